@@ -1,0 +1,3 @@
+//! The benchmark harness.
+#![forbid(unsafe_code)]
+fn main() {}

@@ -1,0 +1,4 @@
+//! Everything that depends on the CPU, and every `unsafe` block of the crate.
+pub mod copy;
+pub mod level;
+pub mod out;

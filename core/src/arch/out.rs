@@ -1,0 +1,124 @@
+//! [`Out`]: a destination that may be uninitialised memory.
+//!
+//! Kernels and decoders write every byte of their destination exactly once and never read it
+//! back, so they need not be handed initialised memory. `Out` is a *write-only* slice: it is made
+//! from `&mut [u8]` or `&mut [MaybeUninit<u8>]`, and since nothing can be read through it and
+//! nothing uninitialised can be written through it, both are sound.
+
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+
+/// A write-only destination slice, initialised or not.
+pub struct Out<'a> {
+    ptr: *mut u8,
+    len: usize,
+    life: PhantomData<&'a mut [MaybeUninit<u8>]>,
+}
+
+// SAFETY: an `Out` is a unique borrow of plain bytes, exactly like `&mut [u8]`.
+unsafe impl Send for Out<'_> {}
+// SAFETY: a shared `&Out` allows no access to the bytes at all.
+unsafe impl Sync for Out<'_> {}
+
+impl<'a> From<&'a mut [u8]> for Out<'a> {
+    fn from(s: &'a mut [u8]) -> Self {
+        Out { ptr: s.as_mut_ptr(), len: s.len(), life: PhantomData }
+    }
+}
+
+impl<'a> From<&'a mut [MaybeUninit<u8>]> for Out<'a> {
+    fn from(s: &'a mut [MaybeUninit<u8>]) -> Self {
+        Out { ptr: s.as_mut_ptr().cast(), len: s.len(), life: PhantomData }
+    }
+}
+
+impl<'a, const N: usize> From<&'a mut [u8; N]> for Out<'a> {
+    fn from(s: &'a mut [u8; N]) -> Self {
+        Out::from(s.as_mut_slice())
+    }
+}
+
+impl<'a> Out<'a> {
+    /// Number of bytes that can be written.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no room at all.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The same destination for a shorter time.
+    #[inline(always)]
+    pub fn reborrow(&mut self) -> Out<'_> {
+        Out { ptr: self.ptr, len: self.len, life: PhantomData }
+    }
+
+    /// The first `mid` bytes and the rest; `mid` is clamped to the length.
+    #[inline(always)]
+    pub fn split_at(self, mid: usize) -> (Out<'a>, Out<'a>) {
+        let mid = mid.min(self.len);
+        // SAFETY: `mid <= len`, so the second pointer is in or one past the allocation, and the
+        // two halves do not overlap.
+        let tail = unsafe { self.ptr.add(mid) };
+        (
+            Out { ptr: self.ptr, len: mid, life: PhantomData },
+            Out { ptr: tail, len: self.len - mid, life: PhantomData },
+        )
+    }
+
+    /// Bytes `start..start + len` of this destination, or `None` where that leaves it.
+    #[inline(always)]
+    pub fn get(&mut self, start: usize, len: usize) -> Option<Out<'_>> {
+        if start > self.len || len > self.len - start {
+            return None;
+        }
+        // SAFETY: `start + len <= self.len` was just checked.
+        let ptr = unsafe { self.ptr.add(start) };
+        Some(Out { ptr, len, life: PhantomData })
+    }
+
+    /// Copies `src` to the start; bytes beyond either end are left alone. Returns the count copied.
+    #[inline(always)]
+    pub fn copy_from(&mut self, src: &[u8]) -> usize {
+        let n = src.len().min(self.len);
+        // SAFETY: `n` bytes are readable in `src` and writable here; a unique borrow cannot
+        // overlap a shared one.
+        unsafe { core::ptr::copy_nonoverlapping(src.as_ptr(), self.ptr, n) };
+        n
+    }
+
+    /// Sets every byte to `value`.
+    #[inline(always)]
+    pub fn fill(&mut self, value: u8) {
+        // SAFETY: `len` bytes are writable.
+        unsafe { core::ptr::write_bytes(self.ptr, value, self.len) };
+    }
+
+    /// Zeroes the destination and gives it out as an ordinary slice, for code that wants `&mut [u8]`.
+    #[inline]
+    pub fn zeroed(mut self) -> &'a mut [u8] {
+        self.fill(0);
+        // SAFETY: every byte was just initialised, and the borrow is unique for `'a`.
+        unsafe { core::slice::from_raw_parts_mut(self.ptr, self.len) }
+    }
+
+    /// Pointer to the first byte, for kernels in this folder.
+    #[inline(always)]
+    pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.ptr
+    }
+
+    /// The slice, for code in this folder that has just written all of it.
+    ///
+    /// # Safety
+    /// Every byte must have been written.
+    #[inline(always)]
+    pub(crate) unsafe fn assume_init(self) -> &'a mut [u8] {
+        // SAFETY: the caller wrote every byte; the borrow is unique for `'a`.
+        unsafe { core::slice::from_raw_parts_mut(self.ptr, self.len) }
+    }
+}

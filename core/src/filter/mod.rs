@@ -1,0 +1,89 @@
+//! Filters: one file each; the scalar form there is the specification (format document §3).
+//!
+//! Every filter is a pair `forward(..)`/`backward(..)` from a source slice to an [`Out`](crate::Out)
+//! of the same length. Nothing allocates; a bad meta byte or typesize is an error, never a panic.
+
+/// A filter by its registered id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Filter {
+    /// Id 0: the slot is unused.
+    None,
+    /// Id 1: byte transposition.
+    Shuffle,
+    /// Id 2: bit transposition.
+    BitShuffle,
+    /// Id 3: XOR with a reference block.
+    Delta,
+    /// Id 4: zero low mantissa bits (lossy).
+    TruncPrec,
+    /// Id 32: gather n-dimensional cells.
+    NdCell,
+    /// Id 33: replace n-dimensional cells by their mean (lossy).
+    NdMean,
+    /// Id 34: the defective first edition of [`Filter::ByteDelta`]; read only.
+    ByteDeltaV1,
+    /// Id 35: byte differences within each plane.
+    ByteDelta,
+    /// Id 36: zero low integer bits (lossy).
+    IntTrunc,
+    /// Any other id.
+    Other(u8),
+}
+
+impl Filter {
+    /// The filter with this registered id.
+    pub const fn from_id(id: u8) -> Filter {
+        match id {
+            0 => Filter::None,
+            1 => Filter::Shuffle,
+            2 => Filter::BitShuffle,
+            3 => Filter::Delta,
+            4 => Filter::TruncPrec,
+            32 => Filter::NdCell,
+            33 => Filter::NdMean,
+            34 => Filter::ByteDeltaV1,
+            35 => Filter::ByteDelta,
+            36 => Filter::IntTrunc,
+            id => Filter::Other(id),
+        }
+    }
+
+    /// The registered id.
+    pub const fn id(self) -> u8 {
+        match self {
+            Filter::None => 0,
+            Filter::Shuffle => 1,
+            Filter::BitShuffle => 2,
+            Filter::Delta => 3,
+            Filter::TruncPrec => 4,
+            Filter::NdCell => 32,
+            Filter::NdMean => 33,
+            Filter::ByteDeltaV1 => 34,
+            Filter::ByteDelta => 35,
+            Filter::IntTrunc => 36,
+            Filter::Other(id) => id,
+        }
+    }
+
+    /// The registered name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Filter::None => "none",
+            Filter::Shuffle => "shuffle",
+            Filter::BitShuffle => "bitshuffle",
+            Filter::Delta => "delta",
+            Filter::TruncPrec => "trunc_prec",
+            Filter::NdCell => "ndcell",
+            Filter::NdMean => "ndmean",
+            Filter::ByteDeltaV1 => "bytedelta (first edition)",
+            Filter::ByteDelta => "bytedelta",
+            Filter::IntTrunc => "int_trunc",
+            Filter::Other(_) => "unknown",
+        }
+    }
+}
+
+/// A filter that cannot run: what is wrong, for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FilterError(pub &'static str);

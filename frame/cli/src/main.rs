@@ -1,0 +1,3 @@
+//! The `blosc` command.
+#![forbid(unsafe_code)]
+fn main() {}

@@ -1,0 +1,3 @@
+//! Containers of Blosc chunks.
+#![no_std]
+#![forbid(unsafe_code)]
