@@ -1,3 +1,18 @@
-//! Containers of Blosc chunks.
+//! Containers of Blosc chunks: contiguous and sparse Blosc2 frames, b2nd arrays, bloscpack and bcolz.
+//!
+//! `no_std`. Without features nothing here allocates; `alloc` adds the owned containers, `std` adds files.
 #![no_std]
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
+
+pub mod error;
+pub mod io;
+pub mod limits;
+
+pub use error::{Error, IoError, IoKind, Structure};
+pub use limits::Limits;

@@ -116,6 +116,7 @@ impl<'a> Out<'a> {
     ///
     /// # Safety
     /// Every byte must have been written.
+    #[allow(dead_code)] // until the kernels arrive
     #[inline(always)]
     pub(crate) unsafe fn assume_init(self) -> &'a mut [u8] {
         // SAFETY: the caller wrote every byte; the borrow is unique for `'a`.

@@ -60,6 +60,7 @@ impl Header {
         unimplemented!()
     }
     /// 16 or 32.
+    #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         if self.is_extended() { 32 } else { 16 }
     }

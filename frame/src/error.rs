@@ -1,0 +1,345 @@
+//! One `Copy` error type for every container: which structure, which field, at which offset.
+//!
+//! Offsets count from the first byte of the container (the frame, not the file it lies in).
+//! `std::io::Error` is reduced to an [`IoError`], which keeps its kind and the system's number, so
+//! that errors can be copied, compared and built without `std`.
+
+use core::fmt;
+
+/// A part of a container, for error messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Structure {
+    /// The first 87 bytes of a Blosc2 frame.
+    FrameHeader,
+    /// The metalayers section of a frame header.
+    Metalayers,
+    /// The offsets index of a frame.
+    Index,
+    /// The trailer of a frame.
+    Trailer,
+    /// The variable-length metalayers in a frame's trailer.
+    VlMetalayers,
+    /// A chunk stored in a container.
+    Chunk,
+    /// A sparse frame's directory.
+    Directory,
+    /// A chunk file of a sparse frame.
+    ChunkFile,
+    /// The `b2nd` metalayer.
+    B2nd,
+    /// A bloscpack header.
+    BloscpackHeader,
+    /// Bloscpack metadata section.
+    BloscpackMetadata,
+    /// The bloscpack offsets section.
+    BloscpackOffsets,
+    /// A bloscpack chunk and its checksum.
+    BloscpackChunk,
+    /// A bcolz root directory and its descriptor files.
+    Bcolz,
+    /// A MessagePack value.
+    Msgpack,
+    /// A NumPy `.npy` file.
+    Npy,
+    /// The checksum table of a frame.
+    Checksums,
+    /// The sidecar lock file.
+    Lock,
+}
+
+impl Structure {
+    /// The name used in messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Structure::FrameHeader => "frame header",
+            Structure::Metalayers => "metalayers",
+            Structure::Index => "chunk index",
+            Structure::Trailer => "frame trailer",
+            Structure::VlMetalayers => "vlmetalayers",
+            Structure::Chunk => "chunk",
+            Structure::Directory => "frame directory",
+            Structure::ChunkFile => "chunk file",
+            Structure::B2nd => "b2nd metalayer",
+            Structure::BloscpackHeader => "bloscpack header",
+            Structure::BloscpackMetadata => "bloscpack metadata",
+            Structure::BloscpackOffsets => "bloscpack offsets",
+            Structure::BloscpackChunk => "bloscpack chunk",
+            Structure::Bcolz => "bcolz directory",
+            Structure::Msgpack => "MessagePack value",
+            Structure::Npy => "npy file",
+            Structure::Checksums => "checksum table",
+            Structure::Lock => "lock file",
+        }
+    }
+}
+
+impl fmt::Display for Structure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Why a container could not be read or written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// `field` holds a value that is not allowed there.
+    Invalid {
+        /// Which structure.
+        structure: Structure,
+        /// The field's name in the format document.
+        field: &'static str,
+        /// Where it is, from the start of the container.
+        offset: u64,
+        /// The value found.
+        value: i64,
+    },
+    /// The input ends inside `field`.
+    Truncated {
+        /// Which structure.
+        structure: Structure,
+        /// The field's name in the format document.
+        field: &'static str,
+        /// Where it starts, from the start of the container.
+        offset: u64,
+        /// How many bytes it needs there.
+        needed: u64,
+    },
+    /// A chunk is malformed.
+    Chunk {
+        /// Its number in the container; `None` for a chunk that has none (an index, a metalayer).
+        chunk: Option<u64>,
+        /// Where it starts in the container.
+        offset: u64,
+        /// What is wrong in it, with its own offset.
+        error: blosc_core::Error,
+    },
+    /// Encoding or decoding failed for a reason that lies in the parameters, not in the container.
+    Codec(blosc_core::Error),
+    /// A checksum does not match.
+    Checksum {
+        /// What the checksum covers.
+        structure: Structure,
+        /// The chunk's number, where it covers one.
+        chunk: Option<u64>,
+        /// Where the covered bytes start.
+        offset: u64,
+    },
+    /// A limit the caller set would be exceeded.
+    Limit {
+        /// Which limit.
+        what: &'static str,
+        /// How much would be needed.
+        asked: u64,
+        /// How much is allowed.
+        limit: u64,
+    },
+    /// An index or range outside what exists.
+    OutOfRange {
+        /// What is being counted.
+        what: &'static str,
+        /// The first one asked for.
+        index: u64,
+        /// How many there are.
+        len: u64,
+    },
+    /// The destination is too small.
+    OutputTooSmall {
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes given.
+        given: u64,
+    },
+    /// A parameter of the caller that is not allowed.
+    Param {
+        /// Its name.
+        name: &'static str,
+        /// The value given.
+        value: i64,
+        /// What is allowed, for people.
+        allowed: &'static str,
+    },
+    /// A metalayer, column or other named thing that is not there.
+    NoSuchName {
+        /// What was looked for.
+        what: &'static str,
+    },
+    /// The container is of a kind, or has a feature, that cannot be handled.
+    Unsupported {
+        /// Which structure.
+        structure: Structure,
+        /// The feature, for people.
+        what: &'static str,
+    },
+    /// The change cannot be made in one atomic step on this store; see [`crate::io::Store`].
+    NotAtomic {
+        /// Why, for people.
+        why: &'static str,
+    },
+    /// Someone else changed the container since it was opened.
+    Changed {
+        /// What differs.
+        what: &'static str,
+    },
+    /// Reading or writing bytes failed.
+    Io(IoError),
+}
+
+/// Kinds of input/output failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum IoKind {
+    /// There is no such file.
+    NotFound,
+    /// The file exists already.
+    AlreadyExists,
+    /// Not permitted by the system.
+    PermissionDenied,
+    /// The store was opened for reading only.
+    ReadOnly,
+    /// The file ends before the bytes asked for.
+    UnexpectedEnd,
+    /// No room on the device.
+    NoSpace,
+    /// A name that is not a single, plain path component.
+    Name,
+    /// Stopped by a fault-injecting store.
+    Injected,
+    /// Anything else; see the system's number.
+    Other,
+}
+
+/// A failed read, write or directory operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IoError {
+    /// What kind of failure.
+    pub kind: IoKind,
+    /// The system's error number, where there is one.
+    pub os: Option<i32>,
+}
+
+impl IoError {
+    /// An error of this kind without a system number.
+    pub const fn new(kind: IoKind) -> IoError {
+        IoError { kind, os: None }
+    }
+}
+
+impl From<IoKind> for IoError {
+    fn from(kind: IoKind) -> IoError {
+        IoError::new(kind)
+    }
+}
+
+impl From<IoKind> for Error {
+    fn from(kind: IoKind) -> Error {
+        Error::Io(IoError::new(kind))
+    }
+}
+
+impl From<IoError> for Error {
+    fn from(error: IoError) -> Error {
+        Error::Io(error)
+    }
+}
+
+#[cfg(feature = "std")]
+impl From<std::io::Error> for IoError {
+    fn from(error: std::io::Error) -> IoError {
+        use std::io::ErrorKind as K;
+        let kind = match error.kind() {
+            K::NotFound => IoKind::NotFound,
+            K::AlreadyExists => IoKind::AlreadyExists,
+            K::PermissionDenied => IoKind::PermissionDenied,
+            K::UnexpectedEof => IoKind::UnexpectedEnd,
+            K::StorageFull | K::QuotaExceeded | K::FileTooLarge => IoKind::NoSpace,
+            K::ReadOnlyFilesystem => IoKind::ReadOnly,
+            _ => IoKind::Other,
+        };
+        IoError { kind, os: error.raw_os_error() }
+    }
+}
+
+#[cfg(feature = "std")]
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Error {
+        Error::Io(error.into())
+    }
+}
+
+#[cfg(feature = "std")]
+impl From<Error> for std::io::Error {
+    fn from(error: Error) -> std::io::Error {
+        match error {
+            Error::Io(IoError { os: Some(number), .. }) => std::io::Error::from_raw_os_error(number),
+            error => std::io::Error::other(error),
+        }
+    }
+}
+
+impl fmt::Display for IoError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        #[cfg(feature = "std")]
+        if let Some(number) = self.os {
+            return write!(f, "{}", std::io::Error::from_raw_os_error(number));
+        }
+        let what = match self.kind {
+            IoKind::NotFound => "no such file",
+            IoKind::AlreadyExists => "the file exists already",
+            IoKind::PermissionDenied => "permission denied",
+            IoKind::ReadOnly => "opened for reading only",
+            IoKind::UnexpectedEnd => "the file ends too early",
+            IoKind::NoSpace => "no space left",
+            IoKind::Name => "not a plain file name",
+            IoKind::Injected => "stopped by fault injection",
+            IoKind::Other => "input/output error",
+        };
+        f.write_str(what)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Error::Invalid { structure, field, offset, value } => {
+                write!(f, "{structure}: {field} at byte {offset}: {value} is not allowed")
+            }
+            Error::Truncated { structure, field, offset, needed } => {
+                write!(
+                    f,
+                    "{structure}: {field} at byte {offset}: needs {needed} bytes, but the input ends before that"
+                )
+            }
+            Error::Chunk { chunk: Some(chunk), offset, error } => {
+                write!(f, "chunk {chunk} (at byte {offset}): {error}")
+            }
+            Error::Chunk { chunk: None, offset, error } => write!(f, "chunk at byte {offset}: {error}"),
+            Error::Codec(error) => error.fmt(f),
+            Error::Checksum { structure, chunk: Some(chunk), offset } => {
+                write!(f, "{structure} {chunk} (at byte {offset}): checksum does not match")
+            }
+            Error::Checksum { structure, chunk: None, offset } => {
+                write!(f, "{structure} (at byte {offset}): checksum does not match")
+            }
+            Error::Limit { what, asked, limit } => {
+                write!(f, "{what}: {asked} asked, but the limit is {limit}; raise the limit to allow it")
+            }
+            Error::OutOfRange { what, index, len } => {
+                write!(f, "{what} {index} is out of range: there are {len}")
+            }
+            Error::OutputTooSmall { needed, given } => {
+                write!(f, "destination of {given} bytes is too small: {needed} needed")
+            }
+            Error::Param { name, value, allowed } => write!(f, "{name} = {value} is not allowed: {allowed}"),
+            Error::NoSuchName { what } => write!(f, "there is no such {what}"),
+            Error::Unsupported { structure, what } => write!(f, "{structure}: {what} is not supported"),
+            Error::NotAtomic { why } => write!(f, "cannot be done in one atomic step: {why}"),
+            Error::Changed { what } => write!(f, "changed by someone else while open: {what}"),
+            Error::Io(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for IoError {}
+impl core::error::Error for Error {}

@@ -1,0 +1,164 @@
+//! [`Directory`]: a flat set of named files, the form of sparse frames and bcolz arrays.
+
+use super::{Fill, ReadAt, Store, WriteAt};
+use crate::error::{Error, IoError, IoKind};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// A flat set of named files. Every implementation refuses names that fail [`check_name`], so that
+/// nothing read from a file can reach outside the directory.
+pub trait Directory {
+    /// Opens an existing file; `write` asks for a handle that can be written.
+    fn open(&self, name: &str, write: bool) -> Result<Box<dyn WriteAt + Send>, IoError>;
+    /// Creates a new, empty file; fails with [`IoKind::AlreadyExists`] if there is one.
+    fn create(&self, name: &str) -> Result<Box<dyn WriteAt + Send>, IoError>;
+    /// Renames a file over whatever `to` was, in one atomic step.
+    fn rename(&self, from: &str, to: &str) -> Result<(), IoError>;
+    /// Removes a file.
+    fn remove(&self, name: &str) -> Result<(), IoError>;
+    /// The names of the files, in no order; names that are not UTF-8 are left out.
+    fn list(&self) -> Result<Vec<String>, IoError>;
+    /// Returns when all creations, renames and removals so far will survive a power failure.
+    fn sync(&self) -> Result<(), IoError>;
+
+    /// Whether there is a file of this name.
+    fn contains(&self, name: &str) -> Result<bool, IoError> {
+        match self.open(name, false) {
+            Ok(_) => Ok(true),
+            Err(e) if e.kind == IoKind::NotFound => Ok(false),
+            Err(e) => Err(e),
+        }
+    }
+    /// Reads a whole file of at most `limit` bytes.
+    fn read(&self, name: &str, limit: u64) -> Result<Vec<u8>, Error> {
+        let file = self.open(name, false)?;
+        let size = file.size()?;
+        if size > limit {
+            return Err(Error::Limit { what: "bytes of a file", asked: size, limit });
+        }
+        let size = usize::try_from(size).map_err(|_| IoKind::NoSpace)?;
+        let mut content = Vec::new();
+        content.try_reserve_exact(size).map_err(|_| IoKind::NoSpace)?;
+        content.resize(size, 0);
+        file.read_exact_at(0, &mut content)?;
+        Ok(content)
+    }
+    /// Writes a new file and flushes it; a failure removes it again.
+    fn write_new(&self, name: &str, content: &[u8]) -> Result<(), IoError> {
+        let mut file = self.create(name)?;
+        let written = file.write_at(0, content).and_then(|()| file.sync());
+        drop(file);
+        written.inspect_err(|_| {
+            let _ = self.remove(name);
+        })
+    }
+    /// Replaces the file `name` by what `fill` writes: temporary file, flush, rename, directory flush.
+    /// A failure removes the temporary file.
+    fn replace(&self, name: &str, fill: &mut Fill<'_>) -> Result<(), Error> {
+        let (temp, mut file) = self.create_temp(name)?;
+        let written = fill(&mut file).and_then(|()| Ok(file.sync()?));
+        drop(file);
+        let moved = written.and_then(|()| Ok(self.rename(&temp, name)?));
+        moved.inspect_err(|_| {
+            let _ = self.remove(&temp);
+        })?;
+        Ok(self.sync()?)
+    }
+    /// Creates a file whose name nobody else uses, beside `name`.
+    fn create_temp(&self, name: &str) -> Result<(String, Box<dyn WriteAt + Send>), IoError> {
+        for number in 0..10_000u32 {
+            let temp = format!("{name}.tmp{number}");
+            match self.create(&temp) {
+                Ok(file) => return Ok((temp, file)),
+                Err(e) if e.kind == IoKind::AlreadyExists => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Err(IoKind::AlreadyExists.into())
+    }
+}
+
+/// Accepts a single plain path component: not empty, not `.` or `..`, at most 255 bytes, and without
+/// separators, colons, NUL or other control characters.
+pub fn check_name(name: &str) -> Result<(), IoError> {
+    let bad = |b: u8| b < 0x20 || matches!(b, b'/' | b'\\' | b':');
+    if name.is_empty() || name == "." || name == ".." || name.len() > 255 || name.bytes().any(bad) {
+        return Err(IoKind::Name.into());
+    }
+    Ok(())
+}
+
+impl<D: Directory + ?Sized> Directory for Box<D> {
+    fn open(&self, name: &str, write: bool) -> Result<Box<dyn WriteAt + Send>, IoError> {
+        (**self).open(name, write)
+    }
+    fn create(&self, name: &str) -> Result<Box<dyn WriteAt + Send>, IoError> {
+        (**self).create(name)
+    }
+    fn rename(&self, from: &str, to: &str) -> Result<(), IoError> {
+        (**self).rename(from, to)
+    }
+    fn remove(&self, name: &str) -> Result<(), IoError> {
+        (**self).remove(name)
+    }
+    fn list(&self) -> Result<Vec<String>, IoError> {
+        (**self).list()
+    }
+    fn sync(&self) -> Result<(), IoError> {
+        (**self).sync()
+    }
+}
+
+/// One file of a directory as a [`Store`]: replaced by temporary file and rename.
+pub struct DirFile<D: Directory> {
+    dir: D,
+    name: String,
+    file: Box<dyn WriteAt + Send>,
+}
+
+impl<D: Directory> DirFile<D> {
+    /// Opens an existing file.
+    pub fn open(dir: D, name: &str) -> Result<DirFile<D>, IoError> {
+        let file = dir.open(name, true)?;
+        Ok(DirFile { dir, name: name.into(), file })
+    }
+    /// Creates a new file.
+    pub fn create(dir: D, name: &str) -> Result<DirFile<D>, IoError> {
+        let file = dir.create(name)?;
+        Ok(DirFile { dir, name: name.into(), file })
+    }
+}
+
+impl<D: Directory> ReadAt for DirFile<D> {
+    fn size(&self) -> Result<u64, IoError> {
+        self.file.size()
+    }
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
+        self.file.read_at(offset, buf)
+    }
+}
+
+impl<D: Directory> WriteAt for DirFile<D> {
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), IoError> {
+        self.file.write_at(offset, data)
+    }
+    fn truncate(&mut self, len: u64) -> Result<(), IoError> {
+        self.file.truncate(len)
+    }
+    fn sync(&mut self) -> Result<(), IoError> {
+        self.file.sync()
+    }
+}
+
+impl<D: Directory> Store for DirFile<D> {
+    fn replace(&mut self, fill: &mut Fill<'_>) -> Result<(), Error> {
+        self.dir.replace(&self.name, fill)?;
+        self.file = self.dir.open(&self.name, true)?;
+        Ok(())
+    }
+    fn is_shared(&self) -> bool {
+        true
+    }
+}

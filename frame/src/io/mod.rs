@@ -1,0 +1,176 @@
+//! Where the bytes of a container lie.
+//!
+//! | trait | is | implemented by |
+//! |---|---|---|
+//! | [`ReadAt`] | bytes that can be read at any position | `[u8]`, `Vec<u8>`, `Bytes`, [`std::fs::File`], [`Offset`] |
+//! | [`WriteAt`] | … and written, cut and flushed | `Vec<u8>`, `File` |
+//! | [`Store`] | … and replaced as a whole in one atomic step | `Vec<u8>`, [`PathFile`], [`DirFile`]; `File` and [`ReadOnly`] refuse |
+//! | [`Directory`] | a flat set of named files | [`FsDir`], [`MemDir`], [`FaultDir`] |
+//!
+//! Positions are never part of the state, so reading needs only `&self` and threads can share a source.
+//! A caller's memory map or flash region is a `&[u8]`; anything else (an HTTP range reader) implements
+//! [`ReadAt`] in ten lines.
+
+#[cfg(feature = "alloc")]
+mod dir;
+#[cfg(feature = "std")]
+mod fault;
+#[cfg(feature = "std")]
+mod file;
+#[cfg(feature = "alloc")]
+mod memory;
+mod offset;
+
+#[cfg(feature = "alloc")]
+pub use dir::{DirFile, Directory, check_name};
+#[cfg(feature = "std")]
+pub use fault::FaultDir;
+#[cfg(feature = "std")]
+pub use file::{FsDir, PathFile};
+#[cfg(feature = "std")]
+pub use memory::MemDir;
+pub use offset::{Offset, ReadOnly};
+
+use crate::error::{Error, IoError, IoKind};
+#[cfg(feature = "alloc")]
+use alloc::boxed::Box;
+
+/// Bytes that can be read at any position.
+pub trait ReadAt {
+    /// How many bytes there are now.
+    fn size(&self) -> Result<u64, IoError>;
+
+    /// Reads some bytes from `offset` on into the start of `buf`; 0 means the end was reached.
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError>;
+
+    /// All bytes, where they lie in memory anyway: readers then borrow instead of copying.
+    fn as_slice(&self) -> Option<&[u8]> {
+        None
+    }
+
+    /// Fills `buf` from `offset` on, or fails with [`IoKind::UnexpectedEnd`].
+    fn read_exact_at(&self, mut offset: u64, mut buf: &mut [u8]) -> Result<(), IoError> {
+        while !buf.is_empty() {
+            let n = self.read_at(offset, buf)?;
+            let rest = core::mem::take(&mut buf).split_at_mut_checked(n);
+            match rest {
+                Some((_, rest)) if n > 0 => buf = rest,
+                _ => return Err(IoKind::UnexpectedEnd.into()),
+            }
+            offset = offset.checked_add(n as u64).ok_or(IoKind::UnexpectedEnd)?;
+        }
+        Ok(())
+    }
+}
+
+/// Bytes that can also be written, cut off and flushed.
+pub trait WriteAt: ReadAt {
+    /// Writes all of `data` at `offset`; a gap before it reads as zeros.
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), IoError>;
+    /// Makes the store exactly `len` bytes long.
+    fn truncate(&mut self, len: u64) -> Result<(), IoError>;
+    /// Returns when everything written so far will survive a power failure. What is written before a
+    /// `sync` is never reordered with what is written after it.
+    fn sync(&mut self) -> Result<(), IoError>;
+}
+
+/// What a [`Store`] calls to have its new content written.
+pub type Fill<'f> = dyn FnMut(&mut dyn WriteAt) -> Result<(), Error> + 'f;
+
+/// Bytes that can be replaced as a whole: afterwards the store is either all old or all new.
+pub trait Store: WriteAt {
+    /// Replaces the content by what `fill` writes into an empty store, in one step that survives
+    /// crashes, or fails with [`Error::NotAtomic`] where that cannot be done.
+    fn replace(&mut self, fill: &mut Fill<'_>) -> Result<(), Error>;
+
+    /// Whether another handle to the same bytes may be changing them (a file): readers then look for growth.
+    fn is_shared(&self) -> bool {
+        false
+    }
+}
+
+macro_rules! forward_read {
+    () => {
+        fn size(&self) -> Result<u64, IoError> {
+            (**self).size()
+        }
+        fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
+            (**self).read_at(offset, buf)
+        }
+        fn as_slice(&self) -> Option<&[u8]> {
+            (**self).as_slice()
+        }
+    };
+}
+
+macro_rules! forward_write {
+    () => {
+        fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), IoError> {
+            (**self).write_at(offset, data)
+        }
+        fn truncate(&mut self, len: u64) -> Result<(), IoError> {
+            (**self).truncate(len)
+        }
+        fn sync(&mut self) -> Result<(), IoError> {
+            (**self).sync()
+        }
+    };
+}
+
+macro_rules! forward_store {
+    () => {
+        fn replace(&mut self, fill: &mut Fill<'_>) -> Result<(), Error> {
+            (**self).replace(fill)
+        }
+        fn is_shared(&self) -> bool {
+            (**self).is_shared()
+        }
+    };
+}
+
+impl<T: ReadAt + ?Sized> ReadAt for &T {
+    forward_read!();
+}
+impl<T: ReadAt + ?Sized> ReadAt for &mut T {
+    forward_read!();
+}
+impl<T: WriteAt + ?Sized> WriteAt for &mut T {
+    forward_write!();
+}
+impl<T: Store + ?Sized> Store for &mut T {
+    forward_store!();
+}
+#[cfg(feature = "alloc")]
+impl<T: ReadAt + ?Sized> ReadAt for Box<T> {
+    forward_read!();
+}
+#[cfg(feature = "alloc")]
+impl<T: WriteAt + ?Sized> WriteAt for Box<T> {
+    forward_write!();
+}
+#[cfg(feature = "alloc")]
+impl<T: Store + ?Sized> Store for Box<T> {
+    forward_store!();
+}
+
+/// Copies what `bytes` holds from `offset` on into `buf`.
+fn read_slice(bytes: &[u8], offset: u64, buf: &mut [u8]) -> usize {
+    let rest = usize::try_from(offset).ok().and_then(|start| bytes.get(start..)).unwrap_or(&[]);
+    let n = rest.len().min(buf.len());
+    if let (Some(to), Some(from)) = (buf.get_mut(..n), rest.get(..n)) {
+        to.copy_from_slice(from);
+    }
+    n
+}
+
+impl ReadAt for [u8] {
+    fn size(&self) -> Result<u64, IoError> {
+        Ok(self.len() as u64)
+    }
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
+        Ok(read_slice(self, offset, buf))
+    }
+    fn as_slice(&self) -> Option<&[u8]> {
+        Some(self)
+    }
+}

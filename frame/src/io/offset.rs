@@ -1,0 +1,72 @@
+//! Adapters: a container that starts inside a larger store, and a store that must not be written.
+
+use super::{Fill, ReadAt, Store, WriteAt};
+use crate::error::{Error, IoError, IoKind};
+
+/// The bytes of `inner` from `base` on. Not writable: a frame inside a larger file cannot grow.
+#[derive(Clone, Copy, Debug)]
+pub struct Offset<R> {
+    inner: R,
+    base: u64,
+}
+
+impl<R: ReadAt> Offset<R> {
+    /// A view that starts at `base`, which must lie inside `inner`.
+    pub fn new(inner: R, base: u64) -> Result<Offset<R>, IoError> {
+        if base > inner.size()? { Err(IoKind::UnexpectedEnd.into()) } else { Ok(Offset { inner, base }) }
+    }
+    /// The store underneath.
+    pub fn into_inner(self) -> R {
+        self.inner
+    }
+}
+
+impl<R: ReadAt> ReadAt for Offset<R> {
+    fn size(&self) -> Result<u64, IoError> {
+        self.inner.size()?.checked_sub(self.base).ok_or(IoError::new(IoKind::UnexpectedEnd))
+    }
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
+        match self.base.checked_add(offset) {
+            Some(at) => self.inner.read_at(at, buf),
+            None => Ok(0),
+        }
+    }
+    fn as_slice(&self) -> Option<&[u8]> {
+        let base = usize::try_from(self.base).ok()?;
+        self.inner.as_slice()?.get(base..)
+    }
+}
+
+/// Gives a readable source the shape of a [`Store`]; every change fails with [`IoKind::ReadOnly`].
+#[derive(Clone, Copy, Debug)]
+pub struct ReadOnly<R>(pub R);
+
+impl<R: ReadAt> ReadAt for ReadOnly<R> {
+    fn size(&self) -> Result<u64, IoError> {
+        self.0.size()
+    }
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
+        self.0.read_at(offset, buf)
+    }
+    fn as_slice(&self) -> Option<&[u8]> {
+        self.0.as_slice()
+    }
+}
+
+impl<R: ReadAt> WriteAt for ReadOnly<R> {
+    fn write_at(&mut self, _: u64, _: &[u8]) -> Result<(), IoError> {
+        Err(IoKind::ReadOnly.into())
+    }
+    fn truncate(&mut self, _: u64) -> Result<(), IoError> {
+        Err(IoKind::ReadOnly.into())
+    }
+    fn sync(&mut self) -> Result<(), IoError> {
+        Err(IoKind::ReadOnly.into())
+    }
+}
+
+impl<R: ReadAt> Store for ReadOnly<R> {
+    fn replace(&mut self, _: &mut Fill<'_>) -> Result<(), Error> {
+        Err(IoKind::ReadOnly.into())
+    }
+}
