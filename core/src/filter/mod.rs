@@ -3,6 +3,16 @@
 //! Every filter is a pair `forward(..)`/`backward(..)` from a source slice to an [`Out`](crate::Out)
 //! of the same length. Nothing allocates; a bad meta byte or typesize is an error, never a panic.
 
+#[cfg(feature = "plugins")]
+pub mod bytedelta;
+pub mod delta;
+#[cfg(feature = "plugins")]
+pub mod int_trunc;
+mod mask;
+pub mod trunc_prec;
+
+use crate::arch::out::Out;
+
 /// A filter by its registered id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -87,3 +97,11 @@ impl Filter {
 /// A filter that cannot run: what is wrong, for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FilterError(pub &'static str);
+
+/// Every filter maps n bytes to n bytes.
+fn check_lengths(src: &[u8], out: &Out<'_>) -> Result<(), FilterError> {
+    if src.len() == out.len() {
+        return Ok(());
+    }
+    Err(FilterError("source and destination differ in length"))
+}

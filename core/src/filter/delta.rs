@@ -1,0 +1,108 @@
+//! DELTA (id 3, format document §3.4): XOR with the previous word, or with the first block.
+//!
+//! ```text
+//! W = S if S in {1, 2, 4, 8}; 8 if S is another multiple of 8; else 1      n = len / W words
+//! first block (and any VL block):  forward  y[0] = x[0], y[i] = x[i] ^ x[i-1]
+//!                                  backward x[0] = y[0], x[i] = y[i] ^ x[i-1]
+//! other blocks, both directions:   y[i] = x[i] ^ first[i]
+//! the len - n*W bytes after the last word are copied
+//! ```
+//! `first` is the decoded data of block 0, whatever other filters there are.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use super::{FilterError, check_lengths};
+use crate::arch::elementwise;
+use crate::arch::{level::Level, out::Out};
+
+const SHORT_REFERENCE: FilterError = FilterError("the reference block is shorter than the block");
+
+/// Width in bytes of the words that are XORed, for items of `typesize` bytes.
+pub const fn word(typesize: usize) -> usize {
+    match typesize {
+        1 | 2 | 4 | 8 => typesize,
+        t if t != 0 && t & 7 == 0 => 8,
+        _ => 1,
+    }
+}
+
+/// Encodes one block. `reference` is `None` where this block is its own reference (block 0 of a
+/// chunk, every VL block), otherwise the decoded data of block 0.
+///
+/// # Errors
+/// `src` and `out` differ in length, or the reference is shorter than the words of `src`.
+pub fn forward(
+    level: Level,
+    typesize: usize,
+    src: &[u8],
+    reference: Option<&[u8]>,
+    out: Out<'_>,
+) -> Result<(), FilterError> {
+    check_lengths(src, &out)?;
+    let w = word(typesize);
+    let (words, tail) = split_words(src, w);
+    match reference {
+        Some(first) => xor(level, words, tail, first, out),
+        None => {
+            let (head, next) = words.split_at_checked(w).unwrap_or((words, &[]));
+            let (mut start, rest) = out.split_at(head.len());
+            start.copy_from(head);
+            xor(level, next, tail, words, rest)
+        }
+    }
+}
+
+/// Decodes one block; see [`forward`].
+///
+/// # Errors
+/// As [`forward`].
+pub fn backward(
+    level: Level,
+    typesize: usize,
+    src: &[u8],
+    reference: Option<&[u8]>,
+    out: Out<'_>,
+) -> Result<(), FilterError> {
+    check_lengths(src, &out)?;
+    let w = word(typesize);
+    match reference {
+        Some(first) => {
+            let (words, tail) = split_words(src, w);
+            xor(level, words, tail, first, out)
+        }
+        None => {
+            match w {
+                2 => scan::<2>(src, out),
+                4 => scan::<4>(src, out),
+                8 => scan::<8>(src, out),
+                _ => scan::<1>(src, out),
+            }
+            Ok(())
+        }
+    }
+}
+
+/// The whole words of `src`, and the rest.
+fn split_words(src: &[u8], w: usize) -> (&[u8], &[u8]) {
+    let tail = src.len().checked_rem(w).unwrap_or(0);
+    src.split_at_checked(src.len().saturating_sub(tail)).unwrap_or((src, &[]))
+}
+
+/// `out = words ^ with`, then `tail`.
+fn xor(_level: Level, words: &[u8], tail: &[u8], with: &[u8], out: Out<'_>) -> Result<(), FilterError> {
+    let with = with.get(..words.len()).ok_or(SHORT_REFERENCE)?;
+    let (body, mut rest) = out.split_at(words.len());
+    elementwise::map2(words, with, body, |[x], [y]| [x ^ y]);
+    rest.copy_from(tail);
+    Ok(())
+}
+
+/// Running XOR of `W`-byte words; the tail is copied.
+fn scan<const W: usize>(src: &[u8], out: Out<'_>) {
+    let mut last = [0; W];
+    elementwise::map(src, out, |word: [u8; W]| {
+        for (a, b) in last.iter_mut().zip(word) {
+            *a ^= b;
+        }
+        last
+    });
+}
