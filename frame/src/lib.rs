@@ -10,6 +10,8 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+#[cfg(feature = "alloc")]
+pub mod b2nd;
 pub mod error;
 pub mod io;
 pub mod limits;
