@@ -5,6 +5,21 @@
 //! `encode(src, dst, .., work) -> Option<usize>`: `None` means "does not fit `dst`", and the caller
 //! stores the bytes.
 
+pub mod context;
+pub mod dispatch;
+#[cfg(feature = "snappy")]
+pub mod snappy;
+#[cfg(feature = "zlib")]
+pub mod zlib;
+#[cfg(all(feature = "std", feature = "zlib"))]
+pub mod zlib_host;
+#[cfg(feature = "zstd")]
+pub mod zstd;
+#[cfg(feature = "zstd-c")]
+pub mod zstd_c;
+
+pub use dispatch::decode_work_len;
+
 use core::fmt;
 
 /// A codec by its registered id.

@@ -1,0 +1,123 @@
+//! Contexts of the codecs that need memory of their own on hosts: C zstd and zlib-rs.
+//!
+//! A context is allocated when it is made; decoding and encoding with it never allocates again, with
+//! one exception that is inherent: a new dictionary to *compress* with is digested by zstd. Without
+//! the features `std` and `zstd-c` both types are empty and cost nothing.
+
+use super::Codec;
+
+/// What decoding can reuse from stream to stream. An empty one is always valid: streams are then
+/// expanded by this crate's own decoders, in the caller's scratch.
+pub struct DecodeContext {
+    #[cfg(feature = "zstd-c")]
+    pub(crate) zstd: Option<crate::arch::ffi::ZstdDecoder>,
+    #[cfg(all(feature = "std", feature = "zlib"))]
+    pub(crate) zlib: Option<zlib_rs::Inflate>,
+}
+
+impl DecodeContext {
+    /// No memory at all: every codec is decoded by the crate's own code.
+    pub const fn empty() -> DecodeContext {
+        DecodeContext {
+            #[cfg(feature = "zstd-c")]
+            zstd: None,
+            #[cfg(all(feature = "std", feature = "zlib"))]
+            zlib: None,
+        }
+    }
+
+    /// A context for every codec of this build.
+    pub fn new() -> DecodeContext {
+        let mut made = DecodeContext::empty();
+        made.prepare(Codec::Zlib);
+        made.prepare(Codec::Zstd);
+        made
+    }
+
+    /// The context for streams of `codec`; empty for codecs that need none.
+    pub fn for_codec(codec: Codec) -> DecodeContext {
+        let mut made = DecodeContext::empty();
+        made.prepare(codec);
+        made
+    }
+
+    /// Whether this context serves streams of `codec`.
+    pub fn has(&self, codec: Codec) -> bool {
+        match codec {
+            #[cfg(feature = "zstd-c")]
+            Codec::Zstd => self.zstd.is_some(),
+            #[cfg(all(feature = "std", feature = "zlib"))]
+            Codec::Zlib => self.zlib.is_some(),
+            _ => false,
+        }
+    }
+
+    /// Adds what `codec` needs; allocates at most once per codec.
+    pub fn prepare(&mut self, codec: Codec) {
+        match codec {
+            #[cfg(feature = "zstd-c")]
+            Codec::Zstd if self.zstd.is_none() => self.zstd = crate::arch::ffi::ZstdDecoder::new(),
+            #[cfg(all(feature = "std", feature = "zlib"))]
+            Codec::Zlib if self.zlib.is_none() => self.zlib = Some(zlib_rs::Inflate::new(true, 15)),
+            _ => {}
+        }
+    }
+}
+
+impl Default for DecodeContext {
+    fn default() -> Self {
+        DecodeContext::new()
+    }
+}
+
+/// What encoding needs beyond scratch memory.
+pub struct EncodeContext {
+    #[cfg(feature = "zstd-c")]
+    pub(crate) zstd: Option<crate::arch::ffi::ZstdEncoder>,
+    #[cfg(all(feature = "std", feature = "zlib"))]
+    pub(crate) zlib: Option<zlib_rs::Deflate>,
+}
+
+impl EncodeContext {
+    /// No memory at all: enough for BloscLZ, LZ4 and LZ4HC.
+    pub const fn empty() -> EncodeContext {
+        EncodeContext {
+            #[cfg(feature = "zstd-c")]
+            zstd: None,
+            #[cfg(all(feature = "std", feature = "zlib"))]
+            zlib: None,
+        }
+    }
+
+    /// The context for streams of at most `max_len` bytes at chunk level `level` (1 ..= 9). `None` when
+    /// this build cannot encode `codec`, or memory is short.
+    pub fn for_codec(codec: Codec, level: u8, max_len: usize) -> Option<EncodeContext> {
+        let _ = (level, max_len);
+        #[allow(unused_mut)]
+        let mut made = EncodeContext::empty();
+        match codec {
+            #[cfg(feature = "blosclz")]
+            Codec::BloscLz => {}
+            #[cfg(feature = "lz4")]
+            Codec::Lz4 | Codec::Lz4Hc => {}
+            #[cfg(all(feature = "std", feature = "zlib"))]
+            Codec::Zlib => made.zlib = Some(super::zlib_host::encoder(level)),
+            #[cfg(feature = "zstd-c")]
+            Codec::Zstd => {
+                let level = super::zstd_c::library_level(level);
+                made.zstd = Some(crate::arch::ffi::ZstdEncoder::new(level, max_len)?);
+            }
+            _ => return None,
+        }
+        Some(made)
+    }
+
+    /// The longest stream this context can encode; `usize::MAX` where it makes no difference.
+    pub fn max_len(&self) -> usize {
+        #[cfg(feature = "zstd-c")]
+        if let Some(zstd) = &self.zstd {
+            return zstd.max_len();
+        }
+        usize::MAX
+    }
+}

@@ -1,0 +1,103 @@
+//! One stream in or out, by whichever codec the chunk names.
+
+use super::context::{DecodeContext, EncodeContext};
+use super::{Codec, CodecError};
+use crate::arch::out::Out;
+
+/// Why a stream was not expanded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamError {
+    /// The stream is corrupt.
+    Corrupt(CodecError),
+    /// This build, or this library, has no decoder for the codec.
+    NotBuiltIn,
+}
+
+impl From<CodecError> for StreamError {
+    fn from(error: CodecError) -> Self {
+        StreamError::Corrupt(error)
+    }
+}
+
+/// Scratch bytes that any built-in codec needs to expand a stream of `len` bytes.
+pub const fn decode_work_len(len: usize) -> usize {
+    let most = 0;
+    #[cfg(feature = "zlib")]
+    let most = max(most, super::zlib::DECODE_WORK_LEN);
+    #[cfg(feature = "zstd")]
+    let most = max(most, super::zstd::decode_work_len(len));
+    let _ = len;
+    most
+}
+
+#[cfg(any(feature = "zlib", feature = "zstd"))]
+const fn max(a: usize, b: usize) -> usize {
+    if a > b { a } else { b }
+}
+
+/// Expands `src` to exactly `out`.
+///
+/// `meta` is the codec's parameter byte, `dict` the chunk's dictionary,
+/// `work` at least [`decode_work_len`] bytes. On hosts `context` makes zlib and zstd faster.
+pub fn decode_stream(
+    codec: Codec,
+    meta: u8,
+    src: &[u8],
+    out: Out<'_>,
+    dict: &[u8],
+    work: &mut [u8],
+    context: &mut DecodeContext,
+) -> Result<(), StreamError> {
+    let _ = (meta, &src, &out, dict, &work, &context);
+    match codec {
+        #[cfg(feature = "snappy")]
+        Codec::Snappy => super::snappy::decode(src, out)?,
+        #[cfg(feature = "zlib")]
+        Codec::Zlib => {
+            #[cfg(feature = "std")]
+            if context.has(codec) {
+                return Ok(super::zlib_host::decode(context, src, out)?);
+            }
+            super::zlib::decode(src, out, work)?;
+        }
+        #[cfg(feature = "zstd")]
+        Codec::Zstd => {
+            #[cfg(feature = "zstd-c")]
+            if context.has(codec) {
+                return Ok(super::zstd_c::decode(context, src, out, dict)?);
+            }
+            super::zstd::decode(src, out, dict, work)?;
+        }
+        _ => return Err(StreamError::NotBuiltIn),
+    }
+    Ok(())
+}
+
+/// Scratch bytes that encoding streams of `len` bytes takes.
+pub const fn encode_work_len(codec: Codec, level: u8, len: usize) -> usize {
+    let _ = (codec, level, len);
+    0
+}
+
+/// Compresses `src` into the start of `dst` and returns the size.
+///
+/// `None` when it does not fit, when `context` was made for another codec, or when `work` is shorter
+/// than [`encode_work_len`].
+pub fn encode_stream(
+    codec: Codec,
+    level: u8,
+    src: &[u8],
+    dst: &mut [u8],
+    dict: &[u8],
+    work: &mut [u8],
+    context: &mut EncodeContext,
+) -> Option<usize> {
+    let _ = (level, src, &dst, dict, &work, &context);
+    match codec {
+        #[cfg(all(feature = "std", feature = "zlib"))]
+        Codec::Zlib => super::zlib_host::encode(context, src, dst),
+        #[cfg(feature = "zstd-c")]
+        Codec::Zstd => super::zstd_c::encode(context, src, dst, dict),
+        _ => None,
+    }
+}
