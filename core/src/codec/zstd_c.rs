@@ -6,6 +6,9 @@ use crate::arch::out::Out;
 use alloc::vec::Vec;
 use zstd_safe::zstd_sys::ZSTD_ErrorCode as E;
 
+/// Fewer samples than this train nothing.
+const MIN_SAMPLES: usize = 8;
+
 /// zstd's own level for chunk level 1 ..= 9 (format document §6.3): 1, 3, .. 15, and 22.
 pub const fn library_level(level: u8) -> i32 {
     match level {
@@ -54,6 +57,12 @@ pub fn encode(context: &mut EncodeContext, src: &[u8], dst: &mut [u8], dict: &[u
 pub fn train_dictionary(samples: &[u8], sizes: &[usize], max: usize) -> Option<Vec<u8>> {
     let total = sizes.iter().try_fold(0usize, |sum, &n| sum.checked_add(n))?;
     let samples = samples.get(..total)?;
+    // zstd 1.5.7 divides by zero where the three quarters of the samples that it trains on hold less
+    // than its 8-byte window.
+    let half = sizes.get(..sizes.len() / 2)?;
+    if sizes.len() < MIN_SAMPLES || half.iter().sum::<usize>() < 64 {
+        return None;
+    }
     let mut dict = Vec::new();
     dict.try_reserve_exact(max).ok()?;
     zstd_safe::train_from_buffer(&mut dict, samples, sizes).ok()?;
