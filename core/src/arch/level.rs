@@ -1,6 +1,10 @@
 //! [`Level`]: proof that this CPU, and its operating system, can run an instruction set.
 
-/// Name of an instruction set that kernels exist for.
+use super::detect;
+use core::fmt;
+use core::str::FromStr;
+
+/// Name of an instruction set that kernels exist for, each including the ones above it of its family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Isa {
@@ -20,27 +24,89 @@ pub enum Isa {
     Simd128,
 }
 
+impl Isa {
+    /// Every name, whether or not this machine, or even this build, can run it.
+    pub const ALL: [Isa; 7] =
+        [Isa::Scalar, Isa::Sse2, Isa::Avx2, Isa::Avx2Gfni, Isa::Avx512, Isa::Neon, Isa::Simd128];
+
+    /// The name as users type it.
+    ///
+    /// ```
+    /// use blosc_core::Isa;
+    /// assert_eq!(Isa::Avx2Gfni.name(), "avx2-gfni");
+    /// ```
+    pub const fn name(self) -> &'static str {
+        match self {
+            Isa::Scalar => "scalar",
+            Isa::Sse2 => "sse2",
+            Isa::Avx2 => "avx2",
+            Isa::Avx2Gfni => "avx2-gfni",
+            Isa::Avx512 => "avx512",
+            Isa::Neon => "neon",
+            Isa::Simd128 => "simd128",
+        }
+    }
+
+    /// The inverse of [`Isa::name`].
+    pub fn from_name(name: &str) -> Option<Isa> {
+        Isa::ALL.into_iter().find(|isa| isa.name() == name)
+    }
+}
+
+impl fmt::Display for Isa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// No instruction set has this name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownIsa;
+
+impl fmt::Display for UnknownIsa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("unknown instruction set; known are")?;
+        Isa::ALL.iter().try_for_each(|isa| write!(f, " {isa}"))
+    }
+}
+
+impl core::error::Error for UnknownIsa {}
+
+impl FromStr for Isa {
+    type Err = UnknownIsa;
+    fn from_str(name: &str) -> Result<Isa, UnknownIsa> {
+        Isa::from_name(name).ok_or(UnknownIsa)
+    }
+}
+
 /// Proof that kernels of one [`Isa`] may run here. Passed by value to every operation.
+///
+/// ```
+/// use blosc_core::{Isa, Level};
+/// assert!(Level::available().any(|level| level == Level::best()));
+/// assert_eq!(Level::new(Isa::Scalar), Some(Level::SCALAR));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Level(Isa);
 
 impl Level {
-    /// No SIMD: what a kernel uses before, or instead of, saving vector registers.
+    /// No SIMD: what an operating system kernel uses before, or instead of, saving vector registers.
     pub const SCALAR: Level = Level(Isa::Scalar);
 
     /// The best level of this machine, detected once and cached.
     pub fn best() -> Level {
-        Level::SCALAR
+        Level(detect::best())
     }
 
     /// Every level this machine can run, slowest first.
     pub fn available() -> impl Iterator<Item = Level> {
-        core::iter::once(Level::SCALAR)
+        let best = detect::best();
+        Isa::ALL.into_iter().filter(move |&isa| detect::implies(best, isa)).map(Level)
     }
 
     /// The level for `isa`, if this machine can run it.
     pub fn new(isa: Isa) -> Option<Level> {
-        Level::available().find(|l| l.0 == isa)
+        detect::implies(detect::best(), isa).then_some(Level(isa))
     }
 
     /// The level for `isa`, unchecked.

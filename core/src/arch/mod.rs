@@ -1,7 +1,93 @@
 //! Everything that depends on the CPU, and every `unsafe` block of the crate.
+//!
+//! The kernel table below has one row per operation and instruction set; nothing else dispatches.
+//! A level without a row of its own runs the scalar form, which is the operation's specification.
+//! Tests and benchmarks walk [`OPERATIONS`] times [`Level::available`].
+
 pub mod copy;
+mod detect;
 pub(crate) mod elementwise;
 #[cfg(any(feature = "zstd-c", all(feature = "std", feature = "zlib")))]
 pub(crate) mod ffi;
 pub mod level;
 pub mod out;
+
+use crate::filter::bitshuffle::{bitshuffle_scalar, bitunshuffle_scalar};
+use crate::filter::blocksplit::{Planes, Stores, join_scalar, split_scalar};
+use level::{Isa, Level};
+use out::Out;
+
+/// An operation of the kernel table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// Name of the operation.
+    pub name: &'static str,
+    /// Instruction sets of this build that have a kernel of their own; `Scalar` always has one.
+    pub isas: &'static [Isa],
+}
+
+/// Writes one operation's dispatcher and its row list. A row is left out of builds for other CPUs.
+macro_rules! kernels {
+    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $ty:ty),*) = $scalar:path {
+        x86 { $($x_isa:ident => $x:path),* }
+        aarch64 { $($a_isa:ident => $a:path),* }
+        wasm32 { $($w_isa:ident => $w:path),* }
+    })*) => {
+        /// The kernel table: every operation and the instruction sets it has kernels for.
+        pub const OPERATIONS: &[Operation] = &[$(Operation {
+            name: stringify!($name),
+            isas: &[
+                Isa::Scalar,
+                $(#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))] Isa::$x_isa,)*
+                $(#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))] Isa::$a_isa,)*
+                $(#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))] Isa::$w_isa,)*
+            ],
+        }),*];
+        $(
+            $(#[$doc])*
+            #[inline]
+            pub(crate) fn $name(level: Level, $($arg: $ty),*) {
+                let kernel: unsafe fn($($ty),*) = match level.isa() {
+                    $(#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
+                    Isa::$x_isa => $x,)*
+                    $(#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+                    Isa::$a_isa => $a,)*
+                    $(#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+                    Isa::$w_isa => $w,)*
+                    _ => $scalar,
+                };
+                // SAFETY: a `Level` proves the CPU and system, the caller the lengths (stated at each row).
+                unsafe { kernel($($arg),*) }
+            }
+        )*
+    };
+}
+
+kernels! {
+    /// `n = src.len() / width` items apart: `width > 1`, `n > 0`, `src.len() = n * width`,
+    /// `pitch >= n`, `out.len() = (width - 1) * pitch + n`.
+    fn split(width: usize, src: &[u8], out: Out<'_>, pitch: usize) = split_scalar {
+        x86 {}
+        aarch64 {}
+        wasm32 {}
+    }
+    /// `n = out.len() / width` items together: `width > 1`, `n > 0`, `out.len() = n * width`, and
+    /// `planes` has `width` planes of at least `n` bytes.
+    fn join(width: usize, planes: Planes<'_>, out: Out<'_>, stores: Stores) = join_scalar {
+        x86 {}
+        aarch64 {}
+        wasm32 {}
+    }
+    /// `src.len() = out.len()`, a positive multiple of `8 * typesize`.
+    fn bitshuffle(typesize: usize, src: &[u8], out: Out<'_>) = bitshuffle_scalar {
+        x86 {}
+        aarch64 {}
+        wasm32 {}
+    }
+    /// `src.len() = out.len()`, a positive multiple of `8 * typesize`.
+    fn bitunshuffle(typesize: usize, src: &[u8], out: Out<'_>) = bitunshuffle_scalar {
+        x86 {}
+        aarch64 {}
+        wasm32 {}
+    }
+}

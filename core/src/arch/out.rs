@@ -91,6 +91,25 @@ impl<'a> Out<'a> {
         n
     }
 
+    /// Writes one byte; outside the destination nothing happens.
+    #[inline(always)]
+    pub fn put(&mut self, at: usize, byte: u8) {
+        if at < self.len {
+            // SAFETY: `at < len`.
+            unsafe { self.ptr.add(at).write(byte) };
+        }
+    }
+
+    /// Writes `bytes` to positions `start`, `start + step`, ... until either side ends.
+    #[inline(always)]
+    pub fn scatter(&mut self, start: usize, step: usize, bytes: impl Iterator<Item = u8>) {
+        let room = if start < self.len { (self.len - start).div_ceil(step.max(1)) } else { 0 };
+        for (k, byte) in bytes.take(room).enumerate() {
+            // SAFETY: `k < room`, so `start + k * step < len`.
+            unsafe { self.ptr.add(start + k * step).write(byte) };
+        }
+    }
+
     /// Sets every byte to `value`.
     #[inline(always)]
     pub fn fill(&mut self, value: u8) {

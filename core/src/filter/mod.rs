@@ -3,12 +3,15 @@
 //! Every filter is a pair `forward(..)`/`backward(..)` from a source slice to an [`Out`](crate::Out)
 //! of the same length. Nothing allocates; a bad meta byte or typesize is an error, never a panic.
 
+pub mod bitshuffle;
+pub mod blocksplit;
 #[cfg(feature = "plugins")]
 pub mod bytedelta;
 pub mod delta;
 #[cfg(feature = "plugins")]
 pub mod int_trunc;
 mod mask;
+pub mod shuffle;
 pub mod trunc_prec;
 
 use crate::arch::out::Out;

@@ -1,0 +1,107 @@
+//! What this CPU *and its operating system* can run, found without `std`.
+//!
+//! ```text
+//! x86      CPUID(1).ecx: OSXSAVE and AVX, XGETBV(0) & 0x06 = 0x06 (0xe6 for AVX-512), CPUID(7)
+//! aarch64  NEON is part of the target, or there are no NEON kernels in the build
+//! wasm32   simd128 likewise
+//! ```
+//! CPUID traps under virtualisation (10 us), hence the cache.
+
+use super::level::Isa;
+
+/// Whether a machine whose best level is `best` also runs `isa`.
+pub(super) fn implies(best: Isa, isa: Isa) -> bool {
+    let of_x86 = |isa| matches!(isa, Isa::Sse2 | Isa::Avx2 | Isa::Avx2Gfni | Isa::Avx512);
+    isa == Isa::Scalar || isa == best || (of_x86(best) && of_x86(isa) && isa < best)
+}
+
+#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
+pub(super) use x86::best;
+
+/// The best level of this build.
+#[cfg(not(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2")))]
+pub(super) fn best() -> Isa {
+    if cfg!(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")) {
+        Isa::Neon
+    } else if cfg!(all(target_arch = "wasm32", target_feature = "simd128")) {
+        Isa::Simd128
+    } else {
+        Isa::Scalar
+    }
+}
+
+#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
+mod x86 {
+    use super::Isa;
+    #[cfg(target_arch = "x86")]
+    use core::arch::x86::{__cpuid, __cpuid_count, _xgetbv};
+    #[cfg(target_arch = "x86_64")]
+    use core::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
+    use core::sync::atomic::{AtomicU8, Ordering};
+
+    const UNKNOWN: u8 = u8::MAX;
+    static BEST: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+    /// The best level of this machine, asked of the CPU once.
+    pub(in super::super) fn best() -> Isa {
+        let cached = BEST.load(Ordering::Relaxed);
+        if let Some(&isa) = Isa::ALL.get(usize::from(cached)) {
+            return isa;
+        }
+        let isa = detect();
+        BEST.store(isa as u8, Ordering::Relaxed);
+        isa
+    }
+
+    #[cold]
+    // CPUID became a safe function after the oldest supported compiler.
+    #[allow(unused_unsafe)]
+    fn detect() -> Isa {
+        const OSXSAVE_AVX: u32 = 1 << 27 | 1 << 28;
+        const AVX2: u32 = 1 << 5;
+        const AVX512_F_BW_VL: u32 = 1 << 16 | 1 << 30 | 1 << 31;
+        const VBMI: u32 = 1 << 1;
+        const GFNI: u32 = 1 << 8;
+        const YMM: u64 = 0x06;
+        const ZMM: u64 = 0xe6;
+
+        // SAFETY: every CPU with SSE2 has CPUID.
+        let (leaves, one) = unsafe { (__cpuid(0).eax, __cpuid(1)) };
+        if leaves < 7 || one.ecx & OSXSAVE_AVX != OSXSAVE_AVX {
+            return Isa::Sse2;
+        }
+        // SAFETY: leaf 7 exists, and OSXSAVE says that XGETBV may be executed.
+        let (seven, saved) = unsafe { (__cpuid_count(7, 0), saved_by_os()) };
+        let has = |word: u32, bits: u32| word & bits == bits;
+        if !has(seven.ebx, AVX2) || saved & YMM != YMM {
+            Isa::Sse2
+        } else if !has(seven.ecx, GFNI) {
+            Isa::Avx2
+        } else if !has(seven.ebx, AVX512_F_BW_VL) || !has(seven.ecx, VBMI) || saved & ZMM != ZMM {
+            Isa::Avx2Gfni
+        } else {
+            Isa::Avx512
+        }
+    }
+
+    /// Register sets that the operating system saves (XCR0).
+    ///
+    /// # Safety
+    /// CPUID must report OSXSAVE.
+    #[target_feature(enable = "xsave")]
+    unsafe fn saved_by_os() -> u64 {
+        // SAFETY: the caller saw OSXSAVE, so XCR0 exists and may be read.
+        unsafe { _xgetbv(0) }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        #[test]
+        fn cached_values_name_themselves() {
+            for (at, isa) in super::Isa::ALL.into_iter().enumerate() {
+                assert_eq!(isa as usize, at);
+            }
+            assert_eq!(super::best(), super::detect());
+        }
+    }
+}

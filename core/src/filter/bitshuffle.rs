@@ -1,0 +1,124 @@
+//! BITSHUFFLE (id 2, §3.3): bit transposition.
+//!
+//! ```text
+//! N = items rounded down to a multiple of 8, row = N / 8
+//! for each byte j and bit b of an item, each group k of 8 items:
+//!     out[(8 j + b) * row + k] bit m = in[(8 k + m) * typesize + j] bit b       m in 0..8
+//! out[N * typesize ..] = in[N * typesize ..]
+//! ```
+//! Bit 0 is the least significant one. So: the byte planes of a shuffle, and each 8 bytes of a
+//! plane, seen as an 8x8 bit matrix, transposed and dealt out to the plane's 8 rows.
+
+use super::FilterError;
+use crate::arch::{self, level::Level, out::Out};
+
+/// Whether a block of `len` bytes in a version-2 chunk (§3.3) is bit-shuffled at all: the old rule
+/// leaves blocks alone whose number of items is not a multiple of 8.
+///
+/// ```
+/// use blosc_core::filter::bitshuffle::version2_applies;
+/// assert!(version2_applies(64, 4) && version2_applies(3, 4) && !version2_applies(36, 4));
+/// ```
+pub const fn version2_applies(len: usize, typesize: usize) -> bool {
+    match len.checked_div(typesize) {
+        Some(items) => items % 8 == 0,
+        None => false,
+    }
+}
+
+/// Transposes the bits of `src` into `out`, which has the same length.
+///
+/// # Errors
+/// The lengths differ, or `typesize` is 0.
+///
+/// ```
+/// use blosc_core::{Level, filter::bitshuffle::bitshuffle};
+/// let mut out = [0; 9];
+/// bitshuffle(Level::best(), 1, &[1, 0, 0, 0, 0x80, 0, 0, 3, 255], &mut out)?;
+/// assert_eq!(out, [0x81, 0x80, 0, 0, 0, 0, 0, 0x10, 255]);
+/// # Ok::<(), blosc_core::filter::FilterError>(())
+/// ```
+pub fn bitshuffle<'o>(
+    level: Level,
+    typesize: usize,
+    src: &[u8],
+    out: impl Into<Out<'o>>,
+) -> Result<(), FilterError> {
+    let (bits, room) = door(typesize, src, out.into())?;
+    if !bits.is_empty() {
+        arch::bitshuffle(level, typesize, bits, room);
+    }
+    Ok(())
+}
+
+/// The inverse of [`bitshuffle`].
+///
+/// # Errors
+/// The lengths differ, or `typesize` is 0.
+pub fn bitunshuffle<'o>(
+    level: Level,
+    typesize: usize,
+    src: &[u8],
+    out: impl Into<Out<'o>>,
+) -> Result<(), FilterError> {
+    let (bits, room) = door(typesize, src, out.into())?;
+    if !bits.is_empty() {
+        arch::bitunshuffle(level, typesize, bits, room);
+    }
+    Ok(())
+}
+
+/// Checks the lengths, copies the tail, and gives the part that is transposed on both sides.
+fn door<'s, 'o>(typesize: usize, src: &'s [u8], out: Out<'o>) -> Result<(&'s [u8], Out<'o>), FilterError> {
+    if src.len() != out.len() {
+        return Err(FilterError("source and destination differ in length"));
+    }
+    let items = src.len().checked_div(typesize).ok_or(FilterError("the item width is zero"))?;
+    let (bits, tail) = src.split_at_checked((items & !7) * typesize).unwrap_or((src, &[]));
+    let (room, mut rest) = out.split_at(bits.len());
+    rest.copy_from(tail);
+    Ok((bits, room))
+}
+
+/// [`bitshuffle`] as specified; the length of `src` is a multiple of `8 * typesize`.
+pub fn bitshuffle_scalar(typesize: usize, src: &[u8], mut out: Out<'_>) {
+    let row = src.len().checked_div(typesize).unwrap_or(0) / 8;
+    for j in 0..typesize {
+        let mut items = src.get(j..).unwrap_or_default().iter().step_by(typesize);
+        for k in 0..row {
+            let mut matrix = 0;
+            for m in 0..8 {
+                matrix |= u64::from(items.next().copied().unwrap_or(0)) << (8 * m);
+            }
+            out.scatter(8 * j * row + k, row, transpose_8x8(matrix).to_le_bytes().into_iter());
+        }
+    }
+}
+
+/// [`bitunshuffle`] as specified; the length of `src` is a multiple of `8 * typesize`.
+pub fn bitunshuffle_scalar(typesize: usize, src: &[u8], mut out: Out<'_>) {
+    let row = src.len().checked_div(typesize).unwrap_or(0) / 8;
+    for j in 0..typesize {
+        for k in 0..row {
+            let mut matrix = 0;
+            for b in 0..8 {
+                matrix |= u64::from(src.get((8 * j + b) * row + k).copied().unwrap_or(0)) << (8 * b);
+            }
+            let items = transpose_8x8(matrix).to_le_bytes().into_iter();
+            // `scatter` ends with the iterator: eight items.
+            out.scatter(8 * k * typesize + j, typesize, items);
+        }
+    }
+}
+
+/// Transposes eight bytes seen as rows of eight bits: bit `b` of byte `m` becomes bit `m` of byte `b`.
+#[inline]
+pub const fn transpose_8x8(mut x: u64) -> u64 {
+    // Swap the two off-diagonal quarters at each scale: single bits, 2x2 and 4x4 squares.
+    let mut t = (x ^ (x >> 7)) & 0x00aa_00aa_00aa_00aa;
+    x ^= t ^ (t << 7);
+    t = (x ^ (x >> 14)) & 0x0000_cccc_0000_cccc;
+    x ^= t ^ (t << 14);
+    t = (x ^ (x >> 28)) & 0x0000_0000_f0f0_f0f0;
+    x ^ t ^ (t << 28)
+}
