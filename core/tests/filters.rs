@@ -102,7 +102,7 @@ proptest! {
 #[cfg(feature = "plugins")]
 mod plugins {
     use super::*;
-    use blosc_core::filter::{bytedelta, int_trunc};
+    use blosc_core::filter::{bytedelta, int_trunc, ndcell, ndmean};
 
     #[test]
     fn bytedelta_restarts_in_each_plane_and_copies_the_tail() {
@@ -156,8 +156,79 @@ mod plugins {
         assert_eq!(run(&x, &|l, s, o| int_trunc::forward(l, 1, -1i8 as u8, s, o)), [0xFE; 5]);
     }
 
+    #[test]
+    fn ndcell_gathers_cells_in_c_order() {
+        let x: Vec<u8> = (0..20).collect();
+        let y = run(&x, &|_, s, o| ndcell::forward(1, &[4, 5], 2, s, o));
+        assert_eq!(y, [0, 1, 5, 6, 2, 3, 7, 8, 4, 9, 10, 11, 15, 16, 12, 13, 17, 18, 14, 19]);
+        assert_eq!(run(&y, &|_, s, o| ndcell::backward(1, &[4, 5], 2, s, o)), x);
+    }
+
+    #[test]
+    fn shapes_that_lie_are_refused() {
+        let x = [0; 16];
+        let cell =
+            |shape: &[u32], side| ndcell::backward(1, shape, side, &x, Out::from(&mut [0; 16])).is_ok();
+        assert!(cell(&[4, 4], 2) && cell(&[4, 4], 4) && cell(&[2, 8], 3) && !cell(&[], 1));
+        assert!(!cell(&[4, 4], 0) && !cell(&[4, 4], 5) && !cell(&[4, 5], 2) && !cell(&[0, 4], 2));
+        // 2^16 * 2^16 * 2^32 wraps to 0, 2^60 * 16 * 16 to 0: only exact products may pass.
+        assert!(!cell(&[1 << 16, 1 << 16, 1 << 31, 2, 16], 1) && !cell(&[1; 9], 1));
+        assert!(!cell(&[16, 1, 1, 1, 1, 1, 1, 1], 255));
+        assert!(ndcell::backward(0, &[16], 2, &x, Out::from(&mut [0; 16])).is_err());
+        assert!(ndcell::backward(2, &[8], 2, &x, Out::from(&mut [0; 16])).is_ok());
+        assert!(ndcell::backward(1, &[0], 1, &[], Out::from(&mut [0; 0])).is_err());
+        let mean =
+            |shape: &[u32], side| ndmean::backward(4, shape, side, &x, Out::from(&mut [0; 16])).is_ok();
+        assert!(mean(&[2, 2], 2) && mean(&[2, 2], 127) && mean(&[4], 2));
+        assert!(!mean(&[2, 2], 0) && !mean(&[2, 2], 128) && !mean(&[1, 4], 2));
+        assert!(ndmean::forward(2, &[8], 2, &x, Out::from(&mut [0; 16])).is_err());
+    }
+
+    #[test]
+    fn ndmean_fills_each_cell_with_its_mean() {
+        let bytes = |v: &[f32]| v.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
+        let x = bytes(&[1.0, 2.0, 10.0, 3.0, 6.0, f32::NAN]);
+        let y = run(&x, &|_, s, o| ndmean::forward(4, &[2, 3], 2, s, o));
+        let nan = f32::from_bits(0x7FC0_0000);
+        assert_eq!(y, bytes(&[3.0, 3.0, 3.0, 3.0, nan, nan]));
+        let z = run(&y, &|_, s, o| ndmean::backward(4, &[2, 3], 2, s, o));
+        assert_eq!(z, bytes(&[3.0, 3.0, nan, 3.0, 3.0, nan]));
+        let x: Vec<u8> = [1.5f64, 2.5].iter().flat_map(|v| v.to_le_bytes()).collect();
+        let y = run(&x, &|_, s, o| ndmean::forward(8, &[2], 2, s, o));
+        assert_eq!(y, [2f64.to_le_bytes(), 2f64.to_le_bytes()].concat());
+    }
+
+    /// The definition of NDCELL, item by item: sort items by (cell, item in cell).
+    fn ndcell_by_definition(shape: &[u32], side: u32, items: &[[u8; 2]]) -> Vec<u8> {
+        let place = |mut i: u32| {
+            let (mut cell, mut inside) = (Vec::new(), Vec::new());
+            for &extent in shape.iter().rev() {
+                cell.insert(0, i % extent / side);
+                inside.insert(0, i % extent % side);
+                i /= extent;
+            }
+            (cell, inside)
+        };
+        let mut order: Vec<u32> = (0..items.len() as u32).collect();
+        order.sort_by_key(|&i| place(i));
+        order.iter().flat_map(|&i| items[i as usize]).collect()
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn ndcell_is_its_definition(shape in prop::collection::vec(1u32..6, 1..6), side in 1u8..5) {
+            let items: Vec<[u8; 2]> = (0..shape.iter().product::<u32>() as u16).map(u16::to_le_bytes).collect();
+            let x = items.concat();
+            let mut y = vec![0; x.len()];
+            if ndcell::forward(2, &shape, side, &x, Out::from(&mut y[..])).is_ok() {
+                prop_assert_eq!(&y, &ndcell_by_definition(&shape, side.into(), &items));
+                prop_assert_eq!(&run(&y, &|_, s, o| ndcell::backward(2, &shape, side, s, o)), &x);
+            } else {
+                prop_assert!(u32::from(side).pow(shape.len() as u32) > items.len() as u32);
+            }
+        }
 
         #[test]
         fn bytedelta_round_trips(x in prop::collection::vec(any::<u8>(), 0..600), width in 1usize..40) {

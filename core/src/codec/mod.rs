@@ -7,6 +7,8 @@
 
 pub mod context;
 pub mod dispatch;
+#[cfg(feature = "plugins")]
+pub mod ndlz;
 #[cfg(feature = "snappy")]
 pub mod snappy;
 #[cfg(feature = "zlib")]

@@ -7,10 +7,16 @@ pub mod bitshuffle;
 pub mod blocksplit;
 #[cfg(feature = "plugins")]
 pub mod bytedelta;
+#[cfg(feature = "plugins")]
+mod cells;
 pub mod delta;
 #[cfg(feature = "plugins")]
 pub mod int_trunc;
 mod mask;
+#[cfg(feature = "plugins")]
+pub mod ndcell;
+#[cfg(feature = "plugins")]
+pub mod ndmean;
 pub mod shuffle;
 pub mod trunc_prec;
 
