@@ -1,66 +1,190 @@
 //! Conveniences that allocate: `Vec` in and out, and a pool of scoped threads.
 //!
-//! STUB while the workspace is being raised: signatures are final in shape.
+//! Nothing here adds to the format: the bytes are those of [`Encoder`](crate::Encoder) and
+//! [`Decoder`](crate::Decoder), whatever the number of threads.
 
+use crate::arch::level::Level;
 use crate::chunk::limits::Limits;
 use crate::chunk::params::Params;
-use crate::chunk::{Chunk, Surroundings};
+use crate::chunk::{Chunk, Decoder, Plan, Surroundings, context_for, max_encoded_len};
+use crate::codec::Codec;
+use crate::codec::context::{DecodeContext, EncodeContext};
 use crate::error::Error;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+mod dictionary;
+#[cfg(feature = "std")]
+mod threads;
+
 /// Compresses `data` into one chunk, on one thread, with the best kernels of this machine.
+///
+/// # Errors
+/// `Param` for parameters that are not allowed, `CodecNotBuiltIn`.
+///
+/// ```
+/// use blosc_core::{Codec, Params};
+/// let data: Vec<u8> = (0..4000u32).flat_map(u32::to_le_bytes).collect();
+/// let chunk = blosc_core::compress(&Params::new(4).codec(Codec::Lz4).level(5), &data).unwrap();
+/// assert!(chunk.len() < data.len() / 4);
+/// assert_eq!(blosc_core::decompress(&chunk).unwrap(), data);
+/// ```
 pub fn compress(params: &Params, data: &[u8]) -> Result<Vec<u8>, Error> {
     Pool::new(1).compress(params, data)
 }
 
-/// Decompresses one chunk under the default limits.
+/// Decompresses one chunk, under the default limits, on one thread.
+///
+/// # Errors
+/// Anything wrong with the chunk, with field and offset.
 pub fn decompress(chunk: &[u8]) -> Result<Vec<u8>, Error> {
     Pool::new(1).decompress(&Chunk::parse_with(chunk, &Limits::DEFAULT)?)
 }
 
-/// Reusable scratch memory, codec contexts and a number of threads: what a host keeps around to
-/// read and write many chunks.
+/// Scratch memory, codec contexts and a number of threads: what a host keeps to read and write many
+/// chunks. Nothing is shared between pools and nothing is global.
 pub struct Pool {
+    level: Level,
     threads: usize,
+    decode: Option<DecodeContext>,
+    encode: Option<(EncodeContext, Codec, u8)>,
+    work: Vec<u8>,
 }
 
+/// Inputs smaller than this stay on the calling thread: starting another costs more.
+#[cfg(feature = "std")]
+const WORTH_A_THREAD: usize = 256 * 1024;
+
 impl Pool {
-    /// A pool that uses up to `threads` threads, the caller's included (0 = one per core).
+    /// A pool that uses up to `threads` threads, the caller's included (0: one per core), and the
+    /// best kernels of this machine.
     pub fn new(threads: usize) -> Pool {
-        Pool { threads }
+        Pool {
+            level: Level::best(),
+            threads: count_threads(threads),
+            decode: None,
+            encode: None,
+            work: Vec::new(),
+        }
     }
+
+    /// Uses the kernels of `level` instead of the best ones.
+    pub fn level(mut self, level: Level) -> Pool {
+        self.level = level;
+        self
+    }
+
+    /// How many threads this pool uses at most.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
     /// Compresses `data` into one chunk.
+    ///
+    /// # Errors
+    /// `Param` for parameters that are not allowed, `CodecNotBuiltIn`.
     pub fn compress(&mut self, params: &Params, data: &[u8]) -> Result<Vec<u8>, Error> {
-        let _ = (params, data, self.threads);
-        unimplemented!()
+        self.compress_in(params, Surroundings::default(), data)
     }
-    /// As [`Pool::compress`], knowing typesize and block shape of the array around it.
+
+    /// [`compress`](Self::compress), knowing the array around the chunk.
+    ///
+    /// # Errors
+    /// As `compress`.
     pub fn compress_in(
         &mut self,
         params: &Params,
         around: Surroundings<'_>,
         data: &[u8],
     ) -> Result<Vec<u8>, Error> {
-        let _ = (params, around, data);
-        unimplemented!()
+        params.check()?;
+        let dictionary =
+            if params.dictionary { dictionary::make(self.level, params, around, data)? } else { Vec::new() };
+        let plan = Plan::new(params, around, &dictionary, data)?;
+        let mut chunk = vec![0; max_encoded_len(data.len())];
+        let len = self.run_plan(params, &plan, data.len(), &mut chunk)?;
+        chunk.truncate(len);
+        Ok(chunk)
     }
-    /// Decodes a chunk into a fresh `Vec` (its memory is not zeroed first).
+
+    fn run_plan(
+        &mut self,
+        params: &Params,
+        plan: &Plan<'_>,
+        len: usize,
+        chunk: &mut [u8],
+    ) -> Result<usize, Error> {
+        #[cfg(feature = "std")]
+        if self.threads > 1 && plan.nblocks() > 1 && len >= WORTH_A_THREAD {
+            return threads::encode(self.level, self.threads, params, plan, chunk);
+        }
+        let _ = len;
+        let mut context = match self.encode.take() {
+            Some((context, codec, level))
+                if codec == params.codec
+                    && level == params.level
+                    && context.max_len() >= plan.blocksize() =>
+            {
+                context
+            }
+            _ => context_for(params, plan.blocksize())?,
+        };
+        let needed = plan.work_len();
+        if self.work.len() < needed {
+            self.work.resize(needed, 0);
+        }
+        let result = plan.encode(self.level, &mut self.work, &mut context, chunk);
+        self.encode = Some((context, params.codec, params.level));
+        result
+    }
+
+    /// Decodes a chunk into a fresh `Vec`, whose memory is not zeroed first.
+    ///
+    /// # Errors
+    /// A codec or filter that is not built in, or a corrupt stream.
     pub fn decompress(&mut self, chunk: &Chunk<'_>) -> Result<Vec<u8>, Error> {
-        let _ = chunk;
-        unimplemented!()
+        self.decompress_in(chunk, Surroundings::default())
     }
-    /// Decodes a chunk into `out`, which must hold `chunk.nbytes()` bytes.
+
+    /// [`decompress`](Self::decompress), knowing the array around the chunk.
+    ///
+    /// # Errors
+    /// As `decompress`.
+    pub fn decompress_in(&mut self, chunk: &Chunk<'_>, around: Surroundings<'_>) -> Result<Vec<u8>, Error> {
+        let mut data = vec![0; chunk.nbytes()];
+        self.decompress_into(chunk, around, &mut data)?;
+        Ok(data)
+    }
+
+    /// Decodes a chunk into `out`, which must hold `chunk.nbytes()` bytes; returns that number.
+    ///
+    /// # Errors
+    /// `OutputTooSmall`, and as [`decompress`](Self::decompress).
     pub fn decompress_into(
         &mut self,
         chunk: &Chunk<'_>,
         around: Surroundings<'_>,
         out: &mut [u8],
     ) -> Result<usize, Error> {
-        let _ = (chunk, around, out);
-        unimplemented!()
+        #[cfg(feature = "std")]
+        if self.threads > 1
+            && chunk.nblocks() > 1
+            && chunk.nbytes() >= WORTH_A_THREAD
+            && chunk.header().has_streams()
+        {
+            let given = out.len();
+            let needed = chunk.nbytes();
+            let out = out.get_mut(..needed).ok_or(Error::OutputTooSmall { needed, given })?;
+            return threads::decode(self.level, self.threads, chunk, around, out);
+        }
+        self.with_decoder(chunk, around, |decoder| decoder.decode(chunk, out))
     }
-    /// Decodes decoded bytes `range`, touching only the blocks it crosses.
+
+    /// Decodes the decoded bytes `range`, touching only the blocks they cross.
+    ///
+    /// # Errors
+    /// `OutOfRange`, and as [`decompress_into`](Self::decompress_into).
     pub fn get_bytes(
         &mut self,
         chunk: &Chunk<'_>,
@@ -68,10 +192,13 @@ impl Pool {
         range: Range<usize>,
         out: &mut [u8],
     ) -> Result<usize, Error> {
-        let _ = (chunk, around, range, out);
-        unimplemented!()
+        self.with_decoder(chunk, around, |decoder| decoder.get_bytes(chunk, range, out))
     }
-    /// Decodes one block into `out`; returns its size.
+
+    /// Decodes block `index` into `out`; returns its size.
+    ///
+    /// # Errors
+    /// As [`get_bytes`](Self::get_bytes).
     pub fn decode_block(
         &mut self,
         chunk: &Chunk<'_>,
@@ -79,7 +206,37 @@ impl Pool {
         index: usize,
         out: &mut [u8],
     ) -> Result<usize, Error> {
-        let _ = (chunk, around, index, out);
-        unimplemented!()
+        self.with_decoder(chunk, around, |decoder| decoder.decode_block(chunk, index, out))
     }
+
+    fn with_decoder<T>(
+        &mut self,
+        chunk: &Chunk<'_>,
+        around: Surroundings<'_>,
+        run: impl FnOnce(&mut Decoder<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let needed = Decoder::work_len(chunk);
+        if self.work.len() < needed {
+            self.work.resize(needed, 0);
+        }
+        let context = match self.decode.take() {
+            Some(context) if context.has(chunk.header().codec) => context,
+            _ if !chunk.header().has_streams() => DecodeContext::empty(),
+            _ => DecodeContext::for_codec(chunk.header().codec),
+        };
+        let mut decoder = Decoder::with_context(self.level, &mut self.work, context).surroundings(around);
+        let result = run(&mut decoder);
+        self.decode = Some(decoder.into_context());
+        result
+    }
+}
+
+#[cfg(feature = "std")]
+fn count_threads(asked: usize) -> usize {
+    if asked > 0 { asked } else { std::thread::available_parallelism().map_or(1, |n| n.get()) }
+}
+
+#[cfg(not(feature = "std"))]
+fn count_threads(_asked: usize) -> usize {
+    1
 }

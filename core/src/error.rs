@@ -101,6 +101,11 @@ pub enum Error {
         /// The value found.
         value: i64,
     },
+    /// The chunk says that a big-endian machine wrote it, whose items this reader would hand out in the
+    /// wrong byte order without a word.
+    BigEndian,
+    /// The operation does not exist for this kind of chunk.
+    Unsupported(&'static str),
     /// A compressed stream is corrupt.
     Codec {
         /// The codec that was expanding it.
@@ -180,6 +185,10 @@ impl fmt::Display for Error {
             Error::Invalid { field, offset, value } => {
                 write!(f, "{} at byte {offset}: {value} is not allowed", field.name())
             }
+            Error::BigEndian => f.write_str(
+                "flags1 at byte 31: written on a big-endian machine, items are in its byte order; not supported",
+            ),
+            Error::Unsupported(what) => f.write_str(what),
             Error::Codec { codec, offset, error } => {
                 write!(f, "{codec} stream at byte {offset}: {error}")
             }

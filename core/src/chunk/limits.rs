@@ -1,5 +1,8 @@
 //! [`Limits`]: how much a caller lets a chunk cost before anything is decoded.
 
+use super::header::Header;
+use crate::error::Error;
+
 /// Limits every parse and decode is held to. The defaults are safe for hostile input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -17,6 +20,24 @@ impl Limits {
     pub const DEFAULT: Limits = Limits { output: 1 << 30, blocks: 1 << 24, expansion: u64::MAX };
     /// Nothing is refused for its size; for input that is trusted.
     pub const NONE: Limits = Limits { output: u64::MAX, blocks: u32::MAX, expansion: u64::MAX };
+}
+
+impl Limits {
+    /// Refuses a chunk that would cost more than these limits allow.
+    pub fn check(&self, header: &Header) -> Result<(), Error> {
+        let nbytes = u64::from(header.nbytes);
+        let over = |what, asked, limit| Err(Error::Limit { what, asked, limit });
+        if nbytes > self.output {
+            return over("decoded size of the chunk in bytes", nbytes, self.output);
+        }
+        if header.has_streams() && header.nblocks() as u64 > u64::from(self.blocks) {
+            return over("blocks in the chunk", header.nblocks() as u64, u64::from(self.blocks));
+        }
+        if nbytes > u64::from(header.cbytes).saturating_mul(self.expansion) {
+            return over("decoded bytes per byte of chunk", nbytes, self.expansion);
+        }
+        Ok(())
+    }
 }
 
 impl Default for Limits {

@@ -1,7 +1,9 @@
 //! [`Params`]: everything that can be chosen when a chunk is written.
 
+use super::header::MAX_BLOCKSIZE;
 use crate::codec::Codec;
-use crate::filter::Filter;
+use crate::error::Error;
+use crate::filter::{self, Filter, FilterError};
 
 /// When a block is stored as one stream per byte plane (format document §6.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -120,5 +122,124 @@ impl Params {
     pub const fn split(mut self, split: Split) -> Params {
         self.split = split;
         self
+    }
+
+    /// Sets one filter slot, 0 ..= 5; other numbers change nothing.
+    pub const fn slot(mut self, number: usize, filter: Filter, meta: u8) -> Params {
+        if number < self.filters.len() {
+            self.filters[number] = FilterSlot { filter, meta };
+        }
+        self
+    }
+
+    /// Embeds a dictionary made from the data (codecs LZ4, LZ4HC and zstd).
+    pub const fn dictionary(mut self, dictionary: bool) -> Params {
+        self.dictionary = dictionary;
+        self
+    }
+
+    /// Writes the 16-byte header and the subset of the format that Blosc1 reads (§6.6).
+    pub const fn blosc1(mut self, blosc1: bool) -> Params {
+        self.blosc1 = blosc1;
+        self
+    }
+
+    /// The same parameters for a chunk of only `nbytes` bytes, such as the last of a file: a block
+    /// size larger than that is lowered to it.
+    pub fn fit(mut self, nbytes: usize) -> Params {
+        if let Some(asked) = self.blocksize
+            && asked as usize > nbytes
+        {
+            self.blocksize = u32::try_from(nbytes.max(1)).ok();
+        }
+        self
+    }
+
+    /// Checks everything that can be checked without the data.
+    ///
+    /// # Errors
+    /// `Param` or `FilterParam`, with what is allowed.
+    pub fn check(&self) -> Result<(), Error> {
+        let bad = |name, value: i64, allowed| Err(Error::Param { name, value, allowed });
+        if self.typesize == 0 || self.typesize > MAX_BLOCKSIZE {
+            return bad("typesize", i64::from(self.typesize), "1 to 536866816 bytes");
+        }
+        if self.level > 9 {
+            return bad("level", i64::from(self.level), "0 (store) to 9 (smallest)");
+        }
+        if let Some(b) = self.blocksize
+            && (b == 0 || b > MAX_BLOCKSIZE)
+        {
+            return bad("blocksize", i64::from(b), "1 to 536866816 bytes");
+        }
+        let takes_dictionary = matches!(self.codec, Codec::Lz4 | Codec::Lz4Hc | Codec::Zstd);
+        if self.dictionary && (!takes_dictionary || self.level == 0 || self.blosc1) {
+            return bad("dictionary", 1, "codecs lz4, lz4hc and zstd, level 1 or more, not for Blosc1");
+        }
+        if self.codec == Codec::Snappy || matches!(self.codec, Codec::Other(..=31)) {
+            return bad(
+                "codec",
+                i64::from(self.codec.id()),
+                "one that can be written; this one can only be read",
+            );
+        }
+        if self.codec == Codec::Ndlz && !matches!(self.codec_meta, 4 | 8) {
+            return bad("codec meta", i64::from(self.codec_meta), "4 or 8 for ndlz");
+        }
+        for (number, slot) in (0u8..6).zip(self.filters) {
+            self.check_slot(number, slot)?;
+        }
+        if self.blosc1 { self.check_blosc1() } else { Ok(()) }
+    }
+
+    fn check_slot(&self, number: u8, slot: FilterSlot) -> Result<(), Error> {
+        let typesize = if self.typesize > 255 { 1 } else { self.typesize as usize };
+        let meta = slot.meta;
+        let fault = match slot.filter {
+            Filter::TruncPrec => filter::trunc_prec::cleared_bits(typesize, meta).err(),
+            #[cfg(not(feature = "plugins"))]
+            Filter::NdCell | Filter::NdMean | Filter::ByteDelta | Filter::IntTrunc => {
+                return Err(Error::FilterUnknown { id: slot.filter.id(), slot: number });
+            }
+            #[cfg(feature = "plugins")]
+            Filter::IntTrunc => filter::int_trunc::cleared_bits(typesize, meta).err(),
+            Filter::ByteDeltaV1 => Some(FilterError("the defective first edition is never written; use 35")),
+            #[cfg(feature = "plugins")]
+            Filter::NdCell if meta == 0 => Some(FilterError("the cell side must be 1 or more")),
+            #[cfg(feature = "plugins")]
+            Filter::NdMean if !(1..=127).contains(&meta) || !matches!(typesize, 4 | 8) => {
+                Some(FilterError("the cell side must be 1 to 127 and the typesize 4 or 8"))
+            }
+            Filter::Other(id @ 5..=159) => return Err(Error::FilterUnknown { id, slot: number }),
+            _ => None,
+        };
+        match fault {
+            Some(FilterError(reason)) => Err(Error::FilterParam { id: slot.filter.id(), meta, reason }),
+            None => Ok(()),
+        }
+    }
+
+    fn check_blosc1(&self) -> Result<(), Error> {
+        let bad = |name, value: i64, allowed| Err(Error::Param { name, value, allowed });
+        if self.typesize > 255 {
+            return bad("typesize", i64::from(self.typesize), "1 to 255 bytes for Blosc1");
+        }
+        if let Some(b) = self.blocksize
+            && b > (i32::MAX as u32 - 1020) / 3
+        {
+            return bad("blocksize", i64::from(b), "at most 715827542 bytes for Blosc1");
+        }
+        if !matches!(self.codec, Codec::BloscLz | Codec::Lz4 | Codec::Lz4Hc | Codec::Zlib | Codec::Zstd) {
+            return bad("codec", i64::from(self.codec.id()), "blosclz, lz4, lz4hc, zlib or zstd for Blosc1");
+        }
+        let mut active = self.filters.iter().filter(|s| s.filter != Filter::None);
+        let first = active.next();
+        let plain =
+            first.is_none_or(|s| matches!(s.filter, Filter::Shuffle | Filter::BitShuffle) && s.meta == 0);
+        if !plain || active.next().is_some() {
+            let id = first.map_or(0, |s| s.filter.id());
+            return bad("filters", i64::from(id), "shuffle or bitshuffle with meta 0, or none, for Blosc1");
+        }
+        Ok(())
     }
 }

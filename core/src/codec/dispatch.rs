@@ -68,6 +68,8 @@ pub fn decode_stream(
             }
             super::zstd::decode(src, out, dict, work)?;
         }
+        #[cfg(feature = "plugins")]
+        Codec::Ndlz => super::ndlz::decode(src, out, meta)?,
         _ => return Err(StreamError::NotBuiltIn),
     }
     Ok(())
@@ -75,8 +77,12 @@ pub fn decode_stream(
 
 /// Scratch bytes that encoding streams of `len` bytes takes.
 pub const fn encode_work_len(codec: Codec, level: u8, len: usize) -> usize {
-    let _ = (codec, level, len);
-    0
+    let _ = (level, len);
+    match codec {
+        #[cfg(feature = "plugins")]
+        Codec::Ndlz => super::ndlz::WORK_LEN,
+        _ => 0,
+    }
 }
 
 /// Compresses `src` into the start of `dst` and returns the size.

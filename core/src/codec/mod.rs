@@ -47,6 +47,13 @@ pub enum Codec {
 }
 
 impl Codec {
+    /// Format 5, written by alphas of C-Blosc2 only; nobody reads it any more.
+    pub(crate) const LIZARD: Codec = Codec::Other(6);
+    /// Format 7, "defined by the super-chunk", which no writer uses.
+    pub(crate) const UNDEFINED: Codec = Codec::Other(7);
+    /// Format 6 without a codec id of 32 or more.
+    pub(crate) const INVALID: Codec = Codec::Other(31);
+
     /// The codec with this registered id.
     pub const fn from_id(id: u8) -> Codec {
         match id {
@@ -86,6 +93,9 @@ impl Codec {
             Codec::Zstd => "zstd",
             Codec::Ndlz => "ndlz",
             Codec::Other(id) => match id {
+                6 => "lizard",
+                7 => "codec of the super-chunk",
+                31 => "invalid codec id",
                 33 => "zfp, fixed accuracy",
                 34 => "zfp, fixed precision",
                 35 => "zfp, fixed rate",

@@ -1,0 +1,263 @@
+//! The filter pipeline of one block (format document §3.1): forward through slots 0..5, backward
+//! through 5..0, from one buffer into the other.
+//!
+//! ```text
+//! source -> A -> B -> A -> … -> destination        (no slot ever writes what it reads)
+//! ```
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use super::header::Header;
+use super::params::FilterSlot;
+use super::plugin::Surroundings;
+use crate::arch::level::Level;
+use crate::arch::out::Out;
+use crate::error::Error;
+use crate::filter::{self, Filter, FilterError, bitshuffle, delta, shuffle};
+
+/// What every filter of a block may need.
+#[derive(Clone, Copy)]
+pub(crate) struct Env<'a> {
+    pub level: Level,
+    /// Typesize of the header, 1 ..= 255.
+    pub typesize: u8,
+    /// Version 2 has its own bitshuffle rule (§3.3).
+    pub version2: bool,
+    pub around: Surroundings<'a>,
+    /// Decoded block 0 for DELTA, or `None` where the block is its own reference.
+    pub reference: Option<&'a [u8]>,
+}
+
+/// The slots that change bytes when undone, in the order they are undone.
+#[derive(Clone, Copy)]
+pub(crate) struct Backward {
+    slots: [(u8, FilterSlot); 6],
+    len: usize,
+}
+
+impl Backward {
+    pub(crate) fn of(header: &Header) -> Backward {
+        let mut list = Backward { slots: [(0, FilterSlot::NONE); 6], len: 0 };
+        if header.is_instrumented() {
+            return list;
+        }
+        for (number, slot) in (0u8..6).zip(header.filters).rev() {
+            // The lossy word filters have nothing to undo.
+            let idle = match slot.filter {
+                Filter::None | Filter::TruncPrec | Filter::IntTrunc => true,
+                Filter::Shuffle => width(slot, header.typesize) == 1,
+                _ => false,
+            };
+            if !idle && let Some(place) = list.slots.get_mut(list.len) {
+                *place = (number, slot);
+                list.len = list.len.saturating_add(1);
+            }
+        }
+        list
+    }
+
+    pub(crate) fn as_slice(&self) -> &[(u8, FilterSlot)] {
+        self.slots.get(..self.len).unwrap_or(&[])
+    }
+
+    pub(crate) fn has_delta(&self) -> bool {
+        self.as_slice().iter().any(|(_, s)| s.filter == Filter::Delta)
+    }
+}
+
+/// Bytes per item as SHUFFLE sees it.
+pub(crate) fn width(slot: FilterSlot, typesize: u8) -> usize {
+    usize::from(if slot.meta != 0 { slot.meta } else { typesize })
+}
+
+impl Env<'_> {
+    fn wrap(slot: FilterSlot) -> impl Fn(FilterError) -> Error {
+        move |FilterError(reason)| Error::FilterParam { id: slot.filter.id(), meta: slot.meta, reason }
+    }
+
+    /// Undoes one slot.
+    pub(crate) fn backward(
+        &self,
+        number: u8,
+        slot: FilterSlot,
+        src: &[u8],
+        mut out: Out<'_>,
+    ) -> Result<(), Error> {
+        let (level, ts) = (self.level, usize::from(self.typesize));
+        if let Some(user) = self.around.filter(slot.filter.id()) {
+            return user.backward(slot.meta, self.typesize, src, out.zeroed()).map_err(Self::wrap(slot));
+        }
+        match slot.filter {
+            Filter::None | Filter::TruncPrec | Filter::IntTrunc => {
+                out.copy_from(src);
+                Ok(())
+            }
+            Filter::Shuffle => {
+                shuffle::unshuffle(level, width(slot, self.typesize), src, out).map_err(Self::wrap(slot))
+            }
+            Filter::BitShuffle if self.version2 && !bitshuffle::version2_applies(src.len(), ts) => {
+                out.copy_from(src);
+                Ok(())
+            }
+            Filter::BitShuffle => bitshuffle::bitunshuffle(level, ts, src, out).map_err(Self::wrap(slot)),
+            Filter::Delta => delta::backward(level, ts, src, self.reference, out).map_err(Self::wrap(slot)),
+            #[cfg(feature = "plugins")]
+            Filter::ByteDelta => filter::bytedelta::width(slot.meta, self.around.typesize)
+                .and_then(|w| filter::bytedelta::backward(level, w, src, out))
+                .map_err(Self::wrap(slot)),
+            #[cfg(feature = "plugins")]
+            Filter::ByteDeltaV1 => filter::bytedelta::width(slot.meta, self.around.typesize)
+                .and_then(|w| filter::bytedelta::backward_v1(level, w, src, out))
+                .map_err(Self::wrap(slot)),
+            #[cfg(feature = "plugins")]
+            Filter::NdCell => {
+                filter::ndcell::backward(self.around.typesize, self.around.blockshape, slot.meta, src, out)
+                    .map_err(Self::wrap(slot))
+            }
+            #[cfg(feature = "plugins")]
+            Filter::NdMean => {
+                filter::ndmean::backward(self.around.typesize, self.around.blockshape, slot.meta, src, out)
+                    .map_err(Self::wrap(slot))
+            }
+            other => Err(Error::FilterUnknown { id: other.id(), slot: number }),
+        }
+    }
+
+    /// Applies one slot.
+    pub(crate) fn forward(
+        &self,
+        number: u8,
+        slot: FilterSlot,
+        src: &[u8],
+        mut out: Out<'_>,
+    ) -> Result<(), Error> {
+        let (level, ts) = (self.level, usize::from(self.typesize));
+        if let Some(user) = self.around.filter(slot.filter.id()) {
+            return user.forward(slot.meta, self.typesize, src, out.zeroed()).map_err(Self::wrap(slot));
+        }
+        match slot.filter {
+            Filter::None => {
+                out.copy_from(src);
+                Ok(())
+            }
+            Filter::Shuffle => {
+                shuffle::shuffle(level, width(slot, self.typesize), src, out).map_err(Self::wrap(slot))
+            }
+            Filter::BitShuffle if self.version2 && !bitshuffle::version2_applies(src.len(), ts) => {
+                out.copy_from(src);
+                Ok(())
+            }
+            Filter::BitShuffle => bitshuffle::bitshuffle(level, ts, src, out).map_err(Self::wrap(slot)),
+            Filter::Delta => delta::forward(level, ts, src, self.reference, out).map_err(Self::wrap(slot)),
+            Filter::TruncPrec => {
+                filter::trunc_prec::forward(level, ts, slot.meta, src, out).map_err(Self::wrap(slot))
+            }
+            #[cfg(feature = "plugins")]
+            Filter::IntTrunc => {
+                filter::int_trunc::forward(level, ts, slot.meta, src, out).map_err(Self::wrap(slot))
+            }
+            #[cfg(feature = "plugins")]
+            Filter::ByteDelta => filter::bytedelta::width(slot.meta, self.around.typesize)
+                .and_then(|w| filter::bytedelta::forward(level, w, src, out))
+                .map_err(Self::wrap(slot)),
+            #[cfg(feature = "plugins")]
+            Filter::NdCell => {
+                filter::ndcell::forward(self.around.typesize, self.around.blockshape, slot.meta, src, out)
+                    .map_err(Self::wrap(slot))
+            }
+            #[cfg(feature = "plugins")]
+            Filter::NdMean => {
+                filter::ndmean::forward(self.around.typesize, self.around.blockshape, slot.meta, src, out)
+                    .map_err(Self::wrap(slot))
+            }
+            other => Err(Error::FilterUnknown { id: other.id(), slot: number }),
+        }
+    }
+
+    /// Undoes `slots` from `src`, which has `out`'s length, into `out`.
+    pub(crate) fn backward_all(
+        &self,
+        slots: &[(u8, FilterSlot)],
+        src: Source<'_>,
+        a: &mut [u8],
+        b: &mut [u8],
+        mut out: Out<'_>,
+    ) -> Result<(), Error> {
+        let Some((&(number, slot), init)) = slots.split_last() else {
+            out.copy_from(src.bytes(a, b, out.len())?);
+            return Ok(());
+        };
+        let src = self.backward_scratch(init, src, a, b, out.len())?;
+        self.backward(number, slot, src.bytes(a, b, out.len())?, out)
+    }
+
+    /// Undoes `slots` from `src`, `len` bytes, and leaves the result in `a` or `b`, or where it was.
+    pub(crate) fn backward_scratch<'s>(
+        &self,
+        slots: &[(u8, FilterSlot)],
+        src: Source<'s>,
+        a: &mut [u8],
+        b: &mut [u8],
+        len: usize,
+    ) -> Result<Source<'s>, Error> {
+        steps(slots, src, a, b, len, |number, slot, src, out| self.backward(number, slot, src, out))
+    }
+
+    /// Applies `slots` to `src` and leaves the result in `a` or `b`, or where it was.
+    pub(crate) fn forward_scratch<'s>(
+        &self,
+        slots: &[(u8, FilterSlot)],
+        src: &'s [u8],
+        a: &mut [u8],
+        b: &mut [u8],
+    ) -> Result<Source<'s>, Error> {
+        let len = src.len();
+        steps(slots, Source::Bytes(src), a, b, len, |number, slot, src, out| {
+            self.forward(number, slot, src, out)
+        })
+    }
+}
+
+/// Where the bytes of a block are.
+#[derive(Clone, Copy)]
+pub(crate) enum Source<'a> {
+    /// Outside the scratch buffers.
+    Bytes(&'a [u8]),
+    /// At the start of buffer `a`.
+    A,
+    /// At the start of buffer `b`.
+    B,
+}
+
+impl<'a> Source<'a> {
+    /// The `len` bytes themselves.
+    pub(crate) fn bytes(self, a: &'a [u8], b: &'a [u8], len: usize) -> Result<&'a [u8], Error> {
+        let from = match self {
+            Source::Bytes(bytes) => bytes,
+            Source::A => a,
+            Source::B => b,
+        };
+        from.get(..len).ok_or(Error::WorkTooSmall { needed: len, given: from.len() })
+    }
+}
+
+fn steps<'s>(
+    slots: &[(u8, FilterSlot)],
+    mut src: Source<'s>,
+    a: &mut [u8],
+    b: &mut [u8],
+    len: usize,
+    mut run: impl FnMut(u8, FilterSlot, &[u8], Out<'_>) -> Result<(), Error>,
+) -> Result<Source<'s>, Error> {
+    let short = Error::WorkTooSmall { needed: len, given: a.len().min(b.len()) };
+    for &(number, slot) in slots {
+        let (from, to, next) = match src {
+            Source::Bytes(bytes) => (bytes, &mut *b, Source::B),
+            Source::A => (&*a, &mut *b, Source::B),
+            Source::B => (&*b, &mut *a, Source::A),
+        };
+        let from = from.get(..len).ok_or(short)?;
+        run(number, slot, from, to.get_mut(..len).ok_or(short)?.into())?;
+        src = next;
+    }
+    Ok(src)
+}
