@@ -117,6 +117,27 @@ pub enum Error {
     },
     /// Encoding or decoding failed for a reason that lies in the parameters, not in the container.
     Codec(blosc_core::Error),
+    /// A descriptive text (JSON, YAML, a dtype) is malformed.
+    #[cfg(feature = "alloc")]
+    Text {
+        /// Which structure it belongs to.
+        structure: Structure,
+        /// The text's name in the format document.
+        field: &'static str,
+        /// Where it starts, from the start of the container or file.
+        offset: u64,
+        /// What is wrong, and at which byte of the text.
+        error: crate::value::TextError,
+    },
+    /// A file of a directory that must be there is not.
+    Missing {
+        /// Which structure.
+        structure: Structure,
+        /// What the file holds.
+        what: &'static str,
+        /// The number in its name.
+        number: u64,
+    },
     /// A checksum does not match.
     Checksum {
         /// What the checksum covers.
@@ -316,6 +337,13 @@ impl fmt::Display for Error {
             }
             Error::Chunk { chunk: None, offset, error } => write!(f, "chunk at byte {offset}: {error}"),
             Error::Codec(error) => error.fmt(f),
+            #[cfg(feature = "alloc")]
+            Error::Text { structure, field, offset, error } => {
+                write!(f, "{structure}: {field} at byte {offset}: {error}")
+            }
+            Error::Missing { structure, what, number } => {
+                write!(f, "{structure}: the file of {what} {number} is missing")
+            }
             Error::Checksum { structure, chunk: Some(chunk), offset } => {
                 write!(f, "{structure} {chunk} (at byte {offset}): checksum does not match")
             }

@@ -12,9 +12,15 @@ extern crate std;
 
 #[cfg(feature = "alloc")]
 pub mod b2nd;
+#[cfg(feature = "alloc")]
+pub mod bloscpack;
 pub mod error;
 pub mod io;
 pub mod limits;
+#[cfg(feature = "alloc")]
+pub mod plain;
+#[cfg(feature = "alloc")]
+pub mod value;
 
 pub use error::{Error, IoError, IoKind, Structure};
 pub use limits::Limits;

@@ -1,6 +1,6 @@
 //! [`Directory`]: a flat set of named files, the form of sparse frames and bcolz arrays.
 
-use super::{Fill, ReadAt, Store, WriteAt};
+use super::{Fill, ReadAt, Refill, Store, WriteAt};
 use crate::error::{Error, IoError, IoKind};
 use alloc::boxed::Box;
 use alloc::format;
@@ -154,7 +154,11 @@ impl<D: Directory> WriteAt for DirFile<D> {
 
 impl<D: Directory> Store for DirFile<D> {
     fn replace(&mut self, fill: &mut Fill<'_>) -> Result<(), Error> {
-        self.dir.replace(&self.name, fill)?;
+        self.rewrite(&mut |_, new| fill(new))
+    }
+    fn rewrite(&mut self, fill: &mut Refill<'_>) -> Result<(), Error> {
+        let old = &self.file;
+        self.dir.replace(&self.name, &mut |new| fill(old, new))?;
         self.file = self.dir.open(&self.name, true)?;
         Ok(())
     }

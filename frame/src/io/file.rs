@@ -1,6 +1,6 @@
 //! Files and directories of the operating system. Positioned reads and writes, no shared cursor.
 
-use super::{Directory, Fill, ReadAt, Store, WriteAt, check_name};
+use super::{Directory, Fill, ReadAt, Refill, Store, WriteAt, check_name};
 use crate::error::{Error, IoError, IoKind};
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -180,12 +180,15 @@ impl WriteAt for PathFile {
 
 impl Store for PathFile {
     fn replace(&mut self, fill: &mut Fill<'_>) -> Result<(), Error> {
+        self.rewrite(&mut |_, new| fill(new))
+    }
+    fn rewrite(&mut self, fill: &mut Refill<'_>) -> Result<(), Error> {
         if !self.writable {
             return Err(IoKind::ReadOnly.into());
         }
         let (temp, mut file) = self.create_temp()?;
         let done = (|| {
-            fill(&mut file)?;
+            fill(&self.file, &mut file)?;
             file.set_permissions(self.file.metadata()?.permissions())?;
             file.sync_all()?;
             Ok(std::fs::rename(&temp, &self.path)?)

@@ -1,6 +1,6 @@
 //! Stores in memory: `Vec<u8>`, `Bytes`, and a directory of vectors.
 
-use super::{Fill, ReadAt, Store, WriteAt, read_slice};
+use super::{Fill, ReadAt, Refill, Store, WriteAt, read_slice};
 use crate::error::{Error, IoError, IoKind};
 use alloc::vec::Vec;
 
@@ -40,8 +40,11 @@ impl WriteAt for Vec<u8> {
 
 impl Store for Vec<u8> {
     fn replace(&mut self, fill: &mut Fill<'_>) -> Result<(), Error> {
+        self.rewrite(&mut |_, new| fill(new))
+    }
+    fn rewrite(&mut self, fill: &mut Refill<'_>) -> Result<(), Error> {
         let mut new = Vec::new();
-        fill(&mut new)?;
+        fill(&*self, &mut new)?;
         *self = new;
         Ok(())
     }

@@ -77,11 +77,20 @@ pub trait WriteAt: ReadAt {
 /// What a [`Store`] calls to have its new content written.
 pub type Fill<'f> = dyn FnMut(&mut dyn WriteAt) -> Result<(), Error> + 'f;
 
+/// As [`Fill`], with the old content to read from.
+pub type Refill<'f> = dyn FnMut(&dyn ReadAt, &mut dyn WriteAt) -> Result<(), Error> + 'f;
+
 /// Bytes that can be replaced as a whole: afterwards the store is either all old or all new.
 pub trait Store: WriteAt {
     /// Replaces the content by what `fill` writes into an empty store, in one step that survives
     /// crashes, or fails with [`Error::NotAtomic`] where that cannot be done.
     fn replace(&mut self, fill: &mut Fill<'_>) -> Result<(), Error>;
+
+    /// As [`Store::replace`], while `fill` can read what is there now.
+    fn rewrite(&mut self, fill: &mut Refill<'_>) -> Result<(), Error> {
+        let _ = fill;
+        Err(Error::NotAtomic { why: "this store cannot be read while it is being replaced" })
+    }
 
     /// Whether another handle to the same bytes may be changing them (a file): readers then look for growth.
     fn is_shared(&self) -> bool {
@@ -121,6 +130,9 @@ macro_rules! forward_store {
     () => {
         fn replace(&mut self, fill: &mut Fill<'_>) -> Result<(), Error> {
             (**self).replace(fill)
+        }
+        fn rewrite(&mut self, fill: &mut Refill<'_>) -> Result<(), Error> {
+            (**self).rewrite(fill)
         }
         fn is_shared(&self) -> bool {
             (**self).is_shared()

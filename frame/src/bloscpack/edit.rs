@@ -1,0 +1,418 @@
+//! Changing a file: append, replace and remove bytes, resize, new metadata (format document §4.1, §7).
+//!
+//! ```text
+//! content changes from byte c on, to length N:
+//!   a = first chunk touched, b = first chunk behind the change that stays where it is
+//!   a ≥ old nchunks, table entries whole in one unit → in place:
+//!       new chunks behind the last one → flush → header → flush → table entries → flush
+//!   otherwise → new file beside the old one: chunks 0..a copied, a..b encoded, b.. copied → rename
+//! ```
+//! At every instant the file opens as the old or the new one. In place that is so because bytes behind the
+//! last chunk are ignored, the header is one write inside one 512-byte unit, and −1 in the table means
+//! "walk". The stored bytes of chunks that do not change are kept, their checksums verified on the way.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use super::header::{Header, Layout};
+use super::metadata::{self, MetaOptions};
+use super::reader::{Bloscpack, View};
+use super::writer::{encode_chunk, widen, write_table};
+use crate::error::{Error, IoKind};
+use crate::io::{ReadAt, Store, WriteAt};
+use crate::plain::{Content, Piece, Plain};
+use crate::value::Value;
+use alloc::vec;
+use alloc::vec::Vec;
+use blosc_core::{Params, Pool};
+use core::ops::Range;
+
+/// How changed chunks are written.
+#[derive(Clone, Copy, Debug)]
+pub struct Edit {
+    /// Parameters of the chunks that are written; always as Blosc1 chunks.
+    pub params: Params,
+    /// Bytes of room at the end of those chunks.
+    pub reserve: u32,
+    /// Lay out a larger offsets table when the spare entries do not suffice, instead of refusing.
+    pub grow: bool,
+    /// Chunk size to start with when the file holds no data yet.
+    pub chunk_size: u32,
+}
+
+impl Default for Edit {
+    /// What bloscpack's command line uses: BloscLZ, level 7, items of 8 bytes.
+    fn default() -> Self {
+        let params = Params { blosc1: true, level: 7, ..Params::new(8) };
+        Edit { params, reserve: 0, grow: false, chunk_size: 1 << 20 }
+    }
+}
+
+/// The unit a disk writes whole or not at all.
+const UNIT: u64 = 512;
+
+/// What the file will be.
+struct Plan {
+    header: Header,
+    nchunks: u64,
+    /// Chunks that are encoded anew.
+    encode: Range<u64>,
+}
+
+impl<S: Store> Bloscpack<S> {
+    /// Adds `data` at the end; the last chunk is filled up first.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] when the offsets table has no room for the new chunks; a wrong checksum of the last
+    /// chunk; errors of the store. The file is then as it was.
+    pub fn append(&mut self, pool: &mut Pool, edit: &Edit, data: &dyn ReadAt) -> Result<(), Error> {
+        let len = self.nbytes();
+        self.splice(pool, edit, len..len, vec![Piece::New(data, 0..data.size()?)])
+    }
+
+    /// Overwrites decoded bytes from `at` on.
+    pub fn set(&mut self, pool: &mut Pool, edit: &Edit, at: u64, data: &dyn ReadAt) -> Result<(), Error> {
+        let n = data.size()?;
+        self.splice(pool, edit, at..at.saturating_add(n), vec![Piece::New(data, 0..n)])
+    }
+
+    /// Removes decoded bytes; everything behind them moves up.
+    pub fn remove(&mut self, pool: &mut Pool, edit: &Edit, range: Range<u64>) -> Result<(), Error> {
+        self.splice(pool, edit, range, Vec::new())
+    }
+
+    /// Cuts off the end, or adds `fill` repeated, until there are `len` decoded bytes.
+    pub fn resize(&mut self, pool: &mut Pool, edit: &Edit, len: u64, fill: &[u8]) -> Result<(), Error> {
+        let old = self.nbytes();
+        let pieces = match len.checked_sub(old) {
+            Some(more) if more > 0 => vec![Piece::Fill(fill, more)],
+            _ => Vec::new(),
+        };
+        self.splice(pool, edit, len.min(old)..old, pieces)
+    }
+
+    /// Replaces decoded bytes `range` by `pieces`.
+    pub fn splice(
+        &mut self,
+        pool: &mut Pool,
+        edit: &Edit,
+        range: Range<u64>,
+        pieces: Vec<Piece<'_>>,
+    ) -> Result<(), Error> {
+        let content = Content::splice(self.nbytes(), range, pieces)?;
+        if content.changed().is_empty() {
+            return Ok(());
+        }
+        self.require_uniform()?;
+        let plan = self.plan(edit, &content)?;
+        if self.fits_in_place(&plan) {
+            self.append_in_place(pool, edit, &content, &plan)?;
+        } else {
+            self.rewrite(pool, edit, &content, &plan)?;
+        }
+        self.reopen()
+    }
+
+    fn reopen(&mut self) -> Result<(), Error> {
+        let fresh = Bloscpack::open(&self.source, &self.limits)?;
+        let (size, header, index) = (fresh.size, fresh.header, fresh.index);
+        let (meta_header, metadata, table) = (fresh.meta_header, fresh.metadata, fresh.table);
+        (self.size, self.header, self.index) = (size, header, index);
+        (self.meta_header, self.metadata, self.table) = (meta_header, metadata, table);
+        Ok(())
+    }
+
+    /// Files without a chunk size (v0, v1) get the size of their first chunk, if all others agree.
+    fn require_uniform(&mut self) -> Result<(), Error> {
+        let Some(plains) = &self.index.plains else { return Ok(()) };
+        let mut sizes = plains.windows(2).filter_map(|w| match w {
+            [start, end] => end.checked_sub(*start),
+            _ => None,
+        });
+        let first = sizes.next().unwrap_or(0);
+        let known = self.header.chunk_size.map_or(first, u64::from);
+        let mut before = first;
+        let uniform = sizes.all(|n| core::mem::replace(&mut before, n) == known) && before <= known;
+        let Some(size) = u32::try_from(known).ok().filter(|_| uniform) else {
+            return Err(Error::Unsupported {
+                structure: crate::error::Structure::BloscpackChunk,
+                what: "changing a file whose chunks have different sizes",
+            });
+        };
+        self.header.chunk_size = Some(size);
+        Ok(())
+    }
+
+    fn plan(&self, edit: &Edit, content: &Content<'_>) -> Result<Plan, Error> {
+        let old = self.nchunks();
+        let mut header = self.header;
+        let fresh = self.nbytes() == 0;
+        let size = match header.chunk_size {
+            Some(n) if n > 0 && !fresh => n,
+            // Nothing to be compatible with: start over with a sensible size.
+            _ => u32::try_from(content.nbytes().min(edit.chunk_size.max(1).into())).unwrap_or(u32::MAX),
+        };
+        let step = u64::from(size.max(1));
+        let nchunks = content.nbytes().div_ceil(step).max(1);
+        let last = content.nbytes().saturating_sub(nchunks.saturating_sub(1).saturating_mul(step));
+        if header.layout == Layout::V3 && header.offsets {
+            let entries = old.saturating_add(header.max_app);
+            header.max_app = match entries.checked_sub(nchunks) {
+                Some(left) => left,
+                None if edit.grow || fresh => nchunks.saturating_mul(10),
+                None => {
+                    let (asked, limit) = (nchunks, entries);
+                    return Err(Error::Limit { what: "chunks in the offsets table", asked, limit });
+                }
+            };
+        }
+        // What the others keep to themselves (v0, v1) stays out of their headers when they are written.
+        header.chunk_size = Some(size);
+        header.last_chunk = u32::try_from(last).ok();
+        header.nchunks = Some(nchunks);
+        let changed = content.changed();
+        let start = changed.start.checked_div(step).unwrap_or(0);
+        let end = if fresh { nchunks } else { changed.end.div_ceil(step).min(nchunks) };
+        let start = if fresh { 0 } else { start };
+        Ok(Plan { header, nchunks, encode: start..end.max(start) })
+    }
+
+    /// Whether only new chunks are added, and every write of the switch lies in one unit.
+    fn fits_in_place(&self, plan: &Plan) -> bool {
+        let old = self.nchunks();
+        let growing = plan.encode.start >= old && plan.nchunks > old && self.nbytes() > 0;
+        let same_table = plan.header.table_len() == self.header.table_len();
+        let known = self.header.nchunks.is_some();
+        let whole = !plan.header.offsets
+            || (self.index.from_table
+                && plan.encode.clone().all(|i| {
+                    let at = self.table.saturating_add(i.saturating_mul(8));
+                    at.checked_rem(UNIT).is_some_and(|at| at <= UNIT.saturating_sub(8))
+                }));
+        growing && same_table && known && whole
+    }
+
+    fn append_in_place(
+        &mut self,
+        pool: &mut Pool,
+        edit: &Edit,
+        content: &Content<'_>,
+        plan: &Plan,
+    ) -> Result<(), Error> {
+        let end = match self.nchunks().checked_sub(1) {
+            Some(last) => {
+                // The old data must be right before anything is built upon it.
+                let stored = self.view().stored(last)?;
+                stored.offset.saturating_add(stored.bytes.len() as u64)
+            }
+            None => self.table,
+        };
+        let mut starts = Vec::new();
+        let mut at = end;
+        let mut buffer = Vec::new();
+        let written = plan.encode.clone().try_for_each(|i| {
+            let chunk = encode_part(pool, edit, content, &self.view(), &plan.header, i, &mut buffer)?;
+            starts.push(at);
+            at = put_chunk(&mut self.source, at, &plan.header, &chunk)?;
+            Ok(())
+        });
+        if let Err(error) = written {
+            // The new bytes are ignored by every reader; take them away all the same.
+            let _ = self.source.truncate(self.size);
+            return Err(error);
+        }
+        self.source.truncate(at)?;
+        self.source.sync()?;
+        let (bytes, n) = plan.header.encode();
+        self.source.write_at(0, bytes.get(..n).unwrap_or_default())?;
+        self.source.sync()?;
+        if plan.header.offsets {
+            let first = self.table.saturating_add(plan.encode.start.saturating_mul(8));
+            write_table(&mut self.source, first, &starts)?;
+            self.source.sync()?;
+        }
+        Ok(())
+    }
+
+    fn rewrite(
+        &mut self,
+        pool: &mut Pool,
+        edit: &Edit,
+        content: &Content<'_>,
+        plan: &Plan,
+    ) -> Result<(), Error> {
+        let (index, header, limits, size, table) =
+            (&self.index, &self.header, &self.limits, self.size, self.table);
+        self.source.rewrite(&mut |old, new| {
+            let view = View { source: old, size, header, index, limits };
+            write_edited(pool, edit, content, plan, &view, table, new)
+        })
+    }
+
+    /// Replaces the metadata of a v3 file in place, or puts new metadata into a Blaze file.
+    ///
+    /// # Errors
+    /// [`Error::Param`] when there is no section or nothing would change, [`Error::Limit`] when the new text
+    /// does not fit into the room that was reserved. The file is then as it was.
+    pub fn set_metadata(&mut self, value: &Value, options: &MetaOptions) -> Result<(), Error> {
+        let refuse = |allowed| Err(Error::Param { name: "metadata", value: 0, allowed });
+        let Some(meta) = self.meta_header else {
+            return refuse("only v3 files that have metadata can get new metadata");
+        };
+        if self.metadata.as_ref() == Some(value) {
+            return refuse("something else than what is there");
+        }
+        if *value == Value::Null {
+            return refuse("anything but null");
+        }
+        let section = metadata::rebuild(&meta, value, options)?;
+        let start = self.header.layout.header_len() as u64;
+        let end = start.saturating_add(section.len() as u64);
+        if end <= UNIT {
+            self.source.write_at(start, &section)?;
+            self.source.sync()?;
+        } else {
+            let size = self.size;
+            let replaced = self.source.rewrite(&mut |old, new| {
+                copy(old, 0..start, new, 0)?;
+                new.write_at(start, &section)?;
+                copy(old, end..size, new, end)
+            });
+            match replaced {
+                // A store without rename: the section has a checksum, and the data is not touched.
+                Err(Error::NotAtomic { .. }) => {
+                    self.source.write_at(start, &section)?;
+                    self.source.sync()?;
+                }
+                other => other?,
+            }
+        }
+        self.reopen()
+    }
+
+    /// Overwrites decoded bytes within the room their chunks have (§7.1). Not atomic: a crash in between
+    /// leaves a chunk whose checksum does not match.
+    ///
+    /// # Errors
+    /// [`Error::OutputTooSmall`] when a chunk does not fit any more; nothing has been written then.
+    pub fn set_in_place(
+        &mut self,
+        pool: &mut Pool,
+        edit: &Edit,
+        at: u64,
+        data: &dyn ReadAt,
+    ) -> Result<(), Error> {
+        let n = data.size()?;
+        let content = Content::splice(self.nbytes(), at..at.saturating_add(n), vec![Piece::New(data, 0..n)])?;
+        if n == 0 {
+            return Ok(());
+        }
+        self.require_uniform()?;
+        let plan = self.plan(edit, &content)?;
+        let mut buffer = Vec::new();
+        let mut writes = Vec::new();
+        for i in plan.encode.clone() {
+            let slot = self.view().stored(i)?;
+            let mut chunk = encode_part(pool, edit, &content, &self.view(), &self.header, i, &mut buffer)?;
+            let needed = chunk.len() as u64;
+            let given = slot.chunk().len() as u64;
+            if !widen(&mut chunk, given) {
+                return Err(Error::OutputTooSmall { needed, given });
+            }
+            writes.push((slot.offset, chunk));
+        }
+        for (offset, chunk) in writes {
+            put_chunk(&mut self.source, offset, &self.header, &chunk)?;
+        }
+        self.source.sync()?;
+        self.reopen()
+    }
+}
+
+/// Encodes chunk `i` of the new content.
+fn encode_part(
+    pool: &mut Pool,
+    edit: &Edit,
+    content: &Content<'_>,
+    old: &View<'_>,
+    header: &Header,
+    i: u64,
+    buffer: &mut Vec<u8>,
+) -> Result<Vec<u8>, Error> {
+    let step = u64::from(header.chunk_size.unwrap_or(0));
+    let at = i.saturating_mul(step);
+    let n = content.nbytes().saturating_sub(at).min(step);
+    buffer.resize(usize::try_from(n).map_err(|_| IoKind::NoSpace)?, 0);
+    content.read(pool, old, at, buffer)?;
+    encode_chunk(pool, &edit.params, buffer, edit.reserve)
+}
+
+/// Writes a chunk and its digest; returns where they end.
+fn put_chunk<W: WriteAt + ?Sized>(
+    sink: &mut W,
+    at: u64,
+    header: &Header,
+    chunk: &[u8],
+) -> Result<u64, Error> {
+    sink.write_at(at, chunk)?;
+    let digest_at = at.saturating_add(chunk.len() as u64);
+    let digest = header.checksum.digest(chunk);
+    sink.write_at(digest_at, digest.as_ref())?;
+    Ok(digest_at.saturating_add(digest.as_ref().len() as u64))
+}
+
+/// Writes the whole new file.
+fn write_edited(
+    pool: &mut Pool,
+    edit: &Edit,
+    content: &Content<'_>,
+    plan: &Plan,
+    old: &View<'_>,
+    table: u64,
+    new: &mut dyn WriteAt,
+) -> Result<(), Error> {
+    let (bytes, n) = plan.header.encode();
+    new.write_at(0, bytes.get(..n).unwrap_or_default())?;
+    copy(old.source, n as u64..table, new, n as u64)?;
+    let entries = plan.header.table_len();
+    let mut at = table.saturating_add(entries.saturating_mul(8));
+    let mut starts = Vec::new();
+    let mut buffer = Vec::new();
+    for i in 0..plan.nchunks {
+        starts.push(at);
+        if plan.encode.contains(&i) {
+            let chunk = encode_part(pool, edit, content, old, &plan.header, i, &mut buffer)?;
+            at = put_chunk(new, at, &plan.header, &chunk)?;
+        } else {
+            let stored = old.stored(i)?;
+            new.write_at(at, &stored.bytes)?;
+            at = at.saturating_add(stored.bytes.len() as u64);
+        }
+    }
+    if plan.header.offsets {
+        let used = starts.len() as u64;
+        write_table(new, table, &starts)?;
+        let mut spare = table.saturating_add(used.saturating_mul(8));
+        let mut left = entries.saturating_sub(used).saturating_mul(8);
+        while left > 0 {
+            let n = left.min(65536);
+            new.write_at(spare, &vec![0xff; usize::try_from(n).unwrap_or(0)])?;
+            spare = spare.saturating_add(n);
+            left = left.saturating_sub(n);
+        }
+    }
+    Ok(())
+}
+
+/// Copies bytes `range` of `from` to `to` of `sink`.
+fn copy(from: &dyn ReadAt, range: Range<u64>, sink: &mut dyn WriteAt, mut to: u64) -> Result<(), Error> {
+    let mut at = range.start;
+    let mut buffer = vec![0; 1 << 16];
+    while at < range.end {
+        let n = usize::try_from(range.end.saturating_sub(at)).unwrap_or(usize::MAX).min(buffer.len());
+        let now = buffer.get_mut(..n).unwrap_or_default();
+        from.read_exact_at(at, now)?;
+        sink.write_at(to, now)?;
+        at = at.saturating_add(n as u64);
+        to = to.saturating_add(n as u64);
+    }
+    Ok(())
+}

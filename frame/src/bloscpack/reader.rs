@@ -1,0 +1,354 @@
+//! [`Bloscpack`]: a file opened for reading any part of it.
+//!
+//! ```text
+//! open:  header → metadata → offsets table (or a walk over the chunk headers)
+//! read:  chunk numbers from the positions → chunk + digest → check → decode only the blocks asked for
+//! ```
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use super::header::{Header, Layout};
+use super::index::{CHUNK_HEADER, Index, Sizes, truncated_digest};
+use super::metadata::{self, HEADER_LEN, MetaHeader};
+use super::numpy::Numpy;
+use crate::error::{Error, IoKind, Structure};
+use crate::io::ReadAt;
+use crate::limits::Limits;
+use crate::plain::{Plain, check_range};
+use crate::value::{TextLimits, Value};
+use alloc::vec::Vec;
+use blosc_core::{Chunk, Pool, Surroundings};
+use core::ops::Range;
+
+/// A bloscpack file of any layout.
+pub struct Bloscpack<R> {
+    pub(super) source: R,
+    pub(super) size: u64,
+    pub(super) header: Header,
+    pub(super) meta_header: Option<MetaHeader>,
+    pub(super) metadata: Option<Value>,
+    pub(super) table: u64,
+    pub(super) index: Index,
+    pub(super) limits: Limits,
+}
+
+/// A chunk as it lies in the file, its digest checked.
+pub(super) struct Stored {
+    pub bytes: Vec<u8>,
+    pub offset: u64,
+    pub digest_len: usize,
+}
+
+impl Stored {
+    /// The chunk without its digest.
+    pub fn chunk(&self) -> &[u8] {
+        self.bytes.get(..self.bytes.len().saturating_sub(self.digest_len)).unwrap_or(&[])
+    }
+}
+
+impl<R: ReadAt> Bloscpack<R> {
+    /// Opens a file of any layout, within `limits`.
+    ///
+    /// # Errors
+    /// Everything the header, metadata, offsets and (without a complete table) chunk headers can say
+    /// wrong about themselves or the length of the file, before anything of that size is allocated.
+    pub fn open(source: R, limits: &Limits) -> Result<Bloscpack<R>, Error> {
+        let size = source.size()?;
+        let mut head = [0u8; 40];
+        let n = usize::try_from(size).unwrap_or(usize::MAX).min(head.len());
+        let head = head.get_mut(..n).unwrap_or_default();
+        source.read_exact_at(0, head)?;
+        let header = Header::detect(head, Some(size))?;
+        let (meta_header, metadata, table) = read_metadata(&source, size, &header)?;
+        let index = Index::find(&source, size, &header, table, limits)?;
+        Ok(Bloscpack { source, size, header, meta_header, metadata, table, index, limits: *limits })
+    }
+
+    /// The header.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The user's metadata.
+    pub fn metadata(&self) -> Option<&Value> {
+        self.metadata.as_ref()
+    }
+
+    /// The header of the metadata section (v3).
+    pub fn meta_header(&self) -> Option<&MetaHeader> {
+        self.meta_header.as_ref()
+    }
+
+    /// What the metadata says about a NumPy array, if it does.
+    ///
+    /// # Errors
+    /// A dtype, shape or order that is malformed, holds objects, or does not fit the decoded length.
+    pub fn numpy(&self) -> Result<Option<Numpy>, Error> {
+        let Some(numpy) =
+            self.metadata.as_ref().and_then(|m| Numpy::from_metadata(m).transpose()).transpose()?
+        else {
+            return Ok(None);
+        };
+        numpy.check_len(self.index.nbytes)?;
+        Ok(Some(numpy))
+    }
+
+    /// Number of chunks.
+    pub fn nchunks(&self) -> u64 {
+        self.index.starts.len() as u64
+    }
+
+    /// Where chunk `i` starts in the file.
+    pub fn chunk_offset(&self, i: u64) -> Option<u64> {
+        usize::try_from(i).ok().and_then(|i| self.index.starts.get(i)).copied()
+    }
+
+    /// Length of the file in bytes.
+    pub fn file_len(&self) -> u64 {
+        self.size
+    }
+
+    /// The source underneath.
+    pub fn into_inner(self) -> R {
+        self.source
+    }
+
+    pub(super) fn view(&self) -> View<'_> {
+        let Bloscpack { source, size, header, index, limits, .. } = self;
+        View { source, size: *size, header, index, limits }
+    }
+
+    /// The decoded bytes that chunk `i` holds.
+    pub fn chunk_range(&self, i: u64) -> Range<u64> {
+        self.view().plain(i)
+    }
+
+    /// Chunk `i` as stored, its checksum checked.
+    pub fn chunk_bytes(&self, i: u64) -> Result<Vec<u8>, Error> {
+        let mut stored = self.view().stored(i)?;
+        stored.bytes.truncate(stored.chunk().len());
+        Ok(stored.bytes)
+    }
+
+    /// All decoded bytes.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] above [`Limits::output`].
+    pub fn read_all(&self, pool: &mut Pool) -> Result<Vec<u8>, Error> {
+        if self.index.nbytes > self.limits.output {
+            let (asked, limit) = (self.index.nbytes, self.limits.output);
+            return Err(Error::Limit { what: "bytes of output", asked, limit });
+        }
+        let mut out = Vec::new();
+        let view = self.view();
+        for i in 0..self.nchunks() {
+            let have = out.len();
+            let plain = view.plain(i);
+            // Each chunk is checked before room for its data is made.
+            let stored = view.stored(i)?;
+            let name = |error| Error::Chunk { chunk: Some(i), offset: stored.offset, error };
+            let chunk = Chunk::parse_with(stored.chunk(), &self.limits.chunk).map_err(name)?;
+            grow(&mut out, (have as u64).saturating_add(plain.end.saturating_sub(plain.start)))?;
+            if let Some(room) = out.get_mut(have..) {
+                pool.decompress_into(&chunk, Surroundings::default(), room).map_err(name)?;
+            }
+        }
+        Ok(out)
+    }
+}
+
+impl<R: ReadAt> Plain for Bloscpack<R> {
+    fn nbytes(&self) -> u64 {
+        self.index.nbytes
+    }
+    fn read_plain(&self, pool: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
+        self.view().read_plain(pool, at, out)
+    }
+    fn chunk_nbytes(&self) -> u64 {
+        self.view().chunk_nbytes()
+    }
+}
+
+/// Chunks of a source whose header and index are known.
+pub(super) struct View<'a> {
+    pub source: &'a dyn ReadAt,
+    pub size: u64,
+    pub header: &'a Header,
+    pub index: &'a Index,
+    pub limits: &'a Limits,
+}
+
+impl View<'_> {
+    fn chunk_size(&self) -> u64 {
+        self.header.chunk_size.unwrap_or(0).into()
+    }
+
+    fn nchunks(&self) -> u64 {
+        self.index.starts.len() as u64
+    }
+
+    fn start(&self, i: u64) -> Option<u64> {
+        usize::try_from(i).ok().and_then(|i| self.index.starts.get(i)).copied()
+    }
+
+    /// The decoded bytes that chunk `i` holds.
+    pub fn plain(&self, i: u64) -> Range<u64> {
+        let (start, end) = self.index.plain(i, self.chunk_size());
+        start..end
+    }
+
+    /// Reads chunk `i` with its digest and checks the latter.
+    pub fn stored(&self, i: u64) -> Result<Stored, Error> {
+        let stored = self.stored_unchecked(i)?;
+        let digest = self.header.checksum.digest(stored.chunk());
+        if stored.bytes.get(stored.chunk().len()..) != Some(digest.as_ref()) {
+            let (structure, offset) = (Structure::BloscpackChunk, stored.offset);
+            return Err(Error::Checksum { structure, chunk: Some(i), offset });
+        }
+        Ok(stored)
+    }
+
+    fn stored_unchecked(&self, i: u64) -> Result<Stored, Error> {
+        let range = Error::OutOfRange { what: "chunk", index: i, len: self.nchunks() };
+        let offset = self.start(i).ok_or(range)?;
+        let end = self.start(i.saturating_add(1)).unwrap_or(self.size);
+        let room = end.saturating_sub(offset);
+        let digest_len = self.header.checksum.digest_len();
+        let plain = self.plain(i);
+        let plain = plain.end.saturating_sub(plain.start);
+        // A regular chunk never takes more than its data and headers: one read fetches all of it, or
+        // shows that it is something else.
+        let guess = room.min(plain.saturating_add(CHUNK_HEADER).saturating_add(digest_len as u64));
+        let mut bytes = Vec::new();
+        grow(&mut bytes, guess.max(CHUNK_HEADER))?;
+        self.source.read_exact_at(offset, &mut bytes)?;
+        let head = bytes.first_chunk::<16>().ok_or(IoKind::UnexpectedEnd)?;
+        let sizes = Sizes::parse(head, offset, room)?;
+        if u64::from(sizes.nbytes) != plain {
+            return Err(Error::Invalid {
+                structure: Structure::BloscpackChunk,
+                field: "nbytes",
+                offset: offset.saturating_add(4),
+                value: sizes.nbytes.into(),
+            });
+        }
+        let total = u64::from(sizes.ctbytes).saturating_add(digest_len as u64);
+        if total > room {
+            return Err(truncated_digest(offset.saturating_add(sizes.ctbytes.into()), digest_len as u64));
+        }
+        let have = bytes.len();
+        grow(&mut bytes, total)?;
+        if let Some(rest) = bytes.get_mut(have..) {
+            self.source.read_exact_at(offset.saturating_add(have as u64), rest)?;
+        }
+        Ok(Stored { bytes, offset, digest_len })
+    }
+
+    /// Decodes bytes `range` of chunk `i` into `out`, which has that length.
+    fn read_part(&self, pool: &mut Pool, i: u64, range: Range<usize>, out: &mut [u8]) -> Result<(), Error> {
+        let stored = self.stored(i)?;
+        let name = |error| Error::Chunk { chunk: Some(i), offset: stored.offset, error };
+        let chunk = Chunk::parse_with(stored.chunk(), &self.limits.chunk).map_err(name)?;
+        let around = Surroundings::default();
+        if range == (0..chunk.nbytes()) {
+            pool.decompress_into(&chunk, around, out).map_err(name)?;
+        } else {
+            pool.get_bytes(&chunk, around, range, out).map_err(name)?;
+        }
+        Ok(())
+    }
+}
+
+impl Plain for View<'_> {
+    fn nbytes(&self) -> u64 {
+        self.index.nbytes
+    }
+
+    fn read_plain(&self, pool: &mut Pool, mut at: u64, mut out: &mut [u8]) -> Result<(), Error> {
+        check_range(at, out.len(), self.index.nbytes)?;
+        let mut i = self.index.holding(at, self.chunk_size());
+        while !out.is_empty() {
+            if i >= self.nchunks() {
+                return Err(Error::OutOfRange { what: "chunk", index: i, len: self.nchunks() });
+            }
+            let plain = self.plain(i);
+            let skip = usize::try_from(at.saturating_sub(plain.start)).unwrap_or(usize::MAX);
+            let n = usize::try_from(plain.end.saturating_sub(at)).unwrap_or(usize::MAX).min(out.len());
+            let Some((now, rest)) = core::mem::take(&mut out).split_at_mut_checked(n) else { break };
+            if n > 0 {
+                self.read_part(pool, i, skip..skip.saturating_add(n), now)?;
+            }
+            out = rest;
+            at = at.saturating_add(n as u64);
+            i = i.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    fn chunk_nbytes(&self) -> u64 {
+        match self.chunk_size() {
+            0 => 1 << 20,
+            n => n,
+        }
+    }
+}
+
+/// Makes `bytes` `len` bytes long, or fails without taking the process down.
+pub(super) fn grow(bytes: &mut Vec<u8>, len: u64) -> Result<(), Error> {
+    let len = usize::try_from(len).map_err(|_| IoKind::NoSpace)?;
+    bytes.try_reserve_exact(len.saturating_sub(bytes.len())).map_err(|_| IoKind::NoSpace)?;
+    bytes.resize(len, 0);
+    Ok(())
+}
+
+type Meta = (Option<MetaHeader>, Option<Value>, u64);
+
+/// Reads the metadata of either kind; returns where the offsets table starts too.
+fn read_metadata<R: ReadAt>(source: &R, size: u64, header: &Header) -> Result<Meta, Error> {
+    let limits = TextLimits::JSON;
+    let start = header.layout.header_len() as u64;
+    if header.layout == Layout::Mono {
+        let mut text = Vec::new();
+        check_text(header.meta_size.into(), &limits)?;
+        grow(&mut text, header.meta_size.into())?;
+        source.read_exact_at(start, &mut text)?;
+        let value = metadata::parse(&text, start, &limits)?;
+        return Ok((None, Some(value), start.saturating_add(header.meta_size.into())));
+    }
+    if !header.metadata {
+        return Ok((None, None, start));
+    }
+    let truncated = |field, offset, needed| Error::Truncated {
+        structure: Structure::BloscpackMetadata,
+        field,
+        offset,
+        needed,
+    };
+    let mut head = [0u8; HEADER_LEN];
+    let text_at = start.saturating_add(HEADER_LEN as u64);
+    if text_at > size {
+        return Err(truncated("metadata header", start, HEADER_LEN as u64));
+    }
+    source.read_exact_at(start, &mut head)?;
+    let meta = MetaHeader::parse(&head, start)?;
+    let end = start.saturating_add(meta.section_len());
+    if end > size {
+        return Err(truncated("metadata", text_at, meta.section_len()));
+    }
+    check_text(meta.comp_size.into(), &limits)?;
+    let mut stored = Vec::new();
+    grow(&mut stored, meta.comp_size.into())?;
+    source.read_exact_at(text_at, &mut stored)?;
+    let mut digest = [0u8; 64];
+    let digest = digest.get_mut(..meta.checksum.digest_len()).unwrap_or_default();
+    source.read_exact_at(text_at.saturating_add(meta.max_size.into()), digest)?;
+    let value = meta.read(&stored, digest, text_at, &limits)?;
+    Ok((Some(meta), Some(value), end))
+}
+
+fn check_text(len: u64, limits: &TextLimits) -> Result<(), Error> {
+    let limit = limits.bytes as u64;
+    if len > limit {
+        return Err(Error::Limit { what: "bytes of metadata", asked: len, limit });
+    }
+    Ok(())
+}
