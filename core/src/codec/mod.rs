@@ -5,8 +5,16 @@
 //! `encode(src, dst, .., work) -> Option<usize>`: `None` means "does not fit `dst`", and the caller
 //! stores the bytes.
 
+#[cfg(feature = "blosclz")]
+pub mod blosclz;
 pub mod context;
 pub mod dispatch;
+#[cfg(feature = "lz4")]
+pub mod lz4;
+#[cfg(feature = "lz4")]
+pub mod lz4hc;
+#[cfg(any(feature = "blosclz", feature = "lz4"))]
+mod matcher;
 #[cfg(feature = "plugins")]
 pub mod ndlz;
 #[cfg(feature = "snappy")]

@@ -1,0 +1,20 @@
+//! BloscLZ bitstream (format document §4).
+//!
+//! ```text
+//! literals  000kkkkk                 k + 1 bytes follow, copied as they are
+//! match     LLLHHHHH [e..] low       length L + 2; L = 7 adds bytes e up to the first that is not 255
+//!                                    distance 256 H + low + 1
+//!           LLL11111 [e..] 255 hi lo distance 8192 + 256 hi + lo
+//! stream    literals, matches, ..., literals; the three high bits of its first byte are a marker
+//! ```
+
+mod decode;
+mod encode;
+
+pub use decode::decode;
+pub use encode::{encode, work_len};
+
+/// The first distance that needs the far form.
+const FAR: usize = 8192;
+/// The longest literal run of one instruction.
+const RUN: usize = 32;

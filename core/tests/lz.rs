@@ -1,0 +1,257 @@
+//! BloscLZ and LZ4: round trips, the specification's examples, damaged streams.
+#![cfg(all(feature = "blosclz", feature = "lz4"))]
+
+use blosc_core::Out;
+use blosc_core::codec::{CodecError, blosclz, lz4, lz4hc};
+
+/// Deterministic noise.
+struct Rng(u64);
+
+impl Rng {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+    fn below(&mut self, n: u64) -> usize {
+        (self.next() % n) as usize
+    }
+}
+
+/// Bytes in which runs, short periods, repeats from afar and noise alternate.
+fn mixed(seed: u64, len: usize) -> Vec<u8> {
+    let mut rng = Rng(seed * 2 + 1);
+    let mut v: Vec<u8> = Vec::with_capacity(len + 600);
+    while v.len() < len {
+        let most = if rng.below(8) == 0 { 600 } else { 40 };
+        let n = rng.below(most) + 1;
+        match rng.below(4) {
+            0 => (0..n).for_each(|_| v.push(rng.next() as u8)),
+            1 if !v.is_empty() => {
+                let d = rng.below(v.len().min(40) as u64) + 1;
+                (0..n).for_each(|_| v.push(v[v.len() - d]));
+            }
+            2 if !v.is_empty() => {
+                let d = rng.below(v.len() as u64) + 1;
+                (0..n).for_each(|_| v.push(v[v.len() - d]));
+            }
+            _ => (0..n).for_each(|_| v.push(rng.below(3) as u8)),
+        }
+    }
+    v.truncate(len);
+    v
+}
+
+type Encode = Box<dyn Fn(&[u8], &mut [u8]) -> Option<usize>>;
+type Decode = fn(&[u8], &mut [u8]) -> Result<(), CodecError>;
+
+fn blosclz_decode(src: &[u8], out: &mut [u8]) -> Result<(), CodecError> {
+    blosclz::decode(src, Out::from(out))
+}
+
+fn lz4_decode(src: &[u8], out: &mut [u8]) -> Result<(), CodecError> {
+    lz4::decode(src, Out::from(out), &[])
+}
+
+/// Every encoder at every level, beside its decoder.
+fn engines() -> Vec<(String, Encode, Decode)> {
+    let mut list: Vec<(String, Encode, Decode)> = Vec::new();
+    for level in 1..=9u8 {
+        list.push((
+            format!("blosclz {level}"),
+            Box::new(move |src, dst| {
+                let mut work = vec![0xa5; blosclz::work_len(level, src.len())];
+                blosclz::encode(src, dst, level, &mut work)
+            }),
+            blosclz_decode,
+        ));
+        list.push((
+            format!("lz4 {level}"),
+            Box::new(move |src, dst| {
+                let mut work = vec![0xa5; lz4::work_len(src.len())];
+                lz4::encode(src, dst, 10 - u32::from(level), &[], &mut work)
+            }),
+            lz4_decode,
+        ));
+        list.push((
+            format!("lz4hc {level}"),
+            Box::new(move |src, dst| {
+                let mut work = vec![0xa5; lz4hc::work_len(level, src.len())];
+                lz4hc::encode(src, dst, level, &[], &mut work)
+            }),
+            lz4_decode,
+        ));
+    }
+    list
+}
+
+fn room(n: usize) -> usize {
+    n + n / 16 + 64
+}
+
+#[test]
+fn round_trips_at_every_level_and_length() {
+    let lengths = (0..400).chain((400..3000).step_by(97)).chain([16384, 65536, 70000, 150_001]);
+    let engines = engines();
+    for len in lengths {
+        let src = mixed(len as u64, len);
+        for (name, encode, decode) in &engines {
+            let mut dst = vec![0; room(len)];
+            let Some(n) = encode(&src, &mut dst) else {
+                assert!(name.starts_with("blosclz") && len < 16, "{name} gave up on {len} bytes");
+                continue;
+            };
+            // The destination may be exactly as long as the stream, and not shorter.
+            let mut exact = vec![0; n];
+            assert_eq!(encode(&src, &mut exact), Some(n), "{name}, {len}");
+            assert_eq!(exact, &dst[..n], "{name}, {len}: output depends on the room");
+            let mut tight = vec![0; n - 1];
+            assert_eq!(encode(&src, &mut tight), None, "{name}, {len}");
+            // Nothing beyond the destination is touched.
+            let mut back = vec![0x5a; len + 64];
+            decode(&exact, &mut back[32..32 + len]).unwrap_or_else(|e| panic!("{name}, {len}: {e:?}"));
+            assert_eq!(&back[32..32 + len], src, "{name}, {len}");
+            assert!(back[..32].iter().chain(&back[32 + len..]).all(|&b| b == 0x5a), "{name}, {len}");
+            assert!(decode(&exact, &mut vec![0; len + 1]).is_err(), "{name}, {len}: one byte more");
+            if len > 0 {
+                assert!(decode(&exact, &mut vec![0; len - 1]).is_err(), "{name}, {len}: one byte less");
+            }
+        }
+    }
+}
+
+#[test]
+fn damaged_streams_fail_or_fill_exactly() {
+    let mut rng = Rng(77);
+    for (name, encode, decode) in engines().iter().filter(|e| e.0.ends_with('5')) {
+        for len in [40, 200, 1000, 5000] {
+            let src = mixed(len as u64 + 9, len);
+            let mut dst = vec![0; room(len)];
+            let n = encode(&src, &mut dst).unwrap();
+            for cut in 0..n {
+                assert!(decode(&dst[..cut], &mut vec![0; len]).is_err(), "{name}: cut at {cut} of {n}");
+            }
+            for _ in 0..3000 {
+                let mut bad = dst[..n].to_vec();
+                for _ in 0..=rng.below(3) {
+                    let at = rng.below(n as u64);
+                    bad[at] = if rng.below(2) == 0 { rng.next() as u8 } else { 255 };
+                }
+                let mut guarded = vec![0x5a; len + 64];
+                let _ = decode(&bad, &mut guarded[32..32 + len]);
+                assert!(guarded[..32].iter().chain(&guarded[32 + len..]).all(|&b| b == 0x5a), "{name}");
+            }
+        }
+    }
+    for _ in 0..20_000 {
+        let n = rng.below(60);
+        let noise: Vec<u8> = (0..n).map(|_| rng.next() as u8).collect();
+        let len = rng.below(300);
+        let _ = blosclz_decode(&noise, &mut vec![0; len]);
+        let _ = lz4_decode(&noise, &mut vec![0; len]);
+    }
+}
+
+/// Appends an LZ4 length that goes on after a half byte of 15.
+fn extend(lz: &mut Vec<u8>, mut n: usize) {
+    while n >= 255 {
+        lz.push(255);
+        n -= 255;
+    }
+    lz.push(n as u8);
+}
+
+#[test]
+fn every_period_repeats_exactly() {
+    // One literal run, then a match of each distance and length at each distance from the end.
+    for distance in 1..=100usize {
+        for len in (4..=19).chain([31, 32, 33, 47, 48, 49, 64, 100, 274, 1000]) {
+            for tail in [5usize, 6, 12, 31, 32, 33, 40, 70] {
+                let head: Vec<u8> = (0..distance).map(|i| (i * 7 + 3) as u8).collect();
+                let mut want = head.clone();
+                (0..len).for_each(|_| want.push(want[want.len() - distance]));
+                want.extend((0..tail).map(|i| 200 + (i % 50) as u8));
+                let mut lz = vec![((distance.min(15) << 4) | (len - 4).min(15)) as u8];
+                if distance >= 15 {
+                    extend(&mut lz, distance - 15);
+                }
+                lz.extend(&head);
+                lz.extend((distance as u16).to_le_bytes());
+                if len >= 19 {
+                    extend(&mut lz, len - 19);
+                }
+                lz.push((tail.min(15) << 4) as u8);
+                if tail >= 15 {
+                    extend(&mut lz, tail - 15);
+                }
+                lz.extend(&want[distance + len..]);
+                let mut out = vec![0; want.len()];
+                lz4_decode(&lz, &mut out).unwrap();
+                assert_eq!(out, want, "distance {distance}, length {len}, tail {tail}");
+            }
+        }
+    }
+}
+
+fn hex(text: &str) -> Vec<u8> {
+    text.split_whitespace().map(|b| u8::from_str_radix(b, 16).unwrap()).collect()
+}
+
+#[test]
+fn example_of_the_specification_9_4() {
+    let lz = hex(
+        "ff 06 aa aa aa aa cc cc cc cc f0 f0 f0 f0 00 ff 00 ff 00 00 ff ff 00 01 00 15 50 00 00 00 20 00",
+    );
+    let mut want = hex("aa aa aa aa cc cc cc cc f0 f0 f0 f0 00 ff 00 ff 00 00 ff ff");
+    want.resize(64, 0);
+    want.extend([0x20, 0]);
+    let mut out = [0; 66];
+    lz4_decode(&lz, &mut out).unwrap();
+    assert_eq!(out[..], want);
+}
+
+#[test]
+fn example_of_the_specification_9_10() {
+    let lz = hex("27 61 62 63 64 65 66 67 68 e0 4e 07 04 68 58 59 5a 2e e0 08 00 02 2e 2e 2e");
+    let want = format!("{}XYZ{}", "abcdefgh".repeat(12), ".".repeat(21));
+    let mut out = [0; 120];
+    blosclz_decode(&lz, &mut out).unwrap();
+    assert_eq!(out[..], *want.as_bytes());
+}
+
+#[test]
+fn example_of_the_specification_9_13() {
+    let lz = hex("1f 00 01 00 ff ff ff d2 50 00 00 00 00 00");
+    let mut out = [1; 1000];
+    lz4_decode(&lz, &mut out).unwrap();
+    assert_eq!(out, [0; 1000]);
+}
+
+#[test]
+fn another_lz4_reads_ours_and_ours_reads_another() {
+    for len in (0..300).chain([5000, 70_000, 200_000]) {
+        let src = mixed(len as u64 + 3, len);
+        for (name, encode, _) in engines().iter().filter(|e| e.0.starts_with("lz4")) {
+            let mut dst = vec![0; room(len)];
+            let n = encode(&src, &mut dst).unwrap();
+            let back = lz4_flex::block::decompress(&dst[..n], len).unwrap_or_else(|e| panic!("{name}: {e}"));
+            assert_eq!(back, src, "{name}");
+        }
+        let theirs = lz4_flex::block::compress(&src);
+        let mut out = vec![0; len];
+        lz4_decode(&theirs, &mut out).unwrap();
+        assert_eq!(out, src);
+        if len > 64 {
+            let (dict, rest) = src.split_at(len / 2);
+            let theirs = lz4_flex::block::compress_with_dict(rest, dict);
+            let mut out = vec![0; rest.len()];
+            lz4::decode(&theirs, Out::from(&mut out[..]), dict).unwrap();
+            assert_eq!(out, rest);
+            let mut dst = vec![0; room(len)];
+            let mut work = vec![0; lz4::work_len(rest.len())];
+            let n = lz4::encode(rest, &mut dst, 1, dict, &mut work).unwrap();
+            assert_eq!(lz4_flex::block::decompress_with_dict(&dst[..n], rest.len(), dict).unwrap(), rest);
+        }
+    }
+}
