@@ -50,6 +50,10 @@ pub fn decode_stream(
 ) -> Result<(), StreamError> {
     let _ = (meta, &src, &out, dict, &work, &context);
     match codec {
+        #[cfg(feature = "blosclz")]
+        Codec::BloscLz => super::blosclz::decode(src, out)?,
+        #[cfg(feature = "lz4")]
+        Codec::Lz4 | Codec::Lz4Hc => super::lz4::decode(src, out, dict)?,
         #[cfg(feature = "snappy")]
         Codec::Snappy => super::snappy::decode(src, out)?,
         #[cfg(feature = "zlib")]
@@ -79,6 +83,12 @@ pub fn decode_stream(
 pub const fn encode_work_len(codec: Codec, level: u8, len: usize) -> usize {
     let _ = (level, len);
     match codec {
+        #[cfg(feature = "blosclz")]
+        Codec::BloscLz => super::blosclz::work_len(level, len),
+        #[cfg(feature = "lz4")]
+        Codec::Lz4 => super::lz4::work_len(len),
+        #[cfg(feature = "lz4")]
+        Codec::Lz4Hc => super::lz4hc::work_len(level, len),
         #[cfg(feature = "plugins")]
         Codec::Ndlz => super::ndlz::WORK_LEN,
         _ => 0,
@@ -100,6 +110,12 @@ pub fn encode_stream(
 ) -> Option<usize> {
     let _ = (level, src, &dst, dict, &work, &context);
     match codec {
+        #[cfg(feature = "blosclz")]
+        Codec::BloscLz => super::blosclz::encode(src, dst, level, work),
+        #[cfg(feature = "lz4")]
+        Codec::Lz4 => super::lz4::encode(src, dst, 10 - u32::from(level.clamp(1, 9)), dict, work),
+        #[cfg(feature = "lz4")]
+        Codec::Lz4Hc => super::lz4hc::encode(src, dst, level, dict, work),
         #[cfg(all(feature = "std", feature = "zlib"))]
         Codec::Zlib => super::zlib_host::encode(context, src, dst),
         #[cfg(feature = "zstd-c")]
