@@ -203,6 +203,9 @@ pub enum Error {
         /// What differs.
         what: &'static str,
     },
+    /// The text that describes an array's items is not a dtype that can be read.
+    #[cfg(feature = "alloc")]
+    Dtype(crate::b2nd::dtype::DtypeError),
     /// Reading or writing bytes failed.
     Io(IoError),
 }
@@ -250,6 +253,13 @@ impl IoError {
 impl From<IoKind> for IoError {
     fn from(kind: IoKind) -> IoError {
         IoError::new(kind)
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl From<crate::b2nd::dtype::DtypeError> for Error {
+    fn from(error: crate::b2nd::dtype::DtypeError) -> Error {
+        Error::Dtype(error)
     }
 }
 
@@ -364,6 +374,8 @@ impl fmt::Display for Error {
             Error::Unsupported { structure, what } => write!(f, "{structure}: {what} is not supported"),
             Error::NotAtomic { why } => write!(f, "cannot be done in one atomic step: {why}"),
             Error::Changed { what } => write!(f, "changed by someone else while open: {what}"),
+            #[cfg(feature = "alloc")]
+            Error::Dtype(error) => error.fmt(f),
             Error::Io(error) => error.fmt(f),
         }
     }

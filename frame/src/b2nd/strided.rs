@@ -1,0 +1,233 @@
+//! Copying items between two buffers with different strides: the inner loop of every slice.
+//!
+//! ```text
+//! for each index (i0, i1, ...) below the lengths:
+//!     copy t bytes between  first[base1 + sum i_d * first_d]  and  second[base2 + sum i_d * second_d]
+//! ```
+//! Axes of length 1 are dropped and axes that continue each other on both sides are merged first, so
+//! the innermost loop is one copy as often as it can be.
+
+use super::dims::MAX_DIM;
+
+/// One axis of a strided copy; strides in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Axis {
+    pub(super) len: u64,
+    pub(super) first: i64,
+    pub(super) second: i64,
+}
+
+/// A strided copy. Axes are pushed from the innermost outwards.
+#[derive(Clone, Debug)]
+pub(super) struct Strides {
+    typesize: usize,
+    axes: [Axis; MAX_DIM],
+    len: usize,
+    first: i64,
+    second: i64,
+}
+
+impl Strides {
+    /// One item of `typesize` bytes at the start of both buffers.
+    pub(super) fn new(typesize: u32) -> Strides {
+        Strides { typesize: typesize as usize, axes: [Axis::default(); MAX_DIM], len: 0, first: 0, second: 0 }
+    }
+
+    /// Adds an axis outside the others.
+    pub(super) fn push(&mut self, axis: Axis) {
+        if axis.len == 1 {
+            return;
+        }
+        if let Some(inner) = self.len.checked_sub(1).and_then(|n| self.axes.get_mut(n)) {
+            let span = |stride: i64| i64::try_from(inner.len).ok().and_then(|n| n.checked_mul(stride));
+            if span(inner.first) == Some(axis.first) && span(inner.second) == Some(axis.second) {
+                inner.len = inner.len.saturating_mul(axis.len);
+                return;
+            }
+        }
+        if let Some(slot) = self.axes.get_mut(self.len) {
+            *slot = axis;
+            self.len += 1;
+        }
+    }
+
+    /// Moves the starting points by so many bytes.
+    pub(super) fn shift(&mut self, first: i64, second: i64) {
+        self.first = self.first.saturating_add(first);
+        self.second = self.second.saturating_add(second);
+    }
+
+    /// Copies from the first buffer to the second, which begins `skip` bytes into the result.
+    pub(super) fn gather(&self, first: &[u8], second: &mut [u8], skip: usize) {
+        self.run(|f, s, inner| copy(inner, (second, s - skip as i64, inner.second), (first, f, inner.first)));
+    }
+
+    /// Copies from the second buffer to the first.
+    pub(super) fn scatter(&self, first: &mut [u8], second: &[u8]) {
+        self.run(|f, s, inner| copy(inner, (first, f, inner.first), (second, s, inner.second)));
+    }
+
+    /// Calls `row(first, second, inner)` for every innermost row.
+    fn run(&self, mut row: impl FnMut(i64, i64, &Inner)) {
+        let axes = self.axes.get(..self.len).unwrap_or(&[]);
+        let t = self.typesize as i64;
+        // One dense item is the innermost row if the last axis is not dense on both sides.
+        let (inner, outer) = match axes.split_first() {
+            Some((a, rest)) => {
+                (Inner { len: a.len, first: a.first, second: a.second, t: self.typesize }, rest)
+            }
+            None => (Inner { len: 1, first: t, second: t, t: self.typesize }, axes),
+        };
+        let mut index = [0u64; MAX_DIM];
+        let (mut f, mut s) = (self.first, self.second);
+        if inner.len == 0 || outer.iter().any(|a| a.len == 0) {
+            return;
+        }
+        loop {
+            row(f, s, &inner);
+            let mut moved = false;
+            for (i, axis) in index.iter_mut().zip(outer) {
+                *i += 1;
+                f = f.wrapping_add(axis.first);
+                s = s.wrapping_add(axis.second);
+                if *i < axis.len {
+                    moved = true;
+                    break;
+                }
+                *i = 0;
+                let back = axis.len as i64;
+                f = f.wrapping_sub(back.wrapping_mul(axis.first));
+                s = s.wrapping_sub(back.wrapping_mul(axis.second));
+            }
+            if !moved {
+                return;
+            }
+        }
+    }
+}
+
+/// The innermost axis.
+struct Inner {
+    len: u64,
+    first: i64,
+    second: i64,
+    t: usize,
+}
+
+/// Copies one row between `(buffer, offset, stride)` pairs.
+fn copy(row: &Inner, to: (&mut [u8], i64, i64), from: (&[u8], i64, i64)) {
+    let (to, to_at, to_step) = to;
+    let (from, from_at, from_step) = from;
+    let t = row.t;
+    let (Ok(to_at), Ok(from_at)) = (usize::try_from(to_at), usize::try_from(from_at)) else {
+        debug_assert!(false, "a strided copy began before a buffer");
+        return;
+    };
+    if to_step == t as i64 && from_step == t as i64 {
+        let n = row.len as usize * t;
+        let room = to.get_mut(to_at..).and_then(|b| b.get_mut(..n));
+        let data = from.get(from_at..).and_then(|b| b.get(..n));
+        debug_assert!(room.is_some() && data.is_some(), "a strided copy left a buffer");
+        if let (Some(room), Some(data)) = (room, data) {
+            room.copy_from_slice(data);
+        }
+        return;
+    }
+    match t {
+        1 => items::<1>(row.len, (to, to_at, to_step), (from, from_at, from_step)),
+        2 => items::<2>(row.len, (to, to_at, to_step), (from, from_at, from_step)),
+        4 => items::<4>(row.len, (to, to_at, to_step), (from, from_at, from_step)),
+        8 => items::<8>(row.len, (to, to_at, to_step), (from, from_at, from_step)),
+        16 => items::<16>(row.len, (to, to_at, to_step), (from, from_at, from_step)),
+        _ => {
+            let (mut d, mut s) = (to_at, from_at);
+            for _ in 0..row.len {
+                let room = to.get_mut(d..).and_then(|b| b.get_mut(..t));
+                let data = from.get(s..).and_then(|b| b.get(..t));
+                debug_assert!(room.is_some() && data.is_some(), "a strided copy left a buffer");
+                if let (Some(room), Some(data)) = (room, data) {
+                    room.copy_from_slice(data);
+                }
+                d = d.wrapping_add_signed(to_step as isize);
+                s = s.wrapping_add_signed(from_step as isize);
+            }
+        }
+    }
+}
+
+/// The same for items of `T` bytes, each moved in registers.
+fn items<const T: usize>(len: u64, to: (&mut [u8], usize, i64), from: (&[u8], usize, i64)) {
+    let (to, mut d, to_step) = to;
+    let (from, mut s, from_step) = from;
+    for _ in 0..len {
+        let room = to.get_mut(d..).and_then(|b| b.first_chunk_mut::<T>());
+        let data = from.get(s..).and_then(|b| b.first_chunk::<T>());
+        debug_assert!(room.is_some() && data.is_some(), "a strided copy left a buffer");
+        if let (Some(room), Some(data)) = (room, data) {
+            *room = *data;
+        }
+        d = d.wrapping_add_signed(to_step as isize);
+        s = s.wrapping_add_signed(from_step as isize);
+    }
+}
+
+/// Copies `src`, a C-order array of `shape`, to `dst` with its axes in the order `axes`: result axis `d`
+/// is axis `axes[d]` of the source.
+pub(super) fn transpose(src: &[u8], shape: &[u64], axes: &[usize], typesize: u32, dst: &mut [u8]) {
+    let mut strides = Strides::new(typesize);
+    let mut of_src = [0i64; MAX_DIM];
+    let mut step = i64::from(typesize);
+    for (slot, n) in of_src.iter_mut().take(shape.len()).zip(shape.iter().rev()) {
+        *slot = step;
+        step = step.saturating_mul(*n as i64);
+    }
+    let mut out = i64::from(typesize);
+    for axis in axes.iter().rev() {
+        let len = shape.get(*axis).copied().unwrap_or(1);
+        let back = shape.len().wrapping_sub(*axis).wrapping_sub(1);
+        strides.push(Axis { len, first: of_src.get(back).copied().unwrap_or(0), second: out });
+        out = out.saturating_mul(len as i64);
+    }
+    strides.gather(src, dst, 0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn merges_what_continues() {
+        let mut s = Strides::new(4);
+        s.push(Axis { len: 5, first: 4, second: 4 });
+        s.push(Axis { len: 1, first: 999, second: 7 });
+        s.push(Axis { len: 3, first: 20, second: 20 });
+        assert_eq!(s.len, 1);
+        assert_eq!(s.axes[0].len, 15);
+        s.push(Axis { len: 2, first: 100, second: 60 });
+        assert_eq!(s.len, 2);
+    }
+
+    #[test]
+    fn transposes_every_item_size() {
+        for t in [1usize, 2, 3, 4, 8, 16, 20] {
+            let shape = [3u64, 4, 5];
+            let src: Vec<u8> = (0..60 * t).map(|i| (i * 7 % 251) as u8).collect();
+            for axes in [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1]] {
+                let mut dst = vec![0; src.len()];
+                transpose(&src, &shape, &axes, t as u32, &mut dst);
+                let n = axes.map(|a| shape[a] as usize);
+                for i in 0..60 {
+                    let at = [i / (n[1] * n[2]), i / n[2] % n[1], i % n[2]];
+                    let mut from = [0; 3];
+                    for d in 0..3 {
+                        from[axes[d]] = at[d];
+                    }
+                    let j = (from[0] * 4 + from[1]) * 5 + from[2];
+                    assert_eq!(dst[i * t..][..t], src[j * t..][..t]);
+                }
+            }
+        }
+    }
+}
