@@ -1,0 +1,298 @@
+//! The command line.
+
+use blosc_core::arch::level::Isa;
+use blosc_core::{Codec, Filter, FilterSlot, Level, Params, Split};
+use clap::{Args as Group, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Compress, decompress, inspect and verify Blosc data: chunks, frames, arrays, bloscpack, bcolz.
+#[derive(Debug, Parser)]
+#[command(name = "blosc", version, about, max_term_width = 100)]
+pub struct Args {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Compress a file, or standard input
+    Compress(Compress),
+    /// Write the plain bytes of any Blosc file
+    Decompress(Decompress),
+    /// Say what a file holds
+    Info(Info),
+    /// Decode everything and check every checksum
+    Verify(Verify),
+    /// Write the items START..STOP
+    Slice(Slice),
+}
+
+/// Which file, and what kind it is.
+#[derive(Debug, Clone, Group)]
+pub struct Input {
+    /// File or directory to read; - is standard input
+    pub input: PathBuf,
+    /// Read it as this kind, whatever it looks like
+    #[arg(long = "as", value_name = "KIND")]
+    pub kind: Option<Kind>,
+    /// Where the data starts in the file
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub offset: u64,
+    /// Refuse to decode to more than this
+    #[arg(long, value_name = "BYTES", value_parser = size)]
+    pub max_output: Option<u64>,
+    #[command(flatten)]
+    pub run: Run,
+}
+
+/// How to run.
+#[derive(Debug, Clone, Group)]
+pub struct Run {
+    /// Threads to use; 0 is one per core
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub threads: usize,
+    /// Use these kernels only: scalar, sse2, avx2, gfni, avx512, neon
+    #[arg(long, value_name = "LEVEL", value_parser = level)]
+    pub isa: Option<Level>,
+}
+
+/// Where the result goes.
+#[derive(Debug, Clone, Group)]
+pub struct Output {
+    /// File to write; - is standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Replace the output if it exists
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `blosc compress`.
+#[derive(Debug, Group)]
+pub struct Compress {
+    /// File to compress; - is standard input
+    pub input: PathBuf,
+    #[command(flatten)]
+    pub output: Output,
+    /// Kind of file to write; from the output's name if left out
+    #[arg(long, value_name = "KIND")]
+    pub format: Option<Format>,
+    /// blosclz, lz4, lz4hc, zlib, zstd, ndlz
+    #[arg(long, default_value = "blosclz", value_name = "NAME", value_parser = codec)]
+    pub codec: Codec,
+    /// Parameter byte of the codec (ndlz: cell side 4 or 8)
+    #[arg(long, default_value_t = 0, value_name = "BYTE")]
+    pub codec_meta: u8,
+    /// 0 (store) to 9 (smallest)
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u8).range(0..=9))]
+    pub level: u8,
+    /// Bytes per item
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..))]
+    pub typesize: Option<u32>,
+    /// Up to six filters in order, NAME or NAME:META: none, shuffle, bitshuffle, delta, trunc_prec,
+    /// bytedelta, int_trunc, ndcell, ndmean
+    #[arg(long, default_value = "shuffle", value_delimiter = ',', value_name = "LIST", value_parser = filter)]
+    pub filters: Vec<FilterSlot>,
+    /// Bytes per block; chosen automatically if left out
+    #[arg(long, value_name = "BYTES", value_parser = size)]
+    pub blocksize: Option<u64>,
+    /// Bytes per chunk; chosen automatically if left out
+    #[arg(long, value_name = "BYTES", value_parser = size)]
+    pub chunksize: Option<u64>,
+    /// When to store each byte plane by itself
+    #[arg(long, default_value = "forward", value_name = "MODE")]
+    pub split: SplitMode,
+    /// Embed a dictionary made from the data (lz4, lz4hc, zstd)
+    #[arg(long)]
+    pub dict: bool,
+    /// Write what Blosc1 can read
+    #[arg(long)]
+    pub blosc1: bool,
+    #[command(flatten)]
+    pub run: Run,
+}
+
+/// `blosc decompress`.
+#[derive(Debug, Group)]
+pub struct Decompress {
+    #[command(flatten)]
+    pub input: Input,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// `blosc info`.
+#[derive(Debug, Group)]
+pub struct Info {
+    #[command(flatten)]
+    pub input: Input,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `blosc verify`.
+#[derive(Debug, Group)]
+pub struct Verify {
+    #[command(flatten)]
+    pub input: Input,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `blosc slice`.
+#[derive(Debug, Group)]
+pub struct Slice {
+    #[command(flatten)]
+    pub input: Input,
+    #[command(flatten)]
+    pub output: Output,
+    /// First item; of an array one number per dimension
+    #[arg(long, value_delimiter = ',', value_name = "A")]
+    pub start: Vec<u64>,
+    /// One past the last item; of an array one number per dimension
+    #[arg(long, value_delimiter = ',', value_name = "B")]
+    pub stop: Vec<u64>,
+}
+
+/// Kinds of data that can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// One bare chunk
+    Chunk,
+    /// A contiguous frame (.b2frame)
+    Frame,
+    /// A sparse frame: a directory of chunk files
+    Sframe,
+    /// An N-dimensional array (.b2nd), contiguous or sparse
+    B2nd,
+    /// A bloscpack file (.blp)
+    Bloscpack,
+    /// A bcolz root directory
+    Bcolz,
+    /// A Blaze directory
+    Blaze,
+}
+
+/// Kinds of data that can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// One bare chunk
+    Chunk,
+    /// A contiguous frame
+    B2frame,
+    /// A sparse frame
+    Sframe,
+    /// An N-dimensional array
+    B2nd,
+    /// A bloscpack file
+    Bloscpack,
+    /// A bcolz root directory
+    Bcolz,
+    /// A Blaze directory
+    Blaze,
+}
+
+/// `--split`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum SplitMode {
+    /// Where it pays
+    Auto,
+    /// Every full block
+    Always,
+    /// No block
+    Never,
+    /// As auto; readable by the oldest Blosc2
+    Forward,
+}
+
+impl Run {
+    /// The kernels to use.
+    pub fn level(&self) -> Level {
+        self.isa.unwrap_or_else(Level::best)
+    }
+}
+
+impl Compress {
+    /// The chunk parameters, for items of `typesize` bytes where `--typesize` does not say.
+    pub fn params(&self, typesize: u32) -> Params {
+        let mut filters = [FilterSlot::NONE; 6];
+        // A lone filter goes to the last slot, as every Blosc2 writer does it.
+        let first = filters.len().saturating_sub(self.filters.len());
+        for (slot, filter) in filters.iter_mut().skip(first).zip(&self.filters) {
+            *slot = *filter;
+        }
+        Params {
+            typesize: self.typesize.unwrap_or(typesize),
+            codec: self.codec,
+            codec_meta: self.codec_meta,
+            level: self.level,
+            filters,
+            split: match self.split {
+                SplitMode::Auto => Split::Auto,
+                SplitMode::Always => Split::Always,
+                SplitMode::Never => Split::Never,
+                SplitMode::Forward => Split::ForwardCompat,
+            },
+            blocksize: self.blocksize.map(|b| u32::try_from(b).unwrap_or(u32::MAX)),
+            dictionary: self.dict,
+            blosc1: self.blosc1,
+        }
+    }
+}
+
+fn codec(name: &str) -> Result<Codec, String> {
+    [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd, Codec::Ndlz]
+        .into_iter()
+        .find(|c| c.name() == name)
+        .ok_or_else(|| format!("unknown codec {name:?}: blosclz, lz4, lz4hc, zlib, zstd or ndlz"))
+}
+
+fn filter(text: &str) -> Result<FilterSlot, String> {
+    let (name, meta) = text.split_once(':').unwrap_or((text, "0"));
+    let meta = meta
+        .parse::<i16>()
+        .ok()
+        .filter(|m| (-128..=255).contains(m))
+        .ok_or_else(|| format!("{meta:?} is not a filter parameter: -128 to 255"))? as u8;
+    [
+        Filter::None,
+        Filter::Shuffle,
+        Filter::BitShuffle,
+        Filter::Delta,
+        Filter::TruncPrec,
+        Filter::ByteDelta,
+        Filter::IntTrunc,
+        Filter::NdCell,
+        Filter::NdMean,
+    ]
+    .into_iter()
+    .find(|f| f.name() == name)
+    .map(|filter| FilterSlot { filter, meta })
+    .ok_or_else(|| {
+        format!(
+            "unknown filter {name:?}: none, shuffle, bitshuffle, delta, trunc_prec, bytedelta, int_trunc, ndcell or ndmean"
+        )
+    })
+}
+
+fn level(name: &str) -> Result<Level, String> {
+    let isa = Isa::from_name(name).ok_or_else(|| format!("unknown instruction set {name:?}"))?;
+    Level::new(isa).ok_or_else(|| format!("this machine has no {name}"))
+}
+
+/// Bytes, with an optional suffix K, M or G (powers of 1024).
+pub fn size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "" | "B" => 1u64,
+        "K" | "KiB" => 1 << 10,
+        "M" | "MiB" => 1 << 20,
+        "G" | "GiB" => 1 << 30,
+        other => return Err(format!("unknown unit {other:?}: K, M or G")),
+    };
+    let number: u64 = digits.parse().map_err(|_| format!("{text:?} is not a number of bytes"))?;
+    number.checked_mul(unit).ok_or_else(|| format!("{text} is too large"))
+}

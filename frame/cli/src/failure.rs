@@ -1,0 +1,57 @@
+//! [`Failure`]: one line for people, and the exit status for scripts.
+
+use std::fmt;
+use std::path::Path;
+
+/// Why a command stopped.
+#[derive(Debug)]
+pub enum Failure {
+    /// The data is bad or unsupported, or a file cannot be read or written: status 1.
+    Data(String),
+    /// The command line asks for something that makes no sense: status 2.
+    Usage(String),
+}
+
+/// Result of everything here.
+pub type Result<T> = std::result::Result<T, Failure>;
+
+impl Failure {
+    /// A data failure about `path`.
+    pub fn at(path: &Path, what: impl fmt::Display) -> Failure {
+        Failure::Data(format!("{}: {what}", path.display()))
+    }
+
+    /// The process's exit status.
+    pub fn status(&self) -> u8 {
+        match self {
+            Failure::Data(_) => 1,
+            Failure::Usage(_) => 2,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Data(text) | Failure::Usage(text) => f.write_str(text),
+        }
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Failure::Data(error.to_string())
+    }
+}
+
+impl From<blosc_core::Error> for Failure {
+    fn from(error: blosc_core::Error) -> Self {
+        match error {
+            blosc_core::Error::Param { .. } | blosc_core::Error::FilterParam { .. } => {
+                Failure::Usage(error.to_string())
+            }
+            blosc_core::Error::Limit { .. } => Failure::Data(format!("{error} (--max-output BYTES)")),
+            _ => Failure::Data(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Files that appear only when complete: written under a temporary name, then renamed.
+
+use crate::args::Output;
+use crate::failure::{Failure, Result};
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// A destination being written. Dropped before [`finish`](Sink::finish), it leaves nothing behind.
+pub enum Sink {
+    /// Standard output.
+    Stdout(BufWriter<io::Stdout>),
+    /// A file under a temporary name beside its place.
+    File(BufWriter<NamedTempFile>, PathBuf),
+}
+
+impl Sink {
+    /// Opens the destination; refuses to replace a file unless `--force` was given.
+    pub fn create(output: &Output) -> Result<Sink> {
+        let path = output.output.as_path();
+        if path == Path::new("-") {
+            return Ok(Sink::Stdout(BufWriter::new(io::stdout())));
+        }
+        check_free(output)?;
+        let file = tempfile::Builder::new()
+            .prefix(".blosc-")
+            .permissions_like_new_files()
+            .tempfile_in(parent(path))
+            .map_err(|e| Failure::at(path, e))?;
+        Ok(Sink::File(BufWriter::with_capacity(1 << 20, file), path.to_path_buf()))
+    }
+
+    /// Makes the file appear under its name.
+    pub fn finish(self) -> Result<()> {
+        match self {
+            Sink::Stdout(mut out) => Ok(out.flush()?),
+            Sink::File(out, path) => {
+                let file = out.into_inner().map_err(|e| Failure::at(&path, e.error()))?;
+                file.persist(&path).map_err(|e| Failure::at(&path, e.error))?;
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Sink::Stdout(out) => out.write(bytes),
+            Sink::File(out, _) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Sink::Stdout(out) => out.flush(),
+            Sink::File(out, _) => out.flush(),
+        }
+    }
+}
+
+/// The directory that `path` is in.
+pub fn parent(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Refuses an output that exists, unless `--force` was given.
+pub fn check_free(output: &Output) -> Result<()> {
+    if !output.force && fs::symlink_metadata(&output.output).is_ok() {
+        return Err(Failure::Usage(format!("{} exists; --force replaces it", output.output.display())));
+    }
+    Ok(())
+}
+
+/// Temporary files are private; a result should have the permissions any new file gets.
+trait NewFilePermissions {
+    fn permissions_like_new_files(&mut self) -> &mut Self;
+}
+
+impl NewFilePermissions for tempfile::Builder<'_, '_> {
+    #[cfg(unix)]
+    fn permissions_like_new_files(&mut self) -> &mut Self {
+        use std::os::unix::fs::PermissionsExt;
+        self.permissions(fs::Permissions::from_mode(0o666))
+    }
+
+    #[cfg(not(unix))]
+    fn permissions_like_new_files(&mut self) -> &mut Self {
+        self
+    }
+}

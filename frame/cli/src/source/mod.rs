@@ -1,0 +1,98 @@
+//! What can be read: one file per kind, all behind [`Source`].
+
+mod chunk;
+
+use crate::args::{Input, Kind, Run};
+use crate::detect;
+use crate::failure::{Failure, Result};
+use serde_json::Value;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+/// Something that decodes to bytes.
+pub trait Source {
+    /// Everything there is to say, as a JSON object; `kind` comes first.
+    fn info(&mut self) -> Result<Value>;
+    /// Decoded size in bytes, if known beforehand.
+    fn nbytes(&self) -> Option<u64>;
+    /// Writes all decoded bytes, telling `progress` how many each time.
+    fn decompress(&mut self, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()>;
+    /// Writes the items from `start` to `stop`, one number per dimension.
+    fn slice(&mut self, start: &[u64], stop: &[u64], out: &mut dyn Write) -> Result<()>;
+    /// Decodes everything, checks every checksum, and says what was checked as a JSON object.
+    fn verify(&mut self, progress: &dyn Fn(u64)) -> Result<Value>;
+}
+
+/// Opens what `input` names.
+pub fn open(input: &Input) -> Result<Box<dyn Source>> {
+    let path = input.input.as_path();
+    if path.is_dir() {
+        let kind = input.kind.or_else(|| detect::directory(path)).ok_or_else(|| {
+            Failure::at(path, "a directory, but neither a sparse frame nor a bcolz or Blaze root")
+        })?;
+        return Err(unsupported(path, kind));
+    }
+    if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes)?;
+        return open_bytes(path, bytes, input);
+    }
+    let mut file = File::open(path).map_err(|e| Failure::at(path, e))?;
+    let size = file.metadata().map_err(|e| Failure::at(path, e))?.len();
+    let mut head = Vec::new();
+    file.seek(SeekFrom::Start(input.offset)).map_err(|e| Failure::at(path, e))?;
+    (&mut file).take(64).read_to_end(&mut head).map_err(|e| Failure::at(path, e))?;
+    match input.kind.unwrap_or_else(|| detect::file(&head)) {
+        Kind::Chunk => {
+            file.seek(SeekFrom::Start(0)).map_err(|e| Failure::at(path, e))?;
+            let mut bytes = Vec::new();
+            file.take(size).read_to_end(&mut bytes).map_err(|e| Failure::at(path, e))?;
+            open_bytes(path, bytes, input)
+        }
+        other => Err(unsupported(path, other)),
+    }
+}
+
+/// Opens data that is in memory.
+fn open_bytes(path: &Path, mut bytes: Vec<u8>, input: &Input) -> Result<Box<dyn Source>> {
+    let offset = usize::try_from(input.offset).ok().filter(|&o| o <= bytes.len()).ok_or_else(|| {
+        Failure::Usage(format!("--offset {} is past the end of {}", input.offset, path.display()))
+    })?;
+    bytes.drain(..offset);
+    match input.kind.unwrap_or_else(|| detect::file(&bytes)) {
+        Kind::Chunk => {
+            let max = max_output(input, bytes.len() as u64);
+            Ok(Box::new(chunk::ChunkSource::new(path, bytes, max, &input.run)?))
+        }
+        other => Err(unsupported(path, other)),
+    }
+}
+
+fn unsupported(path: &Path, kind: Kind) -> Failure {
+    Failure::at(path, format!("{kind:?} data cannot be read yet"))
+}
+
+/// Most bytes to decode to: what `--max-output` says, else 1 GiB, or 256 times the file if that is more.
+pub fn max_output(input: &Input, stored: u64) -> u64 {
+    input.max_output.unwrap_or_else(|| (1 << 30).max(stored.saturating_mul(256)))
+}
+
+/// A pool for this run.
+pub fn pool(run: &Run) -> blosc_core::Pool {
+    blosc_core::Pool::new(run.threads).level(run.level())
+}
+
+/// `--start` and `--stop` of data with one dimension of `items` items; left out they mean all of it.
+pub fn one_dimension(start: &[u64], stop: &[u64], items: u64) -> Result<(u64, u64)> {
+    let one = |name, given: &[u64], default| match *given {
+        [] => Ok(default),
+        [value] => Ok(value),
+        _ => Err(Failure::Usage(format!("--{name} takes one number here: the data has one dimension"))),
+    };
+    let (start, stop) = (one("start", start, 0)?, one("stop", stop, items)?);
+    if start > stop || stop > items {
+        return Err(Failure::Usage(format!("items {start}..{stop} asked for, but there are {items}")));
+    }
+    Ok((start, stop))
+}
