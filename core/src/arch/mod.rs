@@ -9,13 +9,27 @@ mod detect;
 pub(crate) mod elementwise;
 #[cfg(any(feature = "zstd-c", all(feature = "std", feature = "zlib")))]
 pub(crate) mod ffi;
+#[cfg(any(
+    all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"),
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
+mod generic;
 pub mod level;
 pub mod out;
+#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
+mod x86;
 
-use crate::filter::bitshuffle::{bitshuffle_scalar, bitunshuffle_scalar};
-use crate::filter::blocksplit::{Planes, Stores, join_scalar, split_scalar};
+use crate::filter::blocksplit::{Planes, Stores};
 use level::{Isa, Level};
 use out::Out;
+
+/// The scalar forms under the names of the rows.
+mod scalar {
+    pub(super) use crate::filter::bitshuffle::bitshuffle_scalar as bitshuffle;
+    pub(super) use crate::filter::bitshuffle::bitunshuffle_scalar as bitunshuffle;
+    pub(super) use crate::filter::blocksplit::{join_scalar as join, split_scalar as split};
+}
 
 /// An operation of the kernel table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,27 +80,27 @@ macro_rules! kernels {
 kernels! {
     /// `n = src.len() / width` items apart: `width > 1`, `n > 0`, `src.len() = n * width`,
     /// `pitch >= n`, `out.len() = (width - 1) * pitch + n`.
-    fn split(width: usize, src: &[u8], out: Out<'_>, pitch: usize) = split_scalar {
-        x86 {}
+    fn split(width: usize, src: &[u8], out: Out<'_>, pitch: usize) = scalar::split {
+        x86 { Sse2 => x86::sse2::split, Avx2 => x86::avx2::split, Avx2Gfni => x86::avx2::split, Avx512 => x86::avx2::split }
         aarch64 {}
         wasm32 {}
     }
     /// `n = out.len() / width` items together: `width > 1`, `n > 0`, `out.len() = n * width`, and
     /// `planes` has `width` planes of at least `n` bytes.
-    fn join(width: usize, planes: Planes<'_>, out: Out<'_>, stores: Stores) = join_scalar {
-        x86 {}
+    fn join(width: usize, planes: Planes<'_>, out: Out<'_>, stores: Stores) = scalar::join {
+        x86 { Sse2 => x86::sse2::join, Avx2 => x86::avx2::join, Avx2Gfni => x86::avx2::join, Avx512 => x86::avx2::join }
         aarch64 {}
         wasm32 {}
     }
     /// `src.len() = out.len()`, a positive multiple of `8 * typesize`.
-    fn bitshuffle(typesize: usize, src: &[u8], out: Out<'_>) = bitshuffle_scalar {
-        x86 {}
+    fn bitshuffle(typesize: usize, src: &[u8], out: Out<'_>) = scalar::bitshuffle {
+        x86 { Sse2 => x86::sse2::bitshuffle, Avx2 => x86::avx2::bitshuffle, Avx2Gfni => x86::avx2::gfni::bitshuffle, Avx512 => x86::avx2::gfni::bitshuffle }
         aarch64 {}
         wasm32 {}
     }
     /// `src.len() = out.len()`, a positive multiple of `8 * typesize`.
-    fn bitunshuffle(typesize: usize, src: &[u8], out: Out<'_>) = bitunshuffle_scalar {
-        x86 {}
+    fn bitunshuffle(typesize: usize, src: &[u8], out: Out<'_>) = scalar::bitunshuffle {
+        x86 { Sse2 => x86::sse2::bitunshuffle, Avx2 => x86::avx2::bitunshuffle, Avx2Gfni => x86::avx2::gfni::bitunshuffle, Avx512 => x86::avx2::gfni::bitunshuffle }
         aarch64 {}
         wasm32 {}
     }

@@ -1,0 +1,155 @@
+//! The kernels for registers made of 16-byte lanes: SSE2, AVX2, NEON, simd128.
+//!
+//! ```text
+//! split  item width w <= 16, one block = 16 items per lane
+//!   load   U = 16 / P items at a time, P = w rounded up to a power of two; lane l has items 16 l ..
+//!   table  order each lane by byte plane: U bytes of plane 0, of plane 1, ...
+//!   zip    log2(P) times: register i with register i + P/2, in units of U bytes
+//!   store  register j is now byte plane j of the block
+//! join   the same backwards; lane by lane, each store repairing what the one before wrote too much
+//! wider  windows of 16 byte planes, one load per item and window
+//! bits   planes of a tile that stays in the L1 cache, then bits across 8 registers
+//! ```
+//! `zip` moves the top bit of the register number to the bottom of the unit number, that is, it
+//! rotates the address `register . unit` left by one; after log2(P) of P * P units, the two halves
+//! of the address are exchanged: a transposition. Powers of two need no table: log2(16) zips of
+//! single bytes split a block of w registers, log2(w) join it.
+//!
+//! Everything here is `inline(always)` into functions that enable the CPU's features, and knows
+//! the CPU by [`Vector`] only.
+
+mod bits;
+mod block;
+mod planes;
+mod rows;
+mod wide;
+
+pub(super) use bits::{bitshuffle, bitunshuffle};
+pub(super) use planes::{Each, Pitched, Source, Table};
+pub(super) use rows::rows;
+
+/// A register of `LANES` lanes of 16 bytes.
+///
+/// # Safety
+/// Of every method: the CPU has the instructions, and the bytes named are readable or writable.
+pub(super) trait Vector: Copy {
+    /// Number of 16-byte lanes.
+    const LANES: usize;
+    /// Bytes of a register.
+    const BYTES: usize = 16 * Self::LANES;
+    /// Items of a block, one or two registers of each plane: 64, the line of a cache, is best. Stores
+    /// of half a line are slow where planes share a cache set and each turn evicts the other half.
+    const BLOCK: usize;
+    /// Whether [`Vector::table`] is one instruction.
+    const TABLE: bool;
+    /// Whether [`Vector::bits_8x8`] is one instruction.
+    const BITS: bool = false;
+
+    /// All lanes from `p`.
+    unsafe fn load(p: *const u8) -> Self;
+    /// All lanes to `p`.
+    unsafe fn store(self, p: *mut u8);
+    /// All lanes to `p`, which is a multiple of `BYTES`, past the cache.
+    #[inline(always)]
+    unsafe fn stream(self, p: *mut u8) {
+        // SAFETY: the caller's.
+        unsafe { self.store(p) }
+    }
+    /// Orders what was streamed before what follows.
+    #[inline(always)]
+    unsafe fn fence() {}
+    /// Lane `l` from `p + l * stride`.
+    #[inline(always)]
+    unsafe fn load_lanes(p: *const u8, _stride: usize) -> Self {
+        const { assert!(Self::LANES == 1) };
+        // SAFETY: the caller's.
+        unsafe { Self::load(p) }
+    }
+    /// Lane `l` to `p`.
+    #[inline(always)]
+    unsafe fn store_lane(self, _l: usize, p: *mut u8) {
+        const { assert!(Self::LANES == 1) };
+        // SAFETY: the caller's.
+        unsafe { self.store(p) }
+    }
+    /// From lanes `a0 a1 ..` and `b0 b1 ..`: `a0 b0 ..` and the rest, so that each is a run of lane pairs.
+    #[inline(always)]
+    unsafe fn pair_lanes(a: Self, b: Self) -> (Self, Self) {
+        (a, b)
+    }
+    /// In every lane, the units of `UNIT` bytes of `a` and `b` alternating: lower and upper half.
+    unsafe fn zip<const UNIT: usize>(a: Self, b: Self) -> (Self, Self);
+    /// In every lane, byte `i` becomes byte `table[i]`.
+    unsafe fn table(self, table: &'static [u8; 16]) -> Self;
+    /// The low bits of `a` and of `b` exchanged with the high ones, at the scale of `SHIFT` bits:
+    /// in each byte, fields of `SHIFT` bits at odd places of `a` and even places of `b` swap.
+    unsafe fn swap_bits<const SHIFT: i32>(a: Self, b: Self) -> (Self, Self);
+    /// Every 8 bytes transposed as an 8x8 bit matrix whose byte order is reversed before.
+    #[inline(always)]
+    unsafe fn bits_8x8(self) -> Self {
+        self
+    }
+
+    /// [`split`] compiled for this CPU, not inlined.
+    unsafe fn call_split(job: Split);
+    /// [`join`] compiled for this CPU, not inlined.
+    unsafe fn call_join(job: Join<Pitched>);
+}
+
+/// Items to be split.
+#[derive(Clone, Copy)]
+pub(super) struct Split {
+    /// Number of planes, at least 2.
+    pub width: usize,
+    /// Distance of the items: `width`, or more where `width` is 16 or more.
+    pub stride: usize,
+    /// Number of items.
+    pub n: usize,
+    /// The items.
+    pub src: *const u8,
+    /// Readable bytes at `src`, at least the items.
+    pub readable: usize,
+    /// Plane `j` goes to `dst + j * pitch`.
+    pub dst: *mut u8,
+    /// Distance of the planes.
+    pub pitch: usize,
+}
+
+/// Planes to be joined.
+#[derive(Clone, Copy)]
+pub(super) struct Join<S> {
+    /// Number of planes, at least 2.
+    pub width: usize,
+    /// Distance of the items: `width`, or more where `width` is 16 or more.
+    pub stride: usize,
+    /// Number of items.
+    pub n: usize,
+    /// Where the planes are.
+    pub planes: S,
+    /// The items.
+    pub dst: *mut u8,
+    /// Bytes at `dst` that may be overwritten, at least those of the items; those after the items get garbage.
+    pub writable: usize,
+    /// Store past the cache if `dst` and the width allow.
+    pub stream: bool,
+}
+
+/// Splits `n >= V::BLOCK` items.
+///
+/// # Safety
+/// The CPU; what the job says is readable and writable.
+#[inline(always)]
+pub(super) unsafe fn split<V: Vector>(job: Split) {
+    // SAFETY: the caller's.
+    unsafe { if job.width < 16 { block::split::<V>(job) } else { wide::split::<V>(job) } }
+}
+
+/// Joins `n >= V::BLOCK` items.
+///
+/// # Safety
+/// The CPU; what the job says is readable and writable.
+#[inline(always)]
+pub(super) unsafe fn join<V: Vector, S: Source>(job: Join<S>) {
+    // SAFETY: the caller's.
+    unsafe { if job.width < 16 { block::join::<V, S>(job) } else { wide::join::<V, S>(job) } }
+}

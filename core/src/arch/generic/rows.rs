@@ -1,0 +1,111 @@
+//! From the generic kernels to rows of the kernel table.
+
+/// Defines a CPU's rows (`split`, `join`, `bitshuffle`, `bitunshuffle`) from its [`Vector`](super::Vector).
+/// Blocks shorter than a register are left to the rows of `$below`, a slower level of the same CPU.
+macro_rules! rows {
+    (bytes $V:ty, $features:literal, $below:ident) => {
+        #[target_feature(enable = $features)]
+        unsafe fn split_job(job: Split) {
+            // SAFETY: the caller's.
+            unsafe { generic::split::<$V>(job) }
+        }
+
+        #[target_feature(enable = $features)]
+        unsafe fn join_pitched(job: Join<Pitched>) {
+            // SAFETY: the caller's.
+            unsafe { generic::join::<$V, _>(job) }
+        }
+
+        #[target_feature(enable = $features)]
+        unsafe fn join_each(job: Join<Each<'_>>) {
+            // SAFETY: the caller's.
+            unsafe { generic::join::<$V, _>(job) }
+        }
+
+        /// Row of the kernel table.
+        pub(in crate::arch) unsafe fn split(width: usize, src: &[u8], mut out: Out<'_>, pitch: usize) {
+            let n = src.len().checked_div(width).unwrap_or(0);
+            // SAFETY: the caller's; at least a block of items.
+            unsafe {
+                if n < <$V>::BLOCK {
+                    return $below::split(width, src, out, pitch);
+                }
+                let (readable, src, dst) = (src.len(), src.as_ptr(), out.as_mut_ptr());
+                split_job(Split { width, stride: width, n, src, readable, dst, pitch });
+            }
+        }
+
+        /// Row of the kernel table.
+        pub(in crate::arch) unsafe fn join(
+            width: usize,
+            planes: Planes<'_>,
+            mut out: Out<'_>,
+            stores: Stores,
+        ) {
+            let n = out.len().checked_div(width).unwrap_or(0);
+            // SAFETY: the caller's; at least a block of items.
+            unsafe {
+                if n < <$V>::BLOCK {
+                    return $below::join(width, planes, out, stores);
+                }
+                let (writable, dst) = (out.len(), out.as_mut_ptr());
+                let (stride, stream) = (width, stores == Stores::Streaming);
+                let list = match planes {
+                    Planes::Pitched { bytes, pitch } => {
+                        let planes = Pitched { base: bytes.as_ptr(), pitch };
+                        return join_pitched(Join { width, stride, n, planes, dst, writable, stream });
+                    }
+                    Planes::Each(list) => list,
+                };
+                // More planes than the table has room for are joined 16 at a time.
+                let width = if width <= Table::MOST { width } else { 16 };
+                let mut next = 0;
+                while next < stride {
+                    let first = next.min(stride - width);
+                    let table = Table::new(list.get(first..).unwrap_or_default());
+                    let (planes, dst, writable) = (table.source(), dst.add(first), writable - first);
+                    join_each(Join { width, stride, n, planes, dst, writable, stream });
+                    next += width;
+                }
+            }
+        }
+    };
+    (bits $V:ty, $features:literal, $below:ident) => {
+        #[target_feature(enable = $features)]
+        unsafe fn bitshuffle_items(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
+            // SAFETY: the caller's.
+            unsafe { generic::bitshuffle::<$V>(typesize, items, src, dst) }
+        }
+
+        #[target_feature(enable = $features)]
+        unsafe fn bitunshuffle_items(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
+            // SAFETY: the caller's.
+            unsafe { generic::bitunshuffle::<$V>(typesize, items, src, dst) }
+        }
+
+        /// Row of the kernel table.
+        pub(in crate::arch) unsafe fn bitshuffle(typesize: usize, src: &[u8], mut out: Out<'_>) {
+            let items = src.len().checked_div(typesize).unwrap_or(0);
+            // SAFETY: the caller's; at least a tile of items.
+            unsafe {
+                if items < 8 * <$V>::BYTES {
+                    return $below::bitshuffle(typesize, src, out);
+                }
+                bitshuffle_items(typesize, items, src.as_ptr(), out.as_mut_ptr());
+            }
+        }
+
+        /// Row of the kernel table.
+        pub(in crate::arch) unsafe fn bitunshuffle(typesize: usize, src: &[u8], mut out: Out<'_>) {
+            let items = src.len().checked_div(typesize).unwrap_or(0);
+            // SAFETY: the caller's; at least a tile of items.
+            unsafe {
+                if items < 8 * <$V>::BYTES {
+                    return $below::bitunshuffle(typesize, src, out);
+                }
+                bitunshuffle_items(typesize, items, src.as_ptr(), out.as_mut_ptr());
+            }
+        }
+    };
+}
+pub(in super::super) use rows;

@@ -1,0 +1,129 @@
+//! AVX2: registers of two lanes, byte table; with GFNI also an 8x8 bit matrix transposition.
+
+use super::intrinsics::*;
+use super::sse2;
+use crate::arch::generic::{self, Each, Join, Pitched, Split, Table, Vector};
+use crate::arch::out::Out;
+use crate::filter::blocksplit::{Planes, Stores};
+
+/// A 32-byte register, of a CPU with or without GFNI.
+#[derive(Clone, Copy)]
+pub(super) struct Ymm<const GFNI: bool>(__m256i);
+
+impl<const GFNI: bool> Vector for Ymm<GFNI> {
+    const LANES: usize = 2;
+    const BLOCK: usize = 64;
+    const TABLE: bool = true;
+    const BITS: bool = GFNI;
+
+    #[inline(always)]
+    unsafe fn load(p: *const u8) -> Self {
+        // SAFETY: the caller's.
+        unsafe { Ymm(_mm256_loadu_si256(p.cast())) }
+    }
+    #[inline(always)]
+    unsafe fn store(self, p: *mut u8) {
+        // SAFETY: the caller's.
+        unsafe { _mm256_storeu_si256(p.cast(), self.0) }
+    }
+    #[inline(always)]
+    unsafe fn stream(self, p: *mut u8) {
+        // SAFETY: the caller's.
+        unsafe { _mm256_stream_si256(p.cast(), self.0) }
+    }
+    #[inline(always)]
+    unsafe fn fence() {
+        // SAFETY: SSE.
+        unsafe { _mm_sfence() }
+    }
+    #[inline(always)]
+    unsafe fn load_lanes(p: *const u8, stride: usize) -> Self {
+        // SAFETY: the caller's.
+        unsafe {
+            let low = _mm256_castsi128_si256(_mm_loadu_si128(p.cast()));
+            Ymm(_mm256_inserti128_si256::<1>(low, _mm_loadu_si128(p.add(stride).cast())))
+        }
+    }
+    #[inline(always)]
+    unsafe fn store_lane(self, l: usize, p: *mut u8) {
+        // SAFETY: the caller's.
+        unsafe {
+            let lane =
+                if l == 0 { _mm256_castsi256_si128(self.0) } else { _mm256_extracti128_si256::<1>(self.0) };
+            _mm_storeu_si128(p.cast(), lane);
+        }
+    }
+    #[inline(always)]
+    unsafe fn pair_lanes(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: the caller's CPU.
+        unsafe {
+            (
+                Ymm(_mm256_permute2x128_si256::<0x20>(a.0, b.0)),
+                Ymm(_mm256_permute2x128_si256::<0x31>(a.0, b.0)),
+            )
+        }
+    }
+    #[inline(always)]
+    unsafe fn zip<const UNIT: usize>(a: Self, b: Self) -> (Self, Self) {
+        let (a, b) = (a.0, b.0);
+        // SAFETY: the caller's CPU.
+        let (low, high) = unsafe {
+            match UNIT {
+                1 => (_mm256_unpacklo_epi8(a, b), _mm256_unpackhi_epi8(a, b)),
+                2 => (_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b)),
+                4 => (_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b)),
+                _ => (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b)),
+            }
+        };
+        (Ymm(low), Ymm(high))
+    }
+    #[inline(always)]
+    unsafe fn table(self, table: &'static [u8; 16]) -> Self {
+        // SAFETY: the caller's CPU; the table is 16 bytes.
+        unsafe {
+            let table = _mm256_broadcastsi128_si256(_mm_loadu_si128(table.as_ptr().cast()));
+            Ymm(_mm256_shuffle_epi8(self.0, table))
+        }
+    }
+    #[inline(always)]
+    unsafe fn swap_bits<const SHIFT: i32>(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: the caller's CPU.
+        unsafe {
+            let low = _mm256_set1_epi8((0xff / ((1 << SHIFT) + 1)) as u8 as i8);
+            let differ = _mm256_and_si256(_mm256_xor_si256(_mm256_srli_epi16::<SHIFT>(a.0), b.0), low);
+            let moved = _mm256_slli_epi16::<SHIFT>(differ);
+            (Ymm(_mm256_xor_si256(a.0, moved)), Ymm(_mm256_xor_si256(b.0, differ)))
+        }
+    }
+    #[inline(always)]
+    unsafe fn bits_8x8(self) -> Self {
+        // SAFETY: called with GFNI only. Byte k of the result has, as bit i, bit k of byte 7 - i.
+        unsafe {
+            Ymm(_mm256_gf2p8affine_epi64_epi8::<0>(
+                _mm256_set1_epi64x(0x8040_2010_0804_0201_u64 as i64),
+                self.0,
+            ))
+        }
+    }
+    #[inline(always)]
+    unsafe fn call_split(job: Split) {
+        // SAFETY: the caller's.
+        unsafe { split_job(job) }
+    }
+    #[inline(always)]
+    unsafe fn call_join(job: Join<Pitched>) {
+        // SAFETY: the caller's.
+        unsafe { join_pitched(job) }
+    }
+}
+
+generic::rows!(bytes Ymm<false>, "avx2", sse2);
+generic::rows!(bits Ymm<false>, "avx2", sse2);
+
+/// What GFNI changes: the bit operations.
+pub(in crate::arch) mod gfni {
+    use super::{Out, Ymm, generic, sse2};
+    use crate::arch::generic::Vector;
+
+    generic::rows!(bits Ymm<true>, "avx2,gfni", sse2);
+}
