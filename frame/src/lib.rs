@@ -14,13 +14,18 @@ extern crate std;
 pub mod b2nd;
 #[cfg(feature = "alloc")]
 pub mod bloscpack;
+pub mod cframe;
 pub mod error;
 pub mod io;
 pub mod limits;
 #[cfg(feature = "alloc")]
 pub mod plain;
 #[cfg(feature = "alloc")]
+pub mod schunk;
+#[cfg(feature = "alloc")]
 pub mod value;
 
 pub use error::{Error, IoError, IoKind, Structure};
 pub use limits::Limits;
+#[cfg(feature = "alloc")]
+pub use schunk::SuperChunk;

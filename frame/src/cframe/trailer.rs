@@ -1,0 +1,88 @@
+//! The trailer (§6).
+//!
+//! ```text
+//! 94                 array of 4
+//! 01                 trailer version
+//! 93 ...             vlmetalayers section; each content is a chunk
+//! ce u32             trailer_len T      <- found at F-23
+//! d8 type            fixext16, fingerprint type
+//! 16 bytes           fingerprint
+//! ```
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use super::section::Section;
+use crate::error::{Error, Structure};
+
+/// Length of the part at the very end that tells the trailer's length.
+pub const TAIL_LEN: usize = 23;
+/// Length of a trailer without vlmetalayers.
+pub const MIN_LEN: u32 = 35;
+/// Fingerprint type of the checksums written here: XXH3-128.
+pub const FINGERPRINT_XXH3: u8 = 3;
+
+/// The last 23 bytes of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tail {
+    /// `T`: length of the trailer.
+    pub trailer_len: u32,
+    /// What the fingerprint is; 0 is none.
+    pub fingerprint_type: u8,
+    /// The fingerprint.
+    pub fingerprint: [u8; 16],
+}
+
+impl Tail {
+    /// Reads the tail. `at` is where it starts in the frame, for messages; `header_len` bounds `T`.
+    pub fn parse(bytes: &[u8; TAIL_LEN], at: u64, header_len: u32) -> Result<Tail, Error> {
+        let invalid = |field, skip: u64, value| Error::Invalid {
+            structure: Structure::Trailer,
+            field,
+            offset: at.saturating_add(skip),
+            value,
+        };
+        let [marker, t0, t1, t2, t3, ext, fingerprint_type, fingerprint @ ..] = *bytes;
+        if marker != 0xce {
+            return Err(invalid("trailer_len marker", 0, i64::from(marker)));
+        }
+        let trailer_len = u32::from_be_bytes([t0, t1, t2, t3]);
+        let frame_len = at.saturating_add(TAIL_LEN as u64);
+        if trailer_len < MIN_LEN || u64::from(trailer_len) > frame_len.saturating_sub(u64::from(header_len)) {
+            return Err(invalid("trailer_len", 1, i64::from(trailer_len)));
+        }
+        if ext != 0xd8 {
+            return Err(invalid("fingerprint marker", 5, i64::from(ext)));
+        }
+        Ok(Tail { trailer_len, fingerprint_type, fingerprint })
+    }
+}
+
+/// Parses a whole trailer: `bytes` runs from its `94` to its end.
+pub fn parse(bytes: &[u8]) -> Result<Section<'_>, Error> {
+    let invalid =
+        |field, offset, value| Error::Invalid { structure: Structure::Trailer, field, offset, value };
+    match *bytes {
+        [0x94, 0 | 1, ..] => {}
+        [0x94, version, ..] => return Err(invalid("version", 1, i64::from(version))),
+        [marker, ..] => return Err(invalid("array of 4", 0, i64::from(marker))),
+        [] => return Err(invalid("array of 4", 0, -1)),
+    }
+    let end = bytes.len().saturating_sub(TAIL_LEN);
+    Section::parse(bytes.get(..end).unwrap_or(&[]), 2, Structure::VlMetalayers)
+}
+
+/// Writes a trailer around an encoded vlmetalayers section, with fingerprint type 0.
+#[cfg(feature = "alloc")]
+pub fn encode(section: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
+    let len = section.len().saturating_add(2).saturating_add(TAIL_LEN);
+    let trailer_len = u32::try_from(len)
+        .ok()
+        .filter(|len| i32::try_from(*len).is_ok())
+        .ok_or(Error::Limit { what: "trailer bytes", asked: len as u64, limit: i32::MAX as u64 })?;
+    let mut out = alloc::vec![0x94, 1];
+    out.extend(section);
+    out.push(0xce);
+    out.extend(trailer_len.to_be_bytes());
+    out.extend([0xd8, 0]);
+    out.extend([0; 16]);
+    Ok(out)
+}

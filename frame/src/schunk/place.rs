@@ -1,0 +1,225 @@
+//! Where a super-chunk's chunks lie: behind each other in one store, or in files of a directory.
+
+use crate::error::{Error, IoError, IoKind, Structure};
+use crate::io::{Directory, ReadAt, Store, WriteAt};
+use crate::limits::Limits;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use blosc_core::Header as ChunkHeader;
+
+/// The index file of a sparse frame.
+pub(crate) const INDEX_NAME: &str = "chunks.b2frame";
+
+/// The name of chunk file `id`: a number, so nothing read from a file can become a path.
+pub(crate) fn chunk_name(id: u32) -> String {
+    format!("{id:08X}.chunk")
+}
+
+pub(crate) enum Place<'a> {
+    /// One store. Entries are offsets from `base`, the length of the header.
+    Contiguous {
+        store: Box<dyn Store + Send + 'a>,
+        base: u64,
+        /// Payload bytes of the committed frame: its entries end there.
+        payload: u64,
+        /// Where the next chunk is written.
+        end: u64,
+    },
+    /// A directory. Entries are numbers of chunk files.
+    Sparse {
+        dir: Box<dyn Directory + Send + 'a>,
+        /// Files written since the last commit.
+        fresh: Vec<u32>,
+        /// The next number to use; never one that this handle has seen in use.
+        next_id: u32,
+    },
+}
+
+enum Source<'p> {
+    Shared(&'p (dyn Store + Send)),
+    File(Box<dyn WriteAt + Send>),
+}
+
+/// The bytes of one chunk, not read yet.
+pub(crate) struct Located<'p> {
+    source: Source<'p>,
+    /// Where the chunk starts in the source.
+    pub(crate) at: u64,
+    /// How many bytes there are at most.
+    limit: u64,
+    structure: Structure,
+}
+
+impl Place<'_> {
+    pub(crate) fn is_sparse(&self) -> bool {
+        matches!(self, Place::Sparse { .. })
+    }
+
+    /// Finds the chunk of a stored entry.
+    pub(crate) fn locate(&self, entry: u64) -> Result<Located<'_>, Error> {
+        match self {
+            Place::Contiguous { store, base, payload, end } => {
+                let at = base.saturating_add(entry);
+                let stop = if entry < *payload { base.saturating_add(*payload) } else { *end };
+                Ok(Located {
+                    source: Source::Shared(&**store),
+                    at,
+                    limit: stop.saturating_sub(at),
+                    structure: Structure::Chunk,
+                })
+            }
+            Place::Sparse { dir, .. } => {
+                let id = u32::try_from(entry).map_err(|_| Error::Invalid {
+                    structure: Structure::Index,
+                    field: "entry (chunk file)",
+                    offset: 0,
+                    value: entry as i64,
+                })?;
+                let file = dir.open(&chunk_name(id), false).map_err(|error| match error.kind {
+                    IoKind::NotFound => Error::Invalid {
+                        structure: Structure::Index,
+                        field: "entry (chunk file that does not exist)",
+                        offset: 0,
+                        value: i64::from(id),
+                    },
+                    _ => error.into(),
+                })?;
+                let limit = file.size()?;
+                Ok(Located { source: Source::File(file), at: 0, limit, structure: Structure::ChunkFile })
+            }
+        }
+    }
+
+    /// Writes a new chunk; the committed frame is not touched. Returns its raw entry.
+    pub(crate) fn add_chunk(&mut self, chunk: &[u8], referenced: impl Fn(i64) -> bool) -> Result<i64, Error> {
+        match self {
+            Place::Contiguous { store, base, end, .. } => {
+                store.write_at(*end, chunk)?;
+                let entry = end.saturating_sub(*base) as i64;
+                *end = end.saturating_add(chunk.len() as u64);
+                Ok(entry)
+            }
+            Place::Sparse { dir, fresh, next_id } => {
+                let id = *next_id;
+                let next = id.checked_add(1).filter(|id| *id < 1 << 31);
+                let next = next.ok_or(Error::Limit {
+                    what: "chunk file number",
+                    asked: u64::from(id),
+                    limit: 1 << 31,
+                })?;
+                let name = chunk_name(id);
+                let mut file = match dir.create(&name) {
+                    // Left over from a session that was cut off: nothing refers to it.
+                    Err(IoError { kind: IoKind::AlreadyExists, .. }) if !referenced(i64::from(id)) => {
+                        dir.remove(&name)?;
+                        dir.create(&name)?
+                    }
+                    other => other?,
+                };
+                let written = file.write_at(0, chunk);
+                drop(file);
+                if let Err(error) = written {
+                    let _ = dir.remove(&name);
+                    return Err(error.into());
+                }
+                fresh.push(id);
+                *next_id = next;
+                Ok(i64::from(id))
+            }
+        }
+    }
+}
+
+impl<'p> Located<'p> {
+    fn get(&self) -> &dyn ReadAt {
+        match &self.source {
+            Source::Shared(store) => store,
+            Source::File(file) => file,
+        }
+    }
+
+    /// Reads bytes of the chunk.
+    pub(crate) fn read(&self, offset: u64, buf: &mut [u8]) -> Result<(), Error> {
+        let end = offset.saturating_add(buf.len() as u64);
+        if end > self.limit {
+            return Err(Error::Truncated {
+                structure: self.structure,
+                field: "bytes",
+                offset: self.at.saturating_add(offset),
+                needed: buf.len() as u64,
+            });
+        }
+        Ok(self.get().read_exact_at(self.at.saturating_add(offset), buf)?)
+    }
+
+    /// The chunk and what follows it, if the source lies in memory.
+    pub(crate) fn slice(&self) -> Option<&'p [u8]> {
+        let Source::Shared(store) = &self.source else { return None };
+        let store: &'p (dyn Store + Send) = *store;
+        let start = usize::try_from(self.at).ok()?;
+        let end = usize::try_from(self.at.checked_add(self.limit)?).ok()?;
+        store.as_slice()?.get(start..end)
+    }
+
+    fn parse_header(&self, k: u64, bytes: &[u8]) -> Result<ChunkHeader, Error> {
+        let header = ChunkHeader::parse(bytes).map_err(|error| Error::Chunk {
+            chunk: Some(k),
+            offset: self.at,
+            error,
+        })?;
+        if u64::from(header.cbytes) > self.limit {
+            return Err(Error::Invalid {
+                structure: self.structure,
+                field: "cbytes",
+                offset: self.at.saturating_add(12),
+                value: i64::from(header.cbytes),
+            });
+        }
+        Ok(header)
+    }
+
+    /// Reads the header of chunk `k`, and checks that all of the chunk is there.
+    pub(crate) fn header(&self, k: u64) -> Result<ChunkHeader, Error> {
+        let mut bytes = [0; 32];
+        let len = self.limit.min(32) as usize;
+        let bytes = bytes.get_mut(..len).unwrap_or(&mut []);
+        self.read(0, bytes)?;
+        self.parse_header(k, bytes)
+    }
+
+    /// All bytes of chunk `k`, borrowed where possible, else read into `buf`.
+    pub(crate) fn whole<'b>(&self, k: u64, limits: &Limits, buf: &'b mut Vec<u8>) -> Result<&'b [u8], Error>
+    where
+        'p: 'b,
+    {
+        if let Some(bytes) = self.slice() {
+            let header = self.parse_header(k, bytes)?;
+            return bytes.get(..header.cbytes as usize).ok_or(IoKind::UnexpectedEnd.into());
+        }
+        // Small chunks take one read, larger ones two.
+        let first = self.limit.min(4096) as usize;
+        resize(buf, first)?;
+        self.read(0, buf)?;
+        let header = self.parse_header(k, buf)?;
+        if u64::from(header.nbytes) > limits.chunk.output {
+            let asked = u64::from(header.nbytes);
+            return Err(Error::Limit { what: "bytes of a chunk", asked, limit: limits.chunk.output });
+        }
+        let cbytes = header.cbytes as usize;
+        if cbytes > first {
+            resize(buf, cbytes)?;
+            self.read(first as u64, buf.get_mut(first..).unwrap_or(&mut []))?;
+        }
+        buf.truncate(cbytes);
+        Ok(buf)
+    }
+}
+
+/// Makes `buf` exactly `len` bytes long, or reports that memory is short.
+pub(crate) fn resize(buf: &mut Vec<u8>, len: usize) -> Result<(), Error> {
+    buf.try_reserve(len.saturating_sub(buf.len())).map_err(|_| IoKind::NoSpace)?;
+    buf.resize(len, 0);
+    Ok(())
+}

@@ -1,0 +1,369 @@
+//! Reading: whole chunks, ranges of bytes or items, single blocks. Only what is needed is read.
+
+use super::SuperChunk;
+use super::place::{Located, resize};
+use super::sizes::{self, Sizes};
+use crate::cframe::index::Entry;
+use crate::cframe::view::fill_special;
+use crate::error::{Error, IoKind, Structure};
+use alloc::vec::Vec;
+use blosc_core::{Chunk, Header as ChunkHeader, Special, Surroundings};
+use core::ops::Range;
+
+/// Chunks below this size are read whole even when only some blocks are wanted.
+const READ_WHOLE: u64 = 64 << 10;
+
+/// A chunk as it is stored.
+#[derive(Clone, Copy, Debug)]
+pub enum RawChunk<'s> {
+    /// Its bytes.
+    Stored(&'s [u8]),
+    /// A special chunk of this many bytes.
+    Special(Special, u32),
+}
+
+impl SuperChunk<'_> {
+    fn raw_entry(&self, k: u64) -> Result<Entry, Error> {
+        let len = self.entries.len();
+        let raw = self.entries.get(k).ok_or(Error::OutOfRange { what: "chunk", index: k, len })?;
+        Entry::from_raw(raw).ok_or(Error::Invalid {
+            structure: Structure::Index,
+            field: "entry",
+            offset: 0,
+            value: raw,
+        })
+    }
+
+    /// Decoded size of chunk `k`, in bytes. Reads the chunk's header where the frame does not tell.
+    pub fn chunk_nbytes(&mut self, k: u64) -> Result<u32, Error> {
+        if self.sizes.len_of(k).is_none() && matches!(self.sizes, Sizes::Unread { .. }) {
+            if let Entry::Stored(entry) = self.raw_entry(k)? {
+                return Ok(self.place.locate(entry)?.header(k)?.nbytes);
+            }
+            self.read_sizes()?;
+        }
+        self.known_len(k)
+    }
+
+    fn known_len(&self, k: u64) -> Result<u32, Error> {
+        self.raw_entry(k)?;
+        self.sizes.len_of(k).ok_or(Error::Unsupported {
+            structure: Structure::Index,
+            what: "a special chunk in a frame of variable chunks (its size is lost)",
+        })
+    }
+
+    /// The header of chunk `k`; `None` if it is a special chunk without bytes.
+    pub fn chunk_header(&self, k: u64) -> Result<Option<ChunkHeader>, Error> {
+        match self.raw_entry(k)? {
+            Entry::Stored(entry) => Ok(Some(self.place.locate(entry)?.header(k)?)),
+            Entry::Special(_) => Ok(None),
+        }
+    }
+
+    /// Reads every chunk's header, to know its size.
+    pub(super) fn read_sizes(&mut self) -> Result<(), Error> {
+        if matches!(self.sizes, Sizes::Each { .. }) {
+            return Ok(());
+        }
+        let count = usize::try_from(self.entries.len()).map_err(|_| IoKind::NoSpace)?;
+        let mut lens = Vec::new();
+        lens.try_reserve_exact(count).map_err(|_| IoKind::NoSpace)?;
+        for k in 0..self.entries.len() {
+            lens.push(match self.raw_entry(k)? {
+                Entry::Stored(entry) => Some(self.place.locate(entry)?.header(k)?.nbytes),
+                Entry::Special(_) => self.sizes.len_of(k),
+            });
+        }
+        let total = self.sizes.total();
+        self.sizes = sizes::collect(lens.into_iter(), total).ok_or(Error::Invalid {
+            structure: Structure::FrameHeader,
+            field: "uncompressed_size (not the sum of the chunks)",
+            offset: 0x1d,
+            value: total as i64,
+        })?;
+        Ok(())
+    }
+
+    /// Chunk `k` as it is stored, borrowed where the frame lies in memory.
+    pub fn raw_chunk(&mut self, k: u64) -> Result<RawChunk<'_>, Error> {
+        match self.raw_entry(k)? {
+            Entry::Stored(entry) => {
+                let located = self.place.locate(entry)?;
+                Ok(RawChunk::Stored(located.whole(k, &self.limits, &mut self.scratch)?))
+            }
+            Entry::Special(kind) => Ok(RawChunk::Special(kind, self.chunk_nbytes(k)?)),
+        }
+    }
+
+    /// Decodes chunk `k` into a new vector.
+    pub fn read_chunk(&mut self, k: u64) -> Result<Vec<u8>, Error> {
+        let len = u64::from(self.chunk_nbytes(k)?);
+        let limit = self.limits.chunk.output;
+        if len > limit {
+            return Err(Error::Limit { what: "bytes of a chunk", asked: len, limit });
+        }
+        let mut out = Vec::new();
+        let len = usize::try_from(len).map_err(|_| IoKind::NoSpace)?;
+        // A chunk's own header may disagree with the frame's; the chunk is right (format §3.4).
+        if let Entry::Stored(entry) = self.raw_entry(k)? {
+            let located = self.place.locate(entry)?;
+            let at = located.at;
+            let bytes = located.whole(k, &self.limits, &mut self.scratch)?;
+            let in_chunk = |error| Error::Chunk { chunk: Some(k), offset: at, error };
+            let chunk = Chunk::parse_with(bytes, &self.limits.chunk).map_err(in_chunk)?;
+            resize(&mut out, chunk.nbytes())?;
+            let around = around(self.header.typesize, &self.blockshape);
+            self.pool.decompress_into(&chunk, around, &mut out).map_err(in_chunk)?;
+            self.note_len(k, out.len())?;
+            return Ok(out);
+        }
+        resize(&mut out, len)?;
+        self.read_chunk_into(k, &mut out)?;
+        Ok(out)
+    }
+
+    /// Decodes chunk `k` into the start of `out`; returns its size.
+    pub fn read_chunk_into(&mut self, k: u64, out: &mut [u8]) -> Result<usize, Error> {
+        match self.raw_entry(k)? {
+            Entry::Stored(entry) => {
+                let located = self.place.locate(entry)?;
+                let at = located.at;
+                let bytes = located.whole(k, &self.limits, &mut self.scratch)?;
+                let in_chunk = |error| Error::Chunk { chunk: Some(k), offset: at, error };
+                let chunk = Chunk::parse_with(bytes, &self.limits.chunk).map_err(in_chunk)?;
+                let around = around(self.header.typesize, &self.blockshape);
+                let n = self.pool.decompress_into(&chunk, around, out).map_err(in_chunk)?;
+                self.note_len(k, n)?;
+                Ok(n)
+            }
+            Entry::Special(kind) => {
+                let len = self.chunk_nbytes(k)? as usize;
+                let given = out.len() as u64;
+                let out = out.get_mut(..len).ok_or(Error::OutputTooSmall { needed: len as u64, given })?;
+                fill_special(kind, self.header.typesize, 0, out)?;
+                Ok(len)
+            }
+        }
+    }
+
+    /// A chunk whose size differs from the declared one makes the frame one of variable chunks, if the
+    /// sum is still right (a reorder in the C library leaves such frames).
+    fn note_len(&mut self, k: u64, len: usize) -> Result<(), Error> {
+        match self.sizes.len_of(k) {
+            Some(expected) if expected as usize != len => self.read_sizes(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Decodes bytes `range` of chunk `k` into the start of `out`. Reads only the blocks it crosses.
+    pub fn read_chunk_bytes(&mut self, k: u64, range: Range<usize>, out: &mut [u8]) -> Result<usize, Error> {
+        let needed = range.len();
+        let given = out.len() as u64;
+        let out = out.get_mut(..needed).ok_or(Error::OutputTooSmall { needed: needed as u64, given })?;
+        match self.raw_entry(k)? {
+            Entry::Special(kind) => {
+                let len = self.chunk_nbytes(k)?;
+                if range.start > range.end || range.end as u64 > u64::from(len) {
+                    let index = range.end as u64;
+                    return Err(Error::OutOfRange { what: "byte", index, len: u64::from(len) });
+                }
+                fill_special(kind, self.header.typesize, range.start, out)?;
+                Ok(needed)
+            }
+            Entry::Stored(entry) => {
+                let located = self.place.locate(entry)?;
+                let at = located.at;
+                let in_chunk = |error| Error::Chunk { chunk: Some(k), offset: at, error };
+                let header = located.header(k)?;
+                let around = around(self.header.typesize, &self.blockshape);
+                let lazy = !header.is_vl()
+                    && u64::from(header.cbytes) > READ_WHOLE
+                    && needed < header.nbytes as usize / 2
+                    && located.slice().is_none();
+                let chunk = if lazy {
+                    let blocksize = (header.blocksize as usize).max(1);
+                    let blocks = range.start / blocksize..range.end.div_ceil(blocksize);
+                    load_blocks(&located, k, &header, blocks, &self.limits.chunk, &mut self.scratch)?
+                } else {
+                    let bytes = located.whole(k, &self.limits, &mut self.scratch)?;
+                    Chunk::parse_with(bytes, &self.limits.chunk).map_err(in_chunk)?
+                };
+                let n = self.pool.get_bytes(&chunk, around, range, out).map_err(in_chunk)?;
+                self.note_len(k, header.nbytes as usize)?;
+                Ok(n)
+            }
+        }
+    }
+
+    /// Decodes some blocks of chunk `k` and hands each to `take` with its number, in the order given.
+    /// Reads only those blocks. A special chunk has one block: all of it.
+    pub fn read_blocks(
+        &mut self,
+        k: u64,
+        blocks: &[usize],
+        mut take: impl FnMut(usize, &[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let Entry::Stored(entry) = self.raw_entry(k)? else {
+            let whole = self.read_chunk(k)?;
+            return blocks.iter().try_for_each(|block| match block {
+                0 => take(0, &whole),
+                n => Err(Error::OutOfRange { what: "block", index: *n as u64, len: 1 }),
+            });
+        };
+        let located = self.place.locate(entry)?;
+        let at = located.at;
+        let in_chunk = |error| Error::Chunk { chunk: Some(k), offset: at, error };
+        let header = located.header(k)?;
+        let around = around(self.header.typesize, &self.blockshape);
+        let lazy = !header.is_vl() && u64::from(header.cbytes) > READ_WHOLE && located.slice().is_none();
+        let chunk = if lazy {
+            let wanted = blocks.iter().copied();
+            load_blocks(&located, k, &header, wanted, &self.limits.chunk, &mut self.scratch)?
+        } else {
+            let bytes = located.whole(k, &self.limits, &mut self.scratch)?;
+            Chunk::parse_with(bytes, &self.limits.chunk).map_err(in_chunk)?
+        };
+        let mut out = Vec::new();
+        for block in blocks.iter().copied() {
+            let range = chunk.block_range(block).map_err(in_chunk)?;
+            resize(&mut out, range.len())?;
+            let n = self.pool.decode_block(&chunk, around, block, &mut out).map_err(in_chunk)?;
+            take(block, out.get(..n).unwrap_or(&[]))?;
+        }
+        Ok(())
+    }
+
+    /// Decodes bytes `range` of the whole super-chunk into the start of `out`; returns how many.
+    pub fn read_bytes(&mut self, range: Range<u64>, out: &mut [u8]) -> Result<usize, Error> {
+        let total = self.nbytes();
+        if range.start > range.end || range.end > total {
+            return Err(Error::OutOfRange { what: "byte", index: range.end, len: total });
+        }
+        let needed = range.end.saturating_sub(range.start);
+        let too_small = Error::OutputTooSmall { needed, given: out.len() as u64 };
+        let needed = usize::try_from(needed).map_err(|_| too_small)?;
+        let mut out = out.get_mut(..needed).ok_or(too_small)?;
+        if matches!(self.sizes, Sizes::Unread { .. }) && needed > 0 {
+            self.read_sizes()?;
+        }
+        let mut at = range.start;
+        while !out.is_empty() {
+            let (k, span) =
+                self.sizes.find(at).ok_or(Error::OutOfRange { what: "byte", index: at, len: total })?;
+            let stop = span.end.min(range.end);
+            let within = at.saturating_sub(span.start) as usize..stop.saturating_sub(span.start) as usize;
+            let len = within.len();
+            let (now, rest) =
+                core::mem::take(&mut out).split_at_mut_checked(len).ok_or(IoKind::UnexpectedEnd)?;
+            let regular = matches!(self.sizes, Sizes::Regular { .. });
+            let expected = span.end.saturating_sub(span.start) as usize;
+            let result = if within == (0..expected) {
+                self.read_whole_expected(k, expected, now)
+            } else {
+                self.read_chunk_bytes(k, within, now).map(|_| ())
+            };
+            // Sizes turned out to differ from what the header declares: start this chunk again.
+            if regular && matches!(self.sizes, Sizes::Each { .. }) {
+                return self.retry(at, range.end, now, rest).map(|_| needed);
+            }
+            result?;
+            out = rest;
+            at = stop;
+        }
+        Ok(needed)
+    }
+
+    /// Decodes all of chunk `k`, which must have the size its place implies.
+    fn read_whole_expected(&mut self, k: u64, expected: usize, out: &mut [u8]) -> Result<(), Error> {
+        if let Entry::Stored(entry) = self.raw_entry(k)? {
+            let found = self.place.locate(entry)?.header(k)?.nbytes as usize;
+            if found != expected {
+                return self.note_len(k, found);
+            }
+        }
+        self.read_chunk_into(k, out).map(|_| ())
+    }
+
+    /// Reads on from `at` now that every chunk's size is known.
+    fn retry(&mut self, at: u64, end: u64, now: &mut [u8], rest: &mut [u8]) -> Result<(), Error> {
+        let middle = at.saturating_add(now.len() as u64);
+        self.read_bytes(at..middle, now)?;
+        self.read_bytes(middle..end, rest)?;
+        Ok(())
+    }
+
+    /// Decodes items `range` of the whole super-chunk (items of the frame's typesize) into the start
+    /// of `out`; returns the bytes written. Reads only the blocks the range crosses.
+    pub fn read_items(&mut self, range: Range<u64>, out: &mut [u8]) -> Result<usize, Error> {
+        let len = self.nitems();
+        let typesize = u64::from(self.typesize());
+        if range.start > range.end || range.end > len {
+            return Err(Error::OutOfRange { what: "item", index: range.end, len });
+        }
+        self.read_bytes(range.start.saturating_mul(typesize)..range.end.saturating_mul(typesize), out)
+    }
+
+    /// Decodes everything into a new vector, within the limits.
+    pub fn read_all(&mut self) -> Result<Vec<u8>, Error> {
+        let mut out = Vec::new();
+        let limit = self.limits.output;
+        for k in 0..self.nchunks() {
+            let asked = (out.len() as u64).saturating_add(u64::from(self.chunk_nbytes(k)?));
+            if asked > limit {
+                return Err(Error::Limit { what: "bytes of output", asked, limit });
+            }
+            let chunk = self.read_chunk(k)?;
+            out.try_reserve(chunk.len()).map_err(|_| IoKind::NoSpace)?;
+            out.extend_from_slice(&chunk);
+        }
+        Ok(out)
+    }
+
+    /// Decodes the chunks one after the other.
+    pub fn chunks(&mut self) -> impl Iterator<Item = Result<Vec<u8>, Error>> {
+        (0..self.nchunks()).map(|k| self.read_chunk(k))
+    }
+}
+
+/// What a chunk's codec and filters may ask about the frame around it.
+pub(super) fn around(typesize: u32, blockshape: &[u32]) -> Surroundings<'_> {
+    Surroundings { typesize, blockshape, ..Surroundings::default() }
+}
+
+/// Reads the parts of a chunk that hold the wanted blocks into a buffer as long as the chunk.
+fn load_blocks<'b>(
+    located: &Located<'_>,
+    k: u64,
+    header: &ChunkHeader,
+    blocks: impl Iterator<Item = usize>,
+    limits: &blosc_core::Limits,
+    buf: &'b mut Vec<u8>,
+) -> Result<Chunk<'b>, Error> {
+    let in_chunk = |error| Error::Chunk { chunk: Some(k), offset: located.at, error };
+    if u64::from(header.nbytes) > limits.output {
+        let asked = u64::from(header.nbytes);
+        return Err(Error::Limit { what: "bytes of a chunk", asked, limit: limits.output });
+    }
+    buf.clear();
+    resize(buf, header.cbytes as usize)?;
+    let read = |buf: &mut Vec<u8>, range: Range<usize>| {
+        let target = buf.get_mut(range.clone()).ok_or(IoKind::UnexpectedEnd)?;
+        located.read(range.start as u64, target)
+    };
+    // Header, block starts and the size word of a dictionary; then the dictionary itself.
+    let table = header.header_len().saturating_add(header.nblocks().saturating_mul(4)).saturating_add(4);
+    let table = if !header.has_streams() { header.header_len() } else { table.min(header.cbytes as usize) };
+    read(buf, 0..table)?;
+    let prefix = Chunk::parse_partial(buf, limits).and_then(|chunk| chunk.prefix_len()).map_err(in_chunk)?;
+    if prefix > table {
+        read(buf, table..prefix)?;
+    }
+    for block in blocks {
+        let extent = Chunk::parse_partial(buf, limits)
+            .and_then(|chunk| chunk.block_extent(block))
+            .map_err(in_chunk)?;
+        read(buf, extent)?;
+    }
+    Chunk::parse_partial(buf, limits).map_err(in_chunk)
+}

@@ -1,0 +1,87 @@
+//! The decoded size of every chunk, and so which chunk holds which byte.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// Stands for the size of a special chunk in a frame of variable chunks, where it is not recorded.
+const LOST: u32 = u32::MAX;
+
+#[derive(Clone, Debug)]
+pub(crate) enum Sizes {
+    /// Every chunk has `chunk` bytes but the last.
+    Regular { chunk: u32, total: u64 },
+    /// The chunks' headers have not been read yet.
+    Unread { total: u64 },
+    /// Known one by one. `starts` is the running sum, empty when it has to be made again.
+    Each { lens: Vec<u32>, starts: Vec<u64>, total: u64 },
+}
+
+impl Sizes {
+    pub(crate) fn each(lens: Vec<u32>) -> Sizes {
+        let total = lens.iter().filter(|len| **len != LOST).map(|len| u64::from(*len)).sum();
+        Sizes::Each { lens, starts: Vec::new(), total }
+    }
+
+    /// Decoded bytes of all chunks.
+    pub(crate) fn total(&self) -> u64 {
+        match self {
+            Sizes::Regular { total, .. } | Sizes::Unread { total } | Sizes::Each { total, .. } => *total,
+        }
+    }
+
+    /// Bytes of chunk `k`; `None` if unread, lost or out of range.
+    pub(crate) fn len_of(&self, k: u64) -> Option<u32> {
+        match self {
+            Sizes::Regular { chunk, total } => {
+                let rest = total.checked_sub(k.checked_mul(u64::from(*chunk))?)?;
+                u32::try_from(rest.min(u64::from(*chunk))).ok().filter(|len| *len > 0)
+            }
+            Sizes::Unread { .. } => None,
+            Sizes::Each { lens, .. } => {
+                lens.get(usize::try_from(k).ok()?).copied().filter(|len| *len != LOST)
+            }
+        }
+    }
+
+    /// The chunk that holds byte `at`, and the bytes it spans. `None` if unread or past the end.
+    pub(crate) fn find(&mut self, at: u64) -> Option<(u64, Range<u64>)> {
+        match self {
+            Sizes::Regular { chunk, total } => {
+                let k = at.checked_div(u64::from(*chunk))?;
+                let start = k.checked_mul(u64::from(*chunk))?;
+                (at < *total).then(|| (k, start..start.saturating_add(u64::from(*chunk)).min(*total)))
+            }
+            Sizes::Unread { .. } => None,
+            Sizes::Each { lens, starts, .. } => {
+                if starts.len() != lens.len().saturating_add(1) {
+                    starts.clear();
+                    let mut sum = 0u64;
+                    starts.push(0);
+                    for len in lens.iter() {
+                        sum = sum.saturating_add(if *len == LOST { 0 } else { u64::from(*len) });
+                        starts.push(sum);
+                    }
+                }
+                // Chunks of no bytes share their start with the next one: the last of them holds the byte.
+                let k = starts.partition_point(|start| *start <= at).checked_sub(1)?;
+                let end = *starts.get(k.checked_add(1)?)?;
+                Some((k as u64, *starts.get(k)?..end))
+            }
+        }
+    }
+}
+
+/// Collects sizes as they are read; one size that is not recorded follows from the total.
+pub(crate) fn collect(sizes: impl Iterator<Item = Option<u32>>, total: u64) -> Option<Sizes> {
+    let mut lens: Vec<u32> = sizes.map(|len| len.unwrap_or(LOST)).collect();
+    let known: u64 = lens.iter().filter(|len| **len != LOST).map(|len| u64::from(*len)).sum();
+    let mut lost = lens.iter_mut().filter(|len| **len == LOST);
+    match (lost.next(), lost.next()) {
+        (None, _) if known != total => return None,
+        (Some(only), None) => {
+            *only = u32::try_from(total.checked_sub(known)?).ok().filter(|len| *len < LOST)?;
+        }
+        _ => {}
+    }
+    Some(Sizes::each(lens))
+}
