@@ -30,9 +30,8 @@ mod place;
 mod read;
 // mod rewrite;
 mod sizes;
-#[cfg(feature = "std")]
 // mod stream;
-#[cfg(feature = "std")]
+
 use crate::cframe::header::{ChunkSize, FrameType, Header};
 use crate::cframe::index::Entry;
 use crate::cframe::{Entries, Opened, open_at};
