@@ -1,3 +1,16 @@
-//! The benchmark harness.
+//! `blosc-bench`: see the crate's README.
 #![forbid(unsafe_code)]
-fn main() {}
+
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match cli::run() {
+        Ok(code) => code,
+        Err(line) => {
+            eprintln!("blosc-bench: {line}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What is compressed: real arrays, seeded ones, and files of the user.
+
+pub mod corpus;
+pub mod generate;
+
+use std::borrow::Cow;
+
+/// Where an array comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Measured by somebody; see [`corpus`].
+    Real,
+    /// Made here from a fixed seed; see [`generate`].
+    Seeded,
+    /// A file named on the command line.
+    User,
+}
+
+/// A named array of fixed-size items.
+#[derive(Clone, Debug)]
+pub struct Data {
+    /// Name as printed in results; says so when the array was repeated (`camera*16`).
+    pub name: String,
+    /// NumPy's short name of the item type, such as `f4`.
+    pub dtype: &'static str,
+    /// Bytes of one item.
+    pub typesize: usize,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// The items, little-endian.
+    pub bytes: Cow<'static, [u8]>,
+}
+
+impl Data {
+    /// This array at `len` bytes (rounded down to whole items): cut, or repeated, which its name then says.
+    /// Seeded arrays are generated at that size instead.
+    pub fn sized(&self, len: usize) -> Data {
+        let len = len - len % self.typesize.max(1);
+        if self.origin == Origin::Seeded
+            && let Some(seeded) = generate::find(&self.name)
+        {
+            return seeded.array(len);
+        }
+        let mut out = self.clone();
+        if len <= self.bytes.len() {
+            out.bytes = Cow::Owned(self.bytes.iter().copied().take(len).collect());
+        } else if !self.bytes.is_empty() {
+            out.bytes = Cow::Owned(self.bytes.iter().copied().cycle().take(len).collect());
+            out.name = format!("{}*{}", self.name, len.div_ceil(self.bytes.len()));
+        }
+        out
+    }
+
+    /// A file of items of type `dtype` (`f4`, `i8`, `u2` …).
+    pub fn from_file(path: &std::path::Path, dtype: &str) -> Result<Data, String> {
+        let (dtype, typesize) = parse_dtype(dtype)?;
+        let mut bytes = std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?;
+        bytes.truncate(bytes.len() - bytes.len() % typesize);
+        if bytes.is_empty() {
+            return Err(format!("{}: holds no item of {typesize} bytes", path.display()));
+        }
+        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        Ok(Data { name, dtype, typesize, origin: Origin::User, bytes: Cow::Owned(bytes) })
+    }
+}
+
+const DTYPES: [(&str, usize); 12] = [
+    ("u1", 1),
+    ("i1", 1),
+    ("S1", 1),
+    ("u2", 2),
+    ("i2", 2),
+    ("f2", 2),
+    ("u4", 4),
+    ("i4", 4),
+    ("f4", 4),
+    ("u8", 8),
+    ("i8", 8),
+    ("f8", 8),
+];
+
+/// The canonical name and the size of a NumPy short type name.
+pub fn parse_dtype(name: &str) -> Result<(&'static str, usize), String> {
+    let short = name.trim_start_matches(['<', '|', '=']);
+    let known = DTYPES.iter().find(|(n, _)| *n == short).copied();
+    known.ok_or_else(|| {
+        let all: Vec<&str> = DTYPES.iter().map(|(n, _)| *n).collect();
+        format!("--dtype {name}: not one of {}", all.join(" "))
+    })
+}

@@ -1,0 +1,192 @@
+//! The machine record: everything a figure needs beside it to mean something elsewhere.
+
+pub mod arm;
+pub mod emulator;
+pub mod linux;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+pub mod x86;
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What this machine is. Unknown things are absent, never guessed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Machine {
+    /// Short name for tables: brand without marketing.
+    pub name: String,
+    /// The CPU's brand string, or implementer and part on ARM.
+    pub cpu: String,
+    /// Rust's name of the architecture.
+    pub arch: String,
+    /// Name of the core's design, such as `Zen 4` or `Neoverse-V2`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub microarchitecture: Option<String>,
+    /// Vendor, family, model, stepping (x86) or implementer, part, variant, revision (ARM).
+    pub identity: BTreeMap<String, String>,
+    /// Instruction sets the CPU has.
+    pub isa_cpu: Vec<String>,
+    /// Instruction sets the operating system lets programs use.
+    pub isa_os: Vec<String>,
+    /// Kernel levels of this library that run here, slowest first.
+    pub levels: Vec<String>,
+    /// SVE vector length in bits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sve_bits: Option<u32>,
+    /// Cache sizes in bytes by level: `L1d`, `L2`, `L3`; with how many logical CPUs share one.
+    pub caches: BTreeMap<String, Cache>,
+    /// Physical cores.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cores: Option<usize>,
+    /// Logical CPUs this process may use.
+    pub cpus: usize,
+    /// Frequency in MHz before the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mhz_before: Option<f64>,
+    /// Frequency in MHz after the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mhz_after: Option<f64>,
+    /// Frequency governor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub governor: Option<String>,
+    /// Hypervisor, if one says it is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hypervisor: Option<String>,
+    /// Set when instructions are emulated: then no figure of the run is a timing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub emulator: Option<String>,
+    /// Memory in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<u64>,
+    /// Operating system kernel.
+    pub kernel: String,
+    /// The C library whose memcpy is the second yardstick.
+    pub libc: String,
+    /// Compiler.
+    pub rustc: String,
+    /// Target triple.
+    pub target: String,
+    /// Optimised build?
+    pub optimised: bool,
+    /// Features of blosc-core in this build.
+    pub features: Vec<String>,
+    /// Commit of this program.
+    pub commit: String,
+    /// Load averages (1, 5, 15 minutes) before the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load: Option<[f64; 3]>,
+    /// The CPU single-threaded suites were pinned to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pinned: Option<usize>,
+    /// Where cycle counts come from. There is no counter this program can read without `unsafe`, so
+    /// figures are in wall-clock time only and bytes per cycle are not given.
+    pub cycles: String,
+}
+
+/// One level of cache.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cache {
+    /// Bytes.
+    pub bytes: u64,
+    /// Logical CPUs sharing it.
+    pub shared_by: usize,
+}
+
+impl Machine {
+    /// Looks around. Does not change anything.
+    pub fn detect() -> Machine {
+        let mut m = Machine {
+            arch: std::env::consts::ARCH.into(),
+            cpus: std::thread::available_parallelism().map_or(1, usize::from),
+            kernel: std::env::consts::OS.into(),
+            libc: libc_name().into(),
+            rustc: env!("BLOSC_BENCH_RUSTC").into(),
+            target: env!("BLOSC_BENCH_TARGET").into(),
+            commit: env!("BLOSC_BENCH_COMMIT").into(),
+            optimised: !cfg!(debug_assertions),
+            features: ["std", "codecs", "zstd-c"].map(String::from).into(),
+            levels: blosc_core::Level::available().map(|l| l.isa().name().into()).collect(),
+            cycles: "absent".into(),
+            ..Machine::default()
+        };
+        linux::fill(&mut m);
+        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+        x86::fill(&mut m);
+        arm::fill(&mut m);
+        m.emulator = emulator::detect(&m);
+        if m.cpu.is_empty() {
+            m.cpu = format!("unknown {} CPU", m.arch);
+        }
+        m.name = short_name(&m);
+        m
+    }
+
+    /// Whether something else was using the machine when the run began.
+    pub fn was_loaded(&self) -> bool {
+        // Half a core's worth of other work is enough to disturb a pinned core now and then.
+        self.load.is_some_and(|l| l[0] > 0.5)
+    }
+}
+
+fn short_name(m: &Machine) -> String {
+    let noise = ["(R)", "(TM)", "CPU", "Processor", "with Radeon Graphics"];
+    let mut name = m.cpu.clone();
+    for word in noise {
+        name = name.replace(word, " ");
+    }
+    if let Some(at) = name.find('@') {
+        name.truncate(at);
+    }
+    let mut name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some(core) = m.microarchitecture.as_ref().filter(|c| !name.contains(c.as_str())) {
+        name = format!("{name} ({core})");
+    }
+    name
+}
+
+fn libc_name() -> &'static str {
+    if cfg!(target_env = "musl") {
+        "musl"
+    } else if cfg!(target_env = "gnu") {
+        if cfg!(target_feature = "crt-static") { "glibc, static" } else { "glibc" }
+    } else if cfg!(target_env = "msvc") {
+        "msvc"
+    } else {
+        "the platform's"
+    }
+}
+
+/// Pins this thread to one of the CPUs it may use, the last one: the first takes most interrupts.
+pub fn pin() -> Option<usize> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+        let allowed = sched_getaffinity(None).ok()?;
+        let cpu = (0..CpuSet::MAX_CPU).rev().find(|c| allowed.is_set(*c))?;
+        let mut one = CpuSet::new();
+        one.set(cpu);
+        sched_setaffinity(None, &one).ok()?;
+        Some(cpu)
+    }
+    #[cfg(not(target_os = "linux"))]
+    None
+}
+
+/// Runs `work` with this thread free to move over all CPUs, then pins it back.
+pub fn unpinned<T>(work: impl FnOnce() -> T) -> T {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+        if let Ok(before) = sched_getaffinity(None) {
+            let mut all = CpuSet::new();
+            (0..CpuSet::MAX_CPU).for_each(|c| all.set(c));
+            let freed = sched_setaffinity(None, &all).is_ok();
+            let out = work();
+            if freed {
+                let _ = sched_setaffinity(None, &before);
+            }
+            return out;
+        }
+    }
+    work()
+}

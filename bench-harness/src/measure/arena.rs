@@ -1,0 +1,83 @@
+//! Source and destination memory whose offsets within a page change from round to round.
+//!
+//! A store followed by a load 4096 bytes further looks like a dependency to many CPUs, so a kernel's
+//! speed depends on where two buffers happen to lie. Each round takes another pair of offsets.
+
+const PAGE: usize = 4096;
+/// Offsets in bytes from a page boundary: (source, destination). Whole cache lines.
+const PLACES: [(usize, usize); 7] =
+    [(0, 64), (64, 2112), (1024, 512), (192, 3072), (2048, 128), (640, 1728), (3008, 0)];
+
+/// The two buffers of a group.
+pub struct Arena {
+    source: Vec<u8>,
+    target: Vec<u8>,
+    len: usize,
+    room: usize,
+    at: (usize, usize),
+}
+
+impl Arena {
+    /// Holds a copy of `source` and `room` bytes to write to; every page is touched.
+    pub fn new(source: &[u8], room: usize) -> Arena {
+        let mut arena = Arena {
+            source: vec![0x5A; source.len() + 2 * PAGE],
+            target: vec![0xA5; room + 2 * PAGE],
+            len: source.len(),
+            room,
+            at: (0, 0),
+        };
+        arena.at = (start(&arena.source, 0), start(&arena.target, 0));
+        arena.source[arena.at.0..arena.at.0 + source.len()].copy_from_slice(source);
+        arena
+    }
+
+    /// Moves both buffers to the offsets of `round`.
+    pub fn place(&mut self, round: usize) {
+        let (source, target) = PLACES[round % PLACES.len()];
+        let to = start(&self.source, source);
+        if to != self.at.0 {
+            self.source.copy_within(self.at.0..self.at.0 + self.len, to);
+        }
+        self.at = (to, start(&self.target, target));
+    }
+
+    /// Overwrites the destination, so that stale bytes cannot pass for a result.
+    pub fn spoil(&mut self) {
+        self.target.fill(0xA5);
+    }
+
+    /// What a contender reads and writes.
+    pub fn split(&mut self) -> (&[u8], &mut [u8]) {
+        (&self.source[self.at.0..self.at.0 + self.len], &mut self.target[self.at.1..self.at.1 + self.room])
+    }
+
+    /// The first `n` bytes of the destination.
+    pub fn written(&self, n: usize) -> Option<&[u8]> {
+        (n <= self.room).then(|| &self.target[self.at.1..self.at.1 + n])
+    }
+}
+
+/// Index of the byte that lies `offset` after the first page boundary.
+fn start(buffer: &[u8], offset: usize) -> usize {
+    buffer.as_ptr().align_offset(PAGE).min(PAGE) + offset
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn source_survives_every_move() {
+        let bytes = crate::data::generate::random_bytes(10_000);
+        let mut arena = Arena::new(&bytes, 77);
+        for round in 0..20 {
+            arena.place(round);
+            let (src, dst) = arena.split();
+            assert_eq!(src, bytes);
+            assert_eq!(dst.len(), 77);
+            assert_eq!(src.as_ptr().align_offset(64), 0);
+        }
+        assert!(arena.written(78).is_none());
+    }
+}

@@ -1,0 +1,147 @@
+//! What a run prints when it is done: the machine, kernel speeds, chunk speeds, and what was refused.
+
+use super::table::{Table, figure, maybe, size};
+use crate::machine::Machine;
+use crate::measure::stats::geometric_mean;
+use crate::result::Row;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// The whole summary.
+pub fn summary(machine: &Machine, rows: &[Row]) -> String {
+    let mut out = machine_lines(machine);
+    for (suite, title) in [("kernels", "Kernels"), ("split", "Block split and join")] {
+        let tables = kernel_tables(suite, rows);
+        if !tables.is_empty() {
+            let _ = writeln!(out, "\n{title}: GB/s, and the fraction of a copy of the same size\n\n{tables}");
+        }
+    }
+    let chunks = chunk_table(rows);
+    if !chunks.is_empty() {
+        let _ = writeln!(
+            out,
+            "\nChunks: geometric means over the arrays; GB/s of uncompressed bytes,\n\
+             and decompression as a fraction of a copy\n\n{}",
+            chunks.text()
+        );
+    }
+    out.push_str(&notes(machine, rows));
+    out
+}
+
+/// The machine in a few lines.
+pub fn machine_lines(m: &Machine) -> String {
+    let mut out = format!("{}\n", m.name);
+    let caches: Vec<String> =
+        m.caches.iter().map(|(name, c)| format!("{name} {}", size(c.bytes as usize))).collect();
+    let mut facts = vec![format!("levels {}", m.levels.join(" "))];
+    if !caches.is_empty() {
+        facts.push(caches.join(", "));
+    }
+    facts.push(format!("{} CPUs", m.cpus));
+    if let Some(h) = &m.hypervisor {
+        facts.push(format!("under {h}"));
+    }
+    let _ = writeln!(out, "{}", facts.join(" · "));
+    let _ = writeln!(out, "{} · {} · commit {}", m.kernel, m.rustc, m.commit);
+    out
+}
+
+fn kernel_tables(suite: &str, rows: &[Row]) -> String {
+    let of: Vec<&Row> = rows.iter().filter(|r| r.suite == suite && r.median_ns.is_some()).collect();
+    let mut sizes: Vec<usize> = of.iter().filter(|r| r.engine == "copy").map(|r| r.bytes).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    if sizes.is_empty() {
+        return String::new();
+    }
+    let mut names: Vec<&str> = Vec::new();
+    of.iter().for_each(|r| {
+        if !names.contains(&r.op.as_str()) {
+            names.push(&r.op);
+        }
+    });
+    let mut head = vec!["".to_string()];
+    head.extend(sizes.iter().flat_map(|s| [size(*s), "/copy".into()]));
+    let mut out = String::new();
+    for op in names {
+        let mut head = head.clone();
+        head[0] = op.to_string();
+        let mut table = Table::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
+        let mut lines: BTreeMap<(usize, usize), (String, Vec<String>)> = BTreeMap::new();
+        for (order, r) in of.iter().enumerate().filter(|(_, r)| r.op == op) {
+            let isa_order = blosc_core::Isa::ALL.iter().position(|i| i.name() == r.isa).unwrap_or(order % 4);
+            let name = match r.isa.as_str() {
+                "" => r.engine.clone(),
+                isa => format!("ts {:<2} {isa}", r.typesize),
+            };
+            let line = lines
+                .entry((r.typesize, isa_order))
+                .or_insert_with(|| (name, vec![String::from("-"); 2 * sizes.len()]));
+            // Items that do not divide a size leave a few bytes out: the row belongs to the size above.
+            let column = sizes.iter().position(|s| r.bytes <= *s && r.bytes + 64 > *s);
+            if let Some(c) = column {
+                let mark = if r.noisy { "~" } else { "" };
+                line.1[2 * c] = format!("{mark}{}", maybe(r.gbps));
+                line.1[2 * c + 1] = maybe(r.vs_copy);
+            }
+        }
+        for (_, (name, cells)) in lines {
+            table.row([vec![name], cells].concat());
+        }
+        out.push_str(&table.text());
+        out.push('\n');
+    }
+    out
+}
+
+/// Codec, filter and level in lines; geometric means over the arrays, ours only.
+pub fn chunk_table(rows: &[Row]) -> Table {
+    type Pair<'a> = (Vec<&'a Row>, Vec<&'a Row>);
+    let mut groups: BTreeMap<(&str, &str, Option<u8>), Pair<'_>> = BTreeMap::new();
+    for r in rows.iter().filter(|r| r.suite == "chunks" && r.engine == "ours" && r.median_ns.is_some()) {
+        let pair = groups.entry((&r.codec, &r.filter, r.level)).or_default();
+        if r.op == "compress" { pair.0.push(r) } else { pair.1.push(r) }
+    }
+    let mut table = Table::new(&["codec, filter, level", "arrays", "ratio", "comp", "decomp", "/copy"]);
+    for ((codec, filter, level), (comp, decomp)) in groups {
+        let mean =
+            |rows: &[&Row], f: fn(&Row) -> Option<f64>| geometric_mean(rows.iter().filter_map(|r| f(r)));
+        table.row(vec![
+            format!("{codec:<8} {filter:<10} {}", level.map_or(String::new(), |l| l.to_string())),
+            comp.len().to_string(),
+            maybe(mean(&comp, |r| r.ratio)),
+            maybe(mean(&comp, |r| r.gbps)),
+            maybe(mean(&decomp, |r| r.gbps)),
+            maybe(mean(&decomp, |r| r.vs_copy)),
+        ]);
+    }
+    table
+}
+
+fn notes(machine: &Machine, rows: &[Row]) -> String {
+    let mut out = String::new();
+    if let Some(e) = &machine.emulator {
+        let _ = writeln!(out, "NOT A TIMING: the instructions run under {e}.");
+    }
+    if machine.was_loaded() {
+        let load = machine.load.map_or(0.0, |l| l[0]);
+        let _ = writeln!(out, "Load average was {} at the start: every row is marked noisy.", figure(load));
+    }
+    let noisy = rows.iter().filter(|r| r.noisy).count();
+    if noisy > 0 {
+        let _ = writeln!(
+            out,
+            "{noisy} of {} rows are noisy (~): spread above 8 % or a loaded machine.",
+            rows.len()
+        );
+    }
+    for r in rows.iter().filter(|r| r.refused.is_some()).take(20) {
+        let _ = writeln!(out, "REFUSED {}: {}", r.label(), r.refused.as_deref().unwrap_or_default());
+    }
+    let refused = rows.iter().filter(|r| r.refused.is_some()).count();
+    if refused > 0 {
+        let _ = writeln!(out, "{refused} cases gave wrong output and were not timed.");
+    }
+    out
+}

@@ -1,0 +1,114 @@
+//! Plain tables that fit 80 columns, and short forms of numbers.
+
+/// Columns of text; the first is left-aligned, the others right-aligned.
+#[derive(Default)]
+pub struct Table {
+    head: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table with these column heads.
+    pub fn new(head: &[&str]) -> Table {
+        Table { head: head.iter().map(|h| (*h).to_string()).collect(), rows: Vec::new() }
+    }
+
+    /// Adds a line.
+    pub fn row(&mut self, cells: Vec<String>) {
+        self.rows.push(cells);
+    }
+
+    /// Whether it has no lines.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let cell = |row: &Vec<String>, c: usize| row.get(c).map_or(0, |s| s.chars().count());
+        let column = |c| self.rows.iter().chain([&self.head]).map(|r| cell(r, c)).max().unwrap_or(0);
+        (0..self.head.len()).map(column).collect()
+    }
+
+    /// As plain text, two blanks between columns (one, if it would exceed 80 columns).
+    pub fn text(&self) -> String {
+        let widths = self.widths();
+        let total: usize = widths.iter().sum();
+        let gap = if total + 2 * widths.len() > 80 { " " } else { "  " };
+        let mut out = String::new();
+        for (index, row) in [&self.head].into_iter().chain(&self.rows).enumerate() {
+            let cells: Vec<String> =
+                widths.iter().enumerate().map(|(c, w)| pad(row.get(c), *w, c == 0)).collect();
+            out.push_str(cells.join(gap).trim_end());
+            out.push('\n');
+            if index == 0 {
+                out.push_str(&"-".repeat(total + gap.len() * widths.len().saturating_sub(1)));
+                out.push('\n');
+            }
+        }
+        out
+    }
+
+    /// As a Markdown table.
+    pub fn markdown(&self) -> String {
+        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+        let mut out = line(&self.head);
+        let rules: Vec<String> =
+            (0..self.head.len()).map(|c| if c == 0 { "---".into() } else { "--:".into() }).collect();
+        out.push_str(&line(&rules));
+        self.rows.iter().for_each(|r| out.push_str(&line(r)));
+        out
+    }
+}
+
+fn pad(cell: Option<&String>, width: usize, left: bool) -> String {
+    let cell = cell.map_or("", String::as_str);
+    let blank = " ".repeat(width.saturating_sub(cell.chars().count()));
+    if left { format!("{cell}{blank}") } else { format!("{blank}{cell}") }
+}
+
+/// `64 MiB`, `16 KiB`, `100 B`, without the blank: `64M`, `16K`, `100`.
+pub fn size(bytes: usize) -> String {
+    match bytes {
+        b if b >= 1 << 20 && b % (1 << 20) == 0 => format!("{}M", b >> 20),
+        b if b >= 1 << 10 && b % (1 << 10) == 0 => format!("{}K", b >> 10),
+        b => format!("{b}"),
+    }
+}
+
+/// Three significant digits at most: `94.1`, `3.70`, `0.35`, `412`.
+pub fn figure(x: f64) -> String {
+    match x {
+        x if x >= 100.0 => format!("{x:.0}"),
+        x if x >= 10.0 => format!("{x:.1}"),
+        x => format!("{x:.2}"),
+    }
+}
+
+/// A figure, or a dash.
+pub fn maybe(x: Option<f64>) -> String {
+    x.map_or("-".into(), figure)
+}
+
+/// `1.23 ms`, `45.6 us`, `789 ns`.
+pub fn duration(ns: f64) -> String {
+    match ns {
+        x if x >= 1e9 => format!("{} s", figure(x / 1e9)),
+        x if x >= 1e6 => format!("{} ms", figure(x / 1e6)),
+        x if x >= 1e3 => format!("{} us", figure(x / 1e3)),
+        x => format!("{} ns", figure(x)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up() {
+        let mut t = Table::new(&["name", "x"]);
+        t.row(vec!["a".into(), "1.00".into()]);
+        assert_eq!(t.text(), "name     x\n----------\na     1.00\n");
+        assert_eq!(t.markdown(), "| name | x |\n| --- | --: |\n| a | 1.00 |\n");
+        assert_eq!((size(65536).as_str(), size(100).as_str(), figure(3.7).as_str()), ("64K", "100", "3.70"));
+    }
+}

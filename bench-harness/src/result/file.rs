@@ -1,0 +1,211 @@
+//! Writing and reading results files, and the check that contributed ones pass.
+
+use super::{Row, SCHEMA};
+use crate::machine::Machine;
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum Line {
+    Machine {
+        schema: u32,
+        command: String,
+        started: u64,
+        machine: Box<Machine>,
+    },
+    Row {
+        schema: u32,
+        #[serde(flatten)]
+        row: Box<Row>,
+    },
+    End {
+        schema: u32,
+        complete: bool,
+        seconds: f64,
+        mhz_after: Option<f64>,
+    },
+}
+
+/// A results file in memory.
+#[derive(Clone, Debug)]
+pub struct Results {
+    /// Where it was read from.
+    pub path: PathBuf,
+    /// The machine.
+    pub machine: Machine,
+    /// The command line that made it.
+    pub command: String,
+    /// Seconds since 1970.
+    pub started: u64,
+    /// The cases.
+    pub rows: Vec<Row>,
+    /// False if the run was interrupted.
+    pub complete: bool,
+}
+
+/// Writes a results file line by line, so that an interrupted run keeps what it had.
+pub struct Writer {
+    out: BufWriter<File>,
+    path: PathBuf,
+    begun: std::time::Instant,
+}
+
+impl Writer {
+    /// Creates the file (and its folder) and writes the machine record.
+    pub fn create(path: &Path, machine: &Machine, command: &str) -> Result<Writer, String> {
+        let fail = |e: std::io::Error| format!("{}: {e}", path.display());
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(fail)?;
+        }
+        let out = BufWriter::new(File::create(path).map_err(fail)?);
+        let started = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let mut writer = Writer { out, path: path.into(), begun: std::time::Instant::now() };
+        writer.line(&Line::Machine {
+            schema: SCHEMA,
+            command: command.into(),
+            started: started.map_or(0, |d| d.as_secs()),
+            machine: Box::new(machine.clone()),
+        })?;
+        Ok(writer)
+    }
+
+    /// Appends one case.
+    pub fn row(&mut self, row: &Row) -> Result<(), String> {
+        self.line(&Line::Row { schema: SCHEMA, row: Box::new(row.clone()) })
+    }
+
+    /// Appends the last line.
+    pub fn finish(mut self, complete: bool, mhz_after: Option<f64>) -> Result<(), String> {
+        let seconds = super::round3(self.begun.elapsed().as_secs_f64());
+        self.line(&Line::End { schema: SCHEMA, complete, seconds, mhz_after })
+    }
+
+    fn line(&mut self, line: &Line) -> Result<(), String> {
+        let fail = |e: std::io::Error| format!("{}: {e}", self.path.display());
+        let text = serde_json::to_string(line).map_err(|e| format!("{}: {e}", self.path.display()))?;
+        writeln!(self.out, "{text}").map_err(fail)?;
+        self.out.flush().map_err(fail)
+    }
+}
+
+/// Reads a results file; any malformed line is an error that names it.
+pub fn read(path: &Path) -> Result<Results, String> {
+    let file = File::open(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let mut results: Option<Results> = None;
+    for (index, line) in BufReader::new(file).lines().enumerate() {
+        let at = |what: &dyn std::fmt::Display| format!("{}, line {}: {what}", path.display(), index + 1);
+        let line = line.map_err(|e| at(&e))?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let parsed: Line = serde_json::from_str(&line).map_err(|e| {
+            let told = e.to_string();
+            let told = told.split(" at line ").next().unwrap_or_default().to_string();
+            at(&format!("not a results line: {told}"))
+        })?;
+        let (Line::Machine { schema, .. } | Line::Row { schema, .. } | Line::End { schema, .. }) = parsed;
+        if schema != SCHEMA {
+            return Err(at(&format!("schema {schema}, but this program reads {SCHEMA}")));
+        }
+        match (parsed, results.as_mut()) {
+            (Line::Machine { command, started, machine, .. }, None) => {
+                let (path, machine) = (path.to_path_buf(), *machine);
+                results = Some(Results { path, machine, command, started, rows: vec![], complete: false });
+            }
+            (Line::Machine { .. }, Some(_)) => return Err(at(&"a second machine record")),
+            (_, None) => return Err(at(&"the first line is not a machine record")),
+            (Line::Row { row, .. }, Some(r)) => {
+                sane(&row).map_err(|e| at(&e))?;
+                r.rows.push(*row);
+            }
+            (Line::End { complete, mhz_after, .. }, Some(r)) => {
+                r.complete = complete;
+                r.machine.mhz_after = mhz_after;
+            }
+        }
+    }
+    results.ok_or_else(|| format!("{}: empty, not a results file", path.display()))
+}
+
+/// What every row must satisfy beyond its types.
+fn sane(row: &Row) -> Result<(), &'static str> {
+    let positive = |x: Option<f64>| x.is_none_or(|v| v.is_finite() && v > 0.0);
+    if row.suite.is_empty() || row.engine.is_empty() || row.op.is_empty() || row.data.is_empty() {
+        return Err("a row needs suite, engine, op and data");
+    }
+    if !row.verified && row.median_ns.is_some() {
+        return Err("a row that is not verified must not carry a time");
+    }
+    if ![row.median_ns, row.min_ns, row.gbps, row.ratio, row.vs_copy, row.vs_peer].into_iter().all(positive) {
+        return Err("times, speeds and ratios must be positive");
+    }
+    if row.typesize == 0 || row.threads == 0 {
+        return Err("typesize and threads must be positive");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(name: &str, text: &str) -> PathBuf {
+        let path = std::env::temp_dir().join(format!("blosc-bench-{}-{name}", std::process::id()));
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    #[test]
+    fn written_files_are_read_back() {
+        let path = file("back", "");
+        let machine = Machine::detect();
+        let mut writer = Writer::create(&path, &machine, "test").unwrap();
+        let row = Row {
+            suite: "kernels".into(),
+            engine: "ours".into(),
+            op: "shuffle".into(),
+            typesize: 4,
+            threads: 1,
+            data: "random".into(),
+            verified: true,
+            median_ns: Some(12.5),
+            ..Row::default()
+        };
+        writer.row(&row).unwrap();
+        writer.finish(true, None).unwrap();
+        let read = read(&path).unwrap();
+        assert_eq!((read.rows, read.complete, read.machine), (vec![row], true, machine));
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn malformed_files_are_refused_with_the_line() {
+        let machine = r#"{"kind":"machine","schema":1,"command":"","started":0,"machine":{}}"#;
+        let cases = [
+            ("", "empty"),
+            ("{", "line 1: not a results line"),
+            (r#"{"kind":"end","schema":1,"complete":true,"seconds":1}"#, "line 1: the first line"),
+            (&format!("{machine}\n{machine}"), "line 2: a second machine"),
+            (&format!("{machine}\n{}", r#"{"kind":"row","schema":9}"#), "line 2: schema 9"),
+            (&format!("{machine}\n{}", r#"{"kind":"row","schema":1}"#), "line 2: a row needs"),
+            (&format!("{machine}\n{}", r#"{"kind":"rowe","schema":1}"#), "line 2: not a results line"),
+            (
+                &format!(
+                    "{machine}\n{}",
+                    r#"{"kind":"row","schema":1,"suite":"a","engine":"b","op":"c","data":"d","typesize":1,"threads":1,"median_ns":4}"#
+                ),
+                "line 2: a row that is not verified",
+            ),
+        ];
+        for (i, (text, told)) in cases.iter().enumerate() {
+            let path = file(&format!("bad{i}"), text);
+            let error = read(&path).unwrap_err();
+            assert!(error.contains(told), "{error}");
+            assert_eq!(error.lines().count(), 1);
+            std::fs::remove_file(path).unwrap();
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Results and the files they are kept in.
+//!
+//! A results file is JSON lines. Each line is an object with `schema` (this module's [`SCHEMA`]) and
+//! `kind`:
+//! - `machine`, the first line: [`Machine`](crate::machine::Machine) in `machine`, the command line in
+//!   `command`, seconds since 1970 in `started`;
+//! - `row`: one case, see [`Row`];
+//! - `end`, the last line: `complete` is false when the run was interrupted.
+//!
+//! Unknown fields are ignored, so that newer files can be read; a newer `schema` is refused.
+
+pub mod file;
+
+use crate::measure::stats::Summary;
+use serde::{Deserialize, Serialize};
+
+/// Version of the row format. Raised when a field changes its meaning.
+pub const SCHEMA: u32 = 1;
+
+/// One measured case. Absent fields do not apply to it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Row {
+    /// Suite it belongs to: `kernels`, `split`, `codecs`, `chunks`, `latency`, `threads`, `goals` …
+    pub suite: String,
+    /// Who did it: `ours`, `copy`, `memcpy`, `libblosc2 3.3.5` …
+    pub engine: String,
+    /// What was done: `shuffle`, `compress`, `decompress`, `getitem` …
+    pub op: String,
+    /// Instruction set of our kernels.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub isa: String,
+    /// Codec.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub codec: String,
+    /// Filter.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub filter: String,
+    /// Compression level.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<u8>,
+    /// Bytes of one item.
+    pub typesize: usize,
+    /// Uncompressed bytes one run processes.
+    pub bytes: usize,
+    /// Block size in bytes where it was chosen and not automatic.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocksize: Option<u32>,
+    /// Threads.
+    pub threads: usize,
+    /// Name of the array; `random` for kernels, whose speed does not depend on it.
+    pub data: String,
+    /// Number of the goal in the performance page this row is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goal: Option<u32>,
+
+    /// The output was right. Rows that are not verified carry no time.
+    pub verified: bool,
+    /// Why it was refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+    /// False under an emulator: then the nanoseconds are not a timing.
+    pub timing: bool,
+    /// The spread is too wide, or the machine was loaded: do not lean on this row.
+    pub noisy: bool,
+
+    /// Samples taken.
+    pub rounds: usize,
+    /// Runs inside one sample.
+    pub iterations: u64,
+    /// Nanoseconds of one run: median over the rounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub median_ns: Option<f64>,
+    /// Median absolute deviation from it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mad_ns: Option<f64>,
+    /// Fastest round.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_ns: Option<f64>,
+    /// A tenth of the rounds were faster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p10_ns: Option<f64>,
+    /// A tenth of the rounds were slower.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p90_ns: Option<f64>,
+    /// Uncompressed bytes per nanosecond, by the median.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gbps: Option<f64>,
+
+    /// Compressed bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cbytes: Option<usize>,
+    /// `bytes / cbytes`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<f64>,
+
+    /// Speed as a fraction of our widest copy loop in the same rounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vs_copy: Option<f64>,
+    /// Median absolute deviation of that fraction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vs_copy_mad: Option<f64>,
+    /// Speed as a fraction of libc's memcpy in the same rounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vs_memcpy: Option<f64>,
+    /// Speed as a fraction of a loop that only reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vs_read: Option<f64>,
+    /// Speed as a fraction of a loop that only writes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vs_write: Option<f64>,
+    /// Name of the opponent in the same rounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peer: Option<String>,
+    /// Speed as a multiple of the opponent's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vs_peer: Option<f64>,
+    /// Median absolute deviation of that multiple.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vs_peer_mad: Option<f64>,
+    /// Compressed size as a fraction of the opponent's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size_vs_peer: Option<f64>,
+}
+
+/// What identifies a case across runs and machines.
+pub type Key<'a> = (&'a str, &'a str, &'a str, &'a str, &'a str, &'a str, [usize; 5], &'a str);
+
+impl Row {
+    /// The case's identity. Engine versions are left out (`libblosc2 3.3.5` is `libblosc2`).
+    pub fn key(&self) -> Key<'_> {
+        let level = self.level.map_or(usize::MAX, usize::from);
+        let block = self.blocksize.map_or(0, |b| b as usize);
+        let numbers = [self.typesize, self.bytes, self.threads, level, block];
+        let engine = self.engine.split(' ').next().unwrap_or_default();
+        (&self.suite, &self.op, engine, &self.isa, &self.codec, &self.filter, numbers, &self.data)
+    }
+
+    /// The case in words, for tables.
+    pub fn label(&self) -> String {
+        let mut out = String::new();
+        let mut word = |w: &str| {
+            if !w.is_empty() {
+                if !out.is_empty() {
+                    out.push(' ');
+                }
+                out.push_str(w);
+            }
+        };
+        word(&self.op);
+        if self.engine != "ours" {
+            word(&self.engine);
+        }
+        word(&self.isa);
+        word(&self.codec);
+        word(&self.filter);
+        word(&self.level.map_or(String::new(), |l| format!("l{l}")));
+        word(&format!("ts{}", self.typesize));
+        word(&crate::report::table::size(self.bytes));
+        if self.threads != 1 {
+            word(&format!("{}thr", self.threads));
+        }
+        if self.data != "random" {
+            word(&self.data);
+        }
+        out
+    }
+
+    /// Writes the times of a summary into the row.
+    pub fn take_times(&mut self, s: &Summary) {
+        self.rounds = s.count;
+        self.median_ns = Some(round3(s.median));
+        self.mad_ns = Some(round3(s.mad));
+        self.min_ns = Some(round3(s.min));
+        self.p10_ns = Some(round3(s.p10));
+        self.p90_ns = Some(round3(s.p90));
+        self.gbps = (s.median > 0.0).then(|| round3(self.bytes as f64 / s.median));
+        // Too wide: the middle half of the samples spans more than about a sixth of the median.
+        self.noisy |= s.spread() > 0.08 || s.count < 3;
+    }
+}
+
+/// Keeps five significant digits: more would be noise, and the files stay small.
+pub fn round3(x: f64) -> f64 {
+    if x == 0.0 || !x.is_finite() {
+        return x;
+    }
+    let scale = 10f64.powi(4 - x.abs().log10().floor() as i32);
+    (x * scale).round() / scale
+}

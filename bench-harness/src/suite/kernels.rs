@@ -1,0 +1,166 @@
+//! Suites `kernels` (the filters at every level) and `split` (items into byte planes and back, with the
+//! padded pitch that the pipeline uses).
+
+use super::{Bout, Case, Choice, Job, expect, spoil};
+use crate::data::generate::random_bytes;
+use crate::result::Row;
+use blosc_core::filter::blocksplit::{Planes, Stores, join, split};
+use blosc_core::filter::{FilterError, bitshuffle, shuffle};
+use blosc_core::{Isa, Level, arch};
+use std::rc::Rc;
+
+/// Item sizes of the quick run: the common ones, and one odd one.
+pub const TYPESIZES: [usize; 7] = [1, 2, 3, 4, 8, 12, 16];
+/// Item sizes of the full run.
+pub const ALL_TYPESIZES: [usize; 14] = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 16, 24, 32];
+/// 16 KiB, 256 KiB, 4 MiB and 64 MiB: inside L1, L2 and L3 of most machines, and in none.
+pub const SIZES: [usize; 4] = [16 << 10, 256 << 10, 4 << 20, 64 << 20];
+
+/// Level, item size, source, destination.
+pub type Transform = fn(Level, usize, &[u8], &mut [u8]) -> Result<(), FilterError>;
+
+/// A kernel: from one buffer to another of the same length (plus padding).
+pub struct Kernel {
+    /// Name of the operation in results.
+    pub name: &'static str,
+    /// Its row in the core's kernel table.
+    pub table: &'static str,
+    /// Whether it changes nothing but the order of bytes in items of one byte (then it is a copy).
+    pub trivial_at_1: bool,
+    /// Runs it.
+    pub run: Transform,
+}
+
+/// The filters.
+pub const FILTERS: [Kernel; 4] = [
+    Kernel {
+        name: "shuffle",
+        table: "split",
+        trivial_at_1: true,
+        run: |l, t, s, d| shuffle::shuffle(l, t, s, d),
+    },
+    Kernel {
+        name: "unshuffle",
+        table: "join",
+        trivial_at_1: true,
+        run: |l, t, s, d| shuffle::unshuffle(l, t, s, d),
+    },
+    Kernel {
+        name: "bitshuffle",
+        table: "bitshuffle",
+        trivial_at_1: false,
+        run: |l, t, s, d| bitshuffle::bitshuffle(l, t, s, d),
+    },
+    Kernel {
+        name: "bitunshuffle",
+        table: "bitunshuffle",
+        trivial_at_1: false,
+        run: |l, t, s, d| bitshuffle::bitunshuffle(l, t, s, d),
+    },
+];
+
+/// Bytes between the ends of neighbouring planes: breaks the power-of-two stride.
+const PAD: usize = 64;
+
+/// Block split and join.
+pub const SPLITS: [Kernel; 2] = [
+    Kernel {
+        name: "split",
+        table: "split",
+        trivial_at_1: true,
+        run: |l, t, s, d| split(l, t, s, d, s.len() / t.max(1) + PAD).map(|_| ()),
+    },
+    Kernel {
+        name: "join",
+        table: "join",
+        trivial_at_1: true,
+        run: |l, t, s, d| {
+            let n = (s.len().saturating_sub((t - 1) * PAD)) / t.max(1);
+            let planes = Planes::Pitched { bytes: s, pitch: n + PAD };
+            let out = d.get_mut(..n * t).unwrap_or_default();
+            join(l, t, planes, out, Stores::for_len(n * t)).map(|_| ())
+        },
+    },
+];
+
+/// Jobs of one of the two suites: a group for each operation, item size and size, in which all levels meet.
+pub fn jobs<'a>(suite: &'static str, choice: &'a Choice) -> Vec<Job<'a>> {
+    let kernels: &'static [Kernel] = if suite == "split" { &SPLITS } else { &FILTERS };
+    let mut jobs = Vec::new();
+    for &bytes in &choice.sizes {
+        let source: Rc<std::cell::OnceCell<Vec<u8>>> = Rc::default();
+        for kernel in kernels {
+            for &typesize in &choice.typesizes {
+                if typesize == 1 && kernel.trivial_at_1 {
+                    continue;
+                }
+                let source = Rc::clone(&source);
+                let label = format!("{} ts {typesize}, {}", kernel.name, crate::report::table::size(bytes));
+                // Every operation of a size shares the probes' figures; one row of each is enough.
+                let first = kernel.name == kernels[0].name && Some(&typesize) == choice.typesizes.last();
+                jobs.push(Job {
+                    label,
+                    run: Box::new(move |setting, plan, stop| {
+                        let all = source.get_or_init(|| random_bytes(bytes + 64 * PAD));
+                        group(suite, kernel, typesize, bytes, all, first, choice).run(setting, plan, stop)
+                    }),
+                });
+            }
+        }
+    }
+    jobs
+}
+
+fn group<'a>(
+    suite: &'static str,
+    kernel: &'static Kernel,
+    typesize: usize,
+    bytes: usize,
+    random: &'a [u8],
+    probe_rows: bool,
+    choice: &Choice,
+) -> Bout<'a> {
+    let whole = bytes - bytes % typesize;
+    let padded = whole + (typesize - 1) * PAD;
+    let (input, output) = match kernel.name {
+        "split" => (whole, padded),
+        "join" => (padded, whole),
+        _ => (bytes, bytes),
+    };
+    let source = random.get(..input).unwrap_or(random);
+    // The scalar form is the specification; padding between planes keeps what the arena put there.
+    let mut right = vec![0xA5; output];
+    let reference = (kernel.run)(Level::SCALAR, typesize, source, &mut right);
+    let right: Rc<[u8]> = right.into();
+    let own = arch::OPERATIONS.iter().find(|o| o.name == kernel.table).map_or(&[][..], |o| o.isas);
+    let mut cases = Vec::new();
+    for &level in choice.isas.iter().filter(|l| own.contains(&l.isa()) || l.isa() == Isa::Scalar) {
+        let right = Rc::clone(&right);
+        let corrupt = choice.corrupt;
+        let broken = reference.as_ref().err().map(|e| e.0);
+        cases.push(Case {
+            row: Row {
+                suite: suite.into(),
+                engine: "ours".into(),
+                op: kernel.name.into(),
+                isa: level.isa().name().into(),
+                typesize,
+                bytes,
+                threads: 1,
+                data: "random".into(),
+                ..Row::default()
+            },
+            peer: false,
+            work: Box::new(move |src, dst| {
+                (kernel.run)(level, typesize, src, dst).map_err(|e| e.0.to_string())?;
+                spoil(corrupt, dst);
+                Ok(output)
+            }),
+            check: Box::new(move |got| match broken {
+                Some(why) => Err(why.into()),
+                None => expect(&right)(got),
+            }),
+        });
+    }
+    Bout { source, room: output, bytes: whole, cases, probe_rows: probe_rows.then_some(suite) }
+}

@@ -1,0 +1,205 @@
+//! Suites: lists of jobs, each of which compares a few contenders over the same bytes.
+
+pub mod kernels;
+
+use crate::data::Data;
+use crate::measure::{self, Check, Contender, Group, Plan, Role, Work, probe};
+use crate::result::{Row, round3};
+use blosc_core::Level;
+
+/// What to run, as chosen on the command line.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// Kernel levels.
+    pub isas: Vec<Level>,
+    /// Item sizes of kernel suites.
+    pub typesizes: Vec<usize>,
+    /// Sizes in bytes of kernel suites, and of arrays in chunk suites (empty: the arrays' own).
+    pub sizes: Vec<usize>,
+    /// Arrays for chunk suites.
+    pub data: Vec<Data>,
+    /// Effort for each group.
+    pub plan: Plan,
+    /// Test only: flip a byte of every result of ours.
+    pub corrupt: bool,
+}
+
+/// The facts every row shares.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// Widest vectors for the probes.
+    pub arch: pulp::Arch,
+    /// False under an emulator.
+    pub timing: bool,
+    /// Something else was running when the run began.
+    pub loaded: bool,
+}
+
+/// A contender with the row it fills in.
+pub struct Case<'a> {
+    /// Everything known before timing.
+    pub row: Row,
+    /// Opponent of the others?
+    pub peer: bool,
+    /// The work.
+    pub work: Work<'a>,
+    /// The judge.
+    pub check: Check<'a>,
+}
+
+/// Measures and returns rows; the last argument says whether to stop early.
+pub type Run<'a> = Box<dyn FnOnce(&Setting, &Plan, &dyn Fn() -> bool) -> Vec<Row> + 'a>;
+
+/// One step of a run.
+pub struct Job<'a> {
+    /// Shown while it runs.
+    pub label: String,
+    /// Does it.
+    pub run: Run<'a>,
+}
+
+/// Verifies and times `cases` over `source` and fills in their rows. With `probes`, copy, memcpy, read and
+/// write are measured in the same rounds; they fill the `vs_` fields, and rows of their own if
+/// `probe_rows`.
+pub struct Bout<'a> {
+    /// What the cases read.
+    pub source: &'a [u8],
+    /// Room for what they write.
+    pub room: usize,
+    /// Uncompressed bytes of one run.
+    pub bytes: usize,
+    /// The contenders.
+    pub cases: Vec<Case<'a>>,
+    /// Suite whose name the probes' own rows carry; `None` for no such rows.
+    pub probe_rows: Option<&'static str>,
+}
+
+impl Bout<'_> {
+    /// Runs it.
+    pub fn run(self, setting: &Setting, plan: &Plan, stop: &dyn Fn() -> bool) -> Vec<Row> {
+        let Bout { source, room, bytes, cases, probe_rows } = self;
+        let arch = setting.arch;
+        let mut rows: Vec<(Row, bool)> = Vec::new();
+        let mut contenders = Vec::new();
+        for (id, case) in cases.into_iter().enumerate() {
+            rows.push((case.row, case.peer));
+            let role = if case.peer { Role::Peer } else { Role::Subject };
+            contenders.push(Contender { role, id, work: case.work, check: Some(case.check) });
+        }
+        let probe = move |role: Role| -> Work<'static> {
+            match role {
+                Role::Copy => Box::new(move |src, dst| Ok(probe::copy(arch, span(src, bytes), dst))),
+                Role::Read => Box::new(move |src, _| {
+                    std::hint::black_box(probe::read(arch, span(src, bytes)));
+                    Ok(0)
+                }),
+                Role::Write => Box::new(move |_, dst| {
+                    let n = bytes.min(dst.len());
+                    probe::write(arch, dst.get_mut(..n).unwrap_or_default());
+                    Ok(0)
+                }),
+                _ => Box::new(move |src, dst| {
+                    let n = bytes.min(src.len()).min(dst.len());
+                    if let (Some(d), Some(s)) = (dst.get_mut(..n), src.get(..n)) {
+                        d.copy_from_slice(s);
+                    }
+                    Ok(n)
+                }),
+            }
+        };
+        for role in [Role::Copy, Role::Memcpy, Role::Read, Role::Write] {
+            contenders.push(Contender { role, id: rows.len(), work: probe(role), check: None });
+        }
+        let outcomes = measure::measure(&mut Group { source, room, bytes, contenders }, plan, stop);
+        let by_role = |role: Role| outcomes.iter().find(|o| o.role == role);
+        let peer_row = rows.iter().find(|(_, peer)| *peer).map(|(row, _)| row.clone());
+        let peer_written = by_role(Role::Peer).map(|o| o.written);
+        let mut out = Vec::new();
+        for (id, (mut row, is_peer)) in rows.into_iter().enumerate() {
+            let Some(o) = outcomes.iter().find(|o| o.id == id) else { continue };
+            row.timing = setting.timing;
+            row.noisy = setting.loaded;
+            row.iterations = o.iterations;
+            match &o.samples {
+                Err(why) => row.refused = Some(why.clone()),
+                Ok(_) => row.verified = true,
+            }
+            if row.op == "compress" && row.verified && o.written > 0 {
+                row.cbytes = Some(o.written);
+                row.ratio = Some(round3(bytes as f64 / o.written as f64));
+            }
+            if let Some(times) = o.summary() {
+                row.take_times(&times);
+            }
+            let against = |role: Role| by_role(role).and_then(|p| o.speed_against(p));
+            if let Some(s) = against(Role::Copy) {
+                (row.vs_copy, row.vs_copy_mad) = (Some(round3(s.median)), Some(round3(s.mad)));
+            }
+            row.vs_memcpy = against(Role::Memcpy).map(|s| round3(s.median));
+            row.vs_read = against(Role::Read).map(|s| round3(s.median));
+            row.vs_write = against(Role::Write).map(|s| round3(s.median));
+            if let (false, Some(peer), Some(s)) = (is_peer, &peer_row, against(Role::Peer)) {
+                row.peer = Some(peer.engine.clone());
+                (row.vs_peer, row.vs_peer_mad) = (Some(round3(s.median)), Some(round3(s.mad)));
+                if let (Some(mine), Some(theirs)) = (row.cbytes, peer_written) {
+                    row.size_vs_peer = Some(round3(mine as f64 / theirs.max(1) as f64));
+                }
+            }
+            // A run that was stopped before this case had a sample says nothing about it.
+            if row.median_ns.is_some() || row.refused.is_some() {
+                out.push(row);
+            }
+        }
+        if let Some(suite) = probe_rows {
+            let roles = [
+                (Role::Copy, "copy", "copy"),
+                (Role::Memcpy, "memcpy", "copy"),
+                (Role::Read, "probe", "read"),
+                (Role::Write, "probe", "write"),
+            ];
+            for (role, engine, op) in roles {
+                let Some((o, times)) = by_role(role).and_then(|o| Some((o, o.summary()?))) else { continue };
+                let mut row = Row {
+                    suite: suite.into(),
+                    engine: engine.into(),
+                    op: op.into(),
+                    typesize: 1,
+                    bytes,
+                    threads: 1,
+                    data: "random".into(),
+                    verified: true,
+                    timing: setting.timing,
+                    noisy: setting.loaded,
+                    iterations: o.iterations,
+                    ..Row::default()
+                };
+                row.take_times(&times);
+                out.push(row);
+            }
+        }
+        out
+    }
+}
+
+fn span(bytes: &[u8], n: usize) -> &[u8] {
+    bytes.get(..n).unwrap_or(bytes)
+}
+
+/// A judge that wants exactly these bytes.
+pub fn expect(bytes: &[u8]) -> Check<'_> {
+    Box::new(move |got| {
+        if got == bytes {
+            return Ok(());
+        }
+        let at = got.iter().zip(bytes).position(|(a, b)| a != b).unwrap_or(got.len().min(bytes.len()));
+        Err(format!("wrong output: first difference at byte {at} of {}", bytes.len()))
+    })
+}
+
+/// Flips a byte in the middle of a result, for the test that nothing wrong is ever timed.
+pub fn spoil(corrupt: bool, out: &mut [u8]) {
+    let middle = out.len() / 2;
+    if corrupt && let Some(byte) = out.get_mut(middle) {
+        *byte ^= 1;
+    }
+}
