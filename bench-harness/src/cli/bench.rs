@@ -6,8 +6,7 @@ use blosc_bench::measure::Plan;
 use blosc_bench::report::console;
 use blosc_bench::result::Row;
 use blosc_bench::result::file::Writer;
-use blosc_bench::suite::{Choice, Job, Setting, kernels};
-use blosc_core::Level;
+use blosc_bench::suite::{Choice, Job, Setting, chunks, kernels};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -15,15 +14,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The run without arguments.
 pub fn quick(out: &Path) -> Result<ExitCode, String> {
-    let choice = Choice {
-        isas: Level::available().collect(),
-        typesizes: kernels::TYPESIZES.to_vec(),
-        sizes: kernels::SIZES.to_vec(),
-        data: Vec::new(),
-        plan: Plan::QUICK,
-        corrupt: cfg!(feature = "corrupt-one-byte"),
-    };
-    let jobs = kernels::jobs("kernels", &choice);
+    let choice = Choice::default();
+    let mut jobs = kernels::jobs("kernels", &choice);
+    jobs.extend(chunks::jobs(&choice));
     execute(jobs, &choice.plan, out)
 }
 

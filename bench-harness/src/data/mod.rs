@@ -64,6 +64,12 @@ impl Data {
     }
 }
 
+/// Every real array at its own size, and every seeded one at 64 KiB.
+pub fn everything() -> Vec<Data> {
+    let real = corpus::REAL.iter().map(corpus::Real::array);
+    real.chain(generate::SEEDED.iter().map(|s| s.array(64 << 10))).collect()
+}
+
 const DTYPES: [(&str, usize); 12] = [
     ("u1", 1),
     ("i1", 1),

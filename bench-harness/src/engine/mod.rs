@@ -1,6 +1,66 @@
 //! Who does the work: this library at each of its levels, and everybody it is compared with.
+//!
+//! An engine turns a [`Spec`] into closures that hold their contexts and scratch memory, so that set-up
+//! is never timed; a run is what a user's loop over many chunks pays.
 
-use blosc_core::{Isa, Level};
+pub mod ours;
+pub mod peers;
+
+use crate::measure::Work;
+use blosc_core::{Codec, Filter, Isa, Level, Params};
+use std::rc::Rc;
+
+/// How chunks are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spec {
+    /// Codec of the streams.
+    pub codec: Codec,
+    /// One filter, in the last slot.
+    pub filter: Filter,
+    /// 0 ..= 9.
+    pub level: u8,
+    /// Bytes of one item.
+    pub typesize: usize,
+    /// Threads.
+    pub threads: usize,
+    /// Block size, or automatic.
+    pub blocksize: Option<u32>,
+}
+
+impl Spec {
+    /// As this library's parameters.
+    pub fn params(&self) -> Params {
+        let typesize = u32::try_from(self.typesize).unwrap_or(1).max(1);
+        let params = Params::new(typesize).codec(self.codec).level(self.level).blocksize(self.blocksize);
+        match self.filter {
+            Filter::Shuffle => params.shuffle(),
+            Filter::BitShuffle => params.bitshuffle(),
+            _ => params.no_filter(),
+        }
+    }
+}
+
+/// Somebody who can write and read chunks.
+pub trait Engine {
+    /// Name and version, such as `libblosc2 3.3.5`.
+    fn name(&self) -> String;
+    /// Instruction set, where it is ours to choose.
+    fn isa(&self) -> String {
+        String::new()
+    }
+    /// Compresses its source, of `len` bytes, into its destination.
+    fn compressor(&self, spec: &Spec, len: usize) -> Result<Work<'static>, String>;
+    /// Decompresses `chunk` into its destination.
+    fn decompressor(&self, spec: &Spec, chunk: Rc<[u8]>) -> Result<Work<'static>, String>;
+    /// Decodes items `start .. start + count` of `chunk`.
+    fn getitem(
+        &self,
+        spec: &Spec,
+        chunk: Rc<[u8]>,
+        start: usize,
+        count: usize,
+    ) -> Result<Work<'static>, String>;
+}
 
 /// The levels a user asked for by name, of those this machine runs.
 ///

@@ -36,6 +36,27 @@ pub fn load() -> Option<[f64; 3]> {
     Some([numbers.next()?, numbers.next()?, numbers.next()?])
 }
 
+/// How many CPUs' worth of work the whole machine has done since the two readings of `/proc/stat`.
+pub fn busy_cpus(over: std::time::Duration) -> Option<f64> {
+    let before = cpu_times()?;
+    std::thread::sleep(over);
+    let after = cpu_times()?;
+    let (busy, all) = (after.0.checked_sub(before.0)?, after.1.checked_sub(before.1)?);
+    let cpus = read_to_string("/proc/stat").ok()?.lines().filter(|l| l.starts_with("cpu")).count() - 1;
+    (all > 0).then(|| busy as f64 / all as f64 * cpus as f64)
+}
+
+/// Ticks spent working, and all ticks, summed over the CPUs.
+fn cpu_times() -> Option<(u64, u64)> {
+    let text = line("/proc/stat")?;
+    let ticks: Vec<u64> =
+        text.strip_prefix("cpu")?.split_whitespace().map_while(|w| w.parse().ok()).collect();
+    // user nice system idle iowait irq softirq steal; the guest columns after them are in user already.
+    let all: u64 = ticks.iter().take(8).sum();
+    let idle: u64 = ticks.iter().skip(3).take(2).sum();
+    Some((all.checked_sub(idle)?, all))
+}
+
 /// Fills in what is there.
 pub fn fill(m: &mut Machine) {
     if let Some(model) = cpuinfo("model name").or_else(|| cpuinfo("cpu model")) {
@@ -51,6 +72,7 @@ pub fn fill(m: &mut Machine) {
     m.governor = line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
     m.mhz_before = mhz(0);
     m.load = load();
+    m.busy_cpus = busy_cpus(std::time::Duration::from_millis(200));
     m.hypervisor = line("/sys/hypervisor/type");
     m.sve_bits = line("/proc/sys/abi/sve_default_vector_length")
         .and_then(|bytes| bytes.parse::<u32>().ok())

@@ -75,6 +75,9 @@ pub struct Machine {
     /// Load averages (1, 5, 15 minutes) before the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<[f64; 3]>,
+    /// CPUs' worth of work others did in the fifth of a second before the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub busy_cpus: Option<f64>,
     /// The CPU single-threaded suites were pinned to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pinned: Option<usize>,
@@ -123,8 +126,7 @@ impl Machine {
 
     /// Whether something else was using the machine when the run began.
     pub fn was_loaded(&self) -> bool {
-        // Half a core's worth of other work is enough to disturb a pinned core now and then.
-        self.load.is_some_and(|l| l[0] > 0.5)
+        self.busy_cpus.is_some_and(|busy| busy > 0.2)
     }
 }
 

@@ -55,45 +55,59 @@ fn kernel_tables(suite: &str, rows: &[Row]) -> String {
     if sizes.is_empty() {
         return String::new();
     }
-    let mut names: Vec<&str> = Vec::new();
-    of.iter().for_each(|r| {
-        if !names.contains(&r.op.as_str()) {
-            names.push(&r.op);
-        }
-    });
-    let mut head = vec!["".to_string()];
-    head.extend(sizes.iter().flat_map(|s| [size(*s), "/copy".into()]));
-    let mut out = String::new();
-    for op in names {
-        let mut head = head.clone();
-        head[0] = op.to_string();
-        let mut table = Table::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
-        let mut lines: BTreeMap<(usize, usize), (String, Vec<String>)> = BTreeMap::new();
-        for (order, r) in of.iter().enumerate().filter(|(_, r)| r.op == op) {
-            let isa_order = blosc_core::Isa::ALL.iter().position(|i| i.name() == r.isa).unwrap_or(order % 4);
-            let name = match r.isa.as_str() {
-                "" => r.engine.clone(),
-                isa => format!("ts {:<2} {isa}", r.typesize),
-            };
-            let line = lines
-                .entry((r.typesize, isa_order))
-                .or_insert_with(|| (name, vec![String::from("-"); 2 * sizes.len()]));
-            // Items that do not divide a size leave a few bytes out: the row belongs to the size above.
-            let column = sizes.iter().position(|s| r.bytes <= *s && r.bytes + 64 > *s);
-            if let Some(c) = column {
-                let mark = if r.noisy { "~" } else { "" };
-                line.1[2 * c] = format!("{mark}{}", maybe(r.gbps));
-                line.1[2 * c + 1] = maybe(r.vs_copy);
+    // Items that do not divide a size leave a few bytes out: such a row belongs to the size above.
+    let column = |r: &Row| sizes.iter().position(|s| r.bytes <= *s && r.bytes + 64 > *s);
+    let cell = |r: &Row| format!("{}{}", if r.noisy { "~" } else { "" }, maybe(r.gbps));
+    let heads: Vec<String> = sizes.iter().map(|s| size(*s)).collect();
+    let mut table =
+        Table::new(&[&["yardsticks"], &heads.iter().map(String::as_str).collect::<Vec<_>>()[..]].concat());
+    for (engine, op, name) in YARDSTICKS {
+        let mut cells = vec![String::from("-"); sizes.len()];
+        for r in of.iter().filter(|r| r.engine == engine && r.op == op) {
+            if let Some(c) = column(r).and_then(|c| cells.get_mut(c)) {
+                *c = cell(r);
             }
         }
-        for (_, (name, cells)) in lines {
+        table.row([vec![name.to_string()], cells].concat());
+    }
+    let mut out = table.text();
+    let mut ops: Vec<&str> = Vec::new();
+    for r in of.iter().filter(|r| r.engine == "ours") {
+        if !ops.contains(&r.op.as_str()) {
+            ops.push(&r.op);
+        }
+    }
+    let heads: Vec<String> = sizes.iter().flat_map(|s| [size(*s), "/copy".into()]).collect();
+    for op in ops {
+        let mut table =
+            Table::new(&[&[op], &heads.iter().map(String::as_str).collect::<Vec<_>>()[..]].concat());
+        let mut lines: BTreeMap<(usize, usize), (String, Vec<String>)> = BTreeMap::new();
+        for r in of.iter().filter(|r| r.op == op) {
+            let order = blosc_core::Isa::ALL.iter().position(|i| i.name() == r.isa).unwrap_or(usize::MAX);
+            let who = if r.isa.is_empty() { r.engine.as_str() } else { r.isa.as_str() };
+            let line = lines.entry((r.typesize, order)).or_insert_with(|| {
+                (format!("ts {:<2} {who}", r.typesize), vec![String::from("-"); 2 * sizes.len()])
+            });
+            if let Some(pair) = column(r).and_then(|c| line.1.get_mut(2 * c..2 * c + 2)) {
+                pair.clone_from_slice(&[cell(r), maybe(r.vs_copy)]);
+            }
+        }
+        for (name, cells) in lines.into_values() {
             table.row([vec![name], cells].concat());
         }
-        out.push_str(&table.text());
         out.push('\n');
+        out.push_str(&table.text());
     }
     out
 }
+
+/// Rows of the probes: engine, operation, name in tables.
+const YARDSTICKS: [(&str, &str, &str); 4] = [
+    ("copy", "copy", "copy, our widest loop"),
+    ("memcpy", "copy", "copy, libc's memcpy"),
+    ("probe", "read", "read only"),
+    ("probe", "write", "write only"),
+];
 
 /// Codec, filter and level in lines; geometric means over the arrays, ours only.
 pub fn chunk_table(rows: &[Row]) -> Table {
@@ -125,8 +139,12 @@ fn notes(machine: &Machine, rows: &[Row]) -> String {
         let _ = writeln!(out, "NOT A TIMING: the instructions run under {e}.");
     }
     if machine.was_loaded() {
-        let load = machine.load.map_or(0.0, |l| l[0]);
-        let _ = writeln!(out, "Load average was {} at the start: every row is marked noisy.", figure(load));
+        let busy = machine.busy_cpus.unwrap_or(0.0);
+        let _ = writeln!(
+            out,
+            "Other programs used {} CPUs at the start: every row is marked noisy.",
+            figure(busy)
+        );
     }
     let noisy = rows.iter().filter(|r| r.noisy).count();
     if noisy > 0 {

@@ -1,27 +1,68 @@
 //! Suites: lists of jobs, each of which compares a few contenders over the same bytes.
 
+pub mod chunks;
 pub mod kernels;
 
 use crate::data::Data;
+use crate::engine::Engine;
 use crate::measure::{self, Check, Contender, Group, Plan, Role, Work, probe};
 use crate::result::{Row, round3};
-use blosc_core::Level;
+use blosc_core::{Codec, Filter, Level};
+use std::rc::Rc;
 
 /// What to run, as chosen on the command line.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Choice {
     /// Kernel levels.
     pub isas: Vec<Level>,
     /// Item sizes of kernel suites.
     pub typesizes: Vec<usize>,
-    /// Sizes in bytes of kernel suites, and of arrays in chunk suites (empty: the arrays' own).
+    /// Sizes in bytes of kernel suites.
     pub sizes: Vec<usize>,
     /// Arrays for chunk suites.
     pub data: Vec<Data>,
+    /// Sizes they are cut or repeated to; empty for their own.
+    pub array_sizes: Vec<usize>,
+    /// Kernel levels of chunk suites.
+    pub chunk_isas: Vec<Level>,
+    /// Codecs of chunk suites.
+    pub codecs: Vec<Codec>,
+    /// Filters of chunk suites.
+    pub filters: Vec<Filter>,
+    /// Compression levels of chunk suites.
+    pub levels: Vec<u8>,
+    /// Block size of chunk suites, or automatic.
+    pub blocksize: Option<u32>,
+    /// Numbers of threads of the suite `threads`.
+    pub threads: Vec<usize>,
+    /// Opponents; the first is the one ratios are given against.
+    pub engines: Vec<Rc<dyn Engine>>,
     /// Effort for each group.
     pub plan: Plan,
     /// Test only: flip a byte of every result of ours.
     pub corrupt: bool,
+}
+
+impl Default for Choice {
+    /// What the quick run takes.
+    fn default() -> Choice {
+        Choice {
+            isas: Level::available().collect(),
+            typesizes: kernels::TYPESIZES.to_vec(),
+            sizes: kernels::SIZES.to_vec(),
+            data: crate::data::everything(),
+            array_sizes: Vec::new(),
+            chunk_isas: vec![Level::best()],
+            codecs: chunks::CODECS.to_vec(),
+            filters: chunks::FILTERS.to_vec(),
+            levels: chunks::LEVELS.to_vec(),
+            blocksize: None,
+            threads: vec![1, 2],
+            engines: Vec::new(),
+            plan: Plan::QUICK,
+            corrupt: cfg!(feature = "corrupt-one-byte"),
+        }
+    }
 }
 
 /// The facts every row shares.

@@ -1,0 +1,98 @@
+//! This library.
+
+use super::{Engine, Spec};
+use crate::measure::Work;
+use crate::suite::spoil;
+use blosc_core::chunk::Plan;
+use blosc_core::codec::context::EncodeContext;
+use blosc_core::{Chunk, Level, Limits, Pool, Surroundings};
+use std::rc::Rc;
+
+/// This library at one level.
+#[derive(Clone, Copy, Debug)]
+pub struct Ours {
+    /// Its kernels.
+    pub level: Level,
+    /// Test only: flip a byte of every result.
+    pub corrupt: bool,
+}
+
+impl Engine for Ours {
+    fn name(&self) -> String {
+        "ours".into()
+    }
+
+    fn isa(&self) -> String {
+        self.level.isa().name().into()
+    }
+
+    fn compressor(&self, spec: &Spec, len: usize) -> Result<Work<'static>, String> {
+        let Ours { level, corrupt } = *self;
+        let params = spec.params();
+        if spec.threads > 1 {
+            let mut pool = Pool::new(spec.threads).level(level);
+            return Ok(Box::new(move |src, dst| {
+                let chunk = pool.compress(&params, src).map_err(|e| e.to_string())?;
+                let room = dst.get_mut(..chunk.len()).ok_or("the chunk does not fit")?;
+                room.copy_from_slice(&chunk);
+                spoil(corrupt, room);
+                Ok(chunk.len())
+            }));
+        }
+        let mut work = vec![0; Plan::work_len_for(&params, len)];
+        let mut context = EncodeContext::for_codec(params.codec, params.level.max(1), len)
+            .ok_or_else(|| format!("codec {} is not built in", params.codec))?;
+        Ok(Box::new(move |src, dst| {
+            let plan = Plan::new(&params, Surroundings::default(), &[], src).map_err(|e| e.to_string())?;
+            let n = plan.encode(level, &mut work, &mut context, dst).map_err(|e| e.to_string())?;
+            spoil(corrupt, dst.get_mut(..n).unwrap_or_default());
+            Ok(n)
+        }))
+    }
+
+    fn decompressor(&self, spec: &Spec, chunk: Rc<[u8]>) -> Result<Work<'static>, String> {
+        let Ours { level, corrupt } = *self;
+        let mut pool = Pool::new(spec.threads.max(1)).level(level);
+        Ok(Box::new(move |_, dst| {
+            let chunk = Chunk::parse_with(&chunk, &Limits::NONE).map_err(|e| e.to_string())?;
+            let n = pool.decompress_into(&chunk, Surroundings::default(), dst).map_err(|e| e.to_string())?;
+            spoil(corrupt, dst.get_mut(..n).unwrap_or_default());
+            Ok(n)
+        }))
+    }
+
+    fn getitem(
+        &self,
+        spec: &Spec,
+        chunk: Rc<[u8]>,
+        start: usize,
+        count: usize,
+    ) -> Result<Work<'static>, String> {
+        let Ours { level, corrupt } = *self;
+        let mut pool = Pool::new(1).level(level);
+        let range = start * spec.typesize..(start + count) * spec.typesize;
+        Ok(Box::new(move |_, dst| {
+            // Only what the items touch is checked: the form of a reader that wants ten items of many.
+            let chunk = Chunk::parse_partial(&chunk, &Limits::NONE).map_err(|e| e.to_string())?;
+            let n = pool
+                .get_bytes(&chunk, Surroundings::default(), range.clone(), dst)
+                .map_err(|e| e.to_string())?;
+            spoil(corrupt, dst.get_mut(..n).unwrap_or_default());
+            Ok(n)
+        }))
+    }
+}
+
+/// One chunk by our best level.
+pub fn compress(spec: &Spec, data: &[u8]) -> Result<Rc<[u8]>, String> {
+    Ok(Pool::new(1).compress(&spec.params(), data).map_err(|e| e.to_string())?.into())
+}
+
+/// Judges a chunk: our scalar decoder must give back `source`.
+pub fn decodes_to(source: &[u8]) -> crate::measure::Check<'_> {
+    Box::new(move |got| {
+        let chunk = Chunk::parse_with(got, &Limits::NONE).map_err(|e| format!("wrong chunk: {e}"))?;
+        let back = Pool::new(1).level(Level::SCALAR).decompress(&chunk);
+        crate::suite::expect(source)(&back.map_err(|e| format!("wrong chunk: {e}"))?)
+    })
+}

@@ -1,0 +1,137 @@
+//! Suite `chunks`: whole chunks written and read, for each array, codec, filter and level.
+
+use super::{Bout, Case, Choice, Job, expect};
+use crate::data::Data;
+use crate::engine::ours::{self, Ours, decodes_to};
+use crate::engine::{Engine, Spec};
+use crate::result::{Row, round3};
+use blosc_core::{Codec, Filter, max_encoded_len};
+use std::rc::Rc;
+
+/// Codecs that are written.
+pub const CODECS: [Codec; 5] = [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd];
+/// Filters that are compared.
+pub const FILTERS: [Filter; 3] = [Filter::None, Filter::Shuffle, Filter::BitShuffle];
+/// Compression levels that are compared.
+pub const LEVELS: [u8; 3] = [1, 5, 9];
+
+/// Jobs for every combination that makes sense: shuffling single bytes does not.
+pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
+    let mut jobs = Vec::new();
+    for data in arrays(choice) {
+        let data = Rc::new(data);
+        for spec in specs(choice, data.typesize) {
+            let data = Rc::clone(&data);
+            jobs.push(Job {
+                label: format!("{} {} l{}, {}", spec.codec, spec.filter.name(), spec.level, data.name),
+                run: Box::new(move |setting, plan, stop| {
+                    let mut rows = compress("chunks", &spec, &data, choice).run(setting, plan, stop);
+                    match ours::compress(&spec, &data.bytes) {
+                        Ok(chunk) => {
+                            let bout = decompress("chunks", &spec, &data, chunk, choice);
+                            rows.extend(bout.run(setting, plan, stop));
+                        }
+                        Err(why) => {
+                            let row = row("chunks", "decompress", &spec, &data);
+                            rows.push(Row { refused: Some(why), ..row });
+                        }
+                    }
+                    rows
+                }),
+            });
+        }
+    }
+    jobs
+}
+
+fn specs(choice: &Choice, typesize: usize) -> Vec<Spec> {
+    let mut specs = Vec::new();
+    for &codec in &choice.codecs {
+        for &filter in choice.filters.iter().filter(|f| typesize > 1 || **f != Filter::Shuffle) {
+            for &level in &choice.levels {
+                let blocksize = choice.blocksize;
+                specs.push(Spec { codec, filter, level, typesize, threads: 1, blocksize });
+            }
+        }
+    }
+    specs
+}
+
+/// The arrays at the sizes asked for, or at their own.
+pub fn arrays(choice: &Choice) -> Vec<Data> {
+    if choice.array_sizes.is_empty() {
+        return choice.data.clone();
+    }
+    choice.data.iter().flat_map(|d| choice.array_sizes.iter().map(|s| d.sized(*s))).collect()
+}
+
+/// The fixed part of a row.
+pub fn row(suite: &str, op: &str, spec: &Spec, data: &Data) -> Row {
+    Row {
+        suite: suite.into(),
+        engine: "ours".into(),
+        op: op.into(),
+        codec: spec.codec.name().into(),
+        filter: spec.filter.name().into(),
+        level: Some(spec.level),
+        typesize: data.typesize,
+        bytes: data.bytes.len(),
+        blocksize: spec.blocksize,
+        threads: spec.threads,
+        data: data.name.clone(),
+        ..Row::default()
+    }
+}
+
+/// This library at each level asked for, then the others; with whether it is an opponent.
+pub fn engines(choice: &Choice) -> Vec<(Rc<dyn Engine>, bool)> {
+    let own = choice.chunk_isas.iter().map(|&level| {
+        let ours: Rc<dyn Engine> = Rc::new(Ours { level, corrupt: choice.corrupt });
+        (ours, false)
+    });
+    own.chain(choice.engines.iter().map(|e| (Rc::clone(e), true))).collect()
+}
+
+/// Everybody compresses `data`.
+pub fn compress<'a>(suite: &'static str, spec: &Spec, data: &'a Data, choice: &Choice) -> Bout<'a> {
+    let mut cases = Vec::new();
+    for (engine, peer) in engines(choice) {
+        let Ok(work) = engine.compressor(spec, data.bytes.len()) else { continue };
+        cases.push(Case {
+            row: Row { engine: engine.name(), isa: engine.isa(), ..row(suite, "compress", spec, data) },
+            peer,
+            work,
+            check: decodes_to(&data.bytes),
+        });
+    }
+    let bytes = data.bytes.len();
+    Bout { source: &data.bytes, room: max_encoded_len(bytes) + 1024, bytes, cases, probe_rows: None }
+}
+
+/// Everybody decompresses the same chunk of `data`.
+pub fn decompress<'a>(
+    suite: &'static str,
+    spec: &Spec,
+    data: &'a Data,
+    chunk: Rc<[u8]>,
+    choice: &Choice,
+) -> Bout<'a> {
+    let mut cases = Vec::new();
+    let bytes = data.bytes.len();
+    for (engine, peer) in engines(choice) {
+        let Ok(work) = engine.decompressor(spec, Rc::clone(&chunk)) else { continue };
+        cases.push(Case {
+            row: Row {
+                engine: engine.name(),
+                isa: engine.isa(),
+                cbytes: Some(chunk.len()),
+                ratio: Some(round3(bytes as f64 / chunk.len().max(1) as f64)),
+                ..row(suite, "decompress", spec, data)
+            },
+            peer,
+            work,
+            check: expect(&data.bytes),
+        });
+    }
+    Bout { source: &data.bytes, room: bytes, bytes, cases, probe_rows: None }
+}
