@@ -1,0 +1,50 @@
+//! Nothing wrong is ever timed: with one byte of every result flipped, every case of ours is refused.
+
+use blosc_bench::measure::Plan;
+use blosc_bench::result::Row;
+use blosc_bench::suite::{Choice, Setting, chunks, kernels};
+use blosc_core::{Codec, Filter};
+
+fn run(corrupt: bool) -> Vec<Row> {
+    let data = blosc_bench::data::corpus::REAL.iter().map(|r| r.array()).take(3).collect();
+    let choice = Choice {
+        typesizes: vec![1, 3, 8],
+        sizes: vec![1000, 16 << 10],
+        data,
+        array_sizes: vec![20_000],
+        codecs: vec![Codec::BloscLz, Codec::Lz4],
+        filters: vec![Filter::Shuffle, Filter::BitShuffle],
+        levels: vec![5],
+        corrupt,
+        ..Choice::default()
+    };
+    let setting = Setting { arch: pulp::Arch::new(), timing: true, loaded: false };
+    let mut jobs = kernels::jobs("kernels", &choice);
+    jobs.extend(kernels::jobs("split", &choice));
+    jobs.extend(chunks::jobs(&choice));
+    jobs.into_iter().flat_map(|job| (job.run)(&setting, &Plan::QUICK, &|| false)).collect()
+}
+
+#[test]
+fn a_wrong_kernel_or_codec_is_never_timed() {
+    let rows = run(true);
+    let ours: Vec<&Row> = rows.iter().filter(|r| r.engine == "ours").collect();
+    assert!(ours.len() > 40);
+    for row in ours {
+        assert!(!row.verified && row.median_ns.is_none() && row.gbps.is_none(), "{}", row.label());
+        assert!(row.refused.as_ref().is_some_and(|why| why.starts_with("wrong")), "{:?}", row.refused);
+    }
+}
+
+#[test]
+fn right_ones_are_timed() {
+    for row in run(false) {
+        assert!(
+            row.verified && row.median_ns.is_some_and(|ns| ns > 0.0),
+            "{}: {:?}",
+            row.label(),
+            row.refused
+        );
+        assert!(row.engine != "ours" || row.vs_copy.is_some_and(|x| x > 0.0));
+    }
+}
