@@ -12,6 +12,8 @@ extern crate std;
 
 #[cfg(feature = "alloc")]
 pub mod b2nd;
+#[cfg(feature = "std")]
+pub mod bcolz;
 #[cfg(feature = "alloc")]
 pub mod bloscpack;
 pub mod cframe;

@@ -60,6 +60,31 @@ pub fn check_range(at: u64, len: usize, nbytes: u64) -> Result<u64, Error> {
     }
 }
 
+/// Reads a part of chunk `i`, its decoded bytes `range`, into `out`.
+pub(crate) type ReadPart<'f> = dyn FnMut(u64, Range<usize>, &mut [u8]) -> Result<(), Error> + 'f;
+
+/// Splits a read of `out` at `at` over chunks of `chunk` decoded bytes each.
+pub(crate) fn over_chunks(
+    chunk: u64,
+    mut at: u64,
+    mut out: &mut [u8],
+    read: &mut ReadPart<'_>,
+) -> Result<(), Error> {
+    while !out.is_empty() {
+        let (Some(index), Some(skip)) = (at.checked_div(chunk), at.checked_rem(chunk)) else {
+            return Err(Error::OutOfRange { what: "byte", index: at, len: 0 });
+        };
+        let room = usize::try_from(chunk.saturating_sub(skip)).unwrap_or(usize::MAX);
+        let n = room.min(out.len());
+        let start = usize::try_from(skip).unwrap_or(usize::MAX);
+        let Some((now, rest)) = core::mem::take(&mut out).split_at_mut_checked(n) else { break };
+        read(index, start..start.saturating_add(n), now)?;
+        out = rest;
+        at = at.saturating_add(n as u64);
+    }
+    Ok(())
+}
+
 /// One piece of new content.
 pub enum Piece<'a> {
     /// Decoded bytes `range` of what was there before.

@@ -51,6 +51,23 @@ impl Sizes {
     }
 }
 
+/// The sizes of a chunk inside other bytes, for the chunk files of bcolz.
+#[cfg(feature = "std")]
+pub(crate) struct ChunkSizes;
+
+#[cfg(feature = "std")]
+impl ChunkSizes {
+    /// Plain and stored size of the chunk at `offset` of `bytes`, with `room` bytes up to the end of its file.
+    pub fn at(bytes: &[u8], offset: u64, room: u64) -> Result<(u64, u64), Error> {
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        let head = bytes.get(start..).and_then(|rest| rest.first_chunk::<16>());
+        let (structure, field, needed) = (Structure::BloscpackChunk, "chunk header", CHUNK_HEADER);
+        let head = head.ok_or(Error::Truncated { structure, field, offset, needed })?;
+        let sizes = Sizes::parse(head, offset, room)?;
+        Ok((sizes.nbytes.into(), sizes.ctbytes.into()))
+    }
+}
+
 /// Positions of all chunks, in the file and in the decoded data.
 #[derive(Clone, Debug)]
 pub(super) struct Index {

@@ -35,12 +35,18 @@ mod writer;
 pub use checksum::{Checksum, Digest};
 pub use edit::Edit;
 pub use header::{Header, Layout};
+#[cfg(feature = "std")]
+pub(crate) use index::ChunkSizes;
 pub use metadata::{MetaCodec, MetaHeader, MetaOptions, Room};
+#[cfg(feature = "std")]
+pub(crate) use numpy::parse_dtype;
 pub use numpy::{Numpy, Order};
 pub use reader::Bloscpack;
 #[cfg(feature = "std")]
 pub use stream::StreamReader;
 pub use verify::Report;
+#[cfg(feature = "std")]
+pub(crate) use writer::encode_chunk;
 pub use writer::{Options, Spare, Writer};
 
 /// The first four bytes of every bloscpack file.

@@ -16,6 +16,10 @@ use alloc::vec::Vec;
 use blosc_core::{Chunk, Pool, Surroundings};
 use std::io::Read;
 
+/// No stream is longer than this. What tells a v0 file from later ones is that the count a later header
+/// would have is absurd, and that takes a length.
+const LONGEST: u64 = 1 << 44;
+
 /// Decodes a file chunk by chunk from a source that cannot seek.
 pub struct StreamReader<I> {
     input: I,
@@ -37,7 +41,7 @@ impl<I: Read> StreamReader<I> {
     pub fn open(mut input: I, limits: &Limits) -> Result<StreamReader<I>, Error> {
         let mut head = Vec::new();
         input.by_ref().take(40).read_to_end(&mut head)?;
-        let header = Header::detect(&head, None)?;
+        let header = Header::detect(&head, Some(LONGEST))?;
         let used = header.layout.header_len();
         let ahead = head.get(used..).unwrap_or_default().to_vec();
         let mut stream = StreamReader {

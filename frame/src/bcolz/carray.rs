@@ -1,0 +1,472 @@
+//! A carray: one column in a directory (format document §2), read and edited.
+//!
+//! ```text
+//! root/ __attrs__   data/__0.blp … __k.blp   meta/sizes   meta/storage
+//! full = rows div chunklen    files __0 … __(full−1), chunklen rows each
+//! left = rows mod chunklen    file __full, at least `left` rows of the unfinished chunk
+//! ```
+//! The rows come from `sizes` alone: files beyond them are leftovers of trims and unfinished appends, and
+//! are ignored. An edit puts every file in place by a rename: chunks first, then `sizes`; surplus files go
+//! last. Growing is therefore atomic, and so is shrinking at the end (`sizes` first). Changes in the middle
+//! are atomic chunk by chunk, in an order in which rows that move are never lost.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use super::descriptor::{
+    CParams, Geometry, Sizes, Storage, default_chunklen, default_item, invalid, read_json, write_json,
+    zero_of,
+};
+use super::quantize;
+use super::tree::{Tree, discard, put};
+use crate::b2nd::dtype::Dtype;
+use crate::bloscpack::{ChunkSizes, Header, Layout, encode_chunk};
+use crate::error::{Error, IoKind, Structure};
+use crate::io::ReadAt;
+use crate::limits::Limits;
+use crate::plain::{Content, Piece, Plain, check_range, over_chunks};
+use crate::value::Value;
+use alloc::format;
+use alloc::vec::Vec;
+use blosc_core::{Chunk, Pool, Surroundings};
+use core::ops::Range;
+
+/// Length of the header of a chunk file.
+const FILE_HEADER: u64 = 16;
+
+/// How a new column is laid out.
+#[derive(Clone, Debug)]
+pub struct Create {
+    /// Type of the items.
+    pub dtype: Dtype,
+    /// Shape of a row; empty for one item per row.
+    pub row: Vec<u64>,
+    /// Rows per chunk; by default what bcolz chooses for `expectedlen`.
+    pub chunklen: Option<u64>,
+    /// Expected number of rows.
+    pub expectedlen: u64,
+    /// Compression.
+    pub cparams: CParams,
+    /// Fill value; by default zero of the dtype.
+    pub dflt: Option<Value>,
+    /// User attributes.
+    pub attrs: Value,
+}
+
+impl Create {
+    /// Rows of one item of this type.
+    pub fn new(dtype: Dtype) -> Create {
+        Create {
+            dtype,
+            row: Vec::new(),
+            chunklen: None,
+            expectedlen: 0,
+            cparams: CParams::default(),
+            dflt: None,
+            attrs: Value::Object(Vec::new()),
+        }
+    }
+}
+
+/// One column in a directory.
+pub struct CArray<T> {
+    root: T,
+    data: T,
+    meta: T,
+    storage: Storage,
+    sizes: Sizes,
+    attrs: Value,
+    geometry: Geometry,
+    limits: Limits,
+    /// Bytes of room behind each chunk, for programs that change them in place (§6).
+    reserve: u32,
+    /// Whether every step waits for the disk.
+    durable: bool,
+}
+
+/// A chunk read from its file.
+struct Loaded {
+    file: Vec<u8>,
+    nbytes: u64,
+    ctbytes: u64,
+}
+
+impl<T: Tree> CArray<T> {
+    /// Opens the column in `root`.
+    ///
+    /// # Errors
+    /// Malformed or missing descriptors; object dtypes; sizes that overflow or exceed what a chunk holds.
+    pub fn open(root: T, limits: &Limits) -> Result<CArray<T>, Error> {
+        let (data, meta) = (root.enter("data")?, root.enter("meta")?);
+        let storage = Storage::read(&meta)?;
+        let sizes = Sizes::read(&meta)?;
+        let attrs = read_attrs(&root)?;
+        let geometry = Geometry::new(&storage.dtype, &sizes.shape, storage.chunklen)?;
+        Ok(CArray {
+            root,
+            data,
+            meta,
+            storage,
+            sizes,
+            attrs,
+            geometry,
+            limits: *limits,
+            reserve: 0,
+            durable: true,
+        })
+    }
+
+    /// Creates an empty column in the empty directory `root`.
+    ///
+    /// # Errors
+    /// [`Error::Param`] for what a column cannot be; errors of the file system.
+    pub fn create(root: T, create: &Create, limits: &Limits) -> Result<CArray<T>, Error> {
+        let mut shape = alloc::vec![0];
+        shape.extend_from_slice(&create.row);
+        let atom = Geometry::new(&create.dtype, &shape, 1)?.atom;
+        let chunklen = create.chunklen.unwrap_or_else(|| default_chunklen(create.expectedlen, atom));
+        let geometry = Geometry::new(&create.dtype, &shape, chunklen)?;
+        let storage = Storage {
+            dtype: create.dtype.clone(),
+            cparams: create.cparams.clone(),
+            chunklen,
+            expectedlen: create.expectedlen,
+            dflt: create.dflt.clone().unwrap_or_else(|| zero_of(&create.dtype)),
+        };
+        storage.cparams.params(storage.typesize())?;
+        let (data, meta) = (root.make("data")?, root.make("meta")?);
+        let sizes = Sizes { shape, nbytes: 0, cbytes: geometry.chunk };
+        write_json(&meta, "storage", &storage.to_value(), false)?;
+        write_json(&meta, "sizes", &sizes.to_value(), false)?;
+        write_json(&root, "__attrs__", &create.attrs, false)?;
+        let attrs = create.attrs.clone();
+        Ok(CArray {
+            root,
+            data,
+            meta,
+            storage,
+            sizes,
+            attrs,
+            geometry,
+            limits: *limits,
+            reserve: 0,
+            durable: true,
+        })
+    }
+
+    /// Sets the bytes of room left behind each chunk that is written.
+    pub fn reserve(mut self, bytes: u32) -> Self {
+        self.reserve = bytes;
+        self
+    }
+
+    /// Whether each file waits for the disk before the next step; on unless a whole new container is
+    /// being made.
+    pub fn durable(mut self, durable: bool) -> Self {
+        self.durable = durable;
+        self
+    }
+
+    /// What `meta/storage` says.
+    pub fn storage(&self) -> &Storage {
+        &self.storage
+    }
+
+    /// Rows, then the shape of a row.
+    pub fn shape(&self) -> &[u64] {
+        &self.sizes.shape
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> u64 {
+        self.sizes.rows()
+    }
+
+    /// Bytes of a row.
+    pub fn row_nbytes(&self) -> u64 {
+        self.geometry.atom
+    }
+
+    /// What `meta/sizes` says; its byte counts are informational.
+    pub fn sizes(&self) -> &Sizes {
+        &self.sizes
+    }
+
+    /// User attributes.
+    pub fn attrs(&self) -> &Value {
+        &self.attrs
+    }
+
+    /// Replaces the user attributes.
+    pub fn set_attrs(&mut self, attrs: Value) -> Result<(), Error> {
+        write_json(&self.root, "__attrs__", &attrs, self.durable)?;
+        self.attrs = attrs;
+        Ok(())
+    }
+
+    /// Number of chunk files the rows need.
+    pub fn nchunks(&self) -> u64 {
+        self.rows().div_ceil(self.storage.chunklen.max(1))
+    }
+
+    /// Decoded bytes of chunk `i` that count.
+    fn chunk_len(&self, i: u64) -> u64 {
+        self.nbytes().saturating_sub(i.saturating_mul(self.geometry.chunk)).min(self.geometry.chunk)
+    }
+
+    fn load(&self, i: u64) -> Result<Loaded, Error> {
+        let file = match self.data.open(&chunk_name(i), false) {
+            Err(e) if e.kind == IoKind::NotFound => {
+                return Err(Error::Missing { structure: Structure::Bcolz, what: "chunk", number: i });
+            }
+            other => other?,
+        };
+        let size = file.size()?;
+        // A chunk never takes more than its data and its header; room behind it is not read.
+        let most = self.geometry.chunk.saturating_add(FILE_HEADER.saturating_add(16));
+        let n = usize::try_from(size.min(most)).map_err(|_| IoKind::NoSpace)?;
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(n).map_err(|_| IoKind::NoSpace)?;
+        bytes.resize(n, 0);
+        file.read_exact_at(0, &mut bytes)?;
+        let header = Header::detect(&bytes, Some(size))?;
+        if header.layout != Layout::V1 || header.nchunks != Some(1) {
+            return invalid("header of a chunk file", i64::try_from(i).unwrap_or(i64::MAX));
+        }
+        let room = size.saturating_sub(FILE_HEADER);
+        let (nbytes, ctbytes) = ChunkSizes::at(&bytes, FILE_HEADER, room)?;
+        let need = self.chunk_len(i);
+        let last = i.saturating_add(1) >= self.nchunks();
+        let whole = nbytes.checked_rem(self.geometry.atom) == Some(0) && nbytes <= self.geometry.chunk;
+        if !whole || nbytes < need || (!last && nbytes != need) {
+            return Err(Error::Invalid {
+                structure: Structure::Bcolz,
+                field: "nbytes of a chunk",
+                offset: i,
+                value: i64::try_from(nbytes).unwrap_or(i64::MAX),
+            });
+        }
+        Ok(Loaded { file: bytes, nbytes, ctbytes })
+    }
+
+    /// Decodes bytes `range` of chunk `i` into `out`.
+    fn read_part(&self, pool: &mut Pool, i: u64, range: Range<usize>, out: &mut [u8]) -> Result<(), Error> {
+        let loaded = self.load(i)?;
+        let name = |error| Error::Chunk { chunk: Some(i), offset: FILE_HEADER, error };
+        let bytes = loaded.file.get(16..).unwrap_or_default();
+        let chunk = Chunk::parse_with(bytes, &self.limits.chunk).map_err(name)?;
+        if range.start == 0 && range.end as u64 == loaded.nbytes {
+            pool.decompress_into(&chunk, Surroundings::default(), out).map_err(name)?;
+        } else {
+            pool.get_bytes(&chunk, Surroundings::default(), range, out).map_err(name)?;
+        }
+        Ok(())
+    }
+
+    /// Adds rows at the end. `data` is whole rows as they lie in memory.
+    pub fn append(&mut self, pool: &mut Pool, data: &dyn ReadAt) -> Result<(), Error> {
+        let len = self.nbytes();
+        self.splice(pool, len..len, alloc::vec![Piece::New(data, 0..data.size()?)])
+    }
+
+    /// Overwrites rows from `row` on.
+    pub fn set(&mut self, pool: &mut Pool, row: u64, data: &dyn ReadAt) -> Result<(), Error> {
+        let (at, n) = (row.saturating_mul(self.geometry.atom), data.size()?);
+        self.splice(pool, at..at.saturating_add(n), alloc::vec![Piece::New(data, 0..n)])
+    }
+
+    /// Removes rows; those behind them move up.
+    pub fn remove(&mut self, pool: &mut Pool, rows: Range<u64>) -> Result<(), Error> {
+        let atom = self.geometry.atom;
+        self.splice(pool, rows.start.saturating_mul(atom)..rows.end.saturating_mul(atom), Vec::new())
+    }
+
+    /// Takes `rows` rows off the end.
+    pub fn trim(&mut self, pool: &mut Pool, rows: u64) -> Result<(), Error> {
+        match self.rows().checked_sub(rows) {
+            Some(left) => self.resize(pool, left),
+            None => Err(Error::OutOfRange { what: "row", index: rows, len: self.rows() }),
+        }
+    }
+
+    /// Cuts rows off the end or adds rows of the default value.
+    pub fn resize(&mut self, pool: &mut Pool, rows: u64) -> Result<(), Error> {
+        let old = self.nbytes();
+        let Some(new) = rows.checked_mul(self.geometry.atom) else {
+            return invalid("rows", i64::try_from(rows).unwrap_or(i64::MAX));
+        };
+        let item = default_item(&self.storage.dtype, &self.storage.dflt);
+        let pieces = match new.checked_sub(old) {
+            Some(more) if more > 0 => alloc::vec![Piece::Fill(&item, more)],
+            _ => Vec::new(),
+        };
+        self.splice(pool, new.min(old)..old, pieces)
+    }
+
+    /// Replaces decoded bytes `range` by `pieces`; both must be whole rows.
+    pub fn splice(
+        &mut self,
+        pool: &mut Pool,
+        range: Range<u64>,
+        pieces: Vec<Piece<'_>>,
+    ) -> Result<(), Error> {
+        let end = self.prepare(pool, range, pieces)?;
+        self.commit(end)
+    }
+
+    /// Writes all chunk files of an edit; [`CArray::commit`] makes it count. For tables, whose columns
+    /// change together.
+    pub(super) fn prepare(
+        &mut self,
+        pool: &mut Pool,
+        range: Range<u64>,
+        pieces: Vec<Piece<'_>>,
+    ) -> Result<Sizes, Error> {
+        let content = Content::splice(self.nbytes(), range.clone(), pieces)?;
+        let atom = self.geometry.atom;
+        let odd = |n: u64| n.checked_rem(atom) != Some(0);
+        if odd(content.nbytes()) || odd(range.start) || odd(range.end) {
+            let value = i64::try_from(content.nbytes()).unwrap_or(i64::MAX);
+            return Err(Error::Param { name: "bytes", value, allowed: "whole rows" });
+        }
+        let rows = content.nbytes().checked_div(atom).unwrap_or(0);
+        let mut sizes = self.sizes.clone();
+        if let Some(first) = sizes.shape.first_mut() {
+            *first = rows;
+        }
+        sizes.nbytes = content.nbytes();
+        let changed = content.changed();
+        let chunk = self.geometry.chunk;
+        let needed = content.nbytes().div_ceil(chunk);
+        let old_full = self.nbytes().checked_div(chunk).unwrap_or(0);
+        let new_full = content.nbytes().checked_div(chunk).unwrap_or(0);
+        let cut = range.end == self.nbytes() && content.nbytes() == range.start;
+        let mut touched =
+            changed.start.checked_div(chunk).unwrap_or(0)..changed.end.div_ceil(chunk).min(needed);
+        if changed.is_empty() || cut {
+            // A leftover file may hold more rows than count: cutting the end writes no chunk.
+            touched = 0..0;
+        }
+        let full = |i: u64, full: u64| i < full;
+        // Rows that move up are read from chunks behind the one being written, and the other way round.
+        let down = content.nbytes() > self.nbytes();
+        let mut created = Vec::new();
+        let mut delta = 0i128;
+        for step in touched.clone() {
+            let i = if down {
+                touched.end.saturating_sub(1).saturating_sub(step.saturating_sub(touched.start))
+            } else {
+                step
+            };
+            let before = if full(i, old_full) { self.load(i)?.ctbytes } else { 0 };
+            let written = self.write_chunk(pool, &content, i);
+            let after = match written {
+                Ok(n) => n,
+                Err(error) => {
+                    // New files count for nothing until `sizes` says so; take them away all the same.
+                    for &i in &created {
+                        let _ = self.data.remove(&chunk_name(i));
+                    }
+                    return Err(error);
+                }
+            };
+            if i >= self.nchunks() {
+                created.push(i);
+            }
+            delta = delta.saturating_sub(before.into());
+            delta = delta.saturating_add(if full(i, new_full) { after.into() } else { 0 });
+        }
+        for i in new_full..old_full {
+            if !touched.contains(&i) {
+                delta = delta.saturating_sub(self.load(i).map_or(0, |l| l.ctbytes.into()));
+            }
+        }
+        let cbytes = i128::from(sizes.cbytes).saturating_add(delta).max(0);
+        sizes.cbytes = u64::try_from(cbytes).unwrap_or(u64::MAX);
+        Ok(sizes)
+    }
+
+    /// Makes an edit count: `sizes`, then surplus files.
+    pub(super) fn commit(&mut self, sizes: Sizes) -> Result<(), Error> {
+        if sizes == self.sizes {
+            return Ok(());
+        }
+        let before = self.nchunks();
+        write_json(&self.meta, "sizes", &sizes.to_value(), self.durable)?;
+        self.sizes = sizes;
+        for i in self.nchunks()..before {
+            discard(&self.data, &chunk_name(i))?;
+        }
+        Ok(())
+    }
+
+    fn write_chunk(&self, pool: &mut Pool, content: &Content<'_>, i: u64) -> Result<u64, Error> {
+        let at = i.saturating_mul(self.geometry.chunk);
+        let n = content.nbytes().saturating_sub(at).min(self.geometry.chunk);
+        let mut plain = alloc::vec![0; usize::try_from(n).map_err(|_| IoKind::NoSpace)?];
+        content.read(pool, self, at, &mut plain)?;
+        quantize::apply(&self.storage, &mut plain);
+        let params = self.storage.cparams.params(self.storage.typesize())?;
+        let chunk = encode_chunk(pool, &params, &plain, 0)?;
+        let mut file = Vec::with_capacity(chunk.len().saturating_add(16));
+        file.extend_from_slice(b"blpk\x01\0\0\0\x01\0\0\0\0\0\0\0");
+        file.extend_from_slice(&chunk);
+        file.resize(file.len().saturating_add(usize::try_from(self.reserve).unwrap_or(0)), 0);
+        put(&self.data, &chunk_name(i), &file, self.durable)?;
+        Ok(chunk.len() as u64)
+    }
+
+    /// Checks every chunk file and decodes it; returns the numbers of those that are damaged.
+    ///
+    /// # Errors
+    /// Only what keeps the directory from being read at all.
+    pub fn verify(&self, pool: &mut Pool) -> Result<Vec<(u64, Error)>, Error> {
+        let mut damaged = Vec::new();
+        let mut plain = Vec::new();
+        for i in 0..self.nchunks() {
+            let n = usize::try_from(self.chunk_len(i)).map_err(|_| IoKind::NoSpace)?;
+            // The file is checked before room for its data is made.
+            let checked = self.load(i).and_then(|_| {
+                plain.resize(n, 0);
+                self.read_part(pool, i, 0..n, &mut plain)
+            });
+            match checked {
+                Err(error @ Error::Missing { .. }) => {
+                    // A count that lies would go on like this for ever.
+                    damaged.push((i, error));
+                    break;
+                }
+                Err(error) => damaged.push((i, error)),
+                Ok(()) => {}
+            }
+        }
+        Ok(damaged)
+    }
+}
+
+impl<T: Tree> Plain for CArray<T> {
+    fn nbytes(&self) -> u64 {
+        self.rows().saturating_mul(self.geometry.atom)
+    }
+    fn read_plain(&self, pool: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
+        check_range(at, out.len(), self.nbytes())?;
+        over_chunks(self.geometry.chunk, at, out, &mut |i, range, out| self.read_part(pool, i, range, out))
+    }
+    fn chunk_nbytes(&self) -> u64 {
+        self.geometry.chunk
+    }
+}
+
+fn chunk_name(i: u64) -> alloc::string::String {
+    format!("__{i}.blp")
+}
+
+/// The user attributes; an empty file is what bcolz leaves when a value could not be stored.
+pub(super) fn read_attrs<T: Tree>(root: &T) -> Result<Value, Error> {
+    match read_json(root, "__attrs__") {
+        Ok(Some(value)) => Ok(value),
+        Ok(None) => Ok(Value::Object(Vec::new())),
+        Err(Error::Text { error, .. }) if error.what.starts_with("the file is empty") => {
+            Ok(Value::Object(Vec::new()))
+        }
+        Err(error) => Err(error),
+    }
+}

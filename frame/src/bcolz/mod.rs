@@ -1,0 +1,19 @@
+//! Directory containers: carray and ctable as bcolz 1.2 writes them, and the Blaze layout that was
+//! proposed for its successor.
+//!
+//! ```text
+//! ctable   __rootdirs__  __attrs__  <column>/ …          each column a carray
+//! carray   __attrs__  meta/{storage,sizes}  data/__0.blp …
+//! ```
+//! Nothing is unpickled: object columns are refused.
+
+mod carray;
+mod ctable;
+mod descriptor;
+mod quantize;
+mod tree;
+
+pub use carray::{CArray, Create};
+pub use ctable::CTable;
+pub use descriptor::{CParams, Sizes, Storage, codec_by_name, default_chunklen, numpy_name};
+pub use tree::{Tree, check_column};
