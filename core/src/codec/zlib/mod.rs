@@ -1,13 +1,38 @@
-//! zlib streams (RFC 1950, RFC 1951).
+//! zlib streams (RFC 1950) around deflate (RFC 1951): our own decoder, for builds without an allocator.
+//!
+//! ```text
+//! CMF FLG   CMF & 15 = 8 (deflate), CMF >> 4 <= 7, (CMF << 8 | FLG) % 31 = 0, FLG & 0x20 = preset dictionary
+//! block*    last:1 type:2, then by type: 0 stored, 1 fixed codes, 2 codes described in the block
+//! adler32   big-endian, of the decoded bytes
+//! ```
+//! The output is the history, so no window is kept; the tables lie in the caller's scratch.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+mod adler;
+mod bits;
+mod huffman;
+mod inflate;
 
 use super::{CodecError, CodecErrorKind};
 use crate::arch::out::Out;
+pub use adler::adler32;
 
-/// Bytes of scratch memory [`decode`] needs.
-pub const DECODE_WORK_LEN: usize = 8 << 10;
+/// Bytes of scratch memory [`decode`] needs: the two code tables.
+pub const DECODE_WORK_LEN: usize = huffman::TABLES_LEN;
 
-/// Expands `src` into exactly `out`.
+/// Expands the zlib stream at the start of `src` into exactly `out`. Bytes after its end are ignored.
+///
+/// `work` holds at least [`DECODE_WORK_LEN`] bytes of any content and alignment.
 pub fn decode(src: &[u8], out: Out<'_>, work: &mut [u8]) -> Result<(), CodecError> {
-    let _ = (src, out, work);
-    Err(CodecErrorKind::Corrupt.at(0))
+    let Some(([cmf, flg], body)) = src.split_first_chunk::<2>() else {
+        return Err(CodecErrorKind::Truncated.at(0));
+    };
+    let header = u16::from_be_bytes([*cmf, *flg]);
+    if cmf & 15 != 8 || cmf >> 4 > 7 || header % 31 != 0 {
+        return Err(CodecErrorKind::Corrupt.at(0));
+    }
+    if flg & 0x20 != 0 {
+        return Err(CodecErrorKind::Dictionary.at(1));
+    }
+    inflate::stream(body, out, work).map_err(|(kind, at)| kind.at(at.saturating_add(2)))
 }

@@ -1,0 +1,89 @@
+//! Data for the codec tests: a small generator and buffers of many kinds, the same on every machine.
+#![allow(dead_code)]
+
+/// xorshift64.
+pub struct Rng(u64);
+
+impl Rng {
+    pub fn new(seed: u64) -> Rng {
+        Rng(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+    }
+    /// A number below `n`, which is not zero.
+    pub fn below(&mut self, n: usize) -> usize {
+        ((self.next() >> 32) as usize) % n
+    }
+}
+
+/// `full` tries under `BLOSC_LONG=1`, a tenth of that otherwise, a hundredth under `BLOSC_TENTH=1`.
+pub fn count(full: usize) -> usize {
+    let divisor = if std::env::var_os("BLOSC_LONG").is_some() {
+        1
+    } else if std::env::var_os("BLOSC_TENTH").is_some() {
+        100
+    } else {
+        10
+    };
+    (full / divisor).max(1)
+}
+
+/// Named buffers of `len` bytes: from constant to random, with the shapes filters leave behind.
+pub fn kinds(len: usize) -> Vec<(&'static str, Vec<u8>)> {
+    let mut rng = Rng::new(42);
+    let words: Vec<Vec<u8>> =
+        (0..200).map(|_| (0..1 + rng.below(9)).map(|_| b'a' + rng.below(26) as u8).collect()).collect();
+    let mut text = Vec::new();
+    while text.len() < len {
+        let i = rng.below(200) * rng.below(200) / 200;
+        text.extend_from_slice(&words[i]);
+        text.push(b' ');
+    }
+    text.truncate(len);
+    let random = (0..len).map(|_| rng.next() as u8).collect();
+    let skewed = (0..len).map(|_| (rng.next() as u8 & rng.next() as u8 & rng.next() as u8) % 50).collect();
+    let floats: Vec<u8> =
+        (0..len / 4 + 1).flat_map(|i| ((i as f32 * 0.01).sin() * 100.0).to_le_bytes()).take(len).collect();
+    let planes: Vec<u8> = (0..4).flat_map(|p| floats.iter().copied().skip(p).step_by(4)).take(len).collect();
+    let integers =
+        (0..len / 8 + 1).flat_map(|i| (i as u64 * 3 + 1_700_000_000).to_le_bytes()).take(len).collect();
+    let mut runs = Vec::new();
+    while runs.len() < len {
+        let (n, byte) = (1 + rng.below(100), rng.below(4) as u8 * 17);
+        runs.extend(std::iter::repeat_n(byte, n));
+    }
+    runs.truncate(len);
+    let periodic = (0..len).map(|i| (i % 7 * 31 + i / 1000) as u8).collect();
+    let zeros = vec![0; len];
+    let mut mixed = Vec::new();
+    while mixed.len() < len {
+        let n = 1 + rng.below(5000);
+        match rng.below(4) {
+            0 => mixed.extend(std::iter::repeat_n(7, n)),
+            1 => mixed.extend((0..n).map(|_| rng.next() as u8)),
+            2 if mixed.len() > 10 => {
+                let from = rng.below(mixed.len());
+                let n = n.min(mixed.len() - from);
+                mixed.extend_from_within(from..from + n);
+            }
+            _ => mixed.extend((0..n).map(|_| rng.next() as u8 & 15)),
+        }
+    }
+    mixed.truncate(len);
+    vec![
+        ("zeros", zeros),
+        ("runs", runs),
+        ("periodic", periodic),
+        ("text", text),
+        ("floats", floats),
+        ("planes", planes),
+        ("integers", integers),
+        ("skewed", skewed),
+        ("mixed", mixed),
+        ("random", random),
+    ]
+}

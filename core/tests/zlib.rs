@@ -1,0 +1,157 @@
+//! The crate's own inflate against zlib-rs, and against damage.
+#![cfg(feature = "zlib")]
+
+use blosc_core::codec::zlib::{self, DECODE_WORK_LEN};
+use blosc_core::error::CodecErrorKind;
+
+mod common;
+use common::{Rng, count, kinds};
+
+fn ours(src: &[u8], len: usize) -> Result<Vec<u8>, CodecErrorKind> {
+    let mut out = vec![0xA5; len + 16];
+    let mut work = vec![0x5A; DECODE_WORK_LEN + 1];
+    // Odd alignment, dirty scratch, guard bytes on both sides.
+    let result = zlib::decode(src, (&mut out[8..8 + len]).into(), &mut work[1..]);
+    assert!(out[..8].iter().chain(&out[8 + len..]).all(|&b| b == 0xA5), "wrote outside the output");
+    result.map_err(|e| e.kind)?;
+    Ok(out[8..8 + len].to_vec())
+}
+
+#[test]
+fn hand_made_streams() {
+    // Written by zlib: "hello hello hello hello\n", fixed codes.
+    let fixed = [
+        0x78, 0x9c, 0xcb, 0x48, 0xcd, 0xc9, 0xc9, 0x57, 0xc8, 0x40, 0x27, 0xb9, 0x00, 0x70, 0xbe, 0x08, 0xbb,
+    ];
+    assert_eq!(ours(&fixed, 24).unwrap(), b"hello hello hello hello\n");
+    assert_eq!(ours(&fixed, 23), Err(CodecErrorKind::TooLong));
+    assert_eq!(ours(&fixed, 25), Err(CodecErrorKind::TooShort));
+    let mut tail = fixed.to_vec();
+    tail.extend([1, 2, 3]);
+    assert_eq!(ours(&tail, 24).unwrap(), b"hello hello hello hello\n");
+    for n in 0..fixed.len() {
+        assert!(ours(&fixed[..n], 24).is_err(), "{n}");
+    }
+    // Stored blocks, the first of them empty.
+    let stored =
+        [0x78, 1, 0, 0, 0, 0xff, 0xff, 1, 3, 0, 0xfc, 0xff, b'a', b'b', b'c', 0x02, 0x4d, 0x01, 0x27];
+    assert_eq!(ours(&stored, 3).unwrap(), b"abc");
+    let mut bad = stored;
+    bad[18] ^= 1;
+    assert_eq!(ours(&bad, 3), Err(CodecErrorKind::Checksum));
+    bad[9] ^= 1;
+    assert_eq!(ours(&bad, 3), Err(CodecErrorKind::Corrupt));
+    // Header: method, sum, dictionary.
+    assert_eq!(ours(&[0x79, 0x9c], 1), Err(CodecErrorKind::Corrupt));
+    assert_eq!(ours(&[0x78, 0x9d], 1), Err(CodecErrorKind::Corrupt));
+    assert_eq!(ours(&[0x78, 0xbb, 0, 0, 0, 0], 1), Err(CodecErrorKind::Dictionary));
+    // Block type 3; a distance before the first byte.
+    assert_eq!(ours(&[0x78, 0x9c, 7], 1), Err(CodecErrorKind::Corrupt));
+    assert_eq!(ours(&[0x78, 0x9c, 0x03, 0x02, 0, 0, 0], 3), Err(CodecErrorKind::Distance));
+    // Empty.
+    assert_eq!(ours(&[0x78, 0x9c, 3, 0, 0, 0, 0, 1], 0).unwrap(), b"");
+    assert_eq!(
+        zlib::decode(&fixed, (&mut [0; 24]).into(), &mut [0; 100]).map_err(|e| e.kind),
+        Err(CodecErrorKind::Work)
+    );
+}
+
+#[test]
+fn adler_of_known_data() {
+    assert_eq!(zlib::adler32(b""), 1);
+    assert_eq!(zlib::adler32(b"Wikipedia"), 0x11E6_0398);
+    let all = vec![0xff; 1 << 20];
+    let (mut a, mut b) = (1u32, 0u32);
+    for (n, &byte) in all.iter().enumerate() {
+        if n % 77_777 == 0 {
+            assert_eq!(zlib::adler32(&all[..n]), b << 16 | a);
+        }
+        a = (a + u32::from(byte)) % 65521;
+        b = (b + a) % 65521;
+    }
+}
+
+#[cfg(feature = "std")]
+mod against_zlib_rs {
+    use super::*;
+    use blosc_core::Out;
+    use blosc_core::codec::context::DecodeContext;
+    use blosc_core::codec::zlib_host;
+    use zlib_rs::{DeflateConfig, Strategy, compress_bound, compress_slice};
+
+    fn deflate(data: &[u8], level: i32, strategy: Strategy) -> Vec<u8> {
+        let mut dst = vec![0; compress_bound(data.len())];
+        let config = DeflateConfig { level, strategy, ..DeflateConfig::default() };
+        let (out, code) = compress_slice(&mut dst, data, config);
+        assert_eq!(code, zlib_rs::ReturnCode::Ok);
+        out.to_vec()
+    }
+
+    #[test]
+    fn every_level_strategy_and_kind_of_data() {
+        let mut rng = Rng::new(1);
+        for (name, data) in kinds(300 << 10) {
+            for level in 0..=9 {
+                let strategies = [
+                    Strategy::Default,
+                    Strategy::Filtered,
+                    Strategy::HuffmanOnly,
+                    Strategy::Rle,
+                    Strategy::Fixed,
+                ];
+                for (i, strategy) in strategies.into_iter().enumerate() {
+                    let len = match i {
+                        0 => data.len(),
+                        _ => rng.below(20_000),
+                    };
+                    let part = &data[..len];
+                    let packed = deflate(part, level, strategy);
+                    assert!(
+                        ours(&packed, len).as_deref() == Ok(part),
+                        "{name} level {level} strategy {i} len {len}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_short_length() {
+        for (name, data) in kinds(400) {
+            for len in 0..data.len() {
+                let packed = deflate(&data[..len], 6, Strategy::Default);
+                assert_eq!(ours(&packed, len).as_deref(), Ok(&data[..len]), "{name} {len}");
+            }
+        }
+    }
+
+    /// Truncated and damaged streams: an error, or what zlib-rs makes of them.
+    #[test]
+    fn damage() {
+        let mut rng = Rng::new(2);
+        let mut context = DecodeContext::empty();
+        for (name, data) in kinds(3000) {
+            for strategy in [Strategy::Default, Strategy::Fixed, Strategy::HuffmanOnly] {
+                let packed = deflate(&data, 6, strategy);
+                for n in 0..packed.len() {
+                    assert!(ours(&packed[..n], data.len()).is_err(), "{name} cut at {n}");
+                }
+                for round in 0..count(2000) {
+                    let mut bad = packed.clone();
+                    for _ in 0..1 + rng.below(3) {
+                        let at = rng.below(bad.len().min(1 + round));
+                        bad[at] ^= 1 << rng.below(8);
+                    }
+                    // Mend the checksum, so that what changed is what decides.
+                    let mut theirs = vec![0; data.len()];
+                    let verdict = zlib_host::decode(&mut context, &bad, Out::from(&mut theirs[..]));
+                    match (ours(&bad, data.len()), verdict) {
+                        (Ok(a), Ok(())) => assert!(a == theirs),
+                        (Err(_), Err(_)) => {}
+                        (a, b) => panic!("{name}: ours {:?}, zlib-rs {b:?}: {bad:?}", a.err()),
+                    }
+                }
+            }
+        }
+    }
+}
