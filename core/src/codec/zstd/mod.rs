@@ -1,16 +1,53 @@
-//! zstd frames (RFC 8878).
+//! zstd frames (RFC 8878): our own decoder, for builds without an allocator.
+//!
+//! ```text
+//! stream := (frame | skippable frame)*
+//! frame  := FD2FB528 (little-endian), descriptor, [window], [dictionary id], [content size], block*, [XXH64's low half]
+//! block  := last:1 type:2 size:21, raw bytes | one byte | literals and sequences
+//! ```
+//! The output is the window, so the frame's window size only bounds its blocks. Tables and literals lie in
+//! the caller's scratch; nothing else needs memory.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+mod bits;
+mod block;
+mod dictionary;
+mod frame;
+mod fse;
+mod huffman;
+mod tables;
+mod xxh64;
 
 use super::{CodecError, CodecErrorKind};
 use crate::arch::out::Out;
+use block::MAX_BLOCK;
 
-/// Bytes of scratch memory [`decode`] needs for an output of `len` bytes.
+/// Readable bytes behind the literals, so that they can be copied wide.
+const SLACK: usize = 32;
+
+/// Bytes of scratch memory [`decode`] needs for an output of `len` bytes: the tables (14 KiB), and the
+/// literals of one block.
 pub const fn decode_work_len(len: usize) -> usize {
-    let literals = if len < 128 << 10 { len } else { 128 << 10 };
-    (32 << 10) + literals
+    let literals = if len < MAX_BLOCK { len } else { MAX_BLOCK };
+    tables::TABLES_LEN.saturating_add(SLACK).saturating_add(literals)
 }
 
 /// Expands all frames of `src` into exactly `out`.
-pub fn decode(src: &[u8], out: Out<'_>, dict: &[u8], work: &mut [u8]) -> Result<(), CodecError> {
-    let _ = (src, out, dict, work);
-    Err(CodecErrorKind::Corrupt.at(0))
+///
+/// `dict` is a dictionary, formatted (starting with 37 A4 30 EC) or plain content, or empty. `work` holds at
+/// least [`decode_work_len`]`(out.len())` bytes of any content and alignment.
+pub fn decode(src: &[u8], mut out: Out<'_>, dict: &[u8], work: &mut [u8]) -> Result<(), CodecError> {
+    if work.len() < decode_work_len(out.len()) {
+        return Err(CodecErrorKind::Work.at(0));
+    }
+    let (mut tables, literals) = tables::Tables::new(work).ok_or(CodecErrorKind::Work.at(0))?;
+    let (mut at, mut done) = (0usize, 0usize);
+    while at < src.len() {
+        let room = out.len().wrapping_sub(done);
+        let room = out.get(done, room).ok_or(CodecErrorKind::TooLong.at(at))?;
+        let (next, made) = frame::decode(src, at, room, dict, &mut tables, literals)?;
+        at = next;
+        done = done.wrapping_add(made);
+    }
+    if done == out.len() { Ok(()) } else { Err(CodecErrorKind::TooShort.at(at)) }
 }
