@@ -1,6 +1,7 @@
 //! x86 kernels. Blocks too short for a level's registers are left to the level below.
 
 pub(super) mod avx2;
+pub(super) mod avx512;
 pub(super) mod sse2;
 
 #[cfg(target_arch = "x86")]

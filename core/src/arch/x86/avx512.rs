@@ -1,0 +1,596 @@
+//! AVX-512 with VBMI: byte planes by two-register byte permutes.
+//!
+//! ```text
+//! w = item width, P = w rounded up to a power of two, R = P / 2, one block = 64 items = R groups
+//! split  group g, 128 / P items, is 65 to 128 bytes: its first and its last 64 bytes in two registers
+//!        permute them to R planes of 128 / P bytes, once for the first R planes, once for the last R
+//!        transpose the R registers of R units: register j is now plane j of the block
+//! join   the same backwards; a group is stored as its first and its last 64 bytes
+//! ```
+//! Nothing beyond a block is read or written, and every plane is stored by whole lines. Items of more
+//! than 32 bytes are left to AVX2.
+//!
+//! Bits: tiles of 512 items, 8 lines of each plane; every 8 bytes transposed by `gf2p8affineqb`, then
+//! split as items of 8 bytes. The instruction wants those 8 bytes in reverse; the permutes see to it.
+
+use super::avx2;
+use super::intrinsics::*;
+use crate::arch::generic::{Each, Pitched, Source, Table};
+use crate::arch::out::Out;
+use crate::filter::blocksplit::{Planes, Stores};
+use core::mem::MaybeUninit;
+
+type Zmm = __m512i;
+
+/// Items of a block: a register of each plane.
+const BLOCK: usize = 64;
+
+/// Two index registers.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Indices([[u8; 64]; 2]);
+
+impl Indices {
+    /// The first and the last `R` planes out of a group of items; every 8 items in reverse, if asked.
+    const fn split(width: usize, reverse: bool) -> Indices {
+        let r = width.next_power_of_two() / 2;
+        let (items, len) = (64 / r, 64 / r * width);
+        let mut to = [[0; 64]; 2];
+        let mut at = 0;
+        while at < 128 {
+            let (unit, item) = (at / items, at % items);
+            let plane = if unit < r { unit } else { unit + width - 2 * r };
+            let from = (if reverse { item ^ 7 } else { item }) * width + plane;
+            to[at / 64][at % 64] = if from < 64 { from } else { 128 + from - len } as u8;
+            at += 1;
+        }
+        Indices(to)
+    }
+
+    /// The first and the last 64 bytes of a group of items, out of its first and last `R` planes.
+    const fn join(width: usize) -> Indices {
+        let r = width.next_power_of_two() / 2;
+        let (items, len) = (64 / r, 64 / r * width);
+        let mut to = [[0; 64]; 2];
+        let mut at = 0;
+        while at < 128 {
+            let byte = if at < 64 { at } else { len + at - 128 };
+            let (plane, item) = (byte % width, byte / width);
+            let unit = if plane < r { plane } else { plane + 2 * r - width };
+            to[at / 64][at % 64] = (unit * items + item) as u8;
+            at += 1;
+        }
+        Indices(to)
+    }
+
+    #[inline(always)]
+    unsafe fn load(&self) -> [Zmm; 2] {
+        // SAFETY: 64 bytes each, aligned.
+        unsafe {
+            [_mm512_load_si512(self.0[0].as_ptr().cast()), _mm512_load_si512(self.0[1].as_ptr().cast())]
+        }
+    }
+}
+
+/// Widest item that is permuted here.
+const WIDEST: usize = 32;
+
+/// For each width: split; split with every 8 items in reverse; join.
+static INDICES: [[Indices; 3]; WIDEST + 1] = {
+    let mut all = [[Indices([[0; 64]; 2]); 3]; WIDEST + 1];
+    let mut width = 2;
+    while width <= WIDEST {
+        all[width] = [Indices::split(width, false), Indices::split(width, true), Indices::join(width)];
+        width += 1;
+    }
+    all
+};
+const SPLIT: usize = 0;
+const SPLIT_REVERSE: usize = 1;
+const JOIN: usize = 2;
+
+#[inline(always)]
+unsafe fn load(p: *const u8) -> Zmm {
+    // SAFETY: the caller's.
+    unsafe { _mm512_loadu_si512(p.cast()) }
+}
+
+#[inline(always)]
+unsafe fn store(p: *mut u8, z: Zmm) {
+    // SAFETY: the caller's.
+    unsafe { _mm512_storeu_si512(p.cast(), z) }
+}
+
+/// Transposes four registers of four lanes.
+#[inline(always)]
+unsafe fn transpose_lanes([a, b, c, d]: [Zmm; 4]) -> [Zmm; 4] {
+    // SAFETY: the caller's CPU.
+    unsafe {
+        let (ab_low, ab_high) = (_mm512_shuffle_i64x2::<0x44>(a, b), _mm512_shuffle_i64x2::<0xee>(a, b));
+        let (cd_low, cd_high) = (_mm512_shuffle_i64x2::<0x44>(c, d), _mm512_shuffle_i64x2::<0xee>(c, d));
+        [
+            _mm512_shuffle_i64x2::<0x88>(ab_low, cd_low),
+            _mm512_shuffle_i64x2::<0xdd>(ab_low, cd_low),
+            _mm512_shuffle_i64x2::<0x88>(ab_high, cd_high),
+            _mm512_shuffle_i64x2::<0xdd>(ab_high, cd_high),
+        ]
+    }
+}
+
+/// Transposes `R` registers of `R` units of `64 / R` bytes; `R` is 1, 2, 4, 8 or 16.
+#[inline(always)]
+unsafe fn transpose<const R: usize>(r: [Zmm; R]) -> [Zmm; R] {
+    let mut out = r;
+    // SAFETY: the caller's CPU.
+    unsafe {
+        match R {
+            2 => {
+                out[0] = _mm512_shuffle_i64x2::<0x44>(r[0], r[1]);
+                out[1] = _mm512_shuffle_i64x2::<0xee>(r[0], r[1]);
+            }
+            4 => {
+                let lanes = transpose_lanes([r[0], r[1], r[2], r[3]]);
+                let mut k = 0;
+                while k < 4 {
+                    out[k] = lanes[k];
+                    k += 1;
+                }
+            }
+            8 => {
+                // Lane l of `pairs[c][i]`: unit 2 l + c of registers 2 i and 2 i + 1.
+                let mut pairs = [[r[0]; 4]; 2];
+                let mut i = 0;
+                while i < 4 {
+                    pairs[0][i] = _mm512_unpacklo_epi64(r[2 * i], r[2 * i + 1]);
+                    pairs[1][i] = _mm512_unpackhi_epi64(r[2 * i], r[2 * i + 1]);
+                    i += 1;
+                }
+                let mut c = 0;
+                while c < 2 {
+                    let lanes = transpose_lanes(pairs[c]);
+                    let mut k = 0;
+                    while k < 4 {
+                        out[2 * k + c] = lanes[k];
+                        k += 1;
+                    }
+                    c += 1;
+                }
+            }
+            16 => {
+                // Lane l of `fours[c][i]`: unit 4 l + c of registers 4 i .. 4 i + 4.
+                let mut fours = [[r[0]; 4]; 4];
+                let mut i = 0;
+                while i < 4 {
+                    let (a, b, c, d) = (r[4 * i], r[4 * i + 1], r[4 * i + 2], r[4 * i + 3]);
+                    let (ab_low, ab_high) = (_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+                    let (cd_low, cd_high) = (_mm512_unpacklo_epi32(c, d), _mm512_unpackhi_epi32(c, d));
+                    fours[0][i] = _mm512_unpacklo_epi64(ab_low, cd_low);
+                    fours[1][i] = _mm512_unpackhi_epi64(ab_low, cd_low);
+                    fours[2][i] = _mm512_unpacklo_epi64(ab_high, cd_high);
+                    fours[3][i] = _mm512_unpackhi_epi64(ab_high, cd_high);
+                    i += 1;
+                }
+                let mut c = 0;
+                while c < 4 {
+                    let lanes = transpose_lanes(fours[c]);
+                    let mut k = 0;
+                    while k < 4 {
+                        out[4 * k + c] = lanes[k];
+                        k += 1;
+                    }
+                    c += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    out
+}
+
+/// `R` planes of a block whose groups have `len` bytes.
+#[inline(always)]
+unsafe fn half_of_planes<const R: usize>(src: *const u8, len: usize, index: Zmm) -> [Zmm; R] {
+    // SAFETY: the caller's; a group is at least 64 bytes.
+    unsafe {
+        let mut r = [index; R];
+        let mut g = 0;
+        while g < R {
+            let group = src.add(g * len);
+            r[g] = _mm512_permutex2var_epi8(load(group), index, load(group.add(len - 64)));
+            g += 1;
+        }
+        transpose(r)
+    }
+}
+
+/// Splits `n >= BLOCK` items of `W` bytes.
+#[inline(always)]
+unsafe fn split_items<const W: usize, const R: usize>(
+    n: usize,
+    src: *const u8,
+    dst: *mut u8,
+    pitch: usize,
+    indices: &Indices,
+) {
+    // SAFETY: blocks end at or before item `n`, the last one overlapping the one before.
+    unsafe {
+        let [low, high] = indices.load();
+        let mut i = 0;
+        while i < n {
+            i = i.min(n - BLOCK);
+            let from = src.add(i * W);
+            let a = half_of_planes::<R>(from, 64 / R * W, low);
+            let b = half_of_planes::<R>(from, 64 / R * W, high);
+            let mut j = 0;
+            while j < W {
+                store(dst.add(j * pitch + i), if j < R { a[j] } else { b[j + R - W] });
+                j += 1;
+            }
+            i += BLOCK;
+        }
+    }
+}
+
+/// Joins `n >= BLOCK` items of `W` bytes. To stream, `W` is a power of two and `dst` a multiple of it.
+#[inline(always)]
+unsafe fn join_items<const W: usize, const R: usize, const STREAM: bool>(
+    n: usize,
+    planes: impl Source,
+    dst: *mut u8,
+) {
+    let len = 64 / R * W;
+    // SAFETY: blocks end at or before item `n`; the last one, and when streaming the first, overlap
+    // their neighbours.
+    unsafe {
+        let [first, last] = INDICES[W][JOIN].load();
+        let mut i = 0;
+        while i < n {
+            i = i.min(n - BLOCK);
+            let to = dst.add(i * W);
+            let mut a = [first; R];
+            let mut b = [first; R];
+            let mut j = 0;
+            while j < R {
+                a[j] = load(planes.at(j, i));
+                b[j] = load(planes.at(W - R + j, i));
+                j += 1;
+            }
+            let (a, b) = (transpose(a), transpose(b));
+            let aligned = STREAM && to.addr().is_multiple_of(64);
+            let mut g = 0;
+            while g < R {
+                let group = to.add(g * len);
+                let head = _mm512_permutex2var_epi8(a[g], first, b[g]);
+                let tail = _mm512_permutex2var_epi8(a[g], last, b[g]);
+                if aligned {
+                    _mm512_stream_si512(group.cast(), head);
+                    _mm512_stream_si512(group.add(64).cast(), tail);
+                } else {
+                    store(group, head);
+                    store(group.add(len - 64), tail);
+                }
+                g += 1;
+            }
+            i += if STREAM && !aligned && i == 0 { to.align_offset(64) / W } else { BLOCK };
+        }
+        if STREAM {
+            _mm_sfence();
+        }
+    }
+}
+
+/// Splits `n >= BLOCK` items of 17 to 32 bytes.
+#[inline(always)]
+unsafe fn split_wide(width: usize, n: usize, src: *const u8, dst: *mut u8, pitch: usize) {
+    // SAFETY: as for `split_items`; `width - 16` is the first of the last 16 planes.
+    unsafe {
+        let index = INDICES[width][SPLIT].load();
+        let mut i = 0;
+        while i < n {
+            i = i.min(n - BLOCK);
+            let mut half = 0;
+            while half < 2 {
+                let planes = half_of_planes::<16>(src.add(i * width), 4 * width, index[half]);
+                let to = dst.add(half * (width - 16) * pitch + i);
+                let mut j = 0;
+                while j < 16 {
+                    store(to.add(j * pitch), planes[j]);
+                    j += 1;
+                }
+                half += 1;
+            }
+            i += BLOCK;
+        }
+    }
+}
+
+/// Joins `n >= BLOCK` items of 17 to 32 bytes.
+#[inline(always)]
+unsafe fn join_wide(width: usize, n: usize, planes: impl Source, dst: *mut u8) {
+    // SAFETY: as for `join_items`.
+    unsafe {
+        let [first, last] = INDICES[width][JOIN].load();
+        let mut i = 0;
+        while i < n {
+            i = i.min(n - BLOCK);
+            let mut a = [first; 16];
+            let mut b = [first; 16];
+            let mut j = 0;
+            while j < 16 {
+                a[j] = load(planes.at(j, i));
+                j += 1;
+            }
+            a = transpose(a);
+            let mut j = 0;
+            while j < 16 {
+                b[j] = load(planes.at(width - 16 + j, i));
+                j += 1;
+            }
+            b = transpose(b);
+            let mut g = 0;
+            while g < 16 {
+                let group = dst.add(i * width + g * 4 * width);
+                store(group, _mm512_permutex2var_epi8(a[g], first, b[g]));
+                store(group.add(4 * width - 64), _mm512_permutex2var_epi8(a[g], last, b[g]));
+                g += 1;
+            }
+            i += BLOCK;
+        }
+    }
+}
+
+/// Calls a kernel with the width, 2 to 16, as a constant.
+macro_rules! by_width {
+    ($width:expr, $kernel:ident $args:tt) => {
+        match $width {
+            2 => $kernel::<2, 1>$args,
+            3 => $kernel::<3, 2>$args,
+            4 => $kernel::<4, 2>$args,
+            5 => $kernel::<5, 4>$args,
+            6 => $kernel::<6, 4>$args,
+            7 => $kernel::<7, 4>$args,
+            8 => $kernel::<8, 4>$args,
+            9 => $kernel::<9, 8>$args,
+            10 => $kernel::<10, 8>$args,
+            11 => $kernel::<11, 8>$args,
+            12 => $kernel::<12, 8>$args,
+            13 => $kernel::<13, 8>$args,
+            14 => $kernel::<14, 8>$args,
+            15 => $kernel::<15, 8>$args,
+            16 => $kernel::<16, 8>$args,
+            _ => {}
+        }
+    };
+}
+
+/// Splits `n >= BLOCK` items of 2 to 32 bytes; `kind` is `SPLIT` or, up to 16 bytes, `SPLIT_REVERSE`.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+unsafe fn split_planes(width: usize, n: usize, src: *const u8, dst: *mut u8, pitch: usize, kind: usize) {
+    // SAFETY: the caller's.
+    unsafe {
+        if width > 16 {
+            return split_wide(width, n, src, dst, pitch);
+        }
+        let indices = &INDICES[width][kind];
+        by_width!(width, split_items(n, src, dst, pitch, indices));
+    }
+}
+
+/// Row of the kernel table.
+pub(in crate::arch) unsafe fn split(width: usize, src: &[u8], mut out: Out<'_>, pitch: usize) {
+    let n = src.len().checked_div(width).unwrap_or(0);
+    // SAFETY: the caller's; at least a block of items.
+    unsafe {
+        if n < BLOCK || width > WIDEST {
+            return avx2::split(width, src, out, pitch);
+        }
+        split_planes(width, n, src.as_ptr(), out.as_mut_ptr(), pitch, SPLIT);
+    }
+}
+
+/// [`join_items`] into the cache.
+#[inline(always)]
+unsafe fn join_cached<const W: usize, const R: usize>(n: usize, planes: impl Source, dst: *mut u8) {
+    // SAFETY: the caller's.
+    unsafe { join_items::<W, R, false>(n, planes, dst) }
+}
+
+/// Joins `n >= BLOCK` items of 2 to 32 bytes.
+#[inline(always)]
+unsafe fn join_planes(width: usize, n: usize, planes: impl Source, dst: *mut u8, stream: bool) {
+    // SAFETY: the caller's.
+    unsafe {
+        if width > 16 {
+            return join_wide(width, n, planes, dst);
+        }
+        if stream && dst.addr().is_multiple_of(width) {
+            match width {
+                2 => return join_items::<2, 1, true>(n, planes, dst),
+                4 => return join_items::<4, 2, true>(n, planes, dst),
+                8 => return join_items::<8, 4, true>(n, planes, dst),
+                16 => return join_items::<16, 8, true>(n, planes, dst),
+                _ => {}
+            }
+        }
+        by_width!(width, join_cached(n, planes, dst));
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+unsafe fn join_pitched(width: usize, n: usize, planes: Pitched, dst: *mut u8, stream: bool) {
+    // SAFETY: the caller's.
+    unsafe { join_planes(width, n, planes, dst, stream) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+unsafe fn join_each(width: usize, n: usize, planes: Each<'_>, dst: *mut u8, stream: bool) {
+    // SAFETY: the caller's.
+    unsafe { join_planes(width, n, planes, dst, stream) }
+}
+
+/// Row of the kernel table.
+pub(in crate::arch) unsafe fn join(width: usize, planes: Planes<'_>, mut out: Out<'_>, stores: Stores) {
+    let n = out.len().checked_div(width).unwrap_or(0);
+    let stream = stores == Stores::Streaming;
+    // SAFETY: the caller's; at least a block of items.
+    unsafe {
+        if n < BLOCK || width > WIDEST {
+            return avx2::join(width, planes, out, stores);
+        }
+        match planes {
+            Planes::Pitched { bytes, pitch } => {
+                join_pitched(width, n, Pitched { base: bytes.as_ptr(), pitch }, out.as_mut_ptr(), stream);
+            }
+            Planes::Each(list) => join_each(width, n, Table::new(list).source(), out.as_mut_ptr(), stream),
+        }
+    }
+}
+
+/// Items of a tile: a line of each row.
+const TILE: usize = 512;
+
+/// Widest item whose bits are transposed here.
+const WIDEST_BITS: usize = 8;
+
+/// The planes of a tile.
+#[repr(align(64))]
+struct Tile(MaybeUninit<[u8; WIDEST_BITS * TILE]>);
+
+/// Byte `k` of every 8 becomes their bits `k`, the last byte's first.
+#[inline(always)]
+unsafe fn bits_8x8(z: Zmm) -> Zmm {
+    // SAFETY: the caller's CPU.
+    unsafe { _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_set1_epi64(0x8040_2010_0804_0201_u64 as i64), z) }
+}
+
+/// One plane of a tile to a line of each of its 8 rows. Every 8 bytes are in reverse, or will be.
+#[inline(always)]
+unsafe fn plane_to_rows<const REVERSE: bool>(plane: *const u8, rows: *mut u8, row: usize) {
+    // SAFETY: the caller's.
+    unsafe {
+        let [low, high] = INDICES[8][SPLIT].load();
+        let backwards = _mm512_set4_epi32(0x08090a0b, 0x0c0d0e0f, 0x00010203, 0x04050607);
+        let (mut a, mut b) = ([low; 4], [low; 4]);
+        let mut g = 0;
+        while g < 4 {
+            let (mut x, mut y) = (load(plane.add(128 * g)), load(plane.add(128 * g + 64)));
+            if REVERSE {
+                (x, y) = (_mm512_shuffle_epi8(x, backwards), _mm512_shuffle_epi8(y, backwards));
+            }
+            let (x, y) = (bits_8x8(x), bits_8x8(y));
+            a[g] = _mm512_permutex2var_epi8(x, low, y);
+            b[g] = _mm512_permutex2var_epi8(x, high, y);
+            g += 1;
+        }
+        let (a, b) = (transpose(a), transpose(b));
+        let mut r = 0;
+        while r < 4 {
+            store(rows.add(r * row), a[r]);
+            r += 1;
+        }
+        while r < 8 {
+            store(rows.add(r * row), b[r - 4]);
+            r += 1;
+        }
+    }
+}
+
+/// The inverse of [`plane_to_rows`].
+#[inline(always)]
+unsafe fn rows_to_plane(rows: *const u8, row: usize, plane: *mut u8) {
+    // SAFETY: the caller's.
+    unsafe {
+        let [first, last] = INDICES[8][JOIN].load();
+        let (mut a, mut b) = ([first; 4], [first; 4]);
+        let mut r = 0;
+        while r < 4 {
+            // In reverse, as the bit transposition wants it.
+            a[r] = load(rows.add((7 - r) * row));
+            b[r] = load(rows.add((3 - r) * row));
+            r += 1;
+        }
+        let (a, b) = (transpose(a), transpose(b));
+        let mut g = 0;
+        while g < 4 {
+            store(plane.add(128 * g), bits_8x8(_mm512_permutex2var_epi8(a[g], first, b[g])));
+            store(plane.add(128 * g + 64), bits_8x8(_mm512_permutex2var_epi8(a[g], last, b[g])));
+            g += 1;
+        }
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+unsafe fn bitshuffle_tiles(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
+    let row = items / 8;
+    let mut tile = Tile(MaybeUninit::uninit());
+    let planes = tile.0.as_mut_ptr().cast::<u8>();
+    let mut i = 0;
+    // SAFETY: tiles end at or before the last item, the last one overlapping the one before.
+    unsafe {
+        while i < items {
+            i = i.min(items - TILE);
+            let from = src.add(i * typesize);
+            if typesize == 1 {
+                plane_to_rows::<true>(from, dst.add(i / 8), row);
+            } else {
+                split_planes(typesize, TILE, from, planes, TILE, SPLIT_REVERSE);
+                let mut j = 0;
+                while j < typesize {
+                    plane_to_rows::<false>(planes.add(j * TILE), dst.add(8 * j * row + i / 8), row);
+                    j += 1;
+                }
+            }
+            i += TILE;
+        }
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+unsafe fn bitunshuffle_tiles(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
+    let row = items / 8;
+    let mut tile = Tile(MaybeUninit::uninit());
+    let base = tile.0.as_mut_ptr().cast::<u8>();
+    let mut i = 0;
+    // SAFETY: as above.
+    unsafe {
+        while i < items {
+            i = i.min(items - TILE);
+            let to = dst.add(i * typesize);
+            if typesize == 1 {
+                rows_to_plane(src.add(i / 8), row, to);
+            } else {
+                let mut j = 0;
+                while j < typesize {
+                    rows_to_plane(src.add(8 * j * row + i / 8), row, base.add(j * TILE));
+                    j += 1;
+                }
+                join_pitched(typesize, TILE, Pitched { base, pitch: TILE }, to, false);
+            }
+            i += TILE;
+        }
+    }
+}
+
+/// Row of the kernel table.
+pub(in crate::arch) unsafe fn bitshuffle(typesize: usize, src: &[u8], mut out: Out<'_>) {
+    let items = src.len().checked_div(typesize).unwrap_or(0);
+    // SAFETY: the caller's; at least a tile of items.
+    unsafe {
+        if items < TILE || typesize > WIDEST_BITS {
+            return avx2::gfni::bitshuffle(typesize, src, out);
+        }
+        bitshuffle_tiles(typesize, items, src.as_ptr(), out.as_mut_ptr());
+    }
+}
+
+/// Row of the kernel table.
+pub(in crate::arch) unsafe fn bitunshuffle(typesize: usize, src: &[u8], mut out: Out<'_>) {
+    let items = src.len().checked_div(typesize).unwrap_or(0);
+    // SAFETY: the caller's; at least a tile of items.
+    unsafe {
+        if items < TILE || typesize > WIDEST_BITS {
+            return avx2::gfni::bitunshuffle(typesize, src, out);
+        }
+        bitunshuffle_tiles(typesize, items, src.as_ptr(), out.as_mut_ptr());
+    }
+}
