@@ -1,0 +1,288 @@
+//! [`NdArray`]: an n-dimensional array in a frame.
+//!
+//! ```
+//! use blosc_frame::SuperChunk;
+//! use blosc_frame::b2nd::{Dtype, NdArray, Selection, Spec, Take};
+//!
+//! let spec = Spec::new(&[3, 5], Dtype::parse("|u1")?)?.chunks(&[2, 3])?.blocks(&[1, 2])?;
+//! let data: Vec<u8> = (1..=15).collect();
+//! let mut nd = NdArray::from_slice(SuperChunk::memory(&spec.params()), &spec, &data)?;
+//!
+//! assert_eq!(nd.get(&Selection::ranges(nd.shape(), &[1..3, 2..4])?)?, [8, 9, 13, 14]);
+//! let every_other_row_backwards = [Take::slice(3, None, None, -2)?, Take::List(vec![4, 0])];
+//! assert_eq!(nd.get(&Selection::new(nd.shape(), &every_other_row_backwards)?)?, [15, 11, 5, 1]);
+//! nd.resize(&[4, 5])?;
+//! assert_eq!(nd.get(&Selection::ranges(nd.shape(), &[3..4, 0..5])?)?, [0; 5]);
+//! # Ok::<(), blosc_frame::Error>(())
+//! ```
+
+use super::dims::Dims;
+use super::dtype::{ByteOrder, Dtype, DtypeError, Kind};
+use super::geometry::Geometry;
+use super::metalayer::{self, Metalayer};
+use super::spec::Spec;
+use crate::cframe::header::ChunkSize;
+use crate::error::{Error, Structure};
+use crate::schunk::SuperChunk;
+use alloc::string::String;
+use alloc::vec::Vec;
+use blosc_core::Pool;
+
+/// Why the items of an array can only be seen as raw bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Opaque {
+    /// The dtype text cannot be read.
+    Text(DtypeError),
+    /// The dtype's items have another size than the frame's. The frame is right.
+    Size {
+        /// Bytes of an item of the dtype.
+        dtype: u32,
+        /// Bytes of an item of the frame.
+        frame: u32,
+    },
+    /// The dtype is written in a form other than NumPy's.
+    Format(u8),
+    /// There is no dtype (`caterva`).
+    Missing,
+}
+
+impl core::fmt::Display for Opaque {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Opaque::Text(error) => error.fmt(f),
+            Opaque::Size { dtype, frame } => {
+                write!(f, "the dtype's items have {dtype} bytes, those of the frame {frame}")
+            }
+            Opaque::Format(n) => write!(f, "dtype_format {n} is not known"),
+            Opaque::Missing => f.write_str("there is no dtype"),
+        }
+    }
+}
+
+/// An n-dimensional array. Data goes in and out as the bytes of a dense C-order array.
+///
+/// Changes follow the rules of [`SuperChunk`]: they become visible with [`NdArray::commit`].
+pub struct NdArray<'a> {
+    pub(super) frame: SuperChunk<'a>,
+    pub(super) geometry: Geometry,
+    /// The metalayer the array was found under.
+    name: &'static str,
+    dtype: Dtype,
+    opaque: Option<Opaque>,
+    /// One per thread, to decode blocks side by side.
+    pub(super) workers: Vec<Worker>,
+    /// Decoded or not yet encoded chunk.
+    pub(super) scratch: Vec<u8>,
+}
+
+/// What a thread needs to decode blocks.
+pub(super) struct Worker {
+    pub(super) pool: Pool,
+    pub(super) block: Vec<u8>,
+}
+
+impl Worker {
+    fn new() -> Worker {
+        Worker { pool: Pool::new(1), block: Vec::new() }
+    }
+}
+
+impl<'a> NdArray<'a> {
+    /// Takes a frame as the array its metalayer describes.
+    ///
+    /// # Errors
+    /// `NoSuchName` without a `b2nd` or `caterva` metalayer; `Invalid` and `Truncated` with field and
+    /// offset for a metalayer that is not one, shapes that are impossible, and a frame that does not
+    /// have the chunks the shapes demand. A dtype that cannot be read is no error: see [`NdArray::opaque`].
+    pub fn open(mut frame: SuperChunk<'a>) -> Result<NdArray<'a>, Error> {
+        let (name, content) = [metalayer::NAME, metalayer::NAME_CATERVA]
+            .into_iter()
+            .find_map(|name| Some((name, frame.metalayer(name)?)))
+            .ok_or(Error::NoSuchName { what: "metalayer as b2nd: this is no array" })?;
+        let meta = Metalayer::parse(content)?;
+        let geometry = Geometry::of(&meta, frame.typesize())?;
+        let (dtype, opaque) = describe(&meta, frame.typesize());
+        check_frame(&frame, &geometry)?;
+        frame.set_blockshape(geometry.blocks());
+        Ok(NdArray {
+            frame,
+            geometry,
+            name,
+            dtype,
+            opaque,
+            workers: alloc::vec![Worker::new()],
+            scratch: Vec::new(),
+        })
+    }
+
+    /// An array without chunks yet, in a frame without chunks.
+    pub(super) fn start(mut frame: SuperChunk<'a>, spec: &Spec) -> Result<NdArray<'a>, Error> {
+        let geometry = *spec.geometry();
+        if frame.nchunks() > 0 || frame.typesize() != geometry.typesize() {
+            return Err(Error::Param {
+                name: "frame of a new array",
+                value: frame.nchunks() as i64,
+                allowed: "one without chunks, made with Spec::params",
+            });
+        }
+        let text = spec.dtype_text();
+        frame.set_metalayer(metalayer::NAME, &geometry.metalayer(text.as_bytes()).to_bytes()?)?;
+        for (name, content) in spec.metalayers() {
+            frame.set_metalayer(name, content)?;
+        }
+        if geometry.chunk_bytes() > 0 {
+            frame.set_chunksize(geometry.chunk_bytes())?;
+        }
+        frame.set_blockshape(geometry.blocks());
+        Ok(NdArray {
+            frame,
+            geometry,
+            name: metalayer::NAME,
+            dtype: spec.dtype().clone(),
+            opaque: None,
+            workers: alloc::vec![Worker::new()],
+            scratch: Vec::new(),
+        })
+    }
+
+    /// Uses up to `threads` threads (0: one per core). Default 1. Changes no byte of any result.
+    pub fn set_threads(&mut self, threads: usize) {
+        #[cfg(feature = "std")]
+        let threads = match threads {
+            0 => std::thread::available_parallelism().map_or(1, core::num::NonZero::get),
+            n => n,
+        };
+        self.frame.set_threads(threads.max(1));
+        self.workers.resize_with(threads.max(1), Worker::new);
+    }
+
+    /// Items per axis.
+    pub fn shape(&self) -> &Dims<u64> {
+        self.geometry.shape()
+    }
+    /// How it is cut into chunks and blocks.
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+    /// Type of the items; `|V<size>` where the frame's own cannot be used, see [`NdArray::opaque`].
+    pub fn dtype(&self) -> &Dtype {
+        &self.dtype
+    }
+    /// Why [`NdArray::dtype`] is not the one stored, if it is not.
+    pub fn opaque(&self) -> Option<Opaque> {
+        self.opaque
+    }
+    /// The dtype text as stored, however strange.
+    pub fn dtype_text(&self) -> String {
+        let meta = self.frame.metalayer(self.name).and_then(|content| Metalayer::parse(content).ok());
+        meta.map_or_else(String::new, |m| String::from_utf8_lossy(m.dtype).into_owned())
+    }
+    /// Whether it was found under the metalayer of the predecessor, `caterva`.
+    pub fn is_caterva(&self) -> bool {
+        self.name == metalayer::NAME_CATERVA
+    }
+    /// The frame it lies in: metalayers, parameters, limits.
+    pub fn frame(&self) -> &SuperChunk<'a> {
+        &self.frame
+    }
+    /// The frame, to change its metalayers or limits. Changing its chunks is at the caller's risk.
+    pub fn frame_mut(&mut self) -> &mut SuperChunk<'a> {
+        &mut self.frame
+    }
+    /// The frame.
+    pub fn into_frame(self) -> SuperChunk<'a> {
+        self.frame
+    }
+
+    /// Makes all changes visible in one atomic step.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::commit`].
+    pub fn commit(&mut self) -> Result<(), Error> {
+        self.frame.commit()
+    }
+
+    /// Takes over what another writer changed since the array was opened. Only the shape may differ.
+    /// Tells whether there was anything new.
+    ///
+    /// # Errors
+    /// `Changed` if it is another array now, and as [`SuperChunk::refresh`].
+    pub fn refresh(&mut self) -> Result<bool, Error> {
+        if !self.frame.refresh()? {
+            return Ok(false);
+        }
+        let other = Error::Changed { what: "chunk shape, block shape or item size of the array" };
+        let content = self.frame.metalayer(self.name).ok_or(other)?;
+        let meta = Metalayer::parse(content)?;
+        let geometry = Geometry::of(&meta, self.frame.typesize())?;
+        let same = geometry.chunks() == self.geometry.chunks()
+            && geometry.blocks() == self.geometry.blocks()
+            && geometry.typesize() == self.geometry.typesize();
+        if !same {
+            return Err(other);
+        }
+        check_frame(&self.frame, &geometry)?;
+        self.geometry = geometry;
+        Ok(true)
+    }
+
+    /// Writes another shape into the metalayer. The chunks must fit it already, or will at the commit.
+    pub(super) fn store_shape(&mut self, geometry: Geometry) -> Result<(), Error> {
+        let content = self.frame.metalayer(self.name).ok_or(Error::NoSuchName { what: "metalayer as b2nd" })?;
+        let mut content = content.to_vec();
+        metalayer::patch_shape(&mut content, geometry.shape())?;
+        self.frame.set_metalayer(self.name, &content)?;
+        self.geometry = geometry;
+        Ok(())
+    }
+}
+
+/// The dtype of an array, and why it is not the one stored.
+fn describe(meta: &Metalayer<'_>, typesize: u32) -> (Dtype, Option<Opaque>) {
+    let opaque = |why| (Dtype::opaque(typesize), Some(why));
+    match meta.dtype_format {
+        // python-blosc2 shows items without a dtype as bytes of that size.
+        None if meta.version == 0 && meta.dtype.is_empty() => {
+            (Dtype::scalar(Kind::Bytes, ByteOrder::None, typesize), Some(Opaque::Missing))
+        }
+        None => opaque(Opaque::Missing),
+        Some(0) => {
+            let text = core::str::from_utf8(meta.dtype)
+                .map_err(|e| DtypeError::Syntax { offset: e.valid_up_to(), expected: "UTF-8" });
+            match text.and_then(Dtype::parse) {
+                Ok(dtype) if dtype.itemsize() == typesize => (dtype, None),
+                Ok(dtype) => opaque(Opaque::Size { dtype: dtype.itemsize(), frame: typesize }),
+                Err(error) => opaque(Opaque::Text(error)),
+            }
+        }
+        Some(format) => opaque(Opaque::Format(format)),
+    }
+}
+
+/// Whether the frame has the chunks the geometry demands.
+fn check_frame(frame: &SuperChunk<'_>, geometry: &Geometry) -> Result<(), Error> {
+    if frame.nchunks() != geometry.nchunks() {
+        return Err(Error::Invalid {
+            structure: Structure::B2nd,
+            field: "shape (the frame has another number of chunks)",
+            offset: 5,
+            value: i64::try_from(frame.nchunks()).unwrap_or(i64::MAX),
+        });
+    }
+    match frame.chunksize() {
+        ChunkSize::Fixed(c) if c == geometry.chunk_bytes() => Ok(()),
+        // Without chunks there is nothing to read, whatever is declared.
+        _ if frame.nchunks() == 0 => Ok(()),
+        other => Err(Error::Invalid {
+            structure: Structure::FrameHeader,
+            field: "chunk_size (the array's chunks have another)",
+            offset: 0x39,
+            value: match other {
+                ChunkSize::Fixed(c) => c.into(),
+                ChunkSize::Variable => 0,
+                ChunkSize::Unknown => -1,
+            },
+        }),
+    }
+}
