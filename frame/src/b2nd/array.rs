@@ -1,26 +1,9 @@
 //! [`NdArray`]: an n-dimensional array in a frame.
-//!
-//! ```
-//! use blosc_frame::SuperChunk;
-//! use blosc_frame::b2nd::{Dtype, NdArray, Selection, Spec, Take};
-//!
-//! let spec = Spec::new(&[3, 5], Dtype::parse("|u1")?)?.chunks(&[2, 3])?.blocks(&[1, 2])?;
-//! let data: Vec<u8> = (1..=15).collect();
-//! let mut nd = NdArray::from_slice(SuperChunk::memory(&spec.params()), &spec, &data)?;
-//!
-//! assert_eq!(nd.get(&Selection::ranges(nd.shape(), &[1..3, 2..4])?)?, [8, 9, 13, 14]);
-//! let every_other_row_backwards = [Take::slice(3, None, None, -2)?, Take::List(vec![4, 0])];
-//! assert_eq!(nd.get(&Selection::new(nd.shape(), &every_other_row_backwards)?)?, [15, 11, 5, 1]);
-//! nd.resize(&[4, 5])?;
-//! assert_eq!(nd.get(&Selection::ranges(nd.shape(), &[3..4, 0..5])?)?, [0; 5]);
-//! # Ok::<(), blosc_frame::Error>(())
-//! ```
 
 use super::dims::Dims;
 use super::dtype::{ByteOrder, Dtype, DtypeError, Kind};
 use super::geometry::Geometry;
 use super::metalayer::{self, Metalayer};
-use super::spec::Spec;
 use crate::cframe::header::ChunkSize;
 use crate::error::{Error, Structure};
 use crate::schunk::SuperChunk;
@@ -116,36 +99,6 @@ impl<'a> NdArray<'a> {
         })
     }
 
-    /// An array without chunks yet, in a frame without chunks.
-    pub(super) fn start(mut frame: SuperChunk<'a>, spec: &Spec) -> Result<NdArray<'a>, Error> {
-        let geometry = *spec.geometry();
-        if frame.nchunks() > 0 || frame.typesize() != geometry.typesize() {
-            return Err(Error::Param {
-                name: "frame of a new array",
-                value: frame.nchunks() as i64,
-                allowed: "one without chunks, made with Spec::params",
-            });
-        }
-        let text = spec.dtype_text();
-        frame.set_metalayer(metalayer::NAME, &geometry.metalayer(text.as_bytes()).to_bytes()?)?;
-        for (name, content) in spec.metalayers() {
-            frame.set_metalayer(name, content)?;
-        }
-        if geometry.chunk_bytes() > 0 {
-            frame.set_chunksize(geometry.chunk_bytes())?;
-        }
-        frame.set_blockshape(geometry.blocks());
-        Ok(NdArray {
-            frame,
-            geometry,
-            name: metalayer::NAME,
-            dtype: spec.dtype().clone(),
-            opaque: None,
-            workers: alloc::vec![Worker::new()],
-            scratch: Vec::new(),
-        })
-    }
-
     /// Uses up to `threads` threads (0: one per core). Default 1. Changes no byte of any result.
     pub fn set_threads(&mut self, threads: usize) {
         #[cfg(feature = "std")]
@@ -195,14 +148,6 @@ impl<'a> NdArray<'a> {
         self.frame
     }
 
-    /// Makes all changes visible in one atomic step.
-    ///
-    /// # Errors
-    /// As [`SuperChunk::commit`].
-    pub fn commit(&mut self) -> Result<(), Error> {
-        self.frame.commit()
-    }
-
     /// Takes over what another writer changed since the array was opened. Only the shape may differ.
     /// Tells whether there was anything new.
     ///
@@ -229,7 +174,8 @@ impl<'a> NdArray<'a> {
 
     /// Writes another shape into the metalayer. The chunks must fit it already, or will at the commit.
     pub(super) fn store_shape(&mut self, geometry: Geometry) -> Result<(), Error> {
-        let content = self.frame.metalayer(self.name).ok_or(Error::NoSuchName { what: "metalayer as b2nd" })?;
+        let content =
+            self.frame.metalayer(self.name).ok_or(Error::NoSuchName { what: "metalayer as b2nd" })?;
         let mut content = content.to_vec();
         metalayer::patch_shape(&mut content, geometry.shape())?;
         self.frame.set_metalayer(self.name, &content)?;

@@ -265,9 +265,9 @@ impl NdArray<'_> {
         let mut walk = selection.walk(&geometry);
         while let Some(touched) = walk.next() {
             let wanted = touched.blocks().map(|block| block.block as usize);
-            match self.frame.load(touched.chunk, wanted)? {
-                Loaded::Special(Special::Zeros | Special::Uninit, _) if zeros => {}
-                Loaded::Special(kind, _) => {
+            match self.frame.load_chunk(touched.chunk, wanted, touched.nblocks())? {
+                Loaded::Special(Special::Zeros | Special::Uninit) if zeros => {}
+                Loaded::Special(kind) => {
                     let block = special_block(kind, &geometry)?;
                     for b in touched.blocks() {
                         b.copies(&geometry, touched.counts(), |s| s.gather(&block, out, 0));
@@ -279,7 +279,9 @@ impl NdArray<'_> {
                     }
                     let source = Source { chunk, around, geometry: &geometry };
                     source.gather(&touched, &mut self.workers, out).map_err(|error| match error {
-                        Failure::Core(error) => Error::Chunk { chunk: Some(touched.chunk), offset: at, error },
+                        Failure::Core(error) => {
+                            Error::Chunk { chunk: Some(touched.chunk), offset: at, error }
+                        }
                         Failure::Memory => IoKind::NoSpace.into(),
                     })?;
                 }
@@ -352,7 +354,12 @@ impl Source<'_> {
     }
 
     /// For chunks whose own blocks are not those of the array.
-    fn gather_whole(&self, touched: &Touched<'_>, workers: &mut [Worker], out: &mut [u8]) -> Result<(), Failure> {
+    fn gather_whole(
+        &self,
+        touched: &Touched<'_>,
+        workers: &mut [Worker],
+        out: &mut [u8],
+    ) -> Result<(), Failure> {
         let Some(worker) = workers.first_mut() else { return Err(Failure::Memory) };
         let size = self.geometry.block_bytes() as usize;
         fit(&mut worker.block, self.chunk.nbytes()).map_err(|_| Failure::Memory)?;
@@ -374,18 +381,16 @@ impl Source<'_> {
     ) -> Result<(), Failure> {
         use std::sync::Mutex;
 
-        let stretches = stretches(touched, self.geometry, out);
-        let shared = Mutex::new(&mut [][..]);
-        let (jobs, shared) = match stretches {
-            Ok(jobs) => (jobs, shared),
+        let (jobs, out) = match stretches(touched, self.geometry, out) {
+            Ok(jobs) => (jobs, &mut [][..]),
             // The items of different blocks interleave.
             Err(out) => {
                 let each = touched.blocks().map(|block| Job { blocks: alloc::vec![block], own: None });
-                (each.collect(), Mutex::new(out))
+                (each.collect(), out)
             }
         };
+        let shared = Mutex::new(out);
         let queue = Mutex::new(jobs.into_iter());
-        let poisoned = |_| Failure::Memory;
         let run = |worker: &mut Worker| -> Result<(), Failure> {
             loop {
                 let Some(job) = queue.lock().map_err(|_| Failure::Memory)?.next() else { return Ok(()) };
@@ -398,11 +403,13 @@ impl Source<'_> {
                     None => {
                         for block in &job.blocks {
                             let size = self.geometry.block_bytes() as usize;
-                            fit(&mut worker.block, size).map_err(poisoned)?;
+                            fit(&mut worker.block, size).map_err(|_| Failure::Memory)?;
                             let index = block.block as usize;
                             worker.pool.decode_block(&self.chunk, self.around, index, &mut worker.block)?;
                             let mut out = shared.lock().map_err(|_| Failure::Memory)?;
-                            block.copies(self.geometry, touched.counts(), |s| s.gather(&worker.block, &mut out, 0));
+                            block.copies(self.geometry, touched.counts(), |s| {
+                                s.gather(&worker.block, &mut out, 0)
+                            });
                         }
                     }
                 }
@@ -458,8 +465,10 @@ fn stretches<'j, 'o>(
     let mut jobs = Vec::with_capacity(merged.len());
     let (mut rest, mut at) = (out, 0usize);
     for (extent, blocks) in merged {
-        let (_, tail) = core::mem::take(&mut rest).split_at_mut(extent.start.saturating_sub(at).min(rest_len(&jobs, 0)));
-        let (own, tail) = tail.split_at_mut(extent.len());
+        // Extents are sorted, apart from each other and inside the result.
+        let gap = extent.start.saturating_sub(at);
+        let (_, tail) = rest.split_at_mut_checked(gap).unwrap_or_default();
+        let (own, tail) = tail.split_at_mut_checked(extent.len()).unwrap_or_default();
         jobs.push(Job { blocks, own: Some((own, extent.start)) });
         rest = tail;
         at = extent.end;
@@ -489,10 +498,12 @@ fn special_block(kind: Special, geometry: &Geometry) -> Result<Vec<u8>, Error> {
 
 /// `len` zero bytes, or an error if there is no memory for them.
 pub(super) fn zeroed(len: usize) -> Result<Vec<u8>, Error> {
-    let mut v: Vec<u8> = Vec::new();
-    v.try_reserve_exact(len).map_err(|_| IoKind::NoSpace)?;
-    drop(v);
-    // The allocator's own zeroed pages, which `resize` would touch one by one.
+    // Asked for and given back: `vec!` takes pages the system has zeroed, but cannot fail gently.
+    drop({
+        let mut probe: Vec<u8> = Vec::new();
+        probe.try_reserve_exact(len).map_err(|_| IoKind::NoSpace)?;
+        probe
+    });
     Ok(alloc::vec![0; len])
 }
 

@@ -135,6 +135,16 @@ impl Selection {
         Selection::new(shape, &takes)
     }
 
+    /// The box of `count` items per axis from `start` on.
+    ///
+    /// # Errors
+    /// As [`Selection::new`].
+    pub fn region(shape: &[u64], start: &[u64], count: &[u64]) -> Result<Selection, Error> {
+        let run = |(start, count): (&u64, &u64)| Take::Run { start: *start, step: 1, count: *count };
+        let takes: Vec<Take> = start.iter().zip(count).map(run).collect();
+        Selection::new(shape, &takes)
+    }
+
     /// Everything.
     pub fn all(shape: &[u64]) -> Selection {
         Selection {
@@ -441,6 +451,38 @@ impl Block<'_> {
                 return;
             }
         }
+    }
+
+    /// The bytes of the result between the first and the last item taken.
+    pub(super) fn extent(&self, geometry: &Geometry, counts: &Dims<u64>) -> Range<usize> {
+        let t = u64::from(geometry.typesize());
+        let (mut low, mut high, mut stride) = (0u64, 0u64, t);
+        for (pieces, count) in self.pieces.iter().zip(counts.iter()).rev() {
+            let ends = |p: &Piece| {
+                let reach = u64::from(p.len).saturating_sub(1);
+                if p.down {
+                    (p.place.saturating_sub(reach), p.place)
+                } else {
+                    (p.place, p.place.saturating_add(reach))
+                }
+            };
+            let first = pieces.iter().map(|p| ends(p).0).min().unwrap_or(0);
+            let last = pieces.iter().map(|p| ends(p).1).max().unwrap_or(0);
+            low = low.saturating_add(first.saturating_mul(stride));
+            high = high.saturating_add(last.saturating_mul(stride));
+            stride = stride.saturating_mul(*count);
+        }
+        let place = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        place(low)..place(high.saturating_add(t))
+    }
+
+    /// Where the block goes if all of it goes to one dense stretch of the result.
+    pub(super) fn dense(&self, geometry: &Geometry, counts: &Dims<u64>) -> Option<Range<usize>> {
+        if self.pieces.iter().any(|pieces| pieces.len() != 1) {
+            return None;
+        }
+        let strides = self.strides(geometry, counts, &Dims::repeat(0, self.pieces.len()))?;
+        strides.dense(geometry.block_bytes() as usize)
     }
 
     fn strides(&self, geometry: &Geometry, counts: &Dims<u64>, which: &Dims<usize>) -> Option<Strides> {

@@ -8,6 +8,7 @@
 //! the innermost loop is one copy as often as it can be.
 
 use super::dims::MAX_DIM;
+use core::ops::Range;
 
 /// One axis of a strided copy; strides in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,6 +56,20 @@ impl Strides {
     pub(super) fn shift(&mut self, first: i64, second: i64) {
         self.first = self.first.saturating_add(first);
         self.second = self.second.saturating_add(second);
+    }
+
+    /// Where in the second buffer the first `len` bytes of the first one go, if they go there as they are.
+    pub(super) fn dense(&self, len: usize) -> Option<Range<usize>> {
+        let t = self.typesize as i64;
+        let bytes = match self.axes.get(..self.len)? {
+            [] => self.typesize,
+            [a] if a.first == t && a.second == t => {
+                usize::try_from(a.len).ok()?.checked_mul(self.typesize)?
+            }
+            _ => return None,
+        };
+        let start = usize::try_from(self.second).ok()?;
+        (bytes == len && self.first == 0).then(|| start..start.saturating_add(len))
     }
 
     /// Copies from the first buffer to the second, which begins `skip` bytes into the result.

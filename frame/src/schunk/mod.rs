@@ -25,6 +25,7 @@
 mod checksum;
 // mod commit;
 // mod edit;
+mod load;
 mod meta;
 mod place;
 mod read;
@@ -43,6 +44,7 @@ use alloc::vec::Vec;
 use blosc_core::{Params, Pool, Special};
 use checksum::Hashes;
 pub use checksum::{CHECKSUMS_NAME, ChecksumState};
+pub(crate) use load::Loaded;
 use meta::Meta;
 use place::{INDEX_NAME, Place};
 use sizes::Sizes;

@@ -11,7 +11,7 @@ use blosc_core::{Chunk, Header as ChunkHeader, Special, Surroundings};
 use core::ops::Range;
 
 /// Chunks below this size are read whole even when only some blocks are wanted.
-const READ_WHOLE: u64 = 64 << 10;
+pub(super) const READ_WHOLE: u64 = 64 << 10;
 
 /// A chunk as it is stored.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ pub enum RawChunk<'s> {
 }
 
 impl SuperChunk<'_> {
-    fn raw_entry(&self, k: u64) -> Result<Entry, Error> {
+    pub(super) fn raw_entry(&self, k: u64) -> Result<Entry, Error> {
         let len = self.entries.len();
         let raw = self.entries.get(k).ok_or(Error::OutOfRange { what: "chunk", index: k, len })?;
         Entry::from_raw(raw).ok_or(Error::Invalid {
@@ -332,7 +332,7 @@ pub(super) fn around(typesize: u32, blockshape: &[u32]) -> Surroundings<'_> {
 }
 
 /// Reads the parts of a chunk that hold the wanted blocks into a buffer as long as the chunk.
-fn load_blocks<'b>(
+pub(super) fn load_blocks<'b>(
     located: &Located<'_>,
     k: u64,
     header: &ChunkHeader,
