@@ -19,4 +19,5 @@ pub use defaults::{Caches, default_parts};
 pub use dims::{Dims, MAX_DIM};
 pub use dtype::Dtype;
 pub use geometry::{Geometry, MAX_CHUNK_BYTES, MAX_CHUNKS};
+pub use read::Region;
 pub use select::{Selection, Take};

@@ -10,6 +10,7 @@
 //! ```
 
 use super::array::{NdArray, Worker};
+use super::dims::Dims;
 use super::geometry::Geometry;
 use super::select::{Block, Selection, Touched};
 use crate::error::{Error, IoKind, Structure};
@@ -21,6 +22,17 @@ use core::ops::Range;
 /// What a thread is worth starting for, in decoded bytes.
 #[cfg(feature = "std")]
 const PARALLEL_FROM: u64 = 128 << 10;
+
+/// A box of items cut out of an array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// Index of its first item.
+    pub start: Dims<u64>,
+    /// Items per axis.
+    pub shape: Dims<u64>,
+    /// The items in C order.
+    pub data: Vec<u8>,
+}
 
 impl NdArray<'_> {
     /// The selected items, in C order of the selection's shape.
@@ -170,19 +182,18 @@ impl NdArray<'_> {
         Ok(places)
     }
 
-    /// The items of chunk `chunk` that belong to the array: its first index, its shape (cut off at the
-    /// array's edges) and its items in C order.
+    /// The items of chunk `chunk` that belong to the array.
     ///
     /// # Errors
     /// `OutOfRange` for a chunk that does not exist, and whatever chunks can be.
-    pub fn get_chunk(&mut self, chunk: u64) -> Result<(super::Dims<u64>, super::Dims<u64>, Vec<u8>), Error> {
+    pub fn get_chunk(&mut self, chunk: u64) -> Result<Region, Error> {
         let len = self.geometry.nchunks();
         if chunk >= len {
             return Err(Error::OutOfRange { what: "chunk", index: chunk, len });
         }
         let (start, count) = self.geometry.chunk_region(chunk);
         let data = self.get(&Selection::region(self.shape(), &start, &count)?)?;
-        Ok((start, count, data))
+        Ok(Region { start, shape: count, data })
     }
 
     /// Every block of chunk `chunk` as it is stored, padding included: `f(block, bytes)`.
