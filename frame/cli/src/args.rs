@@ -42,6 +42,9 @@ pub struct Input {
     /// Refuse to decode to more than this
     #[arg(long, value_name = "BYTES", value_parser = size)]
     pub max_output: Option<u64>,
+    /// Read this column of a table only
+    #[arg(long, value_name = "NAME")]
+    pub column: Option<String>,
     #[command(flatten)]
     pub run: Run,
 }

@@ -55,3 +55,19 @@ impl From<blosc_core::Error> for Failure {
         }
     }
 }
+
+impl From<blosc_frame::Error> for Failure {
+    fn from(error: blosc_frame::Error) -> Self {
+        use blosc_frame::Error as E;
+        match error {
+            E::Chunk { error: blosc_core::Error::Limit { .. }, .. } | E::Limit { .. } => {
+                Failure::Data(format!("{error} (--max-output BYTES)"))
+            }
+            E::Codec(error) => Failure::from(error),
+            E::Param { .. } | E::NoSuchName { .. } | E::OutOfRange { .. } => {
+                Failure::Usage(error.to_string())
+            }
+            _ => Failure::Data(error.to_string()),
+        }
+    }
+}

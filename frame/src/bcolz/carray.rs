@@ -69,7 +69,8 @@ impl Create {
 /// One column in a directory.
 pub struct CArray<T> {
     root: T,
-    data: T,
+    /// Copy tools drop empty directories: without rows it may be missing.
+    data: Option<T>,
     meta: T,
     storage: Storage,
     sizes: Sizes,
@@ -95,9 +96,13 @@ impl<T: Tree> CArray<T> {
     /// # Errors
     /// Malformed or missing descriptors; object dtypes; sizes that overflow or exceed what a chunk holds.
     pub fn open(root: T, limits: &Limits) -> Result<CArray<T>, Error> {
-        let (data, meta) = (root.enter("data")?, root.enter("meta")?);
+        let meta = root.enter("meta")?;
         let storage = Storage::read(&meta)?;
         let sizes = Sizes::read(&meta)?;
+        let data = match root.enter("data") {
+            Err(e) if e.kind == IoKind::NotFound && sizes.rows() == 0 => None,
+            other => Some(other?),
+        };
         let attrs = read_attrs(&root)?;
         let geometry = Geometry::new(&storage.dtype, &sizes.shape, storage.chunklen)?;
         Ok(CArray {
@@ -132,7 +137,7 @@ impl<T: Tree> CArray<T> {
             dflt: create.dflt.clone().unwrap_or_else(|| zero_of(&create.dtype)),
         };
         storage.cparams.params(storage.typesize())?;
-        let (data, meta) = (root.make("data")?, root.make("meta")?);
+        let (data, meta) = (Some(root.make("data")?), root.make("meta")?);
         let sizes = Sizes { shape, nbytes: 0, cbytes: geometry.chunk };
         write_json(&meta, "storage", &storage.to_value(), false)?;
         write_json(&meta, "sizes", &sizes.to_value(), false)?;
@@ -212,8 +217,12 @@ impl<T: Tree> CArray<T> {
         self.nbytes().saturating_sub(i.saturating_mul(self.geometry.chunk)).min(self.geometry.chunk)
     }
 
+    fn data(&self) -> Result<&T, Error> {
+        self.data.as_ref().ok_or(IoKind::NotFound.into())
+    }
+
     fn load(&self, i: u64) -> Result<Loaded, Error> {
-        let file = match self.data.open(&chunk_name(i), false) {
+        let file = match self.data()?.open(&chunk_name(i), false) {
             Err(e) if e.kind == IoKind::NotFound => {
                 return Err(Error::Missing { structure: Structure::Bcolz, what: "chunk", number: i });
             }
@@ -321,6 +330,9 @@ impl<T: Tree> CArray<T> {
         pieces: Vec<Piece<'_>>,
     ) -> Result<Sizes, Error> {
         let content = Content::splice(self.nbytes(), range.clone(), pieces)?;
+        if self.data.is_none() {
+            self.data = Some(self.root.make("data")?);
+        }
         let atom = self.geometry.atom;
         let odd = |n: u64| n.checked_rem(atom) != Some(0);
         if odd(content.nbytes()) || odd(range.start) || odd(range.end) {
@@ -363,7 +375,7 @@ impl<T: Tree> CArray<T> {
                 Err(error) => {
                     // New files count for nothing until `sizes` says so; take them away all the same.
                     for &i in &created {
-                        let _ = self.data.remove(&chunk_name(i));
+                        let _ = self.data()?.remove(&chunk_name(i));
                     }
                     return Err(error);
                 }
@@ -393,7 +405,7 @@ impl<T: Tree> CArray<T> {
         write_json(&self.meta, "sizes", &sizes.to_value(), self.durable)?;
         self.sizes = sizes;
         for i in self.nchunks()..before {
-            discard(&self.data, &chunk_name(i))?;
+            discard(self.data()?, &chunk_name(i))?;
         }
         Ok(())
     }
@@ -410,7 +422,7 @@ impl<T: Tree> CArray<T> {
         file.extend_from_slice(b"blpk\x01\0\0\0\x01\0\0\0\0\0\0\0");
         file.extend_from_slice(&chunk);
         file.resize(file.len().saturating_add(usize::try_from(self.reserve).unwrap_or(0)), 0);
-        put(&self.data, &chunk_name(i), &file, self.durable)?;
+        put(self.data()?, &chunk_name(i), &file, self.durable)?;
         Ok(chunk.len() as u64)
     }
 

@@ -1,6 +1,9 @@
 //! What can be read: one file per kind, all behind [`Source`].
 
+mod bcolz;
+mod bloscpack;
 mod chunk;
+mod plain;
 
 use crate::args::{Input, Kind, Run};
 use crate::detect;
@@ -31,11 +34,24 @@ pub fn open(input: &Input) -> Result<Box<dyn Source>> {
         let kind = input.kind.or_else(|| detect::directory(path)).ok_or_else(|| {
             Failure::at(path, "a directory, but neither a sparse frame nor a bcolz or Blaze root")
         })?;
-        return Err(unsupported(path, kind));
+        return match kind {
+            Kind::Bcolz => {
+                Ok(Box::new(bcolz::BcolzSource::new(path, max_output(input, directory_size(path)), input)?))
+            }
+            other => Err(unsupported(path, other)),
+        };
     }
     if path == Path::new("-") {
         let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes)?;
+        let mut stdin = io::stdin().lock();
+        (&mut stdin).take(64).read_to_end(&mut bytes)?;
+        let kind = input.kind.unwrap_or_else(|| detect::file(&bytes));
+        if kind == Kind::Bloscpack && input.offset == 0 {
+            let whole = io::Cursor::new(bytes).chain(io::stdin());
+            let max = max_output(input, 1 << 40);
+            return Ok(Box::new(bloscpack::PipeSource::new(path, whole, max, &input.run)?));
+        }
+        stdin.read_to_end(&mut bytes)?;
         return open_bytes(path, bytes, input);
     }
     let mut file = File::open(path).map_err(|e| Failure::at(path, e))?;
@@ -50,8 +66,23 @@ pub fn open(input: &Input) -> Result<Box<dyn Source>> {
             file.take(size).read_to_end(&mut bytes).map_err(|e| Failure::at(path, e))?;
             open_bytes(path, bytes, input)
         }
+        Kind::Bloscpack => {
+            let max = max_output(input, size);
+            Ok(Box::new(bloscpack::open(path, file, input.offset, max, &input.run)?))
+        }
         other => Err(unsupported(path, other)),
     }
+}
+
+/// Bytes the files of a container take, for the default of `--max-output`.
+fn directory_size(path: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(path) else { return 0 };
+    let size = |entry: std::fs::DirEntry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => directory_size(&entry.path()),
+        Ok(kind) if kind.is_file() => entry.metadata().map_or(0, |m| m.len()),
+        _ => 0,
+    };
+    entries.flatten().map(size).sum()
 }
 
 /// Opens data that is in memory.
@@ -64,6 +95,10 @@ fn open_bytes(path: &Path, mut bytes: Vec<u8>, input: &Input) -> Result<Box<dyn 
         Kind::Chunk => {
             let max = max_output(input, bytes.len() as u64);
             Ok(Box::new(chunk::ChunkSource::new(path, bytes, max, &input.run)?))
+        }
+        Kind::Bloscpack => {
+            let max = max_output(input, bytes.len() as u64);
+            Ok(Box::new(bloscpack::BloscpackSource::new(path, bytes, 0, max, &input.run)?))
         }
         other => Err(unsupported(path, other)),
     }

@@ -1,0 +1,69 @@
+//! What bloscpack files, bcolz columns and Blaze datasets have in common: rows of equal size.
+
+use crate::failure::{Failure, Result};
+use blosc_core::Pool;
+use blosc_frame::Limits;
+use blosc_frame::plain::Plain;
+use blosc_frame::value::Value as Meta;
+use serde_json::Value;
+use std::io::Write;
+use std::path::Path;
+
+/// Limits for decoding to at most `max_output` bytes.
+pub fn limits(max_output: u64) -> Limits {
+    let mut limits = Limits { output: max_output, ..Limits::default() };
+    limits.chunk.output = limits.chunk.output.min(max_output);
+    limits
+}
+
+/// Names the file an error is about.
+pub fn failure(path: &Path) -> impl Fn(blosc_frame::Error) -> Failure + '_ {
+    move |error| match Failure::from(error) {
+        Failure::Data(text) => Failure::at(path, text),
+        usage => usage,
+    }
+}
+
+/// Writes decoded bytes `start..stop`, one chunk's worth at a time.
+pub fn copy(
+    plain: &dyn Plain,
+    pool: &mut Pool,
+    path: &Path,
+    (mut at, stop): (u64, u64),
+    out: &mut dyn Write,
+    progress: &dyn Fn(u64),
+) -> Result<()> {
+    let step = plain.chunk_nbytes().max(1);
+    let mut buffer = Vec::new();
+    while at < stop {
+        // Reads end where chunks end, so that each is read once.
+        let n = (step - at % step).min(stop - at);
+        buffer.resize(usize::try_from(n).unwrap_or(usize::MAX), 0);
+        plain.read_plain(pool, at, &mut buffer).map_err(failure(path))?;
+        out.write_all(&buffer)?;
+        progress(n);
+        at += n;
+    }
+    Ok(())
+}
+
+/// Refuses to decode more than `--max-output` allows.
+pub fn check_output(path: &Path, nbytes: u64, limit: u64) -> Result<()> {
+    if nbytes > limit {
+        let text = format!("decodes to {nbytes} bytes, above the limit of {limit} (--max-output BYTES)");
+        return Err(Failure::at(path, text));
+    }
+    Ok(())
+}
+
+/// A metadata value as JSON for `info`; the words JSON lacks become text.
+pub fn json(value: &Meta) -> Value {
+    match value {
+        Meta::Null => Value::Null,
+        Meta::Bool(b) => (*b).into(),
+        Meta::Number(n) => serde_json::from_str(n).unwrap_or_else(|_| n.clone().into()),
+        Meta::Text(s) => s.clone().into(),
+        Meta::List(items) | Meta::Tuple(items) => items.iter().map(json).collect::<Vec<_>>().into(),
+        Meta::Object(pairs) => Value::Object(pairs.iter().map(|(k, v)| (k.clone(), json(v))).collect()),
+    }
+}
