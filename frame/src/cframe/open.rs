@@ -59,10 +59,13 @@ enum State {
 
 /// The state machine that opens a frame.
 ///
-/// ```ignore
+/// ```
 /// use blosc_frame::cframe::{Opener, Step, header::FrameType};
 /// use blosc_frame::Limits;
-/// # let frame = blosc_frame::doc_example_frame();
+/// # let mut writer = blosc_frame::SuperChunk::memory(&blosc_core::Params::new(4));
+/// # writer.append_data(&[1; 400])?;
+/// # writer.append_data(&[2; 400])?;
+/// # let frame = writer.into_bytes()?;
 /// // Any source of bytes will do; here it is a slice.
 /// let mut opener = Opener::new(frame.len() as u64, FrameType::Contiguous, Limits::DEFAULT);
 /// let mut bytes: &[u8] = &[];
@@ -287,7 +290,6 @@ impl Entries {
         }
     }
     /// The entries as a list that can be edited.
-    #[allow(dead_code)]
     pub(crate) fn list_mut(&mut self) -> Result<&mut Vec<i64>, Error> {
         if let Entries::Repeated(raw, n) = *self {
             let n = usize::try_from(n).map_err(|_| IoKind::NoSpace)?;

@@ -1,6 +1,6 @@
 //! A whole frame in memory or memory-mapped flash, read without an allocator.
 //!
-//! ```ignore
+//! ```
 //! # use blosc_frame::{SuperChunk, Limits};
 //! # let mut writer = SuperChunk::memory(&blosc_core::Params::new(4));
 //! # writer.set_metalayer("m", &[0x92, 1, 2])?;

@@ -162,7 +162,4 @@ impl<D: Directory> Store for DirFile<D> {
         self.file = self.dir.open(&self.name, true)?;
         Ok(())
     }
-    fn is_shared(&self) -> bool {
-        true
-    }
 }

@@ -82,9 +82,6 @@ impl Store for File {
     fn replace(&mut self, _: &mut Fill<'_>) -> Result<(), Error> {
         Err(Error::NotAtomic { why: "a bare file handle cannot be replaced; open the frame by its path" })
     }
-    fn is_shared(&self) -> bool {
-        true
-    }
 }
 
 fn sync_directory(path: &Path) -> Result<(), IoError> {
@@ -198,9 +195,6 @@ impl Store for PathFile {
         })?;
         self.file = file;
         Ok(sync_directory(self.parent())?)
-    }
-    fn is_shared(&self) -> bool {
-        true
     }
 }
 

@@ -48,6 +48,9 @@ impl Store for Vec<u8> {
         *self = new;
         Ok(())
     }
+    fn is_shared(&self) -> bool {
+        false
+    }
 }
 
 impl ReadAt for bytes::Bytes {

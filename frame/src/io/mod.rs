@@ -92,9 +92,10 @@ pub trait Store: WriteAt {
         Err(Error::NotAtomic { why: "this store cannot be read while it is being replaced" })
     }
 
-    /// Whether another handle to the same bytes may be changing them (a file): readers then look for growth.
+    /// Whether others may read these bytes, now or after a crash. If not (a vector), writers may change
+    /// them in place.
     fn is_shared(&self) -> bool {
-        false
+        true
     }
 }
 

@@ -132,6 +132,12 @@ impl Hashes {
         Ok(self.list.get_or_insert_default())
     }
 
+    /// All entries changed at once to special ones.
+    pub(super) fn forget(&mut self) {
+        self.stored = None;
+        self.list = None;
+    }
+
     /// Reads a table; sets `metalayers` and gives the chunks' checksums.
     fn parse(&mut self, table: &[u8]) -> Option<Vec<u64>> {
         let (head, rest) = table.split_at_checked(HEAD)?;

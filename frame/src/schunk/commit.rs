@@ -1,1 +1,391 @@
-//! soon
+//! Commit: all changes so far become visible in one step that survives crashes (format §9.1).
+//!
+//! ```text
+//! contiguous    new chunks were written behind F; write index and trailer behind them; flush;
+//!               one write of header bytes 0f..57, inside one 512-byte sector; flush
+//! sparse        chunk files were written; flush them and the directory; write the index file under a
+//!               temporary name; flush; rename; flush the directory; remove files no longer used
+//! in memory     no reader to protect: new chunks move over the old index, nothing becomes garbage
+//! ```
+//! Where the switch cannot be one small write (the header's length changes, the last chunk is
+//! deleted, metalayers beyond the first sector change) the frame is rewritten and renamed into place.
+
+use super::meta::{self, Meta};
+use super::place::{INDEX_NAME, Place, chunk_name};
+use super::{Change, ChecksumState, SuperChunk, checksum};
+use crate::cframe::Entries;
+use crate::cframe::header::{FIXED_LEN, FrameType, Header};
+use crate::cframe::section;
+use crate::cframe::trailer::{self, FINGERPRINT_XXH3};
+use crate::error::{Error, IoKind};
+use crate::io::{ReadAt, WriteAt};
+use alloc::vec::Vec;
+use blosc_core::chunk::special;
+use blosc_core::{Params, Pool, Split};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// A switch must not be torn: it stays inside the first of these.
+const SECTOR: u64 = 512;
+
+/// Length of a header with these metalayers.
+pub(super) fn header_len(metalayers: &[Meta]) -> Result<u64, Error> {
+    let section = section::encode(section::Place::Header, meta::pairs(metalayers))?;
+    Ok((FIXED_LEN as u64).saturating_add(section.len() as u64))
+}
+
+/// Everything of a frame but its chunks, as it will be written.
+pub(super) struct Assembled {
+    pub(super) header: Header,
+    /// Header and metalayers.
+    pub(super) head: Vec<u8>,
+    /// Index chunk and trailer.
+    pub(super) rest: Vec<u8>,
+    fingerprint: (u8, [u8; 16]),
+    checksums: bool,
+}
+
+/// The index chunk: entries that are all the same take 40 bytes.
+fn encode_index(entries: &Entries, pool: &mut Pool) -> Result<Vec<u8>, Error> {
+    let repeated = match entries {
+        Entries::Repeated(raw, _) => Some(*raw),
+        Entries::List(list) => {
+            list.first().copied().filter(|first| *first < 0 && list.iter().all(|raw| raw == first))
+        }
+    };
+    let nbytes = usize::try_from(entries.len().saturating_mul(8)).map_err(|_| IoKind::NoSpace)?;
+    if let Some(raw) = repeated {
+        let mut chunk = alloc::vec![0; 40];
+        special::repeated(&raw.to_le_bytes(), nbytes, &mut chunk).map_err(Error::Codec)?;
+        return Ok(chunk);
+    }
+    let Entries::List(list) = entries else { return Err(IoKind::Other.into()) };
+    let mut raw = Vec::with_capacity(nbytes);
+    list.iter().for_each(|entry| raw.extend(entry.to_le_bytes()));
+    let blocksize = u32::try_from(nbytes.min(16 << 10)).ok();
+    let params = Params::new(8).split(Split::Never).blocksize(blocksize);
+    pool.compress(&params, &raw).map_err(Error::Codec)
+}
+
+impl SuperChunk<'_> {
+    /// Makes every change since the last commit visible, in one atomic and durable step.
+    ///
+    /// # Errors
+    /// [`Error::NotAtomic`] if the change needs the whole frame rewritten and the store cannot be
+    /// replaced (a bare file handle); [`Error::Changed`] if another writer was here. The frame is then
+    /// what it was.
+    pub fn commit(&mut self) -> Result<(), Error> {
+        if !self.is_dirty() {
+            return Ok(());
+        }
+        if let Some(committed) = self.committed
+            && self.stored_header()? != committed
+        {
+            return Err(Error::Changed { what: "the frame's header" });
+        }
+        if self.nbytes() == 0 && self.nchunks() > 0 {
+            return Err(Error::Param { name: "bytes of all chunks", value: 0, allowed: "at least 1" });
+        }
+        match &self.place {
+            Place::Sparse { .. } => self.commit_sparse(),
+            Place::Contiguous { store, .. } => {
+                if self.committed.is_none() {
+                    self.commit_new()
+                } else if store.is_shared() {
+                    self.commit_durable()
+                } else {
+                    self.commit_memory()
+                }
+            }
+        }
+    }
+
+    /// The bytes 57..H of the header.
+    pub(super) fn section(&self) -> Result<Vec<u8>, Error> {
+        if self.committed.is_some() && self.metalayers_changed == Change::No {
+            return Ok(self.section.clone());
+        }
+        section::encode(section::Place::Header, meta::pairs(&self.metalayers))
+    }
+
+    /// Puts together header, index and trailer around `cbytes` payload bytes.
+    pub(super) fn assemble(
+        &mut self,
+        section: &[u8],
+        entries: &Entries,
+        cbytes: u64,
+    ) -> Result<Assembled, Error> {
+        let limits = self.chunk_limits();
+        let table = self.hashes.encode(
+            entries,
+            xxh3_64(section),
+            self.vlmetalayers.len(),
+            &mut self.pool,
+            &limits,
+        )?;
+        let layers = self.vlmetalayers.iter().chain(&table).map(|meta| (&*meta.name, &*meta.content));
+        let mut trailer = trailer::encode(&section::encode(section::Place::Trailer, layers)?)?;
+        let index = if entries.len() == 0 { Vec::new() } else { encode_index(entries, &mut self.pool)? };
+
+        let mut header = self.header;
+        let header_len = FIXED_LEN.saturating_add(section.len());
+        header.header_len = u32::try_from(header_len)
+            .ok()
+            .filter(|len| i32::try_from(*len).is_ok())
+            .ok_or(Error::Limit { what: "header bytes", asked: header_len as u64, limit: i32::MAX as u64 })?;
+        header.nbytes = self.nbytes();
+        header.cbytes = cbytes;
+        header.has_vlmetalayers = table.is_some() || !self.vlmetalayers.is_empty();
+        if let Some(vl_blocks) = self.vl_blocks {
+            header.set_kind(vl_blocks);
+        }
+        if table.is_some() {
+            // Both 0 says: the header was last written with checksums (see `checksum`).
+            header.threads = [0, 0];
+        }
+        let payload =
+            if header.frame_type == FrameType::Contiguous && entries.len() > 0 { cbytes } else { 0 };
+        header.frame_len = (header_len as u64)
+            .saturating_add(payload)
+            .saturating_add(index.len() as u64)
+            .saturating_add(trailer.len() as u64);
+
+        let mut head = header.encode().to_vec();
+        head.extend(section);
+        let foreign = !matches!(self.fingerprint.0, 0 | FINGERPRINT_XXH3)
+            || self.hashes.state == ChecksumState::Other(FINGERPRINT_XXH3);
+        let mut fingerprint = if foreign { self.fingerprint } else { (0, [0; 16]) };
+        if table.is_some() {
+            fingerprint.0 = FINGERPRINT_XXH3;
+        }
+        let kind_at = trailer.len().saturating_sub(17);
+        if let Some(kind) = trailer.get_mut(kind_at) {
+            *kind = fingerprint.0;
+        }
+        if table.is_some() {
+            fingerprint.1 = checksum::fingerprint(&head, &index, &trailer);
+        }
+        if let Some(place) = trailer.last_chunk_mut() {
+            *place = fingerprint.1;
+        }
+        let mut rest = index;
+        rest.extend(trailer);
+        Ok(Assembled { header, head, rest, fingerprint, checksums: table.is_some() })
+    }
+
+    /// Takes over what has been written.
+    pub(super) fn committed(&mut self, written: Assembled) {
+        self.header = written.header;
+        self.committed = Some(written.header);
+        self.section = written.head.get(FIXED_LEN..).unwrap_or(&[]).to_vec();
+        self.fingerprint = written.fingerprint;
+        self.hashes.state = match written.fingerprint.0 {
+            _ if written.checksums => ChecksumState::Present,
+            0 => ChecksumState::None,
+            other => ChecksumState::Other(other),
+        };
+        self.dirty = false;
+        self.metalayers_changed = Change::No;
+        if let Place::Contiguous { base, payload, end, .. } = &mut self.place {
+            *base = u64::from(written.header.header_len);
+            *payload = if written.header.nbytes == 0 { 0 } else { written.header.cbytes };
+            *end = written.header.frame_len;
+        }
+    }
+
+    /// First commit of a new frame: nothing can be opened before the header is there, which comes last.
+    fn commit_new(&mut self) -> Result<(), Error> {
+        let section = self.section()?;
+        let len = (FIXED_LEN as u64).saturating_add(section.len() as u64);
+        let Place::Contiguous { base, end, .. } = &mut self.place else { return Err(IoKind::Other.into()) };
+        if self.entries.len() == 0 || *end == 0 {
+            (*base, *end) = (len, len);
+        }
+        if *base != len {
+            return self.rewrite(false);
+        }
+        let (base, end) = (*base, *end);
+        let entries = core::mem::replace(&mut self.entries, Entries::List(Vec::new()));
+        let written = self.assemble(&section, &entries, end.saturating_sub(base));
+        self.entries = entries;
+        let written = written?;
+        let Place::Contiguous { store, end, .. } = &mut self.place else { return Err(IoKind::Other.into()) };
+        store.write_at(*end, &written.rest)?;
+        store.truncate(written.header.frame_len)?;
+        store.sync()?;
+        store.write_at(0, &written.head)?;
+        store.sync()?;
+        self.committed(written);
+        Ok(())
+    }
+
+    /// The append-then-switch order.
+    fn commit_durable(&mut self) -> Result<(), Error> {
+        let section = self.section()?;
+        let len = (FIXED_LEN as u64).saturating_add(section.len() as u64);
+        let Place::Contiguous { base, end, .. } = self.place else { return Err(IoKind::Other.into()) };
+        let header_changes = self.metalayers_changed != Change::No;
+        if self.nchunks() == 0 || len != base || (header_changes && len > SECTOR) {
+            return self.rewrite(false);
+        }
+        let entries = core::mem::replace(&mut self.entries, Entries::List(Vec::new()));
+        let written = self.assemble(&section, &entries, end.saturating_sub(base));
+        self.entries = entries;
+        let written = written?;
+        let Place::Contiguous { store, end, .. } = &mut self.place else { return Err(IoKind::Other.into()) };
+        store.write_at(*end, &written.rest)?;
+        store.sync()?;
+        // From here on the new index may be in force even if an error is reported: never write over it.
+        *end = written.header.frame_len;
+        let switch = if header_changes { 0x0f..written.head.len() } else { 0x0f..FIXED_LEN };
+        store.write_at(0x0f, written.head.get(switch).unwrap_or(&[]))?;
+        store.sync()?;
+        self.committed(written);
+        self.cut_off_leftovers();
+        Ok(())
+    }
+
+    /// Bytes after the frame are legal; those a cut-off session left are removed if that is easy.
+    fn cut_off_leftovers(&mut self) {
+        if let Place::Contiguous { store, end, .. } = &mut self.place
+            && store.size().is_ok_and(|size| size > *end)
+        {
+            let _ = store.truncate(*end);
+        }
+    }
+
+    /// In memory: the chunks added since the last commit move down over the old index and trailer.
+    fn commit_memory(&mut self) -> Result<(), Error> {
+        let section = self.section()?;
+        let len = (FIXED_LEN as u64).saturating_add(section.len() as u64);
+        let Place::Contiguous { store, base, payload, end } = &mut self.place else {
+            return Err(IoKind::Other.into());
+        };
+        if len != *base {
+            return self.rewrite(false);
+        }
+        let from = self.committed.map_or(*end, |header| header.frame_len);
+        let to = base.saturating_add(*payload);
+        let delta = from.saturating_sub(to);
+        copy_within(&mut **store, from, to, end.saturating_sub(from))?;
+        *end = end.saturating_sub(delta);
+        *payload = end.saturating_sub(*base);
+        let first_moved = from.saturating_sub(*base) as i64;
+        if delta > 0
+            && let Entries::List(list) = &mut self.entries
+        {
+            for raw in list.iter_mut().filter(|raw| **raw >= first_moved) {
+                *raw = raw.saturating_sub(delta as i64);
+            }
+        }
+        if self.entries.len() == 0 {
+            *payload = 0;
+            *end = *base;
+        }
+        let cbytes = *payload;
+        let entries = core::mem::replace(&mut self.entries, Entries::List(Vec::new()));
+        let written = self.assemble(&section, &entries, cbytes);
+        self.entries = entries;
+        let written = written?;
+        let Place::Contiguous { store, end, .. } = &mut self.place else { return Err(IoKind::Other.into()) };
+        store.write_at(*end, &written.rest)?;
+        store.write_at(0, &written.head)?;
+        store.truncate(written.header.frame_len)?;
+        self.committed(written);
+        Ok(())
+    }
+
+    fn commit_sparse(&mut self) -> Result<(), Error> {
+        self.renumber()?;
+        let section = self.section()?;
+        let entries = core::mem::replace(&mut self.entries, Entries::List(Vec::new()));
+        let written = self.assemble(&section, &entries, self.stored_bytes);
+        self.entries = entries;
+        let written = written?;
+        let referenced = self.referenced();
+        let Place::Sparse { dir, fresh, .. } = &mut self.place else { return Err(IoKind::Other.into()) };
+        for id in fresh.iter().filter(|id| referenced.binary_search(id).is_ok()) {
+            dir.open(&chunk_name(*id), true)?.sync()?;
+        }
+        dir.sync()?;
+        dir.replace(INDEX_NAME, &mut |file| {
+            file.write_at(0, &written.head)?;
+            Ok(file.write_at(written.head.len() as u64, &written.rest)?)
+        })?;
+        // The new state is in force; what it does not use goes. A file that stays is only garbage.
+        let fresh = core::mem::take(fresh);
+        for id in self.obsolete.drain(..).chain(fresh) {
+            if referenced.binary_search(&id).is_err() {
+                let _ = dir.remove(&chunk_name(id));
+            }
+        }
+        self.committed(written);
+        Ok(())
+    }
+
+    /// The chunk files in use, in ascending order.
+    pub(super) fn referenced(&self) -> Vec<u32> {
+        let mut ids: Vec<u32> = match &self.entries {
+            Entries::Repeated(raw, _) => u32::try_from(*raw).into_iter().collect(),
+            Entries::List(list) => list.iter().filter_map(|raw| u32::try_from(*raw).ok()).collect(),
+        };
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+
+    /// C-Blosc2 refuses directories with an id above `C - 32` (`sframe.md` §4): such chunks are copied
+    /// to the lowest numbers that neither the old nor the new index uses.
+    fn renumber(&mut self) -> Result<(), Error> {
+        let most = self.stored_bytes.saturating_sub(32);
+        let mut used = self.referenced();
+        let too_high: Vec<u32> = used.iter().copied().filter(|id| u64::from(*id) > most).collect();
+        if too_high.is_empty() {
+            return Ok(());
+        }
+        used.extend(&self.obsolete);
+        used.sort_unstable();
+        let mut free =
+            (0u32..).take_while(|id| u64::from(*id) <= most).filter(|id| used.binary_search(id).is_err());
+        let Place::Sparse { dir, fresh, .. } = &mut self.place else { return Err(IoKind::Other.into()) };
+        let mut moved = Vec::new();
+        for old in too_high {
+            // None free below the bound: this library reads it all the same.
+            let Some(new) = free.next() else { break };
+            let content = dir.read(&chunk_name(old), u64::MAX)?;
+            let name = chunk_name(new);
+            if dir.contains(&name)? {
+                dir.remove(&name)?;
+            }
+            dir.create(&name)?.write_at(0, &content)?;
+            fresh.push(new);
+            moved.push((i64::from(old), i64::from(new)));
+            self.obsolete.push(old);
+        }
+        if let Entries::List(list) = &mut self.entries {
+            for raw in list {
+                if let Ok(at) = moved.binary_search_by_key(raw, |(old, _)| *old) {
+                    *raw = moved.get(at).map_or(*raw, |(_, new)| *new);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Moves `len` bytes from `from` down to `to`.
+fn copy_within<S: ReadAt + WriteAt + ?Sized>(
+    store: &mut S,
+    mut from: u64,
+    mut to: u64,
+    mut len: u64,
+) -> Result<(), Error> {
+    let mut buf = alloc::vec![0; len.min(1 << 20) as usize];
+    while len > 0 && from != to {
+        let part = buf.get_mut(..len.min(1 << 20) as usize).unwrap_or(&mut []);
+        store.read_exact_at(from, part)?;
+        store.write_at(to, part)?;
+        let n = part.len() as u64;
+        (from, to, len) = (from.saturating_add(n), to.saturating_add(n), len.saturating_sub(n));
+    }
+    Ok(())
+}

@@ -1,7 +1,7 @@
 //! [`SuperChunk`]: a sequence of chunks that together hold one long array of items, stored as a
 //! contiguous or sparse frame, in memory or on disk. One API for all four.
 //!
-//! ```ignore
+//! ```
 //! use blosc_core::Params;
 //! use blosc_frame::SuperChunk;
 //!
@@ -20,20 +20,21 @@
 //! Changes gather in memory and behind the end of the frame; [`SuperChunk::commit`] makes all of them
 //! visible in one atomic step. Without it the frame on disk stays what it was.
 
-#![allow(dead_code)] // until the writer lands
-
 mod checksum;
-// mod commit;
-// mod edit;
+mod commit;
+mod edit;
 mod load;
 mod meta;
+#[cfg(feature = "std")]
+mod parallel;
 mod place;
 mod read;
-// mod rewrite;
+mod rewrite;
 mod sizes;
-// mod stream;
+#[cfg(feature = "std")]
+mod stream;
 
-use crate::cframe::header::{ChunkSize, FrameType, Header};
+use crate::cframe::header::{ChunkSize, FIXED_LEN, FrameType, Header};
 use crate::cframe::index::Entry;
 use crate::cframe::{Entries, Opened, open_at};
 use crate::error::{Error, IoKind};
@@ -47,7 +48,11 @@ pub use checksum::{CHECKSUMS_NAME, ChecksumState};
 pub(crate) use load::Loaded;
 use meta::Meta;
 use place::{INDEX_NAME, Place};
+pub use read::RawChunk;
+pub use rewrite::Compacted;
 use sizes::Sizes;
+#[cfg(feature = "std")]
+pub use stream::{Reader, Writer};
 
 /// Size of new chunks, in bytes, where nothing else was chosen.
 pub const DEFAULT_CHUNKSIZE: u32 = 4 << 20;
@@ -69,6 +74,14 @@ pub struct SuperChunk<'a> {
     metalayers_changed: Change,
     /// Whether anything else differs from what is stored.
     dirty: bool,
+    /// The stored header's bytes 57..H.
+    section: Vec<u8>,
+    /// Whether the chunks have blocks of variable length, once that matters.
+    vl_blocks: Option<bool>,
+    /// Stored bytes of all chunks of a sparse frame.
+    stored_bytes: u64,
+    /// Chunk files of a sparse frame that lost their entry since the last commit.
+    obsolete: Vec<u32>,
     fingerprint: (u8, [u8; 16]),
     hashes: Hashes,
     chunksize: u32,
@@ -163,6 +176,10 @@ impl<'a> SuperChunk<'a> {
             vlmetalayers: Vec::new(),
             metalayers_changed: Change::No,
             dirty: true,
+            section: Vec::new(),
+            vl_blocks: None,
+            stored_bytes: 0,
+            obsolete: Vec::new(),
             fingerprint: (0, [0; 16]),
             hashes: Hashes::new(),
             chunksize: DEFAULT_CHUNKSIZE,
@@ -213,6 +230,10 @@ impl<'a> SuperChunk<'a> {
                 *next_id = (*next_id).max(u32::try_from(max.saturating_add(1)).unwrap_or(0));
             }
         }
+        self.section = opened.head.get(FIXED_LEN..).unwrap_or(&[]).to_vec();
+        self.vl_blocks = None;
+        self.stored_bytes = header.cbytes;
+        self.obsolete.clear();
         self.header = header;
         self.committed = Some(header);
         self.dirty = false;
@@ -320,7 +341,7 @@ impl<'a> SuperChunk<'a> {
 
     /// Reads the fixed part of the header again.
     fn stored_header(&self) -> Result<Header, Error> {
-        let mut fixed = [0; crate::cframe::header::FIXED_LEN];
+        let mut fixed = [0; FIXED_LEN];
         match &self.place {
             Place::Contiguous { store, .. } => store.read_exact_at(0, &mut fixed)?,
             Place::Sparse { dir, .. } => dir.open(INDEX_NAME, false)?.read_exact_at(0, &mut fixed)?,

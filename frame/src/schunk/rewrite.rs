@@ -1,1 +1,241 @@
-//! soon
+//! Rewriting a frame: its chunks in logical order, without garbage, checksummed; then renamed into place.
+
+use super::checksum::{self, UNKNOWN};
+use super::place::{INDEX_NAME, Place, chunk_name, resize};
+use super::{Change, SuperChunk};
+use crate::cframe::Entries;
+use crate::cframe::header::FIXED_LEN;
+use crate::error::{Error, IoKind, Structure};
+use crate::io::{ReadAt, ReadOnly, Store, WriteAt};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use blosc_core::Header as ChunkHeader;
+
+/// What a [`SuperChunk::compact`] found to remove.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Compacted {
+    /// Bytes of the container before.
+    pub before: u64,
+    /// Bytes of the container after.
+    pub after: u64,
+}
+
+impl<'a> SuperChunk<'a> {
+    /// Commits, drops everything no chunk refers to, and gives every chunk a checksum if checksums
+    /// are on. Atomic like a commit: a contiguous frame is rewritten, of a sparse one unused files
+    /// are removed.
+    pub fn compact(&mut self) -> Result<Compacted, Error> {
+        self.commit()?;
+        let before = self.container_bytes()?;
+        if self.is_sparse() {
+            self.compact_sparse()?
+        } else {
+            self.rewrite(true)?
+        }
+        Ok(Compacted { before, after: self.container_bytes()? })
+    }
+
+    /// Bytes the frame takes where it is stored: index file and all chunk files of a sparse one.
+    pub fn container_bytes(&self) -> Result<u64, Error> {
+        match &self.place {
+            Place::Contiguous { store, .. } => Ok(store.size()?),
+            Place::Sparse { dir, .. } => {
+                let mut sum = 0u64;
+                for name in dir.list()? {
+                    if name == INDEX_NAME || is_ours(&name) {
+                        sum = sum.saturating_add(dir.open(&name, false)?.size()?);
+                    }
+                }
+                Ok(sum)
+            }
+        }
+    }
+
+    /// Writes the frame anew through [`Store::rewrite`]. `check` compares chunks with their checksums
+    /// and makes missing ones.
+    pub(super) fn rewrite(&mut self, check: bool) -> Result<(), Error> {
+        let nothing: Box<dyn Store + Send + 'a> = Box::new(ReadOnly(&[][..]));
+        let Place::Contiguous { store, base, .. } = &mut self.place else { return Err(IoKind::Other.into()) };
+        let base = *base;
+        let mut store = core::mem::replace(store, nothing);
+        let mut outcome = None;
+        let result = store.rewrite(&mut |old, new| {
+            outcome = Some(self.write_compact(base, check, old, new)?);
+            Ok(())
+        });
+        if let Place::Contiguous { store: place, .. } = &mut self.place {
+            *place = store;
+        }
+        result?;
+        let (written, entries) = outcome.ok_or(IoKind::Other)?;
+        self.entries = entries;
+        self.committed(written);
+        Ok(())
+    }
+
+    fn write_compact(
+        &mut self,
+        base: u64,
+        check: bool,
+        old: &dyn ReadAt,
+        new: &mut dyn WriteAt,
+    ) -> Result<(super::commit::Assembled, Entries), Error> {
+        let section = self.section()?;
+        let start = (FIXED_LEN as u64).saturating_add(section.len() as u64);
+        let mut at = start;
+        let mut entries = self.entries.clone();
+        let limits = self.chunk_limits();
+        let mut buf = Vec::new();
+        if let Entries::List(list) = &mut entries {
+            for (k, raw) in list.iter_mut().enumerate() {
+                let Ok(offset) = u64::try_from(*raw) else { continue };
+                read_chunk(old, base.saturating_add(offset), k as u64, &mut buf)?;
+                if check {
+                    let (from, hash) = (base.saturating_add(offset), checksum::of(&buf));
+                    self.hashes.edit(&self.entries, &mut self.pool, &limits, |list| {
+                        if let Some(known) = list.get_mut(k).filter(|known| **known == UNKNOWN) {
+                            *known = hash;
+                        }
+                    })?;
+                    if self.hashes.enabled && self.chunk_checksum(k as u64)? != Some(hash) {
+                        let (structure, chunk) = (Structure::Chunk, Some(k as u64));
+                        return Err(Error::Checksum { structure, chunk, offset: from });
+                    }
+                }
+                new.write_at(at, &buf)?;
+                *raw = at.saturating_sub(start) as i64;
+                at = at.saturating_add(buf.len() as u64);
+            }
+        } else if let Entries::Repeated(0.., _) = entries {
+            // One stored chunk that every entry shares: each gets its own bytes.
+            entries.list_mut()?;
+            self.entries = entries;
+            return self.write_compact(base, check, old, new);
+        }
+        let written = self.assemble(&section, &entries, at.saturating_sub(start))?;
+        new.write_at(at, &written.rest)?;
+        new.write_at(0, &written.head)?;
+        Ok((written, entries))
+    }
+
+    fn compact_sparse(&mut self) -> Result<(), Error> {
+        if self.hashes.enabled {
+            let limits = self.chunk_limits();
+            for k in 0..self.nchunks() {
+                if let Some(crate::cframe::index::Entry::Stored(id)) = self.entry(k) {
+                    let located = self.place.locate(id)?;
+                    let hash = checksum::of(located.whole(k, &self.limits, &mut self.scratch)?);
+                    let known = self.chunk_checksum(k)?;
+                    if known.is_some_and(|known| known != hash) {
+                        let (structure, chunk) = (Structure::ChunkFile, Some(k));
+                        return Err(Error::Checksum { structure, chunk, offset: 0 });
+                    }
+                    if known.is_none() {
+                        self.dirty = true;
+                        self.hashes.edit(&self.entries, &mut self.pool, &limits, |list| {
+                            if let Some(slot) = list.get_mut(k as usize) {
+                                *slot = hash;
+                            }
+                        })?;
+                    }
+                }
+            }
+            self.commit()?;
+        }
+        let referenced = self.referenced();
+        let Place::Sparse { dir, .. } = &self.place else { return Err(IoKind::Other.into()) };
+        for name in dir.list()? {
+            let id = name.strip_suffix(".chunk").and_then(|id| u32::from_str_radix(id, 16).ok());
+            let unused =
+                id.is_some_and(|id| chunk_name(id) == name && referenced.binary_search(&id).is_err());
+            if unused || (name != INDEX_NAME && name.starts_with(INDEX_NAME)) {
+                dir.remove(&name)?;
+            }
+        }
+        Ok(dir.sync()?)
+    }
+
+    /// The frame as contiguous bytes, with all changes so far; a sparse frame is packed together.
+    pub fn to_bytes(&mut self) -> Result<Vec<u8>, Error> {
+        if let Place::Contiguous { store, .. } = &self.place
+            && store.as_slice().is_some()
+        {
+            self.commit()?;
+            if let (Place::Contiguous { store, .. }, Some(header)) = (&self.place, self.committed)
+                && let Some(bytes) = store.as_slice()
+            {
+                let len = usize::try_from(header.frame_len).map_err(|_| IoKind::NoSpace)?;
+                return Ok(bytes.get(..len).ok_or(IoKind::UnexpectedEnd)?.to_vec());
+            }
+        }
+        let mut copy = SuperChunk::memory(&self.params());
+        copy.copy_from(self)?;
+        copy.to_bytes()
+    }
+
+    /// [`SuperChunk::to_bytes`], for a frame that is not needed any more.
+    pub fn into_bytes(mut self) -> Result<Vec<u8>, Error> {
+        self.to_bytes()
+    }
+
+    /// Copies everything of `other` into this new, empty frame: parameters, metalayers, chunks as they
+    /// are. Works between contiguous and sparse frames.
+    pub fn copy_from(&mut self, other: &mut SuperChunk<'_>) -> Result<(), Error> {
+        if self.nchunks() > 0 || self.typesize() != other.typesize() {
+            return Err(Error::Param {
+                name: "chunks of the copy",
+                value: self.nchunks() as i64,
+                allowed: "none, and the same typesize",
+            });
+        }
+        let (frame_type, from) = (self.header.frame_type, other.header);
+        self.header = crate::cframe::header::Header { frame_type, ..from };
+        self.header.chunksize = crate::cframe::header::ChunkSize::Unknown;
+        self.chunksize = other.chunksize;
+        self.metalayers = other.metalayers.clone();
+        self.vlmetalayers = other.vlmetalayers.clone();
+        self.metalayers_changed = Change::Length;
+        self.vl_blocks = None;
+        if self.hashes.enabled && !other.hashes.enabled && !self.is_dirty() {
+            self.hashes.enabled = false;
+        }
+        if let Entries::Repeated(raw @ i64::MIN..0, n) = other.entries {
+            self.entries = Entries::Repeated(raw, n);
+            self.sizes = other.sizes.clone();
+            self.header.chunksize = other.header.chunksize;
+            self.dirty = true;
+            return Ok(());
+        }
+        if let crate::cframe::header::ChunkSize::Variable = other.header.chunksize {
+            self.header.chunksize = other.header.chunksize;
+            self.sizes = super::Sizes::each(Vec::new());
+        }
+        self.append_from(other)?;
+        self.dirty = true;
+        Ok(())
+    }
+}
+
+fn is_ours(name: &str) -> bool {
+    name.strip_suffix(".chunk")
+        .is_some_and(|id| u32::from_str_radix(id, 16).is_ok_and(|n| chunk_name(n) == *name))
+}
+
+/// Reads the chunk at `at` into `buf`.
+fn read_chunk(source: &dyn ReadAt, at: u64, k: u64, buf: &mut Vec<u8>) -> Result<(), Error> {
+    resize(buf, 32)?;
+    buf.truncate(32);
+    source.read_exact_at(at, buf)?;
+    let header =
+        ChunkHeader::parse(buf).map_err(|error| Error::Chunk { chunk: Some(k), offset: at, error })?;
+    if at.saturating_add(u64::from(header.cbytes)) > source.size()? {
+        return Err(Error::Invalid {
+            structure: Structure::Chunk,
+            field: "cbytes",
+            offset: at.saturating_add(12),
+            value: i64::from(header.cbytes),
+        });
+    }
+    resize(buf, header.cbytes as usize)?;
+    Ok(source.read_exact_at(at, buf)?)
+}

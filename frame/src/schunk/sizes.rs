@@ -85,3 +85,55 @@ pub(crate) fn collect(sizes: impl Iterator<Item = Option<u32>>, total: u64) -> O
     }
     Some(Sizes::each(lens))
 }
+
+/// Edits; the caller has checked positions and made irregular frames [`Sizes::Each`].
+impl Sizes {
+    /// Puts a chunk of `len` bytes at `k` of `n`, in place of the one there or before it.
+    pub(crate) fn put(&mut self, k: u64, replace: bool, n: u64, len: u32) {
+        let old = if replace { self.len_of(k).unwrap_or(0) } else { 0 };
+        match self {
+            Sizes::Regular { total, .. } | Sizes::Unread { total } => {
+                *total = total.saturating_add(u64::from(len)).saturating_sub(u64::from(old));
+            }
+            Sizes::Each { lens, starts, total } => {
+                *total = total.saturating_add(u64::from(len)).saturating_sub(u64::from(old));
+                let at = k.min(n) as usize;
+                if !replace {
+                    // Appending keeps the running sum; anything else makes it again.
+                    if at == lens.len() && starts.len() == at.saturating_add(1) {
+                        starts.push(*total);
+                    } else {
+                        starts.clear();
+                    }
+                    lens.insert(at, len);
+                } else if let Some(slot) = lens.get_mut(at) {
+                    *slot = len;
+                    starts.clear();
+                }
+            }
+        }
+    }
+
+    /// Removes chunk `k`.
+    pub(crate) fn remove(&mut self, k: u64) {
+        let old = self.len_of(k).unwrap_or(0);
+        match self {
+            Sizes::Regular { total, .. } | Sizes::Unread { total } => {
+                *total = total.saturating_sub(u64::from(old));
+            }
+            Sizes::Each { lens, starts, total } => {
+                *total = total.saturating_sub(u64::from(old));
+                lens.remove(k as usize);
+                starts.clear();
+            }
+        }
+    }
+
+    /// Brings the sizes into a new order.
+    pub(crate) fn reorder(&mut self, order: &[u64]) {
+        if let Sizes::Each { lens, starts, .. } = self {
+            *lens = order.iter().filter_map(|k| lens.get(*k as usize).copied()).collect();
+            starts.clear();
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! What the tests of frames share: a source of chance, and a plain model of a super-chunk.
+#![allow(dead_code)] // each test uses its part
+
+use blosc_core::{Codec, Params, Special};
+use blosc_frame::cframe::header::ChunkSize;
+use blosc_frame::{Error, SuperChunk};
+
+/// SplitMix64.
+#[derive(Clone)]
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.next() % n.max(1) as u64) as usize
+    }
+    /// Bytes of a kind that compresses, or not, or is all the same.
+    pub fn bytes(&mut self, len: usize) -> Vec<u8> {
+        match self.below(4) {
+            0 => vec![0; len],
+            1 => (0..len).map(|i| (i / 7) as u8).collect(),
+            2 => vec![self.next() as u8; len],
+            _ => (0..len).map(|_| self.next() as u8).collect(),
+        }
+    }
+}
+
+/// How many cases: all of them with `BLOSC_LONG=1`, a tenth of the short run with `BLOSC_TENTH=1`.
+pub fn count(short: usize, long: usize) -> usize {
+    let set = |name| std::env::var_os(name).is_some_and(|value| value == "1");
+    match () {
+        () if set("BLOSC_LONG") => long,
+        () if set("BLOSC_TENTH") => short.div_ceil(10),
+        () => short,
+    }
+}
+
+/// What a super-chunk should hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Model {
+    pub chunks: Vec<Vec<u8>>,
+    pub metalayers: Vec<(String, Vec<u8>)>,
+    pub vlmetalayers: Vec<(String, Vec<u8>)>,
+    pub chunksize: usize,
+}
+
+pub fn params(random: &mut Random) -> Params {
+    let typesize = [1, 2, 4, 8, 3, 16, 300][random.below(7)];
+    let codec = [Codec::BloscLz, Codec::Lz4, Codec::Zstd, Codec::Zlib][random.below(4)];
+    let params = Params::new(typesize).codec(codec).level([0, 1, 5][random.below(3)]);
+    if random.below(3) == 0 { params.no_filter() } else { params }
+}
+
+fn set(list: &mut Vec<(String, Vec<u8>)>, name: &str, content: &[u8]) {
+    match list.iter_mut().find(|(n, _)| n == name) {
+        Some(slot) => slot.1 = content.to_vec(),
+        None => list.push((name.into(), content.to_vec())),
+    }
+}
+
+/// Makes one random edit in both; the frame may refuse it, and then must be unchanged.
+pub fn edit(random: &mut Random, sc: &mut SuperChunk<'_>, model: &mut Model) -> Result<String, Error> {
+    let n = model.chunks.len();
+    let typesize = sc.typesize() as usize;
+    let c = model.chunksize;
+    let k = random.below(n.max(1));
+    let usual = random.below(3) > 0;
+    let len = if usual { c } else { random.below(2 * c / typesize + 1) * typesize };
+    let data = random.bytes(len);
+    let zero_first = |chunks: &[Vec<u8>]| chunks.first().is_some_and(Vec::is_empty);
+    let before = model.clone();
+    let what;
+    let result = match random.below(12) {
+        0 | 1 => {
+            what = format!("append_data {len}");
+            model.chunks.push(data.clone());
+            sc.append_data(&data)
+        }
+        2 => {
+            let len = random.below(3 * c / typesize + 1) * typesize;
+            let data = random.bytes(len);
+            what = format!("append {len}");
+            model_append(model, sc.chunksize() == ChunkSize::Variable, &data);
+            sc.append(&data)
+        }
+        3 => {
+            let k = random.below(n + 1);
+            what = format!("insert {k} of {len}");
+            model.chunks.insert(k, data.clone());
+            sc.insert(k as u64, &data)
+        }
+        4 | 5 if n > 0 => {
+            what = format!("update {k} to {len}");
+            model.chunks[k] = data.clone();
+            sc.update(k as u64, &data)
+        }
+        6 if n > 0 => {
+            what = format!("delete {k}");
+            model.chunks.remove(k);
+            sc.delete(k as u64)
+        }
+        7 if n > 1 => {
+            let mut order: Vec<u64> = (0..n as u64).collect();
+            for i in (1..n).rev() {
+                order.swap(i, random.below(i + 1));
+            }
+            what = format!("reorder {order:?}");
+            model.chunks = order.iter().map(|k| before.chunks[*k as usize].clone()).collect();
+            sc.reorder(&order)
+        }
+        8 => {
+            let nan = matches!(typesize, 4 | 8) && random.below(2) == 0;
+            let items = random.below(3 * c / typesize + 1);
+            what = format!("fill {items} items, nan {nan}");
+            let kind = if nan { Special::Nan } else { [Special::Zeros, Special::Uninit][random.below(2)] };
+            let pattern: Vec<u8> = match (nan, typesize) {
+                (true, 4) => f32::NAN.to_le_bytes().to_vec(),
+                (true, _) => f64::NAN.to_le_bytes().to_vec(),
+                _ => vec![0; typesize],
+            };
+            model_append(model, sc.chunksize() == ChunkSize::Variable, &pattern.repeat(items));
+            sc.fill_special(kind, (items * typesize) as u64)
+        }
+        9 => {
+            let name = format!("meta{}", random.below(3));
+            let len = if random.below(2) == 0 { 9 } else { random.below(700) };
+            let content = random.bytes(len);
+            what = format!("set_metalayer {name} {len}");
+            set(&mut model.metalayers, &name, &content);
+            sc.set_metalayer(&name, &content)
+        }
+        10 => {
+            let name = format!("vl{}", random.below(18));
+            let len = random.below(300);
+            let content = random.bytes(len);
+            what = format!("set_vlmetalayer {name} {len}");
+            set(&mut model.vlmetalayers, &name, &content);
+            sc.set_vlmetalayer(&name, &content)
+        }
+        _ => {
+            let name = format!("vl{}", random.below(5));
+            what = format!("remove_vlmetalayer {name}");
+            model.vlmetalayers.retain(|(n, _)| *n != name);
+            sc.remove_vlmetalayer(&name);
+            Ok(())
+        }
+    };
+    if zero_first(&model.chunks) || model.vlmetalayers.len() > 16 {
+        assert!(result.is_err(), "{what} should have been refused");
+    }
+    if let Err(error) = result {
+        *model = before;
+        return match error {
+            Error::Param { .. } | Error::Limit { .. } => Ok(format!("{what}: refused, {error}")),
+            other => Err(other),
+        };
+    }
+    Ok(what)
+}
+
+fn model_append(model: &mut Model, variable: bool, mut data: &[u8]) {
+    if !variable
+        && let Some(last) = model.chunks.last_mut()
+        && last.len() < model.chunksize
+    {
+        let (now, rest) = data.split_at((model.chunksize - last.len()).min(data.len()));
+        last.extend(now);
+        data = rest;
+    }
+    model.chunks.extend(data.chunks(model.chunksize).map(<[u8]>::to_vec));
+}
+
+/// Compares everything; `random` picks some slices.
+pub fn compare(sc: &mut SuperChunk<'_>, model: &Model, random: &mut Random) -> Result<(), String> {
+    let fail = |what: &str, error: Error| format!("{what}: {error}");
+    if sc.nchunks() != model.chunks.len() as u64 {
+        return Err(format!("{} chunks instead of {}", sc.nchunks(), model.chunks.len()));
+    }
+    let all: Vec<u8> = model.chunks.concat();
+    if sc.nbytes() != all.len() as u64 {
+        return Err(format!("{} bytes instead of {}", sc.nbytes(), all.len()));
+    }
+    for _ in 0..3 {
+        let a = random.below(all.len() + 1);
+        let b = a + random.below(all.len() + 1 - a);
+        let mut out = vec![1; b - a];
+        sc.read_bytes(a as u64..b as u64, &mut out).map_err(|e| fail("slice", e))?;
+        if out != all[a..b] {
+            return Err(format!("bytes {a}..{b} differ"));
+        }
+    }
+    for (k, chunk) in model.chunks.iter().enumerate() {
+        let got = sc.read_chunk(k as u64).map_err(|e| fail("chunk", e))?;
+        if got != *chunk {
+            return Err(format!("chunk {k} differs: {} bytes, want {}", got.len(), chunk.len()));
+        }
+    }
+    let names: Vec<String> = sc.metalayer_names().collect();
+    let got: Vec<_> = names.into_iter().map(|n| (n.clone(), sc.metalayer(&n).unwrap().to_vec())).collect();
+    if got != model.metalayers {
+        return Err("metalayers differ".into());
+    }
+    let names: Vec<String> = sc.vlmetalayer_names().collect();
+    let mut got = Vec::new();
+    for name in names {
+        let content = sc.vlmetalayer(&name).map_err(|e| fail("vlmetalayer", e))?;
+        got.push((name, content.unwrap()));
+    }
+    if got != model.vlmetalayers {
+        return Err("vlmetalayers differ".into());
+    }
+    Ok(())
+}
