@@ -339,10 +339,8 @@ impl SuperChunk<'_> {
                 allowed: "the typesize of this frame",
             });
         }
-        if self.nchunks() == 0 && self.header.chunksize == ChunkSize::Unknown {
-            if let ChunkSize::Fixed(c) = other.header.chunksize {
-                self.declare(Some(c))?;
-            }
+        if let (0, ChunkSize::Fixed(c)) = (self.nchunks(), other.header.chunksize) {
+            self.declare(Some(c))?;
         }
         for k in 0..other.nchunks() {
             self.touch()?;
@@ -356,10 +354,8 @@ impl SuperChunk<'_> {
 
     /// Decodes all of `other` and appends it with this frame's parameters, in chunks of the same sizes.
     pub fn recompress_from(&mut self, other: &mut SuperChunk<'_>) -> Result<(), Error> {
-        if self.nchunks() == 0 && self.header.chunksize == ChunkSize::Unknown {
-            if let ChunkSize::Fixed(c) = other.header.chunksize {
-                self.declare(Some(c))?;
-            }
+        if let (0, ChunkSize::Fixed(c)) = (self.nchunks(), other.header.chunksize) {
+            self.declare(Some(c))?;
         }
         for k in 0..other.nchunks() {
             match other.special(k) {
