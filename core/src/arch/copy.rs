@@ -10,16 +10,18 @@
 //! up to [`SLACK`] bytes past what was asked for, but never past `len`: near the end copies are
 //! exact. Only `out[..pos]` is ever read, so the bytes beyond need not be initialised.
 //!
-//! A match whose distance is shorter than a vector repeats a pattern. The pattern is read once,
-//! from the bytes before `pos`, and stored again and again in steps of a multiple of the distance:
-//! no load ever waits for the store before it.
+//! The first 16 bytes of a match are made without a branch on its distance, because in filtered data
+//! distances of 1, 2, 4, 8 and hundreds follow each other at random. Two words of history are read, both
+//! from before `pos`, then shifted and multiplied by what [`PATTERNS`] says for this distance:
 //!
 //! ```text
-//! distance 1..=8    one word of history, repeated by a multiplication with 0x..0001..0001
-//! distance 9..=15   two words of history, shifted together
-//! distance 16..=31  two vectors, the second ending where the first repetition ends
-//! distance 32..     32 bytes per step, read just before they are written
+//! first  word  (load(pos - max(d, 8)) >> down) * spread
+//! second word  (load(pos - max(d - 8, 8)) >> down2) | (the word before the first `*`) * spread2
 //! ```
+//! Longer matches with `d < 16` store those same 16 bytes again in steps of a multiple of `d`: no load
+//! ever waits for the store before it. Distances of 16 to 31 do the same with two vectors; from 32 on
+//! bytes are read just before they are written.
+//!
 //! Targets without cheap 16-byte copies (32-bit, no SIMD) take one byte per step: small code.
 
 use super::out::Out;
@@ -36,6 +38,12 @@ const WIDE: bool = cfg!(any(
 /// A wide copy may write this many bytes past the end of what it appends.
 const SLACK: usize = 32;
 
+/// The longest match of [`Window::short_sequence`].
+pub const SHORT: usize = 18;
+
+/// Literal runs longer than this are left to the library's copy.
+const LONG: usize = 512;
+
 /// Output position and history of an LZ codec. Only `out[..pos]` is ever read.
 pub struct Window<'a> {
     out: Out<'a>,
@@ -43,42 +51,46 @@ pub struct Window<'a> {
     dict: &'a [u8],
 }
 
-/// How to repeat the last `d` bytes of history, for `d` in 1..=16.
+/// How to repeat the last `d` bytes of history.
 #[derive(Clone, Copy)]
 struct Pattern {
-    /// `d < 8`: spreads the `d` low bytes of a word over all eight.
     spread: u64,
-    /// Bits to shift the last word down by, so that its part of the pattern comes first.
+    spread2: u64,
     down: u8,
-    /// Bits to shift the first word up by, to continue the second.
-    up: u8,
-    /// Bits to shift the first word down by, to start the second (`d < 8`).
-    turn: u8,
+    down2: u8,
     /// The largest multiple of `d` that is at most 16.
     step: u8,
 }
 
-const PATTERNS: [Pattern; 16] = patterns();
+/// Row `d` for a distance `d < 16`, row 16 for all others.
+const PATTERNS: [Pattern; 17] = patterns();
 
 #[allow(clippy::indexing_slicing)]
-const fn patterns() -> [Pattern; 16] {
-    let mut table = [Pattern { spread: 1, down: 0, up: 0, turn: 0, step: 16 }; 16];
+const fn patterns() -> [Pattern; 17] {
+    let mut table = [Pattern { spread: 1, spread2: 0, down: 0, down2: 0, step: 16 }; 17];
     let mut d = 1;
     while d < 16 {
         let row = &mut table[d];
         row.step = (16 / d * d) as u8;
-        if d <= 8 {
+        if d < 8 {
+            // The last `d` bytes, copied to every multiple of `d` ...
+            row.down = (64 - 8 * d) as u8;
             let mut at = d;
             while at < 8 {
                 row.spread |= 1 << (8 * at);
                 at += d;
             }
-            row.down = (64 - 8 * d) as u8;
-            row.turn = (8 * (8 % d)) as u8;
-            row.up = (8 * (d - 8 % d) % 64) as u8;
+            // ... and for the second word turned by what the first holds of an unfinished period.
+            let turn = 8 % d;
+            row.down2 = row.down + 8 * turn as u8;
+            at = d - turn;
+            while at < 8 {
+                row.spread2 |= 1 << (8 * at);
+                at += d;
+            }
         } else {
-            row.down = (8 * (16 - d)) as u8;
-            row.up = (8 * (d - 8)) as u8;
+            row.down2 = (8 * (16 - d) % 64) as u8;
+            row.spread2 = 1 << (8 * (d - 8));
         }
         d += 1;
     }
@@ -138,18 +150,48 @@ impl<'a> Window<'a> {
     /// Appends `src[at..at + len]`.
     #[inline(always)]
     pub fn literals(&mut self, src: &[u8], at: usize, len: usize) -> Result<(), CodecErrorKind> {
-        if WIDE && len <= 32 && self.remaining() >= 32 && src.len() >= 32 && at <= src.len() - 32 {
-            // SAFETY: 32 bytes can be read at `at` and written at `pos`; `src` is a shared borrow and
-            // so lies outside the uniquely borrowed `out`.
+        let (room, left) = (self.remaining(), src.len().saturating_sub(at));
+        if WIDE && len <= LONG && room.min(left) >= SLACK && len <= room.min(left) - SLACK {
+            // SAFETY: `len + SLACK` bytes can be read at `at` and written at `pos`; `src` is a shared
+            // borrow and so lies outside the uniquely borrowed `out`.
             unsafe {
-                let from = src.as_ptr().add(at);
-                copy16(from, self.end());
-                copy16(from.add(16), self.end().add(16));
+                let (from, to) = (src.as_ptr().add(at), self.end());
+                copy32(from, to);
+                let mut n = 32;
+                while n < len {
+                    copy32(from.add(n), to.add(n));
+                    n += 32;
+                }
             }
             self.pos += len;
             return Ok(());
         }
-        self.exact_literals(src, at, len)
+        self.aside(|window| window.exact_literals(src, at, len))
+    }
+
+    /// Appends the first `len` bytes of `head`, at most 16.
+    #[inline(always)]
+    pub fn short_literals(&mut self, head: &[u8; 16], len: usize) -> Result<(), CodecErrorKind> {
+        if WIDE && len <= 16 && self.remaining() >= 16 {
+            // SAFETY: 16 bytes are readable in `head` and writable at `pos`.
+            unsafe { copy16(head.as_ptr(), self.end()) };
+            self.pos += len;
+            return Ok(());
+        }
+        self.aside(|window| window.exact_literals(head, 0, len))
+    }
+
+    /// Runs a rare operation on a copy of this window, so that the original need not have an address and
+    /// stays in registers.
+    #[inline(always)]
+    fn aside(
+        &mut self,
+        rare: impl FnOnce(&mut Window<'_>) -> Result<(), CodecErrorKind>,
+    ) -> Result<(), CodecErrorKind> {
+        let mut window = Window { out: self.out.reborrow(), pos: self.pos, dict: self.dict };
+        let result = rare(&mut window);
+        self.pos = window.pos;
+        result
     }
 
     #[inline(never)]
@@ -170,122 +212,178 @@ impl<'a> Window<'a> {
         Ok(())
     }
 
-    /// Appends `len` bytes that begin `distance` bytes back; the source may overlap what it writes
-    /// and may begin in the dictionary.
+    /// Appends `count` bytes of `head`, at most 16, and then a match of at most [`SHORT`] bytes. Does nothing
+    /// and answers `false` where the general operations are needed: near both ends, into the dictionary.
     #[inline(always)]
-    pub fn copy_match(&mut self, distance: usize, len: usize) -> Result<(), CodecErrorKind> {
-        // One comparison for 0 and for what lies before `out`.
-        if distance.wrapping_sub(1) >= self.pos {
-            return self.dictionary_match(distance, len);
+    pub fn short_sequence(&mut self, head: &[u8; 16], count: usize, distance: usize, len: usize) -> bool {
+        let start = self.pos + count;
+        if !WIDE
+            || count > 16
+            || len > SHORT
+            || self.remaining() < 16 + SHORT + SLACK
+            || start < 8
+            || distance.wrapping_sub(1) >= start
+        {
+            return false;
         }
-        let room = self.remaining();
-        if WIDE && room >= SLACK && len <= room - SLACK && self.pos >= 16 {
-            // SAFETY: `1 <= distance <= pos`, `len + SLACK <= room`, and `pos >= 16`.
-            unsafe { self.wide_match(distance, len) };
-            return Ok(());
-        }
-        self.exact_match(distance, len)
-    }
-
-    /// # Safety
-    /// `1 <= distance <= pos`, `16 <= pos` and `len + SLACK <= remaining`.
-    #[inline(always)]
-    unsafe fn wide_match(&mut self, distance: usize, len: usize) {
-        let end = self.end();
-        // SAFETY: reads stay in `[end - max(distance, 16), end + len)`, of which the part read has
-        // been written; the last store starts before `end + len` and so ends before
-        // `end + len + SLACK`.
+        // SAFETY: `16 + SHORT + SLACK` bytes of room; `1 <= distance <= start` and eight bytes of history.
         unsafe {
-            if distance >= 32 {
+            let end = self.end();
+            copy16(head.as_ptr(), end);
+            let end = end.add(count);
+            if distance >= 8 {
                 let from = end.sub(distance);
-                copy32(from, end);
-                let mut at = 32;
-                while at < len {
-                    copy32(from.add(at), end.add(at));
-                    at += 32;
-                }
-            } else if distance >= 16 {
-                let (head, tail) = (load16(end.sub(distance)), load16(end.sub(16)));
-                let mut at = 0;
-                loop {
-                    store16(end.add(at), head);
-                    store16(end.add(at + distance - 16), tail);
-                    at += distance;
-                    if at >= len {
-                        break;
-                    }
-                }
+                copy8(from, end);
+                copy8(from.add(8), end.add(8));
+                copy8(from.add(16), end.add(16));
             } else {
                 let (pattern, step) = repeated(end, distance);
                 store16(end, pattern);
                 store16(end.add(step), pattern);
-                let mut at = 2 * step;
-                while at < len {
-                    store16(end.add(at), pattern);
-                    at += step;
-                }
             }
         }
-        self.pos += len;
+        self.pos = start + len;
+        true
     }
 
-    /// Matches that end within `SLACK` of the end, or start within 16 bytes of the beginning: wide as
-    /// far as possible, then byte by byte.
-    #[inline(never)]
-    fn exact_match(&mut self, distance: usize, len: usize) -> Result<(), CodecErrorKind> {
+    /// Appends `len` bytes that begin `distance` bytes back; the source may overlap what it writes
+    /// and may begin in the dictionary.
+    #[inline(always)]
+    pub fn copy_match(&mut self, distance: usize, len: usize) -> Result<(), CodecErrorKind> {
         let room = self.remaining();
-        if len > room {
+        // The second comparison is for 0 and for what lies before `out`.
+        if WIDE
+            && self.pos >= 16
+            && distance.wrapping_sub(1) < self.pos
+            && room >= SLACK
+            && len <= room - SLACK
+        {
+            // SAFETY: 16 bytes of history, `1 <= distance <= pos`, and `len + SLACK` bytes of room.
+            unsafe { wide_match(self.end(), distance, len) };
+            self.pos += len;
+            return Ok(());
+        }
+        self.aside(|window| window.edge_match(distance, len))
+    }
+
+    /// Matches at the beginning, near the end, or out of the dictionary.
+    #[inline(never)]
+    fn edge_match(&mut self, distance: usize, mut len: usize) -> Result<(), CodecErrorKind> {
+        if len > self.remaining() {
             return Err(CodecErrorKind::TooLong);
         }
-        let mut left = len;
-        if WIDE {
-            while left > 0 && self.pos < 16 {
-                self.repeat_byte(distance);
-                left -= 1;
+        if distance.wrapping_sub(1) >= self.pos {
+            let before = distance.wrapping_sub(self.pos);
+            if distance == 0 || before > self.dict.len() {
+                return Err(CodecErrorKind::Distance);
             }
-            let wide = left.min(self.remaining().saturating_sub(SLACK));
-            if wide > 0 {
-                // SAFETY: the caller checked `1 <= distance <= pos`; `pos >= 16` since `left > 0`; and
-                // `wide + SLACK <= remaining`.
-                unsafe { self.wide_match(distance, wide) };
-                left -= wide;
+            let first = len.min(before);
+            self.exact_literals(self.dict, self.dict.len() - before, first)?;
+            // What is left begins at `out[0]`, `distance` back from the new position.
+            len -= first;
+            if len == 0 {
+                return Ok(());
             }
         }
-        while left > 0 {
-            self.repeat_byte(distance);
-            left -= 1;
+        if WIDE {
+            // SAFETY: `1 <= distance <= pos` and `len <= remaining`, both checked above.
+            unsafe { self.exact_match(distance, len) };
+        } else {
+            for _ in 0..len {
+                // SAFETY: `pos - distance` has been written, and `pos` stays below `len`.
+                unsafe { *self.end() = *self.end().sub(distance) };
+                self.pos += 1;
+            }
         }
         Ok(())
     }
 
-    /// Appends the byte `distance` back; does nothing where that is not possible.
-    #[inline(always)]
-    fn repeat_byte(&mut self, distance: usize) {
-        if self.pos < self.out.len() && distance.wrapping_sub(1) < self.pos {
-            // SAFETY: `pos - distance` has been written, and `pos` is inside `out`.
-            unsafe { *self.end() = *self.end().sub(distance) };
-            self.pos += 1;
+    /// Wide as far as possible, then the last bytes exactly.
+    ///
+    /// # Safety
+    /// `1 <= distance <= pos` and `len <= remaining`.
+    unsafe fn exact_match(&mut self, distance: usize, len: usize) {
+        // History of 16 bytes, the first of them made up where there are less.
+        let mut history = [0u8; 16];
+        let start = self.pos.saturating_sub(16);
+        let known = self.pos - start;
+        let wide = len.min(self.remaining().saturating_sub(SLACK));
+        let tail = len - wide;
+        let end = self.end();
+        // SAFETY: `known` bytes precede `pos` and fit `history`. With `distance >= 16` no made-up byte is
+        // used, since `pos >= 16`; with less, only the last `distance` bytes are. Wide stores end before
+        // `wide + SLACK <= remaining`; the tail is at most `SLACK` bytes long, and so is each piece of it.
+        unsafe {
+            core::ptr::copy_nonoverlapping(end.sub(known), history.as_mut_ptr().add(16 - known), known);
+            if distance >= 16 {
+                if wide > 0 {
+                    wide_match(end, distance, wide);
+                }
+                let (end, first) = (end.add(wide), tail.min(distance));
+                core::ptr::copy_nonoverlapping(end.sub(distance), end, first);
+                core::ptr::copy_nonoverlapping(end, end.add(first), tail - first);
+            } else {
+                let (pattern, step) = repeated(history.as_ptr().add(16), distance);
+                let mut at = 0;
+                while at < wide {
+                    store16(end.add(at), pattern);
+                    at += step;
+                }
+                // `at - wide` bytes of the tail are already there: `at` is a multiple of `distance`.
+                let mut last = [0u8; 64];
+                let mut n = 0;
+                while n < SLACK {
+                    store16(last.as_mut_ptr().add(n), pattern);
+                    n += step;
+                }
+                let left = len.saturating_sub(at);
+                core::ptr::copy_nonoverlapping(last.as_ptr(), end.add(at.min(len)), left);
+            }
         }
-    }
-
-    /// A match that begins before `out`: in the dictionary, or nowhere.
-    #[cold]
-    #[inline(never)]
-    fn dictionary_match(&mut self, distance: usize, len: usize) -> Result<(), CodecErrorKind> {
-        let before = distance.wrapping_sub(self.pos);
-        if distance == 0 || before > self.dict.len() {
-            return Err(CodecErrorKind::Distance);
-        }
-        let first = len.min(before);
-        self.exact_literals(self.dict, self.dict.len() - before, first)?;
-        // What is left begins at `out[0]`, `distance` back from the new position.
-        if len > first { self.exact_match(distance, len - first) } else { Ok(()) }
+        self.pos += len;
     }
 
     #[inline(always)]
     fn end(&mut self) -> *mut u8 {
         // SAFETY: `pos <= len`.
         unsafe { self.out.as_mut_ptr().add(self.pos) }
+    }
+}
+
+/// Appends a match; may write up to `end + len + SLACK`.
+///
+/// # Safety
+/// 16 and `distance` bytes of history before `end`, room for `len + SLACK` after it.
+#[inline(always)]
+unsafe fn wide_match(end: *mut u8, distance: usize, len: usize) {
+    // SAFETY: every store starts before `end + len` and ends at most `SLACK` bytes after that. Every load
+    // ends at or before the last byte stored so far.
+    unsafe {
+        if distance >= 32 {
+            let from = end.sub(distance);
+            copy32(from, end);
+            let mut at = 32;
+            while at < len {
+                copy32(from.add(at), end.add(at));
+                at += 32;
+            }
+        } else if distance >= 16 {
+            let (head, tail) = (load16(end.sub(distance)), load16(end.sub(16)));
+            let mut at = 0;
+            while at < len {
+                store16(end.add(at), head);
+                store16(end.add(at + distance - 16), tail);
+                at += distance;
+            }
+        } else {
+            let (pattern, step) = repeated(end, distance);
+            let mut at = 0;
+            while at < len {
+                store16(end.add(at), pattern);
+                store16(end.add(at + step), pattern);
+                at += 2 * step;
+            }
+        }
     }
 }
 
@@ -300,6 +398,14 @@ unsafe fn load16(from: *const u8) -> Vector {
 }
 
 /// # Safety
+/// Eight initialised bytes at `from`.
+#[inline(always)]
+unsafe fn load8(from: *const u8) -> u64 {
+    // SAFETY: see above.
+    u64::from_le(unsafe { from.cast::<u64>().read_unaligned() })
+}
+
+/// # Safety
 /// 16 writable bytes at `to`.
 #[inline(always)]
 unsafe fn store16(to: *mut u8, v: Vector) {
@@ -308,7 +414,15 @@ unsafe fn store16(to: *mut u8, v: Vector) {
 }
 
 /// # Safety
-/// 16 bytes readable at `from` and writable at `to`, not overlapping.
+/// Eight bytes readable at `from` and writable at `to`, at least eight bytes apart.
+#[inline(always)]
+unsafe fn copy8(from: *const u8, to: *mut u8) {
+    // SAFETY: see above.
+    unsafe { core::ptr::copy_nonoverlapping(from, to, 8) }
+}
+
+/// # Safety
+/// 16 bytes readable at `from` and writable at `to`, at least 16 bytes apart.
 #[inline(always)]
 unsafe fn copy16(from: *const u8, to: *mut u8) {
     // SAFETY: see above.
@@ -323,24 +437,20 @@ unsafe fn copy32(from: *const u8, to: *mut u8) {
     unsafe { core::ptr::copy_nonoverlapping(from, to, 32) }
 }
 
-/// The next 16 bytes after `end` if the last `d` bytes before it repeat, and the step after which
-/// the same 16 bytes come again.
+/// The next 16 bytes after `end` if the last `d` bytes before it repeat, and the step after which,
+/// with `d < 16`, the same 16 bytes come again.
 ///
 /// # Safety
-/// `1 <= d < 16`, and 16 initialised bytes before `end`.
+/// `1 <= d`, and at least 16 and at least `d` initialised bytes before `end`.
 #[inline(always)]
 unsafe fn repeated(end: *const u8, d: usize) -> (Vector, usize) {
-    // SAFETY: `d < 16`; words are read at `end - 8` and `end - d` with `d >= 8`.
+    // SAFETY: the row exists; both words lie in the last `max(d, 16)` bytes before `end`.
     unsafe {
-        let row = PATTERNS.get_unchecked(d);
-        let last = u64::from_le(end.sub(8).cast::<u64>().read_unaligned());
-        let (low, high) = if d <= 8 {
-            let low = (last >> row.down).wrapping_mul(row.spread);
-            (low, (low >> row.turn) | (low << row.up))
-        } else {
-            let low = u64::from_le(end.sub(d).cast::<u64>().read_unaligned());
-            (low, (last >> row.down) | (low << row.up))
-        };
-        ([low.to_le(), high.to_le()], usize::from(row.step))
+        let row = PATTERNS.get_unchecked(d.min(16));
+        let low = load8(end.sub(d.max(8))) >> row.down;
+        let high = load8(end.sub(d.saturating_sub(8).max(8))) >> row.down2;
+        let first = low.wrapping_mul(row.spread);
+        let second = high | low.wrapping_mul(row.spread2);
+        ([first.to_le(), second.to_le()], usize::from(row.step))
     }
 }

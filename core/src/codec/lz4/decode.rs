@@ -13,39 +13,55 @@ pub fn decode(src: &[u8], out: Out<'_>, dict: &[u8]) -> Result<(), CodecError> {
     let mut window = Window::new(out, dict);
     let mut at = 0;
     loop {
-        let sequence = at;
-        let fail = |kind: CodecErrorKind| kind.at(sequence);
-        let token = next(src, &mut at).map_err(fail)?;
-        let mut len = usize::from(token >> 4);
-        if len == 15 {
-            len = extended(src, &mut at, len).map_err(fail)?;
+        // Far from the end, neither length goes on: one look at the input is enough.
+        if let Some((token, head, distance)) = short_sequence(src, at) {
+            let (count, len) = (usize::from(token >> 4), usize::from(token & 15));
+            if len < 15 && window.short_sequence(head, count, distance, len + 4) {
+                at += count + 3;
+                continue;
+            }
         }
-        window.literals(src, at, len).map_err(fail)?;
-        at += len;
+        let token = next(src, &mut at)?;
+        let mut count = usize::from(token >> 4);
+        if count == 15 {
+            count = extended(src, &mut at, count)?;
+        }
+        window.literals(src, at, count).map_err(|kind| kind.at(at))?;
+        at += count;
         if at >= src.len() {
             break;
         }
-        let distance =
-            u16::from_le_bytes([next(src, &mut at).map_err(fail)?, next(src, &mut at).map_err(fail)?]);
-        let mut len = usize::from(token & 15);
-        if len == 15 {
-            len = extended(src, &mut at, len).map_err(fail)?;
-        }
-        window.copy_match(usize::from(distance), len + 4).map_err(fail)?;
+        let distance = u16::from_le_bytes([next(src, &mut at)?, next(src, &mut at)?]);
+        let len = match token & 15 {
+            15 => extended(src, &mut at, 19)?,
+            short => usize::from(short) + 4,
+        };
+        window.copy_match(usize::from(distance), len).map_err(|kind| kind.at(at))?;
     }
     if window.remaining() == 0 { Ok(()) } else { Err(CodecErrorKind::TooShort.at(at)) }
 }
 
+/// Token, 16 bytes after it and distance of a sequence with less than 15 literals.
 #[inline(always)]
-fn next(src: &[u8], at: &mut usize) -> Result<u8, CodecErrorKind> {
-    let byte = *src.get(*at).ok_or(CodecErrorKind::Truncated)?;
+fn short_sequence(src: &[u8], at: usize) -> Option<(u8, &[u8; 16], usize)> {
+    let [token, rest @ ..] = src.get(at..)?.first_chunk::<17>()?;
+    if *token >= 0xf0 {
+        return None;
+    }
+    let distance = rest.get(usize::from(token >> 4)..)?.first_chunk()?;
+    Some((*token, rest, usize::from(u16::from_le_bytes(*distance))))
+}
+
+#[inline(always)]
+fn next(src: &[u8], at: &mut usize) -> Result<u8, CodecError> {
+    let byte = *src.get(*at).ok_or(CodecErrorKind::Truncated.at(*at))?;
     *at += 1;
     Ok(byte)
 }
 
-/// A length that goes on: at most `isize::MAX / 2`, so that adding to it cannot overflow.
-#[inline]
-fn extended(src: &[u8], at: &mut usize, mut len: usize) -> Result<usize, CodecErrorKind> {
+/// `len` and the bytes that continue it. Stays far enough below `usize::MAX` to add to.
+#[inline(always)]
+fn extended(src: &[u8], at: &mut usize, mut len: usize) -> Result<usize, CodecError> {
     loop {
         let byte = next(src, at)?;
         len += usize::from(byte);
@@ -53,7 +69,7 @@ fn extended(src: &[u8], at: &mut usize, mut len: usize) -> Result<usize, CodecEr
             return Ok(len);
         }
         if len > usize::MAX / 4 {
-            return Err(CodecErrorKind::TooLong);
+            return Err(CodecErrorKind::TooLong.at(*at));
         }
     }
 }
