@@ -38,9 +38,6 @@ const WIDE: bool = cfg!(any(
 /// A wide copy may write this many bytes past the end of what it appends.
 const SLACK: usize = 32;
 
-/// The longest match of [`Window::short_sequence`].
-pub const SHORT: usize = 18;
-
 /// Literal runs longer than this are left to the library's copy.
 const LONG: usize = 512;
 
@@ -169,18 +166,6 @@ impl<'a> Window<'a> {
         self.aside(|window| window.exact_literals(src, at, len))
     }
 
-    /// Appends the first `len` bytes of `head`, at most 16.
-    #[inline(always)]
-    pub fn short_literals(&mut self, head: &[u8; 16], len: usize) -> Result<(), CodecErrorKind> {
-        if WIDE && len <= 16 && self.remaining() >= 16 {
-            // SAFETY: 16 bytes are readable in `head` and writable at `pos`.
-            unsafe { copy16(head.as_ptr(), self.end()) };
-            self.pos += len;
-            return Ok(());
-        }
-        self.aside(|window| window.exact_literals(head, 0, len))
-    }
-
     /// Runs a rare operation on a copy of this window, so that the original need not have an address and
     /// stays in registers.
     #[inline(always)]
@@ -212,21 +197,22 @@ impl<'a> Window<'a> {
         Ok(())
     }
 
-    /// Appends `count` bytes of `head`, at most 16, and then a match of at most [`SHORT`] bytes. Does nothing
-    /// and answers `false` where the general operations are needed: near both ends, into the dictionary.
+    /// Appends `count` bytes of `head`, at most 16, and then a match. Does nothing and answers `false` where
+    /// the general operations are needed: near both ends, into the dictionary.
     #[inline(always)]
-    pub fn short_sequence(&mut self, head: &[u8; 16], count: usize, distance: usize, len: usize) -> bool {
-        let start = self.pos + count;
+    pub fn sequence(&mut self, head: &[u8; 32], count: usize, distance: usize, len: usize) -> bool {
+        let (start, room) = (self.pos + count, self.remaining());
         if !WIDE
             || count > 16
-            || len > SHORT
-            || self.remaining() < 16 + SHORT + SLACK
-            || start < 8
+            || room < 16 + 24 + SLACK
+            || len > room - (16 + SLACK)
             || distance.wrapping_sub(1) >= start
         {
             return false;
         }
-        // SAFETY: `16 + SHORT + SLACK` bytes of room; `1 <= distance <= start` and eight bytes of history.
+        // SAFETY: `1 <= distance <= start` and `16 + len + SLACK` bytes of room, or `16 + 24` if that is
+        // more. `head` covers eight bytes from `count - distance` on; history before `end` is read only
+        // where it has eight, or `distance >= 8`, bytes.
         unsafe {
             let end = self.end();
             copy16(head.as_ptr(), end);
@@ -236,10 +222,30 @@ impl<'a> Window<'a> {
                 copy8(from, end);
                 copy8(from.add(8), end.add(8));
                 copy8(from.add(16), end.add(16));
+                if len > 24 {
+                    if start < 16 {
+                        return false;
+                    }
+                    wide_match(end, distance, len);
+                }
             } else {
-                let (pattern, step) = repeated(end, distance);
+                // Literals are read from the input: they are not stored yet.
+                let last = if count >= distance {
+                    load8(head.as_ptr().add(count - distance)) << (64 - 8 * distance)
+                } else if start >= 8 {
+                    load8(end.sub(8))
+                } else {
+                    return false;
+                };
+                let (pattern, step) = repeated_word(last, distance);
                 store16(end, pattern);
                 store16(end.add(step), pattern);
+                let mut at = 2 * step;
+                while at < len {
+                    store16(end.add(at), pattern);
+                    store16(end.add(at + step), pattern);
+                    at += 2 * step;
+                }
             }
         }
         self.pos = start + len;
@@ -435,6 +441,16 @@ unsafe fn copy16(from: *const u8, to: *mut u8) {
 unsafe fn copy32(from: *const u8, to: *mut u8) {
     // SAFETY: see above.
     unsafe { core::ptr::copy_nonoverlapping(from, to, 32) }
+}
+
+/// [`repeated`] for `d < 8`, with the last `d` bytes on top of `last`.
+#[inline(always)]
+fn repeated_word(last: u64, d: usize) -> (Vector, usize) {
+    // SAFETY: masked to the first eight rows.
+    let row = unsafe { PATTERNS.get_unchecked(d & 7) };
+    let low = last >> row.down;
+    let second = (last >> row.down2) | low.wrapping_mul(row.spread2);
+    ([low.wrapping_mul(row.spread).to_le(), second.to_le()], usize::from(row.step))
 }
 
 /// The next 16 bytes after `end` if the last `d` bytes before it repeat, and the step after which,

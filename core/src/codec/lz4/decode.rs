@@ -13,20 +13,28 @@ pub fn decode(src: &[u8], out: Out<'_>, dict: &[u8]) -> Result<(), CodecError> {
     let mut window = Window::new(out, dict);
     let mut at = 0;
     loop {
-        // Far from the end, neither length goes on: one look at the input is enough.
-        if let Some((token, head, distance)) = short_sequence(src, at) {
-            let (count, len) = (usize::from(token >> 4), usize::from(token & 15));
-            if len < 15 && window.short_sequence(head, count, distance, len + 4) {
-                at += count + 3;
-                continue;
+        let sequence = at;
+        let fail = |kind: CodecErrorKind| kind.at(sequence);
+        if let Some((token, head, distance)) = few_literals(src, at) {
+            let count = usize::from(token >> 4);
+            let literals = at + 1;
+            at += count + 3;
+            let len = match token & 15 {
+                15 => extended(src, &mut at, 19)?,
+                short => usize::from(short) + 4,
+            };
+            if !window.sequence(head, count, distance, len) {
+                window.literals(src, literals, count).map_err(fail)?;
+                window.copy_match(distance, len).map_err(fail)?;
             }
+            continue;
         }
         let token = next(src, &mut at)?;
         let mut count = usize::from(token >> 4);
         if count == 15 {
             count = extended(src, &mut at, count)?;
         }
-        window.literals(src, at, count).map_err(|kind| kind.at(at))?;
+        window.literals(src, at, count).map_err(fail)?;
         at += count;
         if at >= src.len() {
             break;
@@ -36,20 +44,20 @@ pub fn decode(src: &[u8], out: Out<'_>, dict: &[u8]) -> Result<(), CodecError> {
             15 => extended(src, &mut at, 19)?,
             short => usize::from(short) + 4,
         };
-        window.copy_match(usize::from(distance), len).map_err(|kind| kind.at(at))?;
+        window.copy_match(usize::from(distance), len).map_err(fail)?;
     }
     if window.remaining() == 0 { Ok(()) } else { Err(CodecErrorKind::TooShort.at(at)) }
 }
 
-/// Token, 16 bytes after it and distance of a sequence with less than 15 literals.
+/// Token, 32 bytes after it, and distance of a sequence with less than 15 literals far from the end.
 #[inline(always)]
-fn short_sequence(src: &[u8], at: usize) -> Option<(u8, &[u8; 16], usize)> {
-    let [token, rest @ ..] = src.get(at..)?.first_chunk::<17>()?;
+fn few_literals(src: &[u8], at: usize) -> Option<(u8, &[u8; 32], usize)> {
+    let [token, head @ ..] = src.get(at..)?.first_chunk::<33>()?;
     if *token >= 0xf0 {
         return None;
     }
-    let distance = rest.get(usize::from(token >> 4)..)?.first_chunk()?;
-    Some((*token, rest, usize::from(u16::from_le_bytes(*distance))))
+    let distance = head.get(usize::from(token >> 4)..)?.first_chunk()?;
+    Some((*token, head, usize::from(u16::from_le_bytes(*distance))))
 }
 
 #[inline(always)]
@@ -59,17 +67,14 @@ fn next(src: &[u8], at: &mut usize) -> Result<u8, CodecError> {
     Ok(byte)
 }
 
-/// `len` and the bytes that continue it. Stays far enough below `usize::MAX` to add to.
+/// `len` and the bytes that continue it, far too much where the sum leaves `usize`.
 #[inline(always)]
 fn extended(src: &[u8], at: &mut usize, mut len: usize) -> Result<usize, CodecError> {
     loop {
         let byte = next(src, at)?;
-        len += usize::from(byte);
+        len = len.saturating_add(usize::from(byte));
         if byte != 255 {
             return Ok(len);
-        }
-        if len > usize::MAX / 4 {
-            return Err(CodecErrorKind::TooLong.at(*at));
         }
     }
 }
