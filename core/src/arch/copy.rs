@@ -38,8 +38,8 @@ const WIDE: bool = cfg!(any(
 /// A wide copy may write this many bytes past the end of what it appends.
 const SLACK: usize = 32;
 
-/// Literal runs longer than this are left to the library's copy.
-const LONG: usize = 512;
+/// Longer copies are left to the library's: its start costs more, each byte less.
+const LONG: usize = 256;
 
 /// Output position and history of an LZ codec. Only `out[..pos]` is ever read.
 pub struct Window<'a> {
@@ -204,14 +204,13 @@ impl<'a> Window<'a> {
         let (start, room) = (self.pos + count, self.remaining());
         if !WIDE
             || count > 16
-            || room < 16 + 24 + SLACK
+            || room < 16 + 2 * SLACK
             || len > room - (16 + SLACK)
             || distance.wrapping_sub(1) >= start
         {
             return false;
         }
-        // SAFETY: `1 <= distance <= start` and `16 + len + SLACK` bytes of room, or `16 + 24` if that is
-        // more. `head` covers eight bytes from `count - distance` on; history before `end` is read only
+        // SAFETY: `1 <= distance <= start` and `16 + len + SLACK` bytes of room, and `16 + 2 * SLACK`. `head` covers eight bytes from `count - distance` on; history before `end` is read only
         // where it has eight, or `distance >= 8`, bytes.
         unsafe {
             let end = self.end();
@@ -238,13 +237,10 @@ impl<'a> Window<'a> {
                     return false;
                 };
                 let (pattern, step) = repeated_word(last, distance);
-                store16(end, pattern);
-                store16(end.add(step), pattern);
-                let mut at = 2 * step;
-                while at < len {
-                    store16(end.add(at), pattern);
-                    store16(end.add(at + step), pattern);
-                    at += 2 * step;
+                if len > LONG {
+                    long_pattern(end, pattern, step, len);
+                } else {
+                    wide_pattern(end, pattern, step, len);
                 }
             }
         }
@@ -265,7 +261,9 @@ impl<'a> Window<'a> {
             && len <= room - SLACK
         {
             // SAFETY: 16 bytes of history, `1 <= distance <= pos`, and `len + SLACK` bytes of room.
-            unsafe { wide_match(self.end(), distance, len) };
+            unsafe {
+                wide_match(self.end(), distance, len);
+            }
             self.pos += len;
             return Ok(());
         }
@@ -311,10 +309,8 @@ impl<'a> Window<'a> {
     unsafe fn exact_match(&mut self, distance: usize, len: usize) {
         // History of 16 bytes, the first of them made up where there are less.
         let mut history = [0u8; 16];
-        let start = self.pos.saturating_sub(16);
-        let known = self.pos - start;
+        let known = self.pos.min(16);
         let wide = len.min(self.remaining().saturating_sub(SLACK));
-        let tail = len - wide;
         let end = self.end();
         // SAFETY: `known` bytes precede `pos` and fit `history`. With `distance >= 16` no made-up byte is
         // used, since `pos >= 16`; with less, only the last `distance` bytes are. Wide stores end before
@@ -322,28 +318,36 @@ impl<'a> Window<'a> {
         unsafe {
             core::ptr::copy_nonoverlapping(end.sub(known), history.as_mut_ptr().add(16 - known), known);
             if distance >= 16 {
-                if wide > 0 {
-                    wide_match(end, distance, wide);
+                if len > LONG {
+                    long_match(end, distance, len);
+                } else {
+                    if wide > 0 {
+                        wide_match(end, distance, wide);
+                    }
+                    let (end, tail) = (end.add(wide), len - wide);
+                    let first = tail.min(distance);
+                    core::ptr::copy_nonoverlapping(end.sub(distance), end, first);
+                    core::ptr::copy_nonoverlapping(end, end.add(first), tail - first);
                 }
-                let (end, first) = (end.add(wide), tail.min(distance));
-                core::ptr::copy_nonoverlapping(end.sub(distance), end, first);
-                core::ptr::copy_nonoverlapping(end, end.add(first), tail - first);
             } else {
                 let (pattern, step) = repeated(history.as_ptr().add(16), distance);
-                let mut at = 0;
-                while at < wide {
-                    store16(end.add(at), pattern);
-                    at += step;
+                if len > LONG {
+                    long_pattern(end, pattern, step, len);
+                } else {
+                    let mut at = 0;
+                    while at < wide {
+                        store16(end.add(at), pattern);
+                        at += step;
+                    }
+                    // What is left begins a period: `at` is a multiple of `distance`.
+                    let mut last = [0u8; SLACK + 32];
+                    wide_pattern(last.as_mut_ptr(), pattern, step, SLACK);
+                    core::ptr::copy_nonoverlapping(
+                        last.as_ptr(),
+                        end.add(at.min(len)),
+                        len.saturating_sub(at),
+                    );
                 }
-                // `at - wide` bytes of the tail are already there: `at` is a multiple of `distance`.
-                let mut last = [0u8; 64];
-                let mut n = 0;
-                while n < SLACK {
-                    store16(last.as_mut_ptr().add(n), pattern);
-                    n += step;
-                }
-                let left = len.saturating_sub(at);
-                core::ptr::copy_nonoverlapping(last.as_ptr(), end.add(at.min(len)), left);
             }
         }
         self.pos += len;
@@ -365,7 +369,9 @@ unsafe fn wide_match(end: *mut u8, distance: usize, len: usize) {
     // SAFETY: every store starts before `end + len` and ends at most `SLACK` bytes after that. Every load
     // ends at or before the last byte stored so far.
     unsafe {
-        if distance >= 32 {
+        if len > LONG {
+            long_match(end, distance, len);
+        } else if distance >= 32 {
             let from = end.sub(distance);
             copy32(from, end);
             let mut at = 32;
@@ -383,12 +389,70 @@ unsafe fn wide_match(end: *mut u8, distance: usize, len: usize) {
             }
         } else {
             let (pattern, step) = repeated(end, distance);
-            let mut at = 0;
-            while at < len {
-                store16(end.add(at), pattern);
-                store16(end.add(at + step), pattern);
-                at += 2 * step;
-            }
+            wide_pattern(end, pattern, step, len);
+        }
+    }
+}
+
+/// Stores `pattern` every `step` bytes; may write up to `end + len + SLACK`.
+///
+/// # Safety
+/// Room for that, at least `2 * SLACK`; `step` is at most 16.
+#[inline(always)]
+unsafe fn wide_pattern(end: *mut u8, pattern: Vector, step: usize, len: usize) {
+    // SAFETY: as above: the first of two stores starts before `end + len`, the second at most 16 later.
+    unsafe {
+        store16(end, pattern);
+        store16(end.add(step), pattern);
+        let mut at = 2 * step;
+        while at < len {
+            store16(end.add(at), pattern);
+            store16(end.add(at + step), pattern);
+            at += 2 * step;
+        }
+    }
+}
+
+/// Appends a match of more than [`LONG`] bytes, exactly.
+///
+/// # Safety
+/// 16 and `distance` bytes of history before `end`, room for `len` after it.
+#[inline(never)]
+unsafe fn long_match(end: *mut u8, distance: usize, len: usize) {
+    // SAFETY: each copy ends before `end + len` and takes what is there before it starts.
+    unsafe {
+        if distance < 16 {
+            let (pattern, step) = repeated(end, distance);
+            return long_pattern(end, pattern, step, len);
+        }
+        let (from, mut done) = (end.sub(distance), 0);
+        while done < len {
+            // What is there has the period `distance`; with every copy it doubles.
+            let more = (distance + done).min(len - done);
+            core::ptr::copy_nonoverlapping(from, end.add(done), more);
+            done += more;
+        }
+    }
+}
+
+/// Appends `len` bytes, more than [`LONG`], that repeat the first `step` bytes of `pattern`, exactly.
+///
+/// # Safety
+/// Room for `len` bytes; `step` is at most 16.
+#[inline(never)]
+unsafe fn long_pattern(end: *mut u8, pattern: Vector, step: usize, len: usize) {
+    // SAFETY: the first stores end before `LONG`; each copy after them ends before `end + len` and takes what
+    // is there before it starts.
+    unsafe {
+        let mut done = 0;
+        while done < LONG / 2 {
+            store16(end.add(done), pattern);
+            done += step;
+        }
+        while done < len {
+            let more = done.min(len - done);
+            core::ptr::copy_nonoverlapping(end, end.add(done), more);
+            done += more;
         }
     }
 }

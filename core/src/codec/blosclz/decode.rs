@@ -1,6 +1,6 @@
 //! BloscLZ decoder (format document §4.1).
 
-use super::FAR;
+use super::{FAR, RUN};
 use crate::arch::copy::Window;
 use crate::arch::out::Out;
 use crate::codec::{CodecError, CodecErrorKind};
@@ -13,52 +13,65 @@ use crate::codec::{CodecError, CodecErrorKind};
 pub fn decode(src: &[u8], out: Out<'_>) -> Result<(), CodecError> {
     let mut window = Window::new(out, &[]);
     let mut at = 0;
-    let mut control = usize::from(next(src, &mut at).map_err(|kind| kind.at(0))? & 31);
+    let mut control = usize::from(next(src, &mut at)? & 31);
     loop {
         let instruction = at - 1;
         let fail = |kind: CodecErrorKind| kind.at(instruction);
-        if control < 32 {
-            let len = control + 1;
-            window.literals(src, at, len).map_err(fail)?;
-            at += len;
-            if at >= src.len() {
-                break;
-            }
-        } else {
-            let mut len = (control >> 5) + 2;
-            if control >> 5 == 7 {
-                len = extended(src, &mut at, len).map_err(fail)?;
-            }
-            let low = usize::from(next(src, &mut at).map_err(fail)?);
-            let mut distance = ((control & 31) << 8) + low + 1;
-            if distance == FAR {
-                let high = usize::from(next(src, &mut at).map_err(fail)?);
-                distance += (high << 8) + usize::from(next(src, &mut at).map_err(fail)?);
-            }
+        if control >= RUN {
+            let (distance, len) = match_of(src, &mut at, control)?;
             window.copy_match(distance, len).map_err(fail)?;
+        } else {
+            let count = control + 1;
+            let literals = at;
+            match src.get(at..).and_then(|s| s.first_chunk::<32>()) {
+                // Few literals and then a match, which is what most streams are made of: in one go.
+                Some(head) if count <= 16 && usize::from(head[count]) >= RUN => {
+                    at += count + 1;
+                    let (distance, len) = match_of(src, &mut at, usize::from(head[count]))?;
+                    if !window.sequence(head, count, distance, len) {
+                        window.literals(src, literals, count).map_err(fail)?;
+                        window.copy_match(distance, len).map_err(fail)?;
+                    }
+                }
+                _ => {
+                    window.literals(src, at, count).map_err(fail)?;
+                    at += count;
+                    if at >= src.len() {
+                        break;
+                    }
+                }
+            }
         }
-        control = usize::from(next(src, &mut at).map_err(fail)?);
+        control = usize::from(next(src, &mut at)?);
     }
     if window.remaining() == 0 { Ok(()) } else { Err(CodecErrorKind::TooShort.at(at)) }
 }
 
+/// Distance and length of the match that `control` begins.
 #[inline(always)]
-fn next(src: &[u8], at: &mut usize) -> Result<u8, CodecErrorKind> {
-    let byte = *src.get(*at).ok_or(CodecErrorKind::Truncated)?;
-    *at += 1;
-    Ok(byte)
-}
-
-#[inline]
-fn extended(src: &[u8], at: &mut usize, mut len: usize) -> Result<usize, CodecErrorKind> {
-    loop {
-        let byte = next(src, at)?;
-        len += usize::from(byte);
-        if byte != 255 {
-            return Ok(len);
-        }
-        if len > usize::MAX / 4 {
-            return Err(CodecErrorKind::TooLong);
+fn match_of(src: &[u8], at: &mut usize, control: usize) -> Result<(usize, usize), CodecError> {
+    let mut len = (control >> 5) + 2;
+    if len == 9 {
+        loop {
+            let byte = next(src, at)?;
+            // Far too much where the sum leaves `usize`.
+            len = len.saturating_add(usize::from(byte));
+            if byte != 255 {
+                break;
+            }
         }
     }
+    let mut distance = ((control & 31) << 8) + usize::from(next(src, at)?) + 1;
+    if distance == FAR {
+        let high = usize::from(next(src, at)?);
+        distance += (high << 8) + usize::from(next(src, at)?);
+    }
+    Ok((distance, len))
+}
+
+#[inline(always)]
+fn next(src: &[u8], at: &mut usize) -> Result<u8, CodecError> {
+    let byte = *src.get(*at).ok_or(CodecErrorKind::Truncated.at(*at))?;
+    *at += 1;
+    Ok(byte)
 }
