@@ -1,0 +1,74 @@
+//! Random edits of rows, applied to a plain vector and to a container alike.
+
+/// A small generator with a fixed seed: runs repeat exactly.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+    pub fn below(&mut self, n: u64) -> u64 {
+        if n == 0 { 0 } else { self.next() % n }
+    }
+    /// Bytes that compress a little, or not at all.
+    pub fn bytes(&mut self, n: usize) -> Vec<u8> {
+        let noisy = self.below(3) == 0;
+        let step = self.below(7) as u8;
+        let mut x = self.next() as u8;
+        let next = |r: &mut Random| {
+            x = if noisy { r.next() as u8 } else { x.wrapping_add(step) };
+            x
+        };
+        let mut next = next;
+        (0..n).map(|_| next(self)).collect()
+    }
+}
+
+/// One edit, in rows.
+#[derive(Clone, Debug)]
+pub enum Edit {
+    Append(Vec<u8>),
+    Set(u64, Vec<u8>),
+    Remove(u64, u64),
+    Resize(u64),
+}
+
+impl Edit {
+    pub fn random(r: &mut Random, rows: u64, row: usize, most: u64) -> Edit {
+        let some = |r: &mut Random| (1 + r.below(most)) as usize;
+        match r.below(6) {
+            0..3 => {
+                let n = some(r);
+                Edit::Append(r.bytes(n * row))
+            }
+            3 if rows > 0 => {
+                let at = r.below(rows);
+                let n = (1 + r.below(rows - at)).min(most) as usize;
+                Edit::Set(at, r.bytes(n * row))
+            }
+            4 if rows > 0 => {
+                let at = r.below(rows);
+                Edit::Remove(at, at + 1 + r.below(rows - at).min(most))
+            }
+            _ => Edit::Resize(r.below(rows + most)),
+        }
+    }
+
+    pub fn apply(&self, model: &mut Vec<u8>, row: usize, fill: &[u8]) {
+        match self {
+            Edit::Append(data) => model.extend_from_slice(data),
+            Edit::Set(at, data) => model[*at as usize * row..][..data.len()].copy_from_slice(data),
+            Edit::Remove(from, to) => drop(model.drain(*from as usize * row..*to as usize * row)),
+            Edit::Resize(rows) => {
+                let n = *rows as usize * row;
+                while model.len() < n {
+                    model.extend_from_slice(fill);
+                }
+                model.truncate(n);
+            }
+        }
+    }
+}
