@@ -1,6 +1,6 @@
 //! Conveniences that allocate: `Vec` in and out, and a pool of scoped threads.
 //!
-//! Nothing here adds to the format: the bytes are those of [`Encoder`] and
+//! Nothing here adds to the format: the bytes are those of [`Encoder`](crate::Encoder) and
 //! [`Decoder`], whatever the number of threads.
 
 use crate::arch::level::Level;

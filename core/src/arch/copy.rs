@@ -7,7 +7,7 @@
 //! +----------------------+ +----------------------+ +-----------------+
 //! ```
 //! Each operation checks its lengths at the door and then copies with 16-byte stores that may run
-//! up to [`SLACK`] bytes past what was asked for, but never past `len`: near the end copies are
+//! up to `SLACK` bytes past what was asked for, but never past `len`: near the end copies are
 //! exact. Only `out[..pos]` is ever read, so the bytes beyond need not be initialised.
 //!
 //! The first 16 bytes of a match are made without a branch on its distance, because in filtered data

@@ -40,7 +40,10 @@ impl Backward {
         if header.is_instrumented() {
             return list;
         }
-        for (number, slot) in (0u8..6).zip(header.filters).rev() {
+        let mut number = 6u8;
+        while let Some(next) = number.checked_sub(1) {
+            number = next;
+            let Some(&slot) = header.filters.get(usize::from(number)) else { continue };
             // The lossy word filters have nothing to undo.
             let idle = match slot.filter {
                 Filter::None | Filter::TruncPrec | Filter::IntTrunc => true,
