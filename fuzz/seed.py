@@ -1,0 +1,91 @@
+"""Makes the seeds of the targets from a folder of interoperability vectors.
+
+    python3 fuzz/seed.py VECTORS
+
+Seeds are small valid and corrupted files by the reference writers; nothing from `compat/` is copied, as
+that folder has another licence. Running it again gives the same seeds.
+"""
+
+import hashlib
+import json
+import pathlib
+import struct
+import sys
+
+vectors = pathlib.Path(sys.argv[1])
+here = pathlib.Path(__file__).parent
+records = json.loads((vectors / "manifest.json").read_text())
+MOST, LARGEST = 60, 1200
+
+
+def keep(target, data, limit=MOST):
+    folder = here / "seeds" / target
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / hashlib.sha256(data).hexdigest()[:12]
+    if path.exists() or len(list(folder.iterdir())) < limit:
+        path.write_bytes(data)
+
+
+def size_prefix(n):
+    """The two bytes that make `sized` in src/codecs.rs answer n, if there are any."""
+    for shift in range(11):
+        if n & ((1 << shift) - 1) == 0 and n >> shift < 256:
+            return bytes([n >> shift, shift])
+    return None
+
+
+def streams(chunk):
+    """(codec format, decoded size, bytes) of every coded stream of an ordinary chunk."""
+    version, _, flags, typesize, nbytes, blocksize, cbytes = struct.unpack_from("<BBBBiii", chunk)
+    extended = flags & 5 == 5
+    if flags & 2 or (extended and (chunk[30] & 1 or chunk[31] & 0x71)):
+        return
+    blocksize = min(blocksize, nbytes)
+    header = 32 if extended else 16
+    for block in range((nbytes + blocksize - 1) // blocksize):
+        at = struct.unpack_from("<i", chunk, header + 4 * block)[0]
+        size = min(blocksize, nbytes - block * blocksize)
+        count = 1 if flags & 16 or size < blocksize else typesize
+        for _ in range(count):
+            n = struct.unpack_from("<i", chunk, at)[0]
+            at += 4
+            if n > 0:
+                if n != size // count:
+                    yield flags >> 5, size // count, chunk[at : at + n]
+                at += n
+            elif n < 0:
+                at += 1
+
+
+NAMES = {0: "blosclz_decode", 1: "lz4_decode", 2: "snappy_decode", 3: "zlib_decode", 4: "zstd_decode", 6: "ndlz_decode"}
+for record in sorted(records, key=lambda r: r["file"]):
+    path = vectors / record["file"]
+    kind = record["kind"]
+    if "compat" in record["file"] or "compat" in str(record.get("base")) or not path.is_file():
+        continue
+    data = path.read_bytes()
+    if kind in ("chunk", "chunk-vl", "blosc1", "malformed-chunk", "chunk-lazy"):
+        if len(data) <= LARGEST:
+            keep("chunk_parse", data, 150)
+            keep("chunk_decode", data, 150)
+            keep("chunk_getitem", struct.pack("<II", 40, 300) + data, 80)
+    if kind in ("chunk", "blosc1"):
+        try:
+            for codec, size, stream in streams(data):
+                prefix = size_prefix(size)
+                if prefix and codec in NAMES and len(stream) <= LARGEST:
+                    keep(NAMES[codec], prefix + stream)
+        except struct.error:
+            pass
+    if kind in ("frame", "malformed-frame") and len(data) <= 2000:
+        keep("frame_open", data, 80)
+    if kind in ("b2nd", "malformed-b2nd") and len(data) <= 2000:
+        keep("b2nd_open", data, 80)
+for name in ("chunk_roundtrip", "chunk_mutated", "codec_roundtrip", "kernel_twins", "filters_pipeline"):
+    for i in range(12):
+        pattern = bytes((k * (i + 3) >> (k % 5)) & 255 for k in range(20 + 37 * i))
+        keep(name, bytes([i * 17 & 255, 5 * i & 255, i, 3]) + pattern)
+for name, folder in ("bloscpack_open", vectors / "containers"),:
+    for path in sorted(folder.rglob("*.blp")):
+        if path.stat().st_size <= 2000 and "__" not in path.name:
+            keep(name, path.read_bytes())

@@ -1,0 +1,98 @@
+//! Codecs by themselves: each decoder on any bytes, each encoder against its decoder.
+
+use crate::resources::allow;
+use blosc_core::Out;
+use blosc_core::codec::{blosclz, lz4, lz4hc, ndlz, snappy, zlib, zstd};
+
+/// Output size from the first two bytes: small sizes often, up to 256 KiB.
+fn sized(data: &[u8]) -> Option<(usize, &[u8])> {
+    let ([a, b], rest) = data.split_first_chunk()?;
+    Some((usize::from(*a) << (b % 11), rest))
+}
+
+/// Decodes with guard bytes around the destination; a success must have written all of it.
+fn guarded(len: usize, decode: impl Fn(Out<'_>) -> bool) {
+    let mut results = Vec::new();
+    for fill in [0x00, 0xFF] {
+        let mut out = vec![fill; len + 128];
+        let ok = decode((&mut out[64..64 + len]).into());
+        assert!(
+            out[..64].iter().chain(&out[64 + len..]).all(|&b| b == fill),
+            "wrote outside the destination"
+        );
+        results.push((ok, out[64..64 + len].to_vec()));
+    }
+    assert_eq!(results[0].0, results[1].0, "the outcome depends on the destination's old content");
+    assert!(!results[0].0 || results[0].1 == results[1].1, "a success left bytes unwritten");
+}
+
+/// BloscLZ.
+pub fn blosclz_decode(data: &[u8]) {
+    let Some((len, src)) = sized(data) else { return };
+    guarded(len, |out| blosclz::decode(src, out).is_ok());
+}
+
+/// LZ4 without and with a dictionary.
+pub fn lz4_decode(data: &[u8]) {
+    let Some((len, src)) = sized(data) else { return };
+    guarded(len, |out| lz4::decode(src, out, &[]).is_ok());
+    guarded(len, |out| lz4::decode(src, out, b"the quick brown fox jumps over the lazy dog").is_ok());
+}
+
+/// Our inflate.
+pub fn zlib_decode(data: &[u8]) {
+    let Some((len, src)) = sized(data) else { return };
+    guarded(len, |out| zlib::decode(src, out, &mut vec![0; zlib::DECODE_WORK_LEN]).is_ok());
+}
+
+/// Our zstd.
+pub fn zstd_decode(data: &[u8]) {
+    let Some((len, src)) = sized(data) else { return };
+    guarded(len, |out| zstd::decode(src, out, &[], &mut vec![0; zstd::decode_work_len(len)]).is_ok());
+}
+
+/// Snappy.
+pub fn snappy_decode(data: &[u8]) {
+    let Some((len, src)) = sized(data) else { return };
+    guarded(len, |out| snappy::decode(src, out).is_ok());
+}
+
+/// NDLZ with both cell sides.
+pub fn ndlz_decode(data: &[u8]) {
+    let Some((len, src)) = sized(data) else { return };
+    for side in [4, 8] {
+        guarded(len, |out| ndlz::decode(src, out, side).is_ok());
+    }
+}
+
+/// Every encoder that needs no allocator, against its decoder.
+pub fn roundtrip(data: &[u8]) {
+    let Some((&[level, repeat, room], piece)) = data.split_first_chunk() else { return };
+    let src: Vec<u8> =
+        piece.iter().copied().cycle().take(piece.len() * usize::from(repeat % 60 + 1)).collect();
+    allow(8 * src.len() + (4 << 20));
+    let level = level % 9 + 1;
+    let mut dst = vec![0; src.len().saturating_sub(usize::from(room % 8)) + 16];
+    let mut out = vec![0; src.len()];
+    let mut work = vec![0x77; blosclz::work_len(level, src.len())];
+    if let Some(n) = blosclz::encode(&src, &mut dst, level, &mut work) {
+        blosclz::decode(&dst[..n], (&mut out[..]).into()).expect("our own stream");
+        assert!(out == src, "blosclz level {level}");
+    }
+    let mut work = vec![0x77; lz4::work_len(src.len()).max(lz4hc::work_len(level, src.len()))];
+    let coded = [
+        lz4::encode(&src, &mut dst.clone(), u32::from(10 - level), &[], &mut work),
+        lz4hc::encode(&src, &mut dst.clone(), level, &[], &mut work),
+    ];
+    for (n, hc) in coded.into_iter().zip([false, true]) {
+        let Some(n) = n else { continue };
+        let again = if hc {
+            lz4hc::encode(&src, &mut dst, level, &[], &mut work)
+        } else {
+            lz4::encode(&src, &mut dst, u32::from(10 - level), &[], &mut work)
+        };
+        assert_eq!(again, Some(n), "encoding depends on what the scratch held");
+        lz4::decode(&dst[..n], (&mut out[..]).into(), &[]).expect("our own stream");
+        assert!(out == src, "lz4 hc {hc} level {level}");
+    }
+}
