@@ -21,6 +21,8 @@ struct Cli {
 enum Command {
     /// Kernels and chunks in under a minute (what happens without a command).
     Quick(Quick),
+    /// Choose suites, kernels, arrays, opponents and time.
+    Run(Box<Run>),
     /// Print the machine record as JSON.
     Machine,
     /// List the arrays that are compressed, their sources and licences.
@@ -32,6 +34,71 @@ struct Quick {
     /// Where the JSON lines go.
     #[arg(long, value_name = "FILE", default_value = "target/blosc-bench/latest.jsonl")]
     out: PathBuf,
+}
+
+/// What `run` can be told.
+#[derive(Args, Clone)]
+struct Run {
+    /// Suites, comma-separated: kernels split codecs chunks latency threads goals all.
+    #[arg(long, value_delimiter = ',', default_value = "all")]
+    suite: Vec<String>,
+    /// Kernel levels: scalar sse2 avx2 gfni avx512 neon all.
+    #[arg(long, value_delimiter = ',', default_value = "all")]
+    isa: Vec<String>,
+    /// Item sizes of kernel suites.
+    #[arg(long, value_delimiter = ',', value_name = "BYTES")]
+    typesize: Vec<usize>,
+    /// Sizes: of buffers in kernel suites, of arrays in the others (K, M, G allowed).
+    #[arg(long, value_delimiter = ',', value_name = "BYTES", value_parser = parse_size)]
+    size: Vec<usize>,
+    /// A file of yours instead of the corpus, or names of corpus arrays.
+    #[arg(long, value_delimiter = ',', value_name = "FILE|NAME")]
+    data: Vec<String>,
+    /// Item type of the file: u1 i2 f4 f8 ...
+    #[arg(long, default_value = "u1")]
+    dtype: String,
+    /// Codecs: blosclz lz4 lz4hc zlib zstd.
+    #[arg(long, value_delimiter = ',')]
+    codec: Vec<String>,
+    /// Filters: none shuffle bitshuffle.
+    #[arg(long, value_delimiter = ',')]
+    filter: Vec<String>,
+    /// Compression levels, 1 to 9.
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u8).range(1..=9))]
+    level: Vec<u8>,
+    /// Block size in bytes instead of the automatic one.
+    #[arg(long, value_parser = parse_size)]
+    blocksize: Option<usize>,
+    /// Opponents: libblosc2[=PATH] libblosc[=PATH] python:blosc2 lz4_flex zstd
+    /// zlib-rs exec:COMMAND. The first library is the one ratios are against.
+    #[arg(long, value_name = "ENGINE")]
+    engine: Vec<String>,
+    /// Seconds the whole run may take, about.
+    #[arg(long, default_value_t = 120.0, value_name = "SECONDS")]
+    time: f64,
+    /// Numbers of threads of the suite threads.
+    #[arg(long, value_delimiter = ',')]
+    threads: Vec<usize>,
+    /// Goals of the suite goals, by number.
+    #[arg(long, value_delimiter = ',')]
+    goal: Vec<u32>,
+    /// Where the JSON lines go.
+    #[arg(long, value_name = "FILE", default_value = "target/blosc-bench/latest.jsonl")]
+    out: PathBuf,
+}
+
+fn parse_size(text: &str) -> Result<usize, String> {
+    let (digits, unit) = match text.to_ascii_uppercase().chars().last() {
+        Some('K') => (text.get(..text.len() - 1), 1usize << 10),
+        Some('M') => (text.get(..text.len() - 1), 1 << 20),
+        Some('G') => (text.get(..text.len() - 1), 1 << 30),
+        _ => (Some(text), 1),
+    };
+    let number = digits.and_then(|d| d.parse::<usize>().ok()).and_then(|n| n.checked_mul(unit));
+    match number {
+        Some(n) if n > 0 && n <= 1 << 31 => Ok(n),
+        _ => Err("a size is a number such as 4096, 256K or 64M, at most 2G".into()),
+    }
 }
 
 /// Does what the command line says.
@@ -51,6 +118,7 @@ pub fn run() -> Result<ExitCode, String> {
     match cli.command {
         None => bench::quick(&cli.quick.out),
         Some(Command::Quick(quick)) => bench::quick(&quick.out),
+        Some(Command::Run(run)) => bench::run(&run),
         Some(Command::Machine) => {
             let machine = blosc_bench::machine::Machine::detect();
             println!("{}", serde_json::to_string_pretty(&machine).map_err(|e| e.to_string())?);

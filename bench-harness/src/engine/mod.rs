@@ -3,6 +3,7 @@
 //! An engine turns a [`Spec`] into closures that hold their contexts and scratch memory, so that set-up
 //! is never timed; a run is what a user's loop over many chunks pays.
 
+pub mod crates;
 pub mod ours;
 pub mod peers;
 
@@ -48,10 +49,20 @@ pub trait Engine {
     fn isa(&self) -> String {
         String::new()
     }
+    /// One of the kernels by itself (`shuffle`, `unshuffle`, `bitshuffle`, `bitunshuffle`), if it has them.
+    fn kernel(&self, name: &str, typesize: usize) -> Option<Work<'static>> {
+        let _ = (name, typesize);
+        None
+    }
     /// Compresses its source, of `len` bytes, into its destination.
     fn compressor(&self, spec: &Spec, len: usize) -> Result<Work<'static>, String>;
+    /// Decompresses the chunk that is its source into its destination.
+    fn decompress_any(&self, spec: &Spec) -> Result<Work<'static>, String>;
     /// Decompresses `chunk` into its destination.
-    fn decompressor(&self, spec: &Spec, chunk: Rc<[u8]>) -> Result<Work<'static>, String>;
+    fn decompressor(&self, spec: &Spec, chunk: Rc<[u8]>) -> Result<Work<'static>, String> {
+        let mut work = self.decompress_any(spec)?;
+        Ok(Box::new(move |_, dst| work(&chunk, dst)))
+    }
     /// Decodes items `start .. start + count` of `chunk`.
     fn getitem(
         &self,
@@ -60,6 +71,19 @@ pub trait Engine {
         start: usize,
         count: usize,
     ) -> Result<Work<'static>, String>;
+}
+
+/// The opponent with this name; see [`peers::open`].
+///
+/// # Errors
+/// One line that says what was not found.
+pub fn open(name: &str) -> Result<Rc<dyn Engine>, String> {
+    peers::open(name).unwrap_or_else(|| {
+        Err(format!(
+            "--engine {name}: unknown; known are libblosc2[=PATH], libblosc[=PATH], python:blosc2, \
+             python:blosc, lz4_flex, zstd, zlib-rs, exec:COMMAND"
+        ))
+    })
 }
 
 /// The levels a user asked for by name, of those this machine runs.

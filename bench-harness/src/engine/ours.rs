@@ -50,11 +50,11 @@ impl Engine for Ours {
         }))
     }
 
-    fn decompressor(&self, spec: &Spec, chunk: Rc<[u8]>) -> Result<Work<'static>, String> {
+    fn decompress_any(&self, spec: &Spec) -> Result<Work<'static>, String> {
         let Ours { level, corrupt } = *self;
         let mut pool = Pool::new(spec.threads.max(1)).level(level);
-        Ok(Box::new(move |_, dst| {
-            let chunk = Chunk::parse_with(&chunk, &Limits::NONE).map_err(|e| e.to_string())?;
+        Ok(Box::new(move |chunk, dst| {
+            let chunk = Chunk::parse_with(chunk, &Limits::NONE).map_err(|e| e.to_string())?;
             let n = pool.decompress_into(&chunk, Surroundings::default(), dst).map_err(|e| e.to_string())?;
             spoil(corrupt, dst.get_mut(..n).unwrap_or_default());
             Ok(n)

@@ -3,6 +3,7 @@
 use super::{Engine, Spec};
 use crate::measure::Work;
 use blosc_core::Filter;
+use blosc_peers::blosc2::Kernel;
 use blosc_peers::{CParams, Libblosc, Libblosc2};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -38,15 +39,30 @@ impl Engine for Blosc2 {
         format!("libblosc2 {}", self.0.version())
     }
 
+    fn kernel(&self, name: &str, typesize: usize) -> Option<Work<'static>> {
+        let kernel = match name {
+            "shuffle" => Kernel::Shuffle,
+            "unshuffle" => Kernel::Unshuffle,
+            "bitshuffle" => Kernel::Bitshuffle,
+            "bitunshuffle" => Kernel::Bitunshuffle,
+            _ => return None,
+        };
+        let (library, typesize) = (self.0.clone(), i32::try_from(typesize).ok()?);
+        Some(Box::new(move |src, dst| {
+            library.kernel(kernel, typesize, src, dst).map_err(|e| e.to_string())?;
+            Ok(src.len())
+        }))
+    }
+
     fn compressor(&self, spec: &Spec, _: usize) -> Result<Work<'static>, String> {
         let mut context = self.0.compressor(&cparams(spec)).map_err(|e| e.to_string())?;
         Ok(Box::new(move |src, dst| context.compress(src, dst).map_err(|e| e.to_string())))
     }
 
-    fn decompressor(&self, spec: &Spec, chunk: Rc<[u8]>) -> Result<Work<'static>, String> {
+    fn decompress_any(&self, spec: &Spec) -> Result<Work<'static>, String> {
         let threads = i16::try_from(spec.threads).unwrap_or(1);
         let mut context = self.0.decompressor(threads).map_err(|e| e.to_string())?;
-        Ok(Box::new(move |_, dst| context.decompress(&chunk, dst).map_err(|e| e.to_string())))
+        Ok(Box::new(move |chunk, dst| context.decompress(chunk, dst).map_err(|e| e.to_string())))
     }
 
     fn getitem(
@@ -77,13 +93,18 @@ impl Engine for Blosc1 {
         }))
     }
 
-    fn decompressor(&self, spec: &Spec, chunk: Rc<[u8]>) -> Result<Work<'static>, String> {
+    fn decompress_any(&self, spec: &Spec) -> Result<Work<'static>, String> {
         one_thread(spec)?;
+        let library = Rc::clone(&self.0);
+        Ok(Box::new(move |chunk, dst| library.decompress(chunk, dst).map_err(|e| e.to_string())))
+    }
+
+    fn decompressor(&self, spec: &Spec, chunk: Rc<[u8]>) -> Result<Work<'static>, String> {
         if chunk.first().is_none_or(|version| *version > 2) {
             return Err("Blosc 1 does not read Blosc2 chunks".into());
         }
-        let library = Rc::clone(&self.0);
-        Ok(Box::new(move |_, dst| library.decompress(&chunk, dst).map_err(|e| e.to_string())))
+        let mut work = self.decompress_any(spec)?;
+        Ok(Box::new(move |_, dst| work(&chunk, dst)))
     }
 
     fn getitem(&self, _: &Spec, _: Rc<[u8]>, _: usize, _: usize) -> Result<Work<'static>, String> {

@@ -5,6 +5,7 @@ use crate::data::generate;
 use crate::machine::Machine;
 use crate::measure::stats::geometric_mean;
 use crate::result::Row;
+use crate::suite::goals;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -24,6 +25,14 @@ pub fn summary(machine: &Machine, rows: &[Row]) -> String {
             "\nChunks: geometric means over the real arrays; GB/s of uncompressed bytes,\n\
              and decompression as a fraction of a copy\n\n{}",
             chunks.text()
+        );
+    }
+    let goals = goals::table(rows);
+    if !goals.is_empty() {
+        let _ = writeln!(
+            out,
+            "\nGoals: speed ratios in the same rounds; size against the opponent's\n\n{}",
+            goals.text()
         );
     }
     out.push_str(&notes(machine, rows));

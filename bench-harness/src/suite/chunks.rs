@@ -44,7 +44,8 @@ pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
     jobs
 }
 
-fn specs(choice: &Choice, typesize: usize) -> Vec<Spec> {
+/// Every codec, filter and level; shuffling single bytes is left out.
+pub fn specs(choice: &Choice, typesize: usize) -> Vec<Spec> {
     let mut specs = Vec::new();
     for &codec in &choice.codecs {
         for &filter in choice.filters.iter().filter(|f| typesize > 1 || **f != Filter::Shuffle) {
@@ -93,7 +94,7 @@ pub fn engines(choice: &Choice) -> Vec<(Rc<dyn Engine>, bool)> {
 }
 
 /// Everybody compresses `data`.
-pub fn compress<'a>(suite: &'static str, spec: &Spec, data: &'a Data, choice: &Choice) -> Bout<'a> {
+pub fn compress<'a>(suite: &str, spec: &Spec, data: &'a Data, choice: &Choice) -> Bout<'a> {
     let mut cases = Vec::new();
     for (engine, peer) in engines(choice) {
         let Ok(work) = engine.compressor(spec, data.bytes.len()) else { continue };
@@ -110,7 +111,7 @@ pub fn compress<'a>(suite: &'static str, spec: &Spec, data: &'a Data, choice: &C
 
 /// Everybody decompresses the same chunk of `data`.
 pub fn decompress<'a>(
-    suite: &'static str,
+    suite: &str,
     spec: &Spec,
     data: &'a Data,
     chunk: Rc<[u8]>,

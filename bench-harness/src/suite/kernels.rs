@@ -102,7 +102,9 @@ pub fn jobs<'a>(suite: &'static str, choice: &'a Choice) -> Vec<Job<'a>> {
                     label,
                     run: Box::new(move |setting, plan, stop| {
                         let all = source.get_or_init(|| random_bytes(bytes + 64 * PAD));
-                        group(suite, kernel, typesize, bytes, all, first, choice).run(setting, plan, stop)
+                        let mut bout = group(suite, kernel, typesize, bytes, all, choice);
+                        bout.probe_rows = first.then_some(suite);
+                        bout.run(setting, plan, stop)
                     }),
                 });
             }
@@ -111,13 +113,13 @@ pub fn jobs<'a>(suite: &'static str, choice: &'a Choice) -> Vec<Job<'a>> {
     jobs
 }
 
-fn group<'a>(
+/// One operation, item size and size: every level asked for, and the opponents that have the kernel.
+pub fn group<'a>(
     suite: &'static str,
     kernel: &'static Kernel,
     typesize: usize,
     bytes: usize,
     random: &'a [u8],
-    probe_rows: bool,
     choice: &Choice,
 ) -> Bout<'a> {
     let whole = bytes - bytes % typesize;
@@ -133,23 +135,30 @@ fn group<'a>(
     let reference = (kernel.run)(Level::SCALAR, typesize, source, &mut right);
     let right: Rc<[u8]> = right.into();
     let own = arch::OPERATIONS.iter().find(|o| o.name == kernel.table).map_or(&[][..], |o| o.isas);
+    let base = Row {
+        suite: suite.into(),
+        engine: "ours".into(),
+        op: kernel.name.into(),
+        typesize,
+        bytes,
+        threads: 1,
+        data: "random".into(),
+        ..Row::default()
+    };
     let mut cases = Vec::new();
+    for engine in &choice.engines {
+        if let Some(work) = engine.kernel(kernel.name, typesize) {
+            let right = Rc::clone(&right);
+            let check: crate::measure::Check<'a> = Box::new(move |got| expect(&right)(got));
+            cases.push(Case { row: Row { engine: engine.name(), ..base.clone() }, peer: true, work, check });
+        }
+    }
     for &level in choice.isas.iter().filter(|l| own.contains(&l.isa()) || l.isa() == Isa::Scalar) {
         let right = Rc::clone(&right);
         let corrupt = choice.corrupt;
         let broken = reference.as_ref().err().map(|e| e.0);
         cases.push(Case {
-            row: Row {
-                suite: suite.into(),
-                engine: "ours".into(),
-                op: kernel.name.into(),
-                isa: level.isa().name().into(),
-                typesize,
-                bytes,
-                threads: 1,
-                data: "random".into(),
-                ..Row::default()
-            },
+            row: Row { isa: level.isa().name().into(), ..base.clone() },
             peer: false,
             work: Box::new(move |src, dst| {
                 (kernel.run)(level, typesize, src, dst).map_err(|e| e.0.to_string())?;
@@ -162,5 +171,5 @@ fn group<'a>(
             }),
         });
     }
-    Bout { source, room: output, bytes: whole, cases, probe_rows: probe_rows.then_some(suite) }
+    Bout { source, room: output, bytes: whole, cases, probe_rows: None }
 }

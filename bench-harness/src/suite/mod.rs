@@ -1,10 +1,15 @@
 //! Suites: lists of jobs, each of which compares a few contenders over the same bytes.
 
 pub mod chunks;
+pub mod codecs;
+pub mod goals;
 pub mod kernels;
+pub mod latency;
+pub mod threads;
 
 use crate::data::Data;
 use crate::engine::Engine;
+use crate::engine::crates::Crate;
 use crate::measure::{self, Check, Contender, Group, Plan, Role, Work, probe};
 use crate::result::{Row, round3};
 use blosc_core::{Codec, Filter, Level};
@@ -37,6 +42,8 @@ pub struct Choice {
     pub threads: Vec<usize>,
     /// Opponents; the first is the one ratios are given against.
     pub engines: Vec<Rc<dyn Engine>>,
+    /// Codec crates of the suite `codecs`.
+    pub crates: Vec<Crate>,
     /// Effort for each group.
     pub plan: Plan,
     /// Test only: flip a byte of every result of ours.
@@ -59,6 +66,7 @@ impl Default for Choice {
             blocksize: None,
             threads: vec![1, 2],
             engines: Vec::new(),
+            crates: Vec::new(),
             plan: Plan::QUICK,
             corrupt: cfg!(feature = "corrupt-one-byte"),
         }
@@ -165,7 +173,7 @@ impl Bout<'_> {
                 Err(why) => row.refused = Some(why.clone()),
                 Ok(_) => row.verified = true,
             }
-            if row.op == "compress" && row.verified && o.written > 0 {
+            if matches!(row.op.as_str(), "compress" | "encode") && row.verified && o.written > 0 {
                 row.cbytes = Some(o.written);
                 row.ratio = Some(round3(bytes as f64 / o.written as f64));
             }

@@ -1,0 +1,123 @@
+//! Suite `codecs`: single streams of filtered bytes, without chunk, blocks or split: our codecs beside the
+//! crates `lz4_flex`, `zstd` and `zlib-rs`.
+
+use super::chunks::row;
+use super::{Bout, Case, Choice, Job, expect, spoil};
+use crate::data::Data;
+use crate::engine::Spec;
+use crate::engine::crates::codec_of;
+use crate::measure::{Check, Work};
+use crate::result::round3;
+use blosc_core::codec::context::{DecodeContext, EncodeContext};
+use blosc_core::codec::dispatch::{decode_stream, decode_work_len, encode_stream, encode_work_len};
+use blosc_core::filter::{bitshuffle, shuffle};
+use blosc_core::{Codec, Filter, Level, Out};
+use std::rc::Rc;
+
+/// A stream for every array, codec, filter and level.
+pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
+    let mut jobs = Vec::new();
+    for data in super::chunks::arrays(choice) {
+        let data = Rc::new(data);
+        for spec in super::chunks::specs(choice, data.typesize) {
+            let data = Rc::clone(&data);
+            jobs.push(Job {
+                label: format!("{} stream l{}, {}", spec.codec, spec.level, data.name),
+                run: Box::new(move |setting, plan, stop| {
+                    let Some(data) = filtered(&data, spec.filter) else { return Vec::new() };
+                    let mut rows = Vec::new();
+                    if let Some(bout) = streams(&spec, &data, choice, false) {
+                        rows.extend(bout.run(setting, plan, stop));
+                    }
+                    if let Some(bout) = streams(&spec, &data, choice, true) {
+                        rows.extend(bout.run(setting, plan, stop));
+                    }
+                    rows
+                }),
+            });
+        }
+    }
+    jobs
+}
+
+/// The array after one filter over all of it.
+pub fn filtered(data: &Data, filter: Filter) -> Option<Data> {
+    let mut out = vec![0; data.bytes.len()];
+    match filter {
+        Filter::Shuffle => shuffle::shuffle(Level::best(), data.typesize, &data.bytes, &mut out[..]).ok()?,
+        Filter::BitShuffle => {
+            bitshuffle::bitshuffle(Level::best(), data.typesize, &data.bytes, &mut out[..]).ok()?;
+        }
+        _ => out.copy_from_slice(&data.bytes),
+    }
+    Some(Data { bytes: out.into(), ..data.clone() })
+}
+
+fn streams<'a>(spec: &Spec, data: &'a Data, choice: &Choice, backward: bool) -> Option<Bout<'a>> {
+    let bytes = data.bytes.len();
+    let room = bytes + bytes / 8 + 1024;
+    let mut stream = vec![0; room];
+    let n = encoder(spec, bytes)?(&data.bytes, &mut stream).ok()?;
+    stream.truncate(n);
+    let stream: Rc<[u8]> = stream.into();
+    let crates = choice.crates.iter().filter(|c| codec_of(**c) == spec.codec).copied();
+    let who = [None].into_iter().chain(crates.map(Some));
+    let mut cases = Vec::new();
+    for name in who {
+        let op = if backward { "decode" } else { "encode" };
+        let mut row = row("codecs", op, spec, data);
+        let work = match (name, backward) {
+            (None, false) => wrong(encoder(spec, bytes)?, choice.corrupt),
+            (None, true) => wrong(decoder(spec, bytes, Rc::clone(&stream)), choice.corrupt),
+            (Some(c), false) => c.encoder(spec.level),
+            (Some(c), true) => c.decoder(Rc::clone(&stream)),
+        };
+        if let Some(c) = name {
+            row.engine = c.name().into();
+        }
+        let check: Check<'a> = if backward {
+            row.cbytes = Some(stream.len());
+            row.ratio = Some(round3(bytes as f64 / stream.len().max(1) as f64));
+            expect(&data.bytes)
+        } else {
+            let spec = *spec;
+            Box::new(move |got| {
+                let mut back = vec![0; bytes];
+                decoder(&spec, bytes, got.into())(&[], &mut back)
+                    .map_err(|e| format!("wrong stream: {e}"))?;
+                expect(&data.bytes)(&back)
+            })
+        };
+        cases.push(Case { row, peer: name.is_some(), work, check });
+    }
+    Some(Bout { source: &data.bytes, room, bytes, cases, probe_rows: None })
+}
+
+fn wrong(mut work: Work<'static>, corrupt: bool) -> Work<'static> {
+    Box::new(move |src, dst| {
+        let n = work(src, dst)?;
+        spoil(corrupt, dst.get_mut(..n).unwrap_or_default());
+        Ok(n)
+    })
+}
+
+fn encoder(spec: &Spec, len: usize) -> Option<Work<'static>> {
+    let Spec { codec, level, .. } = *spec;
+    let mut context = EncodeContext::for_codec(codec, level.max(1), len)?;
+    let mut work = vec![0; encode_work_len(codec, level, len)];
+    Some(Box::new(move |src, dst| {
+        encode_stream(codec, level, src, dst, &[], &mut work, &mut context)
+            .ok_or_else(|| "does not shrink".into())
+    }))
+}
+
+fn decoder(spec: &Spec, len: usize, stream: Rc<[u8]>) -> Work<'static> {
+    let codec: Codec = spec.codec;
+    let mut context = DecodeContext::for_codec(codec);
+    let mut work = vec![0; decode_work_len(len)];
+    Box::new(move |_, dst| {
+        let room: Out<'_> = dst.get_mut(..len).ok_or("no room")?.into();
+        decode_stream(codec, 0, &stream, room, &[], &mut work, &mut context).map_err(|e| format!("{e:?}"))?;
+        Ok(len)
+    })
+}

@@ -1,0 +1,64 @@
+//! Suite `threads`: the same chunk with one, two … threads, unpinned. Each row's opponent is one thread.
+
+use super::chunks::row;
+use super::latency::chunk_of;
+use super::{Bout, Case, Choice, Job, expect};
+use crate::data::Data;
+use crate::engine::ours::{Ours, decodes_to};
+use crate::engine::{Engine, Spec};
+use crate::machine::unpinned;
+use crate::result::Row;
+use blosc_core::{Level, max_encoded_len};
+
+/// Bytes of a chunk: larger than any cache, and enough blocks for many cores.
+pub const BYTES: usize = 64 << 20;
+
+/// Compression and decompression for every array, codec and filter at level 5.
+pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
+    let mut jobs = Vec::new();
+    for data in &choice.data {
+        for &codec in &choice.codecs {
+            for &filter in choice.filters.iter().filter(|f| f.id() != 0) {
+                let (typesize, blocksize) = (data.typesize, choice.blocksize);
+                let spec = Spec { codec, filter, level: 5, typesize, threads: 1, blocksize };
+                jobs.push(Job {
+                    label: format!("{codec} {} threads, {}", filter.name(), data.name),
+                    run: Box::new(move |setting, plan, stop| {
+                        let data = data.sized(BYTES);
+                        let mut rows = Vec::new();
+                        for op in ["compress", "decompress"] {
+                            if let Some(bout) = scaling("threads", op, &spec, &data, choice) {
+                                rows.extend(unpinned(|| bout.run(setting, plan, stop)));
+                            }
+                        }
+                        rows
+                    }),
+                });
+            }
+        }
+    }
+    jobs
+}
+
+/// One operation at each number of threads; one thread is the opponent.
+pub fn scaling<'a>(suite: &str, op: &str, spec: &Spec, data: &'a Data, choice: &Choice) -> Option<Bout<'a>> {
+    let mut cases = Vec::new();
+    let bytes = data.bytes.len();
+    let chunk = chunk_of(spec, &data.bytes, choice).ok()?;
+    let mut counts = choice.threads.clone();
+    counts.retain(|n| *n > 1);
+    counts.insert(0, 1);
+    let ours = Ours { level: Level::best(), corrupt: choice.corrupt };
+    for threads in counts {
+        let spec = Spec { threads, ..*spec };
+        let (work, check) = if op == "compress" {
+            (ours.compressor(&spec, bytes).ok()?, decodes_to(&data.bytes))
+        } else {
+            (ours.decompressor(&spec, chunk.clone()).ok()?, expect(&data.bytes))
+        };
+        let row = Row { isa: ours.isa(), ..row(suite, op, &spec, data) };
+        cases.push(Case { row, peer: threads == 1, work, check });
+    }
+    let room = max_encoded_len(bytes) + 1024;
+    Some(Bout { source: &data.bytes, room, bytes, cases, probe_rows: None })
+}
