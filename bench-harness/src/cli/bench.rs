@@ -1,6 +1,7 @@
 //! `quick` and `run`: choose, measure, write, summarise.
 
 use super::progress::Progress;
+use super::say;
 use blosc_bench::data::{self, Data};
 use blosc_bench::engine::{self, crates};
 use blosc_bench::machine::{Machine, linux, pin};
@@ -162,11 +163,11 @@ fn execute(jobs: Vec<Job<'_>>, plan: &Plan, out: &Path) -> Result<ExitCode, Stri
     }
     progress.finish();
     writer.finish(!stopped(), linux::mhz(machine.pinned.unwrap_or(0)))?;
-    print!("{}", console::summary(&machine, &rows));
+    say(&console::summary(&machine, &rows));
     if stopped() {
-        println!("Interrupted: the rows above are what was done.");
+        say("Interrupted: the rows above are what was done.\n");
     }
-    println!("{} rows in {}", rows.len(), out.display());
+    say(&format!("{} rows in {}\n", rows.len(), out.display()));
     let refused = rows.iter().any(|r| r.refused.is_some());
     Ok(ExitCode::from(u8::from(refused)))
 }

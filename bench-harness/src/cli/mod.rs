@@ -1,9 +1,11 @@
 //! The command line.
 
 mod bench;
+mod files;
 mod progress;
 
 use clap::{Args, Parser, Subcommand};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -23,6 +25,62 @@ enum Command {
     Quick(Quick),
     /// Choose suites, kernels, arrays, opponents and time.
     Run(Box<Run>),
+    /// Compare results files case by case: GB/s, and ratios to the first file.
+    Cmp(Files),
+    /// Rank engines and levels by geometric mean, with a caution.
+    Rank(Files),
+    /// Compare a new run with an old one; status 1 if a case became slower.
+    Diff {
+        /// The older results file.
+        old: PathBuf,
+        /// The newer results file.
+        new: PathBuf,
+        /// Smaller changes do not count, in percent.
+        #[arg(long, default_value_t = 5.0)]
+        threshold: f64,
+        /// Only cases whose label has all these words.
+        #[arg(long, value_delimiter = ',')]
+        filter: Vec<String>,
+    },
+    /// Write one self-contained HTML page about results files.
+    Report {
+        /// Results files; the first is described in full.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// The page.
+        #[arg(short, long, default_value = "target/blosc-bench/report.html")]
+        out: PathBuf,
+    },
+    /// Check that results files, or those in a folder, follow the schema.
+    Check {
+        /// Files and folders.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
+    /// Print a results file as CSV.
+    Csv {
+        /// The results file.
+        file: PathBuf,
+    },
+    /// Print a results file as Markdown.
+    Md {
+        /// The results file.
+        file: PathBuf,
+        /// Only cases whose label has all these words.
+        #[arg(long, value_delimiter = ',')]
+        filter: Vec<String>,
+    },
+    /// Put the figures of a results file into a README between its marks.
+    Splice {
+        /// The results file.
+        file: PathBuf,
+        /// The file with the marks.
+        #[arg(long, default_value = "README.md")]
+        readme: PathBuf,
+        /// Change nothing; status 1 if the file is not up to date.
+        #[arg(long)]
+        check: bool,
+    },
     /// Print the machine record as JSON.
     Machine,
     /// List the arrays that are compressed, their sources and licences.
@@ -34,6 +92,16 @@ struct Quick {
     /// Where the JSON lines go.
     #[arg(long, value_name = "FILE", default_value = "target/blosc-bench/latest.jsonl")]
     out: PathBuf,
+}
+
+#[derive(Args, Clone)]
+struct Files {
+    /// Results files.
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// Only cases whose label has all these words, such as `shuffle,ts4`.
+    #[arg(long, value_delimiter = ',')]
+    filter: Vec<String>,
 }
 
 /// What `run` can be told.
@@ -111,7 +179,7 @@ pub fn run() -> Result<ExitCode, String> {
             return Err(text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_string());
         }
         Err(e) => {
-            print!("{e}");
+            say(&e.to_string());
             return Ok(ExitCode::SUCCESS);
         }
     };
@@ -119,9 +187,17 @@ pub fn run() -> Result<ExitCode, String> {
         None => bench::quick(&cli.quick.out),
         Some(Command::Quick(quick)) => bench::quick(&quick.out),
         Some(Command::Run(run)) => bench::run(&run),
+        Some(Command::Cmp(f)) => files::cmp(&f.files, &f.filter),
+        Some(Command::Rank(f)) => files::rank(&f.files, &f.filter),
+        Some(Command::Diff { old, new, threshold, filter }) => files::diff(&old, &new, threshold, &filter),
+        Some(Command::Report { files, out }) => files::report(&files, &out),
+        Some(Command::Check { files }) => files::check(&files),
+        Some(Command::Csv { file }) => files::print(&file, &[], true),
+        Some(Command::Md { file, filter }) => files::print(&file, &filter, false),
+        Some(Command::Splice { file, readme, check }) => files::splice(&file, &readme, check),
         Some(Command::Machine) => {
             let machine = blosc_bench::machine::Machine::detect();
-            println!("{}", serde_json::to_string_pretty(&machine).map_err(|e| e.to_string())?);
+            say(&format!("{}\n", serde_json::to_string_pretty(&machine).map_err(|e| e.to_string())?));
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Corpus) => {
@@ -133,12 +209,15 @@ pub fn run() -> Result<ExitCode, String> {
 
 fn corpus() {
     for r in &blosc_bench::data::corpus::REAL {
-        println!("{:<11} {:>6} bytes {}  {}", r.name, r.bytes.len(), r.dtype, r.what);
-        println!("            source   {}", r.source);
-        println!("            licence  {}", r.licence);
-        println!("            sha256   {}", r.sha256);
+        say(&format!("{:<11} {:>6} bytes {}  {}\n", r.name, r.bytes.len(), r.dtype, r.what));
+        say(&format!("    source   {}\n    licence  {}\n    sha256   {}\n", r.source, r.licence, r.sha256));
     }
     for s in &blosc_bench::data::generate::SEEDED {
-        println!("{:<11} any size     {}  {} (seeded)", s.name, s.dtype, s.what);
+        say(&format!("{:<11} any size     {}  {} (seeded)\n", s.name, s.dtype, s.what));
     }
+}
+
+/// Prints; a reader that has gone away (`| head`) is no reason to fail.
+fn say(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
 }

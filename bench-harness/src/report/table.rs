@@ -23,8 +23,13 @@ impl Table {
         self.rows.is_empty()
     }
 
+    /// Head and lines.
+    pub fn cells(&self) -> (Vec<String>, Vec<Vec<String>>) {
+        (self.head.clone(), self.rows.clone())
+    }
+
     fn widths(&self) -> Vec<usize> {
-        let cell = |row: &Vec<String>, c: usize| row.get(c).map_or(0, |s| s.chars().count());
+        let cell = |row: &Vec<String>, c: usize| row.get(c).map_or(0, |s| width(s));
         let column = |c| self.rows.iter().chain([&self.head]).map(|r| cell(r, c)).max().unwrap_or(0);
         (0..self.head.len()).map(column).collect()
     }
@@ -60,10 +65,22 @@ impl Table {
     }
 }
 
-fn pad(cell: Option<&String>, width: usize, left: bool) -> String {
+fn pad(cell: Option<&String>, wide: usize, left: bool) -> String {
     let cell = cell.map_or("", String::as_str);
-    let blank = " ".repeat(width.saturating_sub(cell.chars().count()));
+    let blank = " ".repeat(wide.saturating_sub(width(cell)));
     if left { format!("{cell}{blank}") } else { format!("{blank}{cell}") }
+}
+
+/// Characters that are seen: colour codes take no room.
+fn width(text: &str) -> usize {
+    let mut hidden = false;
+    let seen = text.chars().filter(|c| {
+        hidden |= *c == '\x1b';
+        let counts = !hidden;
+        hidden &= *c != 'm';
+        counts
+    });
+    seen.count()
 }
 
 /// `64 MiB`, `16 KiB`, `100 B`, without the blank: `64M`, `16K`, `100`.

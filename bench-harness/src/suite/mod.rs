@@ -190,7 +190,8 @@ impl Bout<'_> {
             if let (false, Some(peer), Some(s)) = (is_peer, &peer_row, against(Role::Peer)) {
                 row.peer = Some(peer.engine.clone());
                 (row.vs_peer, row.vs_peer_mad) = (Some(round3(s.median)), Some(round3(s.mad)));
-                if let (Some(mine), Some(theirs)) = (row.cbytes, peer_written) {
+                let packs = matches!(row.op.as_str(), "compress" | "encode");
+                if let (true, Some(mine), Some(theirs)) = (packs, row.cbytes, peer_written) {
                     row.size_vs_peer = Some(round3(mine as f64 / theirs.max(1) as f64));
                 }
             }

@@ -1,0 +1,94 @@
+//! Commands that read results files.
+
+use super::say;
+use blosc_bench::report::{compare, html};
+use blosc_bench::result::file::{Results, read};
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Lines between these two belong to the harness.
+const MARKS: (&str, &str) = ("<!-- blosc-bench: begin -->", "<!-- blosc-bench: end -->");
+
+fn all(paths: &[PathBuf]) -> Result<Vec<Results>, String> {
+    paths.iter().map(|p| read(p)).collect()
+}
+
+/// `cmp`.
+pub fn cmp(paths: &[PathBuf], filter: &[String]) -> Result<ExitCode, String> {
+    let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    say(&compare::compare(&all(paths)?, &filter.join(" "), colour));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `rank`.
+pub fn rank(paths: &[PathBuf], filter: &[String]) -> Result<ExitCode, String> {
+    say(&compare::rank(&all(paths)?, &filter.join(" ")));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `diff`: status 1 if anything became slower.
+pub fn diff(old: &Path, new: &Path, threshold: f64, filter: &[String]) -> Result<ExitCode, String> {
+    if !(0.0..1000.0).contains(&threshold) {
+        return Err(format!("--threshold {threshold}: must be a percentage"));
+    }
+    let found = compare::difference(&read(old)?, &read(new)?, threshold / 100.0, &filter.join(" "));
+    say(&found.text);
+    Ok(ExitCode::from(u8::from(found.slower > 0)))
+}
+
+/// `report`.
+pub fn report(paths: &[PathBuf], out: &Path) -> Result<ExitCode, String> {
+    let page = html::page(&all(paths)?);
+    std::fs::write(out, page).map_err(|e| format!("{}: {e}", out.display()))?;
+    say(&format!("{}\n", out.display()));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `check`: reads each file, or every `.jsonl` of a folder; status 2 names the first that is wrong.
+pub fn check(paths: &[PathBuf]) -> Result<ExitCode, String> {
+    let mut files = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            let entries = std::fs::read_dir(path).map_err(|e| format!("{}: {e}", path.display()))?;
+            files.extend(
+                entries
+                    .filter_map(|e| Some(e.ok()?.path()))
+                    .filter(|p| p.extension().is_some_and(|e| e == "jsonl")),
+            );
+        } else {
+            files.push(path.clone());
+        }
+    }
+    files.sort();
+    for path in &files {
+        let results = read(path)?;
+        let state = if results.complete { "complete" } else { "interrupted" };
+        say(&format!("{}: {} rows, {state}, {}\n", path.display(), results.rows.len(), results.machine.name));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `csv` and `md`.
+pub fn print(path: &Path, filter: &[String], csv: bool) -> Result<ExitCode, String> {
+    let results = read(path)?;
+    let text = if csv { compare::csv(&results) } else { compare::markdown(&results, &filter.join(" ")) };
+    say(&text);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `splice`: replaces what stands between the marks of a Markdown file by a table from a results file. With
+/// `check`, changes nothing and says with status 1 that it would.
+pub fn splice(results: &Path, readme: &Path, check: bool) -> Result<ExitCode, String> {
+    let text = std::fs::read_to_string(readme).map_err(|e| format!("{}: {e}", readme.display()))?;
+    let missing = || format!("{}: has no lines {} and {}", readme.display(), MARKS.0, MARKS.1);
+    let (before, rest) = text.split_once(MARKS.0).ok_or_else(missing)?;
+    let (_, after) = rest.split_once(MARKS.1).ok_or_else(missing)?;
+    let table = compare::readme(&read(results)?);
+    let new = format!("{before}{}\n{}\n{}{after}", MARKS.0, table.trim_end(), MARKS.1);
+    if check {
+        return Ok(ExitCode::from(u8::from(new != text)));
+    }
+    std::fs::write(readme, new).map_err(|e| format!("{}: {e}", readme.display()))?;
+    Ok(ExitCode::SUCCESS)
+}

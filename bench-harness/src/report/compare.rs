@@ -1,0 +1,275 @@
+//! Comparisons of results files: `cmp`, `rank`, `diff`.
+
+use super::table::{Table, figure, maybe, size};
+use crate::measure::stats::geometric_mean;
+use crate::result::file::Results;
+use crate::result::{Key, Row};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Rows of all files that belong to the same case, one place for each file.
+fn cases<'a>(files: &'a [Results], filter: &str) -> BTreeMap<Key<'a>, Vec<Option<&'a Row>>> {
+    let mut cases: BTreeMap<Key<'_>, Vec<Option<&Row>>> = BTreeMap::new();
+    for (index, file) in files.iter().enumerate() {
+        for row in file.rows.iter().filter(|r| r.median_ns.is_some() && matches(r, filter)) {
+            let places = cases.entry(row.key()).or_insert_with(|| vec![None; files.len()]);
+            if let Some(place) = places.get_mut(index) {
+                *place = Some(row);
+            }
+        }
+    }
+    cases
+}
+
+/// Whether every word of `filter` is a word of the row's label or its suite.
+pub fn matches(row: &Row, filter: &str) -> bool {
+    let label = format!("{} {} {}", row.suite, row.engine, row.label());
+    filter.split_whitespace().all(|word| label.split_whitespace().any(|l| l == word))
+}
+
+/// Cases in lines, files in columns: GB/s, and the ratio to the first file.
+pub fn compare(files: &[Results], filter: &str, colour: bool) -> String {
+    let mut out = String::new();
+    let letter = |index: usize| char::from(b'A' + u8::try_from(index % 26).unwrap_or(0));
+    for (index, file) in files.iter().enumerate() {
+        let emulated = if file.machine.emulator.is_some() { "  (emulated: not a timing)" } else { "" };
+        let _ = writeln!(out, "{}  {}  {}{emulated}", letter(index), file.machine.name, file.path.display());
+    }
+    let mut head = vec!["case, GB/s".to_string()];
+    for index in 0..files.len() {
+        head.push(letter(index).to_string());
+        if index > 0 {
+            head.push(format!("{}/A", letter(index)));
+        }
+    }
+    let mut table = Table::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut ratios: Vec<Vec<f64>> = vec![Vec::new(); files.len()];
+    let cases = cases(files, filter);
+    for places in cases.values().filter(|p| p.iter().flatten().count() >= files.len().min(2)) {
+        let Some(any) = places.iter().flatten().next() else { continue };
+        let mut cells = vec![any.label()];
+        let first = places.first().copied().flatten().and_then(|r| r.gbps);
+        for (index, place) in places.iter().enumerate() {
+            let speed = place.and_then(|r| r.gbps);
+            cells.push(maybe(speed));
+            if index > 0 {
+                let ratio = speed.zip(first).map(|(s, f)| s / f);
+                if let (Some(r), Some(list)) = (ratio, ratios.get_mut(index)) {
+                    list.push(r);
+                }
+                cells.push(ratio.map_or("-".into(), |r| paint(r, colour)));
+            }
+        }
+        table.row(cells);
+    }
+    out.push('\n');
+    out.push_str(&table.text());
+    for (index, list) in ratios.iter().enumerate().skip(1) {
+        if let Some(mean) = geometric_mean(list.iter().copied()) {
+            let _ = writeln!(
+                out,
+                "geometric mean {}/A over {} cases: {}",
+                letter(index),
+                list.len(),
+                figure(mean)
+            );
+        }
+    }
+    out
+}
+
+fn paint(ratio: f64, colour: bool) -> String {
+    let text = figure(ratio);
+    match (colour, ratio) {
+        (true, r) if r >= 1.05 => format!("\x1b[32m{text}\x1b[0m"),
+        (true, r) if r <= 0.95 => format!("\x1b[31m{text}\x1b[0m"),
+        _ => text,
+    }
+}
+
+/// Engines (and levels of ours) by the geometric mean of how far each is from the fastest of its case.
+pub fn rank(files: &[Results], filter: &str) -> String {
+    type Field = (String, String, String, [usize; 5], String, usize);
+    let mut fields: BTreeMap<Field, Vec<(String, f64)>> = BTreeMap::new();
+    for (index, file) in files.iter().enumerate() {
+        for r in file.rows.iter().filter(|r| matches(r, filter)) {
+            let Some(ns) = r.median_ns else { continue };
+            let who = if r.isa.is_empty() { r.engine.clone() } else { format!("{} {}", r.engine, r.isa) };
+            let (suite, op, _, _, codec, filter, numbers, data) = r.key();
+            let what = format!("{suite} {op}");
+            let field = (what, codec.into(), filter.into(), numbers, data.into(), index);
+            fields.entry(field).or_default().push((who, ns));
+        }
+    }
+    let mut scores: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for field in fields.values().filter(|f| f.len() > 1) {
+        let best = field.iter().map(|(_, ns)| *ns).fold(f64::INFINITY, f64::min);
+        for (who, ns) in field {
+            scores.entry(who.clone()).or_default().push(ns / best);
+        }
+    }
+    let mut lines: Vec<(f64, String, usize)> = scores
+        .into_iter()
+        .filter_map(|(who, list)| Some((geometric_mean(list.iter().copied())?, who, list.len())))
+        .collect();
+    lines.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut table = Table::new(&["engine", "times the fastest", "cases"]);
+    for (mean, who, count) in lines {
+        table.row(vec![who, format!("{mean:.2}"), count.to_string()]);
+    }
+    format!(
+        "{}Geometric means over the cases that at least two ran. Engines that ran different cases\n\
+         cannot be compared by this number, and no mean says which is best for your data.\n",
+        table.text()
+    )
+}
+
+/// What `diff` found.
+pub struct Difference {
+    /// The table and its summary.
+    pub text: String,
+    /// Cases that became slower.
+    pub slower: usize,
+}
+
+/// New against old: a case differs when the medians are further apart than `threshold` and than the
+/// spread of both runs explains (three times the standard deviation that the MADs estimate).
+pub fn difference(old: &Results, new: &Results, threshold: f64, filter: &str) -> Difference {
+    let files = [old.clone(), new.clone()];
+    let cases = cases(&files, filter);
+    let mut table = Table::new(&["case", "old", "new", "new/old speed"]);
+    let (mut slower, mut faster, mut same) = (0, 0, 0);
+    for places in cases.values() {
+        let [Some(o), Some(n)] = places.as_slice() else { continue };
+        let (Some(a), Some(b)) = (o.median_ns, n.median_ns) else { continue };
+        let noise = 3.0 * 1.4826 * o.mad_ns.unwrap_or(0.0).hypot(n.mad_ns.unwrap_or(0.0));
+        let ratio = a / b;
+        if (a - b).abs() <= noise || (ratio - 1.0).abs() <= threshold {
+            same += 1;
+            continue;
+        }
+        if ratio < 1.0 {
+            slower += 1
+        } else {
+            faster += 1
+        }
+        let ns = |r: &Row| super::table::duration(r.median_ns.unwrap_or(0.0));
+        table.row(vec![n.label(), ns(o), ns(n), figure(ratio)]);
+    }
+    let mut text = if table.is_empty() { String::new() } else { table.text() };
+    let total = slower + faster + same;
+    let share = if total > 0 { 100.0 * f64::from(same) / f64::from(total) } else { 0.0 };
+    let _ = writeln!(
+        text,
+        "{total} cases in both: {same} agree within their spread or {} % ({share:.1} %), {faster} faster, {slower} slower",
+        figure(threshold * 100.0)
+    );
+    if old.machine.name != new.machine.name {
+        let _ = writeln!(text, "Different machines: {} and {}.", old.machine.name, new.machine.name);
+    }
+    Difference { text, slower: usize::try_from(slower).unwrap_or(usize::MAX) }
+}
+
+/// One line for each row, with every number.
+pub fn csv(file: &Results) -> String {
+    let head = "suite,engine,op,isa,codec,filter,level,typesize,bytes,blocksize,threads,data,verified,timing,noisy,\
+                rounds,iterations,median_ns,mad_ns,min_ns,p10_ns,p90_ns,gbps,cbytes,ratio,vs_copy,vs_memcpy,\
+                vs_read,vs_write,peer,vs_peer,size_vs_peer\n";
+    let mut out = String::from(head);
+    let number = |x: Option<f64>| x.map_or(String::new(), |x| x.to_string());
+    for r in &file.rows {
+        let cells = [
+            quoted(&r.suite),
+            quoted(&r.engine),
+            quoted(&r.op),
+            quoted(&r.isa),
+            quoted(&r.codec),
+            quoted(&r.filter),
+            r.level.map_or(String::new(), |l| l.to_string()),
+            r.typesize.to_string(),
+            r.bytes.to_string(),
+            r.blocksize.map_or(String::new(), |b| b.to_string()),
+            r.threads.to_string(),
+            quoted(&r.data),
+            r.verified.to_string(),
+            r.timing.to_string(),
+            r.noisy.to_string(),
+            r.rounds.to_string(),
+            r.iterations.to_string(),
+            number(r.median_ns),
+            number(r.mad_ns),
+            number(r.min_ns),
+            number(r.p10_ns),
+            number(r.p90_ns),
+            number(r.gbps),
+            r.cbytes.map_or(String::new(), |c| c.to_string()),
+            number(r.ratio),
+            number(r.vs_copy),
+            number(r.vs_memcpy),
+            number(r.vs_read),
+            number(r.vs_write),
+            quoted(r.peer.as_deref().unwrap_or_default()),
+            number(r.vs_peer),
+            number(r.size_vs_peer),
+        ];
+        out.push_str(&cells.join(","));
+        out.push('\n');
+    }
+    out
+}
+
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.into() }
+}
+
+/// The machine and the chosen rows as Markdown.
+pub fn markdown(file: &Results, filter: &str) -> String {
+    let mut out = format!("{}, `{}`\n\n", file.machine.name, file.command.trim());
+    let mut table = Table::new(&["case", "GB/s", "of a copy", "ratio", "against"]);
+    for r in file.rows.iter().filter(|r| r.median_ns.is_some() && matches(r, filter)) {
+        table.row(vec![
+            r.label(),
+            maybe(r.gbps),
+            maybe(r.vs_copy),
+            maybe(r.ratio),
+            r.peer.as_ref().map_or("-".into(), |p| format!("{} x {p}", maybe(r.vs_peer))),
+        ]);
+    }
+    out.push_str(&table.markdown());
+    out
+}
+
+/// The short table that stands in the project's README: kernels of the best level at 256 KiB, and chunks at
+/// level 5.
+pub fn readme(file: &Results) -> String {
+    let best = file.machine.levels.last().cloned().unwrap_or_default();
+    let mut out = format!(
+        "Measured on {}, {}, commit {}, by `{}`; GB/s, and the fraction of a copy of the same size.\n\n",
+        file.machine.name,
+        file.machine.rustc.split(' ').take(2).collect::<Vec<_>>().join(" "),
+        file.machine.commit,
+        file.command.trim()
+    );
+    let typesizes = [1, 2, 4, 8, 16];
+    let mut head = vec![format!("{best}, {}", size(256 << 10))];
+    head.extend(typesizes.iter().map(|t| format!("{t} bytes")));
+    let mut table = Table::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
+    for op in ["shuffle", "unshuffle", "bitshuffle", "bitunshuffle"] {
+        let cell = |t: usize| {
+            let fits = |r: &&Row| {
+                r.suite == "kernels" && r.op == op && r.typesize == t && r.isa == best && r.bytes == 256 << 10
+            };
+            let row = file.rows.iter().find(fits);
+            row.map_or("-".into(), |r| format!("{} ({})", maybe(r.gbps), maybe(r.vs_copy)))
+        };
+        table.row([vec![op.to_string()], typesizes.iter().map(|t| cell(*t)).collect()].concat());
+    }
+    out.push_str(&table.markdown());
+    out.push('\n');
+    let chunks = super::console::chunk_table(&file.rows);
+    if !chunks.is_empty() {
+        out.push_str("Chunks, geometric means over the real arrays; GB/s of uncompressed bytes.\n\n");
+        out.push_str(&chunks.markdown());
+    }
+    out
+}
