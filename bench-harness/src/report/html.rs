@@ -161,7 +161,8 @@ fn levels(file: &Results) -> String {
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
         points.dedup_by(|a, b| a.x == b.x);
         if !points.is_empty() {
-            series.push(Series { name: name.into(), points, line: true, dashed });
+            let colour = series.len();
+            series.push(Series { name: name.into(), points, line: true, dashed, colour });
         }
     };
     for (op, typesize) in [("shuffle", 4), ("unshuffle", 8), ("bitshuffle", 4), ("bitunshuffle", 4)] {
@@ -194,25 +195,28 @@ fn fronts(file: &Results) -> String {
             groups.entry((&r.codec, &r.filter, r.level.unwrap_or(0))).or_default().push(r);
         }
         let mut series: Vec<Series> = Vec::new();
+        let mut codecs: Vec<&str> = Vec::new();
         for ((codec, filter, level), rows) in groups {
             let mean = |f: fn(&Row) -> Option<f64>| geometric_mean(rows.iter().filter_map(|r| f(r)));
             let (Some(x), Some(y)) = (mean(|r| r.ratio), mean(|r| r.gbps)) else { continue };
-            let told = format!(
+            let title = format!(
                 "{codec} {filter} level {level}: {} x, {} GB/s over {} arrays",
                 figure(x),
                 figure(y),
                 rows.len()
             );
-            let letter = if filter == "bitshuffle" { "b" } else { "s" };
-            let point = Point { x, y, label: format!("{letter}{level}"), title: told };
-            match series.iter_mut().find(|s| s.name == codec) {
-                Some(s) => s.points.push(point),
-                None => series.push(Series {
-                    name: codec.into(),
-                    points: vec![point],
-                    line: false,
-                    dashed: false,
-                }),
+            if !codecs.contains(&codec) {
+                codecs.push(codec);
+            }
+            let colour = codecs.iter().position(|c| *c == codec).unwrap_or(0);
+            let dashed = filter == "bitshuffle";
+            let point = |label: String| Point { x, y, label, title };
+            match series.iter_mut().find(|s| s.colour == colour && s.dashed == dashed) {
+                Some(s) => s.points.push(point(String::new())),
+                None => {
+                    let points = vec![point(level.to_string())];
+                    series.push(Series { name: codec.into(), points, line: true, dashed, colour });
+                }
             }
         }
         if series.is_empty() {
@@ -226,7 +230,7 @@ fn fronts(file: &Results) -> String {
         body = format!("<div class=\"pair\">{body}</div>");
     }
     let lead = "Geometric means over the real arrays, one thread; up and to the right is better. \
-                s: shuffle, b: bitshuffle, then the level.";
+                A line joins the levels, from the one it is marked with; solid with shuffle, dashed with bitshuffle.";
     section("Speed against ratio", lead, &body)
 }
 
@@ -249,7 +253,10 @@ fn threads(file: &Results) -> String {
         let point = Point { x: threads as f64, y, label: String::new(), title };
         match series.iter_mut().find(|s| s.name == name) {
             Some(s) => s.points.push(point),
-            None => series.push(Series { name, points: vec![point], line: true, dashed: false }),
+            None => {
+                let colour = series.len();
+                series.push(Series { name, points: vec![point], line: true, dashed: false, colour });
+            }
         }
     }
     if series.is_empty() {
@@ -337,19 +344,35 @@ fn machines(files: &[Results]) -> String {
 }
 
 fn foot(file: &Results) -> String {
-    let days = file.started / 86_400;
     format!(
-        "<footer>Schema {}, {} days after 1 January 1970. Medians of interleaved rounds on one pinned core; only ratios \
+        "<footer>Schema {}, measured on {}. Medians of interleaved rounds on one pinned core; only ratios \
          taken in one run are worth quoting.</footer>\n",
         crate::result::SCHEMA,
-        days
+        date(file.started)
     )
+}
+
+/// The day of a time in seconds since 1970, as `2026-11-21` (Gregorian, UTC).
+fn date(seconds: u64) -> String {
+    let days = seconds / 86_400 + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let of_year = day - (365 * year + year / 4 - year / 100);
+    let march_month = (5 * of_year + 2) / 153;
+    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
+    let year = era * 400 + year + u64::from(month <= 2);
+    format!("{year}-{month:02}-{:02}", of_year - (153 * march_month + 2) / 5 + 1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::machine::Machine;
+
+    #[test]
+    fn days_are_counted() {
+        assert_eq!((date(0).as_str(), date(951_782_400).as_str()), ("1970-01-01", "2000-02-29"));
+    }
 
     #[test]
     fn names_are_escaped_and_the_page_needs_nothing_else() {

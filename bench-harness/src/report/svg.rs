@@ -29,6 +29,8 @@ pub struct Series {
     pub line: bool,
     /// Dashed, for yardsticks.
     pub dashed: bool,
+    /// Which of the eight colours; series of one colour share a place in the legend.
+    pub colour: usize,
 }
 
 /// A chart with two axes.
@@ -93,7 +95,11 @@ impl Axis {
     fn ticks(&self) -> Vec<(f64, String)> {
         let mut ticks = Vec::new();
         if self.log {
-            let steps: &[f64] = if self.high / self.low > 60.0 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+            let steps: &[f64] = match self.high / self.low {
+                r if r > 60.0 => &[1.0],
+                r if r > 8.0 => &[1.0, 2.0, 5.0],
+                _ => &[1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0],
+            };
             for power in -4..7 {
                 ticks.extend(steps.iter().map(|s| s * 10f64.powi(power)));
             }
@@ -156,48 +162,54 @@ impl Chart<'_> {
             (TOP + HEIGHT - BOTTOM) / 2.0,
             escape(self.y)
         );
-        for (index, series) in self.series.iter().enumerate() {
-            self.draw(&mut out, series, index, &x, &y);
-        }
+        self.series.iter().for_each(|series| draw(&mut out, series, &x, &y));
         out.push_str("</svg>\n");
         out.push_str(&self.legend());
         out
     }
 
-    fn draw(&self, out: &mut String, series: &Series, index: usize, x: &Axis, y: &Axis) {
-        let class = format!("c{}{}", index % 8, if series.dashed { " dashed" } else { "" });
-        let at = |p: &Point| (x.at(p.x), y.at(p.y));
-        if series.line && series.points.len() > 1 {
-            let path: Vec<String> =
-                series.points.iter().map(at).map(|(a, b)| format!("{a:.1},{b:.1}")).collect();
-            let _ = writeln!(out, "<polyline class=\"{class}\" points=\"{}\"/>", path.join(" "));
-        }
-        for p in &series.points {
-            let (a, b) = at(p);
-            let _ = writeln!(
-                out,
-                "<circle class=\"{class}\" cx=\"{a:.1}\" cy=\"{b:.1}\" r=\"4\"><title>{}</title></circle>",
-                escape(&p.title)
-            );
-            if !p.label.is_empty() {
-                let _ = writeln!(
+    fn legend(&self) -> String {
+        let mut out = String::from("<p class=\"legend\">");
+        let mut seen = Vec::new();
+        for series in self.series.iter() {
+            if !seen.contains(&series.colour) {
+                seen.push(series.colour);
+                let _ = write!(
                     out,
-                    "<text class=\"mark\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
-                    a,
-                    b - 7.0,
-                    escape(&p.label)
+                    "<span><i class=\"b{}\"></i>{}</span> ",
+                    series.colour % 8,
+                    escape(&series.name)
                 );
             }
         }
-    }
-
-    fn legend(&self) -> String {
-        let mut out = String::from("<p class=\"legend\">");
-        for (index, series) in self.series.iter().enumerate() {
-            let _ = write!(out, "<span><i class=\"b{}\"></i>{}</span> ", index % 8, escape(&series.name));
-        }
         out.push_str("</p>\n");
         out
+    }
+}
+
+fn draw(out: &mut String, series: &Series, x: &Axis, y: &Axis) {
+    let class = format!("c{}{}", series.colour % 8, if series.dashed { " dashed" } else { "" });
+    let at = |p: &Point| (x.at(p.x), y.at(p.y));
+    if series.line && series.points.len() > 1 {
+        let path: Vec<String> = series.points.iter().map(at).map(|(a, b)| format!("{a:.1},{b:.1}")).collect();
+        let _ = writeln!(out, "<polyline class=\"{class}\" points=\"{}\"/>", path.join(" "));
+    }
+    for p in &series.points {
+        let (a, b) = at(p);
+        let _ = writeln!(
+            out,
+            "<circle class=\"{class}\" cx=\"{a:.1}\" cy=\"{b:.1}\" r=\"4\"><title>{}</title></circle>",
+            escape(&p.title)
+        );
+        if !p.label.is_empty() {
+            let _ = writeln!(
+                out,
+                "<text class=\"mark\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+                a,
+                b - 7.0,
+                escape(&p.label)
+            );
+        }
     }
 }
 
@@ -217,7 +229,7 @@ pub struct HeatMap {
 impl HeatMap {
     /// The grid.
     pub fn svg(&self) -> String {
-        let (head, cell, tall) = (88.0, 52.0, 26.0);
+        let (head, cell, tall) = (96.0, 52.0, 26.0);
         let width = head + cell * self.columns.len() as f64;
         let height = tall * (self.rows.len() + 1) as f64;
         let mut out = format!(
