@@ -187,15 +187,19 @@ mod plugins {
     #[test]
     fn ndmean_fills_each_cell_with_its_mean() {
         let bytes = |v: &[f32]| v.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
-        let x = bytes(&[1.0, 2.0, 10.0, 3.0, 6.0, f32::NAN]);
+        // A signalling NaN with a payload comes out quiet, the payload kept.
+        let x = bytes(&[1.0, 2.0, 10.0, 3.0, 6.0, f32::from_bits(0x7F80_0123)]);
         let y = run(&x, &|_, s, o| ndmean::forward(4, &[2, 3], 2, s, o));
-        let nan = f32::from_bits(0x7FC0_0000);
+        let nan = f32::from_bits(0x7FC0_0123);
         assert_eq!(y, bytes(&[3.0, 3.0, 3.0, 3.0, nan, nan]));
         let z = run(&y, &|_, s, o| ndmean::backward(4, &[2, 3], 2, s, o));
         assert_eq!(z, bytes(&[3.0, 3.0, nan, 3.0, 3.0, nan]));
         let x: Vec<u8> = [1.5f64, 2.5].iter().flat_map(|v| v.to_le_bytes()).collect();
         let y = run(&x, &|_, s, o| ndmean::forward(8, &[2], 2, s, o));
         assert_eq!(y, [2f64.to_le_bytes(), 2f64.to_le_bytes()].concat());
+        let x = bytes(&[f32::INFINITY, f32::NEG_INFINITY]);
+        let y = run(&x, &|_, s, o| ndmean::forward(4, &[2], 2, s, o));
+        assert_eq!(y, [0xFFC0_0000u32.to_le_bytes(); 2].concat());
     }
 
     /// The definition of NDCELL, item by item: sort items by (cell, item in cell).

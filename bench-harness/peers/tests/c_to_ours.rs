@@ -56,7 +56,7 @@ fn read(case: &Case, bytes: &[u8], reader: &mut Decompressor, pool: &mut Pool) -
     let ours = Chunk::parse(bytes).and_then(|chunk| pool.decompress(&chunk));
     let stored = bytes[2] & 2 != 0;
     let header_blocksize = u32::from_le_bytes(bytes[8..12].try_into().unwrap()) as usize;
-    let unrounded = header_blocksize > case.typesize && header_blocksize % case.typesize != 0;
+    let unrounded = header_blocksize > case.typesize && !header_blocksize.is_multiple_of(case.typesize);
     match ours {
         Ok(data) if data == case.data => {
             let c_right = c.is_ok() && theirs == data;
@@ -143,7 +143,7 @@ fn parts(seed: u64, case: &Case, bytes: &[u8], reader: &mut Decompressor, defect
             let block = chunk.header().blocksize as usize;
             let name = if case.has(3) || case.params.use_dict {
                 "B5"
-            } else if count * size == block && start * size % block != 0 {
+            } else if count * size == block && !(start * size).is_multiple_of(block) {
                 "getitem of a block's length across two blocks"
             } else {
                 panic!("seed {seed}: C getitem {c:?}\n{:?}", case.params)

@@ -12,7 +12,7 @@ use support::{blosc1, blosc2};
 
 /// Ramps of u32, which every codec and filter shrinks.
 fn ramp(items: usize) -> Vec<u8> {
-    (0..items as u32).flat_map(|i| (i * 3 + (i * i >> 6)).to_le_bytes()).collect()
+    (0..items as u32).flat_map(|i| (i * 3 + ((i * i) >> 6)).to_le_bytes()).collect()
 }
 
 fn write(lib: &Libblosc2, params: &CParams, data: &[u8]) -> Vec<u8> {

@@ -2,8 +2,8 @@
 //!
 //! Lossy; the cells are gathered as NDCELL does, with a side of `min(meta, blockshape[d])`, and
 //! scattered again the same way. Items are little-endian f32 or f64, summed in C order in their own
-//! type. A mean that is not a number is written as the one quiet NaN 7FC0…, because which NaN an
-//! addition gives depends on the CPU.
+//! type. Which NaN an addition gives depends on the CPU, so it is said here: the first NaN of the cell,
+//! made quiet, or FFC0… where infinities cancel (what x86 does).
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::cells::Walk;
@@ -27,17 +27,27 @@ pub fn forward(
 ) -> Result<(), FilterError> {
     let walk = walk(typesize, blockshape, meta, src, &out)?;
     match typesize {
-        4 => means::<4>(walk, src, out, |rows| {
-            let (mut sum, mut count) = (0f32, 0f32);
-            rows.for_each(|item| (sum, count) = (sum + f32::from_le_bytes(item), count + 1.0));
-            let mean = sum / count;
-            if mean.is_nan() { 0x7FC0_0000u32.to_le_bytes() } else { mean.to_le_bytes() }
+        4 => means::<4>(walk, src, out, |items| {
+            let (mut sum, mut count, mut nan) = (0f32, 0f32, None);
+            items.for_each(|item| {
+                let value = f32::from_le_bytes(item);
+                (sum, count) = (sum + value, count + 1.0);
+                if sum.is_nan() && nan.is_none() {
+                    nan = Some(if value.is_nan() { value.to_bits() | 1 << 22 } else { 0xFFC0_0000 });
+                }
+            });
+            nan.unwrap_or((sum / count).to_bits()).to_le_bytes()
         }),
-        8 => means::<8>(walk, src, out, |rows| {
-            let (mut sum, mut count) = (0f64, 0f64);
-            rows.for_each(|item| (sum, count) = (sum + f64::from_le_bytes(item), count + 1.0));
-            let mean = sum / count;
-            if mean.is_nan() { 0x7FF8_0000_0000_0000u64.to_le_bytes() } else { mean.to_le_bytes() }
+        8 => means::<8>(walk, src, out, |items| {
+            let (mut sum, mut count, mut nan) = (0f64, 0f64, None);
+            items.for_each(|item| {
+                let value = f64::from_le_bytes(item);
+                (sum, count) = (sum + value, count + 1.0);
+                if sum.is_nan() && nan.is_none() {
+                    nan = Some(if value.is_nan() { value.to_bits() | 1 << 51 } else { 0xFFF8 << 48 });
+                }
+            });
+            nan.unwrap_or((sum / count).to_bits()).to_le_bytes()
         }),
         _ => Err(FilterError("ndmean works on floats: the typesize must be 4 or 8")),
     }

@@ -188,6 +188,7 @@ impl Case {
                 3 => Split::Auto,
                 _ => Split::ForwardCompat,
             });
+        params.codec_meta = p.codec_meta;
         if self.blocksize != 0 {
             params = params.blocksize(Some(self.blocksize as u32));
         }
