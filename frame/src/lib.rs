@@ -21,11 +21,15 @@ pub mod error;
 pub mod io;
 pub mod limits;
 #[cfg(feature = "alloc")]
+pub mod msgpack;
+#[cfg(feature = "alloc")]
 pub mod plain;
 #[cfg(feature = "alloc")]
 pub mod schunk;
 #[cfg(feature = "alloc")]
 pub mod value;
+#[cfg(feature = "alloc")]
+pub mod verify;
 
 pub use error::{Error, IoError, IoKind, Structure};
 pub use limits::Limits;

@@ -17,9 +17,11 @@
 
 use super::SuperChunk;
 use super::meta::{self, Meta};
-use crate::cframe::Entries;
+use crate::cframe::header::FIXED_LEN;
+use crate::cframe::index::Entry;
 use crate::cframe::section::MAX_WRITTEN;
 use crate::cframe::trailer::FINGERPRINT_XXH3;
+use crate::cframe::{Entries, Opened};
 use crate::error::Error;
 use alloc::vec::Vec;
 use blosc_core::{Params, Pool};
@@ -240,5 +242,36 @@ impl SuperChunk<'_> {
         let limits = blosc_core::Limits { output: u64::MAX, ..self.limits.chunk };
         let list = self.hashes.list(&self.entries, &mut self.pool, &limits)?;
         Ok(usize::try_from(k).ok().and_then(|k| list.get(k)).copied().filter(|hash| *hash != UNKNOWN))
+    }
+
+    /// What the table says about the metalayers; `None` if there is no usable table.
+    pub(crate) fn metalayers_checksum(&mut self) -> Result<Option<u64>, Error> {
+        let limits = self.chunk_limits();
+        self.hashes.list(&self.entries, &mut self.pool, &limits)?;
+        Ok(Some(self.hashes.metalayers).filter(|hash| *hash != UNKNOWN))
+    }
+
+    /// Where stored chunk `k` lies, how long it is, and the checksum of its bytes.
+    pub(crate) fn stored_checksum(&mut self, k: u64) -> Result<(u64, u64, u64), Error> {
+        let len = self.nchunks();
+        let Some(Entry::Stored(entry)) = self.entry(k) else {
+            return Err(Error::OutOfRange { what: "stored chunk", index: k, len });
+        };
+        let located = self.place.locate(entry)?;
+        let at = located.at;
+        let bytes = located.whole(k, &self.limits, &mut self.scratch)?;
+        Ok((at, bytes.len() as u64, of(bytes)))
+    }
+}
+
+impl Opened {
+    /// Whether the stored fingerprint is that of the bytes.
+    pub(crate) fn fingerprint_matches(&self) -> bool {
+        fingerprint(&self.head, &self.index, &self.trailer) == self.tail.fingerprint
+    }
+
+    /// The checksum of header bytes 57..H, as the table has it.
+    pub(crate) fn metalayers_checksum(&self) -> u64 {
+        of(self.head.get(FIXED_LEN..).unwrap_or(&[]))
     }
 }

@@ -22,7 +22,6 @@ use crate::io::{ReadAt, WriteAt};
 use alloc::vec::Vec;
 use blosc_core::chunk::special;
 use blosc_core::{Params, Pool, Split};
-use xxhash_rust::xxh3::xxh3_64;
 
 /// A switch must not be torn: it stays inside the first of these.
 const SECTOR: u64 = 512;
@@ -117,7 +116,7 @@ impl SuperChunk<'_> {
         let limits = self.chunk_limits();
         let table = self.hashes.encode(
             entries,
-            xxh3_64(section),
+            checksum::of(section),
             self.vlmetalayers.len(),
             &mut self.pool,
             &limits,

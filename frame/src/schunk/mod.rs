@@ -329,14 +329,19 @@ impl<'a> SuperChunk<'a> {
         if self.stored_header()? == committed {
             return Ok(false);
         }
-        let opened = match &self.place {
-            Place::Contiguous { store, .. } => open_at(&**store, FrameType::Contiguous, &self.limits)?,
-            Place::Sparse { dir, .. } => {
-                open_at(&dir.open(INDEX_NAME, false)?, FrameType::Sparse, &self.limits)?
-            }
-        };
+        let opened = self.reopen()?;
         self.load(&opened)?;
         Ok(true)
+    }
+
+    /// Reads header, index and trailer again.
+    pub(crate) fn reopen(&self) -> Result<Opened, Error> {
+        match &self.place {
+            Place::Contiguous { store, .. } => open_at(&**store, FrameType::Contiguous, &self.limits),
+            Place::Sparse { dir, .. } => {
+                open_at(&dir.open(INDEX_NAME, false)?, FrameType::Sparse, &self.limits)
+            }
+        }
     }
 
     /// Reads the fixed part of the header again.

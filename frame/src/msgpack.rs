@@ -1,0 +1,251 @@
+//! MessagePack, as metalayers use it: to and from the [`Value`] that JSON and YAML share.
+//!
+//! What JSON cannot say is written as an object with one field: `{"bin": "hex"}`, `{"ext": [type, "hex"]}`.
+//! Keys that are not text are written as their JSON.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use crate::error::{Error, Structure};
+use crate::value::Value;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use rmp::Marker;
+
+/// Deepest nesting that is read.
+const DEPTH: u32 = 32;
+/// Most values of any kind in one text.
+const VALUES: u32 = 1 << 16;
+
+struct Input<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    values: u32,
+}
+
+impl<'a> Input<'a> {
+    fn invalid(&self, field: &'static str, value: i64) -> Error {
+        Error::Invalid { structure: Structure::Msgpack, field, offset: self.at as u64, value }
+    }
+    fn take(&mut self, n: u64) -> Result<&'a [u8], Error> {
+        let rest = self.bytes.get(self.at..).unwrap_or(&[]);
+        let part = usize::try_from(n).ok().and_then(|n| rest.get(..n)).ok_or(Error::Truncated {
+            structure: Structure::Msgpack,
+            field: "value",
+            offset: self.at as u64,
+            needed: n,
+        })?;
+        self.at = self.at.saturating_add(part.len());
+        Ok(part)
+    }
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Error> {
+        let bytes = self.take(N as u64)?;
+        bytes.first_chunk().copied().ok_or(self.invalid("value", 0))
+    }
+    fn u8(&mut self) -> Result<u64, Error> {
+        Ok(u64::from(u8::from_be_bytes(self.array()?)))
+    }
+    fn u16(&mut self) -> Result<u64, Error> {
+        Ok(u64::from(u16::from_be_bytes(self.array()?)))
+    }
+    fn u32(&mut self) -> Result<u64, Error> {
+        Ok(u64::from(u32::from_be_bytes(self.array()?)))
+    }
+    fn text(&mut self, n: u64) -> Result<Value, Error> {
+        let bytes = self.take(n)?;
+        match core::str::from_utf8(bytes) {
+            Ok(text) => Ok(Value::text(text)),
+            Err(_) => Ok(bin(bytes)),
+        }
+    }
+    fn ext(&mut self, n: u64) -> Result<Value, Error> {
+        let kind = i8::from_be_bytes(self.array()?);
+        let bytes = self.take(n)?;
+        Ok(one("ext", Value::List(alloc::vec![Value::int(kind), Value::text(hex(bytes))])))
+    }
+    fn list(&mut self, n: u64, depth: u32) -> Result<Value, Error> {
+        (0..n).map(|_| self.value(depth)).collect::<Result<Vec<_>, _>>().map(Value::List)
+    }
+    fn map(&mut self, n: u64, depth: u32) -> Result<Value, Error> {
+        let mut pairs: Vec<(String, Value)> = Vec::new();
+        for _ in 0..n {
+            let key = match self.value(depth)? {
+                Value::Text(key) => key,
+                other => other.to_json_compact(),
+            };
+            let value = self.value(depth)?;
+            pairs.push((key, value));
+        }
+        Ok(Value::Object(pairs))
+    }
+
+    fn value(&mut self, depth: u32) -> Result<Value, Error> {
+        let left = self.values.checked_sub(1);
+        self.values = left.ok_or(Error::Limit {
+            what: "MessagePack values",
+            asked: u64::from(VALUES).saturating_add(1),
+            limit: u64::from(VALUES),
+        })?;
+        let below = depth.checked_sub(1).ok_or(Error::Limit {
+            what: "MessagePack nesting",
+            asked: u64::from(DEPTH).saturating_add(1),
+            limit: u64::from(DEPTH),
+        })?;
+        let [marker] = self.array()?;
+        Ok(match Marker::from_u8(marker) {
+            Marker::Null => Value::Null,
+            Marker::True => Value::Bool(true),
+            Marker::False => Value::Bool(false),
+            Marker::FixPos(n) => Value::int(n),
+            Marker::FixNeg(n) => Value::int(n),
+            Marker::U8 => Value::int(self.u8()?),
+            Marker::U16 => Value::int(self.u16()?),
+            Marker::U32 => Value::int(self.u32()?),
+            Marker::U64 => Value::int(u64::from_be_bytes(self.array()?)),
+            Marker::I8 => Value::int(i8::from_be_bytes(self.array()?)),
+            Marker::I16 => Value::int(i16::from_be_bytes(self.array()?)),
+            Marker::I32 => Value::int(i32::from_be_bytes(self.array()?)),
+            Marker::I64 => Value::int(i64::from_be_bytes(self.array()?)),
+            Marker::F32 => float(f64::from(f32::from_be_bytes(self.array()?))),
+            Marker::F64 => float(f64::from_be_bytes(self.array()?)),
+            Marker::FixStr(n) => self.text(u64::from(n))?,
+            Marker::Str8 => self.u8().and_then(|n| self.text(n))?,
+            Marker::Str16 => self.u16().and_then(|n| self.text(n))?,
+            Marker::Str32 => self.u32().and_then(|n| self.text(n))?,
+            Marker::Bin8 => self.u8().and_then(|n| self.take(n)).map(bin)?,
+            Marker::Bin16 => self.u16().and_then(|n| self.take(n)).map(bin)?,
+            Marker::Bin32 => self.u32().and_then(|n| self.take(n)).map(bin)?,
+            Marker::FixArray(n) => self.list(u64::from(n), below)?,
+            Marker::Array16 => self.u16().and_then(|n| self.list(n, below))?,
+            Marker::Array32 => self.u32().and_then(|n| self.list(n, below))?,
+            Marker::FixMap(n) => self.map(u64::from(n), below)?,
+            Marker::Map16 => self.u16().and_then(|n| self.map(n, below))?,
+            Marker::Map32 => self.u32().and_then(|n| self.map(n, below))?,
+            Marker::FixExt1 => self.ext(1)?,
+            Marker::FixExt2 => self.ext(2)?,
+            Marker::FixExt4 => self.ext(4)?,
+            Marker::FixExt8 => self.ext(8)?,
+            Marker::FixExt16 => self.ext(16)?,
+            Marker::Ext8 => self.u8().and_then(|n| self.ext(n))?,
+            Marker::Ext16 => self.u16().and_then(|n| self.ext(n))?,
+            Marker::Ext32 => self.u32().and_then(|n| self.ext(n))?,
+            Marker::Reserved => return Err(self.invalid("marker", i64::from(marker))),
+        })
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+fn one(name: &str, value: Value) -> Value {
+    Value::Object(alloc::vec![(name.into(), value)])
+}
+
+fn bin(bytes: &[u8]) -> Value {
+    one("bin", Value::text(hex(bytes)))
+}
+
+fn float(x: f64) -> Value {
+    Value::Number(match () {
+        () if x.is_nan() => "NaN".into(),
+        () if x == f64::INFINITY => "Infinity".into(),
+        () if x == f64::NEG_INFINITY => "-Infinity".into(),
+        // Rust prints the shortest digits that read back; a point keeps it a float.
+        () => format!("{x:?}"),
+    })
+}
+
+/// Reads `bytes` as exactly one MessagePack value.
+///
+/// # Errors
+/// Anything else, and values that are nested too deeply or too many.
+///
+/// ```
+/// let value = blosc_frame::msgpack::to_value(&[0x81, 0xa1, b'a', 0x92, 1, 0xc0])?;
+/// assert_eq!(value.to_json_compact(), r#"{"a":[1,null]}"#);
+/// # Ok::<(), blosc_frame::Error>(())
+/// ```
+pub fn to_value(bytes: &[u8]) -> Result<Value, Error> {
+    let mut input = Input { bytes, at: 0, values: VALUES };
+    let value = input.value(DEPTH)?;
+    if input.at != bytes.len() {
+        return Err(input.invalid("end", bytes.len() as i64));
+    }
+    Ok(value)
+}
+
+/// Writes a value as MessagePack, each part in its shortest form.
+pub fn from_value(value: &Value) -> Vec<u8> {
+    let mut out = Vec::new();
+    write(value, &mut out);
+    out
+}
+
+/// Writing to a vector cannot fail; `rmp` does not know that.
+fn write(value: &Value, out: &mut Vec<u8>) {
+    use rmp::encode as e;
+    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let mut buffer = e::ByteBuf::new();
+    let _ = match value {
+        Value::Null => e::write_nil(&mut buffer).is_ok(),
+        Value::Bool(b) => e::write_bool(&mut buffer, *b).is_ok(),
+        Value::Number(text) => match (text.parse::<i64>(), text.parse::<u64>()) {
+            (Ok(n), _) => e::write_sint(&mut buffer, n).is_ok(),
+            (_, Ok(n)) => e::write_uint(&mut buffer, n).is_ok(),
+            _ => {
+                let x = match text.as_str() {
+                    "Infinity" => f64::INFINITY,
+                    "-Infinity" => f64::NEG_INFINITY,
+                    other => other.parse().unwrap_or(f64::NAN),
+                };
+                e::write_f64(&mut buffer, x).is_ok()
+            }
+        },
+        Value::Text(text) => e::write_str(&mut buffer, text).is_ok(),
+        Value::List(items) | Value::Tuple(items) => {
+            let done = e::write_array_len(&mut buffer, count(items.len())).is_ok();
+            out.append(buffer.as_mut_vec());
+            items.iter().for_each(|item| write(item, out));
+            done
+        }
+        Value::Object(pairs) => {
+            let done = e::write_map_len(&mut buffer, count(pairs.len())).is_ok();
+            out.append(buffer.as_mut_vec());
+            for (name, item) in pairs {
+                write(&Value::text(name.as_str()), out);
+                write(item, out);
+            }
+            done
+        }
+    };
+    out.append(buffer.as_mut_vec());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::TextLimits;
+
+    #[test]
+    fn json_survives_both_ways() {
+        for text in [
+            r#"{"a":[1,-2,300,70000,5000000000,-129,18446744073709551615],"b":null,"c":true,"d":1.5}"#,
+            r#"[]"#,
+            r#""text""#,
+            r#"[NaN,Infinity,-Infinity]"#,
+        ] {
+            let value = Value::parse_json(text.as_bytes(), &TextLimits::JSON).unwrap();
+            assert_eq!(to_value(&from_value(&value)).unwrap().to_json_compact(), text);
+        }
+    }
+
+    #[test]
+    fn bombs_and_rests_are_refused() {
+        assert!(to_value(&[0x91; 100_000]).is_err());
+        assert!(to_value(&[0xdd, 0xff, 0xff, 0xff, 0xff]).is_err());
+        assert!(to_value(&[0xc6, 0xff, 0xff, 0xff, 0xff, 0]).is_err());
+        assert!(to_value(&[1, 2]).is_err());
+        assert!(to_value(&[]).is_err());
+        assert!(to_value(&[0xc1]).is_err());
+    }
+}

@@ -1,0 +1,194 @@
+//! Verifying a frame: its checksums, and whether every chunk decodes; to the chunk and the block.
+//!
+//! ```text
+//! fingerprint in force    header, index and trailer are what was written
+//! table in force          each chunk's stored bytes are what was written
+//! always                  every chunk decodes to its declared size, in every block
+//! ```
+//! A frame that another writer has changed since its checksums were made is [`Verdict::Foreign`]:
+//! neither damaged nor known to be intact, as long as everything decodes.
+
+use crate::cframe::Opened;
+use crate::cframe::index::Entry;
+use crate::error::{Error, Structure};
+use crate::schunk::{ChecksumState, SuperChunk};
+use alloc::vec::Vec;
+
+/// What is wrong, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// The chunk; `None` for header, index or trailer.
+    pub chunk: Option<u64>,
+    /// The first block of it that does not decode, if its bytes differ but some still decode.
+    pub block: Option<u64>,
+    /// What was found.
+    pub error: Error,
+}
+
+/// The result in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Everything is covered by a checksum, and everything matches.
+    Intact,
+    /// Everything decodes, but not everything has a checksum.
+    Readable,
+    /// Everything decodes; a writer without checksums has edited the frame since they were made.
+    Foreign,
+    /// Something does not match or does not decode.
+    Damaged,
+}
+
+/// What verifying found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// What is known from the trailer.
+    pub checksums: ChecksumState,
+    /// Number of chunks.
+    pub chunks: u64,
+    /// Decoded bytes.
+    pub nbytes: u64,
+    /// Chunks whose checksum matched, special chunks included.
+    pub matched: u64,
+    /// Whether the header metalayers were written together with the checksums.
+    pub metalayers_covered: bool,
+    /// Bytes of the frame that nothing refers to.
+    pub garbage: u64,
+    /// Everything that is wrong.
+    pub damage: Vec<Damage>,
+}
+
+impl Report {
+    /// The result in one word.
+    pub fn verdict(&self) -> Verdict {
+        match self.checksums {
+            _ if !self.damage.is_empty() => Verdict::Damaged,
+            ChecksumState::Foreign => Verdict::Foreign,
+            ChecksumState::Present if !self.metalayers_covered => Verdict::Foreign,
+            ChecksumState::Present if self.matched == self.chunks => Verdict::Intact,
+            _ => Verdict::Readable,
+        }
+    }
+}
+
+impl SuperChunk<'_> {
+    /// Reads and decodes everything and compares it with the checksums. `progress` is told the decoded
+    /// bytes of each chunk. Changes that are not committed are not part of it.
+    ///
+    /// # Errors
+    /// Only what prevents the frame from being read at all; damage is reported.
+    pub fn verify(&mut self, mut progress: impl FnMut(u64)) -> Result<Report, Error> {
+        let opened = self.reopen()?;
+        let mut report = Report {
+            checksums: self.checksum_state(),
+            chunks: self.nchunks(),
+            nbytes: self.nbytes(),
+            matched: 0,
+            metalayers_covered: false,
+            garbage: 0,
+            damage: Vec::new(),
+        };
+        self.verify_frame(&opened, &mut report)?;
+        let mut stored = Vec::new();
+        let mut sum = Some(0u64);
+        for k in 0..self.nchunks() {
+            let found = self.verify_chunk(k, &mut stored);
+            match found {
+                Ok((len, matched)) => {
+                    report.matched = report.matched.saturating_add(u64::from(matched));
+                    sum = sum.and_then(|sum| sum.checked_add(len));
+                    progress(len);
+                }
+                Err(damage) => {
+                    sum = None;
+                    report.damage.push(damage);
+                }
+            }
+        }
+        if sum.is_some_and(|sum| sum != self.nbytes()) {
+            report.damage.push(Damage {
+                chunk: None,
+                block: None,
+                error: Error::Invalid {
+                    structure: Structure::FrameHeader,
+                    field: "uncompressed_size (not the sum of the chunks)",
+                    offset: 0x1d,
+                    value: self.nbytes() as i64,
+                },
+            });
+        }
+        if !self.is_sparse() {
+            stored.sort_unstable();
+            stored.dedup();
+            let used = stored.iter().fold(0u64, |sum, (_, len)| sum.saturating_add(*len));
+            report.garbage = opened.header.cbytes.saturating_sub(used);
+        }
+        Ok(report)
+    }
+
+    fn verify_frame(&mut self, opened: &Opened, report: &mut Report) -> Result<(), Error> {
+        let checksum = |structure, offset| Damage {
+            chunk: None,
+            block: None,
+            error: Error::Checksum { structure, chunk: None, offset },
+        };
+        let trailer_at = opened.header.frame_len.saturating_sub(u64::from(opened.tail.trailer_len));
+        match self.checksum_state() {
+            ChecksumState::Present => {
+                if !opened.fingerprint_matches() {
+                    report.damage.push(checksum(Structure::FrameHeader, 0));
+                }
+                let Some(expected) = self.metalayers_checksum()? else {
+                    report.damage.push(checksum(Structure::Checksums, trailer_at));
+                    return Ok(());
+                };
+                report.metalayers_covered = opened.header.threads == [0, 0];
+                if report.metalayers_covered && expected != opened.metalayers_checksum() {
+                    report.damage.push(checksum(Structure::Metalayers, 0x57));
+                }
+            }
+            // Whoever rewrites a trailer without checksums leaves type 0 and zeros, nothing else.
+            ChecksumState::Foreign if self.fingerprint() != (0, [0; 16]) => {
+                report.damage.push(checksum(Structure::Trailer, trailer_at));
+            }
+            _ => {}
+        }
+        for name in self.vlmetalayer_names().collect::<Vec<_>>() {
+            if let Err(error) = self.vlmetalayer(&name) {
+                report.damage.push(Damage { chunk: None, block: None, error });
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks one chunk: decoded length, and whether a checksum covered it.
+    fn verify_chunk(&mut self, k: u64, stored: &mut Vec<(u64, u64)>) -> Result<(u64, bool), Damage> {
+        let damage = |block, error| Damage { chunk: Some(k), block, error };
+        if self.special(k).is_some() {
+            let len = self.chunk_nbytes(k).map_err(|error| damage(None, error))?;
+            let mut first = [0; 8];
+            let n = (len as usize).min(8);
+            let first = first.get_mut(..n).unwrap_or(&mut []);
+            self.read_chunk_bytes(k, 0..n, first).map_err(|error| damage(None, error))?;
+            return Ok((u64::from(len), true));
+        }
+        let expected = self.chunk_checksum(k).map_err(|error| damage(None, error))?;
+        let (at, cbytes, found) = self.stored_checksum(k).map_err(|error| damage(None, error))?;
+        if let Some(Entry::Stored(entry)) = self.entry(k) {
+            stored.push((entry, cbytes));
+        }
+        let decoded = self.read_chunk(k);
+        if expected.is_some_and(|expected| expected != found) {
+            let error = Error::Checksum { structure: Structure::Chunk, chunk: Some(k), offset: at };
+            return Err(damage(self.first_bad_block(k), error));
+        }
+        match decoded {
+            Ok(data) => Ok((data.len() as u64, expected.is_some())),
+            Err(error) => Err(damage(self.first_bad_block(k), error)),
+        }
+    }
+
+    fn first_bad_block(&mut self, k: u64) -> Option<u64> {
+        let blocks = self.chunk_header(k).ok()??.nblocks();
+        (0..blocks).find(|block| self.read_blocks(k, &[*block], |_, _| Ok(())).is_err()).map(|b| b as u64)
+    }
+}
