@@ -26,6 +26,16 @@ pub enum Command {
     Verify(Verify),
     /// Write the items START..STOP
     Slice(Slice),
+    /// Rebuild what can be saved of a damaged frame
+    Repair(Repair),
+    /// Drop what nothing refers to any more, and checksum what has no checksum
+    Compact(Compact),
+    /// Append the bytes of a file, or of standard input, to a frame
+    Append(Append),
+    /// Insert, replace, remove and reorder the chunks of a frame
+    Edit(Edit),
+    /// Read and change the metalayers of a frame
+    Meta(Meta),
 }
 
 /// Which file, and what kind it is.
@@ -109,6 +119,9 @@ pub struct Compress {
     /// Embed a dictionary made from the data (lz4, lz4hc, zstd)
     #[arg(long)]
     pub dict: bool,
+    /// Write a frame without checksums
+    #[arg(long)]
+    pub no_checksum: bool,
     /// Write what Blosc1 can read
     #[arg(long)]
     pub blosc1: bool,
@@ -158,6 +171,125 @@ pub struct Slice {
     /// One past the last item; of an array one number per dimension
     #[arg(long, value_delimiter = ',', value_name = "B")]
     pub stop: Vec<u64>,
+}
+
+/// `blosc repair`.
+#[derive(Debug, Group)]
+pub struct Repair {
+    /// The damaged frame
+    pub input: PathBuf,
+    #[command(flatten)]
+    pub output: Output,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `blosc compact`.
+#[derive(Debug, Group)]
+pub struct Compact {
+    /// Frame to rewrite in place
+    pub frame: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `blosc append`.
+#[derive(Debug, Group)]
+pub struct Append {
+    /// Frame to append to
+    pub frame: PathBuf,
+    /// Plain bytes to append; - is standard input
+    pub input: PathBuf,
+    /// Threads to use; 0 is one per core
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub threads: usize,
+    /// Hold the lock file FRAME.b2lock meanwhile
+    #[arg(long)]
+    pub lock: bool,
+}
+
+/// `blosc edit`.
+#[derive(Debug, Group)]
+pub struct Edit {
+    /// Frame to change
+    pub frame: PathBuf,
+    /// insert N FILE, update N FILE, delete N, reorder LIST (0,2,1), or fill KIND COUNT, where KIND
+    /// is zeros, nan, uninit, or 0x and the bytes of one item, and COUNT is in items
+    #[arg(num_args = 0..=3, value_name = "EDIT")]
+    pub edit: Vec<String>,
+    /// Make the edits in this file, one a line, in one atomic step; - is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "edit")]
+    pub script: Option<PathBuf>,
+    /// Hold the lock file FRAME.b2lock meanwhile
+    #[arg(long)]
+    pub lock: bool,
+}
+
+/// `blosc meta`.
+#[derive(Debug, Group)]
+pub struct Meta {
+    #[command(subcommand)]
+    pub action: MetaAction,
+}
+
+/// What to do with metalayers.
+#[derive(Debug, Subcommand)]
+pub enum MetaAction {
+    /// Write the content of one to standard output
+    Get(MetaName),
+    /// Add or change one
+    Set(MetaSet),
+    /// Remove one
+    Rm(MetaName),
+    /// List all of them
+    List {
+        /// The frame
+        frame: PathBuf,
+        /// The variable-length ones
+        #[arg(long)]
+        vl: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Which metalayer.
+#[derive(Debug, Group)]
+pub struct MetaName {
+    /// The frame
+    pub frame: PathBuf,
+    /// Its name
+    pub name: String,
+    /// A variable-length one
+    #[arg(long)]
+    pub vl: bool,
+}
+
+/// `blosc meta set`.
+#[derive(Debug, Group)]
+pub struct MetaSet {
+    #[command(flatten)]
+    pub which: MetaName,
+    #[command(flatten)]
+    pub value: MetaValue,
+}
+
+/// The new content.
+#[derive(Debug, Group)]
+#[group(required = true, multiple = false)]
+pub struct MetaValue {
+    /// As hexadecimal bytes
+    #[arg(long, value_name = "BYTES")]
+    pub hex: Option<String>,
+    /// As JSON, stored as MessagePack
+    #[arg(long, value_name = "TEXT")]
+    pub json: Option<String>,
+    /// The bytes of a file; - is standard input
+    #[arg(long, value_name = "FILE")]
+    pub file: Option<PathBuf>,
 }
 
 /// Kinds of data that can be read.

@@ -71,3 +71,9 @@ impl From<blosc_frame::Error> for Failure {
         }
     }
 }
+
+impl From<blosc_frame::IoError> for Failure {
+    fn from(error: blosc_frame::IoError) -> Self {
+        Failure::from(blosc_frame::Error::from(error))
+    }
+}

@@ -22,12 +22,7 @@ impl Sink {
         if path == Path::new("-") {
             return Ok(Sink::Stdout(BufWriter::new(io::stdout())));
         }
-        check_free(output)?;
-        let file = tempfile::Builder::new()
-            .prefix(".blosc-")
-            .permissions_like_new_files()
-            .tempfile_in(parent(path))
-            .map_err(|e| Failure::at(path, e))?;
+        let file = temporary(output)?;
         Ok(Sink::File(BufWriter::with_capacity(1 << 20, file), path.to_path_buf()))
     }
 
@@ -58,6 +53,17 @@ impl Write for Sink {
             Sink::File(out, _) => out.flush(),
         }
     }
+}
+
+/// A file beside the output's place, to be renamed when it is complete.
+pub fn temporary(output: &Output) -> Result<NamedTempFile> {
+    check_free(output)?;
+    let path = output.output.as_path();
+    tempfile::Builder::new()
+        .prefix(".blosc-")
+        .permissions_like_new_files()
+        .tempfile_in(parent(path))
+        .map_err(|e| Failure::at(path, e))
 }
 
 /// The directory that `path` is in.

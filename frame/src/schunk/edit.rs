@@ -551,7 +551,7 @@ impl SuperChunk<'_> {
     }
 
     /// The sizes of all chunks, read from their headers where the frame does not tell them.
-    fn sizes_known(&mut self) -> Result<&Sizes, Error> {
+    pub(super) fn sizes_known(&mut self) -> Result<&Sizes, Error> {
         if matches!(self.sizes, Sizes::Unread { .. }) {
             self.read_sizes()?;
         }

@@ -34,6 +34,8 @@ mod sizes;
 #[cfg(feature = "std")]
 mod stream;
 
+use crate::b2nd::Geometry;
+use crate::b2nd::metalayer::Metalayer;
 use crate::cframe::header::{ChunkSize, FIXED_LEN, FrameType, Header};
 use crate::cframe::index::Entry;
 use crate::cframe::{Entries, Opened, open_at};
@@ -235,6 +237,13 @@ impl<'a> SuperChunk<'a> {
         self.stored_bytes = header.cbytes;
         self.obsolete.clear();
         self.header = header;
+        // Chunks of an array may need the shape of its blocks; NdArray checks the metalayer.
+        if let Some(content) = self.metalayer("b2nd")
+            && let Ok(meta) = Metalayer::parse(content)
+            && let Ok(geometry) = Geometry::of(&meta, header.typesize)
+        {
+            self.blockshape = geometry.blocks().to_vec();
+        }
         self.committed = Some(header);
         self.dirty = false;
         self.metalayers_changed = Change::No;

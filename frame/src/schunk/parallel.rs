@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError, mpsc};
 
 /// Runs `work` on every item, on `threads` threads with a [`Pool`] each, and hands the results to
-/// `take` in the items' order, on the calling thread. At most four results per thread wait.
+/// `take` in the items' order, on the calling thread. At most two results per thread wait.
 pub(super) fn ordered<I: Send, O: Send>(
     threads: usize,
     items: impl Iterator<Item = I>,
@@ -17,7 +17,7 @@ pub(super) fn ordered<I: Send, O: Send>(
     let (send_job, jobs) = mpsc::channel::<(u64, I)>();
     let jobs = Mutex::new(jobs);
     let (send_result, results) = mpsc::channel::<(u64, O)>();
-    let ahead = (threads as u64).saturating_mul(4);
+    let ahead = (threads as u64).saturating_mul(2);
     std::thread::scope(|scope| {
         // Owned by the scope's closure: dropped on every way out, which ends the workers.
         let send_job = send_job;

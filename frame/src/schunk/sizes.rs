@@ -43,6 +43,15 @@ impl Sizes {
         }
     }
 
+    /// Bytes of the largest chunk.
+    pub(crate) fn largest(&self) -> Option<u32> {
+        match self {
+            Sizes::Regular { chunk, .. } => Some(*chunk),
+            Sizes::Unread { .. } => None,
+            Sizes::Each { lens, .. } => lens.iter().copied().filter(|len| *len != LOST).max(),
+        }
+    }
+
     /// The chunk that holds byte `at`, and the bytes it spans. `None` if unread or past the end.
     pub(crate) fn find(&mut self, at: u64) -> Option<(u64, Range<u64>)> {
         match self {

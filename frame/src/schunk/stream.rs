@@ -8,6 +8,9 @@ use alloc::vec::Vec;
 use blosc_core::Chunk;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
+/// Larger chunks are decoded one at a time, their blocks in parallel, to bound the memory.
+const MAX_AHEAD: u32 = 16 << 20;
+
 /// Reads the decoded bytes of a super-chunk, one chunk in memory at a time.
 pub struct Reader<'s, 'a> {
     chunks: &'s mut SuperChunk<'a>,
@@ -30,7 +33,9 @@ impl<'a> SuperChunk<'a> {
 
     /// Decodes all chunks, on all threads, and hands them to `take` in order.
     pub fn for_each_chunk(&mut self, mut take: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
-        if self.threads < 2 || self.nchunks() < 2 {
+        self.sizes_known()?;
+        let most = self.sizes.largest().unwrap_or(0);
+        if self.threads < 2 || self.nchunks() < 2 || most > MAX_AHEAD {
             for k in 0..self.nchunks() {
                 take(&self.read_chunk(k)?)?;
             }

@@ -1,6 +1,8 @@
 //! The commands.
 
+mod frame;
 mod info;
+mod meta;
 
 use crate::args::{Args, Command, Input};
 use crate::failure::Result;
@@ -34,6 +36,11 @@ pub fn run(args: Args) -> Result<()> {
             let report = verify(&args.input)?;
             print(&report, args.json)
         }
+        Command::Repair(args) => frame::repair(&args),
+        Command::Compact(args) => frame::compact(&args),
+        Command::Append(args) => frame::append(&args),
+        Command::Edit(args) => frame::edit(&args),
+        Command::Meta(args) => meta::run(&args.action),
     }
 }
 

@@ -3,7 +3,8 @@
 mod bcolz;
 mod bloscpack;
 mod chunk;
-mod plain;
+pub mod frame;
+pub mod plain;
 
 use crate::args::{Input, Kind, Run};
 use crate::detect;
@@ -38,6 +39,7 @@ pub fn open(input: &Input) -> Result<Box<dyn Source>> {
             Kind::Bcolz => {
                 Ok(Box::new(bcolz::BcolzSource::new(path, max_output(input, directory_size(path)), input)?))
             }
+            Kind::Sframe => Ok(Box::new(frame::FrameSource::open_dir(path, input)?)),
             other => Err(unsupported(path, other)),
         };
     }
@@ -70,6 +72,7 @@ pub fn open(input: &Input) -> Result<Box<dyn Source>> {
             let max = max_output(input, size);
             Ok(Box::new(bloscpack::open(path, file, input.offset, max, &input.run)?))
         }
+        Kind::Frame => Ok(Box::new(frame::FrameSource::open(path, file, input)?)),
         other => Err(unsupported(path, other)),
     }
 }
@@ -99,6 +102,10 @@ fn open_bytes(path: &Path, mut bytes: Vec<u8>, input: &Input) -> Result<Box<dyn 
         Kind::Bloscpack => {
             let max = max_output(input, bytes.len() as u64);
             Ok(Box::new(bloscpack::BloscpackSource::new(path, bytes, 0, max, &input.run)?))
+        }
+        Kind::Frame => {
+            let whole = Input { offset: 0, ..input.clone() };
+            Ok(Box::new(frame::FrameSource::open(path, bytes, &whole)?))
         }
         other => Err(unsupported(path, other)),
     }

@@ -1,15 +1,20 @@
 //! What `compress` can write: one file per kind.
 
 mod chunk;
+mod frame;
 
 use crate::args::{Compress, Format};
 use crate::failure::{Failure, Result};
 use std::path::Path;
 
+pub use frame::open as open_plain;
+
 /// Writes `args.input` in the format asked for.
 pub fn write(args: &Compress) -> Result<()> {
     match format(args)? {
         Format::Chunk => chunk::write(args),
+        Format::B2frame => frame::write(args),
+        Format::Sframe => frame::write_dir(args),
         other => Err(Failure::Usage(format!("--format {other:?} cannot be written yet"))),
     }
 }
@@ -24,6 +29,6 @@ fn format(args: &Compress) -> Result<Format> {
         Some("chunk" | "cdata") => Ok(Format::Chunk),
         Some("b2nd") => Ok(Format::B2nd),
         Some("blp") => Ok(Format::Bloscpack),
-        _ => Ok(Format::Chunk),
+        _ => Ok(Format::B2frame),
     }
 }

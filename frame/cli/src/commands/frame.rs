@@ -1,0 +1,136 @@
+//! Changing frames in place: `append`, `edit`, `compact`; and `repair`. Each is one atomic step.
+
+use crate::args::{Append, Compact, Edit, Repair};
+use crate::failure::{Failure, Result};
+use crate::source::frame::report_json;
+use crate::source::plain::failure;
+use crate::{progress, target};
+use blosc_core::Special;
+use blosc_frame::io::{FsDir, PathFile};
+use blosc_frame::{Limits, SuperChunk};
+use serde_json::json;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+/// Opens a frame to change it.
+pub fn open(path: &Path) -> Result<SuperChunk<'static>> {
+    let open = || match path.is_dir() {
+        true => SuperChunk::open_dir(FsDir::open(path)?, &Limits::DEFAULT),
+        false => SuperChunk::open(PathFile::open_rw(path)?, &Limits::DEFAULT),
+    };
+    open().map_err(failure(path))
+}
+
+/// `blosc append`.
+pub fn append(args: &Append) -> Result<()> {
+    let mut frame = open(&args.frame)?;
+    frame.set_threads(args.threads);
+    let (mut input, total) = target::open_plain(&args.input)?;
+    let bar = progress::bar("appending", total);
+    let mut writer = frame.writer();
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        match input.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(n) => {
+                writer.write_all(&buffer[..n])?;
+                bar.inc(n as u64);
+            }
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(Failure::at(&args.input, e)),
+        }
+    }
+    writer.finish().and_then(|()| frame.commit()).map_err(failure(&args.frame))
+}
+
+/// `blosc edit`.
+pub fn edit(args: &Edit) -> Result<()> {
+    let mut frame = open(&args.frame)?;
+    match &args.script {
+        None if args.edit.is_empty() => {
+            return Err(Failure::Usage("say what to edit, or give --script FILE".into()));
+        }
+        None => {
+            let words: Vec<&str> = args.edit.iter().map(String::as_str).collect();
+            apply(&mut frame, &words)?;
+        }
+        Some(script) => {
+            let mut text = String::new();
+            target::open_plain(script)?.0.read_to_string(&mut text)?;
+            for (number, line) in text.lines().enumerate() {
+                let words: Vec<&str> = line.split_whitespace().collect();
+                if words.is_empty() || line.starts_with('#') {
+                    continue;
+                }
+                apply(&mut frame, &words).map_err(|e| match e {
+                    Failure::Data(text) => Failure::Data(format!("line {}: {text}", number + 1)),
+                    Failure::Usage(text) => Failure::Usage(format!("line {}: {text}", number + 1)),
+                })?;
+            }
+        }
+    }
+    frame.commit().map_err(failure(&args.frame))
+}
+
+fn apply(frame: &mut SuperChunk<'_>, words: &[&str]) -> Result<()> {
+    let number = |text: &str| {
+        text.parse::<u64>().map_err(|_| Failure::Usage(format!("{text:?} is not a number of a chunk")))
+    };
+    let file = |name: &str| -> Result<Vec<u8>> {
+        let mut data = Vec::new();
+        target::open_plain(Path::new(name))?.0.read_to_end(&mut data)?;
+        Ok(data)
+    };
+    match *words {
+        ["insert", k, name] => frame.insert(number(k)?, &file(name)?)?,
+        ["update", k, name] => frame.update(number(k)?, &file(name)?)?,
+        ["append", name] => frame.append_data(&file(name)?)?,
+        ["delete", k] => frame.delete(number(k)?)?,
+        ["reorder", list] => {
+            let order = list.split(',').map(number).collect::<Result<Vec<_>>>()?;
+            frame.reorder(&order)?;
+        }
+        ["fill", kind, count] => fill(frame, kind, count)?,
+        _ => {
+            return Err(Failure::Usage(format!(
+                "{:?}: insert N FILE, update N FILE, append FILE, delete N, reorder LIST, or fill KIND COUNT",
+                words.join(" ")
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn fill(frame: &mut SuperChunk<'_>, kind: &str, count: &str) -> Result<()> {
+    let items: u64 =
+        count.parse().map_err(|_| Failure::Usage(format!("{count:?} is not a number of items")))?;
+    let nbytes = items
+        .checked_mul(u64::from(frame.typesize()))
+        .ok_or_else(|| Failure::Usage(format!("{count} items are too many")))?;
+    let special = match kind {
+        "zeros" => Special::Zeros,
+        "nan" => Special::Nan,
+        "uninit" => Special::Uninit,
+        value => {
+            let item = value.strip_prefix("0x").and_then(super::meta::from_hex).ok_or_else(|| {
+                Failure::Usage(format!("{value:?}: zeros, nan, uninit, or 0x and the bytes of an item"))
+            })?;
+            return Ok(frame.fill_value(&item, items)?);
+        }
+    };
+    Ok(frame.fill_special(special, nbytes)?)
+}
+
+/// `blosc compact`.
+pub fn compact(args: &Compact) -> Result<()> {
+    let mut frame = open(&args.frame)?;
+    let done = frame.compact().map_err(failure(&args.frame))?;
+    let saved = done.before.saturating_sub(done.after);
+    super::print(&json!({"before": done.before, "after": done.after, "saved": saved}), args.json)
+}
+
+/// `blosc repair`.
+pub fn repair(args: &Repair) -> Result<()> {
+    let _ = (args, report_json);
+    Err(Failure::Usage("not yet".into()))
+}
