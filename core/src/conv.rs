@@ -1,12 +1,14 @@
 //! Conveniences that allocate: `Vec` in and out, and a pool of scoped threads.
 //!
-//! Nothing here adds to the format: the bytes are those of [`Encoder`](crate::Encoder) and
+//! Nothing here adds to the format: the bytes are those of [`Encoder`] and
 //! [`Decoder`], whatever the number of threads.
 
 use crate::arch::level::Level;
 use crate::chunk::limits::Limits;
 use crate::chunk::params::Params;
-use crate::chunk::{Chunk, Decoder, Plan, Surroundings, context_for, max_encoded_len};
+use crate::chunk::{
+    Chunk, Decoder, Encoder, Plan, Surroundings, context_for, max_encoded_len, max_encoded_vl_len,
+};
 use crate::codec::Codec;
 use crate::codec::context::{DecodeContext, EncodeContext};
 use crate::error::Error;
@@ -104,6 +106,39 @@ impl Pool {
         let plan = Plan::new(params, around, &dictionary, data)?;
         let mut chunk = vec![0; max_encoded_len(data.len())];
         let len = self.run_plan(params, &plan, data.len(), &mut chunk)?;
+        chunk.truncate(len);
+        Ok(chunk)
+    }
+
+    /// Compresses `blocks`, each of at least one byte, into one chunk of variable-length blocks.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode_vl`].
+    pub fn compress_vl(
+        &mut self,
+        params: &Params,
+        around: Surroundings<'_>,
+        blocks: &[&[u8]],
+    ) -> Result<Vec<u8>, Error> {
+        let longest = blocks.iter().map(|b| b.len()).max().unwrap_or(0);
+        let nbytes = blocks.iter().fold(0usize, |sum, b| sum.saturating_add(b.len()));
+        let dictionary = if params.dictionary && blocks.len() >= 8 {
+            dictionary::make_vl(params, blocks, nbytes)
+        } else {
+            Vec::new()
+        };
+        let one_block = Params { blocksize: None, ..*params };
+        let needed = Plan::work_len_for(
+            &Params { blocksize: u32::try_from(longest.max(1)).ok(), ..one_block },
+            longest,
+        );
+        if self.work.len() < needed {
+            self.work.resize(needed, 0);
+        }
+        let mut chunk = vec![0; max_encoded_vl_len(nbytes, blocks.len()) + dictionary.len() + 4];
+        let mut encoder = Encoder::for_blocks(self.level, &one_block, longest, &dictionary, &mut self.work)?
+            .surroundings(around);
+        let len = encoder.encode_vl(blocks, &mut chunk)?;
         chunk.truncate(len);
         Ok(chunk)
     }

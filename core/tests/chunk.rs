@@ -175,3 +175,58 @@ fn bad_parameters_say_what_is_allowed() {
         refused(Params::new(4).slot(0, blosc_core::Filter::Other(99), 0)).contains("filter 99 in slot 0")
     );
 }
+
+#[test]
+fn vl_blocks_round_trip() {
+    let (long, text) = (vec![b'a'; 83], sample(5000));
+    let blocks: Vec<&[u8]> = vec![b"hello world", &long, b"x", &text];
+    for codec in codecs() {
+        for params in
+            [Params::new(1).codec(codec).no_filter(), Params::new(4).codec(codec), Params::new(1).level(0)]
+        {
+            let bytes = Pool::new(1).compress_vl(&params, Default::default(), &blocks).unwrap();
+            let chunk = Chunk::parse(&bytes).unwrap();
+            assert!(chunk.header().is_vl() && chunk.nblocks() == blocks.len());
+            assert_eq!(decode(&bytes), blocks.concat(), "{params:?}");
+            let mut pool = Pool::new(1);
+            for (index, block) in blocks.iter().enumerate() {
+                let mut out = vec![0; block.len()];
+                assert_eq!(pool.decode_block(&chunk, Default::default(), index, &mut out), Ok(block.len()));
+                assert_eq!(out, *block);
+            }
+        }
+    }
+    let empty = Pool::new(1).compress_vl(&Params::new(1), Default::default(), &[b"a", b""]);
+    assert!(empty.unwrap_err().to_string().contains("at least one byte"));
+}
+
+#[test]
+fn uninitialised_destinations_are_filled() {
+    use core::mem::MaybeUninit;
+    let data = sample(100_000);
+    let bytes = blosc_core::compress(&Params::new(4), &data).unwrap();
+    let chunk = Chunk::parse(&bytes).unwrap();
+    let mut work = vec![0; Decoder::work_len(&chunk)];
+    let mut out: Vec<MaybeUninit<u8>> = vec![MaybeUninit::uninit(); data.len()];
+    Decoder::new(Level::best(), &mut work).decode(&chunk, &mut out[..]).unwrap();
+    // SAFETY: decoding succeeded, so every byte has been written.
+    let out: Vec<u8> = out.iter().map(|b| unsafe { b.assume_init() }).collect();
+    assert_eq!(out, data);
+}
+
+#[test]
+fn dictionaries_are_made_and_used() {
+    let text: Vec<u8> =
+        (0..4000u32).flat_map(|i| format!("record {i}: value={} ", i * 7 % 13).into_bytes()).collect();
+    for codec in codecs() {
+        let params = Params::new(1).codec(codec).no_filter().blocksize(Some(4096)).dictionary(true);
+        match codec {
+            Codec::Lz4 | Codec::Lz4Hc | Codec::Zstd => {
+                let bytes = blosc_core::compress(&params, &text).unwrap();
+                assert!(!Chunk::parse(&bytes).unwrap().dictionary().unwrap().is_empty(), "{codec}");
+                assert_eq!(decode(&bytes), text, "{codec}");
+            }
+            _ => assert!(blosc_core::compress(&params, &text).is_err()),
+        }
+    }
+}

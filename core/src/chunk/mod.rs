@@ -16,7 +16,6 @@
 mod blocks;
 mod decode;
 mod encode;
-mod getitem;
 mod header;
 pub mod lazy;
 pub mod limits;
@@ -31,7 +30,9 @@ pub use blocks::{Stream, Streams};
 pub use decode::{BlockDecoder, Decoder};
 #[cfg(feature = "alloc")]
 pub(crate) use encode::context_for;
-pub use encode::{BlockEncoder, ChunkWriter, EncodedBlock, Encoder, Plan, max_encoded_len};
+pub use encode::{
+    BlockEncoder, ChunkWriter, EncodedBlock, Encoder, Plan, max_encoded_len, max_encoded_vl_len,
+};
 pub use header::{EXTENDED_HEADER, Header, MAX_BLOCKSIZE, MAX_NBYTES, SHORT_HEADER, Special};
 pub use plugin::Surroundings;
 pub use view::Chunk;

@@ -43,17 +43,31 @@ pub(super) fn make(
         let filtered = blocks.filtered(index)?;
         samples.extend_from_slice(&filtered[..missing.min(filtered.len())]);
     }
-    Ok(match params.codec {
+    samples.truncate(samples.len() / sample * sample);
+    let sizes = vec![sample; samples.len() / sample];
+    Ok(from_samples(params, samples, &sizes, max))
+}
+
+/// The dictionary for variable-length blocks: one sample per block.
+pub(super) fn make_vl(params: &Params, blocks: &[&[u8]], nbytes: usize) -> Vec<u8> {
+    let max = MAX_DICTIONARY.min(nbytes / 20);
+    if max < MIN_DICTIONARY || params.level == 0 {
+        return Vec::new();
+    }
+    let sizes: Vec<usize> = blocks.iter().map(|b| b.len()).collect();
+    from_samples(params, blocks.concat(), &sizes, max)
+}
+
+/// A dictionary of at most `max` bytes from samples that lie one after the other.
+fn from_samples(params: &Params, mut samples: Vec<u8>, sizes: &[usize], max: usize) -> Vec<u8> {
+    let _ = sizes;
+    match params.codec {
         #[cfg(feature = "zstd-c")]
-        Codec::Zstd => {
-            let sizes = vec![sample; samples.len() / sample];
-            samples.truncate(sizes.len() * sample);
-            crate::codec::zstd_c::train_dictionary(&samples, &sizes, max).unwrap_or_default()
-        }
+        Codec::Zstd => crate::codec::zstd_c::train_dictionary(&samples, sizes, max).unwrap_or_default(),
         Codec::Lz4 | Codec::Lz4Hc => {
             samples.truncate(max);
             samples
         }
         _ => Vec::new(),
-    })
+    }
 }

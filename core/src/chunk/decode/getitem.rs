@@ -1,9 +1,10 @@
 //! Partial reads: items and byte ranges, touching only the blocks they cross (format document §7).
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::decode::{Decoder, Job, Scratch, copy_plain};
-use super::view::Chunk;
+use super::job::{Job, copy_plain};
+use super::{Decoder, Scratch};
 use crate::arch::out::Out;
+use crate::chunk::view::Chunk;
 use crate::error::Error;
 use core::ops::Range;
 

@@ -1,0 +1,109 @@
+//! [`BlockEncoder`]: one block through its filters and into its streams.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use super::plan::Plan;
+use crate::arch::level::Level;
+use crate::chunk::pipeline::Backward;
+use crate::codec::context::EncodeContext;
+use crate::error::Error;
+
+/// What encoding one block came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EncodedBlock {
+    /// Bytes written.
+    pub len: usize,
+    /// Whether every stream is a run of zeros.
+    pub zeros: bool,
+}
+
+/// Encodes single blocks of a [`Plan`].
+pub struct BlockEncoder<'w> {
+    plan: Plan<'w>,
+    level: Level,
+    a: &'w mut [u8],
+    b: &'w mut [u8],
+    c: &'w mut [u8],
+    r: &'w mut [u8],
+    codec: &'w mut [u8],
+    lossy: bool,
+}
+
+impl<'w> BlockEncoder<'w> {
+    /// `parts`: two blocks, one encoded block, one block if `lossy`, and the codec's tables.
+    pub(super) fn new(
+        plan: Plan<'w>,
+        level: Level,
+        parts: [&'w mut [u8]; 5],
+        lossy: bool,
+    ) -> Result<BlockEncoder<'w>, Error> {
+        let [a, b, c, r, codec] = parts;
+        let mut encoder = BlockEncoder { plan, level, a, b, c, r, codec, lossy };
+        if lossy {
+            encoder.make_reference()?;
+        }
+        Ok(encoder)
+    }
+
+    /// Decoded block 0, for DELTA after a lossy filter.
+    fn make_reference(&mut self) -> Result<(), Error> {
+        let src = self.plan.block_src(0)?;
+        let slots = self.plan.slots();
+        let env = self.plan.env(self.level, None);
+        let filtered = env.forward_scratch(slots.as_slice(), src, self.a, self.b)?;
+        let backward = Backward::of(&self.plan.header);
+        let decoded = env.backward_scratch(backward.as_slice(), filtered, self.a, self.b, src.len())?;
+        let decoded = decoded.bytes(self.a, self.b, src.len())?;
+        for (to, from) in self.r.iter_mut().zip(decoded) {
+            *to = *from;
+        }
+        Ok(())
+    }
+
+    /// Encodes block `index` into the start of `dst`, which must have [`Plan::max_block_len`] bytes.
+    ///
+    /// # Errors
+    /// `OutOfRange`, `OutputTooSmall`, or a filter that cannot run.
+    pub fn encode(
+        &mut self,
+        index: usize,
+        dst: &mut [u8],
+        context: &mut EncodeContext,
+    ) -> Result<EncodedBlock, Error> {
+        let plan = self.plan;
+        let codec = core::mem::take(&mut self.codec);
+        let result =
+            self.filtered(index).and_then(|filtered| plan.encode_streams(filtered, codec, dst, context));
+        self.codec = codec;
+        result
+    }
+
+    /// Block `index` after its filters, as the codec will see it.
+    ///
+    /// # Errors
+    /// `OutOfRange`, or a filter that cannot run.
+    pub fn filtered(&mut self, index: usize) -> Result<&[u8], Error> {
+        let src = self.plan.block_src(index)?;
+        let reference = match (index, self.lossy) {
+            (0, _) => None,
+            (_, true) => Some(&*self.r),
+            (_, false) => Some(self.plan.block_src(0)?),
+        };
+        let env = self.plan.env(self.level, reference);
+        let slots = self.plan.slots();
+        let filtered = env.forward_scratch(slots.as_slice(), src, self.a, self.b)?;
+        filtered.bytes(self.a, self.b, src.len())
+    }
+
+    /// [`encode`](Self::encode) into scratch of its own.
+    pub(super) fn encode_to_scratch(
+        &mut self,
+        index: usize,
+        context: &mut EncodeContext,
+    ) -> Result<(&[u8], EncodedBlock), Error> {
+        let c = core::mem::take(&mut self.c);
+        let done = self.encode(index, c, context);
+        self.c = c;
+        let done = done?;
+        Ok((self.c.get(..done.len).unwrap_or(&[]), done))
+    }
+}

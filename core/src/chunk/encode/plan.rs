@@ -1,0 +1,344 @@
+//! [`Plan`]: how one chunk will be laid out.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use super::block::{BlockEncoder, EncodedBlock};
+use super::streams::StreamWriter;
+use super::writer::ChunkWriter;
+use crate::arch::level::Level;
+use crate::chunk::header::{
+    EXTENDED_HEADER, FLAG_DELTA, FLAG_DONT_SPLIT, FLAGS_EXTENDED, FLAGS1_DICTIONARY, Header, MAX_NBYTES,
+    SHORT_HEADER,
+};
+use crate::chunk::params::{FilterSlot, Params};
+use crate::chunk::pipeline::Env;
+use crate::chunk::plugin::Surroundings;
+use crate::chunk::policy;
+use crate::codec::context::EncodeContext;
+use crate::codec::{Codec, dispatch};
+use crate::error::Error;
+use crate::filter::Filter;
+
+/// How one chunk will be laid out: made from the parameters and the data, it encodes nothing yet.
+#[derive(Clone, Copy)]
+pub struct Plan<'a> {
+    pub(super) params: Params,
+    pub(super) around: Surroundings<'a>,
+    pub(super) dictionary: &'a [u8],
+    pub(super) src: &'a [u8],
+    pub(super) header: Header,
+    /// Blocks to encode; 0 if the chunk is stored.
+    pub(super) nblocks: usize,
+    /// Streams of a full block.
+    pub(super) streams: usize,
+}
+
+impl<'a> Plan<'a> {
+    /// A plan for one chunk of `src`.
+    ///
+    /// # Errors
+    /// `Param` for parameters that are not allowed or do not fit the data.
+    pub fn new(
+        params: &Params,
+        around: Surroundings<'a>,
+        dictionary: &'a [u8],
+        src: &'a [u8],
+    ) -> Result<Plan<'a>, Error> {
+        params.check()?;
+        if src.len() > MAX_NBYTES {
+            return Err(Error::Param {
+                name: "nbytes",
+                value: src.len() as i64,
+                allowed: "at most 2147483615 bytes in a chunk; use several chunks",
+            });
+        }
+        if let Some(asked) = params.blocksize
+            && asked as usize > src.len()
+            && !src.is_empty()
+        {
+            return Err(Error::Param {
+                name: "blocksize",
+                value: i64::from(asked),
+                allowed: "at most the size of the chunk",
+            });
+        }
+        if !dictionary.is_empty() {
+            if !matches!(params.codec, Codec::Lz4 | Codec::Lz4Hc | Codec::Zstd)
+                || params.blosc1
+                || params.level == 0
+            {
+                return Err(Error::Param {
+                    name: "dictionary",
+                    value: dictionary.len() as i64,
+                    allowed: "codecs lz4, lz4hc and zstd, level 1 or more, not for Blosc1",
+                });
+            }
+            if dictionary.len() > 32_768 {
+                return Err(Error::Param {
+                    name: "dictionary",
+                    value: dictionary.len() as i64,
+                    allowed: "at most 32768 bytes",
+                });
+            }
+        }
+        let blocksize = policy::blocksize(params, src.len());
+        let split = policy::splits(params, u64::from(blocksize));
+        let header = header_of(params, src.len(), blocksize, split, !dictionary.is_empty());
+        let mut plan = Plan {
+            params: *params,
+            around,
+            dictionary,
+            src,
+            header,
+            nblocks: src.len().div_ceil((blocksize as usize).max(1)),
+            streams: if split { usize::from(header.typesize) } else { 1 },
+        };
+        let least = if params.blosc1 { 128 } else { 32 };
+        if params.level == 0 || src.len() < least || plan.prefix_len() >= plan.stored_len() {
+            plan.nblocks = 0;
+        }
+        Ok(plan)
+    }
+
+    /// Blocks to encode; 0 for a chunk that will be stored.
+    pub fn nblocks(&self) -> usize {
+        self.nblocks
+    }
+
+    /// Block size in bytes.
+    pub fn blocksize(&self) -> usize {
+        self.header.blocksize as usize
+    }
+
+    /// Most bytes one encoded block can take.
+    pub fn max_block_len(&self) -> usize {
+        self.blocksize().saturating_add(self.streams.max(1).saturating_mul(4)).saturating_add(4)
+    }
+
+    /// Scratch bytes a [`BlockEncoder`] of this plan needs.
+    pub fn work_len(&self) -> usize {
+        Plan::work_len_for(&self.params, self.src.len())
+    }
+
+    /// Scratch bytes needed to encode `nbytes` bytes with `params`.
+    pub fn work_len_for(params: &Params, nbytes: usize) -> usize {
+        let block = policy::blocksize(params, nbytes) as usize;
+        let codec = dispatch::encode_work_len(params.codec, params.level, block);
+        let reference = if lossy_before_delta(params) { block } else { 0 };
+        block.saturating_mul(3).saturating_add(256 * 4 + 8).saturating_add(reference).saturating_add(codec)
+    }
+
+    pub(super) fn header_len(&self) -> usize {
+        if self.params.blosc1 { SHORT_HEADER } else { EXTENDED_HEADER }
+    }
+
+    pub(super) fn stored_len(&self) -> usize {
+        self.header_len().saturating_add(self.src.len())
+    }
+
+    /// Header, block starts and dictionary.
+    pub(super) fn prefix_len(&self) -> usize {
+        self.prefix_of(self.nblocks)
+    }
+
+    /// The same for a chunk of `nblocks` blocks.
+    pub(super) fn prefix_of(&self, nblocks: usize) -> usize {
+        let dictionary = if self.dictionary.is_empty() { 0 } else { self.dictionary.len().saturating_add(4) };
+        self.header_len().saturating_add(nblocks.saturating_mul(4)).saturating_add(dictionary)
+    }
+
+    /// Puts the dictionary behind the block starts of `nblocks` blocks.
+    pub(super) fn write_dictionary(&self, nblocks: usize, dst: &mut [u8]) {
+        if self.dictionary.is_empty() {
+            return;
+        }
+        let at = self.header_len().saturating_add(nblocks.saturating_mul(4));
+        let size = (self.dictionary.len() as u32).to_le_bytes();
+        if let Some(place) = dst.get_mut(at..) {
+            for (to, from) in place.iter_mut().zip(size.iter().chain(self.dictionary)) {
+                *to = *from;
+            }
+        }
+    }
+
+    /// Encodes every block on this thread; returns the chunk's length.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode`].
+    pub fn encode(
+        &self,
+        level: Level,
+        work: &mut [u8],
+        context: &mut EncodeContext,
+        dst: &mut [u8],
+    ) -> Result<usize, Error> {
+        let most = context.max_len();
+        if self.nblocks > 0 && self.blocksize() > most {
+            return Err(Error::Param {
+                name: "nbytes",
+                value: self.src.len() as i64,
+                allowed: "no more than the encoder was made for",
+            });
+        }
+        let mut writer = self.writer(dst)?;
+        if !writer.is_abandoned() {
+            let mut blocks = self.block_encoder(level, work)?;
+            for index in 0..self.nblocks() {
+                let done = match writer.room(self.max_block_len()) {
+                    Some(room) => blocks.encode(index, room, context)?,
+                    None => {
+                        let (bytes, done) = blocks.encode_to_scratch(index, context)?;
+                        writer.copy(bytes);
+                        done
+                    }
+                };
+                writer.advance(done);
+                if writer.is_abandoned() {
+                    break;
+                }
+            }
+        }
+        writer.finish()
+    }
+
+    /// What puts the blocks of this chunk together in `dst`.
+    ///
+    /// # Errors
+    /// `OutputTooSmall` if `dst` cannot even hold a header.
+    pub fn writer<'d>(&self, dst: &'d mut [u8]) -> Result<ChunkWriter<'d>, Error>
+    where
+        'a: 'd,
+    {
+        if dst.len() < EXTENDED_HEADER {
+            return Err(Error::OutputTooSmall { needed: EXTENDED_HEADER, given: dst.len() });
+        }
+        let limit = dst.len().min(self.stored_len());
+        let cursor = self.prefix_len();
+        let abandoned = self.nblocks == 0 || cursor > limit;
+        Ok(ChunkWriter::new(*self, dst, limit, cursor, abandoned))
+    }
+
+    /// What encodes single blocks of this chunk, with scratch of [`work_len`](Self::work_len) bytes.
+    ///
+    /// # Errors
+    /// `WorkTooSmall`, or a filter that cannot run.
+    pub fn block_encoder<'w>(&self, level: Level, work: &'w mut [u8]) -> Result<BlockEncoder<'w>, Error>
+    where
+        'a: 'w,
+    {
+        let short = Error::WorkTooSmall { needed: self.work_len(), given: work.len() };
+        let block = self.blocksize();
+        let (a, rest) = work.split_at_mut_checked(block).ok_or(short)?;
+        let (b, rest) = rest.split_at_mut_checked(block).ok_or(short)?;
+        let (c, rest) = rest.split_at_mut_checked(self.max_block_len()).ok_or(short)?;
+        let lossy = lossy_before_delta(&self.params) && self.nblocks > 1;
+        let (r, codec) = rest.split_at_mut_checked(if lossy { block } else { 0 }).ok_or(short)?;
+        BlockEncoder::new(*self, level, [a, b, c, r, codec], lossy)
+    }
+
+    pub(super) fn block_src(&self, index: usize) -> Result<&'a [u8], Error> {
+        let start = index.saturating_mul(self.blocksize());
+        let end = start.saturating_add(self.blocksize()).min(self.src.len());
+        self.src.get(start..end).ok_or(Error::OutOfRange { index: index as u64, len: self.nblocks as u64 })
+    }
+
+    pub(super) fn env<'e>(&self, level: Level, reference: Option<&'e [u8]>) -> Env<'e>
+    where
+        'a: 'e,
+    {
+        let (typesize, version2) = (self.header.typesize, self.params.blosc1);
+        Env { level, typesize, version2, around: self.around, reference }
+    }
+
+    /// Streams of a full block, added up over the chunk.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn stream_count(&self) -> usize {
+        self.nblocks.saturating_mul(self.streams)
+    }
+
+    /// Cuts a filtered block into its streams and encodes each.
+    pub(super) fn encode_streams(
+        &self,
+        filtered: &[u8],
+        work: &mut [u8],
+        dst: &mut [u8],
+        context: &mut EncodeContext,
+    ) -> Result<EncodedBlock, Error> {
+        let leftover = filtered.len() < self.blocksize();
+        let count = if leftover { 1 } else { self.streams.max(1) };
+        let neblock = filtered.len().checked_div(count).unwrap_or(0).max(1);
+        let mut streams = StreamWriter::new(self, dst);
+        for stream in filtered.chunks(neblock) {
+            streams.push(stream, work, context)?;
+        }
+        Ok(streams.finish())
+    }
+
+    pub(super) fn slots(&self) -> Slots {
+        Slots::of(&self.params)
+    }
+}
+
+/// Whether a lossy filter runs somewhere before DELTA: what readers XOR with is then not the data as
+/// it came but what is left of it.
+fn lossy_before_delta(params: &Params) -> bool {
+    let lossy = |f: Filter| matches!(f, Filter::TruncPrec | Filter::IntTrunc | Filter::NdMean);
+    params.filters.iter().any(|s| s.filter == Filter::Delta) && params.filters.iter().any(|s| lossy(s.filter))
+}
+
+/// The active slots in order.
+#[derive(Clone, Copy)]
+pub(super) struct Slots {
+    slots: [(u8, FilterSlot); 6],
+    len: usize,
+}
+
+impl Slots {
+    fn of(params: &Params) -> Slots {
+        let mut list = Slots { slots: [(0, FilterSlot::NONE); 6], len: 0 };
+        for (number, slot) in (0u8..6).zip(params.filters) {
+            if slot.filter != Filter::None
+                && let Some(place) = list.slots.get_mut(list.len)
+            {
+                *place = (number, slot);
+                list.len = list.len.saturating_add(1);
+            }
+        }
+        list
+    }
+
+    pub(super) fn as_slice(&self) -> &[(u8, FilterSlot)] {
+        self.slots.get(..self.len).unwrap_or(&[])
+    }
+}
+
+fn header_of(params: &Params, nbytes: usize, blocksize: u32, split: bool, dictionary: bool) -> Header {
+    let has = |filter| params.filters.iter().any(|s| s.filter == filter);
+    let format = match params.codec {
+        Codec::BloscLz => 0,
+        Codec::Lz4 | Codec::Lz4Hc => 1,
+        Codec::Snappy => 2,
+        Codec::Zlib => 3,
+        Codec::Zstd => 4,
+        _ => 6,
+    };
+    let mut flags = format << 5 | if split { 0 } else { FLAG_DONT_SPLIT };
+    if params.blosc1 {
+        flags |= u8::from(has(Filter::Shuffle)) | u8::from(has(Filter::BitShuffle)) << 2;
+    } else {
+        flags |= FLAGS_EXTENDED | if has(Filter::Delta) { FLAG_DELTA } else { 0 };
+    }
+    Header {
+        version: if params.blosc1 { 2 } else { 5 },
+        version_lz: 1,
+        flags,
+        typesize: u8::try_from(params.typesize).unwrap_or(1),
+        nbytes: u32::try_from(nbytes).unwrap_or(0),
+        blocksize,
+        cbytes: 0,
+        filters: params.filters,
+        codec: params.codec,
+        codec_meta: params.codec_meta,
+        flags2: 0,
+        flags1: if dictionary { FLAGS1_DICTIONARY } else { 0 },
+    }
+}

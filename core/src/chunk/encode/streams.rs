@@ -1,0 +1,107 @@
+//! One stream: a run, codec output, or the bytes themselves (format document §2.4).
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use super::block::EncodedBlock;
+use super::plan::Plan;
+use crate::codec::context::EncodeContext;
+use crate::codec::{Codec, dispatch};
+use crate::error::Error;
+
+/// Writes the streams of one block.
+pub(super) struct StreamWriter<'p, 'd> {
+    plan: &'p Plan<'p>,
+    dst: &'d mut [u8],
+    at: usize,
+    zeros: bool,
+}
+
+impl<'p, 'd> StreamWriter<'p, 'd> {
+    /// A block whose first stream goes to the start of `dst`.
+    pub(super) fn new(plan: &'p Plan<'p>, dst: &'d mut [u8]) -> StreamWriter<'p, 'd> {
+        StreamWriter { plan, dst, at: 0, zeros: true }
+    }
+
+    /// What has been written.
+    pub(super) fn finish(self) -> EncodedBlock {
+        EncodedBlock { len: self.at, zeros: self.zeros }
+    }
+
+    /// Encodes the next stream.
+    pub(super) fn push(
+        &mut self,
+        stream: &[u8],
+        work: &mut [u8],
+        context: &mut EncodeContext,
+    ) -> Result<(), Error> {
+        let given = self.dst.len();
+        let needed = self.at.saturating_add(4).saturating_add(stream.len());
+        let small = Error::OutputTooSmall { needed, given };
+        let room = self.dst.get_mut(self.at..needed).ok_or(small)?;
+        let (word, body) = room.split_first_chunk_mut::<4>().ok_or(small)?;
+        if !self.plan.params.blosc1
+            && let Some(value) = run_of(stream)
+        {
+            *word = i32::from(value).wrapping_neg().to_le_bytes();
+            self.at = self.at.saturating_add(4);
+            if value != 0 {
+                self.zeros = false;
+                if let Some(token) = body.first_mut() {
+                    *token = 1;
+                }
+                self.at = self.at.saturating_add(1);
+            }
+            return Ok(());
+        }
+        self.zeros = false;
+        // A stream as long as its data means "stored", so codec output must be shorter.
+        let limit = stream.len().saturating_sub(1);
+        let coded = match body.get_mut(..limit) {
+            Some(to) if limit > 0 => self.plan.compress(stream, to, work, context)?,
+            _ => None,
+        };
+        let len = match coded {
+            Some(len) if len > 0 && len < stream.len() => len,
+            _ => {
+                for (to, from) in body.iter_mut().zip(stream) {
+                    *to = *from;
+                }
+                stream.len()
+            }
+        };
+        *word = (len as u32).to_le_bytes();
+        self.at = self.at.saturating_add(4).saturating_add(len);
+        Ok(())
+    }
+}
+
+impl Plan<'_> {
+    /// One stream through the codec; `None` where it does not fit `dst`.
+    pub(super) fn compress(
+        &self,
+        src: &[u8],
+        dst: &mut [u8],
+        work: &mut [u8],
+        context: &mut EncodeContext,
+    ) -> Result<Option<usize>, Error> {
+        let (codec, meta, level) = (self.params.codec, self.params.codec_meta, self.params.level);
+        if let Some(user) = self.around.codec(codec.id()) {
+            return Ok(user.encode(meta, level, src, dst));
+        }
+        #[cfg(feature = "plugins")]
+        if codec == Codec::Ndlz {
+            return Ok(crate::codec::ndlz::encode(src, dst, meta, self.around.blockshape, work));
+        }
+        if matches!(codec, Codec::Other(_)) {
+            return Err(Error::CodecNotBuiltIn(codec));
+        }
+        Ok(dispatch::encode_stream(codec, level, src, dst, self.dictionary, work, context))
+    }
+}
+
+/// The value of every byte of `stream`, if they are all the same.
+fn run_of(stream: &[u8]) -> Option<u8> {
+    let (&value, rest) = stream.split_first()?;
+    // Equal to its own shift by one byte; the first differing piece ends it.
+    let previous = stream.get(..rest.len())?;
+    (rest == previous).then_some(value)
+}

@@ -1,0 +1,104 @@
+//! [`ChunkWriter`]: blocks in order, then the header.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use super::block::EncodedBlock;
+use super::plan::Plan;
+use crate::chunk::header::{FLAG_STORED, FLAGS_EXTENDED};
+use crate::error::Error;
+
+/// Puts encoded blocks together in order.
+pub struct ChunkWriter<'d> {
+    plan: Plan<'d>,
+    dst: &'d mut [u8],
+    limit: usize,
+    cursor: usize,
+    next: usize,
+    zeros: bool,
+    abandoned: bool,
+}
+
+impl<'d> ChunkWriter<'d> {
+    /// Blocks go to `dst` from `cursor` on, never past `limit`.
+    pub(super) fn new(
+        plan: Plan<'d>,
+        dst: &'d mut [u8],
+        limit: usize,
+        cursor: usize,
+        abandoned: bool,
+    ) -> ChunkWriter<'d> {
+        ChunkWriter { plan, dst, limit, cursor, next: 0, zeros: true, abandoned }
+    }
+
+    /// Where the next block goes, if there are still `needed` bytes.
+    pub fn room(&mut self, needed: usize) -> Option<&mut [u8]> {
+        let end = self.cursor.checked_add(needed)?;
+        if self.abandoned || end > self.limit { None } else { self.dst.get_mut(self.cursor..end) }
+    }
+
+    /// Copies an encoded block to where the next one goes; one that does not fit is dropped, and
+    /// [`advance`](Self::advance) then gives the chunk up.
+    pub fn copy(&mut self, block: &[u8]) {
+        if let Some(room) = self.room(block.len()) {
+            for (to, from) in room.iter_mut().zip(block) {
+                *to = *from;
+            }
+        }
+    }
+
+    /// Notes that the next block has been written.
+    pub fn advance(&mut self, block: EncodedBlock) {
+        let entry = self.plan.header_len().saturating_add(self.next.saturating_mul(4));
+        let end = self.cursor.saturating_add(block.len);
+        if self.abandoned || end > self.limit {
+            self.abandoned = true;
+            return;
+        }
+        if let Some(word) = self.dst.get_mut(entry..).and_then(|d| d.first_chunk_mut::<4>()) {
+            *word = (self.cursor as u32).to_le_bytes();
+        }
+        self.cursor = end;
+        self.next = self.next.saturating_add(1);
+        self.zeros &= block.zeros;
+    }
+
+    /// Whether the chunk will be stored, so that no more blocks are needed.
+    pub fn is_abandoned(&self) -> bool {
+        self.abandoned
+    }
+
+    /// Writes the header; returns the chunk's length.
+    ///
+    /// # Errors
+    /// `OutputTooSmall` if neither the blocks nor the plain data fit.
+    pub fn finish(self) -> Result<usize, Error> {
+        let plan = self.plan;
+        let mut header = plan.header;
+        let header_len = plan.header_len();
+        let whole_items = plan.src.len().checked_rem(plan.params.typesize as usize) == Some(0);
+        let len = if self.abandoned {
+            let len = plan.stored_len();
+            let small = Error::OutputTooSmall { needed: len, given: self.dst.len() };
+            let body = self.dst.get_mut(header_len..len).ok_or(small)?;
+            for (to, from) in body.iter_mut().zip(plan.src) {
+                *to = *from;
+            }
+            header.flags = (header.flags & FLAGS_EXTENDED) | FLAG_STORED;
+            header.flags1 = 0;
+            len
+        } else if self.zeros && whole_items && plan.dictionary.is_empty() && !plan.params.blosc1 {
+            header.flags1 = 1 << 4;
+            header_len
+        } else {
+            plan.write_dictionary(plan.nblocks, self.dst);
+            self.cursor
+        };
+        header.cbytes = u32::try_from(len).unwrap_or(u32::MAX);
+        let given = self.dst.len();
+        let head =
+            self.dst.get_mut(..header_len).ok_or(Error::OutputTooSmall { needed: header_len, given })?;
+        for (to, from) in head.iter_mut().zip(header.write()) {
+            *to = from;
+        }
+        Ok(len)
+    }
+}
