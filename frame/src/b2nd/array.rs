@@ -1,4 +1,20 @@
 //! [`NdArray`]: an n-dimensional array in a frame.
+//!
+//! ```
+//! use blosc_frame::SuperChunk;
+//! use blosc_frame::b2nd::{Dtype, NdArray, Selection, Spec, Take};
+//!
+//! let spec = Spec::new(&[3, 5], Dtype::parse("|u1")?)?.chunks(&[2, 3])?.blocks(&[1, 2])?;
+//! let data: Vec<u8> = (1..=15).collect();
+//! let mut nd = NdArray::from_slice(SuperChunk::memory(&spec.params()), &spec, &data)?;
+//!
+//! assert_eq!(nd.get(&Selection::ranges(nd.shape(), &[1..3, 2..4])?)?, [8, 9, 13, 14]);
+//! let every_other_row_backwards = [Take::slice(3, None, None, -2)?, Take::List(vec![4, 0])];
+//! assert_eq!(nd.get(&Selection::new(nd.shape(), &every_other_row_backwards)?)?, [15, 11, 5, 1]);
+//! nd.resize(&[4, 5])?;
+//! assert_eq!(nd.get(&Selection::ranges(nd.shape(), &[3..4, 0..5])?)?, [0; 5]);
+//! # Ok::<(), blosc_frame::Error>(())
+//! ```
 
 use super::dims::Dims;
 use super::dtype::{ByteOrder, Dtype, DtypeError, Kind};
@@ -50,9 +66,9 @@ pub struct NdArray<'a> {
     pub(super) frame: SuperChunk<'a>,
     pub(super) geometry: Geometry,
     /// The metalayer the array was found under.
-    name: &'static str,
-    dtype: Dtype,
-    opaque: Option<Opaque>,
+    pub(super) name: &'static str,
+    pub(super) dtype: Dtype,
+    pub(super) opaque: Option<Opaque>,
     /// One per thread, to decode blocks side by side.
     pub(super) workers: Vec<Worker>,
     /// Decoded or not yet encoded chunk.
@@ -66,7 +82,7 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    fn new() -> Worker {
+    pub(super) fn new() -> Worker {
         Worker { pool: Pool::new(1), block: Vec::new() }
     }
 }
@@ -148,6 +164,14 @@ impl<'a> NdArray<'a> {
         self.frame
     }
 
+    /// Makes all changes visible in one atomic step.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::commit`].
+    pub fn commit(&mut self) -> Result<(), Error> {
+        self.frame.commit()
+    }
+
     /// Takes over what another writer changed since the array was opened. Only the shape may differ.
     /// Tells whether there was anything new.
     ///
@@ -174,13 +198,26 @@ impl<'a> NdArray<'a> {
 
     /// Writes another shape into the metalayer. The chunks must fit it already, or will at the commit.
     pub(super) fn store_shape(&mut self, geometry: Geometry) -> Result<(), Error> {
-        let content =
-            self.frame.metalayer(self.name).ok_or(Error::NoSuchName { what: "metalayer as b2nd" })?;
-        let mut content = content.to_vec();
+        let mut content = self.content()?.to_vec();
         metalayer::patch_shape(&mut content, geometry.shape())?;
         self.frame.set_metalayer(self.name, &content)?;
         self.geometry = geometry;
         Ok(())
+    }
+
+    /// The same for a geometry of another number of axes; the metalayer changes its length.
+    pub(super) fn store_geometry(&mut self, geometry: Geometry) -> Result<(), Error> {
+        let old = Metalayer::parse(self.content()?)?;
+        let (dtype_format, version) = (old.dtype_format, old.version);
+        let new = Metalayer { dtype_format, version, ..geometry.metalayer(old.dtype) }.to_bytes()?;
+        self.frame.set_metalayer(self.name, &new)?;
+        self.frame.set_blockshape(geometry.blocks());
+        self.geometry = geometry;
+        Ok(())
+    }
+
+    fn content(&self) -> Result<&[u8], Error> {
+        self.frame.metalayer(self.name).ok_or(Error::NoSuchName { what: "metalayer as b2nd" })
     }
 }
 

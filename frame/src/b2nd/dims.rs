@@ -65,6 +65,15 @@ impl<T: Copy + Default> Dims<T> {
         }
         out
     }
+
+    /// Numbers of the same axis through `f`.
+    pub fn map_with(&self, other: &Dims<T>, mut f: impl FnMut(T, T) -> T) -> Dims<T> {
+        let mut out = *self;
+        for (to, from) in out.iter_mut().zip(other.iter()) {
+            *to = f(*to, *from);
+        }
+        out
+    }
 }
 
 impl<T> Deref for Dims<T> {

@@ -1,7 +1,6 @@
 //! N-dimensional arrays on a frame: the `b2nd` metalayer (format document b2nd.md).
-#![allow(dead_code)] // until arrays can be written
-
 mod array;
+mod create;
 mod defaults;
 mod dims;
 pub mod dtype;
@@ -11,8 +10,11 @@ pub mod metalayer;
 mod model;
 pub mod npy;
 mod read;
+mod resize;
 mod select;
+mod spec;
 mod strided;
+mod write;
 
 pub use array::{NdArray, Opaque};
 pub use defaults::{Caches, default_parts};
@@ -21,3 +23,4 @@ pub use dtype::Dtype;
 pub use geometry::{Geometry, MAX_CHUNK_BYTES, MAX_CHUNKS};
 pub use read::Region;
 pub use select::{Selection, Take};
+pub use spec::Spec;

@@ -372,14 +372,9 @@ impl Source<'_> {
         out: &mut [u8],
     ) -> Result<(), Failure> {
         let Some(worker) = workers.first_mut() else { return Err(Failure::Memory) };
-        let size = self.geometry.block_bytes() as usize;
         fit(&mut worker.block, self.chunk.nbytes()).map_err(|_| Failure::Memory)?;
         worker.pool.decompress_into(&self.chunk, self.around, &mut worker.block)?;
-        for block in touched.blocks() {
-            let start = (block.block as usize).saturating_mul(size);
-            let data = worker.block.get(start..start.saturating_add(size)).unwrap_or(&[]);
-            block.copies(self.geometry, touched.counts(), |s| s.gather(data, out, 0));
-        }
+        super::create::gather(touched, self.geometry, &worker.block, out);
         Ok(())
     }
 
@@ -496,7 +491,7 @@ fn wrong_chunk(chunk: u64, nbytes: usize) -> Error {
     }
 }
 
-fn check_len(needed: u64, given: usize) -> Result<(), Error> {
+pub(super) fn check_len(needed: u64, given: usize) -> Result<(), Error> {
     if needed == given as u64 { Ok(()) } else { Err(Error::OutputTooSmall { needed, given: given as u64 }) }
 }
 

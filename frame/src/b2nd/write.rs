@@ -1,0 +1,102 @@
+//! Changing items: slices, lists of indices, masks, single items.
+//!
+//! ```text
+//! for each chunk touched:
+//!     all of its items are given -> zeros, else decode it
+//!     put the items into their blocks; encode; replace the chunk
+//! ```
+
+use super::array::NdArray;
+use super::create::scatter;
+use super::read::{check_len, fit};
+use super::select::Selection;
+use crate::error::Error;
+use core::ops::Range;
+
+impl NdArray<'_> {
+    /// Sets the selected items to `data`, in C order of the selection's shape. Of an index that is
+    /// listed twice the last value stays.
+    ///
+    /// # Errors
+    /// Data of another length than the selection, and whatever chunks can be.
+    pub fn set(&mut self, selection: &Selection, data: &[u8]) -> Result<(), Error> {
+        let asked = selection.items().saturating_mul(self.geometry.typesize().into());
+        check_len(asked, data.len())?;
+        let geometry = self.geometry;
+        let mut walk = selection.walk(&geometry);
+        while let Some(touched) = walk.next() {
+            let (start, count) = geometry.chunk_region(touched.chunk);
+            let mut chunk;
+            if selection.covers(&start, &count) {
+                chunk = core::mem::take(&mut self.scratch);
+                fit(&mut chunk, geometry.chunk_bytes() as usize)?;
+                chunk.fill(0);
+            } else {
+                chunk = self.decoded_chunk(touched.chunk)?;
+            }
+            scatter(&touched, &geometry, data, &mut chunk);
+            self.frame.update(touched.chunk, &chunk)?;
+            self.scratch = chunk;
+        }
+        Ok(())
+    }
+
+    /// Sets the box of these ranges.
+    ///
+    /// # Errors
+    /// As [`NdArray::set`], and ranges outside the array.
+    pub fn set_slice(&mut self, ranges: &[Range<u64>], data: &[u8]) -> Result<(), Error> {
+        let selection = Selection::ranges(self.shape(), ranges)?;
+        self.set(&selection, data)
+    }
+
+    /// Sets one item.
+    ///
+    /// # Errors
+    /// `OutOfRange` for an index outside the array, an item of another size, and whatever chunks can be.
+    pub fn set_item(&mut self, index: &[u64], item: &[u8]) -> Result<(), Error> {
+        let (chunk, at) = self.address(index)?;
+        check_len(self.geometry.typesize().into(), item.len())?;
+        let mut data = self.decoded_chunk(chunk)?;
+        if let Some(to) = data.get_mut(at..at.saturating_add(item.len())) {
+            to.copy_from_slice(item);
+        }
+        self.frame.update(chunk, &data)?;
+        self.scratch = data;
+        Ok(())
+    }
+
+    /// Sets the items at these positions of the flattened array (C order). Of a position that is listed
+    /// twice the last value stays.
+    ///
+    /// # Errors
+    /// As [`NdArray::set`], and positions outside the array.
+    pub fn set_flat(&mut self, positions: &[u64], items: &[u8]) -> Result<(), Error> {
+        let t = self.geometry.typesize() as usize;
+        check_len((positions.len() as u64).saturating_mul(t as u64), items.len())?;
+        let places = self.addresses(positions)?;
+        for same in places.chunk_by(|a, b| a.0 == b.0) {
+            let Some((chunk, ..)) = same.first() else { continue };
+            let mut data = self.decoded_chunk(*chunk)?;
+            for (_, at, n) in same {
+                let n = n.saturating_mul(t);
+                let to = data.get_mut(*at..at.saturating_add(t));
+                if let (Some(to), Some(item)) = (to, items.get(n..n.saturating_add(t))) {
+                    to.copy_from_slice(item);
+                }
+            }
+            self.frame.update(*chunk, &data)?;
+            self.scratch = data;
+        }
+        Ok(())
+    }
+
+    /// Sets the items where `mask`, one value per item in C order, is true.
+    ///
+    /// # Errors
+    /// A mask of another size, and as [`NdArray::set`].
+    pub fn set_mask(&mut self, mask: &[bool], items: &[u8]) -> Result<(), Error> {
+        let positions = self.mask_positions(mask)?;
+        self.set_flat(&positions, items)
+    }
+}
