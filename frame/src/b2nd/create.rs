@@ -359,7 +359,11 @@ impl<'a> NdArray<'a> {
     ///
     /// # Errors
     /// A shape in `spec` that is not that one, another item size, and whatever chunks can be.
-    pub fn squeeze(frame: SuperChunk<'a>, spec: &Spec, source: &mut NdArray<'_>) -> Result<NdArray<'a>, Error> {
+    pub fn squeeze(
+        frame: SuperChunk<'a>,
+        spec: &Spec,
+        source: &mut NdArray<'_>,
+    ) -> Result<NdArray<'a>, Error> {
         same_items(spec, source)?;
         let left = source.shape().iter().copied().filter(|s| *s != 1);
         if !left.eq(spec.geometry().shape().iter().copied()) {
@@ -431,7 +435,12 @@ fn contiguous(touched: &Touched<'_>, geometry: &Geometry) -> Option<Range<usize>
 }
 
 /// Makes `chunk` the touched chunk of a dense array `data`, with zeros where the array has no items.
-fn lay_out(touched: &Touched<'_>, geometry: &Geometry, data: &[u8], chunk: &mut Vec<u8>) -> Result<(), Error> {
+fn lay_out(
+    touched: &Touched<'_>,
+    geometry: &Geometry,
+    data: &[u8],
+    chunk: &mut Vec<u8>,
+) -> Result<(), Error> {
     fit(chunk, geometry.chunk_bytes() as usize)?;
     chunk.fill(0);
     scatter(touched, geometry, data, chunk);

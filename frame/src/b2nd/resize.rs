@@ -256,7 +256,8 @@ impl NdArray<'_> {
             let (_, count) = inside.chunk_region(chunk);
             let local = inside.with_shape(&count)?;
             let all = Selection::all(&count);
-            let mut items = super::read::zeroed(usize::try_from(local.nbytes()).map_err(|_| IoKind::NoSpace)?)?;
+            let mut items =
+                super::read::zeroed(usize::try_from(local.nbytes()).map_err(|_| IoKind::NoSpace)?)?;
             let mut clean = super::read::zeroed(data.len())?;
             let mut walk = all.walk(&local);
             while let Some(touched) = walk.next() {
@@ -273,7 +274,11 @@ impl NdArray<'_> {
 
     /// Makes the chunks those of `new`: each is the old chunk at the position `from` gives for it, or
     /// new and zero.
-    fn rearrange(&mut self, new: &Geometry, from: impl Fn(&Dims<u64>) -> Option<Dims<u64>>) -> Result<(), Error> {
+    fn rearrange(
+        &mut self,
+        new: &Geometry,
+        from: impl Fn(&Dims<u64>) -> Option<Dims<u64>>,
+    ) -> Result<(), Error> {
         let old = self.geometry;
         if *new == old {
             return Ok(());
@@ -300,7 +305,11 @@ impl NdArray<'_> {
         let added = fresh.saturating_sub(old.nchunks());
         if added > 0 {
             if new.chunk_bytes() == 0 {
-                return Err(Error::Param { name: "chunks of the array", value: 0, allowed: "not empty, to grow" });
+                return Err(Error::Param {
+                    name: "chunks of the array",
+                    value: 0,
+                    allowed: "not empty, to grow",
+                });
             }
             if old.nchunks() == 0 {
                 self.frame.set_chunksize(new.chunk_bytes())?;

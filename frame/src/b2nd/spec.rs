@@ -94,11 +94,11 @@ impl Spec {
     /// What [`Geometry::new`] refuses, and a block larger than its chunk.
     pub fn blocks(mut self, blocks: &[u32]) -> Result<Spec, Error> {
         let blocks = self.dims("blocks", blocks)?;
-        if let Some(chunks) = &self.chunks {
-            if let Some((_, b)) = chunks.iter().zip(blocks.iter()).find(|(c, b)| b > c) {
-                let allowed = "at most the chunk's size on every axis";
-                return Err(Error::Param { name: "blocks", value: (*b).into(), allowed });
-            }
+        if let Some(chunks) = &self.chunks
+            && let Some((_, b)) = chunks.iter().zip(blocks.iter()).find(|(c, b)| b > c)
+        {
+            let allowed = "at most the chunk's size on every axis";
+            return Err(Error::Param { name: "blocks", value: (*b).into(), allowed });
         }
         self.blocks = Some(blocks);
         let shape = *self.geometry.shape();
