@@ -4,10 +4,11 @@
 //! is never timed; a run is what a user's loop over many chunks pays.
 
 pub mod crates;
+pub mod external;
 pub mod ours;
 pub mod peers;
 
-use crate::measure::Work;
+use crate::measure::{Timer, Work};
 use blosc_core::{Codec, Filter, Isa, Level, Params};
 use std::rc::Rc;
 
@@ -41,6 +42,14 @@ impl Spec {
     }
 }
 
+/// A case of an engine that has its own clock.
+pub struct SelfTimed {
+    /// One run, for the judge.
+    pub work: Work<'static>,
+    /// Nanoseconds of so many runs together.
+    pub timer: Timer<'static>,
+}
+
 /// Somebody who can write and read chunks.
 pub trait Engine {
     /// Name and version, such as `libblosc2 3.3.5`.
@@ -48,6 +57,11 @@ pub trait Engine {
     /// Instruction set, where it is ours to choose.
     fn isa(&self) -> String {
         String::new()
+    }
+    /// `compress` or `decompress` of `input`, if this engine has its own clock.
+    fn self_timed(&self, op: &str, spec: &Spec, input: Rc<[u8]>) -> Option<Result<SelfTimed, String>> {
+        let _ = (op, spec, input);
+        None
     }
     /// One of the kernels by itself (`shuffle`, `unshuffle`, `bitshuffle`, `bitunshuffle`), if it has them.
     fn kernel(&self, name: &str, typesize: usize) -> Option<Work<'static>> {
@@ -78,6 +92,9 @@ pub trait Engine {
 /// # Errors
 /// One line that says what was not found.
 pub fn open(name: &str) -> Result<Rc<dyn Engine>, String> {
+    if let Some(command) = name.strip_prefix("exec:") {
+        return Ok(Rc::new(external::External::start(command)?));
+    }
     peers::open(name).unwrap_or_else(|| {
         Err(format!(
             "--engine {name}: unknown; known are libblosc2[=PATH], libblosc[=PATH], python:blosc2, \

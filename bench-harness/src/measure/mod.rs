@@ -24,6 +24,9 @@ pub type Work<'a> = Box<dyn FnMut(&[u8], &mut [u8]) -> Result<usize, String> + '
 /// Judges the bytes a contender wrote.
 pub type Check<'a> = Box<dyn Fn(&[u8]) -> Result<(), String> + 'a>;
 
+/// Runs the work so many times and returns the nanoseconds of all runs together, by a clock of its own.
+pub type Timer<'a> = Box<dyn FnMut(u64) -> Result<f64, String> + 'a>;
+
 /// What a contender is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -49,6 +52,8 @@ pub struct Contender<'a> {
     pub id: usize,
     /// The work.
     pub work: Work<'a>,
+    /// Its own clock, if it runs elsewhere.
+    pub timer: Option<Timer<'a>>,
     /// The judge; `None` only for probes, which write nothing worth reading.
     pub check: Option<Check<'a>>,
 }
@@ -177,7 +182,10 @@ fn admit(contender: &mut Contender<'_>, arena: &mut Arena, plan: &Plan) -> Outco
             return outcome;
         }
     }
-    if fastest < plan.sample {
+    if let Some(timer) = &mut contender.timer {
+        let one = timer(1).unwrap_or(f64::MAX).max(100.0);
+        outcome.iterations = ((plan.sample.as_nanos() as f64 / one) as u64).clamp(1, 1 << 16);
+    } else if fastest < plan.sample {
         // A second look without page faults and cold code, then the count that fills a sample.
         let (src, dst) = arena.split();
         let start = Instant::now();
@@ -194,6 +202,13 @@ fn admit(contender: &mut Contender<'_>, arena: &mut Arena, plan: &Plan) -> Outco
 
 fn sample(contender: &mut Contender<'_>, outcome: &mut Outcome, arena: &mut Arena, plan: &Plan) {
     let Ok(samples) = &mut outcome.samples else { return };
+    if let Some(timer) = &mut contender.timer {
+        match timer(outcome.iterations) {
+            Ok(ns) => samples.push(ns / outcome.iterations as f64),
+            Err(why) => outcome.samples = Err(why),
+        }
+        return;
+    }
     let (src, dst) = arena.split();
     // Short work starts warm; long work (main memory) evicts its own warmth anyway.
     if outcome.iterations > 1 || samples.is_empty() || plan.sample.as_micros() > 200 {
@@ -231,6 +246,7 @@ mod tests {
                 role: Role::Subject,
                 id,
                 work: copy(flip),
+                timer: None,
                 check: Some(check(source.clone())),
             })
             .collect();
@@ -246,7 +262,7 @@ mod tests {
     fn a_stop_keeps_what_is_done() {
         let source = vec![1; 64];
         let work = copy(false);
-        let contenders = vec![Contender { role: Role::Subject, id: 0, work, check: None }];
+        let contenders = vec![Contender { role: Role::Subject, id: 0, work, timer: None, check: None }];
         let mut group = Group { source: &source, room: 64, bytes: 64, contenders };
         let out = measure(&mut group, &Plan::QUICK, &|| true);
         assert_eq!(out[0].samples, Ok(vec![]));

@@ -3,7 +3,8 @@
 use super::{Bout, Case, Choice, Job, expect};
 use crate::data::Data;
 use crate::engine::ours::{self, Ours, decodes_to};
-use crate::engine::{Engine, Spec};
+use crate::engine::{Engine, SelfTimed, Spec};
+use crate::measure::{Timer, Work};
 use crate::result::{Row, round3};
 use blosc_core::{Codec, Filter, max_encoded_len};
 use std::rc::Rc;
@@ -93,15 +94,30 @@ pub fn engines(choice: &Choice) -> Vec<(Rc<dyn Engine>, bool)> {
     own.chain(choice.engines.iter().map(|e| (Rc::clone(e), true))).collect()
 }
 
+/// The work, and the clock of an engine that brings one.
+fn contend(
+    timed: Option<Result<SelfTimed, String>>,
+    ours: impl FnOnce() -> Result<Work<'static>, String>,
+) -> Result<(Work<'static>, Option<Timer<'static>>), String> {
+    match timed {
+        Some(timed) => timed.map(|t| (t.work, Some(t.timer))),
+        None => ours().map(|work| (work, None)),
+    }
+}
+
 /// Everybody compresses `data`.
 pub fn compress<'a>(suite: &str, spec: &Spec, data: &'a Data, choice: &Choice) -> Bout<'a> {
     let mut cases = Vec::new();
     for (engine, peer) in engines(choice) {
-        let Ok(work) = engine.compressor(spec, data.bytes.len()) else { continue };
+        let timed = engine.self_timed("compress", spec, data.bytes.as_ref().into());
+        let Ok((work, timer)) = contend(timed, || engine.compressor(spec, data.bytes.len())) else {
+            continue;
+        };
         cases.push(Case {
             row: Row { engine: engine.name(), isa: engine.isa(), ..row(suite, "compress", spec, data) },
             peer,
             work,
+            timer,
             check: decodes_to(&data.bytes),
         });
     }
@@ -120,7 +136,10 @@ pub fn decompress<'a>(
     let mut cases = Vec::new();
     let bytes = data.bytes.len();
     for (engine, peer) in engines(choice) {
-        let Ok(work) = engine.decompressor(spec, Rc::clone(&chunk)) else { continue };
+        let timed = engine.self_timed("decompress", spec, Rc::clone(&chunk));
+        let Ok((work, timer)) = contend(timed, || engine.decompressor(spec, Rc::clone(&chunk))) else {
+            continue;
+        };
         cases.push(Case {
             row: Row {
                 engine: engine.name(),
@@ -131,6 +150,7 @@ pub fn decompress<'a>(
             },
             peer,
             work,
+            timer,
             check: expect(&data.bytes),
         });
     }

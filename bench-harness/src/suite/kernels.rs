@@ -150,7 +150,13 @@ pub fn group<'a>(
         if let Some(work) = engine.kernel(kernel.name, typesize) {
             let right = Rc::clone(&right);
             let check: crate::measure::Check<'a> = Box::new(move |got| expect(&right)(got));
-            cases.push(Case { row: Row { engine: engine.name(), ..base.clone() }, peer: true, work, check });
+            cases.push(Case {
+                row: Row { engine: engine.name(), ..base.clone() },
+                peer: true,
+                work,
+                timer: None,
+                check,
+            });
         }
     }
     for &level in choice.isas.iter().filter(|l| own.contains(&l.isa()) || l.isa() == Isa::Scalar) {
@@ -160,6 +166,7 @@ pub fn group<'a>(
         cases.push(Case {
             row: Row { isa: level.isa().name().into(), ..base.clone() },
             peer: false,
+            timer: None,
             work: Box::new(move |src, dst| {
                 (kernel.run)(level, typesize, src, dst).map_err(|e| e.0.to_string())?;
                 spoil(corrupt, dst);

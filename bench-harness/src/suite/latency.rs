@@ -59,6 +59,7 @@ pub fn item<'a>(suite: &str, spec: &Spec, data: &'a Data, choice: &Choice) -> Op
             row: Row { engine: engine.name(), isa: engine.isa(), ..base },
             peer,
             work,
+            timer: None,
             check: expect(right),
         });
     }
@@ -77,6 +78,7 @@ pub fn round_trip<'a>(suite: &str, spec: &Spec, data: &'a Data, choice: &Choice)
             row: Row { engine: engine.name(), isa: engine.isa(), ..base },
             peer,
             work,
+            timer: None,
             check: expect(&data.bytes),
         });
     }

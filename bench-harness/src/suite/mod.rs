@@ -10,7 +10,7 @@ pub mod threads;
 use crate::data::Data;
 use crate::engine::Engine;
 use crate::engine::crates::Crate;
-use crate::measure::{self, Check, Contender, Group, Plan, Role, Work, probe};
+use crate::measure::{self, Check, Contender, Group, Plan, Role, Timer, Work, probe};
 use crate::result::{Row, round3};
 use blosc_core::{Codec, Filter, Level};
 use std::rc::Rc;
@@ -92,6 +92,8 @@ pub struct Case<'a> {
     pub peer: bool,
     /// The work.
     pub work: Work<'a>,
+    /// The engine's own clock, if it runs elsewhere.
+    pub timer: Option<Timer<'a>>,
     /// The judge.
     pub check: Check<'a>,
 }
@@ -133,7 +135,8 @@ impl Bout<'_> {
         for (id, case) in cases.into_iter().enumerate() {
             rows.push((case.row, case.peer));
             let role = if case.peer { Role::Peer } else { Role::Subject };
-            contenders.push(Contender { role, id, work: case.work, check: Some(case.check) });
+            let (work, timer) = (case.work, case.timer);
+            contenders.push(Contender { role, id, work, timer, check: Some(case.check) });
         }
         let probe = move |role: Role| -> Work<'static> {
             match role {
@@ -157,7 +160,7 @@ impl Bout<'_> {
             }
         };
         for role in [Role::Copy, Role::Memcpy, Role::Read, Role::Write] {
-            contenders.push(Contender { role, id: rows.len(), work: probe(role), check: None });
+            contenders.push(Contender { role, id: rows.len(), work: probe(role), timer: None, check: None });
         }
         let outcomes = measure::measure(&mut Group { source, room, bytes, contenders }, plan, stop);
         let by_role = |role: Role| outcomes.iter().find(|o| o.role == role);
