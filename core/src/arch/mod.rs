@@ -4,6 +4,8 @@
 //! A level without a row of its own runs the scalar form, which is the operation's specification.
 //! Tests and benchmarks walk [`OPERATIONS`] times [`Level::available`].
 
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+mod aarch64;
 pub mod copy;
 mod detect;
 pub(crate) mod elementwise;
@@ -17,6 +19,8 @@ pub(crate) mod ffi;
 mod generic;
 pub mod level;
 pub mod out;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod wasm32;
 #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
 mod x86;
 
@@ -82,26 +86,26 @@ kernels! {
     /// `pitch >= n`, `out.len() = (width - 1) * pitch + n`.
     fn split(width: usize, src: &[u8], out: Out<'_>, pitch: usize) = scalar::split {
         x86 { Sse2 => x86::sse2::split, Avx2 => x86::avx2::split, Avx2Gfni => x86::avx2::split, Avx512 => x86::avx512::split }
-        aarch64 {}
-        wasm32 {}
+        aarch64 { Neon => aarch64::neon::split }
+        wasm32 { Simd128 => wasm32::simd128::split }
     }
     /// `n = out.len() / width` items together: `width > 1`, `n > 0`, `out.len() = n * width`, and
     /// `planes` has `width` planes of at least `n` bytes.
     fn join(width: usize, planes: Planes<'_>, out: Out<'_>, stores: Stores) = scalar::join {
         x86 { Sse2 => x86::sse2::join, Avx2 => x86::avx2::join, Avx2Gfni => x86::avx2::join, Avx512 => x86::avx512::join }
-        aarch64 {}
-        wasm32 {}
+        aarch64 { Neon => aarch64::neon::join }
+        wasm32 { Simd128 => wasm32::simd128::join }
     }
     /// `src.len() = out.len()`, a positive multiple of `8 * typesize`.
     fn bitshuffle(typesize: usize, src: &[u8], out: Out<'_>) = scalar::bitshuffle {
         x86 { Sse2 => x86::sse2::bitshuffle, Avx2 => x86::avx2::bitshuffle, Avx2Gfni => x86::avx2::gfni::bitshuffle, Avx512 => x86::avx512::bitshuffle }
-        aarch64 {}
-        wasm32 {}
+        aarch64 { Neon => aarch64::neon::bitshuffle }
+        wasm32 { Simd128 => wasm32::simd128::bitshuffle }
     }
     /// `src.len() = out.len()`, a positive multiple of `8 * typesize`.
     fn bitunshuffle(typesize: usize, src: &[u8], out: Out<'_>) = scalar::bitunshuffle {
         x86 { Sse2 => x86::sse2::bitunshuffle, Avx2 => x86::avx2::bitunshuffle, Avx2Gfni => x86::avx2::gfni::bitunshuffle, Avx512 => x86::avx512::bitunshuffle }
-        aarch64 {}
-        wasm32 {}
+        aarch64 { Neon => aarch64::neon::bitunshuffle }
+        wasm32 { Simd128 => wasm32::simd128::bitunshuffle }
     }
 }

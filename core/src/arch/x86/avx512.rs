@@ -25,6 +25,12 @@ type Zmm = __m512i;
 /// Items of a block: a register of each plane.
 const BLOCK: usize = 64;
 
+/// Bytes of items whose planes are split in phases: they are read again from the L1 cache.
+const PHASE: usize = 16 << 10;
+
+/// Planes at a multiple of this distance crowd the same cache sets.
+const SHARED: usize = 2048;
+
 /// Two index registers.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
@@ -279,27 +285,50 @@ unsafe fn join_items<const W: usize, const R: usize, const STREAM: bool>(
     }
 }
 
-/// Splits `n >= BLOCK` items of 17 to 32 bytes.
+/// Splits `n >= BLOCK` items of 9 to 32 bytes, half or a quarter of the planes at a time: planes whose distance
+/// is a power of two share a cache set, and no more than 8 of them stay in it until their line is full.
 #[inline(always)]
-unsafe fn split_wide(width: usize, n: usize, src: *const u8, dst: *mut u8, pitch: usize) {
-    // SAFETY: as for `split_items`; `width - 16` is the first of the last 16 planes.
+unsafe fn split_in_phases<const R: usize>(
+    width: usize,
+    n: usize,
+    src: *const u8,
+    dst: *mut u8,
+    pitch: usize,
+    indices: &Indices,
+) {
+    let tile = (PHASE / width).max(1) / BLOCK * BLOCK;
+    let step = if R > 8 && !pitch.is_multiple_of(SHARED) { R } else { 8 };
+    // SAFETY: as for `split_items`; register j of half h is plane `h * (width - R) + j`.
     unsafe {
-        let index = INDICES[width][SPLIT].load();
-        let mut i = 0;
-        while i < n {
-            i = i.min(n - BLOCK);
+        let index = indices.load();
+        let mut first = 0;
+        while first < n {
+            let end = (first + tile).min(n);
             let mut half = 0;
             while half < 2 {
-                let planes = half_of_planes::<16>(src.add(i * width), 4 * width, index[half]);
-                let to = dst.add(half * (width - 16) * pitch + i);
-                let mut j = 0;
-                while j < 16 {
-                    store(to.add(j * pitch), planes[j]);
-                    j += 1;
+                let to = dst.add(half * (width - R) * pitch);
+                // Planes of both halves are left to the first.
+                let mut from = half * (2 * R - width);
+                while from < R {
+                    let until = (from / step + 1) * step;
+                    let mut i = first;
+                    while i < end {
+                        i = i.min(n - BLOCK);
+                        let planes = half_of_planes::<R>(src.add(i * width), 64 / R * width, index[half]);
+                        let mut j = 0;
+                        while j < R {
+                            if from <= j && j < until {
+                                store(to.add(j * pitch + i), planes[j]);
+                            }
+                            j += 1;
+                        }
+                        i += BLOCK;
+                    }
+                    from = until;
                 }
                 half += 1;
             }
-            i += BLOCK;
+            first += tile;
         }
     }
 }
@@ -368,10 +397,13 @@ macro_rules! by_width {
 unsafe fn split_planes(width: usize, n: usize, src: *const u8, dst: *mut u8, pitch: usize, kind: usize) {
     // SAFETY: the caller's.
     unsafe {
-        if width > 16 {
-            return split_wide(width, n, src, dst, pitch);
-        }
         let indices = &INDICES[width][kind];
+        if width > 16 {
+            return split_in_phases::<16>(width, n, src, dst, pitch, indices);
+        }
+        if width > 8 && pitch.is_multiple_of(SHARED) {
+            return split_in_phases::<8>(width, n, src, dst, pitch, indices);
+        }
         by_width!(width, split_items(n, src, dst, pitch, indices));
     }
 }

@@ -1,0 +1,108 @@
+//! NEON: registers of one lane, byte table.
+//!
+//! Targets without an operating system are compiled for memory that faults on unaligned access, and
+//! there the compiler takes a byte-aligned `vld1q_u8` apart into sixteen loads. LD1 and ST1 of
+//! bytes have no alignment to violate, so they are spelled out.
+
+use crate::arch::generic::{self, Each, Join, Pitched, Split, Table, Vector};
+use crate::arch::out::Out;
+use crate::arch::scalar;
+use crate::filter::blocksplit::{Planes, Stores};
+use core::arch::aarch64::*;
+
+/// A 16-byte register.
+#[derive(Clone, Copy)]
+pub(super) struct Q(uint8x16_t);
+
+impl Vector for Q {
+    const LANES: usize = 1;
+    const BLOCK: usize = 16;
+    const TABLE: bool = true;
+
+    #[inline(always)]
+    unsafe fn load(p: *const u8) -> Self {
+        #[cfg(not(target_os = "none"))]
+        // SAFETY: the caller's.
+        unsafe {
+            Q(vld1q_u8(p))
+        }
+        #[cfg(target_os = "none")]
+        // SAFETY: the caller's.
+        unsafe {
+            let q: uint8x16_t;
+            core::arch::asm!("ld1 {{{q:v}.16b}}, [{p}]", q = out(vreg) q, p = in(reg) p,
+                options(pure, readonly, nostack, preserves_flags));
+            Q(q)
+        }
+    }
+    #[inline(always)]
+    unsafe fn store(self, p: *mut u8) {
+        #[cfg(not(target_os = "none"))]
+        // SAFETY: the caller's.
+        unsafe {
+            vst1q_u8(p, self.0);
+        }
+        #[cfg(target_os = "none")]
+        // SAFETY: the caller's.
+        unsafe {
+            core::arch::asm!("st1 {{{q:v}.16b}}, [{p}]", q = in(vreg) self.0, p = in(reg) p,
+                options(nostack, preserves_flags));
+        }
+    }
+    #[inline(always)]
+    unsafe fn zip<const UNIT: usize>(a: Self, b: Self) -> (Self, Self) {
+        let (a, b) = (a.0, b.0);
+        // SAFETY: the caller's CPU.
+        unsafe {
+            match UNIT {
+                1 => (Q(vzip1q_u8(a, b)), Q(vzip2q_u8(a, b))),
+                2 => {
+                    let (a, b) = (vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b));
+                    (Q(vreinterpretq_u8_u16(vzip1q_u16(a, b))), Q(vreinterpretq_u8_u16(vzip2q_u16(a, b))))
+                }
+                4 => {
+                    let (a, b) = (vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b));
+                    (Q(vreinterpretq_u8_u32(vzip1q_u32(a, b))), Q(vreinterpretq_u8_u32(vzip2q_u32(a, b))))
+                }
+                _ => {
+                    let (a, b) = (vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b));
+                    (Q(vreinterpretq_u8_u64(vzip1q_u64(a, b))), Q(vreinterpretq_u8_u64(vzip2q_u64(a, b))))
+                }
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn table(self, table: &'static [u8; 16]) -> Self {
+        // SAFETY: the caller's CPU; the table is 16 bytes.
+        unsafe { Q(vqtbl1q_u8(self.0, Q::load(table.as_ptr()).0)) }
+    }
+    #[inline(always)]
+    unsafe fn swap_bits<const SHIFT: i32>(a: Self, b: Self) -> (Self, Self) {
+        let (a, b) = (a.0, b.0);
+        // SAFETY: the caller's CPU.
+        unsafe {
+            if SHIFT == 4 {
+                return (Q(vsliq_n_u8::<4>(a, b)), Q(vsriq_n_u8::<4>(b, a)));
+            }
+            let low = vdupq_n_u8((0xff / ((1 << SHIFT) + 1)) as u8);
+            let (up, down) = match SHIFT {
+                2 => (vshlq_n_u8::<2>(b), vshrq_n_u8::<2>(a)),
+                _ => (vaddq_u8(b, b), vshrq_n_u8::<1>(a)),
+            };
+            (Q(vbslq_u8(low, a, up)), Q(vbslq_u8(low, down, b)))
+        }
+    }
+    #[inline(always)]
+    unsafe fn call_split(job: Split) {
+        // SAFETY: the caller's.
+        unsafe { split_job(job) }
+    }
+    #[inline(always)]
+    unsafe fn call_join(job: Join<Pitched>) {
+        // SAFETY: the caller's.
+        unsafe { join_pitched(job) }
+    }
+}
+
+generic::rows!(bytes Q, "neon", scalar);
+generic::rows!(bits Q, "neon", scalar);

@@ -1,0 +1,3 @@
+//! wasm32 kernels.
+
+pub(super) mod simd128;
