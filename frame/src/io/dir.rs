@@ -116,18 +116,20 @@ pub struct DirFile<D: Directory> {
     dir: D,
     name: String,
     file: Box<dyn WriteAt + Send>,
+    /// Whether the file's name may still be lost in a power failure.
+    new: bool,
 }
 
 impl<D: Directory> DirFile<D> {
     /// Opens an existing file.
     pub fn open(dir: D, name: &str) -> Result<DirFile<D>, IoError> {
         let file = dir.open(name, true)?;
-        Ok(DirFile { dir, name: name.into(), file })
+        Ok(DirFile { dir, name: name.into(), file, new: false })
     }
     /// Creates a new file.
     pub fn create(dir: D, name: &str) -> Result<DirFile<D>, IoError> {
         let file = dir.create(name)?;
-        Ok(DirFile { dir, name: name.into(), file })
+        Ok(DirFile { dir, name: name.into(), file, new: true })
     }
 }
 
@@ -148,7 +150,12 @@ impl<D: Directory> WriteAt for DirFile<D> {
         self.file.truncate(len)
     }
     fn sync(&mut self) -> Result<(), IoError> {
-        self.file.sync()
+        self.file.sync()?;
+        if self.new {
+            self.dir.sync()?;
+            self.new = false;
+        }
+        Ok(())
     }
 }
 

@@ -98,24 +98,31 @@ pub struct PathFile {
     path: PathBuf,
     file: File,
     writable: bool,
+    /// Whether the file's name may still be lost in a power failure.
+    new: bool,
 }
 
 impl PathFile {
     /// Opens an existing file for reading only.
     pub fn open(path: impl Into<PathBuf>) -> Result<PathFile, IoError> {
         let path = path.into();
-        Ok(PathFile { file: File::open(&path)?, path, writable: false })
+        Ok(PathFile { file: File::open(&path)?, path, writable: false, new: false })
     }
     /// Opens an existing file for reading and writing.
     pub fn open_rw(path: impl Into<PathBuf>) -> Result<PathFile, IoError> {
         let path = path.into();
-        Ok(PathFile { file: OpenOptions::new().read(true).write(true).open(&path)?, path, writable: true })
+        Ok(PathFile {
+            file: OpenOptions::new().read(true).write(true).open(&path)?,
+            path,
+            writable: true,
+            new: false,
+        })
     }
     /// Creates a new file; fails if there is one.
     pub fn create_new(path: impl Into<PathBuf>) -> Result<PathFile, IoError> {
         let path = path.into();
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
-        Ok(PathFile { file, path, writable: true })
+        Ok(PathFile { file, path, writable: true, new: true })
     }
     /// The path it was opened by.
     pub fn path(&self) -> &Path {
@@ -171,7 +178,12 @@ impl WriteAt for PathFile {
         self.file.truncate(len)
     }
     fn sync(&mut self) -> Result<(), IoError> {
-        self.file.sync()
+        self.file.sync()?;
+        if self.new {
+            sync_directory(self.parent())?;
+            self.new = false;
+        }
+        Ok(())
     }
 }
 
