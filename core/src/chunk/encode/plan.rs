@@ -44,6 +44,9 @@ impl<'a> Plan<'a> {
         src: &'a [u8],
     ) -> Result<Plan<'a>, Error> {
         params.check()?;
+        if matches!(params.codec, Codec::Other(id) if around.codec(id).is_none()) {
+            return Err(Error::CodecNotBuiltIn(params.codec));
+        }
         if src.len() > MAX_NBYTES {
             return Err(Error::Param {
                 name: "nbytes",
