@@ -19,7 +19,7 @@ fn inputs() -> Vec<Vec<u8>> {
     let ramp = |items: u32| (0..items).flat_map(|i| (i * 3 + ((i * i) >> 7)).to_le_bytes()).collect();
     let noise: Vec<u8> = (0..9001).map(|_| rng.next() as u8).collect();
     let steps =
-        (0..6000u64).flat_map(|i| (1 << 40 | (i / 9) * 1000 + rng.next() % 7).to_le_bytes()).collect();
+        (0..6000u64).flat_map(|i| ((1 << 40) + (i / 9) * 1000 + rng.next() % 7).to_le_bytes()).collect();
     let mixed = noise.iter().flat_map(|&b| [b & 3, 0, 7, b >> 7]).collect();
     vec![
         Vec::new(),
