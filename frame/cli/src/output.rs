@@ -32,8 +32,7 @@ impl Sink {
             Sink::Stdout(mut out) => Ok(out.flush()?),
             Sink::File(out, path) => {
                 let file = out.into_inner().map_err(|e| Failure::at(&path, e.error()))?;
-                file.persist(&path).map_err(|e| Failure::at(&path, e.error))?;
-                Ok(())
+                replace(file, &path)
             }
         }
     }
@@ -58,12 +57,20 @@ impl Write for Sink {
 /// A file beside the output's place, to be renamed when it is complete.
 pub fn temporary(output: &Output) -> Result<NamedTempFile> {
     check_free(output)?;
-    let path = output.output.as_path();
-    tempfile::Builder::new()
-        .prefix(".blosc-")
-        .permissions_like_new_files()
-        .tempfile_in(parent(path))
-        .map_err(|e| Failure::at(path, e))
+    temporary_beside(&output.output)
+}
+
+/// A file under a temporary name beside `path`; dropped, it leaves nothing behind.
+pub fn temporary_beside(path: &Path) -> Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    let builder = builder.prefix(".blosc-").permissions_like_new_files();
+    builder.tempfile_in(parent(path)).map_err(|e| Failure::at(path, e))
+}
+
+/// Makes a temporary file appear as `path`.
+pub fn replace(file: NamedTempFile, path: &Path) -> Result<()> {
+    file.persist(path).map_err(|e| Failure::at(path, e.error))?;
+    Ok(())
 }
 
 /// The directory that `path` is in.

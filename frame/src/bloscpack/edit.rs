@@ -247,12 +247,12 @@ impl<S: Store> Bloscpack<S> {
         })
     }
 
-    /// Replaces the metadata of a v3 file in place, or puts new metadata into a Blaze file.
-    ///
-    /// # Errors
-    /// [`Error::Param`] when there is no section or nothing would change, [`Error::Limit`] when the new text
-    /// does not fit into the room that was reserved. The file is then as it was.
-    pub fn set_metadata(&mut self, value: &Value, options: &MetaOptions) -> Result<(), Error> {
+    /// Says whether [`Bloscpack::set_metadata`] would be refused, without changing anything.
+    pub fn check_metadata(&self, value: &Value, options: &MetaOptions) -> Result<(), Error> {
+        self.new_section(value, options).map(drop)
+    }
+
+    fn new_section(&self, value: &Value, options: &MetaOptions) -> Result<Vec<u8>, Error> {
         let refuse = |allowed| Err(Error::Param { name: "metadata", value: 0, allowed });
         let Some(meta) = self.meta_header else {
             return refuse("only v3 files that have metadata can get new metadata");
@@ -263,7 +263,16 @@ impl<S: Store> Bloscpack<S> {
         if *value == Value::Null {
             return refuse("anything but null");
         }
-        let section = metadata::rebuild(&meta, value, options)?;
+        metadata::rebuild(&meta, value, options)
+    }
+
+    /// Replaces the metadata of a v3 file in place.
+    ///
+    /// # Errors
+    /// [`Error::Param`] when there is no section or nothing would change, [`Error::Limit`] when the new text
+    /// does not fit into the room that was reserved. The file is then as it was.
+    pub fn set_metadata(&mut self, value: &Value, options: &MetaOptions) -> Result<(), Error> {
+        let section = self.new_section(value, options)?;
         let start = self.header.layout.header_len() as u64;
         let end = start.saturating_add(section.len() as u64);
         if end <= UNIT {

@@ -49,7 +49,7 @@ pub fn open(input: &Input) -> Result<Box<dyn Source>> {
         (&mut stdin).take(64).read_to_end(&mut bytes)?;
         let kind = input.kind.unwrap_or_else(|| detect::file(&bytes));
         if kind == Kind::Bloscpack && input.offset == 0 {
-            let whole = io::Cursor::new(bytes).chain(io::stdin());
+            let whole = io::Cursor::new(bytes).chain(stdin);
             let max = max_output(input, 1 << 40);
             return Ok(Box::new(bloscpack::PipeSource::new(path, whole, max, &input.run)?));
         }
