@@ -1,6 +1,7 @@
 //! Commands that read results files.
 
 use super::say;
+use blosc_bench::instructions;
 use blosc_bench::report::{compare, html};
 use blosc_bench::result::file::{Results, read};
 use std::io::IsTerminal;
@@ -67,6 +68,37 @@ pub fn check(paths: &[PathBuf]) -> Result<ExitCode, String> {
         say(&format!("{}: {} rows, {state}, {}\n", path.display(), results.rows.len(), results.machine.name));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// `instructions`: prints the counts, or what moved away from a baseline.
+pub fn instructions(
+    qemu: Option<(&str, &Path)>,
+    check: Option<&Path>,
+    write: Option<&Path>,
+    tolerance: f64,
+) -> Result<ExitCode, String> {
+    let counts = match qemu {
+        Some((runner, program)) => instructions::qemu(runner, program)?,
+        None => instructions::callgrind(&std::env::current_exe().map_err(|e| e.to_string())?)?,
+    };
+    if let Some(path) = write {
+        let text = format!(
+            "# instructions per byte, {} bytes\n{}",
+            instructions::BYTES,
+            instructions::format(&counts)
+        );
+        std::fs::write(path, text).map_err(|e| format!("{}: {e}", path.display()))?;
+    }
+    let Some(path) = check else {
+        say(&instructions::format(&counts));
+        return Ok(ExitCode::SUCCESS);
+    };
+    let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let baseline = instructions::parse(&text).map_err(|e| format!("{}: {e}", path.display()))?;
+    let moved = instructions::differences(&baseline, &counts, tolerance / 100.0);
+    moved.iter().for_each(|line| say(&format!("{line}\n")));
+    say(&format!("{} kernels counted, {} moved by more than {tolerance} %\n", counts.len(), moved.len()));
+    Ok(ExitCode::from(u8::from(!moved.is_empty())))
 }
 
 /// `csv` and `md`.

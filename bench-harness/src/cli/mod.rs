@@ -81,6 +81,27 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Count the kernels' instructions per byte, with callgrind or under QEMU.
+    Instructions {
+        /// Run under this emulator, such as `qemu-aarch64 -L /`.
+        #[arg(long, value_name = "RUNNER")]
+        qemu: Option<String>,
+        /// This program built for the emulated CPU.
+        #[arg(long, requires = "qemu")]
+        program: Option<PathBuf>,
+        /// Compare with a baseline; status 1 if a kernel moved.
+        #[arg(long, value_name = "FILE")]
+        check: Option<PathBuf>,
+        /// Write the counts to a file.
+        #[arg(long, value_name = "FILE")]
+        write: Option<PathBuf>,
+        /// How far a count may move, in percent.
+        #[arg(long, default_value_t = 2.0)]
+        tolerance: f64,
+    },
+    /// Run each kernel once (what counters of instructions look at).
+    #[command(hide = true)]
+    Once,
     /// Print the machine record as JSON.
     Machine,
     /// List the arrays that are compressed, their sources and licences.
@@ -195,6 +216,14 @@ pub fn run() -> Result<ExitCode, String> {
         Some(Command::Csv { file }) => files::print(&file, &[], true),
         Some(Command::Md { file, filter }) => files::print(&file, &filter, false),
         Some(Command::Splice { file, readme, check }) => files::splice(&file, &readme, check),
+        Some(Command::Instructions { qemu, program, check, write, tolerance }) => {
+            let command = qemu.as_deref().zip(program.as_deref());
+            files::instructions(command, check.as_deref(), write.as_deref(), tolerance)
+        }
+        Some(Command::Once) => {
+            blosc_bench::instructions::once();
+            Ok(ExitCode::SUCCESS)
+        }
         Some(Command::Machine) => {
             let machine = blosc_bench::machine::Machine::detect();
             say(&format!("{}\n", serde_json::to_string_pretty(&machine).map_err(|e| e.to_string())?));
