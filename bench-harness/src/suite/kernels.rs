@@ -31,6 +31,19 @@ pub struct Kernel {
     pub run: Transform,
 }
 
+impl Kernel {
+    /// How many bytes it reads and writes for about `bytes` bytes of items.
+    pub fn lengths(&self, typesize: usize, bytes: usize) -> (usize, usize) {
+        let whole = bytes - bytes % typesize;
+        let padded = whole + (typesize - 1) * PAD;
+        match self.name {
+            "split" => (whole, padded),
+            "join" => (padded, whole),
+            _ => (bytes, bytes),
+        }
+    }
+}
+
 /// The filters.
 pub const FILTERS: [Kernel; 4] = [
     Kernel {
@@ -123,12 +136,7 @@ pub fn group<'a>(
     choice: &Choice,
 ) -> Bout<'a> {
     let whole = bytes - bytes % typesize;
-    let padded = whole + (typesize - 1) * PAD;
-    let (input, output) = match kernel.name {
-        "split" => (whole, padded),
-        "join" => (padded, whole),
-        _ => (bytes, bytes),
-    };
+    let (input, output) = kernel.lengths(typesize, bytes);
     let source = random.get(..input).unwrap_or(random);
     // The scalar form is the specification; padding between planes keeps what the arena put there.
     let mut right = vec![0xA5; output];
