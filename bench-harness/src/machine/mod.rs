@@ -120,7 +120,11 @@ impl Machine {
         if m.cpu.is_empty() {
             m.cpu = format!("unknown {} CPU", m.arch);
         }
-        m.name = short_name(&m);
+        m.name = match &m.emulator {
+            // What `/proc` then says about the CPU is about the host.
+            Some(emulator) => format!("{} under {emulator}", m.arch),
+            None => short_name(&m),
+        };
         m
     }
 
