@@ -144,6 +144,35 @@ impl<'a> Window<'a> {
         Ok(())
     }
 
+    /// Appends the byte `head`, then `src[at..at + count]`, then the `len` low bytes of `tail`: what one
+    /// instruction of an LZ format is made of. `len` is at most 4.
+    #[inline(always)]
+    pub fn emit(
+        &mut self,
+        head: u8,
+        src: &[u8],
+        at: usize,
+        count: usize,
+        tail: u32,
+        len: usize,
+    ) -> Result<(), CodecErrorKind> {
+        let left = src.len().saturating_sub(at);
+        if WIDE && count <= 32 && left >= 32 && len <= 4 && self.remaining() >= 40 {
+            // SAFETY: 32 bytes can be read at `at`; one, at most 32 and four can be written at `pos`.
+            unsafe {
+                let end = self.end();
+                *end = head;
+                copy32(src.as_ptr().add(at), end.add(1));
+                core::ptr::copy_nonoverlapping(tail.to_le_bytes().as_ptr(), end.add(1 + count), 4);
+            }
+            self.pos += 1 + count + len;
+            return Ok(());
+        }
+        self.push(head)?;
+        self.literals(src, at, count)?;
+        self.push_low(tail, len)
+    }
+
     /// Appends `src[at..at + len]`.
     #[inline(always)]
     pub fn literals(&mut self, src: &[u8], at: usize, len: usize) -> Result<(), CodecErrorKind> {

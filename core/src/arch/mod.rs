@@ -21,6 +21,7 @@ pub mod level;
 pub mod out;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod wasm32;
+pub mod words;
 #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
 mod x86;
 

@@ -1,39 +1,14 @@
-//! What the LZ encoders share: words read from anywhere, tables of positions, match lengths.
-//!
-//! Words are little-endian whatever the machine, so that the same positions are found, and the same
-//! bytes written, everywhere.
+//! What the LZ encoders share: tables of positions in caller memory, and hashes.
 
-/// The four bytes at `at` as a little-endian word; 0 where they leave `src`.
-#[inline(always)]
-pub(super) fn load32(src: &[u8], at: usize) -> u32 {
-    match src.get(at..).and_then(|s| s.first_chunk()) {
-        Some(word) => u32::from_le_bytes(*word),
-        None => 0,
-    }
-}
-
-/// How many bytes from `a` and from `b` on are equal, reading none at or after `end`.
-#[inline(always)]
-pub(super) fn common(src: &[u8], a: usize, b: usize, end: usize) -> usize {
-    let (Some(mut x), Some(mut y)) = (src.get(a..end), src.get(b..end)) else { return 0 };
-    let mut n = 0;
-    while let (Some((p, xs)), Some((q, ys))) = (x.split_first_chunk::<8>(), y.split_first_chunk::<8>()) {
-        let differ = u64::from_le_bytes(*p) ^ u64::from_le_bytes(*q);
-        if differ != 0 {
-            return n + (differ.trailing_zeros() / 8) as usize;
-        }
-        (x, y) = (xs, ys);
-        n += 8;
-    }
-    n + x.iter().zip(y).take_while(|(p, q)| p == q).count()
-}
-
-/// A table of positions in caller memory, all zero at first.
-pub(super) struct Table<'a, const BITS: u32>(&'a mut [[u8; 4]]);
+/// A table of positions modulo 65536, all zero at first.
+///
+/// What it answers is a guess that the caller compares: an entry may be older than 65536 bytes, or never
+/// have been written.
+pub(super) struct Table<'a, const BITS: u32>(&'a mut [[u8; 2]]);
 
 impl<'a, const BITS: u32> Table<'a, BITS> {
     /// Bytes it needs.
-    pub(super) const BYTES: usize = 4 << BITS;
+    pub(super) const BYTES: usize = 2 << BITS;
 
     /// The table at the start of `work`, and the rest; `None` where `work` is too short.
     #[inline]
@@ -43,18 +18,27 @@ impl<'a, const BITS: u32> Table<'a, BITS> {
         Some((Table(head.as_chunks_mut().0), rest))
     }
 
-    /// The position stored under `hash`, which `position` replaces.
+    /// How far back from `position` the latest entry under `hash` is, 0 ..= 65535; `position` replaces it.
     #[inline(always)]
-    pub(super) fn swap(&mut self, hash: u32, position: u32) -> u32 {
-        match self.0.get_mut(hash as usize) {
-            Some(cell) => u32::from_le_bytes(core::mem::replace(cell, position.to_le_bytes())),
+    pub(super) fn swap(&mut self, hash: usize, position: usize) -> usize {
+        match self.0.get_mut(hash) {
+            Some(cell) => {
+                let old = core::mem::replace(cell, (position as u16).to_le_bytes());
+                usize::from((position as u16).wrapping_sub(u16::from_le_bytes(old)))
+            }
             None => 0,
         }
     }
 }
 
-/// Multiplicative hash of four bytes, to `bits` bits.
+/// Multiplicative hash of the low four bytes, to `bits` bits.
 #[inline(always)]
-pub(super) fn hash4(word: u32, bits: u32) -> u32 {
-    word.wrapping_mul(2_654_435_761) >> (32 - bits)
+pub(super) fn hash4(word: u64, bits: u32) -> usize {
+    ((word as u32).wrapping_mul(2_654_435_761) >> (32 - bits)) as usize
+}
+
+/// Multiplicative hash of the low five bytes, to `bits` bits.
+#[inline(always)]
+pub(super) fn hash5(word: u64, bits: u32) -> usize {
+    ((word << 24).wrapping_mul(889_523_592_379) >> (64 - bits)) as usize
 }

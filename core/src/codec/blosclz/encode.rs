@@ -3,11 +3,13 @@
 use super::{FAR, RUN};
 use crate::arch::copy::Window;
 use crate::arch::out::Out;
+use crate::arch::words::Words;
 use crate::codec::CodecErrorKind;
-use crate::codec::matcher::{Table, common, hash4, load32};
+use crate::codec::matcher::{Table, hash4};
 
 const BITS: u32 = 13;
 /// The farthest distance writers use.
+#[allow(dead_code)]
 const REACH: usize = 73724;
 /// Streams shorter than this are not tried.
 const SHORTEST: usize = 16;
@@ -26,21 +28,21 @@ pub fn encode(src: &[u8], dst: &mut [u8], level: u8, work: &mut [u8]) -> Option<
         return None;
     }
     let (mut table, _) = Table::<BITS>::new(work)?;
+    let words = Words::new(src)?;
     let mut out = Window::new(Out::from(&mut *dst), &[]);
     let last_start = src.len() - LAST_MATCH;
     let (mut anchor, mut p) = (0, 1);
     let patience = u32::from(level.clamp(1, 9)) + 3;
     let mut tries = 1 << patience;
-    while p < last_start {
-        let word = load32(src, p);
-        let q = table.swap(hash4(word, BITS), p as u32) as usize;
-        let distance = p - q;
-        if distance > REACH || load32(src, q) != word {
+    while p <= last_start {
+        let word = words.load64(p);
+        let distance = table.swap(hash4(word, BITS), p);
+        if words.load32(p.wrapping_sub(distance)) != word as u32 || distance == 0 {
             p += (tries >> patience) as usize;
             tries += 1;
             continue;
         }
-        let len = 4 + common(src, q + 4, p + 4, src.len() - 1);
+        let len = 4 + words.common(p - distance + 4, p + 4, src.len() - 1);
         if distance >= FAR && len < 7 {
             p += 1;
             continue;
@@ -50,7 +52,7 @@ pub fn encode(src: &[u8], dst: &mut [u8], level: u8, work: &mut [u8]) -> Option<
         p += len;
         anchor = p;
         tries = 1 << patience;
-        table.swap(hash4(load32(src, p - 2), BITS), (p - 2) as u32);
+        table.swap(hash4(words.load64(p - 2), BITS), p - 2);
     }
     literals(&mut out, src, anchor, src.len()).ok()?;
     let len = out.position();

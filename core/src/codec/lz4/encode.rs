@@ -1,17 +1,13 @@
 //! LZ4 encoder: one table of last positions, a step that grows where nothing matches.
 
+use super::emit::{last_literals, sequence};
+use super::{LAST_LITERALS, LAST_MATCH};
 use crate::arch::copy::Window;
 use crate::arch::out::Out;
-use crate::codec::CodecErrorKind;
-use crate::codec::matcher::{Table, common, hash4, load32};
+use crate::arch::words::Words;
+use crate::codec::matcher::{Table, hash4, hash5};
 
-const BITS: u32 = 12;
-/// A block ends with this many literals.
-pub(crate) const LAST_LITERALS: usize = 5;
-/// No match starts within this many bytes of the end.
-pub(crate) const LAST_MATCH: usize = 12;
-/// The farthest distance.
-pub(crate) const REACH: usize = 65535;
+const BITS: u32 = 13;
 
 /// Bytes of scratch that [`encode`] needs for a block of `src_len` bytes.
 pub const fn work_len(_src_len: usize) -> usize {
@@ -30,81 +26,68 @@ pub fn encode(src: &[u8], dst: &mut [u8], acceleration: u32, dict: &[u8], work: 
     }
     let (mut table, _) = Table::<BITS>::new(work)?;
     let mut out = Window::new(Out::from(dst), &[]);
-    let mut anchor = 0;
-    if src.len() > LAST_MATCH {
-        let last_start = src.len() - LAST_MATCH;
-        let match_end = src.len() - LAST_LITERALS;
-        let mut p = 1;
-        let mut tries = acceleration.max(1) << 6;
-        while p < last_start {
-            let word = load32(src, p);
-            let q = table.swap(hash4(word, BITS), p as u32) as usize;
-            if p - q > REACH || load32(src, q) != word {
-                p += (tries >> 6) as usize;
-                tries += 1;
-                continue;
-            }
-            let back = backward(src, anchor, q, p);
-            let (start, from) = (p - back, q - back);
-            let len = back + 4 + common(src, q + 4, p + 4, match_end);
-            sequence(&mut out, src, anchor, start, start - from, len).ok()?;
-            p = start + len;
-            anchor = p;
-            table.swap(hash4(load32(src, p - 2), BITS), (p - 2) as u32);
-            tries = acceleration.max(1) << 6;
-        }
-    }
+    let anchor = if src.len() <= LAST_MATCH {
+        0
+    } else if src.len() <= 1 << 16 {
+        matches::<false>(src, &mut out, acceleration, &mut table)?
+    } else {
+        matches::<true>(src, &mut out, acceleration, &mut table)?
+    };
     last_literals(&mut out, src, anchor).ok()?;
     Some(out.position())
 }
 
-/// How many bytes before `q` and `p` are equal, going back no further than `anchor`.
-#[inline(always)]
-pub(crate) fn backward(src: &[u8], anchor: usize, q: usize, p: usize) -> usize {
-    let limit = q.min(p - anchor);
-    let mut n = 0;
-    while n < limit && src.get(q - n - 1) == src.get(p - n - 1) {
-        n += 1;
-    }
-    n
-}
-
-/// Writes the literals `src[anchor..start]` and a match.
-#[inline(always)]
-pub(crate) fn sequence(
-    out: &mut Window<'_>,
+/// Writes every sequence that has a match; returns where the last literals begin.
+fn matches<const FAR: bool>(
     src: &[u8],
-    anchor: usize,
-    start: usize,
-    distance: usize,
-    len: usize,
-) -> Result<(), CodecErrorKind> {
-    let literals = start - anchor;
-    let more = len - 4;
-    out.push(((literals.min(15) << 4) | more.min(15)) as u8)?;
-    if literals >= 15 {
-        extend(out, literals - 15)?;
+    out: &mut Window<'_>,
+    acceleration: u32,
+    table: &mut Table<'_, BITS>,
+) -> Option<usize> {
+    let words = Words::new(src)?;
+    // Blocks longer than the window hold more than a table of four-byte strings can tell apart.
+    let hash = |word: u64| if FAR { hash5(word, BITS) } else { hash4(word, BITS) };
+    let last_start = src.len() - LAST_MATCH;
+    let match_end = src.len() - LAST_LITERALS;
+    let patience = acceleration.max(1) << 6;
+    let (mut anchor, mut p) = (0, 1);
+    table.swap(hash(words.load64(0)), 0);
+    'next: while p <= last_start {
+        let (mut step, mut tries) = (1, patience);
+        let mut distance;
+        loop {
+            let word = words.load64(p);
+            distance = table.swap(hash(word), p);
+            if words.load32(p.wrapping_sub(distance)) == word as u32 && distance != 0 {
+                break;
+            }
+            p += step;
+            step = (tries >> 6) as usize;
+            tries += 1;
+            if p > last_start {
+                break 'next;
+            }
+        }
+        let back = words.common_before(p - distance, p, p - anchor);
+        let mut len = back + 4 + words.common(p + 4 - distance, p + 4, match_end);
+        p -= back;
+        loop {
+            sequence(out, src, anchor, p, distance, len).ok()?;
+            p += len;
+            anchor = p;
+            if p > last_start {
+                break 'next;
+            }
+            table.swap(hash(words.load64(p - 2)), p - 2);
+            // The next match often begins at once.
+            let word = words.load64(p);
+            distance = table.swap(hash(word), p);
+            if words.load32(p.wrapping_sub(distance)) != word as u32 || distance == 0 {
+                break;
+            }
+            len = 4 + words.common(p + 4 - distance, p + 4, match_end);
+        }
+        p += 1;
     }
-    out.literals(src, anchor, literals)?;
-    out.push_low(distance as u32, 2)?;
-    if more >= 15 {
-        extend(out, more - 15)?;
-    }
-    Ok(())
-}
-
-/// Writes the literals that end a block.
-pub(crate) fn last_literals(out: &mut Window<'_>, src: &[u8], anchor: usize) -> Result<(), CodecErrorKind> {
-    let literals = src.len() - anchor;
-    out.push((literals.min(15) << 4) as u8)?;
-    if literals >= 15 {
-        extend(out, literals - 15)?;
-    }
-    out.literals(src, anchor, literals)
-}
-
-#[inline]
-fn extend(out: &mut Window<'_>, rest: usize) -> Result<(), CodecErrorKind> {
-    out.fill(255, rest / 255)?;
-    out.push((rest % 255) as u8)
+    Some(anchor)
 }

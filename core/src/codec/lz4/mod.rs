@@ -10,7 +10,13 @@
 //! Distances reach back at most 65535 bytes, into the dictionary where there is one.
 
 mod decode;
+pub(crate) mod emit;
 mod encode;
 
 pub use decode::decode;
 pub use encode::{encode, work_len};
+
+/// A block ends with at least this many literals.
+pub(crate) const LAST_LITERALS: usize = 5;
+/// No match starts within this many bytes of the end.
+pub(crate) const LAST_MATCH: usize = 12;
