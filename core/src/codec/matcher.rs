@@ -18,16 +18,25 @@ impl<'a, const BITS: u32> Table<'a, BITS> {
         Some((Table(head.as_chunks_mut().0), rest))
     }
 
-    /// How far back from `position` the latest entry under `hash` is, 0 ..= 65535; `position` replaces it.
+    /// The latest position under `hash`, modulo 65536; `position` replaces it.
     #[inline(always)]
-    pub(super) fn swap(&mut self, hash: usize, position: usize) -> usize {
+    pub(super) fn swap(&mut self, hash: usize, position: usize) -> u16 {
         match self.0.get_mut(hash) {
-            Some(cell) => {
-                let old = core::mem::replace(cell, (position as u16).to_le_bytes());
-                usize::from((position as u16).wrapping_sub(u16::from_le_bytes(old)))
-            }
+            Some(cell) => u16::from_le_bytes(core::mem::replace(cell, (position as u16).to_le_bytes())),
             None => 0,
         }
+    }
+}
+
+/// The position below `p` that is `low` modulo 65536; `FAR` where `p` may be 65536 or more.
+///
+/// At least 65536 below `p` where the two agree; wraps around where there is none.
+#[inline(always)]
+pub(super) fn nearest<const FAR: bool>(low: u16, p: usize) -> usize {
+    if FAR {
+        p.wrapping_sub(usize::from((p as u16).wrapping_sub(low).wrapping_sub(1)) + 1)
+    } else {
+        usize::from(low)
     }
 }
 

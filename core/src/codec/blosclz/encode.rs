@@ -5,7 +5,7 @@ use crate::arch::copy::Window;
 use crate::arch::out::Out;
 use crate::arch::words::Words;
 use crate::codec::CodecErrorKind;
-use crate::codec::matcher::{Table, hash4};
+use crate::codec::matcher::{Table, hash4, nearest};
 
 const BITS: u32 = 13;
 /// The farthest distance writers use.
@@ -36,8 +36,9 @@ pub fn encode(src: &[u8], dst: &mut [u8], level: u8, work: &mut [u8]) -> Option<
     let mut tries = 1 << patience;
     while p <= last_start {
         let word = words.load64(p);
-        let distance = table.swap(hash4(word, BITS), p);
-        if words.load32(p.wrapping_sub(distance)) != word as u32 || distance == 0 {
+        let q = nearest::<true>(table.swap(hash4(word, BITS), p), p);
+        let distance = p.wrapping_sub(q);
+        if words.load32(q) != word as u32 {
             p += (tries >> patience) as usize;
             tries += 1;
             continue;

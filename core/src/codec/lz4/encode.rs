@@ -1,11 +1,11 @@
 //! LZ4 encoder: one table of last positions, a step that grows where nothing matches.
 
 use super::emit::{last_literals, sequence};
-use super::{LAST_LITERALS, LAST_MATCH};
+use super::{LAST_LITERALS, LAST_MATCH, REACH};
 use crate::arch::copy::Window;
 use crate::arch::out::Out;
 use crate::arch::words::Words;
-use crate::codec::matcher::{Table, hash4, hash5};
+use crate::codec::matcher::{Table, hash4, hash5, nearest};
 
 const BITS: u32 = 13;
 
@@ -54,11 +54,11 @@ fn matches<const FAR: bool>(
     table.swap(hash(words.load64(0)), 0);
     'next: while p <= last_start {
         let (mut step, mut tries) = (1, patience);
-        let mut distance;
+        let mut q;
         loop {
             let word = words.load64(p);
-            distance = table.swap(hash(word), p);
-            if words.load32(p.wrapping_sub(distance)) == word as u32 && distance != 0 {
+            q = nearest::<FAR>(table.swap(hash(word), p), p);
+            if words.load32(q) == word as u32 && (!FAR || p - q <= REACH) {
                 break;
             }
             p += step;
@@ -68,11 +68,11 @@ fn matches<const FAR: bool>(
                 break 'next;
             }
         }
-        let back = words.common_before(p - distance, p, p - anchor);
-        let mut len = back + 4 + words.common(p + 4 - distance, p + 4, match_end);
-        p -= back;
+        let back = words.common_before(q, p, p - anchor);
+        let mut len = back + 4 + words.common(q + 4, p + 4, match_end);
+        (q, p) = (q - back, p - back);
         loop {
-            sequence(out, src, anchor, p, distance, len).ok()?;
+            sequence(out, src, anchor, p, p - q, len).ok()?;
             p += len;
             anchor = p;
             if p > last_start {
@@ -81,11 +81,11 @@ fn matches<const FAR: bool>(
             table.swap(hash(words.load64(p - 2)), p - 2);
             // The next match often begins at once.
             let word = words.load64(p);
-            distance = table.swap(hash(word), p);
-            if words.load32(p.wrapping_sub(distance)) != word as u32 || distance == 0 {
+            q = nearest::<FAR>(table.swap(hash(word), p), p);
+            if words.load32(q) != word as u32 || (FAR && p - q > REACH) {
                 break;
             }
-            len = 4 + words.common(p + 4 - distance, p + 4, match_end);
+            len = 4 + words.common(q + 4, p + 4, match_end);
         }
         p += 1;
     }

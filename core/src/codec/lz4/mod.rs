@@ -20,3 +20,5 @@ pub use encode::{encode, work_len};
 pub(crate) const LAST_LITERALS: usize = 5;
 /// No match starts within this many bytes of the end.
 pub(crate) const LAST_MATCH: usize = 12;
+/// The farthest distance.
+pub(crate) const REACH: usize = 65535;
