@@ -45,31 +45,19 @@ impl<'a> Words<'a> {
             return 0;
         }
         let most = end - b;
-        let mut n = 0;
-        // SAFETY: both `a + n` and `b + n` are below `end` by at least what is read.
+        // SAFETY: `a + most` and `b + most` are at most `end`, which is at most the length.
         unsafe {
             let (x, y) = (self.bytes.as_ptr().add(a), self.bytes.as_ptr().add(b));
-            let word = |p: *const u8| u64::from_le(p.cast::<u64>().read_unaligned());
-            while n + 8 <= most {
-                let differ = word(x.add(n)) ^ word(y.add(n));
+            // Most matches end soon.
+            if most >= 8 {
+                let differ = difference(x, y, 0);
                 if differ != 0 {
-                    return n + (differ.trailing_zeros() / 8) as usize;
+                    return (differ.trailing_zeros() / 8) as usize;
                 }
-                n += 8;
-                // Long matches are worth wider steps.
-                while n >= 16 && n + 32 <= most {
-                    let (p, q) = (x.add(n).cast::<[u8; 32]>(), y.add(n).cast::<[u8; 32]>());
-                    if *p != *q {
-                        break;
-                    }
-                    n += 32;
-                }
+                return long_common(x, y, most);
             }
-            while n < most && *x.add(n) == *y.add(n) {
-                n += 1;
-            }
+            short_common(x, y, 0, most)
         }
-        n
     }
 
     /// How many bytes before `a` and before `b` are equal, at most `most`, `a` and `b`.
@@ -89,4 +77,54 @@ impl<'a> Words<'a> {
         }
         n
     }
+}
+
+/// Bits in which the words at `x + n` and `y + n` differ.
+///
+/// # Safety
+/// Eight bytes are readable at both.
+#[inline(always)]
+unsafe fn difference(x: *const u8, y: *const u8, n: usize) -> u64 {
+    // SAFETY: see above.
+    let word = |p: *const u8| u64::from_le(unsafe { p.add(n).cast::<u64>().read_unaligned() });
+    word(x) ^ word(y)
+}
+
+/// The common length of two strings whose first eight bytes are equal.
+///
+/// # Safety
+/// `most` bytes, at least eight, are readable at both.
+#[inline(never)]
+unsafe fn long_common(x: *const u8, y: *const u8, most: usize) -> usize {
+    let mut n = 8;
+    // SAFETY: every read ends at or before `most`.
+    unsafe {
+        while n + 8 <= most {
+            let differ = difference(x, y, n);
+            if differ != 0 {
+                return n + (differ.trailing_zeros() / 8) as usize;
+            }
+            n += 8;
+            // Wide steps pay once it has become likely that they succeed.
+            if n == 64 {
+                while n + 32 <= most && *x.add(n).cast::<[u8; 32]>() == *y.add(n).cast::<[u8; 32]>() {
+                    n += 32;
+                }
+            }
+        }
+        short_common(x, y, n, most)
+    }
+}
+
+/// The common length of two strings that are equal up to `n` and less than eight bytes longer.
+///
+/// # Safety
+/// `most` bytes are readable at both.
+#[inline(always)]
+unsafe fn short_common(x: *const u8, y: *const u8, mut n: usize, most: usize) -> usize {
+    // SAFETY: `n < most`.
+    while n < most && unsafe { *x.add(n) == *y.add(n) } {
+        n += 1;
+    }
+    n
 }
