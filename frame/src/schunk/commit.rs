@@ -208,10 +208,12 @@ impl SuperChunk<'_> {
         self.entries = entries;
         let written = written?;
         let Place::Contiguous { store, end, .. } = &mut self.place else { return Err(IoKind::Other.into()) };
+        let (fixed, section) = written.head.split_at_checked(FIXED_LEN).ok_or(IoKind::Other)?;
         store.write_at(*end, &written.rest)?;
         store.truncate(written.header.frame_len)?;
+        store.write_at(FIXED_LEN as u64, section)?;
         store.sync()?;
-        store.write_at(0, &written.head)?;
+        store.write_at(0, fixed)?;
         store.sync()?;
         self.committed(written);
         Ok(())

@@ -179,7 +179,8 @@ impl SuperChunk<'_> {
         self.check_position(k, self.nchunks())?;
         self.touch()?;
         self.settle_regularity()?;
-        if k == 0 && self.nchunks() > 1 && self.sizes_known()?.len_of(1) == Some(0) {
+        let next = self.sizes_known()?.len_of(1);
+        if k == 0 && self.nchunks() > 1 && next == Some(0) {
             return Err(ZERO_FIRST);
         }
         self.note_obsolete(k)?;
