@@ -25,6 +25,8 @@ pub mod msgpack;
 #[cfg(feature = "alloc")]
 pub mod plain;
 #[cfg(feature = "alloc")]
+pub mod repair;
+#[cfg(feature = "alloc")]
 pub mod schunk;
 #[cfg(feature = "alloc")]
 pub mod value;

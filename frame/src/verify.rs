@@ -125,6 +125,11 @@ impl SuperChunk<'_> {
         Ok(report)
     }
 
+    /// Whether chunk `k` decodes and matches its checksum, if it has one.
+    pub(crate) fn chunk_is_sound(&mut self, k: u64) -> bool {
+        self.verify_chunk(k, &mut Vec::new()).is_ok()
+    }
+
     fn verify_frame(&mut self, opened: &Opened, report: &mut Report) -> Result<(), Error> {
         let checksum = |structure, offset| Damage {
             chunk: None,

@@ -344,13 +344,18 @@ impl SuperChunk<'_> {
             self.declare(Some(c))?;
         }
         for k in 0..other.nchunks() {
-            self.touch()?;
-            match other.raw_chunk(k)? {
-                RawChunk::Stored(bytes) => self.append_chunk(bytes)?,
-                RawChunk::Special(kind, len) => self.put(self.nchunks(), false, New::Special(kind), len)?,
-            }
+            self.append_copy(other, k)?;
         }
         Ok(())
+    }
+
+    /// Appends chunk `k` of `other` as it is.
+    pub(crate) fn append_copy(&mut self, other: &mut SuperChunk<'_>, k: u64) -> Result<(), Error> {
+        self.touch()?;
+        match other.raw_chunk(k)? {
+            RawChunk::Stored(bytes) => self.append_chunk(bytes),
+            RawChunk::Special(kind, len) => self.put(self.nchunks(), false, New::Special(kind), len),
+        }
     }
 
     /// Decodes all of `other` and appends it with this frame's parameters, in chunks of the same sizes.

@@ -2,13 +2,15 @@
 
 use crate::args::{Append, Compact, Edit, Repair};
 use crate::failure::{Failure, Result};
-use crate::source::frame::report_json;
+use crate::output::temporary;
 use crate::source::plain::failure;
 use crate::{progress, target};
 use blosc_core::Special;
 use blosc_frame::io::{FsDir, PathFile};
+use blosc_frame::repair::{self, Order, repair_dir};
 use blosc_frame::{Limits, SuperChunk};
 use serde_json::json;
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -131,6 +133,36 @@ pub fn compact(args: &Compact) -> Result<()> {
 
 /// `blosc repair`.
 pub fn repair(args: &Repair) -> Result<()> {
-    let _ = (args, report_json);
-    Err(Failure::Usage("not yet".into()))
+    let path = args.input.as_path();
+    let out = args.output.output.as_path();
+    let report = if path.is_dir() {
+        let dir = FsDir::open(path)?;
+        target::new_dir(&args.output, |fresh| {
+            let (report, _) =
+                repair_dir(&dir, &Limits::DEFAULT, |params| SuperChunk::create_dir(fresh, params))
+                    .map_err(failure(path))?;
+            Ok(report)
+        })?
+    } else {
+        if out == Path::new("-") {
+            return Err(Failure::Usage("-o: name a file for the repaired frame".into()));
+        }
+        let file = File::open(path).map_err(|e| Failure::at(path, e))?;
+        let temp = temporary(&args.output)?;
+        let new = temp.as_file().try_clone()?;
+        let (report, _) = repair::repair(&file, &Limits::DEFAULT, |params| SuperChunk::create(new, params))
+            .map_err(failure(path))?;
+        temp.persist(out).map_err(|e| Failure::at(out, e.error))?;
+        report
+    };
+    let order = match report.order {
+        Order::Index => "the frame's index",
+        Order::FoundIndex => "an index found in the file; it may be an older state",
+        Order::Stored => "the order in which the chunks are stored",
+    };
+    let json = json!({
+        "order": order, "kept": report.kept, "lost": report.lost, "missing": report.missing,
+        "header_read": report.header, "vlmetalayers_read": report.vlmetalayers,
+    });
+    super::print(&json, args.json)
 }

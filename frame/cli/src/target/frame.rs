@@ -1,6 +1,6 @@
 //! Contiguous and sparse frames, from a file or a pipe of unknown length, in bounded memory.
 
-use crate::args::Compress;
+use crate::args::{Compress, Output};
 use crate::failure::{Failure, Result};
 use crate::output::{check_free, parent, temporary};
 use crate::progress;
@@ -30,18 +30,23 @@ pub fn write(args: &Compress) -> Result<()> {
 
 /// Compresses the input into a sparse frame.
 pub fn write_dir(args: &Compress) -> Result<()> {
-    let path = args.output.output.as_path();
+    new_dir(&args.output, |dir| fill(SuperChunk::create_dir(dir, &args.params(1))?, args))
+}
+
+/// Makes a directory that appears under its name only when `make` has filled it.
+pub fn new_dir<T>(output: &Output, make: impl FnOnce(FsDir) -> Result<T>) -> Result<T> {
+    let path = output.output.as_path();
     if path == Path::new("-") {
         return Err(Failure::Usage("a sparse frame is a directory: name one with -o".into()));
     }
-    check_free(&args.output)?;
+    check_free(output)?;
     let temp = tempfile::Builder::new()
         .prefix(".blosc-")
         .tempdir_in(parent(path))
         .map_err(|e| Failure::at(path, e))?;
     // Temporary directories are private; the frame is made in an ordinary one inside.
     let frame = temp.path().join("frame");
-    fill(SuperChunk::create_dir(FsDir::create(&frame)?, &args.params(1))?, args)?;
+    let made = make(FsDir::create(&frame)?)?;
     if fs::symlink_metadata(path).is_ok() {
         if !path.join("chunks.b2frame").is_file() {
             return Err(Failure::at(path, "exists and is no sparse frame; it is not replaced"));
@@ -49,7 +54,7 @@ pub fn write_dir(args: &Compress) -> Result<()> {
         fs::rename(path, temp.path().join("old")).map_err(|e| Failure::at(path, e))?;
     }
     fs::rename(&frame, path).map_err(|e| Failure::at(path, e))?;
-    Ok(())
+    Ok(made)
 }
 
 fn fill(mut frame: SuperChunk<'_>, args: &Compress) -> Result<()> {

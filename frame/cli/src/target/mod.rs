@@ -7,7 +7,7 @@ use crate::args::{Compress, Format};
 use crate::failure::{Failure, Result};
 use std::path::Path;
 
-pub use frame::open as open_plain;
+pub use frame::{new_dir, open as open_plain};
 
 /// Writes `args.input` in the format asked for.
 pub fn write(args: &Compress) -> Result<()> {
