@@ -30,8 +30,18 @@ pub enum Command {
     Repair(Repair),
     /// Drop what nothing refers to any more, and checksum what has no checksum
     Compact(Compact),
-    /// Append the bytes of a file, or of standard input, to a frame
+    /// Append the bytes of a file, or of standard input, to a frame or an array
     Append(Append),
+    /// Set part of an array
+    Set(Set),
+    /// Change the shape of an array
+    Resize(Resize),
+    /// Insert rows into an array
+    Insert(Insert),
+    /// Delete rows of an array
+    Delete(Delete),
+    /// Copy an array to another container, with other chunks, another codec
+    Convert(Convert),
     /// Insert, replace, remove and reorder the chunks of a frame
     Edit(Edit),
     /// Read and change the metalayers of a frame
@@ -125,8 +135,30 @@ pub struct Compress {
     /// Write what Blosc1 can read
     #[arg(long)]
     pub blosc1: bool,
+    /// NumPy type of the items of a raw file, such as <f4, to make an array of it
+    #[arg(long, value_name = "DTYPE")]
+    pub dtype: Option<String>,
+    /// Shape of the array a raw file holds, such as 100,200
+    #[arg(long, value_delimiter = ',', value_name = "SHAPE")]
+    pub shape: Option<Vec<u64>>,
+    #[command(flatten)]
+    pub parts: Parts,
     #[command(flatten)]
     pub run: Run,
+}
+
+/// How an array is cut up.
+#[derive(Debug, Clone, Group)]
+pub struct Parts {
+    /// Shape of an array's chunks; chosen automatically if left out
+    #[arg(long, value_delimiter = ',', value_name = "SHAPE")]
+    pub chunks: Option<Vec<u32>>,
+    /// Shape of an array's blocks; chosen automatically if left out
+    #[arg(long, value_delimiter = ',', value_name = "SHAPE")]
+    pub blocks: Option<Vec<u32>>,
+    /// Keep an array's chunks in files of their own, in a directory
+    #[arg(long)]
+    pub sparse: bool,
 }
 
 /// `blosc decompress`.
@@ -171,6 +203,9 @@ pub struct Slice {
     /// One past the last item; of an array one number per dimension
     #[arg(long, value_delimiter = ',', value_name = "B")]
     pub stop: Vec<u64>,
+    /// Take every N-th item of an array, one number per dimension; negative ones run backwards
+    #[arg(long, value_delimiter = ',', value_name = "N", allow_hyphen_values = true)]
+    pub step: Vec<i64>,
 }
 
 /// `blosc repair`.
@@ -195,13 +230,99 @@ pub struct Compact {
     pub json: bool,
 }
 
+/// `blosc set`.
+#[derive(Debug, Group)]
+pub struct Set {
+    /// Array to change
+    pub array: PathBuf,
+    /// The new items: a .npy file, or their bytes in C order; - is standard input
+    pub input: PathBuf,
+    /// First item, one number per dimension; the first of all if left out
+    #[arg(long, value_delimiter = ',', value_name = "A")]
+    pub start: Vec<u64>,
+    /// One past the last item, one number per dimension; the end if left out
+    #[arg(long, value_delimiter = ',', value_name = "B")]
+    pub stop: Vec<u64>,
+    /// Set every N-th item, one number per dimension
+    #[arg(long, value_delimiter = ',', value_name = "N", allow_hyphen_values = true)]
+    pub step: Vec<i64>,
+    #[command(flatten)]
+    pub run: Run,
+}
+
+/// `blosc resize`.
+#[derive(Debug, Group)]
+pub struct Resize {
+    /// Array to change
+    pub array: PathBuf,
+    /// Its new shape
+    #[arg(long, value_delimiter = ',', required = true, value_name = "SHAPE")]
+    pub shape: Vec<u64>,
+}
+
+/// `blosc insert`.
+#[derive(Debug, Group)]
+pub struct Insert {
+    /// Array to change
+    pub array: PathBuf,
+    /// The new rows: a .npy file, or their bytes in C order; - is standard input
+    pub input: PathBuf,
+    /// Dimension along which to insert
+    #[arg(long, default_value_t = 0, value_name = "D")]
+    pub axis: usize,
+    /// Index before which the rows go
+    #[arg(long, value_name = "N")]
+    pub at: u64,
+    #[command(flatten)]
+    pub run: Run,
+}
+
+/// `blosc delete`.
+#[derive(Debug, Group)]
+pub struct Delete {
+    /// Array to change
+    pub array: PathBuf,
+    /// Dimension whose rows go
+    #[arg(long, default_value_t = 0, value_name = "D")]
+    pub axis: usize,
+    /// First row to delete
+    #[arg(long, value_name = "A")]
+    pub start: u64,
+    /// One past the last row to delete
+    #[arg(long, value_name = "B")]
+    pub stop: u64,
+}
+
+/// `blosc convert`.
+#[derive(Debug, Group)]
+pub struct Convert {
+    #[command(flatten)]
+    pub input: Input,
+    #[command(flatten)]
+    pub output: Output,
+    #[command(flatten)]
+    pub parts: Parts,
+    /// Codec of the copy; that of the input if left out
+    #[arg(long, value_name = "NAME", value_parser = codec)]
+    pub codec: Option<Codec>,
+    /// Level of the copy, 0 to 9; that of the input if left out
+    #[arg(long, value_parser = clap::value_parser!(u8).range(0..=9))]
+    pub level: Option<u8>,
+    /// Filters of the copy; those of the input if left out
+    #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = filter)]
+    pub filters: Option<Vec<FilterSlot>>,
+}
+
 /// `blosc append`.
 #[derive(Debug, Group)]
 pub struct Append {
-    /// Frame to append to
+    /// Frame or array to append to
     pub frame: PathBuf,
-    /// Plain bytes to append; - is standard input
+    /// Plain bytes to append, or a .npy file to append to an array; - is standard input
     pub input: PathBuf,
+    /// Dimension of an array along which to append
+    #[arg(long, value_name = "D")]
+    pub axis: Option<usize>,
     /// Threads to use; 0 is one per core
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub threads: usize,
@@ -353,12 +474,7 @@ impl Run {
 impl Compress {
     /// The chunk parameters, for items of `typesize` bytes where `--typesize` does not say.
     pub fn params(&self, typesize: u32) -> Params {
-        let mut filters = [FilterSlot::NONE; 6];
-        // A lone filter goes to the last slot, as every Blosc2 writer does it.
-        let first = filters.len().saturating_sub(self.filters.len());
-        for (slot, filter) in filters.iter_mut().skip(first).zip(&self.filters) {
-            *slot = *filter;
-        }
+        let filters = slots(&self.filters);
         Params {
             typesize: self.typesize.unwrap_or(typesize),
             codec: self.codec,
@@ -376,6 +492,16 @@ impl Compress {
             blosc1: self.blosc1,
         }
     }
+}
+
+/// Filters in their slots: a lone one goes to the last, as every Blosc2 writer does it.
+pub fn slots(list: &[FilterSlot]) -> [FilterSlot; 6] {
+    let mut filters = [FilterSlot::NONE; 6];
+    let first = filters.len().saturating_sub(list.len());
+    for (slot, filter) in filters.iter_mut().skip(first).zip(list) {
+        *slot = *filter;
+    }
+    filters
 }
 
 fn codec(name: &str) -> Result<Codec, String> {

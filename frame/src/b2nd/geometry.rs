@@ -134,6 +134,14 @@ impl Geometry {
     /// # Errors
     /// As [`Geometry::new`].
     pub fn of(meta: &Metalayer<'_>, typesize: u32) -> Result<Geometry, Error> {
+        if typesize == 0 || typesize > MAX_CHUNK_BYTES {
+            return Err(Error::Invalid {
+                structure: Structure::FrameHeader,
+                field: "type_size",
+                offset: 0x2f,
+                value: typesize.into(),
+            });
+        }
         Geometry::new(&meta.shape, &meta.chunks, &meta.blocks, typesize)
     }
 

@@ -1,5 +1,6 @@
 //! N-dimensional arrays on a frame: the `b2nd` metalayer (format document b2nd.md).
 mod array;
+pub mod carrier;
 mod create;
 mod defaults;
 mod dims;
@@ -12,6 +13,7 @@ pub mod npy;
 mod read;
 mod resize;
 mod select;
+mod show;
 mod spec;
 mod strided;
 mod write;
@@ -23,4 +25,6 @@ pub use dtype::Dtype;
 pub use geometry::{Geometry, MAX_CHUNK_BYTES, MAX_CHUNKS};
 pub use read::Region;
 pub use select::{Selection, Take};
+pub use show::show;
 pub use spec::Spec;
+pub use strided::transposed;

@@ -8,6 +8,8 @@
 //! the innermost loop is one copy as often as it can be.
 
 use super::dims::MAX_DIM;
+use crate::error::Error;
+use alloc::vec::Vec;
 use core::ops::Range;
 
 /// One axis of a strided copy; strides in bytes.
@@ -206,11 +208,30 @@ pub(super) fn transpose(src: &[u8], shape: &[u64], axes: &[usize], typesize: u32
     strides.gather(src, dst, 0);
 }
 
+/// `src`, a dense C-order array of `shape`, with its axes in the order `axes`: result axis `d` is axis
+/// `axes[d]` of the source. With the axes reversed this turns C order into Fortran order and back.
+///
+/// # Errors
+/// `Param` where `axes` is no permutation or `src` is not as long as the shape demands.
+pub fn transposed(src: &[u8], shape: &[u64], axes: &[usize], typesize: u32) -> Result<Vec<u8>, Error> {
+    let mut seen = [false; MAX_DIM];
+    let mut once = axes.iter().map(|a| seen.get_mut(*a).is_some_and(|s| !core::mem::replace(s, true)));
+    let bytes = shape.iter().try_fold(u64::from(typesize), |n, s| n.checked_mul(*s));
+    if axes.len() != shape.len() || !once.all(|o| o) || axes.iter().any(|a| *a >= shape.len()) {
+        return Err(Error::Param { name: "axes", value: axes.len() as i64, allowed: "a permutation" });
+    }
+    if bytes != Some(src.len() as u64) {
+        return Err(Error::Param { name: "length", value: src.len() as i64, allowed: "that of the shape" });
+    }
+    let mut dst = super::read::zeroed(src.len())?;
+    transpose(src, shape, axes, typesize, &mut dst);
+    Ok(dst)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use alloc::vec;
-    use alloc::vec::Vec;
 
     #[test]
     fn merges_what_continues() {

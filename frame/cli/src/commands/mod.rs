@@ -1,15 +1,16 @@
 //! The commands.
 
+mod array;
 mod frame;
 mod info;
 mod meta;
 
-use crate::args::{Args, Command, Input};
+use crate::args::{Args, Command, Input, Output};
 use crate::failure::Result;
 use crate::output::Sink;
 use crate::{progress, source, target};
 use serde_json::Value;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 
 /// Runs the command that was asked for.
 pub fn run(args: Args) -> Result<()> {
@@ -19,13 +20,25 @@ pub fn run(args: Args) -> Result<()> {
             let mut source = source::open(&args.input)?;
             let mut sink = Sink::create(&args.output)?;
             let bar = progress::bar("decompressing", source.nbytes());
-            source.decompress(&mut sink, &|n| bar.inc(n))?;
+            if is_npy(&args.output) {
+                source.npy_header(&[], &[], &[])?.iter().try_for_each(|header| sink.write_all(header))?;
+                source.decompress_npy(&mut sink, &|n| bar.inc(n))?;
+            } else {
+                source.decompress(&mut sink, &|n| bar.inc(n))?;
+            }
             sink.finish()
         }
         Command::Slice(args) => {
             let mut source = source::open(&args.input)?;
             let mut sink = Sink::create(&args.output)?;
-            source.slice(&args.start, &args.stop, &mut sink)?;
+            if is_npy(&args.output) {
+                let header = source.npy_header(&args.start, &args.stop, &args.step)?;
+                header.iter().try_for_each(|header| sink.write_all(header))?;
+            }
+            match args.step.is_empty() {
+                true => source.slice(&args.start, &args.stop, &mut sink)?,
+                false => source.slice_steps(&args.start, &args.stop, &args.step, &mut sink)?,
+            }
             sink.finish()
         }
         Command::Info(args) => {
@@ -38,10 +51,23 @@ pub fn run(args: Args) -> Result<()> {
         }
         Command::Repair(args) => frame::repair(&args),
         Command::Compact(args) => frame::compact(&args),
-        Command::Append(args) => frame::append(&args),
+        Command::Append(args) => match array::open_if_array(&args.frame, args.threads)? {
+            Some(nd) => array::append(nd, &args),
+            None => frame::append(&args),
+        },
+        Command::Set(args) => array::set(&args),
+        Command::Resize(args) => array::resize(&args),
+        Command::Insert(args) => array::insert(&args),
+        Command::Delete(args) => array::delete(&args),
+        Command::Convert(args) => array::convert(&args),
         Command::Edit(args) => frame::edit(&args),
         Command::Meta(args) => meta::run(&args.action),
     }
+}
+
+/// Whether the result shall be a NumPy file.
+fn is_npy(output: &Output) -> bool {
+    output.output.extension().is_some_and(|e| e == "npy")
 }
 
 fn verify(input: &Input) -> Result<Value> {
@@ -58,7 +84,10 @@ fn print(report: &Value, json: bool) -> Result<()> {
     if json {
         writeln!(out, "{report:#}")?
     } else {
-        info::write(report, &mut out)?
+        info::write(report, &mut out)?;
+        if out.is_terminal() {
+            info::tiles(report).iter().try_for_each(|line| writeln!(out, "{line}"))?;
+        }
     }
     Ok(())
 }

@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 
 /// A frame opened for reading.
 pub struct FrameSource {
-    path: PathBuf,
-    frame: SuperChunk<'static>,
-    max_output: u64,
+    pub(super) path: PathBuf,
+    pub(super) frame: SuperChunk<'static>,
+    pub(super) max_output: u64,
 }
 
 impl FrameSource {
@@ -83,18 +83,23 @@ impl Source for FrameSource {
     }
 
     fn verify(&mut self, progress: &dyn Fn(u64)) -> Result<Value> {
-        let report = self.frame.verify(progress).map_err(failure(&self.path))?;
-        let value = report_json("frame", &report);
-        match report.damage.first() {
-            None => Ok(value),
-            Some(first) => {
-                let more = match report.damage.len() {
-                    1 => String::new(),
-                    n => format!(", and {} more", n - 1),
-                };
-                let block = first.block.map(|b| format!(", block {b}")).unwrap_or_default();
-                Err(Failure::at(&self.path, format!("damaged: {}{block}{more}", first.error)))
-            }
+        verify("frame", &mut self.frame, &self.path, progress)
+    }
+}
+
+/// Verifies a frame; damage is a failure that names the first place.
+pub fn verify(kind: &str, frame: &mut SuperChunk<'_>, path: &Path, progress: &dyn Fn(u64)) -> Result<Value> {
+    let report = frame.verify(progress).map_err(failure(path))?;
+    let value = report_json(kind, &report);
+    match report.damage.first() {
+        None => Ok(value),
+        Some(first) => {
+            let more = match report.damage.len() {
+                1 => String::new(),
+                n => format!(", and {} more", n - 1),
+            };
+            let block = first.block.map(|b| format!(", block {b}")).unwrap_or_default();
+            Err(Failure::at(path, format!("damaged: {}{block}{more}", first.error)))
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What can be read: one file per kind, all behind [`Source`].
 
+pub mod array;
 mod bcolz;
 mod bloscpack;
 mod chunk;
@@ -24,6 +25,18 @@ pub trait Source {
     fn decompress(&mut self, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()>;
     /// Writes the items from `start` to `stop`, one number per dimension.
     fn slice(&mut self, start: &[u64], stop: &[u64], out: &mut dyn Write) -> Result<()>;
+    /// The same, taking every `step`-th item. Only arrays can.
+    fn slice_steps(&mut self, _: &[u64], _: &[u64], _: &[i64], _: &mut dyn Write) -> Result<()> {
+        Err(Failure::Usage("--step: only arrays are sliced with steps".into()))
+    }
+    /// The header of a `.npy` file of that slice; `None` for what is no array and is written raw.
+    fn npy_header(&mut self, _: &[u64], _: &[u64], _: &[i64]) -> Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+    /// Writes the items in the order that the header of the whole array says.
+    fn decompress_npy(&mut self, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
+        self.decompress(out, progress)
+    }
     /// Decodes everything, checks every checksum, and says what was checked as a JSON object.
     fn verify(&mut self, progress: &dyn Fn(u64)) -> Result<Value>;
 }
@@ -39,7 +52,7 @@ pub fn open(input: &Input) -> Result<Box<dyn Source>> {
             Kind::Bcolz => {
                 Ok(Box::new(bcolz::BcolzSource::new(path, max_output(input, directory_size(path)), input)?))
             }
-            Kind::Sframe => Ok(Box::new(frame::FrameSource::open_dir(path, input)?)),
+            Kind::Sframe | Kind::B2nd => array::or_frame(frame::FrameSource::open_dir(path, input)?, input),
             other => Err(unsupported(path, other)),
         };
     }
@@ -72,7 +85,7 @@ pub fn open(input: &Input) -> Result<Box<dyn Source>> {
             let max = max_output(input, size);
             Ok(Box::new(bloscpack::open(path, file, input.offset, max, &input.run)?))
         }
-        Kind::Frame => Ok(Box::new(frame::FrameSource::open(path, file, input)?)),
+        Kind::Frame | Kind::B2nd => array::or_frame(frame::FrameSource::open(path, file, input)?, input),
         other => Err(unsupported(path, other)),
     }
 }
@@ -103,9 +116,9 @@ fn open_bytes(path: &Path, mut bytes: Vec<u8>, input: &Input) -> Result<Box<dyn 
             let max = max_output(input, bytes.len() as u64);
             Ok(Box::new(bloscpack::BloscpackSource::new(path, bytes, 0, max, &input.run)?))
         }
-        Kind::Frame => {
+        Kind::Frame | Kind::B2nd => {
             let whole = Input { offset: 0, ..input.clone() };
-            Ok(Box::new(frame::FrameSource::open(path, bytes, &whole)?))
+            array::or_frame(frame::FrameSource::open(path, bytes, &whole)?, input)
         }
         other => Err(unsupported(path, other)),
     }

@@ -1,5 +1,6 @@
 //! What `compress` can write: one file per kind.
 
+pub mod array;
 mod chunk;
 mod frame;
 
@@ -13,6 +14,7 @@ pub use frame::{new_dir, open as open_plain};
 pub fn write(args: &Compress) -> Result<()> {
     match format(args)? {
         Format::Chunk => chunk::write(args),
+        Format::B2nd => array::write(args),
         Format::B2frame => frame::write(args),
         Format::Sframe => frame::write_dir(args),
         other => Err(Failure::Usage(format!("--format {other:?} cannot be written yet"))),
@@ -29,6 +31,7 @@ fn format(args: &Compress) -> Result<Format> {
         Some("chunk" | "cdata") => Ok(Format::Chunk),
         Some("b2nd") => Ok(Format::B2nd),
         Some("blp") => Ok(Format::Bloscpack),
+        _ if args.shape.is_some() || args.dtype.is_some() => Ok(Format::B2nd),
         _ => Ok(Format::B2frame),
     }
 }

@@ -1,0 +1,207 @@
+//! N-dimensional arrays, from `.npy` and `.npz` files and from raw bytes of a known type and shape.
+
+use crate::args::{Compress, Output, Parts};
+use crate::failure::{Failure, Result};
+use crate::output::{check_free, parent, temporary};
+use crate::progress;
+use crate::source::array::NPY_HEADER;
+use blosc_core::Params;
+use blosc_frame::b2nd::npy::{MAGIC, NpyHeader, PREFIX};
+use blosc_frame::b2nd::{Dims, Dtype, NdArray, Spec, transposed};
+use blosc_frame::io::FsDir;
+use blosc_frame::{Error, SuperChunk};
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// What an array is made of: its type and shape, and its items as they come.
+pub struct Items {
+    pub header: NpyHeader,
+    /// The header as it stood in the file; `None` for raw bytes.
+    raw_header: Option<Vec<u8>>,
+    data: Box<dyn Read>,
+}
+
+/// Compresses the input into an array.
+pub fn write(args: &Compress) -> Result<()> {
+    if args.input.extension().is_some_and(|e| e == "npz") {
+        return write_npz(args);
+    }
+    let (data, _) = super::open_plain(&args.input)?;
+    let items = items(&args.input, data, args.dtype.as_deref(), args.shape.as_deref())?;
+    write_items(items, &args.output, args)
+}
+
+/// Every member of a `.npz` file becomes an array in the directory `-o`.
+fn write_npz(args: &Compress) -> Result<()> {
+    let folder = &args.output.output;
+    let input = &args.input;
+    let file = fs::File::open(input).map_err(|e| Failure::at(input, e))?;
+    let mut archive = zip::ZipArchive::new(file).map_err(|e| Failure::at(input, e))?;
+    let mut names: Vec<(usize, PathBuf)> = Vec::new();
+    for k in 0..archive.len() {
+        let member = archive.by_index_raw(k).map_err(|e| Failure::at(input, e))?;
+        let name = member.name().map_err(|e| Failure::at(input, e))?;
+        let name = name.strip_suffix(".npy").unwrap_or(&name).to_string();
+        let plain = !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', ':', '\0']);
+        if !plain {
+            return Err(Failure::at(input, format!("the member {name:?} has no plain name")));
+        }
+        names.push((k, folder.join(format!("{name}.b2nd"))));
+    }
+    for (_, path) in &names {
+        check_free(&Output { output: path.clone(), force: args.output.force })?;
+    }
+    if !folder.is_dir() {
+        fs::create_dir(folder).map_err(|e| Failure::at(folder, e))?;
+    }
+    for (k, path) in names {
+        let mut member = archive.by_index(k).map_err(|e| Failure::at(input, e))?;
+        // Members are read through a file: their decoder cannot outlive the archive.
+        let mut spool = tempfile::tempfile()?;
+        io::copy(&mut member, &mut spool)?;
+        io::Seek::rewind(&mut spool)?;
+        let items = items(input, Box::new(spool), None, None)?;
+        write_items(items, &Output { output: path, force: args.output.force }, args)?;
+    }
+    Ok(())
+}
+
+/// The array in `data`: a `.npy` file, or raw bytes if type and shape are given.
+pub fn items(
+    path: &Path,
+    mut data: Box<dyn Read>,
+    dtype: Option<&str>,
+    shape: Option<&[u64]>,
+) -> Result<Items> {
+    if dtype.is_some() || shape.is_some() {
+        let (Some(dtype), Some(shape)) = (dtype, shape) else {
+            return Err(Failure::Usage("--dtype and --shape go together".into()));
+        };
+        let dtype = Dtype::parse(dtype).map_err(|e| Failure::Usage(format!("--dtype: {e}")))?;
+        let shape = Dims::new(shape).ok_or_else(|| Failure::Usage("--shape: at most 16 numbers".into()))?;
+        return Ok(Items { header: NpyHeader { dtype, fortran: false, shape }, raw_header: None, data });
+    }
+    let mut head = vec![0; PREFIX];
+    let none =
+        || Failure::Usage(format!("{}: no .npy file; give --dtype and --shape of raw bytes", path.display()));
+    data.read_exact(&mut head).map_err(|_| none())?;
+    if !head.starts_with(MAGIC) {
+        return Err(none());
+    }
+    let at = |e: Error| Failure::at(path, e);
+    let len = NpyHeader::length(&head).map_err(at)?;
+    head.resize(len.max(PREFIX), 0);
+    data.read_exact(&mut head[PREFIX..]).map_err(|e| Failure::at(path, e))?;
+    let header = NpyHeader::parse(&head).map_err(at)?;
+    Ok(Items { header, raw_header: Some(head), data })
+}
+
+impl Items {
+    /// All items in C order.
+    pub fn read(mut self, path: &Path) -> Result<Vec<u8>> {
+        let nbytes = self.header.nbytes().unwrap_or(u64::MAX);
+        let mut data = Vec::new();
+        self.data.by_ref().take(nbytes).read_to_end(&mut data).map_err(|e| Failure::at(path, e))?;
+        let more = self.data.read(&mut [0]).map_err(|e| Failure::at(path, e))?;
+        if data.len() as u64 != nbytes || more > 0 {
+            let has = if more > 0 { "more".to_string() } else { data.len().to_string() };
+            return Err(Failure::at(path, format!("{nbytes} bytes of items expected, but it has {has}")));
+        }
+        if self.header.fortran {
+            let turned: Vec<u64> = self.header.shape.iter().rev().copied().collect();
+            let axes: Vec<usize> = (0..turned.len()).rev().collect();
+            return Ok(transposed(&data, &turned, &axes, self.header.dtype.itemsize())?);
+        }
+        Ok(data)
+    }
+}
+
+fn write_items(items: Items, output: &Output, args: &Compress) -> Result<()> {
+    let spec = spec(&items.header.shape, items.header.dtype.clone(), &args.params(1), &args.parts)?;
+    spec.params().check()?;
+    create(output, &spec, args.parts.sparse, |mut frame| {
+        frame.set_threads(args.run.threads);
+        frame.set_checksums(!args.no_checksum)?;
+        let bar = progress::bar("compressing", items.header.nbytes());
+        let canonical = NpyHeader { fortran: false, ..items.header.clone() }.to_bytes().ok();
+        let kept = items.raw_header.clone().filter(|raw| Some(raw) != canonical.as_ref());
+        let mut nd = if items.header.fortran {
+            let data = items.read(&args.input)?;
+            NdArray::from_slice(frame, &spec, &data)?
+        } else {
+            let mut data = items.data;
+            let mut nd = NdArray::from_stream(frame, &spec, |buf| {
+                data.read_exact(buf)?;
+                bar.inc(buf.len() as u64);
+                Ok(())
+            })
+            .map_err(|e| Failure::at(&args.input, e))?;
+            if data.read(&mut [0])? > 0 {
+                return Err(Failure::at(&args.input, "has more bytes than type and shape tell"));
+            }
+            nd.set_threads(args.run.threads);
+            nd
+        };
+        if let Some(raw) = kept {
+            let mut packed = vec![0xc5];
+            packed.extend(u16::try_from(raw.len()).unwrap_or(u16::MAX).to_be_bytes());
+            packed.extend(raw);
+            nd.frame_mut().set_vlmetalayer(NPY_HEADER, &packed)?;
+        }
+        Ok(nd.commit()?)
+    })
+}
+
+/// What an array shall be like.
+pub fn spec(shape: &[u64], dtype: Dtype, params: &Params, parts: &Parts) -> Result<Spec> {
+    let mut spec = Spec::new(shape, dtype)?.params_from(params);
+    if let Some(chunks) = &parts.chunks {
+        spec = spec.chunks(chunks)?;
+    }
+    if let Some(blocks) = &parts.blocks {
+        spec = spec.blocks(blocks)?;
+    }
+    Ok(spec)
+}
+
+/// Makes a frame in a temporary place, lets `fill` fill it, and puts it where `output` says.
+pub fn create(
+    output: &Output,
+    spec: &Spec,
+    sparse: bool,
+    fill: impl FnOnce(SuperChunk<'static>) -> Result<()>,
+) -> Result<()> {
+    let path = output.output.as_path();
+    let params = spec.params();
+    if sparse {
+        if path == Path::new("-") {
+            return Err(Failure::Usage("a sparse array is a directory: name one with -o".into()));
+        }
+        check_free(output)?;
+        let temp = tempfile::Builder::new().prefix(".blosc-").tempdir_in(parent(path));
+        let temp = temp.map_err(|e| Failure::at(path, e))?;
+        let frame = temp.path().join("frame");
+        fill(SuperChunk::create_dir(FsDir::create(&frame)?, &params)?)?;
+        if fs::symlink_metadata(path).is_ok() {
+            if !path.join("chunks.b2frame").is_file() {
+                return Err(Failure::at(path, "exists and is no sparse frame; it is not replaced"));
+            }
+            fs::rename(path, temp.path().join("old")).map_err(|e| Failure::at(path, e))?;
+        }
+        return fs::rename(&frame, path).map_err(|e| Failure::at(path, e));
+    }
+    if path == Path::new("-") {
+        // The header comes last: the frame is made in a temporary file and then copied.
+        let mut file = tempfile::tempfile()?;
+        fill(SuperChunk::create(file.try_clone()?, &params)?)?;
+        io::Seek::rewind(&mut file)?;
+        let mut out = io::stdout().lock();
+        io::copy(&mut file, &mut out)?;
+        return Ok(out.flush()?);
+    }
+    let temp = temporary(output)?;
+    fill(SuperChunk::create(temp.as_file().try_clone()?, &params)?)?;
+    temp.persist(path).map_err(|e| Failure::at(path, e.error))?;
+    Ok(())
+}
