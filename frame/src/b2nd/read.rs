@@ -492,7 +492,11 @@ fn wrong_chunk(chunk: u64, nbytes: usize) -> Error {
 }
 
 pub(super) fn check_len(needed: u64, given: usize) -> Result<(), Error> {
-    if needed == given as u64 { Ok(()) } else { Err(Error::OutputTooSmall { needed, given: given as u64 }) }
+    if needed == given as u64 {
+        return Ok(());
+    }
+    let allowed = "as many as the shape and the item size demand";
+    Err(Error::Param { name: "number of bytes", value: given as i64, allowed })
 }
 
 /// A block of a special chunk.
