@@ -14,6 +14,8 @@ extern crate std;
 pub mod b2nd;
 #[cfg(feature = "std")]
 pub mod bcolz;
+#[cfg(feature = "std")]
+pub mod blaze;
 #[cfg(feature = "alloc")]
 pub mod bloscpack;
 pub mod cframe;
@@ -22,6 +24,8 @@ pub mod io;
 pub mod limits;
 #[cfg(feature = "alloc")]
 pub mod msgpack;
+#[cfg(feature = "std")]
+mod packed;
 #[cfg(feature = "alloc")]
 pub mod plain;
 #[cfg(feature = "alloc")]

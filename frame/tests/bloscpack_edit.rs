@@ -44,6 +44,7 @@ fn random_options(r: &mut Random) -> Options {
         meta: MetaOptions { room: Room::Bytes(64 + r.below(900) as u32), ..MetaOptions::default() },
         reserve: [0, 0, 7, 300][r.below(4) as usize],
         sequential: r.below(8) == 0,
+        fixed_chunk_size: false,
     }
 }
 

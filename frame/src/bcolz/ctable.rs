@@ -12,9 +12,10 @@ use super::carray::{CArray, Create, read_attrs};
 use super::descriptor::{default_item, invalid, read_json, write_json};
 use super::tree::{Tree, check_column, check_columns};
 use crate::b2nd::dtype::{Dtype, Field, Struct};
-use crate::error::{Error, IoError, IoKind, Structure};
+use crate::error::{Error, IoKind, Structure};
 use crate::io::ReadAt;
 use crate::limits::Limits;
+use crate::packed::{self, Place, Strided};
 use crate::plain::{Piece, Plain, check_range};
 use crate::value::Value;
 use alloc::string::String;
@@ -30,13 +31,6 @@ pub struct CTable<T> {
     attrs: Value,
     limits: Limits,
     durable: bool,
-}
-
-/// Where a column's bytes lie in a packed row.
-#[derive(Clone, Copy)]
-struct Place {
-    at: u64,
-    len: u64,
 }
 
 impl<T: Tree> CTable<T> {
@@ -171,14 +165,7 @@ impl<T: Tree> CTable<T> {
     }
 
     fn places(&self) -> Vec<Place> {
-        let mut at = 0u64;
-        let place = |(_, column): &(String, CArray<T>)| {
-            let len = column.row_nbytes();
-            let place = Place { at, len };
-            at = at.saturating_add(len);
-            place
-        };
-        self.columns.iter().map(place).collect()
+        packed::places(self.columns.iter().map(|(_, column)| column.row_nbytes()))
     }
 
     /// Adds packed rows at the end.
@@ -331,76 +318,15 @@ impl<T: Tree> CTable<T> {
     }
 }
 
-/// The bytes of one column in packed rows.
-struct Strided<'a> {
-    data: &'a dyn ReadAt,
-    row: u64,
-    place: Place,
-    rows: u64,
-}
-
-impl ReadAt for Strided<'_> {
-    fn size(&self) -> Result<u64, IoError> {
-        Ok(self.rows.saturating_mul(self.place.len))
-    }
-
-    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
-        let (Some(first), Some(skip)) =
-            (offset.checked_div(self.place.len), offset.checked_rem(self.place.len))
-        else {
-            return Ok(0);
-        };
-        // Whole packed rows are read together, about 64 KiB of them.
-        let last = offset.saturating_add(buf.len() as u64).div_ceil(self.place.len).min(self.rows);
-        let most = (1u64 << 16).checked_div(self.row).unwrap_or(1).max(1);
-        let rows = last.saturating_sub(first).min(most);
-        let mut packed =
-            vec![0u8; usize::try_from(rows.saturating_mul(self.row)).map_err(|_| IoKind::NoSpace)?];
-        self.data.read_exact_at(first.saturating_mul(self.row), &mut packed)?;
-        let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-        let row = size(self.row).max(1);
-        let bytes = packed
-            .chunks_exact(row)
-            .flat_map(|row| row.iter().skip(size(self.place.at)).take(size(self.place.len)))
-            .skip(size(skip));
-        let mut n = 0usize;
-        for (to, from) in buf.iter_mut().zip(bytes) {
-            *to = *from;
-            n = n.saturating_add(1);
-        }
-        Ok(n)
-    }
-}
-
 impl<T: Tree> Plain for CTable<T> {
     fn nbytes(&self) -> u64 {
         self.rows().saturating_mul(self.row_nbytes())
     }
 
     fn read_plain(&self, pool: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
-        let end = check_range(at, out.len(), self.nbytes())?;
-        let row = self.row_nbytes();
-        let Some(first) = at.checked_div(row) else { return Ok(()) };
-        let last = end.div_ceil(row);
-        let size = |n: u64| usize::try_from(n).map_err(|_| Error::from(IoKind::NoSpace));
-        let rows = last.saturating_sub(first);
-        let mut packed = vec![0u8; size(rows.saturating_mul(row))?];
-        let mut items = Vec::new();
-        for ((_, column), place) in self.columns.iter().zip(self.places()) {
-            items.resize(size(rows.saturating_mul(place.len))?, 0);
-            column.read_plain(pool, first.saturating_mul(place.len), &mut items)?;
-            let (start, len) = (size(place.at)?, size(place.len)?.max(1));
-            for (to, from) in packed.chunks_exact_mut(size(row)?).zip(items.chunks_exact(len)) {
-                for (to, from) in to.iter_mut().skip(start).zip(from) {
-                    *to = *from;
-                }
-            }
-        }
-        let skip = size(at.saturating_sub(first.saturating_mul(row)))?;
-        for (to, from) in out.iter_mut().zip(packed.iter().skip(skip)) {
-            *to = *from;
-        }
-        Ok(())
+        check_range(at, out.len(), self.nbytes())?;
+        let columns: Vec<&dyn Plain> = self.columns.iter().map(|(_, column)| column as &dyn Plain).collect();
+        packed::read(&columns, &self.places(), self.row_nbytes(), pool, at, out)
     }
 
     fn chunk_nbytes(&self) -> u64 {

@@ -67,7 +67,7 @@ impl CParams {
         }
     }
 
-    fn read(storage: &Value) -> CParams {
+    pub(crate) fn read(storage: &Value) -> CParams {
         // Reading needs none of this: a chunk decodes from its own header. BLZ calls it bparams.
         let params = storage.get("cparams").or_else(|| storage.get("bparams"));
         let field = |name| params.and_then(|p| p.get(name));
@@ -84,7 +84,7 @@ impl CParams {
         }
     }
 
-    pub(super) fn to_value(&self) -> Value {
+    pub(crate) fn to_value(&self) -> Value {
         Value::object([
             ("clevel", Value::int(self.clevel)),
             ("shuffle", Value::int(self.shuffle)),
@@ -287,7 +287,7 @@ pub fn default_chunklen(expected: u64, atom: u64) -> u64 {
 }
 
 /// The bytes of one item holding the default value; zeros where it has no obvious form.
-pub(super) fn default_item(dtype: &Dtype, dflt: &Value) -> Vec<u8> {
+pub(crate) fn default_item(dtype: &Dtype, dflt: &Value) -> Vec<u8> {
     let size = usize::try_from(dtype.itemsize()).unwrap_or(0);
     let mut item = alloc::vec![0u8; size];
     let put = |item: &mut Vec<u8>, bytes: &[u8]| {
@@ -343,7 +343,7 @@ pub(super) fn default_item(dtype: &Dtype, dflt: &Value) -> Vec<u8> {
 }
 
 /// The default value bcolz gives a dtype.
-pub(super) fn zero_of(dtype: &Dtype) -> Value {
+pub(crate) fn zero_of(dtype: &Dtype) -> Value {
     match dtype {
         Dtype::Scalar(s) => match s.kind {
             Kind::Bool => Value::Bool(false),

@@ -13,6 +13,9 @@ mod descriptor;
 mod quantize;
 mod tree;
 
+pub(crate) use descriptor::{default_item, zero_of};
+pub(crate) use tree::put;
+
 pub use carray::{CArray, Create};
 pub use ctable::CTable;
 pub use descriptor::{CParams, Sizes, Storage, codec_by_name, default_chunklen, numpy_name};

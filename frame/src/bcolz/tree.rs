@@ -30,7 +30,7 @@ impl Tree for FsDir {
 }
 
 /// Puts a file in place of whatever had its name, in one step. `durable` waits for the disk.
-pub(super) fn put<T: Tree>(dir: &T, name: &str, content: &[u8], durable: bool) -> Result<(), Error> {
+pub(crate) fn put<T: Tree>(dir: &T, name: &str, content: &[u8], durable: bool) -> Result<(), Error> {
     if durable {
         return dir.replace(name, &mut |file| Ok(file.write_at(0, content)?));
     }

@@ -111,70 +111,6 @@ impl<S: Store> Bloscpack<S> {
         self.reopen()
     }
 
-    fn reopen(&mut self) -> Result<(), Error> {
-        let fresh = Bloscpack::open(&self.source, &self.limits)?;
-        let (size, header, index) = (fresh.size, fresh.header, fresh.index);
-        let (meta_header, metadata, table) = (fresh.meta_header, fresh.metadata, fresh.table);
-        (self.size, self.header, self.index) = (size, header, index);
-        (self.meta_header, self.metadata, self.table) = (meta_header, metadata, table);
-        Ok(())
-    }
-
-    /// Files without a chunk size (v0, v1) get the size of their first chunk, if all others agree.
-    fn require_uniform(&mut self) -> Result<(), Error> {
-        let Some(plains) = &self.index.plains else { return Ok(()) };
-        let mut sizes = plains.windows(2).filter_map(|w| match w {
-            [start, end] => end.checked_sub(*start),
-            _ => None,
-        });
-        let first = sizes.next().unwrap_or(0);
-        let known = self.header.chunk_size.map_or(first, u64::from);
-        let mut before = first;
-        let uniform = sizes.all(|n| core::mem::replace(&mut before, n) == known) && before <= known;
-        let Some(size) = u32::try_from(known).ok().filter(|_| uniform) else {
-            return Err(Error::Unsupported {
-                structure: crate::error::Structure::BloscpackChunk,
-                what: "changing a file whose chunks have different sizes",
-            });
-        };
-        self.header.chunk_size = Some(size);
-        Ok(())
-    }
-
-    fn plan(&self, edit: &Edit, content: &Content<'_>) -> Result<Plan, Error> {
-        let old = self.nchunks();
-        let mut header = self.header;
-        let fresh = self.nbytes() == 0;
-        let size = match header.chunk_size {
-            Some(n) if n > 0 && !fresh => n,
-            // Nothing to be compatible with: start over with a sensible size.
-            _ => u32::try_from(content.nbytes().min(edit.chunk_size.max(1).into())).unwrap_or(u32::MAX),
-        };
-        let step = u64::from(size.max(1));
-        let nchunks = content.nbytes().div_ceil(step).max(1);
-        let last = content.nbytes().saturating_sub(nchunks.saturating_sub(1).saturating_mul(step));
-        if header.layout == Layout::V3 && header.offsets {
-            let entries = old.saturating_add(header.max_app);
-            header.max_app = match entries.checked_sub(nchunks) {
-                Some(left) => left,
-                None if edit.grow || fresh => nchunks.saturating_mul(10),
-                None => {
-                    let (asked, limit) = (nchunks, entries);
-                    return Err(Error::Limit { what: "chunks in the offsets table", asked, limit });
-                }
-            };
-        }
-        // What the others keep to themselves (v0, v1) stays out of their headers when they are written.
-        header.chunk_size = Some(size);
-        header.last_chunk = u32::try_from(last).ok();
-        header.nchunks = Some(nchunks);
-        let changed = content.changed();
-        let start = changed.start.checked_div(step).unwrap_or(0);
-        let end = if fresh { nchunks } else { changed.end.div_ceil(step).min(nchunks) };
-        let start = if fresh { 0 } else { start };
-        Ok(Plan { header, nchunks, encode: start..end.max(start) })
-    }
-
     /// Whether only new chunks are added, and every write of the switch lies in one unit.
     fn fits_in_place(&self, plan: &Plan) -> bool {
         let old = self.nchunks();
@@ -295,6 +231,72 @@ impl<S: Store> Bloscpack<S> {
             }
         }
         self.reopen()
+    }
+}
+
+impl<S: WriteAt> Bloscpack<S> {
+    fn reopen(&mut self) -> Result<(), Error> {
+        let fresh = Bloscpack::open(&self.source, &self.limits)?;
+        let (size, header, index) = (fresh.size, fresh.header, fresh.index);
+        let (meta_header, metadata, table) = (fresh.meta_header, fresh.metadata, fresh.table);
+        (self.size, self.header, self.index) = (size, header, index);
+        (self.meta_header, self.metadata, self.table) = (meta_header, metadata, table);
+        Ok(())
+    }
+
+    /// Files without a chunk size (v0, v1) get the size of their first chunk, if all others agree.
+    fn require_uniform(&mut self) -> Result<(), Error> {
+        let Some(plains) = &self.index.plains else { return Ok(()) };
+        let mut sizes = plains.windows(2).filter_map(|w| match w {
+            [start, end] => end.checked_sub(*start),
+            _ => None,
+        });
+        let first = sizes.next().unwrap_or(0);
+        let known = self.header.chunk_size.map_or(first, u64::from);
+        let mut before = first;
+        let uniform = sizes.all(|n| core::mem::replace(&mut before, n) == known) && before <= known;
+        let Some(size) = u32::try_from(known).ok().filter(|_| uniform) else {
+            return Err(Error::Unsupported {
+                structure: crate::error::Structure::BloscpackChunk,
+                what: "changing a file whose chunks have different sizes",
+            });
+        };
+        self.header.chunk_size = Some(size);
+        Ok(())
+    }
+
+    fn plan(&self, edit: &Edit, content: &Content<'_>) -> Result<Plan, Error> {
+        let old = self.nchunks();
+        let mut header = self.header;
+        let fresh = self.nbytes() == 0;
+        let size = match header.chunk_size {
+            Some(n) if n > 0 && !fresh => n,
+            // Nothing to be compatible with: start over with a sensible size.
+            _ => u32::try_from(content.nbytes().min(edit.chunk_size.max(1).into())).unwrap_or(u32::MAX),
+        };
+        let step = u64::from(size.max(1));
+        let nchunks = content.nbytes().div_ceil(step).max(1);
+        let last = content.nbytes().saturating_sub(nchunks.saturating_sub(1).saturating_mul(step));
+        if header.layout == Layout::V3 && header.offsets {
+            let entries = old.saturating_add(header.max_app);
+            header.max_app = match entries.checked_sub(nchunks) {
+                Some(left) => left,
+                None if edit.grow || fresh => nchunks.saturating_mul(10),
+                None => {
+                    let (asked, limit) = (nchunks, entries);
+                    return Err(Error::Limit { what: "chunks in the offsets table", asked, limit });
+                }
+            };
+        }
+        // What the others keep to themselves (v0, v1) stays out of their headers when they are written.
+        header.chunk_size = Some(size);
+        header.last_chunk = u32::try_from(last).ok();
+        header.nchunks = Some(nchunks);
+        let changed = content.changed();
+        let start = changed.start.checked_div(step).unwrap_or(0);
+        let end = if fresh { nchunks } else { changed.end.div_ceil(step).min(nchunks) };
+        let start = if fresh { 0 } else { start };
+        Ok(Plan { header, nchunks, encode: start..end.max(start) })
     }
 
     /// Overwrites decoded bytes within the room their chunks have (§7.1). Not atomic: a crash in between

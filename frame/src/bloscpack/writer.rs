@@ -52,6 +52,8 @@ pub struct Options {
     pub reserve: u32,
     /// The sink cannot go back to patch the header.
     pub sequential: bool,
+    /// Keep the chunk size even when there is less data than that, as files that are parts of a whole must.
+    pub fixed_chunk_size: bool,
 }
 
 impl Default for Options {
@@ -67,6 +69,7 @@ impl Default for Options {
             meta: MetaOptions::default(),
             reserve: 0,
             sequential: false,
+            fixed_chunk_size: false,
         }
     }
 }
@@ -206,7 +209,10 @@ impl<W: WriteAt> Writer<W> {
             (Some(value), _) => section = metadata::build(value, &options.meta)?.1,
             (None, _) => {}
         }
-        let cs = len.map_or(options.chunk_size.into(), |len| len.min(options.chunk_size.into()));
+        let cs = match len {
+            Some(len) if !options.fixed_chunk_size => len.min(options.chunk_size.into()),
+            _ => options.chunk_size.into(),
+        };
         header.chunk_size = u32::try_from(cs).ok();
         if let Some(len) = len {
             let n = len.div_ceil(cs.max(1)).max(1);
@@ -294,15 +300,31 @@ impl<W: WriteAt> Writer<W> {
 
     fn put_chunk(&mut self, pool: &mut Pool, data: &[u8]) -> Result<(), Error> {
         let chunk = encode_chunk(pool, &self.options.params, data, self.options.reserve)?;
+        self.put_encoded(&chunk, u32::try_from(data.len()).unwrap_or(u32::MAX))
+    }
+
+    fn put_encoded(&mut self, chunk: &[u8], nbytes: u32) -> Result<(), Error> {
         if self.header.offsets {
             self.starts.push(self.at);
         }
-        self.put(&chunk)?;
-        let digest = self.header.checksum.digest(&chunk);
+        self.put(chunk)?;
+        let digest = self.header.checksum.digest(chunk);
         self.put(digest.as_ref())?;
         self.nchunks = self.nchunks.saturating_add(1);
-        self.last = u32::try_from(data.len()).unwrap_or(u32::MAX);
+        self.last = nbytes;
         Ok(())
+    }
+
+    /// Takes a whole chunk that is encoded already and holds `nbytes` bytes.
+    ///
+    /// # Errors
+    /// [`Error::Changed`] for more than the announced length.
+    pub fn write_encoded(&mut self, chunk: &[u8], nbytes: u32) -> Result<(), Error> {
+        self.written = self.written.saturating_add(nbytes.into());
+        if !self.pending.is_empty() || self.known.is_some_and(|len| self.written > len) {
+            return Err(Error::Changed { what: "there is more data than was announced" });
+        }
+        self.put_encoded(chunk, nbytes)
     }
 
     /// Writes the last chunk, the table and the final header; returns the sink.
@@ -322,7 +344,7 @@ impl<W: WriteAt> Writer<W> {
         }
         if self.known.is_none() && !self.options.sequential {
             // A single short chunk is as large as the data, as when the length is known.
-            if self.nchunks == 1 {
+            if self.nchunks == 1 && !self.options.fixed_chunk_size {
                 self.header.chunk_size = Some(self.last);
             }
             self.header.nchunks = Some(self.nchunks);

@@ -1,0 +1,377 @@
+//! A dataset: one column, or the columns of a nested dtype as packed rows.
+//!
+//! The order of an edit is that of bcolz directories: super-chunk files first, each put in place by a
+//! rename; then `sizes`; then surplus files are removed. Appending and cutting the end are so atomic.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use super::column::{Column, Part};
+use super::storage::{
+    MetaSyntax, Names, Storage, dflt_of, format, invalid, parse, plain_attributes, sizes_value,
+    typed_attributes,
+};
+use crate::b2nd::dtype::Dtype;
+use crate::bcolz::{CParams, Sizes, Tree, default_chunklen, default_item, zero_of};
+use crate::error::{Error, IoKind};
+use crate::io::ReadAt;
+use crate::limits::Limits;
+use crate::packed::{self, Place, Strided};
+use crate::plain::{Content, Piece, Plain, check_range};
+use crate::value::{TextLimits, Value};
+use alloc::string::String;
+use alloc::vec::Vec;
+use blosc_core::Pool;
+use core::ops::Range;
+
+/// How a new dataset is laid out.
+#[derive(Clone, Debug)]
+pub struct Create {
+    /// One dtype or named columns.
+    pub names: Names,
+    /// Shape of a row; empty for one item per row. Only for a single column.
+    pub row: Vec<u64>,
+    /// Rows per chunk; chosen from `expectedlen` by default.
+    pub chunklen: Option<u64>,
+    /// Chunks per super-chunk file; about 64 MiB of data by default.
+    pub superchunk: Option<u64>,
+    /// Expected number of rows.
+    pub expectedlen: u64,
+    /// Compression.
+    pub cparams: CParams,
+    /// Fill value; zero of the dtype by default.
+    pub dflt: Option<Value>,
+    /// User attributes.
+    pub attrs: Value,
+    /// Syntax of the files in `meta/`.
+    pub syntax: MetaSyntax,
+}
+
+impl Create {
+    /// Rows of this dtype; a structured one becomes columns.
+    pub fn new(dtype: &Dtype) -> Create {
+        Create {
+            names: Names::columns_of(dtype),
+            row: Vec::new(),
+            chunklen: None,
+            superchunk: None,
+            expectedlen: 0,
+            cparams: CParams::default(),
+            dflt: None,
+            attrs: Value::Object(Vec::new()),
+            syntax: MetaSyntax::Json,
+        }
+    }
+}
+
+/// A Blaze directory.
+pub struct Blaze<T> {
+    meta: T,
+    storage: Storage,
+    sizes: Sizes,
+    attrs: Value,
+    syntax: MetaSyntax,
+    columns: Vec<(Vec<String>, Column<T>)>,
+    durable: bool,
+}
+
+/// Whether a directory has the files of this layout and not those of bcolz.
+pub fn is_blaze<T: Tree>(root: &T) -> bool {
+    let has = |dir: &T, name: &str| dir.open(name, false).is_ok();
+    if has(root, "__rootdirs__") || has(root, "__attrs__") {
+        return false;
+    }
+    match root.enter("data") {
+        Ok(data) => !has(&data, "__0.blp"),
+        Err(_) => root.enter("meta").is_ok(),
+    }
+}
+
+/// Finds the super-chunks of the column at a path.
+pub(super) type Find<'f, T> = dyn FnMut(&[String]) -> Result<Vec<Part<T>>, Error> + 'f;
+
+fn read<T: Tree>(meta: &T, name: &'static str) -> Result<Option<(Value, MetaSyntax)>, Error> {
+    match meta.read(name, TextLimits::JSON.bytes as u64) {
+        Ok(text) => parse(&text, name).map(Some),
+        Err(Error::Io(e)) if e.kind == IoKind::NotFound => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+/// Walks from `data/` to the directory of a column.
+pub(super) fn descend<T: Tree>(data: &T, path: &[String]) -> Result<Option<T>, Error> {
+    let mut dir = None;
+    for name in path {
+        dir = Some(dir.as_ref().unwrap_or(data).enter(name)?);
+    }
+    Ok(dir)
+}
+
+impl<T: Tree + Clone> Blaze<T> {
+    /// Opens the dataset in `root`.
+    ///
+    /// # Errors
+    /// Malformed descriptors, unsupported layouts, names that leave the directory. Files of data are opened
+    /// when they are read.
+    pub fn open(root: &T, limits: &Limits) -> Result<Blaze<T>, Error> {
+        let data = root.enter("data")?;
+        Blaze::open_parts(root, limits, &mut |path| {
+            let dir = descend(&data, path)?.unwrap_or_else(|| data.clone());
+            Ok(alloc::vec![Part { files: 1..=u64::MAX, dir }])
+        })
+    }
+
+    /// Opens a dataset whose super-chunks lie where `find` says, for each column's path.
+    pub(super) fn open_parts(root: &T, limits: &Limits, find: &mut Find<'_, T>) -> Result<Blaze<T>, Error> {
+        let meta = root.enter("meta")?;
+        let Some((sizes, _)) = read(&meta, "sizes")? else { return invalid("meta/sizes (missing)", 0) };
+        let sizes = Sizes::from_value(&sizes)?;
+        let Some((storage, syntax)) = read(&meta, "storage")? else {
+            return invalid("meta/storage (missing)", 0);
+        };
+        let storage = Storage::from_value(&storage, &sizes.shape)?;
+        let attrs = read(&meta, "attributes")?.map_or(Value::Object(Vec::new()), |(attrs, _)| attrs);
+        let nested = matches!(storage.names, Names::Columns(_));
+        if nested && sizes.shape.len() > 1 {
+            return invalid("shape (columns with more than one dimension)", 0);
+        }
+        let mut columns = Vec::new();
+        for (path, dtype) in storage.names.leaves() {
+            let column = Column::open(find(&path)?, &storage, dtype, &sizes.shape, limits)?;
+            columns.push((path, column));
+        }
+        Ok(Blaze { meta, storage, sizes, attrs, syntax, columns, durable: true })
+    }
+
+    /// Creates an empty dataset in the empty directory `root`.
+    pub fn create(root: &T, create: &Create, limits: &Limits) -> Result<Blaze<T>, Error> {
+        let leaves = create.names.leaves();
+        let item = leaves.iter().fold(0u64, |n, (_, dtype)| n.saturating_add(dtype.itemsize().into()));
+        let row = create.row.iter().try_fold(item, |n, &dim| n.checked_mul(dim)).unwrap_or(u64::MAX);
+        let chunklen = create.chunklen.unwrap_or_else(|| default_chunklen(create.expectedlen, row.max(1)));
+        let chunk = chunklen.saturating_mul(row).max(1);
+        let superchunk =
+            create.superchunk.unwrap_or((64u64 << 20).checked_div(chunk).unwrap_or(1).clamp(1, 1024));
+        let dflt = create.dflt.clone().unwrap_or_else(|| match &create.names {
+            Names::One(dtype) => zero_of(dtype),
+            Names::Columns(_) => Value::Null,
+        });
+        let storage = Storage {
+            names: create.names.clone(),
+            cparams: create.cparams.clone(),
+            chunklen,
+            superchunk: Some(superchunk),
+            expectedlen: create.expectedlen,
+            dflt,
+        };
+        storage.cparams.params(1)?;
+        let shape: Vec<u64> = core::iter::once(0).chain(create.row.iter().copied()).collect();
+        // Refuses what could not be opened again, before anything is written.
+        Storage::from_value(&storage.to_value(&shape, create.syntax), &shape)?;
+        let (data, meta) = (root.make("data")?, root.make("meta")?);
+        let sizes = Sizes { shape, nbytes: 0, cbytes: 0 };
+        let attrs = match create.syntax {
+            MetaSyntax::Json => create.attrs.clone(),
+            MetaSyntax::Yaml => typed_attributes(&create.attrs),
+        };
+        let put = |name: &str, value: &Value| write(&meta, name, value, create.syntax, false);
+        put("storage", &storage.to_value(&sizes.shape, create.syntax))?;
+        put("sizes", &sizes_value(&sizes, create.syntax))?;
+        put("attributes", &attrs)?;
+        for (path, _) in &leaves {
+            let mut dir = data.clone();
+            for name in path {
+                dir = match dir.enter(name) {
+                    Err(e) if e.kind == IoKind::NotFound => dir.make(name)?,
+                    other => other?,
+                };
+            }
+        }
+        Blaze::open(root, limits)
+    }
+
+    /// Whether each step waits for the disk; on unless a whole new dataset is being made.
+    pub fn durable(mut self, durable: bool) -> Self {
+        self.durable = durable;
+        self.columns.iter_mut().for_each(|(_, column)| column.durable = durable);
+        self
+    }
+
+    /// Sets the bytes of room at the end of each chunk that is written.
+    pub fn reserve(mut self, bytes: u32) -> Self {
+        self.columns.iter_mut().for_each(|(_, column)| column.reserve = bytes);
+        self
+    }
+
+    /// What `meta/storage` says.
+    pub fn storage(&self) -> &Storage {
+        &self.storage
+    }
+
+    /// Rows, then the shape of a row.
+    pub fn shape(&self) -> &[u64] {
+        &self.sizes.shape
+    }
+
+    /// What `meta/sizes` says.
+    pub fn sizes(&self) -> &Sizes {
+        &self.sizes
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> u64 {
+        self.sizes.rows()
+    }
+
+    /// Bytes of a packed row.
+    pub fn row_nbytes(&self) -> u64 {
+        self.columns.iter().fold(0, |n, (_, column)| n.saturating_add(column.row))
+    }
+
+    /// The user's attributes, plain values also where the file has them typed.
+    pub fn attrs(&self) -> Value {
+        plain_attributes(&self.attrs)
+    }
+
+    /// The syntax of the files in `meta/`.
+    pub fn syntax(&self) -> MetaSyntax {
+        self.syntax
+    }
+
+    /// Columns and their paths; a single column has an empty one.
+    pub fn columns(&self) -> impl Iterator<Item = (&[String], &Column<T>)> {
+        self.columns.iter().map(|(path, column)| (path.as_slice(), column))
+    }
+
+    /// The column at a path, its names joined by dots.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchName`].
+    pub fn column(&self, path: &str) -> Result<&Column<T>, Error> {
+        let found = self.columns.iter().find(|(names, _)| names.join(".") == path);
+        found.map(|(_, column)| column).ok_or(Error::NoSuchName { what: "column" })
+    }
+
+    fn places(&self) -> Vec<Place> {
+        packed::places(self.columns.iter().map(|(_, column)| column.row))
+    }
+
+    /// Adds packed rows at the end.
+    pub fn append(&mut self, pool: &mut Pool, data: &dyn ReadAt) -> Result<(), Error> {
+        let rows = self.rows();
+        self.splice(pool, rows..rows, data)
+    }
+
+    /// Overwrites packed rows from `row` on.
+    pub fn set(&mut self, pool: &mut Pool, row: u64, data: &dyn ReadAt) -> Result<(), Error> {
+        let n = self.whole_rows(data)?;
+        self.splice(pool, row..row.saturating_add(n), data)
+    }
+
+    /// As [`Blaze::set`], within the room of the chunks: nothing moves, but a crash can leave a chunk whose
+    /// checksum does not match.
+    ///
+    /// # Errors
+    /// [`Error::OutputTooSmall`] when a chunk does not fit any more.
+    pub fn set_in_place(&mut self, pool: &mut Pool, row: u64, data: &dyn ReadAt) -> Result<(), Error> {
+        let rows = self.whole_rows(data)?;
+        let bytes = self.row_nbytes();
+        let places = self.places();
+        for ((_, column), place) in self.columns.iter_mut().zip(places) {
+            let source = Strided { data, row: bytes, place, rows };
+            column.set_in_place(pool, row.saturating_mul(place.len), &source)?;
+        }
+        Ok(())
+    }
+
+    /// Removes rows; those behind them move up.
+    pub fn remove(&mut self, pool: &mut Pool, rows: Range<u64>) -> Result<(), Error> {
+        self.splice(pool, rows, &[0u8; 0].as_slice())
+    }
+
+    fn whole_rows(&self, data: &dyn ReadAt) -> Result<u64, Error> {
+        let (size, row) = (data.size()?, self.row_nbytes());
+        let value = i64::try_from(size).unwrap_or(i64::MAX);
+        let count = size.checked_div(row).filter(|n| n.checked_mul(row) == Some(size));
+        count.ok_or(Error::Param { name: "bytes", value, allowed: "whole rows" })
+    }
+
+    /// Replaces rows by packed rows.
+    pub fn splice(&mut self, pool: &mut Pool, rows: Range<u64>, data: &dyn ReadAt) -> Result<(), Error> {
+        let count = self.whole_rows(data)?;
+        let row = self.row_nbytes();
+        let places = self.places();
+        for ((_, column), place) in self.columns.iter_mut().zip(places) {
+            let source = Strided { data, row, place, rows: count };
+            let pieces = alloc::vec![Piece::New(&source, 0..count.saturating_mul(place.len))];
+            let range = rows.start.saturating_mul(place.len)..rows.end.saturating_mul(place.len);
+            column.prepare(pool, &Content::splice(column.nbytes(), range, pieces)?)?;
+        }
+        let gone = rows.end.saturating_sub(rows.start);
+        self.commit(self.rows().saturating_sub(gone).saturating_add(count))
+    }
+
+    /// Cuts rows off the end or adds rows of the default value.
+    pub fn resize(&mut self, pool: &mut Pool, rows: u64) -> Result<(), Error> {
+        for (path, column) in &mut self.columns {
+            let old = column.nbytes();
+            let Some(new) = rows.checked_mul(column.row) else {
+                return invalid("rows", i64::try_from(rows).unwrap_or(i64::MAX));
+            };
+            let item = default_item(&column.dtype, dflt_of(&self.storage.names, &self.storage.dflt, path));
+            let pieces = match new.checked_sub(old) {
+                Some(more) if more > 0 => alloc::vec![Piece::Fill(&item, more)],
+                _ => Vec::new(),
+            };
+            column.prepare(pool, &Content::splice(old, new.min(old)..old, pieces)?)?;
+        }
+        self.commit(rows)
+    }
+
+    fn commit(&mut self, rows: u64) -> Result<(), Error> {
+        if let Some(first) = self.sizes.shape.first_mut() {
+            *first = rows;
+        }
+        self.sizes.nbytes = rows.saturating_mul(self.row_nbytes());
+        self.sizes.cbytes =
+            self.columns.iter().fold(0, |n, (_, column)| n.saturating_add(column.stored_bytes()));
+        write(&self.meta, "sizes", &sizes_value(&self.sizes, self.syntax), self.syntax, self.durable)?;
+        self.columns.iter_mut().try_for_each(|(_, column)| column.commit(rows))
+    }
+
+    /// Checks every super-chunk of every column.
+    pub fn verify(&self, pool: &mut Pool) -> Result<Vec<(String, u64, Error)>, Error> {
+        let mut damaged = Vec::new();
+        for (path, column) in &self.columns {
+            damaged.extend(column.verify(pool)?.into_iter().map(|(k, error)| (path.join("."), k, error)));
+        }
+        Ok(damaged)
+    }
+}
+
+fn write<T: Tree>(
+    meta: &T,
+    name: &str,
+    value: &Value,
+    syntax: MetaSyntax,
+    durable: bool,
+) -> Result<(), Error> {
+    crate::bcolz::put(meta, name, format(value, syntax).as_bytes(), durable)
+}
+
+impl<T: Tree + Clone> Plain for Blaze<T> {
+    fn nbytes(&self) -> u64 {
+        self.rows().saturating_mul(self.row_nbytes())
+    }
+
+    fn read_plain(&self, pool: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
+        check_range(at, out.len(), self.nbytes())?;
+        if let [(_, column)] = self.columns.as_slice() {
+            return column.read_plain(pool, at, out);
+        }
+        let columns: Vec<&dyn Plain> = self.columns.iter().map(|(_, column)| column as &dyn Plain).collect();
+        packed::read(&columns, &self.places(), self.row_nbytes(), pool, at, out)
+    }
+
+    fn chunk_nbytes(&self) -> u64 {
+        self.storage.chunklen.saturating_mul(self.row_nbytes()).max(1)
+    }
+}

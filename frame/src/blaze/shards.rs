@@ -1,0 +1,113 @@
+//! Super-chunks spread over several directories, opened as one dataset.
+//!
+//! ```text
+//! {"meta": "node0/x", "shards": [{"path": "node0/x", "first": 1, "last": 4}, {"path": "node1/x", "first": 5, "last": 9}]}
+//! ```
+//! Paths are relative to the manifest; each leads to a directory with `data/`, and that of `meta` to one
+//! with `meta/` as well. First and last are numbers of super-chunk files.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use super::column::Part;
+use super::dataset::{Blaze, descend};
+use super::storage::invalid;
+use crate::error::{Error, IoKind, Structure};
+use crate::io::FsDir;
+use crate::limits::Limits;
+use crate::value::{TextLimits, Value};
+use alloc::string::String;
+use alloc::vec::Vec;
+use std::path::{Component, Path, PathBuf};
+
+/// One directory and the super-chunks it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// Path, relative to the manifest.
+    pub path: PathBuf,
+    /// Number of the first super-chunk file.
+    pub first: u64,
+    /// Number of the last one.
+    pub last: u64,
+}
+
+/// A manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shards {
+    /// The directory that has `meta/`.
+    pub meta: PathBuf,
+    /// Where the super-chunks are.
+    pub shards: Vec<Shard>,
+}
+
+impl Shards {
+    /// Reads a manifest.
+    ///
+    /// # Errors
+    /// Paths that lead out of the manifest's directory, unless `anywhere` allows them; ranges that overlap.
+    pub fn parse(text: &[u8], anywhere: bool) -> Result<Shards, Error> {
+        let value = Value::parse_json(text, &TextLimits::JSON).map_err(|error| Error::Text {
+            structure: Structure::Bcolz,
+            field: "shards",
+            offset: 0,
+            error,
+        })?;
+        let path = |value: Option<&Value>| {
+            let path = PathBuf::from(value.and_then(Value::as_text).unwrap_or(""));
+            let inside = path.components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir));
+            if path.as_os_str().is_empty() || !(inside || anywhere) {
+                return Err(Error::from(IoKind::Name));
+            }
+            Ok(path)
+        };
+        let meta = path(value.get("meta"))?;
+        let mut shards = Vec::new();
+        for shard in value.get("shards").and_then(Value::as_list).unwrap_or_default() {
+            let number = |name| shard.get(name).and_then(Value::as_u64).unwrap_or(0);
+            let shard =
+                Shard { path: path(shard.get("path"))?, first: number("first"), last: number("last") };
+            if shard.first == 0 || shard.last < shard.first {
+                return invalid("first and last of a shard", i64::try_from(shard.first).unwrap_or(i64::MAX));
+            }
+            shards.push(shard);
+        }
+        let mut order: Vec<&Shard> = shards.iter().collect();
+        order.sort_by_key(|s| s.first);
+        if order.windows(2).any(|w| matches!(w, [a, b] if b.first <= a.last)) {
+            return invalid("shards (overlapping)", 0);
+        }
+        Ok(Shards { meta, shards })
+    }
+
+    /// The manifest's text.
+    pub fn to_json(&self) -> String {
+        let text = |path: &Path| Value::text(path.to_string_lossy());
+        let shard = |s: &Shard| {
+            Value::object([
+                ("path", text(&s.path)),
+                ("first", Value::int(s.first)),
+                ("last", Value::int(s.last)),
+            ])
+        };
+        let shards = Value::List(self.shards.iter().map(shard).collect());
+        alloc::format!("{}\n", Value::object([("meta", text(&self.meta)), ("shards", shards)]).to_json())
+    }
+
+    /// Opens the dataset; `base` is the manifest's directory. Shards that are not there fail when read.
+    pub fn open(&self, base: &Path, limits: &Limits) -> Result<Blaze<FsDir>, Error> {
+        let root = FsDir::open(base.join(&self.meta))?;
+        Blaze::open_parts(&root, limits, &mut |path| {
+            let mut parts = Vec::new();
+            for shard in &self.shards {
+                // A shard on a node that is away is not an error until something of it is wanted.
+                let Ok(dir) = FsDir::open(base.join(&shard.path)).and_then(|d| d.subdirectory("data")) else {
+                    continue;
+                };
+                let dir = match descend(&dir, path) {
+                    Ok(inner) => inner.unwrap_or(dir),
+                    Err(_) => continue,
+                };
+                parts.push(Part { files: shard.first..=shard.last, dir });
+            }
+            Ok(parts)
+        })
+    }
+}

@@ -1,0 +1,107 @@
+//! Packed rows: the columns of a table side by side, one row after the other.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use crate::error::{Error, IoError, IoKind};
+use crate::io::ReadAt;
+use crate::plain::Plain;
+use alloc::vec;
+use alloc::vec::Vec;
+use blosc_core::Pool;
+
+/// Where a column's bytes lie in a packed row.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    /// Offset in the row.
+    pub at: u64,
+    /// Bytes of the column.
+    pub len: u64,
+}
+
+/// The places of columns of these sizes.
+pub(crate) fn places(sizes: impl Iterator<Item = u64>) -> Vec<Place> {
+    let mut at = 0u64;
+    let place = |len: u64| {
+        let place = Place { at, len };
+        at = at.saturating_add(len);
+        place
+    };
+    sizes.map(place).collect()
+}
+
+/// The bytes of one column in packed rows.
+pub(crate) struct Strided<'a> {
+    /// Packed rows.
+    pub data: &'a dyn ReadAt,
+    /// Bytes of a row.
+    pub row: u64,
+    /// Where the column lies in it.
+    pub place: Place,
+    /// How many rows there are.
+    pub rows: u64,
+}
+
+impl ReadAt for Strided<'_> {
+    fn size(&self) -> Result<u64, IoError> {
+        Ok(self.rows.saturating_mul(self.place.len))
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
+        let (Some(first), Some(skip)) =
+            (offset.checked_div(self.place.len), offset.checked_rem(self.place.len))
+        else {
+            return Ok(0);
+        };
+        // Whole packed rows are read together, about 64 KiB of them.
+        let last = offset.saturating_add(buf.len() as u64).div_ceil(self.place.len).min(self.rows);
+        let most = (1u64 << 16).checked_div(self.row).unwrap_or(1).max(1);
+        let rows = last.saturating_sub(first).min(most);
+        let mut packed =
+            vec![0u8; usize::try_from(rows.saturating_mul(self.row)).map_err(|_| IoKind::NoSpace)?];
+        self.data.read_exact_at(first.saturating_mul(self.row), &mut packed)?;
+        let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let row = size(self.row).max(1);
+        let bytes = packed
+            .chunks_exact(row)
+            .flat_map(|row| row.iter().skip(size(self.place.at)).take(size(self.place.len)))
+            .skip(size(skip));
+        let mut n = 0usize;
+        for (to, from) in buf.iter_mut().zip(bytes) {
+            *to = *from;
+            n = n.saturating_add(1);
+        }
+        Ok(n)
+    }
+}
+
+/// Fills `out` with packed rows of `row` bytes from byte `at` on.
+pub(crate) fn read(
+    columns: &[&dyn Plain],
+    places: &[Place],
+    row: u64,
+    pool: &mut Pool,
+    at: u64,
+    out: &mut [u8],
+) -> Result<(), Error> {
+    let end = at.saturating_add(out.len() as u64);
+    let Some(first) = at.checked_div(row) else { return Ok(()) };
+    let last = end.div_ceil(row);
+    let size = |n: u64| usize::try_from(n).map_err(|_| Error::from(IoKind::NoSpace));
+    let rows = last.saturating_sub(first);
+    let mut packed = vec![0u8; size(rows.saturating_mul(row))?];
+    let mut items = Vec::new();
+    for (column, place) in columns.iter().zip(places) {
+        items.resize(size(rows.saturating_mul(place.len))?, 0);
+        column.read_plain(pool, first.saturating_mul(place.len), &mut items)?;
+        let (start, len) = (size(place.at)?, size(place.len)?.max(1));
+        for (to, from) in packed.chunks_exact_mut(size(row)?).zip(items.chunks_exact(len)) {
+            if let Some(to) = to.get_mut(start..start.saturating_add(len)) {
+                to.copy_from_slice(from);
+            }
+        }
+    }
+    let skip = size(at.saturating_sub(first.saturating_mul(row)))?;
+    if let Some(from) = packed.get(skip..skip.saturating_add(out.len())) {
+        out.copy_from_slice(from);
+    }
+    Ok(())
+}
