@@ -9,7 +9,9 @@ use blosc_bench::measure::Plan;
 use blosc_bench::report::console;
 use blosc_bench::result::Row;
 use blosc_bench::result::file::Writer;
-use blosc_bench::suite::{Choice, Job, Setting, chunks, codecs, goals, kernels, latency, threads};
+use blosc_bench::suite::{
+    Choice, Job, Setting, chunks, codecs, containers, goals, kernels, latency, threads,
+};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -62,7 +64,7 @@ pub fn run(args: &super::Run) -> Result<ExitCode, String> {
             None => choice.engines.push(engine::open(name)?),
         }
     }
-    let known = ["kernels", "split", "codecs", "chunks", "latency", "threads", "goals"];
+    let known = ["kernels", "split", "codecs", "chunks", "frames", "arrays", "latency", "threads", "goals"];
     let mut jobs = Vec::new();
     for name in &args.suite {
         if name != "all" && !known.contains(&name.as_str()) {
@@ -80,6 +82,11 @@ pub fn run(args: &super::Run) -> Result<ExitCode, String> {
     }
     if wants("chunks") {
         jobs.extend(chunks::jobs(&choice));
+    }
+    for name in ["frames", "arrays"] {
+        if wants(name) {
+            jobs.extend(containers::jobs(if name == "frames" { "frames" } else { "arrays" }, &choice));
+        }
     }
     if wants("latency") {
         jobs.extend(latency::jobs(&choice));

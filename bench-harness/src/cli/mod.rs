@@ -128,7 +128,8 @@ struct Files {
 /// What `run` can be told.
 #[derive(Args, Clone)]
 struct Run {
-    /// Suites, comma-separated: kernels split codecs chunks latency threads goals all.
+    /// Suites, comma-separated: kernels split codecs chunks frames arrays latency
+    /// threads goals all. `all` is all but goals.
     #[arg(long, value_delimiter = ',', default_value = "all")]
     suite: Vec<String>,
     /// Kernel levels: scalar sse2 avx2 gfni avx512 neon all.

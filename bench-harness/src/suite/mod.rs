@@ -2,6 +2,7 @@
 
 pub mod chunks;
 pub mod codecs;
+pub mod containers;
 pub mod goals;
 pub mod kernels;
 pub mod latency;
