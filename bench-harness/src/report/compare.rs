@@ -225,10 +225,11 @@ fn quoted(text: &str) -> String {
 /// The machine and the chosen rows as Markdown.
 pub fn markdown(file: &Results, filter: &str) -> String {
     let mut out = format!("{}, `{}`\n\n", file.machine.name, file.command.trim());
-    let mut table = Table::new(&["case", "GB/s", "of a copy", "ratio", "against"]);
+    let mut table = Table::new(&["case", "time", "GB/s", "of a copy", "ratio", "against"]);
     for r in file.rows.iter().filter(|r| r.median_ns.is_some() && matches(r, filter)) {
         table.row(vec![
             r.label(),
+            r.median_ns.map_or("-".into(), super::table::duration),
             maybe(r.gbps),
             maybe(r.vs_copy),
             maybe(r.ratio),

@@ -1,6 +1,6 @@
 //! What a run prints when it is done: the machine, kernel speeds, chunk speeds, and what was refused.
 
-use super::table::{Table, figure, maybe, size};
+use super::table::{Table, duration, figure, maybe, size};
 use crate::data::generate;
 use crate::machine::Machine;
 use crate::measure::stats::geometric_mean;
@@ -26,6 +26,19 @@ pub fn summary(machine: &Machine, rows: &[Row]) -> String {
              and decompression as a fraction of a copy\n\n{}",
             chunks.text()
         );
+    }
+    let peers = peer_table(rows);
+    if !peers.is_empty() {
+        let _ = writeln!(
+            out,
+            "\nAgainst {}: speed, mean (worst) over all arrays; worst size\n\n{}",
+            rows.iter().find_map(|r| r.peer.clone()).unwrap_or_default(),
+            peers.text()
+        );
+    }
+    let others = other_table(rows);
+    if !others.is_empty() {
+        let _ = writeln!(out, "\nOther suites: geometric means over the arrays\n\n{}", others.text());
     }
     let goals = goals::table(rows);
     if !goals.is_empty() {
@@ -141,6 +154,65 @@ pub fn chunk_table(rows: &[Row]) -> Table {
             maybe(mean(&comp, |r| r.gbps)),
             maybe(mean(&decomp, |r| r.gbps)),
             maybe(mean(&decomp, |r| r.vs_copy)),
+        ]);
+    }
+    table
+}
+
+/// Chunks of ours against the first opponent: no mean hides the worst array.
+fn peer_table(rows: &[Row]) -> Table {
+    type Lists = (Vec<f64>, Vec<f64>, f64);
+    let mut groups: BTreeMap<(&str, &str, Option<u8>), Lists> = BTreeMap::new();
+    for r in rows.iter().filter(|r| r.suite == "chunks" && r.engine == "ours") {
+        let Some(speed) = r.vs_peer else { continue };
+        let (comp, decomp, size) = groups.entry((&r.codec, &r.filter, r.level)).or_default();
+        if r.op == "compress" {
+            comp.push(speed)
+        } else {
+            decomp.push(speed)
+        }
+        *size = size.max(r.size_vs_peer.unwrap_or(0.0));
+    }
+    let mut table = Table::new(&["codec, filter, level", "arrays", "comp", "decomp", "size"]);
+    for ((codec, filter, level), (comp, decomp, worst_size)) in groups {
+        let cell = |list: &[f64]| {
+            let worst = list.iter().copied().fold(f64::INFINITY, f64::min);
+            geometric_mean(list.iter().copied())
+                .map_or("-".into(), |m| format!("{} ({})", figure(m), figure(worst)))
+        };
+        table.row(vec![
+            format!("{codec:<8} {filter:<10} {}", level.map_or(String::new(), |l| l.to_string())),
+            comp.len().max(decomp.len()).to_string(),
+            cell(&comp),
+            cell(&decomp),
+            format!("{worst_size:.3}"),
+        ]);
+    }
+    table
+}
+
+/// Everything that is neither a kernel, a chunk nor a goal: speed, or the time where that is what counts.
+fn other_table(rows: &[Row]) -> Table {
+    let known = ["kernels", "split", "chunks", "goals"];
+    let mut groups: BTreeMap<(&str, String), Vec<&Row>> = BTreeMap::new();
+    for r in rows.iter().filter(|r| !known.contains(&r.suite.as_str()) && r.median_ns.is_some()) {
+        let who = if r.engine == "ours" { "" } else { r.engine.as_str() };
+        let level = r.level.map_or(String::new(), |l| l.to_string());
+        let threads = if r.suite == "threads" { format!("{} threads", r.threads) } else { String::new() };
+        let small = if r.bytes < 1 << 16 && r.suite == "latency" { size(r.bytes) } else { String::new() };
+        let words = [r.op.as_str(), who, &r.codec, &r.filter, &level, &threads, &small];
+        let words: Vec<&str> = words.into_iter().filter(|w| !w.is_empty()).collect();
+        groups.entry((&r.suite, words.join(" "))).or_default().push(r);
+    }
+    let mut table = Table::new(&["suite, case", "arrays", "time", "GB/s", "of peer"]);
+    for ((suite, case), rows) in groups {
+        let mean = |f: fn(&Row) -> Option<f64>| geometric_mean(rows.iter().filter_map(|r| f(r)));
+        table.row(vec![
+            format!("{suite} {case}"),
+            rows.len().to_string(),
+            mean(|r| r.median_ns).map_or("-".into(), duration),
+            maybe(mean(|r| r.gbps)),
+            maybe(mean(|r| r.vs_peer)),
         ]);
     }
     table
