@@ -6,6 +6,8 @@
 
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod aarch64;
+#[cfg(any(feature = "zlib", feature = "zstd"))]
+pub(crate) mod bmi;
 pub mod copy;
 mod detect;
 pub(crate) mod elementwise;
@@ -17,6 +19,8 @@ pub(crate) mod ffi;
     all(target_arch = "wasm32", target_feature = "simd128")
 ))]
 mod generic;
+#[cfg(feature = "zstd")]
+pub(crate) mod huffman;
 pub mod level;
 pub mod out;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]

@@ -1,103 +1,106 @@
 //! Bits of a zstd stream that is read backwards: from the highest bit of its last byte down (RFC 8878 §4).
 //!
 //! ```text
-//! first byte ... last byte = 0 .. 0 1 b b b
-//!                                     ^ next bits; the highest 1 only marks the end
+//! first byte ...  [ 8 bytes in `word` ] already read ... last byte = 0 .. 0 1 b b b
+//!                   ^ low   high ^                      the highest 1 only marks the end
 //! ```
 
 use crate::codec::CodecErrorKind;
 
-/// A backward reader that holds at least 56 bits after each [`refill`](BackBits::refill).
+/// A backward reader that holds at least 56 bits after each [`refill`](BackBits::refill), as far as there
+/// are so many.
 #[derive(Clone, Copy)]
 pub(super) struct BackBits<'a> {
-    /// Bytes not loaded yet.
+    /// The bytes up to and with those in `word`.
     src: &'a [u8],
-    /// The `held` high bits are next; those below are what the next load will bring, or zero.
-    bits: u64,
-    held: u32,
-    /// Zero bytes loaded after the first byte of the stream was.
-    invented: u32,
+    /// The last 8 bytes of `src`, or all of it.
+    word: u64,
+    /// Its low bits that have not been read; below 0, wrapped, once more has been read than there was.
+    left: u32,
 }
 
 impl<'a> BackBits<'a> {
     /// A reader of all of `src`, whose last byte must hold the end mark.
+    #[inline(always)]
     pub fn new(src: &'a [u8]) -> Result<Self, CodecErrorKind> {
         let last = src.last().copied().unwrap_or(0);
         if last == 0 {
             return Err(CodecErrorKind::Corrupt);
         }
-        let mut reader = BackBits { src, bits: 0, held: 0, invented: 0 };
-        reader.refill();
-        reader.skip(last.leading_zeros().wrapping_add(1));
-        Ok(reader)
+        let (word, bytes) = match src.last_chunk::<8>() {
+            Some(word) => (u64::from_le_bytes(*word), 8),
+            None => (src.iter().rev().fold(0, |word, &byte| (word << 8) | u64::from(byte)), src.len() as u32),
+        };
+        let left = (bytes << 3).wrapping_sub(last.leading_zeros()).wrapping_sub(1);
+        Ok(BackBits { src, word, left })
     }
 
-    /// Whether the next refill takes the fast way.
-    #[inline(always)]
-    pub fn is_far(&self) -> bool {
-        self.src.len() >= 8
-    }
-
-    /// Tops up to at least 56 bits; past the end of the stream with zeros.
+    /// Tops up to at least 57 bits, or all there are.
     #[inline(always)]
     pub fn refill(&mut self) {
-        if let Some(word) = self.src.last_chunk::<8>() {
-            self.bits |= u64::from_le_bytes(*word) >> (self.held & 63);
-            let bytes = (63 ^ (self.held & 63)) as usize >> 3;
+        let used = 64u32.wrapping_sub(self.left);
+        // A reader that is overdrawn stays as it is: `used` is above 64 then.
+        if self.src.len() >= 24 {
+            let bytes = (used >> 3 & 15) as usize;
             self.src = self.src.get(..self.src.len().wrapping_sub(bytes)).unwrap_or(&[]);
-            self.held |= 56;
+            self.word = self.src.last_chunk::<8>().map_or(0, |word| u64::from_le_bytes(*word));
+            self.left = self.left.wrapping_add(used & 0x78);
         } else {
-            self.refill_near_end();
+            self.refill_near_end(used);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn refill_near_end(&mut self) {
-        while self.held < 56 {
-            let byte = match self.src.split_last() {
-                Some((&last, rest)) => {
-                    self.src = rest;
-                    last
-                }
-                None => {
-                    self.invented = self.invented.wrapping_add(1);
-                    0
-                }
-            };
-            self.bits |= (u64::from(byte) << 56) >> self.held;
-            self.held = self.held.wrapping_add(8);
+    fn refill_near_end(&mut self, used: u32) {
+        if used <= 64 {
+            let bytes = (used as usize >> 3).min(self.src.len().saturating_sub(8));
+            self.src = self.src.get(..self.src.len().wrapping_sub(bytes)).unwrap_or(&[]);
+            if let Some(word) = self.src.last_chunk::<8>() {
+                self.word = u64::from_le_bytes(*word);
+                self.left = self.left.wrapping_add((bytes as u32) << 3);
+            }
         }
     }
 
-    /// The next `N` bits (1 ..= 32), without taking them.
-    #[inline(always)]
-    pub fn peek<const N: u32>(&self) -> usize {
-        (self.bits >> const { 64 - N }) as usize
-    }
-
-    /// Drops `n` bits, which have been refilled before.
-    #[inline(always)]
-    pub fn skip(&mut self, n: u32) {
-        self.bits <<= n & 63;
-        self.held = self.held.wrapping_sub(n & 63);
-    }
-
-    /// The next `n` bits (0 ..= 32), which have been refilled before.
+    /// The next `n` bits (0 ..= 31), which have been refilled before.
     #[inline(always)]
     pub fn take(&mut self, n: u32) -> u32 {
-        let value = (self.bits >> 1) >> (63 ^ (n & 63));
-        self.skip(n);
-        value as u32
+        self.left = self.left.wrapping_sub(n);
+        self.word.wrapping_shr(self.left) as u32 & 1u32.wrapping_shl(n).wrapping_sub(1)
+    }
+
+    /// A reader of `src` of which `used` bits have been read, at most 64.
+    #[inline(always)]
+    pub fn resume(src: &'a [u8], used: u32) -> Self {
+        let word = src.last_chunk::<8>().map_or(0, |word| u64::from_le_bytes(*word));
+        BackBits { src, word, left: 64u32.wrapping_sub(used) }
+    }
+
+    /// The next `N` bits without taking them; zeros where there are none.
+    #[inline(always)]
+    pub fn peek<const N: u32>(&self) -> usize {
+        let bits = if self.left >= N {
+            self.word.wrapping_shr(self.left.wrapping_sub(N))
+        } else {
+            self.word << const { N }.wrapping_sub(self.left)
+        };
+        bits as usize & const { (1 << N) - 1 }
+    }
+
+    /// Drops `n` bits.
+    #[inline(always)]
+    pub fn skip(&mut self, n: u32) {
+        self.left = self.left.wrapping_sub(n);
     }
 
     /// Whether more bits have been taken than there were.
     pub fn is_overdrawn(&self) -> bool {
-        self.held < self.invented.saturating_mul(8)
+        self.left > 64
     }
 
     /// Whether exactly all bits have been taken.
     pub fn is_finished(&self) -> bool {
-        self.src.is_empty() && self.held == self.invented.saturating_mul(8)
+        self.left == 0 && self.src.len() <= 8
     }
 }

@@ -7,8 +7,8 @@
 
 use super::bits::BackBits;
 use super::fse::{self, Kind, entry};
-use super::huffman;
-use super::tables::Tables;
+use super::tables::{ALL_STATES, LITLEN_AT, MATCHLEN_AT, OFFSET_AT, Tables};
+use crate::arch::bmi;
 use crate::arch::copy::Window;
 use crate::codec::CodecErrorKind;
 
@@ -80,19 +80,11 @@ pub(super) fn compressed(
             let packed = (word >> size_bits.wrapping_add(4) & mask) as usize;
             let mut streams = body.get(..packed).ok_or(CodecErrorKind::Truncated)?;
             if kind == 2 {
-                let taken = tables.read_huffman(streams)?;
+                let taken = tables.huffman.read(streams)?;
                 streams = streams.get(taken..).ok_or(CodecErrorKind::Truncated)?;
-            } else if !tables.has_huffman {
-                return Err(CodecErrorKind::Corrupt);
             }
             let out = buffer.get_mut(..size).ok_or(CodecErrorKind::Work)?;
-            if format == 0 {
-                huffman::one_stream(streams, out, tables.huffman)?;
-            } else if size < 6 {
-                return Err(CodecErrorKind::Corrupt);
-            } else {
-                huffman::four_streams(streams, out, tables.huffman)?;
-            }
+            tables.huffman.decode(streams, format != 0, out)?;
             (Literals { bytes: buffer, at: 0, end: size }, packed)
         }
     };
@@ -125,13 +117,10 @@ fn sequences(
         if modes & 3 != 0 {
             return Err(CodecErrorKind::Corrupt);
         }
-        let taken = tables.litlen.prepare(modes >> 6, rest, Kind::LitLen, (&fse::LITLEN, fse::LITLEN_LOG))?;
-        rest = rest.get(taken..).ok_or(CodecErrorKind::Truncated)?;
-        let taken = tables.offset.prepare(modes >> 4, rest, Kind::Offset, (&fse::OFFSET, fse::OFFSET_LOG))?;
-        rest = rest.get(taken..).ok_or(CodecErrorKind::Truncated)?;
-        let taken =
-            tables.matchlen.prepare(modes >> 2, rest, Kind::MatchLen, (&fse::MATCHLEN, fse::MATCHLEN_LOG))?;
-        rest = rest.get(taken..).ok_or(CodecErrorKind::Truncated)?;
+        for (shift, kind) in [(6, Kind::LitLen), (4, Kind::Offset), (2, Kind::MatchLen)] {
+            let taken = tables.prepare(modes >> shift, rest, kind)?;
+            rest = rest.get(taken..).ok_or(CodecErrorKind::Truncated)?;
+        }
         execute(rest, count, &mut literals, window, tables)?;
     } else if !rest.is_empty() {
         return Err(CodecErrorKind::Corrupt);
@@ -140,73 +129,94 @@ fn sequences(
 }
 
 /// Decodes `count` sequences and carries each out at once.
-fn execute(
-    src: &[u8],
+fn execute<'a>(
+    src: &'a [u8],
     count: u32,
-    literals: &mut Literals<'_>,
-    window: &mut Window<'_>,
-    tables: &mut Tables<'_>,
+    literals: &'a mut Literals<'_>,
+    window: &'a mut Window<'_>,
+    tables: &'a mut Tables<'_>,
 ) -> Result<(), CodecErrorKind> {
-    let mut bits = BackBits::new(src)?;
-    bits.refill();
-    let mut litlen_state = bits.take(tables.litlen.log.unwrap_or(0));
-    let mut offset_state = bits.take(tables.offset.log.unwrap_or(0));
-    let mut matchlen_state = bits.take(tables.matchlen.log.unwrap_or(0));
-    let [mut recent, mut second, mut third] = tables.recent;
-    let mut at = literals.at;
-    let mut left = count;
-    loop {
-        let l = entry(tables.litlen.table, litlen_state);
-        let o = entry(tables.offset.table, offset_state);
-        let m = entry(tables.matchlen.table, matchlen_state);
+    bmi::run(Sequences { bits: BackBits::new(src)?, count, literals, window, tables })
+}
+
+struct Sequences<'a, 'l, 'w, 't> {
+    bits: BackBits<'a>,
+    count: u32,
+    literals: &'a mut Literals<'l>,
+    window: &'a mut Window<'w>,
+    tables: &'a mut Tables<'t>,
+}
+
+impl bmi::Kernel for Sequences<'_, '_, '_, '_> {
+    type Output = Result<(), CodecErrorKind>;
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        let Sequences { mut bits, count, literals, window, tables } = self;
         bits.refill();
-        // Extra bits: at most 31 + 16 + 16; the ways to the next states: at most 9 + 9 + 8. Mostly all
-        // of it fits the 56 bits there are.
-        let many = o.extra().wrapping_add(l.extra()).wrapping_add(m.extra()) > 30;
-        let value = o.base().wrapping_add(bits.take(o.extra()));
-        if many {
+        let mut litlen_state = bits.take(tables.litlen_log.unwrap_or(0));
+        let mut offset_state = bits.take(tables.offset_log.unwrap_or(0));
+        let mut matchlen_state = bits.take(tables.matchlen_log.unwrap_or(0));
+        let [mut recent, mut second, mut third] = tables.recent;
+        let Literals { bytes, mut at, end } = *literals;
+        let states = &*tables.states;
+        let mut left = count;
+        loop {
+            let l = entry::<LITLEN_AT, 512, ALL_STATES>(states, litlen_state);
+            let o = entry::<OFFSET_AT, 512, ALL_STATES>(states, offset_state);
+            let m = entry::<MATCHLEN_AT, 512, ALL_STATES>(states, matchlen_state);
             bits.refill();
-        }
-        let match_len = m.base().wrapping_add(bits.take(m.extra())) as usize;
-        let literal_len = l.base().wrapping_add(bits.take(l.extra())) as usize;
-        left = left.wrapping_sub(1);
-        if left > 0 {
+            // Extra bits: at most 31 + 16 + 16; the ways to the next states: at most 9 + 9 + 8. Mostly all
+            // of it fits the 57 bits there are.
+            let many = fse::extra_of_all(l, m, o) > 30;
+            let value = o.base().wrapping_add(bits.take(o.extra()));
             if many {
                 bits.refill();
             }
-            litlen_state = l.next().wrapping_add(bits.take(l.bits()));
-            matchlen_state = m.next().wrapping_add(bits.take(m.bits()));
-            offset_state = o.next().wrapping_add(bits.take(o.bits()));
-        }
-        let offset = if value > 3 {
-            third = second;
-            second = recent;
-            value.wrapping_sub(3)
-        } else {
-            // 1, 2, 3 mean the recent offsets, or, without literals, the last two and the latest less 1.
-            match value.wrapping_add(u32::from(literal_len == 0)) {
-                1 => recent,
-                2 => core::mem::replace(&mut second, recent),
-                n => {
-                    let old = if n == 3 { third } else { recent.wrapping_sub(1) };
-                    third = second;
-                    second = recent;
-                    old
+            let match_len = m.base().wrapping_add(bits.take(m.extra())) as usize;
+            let literal_len = l.base().wrapping_add(bits.take(l.extra())) as usize;
+            left = left.wrapping_sub(1);
+            if left > 0 {
+                if many {
+                    bits.refill();
                 }
+                litlen_state = l.next().wrapping_add(bits.take(l.bits()));
+                matchlen_state = m.next().wrapping_add(bits.take(m.bits()));
+                offset_state = o.next().wrapping_add(bits.take(o.bits()));
             }
-        };
-        recent = offset;
-        if literal_len > literals.end.wrapping_sub(at) {
-            return Err(CodecErrorKind::Corrupt);
+            let offset = if value > 3 {
+                third = second;
+                second = recent;
+                value.wrapping_sub(3)
+            } else {
+                // 1, 2, 3 mean the recent offsets, or, without literals, the last two and the latest less 1.
+                match value.wrapping_add(u32::from(literal_len == 0)) {
+                    1 => recent,
+                    2 => core::mem::replace(&mut second, recent),
+                    n => {
+                        let old = if n == 3 { third } else { recent.wrapping_sub(1) };
+                        third = second;
+                        second = recent;
+                        old
+                    }
+                }
+            };
+            recent = offset;
+            if literal_len > end.wrapping_sub(at) {
+                return Err(CodecErrorKind::Corrupt);
+            }
+            let head = bytes.get(at..).and_then(|b| b.first_chunk::<32>());
+            if !head.is_some_and(|head| window.sequence(head, literal_len, offset as usize, match_len)) {
+                window.literals(bytes, at, literal_len)?;
+                window.copy_match(offset as usize, match_len)?;
+            }
+            at = at.wrapping_add(literal_len);
+            if left == 0 {
+                break;
+            }
         }
-        window.literals(literals.bytes, at, literal_len)?;
-        at = at.wrapping_add(literal_len);
-        window.copy_match(offset as usize, match_len)?;
-        if left == 0 {
-            break;
-        }
+        literals.at = at;
+        tables.recent = [recent, second, third];
+        if bits.is_finished() { Ok(()) } else { Err(CodecErrorKind::Corrupt) }
     }
-    literals.at = at;
-    tables.recent = [recent, second, third];
-    if bits.is_finished() { Ok(()) } else { Err(CodecErrorKind::Corrupt) }
 }

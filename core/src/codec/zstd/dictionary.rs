@@ -31,10 +31,10 @@ impl<'d> Dictionary<'d> {
 
     fn formatted(bytes: &'d [u8], tables: &mut Tables<'_>) -> Option<Dictionary<'d>> {
         let (id, bytes) = bytes.split_first_chunk::<4>()?;
-        let bytes = bytes.get(tables.read_huffman(bytes).ok()?..)?;
-        let bytes = bytes.get(tables.offset.read(bytes, Kind::Offset).ok()?..)?;
-        let bytes = bytes.get(tables.matchlen.read(bytes, Kind::MatchLen).ok()?..)?;
-        let bytes = bytes.get(tables.litlen.read(bytes, Kind::LitLen).ok()?..)?;
+        let bytes = bytes.get(tables.huffman.read(bytes).ok()?..)?;
+        let bytes = bytes.get(tables.prepare(2, bytes, Kind::Offset).ok()?..)?;
+        let bytes = bytes.get(tables.prepare(2, bytes, Kind::MatchLen).ok()?..)?;
+        let bytes = bytes.get(tables.prepare(2, bytes, Kind::LitLen).ok()?..)?;
         let (recent, content) = bytes.split_first_chunk::<12>()?;
         for (slot, word) in tables.recent.iter_mut().zip(recent.as_chunks::<4>().0) {
             *slot = u32::from_le_bytes(*word);

@@ -35,6 +35,13 @@ impl Entry {
     }
 }
 
+/// The extra bits of three entries together.
+#[inline(always)]
+pub(super) fn extra_of_all(a: Entry, b: Entry, c: Entry) -> u32 {
+    // No carry out of the field: at most 31 + 16 + 16.
+    (a.0 >> 32).wrapping_add(b.0 >> 32).wrapping_add(c.0 >> 32) as u32 & 0xff
+}
+
 /// What the symbols of a table stand for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -102,15 +109,26 @@ impl Kind {
     }
 }
 
-/// The entry in `state` of a table of `N` (a power of two) entries.
+/// The entry in `state` of the table of `N` (a power of two) entries that begins at entry `AT` of `all`.
 #[inline(always)]
-pub(super) fn entry<const N: usize>(table: &[Raw; N], state: u32) -> Entry {
-    let index = state as usize & const { N - 1 };
-    Entry(table.get(index).map_or(0, |e| u64::from_le_bytes(*e)))
+pub(super) fn entry<const AT: usize, const N: usize, const ALL: usize>(
+    all: &[Raw; ALL],
+    state: u32,
+) -> Entry {
+    let index = (state as usize & const { N - 1 }).wrapping_add(AT);
+    Entry(all.get(index).map_or(0, |e| u64::from_le_bytes(*e)))
+}
+
+/// Reads a distribution and builds its table; returns its log2 and the bytes it takes.
+pub(super) fn read(src: &[u8], kind: Kind, table: &mut [Raw; 512]) -> Result<(u32, usize), CodecErrorKind> {
+    let mut norm = [0; 64];
+    let (log, taken) = read_norm(src, kind, &mut norm)?;
+    build(table, &norm, log, kind);
+    Ok((log, taken))
 }
 
 /// A table with one state.
-pub(super) fn single<const N: usize>(table: &mut [Raw; N], kind: Kind, sym: u8) {
+pub(super) fn single(table: &mut [Raw], kind: Kind, sym: u8) {
     if let Some(first) = table.first_mut() {
         *first = kind.symbol(sym).to_le_bytes();
     }
@@ -120,7 +138,7 @@ pub(super) fn single<const N: usize>(table: &mut [Raw; N], kind: Kind, sym: u8) 
 ///
 /// Every index is masked to its array's length, a power of two, so that nothing here can panic.
 #[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
-pub(super) const fn build<const N: usize>(table: &mut [Raw; N], norm: &Norm, log: u32, kind: Kind) {
+const fn build<const N: usize>(table: &mut [Raw; N], norm: &Norm, log: u32, kind: Kind) {
     let size = 1usize << (log & 15);
     let mask = (size - 1) & (N - 1);
     // Symbols of probability "less than one" sit at the end, one state each.
@@ -170,7 +188,7 @@ pub(super) const fn build<const N: usize>(table: &mut [Raw; N], norm: &Norm, log
 }
 
 /// Reads a distribution (§4.1.1); returns its log2 and the bytes it takes.
-pub(super) fn read_norm(src: &[u8], kind: Kind, norm: &mut Norm) -> Result<(u32, usize), CodecErrorKind> {
+fn read_norm(src: &[u8], kind: Kind, norm: &mut Norm) -> Result<(u32, usize), CodecErrorKind> {
     let mut at = 0usize;
     // At most 32 bits from bit `at` on; zeros after the end.
     let peek = |at: usize| {
@@ -239,28 +257,29 @@ pub(super) fn read_norm(src: &[u8], kind: Kind, norm: &mut Norm) -> Result<(u32,
     Ok((log, bytes))
 }
 
-/// The predefined distributions (§3.1.1.3.2.2), built when the crate is compiled.
-pub(super) const LITLEN_LOG: u32 = 6;
-pub(super) const MATCHLEN_LOG: u32 = 6;
-pub(super) const OFFSET_LOG: u32 = 5;
-pub(super) static LITLEN: [Raw; 64] = predefined(
-    LITLEN_LOG,
+/// The tables of the predefined distributions (§3.1.1.3.2.2), built when the crate is compiled, and their log2.
+pub(super) const LITLEN: (&[Raw], u32) = (&LITLEN_TABLE, 6);
+pub(super) const MATCHLEN: (&[Raw], u32) = (&MATCHLEN_TABLE, 6);
+pub(super) const OFFSET: (&[Raw], u32) = (&OFFSET_TABLE, 5);
+
+static LITLEN_TABLE: [Raw; 64] = predefined(
+    6,
     Kind::LitLen,
     &[
         4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1, -1,
         -1, -1, -1,
     ],
 );
-pub(super) static MATCHLEN: [Raw; 64] = predefined(
-    MATCHLEN_LOG,
+static MATCHLEN_TABLE: [Raw; 64] = predefined(
+    6,
     Kind::MatchLen,
     &[
         1, 4, 3, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
         1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1,
     ],
 );
-pub(super) static OFFSET: [Raw; 32] = predefined(
-    OFFSET_LOG,
+static OFFSET_TABLE: [Raw; 32] = predefined(
+    5,
     Kind::Offset,
     &[1, 1, 1, 1, 1, 1, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1],
 );

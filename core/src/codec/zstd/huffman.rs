@@ -5,28 +5,95 @@
 
 use super::bits::BackBits;
 use super::fse::{self, Kind};
+use crate::arch::huffman::{ENTRIES, Four, INDEX_BITS, Pairs, Stream, Table};
 use crate::codec::CodecErrorKind;
 
-/// Longest code.
-pub(super) const MAX_BITS: u32 = 11;
-/// Entries of the table.
-pub(super) const ENTRIES: usize = 1 << MAX_BITS;
-
-/// A table as it lies in scratch.
-pub(super) type Table = [[u8; 2]; ENTRIES];
+/// Bytes of the table.
+pub(super) const TABLE_LEN: usize = 2 * ENTRIES;
+/// Bytes of the table of pairs: there is none where registers are too narrow for it to pay.
+pub(super) const PAIRS_LEN: usize = if cfg!(target_pointer_width = "64") { 4 * ENTRIES } else { 0 };
 
 /// Symbols decoded between two refills: 5 of at most 11 bits fit 56.
 const ROUND: usize = 5;
 
-/// Reads a description of a code and builds its table; returns the bytes it takes. The states of the weights are kept
-/// in `scratch`.
-pub(super) fn read_table(
+/// The code in use.
+pub(super) struct Decoder<'w> {
+    /// Also where the states of the weights are while a code is read.
+    codes: &'w mut [u8; TABLE_LEN],
+    pairs: &'w mut [u8; PAIRS_LEN],
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// No code has been read.
+    Empty,
+    /// `codes` holds a code.
+    Codes,
+    /// `pairs` does, too.
+    Pairs,
+}
+
+impl<'w> Decoder<'w> {
+    /// A decoder without a code, its tables in `work`.
+    pub fn new(work: &'w mut [u8]) -> Option<Self> {
+        let (codes, rest) = work.split_first_chunk_mut()?;
+        Some(Decoder { codes, pairs: rest.first_chunk_mut()?, state: State::Empty })
+    }
+
+    /// Forgets the code.
+    pub fn forget(&mut self) {
+        self.state = State::Empty;
+    }
+
+    /// Reads the description of a code; returns the bytes it takes.
+    pub fn read(&mut self, src: &[u8]) -> Result<usize, CodecErrorKind> {
+        self.state = State::Empty;
+        let mut weights = [0u8; 256];
+        let scratch = self.codes.as_chunks_mut::<8>().0.first_chunk_mut().ok_or(CodecErrorKind::Work)?;
+        let (count, taken) = describe(src, &mut weights, scratch)?;
+        let table = self.codes.as_chunks_mut::<2>().0.first_chunk_mut().ok_or(CodecErrorKind::Work)?;
+        build(&mut weights, count, table)?;
+        self.state = State::Codes;
+        Ok(taken)
+    }
+
+    /// Decodes one stream, or four with their lengths before them, to exactly `out`.
+    pub fn decode(&mut self, src: &[u8], four: bool, out: &mut [u8]) -> Result<(), CodecErrorKind> {
+        let table: &Table = self.codes.as_chunks::<2>().0.first_chunk().ok_or(CodecErrorKind::Work)?;
+        if self.state == State::Empty {
+            return Err(CodecErrorKind::Corrupt);
+        }
+        if !four {
+            return one_stream(src, out, table);
+        }
+        if out.len() < 6 {
+            return Err(CodecErrorKind::Corrupt);
+        }
+        // Two symbols per look-up pay where most codes are short and there is much to decode.
+        let mut pairs = None;
+        if PAIRS_LEN > 0 && out.len() >= 4096 && src.len() / 5 < out.len() / 8 {
+            let room: Option<&mut Pairs> = self.pairs.as_chunks_mut::<4>().0.first_chunk_mut();
+            if let Some(room) = room {
+                if self.state != State::Pairs {
+                    join(table, room);
+                    self.state = State::Pairs;
+                }
+                pairs = Some(&*room);
+            }
+        }
+        four_streams(src, out, table, pairs)
+    }
+}
+
+/// Reads a description of a code: fills the weights of all symbols but the last; returns how many, and the bytes it
+/// takes.
+fn describe(
     src: &[u8],
-    table: &mut Table,
-    scratch: &mut [fse::Raw; 64],
-) -> Result<usize, CodecErrorKind> {
+    weights: &mut [u8; 256],
+    scratch: &mut [fse::Raw; 512],
+) -> Result<(usize, usize), CodecErrorKind> {
     let (&head, rest) = src.split_first().ok_or(CodecErrorKind::Truncated)?;
-    let mut weights = [0u8; 256];
     let (count, taken) = if head >= 128 {
         // Half a byte per weight.
         let count = usize::from(head).wrapping_sub(127);
@@ -40,21 +107,18 @@ pub(super) fn read_table(
         (count, bytes.len())
     } else {
         let coded = rest.get(..usize::from(head)).ok_or(CodecErrorKind::Truncated)?;
-        (read_weights(coded, &mut weights, scratch)?, coded.len())
+        (read_weights(coded, weights, scratch)?, coded.len())
     };
-    build(&mut weights, count, table)?;
-    Ok(taken.wrapping_add(1))
+    Ok((count, taken.wrapping_add(1)))
 }
 
 /// Weights compressed with FSE: two states take turns until the bits run out.
 fn read_weights(
     src: &[u8],
     weights: &mut [u8; 256],
-    table: &mut [fse::Raw; 64],
+    table: &mut [fse::Raw; 512],
 ) -> Result<usize, CodecErrorKind> {
-    let mut norm = [0; 64];
-    let (log, taken) = fse::read_norm(src, Kind::Weight, &mut norm)?;
-    fse::build(table, &norm, log, Kind::Weight);
+    let (log, taken) = fse::read(src, Kind::Weight, table)?;
     let mut bits = BackBits::new(src.get(taken..).unwrap_or(&[]))?;
     bits.refill();
     let mut this = bits.take(log);
@@ -72,11 +136,11 @@ fn read_weights(
     };
     loop {
         bits.refill();
-        let entry = fse::entry(table, this);
+        let entry = fse::entry::<0, 64, 512>(table, this);
         put(entry.base())?;
         this = entry.next().wrapping_add(bits.take(entry.bits()));
         if bits.is_overdrawn() {
-            put(fse::entry(table, other).base())?;
+            put(fse::entry::<0, 64, 512>(table, other).base())?;
             return Ok(count);
         }
         core::mem::swap(&mut this, &mut other);
@@ -98,7 +162,7 @@ fn build(weights: &mut [u8; 256], count: usize, table: &mut Table) -> Result<(),
     }
     let bits = 32u32.wrapping_sub(sum.leading_zeros());
     let left = (1u32 << bits).wrapping_sub(sum);
-    if bits > MAX_BITS || !left.is_power_of_two() {
+    if bits > INDEX_BITS || !left.is_power_of_two() {
         return Err(CodecErrorKind::Corrupt);
     }
     let last = 32u32.wrapping_sub(left.leading_zeros());
@@ -110,7 +174,7 @@ fn build(weights: &mut [u8; 256], count: usize, table: &mut Table) -> Result<(),
     if ranks.get(1).copied().unwrap_or(0) < 2 {
         return Err(CodecErrorKind::Corrupt);
     }
-    let spare = MAX_BITS.wrapping_sub(bits);
+    let spare = INDEX_BITS.wrapping_sub(bits);
     let mut start = 0usize;
     for (weight, rank) in ranks.iter_mut().enumerate().skip(1) {
         let symbols = usize::from(*rank);
@@ -133,73 +197,85 @@ fn build(weights: &mut [u8; 256], count: usize, table: &mut Table) -> Result<(),
     Ok(())
 }
 
-/// Decodes the next symbol.
-#[inline(always)]
-fn symbol(table: &Table, bits: &mut BackBits<'_>) -> u8 {
-    let entry = table.get(bits.peek::<MAX_BITS>()).copied().map_or(0, u16::from_le_bytes);
-    bits.skip(u32::from(entry));
-    (entry >> 8) as u8
-}
-
 /// Decodes one stream to exactly `out`; it must end there.
-pub(super) fn one_stream(src: &[u8], out: &mut [u8], table: &Table) -> Result<(), CodecErrorKind> {
+fn one_stream(src: &[u8], out: &mut [u8], table: &Table) -> Result<(), CodecErrorKind> {
     finish(BackBits::new(src)?, out, table)
 }
 
+/// The entry for 11 bits.
+#[inline(always)]
+fn lookup(table: &Table, index: usize) -> u16 {
+    table.get(index).copied().map_or(0, u16::from_le_bytes)
+}
+
+/// Decodes what is left of a stream, near its end or not.
 fn finish(mut bits: BackBits<'_>, out: &mut [u8], table: &Table) -> Result<(), CodecErrorKind> {
-    let (rounds, rest) = out.as_chunks_mut::<ROUND>();
-    for round in rounds {
+    for round in out.chunks_mut(ROUND) {
         bits.refill();
         for slot in round {
-            *slot = symbol(table, &mut bits);
+            let entry = lookup(table, bits.peek::<INDEX_BITS>());
+            bits.skip(u32::from(entry & 0xff));
+            *slot = (entry >> 8) as u8;
         }
-    }
-    bits.refill();
-    for slot in rest {
-        *slot = symbol(table, &mut bits);
     }
     if bits.is_finished() { Ok(()) } else { Err(CodecErrorKind::Corrupt) }
 }
 
 /// Decodes four streams, each to a quarter of `out`.
-pub(super) fn four_streams(src: &[u8], out: &mut [u8], table: &Table) -> Result<(), CodecErrorKind> {
+fn four_streams(
+    src: &[u8],
+    out: &mut [u8],
+    table: &Table,
+    pairs: Option<&Pairs>,
+) -> Result<(), CodecErrorKind> {
     let (jump, src) = src.split_first_chunk::<6>().ok_or(CodecErrorKind::Truncated)?;
     let [a, b, c, d, e, f] = *jump;
     let len = |low, high| usize::from(u16::from_le_bytes([low, high]));
-    let (s0, src) = src.split_at_checked(len(a, b)).ok_or(CodecErrorKind::Truncated)?;
-    let (s1, src) = src.split_at_checked(len(c, d)).ok_or(CodecErrorKind::Truncated)?;
-    let (s2, s3) = src.split_at_checked(len(e, f)).ok_or(CodecErrorKind::Truncated)?;
+    let end0 = len(a, b);
+    let end1 = end0.wrapping_add(len(c, d));
+    let end2 = end1.wrapping_add(len(e, f));
+    let ends = [end0, end1, end2, src.len()];
+    if end2 > src.len() {
+        return Err(CodecErrorKind::Truncated);
+    }
     let quarter = out.len().div_ceil(4);
     let (o0, out) = out.split_at_mut_checked(quarter).ok_or(CodecErrorKind::Corrupt)?;
     let (o1, out) = out.split_at_mut_checked(quarter).ok_or(CodecErrorKind::Corrupt)?;
     let (o2, o3) = out.split_at_mut_checked(quarter).ok_or(CodecErrorKind::Corrupt)?;
-    let (mut b0, mut b1) = (BackBits::new(s0)?, BackBits::new(s1)?);
-    let (mut b2, mut b3) = (BackBits::new(s2)?, BackBits::new(s3)?);
-    // Round by round through all four, for as long as none is near its end: the chains of dependent
-    // look-ups overlap.
-    let mut done = 0usize;
-    let rounds = o0.as_chunks_mut::<ROUND>().0.iter_mut();
-    let rounds = rounds.zip(o1.as_chunks_mut::<ROUND>().0);
-    let rounds = rounds.zip(o2.as_chunks_mut::<ROUND>().0);
-    let rounds = rounds.zip(o3.as_chunks_mut::<ROUND>().0);
-    for (((r0, r1), r2), r3) in rounds {
-        if !(b0.is_far() && b1.is_far() && b2.is_far() && b3.is_far()) {
-            break;
+    let streams = (
+        Stream::new(src, 0, end0),
+        Stream::new(src, end0, end1),
+        Stream::new(src, end1, end2),
+        Stream::new(src, end2, src.len()),
+    );
+    if let (Some(s0), Some(s1), Some(s2), Some(s3)) = streams {
+        let lanes = [&mut *o0, &mut *o1, &mut *o2, &mut *o3];
+        let streams = Four { src, streams: [s0, s1, s2, s3], table, pairs, out: lanes }.decode();
+        for (stream, out) in streams.into_iter().zip([o0, o1, o2, o3]) {
+            let (src, used) = stream.rest(src);
+            finish(BackBits::resume(src, used), out.get_mut(stream.done..).unwrap_or(&mut []), table)?;
         }
-        b0.refill();
-        b1.refill();
-        b2.refill();
-        b3.refill();
-        for (((x0, x1), x2), x3) in r0.iter_mut().zip(r1).zip(r2).zip(r3) {
-            *x0 = symbol(table, &mut b0);
-            *x1 = symbol(table, &mut b1);
-            *x2 = symbol(table, &mut b2);
-            *x3 = symbol(table, &mut b3);
-        }
-        done = done.wrapping_add(ROUND);
+        return Ok(());
     }
-    for (bits, out) in [(b0, o0), (b1, o1), (b2, o2), (b3, o3)] {
-        finish(bits, out.get_mut(done..).unwrap_or(&mut []), table)?;
+    let mut start = 0;
+    for (end, out) in ends.into_iter().zip([o0, o1, o2, o3]) {
+        one_stream(src.get(start..end).unwrap_or(&[]), out, table)?;
+        start = end;
     }
     Ok(())
+}
+
+/// Fills a table of pairs.
+fn join(table: &Table, pairs: &mut Pairs) {
+    for (index, slot) in pairs.iter_mut().enumerate() {
+        let one = lookup(table, index);
+        let (bits, symbol) = (u32::from(one & 0xff), one >> 8);
+        let two = lookup(table, (index << bits) & const { ENTRIES - 1 });
+        let both = bits.wrapping_add(u32::from(two & 0xff));
+        *slot = if both <= INDEX_BITS {
+            [symbol as u8, (two >> 8) as u8, both as u8, 0x80]
+        } else {
+            [symbol as u8, 0, bits as u8, 0]
+        };
+    }
 }

@@ -1,27 +1,34 @@
 //! What a frame remembers from block to block: tables, in the caller's scratch, and recent offsets.
+//!
+//! ```text
+//! scratch = states of literal lengths | match lengths | offsets | Huffman codes | pairs of codes | literals
+//!           4096 bytes                  4096            4096      4096            8192 (64-bit)
+//! ```
 
 use super::fse::{self, Kind, Raw};
-use super::huffman;
+use super::huffman::{self, PAIRS_LEN};
 use crate::codec::CodecErrorKind;
 
-/// Bytes of the tables: 14 KiB.
-pub(super) const TABLES_LEN: usize = 8 * (512 + 512 + 256 + 64) + 2 * huffman::ENTRIES;
+/// Entries kept for each kind of state.
+const STATES: usize = 512;
+/// All states: lengths of literals, of matches, offsets.
+pub(super) const ALL_STATES: usize = 3 * STATES;
+/// Where the states of each kind begin.
+pub(super) const LITLEN_AT: usize = 0;
+pub(super) const MATCHLEN_AT: usize = STATES;
+pub(super) const OFFSET_AT: usize = 2 * STATES;
 
-/// A table of states, if there is one, and the log2 of its size.
-pub(super) struct States<'w, const N: usize> {
-    pub table: &'w mut [Raw; N],
-    pub log: Option<u32>,
-}
+/// Bytes of the tables: 16 KiB, and on 64-bit machines 8 KiB more.
+pub(super) const TABLES_LEN: usize = 8 * ALL_STATES + huffman::TABLE_LEN + PAIRS_LEN;
 
 /// Tables and offsets of a frame.
 pub(super) struct Tables<'w> {
-    pub litlen: States<'w, 512>,
-    pub matchlen: States<'w, 512>,
-    pub offset: States<'w, 256>,
-    pub weights: &'w mut [Raw; 64],
-    pub huffman: &'w mut huffman::Table,
-    /// Whether `huffman` holds a code.
-    pub has_huffman: bool,
+    pub states: &'w mut [Raw; ALL_STATES],
+    /// Log2 of the number of states, where there is a table.
+    pub litlen_log: Option<u32>,
+    pub matchlen_log: Option<u32>,
+    pub offset_log: Option<u32>,
+    pub huffman: huffman::Decoder<'w>,
     /// The three most recent offsets, latest first.
     pub recent: [u32; 3],
 }
@@ -29,21 +36,14 @@ pub(super) struct Tables<'w> {
 impl<'w> Tables<'w> {
     /// Lays the tables out at the start of `work`; also returns what is left of it.
     pub fn new(work: &'w mut [u8]) -> Option<(Tables<'w>, &'w mut [u8])> {
-        let (states, rest) = work.split_at_mut_checked(8 * (512 + 512 + 256 + 64))?;
-        let (pairs, rest) = rest.split_at_mut_checked(2 * huffman::ENTRIES)?;
-        let states = states.as_chunks_mut::<8>().0;
-        let (litlen, states) = states.split_first_chunk_mut()?;
-        let (matchlen, states) = states.split_first_chunk_mut()?;
-        let (offset, states) = states.split_first_chunk_mut()?;
-        let (weights, _) = states.split_first_chunk_mut()?;
-        let (huffman, _) = pairs.as_chunks_mut::<2>().0.split_first_chunk_mut()?;
+        let (states, rest) = work.split_at_mut_checked(8 * ALL_STATES)?;
+        let (codes, rest) = rest.split_at_mut_checked(huffman::TABLE_LEN + PAIRS_LEN)?;
         let tables = Tables {
-            litlen: States { table: litlen, log: None },
-            matchlen: States { table: matchlen, log: None },
-            offset: States { table: offset, log: None },
-            weights,
-            huffman,
-            has_huffman: false,
+            states: states.as_chunks_mut::<8>().0.first_chunk_mut()?,
+            litlen_log: None,
+            matchlen_log: None,
+            offset_log: None,
+            huffman: huffman::Decoder::new(codes)?,
             recent: [1, 4, 8],
         };
         Some((tables, rest))
@@ -51,60 +51,46 @@ impl<'w> Tables<'w> {
 
     /// Forgets everything, as at the start of a frame.
     pub fn reset(&mut self) {
-        self.litlen.log = None;
-        self.matchlen.log = None;
-        self.offset.log = None;
-        self.has_huffman = false;
+        self.litlen_log = None;
+        self.matchlen_log = None;
+        self.offset_log = None;
+        self.huffman.forget();
         self.recent = [1, 4, 8];
     }
 
-    /// Reads a Huffman code; returns the bytes it takes.
-    pub fn read_huffman(&mut self, src: &[u8]) -> Result<usize, CodecErrorKind> {
-        self.has_huffman = false;
-        let taken = huffman::read_table(src, self.huffman, self.weights)?;
-        self.has_huffman = true;
-        Ok(taken)
-    }
-}
-
-impl<const N: usize> States<'_, N> {
     /// Makes the table ready that `mode` (0 predefined, 1 one symbol, 2 described, 3 as before) asks for;
     /// returns the bytes it takes.
-    pub fn prepare<const P: usize>(
-        &mut self,
-        mode: u8,
-        src: &[u8],
-        kind: Kind,
-        predefined: (&[Raw; P], u32),
-    ) -> Result<usize, CodecErrorKind> {
-        match mode & 3 {
+    pub fn prepare(&mut self, mode: u8, src: &[u8], kind: Kind) -> Result<usize, CodecErrorKind> {
+        let (at, old_log, (predefined, predefined_log)) = match kind {
+            Kind::LitLen => (LITLEN_AT, self.litlen_log, fse::LITLEN),
+            Kind::MatchLen => (MATCHLEN_AT, self.matchlen_log, fse::MATCHLEN),
+            Kind::Offset | Kind::Weight => (OFFSET_AT, self.offset_log, fse::OFFSET),
+        };
+        let table = self.states.get_mut(at..).and_then(|t| t.first_chunk_mut::<STATES>());
+        let table = table.ok_or(CodecErrorKind::Work)?;
+        let (log, taken) = match mode & 3 {
             0 => {
-                if let Some(start) = self.table.first_chunk_mut::<P>() {
-                    *start = *predefined.0;
+                for (to, from) in table.iter_mut().zip(predefined) {
+                    *to = *from;
                 }
-                self.log = Some(predefined.1);
-                Ok(0)
+                (predefined_log, 0)
             }
             1 => {
                 let &symbol = src.first().ok_or(CodecErrorKind::Truncated)?;
                 if symbol > kind.max_symbol() {
                     return Err(CodecErrorKind::Corrupt);
                 }
-                fse::single(self.table, kind, symbol);
-                self.log = Some(0);
-                Ok(1)
+                fse::single(table, kind, symbol);
+                (0, 1)
             }
-            2 => self.read(src, kind),
-            _ => self.log.map(|_| 0).ok_or(CodecErrorKind::Corrupt),
+            2 => fse::read(src, kind, table)?,
+            _ => (old_log.ok_or(CodecErrorKind::Corrupt)?, 0),
+        };
+        match kind {
+            Kind::LitLen => self.litlen_log = Some(log),
+            Kind::MatchLen => self.matchlen_log = Some(log),
+            Kind::Offset | Kind::Weight => self.offset_log = Some(log),
         }
-    }
-
-    /// Reads a described table; returns the bytes it takes.
-    pub fn read(&mut self, src: &[u8], kind: Kind) -> Result<usize, CodecErrorKind> {
-        let mut norm = [0; 64];
-        let (log, taken) = fse::read_norm(src, kind, &mut norm)?;
-        fse::build(self.table, &norm, log, kind);
-        self.log = Some(log);
         Ok(taken)
     }
 }
