@@ -28,6 +28,8 @@ mod view;
 
 pub use blocks::{Stream, Streams};
 pub use decode::{BlockDecoder, Decoder};
+#[cfg(feature = "std")]
+pub(crate) use encode::Appender;
 #[cfg(feature = "alloc")]
 pub(crate) use encode::context_for;
 pub use encode::{

@@ -1,17 +1,17 @@
 //! Blocks over scoped threads. Workers take the next block from a counter, the calling thread is one
 //! of them, and nothing is allocated per block.
 //!
-//! Decoding: the destination is cut into blocks that are handed out in order. Encoding: each worker
-//! encodes into a buffer of its own and appends it when its block's turn comes, so the chunk is the
-//! one a single thread writes.
+//! Decoding: the destination is cut into blocks that are handed out in order. Encoding: workers encode
+//! into a fixed set of buffers, and whoever holds the block whose turn it is puts it in place, so the
+//! chunk is the one a single thread writes.
 
 use crate::arch::level::Level;
 use crate::chunk::params::Params;
-use crate::chunk::{Chunk, ChunkWriter, Decoder, EncodedBlock, Plan, Surroundings, context_for};
+use crate::chunk::{Appender, Chunk, Decoder, EncodedBlock, Plan, Surroundings, context_for};
 use crate::codec::context::DecodeContext;
 use crate::error::Error;
 use alloc::vec;
-use core::sync::atomic::{AtomicUsize, Ordering};
+use alloc::vec::Vec;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -22,7 +22,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Runs `worker` on `threads` threads, this one included, and returns the first error.
 fn on_all(threads: usize, worker: impl Fn() -> Result<(), Error> + Sync) -> Result<(), Error> {
     thread::scope(|scope| {
-        let others: vec::Vec<_> = (1..threads).map(|_| scope.spawn(&worker)).collect();
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(&worker)).collect();
         let mine = worker();
         others.into_iter().fold(mine, |result, other| {
             // A worker never panics by itself; should one, the panic goes on in the caller.
@@ -71,6 +71,19 @@ pub(super) fn decode(
     Ok(chunk.nbytes())
 }
 
+/// What the encoding workers share.
+struct Shared<'d> {
+    places: Appender<'d>,
+    /// Next block to be encoded.
+    taken: usize,
+    /// Next block to be put in place.
+    next: usize,
+    /// Blocks encoded before their turn, by index modulo the number of buffers.
+    ready: Vec<Option<(usize, EncodedBlock, Vec<u8>)>>,
+    free: Vec<Vec<u8>>,
+    failed: Option<Error>,
+}
+
 /// Encodes a plan's blocks; returns the chunk's length.
 pub(super) fn encode(
     level: Level,
@@ -79,53 +92,71 @@ pub(super) fn encode(
     plan: &Plan<'_>,
     dst: &mut [u8],
 ) -> Result<usize, Error> {
-    struct Turn<'d> {
-        writer: ChunkWriter<'d>,
-        next: usize,
-    }
     let nblocks = plan.nblocks();
-    let turn = Mutex::new(Turn { writer: plan.writer(dst)?, next: 0 });
-    let (taken, changed) = (AtomicUsize::new(0), Condvar::new());
-    on_all(threads.min(nblocks), || {
+    let threads = threads.min(nblocks);
+    // One buffer in work and one waiting for its turn, for each thread: blocks finish out of order.
+    let buffers = 2 * threads;
+    let mut writer = plan.writer(dst)?;
+    let shared = Mutex::new(Shared {
+        places: writer.appender(),
+        taken: 0,
+        next: 0,
+        ready: (0..buffers).map(|_| None).collect(),
+        free: (0..buffers).map(|_| vec![0; plan.max_block_len()]).collect(),
+        failed: None,
+    });
+    let freed = Condvar::new();
+    on_all(threads, || {
         let mut work = vec![0; plan.work_len()];
-        let mut buffer = vec![0; plan.max_block_len()];
-        let setup = context_for(params, plan.blocksize())
-            .and_then(|context| Ok((context, plan.block_encoder(level, &mut work)?)));
-        let mut failed = None;
-        let (mut context, mut blocks) = match setup {
-            Ok((context, blocks)) => (Some(context), Some(blocks)),
-            Err(e) => {
-                failed = Some(e);
-                (None, None)
-            }
-        };
+        let mut context = context_for(params, plan.blocksize())?;
+        let mut blocks = plan.block_encoder(level, &mut work)?;
+        let mut state = lock(&shared);
         loop {
-            let index = taken.fetch_add(1, Ordering::Relaxed);
-            if index >= nblocks {
-                return failed.map_or(Ok(()), Err);
+            let over =
+                |s: &Shared<'_>| s.taken >= nblocks || s.failed.is_some() || s.places.progress.abandoned;
+            while state.free.is_empty() && !over(&state) {
+                state = freed.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
-            // Even after an error every block must have its turn, or the others would wait for ever.
-            let done = match (&mut blocks, &mut context, failed) {
-                (Some(blocks), Some(context), None) => blocks.encode(index, &mut buffer, context),
-                _ => Ok(EncodedBlock { len: 0, zeros: false }),
-            };
-            let mut turn = lock(&turn);
-            while turn.next != index {
-                turn = changed.wait(turn).unwrap_or_else(PoisonError::into_inner);
+            if over(&state) {
+                return state.failed.map_or(Ok(()), Err);
             }
+            let Some(mut buffer) = state.free.pop() else { continue };
+            let index = state.taken;
+            state.taken += 1;
+            drop(state);
+            let done = blocks.encode(index, &mut buffer, &mut context);
+            state = lock(&shared);
             match done {
                 Ok(done) => {
-                    turn.writer.copy(buffer.get(..done.len).unwrap_or(&[]));
-                    turn.writer.advance(done);
-                    if turn.writer.is_abandoned() {
-                        taken.store(nblocks, Ordering::Relaxed);
+                    if let Some(slot) = state.ready.get_mut(index % buffers) {
+                        *slot = Some((index, done, buffer));
                     }
                 }
-                Err(e) => failed = Some(e),
+                Err(e) => state.failed = Some(e),
             }
-            turn.next += 1;
-            changed.notify_all();
+            // Put in place what has its turn. Places are handed out in order, but copied to at leisure.
+            loop {
+                let next = state.next;
+                let Some(slot) = state.ready.get_mut(next % buffers) else { break };
+                if slot.as_ref().is_none_or(|(index, ..)| *index != next) {
+                    break;
+                }
+                let Some((_, done, buffer)) = slot.take() else { break };
+                state.next += 1;
+                if let Some(place) = state.places.take(done) {
+                    drop(state);
+                    place.copy_from_slice(buffer.get(..place.len()).unwrap_or_default());
+                    state = lock(&shared);
+                }
+                state.free.push(buffer);
+                freed.notify_one();
+            }
+            if over(&state) {
+                freed.notify_all();
+            }
         }
     })?;
-    turn.into_inner().unwrap_or_else(PoisonError::into_inner).writer.finish()
+    let progress = shared.into_inner().unwrap_or_else(PoisonError::into_inner).places.progress;
+    writer.resume(progress);
+    writer.finish()
 }

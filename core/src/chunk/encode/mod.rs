@@ -18,6 +18,8 @@ mod writer;
 pub use block::{BlockEncoder, EncodedBlock};
 pub use plan::Plan;
 pub use vlblocks::max_encoded_vl_len;
+#[cfg(feature = "std")]
+pub(crate) use writer::Appender;
 pub use writer::ChunkWriter;
 
 use super::header::EXTENDED_HEADER;

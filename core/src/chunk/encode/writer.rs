@@ -61,6 +61,24 @@ impl<'d> ChunkWriter<'d> {
         self.zeros &= block.zeros;
     }
 
+    /// The place for blocks handed out piece by piece, for threads that copy at the same time.
+    /// [`resume`](Self::resume) with what it says in the end.
+    #[cfg(feature = "std")]
+    pub(crate) fn appender(&mut self) -> Appender<'_> {
+        let progress = Progress { cursor: self.cursor, zeros: self.zeros, abandoned: self.abandoned };
+        let (table, rest) = self.dst.split_at_mut_checked(self.cursor).unwrap_or_default();
+        let table = table.get_mut(self.plan.header_len()..).unwrap_or_default();
+        Appender { table, rest, limit: self.limit, progress }
+    }
+
+    /// Takes over what an [`Appender`] has done.
+    #[cfg(feature = "std")]
+    pub(crate) fn resume(&mut self, done: Progress) {
+        self.cursor = done.cursor;
+        self.zeros = done.zeros;
+        self.abandoned = done.abandoned;
+    }
+
     /// Whether the chunk will be stored, so that no more blocks are needed.
     pub fn is_abandoned(&self) -> bool {
         self.abandoned
@@ -100,5 +118,45 @@ impl<'d> ChunkWriter<'d> {
             *to = from;
         }
         Ok(len)
+    }
+}
+
+/// How far a chunk has come.
+#[cfg(feature = "std")]
+#[derive(Clone, Copy)]
+pub(crate) struct Progress {
+    cursor: usize,
+    zeros: bool,
+    /// The blocks no longer fit: the chunk will be stored.
+    pub abandoned: bool,
+}
+
+/// Hands out the places of blocks in order.
+#[cfg(feature = "std")]
+pub(crate) struct Appender<'d> {
+    table: &'d mut [u8],
+    rest: &'d mut [u8],
+    limit: usize,
+    /// How far it has come.
+    pub progress: Progress,
+}
+
+#[cfg(feature = "std")]
+impl<'d> Appender<'d> {
+    /// The place of the next block, or `None` once they no longer fit.
+    pub(crate) fn take(&mut self, block: EncodedBlock) -> Option<&'d mut [u8]> {
+        let end = self.progress.cursor.saturating_add(block.len);
+        if self.progress.abandoned || end > self.limit {
+            self.progress.abandoned = true;
+            return None;
+        }
+        let (place, rest) = core::mem::take(&mut self.rest).split_at_mut_checked(block.len)?;
+        let (word, table) = core::mem::take(&mut self.table).split_first_chunk_mut::<4>()?;
+        *word = (self.progress.cursor as u32).to_le_bytes();
+        self.rest = rest;
+        self.table = table;
+        self.progress.cursor = end;
+        self.progress.zeros &= block.zeros;
+        Some(place)
     }
 }
