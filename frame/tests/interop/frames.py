@@ -52,7 +52,9 @@ def mutate(schunk, rng):
         first = len(schunk.decompress_chunk(0)) if n else size
         if what == "append" and n and last == size == first:
             schunk.append_data(data)
-        elif what == "insert" and n:
+        # With a short last chunk the reference would make the frame variable, in which it then cannot
+        # read its own special chunks.
+        elif what == "insert" and n and (schunk.chunksize == 0 or last == size):
             schunk.insert_data(rng.randrange(n), data, copy=True)
         elif what == "update" and n and schunk.chunksize > 0 and last == size:
             schunk.update_data(rng.randrange(n), data, copy=True)
