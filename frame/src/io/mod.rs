@@ -17,6 +17,8 @@ mod dir;
 mod fault;
 #[cfg(feature = "std")]
 mod file;
+#[cfg(feature = "std")]
+mod lock;
 #[cfg(feature = "alloc")]
 mod memory;
 mod offset;
@@ -27,6 +29,8 @@ pub use dir::{DirFile, Directory, check_name};
 pub use fault::FaultDir;
 #[cfg(feature = "std")]
 pub use file::{FsDir, PathFile};
+#[cfg(feature = "std")]
+pub use lock::{Held, SidecarLock};
 #[cfg(feature = "std")]
 pub use memory::MemDir;
 pub use offset::{Offset, ReadOnly};

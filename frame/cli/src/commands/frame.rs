@@ -6,7 +6,7 @@ use crate::output::temporary;
 use crate::source::plain::failure;
 use crate::{progress, target};
 use blosc_core::Special;
-use blosc_frame::io::{FsDir, PathFile};
+use blosc_frame::io::{FsDir, PathFile, SidecarLock};
 use blosc_frame::repair::{self, Order, repair_dir};
 use blosc_frame::{Limits, SuperChunk};
 use serde_json::json;
@@ -23,8 +23,21 @@ pub fn open(path: &Path) -> Result<SuperChunk<'static>> {
     open().map_err(failure(path))
 }
 
+/// The sidecar lock, if it is asked for here or by `BLOSC_LOCKING`, as C-Blosc2 has it.
+fn lock(frame: &Path, asked: bool) -> Result<Option<SidecarLock>> {
+    let everywhere = std::env::var_os("BLOSC_LOCKING").is_some_and(|v| !v.is_empty() && v != "0");
+    if !asked && !everywhere {
+        return Ok(None);
+    }
+    // Do not leave a lock beside a frame that does not exist.
+    std::fs::metadata(frame).map_err(|e| Failure::at(frame, e))?;
+    SidecarLock::open(frame).map(Some).map_err(failure(frame))
+}
+
 /// `blosc append`.
 pub fn append(args: &Append) -> Result<()> {
+    let mut lock = lock(&args.frame, args.lock)?;
+    let _held = lock.as_mut().map(SidecarLock::write).transpose()?;
     let mut frame = open(&args.frame)?;
     frame.set_threads(args.threads);
     let (mut input, total) = target::open_plain(&args.input)?;
@@ -47,6 +60,8 @@ pub fn append(args: &Append) -> Result<()> {
 
 /// `blosc edit`.
 pub fn edit(args: &Edit) -> Result<()> {
+    let mut lock = lock(&args.frame, args.lock)?;
+    let _held = lock.as_mut().map(SidecarLock::write).transpose()?;
     let mut frame = open(&args.frame)?;
     match &args.script {
         None if args.edit.is_empty() => {
