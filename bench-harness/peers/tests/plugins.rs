@@ -162,6 +162,48 @@ fn vl_chunks_of_libblosc2_decode() {
 }
 
 #[test]
+fn libblosc2_reads_our_vl_chunks() {
+    let Some(lib) = blosc2() else { return };
+    let (total, mut blocks_read, mut dictionaries) = (rounds(1500), 0, 0);
+    let mut reader = lib.decompressor(1).unwrap();
+    for seed in 0..total {
+        let mut rng = Rng::new(seed ^ 0x71C);
+        let case = Case::random(seed ^ 0x71C0);
+        if case.delta_is_misread() {
+            continue;
+        }
+        let params = case.ours().blocksize(None).level(case.params.clevel.max(1));
+        let count = 1 + rng.below(20);
+        let blocks: Vec<Vec<u8>> = (0..count)
+            .map(|_| {
+                let len = 1 + rng.size(5000);
+                data(&mut rng, case.typesize, len)
+            })
+            .collect();
+        let slices: Vec<&[u8]> = blocks.iter().map(Vec::as_slice).collect();
+        let bytes = Pool::new(1)
+            .compress_vl(&params, Surroundings::default(), &slices)
+            .unwrap_or_else(|e| panic!("seed {seed}: {e}\n{params:?}"));
+        assert!(decompress(&bytes).unwrap() == blocks.concat(), "seed {seed}: {params:?}");
+        dictionaries += u32::from(Chunk::parse(&bytes).unwrap().header().has_dictionary());
+        for (index, block) in blocks.iter().enumerate() {
+            let theirs =
+                reader.vl_block(&bytes, index).unwrap_or_else(|e| panic!("seed {seed}: {e}\n{params:?}"));
+            assert!(theirs == *block, "seed {seed}, block {index}: {params:?}");
+            blocks_read += 1;
+        }
+        if !case.has(3) {
+            let mut flat = vec![0; blocks.concat().len()];
+            assert_eq!(reader.decompress(&bytes, &mut flat), Ok(flat.len()), "seed {seed}");
+            assert!(flat == blocks.concat(), "seed {seed}: {params:?}");
+        }
+    }
+    eprintln!(
+        "{blocks_read} of our VL-blocks read by C, {dictionaries} chunks with dictionary, 0 mismatches"
+    );
+}
+
+#[test]
 fn special_chunks_agree_both_ways() {
     let Some(lib) = blosc2() else { return };
     let mut reader = lib.decompressor(1).unwrap();

@@ -12,7 +12,7 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::{FilterError, check_lengths};
-use crate::arch::elementwise;
+use crate::arch::elementwise::{self, Bytes};
 use crate::arch::{level::Level, out::Out};
 
 /// The plane count for a meta byte: `meta`, or the super-chunk's typesize where that is 0.
@@ -78,16 +78,16 @@ fn planes(
     Ok(())
 }
 
-fn differences(_level: Level, plane: &[u8], out: Out<'_>) {
+fn differences(level: Level, plane: &[u8], out: Out<'_>) {
     let (first, next) = plane.split_at_checked(1).unwrap_or((plane, &[]));
     let (mut start, rest) = out.split_at(first.len());
     start.copy_from(first);
-    elementwise::map2(next, plane, rest, |[x], [before]| [x.wrapping_sub(before)]);
+    elementwise::vectorized(level, Bytes(next, plane, rest, u8::wrapping_sub));
 }
 
-fn sums(_level: Level, plane: &[u8], out: Out<'_>) {
-    let mut sum = 0u8;
-    elementwise::map(plane, out, |[difference]| {
+fn sums(level: Level, plane: &[u8], mut out: Out<'_>) {
+    let (done, [mut sum]) = elementwise::scan::scan::<1, true>(level, plane, &mut out);
+    elementwise::map(plane.get(done..).unwrap_or(&[]), out.split_at(done).1, |[difference]| {
         sum = sum.wrapping_add(difference);
         [sum]
     });

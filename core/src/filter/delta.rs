@@ -11,7 +11,7 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::{FilterError, check_lengths};
-use crate::arch::elementwise;
+use crate::arch::elementwise::{self, Bytes};
 use crate::arch::{level::Level, out::Out};
 
 const SHORT_REFERENCE: FilterError = FilterError("the reference block is shorter than the block");
@@ -71,10 +71,10 @@ pub fn backward(
         }
         None => {
             match w {
-                2 => scan::<2>(src, out),
-                4 => scan::<4>(src, out),
-                8 => scan::<8>(src, out),
-                _ => scan::<1>(src, out),
+                2 => scan::<2>(level, src, out),
+                4 => scan::<4>(level, src, out),
+                8 => running([0; 8], src, out),
+                _ => scan::<1>(level, src, out),
             }
             Ok(())
         }
@@ -88,17 +88,22 @@ fn split_words(src: &[u8], w: usize) -> (&[u8], &[u8]) {
 }
 
 /// `out = words ^ with`, then `tail`.
-fn xor(_level: Level, words: &[u8], tail: &[u8], with: &[u8], out: Out<'_>) -> Result<(), FilterError> {
+fn xor(level: Level, words: &[u8], tail: &[u8], with: &[u8], out: Out<'_>) -> Result<(), FilterError> {
     let with = with.get(..words.len()).ok_or(SHORT_REFERENCE)?;
     let (body, mut rest) = out.split_at(words.len());
-    elementwise::map2(words, with, body, |[x], [y]| [x ^ y]);
+    elementwise::vectorized(level, Bytes(words, with, body, |x, y| x ^ y));
     rest.copy_from(tail);
     Ok(())
 }
 
-/// Running XOR of `W`-byte words; the tail is copied.
-fn scan<const W: usize>(src: &[u8], out: Out<'_>) {
-    let mut last = [0; W];
+/// Running XOR of `W`-byte words, whole registers first where `level` has them.
+fn scan<const W: usize>(level: Level, src: &[u8], mut out: Out<'_>) {
+    let (done, last) = elementwise::scan::scan::<W, false>(level, src, &mut out);
+    running::<W>(last, src.get(done..).unwrap_or(&[]), out.split_at(done).1);
+}
+
+/// Running XOR of words that goes on after `last`; the tail is copied.
+fn running<const W: usize>(mut last: [u8; W], src: &[u8], out: Out<'_>) {
     elementwise::map(src, out, |word: [u8; W]| {
         for (a, b) in last.iter_mut().zip(word) {
             *a ^= b;

@@ -2,7 +2,7 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::{FilterError, check_lengths};
-use crate::arch::elementwise;
+use crate::arch::elementwise::{self, And};
 use crate::arch::{level::Level, out::Out};
 
 /// The number of low bits that meta byte `meta` (an i8) clears of `bits`: all but `meta` of them if
@@ -28,19 +28,10 @@ pub(super) fn clear(
     check_lengths(src, &out)?;
     let mask = u64::MAX.checked_shl(u32::from(cleared)).unwrap_or(0).to_le_bytes();
     match typesize {
-        1 => and::<1>(level, mask, src, out),
-        2 => and::<2>(level, mask, src, out),
-        4 => and::<4>(level, mask, src, out),
-        _ => and::<8>(level, mask, src, out),
+        1 => elementwise::vectorized(level, And::<1>(src, mask, out)),
+        2 => elementwise::vectorized(level, And::<2>(src, mask, out)),
+        4 => elementwise::vectorized(level, And::<4>(src, mask, out)),
+        _ => elementwise::vectorized(level, And::<8>(src, mask, out)),
     }
     Ok(())
-}
-
-fn and<const W: usize>(_level: Level, mask: [u8; 8], src: &[u8], out: Out<'_>) {
-    elementwise::map(src, out, |mut word: [u8; W]| {
-        for (byte, m) in word.iter_mut().zip(mask) {
-            *byte &= m;
-        }
-        word
-    });
 }
