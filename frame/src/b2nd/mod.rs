@@ -16,6 +16,7 @@ mod select;
 mod show;
 mod spec;
 mod strided;
+mod typed;
 mod write;
 
 pub use array::{NdArray, Opaque};
@@ -28,3 +29,4 @@ pub use select::{Selection, Take};
 pub use show::show;
 pub use spec::Spec;
 pub use strided::transposed;
+pub use typed::Element;
