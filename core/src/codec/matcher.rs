@@ -30,7 +30,7 @@ impl<'a, const BITS: u32> Table<'a, BITS> {
 
 /// The position below `p` that is `low` modulo 65536; `FAR` where `p` may be 65536 or more.
 ///
-/// At least 65536 below `p` where the two agree; wraps around where there is none.
+/// It is 65536 below `p` where the two agree, and wraps around where that does not exist.
 #[inline(always)]
 pub(super) fn nearest<const FAR: bool>(low: u16, p: usize) -> usize {
     if FAR {
@@ -50,4 +50,10 @@ pub(super) fn hash4(word: u64, bits: u32) -> usize {
 #[inline(always)]
 pub(super) fn hash5(word: u64, bits: u32) -> usize {
     ((word << 24).wrapping_mul(889_523_592_379) >> (64 - bits)) as usize
+}
+
+/// Multiplicative hash of eight bytes, to `bits` bits.
+#[inline(always)]
+pub(super) fn hash8(word: u64, bits: u32) -> usize {
+    (word.wrapping_mul(0x9e37_79b1_85eb_ca87) >> (64 - bits)) as usize
 }

@@ -1,69 +1,123 @@
-//! BloscLZ encoder.
+//! BloscLZ encoder: greedy, with two tables of last positions.
+//!
+//! ```text
+//! at each position p, stepping further apart where nothing matches:
+//!   the last position with the same eight bytes, or else with the same four, is the match,
+//!   extended back over pending literals and forward as far as it goes
+//! ```
+//! Bitshuffled data is full of runs inside longer periods: there the last four equal bytes are nearly
+//! always those of the wrong half of a run, which the table of eight-byte strings tells apart.
 
 use super::{FAR, RUN};
 use crate::arch::copy::Window;
 use crate::arch::out::Out;
 use crate::arch::words::Words;
 use crate::codec::CodecErrorKind;
-use crate::codec::matcher::{Table, hash4, nearest};
+use crate::codec::matcher::{Table, hash4, hash8, nearest};
 
-const BITS: u32 = 13;
-/// The farthest distance writers use.
-#[allow(dead_code)]
-const REACH: usize = 73724;
+const SHORT_BITS: u32 = 13;
+const LONG_BITS: u32 = 13;
 /// Streams shorter than this are not tried.
 const SHORTEST: usize = 16;
 /// No match starts within this many bytes of the end.
 const LAST_MATCH: usize = 12;
+/// The shortest match worth the four bytes of the far form.
+const FAR_MATCH: usize = 7;
 
 /// Bytes of scratch that [`encode`] needs.
 pub const fn work_len(_level: u8, _src_len: usize) -> usize {
-    Table::<BITS>::BYTES
+    Table::<SHORT_BITS>::BYTES + Table::<LONG_BITS>::BYTES
 }
 
 /// Compresses `src` into one BloscLZ stream at the start of `dst` and returns its length; `level` is
-/// 1 to 9. `None` where it does not fit `dst`, or `work` is shorter than [`work_len`].
+/// 1 to 9: higher levels are slower to skip where nothing matches. `None` where it does not fit `dst`,
+/// or `work` is shorter than [`work_len`], or `src` shorter than 16 bytes or longer than 2 GiB.
 pub fn encode(src: &[u8], dst: &mut [u8], level: u8, work: &mut [u8]) -> Option<usize> {
     if src.len() < SHORTEST || src.len() > i32::MAX as usize {
         return None;
     }
-    let (mut table, _) = Table::<BITS>::new(work)?;
-    let words = Words::new(src)?;
+    let (short, work) = Table::<SHORT_BITS>::new(work)?;
+    let (long, _) = Table::<LONG_BITS>::new(work)?;
     let mut out = Window::new(Out::from(&mut *dst), &[]);
-    let last_start = src.len() - LAST_MATCH;
-    let (mut anchor, mut p) = (0, 1);
-    let patience = u32::from(level.clamp(1, 9)) + 3;
-    let mut tries = 1 << patience;
-    while p <= last_start {
-        let word = words.load64(p);
-        let q = nearest::<true>(table.swap(hash4(word, BITS), p), p);
-        let distance = p.wrapping_sub(q);
-        if words.load32(q) != word as u32 {
-            p += (tries >> patience) as usize;
-            tries += 1;
-            continue;
-        }
-        let len = 4 + words.common(p - distance + 4, p + 4, src.len() - 1);
-        if distance >= FAR && len < 7 {
-            p += 1;
-            continue;
-        }
-        literals(&mut out, src, anchor, p).ok()?;
-        emit(&mut out, distance, len).ok()?;
-        p += len;
-        anchor = p;
-        tries = 1 << patience;
-        table.swap(hash4(words.load64(p - 2), BITS), p - 2);
-    }
+    let anchor = if src.len() <= 1 << 16 {
+        matches::<false>(src, &mut out, level, short, long)?
+    } else {
+        matches::<true>(src, &mut out, level, short, long)?
+    };
     literals(&mut out, src, anchor, src.len()).ok()?;
     let len = out.position();
-    let first = dst.first_mut()?;
-    *first |= 0x20;
+    *dst.first_mut()? |= 0x20;
     Some(len)
 }
 
-/// Writes `src[from..to]` as literal runs.
+/// Writes everything up to the end of the last match; returns where that is.
+fn matches<const WRAP: bool>(
+    src: &[u8],
+    out: &mut Window<'_>,
+    level: u8,
+    mut short: Table<'_, SHORT_BITS>,
+    mut long: Table<'_, LONG_BITS>,
+) -> Option<usize> {
+    let words = Words::new(src)?;
+    let (last_start, match_end) = (src.len() - LAST_MATCH, src.len() - 1);
+    let patience = u32::from(level.clamp(1, 9)) / 2 + 4;
+    let (mut anchor, mut p) = (0, 1);
+    let mut tries = 1 << patience;
+    while p <= last_start {
+        let word = words.load64(p);
+        let far = nearest::<WRAP>(long.swap(hash8(word, LONG_BITS), p), p);
+        let near = nearest::<WRAP>(short.swap(hash4(word, SHORT_BITS), p), p);
+        let (q, known) = if words.load64(far) == word {
+            (far, 8)
+        } else if words.load32(near) == word as u32 {
+            (near, 4)
+        } else {
+            p += (tries >> patience) as usize;
+            tries += 1;
+            continue;
+        };
+        let (distance, back) = (p - q, words.common_before(q, p, p - anchor));
+        let len = back + known + words.common(q + known, p + known, match_end);
+        if distance >= FAR && len < FAR_MATCH {
+            p += 1;
+            continue;
+        }
+        instruction(out, src, anchor, p - back, distance, len).ok()?;
+        p += len - back;
+        anchor = p;
+        tries = 1 << patience;
+        let word = words.load64(p - 2);
+        long.swap(hash8(word, LONG_BITS), p - 2);
+        short.swap(hash4(word, SHORT_BITS), p - 2);
+    }
+    Some(anchor)
+}
+
+/// Writes the literals `src[anchor..start]` and a match.
 #[inline(always)]
+fn instruction(
+    out: &mut Window<'_>,
+    src: &[u8],
+    anchor: usize,
+    start: usize,
+    distance: usize,
+    len: usize,
+) -> Result<(), CodecErrorKind> {
+    let near = (distance - 1).min(FAR - 1);
+    let count = start - anchor;
+    if len < 9 && distance < FAR {
+        let code = (((len - 2) << 5) | (near >> 8) | ((near & 255) << 8)) as u32;
+        if count.wrapping_sub(1) < RUN {
+            return out.emit((count - 1) as u8, src, anchor, count, code, 2);
+        }
+        literals(out, src, anchor, start)?;
+        return out.push_low(code, 2);
+    }
+    literals(out, src, anchor, start)?;
+    emit(out, distance, len)
+}
+
+/// Writes `src[from..to]` as literal runs.
 fn literals(out: &mut Window<'_>, src: &[u8], mut from: usize, to: usize) -> Result<(), CodecErrorKind> {
     while from < to {
         let len = (to - from).min(RUN);
