@@ -76,19 +76,34 @@ fn matches<const WRAP: bool>(
             tries += 1;
             continue;
         };
-        let (distance, back) = (p - q, words.common_before(q, p, p - anchor));
-        let len = back + known + words.common(q + known, p + known, match_end);
+        let back = words.common_before(q, p, p - anchor);
+        let mut len = back + known + words.common(q + known, p + known, match_end);
+        let mut distance = p - q;
+        p -= back;
         if distance >= FAR && len < FAR_MATCH {
-            p += 1;
+            p += back + 1;
             continue;
         }
-        instruction(out, src, anchor, p - back, distance, len).ok()?;
-        p += len - back;
-        anchor = p;
         tries = 1 << patience;
-        let word = words.load64(p - 2);
-        long.swap(hash8(word, LONG_BITS), p - 2);
-        short.swap(hash4(word, SHORT_BITS), p - 2);
+        loop {
+            instruction(out, src, anchor, p, distance, len).ok()?;
+            p += len;
+            anchor = p;
+            if p > last_start {
+                break;
+            }
+            // What begins where a match ends often ended and began like that before.
+            let word = words.load64(p - 1);
+            let q = nearest::<WRAP>(short.swap(hash4(word, SHORT_BITS), p - 1), p - 1);
+            if words.load32(q) != word as u32 {
+                break;
+            }
+            len = 3 + words.common(q + 4, p + 3, match_end);
+            distance = p - 1 - q;
+            if len < 4 || (distance >= FAR && len < FAR_MATCH) {
+                break;
+            }
+        }
     }
     Some(anchor)
 }
