@@ -6,7 +6,7 @@
 
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod aarch64;
-#[cfg(any(feature = "zlib", feature = "zstd"))]
+#[cfg(feature = "zstd")]
 pub(crate) mod bmi;
 pub mod copy;
 mod detect;

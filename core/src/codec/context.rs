@@ -95,21 +95,23 @@ impl EncodeContext {
         let _ = (level, max_len);
         #[allow(unused_mut)]
         let mut made = EncodeContext::empty();
-        match codec {
-            #[cfg(feature = "blosclz")]
-            Codec::BloscLz => {}
-            #[cfg(feature = "lz4")]
-            Codec::Lz4 | Codec::Lz4Hc => {}
+        let built_in = match codec {
+            Codec::BloscLz => cfg!(feature = "blosclz"),
+            Codec::Lz4 | Codec::Lz4Hc => cfg!(feature = "lz4"),
             #[cfg(all(feature = "std", feature = "zlib"))]
-            Codec::Zlib => made.zlib = Some(super::zlib_host::encoder(level)),
+            Codec::Zlib => {
+                made.zlib = Some(super::zlib_host::encoder(level));
+                true
+            }
             #[cfg(feature = "zstd-c")]
             Codec::Zstd => {
                 let level = super::zstd_c::library_level(level);
                 made.zstd = Some(crate::arch::ffi::ZstdEncoder::new(level, max_len)?);
+                true
             }
-            _ => return None,
-        }
-        Some(made)
+            _ => false,
+        };
+        built_in.then_some(made)
     }
 
     /// The longest stream this context can encode; `usize::MAX` where it makes no difference.

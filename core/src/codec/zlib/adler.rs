@@ -1,34 +1,33 @@
 //! Adler-32 (RFC 1950): two sums modulo 65521.
 
 const MODULUS: u32 = 65521;
-/// Bytes per step; the largest sum of one run of steps stays below 2^32.
-const STEP: usize = 32;
-const STEPS_PER_RUN: usize = 5552 / STEP;
+/// Bytes per step, one per lane.
+const LANES: usize = 16;
+/// Steps until 16-bit lanes of sums of sums could overflow: 255 * (22 * 21 / 2) < 2^16.
+const STEPS: usize = 22;
 
 /// The Adler-32 checksum of `data`.
 pub fn adler32(data: &[u8]) -> u32 {
     let (mut a, mut b) = (1u32, 0u32);
-    let (steps, rest) = data.as_chunks::<STEP>();
-    for run in steps.chunks(STEPS_PER_RUN) {
-        // b grows by `a` once per byte: 32 times the a before the step, and by byte i 32 - i times.
-        let (mut sum, mut weighted, mut before) = (0u32, 0u32, 0u32);
+    let (steps, rest) = data.as_chunks::<LANES>();
+    for run in steps.chunks(STEPS) {
+        // `sums` adds up the bytes of each lane, `before` what was in `sums` before each step: a byte
+        // counts 16 times in b for every step after its own, and 16 - lane times for its own.
+        let (mut sums, mut before) = ([0u16; LANES], [0u16; LANES]);
         for step in run {
-            before = before.wrapping_add(sum);
-            let (mut s, mut w) = (0u32, 0u32);
-            for (i, &byte) in step.iter().enumerate() {
-                s = s.wrapping_add(byte.into());
-                w = w.wrapping_add(u32::from(byte).wrapping_mul((STEP as u32).wrapping_sub(i as u32)));
+            for ((sum, before), &byte) in sums.iter_mut().zip(&mut before).zip(step) {
+                *before = before.wrapping_add(*sum);
+                *sum = sum.wrapping_add(byte.into());
             }
-            sum = sum.wrapping_add(s);
-            weighted = weighted.wrapping_add(w);
         }
-        let len = (run.len() as u32).wrapping_mul(STEP as u32);
-        let before = (before % MODULUS).wrapping_mul(STEP as u32);
-        b = (b
-            .wrapping_add(a.wrapping_mul(len) % MODULUS)
-            .wrapping_add(before)
-            .wrapping_add(weighted % MODULUS))
-            % MODULUS;
+        let (mut sum, mut weighted) = (0u32, 0u32);
+        for (lane, (&s, &x)) in sums.iter().zip(&before).enumerate() {
+            let own = u32::from(s).wrapping_mul((LANES as u32).wrapping_sub(lane as u32));
+            sum = sum.wrapping_add(s.into());
+            weighted = weighted.wrapping_add(own).wrapping_add(u32::from(x).wrapping_mul(LANES as u32));
+        }
+        let len = (run.len() as u32).wrapping_mul(LANES as u32);
+        b = b.wrapping_add(a.wrapping_mul(len)).wrapping_add(weighted) % MODULUS;
         a = a.wrapping_add(sum) % MODULUS;
     }
     for &byte in rest {
