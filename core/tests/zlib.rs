@@ -5,7 +5,6 @@ use blosc_core::codec::zlib::{self, DECODE_WORK_LEN};
 use blosc_core::error::CodecErrorKind;
 
 mod common;
-use common::{Rng, count, kinds};
 
 fn ours(src: &[u8], len: usize) -> Result<Vec<u8>, CodecErrorKind> {
     let mut out = vec![0xA5; len + 16];
@@ -73,6 +72,7 @@ fn adler_of_known_data() {
 
 #[cfg(feature = "std")]
 mod against_zlib_rs {
+    use super::common::{Rng, count, kinds};
     use super::*;
     use blosc_core::Out;
     use blosc_core::codec::context::DecodeContext;
