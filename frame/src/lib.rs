@@ -19,6 +19,8 @@ pub mod blaze;
 #[cfg(feature = "alloc")]
 pub mod bloscpack;
 pub mod cframe;
+#[cfg(feature = "std")]
+pub mod convert;
 pub mod error;
 pub mod io;
 pub mod limits;

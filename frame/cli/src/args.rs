@@ -2,6 +2,7 @@
 
 use blosc_core::arch::level::Isa;
 use blosc_core::{Codec, Filter, FilterSlot, Level, Params, Split};
+use blosc_frame::bloscpack::{Checksum, Layout};
 use clap::{Args as Group, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -36,11 +37,15 @@ pub enum Command {
     Set(Set),
     /// Change the shape of an array
     Resize(Resize),
+    /// Take rows off the end of a bloscpack file, bcolz or Blaze directory
+    Trim(Trim),
+    /// Add, remove and rename the columns of a bcolz table
+    Column(Column),
     /// Insert rows into an array
     Insert(Insert),
     /// Delete rows of an array
     Delete(Delete),
-    /// Copy an array to another container, with other chunks, another codec
+    /// Copy a container into one of another kind, with other chunks, another codec
     Convert(Convert),
     /// Insert, replace, remove and reorder the chunks of a frame
     Edit(Edit),
@@ -144,7 +149,123 @@ pub struct Compress {
     #[command(flatten)]
     pub parts: Parts,
     #[command(flatten)]
+    pub pack: Pack,
+    #[command(flatten)]
     pub run: Run,
+}
+
+/// How bloscpack files, bcolz and Blaze directories are laid out.
+#[derive(Debug, Clone, Group)]
+pub struct Pack {
+    /// Layout of a bloscpack file
+    #[arg(long, default_value = "v3", value_name = "LAYOUT")]
+    pub layout: PackLayout,
+    /// Checksum of a bloscpack file's chunks: None, adler32, crc32, md5, sha1, sha224, sha256, sha384, sha512
+    #[arg(long, default_value = "adler32", value_name = "NAME", value_parser = checksum)]
+    pub checksum: Checksum,
+    /// Write no table of chunk positions into a bloscpack file
+    #[arg(long)]
+    pub no_offsets: bool,
+    /// Room for so many more chunks in a bloscpack file's table; ten times the chunks if left out
+    #[arg(long, value_name = "N")]
+    pub max_app: Option<u64>,
+    /// Room at the end of each chunk of these containers, for changes in place
+    #[arg(long, default_value_t = 0, value_name = "BYTES")]
+    pub reserve: u32,
+    /// Chunks per file of a Blaze directory; about 64 MiB of data if left out
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub superchunk: Option<u64>,
+    /// Syntax of a Blaze directory's descriptions
+    #[arg(long, default_value = "json", value_name = "SYNTAX")]
+    pub meta: MetaKind,
+}
+
+/// `--layout`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PackLayout {
+    /// bloscpack 0.1
+    V1,
+    /// bloscpack 0.2
+    V2,
+    /// bloscpack 0.3 and later
+    V3,
+    /// The monolithic header of the Blaze proposal
+    Blaze,
+}
+
+/// `--meta`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MetaKind {
+    /// As the Blaze document has it
+    Json,
+    /// As the bcolz proposal has it
+    Yaml,
+}
+
+impl Pack {
+    /// The layout of a bloscpack file.
+    pub fn layout(&self) -> Layout {
+        match self.layout {
+            PackLayout::V1 => Layout::V1,
+            PackLayout::V2 => Layout::V2,
+            PackLayout::V3 => Layout::V3,
+            PackLayout::Blaze => Layout::Mono,
+        }
+    }
+}
+
+fn checksum(name: &str) -> Result<Checksum, String> {
+    let all = "None, adler32, crc32, md5, sha1, sha224, sha256, sha384 or sha512";
+    Checksum::from_name(name).ok_or_else(|| format!("unknown checksum {name:?}: {all}"))
+}
+
+/// `blosc trim`.
+#[derive(Debug, Group)]
+pub struct Trim {
+    /// bloscpack file, bcolz or Blaze directory to change
+    pub container: PathBuf,
+    /// Rows to take off the end
+    pub rows: u64,
+}
+
+/// `blosc column`.
+#[derive(Debug, Group)]
+pub struct Column {
+    #[command(subcommand)]
+    pub action: ColumnAction,
+}
+
+/// What to do to a column of a bcolz table.
+#[derive(Debug, Subcommand)]
+pub enum ColumnAction {
+    /// Add a column
+    Add {
+        /// Table to change
+        table: PathBuf,
+        /// Name of the new column
+        name: String,
+        /// Its items, one per row: plain bytes or a .npy file; - is standard input
+        input: PathBuf,
+        /// NumPy type of the items, such as <f4
+        #[arg(long, value_name = "DTYPE")]
+        dtype: String,
+    },
+    /// Remove a column and its data
+    Rm {
+        /// Table to change
+        table: PathBuf,
+        /// Column to remove
+        name: String,
+    },
+    /// Give a column another name
+    Mv {
+        /// Table to change
+        table: PathBuf,
+        /// Column to rename
+        name: String,
+        /// Its new name
+        to: String,
+    },
 }
 
 /// How an array is cut up.
@@ -246,6 +367,9 @@ pub struct Set {
     /// Set every N-th item, one number per dimension
     #[arg(long, value_delimiter = ',', value_name = "N", allow_hyphen_values = true)]
     pub step: Vec<i64>,
+    /// Overwrite within the room reserved in bloscpack files and Blaze directories, not atomically
+    #[arg(long)]
+    pub in_place: bool,
     #[command(flatten)]
     pub run: Run,
 }
@@ -300,6 +424,14 @@ pub struct Convert {
     pub input: Input,
     #[command(flatten)]
     pub output: Output,
+    /// Kind of container to write; from the output's name if left out
+    #[arg(long, value_name = "KIND")]
+    pub format: Option<Format>,
+    /// Bytes per chunk; chosen automatically if left out
+    #[arg(long, value_name = "BYTES", value_parser = size)]
+    pub chunksize: Option<u64>,
+    #[command(flatten)]
+    pub pack: Pack,
     #[command(flatten)]
     pub parts: Parts,
     /// Codec of the copy; that of the input if left out
@@ -449,6 +581,8 @@ pub enum Format {
     Bcolz,
     /// A Blaze directory
     Blaze,
+    /// A NumPy file, not compressed (convert only)
+    Npy,
 }
 
 /// `--split`.

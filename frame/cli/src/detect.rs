@@ -15,11 +15,17 @@ use std::path::Path;
 pub fn directory(path: &Path) -> Option<Kind> {
     if path.join("chunks.b2frame").is_file() {
         Some(Kind::Sframe)
+    } else if path.join("meta").is_dir() && is_blaze(path) {
+        Some(Kind::Blaze)
     } else if path.join("meta").is_dir() || path.join("__rootdirs__").is_file() {
         Some(Kind::Bcolz)
     } else {
         None
     }
+}
+
+fn is_blaze(path: &Path) -> bool {
+    blosc_frame::io::FsDir::open(path).is_ok_and(|root| blosc_frame::blaze::is_blaze(&root))
 }
 
 /// The kind of a file that starts with `head`.

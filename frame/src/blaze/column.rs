@@ -194,12 +194,14 @@ impl<T: Tree> Column<T> {
         pack.read_plain(pool, plain.start.saturating_add(range.start as u64), out)
     }
 
-    /// Bytes the files of this column take.
-    pub(super) fn stored_bytes(&self) -> u64 {
+    /// Bytes the files take that this many rows need.
+    pub(super) fn stored_bytes(&self, rows: u64) -> u64 {
         let size = |k: u64| {
             self.dir(k).ok().and_then(|d| d.open(&file_name(k), false).ok()).and_then(|f| f.size().ok())
         };
-        (1..=self.nfiles()).map(|k| size(k).unwrap_or(0)).fold(0, u64::saturating_add)
+        let chunks = rows.saturating_mul(self.row).div_ceil(self.chunk.max(1));
+        let files = self.per_file.map_or(self.nfiles(), |n| chunks.div_ceil(n.max(1)));
+        (1..=files).map(|k| size(k).unwrap_or(0)).fold(0, u64::saturating_add)
     }
 
     /// Writes every super-chunk that `content` touches; the new number of rows counts once

@@ -332,7 +332,7 @@ impl<T: Tree + Clone> Blaze<T> {
         }
         self.sizes.nbytes = rows.saturating_mul(self.row_nbytes());
         self.sizes.cbytes =
-            self.columns.iter().fold(0, |n, (_, column)| n.saturating_add(column.stored_bytes()));
+            self.columns.iter().fold(0, |n, (_, column)| n.saturating_add(column.stored_bytes(rows)));
         write(&self.meta, "sizes", &sizes_value(&self.sizes, self.syntax), self.syntax, self.durable)?;
         self.columns.iter_mut().try_for_each(|(_, column)| column.commit(rows))
     }

@@ -4,6 +4,7 @@ mod array;
 mod frame;
 mod info;
 mod meta;
+mod rows;
 
 use crate::args::{Args, Command, Input, Output};
 use crate::failure::Result;
@@ -51,15 +52,32 @@ pub fn run(args: Args) -> Result<()> {
         }
         Command::Repair(args) => frame::repair(&args),
         Command::Compact(args) => frame::compact(&args),
-        Command::Append(args) => match array::open_if_array(&args.frame, args.threads)? {
-            Some(nd) => array::append(nd, &args),
-            None => frame::append(&args),
+        Command::Append(args) => match rows::open(&args.frame)? {
+            Some(rows) => rows::append(rows, &args),
+            None => match array::open_if_array(&args.frame, args.threads)? {
+                Some(nd) => array::append(nd, &args),
+                None => frame::append(&args),
+            },
         },
-        Command::Set(args) => array::set(&args),
-        Command::Resize(args) => array::resize(&args),
+        Command::Set(args) => match rows::open(&args.array)? {
+            Some(rows) => rows::set(rows, &args),
+            None => array::set(&args),
+        },
+        Command::Resize(args) => match rows::open(&args.array)? {
+            Some(rows) => rows::resize(rows, &args),
+            None => array::resize(&args),
+        },
+        Command::Trim(args) => rows::trim(&args),
+        Command::Column(args) => rows::column(&args),
         Command::Insert(args) => array::insert(&args),
-        Command::Delete(args) => array::delete(&args),
-        Command::Convert(args) => array::convert(&args),
+        Command::Delete(args) => match rows::open(&args.array)? {
+            Some(rows) => rows::delete(rows, &args),
+            None => array::delete(&args),
+        },
+        Command::Convert(args) => match target::convert_format(&args) {
+            Some(format) => target::containers::run_convert(&args, format),
+            None => array::convert(&args),
+        },
         Command::Edit(args) => frame::edit(&args),
         Command::Meta(args) => meta::run(&args.action),
     }

@@ -2,6 +2,7 @@
 
 pub mod array;
 mod bcolz;
+mod blaze;
 mod bloscpack;
 mod chunk;
 pub mod frame;
@@ -52,6 +53,9 @@ pub fn open(input: &Input) -> Result<Box<dyn Source>> {
             Kind::Bcolz => {
                 Ok(Box::new(bcolz::BcolzSource::new(path, max_output(input, directory_size(path)), input)?))
             }
+            Kind::Blaze => {
+                Ok(Box::new(blaze::BlazeSource::new(path, max_output(input, directory_size(path)), input)?))
+            }
             Kind::Sframe | Kind::B2nd => array::or_frame(frame::FrameSource::open_dir(path, input)?, input),
             other => Err(unsupported(path, other)),
         };
@@ -71,6 +75,10 @@ pub fn open(input: &Input) -> Result<Box<dyn Source>> {
     }
     let mut file = File::open(path).map_err(|e| Failure::at(path, e))?;
     let size = file.metadata().map_err(|e| Failure::at(path, e))?.len();
+    if input.kind == Some(Kind::Blaze) {
+        // A manifest of shards, whose data lies elsewhere.
+        return Ok(Box::new(blaze::BlazeSource::new(path, max_output(input, 1 << 40), input)?));
+    }
     let mut head = Vec::new();
     file.seek(SeekFrom::Start(input.offset)).map_err(|e| Failure::at(path, e))?;
     (&mut file).take(64).read_to_end(&mut head).map_err(|e| Failure::at(path, e))?;

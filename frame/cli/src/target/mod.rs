@@ -2,9 +2,10 @@
 
 pub mod array;
 mod chunk;
+pub mod containers;
 mod frame;
 
-use crate::args::{Compress, Format};
+use crate::args::{Compress, Convert, Format};
 use crate::failure::{Failure, Result};
 use std::path::Path;
 
@@ -17,7 +18,8 @@ pub fn write(args: &Compress) -> Result<()> {
         Format::B2nd => array::write(args),
         Format::B2frame => frame::write(args),
         Format::Sframe => frame::write_dir(args),
-        other => Err(Failure::Usage(format!("--format {other:?} cannot be written yet"))),
+        Format::Npy => Err(Failure::Usage("a .npy file is not compressed; use convert".into())),
+        format @ (Format::Bloscpack | Format::Bcolz | Format::Blaze) => containers::write(args, format),
     }
 }
 
@@ -33,5 +35,25 @@ fn format(args: &Compress) -> Result<Format> {
         Some("blp") => Ok(Format::Bloscpack),
         _ if args.shape.is_some() || args.dtype.is_some() => Ok(Format::B2nd),
         _ => Ok(Format::B2frame),
+    }
+}
+
+/// The container `convert` shall write; `None` when an array is copied to an array.
+pub fn convert_format(args: &Convert) -> Option<Format> {
+    let name = args.output.output.as_path();
+    let by_name = match name.extension().and_then(|e| e.to_str()) {
+        Some("blp") => Some(Format::Bloscpack),
+        Some("npy") => Some(Format::Npy),
+        Some("b2frame") => Some(Format::B2frame),
+        _ => None,
+    };
+    let format = args.format.or(by_name);
+    let from = args.input.input.as_path();
+    let from_array = from.extension().is_some_and(|e| e == "b2nd");
+    match format {
+        None | Some(Format::B2nd) if from_array => None,
+        None if name.extension().is_some_and(|e| e == "b2nd") => Some(Format::B2nd),
+        None => None,
+        format => format,
     }
 }

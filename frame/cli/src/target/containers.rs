@@ -1,0 +1,119 @@
+//! Bloscpack files, bcolz and Blaze directories; and every container there is, for `convert`.
+
+use crate::args::{Compress, Convert, Format, MetaKind, Pack, slots};
+use crate::failure::{Failure, Result};
+use crate::output::{check_free, parent};
+use crate::source::plain::{failure, limits};
+use crate::{args, detect, source};
+use blosc_core::{Params, Pool};
+use blosc_frame::Limits;
+use blosc_frame::b2nd::dtype::Dtype;
+use blosc_frame::blaze::MetaSyntax;
+use blosc_frame::bloscpack::{Options, Spare};
+use blosc_frame::convert::{Input, Packing, Target, convert, open_any, open_raw};
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// What to write, from the options that say how.
+fn target(format: Format, pack: &Pack, params: Params, chunk: Option<u64>) -> Result<Target> {
+    let packing = Packing { params, chunk, reserve: pack.reserve };
+    Ok(match format {
+        Format::Chunk => return Err(Failure::Usage("a bare chunk is no container: use compress".into())),
+        Format::B2frame => Target::Cframe(packing),
+        Format::Sframe => Target::Sframe(packing),
+        Format::B2nd => Target::B2nd(packing),
+        Format::Npy => Target::Npy,
+        Format::Bcolz => Target::Bcolz(packing),
+        Format::Blaze => {
+            let syntax = match pack.meta {
+                MetaKind::Json => MetaSyntax::Json,
+                MetaKind::Yaml => MetaSyntax::Yaml,
+            };
+            Target::Blaze(packing, pack.superchunk, syntax)
+        }
+        Format::Bloscpack => {
+            let chunk_size = u32::try_from(chunk.unwrap_or(1 << 20)).unwrap_or(u32::MAX);
+            Target::Bloscpack(Options {
+                layout: pack.layout(),
+                chunk_size,
+                params: Params { blosc1: true, ..params },
+                checksum: pack.checksum,
+                offsets: !pack.no_offsets,
+                spare: pack.max_app.map_or(Spare::Times(10), Spare::Chunks),
+                reserve: pack.reserve,
+                ..Options::default()
+            })
+        }
+    })
+}
+
+/// Compresses plain bytes or a `.npy` file into one of these formats.
+pub fn write(args: &Compress, format: Format) -> Result<()> {
+    let path = args.input.as_path();
+    let spool;
+    let path = if path == Path::new("-") {
+        // These layouts put sizes before the data: a pipe is kept in a file until its length is known.
+        let mut file = tempfile::NamedTempFile::new()?;
+        io::copy(&mut io::stdin().lock(), file.as_file_mut())?;
+        spool = file;
+        spool.path()
+    } else {
+        path
+    };
+    let input = if path.extension().is_some_and(|e| e == "npy") {
+        open_any(path, &Limits::NONE).map_err(failure(path))?
+    } else {
+        let dtype = args.dtype.as_deref().map(Dtype::parse).transpose();
+        let dtype = dtype.map_err(|e| Failure::Usage(format!("--dtype: {e}")))?;
+        let typesize = args.typesize.unwrap_or(1);
+        open_raw(path, dtype, args.shape.clone(), typesize).map_err(failure(path))?
+    };
+    let target = target(format, &args.pack, args.params(1), args.chunksize)?;
+    place(&input, &target, path, &args.output, args.run.threads)
+}
+
+/// `blosc convert`.
+pub fn run_convert(args: &Convert, format: Format) -> Result<()> {
+    let path = args.input.input.as_path();
+    let max = source::max_output(&args.input, u64::MAX / 256);
+    let input = open_any(path, &limits(max)).map_err(failure(path))?;
+    let mut params = Params::new(1).codec(args.codec.unwrap_or(blosc_core::Codec::BloscLz));
+    params.level = args.level.unwrap_or(5);
+    params.filters = args.filters.as_deref().map_or(params.filters, slots);
+    let target = target(format, &args.pack, params, args.chunksize)?;
+    place(&input, &target, path, &args.output, args.input.run.threads)
+}
+
+/// Converts under a temporary name and puts the result in its place.
+fn place(input: &Input, target: &Target, from: &Path, output: &args::Output, threads: usize) -> Result<()> {
+    let path = output.output.as_path();
+    let (mut decoder, mut encoder) = (Pool::new(threads), Pool::new(threads));
+    let stdout = path == Path::new("-");
+    let beside = if stdout { std::env::temp_dir() } else { parent(path).to_path_buf() };
+    if !stdout {
+        check_free(output)?;
+    }
+    let temp =
+        tempfile::Builder::new().prefix(".blosc-").tempdir_in(&beside).map_err(|e| Failure::at(path, e))?;
+    // Temporary directories are private; the result is made as an ordinary file or directory inside.
+    let new = temp.path().join("new");
+    let notes = convert(input, &mut decoder, &mut encoder, target, &new).map_err(failure(from))?;
+    for note in notes {
+        eprintln!("blosc: not kept: {note}");
+    }
+    if stdout {
+        if new.is_dir() {
+            return Err(Failure::Usage("this format is a directory: name one with -o".into()));
+        }
+        io::copy(&mut fs::File::open(&new)?, &mut io::stdout().lock())?;
+        return Ok(());
+    }
+    if path.is_dir() {
+        if detect::directory(path).is_none() {
+            return Err(Failure::at(path, "exists and is no container; it is not replaced"));
+        }
+        fs::rename(path, temp.path().join("old")).map_err(|e| Failure::at(path, e))?;
+    }
+    fs::rename(&new, path).map_err(|e| Failure::at(path, e))
+}

@@ -1,0 +1,22 @@
+//! Conversion among all containers: bloscpack, bcolz, Blaze, contiguous and sparse frames, b2nd, `.npy`.
+//!
+//! ```text
+//! open_any(path) → Input: decoded bytes, and what is known about them (dtype, shape, order, metadata)
+//! convert(input, target, path) → the new container, and a list of what it could not hold
+//! ```
+//! Data streams through one chunk's worth of memory. A name is never replaced: `path` must be free.
+//!
+//! | target | keeps |
+//! |---|---|
+//! | bloscpack v3, Blaze layout | dtype, shape, order, metadata |
+//! | bcolz, Blaze directory | dtype (structured: columns), shape, metadata as attributes |
+//! | b2nd | dtype, shape, metadata as vlmetalayers |
+//! | cframe, sframe | item size, metadata as vlmetalayers |
+//! | npy | dtype, shape, order |
+
+mod input;
+mod msgpack;
+mod target;
+
+pub use input::{About, Input, open_any, open_raw};
+pub use target::{Packing, Target, convert};
