@@ -16,17 +16,22 @@ fn sha(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// The folder and its records of kind `kind`, or `None` (with a line that says so).
+/// The folder of all vectors and its records of kind `kind`, or `None` (with a line that says so).
 fn records(kind: &str) -> Option<(PathBuf, Vec<Record>)> {
     let Some(folder) = std::env::var_os("BLOSC_VECTORS").map(PathBuf::from) else {
-        eprintln!("skipped: BLOSC_VECTORS is not set");
+        println!("skipped: BLOSC_VECTORS is not set");
         return None;
     };
+    Some(records_in(folder, kind))
+}
+
+/// The records of kind `kind` in a folder's manifest.
+fn records_in(folder: PathBuf, kind: &str) -> (PathBuf, Vec<Record>) {
     let manifest = std::fs::read_to_string(folder.join("manifest.json")).unwrap();
     let all: Vec<Record> = serde_json::from_str(&manifest).unwrap();
     let picked: Vec<Record> = all.into_iter().filter(|r| r["kind"] == kind).collect();
     assert!(!picked.is_empty());
-    Some((folder, picked))
+    (folder, picked)
 }
 
 fn open(path: &Path, offset: u64) -> Result<SuperChunk<'static>, Error> {
@@ -119,8 +124,7 @@ fn same(bad: &mut Vec<String>, name: &str, want: &serde_json::Value, got: Option
     }
 }
 
-fn run(kind: &str) {
-    let Some((folder, records)) = records(kind) else { return };
+fn run(kind: &str, (folder, records): (PathBuf, Vec<Record>)) {
     let mut failures = Vec::new();
     for r in &records {
         let file = r["file"].as_str().unwrap();
@@ -134,13 +138,19 @@ fn run(kind: &str) {
 }
 
 #[test]
-fn contiguous_frames() {
-    run("frame");
+fn all_frames() {
+    for kind in ["frame", "sframe"] {
+        let Some(records) = records(kind) else { return };
+        run(kind, records);
+    }
 }
 
 #[test]
-fn sparse_frames() {
-    run("sframe");
+fn fixtures() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/frames");
+    for kind in ["frame", "sframe"] {
+        run(kind, records_in(folder.clone(), kind));
+    }
 }
 
 /// Opens and decodes everything; an error is always fine.
