@@ -7,6 +7,7 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use blosc_core::Chunk;
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::sync::{Mutex, PoisonError};
 
 /// Larger chunks are decoded one at a time, their blocks in parallel, to bound the memory.
 const MAX_AHEAD: u32 = 16 << 20;
@@ -36,8 +37,14 @@ impl<'a> SuperChunk<'a> {
         self.sizes_known()?;
         let most = self.sizes.largest().unwrap_or(0);
         if self.threads < 2 || self.nchunks() < 2 || most > MAX_AHEAD {
+            let mut buffer = Vec::new();
             for k in 0..self.nchunks() {
-                take(&self.read_chunk(k)?)?;
+                let len = self.stored_nbytes(k)?;
+                // A buffer of the right size is used again as it is: clearing it costs a pass.
+                buffer.truncate(len);
+                super::place::resize(&mut buffer, len)?;
+                let n = self.read_chunk_into(k, &mut buffer)?;
+                take(buffer.get(..n).unwrap_or(&[]))?;
             }
             return Ok(());
         }
@@ -45,6 +52,8 @@ impl<'a> SuperChunk<'a> {
         let (threads, blockshape) = (self.threads, self.blockshape.clone());
         // Frames in memory are decoded where they lie; others are read ahead by this thread.
         let mut sizes_ok = true;
+        // Buffers that were handed over are used again: fresh memory is slow to touch.
+        let spare: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
         let n = self.nchunks();
         let shared: &SuperChunk<'_> = self;
         let items = (0..n).map(|k| (k, shared.chunk_bytes(k)));
@@ -58,9 +67,11 @@ impl<'a> SuperChunk<'a> {
                 };
                 let in_chunk = |error| Error::Chunk { chunk: Some(k), offset: 0, error };
                 let chunk = Chunk::parse_with(&bytes, &limits).map_err(in_chunk)?;
-                pool.decompress_in(&chunk, around(typesize, &blockshape))
-                    .map_err(in_chunk)
-                    .map(|data| (k, Some(data)))
+                let mut data = spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+                data.truncate(chunk.nbytes());
+                super::place::resize(&mut data, chunk.nbytes())?;
+                pool.decompress_into(&chunk, around(typesize, &blockshape), &mut data).map_err(in_chunk)?;
+                Ok::<_, Error>((k, Some(data)))
             },
             |result| {
                 let (k, data) = result?;
@@ -68,13 +79,28 @@ impl<'a> SuperChunk<'a> {
                     Some(data) => {
                         let expected = shared.sizes.len_of(k);
                         sizes_ok &= expected.is_none_or(|len| len as usize == data.len());
-                        take(&data)
+                        take(&data)?;
+                        spare.lock().unwrap_or_else(PoisonError::into_inner).push(data);
+                        Ok(())
                     }
                     None => shared.special_bytes(k, &mut take),
                 }
             },
         )?;
         if sizes_ok { Ok(()) } else { self.read_sizes() }
+    }
+
+    /// Decoded size of chunk `k` as its own header has it, within the limits.
+    fn stored_nbytes(&mut self, k: u64) -> Result<usize, Error> {
+        let len = match self.chunk_header(k)? {
+            Some(header) => header.nbytes,
+            None => self.chunk_nbytes(k)?,
+        };
+        let (asked, limit) = (u64::from(len), self.limits.chunk.output);
+        if asked > limit {
+            return Err(Error::Limit { what: "bytes of a chunk", asked, limit });
+        }
+        Ok(len as usize)
     }
 
     /// The stored bytes of chunk `k`, borrowed where possible; the inner error is a special chunk.
