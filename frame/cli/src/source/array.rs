@@ -68,6 +68,14 @@ pub fn takes(shape: &[u64], start: &[u64], stop: &[u64], step: &[i64]) -> Result
 }
 
 impl ArraySource {
+    /// Refuses arrays whose items are placeholders: their zeros would pass for data.
+    fn check_data(&mut self) -> Result<()> {
+        match carrier::of(self.nd.frame_mut()).map_err(failure(&self.path))? {
+            Some(found) if found.is_placeholder() => Err(Failure::at(&self.path, found)),
+            _ => Ok(()),
+        }
+    }
+
     fn selection(&self, start: &[u64], stop: &[u64], step: &[i64]) -> Result<Selection> {
         let takes = takes(self.nd.shape(), start, stop, step)?;
         let selection = Selection::new(self.nd.shape(), &takes).map_err(failure(&self.path))?;
@@ -125,6 +133,7 @@ impl Source for ArraySource {
     }
 
     fn decompress(&mut self, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
+        self.check_data()?;
         check_output(&self.path, self.nd.geometry().nbytes(), self.max_output)?;
         let done = self.nd.for_each_piece(PIECE, |piece| {
             progress(piece.len() as u64);
@@ -151,6 +160,7 @@ impl Source for ArraySource {
     }
 
     fn slice_steps(&mut self, start: &[u64], stop: &[u64], step: &[i64], out: &mut dyn Write) -> Result<()> {
+        self.check_data()?;
         let selection = self.selection(start, stop, step)?;
         Ok(out.write_all(&self.nd.get(&selection).map_err(failure(&self.path))?)?)
     }

@@ -7,6 +7,7 @@ mod bloscpack;
 mod chunk;
 pub mod frame;
 pub mod plain;
+mod store;
 
 use crate::args::{Input, Kind, Run};
 use crate::detect;
@@ -46,6 +47,9 @@ pub trait Source {
 pub fn open(input: &Input) -> Result<Box<dyn Source>> {
     let path = input.input.as_path();
     if path.is_dir() {
+        if input.kind.is_none() && store::is_directory(path) {
+            return Ok(Box::new(store::StoreSource::directory(path)?));
+        }
         let kind = input.kind.or_else(|| detect::directory(path)).ok_or_else(|| {
             Failure::at(path, "a directory, but neither a sparse frame nor a bcolz or Blaze root")
         })?;
@@ -82,6 +86,9 @@ pub fn open(input: &Input) -> Result<Box<dyn Source>> {
     let mut head = Vec::new();
     file.seek(SeekFrom::Start(input.offset)).map_err(|e| Failure::at(path, e))?;
     (&mut file).take(64).read_to_end(&mut head).map_err(|e| Failure::at(path, e))?;
+    if input.kind.is_none() && input.offset == 0 && store::is_zip(&head) {
+        return Ok(Box::new(store::StoreSource::zip(path, file)?));
+    }
     match input.kind.unwrap_or_else(|| detect::file(&head)) {
         Kind::Chunk => {
             file.seek(SeekFrom::Start(0)).map_err(|e| Failure::at(path, e))?;

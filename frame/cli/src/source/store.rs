@@ -1,0 +1,120 @@
+//! Tree stores of python-blosc2: `.b2d` directories and `.b2z` zip files. They are listed; each array or
+//! frame in them is read by its own path, or at its own `--offset`. Nothing is unpickled or followed.
+
+use super::Source;
+use crate::failure::{Failure, Result};
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Most entries and deepest folders listed.
+const MOST: usize = 100_000;
+const DEPTH: usize = 32;
+
+/// A store and what it holds.
+pub struct StoreSource {
+    path: PathBuf,
+    kind: &'static str,
+    entries: Vec<Value>,
+}
+
+/// Whether the directory is a store.
+pub fn is_directory(path: &Path) -> bool {
+    path.join("embed.b2e").is_file()
+}
+
+/// Whether a file that starts with `head` is a zip file.
+pub fn is_zip(head: &[u8]) -> bool {
+    head.starts_with(b"PK\x03\x04")
+}
+
+/// What a leaf is, from its name; `None` for staging leftovers.
+fn leaf(name: &str) -> Option<&'static str> {
+    match name.rsplit_once('.')?.1 {
+        "b2nd" => Some("array"),
+        "b2f" => Some("frame or object array"),
+        "b2b" => Some("batch array"),
+        "b2e" => Some("embedded frames"),
+        _ => None,
+    }
+}
+
+impl StoreSource {
+    /// Lists a `.b2d` directory. Links are not followed.
+    pub fn directory(path: &Path) -> Result<StoreSource> {
+        let mut entries = Vec::new();
+        let mut folders = vec![(path.to_path_buf(), String::new(), 0)];
+        while let Some((folder, key, depth)) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).map_err(|e| Failure::at(&folder, e))? {
+                let entry = entry.map_err(|e| Failure::at(&folder, e))?;
+                let name = format!("{key}/{}", entry.file_name().to_string_lossy());
+                let kind = entry.file_type().map_err(|e| Failure::at(&folder, e))?;
+                let sparse = kind.is_dir() && entry.path().join("chunks.b2frame").is_file();
+                match leaf(&name) {
+                    Some(what) if kind.is_file() || sparse => {
+                        entries.push(
+                            json!({"key": name, "kind": what, "path": entry.path().display().to_string()}),
+                        );
+                    }
+                    _ if kind.is_dir() && depth < DEPTH => folders.push((entry.path(), name, depth + 1)),
+                    _ => {}
+                }
+                if entries.len() > MOST {
+                    return Err(Failure::at(path, "has too many entries to list"));
+                }
+            }
+        }
+        entries.sort_by_key(|e| e["key"].to_string());
+        Ok(StoreSource { path: path.to_path_buf(), kind: "b2d store", entries })
+    }
+
+    /// Lists a `.b2z` file.
+    pub fn zip(path: &Path, file: File) -> Result<StoreSource> {
+        let mut archive = zip::ZipArchive::new(file).map_err(|e| Failure::at(path, e))?;
+        let mut entries = Vec::new();
+        for k in 0..archive.len().min(MOST) {
+            let member = archive.by_index_raw(k).map_err(|e| Failure::at(path, e))?;
+            let name = member.name().map_err(|e| Failure::at(path, e))?.into_owned();
+            let Some(what) = leaf(&name) else { continue };
+            let stored = member.compression() == zip::CompressionMethod::Stored;
+            // A deflated member has no frame at its place.
+            let offset = member.data_start().filter(|_| stored);
+            entries.push(
+                json!({"key": format!("/{name}"), "kind": what, "offset": offset, "size": member.size()}),
+            );
+        }
+        if entries.is_empty() {
+            return Err(Failure::at(path, "a zip file, but no python-blosc2 store: it holds no frames"));
+        }
+        Ok(StoreSource { path: path.to_path_buf(), kind: "b2z store", entries })
+    }
+
+    fn many(&self) -> Failure {
+        let how =
+            "a store of several arrays: info lists them; name one of them, with --offset in a .b2z file";
+        Failure::at(&self.path, how)
+    }
+}
+
+impl Source for StoreSource {
+    fn info(&mut self) -> Result<Value> {
+        Ok(json!({"kind": self.kind, "entries": self.entries}))
+    }
+
+    fn nbytes(&self) -> Option<u64> {
+        None
+    }
+
+    fn decompress(&mut self, _: &mut dyn Write, _: &dyn Fn(u64)) -> Result<()> {
+        Err(self.many())
+    }
+
+    fn slice(&mut self, _: &[u64], _: &[u64], _: &mut dyn Write) -> Result<()> {
+        Err(self.many())
+    }
+
+    fn verify(&mut self, _: &dyn Fn(u64)) -> Result<Value> {
+        Err(self.many())
+    }
+}
