@@ -118,6 +118,21 @@ fn filters_equal_scalar_at_large_lengths() {
     }
 }
 
+/// Sizes at which planes and rows share cache sets, so that kernels go through them in phases.
+#[test]
+fn filters_equal_scalar_at_block_sizes() {
+    let levels = levels();
+    let mut random = Random(3);
+    for width in [1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 17, 24, 32] {
+        for items in [2048, 4096, 12288, 20480] {
+            let tail = random.below(2) * 3;
+            let src = random.bytes(items * width + tail);
+            let skew = (random.below(65), random.below(65));
+            pair_equals_scalar(width, &src, &levels, skew);
+        }
+    }
+}
+
 #[test]
 fn split_and_join_equal_scalar() {
     let levels = levels();

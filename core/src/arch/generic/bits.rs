@@ -6,6 +6,8 @@
 //!                 exchange register number and bit number: three rounds of swapped bit fields
 //!                 register b is now the tile's part of the plane's row b
 //! ```
+//! if the rows crowd a cache set: two planes of a longer tile at a time, so that 16 rows are written in turn
+//! ```
 //! With an 8x8 bit matrix instruction the bits are transposed where they lie and the split by 8 is
 //! all that remains. Items of more than 16 bytes have their planes taken 16 at a time.
 
@@ -16,9 +18,19 @@ use core::mem::MaybeUninit;
 /// Most planes of a tile.
 const PLANES: usize = 16;
 
+/// Items of a tile of two planes.
+const PAIR: usize = 2048;
+
+/// Bytes of items that are read again for each two planes, from the L1 cache.
+const PHASE: usize = 32 << 10;
+
+/// Rows at a multiple of this distance crowd the same cache sets.
+const SHARED: usize = 512;
+
 /// Planes of a tile: 8 registers each, of at most 32 bytes.
 #[repr(align(64))]
-struct Tile(MaybeUninit<[u8; PLANES * 8 * 32]>);
+struct Tile(MaybeUninit<[u8; 2 * PAIR]>);
+const _: () = assert!(PLANES * 8 * 32 <= 2 * PAIR);
 
 /// Bit-transposes `items >= 8 * V::BYTES` items, a multiple of 8.
 ///
@@ -34,6 +46,18 @@ pub(in super::super) unsafe fn bitshuffle<V: Vector>(
     let (n, row) = (8 * V::BYTES, items / 8);
     let mut tile = Tile(MaybeUninit::uninit());
     let planes = tile.0.as_mut_ptr().cast::<u8>();
+    if row.is_multiple_of(SHARED) && items >= PAIR {
+        // SAFETY: the caller's; two planes of `PAIR` items fit the tile.
+        unsafe {
+            match typesize {
+                2 => return in_phases::<V, 2, 2>(items, src, dst, planes),
+                4 => return in_phases::<V, 4, 4>(items, src, dst, planes),
+                8 => return in_phases::<V, 8, 8>(items, src, dst, planes),
+                16 => return in_phases::<V, 16, 16>(items, src, dst, planes),
+                _ => {}
+            }
+        }
+    }
     let mut i = 0;
     while i < items {
         // The last tile overlaps the one before.
@@ -60,6 +84,83 @@ pub(in super::super) unsafe fn bitshuffle<V: Vector>(
             next += PLANES;
         }
         i += n;
+    }
+}
+
+/// Bit-transposes `items >= PAIR` items of `W` bytes two planes at a time: rows at a multiple of
+/// [`SHARED`] crowd the same cache sets, which hold no more than a few unfinished lines.
+#[inline(always)]
+unsafe fn in_phases<V: Vector, const W: usize, const P: usize>(
+    items: usize,
+    src: *const u8,
+    dst: *mut u8,
+    tile: *mut u8,
+) {
+    let mut from = 0;
+    while from < items {
+        let until = (from + PHASE / W).min(items);
+        let phase = Phase { items, from, until, src, dst, tile };
+        // SAFETY: the caller's.
+        unsafe {
+            phase.pair::<V, W, P, 0>();
+            if W > 2 {
+                phase.pair::<V, W, P, 2>();
+            }
+            if W > 4 {
+                phase.pair::<V, W, P, 4>();
+                phase.pair::<V, W, P, 6>();
+            }
+            if W > 8 {
+                phase.pair::<V, W, P, 8>();
+                phase.pair::<V, W, P, 10>();
+                phase.pair::<V, W, P, 12>();
+                phase.pair::<V, W, P, 14>();
+            }
+        }
+        from = until;
+    }
+}
+
+/// Items `from .. until` of all.
+struct Phase {
+    items: usize,
+    from: usize,
+    until: usize,
+    src: *const u8,
+    dst: *mut u8,
+    tile: *mut u8,
+}
+
+impl Phase {
+    /// Planes `J` and `J + 1`. The compiler drops the others from the split.
+    #[inline(always)]
+    unsafe fn pair<V: Vector, const W: usize, const P: usize, const J: usize>(&self) {
+        let row = self.items / 8;
+        let mut t = self.from;
+        while t < self.until {
+            t = t.min(self.items - PAIR);
+            // SAFETY: the caller's; the tile holds two planes of `PAIR` items.
+            unsafe {
+                let mut i = 0;
+                while i < PAIR {
+                    let planes = split_block::<V, W, P, false>(self.src.add((t + i) * W));
+                    planes[J % P].store(self.tile.add(i));
+                    planes[(J + 1) % P].store(self.tile.add(PAIR + i));
+                    i += V::BYTES;
+                }
+                let rows = self.dst.add(8 * J * row + t / 8);
+                let mut j = 0;
+                while j < 2 {
+                    let mut i = 0;
+                    while i < PAIR {
+                        plane_to_rows::<V>(self.tile.add(j * PAIR + i), rows.add(8 * j * row + i / 8), row);
+                        i += 8 * V::BYTES;
+                    }
+                    j += 1;
+                }
+            }
+            t += PAIR;
+        }
     }
 }
 

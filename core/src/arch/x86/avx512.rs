@@ -19,6 +19,7 @@ use crate::arch::generic::{Each, Pitched, Source, Table};
 use crate::arch::out::Out;
 use crate::filter::blocksplit::{Planes, Stores};
 use core::mem::MaybeUninit;
+use core::ops::Range;
 
 type Zmm = __m512i;
 
@@ -285,6 +286,29 @@ unsafe fn join_items<const W: usize, const R: usize, const STREAM: bool>(
     }
 }
 
+/// Stores the planes `range` of a half of a block of items of `width` bytes.
+#[inline(always)]
+unsafe fn store_planes<const R: usize>(
+    width: usize,
+    src: *const u8,
+    dst: *mut u8,
+    pitch: usize,
+    index: Zmm,
+    range: Range<usize>,
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        let planes = half_of_planes::<R>(src, 64 / R * width, index);
+        let mut j = 0;
+        while j < R {
+            if range.contains(&j) {
+                store(dst.wrapping_add(j * pitch), planes[j]);
+            }
+            j += 1;
+        }
+    }
+}
+
 /// Splits `n >= BLOCK` items of 9 to 32 bytes, half or a quarter of the planes at a time: planes whose distance
 /// is a power of two share a cache set, and no more than 8 of them stay in it until their line is full.
 #[inline(always)]
@@ -314,14 +338,14 @@ unsafe fn split_in_phases<const R: usize>(
                     let mut i = first;
                     while i < end {
                         i = i.min(n - BLOCK);
-                        let planes = half_of_planes::<R>(src.add(i * width), 64 / R * width, index[half]);
-                        let mut j = 0;
-                        while j < R {
-                            if from <= j && j < until {
-                                store(to.add(j * pitch + i), planes[j]);
-                            }
-                            j += 1;
-                        }
+                        store_planes::<R>(
+                            width,
+                            src.add(i * width),
+                            to.add(i),
+                            pitch,
+                            index[half],
+                            from..until,
+                        );
                         i += BLOCK;
                     }
                     from = until;
@@ -481,6 +505,9 @@ pub(in crate::arch) unsafe fn join(width: usize, planes: Planes<'_>, mut out: Ou
 /// Items of a tile: a line of each row.
 const TILE: usize = 512;
 
+/// Items of a tile of two planes.
+const PAIR: usize = 2048;
+
 /// Widest item whose bits are transposed here.
 const WIDEST_BITS: usize = 8;
 
@@ -551,6 +578,67 @@ unsafe fn rows_to_plane(rows: *const u8, row: usize, plane: *mut u8) {
     }
 }
 
+/// Bit-transposes `items >= PAIR` items of `width` bytes, two planes at a time: where rows share cache
+/// sets, no more than 16 of them are written in turn, and these by several lines at once.
+#[inline(always)]
+unsafe fn bitshuffle_in_phases<const R: usize>(width: usize, items: usize, src: *const u8, dst: *mut u8) {
+    let row = items / 8;
+    let mut tile = Tile(MaybeUninit::uninit());
+    let planes = tile.0.as_mut_ptr().cast::<u8>();
+    // SAFETY: tiles end at or before the last item, the last one overlapping the one before; two
+    // planes of `PAIR` items fit the tile.
+    unsafe {
+        let index = INDICES[width][SPLIT_REVERSE].load();
+        let mut first = 0;
+        while first < items {
+            let end = (first + 2 * PAIR).min(items);
+            let mut half = 0;
+            while half < 2 {
+                let mut from = half * (2 * R - width);
+                while from < R {
+                    let until = (from / 2 * 2 + 2).min(R);
+                    let mut t = first;
+                    while t < end {
+                        t = t.min(items - PAIR);
+                        let mut i = 0;
+                        while i < PAIR {
+                            let src = src.add((t + i) * width);
+                            store_planes::<R>(
+                                width,
+                                src,
+                                planes.wrapping_add(i).wrapping_sub(from * PAIR),
+                                PAIR,
+                                index[half],
+                                from..until,
+                            );
+                            i += BLOCK;
+                        }
+                        let mut j = from;
+                        while j < until {
+                            let plane = half * (width - R) + j;
+                            let rows = dst.add(8 * plane * row + t / 8);
+                            let mut k = 0;
+                            while k < PAIR {
+                                plane_to_rows::<false>(
+                                    planes.add((j - from) * PAIR + k),
+                                    rows.add(k / 8),
+                                    row,
+                                );
+                                k += TILE;
+                            }
+                            j += 1;
+                        }
+                        t += PAIR;
+                    }
+                    from = until;
+                }
+                half += 1;
+            }
+            first += 2 * PAIR;
+        }
+    }
+}
+
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 unsafe fn bitshuffle_tiles(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
     let row = items / 8;
@@ -559,6 +647,14 @@ unsafe fn bitshuffle_tiles(typesize: usize, items: usize, src: *const u8, dst: *
     let mut i = 0;
     // SAFETY: tiles end at or before the last item, the last one overlapping the one before.
     unsafe {
+        if row.is_multiple_of(SHARED / 4) && items >= PAIR {
+            match typesize {
+                2 => return bitshuffle_in_phases::<1>(typesize, items, src, dst),
+                3 | 4 => return bitshuffle_in_phases::<2>(typesize, items, src, dst),
+                5..=8 => return bitshuffle_in_phases::<4>(typesize, items, src, dst),
+                _ => {}
+            }
+        }
         while i < items {
             i = i.min(items - TILE);
             let from = src.add(i * typesize);
