@@ -140,6 +140,19 @@ fn doubling() -> Vec<usize> {
     counts
 }
 
+/// The command line without `--out FILE`, which changes no figure.
+fn command_line() -> String {
+    let (mut words, mut args) = (vec!["blosc-bench".to_string()], std::env::args().skip(1));
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--out" => drop(args.next()),
+            a if a.starts_with("--out=") => {}
+            _ => words.push(arg),
+        }
+    }
+    words.join(" ")
+}
+
 /// Runs the jobs, writes each row as it comes, prints the summary. Status 1 if anything was refused.
 fn execute(jobs: Vec<Job<'_>>, plan: &Plan, out: &Path) -> Result<ExitCode, String> {
     blosc_bench::data::corpus::check()?;
@@ -151,8 +164,7 @@ fn execute(jobs: Vec<Job<'_>>, plan: &Plan, out: &Path) -> Result<ExitCode, Stri
     machine.pinned = pin();
     let setting =
         Setting { arch: pulp::Arch::new(), timing: machine.emulator.is_none(), loaded: machine.was_loaded() };
-    let command = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
-    let mut writer = Writer::create(out, &machine, &format!("blosc-bench {command}"))?;
+    let mut writer = Writer::create(out, &machine, &command_line())?;
     let mut progress = Progress::new(jobs.len());
     let mut rows: Vec<Row> = Vec::new();
     let stopped = || stop.load(Ordering::Relaxed);

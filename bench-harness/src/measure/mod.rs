@@ -87,9 +87,9 @@ impl Plan {
     /// For a first look: noise of some percent.
     pub const QUICK: Plan = Plan {
         min_rounds: 3,
-        max_rounds: 9,
-        sample: Duration::from_micros(60),
-        budget: Duration::from_millis(60),
+        max_rounds: 11,
+        sample: Duration::from_micros(100),
+        budget: Duration::from_millis(70),
     };
 
     /// For figures to share, with `budget` for each group.

@@ -132,33 +132,32 @@ pub struct Difference {
     pub slower: usize,
 }
 
-/// New against old: a case differs when the medians are further apart than `threshold` and than the
-/// spread of both runs explains (three times the standard deviation that the MADs estimate).
+/// New against old. A case differs when it moved by more than `threshold` and more than its spread, both in
+/// time (the ranges from p10 to p90 lie apart) and against a copy of the same size in its own run: memory
+/// pages and neighbours differ from run to run, and move the copy as well.
 pub fn difference(old: &Results, new: &Results, threshold: f64, filter: &str) -> Difference {
     let files = [old.clone(), new.clone()];
     let cases = cases(&files, filter);
     let mut table = Table::new(&["case", "old", "new", "new/old speed"]);
-    let (mut slower, mut faster, mut same) = (0, 0, 0);
+    let (mut slower, mut faster, mut same) = (0usize, 0usize, 0usize);
     for places in cases.values() {
         let [Some(o), Some(n)] = places.as_slice() else { continue };
         let (Some(a), Some(b)) = (o.median_ns, n.median_ns) else { continue };
-        let noise = 3.0 * 1.4826 * o.mad_ns.unwrap_or(0.0).hypot(n.mad_ns.unwrap_or(0.0));
-        let ratio = a / b;
-        if (a - b).abs() <= noise || (ratio - 1.0).abs() <= threshold {
+        if times_agree(o, n, threshold) || fractions_agree(o, n, threshold) {
             same += 1;
             continue;
         }
-        if ratio < 1.0 {
+        if b > a {
             slower += 1
         } else {
             faster += 1
         }
         let ns = |r: &Row| super::table::duration(r.median_ns.unwrap_or(0.0));
-        table.row(vec![n.label(), ns(o), ns(n), figure(ratio)]);
+        table.row(vec![n.label(), ns(o), ns(n), figure(a / b)]);
     }
     let mut text = if table.is_empty() { String::new() } else { table.text() };
     let total = slower + faster + same;
-    let share = if total > 0 { 100.0 * f64::from(same) / f64::from(total) } else { 0.0 };
+    let share = if total > 0 { 100.0 * same as f64 / total as f64 } else { 0.0 };
     let _ = writeln!(
         text,
         "{total} cases in both: {same} agree within their spread or {} % ({share:.1} %), {faster} faster, {slower} slower",
@@ -167,7 +166,22 @@ pub fn difference(old: &Results, new: &Results, threshold: f64, filter: &str) ->
     if old.machine.name != new.machine.name {
         let _ = writeln!(text, "Different machines: {} and {}.", old.machine.name, new.machine.name);
     }
-    Difference { text, slower: usize::try_from(slower).unwrap_or(usize::MAX) }
+    Difference { text, slower }
+}
+
+fn times_agree(a: &Row, b: &Row, threshold: f64) -> bool {
+    let reaches = |low: &Row, high: &Row| {
+        let (low, high) = (low.p10_ns.or(low.median_ns), high.p90_ns.or(high.median_ns));
+        low.zip(high).is_some_and(|(low, high)| low <= high * (1.0 + threshold))
+    };
+    reaches(a, b) && reaches(b, a)
+}
+
+fn fractions_agree(a: &Row, b: &Row, threshold: f64) -> bool {
+    let Some((x, y)) = a.vs_copy.zip(b.vs_copy) else { return false };
+    // Three standard deviations, as the MADs estimate them.
+    let noise = 3.0 * 1.4826 * a.vs_copy_mad.unwrap_or(0.0).hypot(b.vs_copy_mad.unwrap_or(0.0));
+    (x - y).abs() <= noise || (x / y - 1.0).abs() <= threshold
 }
 
 /// One line for each row, with every number.
@@ -273,4 +287,55 @@ pub fn readme(file: &Results) -> String {
         out.push_str(&chunks.markdown());
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::Machine;
+
+    fn results(times: &[f64]) -> Results {
+        let row = |(index, ns): (usize, &f64)| Row {
+            suite: "kernels".into(),
+            engine: "ours".into(),
+            op: "shuffle".into(),
+            typesize: index + 1,
+            threads: 1,
+            bytes: 4096,
+            data: "random".into(),
+            verified: true,
+            median_ns: Some(*ns),
+            mad_ns: Some(0.1),
+            p10_ns: Some(ns * 0.99),
+            p90_ns: Some(ns * 1.01),
+            gbps: Some(4096.0 / ns),
+            vs_copy: Some(50.0 / ns),
+            vs_copy_mad: Some(0.001),
+            ..Row::default()
+        };
+        Results {
+            path: "x".into(),
+            machine: Machine::default(),
+            command: String::new(),
+            started: 0,
+            rows: times.iter().enumerate().map(row).collect(),
+            complete: true,
+        }
+    }
+
+    #[test]
+    fn only_what_exceeds_noise_and_threshold_counts_as_slower() {
+        let found = difference(&results(&[100.0, 100.0, 100.0]), &results(&[103.0, 130.0, 70.0]), 0.05, "");
+        assert_eq!(found.slower, 1);
+        assert!(found.text.contains("3 cases in both: 1 agree"), "{}", found.text);
+        assert!(found.text.contains("1 faster, 1 slower"), "{}", found.text);
+    }
+
+    #[test]
+    fn a_filter_chooses_by_words() {
+        let files = [results(&[100.0, 100.0]), results(&[100.0, 50.0])];
+        let text = compare(&files, "ts2", false);
+        assert!(text.contains("over 1 cases: 2.00") && !text.contains("ts1"), "{text}");
+        assert!(rank(&files, "").contains("no mean says which is best"));
+    }
 }
