@@ -156,7 +156,7 @@ fn named(names: &str, counts: &[u64]) -> Result<Vec<Count>, String> {
         .collect())
 }
 
-/// Reads what [`format`] wrote.
+/// Reads what [`format()`] wrote.
 ///
 /// # Errors
 /// The line that is not `instructions-per-byte name`.

@@ -104,8 +104,8 @@ impl Piece<'_> {
     }
 }
 
-/// New decoded content, piece after piece. Bytes before [`Content::first_change`] are the old ones in
-/// their old places, and so are those from [`Content::last_change`] on.
+/// New decoded content, piece after piece. Bytes before the change are the old ones in
+/// their old places, and so are those after it, moved as a whole.
 pub struct Content<'a> {
     pieces: Vec<Piece<'a>>,
     nbytes: u64,

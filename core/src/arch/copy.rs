@@ -12,7 +12,7 @@
 //!
 //! The first 16 bytes of a match are made without a branch on its distance, because in filtered data
 //! distances of 1, 2, 4, 8 and hundreds follow each other at random. Two words of history are read, both
-//! from before `pos`, then shifted and multiplied by what [`PATTERNS`] says for this distance:
+//! from before `pos`, then shifted and multiplied by what `PATTERNS` says for this distance:
 //!
 //! ```text
 //! first  word  (load(pos - max(d, 8)) >> down) * spread

@@ -166,7 +166,7 @@ impl<'a> Plan<'a> {
     /// Encodes every block on this thread; returns the chunk's length.
     ///
     /// # Errors
-    /// As [`Encoder::encode`].
+    /// As [`Encoder::encode`](crate::Encoder::encode).
     pub fn encode(
         &self,
         level: Level,
