@@ -5,7 +5,6 @@
 //! for each plane: split it by 8, so that byte k of register m belongs to item 8 k + m
 //!                 exchange register number and bit number: three rounds of swapped bit fields
 //!                 register b is now the tile's part of the plane's row b
-//! ```
 //! if the rows crowd a cache set: two planes of a longer tile at a time, so that 16 rows are written in turn
 //! ```
 //! With an 8x8 bit matrix instruction the bits are transposed where they lie and the split by 8 is
