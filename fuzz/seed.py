@@ -79,9 +79,11 @@ for record in sorted(records, key=lambda r: r["file"]):
             pass
     if kind in ("frame", "malformed-frame") and len(data) <= 2000:
         keep("frame_open", data, 80)
+        keep("cut_anywhere", bytes([1 + len(data) % 40, len(data) % 90]) + data, 20)
     if kind in ("b2nd", "malformed-b2nd") and len(data) <= 2000:
         keep("b2nd_open", data, 80)
-for name in ("chunk_roundtrip", "chunk_mutated", "codec_roundtrip", "kernel_twins", "filters_pipeline"):
+for name in ("chunk_roundtrip", "chunk_mutated", "codec_roundtrip", "kernel_twins", "filters_pipeline",
+             "frame_edit_sequence", "b2nd_slice", "bloscpack_append"):
     for i in range(12):
         pattern = bytes((k * (i + 3) >> (k % 5)) & 255 for k in range(20 + 37 * i))
         keep(name, bytes([i * 17 & 255, 5 * i & 255, i, 3]) + pattern)
@@ -89,3 +91,31 @@ for name, folder in ("bloscpack_open", vectors / "containers"),:
     for path in sorted(folder.rglob("*.blp")):
         if path.stat().st_size <= 2000 and "__" not in path.name:
             keep(name, path.read_bytes())
+
+
+def directory(root):
+    """The files below a folder, as `files` in src/frames.rs reads them."""
+    out = b""
+    for path in sorted(p for p in root.rglob("*") if p.is_file()):
+        name, content = path.relative_to(root).as_posix().encode(), path.read_bytes()
+        if len(content) > 0xFFFF:
+            return None
+        out += bytes([len(name)]) + name + struct.pack("<H", len(content)) + content
+    return out
+
+
+for name, folder, glob in (
+    ("sframe_open", "sframes", "*"),
+    ("sframe_open", "malformed", "sframe_*"),
+    ("bcolz_open", "containers", "bc_*"),
+):
+    for path in sorted((vectors / folder).glob(glob)):
+        data = directory(path) if path.is_dir() else None
+        if data and len(data) <= 3000:
+            keep(name, data, 40)
+for text in (
+    "|u1", "<i4", ">f8", "float32", "<M8[25s]", "<U3", "|S5", "|V7", "('<i4', (2, 3))",
+    "[('a', '<i4'), ('b', '<f8', (2,))]", "[('a', '<i4'), ('', '|V4'), (('t', 'n'), [('x', '>c16')])]",
+    "{'names': ['a', 'b'], 'formats': ['<i4', 'u1'], 'offsets': [4, 0], 'itemsize': 16, 'aligned': True}",
+):
+    keep("dtype", text.encode())

@@ -4,9 +4,12 @@
 //! [`resources`] oracle allows, or too much time for its input. `Err` from the library is never a failure
 //! by itself.
 
+pub mod arrays;
 pub mod chunks;
 pub mod codecs;
+pub mod frames;
 pub mod kernels;
+pub mod packs;
 pub mod resources;
 
 /// A fuzz target.
@@ -28,6 +31,16 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("codec_roundtrip", codecs::roundtrip),
     ("kernel_twins", kernels::twins),
     ("filters_pipeline", kernels::pipeline),
+    ("frame_open", frames::open),
+    ("frame_edit_sequence", frames::edit_sequence),
+    ("sframe_open", frames::open_sparse),
+    ("cut_anywhere", frames::cut_anywhere),
+    ("b2nd_open", arrays::open),
+    ("b2nd_slice", arrays::slice),
+    ("dtype", arrays::dtype),
+    ("bloscpack_open", packs::open),
+    ("bloscpack_append", packs::append),
+    ("bcolz_open", packs::bcolz),
 ];
 
 /// Runs one target under the resource oracle.

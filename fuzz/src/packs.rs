@@ -1,0 +1,199 @@
+//! Bloscpack files and bcolz directories: opening hostile ones, and edits beside a plain vector.
+
+use crate::frames::{LIMITS, OUTPUT, files, params, pattern};
+use crate::resources::allow;
+use arbitrary::{Result, Unstructured};
+use blosc_core::Pool;
+use blosc_frame::bcolz::{CArray, CTable, Tree};
+use blosc_frame::bloscpack::{Bloscpack, Checksum, Edit, Layout, Options, Spare, StreamReader};
+use blosc_frame::io::{Directory, MemDir, WriteAt, check_name};
+use blosc_frame::plain::Plain;
+use blosc_frame::{Error, IoError, IoKind, Limits};
+
+/// A bloscpack file, read by its offsets and as a stream.
+pub fn open(data: &[u8]) {
+    allow(4 * OUTPUT + (16 << 20));
+    let mut pool = Pool::new(1);
+    let streamed = stream(&mut pool, data);
+    let Ok(pack) = Bloscpack::open(data, &LIMITS) else { return };
+    let _ = (pack.numpy(), pack.metadata(), pack.meta_header());
+    for i in 0..pack.nchunks().min(LIMITS.chunks) {
+        let _ = pack.chunk_bytes(i);
+    }
+    let whole = pack.read_all(&mut pool);
+    let Ok(report) = pack.verify(&mut pool, true) else { return };
+    let Ok(whole) = whole else { return };
+    assert_eq!(whole.len() as u64, pack.nbytes());
+    assert!(report.damaged.is_empty(), "read as a whole, but {report:?}");
+    // Only readers that use the offsets skip gaps or visit chunks in another order.
+    let offsets: Vec<_> = (0..pack.nchunks()).map(|i| pack.chunk_offset(i)).collect();
+    if let Ok(streamed) = streamed
+        && report.gaps == 0
+        && report.trailing == 0
+        && offsets.is_sorted_by(|a, b| a < b)
+    {
+        assert!(streamed == whole, "the stream differs");
+    }
+}
+
+fn stream(pool: &mut Pool, data: &[u8]) -> std::result::Result<Vec<u8>, Error> {
+    let mut reader = StreamReader::open(data, &LIMITS)?;
+    let (mut all, mut chunk) = (Vec::new(), Vec::new());
+    while all.len() < OUTPUT && reader.next_chunk(pool, &mut chunk)? {
+        all.extend_from_slice(&chunk);
+    }
+    Ok(all)
+}
+
+/// A file of any layout, edited beside a plain vector.
+pub fn append(data: &[u8]) {
+    allow(64 << 20); // encoder contexts
+    let _ = appends(&mut Unstructured::new(data));
+}
+
+fn appends(u: &mut Unstructured<'_>) -> Result<()> {
+    let mut pool = Pool::new(1);
+    let params = params(u)?;
+    let options = Options {
+        layout: *u.choose(&[Layout::V1, Layout::V2, Layout::Mono, Layout::V3])?,
+        chunk_size: u.int_in_range(1..=600)?,
+        params: blosc_core::Params { typesize: params.typesize.min(255), ..params },
+        checksum: *u.choose(&Checksum::ALL)?,
+        offsets: u.arbitrary()?,
+        spare: Spare::Chunks(u.int_in_range(0..=40)?),
+        reserve: *u.choose(&[0, 7, 300])?,
+        ..Options::default()
+    };
+    let len = u.int_in_range(0..=2000)?;
+    let mut model = pattern(u, len)?;
+    let file = options.write(&mut pool, &model, Vec::new()).expect("a file of our own");
+    let mut pack = Bloscpack::open(file, &Limits::DEFAULT).expect("a file of our own");
+    let with = Edit { params: options.params, grow: u.arbitrary()?, ..Edit::default() };
+    for _ in 0..12 {
+        if u.is_empty() {
+            break;
+        }
+        let now = model.len();
+        let at = u.int_in_range(0..=now)?;
+        let len = u.int_in_range(0..=900)?;
+        let data = pattern(u, len)?;
+        let mut wanted = model.clone();
+        let edited = match u.int_in_range(0..=3)? {
+            0 => {
+                wanted.splice(at..(at + len).min(now), []);
+                pack.remove(&mut pool, &with, at as u64..(at + len).min(now) as u64)
+            }
+            1 => {
+                let data = &data[..len.min(now - at)];
+                wanted[at..at + data.len()].copy_from_slice(data);
+                pack.set(&mut pool, &with, at as u64, &data)
+            }
+            2 => {
+                wanted.resize(at + len, 0);
+                pack.resize(&mut pool, &with, (at + len) as u64, &[0])
+            }
+            _ => {
+                wanted.extend_from_slice(&data);
+                pack.append(&mut pool, &with, &data)
+            }
+        };
+        match edited {
+            Ok(()) => model = wanted,
+            Err(Error::Limit { .. }) => {}
+            Err(error) => panic!("{error}: {options:?}"),
+        }
+        assert_eq!(pack.read_all(&mut pool).as_ref(), Ok(&model), "{options:?}");
+        let report = pack.verify(&mut pool, true).expect("a file of our own");
+        assert!(report.is_intact() && report.trailing == 0, "{report:?} {options:?}");
+    }
+    Ok(())
+}
+
+/// Directories in a flat one: the file `a` in `data` is named `data/a`.
+#[derive(Clone)]
+struct Flat {
+    dir: MemDir,
+    prefix: String,
+}
+
+impl Flat {
+    fn full(&self, name: &str) -> std::result::Result<String, IoError> {
+        check_name(name)?;
+        Ok(format!("{}{name}", self.prefix))
+    }
+    fn inner(&self, name: &str) -> std::result::Result<Flat, IoError> {
+        Ok(Flat { dir: self.dir.clone(), prefix: self.full(name)? + "!" })
+    }
+}
+
+impl Directory for Flat {
+    fn open(&self, name: &str, write: bool) -> std::result::Result<Box<dyn WriteAt + Send>, IoError> {
+        self.dir.open(&self.full(name)?, write)
+    }
+    fn create(&self, name: &str) -> std::result::Result<Box<dyn WriteAt + Send>, IoError> {
+        self.dir.create(&self.full(name)?)
+    }
+    fn rename(&self, from: &str, to: &str) -> std::result::Result<(), IoError> {
+        self.dir.rename(&self.full(from)?, &self.full(to)?)
+    }
+    fn remove(&self, name: &str) -> std::result::Result<(), IoError> {
+        self.dir.remove(&self.full(name)?)
+    }
+    fn list(&self) -> std::result::Result<Vec<String>, IoError> {
+        let all = self.dir.list()?;
+        Ok(all.iter().filter_map(|n| n.strip_prefix(&self.prefix)).map(String::from).collect())
+    }
+    fn sync(&self) -> std::result::Result<(), IoError> {
+        Ok(())
+    }
+}
+
+impl Tree for Flat {
+    fn enter(&self, name: &str) -> std::result::Result<Flat, IoError> {
+        let inner = self.inner(name)?;
+        match inner.list()?.is_empty() {
+            true => Err(IoKind::NotFound.into()),
+            false => Ok(inner),
+        }
+    }
+    fn make(&self, name: &str) -> std::result::Result<Flat, IoError> {
+        self.inner(name)
+    }
+    fn remove_tree(&self, name: &str) -> std::result::Result<(), IoError> {
+        let inner = self.inner(name)?;
+        inner.list()?.iter().try_for_each(|n| inner.remove(n))
+    }
+}
+
+/// A bcolz directory: the input is cut into files, `/` in a name enters a directory.
+pub fn bcolz(data: &[u8]) {
+    allow(4 * OUTPUT + (16 << 20));
+    let dir = MemDir::new();
+    for (name, content) in files(data) {
+        dir.put(&name.replace('/', "!"), content.to_vec());
+    }
+    let root = Flat { dir, prefix: String::new() };
+    let mut pool = Pool::new(1);
+    if let Ok(column) = CArray::open(root.clone(), &LIMITS) {
+        let whole = read(&mut pool, &column);
+        if column.nchunks() <= LIMITS.chunks
+            && let Ok(damaged) = column.verify(&mut pool)
+        {
+            assert!(whole != Some(true) || damaged.is_empty(), "read as a whole, but {damaged:?}");
+        }
+    }
+    for table in [CTable::open(root.clone(), &LIMITS), CTable::open_ragged(root, &LIMITS)] {
+        let Ok(table) = table else { continue };
+        read(&mut pool, &table);
+        let _ = table.dtype();
+        if table.columns().all(|(_, column)| column.nchunks() <= LIMITS.chunks) {
+            let _ = table.verify(&mut pool);
+        }
+    }
+}
+
+/// Whether everything could be read; `None` if it was too much to try.
+fn read(pool: &mut Pool, plain: &dyn Plain) -> Option<bool> {
+    let n = usize::try_from(plain.nbytes()).ok().filter(|n| *n <= OUTPUT)?;
+    Some(plain.read_plain(pool, 0, &mut vec![0; n]).is_ok())
+}
