@@ -157,10 +157,8 @@ impl SuperChunk<'_> {
             }
             _ => {}
         }
-        for name in self.vlmetalayer_names().collect::<Vec<_>>() {
-            if let Err(error) = self.vlmetalayer(&name) {
-                report.damage.push(Damage { chunk: None, block: None, error });
-            }
+        for error in self.bad_vlmetalayers() {
+            report.damage.push(Damage { chunk: None, block: None, error });
         }
         Ok(())
     }

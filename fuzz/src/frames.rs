@@ -75,7 +75,7 @@ pub fn read(sc: &mut SuperChunk<'_>) -> Vec<std::result::Result<Vec<u8>, Error>>
         assert!(sc.metalayer(&name).is_some());
     }
     for name in sc.vlmetalayer_names().collect::<Vec<_>>() {
-        let _ = sc.vlmetalayer(&name);
+        assert_ne!(sc.vlmetalayer(&name), Ok(None));
     }
     let (mut chunks, mut total) = (Vec::new(), 0);
     for k in 0..sc.nchunks() {

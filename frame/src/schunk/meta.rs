@@ -32,10 +32,18 @@ pub(super) fn pairs(list: &[Meta]) -> impl Iterator<Item = (&[u8], &[u8])> + Clo
     list.iter().map(|meta| (&*meta.name, &*meta.content))
 }
 
-fn find<'m>(list: &'m [Meta], name: &str) -> Option<&'m Meta> {
-    list.iter().find(|meta| meta.name == name.as_bytes())
+/// The entry called `name`, or else the first that [`names`] shows as `name`.
+fn position(list: &[Meta], name: &str) -> Option<usize> {
+    list.iter()
+        .position(|meta| meta.name == name.as_bytes())
+        .or_else(|| list.iter().position(|meta| String::from_utf8_lossy(&meta.name) == name))
 }
 
+fn find<'m>(list: &'m [Meta], name: &str) -> Option<&'m Meta> {
+    list.get(position(list, name)?)
+}
+
+/// Other writers' names need not be UTF-8; what is not is shown as U+FFFD.
 fn names(list: &[Meta]) -> impl Iterator<Item = String> + '_ {
     list.iter().map(|meta| String::from_utf8_lossy(&meta.name).into_owned())
 }
@@ -84,13 +92,10 @@ impl SuperChunk<'_> {
 
     /// Removes a metalayer; tells whether it was there.
     pub fn remove_metalayer(&mut self, name: &str) -> bool {
-        let before = self.metalayers.len();
-        self.metalayers.retain(|meta| meta.name != name.as_bytes());
-        let removed = self.metalayers.len() != before;
-        if removed {
-            self.metalayers_changed = Change::Length;
-        }
-        removed
+        let Some(at) = position(&self.metalayers, name) else { return false };
+        self.metalayers.remove(at);
+        self.metalayers_changed = Change::Length;
+        true
     }
 
     /// The names of the vlmetalayers, in their order; the checksum table is not among them.
@@ -103,6 +108,13 @@ impl SuperChunk<'_> {
         let Some(meta) = find(&self.vlmetalayers, name) else { return Ok(None) };
         let limits = blosc_core::Limits { output: self.limits.metalayer, ..self.limits.chunk };
         decode(&mut self.pool, &meta.content, &limits).map(Some)
+    }
+
+    /// What is wrong with each vlmetalayer that does not decode, whatever its name.
+    pub(crate) fn bad_vlmetalayers(&mut self) -> Vec<Error> {
+        let limits = blosc_core::Limits { output: self.limits.metalayer, ..self.limits.chunk };
+        let contents = self.vlmetalayers.iter().map(|meta| &meta.content);
+        contents.filter_map(|content| decode(&mut self.pool, content, &limits).err()).collect()
     }
 
     /// Adds or changes a vlmetalayer.
@@ -119,11 +131,10 @@ impl SuperChunk<'_> {
 
     /// Removes a vlmetalayer; tells whether it was there.
     pub fn remove_vlmetalayer(&mut self, name: &str) -> bool {
-        let before = self.vlmetalayers.len();
-        self.vlmetalayers.retain(|meta| meta.name != name.as_bytes());
-        let removed = self.vlmetalayers.len() != before;
-        self.dirty |= removed;
-        removed
+        let Some(at) = position(&self.vlmetalayers, name) else { return false };
+        self.vlmetalayers.remove(at);
+        self.dirty = true;
+        true
     }
 }
 
@@ -147,4 +158,37 @@ pub(super) fn decode(
         return Err(IoKind::NoSpace.into());
     }
     pool.decompress(&chunk).map_err(in_chunk)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Limits;
+
+    /// Swaps the last letter of a name for a byte that is not UTF-8.
+    fn spoil(frame: &mut [u8], name: &[u8]) {
+        let at = frame.windows(name.len()).position(|w| w == name).unwrap();
+        frame[at + name.len() - 1] = 0xff;
+    }
+
+    #[test]
+    fn names_that_are_not_utf8_are_found_as_they_are_shown() {
+        let mut sc = SuperChunk::memory(&Params::new(1));
+        sc.set_checksums(false).unwrap();
+        sc.set_metalayer("mm", b"1").unwrap();
+        sc.set_vlmetalayer("vv", b"2").unwrap();
+        let mut frame = sc.into_bytes().unwrap();
+        spoil(&mut frame, b"mm");
+        spoil(&mut frame, b"vv");
+        let mut sc = SuperChunk::from_bytes(frame, &Limits::DEFAULT).unwrap();
+        let (m, v) = (sc.metalayer_names().next().unwrap(), sc.vlmetalayer_names().next().unwrap());
+        assert_eq!((&*m, &*v), ("m\u{fffd}", "v\u{fffd}"));
+        assert_eq!(sc.metalayer(&m), Some(&b"1"[..]));
+        assert_eq!(sc.vlmetalayer(&v), Ok(Some(b"2".to_vec())));
+        assert!(sc.bad_vlmetalayers().is_empty());
+        sc.vlmetalayers[0].content.truncate(3);
+        assert_eq!(sc.bad_vlmetalayers().len(), 1);
+        assert!(sc.remove_metalayer(&m) && sc.remove_vlmetalayer(&v));
+        assert_eq!(sc.metalayer_names().count() + sc.vlmetalayer_names().count(), 0);
+    }
 }

@@ -99,7 +99,9 @@ fn packed(s: &Struct) -> bool {
 }
 
 fn structure(s: &Struct, say_aligned: bool, f: &mut dyn Write) -> fmt::Result {
-    if packed(s) && !say_aligned {
+    // In a list, an empty name would be read as `f<index>`; NumPy prints it all the same.
+    let unnamed = s.fields.iter().any(|field| field.name.is_empty());
+    if packed(s) && !say_aligned && !unnamed {
         f.write_char('[')?;
         for (index, field) in s.fields.iter().enumerate() {
             comma(index, f)?;
@@ -244,6 +246,12 @@ fn descr_struct(s: &Struct, out: &mut String) -> Result<(), DtypeError> {
     };
     out.push('[');
     for field in &s.fields {
+        if field.name.is_empty() {
+            return Err(DtypeError::Layout {
+                offset: 0,
+                reason: "a field without a name, which a .npy header cannot say",
+            });
+        }
         if field.offset < end {
             return Err(DtypeError::Layout {
                 offset: 0,

@@ -382,7 +382,8 @@ impl Dtype {
     /// The text for the `descr` of a `.npy` header: as NumPy writes it, padding as `('', '|V4')`.
     ///
     /// # Errors
-    /// `Layout` where fields overlap or are out of order, which NumPy cannot write either.
+    /// `Layout` where fields overlap or are out of order, which NumPy cannot write either, and where one
+    /// has an empty name, which would be read back as padding or as `f<index>`.
     pub fn to_descr(&self) -> Result<String, DtypeError> {
         display::descr(self)
     }

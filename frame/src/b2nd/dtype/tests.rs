@@ -191,3 +191,11 @@ fn npy_descr_says_the_gaps() {
     let overlapping = "{'names': ['a', 'b'], 'formats': ['<i4', '<i4'], 'offsets': [0, 2], 'itemsize': 6}";
     assert!(matches!(Dtype::parse(overlapping).unwrap().to_descr(), Err(DtypeError::Layout { .. })));
 }
+
+#[test]
+fn empty_names_survive() {
+    let text = "{'names': ['', 'f0'], 'formats': ['|V4', '<i4']}";
+    let dtype = Dtype::parse(text).unwrap();
+    assert_eq!(Dtype::parse(&dtype.to_string()), Ok(dtype.clone()));
+    assert!(matches!(dtype.to_descr(), Err(DtypeError::Layout { .. })));
+}
