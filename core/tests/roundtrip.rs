@@ -153,6 +153,18 @@ proptest! {
 }
 
 #[test]
+fn scratch_too_small_for_the_codec_is_an_error_not_a_stored_chunk() {
+    let data = [1; 5000];
+    for codec in [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc] {
+        let params = Params::new(4).codec(codec);
+        let mut work = vec![0; Plan::work_len_for(&params, data.len()) / 2];
+        let mut dst = vec![0; max_encoded_len(data.len())];
+        let mut encoder = Encoder::new(Level::SCALAR, &params, data.len(), &mut work).expect("legal");
+        assert!(matches!(encoder.encode(&data, &mut dst), Err(Error::WorkTooSmall { .. })), "{codec:?}");
+    }
+}
+
+#[test]
 fn parameters_that_are_not_allowed_say_what_is() {
     let base = Params::new(4).codec(Codec::Lz4);
     let data = [7; 1000];

@@ -53,6 +53,7 @@ pub(super) fn hash5(word: u64, bits: u32) -> usize {
 }
 
 /// Multiplicative hash of eight bytes, to `bits` bits.
+#[cfg(feature = "blosclz")]
 #[inline(always)]
 pub(super) fn hash8(word: u64, bits: u32) -> usize {
     (word.wrapping_mul(0x9e37_79b1_85eb_ca87) >> (64 - bits)) as usize

@@ -235,6 +235,9 @@ impl<'a> Plan<'a> {
         let (c, rest) = rest.split_at_mut_checked(self.max_block_len()).ok_or(short)?;
         let lossy = lossy_before_delta(&self.params) && self.nblocks > 1;
         let (r, codec) = rest.split_at_mut_checked(if lossy { block } else { 0 }).ok_or(short)?;
+        if codec.len() < dispatch::encode_work_len(self.params.codec, self.params.level, block) {
+            return Err(short);
+        }
         BlockEncoder::new(*self, level, [a, b, c, r, codec], lossy)
     }
 

@@ -11,6 +11,7 @@ use super::{Encoder, Plan};
 use crate::chunk::header::{EXTENDED_HEADER, FLAG_DONT_SPLIT, FLAGS2_VL, MAX_NBYTES};
 use crate::chunk::params::Params;
 use crate::chunk::pipeline::Env;
+use crate::codec::dispatch;
 use crate::error::Error;
 
 /// Most bytes a chunk of `nblocks` variable-length blocks of `nbytes` bytes in all can take.
@@ -71,9 +72,15 @@ impl Encoder<'_> {
 
     /// One block: its size, then the payload. `room` fits the size and the plain bytes.
     fn vl_block(&mut self, plan: &Plan<'_>, block: &[u8], room: &mut [u8]) -> Result<usize, Error> {
-        let short = Error::WorkTooSmall { needed: block.len().saturating_mul(2), given: self.work.len() };
+        let (name, level) = (plan.params.codec, plan.params.level);
+        let tables = if level == 0 { 0 } else { dispatch::encode_work_len(name, level, block.len()) };
+        let needed = block.len().saturating_mul(2).saturating_add(tables);
+        let short = Error::WorkTooSmall { needed, given: self.work.len() };
         let (a, rest) = self.work.split_at_mut_checked(block.len()).ok_or(short)?;
         let (b, codec) = rest.split_at_mut_checked(block.len()).ok_or(short)?;
+        if codec.len() < tables {
+            return Err(short);
+        }
         let env: Env<'_> = plan.env(self.level, None);
         let slots = plan.slots();
         let filtered = env.forward_scratch(slots.as_slice(), block, a, b)?.bytes(a, b, block.len())?;
