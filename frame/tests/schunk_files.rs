@@ -34,7 +34,11 @@ fn the_lock_counts_generations() {
     drop(a.write().unwrap());
     drop(a.write().unwrap());
     let sidecar = std::fs::read(folder.0.join("f.b2frame.b2lock")).unwrap();
-    assert_eq!(sidecar, [0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0], "on a little-endian machine");
+    assert_eq!(
+        sidecar,
+        [[0; 8], 2u64.to_ne_bytes()].concat(),
+        "unused bytes, then the count in native order"
+    );
     assert!(b.read().unwrap().changed);
     assert!(!b.read().unwrap().changed);
     assert!(!a.read().unwrap().changed);
