@@ -59,7 +59,8 @@ fn element(src: &[u8], at: &mut usize, window: &mut Window<'_>) -> Result<(), Co
             0..=59 => upper,
             _ => le(src, at, upper.saturating_sub(59))? as usize,
         };
-        let len = minus_one.checked_add(1).ok_or(CodecErrorKind::TooLong)?;
+        // No input holds 2^32 literals; where `usize` has 32 bits the sum shows it first.
+        let len = minus_one.checked_add(1).ok_or(CodecErrorKind::Truncated)?;
         window.literals(src, *at, len)?;
         *at = at.saturating_add(len);
         return Ok(());
