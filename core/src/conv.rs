@@ -100,14 +100,28 @@ impl Pool {
         around: Surroundings<'_>,
         data: &[u8],
     ) -> Result<Vec<u8>, Error> {
+        let mut chunk = vec![0; max_encoded_len(data.len())];
+        let len = self.compress_into(params, around, data, &mut chunk)?;
+        chunk.truncate(len);
+        Ok(chunk)
+    }
+
+    /// Compresses `data` into the start of `chunk`; returns the size. [`max_encoded_len`] bytes are always enough.
+    ///
+    /// # Errors
+    /// `OutputTooSmall` where `chunk` cannot hold it; else as `compress`.
+    pub fn compress_into(
+        &mut self,
+        params: &Params,
+        around: Surroundings<'_>,
+        data: &[u8],
+        chunk: &mut [u8],
+    ) -> Result<usize, Error> {
         params.check()?;
         let dictionary =
             if params.dictionary { dictionary::make(self.level, params, around, data)? } else { Vec::new() };
         let plan = Plan::new(params, around, &dictionary, data)?;
-        let mut chunk = vec![0; max_encoded_len(data.len())];
-        let len = self.run_plan(params, &plan, data.len(), &mut chunk)?;
-        chunk.truncate(len);
-        Ok(chunk)
+        self.run_plan(params, &plan, data.len(), chunk)
     }
 
     /// Compresses `blocks`, each of at least one byte, into one chunk of variable-length blocks.
