@@ -1,14 +1,16 @@
-//! The same code compiled twice on x86-64: for every CPU, and for those with BMI1, BMI2 and LZCNT, whose
-//! three-operand shifts are worth a third in the bit-by-bit loops of the entropy decoders.
+//! The same code compiled twice on x86-64: for every CPU, and for those with BMI1, BMI2, LZCNT and SSSE3. Their
+//! three-operand shifts are worth a third in the bit-by-bit loops of the entropy decoders, and a byte shuffle
+//! repeats the short periods of LZ matches.
 //!
-//! These instructions use general registers only, so no [`Level`](super::level::Level) forbids them. Without
-//! the feature `std` only the plain code is there.
+//! These instructions use the registers that every program of the target uses anyway (of SSSE3, those of SSE2), so
+//! no [`Level`](super::level::Level) forbids them. Without the feature `std` only the plain code is there.
 
 /// A loop to compile twice. `run` and what it calls must be `#[inline(always)]`, or the instructions do not
 /// reach it.
 pub(crate) trait Kernel {
     type Output;
-    fn run(self) -> Self::Output;
+    /// `BEST`: compiled for all these instructions.
+    fn run<const BEST: bool>(self) -> Self::Output;
 }
 
 /// Runs `kernel` with the best bit instructions of this CPU.
@@ -18,17 +20,18 @@ pub(crate) fn run<K: Kernel>(kernel: K) -> K::Output {
     if std::arch::is_x86_feature_detected!("bmi1")
         && std::arch::is_x86_feature_detected!("bmi2")
         && std::arch::is_x86_feature_detected!("lzcnt")
+        && std::arch::is_x86_feature_detected!("ssse3")
     {
-        // SAFETY: the CPU has just been found to have all three.
+        // SAFETY: the CPU has just been found to have all four.
         return unsafe { with_bmi(kernel) };
     }
-    kernel.run()
+    kernel.run::<false>()
 }
 
 /// # Safety
-/// The CPU must have BMI1, BMI2 and LZCNT.
+/// The CPU must have BMI1, BMI2, LZCNT and SSSE3.
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
-#[target_feature(enable = "bmi1,bmi2,lzcnt")]
+#[target_feature(enable = "bmi1,bmi2,lzcnt,ssse3")]
 unsafe fn with_bmi<K: Kernel>(kernel: K) -> K::Output {
-    kernel.run()
+    kernel.run::<true>()
 }

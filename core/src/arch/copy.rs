@@ -10,88 +10,28 @@
 //! up to `SLACK` bytes past what was asked for, but never past `len`: near the end copies are
 //! exact. Only `out[..pos]` is ever read, so the bytes beyond need not be initialised.
 //!
-//! The first 16 bytes of a match are made without a branch on its distance, because in filtered data
-//! distances of 1, 2, 4, 8 and hundreds follow each other at random. Two words of history are read, both
-//! from before `pos`, then shifted and multiplied by what `PATTERNS` says for this distance:
-//!
-//! ```text
-//! first  word  (load(pos - max(d, 8)) >> down) * spread
-//! second word  (load(pos - max(d - 8, 8)) >> down2) | (the word before the first `*`) * spread2
-//! ```
-//! Longer matches with `d < 16` store those same 16 bytes again in steps of a multiple of `d`: no load
-//! ever waits for the store before it. Distances of 16 to 31 do the same with two vectors; from 32 on
-//! bytes are read just before they are written.
-//!
 //! Targets without cheap 16-byte copies (32-bit, no SIMD) take one byte per step: small code.
 
 use super::out::Out;
+use super::wide::{
+    LONG, SLACK, copy_long, copy8, copy16, copy32, load8, long_match, long_pattern, repeated, repeated_word,
+    store16, wide_match, wide_pattern,
+};
 use crate::codec::CodecErrorKind;
 
 /// Wide copies pay where two registers hold 16 bytes.
-const WIDE: bool = cfg!(any(
+pub(super) const WIDE: bool = cfg!(any(
     target_pointer_width = "64",
     target_feature = "sse2",
     target_feature = "neon",
     target_feature = "simd128"
 ));
 
-/// A wide copy may write this many bytes past the end of what it appends.
-const SLACK: usize = 32;
-
-/// Longer copies are left to the library's: its start costs more, each byte less.
-const LONG: usize = 256;
-
 /// Output position and history of an LZ codec. Only `out[..pos]` is ever read.
 pub struct Window<'a> {
     out: Out<'a>,
     pos: usize,
     dict: &'a [u8],
-}
-
-/// How to repeat the last `d` bytes of history.
-#[derive(Clone, Copy)]
-struct Pattern {
-    spread: u64,
-    spread2: u64,
-    down: u8,
-    down2: u8,
-    /// The largest multiple of `d` that is at most 16.
-    step: u8,
-}
-
-/// Row `d` for a distance `d < 16`, row 16 for all others.
-const PATTERNS: [Pattern; 17] = patterns();
-
-#[allow(clippy::indexing_slicing)]
-const fn patterns() -> [Pattern; 17] {
-    let mut table = [Pattern { spread: 1, spread2: 0, down: 0, down2: 0, step: 16 }; 17];
-    let mut d = 1;
-    while d < 16 {
-        let row = &mut table[d];
-        row.step = (16 / d * d) as u8;
-        if d < 8 {
-            // The last `d` bytes, copied to every multiple of `d` ...
-            row.down = (64 - 8 * d) as u8;
-            let mut at = d;
-            while at < 8 {
-                row.spread |= 1 << (8 * at);
-                at += d;
-            }
-            // ... and for the second word turned by what the first holds of an unfinished period.
-            let turn = 8 % d;
-            row.down2 = row.down + 8 * turn as u8;
-            at = d - turn;
-            while at < 8 {
-                row.spread2 |= 1 << (8 * at);
-                at += d;
-            }
-        } else {
-            row.down2 = (8 * (16 - d) % 64) as u8;
-            row.spread2 = 1 << (8 * (d - 8));
-        }
-        d += 1;
-    }
-    table
 }
 
 impl<'a> Window<'a> {
@@ -121,6 +61,19 @@ impl<'a> Window<'a> {
             let mut me = core::ptr::read(&self.out);
             core::slice::from_raw_parts(me.as_mut_ptr(), self.pos)
         }
+    }
+
+    /// First byte, bytes written, and length of the output.
+    #[inline(always)]
+    pub(super) fn parts(&mut self) -> (*mut u8, usize, usize) {
+        (self.out.as_mut_ptr(), self.pos, self.out.len())
+    }
+
+    /// # Safety
+    /// The first `pos` bytes of the output have been written.
+    #[inline(always)]
+    pub(super) unsafe fn set_position(&mut self, pos: usize) {
+        self.pos = pos;
     }
 
     /// Appends one byte.
@@ -181,13 +134,7 @@ impl<'a> Window<'a> {
             // SAFETY: `len + SLACK` bytes can be read at `at` and written at `pos`; `src` is a shared
             // borrow and so lies outside the uniquely borrowed `out`.
             unsafe {
-                let (from, to) = (src.as_ptr().add(at), self.end());
-                copy32(from, to);
-                let mut n = 32;
-                while n < len {
-                    copy32(from.add(n), to.add(n));
-                    n += 32;
-                }
+                copy_long(src.as_ptr().add(at), self.end(), len);
             }
             self.pos += len;
             return Ok(());
@@ -254,7 +201,7 @@ impl<'a> Window<'a> {
                     if start < 16 {
                         return false;
                     }
-                    wide_match(end, distance, len);
+                    wide_match::<false>(end, distance, len);
                 }
             } else {
                 // Literals are read from the input: they are not stored yet.
@@ -291,7 +238,7 @@ impl<'a> Window<'a> {
         {
             // SAFETY: 16 bytes of history, `1 <= distance <= pos`, and `len + SLACK` bytes of room.
             unsafe {
-                wide_match(self.end(), distance, len);
+                wide_match::<false>(self.end(), distance, len);
             }
             self.pos += len;
             return Ok(());
@@ -351,7 +298,7 @@ impl<'a> Window<'a> {
                     long_match(end, distance, len);
                 } else {
                     if wide > 0 {
-                        wide_match(end, distance, wide);
+                        wide_match::<false>(end, distance, wide);
                     }
                     let (end, tail) = (end.add(wide), len - wide);
                     let first = tail.min(distance);
@@ -386,180 +333,5 @@ impl<'a> Window<'a> {
     fn end(&mut self) -> *mut u8 {
         // SAFETY: `pos <= len`.
         unsafe { self.out.as_mut_ptr().add(self.pos) }
-    }
-}
-
-/// Appends a match; may write up to `end + len + SLACK`.
-///
-/// # Safety
-/// 16 and `distance` bytes of history before `end`, room for `len + SLACK` after it.
-#[inline(always)]
-unsafe fn wide_match(end: *mut u8, distance: usize, len: usize) {
-    // SAFETY: every store starts before `end + len` and ends at most `SLACK` bytes after that. Every load
-    // ends at or before the last byte stored so far.
-    unsafe {
-        if len > LONG {
-            long_match(end, distance, len);
-        } else if distance >= 32 {
-            let from = end.sub(distance);
-            copy32(from, end);
-            let mut at = 32;
-            while at < len {
-                copy32(from.add(at), end.add(at));
-                at += 32;
-            }
-        } else if distance >= 16 {
-            let (head, tail) = (load16(end.sub(distance)), load16(end.sub(16)));
-            let mut at = 0;
-            while at < len {
-                store16(end.add(at), head);
-                store16(end.add(at + distance - 16), tail);
-                at += distance;
-            }
-        } else {
-            let (pattern, step) = repeated(end, distance);
-            wide_pattern(end, pattern, step, len);
-        }
-    }
-}
-
-/// Stores `pattern` every `step` bytes; may write up to `end + len + SLACK`.
-///
-/// # Safety
-/// Room for that, at least `2 * SLACK`; `step` is at most 16.
-#[inline(always)]
-unsafe fn wide_pattern(end: *mut u8, pattern: Vector, step: usize, len: usize) {
-    // SAFETY: as above: the first of two stores starts before `end + len`, the second at most 16 later.
-    unsafe {
-        store16(end, pattern);
-        store16(end.add(step), pattern);
-        let mut at = 2 * step;
-        while at < len {
-            store16(end.add(at), pattern);
-            store16(end.add(at + step), pattern);
-            at += 2 * step;
-        }
-    }
-}
-
-/// Appends a match of more than [`LONG`] bytes, exactly.
-///
-/// # Safety
-/// 16 and `distance` bytes of history before `end`, room for `len` after it.
-#[inline(never)]
-unsafe fn long_match(end: *mut u8, distance: usize, len: usize) {
-    // SAFETY: each copy ends before `end + len` and takes what is there before it starts.
-    unsafe {
-        if distance < 16 {
-            let (pattern, step) = repeated(end, distance);
-            return long_pattern(end, pattern, step, len);
-        }
-        let (from, mut done) = (end.sub(distance), 0);
-        while done < len {
-            // What is there has the period `distance`; with every copy it doubles.
-            let more = (distance + done).min(len - done);
-            core::ptr::copy_nonoverlapping(from, end.add(done), more);
-            done += more;
-        }
-    }
-}
-
-/// Appends `len` bytes, more than [`LONG`], that repeat the first `step` bytes of `pattern`, exactly.
-///
-/// # Safety
-/// Room for `len` bytes; `step` is at most 16.
-#[inline(never)]
-unsafe fn long_pattern(end: *mut u8, pattern: Vector, step: usize, len: usize) {
-    // SAFETY: the first stores end before `LONG`; each copy after them ends before `end + len` and takes what
-    // is there before it starts.
-    unsafe {
-        let mut done = 0;
-        while done < LONG / 2 {
-            store16(end.add(done), pattern);
-            done += step;
-        }
-        while done < len {
-            let more = done.min(len - done);
-            core::ptr::copy_nonoverlapping(end, end.add(done), more);
-            done += more;
-        }
-    }
-}
-
-type Vector = [u64; 2];
-
-/// # Safety
-/// 16 initialised bytes at `from`.
-#[inline(always)]
-unsafe fn load16(from: *const u8) -> Vector {
-    // SAFETY: see above; unaligned reads of plain integers.
-    unsafe { from.cast::<Vector>().read_unaligned() }
-}
-
-/// # Safety
-/// Eight initialised bytes at `from`.
-#[inline(always)]
-unsafe fn load8(from: *const u8) -> u64 {
-    // SAFETY: see above.
-    u64::from_le(unsafe { from.cast::<u64>().read_unaligned() })
-}
-
-/// # Safety
-/// 16 writable bytes at `to`.
-#[inline(always)]
-unsafe fn store16(to: *mut u8, v: Vector) {
-    // SAFETY: see above.
-    unsafe { to.cast::<Vector>().write_unaligned(v) }
-}
-
-/// # Safety
-/// Eight bytes readable at `from` and writable at `to`, at least eight bytes apart.
-#[inline(always)]
-unsafe fn copy8(from: *const u8, to: *mut u8) {
-    // SAFETY: see above.
-    unsafe { core::ptr::copy_nonoverlapping(from, to, 8) }
-}
-
-/// # Safety
-/// 16 bytes readable at `from` and writable at `to`, at least 16 bytes apart.
-#[inline(always)]
-unsafe fn copy16(from: *const u8, to: *mut u8) {
-    // SAFETY: see above.
-    unsafe { core::ptr::copy_nonoverlapping(from, to, 16) }
-}
-
-/// # Safety
-/// 32 bytes readable at `from` and writable at `to`, at least 32 bytes apart.
-#[inline(always)]
-unsafe fn copy32(from: *const u8, to: *mut u8) {
-    // SAFETY: see above.
-    unsafe { core::ptr::copy_nonoverlapping(from, to, 32) }
-}
-
-/// [`repeated`] for `d < 8`, with the last `d` bytes on top of `last`.
-#[inline(always)]
-fn repeated_word(last: u64, d: usize) -> (Vector, usize) {
-    // SAFETY: masked to the first eight rows.
-    let row = unsafe { PATTERNS.get_unchecked(d & 7) };
-    let low = last >> row.down;
-    let second = (last >> row.down2) | low.wrapping_mul(row.spread2);
-    ([low.wrapping_mul(row.spread).to_le(), second.to_le()], usize::from(row.step))
-}
-
-/// The next 16 bytes after `end` if the last `d` bytes before it repeat, and the step after which,
-/// with `d < 16`, the same 16 bytes come again.
-///
-/// # Safety
-/// `1 <= d`, and at least 16 and at least `d` initialised bytes before `end`.
-#[inline(always)]
-unsafe fn repeated(end: *const u8, d: usize) -> (Vector, usize) {
-    // SAFETY: the row exists; both words lie in the last `max(d, 16)` bytes before `end`.
-    unsafe {
-        let row = PATTERNS.get_unchecked(d.min(16));
-        let low = load8(end.sub(d.max(8))) >> row.down;
-        let high = load8(end.sub(d.saturating_sub(8).max(8))) >> row.down2;
-        let first = low.wrapping_mul(row.spread);
-        let second = high | low.wrapping_mul(row.spread2);
-        ([first.to_le(), second.to_le()], usize::from(row.step))
     }
 }

@@ -128,7 +128,7 @@ impl bmi::Kernel for Four<'_, '_> {
     type Output = [Stream; 4];
 
     #[inline(always)]
-    fn run(self) -> [Stream; 4] {
+    fn run<const BEST: bool>(self) -> [Stream; 4] {
         let Four { src, streams: [mut a, mut b, mut c, mut d], table, pairs, out: [oa, ob, oc, od] } = self;
         let wide = if pairs.is_some() { 2 * ROUND } else { ROUND };
         loop {

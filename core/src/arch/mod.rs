@@ -6,7 +6,7 @@
 
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod aarch64;
-#[cfg(feature = "zstd")]
+#[cfg(any(feature = "blosclz", feature = "lz4", feature = "zstd"))]
 pub(crate) mod bmi;
 pub mod copy;
 mod detect;
@@ -22,9 +22,12 @@ mod generic;
 #[cfg(feature = "zstd")]
 pub(crate) mod huffman;
 pub mod level;
+#[cfg(any(feature = "blosclz", feature = "lz4"))]
+pub(crate) mod lz;
 pub mod out;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod wasm32;
+mod wide;
 pub mod words;
 #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
 mod x86;

@@ -2,6 +2,7 @@
 
 use super::{FAR, RUN};
 use crate::arch::copy::Window;
+use crate::arch::lz;
 use crate::arch::out::Out;
 use crate::codec::{CodecError, CodecErrorKind};
 
@@ -22,26 +23,13 @@ pub fn decode(src: &[u8], out: Out<'_>) -> Result<(), CodecError> {
             window.copy_match(distance, len).map_err(fail)?;
         } else {
             let count = control + 1;
-            let literals = at;
-            match src.get(at..).and_then(|s| s.first_chunk::<32>()) {
-                // Few literals and then a match, which is what most streams are made of: in one go.
-                Some(head) if count <= 16 && usize::from(head[count]) >= RUN => {
-                    at += count + 1;
-                    let (distance, len) = match_of(src, &mut at, usize::from(head[count]))?;
-                    if !window.sequence(head, count, distance, len) {
-                        window.literals(src, literals, count).map_err(fail)?;
-                        window.copy_match(distance, len).map_err(fail)?;
-                    }
-                }
-                _ => {
-                    window.literals(src, at, count).map_err(fail)?;
-                    at += count;
-                    if at >= src.len() {
-                        break;
-                    }
-                }
+            window.literals(src, at, count).map_err(fail)?;
+            at += count;
+            if at >= src.len() {
+                break;
             }
         }
+        at = lz::blosclz(&mut window, src, at);
         control = usize::from(next(src, &mut at)?);
     }
     if window.remaining() == 0 { Ok(()) } else { Err(CodecErrorKind::TooShort.at(at)) }

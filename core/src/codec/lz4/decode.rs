@@ -1,6 +1,7 @@
 //! LZ4 decoder.
 
 use crate::arch::copy::Window;
+use crate::arch::lz;
 use crate::arch::out::Out;
 use crate::codec::{CodecError, CodecErrorKind};
 
@@ -13,22 +14,9 @@ pub fn decode(src: &[u8], out: Out<'_>, dict: &[u8]) -> Result<(), CodecError> {
     let mut window = Window::new(out, dict);
     let mut at = 0;
     loop {
+        at = lz::lz4(&mut window, src, at);
         let sequence = at;
         let fail = |kind: CodecErrorKind| kind.at(sequence);
-        if let Some((token, head, distance)) = few_literals(src, at) {
-            let count = usize::from(token >> 4);
-            let literals = at + 1;
-            at += count + 3;
-            let len = match token & 15 {
-                15 => extended(src, &mut at, 19)?,
-                short => usize::from(short) + 4,
-            };
-            if !window.sequence(head, count, distance, len) {
-                window.literals(src, literals, count).map_err(fail)?;
-                window.copy_match(distance, len).map_err(fail)?;
-            }
-            continue;
-        }
         let token = next(src, &mut at)?;
         let mut count = usize::from(token >> 4);
         if count == 15 {
@@ -47,17 +35,6 @@ pub fn decode(src: &[u8], out: Out<'_>, dict: &[u8]) -> Result<(), CodecError> {
         window.copy_match(usize::from(distance), len).map_err(fail)?;
     }
     if window.remaining() == 0 { Ok(()) } else { Err(CodecErrorKind::TooShort.at(at)) }
-}
-
-/// Token, 32 bytes after it, and distance of a sequence with less than 15 literals far from the end.
-#[inline(always)]
-fn few_literals(src: &[u8], at: usize) -> Option<(u8, &[u8; 32], usize)> {
-    let [token, head @ ..] = src.get(at..)?.first_chunk::<33>()?;
-    if *token >= 0xf0 {
-        return None;
-    }
-    let distance = head.get(usize::from(token >> 4)..)?.first_chunk()?;
-    Some((*token, head, usize::from(u16::from_le_bytes(*distance))))
 }
 
 #[inline(always)]

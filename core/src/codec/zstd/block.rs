@@ -151,7 +151,7 @@ impl bmi::Kernel for Sequences<'_, '_, '_, '_> {
     type Output = Result<(), CodecErrorKind>;
 
     #[inline(always)]
-    fn run(self) -> Self::Output {
+    fn run<const BEST: bool>(self) -> Self::Output {
         let Sequences { mut bits, count, literals, window, tables } = self;
         bits.refill();
         let mut litlen_state = bits.take(tables.litlen_log.unwrap_or(0));

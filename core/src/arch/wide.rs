@@ -1,0 +1,347 @@
+//! Copies by whole words: what [`Window`](super::copy::Window) and the loops of [`lz`](super::lz) are made of.
+//!
+//! The first 16 bytes of a match are made without a branch on its distance, because in filtered data
+//! distances of 1, 2, 4, 8 and hundreds follow each other at random. Two words of history are read, both
+//! from before `pos`, then shifted and multiplied by what `PATTERNS` says for this distance:
+//!
+//! ```text
+//! first  word  (load(pos - max(d, 8)) >> down) * spread
+//! second word  (load(pos - max(d - 8, 8)) >> down2) | (the word before the first `*`) * spread2
+//! ```
+//! Longer matches with `d < 16` store those same 16 bytes again in steps of a multiple of `d`: no load
+//! ever waits for the store before it. Distances of 16 to 31 do the same with two vectors; from 32 on
+//! bytes are read just before they are written.
+
+/// A wide copy may write this many bytes past the end of what it appends.
+pub(super) const SLACK: usize = 32;
+
+/// Longer copies are left to the library's: its start costs more, each byte less.
+pub(super) const LONG: usize = 256;
+
+/// How to repeat the last `d` bytes of history.
+#[derive(Clone, Copy)]
+struct Pattern {
+    spread: u64,
+    spread2: u64,
+    down: u8,
+    down2: u8,
+    /// The largest multiple of `d` that is at most 16.
+    step: u8,
+}
+
+/// Row `d` for a distance `d < 16`, row 16 for all others.
+const PATTERNS: [Pattern; 17] = patterns();
+
+#[allow(clippy::indexing_slicing)]
+const fn patterns() -> [Pattern; 17] {
+    let mut table = [Pattern { spread: 1, spread2: 0, down: 0, down2: 0, step: 16 }; 17];
+    let mut d = 1;
+    while d < 16 {
+        let row = &mut table[d];
+        row.step = (16 / d * d) as u8;
+        if d < 8 {
+            // The last `d` bytes, copied to every multiple of `d` ...
+            row.down = (64 - 8 * d) as u8;
+            let mut at = d;
+            while at < 8 {
+                row.spread |= 1 << (8 * at);
+                at += d;
+            }
+            // ... and for the second word turned by what the first holds of an unfinished period.
+            let turn = 8 % d;
+            row.down2 = row.down + 8 * turn as u8;
+            at = d - turn;
+            while at < 8 {
+                row.spread2 |= 1 << (8 * at);
+                at += d;
+            }
+        } else {
+            row.down2 = (8 * (16 - d) % 64) as u8;
+            row.spread2 = 1 << (8 * (d - 8));
+        }
+        d += 1;
+    }
+    table
+}
+
+/// Copies `len` bytes in pieces of 32.
+///
+/// # Safety
+/// `len + SLACK` bytes readable at `from` and writable at `to`, in different buffers.
+#[inline(always)]
+pub(super) unsafe fn copy_more(from: *const u8, to: *mut u8, len: usize) {
+    // SAFETY: each piece starts before `len`, or at 0.
+    unsafe {
+        copy32(from, to);
+        let mut n = 32;
+        while n < len {
+            copy32(from.add(n), to.add(n));
+            n += 32;
+        }
+    }
+}
+
+/// Copies `len` bytes, many of them by the library.
+///
+/// # Safety
+/// As for [`copy_more`].
+#[inline(always)]
+pub(super) unsafe fn copy_long(from: *const u8, to: *mut u8, len: usize) {
+    // SAFETY: see above.
+    unsafe {
+        if len <= LONG {
+            copy_more(from, to, len);
+        } else {
+            core::ptr::copy_nonoverlapping(from, to, len);
+        }
+    }
+}
+
+/// Appends a match; may write up to `end + len + SLACK`.
+///
+/// # Safety
+/// 16 and `distance` bytes of history before `end`, room for `len + SLACK` after it.
+#[inline(always)]
+pub(super) unsafe fn wide_match<const BEST: bool>(end: *mut u8, distance: usize, len: usize) {
+    // SAFETY: every store starts before `end + len` and ends at most `SLACK` bytes after that. Every load
+    // ends at or before the last byte stored so far.
+    unsafe {
+        if len > LONG {
+            long_match(end, distance, len);
+        } else if distance >= 32 {
+            let from = end.sub(distance);
+            copy32(from, end);
+            let mut at = 32;
+            while at < len {
+                copy32(from.add(at), end.add(at));
+                at += 32;
+            }
+        } else if distance >= 16 {
+            let (head, tail) = (load16(end.sub(distance)), load16(end.sub(16)));
+            let mut at = 0;
+            while at < len {
+                store16(end.add(at), head);
+                store16(end.add(at + distance - 16), tail);
+                at += distance;
+            }
+        } else {
+            let (pattern, step) =
+                if BEST { repeated_bytes(end.sub(distance), distance) } else { repeated(end, distance) };
+            wide_pattern(end, pattern, step, len);
+        }
+    }
+}
+
+/// Stores `pattern` every `step` bytes; may write up to `end + len + SLACK`.
+///
+/// # Safety
+/// Room for that, at least `2 * SLACK`; `step` is at most 16.
+#[inline(always)]
+pub(super) unsafe fn wide_pattern(end: *mut u8, pattern: Vector, step: usize, len: usize) {
+    // SAFETY: as above: the first of two stores starts before `end + len`, the second at most 16 later.
+    unsafe {
+        store16(end, pattern);
+        store16(end.add(step), pattern);
+        let mut at = 2 * step;
+        while at < len {
+            store16(end.add(at), pattern);
+            store16(end.add(at + step), pattern);
+            at += 2 * step;
+        }
+    }
+}
+
+/// Appends a match of more than [`LONG`] bytes, exactly.
+///
+/// # Safety
+/// 16 and `distance` bytes of history before `end`, room for `len` after it.
+#[inline(never)]
+pub(super) unsafe fn long_match(end: *mut u8, distance: usize, len: usize) {
+    // SAFETY: each copy ends before `end + len` and takes what is there before it starts.
+    unsafe {
+        if distance < 16 {
+            let (pattern, step) = repeated(end, distance);
+            return long_pattern(end, pattern, step, len);
+        }
+        let (from, mut done) = (end.sub(distance), 0);
+        while done < len {
+            // What is there has the period `distance`; with every copy it doubles.
+            let more = (distance + done).min(len - done);
+            core::ptr::copy_nonoverlapping(from, end.add(done), more);
+            done += more;
+        }
+    }
+}
+
+/// Appends `len` bytes, more than [`LONG`], that repeat the first `step` bytes of `pattern`, exactly.
+///
+/// # Safety
+/// Room for `len` bytes; `step` is at most 16.
+#[inline(never)]
+pub(super) unsafe fn long_pattern(end: *mut u8, pattern: Vector, step: usize, len: usize) {
+    // SAFETY: the first stores end before `LONG`; each copy after them ends before `end + len` and takes what
+    // is there before it starts.
+    unsafe {
+        let mut done = 0;
+        while done < LONG / 2 {
+            store16(end.add(done), pattern);
+            done += step;
+        }
+        while done < len {
+            let more = done.min(len - done);
+            core::ptr::copy_nonoverlapping(end, end.add(done), more);
+            done += more;
+        }
+    }
+}
+
+/// 16 bytes, in a vector register where the target has them: two words in general registers would be stored one
+/// by one, and read back from the stack in loops.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+pub(super) type Vector = core::arch::x86_64::__m128i;
+#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+pub(super) type Vector = [u64; 2];
+
+/// The vector of two words in the order of memory.
+#[inline(always)]
+fn vector(first: u64, second: u64) -> Vector {
+    // SAFETY: same size, and every bit pattern is a vector.
+    unsafe { core::mem::transmute([first.to_le(), second.to_le()]) }
+}
+
+/// # Safety
+/// 16 initialised bytes at `from`.
+#[inline(always)]
+pub(super) unsafe fn load16(from: *const u8) -> Vector {
+    // SAFETY: see above; unaligned reads of plain integers.
+    unsafe { from.cast::<Vector>().read_unaligned() }
+}
+
+/// # Safety
+/// Eight initialised bytes at `from`.
+#[inline(always)]
+pub(super) unsafe fn load8(from: *const u8) -> u64 {
+    // SAFETY: see above.
+    u64::from_le(unsafe { from.cast::<u64>().read_unaligned() })
+}
+
+/// # Safety
+/// 16 writable bytes at `to`.
+#[inline(always)]
+pub(super) unsafe fn store16(to: *mut u8, v: Vector) {
+    // SAFETY: see above.
+    unsafe { to.cast::<Vector>().write_unaligned(v) }
+}
+
+/// # Safety
+/// Eight bytes readable at `from` and writable at `to`, at least eight bytes apart.
+#[inline(always)]
+pub(super) unsafe fn copy8(from: *const u8, to: *mut u8) {
+    // SAFETY: see above.
+    unsafe { core::ptr::copy_nonoverlapping(from, to, 8) }
+}
+
+/// # Safety
+/// 16 bytes readable at `from` and writable at `to`, at least 16 bytes apart.
+#[inline(always)]
+pub(super) unsafe fn copy16(from: *const u8, to: *mut u8) {
+    // SAFETY: see above.
+    unsafe { core::ptr::copy_nonoverlapping(from, to, 16) }
+}
+
+/// # Safety
+/// 32 bytes readable at `from` and writable at `to`, at least 32 bytes apart.
+#[inline(always)]
+pub(super) unsafe fn copy32(from: *const u8, to: *mut u8) {
+    // SAFETY: see above.
+    unsafe { core::ptr::copy_nonoverlapping(from, to, 32) }
+}
+
+/// [`repeated`] for `d < 8`, with the last `d` bytes on top of `last`.
+#[inline(always)]
+pub(super) fn repeated_word(last: u64, d: usize) -> (Vector, usize) {
+    // SAFETY: masked to the first eight rows.
+    let row = unsafe { PATTERNS.get_unchecked(d & 7) };
+    let low = last >> row.down;
+    let second = (last >> row.down2) | low.wrapping_mul(row.spread2);
+    (vector(low.wrapping_mul(row.spread), second), usize::from(row.step))
+}
+
+/// The next 16 bytes after `end` if the last `d` bytes before it repeat, and the step after which,
+/// with `d < 16`, the same 16 bytes come again.
+///
+/// # Safety
+/// `1 <= d`, and at least 16 and at least `d` initialised bytes before `end`.
+#[inline(always)]
+pub(super) unsafe fn repeated(end: *const u8, d: usize) -> (Vector, usize) {
+    // SAFETY: the row exists; both words lie in the last `max(d, 16)` bytes before `end`.
+    unsafe {
+        let row = PATTERNS.get_unchecked(d.min(16));
+        let low = load8(end.sub(d.max(8))) >> row.down;
+        let high = load8(end.sub(d.saturating_sub(8).max(8))) >> row.down2;
+        let first = low.wrapping_mul(row.spread);
+        let second = high | low.wrapping_mul(row.spread2);
+        (vector(first, second), usize::from(row.step))
+    }
+}
+
+/// Makes `len` bytes from `to` on count as initialised, with whatever they hold, so that loads for
+/// [`repeated_bytes`] may run past the bytes that it uses.
+///
+/// # Safety
+/// They may be written.
+#[inline(always)]
+pub(super) unsafe fn settle(to: *mut u8, len: usize) {
+    // SAFETY: no instruction at all. What the compiler must allow for is that these bytes are written, and each with
+    // what is there already would be such a write.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        core::arch::asm!("/* {0} {1} */", in(reg) to, in(reg) len, options(nostack, preserves_flags));
+    }
+    let _ = (to, len);
+}
+
+/// The next 16 bytes if the `d < 16` bytes from `from` on repeat, and the step as for [`repeated`], by a byte
+/// shuffle: only in code compiled with it.
+///
+/// # Safety
+/// `1 <= d < 16`; 16 bytes at `from` that may be read, those after the first `d` perhaps only [`settle`]d.
+#[inline(always)]
+pub(super) unsafe fn repeated_bytes(from: *const u8, d: usize) -> (Vector, usize) {
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    // SAFETY: masked to the rows there are; the caller has the instruction.
+    unsafe {
+        use core::arch::x86_64::{_mm_load_si128, _mm_loadu_si128, _mm_shuffle_epi8};
+        let row = ROWS.0.get_unchecked(d & 15);
+        let step = usize::from(PATTERNS.get_unchecked(d & 15).step);
+        (_mm_shuffle_epi8(_mm_loadu_si128(from.cast()), _mm_load_si128(row.as_ptr().cast())), step)
+    }
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+    // SAFETY: see above.
+    unsafe {
+        repeated(from.add(d), d)
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[repr(align(16))]
+struct Rows([[u8; 16]; 16]);
+
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+static ROWS: Rows = rows();
+
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[allow(clippy::indexing_slicing)]
+const fn rows() -> Rows {
+    let mut rows = [[0; 16]; 16];
+    let mut d = 1;
+    while d < 16 {
+        let mut at = 0;
+        while at < 16 {
+            rows[d][at] = (at % d) as u8;
+            at += 1;
+        }
+        d += 1;
+    }
+    Rows(rows)
+}
