@@ -73,20 +73,19 @@ fn read(case: &Case, bytes: &[u8], reader: &mut Decompressor, pool: &mut Pool) -
             }
         }
         Ok(data) => {
-            if unrounded && !stored {
-                return Read::Defect("B1, lost");
-            }
+            // A chunk with a wrong block size (B1) is read right by us, but C cannot confirm the other defects.
+            let b1 = unrounded && !stored;
             if case.active_filters() >= 3 && (stored || case.has(3) || case.params.use_dict) {
                 // What was stored is not what went in; then both must read the same, if C reads it at all.
                 let c_fails = case.delta_is_misread() || (stored && case.params.use_dict && c.is_err());
-                return if data == theirs || c_fails {
+                return if data == theirs || c_fails || b1 {
                     Read::Defect("B7")
                 } else {
                     Read::Wrong("B7, but we differ".into())
                 };
             }
             let tails = differs_in_tails_only(case, bytes, &data);
-            if tails && c.is_ok() && theirs == data {
+            if tails && (b1 || (c.is_ok() && theirs == data)) {
                 return Read::Defect("B9");
             }
             Read::Wrong(format!("wrong data; C: {c:?}, like ours: {}", theirs == data))
@@ -110,7 +109,7 @@ fn differs_in_tails_only(case: &Case, bytes: &[u8], data: &[u8]) -> bool {
     if !case.has(3) {
         return false;
     }
-    let blocksize = u32::from_le_bytes(bytes[8..12].try_into().unwrap()) as usize;
+    let blocksize = Chunk::parse(bytes).unwrap().header().blocksize as usize;
     let mut blocks = case.data.chunks(blocksize).zip(data.chunks(blocksize));
     blocks.all(|(truth, got)| {
         let tail = truth.len() % 8;

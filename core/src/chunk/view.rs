@@ -39,11 +39,11 @@ impl<'a> Chunk<'a> {
     /// [`parse`](Self::parse) under the caller's limits.
     pub fn parse_with(bytes: &'a [u8], limits: &Limits) -> Result<Chunk<'a>, Error> {
         let chunk = Chunk::parse_partial(bytes, limits)?;
-        match chunk.check_streams() {
-            Ok(()) if chunk.starts_after_table() => Ok(chunk),
-            Ok(()) => Ok(chunk.rounded().unwrap_or(chunk)),
-            Err(e) => chunk.rounded().ok_or(e),
+        if let Some(rounded) = chunk.rounded() {
+            return Ok(rounded);
         }
+        chunk.check_streams()?;
+        Ok(chunk)
     }
 
     /// Checks the header and its agreement with `bytes` only, so that a buffer of `cbytes` bytes in
@@ -115,22 +115,9 @@ impl<'a> Chunk<'a> {
         Ok(())
     }
 
-    /// Every writer puts its first block right after the table.
-    fn starts_after_table(&self) -> bool {
-        if !self.header.has_streams() || self.header.is_vl() {
-            return true;
-        }
-        let s = u32::from(self.header.typesize);
-        if s == 1 || self.header.blocksize.checked_rem(s) == Some(0) {
-            return true; // only an unrounded block size is in doubt, see `rounded`
-        }
-        let first = (0..self.header.nblocks()).filter_map(|i| self.block_start(i).ok()).min();
-        first == self.prefix_len().ok()
-    }
-
     /// C-Blosc2 3.x cuts blocks at a multiple of the typesize but may store the block size it was
-    /// asked for (appendix B1), and then cannot read its own chunk. If reading the chunk with the
-    /// rounded size makes it whole, that is what was meant.
+    /// asked for (appendix B1), and then cannot read its own chunk. No other writer is known to store
+    /// such a size, so a chunk that is whole when read with the rounded size is read so.
     fn rounded(&self) -> Option<Chunk<'a>> {
         let h = self.header;
         let s = u32::from(h.typesize);
@@ -144,7 +131,9 @@ impl<'a> Chunk<'a> {
             return None;
         }
         chunk.check_streams().ok()?;
-        chunk.starts_after_table().then_some(chunk)
+        // Every writer puts its first block right after the table, whose length tells the number of blocks.
+        let first = (0..header.nblocks()).filter_map(|i| chunk.block_start(i).ok()).min();
+        (first == chunk.prefix_len().ok()).then_some(chunk)
     }
 
     /// The header.
