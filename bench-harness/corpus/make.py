@@ -4,7 +4,7 @@
     python3 -m venv v && v/bin/pip install numpy pillow astropy && v/bin/python make.py [CACHE]
 
 Needs network (PyPI, and `apt-get download` on Debian for one file). Every package is pinned, so a second
-run gives the same bytes; `cargo test -p blosc-bench` compares them with the hashes in `src/corpus.rs`.
+run gives the same bytes; `cargo test -p blosc-bench` compares them with the hashes in `src/data/corpus.rs`.
 """
 
 import glob
@@ -96,6 +96,13 @@ def ecg():
     write("ecg", np.load(io.BytesIO(raw))["ecg"].astype("<i2").tobytes())
 
 
+def prices():
+    """Daily spot prices of crude oil (WTI, Cushing), dollars a barrel; days without a price left out."""
+    lines = gzip.decompress(wheel("arch==8.0.0", "arch/data/wti/wti.csv.gz")).decode().splitlines()[1:]
+    told = [line.split(",")[1].strip() for line in lines]
+    write("oil_prices", np.array([price for price in told if price != "."], "<f8").tobytes())
+
+
 def transitions():
     """Seconds since 1970 at which clocks changed, zone after zone (names sorted, links left out)."""
     archive = wheel("tzdata==2026.6")
@@ -119,5 +126,5 @@ def genome():
     write("lambda_dna", b"".join(text.splitlines()[1:]))
 
 
-for extract in (goes, aia, temperatures, camera, elevation, ecg, transitions, genome):
+for extract in (goes, aia, temperatures, camera, elevation, ecg, prices, transitions, genome):
     extract()

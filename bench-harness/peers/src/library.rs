@@ -46,7 +46,14 @@ pub(crate) fn c_len(len: usize) -> Result<i32, Code> {
 pub(crate) fn open(path: &Path) -> Result<libloading::Library, LoadError> {
     // SAFETY: running the initialisers of a Blosc library has no effect on this program. That the file
     // is such a library is what the caller of this tool asserts by naming it.
-    unsafe { libloading::Library::new(path) }.map_err(|e| LoadError(format!("{}: {e}", path.display())))
+    unsafe { libloading::Library::new(path) }
+        .map_err(|e| LoadError(format!("{}: {}", path.display(), why(&e))))
+}
+
+/// What the system's loader said, where it said anything.
+fn why(error: &libloading::Error) -> String {
+    use std::error::Error;
+    error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 /// The function `name` as a value of type `F`.
@@ -57,7 +64,7 @@ pub(crate) fn open(path: &Path) -> Result<libloading::Library, LoadError> {
 pub(crate) unsafe fn function<F: Copy>(library: &libloading::Library, name: &str) -> Result<F, LoadError> {
     // SAFETY: the caller vouches for the type.
     let symbol = unsafe { library.get::<F>(name.as_bytes()) };
-    symbol.map(|s| *s).map_err(|e| LoadError(format!("{name}: {e}")))
+    symbol.map(|s| *s).map_err(|e| LoadError(format!("{name}: {}", why(&e))))
 }
 
 /// The text a library function returned.

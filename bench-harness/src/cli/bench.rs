@@ -9,14 +9,16 @@ use blosc_bench::measure::Plan;
 use blosc_bench::report::console;
 use blosc_bench::result::Row;
 use blosc_bench::result::file::Writer;
-use blosc_bench::suite::{
-    Choice, Job, Setting, chunks, codecs, containers, goals, kernels, latency, threads,
-};
+use blosc_bench::suite::goals::GOALS;
+use blosc_bench::suite::{Choice, Job, SUITES, Setting, Suite, chunks, kernels};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+/// More threads than any machine this runs on has CPUs; more would only exhaust it.
+const MOST_THREADS: usize = 1024;
 
 /// The run without arguments.
 pub fn quick(out: &Path) -> Result<ExitCode, String> {
@@ -41,6 +43,7 @@ pub fn run(args: &super::Run) -> Result<ExitCode, String> {
         choice.sizes.clone_from(&args.size);
         choice.array_sizes.clone_from(&args.size);
     }
+    data::parse_dtype(&args.dtype).map_err(|e| format!("--dtype {e}"))?;
     if !args.data.is_empty() {
         choice.data = args.data.iter().map(|name| find_data(name, &args.dtype)).collect::<Result<_, _>>()?;
     }
@@ -55,8 +58,8 @@ pub fn run(args: &super::Run) -> Result<ExitCode, String> {
     }
     choice.blocksize = args.blocksize.and_then(|b| u32::try_from(b).ok());
     choice.threads = if args.threads.is_empty() { doubling() } else { args.threads.clone() };
-    if args.threads.contains(&0) {
-        return Err("--threads 0: must be at least 1".into());
+    if let Some(bad) = args.threads.iter().find(|n| !(1..=MOST_THREADS).contains(*n)) {
+        return Err(format!("--threads {bad}: must be 1 to {MOST_THREADS}"));
     }
     for name in &args.engine {
         match crates::ALL.iter().find(|c| c.name() == name) {
@@ -64,38 +67,11 @@ pub fn run(args: &super::Run) -> Result<ExitCode, String> {
             None => choice.engines.push(engine::open(name)?),
         }
     }
-    let known = ["kernels", "split", "codecs", "chunks", "frames", "arrays", "latency", "threads", "goals"];
-    let mut jobs = Vec::new();
-    for name in &args.suite {
-        if name != "all" && !known.contains(&name.as_str()) {
-            return Err(format!("--suite {name}: unknown; known are {} all", known.join(" ")));
-        }
-    }
-    let wants = |name: &str| args.suite.iter().any(|s| s == name || (s == "all" && name != "goals"));
-    for name in ["kernels", "split"] {
-        if wants(name) {
-            jobs.extend(kernels::jobs(if name == "split" { "split" } else { "kernels" }, &choice));
-        }
-    }
-    if wants("codecs") {
-        jobs.extend(codecs::jobs(&choice));
-    }
-    if wants("chunks") {
-        jobs.extend(chunks::jobs(&choice));
-    }
-    for name in ["frames", "arrays"] {
-        if wants(name) {
-            jobs.extend(containers::jobs(if name == "frames" { "frames" } else { "arrays" }, &choice));
-        }
-    }
-    if wants("latency") {
-        jobs.extend(latency::jobs(&choice));
-    }
-    if wants("threads") {
-        jobs.extend(threads::jobs(&choice));
-    }
-    if wants("goals") {
-        jobs.extend(goals::jobs(&choice, &args.goal));
+    choice.goals = goals_of(args)?;
+    let suites = suites_of(&args.suite)?;
+    let jobs: Vec<Job<'_>> = suites.into_iter().flat_map(|suite| (suite.jobs)(&choice)).collect();
+    if jobs.is_empty() {
+        return Err("nothing to measure: no case fits these options".into());
     }
     if !(args.time > 0.0 && args.time < 1e6) {
         return Err(format!("--time {}: must be a positive number of seconds", args.time));
@@ -103,6 +79,28 @@ pub fn run(args: &super::Run) -> Result<ExitCode, String> {
     // A job has about two groups, and set-up and checks take about a third of the time.
     let each = args.time / jobs.len().max(1) as f64 / 3.0;
     execute(jobs, &Plan::careful(Duration::from_secs_f64(each)), &args.out)
+}
+
+/// The suites named, each once, in their own order.
+fn suites_of(names: &[String]) -> Result<Vec<&'static Suite>, String> {
+    let known = |name: &String| name == "all" || SUITES.iter().any(|s| s.name == name);
+    if let Some(bad) = names.iter().find(|name| !known(name)) {
+        let all: Vec<&str> = SUITES.iter().map(|s| s.name).collect();
+        return Err(format!("--suite {bad}: unknown; known are {} all", all.join(" ")));
+    }
+    let wanted = |s: &&Suite| names.iter().any(|n| n == s.name || (n == "all" && s.in_all));
+    Ok(SUITES.iter().filter(wanted).collect())
+}
+
+fn goals_of(args: &super::Run) -> Result<Vec<u32>, String> {
+    if !args.goal.is_empty() && !args.suite.iter().any(|s| s == "goals") {
+        return Err("--goal chooses among the suite goals: add --suite goals".into());
+    }
+    let known = |number: &u32| GOALS.iter().any(|g| g.number == *number);
+    match args.goal.iter().find(|n| !known(n)) {
+        Some(bad) => Err(format!("--goal {bad}: no such goal is measured here")),
+        None => Ok(args.goal.clone()),
+    }
 }
 
 fn find_data(name: &str, dtype: &str) -> Result<Data, String> {
@@ -153,6 +151,9 @@ fn command_line() -> String {
     words.join(" ")
 }
 
+/// What a shell reports for a program that Ctrl-C ended.
+const INTERRUPTED: u8 = 130;
+
 /// Runs the jobs, writes each row as it comes, prints the summary. Status 1 if anything was refused.
 fn execute(jobs: Vec<Job<'_>>, plan: &Plan, out: &Path) -> Result<ExitCode, String> {
     blosc_bench::data::corpus::check()?;
@@ -183,10 +184,11 @@ fn execute(jobs: Vec<Job<'_>>, plan: &Plan, out: &Path) -> Result<ExitCode, Stri
     progress.finish();
     writer.finish(!stopped(), linux::mhz(machine.pinned.unwrap_or(0)))?;
     say(&console::summary(&machine, &rows));
-    if stopped() {
-        say("Interrupted: the rows above are what was done.\n");
-    }
     say(&format!("{} rows in {}\n", rows.len(), out.display()));
+    if stopped() {
+        say("Interrupted: these rows are what was done.\n");
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
     let refused = rows.iter().any(|r| r.refused.is_some());
     Ok(ExitCode::from(u8::from(refused)))
 }

@@ -15,16 +15,29 @@ fn all(paths: &[PathBuf]) -> Result<Vec<Results>, String> {
     paths.iter().map(|p| read(p)).collect()
 }
 
+/// The words of `--filter` as one string, if a timed row of the files has them all.
+fn words(files: &[Results], filter: &[String]) -> Result<String, String> {
+    let filter = filter.join(" ");
+    let hit = |f: &Results| f.rows.iter().any(|r| r.median_ns.is_some() && compare::matches(r, &filter));
+    match files.iter().any(hit) {
+        true => Ok(filter),
+        false if filter.is_empty() => Err("no row carries a time".into()),
+        false => Err(format!("--filter {filter}: no row has all these words")),
+    }
+}
+
 /// `cmp`.
 pub fn cmp(paths: &[PathBuf], filter: &[String]) -> Result<ExitCode, String> {
     let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    say(&compare::compare(&all(paths)?, &filter.join(" "), colour));
+    let files = all(paths)?;
+    say(&compare::compare(&files, &words(&files, filter)?, colour));
     Ok(ExitCode::SUCCESS)
 }
 
 /// `rank`.
 pub fn rank(paths: &[PathBuf], filter: &[String]) -> Result<ExitCode, String> {
-    say(&compare::rank(&all(paths)?, &filter.join(" ")));
+    let files = all(paths)?;
+    say(&compare::rank(&files, &words(&files, filter)?));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -33,7 +46,11 @@ pub fn diff(old: &Path, new: &Path, threshold: f64, filter: &[String]) -> Result
     if !(0.0..1000.0).contains(&threshold) {
         return Err(format!("--threshold {threshold}: must be a percentage"));
     }
-    let found = compare::difference(&read(old)?, &read(new)?, threshold / 100.0, &filter.join(" "));
+    let files = [read(old)?, read(new)?];
+    let found = compare::difference(&files, threshold / 100.0, &words(&files, filter)?);
+    if found.cases == 0 {
+        return Err(format!("{} and {} have no case in common", old.display(), new.display()));
+    }
     say(&found.text);
     Ok(ExitCode::from(u8::from(found.slower > 0)))
 }
@@ -41,7 +58,11 @@ pub fn diff(old: &Path, new: &Path, threshold: f64, filter: &[String]) -> Result
 /// `report`.
 pub fn report(paths: &[PathBuf], out: &Path) -> Result<ExitCode, String> {
     let page = html::page(&all(paths)?);
-    std::fs::write(out, page).map_err(|e| format!("{}: {e}", out.display()))?;
+    let fail = |e: std::io::Error| format!("{}: {e}", out.display());
+    if let Some(folder) = out.parent() {
+        std::fs::create_dir_all(folder).map_err(fail)?;
+    }
+    std::fs::write(out, page).map_err(fail)?;
     say(&format!("{}\n", out.display()));
     Ok(ExitCode::SUCCESS)
 }
@@ -62,6 +83,9 @@ pub fn check(paths: &[PathBuf]) -> Result<ExitCode, String> {
         }
     }
     files.sort();
+    if files.is_empty() {
+        return Err("no .jsonl file in the folder".into());
+    }
     for path in &files {
         let results = read(path)?;
         let state = if results.complete { "complete" } else { "interrupted" };
@@ -104,7 +128,12 @@ pub fn instructions(
 /// `csv` and `md`.
 pub fn print(path: &Path, filter: &[String], csv: bool) -> Result<ExitCode, String> {
     let results = read(path)?;
-    let text = if csv { compare::csv(&results) } else { compare::markdown(&results, &filter.join(" ")) };
+    let text = if csv {
+        compare::csv(&results)
+    } else {
+        let filter = words(std::slice::from_ref(&results), filter)?;
+        compare::markdown(&results, &filter)
+    };
     say(&text);
     Ok(ExitCode::SUCCESS)
 }
@@ -112,11 +141,12 @@ pub fn print(path: &Path, filter: &[String], csv: bool) -> Result<ExitCode, Stri
 /// `splice`: replaces what stands between the marks of a Markdown file by a table from a results file. With
 /// `check`, changes nothing and says with status 1 that it would.
 pub fn splice(results: &Path, readme: &Path, check: bool) -> Result<ExitCode, String> {
+    let results = read(results)?;
     let text = std::fs::read_to_string(readme).map_err(|e| format!("{}: {e}", readme.display()))?;
     let missing = || format!("{}: has no lines {} and {}", readme.display(), MARKS.0, MARKS.1);
     let (before, rest) = text.split_once(MARKS.0).ok_or_else(missing)?;
     let (_, after) = rest.split_once(MARKS.1).ok_or_else(missing)?;
-    let table = compare::readme(&read(results)?);
+    let table = compare::readme(&results);
     let new = format!("{before}{}\n{}\n{}{after}", MARKS.0, table.trim_end(), MARKS.1);
     if check {
         return Ok(ExitCode::from(u8::from(new != text)));

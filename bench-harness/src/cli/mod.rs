@@ -4,6 +4,7 @@ mod bench;
 mod files;
 mod progress;
 
+use blosc_bench::report::table::paragraph;
 use clap::{Args, Parser, Subcommand};
 use std::io::Write;
 use std::path::PathBuf;
@@ -84,7 +85,7 @@ enum Command {
     /// Count the kernels' instructions per byte, with callgrind or under QEMU.
     Instructions {
         /// Run under this emulator, such as `qemu-aarch64 -L /`.
-        #[arg(long, value_name = "RUNNER")]
+        #[arg(long, value_name = "RUNNER", requires = "program")]
         qemu: Option<String>,
         /// This program built for the emulated CPU.
         #[arg(long, requires = "qemu")]
@@ -196,9 +197,10 @@ pub fn run() -> Result<ExitCode, String> {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(e) if e.use_stderr() => {
-            // One line: clap's own first line, without its "error: ".
+            // One line: clap's own message up to the first blank line, without its "error: ".
             let text = e.to_string();
-            return Err(text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_string());
+            let told: Vec<&str> = text.lines().take_while(|l| !l.is_empty()).map(str::trim).collect();
+            return Err(told.join(" ").trim_start_matches("error: ").to_string());
         }
         Err(e) => {
             say(&e.to_string());
@@ -239,11 +241,14 @@ pub fn run() -> Result<ExitCode, String> {
 
 fn corpus() {
     for r in &blosc_bench::data::corpus::REAL {
-        say(&format!("{:<11} {:>6} bytes {}  {}\n", r.name, r.bytes.len(), r.dtype, r.what));
-        say(&format!("    source   {}\n    licence  {}\n    sha256   {}\n", r.source, r.licence, r.sha256));
+        let length = r.bytes.len();
+        say(&paragraph(&format!("{:<11} {length:>6} bytes {}  {}", r.name, r.dtype, r.what)));
+        for (what, told) in [("source ", r.source), ("licence", r.licence), ("sha256 ", r.sha256)] {
+            say(&paragraph(&format!("  {what} {told}")));
+        }
     }
     for s in &blosc_bench::data::generate::SEEDED {
-        say(&format!("{:<11} any size     {}  {} (seeded)\n", s.name, s.dtype, s.what));
+        say(&paragraph(&format!("{:<11} any size     {}  {} (seeded)", s.name, s.dtype, s.what)));
     }
 }
 

@@ -28,7 +28,7 @@ pub struct Real {
 }
 
 /// All of them.
-pub static REAL: [Real; 9] = [
+pub static REAL: [Real; 10] = [
     Real {
         name: "goes_flux",
         what: "solar X-ray flux, two channels, quantised sensor",
@@ -98,6 +98,16 @@ pub static REAL: [Real; 9] = [
         licence: "ODC-BY 1.0: Moody GB, Mark RG, IEEE Eng in Med and Biol 20(3):45-50 (2001)",
         sha256: "0c82d75daafeb0a0e35c96947e687ad656670606f08822daaf1bbc5cabbd94a3",
         bytes: include_bytes!("../../corpus/ecg.bin"),
+    },
+    Real {
+        name: "oil_prices",
+        what: "daily spot prices of crude oil, dollars and cents",
+        dtype: "f8",
+        typesize: 8,
+        source: "WTI at Cushing, 1986 on, US Energy Information Administration (arch 8.0.0, data/wti/wti.csv.gz)",
+        licence: "public domain (EIA data are free to use and distribute)",
+        sha256: "40cf9cd1dd7f8488e857e79e5175453625e11578451a46c7fb0fee30ebf00742",
+        bytes: include_bytes!("../../corpus/oil_prices.bin"),
     },
     Real {
         name: "tz_changes",

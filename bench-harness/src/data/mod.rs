@@ -91,6 +91,6 @@ pub fn parse_dtype(name: &str) -> Result<(&'static str, usize), String> {
     let known = DTYPES.iter().find(|(n, _)| *n == short).copied();
     known.ok_or_else(|| {
         let all: Vec<&str> = DTYPES.iter().map(|(n, _)| *n).collect();
-        format!("--dtype {name}: not one of {}", all.join(" "))
+        format!("{name}: not one of {}", all.join(" "))
     })
 }

@@ -172,11 +172,11 @@ impl Engine for External {
     }
 
     fn compressor(&self, _: &Spec, _: usize) -> Result<Work<'static>, String> {
-        Err("an external engine times itself".into())
+        Err("not in the protocol".into())
     }
 
     fn decompress_any(&self, _: &Spec) -> Result<Work<'static>, String> {
-        Err("an external engine times itself".into())
+        Err("not in the protocol".into())
     }
 
     fn getitem(&self, _: &Spec, _: Rc<[u8]>, _: usize, _: usize) -> Result<Work<'static>, String> {

@@ -68,6 +68,11 @@ pub trait Engine {
         let _ = (name, typesize);
         None
     }
+    /// Whether it understands the format of this chunk.
+    fn reads(&self, chunk: &[u8]) -> bool {
+        let _ = chunk;
+        true
+    }
     /// Compresses its source, of `len` bytes, into its destination.
     fn compressor(&self, spec: &Spec, len: usize) -> Result<Work<'static>, String>;
     /// Decompresses the chunk that is its source into its destination.

@@ -99,16 +99,21 @@ impl Engine for Blosc1 {
         Ok(Box::new(move |chunk, dst| library.decompress(chunk, dst).map_err(|e| e.to_string())))
     }
 
-    fn decompressor(&self, spec: &Spec, chunk: Rc<[u8]>) -> Result<Work<'static>, String> {
-        if chunk.first().is_none_or(|version| *version > 2) {
-            return Err("Blosc 1 does not read Blosc2 chunks".into());
-        }
-        let mut work = self.decompress_any(spec)?;
-        Ok(Box::new(move |_, dst| work(&chunk, dst)))
+    fn reads(&self, chunk: &[u8]) -> bool {
+        chunk.first().is_some_and(|version| *version <= 2)
     }
 
-    fn getitem(&self, _: &Spec, _: Rc<[u8]>, _: usize, _: usize) -> Result<Work<'static>, String> {
-        Err("Blosc 1 does not read Blosc2 chunks".into())
+    fn getitem(
+        &self,
+        _: &Spec,
+        chunk: Rc<[u8]>,
+        start: usize,
+        count: usize,
+    ) -> Result<Work<'static>, String> {
+        let library = Rc::clone(&self.0);
+        let start = i32::try_from(start).map_err(|e| e.to_string())?;
+        let count = i32::try_from(count).map_err(|e| e.to_string())?;
+        Ok(Box::new(move |_, dst| library.getitem(&chunk, start, count, dst).map_err(|e| e.to_string())))
     }
 }
 
@@ -140,10 +145,7 @@ pub fn open(name: &str) -> Option<Result<Rc<dyn Engine>, String>> {
 }
 
 fn load(name: &str, library: &str, path: &Path) -> Result<Rc<dyn Engine>, String> {
-    let fail = |e: &dyn std::fmt::Display| {
-        let told = e.to_string().replace('\n', " ");
-        format!("--engine {name}: {}: {told}", path.display())
-    };
+    let fail = |e: &dyn std::fmt::Display| format!("--engine {name}: {}", e.to_string().replace('\n', " "));
     if !path.exists() {
         return Err(fail(&"no such file"));
     }

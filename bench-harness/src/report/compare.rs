@@ -1,6 +1,6 @@
 //! Comparisons of results files: `cmp`, `rank`, `diff`.
 
-use super::table::{Table, figure, maybe, size};
+use super::table::{Table, figure, maybe, paragraph, size};
 use crate::measure::stats::geometric_mean;
 use crate::result::file::Results;
 use crate::result::{Key, Row};
@@ -118,9 +118,12 @@ pub fn rank(files: &[Results], filter: &str) -> String {
         table.row(vec![who, format!("{mean:.2}"), count.to_string()]);
     }
     format!(
-        "{}Geometric means over the cases that at least two ran. Engines that ran different cases\n\
-         cannot be compared by this number, and no mean says which is best for your data.\n",
-        table.text()
+        "{}{}",
+        table.text(),
+        paragraph(
+            "Geometric means over the cases that at least two ran. Engines that ran different cases cannot be \
+             compared by this number, and no mean says which is best for your data."
+        )
     )
 }
 
@@ -128,16 +131,18 @@ pub fn rank(files: &[Results], filter: &str) -> String {
 pub struct Difference {
     /// The table and its summary.
     pub text: String,
-    /// Cases that became slower.
+    /// Cases that both files have.
+    pub cases: usize,
+    /// Those of them that became slower.
     pub slower: usize,
 }
 
-/// New against old. A case differs when it moved by more than `threshold` and more than its spread, both in
+/// The second file against the first. A case differs when it moved by more than `threshold` and more than its spread, both in
 /// time (the ranges from p10 to p90 lie apart) and against a copy of the same size in its own run: memory
 /// pages and neighbours differ from run to run, and move the copy as well.
-pub fn difference(old: &Results, new: &Results, threshold: f64, filter: &str) -> Difference {
-    let files = [old.clone(), new.clone()];
-    let cases = cases(&files, filter);
+pub fn difference(files: &[Results; 2], threshold: f64, filter: &str) -> Difference {
+    let [old, new] = files;
+    let cases = cases(files, filter);
     let mut table = Table::new(&["case", "old", "new", "new/old speed"]);
     let (mut slower, mut faster, mut same) = (0usize, 0usize, 0usize);
     for places in cases.values() {
@@ -160,13 +165,13 @@ pub fn difference(old: &Results, new: &Results, threshold: f64, filter: &str) ->
     let share = if total > 0 { 100.0 * same as f64 / total as f64 } else { 0.0 };
     let _ = writeln!(
         text,
-        "{total} cases in both: {same} agree within their spread or {} % ({share:.1} %), {faster} faster, {slower} slower",
+        "{total} cases in both: {same} ({share:.1} %) agree within their spread or {} %,\n{faster} faster, {slower} slower",
         figure(threshold * 100.0)
     );
     if old.machine.name != new.machine.name {
         let _ = writeln!(text, "Different machines: {} and {}.", old.machine.name, new.machine.name);
     }
-    Difference { text, slower }
+    Difference { text, cases: total, slower }
 }
 
 fn times_agree(a: &Row, b: &Row, threshold: f64) -> bool {
@@ -325,9 +330,9 @@ mod tests {
 
     #[test]
     fn only_what_exceeds_noise_and_threshold_counts_as_slower() {
-        let found = difference(&results(&[100.0, 100.0, 100.0]), &results(&[103.0, 130.0, 70.0]), 0.05, "");
+        let found = difference(&[results(&[100.0, 100.0, 100.0]), results(&[103.0, 130.0, 70.0])], 0.05, "");
         assert_eq!(found.slower, 1);
-        assert!(found.text.contains("3 cases in both: 1 agree"), "{}", found.text);
+        assert!(found.text.contains("3 cases in both: 1 (33.3 %) agree"), "{}", found.text);
         assert!(found.text.contains("1 faster, 1 slower"), "{}", found.text);
     }
 
@@ -336,6 +341,6 @@ mod tests {
         let files = [results(&[100.0, 100.0]), results(&[100.0, 50.0])];
         let text = compare(&files, "ts2", false);
         assert!(text.contains("over 1 cases: 2.00") && !text.contains("ts1"), "{text}");
-        assert!(rank(&files, "").contains("no mean says which is best"));
+        assert!(rank(&files, "").contains("Geometric means over the cases"));
     }
 }

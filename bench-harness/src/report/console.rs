@@ -1,6 +1,6 @@
 //! What a run prints when it is done: the machine, kernel speeds, chunk speeds, and what was refused.
 
-use super::table::{Table, duration, figure, maybe, size};
+use super::table::{Table, duration, figure, maybe, paragraph, size};
 use crate::data::generate;
 use crate::machine::Machine;
 use crate::measure::stats::geometric_mean;
@@ -65,8 +65,8 @@ pub fn machine_lines(m: &Machine) -> String {
     if let Some(h) = &m.hypervisor {
         facts.push(format!("under {h}"));
     }
-    let _ = writeln!(out, "{}", facts.join(" · "));
-    let _ = writeln!(out, "{} · {} · commit {}", m.kernel, m.rustc, m.commit);
+    out.push_str(&paragraph(&facts.join(" · ")));
+    out.push_str(&paragraph(&format!("{} · {} · commit {}", m.kernel, m.rustc, m.commit)));
     out
 }
 
@@ -199,8 +199,8 @@ fn other_table(rows: &[Row]) -> Table {
         let who = if r.engine == "ours" { "" } else { r.engine.as_str() };
         let level = r.level.map_or(String::new(), |l| l.to_string());
         let threads = if r.suite == "threads" { format!("{} threads", r.threads) } else { String::new() };
-        let small = if r.bytes < 1 << 16 && r.suite == "latency" { size(r.bytes) } else { String::new() };
-        let words = [r.op.as_str(), who, &r.codec, &r.filter, &level, &threads, &small];
+        let length = if r.suite == "latency" { format!("of {}", size(r.bytes)) } else { String::new() };
+        let words = [r.op.as_str(), who, &r.codec, &r.filter, &level, &threads, &length];
         let words: Vec<&str> = words.into_iter().filter(|w| !w.is_empty()).collect();
         groups.entry((&r.suite, words.join(" "))).or_default().push(r);
     }
@@ -232,15 +232,22 @@ fn notes(machine: &Machine, rows: &[Row]) -> String {
         );
     }
     let noisy = rows.iter().filter(|r| r.noisy).count();
+    let timed = rows.iter().filter(|r| r.median_ns.is_some()).count();
     if noisy > 0 {
-        let _ = writeln!(
-            out,
-            "{noisy} of {} rows are noisy (~): spread above 8 % or a loaded machine.",
-            rows.len()
-        );
+        let _ = writeln!(out, "{noisy} of {timed} rows are noisy (~): spread above 8 % or a loaded machine.");
+    }
+    let mut absent: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
+    for r in rows {
+        if let Some(why) = &r.left_out {
+            *absent.entry((&r.engine, &r.op, why)).or_default() += 1;
+        }
+    }
+    for ((engine, op, why), count) in absent {
+        out.push_str(&paragraph(&format!("Left out: {engine}, {op}, {count} cases: {why}")));
     }
     for r in rows.iter().filter(|r| r.refused.is_some()).take(20) {
-        let _ = writeln!(out, "REFUSED {}: {}", r.label(), r.refused.as_deref().unwrap_or_default());
+        let why = r.refused.as_deref().unwrap_or_default();
+        out.push_str(&paragraph(&format!("REFUSED {}: {why}", r.label())));
     }
     let refused = rows.iter().filter(|r| r.refused.is_some()).count();
     if refused > 0 {

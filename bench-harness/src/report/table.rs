@@ -34,19 +34,30 @@ impl Table {
         (0..self.head.len()).map(column).collect()
     }
 
-    /// As plain text, two blanks between columns (one, if it would exceed 80 columns).
+    /// As plain text of at most [`COLUMNS`] columns: two blanks between columns, or one if it is tight; long
+    /// names in the first column go on in a second line.
     pub fn text(&self) -> String {
-        let widths = self.widths();
-        let total: usize = widths.iter().sum();
-        let gap = if total + 2 * widths.len() > 80 { " " } else { "  " };
+        let mut widths = self.widths();
+        let gap = if widths.iter().sum::<usize>() + 2 * widths.len() > COLUMNS { " " } else { "  " };
+        let others: usize = widths.iter().skip(1).map(|w| w + gap.len()).sum();
+        let first = widths.first().copied().unwrap_or(0).min(COLUMNS.saturating_sub(others).max(NARROW));
+        if let Some(w) = widths.first_mut() {
+            *w = first;
+        }
         let mut out = String::new();
         for (index, row) in [&self.head].into_iter().chain(&self.rows).enumerate() {
-            let cells: Vec<String> =
-                widths.iter().enumerate().map(|(c, w)| pad(row.get(c), *w, c == 0)).collect();
+            let mut name = wrapped(row.first().map_or("", String::as_str), first, "  ");
+            let last = name.pop().unwrap_or_default();
+            name.iter().for_each(|line| out.extend([line, "\n"]));
+            let cell = |(c, w): (usize, &usize)| match c {
+                0 => pad(&last, *w, true),
+                _ => pad(row.get(c).map_or("", String::as_str), *w, false),
+            };
+            let cells: Vec<String> = widths.iter().enumerate().map(cell).collect();
             out.push_str(cells.join(gap).trim_end());
             out.push('\n');
             if index == 0 {
-                out.push_str(&"-".repeat(total + gap.len() * widths.len().saturating_sub(1)));
+                out.push_str(&"-".repeat(first + others));
                 out.push('\n');
             }
         }
@@ -65,8 +76,32 @@ impl Table {
     }
 }
 
-fn pad(cell: Option<&String>, wide: usize, left: bool) -> String {
-    let cell = cell.map_or("", String::as_str);
+/// Columns of a terminal nobody has widened.
+const COLUMNS: usize = 80;
+/// The first column is not made narrower than this.
+const NARROW: usize = 16;
+
+/// `text` in lines of at most `wide` characters, broken between words; all but the first begin with `indent`.
+fn wrapped(text: &str, wide: usize, indent: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for (index, word) in text.split(' ').enumerate() {
+        let Some(line) = lines.last_mut() else { break };
+        if index > 0 && width(line) + 1 + width(word) > wide {
+            lines.push(format!("{indent}{word}"));
+        } else {
+            line.push_str(if index > 0 { " " } else { "" });
+            line.push_str(word);
+        }
+    }
+    lines
+}
+
+/// Words in lines of at most [`COLUMNS`] characters, each ended.
+pub fn paragraph(text: &str) -> String {
+    wrapped(text, COLUMNS, "").iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn pad(cell: &str, wide: usize, left: bool) -> String {
     let blank = " ".repeat(wide.saturating_sub(width(cell)));
     if left { format!("{cell}{blank}") } else { format!("{blank}{cell}") }
 }
@@ -119,6 +154,15 @@ pub fn duration(ns: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_names_go_on_in_a_second_line() {
+        let mut t = Table::new(&["case", "GB/s"]);
+        t.row(vec![["decompress"; 9].join(" "), "1.00".into()]);
+        let text = t.text();
+        assert!(text.lines().all(|l| l.len() <= COLUMNS), "{text}");
+        assert!(text.lines().any(|l| l.starts_with("  decompress") && l.ends_with("1.00")), "{text}");
+    }
 
     #[test]
     fn columns_line_up() {

@@ -59,6 +59,9 @@ pub struct Row {
     /// Why it was refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
+    /// Why the engine named here does not take part in this case; such a row carries no figure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<String>,
     /// False under an emulator: then the nanoseconds are not a timing.
     pub timing: bool,
     /// The spread is too wide, or the machine was loaded: do not lean on this row.
@@ -83,7 +86,7 @@ pub struct Row {
     /// A tenth of the rounds were slower.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p90_ns: Option<f64>,
-    /// Uncompressed bytes per nanosecond, by the median.
+    /// Uncompressed bytes per nanosecond, by the median; absent where a case is about waiting (`getitem`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gbps: Option<f64>,
 
@@ -174,7 +177,9 @@ impl Row {
         self.min_ns = Some(round3(s.min));
         self.p10_ns = Some(round3(s.p10));
         self.p90_ns = Some(round3(s.p90));
-        self.gbps = (s.median > 0.0).then(|| round3(self.bytes as f64 / s.median));
+        // One item out of a chunk: the chunk's bytes a second would be a boast.
+        let streams = s.median > 0.0 && self.op != "getitem";
+        self.gbps = streams.then(|| round3(self.bytes as f64 / s.median));
         // Too wide: the middle half of the samples spans more than about a sixth of the median.
         self.noisy |= s.spread() > 0.08 || s.count < 3;
     }

@@ -94,6 +94,11 @@ pub fn engines(choice: &Choice) -> Vec<(Rc<dyn Engine>, bool)> {
     own.chain(choice.engines.iter().map(|e| (Rc::clone(e), true))).collect()
 }
 
+/// `chunk`, or one that the engine wrote itself where it cannot read that.
+pub fn readable(engine: &dyn Engine, spec: &Spec, data: &[u8], chunk: &Rc<[u8]>) -> Result<Rc<[u8]>, String> {
+    if engine.reads(chunk) { Ok(Rc::clone(chunk)) } else { written_by(engine, spec, data) }
+}
+
 /// The work, and the clock of an engine that brings one.
 fn contend(
     timed: Option<Result<SelfTimed, String>>,
@@ -105,27 +110,31 @@ fn contend(
     }
 }
 
+/// A chunk by this engine, with one thread.
+pub fn written_by(engine: &dyn Engine, spec: &Spec, data: &[u8]) -> Result<Rc<[u8]>, String> {
+    let one = Spec { threads: 1, ..*spec };
+    let mut chunk = vec![0; max_encoded_len(data.len()) + 1024];
+    let n = engine.compressor(&one, data.len())?(data, &mut chunk)?;
+    chunk.truncate(n);
+    Ok(chunk.into())
+}
+
 /// Everybody compresses `data`.
 pub fn compress<'a>(suite: &str, spec: &Spec, data: &'a Data, choice: &Choice) -> Bout<'a> {
     let mut cases = Vec::new();
     for (engine, peer) in engines(choice) {
+        let row = Row { engine: engine.name(), isa: engine.isa(), ..row(suite, "compress", spec, data) };
         let timed = engine.self_timed("compress", spec, data.bytes.as_ref().into());
-        let Ok((work, timer)) = contend(timed, || engine.compressor(spec, data.bytes.len())) else {
-            continue;
-        };
-        cases.push(Case {
-            row: Row { engine: engine.name(), isa: engine.isa(), ..row(suite, "compress", spec, data) },
-            peer,
-            work,
-            timer,
-            check: decodes_to(&data.bytes),
+        cases.push(match contend(timed, || engine.compressor(spec, data.bytes.len())) {
+            Ok((work, timer)) => Case { row, peer, work, timer, check: decodes_to(&data.bytes) },
+            Err(why) => Case::left_out(row, why),
         });
     }
     let bytes = data.bytes.len();
     Bout { source: &data.bytes, room: max_encoded_len(bytes) + 1024, bytes, cases, probe_rows: None }
 }
 
-/// Everybody decompresses the same chunk of `data`.
+/// Everybody decompresses the same chunk of `data`; an engine that cannot read its format, one of its own.
 pub fn decompress<'a>(
     suite: &str,
     spec: &Spec,
@@ -136,22 +145,23 @@ pub fn decompress<'a>(
     let mut cases = Vec::new();
     let bytes = data.bytes.len();
     for (engine, peer) in engines(choice) {
-        let timed = engine.self_timed("decompress", spec, Rc::clone(&chunk));
-        let Ok((work, timer)) = contend(timed, || engine.decompressor(spec, Rc::clone(&chunk))) else {
-            continue;
+        let row = Row { engine: engine.name(), isa: engine.isa(), ..row(suite, "decompress", spec, data) };
+        let chunk = match readable(engine.as_ref(), spec, &data.bytes, &chunk) {
+            Ok(chunk) => chunk,
+            Err(why) => {
+                cases.push(Case::left_out(row, why));
+                continue;
+            }
         };
-        cases.push(Case {
-            row: Row {
-                engine: engine.name(),
-                isa: engine.isa(),
-                cbytes: Some(chunk.len()),
-                ratio: Some(round3(bytes as f64 / chunk.len().max(1) as f64)),
-                ..row(suite, "decompress", spec, data)
-            },
-            peer,
-            work,
-            timer,
-            check: expect(&data.bytes),
+        let row = Row {
+            cbytes: Some(chunk.len()),
+            ratio: Some(round3(bytes as f64 / chunk.len().max(1) as f64)),
+            ..row
+        };
+        let timed = engine.self_timed("decompress", spec, Rc::clone(&chunk));
+        cases.push(match contend(timed, || engine.decompressor(spec, Rc::clone(&chunk))) {
+            Ok((work, timer)) => Case { row, peer, work, timer, check: expect(&data.bytes) },
+            Err(why) => Case::left_out(row, why),
         });
     }
     Bout { source: &data.bytes, room: bytes, bytes, cases, probe_rows: None }

@@ -68,10 +68,10 @@ pub const GOALS: [Goal; 18] = [
 
 const FAST: [Codec; 2] = [Codec::BloscLz, Codec::Lz4];
 
-/// Jobs of the goals whose numbers are in `wanted` (empty: all).
-pub fn jobs<'a>(choice: &'a Choice, wanted: &[u32]) -> Vec<Job<'a>> {
+/// Jobs of the goals asked for.
+pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
     let mut jobs = Vec::new();
-    let numbers = (1..=17).filter(|n| wanted.is_empty() || wanted.contains(n));
+    let numbers = (1..=17).filter(|n| choice.goals.is_empty() || choice.goals.contains(n));
     for number in numbers {
         let new = match number {
             1..=6 => kernel_jobs(number, choice),

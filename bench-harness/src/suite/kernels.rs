@@ -104,7 +104,7 @@ pub fn jobs<'a>(suite: &'static str, choice: &'a Choice) -> Vec<Job<'a>> {
         let source: Rc<std::cell::OnceCell<Vec<u8>>> = Rc::default();
         for kernel in kernels {
             for &typesize in &choice.typesizes {
-                if typesize == 1 && kernel.trivial_at_1 {
+                if typesize > bytes || (typesize == 1 && kernel.trivial_at_1) {
                     continue;
                 }
                 let source = Rc::clone(&source);

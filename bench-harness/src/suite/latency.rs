@@ -1,6 +1,6 @@
 //! Suite `latency`: what a caller waits for: one item out of a chunk, and the round trip of a small chunk.
 
-use super::chunks::{engines, row};
+use super::chunks::{engines, readable, row, written_by};
 use super::{Bout, Case, Choice, Job, expect};
 use crate::data::Data;
 use crate::engine::{Engine, Spec, ours};
@@ -53,14 +53,12 @@ pub fn item<'a>(suite: &str, spec: &Spec, data: &'a Data, choice: &Choice) -> Op
     let right = data.bytes.get(index * data.typesize..(index + 1) * data.typesize)?;
     let mut cases = Vec::new();
     for (engine, peer) in engines(choice) {
-        let Ok(work) = engine.getitem(spec, Rc::clone(&chunk), index, 1) else { continue };
-        let base = row(suite, "getitem", spec, data);
-        cases.push(Case {
-            row: Row { engine: engine.name(), isa: engine.isa(), ..base },
-            peer,
-            work,
-            timer: None,
-            check: expect(right),
+        let row = Row { engine: engine.name(), isa: engine.isa(), ..row(suite, "getitem", spec, data) };
+        let work = readable(engine.as_ref(), spec, &data.bytes, &chunk)
+            .and_then(|chunk| engine.getitem(spec, chunk, index, 1));
+        cases.push(match work {
+            Ok(work) => Case { row, peer, work, timer: None, check: expect(right) },
+            Err(why) => Case::left_out(row, why),
         });
     }
     let room = data.typesize;
@@ -72,14 +70,10 @@ pub fn round_trip<'a>(suite: &str, spec: &Spec, data: &'a Data, choice: &Choice)
     let bytes = data.bytes.len();
     let mut cases = Vec::new();
     for (engine, peer) in engines(choice) {
-        let Ok(work) = both(engine.as_ref(), spec, bytes) else { continue };
-        let base = row(suite, "roundtrip", spec, data);
-        cases.push(Case {
-            row: Row { engine: engine.name(), isa: engine.isa(), ..base },
-            peer,
-            work,
-            timer: None,
-            check: expect(&data.bytes),
+        let row = Row { engine: engine.name(), isa: engine.isa(), ..row(suite, "roundtrip", spec, data) };
+        cases.push(match both(engine.as_ref(), spec, bytes) {
+            Ok(work) => Case { row, peer, work, timer: None, check: expect(&data.bytes) },
+            Err(why) => Case::left_out(row, why),
         });
     }
     Bout { source: &data.bytes, room: bytes, bytes, cases, probe_rows: None }
@@ -95,12 +89,8 @@ fn both(engine: &dyn Engine, spec: &Spec, len: usize) -> Result<Work<'static>, S
     }))
 }
 
-/// A chunk written by the first opponent, or by us.
+/// A chunk written by the first opponent that writes any, or by us.
 pub fn chunk_of(spec: &Spec, data: &[u8], choice: &Choice) -> Result<Rc<[u8]>, String> {
-    let Some(engine) = choice.engines.first() else { return ours::compress(spec, data) };
-    let one = Spec { threads: 1, ..*spec };
-    let mut chunk = vec![0; max_encoded_len(data.len()) + 1024];
-    let n = engine.compressor(&one, data.len())?(data, &mut chunk)?;
-    chunk.truncate(n);
-    Ok(chunk.into())
+    let theirs = choice.engines.iter().find_map(|engine| written_by(engine.as_ref(), spec, data).ok());
+    theirs.map_or_else(|| ours::compress(spec, data), Ok)
 }

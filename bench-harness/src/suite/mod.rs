@@ -16,6 +16,29 @@ use crate::result::{Row, round3};
 use blosc_core::{Codec, Filter, Level};
 use std::rc::Rc;
 
+/// A set of cases that is asked for by name.
+pub struct Suite {
+    /// What `--suite` calls it.
+    pub name: &'static str,
+    /// Whether `--suite all` includes it.
+    pub in_all: bool,
+    /// Its steps.
+    pub jobs: for<'a> fn(&'a Choice) -> Vec<Job<'a>>,
+}
+
+/// All suites, in the order they run.
+pub const SUITES: [Suite; 9] = [
+    Suite { name: "kernels", in_all: true, jobs: |c| kernels::jobs("kernels", c) },
+    Suite { name: "split", in_all: true, jobs: |c| kernels::jobs("split", c) },
+    Suite { name: "codecs", in_all: true, jobs: codecs::jobs },
+    Suite { name: "chunks", in_all: true, jobs: chunks::jobs },
+    Suite { name: "frames", in_all: true, jobs: |c| containers::jobs("frames", c) },
+    Suite { name: "arrays", in_all: true, jobs: |c| containers::jobs("arrays", c) },
+    Suite { name: "latency", in_all: true, jobs: latency::jobs },
+    Suite { name: "threads", in_all: true, jobs: threads::jobs },
+    Suite { name: "goals", in_all: false, jobs: goals::jobs },
+];
+
 /// What to run, as chosen on the command line.
 #[derive(Clone)]
 pub struct Choice {
@@ -45,6 +68,8 @@ pub struct Choice {
     pub engines: Vec<Rc<dyn Engine>>,
     /// Codec crates of the suite `codecs`.
     pub crates: Vec<Crate>,
+    /// Goals of the suite `goals` by number; empty for all.
+    pub goals: Vec<u32>,
     /// Effort for each group.
     pub plan: Plan,
     /// Test only: flip a byte of every result of ours.
@@ -68,6 +93,7 @@ impl Default for Choice {
             threads: vec![1, 2],
             engines: Vec::new(),
             crates: Vec::new(),
+            goals: Vec::new(),
             plan: Plan::QUICK,
             corrupt: cfg!(feature = "corrupt-one-byte"),
         }
@@ -85,7 +111,7 @@ pub struct Setting {
     pub loaded: bool,
 }
 
-/// A contender with the row it fills in.
+/// A contender with the row it fills in. One whose row says that it is left out is reported and not run.
 pub struct Case<'a> {
     /// Everything known before timing.
     pub row: Row,
@@ -97,6 +123,19 @@ pub struct Case<'a> {
     pub timer: Option<Timer<'a>>,
     /// The judge.
     pub check: Check<'a>,
+}
+
+impl Case<'_> {
+    /// An engine that does not take part in this case, and why.
+    pub fn left_out(row: Row, why: String) -> Case<'static> {
+        Case {
+            row: Row { left_out: Some(why), ..row },
+            peer: false,
+            work: Box::new(|_, _| Err("left out".into())),
+            timer: None,
+            check: Box::new(|_| Ok(())),
+        }
+    }
 }
 
 /// Measures and returns rows; the last argument says whether to stop early.
@@ -131,6 +170,7 @@ impl Bout<'_> {
     pub fn run(self, setting: &Setting, plan: &Plan, stop: &dyn Fn() -> bool) -> Vec<Row> {
         let Bout { source, room, bytes, cases, probe_rows } = self;
         let arch = setting.arch;
+        let (absent, cases): (Vec<_>, Vec<_>) = cases.into_iter().partition(|c| c.row.left_out.is_some());
         let mut rows: Vec<(Row, bool)> = Vec::new();
         let mut contenders = Vec::new();
         for (id, case) in cases.into_iter().enumerate() {
@@ -167,7 +207,7 @@ impl Bout<'_> {
         let by_role = |role: Role| outcomes.iter().find(|o| o.role == role);
         let peer_row = rows.iter().find(|(_, peer)| *peer).map(|(row, _)| row.clone());
         let peer_written = by_role(Role::Peer).map(|o| o.written);
-        let mut out = Vec::new();
+        let mut out: Vec<Row> = absent.into_iter().map(|c| c.row).collect();
         for (id, (mut row, is_peer)) in rows.into_iter().enumerate() {
             let Some(o) = outcomes.iter().find(|o| o.id == id) else { continue };
             row.timing = setting.timing;

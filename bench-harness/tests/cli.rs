@@ -1,0 +1,201 @@
+//! The program from outside: wrong usage gives one line and status 2, Ctrl-C keeps what is done, and what is
+//! printed fits a terminal of 80 columns.
+
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+const MACHINE: &str = r#"{"kind":"machine","schema":1,"command":"","started":0,"machine":{}}"#;
+const ROW: &str = r#"{"kind":"row","schema":1,"suite":"kernels","engine":"ours","op":"shuffle","typesize":4,"bytes":1024,"threads":1,"data":"random","verified":true,"timing":true,"median_ns":100.0}"#;
+
+fn bench(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_blosc-bench"));
+    command.args(args).env_remove("BLOSC_LIBBLOSC2").env_remove("BLOSC_LIBBLOSC");
+    command
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("blosc-bench-cli-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Status 2, nothing on standard output, and one line that holds `word`.
+fn refused(args: &[&str], word: &str) {
+    let Output { status, stdout, stderr } = bench(args).output().unwrap();
+    let told = text(&stderr);
+    assert_eq!(status.code(), Some(2), "{args:?}: {told}");
+    assert!(stdout.is_empty(), "{args:?}: {}", text(&stdout));
+    assert!(told.lines().count() == 1 && told.starts_with("blosc-bench: "), "{args:?}: {told}");
+    assert!(told.contains(word), "{args:?}: {told}");
+}
+
+#[test]
+fn wrong_usage_is_one_line_and_status_2() {
+    let here = std::env::current_exe().unwrap();
+    let here = here.to_str().unwrap();
+    let libraries = [format!("libblosc2={here}"), format!("libblosc={here}")];
+    refused(&["--nosuch"], "--nosuch");
+    refused(&["nosuch"], "nosuch");
+    refused(&["cmp"], "<FILES>...");
+    refused(&["diff", "a"], "<NEW>");
+    refused(&["run", "--nosuch"], "--nosuch");
+    for (option, bad) in [
+        ("--suite", "nosuch"),
+        ("--isa", "nosuch"),
+        ("--isa", if cfg!(target_arch = "x86_64") { "neon" } else { "avx2" }),
+        ("--typesize", "0"),
+        ("--typesize", "256"),
+        ("--size", "0"),
+        ("--size", "3X"),
+        ("--size", "5G"),
+        ("--data", "/no/such/file"),
+        ("--dtype", "q4"),
+        ("--codec", "nosuch"),
+        ("--filter", "nosuch"),
+        ("--level", "10"),
+        ("--blocksize", "0"),
+        ("--time", "0"),
+        ("--time", "nan"),
+        ("--threads", "0"),
+        ("--threads", "100000"),
+        ("--goal", "1"),
+        ("--engine", "nosuch"),
+        ("--engine", "libblosc2=/no/such/library.so"),
+        ("--engine", &libraries[0]),
+        ("--engine", &libraries[1]),
+        ("--engine", "exec:/no/such/program"),
+        ("--engine", "exec:true"),
+    ] {
+        refused(&["run", "--suite", "split", "--size", "1K", option, bad], option);
+    }
+    refused(&["run", "--suite", "split", "--out", "/proc/no/such.jsonl"], "/proc/no/such.jsonl");
+    refused(&["run", "--suite", "goals", "--goal", "99"], "--goal 99");
+    refused(&["run", "--suite", "kernels", "--typesize", "8", "--size", "4"], "nothing to measure");
+    refused(&["instructions", "--qemu", "qemu-aarch64"], "--program");
+    refused(&["instructions", "--qemu", "/no/such/emulator", "--program", here], "/no/such/emulator");
+    refused(&["instructions", "--check", "/no/such/file"], "/no/such/file");
+}
+
+#[test]
+fn a_python_without_the_package_is_named() {
+    let Output { status, stderr, .. } =
+        bench(&["run", "--engine", "python:blosc2"]).env("PYTHON", "/no/such/python").output().unwrap();
+    let told = text(&stderr);
+    assert!(status.code() == Some(2) && told.lines().count() == 1, "{told}");
+    assert!(told.contains("/no/such/python"), "{told}");
+}
+
+#[test]
+fn malformed_files_are_one_line_and_status_2() {
+    let folder = scratch("malformed");
+    let file = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_string()
+    };
+    let good = file("good.jsonl", &format!("{MACHINE}\n{ROW}\n"));
+    let other = file("other.jsonl", &format!("{MACHINE}\n{}\n", ROW.replace("shuffle", "unshuffle")));
+    let empty_run = file("norows.jsonl", &format!("{MACHINE}\n"));
+    let (binary, torn) = (folder.join("binary"), file("torn", &format!("{MACHINE}\n{}", &ROW[..40])));
+    std::fs::write(&binary, [0xFF, 0xFE, 0, 10]).unwrap();
+    let bad = [
+        file("empty", ""),
+        file("text", "hello\n"),
+        file("json", "{}\n"),
+        file("new", &MACHINE.replace("\"schema\":1", "\"schema\":2")),
+        binary.to_str().unwrap().to_string(),
+        torn,
+        folder.join("missing").to_str().unwrap().to_string(),
+    ];
+    for bad in &bad {
+        for command in ["cmp", "rank", "report", "check", "csv", "md", "splice"] {
+            refused(&[command, bad], bad);
+        }
+        refused(&["diff", &good, bad], bad);
+        refused(&["diff", bad, &good], bad);
+    }
+    refused(&["diff", &good, &other], "no case in common");
+    for command in ["cmp", "rank", "md"] {
+        refused(&[command, &good, "--filter", "nosuchword"], "nosuchword");
+        refused(&[command, &empty_run], "no row");
+    }
+    refused(&["check", env!("CARGO_MANIFEST_DIR")], "no .jsonl file");
+    let readme = file("README.md", "no marks\n");
+    refused(&["splice", &good, "--readme", &readme], "blosc-bench: begin");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Ctrl-C: the rows so far are in the file, which says that it is not complete, and the summary is printed.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_keeps_what_is_done() {
+    let folder = scratch("interrupt");
+    let out = folder.join("rows.jsonl");
+    let path = out.to_str().unwrap();
+    let mut command = bench(&["run", "--suite", "chunks", "--codec", "lz4", "--time", "300", "--out", path]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let rows = || std::fs::read_to_string(&out).unwrap_or_default().matches("\"kind\":\"row\"").count();
+    for _ in 0..600 {
+        if rows() >= 3 {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    let before = rows();
+    assert!(before >= 3, "no rows within a minute");
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
+    assert_eq!(status.code(), Some(130));
+    let told = text(&stdout);
+    assert!(told.contains("Interrupted") && told.contains("Chunks"), "{told}");
+    assert!(stderr.is_empty(), "progress only on a terminal: {}", text(&stderr));
+    let results = blosc_bench::result::file::read(&out).unwrap();
+    assert!(!results.complete && results.rows.len() >= before);
+    assert!(results.rows.iter().all(|r| r.verified && r.median_ns.is_some()));
+    let checked = bench(&["check", path]).output().unwrap();
+    assert!(text(&checked.stdout).contains("interrupted"));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Every suite, quickly, then everything that prints about it. Lines that hold a path or the command may be longer.
+#[test]
+fn what_is_printed_fits_80_columns() {
+    let folder = scratch("columns");
+    let out = folder.join("rows.jsonl");
+    let path = out.to_str().unwrap();
+    let run = |extra: &[&str]| {
+        let mut args =
+            vec!["run", "--time", "0.5", "--out", path, "--size", "16K", "--data", "ecg,lambda_dna"];
+        args.extend(extra);
+        let done = bench(&args).output().unwrap();
+        assert_eq!(done.status.code(), Some(0), "{}{}", text(&done.stdout), text(&done.stderr));
+        narrow(&text(&done.stdout), path);
+    };
+    run(&["--suite", "kernels,split", "--typesize", "3,12"]);
+    run(&[
+        "--suite", "codecs", "--engine", "lz4_flex", "--engine", "zstd", "--engine", "zlib-rs", "--level",
+        "1",
+    ]);
+    run(&["--suite", "chunks,frames,arrays,latency", "--level", "5", "--codec", "blosclz,lz4hc"]);
+    for args in [&["cmp", path, path, path][..], &["rank", path], &["diff", path, path], &["check", path]] {
+        narrow(&text(&bench(args).output().unwrap().stdout), path);
+    }
+    for args in
+        [&["--help"][..], &["run", "--help"], &["diff", "--help"], &["corpus"], &["instructions", "--help"]]
+    {
+        narrow(&text(&bench(args).output().unwrap().stdout), path);
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+fn narrow(printed: &str, path: &str) {
+    assert!(!printed.is_empty());
+    for line in printed.lines().filter(|l| !l.contains(path)) {
+        assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
+    }
+}
