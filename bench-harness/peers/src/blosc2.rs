@@ -1,5 +1,9 @@
 //! `libblosc2`: compression and decompression contexts, special chunks, VL-blocks, filters.
 
+mod containers;
+
+pub use containers::{Array, ArraySpec, Containers, Frame};
+
 use crate::library::{Code, LoadError, c_len, function, open, text};
 use std::ffi::{c_char, c_int, c_void};
 use std::path::Path;
@@ -90,7 +94,7 @@ struct Functions {
     schunk_free: unsafe extern "C" fn(*mut c_void) -> c_int,
     meta_add: MetaAdd,
     /// Keeps the functions above callable.
-    _library: libloading::Library,
+    library: libloading::Library,
 }
 
 /// A loaded `libblosc2`; clones share it.
@@ -228,12 +232,12 @@ impl Libblosc2 {
                 schunk_new: function(&library, "blosc2_schunk_new")?,
                 schunk_free: function(&library, "blosc2_schunk_free")?,
                 meta_add: function(&library, "blosc2_meta_add")?,
-                _library: library,
+                library,
             }
         };
         let init: unsafe extern "C" fn() =
             // SAFETY: `void blosc2_init(void)`; the library is alive.
-            unsafe { function(&functions._library, "blosc2_init")? };
+            unsafe { function(&functions.library, "blosc2_init")? };
         // SAFETY: it may be called any number of times; it registers the library's own plugins.
         unsafe { init() };
         Ok(Libblosc2(Arc::new(functions)))

@@ -130,7 +130,7 @@ struct Files {
 #[derive(Args, Clone)]
 struct Run {
     /// Suites, comma-separated: kernels split codecs chunks frames arrays latency
-    /// threads goals all. `all` is all but goals.
+    /// threads frame-files array-files goals all. `all` is all but the last three.
     #[arg(long, value_delimiter = ',', default_value = "all")]
     suite: Vec<String>,
     /// Kernel levels: scalar sse2 avx2 gfni avx512 neon all.

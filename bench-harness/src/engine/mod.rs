@@ -58,6 +58,10 @@ pub trait Engine {
     fn isa(&self) -> String {
         String::new()
     }
+    /// The library behind it, if it reads and writes files too.
+    fn library(&self) -> Option<blosc_peers::Libblosc2> {
+        None
+    }
     /// `compress` or `decompress` of `input`, if this engine has its own clock.
     fn self_timed(&self, op: &str, spec: &Spec, input: Rc<[u8]>) -> Option<Result<SelfTimed, String>> {
         let _ = (op, spec, input);

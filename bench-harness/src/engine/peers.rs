@@ -39,6 +39,10 @@ impl Engine for Blosc2 {
         format!("libblosc2 {}", self.0.version())
     }
 
+    fn library(&self) -> Option<Libblosc2> {
+        Some(self.0.clone())
+    }
+
     fn kernel(&self, name: &str, typesize: usize) -> Option<Work<'static>> {
         let kernel = match name {
             "shuffle" => Kernel::Shuffle,

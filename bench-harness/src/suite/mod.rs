@@ -3,6 +3,7 @@
 pub mod chunks;
 pub mod codecs;
 pub mod containers;
+pub mod files;
 pub mod goals;
 pub mod kernels;
 pub mod latency;
@@ -27,7 +28,7 @@ pub struct Suite {
 }
 
 /// All suites, in the order they run.
-pub const SUITES: [Suite; 9] = [
+pub const SUITES: [Suite; 11] = [
     Suite { name: "kernels", in_all: true, jobs: |c| kernels::jobs("kernels", c) },
     Suite { name: "split", in_all: true, jobs: |c| kernels::jobs("split", c) },
     Suite { name: "codecs", in_all: true, jobs: codecs::jobs },
@@ -36,6 +37,8 @@ pub const SUITES: [Suite; 9] = [
     Suite { name: "arrays", in_all: true, jobs: |c| containers::jobs("arrays", c) },
     Suite { name: "latency", in_all: true, jobs: latency::jobs },
     Suite { name: "threads", in_all: true, jobs: threads::jobs },
+    Suite { name: "frame-files", in_all: false, jobs: files::frames },
+    Suite { name: "array-files", in_all: false, jobs: files::arrays },
     Suite { name: "goals", in_all: false, jobs: goals::jobs },
 ];
 

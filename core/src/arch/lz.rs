@@ -62,27 +62,30 @@ struct Middle<'w, 'o, 's, I> {
     window: &'w mut Window<'o>,
     src: &'s [u8],
     at: usize,
+    stop: usize,
     kind: core::marker::PhantomData<I>,
 }
 
-/// LZ4 sequences from `src[at]` on; returns the offset of the first one that is left to the caller.
+/// LZ4 sequences from `src[at]` on until more than `stop` bytes are written; returns the offset of the first one
+/// that is left to the caller.
 #[inline]
-pub fn lz4(window: &mut Window<'_>, src: &[u8], at: usize) -> usize {
-    middle::<Lz4>(window, src, at)
+pub fn lz4(window: &mut Window<'_>, src: &[u8], at: usize, stop: usize) -> usize {
+    middle::<Lz4>(window, src, at, stop)
 }
 
-/// BloscLZ instructions from `src[at]` on; returns the offset of the first one that is left to the caller.
+/// BloscLZ instructions from `src[at]` on until more than `stop` bytes are written; returns the offset of the
+/// first one that is left to the caller.
 #[inline]
-pub fn blosclz(window: &mut Window<'_>, src: &[u8], at: usize) -> usize {
-    middle::<BloscLz>(window, src, at)
+pub fn blosclz(window: &mut Window<'_>, src: &[u8], at: usize, stop: usize) -> usize {
+    middle::<BloscLz>(window, src, at, stop)
 }
 
 #[inline(always)]
-fn middle<I: Instruction>(window: &mut Window<'_>, src: &[u8], at: usize) -> usize {
+fn middle<I: Instruction>(window: &mut Window<'_>, src: &[u8], at: usize, stop: usize) -> usize {
     if !WIDE || src.len().saturating_sub(at) < READ || window.remaining() < WRITE {
         return at;
     }
-    bmi::run(Middle::<I> { window, src, at, kind: core::marker::PhantomData })
+    bmi::run(Middle::<I> { window, src, at, stop, kind: core::marker::PhantomData })
 }
 
 impl<I: Instruction> bmi::Kernel for Middle<'_, '_, '_, I> {
@@ -90,7 +93,7 @@ impl<I: Instruction> bmi::Kernel for Middle<'_, '_, '_, I> {
 
     #[inline(always)]
     fn run<const BEST: bool>(self) -> usize {
-        let Middle { window, src, at, .. } = self;
+        let Middle { window, src, at, stop, .. } = self;
         let (start, written, len) = window.parts();
         let Some(rest) = src.get(at..) else { return at };
         // SAFETY: `at <= src.len()` and `written <= len`, the lengths of the two buffers, so all pointers lie in
@@ -101,7 +104,9 @@ impl<I: Instruction> bmi::Kernel for Middle<'_, '_, '_, I> {
             if BEST {
                 settle(place.to, len - written);
             }
-            while distance(place.from, bounds.end) >= READ && distance(place.to, bounds.limit) >= WRITE {
+            // The last place where an instruction may write, by room or by what is wanted.
+            let last = (start as usize).saturating_add(stop.min(len.saturating_sub(WRITE)));
+            while distance(place.from, bounds.end) >= READ && place.to as usize <= last {
                 let Some(next) = I::step::<BEST>(place, &bounds) else { break };
                 place = next;
             }

@@ -79,6 +79,31 @@ pub fn decode_stream(
     Ok(())
 }
 
+/// Expands `src`, a stream of `out`'s length, at least as far as `stop`; the codecs that can stop there do.
+/// What then stands behind `stop` is not defined.
+///
+/// Arguments and errors otherwise as for [`decode_stream`].
+#[allow(clippy::too_many_arguments)] // those of decode_stream and where to stop
+pub fn decode_prefix(
+    codec: Codec,
+    meta: u8,
+    src: &[u8],
+    out: Out<'_>,
+    stop: usize,
+    dict: &[u8],
+    work: &mut [u8],
+    context: &mut DecodeContext,
+) -> Result<(), StreamError> {
+    let _ = stop;
+    match codec {
+        #[cfg(feature = "blosclz")]
+        Codec::BloscLz => Ok(super::blosclz::decode_prefix(src, out, stop)?),
+        #[cfg(feature = "lz4")]
+        Codec::Lz4 | Codec::Lz4Hc => Ok(super::lz4::decode_prefix(src, out, dict, stop)?),
+        _ => decode_stream(codec, meta, src, out, dict, work, context),
+    }
+}
+
 /// Scratch bytes that encoding streams of `len` bytes takes.
 pub const fn encode_work_len(codec: Codec, level: u8, len: usize) -> usize {
     let _ = (level, len);

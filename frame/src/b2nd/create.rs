@@ -424,7 +424,10 @@ fn contiguous(touched: &Touched<'_>, geometry: &Geometry) -> Option<Range<usize>
     }
     let mut whole: Option<Range<usize>> = None;
     for block in touched.blocks() {
-        let range = block.dense(geometry, touched.counts())?;
+        let (from, range) = block.dense(geometry, touched.counts())?;
+        if from != (0..geometry.block_bytes() as usize) {
+            return None;
+        }
         whole = match whole {
             None => Some(range),
             Some(before) if before.end == range.start => Some(before.start..range.end),

@@ -14,9 +14,9 @@ use super::dims::Dims;
 use super::geometry::Geometry;
 use super::select::{Block, Selection, Touched};
 use crate::error::{Error, IoKind, Structure};
-use crate::schunk::Loaded;
+use crate::schunk::{Loaded, Wanted};
 use alloc::vec::Vec;
-use blosc_core::{Chunk, Special, Surroundings};
+use blosc_core::{Chunk, Pool, Special, Surroundings};
 use core::ops::Range;
 
 /// What a thread is worth starting for, in decoded bytes.
@@ -275,7 +275,8 @@ impl NdArray<'_> {
         let geometry = self.geometry;
         let mut walk = selection.walk(&geometry);
         while let Some(touched) = walk.next() {
-            let wanted = touched.blocks().map(|block| block.block as usize);
+            let wanted = touched.blocks();
+            let wanted = wanted.map(|b| Wanted { block: b.block as usize, part: b.span(&geometry) });
             match self.frame.load_chunk(touched.chunk, wanted, touched.nblocks())? {
                 Loaded::Special(Special::Zeros | Special::Uninit) if zeros => {}
                 Loaded::Special(kind) => {
@@ -348,19 +349,37 @@ impl Source<'_> {
         out: &mut [u8],
         skip: usize,
     ) -> Result<(), Failure> {
-        let size = self.geometry.block_bytes() as usize;
-        let index = block.block as usize;
-        if let Some(range) = block.dense(self.geometry, touched.counts()) {
-            // All of the block goes to one place: decode it there.
-            let to = range.start.checked_sub(skip).and_then(|start| out.get_mut(start..)?.get_mut(..size));
+        if let Some((from, to)) = block.dense(self.geometry, touched.counts()) {
+            // It goes to one place as it is: decode it there.
+            let start = to.start.checked_sub(skip);
+            let to = start.and_then(|start| out.get_mut(start..)?.get_mut(..to.len()));
             if let Some(to) = to {
-                worker.pool.decode_block(&self.chunk, self.around, index, to)?;
-                return Ok(());
+                return self.part(block.block, from, &mut worker.pool, to);
             }
         }
-        fit(&mut worker.block, size).map_err(|_| Failure::Memory)?;
-        worker.pool.decode_block(&self.chunk, self.around, index, &mut worker.block)?;
+        self.decode_span(block, worker)?;
         block.copies(self.geometry, touched.counts(), |s| s.gather(&worker.block, out, skip));
+        Ok(())
+    }
+
+    /// Decodes as much of a block as its wanted items span, to its place in the worker's buffer.
+    fn decode_span(&self, block: &Block<'_>, worker: &mut Worker) -> Result<(), Failure> {
+        let Worker { pool, block: buf } = worker;
+        fit(buf, self.geometry.block_bytes() as usize).map_err(|_| Failure::Memory)?;
+        let span = block.span(self.geometry);
+        self.part(block.block, span.clone(), pool, buf.get_mut(span).unwrap_or(&mut []))
+    }
+
+    /// Decodes bytes `range` of a block.
+    fn part(&self, block: u32, range: Range<usize>, pool: &mut Pool, out: &mut [u8]) -> Result<(), Failure> {
+        let size = self.geometry.block_bytes() as usize;
+        if range.len() == size {
+            pool.decode_block(&self.chunk, self.around, block as usize, out)?;
+        } else {
+            let start = (block as usize).saturating_mul(size);
+            let range = start.saturating_add(range.start)..start.saturating_add(range.end);
+            pool.get_bytes(&self.chunk, self.around, range, out)?;
+        }
         Ok(())
     }
 
@@ -408,10 +427,7 @@ impl Source<'_> {
                     }
                     None => {
                         for block in &job.blocks {
-                            let size = self.geometry.block_bytes() as usize;
-                            fit(&mut worker.block, size).map_err(|_| Failure::Memory)?;
-                            let index = block.block as usize;
-                            worker.pool.decode_block(&self.chunk, self.around, index, &mut worker.block)?;
+                            self.decode_span(block, worker)?;
                             let mut out = shared.lock().map_err(|_| Failure::Memory)?;
                             block.copies(self.geometry, touched.counts(), |s| {
                                 s.gather(&worker.block, &mut out, 0)

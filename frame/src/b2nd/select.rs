@@ -421,6 +421,11 @@ impl<'a> Touched<'a> {
     }
 }
 
+/// How far the last item of a piece lies behind its first.
+fn reach(piece: &Piece) -> u64 {
+    u64::from(piece.len).saturating_sub(1).saturating_mul(piece.step.into())
+}
+
 /// A block that holds selected items, and which.
 pub(super) struct Block<'a> {
     /// Its number in the chunk.
@@ -476,13 +481,31 @@ impl Block<'_> {
         place(low)..place(high.saturating_add(t))
     }
 
-    /// Where the block goes if all of it goes to one dense stretch of the result.
-    pub(super) fn dense(&self, geometry: &Geometry, counts: &Dims<u64>) -> Option<Range<usize>> {
+    /// The bytes of the block between the first and the last item taken.
+    pub(super) fn span(&self, geometry: &Geometry) -> Range<usize> {
+        let t = u64::from(geometry.typesize());
+        let (mut low, mut high, mut stride) = (0u64, 0u64, t);
+        for (pieces, side) in self.pieces.iter().zip(geometry.blocks().iter()).rev() {
+            let last = |p: &Piece| u64::from(p.at).saturating_add(reach(p));
+            let first = pieces.iter().map(|p| p.at).min().unwrap_or(0);
+            low = low.saturating_add(stride.saturating_mul(first.into()));
+            high = high.saturating_add(stride.saturating_mul(pieces.iter().map(last).max().unwrap_or(0)));
+            stride = stride.saturating_mul((*side).into());
+        }
+        let place = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        place(low)..place(high.saturating_add(t))
+    }
+
+    /// Which bytes of the block go to which of the result, if it is one stretch on both sides.
+    pub(super) fn dense(
+        &self,
+        geometry: &Geometry,
+        counts: &Dims<u64>,
+    ) -> Option<(Range<usize>, Range<usize>)> {
         if self.pieces.iter().any(|pieces| pieces.len() != 1) {
             return None;
         }
-        let strides = self.strides(geometry, counts, &Dims::repeat(0, self.pieces.len()))?;
-        strides.dense(geometry.block_bytes() as usize)
+        self.strides(geometry, counts, &Dims::repeat(0, self.pieces.len()))?.dense()
     }
 
     fn strides(&self, geometry: &Geometry, counts: &Dims<u64>, which: &Dims<usize>) -> Option<Strides> {

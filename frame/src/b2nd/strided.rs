@@ -60,8 +60,8 @@ impl Strides {
         self.second = self.second.saturating_add(second);
     }
 
-    /// Where in the second buffer the first `len` bytes of the first one go, if they go there as they are.
-    pub(super) fn dense(&self, len: usize) -> Option<Range<usize>> {
+    /// Which bytes of the first buffer go to which of the second, if it is one stretch on both sides.
+    pub(super) fn dense(&self) -> Option<(Range<usize>, Range<usize>)> {
         let t = self.typesize as i64;
         let bytes = match self.axes.get(..self.len)? {
             [] => self.typesize,
@@ -70,8 +70,11 @@ impl Strides {
             }
             _ => return None,
         };
-        let start = usize::try_from(self.second).ok()?;
-        (bytes == len && self.first == 0).then(|| start..start.saturating_add(len))
+        let range = |start: i64| {
+            let start = usize::try_from(start).ok()?;
+            Some(start..start.checked_add(bytes)?)
+        };
+        Some((range(self.first)?, range(self.second)?))
     }
 
     /// Copies from the first buffer to the second, which begins `skip` bytes into the result.

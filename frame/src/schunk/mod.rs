@@ -47,7 +47,7 @@ use alloc::vec::Vec;
 use blosc_core::{Params, Pool, Special};
 use checksum::Hashes;
 pub use checksum::{CHECKSUMS_NAME, ChecksumState};
-pub(crate) use load::Loaded;
+pub(crate) use load::{Loaded, Wanted};
 use meta::Meta;
 use place::{INDEX_NAME, Place};
 pub use read::RawChunk;

@@ -200,21 +200,29 @@ impl<'p> Located<'p> {
         }
         // Small chunks take one read, larger ones two.
         let first = self.limit.min(4096) as usize;
-        resize(buf, first)?;
-        self.read(0, buf)?;
-        let header = self.parse_header(k, buf)?;
+        let head = at_least(buf, first)?;
+        self.read(0, head)?;
+        let header = self.parse_header(k, head)?;
         if u64::from(header.nbytes) > limits.chunk.output {
             let asked = u64::from(header.nbytes);
             return Err(Error::Limit { what: "bytes of a chunk", asked, limit: limits.chunk.output });
         }
         let cbytes = header.cbytes as usize;
-        if cbytes > first {
-            resize(buf, cbytes)?;
-            self.read(first as u64, buf.get_mut(first..).unwrap_or(&mut []))?;
+        let all = at_least(buf, cbytes)?;
+        if let Some(rest) = all.get_mut(first..).filter(|rest| !rest.is_empty()) {
+            self.read(first as u64, rest)?;
         }
-        buf.truncate(cbytes);
-        Ok(buf)
+        Ok(all)
     }
+}
+
+/// The first `len` bytes of `buf`, which grows if it must. What is in them is left over from earlier use:
+/// clearing a buffer that is about to be read into costs a pass over memory.
+pub(crate) fn at_least(buf: &mut Vec<u8>, len: usize) -> Result<&mut [u8], Error> {
+    if buf.len() < len {
+        resize(buf, len)?;
+    }
+    Ok(buf.get_mut(..len).unwrap_or(&mut []))
 }
 
 /// Makes `buf` exactly `len` bytes long, or reports that memory is short.

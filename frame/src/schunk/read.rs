@@ -1,7 +1,8 @@
 //! Reading: whole chunks, ranges of bytes or items, single blocks. Only what is needed is read.
 
 use super::SuperChunk;
-use super::place::{Located, resize};
+use super::load::{Wanted, load_blocks};
+use super::place::resize;
 use super::sizes::{self, Sizes};
 use crate::cframe::index::Entry;
 use crate::cframe::view::fill_special;
@@ -12,6 +13,10 @@ use core::ops::Range;
 
 /// Chunks below this size are read whole even when only some blocks are wanted.
 pub(super) const READ_WHOLE: u64 = 64 << 10;
+
+/// Fewer bytes are not worth starting threads for.
+#[cfg(feature = "std")]
+const WORTH_THREADS: usize = 1 << 20;
 
 /// A chunk as it is stored.
 #[derive(Clone, Copy, Debug)]
@@ -182,8 +187,12 @@ impl SuperChunk<'_> {
                     && needed < header.nbytes as usize / 2
                     && located.slice().is_none();
                 let chunk = if lazy {
-                    let blocksize = (header.blocksize as usize).max(1);
-                    let blocks = range.start / blocksize..range.end.div_ceil(blocksize);
+                    let size = (header.blocksize as usize).max(1);
+                    let blocks = (range.start / size..range.end.div_ceil(size)).map(|block| {
+                        let start = block.saturating_mul(size);
+                        let end = range.end.saturating_sub(start).min(size);
+                        Wanted { block, part: range.start.saturating_sub(start)..end }
+                    });
                     load_blocks(&located, k, &header, blocks, &self.limits.chunk, &mut self.scratch)?
                 } else {
                     let bytes = located.whole(k, &self.limits, &mut self.scratch)?;
@@ -218,7 +227,7 @@ impl SuperChunk<'_> {
         let around = around(self.header.typesize, &self.blockshape);
         let lazy = !header.is_vl() && u64::from(header.cbytes) > READ_WHOLE && located.slice().is_none();
         let chunk = if lazy {
-            let wanted = blocks.iter().copied();
+            let wanted = blocks.iter().map(|block| Wanted { block: *block, part: 0..usize::MAX });
             load_blocks(&located, k, &header, wanted, &self.limits.chunk, &mut self.scratch)?
         } else {
             let bytes = located.whole(k, &self.limits, &mut self.scratch)?;
@@ -249,6 +258,18 @@ impl SuperChunk<'_> {
         }
         let mut at = range.start;
         while !out.is_empty() {
+            #[cfg(feature = "std")]
+            if let Some(len) = self.whole_chunks(at, out.len()) {
+                let (now, rest) =
+                    core::mem::take(&mut out).split_at_mut_checked(len.0).ok_or(IoKind::UnexpectedEnd)?;
+                if !self.read_side_by_side(at.checked_div(len.1 as u64).unwrap_or(0), len.1, now)? {
+                    self.read_sizes()?;
+                    return self.retry(at, range.end, now, rest).map(|_| needed);
+                }
+                out = rest;
+                at = at.saturating_add(len.0 as u64);
+                continue;
+            }
             let (k, span) =
                 self.sizes.find(at).ok_or(Error::OutOfRange { what: "byte", index: at, len: total })?;
             let stop = span.end.min(range.end);
@@ -272,6 +293,17 @@ impl SuperChunk<'_> {
             at = stop;
         }
         Ok(needed)
+    }
+
+    /// How many of `len` bytes from `at` on are whole chunks worth several threads, and their size.
+    #[cfg(feature = "std")]
+    fn whole_chunks(&self, at: u64, len: usize) -> Option<(usize, usize)> {
+        let Sizes::Regular { chunk, .. } = self.sizes else { return None };
+        let size = chunk as usize;
+        let whole = len.checked_sub(len.checked_rem(size)?)?;
+        let many = self.threads > 1 && whole > size && whole >= WORTH_THREADS;
+        (many && chunk <= super::stream::MAX_AHEAD && at.is_multiple_of(chunk.into()))
+            .then_some((whole, size))
     }
 
     /// Decodes all of chunk `k`, which must have the size its place implies.
@@ -329,41 +361,4 @@ impl SuperChunk<'_> {
 /// What a chunk's codec and filters may ask about the frame around it.
 pub(super) fn around(typesize: u32, blockshape: &[u32]) -> Surroundings<'_> {
     Surroundings { typesize, blockshape, ..Surroundings::default() }
-}
-
-/// Reads the parts of a chunk that hold the wanted blocks into a buffer as long as the chunk.
-pub(super) fn load_blocks<'b>(
-    located: &Located<'_>,
-    k: u64,
-    header: &ChunkHeader,
-    blocks: impl Iterator<Item = usize>,
-    limits: &blosc_core::Limits,
-    buf: &'b mut Vec<u8>,
-) -> Result<Chunk<'b>, Error> {
-    let in_chunk = |error| Error::Chunk { chunk: Some(k), offset: located.at, error };
-    if u64::from(header.nbytes) > limits.output {
-        let asked = u64::from(header.nbytes);
-        return Err(Error::Limit { what: "bytes of a chunk", asked, limit: limits.output });
-    }
-    buf.clear();
-    resize(buf, header.cbytes as usize)?;
-    let read = |buf: &mut Vec<u8>, range: Range<usize>| {
-        let target = buf.get_mut(range.clone()).ok_or(IoKind::UnexpectedEnd)?;
-        located.read(range.start as u64, target)
-    };
-    // Header, block starts and the size word of a dictionary; then the dictionary itself.
-    let table = header.header_len().saturating_add(header.nblocks().saturating_mul(4)).saturating_add(4);
-    let table = if !header.has_streams() { header.header_len() } else { table.min(header.cbytes as usize) };
-    read(buf, 0..table)?;
-    let prefix = Chunk::parse_partial(buf, limits).and_then(|chunk| chunk.prefix_len()).map_err(in_chunk)?;
-    if prefix > table {
-        read(buf, table..prefix)?;
-    }
-    for block in blocks {
-        let extent = Chunk::parse_partial(buf, limits)
-            .and_then(|chunk| chunk.block_extent(block))
-            .map_err(in_chunk)?;
-        read(buf, extent)?;
-    }
-    Chunk::parse_partial(buf, limits).map_err(in_chunk)
 }

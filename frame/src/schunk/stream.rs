@@ -1,16 +1,18 @@
 //! The decoded bytes as a stream: [`Reader`] is `Read + Seek`, [`Writer`] appends through `Write`.
 
 use super::SuperChunk;
-use super::read::{RawChunk, around};
+use super::read::around;
+use crate::cframe::index::Entry;
+use crate::cframe::view::fill_special;
 use crate::error::{Error, IoKind};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
-use blosc_core::Chunk;
+use blosc_core::{Chunk, Special};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::{Mutex, PoisonError};
 
 /// Larger chunks are decoded one at a time, their blocks in parallel, to bound the memory.
-const MAX_AHEAD: u32 = 16 << 20;
+pub(super) const MAX_AHEAD: u32 = 16 << 20;
 
 /// Reads the decoded bytes of a super-chunk, one chunk in memory at a time.
 pub struct Reader<'s, 'a> {
@@ -52,11 +54,10 @@ impl<'a> SuperChunk<'a> {
         let (threads, blockshape) = (self.threads, self.blockshape.clone());
         // Frames in memory are decoded where they lie; others are read ahead by this thread.
         let mut sizes_ok = true;
-        // Buffers that were handed over are used again: fresh memory is slow to touch.
-        let spare: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
+        let (spare, read): (Spare, Spare) = Default::default();
         let n = self.nchunks();
         let shared: &SuperChunk<'_> = self;
-        let items = (0..n).map(|k| (k, shared.chunk_bytes(k)));
+        let items = (0..n).map(|k| (k, shared.chunk_bytes(k, &read)));
         super::parallel::ordered(
             threads,
             items,
@@ -71,6 +72,7 @@ impl<'a> SuperChunk<'a> {
                 data.truncate(chunk.nbytes());
                 super::place::resize(&mut data, chunk.nbytes())?;
                 pool.decompress_into(&chunk, around(typesize, &blockshape), &mut data).map_err(in_chunk)?;
+                give_back(bytes, &read);
                 Ok::<_, Error>((k, Some(data)))
             },
             |result| {
@@ -103,23 +105,60 @@ impl<'a> SuperChunk<'a> {
         Ok(len as usize)
     }
 
-    /// The stored bytes of chunk `k`, borrowed where possible; the inner error is a special chunk.
-    #[allow(clippy::type_complexity)]
-    fn chunk_bytes(&self, k: u64) -> Result<Result<Cow<'_, [u8]>, RawChunk<'_>>, Error> {
-        use crate::cframe::index::Entry;
+    /// The stored bytes of chunk `k`, borrowed where possible, else in one of the buffers in `spare`; the
+    /// inner error is a special chunk.
+    fn chunk_bytes(&self, k: u64, spare: &Spare) -> Result<Result<Cow<'_, [u8]>, Special>, Error> {
         let len = self.nchunks();
         match self.entry(k).ok_or(Error::OutOfRange { what: "chunk", index: k, len })? {
-            Entry::Special(kind) => Ok(Err(RawChunk::Special(kind, 0))),
+            Entry::Special(kind) => Ok(Err(kind)),
             Entry::Stored(entry) => {
                 let located = self.place.locate(entry)?;
                 if let Some(bytes) = located.slice() {
                     return Ok(Ok(Cow::Borrowed(bytes)));
                 }
-                let mut buf = Vec::new();
+                let mut buf = spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+                // May be longer than the chunk, whose header says where it ends.
                 located.whole(k, &self.limits, &mut buf)?;
                 Ok(Ok(Cow::Owned(buf)))
             }
         }
+    }
+
+    /// Decodes whole chunks of `chunksize` bytes, from chunk `first` on, side by side, each to its place in
+    /// `out`. False if there are chunks of another size after all; `out` is then not defined.
+    pub(super) fn read_side_by_side(
+        &self,
+        first: u64,
+        chunksize: usize,
+        out: &mut [u8],
+    ) -> Result<bool, Error> {
+        let (typesize, limits, blockshape) = (self.header.typesize, self.limits.chunk, &*self.blockshape);
+        let read: Spare = Mutex::new(Vec::new());
+        let mut same = true;
+        let places = out.chunks_exact_mut(chunksize.max(1)).zip(first..);
+        super::parallel::ordered(
+            self.threads,
+            places.map(|(place, k)| (k, self.chunk_bytes(k, &read), place)),
+            |pool, (k, bytes, place)| {
+                let bytes = match bytes? {
+                    Ok(bytes) => bytes,
+                    Err(kind) => return fill_special(kind, typesize, 0, place).map(|()| true),
+                };
+                let in_chunk = |error| Error::Chunk { chunk: Some(k), offset: 0, error };
+                let chunk = Chunk::parse_with(&bytes, &limits).map_err(in_chunk)?;
+                if chunk.nbytes() != place.len() {
+                    return Ok(false);
+                }
+                pool.decompress_into(&chunk, around(typesize, blockshape), place).map_err(in_chunk)?;
+                give_back(bytes, &read);
+                Ok::<_, Error>(true)
+            },
+            |result| {
+                same &= result?;
+                Ok(())
+            },
+        )?;
+        Ok(same)
     }
 
     /// Hands over the bytes of a special chunk in pieces.
@@ -135,7 +174,7 @@ impl<'a> SuperChunk<'a> {
         while done < len as usize {
             let n = (len as usize).saturating_sub(done).min(piece.len());
             let part = piece.get_mut(..n).ok_or(IoKind::Other)?;
-            crate::cframe::view::fill_special(kind, self.header.typesize, done, part)?;
+            fill_special(kind, self.header.typesize, done, part)?;
             take(part)?;
             done = done.saturating_add(n);
         }
@@ -159,6 +198,15 @@ impl Reader<'_, '_> {
         self.chunks.read_bytes(start..end, &mut self.buffer)?;
         self.start = start;
         Ok(())
+    }
+}
+
+/// Buffers to be used again: fresh memory is slow to touch.
+type Spare = Mutex<Vec<Vec<u8>>>;
+
+fn give_back(bytes: Cow<'_, [u8]>, spare: &Spare) {
+    if let Cow::Owned(buf) = bytes {
+        spare.lock().unwrap_or_else(PoisonError::into_inner).push(buf);
     }
 }
 

@@ -139,12 +139,32 @@ impl<'a> Job<'a> {
         context: &mut DecodeContext,
         out: Out<'_>,
     ) -> Result<(), Error> {
+        let stop = out.len();
+        self.expand_to(src, offset, stop, work, context, out)
+    }
+
+    /// Expands one coded stream found at `offset`, at least its first `stop` bytes.
+    fn expand_to(
+        &self,
+        src: &[u8],
+        offset: usize,
+        stop: usize,
+        work: &mut [u8],
+        context: &mut DecodeContext,
+        out: Out<'_>,
+    ) -> Result<(), Error> {
         let (codec, meta) = (self.header().codec, self.header().codec_meta);
         let corrupt = |error| Error::Codec { codec, offset, error };
         if let Some(user) = self.around.codec(codec.id()) {
             return user.decode(meta, src, out.zeroed()).map_err(corrupt);
         }
-        dispatch::decode_stream(codec, meta, src, out, self.dictionary, work, context).map_err(|e| match e {
+        let dict = self.dictionary;
+        let done = if stop < out.len() {
+            dispatch::decode_prefix(codec, meta, src, out, stop, dict, work, context)
+        } else {
+            dispatch::decode_stream(codec, meta, src, out, dict, work, context)
+        };
+        done.map_err(|e| match e {
             StreamError::Corrupt(error) => corrupt(error),
             StreamError::NotBuiltIn => Error::CodecNotBuiltIn(codec),
         })
@@ -272,14 +292,9 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Whether a shuffle is the whole pipeline and every stream of the block is one of its planes.
+    /// Whether every stream of the block is a plane of a shuffle, which is not the caller's own.
     fn streams_are_planes(&self, index: usize) -> Result<bool, Error> {
-        let [(_, slot)] = self.backward.as_slice() else { return Ok(false) };
-        if slot.filter != Filter::Shuffle || self.header().is_vl() || self.around.filter(1).is_some() {
-            return Ok(false);
-        }
-        let count = self.chunk.streams(index)?.remaining();
-        Ok(count > 1 && count == width(*slot, self.header().typesize) && count <= MAX_JOINED)
+        Ok(self.around.filter(1).is_none() && streams_are_planes(&self.chunk, &self.backward, index)?)
     }
 
     /// Decoded bytes `part` of block `index` into `out`, which has exactly that length.
@@ -352,7 +367,7 @@ impl<'a> Job<'a> {
                     free = rest;
                     let needed = pitch.saturating_mul(count);
                     let room = room.get_mut(..neblock).ok_or(Error::WorkTooSmall { needed, given })?;
-                    self.expand(bytes, offset, b, context, (&mut *room).into())?;
+                    self.expand_to(bytes, offset, items.end, b, context, (&mut *room).into())?;
                     Plane::Bytes(room.get(items.clone()).ok_or(outside)?)
                 }
             };
@@ -361,6 +376,28 @@ impl<'a> Job<'a> {
         blocksplit::join(self.level, count, planes, out, self.stores)
             .map_err(|FilterError(reason)| Error::FilterParam { id: 1, meta: 0, reason })?;
         Ok(())
+    }
+}
+
+/// Whether a shuffle is the whole pipeline and every stream of the block is one of its planes.
+fn streams_are_planes(chunk: &Chunk<'_>, backward: &Backward, index: usize) -> Result<bool, Error> {
+    let [(_, slot)] = backward.as_slice() else { return Ok(false) };
+    if slot.filter != Filter::Shuffle || chunk.header().is_vl() {
+        return Ok(false);
+    }
+    let count = chunk.streams(index)?.remaining();
+    Ok(count > 1 && count == width(*slot, chunk.header().typesize) && count <= MAX_JOINED)
+}
+
+impl Chunk<'_> {
+    /// Whether every [stream](Chunk::streams) of block `index` is one byte plane of its items: stream `s`
+    /// holds byte `s` of each. To decode some items, [`Decoder::get_bytes`](super::Decoder::get_bytes) then
+    /// looks at no other places of streams that are stored, so nothing else of those need be in memory.
+    ///
+    /// # Errors
+    /// As [`Chunk::streams`].
+    pub fn streams_are_planes(&self, index: usize) -> Result<bool, Error> {
+        streams_are_planes(self, &Backward::of(self.header()), index)
     }
 }
 

@@ -12,6 +12,20 @@ use crate::codec::{CodecError, CodecErrorKind};
 /// The kind of damage and the offset in `src` of the instruction that shows it. What `out` then
 /// holds comes from `src` or `out` itself.
 pub fn decode(src: &[u8], out: Out<'_>) -> Result<(), CodecError> {
+    run::<false>(src, out, 0)
+}
+
+/// The same, but stops as soon as the first `stop` bytes of `out` are there. Damage behind them is not
+/// noticed, and what `out` holds there is not defined.
+///
+/// # Errors
+/// As [`decode`].
+pub fn decode_prefix(src: &[u8], out: Out<'_>, stop: usize) -> Result<(), CodecError> {
+    run::<true>(src, out, stop)
+}
+
+#[inline(always)]
+fn run<const STOPS: bool>(src: &[u8], out: Out<'_>, stop: usize) -> Result<(), CodecError> {
     let mut window = Window::new(out, &[]);
     let mut at = 0;
     let mut control = usize::from(next(src, &mut at)? & 31);
@@ -29,7 +43,10 @@ pub fn decode(src: &[u8], out: Out<'_>) -> Result<(), CodecError> {
                 break;
             }
         }
-        at = lz::blosclz(&mut window, src, at);
+        at = lz::blosclz(&mut window, src, at, if STOPS { stop } else { usize::MAX });
+        if STOPS && window.position() >= stop {
+            return Ok(());
+        }
         control = usize::from(next(src, &mut at)?);
     }
     if window.remaining() == 0 { Ok(()) } else { Err(CodecErrorKind::TooShort.at(at)) }

@@ -11,7 +11,7 @@
 mod decode;
 mod encode;
 
-pub use decode::decode;
+pub use decode::{decode, decode_prefix};
 pub use encode::{encode, work_len};
 
 /// The first distance that needs the far form.

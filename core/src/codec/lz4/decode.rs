@@ -11,10 +11,27 @@ use crate::codec::{CodecError, CodecErrorKind};
 /// The kind of damage and the offset in `src` of the sequence that shows it. What `out` then holds
 /// comes from `src`, `dict` or `out` itself.
 pub fn decode(src: &[u8], out: Out<'_>, dict: &[u8]) -> Result<(), CodecError> {
+    run::<false>(src, out, dict, 0)
+}
+
+/// The same, but stops as soon as the first `stop` bytes of `out` are there. Damage behind them is not
+/// noticed, and what `out` holds there is not defined.
+///
+/// # Errors
+/// As [`decode`].
+pub fn decode_prefix(src: &[u8], out: Out<'_>, dict: &[u8], stop: usize) -> Result<(), CodecError> {
+    run::<true>(src, out, dict, stop)
+}
+
+#[inline(always)]
+fn run<const STOPS: bool>(src: &[u8], out: Out<'_>, dict: &[u8], stop: usize) -> Result<(), CodecError> {
     let mut window = Window::new(out, dict);
     let mut at = 0;
     loop {
-        at = lz::lz4(&mut window, src, at);
+        at = lz::lz4(&mut window, src, at, if STOPS { stop } else { usize::MAX });
+        if STOPS && window.position() >= stop {
+            return Ok(());
+        }
         let sequence = at;
         let fail = |kind: CodecErrorKind| kind.at(sequence);
         let token = next(src, &mut at)?;

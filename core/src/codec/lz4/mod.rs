@@ -13,7 +13,7 @@ mod decode;
 pub(crate) mod emit;
 mod encode;
 
-pub use decode::decode;
+pub use decode::{decode, decode_prefix};
 pub use encode::{encode, work_len};
 
 /// A block ends with at least this many literals.
