@@ -10,6 +10,8 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+#[cfg(feature = "std")]
+pub mod any;
 #[cfg(feature = "alloc")]
 pub mod b2nd;
 #[cfg(feature = "std")]
@@ -33,13 +35,19 @@ pub mod plain;
 #[cfg(feature = "alloc")]
 pub mod repair;
 #[cfg(feature = "alloc")]
+pub mod rows;
+#[cfg(feature = "alloc")]
 pub mod schunk;
 #[cfg(feature = "alloc")]
 pub mod value;
 #[cfg(feature = "alloc")]
 pub mod verify;
 
+#[cfg(feature = "std")]
+pub use any::{open_any, open_any_mut};
 pub use error::{Error, IoError, IoKind, Structure};
 pub use limits::Limits;
+#[cfg(feature = "alloc")]
+pub use rows::Rows;
 #[cfg(feature = "alloc")]
 pub use schunk::SuperChunk;

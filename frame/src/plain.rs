@@ -96,7 +96,7 @@ pub enum Piece<'a> {
 }
 
 impl Piece<'_> {
-    fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         match self {
             Piece::Old(r) | Piece::New(_, r) => r.end.saturating_sub(r.start),
             Piece::Fill(_, n) => *n,

@@ -3,26 +3,19 @@
 mod containers;
 #[path = "containers/model.rs"]
 mod model;
-#[path = "containers/tree.rs"]
-mod tree;
 
 use blosc_core::Pool;
 use blosc_frame::b2nd::dtype::Dtype;
-use blosc_frame::bcolz::{CArray, CParams, CTable, Create, Tree};
+use blosc_frame::bcolz::{CArray, CParams, CTable, Create, FlatTree, Tree as _};
 use blosc_frame::io::{Directory, FaultDir, FsDir};
 use blosc_frame::plain::Plain;
 use blosc_frame::value::Value;
-use blosc_frame::{Error, Limits};
+use blosc_frame::{Error, Limits, Rows};
 use containers::{records, sha256};
-use model::{Edit, Random};
-use std::path::Path;
-use tree::FlatTree;
+use model::{Edit, Random, all};
 
-fn all(plain: &dyn Plain, pool: &mut Pool) -> Result<Vec<u8>, Error> {
-    let mut out = vec![0; plain.nbytes() as usize];
-    plain.read_plain(pool, 0, &mut out)?;
-    Ok(out)
-}
+type Tree = FlatTree<FaultDir>;
+use std::path::Path;
 
 fn is_table(path: &Path) -> bool {
     path.join("__rootdirs__").exists()
@@ -90,7 +83,7 @@ fn files_of_the_document_are_written() {
     assert_eq!(read("data!__1.blp")[..16], *b"blpk\x01\0\0\0\x01\0\0\0\0\0\0\0");
 }
 
-fn column(dir: &FaultDir, limits: &Limits) -> Result<CArray<FlatTree>, Error> {
+fn column(dir: &FaultDir, limits: &Limits) -> Result<CArray<Tree>, Error> {
     CArray::open(FlatTree::new(dir.clone()), limits)
 }
 
@@ -103,15 +96,6 @@ fn random_create(r: &mut Random) -> Create {
         chunklen: Some(1 + r.below(40)),
         cparams,
         ..Create::new(Dtype::parse(dtype).unwrap())
-    }
-}
-
-fn edit(column: &mut CArray<FlatTree>, pool: &mut Pool, change: &Edit) -> Result<(), Error> {
-    match change {
-        Edit::Append(data) => column.append(pool, data),
-        Edit::Set(at, data) => column.set(pool, *at, data),
-        Edit::Remove(from, to) => column.remove(pool, *from..*to),
-        Edit::Resize(rows) => column.resize(pool, *rows),
     }
 }
 
@@ -128,7 +112,8 @@ fn random_edits_match_a_plain_vector() {
         for step in 0..10 {
             let rows = (model.len() / row) as u64;
             let change = Edit::random(&mut r, rows, row, 60);
-            edit(&mut column, &mut pool, &change)
+            change
+                .make(&mut column, &mut pool)
                 .unwrap_or_else(|e| panic!("run {run} step {step}: {e} {change:?}"));
             change.apply(&mut model, row, &vec![0; row]);
             assert!(all(&column, &mut pool).unwrap() == model, "run {run} step {step}: {change:?}");
@@ -169,7 +154,7 @@ fn crashes_during_appends_and_trims() {
         for stop in 0.. {
             let dir = FaultDir::from_files(files.clone());
             dir.stop_after(stop);
-            let done = column(&dir, &limits).and_then(|mut c| edit(&mut c, &mut pool, &change));
+            let done = column(&dir, &limits).and_then(|mut c| change.make(&mut c, &mut pool));
             for seed in 0..3 {
                 let survived = FaultDir::from_files(dir.crash(seed * 31 + stop));
                 let column =
@@ -188,7 +173,7 @@ fn crashes_during_appends_and_trims() {
     println!("{points} crash points");
 }
 
-fn table(r: &mut Random) -> (CTable<FlatTree>, FaultDir) {
+fn table(r: &mut Random) -> (CTable<Tree>, FaultDir) {
     let dir = FaultDir::new();
     let columns: Vec<_> =
         ["id", "val", "tag"].map(|name| (name.to_string(), random_create(r))).into_iter().collect();

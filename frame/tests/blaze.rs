@@ -3,28 +3,21 @@
 mod containers;
 #[path = "containers/model.rs"]
 mod model;
-#[path = "containers/tree.rs"]
-mod tree;
 
 use blosc_core::Pool;
 use blosc_frame::b2nd::dtype::Dtype;
-use blosc_frame::bcolz::CParams;
+use blosc_frame::bcolz::{CParams, FlatTree};
 use blosc_frame::blaze::{Blaze, Create, MetaSyntax, Shard, Shards};
 use blosc_frame::bloscpack::{Bloscpack, Layout};
 use blosc_frame::io::{Directory, FaultDir, FsDir};
 use blosc_frame::plain::Plain;
 use blosc_frame::value::Value;
-use blosc_frame::{Error, Limits};
-use model::{Edit, Random};
-use tree::FlatTree;
+use blosc_frame::{Error, Limits, Rows};
+use model::{Edit, Random, all};
 
-fn all(plain: &dyn Plain, pool: &mut Pool) -> Result<Vec<u8>, Error> {
-    let mut out = vec![0; plain.nbytes() as usize];
-    plain.read_plain(pool, 0, &mut out)?;
-    Ok(out)
-}
+type Tree = FlatTree<FaultDir>;
 
-fn open(dir: &FaultDir) -> Result<Blaze<FlatTree>, Error> {
+fn open(dir: &FaultDir) -> Result<Blaze<Tree>, Error> {
     Blaze::open(&FlatTree::new(dir.clone()), &Limits::default())
 }
 
@@ -47,15 +40,6 @@ fn random_create(r: &mut Random) -> Create {
     }
 }
 
-fn edit(set: &mut Blaze<FlatTree>, pool: &mut Pool, change: &Edit) -> Result<(), Error> {
-    match change {
-        Edit::Append(data) => set.append(pool, data),
-        Edit::Set(at, data) => set.set(pool, *at, data),
-        Edit::Remove(from, to) => set.remove(pool, *from..*to),
-        Edit::Resize(rows) => set.resize(pool, *rows),
-    }
-}
-
 #[test]
 fn random_edits_match_a_plain_vector() {
     let (mut pool, limits, mut r) = (Pool::new(1), Limits::default(), Random(31));
@@ -68,7 +52,8 @@ fn random_edits_match_a_plain_vector() {
         let mut model = Vec::new();
         for step in 0..8 {
             let change = Edit::random(&mut r, (model.len() / row) as u64, row, 70);
-            edit(&mut set, &mut pool, &change)
+            change
+                .make(&mut set, &mut pool)
                 .unwrap_or_else(|e| panic!("run {run} step {step}: {e} {change:?}"));
             change.apply(&mut model, row, &vec![0; row]);
             let again = open(&dir).unwrap();
@@ -110,7 +95,7 @@ fn crashes_during_appends_and_cuts() {
         for stop in 0.. {
             let dir = FaultDir::from_files(files.clone());
             dir.stop_after(stop);
-            let done = open(&dir).and_then(|mut set| edit(&mut set, &mut pool, &change));
+            let done = open(&dir).and_then(|mut set| change.make(&mut set, &mut pool));
             for seed in 0..3 {
                 let survived = FaultDir::from_files(dir.crash(seed * 31 + stop));
                 let got = open(&survived).and_then(|set| all(&set, &mut pool));
@@ -208,7 +193,7 @@ fn superchunks_are_bloscpack_files() {
         joined.extend(pack.read_all(&mut pool).unwrap());
     }
     assert_eq!(joined, data);
-    let rows = set.column("").unwrap().rows_of_file(2);
+    let rows = set.rows_of_files(2..=2).unwrap();
     assert_eq!(rows, 48..96);
 }
 

@@ -2,10 +2,11 @@
 
 use blosc_core::{Codec, Params, Pool};
 use blosc_frame::Limits;
+use blosc_frame::any::{Opened, open_any, open_raw};
 use blosc_frame::b2nd::dtype::Dtype;
 use blosc_frame::blaze::MetaSyntax;
 use blosc_frame::bloscpack::{Layout, Options};
-use blosc_frame::convert::{Input, Packing, Target, convert, open_any, open_raw};
+use blosc_frame::convert::{Packing, Target, convert};
 use blosc_frame::value::Value;
 use std::path::{Path, PathBuf};
 
@@ -45,13 +46,13 @@ fn targets() -> Vec<(&'static str, Target)> {
     ]
 }
 
-fn bytes(input: &Input) -> Vec<u8> {
-    let mut out = vec![0; input.plain.nbytes() as usize];
-    input.plain.read_plain(&mut Pool::new(1), 0, &mut out).unwrap();
+fn bytes(input: &Opened) -> Vec<u8> {
+    let mut out = vec![0; input.data.nbytes() as usize];
+    input.data.read_plain(&mut Pool::new(1), 0, &mut out).unwrap();
     out
 }
 
-fn run(input: &Input, target: &Target, path: &Path) -> (Input, Vec<String>) {
+fn run(input: &Opened, target: &Target, path: &Path) -> (Opened, Vec<String>) {
     let notes = convert(input, &mut Pool::new(1), &mut Pool::new(1), target, path)
         .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     (open_any(path, &Limits::default()).unwrap_or_else(|e| panic!("{}: {e}", path.display())), notes)

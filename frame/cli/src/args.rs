@@ -70,6 +70,9 @@ pub struct Input {
     /// Read this column of a table only
     #[arg(long, value_name = "NAME")]
     pub column: Option<String>,
+    /// Let a manifest of shards name directories outside its own
+    #[arg(long)]
+    pub anywhere: bool,
     #[command(flatten)]
     pub run: Run,
 }
@@ -226,6 +229,9 @@ pub struct Trim {
     pub container: PathBuf,
     /// Rows to take off the end
     pub rows: u64,
+    /// First cut the columns of a bcolz table to the shortest, where something left them of different length
+    #[arg(long)]
+    pub ragged: bool,
 }
 
 /// `blosc column`.
@@ -246,9 +252,9 @@ pub enum ColumnAction {
         name: String,
         /// Its items, one per row: plain bytes or a .npy file; - is standard input
         input: PathBuf,
-        /// NumPy type of the items, such as <f4
+        /// NumPy type of the items, such as <f4; that of the .npy file if left out
         #[arg(long, value_name = "DTYPE")]
-        dtype: String,
+        dtype: Option<String>,
     },
     /// Remove a column and its data
     Rm {
@@ -367,9 +373,12 @@ pub struct Set {
     /// Set every N-th item, one number per dimension
     #[arg(long, value_delimiter = ',', value_name = "N", allow_hyphen_values = true)]
     pub step: Vec<i64>,
-    /// Overwrite within the room reserved in bloscpack files and Blaze directories, not atomically
+    /// Overwrite within the room reserved in bloscpack files, bcolz and Blaze directories, not atomically
     #[arg(long)]
     pub in_place: bool,
+    /// Room at the end of the chunks written to bloscpack files, bcolz and Blaze directories
+    #[arg(long, default_value_t = 0, value_name = "BYTES")]
+    pub reserve: u32,
     #[command(flatten)]
     pub run: Run,
 }
@@ -458,6 +467,9 @@ pub struct Append {
     /// Threads to use; 0 is one per core
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub threads: usize,
+    /// Room at the end of the chunks written to bloscpack files, bcolz and Blaze directories
+    #[arg(long, default_value_t = 0, value_name = "BYTES")]
+    pub reserve: u32,
     /// Hold the lock file FRAME.b2lock meanwhile
     #[arg(long)]
     pub lock: bool,

@@ -5,27 +5,27 @@
 //! directory with meta/ and data/     bcolz, or Blaze
 //! 9e a8 "b2frame\0"                  frame (likewise)
 //! "blpk"                             bloscpack
+//! "{"                                Blaze: the manifest of a sharded dataset
 //! anything else                      chunk
 //! ```
 
 use crate::args::Kind;
+use crate::failure::Result;
+use crate::source::plain::failure;
+use blosc_frame::bcolz::{Flavour, flavour};
+use blosc_frame::io::FsDir;
 use std::path::Path;
 
 /// The kind of the directory `path`.
-pub fn directory(path: &Path) -> Option<Kind> {
+pub fn directory(path: &Path) -> Result<Option<Kind>> {
     if path.join("chunks.b2frame").is_file() {
-        Some(Kind::Sframe)
-    } else if path.join("meta").is_dir() && is_blaze(path) {
-        Some(Kind::Blaze)
-    } else if path.join("meta").is_dir() || path.join("__rootdirs__").is_file() {
-        Some(Kind::Bcolz)
-    } else {
-        None
+        return Ok(Some(Kind::Sframe));
     }
-}
-
-fn is_blaze(path: &Path) -> bool {
-    blosc_frame::io::FsDir::open(path).is_ok_and(|root| blosc_frame::blaze::is_blaze(&root))
+    let found = FsDir::open(path).map_err(blosc_frame::Error::from).and_then(|root| flavour(&root));
+    Ok(found.map_err(failure(path))?.map(|flavour| match flavour {
+        Flavour::Table | Flavour::Column => Kind::Bcolz,
+        Flavour::Blaze => Kind::Blaze,
+    }))
 }
 
 /// The kind of a file that starts with `head`.
@@ -34,7 +34,14 @@ pub fn file(head: &[u8]) -> Kind {
         Kind::Frame
     } else if head.starts_with(b"blpk") {
         Kind::Bloscpack
+    } else if head.starts_with(b"{") {
+        Kind::Blaze
     } else {
         Kind::Chunk
     }
+}
+
+/// Whether a file that starts with `head` holds rows: a bloscpack file, or a manifest of shards.
+pub fn is_rows(head: &[u8]) -> bool {
+    matches!(file(head), Kind::Bloscpack | Kind::Blaze)
 }

@@ -23,6 +23,7 @@ use crate::error::{Error, IoKind, Structure};
 use crate::io::ReadAt;
 use crate::limits::Limits;
 use crate::plain::{Content, Piece, Plain, check_range, over_chunks};
+use crate::rows::{Rows, byte_range, count};
 use crate::value::Value;
 use alloc::format;
 use alloc::vec::Vec;
@@ -81,6 +82,12 @@ pub struct CArray<T> {
     reserve: u32,
     /// Whether every step waits for the disk.
     durable: bool,
+}
+
+/// Chunks that fit the files they change.
+pub(super) struct Fitting {
+    chunks: Vec<(u64, Vec<u8>)>,
+    cbytes: u64,
 }
 
 /// A chunk read from its file.
@@ -159,7 +166,7 @@ impl<T: Tree> CArray<T> {
 
     /// Sets the bytes of room left behind each chunk that is written.
     pub fn reserve(mut self, bytes: u32) -> Self {
-        self.reserve = bytes;
+        self.set_reserve(bytes);
         self
     }
 
@@ -178,16 +185,6 @@ impl<T: Tree> CArray<T> {
     /// Rows, then the shape of a row.
     pub fn shape(&self) -> &[u64] {
         &self.sizes.shape
-    }
-
-    /// Number of rows.
-    pub fn rows(&self) -> u64 {
-        self.sizes.rows()
-    }
-
-    /// Bytes of a row.
-    pub fn row_nbytes(&self) -> u64 {
-        self.geometry.atom
     }
 
     /// What `meta/sizes` says; its byte counts are informational.
@@ -270,48 +267,8 @@ impl<T: Tree> CArray<T> {
         Ok(())
     }
 
-    /// Adds rows at the end. `data` is whole rows as they lie in memory.
-    pub fn append(&mut self, pool: &mut Pool, data: &dyn ReadAt) -> Result<(), Error> {
-        let len = self.nbytes();
-        self.splice(pool, len..len, alloc::vec![Piece::New(data, 0..data.size()?)])
-    }
-
-    /// Overwrites rows from `row` on.
-    pub fn set(&mut self, pool: &mut Pool, row: u64, data: &dyn ReadAt) -> Result<(), Error> {
-        let (at, n) = (row.saturating_mul(self.geometry.atom), data.size()?);
-        self.splice(pool, at..at.saturating_add(n), alloc::vec![Piece::New(data, 0..n)])
-    }
-
-    /// Removes rows; those behind them move up.
-    pub fn remove(&mut self, pool: &mut Pool, rows: Range<u64>) -> Result<(), Error> {
-        let atom = self.geometry.atom;
-        self.splice(pool, rows.start.saturating_mul(atom)..rows.end.saturating_mul(atom), Vec::new())
-    }
-
-    /// Takes `rows` rows off the end.
-    pub fn trim(&mut self, pool: &mut Pool, rows: u64) -> Result<(), Error> {
-        match self.rows().checked_sub(rows) {
-            Some(left) => self.resize(pool, left),
-            None => Err(Error::OutOfRange { what: "row", index: rows, len: self.rows() }),
-        }
-    }
-
-    /// Cuts rows off the end or adds rows of the default value.
-    pub fn resize(&mut self, pool: &mut Pool, rows: u64) -> Result<(), Error> {
-        let old = self.nbytes();
-        let Some(new) = rows.checked_mul(self.geometry.atom) else {
-            return invalid("rows", i64::try_from(rows).unwrap_or(i64::MAX));
-        };
-        let item = default_item(&self.storage.dtype, &self.storage.dflt);
-        let pieces = match new.checked_sub(old) {
-            Some(more) if more > 0 => alloc::vec![Piece::Fill(&item, more)],
-            _ => Vec::new(),
-        };
-        self.splice(pool, new.min(old)..old, pieces)
-    }
-
     /// Replaces decoded bytes `range` by `pieces`; both must be whole rows.
-    pub fn splice(
+    fn splice_bytes(
         &mut self,
         pool: &mut Pool,
         range: Range<u64>,
@@ -410,14 +367,71 @@ impl<T: Tree> CArray<T> {
         Ok(())
     }
 
-    fn write_chunk(&self, pool: &mut Pool, content: &Content<'_>, i: u64) -> Result<u64, Error> {
+    /// Encodes the chunks that new rows from `row` on change, and checks that each fits its file.
+    pub(super) fn fit(&self, pool: &mut Pool, row: u64, data: &dyn ReadAt) -> Result<Fitting, Error> {
+        let atom = self.geometry.atom;
+        let n = count(atom, data)?;
+        let range = byte_range(atom, &(row..row.saturating_add(n)))?;
+        let pieces = alloc::vec![Piece::New(data, 0..range.end.saturating_sub(range.start))];
+        let content = Content::splice(self.nbytes(), range.clone(), pieces)?;
+        let chunk = self.geometry.chunk;
+        let full = self.nbytes().checked_div(chunk).unwrap_or(0);
+        let (mut chunks, mut cbytes) = (Vec::new(), i128::from(self.sizes.cbytes));
+        if n == 0 {
+            return Ok(Fitting { chunks, cbytes: self.sizes.cbytes });
+        }
+        for i in range.start.checked_div(chunk).unwrap_or(0)..range.end.div_ceil(chunk) {
+            let before = self.load(i)?.ctbytes;
+            let given = self.data()?.open(&chunk_name(i), false)?.size()?.saturating_sub(FILE_HEADER);
+            let encoded = self.encode(pool, &content, i)?;
+            let needed = encoded.len() as u64;
+            if needed > given {
+                return Err(Error::OutputTooSmall { needed, given });
+            }
+            if i < full {
+                cbytes = cbytes.saturating_add(needed.into()).saturating_sub(before.into());
+            }
+            chunks.push((i, encoded));
+        }
+        Ok(Fitting { chunks, cbytes: u64::try_from(cbytes).unwrap_or(0) })
+    }
+
+    /// Writes chunks over those that are there.
+    pub(super) fn put_fitting(&mut self, fitting: Fitting) -> Result<(), Error> {
+        for (i, encoded) in fitting.chunks {
+            let mut file = self.data()?.open(&chunk_name(i), true)?;
+            file.write_at(FILE_HEADER, &encoded)?;
+            file.sync()?;
+        }
+        self.commit(Sizes { cbytes: fitting.cbytes, ..self.sizes.clone() })
+    }
+
+    /// Takes another number of rows as true: that of an edit of a table which had reached its last step.
+    pub(super) fn assume_rows(&mut self, rows: u64) {
+        self.sizes.nbytes = rows.saturating_mul(self.geometry.atom);
+        if let Some(first) = self.sizes.shape.first_mut() {
+            *first = rows;
+        }
+    }
+
+    /// Writes `sizes` as they are taken to be.
+    pub(super) fn settle(&self) -> Result<(), Error> {
+        write_json(&self.meta, "sizes", &self.sizes.to_value(), self.durable)
+    }
+
+    /// Encodes chunk `i` of the new content.
+    fn encode(&self, pool: &mut Pool, content: &Content<'_>, i: u64) -> Result<Vec<u8>, Error> {
         let at = i.saturating_mul(self.geometry.chunk);
         let n = content.nbytes().saturating_sub(at).min(self.geometry.chunk);
         let mut plain = alloc::vec![0; usize::try_from(n).map_err(|_| IoKind::NoSpace)?];
         content.read(pool, self, at, &mut plain)?;
         quantize::apply(&self.storage, &mut plain);
         let params = self.storage.cparams.params(self.storage.typesize())?;
-        let chunk = encode_chunk(pool, &params, &plain, 0)?;
+        encode_chunk(pool, &params, &plain, 0)
+    }
+
+    fn write_chunk(&self, pool: &mut Pool, content: &Content<'_>, i: u64) -> Result<u64, Error> {
+        let chunk = self.encode(pool, content, i)?;
         let mut file = Vec::with_capacity(chunk.len().saturating_add(16));
         file.extend_from_slice(b"blpk\x01\0\0\0\x01\0\0\0\0\0\0\0");
         file.extend_from_slice(&chunk);
@@ -456,7 +470,7 @@ impl<T: Tree> CArray<T> {
 
 impl<T: Tree> Plain for CArray<T> {
     fn nbytes(&self) -> u64 {
-        self.rows().saturating_mul(self.geometry.atom)
+        self.sizes.rows().saturating_mul(self.geometry.atom)
     }
     fn read_plain(&self, pool: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
         check_range(at, out.len(), self.nbytes())?;
@@ -464,6 +478,42 @@ impl<T: Tree> Plain for CArray<T> {
     }
     fn chunk_nbytes(&self) -> u64 {
         self.geometry.chunk
+    }
+}
+
+impl<T: Tree> Rows for CArray<T> {
+    fn row_nbytes(&self) -> u64 {
+        self.geometry.atom
+    }
+
+    fn splice(&mut self, pool: &mut Pool, rows: Range<u64>, data: &dyn ReadAt) -> Result<(), Error> {
+        let n = count(self.geometry.atom, data)?.saturating_mul(self.geometry.atom);
+        let range = byte_range(self.geometry.atom, &rows)?;
+        self.splice_bytes(pool, range, alloc::vec![Piece::New(data, 0..n)])
+    }
+
+    fn resize(&mut self, pool: &mut Pool, rows: u64) -> Result<(), Error> {
+        let (range, more) = growth(self.nbytes(), self.geometry.atom, rows)?;
+        let item = default_item(&self.storage.dtype, &self.storage.dflt);
+        self.splice_bytes(pool, range, alloc::vec![Piece::Fill(&item, more)])
+    }
+
+    fn set_reserve(&mut self, bytes: u32) {
+        self.reserve = bytes;
+    }
+
+    /// The room is what the file has behind its chunk: bytes that bcolz never reads.
+    fn set_in_place(&mut self, pool: &mut Pool, row: u64, data: &dyn ReadAt) -> Result<(), Error> {
+        let fitting = self.fit(pool, row, data)?;
+        self.put_fitting(fitting)
+    }
+}
+
+/// What must be replaced in `old` bytes to have so many rows, and how many bytes are added.
+pub(crate) fn growth(old: u64, row: u64, rows: u64) -> Result<(Range<u64>, u64), Error> {
+    match rows.checked_mul(row) {
+        Some(new) => Ok((new.min(old)..old, new.saturating_sub(old))),
+        None => invalid("rows", i64::try_from(rows).unwrap_or(i64::MAX)),
     }
 }
 

@@ -2,21 +2,27 @@
 //!
 //! ```text
 //! root/ __rootdirs__ {"names": ["x", "y"]}   __attrs__   x/ (a carray)   y/ (a carray)
+//!
+//! append, resize:  chunk files of all columns → __pending__ {"rows": N} → sizes of each → no __pending__
+//! rename a column: __pending__ {"rename": ["x", "z"]} → x/ becomes z/ → __rootdirs__ → no __pending__
 //! ```
-//! Its decoded bytes are packed rows in column order. Columns change together: the chunk files of all of
-//! them first, then the `sizes` of each; a crash between two of those leaves columns of different length,
-//! which [`CTable::open`] reports and [`CTable::repair`] cuts to the shortest.
+//! Its decoded bytes are packed rows in column order. Columns change together: `__pending__`, a file of ours
+//! that bcolz does not look for, says what they have in common where a crash came between two of them; it
+//! is heeded when the table is opened and settled by the next edit. The first column, whose length bcolz
+//! believes, grows last and shrinks first. A table that others left with columns of different length is
+//! refused by [`CTable::open`]; [`CTable::repair`] cuts it to the shortest.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::carray::{CArray, Create, read_attrs};
-use super::descriptor::{default_item, invalid, read_json, write_json};
-use super::tree::{Tree, check_column, check_columns};
+use super::carray::{CArray, Create, growth, read_attrs};
+use super::descriptor::{Sizes, default_item, invalid, read_json, write_json};
+use super::tree::{PENDING, Tree, check_column, check_columns, discard};
 use crate::b2nd::dtype::{Dtype, Field, Struct};
 use crate::error::{Error, IoKind, Structure};
 use crate::io::ReadAt;
 use crate::limits::Limits;
 use crate::packed::{self, Place, Strided};
 use crate::plain::{Piece, Plain, check_range};
+use crate::rows::{Rows, count};
 use crate::value::Value;
 use alloc::string::String;
 use alloc::vec;
@@ -31,6 +37,8 @@ pub struct CTable<T> {
     attrs: Value,
     limits: Limits,
     durable: bool,
+    /// Whether `__pending__` is there: an edit stopped before its last step.
+    pending: bool,
 }
 
 impl<T: Tree> CTable<T> {
@@ -64,12 +72,25 @@ impl<T: Tree> CTable<T> {
         let Some(names) = names else { return invalid("names", 0) };
         check_columns(&names)?;
         let attrs = read_attrs(&root)?;
+        let pending = read_json(&root, PENDING)?;
         let mut columns = Vec::new();
         for name in names {
-            let column = CArray::open(root.enter(&name)?, limits)?;
-            columns.push((name, column));
+            let (name, dir) = match root.enter(&name) {
+                Err(e) if e.kind == IoKind::NotFound => {
+                    // Renamed already, while `__rootdirs__` still has the old name.
+                    let to = pending.as_ref().and_then(|p| new_name(p, &name)).ok_or(e)?;
+                    let dir = root.enter(&to)?;
+                    (to, dir)
+                }
+                other => (name, other?),
+            };
+            columns.push((name, CArray::open(dir, limits)?));
         }
-        Ok(CTable { root, columns, attrs, limits: *limits, durable: true })
+        if let Some(rows) = pending.as_ref().and_then(|p| p.get("rows")).and_then(Value::as_u64) {
+            columns.iter_mut().for_each(|(_, column)| column.assume_rows(rows));
+        }
+        let pending = pending.is_some();
+        Ok(CTable { root, columns, attrs, limits: *limits, durable: true, pending })
     }
 
     /// Creates an empty table in the empty directory `root`.
@@ -86,7 +107,7 @@ impl<T: Tree> CTable<T> {
             made.push((name.clone(), CArray::create(root.make(name)?, create, limits)?));
         }
         write_json(&root, "__attrs__", &attrs, false)?;
-        let table = CTable { root, columns: made, attrs, limits: *limits, durable: true };
+        let table = CTable { root, columns: made, attrs, limits: *limits, durable: true, pending: false };
         table.write_names(&names)?;
         Ok(table)
     }
@@ -100,7 +121,7 @@ impl<T: Tree> CTable<T> {
 
     /// Sets the bytes of room left behind each chunk that is written.
     pub fn reserve(mut self, bytes: u32) -> Self {
-        self.columns = self.columns.into_iter().map(|(n, c)| (n, c.reserve(bytes))).collect();
+        self.set_reserve(bytes);
         self
     }
 
@@ -121,16 +142,6 @@ impl<T: Tree> CTable<T> {
     pub fn column(&self, name: &str) -> Result<&CArray<T>, Error> {
         let found = self.columns.iter().find(|(n, _)| n == name).map(|(_, column)| column);
         found.ok_or(Error::NoSuchName { what: "column" })
-    }
-
-    /// Number of rows.
-    pub fn rows(&self) -> u64 {
-        self.columns.first().map_or(0, |(_, column)| column.rows())
-    }
-
-    /// Bytes of a packed row.
-    pub fn row_nbytes(&self) -> u64 {
-        self.columns.iter().fold(0, |n, (_, column)| n.saturating_add(column.row_nbytes()))
     }
 
     /// User attributes of the table.
@@ -168,75 +179,49 @@ impl<T: Tree> CTable<T> {
         packed::places(self.columns.iter().map(|(_, column)| column.row_nbytes()))
     }
 
-    /// Adds packed rows at the end.
-    pub fn append(&mut self, pool: &mut Pool, data: &dyn ReadAt) -> Result<(), Error> {
-        let rows = self.rows();
-        self.splice(pool, rows..rows, data)
-    }
-
-    /// Overwrites packed rows from `row` on.
-    pub fn set(&mut self, pool: &mut Pool, row: u64, data: &dyn ReadAt) -> Result<(), Error> {
-        let n = data.size()?.checked_div(self.row_nbytes()).unwrap_or(0);
-        self.splice(pool, row..row.saturating_add(n), data)
-    }
-
-    /// Removes rows; those behind them move up.
-    pub fn remove(&mut self, pool: &mut Pool, rows: Range<u64>) -> Result<(), Error> {
-        self.splice(pool, rows, &[0u8; 0].as_slice())
-    }
-
-    /// Takes `rows` rows off the end.
-    pub fn trim(&mut self, pool: &mut Pool, rows: u64) -> Result<(), Error> {
-        match self.rows().checked_sub(rows) {
-            Some(left) => self.resize(pool, left),
-            None => Err(Error::OutOfRange { what: "row", index: rows, len: self.rows() }),
-        }
-    }
-
-    /// Replaces rows by packed rows.
-    pub fn splice(&mut self, pool: &mut Pool, rows: Range<u64>, data: &dyn ReadAt) -> Result<(), Error> {
-        let (size, row) = (data.size()?, self.row_nbytes());
-        let Some(count) = size.checked_div(row).filter(|n| n.checked_mul(row) == Some(size)) else {
-            let value = i64::try_from(size).unwrap_or(i64::MAX);
-            return Err(Error::Param { name: "bytes", value, allowed: "whole rows" });
-        };
-        let places = self.places();
-        let mut sizes = Vec::new();
-        for ((_, column), place) in self.columns.iter_mut().zip(&places) {
-            let source = Strided { data, row, place: *place, rows: count };
-            let pieces = vec![Piece::New(&source, 0..count.saturating_mul(place.len))];
-            let range = rows.start.saturating_mul(place.len)..rows.end.saturating_mul(place.len);
-            sizes.push(column.prepare(pool, range, pieces)?);
-        }
-        for ((_, column), sizes) in self.columns.iter_mut().zip(sizes) {
-            column.commit(sizes)?;
-        }
+    /// Says what is about to happen to all columns.
+    fn announce(&mut self, what: &Value) -> Result<(), Error> {
+        write_json(&self.root, PENDING, what, self.durable)?;
+        self.pending = true;
         Ok(())
     }
 
-    /// Cuts rows off the end or adds rows of the columns' default values.
-    pub fn resize(&mut self, pool: &mut Pool, rows: u64) -> Result<(), Error> {
-        let mut sizes = Vec::new();
-        for (_, column) in &mut self.columns {
-            let (atom, old) = (column.row_nbytes(), column.nbytes());
-            let Some(new) = rows.checked_mul(atom) else {
-                return invalid("rows", i64::try_from(rows).unwrap_or(i64::MAX));
-            };
-            let item = default_item(&column.storage().dtype, &column.storage().dflt);
-            let pieces = match new.checked_sub(old) {
-                Some(more) if more > 0 => vec![Piece::Fill(&item, more)],
-                _ => Vec::new(),
-            };
-            sizes.push(column.prepare(pool, new.min(old)..old, pieces)?);
-        }
-        for ((_, column), sizes) in self.columns.iter_mut().zip(sizes) {
-            column.commit(sizes)?;
-        }
+    fn announced(&mut self) -> Result<(), Error> {
+        discard(&self.root, PENDING)?;
+        self.pending = false;
         Ok(())
+    }
+
+    /// Completes an edit that a crash stopped.
+    fn settle(&mut self) -> Result<(), Error> {
+        if !self.pending {
+            return Ok(());
+        }
+        self.columns.iter().try_for_each(|(_, column)| column.settle())?;
+        let names: Vec<String> = self.columns.iter().map(|(n, _)| n.clone()).collect();
+        self.write_names(&names)?;
+        self.announced()
+    }
+
+    /// Makes what the columns prepared count, for all of them or none.
+    fn commit(&mut self, sizes: Vec<Sizes>) -> Result<(), Error> {
+        let Some(rows) = sizes.first().map(Sizes::rows) else { return Ok(()) };
+        let before = self.rows();
+        let several = rows != before && sizes.len() > 1;
+        if several {
+            self.announce(&Value::object([("rows", Value::int(rows))]))?;
+        }
+        let mut all: Vec<_> = self.columns.iter_mut().map(|(_, column)| column).zip(sizes).collect();
+        if rows > before {
+            all.reverse();
+        }
+        all.into_iter().try_for_each(|(column, sizes)| column.commit(sizes))?;
+        if several { self.announced() } else { Ok(()) }
     }
 
     /// Cuts all columns to the length of the shortest; returns that length.
     pub fn repair(&mut self, pool: &mut Pool) -> Result<u64, Error> {
+        self.settle()?;
         let rows = self.columns.iter().map(|(_, column)| column.rows()).min().unwrap_or(0);
         for (_, column) in &mut self.columns {
             column.resize(pool, rows)?;
@@ -259,6 +244,7 @@ impl<T: Tree> CTable<T> {
         if self.columns.iter().any(|(n, _)| n == name) {
             return Err(IoKind::AlreadyExists.into());
         }
+        self.settle()?;
         let made = self.root.make(name)?;
         let added = CArray::create(made, create, &self.limits).and_then(|column| {
             let mut column = column.durable(self.durable);
@@ -281,6 +267,7 @@ impl<T: Tree> CTable<T> {
     /// Removes a column and its data.
     pub fn remove_column(&mut self, name: &str) -> Result<(), Error> {
         self.column(name)?;
+        self.settle()?;
         let names: Vec<String> = self.columns.iter().map(|(n, _)| n.clone()).filter(|n| n != name).collect();
         self.write_names(&names)?;
         self.columns.retain(|(n, _)| n != name);
@@ -294,12 +281,14 @@ impl<T: Tree> CTable<T> {
         if self.columns.iter().any(|(n, _)| n == to) || self.root.enter(to).is_ok() {
             return Err(IoKind::AlreadyExists.into());
         }
-        self.root.rename(name, to)?;
+        self.settle()?;
         let new = |n: &String| if n == name { String::from(to) } else { n.clone() };
         let names: Vec<String> = self.columns.iter().map(|(n, _)| new(n)).collect();
-        self.write_names(&names).inspect_err(|_| {
-            let _ = self.root.rename(to, name);
-        })?;
+        self.announce(&Value::object([("rename", Value::List(vec![Value::text(name), Value::text(to)]))]))?;
+        self.root.rename(name, to)?;
+        self.root.sync()?;
+        self.write_names(&names)?;
+        self.announced()?;
         let moved = CArray::open(self.root.enter(to)?, &self.limits)?.durable(self.durable);
         if let Some(slot) = self.columns.iter_mut().find(|(n, _)| n == name) {
             *slot = (to.into(), moved);
@@ -315,6 +304,17 @@ impl<T: Tree> CTable<T> {
             damaged.extend(found.into_iter().map(|(i, error)| (name.clone(), i, error)));
         }
         Ok(damaged)
+    }
+}
+
+/// What a column is called after the renaming that was announced.
+fn new_name(pending: &Value, name: &str) -> Option<String> {
+    match pending.get("rename")?.as_list()? {
+        [from, to] if from.as_text() == Some(name) => {
+            let to = to.as_text()?;
+            check_column(to).ok().map(|()| to.into())
+        }
+        _ => None,
     }
 }
 
@@ -334,5 +334,57 @@ impl<T: Tree> Plain for CTable<T> {
         let rows = self.columns.first().map_or(1, |(_, column)| column.storage().chunklen);
         let row = self.row_nbytes().max(1);
         rows.saturating_mul(row).min(row.max((1u64 << 22).checked_div(row).unwrap_or(1).saturating_mul(row)))
+    }
+}
+
+impl<T: Tree> Rows for CTable<T> {
+    fn row_nbytes(&self) -> u64 {
+        self.columns.iter().fold(0, |n, (_, column)| n.saturating_add(column.row_nbytes()))
+    }
+
+    fn rows(&self) -> u64 {
+        self.columns.first().map_or(0, |(_, column)| column.rows())
+    }
+
+    fn splice(&mut self, pool: &mut Pool, rows: Range<u64>, data: &dyn ReadAt) -> Result<(), Error> {
+        let row = self.row_nbytes();
+        let count = count(row, data)?;
+        self.settle()?;
+        let places = self.places();
+        let mut sizes = Vec::new();
+        for ((_, column), place) in self.columns.iter_mut().zip(&places) {
+            let source = Strided { data, row, place: *place, rows: count };
+            let pieces = vec![Piece::New(&source, 0..count.saturating_mul(place.len))];
+            let range = rows.start.saturating_mul(place.len)..rows.end.saturating_mul(place.len);
+            sizes.push(column.prepare(pool, range, pieces)?);
+        }
+        self.commit(sizes)
+    }
+
+    fn resize(&mut self, pool: &mut Pool, rows: u64) -> Result<(), Error> {
+        self.settle()?;
+        let mut sizes = Vec::new();
+        for (_, column) in &mut self.columns {
+            let (range, more) = growth(column.nbytes(), column.row_nbytes(), rows)?;
+            let item = default_item(&column.storage().dtype, &column.storage().dflt);
+            sizes.push(column.prepare(pool, range, vec![Piece::Fill(&item, more)])?);
+        }
+        self.commit(sizes)
+    }
+
+    fn set_reserve(&mut self, bytes: u32) {
+        self.columns.iter_mut().for_each(|(_, column)| column.set_reserve(bytes));
+    }
+
+    fn set_in_place(&mut self, pool: &mut Pool, row: u64, data: &dyn ReadAt) -> Result<(), Error> {
+        let bytes = self.row_nbytes();
+        let rows = count(bytes, data)?;
+        self.settle()?;
+        let places = self.places();
+        let mut all = Vec::new();
+        for ((_, column), place) in self.columns.iter().zip(places) {
+            all.push(column.fit(pool, row, &Strided { data, row: bytes, place, rows })?);
+        }
+        self.columns.iter_mut().zip(all).try_for_each(|((_, column), fitting)| column.put_fitting(fitting))
     }
 }

@@ -10,13 +10,16 @@
 mod carray;
 mod ctable;
 mod descriptor;
+mod flavour;
 mod quantize;
 mod tree;
 
+pub(crate) use carray::growth;
 pub(crate) use descriptor::{default_item, zero_of};
 pub(crate) use tree::put;
 
 pub use carray::{CArray, Create};
 pub use ctable::CTable;
 pub use descriptor::{CParams, Sizes, Storage, codec_by_name, default_chunklen, numpy_name};
-pub use tree::{Tree, check_column};
+pub use flavour::{Flavour, flavour};
+pub use tree::{FlatTree, Tree, check_column};

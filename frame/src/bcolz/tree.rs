@@ -1,7 +1,9 @@
 //! [`Tree`]: directories inside directories, one plain name at a time, and files replaced in one step.
 
 use crate::error::{Error, IoError, IoKind};
-use crate::io::{Directory, FsDir};
+use crate::io::{Directory, FsDir, WriteAt, check_name};
+use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -26,6 +28,85 @@ impl Tree for FsDir {
     fn remove_tree(&self, name: &str) -> Result<(), IoError> {
         let inner = self.subdirectory(name)?;
         Ok(std::fs::remove_dir_all(inner.path())?)
+    }
+}
+
+/// A tree of directories laid flat in one directory: `data!__0.blp` is `__0.blp` in `data`, and an empty
+/// file `data!` stands for `data` itself. With [`MemDir`](crate::io::MemDir) a container lives in memory.
+#[derive(Clone)]
+pub struct FlatTree<D> {
+    dir: D,
+    prefix: String,
+}
+
+impl<D: Directory + Clone> FlatTree<D> {
+    /// The root of the tree in `dir`.
+    pub fn new(dir: D) -> FlatTree<D> {
+        FlatTree { dir, prefix: String::new() }
+    }
+
+    fn full(&self, name: &str) -> Result<String, IoError> {
+        check_name(name)?;
+        if name.contains('!') {
+            return Err(IoKind::Name.into());
+        }
+        Ok(format!("{}{name}", self.prefix))
+    }
+
+    fn marker(&self, name: &str) -> Result<String, IoError> {
+        Ok(self.full(name)? + "!")
+    }
+}
+
+impl<D: Directory + Clone> Directory for FlatTree<D> {
+    fn open(&self, name: &str, write: bool) -> Result<Box<dyn WriteAt + Send>, IoError> {
+        self.dir.open(&self.full(name)?, write)
+    }
+    fn create(&self, name: &str) -> Result<Box<dyn WriteAt + Send>, IoError> {
+        self.dir.create(&self.full(name)?)
+    }
+    fn rename(&self, from: &str, to: &str) -> Result<(), IoError> {
+        let (from, to) = (self.full(from)?, self.full(to)?);
+        if self.dir.contains(&from)? {
+            return self.dir.rename(&from, &to);
+        }
+        let inside = format!("{from}!");
+        let names = self.dir.list()?;
+        // The marker last: until then the directory is found under its old name.
+        let files = names.iter().filter(|n| n.starts_with(&inside) && **n != inside);
+        for name in files.chain([&inside]) {
+            self.dir.rename(name, &name.replacen(&from, &to, 1))?;
+        }
+        Ok(())
+    }
+    fn remove(&self, name: &str) -> Result<(), IoError> {
+        self.dir.remove(&self.full(name)?)
+    }
+    fn list(&self) -> Result<Vec<String>, IoError> {
+        let all = self.dir.list()?;
+        Ok(all.iter().filter_map(|n| n.strip_prefix(&self.prefix)).map(String::from).collect())
+    }
+    fn sync(&self) -> Result<(), IoError> {
+        self.dir.sync()
+    }
+}
+
+impl<D: Directory + Clone> Tree for FlatTree<D> {
+    fn enter(&self, name: &str) -> Result<Self, IoError> {
+        let prefix = self.marker(name)?;
+        match self.dir.contains(&prefix)? {
+            true => Ok(FlatTree { dir: self.dir.clone(), prefix }),
+            false => Err(IoKind::NotFound.into()),
+        }
+    }
+    fn make(&self, name: &str) -> Result<Self, IoError> {
+        let prefix = self.marker(name)?;
+        self.dir.create(&prefix)?;
+        Ok(FlatTree { dir: self.dir.clone(), prefix })
+    }
+    fn remove_tree(&self, name: &str) -> Result<(), IoError> {
+        let marker = self.marker(name)?;
+        self.dir.list()?.iter().filter(|n| n.starts_with(&marker)).try_for_each(|n| self.dir.remove(n))
     }
 }
 
@@ -60,14 +141,17 @@ pub(super) fn discard<T: Tree>(dir: &T, name: &str) -> Result<(), Error> {
     }
 }
 
+/// What a table says about an edit of all its columns that is under way.
+pub(super) const PENDING: &str = "__pending__";
+
 /// Names a directory entry may not have because the layout uses them itself.
-const TAKEN: [&str; 4] = ["data", "meta", "__attrs__", "__rootdirs__"];
+const TAKEN: [&str; 5] = ["data", "meta", "__attrs__", "__rootdirs__", PENDING];
 
 /// Accepts the name of a column: one plain path component that the layout does not use itself.
 ///
 /// # Errors
 /// [`IoKind::Name`] for `..`, separators, drive letters, control characters, an empty name, and `data`,
-/// `meta`, `__attrs__`, `__rootdirs__`.
+/// `meta`, `__attrs__`, `__rootdirs__`, `__pending__`.
 pub fn check_column(name: &str) -> Result<(), IoError> {
     crate::io::check_name(name)?;
     if TAKEN.contains(&name) {

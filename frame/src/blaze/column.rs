@@ -1,7 +1,8 @@
 //! One column: its chunks in super-chunk files, in one directory or several.
 //!
 //! ```text
-//! chunk i, superchunksize known:  file i div s + 1, chunk i mod s      otherwise: by the counts in the files
+//! superchunksize s known:   file k holds chunks (k−1)·s .. k·s
+//! otherwise:                as many as each file says; files added later hold as many as the largest
 //! ```
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
@@ -36,14 +37,67 @@ pub struct Column<T> {
     pub(super) row: u64,
     chunk: u64,
     pub(super) rows: u64,
-    per_file: Option<u64>,
-    /// Chunks before each file, where files differ.
-    before: Vec<u64>,
+    files: Files,
     limits: Limits,
     open: RefCell<Option<(u64, Bloscpack<File>)>>,
     pub(super) params: Params,
     pub(super) reserve: u32,
     pub(super) durable: bool,
+}
+
+/// Which chunks each file holds.
+struct Files {
+    /// First chunk of the first files; at least one entry.
+    starts: Vec<u64>,
+    /// Chunks of the last one of those, and of every file behind it.
+    per: u64,
+    /// Why nothing is known about chunks from that one on: a file that should tell is not here.
+    unknown: Option<(u64, Error)>,
+}
+
+impl Files {
+    /// The chunks of file `k`, from 1 on.
+    fn chunks(&self, k: u64) -> Range<u64> {
+        let k = k.saturating_sub(1);
+        let at = |k: u64| usize::try_from(k).ok().and_then(|k| self.starts.get(k)).copied();
+        let last = (self.starts.len() as u64).saturating_sub(1);
+        let start = at(k).unwrap_or_else(|| {
+            let behind = k.saturating_sub(last).saturating_mul(self.per);
+            self.starts.last().copied().unwrap_or(0).saturating_add(behind)
+        });
+        start..at(k.saturating_add(1)).unwrap_or(start.saturating_add(self.per))
+    }
+
+    /// The file that holds chunk `i`.
+    fn of(&self, i: u64) -> u64 {
+        let listed = self.starts.partition_point(|&start| start <= i) as u64;
+        if listed < self.starts.len() as u64 {
+            return listed;
+        }
+        let behind = i.saturating_sub(self.starts.last().copied().unwrap_or(0));
+        listed.saturating_add(behind.checked_div(self.per).unwrap_or(0))
+    }
+
+    /// How many files so many chunks take.
+    fn count(&self, chunks: u64) -> u64 {
+        chunks.checked_sub(1).map_or(0, |last| self.of(last))
+    }
+
+    /// Fails when the files do not tell where chunk `i` is.
+    fn check(&self, i: u64) -> Result<(), Error> {
+        match self.unknown {
+            Some((first, error)) if i >= first => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Super-chunks are chosen to hold about this many decoded bytes.
+const SUPERCHUNK: u64 = 64 << 20;
+
+/// How many chunks of `chunk` bytes go into a super-chunk by default.
+pub(super) fn default_superchunk(chunk: u64) -> u64 {
+    SUPERCHUNK.checked_div(chunk).unwrap_or(1).clamp(1, 1024)
 }
 
 pub(super) fn file_name(k: u64) -> String {
@@ -78,15 +132,18 @@ impl<T: Tree> Column<T> {
             row,
             chunk,
             rows,
-            per_file: storage.superchunk,
-            before: Vec::new(),
+            files: Files {
+                starts: alloc::vec![0],
+                per: storage.superchunk.unwrap_or_else(|| default_superchunk(chunk)),
+                unknown: None,
+            },
             limits: *limits,
             open: RefCell::new(None),
             params,
             reserve: 0,
             durable: true,
         };
-        if column.per_file.is_none() {
+        if storage.superchunk.is_none() {
             column.count()?;
         }
         Ok(column)
@@ -95,16 +152,28 @@ impl<T: Tree> Column<T> {
     /// Asks each file how many chunks it has, until there are enough.
     fn count(&mut self) -> Result<(), Error> {
         let needed = self.nchunks();
-        let (mut total, mut k) = (0u64, 1u64);
-        self.before.push(0);
+        let (mut total, mut k, mut starts, mut most) = (0u64, 1u64, Vec::new(), 0u64);
         while total < needed {
-            let n = self.file(k)?.nchunks();
+            let n = match self.superchunk(k) {
+                Ok(pack) => pack.nchunks(),
+                // A worker that has some of the files reads those by themselves.
+                Err(error @ Error::Missing { .. }) => {
+                    self.files.unknown = Some((total, error));
+                    break;
+                }
+                Err(error) => return Err(error),
+            };
             if n == 0 {
                 return invalid("nchunks of a super-chunk", 0);
             }
+            starts.push(total);
+            most = most.max(n);
             total = total.saturating_add(n);
-            self.before.push(total);
             k = k.saturating_add(1);
+        }
+        if most > 0 {
+            self.files.starts = starts;
+            self.files.per = most;
         }
         Ok(())
     }
@@ -116,38 +185,23 @@ impl<T: Tree> Column<T> {
 
     /// Number of super-chunk files.
     pub fn nfiles(&self) -> u64 {
-        match self.per_file {
-            Some(n) => self.nchunks().div_ceil(n.max(1)),
-            None => (self.before.len() as u64).saturating_sub(1),
-        }
+        self.files.count(self.nchunks())
     }
 
-    /// The rows that super-chunk file `k`, from 1 on, holds.
-    pub fn rows_of_file(&self, k: u64) -> Range<u64> {
-        let chunks = self.chunks_of_file(k);
+    /// The rows that super-chunk files `files`, counted from 1, hold.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for files that are none of the dataset; where no super-chunk size is written
+    /// down, [`Error::Missing`] for the first file of which the count would have to be known.
+    pub fn rows_of_files(&self, files: RangeInclusive<u64>) -> Result<Range<u64>, Error> {
+        let (first, last, len) = (*files.start(), *files.end(), self.nfiles());
+        if first == 0 || first > last || last > len {
+            return Err(Error::OutOfRange { what: "super-chunk", index: last, len });
+        }
+        let chunks = self.files.chunks(first).start..self.files.chunks(last).end;
+        self.files.check(chunks.end.min(self.nchunks()).saturating_sub(1))?;
         let rows = self.chunk.checked_div(self.row).unwrap_or(0);
-        chunks.start.saturating_mul(rows).min(self.rows)..chunks.end.saturating_mul(rows).min(self.rows)
-    }
-
-    fn chunks_of_file(&self, k: u64) -> Range<u64> {
-        let k0 = k.saturating_sub(1);
-        match self.per_file {
-            Some(n) => {
-                let start = k0.saturating_mul(n);
-                start..start.saturating_add(n)
-            }
-            None => {
-                let at = |i: u64| usize::try_from(i).ok().and_then(|i| self.before.get(i)).copied();
-                at(k0).unwrap_or(0)..at(k).unwrap_or(0)
-            }
-        }
-    }
-
-    fn file_of_chunk(&self, i: u64) -> u64 {
-        match self.per_file {
-            Some(n) => i.checked_div(n).unwrap_or(0).saturating_add(1),
-            None => self.before.partition_point(|&before| before <= i) as u64,
-        }
+        Ok(chunks.start.saturating_mul(rows).min(self.rows)..chunks.end.saturating_mul(rows).min(self.rows))
     }
 
     fn dir(&self, k: u64) -> Result<&T, Error> {
@@ -156,8 +210,8 @@ impl<T: Tree> Column<T> {
         part.map(|part| &part.dir).ok_or(missing)
     }
 
-    /// Opens super-chunk `k` and checks that its chunks are those of this dataset.
-    fn file(&self, k: u64) -> Result<Bloscpack<File>, Error> {
+    /// Opens super-chunk `k`, from 1 on, by itself, and checks that its chunks are those of this dataset.
+    pub fn superchunk(&self, k: u64) -> Result<Bloscpack<File>, Error> {
         let file = match self.dir(k)?.open(&file_name(k), false) {
             Err(e) if e.kind == IoKind::NotFound => {
                 return Err(Error::Missing { structure: Structure::Bcolz, what: "super-chunk", number: k });
@@ -177,13 +231,14 @@ impl<T: Tree> Column<T> {
     }
 
     fn read_part(&self, pool: &mut Pool, i: u64, range: Range<usize>, out: &mut [u8]) -> Result<(), Error> {
-        let k = self.file_of_chunk(i);
+        self.files.check(i)?;
+        let k = self.files.of(i);
         let mut open = self.open.borrow_mut();
         if open.as_ref().is_none_or(|(held, _)| *held != k) {
-            *open = Some((k, self.file(k)?));
+            *open = Some((k, self.superchunk(k)?));
         }
         let Some((_, pack)) = open.as_ref() else { return Err(IoKind::NotFound.into()) };
-        let local = i.saturating_sub(self.chunks_of_file(k).start);
+        let local = i.saturating_sub(self.files.chunks(k).start);
         let plain = pack.chunk_range(local);
         if plain.start != local.saturating_mul(self.chunk) {
             return invalid("chunk of a super-chunk", i64::try_from(i).unwrap_or(i64::MAX));
@@ -200,19 +255,13 @@ impl<T: Tree> Column<T> {
             self.dir(k).ok().and_then(|d| d.open(&file_name(k), false).ok()).and_then(|f| f.size().ok())
         };
         let chunks = rows.saturating_mul(self.row).div_ceil(self.chunk.max(1));
-        let files = self.per_file.map_or(self.nfiles(), |n| chunks.div_ceil(n.max(1)));
-        (1..=files).map(|k| size(k).unwrap_or(0)).fold(0, u64::saturating_add)
+        (1..=self.files.count(chunks)).map(|k| size(k).unwrap_or(0)).fold(0, u64::saturating_add)
     }
 
     /// Writes every super-chunk that `content` touches; the new number of rows counts once
     /// [`Column::commit`] is called.
     pub(super) fn prepare(&mut self, pool: &mut Pool, content: &Content<'_>) -> Result<(), Error> {
-        let Some(per_file) = self.per_file else {
-            return Err(Error::Unsupported {
-                structure: Structure::Bcolz,
-                what: "changing a dataset whose storage has no superchunksize",
-            });
-        };
+        self.files.check(u64::MAX)?;
         self.open.replace(None);
         let changed = content.changed();
         let needed = content.nbytes().div_ceil(self.chunk);
@@ -222,8 +271,8 @@ impl<T: Tree> Column<T> {
         }
         let touched =
             changed.start.checked_div(self.chunk).unwrap_or(0)..changed.end.div_ceil(self.chunk).min(needed);
-        let first = touched.start.checked_div(per_file).unwrap_or(0).saturating_add(1);
-        let last = touched.end.saturating_sub(1).checked_div(per_file).unwrap_or(0).saturating_add(1);
+        let first = self.files.of(touched.start);
+        let last = self.files.of(touched.end.saturating_sub(1));
         // Rows that move are read from files that have not been replaced yet.
         let files: Vec<u64> = match content.nbytes() > self.nbytes() {
             true => (first..=last).rev().collect(),
@@ -250,7 +299,7 @@ impl<T: Tree> Column<T> {
         k: u64,
         touched: &Range<u64>,
     ) -> Result<(), Error> {
-        let chunks = self.chunks_of_file(k);
+        let chunks = self.files.chunks(k);
         let start = chunks.start.saturating_mul(self.chunk);
         let end = chunks.end.saturating_mul(self.chunk).min(content.nbytes());
         let options = Options {
@@ -261,7 +310,7 @@ impl<T: Tree> Column<T> {
             ..Options::default()
         };
         let old = match self.nfiles() >= k {
-            true => Some(self.file(k)?),
+            true => Some(self.superchunk(k)?),
             false => None,
         };
         let mut plain = Vec::new();
@@ -316,8 +365,14 @@ impl<T: Tree> Column<T> {
         Ok(())
     }
 
-    /// Overwrites bytes from `at` on within the room of their chunks; not atomic.
-    pub(super) fn set_in_place(&mut self, pool: &mut Pool, at: u64, data: &dyn ReadAt) -> Result<(), Error> {
+    /// Overwrites bytes from `at` on within the room of their chunks, or only finds out whether they fit.
+    pub(super) fn set_in_place(
+        &mut self,
+        pool: &mut Pool,
+        at: u64,
+        data: &dyn ReadAt,
+        only_try: bool,
+    ) -> Result<(), Error> {
         self.open.replace(None);
         let end = at.saturating_add(data.size()?);
         if end > self.nbytes() {
@@ -326,14 +381,20 @@ impl<T: Tree> Column<T> {
         let edit = Edit { params: self.params, ..Edit::default() };
         let mut now = at;
         while now < end {
-            let k = self.file_of_chunk(now.checked_div(self.chunk).unwrap_or(0));
-            let chunks = self.chunks_of_file(k);
+            let i = now.checked_div(self.chunk).unwrap_or(0);
+            self.files.check(i)?;
+            let k = self.files.of(i);
+            let chunks = self.files.chunks(k);
             let start = chunks.start.saturating_mul(self.chunk);
             let stop = end.min(chunks.end.saturating_mul(self.chunk));
             let part = Section { data, range: now.saturating_sub(at)..stop.saturating_sub(at) };
-            let file = self.dir(k)?.open(&file_name(k), true)?;
+            let file = self.dir(k)?.open(&file_name(k), !only_try)?;
             let mut pack = Bloscpack::open(file, &self.limits)?;
-            pack.set_in_place(pool, &edit, now.saturating_sub(start), &part)?;
+            let local = now.saturating_sub(start);
+            match only_try {
+                true => drop(pack.fit(pool, &edit, local, &part)?),
+                false => pack.set_in_place(pool, &edit, local, &part)?,
+            }
             now = stop;
         }
         Ok(())
@@ -343,7 +404,7 @@ impl<T: Tree> Column<T> {
     pub fn verify(&self, pool: &mut Pool) -> Result<Vec<(u64, Error)>, Error> {
         let mut damaged = Vec::new();
         for k in 1..=self.nfiles() {
-            let found = self.file(k).and_then(|pack| pack.verify(pool, true));
+            let found = self.superchunk(k).and_then(|pack| pack.verify(pool, true));
             match found {
                 Ok(report) => damaged.extend(report.damaged.first().map(|(_, error)| (k, *error))),
                 Err(error @ Error::Missing { .. }) => {

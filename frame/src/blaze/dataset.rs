@@ -4,23 +4,24 @@
 //! rename; then `sizes`; then surplus files are removed. Appending and cutting the end are so atomic.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::column::{Column, Part};
+use super::column::{Column, Part, default_superchunk};
 use super::storage::{
     MetaSyntax, Names, Storage, dflt_of, format, invalid, parse, plain_attributes, sizes_value,
     typed_attributes,
 };
 use crate::b2nd::dtype::Dtype;
-use crate::bcolz::{CParams, Sizes, Tree, default_chunklen, default_item, zero_of};
+use crate::bcolz::{CParams, Sizes, Tree, default_chunklen, default_item, growth, zero_of};
 use crate::error::{Error, IoKind};
 use crate::io::ReadAt;
 use crate::limits::Limits;
 use crate::packed::{self, Place, Strided};
 use crate::plain::{Content, Piece, Plain, check_range};
+use crate::rows::{Rows, count};
 use crate::value::{TextLimits, Value};
 use alloc::string::String;
 use alloc::vec::Vec;
 use blosc_core::Pool;
-use core::ops::Range;
+use core::ops::{Range, RangeInclusive};
 
 /// How a new dataset is laid out.
 #[derive(Clone, Debug)]
@@ -71,18 +72,6 @@ pub struct Blaze<T> {
     syntax: MetaSyntax,
     columns: Vec<(Vec<String>, Column<T>)>,
     durable: bool,
-}
-
-/// Whether a directory has the files of this layout and not those of bcolz.
-pub fn is_blaze<T: Tree>(root: &T) -> bool {
-    let has = |dir: &T, name: &str| dir.open(name, false).is_ok();
-    if has(root, "__rootdirs__") || has(root, "__attrs__") {
-        return false;
-    }
-    match root.enter("data") {
-        Ok(data) => !has(&data, "__0.blp"),
-        Err(_) => root.enter("meta").is_ok(),
-    }
 }
 
 /// Finds the super-chunks of the column at a path.
@@ -148,8 +137,7 @@ impl<T: Tree + Clone> Blaze<T> {
         let row = create.row.iter().try_fold(item, |n, &dim| n.checked_mul(dim)).unwrap_or(u64::MAX);
         let chunklen = create.chunklen.unwrap_or_else(|| default_chunklen(create.expectedlen, row.max(1)));
         let chunk = chunklen.saturating_mul(row).max(1);
-        let superchunk =
-            create.superchunk.unwrap_or((64u64 << 20).checked_div(chunk).unwrap_or(1).clamp(1, 1024));
+        let superchunk = create.superchunk.unwrap_or_else(|| default_superchunk(chunk));
         let dflt = create.dflt.clone().unwrap_or_else(|| match &create.names {
             Names::One(dtype) => zero_of(dtype),
             Names::Columns(_) => Value::Null,
@@ -197,7 +185,7 @@ impl<T: Tree + Clone> Blaze<T> {
 
     /// Sets the bytes of room at the end of each chunk that is written.
     pub fn reserve(mut self, bytes: u32) -> Self {
-        self.columns.iter_mut().for_each(|(_, column)| column.reserve = bytes);
+        self.set_reserve(bytes);
         self
     }
 
@@ -216,19 +204,41 @@ impl<T: Tree + Clone> Blaze<T> {
         &self.sizes
     }
 
-    /// Number of rows.
-    pub fn rows(&self) -> u64 {
-        self.sizes.rows()
-    }
-
-    /// Bytes of a packed row.
-    pub fn row_nbytes(&self) -> u64 {
-        self.columns.iter().fold(0, |n, (_, column)| n.saturating_add(column.row))
-    }
-
     /// The user's attributes, plain values also where the file has them typed.
     pub fn attrs(&self) -> Value {
         plain_attributes(&self.attrs)
+    }
+
+    /// The user's attributes as the file has them.
+    pub fn typed_attrs(&self) -> &Value {
+        &self.attrs
+    }
+
+    /// Replaces the user's attributes; the YAML syntax types those that are plain.
+    pub fn set_attrs(&mut self, attrs: &Value) -> Result<(), Error> {
+        let attrs = match self.syntax {
+            MetaSyntax::Json => attrs.clone(),
+            MetaSyntax::Yaml => typed_attributes(attrs),
+        };
+        write(&self.meta, "attributes", &attrs, self.syntax, self.durable)?;
+        self.attrs = attrs;
+        Ok(())
+    }
+
+    /// The rows that super-chunk files `files`, counted from 1, hold; reading those opens no other file.
+    ///
+    /// # Errors
+    /// As [`Column::rows_of_files`]; [`Error::Unsupported`] where the columns are cut differently.
+    pub fn rows_of_files(&self, files: RangeInclusive<u64>) -> Result<Range<u64>, Error> {
+        let mut found = None;
+        for (_, column) in &self.columns {
+            let rows = column.rows_of_files(files.clone())?;
+            if found.replace(rows.clone()).is_some_and(|before| before != rows) {
+                let what = "super-chunks of columns that are cut differently (name one column)";
+                return Err(Error::Unsupported { structure: crate::error::Structure::Bcolz, what });
+            }
+        }
+        found.ok_or(Error::OutOfRange { what: "super-chunk", index: *files.end(), len: 0 })
     }
 
     /// The syntax of the files in `meta/`.
@@ -252,78 +262,6 @@ impl<T: Tree + Clone> Blaze<T> {
 
     fn places(&self) -> Vec<Place> {
         packed::places(self.columns.iter().map(|(_, column)| column.row))
-    }
-
-    /// Adds packed rows at the end.
-    pub fn append(&mut self, pool: &mut Pool, data: &dyn ReadAt) -> Result<(), Error> {
-        let rows = self.rows();
-        self.splice(pool, rows..rows, data)
-    }
-
-    /// Overwrites packed rows from `row` on.
-    pub fn set(&mut self, pool: &mut Pool, row: u64, data: &dyn ReadAt) -> Result<(), Error> {
-        let n = self.whole_rows(data)?;
-        self.splice(pool, row..row.saturating_add(n), data)
-    }
-
-    /// As [`Blaze::set`], within the room of the chunks: nothing moves, but a crash can leave a chunk whose
-    /// checksum does not match.
-    ///
-    /// # Errors
-    /// [`Error::OutputTooSmall`] when a chunk does not fit any more.
-    pub fn set_in_place(&mut self, pool: &mut Pool, row: u64, data: &dyn ReadAt) -> Result<(), Error> {
-        let rows = self.whole_rows(data)?;
-        let bytes = self.row_nbytes();
-        let places = self.places();
-        for ((_, column), place) in self.columns.iter_mut().zip(places) {
-            let source = Strided { data, row: bytes, place, rows };
-            column.set_in_place(pool, row.saturating_mul(place.len), &source)?;
-        }
-        Ok(())
-    }
-
-    /// Removes rows; those behind them move up.
-    pub fn remove(&mut self, pool: &mut Pool, rows: Range<u64>) -> Result<(), Error> {
-        self.splice(pool, rows, &[0u8; 0].as_slice())
-    }
-
-    fn whole_rows(&self, data: &dyn ReadAt) -> Result<u64, Error> {
-        let (size, row) = (data.size()?, self.row_nbytes());
-        let value = i64::try_from(size).unwrap_or(i64::MAX);
-        let count = size.checked_div(row).filter(|n| n.checked_mul(row) == Some(size));
-        count.ok_or(Error::Param { name: "bytes", value, allowed: "whole rows" })
-    }
-
-    /// Replaces rows by packed rows.
-    pub fn splice(&mut self, pool: &mut Pool, rows: Range<u64>, data: &dyn ReadAt) -> Result<(), Error> {
-        let count = self.whole_rows(data)?;
-        let row = self.row_nbytes();
-        let places = self.places();
-        for ((_, column), place) in self.columns.iter_mut().zip(places) {
-            let source = Strided { data, row, place, rows: count };
-            let pieces = alloc::vec![Piece::New(&source, 0..count.saturating_mul(place.len))];
-            let range = rows.start.saturating_mul(place.len)..rows.end.saturating_mul(place.len);
-            column.prepare(pool, &Content::splice(column.nbytes(), range, pieces)?)?;
-        }
-        let gone = rows.end.saturating_sub(rows.start);
-        self.commit(self.rows().saturating_sub(gone).saturating_add(count))
-    }
-
-    /// Cuts rows off the end or adds rows of the default value.
-    pub fn resize(&mut self, pool: &mut Pool, rows: u64) -> Result<(), Error> {
-        for (path, column) in &mut self.columns {
-            let old = column.nbytes();
-            let Some(new) = rows.checked_mul(column.row) else {
-                return invalid("rows", i64::try_from(rows).unwrap_or(i64::MAX));
-            };
-            let item = default_item(&column.dtype, dflt_of(&self.storage.names, &self.storage.dflt, path));
-            let pieces = match new.checked_sub(old) {
-                Some(more) if more > 0 => alloc::vec![Piece::Fill(&item, more)],
-                _ => Vec::new(),
-            };
-            column.prepare(pool, &Content::splice(old, new.min(old)..old, pieces)?)?;
-        }
-        self.commit(rows)
     }
 
     fn commit(&mut self, rows: u64) -> Result<(), Error> {
@@ -373,5 +311,57 @@ impl<T: Tree + Clone> Plain for Blaze<T> {
 
     fn chunk_nbytes(&self) -> u64 {
         self.storage.chunklen.saturating_mul(self.row_nbytes()).max(1)
+    }
+}
+
+impl<T: Tree + Clone> Rows for Blaze<T> {
+    fn row_nbytes(&self) -> u64 {
+        self.columns.iter().fold(0, |n, (_, column)| n.saturating_add(column.row))
+    }
+
+    fn rows(&self) -> u64 {
+        self.sizes.rows()
+    }
+
+    fn splice(&mut self, pool: &mut Pool, rows: Range<u64>, data: &dyn ReadAt) -> Result<(), Error> {
+        let row = self.row_nbytes();
+        let count = count(row, data)?;
+        let places = self.places();
+        for ((_, column), place) in self.columns.iter_mut().zip(places) {
+            let source = Strided { data, row, place, rows: count };
+            let pieces = alloc::vec![Piece::New(&source, 0..count.saturating_mul(place.len))];
+            let range = rows.start.saturating_mul(place.len)..rows.end.saturating_mul(place.len);
+            column.prepare(pool, &Content::splice(column.nbytes(), range, pieces)?)?;
+        }
+        let gone = rows.end.saturating_sub(rows.start);
+        self.commit(self.rows().saturating_sub(gone).saturating_add(count))
+    }
+
+    fn resize(&mut self, pool: &mut Pool, rows: u64) -> Result<(), Error> {
+        for (path, column) in &mut self.columns {
+            let old = column.nbytes();
+            let (range, more) = growth(old, column.row, rows)?;
+            let item = default_item(&column.dtype, dflt_of(&self.storage.names, &self.storage.dflt, path));
+            column.prepare(pool, &Content::splice(old, range, alloc::vec![Piece::Fill(&item, more)])?)?;
+        }
+        self.commit(rows)
+    }
+
+    fn set_reserve(&mut self, bytes: u32) {
+        self.columns.iter_mut().for_each(|(_, column)| column.reserve = bytes);
+    }
+
+    fn set_in_place(&mut self, pool: &mut Pool, row: u64, data: &dyn ReadAt) -> Result<(), Error> {
+        let bytes = self.row_nbytes();
+        let rows = count(bytes, data)?;
+        let places = self.places();
+        // All of them must fit before any is written.
+        for only_try in [true, false] {
+            for ((_, column), &place) in self.columns.iter_mut().zip(&places) {
+                let source = Strided { data, row: bytes, place, rows };
+                column.set_in_place(pool, row.saturating_mul(place.len), &source, only_try)?;
+            }
+        }
+        Ok(())
     }
 }

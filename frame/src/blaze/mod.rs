@@ -15,6 +15,6 @@ mod shards;
 mod storage;
 
 pub use column::Column;
-pub use dataset::{Blaze, Create, is_blaze};
+pub use dataset::{Blaze, Create};
 pub use shards::{Shard, Shards};
 pub use storage::{MetaSyntax, Names, Storage};

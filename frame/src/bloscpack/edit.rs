@@ -10,6 +10,7 @@
 //! At every instant the file opens as the old or the new one. In place that is so because bytes behind the
 //! last chunk are ignored, the header is one write inside one 512-byte unit, and −1 in the table means
 //! "walk". The stored bytes of chunks that do not change are kept, their checksums verified on the way.
+//! New metadata that must go with the data (the shape of an array) makes it a new file always.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::header::{Header, Layout};
@@ -55,6 +56,8 @@ struct Plan {
     nchunks: u64,
     /// Chunks that are encoded anew.
     encode: Range<u64>,
+    /// New metadata as it is stored.
+    section: Option<Vec<u8>>,
 }
 
 impl<S: Store> Bloscpack<S> {
@@ -97,12 +100,28 @@ impl<S: Store> Bloscpack<S> {
         range: Range<u64>,
         pieces: Vec<Piece<'_>>,
     ) -> Result<(), Error> {
+        self.splice_with(pool, edit, range, pieces, None)
+    }
+
+    /// As [`Bloscpack::splice`], with new metadata in the same step. The section gets more room if it needs
+    /// more than was reserved.
+    pub fn splice_with(
+        &mut self,
+        pool: &mut Pool,
+        edit: &Edit,
+        range: Range<u64>,
+        pieces: Vec<Piece<'_>>,
+        metadata: Option<&Value>,
+    ) -> Result<(), Error> {
         let content = Content::splice(self.nbytes(), range, pieces)?;
-        if content.changed().is_empty() {
+        if content.changed().is_empty() && metadata.is_none() {
             return Ok(());
         }
         self.require_uniform()?;
-        let plan = self.plan(edit, &content)?;
+        let mut plan = self.plan(edit, &content)?;
+        if let Some(value) = metadata {
+            plan.section = Some(self.moved_section(&mut plan.header, value)?);
+        }
         if self.fits_in_place(&plan) {
             self.append_in_place(pool, edit, &content, &plan)?;
         } else {
@@ -123,7 +142,29 @@ impl<S: Store> Bloscpack<S> {
                     let at = self.table.saturating_add(i.saturating_mul(8));
                     at.checked_rem(UNIT).is_some_and(|at| at <= UNIT.saturating_sub(8))
                 }));
-        growing && same_table && known && whole
+        growing && same_table && known && whole && plan.section.is_none()
+    }
+
+    /// The metadata of a file that is written anew, so that its room can change.
+    fn moved_section(&self, header: &mut Header, value: &Value) -> Result<Vec<u8>, Error> {
+        match (self.meta_header, header.layout) {
+            (Some(meta), _) => {
+                let (checksum, codec) = (meta.checksum, meta.codec);
+                let options = MetaOptions { checksum, codec, ..MetaOptions::default() };
+                metadata::rebuild(&meta, value, &options).or_else(|_| Ok(metadata::build(value, &options)?.1))
+            }
+            (None, Layout::Mono) => {
+                let text = value.to_json().into_bytes();
+                let (asked, limit) = (text.len() as u64, i32::MAX as u64);
+                let too_long = Error::Limit { what: "bytes of metadata", asked, limit };
+                header.meta_size =
+                    u32::try_from(asked).ok().filter(|&n| u64::from(n) <= limit).ok_or(too_long)?;
+                Ok(text)
+            }
+            (None, _) => {
+                Err(Error::Param { name: "metadata", value: 0, allowed: "only in files that have some" })
+            }
+        }
     }
 
     fn append_in_place(
@@ -179,6 +220,7 @@ impl<S: Store> Bloscpack<S> {
             (&self.index, &self.header, &self.limits, self.size, self.table);
         self.source.rewrite(&mut |old, new| {
             let view = View { source: old, size, header, index, limits };
+            let table = write_head(plan, old, table, new)?;
             write_edited(pool, edit, content, plan, &view, table, new)
         })
     }
@@ -296,7 +338,7 @@ impl<S: WriteAt> Bloscpack<S> {
         let start = changed.start.checked_div(step).unwrap_or(0);
         let end = if fresh { nchunks } else { changed.end.div_ceil(step).min(nchunks) };
         let start = if fresh { 0 } else { start };
-        Ok(Plan { header, nchunks, encode: start..end.max(start) })
+        Ok(Plan { header, nchunks, encode: start..end.max(start), section: None })
     }
 
     /// Overwrites decoded bytes within the room their chunks have (§7.1). Not atomic: a crash in between
@@ -311,16 +353,32 @@ impl<S: WriteAt> Bloscpack<S> {
         at: u64,
         data: &dyn ReadAt,
     ) -> Result<(), Error> {
+        for (offset, chunk) in self.fit(pool, edit, at, data)? {
+            put_chunk(&mut self.source, offset, &self.header, &chunk)?;
+        }
+        self.source.sync()?;
+        self.reopen()
+    }
+
+    /// Encodes the chunks that new bytes from `at` on change, each as long as the one in its place; returns
+    /// where they belong.
+    pub(crate) fn fit(
+        &mut self,
+        pool: &mut Pool,
+        edit: &Edit,
+        at: u64,
+        data: &dyn ReadAt,
+    ) -> Result<Vec<(u64, Vec<u8>)>, Error> {
         let n = data.size()?;
         let content = Content::splice(self.nbytes(), at..at.saturating_add(n), vec![Piece::New(data, 0..n)])?;
+        let mut fitting = Vec::new();
         if n == 0 {
-            return Ok(());
+            return Ok(fitting);
         }
         self.require_uniform()?;
         let plan = self.plan(edit, &content)?;
         let mut buffer = Vec::new();
-        let mut writes = Vec::new();
-        for i in plan.encode.clone() {
+        for i in plan.encode {
             let slot = self.view().stored(i)?;
             let mut chunk = encode_part(pool, edit, &content, &self.view(), &self.header, i, &mut buffer)?;
             let needed = chunk.len() as u64;
@@ -328,13 +386,9 @@ impl<S: WriteAt> Bloscpack<S> {
             if !widen(&mut chunk, given) {
                 return Err(Error::OutputTooSmall { needed, given });
             }
-            writes.push((slot.offset, chunk));
+            fitting.push((slot.offset, chunk));
         }
-        for (offset, chunk) in writes {
-            put_chunk(&mut self.source, offset, &self.header, &chunk)?;
-        }
-        self.source.sync()?;
-        self.reopen()
+        Ok(fitting)
     }
 }
 
@@ -370,7 +424,23 @@ fn put_chunk<W: WriteAt + ?Sized>(
     Ok(digest_at.saturating_add(digest.as_ref().len() as u64))
 }
 
-/// Writes the whole new file.
+/// Writes header and metadata of the new file; returns where its table starts.
+fn write_head(plan: &Plan, old: &dyn ReadAt, table: u64, new: &mut dyn WriteAt) -> Result<u64, Error> {
+    let (bytes, n) = plan.header.encode();
+    new.write_at(0, bytes.get(..n).unwrap_or_default())?;
+    match &plan.section {
+        Some(section) => {
+            new.write_at(n as u64, section)?;
+            Ok((n as u64).saturating_add(section.len() as u64))
+        }
+        None => {
+            copy(old, n as u64..table, new, n as u64)?;
+            Ok(table)
+        }
+    }
+}
+
+/// Writes chunks and table of the new file.
 fn write_edited(
     pool: &mut Pool,
     edit: &Edit,
@@ -380,9 +450,6 @@ fn write_edited(
     table: u64,
     new: &mut dyn WriteAt,
 ) -> Result<(), Error> {
-    let (bytes, n) = plan.header.encode();
-    new.write_at(0, bytes.get(..n).unwrap_or_default())?;
-    copy(old.source, n as u64..table, new, n as u64)?;
     let entries = plan.header.table_len();
     let mut at = table.saturating_add(entries.saturating_mul(8));
     let mut starts = Vec::new();

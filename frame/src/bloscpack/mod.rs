@@ -27,6 +27,7 @@ mod index;
 mod metadata;
 mod numpy;
 mod reader;
+mod rows;
 #[cfg(feature = "std")]
 mod stream;
 mod verify;
@@ -42,6 +43,7 @@ pub use metadata::{MetaCodec, MetaHeader, MetaOptions, Room};
 pub(crate) use numpy::parse_dtype;
 pub use numpy::{Numpy, Order};
 pub use reader::Bloscpack;
+pub use rows::PackRows;
 #[cfg(feature = "std")]
 pub use stream::StreamReader;
 pub use verify::Report;

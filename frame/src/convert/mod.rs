@@ -1,8 +1,8 @@
 //! Conversion among all containers: bloscpack, bcolz, Blaze, contiguous and sparse frames, b2nd, `.npy`.
 //!
 //! ```text
-//! open_any(path) → Input: decoded bytes, and what is known about them (dtype, shape, order, metadata)
-//! convert(input, target, path) → the new container, and a list of what it could not hold
+//! open_any(path) → Opened: decoded bytes, and what is known about them (dtype, shape, order, metadata)
+//! convert(opened, target, path) → the new container, and a list of what it could not hold
 //! ```
 //! Data streams through one chunk's worth of memory. A name is never replaced: `path` must be free.
 //!
@@ -14,9 +14,10 @@
 //! | cframe, sframe | item size, metadata as vlmetalayers |
 //! | npy | dtype, shape, order |
 
-mod input;
-mod msgpack;
+mod decoded;
+pub(crate) mod msgpack;
 mod target;
+mod write;
 
-pub use input::{About, Input, open_any, open_raw};
 pub use target::{Packing, Target, convert};
+pub use write::blosc1_params;

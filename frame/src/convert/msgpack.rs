@@ -10,7 +10,7 @@ use rmp::Marker;
 const DEPTH: u32 = 64;
 
 /// The value as MessagePack.
-pub(super) fn write(value: &Value) -> Vec<u8> {
+pub(crate) fn write(value: &Value) -> Vec<u8> {
     let mut out = Vec::new();
     put(value, &mut out);
     out
@@ -61,7 +61,7 @@ fn put(value: &Value, out: &mut Vec<u8>) {
 }
 
 /// The value of a whole MessagePack text; `None` for what has no counterpart, such as bytes.
-pub(super) fn read(bytes: &[u8]) -> Option<Value> {
+pub(crate) fn read(bytes: &[u8]) -> Option<Value> {
     let mut rest = bytes;
     let value = take(&mut rest, DEPTH)?;
     rest.is_empty().then_some(value)

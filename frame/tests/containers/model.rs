@@ -1,4 +1,9 @@
 //! Random edits of rows, applied to a plain vector and to a container alike.
+#![allow(dead_code)] // each test uses its part
+
+use blosc_core::Pool;
+use blosc_frame::plain::Plain;
+use blosc_frame::{Error, Rows};
 
 /// A small generator with a fixed seed: runs repeat exactly.
 pub struct Random(pub u64);
@@ -57,6 +62,16 @@ impl Edit {
         }
     }
 
+    /// Makes the edit in a container.
+    pub fn make(&self, rows: &mut dyn Rows, pool: &mut Pool) -> Result<(), Error> {
+        match self {
+            Edit::Append(data) => rows.append(pool, data),
+            Edit::Set(at, data) => rows.set(pool, *at, data),
+            Edit::Remove(from, to) => rows.remove(pool, *from..*to),
+            Edit::Resize(n) => rows.resize(pool, *n),
+        }
+    }
+
     pub fn apply(&self, model: &mut Vec<u8>, row: usize, fill: &[u8]) {
         match self {
             Edit::Append(data) => model.extend_from_slice(data),
@@ -71,4 +86,11 @@ impl Edit {
             }
         }
     }
+}
+
+/// All decoded bytes.
+pub fn all(plain: &dyn Plain, pool: &mut Pool) -> Result<Vec<u8>, Error> {
+    let mut out = vec![0; plain.nbytes() as usize];
+    plain.read_plain(pool, 0, &mut out)?;
+    Ok(out)
 }

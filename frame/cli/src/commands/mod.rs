@@ -69,7 +69,10 @@ pub fn run(args: Args) -> Result<()> {
         },
         Command::Trim(args) => rows::trim(&args),
         Command::Column(args) => rows::column(&args),
-        Command::Insert(args) => array::insert(&args),
+        Command::Insert(args) => match rows::open(&args.array)? {
+            Some(rows) => rows::insert(rows, &args),
+            None => array::insert(&args),
+        },
         Command::Delete(args) => match rows::open(&args.array)? {
             Some(rows) => rows::delete(rows, &args),
             None => array::delete(&args),

@@ -1,188 +1,35 @@
 //! Changing bloscpack files, bcolz and Blaze directories: rows of equal size.
 
-use crate::args::{Append, Column, ColumnAction, Delete, Resize, Set, Trim};
+use crate::args::{Append, Column, ColumnAction, Delete, Insert, Resize, Set, Trim};
 use crate::failure::{Failure, Result};
 use crate::source::plain::failure;
 use crate::{detect, source};
-use blosc_core::{Chunk, Params, Pool};
+use blosc_core::Pool;
+use blosc_frame::Limits;
+use blosc_frame::any::{About, Opened, open_any_mut};
 use blosc_frame::b2nd::dtype::Dtype;
 use blosc_frame::b2nd::npy::NpyHeader;
-use blosc_frame::bcolz::{CArray, CTable, Create};
-use blosc_frame::blaze::{Blaze, is_blaze};
-use blosc_frame::bloscpack::{Bloscpack, Edit, MetaOptions, Numpy, Order};
-use blosc_frame::io::{FsDir, Offset, PathFile, ReadAt};
-use blosc_frame::plain::Plain;
-use blosc_frame::{Error, Limits};
+use blosc_frame::bcolz::{CTable, Create};
+use blosc_frame::io::{FsDir, Offset, ReadAt};
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::Path;
 
-/// A container that can be changed row by row.
-pub enum Rows {
-    /// A bloscpack file; a row is an item, or a row of its array.
-    Pack(Box<Bloscpack<PathFile>>, Edit),
-    /// A bcolz column.
-    Column(Box<CArray<FsDir>>),
-    /// A bcolz table.
-    Table(CTable<FsDir>),
-    /// A Blaze directory.
-    Blaze(Box<Blaze<FsDir>>),
-}
-
-/// Opens `path` when it is one of these kinds.
-pub fn open(path: &Path) -> Result<Option<Rows>> {
-    let fail = failure(path);
-    let limits = Limits::NONE;
-    if path.is_dir() {
-        if path.join("chunks.b2frame").is_file() || detect::directory(path).is_none() {
-            return Ok(None);
+/// Opens `path` to change it, when it is one of these kinds.
+pub fn open(path: &Path) -> Result<Option<Opened>> {
+    let rows = match path.is_dir() {
+        true => !path.join("chunks.b2frame").is_file() && detect::directory(path)?.is_some(),
+        false => {
+            let mut head = [0; 4];
+            File::open(path).and_then(|mut f| f.read_exact(&mut head)).is_ok() && detect::is_rows(&head)
         }
-        let root = FsDir::open(path).map_err(|e| Failure::at(path, e))?;
-        let rows = if path.join("__rootdirs__").exists() {
-            Rows::Table(CTable::open(root, &limits).map_err(&fail)?)
-        } else if is_blaze(&root) {
-            Rows::Blaze(Box::new(Blaze::open(&root, &limits).map_err(&fail)?))
-        } else {
-            Rows::Column(Box::new(CArray::open(root, &limits).map_err(&fail)?))
-        };
-        return Ok(Some(rows));
-    }
-    let mut head = [0; 4];
-    let is_pack = File::open(path).and_then(|mut f| f.read_exact(&mut head)).is_ok() && head == *b"blpk";
-    if !is_pack {
-        return Ok(None);
-    }
-    let store = PathFile::open_rw(path).map_err(|e| Failure::at(path, e))?;
-    let pack = Bloscpack::open(store, &limits).map_err(&fail)?;
-    // New chunks are written as the last one was.
-    let mut params = Params { blosc1: true, ..Params::new(u32::from(pack.header().typesize).max(1)) };
-    if let Some(last) = pack.nchunks().checked_sub(1) {
-        let bytes = pack.chunk_bytes(last).map_err(&fail)?;
-        let header = *Chunk::parse(&bytes)?.header();
-        params.typesize = header.typesize.into();
-        params = params.codec(header.codec).filters(header.filters);
-    }
-    Ok(Some(Rows::Pack(Box::new(pack), Edit { params, ..Edit::default() })))
-}
-
-/// As [`open`], when nothing else will do.
-pub fn require(path: &Path) -> Result<Rows> {
-    open(path)?.ok_or_else(|| Failure::at(path, "not a bloscpack file, bcolz or Blaze directory"))
-}
-
-/// Bytes of a row.
-fn row_of<R: ReadAt>(pack: &Bloscpack<R>, numpy: Option<&Numpy>) -> u64 {
-    let row = match numpy {
-        Some(n) => {
-            n.shape.iter().skip(1).fold(u64::from(n.dtype.itemsize()), |n, &dim| n.saturating_mul(dim))
-        }
-        None => pack.header().typesize.into(),
     };
-    row.max(1)
+    rows.then(|| open_any_mut(path, &Limits::NONE).map_err(failure(path))).transpose()
 }
 
-/// What is done to the rows.
-enum Change<'a> {
-    Append(&'a dyn ReadAt),
-    Set(u64, &'a dyn ReadAt, bool),
-    Remove(u64, u64),
-    Resize(u64),
-    Trim(u64),
-}
-
-impl Rows {
-    fn change(&mut self, pool: &mut Pool, change: &Change<'_>) -> std::result::Result<(), Error> {
-        let whole = |row: u64, n: u64| {
-            n.checked_mul(row).ok_or(Error::OutOfRange { what: "row", index: n, len: u64::MAX })
-        };
-        match self {
-            Rows::Pack(pack, edit) => {
-                let numpy = pack.numpy()?;
-                let row = row_of(pack, numpy.as_ref());
-                let len = pack.nbytes();
-                let new_len = match change {
-                    Change::Append(data) => len.saturating_add(data.size()?),
-                    Change::Set(..) => len,
-                    Change::Remove(from, to) => len.saturating_sub(whole(row, to.saturating_sub(*from))?),
-                    Change::Resize(rows) => whole(row, *rows)?,
-                    Change::Trim(rows) => len.saturating_sub(whole(row, *rows)?),
-                };
-                let metadata = new_shape(numpy, pack, row, new_len)?;
-                if let Some(metadata) = &metadata {
-                    pack.check_metadata(metadata, &MetaOptions::default())?;
-                }
-                match change {
-                    Change::Append(data) => pack.append(pool, edit, data)?,
-                    Change::Set(at, data, false) => pack.set(pool, edit, whole(row, *at)?, data)?,
-                    Change::Set(at, data, true) => pack.set_in_place(pool, edit, whole(row, *at)?, data)?,
-                    Change::Remove(from, to) => {
-                        pack.remove(pool, edit, whole(row, *from)?..whole(row, *to)?)?
-                    }
-                    Change::Resize(_) | Change::Trim(_) => pack.resize(pool, edit, new_len, &[0])?,
-                }
-                metadata.map_or(Ok(()), |metadata| pack.set_metadata(&metadata, &MetaOptions::default()))
-            }
-            Rows::Column(column) => match change {
-                Change::Append(data) => column.append(pool, data),
-                Change::Set(at, data, _) => column.set(pool, *at, data),
-                Change::Remove(from, to) => column.remove(pool, *from..*to),
-                Change::Resize(rows) => column.resize(pool, *rows),
-                Change::Trim(rows) => column.trim(pool, *rows),
-            },
-            Rows::Table(table) => match change {
-                Change::Append(data) => table.append(pool, data),
-                Change::Set(at, data, _) => table.set(pool, *at, data),
-                Change::Remove(from, to) => table.remove(pool, *from..*to),
-                Change::Resize(rows) => table.resize(pool, *rows),
-                Change::Trim(rows) => table.trim(pool, *rows),
-            },
-            Rows::Blaze(set) => match change {
-                Change::Append(data) => set.append(pool, data),
-                Change::Set(at, data, false) => set.set(pool, *at, data),
-                Change::Set(at, data, true) => set.set_in_place(pool, *at, data),
-                Change::Remove(from, to) => set.remove(pool, *from..*to),
-                Change::Resize(rows) => set.resize(pool, *rows),
-                Change::Trim(rows) => {
-                    let (have, index) = (set.rows(), *rows);
-                    let left =
-                        have.checked_sub(index).ok_or(Error::OutOfRange { what: "row", index, len: have })?;
-                    set.resize(pool, left)
-                }
-            },
-        }
-    }
-}
-
-/// The metadata of an array whose number of rows changes; bloscpack itself would leave it wrong.
-fn new_shape(
-    numpy: Option<Numpy>,
-    pack: &Bloscpack<PathFile>,
-    row: u64,
-    len: u64,
-) -> std::result::Result<Option<blosc_frame::value::Value>, Error> {
-    let Some(mut numpy) = numpy.filter(|_| len != pack.nbytes()) else { return Ok(None) };
-    let structure = blosc_frame::Structure::BloscpackMetadata;
-    if numpy.order == Order::F && numpy.shape.len() > 1 {
-        return Err(Error::Unsupported {
-            structure,
-            what: "changing the length of an array in Fortran order",
-        });
-    }
-    let (Some(first), 0) = (numpy.shape.first_mut(), len % row) else {
-        let value = i64::try_from(len).unwrap_or(i64::MAX);
-        return Err(Error::Param { name: "bytes", value, allowed: "whole rows of the array" });
-    };
-    *first = len / row;
-    let mut metadata = pack.metadata().cloned().unwrap_or(blosc_frame::value::Value::Null);
-    let fresh = numpy.to_metadata()?;
-    if let Some(shape) = fresh.get("shape") {
-        metadata.set("shape", shape.clone());
-    }
-    Ok(Some(metadata))
-}
-
-/// Data from a file, the items of a `.npy` file, or standard input kept in a file meanwhile.
-fn data(path: &Path) -> Result<Offset<File>> {
+/// The items of a `.npy` file, which must be what the container has, or plain bytes; standard input is
+/// kept in a file meanwhile.
+fn data(path: &Path, about: &About) -> Result<Offset<File>> {
     let mut offset = 0;
     let file = if path == Path::new("-") {
         let mut file = tempfile::tempfile()?;
@@ -194,50 +41,110 @@ fn data(path: &Path) -> Result<Offset<File>> {
         if path.extension().is_some_and(|e| e == "npy") {
             let mut head = Vec::new();
             file.by_ref().take(66_000).read_to_end(&mut head)?;
+            let header = NpyHeader::parse(&head).map_err(failure(path))?;
             offset = NpyHeader::length(&head).map_err(failure(path))? as u64;
+            check_items(path, &header, about)?;
+            let (have, want) = (file.size()?.saturating_sub(offset), header.nbytes().unwrap_or(u64::MAX));
+            if have != want {
+                return Err(Failure::at(path, format!("has {have} bytes of items, its header says {want}")));
+            }
         }
         file
     };
     Offset::new(file, offset).map_err(|e| Failure::at(path, e))
 }
 
-fn apply(path: &Path, rows: &mut Rows, change: &Change<'_>, threads: usize) -> Result<()> {
-    rows.change(&mut Pool::new(threads), change).map_err(failure(path))
+/// Refuses items that would be taken for something else.
+fn check_items(path: &Path, header: &NpyHeader, about: &About) -> Result<()> {
+    if let Some(dtype) = about.dtype.as_ref().filter(|dtype| **dtype != header.dtype) {
+        return Err(Failure::at(path, format!("items of {}, but the container has {dtype}", header.dtype)));
+    }
+    if header.fortran && header.shape.len() > 1 {
+        return Err(Failure::at(path, "items in Fortran order; save them in C order"));
+    }
+    if let Some(shape) = &about.shape
+        && header.shape.iter().skip(1).ne(shape.iter().skip(1))
+    {
+        let text = format!("rows of shape {:?}, but the container has {:?}", &header.shape[1..], &shape[1..]);
+        return Err(Failure::at(path, text));
+    }
+    Ok(())
 }
 
 /// `blosc append`.
-pub fn append(mut rows: Rows, args: &Append) -> Result<()> {
-    let data = data(&args.input)?;
-    apply(&args.frame, &mut rows, &Change::Append(&data), args.threads)
+pub fn append(mut opened: Opened, args: &Append) -> Result<()> {
+    let data = data(&args.input, &opened.about)?;
+    if args.axis.is_some_and(|axis| axis != 0) {
+        return Err(Failure::Usage("--axis: rows are appended here".into()));
+    }
+    opened.data.set_reserve(args.reserve);
+    opened.data.append(&mut Pool::new(args.threads), &data).map_err(failure(&args.frame))
 }
 
 /// `blosc set`.
-pub fn set(mut rows: Rows, args: &Set) -> Result<()> {
-    let data = data(&args.input)?;
-    let (start, _) = source::one_dimension(&args.start, &[], u64::MAX)?;
-    apply(&args.array, &mut rows, &Change::Set(start, &data, args.in_place), args.run.threads)
+pub fn set(mut opened: Opened, args: &Set) -> Result<()> {
+    let data = data(&args.input, &opened.about)?;
+    if !args.step.is_empty() {
+        return Err(Failure::Usage("--step: only arrays are set with steps".into()));
+    }
+    let rows = opened.data.rows();
+    let (start, stop) = source::one_dimension(&args.start, &args.stop, rows)?;
+    let size = data.size()?;
+    let asked = stop.saturating_sub(start).saturating_mul(opened.data.row_nbytes());
+    if !args.stop.is_empty() && size != asked {
+        return Err(Failure::Usage(format!("rows {start}..{stop} take {asked} bytes, the input has {size}")));
+    }
+    let pool = &mut source::pool(&args.run);
+    opened.data.set_reserve(args.reserve);
+    match args.in_place {
+        true => opened.data.set_in_place(pool, start, &data),
+        false => opened.data.set(pool, start, &data),
+    }
+    .map_err(failure(&args.array))
 }
 
 /// `blosc resize`.
-pub fn resize(mut rows: Rows, args: &Resize) -> Result<()> {
-    let [n] = args.shape.as_slice() else {
-        return Err(Failure::Usage("--shape: one number, the rows".into()));
-    };
-    apply(&args.array, &mut rows, &Change::Resize(*n), 1)
+pub fn resize(mut opened: Opened, args: &Resize) -> Result<()> {
+    let inner = opened.about.shape.as_deref().and_then(|shape| shape.get(1..)).unwrap_or_default();
+    let (rows, rest) = args.shape.split_first().unwrap_or((&0, &[]));
+    if !rest.is_empty() && rest != inner {
+        return Err(Failure::Usage("--shape: only the number of rows can change here".into()));
+    }
+    opened.data.resize(&mut Pool::new(0), *rows).map_err(failure(&args.array))
+}
+
+/// `blosc insert`.
+pub fn insert(mut opened: Opened, args: &Insert) -> Result<()> {
+    let data = data(&args.input, &opened.about)?;
+    rows_only(args.axis)?;
+    opened.data.insert(&mut source::pool(&args.run), args.at, &data).map_err(failure(&args.array))
 }
 
 /// `blosc delete`.
-pub fn delete(mut rows: Rows, args: &Delete) -> Result<()> {
-    if args.axis != 0 {
-        return Err(Failure::Usage("--axis: only rows can be deleted here".into()));
+pub fn delete(mut opened: Opened, args: &Delete) -> Result<()> {
+    rows_only(args.axis)?;
+    opened.data.remove(&mut Pool::new(0), args.start..args.stop).map_err(failure(&args.array))
+}
+
+fn rows_only(axis: usize) -> Result<()> {
+    if axis != 0 {
+        return Err(Failure::Usage("--axis: only rows can be inserted and deleted here".into()));
     }
-    apply(&args.array, &mut rows, &Change::Remove(args.start, args.stop), 1)
+    Ok(())
 }
 
 /// `blosc trim`.
 pub fn trim(args: &Trim) -> Result<()> {
-    let mut rows = require(&args.container)?;
-    apply(&args.container, &mut rows, &Change::Trim(args.rows), 1)
+    let path = args.container.as_path();
+    let none = || Failure::at(path, "not a bloscpack file, bcolz or Blaze directory");
+    let mut pool = Pool::new(0);
+    if args.ragged {
+        let root = FsDir::open(path).map_err(|e| Failure::at(path, e))?;
+        let table = CTable::open_ragged(root, &Limits::NONE);
+        table.and_then(|mut table| table.repair(&mut pool)).map_err(failure(path))?;
+    }
+    let mut opened = open(path)?.ok_or_else(none)?;
+    opened.data.trim(&mut pool, args.rows).map_err(failure(path))
 }
 
 /// `blosc column`.
@@ -247,17 +154,41 @@ pub fn column(args: &Column) -> Result<()> {
             table
         }
     };
-    let Rows::Table(mut table) = require(path)? else {
+    if !path.join("__rootdirs__").is_file() {
         return Err(Failure::at(path, "not a bcolz table"));
-    };
+    }
+    let root = FsDir::open(path).map_err(|e| Failure::at(path, e))?;
+    let mut table = CTable::open(root, &Limits::NONE).map_err(failure(path))?;
     match &args.action {
         ColumnAction::Add { name, input, dtype, .. } => {
-            let dtype = Dtype::parse(dtype).map_err(|e| Failure::Usage(format!("--dtype: {e}")))?;
-            let create = Create { expectedlen: table.rows(), ..Create::new(dtype) };
-            table.add_column(&mut Pool::new(0), name, &create, &data(input)?)
+            let (dtype, row) = column_items(input, dtype.as_deref())?;
+            let rows = blosc_frame::Rows::rows(&table);
+            let about = About {
+                dtype: Some(dtype.clone()),
+                shape: Some([rows].iter().chain(&row).copied().collect()),
+                ..About::default()
+            };
+            let create = Create { expectedlen: rows, row, ..Create::new(dtype) };
+            table.add_column(&mut Pool::new(0), name, &create, &data(input, &about)?)
         }
         ColumnAction::Rm { name, .. } => table.remove_column(name),
         ColumnAction::Mv { name, to, .. } => table.rename_column(name, to),
     }
     .map_err(failure(path))
+}
+
+/// Type of a new column's items and shape of its rows: what the `.npy` file or `--dtype` says.
+fn column_items(input: &Path, dtype: Option<&str>) -> Result<(Dtype, Vec<u64>)> {
+    let dtype = dtype.map(Dtype::parse).transpose().map_err(|e| Failure::Usage(format!("--dtype: {e}")))?;
+    if input.extension().is_some_and(|e| e == "npy") {
+        let mut head = Vec::new();
+        File::open(input)
+            .and_then(|f| f.take(66_000).read_to_end(&mut head))
+            .map_err(|e| Failure::at(input, e))?;
+        let header = NpyHeader::parse(&head).map_err(failure(input))?;
+        return Ok((dtype.unwrap_or(header.dtype), header.shape.iter().skip(1).copied().collect()));
+    }
+    let dtype =
+        dtype.ok_or_else(|| Failure::Usage("--dtype: needed unless the items are a .npy file".into()));
+    Ok((dtype?, Vec::new()))
 }

@@ -5,6 +5,7 @@ use super::{Source, one_dimension, pool};
 use crate::args::Input;
 use crate::failure::{Failure, Result};
 use blosc_core::Pool;
+use blosc_frame::Rows;
 use blosc_frame::bcolz::{CArray, CTable, numpy_name};
 use blosc_frame::io::FsDir;
 use blosc_frame::plain::Plain;

@@ -5,7 +5,9 @@ use super::{Source, one_dimension, pool};
 use crate::args::Input;
 use crate::failure::{Failure, Result};
 use blosc_core::Pool;
-use blosc_frame::blaze::{Blaze, MetaSyntax, Shards};
+use blosc_frame::Rows;
+use blosc_frame::any::open_shards;
+use blosc_frame::blaze::{Blaze, MetaSyntax};
 use blosc_frame::io::FsDir;
 use blosc_frame::plain::Plain;
 use serde_json::{Value, json};
@@ -29,9 +31,7 @@ impl BlazeSource {
         let set = if path.is_dir() {
             Blaze::open(&FsDir::open(path).map_err(|e| Failure::at(path, e))?, &limits)
         } else {
-            let text = std::fs::read(path).map_err(|e| Failure::at(path, e))?;
-            let shards = Shards::parse(&text, false).map_err(&fail)?;
-            shards.open(crate::output::parent(path), &limits)
+            open_shards(path, &limits, input.anywhere)
         };
         let set = set.map_err(&fail)?;
         if let Some(name) = &input.column {

@@ -50,7 +50,11 @@ pub fn open(input: &Input) -> Result<Box<dyn Source>> {
         if input.kind.is_none() && store::is_directory(path) {
             return Ok(Box::new(store::StoreSource::directory(path)?));
         }
-        let kind = input.kind.or_else(|| detect::directory(path)).ok_or_else(|| {
+        let kind = match input.kind {
+            Some(kind) => Some(kind),
+            None => detect::directory(path)?,
+        };
+        let kind = kind.ok_or_else(|| {
             Failure::at(path, "a directory, but neither a sparse frame nor a bcolz or Blaze root")
         })?;
         return match kind {
@@ -79,10 +83,6 @@ pub fn open(input: &Input) -> Result<Box<dyn Source>> {
     }
     let mut file = File::open(path).map_err(|e| Failure::at(path, e))?;
     let size = file.metadata().map_err(|e| Failure::at(path, e))?.len();
-    if input.kind == Some(Kind::Blaze) {
-        // A manifest of shards, whose data lies elsewhere.
-        return Ok(Box::new(blaze::BlazeSource::new(path, max_output(input, 1 << 40), input)?));
-    }
     let mut head = Vec::new();
     file.seek(SeekFrom::Start(input.offset)).map_err(|e| Failure::at(path, e))?;
     (&mut file).take(64).read_to_end(&mut head).map_err(|e| Failure::at(path, e))?;
@@ -101,6 +101,8 @@ pub fn open(input: &Input) -> Result<Box<dyn Source>> {
             Ok(Box::new(bloscpack::open(path, file, input.offset, max, &input.run)?))
         }
         Kind::Frame | Kind::B2nd => array::or_frame(frame::FrameSource::open(path, file, input)?, input),
+        // A manifest of shards, whose data lies elsewhere.
+        Kind::Blaze => Ok(Box::new(blaze::BlazeSource::new(path, max_output(input, 1 << 40), input)?)),
         other => Err(unsupported(path, other)),
     }
 }

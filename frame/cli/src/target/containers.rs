@@ -7,10 +7,11 @@ use crate::source::plain::{failure, limits};
 use crate::{args, detect, source};
 use blosc_core::{Params, Pool};
 use blosc_frame::Limits;
+use blosc_frame::any::{Opened, open_any, open_raw};
 use blosc_frame::b2nd::dtype::Dtype;
 use blosc_frame::blaze::MetaSyntax;
 use blosc_frame::bloscpack::{Options, Spare};
-use blosc_frame::convert::{Input, Packing, Target, convert, open_any, open_raw};
+use blosc_frame::convert::{Packing, Target, blosc1_params, convert};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -78,15 +79,23 @@ pub fn run_convert(args: &Convert, format: Format) -> Result<()> {
     let path = args.input.input.as_path();
     let max = source::max_output(&args.input, u64::MAX / 256);
     let input = open_any(path, &limits(max)).map_err(failure(path))?;
-    let mut params = Params::new(1).codec(args.codec.unwrap_or(blosc_core::Codec::BloscLz));
-    params.level = args.level.unwrap_or(5);
+    let mut params = input.about.params.unwrap_or(Params::new(1));
+    if matches!(format, Format::Bloscpack | Format::Bcolz | Format::Blaze) {
+        params = blosc1_params(&params);
+    } else {
+        params.blosc1 = false;
+    }
+    if let Some(codec) = args.codec {
+        (params.codec, params.codec_meta) = (codec, 0);
+    }
+    params.level = args.level.unwrap_or(params.level);
     params.filters = args.filters.as_deref().map_or(params.filters, slots);
     let target = target(format, &args.pack, params, args.chunksize)?;
     place(&input, &target, path, &args.output, args.input.run.threads)
 }
 
 /// Converts under a temporary name and puts the result in its place.
-fn place(input: &Input, target: &Target, from: &Path, output: &args::Output, threads: usize) -> Result<()> {
+fn place(input: &Opened, target: &Target, from: &Path, output: &args::Output, threads: usize) -> Result<()> {
     let path = output.output.as_path();
     let (mut decoder, mut encoder) = (Pool::new(threads), Pool::new(threads));
     let stdout = path == Path::new("-");
@@ -110,7 +119,7 @@ fn place(input: &Input, target: &Target, from: &Path, output: &args::Output, thr
         return Ok(());
     }
     if path.is_dir() {
-        if detect::directory(path).is_none() {
+        if detect::directory(path)?.is_none() {
             return Err(Failure::at(path, "exists and is no container; it is not replaced"));
         }
         fs::rename(path, temp.path().join("old")).map_err(|e| Failure::at(path, e))?;

@@ -1,0 +1,202 @@
+//! Arrays as rows: a row is all items with one first index.
+//!
+//! Any run of items in C order is read as a few boxes, so that no more than what is asked for is in memory
+//! however long a row is:
+//! ```text
+//! at the run's start, the outermost axis whose whole sub-arrays still fit   →   box   →   and on
+//! ```
+
+use crate::b2nd::NdArray;
+use crate::error::{Error, IoKind};
+use crate::io::ReadAt;
+use crate::plain::{Plain, check_range};
+use crate::rows::{Rows, byte_range, count};
+use alloc::vec::Vec;
+use blosc_core::Pool;
+use core::cell::RefCell;
+use core::ops::Range;
+
+/// Takes rows that belong at an index of the first axis.
+type Put<'f> = dyn FnMut(&mut NdArray<'static>, u64, &[u8]) -> Result<(), Error> + 'f;
+
+/// Most bytes that are moved at a time.
+const STEP: u64 = 64 << 20;
+
+/// An array in C order. Each change is one commit, and so atomic.
+pub(super) struct ArrayRows(RefCell<NdArray<'static>>);
+
+impl ArrayRows {
+    pub fn new(array: NdArray<'static>) -> ArrayRows {
+        ArrayRows(RefCell::new(array))
+    }
+
+    /// Hands out `data` in pieces of whole rows, and where each belongs.
+    fn pieces(&mut self, data: &dyn ReadAt, put: &mut Put<'_>) -> Result<(), Error> {
+        let row = self.row_nbytes();
+        let (rows, step) = (count(row, data)?, STEP.checked_div(row).unwrap_or(1).max(1));
+        let (mut at, mut buffer) = (0u64, Vec::new());
+        while at < rows {
+            let n = step.min(rows.saturating_sub(at));
+            buffer.resize(usize::try_from(n.saturating_mul(row)).map_err(|_| IoKind::NoSpace)?, 0);
+            data.read_exact_at(at.saturating_mul(row), &mut buffer)?;
+            put(self.0.get_mut(), at, &buffer)?;
+            at = at.saturating_add(n);
+        }
+        Ok(())
+    }
+}
+
+/// Items of `shape` that one step along each axis skips.
+fn strides(shape: &[u64]) -> Vec<u64> {
+    let mut strides = alloc::vec![1u64; shape.len()];
+    let mut stride = 1u64;
+    for (slot, &side) in strides.iter_mut().zip(shape).rev() {
+        *slot = stride;
+        stride = stride.saturating_mul(side);
+    }
+    strides
+}
+
+/// The largest box that starts at item `at` and ends at or before `end`, and how many items it has.
+fn next_box(shape: &[u64], strides: &[u64], at: u64, end: u64) -> (Vec<Range<u64>>, u64) {
+    let left = end.saturating_sub(at);
+    let whole = |&stride: &u64| at.checked_rem(stride) == Some(0) && stride <= left;
+    let axis = strides.iter().position(whole).unwrap_or(0);
+    let mut items = 1u64;
+    let mut ranges = Vec::new();
+    for (d, (&side, &stride)) in shape.iter().zip(strides).enumerate() {
+        let index = at.checked_div(stride).unwrap_or(0).checked_rem(side).unwrap_or(0);
+        ranges.push(match d.cmp(&axis) {
+            core::cmp::Ordering::Less => index..index.saturating_add(1),
+            core::cmp::Ordering::Greater => 0..side,
+            core::cmp::Ordering::Equal => {
+                let n = side.saturating_sub(index).min(left.checked_div(stride).unwrap_or(0)).max(1);
+                items = n.saturating_mul(stride);
+                index..index.saturating_add(n)
+            }
+        });
+    }
+    (ranges, items)
+}
+
+impl Plain for ArrayRows {
+    fn nbytes(&self) -> u64 {
+        self.0.borrow().geometry().nbytes()
+    }
+
+    fn read_plain(&self, _: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
+        let end = check_range(at, out.len(), self.nbytes())?;
+        let mut array = self.0.borrow_mut();
+        let item = u64::from(array.geometry().typesize()).max(1);
+        if out.is_empty() {
+            return Ok(());
+        }
+        let (first, last) = (at.checked_div(item).unwrap_or(0), end.div_ceil(item));
+        let skip = usize::try_from(at.saturating_sub(first.saturating_mul(item))).unwrap_or(0);
+        let whole = last.saturating_sub(first).saturating_mul(item);
+        let mut wider = Vec::new();
+        let items = if whole == out.len() as u64 {
+            &mut *out
+        } else {
+            wider.resize(usize::try_from(whole).map_err(|_| IoKind::NoSpace)?, 0);
+            &mut wider
+        };
+        let shape = array.shape().to_vec();
+        let strides = strides(&shape);
+        let (mut now, mut rest) = (first, items);
+        while now < last {
+            let (ranges, n) = next_box(&shape, &strides, now, last);
+            let len = usize::try_from(n.saturating_mul(item)).unwrap_or(usize::MAX);
+            let Some((part, behind)) = core::mem::take(&mut rest).split_at_mut_checked(len) else { break };
+            array.get_slice(&ranges, part)?;
+            rest = behind;
+            now = now.saturating_add(n);
+        }
+        if !wider.is_empty() {
+            let part = wider.get(skip..).and_then(|w| w.get(..out.len())).ok_or(IoKind::UnexpectedEnd)?;
+            out.copy_from_slice(part);
+        }
+        Ok(())
+    }
+
+    /// Whole rows of chunks along the outermost axis where those are not too much.
+    fn chunk_nbytes(&self) -> u64 {
+        let array = self.0.borrow();
+        let item = u64::from(array.geometry().typesize()).max(1);
+        let sides = array.geometry().chunks().iter().zip(strides(array.shape()));
+        let bytes = sides.map(|(&side, stride)| stride.saturating_mul(side.into()).saturating_mul(item));
+        bytes.into_iter().find(|&n| (1..=STEP).contains(&n)).unwrap_or(item)
+    }
+}
+
+impl Rows for ArrayRows {
+    fn row_nbytes(&self) -> u64 {
+        let array = self.0.borrow();
+        let item = u64::from(array.geometry().typesize());
+        array.shape().iter().skip(1).fold(item, |n, &side| n.saturating_mul(side)).max(1)
+    }
+
+    fn splice(&mut self, _: &mut Pool, rows: Range<u64>, data: &dyn ReadAt) -> Result<(), Error> {
+        let row = self.row_nbytes();
+        let (have, asked) = (self.rows(), byte_range(row, &rows)?);
+        if asked.start > asked.end || rows.end > have {
+            return Err(Error::OutOfRange { what: "row", index: rows.end.max(rows.start), len: have });
+        }
+        let gone = rows.end.saturating_sub(rows.start);
+        if count(row, data)? == gone {
+            self.pieces(data, &mut |array, at, piece| {
+                let n = (piece.len() as u64).checked_div(row).unwrap_or(0);
+                let mut ranges: Vec<_> = array.shape().iter().map(|&side| 0..side).collect();
+                if let Some(first) = ranges.first_mut() {
+                    let start = rows.start.saturating_add(at);
+                    *first = start..start.saturating_add(n);
+                }
+                array.set_slice(&ranges, piece)
+            })?;
+        } else {
+            if gone > 0 {
+                self.0.get_mut().delete(0, rows.clone())?;
+            }
+            self.pieces(data, &mut |array, at, piece| array.insert(0, rows.start.saturating_add(at), piece))?;
+        }
+        self.0.get_mut().commit()
+    }
+
+    fn resize(&mut self, _: &mut Pool, rows: u64) -> Result<(), Error> {
+        let array = self.0.get_mut();
+        let mut shape = array.shape().to_vec();
+        if let Some(first) = shape.first_mut() {
+            *first = rows;
+        }
+        array.resize(&shape)?;
+        array.commit()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boxes_cover_every_run_in_order() {
+        for shape in [&[4u64, 3, 5][..], &[60], &[1, 60], &[2, 1, 30]] {
+            let strides = strides(shape);
+            for start in 0..60 {
+                for end in start + 1..=60 {
+                    let (mut at, mut boxes) = (start, 0);
+                    while at < end {
+                        let (ranges, n) = next_box(shape, &strides, at, end);
+                        let volume: u64 = ranges.iter().map(|r| r.end - r.start).product();
+                        let first: u64 = ranges.iter().zip(&strides).map(|(r, s)| r.start * s).sum();
+                        assert!(
+                            volume == n && first == at && ranges.iter().zip(shape).all(|(r, &s)| r.end <= s)
+                        );
+                        at += n;
+                        boxes += 1;
+                    }
+                    assert!(at == end && boxes <= 2 * shape.len());
+                }
+            }
+        }
+    }
+}

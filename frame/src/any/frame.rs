@@ -1,0 +1,90 @@
+//! Frames as rows: a row is an item.
+
+use crate::cframe::header::ChunkSize;
+use crate::error::{Error, IoKind, Structure};
+use crate::io::ReadAt;
+use crate::plain::{Content, Piece, Plain, check_range};
+use crate::rows::{Rows, byte_range, count};
+use crate::schunk::SuperChunk;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use blosc_core::Pool;
+use core::cell::RefCell;
+use core::ops::Range;
+
+/// Opens the frame once more, as it was last committed.
+pub(super) type Reopen = Box<dyn Fn() -> Result<SuperChunk<'static>, Error>>;
+
+/// A frame, contiguous or sparse. Each change is one commit, and so atomic.
+pub(super) struct FrameRows {
+    frame: RefCell<SuperChunk<'static>>,
+    reopen: Reopen,
+}
+
+impl FrameRows {
+    pub fn new(frame: SuperChunk<'static>, reopen: Reopen) -> FrameRows {
+        FrameRows { frame: RefCell::new(frame), reopen }
+    }
+
+    /// Replaces bytes `range` by `pieces`, chunk by chunk, reading what moves from the committed frame.
+    fn change(&mut self, pool: &mut Pool, range: Range<u64>, pieces: Vec<Piece<'_>>) -> Result<(), Error> {
+        let old = FrameRows::new((self.reopen)()?, Box::new(|| Err(IoKind::Other.into())));
+        let content = Content::splice(old.nbytes(), range, pieces)?;
+        let frame = self.frame.get_mut();
+        let size = match frame.chunksize() {
+            ChunkSize::Fixed(size) => size,
+            _ if frame.nchunks() == 0 => crate::schunk::DEFAULT_CHUNKSIZE,
+            _ => {
+                let what = "changing items of a frame whose chunks differ in size";
+                return Err(Error::Unsupported { structure: Structure::FrameHeader, what });
+            }
+        };
+        let item = frame.typesize().max(1);
+        // The first chunk declares the size of all: whole items.
+        let size = u64::from(size.checked_div(item).unwrap_or(1).max(1).saturating_mul(item));
+        let changed = content.changed();
+        let needed = content.nbytes().div_ceil(size);
+        let mut buffer = Vec::new();
+        for k in changed.start.checked_div(size).unwrap_or(0)..changed.end.div_ceil(size).min(needed) {
+            let at = k.saturating_mul(size);
+            let n = content.nbytes().saturating_sub(at).min(size);
+            buffer.resize(usize::try_from(n).map_err(|_| IoKind::NoSpace)?, 0);
+            content.read(pool, &old, at, &mut buffer)?;
+            match k < frame.nchunks() {
+                true => frame.update(k, &buffer)?,
+                false => frame.append(&buffer)?,
+            }
+        }
+        for k in (needed..frame.nchunks()).rev() {
+            frame.delete(k)?;
+        }
+        frame.commit()
+    }
+}
+
+impl Plain for FrameRows {
+    fn nbytes(&self) -> u64 {
+        self.frame.borrow().nbytes()
+    }
+    fn read_plain(&self, _: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
+        let end = check_range(at, out.len(), self.nbytes())?;
+        self.frame.borrow_mut().read_bytes(at..end, out).map(drop)
+    }
+}
+
+impl Rows for FrameRows {
+    fn row_nbytes(&self) -> u64 {
+        u64::from(self.frame.borrow().typesize()).max(1)
+    }
+
+    fn splice(&mut self, pool: &mut Pool, rows: Range<u64>, data: &dyn ReadAt) -> Result<(), Error> {
+        let row = self.row_nbytes();
+        let n = count(row, data)?.saturating_mul(row);
+        self.change(pool, byte_range(row, &rows)?, alloc::vec![Piece::New(data, 0..n)])
+    }
+
+    fn resize(&mut self, pool: &mut Pool, rows: u64) -> Result<(), Error> {
+        let (range, more) = crate::bcolz::growth(self.nbytes(), self.row_nbytes(), rows)?;
+        self.change(pool, range, alloc::vec![Piece::Fill(&[0], more)])
+    }
+}

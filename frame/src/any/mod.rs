@@ -1,0 +1,355 @@
+//! [`open_any`]: whatever a path holds, behind one interface.
+//!
+//! ```text
+//! file       "blpk" → bloscpack   "\x93NUMPY" → .npy   frame header → frame or array   "{" → manifest of shards
+//! directory  chunks.b2frame → sparse frame or array    __rootdirs__ → bcolz table
+//!            data/__0.blp → bcolz column               data/__1__.bin or columns → Blaze
+//! ```
+//! Decoded bytes are read at any position, and changed row by row where [`open_any_mut`] opened them:
+//! see [`Rows`]. Only the chunks or super-chunks touched are written anew.
+//!
+//! # Example
+//! ```no_run
+//! # use blosc_frame::{any::open_any_mut, Limits, Rows};
+//! # use blosc_core::Pool;
+//! # fn main() -> Result<(), blosc_frame::Error> {
+//! let mut opened = open_any_mut("old.blp".as_ref(), &Limits::default())?;
+//! opened.data.append(&mut Pool::new(1), &b"sixteen bytes ..".as_slice())?;
+//! # Ok(()) }
+//! ```
+
+mod array;
+mod frame;
+
+use crate::b2nd::NdArray;
+use crate::b2nd::dtype::Dtype;
+use crate::b2nd::npy::NpyHeader;
+use crate::bcolz::{CArray, CTable, Flavour, flavour};
+use crate::blaze::{Blaze, Shards};
+use crate::bloscpack::{Order, PackRows};
+use crate::convert::msgpack;
+use crate::error::{Error, Structure};
+use crate::io::{FsDir, Offset, PathFile, ReadAt, Store};
+use crate::limits::Limits;
+use crate::plain::{Plain, check_range};
+use crate::rows::Rows;
+use crate::schunk::SuperChunk;
+use crate::value::{TextLimits, Value};
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use array::ArrayRows;
+use blosc_core::{Params, Pool};
+use core::ops::Range;
+use frame::{FrameRows, Reopen};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// What is known about decoded bytes.
+#[derive(Clone, Debug, Default)]
+pub struct About {
+    /// Kind of container they come from.
+    pub kind: &'static str,
+    /// Type of the items.
+    pub dtype: Option<Dtype>,
+    /// Shape of the array.
+    pub shape: Option<Vec<u64>>,
+    /// Whether the first index runs fastest.
+    pub fortran: bool,
+    /// Item size handed to Blosc.
+    pub typesize: u32,
+    /// User metadata or attributes.
+    pub metadata: Option<Value>,
+    /// What new rows are filled with, where that is not zero.
+    pub fill: Option<Value>,
+    /// How the chunks are written, as far as the container tells.
+    pub params: Option<Params>,
+    /// What the source has that no other container gets.
+    pub left_out: Vec<String>,
+}
+
+/// A container that is open.
+pub struct Opened {
+    /// The decoded bytes, row by row.
+    pub data: Box<dyn Rows>,
+    /// What is known about them.
+    pub about: About,
+}
+
+struct FilePlain {
+    file: File,
+    offset: u64,
+    len: u64,
+}
+
+impl Plain for FilePlain {
+    fn nbytes(&self) -> u64 {
+        self.len
+    }
+    fn read_plain(&self, _: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
+        check_range(at, out.len(), self.len)?;
+        Ok(self.file.read_exact_at(self.offset.saturating_add(at), out)?)
+    }
+}
+
+impl Rows for FilePlain {
+    fn row_nbytes(&self) -> u64 {
+        1
+    }
+    fn splice(&mut self, _: &mut Pool, _: Range<u64>, _: &dyn ReadAt) -> Result<(), Error> {
+        unchangeable()
+    }
+    fn resize(&mut self, _: &mut Pool, _: u64) -> Result<(), Error> {
+        unchangeable()
+    }
+}
+
+fn unchangeable() -> Result<(), Error> {
+    Err(Error::Unsupported { structure: Structure::Npy, what: "changing a file that is not compressed" })
+}
+
+fn unknown() -> Error {
+    Error::Unsupported { structure: Structure::Directory, what: "a path that is no container known here" }
+}
+
+/// Opens a container for reading, by what its first bytes or files say.
+///
+/// # Errors
+/// [`Error::Unsupported`] for a path that is none; see [`open_raw`]. Directories can be changed all the same.
+pub fn open_any(path: &Path, limits: &Limits) -> Result<Opened, Error> {
+    open(path, limits, false)
+}
+
+/// Opens a container to change it, too.
+///
+/// # Errors
+/// As [`open_any`], and for files that may not be written.
+pub fn open_any_mut(path: &Path, limits: &Limits) -> Result<Opened, Error> {
+    open(path, limits, true)
+}
+
+fn open(path: &Path, limits: &Limits, write: bool) -> Result<Opened, Error> {
+    if path.is_dir() {
+        let root = FsDir::open(path)?;
+        if path.join("chunks.b2frame").is_file() {
+            let (path, limits) = (path.to_path_buf(), *limits);
+            return frame(Box::new(move || SuperChunk::open_dir(FsDir::open(&path)?, &limits)), None);
+        }
+        return match flavour(&root)? {
+            Some(Flavour::Table) => table(CTable::open(root, limits)?),
+            Some(Flavour::Column) => carray(CArray::open(root, limits)?),
+            Some(Flavour::Blaze) => blaze(Blaze::open(&root, limits)?),
+            None => Err(unknown()),
+        };
+    }
+    let file = File::open(path)?;
+    let mut head = [0u8; 16];
+    let n = ReadAt::read_at(&file, 0, &mut head)?;
+    let head = head.get(..n).unwrap_or_default();
+    if head.starts_with(b"blpk") {
+        let store = if write { PathFile::open_rw(path)? } else { PathFile::open(path)? };
+        bloscpack(PackRows::open(store, limits)?)
+    } else if head.starts_with(b"\x93NUMPY") {
+        npy(file)
+    } else if head.get(1..10) == Some(b"\xa8b2frame\0".as_slice()) {
+        let changed = write.then(|| PathFile::open_rw(path).map_err(Error::from));
+        let changed = changed.map(|store| SuperChunk::open(store?, limits)).transpose()?;
+        let (path, limits) = (path.to_path_buf(), *limits);
+        frame(Box::new(move || SuperChunk::open_read(Offset::new(File::open(&path)?, 0)?, &limits)), changed)
+    } else if head.starts_with(b"{") {
+        blaze(open_shards(path, limits, false)?)
+    } else {
+        Err(unknown())
+    }
+}
+
+/// Opens the dataset that a manifest of shards describes; `anywhere` allows directories outside that of the
+/// manifest.
+///
+/// # Errors
+/// As [`Shards::parse`] and [`Shards::open`].
+pub fn open_shards(path: &Path, limits: &Limits, anywhere: bool) -> Result<Blaze<FsDir>, Error> {
+    let file = File::open(path)?;
+    let (size, limit) = (file.size()?, TextLimits::JSON.bytes as u64);
+    if size > limit {
+        return Err(Error::Limit { what: "bytes of a manifest", asked: size, limit });
+    }
+    let mut text = alloc::vec![0; usize::try_from(size).unwrap_or(0)];
+    file.read_exact_at(0, &mut text)?;
+    let base = path.parent().filter(|p| !p.as_os_str().is_empty()).map_or(PathBuf::from("."), PathBuf::from);
+    Shards::parse(&text, anywhere)?.open(&base, limits)
+}
+
+/// Takes a file as plain items of `dtype`.
+///
+/// # Errors
+/// [`Error::Param`] when the file does not hold whole items, or not as many as `shape` says.
+pub fn open_raw(
+    path: &Path,
+    dtype: Option<Dtype>,
+    shape: Option<Vec<u64>>,
+    typesize: u32,
+) -> Result<Opened, Error> {
+    let file = File::open(path)?;
+    let len = file.size()?;
+    let item = u64::from(dtype.as_ref().map_or(1, Dtype::itemsize)).max(1);
+    let items =
+        shape.as_ref().map_or(Some(len / item), |s| s.iter().try_fold(1u64, |n, &d| n.checked_mul(d)));
+    if items.and_then(|n| n.checked_mul(item)) != Some(len) {
+        let value = i64::try_from(len).unwrap_or(i64::MAX);
+        return Err(Error::Param { name: "bytes", value, allowed: "as many as dtype and shape say" });
+    }
+    let typesize = dtype.as_ref().map_or(typesize, Dtype::itemsize);
+    let about = About { kind: "bytes", dtype, shape, typesize, ..About::default() };
+    Ok(Opened { data: Box::new(FilePlain { file, offset: 0, len }), about })
+}
+
+fn npy(file: File) -> Result<Opened, Error> {
+    let size = file.size()?;
+    let mut bytes = alloc::vec![0u8; usize::try_from(size.min(66_000)).unwrap_or(0)];
+    file.read_exact_at(0, &mut bytes)?;
+    let header = NpyHeader::parse(&bytes)?;
+    let offset = NpyHeader::length(&bytes)? as u64;
+    let len = header.nbytes().unwrap_or(0);
+    if offset.checked_add(len).is_none_or(|end| end > size) {
+        return Err(Error::Truncated { structure: Structure::Npy, field: "items", offset, needed: len });
+    }
+    let about = About {
+        kind: "npy",
+        typesize: header.dtype.itemsize(),
+        shape: Some(header.shape.to_vec()),
+        fortran: header.fortran && header.shape.len() > 1,
+        dtype: Some(header.dtype),
+        ..About::default()
+    };
+    Ok(Opened { data: Box::new(FilePlain { file, offset, len }), about })
+}
+
+fn bloscpack<S: Store + 'static>(pack: PackRows<S>) -> Result<Opened, Error> {
+    let numpy = pack.numpy().cloned();
+    let mut metadata = pack.pack().metadata().cloned();
+    if numpy.is_some()
+        && let Some(Value::Object(pairs)) = &mut metadata
+    {
+        // The convention's own keys describe the array; what else there is belongs to the user.
+        pairs.retain(|(name, _)| !matches!(name.as_str(), "dtype" | "shape" | "order" | "container"));
+        metadata = match pairs.as_slice() {
+            [] => None,
+            [(name, value)] if name == "attributes" => Some(value.clone()),
+            _ => metadata,
+        };
+    }
+    let about = About {
+        kind: "bloscpack",
+        typesize: pack.pack().header().typesize.max(1).into(),
+        fortran: numpy.as_ref().is_some_and(|n| n.order == Order::F && n.shape.len() > 1),
+        shape: numpy.as_ref().map(|n| n.shape.clone()),
+        dtype: numpy.map(|n| n.dtype),
+        metadata,
+        // A damaged last chunk is for whoever reads it to report.
+        params: pack.params().ok(),
+        ..About::default()
+    };
+    Ok(Opened { data: Box::new(pack), about })
+}
+
+fn attributes(attrs: &Value) -> Option<Value> {
+    (attrs.as_object() != Some(&[])).then(|| attrs.clone())
+}
+
+fn carray(column: CArray<FsDir>) -> Result<Opened, Error> {
+    let about = About {
+        kind: "bcolz",
+        typesize: column.storage().typesize(),
+        dtype: Some(column.storage().dtype.clone()),
+        shape: Some(column.shape().to_vec()),
+        metadata: attributes(column.attrs()),
+        fill: fill(&column.storage().dflt),
+        params: column.storage().cparams.params(1).ok(),
+        ..About::default()
+    };
+    Ok(Opened { data: Box::new(column), about })
+}
+
+fn table(table: CTable<FsDir>) -> Result<Opened, Error> {
+    let mut left_out = Vec::new();
+    for (name, column) in table.columns() {
+        if attributes(column.attrs()).is_some() {
+            left_out.push(alloc::format!("attributes of column {name}"));
+        }
+    }
+    let fills = table.columns().map(|(_, column)| column.storage().dflt.clone());
+    let fill = fill(&Value::List(fills.collect()));
+    let about = About {
+        kind: "bcolz",
+        typesize: u32::try_from(table.row_nbytes()).unwrap_or(1),
+        dtype: Some(table.dtype()?),
+        shape: Some(alloc::vec![table.rows()]),
+        metadata: attributes(table.attrs()),
+        fill,
+        params: table.columns().next().and_then(|(_, column)| column.storage().cparams.params(1).ok()),
+        left_out,
+        ..About::default()
+    };
+    Ok(Opened { data: Box::new(table), about })
+}
+
+/// A fill value worth telling about: not zero, nothing or empty throughout.
+fn fill(value: &Value) -> Option<Value> {
+    fn is_zero(value: &Value) -> bool {
+        match value {
+            Value::Null | Value::Bool(false) => true,
+            Value::Text(text) => text.is_empty(),
+            Value::List(items) | Value::Tuple(items) => items.iter().all(is_zero),
+            Value::Object(pairs) => pairs.iter().all(|(_, value)| is_zero(value)),
+            other => other.as_f64() == Some(0.0),
+        }
+    }
+    (!is_zero(value)).then(|| value.clone())
+}
+
+fn blaze(set: Blaze<FsDir>) -> Result<Opened, Error> {
+    let dtype = set.storage().names.dtype()?;
+    let about = About {
+        kind: "blaze",
+        typesize: dtype.itemsize(),
+        dtype: Some(dtype),
+        shape: Some(set.shape().to_vec()),
+        metadata: attributes(&set.attrs()),
+        fill: fill(&set.storage().dflt),
+        params: set.storage().cparams.params(1).ok(),
+        ..About::default()
+    };
+    Ok(Opened { data: Box::new(set), about })
+}
+
+/// `open` opens the frame for reading; a sparse one can be changed by that handle, too.
+fn frame(open: Reopen, writable: Option<SuperChunk<'static>>) -> Result<Opened, Error> {
+    let mut frame = writable.map_or_else(&*open, Ok)?;
+    let mut left_out = Vec::new();
+    let mut pairs = Vec::new();
+    let names: Vec<String> = frame.vlmetalayer_names().collect();
+    for name in names.iter().filter(|name| *name != crate::schunk::CHECKSUMS_NAME) {
+        let content = frame.vlmetalayer(name)?.unwrap_or_default();
+        match msgpack::read(&content) {
+            Some(value) => pairs.push((name.clone(), value)),
+            None => left_out.push(alloc::format!("vlmetalayer {name} (no MessagePack that JSON could say)")),
+        }
+    }
+    let is_array = frame.metalayer("b2nd").is_some();
+    for name in frame.metalayer_names().filter(|name| name != "b2nd") {
+        left_out.push(alloc::format!("metalayer {name}"));
+    }
+    let metadata = (!pairs.is_empty()).then_some(Value::Object(pairs));
+    let kind = if is_array { "b2nd" } else { "frame" };
+    let (typesize, params) = (frame.typesize(), Some(frame.params()));
+    let mut about = About { kind, typesize, params, metadata, left_out, ..About::default() };
+    if !is_array {
+        return Ok(Opened { data: Box::new(FrameRows::new(frame, open)), about });
+    }
+    let array = NdArray::open(frame)?;
+    let shape = array.shape().to_vec();
+    about.dtype = Some(array.dtype().clone());
+    about.shape = Some(shape);
+    Ok(Opened { data: Box::new(ArrayRows::new(array)), about })
+}

@@ -1,0 +1,170 @@
+//! [`PackRows`]: a file as rows, whose metadata follows when their number changes.
+//!
+//! ```text
+//! row = the file's typesize, or with NumPy metadata all items that have one first index
+//! append, splice, resize of an array: chunks and the new shape go into one new file → rename
+//! ```
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use super::edit::Edit;
+use super::numpy::{Numpy, Order};
+use super::reader::Bloscpack;
+use crate::error::{Error, Structure};
+use crate::io::{ReadAt, Store};
+use crate::limits::Limits;
+use crate::plain::{Piece, Plain};
+use crate::rows::{Rows, byte_range, count};
+use crate::value::Value;
+use alloc::vec;
+use alloc::vec::Vec;
+use blosc_core::{Chunk, Params, Pool};
+use core::ops::Range;
+
+/// A bloscpack file as rows.
+pub struct PackRows<S> {
+    pack: Bloscpack<S>,
+    edit: Edit,
+    numpy: Option<Numpy>,
+    row: u64,
+}
+
+impl<S: ReadAt> PackRows<S> {
+    /// Opens a file; chunks that change are written as its last one was.
+    ///
+    /// # Errors
+    /// As [`Bloscpack::open`], and for metadata that contradicts the data.
+    pub fn open(source: S, limits: &Limits) -> Result<PackRows<S>, Error> {
+        let pack = Bloscpack::open(source, limits)?;
+        let numpy = pack.numpy()?;
+        let row = match &numpy {
+            Some(n) => n
+                .shape
+                .iter()
+                .skip(1)
+                .fold(u64::from(n.dtype.itemsize()), |row, &dim| row.saturating_mul(dim)),
+            None => pack.header().typesize.into(),
+        };
+        Ok(PackRows { pack, edit: Edit::default(), numpy, row: row.max(1) })
+    }
+
+    /// The file.
+    pub fn pack(&self) -> &Bloscpack<S> {
+        &self.pack
+    }
+
+    /// What the metadata says about a NumPy array.
+    pub fn numpy(&self) -> Option<&Numpy> {
+        self.numpy.as_ref()
+    }
+
+    /// The parameters of the last chunk, as far as a chunk tells them.
+    ///
+    /// # Errors
+    /// A last chunk that is damaged.
+    pub fn params(&self) -> Result<Params, Error> {
+        let header = self.pack.header();
+        let mut params = Params { blosc1: true, ..Params::new(u32::from(header.typesize).max(1)) };
+        if let Some(last) = self.pack.nchunks().checked_sub(1) {
+            let bytes = self.pack.chunk_bytes(last)?;
+            let header = *Chunk::parse(&bytes).map_err(Error::Codec)?.header();
+            params.typesize = header.typesize.into();
+            params = params.codec(header.codec).filters(header.filters);
+        }
+        Ok(params)
+    }
+
+    /// The metadata with another number of rows; `None` where none depends on it.
+    fn reshaped(&self, len: u64) -> Result<Option<Value>, Error> {
+        let Some(numpy) = self.numpy.as_ref().filter(|_| len != self.pack.nbytes()) else { return Ok(None) };
+        let refuse = |what| Error::Unsupported { structure: Structure::BloscpackMetadata, what };
+        if numpy.order == Order::F && numpy.shape.len() > 1 {
+            return Err(refuse("changing the length of an array in Fortran order"));
+        }
+        let mut shape = numpy.shape.clone();
+        let (Some(first), Some(rows)) = (shape.first_mut(), len.checked_div(self.row)) else {
+            return Err(refuse("changing the length of an array without dimensions"));
+        };
+        *first = rows;
+        let mut metadata = self.pack.metadata().cloned().unwrap_or(Value::Null);
+        metadata.set("shape", Value::List(shape.iter().map(|&n| Value::int(n)).collect()));
+        Ok(Some(metadata))
+    }
+}
+
+impl<S: Store> PackRows<S> {
+    fn change(&mut self, pool: &mut Pool, range: Range<u64>, pieces: Vec<Piece<'_>>) -> Result<(), Error> {
+        let added = pieces.iter().fold(0u64, |n, piece| n.saturating_add(piece.len()));
+        let gone = range.end.saturating_sub(range.start);
+        let metadata = self.reshaped(self.pack.nbytes().saturating_sub(gone).saturating_add(added))?;
+        let edit = Edit { params: self.params()?, ..self.edit };
+        self.pack.splice_with(pool, &edit, range, pieces, metadata.as_ref())?;
+        self.numpy = self.pack.numpy()?;
+        Ok(())
+    }
+}
+
+impl<S: ReadAt> Plain for PackRows<S> {
+    fn nbytes(&self) -> u64 {
+        self.pack.nbytes()
+    }
+    fn read_plain(&self, pool: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
+        self.pack.read_plain(pool, at, out)
+    }
+    fn chunk_nbytes(&self) -> u64 {
+        self.pack.chunk_nbytes()
+    }
+}
+
+impl<S: Store> Rows for PackRows<S> {
+    fn row_nbytes(&self) -> u64 {
+        self.row
+    }
+
+    fn splice(&mut self, pool: &mut Pool, rows: Range<u64>, data: &dyn ReadAt) -> Result<(), Error> {
+        // A plain file is bytes: what is added need not be whole items, as in bloscpack.
+        let n = match &self.numpy {
+            Some(_) => count(self.row, data)?.saturating_mul(self.row),
+            None => data.size()?,
+        };
+        let mut range = byte_range(self.row, &rows)?;
+        if rows.end == self.rows() {
+            range.end = self.pack.nbytes();
+            range.start = if rows.is_empty() { range.end } else { range.start };
+        }
+        self.change(pool, range, vec![Piece::New(data, 0..n)])
+    }
+
+    fn resize(&mut self, pool: &mut Pool, rows: u64) -> Result<(), Error> {
+        let old = self.pack.nbytes();
+        let new = byte_range(self.row, &(0..rows))?.end;
+        let pieces = match new.checked_sub(old) {
+            Some(more) if more > 0 => vec![Piece::Fill(&[0], more)],
+            _ => Vec::new(),
+        };
+        self.change(pool, new.min(old)..old, pieces)
+    }
+
+    fn trim(&mut self, pool: &mut Pool, rows: u64) -> Result<(), Error> {
+        let (old, gone) = (self.pack.nbytes(), byte_range(self.row, &(0..rows))?.end);
+        match old.checked_sub(gone) {
+            Some(new) => self.change(pool, new..old, Vec::new()),
+            None => Err(Error::OutOfRange { what: "row", index: rows, len: self.rows() }),
+        }
+    }
+
+    fn set(&mut self, pool: &mut Pool, row: u64, data: &dyn ReadAt) -> Result<(), Error> {
+        let start = byte_range(self.row, &(0..row))?.end;
+        let n = data.size()?;
+        self.change(pool, start..start.saturating_add(n), vec![Piece::New(data, 0..n)])
+    }
+
+    fn set_reserve(&mut self, bytes: u32) {
+        self.edit.reserve = bytes;
+    }
+
+    fn set_in_place(&mut self, pool: &mut Pool, row: u64, data: &dyn ReadAt) -> Result<(), Error> {
+        let at = byte_range(self.row, &(0..row))?.end;
+        let edit = Edit { params: self.params()?, ..self.edit };
+        self.pack.set_in_place(pool, &edit, at, data)
+    }
+}

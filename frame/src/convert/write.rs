@@ -1,0 +1,384 @@
+//! Writing each kind of container from decoded bytes.
+
+use super::decoded::Decoded;
+use super::msgpack;
+use super::target::Packing;
+use crate::any::About;
+use crate::b2nd::dtype::{ByteOrder, Dtype, Kind, Struct};
+use crate::b2nd::npy::NpyHeader;
+use crate::b2nd::{Dims, NdArray, Spec};
+use crate::bcolz::{self, CArray, CParams, CTable};
+use crate::blaze::{self, Blaze, MetaSyntax};
+use crate::bloscpack::{Layout, Numpy, Options, Order, Writer};
+use crate::error::{Error, IoKind, Structure};
+use crate::io::{FsDir, ReadAt, WriteAt};
+use crate::limits::Limits;
+use crate::rows::Rows;
+use crate::schunk::SuperChunk;
+use crate::value::Value;
+use alloc::string::String;
+use alloc::vec::Vec;
+use blosc_core::{Codec, Filter, Params, Pool};
+use core::ops::Range;
+use std::fs::{File, OpenOptions};
+use std::path::Path;
+
+/// A row of chunks of an array above this size is written chunk by chunk.
+const MOST: u64 = 64 << 20;
+
+/// One conversion.
+pub(super) struct Job<'a> {
+    pub from: &'a Decoded<'a>,
+    pub about: &'a About,
+    pub encoder: &'a mut Pool,
+    pub notes: Vec<String>,
+}
+
+pub(super) fn create(path: &Path) -> Result<File, Error> {
+    Ok(OpenOptions::new().read(true).write(true).create_new(true).open(path)?)
+}
+
+/// What a container of Blosc1 chunks can hold of these parameters.
+pub fn blosc1_params(params: &Params) -> Params {
+    let codec = match params.codec {
+        codec @ (Codec::BloscLz | Codec::Lz4 | Codec::Lz4Hc | Codec::Zlib | Codec::Zstd) => codec,
+        _ => Codec::Lz4,
+    };
+    let found = |filter| params.filters.iter().any(|slot| slot.filter == filter);
+    let plain = Params { blosc1: true, ..Params::new(params.typesize) }.codec(codec).level(params.level);
+    match (found(Filter::BitShuffle), found(Filter::Shuffle)) {
+        (true, _) => plain.bitshuffle(),
+        (false, true) => plain.shuffle(),
+        (false, false) => plain.no_filter(),
+    }
+}
+
+/// The same as bcolz names them.
+fn cparams(params: &Params) -> Result<CParams, Error> {
+    let kept = blosc1_params(params);
+    if kept.codec != params.codec {
+        return Err(Error::Param { name: "codec", value: 0, allowed: "one that Blosc1 has" });
+    }
+    let other = |filter| !matches!(filter, Filter::None | Filter::Shuffle | Filter::BitShuffle);
+    if params.filters.iter().any(|slot| other(slot.filter)) {
+        return Err(Error::Param { name: "filters", value: 0, allowed: "shuffle or bitshuffle" });
+    }
+    let shuffle = kept.filters.iter().fold(0, |found, slot| match slot.filter {
+        Filter::Shuffle => 1,
+        Filter::BitShuffle => 2,
+        _ => found,
+    });
+    Ok(CParams { clevel: params.level, shuffle, cname: kept.codec.name().into(), quantize: 0 })
+}
+
+/// Bytes of a row: items of `dtype` in the shape of a row.
+fn atom(dtype: &Dtype, row: &[u64]) -> u64 {
+    row.iter().fold(u64::from(dtype.itemsize()), |n, &dim| n.saturating_mul(dim))
+}
+
+/// What targets that are made of rows need to know.
+struct RowLayout {
+    dtype: Dtype,
+    rows: u64,
+    row: Vec<u64>,
+    chunklen: Option<u64>,
+}
+
+impl Job<'_> {
+    fn len(&self) -> Result<u64, Error> {
+        Ok(self.from.size()?)
+    }
+
+    fn note(&mut self, what: impl Into<String>) {
+        self.notes.push(what.into());
+    }
+
+    /// Parameters for items of this input's size.
+    pub fn params(&self, packing: &Packing) -> Params {
+        let item = self.about.dtype.as_ref().map_or(self.about.typesize, Dtype::itemsize).max(1);
+        Params { typesize: item, ..packing.params }
+    }
+
+    /// The dtype, or opaque items where none is known.
+    fn dtype(&self) -> Result<Dtype, Error> {
+        Ok(match &self.about.dtype {
+            Some(dtype) => dtype.clone(),
+            None if self.about.typesize > 1 && self.len()?.is_multiple_of(self.about.typesize.into()) => {
+                Dtype::opaque(self.about.typesize)
+            }
+            None => Dtype::scalar(Kind::Uint, ByteOrder::None, 1),
+        })
+    }
+
+    /// The shape in the order that the bytes have.
+    fn stored_shape(&self, item: u32) -> Result<Vec<u64>, Error> {
+        let items = self.len()?.checked_div(item.into()).unwrap_or(0);
+        Ok(self.about.shape.clone().unwrap_or_else(|| alloc::vec![items]))
+    }
+
+    /// The shape in C order.
+    fn shape(&mut self, item: u32) -> Result<Vec<u64>, Error> {
+        let mut shape = self.stored_shape(item)?;
+        if self.about.fortran {
+            self.note("Fortran order (the array is stored transposed, its shape reversed)");
+            shape.reverse();
+        }
+        Ok(shape)
+    }
+
+    fn rows(&mut self, packing: &Packing) -> Result<RowLayout, Error> {
+        let dtype = self.dtype()?;
+        let mut shape = self.shape(dtype.itemsize())?;
+        if shape.is_empty() {
+            self.note("a shape without dimensions (one row is written)");
+            shape.push(1);
+        }
+        let (rows, row) = (shape.remove(0), shape);
+        if atom(&dtype, &row) == 0 {
+            return Err(Error::Unsupported { structure: Structure::Bcolz, what: "rows without items" });
+        }
+        let chunklen = packing.chunk.map(|chunk| chunk.checked_div(atom(&dtype, &row)).unwrap_or(1).max(1));
+        Ok(RowLayout { dtype, rows, row, chunklen })
+    }
+
+    fn attributes(&self) -> Value {
+        match &self.about.metadata {
+            Some(value @ Value::Object(_)) => value.clone(),
+            Some(other) => Value::object([("metadata", other.clone())]),
+            None => Value::Object(Vec::new()),
+        }
+    }
+
+    /// Says what is lost where only bytes are kept.
+    fn note_array(&mut self) {
+        if self.about.dtype.is_some() {
+            self.note("dtype");
+        }
+        if self.about.shape.as_ref().is_some_and(|s| s.len() != 1) {
+            self.note("shape");
+        }
+        if self.about.fortran {
+            self.note("Fortran order");
+        }
+    }
+
+    fn note_fill(&mut self) {
+        if self.about.fill.is_some() {
+            self.note("the fill value of new rows");
+        }
+    }
+
+    fn note_metadata(&mut self) {
+        if self.about.metadata.is_some() {
+            self.note("metadata");
+        }
+    }
+
+    pub fn bloscpack(&mut self, options: &Options, path: &Path) -> Result<(), Error> {
+        let about = self.about;
+        let mut options = options.clone();
+        let item = about.dtype.as_ref().map_or(about.typesize, Dtype::itemsize);
+        options.params.typesize = if (1..=255).contains(&item) { item } else { 1 };
+        options.metadata = None;
+        self.note_fill();
+        if matches!(options.layout, Layout::V3 | Layout::Mono) {
+            options.metadata = about.metadata.clone().filter(|m| *m != Value::Null);
+            if let (Some(dtype), Some(shape)) = (&about.dtype, &about.shape) {
+                let order = if about.fortran { Order::F } else { Order::C };
+                let numpy = Numpy { dtype: dtype.clone(), shape: shape.clone(), order };
+                options = options.numpy(&numpy)?;
+                if let (Some(all), Some(user)) = (&mut options.metadata, &about.metadata) {
+                    all.set("attributes", user.clone());
+                }
+            }
+        } else {
+            self.note_array();
+            self.note_metadata();
+        }
+        let mut writer = Writer::new(create(path)?, &options, Some(self.len()?))?;
+        let encoder = &mut *self.encoder;
+        self.from.each(options.chunk_size.into(), &mut |_, piece| writer.write(encoder, piece))?;
+        writer.finish(self.encoder).map(drop)
+    }
+
+    pub fn bcolz(&mut self, packing: &Packing, path: &Path) -> Result<(), Error> {
+        let layout = self.rows(packing)?;
+        let cparams = cparams(&packing.params)?;
+        let limits = Limits::NONE;
+        let fill = |name: &str, i: usize| {
+            let fill = self.about.fill.as_ref()?;
+            fill.get(name).or_else(|| fill.as_list()?.get(i)).or(Some(fill)).cloned()
+        };
+        let of = |dtype: Dtype, row: Vec<u64>, dflt| bcolz::Create {
+            chunklen: packing.chunk.map(|chunk| chunk.checked_div(atom(&dtype, &row)).unwrap_or(1).max(1)),
+            row,
+            expectedlen: layout.rows,
+            cparams: cparams.clone(),
+            dflt,
+            ..bcolz::Create::new(dtype)
+        };
+        let nested = "nested records, which bcolz itself cannot reopen";
+        match &layout.dtype {
+            Dtype::Struct(record) if layout.row.is_empty() => {
+                check_packed(record)?;
+                let (mut columns, mut notes) = (Vec::new(), Vec::new());
+                for (i, field) in record.fields.iter().enumerate() {
+                    let (item, row) = match &field.dtype {
+                        Dtype::Array { item, shape } => {
+                            ((**item).clone(), shape.iter().map(|&n| n.into()).collect())
+                        }
+                        other => (other.clone(), Vec::new()),
+                    };
+                    if matches!(item, Dtype::Struct(_)) {
+                        notes.push(alloc::format!("column {}: {nested}", field.name));
+                    }
+                    columns.push((field.name.clone(), of(item, row, fill(&field.name, i))));
+                }
+                let attrs = self.attributes();
+                self.notes.extend(notes);
+                let table = CTable::create(FsDir::create(path)?, &columns, attrs, &limits)?;
+                table.durable(false).reserve(packing.reserve).append(self.encoder, self.from)
+            }
+            dtype => {
+                let records = matches!(dtype, Dtype::Struct(_));
+                let attrs = self.attributes();
+                let create = of(dtype.clone(), layout.row.clone(), self.about.fill.clone());
+                if records {
+                    self.note(nested);
+                }
+                let column =
+                    CArray::create(FsDir::create(path)?, &bcolz::Create { attrs, ..create }, &limits)?;
+                column.durable(false).reserve(packing.reserve).append(self.encoder, self.from)
+            }
+        }
+    }
+
+    pub fn blaze(
+        &mut self,
+        packing: &Packing,
+        superchunk: Option<u64>,
+        syntax: MetaSyntax,
+        path: &Path,
+    ) -> Result<(), Error> {
+        let RowLayout { dtype, rows, row, chunklen } = self.rows(packing)?;
+        let create = blaze::Create {
+            row,
+            chunklen,
+            superchunk,
+            expectedlen: rows,
+            cparams: cparams(&packing.params)?,
+            dflt: self.about.fill.clone(),
+            attrs: self.attributes(),
+            syntax,
+            ..blaze::Create::new(&dtype)
+        };
+        if create.names.dtype()?.itemsize() != dtype.itemsize() {
+            return Err(padded());
+        }
+        let set = Blaze::create(&FsDir::create(path)?, &create, &Limits::NONE)?;
+        set.durable(false).reserve(packing.reserve).append(self.encoder, self.from)
+    }
+
+    fn put_metadata(&mut self, frame: &mut SuperChunk<'_>) {
+        let Value::Object(pairs) = self.attributes() else { return };
+        for (name, value) in pairs {
+            // A frame has 16 of them, with names of 31 bytes at most.
+            if frame.set_vlmetalayer(&name, &msgpack::write(&value)).is_err() {
+                self.note(alloc::format!("metadata {name} (no room among the vlmetalayers)"));
+            }
+        }
+    }
+
+    pub fn frame(&mut self, mut frame: SuperChunk<'_>, packing: &Packing) -> Result<(), Error> {
+        self.note_array();
+        self.note_fill();
+        if let Some(chunk) = packing.chunk {
+            frame.set_chunksize(u32::try_from(chunk).unwrap_or(u32::MAX))?;
+        }
+        self.put_metadata(&mut frame);
+        self.from.each(self.from.step().max(1 << 20), &mut |_, piece| frame.append(piece))?;
+        frame.commit()
+    }
+
+    pub fn b2nd(&mut self, packing: &Packing, path: &Path) -> Result<(), Error> {
+        let dtype = self.dtype()?;
+        let shape = self.shape(dtype.itemsize())?;
+        self.note_fill();
+        let spec = Spec::new(&shape, dtype)?.params_from(&self.params(packing));
+        let frame = SuperChunk::create(create(path)?, &spec.params())?;
+        let side = u64::from(spec.geometry().chunks().first().copied().unwrap_or(1));
+        let row = self.len()?.checked_div(shape.first().copied().unwrap_or(1)).unwrap_or(0);
+        let mut array = if row.saturating_mul(side) > MOST {
+            let mut array = NdArray::zeros(frame, &spec)?;
+            self.fill_chunks(&mut array)?;
+            array
+        } else {
+            let mut at = 0u64;
+            NdArray::from_stream(frame, &spec, |buffer| {
+                self.from.read_exact_at(at, buffer)?;
+                at = at.saturating_add(buffer.len() as u64);
+                Ok(())
+            })?
+        };
+        self.put_metadata(array.frame_mut());
+        array.frame_mut().commit()
+    }
+
+    /// Writes an array of long rows: each chunk from the runs of items it has.
+    fn fill_chunks(&self, array: &mut NdArray<'_>) -> Result<(), Error> {
+        let item = u64::from(array.geometry().typesize());
+        let shape = array.shape().to_vec();
+        let mut items = Vec::new();
+        for chunk in 0..array.geometry().nchunks() {
+            let (start, count) = array.geometry().chunk_region(chunk);
+            let end = start.iter().zip(count.iter()).map(|(start, count)| start.saturating_add(*count));
+            let ranges: Vec<Range<u64>> = start.iter().copied().zip(end).map(|(a, b)| a..b).collect();
+            let run = count.last().copied().unwrap_or(1).saturating_mul(item);
+            let runs = count.iter().rev().skip(1).fold(1u64, |n, &c| n.saturating_mul(c));
+            items.resize(usize::try_from(run.saturating_mul(runs)).map_err(|_| IoKind::NoSpace)?, 0);
+            let mut index = start.to_vec();
+            for part in items.chunks_exact_mut(usize::try_from(run.max(1)).map_err(|_| IoKind::NoSpace)?) {
+                let flat = index
+                    .iter()
+                    .zip(&shape)
+                    .fold(0u64, |n, (&i, &side)| n.saturating_mul(side).saturating_add(i));
+                self.from.read_exact_at(flat.saturating_mul(item), part)?;
+                // The next run: the last axis but one counts fastest.
+                for (i, range) in index.iter_mut().zip(&ranges).rev().skip(1) {
+                    *i = i.saturating_add(1);
+                    if *i < range.end {
+                        break;
+                    }
+                    *i = range.start;
+                }
+            }
+            array.set_slice(&ranges, &items)?;
+        }
+        Ok(())
+    }
+
+    pub fn npy(&mut self, path: &Path) -> Result<(), Error> {
+        self.note_metadata();
+        self.note_fill();
+        let dtype = self.dtype()?;
+        let shape = self.stored_shape(dtype.itemsize())?;
+        let too_many = Error::Unsupported { structure: Structure::Npy, what: "that many dimensions" };
+        let header =
+            NpyHeader { dtype, fortran: self.about.fortran, shape: Dims::new(&shape).ok_or(too_many)? };
+        let mut file = create(path)?;
+        let head = header.to_bytes()?;
+        file.write_at(0, &head)?;
+        self.from.each(self.from.step(), &mut |at, piece| {
+            Ok(file.write_at((head.len() as u64).saturating_add(at), piece)?)
+        })
+    }
+}
+
+fn padded() -> Error {
+    Error::Unsupported { structure: Structure::Bcolz, what: "records with padding or overlaps" }
+}
+
+fn check_packed(record: &Struct) -> Result<(), Error> {
+    let sum = record.fields.iter().fold(0u32, |n, f| n.saturating_add(f.dtype.itemsize()));
+    if sum == record.itemsize { Ok(()) } else { Err(padded()) }
+}
