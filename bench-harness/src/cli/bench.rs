@@ -4,11 +4,12 @@ use super::progress::Progress;
 use super::say;
 use blosc_bench::data::{self, Data};
 use blosc_bench::engine::{self, crates};
-use blosc_bench::machine::{Machine, linux, pin};
+use blosc_bench::machine::load::Watch;
+use blosc_bench::machine::{Machine, linux};
 use blosc_bench::measure::Plan;
 use blosc_bench::report::console;
-use blosc_bench::result::Row;
 use blosc_bench::result::file::Writer;
+use blosc_bench::result::{Row, round3};
 use blosc_bench::suite::goals::GOALS;
 use blosc_bench::suite::{Choice, Job, SUITES, Setting, Suite, chunks, kernels};
 use std::path::Path;
@@ -161,10 +162,9 @@ fn execute(jobs: Vec<Job<'_>>, plan: &Plan, out: &Path) -> Result<ExitCode, Stri
     let handler = Arc::clone(&stop);
     // Without a handler Ctrl-C ends the program at once; rows written so far are on disk either way.
     let _ = ctrlc::set_handler(move || handler.store(true, Ordering::Relaxed));
-    let mut machine = Machine::detect();
-    machine.pinned = pin();
-    let setting =
-        Setting { arch: pulp::Arch::new(), timing: machine.emulator.is_none(), loaded: machine.was_loaded() };
+    let mut machine = Machine::detect_pinned();
+    let mut watch = Watch::new(machine.busy_cpus);
+    let setting = Setting { arch: pulp::Arch::new(), timing: machine.emulator.is_none(), loaded: false };
     let mut writer = Writer::create(out, &machine, &command_line())?;
     let mut progress = Progress::new(jobs.len());
     let mut rows: Vec<Row> = Vec::new();
@@ -174,15 +174,19 @@ fn execute(jobs: Vec<Job<'_>>, plan: &Plan, out: &Path) -> Result<ExitCode, Stri
             break;
         }
         progress.start(&job.label);
-        let new = (job.run)(&setting, plan, &stopped);
-        for row in &new {
+        let mut new = (job.run)(&setting, plan, &stopped);
+        let loaded = watch.loaded();
+        for row in &mut new {
+            row.noisy |= loaded && row.median_ns.is_some();
             writer.row(row)?;
         }
         rows.extend(new);
         progress.done();
     }
     progress.finish();
-    writer.finish(!stopped(), linux::mhz(machine.pinned.unwrap_or(0)))?;
+    machine.mhz_after = linux::mhz(machine.pinned.unwrap_or(0));
+    machine.busy_cpus_most = Some(round3(watch.most));
+    writer.finish(!stopped(), &machine)?;
     say(&console::summary(&machine, &rows));
     say(&format!("{} rows in {}\n", rows.len(), out.display()));
     if stopped() {

@@ -1,6 +1,6 @@
 //! Is this a CPU at all? Under an emulator or valgrind a time means nothing, and every row says so.
 
-use super::{Machine, linux};
+use super::{Machine, arm, linux};
 
 /// The emulator's name.
 pub fn detect(m: &Machine) -> Option<String> {
@@ -17,11 +17,15 @@ pub fn detect(m: &Machine) -> Option<String> {
     if std::env::var_os("LD_PRELOAD").is_some_and(|v| v.to_string_lossy().contains("vgpreload")) {
         return Some("valgrind".into());
     }
+    // Apple's translator of x86 programs.
+    if m.cpu.contains("VirtualApple") {
+        return Some("Rosetta".into());
+    }
     // Full-system QEMU without hardware virtualisation.
-    if m.hypervisor.as_deref().is_some_and(|h| h.contains("TCG") || h.contains("QEMU")) {
+    if m.hypervisor.as_deref().is_some_and(|h| h.contains("TCG") || h.contains("QEMU")) || arm::is_qemu(m) {
         return Some("QEMU TCG".into());
     }
     // An ARM program that reads the cpuinfo of an x86 host.
-    let foreign = m.arch != "x86_64" && m.arch != "x86" && linux::cpuinfo("vendor_id").is_some();
+    let foreign = m.arch != "x86_64" && m.arch != "x86" && linux::cpuinfo(0, "vendor_id").is_some();
     (foreign && m.arch != "s390x" && m.arch != "loongarch64").then(|| "an emulator on an x86 host".into())
 }

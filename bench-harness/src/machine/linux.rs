@@ -11,14 +11,22 @@ pub fn line(path: impl AsRef<Path>) -> Option<String> {
     (!text.is_empty()).then(|| text.to_string())
 }
 
-/// The value of `key` in `/proc/cpuinfo`'s first processor.
-pub fn cpuinfo(key: &str) -> Option<String> {
-    let text = read_to_string("/proc/cpuinfo").ok()?;
-    let found = text.lines().find_map(|l| {
-        let (k, v) = l.split_once(':')?;
-        (k.trim() == key).then(|| v.trim().to_string())
-    });
-    found.filter(|v| !v.is_empty())
+/// The value of `key` in the section of `/proc/cpuinfo` about one CPU, or in any other section: cores of several
+/// kinds differ, and some kernels state common things once.
+pub fn cpuinfo(cpu: usize, key: &str) -> Option<String> {
+    value_of(&read_to_string("/proc/cpuinfo").ok()?, cpu, key)
+}
+
+fn value_of(text: &str, cpu: usize, key: &str) -> Option<String> {
+    let value = |section: &str, key: &str| {
+        section.lines().find_map(|l| {
+            let (k, v) = l.split_once(':')?;
+            (k.trim() == key && !v.trim().is_empty()).then(|| v.trim().to_string())
+        })
+    };
+    let mine = |section: &&str| value(section, "processor").is_some_and(|n| n == cpu.to_string());
+    let own = text.split("\n\n").find(mine).and_then(|section| value(section, key));
+    own.or_else(|| value(text, key))
 }
 
 /// The frequency of one CPU now, in MHz.
@@ -26,7 +34,7 @@ pub fn mhz(cpu: usize) -> Option<f64> {
     let khz = line(format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq"));
     khz.and_then(|k| k.parse::<f64>().ok())
         .map(|k| k / 1000.0)
-        .or_else(|| cpuinfo("cpu MHz").and_then(|m| m.parse().ok()))
+        .or_else(|| cpuinfo(cpu, "cpu MHz").and_then(|m| m.parse().ok()))
 }
 
 /// Load averages.
@@ -36,30 +44,58 @@ pub fn load() -> Option<[f64; 3]> {
     Some([numbers.next()?, numbers.next()?, numbers.next()?])
 }
 
-/// How many CPUs' worth of work the whole machine has done since the two readings of `/proc/stat`.
-pub fn busy_cpus(over: std::time::Duration) -> Option<f64> {
-    let before = cpu_times()?;
-    std::thread::sleep(over);
-    let after = cpu_times()?;
-    let (busy, all) = (after.0.checked_sub(before.0)?, after.1.checked_sub(before.1)?);
-    let cpus = read_to_string("/proc/stat").ok()?.lines().filter(|l| l.starts_with("cpu")).count() - 1;
-    (all > 0).then(|| busy as f64 / all as f64 * cpus as f64)
+/// What `/proc/stat` says of all CPUs together, in the kernel's ticks.
+pub struct CpuTimes {
+    busy: u64,
+    all: u64,
+    cpus: usize,
 }
 
-/// Ticks spent working, and all ticks, summed over the CPUs.
-fn cpu_times() -> Option<(u64, u64)> {
-    let text = line("/proc/stat")?;
-    let ticks: Vec<u64> =
-        text.strip_prefix("cpu")?.split_whitespace().map_while(|w| w.parse().ok()).collect();
+/// Ticks since the machine started.
+pub fn cpu_times() -> Option<CpuTimes> {
+    let text = read_to_string("/proc/stat").ok()?;
+    let cpus = text.lines().filter(|l| l.starts_with("cpu")).count().checked_sub(1)?;
+    let total = text.lines().next()?.strip_prefix("cpu")?;
+    let ticks: Vec<u64> = total.split_whitespace().map_while(|w| w.parse().ok()).collect();
     // user nice system idle iowait irq softirq steal; the guest columns after them are in user already.
     let all: u64 = ticks.iter().take(8).sum();
     let idle: u64 = ticks.iter().skip(3).take(2).sum();
-    Some((all.checked_sub(idle)?, all))
+    Some(CpuTimes { busy: all.checked_sub(idle)?, all, cpus })
 }
 
-/// Fills in what is there.
-pub fn fill(m: &mut Machine) {
-    if let Some(model) = cpuinfo("model name").or_else(|| cpuinfo("cpu model")) {
+/// CPUs' worth of work between two readings, less `own` ticks.
+pub fn busy_between(before: &CpuTimes, after: &CpuTimes, own: u64) -> Option<f64> {
+    let (busy, all) = (after.busy.checked_sub(before.busy)?, after.all.checked_sub(before.all)?);
+    (all > 0).then(|| busy.saturating_sub(own) as f64 / all as f64 * after.cpus as f64)
+}
+
+/// CPUs' worth of work that the whole machine does in the time given.
+pub fn busy_cpus(over: std::time::Duration) -> Option<f64> {
+    let before = cpu_times()?;
+    std::thread::sleep(over);
+    busy_between(&before, &cpu_times()?, 0)
+}
+
+/// Ticks that this process and its running children (engines that are programs) have used.
+pub fn own_ticks() -> Option<u64> {
+    let own = line("/proc/self/stat").and_then(|text| used(&text))?;
+    let tasks = std::fs::read_dir("/proc/self/task").ok()?.filter_map(Result::ok);
+    let lists = tasks.filter_map(|task| read_to_string(task.path().join("children")).ok());
+    let children = lists.flat_map(|list| list.split_whitespace().map(String::from).collect::<Vec<_>>());
+    let theirs = children.filter_map(|pid| used(&line(format!("/proc/{pid}/stat"))?)).sum::<u64>();
+    own.checked_add(theirs)
+}
+
+/// User, system, and waited-for children's time of a line of `/proc/PID/stat`.
+fn used(stat: &str) -> Option<u64> {
+    // The second field is a name in parentheses, which may hold anything.
+    let fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11).take(4);
+    Some(fields.filter_map(|f| f.parse::<u64>().ok()).sum())
+}
+
+/// Fills in what is there; what differs between cores is said of `cpu`.
+pub fn fill(m: &mut Machine, cpu: usize) {
+    if let Some(model) = cpuinfo(cpu, "model name").or_else(|| cpuinfo(cpu, "cpu model")) {
         m.cpu = model;
     }
     if let Some(release) = line("/proc/sys/kernel/osrelease") {
@@ -69,21 +105,21 @@ pub fn fill(m: &mut Machine) {
         let kib = text.lines().find_map(|l| l.strip_prefix("MemTotal:"))?.split_whitespace().next()?;
         kib.parse::<u64>().ok()?.checked_mul(1024)
     });
-    m.governor = line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
-    m.mhz_before = mhz(0);
+    m.governor = line(format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"));
+    m.mhz_before = mhz(cpu);
     m.load = load();
     m.busy_cpus = busy_cpus(std::time::Duration::from_millis(200));
     m.hypervisor = line("/sys/hypervisor/type");
     m.sve_bits = line("/proc/sys/abi/sve_default_vector_length")
         .and_then(|bytes| bytes.parse::<u32>().ok())
         .map(|b| b.saturating_mul(8));
-    caches(m);
+    caches(m, cpu);
     cores(m);
 }
 
-fn caches(m: &mut Machine) {
+fn caches(m: &mut Machine, cpu: usize) {
     for index in 0..8 {
-        let at = |file: &str| line(format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{file}"));
+        let at = |file: &str| line(format!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}/{file}"));
         let (Some(level), Some(kind), Some(size)) = (at("level"), at("type"), at("size")) else { break };
         let name = match kind.as_str() {
             "Instruction" => continue,
@@ -118,6 +154,24 @@ fn cores(m: &mut Machine) {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn cores_of_several_kinds_are_told_apart() {
+        let text =
+            "processor\t: 0\nCPU part\t: 0xd05\n\nprocessor\t: 7\nCPU part\t: 0xd44\n\nHardware\t: X\n";
+        let value = |cpu, key| super::value_of(text, cpu, key);
+        assert_eq!(value(0, "CPU part").as_deref(), Some("0xd05"));
+        assert_eq!(value(7, "CPU part").as_deref(), Some("0xd44"));
+        assert_eq!(value(7, "Hardware").as_deref(), Some("X"));
+        assert_eq!(value(7, "none"), None);
+    }
+
+    #[test]
+    fn times_of_a_process_are_found_behind_any_name() {
+        let stat = "7 (a) b (c) R 1 2 3 4 5 6 7 8 9 10 100 20 3 4 20 0";
+        assert_eq!(super::used(stat), Some(127));
+        assert_eq!(super::used("nothing"), None);
+    }
+
     #[test]
     fn lists_are_counted() {
         assert_eq!(super::count_list("0-3,8"), 5);

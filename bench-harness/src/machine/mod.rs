@@ -3,9 +3,12 @@
 pub mod arm;
 pub mod emulator;
 pub mod linux;
+pub mod load;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 pub mod x86;
 
+use crate::measure::cycles::{Unit, tick_mhz};
+use crate::result::round3;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -68,7 +71,7 @@ pub struct Machine {
     pub target: String,
     /// Optimised build?
     pub optimised: bool,
-    /// Features of blosc-core in this build.
+    /// Features of blosc-core that this program asks for.
     pub features: Vec<String>,
     /// Commit of this program.
     pub commit: String,
@@ -78,12 +81,17 @@ pub struct Machine {
     /// CPUs' worth of work others did in the fifth of a second before the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub busy_cpus: Option<f64>,
+    /// The most that others did in any fifth of a second during the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub busy_cpus_most: Option<f64>,
     /// The CPU single-threaded suites were pinned to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pinned: Option<usize>,
-    /// Where cycle counts come from. There is no counter this program can read without `unsafe`, so
-    /// figures are in wall-clock time only and bytes per cycle are not given.
+    /// What bytes are given per: cycles of a real counter, or ticks of the time stamp, which are a clock.
     pub cycles: String,
+    /// Rate of the time stamp.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tick_mhz: Option<f64>,
 }
 
 /// One level of cache.
@@ -98,9 +106,21 @@ pub struct Cache {
 impl Machine {
     /// Looks around. Does not change anything.
     pub fn detect() -> Machine {
+        Machine::with(std::thread::available_parallelism().map_or(1, usize::from), None)
+    }
+
+    /// Pins this thread, then looks around from there: cores of one machine may differ.
+    pub fn detect_pinned() -> Machine {
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        Machine::with(cpus, pin())
+    }
+
+    fn with(cpus: usize, pinned: Option<usize>) -> Machine {
+        let cpu = pinned.unwrap_or(0);
         let mut m = Machine {
             arch: std::env::consts::ARCH.into(),
-            cpus: std::thread::available_parallelism().map_or(1, usize::from),
+            cpus,
+            pinned,
             kernel: std::env::consts::OS.into(),
             libc: libc_name().into(),
             rustc: env!("BLOSC_BENCH_RUSTC").into(),
@@ -109,13 +129,14 @@ impl Machine {
             optimised: !cfg!(debug_assertions),
             features: ["std", "codecs", "zstd-c"].map(String::from).into(),
             levels: blosc_core::Level::available().map(|l| l.isa().name().into()).collect(),
-            cycles: "absent".into(),
+            cycles: Unit::here().describe().into(),
+            tick_mhz: tick_mhz().map(round3),
             ..Machine::default()
         };
-        linux::fill(&mut m);
+        linux::fill(&mut m, cpu);
         #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
         x86::fill(&mut m);
-        arm::fill(&mut m);
+        arm::fill(&mut m, cpu);
         m.emulator = emulator::detect(&m);
         if m.cpu.is_empty() {
             m.cpu = format!("unknown {} CPU", m.arch);
@@ -130,7 +151,7 @@ impl Machine {
 
     /// Whether something else was using the machine when the run began.
     pub fn was_loaded(&self) -> bool {
-        self.busy_cpus.is_some_and(|busy| busy > 0.2)
+        self.busy_cpus.is_some_and(|busy| busy > load::TOLERATED)
     }
 }
 
@@ -162,12 +183,17 @@ fn libc_name() -> &'static str {
     }
 }
 
+/// The CPUs this process might use before it was pinned.
+#[cfg(target_os = "linux")]
+static ALLOWED: std::sync::OnceLock<rustix::thread::CpuSet> = std::sync::OnceLock::new();
+
 /// Pins this thread to one of the CPUs it may use, the last one: the first takes most interrupts.
 pub fn pin() -> Option<usize> {
     #[cfg(target_os = "linux")]
     {
         use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-        let allowed = sched_getaffinity(None).ok()?;
+        let now = sched_getaffinity(None).ok()?;
+        let allowed = ALLOWED.get_or_init(|| now);
         let cpu = (0..CpuSet::MAX_CPU).rev().find(|c| allowed.is_set(*c))?;
         let mut one = CpuSet::new();
         one.set(cpu);
@@ -178,15 +204,13 @@ pub fn pin() -> Option<usize> {
     None
 }
 
-/// Runs `work` with this thread free to move over all CPUs, then pins it back.
+/// Runs `work` with this thread free to move over the CPUs it had before it was pinned, then pins it back.
 pub fn unpinned<T>(work: impl FnOnce() -> T) -> T {
     #[cfg(target_os = "linux")]
     {
-        use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-        if let Ok(before) = sched_getaffinity(None) {
-            let mut all = CpuSet::new();
-            (0..CpuSet::MAX_CPU).for_each(|c| all.set(c));
-            let freed = sched_setaffinity(None, &all).is_ok();
+        use rustix::thread::{sched_getaffinity, sched_setaffinity};
+        if let (Some(allowed), Ok(before)) = (ALLOWED.get(), sched_getaffinity(None)) {
+            let freed = sched_setaffinity(None, allowed).is_ok();
             let out = work();
             if freed {
                 let _ = sched_setaffinity(None, &before);

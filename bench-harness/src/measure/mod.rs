@@ -12,6 +12,7 @@
 //! Ratios therefore compare neighbours in time: a machine that slows down slows both sides.
 
 pub mod arena;
+pub mod cycles;
 pub mod probe;
 pub mod stats;
 
@@ -111,6 +112,8 @@ pub struct Outcome {
     pub iterations: u64,
     /// Nanoseconds of one run, one number per round; or why it was refused.
     pub samples: Result<Vec<f64>, String>,
+    /// Cycles or ticks of one run, one number per round where the work ran on this thread alone.
+    pub counts: Vec<f64>,
 }
 
 impl Outcome {
@@ -162,6 +165,7 @@ fn admit(contender: &mut Contender<'_>, arena: &mut Arena, plan: &Plan) -> Outco
         written: 0,
         iterations: 1,
         samples: Ok(Vec::with_capacity(plan.max_rounds)),
+        counts: Vec::with_capacity(plan.max_rounds),
     };
     let mut fastest = Duration::MAX;
     let placements = if contender.check.is_some() { 2 } else { 1 };
@@ -217,11 +221,15 @@ fn sample(contender: &mut Contender<'_>, outcome: &mut Outcome, arena: &mut Aren
     if outcome.iterations > 1 || samples.is_empty() || plan.sample.as_micros() > 200 {
         let _ = (contender.work)(src, dst);
     }
+    let before = cycles::now();
     let start = Instant::now();
     for _ in 0..outcome.iterations {
         std::hint::black_box((contender.work)(std::hint::black_box(src), std::hint::black_box(dst))).ok();
     }
-    samples.push(start.elapsed().as_nanos() as f64 / outcome.iterations as f64);
+    let ns = start.elapsed().as_nanos() as f64;
+    let count = cycles::now().zip(before).and_then(|(after, before)| after.checked_sub(before));
+    samples.push(ns / outcome.iterations as f64);
+    outcome.counts.extend(count.map(|n| n as f64 / outcome.iterations as f64));
 }
 
 #[cfg(test)]

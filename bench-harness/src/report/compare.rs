@@ -192,8 +192,8 @@ fn fractions_agree(a: &Row, b: &Row, threshold: f64) -> bool {
 /// One line for each row, with every number.
 pub fn csv(file: &Results) -> String {
     let head = "suite,engine,op,isa,codec,filter,level,typesize,bytes,blocksize,threads,data,verified,timing,noisy,\
-                rounds,iterations,median_ns,mad_ns,min_ns,p10_ns,p90_ns,gbps,cbytes,ratio,vs_copy,vs_memcpy,\
-                vs_read,vs_write,peer,vs_peer,size_vs_peer\n";
+                rounds,iterations,median_ns,mad_ns,min_ns,p10_ns,p90_ns,gbps,bytes_per_cycle,bytes_per_tick,cbytes,ratio,vs_copy,vs_memcpy,\
+                vs_read,vs_write,peer,vs_peer,size_vs_peer,refused,left_out\n";
     let mut out = String::from(head);
     let number = |x: Option<f64>| x.map_or(String::new(), |x| x.to_string());
     for r in &file.rows {
@@ -221,6 +221,8 @@ pub fn csv(file: &Results) -> String {
             number(r.p10_ns),
             number(r.p90_ns),
             number(r.gbps),
+            number(r.bytes_per_cycle),
+            number(r.bytes_per_tick),
             r.cbytes.map_or(String::new(), |c| c.to_string()),
             number(r.ratio),
             number(r.vs_copy),
@@ -230,6 +232,8 @@ pub fn csv(file: &Results) -> String {
             quoted(r.peer.as_deref().unwrap_or_default()),
             number(r.vs_peer),
             number(r.size_vs_peer),
+            quoted(r.refused.as_deref().unwrap_or_default()),
+            quoted(r.left_out.as_deref().unwrap_or_default()),
         ];
         out.push_str(&cells.join(","));
         out.push('\n');
@@ -244,12 +248,15 @@ fn quoted(text: &str) -> String {
 /// The machine and the chosen rows as Markdown.
 pub fn markdown(file: &Results, filter: &str) -> String {
     let mut out = format!("{}, `{}`\n\n", file.machine.name, file.command.trim());
-    let mut table = Table::new(&["case", "time", "GB/s", "of a copy", "ratio", "against"]);
+    let cycles = file.rows.iter().any(|r| r.bytes_per_cycle.is_some());
+    let per = if cycles { "bytes/cycle" } else { "bytes/tick" };
+    let mut table = Table::new(&["case", "time", "GB/s", per, "of a copy", "ratio", "against"]);
     for r in file.rows.iter().filter(|r| r.median_ns.is_some() && matches(r, filter)) {
         table.row(vec![
             r.label(),
             r.median_ns.map_or("-".into(), super::table::duration),
             maybe(r.gbps),
+            maybe(r.bytes_per_cycle.or(r.bytes_per_tick)),
             maybe(r.vs_copy),
             maybe(r.ratio),
             r.peer.as_ref().map_or("-".into(), |p| format!("{} x {p}", maybe(r.vs_peer))),

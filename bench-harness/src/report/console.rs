@@ -3,6 +3,7 @@
 use super::table::{Table, duration, figure, maybe, paragraph, size};
 use crate::data::generate;
 use crate::machine::Machine;
+use crate::machine::load::TOLERATED;
 use crate::measure::stats::geometric_mean;
 use crate::result::Row;
 use crate::suite::goals;
@@ -64,6 +65,9 @@ pub fn machine_lines(m: &Machine) -> String {
     facts.push(format!("{} CPUs", m.cpus));
     if let Some(h) = &m.hypervisor {
         facts.push(format!("under {h}"));
+    }
+    if let Some(mhz) = m.mhz_before {
+        facts.push(format!("{mhz:.0} MHz"));
     }
     out.push_str(&paragraph(&facts.join(" · ")));
     out.push_str(&paragraph(&format!("{} · {} · commit {}", m.kernel, m.rustc, m.commit)));
@@ -223,13 +227,10 @@ fn notes(machine: &Machine, rows: &[Row]) -> String {
     if let Some(e) = &machine.emulator {
         let _ = writeln!(out, "NOT A TIMING: the instructions run under {e}.");
     }
-    if machine.was_loaded() {
-        let busy = machine.busy_cpus.unwrap_or(0.0);
-        let _ = writeln!(
-            out,
-            "Other programs used {} CPUs at the start: every row is marked noisy.",
-            figure(busy)
-        );
+    if let Some(busy) = machine.busy_cpus_most.filter(|busy| *busy > TOLERATED) {
+        let told =
+            format!("Other programs used up to {} CPUs: rows of that time are marked noisy.", figure(busy));
+        out.push_str(&paragraph(&told));
     }
     let noisy = rows.iter().filter(|r| r.noisy).count();
     let timed = rows.iter().filter(|r| r.median_ns.is_some()).count();

@@ -3,6 +3,7 @@
 use super::svg::{Cell, Chart, HeatMap, Point, Series, escape};
 use super::table::{figure, maybe, size};
 use crate::data::generate;
+use crate::machine::load::TOLERATED;
 use crate::measure::stats::geometric_mean;
 use crate::result::Row;
 use crate::result::file::Results;
@@ -63,8 +64,10 @@ fn head(file: &Results) -> String {
         let _ =
             writeln!(out, "<p class=\"warning\">Not a timing: the instructions ran under {}.</p>", escape(e));
     }
-    if m.was_loaded() {
-        out.push_str("<p class=\"warning\">Other programs were running: every figure is noisy.</p>\n");
+    if m.was_loaded() || m.busy_cpus_most.is_some_and(|busy| busy > TOLERATED) {
+        out.push_str(
+            "<p class=\"warning\">Other programs were running: figures of that time are marked noisy.</p>\n",
+        );
     }
     let noisy = file.rows.iter().filter(|r| r.noisy).count();
     let refused = file.rows.iter().filter(|r| r.refused.is_some()).count();

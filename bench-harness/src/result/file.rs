@@ -26,6 +26,8 @@ enum Line {
         complete: bool,
         seconds: f64,
         mhz_after: Option<f64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        busy_cpus_most: Option<f64>,
     },
 }
 
@@ -77,10 +79,11 @@ impl Writer {
         self.line(&Line::Row { schema: SCHEMA, row: Box::new(row.clone()) })
     }
 
-    /// Appends the last line.
-    pub fn finish(mut self, complete: bool, mhz_after: Option<f64>) -> Result<(), String> {
+    /// Appends the last line: whether the run was complete, and what `machine` learned during it.
+    pub fn finish(mut self, complete: bool, machine: &Machine) -> Result<(), String> {
         let seconds = super::round3(self.begun.elapsed().as_secs_f64());
-        self.line(&Line::End { schema: SCHEMA, complete, seconds, mhz_after })
+        let Machine { mhz_after, busy_cpus_most, .. } = *machine;
+        self.line(&Line::End { schema: SCHEMA, complete, seconds, mhz_after, busy_cpus_most })
     }
 
     fn line(&mut self, line: &Line) -> Result<(), String> {
@@ -121,9 +124,10 @@ pub fn read(path: &Path) -> Result<Results, String> {
                 sane(&row).map_err(|e| at(&e))?;
                 r.rows.push(*row);
             }
-            (Line::End { complete, mhz_after, .. }, Some(r)) => {
+            (Line::End { complete, mhz_after, busy_cpus_most, .. }, Some(r)) => {
                 r.complete = complete;
                 r.machine.mhz_after = mhz_after;
+                r.machine.busy_cpus_most = busy_cpus_most;
             }
         }
     }
@@ -175,7 +179,7 @@ mod tests {
             ..Row::default()
         };
         writer.row(&row).unwrap();
-        writer.finish(true, None).unwrap();
+        writer.finish(true, &machine).unwrap();
         let read = read(&path).unwrap();
         assert_eq!((read.rows, read.complete, read.machine), (vec![row], true, machine));
         std::fs::remove_file(path).unwrap();

@@ -11,6 +11,7 @@
 
 pub mod file;
 
+use crate::measure::cycles::Unit;
 use crate::measure::stats::Summary;
 use serde::{Deserialize, Serialize};
 
@@ -89,6 +90,13 @@ pub struct Row {
     /// Uncompressed bytes per nanosecond, by the median; absent where a case is about waiting (`getitem`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gbps: Option<f64>,
+
+    /// Uncompressed bytes per CPU cycle, of a real counter; on one thread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_per_cycle: Option<f64>,
+    /// Uncompressed bytes per tick of the time stamp, where there is no cycle counter: a clock, not cycles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_per_tick: Option<f64>,
 
     /// Compressed bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -182,6 +190,22 @@ impl Row {
         self.gbps = streams.then(|| round3(self.bytes as f64 / s.median));
         // Too wide: the middle half of the samples spans more than about a sixth of the median.
         self.noisy |= s.spread() > 0.08 || s.count < 3;
+    }
+}
+
+impl Row {
+    /// Writes a count of cycles or ticks of one run into the row, where speed in bytes means something.
+    pub fn take_count(&mut self, counts: &[f64], unit: Unit) {
+        let Some(count) = Summary::of(counts).map(|s| s.median).filter(|n| *n > 0.0) else { return };
+        if self.threads != 1 || self.gbps.is_none() {
+            return;
+        }
+        let speed = Some(round3(self.bytes as f64 / count));
+        match unit {
+            Unit::Cycles => self.bytes_per_cycle = speed,
+            Unit::Ticks => self.bytes_per_tick = speed,
+            Unit::Absent => {}
+        }
     }
 }
 

@@ -172,7 +172,7 @@ impl Bout<'_> {
     /// Runs it.
     pub fn run(self, setting: &Setting, plan: &Plan, stop: &dyn Fn() -> bool) -> Vec<Row> {
         let Bout { source, room, bytes, cases, probe_rows } = self;
-        let arch = setting.arch;
+        let (arch, unit) = (setting.arch, measure::cycles::Unit::here());
         let (absent, cases): (Vec<_>, Vec<_>) = cases.into_iter().partition(|c| c.row.left_out.is_some());
         let mut rows: Vec<(Row, bool)> = Vec::new();
         let mut contenders = Vec::new();
@@ -226,6 +226,7 @@ impl Bout<'_> {
             }
             if let Some(times) = o.summary() {
                 row.take_times(&times);
+                row.take_count(&o.counts, unit);
             }
             let against = |role: Role| by_role(role).and_then(|p| o.speed_against(p));
             if let Some(s) = against(Role::Copy) {
@@ -271,6 +272,7 @@ impl Bout<'_> {
                     ..Row::default()
                 };
                 row.take_times(&times);
+                row.take_count(&o.counts, unit);
                 out.push(row);
             }
         }
