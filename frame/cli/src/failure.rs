@@ -10,6 +10,8 @@ pub enum Failure {
     Data(String),
     /// The command line asks for something that makes no sense: status 2.
     Usage(String),
+    /// Whoever read our output has had enough (`blosc info X | head -1`): no message, status 0.
+    Closed,
 }
 
 /// Result of everything here.
@@ -24,6 +26,7 @@ impl Failure {
     /// The process's exit status.
     pub fn status(&self) -> u8 {
         match self {
+            Failure::Closed => 0,
             Failure::Data(_) => 1,
             Failure::Usage(_) => 2,
         }
@@ -34,13 +37,17 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Data(text) | Failure::Usage(text) => f.write_str(text),
+            Failure::Closed => f.write_str("the reader of our output closed it"),
         }
     }
 }
 
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
-        Failure::Data(error.to_string())
+        match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Failure::Closed,
+            _ => Failure::Data(error.to_string()),
+        }
     }
 }
 

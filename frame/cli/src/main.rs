@@ -36,7 +36,9 @@ fn main() -> ExitCode {
     match commands::run(args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("blosc: {failure}");
+            if !matches!(failure, failure::Failure::Closed) {
+                eprintln!("blosc: {failure}");
+            }
             ExitCode::from(failure.status())
         }
     }

@@ -82,6 +82,7 @@ pub fn edit(args: &Edit) -> Result<()> {
                 apply(&mut frame, &words).map_err(|e| match e {
                     Failure::Data(text) => Failure::Data(format!("line {}: {text}", number + 1)),
                     Failure::Usage(text) => Failure::Usage(format!("line {}: {text}", number + 1)),
+                    Failure::Closed => Failure::Closed,
                 })?;
             }
         }
