@@ -2,6 +2,7 @@
 
 use crate::stack;
 use blosc_core::Codec;
+use blosc_suite::Damage;
 use cortex_m_semihosting::hprintln;
 
 /// What has been seen so far.
@@ -11,14 +12,13 @@ pub struct Report {
     pub failures: u32,
     /// Chunks in flash that decoded to the recorded hash.
     pub verified: usize,
-    /// Damaged chunks that gave an error.
-    pub refused: u32,
-    /// Damaged chunks that could be decoded: their damage changed data, or nothing that counts.
-    pub decoded: u32,
+    /// What came of damaged chunks.
+    pub damage: Damage,
+    /// Most bytes of stack that a damaged chunk took.
+    pub malformed: usize,
     decode: Peaks,
     encode: Peaks,
     encode_work: usize,
-    malformed: usize,
 }
 
 /// Most bytes of stack by codec.
@@ -94,11 +94,6 @@ impl Report {
         self.decode.add(codec, bytes);
     }
 
-    /// Adds the peak stack of reading a malformed chunk.
-    pub fn stack_malformed(&mut self, bytes: usize) {
-        self.malformed = bytes.max(self.malformed);
-    }
-
     /// Prints the peaks and counts; fails if the stack came near the statics.
     pub fn peaks(&mut self) {
         self.decode.print("decode");
@@ -107,22 +102,15 @@ impl Report {
         hprintln!("figure encoder scratch for blocks of 4096 bytes: {} bytes", self.encode_work);
         hprintln!(
             "figure malformed chunks: {}, of them {} refused, {} decoded, 0 panics",
-            self.refused + self.decoded,
-            self.refused,
-            self.decoded
+            self.damage.total(),
+            self.damage.refused,
+            self.damage.decoded
         );
+        if self.damage.faults > 0 {
+            self.fail("damaged chunks", "were decoded though cut off, or past the end of the buffer");
+        }
         if self.malformed.saturating_add(256) > stack::room() {
             self.fail("the stack", "came near the statics");
         }
     }
-}
-
-/// The 64 hexadecimal digits of a SHA-256.
-pub fn hex(hash: &[u8]) -> [u8; 64] {
-    let digit = |n: u8| if n < 10 { b'0' + n } else { b'a' + (n - 10) };
-    let mut text = [0; 64];
-    for ([high, low], byte) in text.as_chunks_mut::<2>().0.iter_mut().zip(hash) {
-        (*high, *low) = (digit(byte >> 4), digit(byte & 15));
-    }
-    text
 }

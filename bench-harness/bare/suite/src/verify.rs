@@ -1,0 +1,53 @@
+//! Valid chunks against their recorded hashes.
+
+use crate::{Fixture, Memory};
+use blosc_core::{Chunk, Decoder, Level, Surroundings};
+use core::fmt::Write;
+use sha2::{Digest, Sha256};
+
+/// Decodes each of `fixtures` whole and checks the hash, then decodes some of its items by themselves; returns how
+/// many held. Failures are told to `log`.
+pub fn verify(fixtures: &[Fixture], level: Level, memory: &mut Memory<'_>, log: &mut impl Write) -> usize {
+    memory.arm();
+    let mut held = 0;
+    for fixture in fixtures {
+        let fault = match memory.decode(level, fixture.bytes, fixture.typesize) {
+            Ok((_, len)) => match memory.out.get(..len) {
+                Some(data) if Sha256::digest(data)[..] == fixture.sha256 => {
+                    items(fixture, level, memory, len)
+                }
+                _ => Some("wrong hash"),
+            },
+            Err(error) => {
+                let _ = writeln!(log, "{}: {error}", fixture.name);
+                Some("refused")
+            }
+        };
+        match fault {
+            None => held += 1,
+            Some(fault) => {
+                let _ = writeln!(log, "FAILED: {} at {}: {fault}", fixture.name, level.isa());
+            }
+        }
+    }
+    if !memory.intact() {
+        let _ = writeln!(log, "FAILED: something was written after the output at {}", level.isa());
+        return 0;
+    }
+    held
+}
+
+/// The middle third of the items, against the chunk decoded whole.
+fn items(fixture: &Fixture, level: Level, memory: &mut Memory<'_>, len: usize) -> Option<&'static str> {
+    let chunk = Chunk::parse(fixture.bytes).ok()?;
+    let size = usize::from(chunk.header().typesize);
+    let count = len.checked_div(size).unwrap_or(0);
+    let range = count / 3..count - count / 3;
+    let around = Surroundings { typesize: fixture.typesize, ..Surroundings::default() };
+    let mut decoder = Decoder::new(level, memory.work).surroundings(around);
+    let Ok(got) = decoder.get_items(&chunk, range.clone(), &mut *memory.chunk) else {
+        return Some("items were refused");
+    };
+    let whole = memory.out.get(range.start * size..range.end * size);
+    (whole != memory.chunk.get(..got)).then_some("items differ from the whole")
+}
