@@ -104,7 +104,8 @@ fn goals_of(args: &super::Run) -> Result<Vec<u32>, String> {
     }
 }
 
-fn find_data(name: &str, dtype: &str) -> Result<Data, String> {
+/// The array with this name, or in this file.
+pub fn find_data(name: &str, dtype: &str) -> Result<Data, String> {
     let known = data::everything();
     if let Some(found) = known.iter().find(|d| d.name == name) {
         return Ok(found.clone());
@@ -112,7 +113,8 @@ fn find_data(name: &str, dtype: &str) -> Result<Data, String> {
     Data::from_file(Path::new(name), dtype).map_err(|e| format!("--data {e}"))
 }
 
-fn pick<T: Copy>(
+/// Keeps of `all` what `wanted` names, everything if it is empty.
+pub fn pick<T: Copy>(
     all: &mut Vec<T>,
     wanted: &[String],
     option: &str,

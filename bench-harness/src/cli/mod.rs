@@ -3,6 +3,7 @@
 mod bench;
 mod files;
 mod progress;
+mod ratio;
 
 use blosc_bench::report::table::paragraph;
 use clap::{Args, Parser, Subcommand};
@@ -26,6 +27,8 @@ enum Command {
     Quick(Quick),
     /// Choose suites, kernels, arrays, opponents and time.
     Run(Box<Run>),
+    /// Compare sizes with another library's; status 1 if a bound is broken.
+    Ratio(ratio::Options),
     /// Compare results files case by case: GB/s, and ratios to the first file.
     Cmp(Files),
     /// Rank engines and levels by geometric mean, with a caution.
@@ -211,6 +214,7 @@ pub fn run() -> Result<ExitCode, String> {
         None => bench::quick(&cli.quick.out),
         Some(Command::Quick(quick)) => bench::quick(&quick.out),
         Some(Command::Run(run)) => bench::run(&run),
+        Some(Command::Ratio(options)) => ratio::run(&options),
         Some(Command::Cmp(f)) => files::cmp(&f.files, &f.filter),
         Some(Command::Rank(f)) => files::rank(&f.files, &f.filter),
         Some(Command::Diff { old, new, threshold, filter }) => files::diff(&old, &new, threshold, &filter),

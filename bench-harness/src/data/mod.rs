@@ -2,6 +2,7 @@
 
 pub mod corpus;
 pub mod generate;
+pub mod shapes;
 
 use std::borrow::Cow;
 

@@ -7,6 +7,7 @@ pub mod files;
 pub mod goals;
 pub mod kernels;
 pub mod latency;
+pub mod ratio;
 pub mod threads;
 
 use crate::data::Data;

@@ -60,6 +60,15 @@ impl<'a> Words<'a> {
         }
     }
 
+    /// [`common`](Self::common) of `a < b` where the words there are known to differ in the bits `diff`.
+    #[inline(always)]
+    pub fn common_from(&self, diff: u64, a: usize, b: usize, end: usize) -> usize {
+        if diff == 0 {
+            return self.common(a, b, end);
+        }
+        ((diff.trailing_zeros() / 8) as usize).min(end.saturating_sub(b))
+    }
+
     /// How many bytes before `a` and before `b` are equal, at most `most`, `a` and `b`.
     #[inline(always)]
     pub fn common_before(&self, a: usize, b: usize, most: usize) -> usize {

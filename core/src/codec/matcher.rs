@@ -18,6 +18,12 @@ impl<'a, const BITS: u32> Table<'a, BITS> {
         Some((Table(head.as_chunks_mut().0), rest))
     }
 
+    /// Forgets everything.
+    #[cfg(feature = "blosclz")]
+    pub(super) fn clear(&mut self) {
+        self.0.as_flattened_mut().fill(0);
+    }
+
     /// The latest position under `hash`, modulo 65536; `position` replaces it.
     #[inline(always)]
     pub(super) fn swap(&mut self, hash: usize, position: usize) -> u16 {
@@ -28,9 +34,44 @@ impl<'a, const BITS: u32> Table<'a, BITS> {
     }
 }
 
+/// A table of positions below 4 GiB, all zero at first; its answers are guesses too.
+#[cfg(feature = "blosclz")]
+pub(super) struct WideTable<'a, const BITS: u32>(&'a mut [[u8; 4]]);
+
+#[cfg(feature = "blosclz")]
+impl<'a, const BITS: u32> WideTable<'a, BITS> {
+    /// Bytes it needs.
+    pub(super) const BYTES: usize = 4 << BITS;
+
+    /// The table at the start of `work`; `None` where `work` is too short.
+    #[inline]
+    pub(super) fn new(work: &'a mut [u8]) -> Option<Self> {
+        let table = work.get_mut(..Self::BYTES)?;
+        table.fill(0);
+        Some(WideTable(table.as_chunks_mut().0))
+    }
+
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        self.0.as_flattened_mut().fill(0);
+    }
+
+    /// The latest position under `hash`; `position` replaces it.
+    #[inline(always)]
+    pub(super) fn swap(&mut self, hash: usize, position: usize) -> usize {
+        match self.0.get_mut(hash) {
+            Some(cell) => {
+                u32::from_le_bytes(core::mem::replace(cell, (position as u32).to_le_bytes())) as usize
+            }
+            None => 0,
+        }
+    }
+}
+
 /// The position below `p` that is `low` modulo 65536; `FAR` where `p` may be 65536 or more.
 ///
 /// It is 65536 below `p` where the two agree, and wraps around where that does not exist.
+#[cfg(feature = "lz4")]
 #[inline(always)]
 pub(super) fn nearest<const FAR: bool>(low: u16, p: usize) -> usize {
     if FAR {
@@ -41,20 +82,22 @@ pub(super) fn nearest<const FAR: bool>(low: u16, p: usize) -> usize {
 }
 
 /// Multiplicative hash of the low four bytes, to `bits` bits.
+#[cfg(feature = "lz4")]
 #[inline(always)]
 pub(super) fn hash4(word: u64, bits: u32) -> usize {
     ((word as u32).wrapping_mul(2_654_435_761) >> (32 - bits)) as usize
 }
 
 /// Multiplicative hash of the low five bytes, to `bits` bits.
+#[cfg(feature = "lz4")]
 #[inline(always)]
 pub(super) fn hash5(word: u64, bits: u32) -> usize {
     ((word << 24).wrapping_mul(889_523_592_379) >> (64 - bits)) as usize
 }
 
-/// Multiplicative hash of eight bytes, to `bits` bits.
+/// Multiplicative hash of the low `bytes` bytes, to `bits` bits.
 #[cfg(feature = "blosclz")]
 #[inline(always)]
-pub(super) fn hash8(word: u64, bits: u32) -> usize {
-    (word.wrapping_mul(0x9e37_79b1_85eb_ca87) >> (64 - bits)) as usize
+pub(super) fn hash_low(word: u64, bytes: usize, bits: u32) -> usize {
+    ((word << (64 - 8 * bytes)).wrapping_mul(0x9e37_79b1_85eb_ca87) >> (64 - bits)) as usize
 }

@@ -9,6 +9,7 @@
 //! ```
 
 mod decode;
+mod emit;
 mod encode;
 
 pub use decode::{decode, decode_prefix};
@@ -16,5 +17,7 @@ pub use encode::{encode, work_len};
 
 /// The first distance that needs the far form.
 const FAR: usize = 8192;
+/// The farthest distance that encoders use.
+const REACH: usize = 73_724;
 /// The longest literal run of one instruction.
 const RUN: usize = 32;

@@ -1,0 +1,76 @@
+//! `ratio`: sizes against another library's.
+
+use super::say;
+use blosc_bench::engine;
+use blosc_bench::suite::ratio::{self, Choice};
+use clap::Args;
+use std::process::ExitCode;
+
+/// What `ratio` can be told.
+#[derive(Args, Clone)]
+pub struct Options {
+    /// The library to compare with: libblosc2[=PATH] or python:blosc2.
+    #[arg(long, value_name = "ENGINE", default_value = "libblosc2")]
+    engine: String,
+    /// Codecs: blosclz lz4 lz4hc zlib zstd.
+    #[arg(long, value_delimiter = ',')]
+    codec: Vec<String>,
+    /// Filters: none shuffle bitshuffle.
+    #[arg(long, value_delimiter = ',')]
+    filter: Vec<String>,
+    /// Compression levels, 1 to 9.
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u8).range(1..=9))]
+    level: Vec<u8>,
+    /// Block sizes in bytes (K, M allowed); 0 is the automatic one.
+    #[arg(long, value_delimiter = ',', value_parser = blocksize)]
+    blocksize: Vec<u32>,
+    /// Files of yours, or names of arrays, instead of all arrays.
+    #[arg(long, value_delimiter = ',', value_name = "FILE|NAME")]
+    data: Vec<String>,
+    /// Item type of the files: u1 i2 f4 f8 ...
+    #[arg(long, default_value = "u1")]
+    dtype: String,
+    /// Print every chunk, not only each group's worst.
+    #[arg(short, long)]
+    verbose: bool,
+}
+
+fn blocksize(text: &str) -> Result<u32, String> {
+    if text == "0" { Ok(0) } else { super::parse_size(text).map(|n| n as u32) }
+}
+
+/// Prints the table; status 1 if a bound is broken.
+pub fn run(options: &Options) -> Result<ExitCode, String> {
+    blosc_bench::data::corpus::check()?;
+    let peer = engine::open(&options.engine)?;
+    let mut choice = Choice::default();
+    super::bench::pick(&mut choice.codecs, &options.codec, "--codec", |c| c.name())?;
+    super::bench::pick(&mut choice.filters, &options.filter, "--filter", |f| f.name())?;
+    if !options.level.is_empty() {
+        choice.levels.clone_from(&options.level);
+    }
+    if !options.blocksize.is_empty() {
+        choice.blocksizes = options.blocksize.iter().map(|&b| (b > 0).then_some(b)).collect();
+    }
+    if !options.data.is_empty() {
+        let known = std::mem::take(&mut choice.data);
+        for name in &options.data {
+            choice.data.push(match known.iter().find(|d| d.name == *name) {
+                Some(found) => found.clone(),
+                None => super::bench::find_data(name, &options.dtype)?,
+            });
+        }
+    }
+    let pairs = ratio::compare(&choice, &*peer, |group| {
+        for p in group.iter().filter(|_| options.verbose) {
+            let (spec, ratio) = (&p.spec, p.ratio());
+            let how = format!("{} {} {}", spec.codec.name(), spec.filter.name(), spec.level);
+            say(&format!("{:<22} {how:<22} {:>9} {:>9} {ratio:.4}\n", p.label(), p.ours, p.theirs));
+        }
+    })?;
+    let (table, holds) = ratio::table(&pairs);
+    say(&format!("Our sizes as fractions of those of {}.\n{}", peer.name(), table.text()));
+    let verdict = if holds { "hold" } else { "are BROKEN" };
+    say(&format!("The bounds (no chunk above {}, no mean above 1) {verdict}.\n", ratio::MOST));
+    Ok(ExitCode::from(u8::from(!holds)))
+}
