@@ -59,7 +59,7 @@ fn random_edits_match_a_plain_vector() {
             let again = open(&dir).unwrap();
             assert!(all(&again, &mut pool).unwrap() == model, "run {run} step {step}: {change:?} {create:?}");
             assert!(all(&set, &mut pool).unwrap() == model, "run {run} step {step}: {change:?}");
-            assert!(again.verify(&mut pool).unwrap().is_empty());
+            assert!(again.verify(&mut pool, true).unwrap().is_empty());
             assert_eq!(again.attrs().get("t"), create.attrs.get("t"));
             assert_eq!(again.syntax(), create.syntax);
             assert_eq!(again.sizes().nbytes, model.len() as u64);

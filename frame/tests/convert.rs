@@ -6,7 +6,7 @@ use blosc_frame::any::{Opened, open_any, open_raw};
 use blosc_frame::b2nd::dtype::Dtype;
 use blosc_frame::blaze::MetaSyntax;
 use blosc_frame::bloscpack::{Layout, Options};
-use blosc_frame::convert::{Packing, Target, convert};
+use blosc_frame::convert::{Cut, Packing, Target, convert};
 use blosc_frame::value::Value;
 use std::path::{Path, PathBuf};
 
@@ -41,7 +41,7 @@ fn targets() -> Vec<(&'static str, Target)> {
         ("blaze-yaml", Target::Blaze(packing, None, MetaSyntax::Yaml)),
         ("a.b2frame", Target::Cframe(packing)),
         ("sframe", Target::Sframe(packing)),
-        ("a.b2nd", Target::B2nd(packing)),
+        ("a.b2nd", Target::B2nd(packing, Cut::default())),
         ("a.npy", Target::Npy),
     ]
 }

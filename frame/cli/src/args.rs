@@ -312,6 +312,9 @@ pub struct Info {
 pub struct Verify {
     #[command(flatten)]
     pub input: Input,
+    /// Check the checksums of a bloscpack file or Blaze directory and decode nothing
+    #[arg(long)]
+    pub quick: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -333,6 +336,9 @@ pub struct Slice {
     /// Take every N-th item of an array, one number per dimension; negative ones run backwards
     #[arg(long, value_delimiter = ',', value_name = "N", allow_hyphen_values = true)]
     pub step: Vec<i64>,
+    /// Take what these super-chunk files of a Blaze directory hold, such as 3 or 3-5; opens no others
+    #[arg(long, value_name = "FIRST-LAST", value_parser = files, conflicts_with_all = ["start", "stop", "step"])]
+    pub superchunks: Option<(u64, u64)>,
 }
 
 /// `blosc repair`.
@@ -683,6 +689,14 @@ fn filter(text: &str) -> Result<FilterSlot, String> {
             "unknown filter {name:?}: none, shuffle, bitshuffle, delta, trunc_prec, bytedelta, int_trunc, ndcell or ndmean"
         )
     })
+}
+
+/// `3` or `3-5`.
+fn files(text: &str) -> Result<(u64, u64), String> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let number =
+        |s: &str| s.parse().map_err(|_| format!("{text:?} is no range of super-chunks, such as 3-5"));
+    Ok((number(first)?, number(last)?))
 }
 
 fn level(name: &str) -> Result<Level, String> {

@@ -44,6 +44,10 @@ impl FrameRows {
         let size = u64::from(size.checked_div(item).unwrap_or(1).max(1).saturating_mul(item));
         let changed = content.changed();
         let needed = content.nbytes().div_ceil(size);
+        // First what is too many: in between, no chunk but the last may be a short one.
+        for k in (needed..frame.nchunks()).rev() {
+            frame.delete(k)?;
+        }
         let mut buffer = Vec::new();
         for k in changed.start.checked_div(size).unwrap_or(0)..changed.end.div_ceil(size).min(needed) {
             let at = k.saturating_mul(size);
@@ -54,9 +58,6 @@ impl FrameRows {
                 true => frame.update(k, &buffer)?,
                 false => frame.append(&buffer)?,
             }
-        }
-        for k in (needed..frame.nchunks()).rev() {
-            frame.delete(k)?;
         }
         frame.commit()
     }

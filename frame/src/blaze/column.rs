@@ -194,12 +194,18 @@ impl<T: Tree> Column<T> {
     /// [`Error::OutOfRange`] for files that are none of the dataset; where no super-chunk size is written
     /// down, [`Error::Missing`] for the first file of which the count would have to be known.
     pub fn rows_of_files(&self, files: RangeInclusive<u64>) -> Result<Range<u64>, Error> {
-        let (first, last, len) = (*files.start(), *files.end(), self.nfiles());
+        let (first, last) = (*files.start(), *files.end());
+        let mut chunks = self.files.chunks(first).start..self.files.chunks(last).end;
+        if let Some((unknown, error)) = self.files.unknown {
+            if self.files.chunks(last).start >= unknown {
+                return Err(error);
+            }
+            chunks.end = chunks.end.min(unknown);
+        }
+        let len = self.nfiles();
         if first == 0 || first > last || last > len {
             return Err(Error::OutOfRange { what: "super-chunk", index: last, len });
         }
-        let chunks = self.files.chunks(first).start..self.files.chunks(last).end;
-        self.files.check(chunks.end.min(self.nchunks()).saturating_sub(1))?;
         let rows = self.chunk.checked_div(self.row).unwrap_or(0);
         Ok(chunks.start.saturating_mul(rows).min(self.rows)..chunks.end.saturating_mul(rows).min(self.rows))
     }
@@ -400,11 +406,12 @@ impl<T: Tree> Column<T> {
         Ok(())
     }
 
-    /// Checks every super-chunk that is here; missing ones are named.
-    pub fn verify(&self, pool: &mut Pool) -> Result<Vec<(u64, Error)>, Error> {
+    /// Checks every super-chunk that is here, its checksums and with `decode` its streams too; missing ones
+    /// are named.
+    pub fn verify(&self, pool: &mut Pool, decode: bool) -> Result<Vec<(u64, Error)>, Error> {
         let mut damaged = Vec::new();
         for k in 1..=self.nfiles() {
-            let found = self.superchunk(k).and_then(|pack| pack.verify(pool, true));
+            let found = self.superchunk(k).and_then(|pack| pack.verify(pool, decode));
             match found {
                 Ok(report) => damaged.extend(report.damaged.first().map(|(_, error)| (k, *error))),
                 Err(error @ Error::Missing { .. }) => {

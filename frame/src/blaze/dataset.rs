@@ -275,11 +275,13 @@ impl<T: Tree + Clone> Blaze<T> {
         self.columns.iter_mut().try_for_each(|(_, column)| column.commit(rows))
     }
 
-    /// Checks every super-chunk of every column.
-    pub fn verify(&self, pool: &mut Pool) -> Result<Vec<(String, u64, Error)>, Error> {
+    /// Checks every super-chunk of every column: checksums, and with `decode` the compressed streams too.
+    pub fn verify(&self, pool: &mut Pool, decode: bool) -> Result<Vec<(String, u64, Error)>, Error> {
         let mut damaged = Vec::new();
         for (path, column) in &self.columns {
-            damaged.extend(column.verify(pool)?.into_iter().map(|(k, error)| (path.join("."), k, error)));
+            damaged.extend(
+                column.verify(pool, decode)?.into_iter().map(|(k, error)| (path.join("."), k, error)),
+            );
         }
         Ok(damaged)
     }

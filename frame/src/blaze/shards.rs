@@ -10,7 +10,7 @@
 use super::column::Part;
 use super::dataset::{Blaze, descend};
 use super::storage::invalid;
-use crate::error::{Error, IoKind, Structure};
+use crate::error::{Error, IoError, IoKind, Structure};
 use crate::io::FsDir;
 use crate::limits::Limits;
 use crate::value::{TextLimits, Value};
@@ -93,12 +93,12 @@ impl Shards {
 
     /// Opens the dataset; `base` is the manifest's directory. Shards that are not there fail when read.
     pub fn open(&self, base: &Path, limits: &Limits) -> Result<Blaze<FsDir>, Error> {
-        let root = FsDir::open(base.join(&self.meta))?;
+        let root = inside(base, &self.meta)?;
         Blaze::open_parts(&root, limits, &mut |path| {
             let mut parts = Vec::new();
             for shard in &self.shards {
                 // A shard on a node that is away is not an error until something of it is wanted.
-                let Ok(dir) = FsDir::open(base.join(&shard.path)).and_then(|d| d.subdirectory("data")) else {
+                let Ok(dir) = inside(base, &shard.path).and_then(|d| d.subdirectory("data")) else {
                     continue;
                 };
                 let dir = match descend(&dir, path) {
@@ -110,4 +110,19 @@ impl Shards {
             Ok(parts)
         })
     }
+}
+
+/// Opens `path` from `base`: one that stays inside without following links, any other as it is, since only
+/// who allowed such paths has them.
+fn inside(base: &Path, path: &Path) -> Result<FsDir, IoError> {
+    if path.components().any(|c| !matches!(c, Component::Normal(_) | Component::CurDir)) {
+        return FsDir::open(base.join(path));
+    }
+    let mut dir = FsDir::open(base)?;
+    for component in path.components() {
+        if let Component::Normal(name) = component {
+            dir = dir.subdirectory(name.to_str().ok_or(IoKind::Name)?)?;
+        }
+    }
+    Ok(dir)
 }

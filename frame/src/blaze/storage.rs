@@ -312,12 +312,20 @@ pub(super) fn typed_attributes(attrs: &Value) -> Value {
         _ => Value::text("str"),
     };
     let typed = |v: &Value| {
-        let is_typed = v.get("value").is_some() && v.get("type").is_some();
-        let flat = |items: &[Value]| items.iter().all(|i| matches!(i, Value::Number(_)));
+        let is_typed = typed_value(v).is_some();
+        let flat = |items: &[Value]| items.iter().all(|i| matches!(i, Value::Number(_) | Value::Text(_)));
         match v {
             v if is_typed => v.clone(),
             Value::List(items) if flat(items) => {
-                let inner = if items.iter().all(|i| i.as_i64().is_some()) { "int64" } else { "float64" };
+                let text = items.iter().any(|i| i.as_text().is_some());
+                let whole = items.iter().all(|i| i.as_i64().is_some());
+                let inner = if text {
+                    "str"
+                } else if whole {
+                    "int64"
+                } else {
+                    "float64"
+                };
                 Value::object([
                     ("value", v.clone()),
                     ("type", Value::text("array")),
@@ -333,12 +341,17 @@ pub(super) fn typed_attributes(attrs: &Value) -> Value {
     }
 }
 
+/// The value of an entry that has the keys of the proposal and no others.
+fn typed_value(entry: &Value) -> Option<&Value> {
+    let known = |name: &str| matches!(name, "value" | "type" | "dtype");
+    let typed = matches!(entry.get("type").and_then(Value::as_text), Some("scalar" | "array"));
+    let only = entry.as_object()?.iter().all(|(name, _)| known(name));
+    entry.get("value").filter(|_| typed && only)
+}
+
 /// The plain values of attributes, typed or not.
 pub(super) fn plain_attributes(attrs: &Value) -> Value {
-    let plain = |v: &Value| match (v.get("value"), v.get("type").and_then(Value::as_text)) {
-        (Some(value), Some("scalar" | "array")) => value.clone(),
-        _ => v.clone(),
-    };
+    let plain = |v: &Value| typed_value(v).unwrap_or(v).clone();
     match attrs.as_object() {
         Some(pairs) => Value::Object(pairs.iter().map(|(name, v)| (name.clone(), plain(v))).collect()),
         None => attrs.clone(),

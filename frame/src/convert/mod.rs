@@ -19,5 +19,5 @@ pub(crate) mod msgpack;
 mod target;
 mod write;
 
-pub use target::{Packing, Target, convert};
+pub use target::{Cut, Packing, Target, convert};
 pub use write::blosc1_params;

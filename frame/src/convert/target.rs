@@ -24,6 +24,15 @@ pub struct Packing {
     pub reserve: u32,
 }
 
+/// Shapes of an array's chunks and blocks; chosen from its shape where left out.
+#[derive(Clone, Debug, Default)]
+pub struct Cut {
+    /// Shape of the chunks.
+    pub chunks: Option<Vec<u32>>,
+    /// Shape of the blocks.
+    pub blocks: Option<Vec<u32>>,
+}
+
 /// What to write.
 #[derive(Clone, Debug)]
 pub enum Target {
@@ -37,8 +46,8 @@ pub enum Target {
     Cframe(Packing),
     /// A sparse frame.
     Sframe(Packing),
-    /// An array in a contiguous frame.
-    B2nd(Packing),
+    /// An array in a contiguous frame, and its cutting into chunks and blocks.
+    B2nd(Packing, Cut),
     /// A NumPy file, not compressed.
     Npy,
 }
@@ -69,7 +78,7 @@ pub fn convert(
             .map_err(Error::from)
             .and_then(|dir| SuperChunk::create_dir(dir, &job.params(packing)))
             .and_then(|frame| job.frame(frame, packing)),
-        Target::B2nd(packing) => job.b2nd(packing, path),
+        Target::B2nd(packing, cut) => job.b2nd(packing, cut, path),
         Target::Npy => job.npy(path),
     };
     let notes = job.notes;

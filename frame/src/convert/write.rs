@@ -2,7 +2,7 @@
 
 use super::decoded::Decoded;
 use super::msgpack;
-use super::target::Packing;
+use super::target::{Cut, Packing};
 use crate::any::About;
 use crate::b2nd::dtype::{ByteOrder, Dtype, Kind, Struct};
 use crate::b2nd::npy::NpyHeader;
@@ -300,11 +300,17 @@ impl Job<'_> {
         frame.commit()
     }
 
-    pub fn b2nd(&mut self, packing: &Packing, path: &Path) -> Result<(), Error> {
+    pub fn b2nd(&mut self, packing: &Packing, cut: &Cut, path: &Path) -> Result<(), Error> {
         let dtype = self.dtype()?;
         let shape = self.shape(dtype.itemsize())?;
         self.note_fill();
-        let spec = Spec::new(&shape, dtype)?.params_from(&self.params(packing));
+        let mut spec = Spec::new(&shape, dtype)?.params_from(&self.params(packing));
+        if let Some(chunks) = &cut.chunks {
+            spec = spec.chunks(chunks)?;
+        }
+        if let Some(blocks) = &cut.blocks {
+            spec = spec.blocks(blocks)?;
+        }
         let frame = SuperChunk::create(create(path)?, &spec.params())?;
         let side = u64::from(spec.geometry().chunks().first().copied().unwrap_or(1));
         let row = self.len()?.checked_div(shape.first().copied().unwrap_or(1)).unwrap_or(0);

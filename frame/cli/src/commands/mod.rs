@@ -6,8 +6,8 @@ mod info;
 mod meta;
 mod rows;
 
-use crate::args::{Args, Command, Input, Output};
-use crate::failure::Result;
+use crate::args::{Args, Command, Output, Verify};
+use crate::failure::{Failure, Result};
 use crate::output::Sink;
 use crate::{progress, source, target};
 use serde_json::Value;
@@ -36,9 +36,10 @@ pub fn run(args: Args) -> Result<()> {
                 let header = source.npy_header(&args.start, &args.stop, &args.step)?;
                 header.iter().try_for_each(|header| sink.write_all(header))?;
             }
-            match args.step.is_empty() {
-                true => source.slice(&args.start, &args.stop, &mut sink)?,
-                false => source.slice_steps(&args.start, &args.stop, &args.step, &mut sink)?,
+            match (args.superchunks, args.step.is_empty()) {
+                (Some((first, last)), _) => source.slice_superchunks(first..=last, &mut sink)?,
+                (None, true) => source.slice(&args.start, &args.stop, &mut sink)?,
+                (None, false) => source.slice_steps(&args.start, &args.stop, &args.step, &mut sink)?,
             }
             sink.finish()
         }
@@ -47,7 +48,7 @@ pub fn run(args: Args) -> Result<()> {
             print(&info, args.json)
         }
         Command::Verify(args) => {
-            let report = verify(&args.input)?;
+            let report = verify(&args)?;
             print(&report, args.json)
         }
         Command::Repair(args) => frame::repair(&args),
@@ -79,6 +80,9 @@ pub fn run(args: Args) -> Result<()> {
         },
         Command::Convert(args) => match target::convert_format(&args) {
             Some(format) => target::containers::run_convert(&args, format),
+            None if rows::is(&args.input.input)? => Err(Failure::Usage(
+                "--format: say what to convert this to; the output's name does not".into(),
+            )),
             None => array::convert(&args),
         },
         Command::Edit(args) => frame::edit(&args),
@@ -91,10 +95,13 @@ fn is_npy(output: &Output) -> bool {
     output.output.extension().is_some_and(|e| e == "npy")
 }
 
-fn verify(input: &Input) -> Result<Value> {
-    let mut source = source::open(input)?;
+fn verify(args: &Verify) -> Result<Value> {
+    let mut source = source::open(&args.input)?;
     let bar = progress::bar("verifying", source.nbytes());
-    let report = source.verify(&|n| bar.inc(n));
+    let report = match args.quick {
+        true => source.verify_stored(&|n| bar.inc(n)),
+        false => source.verify(&|n| bar.inc(n)),
+    };
     bar.finish_and_clear();
     report
 }

@@ -15,16 +15,20 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::Path;
 
-/// Opens `path` to change it, when it is one of these kinds.
-pub fn open(path: &Path) -> Result<Option<Opened>> {
-    let rows = match path.is_dir() {
+/// Whether `path` is one of these kinds.
+pub fn is(path: &Path) -> Result<bool> {
+    Ok(match path.is_dir() {
         true => !path.join("chunks.b2frame").is_file() && detect::directory(path)?.is_some(),
         false => {
             let mut head = [0; 4];
             File::open(path).and_then(|mut f| f.read_exact(&mut head)).is_ok() && detect::is_rows(&head)
         }
-    };
-    rows.then(|| open_any_mut(path, &Limits::NONE).map_err(failure(path))).transpose()
+    })
+}
+
+/// Opens `path` to change it, when it is one of these kinds.
+pub fn open(path: &Path) -> Result<Option<Opened>> {
+    is(path)?.then(|| open_any_mut(path, &Limits::NONE).map_err(failure(path))).transpose()
 }
 
 /// The items of a `.npy` file, which must be what the container has, or plain bytes; standard input is

@@ -71,6 +71,22 @@ fn column_info(column: &CArray<FsDir>) -> Value {
     })
 }
 
+impl BcolzSource {
+    /// What contradicts the data although nothing needs it.
+    fn notes(&self) -> Vec<String> {
+        let of = |name: &str, column: &CArray<FsDir>| {
+            let (told, nbytes) = (column.sizes().nbytes, column.nbytes());
+            (told != nbytes).then(|| format!("{name}: sizes says {told} bytes, there are {nbytes}"))
+        };
+        match &self.container {
+            Container::Column(column) => of("column", column).into_iter().collect(),
+            Container::Table(table, _) => {
+                table.columns().filter_map(|(name, column)| of(name, column)).collect()
+            }
+        }
+    }
+}
+
 impl Source for BcolzSource {
     fn info(&mut self) -> Result<Value> {
         Ok(match &self.container {
@@ -135,6 +151,7 @@ impl Source for BcolzSource {
             Some(first) => Err(Failure::at(&self.path, format!("{} chunks damaged; {first}", damaged.len()))),
             None => Ok(json!({
                 "kind": "bcolz", "ok": true, "nbytes": nbytes, "checksums": "bcolz stores none; every chunk decodes",
+                "notes": self.notes(),
             })),
         }
     }

@@ -5,13 +5,14 @@ use super::{Source, one_dimension, pool};
 use crate::args::Input;
 use crate::failure::{Failure, Result};
 use blosc_core::Pool;
-use blosc_frame::Rows;
 use blosc_frame::any::open_shards;
-use blosc_frame::blaze::{Blaze, MetaSyntax};
+use blosc_frame::blaze::{Blaze, Column, MetaSyntax};
 use blosc_frame::io::FsDir;
 use blosc_frame::plain::Plain;
+use blosc_frame::{Error, Rows};
 use serde_json::{Value, json};
 use std::io::Write;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 /// A Blaze dataset.
@@ -81,6 +82,7 @@ impl Source for BlazeSource {
             "cbytes": self.set.sizes().cbytes,
             "chunklen": storage.chunklen,
             "superchunksize": storage.superchunk,
+            "rows_per_superchunk": storage.superchunk.map(|n| n.saturating_mul(storage.chunklen)),
             "codec": storage.cparams.cname,
             "level": storage.cparams.clevel,
             "shuffle": storage.cparams.shuffle,
@@ -103,7 +105,42 @@ impl Source for BlazeSource {
     }
 
     fn verify(&mut self, progress: &dyn Fn(u64)) -> Result<Value> {
-        let damaged = self.set.verify(&mut self.pool).map_err(failure(&self.path))?;
+        self.check(true, progress)
+    }
+
+    fn verify_stored(&mut self, progress: &dyn Fn(u64)) -> Result<Value> {
+        self.check(false, progress)
+    }
+
+    fn slice_superchunks(&mut self, files: RangeInclusive<u64>, out: &mut dyn Write) -> Result<()> {
+        let rows = match chosen(&self.set, self.column.as_deref()) {
+            Some(column) => column.rows_of_files(files.clone()),
+            None => self.set.rows_of_files(files.clone()),
+        };
+        match (rows, chosen(&self.set, self.column.as_deref())) {
+            (Ok(rows), _) => self.write(Some((&[rows.start], &[rows.end])), out, &|_| {}),
+            // Which rows these are cannot be told without the files before them; what they hold can.
+            (Err(Error::Missing { .. }), Some(column)) => files.into_iter().try_for_each(|k| {
+                let pack = column.superchunk(k).map_err(failure(&self.path))?;
+                check_output(&self.path, pack.nbytes(), self.max_output)?;
+                copy(&pack, &mut self.pool, &self.path, (0, pack.nbytes()), out, &|_| {})
+            }),
+            (Err(error), _) => Err(failure(&self.path)(error)),
+        }
+    }
+}
+
+/// The column that is asked for, or the only one of a dataset without names.
+fn chosen<'s>(set: &'s Blaze<FsDir>, name: Option<&str>) -> Option<&'s Column<FsDir>> {
+    match name {
+        Some(name) => set.column(name).ok(),
+        None => set.columns().next().filter(|(path, _)| path.is_empty()).map(|(_, column)| column),
+    }
+}
+
+impl BlazeSource {
+    fn check(&mut self, decode: bool, progress: &dyn Fn(u64)) -> Result<Value> {
+        let damaged = self.set.verify(&mut self.pool, decode).map_err(failure(&self.path))?;
         progress(self.set.nbytes());
         match damaged.first() {
             Some((name, k, error)) => {
@@ -114,7 +151,7 @@ impl Source for BlazeSource {
                 Err(Failure::at(&self.path, text))
             }
             None => Ok(json!({
-                "kind": "blaze", "ok": true, "nbytes": self.set.nbytes(), "checksums": "one per chunk in each super-chunk",
+                "kind": "blaze", "ok": true, "decoded": decode, "nbytes": self.set.nbytes(), "checksums": "one per chunk in each super-chunk",
             })),
         }
     }

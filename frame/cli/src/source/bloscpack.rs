@@ -112,7 +112,17 @@ impl<R: ReadAt> Source for BloscpackSource<R> {
     }
 
     fn verify(&mut self, progress: &dyn Fn(u64)) -> Result<Value> {
-        let report = self.pack.verify(&mut self.pool, true).map_err(failure(&self.path))?;
+        self.check(true, progress)
+    }
+
+    fn verify_stored(&mut self, progress: &dyn Fn(u64)) -> Result<Value> {
+        self.check(false, progress)
+    }
+}
+
+impl<R: ReadAt> BloscpackSource<R> {
+    fn check(&mut self, decode: bool, progress: &dyn Fn(u64)) -> Result<Value> {
+        let report = self.pack.verify(&mut self.pool, decode).map_err(failure(&self.path))?;
         progress(self.pack.nbytes());
         if let Some((i, error)) = report.damaged.first() {
             let text = format!(
@@ -127,7 +137,7 @@ impl<R: ReadAt> Source for BloscpackSource<R> {
         }
         let checksum = self.pack.header().checksum;
         Ok(json!({
-            "kind": "bloscpack", "ok": true, "chunks": report.chunks, "nbytes": self.pack.nbytes(),
+            "kind": "bloscpack", "ok": true, "decoded": decode, "chunks": report.chunks, "nbytes": self.pack.nbytes(),
             "checksums": if checksum == Checksum::None { "the file has none" } else { checksum.name() },
             "trailing_bytes": report.trailing, "gap_bytes": report.gaps,
         }))

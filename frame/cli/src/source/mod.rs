@@ -15,6 +15,7 @@ use crate::failure::{Failure, Result};
 use serde_json::Value;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 /// Something that decodes to bytes.
@@ -41,6 +42,16 @@ pub trait Source {
     }
     /// Decodes everything, checks every checksum, and says what was checked as a JSON object.
     fn verify(&mut self, progress: &dyn Fn(u64)) -> Result<Value>;
+    /// Checks the checksums of what is stored and decodes nothing.
+    fn verify_stored(&mut self, _: &dyn Fn(u64)) -> Result<Value> {
+        Err(Failure::Usage(
+            "--quick: only bloscpack files and Blaze directories have checksums for that".into(),
+        ))
+    }
+    /// Writes what these super-chunk files hold. Only Blaze directories have any.
+    fn slice_superchunks(&mut self, _: RangeInclusive<u64>, _: &mut dyn Write) -> Result<()> {
+        Err(Failure::Usage("--superchunks: only Blaze directories have super-chunks".into()))
+    }
 }
 
 /// Opens what `input` names.

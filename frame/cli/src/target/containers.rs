@@ -1,6 +1,6 @@
 //! Bloscpack files, bcolz and Blaze directories; and every container there is, for `convert`.
 
-use crate::args::{Compress, Convert, Format, MetaKind, Pack, slots};
+use crate::args::{Compress, Convert, Format, MetaKind, Pack, Parts, slots};
 use crate::failure::{Failure, Result};
 use crate::output::{check_free, parent};
 use crate::source::plain::{failure, limits};
@@ -11,19 +11,21 @@ use blosc_frame::any::{Opened, open_any, open_raw};
 use blosc_frame::b2nd::dtype::Dtype;
 use blosc_frame::blaze::MetaSyntax;
 use blosc_frame::bloscpack::{Options, Spare};
-use blosc_frame::convert::{Packing, Target, blosc1_params, convert};
+use blosc_frame::convert::{Cut, Packing, Target, blosc1_params, convert};
 use std::fs;
 use std::io;
 use std::path::Path;
 
 /// What to write, from the options that say how.
-fn target(format: Format, pack: &Pack, params: Params, chunk: Option<u64>) -> Result<Target> {
+fn target(format: Format, pack: &Pack, parts: &Parts, params: Params, chunk: Option<u64>) -> Result<Target> {
     let packing = Packing { params, chunk, reserve: pack.reserve };
     Ok(match format {
         Format::Chunk => return Err(Failure::Usage("a bare chunk is no container: use compress".into())),
         Format::B2frame => Target::Cframe(packing),
         Format::Sframe => Target::Sframe(packing),
-        Format::B2nd => Target::B2nd(packing),
+        Format::B2nd => {
+            Target::B2nd(packing, Cut { chunks: parts.chunks.clone(), blocks: parts.blocks.clone() })
+        }
         Format::Npy => Target::Npy,
         Format::Bcolz => Target::Bcolz(packing),
         Format::Blaze => {
@@ -70,7 +72,7 @@ pub fn write(args: &Compress, format: Format) -> Result<()> {
         let typesize = args.typesize.unwrap_or(1);
         open_raw(path, dtype, args.shape.clone(), typesize).map_err(failure(path))?
     };
-    let target = target(format, &args.pack, args.params(1), args.chunksize)?;
+    let target = target(format, &args.pack, &args.parts, args.params(1), args.chunksize)?;
     place(&input, &target, path, &args.output, args.run.threads)
 }
 
@@ -90,7 +92,7 @@ pub fn run_convert(args: &Convert, format: Format) -> Result<()> {
     }
     params.level = args.level.unwrap_or(params.level);
     params.filters = args.filters.as_deref().map_or(params.filters, slots);
-    let target = target(format, &args.pack, params, args.chunksize)?;
+    let target = target(format, &args.pack, &args.parts, params, args.chunksize)?;
     place(&input, &target, path, &args.output, args.input.run.threads)
 }
 
