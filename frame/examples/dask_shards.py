@@ -57,7 +57,7 @@ def main(manifest, dtype):
     info = json.loads(run("info", manifest, "--json"))
     print(f"{info['shape'][0]} rows of {info['dtype']} in {len(shards)} shards")
     tasks = [dask.delayed(work)(manifest, s["first"], s["last"], dtype) for s in shards]
-    results = dask.compute(*tasks, scheduler="processes", num_workers=len(shards))
+    results = dask.compute(*tasks, scheduler="processes", num_workers=len(shards), chunksize=1)
     for result in results:
         print(result)
     assert sum(r["items"] for r in results) == info["shape"][0]
