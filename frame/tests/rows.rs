@@ -16,7 +16,7 @@ use blosc_frame::io::{Directory, FaultDir, MemDir};
 use blosc_frame::plain::Plain;
 use blosc_frame::value::Value;
 use blosc_frame::{Error, Limits, Rows};
-use model::{Edit, Random, all};
+use model::{Edit, Random, all, crash_points, files};
 use std::path::PathBuf;
 
 fn random_edits(r: &mut Random, rows: &mut dyn Rows, model: &mut Vec<u8>, steps: usize, what: &str) {
@@ -147,66 +147,26 @@ fn super_chunks_of_unwritten_size_are_changed() {
     }
 }
 
-fn files(dir: &FaultDir) -> Vec<(String, Vec<u8>)> {
-    dir.list().unwrap().into_iter().map(|n| (n.clone(), dir.read(&n, 1 << 20).unwrap())).collect()
-}
-
 /// Appends to tables, and trims of them, change all columns or none, whenever a crash comes.
 #[test]
 fn crashes_during_edits_of_tables() {
     let (mut pool, limits, mut r) = (Pool::new(1), Limits::default(), Random(65));
-    let (mut points, mut new) = (0, 0);
+    let mut points = 0;
     for run in 0..if containers::long() { 60 } else { 4 } {
-        let before = FaultDir::new();
+        let dir = FaultDir::new();
         let columns = ["a", "b", "c"].map(|name| {
             let dtype = Dtype::parse(["<i4", "|S3", "<f8"][r.below(3) as usize]).unwrap();
             (name.to_string(), Create { chunklen: Some(2 + r.below(20)), ..Create::new(dtype) })
         });
-        let root = FlatTree::new(before.clone());
+        let root = FlatTree::new(dir.clone());
         let mut table = CTable::create(root, &columns, Value::Object(vec![]), &limits).unwrap();
-        let row = table.row_nbytes() as usize;
-        let n = r.below(40) as usize;
-        let data = r.bytes(n * row);
-        table.append(&mut pool, &data).unwrap();
-        let change = match r.below(2) {
-            0 => {
-                let n = 1 + r.below(40) as usize;
-                Edit::Append(r.bytes(n * row))
-            }
-            _ => Edit::Resize(r.below(n as u64 + 1)),
-        };
-        let mut after = data.clone();
-        change.apply(&mut after, row, &vec![0; row]);
-        for stop in 0.. {
-            let dir = FaultDir::from_files(files(&before));
-            dir.stop_after(stop);
-            let done = CTable::open(FlatTree::new(dir.clone()), &limits)
-                .and_then(|mut table| change.make(&mut table, &mut pool));
-            for seed in 0..3 {
-                let survived = FaultDir::from_files(dir.crash(seed * 31 + stop));
-                let open = || CTable::open(FlatTree::new(survived.clone()), &limits);
-                let mut table = open().unwrap_or_else(|e| panic!("run {run} stop {stop}: {e}"));
-                let got = all(&table, &mut pool)
-                    .unwrap_or_else(|e| panic!("run {run} stop {stop}: {e} {change:?}"));
-                assert!(got == data || got == after, "run {run} stop {stop}: neither old nor new");
-                assert!(done.is_err() || got == after);
-                new += usize::from(got == after);
-                // The next edit settles what was left open.
-                let more = r.bytes(3 * row);
-                table.append(&mut pool, &more).unwrap();
-                assert!(
-                    all(&open().unwrap(), &mut pool).unwrap() == [got, more].concat(),
-                    "run {run} stop {stop}"
-                );
-                assert!(!survived.contains("__pending__").unwrap());
-                points += 1;
-            }
-            if done.is_ok() {
-                break;
-            }
-        }
+        let n = r.below(40) as usize * table.row_nbytes() as usize;
+        table.append(&mut pool, &r.bytes(n)).unwrap();
+        points += crash_points(&mut r, &dir, &format!("run {run}"), &|dir| {
+            Ok(Box::new(CTable::open(FlatTree::new(dir), &limits)?))
+        });
     }
-    println!("{points} crash points, {new} of them new");
+    println!("{points} crash points");
 }
 
 #[test]

@@ -144,24 +144,13 @@ impl<T: Tree> CArray<T> {
             dflt: create.dflt.clone().unwrap_or_else(|| zero_of(&create.dtype)),
         };
         storage.cparams.params(storage.typesize())?;
-        let (data, meta) = (Some(root.make("data")?), root.make("meta")?);
+        root.make("data")?;
+        let meta = root.make("meta")?;
         let sizes = Sizes { shape, nbytes: 0, cbytes: geometry.chunk };
         write_json(&meta, "storage", &storage.to_value(), false)?;
         write_json(&meta, "sizes", &sizes.to_value(), false)?;
         write_json(&root, "__attrs__", &create.attrs, false)?;
-        let attrs = create.attrs.clone();
-        Ok(CArray {
-            root,
-            data,
-            meta,
-            storage,
-            sizes,
-            attrs,
-            geometry,
-            limits: *limits,
-            reserve: 0,
-            durable: true,
-        })
+        CArray::open(root, limits)
     }
 
     /// Sets the bytes of room left behind each chunk that is written.

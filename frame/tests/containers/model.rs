@@ -2,6 +2,7 @@
 #![allow(dead_code)] // each test uses its part
 
 use blosc_core::Pool;
+use blosc_frame::io::{Directory, FaultDir};
 use blosc_frame::plain::Plain;
 use blosc_frame::{Error, Rows};
 
@@ -93,4 +94,56 @@ pub fn all(plain: &dyn Plain, pool: &mut Pool) -> Result<Vec<u8>, Error> {
     let mut out = vec![0; plain.nbytes() as usize];
     plain.read_plain(pool, 0, &mut out)?;
     Ok(out)
+}
+
+/// The files of a directory.
+pub fn files(dir: &FaultDir) -> Vec<(String, Vec<u8>)> {
+    dir.list().unwrap().into_iter().map(|n| (n.clone(), dir.read(&n, 1 << 20).unwrap())).collect()
+}
+
+/// Appends to the container in `base`, or cuts it, and crashes after each operation: what is left must open
+/// with the old or the new rows, and take further ones. Returns how many states were looked at.
+pub fn crash_points(
+    r: &mut Random,
+    base: &FaultDir,
+    what: &str,
+    open: &dyn Fn(FaultDir) -> Result<Box<dyn Rows>, Error>,
+) -> usize {
+    let mut pool = Pool::new(1);
+    let rows = open(base.clone()).unwrap();
+    let row = rows.row_nbytes() as usize;
+    let data = all(&*rows, &mut pool).unwrap();
+    let change = match r.below(2) {
+        0 => {
+            let n = 1 + r.below(90) as usize;
+            Edit::Append(r.bytes(n * row))
+        }
+        _ => Edit::Resize(r.below(rows.rows() + 1)),
+    };
+    let mut after = data.clone();
+    change.apply(&mut after, row, &vec![0; row]);
+    let mut points = 0;
+    for stop in 0.. {
+        let dir = FaultDir::from_files(files(base));
+        dir.stop_after(stop);
+        let done = open(dir.clone()).and_then(|mut rows| change.make(&mut *rows, &mut pool));
+        for seed in 0..3 {
+            let fail = |e: Error| -> ! { panic!("{what} stop {stop}: {e} {change:?}") };
+            let survived = FaultDir::from_files(dir.crash(seed * 31 + stop));
+            let mut rows = open(survived.clone()).unwrap_or_else(|e| fail(e));
+            let got = all(&*rows, &mut pool).unwrap_or_else(|e| fail(e));
+            assert!(got == data || got == after, "{what} stop {stop}: neither old nor new");
+            assert!(done.is_err() || got == after);
+            let more = r.bytes(3 * row);
+            rows.append(&mut pool, &more).unwrap_or_else(|e| fail(e));
+            let again = open(survived.clone()).and_then(|rows| all(&*rows, &mut pool));
+            assert!(again.unwrap_or_else(|e| fail(e)) == [got, more].concat(), "{what} stop {stop}");
+            assert!(!survived.contains("__pending__").unwrap());
+            points += 1;
+        }
+        if done.is_ok() {
+            break;
+        }
+    }
+    points
 }
