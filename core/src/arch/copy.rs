@@ -32,13 +32,27 @@ pub struct Window<'a> {
     out: Out<'a>,
     pos: usize,
     dict: &'a [u8],
+    wanted: usize,
 }
 
 impl<'a> Window<'a> {
     /// An empty window over `out`, with `dict` as history before its first byte.
     #[inline(always)]
     pub fn new(out: Out<'a>, dict: &'a [u8]) -> Self {
-        Window { out, pos: 0, dict }
+        let wanted = out.len();
+        Window { out, pos: 0, dict, wanted }
+    }
+
+    /// A window whose user may stop once the first `wanted` bytes have been written.
+    #[inline(always)]
+    pub fn wanting(out: Out<'a>, dict: &'a [u8], wanted: usize) -> Self {
+        Window { out, pos: 0, dict, wanted }
+    }
+
+    /// Whether all that is wanted has been written.
+    #[inline(always)]
+    pub fn satisfied(&self) -> bool {
+        self.pos >= self.wanted
     }
 
     /// Bytes written so far.
@@ -63,10 +77,10 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// First byte, bytes written, and length of the output.
+    /// First byte, bytes written, bytes wanted, and length of the output.
     #[inline(always)]
-    pub(super) fn parts(&mut self) -> (*mut u8, usize, usize) {
-        (self.out.as_mut_ptr(), self.pos, self.out.len())
+    pub(super) fn parts(&mut self) -> (*mut u8, usize, usize, usize) {
+        (self.out.as_mut_ptr(), self.pos, self.wanted.min(self.out.len()), self.out.len())
     }
 
     /// # Safety
@@ -149,7 +163,8 @@ impl<'a> Window<'a> {
         &mut self,
         rare: impl FnOnce(&mut Window<'_>) -> Result<(), CodecErrorKind>,
     ) -> Result<(), CodecErrorKind> {
-        let mut window = Window { out: self.out.reborrow(), pos: self.pos, dict: self.dict };
+        let mut window =
+            Window { out: self.out.reborrow(), pos: self.pos, dict: self.dict, wanted: self.wanted };
         let result = rare(&mut window);
         self.pos = window.pos;
         result

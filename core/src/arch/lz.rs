@@ -39,81 +39,111 @@ struct Place {
 
 /// What does not change in a loop.
 struct Bounds {
-    /// End of the input.
-    end: *const u8,
     /// Start of the output.
     start: *mut u8,
-    /// End of the output.
-    limit: *mut u8,
+    /// `READ` bytes before the end of the input.
+    last: *const u8,
+    /// `WRITE` bytes before the end of the output.
+    full: *mut u8,
+    /// Where the loop ends: `full`, or what is wanted.
+    enough: *mut u8,
 }
 
 /// One kind of stream: how an instruction is carried out.
 trait Instruction {
-    /// Carries out the instruction at `place.from`, or answers `None`.
+    /// Bytes of an instruction that may as well be expected, where there is such a kind.
+    const EXPECTED: Option<usize>;
+
+    /// Carries out the instruction at `place.from`, or answers `None`. `EXPECT`: most are of the expected kind.
     ///
     /// # Safety
-    /// `READ` bytes of input from `place.from` on, `WRITE` bytes of output from `place.to` on, and `bounds` of the
-    /// same buffers, of which everything before `place.to` has been written.
-    unsafe fn step<const BEST: bool>(place: Place, bounds: &Bounds) -> Option<Place>;
+    /// `place` before `bounds.last` and not after `bounds.full`; everything before `place.to` has been written.
+    unsafe fn step<const BEST: bool, const EXPECT: bool>(place: Place, bounds: &Bounds) -> Option<Place>;
 }
 
-/// A loop over the instructions of a stream.
-struct Middle<'w, 'o, 's, I> {
-    window: &'w mut Window<'o>,
-    src: &'s [u8],
-    at: usize,
-    stop: usize,
-    kind: core::marker::PhantomData<I>,
-}
-
-/// LZ4 sequences from `src[at]` on until more than `stop` bytes are written; returns the offset of the first one
-/// that is left to the caller.
+/// LZ4 sequences from `src[at]` on; returns the offset of the first one that is left to the caller.
 #[inline]
-pub fn lz4(window: &mut Window<'_>, src: &[u8], at: usize, stop: usize) -> usize {
-    middle::<Lz4>(window, src, at, stop)
+pub fn lz4(window: &mut Window<'_>, src: &[u8], at: usize) -> usize {
+    middle::<Lz4>(window, src, at)
 }
 
-/// BloscLZ instructions from `src[at]` on until more than `stop` bytes are written; returns the offset of the
-/// first one that is left to the caller.
+/// BloscLZ instructions from `src[at]` on; returns the offset of the first one that is left to the caller.
 #[inline]
-pub fn blosclz(window: &mut Window<'_>, src: &[u8], at: usize, stop: usize) -> usize {
-    middle::<BloscLz>(window, src, at, stop)
+pub fn blosclz(window: &mut Window<'_>, src: &[u8], at: usize) -> usize {
+    middle::<BloscLz>(window, src, at)
 }
 
 #[inline(always)]
-fn middle<I: Instruction>(window: &mut Window<'_>, src: &[u8], at: usize, stop: usize) -> usize {
-    if !WIDE || src.len().saturating_sub(at) < READ || window.remaining() < WRITE {
+fn middle<I: Instruction>(window: &mut Window<'_>, src: &[u8], at: usize) -> usize {
+    let Some(rest) = src.get(at..) else { return at };
+    let (start, written, wanted, len) = window.parts();
+    if !WIDE || rest.len() <= READ || len - written <= WRITE || wanted <= written {
         return at;
     }
-    bmi::run(Middle::<I> { window, src, at, stop, kind: core::marker::PhantomData })
+    // SAFETY: `written <= len`, the length of the output, and the rests are longer than `READ` and `WRITE`, so all
+    // pointers lie in their buffers; the loop leaves a place in both, up to which it has written.
+    unsafe {
+        let place = Place { from: rest.as_ptr(), to: start.add(written) };
+        let (full, enough) = (start.add(len - WRITE), start.add(wanted.min(len - WRITE)));
+        let bounds = Bounds { start, last: place.from.add(rest.len() - READ), full, enough };
+        let place = bmi::run(Middle::<I> { place, bounds, kind: core::marker::PhantomData });
+        window.set_position(distance(start, place.to));
+        at + distance(rest.as_ptr(), place.from)
+    }
 }
 
-impl<I: Instruction> bmi::Kernel for Middle<'_, '_, '_, I> {
-    type Output = usize;
+/// A loop over the instructions of a stream.
+struct Middle<I> {
+    /// Before `bounds.last` and `bounds.enough`.
+    place: Place,
+    bounds: Bounds,
+    kind: core::marker::PhantomData<I>,
+}
+
+/// Instructions between two looks at which kind there is most of.
+const BATCH: usize = 64;
+
+impl<I: Instruction> bmi::Kernel for Middle<I> {
+    type Output = Place;
 
     #[inline(always)]
-    fn run<const BEST: bool>(self) -> usize {
-        let Middle { window, src, at, stop, .. } = self;
-        let (start, written, len) = window.parts();
-        let Some(rest) = src.get(at..) else { return at };
-        // SAFETY: `at <= src.len()` and `written <= len`, the lengths of the two buffers, so all pointers lie in
-        // them or at their ends; distances between pointers into one buffer are their differences.
-        unsafe {
-            let bounds = Bounds { end: rest.as_ptr().add(rest.len()), start, limit: start.add(len) };
-            let mut place = Place { from: rest.as_ptr(), to: start.add(written) };
-            if BEST {
-                settle(place.to, len - written);
+    fn run<const BEST: bool>(self) -> Place {
+        let Middle { mut place, bounds, .. } = self;
+        if BEST {
+            // SAFETY: the output from `place.to` to its end.
+            unsafe { settle(place.to, distance(place.to, bounds.full) + WRITE) };
+        }
+        let few = I::EXPECTED.map_or(0, |bytes| (bytes * BATCH).saturating_add(BATCH / 4));
+        loop {
+            let Some(taken) = batch::<I, BEST, false>(&mut place, &bounds) else { return place };
+            if I::EXPECTED.is_none() || taken > few {
+                continue;
             }
-            // The last place where an instruction may write, by room or by what is wanted.
-            let last = (start as usize).saturating_add(stop.min(len.saturating_sub(WRITE)));
-            while distance(place.from, bounds.end) >= READ && place.to as usize <= last {
-                let Some(next) = I::step::<BEST>(place, &bounds) else { break };
-                place = next;
+            loop {
+                let Some(taken) = batch::<I, BEST, true>(&mut place, &bounds) else { return place };
+                if taken > few {
+                    break;
+                }
             }
-            window.set_position(distance(start, place.to));
-            at + distance(rest.as_ptr(), place.from)
         }
     }
+}
+
+/// Carries out [`BATCH`] instructions and answers how many bytes they take, or `None` after the last.
+#[inline(always)]
+fn batch<I: Instruction, const BEST: bool, const EXPECT: bool>(
+    place: &mut Place,
+    bounds: &Bounds,
+) -> Option<usize> {
+    let first = place.from;
+    for _ in 0..BATCH {
+        if place.from >= bounds.last || place.to >= bounds.enough {
+            return None;
+        }
+        // SAFETY: compared just now; a step leaves a place in both buffers.
+        *place = unsafe { I::step::<BEST, EXPECT>(*place, bounds) }?;
+    }
+    Some(distance(first, place.from))
 }
 
 /// `b - a` for pointers into one buffer, `a` not after `b`.
@@ -162,37 +192,45 @@ unsafe fn near_match<const SHORT: bool, const BEST: bool>(start: *mut u8, to: *m
 /// A match of any length. `false`: nothing is done.
 ///
 /// # Safety
-/// `to` lies in the output of `bounds`, everything before it has been written.
+/// `to` is less than `WRITE - SLACK` bytes after `bounds.full`, and everything before it has been written.
 #[inline(always)]
 unsafe fn far_match<const BEST: bool>(bounds: &Bounds, to: *mut u8, back: usize, len: usize) -> bool {
-    let (written, room) = (distance(bounds.start, to), distance(to, bounds.limit));
-    if back.wrapping_sub(1) >= written || written < 16 || room < SLACK || len > room - SLACK {
+    let written = distance(bounds.start, to);
+    let room = distance(to, bounds.full.wrapping_add(WRITE - SLACK));
+    if back.wrapping_sub(1) >= written || (!BEST && written < 16) || len > room {
         return false;
     }
-    // SAFETY: `1 <= back <= written`, 16 bytes of history, and `len + SLACK` bytes of room.
+    // SAFETY: `1 <= back <= written`, 16 bytes of history or `BEST`, and `len + SLACK` bytes of room.
     unsafe { wide_match::<BEST>(to, back, len) };
     true
 }
 
-/// `len` and the bytes at `from` that continue it, and where they end. `None`: the input ends first.
+/// `len` and the bytes at `from` that continue it, and where they end. `None`: that is too near the input's end.
 ///
 /// # Safety
-/// `from` lies in the input that `end` ends.
+/// There is a byte at `from`.
 #[inline(always)]
-unsafe fn extended(mut from: *const u8, end: *const u8, mut len: usize) -> Option<(usize, *const u8)> {
-    loop {
-        if distance(from, end) == 0 {
-            return None;
-        }
-        // SAFETY: `from` is before `end`.
+unsafe fn extended(from: *const u8, bounds: &Bounds, len: usize) -> Option<(usize, *const u8)> {
+    // SAFETY: there is a byte.
+    let byte = unsafe { *from };
+    let (len, from) = (len + usize::from(byte), from.wrapping_add(1));
+    if byte == 255 { much_extended(from, bounds.last, len) } else { Some((len, from)) }
+}
+
+/// The second byte and those after it.
+#[cold]
+#[inline(never)]
+fn much_extended(mut from: *const u8, last: *const u8, mut len: usize) -> Option<(usize, *const u8)> {
+    while from < last {
+        // SAFETY: before `last`, and the caller began in the same buffer.
         let byte = unsafe { *from };
-        // SAFETY: as above; one past the last byte is still a place.
-        from = unsafe { from.add(1) };
+        from = from.wrapping_add(1);
         len = len.saturating_add(usize::from(byte));
         if byte != 255 {
             return Some((len, from));
         }
     }
+    None
 }
 
 /// Sequences of an LZ4 block: token, literals, distance, each length continued where it is 15.
@@ -202,7 +240,7 @@ impl Lz4 {
     /// The match of a sequence: its distance is at `place.from`.
     ///
     /// # Safety
-    /// Two bytes of input from `place.from` on, `WRITE / 2` bytes of output from `place.to` on, and as above.
+    /// Three bytes of input from `place.from` on, `WRITE / 2` bytes of output from `place.to` on, and as above.
     #[inline(always)]
     unsafe fn finish<const BEST: bool>(place: Place, bounds: &Bounds, token: u8) -> Option<Place> {
         // SAFETY: two bytes are there.
@@ -211,7 +249,7 @@ impl Lz4 {
         let from = unsafe { place.from.add(2) };
         let (len, from) = if token & 15 == 15 {
             // SAFETY: `from` is in the input; everything before `place.to` has been written.
-            let (len, from) = unsafe { extended(from, bounds.end, 19) }?;
+            let (len, from) = unsafe { extended(from, bounds, 19) }?;
             // SAFETY: as above.
             if !unsafe { far_match::<BEST>(bounds, place.to, back, len) } {
                 return None;
@@ -230,24 +268,29 @@ impl Lz4 {
 }
 
 impl Instruction for Lz4 {
+    /// A match without literals.
+    const EXPECTED: Option<usize> = Some(3);
+
     #[inline(always)]
-    unsafe fn step<const BEST: bool>(place: Place, bounds: &Bounds) -> Option<Place> {
+    unsafe fn step<const BEST: bool, const EXPECT: bool>(place: Place, bounds: &Bounds) -> Option<Place> {
         // SAFETY: `READ` and `WRITE` bytes are there. Up to 14 literals are copied as 16 bytes and followed by a
-        // distance; more have been measured, and leave `WRITE` bytes of output and two of input.
+        // distance and a length; more have been measured, and leave as many bytes as those take.
         unsafe {
             let token = *place.from;
-            let from = place.from.add(1);
-            if token < 16 {
-                return Lz4::finish::<BEST>(Place { from, to: place.to }, bounds, token);
+            let mut literals = place.from.add(1);
+            if EXPECT && token < 16 {
+                return Lz4::finish::<BEST>(Place { from: literals, to: place.to }, bounds, token);
             }
             let mut count = usize::from(token >> 4);
-            let mut literals = from;
             if count < 15 {
                 copy16(literals, place.to);
             } else {
-                (count, literals) = extended(from, bounds.end, 15)?;
-                let (left, room) = (distance(literals, bounds.end), distance(place.to, bounds.limit));
-                if left < READ || count > left - READ || count > room - WRITE {
+                (count, literals) = extended(literals, bounds, 15)?;
+                // Not after `last`: that is where literals end at most.
+                if literals >= bounds.last
+                    || count > distance(literals, bounds.last)
+                    || count > distance(place.to, bounds.full)
+                {
                     return None;
                 }
                 copy_long(literals, place.to, count);
@@ -264,8 +307,10 @@ struct BloscLz;
 const FAR: usize = 8192;
 
 impl Instruction for BloscLz {
+    const EXPECTED: Option<usize> = None;
+
     #[inline(always)]
-    unsafe fn step<const BEST: bool>(place: Place, bounds: &Bounds) -> Option<Place> {
+    unsafe fn step<const BEST: bool, const EXPECT: bool>(place: Place, bounds: &Bounds) -> Option<Place> {
         let Place { from, to } = place;
         // SAFETY: `READ` and `WRITE` bytes are there: for 32 literals and their count, and for a match of at most
         // 8 bytes. Longer ones are measured, and so are the bytes that continue their length.
@@ -286,9 +331,9 @@ impl Instruction for BloscLz {
             }
             let (mut len, mut from) = ((control >> 5) + 2, from.add(1));
             if control >= 7 << 5 {
-                (len, from) = extended(from, bounds.end, len)?;
+                (len, from) = extended(from, bounds, len)?;
             }
-            if distance(from, bounds.end) < 3 {
+            if from >= bounds.last {
                 return None;
             }
             let mut back = high + usize::from(*from) + 1;

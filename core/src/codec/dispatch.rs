@@ -1,6 +1,7 @@
 //! One stream in or out, by whichever codec the chunk names.
 
 use super::context::{DecodeContext, EncodeContext};
+use super::room::Room;
 use super::{Codec, CodecError};
 use crate::arch::out::Out;
 
@@ -48,12 +49,29 @@ pub fn decode_stream(
     work: &mut [u8],
     context: &mut DecodeContext,
 ) -> Result<(), StreamError> {
-    let _ = (meta, &src, &out, dict, &work, &context);
+    expand_stream(codec, meta, src, out.into(), dict, work, context)
+}
+
+/// [`decode_stream`], as far as is wanted by codecs that can stop.
+pub(crate) fn expand_stream(
+    codec: Codec,
+    meta: u8,
+    src: &[u8],
+    room: Room<'_>,
+    dict: &[u8],
+    work: &mut [u8],
+    context: &mut DecodeContext,
+) -> Result<(), StreamError> {
     match codec {
         #[cfg(feature = "blosclz")]
-        Codec::BloscLz => super::blosclz::decode(src, out)?,
+        Codec::BloscLz => return Ok(super::blosclz::expand(src, room)?),
         #[cfg(feature = "lz4")]
-        Codec::Lz4 | Codec::Lz4Hc => super::lz4::decode(src, out, dict)?,
+        Codec::Lz4 | Codec::Lz4Hc => return Ok(super::lz4::expand(src, room, dict)?),
+        _ => {}
+    }
+    let out = room.exact();
+    let _ = (meta, &src, &out, dict, &work, &context);
+    match codec {
         #[cfg(feature = "snappy")]
         Codec::Snappy => super::snappy::decode(src, out)?,
         #[cfg(feature = "zlib")]
@@ -77,31 +95,6 @@ pub fn decode_stream(
         _ => return Err(StreamError::NotBuiltIn),
     }
     Ok(())
-}
-
-/// Expands `src`, a stream of `out`'s length, at least as far as `stop`; the codecs that can stop there do.
-/// What then stands behind `stop` is not defined.
-///
-/// Arguments and errors otherwise as for [`decode_stream`].
-#[allow(clippy::too_many_arguments)] // those of decode_stream and where to stop
-pub fn decode_prefix(
-    codec: Codec,
-    meta: u8,
-    src: &[u8],
-    out: Out<'_>,
-    stop: usize,
-    dict: &[u8],
-    work: &mut [u8],
-    context: &mut DecodeContext,
-) -> Result<(), StreamError> {
-    let _ = stop;
-    match codec {
-        #[cfg(feature = "blosclz")]
-        Codec::BloscLz => Ok(super::blosclz::decode_prefix(src, out, stop)?),
-        #[cfg(feature = "lz4")]
-        Codec::Lz4 | Codec::Lz4Hc => Ok(super::lz4::decode_prefix(src, out, dict, stop)?),
-        _ => decode_stream(codec, meta, src, out, dict, work, context),
-    }
 }
 
 /// Scratch bytes that encoding streams of `len` bytes takes.

@@ -17,6 +17,7 @@ pub mod lz4hc;
 mod matcher;
 #[cfg(feature = "plugins")]
 pub mod ndlz;
+pub(crate) mod room;
 #[cfg(feature = "snappy")]
 pub mod snappy;
 #[cfg(feature = "zlib")]

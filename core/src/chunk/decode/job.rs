@@ -11,6 +11,7 @@ use crate::chunk::plugin::Surroundings;
 use crate::chunk::view::Chunk;
 use crate::codec::context::DecodeContext;
 use crate::codec::dispatch::{self, StreamError};
+use crate::codec::room::Room;
 use crate::error::Error;
 use crate::filter::blocksplit::{self, Plane, Planes, Stores};
 use crate::filter::{Filter, FilterError};
@@ -61,6 +62,13 @@ fn pitch(neblock: usize, count: usize, room: usize) -> usize {
     let lines = (neblock >> 6).saturating_add(1) | 1;
     let padded = lines.saturating_mul(64);
     if padded.saturating_mul(count) <= room { padded } else { neblock }
+}
+
+/// Room in `a` for a stream of `len` bytes at `at`, with what follows it.
+fn room(a: &mut [u8], at: usize, len: usize, wanted: usize) -> Result<Room<'_>, Error> {
+    let (needed, given) = (at.saturating_add(len), a.len());
+    let rest = a.get_mut(at..).filter(|rest| rest.len() >= len);
+    Ok(Room::new(rest.ok_or(Error::WorkTooSmall { needed, given })?.into(), len, wanted))
 }
 
 /// Everything about a chunk with streams that its blocks have in common.
@@ -130,41 +138,21 @@ impl<'a> Job<'a> {
         self.block(0, scratch.a, scratch.b, None, context, r.into())
     }
 
-    /// Expands one coded stream found at `offset`.
-    pub(super) fn expand(
+    /// Expands one coded stream found at `offset`, at least as far as is wanted.
+    fn expand(
         &self,
         src: &[u8],
         offset: usize,
         work: &mut [u8],
         context: &mut DecodeContext,
-        out: Out<'_>,
-    ) -> Result<(), Error> {
-        let stop = out.len();
-        self.expand_to(src, offset, stop, work, context, out)
-    }
-
-    /// Expands one coded stream found at `offset`, at least its first `stop` bytes.
-    fn expand_to(
-        &self,
-        src: &[u8],
-        offset: usize,
-        stop: usize,
-        work: &mut [u8],
-        context: &mut DecodeContext,
-        out: Out<'_>,
+        room: Room<'_>,
     ) -> Result<(), Error> {
         let (codec, meta) = (self.header().codec, self.header().codec_meta);
         let corrupt = |error| Error::Codec { codec, offset, error };
         if let Some(user) = self.around.codec(codec.id()) {
-            return user.decode(meta, src, out.zeroed()).map_err(corrupt);
+            return user.decode(meta, src, room.exact().zeroed()).map_err(corrupt);
         }
-        let dict = self.dictionary;
-        let done = if stop < out.len() {
-            dispatch::decode_prefix(codec, meta, src, out, stop, dict, work, context)
-        } else {
-            dispatch::decode_stream(codec, meta, src, out, dict, work, context)
-        };
-        done.map_err(|e| match e {
+        dispatch::expand_stream(codec, meta, src, room, self.dictionary, work, context).map_err(|e| match e {
             StreamError::Corrupt(error) => corrupt(error),
             StreamError::NotBuiltIn => Error::CodecNotBuiltIn(codec),
         })
@@ -188,7 +176,7 @@ impl<'a> Job<'a> {
         if self.streams_are_planes(index)? {
             return self.joined(index, 0..len, a, b, context, out);
         }
-        let source = match self.expanded(index, a, b, context)? {
+        let source = match self.expanded(index, len, a, b, context)? {
             Expanded::Constant(value) => {
                 if slots.iter().all(|(_, s)| keeps_constant(s.filter, value)) {
                     out.fill(value);
@@ -204,23 +192,24 @@ impl<'a> Job<'a> {
         self.env(reference).backward_all(slots, source, a, b, out)
     }
 
-    /// The block's streams expanded side by side, before any filter is undone.
+    /// The block's streams expanded side by side, before any filter is undone; at least the first `wanted`
+    /// bytes.
     fn expanded(
         &self,
         index: usize,
+        wanted: usize,
         a: &mut [u8],
         b: &mut [u8],
         context: &mut DecodeContext,
     ) -> Result<Expanded<'a>, Error> {
-        let given = a.len();
         if self.header().is_vl() {
             let (len, payload) = self.chunk.vl_block(index)?;
             if payload.len() == len {
                 return Ok(Expanded::Bytes(payload));
             }
-            let to = a.get_mut(..len).ok_or(Error::WorkTooSmall { needed: len, given })?;
+            let room = room(a, 0, len, wanted)?;
             let offset = self.chunk.block_extent(index)?.start;
-            self.expand(payload, offset, b, context, to.into())?;
+            self.expand(payload, offset, b, context, room)?;
             return Ok(Expanded::InA);
         }
         let mut streams = self.chunk.streams(index)?;
@@ -230,6 +219,9 @@ impl<'a> Job<'a> {
         loop {
             let offset = streams.offset();
             let Some(stream) = streams.next_stream()? else { return Ok(Expanded::InA) };
+            if at >= wanted {
+                return Ok(Expanded::InA);
+            }
             if single {
                 match stream {
                     Stream::Run(value) => return Ok(Expanded::Constant(value)),
@@ -237,10 +229,8 @@ impl<'a> Job<'a> {
                     Stream::Coded(_) => {}
                 }
             }
-            let end = at.saturating_add(neblock);
-            let to = a.get_mut(at..end).ok_or(Error::WorkTooSmall { needed: end, given })?;
-            self.stream(stream, offset, b, context, to.into())?;
-            at = end;
+            self.stream(stream, offset, b, context, room(a, at, neblock, wanted.saturating_sub(at))?)?;
+            at = at.saturating_add(neblock);
         }
     }
 
@@ -251,14 +241,14 @@ impl<'a> Job<'a> {
         offset: usize,
         work: &mut [u8],
         context: &mut DecodeContext,
-        mut to: Out<'_>,
+        room: Room<'_>,
     ) -> Result<(), Error> {
         match stream {
-            Stream::Run(value) => to.fill(value),
+            Stream::Run(value) => room.exact().fill(value),
             Stream::Stored(bytes) => {
-                to.copy_from(bytes);
+                room.exact().copy_from(bytes);
             }
-            Stream::Coded(bytes) => self.expand(bytes, offset, work, context, to)?,
+            Stream::Coded(bytes) => self.expand(bytes, offset, work, context, room)?,
         }
         Ok(())
     }
@@ -278,7 +268,7 @@ impl<'a> Job<'a> {
                 return Ok(());
             }
             let offset = self.chunk.block_extent(index)?.start;
-            return self.expand(payload, offset, work, context, out);
+            return self.expand(payload, offset, work, context, out.into());
         }
         let mut streams = self.chunk.streams(index)?;
         let neblock = streams.stream_len();
@@ -286,8 +276,10 @@ impl<'a> Job<'a> {
         loop {
             let offset = streams.offset();
             let Some(stream) = streams.next_stream()? else { return Ok(()) };
-            let to = out.get(at, neblock).ok_or(Error::OutputTooSmall { needed: total, given: total })?;
-            self.stream(stream, offset, work, context, to)?;
+            // Streams are expanded in order: what overruns one is overwritten by the next.
+            let rest = out.get(at, total.saturating_sub(at));
+            let rest = rest.ok_or(Error::OutputTooSmall { needed: total, given: total })?;
+            self.stream(stream, offset, work, context, Room::new(rest, neblock, neblock))?;
             at = at.saturating_add(neblock);
         }
     }
@@ -320,7 +312,9 @@ impl<'a> Job<'a> {
             }
         }
         let slots = self.backward.as_slice();
-        let source = match self.expanded(index, a, b, context)? {
+        // Without filters nothing after the part matters.
+        let wanted = if slots.is_empty() { part.end } else { block_len };
+        let source = match self.expanded(index, wanted, a, b, context)? {
             Expanded::Constant(value) => {
                 let given = a.len();
                 a.get_mut(..block_len).ok_or(Error::WorkTooSmall { needed: block_len, given })?.fill(value);
@@ -366,8 +360,16 @@ impl<'a> Job<'a> {
                         core::mem::take(&mut free).split_at_mut_checked(take).unwrap_or_default();
                     free = rest;
                     let needed = pitch.saturating_mul(count);
-                    let room = room.get_mut(..neblock).ok_or(Error::WorkTooSmall { needed, given })?;
-                    self.expand_to(bytes, offset, items.end, b, context, (&mut *room).into())?;
+                    if room.len() < neblock {
+                        return Err(Error::WorkTooSmall { needed, given });
+                    }
+                    self.expand(
+                        bytes,
+                        offset,
+                        b,
+                        context,
+                        Room::new((&mut *room).into(), neblock, items.end),
+                    )?;
                     Plane::Bytes(room.get(items.clone()).ok_or(outside)?)
                 }
             };

@@ -4,6 +4,7 @@ use super::{FAR, RUN};
 use crate::arch::copy::Window;
 use crate::arch::lz;
 use crate::arch::out::Out;
+use crate::codec::room::Room;
 use crate::codec::{CodecError, CodecErrorKind};
 
 /// Expands one BloscLZ stream, which must fill `out` exactly.
@@ -12,21 +13,13 @@ use crate::codec::{CodecError, CodecErrorKind};
 /// The kind of damage and the offset in `src` of the instruction that shows it. What `out` then
 /// holds comes from `src` or `out` itself.
 pub fn decode(src: &[u8], out: Out<'_>) -> Result<(), CodecError> {
-    run::<false>(src, out, 0)
+    expand(src, out.into())
 }
 
-/// The same, but stops as soon as the first `stop` bytes of `out` are there. Damage behind them is not
-/// noticed, and what `out` holds there is not defined.
-///
-/// # Errors
-/// As [`decode`].
-pub fn decode_prefix(src: &[u8], out: Out<'_>, stop: usize) -> Result<(), CodecError> {
-    run::<true>(src, out, stop)
-}
-
-#[inline(always)]
-fn run<const STOPS: bool>(src: &[u8], out: Out<'_>, stop: usize) -> Result<(), CodecError> {
-    let mut window = Window::new(out, &[]);
+/// [`decode`], as far as is wanted.
+pub(crate) fn expand(src: &[u8], room: Room<'_>) -> Result<(), CodecError> {
+    let Room { out, len, wanted } = room;
+    let mut window = Window::wanting(out, &[], wanted);
     let mut at = 0;
     let mut control = usize::from(next(src, &mut at)? & 31);
     loop {
@@ -43,13 +36,13 @@ fn run<const STOPS: bool>(src: &[u8], out: Out<'_>, stop: usize) -> Result<(), C
                 break;
             }
         }
-        at = lz::blosclz(&mut window, src, at, if STOPS { stop } else { usize::MAX });
-        if STOPS && window.position() >= stop {
+        at = lz::blosclz(&mut window, src, at);
+        if wanted < len && window.satisfied() {
             return Ok(());
         }
         control = usize::from(next(src, &mut at)?);
     }
-    if window.remaining() == 0 { Ok(()) } else { Err(CodecErrorKind::TooShort.at(at)) }
+    Room::filled(window.position(), len).map_err(|kind| kind.at(at))
 }
 
 /// Distance and length of the match that `control` begins.

@@ -12,7 +12,8 @@ mod decode;
 mod emit;
 mod encode;
 
-pub use decode::{decode, decode_prefix};
+pub use decode::decode;
+pub(crate) use decode::expand;
 pub use encode::{encode, work_len};
 
 /// The first distance that needs the far form.

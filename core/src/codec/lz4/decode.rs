@@ -3,6 +3,7 @@
 use crate::arch::copy::Window;
 use crate::arch::lz;
 use crate::arch::out::Out;
+use crate::codec::room::Room;
 use crate::codec::{CodecError, CodecErrorKind};
 
 /// Expands one LZ4 block, which must fill `out` exactly; distances may reach back into `dict`.
@@ -11,25 +12,17 @@ use crate::codec::{CodecError, CodecErrorKind};
 /// The kind of damage and the offset in `src` of the sequence that shows it. What `out` then holds
 /// comes from `src`, `dict` or `out` itself.
 pub fn decode(src: &[u8], out: Out<'_>, dict: &[u8]) -> Result<(), CodecError> {
-    run::<false>(src, out, dict, 0)
+    expand(src, out.into(), dict)
 }
 
-/// The same, but stops as soon as the first `stop` bytes of `out` are there. Damage behind them is not
-/// noticed, and what `out` holds there is not defined.
-///
-/// # Errors
-/// As [`decode`].
-pub fn decode_prefix(src: &[u8], out: Out<'_>, dict: &[u8], stop: usize) -> Result<(), CodecError> {
-    run::<true>(src, out, dict, stop)
-}
-
-#[inline(always)]
-fn run<const STOPS: bool>(src: &[u8], out: Out<'_>, dict: &[u8], stop: usize) -> Result<(), CodecError> {
-    let mut window = Window::new(out, dict);
+/// [`decode`], as far as is wanted.
+pub(crate) fn expand(src: &[u8], room: Room<'_>, dict: &[u8]) -> Result<(), CodecError> {
+    let Room { out, len, wanted } = room;
+    let mut window = Window::wanting(out, dict, wanted);
     let mut at = 0;
     loop {
-        at = lz::lz4(&mut window, src, at, if STOPS { stop } else { usize::MAX });
-        if STOPS && window.position() >= stop {
+        at = lz::lz4(&mut window, src, at);
+        if wanted < len && window.satisfied() {
             return Ok(());
         }
         let sequence = at;
@@ -51,7 +44,7 @@ fn run<const STOPS: bool>(src: &[u8], out: Out<'_>, dict: &[u8], stop: usize) ->
         };
         window.copy_match(usize::from(distance), len).map_err(fail)?;
     }
-    if window.remaining() == 0 { Ok(()) } else { Err(CodecErrorKind::TooShort.at(at)) }
+    Room::filled(window.position(), len).map_err(|kind| kind.at(at))
 }
 
 #[inline(always)]

@@ -13,7 +13,8 @@ mod decode;
 pub(crate) mod emit;
 mod encode;
 
-pub use decode::{decode, decode_prefix};
+pub use decode::decode;
+pub(crate) use decode::expand;
 pub use encode::{encode, work_len};
 
 /// A block ends with at least this many literals.
