@@ -4,6 +4,7 @@
 //! [`Decoder`], whatever the number of threads.
 
 use crate::arch::level::Level;
+use crate::arch::out::{Out, written_vec};
 use crate::chunk::limits::Limits;
 use crate::chunk::params::Params;
 use crate::chunk::{
@@ -201,9 +202,7 @@ impl Pool {
     /// # Errors
     /// As `decompress`.
     pub fn decompress_in(&mut self, chunk: &Chunk<'_>, around: Surroundings<'_>) -> Result<Vec<u8>, Error> {
-        let mut data = vec![0; chunk.nbytes()];
-        self.decompress_into(chunk, around, &mut data)?;
-        Ok(data)
+        written_vec(chunk.nbytes(), |out| self.decompress_out(chunk, around, out))
     }
 
     /// Decodes a chunk into `out`, which must hold `chunk.nbytes()` bytes; returns that number.
@@ -216,6 +215,15 @@ impl Pool {
         around: Surroundings<'_>,
         out: &mut [u8],
     ) -> Result<usize, Error> {
+        self.decompress_out(chunk, around, out.into())
+    }
+
+    fn decompress_out(
+        &mut self,
+        chunk: &Chunk<'_>,
+        around: Surroundings<'_>,
+        mut out: Out<'_>,
+    ) -> Result<usize, Error> {
         #[cfg(feature = "std")]
         if self.threads > 1
             && chunk.nblocks() > 1
@@ -224,10 +232,10 @@ impl Pool {
         {
             let given = out.len();
             let needed = chunk.nbytes();
-            let out = out.get_mut(..needed).ok_or(Error::OutputTooSmall { needed, given })?;
+            let out = out.get(0, needed).ok_or(Error::OutputTooSmall { needed, given })?;
             return threads::decode(self.level, self.threads, chunk, around, out);
         }
-        self.with_decoder(chunk, around, |decoder| decoder.decode(chunk, out))
+        self.with_decoder(chunk, around, |decoder| decoder.decode(chunk, out.reborrow()))
     }
 
     /// Decodes the decoded bytes `range`, touching only the blocks they cross.
@@ -241,7 +249,7 @@ impl Pool {
         range: Range<usize>,
         out: &mut [u8],
     ) -> Result<usize, Error> {
-        self.with_decoder(chunk, around, |decoder| decoder.get_bytes(chunk, range, out))
+        self.with_decoder(chunk, around, |decoder| decoder.get_bytes(chunk, range.clone(), &mut *out))
     }
 
     /// Decodes block `index` into `out`; returns its size.
@@ -255,27 +263,34 @@ impl Pool {
         index: usize,
         out: &mut [u8],
     ) -> Result<usize, Error> {
-        self.with_decoder(chunk, around, |decoder| decoder.decode_block(chunk, index, out))
+        self.with_decoder(chunk, around, |decoder| decoder.decode_block(chunk, index, &mut *out))
     }
 
     fn with_decoder<T>(
         &mut self,
         chunk: &Chunk<'_>,
         around: Surroundings<'_>,
-        run: impl FnOnce(&mut Decoder<'_>) -> Result<T, Error>,
+        mut run: impl FnMut(&mut Decoder<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let needed = Decoder::work_len(chunk);
-        if self.work.len() < needed {
-            self.work.resize(needed, 0);
+        let mut context = self.decode.take().unwrap_or_else(DecodeContext::empty);
+        if chunk.header().has_streams() {
+            context.prepare(chunk.header().codec);
         }
-        let context = match self.decode.take() {
-            Some(context) if context.has(chunk.header().codec) => context,
-            _ if !chunk.header().has_streams() => DecodeContext::empty(),
-            _ => DecodeContext::for_codec(chunk.header().codec),
-        };
         let mut decoder = Decoder::with_context(self.level, &mut self.work, context).surroundings(around);
-        let result = run(&mut decoder);
-        self.decode = Some(decoder.into_context());
+        let mut result = run(&mut decoder);
+        let mut context = decoder.into_context();
+        // How much scratch a chunk needs is found out only where the last one's is not enough.
+        if let Err(Error::WorkTooSmall { .. }) = result {
+            let needed = Decoder::work_len(chunk);
+            if self.work.len() < needed {
+                self.work.resize(needed, 0);
+                let mut decoder =
+                    Decoder::with_context(self.level, &mut self.work, context).surroundings(around);
+                result = run(&mut decoder);
+                context = decoder.into_context();
+            }
+        }
+        self.decode = Some(context);
         result
     }
 }

@@ -4,6 +4,9 @@
 //! back, so they need not be handed initialised memory. `Out` is a *write-only* slice: it is made
 //! from `&mut [u8]` or `&mut [MaybeUninit<u8>]`, and since nothing can be read through it and
 //! nothing uninitialised can be written through it, both are sound.
+//!
+//! What every function of this crate that takes an `Out` promises, and [`written_vec`] relies on: once it has
+//! answered `Ok(n)`, the first `n` bytes have been written. Code of users is given zeroed slices.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -141,4 +144,20 @@ impl<'a> Out<'a> {
         // SAFETY: the caller wrote every byte; the borrow is unique for `'a`.
         unsafe { core::slice::from_raw_parts_mut(self.ptr, self.len) }
     }
+}
+
+/// A fresh `Vec` of the bytes that `write` writes to a destination of `len` bytes, which is not zeroed first.
+/// `write` is a decoder of this crate, which answers how many bytes it has written.
+#[cfg(feature = "alloc")]
+pub(crate) fn written_vec<E>(
+    len: usize,
+    write: impl FnOnce(Out<'_>) -> Result<usize, E>,
+) -> Result<alloc::vec::Vec<u8>, E> {
+    let mut bytes = alloc::vec::Vec::with_capacity(len);
+    let room = bytes.spare_capacity_mut();
+    let room = room.get_mut(..len).unwrap_or_default();
+    let written = write(room.into())?.min(len);
+    // SAFETY: at most the capacity, and the decoder has written that many bytes (see the head of this file).
+    unsafe { bytes.set_len(written) };
+    Ok(bytes)
 }

@@ -6,6 +6,7 @@
 //! chunk is the one a single thread writes.
 
 use crate::arch::level::Level;
+use crate::arch::out::Out;
 use crate::chunk::params::Params;
 use crate::chunk::{Appender, Chunk, Decoder, EncodedBlock, Plan, Surroundings, context_for};
 use crate::codec::context::DecodeContext;
@@ -37,11 +38,11 @@ pub(super) fn decode(
     threads: usize,
     chunk: &Chunk<'_>,
     around: Surroundings<'_>,
-    out: &mut [u8],
+    out: Out<'_>,
 ) -> Result<usize, Error> {
     let nblocks = chunk.nblocks();
     let work_len = Decoder::work_len(chunk);
-    let places = Mutex::new((0usize, out));
+    let places = Mutex::new((0usize, Some(out)));
     on_all(threads.min(nblocks), || {
         let mut work = vec![0; work_len];
         let context = DecodeContext::for_codec(chunk.header().codec);
@@ -55,14 +56,14 @@ pub(super) fn decode(
                     return Ok(());
                 }
                 next.0 += 1;
-                let rest = core::mem::take(&mut next.1);
                 let len = blocks.block_len(index)?;
-                let (place, rest) =
-                    rest.split_at_mut_checked(len).ok_or(Error::OutputTooSmall { needed: len, given: 0 })?;
-                next.1 = rest;
+                let rest = next.1.take().filter(|rest| rest.len() >= len);
+                let rest = rest.ok_or(Error::OutputTooSmall { needed: len, given: 0 })?;
+                let (place, rest) = rest.split_at(len);
+                next.1 = Some(rest);
                 (index, place)
             };
-            if let Err(e) = blocks.decode(index, place.into()) {
+            if let Err(e) = blocks.decode(index, place) {
                 lock(&places).0 = nblocks; // nobody needs to go on
                 return Err(e);
             }

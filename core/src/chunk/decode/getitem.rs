@@ -58,7 +58,7 @@ impl Decoder<'_> {
             return Ok(len);
         }
         let job = self.job(chunk)?;
-        let (mut scratch, context) = self.scratch(chunk)?;
+        let (mut scratch, context) = self.scratch(&job)?;
         let needs_first = job.needs_first();
         if needs_first {
             job.first_block(&mut scratch, context)?;

@@ -75,18 +75,17 @@ impl<'w> Decoder<'w> {
 
     /// Scratch bytes for `chunk`; 0 if it has no streams.
     pub fn work_len(chunk: &Chunk<'_>) -> usize {
-        let (a, b, r) = Self::parts(chunk);
+        let (a, b, r) = Self::parts(chunk, &Backward::of(chunk.header()));
         a.saturating_add(b).saturating_add(r)
     }
 
     /// Lengths of A, B and R.
-    fn parts(chunk: &Chunk<'_>) -> (usize, usize, usize) {
+    fn parts(chunk: &Chunk<'_>, backward: &Backward) -> (usize, usize, usize) {
         let header = chunk.header();
         if !header.has_streams() {
             return (0, 0, 0);
         }
         let block = chunk.largest_block();
-        let backward = Backward::of(header);
         let delta = backward.has_delta() && !header.is_vl();
         let codec =
             if header.codec == Codec::BloscLz || header.codec == Codec::Lz4 || header.codec == Codec::Lz4Hc {
@@ -99,8 +98,8 @@ impl<'w> Decoder<'w> {
         (block.saturating_add(pad(block).min(apart)), max(block, codec), if delta { block } else { 0 })
     }
 
-    fn scratch(&mut self, chunk: &Chunk<'_>) -> Result<(Scratch<'_>, &mut DecodeContext), Error> {
-        let (a, b, r) = Self::parts(chunk);
+    fn scratch(&mut self, job: &Job<'_>) -> Result<(Scratch<'_>, &mut DecodeContext), Error> {
+        let (a, b, r) = Self::parts(&job.chunk, &job.backward);
         let needed = a.saturating_add(b).saturating_add(r);
         let short = Error::WorkTooSmall { needed, given: self.work.len() };
         let (a, rest) = self.work.split_at_mut_checked(a).ok_or(short)?;
@@ -155,7 +154,7 @@ impl<'w> Decoder<'w> {
             return Ok(nbytes);
         }
         let job = Job::new(chunk, self.level, self.around)?;
-        let (mut scratch, context) = self.scratch(chunk)?;
+        let (mut scratch, context) = self.scratch(&job)?;
         let needs_first = job.needs_first();
         if needs_first {
             job.first_block(&mut scratch, context)?;
@@ -200,7 +199,7 @@ impl<'w> Decoder<'w> {
             return Ok(len);
         }
         let job = Job::new(chunk, self.level, self.around)?;
-        let (mut scratch, context) = self.scratch(chunk)?;
+        let (mut scratch, context) = self.scratch(&job)?;
         let needs_first = job.needs_first();
         if needs_first {
             job.first_block(&mut scratch, context)?;
@@ -230,7 +229,7 @@ impl<'w> Decoder<'w> {
             return Err(Error::Unsupported("a chunk without streams has no blocks to decode: use `decode`"));
         }
         let job = self.job(chunk)?;
-        let (mut scratch, context) = self.scratch(chunk)?;
+        let (mut scratch, context) = self.scratch(&job)?;
         let needs_first = job.needs_first();
         if needs_first {
             job.first_block(&mut scratch, context)?;

@@ -1,0 +1,65 @@
+"""Nothing may be left out of line that a kernel's loop needs inside: intrinsics, closures, pieces of generic kernels.
+
+    python3 .ci/inlined.py BINARY
+
+Disassembles an optimised x86-64 program and reads every call in the functions of `blosc_core::arch` that hold
+loops. Allowed are calls of other kernels, of the C library's copies, and of what is out of line on purpose.
+"""
+
+import re
+import subprocess
+import sys
+
+HOLDERS = re.compile(r"blosc_core::arch::(x86|elementwise|bmi)::")
+ALLOWED = re.compile(
+    r"^(mem(cpy|move|set)"  # long copies
+    r"|blosc_core::arch::x86::|blosc_core::arch::elementwise::"  # kernels
+    r"|blosc_core::arch::wide::long_|blosc_core::arch::lz::much_extended"  # rare, or long
+    r"|blosc_core::arch::copy::.*(edge_match|exact_literals)"  # near the ends
+    r"|blosc_core::filter::"  # scalar tails
+    r"|blosc_core::codec::zstd::)"  # the rare ways of the sequence loop
+)
+
+
+def lines(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+def main(binary):
+    names = {}
+    for line in lines("nm", "-C", binary):
+        address, _, name = line.partition(" ")
+        if re.fullmatch("[0-9a-f]{16}", address):
+            names[int(address, 16)] = name[2:]
+    # Calls through the table of addresses: what the loader puts there.
+    table = {}
+    for line in lines("readelf", "-rW", binary):
+        field = line.split()
+        if len(field) == 4 and field[2] == "R_X86_64_RELATIVE":
+            table[int(field[0], 16)] = names.get(int(field[3], 16), "?")
+        elif len(field) > 4 and field[2] in ("R_X86_64_GLOB_DAT", "R_X86_64_JUMP_SLOT"):
+            table[int(field[0], 16)] = field[4]
+    holder, holders, calls, wrong = "", set(), 0, set()
+    for line in lines("objdump", "-d", "-C", "--no-show-raw-insn", binary):
+        if start := re.match(r"[0-9a-f]+ <(.*)>:$", line):
+            holder = start[1] if HOLDERS.search(start[1]) else ""
+            holders.update([holder] if holder else [])
+            continue
+        if not holder or "call" not in line:
+            continue
+        if direct := re.search(r"call\s+[0-9a-f]+ <(.*)>", line):
+            target = direct[1]
+        elif indirect := re.search(r"call\s+\*.*# ([0-9a-f]+)", line):
+            target = table.get(int(indirect[1], 16), "?")
+        else:
+            target = "a pointer"
+        calls += 1
+        if not ALLOWED.search(target):
+            wrong.add(f"{holder} calls {target}")
+    print("\n".join(sorted(wrong)))
+    print(f"figure: {len(holders)} functions with kernels, {calls} calls, {len(wrong)} of what belongs inside")
+    return 1 if wrong or len(holders) < 10 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
