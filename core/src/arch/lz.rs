@@ -23,8 +23,6 @@ use super::wide::{
     wide_match,
 };
 
-/// Bytes of input that an instruction and its copies may read, length bytes and long literals aside.
-const READ: usize = 40;
 /// Bytes of output that an instruction with short lengths may write.
 const WRITE: usize = 64;
 
@@ -41,7 +39,7 @@ struct Place {
 struct Bounds {
     /// Start of the output.
     start: *mut u8,
-    /// `READ` bytes before the end of the input.
+    /// [`Instruction::READ`] bytes before the end of the input.
     last: *const u8,
     /// `WRITE` bytes before the end of the output.
     full: *mut u8,
@@ -51,6 +49,8 @@ struct Bounds {
 
 /// One kind of stream: how an instruction is carried out.
 trait Instruction {
+    /// Bytes of input that an instruction and its copies may read, length bytes and long literals aside.
+    const READ: usize;
     /// Bytes of an instruction that may as well be expected, where there is such a kind.
     const EXPECTED: Option<usize>;
 
@@ -77,15 +77,15 @@ pub fn blosclz(window: &mut Window<'_>, src: &[u8], at: usize) -> usize {
 fn middle<I: Instruction>(window: &mut Window<'_>, src: &[u8], at: usize) -> usize {
     let Some(rest) = src.get(at..) else { return at };
     let (start, written, wanted, len) = window.parts();
-    if !WIDE || rest.len() <= READ || len - written <= WRITE || wanted <= written {
+    if !WIDE || rest.len() <= I::READ || len - written <= WRITE || wanted <= written {
         return at;
     }
-    // SAFETY: `written <= len`, the length of the output, and the rests are longer than `READ` and `WRITE`, so all
+    // SAFETY: `written <= len`, the length of the output, and the rests are longer than `I::READ` and `WRITE`, so all
     // pointers lie in their buffers; the loop leaves a place in both, up to which it has written.
     unsafe {
         let place = Place { from: rest.as_ptr(), to: start.add(written) };
         let (full, enough) = (start.add(len - WRITE), start.add(wanted.min(len - WRITE)));
-        let bounds = Bounds { start, last: place.from.add(rest.len() - READ), full, enough };
+        let bounds = Bounds { start, last: place.from.add(rest.len() - I::READ), full, enough };
         let place = bmi::run(Middle::<I> { place, bounds, kind: core::marker::PhantomData });
         window.set_position(distance(start, place.to));
         at + distance(rest.as_ptr(), place.from)
@@ -268,6 +268,8 @@ impl Lz4 {
 }
 
 impl Instruction for Lz4 {
+    /// Token, 16 bytes of which up to 14 are literals, distance and length.
+    const READ: usize = 20;
     /// A match without literals.
     const EXPECTED: Option<usize> = Some(3);
 
@@ -286,9 +288,9 @@ impl Instruction for Lz4 {
                 copy16(literals, place.to);
             } else {
                 (count, literals) = extended(literals, bounds, 15)?;
-                // Not after `last`: that is where literals end at most.
+                // They end before `last`, and so does what a wide copy reads more, before the input's end.
                 if literals >= bounds.last
-                    || count > distance(literals, bounds.last)
+                    || count > distance(literals, bounds.last).saturating_sub(SLACK - Self::READ)
                     || count > distance(place.to, bounds.full)
                 {
                     return None;
@@ -307,6 +309,8 @@ struct BloscLz;
 const FAR: usize = 8192;
 
 impl Instruction for BloscLz {
+    /// Up to 32 literals after their count.
+    const READ: usize = 34;
     const EXPECTED: Option<usize> = None;
 
     #[inline(always)]
