@@ -115,12 +115,16 @@ impl<I: Instruction> bmi::Kernel for Middle<I> {
         }
         let few = I::EXPECTED.map_or(0, |bytes| (bytes * BATCH).saturating_add(BATCH / 4));
         loop {
-            let Some(taken) = batch::<I, BEST, false>(&mut place, &bounds) else { return place };
+            // SAFETY: `middle` has made place and bounds of one input and one output.
+            let taken = unsafe { batch::<I, BEST, false>(&mut place, &bounds) };
+            let Some(taken) = taken else { return place };
             if I::EXPECTED.is_none() || taken > few {
                 continue;
             }
             loop {
-                let Some(taken) = batch::<I, BEST, true>(&mut place, &bounds) else { return place };
+                // SAFETY: as above.
+                let taken = unsafe { batch::<I, BEST, true>(&mut place, &bounds) };
+                let Some(taken) = taken else { return place };
                 if taken > few {
                     break;
                 }
@@ -130,8 +134,11 @@ impl<I: Instruction> bmi::Kernel for Middle<I> {
 }
 
 /// Carries out [`BATCH`] instructions and answers how many bytes they take, or `None` after the last.
+///
+/// # Safety
+/// `place` lies in the input and output of `bounds`; everything before `place.to` has been written.
 #[inline(always)]
-fn batch<I: Instruction, const BEST: bool, const EXPECT: bool>(
+unsafe fn batch<I: Instruction, const BEST: bool, const EXPECT: bool>(
     place: &mut Place,
     bounds: &Bounds,
 ) -> Option<usize> {
@@ -214,13 +221,20 @@ unsafe fn extended(from: *const u8, bounds: &Bounds, len: usize) -> Option<(usiz
     // SAFETY: there is a byte.
     let byte = unsafe { *from };
     let (len, from) = (len + usize::from(byte), from.wrapping_add(1));
-    if byte == 255 { much_extended(from, bounds.last, len) } else { Some((len, from)) }
+    if byte < 255 {
+        return Some((len, from));
+    }
+    // SAFETY: one past a byte of the input that `last` lies in.
+    unsafe { much_extended(from, bounds.last, len) }
 }
 
 /// The second byte and those after it.
+///
+/// # Safety
+/// `from` and `last` lie in one input, or at its end.
 #[cold]
 #[inline(never)]
-fn much_extended(mut from: *const u8, last: *const u8, mut len: usize) -> Option<(usize, *const u8)> {
+unsafe fn much_extended(mut from: *const u8, last: *const u8, mut len: usize) -> Option<(usize, *const u8)> {
     while from < last {
         // SAFETY: before `last`, and the caller began in the same buffer.
         let byte = unsafe { *from };
