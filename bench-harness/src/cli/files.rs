@@ -1,7 +1,7 @@
 //! Commands that read results files.
 
 use super::say;
-use blosc_bench::instructions;
+use blosc_bench::instructions::{self, Count};
 use blosc_bench::report::{compare, html};
 use blosc_bench::result::file::{Results, read};
 use std::io::IsTerminal;
@@ -94,32 +94,43 @@ pub fn check(paths: &[PathBuf]) -> Result<ExitCode, String> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Counts of a program for another CPU, and what llvm-mca makes of them.
+pub fn emulated(runner: &str, program: &Path, cores: &[String], llvm: &str) -> Result<Vec<Count>, String> {
+    let trace = instructions::qemu::trace(runner, program)?;
+    let mut counts = trace.counts()?;
+    if !cores.is_empty() {
+        instructions::mca::estimate(&trace, &mut counts, program, cores, llvm)?;
+    }
+    Ok(counts)
+}
+
 /// `instructions`: prints the counts, or what moved away from a baseline.
 pub fn instructions(
-    qemu: Option<(&str, &Path)>,
+    counts: &[Count],
     check: Option<&Path>,
     write: Option<&Path>,
     tolerance: f64,
 ) -> Result<ExitCode, String> {
-    let counts = match qemu {
-        Some((runner, program)) => instructions::qemu(runner, program)?,
-        None => instructions::callgrind(&std::env::current_exe().map_err(|e| e.to_string())?)?,
-    };
     if let Some(path) = write {
         let text = format!(
-            "# instructions per byte, {} bytes\n{}",
+            "# instructions per byte, {} bytes{}\n{}",
             instructions::BYTES,
-            instructions::format(&counts)
+            if counts.iter().any(|c| !c.estimates.is_empty()) {
+                " | cycles per byte by llvm-mca"
+            } else {
+                ""
+            },
+            instructions::format(counts)
         );
         std::fs::write(path, text).map_err(|e| format!("{}: {e}", path.display()))?;
     }
     let Some(path) = check else {
-        say(&instructions::format(&counts));
+        say(&instructions::format(counts));
         return Ok(ExitCode::SUCCESS);
     };
     let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let baseline = instructions::parse(&text).map_err(|e| format!("{}: {e}", path.display()))?;
-    let moved = instructions::differences(&baseline, &counts, tolerance / 100.0);
+    let moved = instructions::differences(&baseline, counts, tolerance / 100.0);
     moved.iter().for_each(|line| say(&format!("{line}\n")));
     say(&format!("{} kernels counted, {} moved by more than {tolerance} %\n", counts.len(), moved.len()));
     Ok(ExitCode::from(u8::from(!moved.is_empty())))

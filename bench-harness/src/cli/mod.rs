@@ -5,6 +5,7 @@ mod files;
 mod progress;
 mod ratio;
 
+use blosc_bench::instructions;
 use blosc_bench::report::table::paragraph;
 use clap::{Args, Parser, Subcommand};
 use std::io::Write;
@@ -93,6 +94,12 @@ enum Command {
         /// This program built for the emulated CPU.
         #[arg(long, requires = "qemu")]
         program: Option<PathBuf>,
+        /// Estimate cycles on these cores as well, such as neoverse-n1,neoverse-v1.
+        #[arg(long, value_name = "CORES", value_delimiter = ',', requires = "qemu")]
+        mca: Vec<String>,
+        /// What the names of llvm-mca and llvm-objdump end with, such as `-19`.
+        #[arg(long, value_name = "SUFFIX", default_value = "", allow_hyphen_values = true)]
+        llvm: String,
         /// Compare with a baseline; status 1 if a kernel moved.
         #[arg(long, value_name = "FILE")]
         check: Option<PathBuf>,
@@ -223,12 +230,15 @@ pub fn run() -> Result<ExitCode, String> {
         Some(Command::Csv { file }) => files::print(&file, &[], true),
         Some(Command::Md { file, filter }) => files::print(&file, &filter, false),
         Some(Command::Splice { file, readme, check }) => files::splice(&file, &readme, check),
-        Some(Command::Instructions { qemu, program, check, write, tolerance }) => {
-            let command = qemu.as_deref().zip(program.as_deref());
-            files::instructions(command, check.as_deref(), write.as_deref(), tolerance)
+        Some(Command::Instructions { qemu, program, mca, llvm, check, write, tolerance }) => {
+            let counts = match qemu.as_deref().zip(program.as_deref()) {
+                Some((runner, program)) => files::emulated(runner, program, &mca, &llvm)?,
+                None => instructions::callgrind(&std::env::current_exe().map_err(|e| e.to_string())?)?,
+            };
+            files::instructions(&counts, check.as_deref(), write.as_deref(), tolerance)
         }
         Some(Command::Once) => {
-            blosc_bench::instructions::once();
+            instructions::once();
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Machine) => {

@@ -5,6 +5,7 @@
 //!     check every contender's output; a wrong one is refused and never timed
 //!     choose how often each runs inside one sample, so that the clock's grain vanishes
 //!     repeat rounds until the plan's count or time is reached:
+//!         time a fixed piece of arithmetic: rounds in which it is slow are dropped, and made up for
 //!         move source and destination to other cache-line offsets (4 KiB aliasing averages out)
 //!         time each contender once, beginning with another one each round
 //!     median, spread, and ratios of samples of the SAME round
@@ -12,12 +13,15 @@
 //! Ratios therefore compare neighbours in time: a machine that slows down slows both sides.
 
 pub mod arena;
+pub mod canary;
 pub mod cycles;
 pub mod probe;
 pub mod stats;
 
 use arena::Arena;
+use canary::Canary;
 use stats::Summary;
+use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 /// Reads from the first slice, writes to the second, returns how many bytes it wrote.
@@ -114,6 +118,8 @@ pub struct Outcome {
     pub samples: Result<Vec<f64>, String>,
     /// Cycles or ticks of one run, one number per round where the work ran on this thread alone.
     pub counts: Vec<f64>,
+    /// Too few rounds were calm, so all were kept.
+    pub disturbed: bool,
 }
 
 impl Outcome {
@@ -130,6 +136,13 @@ impl Outcome {
     }
 }
 
+thread_local! {
+    static CANARY: RefCell<Canary> = RefCell::default();
+}
+
+/// How many times its budget a group may take where rounds are disturbed.
+const PATIENCE: u32 = 3;
+
 /// Verifies, then times. `stop` ends the rounds early; what was measured until then is kept.
 pub fn measure(group: &mut Group<'_>, plan: &Plan, stop: &dyn Fn() -> bool) -> Vec<Outcome> {
     let mut arena = Arena::new(group.source, group.room);
@@ -142,10 +155,15 @@ pub fn measure(group: &mut Group<'_>, plan: &Plan, stop: &dyn Fn() -> bool) -> V
     }
     let started = Instant::now();
     let n = group.contenders.len();
+    let calm = || CANARY.with_borrow_mut(Canary::calm);
+    let mut rounds: Vec<bool> = Vec::with_capacity(plan.max_rounds);
     for round in 0..plan.max_rounds {
-        if stop() || (round >= plan.min_rounds && started.elapsed() > plan.budget) {
+        let (taken, quiet) = (started.elapsed(), rounds.iter().filter(|calm| **calm).count());
+        let patient = quiet < plan.min_rounds && taken < plan.budget * PATIENCE;
+        if stop() || (round >= plan.min_rounds && taken > plan.budget && !patient) {
             break;
         }
+        let before = calm();
         arena.place(round);
         for turn in 0..n {
             let which = (turn + round) % n;
@@ -153,8 +171,27 @@ pub fn measure(group: &mut Group<'_>, plan: &Plan, stop: &dyn Fn() -> bool) -> V
                 sample(c, o, &mut arena, plan);
             }
         }
+        rounds.push(before && calm());
+    }
+    let enough = rounds.iter().filter(|calm| **calm).count() >= plan.min_rounds;
+    for outcome in &mut outcomes {
+        outcome.disturbed = !enough;
+        if enough {
+            let calm = |index: usize| rounds.get(index).is_none_or(|calm| *calm);
+            keep(&mut outcome.counts, calm);
+            outcome.samples.iter_mut().for_each(|samples| keep(samples, calm));
+        }
     }
     outcomes
+}
+
+/// Drops the numbers whose places are not wanted.
+fn keep(numbers: &mut Vec<f64>, wanted: impl Fn(usize) -> bool) {
+    let mut index = 0;
+    numbers.retain(|_| {
+        index += 1;
+        wanted(index - 1)
+    });
 }
 
 /// Runs a contender at two placements, asks its judge, and chooses the iterations of a sample.
@@ -166,6 +203,7 @@ fn admit(contender: &mut Contender<'_>, arena: &mut Arena, plan: &Plan) -> Outco
         iterations: 1,
         samples: Ok(Vec::with_capacity(plan.max_rounds)),
         counts: Vec::with_capacity(plan.max_rounds),
+        disturbed: false,
     };
     let mut fastest = Duration::MAX;
     let placements = if contender.check.is_some() { 2 } else { 1 };

@@ -137,17 +137,21 @@ pub struct Difference {
     pub slower: usize,
 }
 
-/// The second file against the first. A case differs when it moved by more than `threshold` and more than its spread, both in
+/// The second file against the first. Rows that were marked noisy are not judged, only counted. A case differs when it moved by more than `threshold` and more than its spread, both in
 /// time (the ranges from p10 to p90 lie apart) and against a copy of the same size in its own run: memory
 /// pages and neighbours differ from run to run, and move the copy as well.
 pub fn difference(files: &[Results; 2], threshold: f64, filter: &str) -> Difference {
     let [old, new] = files;
     let cases = cases(files, filter);
     let mut table = Table::new(&["case", "old", "new", "new/old speed"]);
-    let (mut slower, mut faster, mut same) = (0usize, 0usize, 0usize);
+    let (mut slower, mut faster, mut same, mut noisy) = (0usize, 0usize, 0usize, 0usize);
     for places in cases.values() {
         let [Some(o), Some(n)] = places.as_slice() else { continue };
         let (Some(a), Some(b)) = (o.median_ns, n.median_ns) else { continue };
+        if o.noisy || n.noisy {
+            noisy += 1;
+            continue;
+        }
         if times_agree(o, n, threshold) || fractions_agree(o, n, threshold) {
             same += 1;
             continue;
@@ -165,13 +169,14 @@ pub fn difference(files: &[Results; 2], threshold: f64, filter: &str) -> Differe
     let share = if total > 0 { 100.0 * same as f64 / total as f64 } else { 0.0 };
     let _ = writeln!(
         text,
-        "{total} cases in both: {same} ({share:.1} %) agree within their spread or {} %,\n{faster} faster, {slower} slower",
+        "{total} quiet cases in both: {same} ({share:.1} %) agree within their spread or {} %,\n\
+         {faster} faster, {slower} slower; {noisy} more were noisy and are not judged",
         figure(threshold * 100.0)
     );
     if old.machine.name != new.machine.name {
         let _ = writeln!(text, "Different machines: {} and {}.", old.machine.name, new.machine.name);
     }
-    Difference { text, cases: total, slower }
+    Difference { text, cases: total + noisy, slower }
 }
 
 fn times_agree(a: &Row, b: &Row, threshold: f64) -> bool {
@@ -339,7 +344,7 @@ mod tests {
     fn only_what_exceeds_noise_and_threshold_counts_as_slower() {
         let found = difference(&[results(&[100.0, 100.0, 100.0]), results(&[103.0, 130.0, 70.0])], 0.05, "");
         assert_eq!(found.slower, 1);
-        assert!(found.text.contains("3 cases in both: 1 (33.3 %) agree"), "{}", found.text);
+        assert!(found.text.contains("3 quiet cases in both: 1 (33.3 %) agree"), "{}", found.text);
         assert!(found.text.contains("1 faster, 1 slower"), "{}", found.text);
     }
 

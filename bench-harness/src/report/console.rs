@@ -235,7 +235,10 @@ fn notes(machine: &Machine, rows: &[Row]) -> String {
     let noisy = rows.iter().filter(|r| r.noisy).count();
     let timed = rows.iter().filter(|r| r.median_ns.is_some()).count();
     if noisy > 0 {
-        let _ = writeln!(out, "{noisy} of {timed} rows are noisy (~): spread above 8 % or a loaded machine.");
+        let _ = writeln!(
+            out,
+            "{noisy} of {timed} rows are noisy (~): wide spread, or the machine was not ours alone."
+        );
     }
     let mut absent: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
     for r in rows {

@@ -135,7 +135,7 @@ fn kernels(file: &Results) -> String {
     body.push_str("</div>");
     section(
         "Kernels",
-        "GB/s for each instruction set and item size; the darker, the nearer to a plain copy.",
+        "GB/s for each instruction set and item size; the stronger the shade, the nearer to a plain copy.",
         &body,
     )
 }

@@ -215,7 +215,7 @@ impl Bout<'_> {
         for (id, (mut row, is_peer)) in rows.into_iter().enumerate() {
             let Some(o) = outcomes.iter().find(|o| o.id == id) else { continue };
             row.timing = setting.timing;
-            row.noisy = setting.loaded;
+            row.noisy = setting.loaded || o.disturbed;
             row.iterations = o.iterations;
             match &o.samples {
                 Err(why) => row.refused = Some(why.clone()),
@@ -268,7 +268,7 @@ impl Bout<'_> {
                     data: "random".into(),
                     verified: true,
                     timing: setting.timing,
-                    noisy: setting.loaded,
+                    noisy: setting.loaded || o.disturbed,
                     iterations: o.iterations,
                     ..Row::default()
                 };

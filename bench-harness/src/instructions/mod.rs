@@ -6,13 +6,19 @@
 //! - QEMU logs each executed instruction with its symbol (`-one-insn-per-tb -d exec`, or `-singlestep` before
 //!   version 8.1); any CPU it emulates.
 //!
-//! Counts are not times: they say nothing about latencies, ports or caches.
+//! Counts are not times: they say nothing about latencies, ports or caches. What QEMU executed can therefore be
+//! handed to llvm-mca ([`mca`]), which estimates cycles on cores it has a model of.
+
+pub mod mca;
+pub mod qemu;
+
+mod callgrind;
+
+pub use callgrind::callgrind;
 
 use crate::data::generate::random_bytes;
 use crate::suite::kernels::FILTERS;
 use blosc_core::{Level, arch};
-use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
 
 /// Item sizes that are counted.
 pub const TYPESIZES: [usize; 6] = [1, 2, 4, 8, 12, 16];
@@ -26,6 +32,8 @@ pub struct Count {
     pub name: String,
     /// Instructions per byte.
     pub per_byte: f64,
+    /// Estimated cycles per byte, by the name of the core.
+    pub estimates: Vec<(String, f64)>,
 }
 
 /// The cases of this machine, in the order [`once`] runs them.
@@ -65,113 +73,49 @@ pub fn once() {
     }
 }
 
-/// Counts with callgrind.
-///
-/// # Errors
-/// One line: valgrind is missing, or its dumps are not as expected.
-pub fn callgrind(program: &std::path::Path) -> Result<Vec<Count>, String> {
-    let folder = std::env::temp_dir().join(format!("blosc-bench-callgrind-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    let counts = callgrind_in(program, &folder);
-    let _ = std::fs::remove_dir_all(&folder);
-    counts
-}
-
-fn callgrind_in(program: &std::path::Path, folder: &std::path::Path) -> Result<Vec<Count>, String> {
-    let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--dump-before=*insn_boundary*", "--combine-dumps=no"])
-        .arg(format!("--callgrind-out-file={}/out", folder.display()))
-        .arg(program)
-        .arg("once")
-        .output()
-        .map_err(|e| format!("valgrind cannot be run: {e}"))?;
-    if !output.status.success() {
-        let text = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("valgrind: {}", text.lines().last().unwrap_or("failed")));
-    }
-    let mut totals = Vec::new();
-    for index in 1.. {
-        let Ok(text) = std::fs::read_to_string(folder.join(format!("out.{index}"))) else { break };
-        let total = text.lines().rev().find_map(|l| l.strip_prefix("totals: "));
-        totals.push(total.and_then(|t| t.trim().parse().ok()).ok_or("callgrind: a dump without totals")?);
-    }
-    // The first dump ends at the first boundary; then kernels and the warm-ups between them alternate.
-    let inside: Vec<u64> = totals.into_iter().skip(1).step_by(2).collect();
-    named(&String::from_utf8_lossy(&output.stdout), &inside)
-}
-
-/// Counts with QEMU: `runner` is `qemu-aarch64 -L /` or the like, `program` this program for that CPU.
-///
-/// # Errors
-/// One line: QEMU is missing, or its log is not as expected.
-pub fn qemu(runner: &str, program: &std::path::Path) -> Result<Vec<Count>, String> {
-    let mut words = runner.split_whitespace();
-    let emulator = words.next().ok_or("--qemu needs a command")?;
-    let help = Command::new(emulator).arg("-h").output().map_err(|e| format!("{emulator}: {e}"))?;
-    let new = String::from_utf8_lossy(&help.stdout).contains("one-insn-per-tb");
-    let single = if new { "-one-insn-per-tb" } else { "-singlestep" };
-    let mut child = Command::new(emulator)
-        .args(words)
-        .args([single, "-d", "exec,nochain"])
-        .arg(program)
-        .arg("once")
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|e| format!("{emulator}: {e}"))?;
-    let log = child.stderr.take().ok_or("no pipe")?;
-    let (mut counts, mut current, mut inside) = (Vec::new(), 0u64, false);
-    for line in BufReader::new(log).split(b'\n') {
-        let line = line.map_err(|e| format!("{emulator}: {e}"))?;
-        if !line.starts_with(b"Trace ") {
-            continue;
-        }
-        // The boundary function may have more than one instruction: it counts as one line between cases.
-        let boundary = line.windows(13).any(|w| w == b"insn_boundary");
-        if boundary && !inside {
-            counts.push(current);
-            current = 0;
-        }
-        inside = boundary;
-        current += u64::from(!boundary);
-    }
-    let output = child.wait_with_output().map_err(|e| e.to_string())?;
-    if !output.status.success() {
-        return Err(format!("{emulator}: {}", output.status));
-    }
-    let inside: Vec<u64> = counts.into_iter().skip(1).step_by(2).collect();
-    named(&String::from_utf8_lossy(&output.stdout), &inside)
-}
-
 fn named(names: &str, counts: &[u64]) -> Result<Vec<Count>, String> {
     let names: Vec<&str> = names.lines().collect();
     if names.is_empty() || names.len() != counts.len() {
         return Err(format!("{} cases but {} counts: was the program stripped?", names.len(), counts.len()));
     }
-    let per_byte = |n: &u64| *n as f64 / BYTES as f64;
-    Ok(names
-        .iter()
-        .zip(counts)
-        .map(|(name, n)| Count { name: (*name).into(), per_byte: per_byte(n) })
-        .collect())
+    let count = |(name, n): (&&str, &u64)| Count {
+        name: (*name).into(),
+        per_byte: *n as f64 / BYTES as f64,
+        estimates: Vec::new(),
+    };
+    Ok(names.iter().zip(counts).map(count).collect())
 }
 
 /// Reads what [`format()`] wrote.
 ///
 /// # Errors
-/// The line that is not `instructions-per-byte name`.
+/// The line that is not `instructions-per-byte name` (and, after a bar, cores and cycles per byte).
 pub fn parse(text: &str) -> Result<Vec<Count>, String> {
     let lines = text.lines().filter(|l| !l.starts_with('#') && !l.trim().is_empty());
     let count = |line: &str| {
-        let (per_byte, name) = line.trim().split_once(' ')?;
-        Some(Count { name: name.trim().into(), per_byte: per_byte.parse().ok()? })
+        let (per_byte, rest) = line.trim().split_once(' ')?;
+        let (name, estimates) = rest.split_once('|').unwrap_or((rest, ""));
+        let words: Vec<&str> = estimates.split_whitespace().collect();
+        let pair = |pair: &[&str]| match pair {
+            [core, cycles] => Some((core.to_string(), cycles.parse().ok()?)),
+            _ => None,
+        };
+        let estimates = words.chunks(2).map(pair).collect::<Option<_>>()?;
+        Some(Count { name: name.trim().into(), per_byte: per_byte.parse().ok()?, estimates })
     };
     lines.map(|l| count(l).ok_or_else(|| format!("not a count: {l}"))).collect()
 }
 
 /// One line for each count.
 pub fn format(counts: &[Count]) -> String {
-    counts.iter().map(|c| format!("{:>8.4} {}\n", c.per_byte, c.name)).collect()
+    let line = |c: &Count| {
+        let cores: Vec<String> = c.estimates.iter().map(|(core, n)| format!("{core} {n:.3}")).collect();
+        match cores.is_empty() {
+            true => format!("{:>8.4} {}\n", c.per_byte, c.name),
+            false => format!("{:>8.4} {:<23} | {}\n", c.per_byte, c.name, cores.join("  ")),
+        }
+    };
+    counts.iter().map(line).collect()
 }
 
 /// Lines for the cases that moved by more than `tolerance`, or that only one side has. Levels that this machine
@@ -212,5 +156,7 @@ mod tests {
         assert_eq!(differences(&base, &now, 0.02).len(), 1);
         assert_eq!(parse(&format(&base)).unwrap(), base);
         assert!(parse("x y").is_err());
+        now[0].estimates = vec![("neoverse-n1".into(), 0.25), ("neoverse-v2".into(), 0.125)];
+        assert_eq!(parse(&format(&now)).unwrap()[0].estimates, now[0].estimates);
     }
 }
