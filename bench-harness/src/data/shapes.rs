@@ -60,7 +60,7 @@ fn records(count: u32) -> Vec<u8> {
     (0..count).flat_map(record).collect()
 }
 
-/// All of them, between 300 KiB and 1 MiB each.
+/// All of them, between 256 KiB and 1 MiB each.
 pub fn all() -> Vec<Data> {
     let series = 0..131_072u64;
     let mut numbers = Numbers::new(400_000);
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn whole_items_and_different_names() {
         let all = super::all();
-        assert!(all.iter().all(|d| d.bytes.len() % d.typesize == 0 && d.bytes.len() >= 300 << 10));
+        assert!(all.iter().all(|d| d.bytes.len() % d.typesize == 0 && d.bytes.len() >= 256 << 10));
         let names: std::collections::BTreeSet<_> = all.iter().map(|d| &d.name).collect();
         assert_eq!(names.len(), all.len());
     }
