@@ -1,13 +1,14 @@
 //! A fixed piece of arithmetic, timed beside every round: when it runs slower than it did moments ago, the core
-//! does not belong to us alone (a neighbour on the same core, a hypervisor, a falling frequency), and what is
+//! does not belong to us alone (a neighbour on the same core, a hypervisor, a frequency that collapses), and what is
 //! timed at that moment says little about the work.
 
 use std::collections::VecDeque;
 use std::hint::black_box;
 use std::time::Instant;
 
-/// A round whose canary is slower than this, relative to the best of late, is disturbed.
-const SLOWER: f64 = 1.12;
+/// A round whose canary is slower than this, relative to the best of late, is disturbed. A drift of the frequency by
+/// some percent is not: it moves the yardsticks of the same round as well.
+const SLOWER: f64 = 1.25;
 /// How many readings "of late" are: a machine that throttles for good is not disturbed for ever.
 const MEMORY: usize = 400;
 
