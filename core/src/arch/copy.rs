@@ -20,7 +20,7 @@ use super::wide::{
 use crate::codec::CodecErrorKind;
 
 /// Wide copies pay where two registers hold 16 bytes.
-pub(super) const WIDE: bool = cfg!(any(
+pub(crate) const WIDE: bool = cfg!(any(
     target_pointer_width = "64",
     target_feature = "sse2",
     target_feature = "neon",

@@ -28,6 +28,9 @@ pub const MAX_BLOCKSIZE: u32 = 0x1FFF_F000;
 /// Most bytes a writer puts in one chunk.
 pub const MAX_NBYTES: usize = 0x7FFF_FFFF - EXTENDED_HEADER;
 
+/// Whether all forms of chunks are built in.
+pub(crate) const FORMATS: bool = cfg!(feature = "formats");
+
 pub(crate) const FLAG_STORED: u8 = 0x02;
 pub(crate) const FLAG_DELTA: u8 = 0x08;
 pub(crate) const FLAG_DONT_SPLIT: u8 = 0x10;
@@ -79,6 +82,9 @@ pub struct Header {
     /// Byte 31; 0 in a short header.
     pub flags1: u8,
 }
+
+/// The answer to a chunk of a form that only feature `formats` reads.
+pub(crate) const NOT_BUILT_IN: Error = Error::Unsupported("chunks of this form need feature `formats`");
 
 #[inline]
 pub(crate) fn le_i32(bytes: &[u8], offset: usize) -> Option<i32> {
@@ -165,6 +171,9 @@ impl Header {
             self.filters = [a, b, c, d, e, FilterSlot::NONE];
             self.flags2 = 0;
         }
+        if !FORMATS && (self.flags1 & FLAGS1_DICTIONARY != 0 || self.flags2 & FLAGS2_VL != 0) {
+            return Err(NOT_BUILT_IN);
+        }
         let bad = |field, offset, value: u32| Err(Error::Invalid { field, offset, value: i64::from(value) });
         let kind = u32::from(flags1 >> 4 & 7);
         if kind > 4 || (self.is_vl() && kind != 0) {
@@ -209,7 +218,7 @@ impl Header {
     /// Whether blocks have sizes of their own (§2.8).
     #[inline]
     pub const fn is_vl(&self) -> bool {
-        self.flags2 & FLAGS2_VL != 0
+        FORMATS && self.flags2 & FLAGS2_VL != 0
     }
 
     /// Whether the payload is the plain data (§2.5). A special kind wins over this.
@@ -233,7 +242,8 @@ impl Header {
     /// Whether a dictionary section follows the block starts (§2.6).
     #[inline]
     pub const fn has_dictionary(&self) -> bool {
-        self.flags1 & FLAGS1_DICTIONARY != 0
+        FORMATS
+            && self.flags1 & FLAGS1_DICTIONARY != 0
             && !self.is_stored()
             && self.special().is_none()
             && self.nbytes > 0

@@ -6,7 +6,7 @@
 //! ```
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::header::Header;
+use super::header::{FORMATS, Header};
 use super::params::FilterSlot;
 use super::plugin::Surroundings;
 use crate::arch::level::Level;
@@ -63,7 +63,7 @@ impl Backward {
     }
 
     pub(crate) fn has_delta(&self) -> bool {
-        self.as_slice().iter().any(|(_, s)| s.filter == Filter::Delta)
+        FORMATS && self.as_slice().iter().any(|(_, s)| s.filter == Filter::Delta)
     }
 }
 
@@ -85,7 +85,9 @@ impl Env<'_> {
         src: &[u8],
         mut out: Out<'_>,
     ) -> Result<(), Error> {
-        let (level, ts) = (self.level, usize::from(self.typesize));
+        let level = self.level;
+        #[cfg(feature = "formats")]
+        let ts = usize::from(self.typesize);
         if let Some(user) = self.around.filter(slot.filter.id()) {
             return user.backward(slot.meta, self.typesize, src, out.zeroed()).map_err(Self::wrap(slot));
         }
@@ -97,11 +99,14 @@ impl Env<'_> {
             Filter::Shuffle => {
                 shuffle::unshuffle(level, width(slot, self.typesize), src, out).map_err(Self::wrap(slot))
             }
+            #[cfg(feature = "formats")]
             Filter::BitShuffle if self.version2 && !bitshuffle::version2_applies(src.len(), ts) => {
                 out.copy_from(src);
                 Ok(())
             }
+            #[cfg(feature = "formats")]
             Filter::BitShuffle => bitshuffle::bitunshuffle(level, ts, src, out).map_err(Self::wrap(slot)),
+            #[cfg(feature = "formats")]
             Filter::Delta => delta::backward(level, ts, src, self.reference, out).map_err(Self::wrap(slot)),
             #[cfg(feature = "plugins")]
             Filter::ByteDelta => filter::bytedelta::width(slot.meta, self.around.typesize)

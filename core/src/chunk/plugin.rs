@@ -1,5 +1,6 @@
 //! What a chunk cannot know by itself: the array around it, and the caller's own codecs and filters.
 
+use super::header::FORMATS;
 use crate::codec::CodecError;
 use crate::filter::FilterError;
 use core::fmt;
@@ -31,11 +32,13 @@ impl fmt::Debug for Surroundings<'_> {
 
 impl<'a> Surroundings<'a> {
     pub(crate) fn codec(&self, id: u8) -> Option<&'a dyn UserCodec> {
-        self.codecs.iter().find(|c| c.id() == id).copied()
+        let codecs = if FORMATS { self.codecs } else { &[] };
+        codecs.iter().find(|c| c.id() == id).copied()
     }
 
     pub(crate) fn filter(&self, id: u8) -> Option<&'a dyn UserFilter> {
-        self.filters.iter().find(|f| f.id() == id).copied()
+        let filters = if FORMATS { self.filters } else { &[] };
+        filters.iter().find(|f| f.id() == id).copied()
     }
 }
 

@@ -2,7 +2,7 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::blocks::{Streams, stream_count};
-use super::header::{FLAGS1_BIG_ENDIAN, Header, Special, le_i32};
+use super::header::{FLAGS1_BIG_ENDIAN, FORMATS, Header, NOT_BUILT_IN, Special, le_i32};
 use super::limits::Limits;
 use crate::error::{Error, Field};
 use core::ops::Range;
@@ -37,10 +37,17 @@ impl<'a> Chunk<'a> {
     }
 
     /// [`parse`](Self::parse) under the caller's limits.
+    // Its second chunk, read with the rounded size, is off the stack before anything is decoded.
+    #[cfg_attr(feature = "formats", inline(never))]
     pub fn parse_with(bytes: &'a [u8], limits: &Limits) -> Result<Chunk<'a>, Error> {
         let chunk = Chunk::parse_partial(bytes, limits)?;
-        if let Some(rounded) = chunk.rounded() {
-            return Ok(rounded);
+        if chunk.unrounded() > 0 {
+            if !FORMATS {
+                return Err(NOT_BUILT_IN);
+            }
+            if let Some(rounded) = chunk.rounded() {
+                return Ok(rounded);
+            }
         }
         chunk.check_streams()?;
         Ok(chunk)
@@ -115,16 +122,19 @@ impl<'a> Chunk<'a> {
         Ok(())
     }
 
+    /// By how many bytes the block size exceeds a multiple of the typesize, where that is suspicious.
+    fn unrounded(&self) -> u32 {
+        let h = &self.header;
+        let s = u32::from(h.typesize);
+        let plain = h.has_streams() && !h.is_vl() && h.is_extended() && h.blocksize > s;
+        if plain { h.blocksize.checked_rem(s).unwrap_or(0) } else { 0 }
+    }
+
     /// C-Blosc2 3.x cuts blocks at a multiple of the typesize but may store the block size it was
     /// asked for (appendix B1), and then cannot read its own chunk. No other writer is known to store
     /// such a size, so a chunk that is whole when read with the rounded size is read so.
     fn rounded(&self) -> Option<Chunk<'a>> {
-        let h = self.header;
-        let s = u32::from(h.typesize);
-        let excess = h.blocksize.checked_rem(s)?;
-        if !h.has_streams() || h.is_vl() || !h.is_extended() || excess == 0 || h.blocksize <= s {
-            return None;
-        }
+        let (h, excess) = (self.header, self.unrounded());
         let header = Header { blocksize: h.blocksize.checked_sub(excess)?, ..h };
         let chunk = Chunk { bytes: self.bytes, header };
         if chunk.table_end() > self.bytes.len() {

@@ -27,6 +27,7 @@ const HEADER: usize = 9;
 ///
 /// # Errors
 /// The stream is corrupt, its shape does not give `out.len()`, or `meta` is not 4 or 8.
+#[inline(never)] // its stack is not the other codecs'
 pub fn decode(src: &[u8], out: Out<'_>, meta: u8) -> Result<(), CodecError> {
     match meta {
         4 => decode_cells::<4>(src, out),

@@ -14,6 +14,7 @@ use crate::arch::copy::Window;
 use crate::arch::out::Out;
 
 /// Expands `src` into exactly `out`; its length preamble must say just that.
+#[inline(never)] // its stack is not the other codecs'
 pub fn decode(src: &[u8], out: Out<'_>) -> Result<(), CodecError> {
     let mut at = 0;
     let claimed = preamble(src, &mut at).map_err(|kind| kind.at(at))?;

@@ -30,8 +30,8 @@ const LOG: usize = 4096;
 const OUTPUT: usize = 5120;
 /// Scratch of the decoder for every codec; the encoder, which needs more, is lent the same bytes.
 const DECODE_WORK: usize = Decoder::work_max(OUTPUT);
-/// What [`Plan::work_len_for`] asks for: three blocks, and at most 32 KiB of the codec's tables.
-const ENCODE_WORK: usize = 3 * LOG + 1032 + 32 * 1024;
+/// What [`Plan::work_len_for`] asks for: three blocks, and at most 34 KiB of the codec's tables.
+const ENCODE_WORK: usize = 3 * LOG + 1032 + 34 * 1024;
 const WORK: usize = if DECODE_WORK > ENCODE_WORK { DECODE_WORK } else { ENCODE_WORK };
 
 #[entry]

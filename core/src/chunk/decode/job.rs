@@ -2,6 +2,7 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::Scratch;
+use crate::arch::copy::WIDE;
 use crate::arch::level::Level;
 use crate::arch::out::Out;
 use crate::chunk::blocks::Stream;
@@ -17,8 +18,9 @@ use crate::filter::blocksplit::{self, Plane, Planes, Stores};
 use crate::filter::{Filter, FilterError};
 use core::ops::Range;
 
-/// Most streams whose planes are joined without an intermediate copy.
-const MAX_JOINED: usize = 32;
+/// Most streams whose planes are joined without an intermediate copy. Each takes two or three words of stack, of
+/// which small machines have little.
+const MAX_JOINED: usize = if WIDE { 32 } else { 8 };
 
 /// Decoded bytes from `start` on of a chunk without streams: stored or special.
 pub(super) fn copy_plain(chunk: &Chunk<'_>, start: usize, mut out: Out<'_>) -> Result<(), Error> {
@@ -331,6 +333,7 @@ impl<'a> Job<'a> {
     /// Decoded bytes `part`, whole items, of a split block under a shuffle alone: every stream is one
     /// byte plane. Stored planes are read in place and constant ones are never written out; only
     /// coded planes pass through scratch.
+    #[inline(never)] // its list of planes is not on the stack while other blocks are expanded
     fn joined(
         &self,
         index: usize,

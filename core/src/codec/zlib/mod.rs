@@ -23,6 +23,7 @@ pub const DECODE_WORK_LEN: usize = huffman::TABLES_LEN;
 /// Expands the zlib stream at the start of `src` into exactly `out`. Bytes after its end are ignored.
 ///
 /// `work` holds at least [`DECODE_WORK_LEN`] bytes of any content and alignment.
+#[inline(never)] // its stack is not the other codecs'
 pub fn decode(src: &[u8], out: Out<'_>, work: &mut [u8]) -> Result<(), CodecError> {
     let Some(([cmf, flg], body)) = src.split_first_chunk::<2>() else {
         return Err(CodecErrorKind::Truncated.at(0));

@@ -36,6 +36,7 @@ pub const fn decode_work_len(len: usize) -> usize {
 ///
 /// `dict` is a dictionary, formatted (starting with 37 A4 30 EC) or plain content, or empty. `work` holds at
 /// least [`decode_work_len`]`(out.len())` bytes of any content and alignment.
+#[inline(never)] // its stack is not the other codecs'
 pub fn decode(src: &[u8], mut out: Out<'_>, dict: &[u8], work: &mut [u8]) -> Result<(), CodecError> {
     if work.len() < decode_work_len(out.len()) {
         return Err(CodecErrorKind::Work.at(0));

@@ -1,0 +1,13 @@
+//! Gives the linker `memory.x`.
+
+use std::error::Error;
+use std::path::Path;
+use std::{env, fs};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let out = env::var("OUT_DIR")?;
+    fs::copy("memory.x", Path::new(&out).join("memory.x"))?;
+    println!("cargo:rustc-link-search={out}");
+    println!("cargo:rerun-if-changed=memory.x");
+    Ok(())
+}
