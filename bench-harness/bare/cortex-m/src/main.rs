@@ -14,6 +14,7 @@ mod report;
 mod stack;
 
 use blosc_core::chunk::Plan;
+use blosc_core::codec::dispatch::encode_work_len;
 use blosc_core::{Codec, Decoder, Encoder, Error, Level, Params, max_encoded_len};
 use blosc_suite::{GUARD, Memory, Random, VALID};
 use core::fmt::{self, Write};
@@ -30,9 +31,17 @@ const LOG: usize = 4096;
 const OUTPUT: usize = 5120;
 /// Scratch of the decoder for every codec; the encoder, which needs more, is lent the same bytes.
 const DECODE_WORK: usize = Decoder::work_max(OUTPUT);
-/// What [`Plan::work_len_for`] asks for: three blocks, and at most 34 KiB of the codec's tables.
-const ENCODE_WORK: usize = 3 * LOG + 1032 + 34 * 1024;
-const WORK: usize = if DECODE_WORK > ENCODE_WORK { DECODE_WORK } else { ENCODE_WORK };
+/// What [`Plan::work_len_for`] asks for: three blocks, and the codec's tables.
+const ENCODE_WORK: usize = 3 * LOG + 1032 + max(tables(Codec::BloscLz), tables(Codec::Lz4));
+const WORK: usize = max(DECODE_WORK, ENCODE_WORK);
+
+const fn tables(codec: Codec) -> usize {
+    encode_work_len(codec, 5, LOG)
+}
+
+const fn max(a: usize, b: usize) -> usize {
+    if a > b { a } else { b }
+}
 
 #[entry]
 fn main() -> ! {
