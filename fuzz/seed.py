@@ -82,8 +82,10 @@ for record in sorted(records, key=lambda r: r["file"]):
         keep("cut_anywhere", bytes([1 + len(data) % 40, len(data) % 90]) + data, 20)
     if kind in ("b2nd", "malformed-b2nd") and len(data) <= 2000:
         keep("b2nd_open", data, 80)
+# Targets that read their input as choices.
 for name in ("chunk_roundtrip", "chunk_mutated", "codec_roundtrip", "kernel_twins", "filters_pipeline",
-             "frame_edit_sequence", "b2nd_slice", "bloscpack_append"):
+             "frame_edit_sequence", "frame_mutated", "sframe_mutated", "b2nd_slice", "b2nd_resize",
+             "b2nd_mutated", "bloscpack_append", "rows_edit_sequence", "c_differential"):
     for i in range(12):
         pattern = bytes((k * (i + 3) >> (k % 5)) & 255 for k in range(20 + 37 * i))
         keep(name, bytes([i * 17 & 255, 5 * i & 255, i, 3]) + pattern)
@@ -119,3 +121,45 @@ for text in (
     "{'names': ['a', 'b'], 'formats': ['<i4', 'u1'], 'offsets': [4, 0], 'itemsize': 16, 'aligned': True}",
 ):
     keep("dtype", text.encode())
+
+
+def files(*pairs):
+    """A directory, as `files` in src/frames.rs reads it."""
+    return b"".join(
+        bytes([len(name)]) + name.encode() + struct.pack("<H", len(content)) + content for name, content in pairs
+    )
+
+
+pack = (vectors / "containers" / "minimal_no_offsets.blp").read_bytes()
+for sizes, storage in (
+    (
+        '{"shape": [20], "nbytes": 20, "cbytes": 17316745}',
+        '{"dtype": "int8", "cparams": {"shuffle": true, "clevel": 5}, "chunklen": 16, "dflt": 0, "expectedlen": 100}',
+    ),
+    ("{'shape': [20], 'nbytes': 20, 'cbytes': 1}", "{'dtype': 'int8', 'chunklen': 16, 'others': []}"),
+    (
+        "shape: (40,)\nnbytes: 160\ncbytes: 105\n",
+        "dtype: <i4\nchunkshape: (16,)\nsuperchunksize: 10 # files\nendianness: big\norder: C\n"
+        "compression:\n  library: blosclz\n  level: 5\n  filters: [shuffle, truncate]\n",
+    ),
+    ("shape: (0, 40)\n", "dtype: <i4\nchunkshape: (30, 40)\norder: F\n"),
+    ("shape: (0,)\n", "dtype: {a: int8, b: {c: '<f4'}}\nchunkshape: (16,)\n"),
+):
+    attrs = b"temperature:\n  value: 23.5\n  type: scalar\nids:\n  value: [1,3,6,10]\n  type: array\n  dtype: int32\n"
+    keep("blaze_open", files(("meta/sizes", sizes.encode()), ("meta/storage", storage.encode()),
+                             ("meta/attributes", attrs), ("data/__1__.bin", pack)))
+keep("blaze_open", b'{"meta": "node0", "shards": [{"path": "node0", "first": 1, "last": 2}, {"path": "node1", "first": 3, "last": 5}]}')
+for line in (
+    "blosc compress a.bin b.b2frame --codec zstd --level 5 --typesize 8 --filters shuffle",
+    "blosc compress - - --filters trunc_prec:10,bitshuffle --blocksize 16K --chunksize 1M --split never --dict",
+    "blosc decompress a.b2frame - --max-output 1G --threads 4 --isa scalar",
+    "blosc info a.b2nd", "blosc verify a.blp --as bloscpack", "blosc slice a.b2nd 0 10 --column x",
+    "blosc convert a.blp b.b2nd --shape 2,3 --dtype <i4", "blosc meta a.b2frame list", "blosc column rm t id",
+    "blosc edit a.b2frame delete 3", "blosc resize a.b2nd 4,5", "blosc trim t 5", "blosc --help", "blosc --version",
+    "blosc", "blosc nonsense", "blpk c -t 4 -l 7 -c lz4 -k sha256 -z 1M -o a b", "blosc blpk d -e a b", "blpk i a",
+    "blpk -n 2 -v a -m meta.json a.blp b", "blpk --version",
+):
+    keep("cli_args", line.replace(" ", "\n").encode())
+lines = next(iter(sorted((here / "../bench-harness/results").glob("*.jsonl")))).read_text().splitlines()
+for some in (lines[:1], lines[:2], lines[:3] + lines[-1:], lines[:1] + lines[20:24], lines[1:3], lines[:1] * 2):
+    keep("result_file", "\n".join(some).encode())

@@ -53,6 +53,26 @@ impl Model {
             .collect()
     }
 
+    /// Puts rows of an axis into another order; new ones come from `new`, then are zero.
+    fn reorder(&mut self, axis: usize, order: &[Option<u64>], new: &[u8]) {
+        let inner = self.shape[axis + 1..].iter().product::<u64>() as usize * self.typesize;
+        let (outer, side) = (self.shape[..axis].iter().product::<u64>() as usize, self.shape[axis] as usize);
+        let (mut data, mut new) = (Vec::new(), new.chunks(inner.max(1)));
+        for o in 0..outer {
+            for from in order {
+                match from {
+                    Some(k) => {
+                        data.extend_from_slice(&self.data[(o * side + *k as usize) * inner..][..inner])
+                    }
+                    None if inner == 0 => {}
+                    None => data.extend_from_slice(new.next().unwrap_or(&vec![0; inner])),
+                }
+            }
+        }
+        self.data = data;
+        self.shape[axis] = order.len() as u64;
+    }
+
     fn set(&mut self, lists: &[Vec<u64>], values: &[u8]) {
         for (at, value) in self.places(lists).into_iter().zip(values.chunks(self.typesize)) {
             self.data[at..at + self.typesize].copy_from_slice(value);
@@ -103,6 +123,63 @@ fn slices(u: &mut Unstructured<'_>) -> Result<()> {
             model.set(&lists, &values);
             assert_eq!(nd.get_all().as_ref(), Ok(&model.data), "after writing {takes:?} of {geometry:?}");
         }
+    }
+    Ok(())
+}
+
+/// Rows inserted, deleted, appended and cut along any axis are those of a dense array.
+pub fn resize(data: &[u8]) {
+    allow(64 << 20); // encoder contexts
+    let _ = resizes(&mut Unstructured::new(data));
+}
+
+fn resizes(u: &mut Unstructured<'_>) -> Result<()> {
+    let ndim = u.int_in_range(1..=3)?;
+    let shape: Vec<u64> = (0..ndim).map(|_| u.int_in_range(0..=12)).collect::<Result<_>>()?;
+    let spec = Spec::new(&shape, Dtype::parse("<i2").expect("a dtype")).expect("a small array");
+    let chunks: Vec<u32> = shape.iter().map(|_| u.int_in_range(1..=6)).collect::<Result<_>>()?;
+    let blocks: Vec<u32> = chunks.iter().map(|c| u.int_in_range(1..=*c)).collect::<Result<_>>()?;
+    let spec =
+        spec.params_from(&params(u)?).chunks(&chunks).expect("chunks").blocks(&blocks).expect("blocks");
+    let mut model = Model { data: pattern(u, spec.geometry().nbytes() as usize)?, shape, typesize: 2 };
+    let mut nd = NdArray::from_slice(SuperChunk::memory(&spec.params()), &spec, &model.data)
+        .expect("an array of our own");
+    for _ in 0..8 {
+        if u.is_empty() {
+            break;
+        }
+        let axis = u.choose_index(ndim)?;
+        let side = model.shape[axis];
+        let at = u.int_in_range(0..=side)?;
+        let rows = u.int_in_range(0..=7)?;
+        // Which old row stands where; `None` is a new one.
+        let old = |range: std::ops::Range<u64>| range.map(Some).collect::<Vec<_>>();
+        let mut shape = model.shape.clone();
+        let (order, new) = match u.int_in_range(0..=2)? {
+            0 => {
+                shape[axis] = rows;
+                let data = pattern(u, shape.iter().product::<u64>() as usize * 2)?;
+                if data.is_empty() {
+                    continue;
+                }
+                nd.insert(axis, at, &data).expect("whole rows");
+                ([old(0..at), vec![None; rows as usize], old(at..side)].concat(), data)
+            }
+            1 => {
+                let end = (at + rows).min(side);
+                nd.delete(axis, at..end).expect("rows that exist");
+                ([old(0..at), old(end..side)].concat(), vec![])
+            }
+            _ => {
+                let to = at + rows;
+                shape[axis] = to;
+                nd.resize(&shape).expect("a small shape");
+                ((0..to).map(|k| (k < side).then_some(k)).collect(), vec![])
+            }
+        };
+        model.reorder(axis, &order, &new);
+        assert_eq!(nd.shape()[..], model.shape[..]);
+        assert!(nd.get_all().as_ref() == Ok(&model.data), "axis {axis}, {at}, {rows} of {:?}", nd.geometry());
     }
     Ok(())
 }

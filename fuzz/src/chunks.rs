@@ -9,7 +9,8 @@ use blosc_core::{
 
 /// Largest chunk that is decoded.
 const OUTPUT: u64 = 4 << 20;
-const LIMITS: Limits = Limits { output: OUTPUT, ..Limits::DEFAULT };
+/// What every chunk is opened under.
+pub const LIMITS: Limits = Limits { output: OUTPUT, ..Limits::DEFAULT };
 
 /// Parses and walks everything a header and its offsets lead to.
 pub fn parse(data: &[u8]) {
@@ -83,14 +84,21 @@ pub fn getitem(data: &[u8]) {
 
 /// A valid chunk with some bytes changed, so that inner layers are reached.
 pub fn mutated(data: &[u8]) {
-    let mut u = Unstructured::new(data);
-    let Ok((params, source)) = plan(&mut u) else { return };
-    let Ok(mut chunk) = blosc_core::compress(&params, &source) else { return };
-    for _ in 0..u.int_in_range(1..=6).unwrap_or(1) {
-        let (Ok(at), Ok(value)) = (u.int_in_range(0..=chunk.len() - 1), u.arbitrary()) else { break };
-        chunk[at] = value;
+    if let Ok(chunk) = mutant(&mut Unstructured::new(data)) {
+        decode(&chunk);
     }
-    decode(&chunk);
+}
+
+/// Half of the changes go to the header and the table of block starts.
+pub fn mutant(u: &mut Unstructured<'_>) -> arbitrary::Result<Vec<u8>> {
+    let (params, source) = plan(u)?;
+    let mut chunk = blosc_core::compress(&params, &source).unwrap_or_else(|_| vec![0; 32]);
+    for _ in 0..u.int_in_range(1..=6)? {
+        let most = if u.arbitrary()? { chunk.len().min(80) } else { chunk.len() };
+        let at = u.choose_index(most)?;
+        chunk[at] = u.arbitrary()?;
+    }
+    Ok(chunk)
 }
 
 /// What goes in comes out, whatever the parameters.

@@ -1,14 +1,14 @@
-//! Frames: opening hostile ones, contiguous and sparse, and histories of edits beside a plain model.
+//! Frames: opening hostile ones, contiguous, sparse, and read piecewise.
 
-use crate::resources::allow;
+use crate::resources::{Counted, Tally, allow};
 use arbitrary::{Result, Unstructured};
-use blosc_core::{Codec, Level, Params, Special};
-use blosc_frame::cframe::header::{ChunkSize, FrameType};
+use blosc_core::{Codec, Level, Params};
+use blosc_frame::cframe::header::FrameType;
 use blosc_frame::cframe::open_at;
 use blosc_frame::cframe::view::View;
-use blosc_frame::io::{MemDir, ReadAt, ReadOnly};
+use blosc_frame::io::{MemDir, ReadOnly};
 use blosc_frame::verify::Verdict;
-use blosc_frame::{Error, IoError, Limits, SuperChunk};
+use blosc_frame::{Error, Limits, SuperChunk};
 
 /// Most decoded bytes a container may give.
 pub const OUTPUT: usize = 4 << 20;
@@ -117,36 +117,22 @@ fn compare_view(view: &View<'_>, chunks: &[std::result::Result<Vec<u8>, Error>])
     }
 }
 
-/// A source that gives few bytes at a time, and never a slice.
-struct Dribble<'d> {
-    data: &'d [u8],
-    most: usize,
-}
-
-impl ReadAt for Dribble<'_> {
-    fn size(&self) -> std::result::Result<u64, IoError> {
-        Ok(self.data.len() as u64)
-    }
-    fn read_at(&self, offset: u64, buf: &mut [u8]) -> std::result::Result<usize, IoError> {
-        let n = buf.len().min(self.most);
-        self.data.read_at(offset, &mut buf[..n])
-    }
-}
-
 /// A frame from a source that returns short is the frame from a slice; cut off anywhere, it is refused.
 /// The first two bytes say how short and where.
 pub fn cut_anywhere(data: &[u8]) {
     allow(2 * OUTPUT + 16 * CHUNK);
     let Some(([most, at], data)) = data.split_first_chunk() else { return };
-    let most = usize::from(*most).max(1);
+    let (most, tally) = (usize::from(*most).max(1), Tally::default());
+    let dribble = || Counted { data, most, tally: &tally };
     let whole = open_at(data, FrameType::Contiguous, &LIMITS);
-    let dribbled = open_at(&Dribble { data, most }, FrameType::Contiguous, &LIMITS);
+    let dribbled = open_at(&dribble(), FrameType::Contiguous, &LIMITS);
+    dribble().check(2);
     assert_eq!(format!("{whole:?}"), format!("{dribbled:?}"));
     let Ok(opened) = whole else { return };
     let cut = opened.header.frame_len.saturating_sub(1 + u64::from(*at)) as usize;
     assert!(open_at(&data[..cut], FrameType::Contiguous, &LIMITS).is_err(), "a frame cut off opens");
     let (Ok(mut a), Ok(mut b)) =
-        (SuperChunk::open(ReadOnly(data), &LIMITS), SuperChunk::open_read(Dribble { data, most }, &LIMITS))
+        (SuperChunk::open(ReadOnly(data), &LIMITS), SuperChunk::open_read(dribble(), &LIMITS))
     else {
         return;
     };
@@ -159,51 +145,8 @@ pub fn cut_anywhere(data: &[u8]) {
             break;
         }
     }
-}
-
-/// What a frame should hold.
-#[derive(Clone, Default)]
-struct Model {
-    chunks: Vec<Vec<u8>>,
-    metalayers: Vec<(String, Vec<u8>)>,
-    vlmetalayers: Vec<(String, Vec<u8>)>,
-    chunksize: usize,
-}
-
-impl Model {
-    /// Fills up the last chunk of a regular frame, then adds chunks.
-    fn append(&mut self, variable: bool, mut data: &[u8]) {
-        let (size, last) = (self.chunksize, self.chunks.last_mut());
-        if let Some(last) = last.filter(|last| !variable && last.len() < size) {
-            let (now, rest) = data.split_at((size - last.len()).min(data.len()));
-            last.extend(now);
-            data = rest;
-        }
-        self.chunks.extend(data.chunks(size).map(<[u8]>::to_vec));
-    }
-
-    fn check(&self, sc: &mut SuperChunk<'_>) {
-        assert_eq!(sc.nchunks(), self.chunks.len() as u64);
-        assert_eq!(sc.nbytes(), self.chunks.iter().map(|c| c.len() as u64).sum::<u64>());
-        for (k, chunk) in (0..).zip(&self.chunks) {
-            assert_eq!(sc.read_chunk(k).as_ref(), Ok(chunk), "chunk {k}");
-        }
-        assert!(sc.metalayer_names().eq(self.metalayers.iter().map(|(name, _)| name.clone())));
-        for (name, content) in &self.metalayers {
-            assert_eq!(sc.metalayer(name), Some(&content[..]));
-        }
-        assert!(sc.vlmetalayer_names().eq(self.vlmetalayers.iter().map(|(name, _)| name.clone())));
-        for (name, content) in &self.vlmetalayers {
-            assert_eq!(sc.vlmetalayer(name), Ok(Some(content.clone())));
-        }
-    }
-}
-
-fn set(list: &mut Vec<(String, Vec<u8>)>, name: String, content: Vec<u8>) {
-    match list.iter_mut().find(|(n, _)| *n == name) {
-        Some(slot) => slot.1 = content,
-        None => list.push((name, content)),
-    }
+    // Many chunks may be the same stored bytes; beyond that no byte is read more than a few times.
+    dribble().check(6 + 2 * a.nchunks() as usize);
 }
 
 /// `len` bytes that are all the same, or a ramp, or noise.
@@ -227,107 +170,5 @@ pub fn params(u: &mut Unstructured<'_>) -> Result<Params> {
         0 => params.no_filter(),
         1 => params.bitshuffle(),
         _ => params.shuffle(),
-    })
-}
-
-/// A history of edits, compared with a vector of vectors after each.
-pub fn edit_sequence(data: &[u8]) {
-    allow(64 << 20); // encoder contexts
-    let _ = edits(&mut Unstructured::new(data));
-}
-
-fn edits(u: &mut Unstructured<'_>) -> Result<()> {
-    let params = params(u)?;
-    let typesize = params.typesize as usize;
-    let mut model = Model { chunksize: u.int_in_range(1..=60)? * typesize, ..Model::default() };
-    let mut sc = match u.arbitrary()? {
-        true => SuperChunk::memory(&params),
-        false => SuperChunk::create_dir(MemDir::new(), &params).expect("an empty directory"),
-    };
-    sc.set_chunksize(model.chunksize as u32).expect("a size of a new frame");
-    sc.set_checksums(u.arbitrary()?).expect("checksums of a new frame");
-    for _ in 0..40 {
-        if u.is_empty() {
-            break;
-        }
-        let before = model.clone();
-        if let Err(error) = step(u, &mut sc, &mut model)? {
-            assert!(matches!(error, Error::Param { .. } | Error::Limit { .. }), "{error}");
-            model = before;
-        }
-        model.check(&mut sc);
-    }
-    let bytes = sc.to_bytes().expect("a frame of our own");
-    let mut again = SuperChunk::from_bytes(bytes, &Limits::DEFAULT).expect("a frame of our own");
-    model.check(&mut again);
-    let report = again.verify(|_| {}).expect("a frame of our own");
-    assert!(report.damage.is_empty(), "{report:?}");
-    Ok(())
-}
-
-/// Makes one edit in both.
-fn step(
-    u: &mut Unstructured<'_>,
-    sc: &mut SuperChunk<'_>,
-    model: &mut Model,
-) -> Result<std::result::Result<(), Error>> {
-    let typesize = sc.typesize() as usize;
-    let (n, most) = (model.chunks.len(), 2 * model.chunksize / typesize);
-    let variable = sc.chunksize() == ChunkSize::Variable;
-    let len = match u.arbitrary()? {
-        true => model.chunksize,
-        false => u.int_in_range(0..=most)? * typesize,
-    };
-    let k = u.int_in_range(0..=n.max(1) - 1)?;
-    Ok(match u.int_in_range(0..=9)? {
-        0 => {
-            let data = pattern(u, len)?;
-            model.chunks.push(data.clone());
-            sc.append_data(&data)
-        }
-        1 => {
-            let data = pattern(u, 2 * len)?;
-            model.append(variable, &data);
-            sc.append(&data)
-        }
-        2 => {
-            let data = pattern(u, len)?;
-            model.chunks.insert(k, data.clone());
-            sc.insert(k as u64, &data)
-        }
-        3 if n > 0 => {
-            let data = pattern(u, len)?;
-            model.chunks[k].clone_from(&data);
-            sc.update(k as u64, &data)
-        }
-        4 if n > 0 => {
-            model.chunks.remove(k);
-            sc.delete(k as u64)
-        }
-        5 if n > 1 => {
-            let mut order: Vec<u64> = (0..n as u64).collect();
-            order.rotate_left(k);
-            order.swap(0, u.int_in_range(0..=n - 1)?);
-            model.chunks = order.iter().map(|k| model.chunks[*k as usize].clone()).collect();
-            sc.reorder(&order)
-        }
-        6 => {
-            model.append(variable, &vec![0; len]);
-            sc.fill_special(*u.choose(&[Special::Zeros, Special::Uninit])?, len as u64)
-        }
-        7 => {
-            let (name, content) = (format!("m{}", u.int_in_range(0..=3)?), pattern(u, len)?);
-            set(&mut model.metalayers, name.clone(), content.clone());
-            sc.set_metalayer(&name, &content)
-        }
-        8 => {
-            let (name, content) = (format!("v{}", u.int_in_range(0..=5)?), pattern(u, len)?);
-            set(&mut model.vlmetalayers, name.clone(), content.clone());
-            sc.set_vlmetalayer(&name, &content)
-        }
-        _ => match u.arbitrary()? {
-            true => sc.commit(),
-            false => sc.compact().map(drop),
-        },
     })
 }

@@ -7,40 +7,60 @@
 pub mod arrays;
 pub mod chunks;
 pub mod codecs;
+#[cfg(feature = "tools")]
+pub mod differential;
+pub mod edits;
 pub mod frames;
 pub mod kernels;
 pub mod packs;
 pub mod resources;
+pub mod shaped;
+#[cfg(feature = "tools")]
+pub mod tools;
+pub mod trees;
 
 /// A fuzz target.
 pub type Target = fn(&[u8]);
 
-/// Every target by name. `targets.py` makes the binaries from this list.
-pub const TARGETS: &[(&str, Target)] = &[
-    ("chunk_parse", chunks::parse),
-    ("chunk_decode", chunks::decode),
-    ("chunk_getitem", chunks::getitem),
-    ("chunk_roundtrip", chunks::roundtrip),
-    ("chunk_mutated", chunks::mutated),
-    ("blosclz_decode", codecs::blosclz_decode),
-    ("lz4_decode", codecs::lz4_decode),
-    ("zlib_decode", codecs::zlib_decode),
-    ("zstd_decode", codecs::zstd_decode),
-    ("snappy_decode", codecs::snappy_decode),
-    ("ndlz_decode", codecs::ndlz_decode),
-    ("codec_roundtrip", codecs::roundtrip),
-    ("kernel_twins", kernels::twins),
-    ("filters_pipeline", kernels::pipeline),
-    ("frame_open", frames::open),
-    ("frame_edit_sequence", frames::edit_sequence),
-    ("sframe_open", frames::open_sparse),
-    ("cut_anywhere", frames::cut_anywhere),
-    ("b2nd_open", arrays::open),
-    ("b2nd_slice", arrays::slice),
-    ("dtype", arrays::dtype),
-    ("bloscpack_open", packs::open),
-    ("bloscpack_append", packs::append),
-    ("bcolz_open", packs::bcolz),
+/// Every target: its name, what it runs, and its dictionary in `dictionaries/`. `targets.py` makes the
+/// binaries from this list; `smoke`, `campaign` and `oss-fuzz/build.sh` read it too.
+pub const TARGETS: &[(&str, Target, &str)] = &[
+    ("chunk_parse", chunks::parse, "chunk"),
+    ("chunk_decode", chunks::decode, "chunk"),
+    ("chunk_getitem", chunks::getitem, "chunk"),
+    ("chunk_roundtrip", chunks::roundtrip, "none"),
+    ("chunk_mutated", chunks::mutated, "none"),
+    ("blosclz_decode", codecs::blosclz_decode, "none"),
+    ("lz4_decode", codecs::lz4_decode, "none"),
+    ("zlib_decode", codecs::zlib_decode, "none"),
+    ("zstd_decode", codecs::zstd_decode, "zstd"),
+    ("snappy_decode", codecs::snappy_decode, "none"),
+    ("ndlz_decode", codecs::ndlz_decode, "none"),
+    ("codec_roundtrip", codecs::roundtrip, "none"),
+    ("kernel_twins", kernels::twins, "none"),
+    ("filters_pipeline", kernels::pipeline, "none"),
+    ("frame_open", frames::open, "frame"),
+    ("frame_mutated", shaped::frame, "none"),
+    ("frame_edit_sequence", edits::edit_sequence, "none"),
+    ("sframe_open", frames::open_sparse, "frame"),
+    ("sframe_mutated", shaped::sparse, "none"),
+    ("cut_anywhere", frames::cut_anywhere, "frame"),
+    ("b2nd_open", arrays::open, "b2nd"),
+    ("b2nd_mutated", shaped::array, "none"),
+    ("b2nd_slice", arrays::slice, "none"),
+    ("b2nd_resize", arrays::resize, "none"),
+    ("dtype", arrays::dtype, "dtype"),
+    ("bloscpack_open", packs::open, "bloscpack"),
+    ("bloscpack_append", packs::append, "none"),
+    ("bcolz_open", trees::bcolz, "bcolz"),
+    ("blaze_open", trees::blaze, "bcolz"),
+    ("rows_edit_sequence", trees::edit_sequence, "none"),
+    #[cfg(feature = "tools")]
+    ("cli_args", tools::command_line, "cli"),
+    #[cfg(feature = "tools")]
+    ("result_file", tools::results, "result"),
+    #[cfg(feature = "tools")]
+    ("c_differential", differential::both, "chunk"),
 ];
 
 /// Runs one target under the resource oracle.
@@ -48,6 +68,6 @@ pub const TARGETS: &[(&str, Target)] = &[
 /// # Panics
 /// If the target fails, or there is none of that name.
 pub fn run(name: &str, data: &[u8]) {
-    let (_, target) = TARGETS.iter().find(|(n, _)| *n == name).expect("a registered target");
+    let (_, target, _) = TARGETS.iter().find(|(n, ..)| *n == name).expect("a registered target");
     resources::within(data.len(), || target(data));
 }

@@ -1,14 +1,12 @@
-//! Bloscpack files and bcolz directories: opening hostile ones, and edits beside a plain vector.
+//! Bloscpack files: opening hostile ones, and edits beside a plain vector.
 
-use crate::frames::{LIMITS, OUTPUT, files, params, pattern};
+use crate::frames::{LIMITS, OUTPUT, params, pattern};
 use crate::resources::allow;
 use arbitrary::{Result, Unstructured};
 use blosc_core::Pool;
-use blosc_frame::bcolz::{CArray, CTable, Tree};
 use blosc_frame::bloscpack::{Bloscpack, Checksum, Edit, Layout, Options, Spare, StreamReader};
-use blosc_frame::io::{Directory, MemDir, WriteAt, check_name};
 use blosc_frame::plain::Plain;
-use blosc_frame::{Error, IoError, IoKind, Limits};
+use blosc_frame::{Error, Limits};
 
 /// A bloscpack file, read by its offsets and as a stream.
 pub fn open(data: &[u8]) {
@@ -107,93 +105,4 @@ fn appends(u: &mut Unstructured<'_>) -> Result<()> {
         assert!(report.is_intact() && report.trailing == 0, "{report:?} {options:?}");
     }
     Ok(())
-}
-
-/// Directories in a flat one: the file `a` in `data` is named `data/a`.
-#[derive(Clone)]
-struct Flat {
-    dir: MemDir,
-    prefix: String,
-}
-
-impl Flat {
-    fn full(&self, name: &str) -> std::result::Result<String, IoError> {
-        check_name(name)?;
-        Ok(format!("{}{name}", self.prefix))
-    }
-    fn inner(&self, name: &str) -> std::result::Result<Flat, IoError> {
-        Ok(Flat { dir: self.dir.clone(), prefix: self.full(name)? + "!" })
-    }
-}
-
-impl Directory for Flat {
-    fn open(&self, name: &str, write: bool) -> std::result::Result<Box<dyn WriteAt + Send>, IoError> {
-        self.dir.open(&self.full(name)?, write)
-    }
-    fn create(&self, name: &str) -> std::result::Result<Box<dyn WriteAt + Send>, IoError> {
-        self.dir.create(&self.full(name)?)
-    }
-    fn rename(&self, from: &str, to: &str) -> std::result::Result<(), IoError> {
-        self.dir.rename(&self.full(from)?, &self.full(to)?)
-    }
-    fn remove(&self, name: &str) -> std::result::Result<(), IoError> {
-        self.dir.remove(&self.full(name)?)
-    }
-    fn list(&self) -> std::result::Result<Vec<String>, IoError> {
-        let all = self.dir.list()?;
-        Ok(all.iter().filter_map(|n| n.strip_prefix(&self.prefix)).map(String::from).collect())
-    }
-    fn sync(&self) -> std::result::Result<(), IoError> {
-        Ok(())
-    }
-}
-
-impl Tree for Flat {
-    fn enter(&self, name: &str) -> std::result::Result<Flat, IoError> {
-        let inner = self.inner(name)?;
-        match inner.list()?.is_empty() {
-            true => Err(IoKind::NotFound.into()),
-            false => Ok(inner),
-        }
-    }
-    fn make(&self, name: &str) -> std::result::Result<Flat, IoError> {
-        self.inner(name)
-    }
-    fn remove_tree(&self, name: &str) -> std::result::Result<(), IoError> {
-        let inner = self.inner(name)?;
-        inner.list()?.iter().try_for_each(|n| inner.remove(n))
-    }
-}
-
-/// A bcolz directory: the input is cut into files, `/` in a name enters a directory.
-pub fn bcolz(data: &[u8]) {
-    allow(4 * OUTPUT + (16 << 20));
-    let dir = MemDir::new();
-    for (name, content) in files(data) {
-        dir.put(&name.replace('/', "!"), content.to_vec());
-    }
-    let root = Flat { dir, prefix: String::new() };
-    let mut pool = Pool::new(1);
-    if let Ok(column) = CArray::open(root.clone(), &LIMITS) {
-        let whole = read(&mut pool, &column);
-        if column.nchunks() <= LIMITS.chunks
-            && let Ok(damaged) = column.verify(&mut pool)
-        {
-            assert!(whole != Some(true) || damaged.is_empty(), "read as a whole, but {damaged:?}");
-        }
-    }
-    for table in [CTable::open(root.clone(), &LIMITS), CTable::open_ragged(root, &LIMITS)] {
-        let Ok(table) = table else { continue };
-        read(&mut pool, &table);
-        let _ = table.dtype();
-        if table.columns().all(|(_, column)| column.nchunks() <= LIMITS.chunks) {
-            let _ = table.verify(&mut pool);
-        }
-    }
-}
-
-/// Whether everything could be read; `None` if it was too much to try.
-fn read(pool: &mut Pool, plain: &dyn Plain) -> Option<bool> {
-    let n = usize::try_from(plain.nbytes()).ok().filter(|n| *n <= OUTPUT)?;
-    Some(plain.read_plain(pool, 0, &mut vec![0; n]).is_ok())
 }

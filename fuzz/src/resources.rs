@@ -1,18 +1,26 @@
-//! The resource oracle: an allocator that remembers the peak, and a clock.
+//! The resource oracle: an allocator that remembers the peak and the sum, and the CPU's clock.
 //!
-//! A target may use [`BASE`] bytes plus [`PER_BYTE`] per byte of input plus what it announced with
-//! [`allow`] (the output limit it set). Time is bounded likewise, generously, so that only
-//! super-linear behaviour trips it.
+//! A target may hold [`BASE`] bytes plus [`PER_BYTE`] per byte of input plus what it announced with
+//! [`allow`] (the output limit it set). Two bounds hold super-linear work: all bytes ever allocated, which is
+//! the same on every run, and the CPU time of this thread, which a loaded, a stopped or an emulating machine
+//! lengthens little. Where a source of bytes is read piecewise, [`Counted`] bounds the reads as well.
 
+use blosc_frame::IoError;
+use blosc_frame::io::ReadAt;
+use rustix::time::{ClockId, clock_gettime};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::time::{Duration, Instant};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
 
-/// Memory any input may use.
+/// Memory any input may use at one time.
 pub const BASE: usize = 8 << 20;
 /// Memory per byte of input.
 pub const PER_BYTE: usize = 64;
-/// Time any input may take (under sanitizers, on a loaded machine).
+/// How often a target may allocate all of its memory anew: it decodes at several levels, in several ways.
+const TURNS: usize = 64;
+/// Time any input may take (under sanitizers).
 const BASE_TIME: Duration = Duration::from_secs(5);
 /// Time per byte of input or permitted output.
 const TIME_PER_BYTE: Duration = Duration::from_nanos(2_000);
@@ -20,6 +28,7 @@ const TIME_PER_BYTE: Duration = Duration::from_nanos(2_000);
 thread_local! {
     static LIVE: Cell<usize> = const { Cell::new(0) };
     static PEAK: Cell<usize> = const { Cell::new(0) };
+    static TOTAL: Cell<usize> = const { Cell::new(0) };
     static ALLOWED: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -60,6 +69,7 @@ fn count(change: isize) {
         live.set(now);
         let _ = PEAK.try_with(|peak| peak.set(peak.get().max(now)));
     });
+    let _ = TOTAL.try_with(|total| total.set(total.get().saturating_add_signed(change.max(0))));
 }
 
 /// Announces that the target will use `bytes` more: the output limit it sets, a scratch buffer.
@@ -67,19 +77,78 @@ pub fn allow(bytes: usize) {
     ALLOWED.set(ALLOWED.get() + bytes);
 }
 
+/// CPU time of this thread so far.
+fn cpu_time() -> Duration {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec.unsigned_abs() as u32)
+}
+
+/// How much slower than a plain build this one may be: an emulator sets `BLOSC_EMULATED`.
+fn patience() -> u32 {
+    static FACTOR: OnceLock<u32> = OnceLock::new();
+    *FACTOR.get_or_init(|| if std::env::var_os("BLOSC_EMULATED").is_some() { 20 } else { 1 })
+}
+
 /// Runs `target` on an input of `len` bytes and checks what it used.
 ///
 /// # Panics
 /// If it used more memory or time than its input warrants.
 pub fn within(len: usize, target: impl FnOnce()) {
-    let before = LIVE.get();
+    let (before, total) = (LIVE.get(), TOTAL.get());
     PEAK.set(before);
     ALLOWED.set(0);
-    let start = Instant::now();
+    let start = cpu_time();
     target();
-    let (used, took) = (PEAK.get() - before, start.elapsed());
+    let took = cpu_time().saturating_sub(start);
+    let (held, turned) = (PEAK.get().saturating_sub(before), TOTAL.get() - total);
     let bytes = BASE + PER_BYTE * len + ALLOWED.get();
-    assert!(used <= bytes, "{used} bytes of memory for an input of {len}; {bytes} allowed");
+    assert!(held <= bytes, "{held} bytes of memory for an input of {len}; {bytes} allowed");
+    assert!(turned / TURNS <= bytes, "{turned} bytes allocated in all for an input of {len}");
     let time = BASE_TIME + TIME_PER_BYTE * u32::try_from(len + ALLOWED.get()).unwrap_or(u32::MAX);
-    assert!(took <= time, "{took:?} for an input of {len}; {time:?} allowed");
+    let time = time * patience();
+    assert!(took <= time, "{took:?} of CPU time for an input of {len}; {time:?} allowed");
+}
+
+/// What was read from a [`Counted`] source.
+#[derive(Default)]
+pub struct Tally {
+    reads: AtomicUsize,
+    bytes: AtomicUsize,
+}
+
+/// A source that counts what is read from it, gives few bytes at a time, and never a slice.
+pub struct Counted<'d> {
+    /// The bytes.
+    pub data: &'d [u8],
+    /// How many are given at a time, at most.
+    pub most: usize,
+    /// Where reads are counted.
+    pub tally: &'d Tally,
+}
+
+impl Counted<'_> {
+    /// Fails if each byte was read more than `turns` times, or in more reads than that takes.
+    ///
+    /// # Panics
+    /// As said.
+    pub fn check(&self, turns: usize) {
+        let Tally { reads, bytes } = self.tally;
+        let (reads, bytes, len) = (reads.load(Relaxed), bytes.load(Relaxed), self.data.len());
+        assert!(bytes <= turns * (len + 64), "{bytes} bytes read of {len}; {turns} times each allowed");
+        let most = turns * (len / self.most + 8);
+        assert!(reads <= most, "{reads} reads of {len} bytes by {}; {most} allowed", self.most);
+    }
+}
+
+impl ReadAt for Counted<'_> {
+    fn size(&self) -> Result<u64, IoError> {
+        Ok(self.data.len() as u64)
+    }
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
+        let n = buf.len().min(self.most);
+        let n = self.data.read_at(offset, &mut buf[..n])?;
+        self.tally.reads.fetch_add(1, Relaxed);
+        self.tally.bytes.fetch_add(n, Relaxed);
+        Ok(n)
+    }
 }

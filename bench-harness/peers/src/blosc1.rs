@@ -33,8 +33,6 @@ pub struct Libblosc {
     getitem: GetItem,
     validate: Validate,
     version: Version,
-    /// Keeps the functions above callable.
-    _library: libloading::Library,
 }
 
 impl Libblosc {
@@ -44,15 +42,14 @@ impl Libblosc {
     /// It cannot be loaded, or is not Blosc 1.
     pub fn open(path: impl AsRef<Path>) -> Result<Libblosc, LoadError> {
         let library = open(path.as_ref())?;
-        // SAFETY: the types are those of blosc.h 1.21; the library is kept beside the functions.
+        // SAFETY: the types are those of blosc.h 1.21; a library is never unloaded.
         unsafe {
             Ok(Libblosc {
-                compress: function(&library, "blosc_compress_ctx")?,
-                decompress: function(&library, "blosc_decompress_ctx")?,
-                getitem: function(&library, "blosc_getitem")?,
-                validate: function(&library, "blosc_cbuffer_validate")?,
-                version: function(&library, "blosc_get_version_string")?,
-                _library: library,
+                compress: function(library, "blosc_compress_ctx")?,
+                decompress: function(library, "blosc_decompress_ctx")?,
+                getitem: function(library, "blosc_getitem")?,
+                validate: function(library, "blosc_cbuffer_validate")?,
+                version: function(library, "blosc_get_version_string")?,
             })
         }
     }

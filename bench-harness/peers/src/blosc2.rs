@@ -94,7 +94,7 @@ struct Functions {
     schunk_free: unsafe extern "C" fn(*mut c_void) -> c_int,
     meta_add: MetaAdd,
     /// Keeps the functions above callable.
-    library: libloading::Library,
+    library: &'static libloading::Library,
 }
 
 /// A loaded `libblosc2`; clones share it.
@@ -207,37 +207,37 @@ impl Libblosc2 {
     /// It cannot be loaded, or lacks a function of C-Blosc2 3.3.
     pub fn open(path: impl AsRef<Path>) -> Result<Libblosc2, LoadError> {
         let library = open(path.as_ref())?;
-        // SAFETY: the types are those of blosc2.h 3.3; the library is kept beside the functions.
+        // SAFETY: the types are those of blosc2.h 3.3; a library is never unloaded.
         let functions = unsafe {
             Functions {
-                create_cctx: function(&library, "blosc2_create_cctx")?,
-                create_dctx: function(&library, "blosc2_create_dctx")?,
-                free_ctx: function(&library, "blosc2_free_ctx")?,
-                compress_ctx: function(&library, "blosc2_compress_ctx")?,
-                decompress_ctx: function(&library, "blosc2_decompress_ctx")?,
-                getitem_ctx: function(&library, "blosc2_getitem_ctx")?,
-                set_maskout: function(&library, "blosc2_set_maskout")?,
-                vlcompress_ctx: function(&library, "blosc2_vlcompress_ctx")?,
-                vldecompress_block_ctx: function(&library, "blosc2_vldecompress_block_ctx")?,
-                chunk_zeros: function(&library, "blosc2_chunk_zeros")?,
-                chunk_nans: function(&library, "blosc2_chunk_nans")?,
-                chunk_uninit: function(&library, "blosc2_chunk_uninit")?,
-                chunk_repeatval: function(&library, "blosc2_chunk_repeatval")?,
-                shuffle: function(&library, "blosc2_shuffle")?,
-                unshuffle: function(&library, "blosc2_unshuffle")?,
-                bitshuffle: function(&library, "blosc2_bitshuffle")?,
-                bitunshuffle: function(&library, "blosc2_bitunshuffle")?,
-                get_version_string: function(&library, "blosc2_get_version_string")?,
-                error_string: function(&library, "blosc2_error_string")?,
-                schunk_new: function(&library, "blosc2_schunk_new")?,
-                schunk_free: function(&library, "blosc2_schunk_free")?,
-                meta_add: function(&library, "blosc2_meta_add")?,
+                create_cctx: function(library, "blosc2_create_cctx")?,
+                create_dctx: function(library, "blosc2_create_dctx")?,
+                free_ctx: function(library, "blosc2_free_ctx")?,
+                compress_ctx: function(library, "blosc2_compress_ctx")?,
+                decompress_ctx: function(library, "blosc2_decompress_ctx")?,
+                getitem_ctx: function(library, "blosc2_getitem_ctx")?,
+                set_maskout: function(library, "blosc2_set_maskout")?,
+                vlcompress_ctx: function(library, "blosc2_vlcompress_ctx")?,
+                vldecompress_block_ctx: function(library, "blosc2_vldecompress_block_ctx")?,
+                chunk_zeros: function(library, "blosc2_chunk_zeros")?,
+                chunk_nans: function(library, "blosc2_chunk_nans")?,
+                chunk_uninit: function(library, "blosc2_chunk_uninit")?,
+                chunk_repeatval: function(library, "blosc2_chunk_repeatval")?,
+                shuffle: function(library, "blosc2_shuffle")?,
+                unshuffle: function(library, "blosc2_unshuffle")?,
+                bitshuffle: function(library, "blosc2_bitshuffle")?,
+                bitunshuffle: function(library, "blosc2_bitunshuffle")?,
+                get_version_string: function(library, "blosc2_get_version_string")?,
+                error_string: function(library, "blosc2_error_string")?,
+                schunk_new: function(library, "blosc2_schunk_new")?,
+                schunk_free: function(library, "blosc2_schunk_free")?,
+                meta_add: function(library, "blosc2_meta_add")?,
                 library,
             }
         };
         let init: unsafe extern "C" fn() =
             // SAFETY: `void blosc2_init(void)`; the library is alive.
-            unsafe { function(&functions.library, "blosc2_init")? };
+            unsafe { function(library, "blosc2_init")? };
         // SAFETY: it may be called any number of times; it registers the library's own plugins.
         unsafe { init() };
         Ok(Libblosc2(Arc::new(functions)))

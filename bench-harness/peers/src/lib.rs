@@ -6,6 +6,7 @@
 
 pub mod blosc1;
 pub mod blosc2;
+pub mod child;
 pub mod counter;
 mod library;
 

@@ -43,11 +43,14 @@ pub(crate) fn c_len(len: usize) -> Result<i32, Code> {
     i32::try_from(len).map_err(|_| Code::REFUSED)
 }
 
-pub(crate) fn open(path: &Path) -> Result<libloading::Library, LoadError> {
+/// Loads a library for as long as the process lives: threads that libblosc2 made may still be on their way
+/// out of it when its last context is gone, and would return into nothing.
+pub(crate) fn open(path: &Path) -> Result<&'static libloading::Library, LoadError> {
     // SAFETY: running the initialisers of a Blosc library has no effect on this program. That the file
     // is such a library is what the caller of this tool asserts by naming it.
-    unsafe { libloading::Library::new(path) }
-        .map_err(|e| LoadError(format!("{}: {}", path.display(), why(&e))))
+    let library = unsafe { libloading::Library::new(path) };
+    let library = library.map_err(|e| LoadError(format!("{}: {}", path.display(), why(&e))))?;
+    Ok(Box::leak(Box::new(library)))
 }
 
 /// What the system's loader said, where it said anything.
@@ -59,9 +62,11 @@ fn why(error: &libloading::Error) -> String {
 /// The function `name` as a value of type `F`.
 ///
 /// # Safety
-/// `F` must be the type that the library's header gives the function, and the result must not be
-/// called after the library is closed.
-pub(crate) unsafe fn function<F: Copy>(library: &libloading::Library, name: &str) -> Result<F, LoadError> {
+/// `F` must be the type that the library's header gives the function.
+pub(crate) unsafe fn function<F: Copy>(
+    library: &'static libloading::Library,
+    name: &str,
+) -> Result<F, LoadError> {
     // SAFETY: the caller vouches for the type.
     let symbol = unsafe { library.get::<F>(name.as_bytes()) };
     symbol.map(|s| *s).map_err(|e| LoadError(format!("{name}: {}", why(&e))))

@@ -9,6 +9,7 @@ use blosc_core::{Chunk, Decoder, Level, Pool};
 use blosc_peers::blosc2::OVERHEAD;
 use blosc_peers::{Decompressor, Libblosc2};
 use std::collections::BTreeMap;
+use support::judge::{Read, judge};
 use support::{Case, Rng, blosc2, rounds};
 
 /// How often each defect was met.
@@ -44,77 +45,11 @@ fn write(lib: &Libblosc2, case: &Case) -> Option<Vec<u8>> {
     Some(chunk)
 }
 
-enum Read {
-    Right,
-    Defect(&'static str),
-    Wrong(String),
-}
-
 fn read(case: &Case, bytes: &[u8], reader: &mut Decompressor, pool: &mut Pool) -> Read {
     let mut theirs = vec![0; case.data.len()];
-    let c = reader.decompress(bytes, &mut theirs).map(|n| theirs.truncate(n));
+    let c = reader.decompress(bytes, &mut theirs).map(|n| theirs[..n].to_vec());
     let ours = Chunk::parse(bytes).and_then(|chunk| pool.decompress(&chunk));
-    let stored = bytes[2] & 2 != 0;
-    let header_blocksize = u32::from_le_bytes(bytes[8..12].try_into().unwrap()) as usize;
-    let unrounded = header_blocksize > case.typesize && !header_blocksize.is_multiple_of(case.typesize);
-    match ours {
-        Ok(data) if data == case.data => {
-            let c_right = c.is_ok() && theirs == data;
-            if c_right {
-                Read::Right
-            } else if unrounded && !stored {
-                Read::Defect("B1, recovered")
-            } else if case.params.use_dict && stored {
-                Read::Defect("B4, recovered")
-            } else if case.delta_is_misread() {
-                Read::Defect("DELTA inside a pipeline misread")
-            } else {
-                Read::Wrong(format!("C misreads its own chunk: {c:?}"))
-            }
-        }
-        Ok(data) => {
-            // A chunk with a wrong block size (B1) is read right by us, but C cannot confirm the other defects.
-            let b1 = unrounded && !stored;
-            if case.active_filters() >= 3 && (stored || case.has(3) || case.params.use_dict) {
-                // What was stored is not what went in; then both must read the same, if C reads it at all.
-                let c_fails = case.delta_is_misread() || (stored && case.params.use_dict && c.is_err());
-                return if data == theirs || c_fails || b1 {
-                    Read::Defect("B7")
-                } else {
-                    Read::Wrong("B7, but we differ".into())
-                };
-            }
-            let tails = differs_in_tails_only(case, bytes, &data);
-            if tails && (b1 || (c.is_ok() && theirs == data)) {
-                return Read::Defect("B9");
-            }
-            Read::Wrong(format!("wrong data; C: {c:?}, like ours: {}", theirs == data))
-        }
-        Err(e) => {
-            // Which block size was meant shows in the structure of most such chunks, not of all.
-            if unrounded && !stored && c.is_err() {
-                Read::Defect("B1, refused")
-            } else if case.params.use_dict && case.data.len() < 32 && c.is_err() {
-                Read::Defect("B4, lost")
-            } else {
-                Read::Wrong(format!("refused: {e}; C: {c:?}"))
-            }
-        }
-    }
-}
-
-/// Whether `data` differs from the truth only in the last bytes of blocks, which DELTA's words and the
-/// items do not reach (B9).
-fn differs_in_tails_only(case: &Case, bytes: &[u8], data: &[u8]) -> bool {
-    if !case.has(3) {
-        return false;
-    }
-    let blocksize = Chunk::parse(bytes).unwrap().header().blocksize as usize;
-    let mut blocks = case.data.chunks(blocksize).zip(data.chunks(blocksize));
-    blocks.all(|(truth, got)| {
-        let tail = truth.len() % 8;
-        truth[..truth.len() - tail] == got[..truth.len() - tail]
-    })
+    judge(case, bytes, ours, c)
 }
 
 /// Item ranges, single blocks, levels and threads give the same bytes.

@@ -97,8 +97,13 @@ impl Writer {
 /// Reads a results file; any malformed line is an error that names it.
 pub fn read(path: &Path) -> Result<Results, String> {
     let file = File::open(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    parse(path, BufReader::new(file))
+}
+
+/// As [`read`], from any text; `path` is for messages.
+pub fn parse(path: &Path, text: impl BufRead) -> Result<Results, String> {
     let mut results: Option<Results> = None;
-    for (index, line) in BufReader::new(file).lines().enumerate() {
+    for (index, line) in text.lines().enumerate() {
         let at = |what: &dyn std::fmt::Display| format!("{}, line {}: {what}", path.display(), index + 1);
         let line = line.map_err(|e| at(&e))?;
         if line.trim().is_empty() {

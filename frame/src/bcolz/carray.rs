@@ -82,6 +82,8 @@ pub struct CArray<T> {
     reserve: u32,
     /// Whether every step waits for the disk.
     durable: bool,
+    /// Just created: what `create` wrote does not lie on the disk for certain.
+    fresh: bool,
 }
 
 /// Chunks that fit the files they change.
@@ -123,10 +125,12 @@ impl<T: Tree> CArray<T> {
             limits: *limits,
             reserve: 0,
             durable: true,
+            fresh: false,
         })
     }
 
-    /// Creates an empty column in the empty directory `root`.
+    /// Creates an empty column in the empty directory `root`. This alone does not wait for the disk; the
+    /// first durable edit does, for all of it.
     ///
     /// # Errors
     /// [`Error::Param`] for what a column cannot be; errors of the file system.
@@ -150,7 +154,7 @@ impl<T: Tree> CArray<T> {
         write_json(&meta, "storage", &storage.to_value(), false)?;
         write_json(&meta, "sizes", &sizes.to_value(), false)?;
         write_json(&root, "__attrs__", &create.attrs, false)?;
-        CArray::open(root, limits)
+        Ok(CArray { fresh: true, ..CArray::open(root, limits)? })
     }
 
     /// Sets the bytes of room left behind each chunk that is written.
@@ -348,6 +352,11 @@ impl<T: Tree> CArray<T> {
             return Ok(());
         }
         let before = self.nchunks();
+        if self.durable && self.fresh {
+            write_json(&self.meta, "storage", &self.storage.to_value(), true)?;
+            write_json(&self.root, "__attrs__", &self.attrs, true)?;
+            self.fresh = false;
+        }
         write_json(&self.meta, "sizes", &sizes.to_value(), self.durable)?;
         self.sizes = sizes;
         for i in self.nchunks()..before {

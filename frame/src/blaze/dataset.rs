@@ -72,6 +72,8 @@ pub struct Blaze<T> {
     syntax: MetaSyntax,
     columns: Vec<(Vec<String>, Column<T>)>,
     durable: bool,
+    /// Just created: what `create` wrote does not lie on the disk for certain.
+    fresh: bool,
 }
 
 /// Finds the super-chunks of the column at a path.
@@ -127,10 +129,11 @@ impl<T: Tree + Clone> Blaze<T> {
             let column = Column::open(find(&path)?, &storage, dtype, &sizes.shape, limits)?;
             columns.push((path, column));
         }
-        Ok(Blaze { meta, storage, sizes, attrs, syntax, columns, durable: true })
+        Ok(Blaze { meta, storage, sizes, attrs, syntax, columns, durable: true, fresh: false })
     }
 
-    /// Creates an empty dataset in the empty directory `root`.
+    /// Creates an empty dataset in the empty directory `root`. This alone does not wait for the disk; the
+    /// first durable edit does, for all of it.
     pub fn create(root: &T, create: &Create, limits: &Limits) -> Result<Blaze<T>, Error> {
         let leaves = create.names.leaves();
         let item = leaves.iter().fold(0u64, |n, (_, dtype)| n.saturating_add(dtype.itemsize().into()));
@@ -173,7 +176,7 @@ impl<T: Tree + Clone> Blaze<T> {
                 };
             }
         }
-        Blaze::open(root, limits)
+        Ok(Blaze { fresh: true, ..Blaze::open(root, limits)? })
     }
 
     /// Whether each step waits for the disk; on unless a whole new dataset is being made.
@@ -271,6 +274,12 @@ impl<T: Tree + Clone> Blaze<T> {
         self.sizes.nbytes = rows.saturating_mul(self.row_nbytes());
         self.sizes.cbytes =
             self.columns.iter().fold(0, |n, (_, column)| n.saturating_add(column.stored_bytes(rows)));
+        if self.durable && self.fresh {
+            let storage = self.storage.to_value(&self.sizes.shape, self.syntax);
+            write(&self.meta, "storage", &storage, self.syntax, true)?;
+            write(&self.meta, "attributes", &self.attrs, self.syntax, true)?;
+            self.fresh = false;
+        }
         write(&self.meta, "sizes", &sizes_value(&self.sizes, self.syntax), self.syntax, self.durable)?;
         self.columns.iter_mut().try_for_each(|(_, column)| column.commit(rows))
     }

@@ -1,6 +1,8 @@
 //! What the differential tests share: a seeded source of parameters and data, and how many rounds to run.
 #![allow(dead_code)]
 
+pub mod judge;
+
 use blosc_core::{Codec, Filter, FilterSlot, Params, Split};
 use blosc_peers::{CParams, Libblosc, Libblosc2};
 

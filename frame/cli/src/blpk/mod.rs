@@ -133,6 +133,11 @@ fn checksum(name: &str) -> Result<Checksum, String> {
     known.ok_or_else(|| "None, adler32, crc32, md5, sha1, sha224, sha256, sha384 or sha512".into())
 }
 
+/// Only parses the arguments.
+pub fn check(args: Vec<OsString>) -> Result<(), clap::Error> {
+    Cli::try_parse_from(args).map(drop)
+}
+
 /// Runs the command with these arguments, the first being the program's name.
 pub fn main(args: Vec<OsString>) -> ExitCode {
     let cli = match Cli::try_parse_from(args) {

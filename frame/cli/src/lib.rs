@@ -1,0 +1,73 @@
+//! The `blosc` command: compress, decompress, inspect, verify and slice Blosc data.
+//!
+//! ```text
+//! args      the command line          source/  one file per kind of input: open, info, read, slice, verify
+//! commands/ one file per command      target/  one file per kind of output: what `compress` writes
+//! blpk/     the command line of bloscpack
+//! detect    which kind a path holds   output   files that appear only when complete
+//! ```
+//! Exit status: 0 fine, 1 the data is bad or unsupported, 2 wrong usage.
+#![forbid(unsafe_code)]
+
+mod args;
+mod blpk;
+mod commands;
+mod detect;
+mod failure;
+mod output;
+mod progress;
+mod source;
+mod target;
+
+use clap::Parser;
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Whose command line it is: of `blosc`, or of `blpk` with the words that are for it.
+enum Words {
+    Blosc(Vec<OsString>),
+    Blpk(Vec<OsString>),
+}
+
+fn sort(mut words: Vec<OsString>) -> Words {
+    let called = words.first().and_then(|path| Path::new(path).file_stem());
+    if called.is_some_and(|name| name == "blpk") {
+        return Words::Blpk(words);
+    }
+    if words.get(1).is_some_and(|word| word == "blpk") {
+        words.remove(0);
+        return Words::Blpk(words);
+    }
+    Words::Blosc(words)
+}
+
+/// Checks a command line, the first word being the program's name, and does nothing.
+///
+/// # Errors
+/// What the program would print before it exits: a mistake, or a text that was asked for.
+pub fn check(words: Vec<OsString>) -> Result<(), String> {
+    let parsed = match sort(words) {
+        Words::Blosc(words) => args::Args::try_parse_from(words).map(drop),
+        Words::Blpk(words) => blpk::check(words),
+    };
+    parsed.map_err(|error| error.render().to_string())
+}
+
+/// Runs a command line, the first word being the program's name.
+pub fn main(words: Vec<OsString>) -> ExitCode {
+    let words = match sort(words) {
+        Words::Blosc(words) => words,
+        Words::Blpk(words) => return blpk::main(words),
+    };
+    let args = args::Args::parse_from(words);
+    match commands::run(args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            if !matches!(failure, failure::Failure::Closed) {
+                eprintln!("blosc: {failure}");
+            }
+            ExitCode::from(failure.status())
+        }
+    }
+}

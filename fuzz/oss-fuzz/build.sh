@@ -1,0 +1,25 @@
+#!/bin/bash -eu
+# Builds every target into $OUT, each with its seeds, its dictionary and its options:
+#
+#   $OUT/NAME   $OUT/NAME_seed_corpus.zip   $OUT/NAME.dict   $OUT/NAME.options
+#
+# NAME... as arguments builds only these. c_differential is left out: it compares with a library that is not here.
+cd "$SRC/blosc-rust/fuzz"
+. ./common.sh
+only=" $* "
+while read -r name dictionary; do
+  case "$only" in "  " | *" $name "*) ;; *) continue ;; esac
+  [ "$name" != c_differential ] || continue
+  cargo +nightly fuzz build "$name" </dev/null
+  cp "$(binary "$name")" "$OUT/"
+  cp "dictionaries/$dictionary.dict" "$OUT/$name.dict"
+  # Options of all targets, then those of this one. The limit on time is in the target (CPU time, src/resources.rs).
+  cat oss-fuzz/targets.options >"$OUT/$name.options"
+  if [ -f "oss-fuzz/$name.options" ]; then cat "oss-fuzz/$name.options" >>"$OUT/$name.options"; fi
+  folders=()
+  for folder in "seeds/$name" "regressions/$name"; do
+    if [ -n "$(ls -A "$folder" 2>/dev/null)" ]; then folders+=("$folder"); fi
+  done
+  rm -f "$OUT/${name}_seed_corpus.zip"
+  if [ ${#folders[@]} -gt 0 ]; then zip -q -j "$OUT/${name}_seed_corpus.zip" -r "${folders[@]}"; fi
+done < <(targets)

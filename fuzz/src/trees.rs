@@ -1,0 +1,215 @@
+//! bcolz and Blaze directories: opening hostile ones, and edits beside a plain vector, with power failures.
+
+use crate::frames::{LIMITS, OUTPUT, files, pattern};
+use crate::resources::allow;
+use arbitrary::{Result, Unstructured};
+use blosc_core::Pool;
+use blosc_frame::b2nd::Dtype;
+use blosc_frame::bcolz::{self, CArray, CParams, CTable, FlatTree};
+use blosc_frame::blaze::{self, Blaze, MetaSyntax, Shards};
+use blosc_frame::io::FaultDir;
+use blosc_frame::plain::Plain;
+use blosc_frame::rows::Rows;
+use blosc_frame::{Error, IoKind, Limits};
+use std::collections::BTreeMap;
+
+type Flat = FlatTree<FaultDir>;
+
+/// A directory from an input that is cut into files; `/` in a name enters a directory.
+fn root(data: &[u8]) -> Flat {
+    let mut all = BTreeMap::new();
+    for (name, content) in files(data) {
+        let flat = name.replace('/', "!");
+        for (at, _) in flat.match_indices('!') {
+            all.entry(flat[..=at].to_string()).or_insert_with(Vec::new);
+        }
+        all.insert(flat, content.to_vec());
+    }
+    FlatTree::new(FaultDir::from_files(all))
+}
+
+/// A bcolz directory.
+pub fn bcolz(data: &[u8]) {
+    allow(4 * OUTPUT + (16 << 20));
+    let root = root(data);
+    let mut pool = Pool::new(1);
+    if let Ok(column) = CArray::open(root.clone(), &LIMITS) {
+        let whole = read(&mut pool, &column);
+        if column.nchunks() <= LIMITS.chunks
+            && let Ok(damaged) = column.verify(&mut pool)
+        {
+            assert!(whole != Some(true) || damaged.is_empty(), "read as a whole, but {damaged:?}");
+        }
+    }
+    for table in [CTable::open(root.clone(), &LIMITS), CTable::open_ragged(root, &LIMITS)] {
+        let Ok(table) = table else { continue };
+        read(&mut pool, &table);
+        let _ = table.dtype();
+        if table.columns().all(|(_, column)| column.nchunks() <= LIMITS.chunks) {
+            let _ = table.verify(&mut pool);
+        }
+    }
+}
+
+/// A Blaze directory, or a manifest of shards.
+pub fn blaze(data: &[u8]) {
+    allow(4 * OUTPUT + (16 << 20));
+    if let Ok(shards) = Shards::parse(data, false) {
+        let text = shards.to_json();
+        let again = Shards::parse(text.as_bytes(), false).expect("our own manifest");
+        assert_eq!(again.to_json(), text);
+    }
+    let root = root(data);
+    let mut pool = Pool::new(1);
+    let Ok(set) = Blaze::open(&root, &LIMITS) else { return };
+    let whole = read(&mut pool, &set);
+    let _ = (set.attrs(), set.syntax(), set.rows(), set.row_nbytes());
+    let small = set.columns().all(|(_, column)| column.nchunks() <= LIMITS.chunks);
+    if small && let Ok(damaged) = set.verify(&mut pool) {
+        assert!(whole != Some(true) || damaged.is_empty(), "read as a whole, but {damaged:?}");
+    }
+}
+
+/// Whether everything could be read; `None` if it was too much to try.
+fn read(pool: &mut Pool, plain: &dyn Plain) -> Option<bool> {
+    let n = usize::try_from(plain.nbytes()).ok().filter(|n| *n <= OUTPUT)?;
+    Some(plain.read_plain(pool, 0, &mut vec![0; n]).is_ok())
+}
+
+/// A column of either kind.
+enum Column {
+    Bcolz(CArray<Flat>),
+    Blaze(Blaze<Flat>),
+}
+
+impl Column {
+    fn open(&self, dir: &FaultDir) -> std::result::Result<Column, Error> {
+        let root = FlatTree::new(dir.clone());
+        Ok(match self {
+            Column::Bcolz(_) => Column::Bcolz(CArray::open(root, &Limits::DEFAULT)?),
+            Column::Blaze(_) => Column::Blaze(Blaze::open(&root, &Limits::DEFAULT)?),
+        })
+    }
+
+    fn rows(&self) -> &dyn Rows {
+        match self {
+            Column::Bcolz(rows) => rows,
+            Column::Blaze(rows) => rows,
+        }
+    }
+
+    fn edit(&mut self) -> &mut dyn Rows {
+        match self {
+            Column::Bcolz(rows) => rows,
+            Column::Blaze(rows) => rows,
+        }
+    }
+
+    fn all(&self, pool: &mut Pool) -> std::result::Result<Vec<u8>, Error> {
+        let mut out = vec![0; self.rows().nbytes() as usize];
+        self.rows().read_plain(pool, 0, &mut out)?;
+        Ok(out)
+    }
+
+    fn intact(&self, pool: &mut Pool) -> bool {
+        match self {
+            Column::Bcolz(rows) => rows.verify(pool).is_ok_and(|damage| damage.is_empty()),
+            Column::Blaze(rows) => rows.verify(pool).is_ok_and(|damage| damage.is_empty()),
+        }
+    }
+}
+
+/// Edits of rows beside a plain vector; appends and cuts also with a power failure inside.
+pub fn edit_sequence(data: &[u8]) {
+    allow(64 << 20); // encoder contexts
+    let _ = edits(&mut Unstructured::new(data));
+}
+
+fn edits(u: &mut Unstructured<'_>) -> Result<()> {
+    let mut pool = Pool::new(1);
+    let dtype = Dtype::parse(u.choose(&["<i4", "|u1", ">f8", "|S5", "<U3"])?).expect("a dtype");
+    let row = if u.ratio(1, 3)? { vec![2, 3] } else { vec![] };
+    let whole_rows = row.is_empty();
+    let cname = u.choose(&["blosclz", "lz4", "lz4hc", "zlib", "zstd"])?.to_string();
+    let cparams =
+        CParams { clevel: u.int_in_range(0..=9)?, shuffle: u.int_in_range(0..=2)?, cname, quantize: 0 };
+    let chunklen = Some(u.int_in_range(1..=40)?);
+    let mut dir = FaultDir::new();
+    let root = FlatTree::new(dir.clone());
+    let mut rows = if u.arbitrary()? {
+        let create = bcolz::Create { row, chunklen, cparams, ..bcolz::Create::new(dtype) };
+        Column::Bcolz(CArray::create(root, &create, &Limits::DEFAULT).expect("an empty directory"))
+    } else {
+        let syntax = *u.choose(&[MetaSyntax::Json, MetaSyntax::Yaml])?;
+        let superchunk = Some(u.int_in_range(1..=4)?);
+        let create =
+            blaze::Create { row, chunklen, superchunk, cparams, syntax, ..blaze::Create::new(&dtype) };
+        Column::Blaze(Blaze::create(&root, &create, &Limits::DEFAULT).expect("an empty directory"))
+    };
+    let width = rows.rows().row_nbytes() as usize;
+    let (mut model, mut edited) = (Vec::<u8>::new(), false);
+    for _ in 0..16 {
+        if u.is_empty() {
+            break;
+        }
+        let now = (model.len() / width) as u64;
+        let (at, some) = (u.int_in_range(0..=now)?, u.int_in_range(1..=70u64)?);
+        let data = pattern(u, some as usize * width)?;
+        let start = at as usize * width;
+        let mut wanted = model.clone();
+        let kind = u.int_in_range(0..=4)?;
+        let fails = u.ratio(1, 4)? && whole_rows && (kind <= 1 || (kind == 4 && at <= now));
+        if fails {
+            dir.stop_after(u.int_in_range(0..=20)?);
+        }
+        let done = match kind {
+            0 | 1 => {
+                wanted.extend_from_slice(&data);
+                rows.edit().append(&mut pool, &data)
+            }
+            2 => {
+                let data = &data[..data.len().min(model.len() - start)];
+                wanted[start..start + data.len()].copy_from_slice(data);
+                rows.edit().set(&mut pool, at, &data)
+            }
+            3 => {
+                let end = (at + some).min(now);
+                wanted.drain(start..end as usize * width);
+                rows.edit().remove(&mut pool, at..end)
+            }
+            _ => {
+                let to = if fails { at } else { (at + some) % (now + 70) };
+                wanted.resize(to as usize * width, 0);
+                rows.edit().resize(&mut pool, to)
+            }
+        };
+        match done {
+            Ok(()) => {
+                edited |= wanted != model;
+                model = wanted;
+            }
+            Err(Error::Io(e)) if fails && e.kind == IoKind::Injected => {
+                dir = FaultDir::from_files(dir.crash(u64::from(u.arbitrary::<u16>()?)));
+                rows = match rows.open(&dir) {
+                    Ok(rows) => rows,
+                    // Creation alone does not wait for the disk, the first edit that is done does.
+                    Err(_) if !edited => return Ok(()),
+                    Err(error) => panic!("a column survives a power failure: {error}"),
+                };
+                let left = rows.all(&mut pool).expect("a column survives a power failure");
+                assert!(left == model || left == wanted, "neither old nor new");
+                model = left;
+                continue;
+            }
+            Err(error) => panic!("{error}: kind {kind}, {at} of {now}, {some} rows"),
+        }
+        if fails {
+            dir.stop_after(u64::MAX);
+        }
+        assert!(rows.all(&mut pool).as_ref() == Ok(&model), "kind {kind}, {at} of {now}, {some} rows");
+        let again = rows.open(&dir).expect("a column of our own");
+        assert!(again.all(&mut pool).as_ref() == Ok(&model), "opened again: kind {kind}");
+        assert!(again.intact(&mut pool));
+    }
+    Ok(())
+}
