@@ -65,7 +65,7 @@ pub fn blaze(data: &[u8]) {
     let whole = read(&mut pool, &set);
     let _ = (set.attrs(), set.syntax(), set.rows(), set.row_nbytes());
     let small = set.columns().all(|(_, column)| column.nchunks() <= LIMITS.chunks);
-    if small && let Ok(damaged) = set.verify(&mut pool) {
+    if small && let Ok(damaged) = set.verify(&mut pool, true) {
         assert!(whole != Some(true) || damaged.is_empty(), "read as a whole, but {damaged:?}");
     }
 }
@@ -114,7 +114,7 @@ impl Column {
     fn intact(&self, pool: &mut Pool) -> bool {
         match self {
             Column::Bcolz(rows) => rows.verify(pool).is_ok_and(|damage| damage.is_empty()),
-            Column::Blaze(rows) => rows.verify(pool).is_ok_and(|damage| damage.is_empty()),
+            Column::Blaze(rows) => rows.verify(pool, true).is_ok_and(|damage| damage.is_empty()),
         }
     }
 }
