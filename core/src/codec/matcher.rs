@@ -24,6 +24,13 @@ impl<'a, const BITS: u32> Table<'a, BITS> {
         self.0.as_flattened_mut().fill(0);
     }
 
+    /// The latest position under `hash`, modulo 65536.
+    #[cfg(feature = "lz4")]
+    #[inline(always)]
+    pub(super) fn get(&self, hash: usize) -> u16 {
+        self.0.get(hash).map_or(0, |cell| u16::from_le_bytes(*cell))
+    }
+
     /// The latest position under `hash`, modulo 65536; `position` replaces it.
     #[inline(always)]
     pub(super) fn swap(&mut self, hash: usize, position: usize) -> u16 {

@@ -10,6 +10,8 @@ pub mod blosclz;
 pub mod context;
 pub mod dispatch;
 #[cfg(feature = "lz4")]
+mod history;
+#[cfg(feature = "lz4")]
 pub mod lz4;
 #[cfg(feature = "lz4")]
 pub mod lz4hc;

@@ -4,10 +4,13 @@ use super::emit::{last_literals, sequence};
 use super::{LAST_LITERALS, LAST_MATCH, REACH};
 use crate::arch::copy::Window;
 use crate::arch::out::Out;
-use crate::arch::words::Words;
+use crate::codec::history::History;
 use crate::codec::matcher::{Table, hash4, hash5, nearest};
 
 const BITS: u32 = 13;
+/// How much of a dictionary is used, and how far apart its positions are entered.
+const DICTIONARY: usize = 32 << 10;
+const DICTIONARY_STEP: usize = 3;
 
 /// Bytes of scratch that [`encode`] needs for a block of `src_len` bytes.
 pub const fn work_len(_src_len: usize) -> usize {
@@ -20,7 +23,6 @@ pub const fn work_len(_src_len: usize) -> usize {
 /// given the same `dict`. `None` where the block does not fit `dst`, or `work` is shorter than
 /// [`work_len`] or `src` longer than 2 GiB.
 pub fn encode(src: &[u8], dst: &mut [u8], acceleration: u32, dict: &[u8], work: &mut [u8]) -> Option<usize> {
-    let _ = dict;
     if src.len() > i32::MAX as usize {
         return None;
     }
@@ -28,37 +30,56 @@ pub fn encode(src: &[u8], dst: &mut [u8], acceleration: u32, dict: &[u8], work: 
     let mut out = Window::new(Out::from(dst), &[]);
     let anchor = if src.len() <= LAST_MATCH {
         0
+    } else if !dict.is_empty() {
+        let dict = dict.get(dict.len().saturating_sub(DICTIONARY)..)?;
+        let history = History::<true>::new(src, dict)?;
+        for at in (0..dict.len()).step_by(DICTIONARY_STEP) {
+            if let Some(word) = history.word_at(at) {
+                table.swap(hash5(word, BITS), at);
+            }
+        }
+        matches::<true, true>(src, &mut out, acceleration, &mut table, &history)?
     } else if src.len() <= 1 << 16 {
-        matches::<false>(src, &mut out, acceleration, &mut table)?
+        matches::<false, false>(src, &mut out, acceleration, &mut table, &History::new(src, dict)?)?
     } else {
-        matches::<true>(src, &mut out, acceleration, &mut table)?
+        matches::<true, false>(src, &mut out, acceleration, &mut table, &History::new(src, dict)?)?
     };
     last_literals(&mut out, src, anchor).ok()?;
     Some(out.position())
 }
 
 /// Writes every sequence that has a match; returns where the last literals begin.
-fn matches<const FAR: bool>(
+fn matches<const FAR: bool, const DICT: bool>(
     src: &[u8],
     out: &mut Window<'_>,
     acceleration: u32,
     table: &mut Table<'_, BITS>,
+    history: &History<'_, DICT>,
 ) -> Option<usize> {
-    let words = Words::new(src)?;
+    let base = history.base();
     // Blocks longer than the window hold more than a table of four-byte strings can tell apart.
     let hash = |word: u64| if FAR { hash5(word, BITS) } else { hash4(word, BITS) };
     let last_start = src.len() - LAST_MATCH;
     let match_end = src.len() - LAST_LITERALS;
     let patience = acceleration.max(1) << 6;
-    let (mut anchor, mut p) = (0, 1);
-    table.swap(hash(words.load64(0)), 0);
+    let (mut anchor, mut p) = (0, if DICT { 0 } else { 1 });
+    if !DICT {
+        table.swap(hash(history.word(0)), 0);
+    }
+    // The position of a match at `p`, whose word is `word`.
+    let mut find = |p: usize, word: u64| {
+        let position = base + p;
+        let at = nearest::<FAR>(table.swap(hash(word), position), position);
+        let found =
+            history.word_at(at)? as u32 == word as u32 && (!FAR || position.wrapping_sub(at) <= REACH);
+        (found && at < position).then_some(at)
+    };
     'next: while p <= last_start {
         let (mut step, mut tries) = (1, patience);
-        let mut q;
+        let mut at;
         loop {
-            let word = words.load64(p);
-            q = nearest::<FAR>(table.swap(hash(word), p), p);
-            if words.load32(q) == word as u32 && (!FAR || p - q <= REACH) {
+            if let Some(found) = find(p, history.word(p)) {
+                at = found;
                 break;
             }
             p += step;
@@ -68,24 +89,21 @@ fn matches<const FAR: bool>(
                 break 'next;
             }
         }
-        let back = words.common_before(q, p, p - anchor);
-        let mut len = back + 4 + words.common(q + 4, p + 4, match_end);
-        (q, p) = (q - back, p - back);
+        let back = history.common_before(at, p, p - anchor);
+        let mut len = back + 4 + history.common(at + 4, p + 4, match_end);
+        (at, p) = (at - back, p - back);
         loop {
-            sequence(out, src, anchor, p, p - q, len).ok()?;
+            sequence(out, src, anchor, p, base + p - at, len).ok()?;
             p += len;
             anchor = p;
             if p > last_start {
                 break 'next;
             }
-            table.swap(hash(words.load64(p - 2)), p - 2);
+            let _ = find(p - 2, history.word(p - 2));
             // The next match often begins at once.
-            let word = words.load64(p);
-            q = nearest::<FAR>(table.swap(hash(word), p), p);
-            if words.load32(q) != word as u32 || (FAR && p - q > REACH) {
-                break;
-            }
-            len = 4 + words.common(q + 4, p + 4, match_end);
+            let Some(found) = find(p, history.word(p)) else { break };
+            at = found;
+            len = 4 + history.common(at + 4, p + 4, match_end);
         }
         p += 1;
     }

@@ -1,0 +1,85 @@
+//! [`History`]: what an LZ4 encoder may refer to: its input and, before that, a dictionary.
+//!
+//! ```text
+//! dictionary          input
+//! +------------------+--------------------------+
+//! 0                  base                        positions, as tables know them
+//!                    0                           offsets in the input
+//! ```
+
+use super::matcher::hash4;
+use crate::arch::words::Words;
+
+/// Input and dictionary. Without a dictionary (`DICT` false) it costs nothing.
+pub(super) struct History<'a, const DICT: bool> {
+    src: &'a [u8],
+    words: Words<'a>,
+    dict: &'a [u8],
+    /// Words of the dictionary, if it has any.
+    before: Option<Words<'a>>,
+}
+
+impl<'a, const DICT: bool> History<'a, DICT> {
+    /// `None` where `src` is shorter than a word.
+    pub(super) fn new(src: &'a [u8], dict: &'a [u8]) -> Option<Self> {
+        let dict = if DICT { dict } else { &[] };
+        Some(History { src, words: Words::new(src)?, dict, before: Words::new(dict) })
+    }
+
+    /// The position of the input's first byte.
+    #[inline(always)]
+    pub(super) fn base(&self) -> usize {
+        if DICT { self.dict.len() } else { 0 }
+    }
+
+    /// The word at offset `p` of the input.
+    #[inline(always)]
+    pub(super) fn word(&self, p: usize) -> u64 {
+        self.words.load64(p)
+    }
+
+    /// The word at a position; `None` where it is not all in the input or all in the dictionary.
+    #[inline(always)]
+    pub(super) fn word_at(&self, position: usize) -> Option<u64> {
+        match position.checked_sub(self.base()) {
+            Some(p) => Some(self.words.load64(p)),
+            None if position + 8 > self.base() => None,
+            None => Some(self.before.as_ref()?.load64(position)),
+        }
+    }
+
+    /// How many bytes from `position` and from offset `p` on are equal, reading none at or after offset `end`.
+    #[inline(always)]
+    pub(super) fn common(&self, position: usize, p: usize, end: usize) -> usize {
+        match position.checked_sub(self.base()) {
+            Some(q) => self.words.common(q, p, end),
+            None => self.common_with_dict(position, p, end),
+        }
+    }
+
+    #[inline(never)]
+    fn common_with_dict(&self, position: usize, p: usize, end: usize) -> usize {
+        let (Some(old), Some(new)) = (self.dict.get(position..), self.src.get(p..end)) else { return 0 };
+        let n = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+        if n < old.len() { n } else { n + self.words.common(0, p + n, end) }
+    }
+
+    /// How many bytes before `position` and before offset `p` are equal, at most `most`.
+    #[inline(always)]
+    pub(super) fn common_before(&self, position: usize, p: usize, most: usize) -> usize {
+        match position.checked_sub(self.base()) {
+            Some(q) => self.words.common_before(q, p, most),
+            None => {
+                let old = self.dict.get(..position).unwrap_or(&[]).iter().rev();
+                let new = self.src.get(..p).unwrap_or(&[]).iter().rev().take(most);
+                old.zip(new).take_while(|(a, b)| a == b).count()
+            }
+        }
+    }
+
+    /// [`hash4`] of the word at a position.
+    #[inline(always)]
+    pub(super) fn hash_at(&self, position: usize, bits: u32) -> Option<usize> {
+        Some(hash4(self.word_at(position)?, bits))
+    }
+}
