@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::access::Access;
 use blosc_core::arch::level::Isa;
 use blosc_core::{Codec, Filter, FilterSlot, Level, Params, Split};
 use blosc_frame::bloscpack::{Checksum, Layout};
@@ -27,7 +28,7 @@ pub enum Command {
     Verify(Verify),
     /// Write the items START..STOP
     Slice(Slice),
-    /// Rebuild what can be saved of a damaged frame
+    /// Rebuild what can be saved of a damaged frame, as a new one
     Repair(Repair),
     /// Drop what nothing refers to any more, and checksum what has no checksum
     Compact(Compact),
@@ -344,8 +345,11 @@ pub struct Slice {
 /// `blosc repair`.
 #[derive(Debug, Group)]
 pub struct Repair {
-    /// The damaged frame
+    /// The damaged frame; it is left as it is
     pub input: PathBuf,
+    /// Where the frame starts in the file
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub offset: u64,
     #[command(flatten)]
     pub output: Output,
     /// Print JSON
@@ -358,6 +362,8 @@ pub struct Repair {
 pub struct Compact {
     /// Frame to rewrite in place
     pub frame: PathBuf,
+    #[command(flatten)]
+    pub access: Access,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -387,6 +393,8 @@ pub struct Set {
     pub reserve: u32,
     #[command(flatten)]
     pub run: Run,
+    #[command(flatten)]
+    pub access: Access,
 }
 
 /// `blosc resize`.
@@ -397,6 +405,8 @@ pub struct Resize {
     /// Its new shape
     #[arg(long, value_delimiter = ',', required = true, value_name = "SHAPE")]
     pub shape: Vec<u64>,
+    #[command(flatten)]
+    pub access: Access,
 }
 
 /// `blosc insert`.
@@ -414,6 +424,8 @@ pub struct Insert {
     pub at: u64,
     #[command(flatten)]
     pub run: Run,
+    #[command(flatten)]
+    pub access: Access,
 }
 
 /// `blosc delete`.
@@ -430,6 +442,8 @@ pub struct Delete {
     /// One past the last row to delete
     #[arg(long, value_name = "B")]
     pub stop: u64,
+    #[command(flatten)]
+    pub access: Access,
 }
 
 /// `blosc convert`.
@@ -476,9 +490,8 @@ pub struct Append {
     /// Room at the end of the chunks written to bloscpack files, bcolz and Blaze directories
     #[arg(long, default_value_t = 0, value_name = "BYTES")]
     pub reserve: u32,
-    /// Hold the lock file FRAME.b2lock meanwhile
-    #[arg(long)]
-    pub lock: bool,
+    #[command(flatten)]
+    pub access: Access,
 }
 
 /// `blosc edit`.
@@ -493,9 +506,8 @@ pub struct Edit {
     /// Make the edits in this file, one a line, in one atomic step; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "edit")]
     pub script: Option<PathBuf>,
-    /// Hold the lock file FRAME.b2lock meanwhile
-    #[arg(long)]
-    pub lock: bool,
+    #[command(flatten)]
+    pub access: Access,
 }
 
 /// `blosc meta`.
@@ -524,6 +536,8 @@ pub enum MetaAction {
         /// Print JSON
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        access: Access,
     },
 }
 
@@ -537,6 +551,8 @@ pub struct MetaName {
     /// A variable-length one
     #[arg(long)]
     pub vl: bool,
+    #[command(flatten)]
+    pub access: Access,
 }
 
 /// `blosc meta set`.

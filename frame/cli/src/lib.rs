@@ -5,10 +5,12 @@
 //! commands/ one file per command      target/  one file per kind of output: what `compress` writes
 //! blpk/     the command line of bloscpack
 //! detect    which kind a path holds   output   files that appear only when complete
+//! access    frames that a command changes
 //! ```
 //! Exit status: 0 fine, 1 the data is bad or unsupported, 2 wrong usage.
 #![forbid(unsafe_code)]
 
+mod access;
 mod args;
 mod blpk;
 mod commands;

@@ -84,6 +84,13 @@ impl SuperChunk<'_> {
         if self.nbytes() == 0 && self.nchunks() > 0 {
             return Err(Error::Param { name: "bytes of all chunks", value: 0, allowed: "at least 1" });
         }
+        if self.was_array && !self.is_array() {
+            return Err(Error::Param {
+                name: "chunks of an array",
+                value: self.nchunks() as i64,
+                allowed: "those its shape demands, all of one size, and a b2nd metalayer that says so",
+            });
+        }
         match &self.place {
             Place::Sparse { .. } => self.commit_sparse(),
             Place::Contiguous { store, .. } => {
@@ -175,6 +182,7 @@ impl SuperChunk<'_> {
     pub(super) fn committed(&mut self, written: Assembled) {
         self.header = written.header;
         self.committed = Some(written.header);
+        self.was_array = self.is_array();
         self.section = written.head.get(FIXED_LEN..).unwrap_or(&[]).to_vec();
         self.fingerprint = written.fingerprint;
         self.hashes.state = match written.fingerprint.0 {

@@ -87,6 +87,8 @@ pub struct SuperChunk<'a> {
     fingerprint: (u8, [u8; 16]),
     hashes: Hashes,
     chunksize: u32,
+    /// Whether the committed frame is an array whose chunks fit its shape; edits must not break that.
+    was_array: bool,
     blockshape: Vec<u32>,
     pool: Pool,
     threads: usize,
@@ -185,6 +187,7 @@ impl<'a> SuperChunk<'a> {
             fingerprint: (0, [0; 16]),
             hashes: Hashes::new(),
             chunksize: DEFAULT_CHUNKSIZE,
+            was_array: false,
             blockshape: Vec::new(),
             pool: Pool::new(1),
             threads: 1,
@@ -237,17 +240,29 @@ impl<'a> SuperChunk<'a> {
         self.stored_bytes = header.cbytes;
         self.obsolete.clear();
         self.header = header;
-        // Chunks of an array may need the shape of its blocks; NdArray checks the metalayer.
-        if let Some(content) = self.metalayer("b2nd")
-            && let Ok(meta) = Metalayer::parse(content)
-            && let Ok(geometry) = Geometry::of(&meta, header.typesize)
-        {
+        // Chunks of an array may need the shape of its blocks.
+        if let Some(geometry) = self.array_geometry() {
             self.blockshape = geometry.blocks().to_vec();
         }
+        self.was_array = self.is_array();
         self.committed = Some(header);
         self.dirty = false;
         self.metalayers_changed = Change::No;
         Ok(())
+    }
+
+    /// The geometry that the metalayer `b2nd` tells, if there is a usable one.
+    fn array_geometry(&self) -> Option<Geometry> {
+        let meta = Metalayer::parse(self.metalayer("b2nd")?).ok()?;
+        Geometry::of(&meta, self.header.typesize).ok()
+    }
+
+    /// Whether the frame is an array and has the chunks its shape demands.
+    fn is_array(&self) -> bool {
+        self.array_geometry().is_some_and(|geometry| {
+            let size = ChunkSize::Fixed(geometry.chunk_bytes());
+            geometry.nchunks() == self.nchunks() && (self.nchunks() == 0 || self.header.chunksize == size)
+        })
     }
 
     /// Uses up to `threads` threads for whole chunks (0: one per core). Default 1. Changes no byte.

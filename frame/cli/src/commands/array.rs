@@ -1,7 +1,7 @@
 //! Changing arrays in place: `set`, `resize`, `append`, `insert`, `delete`, each one atomic step; and
 //! `convert`, which copies them.
 
-use super::frame;
+use crate::access::Access;
 use crate::args::{Append, Convert, Delete, Insert, Kind, Resize, Set, slots};
 use crate::failure::{Failure, Result};
 use crate::source::array::takes;
@@ -14,21 +14,15 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-fn open(path: &Path, threads: usize) -> Result<NdArray<'static>> {
-    let mut nd = NdArray::open(frame::open(path)?).map_err(failure(path))?;
+fn open(path: &Path, access: &Access, threads: usize) -> Result<NdArray<'static>> {
+    let mut nd = NdArray::open(access.open(path)?).map_err(failure(path))?;
     nd.set_threads(threads);
     Ok(nd)
 }
 
-/// The array at `path`; `None` if it is a plain frame.
-pub fn open_if_array(path: &Path, threads: usize) -> Result<Option<NdArray<'static>>> {
-    let frame = frame::open(path)?;
-    if frame.metalayer("b2nd").is_none() {
-        return Ok(None);
-    }
-    let mut nd = NdArray::open(frame).map_err(failure(path))?;
-    nd.set_threads(threads);
-    Ok(Some(nd))
+/// Whether the frame that a command shall change is an array.
+pub fn is_array(path: &Path, access: &Access) -> Result<bool> {
+    Ok(access.open(path)?.metalayer("b2nd").is_some())
 }
 
 /// The items of `input` in C order: a `.npy` file, which must be of the array's type, or raw bytes. The
@@ -50,7 +44,9 @@ fn items(nd: &NdArray<'_>, input: &Path) -> Result<Vec<u8>> {
 
 /// `blosc set`.
 pub fn set(args: &Set) -> Result<()> {
-    let mut nd = open(&args.array, args.run.threads)?;
+    let mut lock = args.access.lock(&args.array)?;
+    let _held = lock.hold()?;
+    let mut nd = open(&args.array, &args.access, args.run.threads)?;
     let data = items(&nd, &args.input)?;
     let selection = Selection::new(nd.shape(), &takes(nd.shape(), &args.start, &args.stop, &args.step)?)?;
     nd.set(&selection, &data).and_then(|()| nd.commit()).map_err(failure(&args.array))
@@ -58,12 +54,17 @@ pub fn set(args: &Set) -> Result<()> {
 
 /// `blosc resize`.
 pub fn resize(args: &Resize) -> Result<()> {
-    let mut nd = open(&args.array, 1)?;
+    let mut lock = args.access.lock(&args.array)?;
+    let _held = lock.hold()?;
+    let mut nd = open(&args.array, &args.access, 1)?;
     nd.resize(&args.shape).and_then(|()| nd.commit()).map_err(failure(&args.array))
 }
 
 /// `blosc append` to an array.
-pub fn append(mut nd: NdArray<'_>, args: &Append) -> Result<()> {
+pub fn append(args: &Append) -> Result<()> {
+    let mut lock = args.access.lock(&args.frame)?;
+    let _held = lock.hold()?;
+    let mut nd = open(&args.frame, &args.access, args.threads)?;
     let data = items(&nd, &args.input)?;
     let axis = args.axis.unwrap_or(0);
     nd.append(axis, &data).and_then(|()| nd.commit()).map_err(failure(&args.frame))
@@ -71,14 +72,18 @@ pub fn append(mut nd: NdArray<'_>, args: &Append) -> Result<()> {
 
 /// `blosc insert`.
 pub fn insert(args: &Insert) -> Result<()> {
-    let mut nd = open(&args.array, args.run.threads)?;
+    let mut lock = args.access.lock(&args.array)?;
+    let _held = lock.hold()?;
+    let mut nd = open(&args.array, &args.access, args.run.threads)?;
     let data = items(&nd, &args.input)?;
     nd.insert(args.axis, args.at, &data).and_then(|()| nd.commit()).map_err(failure(&args.array))
 }
 
 /// `blosc delete`.
 pub fn delete(args: &Delete) -> Result<()> {
-    let mut nd = open(&args.array, 1)?;
+    let mut lock = args.access.lock(&args.array)?;
+    let _held = lock.hold()?;
+    let mut nd = open(&args.array, &args.access, 1)?;
     nd.delete(args.axis, args.start..args.stop).and_then(|()| nd.commit()).map_err(failure(&args.array))
 }
 

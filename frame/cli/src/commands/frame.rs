@@ -6,7 +6,7 @@ use crate::output::temporary;
 use crate::source::plain::failure;
 use crate::{progress, target};
 use blosc_core::Special;
-use blosc_frame::io::{FsDir, PathFile, SidecarLock};
+use blosc_frame::io::{FsDir, Offset};
 use blosc_frame::repair::{self, Order, repair_dir};
 use blosc_frame::{Limits, SuperChunk};
 use serde_json::json;
@@ -14,31 +14,11 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-/// Opens a frame to change it.
-pub fn open(path: &Path) -> Result<SuperChunk<'static>> {
-    let open = || match path.is_dir() {
-        true => SuperChunk::open_dir(FsDir::open(path)?, &Limits::DEFAULT),
-        false => SuperChunk::open(PathFile::open_rw(path)?, &Limits::DEFAULT),
-    };
-    open().map_err(failure(path))
-}
-
-/// The sidecar lock, if it is asked for here or by `BLOSC_LOCKING`, as C-Blosc2 has it.
-fn lock(frame: &Path, asked: bool) -> Result<Option<SidecarLock>> {
-    let everywhere = std::env::var_os("BLOSC_LOCKING").is_some_and(|v| !v.is_empty() && v != "0");
-    if !asked && !everywhere {
-        return Ok(None);
-    }
-    // Do not leave a lock beside a frame that does not exist.
-    std::fs::metadata(frame).map_err(|e| Failure::at(frame, e))?;
-    SidecarLock::open(frame).map(Some).map_err(failure(frame))
-}
-
 /// `blosc append`.
 pub fn append(args: &Append) -> Result<()> {
-    let mut lock = lock(&args.frame, args.lock)?;
-    let _held = lock.as_mut().map(SidecarLock::write).transpose()?;
-    let mut frame = open(&args.frame)?;
+    let mut lock = args.access.lock(&args.frame)?;
+    let _held = lock.hold()?;
+    let mut frame = args.access.open(&args.frame)?;
     frame.set_threads(args.threads);
     let (mut input, total) = target::open_plain(&args.input)?;
     let bar = progress::bar("appending", total);
@@ -60,9 +40,9 @@ pub fn append(args: &Append) -> Result<()> {
 
 /// `blosc edit`.
 pub fn edit(args: &Edit) -> Result<()> {
-    let mut lock = lock(&args.frame, args.lock)?;
-    let _held = lock.as_mut().map(SidecarLock::write).transpose()?;
-    let mut frame = open(&args.frame)?;
+    let mut lock = args.access.lock(&args.frame)?;
+    let _held = lock.hold()?;
+    let mut frame = args.access.open(&args.frame)?;
     match &args.script {
         None if args.edit.is_empty() => {
             return Err(Failure::Usage("say what to edit, or give --script FILE".into()));
@@ -141,7 +121,9 @@ fn fill(frame: &mut SuperChunk<'_>, kind: &str, count: &str) -> Result<()> {
 
 /// `blosc compact`.
 pub fn compact(args: &Compact) -> Result<()> {
-    let mut frame = open(&args.frame)?;
+    let mut lock = args.access.lock(&args.frame)?;
+    let _held = lock.hold()?;
+    let mut frame = args.access.open(&args.frame)?;
     let done = frame.compact().map_err(failure(&args.frame))?;
     let saved = done.before.saturating_sub(done.after);
     super::print(&json!({"before": done.before, "after": done.after, "saved": saved}), args.json)
@@ -164,6 +146,7 @@ pub fn repair(args: &Repair) -> Result<()> {
             return Err(Failure::Usage("-o: name a file for the repaired frame".into()));
         }
         let file = File::open(path).map_err(|e| Failure::at(path, e))?;
+        let file = Offset::new(file, args.offset).map_err(|e| Failure::at(path, e))?;
         let temp = temporary(&args.output)?;
         let new = temp.as_file().try_clone()?;
         let (report, _) = repair::repair(&file, &Limits::DEFAULT, |params| SuperChunk::create(new, params))

@@ -1,14 +1,12 @@
 //! `blosc meta`: metalayers and vlmetalayers of a frame.
 
-use super::frame::open;
 use crate::args::{MetaAction, MetaName, MetaSet};
 use crate::failure::{Failure, Result};
 use crate::source::frame::metalayer_json;
 use crate::source::plain::failure;
 use crate::target;
-use blosc_frame::io::{FsDir, PathFile};
 use blosc_frame::value::{TextLimits, Value};
-use blosc_frame::{Limits, SuperChunk, msgpack};
+use blosc_frame::{SuperChunk, msgpack};
 use serde_json::{Map, Value as Json};
 use std::io::{Read, Write};
 use std::path::Path;
@@ -19,16 +17,10 @@ pub fn run(action: &MetaAction) -> Result<()> {
         MetaAction::Get(which) => get(which),
         MetaAction::Set(set) => put(set),
         MetaAction::Rm(which) => remove(which),
-        MetaAction::List { frame, vl, json } => list(frame, *vl, *json),
+        MetaAction::List { frame, vl, json, access } => {
+            list(&mut access.open_read(frame)?, frame, *vl, *json)
+        }
     }
-}
-
-fn open_read(path: &Path) -> Result<SuperChunk<'static>> {
-    let open = || match path.is_dir() {
-        true => SuperChunk::open_dir(FsDir::open(path)?, &Limits::DEFAULT),
-        false => SuperChunk::open(PathFile::open(path)?, &Limits::DEFAULT),
-    };
-    open().map_err(failure(path))
 }
 
 fn missing(which: &MetaName) -> Failure {
@@ -37,7 +29,7 @@ fn missing(which: &MetaName) -> Failure {
 }
 
 fn get(which: &MetaName) -> Result<()> {
-    let mut frame = open_read(&which.frame)?;
+    let mut frame = which.access.open_read(&which.frame)?;
     let content = match which.vl {
         true => frame.vlmetalayer(&which.name).map_err(failure(&which.frame))?,
         false => frame.metalayer(&which.name).map(<[u8]>::to_vec),
@@ -61,7 +53,9 @@ fn put(set: &MetaSet) -> Result<()> {
         }
         _ => return Err(Failure::Usage("--hex, --json or --file is needed".into())),
     };
-    let mut frame = open(&set.which.frame)?;
+    let mut lock = set.which.access.lock(&set.which.frame)?;
+    let _held = lock.hold()?;
+    let mut frame = set.which.access.open(&set.which.frame)?;
     match set.which.vl {
         true => frame.set_vlmetalayer(&set.which.name, &content)?,
         false => frame.set_metalayer(&set.which.name, &content)?,
@@ -70,7 +64,9 @@ fn put(set: &MetaSet) -> Result<()> {
 }
 
 fn remove(which: &MetaName) -> Result<()> {
-    let mut frame = open(&which.frame)?;
+    let mut lock = which.access.lock(&which.frame)?;
+    let _held = lock.hold()?;
+    let mut frame = which.access.open(&which.frame)?;
     let there = match which.vl {
         true => frame.remove_vlmetalayer(&which.name),
         false => frame.remove_metalayer(&which.name),
@@ -81,8 +77,7 @@ fn remove(which: &MetaName) -> Result<()> {
     frame.commit().map_err(failure(&which.frame))
 }
 
-fn list(path: &Path, vl: bool, json: bool) -> Result<()> {
-    let mut frame = open_read(path)?;
+fn list(frame: &mut SuperChunk<'_>, path: &Path, vl: bool, json: bool) -> Result<()> {
     let mut all = Map::new();
     if vl {
         for name in frame.vlmetalayer_names().collect::<Vec<_>>() {

@@ -55,10 +55,8 @@ pub fn run(args: Args) -> Result<()> {
         Command::Compact(args) => frame::compact(&args),
         Command::Append(args) => match rows::open(&args.frame)? {
             Some(rows) => rows::append(rows, &args),
-            None => match array::open_if_array(&args.frame, args.threads)? {
-                Some(nd) => array::append(nd, &args),
-                None => frame::append(&args),
-            },
+            None if array::is_array(&args.frame, &args.access)? => array::append(&args),
+            None => frame::append(&args),
         },
         Command::Set(args) => match rows::open(&args.array)? {
             Some(rows) => rows::set(rows, &args),

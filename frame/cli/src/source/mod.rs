@@ -119,7 +119,7 @@ pub fn open(input: &Input) -> Result<Box<dyn Source>> {
 }
 
 /// Bytes the files of a container take, for the default of `--max-output`.
-fn directory_size(path: &Path) -> u64 {
+pub fn directory_size(path: &Path) -> u64 {
     let Ok(entries) = std::fs::read_dir(path) else { return 0 };
     let size = |entry: std::fs::DirEntry| match entry.file_type() {
         Ok(kind) if kind.is_dir() => directory_size(&entry.path()),

@@ -1,0 +1,88 @@
+//! Containers that a command changes, or looks into without decoding all of them: where they start, how much
+//! of them may be decoded, and the lock held meanwhile.
+
+use crate::failure::{Failure, Result};
+use crate::source::plain::{failure, limits};
+use blosc_frame::SuperChunk;
+use blosc_frame::io::{FsDir, Offset, PathFile, SidecarLock};
+use clap::Args as Group;
+use std::fs::File;
+use std::path::Path;
+
+/// How a frame is got at.
+#[derive(Debug, Clone, Group)]
+pub struct Access {
+    /// Where the frame starts in the file. One inside a larger file can be read and copied, not changed
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub offset: u64,
+    /// Refuse to decode to more than this
+    #[arg(long, value_name = "BYTES", value_parser = crate::args::size)]
+    pub max_output: Option<u64>,
+    /// Hold the lock file FRAME.b2lock meanwhile
+    #[arg(long)]
+    pub lock: bool,
+}
+
+/// The lock of a frame, as long as it is held.
+pub struct Lock(Option<SidecarLock>);
+
+impl Access {
+    /// Opens a frame to change it.
+    pub fn open(&self, path: &Path) -> Result<SuperChunk<'static>> {
+        if self.offset != 0 {
+            // It would overwrite what follows, and be cut off after its end (`cframe.md` §10).
+            let why = "a frame inside a larger file cannot be changed; copy it out with convert --offset";
+            return Err(Failure::at(path, format!("--offset: {why}")));
+        }
+        let limits = limits(self.max(path));
+        let open = || match path.is_dir() {
+            true => SuperChunk::open_dir(FsDir::open(path)?, &limits),
+            false => SuperChunk::open(PathFile::open_rw(path)?, &limits),
+        };
+        open().map_err(failure(path))
+    }
+
+    /// Opens a frame for reading only.
+    pub fn open_read(&self, path: &Path) -> Result<SuperChunk<'static>> {
+        let limits = limits(self.max(path));
+        if path.is_dir() {
+            if self.offset != 0 {
+                return Err(Failure::Usage("--offset: a sparse frame is a directory and has none".into()));
+            }
+            return FsDir::open(path)
+                .map_err(blosc_frame::Error::from)
+                .and_then(|dir| SuperChunk::open_dir(dir, &limits))
+                .map_err(failure(path));
+        }
+        let file = File::open(path).map_err(|e| Failure::at(path, e))?;
+        let open = || SuperChunk::open_read(Offset::new(file, self.offset)?, &limits);
+        open().map_err(failure(path))
+    }
+
+    /// Most bytes to decode to, by `--max-output` or by what the container takes on disk.
+    pub fn max(&self, path: &Path) -> u64 {
+        let stored = match path.is_dir() {
+            true => crate::source::directory_size(path),
+            false => std::fs::metadata(path).map_or(0, |m| m.len()),
+        };
+        self.max_output.unwrap_or_else(|| (1 << 30).max(stored.saturating_mul(256)))
+    }
+
+    /// The sidecar lock, if it is asked for here or by `BLOSC_LOCKING`, as C-Blosc2 has it.
+    pub fn lock(&self, path: &Path) -> Result<Lock> {
+        let everywhere = std::env::var_os("BLOSC_LOCKING").is_some_and(|v| !v.is_empty() && v != "0");
+        if !self.lock && !everywhere {
+            return Ok(Lock(None));
+        }
+        // Do not leave a lock beside a frame that does not exist.
+        std::fs::metadata(path).map_err(|e| Failure::at(path, e))?;
+        SidecarLock::open(path).map(|lock| Lock(Some(lock))).map_err(failure(path))
+    }
+}
+
+impl Lock {
+    /// Waits for it and holds it until the result is dropped.
+    pub fn hold(&mut self) -> Result<Option<blosc_frame::io::Held<'_>>> {
+        Ok(self.0.as_mut().map(SidecarLock::write).transpose()?)
+    }
+}

@@ -1,0 +1,146 @@
+//! Thin slices of arrays in files: only parts of blocks, and of those only some streams, are read and decoded.
+//! Every codec, shuffled and not, with planes of bytes that are stored, coded and constant.
+
+use blosc_core::{Codec, Params};
+use blosc_frame::b2nd::{Dtype, NdArray, Spec};
+use blosc_frame::io::FsDir;
+use blosc_frame::{Limits, SuperChunk};
+use std::fs::File;
+use std::path::PathBuf;
+
+const SHAPE: [u64; 3] = [20, 96, 128];
+
+/// Numbers that differ and are the same every time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+}
+
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        let path = std::env::temp_dir().join(format!("blosc-thin-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Low byte random, the next one slow, the third nearly always 7, the highest always 0.
+fn items(r: &mut Random) -> Vec<u8> {
+    let n = SHAPE.iter().product();
+    (0..n)
+        .flat_map(|i: u64| {
+            let rare = if r.below(1000) == 0 { 9 } else { 7 };
+            [r.below(256) as u8, (i / 50) as u8 & 0xfc | r.below(3) as u8, rare, 0]
+        })
+        .collect()
+}
+
+fn cut(data: &[u8], b: &[std::ops::Range<u64>; 3]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for i in b[0].clone() {
+        for j in b[1].clone() {
+            let row = (i * SHAPE[1] + j) * SHAPE[2];
+            let (from, to) = ((row + b[2].start) as usize * 4, (row + b[2].end) as usize * 4);
+            out.extend_from_slice(&data[from..to]);
+        }
+    }
+    out
+}
+
+fn check(mut nd: NdArray<'_>, data: &[u8], r: &mut Random, what: &str) {
+    for round in 0..60 {
+        let at = SHAPE.map(|s| r.below(s));
+        let mut item = [0; 4];
+        nd.get_item(&at, &mut item).unwrap();
+        assert_eq!(item[..], cut(data, &at.map(|x| x..x + 1)), "{what}: item {at:?}");
+        // A line along one axis, a plane, or a small box.
+        let b = [0, 1, 2].map(|axis| {
+            let whole = match round % 5 {
+                line @ 0..3 => axis == line,
+                3 => axis != round / 5 % 3,
+                _ => false,
+            };
+            let side = if whole { SHAPE[axis] } else { 1 + r.below(if round % 5 == 4 { 9 } else { 1 }) };
+            let start = r.below(SHAPE[axis] - side + 1);
+            start..start + side
+        });
+        let right = cut(data, &b);
+        let mut got = vec![0; right.len()];
+        nd.get_slice(&b, &mut got).unwrap();
+        assert_eq!(got, right, "{what}: box {b:?}");
+    }
+}
+
+#[test]
+fn thin_slices_of_files() {
+    let folder = Folder::new();
+    let mut r = Random(3);
+    let data = items(&mut r);
+    for codec in [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd] {
+        for params in [Params::new(4), Params::new(4).no_filter(), Params::new(4).bitshuffle()] {
+            let params = params.codec(codec);
+            let what = format!("{codec} {:?}", params.filters[5].filter);
+            let spec = Spec::new(&SHAPE, Dtype::parse("<u4").unwrap()).unwrap();
+            let spec = spec.chunks(&[10, 96, 128]).unwrap().blocks(&[3, 50, 128]).unwrap();
+            let spec = spec.params_from(&params);
+            let (path, dir) = (folder.0.join("array.b2nd"), folder.0.join("sparse"));
+            let file =
+                File::options().read(true).write(true).create(true).truncate(true).open(&path).unwrap();
+            let frame = SuperChunk::create(file, &spec.params()).unwrap();
+            NdArray::from_slice(frame, &spec, &data).unwrap().commit().unwrap();
+            let frame = SuperChunk::create_dir(FsDir::create(&dir).unwrap(), &spec.params()).unwrap();
+            NdArray::from_slice(frame, &spec, &data).unwrap().commit().unwrap();
+            for threads in [1, 3] {
+                let file = File::open(&path).unwrap();
+                let mut nd = NdArray::open(SuperChunk::open_read(file, &Limits::DEFAULT).unwrap()).unwrap();
+                nd.set_threads(threads);
+                check(nd, &data, &mut r, &what);
+                let sparse = SuperChunk::open_dir(FsDir::open(&dir).unwrap(), &Limits::DEFAULT).unwrap();
+                let mut nd = NdArray::open(sparse).unwrap();
+                nd.set_threads(threads);
+                check(nd, &data, &mut r, &what);
+            }
+            std::fs::remove_dir_all(&dir).unwrap();
+        }
+    }
+}
+
+/// Whole chunks read side by side on several threads, special ones among them.
+#[test]
+fn whole_chunks_side_by_side() {
+    let folder = Folder(std::env::temp_dir().join(format!("blosc-whole-{}", std::process::id())));
+    std::fs::create_dir_all(&folder.0).unwrap();
+    let path = folder.0.join("frame.b2frame");
+    let mut data = items(&mut Random(5));
+    data.truncate(900_000);
+    data[200_000..420_000].fill(0);
+    let file = File::options().read(true).write(true).create(true).truncate(true).open(&path).unwrap();
+    let mut sc = SuperChunk::create(file, &Params::new(4)).unwrap();
+    sc.set_chunksize(100_000).unwrap();
+    for _ in 0..3 {
+        sc.append(&data).unwrap();
+    }
+    sc.commit().unwrap();
+    let all = data.repeat(3);
+    for threads in [1, 2, 5] {
+        let mut sc = SuperChunk::open_read(File::open(&path).unwrap(), &Limits::DEFAULT).unwrap();
+        sc.set_threads(threads);
+        for (from, to) in [(0, all.len()), (100_000, 2_000_000), (3, all.len() - 7), (250_000, 2_699_999)] {
+            let mut out = vec![1; to - from];
+            assert_eq!(sc.read_bytes(from as u64..to as u64, &mut out).unwrap(), out.len());
+            assert!(out == all[from..to], "{from}..{to} on {threads} threads");
+        }
+    }
+}
