@@ -31,7 +31,7 @@ impl Access {
     pub fn open(&self, path: &Path) -> Result<SuperChunk<'static>> {
         if self.offset != 0 {
             // It would overwrite what follows, and be cut off after its end (`cframe.md` §10).
-            let why = "a frame inside a larger file cannot be changed; copy it out with convert --offset";
+            let why = "a frame inside a larger file cannot be changed; copy it out with repair --offset";
             return Err(Failure::at(path, format!("--offset: {why}")));
         }
         let limits = limits(self.max(path));
