@@ -79,7 +79,15 @@ fn append_and_info() {
     place.says("c -o x none.blp", 0);
     assert!(place.says("append none.blp x", 1).contains("offsets"));
     assert!(place.says("a x x.blp", 1).contains("does not end with"));
-    assert!(place.says("info x", 1).contains("magic marker b'blpk' is missing"));
+    assert!(
+        place.says("info x", 1).contains("is missing from the bloscpack header, instead we found: b'abcd'")
+    );
+    place.says("-f c -z 1K x", 0);
+    let said = place.says("-v -n 1 append x.blp x", 0);
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(lines.windows(3).any(|w| {
+        w == ["blpk: nchunks: 8", "blpk: chunk_size: 1.0K (1024B)", "blpk: last_chunk_size: 640.0B (640B)"]
+    }));
 }
 
 #[test]

@@ -322,6 +322,22 @@ fn every_format_converts_to_every_other() {
 }
 
 #[test]
+fn what_no_other_container_holds_is_told() {
+    let place = Place::new();
+    place.write("raw", &numbers(0..100));
+    place.ok("compress raw -o set --format blaze --dtype <i4 --meta yaml");
+    place.write("set/meta/index", b"kept as it is");
+    place.write("set/meta/attributes", b"t:\n  value: 23.5\n  type: scalar\n  dtype: float32\n");
+    place.ok("append set raw");
+    assert_eq!(std::fs::read(place.path("set/meta/index")).unwrap(), b"kept as it is");
+    let out = place.run("convert set -o x.blp");
+    let notes = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert!(out.status.success() && notes.contains("not kept: meta/index"), "{notes}");
+    assert!(notes.contains("not kept: the written types of attributes"), "{notes}");
+    assert_eq!(place.info("x.blp")["metadata"]["attributes"]["t"], 23.5);
+}
+
+#[test]
 fn damage_is_an_error_and_nothing_is_left_behind() {
     let place = Place::new();
     place.write("raw", &numbers(0..1000));

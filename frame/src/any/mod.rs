@@ -316,6 +316,7 @@ fn blaze(set: Blaze<FsDir>) -> Result<Opened, Error> {
         dtype: Some(dtype),
         shape: Some(set.shape().to_vec()),
         metadata: attributes(&set.attrs()),
+        left_out: set.extras()?,
         fill: fill(&set.storage().dflt),
         params: set.storage().cparams.params(1).ok(),
         ..About::default()

@@ -217,6 +217,20 @@ impl<T: Tree + Clone> Blaze<T> {
         &self.attrs
     }
 
+    /// What of `meta/` has a meaning that only whoever wrote it knows: names of further files, and the types
+    /// that were written down for attributes. Edits leave them as they are.
+    pub fn extras(&self) -> Result<Vec<String>, Error> {
+        let known = |name: &str| matches!(name, "" | "sizes" | "storage" | "attributes");
+        let names = self.meta.list()?;
+        let mut extras: Vec<String> =
+            names.iter().filter(|n| !known(n)).map(|n| alloc::format!("meta/{n}")).collect();
+        extras.sort();
+        if self.syntax == MetaSyntax::Yaml && typed_attributes(&self.attrs()) != self.attrs {
+            extras.push("the written types of attributes".into());
+        }
+        Ok(extras)
+    }
+
     /// Replaces the user's attributes; the YAML syntax types those that are plain.
     pub fn set_attrs(&mut self, attrs: &Value) -> Result<(), Error> {
         let attrs = match self.syntax {

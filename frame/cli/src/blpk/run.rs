@@ -321,6 +321,14 @@ impl Job {
             // Checked on a copy of the section before anything is changed.
             pack.check_metadata(metadata, &MetaOptions::default()).map_err(at(original))?;
         }
+        let size = pack.header().chunk_size.map_or(1, u64::from).max(1);
+        let room = size.saturating_sub(pack.header().last_chunk.map_or(0, u64::from));
+        if let Some(rest) = added.checked_sub(room).filter(|&rest| rest > 0) {
+            // What comes behind the last chunk, once that is full.
+            self.say.more(format_args!("nchunks: {}", rest.div_ceil(size)));
+            self.say.more(format_args!("chunk_size: {}", double(size)));
+            self.say.more(format_args!("last_chunk_size: {}", double((rest - 1) % size + 1)));
+        }
         let edit = Edit { params: params(&args.blosc), ..Edit::default() };
         pack.append(&mut self.pool, &edit, &data).map_err(at(original))?;
         if let Some(metadata) = &metadata {
@@ -328,7 +336,8 @@ impl Job {
         }
         let after = pack.file_len();
         self.say.more(format_args!("orig file size after append: {}", double(after)));
-        let ratio = added as f64 / after.saturating_sub(before).max(1) as f64;
+        // Stored by plain, as bloscpack has it here.
+        let ratio = after.saturating_sub(before) as f64 / added.max(1) as f64;
         self.say.more(format_args!("Approximate compression ratio of appended data: {ratio:.6}"));
         Ok(())
     }
@@ -342,9 +351,9 @@ impl Job {
         let mut magic = [0; 4];
         let n = ReadAt::read_at(&file, 0, &mut magic).map_err(at(path))?;
         if n < 4 || magic != blosc_frame::bloscpack::MAGIC {
-            let found: String = magic.iter().take(n).map(|b| format!("\\x{b:02x}")).collect();
+            let found = super::text::repr_bytes(magic.get(..n).unwrap_or_default());
             return Err(format!(
-                "the magic marker b'blpk' is missing from the bloscpack header, instead we found: b'{found}'\n\
+                "the magic marker b'blpk' is missing from the bloscpack header, instead we found: {found}\n\
                  This might not be a bloscpack compressed file."
             ));
         }

@@ -69,6 +69,27 @@ pub fn repr(value: &Value) -> String {
     out
 }
 
+/// What Python's `repr` prints for bytes.
+pub fn repr_bytes(bytes: &[u8]) -> String {
+    let quote = if bytes.contains(&b'\'') && !bytes.contains(&b'"') { '"' } else { '\'' };
+    let mut out = format!("b{quote}");
+    for &b in bytes {
+        match b {
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            b'\r' => out.push_str("\\r"),
+            b'\t' => out.push_str("\\t"),
+            b if char::from(b) == quote => out.extend(['\\', quote]),
+            0x20..0x7f => out.push(char::from(b)),
+            b => {
+                let _ = write!(out, "\\x{b:02x}");
+            }
+        }
+    }
+    out.push(quote);
+    out
+}
+
 fn put(value: &Value, out: &mut String) {
     let list = |items: &[Value], out: &mut String| {
         for (i, item) in items.iter().enumerate() {
@@ -148,6 +169,7 @@ mod tests {
     fn values_as_python_prints_them() {
         let text = br#"{"a": [1, 2.5, null, true], "it's": "x\n'\""}"#;
         let value = Value::parse_json(text, &Default::default()).unwrap();
+        assert_eq!(repr_bytes(b"PK\x03\n'"), "b\"PK\\x03\\n'\"");
         assert_eq!(repr(&value), r#"{'a': [1, 2.5, None, True], "it's": 'x\n\'"'}"#);
     }
 }
