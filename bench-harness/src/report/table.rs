@@ -34,7 +34,7 @@ impl Table {
         (0..self.head.len()).map(column).collect()
     }
 
-    /// As plain text of at most [`COLUMNS`] columns: two blanks between columns, or one if it is tight; long
+    /// As plain text of at most `COLUMNS` columns: two blanks between columns, or one if it is tight; long
     /// names in the first column go on in a second line.
     pub fn text(&self) -> String {
         let mut widths = self.widths();
@@ -96,7 +96,7 @@ fn wrapped(text: &str, wide: usize, indent: &str) -> Vec<String> {
     lines
 }
 
-/// Words in lines of at most [`COLUMNS`] characters, each ended.
+/// Words in lines of at most `COLUMNS` characters, each ended.
 pub fn paragraph(text: &str) -> String {
     wrapped(text, COLUMNS, "").iter().map(|line| format!("{line}\n")).collect()
 }
