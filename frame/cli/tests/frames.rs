@@ -68,6 +68,11 @@ fn a_frame_inside_a_larger_file_is_read_and_not_changed() {
     with(&["repair", "large", "-o", "repaired.b2frame"]);
     assert_eq!(folder.run(&["decompress", "repaired.b2frame", "-o", "-"]), data);
 
+    with(&["convert", "large", "-o", "copy.blp"]);
+    assert_eq!(folder.run(&["decompress", "copy.blp", "-o", "-"]), data);
+    with(&["convert", "large", "-o", "copy.b2frame", "--codec", "lz4"]);
+    assert_eq!(folder.run(&["decompress", "copy.b2frame", "-o", "-"]), data);
+
     folder.write("x", b"x");
     for words in [
         &["append", "large", "x"][..],

@@ -117,7 +117,15 @@ fn unknown() -> Error {
 /// # Errors
 /// [`Error::Unsupported`] for a path that is none; see [`open_raw`]. Directories can be changed all the same.
 pub fn open_any(path: &Path, limits: &Limits) -> Result<Opened, Error> {
-    open(path, limits, false)
+    open(path, 0, limits, false)
+}
+
+/// [`open_any`] for a frame that starts at byte `offset` of a larger file.
+///
+/// # Errors
+/// Also [`Error::Param`] if something else than a frame is there and `offset` is not 0.
+pub fn open_any_at(path: &Path, offset: u64, limits: &Limits) -> Result<Opened, Error> {
+    open(path, offset, limits, false)
 }
 
 /// Opens a container to change it, too.
@@ -125,11 +133,16 @@ pub fn open_any(path: &Path, limits: &Limits) -> Result<Opened, Error> {
 /// # Errors
 /// As [`open_any`], and for files that may not be written.
 pub fn open_any_mut(path: &Path, limits: &Limits) -> Result<Opened, Error> {
-    open(path, limits, true)
+    open(path, 0, limits, true)
 }
 
-fn open(path: &Path, limits: &Limits, write: bool) -> Result<Opened, Error> {
+fn open(path: &Path, offset: u64, limits: &Limits, write: bool) -> Result<Opened, Error> {
+    let no_offset = |allowed| match i64::try_from(offset) {
+        Ok(0) => Ok(()),
+        value => Err(Error::Param { name: "offset", value: value.unwrap_or(i64::MAX), allowed }),
+    };
     if path.is_dir() {
+        no_offset("0 for a directory")?;
         let root = FsDir::open(path)?;
         if path.join("chunks.b2frame").is_file() {
             let (path, limits) = (path.to_path_buf(), *limits);
@@ -144,18 +157,25 @@ fn open(path: &Path, limits: &Limits, write: bool) -> Result<Opened, Error> {
     }
     let file = File::open(path)?;
     let mut head = [0u8; 16];
-    let n = ReadAt::read_at(&file, 0, &mut head)?;
+    let n = ReadAt::read_at(&file, offset, &mut head)?;
     let head = head.get(..n).unwrap_or_default();
+    let is_frame = head.get(1..10) == Some(b"\xa8b2frame\0".as_slice());
+    if !is_frame {
+        no_offset("0 for what is not a frame")?;
+    }
     if head.starts_with(b"blpk") {
         let store = if write { PathFile::open_rw(path)? } else { PathFile::open(path)? };
         bloscpack(PackRows::open(store, limits)?)
     } else if head.starts_with(b"\x93NUMPY") {
         npy(file)
-    } else if head.get(1..10) == Some(b"\xa8b2frame\0".as_slice()) {
+    } else if is_frame {
         let changed = write.then(|| PathFile::open_rw(path).map_err(Error::from));
         let changed = changed.map(|store| SuperChunk::open(store?, limits)).transpose()?;
         let (path, limits) = (path.to_path_buf(), *limits);
-        frame(Box::new(move || SuperChunk::open_read(Offset::new(File::open(&path)?, 0)?, &limits)), changed)
+        frame(
+            Box::new(move || SuperChunk::open_read(Offset::new(File::open(&path)?, offset)?, &limits)),
+            changed,
+        )
     } else if head.starts_with(b"{") {
         blaze(open_shards(path, limits, false)?)
     } else {

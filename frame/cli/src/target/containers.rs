@@ -7,7 +7,7 @@ use crate::source::plain::{failure, limits};
 use crate::{args, detect, source};
 use blosc_core::{Params, Pool};
 use blosc_frame::Limits;
-use blosc_frame::any::{Opened, open_any, open_raw};
+use blosc_frame::any::{Opened, open_any, open_any_at, open_raw};
 use blosc_frame::b2nd::dtype::Dtype;
 use blosc_frame::blaze::MetaSyntax;
 use blosc_frame::bloscpack::{Options, Spare};
@@ -79,8 +79,13 @@ pub fn write(args: &Compress, format: Format) -> Result<()> {
 /// `blosc convert`.
 pub fn run_convert(args: &Convert, format: Format) -> Result<()> {
     let path = args.input.input.as_path();
+    if args.input.kind.is_some() || args.input.column.is_some() {
+        let why =
+            "--as, --column: convert takes what the path holds; name the directory of a column to convert it";
+        return Err(Failure::Usage(why.into()));
+    }
     let max = source::max_output(&args.input, u64::MAX / 256);
-    let input = open_any(path, &limits(max)).map_err(failure(path))?;
+    let input = open_any_at(path, args.input.offset, &limits(max)).map_err(failure(path))?;
     let mut params = input.about.params.unwrap_or(Params::new(1));
     if matches!(format, Format::Bloscpack | Format::Bcolz | Format::Blaze) {
         params = blosc1_params(&params);
