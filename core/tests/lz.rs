@@ -289,6 +289,38 @@ fn what_is_in_the_dictionary_is_not_written_again() {
     }
 }
 
+#[test]
+fn what_was_in_the_scratch_makes_no_difference() {
+    let mut rng = Rng(11);
+    for len in [90, 700, 5000, 70_000] {
+        let mut runs = Vec::new();
+        while runs.len() < len {
+            let most = if rng.below(9) == 0 { 2000 } else { 40 };
+            let run = 1 + rng.below(most);
+            runs.extend(std::iter::repeat_n(rng.below(3) as u8, run));
+        }
+        for (src, dict) in [(&runs[..], &[][..]), (&runs[len / 2..], &runs[..(len / 2).min(32_768)])] {
+            for level in 1..=9u8 {
+                let streams = [0, 0xa5, 0xff].map(|fill| {
+                    let mut dst = [(); 3].map(|()| vec![0; room(src.len())]);
+                    let mut work = vec![fill; blosclz::work_len(level, src.len())];
+                    let a = blosclz::encode(src, &mut dst[0], level, &mut work);
+                    let mut work = vec![fill; lz4::work_len(src.len())];
+                    let b = lz4::encode(src, &mut dst[1], 10 - u32::from(level), dict, &mut work);
+                    let mut work = vec![fill; lz4hc::work_len(level, src.len())];
+                    let c = lz4hc::encode(src, &mut dst[2], level, dict, &mut work);
+                    [a, b, c]
+                        .into_iter()
+                        .zip(dst)
+                        .map(|(n, d)| d[..n.unwrap_or(0)].to_vec())
+                        .collect::<Vec<_>>()
+                });
+                assert!(streams[0] == streams[1] && streams[0] == streams[2], "{len} bytes, level {level}");
+            }
+        }
+    }
+}
+
 /// The encoders' bytes must be the same on every CPU: one hash over all levels and several lengths.
 #[test]
 fn output_is_the_same_everywhere() {

@@ -56,6 +56,8 @@ impl<'a, const WRAP: bool, const DICT: bool> Chains<'a, WRAP, DICT> {
             8 => 144,
             _ => 320,
         };
+        // Positions that are skipped are never written, but may be read where a run is followed back.
+        work.fill(0);
         let mut made = Chains { history, level, head, prev: work.as_chunks_mut().0, entered: 0, steps };
         made.enter(made.history.base());
         Some(made)
