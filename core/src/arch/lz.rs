@@ -19,7 +19,7 @@
 use super::bmi;
 use super::copy::{WIDE, Window};
 use super::wide::{
-    SLACK, copy_long, copy8, copy16, copy32, load8, repeated_bytes, repeated_word, settle, store16,
+    LONG, SLACK, copy_long, copy8, copy16, copy32, load8, repeated_bytes, repeated_word, settle, store16,
     wide_match,
 };
 
@@ -204,10 +204,12 @@ unsafe fn near_match<const SHORT: bool, const BEST: bool>(start: *mut u8, to: *m
 unsafe fn far_match<const BEST: bool>(bounds: &Bounds, to: *mut u8, back: usize, len: usize) -> bool {
     let written = distance(bounds.start, to);
     let room = distance(to, bounds.full.wrapping_add(WRITE - SLACK));
-    if back.wrapping_sub(1) >= written || (!BEST && written < 16) || len > room {
+    // Only a byte shuffle does with less history than it repeats, and long matches are made without one.
+    let enough = written >= 16 || (BEST && len <= LONG);
+    if back.wrapping_sub(1) >= written || !enough || len > room {
         return false;
     }
-    // SAFETY: `1 <= back <= written`, 16 bytes of history or `BEST`, and `len + SLACK` bytes of room.
+    // SAFETY: `1 <= back <= written`, 16 bytes of history or a short match by `BEST`, `len + SLACK` bytes of room.
     unsafe { wide_match::<BEST>(to, back, len) };
     true
 }

@@ -100,7 +100,8 @@ pub(super) unsafe fn copy_long(from: *const u8, to: *mut u8, len: usize) {
 /// Appends a match; may write up to `end + len + SLACK`.
 ///
 /// # Safety
-/// 16 and `distance` bytes of history before `end`, room for `len + SLACK` after it.
+/// 16 and `distance` bytes of history before `end`, room for `len + SLACK` after it. With `BEST` and at most
+/// [`LONG`] bytes, `distance` bytes of history do, and those after `end` may be read ([`settle`]).
 #[inline(always)]
 pub(super) unsafe fn wide_match<const BEST: bool>(end: *mut u8, distance: usize, len: usize) {
     // SAFETY: every store starts before `end + len` and ends at most `SLACK` bytes after that. Every load
