@@ -64,5 +64,5 @@ for (const folder of folders) {
   }
 }
 console.log(`figure files: ${counts.decoded} decoded to the recorded hash, ${counts.described} described, ` +
-  `${counts.damaged} malformed, ${counts.refused} of them refused, ${counts.failed} failed; memory ${wasm.memory.buffer.byteLength >> 10} KiB`);
+  `${counts.damaged} malformed, ${counts.refused} of them refused, ${counts.failed} failed; memory ${Math.ceil(wasm.memory.buffer.byteLength / 1024)} KiB`);
 process.exit(counts.failed === 0 && counts.decoded > 0 ? 0 : 1);

@@ -1,13 +1,12 @@
-//! One function that decodes a chunk, to be linked alone: its text is what decoding costs in flash. And one that
-//! calls whatever else reads a chunk, for the same look at the symbols.
+//! One function that decodes a chunk, to be linked alone: its text is what decoding costs in flash. And, with feature
+//! `parts`, one that calls whatever else reads a chunk, for the same look at the symbols. Built together they would
+//! share code that is otherwise inlined, and the text of the first would not be that of decoding alone.
 //!
 //! The panic handler calls a function that does not exist. `../run` links with unresolved symbols ignored and then
 //! looks for this one: if the name is in the symbol table, something in the decode path can panic.
 #![no_std]
 
-use blosc_core::chunk::Stream;
-use blosc_core::chunk::lazy::LazyChunk;
-use blosc_core::{Chunk, Decoder, Error, Level, Limits, Surroundings};
+use blosc_core::{Chunk, Decoder, Level};
 use core::panic::PanicInfo;
 use core::slice;
 
@@ -46,43 +45,55 @@ pub unsafe extern "C" fn decode(
     }
 }
 
-/// Everything else that reads a chunk, by every door there is: items, bytes, single blocks, masks, the streams and the
-/// dictionary, a chunk that is only partly there. For the proof that nothing here can panic; never run.
-///
-/// # Safety
-/// As [`decode`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn read_parts(
-    src: *const u8,
-    n: usize,
-    dst: *mut u8,
-    m: usize,
-    work: *mut u8,
-    w: usize,
-    from: usize,
-    to: usize,
-) -> isize {
-    // SAFETY: as the caller promises.
-    let (src, dst, work) = unsafe {
-        (slice::from_raw_parts(src, n), slice::from_raw_parts_mut(dst, m), slice::from_raw_parts_mut(work, w))
-    };
-    parts(src, dst, work, from, to).map_or(-1, |len| isize::try_from(len).unwrap_or(-2))
-}
+#[cfg(feature = "parts")]
+mod parts {
+    use blosc_core::chunk::Stream;
+    use blosc_core::chunk::lazy::LazyChunk;
+    use blosc_core::{Chunk, Decoder, Error, Level, Limits, Surroundings};
+    use core::slice;
 
-fn parts(src: &[u8], dst: &mut [u8], work: &mut [u8], from: usize, to: usize) -> Result<usize, Error> {
-    let lazy = LazyChunk::parse(src, &Limits::DEFAULT)?;
-    let mut sum = lazy.block_extent(from)?.len().wrapping_add(lazy.header().nblocks());
-    let chunk = Chunk::parse_partial(src, &Limits::DEFAULT)?;
-    sum = sum.wrapping_add(chunk.dictionary()?.len()).wrapping_add(chunk.block_range(from)?.len());
-    let mut streams = chunk.streams(from)?;
-    while let Some(stream) = streams.next_stream()? {
-        sum = sum.wrapping_add(usize::from(matches!(stream, Stream::Stored(_))));
+    /// Everything else that reads a chunk, by every door there is: items, bytes, single blocks, masks, the streams and the
+    /// dictionary, a chunk that is only partly there. For the proof that nothing here can panic; never run.
+    ///
+    /// # Safety
+    /// As [`decode`](super::decode).
+    #[unsafe(no_mangle)]
+    pub unsafe extern "C" fn read_parts(
+        src: *const u8,
+        n: usize,
+        dst: *mut u8,
+        m: usize,
+        work: *mut u8,
+        w: usize,
+        from: usize,
+        to: usize,
+    ) -> isize {
+        // SAFETY: as the caller promises.
+        let (src, dst, work) = unsafe {
+            (
+                slice::from_raw_parts(src, n),
+                slice::from_raw_parts_mut(dst, m),
+                slice::from_raw_parts_mut(work, w),
+            )
+        };
+        parts(src, dst, work, from, to).map_or(-1, |len| isize::try_from(len).unwrap_or(-2))
     }
-    let around = Surroundings { typesize: 4, ..Surroundings::default() };
-    let mut decoder = Decoder::new(Level::SCALAR, work).surroundings(around);
-    sum = sum.wrapping_add(decoder.get_items(&chunk, from..to, &mut *dst)?);
-    sum = sum.wrapping_add(decoder.get_bytes(&chunk, from..to, &mut *dst)?);
-    sum = sum.wrapping_add(decoder.decode_block(&chunk, from, &mut *dst)?);
-    sum = sum.wrapping_add(decoder.decode_masked(&chunk, &[true, false], &mut *dst)?);
-    Ok(sum)
+
+    fn parts(src: &[u8], dst: &mut [u8], work: &mut [u8], from: usize, to: usize) -> Result<usize, Error> {
+        let lazy = LazyChunk::parse(src, &Limits::DEFAULT)?;
+        let mut sum = lazy.block_extent(from)?.len().wrapping_add(lazy.header().nblocks());
+        let chunk = Chunk::parse_partial(src, &Limits::DEFAULT)?;
+        sum = sum.wrapping_add(chunk.dictionary()?.len()).wrapping_add(chunk.block_range(from)?.len());
+        let mut streams = chunk.streams(from)?;
+        while let Some(stream) = streams.next_stream()? {
+            sum = sum.wrapping_add(usize::from(matches!(stream, Stream::Stored(_))));
+        }
+        let around = Surroundings { typesize: 4, ..Surroundings::default() };
+        let mut decoder = Decoder::new(Level::SCALAR, work).surroundings(around);
+        sum = sum.wrapping_add(decoder.get_items(&chunk, from..to, &mut *dst)?);
+        sum = sum.wrapping_add(decoder.get_bytes(&chunk, from..to, &mut *dst)?);
+        sum = sum.wrapping_add(decoder.decode_block(&chunk, from, &mut *dst)?);
+        sum = sum.wrapping_add(decoder.decode_masked(&chunk, &[true, false], &mut *dst)?);
+        Ok(sum)
+    }
 }
