@@ -5,7 +5,7 @@
 //! from `&mut [u8]` or `&mut [MaybeUninit<u8>]`, and since nothing can be read through it and
 //! nothing uninitialised can be written through it, both are sound.
 //!
-//! What every function of this crate that takes an `Out` promises, and [`written_vec`] relies on: once it has
+//! What every function of this crate that takes an `Out` promises, and `written_vec` relies on: once it has
 //! answered `Ok(n)`, the first `n` bytes have been written. Code of users is given zeroed slices.
 
 use core::marker::PhantomData;
