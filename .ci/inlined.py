@@ -40,19 +40,31 @@ def main(binary):
         elif len(field) > 4 and field[2] in ("R_X86_64_GLOB_DAT", "R_X86_64_JUMP_SLOT"):
             table[int(field[0], 16)] = field[4]
     holder, holders, calls, wrong = "", set(), 0, set()
+    # What registers hold of that table: loops keep the address of a function they call there.
+    held = {}
     for line in lines("objdump", "-d", "-C", "--no-show-raw-insn", binary):
         if start := re.match(r"[0-9a-f]+ <(.*)>:$", line):
             holder = start[1] if HOLDERS.search(start[1]) else ""
             holders.update([holder] if holder else [])
+            held.clear()
             continue
-        if not holder or "call" not in line:
+        if not holder:
+            continue
+        if move := re.search(r"\t(\w+)\s.*?([^,\s]+),(%r\w+)(?:\s+# ([0-9a-f]+).*)?$", line):
+            instruction, source, register, address = move.groups()
+            if instruction == "mov":
+                held[register] = table.get(int(address, 16), "?") if address else held.get(source, "a pointer")
+            elif instruction not in ("cmp", "test"):
+                held.pop(register, None)
+        if "call" not in line:
             continue
         if direct := re.search(r"call\s+[0-9a-f]+ <(.*)>", line):
             target = direct[1]
         elif indirect := re.search(r"call\s+\*.*# ([0-9a-f]+)", line):
             target = table.get(int(indirect[1], 16), "?")
         else:
-            target = "a pointer"
+            register = re.search(r"call\s+\*(%r\w+)", line)
+            target = held.get(register[1], "a pointer") if register else "a pointer"
         calls += 1
         if not ALLOWED.search(target):
             wrong.add(f"{holder} calls {target}")

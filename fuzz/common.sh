@@ -12,7 +12,10 @@ case "${CFLAGS:-}" in
 esac
 
 host() { rustc +nightly -vV | sed -n 's/^host: //p'; }
-binary() { echo "target/$(host)/release/$1"; }
+binary() { echo "target/$(host)/release/$1"; } # NAME: what `cargo +nightly fuzz build NAME` leaves
+# Builds and runs all targets as one binary.
+build_every() { cargo +nightly fuzz build every; }
+run_target() { BLOSC_FUZZ_TARGET=$1 "$(binary every)" "${@:2}"; } # NAME ARGUMENT...
 
 # The process that c_differential compares with. Without libblosc2 that target says so and does nothing.
 oracle() {
@@ -22,13 +25,15 @@ oracle() {
   export BLOSC_ORACLE BLOSC_C_CRASHES="${BLOSC_C_CRASHES:-$PWD/artifacts/libblosc2}"
 }
 
-# fuzz_one NAME DICTIONARY SECONDS [OPTION...]: one run of a built target; the log goes to corpus/NAME.log.
+# fuzz_one NAME DICTIONARY SECONDS [OPTION...]: one run of a target; the log goes to corpus/NAME.log, new inputs
+# to corpus/NAME, or to the folder in $corpus.
 # The limit on time is the oracle's (CPU time, src/resources.rs); libFuzzer's counts seconds on the wall, during
 # which a machine may be stopped, and is only there to end a loop without end.
 fuzz_one() {
   local name=$1 dictionary=$2 seconds=$3
-  mkdir -p "corpus/$name" "seeds/$name" "regressions/$name" "artifacts/$name"
-  "$(binary "$name")" "corpus/$name" "seeds/$name" "regressions/$name" "-dict=dictionaries/$dictionary.dict" \
+  local grown=${corpus:-corpus/$name}
+  mkdir -p corpus "$grown" "seeds/$name" "regressions/$name" "artifacts/$name"
+  run_target "$name" "$grown" "seeds/$name" "regressions/$name" "-dict=dictionaries/$dictionary.dict" \
     "-artifact_prefix=artifacts/$name/" "-max_total_time=$seconds" -timeout=200 -rss_limit_mb=3000 \
     -print_final_stats=1 "${@:4}" >"corpus/$name.log" 2>&1
 }

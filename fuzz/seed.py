@@ -1,9 +1,9 @@
-"""Makes the seeds of the targets from a folder of interoperability vectors.
+"""Makes candidates for the seeds of the targets, from a folder of interoperability vectors and by hand.
 
-    python3 fuzz/seed.py VECTORS
+    python3 fuzz/seed.py VECTORS FOLDER         # FOLDER/TARGET/HASH
 
-Seeds are small valid and corrupted files by the reference writers; nothing from `compat/` is copied, as
-that folder has another licence. Running it again gives the same seeds.
+They are small valid and corrupted files by the reference writers, and streams of the kinds that those never write.
+Nothing from `compat/` is copied, as that folder has another licence. `minimise` picks the seeds out of them.
 """
 
 import hashlib
@@ -15,15 +15,14 @@ import sys
 vectors = pathlib.Path(sys.argv[1])
 here = pathlib.Path(__file__).parent
 records = json.loads((vectors / "manifest.json").read_text())
-MOST, LARGEST = 60, 1200
+out = pathlib.Path(sys.argv[2])
+LARGEST = 4000
 
 
-def keep(target, data, limit=MOST):
-    folder = here / "seeds" / target
+def keep(target, data):
+    folder = out / target
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / hashlib.sha256(data).hexdigest()[:12]
-    if path.exists() or len(list(folder.iterdir())) < limit:
-        path.write_bytes(data)
+    (folder / hashlib.sha256(data).hexdigest()[:12]).write_bytes(data)
 
 
 def size_prefix(n):
@@ -57,6 +56,18 @@ def streams(chunk):
                 at += 1
 
 
+def frame_chunks(frame):
+    """The chunks of a contiguous frame, one after the other as they are stored."""
+    at = struct.unpack_from(">I", frame, 0x0B)[0]
+    end = at + struct.unpack_from(">Q", frame, 0x27)[0]
+    while at + 16 <= min(end, len(frame)):
+        size = struct.unpack_from("<I", frame, at + 12)[0]
+        if size < 16:
+            return
+        yield frame[at : at + size]
+        at += size
+
+
 NAMES = {0: "blosclz_decode", 1: "lz4_decode", 2: "snappy_decode", 3: "zlib_decode", 4: "zstd_decode", 6: "ndlz_decode"}
 for record in sorted(records, key=lambda r: r["file"]):
     path = vectors / record["file"]
@@ -66,9 +77,10 @@ for record in sorted(records, key=lambda r: r["file"]):
     data = path.read_bytes()
     if kind in ("chunk", "chunk-vl", "blosc1", "malformed-chunk", "chunk-lazy"):
         if len(data) <= LARGEST:
-            keep("chunk_parse", data, 150)
-            keep("chunk_decode", data, 150)
-            keep("chunk_getitem", struct.pack("<II", 40, 300) + data, 80)
+            keep("chunk_parse", data)
+            keep("chunk_decode", data)
+            keep("chunk_getitem", struct.pack("<II", 40, 300) + data)
+            keep("c_differential", b"\0" + data)
     if kind in ("chunk", "blosc1"):
         try:
             for codec, size, stream in streams(data):
@@ -77,11 +89,60 @@ for record in sorted(records, key=lambda r: r["file"]):
                     keep(NAMES[codec], prefix + stream)
         except struct.error:
             pass
-    if kind in ("frame", "malformed-frame") and len(data) <= 2000:
-        keep("frame_open", data, 80)
-        keep("cut_anywhere", bytes([1 + len(data) % 40, len(data) % 90]) + data, 20)
-    if kind in ("b2nd", "malformed-b2nd") and len(data) <= 2000:
-        keep("b2nd_open", data, 80)
+    if kind in ("frame", "malformed-frame") and len(data) <= LARGEST:
+        keep("frame_open", data)
+        keep("cut_anywhere", bytes([1 + len(data) % 40, len(data) % 90]) + data)
+    if kind in ("b2nd", "malformed-b2nd") and len(data) <= LARGEST:
+        keep("b2nd_open", data)
+        try:
+            for chunk in frame_chunks(data):
+                for codec, size, stream in streams(chunk):
+                    prefix = size_prefix(size)
+                    if prefix and codec == 6 and len(stream) <= LARGEST:
+                        keep("ndlz_decode", prefix + stream)
+        except struct.error:
+            pass
+
+
+def snappy(*parts):
+    """A Snappy stream of literals (bytes) and copies (distance, length, bytes of the distance: 1, 2 or 4)."""
+    body, total = b"", 0
+    for part in parts:
+        if isinstance(part, bytes):
+            n = len(part) - 1
+            extra = (n.bit_length() + 7) // 8 if n >= 60 else 0
+            body += bytes([(59 + extra if extra else n) << 2]) + (n.to_bytes(extra, "little") if extra else b"") + part
+            total += len(part)
+        else:
+            distance, length, width = part
+            if width == 1:
+                body += bytes([(distance >> 8) << 5 | (length - 4) << 2 | 1, distance & 255])
+            else:
+                body += bytes([(length - 1) << 2 | {2: 2, 4: 3}[width]]) + distance.to_bytes(width, "little")
+            total += length
+    size = b""
+    while total > 127:
+        size += bytes([total & 127 | 128])
+        total >>= 7
+    return size + bytes([total]) + body
+
+
+# No writer of the vectors has Snappy: these are made here, of the size that the first two bytes say.
+text = bytes(range(97, 123)) * 40
+for size, stream in (
+    (4, snappy(b"abcd")),
+    (64, snappy(text[:60], (26, 4, 1))),
+    (128, snappy(text[:61], (26, 64, 2), b"xyz")),
+    (512, snappy(text[:300], (260, 64, 4), (1, 64, 2), (3, 64, 2), (7, 11, 1), (2, 9, 1))),
+    (256, snappy(b"a", (1, 64, 2), (1, 64, 2), (1, 64, 2), (1, 63, 4))),
+    (1024, snappy(text[:1024])),
+    (1024, snappy(text[:500] * 2 + b"0123456789" * 2, (1010, 4, 2))),
+    (64, snappy(text[:30], (31, 34, 2))),
+    (64, snappy(text[:30], (0, 34, 2))),
+    (0, snappy()),
+    (16, snappy(b"abcd", (4, 12, 4))[:-1]),
+):
+    keep("snappy_decode", size_prefix(size) + stream)
 # Targets that read their input as choices.
 for name in ("chunk_roundtrip", "chunk_mutated", "codec_roundtrip", "kernel_twins", "filters_pipeline",
              "frame_edit_sequence", "frame_mutated", "sframe_mutated", "b2nd_slice", "b2nd_resize",
@@ -91,7 +152,7 @@ for name in ("chunk_roundtrip", "chunk_mutated", "codec_roundtrip", "kernel_twin
         keep(name, bytes([i * 17 & 255, 5 * i & 255, i, 3]) + pattern)
 for name, folder in ("bloscpack_open", vectors / "containers"),:
     for path in sorted(folder.rglob("*.blp")):
-        if path.stat().st_size <= 2000 and "__" not in path.name:
+        if path.stat().st_size <= LARGEST and "__" not in path.name:
             keep(name, path.read_bytes())
 
 
@@ -113,8 +174,36 @@ for name, folder, glob in (
 ):
     for path in sorted((vectors / folder).glob(glob)):
         data = directory(path) if path.is_dir() else None
-        if data and len(data) <= 3000:
-            keep(name, data, 40)
+        if data and len(data) <= LARGEST:
+            keep(name, data)
+# MessagePack: the metalayers of the vectors, and one value of each marker.
+for record in records:
+    for content in [*(record.get("metalayers") or {}).values(), *(record.get("vlmetalayers") or {}).values()]:
+        if isinstance(content, str) and len(content) <= 2 * LARGEST:
+            keep("msgpack", bytes.fromhex(content))
+for content in (
+    "00 7f e0 ff c0 c2 c3 cc80 cd0100 ce00010000 cfffffffffffffffff d080 d18000 d280000000 d38000000000000000",
+    "ca3f800000 ca7fc00000 cb3ff199999999999a cb7ff0000000000000 cbfff0000000000000 cb8000000000000000",
+    "a0 a3616263 d90161 da000161 db0000000161 a2c3a9 a1ff d901ff c400 c40161 c5000161 c60000000161 c402ff00",
+    "d40161 d5016162 d60161626364 d7016162636465666768 d80130313233343536373839616263646566 c7010561 c800010561",
+    "c90000000105ff 90 91c0 dc000100 dd0000000100 80 81a16101 de0001a16101 df00000001a16101 8201c0a16102 81c40161c0",
+    "82a16101a16102 8191c001 9190 919191c0 c1 92 dc c7 81 a1 cb d8 dfffffffff ddffffffff dbffffffff c6ffffffff",
+):
+    for one in content.split():
+        keep("msgpack", bytes.fromhex(one))
+keep("msgpack", b"\x91" * 70 + b"\xc0")
+for text in (
+    '{"a": NaN, "b": [-Infinity, Infinity], "c": "h\\u00e9\\ud83d\\ude00", "d": 1.50e-7, "e": {}, "f": null}',
+    '"\\" \\\\ \\/ \\b\\f\\n\\r\\t"', "[1, -0, 0.5, 1e5, 1E+5, true, false, [], [[]]]", '{"a": 1, "a": 2}', "[1,]", "01", "1.",
+    '"\\ud83d"', '"\\udc00\\ud800"', '"\\x"', '"\x01"', '{"a" 1}', "nul", "[", '"open', "1 2", '"\xff"', "- 1", "-", "+1", "1e",
+    "{'a': None, 'b': (1, 2), 'c': True, \"d\": 'it\\'s', 'e': ('x',), 'f': ()}", "{'shape': (20,), 'dflt': False}",
+    "shape: (40,)\nnbytes: 160\n", "a:\n  b:\n    - 1\n    - c: 2\n      d: 3\n    -\n      - x\ne: [1, {f: g}, 'it''s', \"q\\n\"]\n",
+    "# comment\n---\na: 'x' # more\nb: \"y\"\nc: ~\nd: yes\n...\n", "- - 1\n  - 2\n- {a: 1, b: [2]}\n- (30, 20)\n- ()\n",
+    "a: &x 1\nb: *x\n", "a: !!str 1\n", "a: |\n  x\n", "a:\tb\n", "a: 1\n b: 2\n", "? a\n: b\n", "a: 1\na: 2\n", "<<: {a: 1}\n",
+    "a: [1, 2\n", "a: {b: 1\n", "a: 'x\n", "--- 1\n--- 2\n", "", "\n", "a", "a:", "a: b: c\n", "  a: 1\nb: 2\n", "'a b': 1\n\"c\": 2\n",
+    "float32", "a: -.inf\nb: .nan\nc: 0x1F\nd: 1_000\n",
+):
+    keep("text_value", text.encode("latin-1"))
 for text in (
     "|u1", "<i4", ">f8", "float32", "<M8[25s]", "<U3", "|S5", "|V7", "('<i4', (2, 3))",
     "[('a', '<i4'), ('b', '<f8', (2,))]", "[('a', '<i4'), ('', '|V4'), (('t', 'n'), [('x', '>c16')])]",

@@ -29,12 +29,12 @@ fn chunks(c: &mut Criterion) {
                         threads: 1,
                         blocksize: None,
                     };
-                    let len = data.bytes.len();
+                    let (len, middle) = (data.bytes.len(), data.bytes.len() / data.typesize / 2);
                     let Ok(chunk) = ours::compress(&spec, &data.bytes) else { continue };
                     let work = match stage {
                         "compress" => engine.compressor(&spec, len),
                         "decompress" => engine.decompressor(&spec, chunk),
-                        _ => engine.getitem(&spec, chunk, len / data.typesize / 2, 1),
+                        _ => engine.getitem(&spec, chunk, middle..middle + 1),
                     };
                     let Ok(mut work) = work else { continue };
                     let bytes = if stage == "getitem" { data.typesize } else { len };

@@ -106,7 +106,7 @@ fn malformed_files_are_one_line_and_status_2() {
         file("empty", ""),
         file("text", "hello\n"),
         file("json", "{}\n"),
-        file("new", &MACHINE.replace("\"schema\":1", "\"schema\":2")),
+        file("new", &MACHINE.replace("\"schema\":1", "\"schema\":3")),
         binary.to_str().unwrap().to_string(),
         torn,
         folder.join("missing").to_str().unwrap().to_string(),
@@ -117,8 +117,10 @@ fn malformed_files_are_one_line_and_status_2() {
         }
         refused(&["diff", &good, bad], bad);
         refused(&["diff", bad, &good], bad);
+        refused(&["join", &good, bad, "--out", "/no/such/folder/whole"], bad);
     }
     refused(&["diff", &good, &other], "no case in common");
+    refused(&["join", &good, &good, "--out", "/no/such/folder/whole"], "interrupted");
     for command in ["cmp", "rank", "md"] {
         refused(&[command, &good, "--filter", "nosuchword"], "nosuchword");
         refused(&[command, &empty_run], "no row");

@@ -23,10 +23,10 @@ fn python_blosc2_is_timed_by_itself_and_verified_by_us() {
         engines: vec![Rc::new(engine)],
         ..Choice::default()
     };
-    let setting = Setting { arch: pulp::Arch::new(), timing: true, loaded: false };
+    let setting = Setting { arch: pulp::Arch::new(), timing: true };
     let rows: Vec<_> = chunks::jobs(&choice)
         .into_iter()
-        .flat_map(|job| (job.run)(&setting, &Plan::QUICK, &|| false))
+        .flat_map(|mut job| (job.run)(&setting, &Plan::QUICK, &|| false))
         .collect();
     let theirs: Vec<_> = rows.iter().filter(|r| r.engine.starts_with("python-blosc2")).collect();
     assert_eq!(theirs.len(), 2 * 2 * 2);

@@ -18,11 +18,11 @@ fn run(corrupt: bool) -> Vec<Row> {
         corrupt,
         ..Choice::default()
     };
-    let setting = Setting { arch: pulp::Arch::new(), timing: true, loaded: false };
+    let setting = Setting { arch: pulp::Arch::new(), timing: true };
     let mut jobs = kernels::jobs("kernels", &choice);
     jobs.extend(kernels::jobs("split", &choice));
     jobs.extend(chunks::jobs(&choice));
-    jobs.into_iter().flat_map(|job| (job.run)(&setting, &Plan::QUICK, &|| false)).collect()
+    jobs.into_iter().flat_map(|mut job| (job.run)(&setting, &Plan::QUICK, &|| false)).collect()
 }
 
 #[test]

@@ -272,25 +272,31 @@ impl Pool {
         around: Surroundings<'_>,
         mut run: impl FnMut(&mut Decoder<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let mut context = self.decode.take().unwrap_or_else(DecodeContext::empty);
-        if chunk.header().has_streams() {
-            context.prepare(chunk.header().codec);
+        let codec = chunk.header().codec;
+        // Contexts are large: they are not moved about for codecs that need none.
+        let needed = chunk.header().has_streams() && DecodeContext::serves(codec);
+        let kept = if needed { self.decode.take() } else { None };
+        let mut context = kept.unwrap_or_else(DecodeContext::empty);
+        if needed {
+            context.prepare(codec);
         }
         let mut decoder = Decoder::with_context(self.level, &mut self.work, context).surroundings(around);
         let mut result = run(&mut decoder);
         let mut context = decoder.into_context();
         // How much scratch a chunk needs is found out only where the last one's is not enough.
         if let Err(Error::WorkTooSmall { .. }) = result {
-            let needed = Decoder::work_len(chunk);
-            if self.work.len() < needed {
-                self.work.resize(needed, 0);
+            let len = Decoder::work_len(chunk);
+            if self.work.len() < len {
+                self.work.resize(len, 0);
                 let mut decoder =
                     Decoder::with_context(self.level, &mut self.work, context).surroundings(around);
                 result = run(&mut decoder);
                 context = decoder.into_context();
             }
         }
-        self.decode = Some(context);
+        if needed {
+            self.decode = Some(context);
+        }
         result
     }
 }

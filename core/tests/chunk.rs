@@ -1,6 +1,8 @@
 //! Chunks byte by byte: the worked examples of the format document, and small properties of the API.
 
-use blosc_core::{Chunk, Codec, Decoder, Error, Field, Level, Limits, Params, Pool, Special, chunk::special};
+use blosc_core::{
+    Chunk, Codec, Decoder, Error, Field, Level, Limits, Params, Pool, Special, Surroundings, chunk::special,
+};
 
 fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text.chars().filter_map(|c| c.to_digit(16)).map(|d| d as u8).collect();
@@ -163,20 +165,6 @@ fn round_trips_whatever_the_threads_and_levels() {
 }
 
 #[test]
-fn bad_parameters_say_what_is_allowed() {
-    let data = [1; 100];
-    let refused = |params: Params| blosc_core::compress(&params, &data).unwrap_err().to_string();
-    assert!(refused(Params::new(0)).contains("typesize = 0 is not allowed: 1 to"));
-    assert!(refused(Params::new(4).level(12)).contains("level = 12"));
-    assert!(refused(Params::new(4).blocksize(Some(101))).contains("at most the size of the chunk"));
-    assert!(refused(Params::new(4).codec(Codec::Snappy)).contains("only be read"));
-    assert!(refused(Params::new(4).codec(Codec::Zstd).level(0).dictionary(true)).contains("level 1 or more"));
-    assert!(
-        refused(Params::new(4).slot(0, blosc_core::Filter::Other(99), 0)).contains("filter 99 in slot 0")
-    );
-}
-
-#[test]
 fn vl_blocks_round_trip() {
     let (long, text) = (vec![b'a'; 83], sample(5000));
     let blocks: Vec<&[u8]> = vec![b"hello world", &long, b"x", &text];
@@ -198,6 +186,10 @@ fn vl_blocks_round_trip() {
     }
     let empty = Pool::new(1).compress_vl(&Params::new(1), Default::default(), &[b"a", b""]);
     assert!(empty.unwrap_err().to_string().contains("at least one byte"));
+    // Nor does a reader take blocks that add up to nothing.
+    let mut some = Pool::new(1).compress_vl(&Params::new(1), Default::default(), &[b"a"]).unwrap();
+    some[4..8].fill(0);
+    assert!(Chunk::parse(&some).is_err());
 }
 
 #[test]
@@ -227,6 +219,66 @@ fn dictionaries_are_made_and_used() {
                 assert_eq!(decode(&bytes), text, "{codec}");
             }
             _ => assert!(blosc_core::compress(&params, &text).is_err()),
+        }
+    }
+}
+
+#[test]
+fn dictionaries_serve_variable_length_blocks() {
+    let lines: Vec<Vec<u8>> = (0..300u32)
+        .map(|i| format!("record {i}: value={}, colour=pale blue; ", i * 7 % 13).repeat(1 + i as usize % 4))
+        .map(String::into_bytes)
+        .collect();
+    let blocks: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
+    for codec in codecs().into_iter().filter(|c| matches!(c, Codec::Lz4 | Codec::Lz4Hc | Codec::Zstd)) {
+        let plain = Params::new(1).codec(codec).no_filter();
+        let [without, with] = [plain, plain.dictionary(true)]
+            .map(|p| Pool::new(1).compress_vl(&p, Default::default(), &blocks).unwrap());
+        let chunk = Chunk::parse(&with).unwrap();
+        assert!(chunk.header().is_vl() && chunk.header().has_dictionary(), "{codec}");
+        assert!(with.len() < without.len(), "{codec}: {} of {}", with.len(), without.len());
+        assert_eq!(decode(&with), blocks.concat(), "{codec}");
+        for (index, block) in blocks.iter().enumerate() {
+            let mut out = vec![0; block.len()];
+            let n = Pool::new(1).decode_block(&chunk, Default::default(), index, &mut out);
+            assert!(n == Ok(block.len()) && out == *block, "{codec}, block {index}");
+        }
+    }
+}
+
+/// A chunk that is part of a large output is written past the caches: the same bytes, wherever the output begins.
+#[test]
+#[cfg(feature = "formats")]
+fn parts_of_large_outputs_are_the_same_bytes() {
+    let mut pool = Pool::new(1);
+    for typesize in [1u32, 2, 3, 4, 6, 8, 12, 16, 17, 24] {
+        let t = typesize as usize;
+        // Blocks of 64 items, of a power of two, and a remainder of an item and a bit.
+        let data: Vec<u8> = (0..4200 * t + t / 2).map(|i| ((i / t / 5) >> (i % t * 3 % 13)) as u8).collect();
+        for params in
+            [Params::new(typesize), Params::new(typesize).shuffle(), Params::new(typesize).bitshuffle()]
+        {
+            for block in [64 * typesize, 1024 * typesize, 4200 * typesize] {
+                let chunk =
+                    pool.compress(&params.codec(Codec::BloscLz).blocksize(Some(block)), &data).unwrap();
+                let chunk = Chunk::parse(&chunk).unwrap();
+                let around = Surroundings { whole: 1 << 31, ..Surroundings::default() };
+                for level in Level::available() {
+                    for start in [0, 1, 7, 32, 63] {
+                        let mut work = vec![0xA5; Decoder::work_len(&chunk)];
+                        let mut out = vec![0x5A; start + data.len() + 64];
+                        let here = &mut out[start..start + data.len()];
+                        let n = Decoder::new(level, &mut work).surroundings(around).decode(&chunk, here);
+                        assert_eq!(n, Ok(data.len()));
+                        let context = format!("{level:?} {params:?} {block} {start}");
+                        assert!(out[start..start + data.len()] == data, "{context}");
+                        assert!(
+                            out[..start].iter().chain(&out[start + data.len()..]).all(|b| *b == 0x5A),
+                            "{context}"
+                        );
+                    }
+                }
+            }
         }
     }
 }

@@ -190,6 +190,30 @@ fn split_and_join_equal_scalar() {
     }
 }
 
+/// Streamed stores want aligned places: every way to lie beside them, for runs of about one block of any level. One
+/// block of 64 items off a line of the cache once never ended at AVX-512.
+#[test]
+fn streaming_ends_wherever_the_destination_lies() {
+    let src: Vec<u8> = (0..16 * 200).map(|i| (i * 7 % 251) as u8).collect();
+    for width in [2, 4, 8, 16] {
+        for n in [16, 31, 32, 33, 63, 64, 65, 66, 79, 80, 127, 128, 129, 191, 192, 193] {
+            let (src, mut planes) = (&src[..n * width], vec![0; n * width]);
+            split(Level::SCALAR, width, src, &mut planes[..], n).unwrap();
+            for level in Level::available() {
+                for skew in 0..64 {
+                    let mut out = vec![GUARD; src.len() + 128];
+                    let pitched = Planes::Pitched { bytes: &planes, pitch: n };
+                    join(level, width, pitched, &mut out[skew..][..src.len()], Stores::Streaming).unwrap();
+                    let (before, rest) = out.split_at(skew);
+                    let (items, after) = rest.split_at(src.len());
+                    assert!(items == src, "{level:?} {n} items of {width} at {skew}");
+                    assert!(before.iter().chain(after).all(|b| *b == GUARD));
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn wrong_lengths_are_errors() {
     let mut out = [0u8; 12];

@@ -90,6 +90,38 @@ fn room(n: usize) -> usize {
     n + n / 16 + 64
 }
 
+/// The C library refuses blocks in which a match begins within the last 12 bytes, or that do not end with five
+/// literals.
+fn keeps_the_rules_of_the_end(lz: &[u8], len: usize) {
+    let (mut at, mut written, mut last) = (0, 0, None);
+    let length = |at: &mut usize, half: u8| {
+        let mut n = usize::from(half);
+        let mut more = half == 15;
+        while more {
+            n += usize::from(lz[*at]);
+            more = lz[*at] == 255;
+            *at += 1;
+        }
+        n
+    };
+    loop {
+        let token = lz[at];
+        at += 1;
+        let literals = length(&mut at, token >> 4);
+        (at, written) = (at + literals, written + literals);
+        if at == lz.len() {
+            assert!(
+                written == len && last.is_none_or(|start| start + 12 <= len && literals >= 5),
+                "{last:?} of {len}"
+            );
+            return;
+        }
+        last = Some(written);
+        at += 2;
+        written += 4 + length(&mut at, token & 15);
+    }
+}
+
 #[test]
 fn round_trips_at_every_level_and_length() {
     let lengths = (0..400).chain((400..3000).step_by(97)).chain([16384, 65536, 70000, 150_001]);
@@ -99,7 +131,9 @@ fn round_trips_at_every_level_and_length() {
         for (name, encode, decode) in &engines {
             let mut dst = vec![0; room(len)];
             let Some(n) = encode(&src, &mut dst) else {
-                assert!(name.starts_with("blosclz") && len < 16, "{name} gave up on {len} bytes");
+                // Streams of 4 KiB and more are asked whether they shrink to a half, or to two thirds.
+                let lazy = len >= 4096 && (name == "blosclz 1" || name == "blosclz 2");
+                assert!(name.starts_with("blosclz") && len < 16 || lazy, "{name} gave up on {len} bytes");
                 continue;
             };
             // The destination may be exactly as long as the stream, and not shorter.
@@ -108,6 +142,9 @@ fn round_trips_at_every_level_and_length() {
             assert_eq!(exact, &dst[..n], "{name}, {len}: output depends on the room");
             let mut tight = vec![0; n - 1];
             assert_eq!(encode(&src, &mut tight), None, "{name}, {len}");
+            if name.starts_with("lz4") {
+                keeps_the_rules_of_the_end(&exact, len);
+            }
             // Nothing beyond the destination is touched.
             let mut back = vec![0x5a; len + 64];
             decode(&exact, &mut back[32..32 + len]).unwrap_or_else(|e| panic!("{name}, {len}: {e:?}"));
@@ -116,6 +153,27 @@ fn round_trips_at_every_level_and_length() {
             assert!(decode(&exact, &mut vec![0; len + 1]).is_err(), "{name}, {len}: one byte more");
             if len > 0 {
                 assert!(decode(&exact, &mut vec![0; len - 1]).is_err(), "{name}, {len}: one byte less");
+            }
+        }
+    }
+}
+
+/// Noise with runs in one place: whoever finds them, every higher level does as well, and nobody loses bytes by trying.
+#[test]
+fn no_level_gives_up_what_a_lower_one_encodes() {
+    let mut rng = Rng(5);
+    for len in [5_000, 65_536, 200_000] {
+        for (start, part) in [(0, 8), (0, 3), (40, 5), (50, 2), (75, 7), (75, 4), (88, 16), (88, 9), (97, 33)]
+        {
+            let mut src: Vec<u8> = (0..len).map(|_| rng.next() as u8).collect();
+            let at = len * start / 100;
+            src[at..(at + len / part).min(len)].fill(7);
+            let mut least = 0;
+            for level in 1..=9 {
+                let mut work = vec![0; blosclz::work_len(level, len)];
+                let n = blosclz::encode(&src, &mut vec![0; len - 1], level, &mut work);
+                assert!(n.is_some() || least == 0, "{len}, {start} %, 1/{part}: level {level} gave up");
+                least = n.unwrap_or(0);
             }
         }
     }
@@ -329,7 +387,8 @@ fn output_is_the_same_everywhere() {
         let src = mixed(len as u64 + 21, len);
         for (_, encode, _) in engines() {
             let mut dst = vec![0; room(len)];
-            let n = encode(&src, &mut dst).unwrap();
+            // Some are given up: see above.
+            let n = encode(&src, &mut dst).unwrap_or(0);
             for &byte in &dst[..n] {
                 hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
             }
@@ -338,4 +397,4 @@ fn output_is_the_same_everywhere() {
     assert_eq!(hash, GOLDEN, "{hash:#018x}");
 }
 
-const GOLDEN: u64 = 0xc915_2b52_e5a2_c7f4;
+const GOLDEN: u64 = 0x76a9_b35f_39da_e4ff;

@@ -168,40 +168,113 @@ fn scratch_too_small_for_the_codec_is_an_error_not_a_stored_chunk() {
 fn parameters_that_are_not_allowed_say_what_is() {
     let base = Params::new(4).codec(Codec::Lz4);
     let data = [7; 1000];
-    let refused = |params: Params, about: &str| {
-        let error = Pool::new(1).compress(&params, &data).expect_err(about);
-        let text = error.to_string();
-        assert!(text.len() > 20, "{about}: {text}");
-        let mut work = [0; 0];
-        assert!(Encoder::new(Level::SCALAR, &params, data.len(), &mut work).is_err(), "{about}");
+    let refused = |params: Params, text: &str| {
+        let error = Pool::new(1).compress(&params, &data).expect_err(text);
+        assert_eq!(error.to_string(), text);
+        assert!(
+            Encoder::new(Level::SCALAR, &params, data.len(), &mut []).is_err_and(|e| e == error),
+            "{text}"
+        );
     };
-    refused(Params::new(0), "typesize 0");
-    refused(Params::new(536_866_817), "typesize above the limit");
-    refused(base.level(10), "level 10");
-    refused(base.level(12), "level 12");
-    refused(base.blocksize(Some(0)), "block size 0");
-    refused(base.blocksize(Some(u32::MAX)), "block size above the limit");
-    refused(base.codec(Codec::Snappy), "a codec that is only read");
-    refused(base.codec(Codec::Other(7)), "a codec id below 32");
-    refused(base.slot(0, Filter::Other(7), 0), "filter 7");
-    refused(base.slot(0, Filter::Other(77), 0), "filter 77");
-    refused(base.slot(0, Filter::TruncPrec, 0), "trunc_prec keeping nothing");
-    refused(base.slot(0, Filter::TruncPrec, 24), "trunc_prec keeping more than there is");
-    refused(Params::new(2).slot(0, Filter::TruncPrec, 5), "trunc_prec of 16-bit items");
-    refused(base.slot(0, Filter::IntTrunc, 0), "int_trunc keeping nothing");
-    refused(Params::new(3).slot(0, Filter::IntTrunc, 5), "int_trunc of 24-bit items");
-    refused(base.slot(0, Filter::ByteDeltaV1, 4), "the defective bytedelta");
-    refused(base.slot(0, Filter::NdCell, 0), "ndcell of side 0");
-    refused(base.slot(0, Filter::NdMean, 200), "ndmean of a negative side");
-    refused(base.dictionary(true).level(0), "a dictionary for stored data");
-    refused(base.dictionary(true).codec(Codec::BloscLz), "a dictionary for blosclz");
-    refused(base.blosc1(true).slot(0, Filter::Delta, 0), "delta for Blosc1");
-    refused(base.blosc1(true).bitshuffle().slot(0, Filter::Shuffle, 0), "two filters for Blosc1");
-    refused(Params::new(256).blosc1(true), "a wide item for Blosc1");
-    // What only shows with the data: a block larger than the chunk, filters that need an array around.
-    let run = |params: Params| Pool::new(1).compress(&params, &data);
-    assert!(run(base.blocksize(Some(1004))).is_err_and(|e| e.to_string().contains("blocksize")));
+    let typesize = "is not allowed: 1 to 536866816 bytes";
+    refused(Params::new(0), &format!("typesize = 0 {typesize}"));
+    refused(Params::new(536_866_817), &format!("typesize = 536866817 {typesize}"));
+    refused(base.level(10), "level = 10 is not allowed: 0 (store) to 9 (smallest)");
+    refused(base.level(12), "level = 12 is not allowed: 0 (store) to 9 (smallest)");
+    refused(base.blocksize(Some(0)), "blocksize = 0 is not allowed: 1 to 536866816 bytes");
+    refused(base.blocksize(Some(u32::MAX)), "blocksize = 4294967295 is not allowed: 1 to 536866816 bytes");
+    let read_only = "is not allowed: one that can be written; this one can only be read";
+    refused(base.codec(Codec::Snappy), &format!("codec = 3 {read_only}"));
+    refused(base.codec(Codec::Other(7)), &format!("codec = 7 {read_only}"));
+    refused(base.codec(Codec::Other(31)), &format!("codec = 31 {read_only}"));
+    refused(base.codec(Codec::Ndlz), "codec meta = 0 is not allowed: 4 or 8 for ndlz");
+    let unknown = "is not built in and no plugin was supplied for it";
+    refused(base.slot(0, Filter::Other(7), 0), &format!("filter 7 in slot 0 {unknown}"));
+    refused(base.slot(3, Filter::Other(77), 0), &format!("filter 77 in slot 3 {unknown}"));
+    refused(
+        base.slot(0, Filter::ByteDeltaV1, 4),
+        "filter 34 with meta 4: the defective first edition is never written; use 35",
+    );
+    refused(base.slot(0, Filter::NdCell, 0), "filter 32 with meta 0: the cell side must be 1 or more");
+    refused(
+        base.slot(0, Filter::NdMean, 200),
+        "filter 33 with meta 200: the cell side must be 1 to 127 and the typesize 4 or 8",
+    );
+    for params in [
+        base.slot(0, Filter::TruncPrec, 0),
+        base.slot(0, Filter::TruncPrec, 24),
+        Params::new(2).slot(0, Filter::TruncPrec, 5),
+        base.slot(0, Filter::IntTrunc, 0),
+        Params::new(3).slot(0, Filter::IntTrunc, 5),
+    ] {
+        let error = Pool::new(1).compress(&params, &data).expect_err("lossy filter");
+        assert!(matches!(error, Error::FilterParam { reason, .. } if reason.len() > 15), "{error}");
+    }
+    let dictionary =
+        "dictionary = 1 is not allowed: codecs lz4, lz4hc and zstd, level 1 or more, not for Blosc1";
+    refused(base.dictionary(true).level(0), dictionary);
+    refused(base.dictionary(true).blosc1(true), dictionary);
+    for codec in [Codec::BloscLz, Codec::Zlib, Codec::Ndlz, Codec::Other(200)] {
+        refused(base.dictionary(true).codec(codec), dictionary);
+    }
+    let one_filter = "is not allowed: shuffle or bitshuffle with meta 0, or none, for Blosc1";
+    refused(base.blosc1(true).slot(0, Filter::Delta, 0), &format!("filters = 3 {one_filter}"));
+    refused(base.blosc1(true).bitshuffle().slot(0, Filter::Shuffle, 0), &format!("filters = 1 {one_filter}"));
+    refused(Params::new(256).blosc1(true), "typesize = 256 is not allowed: 1 to 255 bytes for Blosc1");
+    refused(
+        base.blosc1(true).codec(Codec::Other(200)),
+        "codec = 200 is not allowed: blosclz, lz4, lz4hc, zlib or zstd for Blosc1",
+    );
+    // There is no seventh slot, and nobody is told that there is.
+    assert_eq!(base.slot(6, Filter::Delta, 0), base);
+    // What only shows with the data: a block larger than the chunk, filters and codecs that need something around.
+    let run = |params: Params| Pool::new(1).compress(&params, &data).map_err(|e| e.to_string());
+    assert_eq!(
+        run(base.blocksize(Some(1004))).as_ref().map_err(String::as_str),
+        Err("blocksize = 1004 is not allowed: at most the size of the chunk")
+    );
     assert!(run(base.slot(0, Filter::NdCell, 2)).is_err(), "no block shape");
-    assert_eq!(run(base.codec(Codec::Other(34))), Err(Error::CodecNotBuiltIn(Codec::Other(34))));
-    assert_eq!(run(base.codec(Codec::Other(200))), Err(Error::CodecNotBuiltIn(Codec::Other(200))));
+    for (id, name) in
+        [(34, "zfp, fixed precision"), (99, "unknown"), (160, "user codec"), (255, "user codec")]
+    {
+        assert_eq!(run(base.codec(Codec::Other(id))), Err(format!("codec {id} ({name}) is not built in")));
+    }
+}
+
+#[test]
+fn dictionaries_and_variable_length_blocks_that_are_not_allowed_say_what_is() {
+    let text = |result: Result<usize, Error>| result.expect_err("not allowed").to_string();
+    let mut dst = vec![0; 70_000];
+    let mut work = vec![0; 200_000];
+    let data = [3; 2000];
+    let long = vec![5; 32_769];
+    let lz4 = Params::new(1).codec(Codec::Lz4);
+    let mut with = |params: Params, dictionary: &[u8]| {
+        let made = Encoder::with_dictionary(Level::SCALAR, &params, data.len(), dictionary, &mut work);
+        text(made.and_then(|mut e| e.encode(&data, &mut dst)))
+    };
+    let allowed = "is not allowed: codecs lz4, lz4hc and zstd, level 1 or more, not for Blosc1";
+    assert_eq!(with(lz4, &long), "dictionary = 32769 is not allowed: at most 32768 bytes");
+    assert_eq!(with(lz4.level(0), &long[..9]), format!("dictionary = 9 {allowed}"));
+    assert_eq!(with(lz4.codec(Codec::BloscLz), &long[..9]), format!("dictionary = 9 {allowed}"));
+    assert_eq!(with(lz4.blosc1(true), &long[..9]), format!("dictionary = 9 {allowed}"));
+
+    let mut vl = |params: Params, blocks: &[&[u8]]| {
+        let made = Encoder::for_blocks(Level::SCALAR, &params, 100, &[], &mut work);
+        text(made.and_then(|mut e| e.encode_vl(blocks, &mut dst)))
+    };
+    let sizes = "block length = 0 is not allowed: at least one block, of at least one byte each";
+    assert_eq!(vl(lz4, &[]), sizes);
+    assert_eq!(vl(lz4, &[b"a", b""]), sizes);
+    assert_eq!(
+        vl(lz4.blosc1(true), &[b"a"]),
+        "blosc1 = 1 is not allowed: off: Blosc1 has no variable-length blocks"
+    );
+    if cfg!(feature = "zstd-c") {
+        assert_eq!(
+            vl(lz4.codec(Codec::Zstd), &[&long]),
+            "block length = 32769 is not allowed: no more than the encoder was made for"
+        );
+    }
+    assert!(Encoder::for_blocks(Level::SCALAR, &lz4.level(12), 100, &[], &mut work).is_err());
 }

@@ -2,7 +2,7 @@
 #![cfg(feature = "zstd-c")]
 
 use blosc_core::codec::context::{DecodeContext, EncodeContext};
-use blosc_core::codec::{zlib_host, zstd_c};
+use blosc_core::codec::{CodecErrorKind, zlib_host, zstd, zstd_c};
 use blosc_core::{Codec, Out};
 
 /// Somewhat compressible bytes, the same everywhere.
@@ -99,4 +99,21 @@ fn dictionaries_are_trained_and_used() {
     }
     assert_eq!(zstd_c::train_dictionary(&[0; 10], &[1; 10], 1000), None);
     assert_eq!(zstd_c::train_dictionary(&[0; 10], &[100], 1000), None);
+}
+
+/// What both should refuse (RFC 8878, section 4.2.2): 470 literals of one bit in four streams, the first of which has
+/// 115 bits for its 118. C zstd takes it. Found by fuzzing.
+#[test]
+fn our_own_zstd_refuses_huffman_streams_that_do_not_end_exactly() {
+    let hex = "28b52ffd60e000750200661d1180100f000f000f009f7f0d63aa52b0621299a009244708fafb5c3ffc0eb27a5b7f46a8ce7752a2\
+               fb196d3642c11ad0a744c59f28718f7fb0293bd4fcdb9c52939d3fe41d0100d69edb9a02";
+    let src: Vec<u8> =
+        (0..hex.len() / 2).map(|k| u8::from_str_radix(&hex[2 * k..2 * k + 2], 16).unwrap()).collect();
+    let mut out = [0; 480];
+    let mut dec = DecodeContext::for_codec(Codec::Zstd);
+    let host = zstd_c::decode(&mut dec, &src, Out::from(&mut out[..]), &[]);
+    eprintln!("C zstd: {host:?}");
+    let mut work = vec![0; zstd::decode_work_len(out.len())];
+    let own = zstd::decode(&src, Out::from(&mut out[..]), &[], &mut work);
+    assert_eq!(own, Err(CodecErrorKind::Corrupt.at(7)));
 }

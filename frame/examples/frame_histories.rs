@@ -5,105 +5,53 @@
 //!                                         hashes, metalayers and vlmetalayers in hex
 //! frame_histories crash DIR COUNT [SEED]  as above, but each frame is what a power failure left of a
 //!                                         commit; DIR/N.json is the state before or after
-//! frame_histories dump PATH               prints that JSON for a frame written by anyone
+//! frame_histories dump PATH...            prints that JSON, a line each, for frames written by anyone
 //! ```
-use blosc_core::{Codec, Params, Special};
+#[path = "../tests/common/mod.rs"]
+mod common;
+
 use blosc_frame::io::{DirFile, Directory, FaultDir, FsDir, MemDir, PathFile};
 use blosc_frame::{Error, Limits, SuperChunk};
+use common::{Model, Random, edit, params};
 use std::path::Path;
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((u128::from(self.0 ^ self.0 >> 29) * n.max(1) as u128) >> 64) as usize
-    }
-    fn bytes(&mut self, len: usize) -> Vec<u8> {
-        match self.below(3) {
-            0 => vec![0; len],
-            1 => (0..len).map(|i| (i / 5) as u8).collect(),
-            _ => (0..len).map(|_| self.below(256) as u8).collect(),
-        }
-    }
-}
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// FNV-1a: short, and three lines in any language.
-fn hash(bytes: &[u8]) -> String {
-    let fold = |h: u64, b: &u8| (h ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3);
-    format!("{:016x}", bytes.iter().fold(0xcbf2_9ce4_8422_2325, fold))
+fn crc32(bytes: &[u8]) -> u32 {
+    let bit = |crc: u32, _| crc >> 1 ^ (0xedb8_8320 & (crc & 1).wrapping_neg());
+    !bytes.iter().fold(!0, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), bit))
 }
 
-fn describe(sc: &mut SuperChunk<'_>) -> Result<String, Error> {
-    let mut chunks = Vec::new();
-    for k in 0..sc.nchunks() {
-        let data = sc.read_chunk(k)?;
-        chunks.push(format!("[{}, \"{}\"]", data.len(), hash(&data)));
-    }
-    let mut layers = [Vec::new(), Vec::new()];
+/// What a frame holds, as JSON.
+fn describe(typesize: u32, model: &Model) -> String {
+    let chunks = model.chunks.iter().map(|data| format!("[{}, {}]", data.len(), crc32(data)));
+    let layers = |list: &[(String, Vec<u8>)]| {
+        list.iter()
+            .map(|(name, bytes)| format!("\"{name}\": \"{}\"", hex(bytes)))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    format!(
+        "{{\"typesize\": {typesize}, \"chunks\": [{}], \"meta\": {{{}}}, \"vlmeta\": {{{}}}}}",
+        chunks.collect::<Vec<_>>().join(", "),
+        layers(&model.metalayers),
+        layers(&model.vlmetalayers)
+    )
+}
+
+fn read(sc: &mut SuperChunk<'_>) -> Result<Model, Error> {
+    let mut model = Model { chunks: sc.chunks().collect::<Result<_, _>>()?, ..Model::default() };
     for name in sc.metalayer_names().collect::<Vec<_>>() {
-        layers[0].push(format!("\"{name}\": \"{}\"", hex(sc.metalayer(&name).unwrap_or(&[]))));
+        let content = sc.metalayer(&name).unwrap_or(&[]).to_vec();
+        model.metalayers.push((name, content));
     }
     for name in sc.vlmetalayer_names().collect::<Vec<_>>() {
         let content = sc.vlmetalayer(&name)?.unwrap_or_default();
-        layers[1].push(format!("\"{name}\": \"{}\"", hex(&content)));
+        model.vlmetalayers.push((name, content));
     }
-    Ok(format!(
-        "{{\"typesize\": {}, \"chunks\": [{}], \"meta\": {{{}}}, \"vlmeta\": {{{}}}}}",
-        sc.typesize(),
-        chunks.join(", "),
-        layers[0].join(", "),
-        layers[1].join(", ")
-    ))
-}
-
-/// A few random edits; those the format cannot hold are refused and skipped.
-fn edit(sc: &mut SuperChunk<'_>, random: &mut Random, chunksize: usize) -> Result<(), Error> {
-    let typesize = sc.typesize() as usize;
-    for _ in 0..1 + random.below(5) {
-        let n = sc.nchunks() as usize;
-        let k = random.below(n.max(1)) as u64;
-        let items = random.below(2 * chunksize / typesize) + 1;
-        let len = if random.below(3) > 0 { chunksize } else { items * typesize };
-        let data = random.bytes(len);
-        let result = match random.below(10) {
-            0 | 1 => sc.append_data(&data),
-            2 => sc.append(&random.bytes(3 * len)),
-            3 => sc.insert(random.below(n + 1) as u64, &data),
-            4 if n > 0 => sc.update(k, &data),
-            5 if n > 1 => sc.delete(k),
-            6 if n > 1 => {
-                let mut order: Vec<u64> = (0..n as u64).collect();
-                order.rotate_left(random.below(n));
-                sc.reorder(&order)
-            }
-            7 => sc.fill_special(Special::Zeros, len as u64),
-            8 => {
-                let content = [&[0xc4, 20][..], &random.bytes(20)[..]].concat();
-                sc.set_vlmetalayer(&format!("vl{}", random.below(4)), &content)
-            }
-            _ => {
-                let content = [&[0xc4, 9][..], &random.bytes(9)[..]].concat();
-                sc.set_metalayer(&format!("meta{}", random.below(3)), &content)
-            }
-        };
-        match result {
-            Err(Error::Param { .. } | Error::Limit { .. }) | Ok(()) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-fn params(random: &mut Random) -> (Params, usize) {
-    let typesize = [1, 2, 4, 8, 16][random.below(5)];
-    let codec = [Codec::BloscLz, Codec::Lz4, Codec::Zstd, Codec::Zlib, Codec::Lz4Hc][random.below(5)];
-    let params = Params::new(typesize as u32).codec(codec).level([0, 1, 5][random.below(3)]);
-    (params, typesize * (8 + random.below(200)))
+    Ok(model)
 }
 
 fn copy(from: &MemDir, sparse: bool, to: &Path) -> Result<(), Error> {
@@ -117,36 +65,53 @@ fn copy(from: &MemDir, sparse: bool, to: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-fn open_in(dir: impl Directory + Send + 'static, sparse: bool) -> Result<SuperChunk<'static>, Error> {
+fn open_in(dir: impl Directory + Send + Sync + 'static, sparse: bool) -> Result<SuperChunk<'static>, Error> {
     match sparse {
         true => SuperChunk::open_dir(dir, &Limits::DEFAULT),
         false => SuperChunk::open(DirFile::open(dir, "frame")?, &Limits::DEFAULT),
     }
 }
 
-fn make(target: &Path, count: usize, seed: u64, crash: bool) -> Result<(), Error> {
+fn make(target: &Path, count: usize, seed: u64, crash: bool) -> Result<(), Box<dyn std::error::Error>> {
     for n in 0..count as u64 {
         let mut random = Random(seed.wrapping_mul(1_000_003).wrapping_add(n) ^ 0x5eed);
-        random.below(2);
         let sparse = random.below(3) == 0;
-        let (params, chunksize) = params(&mut random);
+        let params = params(&mut random);
+        let typesize = params.typesize;
+        let chunksize = typesize as usize * (8 + random.below(200));
+        let mut model = Model { chunksize, portable: true, ..Model::default() };
         let dir = FaultDir::new();
         let mut sc = match sparse {
             true => SuperChunk::create_dir(dir.clone(), &params)?,
             false => SuperChunk::create(DirFile::create(dir.clone(), "frame")?, &params)?,
         };
         sc.set_chunksize(chunksize as u32)?;
+        if random.below(4) == 0 {
+            sc.set_checksums(false)?;
+        }
         for _ in 0..1 + random.below(4) {
-            edit(&mut sc, &mut random, chunksize)?;
+            for _ in 0..1 + random.below(5) {
+                edit(&mut random, &mut sc, &mut model)?;
+            }
+            if random.below(6) == 0 {
+                sc.compact()?;
+            }
             sc.commit()?;
         }
-        if crash {
+        let mut allowed = vec![describe(typesize, &model)];
+        let left = if crash {
             dir.stop_after(random.below(12) as u64);
-            let _ = edit(&mut sc, &mut random, chunksize).and_then(|()| sc.commit());
+            // What fails here is what the failing store made fail.
+            let _ = edit(&mut random, &mut sc, &mut model).and_then(|_| sc.commit());
+            allowed.push(describe(typesize, &model));
+            dir.crash_dir(n)
+        } else {
+            current(&dir)?
+        };
+        let text = describe(typesize, &read(&mut open_in(left.clone(), sparse)?)?);
+        if !allowed.contains(&text) {
+            return Err(format!("history {n} of seed {seed}: neither the state before nor after").into());
         }
-        let left = dir.crash_dir(if crash { n } else { 1 });
-        let left = if crash { left } else { current(&dir)? };
-        let text = describe(&mut open_in(left.clone(), sparse)?)?;
         let path = target.join(n.to_string());
         copy(&left, sparse, &path)?;
         std::fs::write(path.with_extension("json"), text)?;
@@ -171,15 +136,23 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let seed = seed.first().map_or(Ok(0), |seed| seed.parse())?;
             make(Path::new(dir), count.parse()?, seed, what == "crash")?;
         }
-        ["dump", path] => {
-            let path = Path::new(path);
-            let mut sc = match path.is_dir() {
-                true => SuperChunk::open_dir(FsDir::open(path)?, &Limits::DEFAULT)?,
-                false => SuperChunk::open(PathFile::open(path)?, &Limits::DEFAULT)?,
-            };
-            println!("{}", describe(&mut sc)?);
+        ["dump", ref paths @ ..] => {
+            for path in paths.iter().map(Path::new) {
+                let opened = match path.is_dir() {
+                    true => FsDir::open(path)
+                        .map_err(Error::from)
+                        .and_then(|d| SuperChunk::open_dir(d, &Limits::DEFAULT)),
+                    false => PathFile::open(path)
+                        .map_err(Error::from)
+                        .and_then(|f| SuperChunk::open(f, &Limits::DEFAULT)),
+                };
+                match opened.and_then(|mut sc| Ok(describe(sc.typesize(), &read(&mut sc)?))) {
+                    Ok(text) => println!("{text}"),
+                    Err(error) => println!("{{\"error\": {:?}}}", error.to_string()),
+                }
+            }
         }
-        _ => return Err("usage: frame_histories make|crash DIR COUNT [SEED], or dump PATH".into()),
+        _ => return Err("usage: frame_histories make|crash DIR COUNT [SEED], or dump PATH...".into()),
     }
     Ok(())
 }

@@ -1,7 +1,8 @@
 //! MessagePack, as metalayers use it: to and from the [`Value`] that JSON and YAML share.
 //!
-//! What JSON cannot say is written as an object with one field: `{"bin": "hex"}`, `{"ext": [type, "hex"]}`.
-//! Keys that are not text are written as their JSON.
+//! What JSON cannot say is written as an object with one field: `{"bin": "hex"}`, `{"ext": [type, "hex"]}`; such
+//! objects become bytes and extensions again. Keys that are not text are written as their JSON, and those that are
+//! lists or maps as `{"msgpack": "hex"}`, the hex of their bytes: JSON within JSON within JSON grows exponentially.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::error::{Error, Structure};
@@ -68,14 +69,22 @@ impl<'a> Input<'a> {
     fn map(&mut self, n: u64, depth: u32) -> Result<Value, Error> {
         let mut pairs: Vec<(String, Value)> = Vec::new();
         for _ in 0..n {
+            let start = self.at;
             let key = match self.value(depth)? {
                 Value::Text(key) => key,
+                Value::List(_) => self.raw_key(start),
+                Value::Object(pairs) if foreign(&pairs).is_none() => self.raw_key(start),
                 other => other.to_json_compact(),
             };
             let value = self.value(depth)?;
             pairs.push((key, value));
         }
         Ok(Value::Object(pairs))
+    }
+
+    /// The bytes read since `start`, as a key.
+    fn raw_key(&self, start: usize) -> String {
+        one("msgpack", Value::text(hex(self.bytes.get(start..self.at).unwrap_or(&[])))).to_json_compact()
     }
 
     fn value(&mut self, depth: u32) -> Result<Value, Error> {
@@ -137,6 +146,28 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digit = |c: u8| match c {
+        b'0'..=b'9' => Some(c.wrapping_sub(b'0')),
+        b'a'..=b'f' => Some(c.wrapping_sub(b'a').wrapping_add(10)),
+        _ => None,
+    };
+    let (pairs, rest) = text.as_bytes().as_chunks();
+    rest.is_empty().then_some(pairs)?.iter().map(|[a, b]| Some(digit(*a)? << 4 | digit(*b)?)).collect()
+}
+
+/// The bytes, and the type if they are an extension, of the object that stands for them.
+fn foreign(pairs: &[(String, Value)]) -> Option<(Option<i8>, Vec<u8>)> {
+    match pairs {
+        [(name, Value::Text(bytes))] if name == "bin" => Some((None, unhex(bytes)?)),
+        [(name, Value::List(parts))] if name == "ext" => match &parts[..] {
+            [Value::Number(kind), Value::Text(bytes)] => Some((Some(kind.parse().ok()?), unhex(bytes)?)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 fn one(name: &str, value: Value) -> Value {
     Value::Object(alloc::vec![(name.into(), value)])
 }
@@ -174,7 +205,8 @@ pub fn to_value(bytes: &[u8]) -> Result<Value, Error> {
     Ok(value)
 }
 
-/// Writes a value as MessagePack, each part in its shortest form.
+/// Writes a value as MessagePack, each part in its shortest form. `{"bin": "hex"}` and `{"ext": [type, "hex"]}`, in
+/// lower-case digits as [`to_value`] gives them, become bytes and extensions.
 pub fn from_value(value: &Value) -> Vec<u8> {
     let mut out = Vec::new();
     write(value, &mut out);
@@ -209,9 +241,18 @@ fn write(value: &Value, out: &mut Vec<u8>) {
             done
         }
         Value::Object(pairs) => {
-            let done = e::write_map_len(&mut buffer, count(pairs.len())).is_ok();
+            let foreign = foreign(pairs);
+            let done = match &foreign {
+                Some((None, bytes)) => e::write_bin(&mut buffer, bytes).is_ok(),
+                Some((Some(kind), bytes)) => {
+                    let done = e::write_ext_meta(&mut buffer, count(bytes.len()), *kind).is_ok();
+                    buffer.as_mut_vec().extend_from_slice(bytes);
+                    done
+                }
+                None => e::write_map_len(&mut buffer, count(pairs.len())).is_ok(),
+            };
             out.append(buffer.as_mut_vec());
-            for (name, item) in pairs {
+            for (name, item) in pairs.iter().filter(|_| foreign.is_none()) {
                 write(&Value::text(name.as_str()), out);
                 write(item, out);
             }
@@ -237,6 +278,44 @@ mod tests {
             let value = Value::parse_json(text.as_bytes(), &TextLimits::JSON).unwrap();
             assert_eq!(to_value(&from_value(&value)).unwrap().to_json_compact(), text);
         }
+    }
+
+    #[test]
+    fn bytes_and_extensions_survive_both_ways() {
+        for raw in [
+            &[0xc4, 2, 0xab, 0x01][..],
+            &[0xc4, 0],
+            &[0xd4, 0xff, 7],
+            &[0xc7, 3, 5, 1, 2, 3],
+            &[0x81, 0xa1, b'k', 0xc4, 1, 9],
+        ] {
+            assert_eq!(from_value(&to_value(raw).unwrap()), raw);
+        }
+        // Text that is no UTF-8 is bytes.
+        assert_eq!(to_value(&[0xa1, 0xff]).unwrap().to_json_compact(), r#"{"bin":"ff"}"#);
+    }
+
+    #[test]
+    fn keys_that_are_no_text() {
+        for (raw, json) in [
+            (&[0x81, 7, 1][..], r#"{"7":1}"#),
+            (&[0x81, 0xc0, 1], r#"{"null":1}"#),
+            (&[0x81, 0xc4, 1, 0xaa, 1], r#"{"{\"bin\":\"aa\"}":1}"#),
+            (&[0x81, 0x92, 1, 2, 1], r#"{"{\"msgpack\":\"920102\"}":1}"#),
+            (&[0x81, 0x81, 1, 2, 1], r#"{"{\"msgpack\":\"810102\"}":1}"#),
+        ] {
+            assert_eq!(to_value(raw).unwrap().to_json_compact(), json);
+        }
+    }
+
+    #[test]
+    fn keys_within_keys_stay_small() {
+        let mut raw = alloc::vec![1];
+        for _ in 0..30 {
+            raw = [&[0x81][..], &raw[..], &[0]].concat();
+        }
+        let json = to_value(&raw).unwrap().to_json_compact();
+        assert!(json.len() < 4 * raw.len() + 100, "{} bytes", json.len());
     }
 
     #[test]

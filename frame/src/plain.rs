@@ -61,9 +61,11 @@ pub fn check_range(at: u64, len: usize, nbytes: u64) -> Result<u64, Error> {
 }
 
 /// Reads a part of chunk `i`, its decoded bytes `range`, into `out`.
+#[cfg(feature = "std")]
 pub(crate) type ReadPart<'f> = dyn FnMut(u64, Range<usize>, &mut [u8]) -> Result<(), Error> + 'f;
 
 /// Splits a read of `out` at `at` over chunks of `chunk` decoded bytes each.
+#[cfg(feature = "std")]
 pub(crate) fn over_chunks(
     chunk: u64,
     mut at: u64,

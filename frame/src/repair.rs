@@ -7,7 +7,8 @@
 //! 3  an index was found          the newest one gives the order (an older state of the frame, perhaps)
 //! 4  none was found              the chunks come in the order they are stored in
 //! ```
-//! A lost chunk of known size becomes one of "never written", so that what follows keeps its place.
+//! A lost chunk of known size becomes one of "never written", so that what follows keeps its place; one whose size
+//! nothing tells is counted as missing.
 //! The frame itself is never written to.
 
 use crate::cframe::header::{ChunkSize, FIXED_LEN, FrameType, Header};
@@ -44,7 +45,8 @@ pub struct Repaired {
     /// Chunks that are there but do not decode, and chunks an index names that are not there: by their
     /// number in the new frame.
     pub lost: Vec<u64>,
-    /// How many chunks the header announces beyond those found, if that can be told.
+    /// How many chunks the header announces, or an index names, beyond those in the new frame: never found, or
+    /// damaged or of special values and of a size that nothing tells.
     pub missing: u64,
     /// Whether parameters and metalayers were read from the header.
     pub header: bool,
@@ -63,7 +65,7 @@ pub fn repair<'a>(
     make: impl FnOnce(&Params) -> Result<SuperChunk<'a>, Error>,
 ) -> Result<(Repaired, SuperChunk<'a>), Error> {
     if let Ok(frame) = SuperChunk::open_read(Borrowed(source), limits) {
-        return rescue(frame, make);
+        return rescue(frame, limits, make);
     }
     search(source, limits, make)
 }
@@ -71,12 +73,12 @@ pub fn repair<'a>(
 /// Saves what can be saved of a sparse frame in `dir`. If its index file is damaged, the chunk files
 /// come in the order of their numbers.
 pub fn repair_dir<'a>(
-    dir: &(impl Directory + Clone + Send + 'static),
+    dir: &(impl Directory + Clone + Send + Sync + 'static),
     limits: &Limits,
     make: impl FnOnce(&Params) -> Result<SuperChunk<'a>, Error>,
 ) -> Result<(Repaired, SuperChunk<'a>), Error> {
     if let Ok(frame) = SuperChunk::open_dir(dir.clone(), limits) {
-        return rescue(frame, make);
+        return rescue(frame, limits, make);
     }
     let index = dir.read("chunks.b2frame", 1 << 31).unwrap_or_default();
     let known = Known::read(&index, FrameType::Sparse);
@@ -84,7 +86,7 @@ pub fn repair_dir<'a>(
     files.retain(|name| name.len() == 14 && name.ends_with(".chunk"));
     files.sort_unstable();
     let mut out = make(&known.params(None))?;
-    let mut report = known.start(&mut out, Order::Stored)?;
+    let mut report = known.start(&mut out, limits, Order::Stored)?;
     let mut pool = Pool::new(1);
     for name in files {
         let bytes = dir.read(&name, 1 << 31)?;
@@ -114,10 +116,16 @@ impl<R: ReadAt> ReadAt for Borrowed<'_, R> {
 /// The frame opens: copies it, replacing what does not decode.
 fn rescue<'a>(
     mut frame: SuperChunk<'_>,
+    limits: &Limits,
     make: impl FnOnce(&Params) -> Result<SuperChunk<'a>, Error>,
 ) -> Result<(Repaired, SuperChunk<'a>), Error> {
     let mut out = make(&frame.params())?;
     if let ChunkSize::Fixed(c) = frame.chunksize() {
+        // Chunks of that size could neither be read nor be filled in for those lost.
+        if u64::from(c) > limits.chunk.output {
+            let (asked, limit) = (c.into(), limits.chunk.output);
+            return Err(Error::Limit { what: "bytes of a chunk", asked, limit });
+        }
         out.set_chunksize(c)?;
     }
     for name in frame.metalayer_names().collect::<Vec<_>>() {
@@ -132,22 +140,27 @@ fn rescue<'a>(
     }
     let mut report =
         Repaired { order: Order::Index, kept: 0, lost: Vec::new(), missing: 0, header: true, vlmetalayers };
-    let typesize = u64::from(frame.typesize());
+    let typesize = frame.typesize();
     for k in 0..frame.nchunks() {
         let sound = frame.chunk_is_sound(k);
         if sound && out.append_copy(&mut frame, k).is_ok() {
             report.kept = report.kept.saturating_add(1);
             continue;
         }
-        report.lost.push(k);
         let declared = match frame.chunksize() {
             ChunkSize::Fixed(c) => {
-                frame.nbytes().saturating_sub(k.saturating_mul(u64::from(c))).min(c.into())
+                let left = frame.nbytes().saturating_sub(k.saturating_mul(u64::from(c)));
+                u32::try_from(left).unwrap_or(c).min(c)
             }
-            _ => frame.chunk_nbytes(k).map_or(0, u64::from),
+            _ => frame.chunk_nbytes(k).unwrap_or(0),
         };
-        let whole = declared.checked_div(typesize).unwrap_or(0).saturating_mul(typesize);
-        out.fill_special(Special::Uninit, whole)?;
+        match declared.checked_rem(typesize).and_then(|part| declared.checked_sub(part)) {
+            Some(whole @ 1..) => {
+                report.lost.push(out.nchunks());
+                out.append_special(Special::Uninit, whole)?;
+            }
+            _ => report.missing = report.missing.saturating_add(1),
+        }
     }
     out.commit()?;
     Ok((report, out))
@@ -182,12 +195,14 @@ impl Known {
         }
     }
 
-    fn start(&self, out: &mut SuperChunk<'_>, order: Order) -> Result<Repaired, Error> {
+    fn start(&self, out: &mut SuperChunk<'_>, limits: &Limits, order: Order) -> Result<Repaired, Error> {
         for (name, content) in &self.metalayers {
             out.set_metalayer(name, content)?;
         }
-        if let Some(ChunkSize::Fixed(c)) = self.header.map(|header| header.chunksize) {
-            out.set_chunksize(c)?;
+        // A size beyond the limits is part of the damage.
+        match self.header.map(|header| header.chunksize) {
+            Some(ChunkSize::Fixed(c)) if u64::from(c) <= limits.chunk.output => out.set_chunksize(c)?,
+            _ => {}
         }
         Ok(Repaired {
             order,
@@ -210,7 +225,7 @@ fn finish<'a>(
         report.vlmetalayers = true;
     }
     if let Some(promised) = known.header.and_then(|header| header.nchunks()) {
-        report.missing = promised.saturating_sub(out.nchunks());
+        report.missing = report.missing.max(promised.saturating_sub(out.nchunks()));
     }
     out.commit()?;
     Ok((report, out))
@@ -281,15 +296,15 @@ fn search<'a>(
     let first = found.keys().next().and_then(|at| Chunk::parse_with(bytes.get(*at..)?, &limits.chunk).ok());
     let mut out = make(&known.params(first.as_ref()))?;
     let order = if index.is_some() { Order::FoundIndex } else { Order::Stored };
-    let mut report = known.start(&mut out, order)?;
+    let mut report = known.start(&mut out, limits, order)?;
     let chunk_at = |at: usize| found.get(&at).and_then(|len| bytes.get(at..at.saturating_add(*len)));
     match index {
         Some((index_at, entries)) => {
             let trailer = found.get(&index_at).and_then(|len| bytes.get(index_at.saturating_add(*len)..));
             known.vlmetalayers =
                 trailer.map_or(Vec::new(), |trailer| vlmetalayers(trailer, limits, &mut pool));
-            for entry in entries {
-                match entry {
+            for entry in &entries {
+                match *entry {
                     Entry::Stored(offset) => {
                         let at = usize::try_from(base.saturating_add(offset)).unwrap_or(usize::MAX);
                         if let Some(chunk) = chunk_at(at) {
@@ -297,15 +312,16 @@ fn search<'a>(
                         }
                     }
                     Entry::Special(kind) => {
-                        let chunksize = match out.chunksize() {
-                            ChunkSize::Fixed(c) => c,
-                            _ => continue,
-                        };
-                        out.fill_special(kind, u64::from(chunksize))?;
+                        if let ChunkSize::Fixed(c) = out.chunksize()
+                            && u64::from(c) <= limits.chunk.output
+                        {
+                            out.fill_special(kind, u64::from(c))?;
+                        }
                     }
                 }
-                report.kept = report.kept.saturating_add(1);
             }
+            report.kept = out.nchunks();
+            report.missing = (entries.len() as u64).saturating_sub(out.nchunks());
         }
         None => {
             for at in found.keys().filter(|at| !indexes.contains(at)) {

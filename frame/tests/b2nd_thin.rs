@@ -1,14 +1,15 @@
 //! Thin slices of arrays in files: only parts of blocks, and of those only some streams, are read and decoded.
-//! Every codec, shuffled and not, with planes of bytes that are stored, coded and constant.
+//! Every codec, shuffled and not, with planes of bytes that are stored, coded and constant; differences from
+//! the first block. Chunks are large enough to be decoded on several threads, side by side and within.
 
-use blosc_core::{Codec, Params};
+use blosc_core::{Codec, Filter, Params};
 use blosc_frame::b2nd::{Dtype, NdArray, Spec};
 use blosc_frame::io::FsDir;
 use blosc_frame::{Limits, SuperChunk};
 use std::fs::File;
 use std::path::PathBuf;
 
-const SHAPE: [u64; 3] = [20, 96, 128];
+const SHAPE: [u64; 3] = [30, 96, 128];
 
 /// Numbers that differ and are the same every time.
 struct Random(u64);
@@ -76,6 +77,12 @@ fn check(mut nd: NdArray<'_>, data: &[u8], r: &mut Random, what: &str) {
             let start = r.below(SHAPE[axis] - side + 1);
             start..start + side
         });
+        // Now and then all, and all of the first chunk.
+        let b = match round {
+            20 => SHAPE.map(|s| 0..s),
+            21 => [0..24, 0..SHAPE[1], 1..SHAPE[2]],
+            _ => b,
+        };
         let right = cut(data, &b);
         let mut got = vec![0; right.len()];
         nd.get_slice(&b, &mut got).unwrap();
@@ -89,11 +96,14 @@ fn thin_slices_of_files() {
     let mut r = Random(3);
     let data = items(&mut r);
     for codec in [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd] {
-        for params in [Params::new(4), Params::new(4).no_filter(), Params::new(4).bitshuffle()] {
+        let plain = Params::new(4);
+        let mut delta = plain;
+        delta.filters[4].filter = Filter::Delta;
+        for params in [plain, plain.no_filter(), plain.bitshuffle(), delta] {
             let params = params.codec(codec);
-            let what = format!("{codec} {:?}", params.filters[5].filter);
+            let what = format!("{codec} {:?}", params.filters);
             let spec = Spec::new(&SHAPE, Dtype::parse("<u4").unwrap()).unwrap();
-            let spec = spec.chunks(&[10, 96, 128]).unwrap().blocks(&[3, 50, 128]).unwrap();
+            let spec = spec.chunks(&[24, 96, 128]).unwrap().blocks(&[3, 50, 128]).unwrap();
             let spec = spec.params_from(&params);
             let (path, dir) = (folder.0.join("array.b2nd"), folder.0.join("sparse"));
             let file =
@@ -129,15 +139,15 @@ fn whole_chunks_side_by_side() {
     let file = File::options().read(true).write(true).create(true).truncate(true).open(&path).unwrap();
     let mut sc = SuperChunk::create(file, &Params::new(4)).unwrap();
     sc.set_chunksize(100_000).unwrap();
-    for _ in 0..3 {
+    for _ in 0..6 {
         sc.append(&data).unwrap();
     }
     sc.commit().unwrap();
-    let all = data.repeat(3);
+    let all = data.repeat(6);
     for threads in [1, 2, 5] {
         let mut sc = SuperChunk::open_read(File::open(&path).unwrap(), &Limits::DEFAULT).unwrap();
         sc.set_threads(threads);
-        for (from, to) in [(0, all.len()), (100_000, 2_000_000), (3, all.len() - 7), (250_000, 2_699_999)] {
+        for (from, to) in [(0, all.len()), (100_000, 4_700_000), (3, all.len() - 7), (250_000, 5_399_999)] {
             let mut out = vec![1; to - from];
             assert_eq!(sc.read_bytes(from as u64..to as u64, &mut out).unwrap(), out.len());
             assert!(out == all[from..to], "{from}..{to} on {threads} threads");

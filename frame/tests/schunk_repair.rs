@@ -107,3 +107,16 @@ fn a_sparse_frame_without_its_index() {
     assert_eq!((report.order, report.kept, report.header), (Order::Stored, 10, true));
     assert_eq!(sc.read_all().unwrap(), data);
 }
+
+/// NaN of a chunk are those of its own items: in a frame of other items they stay what they are. As an entry of the
+/// frame's index they were read as others, or not at all.
+#[test]
+fn nan_chunks_keep_their_bytes_in_frames_of_other_items() {
+    for (own, frame) in [(8, 3), (8, 4), (4, 8), (4, 1), (4, 4), (8, 8)] {
+        let chunk = blosc_core::chunk::special::nans(own, 48).unwrap();
+        let mut sc = SuperChunk::memory(&Params::new(frame));
+        sc.append_chunk(&chunk).unwrap();
+        let mut again = SuperChunk::from_bytes(sc.into_bytes().unwrap(), &Limits::DEFAULT).unwrap();
+        assert_eq!(again.read_chunk(0), Ok(blosc_core::decompress(&chunk).unwrap()), "{own} in {frame}");
+    }
+}

@@ -1,18 +1,21 @@
 //! Arrays: opening hostile ones, slices beside a naive model, and dtype texts.
 
-use crate::frames::{LIMITS, OUTPUT, params, pattern};
-use crate::resources::allow;
+use crate::frames::{LARGE, LIMITS, OUTPUT, from_file, params, pattern, told};
+use crate::resources::{Tally, allow};
 use arbitrary::{Result, Unstructured};
-use blosc_frame::SuperChunk;
+use blosc_frame::b2nd::npy::NpyHeader;
 use blosc_frame::b2nd::{Dtype, NdArray, Selection, Spec, Take};
+use blosc_frame::io::MemDir;
+use blosc_frame::{Error, Limits, SuperChunk};
 
 /// An array from bytes, read as a whole and in two halves along the first axis.
 pub fn open(data: &[u8]) {
     allow(4 * OUTPUT + (16 << 20));
     let Ok(frame) = SuperChunk::from_bytes(data.to_vec(), &LIMITS) else { return };
-    let Ok(mut nd) = NdArray::open(frame) else { return };
+    let Some(mut nd) = told(NdArray::open(frame)) else { return };
     let geometry = *nd.geometry();
     let _ = (nd.dtype_text(), nd.opaque().map(|o| o.to_string()), nd.dtype().to_string());
+    assert_eq!(format!("{geometry:?}").is_empty(), geometry.shape().to_string().is_empty());
     for chunk in 0..geometry.nchunks().min(64) {
         let _ = nd.get_chunk(chunk);
     }
@@ -27,6 +30,120 @@ pub fn open(data: &[u8]) {
         halves.extend(nd.get(&half).expect("a part of what was read"));
     }
     assert!(halves == whole, "the halves are not the whole");
+    let tally = Tally::default();
+    let held = from_file(data, &tally).expect("a frame that opened from memory");
+    items(&mut nd, &whole);
+    let mut held = NdArray::open(held).expect("an array that opened from memory");
+    items(&mut held, &whole);
+    pieces(&mut nd, &whole);
+    let model =
+        Model { shape: geometry.shape().to_vec(), typesize: geometry.typesize() as usize, data: whole };
+    thin(&mut nd, &model);
+    if model.data.len() >= LARGE {
+        held.set_threads(2);
+        assert!(held.get_all().as_ref() == Ok(&model.data), "two threads read something else");
+    }
+    thin(&mut held, &model);
+    // Nobody has changed it.
+    assert_eq!((held.refresh(), nd.refresh()), (Ok(false), Ok(false)));
+    let frame = nd.into_frame();
+    assert!(frame.metalayer(if held.is_caterva() { "caterva" } else { "b2nd" }).is_some());
+}
+
+/// Few items from everywhere, asked for again and again: in the end their blocks are kept.
+fn thin(nd: &mut NdArray<'_>, model: &Model) {
+    let axes = model.shape.len();
+    if model.data.is_empty() || axes == 0 {
+        return;
+    }
+    let mut takes = Vec::new();
+    for (axis, side) in model.shape.iter().enumerate() {
+        let step = side.div_ceil(40) as i64;
+        takes.push(match axis {
+            0 => Take::slice(*side, None, None, -step).expect("a step"),
+            _ if axis + 1 == axes => Take::slice(*side, None, None, step).expect("a step"),
+            _ if *side > 1 => Take::List(vec![side - 1, 0]),
+            _ => Take::range(0..1),
+        });
+    }
+    // Three rows and a single column.
+    let rows = (0..model.shape[0]).step_by(model.shape[0].div_ceil(3) as usize).collect();
+    let column = model.shape[1..].iter().map(|side| Take::range(side / 2..side / 2 + 1));
+    let few: Vec<Take> = std::iter::once(Take::List(rows)).chain(column).collect();
+    for takes in [takes, few] {
+        let selection = Selection::new(nd.shape(), &takes).expect("indices inside the shape");
+        let truth = model.get(&takes.iter().map(indices).collect::<Vec<_>>());
+        for _ in 0..if truth.len() < 5000 { 18 } else { 3 } {
+            assert!(nd.get(&selection).as_ref() == Ok(&truth), "{takes:?} of what was read");
+        }
+    }
+}
+
+/// The whole in pieces, and the items that a mask leaves.
+fn pieces(nd: &mut NdArray<'_>, whole: &[u8]) {
+    let geometry = *nd.geometry();
+    let (size, items) = (geometry.typesize() as usize, geometry.items() as usize);
+    let rows = geometry.shape().first().map_or(1, |side| *side);
+    for piece in [1, 1000] {
+        if piece == 1 && rows > 2000 {
+            continue;
+        }
+        let mut all = Vec::new();
+        let taken = nd.for_each_piece(piece, |bytes| {
+            all.extend_from_slice(bytes);
+            Ok(())
+        });
+        assert!((taken, &all[..]) == (Ok(()), whole), "in pieces of {piece}");
+    }
+    if items <= 3000 && size > 0 {
+        let mask: Vec<bool> = (0..items).map(|k| k % 3 == 1).collect();
+        let truth: Vec<u8> = whole
+            .chunks(size)
+            .zip(&mask)
+            .filter(|(_, set)| **set)
+            .flat_map(|(item, _)| item)
+            .copied()
+            .collect();
+        assert!(nd.get_mask(&mask).as_ref() == Ok(&truth), "the items of a mask");
+        assert!(nd.get_mask(&[&mask[..], &[true]].concat()).is_err());
+    }
+}
+
+/// Some single items and a row, which need few blocks, are those of the whole.
+fn items(nd: &mut NdArray<'_>, whole: &[u8]) {
+    let geometry = *nd.geometry();
+    let (size, shape) = (geometry.typesize() as usize, geometry.shape().to_vec());
+    for at in [0, geometry.items() / 3, geometry.items().saturating_sub(1)] {
+        let Some(truth) = whole.chunks_exact(size.max(1)).nth(at as usize) else { return };
+        let (mut index, mut rest) = (vec![0; shape.len()], at);
+        for (place, side) in index.iter_mut().zip(&shape).rev() {
+            (*place, rest) = (rest % side, rest / side);
+        }
+        let mut item = vec![0xA5; size];
+        assert_eq!((nd.get_item(&index, &mut item), &item[..]), (Ok(()), truth), "{index:?}");
+        let located = geometry.locate(&index).expect("an index inside");
+        assert!(located.0 < geometry.nchunks() && located.1 < geometry.nblocks());
+        assert!(nd.get_flat(&[at, at]).expect("a position inside") == [truth, truth].concat());
+    }
+    if let Some(side) = shape.first() {
+        assert!(geometry.locate(&vec![*side; shape.len()]).is_none());
+        let rows: Vec<_> =
+            std::iter::once(side / 2..side / 2 + 1).chain(shape[1..].iter().map(|s| 0..*s)).collect();
+        let row = whole.len() / *side as usize;
+        let mut out = vec![0xA5; row];
+        nd.get_slice(&rows, &mut out).expect("a row of what was read");
+        assert!(out == whole[(side / 2) as usize * row..][..row], "row {}", side / 2);
+    }
+}
+
+/// The indices that a selection of an axis stands for.
+fn indices(take: &Take) -> Vec<u64> {
+    match take {
+        Take::Run { start, step, count } => {
+            (0..*count).map(|k| start.wrapping_add_signed(k as i64 * step)).collect()
+        }
+        Take::List(list) => list.clone(),
+    }
 }
 
 /// A dense array.
@@ -105,6 +222,20 @@ fn slices(u: &mut Unstructured<'_>) -> Result<()> {
     let frame = SuperChunk::memory(&spec.params());
     let mut nd = NdArray::from_slice(frame, &spec, &model.data).expect("an array of our own");
     assert_eq!(nd.get_all().as_ref(), Ok(&model.data));
+    assert!(Selection::new(nd.shape(), &vec![Take::range(0..1); ndim + 1]).is_err());
+    if let Some(side) = model.shape.first() {
+        for outside in [
+            Take::range(0..side + 1),
+            Take::List(vec![*side]),
+            Take::Run { start: 0, step: -1, count: 2 },
+            Take::Run { start: 0, step: 0, count: 1 },
+            Take::Run { start: 0, step: i64::MAX, count: 4 },
+        ] {
+            let others = model.shape[1..].iter().map(|_| Take::range(0..0));
+            let takes: Vec<Take> = std::iter::once(outside).chain(others).collect();
+            assert!(Selection::new(nd.shape(), &takes).is_err(), "{takes:?} of {geometry:?}");
+        }
+    }
     for _ in 0..8 {
         if u.is_empty() {
             break;
@@ -116,7 +247,11 @@ fn slices(u: &mut Unstructured<'_>) -> Result<()> {
             lists.push(list);
         }
         let selection = Selection::new(nd.shape(), &takes).expect("indices inside the shape");
-        assert_eq!(nd.get(&selection), Ok(model.get(&lists)), "{takes:?} of {geometry:?}");
+        // Thin ones are read from blocks that are kept when they come back.
+        let truth = model.get(&lists);
+        for _ in 0..if truth.len() * 2 < model.data.len() { 3 } else { 1 } {
+            assert_eq!(nd.get(&selection).as_ref(), Ok(&truth), "{takes:?} of {geometry:?}");
+        }
         if u.arbitrary()? {
             let values = pattern(u, selection.items() as usize * typesize)?;
             nd.set(&selection, &values).expect("indices inside the shape");
@@ -142,9 +277,14 @@ fn resizes(u: &mut Unstructured<'_>) -> Result<()> {
     let spec =
         spec.params_from(&params(u)?).chunks(&chunks).expect("chunks").blocks(&blocks).expect("blocks");
     let mut model = Model { data: pattern(u, spec.geometry().nbytes() as usize)?, shape, typesize: 2 };
-    let mut nd = NdArray::from_slice(SuperChunk::memory(&spec.params()), &spec, &model.data)
-        .expect("an array of our own");
-    for _ in 0..8 {
+    // In files that somebody else reads.
+    let dir = MemDir::new();
+    let frame = SuperChunk::create_dir(dir.clone(), &spec.params()).expect("an empty directory");
+    let mut nd = NdArray::from_slice(frame, &spec, &model.data).expect("an array of our own");
+    nd.commit().expect("a directory that does not fail");
+    let reader = SuperChunk::open_dir(dir, &Limits::DEFAULT).and_then(NdArray::open);
+    let mut reader = reader.expect("an array that was committed");
+    for step in 0..8 {
         if u.is_empty() {
             break;
         }
@@ -180,6 +320,12 @@ fn resizes(u: &mut Unstructured<'_>) -> Result<()> {
         model.reorder(axis, &order, &new);
         assert_eq!(nd.shape()[..], model.shape[..]);
         assert!(nd.get_all().as_ref() == Ok(&model.data), "axis {axis}, {at}, {rows} of {:?}", nd.geometry());
+        if step % 2 == 0 {
+            nd.commit().expect("a directory that does not fail");
+            reader.refresh().expect("the same array of another shape");
+            assert_eq!(reader.shape(), nd.shape());
+            assert!(reader.get_all().as_ref() == Ok(&model.data), "a reader sees something else");
+        }
     }
     Ok(())
 }
@@ -208,12 +354,22 @@ fn take(u: &mut Unstructured<'_>, len: u64) -> Result<(Take, Vec<u64>)> {
     })
 }
 
-/// What parses is printed as a text that parses to the same; likewise as the `descr` of a `.npy` header.
+/// What parses is printed as a text that parses to the same; likewise as the `descr` of a `.npy` header, and
+/// whole such headers.
 pub fn dtype(data: &[u8]) {
+    if let Some(header) = told(NpyHeader::parse(data)) {
+        assert!(NpyHeader::length(data).is_ok_and(|len| len <= data.len()));
+        if let Some(bytes) = told(header.to_bytes()) {
+            let again = NpyHeader::parse(&bytes).expect("our own header");
+            assert_eq!((again.shape, again.fortran), (header.shape, header.fortran));
+            assert_eq!(again.dtype.itemsize(), header.dtype.itemsize());
+            assert_eq!(again.to_bytes(), Ok(bytes));
+        }
+    }
     let Ok(text) = std::str::from_utf8(data) else { return };
-    if let Ok(dtype) = Dtype::parse(text) {
+    if let Some(dtype) = told(Dtype::parse(text).map_err(Error::Dtype)) {
         let shown = dtype.to_string();
-        assert_eq!(Dtype::parse(&shown).as_ref(), Ok(&dtype), "{text:?} is shown as {shown:?}");
+        assert_eq!(Dtype::parse(&shown), Ok(dtype), "{text:?} is shown as {shown:?}");
     }
     if let Ok(dtype) = Dtype::parse_descr(text)
         && let Ok(shown) = dtype.to_descr()

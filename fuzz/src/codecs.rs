@@ -45,10 +45,13 @@ pub fn zlib_decode(data: &[u8]) {
     guarded(len, |out| zlib::decode(src, out, &mut vec![0; zlib::DECODE_WORK_LEN]).is_ok());
 }
 
-/// Our zstd.
+/// Our zstd; what stands in front of the first frame is a dictionary, with tables or without.
 pub fn zstd_decode(data: &[u8]) {
+    const FRAME: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
     let Some((len, src)) = sized(data) else { return };
-    guarded(len, |out| zstd::decode(src, out, &[], &mut vec![0; zstd::decode_work_len(len)]).is_ok());
+    let first = src.windows(4).position(|word| word == FRAME).unwrap_or(0);
+    let (dict, src) = src.split_at(first);
+    guarded(len, |out| zstd::decode(src, out, dict, &mut vec![0; zstd::decode_work_len(len)]).is_ok());
 }
 
 /// Snappy.
@@ -68,6 +71,7 @@ pub fn ndlz_decode(data: &[u8]) {
 /// Every encoder that needs no allocator, against its decoder.
 pub fn roundtrip(data: &[u8]) {
     let Some((&[level, repeat, room], piece)) = data.split_first_chunk() else { return };
+    cells(piece, repeat);
     let src: Vec<u8> =
         piece.iter().copied().cycle().take(piece.len() * usize::from(repeat % 60 + 1)).collect();
     allow(8 * src.len() + (4 << 20));
@@ -94,5 +98,19 @@ pub fn roundtrip(data: &[u8]) {
         assert_eq!(again, Some(n), "encoding depends on what the scratch held");
         lz4::decode(&dst[..n], (&mut out[..]).into(), &[]).expect("our own stream");
         assert!(out == src, "lz4 hc {hc} level {level}");
+    }
+}
+
+/// NDLZ on a block of cells: planes of bytes of any two sides.
+fn cells(data: &[u8], sides: u8) {
+    let wide = usize::from(sides % 24).max(1);
+    let shape = [(data.len() / wide) as u32, wide as u32];
+    let data = &data[..data.len() / wide * wide];
+    for side in [4, 8] {
+        let (mut dst, mut work) = (vec![0; 2 * data.len() + 64], vec![0x77; ndlz::WORK_LEN]);
+        let Some(n) = ndlz::encode(data, &mut dst, side, &shape, &mut work) else { continue };
+        let mut out = vec![0xA5; data.len()];
+        ndlz::decode(&dst[..n], (&mut out[..]).into(), side).expect("our own stream");
+        assert!(out == data, "ndlz of {shape:?} in cells of {side}");
     }
 }

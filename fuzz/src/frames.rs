@@ -3,15 +3,19 @@
 use crate::resources::{Counted, Tally, allow};
 use arbitrary::{Result, Unstructured};
 use blosc_core::{Codec, Level, Params};
+use blosc_frame::b2nd::carrier;
 use blosc_frame::cframe::header::FrameType;
 use blosc_frame::cframe::open_at;
 use blosc_frame::cframe::view::View;
 use blosc_frame::io::{MemDir, ReadOnly};
+use blosc_frame::repair::{repair, repair_dir};
 use blosc_frame::verify::Verdict;
 use blosc_frame::{Error, Limits, SuperChunk};
 
 /// Most decoded bytes a container may give.
 pub const OUTPUT: usize = 4 << 20;
+/// From this size on two threads share the work of zlib and zstd.
+pub const LARGE: usize = 1 << 20;
 /// Most bytes a chunk may give.
 const CHUNK: usize = 1 << 20;
 /// What every container is opened under. The number of chunks bounds the time, as many of them may be the
@@ -27,11 +31,20 @@ pub const LIMITS: Limits = Limits {
 /// A contiguous frame, opened from bytes and read in every way; what can be read survives a copy.
 pub fn open(data: &[u8]) {
     allow(4 * OUTPUT + 16 * CHUNK);
-    let Ok(mut sc) = SuperChunk::from_bytes(data.to_vec(), &LIMITS) else { return };
+    let view = told(View::open(data, &LIMITS));
+    let Some(mut sc) = told(SuperChunk::from_bytes(data.to_vec(), &LIMITS)) else {
+        // What is too damaged to open may be repaired; what comes of that is whole.
+        if let Ok((report, sc)) = repair(&data, &LIMITS, |params| Ok(SuperChunk::memory(params))) {
+            assert_eq!(report.kept + report.lost.len() as u64, sc.nchunks());
+            whole(sc);
+        }
+        return;
+    };
     let chunks = read(&mut sc);
-    if let Ok(view) = View::open(data, &LIMITS) {
+    if let Some(view) = view {
         compare_view(&view, &chunks);
     }
+    piecewise(data, &chunks);
     if chunks.iter().all(std::result::Result::is_ok) {
         let mut copy = SuperChunk::memory(&sc.params());
         if copy.copy_from(&mut sc).is_ok() {
@@ -42,6 +55,67 @@ pub fn open(data: &[u8]) {
     }
 }
 
+/// What worked; a refusal comes with words.
+pub fn told<T>(result: std::result::Result<T, Error>) -> Option<T> {
+    result.map_err(|error| assert!(!error.to_string().is_empty(), "refused without a word")).ok()
+}
+
+/// A frame of a file, of which only what is wanted is read.
+pub fn from_file<'d>(data: &'d [u8], tally: &'d Tally) -> std::result::Result<SuperChunk<'d>, Error> {
+    SuperChunk::open_read(Counted { data, most: usize::MAX, tally }, &LIMITS)
+}
+
+/// Few bytes and single blocks of large chunks, read from a file, are those of the chunks as a whole.
+fn piecewise(data: &[u8], chunks: &[std::result::Result<Vec<u8>, Error>]) {
+    let tally = Tally::default();
+    let mut sc = from_file(data, &tally).expect("a frame that opened from memory");
+    for (k, chunk) in (0..).zip(chunks) {
+        let Ok(chunk) = chunk else {
+            let _ = (sc.read_chunk_bytes(k, 0..1, &mut [0]), sc.read_blocks(k, &[0, 1], |_, _| Ok(())));
+            continue;
+        };
+        let n = chunk.len();
+        for range in [0..n.min(1), n / 2..(n / 2 + 7).min(n), n / 3..n / 2, n.saturating_sub(5)..n] {
+            let mut part = vec![0xA5; range.len()];
+            assert_eq!(sc.read_chunk_bytes(k, range.clone(), &mut part), Ok(part.len()));
+            assert!(part == chunk[range.clone()], "bytes {range:?} of chunk {k}");
+        }
+        assert!(sc.read_chunk_bytes(k, 0..n + 1, &mut vec![0; n + 1]).is_err());
+        let Some(header) = sc.chunk_header(k).expect("a chunk that was read") else {
+            assert!(sc.read_blocks(k, &[1], |_, _| Ok(())).is_err());
+            continue;
+        };
+        let (count, size) = (header.nblocks(), header.blocksize as usize);
+        if count == 0 {
+            continue;
+        }
+        let wanted = [count - 1, count / 2, 0];
+        let mut seen = Vec::new();
+        let read = sc.read_blocks(k, &wanted, |block, bytes| {
+            let start = if header.is_vl() { 0 } else { block * size };
+            assert!(header.is_vl() || chunk[start..].starts_with(bytes), "block {block} of chunk {k}");
+            seen.push(block);
+            Ok(())
+        });
+        assert_eq!((read, &seen[..]), (Ok(()), &wanted[..]));
+        assert!(sc.read_blocks(k, &[count], |_, _| Ok(())).is_err());
+    }
+}
+
+/// All of a repaired frame can be read, but for what a damaged header made larger than the limits.
+fn whole(sc: SuperChunk<'_>) {
+    let bytes = sc.into_bytes().expect("a frame of our own");
+    let Ok(mut sc) = SuperChunk::from_bytes(bytes, &LIMITS) else { return };
+    for (k, chunk) in read(&mut sc).iter().enumerate() {
+        assert!(sound(chunk), "chunk {k} of a repaired frame: {chunk:?}");
+    }
+}
+
+/// Whether a chunk was read, or refused for its size alone: one that was never stored may have any.
+fn sound(chunk: &std::result::Result<Vec<u8>, Error>) -> bool {
+    matches!(chunk, Ok(_) | Err(Error::Limit { .. }))
+}
+
 /// A sparse frame: the input is cut into named files of a directory in memory.
 pub fn open_sparse(data: &[u8]) {
     allow(4 * OUTPUT + 16 * CHUNK);
@@ -49,8 +123,13 @@ pub fn open_sparse(data: &[u8]) {
     for (name, content) in files(data) {
         dir.put(name, content.to_vec());
     }
-    if let Ok(mut sc) = SuperChunk::open_dir(dir, &LIMITS) {
-        read(&mut sc);
+    match told(SuperChunk::open_dir(dir.clone(), &LIMITS)) {
+        Some(mut sc) => drop(read(&mut sc)),
+        None => {
+            if let Ok((_, sc)) = repair_dir(&dir, &LIMITS, |params| Ok(SuperChunk::memory(params))) {
+                whole(sc);
+            }
+        }
     }
 }
 
@@ -77,6 +156,11 @@ pub fn read(sc: &mut SuperChunk<'_>) -> Vec<std::result::Result<Vec<u8>, Error>>
     for name in sc.vlmetalayer_names().collect::<Vec<_>>() {
         assert_ne!(sc.vlmetalayer(&name), Ok(None));
     }
+    if let Some(carrier) = told(carrier::of(sc)).flatten() {
+        assert!(!carrier.to_string().is_empty());
+    }
+    let _ = (sc.checksum_state(), sc.checksums_left_out(), sc.container_bytes());
+    assert_eq!((sc.header().typesize, sc.header().chunksize), (sc.typesize(), sc.chunksize()));
     let (mut chunks, mut total) = (Vec::new(), 0);
     for k in 0..sc.nchunks() {
         let (_, _, _) = (sc.entry(k), sc.chunk_header(k), sc.raw_chunk(k).is_ok());
@@ -97,22 +181,90 @@ pub fn read(sc: &mut SuperChunk<'_>) -> Vec<std::result::Result<Vec<u8>, Error>>
     if let Ok(all) = sc.read_all() {
         assert!(chunks.iter().flatten().flatten().eq(&all), "the whole is not the sum of its chunks");
         assert_eq!(all.len(), total);
+        // Where the header says another size, only whole chunks can be had.
+        if sc.nbytes() == total as u64 {
+            parts(sc, &all);
+            if total >= LARGE {
+                sc.set_threads(2);
+                let mut out = vec![0xA5; total];
+                assert_eq!(sc.read_bytes(0..total as u64, &mut out), Ok(total));
+                assert!(out == all, "two threads read something else");
+                sc.set_threads(1);
+            }
+        }
     }
     if let Ok(report) = sc.verify(|_| {})
         && report.verdict() != Verdict::Damaged
     {
-        assert!(chunks.iter().all(std::result::Result::is_ok), "verified, but it cannot be read");
-        assert_eq!((report.chunks, report.nbytes), (sc.nchunks(), total as u64));
+        assert!(chunks.iter().all(sound), "verified, but it cannot be read");
+        let all = chunks.iter().all(std::result::Result::is_ok);
+        assert!(!all || (report.chunks, report.nbytes) == (sc.nchunks(), total as u64), "{report:?}");
     }
     chunks
+}
+
+/// Ranges of bytes and items, and single blocks, are those parts of the whole.
+fn parts(sc: &mut SuperChunk<'_>, all: &[u8]) {
+    let (n, typesize) = (all.len() as u64, u64::from(sc.typesize()));
+    for range in [0..n, n / 3..n - n / 5, n / 2..n / 2, n.saturating_sub(1)..n] {
+        let mut out = vec![0xA5; (range.end - range.start) as usize];
+        assert_eq!(sc.read_bytes(range.clone(), &mut out), Ok(out.len()));
+        assert!(out == all[range.start as usize..range.end as usize], "bytes {range:?}");
+    }
+    let items = sc.nitems() / 4..sc.nitems() / 2;
+    let mut out = vec![0xA5; ((items.end - items.start) * typesize) as usize];
+    assert_eq!(sc.read_items(items.clone(), &mut out), Ok(out.len()));
+    assert!(
+        out == all[(items.start * typesize) as usize..(items.end * typesize) as usize],
+        "items {items:?}"
+    );
+    assert!(sc.read_bytes(0..n + 1, &mut []).is_err() && sc.read_items(n + 1..n, &mut []).is_err());
+    let mut at = 0;
+    for k in 0..sc.nchunks().min(8) {
+        let end = at + sc.chunk_nbytes(k).expect("a chunk that was read") as usize;
+        let _ = sc.read_blocks(k, &[0], |_, block| {
+            assert!(all[at..end].starts_with(block), "the first block of chunk {k}");
+            Ok(())
+        });
+        at = end;
+    }
 }
 
 /// What the view without an allocator reads is what the frame reads.
 fn compare_view(view: &View<'_>, chunks: &[std::result::Result<Vec<u8>, Error>]) {
     let (mut work, mut out) = (vec![0x5A; 4 * CHUNK], vec![0xA5; CHUNK]);
+    assert!(view.decode_chunk(view.nchunks(), Level::best(), &mut work, &mut out).is_err());
+    if view.index_work_len() > work.len() {
+        return;
+    }
+    assert_eq!(view.nchunks(), chunks.len() as u64);
+    for section in [view.metalayers(), view.vlmetalayers()] {
+        assert_eq!(section.iter().count(), section.len());
+        assert_eq!(section.is_empty(), section.iter().next().is_none());
+        for entry in section.iter() {
+            if let Ok(name) = std::str::from_utf8(entry.name) {
+                let first = section.iter().find(|other| other.name == entry.name);
+                assert_eq!(section.get(name), first.map(|first| first.content));
+            }
+        }
+    }
+    let typesize = view.header().typesize as usize;
     for (k, chunk) in (0..).zip(chunks) {
-        if let (Ok(n), Ok(chunk)) = (view.decode_chunk(k, Level::best(), &mut work, &mut out), chunk) {
+        let decoded = told(view.decode_chunk(k, Level::best(), &mut work, &mut out));
+        if let (Some(n), Ok(chunk)) = (decoded, chunk) {
             assert!(out[..n] == chunk[..], "chunk {k} of the view differs");
+            let short = view.decode_chunk(k, Level::best(), &mut work, &mut out[..n.saturating_sub(1)]);
+            assert!(n == 0 || short.is_err());
+            let beyond = view.decode_items(k, 0..n / typesize + 1, Level::best(), &mut work, &mut out);
+            assert!(beyond.is_err(), "items beyond chunk {k}");
+            if n >= typesize {
+                let short = view.decode_items(k, 0..1, Level::best(), &mut work, &mut out[..typesize - 1]);
+                assert!(short.is_err());
+            }
+            let items = n / typesize / 3..n / typesize / 2;
+            let part = view.decode_items(k, items.clone(), Level::best(), &mut work, &mut out);
+            assert_eq!(part, Ok(items.len() * typesize));
+            assert!(out[..items.len() * typesize] == chunk[items.start * typesize..items.end * typesize]);
         }
     }
 }

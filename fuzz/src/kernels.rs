@@ -3,16 +3,26 @@
 use crate::resources::allow;
 use blosc_core::Level;
 use blosc_core::filter::blocksplit::{Plane, Planes, Stores, join, split};
-use blosc_core::filter::{bitshuffle, bytedelta, delta, shuffle};
+use blosc_core::filter::{
+    FilterError, bitshuffle, bytedelta, delta, int_trunc, ndcell, ndmean, shuffle, trunc_prec,
+};
+
+/// Most bytes that kernels are tried on.
+const LARGEST: usize = 300_000;
 
 /// Shuffle, bitshuffle, split and join, any typesize, misaligned, with guard bytes.
 pub fn twins(data: &[u8]) {
     let Some((&[typesize, skew, constants, repeat], piece)) = data.split_first_chunk() else { return };
     let (typesize, skew) = (usize::from(typesize).max(1), usize::from(skew % 64));
-    let src: Vec<u8> =
-        piece.iter().copied().cycle().take(piece.len() * usize::from(repeat % 20 + 1)).collect();
+    // Large ones are cut where the planes of their bytes lie so that they crowd the same sets of the cache.
+    let (turns, crowded) = (usize::from(repeat % 20 + 1), 4096 * typesize);
+    let turns = if repeat >= 250 { 100 * turns } else { turns };
+    let src: Vec<u8> = piece.iter().copied().cycle().take((piece.len() * turns).min(LARGEST)).collect();
     allow(16 * src.len());
-    let src = src.get(skew.min(src.len())..).unwrap_or(&[]);
+    let mut src = src.get(skew.min(src.len())..).unwrap_or(&[]);
+    if src.len() >= crowded {
+        src = &src[..src.len() / crowded * crowded];
+    }
     let n = src.len();
     type Op = fn(Level, usize, &[u8], &mut [u8]) -> bool;
     let pairs: [(Op, Op); 2] = [
@@ -37,6 +47,10 @@ pub fn twins(data: &[u8]) {
             assert!(guarded(forward, level, src) == expected, "{level:?} forward, typesize {typesize}");
             assert!(guarded(backward, level, &expected) == src, "{level:?} backward, typesize {typesize}");
         }
+    }
+    for level in Level::available() {
+        let isa = level.isa();
+        assert_eq!((Level::new(isa), isa.to_string().parse()), (Some(level), Ok(isa)));
     }
     let items = n / typesize;
     let pitch = items + skew;
@@ -82,6 +96,50 @@ pub fn pipeline(data: &[u8]) {
         match &expected {
             None => expected = Some([a, b]),
             Some(expected) => assert!(*expected == [a, b], "{level:?} differs from scalar"),
+        }
+    }
+    cells(typesize as u32, own, src);
+    truncated(typesize, own, src);
+}
+
+/// Items of a block in cells and back.
+fn cells(typesize: u32, side: u8, src: &[u8]) {
+    let (wide, side) = (u32::from(side >> 4) + 1, side & 15);
+    let high = (src.len() / typesize as usize) as u32 / wide;
+    let src = &src[..(high * wide * typesize) as usize];
+    for shape in [&[high, wide][..], &[high * wide], &[1, high, wide, 1]] {
+        let (mut there, mut back) = (vec![0; src.len()], vec![0xA5; src.len()]);
+        if ndcell::forward(typesize, shape, side, src, (&mut there[..]).into()).is_ok() {
+            ndcell::backward(typesize, shape, side, &there, (&mut back[..]).into()).expect("our own cells");
+            assert!(back == src, "cells of {side} in {shape:?}");
+        }
+        if ndmean::forward(typesize, shape, side, src, (&mut there[..]).into()).is_ok() {
+            ndmean::backward(typesize, shape, side, &there, (&mut back[..]).into()).expect("our own cells");
+            // The mean of one item is the item.
+            assert!(side != 1 || typesize != 4 || same_floats(&back, src));
+        }
+    }
+}
+
+/// Whether these are the same numbers, whatever kind of NaN.
+fn same_floats(a: &[u8], b: &[u8]) -> bool {
+    let [a, b] = [a, b].map(|bytes| bytes.as_chunks().0.iter().map(|word| f32::from_le_bytes(*word)));
+    a.zip(b).all(|(a, b)| a == b || (a.is_nan() && b.is_nan()))
+}
+
+/// Cutting low bits clears some and changes no others, the same at every level.
+fn truncated(typesize: usize, meta: u8, src: &[u8]) {
+    type Cut = fn(Level, usize, u8, &[u8], blosc_core::Out<'_>) -> Result<(), FilterError>;
+    for cut in [trunc_prec::forward as Cut, int_trunc::forward] {
+        let mut expected: Option<Vec<u8>> = None;
+        for level in Level::available() {
+            let mut out = vec![0xA5; src.len()];
+            if cut(level, typesize, meta, src, (&mut out[..]).into()).is_err() {
+                assert!(expected.is_none(), "{level:?} refuses what others take");
+                continue;
+            }
+            assert!(out.iter().zip(src).all(|(new, old)| new & !old == 0), "{level:?} sets bits");
+            assert!(*expected.get_or_insert_with(|| out.clone()) == out, "{level:?} differs from scalar");
         }
     }
 }

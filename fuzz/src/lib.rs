@@ -10,14 +10,21 @@ pub mod codecs;
 #[cfg(feature = "tools")]
 pub mod differential;
 pub mod edits;
+#[cfg(feature = "tools")]
+pub mod excuses;
 pub mod frames;
 pub mod kernels;
 pub mod packs;
+pub mod paths;
 pub mod resources;
 pub mod shaped;
 #[cfg(feature = "tools")]
+#[path = "../../bench-harness/peers/tests/support/mod.rs"]
+pub mod support;
+#[cfg(feature = "tools")]
 pub mod tools;
 pub mod trees;
+pub mod values;
 
 /// A fuzz target.
 pub type Target = fn(&[u8]);
@@ -55,6 +62,9 @@ pub const TARGETS: &[(&str, Target, &str)] = &[
     ("bcolz_open", trees::bcolz, "bcolz"),
     ("blaze_open", trees::blaze, "bcolz"),
     ("rows_edit_sequence", trees::edit_sequence, "none"),
+    ("any_path", paths::any, "bcolz"),
+    ("msgpack", values::msgpack, "msgpack"),
+    ("text_value", values::text, "text"),
     #[cfg(feature = "tools")]
     ("cli_args", tools::command_line, "cli"),
     #[cfg(feature = "tools")]

@@ -1,11 +1,16 @@
 //! Bloscpack files: opening hostile ones, and edits beside a plain vector.
 
-use crate::frames::{LIMITS, OUTPUT, params, pattern};
+use crate::frames::{LIMITS, OUTPUT, params, pattern, told};
 use crate::resources::allow;
 use arbitrary::{Result, Unstructured};
 use blosc_core::Pool;
-use blosc_frame::bloscpack::{Bloscpack, Checksum, Edit, Layout, Options, Spare, StreamReader};
+use blosc_frame::b2nd::Dtype;
+use blosc_frame::bloscpack::{
+    Bloscpack, Checksum, Edit, Layout, MetaCodec, MetaOptions, Numpy, Options, Order, Room, Spare,
+    StreamReader,
+};
 use blosc_frame::plain::Plain;
+use blosc_frame::value::Value;
 use blosc_frame::{Error, Limits};
 
 /// A bloscpack file, read by its offsets and as a stream.
@@ -13,11 +18,17 @@ pub fn open(data: &[u8]) {
     allow(4 * OUTPUT + (16 << 20));
     let mut pool = Pool::new(1);
     let streamed = stream(&mut pool, data);
-    let Ok(pack) = Bloscpack::open(data, &LIMITS) else { return };
-    let _ = (pack.numpy(), pack.metadata(), pack.meta_header());
+    let Some(pack) = told(Bloscpack::open(data, &LIMITS)) else { return };
+    let layout = pack.header().layout;
+    assert!(pack.file_len() >= layout.header_len() as u64, "{}, {}", layout.name(), pack.header().checksum);
+    let _ = (told(pack.numpy()), pack.metadata(), pack.meta_header());
     for i in 0..pack.nchunks().min(LIMITS.chunks) {
-        let _ = pack.chunk_bytes(i);
+        if let Some(bytes) = told(pack.chunk_bytes(i)) {
+            let digest = pack.header().checksum.digest(&bytes);
+            assert_eq!(format!("{digest:?}").len(), 2 * pack.header().checksum.digest_len());
+        }
     }
+    assert!(pack.chunk_bytes(pack.nchunks()).is_err());
     let whole = pack.read_all(&mut pool);
     let Ok(report) = pack.verify(&mut pool, true) else { return };
     let Ok(whole) = whole else { return };
@@ -49,6 +60,34 @@ pub fn append(data: &[u8]) {
     let _ = appends(&mut Unstructured::new(data));
 }
 
+/// Metadata as any program may leave it, or as those about NumPy do.
+fn description(u: &mut Unstructured<'_>) -> Result<Value> {
+    let shape = vec![u64::from(u.arbitrary::<u8>()?), u64::from(u.arbitrary::<u8>()?)];
+    let dtype =
+        *u.choose(&["<i4", "|S5", "[('a', '<i4'), ('b', '<f8', (2,))]", "[('x', [('y', '>c8')])]"])?;
+    let array = Numpy {
+        dtype: Dtype::parse(dtype).expect("a dtype"),
+        shape,
+        order: *u.choose(&[Order::C, Order::F])?,
+    };
+    let metadata = array.to_metadata().expect("fields in order");
+    let again = Numpy::from_metadata(&metadata).expect("our own metadata").expect("about an array");
+    assert_eq!((&again.shape, again.nbytes()), (&array.shape, array.nbytes()));
+    Ok(match u.arbitrary()? {
+        true => metadata,
+        false => Value::object([("a", Value::text(format!("{:?}", u.arbitrary::<[u8; 9]>()?)))]),
+    })
+}
+
+/// Other metadata in the same place, where there is a place that it fits in.
+fn replace(u: &mut Unstructured<'_>, pack: &mut Bloscpack<Vec<u8>>, meta: &MetaOptions) -> Result<()> {
+    let (new, before) = (description(u)?, pack.metadata().cloned());
+    let allowed = pack.check_metadata(&new, meta).is_ok();
+    assert_eq!(pack.set_metadata(&new, meta).is_ok(), allowed);
+    assert_eq!(pack.metadata(), if allowed { Some(&new) } else { before.as_ref() });
+    Ok(())
+}
+
 fn appends(u: &mut Unstructured<'_>) -> Result<()> {
     let mut pool = Pool::new(1);
     let params = params(u)?;
@@ -62,10 +101,21 @@ fn appends(u: &mut Unstructured<'_>) -> Result<()> {
         reserve: *u.choose(&[0, 7, 300])?,
         ..Options::default()
     };
+    let meta = MetaOptions {
+        checksum: *u.choose(&Checksum::ALL)?,
+        codec: *u.choose(&[MetaCodec::None, MetaCodec::Zlib])?,
+        room: *u.choose(&[Room::Times(10), Room::Times(1), Room::Bytes(200), Room::Bytes(0)])?,
+        ..MetaOptions::default()
+    };
+    let with_metadata = matches!(options.layout, Layout::V3 | Layout::Mono) && u.ratio(1, 2)?;
+    let metadata = if with_metadata { Some(description(u)?) } else { None };
+    let options = Options { metadata: metadata.clone(), meta, ..options };
     let len = u.int_in_range(0..=2000)?;
     let mut model = pattern(u, len)?;
     let file = options.write(&mut pool, &model, Vec::new()).expect("a file of our own");
     let mut pack = Bloscpack::open(file, &Limits::DEFAULT).expect("a file of our own");
+    assert_eq!(pack.metadata(), metadata.as_ref());
+    replace(u, &mut pack, &meta)?;
     let with = Edit { params: options.params, grow: u.arbitrary()?, ..Edit::default() };
     for _ in 0..12 {
         if u.is_empty() {
@@ -76,7 +126,18 @@ fn appends(u: &mut Unstructured<'_>) -> Result<()> {
         let len = u.int_in_range(0..=900)?;
         let data = pattern(u, len)?;
         let mut wanted = model.clone();
-        let edited = match u.int_in_range(0..=3)? {
+        let edited = match u.int_in_range(0..=4)? {
+            4 => {
+                let data = &data[..len.min(now - at)];
+                match pack.set_in_place(&mut pool, &with, at as u64, &data) {
+                    // A chunk that does not fit any more: nothing has been written.
+                    Err(Error::OutputTooSmall { .. } | Error::Unsupported { .. }) => Ok(()),
+                    done => {
+                        wanted[at..at + data.len()].copy_from_slice(data);
+                        done
+                    }
+                }
+            }
             0 => {
                 wanted.splice(at..(at + len).min(now), []);
                 pack.remove(&mut pool, &with, at as u64..(at + len).min(now) as u64)
@@ -102,7 +163,11 @@ fn appends(u: &mut Unstructured<'_>) -> Result<()> {
         }
         assert_eq!(pack.read_all(&mut pool).as_ref(), Ok(&model), "{options:?}");
         let report = pack.verify(&mut pool, true).expect("a file of our own");
-        assert!(report.is_intact() && report.trailing == 0, "{report:?} {options:?}");
+        // Metadata about NumPy tells a shape, which such edits do not change.
+        assert!(
+            report.damaged.is_empty() && report.gaps == 0 && report.trailing == 0,
+            "{report:?} {options:?}"
+        );
     }
     Ok(())
 }

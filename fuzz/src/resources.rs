@@ -1,9 +1,9 @@
 //! The resource oracle: an allocator that remembers the peak and the sum, and the CPU's clock.
 //!
-//! A target may hold [`BASE`] bytes plus [`PER_BYTE`] per byte of input plus what it announced with
+//! A target may hold some memory ([`Bounds`]), some more per byte of input, and what it announced with
 //! [`allow`] (the output limit it set). Two bounds hold super-linear work: all bytes ever allocated, which is
-//! the same on every run, and the CPU time of this thread, which a loaded, a stopped or an emulating machine
-//! lengthens little. Where a source of bytes is read piecewise, [`Counted`] bounds the reads as well.
+//! the same on every run, and the CPU time of this thread, which a loaded or a stopped machine lengthens
+//! little. Where a source of bytes is read piecewise, [`Counted`] bounds the reads as well.
 
 use blosc_frame::IoError;
 use blosc_frame::io::ReadAt;
@@ -14,16 +14,34 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Memory any input may use at one time.
-pub const BASE: usize = 8 << 20;
-/// Memory per byte of input.
-pub const PER_BYTE: usize = 64;
-/// How often a target may allocate all of its memory anew: it decodes at several levels, in several ways.
-const TURNS: usize = 64;
-/// Time any input may take (under sanitizers).
-const BASE_TIME: Duration = Duration::from_secs(5);
-/// Time per byte of input or permitted output.
-const TIME_PER_BYTE: Duration = Duration::from_nanos(2_000);
+/// What a target may use.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Memory any input may use at one time.
+    pub memory: usize,
+    /// Memory per byte of input.
+    pub memory_per_byte: usize,
+    /// How often all of that memory may be allocated anew: a target decodes at several levels, in several ways.
+    pub turns: usize,
+    /// CPU time any input may take (under sanitizers).
+    pub time: Duration,
+    /// CPU time per byte of input.
+    pub time_per_byte: Duration,
+    /// CPU time per byte that was announced: output to write, tables to set up.
+    pub time_per_allowed: Duration,
+}
+
+impl Bounds {
+    /// Those of every target.
+    pub const DEFAULT: Bounds = Bounds {
+        memory: 8 << 20,
+        memory_per_byte: 64,
+        turns: 64,
+        time: Duration::from_secs(2),
+        time_per_byte: Duration::from_micros(2),
+        time_per_allowed: Duration::from_nanos(100),
+    };
+}
 
 thread_local! {
     static LIVE: Cell<usize> = const { Cell::new(0) };
@@ -94,6 +112,14 @@ fn patience() -> u32 {
 /// # Panics
 /// If it used more memory or time than its input warrants.
 pub fn within(len: usize, target: impl FnOnce()) {
+    within_bounds(&Bounds::DEFAULT, len, target);
+}
+
+/// The same for bounds of one's own.
+///
+/// # Panics
+/// If it used more.
+pub fn within_bounds(bounds: &Bounds, len: usize, target: impl FnOnce()) {
     let (before, total) = (LIVE.get(), TOTAL.get());
     PEAK.set(before);
     ALLOWED.set(0);
@@ -101,10 +127,11 @@ pub fn within(len: usize, target: impl FnOnce()) {
     target();
     let took = cpu_time().saturating_sub(start);
     let (held, turned) = (PEAK.get().saturating_sub(before), TOTAL.get() - total);
-    let bytes = BASE + PER_BYTE * len + ALLOWED.get();
+    let bytes = bounds.memory + bounds.memory_per_byte * len + ALLOWED.get();
     assert!(held <= bytes, "{held} bytes of memory for an input of {len}; {bytes} allowed");
-    assert!(turned / TURNS <= bytes, "{turned} bytes allocated in all for an input of {len}");
-    let time = BASE_TIME + TIME_PER_BYTE * u32::try_from(len + ALLOWED.get()).unwrap_or(u32::MAX);
+    assert!(turned / bounds.turns <= bytes, "{turned} bytes allocated in all for an input of {len}");
+    let [size, allowed] = [len, ALLOWED.get()].map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+    let time = bounds.time + bounds.time_per_byte * size + bounds.time_per_allowed * allowed;
     let time = time * patience();
     assert!(took <= time, "{took:?} of CPU time for an input of {len}; {time:?} allowed");
 }

@@ -18,30 +18,15 @@ use blosc_frame::cframe::header::FIXED_LEN;
 use blosc_frame::cframe::trailer::TAIL_LEN;
 use blosc_frame::io::{Directory, MemDir};
 
-/// Fields of the frame header: offset and width of the value behind its marker.
+/// Fields of the frame header: offset and width of the value behind its marker. In the order of the format: lengths;
+/// flags (general, frame type, codec, others); sizes, plain and compressed; type, block and chunk size; threads; whether
+/// there are vlmetalayers; filters (slots, ids), codec (id, parameter), filter parameters, other flags; then the
+/// metalayers' array marker and the size of their map.
+#[rustfmt::skip]
 const FIELDS: [(usize, usize); 22] = [
-    (0x0b, 4), // header_len
-    (0x10, 8), // frame_len
-    (0x19, 1), // general flags
-    (0x1a, 1), // frame type
-    (0x1b, 1), // codec flags
-    (0x1c, 1), // other flags
-    (0x1e, 8), // uncompressed size
-    (0x27, 8), // compressed size
-    (0x30, 4), // type size
-    (0x35, 4), // block size
-    (0x3a, 4), // chunk size
-    (0x3f, 2), // threads
-    (0x42, 2),
-    (0x44, 1), // has vlmetalayers
-    (0x46, 1), // filter slots
-    (0x47, 2), // filter ids
-    (0x4d, 1), // codec id
-    (0x4e, 1), // codec parameter
-    (0x4f, 4), // filter parameters
-    (0x55, 1), // other flags 2
-    (0x57, 1), // metalayers: array marker
-    (0x58, 3), // and size of their map
+    (0x0b, 4), (0x10, 8), (0x19, 1), (0x1a, 1), (0x1b, 1), (0x1c, 1), (0x1e, 8), (0x27, 8), (0x30, 4), (0x35, 4),
+    (0x3a, 4), (0x3f, 2), (0x42, 2), (0x44, 1), (0x46, 1), (0x47, 2), (0x4d, 1), (0x4e, 1), (0x4f, 4), (0x55, 1),
+    (0x57, 1), (0x58, 3),
 ];
 
 /// Fields of a chunk header.
@@ -179,7 +164,11 @@ fn bytes(u: &mut Unstructured<'_>, part: &mut Vec<u8>, from: usize) -> Result<()
 /// A frame with something of everything, written into `sc`.
 fn fill(u: &mut Unstructured<'_>, sc: &mut SuperChunk<'_>) -> Result<()> {
     let typesize = sc.typesize();
-    let size = u.int_in_range(1..=200u32)? * typesize;
+    // A few are so large that a reader of a file takes only the blocks it needs.
+    let size = match u.int_in_range(1..=206u32)? {
+        small @ ..=200 => small * typesize,
+        large => (large - 200) * 32_000 / typesize * typesize,
+    };
     sc.set_chunksize(size).expect("a size of a new frame");
     sc.set_checksums(u.ratio(1, 4)?).expect("checksums of a new frame");
     for name in ["first", "second"] {
@@ -190,7 +179,11 @@ fn fill(u: &mut Unstructured<'_>, sc: &mut SuperChunk<'_>) -> Result<()> {
         }
     }
     for _ in 0..u.int_in_range(0..=4)? {
-        let data = pattern(u, size as usize)?;
+        let mut data = pattern(u, size as usize)?;
+        if size > 10_000 {
+            // Some planes of bytes compress well, others not at all.
+            data.iter_mut().skip(1).step_by(2).for_each(|byte| *byte = 0);
+        }
         sc.append(&data).expect("a chunk of a new frame");
     }
     if u.arbitrary()? {
@@ -257,7 +250,11 @@ pub fn array(data: &[u8]) {
     let mut u = Unstructured::new(data);
     let mut made = || -> Result<Vec<u8>> {
         let ndim = u.int_in_range(0..=4usize)?;
-        let shape: Vec<u64> = (0..ndim).map(|_| u.int_in_range(0..=9)).collect::<Result<_>>()?;
+        // A few sides are so long that a reader of a file takes only the blocks it needs.
+        let long = [0, 100_000, 300, 40, 16][ndim];
+        let side =
+            |u: &mut Unstructured<'_>| Ok(u.int_in_range(0..=10)?).map(|s| if s > 9 { long } else { s });
+        let shape: Vec<u64> = (0..ndim).map(|_| side(&mut u)).collect::<Result<_>>()?;
         let dtype = *u.choose(&["|u1", "<i2", ">f8", "|S5"])?;
         let spec = Spec::new(&shape, Dtype::parse(dtype).expect("a dtype")).expect("a small array");
         let spec = spec.params_from(&params(&mut u)?);

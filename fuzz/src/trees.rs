@@ -1,6 +1,6 @@
 //! bcolz and Blaze directories: opening hostile ones, and edits beside a plain vector, with power failures.
 
-use crate::frames::{LIMITS, OUTPUT, files, pattern};
+use crate::frames::{LIMITS, OUTPUT, files, pattern, told};
 use crate::resources::allow;
 use arbitrary::{Result, Unstructured};
 use blosc_core::Pool;
@@ -10,6 +10,7 @@ use blosc_frame::blaze::{self, Blaze, MetaSyntax, Shards};
 use blosc_frame::io::FaultDir;
 use blosc_frame::plain::Plain;
 use blosc_frame::rows::Rows;
+use blosc_frame::value::Value;
 use blosc_frame::{Error, IoKind, Limits};
 use std::collections::BTreeMap;
 
@@ -33,7 +34,9 @@ pub fn bcolz(data: &[u8]) {
     allow(4 * OUTPUT + (16 << 20));
     let root = root(data);
     let mut pool = Pool::new(1);
-    if let Ok(column) = CArray::open(root.clone(), &LIMITS) {
+    let _ = told(bcolz::flavour(&root));
+    if let Some(column) = told(CArray::open(root.clone(), &LIMITS)) {
+        let _ = (column.attrs(), column.storage().to_value(), column.sizes().to_value());
         let whole = read(&mut pool, &column);
         if column.nchunks() <= LIMITS.chunks
             && let Ok(damaged) = column.verify(&mut pool)
@@ -42,9 +45,9 @@ pub fn bcolz(data: &[u8]) {
         }
     }
     for table in [CTable::open(root.clone(), &LIMITS), CTable::open_ragged(root, &LIMITS)] {
-        let Ok(table) = table else { continue };
+        let Some(table) = told(table) else { continue };
         read(&mut pool, &table);
-        let _ = table.dtype();
+        let _ = (told(table.dtype()), table.attrs());
         if table.columns().all(|(_, column)| column.nchunks() <= LIMITS.chunks) {
             let _ = table.verify(&mut pool);
         }
@@ -61,9 +64,20 @@ pub fn blaze(data: &[u8]) {
     }
     let root = root(data);
     let mut pool = Pool::new(1);
-    let Ok(set) = Blaze::open(&root, &LIMITS) else { return };
+    let Some(set) = told(Blaze::open(&root, &LIMITS)) else { return };
     let whole = read(&mut pool, &set);
-    let _ = (set.attrs(), set.syntax(), set.rows(), set.row_nbytes());
+    let _ = (set.attrs(), set.syntax(), set.rows(), set.row_nbytes(), told(set.extras()));
+    if let Some(dtype) = told(set.storage().names.dtype()) {
+        assert_eq!(
+            u64::from(dtype.itemsize()) * set.shape().iter().skip(1).product::<u64>(),
+            set.row_nbytes()
+        );
+    }
+    for files in [1..=1, 1..=2, 0..=1, 2..=3] {
+        if let Some(rows) = told(set.rows_of_files(files)) {
+            assert!(rows.end <= set.rows());
+        }
+    }
     let small = set.columns().all(|(_, column)| column.nchunks() <= LIMITS.chunks);
     if small && let Ok(damaged) = set.verify(&mut pool, true) {
         assert!(whole != Some(true) || damaged.is_empty(), "read as a whole, but {damaged:?}");
@@ -76,10 +90,11 @@ fn read(pool: &mut Pool, plain: &dyn Plain) -> Option<bool> {
     Some(plain.read_plain(pool, 0, &mut vec![0; n]).is_ok())
 }
 
-/// A column of either kind.
+/// A column of either kind, or a table of columns.
 enum Column {
     Bcolz(CArray<Flat>),
     Blaze(Blaze<Flat>),
+    Table(CTable<Flat>),
 }
 
 impl Column {
@@ -88,6 +103,7 @@ impl Column {
         Ok(match self {
             Column::Bcolz(_) => Column::Bcolz(CArray::open(root, &Limits::DEFAULT)?),
             Column::Blaze(_) => Column::Blaze(Blaze::open(&root, &Limits::DEFAULT)?),
+            Column::Table(_) => Column::Table(CTable::open(root, &Limits::DEFAULT)?),
         })
     }
 
@@ -95,6 +111,7 @@ impl Column {
         match self {
             Column::Bcolz(rows) => rows,
             Column::Blaze(rows) => rows,
+            Column::Table(rows) => rows,
         }
     }
 
@@ -102,6 +119,7 @@ impl Column {
         match self {
             Column::Bcolz(rows) => rows,
             Column::Blaze(rows) => rows,
+            Column::Table(rows) => rows,
         }
     }
 
@@ -115,6 +133,7 @@ impl Column {
         match self {
             Column::Bcolz(rows) => rows.verify(pool).is_ok_and(|damage| damage.is_empty()),
             Column::Blaze(rows) => rows.verify(pool, true).is_ok_and(|damage| damage.is_empty()),
+            Column::Table(rows) => rows.verify(pool).is_ok_and(|damage| damage.is_empty()),
         }
     }
 }
@@ -127,18 +146,29 @@ pub fn edit_sequence(data: &[u8]) {
 
 fn edits(u: &mut Unstructured<'_>) -> Result<()> {
     let mut pool = Pool::new(1);
-    let dtype = Dtype::parse(u.choose(&["<i4", "|u1", ">f8", "|S5", "<U3"])?).expect("a dtype");
-    let row = if u.ratio(1, 3)? { vec![2, 3] } else { vec![] };
-    let whole_rows = row.is_empty();
+    let dtypes =
+        ["<i4", "|u1", ">f8", "|S5", "<U3", "|b1", "<c16", "<M8[25s]", "[('a', '<i4'), ('b', '<f4', (2,))]"];
+    let dtype = Dtype::parse(u.choose(&dtypes)?).expect("a dtype");
+    let packed = matches!(dtype, Dtype::Struct(_));
+    let row = if u.ratio(1, 3)? && !packed { vec![2, 3] } else { vec![] };
+    let flat = row.is_empty();
     let cname = u.choose(&["blosclz", "lz4", "lz4hc", "zlib", "zstd"])?.to_string();
     let cparams =
         CParams { clevel: u.int_in_range(0..=9)?, shuffle: u.int_in_range(0..=2)?, cname, quantize: 0 };
     let chunklen = Some(u.int_in_range(1..=40)?);
     let mut dir = FaultDir::new();
     let root = FlatTree::new(dir.clone());
-    let mut rows = if u.arbitrary()? {
+    let kind = u.int_in_range(0..=4)?;
+    let mut rows = if kind <= 1 {
         let create = bcolz::Create { row, chunklen, cparams, ..bcolz::Create::new(dtype) };
         Column::Bcolz(CArray::create(root, &create, &Limits::DEFAULT).expect("an empty directory"))
+    } else if kind == 2 {
+        let first = bcolz::Create { chunklen, cparams: cparams.clone(), ..bcolz::Create::new(dtype) };
+        let second =
+            bcolz::Create { row, cparams, ..bcolz::Create::new(Dtype::parse("<i2").expect("a dtype")) };
+        let columns = [("first".to_string(), first), ("second".to_string(), second)];
+        let table = CTable::create(root, &columns, Value::Object(vec![]), &Limits::DEFAULT);
+        Column::Table(table.expect("an empty directory"))
     } else {
         let syntax = *u.choose(&[MetaSyntax::Json, MetaSyntax::Yaml])?;
         let superchunk = Some(u.int_in_range(1..=4)?);
@@ -157,8 +187,9 @@ fn edits(u: &mut Unstructured<'_>) -> Result<()> {
         let data = pattern(u, some as usize * width)?;
         let start = at as usize * width;
         let mut wanted = model.clone();
-        let kind = u.int_in_range(0..=4)?;
-        let fails = u.ratio(1, 4)? && whole_rows && (kind <= 1 || (kind == 4 && at <= now));
+        let kind = u.int_in_range(0..=5)?;
+        rows.edit().set_reserve(some as u32 % 3 * 50);
+        let fails = u.ratio(1, 4)? && flat && (kind <= 1 || (kind == 4 && at <= now));
         if fails {
             dir.stop_after(u.int_in_range(0..=20)?);
         }
@@ -171,6 +202,17 @@ fn edits(u: &mut Unstructured<'_>) -> Result<()> {
                 let data = &data[..data.len().min(model.len() - start)];
                 wanted[start..start + data.len()].copy_from_slice(data);
                 rows.edit().set(&mut pool, at, &data)
+            }
+            5 => {
+                let data = &data[..data.len().min(model.len() - start)];
+                match rows.edit().set_in_place(&mut pool, at, &data) {
+                    // A chunk that does not fit its room: nothing has been written.
+                    Err(Error::OutputTooSmall { .. }) => Ok(()),
+                    done => {
+                        wanted[start..start + data.len()].copy_from_slice(data);
+                        done
+                    }
+                }
             }
             3 => {
                 let end = (at + some).min(now);
@@ -211,5 +253,53 @@ fn edits(u: &mut Unstructured<'_>) -> Result<()> {
         assert!(again.all(&mut pool).as_ref() == Ok(&model), "opened again: kind {kind}");
         assert!(again.intact(&mut pool));
     }
+    if let Column::Table(table) = &mut rows {
+        columns(&mut pool, table, &model).expect("a table of our own");
+    }
+    if let Column::Blaze(set) = &mut rows {
+        attributes(set);
+    }
+    Ok(())
+}
+
+/// Attributes are read as they were written, whether the syntax types them or not.
+fn attributes(set: &mut Blaze<Flat>) {
+    let list = |items: &[&str]| Value::List(items.iter().map(|text| Value::text(*text)).collect());
+    let attrs = Value::object([
+        ("whole", Value::int(7)),
+        ("half", Value::Number("0.5".into())),
+        ("yes", Value::Bool(true)),
+        ("none", Value::Null),
+        ("names", list(&["a", "b: c"])),
+        ("numbers", Value::List(vec![Value::int(1), Value::int(2)])),
+        ("mixed", Value::List(vec![Value::int(1), Value::Number("2.5".into())])),
+        ("deep", Value::List(vec![list(&["x"])])),
+    ]);
+    set.set_attrs(&attrs).expect("a dataset of our own");
+    assert_eq!(set.attrs(), attrs);
+}
+
+/// Columns come, get other names and go; what the rest holds stays.
+fn columns(pool: &mut Pool, table: &mut CTable<Flat>, model: &[u8]) -> std::result::Result<(), Error> {
+    let (rows, names) = (table.rows(), |table: &CTable<Flat>| -> Vec<String> {
+        table.columns().map(|(name, _)| name.to_string()).collect()
+    });
+    let create = bcolz::Create::new(Dtype::parse("|u1").expect("a dtype"));
+    let data: Vec<u8> = (0..rows).map(|k| k as u8).collect();
+    assert!(table.add_column(pool, "third", &create, &[&data[..], &[0]].concat()).is_err(), "a row too many");
+    table.add_column(pool, "third", &create, &data)?;
+    assert!(table.add_column(pool, "third", &create, &data).is_err(), "twice the same name");
+    table.rename_column("third", "last")?;
+    assert!(table.rename_column("last", "first").is_err() && table.rename_column("none", "x").is_err());
+    assert_eq!(names(table), ["first", "second", "last"]);
+    let mut out = vec![0; data.len()];
+    table.column("last")?.read_plain(pool, 0, &mut out)?;
+    assert_eq!(out, data);
+    table.remove_column("last")?;
+    assert_eq!(names(table), ["first", "second"]);
+    assert_eq!(table.repair(pool)?, rows);
+    let mut out = vec![0; model.len()];
+    table.read_plain(pool, 0, &mut out)?;
+    assert!(out == model, "after columns came and went");
     Ok(())
 }

@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! request   op u8 | arguments                                    answer   status i32 | n u32 | n bytes
-//! 0 decode  room u32 | n u32 | chunk of n bytes                  decoded bytes; status 1: some were not written
+//! 0 decode  room u32 | n u32 | chunk of n bytes                  decoded bytes; status 1: some were not written,
+//!                                                                 then decoded over zeros and again over ones
 //! 1 encode  parameters, 29 bytes | n u32 | data of n bytes       chunk
 //! ```
 //! All integers are little-endian. Status 0 and 1 are successes, anything else is the library's error code.
 //! The program is `blosc-oracle` of this package; it ends when its input does.
 
-use crate::{CParams, Code, Decompressor, Libblosc2, blosc2::OVERHEAD};
+use crate::{CParams, Code, Libblosc2, blosc2::OVERHEAD};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
@@ -27,8 +28,15 @@ const UNWRITTEN: i32 = 1;
 /// What became of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The bytes, and whether all of them were written by the library.
-    Done(Vec<u8>, bool),
+    /// The bytes.
+    Done(Vec<u8>),
+    /// A success that left bytes of its destination as they were.
+    Gaps {
+        /// What stood there afterwards, if it held zeros before.
+        zeros: Vec<u8>,
+        /// The same for ones: where the two differ, nothing was written.
+        ones: Vec<u8>,
+    },
     /// The library refused.
     Refused(Code),
     /// The process died, or hung and was ended.
@@ -102,7 +110,11 @@ impl Remote {
             Ok((status, bytes)) => {
                 self.running = Some((child, to, from));
                 Ok(match status {
-                    0 | UNWRITTEN => Answer::Done(bytes, status == 0),
+                    0 => Answer::Done(bytes),
+                    UNWRITTEN => {
+                        let (zeros, ones) = bytes.split_at(bytes.len() / 2);
+                        Answer::Gaps { zeros: zeros.into(), ones: ones.into() }
+                    }
                     code => Answer::Refused(Code(code)),
                 })
             }
@@ -180,7 +192,6 @@ fn unpack(b: &[u8; PACKED]) -> CParams {
 /// A request that is cut off or too large, an output that is closed.
 pub fn serve(lib: &Libblosc2, mut from: impl Read, mut to: impl Write) -> io::Result<()> {
     let calls = watchdog();
-    let mut reader = lib.decompressor(1).map_err(io::Error::other)?;
     loop {
         let mut op = [0];
         if from.read(&mut op)? == 0 {
@@ -191,7 +202,7 @@ pub fn serve(lib: &Libblosc2, mut from: impl Read, mut to: impl Write) -> io::Re
                 let room = word(&mut from)?.min(MOST) as usize;
                 let chunk = block(&mut from)?;
                 calls.fetch_add(1, Relaxed);
-                decode(&mut reader, &chunk, room)
+                decode(lib, &chunk, room)
             }
             _ => {
                 let mut packed = [0; PACKED];
@@ -230,15 +241,21 @@ fn watchdog() -> &'static AtomicU64 {
     &CALLS
 }
 
-/// Decodes over two patterns, to see whether the library wrote all of what it says it did.
-fn decode(reader: &mut Decompressor, chunk: &[u8], room: usize) -> Result<(i32, Vec<u8>), Code> {
+/// Decodes over two patterns, to see whether the library wrote all of what it says it did. Each time in a new
+/// context: an old one remembers some of the chunk before.
+fn decode(lib: &Libblosc2, chunk: &[u8], room: usize) -> Result<(i32, Vec<u8>), Code> {
     let (mut one, mut two) = (vec![0x00; room], vec![0xff; room]);
-    let n = reader.decompress(chunk, &mut one)?;
+    let n = lib.decompressor(1)?.decompress(chunk, &mut one)?;
     one.truncate(n);
-    let again = reader.decompress(chunk, &mut two)?;
+    let again = lib.decompressor(1)?.decompress(chunk, &mut two)?;
     two.truncate(again);
-    let status = if one == two { 0 } else { UNWRITTEN };
-    Ok((status, one))
+    if one == two {
+        return Ok((0, one));
+    }
+    one.resize(n.max(again), 0);
+    two.resize(n.max(again), 0);
+    one.append(&mut two);
+    Ok((UNWRITTEN, one))
 }
 
 fn encode(lib: &Libblosc2, params: &CParams, data: &[u8]) -> Result<Vec<u8>, Code> {

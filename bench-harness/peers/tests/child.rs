@@ -21,12 +21,13 @@ fn answers_are_those_of_the_library_itself() {
             continue;
         };
         chunk.truncate(len);
-        let Answer::Done(bytes, true) = there else { panic!("seed {seed}: {there:?}") };
+        let Answer::Done(bytes) = there else { panic!("seed {seed}: {there:?}") };
         assert!(bytes == chunk, "seed {seed}");
         let mut out = vec![0; case.data.len()];
         let here = lib.decompressor(1).unwrap().decompress(&chunk, &mut out);
         match (here, remote.decode(&chunk, out.len() as u32).unwrap()) {
-            (Ok(n), Answer::Done(bytes, written)) => assert!(!written || bytes == out[..n], "seed {seed}"),
+            (Ok(n), Answer::Done(bytes)) => assert!(bytes == out[..n], "seed {seed}"),
+            (Ok(_), Answer::Gaps { .. }) => {}
             (Err(code), there) => assert_eq!(there, Answer::Refused(code), "seed {seed}"),
             (Ok(_), there) => panic!("seed {seed}: {there:?}"),
         }

@@ -213,3 +213,23 @@ fn found_here_getitem_of_a_block_length_across_two_blocks() {
     Decoder::new(Level::best(), &mut work).get_items(&parsed, 500..1500, &mut ours[..]).unwrap();
     assert_eq!(ours, data[2000..6000]);
 }
+
+#[test]
+fn found_here_a_context_remembers_the_chunk_before() {
+    let Some(lib) = blosc2() else { return };
+    let data: Vec<u8> =
+        (0..7 * 184).map(|i| if i % 7 == 0 { (i / 70) as u8 } else { (i % 7) as u8 }).collect();
+    // A shuffle of two bytes at a time, then a Blosc1 chunk, whose header has no room for such a width.
+    let meta = write(&lib, &CParams { filters_meta: [0, 0, 0, 0, 0, 2], ..LZ4 }, &data);
+    let params = Params { blosc1: true, ..Params::new(7).codec(Codec::Lz4).shuffle() };
+    let old = compress(&params, &data).unwrap();
+    assert!(meta[2] & 2 == 0 && old[2] & 2 == 0, "neither is stored");
+    let mut reader = lib.decompressor(1).unwrap();
+    let (mut fresh, mut used) = (vec![0; data.len()], vec![0; data.len()]);
+    reader.decompress(&old, &mut fresh).unwrap();
+    assert!(fresh == data);
+    reader.decompress(&meta, &mut used).unwrap();
+    let again = reader.decompress(&old, &mut used);
+    note(&lib, "a context that remembers the chunk before", again.is_err() || used != data);
+    assert!(decompress(&old).as_ref() == Ok(&data));
+}

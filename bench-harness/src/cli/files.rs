@@ -3,7 +3,7 @@
 use super::say;
 use blosc_bench::instructions::{self, Count};
 use blosc_bench::report::{compare, html};
-use blosc_bench::result::file::{Results, read};
+use blosc_bench::result::file::{self, Results, Writer, read};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -64,6 +64,15 @@ pub fn report(paths: &[PathBuf], out: &Path) -> Result<ExitCode, String> {
     }
     std::fs::write(out, page).map_err(fail)?;
     say(&format!("{}\n", out.display()));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `join`.
+pub fn join(paths: &[PathBuf], out: &Path) -> Result<ExitCode, String> {
+    let whole = file::join(all(paths)?)?;
+    let writer = Writer::create(out, &whole.machine, &whole.command)?;
+    writer.finish(&whole.rows, true, &whole.machine)?;
+    say(&format!("{} rows in {}\n", whole.rows.len(), out.display()));
     Ok(ExitCode::SUCCESS)
 }
 

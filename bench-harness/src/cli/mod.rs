@@ -1,18 +1,24 @@
 //! The command line.
 
 mod bench;
+mod execute;
 mod files;
 mod progress;
 mod ratio;
 
 use blosc_bench::instructions;
 use blosc_bench::report::table::paragraph;
+use blosc_core::{Codec, Filter};
 use clap::{Args, Parser, Subcommand};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Measures Blosc kernels, codecs and pipelines on this CPU; verifies before it times.
+///
+/// Every case is visited several times, seconds apart. Its figure is the median of
+/// the visits; its spread says how far another run may lie, in 19 cases of 20:
+/// between figure / (1 + spread) and figure * (1 + spread).
 #[derive(Parser)]
 #[command(name = "blosc-bench", version, max_term_width = 80)]
 struct Cli {
@@ -35,6 +41,10 @@ enum Command {
     /// Rank engines and levels by geometric mean, with a caution.
     Rank(Files),
     /// Compare a new run with an old one; status 1 if a case became slower.
+    ///
+    /// Says how many rows agree: two do when the printed spread of one run reaches
+    /// the median of the other. Others count as slower or faster if they moved by
+    /// more than the threshold, both in time and against the copy beside them.
     Diff {
         /// The older results file.
         old: PathBuf,
@@ -54,6 +64,15 @@ enum Command {
         files: Vec<PathBuf>,
         /// The page.
         #[arg(short, long, default_value = "target/blosc-bench/report.html")]
+        out: PathBuf,
+    },
+    /// Put pieces of a long run, each of other cases, into one results file.
+    Join {
+        /// Results files of one build on one machine.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// The whole.
+        #[arg(short, long, value_name = "FILE")]
         out: PathBuf,
     },
     /// Check that results files, or those in a folder, follow the schema.
@@ -136,6 +155,56 @@ struct Files {
     filter: Vec<String>,
 }
 
+/// Which codecs, filters and levels.
+#[derive(Args, Clone)]
+struct Coding {
+    /// Codecs: blosclz lz4 lz4hc zlib zstd.
+    #[arg(long, value_delimiter = ',')]
+    codec: Vec<String>,
+    /// Filters: none shuffle bitshuffle.
+    #[arg(long, value_delimiter = ',')]
+    filter: Vec<String>,
+    /// Compression levels, 1 to 9.
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u8).range(1..=9))]
+    level: Vec<u8>,
+}
+
+impl Coding {
+    /// Keeps of these what was asked for; everything where nothing was.
+    fn choose(
+        &self,
+        codecs: &mut Vec<Codec>,
+        filters: &mut Vec<Filter>,
+        levels: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        pick(codecs, &self.codec, "--codec", |c| c.name())?;
+        pick(filters, &self.filter, "--filter", |f| f.name())?;
+        if !self.level.is_empty() {
+            levels.clone_from(&self.level);
+        }
+        Ok(())
+    }
+}
+
+/// Keeps of `all` what `wanted` names, everything if it is empty.
+fn pick<T: Copy>(
+    all: &mut Vec<T>,
+    wanted: &[String],
+    option: &str,
+    name: fn(&T) -> &'static str,
+) -> Result<(), String> {
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let found = wanted.iter().map(|w| {
+        let known: Vec<&str> = all.iter().map(name).collect();
+        let hit = all.iter().find(|x| name(x) == w);
+        hit.copied().ok_or_else(|| format!("{option} {w}: unknown; known are {}", known.join(" ")))
+    });
+    *all = found.collect::<Result<_, _>>()?;
+    Ok(())
+}
+
 /// What `run` can be told.
 #[derive(Args, Clone)]
 struct Run {
@@ -158,15 +227,8 @@ struct Run {
     /// Item type of the file: u1 i2 f4 f8 ...
     #[arg(long, default_value = "u1")]
     dtype: String,
-    /// Codecs: blosclz lz4 lz4hc zlib zstd.
-    #[arg(long, value_delimiter = ',')]
-    codec: Vec<String>,
-    /// Filters: none shuffle bitshuffle.
-    #[arg(long, value_delimiter = ',')]
-    filter: Vec<String>,
-    /// Compression levels, 1 to 9.
-    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u8).range(1..=9))]
-    level: Vec<u8>,
+    #[command(flatten)]
+    coding: Coding,
     /// Block size in bytes instead of the automatic one.
     #[arg(long, value_parser = parse_size)]
     blocksize: Option<usize>,
@@ -226,6 +288,7 @@ pub fn run() -> Result<ExitCode, String> {
         Some(Command::Rank(f)) => files::rank(&f.files, &f.filter),
         Some(Command::Diff { old, new, threshold, filter }) => files::diff(&old, &new, threshold, &filter),
         Some(Command::Report { files, out }) => files::report(&files, &out),
+        Some(Command::Join { files, out }) => files::join(&files, &out),
         Some(Command::Check { files }) => files::check(&files),
         Some(Command::Csv { file }) => files::print(&file, &[], true),
         Some(Command::Md { file, filter }) => files::print(&file, &filter, false),

@@ -3,15 +3,15 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 
-/// Progress over a known number of jobs.
+/// Progress over a known number of jobs, each visited in every pass.
 pub struct Progress {
     bar: ProgressBar,
 }
 
 impl Progress {
     /// Nothing is drawn unless standard error is a terminal.
-    pub fn new(jobs: usize) -> Progress {
-        let bar = ProgressBar::new(jobs as u64);
+    pub fn new(jobs: usize, passes: usize) -> Progress {
+        let bar = ProgressBar::new((jobs * passes) as u64);
         if !std::io::stderr().is_terminal() {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
@@ -22,17 +22,17 @@ impl Progress {
     }
 
     /// A job begins. The bar is drawn now and not while the job is being timed.
-    pub fn start(&mut self, label: &str) {
+    pub fn start(&self, label: &str) {
         self.bar.set_message(label.to_string());
     }
 
     /// A job is done.
-    pub fn done(&mut self) {
+    pub fn done(&self) {
         self.bar.inc(1);
     }
 
     /// All are.
-    pub fn finish(&mut self) {
+    pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
 }

@@ -12,15 +12,8 @@ pub struct Options {
     /// The library to compare with: libblosc2[=PATH] or python:blosc2.
     #[arg(long, value_name = "ENGINE", default_value = "libblosc2")]
     engine: String,
-    /// Codecs: blosclz lz4 lz4hc zlib zstd.
-    #[arg(long, value_delimiter = ',')]
-    codec: Vec<String>,
-    /// Filters: none shuffle bitshuffle.
-    #[arg(long, value_delimiter = ',')]
-    filter: Vec<String>,
-    /// Compression levels, 1 to 9.
-    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u8).range(1..=9))]
-    level: Vec<u8>,
+    #[command(flatten)]
+    coding: super::Coding,
     /// Block sizes in bytes (K, M allowed); 0 is the automatic one.
     #[arg(long, value_delimiter = ',', value_parser = blocksize)]
     blocksize: Vec<u32>,
@@ -44,11 +37,7 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
     blosc_bench::data::corpus::check()?;
     let peer = engine::open(&options.engine)?;
     let mut choice = Choice::default();
-    super::bench::pick(&mut choice.codecs, &options.codec, "--codec", |c| c.name())?;
-    super::bench::pick(&mut choice.filters, &options.filter, "--filter", |f| f.name())?;
-    if !options.level.is_empty() {
-        choice.levels.clone_from(&options.level);
-    }
+    options.coding.choose(&mut choice.codecs, &mut choice.filters, &mut choice.levels)?;
     if !options.blocksize.is_empty() {
         choice.blocksizes = options.blocksize.iter().map(|&b| (b > 0).then_some(b)).collect();
     }

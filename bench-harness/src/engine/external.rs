@@ -20,6 +20,7 @@ use super::{Engine, SelfTimed, Spec};
 use crate::measure::Work;
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::ops::Range;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::rc::Rc;
 
@@ -179,7 +180,7 @@ impl Engine for External {
         Err("not in the protocol".into())
     }
 
-    fn getitem(&self, _: &Spec, _: Rc<[u8]>, _: usize, _: usize) -> Result<Work<'static>, String> {
+    fn getitem(&self, _: &Spec, _: Rc<[u8]>, _: Range<usize>) -> Result<Work<'static>, String> {
         Err("not in the protocol".into())
     }
 }

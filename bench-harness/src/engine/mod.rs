@@ -10,6 +10,7 @@ pub mod peers;
 
 use crate::measure::{Timer, Work};
 use blosc_core::{Codec, Filter, Isa, Level, Params};
+use std::ops::Range;
 use std::rc::Rc;
 
 /// How chunks are written.
@@ -86,14 +87,8 @@ pub trait Engine {
         let mut work = self.decompress_any(spec)?;
         Ok(Box::new(move |_, dst| work(&chunk, dst)))
     }
-    /// Decodes items `start .. start + count` of `chunk`.
-    fn getitem(
-        &self,
-        spec: &Spec,
-        chunk: Rc<[u8]>,
-        start: usize,
-        count: usize,
-    ) -> Result<Work<'static>, String>;
+    /// Decodes some items of `chunk`.
+    fn getitem(&self, spec: &Spec, chunk: Rc<[u8]>, items: Range<usize>) -> Result<Work<'static>, String>;
 }
 
 /// The opponent with this name; see [`peers::open`].

@@ -6,6 +6,7 @@ use crate::suite::spoil;
 use blosc_core::chunk::Plan;
 use blosc_core::codec::context::EncodeContext;
 use blosc_core::{Chunk, Level, Limits, Pool, Surroundings};
+use std::ops::Range;
 use std::rc::Rc;
 
 /// This library at one level.
@@ -32,11 +33,11 @@ impl Engine for Ours {
         if spec.threads > 1 {
             let mut pool = Pool::new(spec.threads).level(level);
             return Ok(Box::new(move |src, dst| {
-                let chunk = pool.compress(&params, src).map_err(|e| e.to_string())?;
-                let room = dst.get_mut(..chunk.len()).ok_or("the chunk does not fit")?;
-                room.copy_from_slice(&chunk);
-                spoil(corrupt, room);
-                Ok(chunk.len())
+                let n = pool
+                    .compress_into(&params, Surroundings::default(), src, dst)
+                    .map_err(|e| e.to_string())?;
+                spoil(corrupt, dst.get_mut(..n).unwrap_or_default());
+                Ok(n)
             }));
         }
         let mut work = vec![0; Plan::work_len_for(&params, len)];
@@ -61,16 +62,10 @@ impl Engine for Ours {
         }))
     }
 
-    fn getitem(
-        &self,
-        spec: &Spec,
-        chunk: Rc<[u8]>,
-        start: usize,
-        count: usize,
-    ) -> Result<Work<'static>, String> {
+    fn getitem(&self, spec: &Spec, chunk: Rc<[u8]>, items: Range<usize>) -> Result<Work<'static>, String> {
         let Ours { level, corrupt } = *self;
         let mut pool = Pool::new(1).level(level);
-        let range = start * spec.typesize..(start + count) * spec.typesize;
+        let range = items.start * spec.typesize..items.end * spec.typesize;
         Ok(Box::new(move |_, dst| {
             // Only what the items touch is checked: the form of a reader that wants ten items of many.
             let chunk = Chunk::parse_partial(&chunk, &Limits::NONE).map_err(|e| e.to_string())?;

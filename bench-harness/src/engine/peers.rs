@@ -5,6 +5,7 @@ use crate::measure::Work;
 use blosc_core::Filter;
 use blosc_peers::blosc2::Kernel;
 use blosc_peers::{CParams, Libblosc, Libblosc2};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
@@ -22,7 +23,8 @@ fn filter_id(filter: Filter) -> u8 {
     }
 }
 
-fn cparams(spec: &Spec) -> CParams {
+/// A spec as libblosc2 takes it.
+pub fn cparams(spec: &Spec) -> CParams {
     CParams {
         codec: spec.codec.id(),
         clevel: spec.level,
@@ -69,15 +71,11 @@ impl Engine for Blosc2 {
         Ok(Box::new(move |chunk, dst| context.decompress(chunk, dst).map_err(|e| e.to_string())))
     }
 
-    fn getitem(
-        &self,
-        _: &Spec,
-        chunk: Rc<[u8]>,
-        start: usize,
-        count: usize,
-    ) -> Result<Work<'static>, String> {
+    fn getitem(&self, _: &Spec, chunk: Rc<[u8]>, items: Range<usize>) -> Result<Work<'static>, String> {
         let mut context = self.0.decompressor(1).map_err(|e| e.to_string())?;
-        Ok(Box::new(move |_, dst| context.getitem(&chunk, start, count, dst).map_err(|e| e.to_string())))
+        Ok(Box::new(move |_, dst| {
+            context.getitem(&chunk, items.start, items.len(), dst).map_err(|e| e.to_string())
+        }))
     }
 }
 
@@ -107,16 +105,10 @@ impl Engine for Blosc1 {
         chunk.first().is_some_and(|version| *version <= 2)
     }
 
-    fn getitem(
-        &self,
-        _: &Spec,
-        chunk: Rc<[u8]>,
-        start: usize,
-        count: usize,
-    ) -> Result<Work<'static>, String> {
+    fn getitem(&self, _: &Spec, chunk: Rc<[u8]>, items: Range<usize>) -> Result<Work<'static>, String> {
         let library = Rc::clone(&self.0);
-        let start = i32::try_from(start).map_err(|e| e.to_string())?;
-        let count = i32::try_from(count).map_err(|e| e.to_string())?;
+        let start = i32::try_from(items.start).map_err(|e| e.to_string())?;
+        let count = i32::try_from(items.len()).map_err(|e| e.to_string())?;
         Ok(Box::new(move |_, dst| library.getitem(&chunk, start, count, dst).map_err(|e| e.to_string())))
     }
 }

@@ -154,6 +154,8 @@ mod tests {
         assert!(differences(&base, &now, 0.02).is_empty());
         now[0].per_byte = 1.021;
         assert_eq!(differences(&base, &now, 0.02).len(), 1);
+        now[0].name = "shuffle avx512 ts 4".into();
+        assert_eq!(differences(&base, &now, 0.02).len(), 1);
         assert_eq!(parse(&format(&base)).unwrap(), base);
         assert!(parse("x y").is_err());
         now[0].estimates = vec![("neoverse-n1".into(), 0.25), ("neoverse-v2".into(), 0.125)];

@@ -3,10 +3,20 @@
 //! A store followed by a load 4096 bytes further looks like a dependency to many CPUs, so a kernel's
 //! speed depends on where two buffers happen to lie. Each round takes another pair of offsets.
 
+use std::cell::Cell;
+
 const PAGE: usize = 4096;
 /// Offsets in bytes from a page boundary: (source, destination). Whole cache lines.
 const PLACES: [(usize, usize); 7] =
     [(0, 64), (64, 2112), (1024, 512), (192, 3072), (2048, 128), (640, 1728), (3008, 0)];
+
+/// Buffers from this size on are kept for the next group: which pages main memory is made of makes no difference, and
+/// faulting them in takes longer than a round.
+const KEPT: usize = 16 << 20;
+
+thread_local! {
+    static SPARE: Cell<Option<(Vec<u8>, Vec<u8>)>> = const { Cell::new(None) };
+}
 
 /// The two buffers of a group.
 pub struct Arena {
@@ -20,13 +30,10 @@ pub struct Arena {
 impl Arena {
     /// Holds a copy of `source` and `room` bytes to write to; every page is touched.
     pub fn new(source: &[u8], room: usize) -> Arena {
-        let mut arena = Arena {
-            source: vec![0x5A; source.len() + 2 * PAGE],
-            target: vec![0xA5; room + 2 * PAGE],
-            len: source.len(),
-            room,
-            at: (0, 0),
-        };
+        let (from, to) = (source.len() + 2 * PAGE, room + 2 * PAGE);
+        let spare = SPARE.take().filter(|(a, b)| (a.len(), b.len()) == (from, to));
+        let (from, to) = spare.unwrap_or_else(|| (vec![0x5A; from], vec![0xA5; to]));
+        let mut arena = Arena { source: from, target: to, len: source.len(), room, at: (0, 0) };
         arena.at = (start(&arena.source, 0), start(&arena.target, 0));
         arena.source[arena.at.0..arena.at.0 + source.len()].copy_from_slice(source);
         arena
@@ -55,6 +62,14 @@ impl Arena {
     /// The first `n` bytes of the destination.
     pub fn written(&self, n: usize) -> Option<&[u8]> {
         (n <= self.room).then(|| &self.target[self.at.1..self.at.1 + n])
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        if self.len >= KEPT {
+            SPARE.set(Some((std::mem::take(&mut self.source), std::mem::take(&mut self.target))));
+        }
     }
 }
 

@@ -1,26 +1,30 @@
 //! How a figure comes about.
 //!
 //! ```text
-//! for each group of contenders over the same bytes:
-//!     check every contender's output; a wrong one is refused and never timed
-//!     choose how often each runs inside one sample, so that the clock's grain vanishes
-//!     repeat rounds until the plan's count or time is reached:
-//!         time a fixed piece of arithmetic: rounds in which it is slow are dropped, and made up for
-//!         move source and destination to other cache-line offsets (4 KiB aliasing averages out)
-//!         time each contender once, beginning with another one each round
-//!     median, spread, and ratios of samples of the SAME round
+//! pass over all groups, several times, each time in another order:
+//!     visit a group of contenders over the same bytes, with buffers and contexts of its own:
+//!         first pass: check every contender's output; a wrong one is refused and never timed
+//!         choose how often each runs inside one sample, so that the clock's grain vanishes
+//!         repeat rounds until the plan's count or time is reached:
+//!             time a fixed piece of arithmetic: rounds in which it is slow are dropped, and made up for
+//!             move source and destination to other cache-line offsets (4 KiB aliasing averages out)
+//!             time each contender once, beginning with another one each round
+//!         the visit's figure is the median of its rounds, its ratios those of samples of the SAME round
+//! the row's figure is the median of its visits; its spread comes from how far they lie apart
 //! ```
-//! Ratios therefore compare neighbours in time: a machine that slows down slows both sides.
+//! Ratios therefore compare neighbours in time: a machine that slows down slows both sides. Visits lie seconds
+//! apart, so that their differences hold what a later run will meet as well: other memory pages, another
+//! frequency, another neighbour. See [`spread`].
 
 pub mod arena;
 pub mod canary;
 pub mod cycles;
 pub mod probe;
+pub mod spread;
 pub mod stats;
 
 use arena::Arena;
 use canary::Canary;
-use stats::Summary;
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
@@ -73,9 +77,11 @@ pub struct Group<'a> {
     pub bytes: usize,
     /// Who runs.
     pub contenders: Vec<Contender<'a>>,
+    /// They keep no memory of their own: a long run needs no other before it to be timed.
+    pub stateless: bool,
 }
 
-/// How much effort a group is worth.
+/// How much effort a visit to a group is worth, and which visit it is.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// Rounds at least, whatever the time.
@@ -84,22 +90,28 @@ pub struct Plan {
     pub max_rounds: usize,
     /// Time of one sample; a run that takes longer is a sample by itself.
     pub sample: Duration,
-    /// Time for all rounds of one group.
+    /// Time for all rounds of one visit.
     pub budget: Duration,
+    /// How many visits there were before.
+    pub visit: usize,
+    /// Whether outputs are judged first: at the first visit, and wherever one was wrong.
+    pub verify: bool,
 }
 
 impl Plan {
-    /// For a first look: noise of some percent.
+    /// For a first look.
     pub const QUICK: Plan = Plan {
-        min_rounds: 3,
-        max_rounds: 11,
+        min_rounds: 1,
+        max_rounds: 3,
         sample: Duration::from_micros(100),
-        budget: Duration::from_millis(70),
+        budget: Duration::from_millis(10),
+        visit: 0,
+        verify: true,
     };
 
-    /// For figures to share, with `budget` for each group.
+    /// For figures to share, with `budget` for each visit to a group.
     pub fn careful(budget: Duration) -> Plan {
-        Plan { min_rounds: 7, max_rounds: 201, sample: Duration::from_micros(300), budget }
+        Plan { min_rounds: 2, max_rounds: 51, sample: Duration::from_micros(300), budget, ..Plan::QUICK }
     }
 }
 
@@ -123,16 +135,27 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Median and spread, if it was timed.
-    pub fn summary(&self) -> Option<Summary> {
-        Summary::of(self.samples.as_deref().ok()?)
+    fn new(contender: &Contender<'_>, plan: &Plan) -> Outcome {
+        Outcome {
+            role: contender.role,
+            id: contender.id,
+            written: 0,
+            iterations: 1,
+            samples: Ok(Vec::with_capacity(plan.max_rounds)),
+            counts: Vec::new(),
+            disturbed: false,
+        }
+    }
+
+    fn forget(&mut self) {
+        self.counts.clear();
+        self.samples.iter_mut().for_each(Vec::clear);
     }
 
     /// How many times faster this one was than `other`, round by round.
-    pub fn speed_against(&self, other: &Outcome) -> Option<Summary> {
-        let (mine, theirs) = (self.samples.as_ref().ok()?, other.samples.as_ref().ok()?);
-        let ratios: Vec<f64> = mine.iter().zip(theirs).map(|(m, t)| t / m).collect();
-        Summary::of(&ratios)
+    pub fn speed_against(&self, other: &Outcome) -> Vec<f64> {
+        let (Ok(mine), Ok(theirs)) = (&self.samples, &other.samples) else { return Vec::new() };
+        mine.iter().zip(theirs).map(|(m, t)| t / m).collect()
     }
 }
 
@@ -146,32 +169,33 @@ const PATIENCE: u32 = 3;
 /// Verifies, then times. `stop` ends the rounds early; what was measured until then is kept.
 pub fn measure(group: &mut Group<'_>, plan: &Plan, stop: &dyn Fn() -> bool) -> Vec<Outcome> {
     let mut arena = Arena::new(group.source, group.room);
-    let mut outcomes: Vec<Outcome> = Vec::with_capacity(group.contenders.len());
-    for contender in &mut group.contenders {
-        if stop() {
-            return outcomes;
-        }
-        outcomes.push(admit(contender, &mut arena, plan));
-    }
-    let started = Instant::now();
-    let n = group.contenders.len();
-    let calm = || CANARY.with_borrow_mut(Canary::calm);
+    let mut outcomes: Vec<Outcome> = group.contenders.iter().map(|c| Outcome::new(c, plan)).collect();
     let mut rounds: Vec<bool> = Vec::with_capacity(plan.max_rounds);
-    for round in 0..plan.max_rounds {
+    let started = Instant::now();
+    if plan.verify {
+        for (contender, outcome) in group.contenders.iter_mut().zip(&mut outcomes) {
+            if stop() {
+                return Vec::new();
+            }
+            judge(contender, outcome, &mut arena);
+        }
+    }
+    // Where every run is a sample by itself, the look at how long they take is the first round.
+    let (long, calm) = look(group, &mut outcomes, &mut arena, plan);
+    if long && group.stateless {
+        rounds.push(calm);
+    } else {
+        outcomes.iter_mut().for_each(Outcome::forget);
+    }
+    while rounds.len() < plan.max_rounds {
         let (taken, quiet) = (started.elapsed(), rounds.iter().filter(|calm| **calm).count());
         let patient = quiet < plan.min_rounds && taken < plan.budget * PATIENCE;
-        if stop() || (round >= plan.min_rounds && taken > plan.budget && !patient) {
+        if stop() || (rounds.len() >= plan.min_rounds && taken > plan.budget && !patient) {
             break;
         }
-        let before = calm();
-        arena.place(round);
-        for turn in 0..n {
-            let which = (turn + round) % n;
-            if let (Some(c), Some(o)) = (group.contenders.get_mut(which), outcomes.get_mut(which)) {
-                sample(c, o, &mut arena, plan);
-            }
-        }
-        rounds.push(before && calm());
+        arena.place(rounds.len());
+        let calm = round(group, &mut outcomes, &mut arena, rounds.len());
+        rounds.push(calm);
     }
     let enough = rounds.iter().filter(|calm| **calm).count() >= plan.min_rounds;
     for outcome in &mut outcomes {
@@ -185,6 +209,20 @@ pub fn measure(group: &mut Group<'_>, plan: &Plan, stop: &dyn Fn() -> bool) -> V
     outcomes
 }
 
+/// Times each contender once, beginning with another one each round; whether the machine was calm.
+fn round(group: &mut Group<'_>, outcomes: &mut [Outcome], arena: &mut Arena, round: usize) -> bool {
+    let calm = || CANARY.with_borrow_mut(Canary::calm);
+    let n = group.contenders.len();
+    let before = calm();
+    for turn in 0..n {
+        let which = (turn + round) % n.max(1);
+        if let (Some(c), Some(o)) = (group.contenders.get_mut(which), outcomes.get_mut(which)) {
+            sample(c, o, arena);
+        }
+    }
+    before && calm()
+}
+
 /// Drops the numbers whose places are not wanted.
 fn keep(numbers: &mut Vec<f64>, wanted: impl Fn(usize) -> bool) {
     let mut index = 0;
@@ -194,58 +232,63 @@ fn keep(numbers: &mut Vec<f64>, wanted: impl Fn(usize) -> bool) {
     });
 }
 
-/// Runs a contender at two placements, asks its judge, and chooses the iterations of a sample.
-fn admit(contender: &mut Contender<'_>, arena: &mut Arena, plan: &Plan) -> Outcome {
-    let mut outcome = Outcome {
-        role: contender.role,
-        id: contender.id,
-        written: 0,
-        iterations: 1,
-        samples: Ok(Vec::with_capacity(plan.max_rounds)),
-        counts: Vec::with_capacity(plan.max_rounds),
-        disturbed: false,
-    };
-    let mut fastest = Duration::MAX;
-    let placements = if contender.check.is_some() { 2 } else { 1 };
-    for placement in 0..placements {
-        arena.place(placement);
+/// From this size on a contender is judged at one placement: smaller sizes have shown what depends on that.
+const ONE_PLACE: usize = 16 << 20;
+
+/// Runs a contender at two placements and asks its judge.
+fn judge(contender: &mut Contender<'_>, outcome: &mut Outcome, arena: &mut Arena) {
+    let Some(check) = &contender.check else { return };
+    let places = if arena.split().1.len() < ONE_PLACE { 2 } else { 1 };
+    for place in 0..places {
+        arena.place(place);
         arena.spoil();
         let (src, dst) = arena.split();
-        let start = Instant::now();
-        let result = (contender.work)(src, dst);
-        fastest = fastest.min(start.elapsed());
-        let judged = result.and_then(|written| {
+        let judged = (contender.work)(src, dst).and_then(|written| {
             outcome.written = written;
-            match (&contender.check, arena.written(written)) {
-                (Some(check), Some(bytes)) => check(bytes),
-                (None, _) => Ok(()),
-                (_, None) => Err("wrote more than its destination holds".into()),
-            }
+            check(arena.written(written).ok_or("wrote more than its destination holds")?)
         });
         if let Err(why) = judged {
             outcome.samples = Err(why);
-            return outcome;
+            return;
         }
     }
-    if let Some(timer) = &mut contender.timer {
-        let one = timer(1).unwrap_or(f64::MAX).max(100.0);
-        outcome.iterations = ((plan.sample.as_nanos() as f64 / one) as u64).clamp(1, 1 << 16);
-    } else if fastest < plan.sample {
-        // A second look without page faults and cold code, then the count that fills a sample.
-        let (src, dst) = arena.split();
-        let start = Instant::now();
-        let mut runs = 0u32;
-        while runs == 0 || (start.elapsed() < plan.sample / 4 && runs < 1 << 20) {
-            let _ = (contender.work)(src, dst);
-            runs += 1;
-        }
-        let one = (start.elapsed().as_nanos() / u128::from(runs)).max(1);
-        outcome.iterations = u64::try_from(plan.sample.as_nanos() / one).unwrap_or(1).clamp(1, 1 << 24);
-    }
-    outcome
 }
 
-fn sample(contender: &mut Contender<'_>, outcome: &mut Outcome, arena: &mut Arena, plan: &Plan) {
+/// Times one run of each (the first after verification, so that code and memory are warm) and chooses how many make a
+/// sample. Whether each is a sample by itself, and the machine was calm.
+fn look(group: &mut Group<'_>, outcomes: &mut [Outcome], arena: &mut Arena, plan: &Plan) -> (bool, bool) {
+    let calm = round(group, outcomes, arena, plan.visit);
+    let mut long = true;
+    for (contender, outcome) in group.contenders.iter_mut().zip(outcomes) {
+        let Some(first) = outcome.samples.as_ref().ok().and_then(|s| s.first().copied()) else { continue };
+        let wanted = plan.sample.as_nanos() as f64;
+        if first >= wanted {
+            continue;
+        }
+        long = false;
+        let one = if contender.timer.is_some() {
+            first.max(100.0)
+        } else {
+            again(contender, arena, plan.sample / 4)
+        };
+        outcome.iterations = ((wanted / one.max(1.0)) as u64).clamp(1, 1 << 24);
+    }
+    (long, calm)
+}
+
+/// Nanoseconds of a run, over some of them.
+fn again(contender: &mut Contender<'_>, arena: &mut Arena, time: Duration) -> f64 {
+    let (src, dst) = arena.split();
+    let start = Instant::now();
+    let mut runs = 0u32;
+    while runs == 0 || (start.elapsed() < time && runs < 1 << 20) {
+        let _ = (contender.work)(src, dst);
+        runs += 1;
+    }
+    start.elapsed().as_nanos() as f64 / f64::from(runs)
+}
+
+fn sample(contender: &mut Contender<'_>, outcome: &mut Outcome, arena: &mut Arena) {
     let Ok(samples) = &mut outcome.samples else { return };
     if let Some(timer) = &mut contender.timer {
         match timer(outcome.iterations) {
@@ -255,8 +298,8 @@ fn sample(contender: &mut Contender<'_>, outcome: &mut Outcome, arena: &mut Aren
         return;
     }
     let (src, dst) = arena.split();
-    // Short work starts warm; long work (main memory) evicts its own warmth anyway.
-    if outcome.iterations > 1 || samples.is_empty() || plan.sample.as_micros() > 200 {
+    // Short work starts warm; long work evicts its own warmth anyway.
+    if outcome.iterations > 1 {
         let _ = (contender.work)(src, dst);
     }
     let before = cycles::now();
@@ -299,12 +342,12 @@ mod tests {
                 check: Some(check(source.clone())),
             })
             .collect();
-        let mut group = Group { source: &source, room: 5000, bytes: 5000, contenders };
+        let mut group = Group { source: &source, room: 5000, bytes: 5000, contenders, stateless: true };
         let out = measure(&mut group, &Plan::QUICK, &|| false);
-        assert!(out[0].summary().is_some_and(|s| s.median > 0.0));
+        assert!(out[0].samples.as_ref().is_ok_and(|s| !s.is_empty() && s.iter().all(|ns| *ns > 0.0)));
         assert_eq!(out[0].written, 5000);
         assert_eq!(out[1].samples, Err("differs".into()));
-        assert!(out[1].speed_against(&out[0]).is_none());
+        assert!(out[1].speed_against(&out[0]).is_empty());
     }
 
     #[test]
@@ -312,7 +355,7 @@ mod tests {
         let source = vec![1; 64];
         let work = copy(false);
         let contenders = vec![Contender { role: Role::Subject, id: 0, work, timer: None, check: None }];
-        let mut group = Group { source: &source, room: 64, bytes: 64, contenders };
+        let mut group = Group { source: &source, room: 64, bytes: 64, contenders, stateless: true };
         let out = measure(&mut group, &Plan::QUICK, &|| true);
         assert!(out.is_empty());
     }

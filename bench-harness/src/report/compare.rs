@@ -1,7 +1,7 @@
 //! Comparisons of results files: `cmp`, `rank`, `diff`.
 
 use super::table::{Table, figure, maybe, paragraph, size};
-use crate::measure::stats::geometric_mean;
+use crate::measure::stats::{Summary, geometric_mean};
 use crate::result::file::Results;
 use crate::result::{Key, Row};
 use std::collections::BTreeMap;
@@ -54,10 +54,11 @@ pub fn compare(files: &[Results], filter: &str, colour: bool) -> String {
             cells.push(maybe(speed));
             if index > 0 {
                 let ratio = speed.zip(first).map(|(s, f)| s / f);
+                let same = place.zip(places.first().copied().flatten()).and_then(|(r, f)| r.agrees(f));
                 if let (Some(r), Some(list)) = (ratio, ratios.get_mut(index)) {
                     list.push(r);
                 }
-                cells.push(ratio.map_or("-".into(), |r| paint(r, colour)));
+                cells.push(ratio.map_or("-".into(), |r| paint(r, colour && same != Some(true))));
             }
         }
         table.row(cells);
@@ -78,11 +79,12 @@ pub fn compare(files: &[Results], filter: &str, colour: bool) -> String {
     out
 }
 
+/// A ratio; in colour where it is more than noise.
 fn paint(ratio: f64, colour: bool) -> String {
     let text = figure(ratio);
-    match (colour, ratio) {
-        (true, r) if r >= 1.05 => format!("\x1b[32m{text}\x1b[0m"),
-        (true, r) if r <= 0.95 => format!("\x1b[31m{text}\x1b[0m"),
+    match (colour, ratio >= 1.0) {
+        (true, true) => format!("\x1b[32m{text}\x1b[0m"),
+        (true, false) => format!("\x1b[31m{text}\x1b[0m"),
         _ => text,
     }
 }
@@ -133,27 +135,31 @@ pub struct Difference {
     pub text: String,
     /// Cases that both files have.
     pub cases: usize,
-    /// Those of them that became slower.
+    /// Those of them whose times agree within their spread.
+    pub agree: usize,
+    /// Those that became slower.
     pub slower: usize,
 }
 
-/// The second file against the first. Rows that were marked noisy are not judged, only counted. A case differs when it moved by more than `threshold` and more than its spread, both in
-/// time (the ranges from p10 to p90 lie apart) and against a copy of the same size in its own run: memory
-/// pages and neighbours differ from run to run, and move the copy as well.
+/// The second file against the first. Two times agree when the printed range of one holds the median of the other.
+/// Those that do not are faster or slower if they moved by more than `threshold`, and against the copy measured
+/// beside them as well: where the copy moved alike, it was the machine.
 pub fn difference(files: &[Results; 2], threshold: f64, filter: &str) -> Difference {
     let [old, new] = files;
     let cases = cases(files, filter);
-    let mut table = Table::new(&["case", "old", "new", "new/old speed"]);
-    let (mut slower, mut faster, mut same, mut noisy) = (0usize, 0usize, 0usize, 0usize);
+    let mut table = Table::new(&["case", "old", "±%", "new", "±%", "new/old speed"]);
+    let (mut total, mut agree, mut slower, mut faster) = (0usize, 0usize, 0usize, 0usize);
+    let mut spreads = Vec::new();
     for places in cases.values() {
         let [Some(o), Some(n)] = places.as_slice() else { continue };
-        let (Some(a), Some(b)) = (o.median_ns, n.median_ns) else { continue };
-        if o.noisy || n.noisy {
-            noisy += 1;
+        let (Some(a), Some(b), Some(same)) = (o.median_ns, n.median_ns, o.agrees(n)) else { continue };
+        total += 1;
+        spreads.extend(n.spread);
+        if same {
+            agree += 1;
             continue;
         }
-        if times_agree(o, n, threshold) || fractions_agree(o, n, threshold) {
-            same += 1;
+        if (b / a).max(a / b) <= 1.0 + threshold || fractions_agree(o, n, threshold) {
             continue;
         }
         if b > a {
@@ -161,44 +167,49 @@ pub fn difference(files: &[Results; 2], threshold: f64, filter: &str) -> Differe
         } else {
             faster += 1
         }
+        let percent = |r: &Row| r.spread.map_or("-".into(), |s| figure(100.0 * s));
         let ns = |r: &Row| super::table::duration(r.median_ns.unwrap_or(0.0));
-        table.row(vec![n.label(), ns(o), ns(n), figure(a / b)]);
+        table.row(vec![n.label(), ns(o), percent(o), ns(n), percent(n), figure(a / b)]);
     }
     let mut text = if table.is_empty() { String::new() } else { table.text() };
-    let total = slower + faster + same;
-    let share = if total > 0 { 100.0 * same as f64 / total as f64 } else { 0.0 };
-    let _ = writeln!(
-        text,
-        "{total} quiet cases in both: {same} ({share:.1} %) agree within their spread or {} %,\n\
-         {faster} faster, {slower} slower; {noisy} more were noisy and are not judged",
+    let share = if total > 0 { 100.0 * agree as f64 / total as f64 } else { 0.0 };
+    let _ = writeln!(text, "{agree} of {total} rows agree within the printed spread ({share:.1} %)");
+    text.push_str(&paragraph(&format!(
+        "{faster} faster, {slower} slower; {} moved by less than {} %, or as the copy beside them did",
+        total - agree - faster - slower,
         figure(threshold * 100.0)
-    );
+    )));
+    text.extend(spread_line(spreads));
     if old.machine.name != new.machine.name {
-        let _ = writeln!(text, "Different machines: {} and {}.", old.machine.name, new.machine.name);
+        text.push_str(&paragraph(&format!(
+            "Different machines: {}, {}.",
+            old.machine.name, new.machine.name
+        )));
     }
-    Difference { text, cases: total + noisy, slower }
+    Difference { text, cases: total, agree, slower }
 }
 
-fn times_agree(a: &Row, b: &Row, threshold: f64) -> bool {
-    let reaches = |low: &Row, high: &Row| {
-        let (low, high) = (low.p10_ns.or(low.median_ns), high.p90_ns.or(high.median_ns));
-        low.zip(high).is_some_and(|(low, high)| low <= high * (1.0 + threshold))
-    };
-    reaches(a, b) && reaches(b, a)
+/// How wide spreads are, in a line.
+pub fn spread_line(spreads: Vec<f64>) -> Option<String> {
+    let s = Summary::of(&spreads)?;
+    Some(format!(
+        "Spread: ±{} % in the middle, at most ±{} % for nine of ten rows\n",
+        figure(100.0 * s.median),
+        figure(100.0 * s.p90)
+    ))
 }
 
 fn fractions_agree(a: &Row, b: &Row, threshold: f64) -> bool {
     let Some((x, y)) = a.vs_copy.zip(b.vs_copy) else { return false };
-    // Three standard deviations, as the MADs estimate them.
-    let noise = 3.0 * 1.4826 * a.vs_copy_mad.unwrap_or(0.0).hypot(b.vs_copy_mad.unwrap_or(0.0));
-    (x - y).abs() <= noise || (x / y - 1.0).abs() <= threshold
+    let spread = a.vs_copy_spread.unwrap_or(0.0).max(b.vs_copy_spread.unwrap_or(0.0));
+    (x / y).max(y / x) <= 1.0 + spread.max(threshold)
 }
 
 /// One line for each row, with every number.
 pub fn csv(file: &Results) -> String {
     let head = "suite,engine,op,isa,codec,filter,level,typesize,bytes,blocksize,threads,data,verified,timing,noisy,\
-                rounds,iterations,median_ns,mad_ns,min_ns,p10_ns,p90_ns,gbps,bytes_per_cycle,bytes_per_tick,cbytes,ratio,vs_copy,vs_memcpy,\
-                vs_read,vs_write,peer,vs_peer,size_vs_peer,refused,left_out\n";
+                rounds,iterations,visits,median_ns,spread,mad_ns,min_ns,p10_ns,p90_ns,gbps,bytes_per_cycle,bytes_per_tick,cbytes,ratio,vs_copy,vs_copy_spread,vs_memcpy,\
+                vs_read,vs_write,peer,vs_peer,vs_peer_spread,size_vs_peer,refused,left_out\n";
     let mut out = String::from(head);
     let number = |x: Option<f64>| x.map_or(String::new(), |x| x.to_string());
     for r in &file.rows {
@@ -220,7 +231,9 @@ pub fn csv(file: &Results) -> String {
             r.noisy.to_string(),
             r.rounds.to_string(),
             r.iterations.to_string(),
+            r.visits_ns.len().to_string(),
             number(r.median_ns),
+            number(r.spread),
             number(r.mad_ns),
             number(r.min_ns),
             number(r.p10_ns),
@@ -231,11 +244,13 @@ pub fn csv(file: &Results) -> String {
             r.cbytes.map_or(String::new(), |c| c.to_string()),
             number(r.ratio),
             number(r.vs_copy),
+            number(r.vs_copy_spread),
             number(r.vs_memcpy),
             number(r.vs_read),
             number(r.vs_write),
             quoted(r.peer.as_deref().unwrap_or_default()),
             number(r.vs_peer),
+            number(r.vs_peer_spread),
             number(r.size_vs_peer),
             quoted(r.refused.as_deref().unwrap_or_default()),
             quoted(r.left_out.as_deref().unwrap_or_default()),
@@ -255,11 +270,12 @@ pub fn markdown(file: &Results, filter: &str) -> String {
     let mut out = format!("{}, `{}`\n\n", file.machine.name, file.command.trim());
     let cycles = file.rows.iter().any(|r| r.bytes_per_cycle.is_some());
     let per = if cycles { "bytes/cycle" } else { "bytes/tick" };
-    let mut table = Table::new(&["case", "time", "GB/s", per, "of a copy", "ratio", "against"]);
+    let mut table = Table::new(&["case", "time", "spread", "GB/s", per, "of a copy", "ratio", "against"]);
     for r in file.rows.iter().filter(|r| r.median_ns.is_some() && matches(r, filter)) {
         table.row(vec![
             r.label(),
             r.median_ns.map_or("-".into(), super::table::duration),
+            r.spread.map_or("-".into(), |s| format!("±{} %", figure(100.0 * s))),
             maybe(r.gbps),
             maybe(r.bytes_per_cycle.or(r.bytes_per_tick)),
             maybe(r.vs_copy),
@@ -322,12 +338,10 @@ mod tests {
             data: "random".into(),
             verified: true,
             median_ns: Some(*ns),
-            mad_ns: Some(0.1),
-            p10_ns: Some(ns * 0.99),
-            p90_ns: Some(ns * 1.01),
+            spread: Some(0.02),
             gbps: Some(4096.0 / ns),
             vs_copy: Some(50.0 / ns),
-            vs_copy_mad: Some(0.001),
+            vs_copy_spread: Some(0.02),
             ..Row::default()
         };
         Results {
@@ -342,10 +356,29 @@ mod tests {
 
     #[test]
     fn only_what_exceeds_noise_and_threshold_counts_as_slower() {
-        let found = difference(&[results(&[100.0, 100.0, 100.0]), results(&[103.0, 130.0, 70.0])], 0.05, "");
-        assert_eq!(found.slower, 1);
-        assert!(found.text.contains("3 quiet cases in both: 1 (33.3 %) agree"), "{}", found.text);
-        assert!(found.text.contains("1 faster, 1 slower"), "{}", found.text);
+        let found = difference(&[results(&[100.0; 4]), results(&[101.0, 103.0, 130.0, 70.0])], 0.05, "");
+        assert_eq!((found.cases, found.agree, found.slower), (4, 1, 1));
+        assert!(
+            found.text.contains("1 of 4 rows agree within the printed spread (25.0 %)"),
+            "{}",
+            found.text
+        );
+        assert!(found.text.contains("1 faster, 1 slower; 1 moved by less than 5.00 %"), "{}", found.text);
+    }
+
+    #[test]
+    fn what_moves_like_the_copy_beside_it_is_the_machine() {
+        let (old, mut new) = (results(&[100.0]), results(&[130.0]));
+        new.rows[0].vs_copy = old.rows[0].vs_copy;
+        let found = difference(&[old, new], 0.05, "");
+        assert_eq!((found.agree, found.slower), (0, 0));
+    }
+
+    #[test]
+    fn rows_of_the_first_schema_have_a_range_too() {
+        let [mut old, new] = [results(&[100.0]), results(&[103.0])];
+        (old.rows[0].spread, old.rows[0].p10_ns, old.rows[0].p90_ns) = (None, Some(96.0), Some(104.0));
+        assert_eq!(difference(&[old, new], 0.05, "").agree, 1);
     }
 
     #[test]

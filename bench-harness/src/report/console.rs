@@ -232,13 +232,20 @@ fn notes(machine: &Machine, rows: &[Row]) -> String {
             format!("Other programs used up to {} CPUs: rows of that time are marked noisy.", figure(busy));
         out.push_str(&paragraph(&told));
     }
+    let spreads = rows.iter().filter_map(|r| r.spread).collect();
+    if let Some(line) = super::compare::spread_line(spreads) {
+        let visits = rows.iter().map(|r| r.visits_ns.len()).max().unwrap_or(0);
+        out.push_str(&paragraph(&format!(
+            "{} ({visits} visits each; another run should lie within)",
+            line.trim()
+        )));
+    }
     let noisy = rows.iter().filter(|r| r.noisy).count();
     let timed = rows.iter().filter(|r| r.median_ns.is_some()).count();
     if noisy > 0 {
-        let _ = writeln!(
-            out,
-            "{noisy} of {timed} rows are noisy (~): wide spread, or the machine was not ours alone."
-        );
+        let told =
+            format!("{noisy} of {timed} rows are noisy (~): wide spread, or the machine was not ours alone.");
+        out.push_str(&paragraph(&told));
     }
     let mut absent: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
     for r in rows {

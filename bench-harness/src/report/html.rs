@@ -1,6 +1,6 @@
 //! One self-contained HTML page about one or more results files: no script, no font, no network.
 
-use super::svg::{Cell, Chart, HeatMap, Point, Series, escape};
+use super::svg::{Bars, Cell, Chart, HeatMap, Point, Series, escape};
 use super::table::{figure, maybe, size};
 use crate::data::generate;
 use crate::machine::load::TOLERATED;
@@ -71,9 +71,12 @@ fn head(file: &Results) -> String {
     }
     let noisy = file.rows.iter().filter(|r| r.noisy).count();
     let refused = file.rows.iter().filter(|r| r.refused.is_some()).count();
+    let spreads = file.rows.iter().filter_map(|r| r.spread).collect();
+    let spread =
+        super::compare::spread_line(spreads).map_or(String::new(), |line| format!("{}.", line.trim()));
     let _ = writeln!(
         out,
-        "<p>{} rows; {noisy} noisy, {refused} refused because their output was wrong. Every result was verified \
+        "<p>{} rows; {noisy} noisy, {refused} refused because their output was wrong. {spread} Every result was verified \
          before it was timed; ratios compare neighbours in the same rounds.</p></header>",
         file.rows.len()
     );
@@ -120,7 +123,9 @@ fn kernels(file: &Results) -> String {
             let column = typesizes.iter().position(|t| *t == r.typesize);
             if let Some(place) = column.and_then(|c| line.1.get_mut(c)) {
                 let part = r.vs_copy.unwrap_or(0.0);
-                let told = format!("{}: {} GB/s, {} of a copy", r.label(), maybe(r.gbps), figure(part));
+                let spread = r.spread.map_or(String::new(), |s| format!(" ± {} %", figure(100.0 * s)));
+                let told =
+                    format!("{}: {} GB/s{spread}, {} of a copy", r.label(), maybe(r.gbps), figure(part));
                 *place = Some((maybe(r.gbps), part, told));
             }
         }
@@ -268,6 +273,10 @@ fn threads(file: &Results) -> String {
     let mut counts: Vec<usize> = timed(file, "threads").map(|r| r.threads).collect();
     counts.sort_unstable();
     counts.dedup();
+    let ideal =
+        |n: &usize| Point { x: *n as f64, y: *n as f64, label: String::new(), title: format!("{n} times") };
+    let (colour, points) = (series.len(), counts.iter().map(ideal).collect());
+    series.push(Series { name: "ideal".into(), points, line: true, dashed: true, colour });
     let chart = Chart {
         title: "thread scaling",
         x: "threads",
@@ -309,41 +318,69 @@ fn html_table((head, rows): &(Vec<String>, Vec<Vec<String>>)) -> String {
     out
 }
 
-/// All files side by side: best level of the main kernels at 256 KiB, and chunks at level 5.
+/// A case that machines are compared by: what it is called, and its speed and spread in a file.
+type Measure = (String, Box<dyn Fn(&Results) -> Option<(f64, Option<f64>)>>);
+
+/// The best level of the main kernels at 256 KiB, and chunks at level 5 (means over the arrays).
+fn measures() -> Vec<Measure> {
+    let mut all: Vec<Measure> = Vec::new();
+    for op in ["shuffle", "unshuffle", "bitshuffle", "bitunshuffle"] {
+        for typesize in [4, 8] {
+            let speed = move |f: &Results| {
+                let best = f.machine.levels.last().cloned().unwrap_or_default();
+                let fits =
+                    |r: &&Row| r.op == op && r.typesize == typesize && r.isa == best && r.bytes == 256 << 10;
+                timed(f, "kernels").find(fits).and_then(|r| Some((r.gbps?, r.spread)))
+            };
+            all.push((format!("{op}, {typesize} bytes, 256K"), Box::new(speed)));
+        }
+    }
+    for codec in ["blosclz", "lz4", "zlib", "zstd"] {
+        for op in ["compress", "decompress"] {
+            let speed = move |f: &Results| {
+                let fits = |r: &&Row| {
+                    (r.op.as_str(), r.codec.as_str(), r.filter.as_str()) == (op, codec, "shuffle")
+                        && (r.level, r.engine.as_str()) == (Some(5), "ours")
+                };
+                let mean = geometric_mean(timed(f, "chunks").filter(fits).filter_map(|r| r.gbps));
+                mean.map(|speed| (speed, None))
+            };
+            all.push((format!("{op}, {codec} shuffle 5"), Box::new(speed)));
+        }
+    }
+    all
+}
+
+/// All files side by side, a bar for each.
 fn machines(files: &[Results]) -> String {
     if files.len() < 2 {
         return String::new();
     }
-    let mut head = vec!["GB/s".to_string()];
-    head.extend(files.iter().map(|f| f.machine.name.clone()));
-    let mut rows = Vec::new();
-    for op in ["shuffle", "unshuffle", "bitshuffle", "bitunshuffle"] {
-        for typesize in [4, 8] {
-            let cell = |f: &Results| {
-                let best = f.machine.levels.last().cloned().unwrap_or_default();
-                let fits =
-                    |r: &&Row| r.op == op && r.typesize == typesize && r.isa == best && r.bytes == 256 << 10;
-                maybe(timed(f, "kernels").find(fits).and_then(|r| r.gbps))
-            };
-            rows.push([vec![format!("{op} {typesize} B, 256K")], files.iter().map(cell).collect()].concat());
+    let letter = |index: usize| char::from(b'A' + u8::try_from(index % 26).unwrap_or(0)).to_string();
+    let mut body = String::from("<ul class=\"who\">");
+    for (index, file) in files.iter().enumerate() {
+        let about = [&file.machine.name, &format!("commit {}", file.machine.commit), &date(file.started)];
+        let about = about.map(|text| escape(text)).join(", ");
+        let (colour, who) = (index % 8, letter(index));
+        let _ = writeln!(body, "<li><i class=\"b{colour}\"></i><b>{who}</b> {about}</li>");
+    }
+    body.push_str("</ul><div class=\"small\">\n");
+    for (title, speed) in measures() {
+        let bar = |(index, file): (usize, &Results)| {
+            let (value, spread) = speed(file)?;
+            let spread = spread.map_or(String::new(), |s| format!(" ± {} %", figure(100.0 * s)));
+            let told = format!("{}: {} GB/s{spread}", file.machine.name, figure(value));
+            Some((letter(index), value, figure(value), told, index))
+        };
+        let bars: Vec<_> = files.iter().enumerate().filter_map(bar).collect();
+        if !bars.is_empty() {
+            let bars = Bars { title: title.clone(), bars };
+            let _ = write!(body, "<figure><figcaption>{title}</figcaption>{}</figure>", bars.svg());
         }
     }
-    for codec in ["blosclz", "lz4", "zstd"] {
-        for op in ["compress", "decompress"] {
-            let cell = |f: &Results| {
-                let fits = |r: &&Row| {
-                    r.op == op
-                        && r.codec == codec
-                        && r.filter == "shuffle"
-                        && r.level == Some(5)
-                        && r.engine == "ours"
-                };
-                maybe(geometric_mean(timed(f, "chunks").filter(fits).filter_map(|r| r.gbps)))
-            };
-            rows.push([vec![format!("{op} {codec} shuffle 5")], files.iter().map(cell).collect()].concat());
-        }
-    }
-    section("Machines", "The best level of each, side by side.", &html_table(&(head, rows)))
+    body.push_str("</div>");
+    let lead = "GB/s of the best level of each; chunks are geometric means over all arrays.";
+    section("Machines side by side", lead, &body)
 }
 
 fn foot(file: &Results) -> String {

@@ -96,7 +96,7 @@ impl Axis {
         let mut ticks = Vec::new();
         if self.log {
             let steps: &[f64] = match self.high / self.low {
-                r if r > 60.0 => &[1.0],
+                r if r > 400.0 => &[1.0],
                 r if r > 8.0 => &[1.0, 2.0, 5.0],
                 _ => &[1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0],
             };
@@ -210,6 +210,47 @@ fn draw(out: &mut String, series: &Series, x: &Axis, y: &Axis) {
                 escape(&p.label)
             );
         }
+    }
+}
+
+/// Bars of one quantity, one below the other.
+pub struct Bars {
+    /// What they show, for screen readers.
+    pub title: String,
+    /// Short name, length, what stands behind it, what a pointer over it says, colour.
+    pub bars: Vec<(String, f64, String, String, usize)>,
+}
+
+impl Bars {
+    /// The bars; the longest takes all the room there is.
+    pub fn svg(&self) -> String {
+        let (width, tall, name, figure) = (250.0, 22.0, 20.0, 50.0);
+        let most = self.bars.iter().map(|b| b.1).fold(f64::MIN_POSITIVE, f64::max);
+        let height = tall * self.bars.len() as f64;
+        let title = escape(&self.title);
+        let mut out = format!(
+            "<svg class=\"bars\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{title}\">\n"
+        );
+        for (line, (who, value, text, told, colour)) in self.bars.iter().enumerate() {
+            let (y, long) = (tall * line as f64, (width - name - figure) * value / most);
+            let _ = writeln!(
+                out,
+                "<g><title>{}</title><text x=\"0\" y=\"{:.1}\">{}</text>\
+                 <rect class=\"f{}\" x=\"{name}\" y=\"{:.1}\" width=\"{long:.1}\" height=\"{:.1}\" rx=\"3\"/>\
+                 <text class=\"cell\" x=\"{:.1}\" y=\"{:.1}\">{}</text></g>",
+                escape(told),
+                y + 15.5,
+                escape(who),
+                colour % 8,
+                y + 3.0,
+                tall - 6.0,
+                name + long + 7.0,
+                y + 15.5,
+                escape(text)
+            );
+        }
+        out.push_str("</svg>\n");
+        out
     }
 }
 

@@ -1,10 +1,11 @@
 //! Writing and reading results files, and the check that contributed ones pass.
 
-use super::{Row, SCHEMA};
+use super::{Key, OLDEST, Row, SCHEMA};
 use crate::machine::Machine;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 #[derive(Serialize, Deserialize)]
@@ -48,11 +49,14 @@ pub struct Results {
     pub complete: bool,
 }
 
-/// Writes a results file line by line, so that an interrupted run keeps what it had.
+/// Writes a results file: cases as they are first measured, so that a run that is killed leaves them, and all of them
+/// again when they are done.
 pub struct Writer {
-    out: BufWriter<File>,
+    out: File,
     path: PathBuf,
     begun: std::time::Instant,
+    /// Where the rows begin, if this is a file whose end can be written again.
+    rows_at: Option<u64>,
 }
 
 impl Writer {
@@ -62,25 +66,38 @@ impl Writer {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(fail)?;
         }
-        let out = BufWriter::new(File::create(path).map_err(fail)?);
+        let out = File::create(path).map_err(fail)?;
+        let regular = out.metadata().is_ok_and(|m| m.is_file());
         let started = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        let mut writer = Writer { out, path: path.into(), begun: std::time::Instant::now() };
+        let mut writer = Writer { out, path: path.into(), begun: std::time::Instant::now(), rows_at: None };
         writer.line(&Line::Machine {
             schema: SCHEMA,
             command: command.into(),
             started: started.map_or(0, |d| d.as_secs()),
             machine: Box::new(machine.clone()),
         })?;
+        writer.rows_at = writer.out.stream_position().ok().filter(|_| regular);
         Ok(writer)
     }
 
-    /// Appends one case.
+    /// Appends one case, which [`Writer::finish`] will write again.
     pub fn row(&mut self, row: &Row) -> Result<(), String> {
+        if self.rows_at.is_none() {
+            return Ok(());
+        }
         self.line(&Line::Row { schema: SCHEMA, row: Box::new(row.clone()) })
     }
 
-    /// Appends the last line: whether the run was complete, and what `machine` learned during it.
-    pub fn finish(mut self, complete: bool, machine: &Machine) -> Result<(), String> {
+    /// Writes the cases and the last line: whether the run was complete, and what `machine` learned during it.
+    pub fn finish(mut self, rows: &[Row], complete: bool, machine: &Machine) -> Result<(), String> {
+        let fail = |e: std::io::Error| format!("{}: {e}", self.path.display());
+        if let Some(at) = self.rows_at {
+            self.out.set_len(at).map_err(fail)?;
+            self.out.seek(SeekFrom::Start(at)).map_err(fail)?;
+        }
+        for row in rows {
+            self.line(&Line::Row { schema: SCHEMA, row: Box::new(row.clone()) })?;
+        }
         let seconds = super::round3(self.begun.elapsed().as_secs_f64());
         let Machine { mhz_after, busy_cpus_most, .. } = *machine;
         self.line(&Line::End { schema: SCHEMA, complete, seconds, mhz_after, busy_cpus_most })
@@ -89,8 +106,7 @@ impl Writer {
     fn line(&mut self, line: &Line) -> Result<(), String> {
         let fail = |e: std::io::Error| format!("{}: {e}", self.path.display());
         let text = serde_json::to_string(line).map_err(|e| format!("{}: {e}", self.path.display()))?;
-        writeln!(self.out, "{text}").map_err(fail)?;
-        self.out.flush().map_err(fail)
+        self.out.write_all(format!("{text}\n").as_bytes()).map_err(fail)
     }
 }
 
@@ -115,8 +131,8 @@ pub fn parse(path: &Path, text: impl BufRead) -> Result<Results, String> {
             at(&format!("not a results line: {told}"))
         })?;
         let (Line::Machine { schema, .. } | Line::Row { schema, .. } | Line::End { schema, .. }) = parsed;
-        if schema != SCHEMA {
-            return Err(at(&format!("schema {schema}, but this program reads {SCHEMA}")));
+        if !(OLDEST..=SCHEMA).contains(&schema) {
+            return Err(at(&format!("schema {schema}, but this program reads {OLDEST} to {SCHEMA}")));
         }
         match (parsed, results.as_mut()) {
             (Line::Machine { command, started, machine, .. }, None) => {
@@ -137,6 +153,34 @@ pub fn parse(path: &Path, text: impl BufRead) -> Result<Results, String> {
         }
     }
     results.ok_or_else(|| format!("{}: empty, not a results file", path.display()))
+}
+
+/// Pieces of one record as a whole: runs of different cases by the same build on the same machine.
+///
+/// # Errors
+/// No piece; another machine or build; a case that is in two pieces; a piece that was interrupted.
+pub fn join(pieces: Vec<Results>) -> Result<Results, String> {
+    let mut pieces = pieces.into_iter();
+    let mut whole = pieces.next().ok_or("nothing to join")?;
+    let same = |m: &Machine| (m.name.clone(), m.identity.clone(), m.commit.clone(), m.rustc.clone());
+    for piece in pieces {
+        let told = |what: &str| format!("{}: {what}", piece.path.display());
+        if same(&piece.machine) != same(&whole.machine) {
+            return Err(told("not by the same build on the same machine as the first file"));
+        }
+        if !piece.complete || !whole.complete {
+            return Err(told("this piece or one before it was interrupted"));
+        }
+        let known: BTreeSet<Key<'_>> = whole.rows.iter().map(Row::key).collect();
+        if let Some(twice) = piece.rows.iter().find(|r| known.contains(&r.key())) {
+            return Err(told(&format!("{} is in a file before it too", twice.label())));
+        }
+        whole.rows.extend(piece.rows);
+        whole.command = format!("{}; {}", whole.command.trim(), piece.command.trim());
+        let busy = [whole.machine.busy_cpus_most, piece.machine.busy_cpus_most];
+        whole.machine.busy_cpus_most = busy.into_iter().flatten().reduce(f64::max);
+    }
+    Ok(whole)
 }
 
 /// What every row must satisfy beyond its types.
@@ -183,11 +227,26 @@ mod tests {
             median_ns: Some(12.5),
             ..Row::default()
         };
-        writer.row(&row).unwrap();
-        writer.finish(true, &machine).unwrap();
+        writer.row(&Row { median_ns: Some(99.0), ..row.clone() }).unwrap();
+        writer.finish(std::slice::from_ref(&row), true, &machine).unwrap();
         let read = read(&path).unwrap();
         assert_eq!((read.rows, read.complete, read.machine), (vec![row], true, machine));
         std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn pieces_are_joined_and_nothing_counts_twice() {
+        let piece = |op: &str, commit: &str| {
+            let machine = Machine { commit: commit.into(), ..Machine::default() };
+            let rows = vec![Row { op: op.into(), ..Row::default() }];
+            let (path, command) = (PathBuf::from(op), format!("run {op}"));
+            Results { path, machine, command, started: 0, rows, complete: true }
+        };
+        let whole = join(vec![piece("a", "1"), piece("b", "1")]).unwrap();
+        assert_eq!((whole.rows.len(), whole.command.as_str()), (2, "run a; run b"));
+        assert!(join(vec![piece("a", "1"), piece("b", "2")]).is_err());
+        assert!(join(vec![piece("a", "1"), piece("a", "1")]).is_err());
+        assert!(join(vec![piece("a", "1"), Results { complete: false, ..piece("b", "1") }]).is_err());
     }
 
     #[test]

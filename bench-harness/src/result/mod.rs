@@ -7,7 +7,8 @@
 //! - `row`: one case, see [`Row`];
 //! - `end`, the last line: `complete` is false when the run was interrupted.
 //!
-//! Unknown fields are ignored, so that newer files can be read; a newer `schema` is refused.
+//! Unknown fields are ignored, so that newer files can be read; a newer `schema` is refused. Files of schema 1, whose
+//! rows were measured in one visit and carry no `spread`, are read: their `p10_ns` and `p90_ns` stand for it.
 
 pub mod file;
 
@@ -16,7 +17,9 @@ use crate::measure::stats::Summary;
 use serde::{Deserialize, Serialize};
 
 /// Version of the row format. Raised when a field changes its meaning.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
+/// The oldest that is read.
+pub const OLDEST: u32 = 1;
 
 /// One measured case. Absent fields do not apply to it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -68,14 +71,21 @@ pub struct Row {
     /// The spread is too wide, or the machine was loaded: do not lean on this row.
     pub noisy: bool,
 
-    /// Samples taken.
+    /// Samples taken, over all visits.
     pub rounds: usize,
     /// Runs inside one sample.
     pub iterations: u64,
-    /// Nanoseconds of one run: median over the rounds.
+    /// Median of each visit, in nanoseconds of one run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub visits_ns: Vec<f64>,
+    /// Nanoseconds of one run: median of the visits' medians.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub median_ns: Option<f64>,
-    /// Median absolute deviation from it.
+    /// How far another run may lie: between `median_ns / (1 + spread)` and `median_ns * (1 + spread)`, nineteen times
+    /// of twenty. See [`crate::measure::spread`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spread: Option<f64>,
+    /// Median absolute deviation over all rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mad_ns: Option<f64>,
     /// Fastest round.
@@ -108,9 +118,9 @@ pub struct Row {
     /// Speed as a fraction of our widest copy loop in the same rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vs_copy: Option<f64>,
-    /// Median absolute deviation of that fraction.
+    /// How far another run's fraction may lie, as [`Row::spread`].
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub vs_copy_mad: Option<f64>,
+    pub vs_copy_spread: Option<f64>,
     /// Speed as a fraction of libc's memcpy in the same rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vs_memcpy: Option<f64>,
@@ -126,12 +136,16 @@ pub struct Row {
     /// Speed as a multiple of the opponent's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vs_peer: Option<f64>,
-    /// Median absolute deviation of that multiple.
+    /// How far another run's multiple may lie, as [`Row::spread`].
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub vs_peer_mad: Option<f64>,
+    pub vs_peer_spread: Option<f64>,
     /// Compressed size as a fraction of the opponent's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size_vs_peer: Option<f64>,
+
+    /// What the figures come from, while a run lasts.
+    #[serde(skip)]
+    pub samples: Samples,
 }
 
 /// What identifies a case across runs and machines.
@@ -177,36 +191,114 @@ impl Row {
         out
     }
 
-    /// Writes the times of a summary into the row.
-    pub fn take_times(&mut self, s: &Summary) {
-        self.rounds = s.count;
-        self.median_ns = Some(round3(s.median));
-        self.mad_ns = Some(round3(s.mad));
-        self.min_ns = Some(round3(s.min));
-        self.p10_ns = Some(round3(s.p10));
-        self.p90_ns = Some(round3(s.p90));
-        // One item out of a chunk: the chunk's bytes a second would be a boast.
-        let streams = s.median > 0.0 && self.op != "getitem";
-        self.gbps = streams.then(|| round3(self.bytes as f64 / s.median));
-        // Too wide: the middle half of the samples spans more than about a sixth of the median.
-        self.noisy |= s.spread() > 0.08 || s.count < 3;
-    }
-}
-
-impl Row {
-    /// Writes a count of cycles or ticks of one run into the row, where speed in bytes means something.
-    pub fn take_count(&mut self, counts: &[f64], unit: Unit) {
-        let Some(count) = Summary::of(counts).map(|s| s.median).filter(|n| *n > 0.0) else { return };
-        if self.threads != 1 || self.gbps.is_none() {
-            return;
+    /// Where the median of another run is expected to lie, in nanoseconds.
+    pub fn range(&self) -> Option<(f64, f64)> {
+        let median = self.median_ns?;
+        match self.spread {
+            Some(spread) => Some((median / (1.0 + spread), median * (1.0 + spread))),
+            None => Some((self.p10_ns.unwrap_or(median), self.p90_ns.unwrap_or(median))),
         }
-        let speed = Some(round3(self.bytes as f64 / count));
-        match unit {
+    }
+
+    /// Whether two runs of a case agree: the range of one holds the median of the other. `None` without times.
+    pub fn agrees(&self, other: &Row) -> Option<bool> {
+        let holds = |a: &Row, b: &Row| {
+            let ((low, high), ns) = (a.range()?, b.median_ns?);
+            Some((low..=high).contains(&ns))
+        };
+        Some(holds(self, other)? || holds(other, self)?)
+    }
+
+    /// Fills in the figures from the samples. What lies between the visits is [`settle`](crate::measure::spread::settle).
+    pub fn settle(&mut self) {
+        let Some(all) = Summary::of(&self.samples.ns.concat()) else { return };
+        self.visits_ns = medians(&self.samples.ns).into_iter().map(round3).collect();
+        let Some(median) = middle(&self.samples.ns) else { return };
+        self.rounds = all.count;
+        self.median_ns = Some(round3(median));
+        self.mad_ns = Some(round3(all.mad));
+        self.min_ns = Some(round3(all.min));
+        self.p10_ns = Some(round3(all.p10));
+        self.p90_ns = Some(round3(all.p90));
+        // One item out of a chunk: the chunk's bytes a second would be a boast.
+        let streams = median > 0.0 && self.op != "getitem";
+        self.gbps = streams.then(|| round3(self.bytes as f64 / median));
+        let bytes = self.bytes as f64;
+        let counted = self.threads == 1 && self.gbps.is_some();
+        let speed = middle(&self.samples.counts).filter(|n| counted && *n > 0.0).map(|n| round3(bytes / n));
+        match Unit::here() {
             Unit::Cycles => self.bytes_per_cycle = speed,
             Unit::Ticks => self.bytes_per_tick = speed,
             Unit::Absent => {}
         }
+        let middle = |visits: &[Vec<f64>]| middle(visits).map(round3);
+        self.vs_copy = middle(&self.samples.copy);
+        self.vs_memcpy = middle(&self.samples.memcpy);
+        self.vs_read = middle(&self.samples.read);
+        self.vs_write = middle(&self.samples.write);
+        self.vs_peer = middle(&self.samples.peer);
     }
+
+    /// Takes in what another visit to the same case measured. One that was refused once stays so.
+    pub fn merge(&mut self, visit: Row) {
+        if self.refused.is_some() || self.left_out.is_some() {
+            return;
+        }
+        if visit.refused.is_some() {
+            *self = visit;
+            return;
+        }
+        self.iterations = self.iterations.max(visit.iterations);
+        self.samples.append(visit.samples);
+    }
+}
+
+/// Numbers in the order they were measured, a list for each visit.
+pub type Visits = Vec<Vec<f64>>;
+
+/// What the visits to a case measured, a number a round. Kept while a run lasts and not in files.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Samples {
+    /// Nanoseconds of one run.
+    pub ns: Visits,
+    /// Cycles or ticks of one run.
+    pub counts: Visits,
+    /// Speed as a fraction of our copy's in the same round.
+    pub copy: Visits,
+    /// The same of libc's memcpy.
+    pub memcpy: Visits,
+    /// The same of a loop that only reads.
+    pub read: Visits,
+    /// The same of a loop that only writes.
+    pub write: Visits,
+    /// Speed as a multiple of the opponent's.
+    pub peer: Visits,
+    /// How many visits were disturbed: others used the machine, or it ran slowly.
+    pub disturbed: usize,
+}
+
+impl Samples {
+    fn append(&mut self, other: Samples) {
+        let Samples { ns, counts, copy, memcpy, read, write, peer, disturbed } = other;
+        self.ns.extend(ns);
+        self.counts.extend(counts);
+        self.copy.extend(copy);
+        self.memcpy.extend(memcpy);
+        self.read.extend(read);
+        self.write.extend(write);
+        self.peer.extend(peer);
+        self.disturbed += disturbed;
+    }
+}
+
+/// The median of each visit.
+pub fn medians(visits: &[Vec<f64>]) -> Vec<f64> {
+    visits.iter().filter_map(|v| Summary::of(v)).map(|s| s.median).collect()
+}
+
+/// The median of the visits' medians.
+fn middle(visits: &[Vec<f64>]) -> Option<f64> {
+    Summary::of(&medians(visits)).map(|s| s.median)
 }
 
 /// Keeps five significant digits: more would be noise, and the files stay small.

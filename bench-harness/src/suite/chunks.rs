@@ -7,6 +7,7 @@ use crate::engine::{Engine, SelfTimed, Spec};
 use crate::measure::{Timer, Work};
 use crate::result::{Row, round3};
 use blosc_core::{Codec, Filter, max_encoded_len};
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 /// Codecs that are written.
@@ -16,6 +17,9 @@ pub const FILTERS: [Filter; 3] = [Filter::None, Filter::Shuffle, Filter::BitShuf
 /// Compression levels that are compared.
 pub const LEVELS: [u8; 3] = [1, 5, 9];
 
+/// Chunks of arrays up to this size are written once and kept for later visits.
+const KEPT: usize = 1 << 20;
+
 /// Jobs for every combination that makes sense: shuffling single bytes does not.
 pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
     let mut jobs = Vec::new();
@@ -23,18 +27,21 @@ pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
         let data = Rc::new(data);
         for spec in specs(choice, data.typesize) {
             let data = Rc::clone(&data);
+            let chunk: OnceCell<Result<Rc<[u8]>, String>> = OnceCell::new();
             jobs.push(Job {
                 label: format!("{} {} l{}, {}", spec.codec, spec.filter.name(), spec.level, data.name),
                 run: Box::new(move |setting, plan, stop| {
                     let mut rows = compress("chunks", &spec, &data, choice).run(setting, plan, stop);
-                    match ours::compress(&spec, &data.bytes) {
+                    let write = || ours::compress(&spec, &data.bytes);
+                    let chunk = if data.bytes.len() > KEPT { &write() } else { chunk.get_or_init(write) };
+                    match chunk {
                         Ok(chunk) => {
-                            let bout = decompress("chunks", &spec, &data, chunk, choice);
+                            let bout = decompress("chunks", &spec, &data, Rc::clone(chunk), choice);
                             rows.extend(bout.run(setting, plan, stop));
                         }
                         Err(why) => {
                             let row = row("chunks", "decompress", &spec, &data);
-                            rows.push(Row { refused: Some(why), ..row });
+                            rows.push(Row { refused: Some(why.clone()), ..row });
                         }
                     }
                     rows
@@ -131,7 +138,14 @@ pub fn compress<'a>(suite: &str, spec: &Spec, data: &'a Data, choice: &Choice) -
         });
     }
     let bytes = data.bytes.len();
-    Bout { source: &data.bytes, room: max_encoded_len(bytes) + 1024, bytes, cases, probe_rows: None }
+    Bout {
+        source: &data.bytes,
+        room: max_encoded_len(bytes) + 1024,
+        bytes,
+        cases,
+        probe_rows: None,
+        stateless: false,
+    }
 }
 
 /// Everybody decompresses the same chunk of `data`; an engine that cannot read its format, one of its own.
@@ -164,5 +178,5 @@ pub fn decompress<'a>(
             Err(why) => Case::left_out(row, why),
         });
     }
-    Bout { source: &data.bytes, room: bytes, bytes, cases, probe_rows: None }
+    Bout { source: &data.bytes, room: bytes, bytes, cases, probe_rows: None, stateless: false }
 }

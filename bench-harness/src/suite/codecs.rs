@@ -90,7 +90,7 @@ fn streams<'a>(spec: &Spec, data: &'a Data, choice: &Choice, backward: bool) -> 
         };
         cases.push(Case { row, peer: name.is_some(), work, timer: None, check });
     }
-    Some(Bout { source: &data.bytes, room, bytes, cases, probe_rows: None })
+    Some(Bout { source: &data.bytes, room, bytes, cases, probe_rows: None, stateless: false })
 }
 
 fn wrong(mut work: Work<'static>, corrupt: bool) -> Work<'static> {

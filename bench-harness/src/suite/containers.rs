@@ -200,5 +200,5 @@ fn bout<'a>(
         Ok(n)
     });
     let cases = vec![Case { row, peer: false, work, timer: None, check }];
-    Bout { source: &data.bytes, room, bytes, cases, probe_rows: None }
+    Bout { source: &data.bytes, room, bytes, cases, probe_rows: None, stateless: false }
 }

@@ -9,13 +9,13 @@ use super::chunks::row;
 use super::{Bout, Case, Choice, Job, expect};
 use crate::data::Data;
 use crate::engine::Spec;
+use crate::engine::peers::cparams;
 use crate::machine::unpinned;
 use crate::measure::{Check, Plan, Work};
 use crate::result::Row;
 use blosc_core::{Codec, Filter, Level};
 use blosc_frame::b2nd::{self, Dtype, NdArray};
 use blosc_frame::{Limits, SuperChunk};
-use blosc_peers::CParams;
 use blosc_peers::blosc2::{ArraySpec, Containers};
 use std::fs::{self, File};
 use std::ops::Range;
@@ -30,6 +30,8 @@ const CHUNK: usize = 4 << 20;
 const MANY: usize = 20_000;
 const SHAPE: [u64; 4] = [64, 128, 128, 64];
 const CODECS: [Codec; 2] = [Codec::Lz4, Codec::Zstd];
+/// Arrays that frames are made of.
+const DATA: [&str; 4] = ["smooth_f4", "ramp_i4", "stamps_i8", "sparse_i4"];
 
 /// A directory that goes when it is dropped.
 struct Folder(PathBuf);
@@ -66,16 +68,6 @@ fn text(e: impl std::fmt::Display) -> String {
 fn opponent(choice: &Choice) -> Option<(String, Containers)> {
     let engine = choice.engines.iter().find(|e| e.library().is_some())?;
     Some((engine.name(), engine.library()?.containers().ok()?))
-}
-
-fn cparams(spec: &Spec) -> CParams {
-    CParams {
-        codec: spec.codec.id(),
-        clevel: spec.level,
-        typesize: i32::try_from(spec.typesize).unwrap_or(1),
-        nthreads: i16::try_from(spec.threads).unwrap_or(1),
-        ..CParams::default()
-    }
 }
 
 /// A judge that both sides share.
@@ -116,7 +108,7 @@ fn run<'a>(
         }
         // What they read lies in files.
         let source = data.bytes.get(..64).unwrap_or_default();
-        let bout = Bout { source, room: op.room, bytes: op.bytes, cases, probe_rows: None };
+        let bout = Bout { source, room: op.room, bytes: op.bytes, cases, probe_rows: None, stateless: false };
         rows.extend(unpinned(|| bout.run(setting, &plan, stop)));
     }
     rows
@@ -153,11 +145,13 @@ pub fn frames(choice: &Choice) -> Vec<Job<'_>> {
             }
         }),
     });
-    for codec in CODECS.into_iter().filter(|c| choice.codecs.contains(c)) {
+    let kinds = CODECS.into_iter().filter(|c| choice.codecs.contains(c));
+    for (codec, name) in kinds.flat_map(|codec| DATA.map(|name| (codec, name))) {
         jobs.push(Job {
-            label: format!("frame-files {codec}, 256 MiB"),
+            label: format!("frame-files {codec}, 256 MiB of {name}"),
             run: Box::new(move |setting, plan, stop| {
-                let data = smooth(BYTES);
+                let Some(seeded) = crate::data::generate::find(name) else { return Vec::new() };
+                let data = seeded.array(BYTES);
                 let mut rows = Vec::new();
                 for threads in [1, 2] {
                     let spec = spec(codec, data.typesize, threads);

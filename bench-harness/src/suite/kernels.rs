@@ -3,10 +3,12 @@
 
 use super::{Bout, Case, Choice, Job, expect, spoil};
 use crate::data::generate::random_bytes;
+use crate::measure::Check;
 use crate::result::Row;
 use blosc_core::filter::blocksplit::{Planes, Stores, join, split};
 use blosc_core::filter::{FilterError, bitshuffle, shuffle};
 use blosc_core::{Isa, Level, arch};
+use std::cell::{LazyCell, OnceCell};
 use std::rc::Rc;
 
 /// Item sizes of the quick run: the common ones, and one odd one.
@@ -101,7 +103,7 @@ pub fn jobs<'a>(suite: &'static str, choice: &'a Choice) -> Vec<Job<'a>> {
     let kernels: &'static [Kernel] = if suite == "split" { &SPLITS } else { &FILTERS };
     let mut jobs = Vec::new();
     for &bytes in &choice.sizes {
-        let source: Rc<std::cell::OnceCell<Vec<u8>>> = Rc::default();
+        let source: Rc<OnceCell<Vec<u8>>> = Rc::default();
         for kernel in kernels {
             for &typesize in &choice.typesizes {
                 if typesize > bytes || (typesize == 1 && kernel.trivial_at_1) {
@@ -138,10 +140,17 @@ pub fn group<'a>(
     let whole = bytes - bytes % typesize;
     let (input, output) = kernel.lengths(typesize, bytes);
     let source = random.get(..input).unwrap_or(random);
-    // The scalar form is the specification; padding between planes keeps what the arena put there.
-    let mut right = vec![0xA5; output];
-    let reference = (kernel.run)(Level::SCALAR, typesize, source, &mut right);
-    let right: Rc<[u8]> = right.into();
+    // The scalar form is the specification; padding between planes keeps what the arena put there. It is worked out
+    // when somebody is judged.
+    let right: Rc<LazyCell<Result<Vec<u8>, String>, _>> = Rc::new(LazyCell::new(move || {
+        let mut right = vec![0xA5; output];
+        (kernel.run)(Level::SCALAR, typesize, source, &mut right).map_err(|e| e.0.to_string())?;
+        Ok(right)
+    }));
+    let judge = || -> Check<'a> {
+        let right = Rc::clone(&right);
+        Box::new(move |got| expect(LazyCell::force(&right).as_ref().map_err(String::clone)?)(got))
+    };
     let own = arch::OPERATIONS.iter().find(|o| o.name == kernel.table).map_or(&[][..], |o| o.isas);
     let base = Row {
         suite: suite.into(),
@@ -156,21 +165,12 @@ pub fn group<'a>(
     let mut cases = Vec::new();
     for engine in &choice.engines {
         if let Some(work) = engine.kernel(kernel.name, typesize) {
-            let right = Rc::clone(&right);
-            let check: crate::measure::Check<'a> = Box::new(move |got| expect(&right)(got));
-            cases.push(Case {
-                row: Row { engine: engine.name(), ..base.clone() },
-                peer: true,
-                work,
-                timer: None,
-                check,
-            });
+            let row = Row { engine: engine.name(), ..base.clone() };
+            cases.push(Case { row, peer: true, work, timer: None, check: judge() });
         }
     }
     for &level in choice.isas.iter().filter(|l| own.contains(&l.isa()) || l.isa() == Isa::Scalar) {
-        let right = Rc::clone(&right);
         let corrupt = choice.corrupt;
-        let broken = reference.as_ref().err().map(|e| e.0);
         cases.push(Case {
             row: Row { isa: level.isa().name().into(), ..base.clone() },
             peer: false,
@@ -180,11 +180,8 @@ pub fn group<'a>(
                 spoil(corrupt, dst);
                 Ok(output)
             }),
-            check: Box::new(move |got| match broken {
-                Some(why) => Err(why.into()),
-                None => expect(&right)(got),
-            }),
+            check: judge(),
         });
     }
-    Bout { source, room: output, bytes: whole, cases, probe_rows: None }
+    Bout { source, room: output, bytes: whole, cases, probe_rows: None, stateless: true }
 }

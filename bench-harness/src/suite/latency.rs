@@ -55,14 +55,14 @@ pub fn item<'a>(suite: &str, spec: &Spec, data: &'a Data, choice: &Choice) -> Op
     for (engine, peer) in engines(choice) {
         let row = Row { engine: engine.name(), isa: engine.isa(), ..row(suite, "getitem", spec, data) };
         let work = readable(engine.as_ref(), spec, &data.bytes, &chunk)
-            .and_then(|chunk| engine.getitem(spec, chunk, index, 1));
+            .and_then(|chunk| engine.getitem(spec, chunk, index..index + 1));
         cases.push(match work {
             Ok(work) => Case { row, peer, work, timer: None, check: expect(right) },
             Err(why) => Case::left_out(row, why),
         });
     }
     let room = data.typesize;
-    Some(Bout { source: right, room, bytes: data.typesize, cases, probe_rows: None })
+    Some(Bout { source: right, room, bytes: data.typesize, cases, probe_rows: None, stateless: false })
 }
 
 /// Compressing and decompressing, both in the time.
@@ -76,7 +76,7 @@ pub fn round_trip<'a>(suite: &str, spec: &Spec, data: &'a Data, choice: &Choice)
             Err(why) => Case::left_out(row, why),
         });
     }
-    Bout { source: &data.bytes, room: bytes, bytes, cases, probe_rows: None }
+    Bout { source: &data.bytes, room: bytes, bytes, cases, probe_rows: None, stateless: false }
 }
 
 fn both(engine: &dyn Engine, spec: &Spec, len: usize) -> Result<Work<'static>, String> {

@@ -7,6 +7,7 @@ pub mod files;
 pub mod goals;
 pub mod kernels;
 pub mod latency;
+pub mod passes;
 pub mod ratio;
 pub mod threads;
 
@@ -74,8 +75,6 @@ pub struct Choice {
     pub crates: Vec<Crate>,
     /// Goals of the suite `goals` by number; empty for all.
     pub goals: Vec<u32>,
-    /// Effort for each group.
-    pub plan: Plan,
     /// Test only: flip a byte of every result of ours.
     pub corrupt: bool,
 }
@@ -98,7 +97,6 @@ impl Default for Choice {
             engines: Vec::new(),
             crates: Vec::new(),
             goals: Vec::new(),
-            plan: Plan::QUICK,
             corrupt: cfg!(feature = "corrupt-one-byte"),
         }
     }
@@ -111,8 +109,6 @@ pub struct Setting {
     pub arch: pulp::Arch,
     /// False under an emulator.
     pub timing: bool,
-    /// Something else was running when the run began.
-    pub loaded: bool,
 }
 
 /// A contender with the row it fills in. One whose row says that it is left out is reported and not run.
@@ -142,8 +138,8 @@ impl Case<'_> {
     }
 }
 
-/// Measures and returns rows; the last argument says whether to stop early.
-pub type Run<'a> = Box<dyn FnOnce(&Setting, &Plan, &dyn Fn() -> bool) -> Vec<Row> + 'a>;
+/// One visit: measures and returns rows; the last argument says whether to stop early.
+pub type Run<'a> = Box<dyn FnMut(&Setting, &Plan, &dyn Fn() -> bool) -> Vec<Row> + 'a>;
 
 /// One step of a run.
 pub struct Job<'a> {
@@ -167,13 +163,15 @@ pub struct Bout<'a> {
     pub cases: Vec<Case<'a>>,
     /// Suite whose name the probes' own rows carry; `None` for no such rows.
     pub probe_rows: Option<&'static str>,
+    /// The contenders keep no memory between runs, as kernels do and codecs do not.
+    pub stateless: bool,
 }
 
 impl Bout<'_> {
     /// Runs it.
     pub fn run(self, setting: &Setting, plan: &Plan, stop: &dyn Fn() -> bool) -> Vec<Row> {
-        let Bout { source, room, bytes, cases, probe_rows } = self;
-        let (arch, unit) = (setting.arch, measure::cycles::Unit::here());
+        let Bout { source, room, bytes, cases, probe_rows, stateless } = self;
+        let arch = setting.arch;
         let (absent, cases): (Vec<_>, Vec<_>) = cases.into_iter().partition(|c| c.row.left_out.is_some());
         let mut rows: Vec<(Row, bool)> = Vec::new();
         let mut contenders = Vec::new();
@@ -207,43 +205,33 @@ impl Bout<'_> {
         for role in [Role::Copy, Role::Memcpy, Role::Read, Role::Write] {
             contenders.push(Contender { role, id: rows.len(), work: probe(role), timer: None, check: None });
         }
-        let outcomes = measure::measure(&mut Group { source, room, bytes, contenders }, plan, stop);
+        let mut group = Group { source, room, bytes, contenders, stateless };
+        let outcomes = measure::measure(&mut group, plan, stop);
         let by_role = |role: Role| outcomes.iter().find(|o| o.role == role);
         let peer_row = rows.iter().find(|(_, peer)| *peer).map(|(row, _)| row.clone());
         let peer_written = by_role(Role::Peer).map(|o| o.written);
         let mut out: Vec<Row> = absent.into_iter().map(|c| c.row).collect();
         for (id, (mut row, is_peer)) in rows.into_iter().enumerate() {
             let Some(o) = outcomes.iter().find(|o| o.id == id) else { continue };
-            row.timing = setting.timing;
-            row.noisy = setting.loaded || o.disturbed;
-            row.iterations = o.iterations;
-            match &o.samples {
-                Err(why) => row.refused = Some(why.clone()),
-                Ok(_) => row.verified = true,
-            }
+            fill(&mut row, o, setting);
             if matches!(row.op.as_str(), "compress" | "encode") && row.verified && o.written > 0 {
                 row.cbytes = Some(o.written);
                 row.ratio = Some(round3(bytes as f64 / o.written as f64));
             }
-            if let Some(times) = o.summary() {
-                row.take_times(&times);
-                row.take_count(&o.counts, unit);
-            }
-            let against = |role: Role| by_role(role).and_then(|p| o.speed_against(p));
-            if let Some(s) = against(Role::Copy) {
-                (row.vs_copy, row.vs_copy_mad) = (Some(round3(s.median)), Some(round3(s.mad)));
-            }
-            row.vs_memcpy = against(Role::Memcpy).map(|s| round3(s.median));
-            row.vs_read = against(Role::Read).map(|s| round3(s.median));
-            row.vs_write = against(Role::Write).map(|s| round3(s.median));
-            if let (false, Some(peer), Some(s)) = (is_peer, &peer_row, against(Role::Peer)) {
+            let against = |role: Role| vec![by_role(role).map_or_else(Vec::new, |p| o.speed_against(p))];
+            row.samples.copy = against(Role::Copy);
+            row.samples.memcpy = against(Role::Memcpy);
+            row.samples.read = against(Role::Read);
+            row.samples.write = against(Role::Write);
+            if let (false, Some(peer)) = (is_peer, &peer_row) {
                 row.peer = Some(peer.engine.clone());
-                (row.vs_peer, row.vs_peer_mad) = (Some(round3(s.median)), Some(round3(s.mad)));
+                row.samples.peer = against(Role::Peer);
                 let packs = matches!(row.op.as_str(), "compress" | "encode");
                 if let (true, Some(mine), Some(theirs)) = (packs, row.cbytes, peer_written) {
                     row.size_vs_peer = Some(round3(mine as f64 / theirs.max(1) as f64));
                 }
             }
+            row.settle();
             // A run that was stopped before this case had a sample says nothing about it.
             if row.median_ns.is_some() || row.refused.is_some() {
                 out.push(row);
@@ -257,7 +245,7 @@ impl Bout<'_> {
                 (Role::Write, "probe", "write"),
             ];
             for (role, engine, op) in roles {
-                let Some((o, times)) = by_role(role).and_then(|o| Some((o, o.summary()?))) else { continue };
+                let Some(o) = by_role(role) else { continue };
                 let mut row = Row {
                     suite: suite.into(),
                     engine: engine.into(),
@@ -266,18 +254,29 @@ impl Bout<'_> {
                     bytes,
                     threads: 1,
                     data: "random".into(),
-                    verified: true,
-                    timing: setting.timing,
-                    noisy: setting.loaded || o.disturbed,
-                    iterations: o.iterations,
                     ..Row::default()
                 };
-                row.take_times(&times);
-                row.take_count(&o.counts, unit);
+                fill(&mut row, o, setting);
+                row.settle();
                 out.push(row);
             }
         }
         out
+    }
+}
+
+/// Whether it was right, and the rounds of this visit.
+fn fill(row: &mut Row, outcome: &measure::Outcome, setting: &Setting) {
+    row.timing = setting.timing;
+    row.iterations = outcome.iterations;
+    match &outcome.samples {
+        Err(why) => row.refused = Some(why.clone()),
+        Ok(samples) => {
+            row.verified = true;
+            row.samples.ns.push(samples.clone());
+            row.samples.counts.push(outcome.counts.clone());
+            row.samples.disturbed = usize::from(outcome.disturbed);
+        }
     }
 }
 

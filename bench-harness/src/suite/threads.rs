@@ -60,5 +60,5 @@ pub fn scaling<'a>(suite: &str, op: &str, spec: &Spec, data: &'a Data, choice: &
         cases.push(Case { row, peer: threads == 1, work, timer: None, check });
     }
     let room = max_encoded_len(bytes) + 1024;
-    Some(Bout { source: &data.bytes, room, bytes, cases, probe_rows: None })
+    Some(Bout { source: &data.bytes, room, bytes, cases, probe_rows: None, stateless: false })
 }

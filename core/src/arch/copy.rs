@@ -78,6 +78,7 @@ impl<'a> Window<'a> {
     }
 
     /// First byte, bytes written, bytes wanted, and length of the output.
+    #[cfg(any(feature = "blosclz", feature = "lz4"))]
     #[inline(always)]
     pub(super) fn parts(&mut self) -> (*mut u8, usize, usize, usize) {
         (self.out.as_mut_ptr(), self.pos, self.wanted.min(self.out.len()), self.out.len())
@@ -85,6 +86,7 @@ impl<'a> Window<'a> {
 
     /// # Safety
     /// The first `pos` bytes of the output have been written.
+    #[cfg(any(feature = "blosclz", feature = "lz4"))]
     #[inline(always)]
     pub(super) unsafe fn set_position(&mut self, pos: usize) {
         self.pos = pos;
@@ -150,6 +152,12 @@ impl<'a> Window<'a> {
             unsafe {
                 copy_long(src.as_ptr().add(at), self.end(), len);
             }
+            self.pos += len;
+            return Ok(());
+        }
+        if WIDE && len <= 16 && room.min(left) >= 16 {
+            // SAFETY: as above, and 16 bytes of both.
+            unsafe { copy16(src.as_ptr().add(at), self.end()) };
             self.pos += len;
             return Ok(());
         }
@@ -254,6 +262,16 @@ impl<'a> Window<'a> {
             // SAFETY: 16 bytes of history, `1 <= distance <= pos`, and `len + SLACK` bytes of room.
             unsafe {
                 wide_match::<false>(self.end(), distance, len);
+            }
+            self.pos += len;
+            return Ok(());
+        }
+        if WIDE && distance >= 8 && distance <= self.pos && len <= 16 && room >= 16 {
+            // SAFETY: `distance <= pos`, 16 bytes of room; each load ends at or before the last byte stored.
+            unsafe {
+                let (end, from) = (self.end(), self.end().sub(distance));
+                copy8(from, end);
+                copy8(from.add(8), end.add(8));
             }
             self.pos += len;
             return Ok(());

@@ -2,11 +2,11 @@
 //! comparison of each pointer per instruction is all the checking that copies need.
 //!
 //! ```text
-//! input                at ........ at + READ        the loop goes on while both fit;
-//! output   written     pos ....... pos + WRITE      what does not, or is damaged, is left to the caller
+//! input                at ........ at + READ        may run into what follows the stream in memory
+//! output   written     pos ....... pos + WRITE      may run into what is free behind the stream's room
 //! ```
-//! Each loop stops at the first instruction that it may not, or cannot, carry out (near an end, damaged,
-//! reaching into a dictionary) and leaves all state as it was before that instruction. The caller's own loop,
+//! Each loop stops at the first instruction that it may not, or cannot, carry out (near an end, the last one,
+//! damaged, reaching into a dictionary) and leaves all state as it was before that instruction. The caller's own loop,
 //! which checks everything, carries out that one and comes back.
 //!
 //! What makes these loops fast on filtered data:
@@ -16,15 +16,20 @@
 //! - A short match of a distance of at least 8 is made of 8-byte copies: each load is then most likely found whole
 //!   in one earlier store and need not wait for the cache. Distances below 8 repeat a word made without a loop.
 
+// One of the two loops alone needs only part of this.
+#![cfg_attr(not(all(feature = "lz4", feature = "blosclz")), allow(dead_code, unused_imports))]
+
 use super::bmi;
 use super::copy::{WIDE, Window};
 use super::wide::{
     LONG, SLACK, copy_long, copy8, copy16, copy32, load8, repeated_bytes, repeated_word, settle, store16,
     wide_match,
 };
+use crate::codec::room::Input;
 
-/// Bytes of output that an instruction with short lengths may write.
-const WRITE: usize = 64;
+/// Bytes of output that an instruction with short lengths may write: 14 literals and a match of 16 bytes, or of
+/// none and `SLACK` more.
+const WRITE: usize = 14 + SLACK;
 
 /// Where a loop is in its input and output.
 #[derive(Clone, Copy)]
@@ -39,7 +44,7 @@ struct Place {
 struct Bounds {
     /// Start of the output.
     start: *mut u8,
-    /// [`Instruction::READ`] bytes before the end of the input.
+    /// The end of the stream, or [`Instruction::READ`] bytes before the end of what may be read.
     last: *const u8,
     /// `WRITE` bytes before the end of the output.
     full: *mut u8,
@@ -49,35 +54,38 @@ struct Bounds {
 
 /// One kind of stream: how an instruction is carried out.
 trait Instruction {
-    /// Bytes of input that an instruction and its copies may read, length bytes and long literals aside.
+    /// Bytes from `bounds.last` on that an instruction and its copies may read.
     const READ: usize;
     /// Bytes of an instruction that may as well be expected, where there is such a kind.
     const EXPECTED: Option<usize>;
 
-    /// Carries out the instruction at `place.from`, or answers `None`. `EXPECT`: most are of the expected kind.
+    /// Carries out the instruction at `place.from`, or answers `None` if its literals do not end, or its match
+    /// does not begin, before `bounds.last`. `EXPECT`: most are of the expected kind.
     ///
     /// # Safety
-    /// `place` before `bounds.last` and not after `bounds.full`; everything before `place.to` has been written.
+    /// `place` at most where a step from before `bounds.last` leads, and not after `bounds.full`; everything
+    /// before `place.to` has been written.
     unsafe fn step<const BEST: bool, const EXPECT: bool>(place: Place, bounds: &Bounds) -> Option<Place>;
 }
 
-/// LZ4 sequences from `src[at]` on; returns the offset of the first one that is left to the caller.
+/// LZ4 sequences from byte `at` on; returns the offset of the first one that is left to the caller.
 #[inline]
-pub fn lz4(window: &mut Window<'_>, src: &[u8], at: usize) -> usize {
-    middle::<Lz4>(window, src, at)
+pub fn lz4(window: &mut Window<'_>, input: &Input<'_>, at: usize) -> usize {
+    middle::<Lz4>(window, input, at)
 }
 
-/// BloscLZ instructions from `src[at]` on; returns the offset of the first one that is left to the caller.
+/// BloscLZ instructions from byte `at` on; returns the offset of the first one that is left to the caller.
 #[inline]
-pub fn blosclz(window: &mut Window<'_>, src: &[u8], at: usize) -> usize {
-    middle::<BloscLz>(window, src, at)
+pub fn blosclz(window: &mut Window<'_>, input: &Input<'_>, at: usize) -> usize {
+    middle::<BloscLz>(window, input, at)
 }
 
 #[inline(always)]
-fn middle<I: Instruction>(window: &mut Window<'_>, src: &[u8], at: usize) -> usize {
-    let Some(rest) = src.get(at..) else { return at };
+fn middle<I: Instruction>(window: &mut Window<'_>, input: &Input<'_>, at: usize) -> usize {
+    let Some(rest) = input.with_slack().get(at..) else { return at };
+    let left = input.exact().len().saturating_sub(at);
     let (start, written, wanted, len) = window.parts();
-    if !WIDE || rest.len() <= I::READ || len - written <= WRITE || wanted <= written {
+    if !WIDE || left == 0 || rest.len() <= I::READ || len - written <= WRITE || wanted <= written {
         return at;
     }
     // SAFETY: `written <= len`, the length of the output, and the rests are longer than `I::READ` and `WRITE`, so all
@@ -85,7 +93,7 @@ fn middle<I: Instruction>(window: &mut Window<'_>, src: &[u8], at: usize) -> usi
     unsafe {
         let place = Place { from: rest.as_ptr(), to: start.add(written) };
         let (full, enough) = (start.add(len - WRITE), start.add(wanted.min(len - WRITE)));
-        let bounds = Bounds { start, last: place.from.add(rest.len() - I::READ), full, enough };
+        let bounds = Bounds { start, last: place.from.add(left.min(rest.len() - I::READ)), full, enough };
         let place = bmi::run(Middle::<I> { place, bounds, kind: core::marker::PhantomData });
         window.set_position(distance(start, place.to));
         at + distance(rest.as_ptr(), place.from)
@@ -144,10 +152,10 @@ unsafe fn batch<I: Instruction, const BEST: bool, const EXPECT: bool>(
 ) -> Option<usize> {
     let first = place.from;
     for _ in 0..BATCH {
-        if place.from >= bounds.last || place.to >= bounds.enough {
+        if place.to >= bounds.enough {
             return None;
         }
-        // SAFETY: compared just now; a step leaves a place in both buffers.
+        // SAFETY: compared just now, or where a step from before `last` has led.
         *place = unsafe { I::step::<BEST, EXPECT>(*place, bounds) }?;
     }
     Some(distance(first, place.from))
@@ -159,10 +167,10 @@ fn distance(a: *const u8, b: *const u8) -> usize {
     (b as usize).wrapping_sub(a as usize)
 }
 
-/// A match of at most 18 bytes, or of at most 8 with `SHORT`. `false`: nothing is done.
+/// A match of at most 16 bytes, or of at most 8 with `SHORT`. The load that suits each codec's streams was measured. `false`: nothing is done.
 ///
 /// # Safety
-/// `WRITE / 2` bytes of output from `to` on; everything from `start` to `to` has been written.
+/// 16 bytes of output from `to` on; everything from `start` to `to` has been written.
 #[inline(always)]
 unsafe fn near_match<const SHORT: bool, const BEST: bool>(start: *mut u8, to: *mut u8, back: usize) -> bool {
     let written = distance(start, to);
@@ -170,27 +178,23 @@ unsafe fn near_match<const SHORT: bool, const BEST: bool>(start: *mut u8, to: *m
     if back.wrapping_sub(1) >= written {
         return false;
     }
-    // SAFETY: `1 <= back <= written`; each load ends before the last byte stored, each store before `to + 32`.
+    // SAFETY: `1 <= back <= written`; each load ends before the last byte stored, each store at `to + 16`.
     unsafe {
         if back >= 8 {
             let from = to.sub(back);
             copy8(from, to);
             if !SHORT {
                 copy8(from.add(8), to.add(8));
-                core::ptr::copy_nonoverlapping(from.add(16), to.add(16), 2);
             }
         } else {
-            let (pattern, step) = if BEST {
-                repeated_bytes(to.sub(back), back)
+            let (pattern, _) = if BEST {
+                repeated_bytes::<SHORT>(to.sub(back), back)
             } else if written >= 8 {
                 repeated_word(load8(to.sub(8)), back)
             } else {
                 return false;
             };
             store16(to, pattern);
-            if !SHORT {
-                store16(to.add(step), pattern);
-            }
         }
     }
     true
@@ -199,7 +203,7 @@ unsafe fn near_match<const SHORT: bool, const BEST: bool>(start: *mut u8, to: *m
 /// A match of any length. `false`: nothing is done.
 ///
 /// # Safety
-/// `to` is less than `WRITE - SLACK` bytes after `bounds.full`, and everything before it has been written.
+/// `to` is at most `WRITE - SLACK` bytes after `bounds.full`, and everything before it has been written.
 #[inline(always)]
 unsafe fn far_match<const BEST: bool>(bounds: &Bounds, to: *mut u8, back: usize, len: usize) -> bool {
     let written = distance(bounds.start, to);
@@ -256,16 +260,24 @@ impl Lz4 {
     /// The match of a sequence: its distance is at `place.from`.
     ///
     /// # Safety
-    /// Three bytes of input from `place.from` on, `WRITE / 2` bytes of output from `place.to` on, and as above.
+    /// `SLACK` bytes of output from `place.to` on, and as above.
     #[inline(always)]
     unsafe fn finish<const BEST: bool>(place: Place, bounds: &Bounds, token: u8) -> Option<Place> {
-        // SAFETY: two bytes are there.
+        // The last sequence has no match.
+        if place.from >= bounds.last {
+            return None;
+        }
+        // SAFETY: three bytes are there, the last at most two after `last`: the next step begins there or before.
         let back = usize::from(u16::from_le(unsafe { place.from.cast::<u16>().read_unaligned() }));
         // SAFETY: as above.
         let from = unsafe { place.from.add(2) };
-        let (len, from) = if token & 15 == 15 {
-            // SAFETY: `from` is in the input; everything before `place.to` has been written.
-            let (len, from) = unsafe { extended(from, bounds, 19) }?;
+        let short = usize::from(token & 15);
+        let (len, from) = if short > 12 {
+            let (mut len, mut from) = (short + 4, from);
+            if short == 15 {
+                // SAFETY: `from` is in the input; everything before `place.to` has been written.
+                (len, from) = unsafe { extended(from, bounds, len) }?;
+            }
             // SAFETY: as above.
             if !unsafe { far_match::<BEST>(bounds, place.to, back, len) } {
                 return None;
@@ -276,7 +288,7 @@ impl Lz4 {
             if !unsafe { near_match::<false, BEST>(bounds.start, place.to, back) } {
                 return None;
             }
-            (usize::from(token & 15) + 4, from)
+            (short + 4, from)
         };
         // SAFETY: the match was there and had room.
         Some(Place { from, to: unsafe { place.to.add(len) } })
@@ -284,7 +296,8 @@ impl Lz4 {
 }
 
 impl Instruction for Lz4 {
-    /// Token, 16 bytes of which up to 14 are literals, distance and length.
+    /// A step leads to two bytes after `last` at most: one has a distance and one byte of length. From there a
+    /// token and 16 bytes for literals, or two bytes of length.
     const READ: usize = 20;
     /// A match without literals.
     const EXPECTED: Option<usize> = Some(3);
@@ -325,8 +338,9 @@ struct BloscLz;
 const FAR: usize = 8192;
 
 impl Instruction for BloscLz {
-    /// Up to 32 literals after their count.
-    const READ: usize = 34;
+    /// A step leads to four bytes after `last` at most: a byte before it, one of length, three of distance.
+    /// From there up to 32 literals after their count.
+    const READ: usize = 40;
     const EXPECTED: Option<usize> = None;
 
     #[inline(always)]
@@ -337,8 +351,16 @@ impl Instruction for BloscLz {
         unsafe {
             let control = usize::from(*from);
             if control < 32 {
+                let next = from.add(control + 2);
+                // The last instruction is one of literals.
+                if next >= bounds.last {
+                    return None;
+                }
                 copy32(from.add(1), to);
-                return Some(Place { from: from.add(control + 2), to: to.add(control + 1) });
+                return Some(Place { from: next, to: to.add(control + 1) });
+            }
+            if from >= bounds.last {
+                return None;
             }
             let high = (control & 31) << 8;
             let back = high + usize::from(*from.add(1)) + 1;

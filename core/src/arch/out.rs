@@ -107,10 +107,11 @@ impl<'a> Out<'a> {
     #[inline(always)]
     pub fn scatter(&mut self, start: usize, step: usize, bytes: impl Iterator<Item = u8>) {
         let room = if start < self.len { (self.len - start).div_ceil(step.max(1)) } else { 0 };
-        for (k, byte) in bytes.take(room).enumerate() {
+        // `for_each` and not `for`: the iterator's own loop is the one that compilers unroll.
+        bytes.take(room).enumerate().for_each(|(k, byte)| {
             // SAFETY: `k < room`, so `start + k * step < len`.
             unsafe { self.ptr.add(start + k * step).write(byte) };
-        }
+        });
     }
 
     /// Sets every byte to `value`.

@@ -64,6 +64,17 @@ const fn patterns() -> [Pattern; 17] {
     table
 }
 
+/// Keeps the loop it stands in from being unrolled: most turn once or never, and the count of turns that an
+/// unrolled one needs first costs more (for a step that varies, a division).
+#[inline(always)]
+pub(super) fn rolled() {
+    // SAFETY: no instruction at all.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        core::arch::asm!("", options(nomem, nostack, preserves_flags));
+    }
+}
+
 /// Copies `len` bytes in pieces of 32.
 ///
 /// # Safety
@@ -75,6 +86,7 @@ pub(super) unsafe fn copy_more(from: *const u8, to: *mut u8, len: usize) {
         copy32(from, to);
         let mut n = 32;
         while n < len {
+            rolled();
             copy32(from.add(n), to.add(n));
             n += 32;
         }
@@ -114,6 +126,7 @@ pub(super) unsafe fn wide_match<const BEST: bool>(end: *mut u8, distance: usize,
             copy32(from, end);
             let mut at = 32;
             while at < len {
+                rolled();
                 copy32(from.add(at), end.add(at));
                 at += 32;
             }
@@ -121,13 +134,17 @@ pub(super) unsafe fn wide_match<const BEST: bool>(end: *mut u8, distance: usize,
             let (head, tail) = (load16(end.sub(distance)), load16(end.sub(16)));
             let mut at = 0;
             while at < len {
+                rolled();
                 store16(end.add(at), head);
                 store16(end.add(at + distance - 16), tail);
                 at += distance;
             }
         } else {
-            let (pattern, step) =
-                if BEST { repeated_bytes(end.sub(distance), distance) } else { repeated(end, distance) };
+            let (pattern, step) = if BEST {
+                repeated_bytes::<true>(end.sub(distance), distance)
+            } else {
+                repeated(end, distance)
+            };
             wide_pattern(end, pattern, step, len);
         }
     }
@@ -145,6 +162,7 @@ pub(super) unsafe fn wide_pattern(end: *mut u8, pattern: Vector, step: usize, le
         store16(end.add(step), pattern);
         let mut at = 2 * step;
         while at < len {
+            rolled();
             store16(end.add(at), pattern);
             store16(end.add(at + step), pattern);
             at += 2 * step;
@@ -180,11 +198,12 @@ pub(super) unsafe fn long_match(end: *mut u8, distance: usize, len: usize) {
 /// Room for `len` bytes; `step` is at most 16.
 #[inline(never)]
 pub(super) unsafe fn long_pattern(end: *mut u8, pattern: Vector, step: usize, len: usize) {
-    // SAFETY: the first stores end before `LONG`; each copy after them ends before `end + len` and takes what
+    // SAFETY: the first stores end at or before `len`; each copy after them ends before `end + len` and takes what
     // is there before it starts.
     unsafe {
         let mut done = 0;
-        while done < LONG / 2 {
+        while done + 16 <= len.min(2 * LONG) {
+            rolled();
             store16(end.add(done), pattern);
             done += step;
         }
@@ -291,6 +310,7 @@ pub(super) unsafe fn repeated(end: *const u8, d: usize) -> (Vector, usize) {
 ///
 /// # Safety
 /// They may be written.
+#[cfg(any(feature = "blosclz", feature = "lz4"))]
 #[inline(always)]
 pub(super) unsafe fn settle(to: *mut u8, len: usize) {
     // SAFETY: no instruction at all. What the compiler must allow for is that these bytes are written, and each with
@@ -303,19 +323,23 @@ pub(super) unsafe fn settle(to: *mut u8, len: usize) {
 }
 
 /// The next 16 bytes if the `d < 16` bytes from `from` on repeat, and the step as for [`repeated`], by a byte
-/// shuffle: only in code compiled with it.
+/// shuffle: only in code compiled with it. `NARROW`: a period of at most 8 bytes is read by as many, a load that is
+/// found whole in one earlier store more often.
 ///
 /// # Safety
-/// `1 <= d < 16`; 16 bytes at `from` that may be read, those after the first `d` perhaps only [`settle`]d.
+/// `1 <= d < 16`; 16 bytes at `from` that may be read, those after the first `d` perhaps only
+/// [`settle`]d.
 #[inline(always)]
-pub(super) unsafe fn repeated_bytes(from: *const u8, d: usize) -> (Vector, usize) {
+pub(super) unsafe fn repeated_bytes<const NARROW: bool>(from: *const u8, d: usize) -> (Vector, usize) {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     // SAFETY: masked to the rows there are; the caller has the instruction.
     unsafe {
-        use core::arch::x86_64::{_mm_load_si128, _mm_loadu_si128, _mm_shuffle_epi8};
+        use core::arch::x86_64::{_mm_load_si128, _mm_loadl_epi64, _mm_loadu_si128, _mm_shuffle_epi8};
+        let period =
+            if NARROW && d <= 8 { _mm_loadl_epi64(from.cast()) } else { _mm_loadu_si128(from.cast()) };
         let row = ROWS.0.get_unchecked(d & 15);
         let step = usize::from(PATTERNS.get_unchecked(d & 15).step);
-        (_mm_shuffle_epi8(_mm_loadu_si128(from.cast()), _mm_load_si128(row.as_ptr().cast())), step)
+        (_mm_shuffle_epi8(period, _mm_load_si128(row.as_ptr().cast())), step)
     }
     #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
     // SAFETY: see above.

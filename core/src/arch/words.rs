@@ -28,6 +28,12 @@ impl<'a> Words<'a> {
         u64::from_le(unsafe { self.bytes.as_ptr().add(at).cast::<u64>().read_unaligned() })
     }
 
+    /// The eight bytes at `at`; `None` where they leave the input.
+    #[inline(always)]
+    pub fn get64(&self, at: usize) -> Option<u64> {
+        (at <= self.last).then(|| self.load64(at))
+    }
+
     /// The four bytes at `at`, or 0 where the eight of [`Words::load64`] leave the input.
     #[inline(always)]
     pub fn load32(&self, at: usize) -> u32 {

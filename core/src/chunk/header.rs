@@ -104,6 +104,13 @@ impl Header {
     /// `Truncated` if the header itself is not all there, `Invalid` for a field no chunk may have.
     /// Whether the rest of the chunk is there is for [`Chunk::parse`](super::Chunk::parse).
     pub fn parse(bytes: &[u8]) -> Result<Header, Error> {
+        Header::read(bytes)
+    }
+
+    /// [`parse`](Self::parse), in place: single bytes that are copied by vectors soon after they have been written
+    /// must reach the cache first.
+    #[inline(always)]
+    pub(super) fn read(bytes: &[u8]) -> Result<Header, Error> {
         let short = bytes.first_chunk::<SHORT_HEADER>().ok_or(Error::Truncated {
             field: Field::Header,
             offset: 0,
@@ -152,6 +159,7 @@ impl Header {
     }
 
     /// Bytes 16..32 and the checks that need them.
+    #[inline(always)]
     fn extend(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let full = bytes.first_chunk::<EXTENDED_HEADER>().ok_or(Error::Truncated {
             field: Field::Header,
@@ -160,7 +168,15 @@ impl Header {
         })?;
         let [.., f0, f1, f2, f3, f4, f5, codec, meta, m0, m1, m2, m3, m4, m5, flags2, flags1] = *full;
         let slot = |id, meta| FilterSlot { filter: Filter::from_id(id), meta };
-        self.filters = [slot(f0, m0), slot(f1, m1), slot(f2, m2), slot(f3, m3), slot(f4, m4), slot(f5, m5)];
+        self.filters = [FilterSlot::NONE; 6];
+        // Most chunks use the last slot only.
+        if f0 | f1 | f2 | f3 | f4 | m0 | m1 | m2 | m3 | m4 != 0 {
+            self.filters =
+                [slot(f0, m0), slot(f1, m1), slot(f2, m2), slot(f3, m3), slot(f4, m4), FilterSlot::NONE];
+        }
+        if let Some(last) = self.filters.last_mut() {
+            *last = slot(f5, m5);
+        }
         self.codec = codec_of(self.flags, Some(codec));
         self.codec_meta = meta;
         self.flags1 = flags1;
@@ -199,6 +215,10 @@ impl Header {
         }
         if self.is_vl() && self.is_stored() {
             return bad(Field::Flags, 2, u32::from(self.flags));
+        }
+        // Blocks of their own sizes are not empty.
+        if self.is_vl() && self.nbytes == 0 && self.cbytes as usize > EXTENDED_HEADER {
+            return bad(Field::Nbytes, 4, 0);
         }
         Ok(())
     }

@@ -13,6 +13,9 @@ pub struct Surroundings<'a> {
     pub typesize: u32,
     /// Block shape of the array in items, empty if there is none.
     pub blockshape: &'a [u32],
+    /// Bytes of the whole output that the chunk's decoded bytes are a part of, 0 if they are all of it. Outputs too
+    /// large for the caches are written past them.
+    pub whole: usize,
     /// Codecs the caller brings, looked up by id before the built-in ones.
     pub codecs: &'a [&'a dyn UserCodec],
     /// Filters the caller brings, looked up by id before the built-in ones.
@@ -24,6 +27,7 @@ impl fmt::Debug for Surroundings<'_> {
         f.debug_struct("Surroundings")
             .field("typesize", &self.typesize)
             .field("blockshape", &self.blockshape)
+            .field("whole", &self.whole)
             .field("codecs", &self.codecs.len())
             .field("filters", &self.filters.len())
             .finish()

@@ -24,6 +24,12 @@ const MAX_DICTIONARY: usize = 32_768;
 pub struct Chunk<'a> {
     bytes: &'a [u8],
     header: Header,
+    /// Number of blocks.
+    blocks: usize,
+    /// Streams of every block but a short last one.
+    streams: usize,
+    /// Decoded length of each; 0 where the block size is not a multiple of their number.
+    neblock: usize,
 }
 
 impl<'a> Chunk<'a> {
@@ -40,7 +46,7 @@ impl<'a> Chunk<'a> {
     // Its second chunk, read with the rounded size, is off the stack before anything is decoded.
     #[cfg_attr(feature = "formats", inline(never))]
     pub fn parse_with(bytes: &'a [u8], limits: &Limits) -> Result<Chunk<'a>, Error> {
-        let chunk = Chunk::parse_partial(bytes, limits)?;
+        let chunk = Chunk::read(bytes, limits)?;
         if chunk.unrounded() > 0 {
             if !FORMATS {
                 return Err(NOT_BUILT_IN);
@@ -57,7 +63,12 @@ impl<'a> Chunk<'a> {
     /// which just some blocks have been filled in can be read block by block; every operation
     /// checks what it touches.
     pub fn parse_partial(bytes: &'a [u8], limits: &Limits) -> Result<Chunk<'a>, Error> {
-        let header = Header::parse(bytes)?;
+        Chunk::read(bytes, limits)
+    }
+
+    #[inline(always)]
+    fn read(bytes: &'a [u8], limits: &Limits) -> Result<Chunk<'a>, Error> {
+        let header = Header::read(bytes)?;
         if header.is_lazy() {
             return Err(Error::Invalid { field: Field::Flags1, offset: 31, value: i64::from(header.flags1) });
         }
@@ -74,7 +85,7 @@ impl<'a> Chunk<'a> {
         if header.is_stored() && header.cbytes as usize != stored {
             return Err(Error::Invalid { field: Field::Cbytes, offset: 12, value: i64::from(header.cbytes) });
         }
-        let chunk = Chunk { bytes, header };
+        let chunk = Chunk::of(bytes, header);
         if header.has_streams() && chunk.table_end() > bytes.len() {
             return Err(Error::Truncated {
                 field: Field::BlockStarts,
@@ -83,6 +94,19 @@ impl<'a> Chunk<'a> {
             });
         }
         Ok(chunk)
+    }
+
+    /// The divisions that every block needs, done once.
+    #[inline]
+    fn of(bytes: &'a [u8], header: Header) -> Chunk<'a> {
+        let streams = stream_count(&header, false);
+        let neblock = if streams == 1 {
+            header.blocksize as usize
+        } else {
+            let (size, count) = (header.blocksize, streams as u32);
+            if size.checked_rem(count) == Some(0) { size.checked_div(count).unwrap_or(0) as usize } else { 0 }
+        };
+        Chunk { bytes, header, blocks: header.nblocks(), streams, neblock }
     }
 
     /// Every block's every stream lies in the chunk.
@@ -94,7 +118,7 @@ impl<'a> Chunk<'a> {
         if self.header.is_vl() {
             return self.check_vl();
         }
-        for index in 0..self.header.nblocks() {
+        for index in 0..self.blocks {
             let mut streams = self.streams(index)?;
             while streams.next_stream()?.is_some() {}
         }
@@ -104,7 +128,7 @@ impl<'a> Chunk<'a> {
     fn check_vl(&self) -> Result<(), Error> {
         let mut total = 0u64;
         let mut last = self.prefix_len()?.saturating_sub(1);
-        for index in 0..self.header.nblocks() {
+        for index in 0..self.blocks {
             let start = self.block_start(index)?;
             if start <= last {
                 return Err(self.bad_start(index, start));
@@ -127,7 +151,9 @@ impl<'a> Chunk<'a> {
         let h = &self.header;
         let s = u32::from(h.typesize);
         let plain = h.has_streams() && !h.is_vl() && h.is_extended() && h.blocksize > s;
-        if plain { h.blocksize.checked_rem(s).unwrap_or(0) } else { 0 }
+        // A split block whose size is no multiple has no stream length.
+        let whole = self.streams > 1 && self.neblock > 0;
+        if plain && !whole { h.blocksize.checked_rem(s).unwrap_or(0) } else { 0 }
     }
 
     /// C-Blosc2 3.x cuts blocks at a multiple of the typesize but may store the block size it was
@@ -136,13 +162,13 @@ impl<'a> Chunk<'a> {
     fn rounded(&self) -> Option<Chunk<'a>> {
         let (h, excess) = (self.header, self.unrounded());
         let header = Header { blocksize: h.blocksize.checked_sub(excess)?, ..h };
-        let chunk = Chunk { bytes: self.bytes, header };
+        let chunk = Chunk::of(self.bytes, header);
         if chunk.table_end() > self.bytes.len() {
             return None;
         }
         chunk.check_streams().ok()?;
         // Every writer puts its first block right after the table, whose length tells the number of blocks.
-        let first = (0..header.nblocks()).filter_map(|i| chunk.block_start(i).ok()).min();
+        let first = (0..chunk.blocks).filter_map(|i| chunk.block_start(i).ok()).min();
         (first == chunk.prefix_len().ok()).then_some(chunk)
     }
 
@@ -167,11 +193,11 @@ impl<'a> Chunk<'a> {
     /// Number of blocks.
     #[inline]
     pub fn nblocks(&self) -> usize {
-        self.header.nblocks()
+        self.blocks
     }
 
     fn table_end(&self) -> usize {
-        self.header.header_len().saturating_add(self.header.nblocks().saturating_mul(4))
+        self.header.header_len().saturating_add(self.blocks.saturating_mul(4))
     }
 
     /// Length of header, block starts and dictionary: what must be at hand before any block is read.
@@ -241,6 +267,7 @@ impl<'a> Chunk<'a> {
     }
 
     /// Offset in the chunk of block `index`.
+    #[inline]
     fn block_start(&self, index: usize) -> Result<usize, Error> {
         if index >= self.nblocks() {
             return Err(self.no_block(index));
@@ -299,12 +326,12 @@ impl<'a> Chunk<'a> {
     }
 
     /// The streams of block `index` of an ordinary chunk.
+    #[inline]
     pub fn streams(&self, index: usize) -> Result<Streams<'a>, Error> {
-        let range = self.block_range(index)?;
-        let len = range.len();
-        let count = stream_count(&self.header, len < self.header.blocksize as usize);
-        let neblock = len.checked_div(count).unwrap_or(0);
-        if neblock == 0 || len.checked_rem(count) != Some(0) {
+        let len = self.block_range(index)?.len();
+        let leftover = len < self.header.blocksize as usize;
+        let (count, neblock) = if leftover { (1, len) } else { (self.streams, self.neblock) };
+        if neblock == 0 {
             return Err(Error::Invalid {
                 field: Field::Blocksize,
                 offset: 8,
@@ -312,6 +339,11 @@ impl<'a> Chunk<'a> {
             });
         }
         Ok(Streams::new(self.bytes, self.block_start(index)?, count, neblock))
+    }
+
+    /// Streams of every block but a short last one, which has one.
+    pub(crate) fn streams_per_block(&self) -> usize {
+        self.streams
     }
 
     /// Decoded size and payload of VL block `index` (§2.8).

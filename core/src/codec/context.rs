@@ -41,6 +41,17 @@ impl DecodeContext {
         made
     }
 
+    /// Whether streams of `codec` are expanded with a context in this build.
+    pub const fn serves(codec: Codec) -> bool {
+        match codec {
+            #[cfg(feature = "zstd-c")]
+            Codec::Zstd => true,
+            #[cfg(all(feature = "std", feature = "zlib"))]
+            Codec::Zlib => true,
+            _ => false,
+        }
+    }
+
     /// Whether this context serves streams of `codec`.
     pub fn has(&self, codec: Codec) -> bool {
         match codec {

@@ -1,7 +1,7 @@
 //! One stream in or out, by whichever codec the chunk names.
 
 use super::context::{DecodeContext, EncodeContext};
-use super::room::Room;
+use super::room::{Input, Room};
 use super::{Codec, CodecError};
 use crate::arch::out::Out;
 
@@ -49,14 +49,14 @@ pub fn decode_stream(
     work: &mut [u8],
     context: &mut DecodeContext,
 ) -> Result<(), StreamError> {
-    expand_stream(codec, meta, src, out.into(), dict, work, context)
+    expand_stream(codec, meta, src.into(), out.into(), dict, work, context)
 }
 
 /// [`decode_stream`], as far as is wanted by codecs that can stop.
 pub(crate) fn expand_stream(
     codec: Codec,
     meta: u8,
-    src: &[u8],
+    input: Input<'_>,
     room: Room<'_>,
     dict: &[u8],
     work: &mut [u8],
@@ -64,37 +64,28 @@ pub(crate) fn expand_stream(
 ) -> Result<(), StreamError> {
     match codec {
         #[cfg(feature = "blosclz")]
-        Codec::BloscLz => return Ok(super::blosclz::expand(src, room)?),
+        Codec::BloscLz => return Ok(super::blosclz::expand(input, room)?),
         #[cfg(feature = "lz4")]
-        Codec::Lz4 | Codec::Lz4Hc => return Ok(super::lz4::expand(src, room, dict)?),
+        Codec::Lz4 | Codec::Lz4Hc => return Ok(super::lz4::expand(input, room, dict)?),
         _ => {}
     }
-    let out = room.exact();
+    let (src, out) = (input.exact(), room.exact());
     let _ = (meta, &src, &out, dict, &work, &context);
     match codec {
         #[cfg(feature = "snappy")]
-        Codec::Snappy => super::snappy::decode(src, out)?,
+        Codec::Snappy => Ok(super::snappy::decode(src, out)?),
+        #[cfg(all(feature = "std", feature = "zlib"))]
+        Codec::Zlib if context.has(codec) => Ok(super::zlib_host::decode(context, src, out)?),
         #[cfg(feature = "zlib")]
-        Codec::Zlib => {
-            #[cfg(feature = "std")]
-            if context.has(codec) {
-                return Ok(super::zlib_host::decode(context, src, out)?);
-            }
-            super::zlib::decode(src, out, work)?;
-        }
+        Codec::Zlib => Ok(super::zlib::decode(src, out, work)?),
+        #[cfg(feature = "zstd-c")]
+        Codec::Zstd if context.has(codec) => Ok(super::zstd_c::decode(context, src, out, dict)?),
         #[cfg(feature = "zstd")]
-        Codec::Zstd => {
-            #[cfg(feature = "zstd-c")]
-            if context.has(codec) {
-                return Ok(super::zstd_c::decode(context, src, out, dict)?);
-            }
-            super::zstd::decode(src, out, dict, work)?;
-        }
+        Codec::Zstd => Ok(super::zstd::decode(src, out, dict, work)?),
         #[cfg(feature = "plugins")]
-        Codec::Ndlz => super::ndlz::decode(src, out, meta)?,
-        _ => return Err(StreamError::NotBuiltIn),
+        Codec::Ndlz => Ok(super::ndlz::decode(src, out, meta)?),
+        _ => Err(StreamError::NotBuiltIn),
     }
-    Ok(())
 }
 
 /// Scratch bytes that encoding streams of `len` bytes takes.

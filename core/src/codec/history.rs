@@ -32,6 +32,12 @@ impl<'a, const DICT: bool> History<'a, DICT> {
         if DICT { self.dict.len() } else { 0 }
     }
 
+    /// The position after the input's last byte.
+    #[inline(always)]
+    pub(super) fn end(&self) -> usize {
+        self.base() + self.src.len()
+    }
+
     /// The word at offset `p` of the input.
     #[inline(always)]
     pub(super) fn word(&self, p: usize) -> u64 {

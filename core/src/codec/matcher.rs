@@ -18,19 +18,6 @@ impl<'a, const BITS: u32> Table<'a, BITS> {
         Some((Table(head.as_chunks_mut().0), rest))
     }
 
-    /// Forgets everything.
-    #[cfg(feature = "blosclz")]
-    pub(super) fn clear(&mut self) {
-        self.0.as_flattened_mut().fill(0);
-    }
-
-    /// The latest position under `hash`, modulo 65536.
-    #[cfg(feature = "lz4")]
-    #[inline(always)]
-    pub(super) fn get(&self, hash: usize) -> u16 {
-        self.0.get(hash).map_or(0, |cell| u16::from_le_bytes(*cell))
-    }
-
     /// The latest position under `hash`, modulo 65536; `position` replaces it.
     #[inline(always)]
     pub(super) fn swap(&mut self, hash: usize, position: usize) -> u16 {
@@ -41,11 +28,35 @@ impl<'a, const BITS: u32> Table<'a, BITS> {
     }
 }
 
+/// What both tables do.
+pub(super) trait Positions {
+    /// Of the hashes.
+    const BITS: u32;
+    /// The latest position under `hash`; `position` replaces it.
+    fn swap(&mut self, hash: usize, position: usize) -> usize;
+}
+
+impl<const BITS: u32> Positions for Table<'_, BITS> {
+    const BITS: u32 = BITS;
+
+    #[inline(always)]
+    fn swap(&mut self, hash: usize, position: usize) -> usize {
+        usize::from(Table::swap(self, hash, position))
+    }
+}
+
+impl<const BITS: u32> Positions for WideTable<'_, BITS> {
+    const BITS: u32 = BITS;
+
+    #[inline(always)]
+    fn swap(&mut self, hash: usize, position: usize) -> usize {
+        WideTable::swap(self, hash, position)
+    }
+}
+
 /// A table of positions below 4 GiB, all zero at first; its answers are guesses too.
-#[cfg(feature = "blosclz")]
 pub(super) struct WideTable<'a, const BITS: u32>(&'a mut [[u8; 4]]);
 
-#[cfg(feature = "blosclz")]
 impl<'a, const BITS: u32> WideTable<'a, BITS> {
     /// Bytes it needs.
     pub(super) const BYTES: usize = 4 << BITS;
@@ -56,11 +67,6 @@ impl<'a, const BITS: u32> WideTable<'a, BITS> {
         let table = work.get_mut(..Self::BYTES)?;
         table.fill(0);
         Some(WideTable(table.as_chunks_mut().0))
-    }
-
-    /// Forgets everything.
-    pub(super) fn clear(&mut self) {
-        self.0.as_flattened_mut().fill(0);
     }
 
     /// The latest position under `hash`; `position` replaces it.
@@ -89,7 +95,6 @@ pub(super) fn nearest<const FAR: bool>(low: u16, p: usize) -> usize {
 }
 
 /// Multiplicative hash of the low four bytes, to `bits` bits.
-#[cfg(feature = "lz4")]
 #[inline(always)]
 pub(super) fn hash4(word: u64, bits: u32) -> usize {
     ((word as u32).wrapping_mul(2_654_435_761) >> (32 - bits)) as usize
@@ -100,6 +105,20 @@ pub(super) fn hash4(word: u64, bits: u32) -> usize {
 #[inline(always)]
 pub(super) fn hash5(word: u64, bits: u32) -> usize {
     ((word << 24).wrapping_mul(889_523_592_379) >> (64 - bits)) as usize
+}
+
+/// Multiplicative hash of all eight bytes, to `bits` bits.
+#[cfg(feature = "lz4")]
+#[inline(always)]
+pub(super) fn hash8(word: u64, bits: u32) -> usize {
+    (word.wrapping_mul(0x9e37_79b1_85eb_ca87) >> (64 - bits)) as usize
+}
+
+/// Multiplicative hash of the low seven bytes, to `bits` bits.
+#[cfg(feature = "lz4")]
+#[inline(always)]
+pub(super) fn hash7(word: u64, bits: u32) -> usize {
+    hash8(word << 8, bits)
 }
 
 /// Multiplicative hash of the low `bytes` bytes, to `bits` bits.

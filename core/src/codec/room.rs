@@ -1,4 +1,4 @@
-//! [`Room`]: where a stream is expanded to.
+//! [`Room`] and [`Input`]: where a stream is expanded to, and where it comes from.
 
 use super::CodecErrorKind;
 use crate::arch::out::Out;
@@ -18,6 +18,7 @@ pub struct Room<'a> {
     /// What the stream must expand to, at most all of it.
     pub(crate) len: usize,
     /// At most `len`.
+    #[cfg_attr(not(any(feature = "blosclz", feature = "lz4")), allow(dead_code))]
     pub(crate) wanted: usize,
 }
 
@@ -29,6 +30,7 @@ impl<'a> Room<'a> {
     }
 
     /// Whether a stream that came to `written` bytes has the length it must have.
+    #[cfg_attr(not(any(feature = "blosclz", feature = "lz4")), allow(dead_code))]
     pub(crate) fn filled(written: usize, len: usize) -> Result<(), CodecErrorKind> {
         match written.cmp(&len) {
             Ordering::Less => Err(CodecErrorKind::TooShort),
@@ -40,6 +42,41 @@ impl<'a> Room<'a> {
     /// Exactly the stream's bytes, for decoders that neither stop nor overrun.
     pub(crate) fn exact(self) -> Out<'a> {
         self.out.split_at(self.len).0
+    }
+}
+
+/// A compressed stream, and bytes after it that may be read but mean nothing.
+///
+/// Wide copies that may run past the stream's end need not stop before it.
+#[derive(Clone, Copy)]
+pub struct Input<'a> {
+    bytes: &'a [u8],
+    len: usize,
+}
+
+impl<'a> Input<'a> {
+    /// The stream `bytes[..len]`. `len` is cut to what there is.
+    pub(crate) fn new(bytes: &'a [u8], len: usize) -> Input<'a> {
+        Input { bytes, len: len.min(bytes.len()) }
+    }
+
+    /// The stream's own bytes.
+    #[inline(always)]
+    pub(crate) fn exact(&self) -> &'a [u8] {
+        self.bytes.get(..self.len).unwrap_or(self.bytes)
+    }
+
+    /// The stream and what may be read after it.
+    #[cfg_attr(not(any(feature = "blosclz", feature = "lz4")), allow(dead_code))]
+    #[inline(always)]
+    pub(crate) fn with_slack(&self) -> &'a [u8] {
+        self.bytes
+    }
+}
+
+impl<'a> From<&'a [u8]> for Input<'a> {
+    fn from(bytes: &'a [u8]) -> Input<'a> {
+        Input { bytes, len: bytes.len() }
     }
 }
 

@@ -14,16 +14,17 @@ use crate::error::Error;
 use alloc::vec;
 use alloc::vec::Vec;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::thread::{self, Builder};
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs `worker` on `threads` threads, this one included, and returns the first error.
+/// Runs `worker` on `threads` threads, or as many as the system gives, this one included, and returns the first error.
 fn on_all(threads: usize, worker: impl Fn() -> Result<(), Error> + Sync) -> Result<(), Error> {
     thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(&worker)).collect();
+        let others: Vec<_> =
+            (1..threads).map_while(|_| Builder::new().spawn_scoped(scope, &worker).ok()).collect();
         let mine = worker();
         others.into_iter().fold(mine, |result, other| {
             // A worker never panics by itself; should one, the panic goes on in the caller.

@@ -63,9 +63,9 @@ pub fn number(record: &Value, key: &str) -> usize {
 pub fn surroundings(record: &Value) -> Surroundings<'static> {
     Surroundings {
         typesize: record["typesize"].as_u64().unwrap_or(0) as u32,
-        blockshape: &[],
         codecs: &[&Pairs],
         filters: &[&AddMeta, &Reverse],
+        ..Surroundings::default()
     }
 }
 

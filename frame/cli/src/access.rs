@@ -1,12 +1,15 @@
 //! Containers that a command changes, or looks into without decoding all of them: where they start, how much
 //! of them may be decoded, and the lock held meanwhile.
 
+use crate::args::{Input, Kind};
+use crate::detect;
 use crate::failure::{Failure, Result};
 use crate::source::plain::{failure, limits};
 use blosc_frame::SuperChunk;
-use blosc_frame::io::{FsDir, Offset, PathFile, SidecarLock};
+use blosc_frame::io::{FsDir, Held, Offset, PathFile, SidecarLock};
 use clap::Args as Group;
 use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// How a frame is got at.
@@ -42,6 +45,15 @@ impl Access {
         open().map_err(failure(path))
     }
 
+    /// Commits what was changed, and says so if there is no room for the table of checksums.
+    pub fn commit(&self, frame: &mut SuperChunk<'_>, path: &Path) -> Result<()> {
+        frame.commit().map_err(failure(path))?;
+        if frame.checksums_left_out() {
+            eprintln!("blosc: {}: all 16 vlmetalayers are taken: no checksums of chunks", path.display());
+        }
+        Ok(())
+    }
+
     /// Opens a frame for reading only.
     pub fn open_read(&self, path: &Path) -> Result<SuperChunk<'static>> {
         let limits = limits(self.max(path));
@@ -70,8 +82,7 @@ impl Access {
 
     /// The sidecar lock, if it is asked for here or by `BLOSC_LOCKING`, as C-Blosc2 has it.
     pub fn lock(&self, path: &Path) -> Result<Lock> {
-        let everywhere = std::env::var_os("BLOSC_LOCKING").is_some_and(|v| !v.is_empty() && v != "0");
-        if !self.lock && !everywhere {
+        if !self.lock && !locking() {
             return Ok(Lock(None));
         }
         // Do not leave a lock beside a frame that does not exist.
@@ -80,9 +91,52 @@ impl Access {
     }
 }
 
+fn locking() -> bool {
+    std::env::var_os("BLOSC_LOCKING").is_some_and(|v| !v.is_empty() && v != "0")
+}
+
+impl Input {
+    /// The sidecar lock of a frame that is only read. Other files have none.
+    pub fn lock(&self) -> Result<Lock> {
+        let path = &self.input;
+        if !self.lock && !locking() {
+            return Ok(Lock(None));
+        }
+        match is_frame(path, self.offset) {
+            Ok(true) => SidecarLock::open(path).map(|lock| Lock(Some(lock))).map_err(failure(path)),
+            Ok(false) if self.lock => Err(Failure::Usage(format!(
+                "--lock: {} is no frame, and only frames have locks",
+                path.display()
+            ))),
+            Ok(false) => Ok(Lock(None)),
+            Err(e) => Err(Failure::at(path, e)),
+        }
+    }
+}
+
+/// Whether a frame starts at byte `offset` of a file, or lies in a directory.
+fn is_frame(path: &Path, offset: u64) -> std::io::Result<bool> {
+    if path == Path::new("-") {
+        return Ok(false);
+    }
+    if path.is_dir() {
+        return Ok(matches!(detect::directory(path), Ok(Some(Kind::Sframe))));
+    }
+    let mut file = File::open(path)?;
+    let mut head = Vec::new();
+    file.seek(SeekFrom::Start(offset))?;
+    file.take(64).read_to_end(&mut head)?;
+    Ok(detect::file(&head) == Kind::Frame)
+}
+
 impl Lock {
-    /// Waits for it and holds it until the result is dropped.
-    pub fn hold(&mut self) -> Result<Option<blosc_frame::io::Held<'_>>> {
+    /// Waits for it and holds it until the result is dropped; nobody else reads or writes meanwhile.
+    pub fn hold(&mut self) -> Result<Option<Held<'_>>> {
         Ok(self.0.as_mut().map(SidecarLock::write).transpose()?)
+    }
+
+    /// As [`Lock::hold`]; others may read meanwhile.
+    pub fn hold_shared(&mut self) -> Result<Option<Held<'_>>> {
+        Ok(self.0.as_mut().map(SidecarLock::read).transpose()?)
     }
 }

@@ -74,6 +74,9 @@ pub struct Input {
     /// Let a manifest of shards name directories outside its own
     #[arg(long)]
     pub anywhere: bool,
+    /// Hold the lock file FRAME.b2lock of a frame meanwhile, so that writers that lock too wait
+    #[arg(long)]
+    pub lock: bool,
     #[command(flatten)]
     pub run: Run,
 }
@@ -90,7 +93,7 @@ pub struct Run {
 }
 
 /// Where the result goes.
-#[derive(Debug, Clone, Group)]
+#[derive(Debug, Clone, Default, Group)]
 pub struct Output {
     /// File to write; - is standard output
     #[arg(short, long, value_name = "FILE")]
@@ -103,9 +106,16 @@ pub struct Output {
 /// `blosc compress`.
 #[derive(Debug, Group)]
 pub struct Compress {
-    /// File to compress; - is standard input
+    /// File to compress; - is standard input. A .npy file becomes an array, a .npz file a directory of arrays
     pub input: PathBuf,
-    #[command(flatten)]
+    /// File to write; - is standard output. X.npy becomes X.b2nd and X.npz the directory X if left out
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    pub named: Option<PathBuf>,
+    /// Replace the output if it exists
+    #[arg(long)]
+    pub force: bool,
+    /// Where the result goes.
+    #[arg(skip)]
     pub output: Output,
     /// Kind of file to write; from the output's name if left out
     #[arg(long, value_name = "KIND")]
@@ -328,12 +338,12 @@ pub struct Slice {
     pub input: Input,
     #[command(flatten)]
     pub output: Output,
-    /// First item; of an array one number per dimension
-    #[arg(long, value_delimiter = ',', value_name = "A")]
-    pub start: Vec<u64>,
-    /// One past the last item; of an array one number per dimension
-    #[arg(long, value_delimiter = ',', value_name = "B")]
-    pub stop: Vec<u64>,
+    /// First item; of an array one number per dimension, negative ones counted from the end
+    #[arg(long, value_delimiter = ',', value_name = "A", allow_hyphen_values = true)]
+    pub start: Vec<i64>,
+    /// One past the last item; of an array one number per dimension, negative ones counted from the end
+    #[arg(long, value_delimiter = ',', value_name = "B", allow_hyphen_values = true)]
+    pub stop: Vec<i64>,
     /// Take every N-th item of an array, one number per dimension; negative ones run backwards
     #[arg(long, value_delimiter = ',', value_name = "N", allow_hyphen_values = true)]
     pub step: Vec<i64>,
@@ -377,11 +387,11 @@ pub struct Set {
     /// The new items: a .npy file, or their bytes in C order; - is standard input
     pub input: PathBuf,
     /// First item, one number per dimension; the first of all if left out
-    #[arg(long, value_delimiter = ',', value_name = "A")]
-    pub start: Vec<u64>,
+    #[arg(long, value_delimiter = ',', value_name = "A", allow_hyphen_values = true)]
+    pub start: Vec<i64>,
     /// One past the last item, one number per dimension; the end if left out
-    #[arg(long, value_delimiter = ',', value_name = "B")]
-    pub stop: Vec<u64>,
+    #[arg(long, value_delimiter = ',', value_name = "B", allow_hyphen_values = true)]
+    pub stop: Vec<i64>,
     /// Set every N-th item, one number per dimension
     #[arg(long, value_delimiter = ',', value_name = "N", allow_hyphen_values = true)]
     pub step: Vec<i64>,

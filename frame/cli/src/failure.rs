@@ -23,6 +23,15 @@ impl Failure {
         Failure::Data(format!("{}: {what}", path.display()))
     }
 
+    /// This failure, with what it is about before it.
+    pub fn about(self, what: impl fmt::Display) -> Failure {
+        match self {
+            Failure::Data(text) => Failure::Data(format!("{what}: {text}")),
+            Failure::Usage(text) => Failure::Usage(format!("{what}: {text}")),
+            Failure::Closed => Failure::Closed,
+        }
+    }
+
     /// The process's exit status.
     pub fn status(&self) -> u8 {
         match self {

@@ -77,6 +77,144 @@ fn arrays_change_their_shape() {
 }
 
 #[test]
+fn npz_files_become_directories_of_arrays_and_come_back() {
+    let folder = Folder::new("npz");
+    // Without -o the array takes the file's name.
+    folder.write("a.npy", &npy(&[3, 4]));
+    folder.run(&["compress", "a.npy"]);
+    folder.run(&["decompress", "a.b2nd", "-o", "one.npz"]);
+    folder.run(&["compress", "one.npz"]);
+    folder.run(&["decompress", "one/arr_0.b2nd", "-o", "back.npy"]);
+    assert_eq!(folder.read("back.npy"), npy(&[3, 4]));
+    // Several, one in a folder of its own.
+    folder.write("b.npy", &npy(&[2]));
+    folder.run(&["compress", "b.npy", "-o", "one/b.b2nd"]);
+    std::fs::create_dir(folder.path("one/deep")).unwrap();
+    folder.run(&["compress", "b.npy", "-o", "one/deep/c.b2nd", "--sparse"]);
+    let info = json(&folder.run(&["info", "--json", "one"]));
+    assert_eq!(info["kind"].as_str(), Some("directory of arrays"));
+    let keys: Vec<_> =
+        info["entries"].as_array().unwrap().iter().map(|e| e["key"].as_str().unwrap()).collect();
+    assert_eq!(keys, ["/arr_0.b2nd", "/b.b2nd", "/deep/c.b2nd"]);
+    folder.run(&["decompress", "one", "-o", "all.npz"]);
+    folder.run(&["compress", "all.npz", "-o", "again"]);
+    for (name, shape) in [("arr_0", &[3, 4][..]), ("b", &[2]), ("deep/c", &[2])] {
+        folder.run(&["decompress", &format!("again/{name}.b2nd"), "-o", "x.npy", "--force"]);
+        assert_eq!(folder.read("x.npy"), npy(shape), "{name}");
+    }
+    // What cannot be is said, and leaves nothing behind.
+    let (status, text) = folder.fail(&["compress", "all.npz", "-o", "again"]);
+    assert!(status == 2 && text.contains("exists"), "{text}");
+    assert!(folder.fail(&["compress", "all.npz", "-o", "-"]).1.contains("directory"));
+    folder.write("plain", b"bytes");
+    folder.run(&["compress", "plain", "-o", "plain.b2frame"]);
+    assert!(folder.fail(&["decompress", "plain.b2frame", "-o", "p.npz"]).1.contains("holds arrays"));
+    assert!(folder.fail(&["compress", "plain"]).1.contains("-o"));
+    let mut zip = folder.read("one.npz");
+    let at = zip.windows(3).position(|w| w == b"<u4").unwrap();
+    zip[at..at + 3].copy_from_slice(b"|O'");
+    folder.write("object.npz", &zip);
+    folder.fail(&["compress", "object.npz"]);
+    assert!(!folder.path("object").exists() && !folder.path("p.npz").exists());
+}
+
+#[test]
+fn what_python_writes_besides_arrays_is_named_and_never_followed() {
+    let folder = Folder::new("wild");
+    let wild = |name: &str| format!("{}/../tests/fixtures/wild/{name}", env!("CARGO_MANIFEST_DIR"));
+    for (name, wanted) in [
+        ("lazyexpr.b2nd", "lazy expression"),
+        ("lazyudf.b2nd", "lazy array"),
+        ("c2array.b2nd", "Caterva2 server"),
+        ("proxy.b2nd", "cache of another array"),
+    ] {
+        let info = json(&folder.run(&["info", "--json", &wild(name)]));
+        assert!(info["carries"].as_str().unwrap().contains(wanted), "{name}: {info}");
+        assert!(info.get("preview").is_none(), "{name}: its zeros are no data");
+        for words in [&["decompress"][..], &["slice", "--start", "0", "--stop", "1"]] {
+            for output in ["x.npy", "x"] {
+                let (status, text) = folder.fail(&[words, &[&wild(name), "-o", output]].concat());
+                assert!(status == 1 && text.contains(wanted), "{name}: {text}");
+            }
+        }
+    }
+    assert!(!folder.path("x.npy").exists() && !folder.path("x").exists());
+    for (name, wanted) in [
+        ("objects.b2f", "ObjectArray"),
+        ("batches.b2b", "BatchArray"),
+        ("embed.b2e", "EmbedStore"),
+        ("tensor.b2frame", "tensor"),
+    ] {
+        let info = json(&folder.run(&["info", "--json", &wild(name)]));
+        assert!(info["carries"].as_str().unwrap().contains(wanted), "{name}: {info}");
+    }
+    // Stores are listed, their arrays read by themselves or all together.
+    for name in ["store.b2d", "store.b2z"] {
+        let info = json(&folder.run(&["info", "--json", &wild(name)]));
+        let entries = info["entries"].as_array().unwrap();
+        let leaf = entries.iter().find(|e| e["key"] == "/deep/b.b2nd").unwrap();
+        let at = leaf["offset"].as_u64().unwrap_or(0).to_string();
+        let path = leaf["path"].as_str().map_or(wild(name), str::to_string);
+        let items: Vec<u8> = (0..12u16).flat_map(u16::to_le_bytes).collect();
+        assert_eq!(folder.run(&["decompress", &path, "--offset", &at, "-o", "-"]), items);
+        folder.run(&["decompress", &wild(name), "-o", "all.npz", "--force"]);
+        folder.run(&["compress", "all.npz", "-o", name]);
+        assert_eq!(folder.run(&["decompress", &format!("{name}/deep/b.b2nd"), "-o", "-"]), items);
+        assert!(folder.fail(&["decompress", &wild(name), "-o", "-"]).1.contains(".npz"));
+    }
+}
+
+#[test]
+fn mistakes_are_explained() {
+    let folder = Folder::new("mistakes");
+    folder.write("a.npy", &npy(&[50, 40]));
+    folder.write("row.npy", &npy(&[40]));
+    folder.write("short.npy", &npy(&[3]));
+    folder.write("raw", &[0; 24]);
+    folder.run(&["compress", "a.npy"]);
+    // Numbers count from the end as in Python.
+    let last = folder.run(&["slice", "a.b2nd", "-o", "-", "--start", "-1,-3", "--stop", "50,-1"]);
+    assert_eq!(numbers(&last), [1997, 1998]);
+    folder.run(&["append", "a.b2nd", "row.npy"]);
+    folder.run(&["set", "a.b2nd", "row.npy", "--start", "-1,0"]);
+    for (words, wanted) in [
+        (
+            &["append", "a.b2nd", "short.npy"][..],
+            "items of shape (3,), but rows of dimension 0 of the array have (40,)",
+        ),
+        (&["append", "a.b2nd", "raw"], "24 bytes are no whole number of rows of shape (40,), 160 bytes each"),
+        (
+            &["insert", "a.b2nd", "row.npy", "--axis", "1", "--at", "0"],
+            "rows of dimension 1 of the array have (51,)",
+        ),
+        (&["append", "a.b2nd", "row.npy", "--axis", "2"], "axis 2 is out of range: there are 2"),
+        (
+            &["set", "a.b2nd", "short.npy", "--start", "0,0", "--stop", "1,40"],
+            "items of shape (3,), but the part to be set has (1, 40)",
+        ),
+        (
+            &["set", "a.b2nd", "raw", "--stop", "1,40"],
+            "24 bytes, but the part to be set, of shape (1, 40), takes 160",
+        ),
+        (&["resize", "a.b2nd", "--shape", "10"], "--shape has 1 number, but the array has 2 dimensions"),
+        (
+            &["slice", "a.b2nd", "-o", "-", "--start", "1"],
+            "--start has 1 number, but the array has 2 dimensions",
+        ),
+        (
+            &["slice", "a.b2nd", "-o", "-", "--start", "-60,0"],
+            "--start -60 lies before the first of the 51 items",
+        ),
+        (&["delete", "a.b2nd", "--start", "40", "--stop", "70"], "index 70 is out of range: there are 51"),
+    ] {
+        let (_, text) = folder.fail(words);
+        assert!(text.contains(wanted), "{words:?}: {text}");
+    }
+    let text = String::from_utf8(folder.run(&["info", "a.b2nd"])).unwrap();
+    assert!(text.contains("\n                 40 41 42"), "rows below each other: {text}");
+}
+
+#[test]
 fn damage_is_found_and_named() {
     let folder = Folder::new("damage");
     folder.write("a.npy", &npy(&[64, 64]));

@@ -6,6 +6,7 @@
 //! at the run's start, the outermost axis whose whole sub-arrays still fit   →   box   →   and on
 //! ```
 
+use super::frame::Reopen;
 use crate::b2nd::NdArray;
 use crate::error::{Error, IoKind};
 use crate::io::ReadAt;
@@ -22,12 +23,24 @@ type Put<'f> = dyn FnMut(&mut NdArray<'static>, u64, &[u8]) -> Result<(), Error>
 /// Most bytes that are moved at a time.
 const STEP: u64 = 64 << 20;
 
-/// An array in C order. Each change is one commit, and so atomic.
-pub(super) struct ArrayRows(RefCell<NdArray<'static>>);
+/// An array in C order. Each change is one commit, and so atomic. One that fails leaves a handle of what was
+/// committed; if that was opened for reading alone, the next change is refused.
+pub(super) struct ArrayRows {
+    array: RefCell<NdArray<'static>>,
+    reopen: Reopen,
+}
 
 impl ArrayRows {
-    pub fn new(array: NdArray<'static>) -> ArrayRows {
-        ArrayRows(RefCell::new(array))
+    pub fn new(array: NdArray<'static>, reopen: Reopen) -> ArrayRows {
+        ArrayRows { array: RefCell::new(array), reopen }
+    }
+
+    /// Forgets the parts of a change that failed.
+    fn settle(&mut self, result: Result<(), Error>) -> Result<(), Error> {
+        if result.is_err() && self.array.get_mut().frame().is_dirty() {
+            *self.array.get_mut() = NdArray::open((self.reopen)()?)?;
+        }
+        result
     }
 
     /// Hands out `data` in pieces of whole rows, and where each belongs.
@@ -39,7 +52,7 @@ impl ArrayRows {
             let n = step.min(rows.saturating_sub(at));
             buffer.resize(usize::try_from(n.saturating_mul(row)).map_err(|_| IoKind::NoSpace)?, 0);
             data.read_exact_at(at.saturating_mul(row), &mut buffer)?;
-            put(self.0.get_mut(), at, &buffer)?;
+            put(self.array.get_mut(), at, &buffer)?;
             at = at.saturating_add(n);
         }
         Ok(())
@@ -81,12 +94,12 @@ fn next_box(shape: &[u64], strides: &[u64], at: u64, end: u64) -> (Vec<Range<u64
 
 impl Plain for ArrayRows {
     fn nbytes(&self) -> u64 {
-        self.0.borrow().geometry().nbytes()
+        self.array.borrow().geometry().nbytes()
     }
 
     fn read_plain(&self, _: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
         let end = check_range(at, out.len(), self.nbytes())?;
-        let mut array = self.0.borrow_mut();
+        let mut array = self.array.borrow_mut();
         let item = u64::from(array.geometry().typesize()).max(1);
         if out.is_empty() {
             return Ok(());
@@ -121,7 +134,7 @@ impl Plain for ArrayRows {
 
     /// Whole rows of chunks along the outermost axis where those are not too much.
     fn chunk_nbytes(&self) -> u64 {
-        let array = self.0.borrow();
+        let array = self.array.borrow();
         let item = u64::from(array.geometry().typesize()).max(1);
         let sides = array.geometry().chunks().iter().zip(strides(array.shape()));
         let bytes = sides.map(|(&side, stride)| stride.saturating_mul(side.into()).saturating_mul(item));
@@ -131,12 +144,29 @@ impl Plain for ArrayRows {
 
 impl Rows for ArrayRows {
     fn row_nbytes(&self) -> u64 {
-        let array = self.0.borrow();
+        let array = self.array.borrow();
         let item = u64::from(array.geometry().typesize());
         array.shape().iter().skip(1).fold(item, |n, &side| n.saturating_mul(side)).max(1)
     }
 
     fn splice(&mut self, _: &mut Pool, rows: Range<u64>, data: &dyn ReadAt) -> Result<(), Error> {
+        let result = self.replace(rows, data);
+        self.settle(result)
+    }
+
+    fn resize(&mut self, _: &mut Pool, rows: u64) -> Result<(), Error> {
+        let array = self.array.get_mut();
+        let mut shape = array.shape().to_vec();
+        if let Some(first) = shape.first_mut() {
+            *first = rows;
+        }
+        let result = array.resize(&shape).and_then(|()| array.commit());
+        self.settle(result)
+    }
+}
+
+impl ArrayRows {
+    fn replace(&mut self, rows: Range<u64>, data: &dyn ReadAt) -> Result<(), Error> {
         let row = self.row_nbytes();
         let (have, asked) = (self.rows(), byte_range(row, &rows)?);
         if asked.start > asked.end || rows.end > have {
@@ -155,21 +185,11 @@ impl Rows for ArrayRows {
             })?;
         } else {
             if gone > 0 {
-                self.0.get_mut().delete(0, rows.clone())?;
+                self.array.get_mut().delete(0, rows.clone())?;
             }
             self.pieces(data, &mut |array, at, piece| array.insert(0, rows.start.saturating_add(at), piece))?;
         }
-        self.0.get_mut().commit()
-    }
-
-    fn resize(&mut self, _: &mut Pool, rows: u64) -> Result<(), Error> {
-        let array = self.0.get_mut();
-        let mut shape = array.shape().to_vec();
-        if let Some(first) = shape.first_mut() {
-            *first = rows;
-        }
-        array.resize(&shape)?;
-        array.commit()
+        self.array.get_mut().commit()
     }
 }
 

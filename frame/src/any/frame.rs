@@ -15,7 +15,8 @@ use core::ops::Range;
 /// Opens the frame once more, as it was last committed.
 pub(super) type Reopen = Box<dyn Fn() -> Result<SuperChunk<'static>, Error>>;
 
-/// A frame, contiguous or sparse. Each change is one commit, and so atomic.
+/// A frame, contiguous or sparse. Each change is one commit, and so atomic. One that fails leaves a handle of what was
+/// committed; if that was opened for reading alone, the next change is refused.
 pub(super) struct FrameRows {
     frame: RefCell<SuperChunk<'static>>,
     reopen: Reopen,
@@ -24,6 +25,14 @@ pub(super) struct FrameRows {
 impl FrameRows {
     pub fn new(frame: SuperChunk<'static>, reopen: Reopen) -> FrameRows {
         FrameRows { frame: RefCell::new(frame), reopen }
+    }
+
+    /// Forgets the parts of a change that failed.
+    fn settle(&mut self, result: Result<(), Error>) -> Result<(), Error> {
+        if result.is_err() && self.frame.get_mut().is_dirty() {
+            *self.frame.get_mut() = (self.reopen)()?;
+        }
+        result
     }
 
     /// Replaces bytes `range` by `pieces`, chunk by chunk, reading what moves from the committed frame.
@@ -81,11 +90,13 @@ impl Rows for FrameRows {
     fn splice(&mut self, pool: &mut Pool, rows: Range<u64>, data: &dyn ReadAt) -> Result<(), Error> {
         let row = self.row_nbytes();
         let n = count(row, data)?.saturating_mul(row);
-        self.change(pool, byte_range(row, &rows)?, alloc::vec![Piece::New(data, 0..n)])
+        let result = self.change(pool, byte_range(row, &rows)?, alloc::vec![Piece::New(data, 0..n)]);
+        self.settle(result)
     }
 
     fn resize(&mut self, pool: &mut Pool, rows: u64) -> Result<(), Error> {
         let (range, more) = crate::bcolz::growth(self.nbytes(), self.row_nbytes(), rows)?;
-        self.change(pool, range, alloc::vec![Piece::Fill(&[0], more)])
+        let result = self.change(pool, range, alloc::vec![Piece::Fill(&[0], more)]);
+        self.settle(result)
     }
 }

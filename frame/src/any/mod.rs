@@ -372,5 +372,5 @@ fn frame(open: Reopen, writable: Option<SuperChunk<'static>>) -> Result<Opened, 
     let shape = array.shape().to_vec();
     about.dtype = Some(array.dtype().clone());
     about.shape = Some(shape);
-    Ok(Opened { data: Box::new(ArrayRows::new(array)), about })
+    Ok(Opened { data: Box::new(ArrayRows::new(array, open)), about })
 }

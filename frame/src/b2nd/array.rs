@@ -16,6 +16,7 @@
 //! # Ok::<(), blosc_frame::Error>(())
 //! ```
 
+use super::cache::Cache;
 use super::dims::Dims;
 use super::dtype::{ByteOrder, Dtype, DtypeError, Kind};
 use super::geometry::Geometry;
@@ -73,17 +74,20 @@ pub struct NdArray<'a> {
     pub(super) workers: Vec<Worker>,
     /// Decoded or not yet encoded chunk.
     pub(super) scratch: Vec<u8>,
+    pub(super) cache: Cache,
 }
 
 /// What a thread needs to decode blocks.
 pub(super) struct Worker {
     pub(super) pool: Pool,
+    /// What is read of a chunk, and a block of it.
+    pub(super) read: Vec<u8>,
     pub(super) block: Vec<u8>,
 }
 
 impl Worker {
     pub(super) fn new() -> Worker {
-        Worker { pool: Pool::new(1), block: Vec::new() }
+        Worker { pool: Pool::new(1), read: Vec::new(), block: Vec::new() }
     }
 }
 
@@ -112,6 +116,7 @@ impl<'a> NdArray<'a> {
             opaque,
             workers: alloc::vec![Worker::new()],
             scratch: Vec::new(),
+            cache: Cache::new(),
         })
     }
 
@@ -157,6 +162,11 @@ impl<'a> NdArray<'a> {
     }
     /// The frame, to change its metalayers or limits. Changing its chunks is at the caller's risk.
     pub fn frame_mut(&mut self) -> &mut SuperChunk<'a> {
+        self.edit()
+    }
+    /// The frame, to change it: what is kept decoded of it goes.
+    pub(super) fn edit(&mut self) -> &mut SuperChunk<'a> {
+        self.cache.clear();
         &mut self.frame
     }
     /// The frame.
@@ -178,7 +188,7 @@ impl<'a> NdArray<'a> {
     /// # Errors
     /// `Changed` if it is another array now, and as [`SuperChunk::refresh`].
     pub fn refresh(&mut self) -> Result<bool, Error> {
-        if !self.frame.refresh()? {
+        if !self.edit().refresh()? {
             return Ok(false);
         }
         let other = Error::Changed { what: "chunk shape, block shape or item size of the array" };
@@ -200,7 +210,8 @@ impl<'a> NdArray<'a> {
     pub(super) fn store_shape(&mut self, geometry: Geometry) -> Result<(), Error> {
         let mut content = self.content()?.to_vec();
         metalayer::patch_shape(&mut content, geometry.shape())?;
-        self.frame.set_metalayer(self.name, &content)?;
+        let name = self.name;
+        self.edit().set_metalayer(name, &content)?;
         self.geometry = geometry;
         Ok(())
     }
@@ -210,7 +221,8 @@ impl<'a> NdArray<'a> {
         let old = Metalayer::parse(self.content()?)?;
         let (dtype_format, version) = (old.dtype_format, old.version);
         let new = Metalayer { dtype_format, version, ..geometry.metalayer(old.dtype) }.to_bytes()?;
-        self.frame.set_metalayer(self.name, &new)?;
+        let name = self.name;
+        self.edit().set_metalayer(name, &new)?;
         self.frame.set_blockshape(geometry.blocks());
         self.geometry = geometry;
         Ok(())

@@ -8,6 +8,7 @@
 //! ```
 
 use super::array::{NdArray, Worker};
+use super::cache::Cache;
 use super::dims::Dims;
 use super::geometry::Geometry;
 use super::metalayer;
@@ -49,6 +50,7 @@ impl<'a> NdArray<'a> {
             opaque: None,
             workers: alloc::vec![Worker::new()],
             scratch: Vec::new(),
+            cache: Cache::new(),
         })
     }
 

@@ -171,6 +171,19 @@ mod tests {
     }
 
     #[test]
+    fn as_python_blosc2() {
+        let table = include_str!("../../tests/fixtures/default_parts.txt");
+        for line in table.lines().filter(|line| !line.starts_with('#')) {
+            let words: alloc::vec::Vec<&str> = line.split(' ').collect();
+            let dims = |k: usize| words[k].split(',').map(|n| n.parse::<u64>().unwrap());
+            let shape: alloc::vec::Vec<u64> = dims(0).collect();
+            let (c, b) = parts(&shape, words[1].parse().unwrap());
+            assert!(c.into_iter().map(u64::from).eq(dims(2)), "{line}: chunks");
+            assert!(b.into_iter().map(u64::from).eq(dims(3)), "{line}: blocks");
+        }
+    }
+
+    #[test]
     fn degenerate_shapes() {
         assert_eq!(parts(&[], 8), ([].into(), [].into()));
         assert_eq!(parts(&[0, 5], 8), ([0, 5].into(), [0, 5].into()));

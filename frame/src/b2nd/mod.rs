@@ -1,10 +1,12 @@
 //! N-dimensional arrays on a frame: the `b2nd` metalayer (format document b2nd.md).
 mod array;
+mod cache;
 pub mod carrier;
 mod create;
 mod defaults;
 mod dims;
 pub mod dtype;
+mod gather;
 mod geometry;
 pub mod metalayer;
 #[cfg(test)]

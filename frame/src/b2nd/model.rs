@@ -106,6 +106,21 @@ fn chunks_of(g: &Geometry, dense: &[u8]) -> Vec<Vec<u8>> {
     chunks
 }
 
+/// What is selected of decoded chunks, and which chunks hold it.
+fn gather(selection: &Selection, g: &Geometry, chunks: &[Vec<u8>]) -> (Vec<u8>, Vec<u64>) {
+    let mut got = vec![0x55; selection.items() as usize * g.typesize() as usize];
+    let (mut list, mut walk) = (Vec::new(), selection.walk(g));
+    let size = g.block_bytes() as usize;
+    while let Some(touched) = walk.next() {
+        list.push(touched.chunk);
+        for block in touched.blocks() {
+            let data = &chunks[touched.chunk as usize][block.block as usize * size..][..size];
+            block.copies(g, touched.counts(), |s| s.gather(data, &mut got, 0));
+        }
+    }
+    (got, list)
+}
+
 #[test]
 fn selections_agree_with_the_model() {
     let mut r = Random(7);
@@ -122,20 +137,15 @@ fn selections_agree_with_the_model() {
             }
             let selection = Selection::new(g.shape(), &takes).unwrap();
             assert_eq!(selection.items(), items as u64);
-            let mut got = vec![0x55; items * t];
-            let mut walk = selection.walk(&g);
-            let mut last = None;
-            while let Some(touched) = walk.next() {
-                assert!(last < Some(touched.chunk), "chunks ascend and never repeat");
-                last = Some(touched.chunk);
-                for block in touched.blocks() {
-                    let data = &chunks[touched.chunk as usize]
-                        [block.block as usize * g.block_bytes() as usize..]
-                        [..g.block_bytes() as usize];
-                    block.copies(&g, touched.counts(), |s| s.gather(data, &mut got, 0));
-                }
-            }
+            let (got, touched) = gather(&selection, &g, &chunks);
+            assert!(touched.is_sorted_by(|a, b| a < b), "chunks ascend and never repeat");
             assert_eq!(got, take(&dense, g.shape(), &lists, t), "round {round}: {g:?} {takes:?}");
+            #[cfg(feature = "std")]
+            if let parts @ [_, ..] = &selection.cut(&g, 1 + r.below(6))[..] {
+                let parts: Vec<_> = parts.iter().map(|part| gather(part, &g, &chunks)).collect();
+                assert_eq!(parts.iter().flat_map(|part| part.1.clone()).collect::<Vec<_>>(), touched);
+                assert_eq!(parts.into_iter().flat_map(|part| part.0).collect::<Vec<_>>(), got);
+            }
 
             let values = r.bytes(items * t);
             let unique =

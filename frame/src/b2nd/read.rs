@@ -2,26 +2,17 @@
 //! read and decoded.
 //!
 //! ```text
-//! for each chunk touched:
-//!     special        -> its value goes where its items go
-//!     one block      -> decode it, copy its items out
-//!     many blocks    -> the same, side by side: blocks whose items go to separate stretches of the
-//!                       result own their stretch; blocks whose items interleave take turns to copy
+//! thin, and its blocks were asked for before -> from the blocks kept       cache.rs
+//! else                                       -> chunk by chunk             gather.rs
 //! ```
 
-use super::array::{NdArray, Worker};
+use super::array::NdArray;
 use super::dims::Dims;
-use super::geometry::Geometry;
-use super::select::{Block, Selection, Touched};
-use crate::error::{Error, IoKind, Structure};
-use crate::schunk::{Loaded, Wanted};
+use super::gather::{Chunks, wrong_chunk};
+use super::select::Selection;
+use crate::error::{Error, IoKind};
 use alloc::vec::Vec;
-use blosc_core::{Chunk, Pool, Special, Surroundings};
 use core::ops::Range;
-
-/// What a thread is worth starting for, in decoded bytes.
-#[cfg(feature = "std")]
-const PARALLEL_FROM: u64 = 128 << 10;
 
 /// A box of items cut out of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,7 +76,15 @@ impl NdArray<'_> {
         let (chunk, at) = self.address(index)?;
         let needed = self.geometry.typesize() as usize;
         check_len(needed as u64, out.len())?;
-        self.frame.read_chunk_bytes(chunk, at..at.saturating_add(needed), out)?;
+        let size = (self.geometry.block_bytes() as usize).max(1);
+        if let Some(block) = self.kept_block(chunk, (at / size) as u32, needed) {
+            let within = at % size;
+            if let Some(item) = block.get(within..within.saturating_add(needed)) {
+                out.copy_from_slice(item);
+                return Ok(());
+            }
+        }
+        self.frame.read_chunk_part(chunk, at..at.saturating_add(needed), out)?;
         Ok(())
     }
 
@@ -116,26 +115,30 @@ impl NdArray<'_> {
         let mut out = zeroed(positions.len().saturating_mul(t))?;
         let places = self.addresses(positions)?;
         let block_bytes = (self.geometry.block_bytes() as usize).max(1);
-        let mut block = Vec::new();
+        let mut span = Vec::new();
         for same in places.chunk_by(|a, b| a.0 == b.0 && a.1 / block_bytes == b.1 / block_bytes) {
-            let Some((chunk, at, _)) = same.first() else { continue };
-            let start = at / block_bytes * block_bytes;
-            block.resize(block_bytes, 0);
-            if let [(_, at, place)] = same {
-                let place = place.saturating_mul(t);
-                let to = out.get_mut(place..place.saturating_add(t)).unwrap_or(&mut []);
-                self.frame.read_chunk_bytes(*chunk, *at..at.saturating_add(t), to)?;
+            let [(chunk, first, _), ..] = same else { continue };
+            let end = same.last().map_or(0, |(_, at, _)| at.saturating_add(t));
+            let number = first / block_bytes;
+            // `bytes` are those of the chunk from `start` on.
+            let mut put = |bytes: &[u8], start: usize| {
+                for (_, at, place) in same {
+                    let from = at.saturating_sub(start);
+                    let place = place.saturating_mul(t);
+                    let to = out.get_mut(place..place.saturating_add(t));
+                    if let (Some(to), Some(from)) = (to, bytes.get(from..from.saturating_add(t))) {
+                        to.copy_from_slice(from);
+                    }
+                }
+            };
+            if let Some(block) = self.kept_block(*chunk, number as u32, same.len().saturating_mul(t)) {
+                put(block, number * block_bytes);
                 continue;
             }
-            self.frame.read_chunk_bytes(*chunk, start..start.saturating_add(block_bytes), &mut block)?;
-            for (_, at, place) in same {
-                let from = at.saturating_sub(start);
-                let place = place.saturating_mul(t);
-                let to = out.get_mut(place..place.saturating_add(t));
-                if let (Some(to), Some(from)) = (to, block.get(from..from.saturating_add(t))) {
-                    to.copy_from_slice(from);
-                }
-            }
+            // No more than from the first of them to the last: the block's padding may be damaged.
+            fit(&mut span, end.saturating_sub(*first))?;
+            self.frame.read_chunk_part(*chunk, *first..end, &mut span)?;
+            put(&span, *first);
         }
         Ok(out)
     }
@@ -272,238 +275,11 @@ impl NdArray<'_> {
     fn gather(&mut self, selection: &Selection, out: &mut [u8], zeros: bool) -> Result<(), Error> {
         let asked = selection.items().saturating_mul(self.geometry.typesize().into());
         check_len(asked, out.len())?;
-        let geometry = self.geometry;
-        let mut walk = selection.walk(&geometry);
-        while let Some(touched) = walk.next() {
-            let wanted = touched.blocks();
-            let wanted = wanted.map(|b| Wanted { block: b.block as usize, part: b.span(&geometry) });
-            match self.frame.load_chunk(touched.chunk, wanted, touched.nblocks())? {
-                Loaded::Special(Special::Zeros | Special::Uninit) if zeros => {}
-                Loaded::Special(kind) => {
-                    let block = special_block(kind, &geometry)?;
-                    for b in touched.blocks() {
-                        b.copies(&geometry, touched.counts(), |s| s.gather(&block, out, 0));
-                    }
-                }
-                Loaded::Stored { chunk, around, at } => {
-                    if chunk.nbytes() != geometry.chunk_bytes() as usize {
-                        return Err(wrong_chunk(touched.chunk, chunk.nbytes()));
-                    }
-                    let source = Source { chunk, around, geometry: &geometry };
-                    source.gather(&touched, &mut self.workers, out).map_err(|error| match error {
-                        Failure::Core(error) => {
-                            Error::Chunk { chunk: Some(touched.chunk), offset: at, error }
-                        }
-                        Failure::Memory => IoKind::NoSpace.into(),
-                    })?;
-                }
-            }
+        if self.gather_kept(selection, out) {
+            return Ok(());
         }
-        Ok(())
-    }
-}
-
-/// Why a block could not be decoded.
-enum Failure {
-    Core(blosc_core::Error),
-    Memory,
-}
-
-impl From<blosc_core::Error> for Failure {
-    fn from(error: blosc_core::Error) -> Failure {
-        Failure::Core(error)
-    }
-}
-
-/// A chunk to take blocks from; threads share it.
-#[derive(Clone, Copy)]
-struct Source<'s> {
-    chunk: Chunk<'s>,
-    around: Surroundings<'s>,
-    geometry: &'s Geometry,
-}
-
-impl Source<'_> {
-    fn gather(&self, touched: &Touched<'_>, workers: &mut [Worker], out: &mut [u8]) -> Result<(), Failure> {
-        let header = self.chunk.header();
-        if header.is_vl() || header.blocksize != self.geometry.block_bytes() {
-            return self.gather_whole(touched, workers, out);
-        }
-        #[cfg(feature = "std")]
-        {
-            let bytes = touched.nblocks().saturating_mul(self.geometry.block_bytes().into());
-            if workers.len() > 1 && touched.nblocks() > 1 && bytes >= PARALLEL_FROM {
-                return self.gather_parallel(touched, workers, out);
-            }
-        }
-        let Some(worker) = workers.first_mut() else { return Err(Failure::Memory) };
-        touched.blocks().try_for_each(|block| self.decode(&block, touched, worker, out, 0))
-    }
-
-    /// Decodes one block and copies its items to `out`, which begins `skip` bytes into the result.
-    fn decode(
-        &self,
-        block: &Block<'_>,
-        touched: &Touched<'_>,
-        worker: &mut Worker,
-        out: &mut [u8],
-        skip: usize,
-    ) -> Result<(), Failure> {
-        if let Some((from, to)) = block.dense(self.geometry, touched.counts()) {
-            // It goes to one place as it is: decode it there.
-            let start = to.start.checked_sub(skip);
-            let to = start.and_then(|start| out.get_mut(start..)?.get_mut(..to.len()));
-            if let Some(to) = to {
-                return self.part(block.block, from, &mut worker.pool, to);
-            }
-        }
-        self.decode_span(block, worker)?;
-        block.copies(self.geometry, touched.counts(), |s| s.gather(&worker.block, out, skip));
-        Ok(())
-    }
-
-    /// Decodes as much of a block as its wanted items span, to its place in the worker's buffer.
-    fn decode_span(&self, block: &Block<'_>, worker: &mut Worker) -> Result<(), Failure> {
-        let Worker { pool, block: buf } = worker;
-        fit(buf, self.geometry.block_bytes() as usize).map_err(|_| Failure::Memory)?;
-        let span = block.span(self.geometry);
-        self.part(block.block, span.clone(), pool, buf.get_mut(span).unwrap_or(&mut []))
-    }
-
-    /// Decodes bytes `range` of a block.
-    fn part(&self, block: u32, range: Range<usize>, pool: &mut Pool, out: &mut [u8]) -> Result<(), Failure> {
-        let size = self.geometry.block_bytes() as usize;
-        if range.len() == size {
-            pool.decode_block(&self.chunk, self.around, block as usize, out)?;
-        } else {
-            let start = (block as usize).saturating_mul(size);
-            let range = start.saturating_add(range.start)..start.saturating_add(range.end);
-            pool.get_bytes(&self.chunk, self.around, range, out)?;
-        }
-        Ok(())
-    }
-
-    /// For chunks whose own blocks are not those of the array.
-    fn gather_whole(
-        &self,
-        touched: &Touched<'_>,
-        workers: &mut [Worker],
-        out: &mut [u8],
-    ) -> Result<(), Failure> {
-        let Some(worker) = workers.first_mut() else { return Err(Failure::Memory) };
-        fit(&mut worker.block, self.chunk.nbytes()).map_err(|_| Failure::Memory)?;
-        worker.pool.decompress_into(&self.chunk, self.around, &mut worker.block)?;
-        super::create::gather(touched, self.geometry, &worker.block, out);
-        Ok(())
-    }
-
-    #[cfg(feature = "std")]
-    fn gather_parallel(
-        &self,
-        touched: &Touched<'_>,
-        workers: &mut [Worker],
-        out: &mut [u8],
-    ) -> Result<(), Failure> {
-        use std::sync::Mutex;
-
-        let (jobs, out) = match stretches(touched, self.geometry, out) {
-            Ok(jobs) => (jobs, &mut [][..]),
-            // The items of different blocks interleave.
-            Err(out) => {
-                let each = touched.blocks().map(|block| Job { blocks: alloc::vec![block], own: None });
-                (each.collect(), out)
-            }
-        };
-        let shared = Mutex::new(out);
-        let queue = Mutex::new(jobs.into_iter());
-        let run = |worker: &mut Worker| -> Result<(), Failure> {
-            loop {
-                let Some(job) = queue.lock().map_err(|_| Failure::Memory)?.next() else { return Ok(()) };
-                match job.own {
-                    Some((own, skip)) => {
-                        for block in &job.blocks {
-                            self.decode(block, touched, worker, own, skip)?;
-                        }
-                    }
-                    None => {
-                        for block in &job.blocks {
-                            self.decode_span(block, worker)?;
-                            let mut out = shared.lock().map_err(|_| Failure::Memory)?;
-                            block.copies(self.geometry, touched.counts(), |s| {
-                                s.gather(&worker.block, &mut out, 0)
-                            });
-                        }
-                    }
-                }
-            }
-        };
-        let Some((here, others)) = workers.split_first_mut() else { return Err(Failure::Memory) };
-        std::thread::scope(|scope| {
-            let threads: Vec<_> = others
-                .iter_mut()
-                .take(usize::try_from(touched.nblocks()).unwrap_or(usize::MAX).saturating_sub(1))
-                .map(|worker| scope.spawn(|| run(worker)))
-                .collect();
-            let mut result = run(here);
-            for thread in threads {
-                result = thread.join().unwrap_or(Err(Failure::Memory)).and(result);
-            }
-            result
-        })
-    }
-}
-
-/// Blocks whose items fill a stretch of the result that no other block touches.
-#[cfg(feature = "std")]
-struct Job<'j, 'o> {
-    blocks: Vec<Block<'j>>,
-    /// The stretch, and where it begins in the result.
-    own: Option<(&'o mut [u8], usize)>,
-}
-
-/// Cuts the result into stretches, or gives it back if there would be fewer than two.
-#[cfg(feature = "std")]
-fn stretches<'j, 'o>(
-    touched: &Touched<'j>,
-    geometry: &Geometry,
-    out: &'o mut [u8],
-) -> Result<Vec<Job<'j, 'o>>, &'o mut [u8]> {
-    let mut blocks: Vec<(Range<usize>, Block<'j>)> =
-        touched.blocks().map(|b| (b.extent(geometry, touched.counts()), b)).collect();
-    blocks.sort_by_key(|(extent, _)| extent.start);
-    let mut merged: Vec<(Range<usize>, Vec<Block<'j>>)> = Vec::new();
-    for (extent, block) in blocks {
-        match merged.last_mut() {
-            Some((last, list)) if extent.start < last.end => {
-                last.end = last.end.max(extent.end);
-                list.push(block);
-            }
-            _ => merged.push((extent, alloc::vec![block])),
-        }
-    }
-    if merged.len() < 2 {
-        return Err(out);
-    }
-    let mut jobs = Vec::with_capacity(merged.len());
-    let (mut rest, mut at) = (out, 0usize);
-    for (extent, blocks) in merged {
-        // Extents are sorted, apart from each other and inside the result.
-        let gap = extent.start.saturating_sub(at);
-        let (_, tail) = rest.split_at_mut_checked(gap).unwrap_or_default();
-        let (own, tail) = tail.split_at_mut_checked(extent.len()).unwrap_or_default();
-        jobs.push(Job { blocks, own: Some((own, extent.start)) });
-        rest = tail;
-        at = extent.end;
-    }
-    Ok(jobs)
-}
-
-fn wrong_chunk(chunk: u64, nbytes: usize) -> Error {
-    Error::Invalid {
-        structure: Structure::Chunk,
-        field: "nbytes (the array's chunks have another size)",
-        offset: chunk,
-        value: nbytes as i64,
+        let chunks = Chunks { frame: self.frame.shared(), geometry: &self.geometry, zeros };
+        chunks.gather_all(selection, self.frame.params().codec, &mut self.workers, out)
     }
 }
 
@@ -513,13 +289,6 @@ pub(super) fn check_len(needed: u64, given: usize) -> Result<(), Error> {
     }
     let allowed = "as many as the shape and the item size demand";
     Err(Error::Param { name: "number of bytes", value: given as i64, allowed })
-}
-
-/// A block of a special chunk.
-fn special_block(kind: Special, geometry: &Geometry) -> Result<Vec<u8>, Error> {
-    let mut block = zeroed(geometry.block_bytes() as usize)?;
-    crate::cframe::view::fill_special(kind, geometry.typesize(), 0, &mut block)?;
-    Ok(block)
 }
 
 /// `len` zero bytes, or an error if there is no memory for them.

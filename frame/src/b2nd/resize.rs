@@ -265,7 +265,7 @@ impl NdArray<'_> {
                 scatter(&touched, &local, &items, &mut clean);
             }
             if clean != data {
-                self.frame.update(chunk, &clean)?;
+                self.edit().update(chunk, &clean)?;
             }
             self.scratch = data;
         }
@@ -312,9 +312,9 @@ impl NdArray<'_> {
                 });
             }
             if old.nchunks() == 0 {
-                self.frame.set_chunksize(new.chunk_bytes())?;
+                self.edit().set_chunksize(new.chunk_bytes())?;
             }
-            self.frame.fill_special(Special::Zeros, added.saturating_mul(new.chunk_bytes().into()))?;
+            self.edit().fill_special(Special::Zeros, added.saturating_mul(new.chunk_bytes().into()))?;
         }
         // What is gone goes to the end, where deleting moves nothing.
         kept.sort_unstable();
@@ -327,10 +327,11 @@ impl NdArray<'_> {
             }
         }
         if order.iter().zip(0u64..).any(|(k, n)| *k != n) {
-            self.frame.reorder(&order)?;
+            self.edit().reorder(&order)?;
         }
         for _ in 0..gone {
-            self.frame.delete(self.frame.nchunks().saturating_sub(1))?;
+            let last = self.frame.nchunks().saturating_sub(1);
+            self.edit().delete(last)?;
         }
         self.store_shape(*new)
     }

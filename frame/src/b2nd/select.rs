@@ -175,6 +175,51 @@ impl Selection {
         })
     }
 
+    /// About how many blocks hold selected items.
+    pub(super) fn nblocks(&self, geometry: &Geometry) -> u64 {
+        let axes = self.axes.iter().zip(self.counts.iter()).zip(geometry.blocks().iter());
+        axes.fold(1, |n, ((order, count), side)| {
+            let span = match order {
+                Order::Run { step, .. } => step.saturating_mul(count.saturating_sub(1)),
+                Order::List(sorted) => match (sorted.first(), sorted.last()) {
+                    (Some(first), Some(last)) => last.0.saturating_sub(first.0),
+                    _ => 0,
+                },
+            };
+            let blocks = span.checked_div((*side).into()).unwrap_or(0).saturating_add(1);
+            n.saturating_mul(blocks.min(*count))
+        })
+    }
+
+    /// The same items in at most about `most` parts that have no chunk in common and whose results follow
+    /// each other. None if that is not possible.
+    #[cfg(feature = "std")]
+    pub(super) fn cut(&self, geometry: &Geometry, most: u64) -> Vec<Selection> {
+        let mut parts = Vec::new();
+        let axis = self.counts.iter().position(|n| *n > 1).filter(|_| self.items > 0).unwrap_or(usize::MAX);
+        let Some(Order::Run { low, step, down: false }) = self.axes.get(axis) else { return parts };
+        let (c, count) = (u64::from(geometry.chunks().at(axis)).max(1), self.counts.at(axis));
+        let span = step.saturating_mul(count);
+        // Whole chunks along the axis.
+        let side = c.saturating_mul(span.div_ceil(c).div_ceil(most.max(1)).max(1));
+        let mut k = 0u64;
+        while k < count {
+            let index = low.saturating_add(step.saturating_mul(k));
+            let end = (index.checked_div(c).unwrap_or(0).saturating_mul(c)).saturating_add(side);
+            let next = ordinal(*low, *step, end).clamp(k.saturating_add(1), count);
+            let mut part = self.clone();
+            let len = next.saturating_sub(k);
+            if let (Some(order), Some(n)) = (part.axes.get_mut(axis), part.counts.get_mut(axis)) {
+                *order = Order::Run { low: index, step: *step, down: false };
+                *n = len;
+            }
+            part.items = self.items.checked_div(count).unwrap_or(0).saturating_mul(len);
+            parts.push(part);
+            k = next;
+        }
+        parts
+    }
+
     /// The chunks touched, in ascending order.
     pub(super) fn walk<'a>(&'a self, geometry: &'a Geometry) -> Walk<'a> {
         let mut walk = Walk { selection: self, geometry, axes: Vec::new(), started: false };
@@ -459,6 +504,7 @@ impl Block<'_> {
     }
 
     /// The bytes of the result between the first and the last item taken.
+    #[cfg(feature = "std")]
     pub(super) fn extent(&self, geometry: &Geometry, counts: &Dims<u64>) -> Range<usize> {
         let t = u64::from(geometry.typesize());
         let (mut low, mut high, mut stride) = (0u64, 0u64, t);

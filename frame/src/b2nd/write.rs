@@ -35,7 +35,7 @@ impl NdArray<'_> {
                 chunk = self.decoded_chunk(touched.chunk)?;
             }
             scatter(&touched, &geometry, data, &mut chunk);
-            self.frame.update(touched.chunk, &chunk)?;
+            self.edit().update(touched.chunk, &chunk)?;
             self.scratch = chunk;
         }
         Ok(())
@@ -61,7 +61,7 @@ impl NdArray<'_> {
         if let Some(to) = data.get_mut(at..at.saturating_add(item.len())) {
             to.copy_from_slice(item);
         }
-        self.frame.update(chunk, &data)?;
+        self.edit().update(chunk, &data)?;
         self.scratch = data;
         Ok(())
     }
@@ -85,7 +85,7 @@ impl NdArray<'_> {
                     to.copy_from_slice(item);
                 }
             }
-            self.frame.update(*chunk, &data)?;
+            self.edit().update(*chunk, &data)?;
             self.scratch = data;
         }
         Ok(())

@@ -348,11 +348,12 @@ impl<T: Tree> CArray<T> {
 
     /// Makes an edit count: `sizes`, then surplus files.
     pub(super) fn commit(&mut self, sizes: Sizes) -> Result<(), Error> {
-        if sizes == self.sizes {
+        let created = self.durable && self.fresh;
+        if sizes == self.sizes && !created {
             return Ok(());
         }
         let before = self.nchunks();
-        if self.durable && self.fresh {
+        if created {
             write_json(&self.meta, "storage", &self.storage.to_value(), true)?;
             write_json(&self.root, "__attrs__", &self.attrs, true)?;
             self.fresh = false;

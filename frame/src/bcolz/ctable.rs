@@ -106,7 +106,8 @@ impl<T: Tree> CTable<T> {
         for (name, create) in columns {
             made.push((name.clone(), CArray::create(root.make(name)?, create, limits)?));
         }
-        write_json(&root, "__attrs__", &attrs, false)?;
+        // No edit of rows writes them again, so they wait for the disk here.
+        write_json(&root, "__attrs__", &attrs, true)?;
         let table = CTable { root, columns: made, attrs, limits: *limits, durable: true, pending: false };
         table.write_names(&names)?;
         Ok(table)

@@ -59,10 +59,10 @@ impl<D: Directory + Clone> FlatTree<D> {
 }
 
 impl<D: Directory + Clone> Directory for FlatTree<D> {
-    fn open(&self, name: &str, write: bool) -> Result<Box<dyn WriteAt + Send>, IoError> {
+    fn open(&self, name: &str, write: bool) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {
         self.dir.open(&self.full(name)?, write)
     }
-    fn create(&self, name: &str) -> Result<Box<dyn WriteAt + Send>, IoError> {
+    fn create(&self, name: &str) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {
         self.dir.create(&self.full(name)?)
     }
     fn rename(&self, from: &str, to: &str) -> Result<(), IoError> {

@@ -22,7 +22,7 @@ use blosc_core::{Params, Pool};
 use core::cell::RefCell;
 use core::ops::{Range, RangeInclusive};
 
-type File = Box<dyn WriteAt + Send>;
+type File = Box<dyn WriteAt + Send + Sync>;
 
 /// Super-chunk files of a column that lie in one directory.
 pub(super) struct Part<T> {

@@ -239,7 +239,10 @@ pub(crate) fn fill_special(kind: Special, typesize: u32, start: usize, out: &mut
     const NAN4: [u8; 4] = 0x7fc0_0000_u32.to_le_bytes();
     const NAN8: [u8; 8] = 0x7ff8_0000_0000_0000_u64.to_le_bytes();
     let pattern: &[u8] = match (kind, typesize) {
-        (Special::Zeros | Special::Uninit, _) => &[0],
+        (Special::Zeros | Special::Uninit, _) => {
+            out.fill(0);
+            return Ok(());
+        }
         (Special::Nan, 4) => &NAN4,
         (Special::Nan, 8) => &NAN8,
         _ => {

@@ -11,9 +11,9 @@ use alloc::vec::Vec;
 /// nothing read from a file can reach outside the directory.
 pub trait Directory {
     /// Opens an existing file; `write` asks for a handle that can be written.
-    fn open(&self, name: &str, write: bool) -> Result<Box<dyn WriteAt + Send>, IoError>;
+    fn open(&self, name: &str, write: bool) -> Result<Box<dyn WriteAt + Send + Sync>, IoError>;
     /// Creates a new, empty file; fails with [`IoKind::AlreadyExists`] if there is one.
-    fn create(&self, name: &str) -> Result<Box<dyn WriteAt + Send>, IoError>;
+    fn create(&self, name: &str) -> Result<Box<dyn WriteAt + Send + Sync>, IoError>;
     /// Renames a file over whatever `to` was, in one atomic step.
     fn rename(&self, from: &str, to: &str) -> Result<(), IoError>;
     /// Removes a file.
@@ -67,7 +67,7 @@ pub trait Directory {
         Ok(self.sync()?)
     }
     /// Creates a file whose name nobody else uses, beside `name`.
-    fn create_temp(&self, name: &str) -> Result<(String, Box<dyn WriteAt + Send>), IoError> {
+    fn create_temp(&self, name: &str) -> Result<(String, Box<dyn WriteAt + Send + Sync>), IoError> {
         for number in 0..10_000u32 {
             let temp = format!("{name}.tmp{number}");
             match self.create(&temp) {
@@ -91,10 +91,10 @@ pub fn check_name(name: &str) -> Result<(), IoError> {
 }
 
 impl<D: Directory + ?Sized> Directory for Box<D> {
-    fn open(&self, name: &str, write: bool) -> Result<Box<dyn WriteAt + Send>, IoError> {
+    fn open(&self, name: &str, write: bool) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {
         (**self).open(name, write)
     }
-    fn create(&self, name: &str) -> Result<Box<dyn WriteAt + Send>, IoError> {
+    fn create(&self, name: &str) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {
         (**self).create(name)
     }
     fn rename(&self, from: &str, to: &str) -> Result<(), IoError> {
@@ -115,7 +115,7 @@ impl<D: Directory + ?Sized> Directory for Box<D> {
 pub struct DirFile<D: Directory> {
     dir: D,
     name: String,
-    file: Box<dyn WriteAt + Send>,
+    file: Box<dyn WriteAt + Send + Sync>,
     /// Whether the file's name may still be lost in a power failure.
     new: bool,
 }

@@ -255,12 +255,12 @@ impl WriteAt for FaultFile {
 }
 
 impl Directory for FaultDir {
-    fn open(&self, name: &str, _write: bool) -> Result<Box<dyn WriteAt + Send>, IoError> {
+    fn open(&self, name: &str, _write: bool) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {
         check_name(name)?;
         let inode = self.lock().current.get(name).copied().ok_or(IoKind::NotFound)?;
         Ok(Box::new(FaultFile { dir: self.clone(), inode }))
     }
-    fn create(&self, name: &str) -> Result<Box<dyn WriteAt + Send>, IoError> {
+    fn create(&self, name: &str) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {
         check_name(name)?;
         let mut state = self.lock();
         if state.current.contains_key(name) {

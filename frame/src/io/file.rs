@@ -84,6 +84,23 @@ impl Store for File {
     }
 }
 
+/// Whether `path` names the open file.
+#[cfg(unix)]
+fn names(path: &Path, file: &File) -> std::io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let here = file.metadata()?;
+    match std::fs::metadata(path) {
+        Ok(there) => Ok((there.dev(), there.ino()) == (here.dev(), here.ino())),
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(false),
+        Err(e) => Err(e),
+    }
+}
+/// Elsewhere stable `std` does not tell, and an open file is not replaced so easily.
+#[cfg(not(unix))]
+fn names(_: &Path, _: &File) -> std::io::Result<bool> {
+    Ok(true)
+}
+
 fn sync_directory(path: &Path) -> Result<(), IoError> {
     // Only POSIX systems can flush a directory; Windows orders renames by itself.
     if cfg!(unix) {
@@ -105,12 +122,12 @@ pub struct PathFile {
 impl PathFile {
     /// Opens an existing file for reading only.
     pub fn open(path: impl Into<PathBuf>) -> Result<PathFile, IoError> {
-        let path = path.into();
+        let path = std::path::absolute(path.into())?;
         Ok(PathFile { file: File::open(&path)?, path, writable: false, new: false })
     }
     /// Opens an existing file for reading and writing.
     pub fn open_rw(path: impl Into<PathBuf>) -> Result<PathFile, IoError> {
-        let path = path.into();
+        let path = std::path::absolute(path.into())?;
         Ok(PathFile {
             file: OpenOptions::new().read(true).write(true).open(&path)?,
             path,
@@ -120,11 +137,11 @@ impl PathFile {
     }
     /// Creates a new file; fails if there is one.
     pub fn create_new(path: impl Into<PathBuf>) -> Result<PathFile, IoError> {
-        let path = path.into();
+        let path = std::path::absolute(path.into())?;
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
         Ok(PathFile { file, path, writable: true, new: true })
     }
-    /// The path it was opened by.
+    /// The path it was opened by, made absolute.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -208,6 +225,15 @@ impl Store for PathFile {
         self.file = file;
         Ok(sync_directory(self.parent())?)
     }
+    fn is_current(&self) -> Result<bool, IoError> {
+        Ok(names(&self.path, &self.file)?)
+    }
+    fn follow(&mut self) -> Result<(), IoError> {
+        if !self.is_current()? {
+            self.file = OpenOptions::new().read(true).write(self.writable).open(&self.path)?;
+        }
+        Ok(())
+    }
 }
 
 /// A directory of the file system.
@@ -253,7 +279,7 @@ impl FsDir {
 
 impl Directory for FsDir {
     /// Symbolic links are refused: they could lead outside the directory.
-    fn open(&self, name: &str, write: bool) -> Result<Box<dyn WriteAt + Send>, IoError> {
+    fn open(&self, name: &str, write: bool) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {
         let path = self.join(name)?;
         let kind = std::fs::symlink_metadata(&path)?.file_type();
         if kind.is_symlink() {
@@ -264,7 +290,7 @@ impl Directory for FsDir {
         }
         Ok(Box::new(OpenOptions::new().read(true).write(write).open(path)?))
     }
-    fn create(&self, name: &str) -> Result<Box<dyn WriteAt + Send>, IoError> {
+    fn create(&self, name: &str) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {
         Ok(Box::new(OpenOptions::new().read(true).write(true).create_new(true).open(self.join(name)?)?))
     }
     fn rename(&self, from: &str, to: &str) -> Result<(), IoError> {

@@ -132,12 +132,12 @@ mod dir {
     }
 
     impl Directory for MemDir {
-        fn open(&self, name: &str, _write: bool) -> Result<Box<dyn WriteAt + Send>, IoError> {
+        fn open(&self, name: &str, _write: bool) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {
             check_name(name)?;
             let file = lock(&self.files).get(name).cloned().ok_or(IoKind::NotFound)?;
             Ok(Box::new(MemFile(file)))
         }
-        fn create(&self, name: &str) -> Result<Box<dyn WriteAt + Send>, IoError> {
+        fn create(&self, name: &str) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {
             check_name(name)?;
             let mut files = lock(&self.files);
             if files.contains_key(name) {

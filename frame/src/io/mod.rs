@@ -101,6 +101,17 @@ pub trait Store: WriteAt {
     fn is_shared(&self) -> bool {
         true
     }
+
+    /// Whether the store's name, if it has one, still stands for these bytes. Not so when another program
+    /// has put a new file in its place: what is written here then would be lost.
+    fn is_current(&self) -> Result<bool, IoError> {
+        Ok(true)
+    }
+
+    /// Opens what the name stands for now, if that is something else.
+    fn follow(&mut self) -> Result<(), IoError> {
+        Ok(())
+    }
 }
 
 macro_rules! forward_read {
@@ -141,6 +152,12 @@ macro_rules! forward_store {
         }
         fn is_shared(&self) -> bool {
             (**self).is_shared()
+        }
+        fn is_current(&self) -> Result<bool, IoError> {
+            (**self).is_current()
+        }
+        fn follow(&mut self) -> Result<(), IoError> {
+            (**self).follow()
         }
     };
 }

@@ -23,6 +23,7 @@ use crate::cframe::section::MAX_WRITTEN;
 use crate::cframe::trailer::FINGERPRINT_XXH3;
 use crate::cframe::{Entries, Opened};
 use crate::error::Error;
+use crate::io::ReadAt;
 use alloc::vec::Vec;
 use blosc_core::{Params, Pool};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
@@ -51,6 +52,28 @@ pub enum ChecksumState {
 /// The checksum of stored bytes; never [`UNKNOWN`].
 pub(super) fn of(bytes: &[u8]) -> u64 {
     xxh3_64(bytes).max(1)
+}
+
+/// The same of the first `len` bytes of a file, or of all there are.
+pub(super) fn of_file(file: &(impl ReadAt + ?Sized), len: u64) -> Result<u64, Error> {
+    let (mut hash, mut at) = (Xxh3Default::new(), 0u64);
+    let mut buf = alloc::vec![0; 16 << 10];
+    loop {
+        let most = usize::try_from(len.saturating_sub(at)).unwrap_or(usize::MAX).min(buf.len());
+        let n = file.read_at(at, buf.get_mut(..most).unwrap_or(&mut []))?;
+        if n == 0 {
+            return Ok(hash.digest().max(1));
+        }
+        hash.update(buf.get(..n).unwrap_or(&[]));
+        at = at.saturating_add(n as u64);
+    }
+}
+
+/// The same of parts that follow each other.
+pub(super) fn of_parts(parts: &[&[u8]]) -> u64 {
+    let mut hash = Xxh3Default::new();
+    parts.iter().for_each(|part| hash.update(part));
+    hash.digest().max(1)
 }
 
 /// The frame's fingerprint: `head` is the header, `trailer` runs to its very end.

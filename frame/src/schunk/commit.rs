@@ -76,11 +76,7 @@ impl SuperChunk<'_> {
         if !self.is_dirty() {
             return Ok(());
         }
-        if let Some(committed) = self.committed
-            && self.stored_header()? != committed
-        {
-            return Err(Error::Changed { what: "the frame's header" });
-        }
+        self.check_unchanged()?;
         if self.nbytes() == 0 && self.nchunks() > 0 {
             return Err(Error::Param { name: "bytes of all chunks", value: 0, allowed: "at least 1" });
         }
@@ -182,6 +178,9 @@ impl SuperChunk<'_> {
     pub(super) fn committed(&mut self, written: Assembled) {
         self.header = written.header;
         self.committed = Some(written.header);
+        if self.is_sparse() {
+            self.index_sum = checksum::of_parts(&[&written.head, &written.rest]);
+        }
         self.was_array = self.is_array();
         self.section = written.head.get(FIXED_LEN..).unwrap_or(&[]).to_vec();
         self.fingerprint = written.fingerprint;
@@ -316,12 +315,22 @@ impl SuperChunk<'_> {
             dir.open(&chunk_name(*id), true)?.sync()?;
         }
         dir.sync()?;
-        dir.replace(INDEX_NAME, &mut |file| {
+        let files = core::mem::take(fresh);
+        let replaced = dir.replace(INDEX_NAME, &mut |file| {
             file.write_at(0, &written.head)?;
             Ok(file.write_at(written.head.len() as u64, &written.rest)?)
-        })?;
+        });
+        if let Err(error) = replaced {
+            // What was written for it goes when this is dropped, unless it is in force all the same.
+            let old = match dir.read(INDEX_NAME, u64::MAX) {
+                Ok(index) => index.strip_prefix(&*written.head) != Some(&*written.rest),
+                Err(error) => error == IoKind::NotFound.into(),
+            };
+            *fresh = files.into_iter().filter(|id| old || referenced.binary_search(id).is_err()).collect();
+            return Err(error);
+        }
         // The new state is in force; what it does not use goes. A file that stays is only garbage.
-        let fresh = core::mem::take(fresh);
+        let fresh = files;
         for id in self.obsolete.drain(..).chain(fresh) {
             if referenced.binary_search(&id).is_err() {
                 let _ = dir.remove(&chunk_name(id));

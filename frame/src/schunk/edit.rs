@@ -107,7 +107,7 @@ impl SuperChunk<'_> {
             return super::parallel::ordered(
                 self.threads,
                 data.chunks(size.max(1)),
-                |pool, piece: &[u8]| {
+                |(pool, _), piece: &[u8]| {
                     let params = params.fit(piece.len());
                     pool.compress_in(&params, around(typesize, &blockshape), piece)
                 },
@@ -272,6 +272,10 @@ impl SuperChunk<'_> {
             let room = (c as usize).saturating_sub(whole.len());
             let add = usize::try_from(left).unwrap_or(room).min(room);
             let old = whole.len();
+            let (asked, limit) = (old.saturating_add(add) as u64, self.limits.chunk.output);
+            if asked > limit {
+                return Err(Error::Limit { what: "bytes of a chunk", asked, limit });
+            }
             super::place::resize(&mut whole, old.saturating_add(add))?;
             let tail = whole.get_mut(old..).unwrap_or(&mut []);
             crate::cframe::view::fill_special(kind, typesize, 0, tail)?;
@@ -354,8 +358,14 @@ impl SuperChunk<'_> {
         self.touch()?;
         match other.raw_chunk(k)? {
             RawChunk::Stored(bytes) => self.append_chunk(bytes),
-            RawChunk::Special(kind, len) => self.put(self.nchunks(), false, New::Special(kind), len),
+            RawChunk::Special(kind, len) => self.append_special(kind, len),
         }
+    }
+
+    /// Appends one chunk of `len` special bytes, whatever the size of the others.
+    pub(crate) fn append_special(&mut self, kind: Special, len: u32) -> Result<(), Error> {
+        self.touch()?;
+        self.put(self.nchunks(), false, New::Special(kind), len)
     }
 
     /// Decodes all of `other` and appends it with this frame's parameters, in chunks of the same sizes.
@@ -366,9 +376,7 @@ impl SuperChunk<'_> {
         for k in 0..other.nchunks() {
             match other.special(k) {
                 Some(kind) if other.typesize() == self.typesize() => {
-                    let len = other.chunk_nbytes(k)?;
-                    self.touch()?;
-                    self.put(self.nchunks(), false, New::Special(kind), len)?;
+                    self.append_special(kind, other.chunk_nbytes(k)?)?;
                 }
                 _ => {
                     let data = other.read_chunk(k)?;
@@ -403,13 +411,7 @@ impl SuperChunk<'_> {
 
     /// Looks, before the first change after a commit, whether the frame is still what was opened.
     pub(super) fn touch(&mut self) -> Result<(), Error> {
-        if !self.is_dirty()
-            && let Some(committed) = self.committed
-            && self.stored_header()? != committed
-        {
-            return Err(Error::Changed { what: "the frame's header; refresh, then edit" });
-        }
-        Ok(())
+        if self.is_dirty() { Ok(()) } else { self.check_unchanged() }
     }
 
     /// Before chunks of ordinary or variable-length blocks are added: the two do not mix in a frame.
@@ -453,7 +455,16 @@ impl SuperChunk<'_> {
     /// Adds or replaces an encoded chunk; bare special chunks become what the format wants (§5.3).
     pub(super) fn put_chunk(&mut self, k: u64, replace: bool, chunk: &[u8]) -> Result<(), Error> {
         let header = blosc_core::Header::parse(chunk).map_err(Error::Codec)?;
+        let substitute;
         let new = match header.special() {
+            // An entry of the index would be read in the frame's items, not in the chunk's.
+            Some(Special::Nan) if header.nbytes > 0 && u32::from(header.typesize) != self.typesize() => {
+                substitute = match header.typesize {
+                    4 => repeated(&F32_NAN, header.nbytes as usize)?,
+                    _ => repeated(&F64_NAN, header.nbytes as usize)?,
+                };
+                New::Bytes(&substitute)
+            }
             Some(kind @ (Special::Zeros | Special::Nan | Special::Uninit)) if header.nbytes > 0 => {
                 New::Special(kind)
             }
@@ -603,8 +614,8 @@ impl SuperChunk<'_> {
     fn as_repeated(&self, kind: Special, len: u32) -> Result<Vec<u8>, Error> {
         let typesize = self.typesize();
         match (kind, typesize) {
-            (Special::Nan, 4) => repeated(&0x7fc0_0000_u32.to_le_bytes(), len as usize),
-            (Special::Nan, 8) => repeated(&0x7ff8_0000_0000_0000_u64.to_le_bytes(), len as usize),
+            (Special::Nan, 4) => repeated(&F32_NAN, len as usize),
+            (Special::Nan, 8) => repeated(&F64_NAN, len as usize),
             (Special::Zeros | Special::Uninit, _) => {
                 let width = if len.checked_rem(typesize) == Some(0) { typesize.min(255) } else { 1 };
                 let width = if len.checked_rem(width) == Some(0) { width } else { 1 };
@@ -618,6 +629,10 @@ impl SuperChunk<'_> {
         }
     }
 }
+
+/// The NaN of special chunks.
+const F32_NAN: [u8; 4] = 0x7fc0_0000_u32.to_le_bytes();
+const F64_NAN: [u8; 8] = 0x7ff8_0000_0000_0000_u64.to_le_bytes();
 
 const ZERO_FIRST: Error = Error::Param {
     name: "bytes of the first chunk",

@@ -1,17 +1,16 @@
 //! Chunks brought into memory without being decoded, for callers that decode blocks themselves.
 
-use super::SuperChunk;
 use super::place::{Located, at_least};
-use super::read::{READ_WHOLE, around};
-use crate::cframe::index::Entry;
+use super::read::READ_WHOLE;
+use super::shared::{Found, Shared};
 use crate::error::{Error, IoKind};
 use alloc::vec::Vec;
 use blosc_core::chunk::{Stream, Streams};
-use blosc_core::{Chunk, Header as ChunkHeader, Special, Surroundings};
+use blosc_core::{Chunk, Filter, Header as ChunkHeader, Special, Surroundings};
 use core::ops::Range;
 
 /// Streams that may be short are read in pieces of this size.
-const PIECE: usize = 4096;
+const PIECE: usize = 1024;
 
 /// A block, and which of its decoded bytes will be asked for.
 pub(crate) struct Wanted {
@@ -32,43 +31,66 @@ pub(crate) enum Loaded<'s> {
     },
 }
 
-impl SuperChunk<'_> {
-    /// Reads as much of chunk `k` as the wanted parts of its blocks need. `count` is how many these are.
-    pub(crate) fn load_chunk(
-        &mut self,
+impl<'s> Shared<'s> {
+    /// Reads as much of chunk `k` as the wanted parts of its blocks need, to `buf` unless the frame lies in
+    /// memory. `count` is how many blocks these are.
+    pub(crate) fn load<'b>(
+        self,
         k: u64,
         blocks: impl Iterator<Item = Wanted>,
         count: u64,
-    ) -> Result<Loaded<'_>, Error> {
-        let entry = match self.raw_entry(k)? {
-            Entry::Stored(entry) => entry,
-            Entry::Special(kind) => return Ok(Loaded::Special(kind)),
+        buf: &'b mut Vec<u8>,
+    ) -> Result<Loaded<'b>, Error>
+    where
+        's: 'b,
+    {
+        let located = match self.locate(k)? {
+            Found::Stored((), located) => located,
+            Found::Special(kind) => return Ok(Loaded::Special(kind)),
         };
-        let located = self.place.locate(entry)?;
-        let at = located.at;
-        let in_chunk = |error| Error::Chunk { chunk: Some(k), offset: at, error };
-        let around = around(self.header.typesize, &self.blockshape);
-        let chunk = if located.slice().is_some() {
-            Chunk::parse_with(located.whole(k, &self.limits, &mut self.scratch)?, &self.limits.chunk)
-        } else {
-            let header = located.header(k)?;
-            // Many blocks are read faster in one go.
-            let few = count.saturating_mul(2) < header.nblocks() as u64;
-            if few && u64::from(header.cbytes) > READ_WHOLE && !header.is_vl() {
-                let chunk = load_blocks(&located, k, &header, blocks, &self.limits.chunk, &mut self.scratch)?;
-                return Ok(Loaded::Stored { chunk, around, at });
+        let (at, limits, around) = (located.at, &self.limits.chunk, self.around());
+        let chunk = match located.slice() {
+            None => {
+                let (header, known) = located.head(k, buf)?;
+                if tells_blocks(&header) && worth_parts(&header, count) {
+                    load_blocks(&located, k, (&header, known), blocks, limits, buf)?
+                } else {
+                    parse(located.whole(k, self.limits, buf)?, limits, k, at)?
+                }
             }
-            Chunk::parse_with(located.whole(k, &self.limits, &mut self.scratch)?, &self.limits.chunk)
+            Some(_) => parse(located.whole(k, self.limits, buf)?, limits, k, at)?,
         };
-        Ok(Loaded::Stored { chunk: chunk.map_err(in_chunk)?, around, at })
+        Ok(Loaded::Stored { chunk, around, at })
     }
 }
 
-/// Reads the parts of a chunk that the wanted blocks need into a buffer as long as the chunk.
+fn parse<'b>(bytes: &'b [u8], limits: &blosc_core::Limits, k: u64, at: u64) -> Result<Chunk<'b>, Error> {
+    Chunk::parse_with(bytes, limits).map_err(|error| Error::Chunk { chunk: Some(k), offset: at, error })
+}
+
+/// Whether a header tells where the blocks are cut: not those of variable length, nor where the block size is no
+/// multiple of the typesize, as then only all streams tell whether it was rounded (format document, appendix B1).
+pub(super) fn tells_blocks(header: &ChunkHeader) -> bool {
+    !header.is_vl() && header.blocksize.checked_rem(header.typesize.into()).unwrap_or(0) == 0
+}
+
+/// Whether reading `count` blocks one by one is less work than reading the whole chunk: a read costs about
+/// as much as copying some thousand bytes.
+fn worth_parts(header: &ChunkHeader, count: u64) -> bool {
+    let (all, cbytes) = ((header.nblocks() as u64).max(1), u64::from(header.cbytes));
+    let spared = cbytes.checked_div(all).unwrap_or(0).saturating_mul(all.saturating_sub(count));
+    const READ: u64 = 4096;
+    // Where a block ends takes a look at all the others.
+    let looks = count.saturating_mul(all);
+    cbytes > READ_WHOLE && spared > count.saturating_mul(READ) && looks < 1 << 18
+}
+
+/// Reads the parts of a chunk that the wanted blocks need into a buffer as long as the chunk, the first `known`
+/// bytes of which have been read.
 pub(super) fn load_blocks<'b>(
     located: &Located<'_>,
     k: u64,
-    header: &ChunkHeader,
+    (header, known): (&ChunkHeader, usize),
     blocks: impl Iterator<Item = Wanted>,
     limits: &blosc_core::Limits,
     buf: &'b mut Vec<u8>,
@@ -87,10 +109,18 @@ pub(super) fn load_blocks<'b>(
     // Header, block starts and the size word of a dictionary; then the dictionary itself.
     let table = header.header_len().saturating_add(header.nblocks().saturating_mul(4)).saturating_add(4);
     let table = if !header.has_streams() { header.header_len() } else { table.min(header.cbytes as usize) };
-    read(buf, 0..table)?;
+    if table > known {
+        read(buf, known..table)?;
+    }
     let prefix = Chunk::parse_partial(buf, limits).and_then(|chunk| chunk.prefix_len()).map_err(in_chunk)?;
-    if prefix > table {
-        read(buf, table..prefix)?;
+    let known = known.max(table);
+    if prefix > known {
+        read(buf, known..prefix)?;
+    }
+    if header.filters.iter().any(|slot| slot.filter == Filter::Delta) {
+        // What the other blocks' differences are from.
+        let extent = Chunk::parse_partial(buf, limits).and_then(|chunk| chunk.block_extent(0));
+        read(buf, extent.map_err(in_chunk)?)?;
     }
     for Wanted { block, part } in blocks {
         let chunk = Chunk::parse_partial(buf, limits).map_err(in_chunk)?;

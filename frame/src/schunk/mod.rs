@@ -26,10 +26,11 @@ mod edit;
 mod load;
 mod meta;
 #[cfg(feature = "std")]
-mod parallel;
+pub(crate) mod parallel;
 mod place;
 mod read;
 mod rewrite;
+mod shared;
 mod sizes;
 #[cfg(feature = "std")]
 mod stream;
@@ -52,6 +53,7 @@ use meta::Meta;
 use place::{INDEX_NAME, Place};
 pub use read::RawChunk;
 pub use rewrite::Compacted;
+pub(crate) use shared::Shared;
 use sizes::Sizes;
 #[cfg(feature = "std")]
 pub use stream::{Reader, Writer};
@@ -68,6 +70,9 @@ pub struct SuperChunk<'a> {
     header: Header,
     /// The header's first bytes as last read or written; `None` before the first commit of a new frame.
     committed: Option<Header>,
+    /// Of a sparse frame, the checksum of its index file as last read or written: a commit may leave the header as
+    /// it was.
+    index_sum: u64,
     entries: Entries,
     sizes: Sizes,
     metalayers: Vec<Meta>,
@@ -125,7 +130,7 @@ impl SuperChunk<'static> {
     }
 }
 
-fn contiguous<'a>(store: Box<dyn Store + Send + 'a>) -> Place<'a> {
+fn contiguous<'a>(store: Box<dyn Store + Send + Sync + 'a>) -> Place<'a> {
     Place::Contiguous { store, base: 0, payload: 0, end: 0 }
 }
 
@@ -136,18 +141,24 @@ impl<'a> SuperChunk<'a> {
     }
 
     /// Opens a contiguous frame for reading only: of a file, a map, an [`Offset`](crate::io::Offset).
-    pub fn open_read(source: impl ReadAt + Send + 'a, limits: &Limits) -> Result<SuperChunk<'a>, Error> {
+    pub fn open_read(
+        source: impl ReadAt + Send + Sync + 'a,
+        limits: &Limits,
+    ) -> Result<SuperChunk<'a>, Error> {
         SuperChunk::open(ReadOnly(source), limits)
     }
 
     /// Opens a contiguous frame. Reads its header, index and trailer, nothing else.
-    pub fn open(store: impl Store + Send + 'a, limits: &Limits) -> Result<SuperChunk<'a>, Error> {
+    pub fn open(store: impl Store + Send + Sync + 'a, limits: &Limits) -> Result<SuperChunk<'a>, Error> {
         let opened = open_at(&store, FrameType::Contiguous, limits)?;
         SuperChunk::from_opened(opened, contiguous(Box::new(store)), limits)
     }
 
     /// Opens a sparse frame: a directory with an index file.
-    pub fn open_dir(dir: impl Directory + Send + 'a, limits: &Limits) -> Result<SuperChunk<'a>, Error> {
+    pub fn open_dir(
+        dir: impl Directory + Send + Sync + 'a,
+        limits: &Limits,
+    ) -> Result<SuperChunk<'a>, Error> {
         let opened = open_at(&dir.open(INDEX_NAME, false)?, FrameType::Sparse, limits)?;
         let place = Place::Sparse { dir: Box::new(dir), fresh: Vec::new(), next_id: 0 };
         SuperChunk::from_opened(opened, place, limits)
@@ -155,13 +166,19 @@ impl<'a> SuperChunk<'a> {
 
     /// Creates a contiguous frame in `store`, which is emptied. Nothing can be opened there before
     /// the first [`SuperChunk::commit`].
-    pub fn create(mut store: impl Store + Send + 'a, params: &Params) -> Result<SuperChunk<'a>, Error> {
+    pub fn create(
+        mut store: impl Store + Send + Sync + 'a,
+        params: &Params,
+    ) -> Result<SuperChunk<'a>, Error> {
         store.truncate(0)?;
         Ok(SuperChunk::new(FrameType::Contiguous, params, contiguous(Box::new(store))))
     }
 
     /// Creates a sparse frame in `dir`, which must not hold one.
-    pub fn create_dir(dir: impl Directory + Send + 'a, params: &Params) -> Result<SuperChunk<'a>, Error> {
+    pub fn create_dir(
+        dir: impl Directory + Send + Sync + 'a,
+        params: &Params,
+    ) -> Result<SuperChunk<'a>, Error> {
         if dir.contains(INDEX_NAME)? {
             return Err(IoKind::AlreadyExists.into());
         }
@@ -174,6 +191,7 @@ impl<'a> SuperChunk<'a> {
             place,
             header: Header::new(frame_type, params),
             committed: None,
+            index_sum: 0,
             entries: Entries::List(Vec::new()),
             sizes: Sizes::Regular { chunk: 0, total: 0 },
             metalayers: Vec::new(),
@@ -246,6 +264,9 @@ impl<'a> SuperChunk<'a> {
         }
         self.was_array = self.is_array();
         self.committed = Some(header);
+        if self.is_sparse() {
+            self.index_sum = checksum::of_parts(&[&opened.head, &opened.index, &opened.trailer]);
+        }
         self.dirty = false;
         self.metalayers_changed = Change::No;
         Ok(())
@@ -350,8 +371,11 @@ impl<'a> SuperChunk<'a> {
         if self.is_dirty() {
             return Err(Error::Changed { what: "there are changes of this handle that are not committed" });
         }
-        if self.stored_header()? == committed {
+        if self.is_current()? && self.is_stored(&committed)? {
             return Ok(false);
+        }
+        if let Place::Contiguous { store, .. } = &mut self.place {
+            store.follow()?;
         }
         let opened = self.reopen()?;
         self.load(&opened)?;
@@ -368,13 +392,67 @@ impl<'a> SuperChunk<'a> {
         }
     }
 
-    /// Reads the fixed part of the header again.
-    fn stored_header(&self) -> Result<Header, Error> {
-        let mut fixed = [0; FIXED_LEN];
+    /// Whether the path still names the file that was opened.
+    fn is_current(&self) -> Result<bool, Error> {
         match &self.place {
-            Place::Contiguous { store, .. } => store.read_exact_at(0, &mut fixed)?,
-            Place::Sparse { dir, .. } => dir.open(INDEX_NAME, false)?.read_exact_at(0, &mut fixed)?,
+            Place::Contiguous { store, .. } => Ok(store.is_current()?),
+            Place::Sparse { .. } => Ok(true),
         }
-        Header::parse(&fixed)
+    }
+
+    /// An error if another writer changed the frame since this handle last read or wrote it.
+    fn check_unchanged(&self) -> Result<(), Error> {
+        let Some(committed) = self.committed else { return Ok(()) };
+        if !self.is_current()? {
+            return Err(Error::Changed {
+                what: "the file: another one has its name, or none; refresh, then edit",
+            });
+        }
+        if !self.is_stored(&committed)? {
+            return Err(Error::Changed { what: "the frame's header; refresh, then edit" });
+        }
+        Ok(())
+    }
+
+    /// Whether what was committed is what is stored. Every commit of a contiguous frame shows in its header.
+    fn is_stored(&self, committed: &Header) -> Result<bool, Error> {
+        match &self.place {
+            Place::Contiguous { store, .. } => {
+                let mut fixed = [0; FIXED_LEN];
+                store.read_exact_at(0, &mut fixed)?;
+                Ok(Header::parse(&fixed)? == *committed)
+            }
+            Place::Sparse { dir, .. } => {
+                let index = dir.open(INDEX_NAME, false)?;
+                Ok(checksum::of_file(&*index, committed.frame_len)? == self.index_sum)
+            }
+        }
+    }
+}
+
+impl Drop for SuperChunk<'_> {
+    /// What no commit took up goes, chunk files and bytes behind the frame, unless another writer was here: they
+    /// may be its own by now.
+    fn drop(&mut self) {
+        let len = self.committed.map_or(u64::MAX, |header| header.frame_len);
+        let more = match &self.place {
+            Place::Contiguous { end, .. } => *end > len,
+            Place::Sparse { fresh, .. } => !fresh.is_empty(),
+        };
+        if !more || self.check_unchanged().is_err() {
+            return;
+        }
+        match &mut self.place {
+            Place::Contiguous { store, .. } => {
+                let _ = store.truncate(len);
+            }
+            Place::Sparse { dir, fresh, .. } => {
+                if self.committed.is_some() || dir.contains(INDEX_NAME).is_ok_and(|there| !there) {
+                    for id in fresh {
+                        let _ = dir.remove(&place::chunk_name(*id));
+                    }
+                }
+            }
+        }
     }
 }

@@ -12,6 +12,9 @@ use blosc_core::Header as ChunkHeader;
 /// The index file of a sparse frame.
 pub(crate) const INDEX_NAME: &str = "chunks.b2frame";
 
+/// What is read of a chunk before its size is known.
+const HEAD: u64 = 4096;
+
 /// The name of chunk file `id`: a number, so nothing read from a file can become a path.
 pub(crate) fn chunk_name(id: u32) -> String {
     format!("{id:08X}.chunk")
@@ -20,7 +23,7 @@ pub(crate) fn chunk_name(id: u32) -> String {
 pub(crate) enum Place<'a> {
     /// One store. Entries are offsets from `base`, the length of the header.
     Contiguous {
-        store: Box<dyn Store + Send + 'a>,
+        store: Box<dyn Store + Send + Sync + 'a>,
         base: u64,
         /// Payload bytes of the committed frame: its entries end there.
         payload: u64,
@@ -29,7 +32,7 @@ pub(crate) enum Place<'a> {
     },
     /// A directory. Entries are numbers of chunk files.
     Sparse {
-        dir: Box<dyn Directory + Send + 'a>,
+        dir: Box<dyn Directory + Send + Sync + 'a>,
         /// Files written since the last commit.
         fresh: Vec<u32>,
         /// The next number to use; never one that this handle has seen in use.
@@ -38,8 +41,8 @@ pub(crate) enum Place<'a> {
 }
 
 enum Source<'p> {
-    Shared(&'p (dyn Store + Send)),
-    File(Box<dyn WriteAt + Send>),
+    Shared(&'p (dyn Store + Send + Sync)),
+    File(Box<dyn WriteAt + Send + Sync>),
 }
 
 /// The bytes of one chunk, not read yet.
@@ -157,7 +160,7 @@ impl<'p> Located<'p> {
     /// The chunk and what follows it, if the source lies in memory.
     pub(crate) fn slice(&self) -> Option<&'p [u8]> {
         let Source::Shared(store) = &self.source else { return None };
-        let store: &'p (dyn Store + Send) = *store;
+        let store: &'p (dyn Store + Send + Sync) = *store;
         let start = usize::try_from(self.at).ok()?;
         let end = usize::try_from(self.at.checked_add(self.limit)?).ok()?;
         store.as_slice()?.get(start..end)
@@ -189,6 +192,18 @@ impl<'p> Located<'p> {
         self.parse_header(k, bytes)
     }
 
+    /// Reads the beginning of chunk `k` to that of `buf`: small chunks take one read, larger ones two. Returns
+    /// the header, and how many bytes were read: none where the source lies in memory.
+    pub(crate) fn head(&self, k: u64, buf: &mut Vec<u8>) -> Result<(ChunkHeader, usize), Error> {
+        if let Some(bytes) = self.slice() {
+            return Ok((self.parse_header(k, bytes)?, 0));
+        }
+        let len = self.limit.min(HEAD) as usize;
+        let head = at_least(buf, len)?;
+        self.read(0, head)?;
+        Ok((self.parse_header(k, head)?, len))
+    }
+
     /// All bytes of chunk `k`, borrowed where possible, else read into `buf`.
     pub(crate) fn whole<'b>(&self, k: u64, limits: &Limits, buf: &'b mut Vec<u8>) -> Result<&'b [u8], Error>
     where
@@ -198,11 +213,7 @@ impl<'p> Located<'p> {
             let header = self.parse_header(k, bytes)?;
             return bytes.get(..header.cbytes as usize).ok_or(IoKind::UnexpectedEnd.into());
         }
-        // Small chunks take one read, larger ones two.
-        let first = self.limit.min(4096) as usize;
-        let head = at_least(buf, first)?;
-        self.read(0, head)?;
-        let header = self.parse_header(k, head)?;
+        let (header, first) = self.head(k, buf)?;
         if u64::from(header.nbytes) > limits.chunk.output {
             let asked = u64::from(header.nbytes);
             return Err(Error::Limit { what: "bytes of a chunk", asked, limit: limits.chunk.output });

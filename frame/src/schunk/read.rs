@@ -1,7 +1,7 @@
 //! Reading: whole chunks, ranges of bytes or items, single blocks. Only what is needed is read.
 
 use super::SuperChunk;
-use super::load::{Wanted, load_blocks};
+use super::load::{Wanted, load_blocks, tells_blocks};
 use super::place::resize;
 use super::sizes::{self, Sizes};
 use crate::cframe::index::Entry;
@@ -14,10 +14,6 @@ use core::ops::Range;
 /// Chunks below this size are read whole even when only some blocks are wanted.
 pub(super) const READ_WHOLE: u64 = 64 << 10;
 
-/// Fewer bytes are not worth starting threads for.
-#[cfg(feature = "std")]
-const WORTH_THREADS: usize = 1 << 20;
-
 /// A chunk as it is stored.
 #[derive(Clone, Copy, Debug)]
 pub enum RawChunk<'s> {
@@ -29,14 +25,7 @@ pub enum RawChunk<'s> {
 
 impl SuperChunk<'_> {
     pub(super) fn raw_entry(&self, k: u64) -> Result<Entry, Error> {
-        let len = self.entries.len();
-        let raw = self.entries.get(k).ok_or(Error::OutOfRange { what: "chunk", index: k, len })?;
-        Entry::from_raw(raw).ok_or(Error::Invalid {
-            structure: Structure::Index,
-            field: "entry",
-            offset: 0,
-            value: raw,
-        })
+        super::shared::entry(&self.entries, k)
     }
 
     /// Decoded size of chunk `k`, in bytes. Reads the chunk's header where the frame does not tell.
@@ -74,9 +63,18 @@ impl SuperChunk<'_> {
         let count = usize::try_from(self.entries.len()).map_err(|_| IoKind::NoSpace)?;
         let mut lens = Vec::new();
         lens.try_reserve_exact(count).map_err(|_| IoKind::NoSpace)?;
+        // Millions of entries may be the same: one look at their chunk is enough.
+        let mut last = None;
         for k in 0..self.entries.len() {
             lens.push(match self.raw_entry(k)? {
-                Entry::Stored(entry) => Some(self.place.locate(entry)?.header(k)?.nbytes),
+                Entry::Stored(entry) => match last {
+                    Some((same, len)) if same == entry => Some(len),
+                    _ => {
+                        let len = self.place.locate(entry)?.header(k)?.nbytes;
+                        last = Some((entry, len));
+                        Some(len)
+                    }
+                },
                 Entry::Special(_) => self.sizes.len_of(k),
             });
         }
@@ -130,6 +128,11 @@ impl SuperChunk<'_> {
 
     /// Decodes chunk `k` into the start of `out`; returns its size.
     pub fn read_chunk_into(&mut self, k: u64, out: &mut [u8]) -> Result<usize, Error> {
+        self.read_chunk_of(k, out, 0)
+    }
+
+    /// As [`read_chunk_into`](Self::read_chunk_into), where `out` is part of an output of `whole` bytes.
+    fn read_chunk_of(&mut self, k: u64, out: &mut [u8], whole: usize) -> Result<usize, Error> {
         match self.raw_entry(k)? {
             Entry::Stored(entry) => {
                 let located = self.place.locate(entry)?;
@@ -137,7 +140,7 @@ impl SuperChunk<'_> {
                 let bytes = located.whole(k, &self.limits, &mut self.scratch)?;
                 let in_chunk = |error| Error::Chunk { chunk: Some(k), offset: at, error };
                 let chunk = Chunk::parse_with(bytes, &self.limits.chunk).map_err(in_chunk)?;
-                let around = around(self.header.typesize, &self.blockshape);
+                let around = Surroundings { whole, ..around(self.header.typesize, &self.blockshape) };
                 let n = self.pool.decompress_into(&chunk, around, out).map_err(in_chunk)?;
                 self.note_len(k, n)?;
                 Ok(n)
@@ -163,6 +166,21 @@ impl SuperChunk<'_> {
 
     /// Decodes bytes `range` of chunk `k` into the start of `out`. Reads only the blocks it crosses.
     pub fn read_chunk_bytes(&mut self, k: u64, range: Range<usize>, out: &mut [u8]) -> Result<usize, Error> {
+        let (n, len) = self.read_chunk_part(k, range, out)?;
+        if let Some(len) = len {
+            self.note_len(k, len)?;
+        }
+        Ok(n)
+    }
+
+    /// [`Self::read_chunk_bytes`] for callers who know what the chunks' sizes should be, whatever the frame's header
+    /// says of their sum. Gives the bytes written, and the size of a chunk that is stored.
+    pub(crate) fn read_chunk_part(
+        &mut self,
+        k: u64,
+        range: Range<usize>,
+        out: &mut [u8],
+    ) -> Result<(usize, Option<usize>), Error> {
         let needed = range.len();
         let given = out.len() as u64;
         let out = out.get_mut(..needed).ok_or(Error::OutputTooSmall { needed: needed as u64, given })?;
@@ -174,15 +192,15 @@ impl SuperChunk<'_> {
                     return Err(Error::OutOfRange { what: "byte", index, len: u64::from(len) });
                 }
                 fill_special(kind, self.header.typesize, range.start, out)?;
-                Ok(needed)
+                Ok((needed, None))
             }
             Entry::Stored(entry) => {
                 let located = self.place.locate(entry)?;
                 let at = located.at;
                 let in_chunk = |error| Error::Chunk { chunk: Some(k), offset: at, error };
-                let header = located.header(k)?;
+                let (header, known) = located.head(k, &mut self.scratch)?;
                 let around = around(self.header.typesize, &self.blockshape);
-                let lazy = !header.is_vl()
+                let lazy = tells_blocks(&header)
                     && u64::from(header.cbytes) > READ_WHOLE
                     && needed < header.nbytes as usize / 2
                     && located.slice().is_none();
@@ -193,14 +211,13 @@ impl SuperChunk<'_> {
                         let end = range.end.saturating_sub(start).min(size);
                         Wanted { block, part: range.start.saturating_sub(start)..end }
                     });
-                    load_blocks(&located, k, &header, blocks, &self.limits.chunk, &mut self.scratch)?
+                    load_blocks(&located, k, (&header, known), blocks, &self.limits.chunk, &mut self.scratch)?
                 } else {
                     let bytes = located.whole(k, &self.limits, &mut self.scratch)?;
                     Chunk::parse_with(bytes, &self.limits.chunk).map_err(in_chunk)?
                 };
                 let n = self.pool.get_bytes(&chunk, around, range, out).map_err(in_chunk)?;
-                self.note_len(k, header.nbytes as usize)?;
-                Ok(n)
+                Ok((n, Some(header.nbytes as usize)))
             }
         }
     }
@@ -223,12 +240,13 @@ impl SuperChunk<'_> {
         let located = self.place.locate(entry)?;
         let at = located.at;
         let in_chunk = |error| Error::Chunk { chunk: Some(k), offset: at, error };
-        let header = located.header(k)?;
+        let (header, known) = located.head(k, &mut self.scratch)?;
         let around = around(self.header.typesize, &self.blockshape);
-        let lazy = !header.is_vl() && u64::from(header.cbytes) > READ_WHOLE && located.slice().is_none();
+        let lazy =
+            tells_blocks(&header) && u64::from(header.cbytes) > READ_WHOLE && located.slice().is_none();
         let chunk = if lazy {
             let wanted = blocks.iter().map(|block| Wanted { block: *block, part: 0..usize::MAX });
-            load_blocks(&located, k, &header, wanted, &self.limits.chunk, &mut self.scratch)?
+            load_blocks(&located, k, (&header, known), wanted, &self.limits.chunk, &mut self.scratch)?
         } else {
             let bytes = located.whole(k, &self.limits, &mut self.scratch)?;
             Chunk::parse_with(bytes, &self.limits.chunk).map_err(in_chunk)?
@@ -280,7 +298,7 @@ impl SuperChunk<'_> {
             let regular = matches!(self.sizes, Sizes::Regular { .. });
             let expected = span.end.saturating_sub(span.start) as usize;
             let result = if within == (0..expected) {
-                self.read_whole_expected(k, expected, now)
+                self.read_whole_expected(k, expected, now, needed)
             } else {
                 self.read_chunk_bytes(k, within, now).map(|_| ())
             };
@@ -301,20 +319,27 @@ impl SuperChunk<'_> {
         let Sizes::Regular { chunk, .. } = self.sizes else { return None };
         let size = chunk as usize;
         let whole = len.checked_sub(len.checked_rem(size)?)?;
-        let many = self.threads > 1 && whole > size && whole >= WORTH_THREADS;
+        let codec = self.params().codec;
+        let many = self.threads > 1 && whole > size && super::parallel::worth(codec, whole as u64);
         (many && chunk <= super::stream::MAX_AHEAD && at.is_multiple_of(chunk.into()))
             .then_some((whole, size))
     }
 
-    /// Decodes all of chunk `k`, which must have the size its place implies.
-    fn read_whole_expected(&mut self, k: u64, expected: usize, out: &mut [u8]) -> Result<(), Error> {
+    /// Decodes all of chunk `k`, which must have the size its place implies, as part of `whole` bytes.
+    fn read_whole_expected(
+        &mut self,
+        k: u64,
+        expected: usize,
+        out: &mut [u8],
+        whole: usize,
+    ) -> Result<(), Error> {
         if let Entry::Stored(entry) = self.raw_entry(k)? {
             let found = self.place.locate(entry)?.header(k)?.nbytes as usize;
             if found != expected {
                 return self.note_len(k, found);
             }
         }
-        self.read_chunk_into(k, out).map(|_| ())
+        self.read_chunk_of(k, out, whole).map(|_| ())
     }
 
     /// Reads on from `at` now that every chunk's size is known.

@@ -26,6 +26,7 @@ impl<'a> SuperChunk<'a> {
     /// are removed.
     pub fn compact(&mut self) -> Result<Compacted, Error> {
         self.commit()?;
+        self.check_unchanged()?;
         let before = self.container_bytes()?;
         if self.is_sparse() {
             self.compact_sparse()?
@@ -54,7 +55,7 @@ impl<'a> SuperChunk<'a> {
     /// Writes the frame anew through [`Store::rewrite`]. `check` compares chunks with their checksums
     /// and makes missing ones.
     pub(super) fn rewrite(&mut self, check: bool) -> Result<(), Error> {
-        let nothing: Box<dyn Store + Send + 'a> = Box::new(ReadOnly(&[][..]));
+        let nothing: Box<dyn Store + Send + Sync + 'a> = Box::new(ReadOnly(&[][..]));
         let Place::Contiguous { store, base, .. } = &mut self.place else { return Err(IoKind::Other.into()) };
         let base = *base;
         let mut store = core::mem::replace(store, nothing);

@@ -44,6 +44,7 @@ impl Sizes {
     }
 
     /// Bytes of the largest chunk.
+    #[cfg(feature = "std")]
     pub(crate) fn largest(&self) -> Option<u32> {
         match self {
             Sizes::Regular { chunk, .. } => Some(*chunk),

@@ -1,14 +1,14 @@
 //! The decoded bytes as a stream: [`Reader`] is `Read + Seek`, [`Writer`] appends through `Write`.
 
-use super::SuperChunk;
-use super::read::around;
-use crate::cframe::index::Entry;
+use super::parallel::Tools;
+use super::shared::{Found, Shared};
+use super::{SuperChunk, parallel};
 use crate::cframe::view::fill_special;
 use crate::error::{Error, IoKind};
-use alloc::borrow::Cow;
 use alloc::vec::Vec;
-use blosc_core::{Chunk, Special};
+use blosc_core::{Chunk, Surroundings};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Larger chunks are decoded one at a time, their blocks in parallel, to bound the memory.
@@ -50,42 +50,48 @@ impl<'a> SuperChunk<'a> {
             }
             return Ok(());
         }
-        let (typesize, limits) = (self.header.typesize, self.limits.chunk);
-        let (threads, blockshape) = (self.threads, self.blockshape.clone());
-        // Frames in memory are decoded where they lie; others are read ahead by this thread.
         let mut sizes_ok = true;
-        let (spare, read): (Spare, Spare) = Default::default();
-        let n = self.nchunks();
-        let shared: &SuperChunk<'_> = self;
-        let items = (0..n).map(|k| (k, shared.chunk_bytes(k, &read)));
-        super::parallel::ordered(
-            threads,
+        let spare: Mutex<Vec<Vec<u8>>> = Mutex::default();
+        let this: &SuperChunk<'_> = self;
+        let (shared, n) = (this.shared(), this.nchunks());
+        // A chunk, or special chunks that follow each other: there may be millions of these.
+        let mut next = 0u64;
+        let items = core::iter::from_fn(|| {
+            let first = next;
+            next = first.saturating_add(1);
+            if this.special(first).is_some() {
+                next = (next..n).find(|k| this.special(*k).is_none()).unwrap_or(n);
+            }
+            (first < n).then_some(first..next)
+        });
+        parallel::ordered(
+            self.threads,
             items,
-            |pool, (k, bytes)| {
-                let bytes: Cow<'_, [u8]> = match bytes? {
-                    Ok(bytes) => bytes,
-                    Err(_special) => return Ok((k, None)),
+            |(pool, buf), chunks| {
+                let k = chunks.start;
+                let (chunk, at) = match shared.chunk(k, buf)? {
+                    Found::Stored(chunk, located) => (chunk, located.at),
+                    Found::Special(_) => return Ok((chunks, None)),
                 };
-                let in_chunk = |error| Error::Chunk { chunk: Some(k), offset: 0, error };
-                let chunk = Chunk::parse_with(&bytes, &limits).map_err(in_chunk)?;
+                // Buffers are used again: fresh memory is slow to touch.
                 let mut data = spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
                 data.truncate(chunk.nbytes());
                 super::place::resize(&mut data, chunk.nbytes())?;
-                pool.decompress_into(&chunk, around(typesize, &blockshape), &mut data).map_err(in_chunk)?;
-                give_back(bytes, &read);
-                Ok::<_, Error>((k, Some(data)))
+                let done = pool.decompress_into(&chunk, shared.around(), &mut data);
+                done.map_err(|error| Error::Chunk { chunk: Some(k), offset: at, error })?;
+                Ok::<_, Error>((chunks, Some(data)))
             },
             |result| {
-                let (k, data) = result?;
+                let (mut chunks, data) = result?;
                 match data {
                     Some(data) => {
-                        let expected = shared.sizes.len_of(k);
+                        let expected = this.sizes.len_of(chunks.start);
                         sizes_ok &= expected.is_none_or(|len| len as usize == data.len());
                         take(&data)?;
                         spare.lock().unwrap_or_else(PoisonError::into_inner).push(data);
                         Ok(())
                     }
-                    None => shared.special_bytes(k, &mut take),
+                    None => chunks.try_for_each(|k| this.special_bytes(k, &mut take)),
                 }
             },
         )?;
@@ -105,25 +111,6 @@ impl<'a> SuperChunk<'a> {
         Ok(len as usize)
     }
 
-    /// The stored bytes of chunk `k`, borrowed where possible, else in one of the buffers in `spare`; the
-    /// inner error is a special chunk.
-    fn chunk_bytes(&self, k: u64, spare: &Spare) -> Result<Result<Cow<'_, [u8]>, Special>, Error> {
-        let len = self.nchunks();
-        match self.entry(k).ok_or(Error::OutOfRange { what: "chunk", index: k, len })? {
-            Entry::Special(kind) => Ok(Err(kind)),
-            Entry::Stored(entry) => {
-                let located = self.place.locate(entry)?;
-                if let Some(bytes) = located.slice() {
-                    return Ok(Ok(Cow::Borrowed(bytes)));
-                }
-                let mut buf = spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
-                // May be longer than the chunk, whose header says where it ends.
-                located.whole(k, &self.limits, &mut buf)?;
-                Ok(Ok(Cow::Owned(buf)))
-            }
-        }
-    }
-
     /// Decodes whole chunks of `chunksize` bytes, from chunk `first` on, side by side, each to its place in
     /// `out`. False if there are chunks of another size after all; `out` is then not defined.
     pub(super) fn read_side_by_side(
@@ -132,33 +119,19 @@ impl<'a> SuperChunk<'a> {
         chunksize: usize,
         out: &mut [u8],
     ) -> Result<bool, Error> {
-        let (typesize, limits, blockshape) = (self.header.typesize, self.limits.chunk, &*self.blockshape);
-        let read: Spare = Mutex::new(Vec::new());
-        let mut same = true;
-        let places = out.chunks_exact_mut(chunksize.max(1)).zip(first..);
-        super::parallel::ordered(
-            self.threads,
-            places.map(|(place, k)| (k, self.chunk_bytes(k, &read), place)),
-            |pool, (k, bytes, place)| {
-                let bytes = match bytes? {
-                    Ok(bytes) => bytes,
-                    Err(kind) => return fill_special(kind, typesize, 0, place).map(|()| true),
-                };
-                let in_chunk = |error| Error::Chunk { chunk: Some(k), offset: 0, error };
-                let chunk = Chunk::parse_with(&bytes, &limits).map_err(in_chunk)?;
-                if chunk.nbytes() != place.len() {
-                    return Ok(false);
-                }
-                pool.decompress_into(&chunk, around(typesize, blockshape), place).map_err(in_chunk)?;
-                give_back(bytes, &read);
-                Ok::<_, Error>(true)
-            },
-            |result| {
-                same &= result?;
-                Ok(())
-            },
-        )?;
-        Ok(same)
+        let shared = self.shared();
+        let same = AtomicBool::new(true);
+        let whole = out.len();
+        let places = out.chunks_exact_mut(chunksize.max(1));
+        let threads = self.threads.min(places.len());
+        let mut tools: Vec<_> = core::iter::repeat_with(parallel::tools).take(threads).collect();
+        parallel::each(&mut tools, places.zip(first..), |tools, (place, k)| {
+            if !shared.decode(k, tools, place, whole)? {
+                same.store(false, Ordering::Relaxed);
+            }
+            Ok::<_, Error>(())
+        })?;
+        Ok(same.into_inner())
     }
 
     /// Hands over the bytes of a special chunk in pieces.
@@ -182,6 +155,39 @@ impl<'a> SuperChunk<'a> {
     }
 }
 
+impl<'s> Shared<'s> {
+    /// Chunk `k`, borrowed where the frame lies in memory, else read into `buf`.
+    fn chunk<'b>(self, k: u64, buf: &'b mut Vec<u8>) -> Result<Found<'s, Chunk<'b>>, Error>
+    where
+        's: 'b,
+    {
+        match self.locate(k)? {
+            Found::Special(kind) => Ok(Found::Special(kind)),
+            Found::Stored((), located) => {
+                let at = located.at;
+                let chunk = Chunk::parse_with(located.whole(k, self.limits, buf)?, &self.limits.chunk);
+                let chunk = chunk.map_err(|error| Error::Chunk { chunk: Some(k), offset: at, error })?;
+                Ok(Found::Stored(chunk, located))
+            }
+        }
+    }
+
+    /// Decodes all of chunk `k` to `out`, part of an output of `whole` bytes, if it has that size; tells whether it has.
+    fn decode(self, k: u64, (pool, buf): &mut Tools, out: &mut [u8], whole: usize) -> Result<bool, Error> {
+        let (chunk, at) = match self.chunk(k, buf)? {
+            Found::Special(kind) => return fill_special(kind, self.around().typesize, 0, out).map(|()| true),
+            Found::Stored(chunk, located) => (chunk, located.at),
+        };
+        if chunk.nbytes() != out.len() {
+            return Ok(false);
+        }
+        let around = Surroundings { whole, ..self.around() };
+        let done = pool.decompress_into(&chunk, around, out);
+        done.map_err(|error| Error::Chunk { chunk: Some(k), offset: at, error })?;
+        Ok(true)
+    }
+}
+
 impl Reader<'_, '_> {
     /// Decodes the chunk that holds byte `at`.
     fn load(&mut self) -> Result<(), Error> {
@@ -198,15 +204,6 @@ impl Reader<'_, '_> {
         self.chunks.read_bytes(start..end, &mut self.buffer)?;
         self.start = start;
         Ok(())
-    }
-}
-
-/// Buffers to be used again: fresh memory is slow to touch.
-type Spare = Mutex<Vec<Vec<u8>>>;
-
-fn give_back(bytes: Cow<'_, [u8]>, spare: &Spare) {
-    if let Cow::Owned(buf) = bytes {
-        spare.lock().unwrap_or_else(PoisonError::into_inner).push(buf);
     }
 }
 

@@ -340,6 +340,17 @@ fn put(value: &Value, comma: &str, colon: &str, out: &mut String) {
 }
 
 pub(super) fn put_string(s: &str, out: &mut String) {
+    put_quoted(s, out, |c, out| {
+        let mut units = [0u16; 2];
+        for unit in c.encode_utf16(&mut units) {
+            // Writing to a String cannot fail.
+            let _ = write!(out, "\\u{unit:04x}");
+        }
+    });
+}
+
+/// Text in quotes; what is not ASCII as `escape` has it.
+pub(super) fn put_quoted(s: &str, out: &mut String, escape: fn(char, &mut String)) {
     out.push('"');
     for c in s.chars() {
         match c {
@@ -351,13 +362,7 @@ pub(super) fn put_string(s: &str, out: &mut String) {
             '\u{8}' => out.push_str("\\b"),
             '\u{c}' => out.push_str("\\f"),
             ' '..='\u{7f}' => out.push(c),
-            c => {
-                let mut units = [0u16; 2];
-                for unit in c.encode_utf16(&mut units) {
-                    // Writing to a String cannot fail.
-                    let _ = write!(out, "\\u{unit:04x}");
-                }
-            }
+            c => escape(c, out),
         }
     }
     out.push('"');

@@ -201,7 +201,7 @@ fn put_inline(value: &Value, out: &mut String) {
                 if i > 0 {
                     out.push_str(", ");
                 }
-                json::put_string(name, out);
+                put_quoted(name, out);
                 out.push_str(": ");
                 put_inline(value, out);
             }
@@ -231,8 +231,16 @@ fn put_text(s: &str, out: &mut String) {
     if word {
         out.push_str(s);
     } else {
-        json::put_string(s, out);
+        put_quoted(s, out);
     }
+}
+
+/// As JSON does, but that YAML knows no pairs of UTF-16.
+fn put_quoted(s: &str, out: &mut String) {
+    json::put_quoted(s, out, |c, out| {
+        // Writing to a String cannot fail.
+        let _ = write!(out, "\\U{:08x}", u32::from(c));
+    });
 }
 
 #[cfg(test)]
@@ -242,6 +250,12 @@ mod tests {
 
     fn yaml(s: &str) -> Result<Value, TextError> {
         Value::parse_yaml(s.as_bytes(), &TextLimits::YAML)
+    }
+
+    #[test]
+    fn text_beyond_ascii_reads_back() {
+        let text = Value::object([("h\u{e9}", Value::text("\u{1f600} \u{7f} \u{85} \u{2028} \u{feff}"))]);
+        assert_eq!(yaml(&text.to_yaml()), Ok(text));
     }
 
     #[test]

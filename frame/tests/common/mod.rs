@@ -48,6 +48,15 @@ pub struct Model {
     pub metalayers: Vec<(String, Vec<u8>)>,
     pub vlmetalayers: Vec<(String, Vec<u8>)>,
     pub chunksize: usize,
+    /// Only edits whose result C-Blosc2 reads as we do: no empty chunks, nothing uninitialised.
+    pub portable: bool,
+}
+
+/// The bytes as a msgpack bin, which is what python-blosc2 takes metalayers for.
+pub fn msgpack_bin(bytes: &[u8]) -> Vec<u8> {
+    let len = (bytes.len() as u16).to_be_bytes();
+    let head = if len[0] == 0 { vec![0xc4, len[1]] } else { vec![0xc5, len[0], len[1]] };
+    [head, bytes.to_vec()].concat()
 }
 
 pub fn params(random: &mut Random) -> Params {
@@ -71,7 +80,11 @@ pub fn edit(random: &mut Random, sc: &mut SuperChunk<'_>, model: &mut Model) -> 
     let c = model.chunksize;
     let k = random.below(n.max(1));
     let usual = random.below(3) > 0;
-    let len = if usual { c } else { random.below(2 * c / typesize + 1) * typesize };
+    let least = usize::from(model.portable);
+    // C-Blosc2 does not open frames of variable chunks of large items, its own neither.
+    let whole = model.portable && typesize > 255;
+    let round = |len: usize| if whole { len.next_multiple_of(c) } else { len };
+    let len = if usual || whole { c } else { (random.below(2 * c / typesize + 1) + least) * typesize };
     let data = random.bytes(len);
     let zero_first = |chunks: &[Vec<u8>]| chunks.first().is_some_and(Vec::is_empty);
     let before = model.clone();
@@ -83,7 +96,7 @@ pub fn edit(random: &mut Random, sc: &mut SuperChunk<'_>, model: &mut Model) -> 
             sc.append_data(&data)
         }
         2 => {
-            let len = random.below(3 * c / typesize + 1) * typesize;
+            let len = round(random.below(3 * c / typesize + 1) * typesize);
             let data = random.bytes(len);
             what = format!("append {len}");
             model_append(model, sc.chunksize() == ChunkSize::Variable, &data);
@@ -116,9 +129,16 @@ pub fn edit(random: &mut Random, sc: &mut SuperChunk<'_>, model: &mut Model) -> 
         }
         8 => {
             let nan = matches!(typesize, 4 | 8) && random.below(2) == 0;
-            let items = random.below(3 * c / typesize + 1);
+            let items = round((random.below(3 * c / typesize + 1) + least) * typesize) / typesize;
             what = format!("fill {items} items, nan {nan}");
-            let kind = if nan { Special::Nan } else { [Special::Zeros, Special::Uninit][random.below(2)] };
+            let zeros = model.portable || random.below(2) == 0;
+            let kind = if nan {
+                Special::Nan
+            } else if zeros {
+                Special::Zeros
+            } else {
+                Special::Uninit
+            };
             let pattern: Vec<u8> = match (nan, typesize) {
                 (true, 4) => f32::NAN.to_le_bytes().to_vec(),
                 (true, _) => f64::NAN.to_le_bytes().to_vec(),
@@ -130,7 +150,7 @@ pub fn edit(random: &mut Random, sc: &mut SuperChunk<'_>, model: &mut Model) -> 
         9 => {
             let name = format!("meta{}", random.below(3));
             let len = if random.below(2) == 0 { 9 } else { random.below(700) };
-            let content = random.bytes(len);
+            let content = msgpack_bin(&random.bytes(len));
             what = format!("set_metalayer {name} {len}");
             set(&mut model.metalayers, &name, &content);
             sc.set_metalayer(&name, &content)
@@ -138,7 +158,7 @@ pub fn edit(random: &mut Random, sc: &mut SuperChunk<'_>, model: &mut Model) -> 
         10 => {
             let name = format!("vl{}", random.below(18));
             let len = random.below(300);
-            let content = random.bytes(len);
+            let content = msgpack_bin(&random.bytes(len));
             what = format!("set_vlmetalayer {name} {len}");
             set(&mut model.vlmetalayers, &name, &content);
             sc.set_vlmetalayer(&name, &content)

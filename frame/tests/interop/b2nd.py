@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 """Random arrays between NumPy, python-blosc2 and ours, both ways: contents, slices, histories of edits.
 
-usage: BLOSC_BIN=path/to/blosc python b2nd.py [ARRAYS [HISTORIES]]      (default 200 and 50; in full 2000 and 500)
+usage: BLOSC_BIN=path/to/blosc [BLOSC_SESSION=path] python b2nd.py [ARRAYS [HISTORIES]]      (default 2000 and 500)
+
+BLOSC_SESSION is the built example `blosc_session`, which runs the same command lines without a process for each;
+every twentieth is still given to the program itself.
 
 Half of the arrays are written by python-blosc2 and read here, the other half the other way round, ten slices
 each. Histories start on either side; every edit is made here or there, and both sides read the result each time.
 Prints one line per mismatch and the counts; exit status 0 if there is none."""
+import itertools
 import os
 import random
 import shutil
@@ -16,12 +20,18 @@ import tempfile
 import blosc2
 import numpy as np
 
-BLOSC = os.environ.get("BLOSC_BIN", "blosc")
-ARRAYS = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-HISTORIES = int(sys.argv[2]) if len(sys.argv) > 2 else 50
+BLOSC = os.path.abspath(os.environ.get("BLOSC_BIN", "blosc"))
+SESSION = os.environ.get("BLOSC_SESSION")
+ARRAYS = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+HISTORIES = int(sys.argv[2]) if len(sys.argv) > 2 else 500
 rnd = random.Random(2026)
-folder = tempfile.mkdtemp()
+memory = "/dev/shm"
+folder = tempfile.mkdtemp(dir=memory if os.access(memory, os.W_OK) else None)
+complaints = open(os.path.join(folder, "complaints"), "w+b")
+session = SESSION and subprocess.Popen([os.path.abspath(SESSION)], cwd=folder, text=True, bufsize=1,
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints)
 os.chdir(folder)
+calls = itertools.count()
 mismatches = []
 counts = {"arrays": 0, "slices": 0, "histories": 0, "edits": 0}
 
@@ -31,11 +41,24 @@ DTYPES = ["u1", "i1", "<u2", ">i2", "<i4", ">u4", "<i8", "<f2", "<f4", ">f4", "<
 CODECS = [blosc2.Codec.BLOSCLZ, blosc2.Codec.LZ4, blosc2.Codec.LZ4HC, blosc2.Codec.ZLIB, blosc2.Codec.ZSTD]
 
 
-def ours(*words, stdin=None):
-    run = subprocess.run([BLOSC, *map(str, words)], input=stdin, capture_output=True, timeout=30)
-    if run.returncode:
-        raise RuntimeError(f"{' '.join(map(str, words))}: {run.stderr[-300:].decode()}")
-    return run.stdout
+def ours(*words):
+    """Runs our command; with `-o -` at the end returns what it puts out."""
+    words = [str(word) for word in words]
+    if words[-2:] == ["-o", "-"]:
+        ours(*words[:-1], "out", "--force")
+        with open("out", "rb") as out:
+            return out.read()
+    if session and next(calls) % 20:
+        session.stdin.write("\t".join(words) + "\n")
+        if session.stdout.readline() == "ok\n":
+            return None
+        said = complaints.read()
+    else:
+        run = subprocess.run([BLOSC, *words], capture_output=True, timeout=120)
+        if run.returncode == 0:
+            return None
+        said = run.stderr
+    raise RuntimeError(f"{' '.join(words)}: {said[-300:].decode()}")
 
 
 def values(shape, dtype):
@@ -133,7 +156,7 @@ def arrays():
                     words = ["--start", ",".join(map(str, start)), "--stop", ",".join(map(str, stop))]
                     if max(step) > 1:
                         words += ["--step", ",".join(map(str, step))]
-                same(f"{what} {part}", x[part] if x.ndim else x, ours("slice", path, "-o", "-", *words))
+                same(f"{what} {part}", x[part] if x.ndim else x, ours("slice", path, *words, "-o", "-"))
                 counts["slices"] += 1
         except Exception as error:
             mismatches.append(what)
@@ -225,6 +248,9 @@ def histories():
 
 arrays()
 histories()
+if session:
+    session.stdin.close()
+    session.wait()
 shutil.rmtree(folder)
 print(", ".join(f"{v} {k}" for k, v in counts.items()) + f", {len(mismatches)} mismatches")
 sys.exit(1 if mismatches else 0)

@@ -38,7 +38,8 @@ pub fn judge(case: &Case, bytes: &[u8], ours: Result<Vec<u8>, Error>, c: Result<
         Ok(data) => {
             // A chunk with a wrong block size (B1) is read right by us, but C cannot confirm the other defects.
             let b1 = unrounded && !stored;
-            if case.active_filters() >= 3 && (stored || case.has(3) || case.params.use_dict) {
+            let several = Chunk::parse(bytes).is_ok_and(|chunk| chunk.nblocks() > 1);
+            if case.active_filters() >= 3 && (stored || (case.has(3) && several) || case.params.use_dict) {
                 // What was stored is not what went in; then both must read the same, if C reads it at all.
                 let c_fails = case.delta_is_misread() || (stored && case.params.use_dict && c.is_err());
                 return if data == theirs || c_fails || b1 {
@@ -66,16 +67,20 @@ pub fn judge(case: &Case, bytes: &[u8], ours: Result<Vec<u8>, Error>, c: Result<
     }
 }
 
-/// Whether `data` differs from the truth only in the last bytes of blocks, which DELTA's words and the
-/// items do not reach (B9).
+/// Whether `data` differs from the truth only in the last bytes of blocks, which DELTA's words do not reach (B9).
 fn differs_in_tails_only(case: &Case, bytes: &[u8], data: &[u8]) -> bool {
     if !case.has(3) {
         return false;
     }
     let blocksize = Chunk::parse(bytes).unwrap().header().blocksize as usize;
+    let word = match case.typesize {
+        size @ (1 | 2 | 4 | 8) => size,
+        size if size.is_multiple_of(8) && size <= 255 => 8,
+        _ => 1,
+    };
     let mut blocks = case.data.chunks(blocksize).zip(data.chunks(blocksize));
     blocks.all(|(truth, got)| {
-        let tail = truth.len() % 8;
+        let tail = truth.len() % word;
         truth[..truth.len() - tail] == got[..truth.len() - tail]
     })
 }

@@ -201,19 +201,23 @@ impl Case {
         self.params.filters.contains(&filter)
     }
 
-    /// Whether libblosc2 3.3 may misread the pipeline, whoever wrote it: DELTA twice among three or more
-    /// filters, or once with three filters before it and one after.
     pub fn delta_is_misread(&self) -> bool {
-        let active: Vec<u8> = self.params.filters.into_iter().filter(|&f| f != 0).collect();
-        let mut deltas = (0..active.len()).filter(|&i| active[i] == 3);
-        match (deltas.next(), deltas.next()) {
-            (Some(_), Some(_)) => active.len() > 2,
-            (Some(at), None) => at >= 3 && at + 1 < active.len(),
-            _ => false,
-        }
+        delta_is_misread(self.params.filters.into_iter())
     }
 
     pub fn active_filters(&self) -> usize {
         self.params.filters.iter().filter(|&&f| f != 0).count()
+    }
+}
+
+/// Whether libblosc2 3.3 may misread a pipeline, whoever wrote it: DELTA twice among three or more filters, or
+/// once with three filters before it and one after.
+pub fn delta_is_misread(filters: impl Iterator<Item = u8>) -> bool {
+    let active: Vec<u8> = filters.filter(|&f| f != 0).collect();
+    let mut deltas = (0..active.len()).filter(|&i| active[i] == 3);
+    match (deltas.next(), deltas.next()) {
+        (Some(_), Some(_)) => active.len() > 2,
+        (Some(at), None) => at >= 3 && at + 1 < active.len(),
+        _ => false,
     }
 }

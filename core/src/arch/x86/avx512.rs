@@ -222,9 +222,10 @@ unsafe fn split_items<const W: usize, const R: usize>(
     // SAFETY: blocks end at or before item `n`, the last one overlapping the one before.
     unsafe {
         let [low, high] = indices.load();
-        let mut i = 0;
-        while i < n {
-            i = i.min(n - BLOCK);
+        // Only `next` is carried from turn to turn: short blocks wait for nothing.
+        let mut next = 0;
+        while next < n {
+            let i = next.min(n - BLOCK);
             let from = src.add(i * W);
             let a = half_of_planes::<R>(from, 64 / R * W, low);
             let b = half_of_planes::<R>(from, 64 / R * W, high);
@@ -233,7 +234,7 @@ unsafe fn split_items<const W: usize, const R: usize>(
                 store(dst.add(j * pitch + i), if j < R { a[j] } else { b[j + R - W] });
                 j += 1;
             }
-            i += BLOCK;
+            next += BLOCK;
         }
     }
 }
@@ -250,9 +251,9 @@ unsafe fn join_items<const W: usize, const R: usize, const STREAM: bool>(
     // their neighbours.
     unsafe {
         let [first, last] = INDICES[W][JOIN].load();
-        let mut i = 0;
-        while i < n {
-            i = i.min(n - BLOCK);
+        let mut next = 0;
+        while next < n {
+            let i = next.min(n - BLOCK);
             let to = dst.add(i * W);
             let mut a = [first; R];
             let mut b = [first; R];
@@ -278,7 +279,9 @@ unsafe fn join_items<const W: usize, const R: usize, const STREAM: bool>(
                 }
                 g += 1;
             }
-            i += if STREAM && !aligned && i == 0 { to.align_offset(64) / W } else { BLOCK };
+            // From the first block on to the first aligned item. `next`, not `i`, says that this was the first: where
+            // there is just one block, the last begins where it did.
+            next += if STREAM && !aligned && next == 0 { to.align_offset(64) / W } else { BLOCK };
         }
         if STREAM {
             _mm_sfence();
@@ -286,9 +289,10 @@ unsafe fn join_items<const W: usize, const R: usize, const STREAM: bool>(
     }
 }
 
-/// Stores the planes `range` of a half of a block of items of `width` bytes.
+/// Stores the planes `range` of a half of a block of items of `width` bytes. All of them are among the `COUNT` ones
+/// of turn `TURN`; no other ones are worked out.
 #[inline(always)]
-unsafe fn store_planes<const R: usize>(
+unsafe fn store_planes<const R: usize, const COUNT: usize, const TURN: usize>(
     width: usize,
     src: *const u8,
     dst: *mut u8,
@@ -299,8 +303,8 @@ unsafe fn store_planes<const R: usize>(
     // SAFETY: the caller's.
     unsafe {
         let planes = half_of_planes::<R>(src, 64 / R * width, index);
-        let mut j = 0;
-        while j < R {
+        let mut j = COUNT * TURN;
+        while j < COUNT * (TURN + 1) {
             if range.contains(&j) {
                 store(dst.wrapping_add(j * pitch), planes[j]);
             }
@@ -321,38 +325,59 @@ unsafe fn split_in_phases<const R: usize>(
     indices: &Indices,
 ) {
     let tile = (PHASE / width).max(1) / BLOCK * BLOCK;
-    let step = if R > 8 && !pitch.is_multiple_of(SHARED) { R } else { 8 };
     // SAFETY: as for `split_items`; register j of half h is plane `h * (width - R) + j`.
     unsafe {
         let index = indices.load();
         let mut first = 0;
         while first < n {
-            let end = (first + tile).min(n);
+            let items = first..(first + tile).min(n);
             let mut half = 0;
             while half < 2 {
-                let to = dst.add(half * (width - R) * pitch);
+                let (to, index) = (dst.add(half * (width - R) * pitch), index[half]);
                 // Planes of both halves are left to the first.
-                let mut from = half * (2 * R - width);
-                while from < R {
-                    let until = (from / step + 1) * step;
-                    let mut i = first;
-                    while i < end {
-                        i = i.min(n - BLOCK);
-                        store_planes::<R>(
-                            width,
-                            src.add(i * width),
-                            to.add(i),
-                            pitch,
-                            index[half],
-                            from..until,
-                        );
-                        i += BLOCK;
+                let from = half * (2 * R - width);
+                if R == 8 || (from < 8 && !pitch.is_multiple_of(SHARED)) {
+                    split_turn::<R, R, 0>(width, n, items.clone(), src, to, pitch, index, from..R);
+                } else {
+                    if from < 8 {
+                        split_turn::<R, 8, 0>(width, n, items.clone(), src, to, pitch, index, from..8);
                     }
-                    from = until;
+                    split_turn::<R, 8, 1>(width, n, items.clone(), src, to, pitch, index, from.max(8)..R);
                 }
                 half += 1;
             }
             first += tile;
+        }
+    }
+}
+
+/// The planes `range` of a half of the blocks that hold `items`; see [`store_planes`].
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "one loop body of split_in_phases")]
+unsafe fn split_turn<const R: usize, const COUNT: usize, const TURN: usize>(
+    width: usize,
+    n: usize,
+    items: Range<usize>,
+    src: *const u8,
+    dst: *mut u8,
+    pitch: usize,
+    index: Zmm,
+    range: Range<usize>,
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        let mut next = items.start;
+        while next < items.end {
+            let i = next.min(n - BLOCK);
+            store_planes::<R, COUNT, TURN>(
+                width,
+                src.add(i * width),
+                dst.add(i),
+                pitch,
+                index,
+                range.clone(),
+            );
+            next += BLOCK;
         }
     }
 }
@@ -505,11 +530,16 @@ pub(in crate::arch) unsafe fn join(width: usize, planes: Planes<'_>, mut out: Ou
 /// Items of a tile: a line of each row.
 const TILE: usize = 512;
 
-/// Items of a tile of two planes.
-const PAIR: usize = 2048;
-
 /// Widest item whose bits are transposed here.
 const WIDEST_BITS: usize = 8;
+
+/// Items whose rows are read or written together, four lines of each: fetching ahead finds nothing to go by where the next line
+/// of a row is asked for only after a line of each of the others.
+const LINES: usize = 4 * TILE;
+
+/// The planes of `LINES` items, a line apart so that they do not share cache sets.
+#[repr(align(64))]
+struct Lines(MaybeUninit<[[u8; LINES + 64]; WIDEST_BITS]>);
 
 /// The planes of a tile.
 #[repr(align(64))]
@@ -578,7 +608,7 @@ unsafe fn rows_to_plane(rows: *const u8, row: usize, plane: *mut u8) {
     }
 }
 
-/// Bit-transposes `items >= PAIR` items of `width` bytes, two planes at a time: where rows share cache
+/// Bit-transposes `items >= LINES` items of `width` bytes, two planes at a time: where rows share cache
 /// sets, no more than 16 of them are written in turn, and these by several lines at once.
 #[inline(always)]
 unsafe fn bitshuffle_in_phases<const R: usize>(width: usize, items: usize, src: *const u8, dst: *mut u8) {
@@ -586,12 +616,12 @@ unsafe fn bitshuffle_in_phases<const R: usize>(width: usize, items: usize, src: 
     let mut tile = Tile(MaybeUninit::uninit());
     let planes = tile.0.as_mut_ptr().cast::<u8>();
     // SAFETY: tiles end at or before the last item, the last one overlapping the one before; two
-    // planes of `PAIR` items fit the tile.
+    // planes of `LINES` items fit the tile.
     unsafe {
         let index = INDICES[width][SPLIT_REVERSE].load();
         let mut first = 0;
         while first < items {
-            let end = (first + 2 * PAIR).min(items);
+            let end = (first + 2 * LINES).min(items);
             let mut half = 0;
             while half < 2 {
                 let mut from = half * (2 * R - width);
@@ -599,15 +629,15 @@ unsafe fn bitshuffle_in_phases<const R: usize>(width: usize, items: usize, src: 
                     let until = (from / 2 * 2 + 2).min(R);
                     let mut t = first;
                     while t < end {
-                        t = t.min(items - PAIR);
+                        t = t.min(items - LINES);
                         let mut i = 0;
-                        while i < PAIR {
+                        while i < LINES {
                             let src = src.add((t + i) * width);
-                            store_planes::<R>(
+                            store_planes::<R, R, 0>(
                                 width,
                                 src,
-                                planes.wrapping_add(i).wrapping_sub(from * PAIR),
-                                PAIR,
+                                planes.wrapping_add(i).wrapping_sub(from * LINES),
+                                LINES,
                                 index[half],
                                 from..until,
                             );
@@ -618,9 +648,9 @@ unsafe fn bitshuffle_in_phases<const R: usize>(width: usize, items: usize, src: 
                             let plane = half * (width - R) + j;
                             let rows = dst.add(8 * plane * row + t / 8);
                             let mut k = 0;
-                            while k < PAIR {
+                            while k < LINES {
                                 plane_to_rows::<false>(
-                                    planes.add((j - from) * PAIR + k),
+                                    planes.add((j - from) * LINES + k),
                                     rows.add(k / 8),
                                     row,
                                 );
@@ -628,13 +658,13 @@ unsafe fn bitshuffle_in_phases<const R: usize>(width: usize, items: usize, src: 
                             }
                             j += 1;
                         }
-                        t += PAIR;
+                        t += LINES;
                     }
                     from = until;
                 }
                 half += 1;
             }
-            first += 2 * PAIR;
+            first += 2 * LINES;
         }
     }
 }
@@ -647,7 +677,7 @@ unsafe fn bitshuffle_tiles(typesize: usize, items: usize, src: *const u8, dst: *
     let mut i = 0;
     // SAFETY: tiles end at or before the last item, the last one overlapping the one before.
     unsafe {
-        if row.is_multiple_of(SHARED / 4) && items >= PAIR {
+        if row.is_multiple_of(SHARED / 4) && items >= LINES {
             match typesize {
                 2 => return bitshuffle_in_phases::<1>(typesize, items, src, dst),
                 3 | 4 => return bitshuffle_in_phases::<2>(typesize, items, src, dst),
@@ -676,25 +706,32 @@ unsafe fn bitshuffle_tiles(typesize: usize, items: usize, src: *const u8, dst: *
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 unsafe fn bitunshuffle_tiles(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
     let row = items / 8;
-    let mut tile = Tile(MaybeUninit::uninit());
-    let base = tile.0.as_mut_ptr().cast::<u8>();
+    let mut scratch = Lines(MaybeUninit::uninit());
+    let base = scratch.0.as_mut_ptr().cast::<u8>();
+    let pitch = LINES + 64;
+    let crowded = typesize > 1 && row.is_multiple_of(SHARED / 4);
     let mut i = 0;
     // SAFETY: as above.
     unsafe {
         while i < items {
-            i = i.min(items - TILE);
+            let tile = if crowded && items - i >= LINES { LINES } else { TILE };
+            i = i.min(items - tile);
             let to = dst.add(i * typesize);
             if typesize == 1 {
                 rows_to_plane(src.add(i / 8), row, to);
             } else {
                 let mut j = 0;
                 while j < typesize {
-                    rows_to_plane(src.add(8 * j * row + i / 8), row, base.add(j * TILE));
+                    let mut k = 0;
+                    while k < tile {
+                        rows_to_plane(src.add(j * items + (i + k) / 8), row, base.add(j * pitch + k));
+                        k += TILE;
+                    }
                     j += 1;
                 }
-                join_pitched(typesize, TILE, Pitched { base, pitch: TILE }, to, false);
+                join_pitched(typesize, tile, Pitched { base, pitch }, to, false);
             }
-            i += TILE;
+            i += tile;
         }
     }
 }

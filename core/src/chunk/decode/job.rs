@@ -5,14 +5,14 @@ use super::Scratch;
 use crate::arch::copy::WIDE;
 use crate::arch::level::Level;
 use crate::arch::out::Out;
-use crate::chunk::blocks::Stream;
+use crate::chunk::blocks::{Stream, Streams};
 use crate::chunk::header::{Header, Special};
 use crate::chunk::pipeline::{Backward, Env, Source, width};
 use crate::chunk::plugin::Surroundings;
 use crate::chunk::view::Chunk;
 use crate::codec::context::DecodeContext;
 use crate::codec::dispatch::{self, StreamError};
-use crate::codec::room::Room;
+use crate::codec::room::{Input, Room};
 use crate::error::Error;
 use crate::filter::blocksplit::{self, Plane, Planes, Stores};
 use crate::filter::{Filter, FilterError};
@@ -20,7 +20,10 @@ use core::ops::Range;
 
 /// Most streams whose planes are joined without an intermediate copy. Each takes two or three words of stack, of
 /// which small machines have little.
-const MAX_JOINED: usize = if WIDE { 32 } else { 8 };
+const MAX_JOINED: usize = if WIDE { 32 } else { FEW };
+
+/// Planes of the widest number.
+const FEW: usize = 8;
 
 /// Decoded bytes from `start` on of a chunk without streams: stored or special.
 pub(super) fn copy_plain(chunk: &Chunk<'_>, start: usize, mut out: Out<'_>) -> Result<(), Error> {
@@ -30,10 +33,26 @@ pub(super) fn copy_plain(chunk: &Chunk<'_>, start: usize, mut out: Out<'_>) -> R
         None => {
             let end = start.saturating_add(out.len());
             let bytes = chunk.stored_bytes()?.get(start..end);
-            out.copy_from(bytes.ok_or(Error::OutOfRange { index: end as u64, len: chunk.nbytes() as u64 })?);
+            let bytes = bytes.ok_or(Error::OutOfRange { index: end as u64, len: chunk.nbytes() as u64 })?;
+            copy_stored(bytes, out);
         }
     }
     Ok(())
+}
+
+/// Copies in pieces of a size at which C libraries copy fastest, unless the destination is too large for the caches.
+fn copy_stored(bytes: &[u8], mut out: Out<'_>) {
+    const PIECE: usize = 128 << 10;
+    if Stores::for_len(bytes.len()) == Stores::Streaming {
+        out.copy_from(bytes);
+        return;
+    }
+    let mut at = 0usize;
+    for piece in bytes.chunks(PIECE) {
+        if let Some(mut place) = out.get(at, piece.len()) {
+            at = at.saturating_add(place.copy_from(piece));
+        }
+    }
 }
 
 /// Fills `out` with `value` over and over, beginning `start` bytes into the repetition.
@@ -81,6 +100,8 @@ pub(super) struct Job<'a> {
     level: Level,
     around: Surroundings<'a>,
     stores: Stores,
+    /// Whether every stream of a split block is a plane of a shuffle, which is not the caller's own.
+    joins: bool,
 }
 
 impl<'a> Job<'a> {
@@ -90,8 +111,9 @@ impl<'a> Job<'a> {
         around: Surroundings<'s>,
     ) -> Result<Job<'a>, Error> {
         let backward = Backward::of(chunk.header());
-        let stores = Stores::for_len(chunk.nbytes());
-        Ok(Job { chunk: *chunk, backward, dictionary: chunk.dictionary()?, level, around, stores })
+        let stores = Stores::for_len(chunk.nbytes().max(around.whole));
+        let joins = around.filter(1).is_none() && streams_are_planes(chunk, &backward);
+        Ok(Job { chunk: *chunk, backward, dictionary: chunk.dictionary()?, level, around, stores, joins })
     }
 
     pub(super) fn header(&self) -> &Header {
@@ -140,7 +162,7 @@ impl<'a> Job<'a> {
         self.block(0, scratch.a, scratch.b, None, context, r.into())
     }
 
-    /// Expands one coded stream found at `offset`, at least as far as is wanted.
+    /// Expands one coded stream whose size word is at `offset`, at least as far as is wanted.
     fn expand(
         &self,
         src: &[u8],
@@ -154,7 +176,13 @@ impl<'a> Job<'a> {
         if let Some(user) = self.around.codec(codec.id()) {
             return user.decode(meta, src, room.exact().zeroed()).map_err(corrupt);
         }
-        dispatch::expand_stream(codec, meta, src, room, self.dictionary, work, context).map_err(|e| match e {
+        // What follows the stream in the chunk may be read too.
+        let input = match self.chunk.bytes().get(offset.saturating_add(4)..) {
+            Some(bytes) if bytes.len() >= src.len() => Input::new(bytes, src.len()),
+            _ => src.into(),
+        };
+        dispatch::expand_stream(codec, meta, input, room, self.dictionary, work, context).map_err(|e| match e
+        {
             StreamError::Corrupt(error) => corrupt(error),
             StreamError::NotBuiltIn => Error::CodecNotBuiltIn(codec),
         })
@@ -175,8 +203,8 @@ impl<'a> Job<'a> {
         if slots.is_empty() {
             return self.unfiltered(index, b, context, out);
         }
-        if self.streams_are_planes(index)? {
-            return self.joined(index, 0..len, a, b, context, out);
+        if let Some(streams) = self.planes(index)? {
+            return self.join(streams, 0..len, a, b, context, out);
         }
         let source = match self.expanded(index, len, a, b, context)? {
             Expanded::Constant(value) => {
@@ -286,9 +314,12 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Whether every stream of the block is a plane of a shuffle, which is not the caller's own.
-    fn streams_are_planes(&self, index: usize) -> Result<bool, Error> {
-        Ok(self.around.filter(1).is_none() && streams_are_planes(&self.chunk, &self.backward, index)?)
+    /// The streams of the block, if each is a plane.
+    fn planes(&self, index: usize) -> Result<Option<Streams<'a>>, Error> {
+        if !self.joins {
+            return Ok(None);
+        }
+        Ok(Some(self.chunk.streams(index)?).filter(|streams| streams.remaining() > 1))
     }
 
     /// Decoded bytes `part` of block `index` into `out`, which has exactly that length.
@@ -305,12 +336,12 @@ impl<'a> Job<'a> {
     ) -> Result<(), Error> {
         let block_len = self.block_len(index)?;
         let outside = Error::OutOfRange { index: part.end as u64, len: block_len as u64 };
-        if self.streams_are_planes(index)? {
+        if let Some(streams) = self.planes(index)? {
             let ts = usize::from(self.header().typesize);
             let items = part.start.checked_div(ts).unwrap_or(0)..part.end.div_ceil(ts.max(1));
             let whole = items.start.saturating_mul(ts)..items.end.saturating_mul(ts);
             if whole == part {
-                return self.joined(index, part, a, b, context, out);
+                return self.join(streams, part, a, b, context, out);
             }
         }
         let slots = self.backward.as_slice();
@@ -333,21 +364,38 @@ impl<'a> Job<'a> {
     /// Decoded bytes `part`, whole items, of a split block under a shuffle alone: every stream is one
     /// byte plane. Stored planes are read in place and constant ones are never written out; only
     /// coded planes pass through scratch.
-    #[inline(never)] // its list of planes is not on the stack while other blocks are expanded
-    fn joined(
+    fn join(
         &self,
-        index: usize,
+        streams: Streams<'_>,
         part: Range<usize>,
         a: &mut [u8],
         b: &mut [u8],
         context: &mut DecodeContext,
         out: Out<'_>,
     ) -> Result<(), Error> {
-        let mut streams = self.chunk.streams(index)?;
+        // The whole of a longer list would be written before each block.
+        if MAX_JOINED > FEW && streams.remaining() > FEW {
+            self.joined::<MAX_JOINED>(streams, part, a, b, context, out)
+        } else {
+            self.joined::<FEW>(streams, part, a, b, context, out)
+        }
+    }
+
+    /// [`join`](Self::join) of at most `MOST` planes.
+    #[inline(never)] // its list of planes is not on the stack while other blocks are expanded
+    fn joined<const MOST: usize>(
+        &self,
+        mut streams: Streams<'_>,
+        part: Range<usize>,
+        a: &mut [u8],
+        b: &mut [u8],
+        context: &mut DecodeContext,
+        out: Out<'_>,
+    ) -> Result<(), Error> {
         let (count, neblock) = (streams.remaining(), streams.stream_len());
         let items = part.start.checked_div(count).unwrap_or(0)..part.end.checked_div(count).unwrap_or(0);
         let outside = Error::OutOfRange { index: items.end as u64, len: neblock as u64 };
-        let mut planes = [Plane::Constant(0); MAX_JOINED];
+        let mut planes = [Plane::Constant(0); MOST];
         let given = a.len();
         let pitch = pitch(neblock, count, given);
         let mut free = a;
@@ -384,14 +432,12 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Whether a shuffle is the whole pipeline and every stream of the block is one of its planes.
-fn streams_are_planes(chunk: &Chunk<'_>, backward: &Backward, index: usize) -> Result<bool, Error> {
-    let [(_, slot)] = backward.as_slice() else { return Ok(false) };
-    if slot.filter != Filter::Shuffle || chunk.header().is_vl() {
-        return Ok(false);
-    }
-    let count = chunk.streams(index)?.remaining();
-    Ok(count > 1 && count == width(*slot, chunk.header().typesize) && count <= MAX_JOINED)
+/// Whether a shuffle is the whole pipeline and every stream of a split block is one of its planes.
+fn streams_are_planes(chunk: &Chunk<'_>, backward: &Backward) -> bool {
+    let [(_, slot)] = backward.as_slice() else { return false };
+    let count = chunk.streams_per_block();
+    let same = count > 1 && count == width(*slot, chunk.header().typesize);
+    slot.filter == Filter::Shuffle && same && count <= MAX_JOINED
 }
 
 impl Chunk<'_> {
@@ -402,7 +448,8 @@ impl Chunk<'_> {
     /// # Errors
     /// As [`Chunk::streams`].
     pub fn streams_are_planes(&self, index: usize) -> Result<bool, Error> {
-        streams_are_planes(self, &Backward::of(self.header()), index)
+        let split = self.streams(index)?.remaining() > 1;
+        Ok(split && streams_are_planes(self, &Backward::of(self.header())))
     }
 }
 

@@ -4,7 +4,7 @@ use super::{FAR, RUN};
 use crate::arch::copy::Window;
 use crate::arch::lz;
 use crate::arch::out::Out;
-use crate::codec::room::Room;
+use crate::codec::room::{Input, Room};
 use crate::codec::{CodecError, CodecErrorKind};
 
 /// Expands one BloscLZ stream, which must fill `out` exactly.
@@ -13,11 +13,12 @@ use crate::codec::{CodecError, CodecErrorKind};
 /// The kind of damage and the offset in `src` of the instruction that shows it. What `out` then
 /// holds comes from `src` or `out` itself.
 pub fn decode(src: &[u8], out: Out<'_>) -> Result<(), CodecError> {
-    expand(src, out.into())
+    expand(src.into(), out.into())
 }
 
 /// [`decode`], as far as is wanted.
-pub(crate) fn expand(src: &[u8], room: Room<'_>) -> Result<(), CodecError> {
+pub(crate) fn expand(input: Input<'_>, room: Room<'_>) -> Result<(), CodecError> {
+    let src = input.exact();
     let Room { out, len, wanted } = room;
     let mut window = Window::wanting(out, &[], wanted);
     let mut at = 0;
@@ -30,13 +31,19 @@ pub(crate) fn expand(src: &[u8], room: Room<'_>) -> Result<(), CodecError> {
             window.copy_match(distance, len).map_err(fail)?;
         } else {
             let count = control + 1;
-            window.literals(src, at, count).map_err(fail)?;
+            if count > src.len().saturating_sub(at) {
+                return Err(fail(CodecErrorKind::Truncated));
+            }
+            window.literals(input.with_slack(), at, count).map_err(fail)?;
             at += count;
             if at >= src.len() {
                 break;
             }
         }
-        at = lz::blosclz(&mut window, src, at);
+        at = lz::blosclz(&mut window, &input, at);
+        if at > src.len() {
+            return Err(CodecErrorKind::Truncated.at(src.len()));
+        }
         if wanted < len && window.satisfied() {
             return Ok(());
         }

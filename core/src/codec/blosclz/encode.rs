@@ -10,16 +10,14 @@
 //! inside longer periods: the table then knows only the last position that began with the same bytes, which
 //! is often in the wrong half of a run.
 //!
-//! Streams that hardly shrink are given up early (`worthwhile`): where the head does not shrink enough, pieces
-//! all over the stream are tried, since the rows of bitshuffled data are of all kinds, and one that does is
-//! enough to go on. Higher levels give up less, level 9 never.
+//! Streams that hardly shrink are given up without that ([`probe`](super::probe)).
 
 use super::emit::{instruction, literals};
-use super::{FAR, REACH};
+use super::{FAR, REACH, probe};
 use crate::arch::copy::Window;
 use crate::arch::out::Out;
 use crate::arch::words::Words;
-use crate::codec::matcher::{Table, WideTable, hash_low};
+use crate::codec::matcher::{Positions, Table, WideTable, hash_low};
 
 /// Of the table for streams up to 64 KiB.
 const BITS: u32 = 14;
@@ -31,17 +29,9 @@ const SHORTEST: usize = 16;
 const LAST_MATCH: usize = 12;
 /// The shortest match worth the four bytes of the far form.
 const FAR_MATCH: usize = 7;
-/// How much is tried at a time.
-const PIECE: usize = 1 << 10;
-/// From one piece that is tried to the next, unless that makes them more than [`MOST_PIECES`].
-const SPACING: usize = 4 << 10;
-/// How many pieces are tried at most.
-const MOST_PIECES: usize = 32;
 /// Streams shorter than this are encoded without asking.
-const LEAST_TRIED: usize = 32 << 10;
-/// Room for the output of a trial, whose last match may be long.
-const TRIAL_ROOM: usize = 2 * PIECE;
-const TABLE: usize = max(Table::<BITS>::BYTES, WideTable::<WIDE_BITS>::BYTES);
+const LEAST_TRIED: usize = 4 << 10;
+const WORK: usize = max(probe::WORK, max(Table::<BITS>::BYTES, WideTable::<WIDE_BITS>::BYTES));
 
 const fn max(a: usize, b: usize) -> usize {
     if a > b { a } else { b }
@@ -49,7 +39,7 @@ const fn max(a: usize, b: usize) -> usize {
 
 /// Bytes of scratch that [`encode`] needs.
 pub const fn work_len(_level: u8, _src_len: usize) -> usize {
-    TABLE + TRIAL_ROOM
+    WORK
 }
 
 /// Compresses `src` into one BloscLZ stream at the start of `dst` and returns its length; `level` is
@@ -59,173 +49,62 @@ pub fn encode(src: &[u8], dst: &mut [u8], level: u8, work: &mut [u8]) -> Option<
     if src.len() < SHORTEST || src.len() > i32::MAX as usize {
         return None;
     }
-    let (table, room) = work.split_at_mut_checked(TABLE)?;
-    let room = room.get_mut(..TRIAL_ROOM)?;
+    if src.len() >= LEAST_TRIED && !probe::worthwhile(src, level, work)? {
+        return None;
+    }
     if src.len() <= 1 << 16 {
-        let table = Table::<BITS>::new(table)?.0;
-        by_level(src, dst, level, table, room)
+        by_level(src, dst, level, Table::<BITS>::new(work)?.0)
     } else {
-        let table = WideTable::<WIDE_BITS>::new(table)?;
-        by_level(src, dst, level, table, room)
+        by_level(src, dst, level, WideTable::<WIDE_BITS>::new(work)?)
     }
 }
 
-/// Chooses how many bytes of a match the table finds.
-fn by_level<T: Positions>(src: &[u8], dst: &mut [u8], level: u8, table: T, room: &mut [u8]) -> Option<usize> {
-    let effort = Effort::of(level);
-    if level < 6 {
-        stream::<T, 6>(src, dst, effort, table, room)
-    } else {
-        stream::<T, 5>(src, dst, effort, table, room)
+/// Chooses how many bytes of a match the table finds, and how patiently: the step grows by one every
+/// `1 << patience` positions without a match.
+fn by_level<T: Positions>(src: &[u8], dst: &mut [u8], level: u8, table: T) -> Option<usize> {
+    match level {
+        0..=5 => stream::<T, 6>(src, dst, 6, table),
+        6 | 7 => stream::<T, 5>(src, dst, 6, table),
+        8 => stream::<T, 5>(src, dst, 7, table),
+        _ => stream::<T, 5>(src, dst, 8, table),
     }
 }
 
-/// What a level means.
-#[derive(Clone, Copy)]
-struct Effort {
-    /// The step grows by one every `1 << patience` positions without a match.
-    patience: u32,
-    /// A stream that shrinks to more than so many hundredths is given up.
-    most_percent: usize,
-}
-
-impl Effort {
-    fn of(level: u8) -> Effort {
-        let (patience, most_percent) = match level {
-            0 | 1 => (6, 70),
-            2 => (6, 78),
-            3..=6 => (6, 83),
-            7 => (6, 90),
-            8 => (7, 95),
-            _ => (8, 100),
-        };
-        Effort { patience, most_percent }
-    }
-}
-
-/// A table of the last positions by the hash of `MIN` bytes.
-trait Positions {
-    /// Forgets everything.
-    fn clear(&mut self);
-    /// The last position before `p` whose word may begin like `word`; `p` replaces it.
-    fn swap<const MIN: usize>(&mut self, word: u64, p: usize) -> usize;
-}
-
-/// For streams up to 64 KiB.
-impl Positions for Table<'_, BITS> {
-    fn clear(&mut self) {
-        Table::clear(self);
-    }
-
-    #[inline(always)]
-    fn swap<const MIN: usize>(&mut self, word: u64, p: usize) -> usize {
-        usize::from(Table::swap(self, hash_low(word, MIN, BITS), p))
-    }
-}
-
-/// For longer ones.
-impl Positions for WideTable<'_, WIDE_BITS> {
-    fn clear(&mut self) {
-        WideTable::clear(self);
-    }
-
-    #[inline(always)]
-    fn swap<const MIN: usize>(&mut self, word: u64, p: usize) -> usize {
-        WideTable::swap(self, hash_low(word, MIN, WIDE_BITS), p)
-    }
-}
-
-/// Where an encoder is in its input.
-struct Cursor {
-    /// The position to look at next.
-    p: usize,
-    /// Where the last match ended.
-    anchor: usize,
-}
-
-impl Cursor {
-    const START: Cursor = Cursor { p: 1, anchor: 0 };
-
-    /// Whether what is encoded since `start`, with its pending literals, is at most `percent` hundredths of it.
-    fn at_most(&self, percent: usize, start: usize, out: &Window<'_>) -> bool {
-        let pending = self.p.saturating_sub(self.anchor);
-        (out.position() + pending + pending / 32) * 100 <= (self.p - start) * percent
-    }
-}
-
-/// One stream, with an empty table; `None` where it is given up or does not fit.
+/// One stream, with an empty table; `None` where it does not fit.
 fn stream<T: Positions, const MIN: usize>(
     src: &[u8],
     dst: &mut [u8],
-    effort: Effort,
+    patience: u32,
     mut table: T,
-    room: &mut [u8],
 ) -> Option<usize> {
     let words = Words::new(src)?;
     let mut out = Window::new(Out::from(&mut *dst), &[]);
-    let mut cursor = Cursor::START;
-    let last_start = src.len() - LAST_MATCH;
-    if src.len() >= LEAST_TRIED && effort.most_percent < 100 {
-        matches::<T, MIN>(&words, src, &mut out, &mut table, &mut cursor, effort.patience, PIECE)?;
-        if !cursor.at_most(effort.most_percent, 0, &out) {
-            if !worthwhile::<T, MIN>(&words, src, effort, &mut table, room) {
-                return None;
-            }
-            table.clear();
-            (out, cursor) = (Window::new(Out::from(&mut *dst), &[]), Cursor::START);
-        }
-    }
-    matches::<T, MIN>(&words, src, &mut out, &mut table, &mut cursor, effort.patience, last_start)?;
-    literals(&mut out, src, cursor.anchor, src.len()).ok()?;
+    let anchor = matches::<T, MIN>(&words, src, &mut out, &mut table, patience)?;
+    literals(&mut out, src, anchor, src.len()).ok()?;
     let len = out.position();
     *dst.first_mut()? |= 0x20;
     Some(len)
 }
 
-/// Whether any of several pieces of `src` shrinks enough; the first one, at its start, is in the table.
-fn worthwhile<T: Positions, const MIN: usize>(
-    words: &Words<'_>,
-    src: &[u8],
-    effort: Effort,
-    table: &mut T,
-    room: &mut [u8],
-) -> bool {
-    let spacing = (src.len() / MOST_PIECES).max(SPACING);
-    let mut start = spacing;
-    while start + PIECE < src.len() {
-        let mut out = Window::new(Out::from(&mut *room), &[]);
-        let mut cursor = Cursor { p: start, anchor: start };
-        let end = start + PIECE;
-        if matches::<T, MIN>(words, src, &mut out, table, &mut cursor, effort.patience, end).is_some()
-            && cursor.at_most(effort.most_percent, start, &out)
-        {
-            return true;
-        }
-        start += spacing;
-    }
-    false
-}
-
-/// Writes everything up to the end of the last match that starts at or before `until`.
+/// Writes everything up to the end of the last match; returns where that is.
 #[inline(always)]
 fn matches<T: Positions, const MIN: usize>(
     words: &Words<'_>,
     src: &[u8],
     out: &mut Window<'_>,
     table: &mut T,
-    cursor: &mut Cursor,
     patience: u32,
-    until: usize,
-) -> Option<()> {
+) -> Option<usize> {
+    let until = src.len() - LAST_MATCH;
     let match_end = src.len() - 1;
-    let (mut p, mut anchor) = (cursor.p, cursor.anchor);
+    let (mut p, mut anchor) = (1, 0);
     let differ = |diff: u64| diff << (64 - 8 * MIN) != 0;
     // Only streams longer than the format reaches can have such a candidate.
     let too_far = |distance: usize| src.len() > REACH && distance > REACH;
     let mut tries = 1usize << patience;
     while p <= until {
         let word = words.load64(p);
-        let q = table.swap::<MIN>(word, p);
+        let q = table.swap(hash_low(word, MIN, T::BITS), p);
         let diff = words.load64(q) ^ word;
         if differ(diff) || too_far(p - q) {
             p += tries >> patience;
@@ -254,7 +133,7 @@ fn matches<T: Positions, const MIN: usize>(
                 break;
             }
             let word = words.load64(p - 1);
-            let q = table.swap::<MIN>(word, p - 1);
+            let q = table.swap(hash_low(word, MIN, T::BITS), p - 1);
             let diff = words.load64(q) ^ word;
             let found = !differ(diff) && !too_far(p - 1 - q);
             if found {
@@ -271,6 +150,5 @@ fn matches<T: Positions, const MIN: usize>(
             }
         }
     }
-    *cursor = Cursor { p, anchor };
-    Some(())
+    Some(anchor)
 }

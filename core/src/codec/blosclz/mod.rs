@@ -11,6 +11,7 @@
 mod decode;
 mod emit;
 mod encode;
+mod probe;
 
 pub use decode::decode;
 pub(crate) use decode::expand;

@@ -3,7 +3,7 @@
 use crate::arch::copy::Window;
 use crate::arch::lz;
 use crate::arch::out::Out;
-use crate::codec::room::Room;
+use crate::codec::room::{Input, Room};
 use crate::codec::{CodecError, CodecErrorKind};
 
 /// Expands one LZ4 block, which must fill `out` exactly; distances may reach back into `dict`.
@@ -12,16 +12,20 @@ use crate::codec::{CodecError, CodecErrorKind};
 /// The kind of damage and the offset in `src` of the sequence that shows it. What `out` then holds
 /// comes from `src`, `dict` or `out` itself.
 pub fn decode(src: &[u8], out: Out<'_>, dict: &[u8]) -> Result<(), CodecError> {
-    expand(src, out.into(), dict)
+    expand(src.into(), out.into(), dict)
 }
 
 /// [`decode`], as far as is wanted.
-pub(crate) fn expand(src: &[u8], room: Room<'_>, dict: &[u8]) -> Result<(), CodecError> {
+pub(crate) fn expand(input: Input<'_>, room: Room<'_>, dict: &[u8]) -> Result<(), CodecError> {
+    let src = input.exact();
     let Room { out, len, wanted } = room;
     let mut window = Window::wanting(out, dict, wanted);
     let mut at = 0;
     loop {
-        at = lz::lz4(&mut window, src, at);
+        at = lz::lz4(&mut window, &input, at);
+        if at > src.len() {
+            return Err(CodecErrorKind::Truncated.at(src.len()));
+        }
         if wanted < len && window.satisfied() {
             return Ok(());
         }
@@ -32,7 +36,10 @@ pub(crate) fn expand(src: &[u8], room: Room<'_>, dict: &[u8]) -> Result<(), Code
         if count == 15 {
             count = extended(src, &mut at, count)?;
         }
-        window.literals(src, at, count).map_err(fail)?;
+        if count > src.len().saturating_sub(at) {
+            return Err(fail(CodecErrorKind::Truncated));
+        }
+        window.literals(input.with_slack(), at, count).map_err(fail)?;
         at += count;
         if at >= src.len() {
             break;

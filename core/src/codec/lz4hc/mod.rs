@@ -1,14 +1,14 @@
 //! LZ4HC: the LZ4 bitstream from an encoder that searches longer.
 //!
 //! ```text
-//! head[hash of four bytes]  the latest position with this hash, modulo 65536
-//! prev[p mod 65536]         the position before p with the same hash, modulo 65536
+//! levels 1 and 2   the first match, out of two tables of last positions              `greedy`
+//! levels 3 to 9    the longest match of a chain of positions with the same hash,     `chains`
+//!                  unless one that begins later is longer                            `parse`
 //! ```
-//! Every position is entered, but for the middle of long repetitions; the chain from a position is followed for
-//! a number of steps that grows with the level (`chains`). Which of the matches found are written is a search
-//! for the cheapest way through a stretch of input, at every level (`parse`).
+//! The level says how far chains are followed.
 
 mod chains;
+mod greedy;
 mod parse;
 
 use crate::arch::copy::Window;
@@ -19,8 +19,8 @@ use crate::codec::lz4::emit::last_literals;
 use chains::Chains;
 
 /// Bytes of scratch that [`encode`] needs.
-pub const fn work_len(_level: u8, src_len: usize) -> usize {
-    Chains::<false, false>::work_len(src_len) + parse::WORK_LEN
+pub const fn work_len(level: u8, src_len: usize) -> usize {
+    if level < 3 { greedy::WORK_LEN } else { Chains::<false, false>::work_len(src_len) }
 }
 
 /// Compresses `src` into one LZ4 block at the start of `dst` and returns its length; `level` is 1 to 9.
@@ -32,33 +32,33 @@ pub fn encode(src: &[u8], dst: &mut [u8], level: u8, dict: &[u8], work: &mut [u8
         return None;
     }
     let dict = dict.get(dict.len().saturating_sub(chains::DICTIONARY)..)?;
-    let (nodes, work) = work.split_at_mut_checked(parse::WORK_LEN)?;
-    let work = work.get_mut(..Chains::<false, false>::work_len(src.len()))?;
+    let work = work.get_mut(..work_len(level, src.len()))?;
     let mut out = Window::new(Out::from(dst), &[]);
     let anchor = if src.len() <= LAST_MATCH {
         0
     } else if !dict.is_empty() {
-        parse::sequences(
-            src,
-            &mut out,
-            Chains::<true, true>::new(History::new(src, dict)?, level, work)?,
-            nodes,
-        )?
+        sequences::<true, true>(src, &mut out, level, dict, work)?
     } else if src.len() < 1 << 16 {
-        parse::sequences(
-            src,
-            &mut out,
-            Chains::<false, false>::new(History::new(src, dict)?, level, work)?,
-            nodes,
-        )?
+        sequences::<false, false>(src, &mut out, level, dict, work)?
     } else {
-        parse::sequences(
-            src,
-            &mut out,
-            Chains::<true, false>::new(History::new(src, dict)?, level, work)?,
-            nodes,
-        )?
+        sequences::<true, false>(src, &mut out, level, dict, work)?
     };
     last_literals(&mut out, src, anchor).ok()?;
     Some(out.position())
+}
+
+/// Writes every sequence that has a match; returns where the last literals begin.
+fn sequences<const WRAP: bool, const DICT: bool>(
+    src: &[u8],
+    out: &mut Window<'_>,
+    level: u8,
+    dict: &[u8],
+    work: &mut [u8],
+) -> Option<usize> {
+    let history = History::<DICT>::new(src, dict)?;
+    if level < 3 {
+        return greedy::sequences::<WRAP, DICT>(src, out, &history, work);
+    }
+    let effort = parse::Effort::of(level);
+    parse::sequences(src, out, Chains::<WRAP, DICT>::new(history, effort.thorough, work)?, &effort)
 }

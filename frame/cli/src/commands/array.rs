@@ -4,12 +4,12 @@
 use crate::access::Access;
 use crate::args::{Append, Convert, Delete, Insert, Kind, Resize, Set, slots};
 use crate::failure::{Failure, Result};
-use crate::source::array::takes;
+use crate::source::array::{one_per_dimension, takes};
 use crate::source::plain::{failure, limits};
 use crate::{source, target};
-use blosc_frame::SuperChunk;
-use blosc_frame::b2nd::{NdArray, Selection};
+use blosc_frame::b2nd::{Dims, NdArray, Selection};
 use blosc_frame::io::{FsDir, Offset};
+use blosc_frame::{Error, SuperChunk};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -25,9 +25,9 @@ pub fn is_array(path: &Path, access: &Access) -> Result<bool> {
     Ok(access.open(path)?.metalayer("b2nd").is_some())
 }
 
-/// The items of `input` in C order: a `.npy` file, which must be of the array's type, or raw bytes. The
-/// shape may differ where it means the same items.
-fn items(nd: &NdArray<'_>, input: &Path) -> Result<Vec<u8>> {
+/// The items of `input` in C order, and their shape: a `.npy` file, which must be of the array's type, or raw
+/// bytes, whose shape nobody knows.
+fn items(nd: &NdArray<'_>, input: &Path) -> Result<(Vec<u8>, Option<Dims<u64>>)> {
     let (mut data, _) = target::open_plain(input)?;
     if input.extension().is_some_and(|e| e == "npy") {
         let items = target::array::items(input, data, None, None)?;
@@ -35,11 +35,55 @@ fn items(nd: &NdArray<'_>, input: &Path) -> Result<Vec<u8>> {
             let text = format!("items of {}, but the array has {}", items.header.dtype, nd.dtype());
             return Err(Failure::at(input, text));
         }
-        return items.read(input);
+        let shape = items.header.shape;
+        return Ok((items.read(input)?, Some(shape)));
     }
     let mut bytes = Vec::new();
     data.read_to_end(&mut bytes).map_err(|e| Failure::at(input, e))?;
-    Ok(bytes)
+    Ok((bytes, None))
+}
+
+/// The items of `input`, which must be of the shape `wanted` but for axes of one item.
+fn part(nd: &NdArray<'_>, input: &Path, wanted: &Dims<u64>) -> Result<Vec<u8>> {
+    let (data, shape) = items(nd, input)?;
+    let sides = |shape: &Dims<u64>| shape.iter().copied().filter(|n| *n != 1).collect::<Vec<_>>();
+    if let Some(shape) = shape.filter(|shape| sides(shape) != sides(wanted)) {
+        let text = format!("items of shape {shape}, but the part to be set has {wanted}");
+        return Err(Failure::at(input, text));
+    }
+    let size = wanted.iter().fold(u64::from(nd.geometry().typesize()), |n, s| n.saturating_mul(*s));
+    if data.len() as u64 != size {
+        let text = format!("{} bytes, but the part to be set, of shape {wanted}, takes {size}", data.len());
+        return Err(Failure::at(input, text));
+    }
+    Ok(data)
+}
+
+/// The items of `input`, which must be rows along `axis`, or one row without that axis.
+fn rows(nd: &NdArray<'_>, input: &Path, axis: usize) -> Result<Vec<u8>> {
+    let len = nd.shape().len() as u64;
+    if axis as u64 >= len {
+        return Err(Error::OutOfRange { what: "axis", index: axis as u64, len }.into());
+    }
+    let (data, shape) = items(nd, input)?;
+    let mut row = nd.shape().to_vec();
+    row.remove(axis);
+    let row = Dims::new(&row).unwrap_or_else(Dims::empty);
+    let fits = |shape: &Dims<u64>| {
+        let others = shape.iter().enumerate().filter(|(d, _)| *d != axis).map(|(_, n)| *n);
+        *shape == row || (shape.len() == nd.shape().len() && others.eq(row.iter().copied()))
+    };
+    if let Some(shape) = shape.filter(|shape| !fits(shape)) {
+        let text = format!("items of shape {shape}, but rows of dimension {axis} of the array have {row}");
+        return Err(Failure::at(input, text));
+    }
+    let size = row.iter().fold(u64::from(nd.geometry().typesize()), |n, s| n.saturating_mul(*s));
+    if size > 0 && !(data.len() as u64).is_multiple_of(size) {
+        let text =
+            format!("{} bytes are no whole number of rows of shape {row}, {size} bytes each", data.len());
+        return Err(Failure::at(input, text));
+    }
+    Ok(data)
 }
 
 /// `blosc set`.
@@ -47,8 +91,10 @@ pub fn set(args: &Set) -> Result<()> {
     let mut lock = args.access.lock(&args.array)?;
     let _held = lock.hold()?;
     let mut nd = open(&args.array, &args.access, args.run.threads)?;
-    let data = items(&nd, &args.input)?;
-    let selection = Selection::new(nd.shape(), &takes(nd.shape(), &args.start, &args.stop, &args.step)?)?;
+    let start = source::from_end("start", &args.start, Some(nd.shape()))?;
+    let stop = source::from_end("stop", &args.stop, Some(nd.shape()))?;
+    let selection = Selection::new(nd.shape(), &takes(nd.shape(), &start, &stop, &args.step)?)?;
+    let data = part(&nd, &args.input, selection.shape())?;
     nd.set(&selection, &data).and_then(|()| nd.commit()).map_err(failure(&args.array))
 }
 
@@ -57,6 +103,7 @@ pub fn resize(args: &Resize) -> Result<()> {
     let mut lock = args.access.lock(&args.array)?;
     let _held = lock.hold()?;
     let mut nd = open(&args.array, &args.access, 1)?;
+    one_per_dimension("shape", args.shape.len(), nd.shape())?;
     nd.resize(&args.shape).and_then(|()| nd.commit()).map_err(failure(&args.array))
 }
 
@@ -65,8 +112,8 @@ pub fn append(args: &Append) -> Result<()> {
     let mut lock = args.access.lock(&args.frame)?;
     let _held = lock.hold()?;
     let mut nd = open(&args.frame, &args.access, args.threads)?;
-    let data = items(&nd, &args.input)?;
     let axis = args.axis.unwrap_or(0);
+    let data = rows(&nd, &args.input, axis)?;
     nd.append(axis, &data).and_then(|()| nd.commit()).map_err(failure(&args.frame))
 }
 
@@ -75,7 +122,7 @@ pub fn insert(args: &Insert) -> Result<()> {
     let mut lock = args.access.lock(&args.array)?;
     let _held = lock.hold()?;
     let mut nd = open(&args.array, &args.access, args.run.threads)?;
-    let data = items(&nd, &args.input)?;
+    let data = rows(&nd, &args.input, args.axis)?;
     nd.insert(args.axis, args.at, &data).and_then(|()| nd.commit()).map_err(failure(&args.array))
 }
 

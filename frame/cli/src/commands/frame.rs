@@ -35,7 +35,8 @@ pub fn append(args: &Append) -> Result<()> {
             Err(e) => return Err(Failure::at(&args.input, e)),
         }
     }
-    writer.finish().and_then(|()| frame.commit()).map_err(failure(&args.frame))
+    writer.finish().map_err(failure(&args.frame))?;
+    args.access.commit(&mut frame, &args.frame)
 }
 
 /// `blosc edit`.
@@ -49,7 +50,7 @@ pub fn edit(args: &Edit) -> Result<()> {
         }
         None => {
             let words: Vec<&str> = args.edit.iter().map(String::as_str).collect();
-            apply(&mut frame, &words)?;
+            apply(&mut frame, &words).map_err(|e| e.about(args.frame.display()))?;
         }
         Some(script) => {
             let mut text = String::new();
@@ -59,15 +60,12 @@ pub fn edit(args: &Edit) -> Result<()> {
                 if words.is_empty() || line.starts_with('#') {
                     continue;
                 }
-                apply(&mut frame, &words).map_err(|e| match e {
-                    Failure::Data(text) => Failure::Data(format!("line {}: {text}", number + 1)),
-                    Failure::Usage(text) => Failure::Usage(format!("line {}: {text}", number + 1)),
-                    Failure::Closed => Failure::Closed,
-                })?;
+                let line = format_args!("{}: line {}", args.frame.display(), number + 1);
+                apply(&mut frame, &words).map_err(|e| e.about(line))?;
             }
         }
     }
-    frame.commit().map_err(failure(&args.frame))
+    args.access.commit(&mut frame, &args.frame)
 }
 
 fn apply(frame: &mut SuperChunk<'_>, words: &[&str]) -> Result<()> {

@@ -23,6 +23,13 @@ fn fields(value: &Value, indent: usize, out: &mut impl Write) -> io::Result<()> 
                     writeln!(out, "{:indent$}  {}", "", line(item))?;
                 }
             }
+            // Rows below each other.
+            Value::Array(items) if name == "preview" => {
+                for (n, item) in items.iter().enumerate() {
+                    let name = if n == 0 { name } else { "" };
+                    writeln!(out, "{:indent$}{name:width$}  {}", "", line(item))?;
+                }
+            }
             _ => writeln!(out, "{:indent$}{name:width$}  {}", "", line(value))?,
         }
     }

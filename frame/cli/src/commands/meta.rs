@@ -18,6 +18,8 @@ pub fn run(action: &MetaAction) -> Result<()> {
         MetaAction::Set(set) => put(set),
         MetaAction::Rm(which) => remove(which),
         MetaAction::List { frame, vl, json, access } => {
+            let mut lock = access.lock(frame)?;
+            let _held = lock.hold_shared()?;
             list(&mut access.open_read(frame)?, frame, *vl, *json)
         }
     }
@@ -29,6 +31,8 @@ fn missing(which: &MetaName) -> Failure {
 }
 
 fn get(which: &MetaName) -> Result<()> {
+    let mut lock = which.access.lock(&which.frame)?;
+    let _held = lock.hold_shared()?;
     let mut frame = which.access.open_read(&which.frame)?;
     let content = match which.vl {
         true => frame.vlmetalayer(&which.name).map_err(failure(&which.frame))?,
@@ -39,9 +43,8 @@ fn get(which: &MetaName) -> Result<()> {
 
 fn put(set: &MetaSet) -> Result<()> {
     let content = match (&set.value.hex, &set.value.json, &set.value.file) {
-        (Some(hex), ..) => {
-            from_hex(hex).ok_or_else(|| Failure::Usage(format!("{hex:?} is not hexadecimal")))?
-        }
+        (Some(hex), ..) => from_hex(hex)
+            .ok_or_else(|| Failure::Usage(format!("--hex: {hex:?}: two hexadecimal digits per byte")))?,
         (_, Some(text), _) => {
             let value = Value::parse_json(text.as_bytes(), &TextLimits::JSON);
             msgpack::from_value(&value.map_err(|e| Failure::Usage(format!("--json: {e}")))?)
@@ -60,7 +63,7 @@ fn put(set: &MetaSet) -> Result<()> {
         true => frame.set_vlmetalayer(&set.which.name, &content)?,
         false => frame.set_metalayer(&set.which.name, &content)?,
     }
-    frame.commit().map_err(failure(&set.which.frame))
+    set.which.access.commit(&mut frame, &set.which.frame)
 }
 
 fn remove(which: &MetaName) -> Result<()> {
@@ -74,7 +77,7 @@ fn remove(which: &MetaName) -> Result<()> {
     if !there {
         return Err(missing(which));
     }
-    frame.commit().map_err(failure(&which.frame))
+    which.access.commit(&mut frame, &which.frame)
 }
 
 fn list(frame: &mut SuperChunk<'_>, path: &Path, vl: bool, json: bool) -> Result<()> {

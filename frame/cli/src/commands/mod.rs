@@ -16,12 +16,16 @@ use std::io::{IsTerminal, Write};
 /// Runs the command that was asked for.
 pub fn run(args: Args) -> Result<()> {
     match args.command {
-        Command::Compress(args) => target::write(&args),
+        Command::Compress(args) => target::write(args),
         Command::Decompress(args) => {
+            let mut lock = args.input.lock()?;
+            let _held = lock.hold_shared()?;
             let mut source = source::open(&args.input)?;
             let mut sink = Sink::create(&args.output)?;
             let bar = progress::bar("decompressing", source.nbytes());
-            if is_npy(&args.output) {
+            if args.output.output.extension().is_some_and(|e| e == "npz") {
+                target::npz::write(&mut *source, &mut sink, &|n| bar.inc(n))?;
+            } else if is_npy(&args.output) {
                 source.npy_header(&[], &[], &[])?.iter().try_for_each(|header| sink.write_all(header))?;
                 source.decompress_npy(&mut sink, &|n| bar.inc(n))?;
             } else {
@@ -30,20 +34,27 @@ pub fn run(args: Args) -> Result<()> {
             sink.finish()
         }
         Command::Slice(args) => {
+            let mut lock = args.input.lock()?;
+            let _held = lock.hold_shared()?;
             let mut source = source::open(&args.input)?;
+            let sides = source.sides();
+            let start = source::from_end("start", &args.start, sides.as_deref())?;
+            let stop = source::from_end("stop", &args.stop, sides.as_deref())?;
             let mut sink = Sink::create(&args.output)?;
             if is_npy(&args.output) {
-                let header = source.npy_header(&args.start, &args.stop, &args.step)?;
+                let header = source.npy_header(&start, &stop, &args.step)?;
                 header.iter().try_for_each(|header| sink.write_all(header))?;
             }
             match (args.superchunks, args.step.is_empty()) {
                 (Some((first, last)), _) => source.slice_superchunks(first..=last, &mut sink)?,
-                (None, true) => source.slice(&args.start, &args.stop, &mut sink)?,
-                (None, false) => source.slice_steps(&args.start, &args.stop, &args.step, &mut sink)?,
+                (None, true) => source.slice(&start, &stop, &mut sink)?,
+                (None, false) => source.slice_steps(&start, &stop, &args.step, &mut sink)?,
             }
             sink.finish()
         }
         Command::Info(args) => {
+            let mut lock = args.input.lock()?;
+            let _held = lock.hold_shared()?;
             let info = source::open(&args.input)?.info()?;
             print(&info, args.json)
         }
@@ -76,13 +87,17 @@ pub fn run(args: Args) -> Result<()> {
             Some(rows) => rows::delete(rows, &args),
             None => array::delete(&args),
         },
-        Command::Convert(args) => match target::convert_format(&args) {
-            Some(format) => target::containers::run_convert(&args, format),
-            None if rows::is(&args.input.input)? => Err(Failure::Usage(
-                "--format: say what to convert this to; the output's name does not".into(),
-            )),
-            None => array::convert(&args),
-        },
+        Command::Convert(args) => {
+            let mut lock = args.input.lock()?;
+            let _held = lock.hold_shared()?;
+            match target::convert_format(&args) {
+                Some(format) => target::containers::run_convert(&args, format),
+                None if rows::is(&args.input.input)? => Err(Failure::Usage(
+                    "--format: say what to convert this to; the output's name does not".into(),
+                )),
+                None => array::convert(&args),
+            }
+        }
         Command::Edit(args) => frame::edit(&args),
         Command::Meta(args) => meta::run(&args.action),
     }
@@ -94,6 +109,8 @@ fn is_npy(output: &Output) -> bool {
 }
 
 fn verify(args: &Verify) -> Result<Value> {
+    let mut lock = args.input.lock()?;
+    let _held = lock.hold_shared()?;
     let mut source = source::open(&args.input)?;
     let bar = progress::bar("verifying", source.nbytes());
     let report = match args.quick {

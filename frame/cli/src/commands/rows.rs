@@ -92,7 +92,9 @@ pub fn set(mut opened: Opened, args: &Set) -> Result<()> {
         return Err(Failure::Usage("--step: only arrays are set with steps".into()));
     }
     let rows = opened.data.rows();
-    let (start, stop) = source::one_dimension(&args.start, &args.stop, rows)?;
+    let start = source::from_end("start", &args.start, Some(&[rows]))?;
+    let stop = source::from_end("stop", &args.stop, Some(&[rows]))?;
+    let (start, stop) = source::one_dimension(&start, &stop, rows)?;
     let size = data.size()?;
     let asked = stop.saturating_sub(start).saturating_mul(opened.data.row_nbytes());
     if !args.stop.is_empty() && size != asked {

@@ -38,19 +38,23 @@ pub fn or_frame(source: FrameSource, input: &Input) -> Result<Box<dyn Source>> {
     Ok(Box::new(ArraySource { path: source.path, nd, max_output: source.max_output }))
 }
 
+/// Refuses lists that are not as long as the array's shape.
+pub fn one_per_dimension(name: &str, n: usize, shape: &[u64]) -> Result<()> {
+    if n == shape.len() {
+        return Ok(());
+    }
+    let many = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let (given, ndim) = (many(n, "number"), many(shape.len(), "dimension"));
+    Err(Failure::Usage(format!("--{name} has {given}, but the array has {ndim}")))
+}
+
 /// What `--start`, `--stop` and `--step` select; what is left out is everything.
 pub fn takes(shape: &[u64], start: &[u64], stop: &[u64], step: &[i64]) -> Result<Vec<Take>> {
-    let fits = |name: &str, n: usize| match n {
-        0 => Ok(()),
-        n if n == shape.len() => Ok(()),
-        n => {
-            let text = format!("--{name} has {n} numbers, but the array has {} dimensions", shape.len());
-            Err(Failure::Usage(text))
+    for (name, n) in [("start", start.len()), ("stop", stop.len()), ("step", step.len())] {
+        if n > 0 {
+            one_per_dimension(name, n, shape)?;
         }
-    };
-    fits("start", start.len())?;
-    fits("stop", stop.len())?;
-    fits("step", step.len())?;
+    }
     let mut takes = Vec::new();
     for (axis, len) in shape.iter().enumerate() {
         let step = step.get(axis).copied().unwrap_or(1);
@@ -115,8 +119,10 @@ impl Source for ArraySource {
         if let Some(found) = found {
             map.insert("carries".into(), found.to_string().into());
         }
-        // A damaged chunk is for `verify` to report.
-        if let Ok(preview) = preview(nd) {
+        // A damaged chunk is for `verify` to report, and placeholders say nothing.
+        if !found.is_some_and(|found| found.is_placeholder())
+            && let Ok(preview) = preview(nd)
+        {
             map.insert("preview".into(), preview.into());
         }
         if let Value::Object(frame) = frame_info(nd.frame_mut()).map_err(failure(&self.path))? {
@@ -126,6 +132,15 @@ impl Source for ArraySource {
             }
         }
         Ok(value)
+    }
+
+    fn sides(&self) -> Option<Vec<u64>> {
+        Some(self.nd.shape().to_vec())
+    }
+
+    fn each_array(&mut self, f: &mut dyn FnMut(&str, &mut dyn Source) -> Result<()>) -> Result<()> {
+        // What NumPy calls the first array without a name.
+        f("arr_0", self)
     }
 
     fn nbytes(&self) -> Option<u64> {
@@ -146,6 +161,7 @@ impl Source for ArraySource {
         if !self.kept_header().is_some_and(|(_, header)| header.fortran) {
             return self.decompress(out, progress);
         }
+        self.check_data()?;
         check_output(&self.path, self.nd.geometry().nbytes(), self.max_output)?;
         let data = self.nd.get_all().map_err(failure(&self.path))?;
         let shape = *self.nd.shape();

@@ -5,6 +5,7 @@ use super::{Source, max_output, one_dimension};
 use crate::args::Input;
 use crate::failure::{Failure, Result};
 use blosc_core::Special;
+use blosc_frame::b2nd::carrier;
 use blosc_frame::cframe::header::ChunkSize;
 use blosc_frame::io::{FsDir, Offset, ReadAt};
 use blosc_frame::schunk::ChecksumState;
@@ -23,7 +24,11 @@ pub struct FrameSource {
 
 impl FrameSource {
     /// Opens the frame at `input.offset` of `source`.
-    pub fn open(path: &Path, source: impl ReadAt + Send + 'static, input: &Input) -> Result<FrameSource> {
+    pub fn open(
+        path: &Path,
+        source: impl ReadAt + Send + Sync + 'static,
+        input: &Input,
+    ) -> Result<FrameSource> {
         let open = || {
             let size = source.size()?;
             let max = max_output(input, size);
@@ -46,11 +51,27 @@ impl FrameSource {
         frame.set_threads(input.run.threads);
         Ok(FrameSource { path: path.to_path_buf(), frame, max_output })
     }
+
+    /// Why reading failed; a writer may have been at work meanwhile.
+    fn failure(&mut self, error: blosc_frame::Error) -> Failure {
+        let failure = failure(&self.path)(error);
+        match (self.frame.refresh(), failure) {
+            (Ok(true) | Err(_), Failure::Data(text)) => Failure::Data(format!(
+                "{text}; the frame has been changed meanwhile: try again, or lock it with --lock"
+            )),
+            (_, failure) => failure,
+        }
+    }
 }
 
 impl Source for FrameSource {
     fn info(&mut self) -> Result<Value> {
-        frame_info(&mut self.frame).map_err(failure(&self.path))
+        let mut value = frame_info(&mut self.frame).map_err(failure(&self.path))?;
+        let found = carrier::of(&mut self.frame).map_err(failure(&self.path))?;
+        if let (Some(found), Value::Object(map)) = (found, &mut value) {
+            map.shift_insert(1, "carries".into(), found.to_string().into());
+        }
+        Ok(value)
     }
 
     fn nbytes(&self) -> Option<u64> {
@@ -63,7 +84,7 @@ impl Source for FrameSource {
             progress(chunk.len() as u64);
             Ok(out.write_all(chunk)?)
         });
-        done.map_err(failure(&self.path))
+        done.map_err(|error| self.failure(error))
     }
 
     fn slice(&mut self, start: &[u64], stop: &[u64], out: &mut dyn Write) -> Result<()> {
@@ -75,7 +96,7 @@ impl Source for FrameSource {
         while at < end {
             let n = (end - at).min(16 << 20);
             part.resize(usize::try_from(n).unwrap_or(usize::MAX), 0);
-            self.frame.read_bytes(at..at + n, &mut part).map_err(failure(&self.path))?;
+            self.frame.read_bytes(at..at + n, &mut part).map_err(|error| self.failure(error))?;
             out.write_all(&part)?;
             at += n;
         }
@@ -208,4 +229,36 @@ pub fn frame_info(frame: &mut SuperChunk<'_>) -> std::result::Result<Value, blos
         "metalayers": metalayers,
         "vlmetalayers": vlmetalayers,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Args, Command};
+    use clap::Parser;
+
+    #[test]
+    fn a_frame_changed_while_it_is_read_is_told_from_a_damaged_one() {
+        let data: Vec<u8> = (0..3000u32).map(|i| ((i * i) >> 3) as u8).collect();
+        let mut frame = SuperChunk::memory(&blosc_core::Params::new(1));
+        frame.append(&data).unwrap();
+        let bytes = frame.to_bytes().unwrap();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let args = Args::parse_from(["blosc".as_ref(), "info".as_ref(), file.path().as_os_str()]);
+        let Command::Info(info) = args.command else { panic!("another command") };
+        let header = usize::try_from(frame.header().header_len).unwrap();
+        let read = |also: usize| {
+            std::fs::write(file.path(), &bytes).unwrap();
+            let opened = std::fs::File::open(file.path()).unwrap();
+            let mut source = FrameSource::open(file.path(), opened, &info.input).unwrap();
+            // The chunk's header is gone, as after an update in place; the frame's may tell of it.
+            let mut other = bytes.clone();
+            other[header..header + 16].fill(0xee);
+            other[also] ^= 1;
+            std::fs::write(file.path(), &other).unwrap();
+            source.decompress(&mut Vec::new(), &|_| {}).unwrap_err().to_string()
+        };
+        assert!(read(0x16).contains("changed meanwhile"), "{}", read(0x16));
+        assert!(!read(header + 20).contains("changed meanwhile"), "{}", read(header + 20));
+    }
 }

@@ -40,6 +40,14 @@ pub trait Source {
     fn decompress_npy(&mut self, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
         self.decompress(out, progress)
     }
+    /// Items per dimension, of arrays.
+    fn sides(&self) -> Option<Vec<u64>> {
+        None
+    }
+    /// Hands every array there is to `f`, with its name as the member of a `.npz` file.
+    fn each_array(&mut self, _: &mut dyn FnMut(&str, &mut dyn Source) -> Result<()>) -> Result<()> {
+        Err(Failure::Usage("-o: a .npz file holds arrays, and the input is none".into()))
+    }
     /// Decodes everything, checks every checksum, and says what was checked as a JSON object.
     fn verify(&mut self, progress: &dyn Fn(u64)) -> Result<Value>;
     /// Checks the checksums of what is stored and decodes nothing.
@@ -59,14 +67,20 @@ pub fn open(input: &Input) -> Result<Box<dyn Source>> {
     let path = input.input.as_path();
     if path.is_dir() {
         if input.kind.is_none() && store::is_directory(path) {
-            return Ok(Box::new(store::StoreSource::directory(path)?));
+            return Ok(Box::new(store::StoreSource::directory("b2d store", input)?));
         }
         let kind = match input.kind {
             Some(kind) => Some(kind),
             None => detect::directory(path)?,
         };
+        if kind.is_none() && store::has_arrays(path) {
+            return Ok(Box::new(store::StoreSource::directory("directory of arrays", input)?));
+        }
         let kind = kind.ok_or_else(|| {
-            Failure::at(path, "a directory, but neither a sparse frame nor a bcolz or Blaze root")
+            Failure::at(
+                path,
+                "a directory, but neither a sparse frame nor a bcolz or Blaze root, nor are arrays in it",
+            )
         })?;
         return match kind {
             Kind::Bcolz => {
@@ -98,7 +112,7 @@ pub fn open(input: &Input) -> Result<Box<dyn Source>> {
     file.seek(SeekFrom::Start(input.offset)).map_err(|e| Failure::at(path, e))?;
     (&mut file).take(64).read_to_end(&mut head).map_err(|e| Failure::at(path, e))?;
     if input.kind.is_none() && input.offset == 0 && store::is_zip(&head) {
-        return Ok(Box::new(store::StoreSource::zip(path, file)?));
+        return Ok(Box::new(store::StoreSource::zip(input, file)?));
     }
     match input.kind.unwrap_or_else(|| detect::file(&head)) {
         Kind::Chunk => {
@@ -138,7 +152,17 @@ fn open_bytes(path: &Path, mut bytes: Vec<u8>, input: &Input) -> Result<Box<dyn 
     match input.kind.unwrap_or_else(|| detect::file(&bytes)) {
         Kind::Chunk => {
             let max = max_output(input, bytes.len() as u64);
-            Ok(Box::new(chunk::ChunkSource::new(path, bytes, max, &input.run)?))
+            let npy = bytes.starts_with(b"\x93NUMPY");
+            let chunk = chunk::ChunkSource::new(path, bytes, max, &input.run);
+            Ok(Box::new(chunk.map_err(|failure| match (failure, input.kind) {
+                (Failure::Data(_), None) if npy => {
+                    Failure::at(path, "a NumPy file, not compressed; `blosc compress` makes an array of it")
+                }
+                (Failure::Data(text), None) => {
+                    Failure::Data(format!("{text} (read as a bare chunk: it begins like nothing else known)"))
+                }
+                (failure, _) => failure,
+            })?))
         }
         Kind::Bloscpack => {
             let max = max_output(input, bytes.len() as u64);
@@ -164,6 +188,23 @@ pub fn max_output(input: &Input, stored: u64) -> u64 {
 /// A pool for this run.
 pub fn pool(run: &Run) -> blosc_core::Pool {
     blosc_core::Pool::new(run.threads).level(run.level())
+}
+
+/// Numbers of which negative ones count from the end of `sides`, which only arrays have.
+pub fn from_end(name: &str, given: &[i64], sides: Option<&[u64]>) -> Result<Vec<u64>> {
+    let place = |(axis, n): (usize, &i64)| {
+        if let Ok(n) = u64::try_from(*n) {
+            return Ok(n);
+        }
+        let Some(sides) = sides else {
+            return Err(Failure::Usage(format!("--{name} {n}: only arrays are counted from the end")));
+        };
+        // Too many numbers are for the caller to refuse.
+        let len = sides.get(axis).copied().unwrap_or(u64::MAX);
+        let before = || format!("--{name} {n} lies before the first of the {len} items of dimension {axis}");
+        len.checked_sub(n.unsigned_abs()).ok_or_else(|| Failure::Usage(before()))
+    };
+    given.iter().enumerate().map(place).collect()
 }
 
 /// `--start` and `--stop` of data with one dimension of `items` items; left out they mean all of it.

@@ -1,7 +1,9 @@
 //! Tree stores of python-blosc2: `.b2d` directories and `.b2z` zip files. They are listed; each array or
-//! frame in them is read by its own path, or at its own `--offset`. Nothing is unpickled or followed.
+//! frame in them is read by its own path, or at its own `--offset`; all arrays together become a `.npz` file.
+//! So do those of a plain directory of arrays, which `compress X.npz` makes. Nothing is unpickled or followed.
 
-use super::Source;
+use super::{Input, Source};
+use crate::args::Kind;
 use crate::failure::{Failure, Result};
 use serde_json::{Value, json};
 use std::fs::File;
@@ -14,7 +16,7 @@ const DEPTH: usize = 32;
 
 /// A store and what it holds.
 pub struct StoreSource {
-    path: PathBuf,
+    input: Input,
     kind: &'static str,
     entries: Vec<Value>,
 }
@@ -22,6 +24,12 @@ pub struct StoreSource {
 /// Whether the directory is a store.
 pub fn is_directory(path: &Path) -> bool {
     path.join("embed.b2e").is_file()
+}
+
+/// Whether arrays lie in the directory.
+pub fn has_arrays(path: &Path) -> bool {
+    let Ok(entries) = std::fs::read_dir(path) else { return false };
+    entries.flatten().any(|entry| entry.path().extension().is_some_and(|e| e == "b2nd"))
 }
 
 /// Whether a file that starts with `head` is a zip file.
@@ -41,8 +49,9 @@ fn leaf(name: &str) -> Option<&'static str> {
 }
 
 impl StoreSource {
-    /// Lists a `.b2d` directory. Links are not followed.
-    pub fn directory(path: &Path) -> Result<StoreSource> {
+    /// Lists a directory. Links are not followed.
+    pub fn directory(kind: &'static str, input: &Input) -> Result<StoreSource> {
+        let path = input.input.as_path();
         let mut entries = Vec::new();
         let mut folders = vec![(path.to_path_buf(), String::new(), 0)];
         while let Some((folder, key, depth)) = folders.pop() {
@@ -66,11 +75,12 @@ impl StoreSource {
             }
         }
         entries.sort_by_key(|e| e["key"].to_string());
-        Ok(StoreSource { path: path.to_path_buf(), kind: "b2d store", entries })
+        Ok(StoreSource { input: input.clone(), kind, entries })
     }
 
     /// Lists a `.b2z` file.
-    pub fn zip(path: &Path, file: File) -> Result<StoreSource> {
+    pub fn zip(input: &Input, file: File) -> Result<StoreSource> {
+        let path = input.input.as_path();
         let mut archive = zip::ZipArchive::new(file).map_err(|e| Failure::at(path, e))?;
         let mut entries = Vec::new();
         for k in 0..archive.len().min(MOST) {
@@ -85,15 +95,16 @@ impl StoreSource {
             );
         }
         if entries.is_empty() {
-            return Err(Failure::at(path, "a zip file, but no python-blosc2 store: it holds no frames"));
+            let text = "a zip file, but no python-blosc2 store: it holds no frames (compress makes arrays of .npz files)";
+            return Err(Failure::at(path, text));
         }
-        Ok(StoreSource { path: path.to_path_buf(), kind: "b2z store", entries })
+        Ok(StoreSource { input: input.clone(), kind: "b2z store", entries })
     }
 
     fn many(&self) -> Failure {
-        let how =
-            "a store of several arrays: info lists them; name one of them, with --offset in a .b2z file";
-        Failure::at(&self.path, how)
+        let how = "a store of several arrays: info lists them; name one of them, with --offset in a .b2z file, or \
+                   decompress all of them to a .npz file";
+        Failure::at(&self.input.input, how)
     }
 }
 
@@ -104,6 +115,26 @@ impl Source for StoreSource {
 
     fn nbytes(&self) -> Option<u64> {
         None
+    }
+
+    fn each_array(&mut self, f: &mut dyn FnMut(&str, &mut dyn Source) -> Result<()>) -> Result<()> {
+        for entry in self.entries.iter().filter(|entry| entry["kind"] == "array") {
+            let (Some(key), path) = (entry["key"].as_str(), entry["path"].as_str()) else { continue };
+            let mut input = self.input.clone();
+            match (path, entry["offset"].as_u64()) {
+                (Some(path), _) => input.input = PathBuf::from(path),
+                (None, Some(offset)) => (input.offset, input.kind) = (offset, Some(Kind::B2nd)),
+                (None, None) => {
+                    return Err(Failure::at(
+                        &self.input.input,
+                        format!("{key} is deflated; unpack it first"),
+                    ));
+                }
+            }
+            let name = key.trim_start_matches('/');
+            f(name.strip_suffix(".b2nd").unwrap_or(name), &mut *super::open(&input)?)?;
+        }
+        Ok(())
     }
 
     fn decompress(&mut self, _: &mut dyn Write, _: &dyn Fn(u64)) -> Result<()> {

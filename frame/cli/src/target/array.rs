@@ -1,4 +1,4 @@
-//! N-dimensional arrays, from `.npy` and `.npz` files and from raw bytes of a known type and shape.
+//! N-dimensional arrays, from `.npy` files and from raw bytes of a known type and shape.
 
 use crate::args::{Compress, Output, Parts};
 use crate::failure::{Failure, Result};
@@ -12,7 +12,7 @@ use blosc_frame::io::FsDir;
 use blosc_frame::{Error, SuperChunk};
 use std::fs;
 use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What an array is made of: its type and shape, and its items as they come.
 pub struct Items {
@@ -24,47 +24,9 @@ pub struct Items {
 
 /// Compresses the input into an array.
 pub fn write(args: &Compress) -> Result<()> {
-    if args.input.extension().is_some_and(|e| e == "npz") {
-        return write_npz(args);
-    }
     let (data, _) = super::open_plain(&args.input)?;
     let items = items(&args.input, data, args.dtype.as_deref(), args.shape.as_deref())?;
-    write_items(items, &args.output, args)
-}
-
-/// Every member of a `.npz` file becomes an array in the directory `-o`.
-fn write_npz(args: &Compress) -> Result<()> {
-    let folder = &args.output.output;
-    let input = &args.input;
-    let file = fs::File::open(input).map_err(|e| Failure::at(input, e))?;
-    let mut archive = zip::ZipArchive::new(file).map_err(|e| Failure::at(input, e))?;
-    let mut names: Vec<(usize, PathBuf)> = Vec::new();
-    for k in 0..archive.len() {
-        let member = archive.by_index_raw(k).map_err(|e| Failure::at(input, e))?;
-        let name = member.name().map_err(|e| Failure::at(input, e))?;
-        let name = name.strip_suffix(".npy").unwrap_or(&name).to_string();
-        let plain = !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', ':', '\0']);
-        if !plain {
-            return Err(Failure::at(input, format!("the member {name:?} has no plain name")));
-        }
-        names.push((k, folder.join(format!("{name}.b2nd"))));
-    }
-    for (_, path) in &names {
-        check_free(&Output { output: path.clone(), force: args.output.force })?;
-    }
-    if !folder.is_dir() {
-        fs::create_dir(folder).map_err(|e| Failure::at(folder, e))?;
-    }
-    for (k, path) in names {
-        let mut member = archive.by_index(k).map_err(|e| Failure::at(input, e))?;
-        // Members are read through a file: their decoder cannot outlive the archive.
-        let mut spool = tempfile::tempfile()?;
-        io::copy(&mut member, &mut spool)?;
-        io::Seek::rewind(&mut spool)?;
-        let items = items(input, Box::new(spool), None, None)?;
-        write_items(items, &Output { output: path, force: args.output.force }, args)?;
-    }
-    Ok(())
+    write_items(items, &args.input, &args.output, args)
 }
 
 /// The array in `data`: a `.npy` file, or raw bytes if type and shape are given.
@@ -117,7 +79,8 @@ impl Items {
     }
 }
 
-fn write_items(items: Items, output: &Output, args: &Compress) -> Result<()> {
+/// Compresses the items of `input` into an array.
+pub fn write_items(items: Items, input: &Path, output: &Output, args: &Compress) -> Result<()> {
     let spec = spec(&items.header.shape, items.header.dtype.clone(), &args.params(1), &args.parts)?;
     spec.params().check()?;
     create(output, &spec, args.parts.sparse, |mut frame| {
@@ -127,7 +90,7 @@ fn write_items(items: Items, output: &Output, args: &Compress) -> Result<()> {
         let canonical = NpyHeader { fortran: false, ..items.header.clone() }.to_bytes().ok();
         let kept = items.raw_header.clone().filter(|raw| Some(raw) != canonical.as_ref());
         let mut nd = if items.header.fortran {
-            let data = items.read(&args.input)?;
+            let data = items.read(input)?;
             NdArray::from_slice(frame, &spec, &data)?
         } else {
             let mut data = items.data;
@@ -136,9 +99,9 @@ fn write_items(items: Items, output: &Output, args: &Compress) -> Result<()> {
                 bar.inc(buf.len() as u64);
                 Ok(())
             })
-            .map_err(|e| Failure::at(&args.input, e))?;
+            .map_err(|e| Failure::at(input, e))?;
             if data.read(&mut [0])? > 0 {
-                return Err(Failure::at(&args.input, "has more bytes than type and shape tell"));
+                return Err(Failure::at(input, "has more bytes than type and shape tell"));
             }
             nd.set_threads(args.run.threads);
             nd

@@ -55,6 +55,13 @@ impl Folder {
         self.run_with(words, &[])
     }
 
+    /// What a command that succeeds says on standard error.
+    pub fn notice(&self, words: &[&str]) -> String {
+        let output = self.start(words, &[]);
+        assert!(output.status.success(), "blosc {words:?} failed");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    }
+
     /// Exit status and message of a command that must fail.
     pub fn fail(&self, words: &[&str]) -> (i32, String) {
         let output = self.start(words, &[]);

@@ -9,8 +9,7 @@ impl fmt::Display for Dtype {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Dtype::Scalar(s) => s.fmt(f),
-            Dtype::Array { .. } => nested(self, f),
-            Dtype::Struct(s) => structure(s, s.aligned, f),
+            _ => nested(self, false, f),
         }
     }
 }
@@ -67,8 +66,8 @@ impl Scalar {
     }
 }
 
-/// A type inside another. Alignment is not said there; gaps are.
-fn nested(dtype: &Dtype, f: &mut dyn Write) -> fmt::Result {
+/// A type inside another, which says that all within it is aligned or not.
+fn nested(dtype: &Dtype, aligned: bool, f: &mut dyn Write) -> fmt::Result {
     match dtype {
         Dtype::Scalar(s) => {
             f.write_char('\'')?;
@@ -77,31 +76,51 @@ fn nested(dtype: &Dtype, f: &mut dyn Write) -> fmt::Result {
         }
         Dtype::Array { item, shape } => {
             f.write_char('(')?;
-            nested(item, f)?;
+            nested(item, aligned, f)?;
             f.write_str(", ")?;
             tuple(shape, f)?;
             f.write_char(')')
         }
-        Dtype::Struct(s) => structure(s, false, f),
+        Dtype::Struct(s) => structure(dtype, s, aligned, f),
     }
 }
 
-/// Whether the fields follow each other without gaps.
-fn packed(s: &Struct) -> bool {
-    let mut end = 0u32;
+/// Whether the fields lie where a list would put them: without gaps, or as in C.
+fn natural(s: &Struct, aligned: bool) -> bool {
+    let (mut end, mut most) = (0u32, 1);
+    let up = |n: u32, alignment| n.checked_next_multiple_of(alignment).unwrap_or(u32::MAX);
     for field in &s.fields {
-        if field.offset != end {
+        let alignment = if aligned { field.dtype.alignment() } else { 1 };
+        if field.offset != up(end, alignment) {
             return false;
         }
-        end = end.saturating_add(field.dtype.itemsize());
+        most = most.max(alignment);
+        end = field.offset.saturating_add(field.dtype.itemsize());
     }
-    end == s.itemsize
+    up(end, most) == s.itemsize
 }
 
-fn structure(s: &Struct, say_aligned: bool, f: &mut dyn Write) -> fmt::Result {
+/// Whether a text may say that this is aligned, which it then says of all records within.
+fn all_aligned(dtype: &Dtype) -> bool {
+    match dtype {
+        Dtype::Scalar(_) => true,
+        Dtype::Array { item, .. } => all_aligned(item),
+        Dtype::Struct(s) => {
+            let fits = |n: u32, dtype: &Dtype| n.is_multiple_of(dtype.alignment());
+            s.aligned
+                && fits(s.itemsize, dtype)
+                && s.fields.iter().all(|f| fits(f.offset, &f.dtype) && all_aligned(&f.dtype))
+        }
+    }
+}
+
+/// A record. NumPy prints one that is aligned within one that is not as a list, without its gaps.
+fn structure(dtype: &Dtype, s: &Struct, inherited: bool, f: &mut dyn Write) -> fmt::Result {
+    let aligned = inherited || all_aligned(dtype);
+    let say_aligned = aligned && !inherited;
     // In a list, an empty name would be read as `f<index>`; NumPy prints it all the same.
     let unnamed = s.fields.iter().any(|field| field.name.is_empty());
-    if packed(s) && !say_aligned && !unnamed {
+    if natural(s, aligned) && !say_aligned && !unnamed {
         f.write_char('[')?;
         for (index, field) in s.fields.iter().enumerate() {
             comma(index, f)?;
@@ -110,11 +129,11 @@ fn structure(s: &Struct, say_aligned: bool, f: &mut dyn Write) -> fmt::Result {
             f.write_str(", ")?;
             match &field.dtype {
                 Dtype::Array { item, shape } => {
-                    nested(item, f)?;
+                    nested(item, aligned, f)?;
                     f.write_str(", ")?;
                     tuple(shape, f)?;
                 }
-                other => nested(other, f)?,
+                other => nested(other, aligned, f)?,
             }
             f.write_char(')')?;
         }
@@ -123,7 +142,7 @@ fn structure(s: &Struct, say_aligned: bool, f: &mut dyn Write) -> fmt::Result {
     f.write_str("{'names': ")?;
     list(s, f, |field, f| quote(&field.name, f))?;
     f.write_str(", 'formats': ")?;
-    list(s, f, |field, f| nested(&field.dtype, f))?;
+    list(s, f, |field, f| nested(&field.dtype, aligned, f))?;
     f.write_str(", 'offsets': ")?;
     list(s, f, |field, f| write!(f, "{}", field.offset))?;
     if s.fields.iter().any(|field| field.title.is_some()) {

@@ -60,6 +60,68 @@ fn numpy_text_comes_back() {
     }
 }
 
+fn fields(dtype: &Dtype) -> &[Field] {
+    match dtype {
+        Dtype::Struct(s) => &s.fields,
+        Dtype::Array { item, .. } => fields(item),
+        Dtype::Scalar(_) => &[],
+    }
+}
+
+/// As NumPy 2.4 reads and prints them: `'aligned': True` is about the records within as well, lists included.
+#[test]
+fn records_within_an_aligned_one_are_aligned() {
+    let aligned = |inner: &str, size: u32| {
+        format!(
+            "{{'names': ['a', 'b'], 'formats': ['u1', {inner}], 'offsets': [0, 4], 'itemsize': {size}, 'aligned': True}}"
+        )
+    };
+    for (inner, size) in [
+        ("[('x', 'u1'), ('y', '<i4')]", 12),
+        ("([('x', 'u1'), ('y', '<i4')], (2,))", 20),
+        ("{'names': ['x', 'y'], 'formats': ['u1', '<i4'], 'offsets': [0, 4], 'itemsize': 16}", 20),
+        ("[('p', [('x', 'u1'), ('y', '<i4')]), ('q', 'u1')]", 16),
+    ] {
+        let text = aligned(inner, size);
+        let d = Dtype::parse(&text).unwrap_or_else(|e| panic!("{text}: {e}"));
+        assert_eq!((d.itemsize(), d.to_string()), (size, text.clone()));
+        assert_eq!(Dtype::parse(&d.to_string()), Ok(d.clone()));
+        let [_, b] = fields(&d) else { panic!("{text}") };
+        let last = fields(&b.dtype).last().unwrap();
+        assert_eq!(last.offset, if last.name == "y" { 4 } else { 8 }, "{text}");
+    }
+    for other in [
+        "{'names': ['x', 'y'], 'formats': ['u1', '<i4']}",
+        "{'names': ['x', 'y'], 'formats': ['u1', '<i4'], 'aligned': False}",
+        "{'x': ('u1', 0), 'y': ('<i4', 4)}",
+    ] {
+        let d =
+            Dtype::parse(&format!("{{'names': ['a', 'b'], 'formats': ['u1', {other}], 'aligned': True}}"));
+        assert_eq!(d.unwrap().to_string(), aligned("[('x', 'u1'), ('y', '<i4')]", 12), "{other}");
+    }
+}
+
+/// NumPy prints these as `[('a', 'u1'), ('b', [('x', 'u1'), ('y', '<i4')])]`, which is 6 bytes and not 9.
+#[test]
+fn an_aligned_record_within_another_says_so() {
+    let text = "[('a', 'u1'), ('b', {'names': ['x', 'y'], 'formats': ['u1', '<i4'], 'offsets': [0, 4], 'itemsize': 8, 'aligned': True})]";
+    let d = Dtype::parse(text).unwrap();
+    assert_eq!((d.itemsize(), d.to_string()), (9, text.into()));
+    assert_eq!(Dtype::parse(&d.to_string()), Ok(d));
+}
+
+/// No text says that a record is aligned and one within it is not: then all fields keep their places.
+#[test]
+fn a_mixture_keeps_its_layout() {
+    let Ok(Dtype::Struct(mut s)) = Dtype::parse("[('x', 'u1'), ('y', [('p', 'u1'), ('q', '<i4')])]") else {
+        panic!("a record")
+    };
+    s.aligned = true;
+    let again = Dtype::parse(&Dtype::Struct(s.clone()).to_string()).unwrap();
+    s.aligned = false;
+    assert_eq!(again, Dtype::Struct(s));
+}
+
 #[test]
 fn other_spellings_are_normalised() {
     for (text, want) in [
@@ -148,6 +210,9 @@ fn nonsense_is_refused() {
         "{'names': ['a'], 'formats': ['<i4'], 'itemsize': 3}",
         "{'names': ['a'], 'formats': ['<i4'], 'itemsize': 9223372036854775807}",
         "{'names': ['a'], 'formats': ['<i4'], 'aligned': 1}",
+        "{'names': ['a'], 'formats': ['<i4'], 'offsets': [1], 'aligned': True}",
+        "{'names': ['a'], 'formats': ['<i4'], 'itemsize': 5, 'aligned': True}",
+        "{'names': ['a'], 'formats': [{'x': ('<i4', 1)}], 'aligned': True}",
         "True",
         "lambda: 0",
         "__import__('os').system('true')",

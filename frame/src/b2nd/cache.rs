@@ -1,0 +1,352 @@
+//! Blocks that are asked for again and again are kept decoded: neighbouring rows, columns and items lie in
+//! the same blocks.
+//!
+//! ```text
+//! a request for less than half of the blocks it touches:
+//!     at least half of them are kept or due -> decode the others whole, keep them, copy from them
+//!     else read as usual, and add to the account of each block what that costs:
+//!         all of it where the codec cannot stop early, else the part asked for and a 16th of the block
+//! a block is due when its account has reached its size
+//! ```
+//! So nothing is kept of a request that does not come back, a scan by rows decodes each block about twice, and
+//! what is kept never costs more than it was about to spare. Any change of the array drops all of it.
+
+use super::array::{NdArray, Worker};
+use super::gather::{special_block, wrong_chunk};
+use super::geometry::Geometry;
+use super::read::fit;
+use super::select::Selection;
+use crate::error::Error;
+#[cfg(feature = "std")]
+use crate::schunk::parallel;
+use crate::schunk::{Loaded, Shared, Wanted};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use blosc_core::Codec;
+
+/// Bytes kept at most, unless the caller sets something else.
+const ROOM: usize = 16 << 20;
+/// Blocks kept at most: they are searched one by one.
+const MOST: usize = 64;
+
+/// A chunk and a block of it.
+type Id = (u64, u32);
+
+struct Kept {
+    id: Id,
+    used: u64,
+    data: Vec<u8>,
+}
+
+/// Decoded blocks, and accounts of others.
+pub(super) struct Cache {
+    room: usize,
+    clock: u64,
+    kept: Vec<Kept>,
+    /// What was spent on blocks that are not kept, the oldest account first.
+    accounts: VecDeque<(Id, u64)>,
+}
+
+impl Cache {
+    pub(super) fn new() -> Cache {
+        Cache { room: ROOM, clock: 0, kept: Vec::new(), accounts: VecDeque::new() }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.kept = Vec::new();
+        self.accounts.clear();
+    }
+
+    /// How many blocks of `size` bytes may be kept.
+    fn capacity(&self, size: usize, limit: u64) -> usize {
+        let room = self.room.min(usize::try_from(limit).unwrap_or(usize::MAX));
+        room.checked_div(size).unwrap_or(0).min(MOST)
+    }
+
+    fn has(&self, id: Id) -> bool {
+        self.kept.iter().any(|kept| kept.id == id)
+    }
+
+    fn get(&mut self, id: Id) -> Option<&[u8]> {
+        let kept = self.kept.iter_mut().find(|kept| kept.id == id)?;
+        self.clock = self.clock.saturating_add(1);
+        kept.used = self.clock;
+        Some(&kept.data)
+    }
+
+    /// Keeps a block in the place of the one not used for longest, if there are `capacity` already.
+    fn keep(&mut self, id: Id, data: Vec<u8>, capacity: usize) {
+        while self.kept.len() >= capacity.max(1) {
+            let oldest = self.kept.iter().enumerate().min_by_key(|(_, kept)| kept.used);
+            let Some(oldest) = oldest.map(|(n, _)| n) else { break };
+            self.kept.swap_remove(oldest);
+        }
+        self.accounts.retain(|(account, _)| *account != id);
+        self.clock = self.clock.saturating_add(1);
+        self.kept.push(Kept { id, used: self.clock, data });
+    }
+
+    /// Whether these blocks, with what reading each as usual costs, shall be read from here on. If not,
+    /// that is added to their accounts.
+    fn worth(&mut self, blocks: &[(Id, u64)], size: u64) -> bool {
+        let due = |id: &Id| self.accounts.iter().any(|(account, spent)| account == id && *spent >= size);
+        let known = blocks.iter().filter(|(id, _)| self.has(*id) || due(id)).count();
+        if known > 0 && known.saturating_mul(2) >= blocks.len() {
+            return true;
+        }
+        for (id, cost) in blocks {
+            match self.accounts.iter_mut().find(|(account, _)| account == id) {
+                Some((_, spent)) => *spent = spent.saturating_add(*cost),
+                None => self.accounts.push_back((*id, *cost)),
+            }
+        }
+        while self.accounts.len() > MOST.saturating_mul(2) {
+            self.accounts.pop_front();
+        }
+        false
+    }
+}
+
+/// A block to be decoded.
+struct Missing {
+    id: Id,
+    data: Vec<u8>,
+}
+
+impl NdArray<'_> {
+    /// Keeps up to `bytes` of decoded blocks, and never more than the limit on output, for requests that
+    /// touch the same blocks again; 0 keeps none. Default 16 MiB. At most 64 blocks are kept. Changes no
+    /// byte of any result.
+    pub fn set_cache(&mut self, bytes: usize) {
+        self.cache = Cache { room: bytes, ..Cache::new() };
+    }
+
+    fn cost(&self, part: usize) -> u64 {
+        let size = u64::from(self.geometry.block_bytes());
+        match self.frame.params().codec {
+            // Their blocks are one stream, of which all but the end is needed for any item.
+            Codec::Zstd | Codec::Zlib | Codec::Lz4Hc => size,
+            _ => size.div_ceil(16).saturating_add(part as u64),
+        }
+    }
+
+    /// The block if it is kept, or shall be from now on. `part` is how many bytes of it are wanted.
+    pub(super) fn kept_block(&mut self, chunk: u64, block: u32, part: usize) -> Option<&[u8]> {
+        let size = self.geometry.block_bytes() as usize;
+        let capacity = self.cache.capacity(size, self.frame.limits().output);
+        let id = (chunk, block);
+        if capacity == 0 || part > size / 2 {
+            return None;
+        }
+        // Found first: the rest is for those that are not.
+        if !self.cache.has(id) {
+            let cost = self.cost(part);
+            if !self.cache.worth(&[(id, cost)], size as u64) || !self.bring(&[(id, cost)], capacity) {
+                return None;
+            }
+        }
+        self.cache.get(id)
+    }
+
+    /// Copies the selected items to `out` from blocks that are kept, or shall be from now on. If it tells
+    /// `false`, nothing was copied.
+    pub(super) fn gather_kept(&mut self, selection: &Selection, out: &mut [u8]) -> bool {
+        let geometry = self.geometry;
+        let size = geometry.block_bytes() as usize;
+        let capacity = self.cache.capacity(size, self.frame.limits().output);
+        let about = selection.nblocks(&geometry);
+        let thin = about.saturating_mul(size as u64) / 2 >= out.len() as u64;
+        if capacity == 0 || about > capacity as u64 || !thin {
+            return false;
+        }
+        let mut blocks = Vec::new();
+        let mut walk = selection.walk(&geometry);
+        while let Some(touched) = walk.next() {
+            if touched.nblocks().saturating_add(blocks.len() as u64) > capacity as u64 {
+                return false;
+            }
+            for block in touched.blocks() {
+                let cost = self.cost(block.span(&geometry).len());
+                blocks.push(((touched.chunk, block.block), cost));
+            }
+        }
+        if !self.cache.worth(&blocks, size as u64) || !self.bring(&blocks, capacity) {
+            return false;
+        }
+        let mut walk = selection.walk(&geometry);
+        while let Some(touched) = walk.next() {
+            for block in touched.blocks() {
+                if let Some(data) = self.cache.get((touched.chunk, block.block)) {
+                    block.copies(&geometry, touched.counts(), |s| s.gather(data, out, 0));
+                }
+            }
+        }
+        true
+    }
+
+    /// Decodes those of the blocks that are not kept. Tells whether all are now.
+    fn bring(&mut self, blocks: &[(Id, u64)], capacity: usize) -> bool {
+        // Those that are kept must not go for the others.
+        let absent = |id: &Id| self.cache.get(*id).is_none();
+        let ids: Vec<Id> = blocks.iter().map(|(id, _)| *id).filter(absent).collect();
+        let mut missing: Vec<Missing> = ids.into_iter().map(|id| Missing { id, data: Vec::new() }).collect();
+        // An error is for the usual way to report: it may not need what could not be decoded.
+        if self.decode_missing(&mut missing).is_err() {
+            return false;
+        }
+        for Missing { id, data } in missing {
+            self.cache.keep(id, data, capacity);
+        }
+        blocks.iter().all(|(id, _)| self.cache.has(*id))
+    }
+
+    fn decode_missing(&mut self, missing: &mut [Missing]) -> Result<(), Error> {
+        let (frame, geometry) = (self.frame.shared(), &self.geometry);
+        #[cfg(feature = "std")]
+        if self.workers.len() > 1 && missing.len() > 1 {
+            let bytes = (missing.len() as u64).saturating_mul(geometry.block_bytes().into());
+            if parallel::worth(self.frame.params().codec, bytes) {
+                let threads = self.workers.len().min(missing.len());
+                let workers = self.workers.get_mut(..threads).unwrap_or_default();
+                return parallel::each(workers, missing.chunks_mut(1), |worker, one| {
+                    decode_blocks(frame, geometry, worker, one)
+                });
+            }
+        }
+        let Some(worker) = self.workers.first_mut() else { return Ok(()) };
+        let mut same_chunk = missing.chunk_by_mut(|a, b| a.id.0 == b.id.0);
+        same_chunk.try_for_each(|same| decode_blocks(frame, geometry, worker, same))
+    }
+}
+
+/// Decodes blocks of one chunk.
+fn decode_blocks(
+    frame: Shared<'_>,
+    geometry: &Geometry,
+    worker: &mut Worker,
+    missing: &mut [Missing],
+) -> Result<(), Error> {
+    let Some(Missing { id: (k, _), .. }) = missing.first() else { return Ok(()) };
+    let (k, size) = (*k, geometry.block_bytes() as usize);
+    let Worker { pool, read, .. } = worker;
+    let wanted = missing.iter().map(|m| Wanted { block: m.id.1 as usize, part: 0..size });
+    match frame.load(k, wanted, missing.len() as u64, read)? {
+        Loaded::Special(kind) => {
+            for m in missing {
+                m.data = special_block(kind, geometry)?;
+            }
+        }
+        Loaded::Stored { chunk, around, at } => {
+            let header = chunk.header();
+            let fits = !header.is_vl() && header.blocksize as usize == size;
+            if !fits || chunk.nbytes() != geometry.chunk_bytes() as usize {
+                return Err(wrong_chunk(k, chunk.nbytes()));
+            }
+            for m in missing {
+                fit(&mut m.data, size)?;
+                pool.decode_block(&chunk, around, m.id.1 as usize, &mut m.data)
+                    .map_err(|error| Error::Chunk { chunk: Some(k), offset: at, error })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Dtype, Spec};
+    use super::*;
+    use crate::SuperChunk;
+    use alloc::vec;
+    use blosc_core::Params;
+
+    fn array(codec: Codec) -> (NdArray<'static>, Vec<u8>) {
+        let spec = Spec::new(&[64, 64, 16], Dtype::parse("<u2").unwrap()).unwrap();
+        let spec = spec.params_from(&Params::new(2).codec(codec).level(3).shuffle());
+        let spec = spec.chunks(&[32, 32, 16]).unwrap().blocks(&[16, 16, 16]).unwrap();
+        let data: Vec<u8> = (0..65536u32).flat_map(|i| ((i / 3) as u16).to_le_bytes()).collect();
+        let nd = NdArray::from_slice(SuperChunk::memory(&spec.params()), &spec, &data).unwrap();
+        (nd, data)
+    }
+
+    fn row(nd: &mut NdArray<'_>, i: u64, j: u64) -> Vec<u8> {
+        nd.get(&Selection::ranges(nd.shape(), &[i..i + 1, j..j + 1, 0..16]).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn neighbours_are_kept_and_changes_drop_them() {
+        for codec in [Codec::Zstd, Codec::Zlib, Codec::Lz4, Codec::BloscLz] {
+            let (mut nd, mut data) = array(codec);
+            for round in 0..3u64 {
+                for i in 0..64 {
+                    for j in 0..20 {
+                        let at = ((i * 64 + j) * 16 * 2) as usize;
+                        assert_eq!(row(&mut nd, i, j), data[at..at + 32], "{codec:?}");
+                        let mut item = [0; 2];
+                        nd.get_item(&[i, j, 7], &mut item).unwrap();
+                        assert_eq!(item, data[at + 14..at + 16]);
+                        assert_eq!(nd.get_flat(&[(i * 64 + j) * 16 + 7, 0]).unwrap()[..2], item);
+                    }
+                }
+                assert!(!nd.cache.kept.is_empty() && nd.cache.kept.len() <= MOST);
+                // A change anywhere is seen at once.
+                let at = ((round * 64 + 3) * 16 * 2) as usize;
+                nd.set_item(&[round, 3, 0], &[0xee, round as u8]).unwrap();
+                data[at..at + 2].copy_from_slice(&[0xee, round as u8]);
+                assert!(nd.cache.kept.is_empty() && nd.cache.accounts.is_empty());
+                assert_eq!(row(&mut nd, round, 3), data[at..at + 32]);
+            }
+            for _ in 0..40 {
+                row(&mut nd, 63, 63);
+            }
+            assert!(!nd.cache.kept.is_empty());
+            nd.resize(&[40, 64, 16]).unwrap();
+            nd.resize(&[64, 64, 16]).unwrap();
+            assert_eq!(row(&mut nd, 63, 63), [0; 32]);
+            nd.set_slice(&[63..64, 63..64, 0..16], &[7; 32]).unwrap();
+            assert_eq!(row(&mut nd, 63, 63), [7; 32]);
+            nd.set_flat(&[(63 * 64 + 63) * 16], &[8, 8]).unwrap();
+            assert_eq!(row(&mut nd, 63, 63)[..4], [8, 8, 7, 7]);
+        }
+    }
+
+    #[test]
+    fn room_and_limits_are_kept() {
+        let (mut nd, _) = array(Codec::Zstd);
+        // Blocks of 8 KiB.
+        for (room, most) in [(0, 0), (8191, 0), (8192, 1), (20_000, 2)] {
+            nd.set_cache(room);
+            for n in 0..200 {
+                row(&mut nd, n / 2 * 16 % 64, n / 8 * 16 % 64);
+                assert!(nd.cache.kept.len() <= most, "{room}");
+            }
+            assert_eq!(nd.cache.kept.len(), most);
+        }
+        let limits = crate::Limits { output: 8192, ..crate::Limits::default() };
+        let mut cache = Cache::new();
+        assert_eq!(cache.capacity(8192, limits.output), 1);
+        assert_eq!(cache.capacity(0, u64::MAX), 0);
+        assert_eq!(cache.capacity(1, u64::MAX), MOST);
+        // The one used longest ago goes.
+        for k in 0..4 {
+            cache.keep((k, 0), vec![k as u8], 3);
+            cache.get((0, 0));
+        }
+        assert!(cache.has((0, 0)) && !cache.has((1, 0)) && cache.has((3, 0)));
+    }
+
+    #[test]
+    fn requests_that_do_not_come_back_keep_nothing() {
+        let (mut nd, data) = array(Codec::Zstd);
+        for n in 0..16 {
+            row(&mut nd, n / 4 * 16, n % 4 * 16);
+        }
+        assert!(nd.cache.kept.is_empty());
+        // Nor do whole blocks.
+        for _ in 0..5 {
+            assert_eq!(nd.get_all().unwrap(), data);
+            nd.get_chunk(0).unwrap();
+        }
+        assert!(nd.cache.kept.is_empty());
+    }
+}

@@ -1,0 +1,151 @@
+//! Writes that fail while the program goes on: the disk is full, or the store cannot do it in one step. The state
+//! before stays readable, and no file is left behind.
+
+mod common;
+
+use blosc_core::Params;
+use blosc_frame::io::{DirFile, Directory, MemDir, ReadAt, WriteAt};
+use blosc_frame::{Error, IoError, IoKind, Limits, SuperChunk};
+use common::{Model, Random, compare, edit, params};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+/// A directory on a disk with room for so many more writes.
+#[derive(Clone)]
+struct Full {
+    dir: MemDir,
+    left: Arc<AtomicI64>,
+}
+
+struct FullFile {
+    file: Box<dyn WriteAt + Send + Sync>,
+    left: Arc<AtomicI64>,
+}
+
+impl Full {
+    fn file(&self, file: Box<dyn WriteAt + Send + Sync>) -> Box<dyn WriteAt + Send + Sync> {
+        Box::new(FullFile { file, left: self.left.clone() })
+    }
+}
+
+impl Directory for Full {
+    fn open(&self, name: &str, write: bool) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {
+        Ok(self.file(self.dir.open(name, write)?))
+    }
+    fn create(&self, name: &str) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {
+        Ok(self.file(self.dir.create(name)?))
+    }
+    fn rename(&self, from: &str, to: &str) -> Result<(), IoError> {
+        self.dir.rename(from, to)
+    }
+    fn remove(&self, name: &str) -> Result<(), IoError> {
+        self.dir.remove(name)
+    }
+    fn list(&self) -> Result<Vec<String>, IoError> {
+        self.dir.list()
+    }
+    fn sync(&self) -> Result<(), IoError> {
+        self.dir.sync()
+    }
+}
+
+impl ReadAt for FullFile {
+    fn size(&self) -> Result<u64, IoError> {
+        self.file.size()
+    }
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
+        self.file.read_at(offset, buf)
+    }
+}
+
+impl WriteAt for FullFile {
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), IoError> {
+        if self.left.fetch_sub(1, Ordering::Relaxed) <= 0 {
+            return Err(IoKind::NoSpace.into());
+        }
+        self.file.write_at(offset, data)
+    }
+    fn truncate(&mut self, len: u64) -> Result<(), IoError> {
+        self.file.truncate(len)
+    }
+    fn sync(&mut self) -> Result<(), IoError> {
+        self.file.sync()
+    }
+}
+
+fn open(dir: &Full, sparse: bool) -> Result<SuperChunk<'static>, Error> {
+    match sparse {
+        true => SuperChunk::open_dir(dir.clone(), &Limits::DEFAULT),
+        false => SuperChunk::open(DirFile::open(dir.clone(), "frame")?, &Limits::DEFAULT),
+    }
+}
+
+fn names(dir: &Full) -> Vec<String> {
+    let mut names = dir.list().unwrap();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_full_disk_leaves_the_state_before_and_no_stray_files() {
+    let mut failed = 0;
+    for seed in 0..200u64 {
+        let sparse = seed % 2 == 0;
+        let mut random = Random(seed);
+        let params = params(&mut random);
+        let typesize = params.typesize as usize;
+        let mut model =
+            Model { chunksize: (1 + random.below(300 / typesize + 2)) * typesize, ..Model::default() };
+        let dir = Full { dir: MemDir::new(), left: Arc::new(AtomicI64::new(i64::MAX)) };
+        let mut sc = match sparse {
+            true => SuperChunk::create_dir(dir.clone(), &params).unwrap(),
+            false => SuperChunk::create(DirFile::create(dir.clone(), "frame").unwrap(), &params).unwrap(),
+        };
+        sc.set_chunksize(model.chunksize as u32).unwrap();
+        for _ in 0..4 {
+            edit(&mut random, &mut sc, &mut model).unwrap();
+        }
+        sc.commit().unwrap();
+        drop(sc);
+        let before = names(&dir);
+        for room in 0..12 {
+            let mut sc = open(&dir, sparse).unwrap();
+            // Frames of variable chunks do not say how appended data is cut.
+            let _ = sc.set_chunksize(model.chunksize as u32);
+            let (mut chance, mut after) = (random.clone(), model.clone());
+            dir.left.store(room, Ordering::Relaxed);
+            let edits = (0..3).try_for_each(|_| edit(&mut chance, &mut sc, &mut after).map(drop));
+            let result = edits.and_then(|()| sc.commit());
+            dir.left.store(i64::MAX, Ordering::Relaxed);
+            drop(sc);
+            let Err(error) = result else { break };
+            failed += 1;
+            assert_eq!(error, IoKind::NoSpace.into(), "seed {seed}, room for {room} writes");
+            let what = format!("seed {seed}, sparse {sparse}, room for {room} writes");
+            compare(&mut open(&dir, sparse).unwrap(), &model, &mut random.clone())
+                .unwrap_or_else(|e| panic!("{what}: {e}"));
+            assert_eq!(names(&dir), before, "{what}");
+        }
+    }
+    println!("{failed} commits failed");
+    assert!(failed > 300);
+}
+
+#[test]
+fn what_needs_a_rename_is_refused_by_a_bare_file() {
+    let path = std::env::temp_dir().join(format!("blosc-bare-{}", std::process::id()));
+    let file =
+        || std::fs::File::options().read(true).write(true).create(true).truncate(false).open(&path).unwrap();
+    let mut sc = SuperChunk::create(file(), &Params::new(4)).unwrap();
+    sc.append(&[7; 4000]).unwrap();
+    sc.commit().unwrap();
+    let mut sc = SuperChunk::open(file(), &Limits::DEFAULT).unwrap();
+    sc.append(&[8; 400]).unwrap();
+    // The header becomes longer: its end and the first chunk cannot be switched with one write.
+    sc.set_metalayer("unit", b"\xa2mm").unwrap();
+    assert!(matches!(sc.commit(), Err(Error::NotAtomic { .. })));
+    drop(sc);
+    let mut sc = SuperChunk::open(file(), &Limits::DEFAULT).unwrap();
+    assert_eq!((sc.read_all().unwrap(), sc.metalayer("unit")), (vec![7; 4000], None));
+    let _ = std::fs::remove_file(&path);
+}

@@ -1,0 +1,106 @@
+//! What a frame can be read from, and how little of it is read.
+
+mod common;
+
+use blosc_core::{Codec, Params};
+use blosc_frame::io::{Offset, ReadAt};
+use blosc_frame::{IoError, Limits, SuperChunk};
+use common::Random;
+use std::ops::Range;
+use std::sync::Mutex;
+
+/// Anybody's own source: it tells what was read of it, and lends no slice.
+struct Watched<'a> {
+    bytes: &'a [u8],
+    reads: &'a Mutex<Vec<Range<u64>>>,
+}
+
+impl ReadAt for Watched<'_> {
+    fn size(&self) -> Result<u64, IoError> {
+        self.bytes.size()
+    }
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
+        let n = self.bytes.read_at(offset, buf)?;
+        self.reads.lock().unwrap().push(offset..offset + n as u64);
+        Ok(n)
+    }
+}
+
+const BLOCK: usize = 64 << 10;
+const CHUNK: usize = 1 << 20;
+
+fn frame() -> (Vec<u8>, Vec<u8>) {
+    let mut random = Random(9);
+    // Half of each item is noise: blocks are a good deal smaller than decoded, and far from nothing.
+    let data: Vec<u8> =
+        (0..3 * CHUNK / 4).flat_map(|i| [random.next() as u8, 1, (i >> 12) as u8, 0]).collect();
+    let mut sc = SuperChunk::memory(&Params::new(4).codec(Codec::Lz4).blocksize(Some(BLOCK as u32)));
+    sc.set_chunksize(CHUNK as u32).unwrap();
+    sc.set_metalayer("m", b"\xc0").unwrap();
+    sc.append(&data).unwrap();
+    (sc.into_bytes().unwrap(), data)
+}
+
+fn total(reads: &Mutex<Vec<Range<u64>>>) -> u64 {
+    reads.lock().unwrap().drain(..).map(|read| read.end - read.start).sum()
+}
+
+#[test]
+fn opening_reads_header_index_and_trailer_and_ten_items_their_blocks() {
+    let (frame, data) = frame();
+    let before = 777;
+    let file = [&vec![9; before][..], &frame, &[7; 100]].concat();
+    let reads = Mutex::default();
+    let source = Offset::new(Watched { bytes: &file, reads: &reads }, before as u64).unwrap();
+    let mut sc = SuperChunk::open_read(source, &Limits::DEFAULT).unwrap();
+
+    let base = before as u64;
+    let head = base..base + u64::from(sc.header().header_len);
+    let tail = base + u64::from(sc.header().header_len) + sc.header().cbytes..base + frame.len() as u64;
+    for read in reads.lock().unwrap().iter() {
+        let inside = |part: &Range<u64>| part.start <= read.start && read.end <= part.end;
+        assert!(inside(&head) || inside(&tail), "{read:?} was read to open the frame");
+    }
+    assert!(total(&reads) < 2000);
+
+    // One block of 48 and what says where it is.
+    let mut ten = [0; 40];
+    sc.read_items(300_000..300_010, &mut ten).unwrap();
+    assert!(ten == data[1_200_000..1_200_040]);
+    assert!(reads.lock().unwrap().iter().all(|r| r.start >= head.end && r.end <= tail.start));
+    let read = total(&reads);
+    assert!(read < 8192 + BLOCK as u64, "{read} bytes were read for ten items");
+    // Two blocks of two chunks.
+    let edge = (CHUNK / 4) as u64;
+    sc.read_items(edge - 5..edge + 5, &mut ten).unwrap();
+    assert!(ten == data[CHUNK - 20..CHUNK + 20]);
+    let read = total(&reads);
+    assert!(read < 2 * (8192 + BLOCK as u64), "{read} bytes were read for ten items of two chunks");
+}
+
+#[test]
+fn every_source_gives_the_same() {
+    let (frame, data) = frame();
+    let path = std::env::temp_dir().join(format!("blosc-frame-sources-{}", std::process::id()));
+    std::fs::write(&path, &frame).unwrap();
+    let (file, reads) = (std::fs::File::open(&path).unwrap(), Mutex::default());
+    let limits = Limits::DEFAULT;
+    for mut sc in [
+        SuperChunk::from_slice(&frame).unwrap(),
+        SuperChunk::from_bytes(frame.clone(), &limits).unwrap(),
+        SuperChunk::open_read(bytes::Bytes::from(frame.clone()), &limits).unwrap(),
+        SuperChunk::open_read(file, &limits).unwrap(),
+        SuperChunk::open_read(Watched { bytes: &frame, reads: &reads }, &limits).unwrap(),
+        SuperChunk::open_read(Offset::new(&[b"xyz", &frame[..]].concat()[..], 3).unwrap(), &limits).unwrap(),
+    ] {
+        assert!(sc.read_all().unwrap() == data);
+        for threads in [1, 2] {
+            sc.set_threads(threads);
+            let mut all = vec![1; data.len()];
+            sc.read_bytes(0..data.len() as u64, &mut all).unwrap();
+            assert!(all == data);
+        }
+        assert!(sc.chunks().map(Result::unwrap).collect::<Vec<_>>().concat() == data);
+    }
+    std::fs::remove_file(path).unwrap();
+}
