@@ -52,17 +52,21 @@ fn c_differential_lazy_value_that_is_not_all_there() {
     assert_eq!(excuses::refused_here(&data[1..], &theirs), Some(excuses::Refusal::LazyValue));
 }
 
-/// A zstd stream that its C library takes and RFC 8878 does not: literals whose Huffman streams do not end exactly. Parts
-/// were refused by this crate's decoder, which can stop early, where the whole was read.
+/// A zstd stream that RFC 8878 refuses and its C library takes where it has its fast loops (little-endian, 64 bits):
+/// literals whose Huffman streams do not end exactly. Parts were refused by this crate's decoder, which can stop early,
+/// where the whole was read.
 #[test]
 fn chunk_zstd_stream_that_only_c_takes() {
     let input = input("chunk_getitem/zstd_stream_that_only_c_takes");
     let chunk = Chunk::parse(&input[8..]).expect("a chunk");
     let mut pool = Pool::new(1);
-    let whole = pool.decompress(&chunk).expect("all of it");
+    let whole = pool.decompress(&chunk);
+    if cfg!(all(target_endian = "little", target_pointer_width = "64")) {
+        assert!(whole.is_ok(), "{whole:?}");
+    }
     let mut part = [0xA5; 4];
-    assert_eq!(pool.get_bytes(&chunk, Surroundings::default(), 40..44, &mut part), Ok(4));
-    assert_eq!(part, whole[40..44]);
+    let read = pool.get_bytes(&chunk, Surroundings::default(), 40..44, &mut part);
+    assert_eq!(read.map(|_| part.to_vec()), whole.map(|bytes| bytes[40..44].to_vec()));
 }
 
 /// A dtype with an empty field name was printed as a text that does not parse.
