@@ -143,6 +143,29 @@ for size, stream in (
     (16, snappy(b"abcd", (4, 12, 4))[:-1]),
 ):
     keep("snappy_decode", size_prefix(size) + stream)
+
+
+def cells(side, wide):
+    """A plane of cells that come again whole, or by two or three of their rows, `wide` beside each other."""
+    noise = iter(hashlib.shake_128(b"cells").digest(4096))
+    fresh = lambda count: [bytes(next(noise) for _ in range(side)) for _ in range(count)]
+    a, b = fresh(side), fresh(side)
+    grid = [a, b, a, b[:2] + fresh(side - 2), a[-2:] + fresh(side - 2), fresh(side - 3) + a[:3], b[1:4] + fresh(side - 3)]
+    if side == 4:
+        grid += [a[:2] + b[:2], [a[0], b[0], a[1], b[1]], [a[2], b[2], b[3], a[3]]]
+    grid += [a] * (-len(grid) % wide)
+    rows = [grid[k : k + wide] for k in range(0, len(grid), wide)]
+    return b"".join(cell[y] for row in rows for y in range(side) for cell in row)
+
+
+for side, wide in ((4, 2), (4, 3), (8, 1), (8, 2)):
+    keep("codec_roundtrip", bytes([5, side * wide, 0]) + cells(side, wide))
+# Chunks as C-Blosc2 keeps them of a file: two blocks; their sizes are right, negative, or beyond the chunk.
+lazy = struct.pack("<BBBBiii6sBB6sBB", 5, 1, 0x15 | 0x20, 4, 256, 128, 200, bytes(6), 0, 0, bytes(6), 0, 8)
+for starts, sizes in (((40, 120), (80, 80)), ((40, 120), (-1, 80)), ((40, -7), (80, 80)), ((40, 120), (0, 300))):
+    keep("chunk_parse", lazy + struct.pack("<iiiqii", *starts, 3, 1000, *sizes))
+stored = lazy[:2] + bytes([0x17]) + lazy[3:12] + struct.pack("<i", 288) + lazy[16:]
+keep("chunk_parse", stored + struct.pack("<iiiqii", 32, 160, 3, 1000, 128, 128))
 # Targets that read their input as choices.
 for name in ("chunk_roundtrip", "chunk_mutated", "codec_roundtrip", "kernel_twins", "filters_pipeline",
              "frame_edit_sequence", "frame_mutated", "sframe_mutated", "b2nd_slice", "b2nd_resize",

@@ -124,7 +124,7 @@ fn masked(decoder: &mut Decoder<'_>, chunk: &Chunk<'_>, whole: &[u8]) {
     assert!(decoder.decode_masked(chunk, &[&mask[..], &[false]].concat(), &mut out[..]).is_err());
 }
 
-/// Any range equals the same part of a full decode.
+/// Any range equals the same part of a full decode, in bytes and in items.
 pub fn getitem(data: &[u8]) {
     let Some((range, data)) = data.split_first_chunk::<8>() else { return };
     let Ok(chunk) = Chunk::parse_with(data, &LIMITS) else { return };
@@ -135,16 +135,25 @@ pub fn getitem(data: &[u8]) {
     let (a, b) = (a % (n + 1), b % (n + 1));
     let (from, to) = (a.min(b), a.max(b));
     let mut work = vec![0x5A; Decoder::work_len(&chunk)];
-    let around = Surroundings { typesize: u32::from(chunk.header().typesize), ..Surroundings::default() };
+    let size = usize::from(chunk.header().typesize);
+    let around = Surroundings { typesize: size as u32, ..Surroundings::default() };
     let mut decoder = Decoder::new(Level::best(), &mut work).surroundings(around);
     let mut whole = vec![0xA5; n];
     let mut part = vec![0x55; to - from];
+    // The whole items in that range.
+    let items = from.div_ceil(size)..(to / size).max(from.div_ceil(size)).min(n / size);
     if decoder.decode(&chunk, &mut whole[..]).is_ok() {
         assert_eq!(decoder.get_bytes(&chunk, from..to, &mut part[..]), Ok(to - from));
         assert_eq!(part, whole[from..to]);
+        if let Some(truth) = whole.get(items.start * size..items.end * size) {
+            assert_eq!(decoder.get_items(&chunk, items, &mut part[..truth.len()]), Ok(truth.len()));
+            assert_eq!(part[..truth.len()], *truth);
+        }
     } else {
         let _ = decoder.get_bytes(&chunk, from..to, &mut part[..]);
     }
+    assert!(decoder.get_items(&chunk, 0..n / size + 1, &mut []).is_err());
+    assert!(decoder.get_items(&chunk, usize::MAX..usize::MAX, &mut []).is_err());
 }
 
 /// A valid chunk with some bytes changed, so that inner layers are reached.

@@ -1,8 +1,10 @@
 //! Codecs by themselves: each decoder on any bytes, each encoder against its decoder.
 
 use crate::resources::allow;
-use blosc_core::Out;
+use blosc_core::codec::context::DecodeContext;
+use blosc_core::codec::dispatch::{decode_stream, decode_work_len};
 use blosc_core::codec::{blosclz, lz4, lz4hc, ndlz, snappy, zlib, zstd};
+use blosc_core::{Codec, Out};
 
 /// Output size from the first two bytes: small sizes often, up to 256 KiB.
 fn sized(data: &[u8]) -> Option<(usize, &[u8])> {
@@ -39,19 +41,39 @@ pub fn lz4_decode(data: &[u8]) {
     guarded(len, |out| lz4::decode(src, out, b"the quick brown fox jumps over the lazy dog").is_ok());
 }
 
-/// Our inflate.
+/// What [`decode_stream`] makes of a stream: with the host's codec, or with ours where the context is empty.
+fn dispatched(
+    codec: Codec,
+    len: usize,
+    src: &[u8],
+    dict: &[u8],
+    mut context: DecodeContext,
+) -> Option<Vec<u8>> {
+    let (mut out, mut work) = (vec![0x5A; len], vec![0x77; decode_work_len(len)]);
+    let done = decode_stream(codec, 0, src, (&mut out[..]).into(), dict, &mut work, &mut context);
+    done.is_ok().then_some(out)
+}
+
+/// Inflate: ours and the host's take the same streams.
 pub fn zlib_decode(data: &[u8]) {
     let Some((len, src)) = sized(data) else { return };
     guarded(len, |out| zlib::decode(src, out, &mut vec![0; zlib::DECODE_WORK_LEN]).is_ok());
+    let ours = dispatched(Codec::Zlib, len, src, &[], DecodeContext::empty());
+    assert!(ours == dispatched(Codec::Zlib, len, src, &[], DecodeContext::for_codec(Codec::Zlib)));
 }
 
-/// Our zstd; what stands in front of the first frame is a dictionary, with tables or without.
+/// zstd; what stands in front of the first frame is a dictionary, with tables or without. What ours takes, the host's
+/// takes too.
 pub fn zstd_decode(data: &[u8]) {
     const FRAME: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
     let Some((len, src)) = sized(data) else { return };
     let first = src.windows(4).position(|word| word == FRAME).unwrap_or(0);
     let (dict, src) = src.split_at(first);
     guarded(len, |out| zstd::decode(src, out, dict, &mut vec![0; zstd::decode_work_len(len)]).is_ok());
+    if let Some(ours) = dispatched(Codec::Zstd, len, src, dict, DecodeContext::empty()) {
+        let theirs = dispatched(Codec::Zstd, len, src, dict, DecodeContext::for_codec(Codec::Zstd));
+        assert!(theirs == Some(ours));
+    }
 }
 
 /// Snappy.

@@ -94,15 +94,6 @@ impl<'a> Out<'a> {
         n
     }
 
-    /// Writes one byte; outside the destination nothing happens.
-    #[inline(always)]
-    pub fn put(&mut self, at: usize, byte: u8) {
-        if at < self.len {
-            // SAFETY: `at < len`.
-            unsafe { self.ptr.add(at).write(byte) };
-        }
-    }
-
     /// Writes `bytes` to positions `start`, `start + step`, ... until either side ends.
     #[inline(always)]
     pub fn scatter(&mut self, start: usize, step: usize, bytes: impl Iterator<Item = u8>) {
@@ -133,17 +124,6 @@ impl<'a> Out<'a> {
     #[inline(always)]
     pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
         self.ptr
-    }
-
-    /// The slice, for code in this folder that has just written all of it.
-    ///
-    /// # Safety
-    /// Every byte must have been written.
-    #[allow(dead_code)] // until the kernels arrive
-    #[inline(always)]
-    pub(crate) unsafe fn assume_init(self) -> &'a mut [u8] {
-        // SAFETY: the caller wrote every byte; the borrow is unique for `'a`.
-        unsafe { core::slice::from_raw_parts_mut(self.ptr, self.len) }
     }
 }
 

@@ -34,16 +34,6 @@ impl<'a> Words<'a> {
         (at <= self.last).then(|| self.load64(at))
     }
 
-    /// The four bytes at `at`, or 0 where the eight of [`Words::load64`] leave the input.
-    #[inline(always)]
-    pub fn load32(&self, at: usize) -> u32 {
-        if at > self.last {
-            return 0;
-        }
-        // SAFETY: `at <= last`, and eight bytes begin there.
-        u32::from_le(unsafe { self.bytes.as_ptr().add(at).cast::<u32>().read_unaligned() })
-    }
-
     /// How many bytes from `a` and from `b` on are equal, reading none at or after `end`; `a < b`.
     #[inline(always)]
     pub fn common(&self, a: usize, b: usize, end: usize) -> usize {
