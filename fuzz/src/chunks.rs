@@ -49,6 +49,8 @@ pub fn decode(data: &[u8]) {
     let Ok(chunk) = Chunk::parse_with(data, &LIMITS) else { return };
     let n = chunk.nbytes();
     allow(7 * n + Decoder::work_len(&chunk));
+    let lengths = (0..chunk.nblocks()).map(|index| chunk.block_range(index).map_or(0, |range| range.len()));
+    assert!(Decoder::work_len(&chunk) <= Decoder::work_max(lengths.max().unwrap_or(0)));
     let mut work = vec![0x5A; Decoder::work_len(&chunk)];
     let around = around(u32::from(chunk.header().typesize));
     let mut first: Option<Result<Vec<u8>, blosc_core::Error>> = None;

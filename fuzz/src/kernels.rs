@@ -1,11 +1,11 @@
 //! Kernels: every level of this machine against the scalar form.
 
 use crate::resources::allow;
-use blosc_core::Level;
 use blosc_core::filter::blocksplit::{Plane, Planes, Stores, join, split};
 use blosc_core::filter::{
     FilterError, bitshuffle, bytedelta, delta, int_trunc, ndcell, ndmean, shuffle, trunc_prec,
 };
+use blosc_core::{Isa, Level};
 
 /// Most bytes that kernels are tried on.
 const LARGEST: usize = 300_000;
@@ -52,8 +52,19 @@ pub fn twins(data: &[u8]) {
         let isa = level.isa();
         assert_eq!((Level::new(isa), isa.to_string().parse()), (Some(level), Ok(isa)));
     }
+    assert!("sse1".parse::<Isa>().is_err_and(|unknown| unknown.to_string().ends_with("simd128")));
+    // What does not fit is refused.
+    let mut long = vec![0; n + 1];
+    for (forward, backward) in pairs {
+        assert!(![forward, backward].iter().any(|op| op(Level::best(), typesize, src, &mut long)));
+    }
+    assert!(delta::forward(Level::best(), typesize, src, None, (&mut long[..]).into()).is_err());
     let items = n / typesize;
     let pitch = items + skew;
+    if items > 0 && typesize > 1 {
+        assert!(split(Level::best(), typesize, src, &mut long[..], items - 1).is_err());
+    }
+    assert!(join(Level::best(), typesize, Planes::Each(&[]), &mut long[..], Stores::Cached).is_err());
     let mut expected = vec![0; pitch * typesize];
     split(Level::SCALAR, typesize, src, &mut expected[..], pitch).expect("room for every plane");
     let planes: Vec<Plane<'_>> = (0..typesize)

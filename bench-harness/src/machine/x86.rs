@@ -16,7 +16,11 @@ pub fn fill(m: &mut Machine) {
         m.identity.insert("family".into(), family.to_string());
         m.identity.insert("model".into(), model.to_string());
         m.identity.insert("stepping".into(), f.stepping_id().to_string());
-        m.microarchitecture = microarchitecture(&vendor, family.into(), model.into()).map(String::from);
+        // A hypervisor may give another model than the CPU is of: what that one cannot do gives it away.
+        let newer = id.get_extended_feature_info().is_some_and(|f| f.has_avx512_fp16());
+        m.microarchitecture = microarchitecture(&vendor, family.into(), model.into())
+            .filter(|name| !newer || has_avx512_fp16(name))
+            .map(String::from);
     }
     m.isa_cpu = cpu_sets(&id);
     m.isa_os = os_sets();
@@ -67,6 +71,11 @@ fn os_sets() -> Vec<String> {
         ("avx512vbmi2", std::is_x86_feature_detected!("avx512vbmi2")),
     ];
     found.into_iter().filter(|(_, has)| *has).map(|(name, _)| name.to_string()).collect()
+}
+
+/// Whether CPUs of this microarchitecture have the half-precision instructions of AVX-512.
+fn has_avx512_fp16(name: &str) -> bool {
+    matches!(name, "Sapphire Rapids" | "Emerald Rapids" | "Granite Rapids")
 }
 
 /// Names from the vendors' revision guides; `None` where this table does not know better.
