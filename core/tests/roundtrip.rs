@@ -3,6 +3,7 @@
 #![cfg(all(feature = "std", feature = "codecs"))]
 
 mod common;
+mod support;
 
 use blosc_core::chunk::Plan;
 use blosc_core::{
@@ -149,6 +150,19 @@ proptest! {
             }
             Err(e) => prop_assert!(false, "{e}"),
         }
+    }
+}
+
+/// A filter of the caller's may make zeros of bytes that are none: that is no chunk of zeros.
+#[test]
+fn zeros_by_a_users_filter() {
+    let around = Surroundings { filters: &[&support::AddMeta], ..Surroundings::default() };
+    let params = Params::new(4).no_filter().slot(5, Filter::Other(160), 1).blocksize(Some(600));
+    let source = vec![0xFF; 6000];
+    for threads in [1, 2] {
+        let bytes = Pool::new(threads).compress_in(&params, around, &source).unwrap();
+        let chunk = Chunk::parse(&bytes).unwrap();
+        assert_eq!(Pool::new(threads).decompress_in(&chunk, around).unwrap(), source);
     }
 }
 

@@ -69,6 +69,12 @@ fn chunk_zstd_stream_that_only_c_takes() {
     assert_eq!(read.map(|_| part.to_vec()), whole.map(|bytes| bytes[40..44].to_vec()));
 }
 
+/// A chunk whose bytes a filter of the caller made zeros was written as a chunk of zeros.
+#[test]
+fn chunk_of_zeros_by_a_users_filter() {
+    blosc_fuzz::run("chunk_roundtrip", &input("chunk_roundtrip/users_filter_that_makes_zeros"));
+}
+
 /// A dtype with an empty field name was printed as a text that does not parse.
 #[test]
 fn dtype_empty_field_name() {

@@ -93,6 +93,8 @@ impl<'d> ChunkWriter<'d> {
         let mut header = plan.header;
         let header_len = plan.header_len();
         let whole_items = plan.src.len().checked_rem(plan.params.typesize as usize) == Some(0);
+        // A filter of the caller may make zeros of other bytes, and those of them again.
+        let of_zeros = plan.slots().as_slice().iter().all(|(_, s)| plan.around.filter(s.filter.id()).is_none());
         let len = if self.abandoned {
             let len = plan.stored_len();
             let small = Error::OutputTooSmall { needed: len, given: self.dst.len() };
@@ -103,7 +105,7 @@ impl<'d> ChunkWriter<'d> {
             header.flags = (header.flags & FLAGS_EXTENDED) | FLAG_STORED;
             header.flags1 = 0;
             len
-        } else if self.zeros && whole_items && plan.dictionary.is_empty() && !plan.params.blosc1 {
+        } else if self.zeros && of_zeros && whole_items && plan.dictionary.is_empty() && !plan.params.blosc1 {
             header.flags1 = 1 << 4;
             header_len
         } else {
