@@ -29,7 +29,7 @@ const CHUNK: usize = 4 << 20;
 /// Chunks of the frame that is only opened, and items of four bytes in each.
 const MANY: usize = 20_000;
 const SHAPE: [u64; 4] = [64, 128, 128, 64];
-const CODECS: [Codec; 2] = [Codec::Lz4, Codec::Zstd];
+const CODECS: [Codec; 3] = [Codec::BloscLz, Codec::Lz4, Codec::Zstd];
 /// Arrays that frames are made of.
 const DATA: [&str; 4] = ["smooth_f4", "ramp_i4", "stamps_i8", "sparse_i4"];
 
