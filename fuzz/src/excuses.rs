@@ -207,6 +207,10 @@ impl Refusal {
                 chunk[31] &= !8;
                 let there = word(chunk, 12).min(len);
                 chunk[12..16].copy_from_slice(&there.to_le_bytes());
+                // A special kind wins over data that is stored, of which nothing is then needed.
+                if chunk[31] & 0x70 != 0 {
+                    chunk[2] &= !2;
+                }
             }
             Refusal::Understated if (16..len).contains(&word(chunk, 12)) => {
                 chunk[12..16].copy_from_slice(&len.to_le_bytes());

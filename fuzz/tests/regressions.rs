@@ -52,6 +52,18 @@ fn c_differential_lazy_value_that_is_not_all_there() {
     assert_eq!(excuses::refused_here(&data[1..], &theirs), Some(excuses::Refusal::LazyValue));
 }
 
+/// A lazy chunk of no values that also claims to be stored, and to be longer than it is: libblosc2 needs no more than its
+/// header.
+#[test]
+#[cfg(feature = "tools")]
+fn c_differential_lazy_special_chunk_marked_stored() {
+    use blosc_fuzz::{differential, excuses};
+    let data = input("c_differential/lazy_special_chunk_marked_stored");
+    let theirs = excuses::Theirs { zeros: vec![0; 165], ones: vec![0xFF; 165] };
+    assert!(differential::decoded(&data[1..]).is_err());
+    assert_eq!(excuses::refused_here(&data[1..], &theirs), Some(excuses::Refusal::Lazy));
+}
+
 /// A zstd stream that RFC 8878 refuses and its C library takes where it has its fast loops (little-endian, 64 bits):
 /// literals whose Huffman streams do not end exactly. Parts were refused by this crate's decoder, which can stop early,
 /// where the whole was read.
