@@ -227,6 +227,12 @@ fn part_of_a_chunk_with_a_block_size_not_rounded() {
     blosc_fuzz::run("sframe_mutated", &input(name));
 }
 
+/// Blocks of such a chunk are those of its streams: what compared them with the chunk took the header's size.
+#[test]
+fn frame_mutated_blocks_of_a_size_not_rounded() {
+    blosc_fuzz::run("frame_mutated", &input("frame_mutated/blocks_of_a_size_not_rounded"));
+}
+
 /// Rows appended to an array whose filter can only be undone: the encoder refused, and the handle showed rows that were
 /// never written, which its next change would have committed as zeros.
 #[test]

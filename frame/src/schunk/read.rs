@@ -223,7 +223,8 @@ impl SuperChunk<'_> {
     }
 
     /// Decodes some blocks of chunk `k` and hands each to `take` with its number, in the order given.
-    /// Reads only those blocks. A special chunk has one block: all of it.
+    /// Reads only those blocks. A special chunk has one block: all of it. Blocks are as long as the chunk's streams are,
+    /// which in some files of C-Blosc2 is another size than the header's (format document, appendix B1).
     pub fn read_blocks(
         &mut self,
         k: u64,
