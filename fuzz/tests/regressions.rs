@@ -121,6 +121,12 @@ fn b2nd_frame_size_is_not_the_sum() {
     assert_eq!(array.get_flat(&[0, 0]), Ok([item, item].concat()));
 }
 
+/// The same for an item of a special chunk, whose size only the frame's header tells.
+#[test]
+fn b2nd_special_chunk_of_a_frame_size_not_the_sum() {
+    blosc_fuzz::run("b2nd_open", &input("b2nd_open/special_chunk_of_a_frame_size_not_the_sum"));
+}
+
 /// Metalayers whose names are not UTF-8 were listed under a name by which they were not found.
 #[test]
 fn frame_metalayer_name_not_utf8() {

@@ -166,6 +166,12 @@ impl SuperChunk<'_> {
 
     /// Decodes bytes `range` of chunk `k` into the start of `out`. Reads only the blocks it crosses.
     pub fn read_chunk_bytes(&mut self, k: u64, range: Range<usize>, out: &mut [u8]) -> Result<usize, Error> {
+        if let Entry::Special(_) = self.raw_entry(k)? {
+            let (len, index) = (u64::from(self.chunk_nbytes(k)?), range.end as u64);
+            if range.start > range.end || index > len {
+                return Err(Error::OutOfRange { what: "byte", index, len });
+            }
+        }
         let (n, len) = self.read_chunk_part(k, range, out)?;
         if let Some(len) = len {
             self.note_len(k, len)?;
@@ -186,11 +192,6 @@ impl SuperChunk<'_> {
         let out = out.get_mut(..needed).ok_or(Error::OutputTooSmall { needed: needed as u64, given })?;
         match self.raw_entry(k)? {
             Entry::Special(kind) => {
-                let len = self.chunk_nbytes(k)?;
-                if range.start > range.end || range.end as u64 > u64::from(len) {
-                    let index = range.end as u64;
-                    return Err(Error::OutOfRange { what: "byte", index, len: u64::from(len) });
-                }
                 fill_special(kind, self.header.typesize, range.start, out)?;
                 Ok((needed, None))
             }
