@@ -13,8 +13,14 @@
 //! - The next instruction's place follows from a *predicted branch* on the kind of this one, not from arithmetic
 //!   on bytes just loaded: matches without literals, most of a shuffled stream, go through code of their own
 //!   whose length is a constant.
-//! - A short match of a distance of at least 8 is made of 8-byte copies: each load is then most likely found whole
-//!   in one earlier store and need not wait for the cache. Distances below 8 repeat a word made without a loop.
+//! - A short match is made by loads of 8 bytes: each is then most likely found whole in one earlier store and need
+//!   not wait for the cache. Distances that are too short for that repeat a word made without a loop, and with a
+//!   byte shuffle all distances are made alike, without a branch.
+//! - BloscLZ matches follow no pattern: with a byte shuffle, one of up to 32 bytes is read and made without a branch
+//!   on its length or distance either.
+//!
+//! Branches that depend on data cost little where a benchmark decodes the same 64 KiB again and again: CPUs learn
+//! some hundred kilobytes of a stream by heart. These loops were chosen by streams that are longer than that.
 
 // One of the two loops alone needs only part of this.
 #![cfg_attr(not(all(feature = "lz4", feature = "blosclz")), allow(dead_code, unused_imports))]
@@ -22,8 +28,8 @@
 use super::bmi;
 use super::copy::{WIDE, Window};
 use super::wide::{
-    LONG, SLACK, copy_long, copy8, copy16, copy32, load8, repeated_bytes, repeated_word, settle, store16,
-    wide_match,
+    LONG, SLACK, copy_long, copy8, copy16, copy32, load8, match_beyond32, match16, match32, repeated_word,
+    settle, store16, wide_match,
 };
 use crate::codec::room::Input;
 
@@ -56,16 +62,22 @@ struct Bounds {
 trait Instruction {
     /// Bytes from `bounds.last` on that an instruction and its copies may read.
     const READ: usize;
-    /// Bytes of an instruction that may as well be expected, where there is such a kind.
-    const EXPECTED: Option<usize>;
+
+    /// Whether the loop `EXPECT` suits a batch that takes `bytes` of input and has `far` far matches.
+    fn expects(bytes: usize, far: usize) -> bool;
 
     /// Carries out the instruction at `place.from`, or answers `None` if its literals do not end, or its match
-    /// does not begin, before `bounds.last`. `EXPECT`: most are of the expected kind.
+    /// does not begin, before `bounds.last`. Counts in `far` what only some streams have. `EXPECT`: the loop for
+    /// streams of the expected kind.
     ///
     /// # Safety
     /// `place` at most where a step from before `bounds.last` leads, and not after `bounds.full`; everything
     /// before `place.to` has been written.
-    unsafe fn step<const BEST: bool, const EXPECT: bool>(place: Place, bounds: &Bounds) -> Option<Place>;
+    unsafe fn step<const BEST: bool, const EXPECT: bool>(
+        place: Place,
+        bounds: &Bounds,
+        far: &mut usize,
+    ) -> Option<Place>;
 }
 
 /// LZ4 sequences from byte `at` on; returns the offset of the first one that is left to the caller.
@@ -121,27 +133,25 @@ impl<I: Instruction> bmi::Kernel for Middle<I> {
             // SAFETY: the output from `place.to` to its end.
             unsafe { settle(place.to, distance(place.to, bounds.full) + WRITE) };
         }
-        let few = I::EXPECTED.map_or(0, |bytes| (bytes * BATCH).saturating_add(BATCH / 4));
+        let mut expect = false;
         loop {
             // SAFETY: `middle` has made place and bounds of one input and one output.
-            let taken = unsafe { batch::<I, BEST, false>(&mut place, &bounds) };
-            let Some(taken) = taken else { return place };
-            if I::EXPECTED.is_none() || taken > few {
-                continue;
-            }
-            loop {
-                // SAFETY: as above.
-                let taken = unsafe { batch::<I, BEST, true>(&mut place, &bounds) };
-                let Some(taken) = taken else { return place };
-                if taken > few {
-                    break;
+            let batch = unsafe {
+                if expect {
+                    batch::<I, BEST, true>(&mut place, &bounds)
+                } else {
+                    batch::<I, BEST, false>(&mut place, &bounds)
                 }
+            };
+            match batch {
+                Some(kind) => expect = kind,
+                None => return place,
             }
         }
     }
 }
 
-/// Carries out [`BATCH`] instructions and answers how many bytes they take, or `None` after the last.
+/// Carries out [`BATCH`] instructions and answers which loop suits their kind, or `None` after the last.
 ///
 /// # Safety
 /// `place` lies in the input and output of `bounds`; everything before `place.to` has been written.
@@ -149,16 +159,16 @@ impl<I: Instruction> bmi::Kernel for Middle<I> {
 unsafe fn batch<I: Instruction, const BEST: bool, const EXPECT: bool>(
     place: &mut Place,
     bounds: &Bounds,
-) -> Option<usize> {
-    let first = place.from;
+) -> Option<bool> {
+    let (first, mut far) = (place.from, 0);
     for _ in 0..BATCH {
         if place.to >= bounds.enough {
             return None;
         }
         // SAFETY: compared just now, or where a step from before `last` has led.
-        *place = unsafe { I::step::<BEST, EXPECT>(*place, bounds) }?;
+        *place = unsafe { I::step::<BEST, EXPECT>(*place, bounds, &mut far) }?;
     }
-    Some(distance(first, place.from))
+    Some(I::expects(distance(first, place.from), far))
 }
 
 /// `b - a` for pointers into one buffer, `a` not after `b`.
@@ -167,7 +177,7 @@ fn distance(a: *const u8, b: *const u8) -> usize {
     (b as usize).wrapping_sub(a as usize)
 }
 
-/// A match of at most 16 bytes, or of at most 8 with `SHORT`. The load that suits each codec's streams was measured. `false`: nothing is done.
+/// A match of at most 16 bytes, or of at most 8 with `SHORT`. `false`: nothing is done.
 ///
 /// # Safety
 /// 16 bytes of output from `to` on; everything from `start` to `to` has been written.
@@ -180,21 +190,18 @@ unsafe fn near_match<const SHORT: bool, const BEST: bool>(start: *mut u8, to: *m
     }
     // SAFETY: `1 <= back <= written`; each load ends before the last byte stored, each store at `to + 16`.
     unsafe {
-        if back >= 8 {
+        if BEST {
+            match16(to, back);
+        } else if back >= 8 {
             let from = to.sub(back);
             copy8(from, to);
             if !SHORT {
                 copy8(from.add(8), to.add(8));
             }
+        } else if written >= 8 {
+            store16(to, repeated_word(load8(to.sub(8)), back).0);
         } else {
-            let (pattern, _) = if BEST {
-                repeated_bytes::<SHORT>(to.sub(back), back)
-            } else if written >= 8 {
-                repeated_word(load8(to.sub(8)), back)
-            } else {
-                return false;
-            };
-            store16(to, pattern);
+            return false;
         }
     }
     true
@@ -299,11 +306,19 @@ impl Instruction for Lz4 {
     /// A step leads to two bytes after `last` at most: one has a distance and one byte of length. From there a
     /// token and 16 bytes for literals, or two bytes of length.
     const READ: usize = 20;
-    /// A match without literals.
-    const EXPECTED: Option<usize> = Some(3);
+
+    /// Most are matches without literals, of three bytes.
+    #[inline(always)]
+    fn expects(bytes: usize, _: usize) -> bool {
+        bytes <= 3 * BATCH + BATCH / 4
+    }
 
     #[inline(always)]
-    unsafe fn step<const BEST: bool, const EXPECT: bool>(place: Place, bounds: &Bounds) -> Option<Place> {
+    unsafe fn step<const BEST: bool, const EXPECT: bool>(
+        place: Place,
+        bounds: &Bounds,
+        _: &mut usize,
+    ) -> Option<Place> {
         // SAFETY: `READ` and `WRITE` bytes are there. Up to 14 literals are copied as 16 bytes and followed by a
         // distance and a length; more have been measured, and leave as many bytes as those take.
         unsafe {
@@ -334,34 +349,24 @@ impl Instruction for Lz4 {
 /// Instructions of a BloscLZ stream after the first: literals, or a near or far match.
 struct BloscLz;
 
+/// Longer matches of a BloscLZ stream are worth a call.
+const MEDIUM: usize = 96;
+
 /// The first distance of a BloscLZ match that needs the far form.
 const FAR: usize = 8192;
 
-impl Instruction for BloscLz {
-    /// A step leads to four bytes after `last` at most: a byte before it, one of length, three of distance.
-    /// From there up to 32 literals after their count.
-    const READ: usize = 40;
-    const EXPECTED: Option<usize> = None;
-
+impl BloscLz {
+    /// The match at `place.from`, of any length.
+    ///
+    /// # Safety
+    /// As for a step, from before `bounds.last`.
     #[inline(always)]
-    unsafe fn step<const BEST: bool, const EXPECT: bool>(place: Place, bounds: &Bounds) -> Option<Place> {
+    unsafe fn any<const BEST: bool>(place: Place, bounds: &Bounds) -> Option<Place> {
         let Place { from, to } = place;
-        // SAFETY: `READ` and `WRITE` bytes are there: for 32 literals and their count, and for a match of at most
-        // 8 bytes. Longer ones are measured, and so are the bytes that continue their length.
+        // SAFETY: `READ` and `WRITE` bytes are there: for a match of at most 8 bytes. Longer ones are measured, and so
+        // are the bytes that continue their length.
         unsafe {
             let control = usize::from(*from);
-            if control < 32 {
-                let next = from.add(control + 2);
-                // The last instruction is one of literals.
-                if next >= bounds.last {
-                    return None;
-                }
-                copy32(from.add(1), to);
-                return Some(Place { from: next, to: to.add(control + 1) });
-            }
-            if from >= bounds.last {
-                return None;
-            }
             let high = (control & 31) << 8;
             let back = high + usize::from(*from.add(1)) + 1;
             if control < 7 << 5 && back != FAR {
@@ -385,6 +390,93 @@ impl Instruction for BloscLz {
                 from = from.add(2);
             }
             far_match::<BEST>(bounds, to, back, len).then(|| Place { from, to: to.add(len) })
+        }
+    }
+
+    /// [`any`](Self::any) by a call, so that the loop keeps its registers; `from` is null instead of `None`, so that
+    /// they hold the answer.
+    ///
+    /// # Safety
+    /// As for [`any`](Self::any), and with the instructions that `BEST` stands for.
+    #[inline(never)]
+    unsafe fn long(place: Place, bounds: &Bounds) -> Place {
+        let refused = Place { from: core::ptr::null(), ..place };
+        // SAFETY: see above.
+        unsafe { BloscLz::any::<true>(place, bounds) }.unwrap_or(refused)
+    }
+}
+
+impl Instruction for BloscLz {
+    /// A step leads to four bytes after `last` at most: a byte before it, one of length, three of distance.
+    /// From there up to 32 literals after their count.
+    const READ: usize = 40;
+
+    /// Many are far matches, and many are not.
+    #[inline(always)]
+    fn expects(_: usize, far: usize) -> bool {
+        far > BATCH / 16
+    }
+
+    #[inline(always)]
+    unsafe fn step<const BEST: bool, const EXPECT: bool>(
+        place: Place,
+        bounds: &Bounds,
+        far: &mut usize,
+    ) -> Option<Place> {
+        let Place { from, to } = place;
+        // SAFETY: `READ` and `WRITE` bytes are there: for 32 literals and their count, and for a match of at most 32
+        // bytes, five of input. Others are measured.
+        unsafe {
+            let control = usize::from(*from);
+            if control < 32 {
+                let next = from.add(control + 2);
+                // The last instruction is one of literals.
+                if next >= bounds.last {
+                    return None;
+                }
+                copy32(from.add(1), to);
+                return Some(Place { from: next, to: to.add(control + 1) });
+            }
+            if from >= bounds.last {
+                return None;
+            }
+            if !BEST {
+                return BloscLz::any::<false>(place, bounds);
+            }
+            // Control, a byte that continues a length of 7, a distance, two bytes that continue one of 8191.
+            let word = load8(from);
+            let continued = control >= 7 << 5;
+            let more = if continued { (word >> 8) as usize & 255 } else { 0 };
+            let len = (control >> 5) + 2 + more;
+            let rest = word >> if continued { 16 } else { 8 };
+            let (mut back, mut size) =
+                (((control & 31) << 8) + (rest & 255) as usize + 1, 2 + usize::from(continued));
+            let extension = usize::from(((rest >> 8) as u16).swap_bytes());
+            if EXPECT {
+                let is_far = back == FAR;
+                back += if is_far { extension } else { 0 };
+                // The next instruction waits for the size: found by two comparisons at once, not one after the other.
+                let near_size = 2 + 2 * usize::from(word & 0xff1f == 0xff1f);
+                let continued_size = 3 + 2 * usize::from(word & 0x00ff_001f == 0x00ff_001f);
+                size = if continued { continued_size } else { near_size };
+                *far += usize::from(is_far);
+            } else if back == FAR {
+                back += extension;
+                size += 2;
+                *far += 1;
+            }
+            if back > distance(bounds.start, to) {
+                return None;
+            }
+            match32(to, back);
+            if more == 255 || len > 32 {
+                if more == 255 || len > MEDIUM || len > distance(to, bounds.full) {
+                    let place = BloscLz::long(place, bounds);
+                    return (!place.from.is_null()).then_some(place);
+                }
+                match_beyond32(to, back, len);
+            }
+            Some(Place { from: from.add(size), to: to.add(len) })
         }
     }
 }

@@ -140,11 +140,8 @@ pub(super) unsafe fn wide_match<const BEST: bool>(end: *mut u8, distance: usize,
                 at += distance;
             }
         } else {
-            let (pattern, step) = if BEST {
-                repeated_bytes::<true>(end.sub(distance), distance)
-            } else {
-                repeated(end, distance)
-            };
+            let (pattern, step) =
+                if BEST { repeated_bytes(end.sub(distance), distance) } else { repeated(end, distance) };
             wide_pattern(end, pattern, step, len);
         }
     }
@@ -322,24 +319,94 @@ pub(super) unsafe fn settle(to: *mut u8, len: usize) {
     let _ = (to, len);
 }
 
+/// The 16 bytes of a match without a branch on its distance. Only in code compiled with the byte shuffle.
+///
+/// # Safety
+/// `1 <= back`, as many bytes of history, and 16 bytes from `to` on that may be read ([`settle`]) and written; the
+/// caller has the instruction.
+#[cfg(any(feature = "blosclz", feature = "lz4"))]
+#[inline(always)]
+pub(super) unsafe fn match16(to: *mut u8, back: usize) {
+    // SAFETY: the first half of a row reads what lies before `to` or, of settled bytes, nothing.
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    unsafe {
+        store16(to, shuffled(to.sub(back), back, 0));
+    }
+    let _ = (to, back);
+}
+
+/// As [`match16`], 32 bytes.
+///
+/// # Safety
+/// As for [`match16`], for 32 bytes.
+#[cfg(any(feature = "blosclz", feature = "lz4"))]
+#[inline(always)]
+pub(super) unsafe fn match32(to: *mut u8, back: usize) {
+    // SAFETY: up to a distance of 15 both halves of a row repeat what the first one reads; from 16 on it repeats
+    // nothing, and the second 16 bytes are read after the first are written.
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    unsafe {
+        let from = to.sub(back).cast_const();
+        store16(to, shuffled(from, back, 0));
+        let from = if back < 16 { from } else { from.add(16) };
+        store16(to.add(16), shuffled(from, back, 1));
+    }
+    let _ = (to, back);
+}
+
+/// What follows the 32 bytes of [`match32`]; may write up to `to + len + SLACK`.
+///
+/// # Safety
+/// [`match32`] has been called with the same `to` and `back`; room for `len + SLACK` bytes from `to` on.
+#[cfg(any(feature = "blosclz", feature = "lz4"))]
+#[inline(always)]
+pub(super) unsafe fn match_beyond32(to: *mut u8, back: usize, len: usize) {
+    // SAFETY: the period is a multiple of `back` from 16 to 32, or `back`: each load ends before the store.
+    unsafe {
+        let step = usize::from(PATTERNS.get_unchecked(back & 15).step);
+        let period = if back < 16 { 2 * step } else { back };
+        let mut at = 32;
+        while at < len {
+            rolled();
+            copy16(to.add(at).sub(period), to.add(at));
+            at += 16;
+        }
+    }
+}
+
+/// 16 bytes from `from` on, in the order of half a row. A period of at most 8 bytes is read by as many, a longer one
+/// in two halves: loads that are found whole in one earlier store more often.
+///
+/// # Safety
+/// `1 <= back`, and 16 bytes at `from` that may be read; the caller has the byte shuffle.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[inline(always)]
+unsafe fn shuffled(from: *const u8, back: usize, half: usize) -> Vector {
+    use core::arch::x86_64::{
+        _mm_castpd_si128, _mm_castsi128_pd, _mm_load_si128, _mm_loadh_pd, _mm_loadl_epi64, _mm_shuffle_epi8,
+    };
+    // SAFETY: a row of two halves for every distance up to 16.
+    unsafe {
+        let row: *const Vector = ROWS.0.get_unchecked(back.min(16)).as_ptr().cast();
+        let second = if back > 8 { from.add(8) } else { from };
+        let first = _mm_castsi128_pd(_mm_loadl_epi64(from.cast()));
+        let both = _mm_castpd_si128(_mm_loadh_pd(first, second.cast()));
+        _mm_shuffle_epi8(both, _mm_load_si128(row.add(half)))
+    }
+}
+
 /// The next 16 bytes if the `d < 16` bytes from `from` on repeat, and the step as for [`repeated`], by a byte
-/// shuffle: only in code compiled with it. `NARROW`: a period of at most 8 bytes is read by as many, a load that is
-/// found whole in one earlier store more often.
+/// shuffle: only in code compiled with it.
 ///
 /// # Safety
 /// `1 <= d < 16`; 16 bytes at `from` that may be read, those after the first `d` perhaps only
 /// [`settle`]d.
 #[inline(always)]
-pub(super) unsafe fn repeated_bytes<const NARROW: bool>(from: *const u8, d: usize) -> (Vector, usize) {
+unsafe fn repeated_bytes(from: *const u8, d: usize) -> (Vector, usize) {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     // SAFETY: masked to the rows there are; the caller has the instruction.
     unsafe {
-        use core::arch::x86_64::{_mm_load_si128, _mm_loadl_epi64, _mm_loadu_si128, _mm_shuffle_epi8};
-        let period =
-            if NARROW && d <= 8 { _mm_loadl_epi64(from.cast()) } else { _mm_loadu_si128(from.cast()) };
-        let row = ROWS.0.get_unchecked(d & 15);
-        let step = usize::from(PATTERNS.get_unchecked(d & 15).step);
-        (_mm_shuffle_epi8(period, _mm_load_si128(row.as_ptr().cast())), step)
+        (shuffled(from, d & 15, 0), usize::from(PATTERNS.get_unchecked(d & 15).step))
     }
     #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
     // SAFETY: see above.
@@ -348,9 +415,10 @@ pub(super) unsafe fn repeated_bytes<const NARROW: bool>(from: *const u8, d: usiz
     }
 }
 
+/// Row `d`: which of `d` bytes comes where if they repeat. Row 16 takes 32 bytes as they are, 16 at a time.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-#[repr(align(16))]
-struct Rows([[u8; 16]; 16]);
+#[repr(align(32))]
+struct Rows([[u8; 32]; 17]);
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 static ROWS: Rows = rows();
@@ -358,11 +426,11 @@ static ROWS: Rows = rows();
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 #[allow(clippy::indexing_slicing)]
 const fn rows() -> Rows {
-    let mut rows = [[0; 16]; 16];
+    let mut rows = [[0; 32]; 17];
     let mut d = 1;
-    while d < 16 {
+    while d <= 16 {
         let mut at = 0;
-        while at < 16 {
+        while at < 32 {
             rows[d][at] = (at % d) as u8;
             at += 1;
         }
