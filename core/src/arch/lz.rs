@@ -349,7 +349,7 @@ impl Instruction for Lz4 {
 /// Instructions of a BloscLZ stream after the first: literals, or a near or far match.
 struct BloscLz;
 
-/// Longer matches of a BloscLZ stream are worth a call.
+/// Longer matches of a BloscLZ stream are worth a call; those whose length is continued twice are among them.
 const MEDIUM: usize = 96;
 
 /// The first distance of a BloscLZ match that needs the far form.
@@ -468,12 +468,12 @@ impl Instruction for BloscLz {
             if back > distance(bounds.start, to) {
                 return None;
             }
+            if len > 32 && (len > MEDIUM || len > distance(to, bounds.full)) {
+                let place = BloscLz::long(place, bounds);
+                return (!place.from.is_null()).then_some(place);
+            }
             match32(to, back);
-            if more == 255 || len > 32 {
-                if more == 255 || len > MEDIUM || len > distance(to, bounds.full) {
-                    let place = BloscLz::long(place, bounds);
-                    return (!place.from.is_null()).then_some(place);
-                }
+            if len > 32 {
                 match_beyond32(to, back, len);
             }
             Some(Place { from: from.add(size), to: to.add(len) })
