@@ -350,7 +350,7 @@ impl Instruction for Lz4 {
 struct BloscLz;
 
 /// Longer matches of a BloscLZ stream are worth a call; those whose length is continued twice are among them.
-const MEDIUM: usize = 96;
+const MEDIUM: usize = 160;
 
 /// The first distance of a BloscLZ match that needs the far form.
 const FAR: usize = 8192;
