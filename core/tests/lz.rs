@@ -252,6 +252,54 @@ fn every_period_repeats_exactly() {
     }
 }
 
+/// Appends BloscLZ literals.
+fn literals(lz: &mut Vec<u8>, bytes: &[u8]) {
+    for run in bytes.chunks(32) {
+        lz.push(run.len() as u8 - 1);
+        lz.extend(run);
+    }
+}
+
+/// Appends a BloscLZ match, near or far, to a stream and to what it stands for.
+fn blosclz_match(lz: &mut Vec<u8>, want: &mut Vec<u8>, distance: usize, len: usize) {
+    let near = (distance - 1).min(8191);
+    lz.push((((len - 2).min(7) << 5) | (near >> 8)) as u8);
+    if len >= 9 {
+        extend(lz, len - 9);
+    }
+    lz.push(near as u8);
+    if near == 8191 {
+        lz.extend(((distance - 8192) as u16).to_be_bytes());
+    }
+    (0..len).for_each(|_| want.push(want[want.len() - distance]));
+}
+
+#[test]
+fn every_blosclz_match_repeats_exactly() {
+    // Each length in turn, alone and between far matches: the decoder has a loop for streams of either kind.
+    let mut rng = Rng(5);
+    for distance in (1..=70).chain([8190, 8191, 8192, 8193, 20_000, 73_727]) {
+        for far in [None, Some(20_000)] {
+            let mut want: Vec<u8> = (0..distance.max(20_000)).map(|_| rng.next() as u8).collect();
+            let mut lz = Vec::new();
+            literals(&mut lz, &want);
+            for len in (3..=300).chain([520, 1000]) {
+                blosclz_match(&mut lz, &mut want, distance, len);
+                let byte = rng.next() as u8;
+                literals(&mut lz, &[byte]);
+                want.push(byte);
+                far.inspect(|far| blosclz_match(&mut lz, &mut want, *far, 3 + len % 40));
+            }
+            let tail = [7; 80];
+            literals(&mut lz, &tail);
+            want.extend(tail);
+            let mut out = vec![0; want.len()];
+            blosclz_decode(&lz, &mut out).unwrap();
+            assert!(out == want, "distance {distance}, between far matches: {}", far.is_some());
+        }
+    }
+}
+
 fn hex(text: &str) -> Vec<u8> {
     text.split_whitespace().map(|b| u8::from_str_radix(b, 16).unwrap()).collect()
 }

@@ -10,14 +10,14 @@
 //! which checks everything, carries out that one and comes back.
 //!
 //! What makes these loops fast on filtered data:
-//! - The next instruction's place follows from a *predicted branch* on the kind of this one, not from arithmetic
-//!   on bytes just loaded: matches without literals, most of a shuffled stream, go through code of their own
-//!   whose length is a constant.
+//! - In LZ4 the next instruction's place follows from a *predicted branch* on the kind of this one, not from
+//!   arithmetic on bytes just loaded: matches without literals, most of a shuffled stream, go through code of their
+//!   own whose length is a constant.
 //! - A short match is made by loads of 8 bytes: each is then most likely found whole in one earlier store and need
 //!   not wait for the cache. Distances that are too short for that repeat a word made without a loop, and with a
 //!   byte shuffle all distances are made alike, without a branch.
 //! - BloscLZ matches follow no pattern: with a byte shuffle, one of up to 32 bytes is read and made without a branch
-//!   on its length or distance either.
+//!   on its length, and where many are far, on its distance. Up to `MEDIUM` bytes a short loop makes the rest.
 //!
 //! Branches that depend on data cost little where a benchmark decodes the same 64 KiB again and again: CPUs learn
 //! some hundred kilobytes of a stream by heart. These loops were chosen by streams that are longer than that.

@@ -302,8 +302,8 @@ pub(super) unsafe fn repeated(end: *const u8, d: usize) -> (Vector, usize) {
     }
 }
 
-/// Makes `len` bytes from `to` on count as initialised, with whatever they hold, so that loads for
-/// [`repeated_bytes`] may run past the bytes that it uses.
+/// Makes `len` bytes from `to` on count as initialised, with whatever they hold, so that the
+/// loads of [`match16`], [`match32`] and [`repeated_bytes`] may run past the bytes that they use.
 ///
 /// # Safety
 /// They may be written.
