@@ -227,18 +227,9 @@ fn every_period_repeats_exactly() {
         for len in (4..=19).chain([31, 32, 33, 47, 48, 49, 64, 100, 274, 1000]) {
             for tail in [5usize, 6, 12, 31, 32, 33, 40, 70] {
                 let head: Vec<u8> = (0..distance).map(|i| (i * 7 + 3) as u8).collect();
-                let mut want = head.clone();
-                (0..len).for_each(|_| want.push(want[want.len() - distance]));
+                let (mut want, mut lz) = (Vec::new(), Vec::new());
+                lz4_sequence(&mut lz, &mut want, &head, distance, len);
                 want.extend((0..tail).map(|i| 200 + (i % 50) as u8));
-                let mut lz = vec![((distance.min(15) << 4) | (len - 4).min(15)) as u8];
-                if distance >= 15 {
-                    extend(&mut lz, distance - 15);
-                }
-                lz.extend(&head);
-                lz.extend((distance as u16).to_le_bytes());
-                if len >= 19 {
-                    extend(&mut lz, len - 19);
-                }
                 lz.push((tail.min(15) << 4) as u8);
                 if tail >= 15 {
                     extend(&mut lz, tail - 15);
@@ -248,6 +239,52 @@ fn every_period_repeats_exactly() {
                 lz4_decode(&lz, &mut out).unwrap();
                 assert_eq!(out, want, "distance {distance}, length {len}, tail {tail}");
             }
+        }
+    }
+}
+
+/// Appends an LZ4 sequence.
+fn lz4_sequence(lz: &mut Vec<u8>, want: &mut Vec<u8>, literals: &[u8], distance: usize, len: usize) {
+    lz.push(((literals.len().min(15) << 4) | (len - 4).min(15)) as u8);
+    if literals.len() >= 15 {
+        extend(lz, literals.len() - 15);
+    }
+    lz.extend(literals);
+    want.extend(literals);
+    lz.extend((distance as u16).to_le_bytes());
+    if len >= 19 {
+        extend(lz, len - 19);
+    }
+    (0..len).for_each(|_| want.push(want[want.len() - distance]));
+}
+
+#[test]
+fn every_lz4_match_repeats_exactly() {
+    // Each length in turn, among sequences of three kinds: the decoder has a loop for streams of each.
+    let mut rng = Rng(6);
+    for distance in (1..=70).chain([255, 8192, 20_000, 65_535]) {
+        for (kind, count) in [("short matches", 21), ("literals and matches", 21), ("long matches", 2)] {
+            let (mut want, mut lz) = (Vec::new(), Vec::new());
+            let head: Vec<u8> = (0..distance.max(20_000)).map(|_| rng.next() as u8).collect();
+            lz4_sequence(&mut lz, &mut want, &head, distance, 4);
+            for len in (4..=300).chain([520, 1000]) {
+                lz4_sequence(&mut lz, &mut want, &[], distance, len);
+                for n in 0..count {
+                    let literal = [rng.next() as u8];
+                    let literal = if kind == "short matches" && n > 0 { &[] } else { &literal[..] };
+                    let short = 4 + (len + n) % 13;
+                    let len = if kind == "long matches" { short + 20 } else { short };
+                    let distance = if n == 1 { distance } else { 19_000 + n };
+                    lz4_sequence(&mut lz, &mut want, literal, distance, len);
+                }
+            }
+            lz.push(15 << 4);
+            extend(&mut lz, 80 - 15);
+            lz.extend([7; 80]);
+            want.extend([7; 80]);
+            let mut out = vec![0; want.len()];
+            lz4_decode(&lz, &mut out).unwrap();
+            assert!(out == want, "distance {distance}, among {kind}");
         }
     }
 }

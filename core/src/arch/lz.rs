@@ -10,14 +10,15 @@
 //! which checks everything, carries out that one and comes back.
 //!
 //! What makes these loops fast on filtered data:
-//! - In LZ4 the next instruction's place follows from a *predicted branch* on the kind of this one, not from
-//!   arithmetic on bytes just loaded: matches without literals, most of a shuffled stream, go through code of their
-//!   own whose length is a constant.
-//! - A short match is made by loads of 8 bytes: each is then most likely found whole in one earlier store and need
-//!   not wait for the cache. Distances that are too short for that repeat a word made without a loop, and with a
-//!   byte shuffle all distances are made alike, without a branch.
-//! - BloscLZ matches follow no pattern: with a byte shuffle, one of up to 32 bytes is read and made without a branch
-//!   on its length, and where many are far, on its distance. Up to `MEDIUM` bytes a short loop makes the rest.
+//! - The next instruction's place is known early. Where one kind of instruction prevails, it follows from a *predicted
+//!   branch*, not from bytes just loaded: LZ4 matches without literals, of three bytes, go through code of their own.
+//!   Where kinds mix, a wrong guess costs more than the arithmetic, which is kept to few steps: every possible place is
+//!   summed up before it is known which one it is.
+//! - Of several loops the one runs that suits the last [`BATCH`] instructions.
+//! - With a byte shuffle, a match is made without a branch on its distance, and where many are longer than 16 bytes,
+//!   32 bytes of it without one on its length. Up to [`MEDIUM`] bytes the rest is made 64 bytes at a time.
+//! - Bytes just stored are read back by loads that one earlier store holds whole: others wait for the cache. Without a
+//!   byte shuffle, distances too short for that repeat a word made without a loop.
 //!
 //! Branches that depend on data cost little where a benchmark decodes the same 64 KiB again and again: CPUs learn
 //! some hundred kilobytes of a stream by heart. These loops were chosen by streams that are longer than that.
@@ -28,10 +29,11 @@
 use super::bmi;
 use super::copy::{WIDE, Window};
 use super::wide::{
-    LONG, SLACK, copy_long, copy8, copy16, copy32, load8, match_beyond32, match16, match32, repeated_word,
-    settle, store16, wide_match,
+    LONG, SLACK, copy_long, copy8, copy16, copy32, early, load8, match_beyond32, match16, match16_by_halves,
+    match32, repeated_word, settle, store16, wide_match,
 };
 use crate::codec::room::Input;
+use core::hint::select_unpredictable;
 
 /// Bytes of output that an instruction with short lengths may write: 14 literals and a match of 16 bytes, or of
 /// none and `SLACK` more.
@@ -63,20 +65,23 @@ trait Instruction {
     /// Bytes from `bounds.last` on that an instruction and its copies may read.
     const READ: usize;
 
-    /// Whether the loop `EXPECT` suits a batch that takes `bytes` of input and has `far` far matches.
-    fn expects(bytes: usize, far: usize) -> bool;
+    /// How many loops there are. Loop 1 is only for CPUs with a byte shuffle.
+    const KINDS: u8;
+
+    /// Which loop suits a batch that takes `bytes` of input and has counted `rare` instructions, none without a byte
+    /// shuffle.
+    fn kind(bytes: usize, rare: usize) -> u8;
 
     /// Carries out the instruction at `place.from`, or answers `None` if its literals do not end, or its match
-    /// does not begin, before `bounds.last`. Counts in `far` what only some streams have. `EXPECT`: the loop for
-    /// streams of the expected kind.
+    /// does not begin, before `bounds.last`. Counts in `rare` what only some streams have; `KIND` is the loop.
     ///
     /// # Safety
     /// `place` at most where a step from before `bounds.last` leads, and not after `bounds.full`; everything
     /// before `place.to` has been written.
-    unsafe fn step<const BEST: bool, const EXPECT: bool>(
+    unsafe fn step<const BEST: bool, const KIND: u8>(
         place: Place,
         bounds: &Bounds,
-        far: &mut usize,
+        rare: &mut usize,
     ) -> Option<Place>;
 }
 
@@ -97,7 +102,14 @@ fn middle<I: Instruction>(window: &mut Window<'_>, input: &Input<'_>, at: usize)
     let Some(rest) = input.with_slack().get(at..) else { return at };
     let left = input.exact().len().saturating_sub(at);
     let (start, written, wanted, len) = window.parts();
-    if !WIDE || left == 0 || rest.len() <= I::READ || len - written <= WRITE || wanted <= written {
+    if !WIDE
+        || left == 0
+        || written < 4
+        || start.addr() < REACH
+        || rest.len() <= I::READ
+        || len - written <= WRITE
+        || wanted <= written
+    {
         return at;
     }
     // SAFETY: `written <= len`, the length of the output, and the rests are longer than `I::READ` and `WRITE`, so all
@@ -120,6 +132,9 @@ struct Middle<I> {
     kind: core::marker::PhantomData<I>,
 }
 
+/// No distance is longer.
+const REACH: usize = 1 << 17;
+
 /// Instructions between two looks at which kind there is most of.
 const BATCH: usize = 64;
 
@@ -133,18 +148,18 @@ impl<I: Instruction> bmi::Kernel for Middle<I> {
             // SAFETY: the output from `place.to` to its end.
             unsafe { settle(place.to, distance(place.to, bounds.full) + WRITE) };
         }
-        let mut expect = false;
+        let mut kind = 0;
         loop {
             // SAFETY: `middle` has made place and bounds of one input and one output.
             let batch = unsafe {
-                if expect {
-                    batch::<I, BEST, true>(&mut place, &bounds)
-                } else {
-                    batch::<I, BEST, false>(&mut place, &bounds)
+                match kind {
+                    1 if BEST => batch::<I, BEST, 1>(&mut place, &bounds),
+                    2 if I::KINDS > 2 => batch::<I, BEST, 2>(&mut place, &bounds),
+                    _ => batch::<I, BEST, 0>(&mut place, &bounds),
                 }
             };
             match batch {
-                Some(kind) => expect = kind,
+                Some(next) => kind = next,
                 None => return place,
             }
         }
@@ -156,19 +171,19 @@ impl<I: Instruction> bmi::Kernel for Middle<I> {
 /// # Safety
 /// `place` lies in the input and output of `bounds`; everything before `place.to` has been written.
 #[inline(always)]
-unsafe fn batch<I: Instruction, const BEST: bool, const EXPECT: bool>(
+unsafe fn batch<I: Instruction, const BEST: bool, const KIND: u8>(
     place: &mut Place,
     bounds: &Bounds,
-) -> Option<bool> {
-    let (first, mut far) = (place.from, 0);
+) -> Option<u8> {
+    let (first, mut rare) = (place.from, 0);
     for _ in 0..BATCH {
         if place.to >= bounds.enough {
             return None;
         }
         // SAFETY: compared just now, or where a step from before `last` has led.
-        *place = unsafe { I::step::<BEST, EXPECT>(*place, bounds, &mut far) }?;
+        *place = unsafe { I::step::<BEST, KIND>(*place, bounds, &mut rare) }?;
     }
-    Some(I::expects(distance(first, place.from), far))
+    Some(I::kind(distance(first, place.from), rare))
 }
 
 /// `b - a` for pointers into one buffer, `a` not after `b`.
@@ -182,7 +197,7 @@ fn distance(a: *const u8, b: *const u8) -> usize {
 /// # Safety
 /// 16 bytes of output from `to` on; everything from `start` to `to` has been written.
 #[inline(always)]
-unsafe fn near_match<const SHORT: bool, const BEST: bool>(start: *mut u8, to: *mut u8, back: usize) -> bool {
+unsafe fn near_match<const SHORT: bool>(start: *mut u8, to: *mut u8, back: usize) -> bool {
     let written = distance(start, to);
     // The comparison is for 0 and for what lies before `start`.
     if back.wrapping_sub(1) >= written {
@@ -190,9 +205,7 @@ unsafe fn near_match<const SHORT: bool, const BEST: bool>(start: *mut u8, to: *m
     }
     // SAFETY: `1 <= back <= written`; each load ends before the last byte stored, each store at `to + 16`.
     unsafe {
-        if BEST {
-            match16(to, back);
-        } else if back >= 8 {
+        if back >= 8 {
             let from = to.sub(back);
             copy8(from, to);
             if !SHORT {
@@ -292,7 +305,7 @@ impl Lz4 {
             (len, from)
         } else {
             // SAFETY: there is room for a short match.
-            if !unsafe { near_match::<false, BEST>(bounds.start, place.to, back) } {
+            if !unsafe { near_match::<false>(bounds.start, place.to, back) } {
                 return None;
             }
             (short + 4, from)
@@ -302,46 +315,113 @@ impl Lz4 {
     }
 }
 
+impl Lz4 {
+    /// [`finish`](Self::finish) by a call, so that the loop keeps its registers; `from` is null instead of `None`, so
+    /// that they hold the answer.
+    ///
+    /// # Safety
+    /// As for [`finish`](Self::finish), and with the instructions that `BEST` stands for.
+    #[inline(never)]
+    unsafe fn long(place: Place, bounds: &Bounds, token: u8) -> Place {
+        let refused = Place { from: core::ptr::null(), ..place };
+        // SAFETY: see above.
+        unsafe { Lz4::finish::<true>(place, bounds, token) }.unwrap_or(refused)
+    }
+}
+
 impl Instruction for Lz4 {
     /// A step leads to two bytes after `last` at most: one has a distance and one byte of length. From there a
     /// token and 16 bytes for literals, or two bytes of length.
     const READ: usize = 20;
 
-    /// Most are matches without literals, of three bytes.
+    const KINDS: u8 = 3;
+
+    /// 1: some matches are longer than 16 bytes. 2: most are matches without literals, of three bytes. 0: others.
     #[inline(always)]
-    fn expects(bytes: usize, _: usize) -> bool {
-        bytes <= 3 * BATCH + BATCH / 4
+    fn kind(bytes: usize, long: usize) -> u8 {
+        if long > BATCH / 16 {
+            1
+        } else if bytes <= 3 * BATCH + BATCH / 4 {
+            2
+        } else {
+            0
+        }
     }
 
     #[inline(always)]
-    unsafe fn step<const BEST: bool, const EXPECT: bool>(
+    unsafe fn step<const BEST: bool, const KIND: u8>(
         place: Place,
         bounds: &Bounds,
-        _: &mut usize,
+        long: &mut usize,
     ) -> Option<Place> {
         // SAFETY: `READ` and `WRITE` bytes are there. Up to 14 literals are copied as 16 bytes and followed by a
         // distance and a length; more have been measured, and leave as many bytes as those take.
         unsafe {
-            let token = *place.from;
-            let mut literals = place.from.add(1);
-            if EXPECT && token < 16 {
-                return Lz4::finish::<BEST>(Place { from: literals, to: place.to }, bounds, token);
-            }
-            let mut count = usize::from(token >> 4);
-            if count < 15 {
-                copy16(literals, place.to);
-            } else {
-                (count, literals) = extended(literals, bounds, 15)?;
-                // They end before `last`, and so does what a wide copy reads more, before the input's end.
-                if literals >= bounds.last
-                    || count > distance(literals, bounds.last).saturating_sub(SLACK - Self::READ)
-                    || count > distance(place.to, bounds.full)
-                {
-                    return None;
+            let Place { mut from, mut to } = place;
+            let token = *from;
+            let mut after = early(from.add(3));
+            from = from.add(1);
+            if KIND == 0 || token >= 16 {
+                let mut count = usize::from(token >> 4);
+                if count < 15 {
+                    copy16(from, to);
+                } else {
+                    (count, from) = extended(from, bounds, 15)?;
+                    // They end before `last`, and so does what a wide copy reads more, before the input's end.
+                    if from >= bounds.last
+                        || count > distance(from, bounds.last).saturating_sub(SLACK - Self::READ)
+                        || count > distance(to, bounds.full)
+                    {
+                        return None;
+                    }
+                    copy_long(from, to, count);
+                    after = from.add(2);
                 }
-                copy_long(literals, place.to, count);
+                (from, to, after) = (from.add(count), to.add(count), after.add(count));
             }
-            Lz4::finish::<BEST>(Place { from: literals.add(count), to: place.to.add(count) }, bounds, token)
+            if !BEST {
+                return Lz4::finish::<false>(Place { from, to }, bounds, token);
+            }
+            // The last sequence has no match.
+            if from >= bounds.last {
+                return None;
+            }
+            let word = load8(from);
+            let back = word as usize & 0xffff;
+            let source = to.wrapping_sub(back);
+            if back == 0 || source < bounds.start {
+                return None;
+            }
+            let short = usize::from(token & 15);
+            if KIND == 1 {
+                let continued = short == 15;
+                let len = short + 4 + select_unpredictable(continued, (word >> 16) as usize & 255, 0);
+                let next = after.add(usize::from(continued));
+                *long += usize::from(len > 16);
+                if len > 32
+                    && (len > MEDIUM || MEDIUM > distance(to, bounds.full.wrapping_add(WRITE - SLACK)))
+                {
+                    let place = Lz4::long(Place { from, to }, bounds, token);
+                    return (!place.from.is_null()).then_some(place);
+                }
+                match32(source, to, back);
+                if len > 32 {
+                    match_beyond32(to, back, len);
+                }
+                Some(Place { from: next, to: to.add(len) })
+            } else {
+                if short > 12 {
+                    *long += 1;
+                    let place = Lz4::long(Place { from, to }, bounds, token);
+                    return (!place.from.is_null()).then_some(place);
+                }
+                if KIND == 0 {
+                    match16(source, to, back);
+                } else {
+                    match16_by_halves(source, to, back);
+                }
+                Some(Place { from: after, to: to.add(short + 4) })
+            }
         }
     }
 }
@@ -371,7 +451,7 @@ impl BloscLz {
             let back = high + usize::from(*from.add(1)) + 1;
             if control < 7 << 5 && back != FAR {
                 let len = (control >> 5) + 2;
-                if !near_match::<true, BEST>(bounds.start, to, back) {
+                if !near_match::<true>(bounds.start, to, back) {
                     return None;
                 }
                 return Some(Place { from: from.add(2), to: to.add(len) });
@@ -411,14 +491,16 @@ impl Instruction for BloscLz {
     /// From there up to 32 literals after their count.
     const READ: usize = 40;
 
-    /// Many are far matches, and many are not.
+    const KINDS: u8 = 2;
+
+    /// 1: some matches are far. 0: others.
     #[inline(always)]
-    fn expects(_: usize, far: usize) -> bool {
-        far > BATCH / 16
+    fn kind(_: usize, far: usize) -> u8 {
+        u8::from(far > BATCH / 16)
     }
 
     #[inline(always)]
-    unsafe fn step<const BEST: bool, const EXPECT: bool>(
+    unsafe fn step<const BEST: bool, const KIND: u8>(
         place: Place,
         bounds: &Bounds,
         far: &mut usize,
@@ -446,37 +528,42 @@ impl Instruction for BloscLz {
             // Control, a byte that continues a length of 7, a distance, two bytes that continue one of 8191.
             let word = load8(from);
             let continued = control >= 7 << 5;
-            let more = if continued { (word >> 8) as usize & 255 } else { 0 };
-            let len = (control >> 5) + 2 + more;
-            let rest = word >> if continued { 16 } else { 8 };
-            let (mut back, mut size) =
-                (((control & 31) << 8) + (rest & 255) as usize + 1, 2 + usize::from(continued));
+            let shift = if continued { 8 } else { 0 };
+            let tail = word >> 8;
+            let len = (control >> 5) + 2 + (tail & !(u64::MAX << shift)) as usize;
+            let rest = tail >> shift;
+            // One less than the distance.
+            let mut raw = ((control & 31) << 8) + (rest as usize & 255);
+            let mut next = from.add(2 + usize::from(continued));
             let extension = usize::from(((rest >> 8) as u16).swap_bytes());
-            if EXPECT {
-                let is_far = back == FAR;
-                back += if is_far { extension } else { 0 };
-                // The next instruction waits for the size: found by two comparisons at once, not one after the other.
-                let near_size = 2 + 2 * usize::from(word & 0xff1f == 0xff1f);
-                let continued_size = 3 + 2 * usize::from(word & 0x00ff_001f == 0x00ff_001f);
-                size = if continued { continued_size } else { near_size };
+            if KIND == 1 {
+                let is_far = raw >= FAR - 1;
+                raw += select_unpredictable(is_far, extension, 0);
+                // The next instruction waits for this one's size: every sum is made before the choice.
+                let [two, three, four, five] = [2, 3, 4, 5].map(|n| early(from.add(n)));
+                let near = select_unpredictable(!word & 0xff1f == 0, four, two);
+                let longer = select_unpredictable(!word & 0x00ff_001f == 0, five, three);
+                next = select_unpredictable(continued, longer, near);
                 *far += usize::from(is_far);
-            } else if back == FAR {
-                back += extension;
-                size += 2;
+            } else if raw >= FAR - 1 {
+                raw += extension;
+                next = next.add(2);
                 *far += 1;
             }
-            if back > distance(bounds.start, to) {
+            let source = to.wrapping_sub(raw);
+            if source <= bounds.start {
                 return None;
             }
-            if len > 32 && (len > MEDIUM || len > distance(to, bounds.full)) {
+            if len > 32 && (len > MEDIUM || MEDIUM > distance(to, bounds.full)) {
                 let place = BloscLz::long(place, bounds);
                 return (!place.from.is_null()).then_some(place);
             }
-            match32(to, back);
+            let back = raw + 1;
+            match32(source.sub(1), to, back);
             if len > 32 {
                 match_beyond32(to, back, len);
             }
-            Some(Place { from: from.add(size), to: to.add(len) })
+            Some(Place { from: next, to: to.add(len) })
         }
     }
 }

@@ -12,6 +12,8 @@
 //! ever waits for the store before it. Distances of 16 to 31 do the same with two vectors; from 32 on
 //! bytes are read just before they are written.
 
+use core::hint::select_unpredictable;
+
 /// A wide copy may write this many bytes past the end of what it appends.
 pub(super) const SLACK: usize = 32;
 
@@ -62,6 +64,20 @@ const fn patterns() -> [Pattern; 17] {
         d += 1;
     }
     table
+}
+
+/// `p`, for sums that the compiler must not put together with others: one is ready before the other is needed.
+#[cfg(any(feature = "blosclz", feature = "lz4"))]
+#[inline(always)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(unused_mut))]
+#[allow(clippy::pointers_in_nomem_asm_block)]
+pub(super) fn early(mut p: *const u8) -> *const u8 {
+    // SAFETY: no instruction at all, and nothing is read by the pointer.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        core::arch::asm!("/* {0} */", inout(reg) p, options(pure, nomem, nostack, preserves_flags));
+    }
+    p
 }
 
 /// Keeps the loop it stands in from being unrolled: most turn once or never, and the count of turns that an
@@ -322,42 +338,67 @@ pub(super) unsafe fn settle(to: *mut u8, len: usize) {
 /// The 16 bytes of a match without a branch on its distance. Only in code compiled with the byte shuffle.
 ///
 /// # Safety
-/// `1 <= back`, as many bytes of history, and 16 bytes from `to` on that may be read ([`settle`]) and written; the
-/// caller has the instruction.
+/// `from + back == to`, `1 <= back`, as many bytes of history, and 16 bytes from `to` on that may be read
+/// ([`settle`]) and written; the caller has the instruction.
 #[cfg(any(feature = "blosclz", feature = "lz4"))]
 #[inline(always)]
-pub(super) unsafe fn match16(to: *mut u8, back: usize) {
-    // SAFETY: the first half of a row reads what lies before `to` or, of settled bytes, nothing.
-    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    unsafe {
-        store16(to, shuffled(to.sub(back), back, 0));
-    }
-    let _ = (to, back);
+pub(super) unsafe fn match16(from: *const u8, to: *mut u8, back: usize) {
+    // SAFETY: the first half of a row repeats what lies before `to`; of settled bytes it takes none.
+    unsafe { store16(to, shuffled(load16(from), back, 0)) };
 }
 
-/// As [`match16`], 32 bytes.
+/// [`match16`] for streams with many near matches. A period of at most 8 bytes is read by as many, a longer one in two
+/// halves: loads that are found whole in one earlier store more often, and need not wait for the cache.
 ///
 /// # Safety
-/// As for [`match16`], for 32 bytes.
+/// As for [`match16`].
 #[cfg(any(feature = "blosclz", feature = "lz4"))]
 #[inline(always)]
-pub(super) unsafe fn match32(to: *mut u8, back: usize) {
-    // SAFETY: up to a distance of 15 both halves of a row repeat what the first one reads; from 16 on it repeats
-    // nothing, and the second 16 bytes are read after the first are written.
+pub(super) unsafe fn match16_by_halves(from: *const u8, to: *mut u8, back: usize) {
+    // SAFETY: as for `match16`; a row for at most 8 bytes takes none of the second half.
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     unsafe {
-        let from = to.sub(back).cast_const();
-        store16(to, shuffled(from, back, 0));
-        let from = if back < 16 { from } else { from.add(16) };
-        store16(to.add(16), shuffled(from, back, 1));
+        use core::arch::x86_64::{_mm_castpd_si128, _mm_castsi128_pd, _mm_loadh_pd, _mm_loadl_epi64};
+        let second = select_unpredictable(back > 8, from.add(8), from);
+        let first = _mm_castsi128_pd(_mm_loadl_epi64(from.cast()));
+        store16(to, shuffled(_mm_castpd_si128(_mm_loadh_pd(first, second.cast())), back, 0));
     }
-    let _ = (to, back);
+    let _ = (from, to, back);
 }
 
-/// What follows the 32 bytes of [`match32`]; may write up to `to + len + SLACK`.
+/// As [`match16`], 32 bytes, for streams with many near matches.
 ///
 /// # Safety
-/// [`match32`] has been called with the same `to` and `back`; room for `len + SLACK` bytes from `to` on.
+/// As for [`match16`], for 32 bytes, and at least four bytes of history.
+#[cfg(any(feature = "blosclz", feature = "lz4"))]
+#[inline(always)]
+pub(super) unsafe fn match32(from: *const u8, to: *mut u8, back: usize) {
+    // SAFETY: of a near match the last four bytes are read, of a far one 32 in two halves, the second after the first
+    // is written; zeros stand for the other. In between, both halves of a row repeat what the first one reads.
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    unsafe {
+        use core::arch::x86_64::{_mm_cvtsi32_si128, _mm_or_si128, _mm_shuffle_epi8};
+        if (5..16).contains(&back) {
+            store16(to, shuffled(load16(from), back, 0));
+            store16(to.add(16), shuffled(load16(from), back, 1));
+            return;
+        }
+        let is_near = back < 5;
+        let far = select_unpredictable(is_near, NEAR.zeros.as_ptr(), from);
+        // A far match must not wait for the bytes just written.
+        let near = select_unpredictable(is_near, to.sub(4).cast_const(), NEAR.zeros.as_ptr());
+        let row: *const Vector = NEAR.rows.get_unchecked(back & 7).as_ptr().cast();
+        let last = _mm_cvtsi32_si128(near.cast::<i32>().read_unaligned());
+        store16(to, _mm_or_si128(_mm_shuffle_epi8(last, row.read()), load16(far)));
+        store16(to.add(16), _mm_or_si128(_mm_shuffle_epi8(last, row.add(1).read()), load16(far.add(16))));
+    }
+    let _ = (from, to, back);
+}
+
+/// What follows the 32 bytes of [`match32`], 64 bytes at a time: most often once.
+///
+/// # Safety
+/// [`match32`] has been called with the same `to` and `back`; `32 < len`, and room for all that is written.
 #[cfg(any(feature = "blosclz", feature = "lz4"))]
 #[inline(always)]
 pub(super) unsafe fn match_beyond32(to: *mut u8, back: usize, len: usize) {
@@ -365,34 +406,34 @@ pub(super) unsafe fn match_beyond32(to: *mut u8, back: usize, len: usize) {
     unsafe {
         let step = usize::from(PATTERNS.get_unchecked(back & 15).step);
         let period = if back < 16 { 2 * step } else { back };
-        let mut at = 32;
-        while at < len {
+        let (mut at, end) = (to.add(32), to.add(len));
+        while at < end {
             rolled();
-            copy16(to.add(at).sub(period), to.add(at));
-            at += 16;
+            for n in [0, 16, 32, 48] {
+                copy16(at.add(n).sub(period), at.add(n));
+            }
+            at = at.add(64);
         }
     }
 }
 
-/// 16 bytes from `from` on, in the order of half a row. A period of at most 8 bytes is read by as many, a longer one
-/// in two halves: loads that are found whole in one earlier store more often.
+/// 16 bytes in the order of half a row. Only in code compiled with the byte shuffle.
 ///
 /// # Safety
-/// `1 <= back`, and 16 bytes at `from` that may be read; the caller has the byte shuffle.
+/// `1 <= back`; the caller has the instruction.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 #[inline(always)]
-unsafe fn shuffled(from: *const u8, back: usize, half: usize) -> Vector {
-    use core::arch::x86_64::{
-        _mm_castpd_si128, _mm_castsi128_pd, _mm_load_si128, _mm_loadh_pd, _mm_loadl_epi64, _mm_shuffle_epi8,
-    };
+unsafe fn shuffled(bytes: Vector, back: usize, half: usize) -> Vector {
     // SAFETY: a row of two halves for every distance up to 16.
     unsafe {
-        let row: *const Vector = ROWS.0.get_unchecked(back.min(16)).as_ptr().cast();
-        let second = if back > 8 { from.add(8) } else { from };
-        let first = _mm_castsi128_pd(_mm_loadl_epi64(from.cast()));
-        let both = _mm_castpd_si128(_mm_loadh_pd(first, second.cast()));
-        _mm_shuffle_epi8(both, _mm_load_si128(row.add(half)))
+        let row: *const Vector = ROWS.0.get_unchecked(back.min(16) - 1).as_ptr().cast();
+        core::arch::x86_64::_mm_shuffle_epi8(bytes, row.add(half).read())
     }
+}
+#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+#[inline(always)]
+unsafe fn shuffled(bytes: Vector, _: usize, _: usize) -> Vector {
+    bytes
 }
 
 /// The next 16 bytes if the `d < 16` bytes from `from` on repeat, and the step as for [`repeated`], by a byte
@@ -406,7 +447,7 @@ unsafe fn repeated_bytes(from: *const u8, d: usize) -> (Vector, usize) {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     // SAFETY: masked to the rows there are; the caller has the instruction.
     unsafe {
-        (shuffled(from, d & 15, 0), usize::from(PATTERNS.get_unchecked(d & 15).step))
+        (shuffled(load16(from), d, 0), usize::from(PATTERNS.get_unchecked(d & 15).step))
     }
     #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
     // SAFETY: see above.
@@ -415,10 +456,38 @@ unsafe fn repeated_bytes(from: *const u8, d: usize) -> (Vector, usize) {
     }
 }
 
-/// Row `d`: which of `d` bytes comes where if they repeat. Row 16 takes 32 bytes as they are, 16 at a time.
+/// What [`match32`] makes near matches of.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[repr(C, align(32))]
+struct Near {
+    zeros: [u8; 32],
+    /// Row `d`: which of four bytes comes where if the last `d` repeat.
+    rows: [[u8; 32]; 8],
+}
+
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+static NEAR: Near = near();
+
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[allow(clippy::indexing_slicing)]
+const fn near() -> Near {
+    let mut rows = [[0; 32]; 8];
+    let mut d = 1;
+    while d <= 4 {
+        let mut at = 0;
+        while at < 32 {
+            rows[d][at] = (4 - d + at % d) as u8;
+            at += 1;
+        }
+        d += 1;
+    }
+    Near { zeros: [0; 32], rows }
+}
+
+/// Row `d - 1`: which of `d` bytes comes where if they repeat. The last takes 32 bytes as they are, 16 at a time.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 #[repr(align(32))]
-struct Rows([[u8; 32]; 17]);
+struct Rows([[u8; 32]; 16]);
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 static ROWS: Rows = rows();
@@ -426,12 +495,12 @@ static ROWS: Rows = rows();
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 #[allow(clippy::indexing_slicing)]
 const fn rows() -> Rows {
-    let mut rows = [[0; 32]; 17];
+    let mut rows = [[0; 32]; 16];
     let mut d = 1;
     while d <= 16 {
         let mut at = 0;
         while at < 32 {
-            rows[d][at] = (at % d) as u8;
+            rows[d - 1][at] = (at % d) as u8;
             at += 1;
         }
         d += 1;
