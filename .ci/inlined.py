@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 
-HOLDERS = re.compile(r"blosc_core::arch::(x86|elementwise|bmi)::")
+HOLDERS = re.compile(r"blosc_core::arch::(x86|elementwise|bmi|lz)::")
 ALLOWED = re.compile(
     r"^(mem(cpy|move|set)"  # long copies
     r"|blosc_core::arch::x86::|blosc_core::arch::elementwise::"  # kernels

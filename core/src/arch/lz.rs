@@ -322,6 +322,7 @@ impl Lz4 {
     /// # Safety
     /// As for [`finish`](Self::finish), and with the instructions that `BEST` stands for.
     #[inline(never)]
+    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "bmi1,bmi2,lzcnt,ssse3"))]
     unsafe fn long(place: Place, bounds: &Bounds, token: u8) -> Place {
         let refused = Place { from: core::ptr::null(), ..place };
         // SAFETY: see above.
@@ -479,6 +480,7 @@ impl BloscLz {
     /// # Safety
     /// As for [`any`](Self::any), and with the instructions that `BEST` stands for.
     #[inline(never)]
+    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "bmi1,bmi2,lzcnt,ssse3"))]
     unsafe fn long(place: Place, bounds: &Bounds) -> Place {
         let refused = Place { from: core::ptr::null(), ..place };
         // SAFETY: see above.
