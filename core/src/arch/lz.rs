@@ -238,6 +238,17 @@ unsafe fn far_match<const BEST: bool>(bounds: &Bounds, to: *mut u8, back: usize,
     true
 }
 
+/// A match of more than [`MEDIUM`] bytes by a call, so that the loop keeps its registers.
+///
+/// # Safety
+/// As for [`wide_match`] with a byte shuffle, which the CPU has.
+#[inline(never)]
+#[cfg_attr(target_arch = "x86_64", target_feature(enable = "bmi1,bmi2,lzcnt,ssse3"))]
+unsafe fn large_match(to: *mut u8, back: usize, len: usize) {
+    // SAFETY: see above.
+    unsafe { wide_match::<true>(to, back, len) };
+}
+
 /// `len` and the bytes at `from` that continue it, and where they end. `None`: that is too near the input's end.
 ///
 /// # Safety
@@ -399,11 +410,14 @@ impl Instruction for Lz4 {
                 let len = short + 4 + select_unpredictable(continued, (word >> 16) as usize & 255, 0);
                 let next = after.add(usize::from(continued));
                 *long += usize::from(len > 16);
-                if len > 32
-                    && (len > MEDIUM || MEDIUM > distance(to, bounds.full.wrapping_add(WRITE - SLACK)))
-                {
-                    let place = Lz4::long(Place { from, to }, bounds, token);
-                    return (!place.from.is_null()).then_some(place);
+                let room = distance(to, bounds.full.wrapping_add(WRITE - SLACK));
+                if len > 32 && (len > MEDIUM || MEDIUM > room) {
+                    if len > LONG || len > room {
+                        let place = Lz4::long(Place { from, to }, bounds, token);
+                        return (!place.from.is_null()).then_some(place);
+                    }
+                    large_match(to, back, len);
+                    return Some(Place { from: next, to: to.add(len) });
                 }
                 match32(source, to, back);
                 if len > 32 {
@@ -556,11 +570,15 @@ impl Instruction for BloscLz {
             if source <= bounds.start {
                 return None;
             }
-            if len > 32 && (len > MEDIUM || MEDIUM > distance(to, bounds.full)) {
-                let place = BloscLz::long(place, bounds);
-                return (!place.from.is_null()).then_some(place);
+            let (back, room) = (raw + 1, distance(to, bounds.full));
+            if len > 32 && (len > MEDIUM || MEDIUM > room) {
+                if len > LONG || len > room {
+                    let place = BloscLz::long(place, bounds);
+                    return (!place.from.is_null()).then_some(place);
+                }
+                large_match(to, back, len);
+                return Some(Place { from: next, to: to.add(len) });
             }
-            let back = raw + 1;
             match32(source.sub(1), to, back);
             if len > 32 {
                 match_beyond32(to, back, len);
