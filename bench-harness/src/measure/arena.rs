@@ -3,7 +3,7 @@
 //! A store followed by a load 4096 bytes further looks like a dependency to many CPUs, so a kernel's
 //! speed depends on where two buffers happen to lie. Each round takes another pair of offsets.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 
 const PAGE: usize = 4096;
 /// Offsets in bytes from a page boundary: (source, destination). Whole cache lines.
@@ -12,10 +12,23 @@ const PLACES: [(usize, usize); 7] =
 
 /// Buffers from this size on are kept for the next group: which pages main memory is made of makes no difference, and
 /// faulting them in takes longer than a round.
-const KEPT: usize = 16 << 20;
+const LARGE: usize = 16 << 20;
+
+/// Bytes that are read to push others out of the caches.
+const WASH: usize = 128 << 20;
 
 thread_local! {
+    static WATER: OnceCell<Vec<u8>> = const { OnceCell::new() };
     static SPARE: Cell<Option<(Vec<u8>, Vec<u8>)>> = const { Cell::new(None) };
+}
+
+/// Has the caches write back what is in them. One contender's stores may leave a whole cache of bytes still to be
+/// written to memory, another's none; without this the next one would pay for it.
+pub fn wash_caches() {
+    WATER.with(|water| {
+        let lines = water.get_or_init(|| vec![1; WASH]).chunks(64);
+        std::hint::black_box(lines.map(|line| u64::from(line[0])).sum::<u64>());
+    });
 }
 
 /// The two buffers of a group.
@@ -59,6 +72,11 @@ impl Arena {
         (&self.source[self.at.0..self.at.0 + self.len], &mut self.target[self.at.1..self.at.1 + self.room])
     }
 
+    /// Whether what is written here does not fit the caches.
+    pub fn is_large(&self) -> bool {
+        self.room >= LARGE
+    }
+
     /// The first `n` bytes of the destination.
     pub fn written(&self, n: usize) -> Option<&[u8]> {
         (n <= self.room).then(|| &self.target[self.at.1..self.at.1 + n])
@@ -67,7 +85,7 @@ impl Arena {
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        if self.len >= KEPT {
+        if self.len >= LARGE {
             SPARE.set(Some((std::mem::take(&mut self.source), std::mem::take(&mut self.target))));
         }
     }

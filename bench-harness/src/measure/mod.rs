@@ -8,7 +8,8 @@
 //!         repeat rounds until the plan's count or time is reached:
 //!             time a fixed piece of arithmetic: rounds in which it is slow are dropped, and made up for
 //!             move source and destination to other cache-line offsets (4 KiB aliasing averages out)
-//!             time each contender once, beginning with another one each round
+//!             time each contender once, beginning with another one each round; before long work over large
+//!             buffers, have the caches write back what the one before has left in them
 //!         the visit's figure is the median of its rounds, its ratios those of samples of the SAME round
 //! the row's figure is the median of its visits; its spread comes from how far they lie apart
 //! ```
@@ -297,10 +298,13 @@ fn sample(contender: &mut Contender<'_>, outcome: &mut Outcome, arena: &mut Aren
         }
         return;
     }
+    let large = arena.is_large();
     let (src, dst) = arena.split();
     // Short work starts warm; long work evicts its own warmth anyway.
     if outcome.iterations > 1 {
         let _ = (contender.work)(src, dst);
+    } else if large {
+        arena::wash_caches();
     }
     let before = cycles::now();
     let start = Instant::now();

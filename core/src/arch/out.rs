@@ -11,6 +11,10 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
+/// The smallest page of memory.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse"))]
+const PAGE: usize = 4096;
+
 /// A write-only destination slice, initialised or not.
 pub struct Out<'a> {
     ptr: *mut u8,
@@ -118,6 +122,18 @@ impl<'a> Out<'a> {
         self.fill(0);
         // SAFETY: every byte was just initialised, and the borrow is unique for `'a`.
         unsafe { core::slice::from_raw_parts_mut(self.ptr, self.len) }
+    }
+
+    /// Has the CPU look up where the pages of this destination lie while it does something else: a store that waits
+    /// for that holds up all stores after it. Writes nothing.
+    #[inline]
+    pub(crate) fn look_up_pages(&self) {
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse"))]
+        for at in (0..self.len).step_by(PAGE) {
+            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            // SAFETY: a hint, which may name any address.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(self.ptr.wrapping_add(at).cast()) };
+        }
     }
 
     /// Pointer to the first byte, for kernels in this folder.

@@ -200,6 +200,9 @@ impl<'a> Job<'a> {
     ) -> Result<(), Error> {
         let slots = self.backward.as_slice();
         let len = out.len();
+        if self.stores == Stores::Streaming {
+            out.look_up_pages();
+        }
         if slots.is_empty() {
             return self.unfiltered(index, b, context, out);
         }
