@@ -12,8 +12,6 @@
 //! ever waits for the store before it. Distances of 16 to 31 do the same with two vectors; from 32 on
 //! bytes are read just before they are written.
 
-use core::hint::select_unpredictable;
-
 /// A wide copy may write this many bytes past the end of what it appends.
 pub(super) const SLACK: usize = 32;
 
@@ -238,8 +236,11 @@ pub(super) type Vector = [u64; 2];
 /// The vector of two words in the order of memory.
 #[inline(always)]
 fn vector(first: u64, second: u64) -> Vector {
+    let words = [first.to_le(), second.to_le()];
     // SAFETY: same size, and every bit pattern is a vector.
-    unsafe { core::mem::transmute([first.to_le(), second.to_le()]) }
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    let words = unsafe { core::mem::transmute::<[u64; 2], Vector>(words) };
+    words
 }
 
 /// # Safety
@@ -359,7 +360,7 @@ pub(super) unsafe fn match16_by_halves(from: *const u8, to: *mut u8, back: usize
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     unsafe {
         use core::arch::x86_64::{_mm_castpd_si128, _mm_castsi128_pd, _mm_loadh_pd, _mm_loadl_epi64};
-        let second = select_unpredictable(back > 8, from.add(8), from);
+        let second = core::hint::select_unpredictable(back > 8, from.add(8), from);
         let first = _mm_castsi128_pd(_mm_loadl_epi64(from.cast()));
         store16(to, shuffled(_mm_castpd_si128(_mm_loadh_pd(first, second.cast())), back, 0));
     }
@@ -378,6 +379,7 @@ pub(super) unsafe fn match32(from: *const u8, to: *mut u8, back: usize) {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     unsafe {
         use core::arch::x86_64::{_mm_cvtsi32_si128, _mm_or_si128, _mm_shuffle_epi8};
+        use core::hint::select_unpredictable;
         if (5..16).contains(&back) {
             store16(to, shuffled(load16(from), back, 0));
             store16(to.add(16), shuffled(load16(from), back, 1));
