@@ -39,6 +39,9 @@ use core::hint::select_unpredictable;
 /// none and `SLACK` more.
 const WRITE: usize = 14 + SLACK;
 
+/// Longer matches are worth a call. A length that is continued twice is among them, and more than [`LONG`].
+const MEDIUM: usize = 160;
+
 /// Where a loop is in its input and output.
 #[derive(Clone, Copy)]
 struct Place {
@@ -102,6 +105,7 @@ fn middle<I: Instruction>(window: &mut Window<'_>, input: &Input<'_>, at: usize)
     let Some(rest) = input.with_slack().get(at..) else { return at };
     let left = input.exact().len().saturating_sub(at);
     let (start, written, wanted, len) = window.parts();
+    // Near matches read the last four bytes.
     if !WIDE
         || left == 0
         || written < 4
@@ -132,7 +136,7 @@ struct Middle<I> {
     kind: core::marker::PhantomData<I>,
 }
 
-/// No distance is longer.
+/// No distance is longer: taken from a higher address, none wraps around.
 const REACH: usize = 1 << 17;
 
 /// Instructions between two looks at which kind there is most of.
@@ -443,9 +447,6 @@ impl Instruction for Lz4 {
 
 /// Instructions of a BloscLZ stream after the first: literals, or a near or far match.
 struct BloscLz;
-
-/// Longer matches of a BloscLZ stream are worth a call; those whose length is continued twice are among them.
-const MEDIUM: usize = 160;
 
 /// The first distance of a BloscLZ match that needs the far form.
 const FAR: usize = 8192;

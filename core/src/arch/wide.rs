@@ -345,7 +345,11 @@ pub(super) unsafe fn settle(to: *mut u8, len: usize) {
 #[inline(always)]
 pub(super) unsafe fn match16(from: *const u8, to: *mut u8, back: usize) {
     // SAFETY: the first half of a row repeats what lies before `to`; of settled bytes it takes none.
-    unsafe { store16(to, shuffled(load16(from), back, 0)) };
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    unsafe {
+        store16(to, shuffled(load16(from), back, 0));
+    }
+    let _ = (from, to, back);
 }
 
 /// [`match16`] for streams with many near matches. A period of at most 8 bytes is read by as many, a longer one in two
@@ -432,11 +436,6 @@ unsafe fn shuffled(bytes: Vector, back: usize, half: usize) -> Vector {
         core::arch::x86_64::_mm_shuffle_epi8(bytes, row.add(half).read())
     }
 }
-#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
-#[inline(always)]
-unsafe fn shuffled(bytes: Vector, _: usize, _: usize) -> Vector {
-    bytes
-}
 
 /// The next 16 bytes if the `d < 16` bytes from `from` on repeat, and the step as for [`repeated`], by a byte
 /// shuffle: only in code compiled with it.
@@ -459,7 +458,7 @@ unsafe fn repeated_bytes(from: *const u8, d: usize) -> (Vector, usize) {
 }
 
 /// What [`match32`] makes near matches of.
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2", any(feature = "blosclz", feature = "lz4")))]
 #[repr(C, align(32))]
 struct Near {
     zeros: [u8; 32],
@@ -467,10 +466,10 @@ struct Near {
     rows: [[u8; 32]; 8],
 }
 
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2", any(feature = "blosclz", feature = "lz4")))]
 static NEAR: Near = near();
 
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2", any(feature = "blosclz", feature = "lz4")))]
 #[allow(clippy::indexing_slicing)]
 const fn near() -> Near {
     let mut rows = [[0; 32]; 8];
