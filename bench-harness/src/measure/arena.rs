@@ -10,8 +10,8 @@ const PAGE: usize = 4096;
 const PLACES: [(usize, usize); 7] =
     [(0, 64), (64, 2112), (1024, 512), (192, 3072), (2048, 128), (640, 1728), (3008, 0)];
 
-/// Buffers from this size on are kept for the next group: which pages main memory is made of makes no difference, and
-/// faulting them in takes longer than a round.
+/// Buffers from this size on are taken not to fit the caches. They are kept for the next group: which pages main memory
+/// is made of makes no difference to them, and faulting them in takes longer than a round.
 const LARGE: usize = 16 << 20;
 
 /// Bytes that are read to push others out of the caches.

@@ -446,7 +446,7 @@ unsafe fn shuffled(bytes: Vector, back: usize, half: usize) -> Vector {
 #[inline(always)]
 unsafe fn repeated_bytes(from: *const u8, d: usize) -> (Vector, usize) {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    // SAFETY: masked to the rows there are; the caller has the instruction.
+    // SAFETY: a row for each such `d`; the caller has the instruction.
     unsafe {
         (shuffled(load16(from), d, 0), usize::from(PATTERNS.get_unchecked(d & 15).step))
     }
