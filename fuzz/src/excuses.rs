@@ -6,13 +6,13 @@
 //! | kind 4 | uninitialised chunks (section 2.7) | any, if libblosc2 left them unwritten |
 //! | B1 | the header's block size is not the one that the streams have | after the first true block; any, if a filter has another width than the items |
 //! | B2 | Blosc <= 1.10: short header, version <= 2, S > 16 or blocksize / S < 128, DONT_SPLIT clear | any |
-//! | B3 | version 2, bitshuffle of whole groups of eight items | a block's last bsize % S, if left unwritten |
+//! | B3 | version 2, bitshuffle of whole groups of eight items | a block's last bsize % S, unwritten or, among other filters, scratch; any of such a block, if another filter is undone later |
 //! | B6 | variable-length blocks with DELTA | after the first block |
 //! | BYTEDELTA 34 | the first edition of the filter (section 3.7) | blocks that are no multiple of its width |
 //! | DELTA | twice among three or more filters, or once after three and before another | any |
 //!
 //! And what excuses that only one of the two takes a chunk. Where it can be taken out of a chunk (*), what is left
-//! must be read by both, and to the same.
+//! must be read by both, and to the same, unless the streams begin in the header that was changed.
 //!
 //! | refused here | what it is |
 //! |---|---|
@@ -100,7 +100,12 @@ impl Defect {
             }
             Defect::B3 => {
                 let bsize = size.min(nbytes - at / size * size);
-                !written && (bsize / typesize).is_multiple_of(8) && at % size >= bsize - bsize % typesize
+                let tail = bsize % typesize;
+                let undone_last = active(chunk).next() == Some(Filter::BitShuffle);
+                let within = if undone_last { at % size >= bsize - tail } else { tail > 0 };
+                // Among other filters what is left unwritten may be scratch, which they take for data.
+                let free = !written || active(chunk).count() > 1;
+                within && free && (bsize / typesize).is_multiple_of(8)
             }
             Defect::B6 => chunk.block_range(0).is_ok_and(|first| at >= first.end),
         }
@@ -240,7 +245,7 @@ pub fn refused_here(bytes: &[u8], theirs: &Theirs) -> Option<Refusal> {
             && let Ok(ours) = decoded(&mended)
         {
             let chunk = Chunk::parse_with(&mended, &LIMITS).ok()?;
-            return explain(&chunk, &ours, theirs).is_ok().then_some(reason);
+            return (explain(&chunk, &ours, theirs).is_ok() || lies_in_header(&chunk)).then_some(reason);
         }
     }
     let nan = mended.len() >= 32 && mended[2] & 5 == 5 && mended[31] >> 4 & 7 == 2;
@@ -295,6 +300,12 @@ pub fn refused_there(bytes: &[u8]) -> Option<Refusal> {
         (Refusal::B2, Defect::B2.concerns(&chunk)),
     ];
     reasons.into_iter().find(|(_, so)| *so).map(|(reason, _)| reason)
+}
+
+/// Whether streams begin in the header: then what was mended there is part of the data too.
+fn lies_in_header(chunk: &Chunk<'_>) -> bool {
+    let within = |index| chunk.block_extent(index).is_ok_and(|extent| extent.start < 32);
+    chunk.header().has_streams() && (0..chunk.nblocks()).any(within)
 }
 
 /// Whether libblosc2 takes a chunk of version 3 for one of variable-length blocks.

@@ -64,6 +64,41 @@ fn c_differential_lazy_special_chunk_marked_stored() {
     assert_eq!(excuses::refused_here(&data[1..], &theirs), Some(excuses::Refusal::Lazy));
 }
 
+/// Chunks of version 2 with bitshuffle among other filters, whose last block is shorter than an item: libblosc2 leaves it
+/// unwritten in scratch (B3), and what lies there is what the other filters read, or what they left.
+#[test]
+#[cfg(feature = "tools")]
+fn c_differential_old_bitshuffle_tails() {
+    use blosc_fuzz::{chunks, differential, excuses};
+    for (name, at) in [
+        ("c_differential/old_bitshuffle_tail_between_filters", 2540),
+        ("c_differential/old_bitshuffle_tail_after_filters", 748),
+    ] {
+        let data = input(name);
+        let chunk = chunks::mutant(&mut arbitrary::Unstructured::new(&data[1..]));
+        let bytes = if data[0] % 4 == 1 { chunk.expect("a chunk") } else { data[1..].to_vec() };
+        let ours = differential::decoded(&bytes).expect("a chunk");
+        let mut theirs = ours.clone();
+        theirs[at] ^= 1;
+        let theirs = excuses::Theirs { zeros: theirs.clone(), ones: theirs };
+        let chunk = blosc_core::Chunk::parse(&bytes).expect("a chunk");
+        assert_eq!(excuses::explain(&chunk, &ours, &theirs), Ok(vec![excuses::Defect::B3]));
+    }
+}
+
+/// A chunk that understates its length and whose raw stream begins in its own header: what was changed there, so that it
+/// can be read here, was part of what libblosc2 read.
+#[test]
+#[cfg(feature = "tools")]
+fn c_differential_stream_in_the_header_of_an_understated_chunk() {
+    use blosc_fuzz::{differential, excuses};
+    let data = input("c_differential/stream_in_the_header_of_an_understated_chunk");
+    let chunk = &data[1..];
+    let theirs = excuses::Theirs { zeros: chunk[8..264].to_vec(), ones: chunk[8..264].to_vec() };
+    assert!(differential::decoded(chunk).is_err());
+    assert_eq!(excuses::refused_here(chunk, &theirs), Some(excuses::Refusal::Understated));
+}
+
 /// A zstd stream that RFC 8878 refuses and its C library takes where it has its fast loops (little-endian, 64 bits):
 /// literals whose Huffman streams do not end exactly. Parts were refused by this crate's decoder, which can stop early,
 /// where the whole was read.

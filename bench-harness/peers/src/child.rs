@@ -85,6 +85,14 @@ impl Remote {
         self.ask(&request)
     }
 
+    /// Ends the process; the next call starts a new one, which has read nothing yet.
+    pub fn restart(&mut self) {
+        if let Some((mut child, to, from)) = self.running.take() {
+            drop((to, from));
+            let _ = child.wait();
+        }
+    }
+
     fn ask(&mut self, request: &[u8]) -> io::Result<Answer> {
         if self.running.is_none() {
             let mut child = Command::new(&self.program)
@@ -128,10 +136,7 @@ impl Remote {
 
 impl Drop for Remote {
     fn drop(&mut self) {
-        if let Some((mut child, to, from)) = self.running.take() {
-            drop((to, from));
-            let _ = child.wait();
-        }
+        self.restart();
     }
 }
 

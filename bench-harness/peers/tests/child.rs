@@ -43,3 +43,14 @@ fn a_process_that_dies_is_a_crash_and_is_started_again() {
     }
     assert!(Remote::new("no such program").decode(&[], 0).is_err());
 }
+
+#[test]
+fn a_restarted_process_answers_again() {
+    // `cat` says back what it is asked: for these nine bytes that is an answer of one byte.
+    let mut remote = Remote::new("cat");
+    for _ in 0..3 {
+        assert_eq!(remote.decode(&[], 1 << 24).unwrap(), Answer::Done(vec![0]));
+        remote.restart();
+        remote.restart();
+    }
+}
