@@ -100,61 +100,31 @@ pub fn blosclz(window: &mut Window<'_>, input: &Input<'_>, at: usize) -> usize {
     middle::<BloscLz>(window, input, at)
 }
 
-/// The beginnings of two LZ4 blocks by turns, while both consist of short sequences; returns the offsets of the first
-/// ones that are left to the caller. Each of them waits for the size of the one before: the other block's fills the time.
-#[cfg(feature = "lz4")]
-pub fn lz4_by_turns(windows: [&mut Window<'_>; 2], inputs: [&Input<'_>; 2]) -> [usize; 2] {
-    let ([a, b], [from_a, from_b]) = (windows, inputs);
-    let (Some(first), Some(second)) = (begin::<Lz4>(a, from_a, 0), begin::<Lz4>(b, from_b, 0)) else {
-        return [0; 2];
-    };
-    let starts = [first.0.from, second.0.from];
-    let outputs = [first.1.start, second.1.start];
-    let places = bmi::run(ByTurns(first, second));
-    // SAFETY: the loop leaves a place in each output, up to which it has written.
-    unsafe {
-        a.set_position(distance(outputs[0], places[0].to));
-        b.set_position(distance(outputs[1], places[1].to));
-    }
-    [distance(starts[0], places[0].from), distance(starts[1], places[1].from)]
-}
-
 #[inline(always)]
 fn middle<I: Instruction>(window: &mut Window<'_>, input: &Input<'_>, at: usize) -> usize {
-    // Near matches read the last four bytes.
-    if window.position() < 4 {
-        return at;
-    }
-    let Some((place, bounds)) = begin::<I>(window, input, at) else { return at };
-    let (start, first) = (bounds.start, place.from);
-    let place = bmi::run(Middle::<I> { place, bounds, kind: core::marker::PhantomData });
-    // SAFETY: the loop leaves a place in the output, up to which it has written.
-    unsafe { window.set_position(distance(start, place.to)) };
-    at + distance(first, place.from)
-}
-
-/// Where a loop begins, if input and output are long enough for one.
-#[inline(always)]
-fn begin<I: Instruction>(window: &mut Window<'_>, input: &Input<'_>, at: usize) -> Option<(Place, Bounds)> {
-    let rest = input.with_slack().get(at..)?;
+    let Some(rest) = input.with_slack().get(at..) else { return at };
     let left = input.exact().len().saturating_sub(at);
     let (start, written, wanted, len) = window.parts();
+    // Near matches read the last four bytes.
     if !WIDE
         || left == 0
+        || written < 4
         || start.addr() < REACH
         || rest.len() <= I::READ
         || len - written <= WRITE
         || wanted <= written
     {
-        return None;
+        return at;
     }
     // SAFETY: `written <= len`, the length of the output, and the rests are longer than `I::READ` and `WRITE`, so all
-    // pointers lie in their buffers.
+    // pointers lie in their buffers; the loop leaves a place in both, up to which it has written.
     unsafe {
         let place = Place { from: rest.as_ptr(), to: start.add(written) };
         let (full, enough) = (start.add(len - WRITE), start.add(wanted.min(len - WRITE)));
-        let last = place.from.add(left.min(rest.len() - I::READ));
-        Some((place, Bounds { start, last, full, enough }))
+        let bounds = Bounds { start, last: place.from.add(left.min(rest.len() - I::READ)), full, enough };
+        let place = bmi::run(Middle::<I> { place, bounds, kind: core::marker::PhantomData });
+        window.set_position(distance(start, place.to));
+        at + distance(rest.as_ptr(), place.from)
     }
 }
 
@@ -195,50 +165,6 @@ impl<I: Instruction> bmi::Kernel for Middle<I> {
             match batch {
                 Some(next) => kind = next,
                 None => return place,
-            }
-        }
-    }
-}
-
-/// A loop over the sequences of two LZ4 blocks, for CPUs with a byte shuffle.
-#[cfg(feature = "lz4")]
-struct ByTurns((Place, Bounds), (Place, Bounds));
-
-#[cfg(feature = "lz4")]
-impl bmi::Kernel for ByTurns {
-    type Output = [Place; 2];
-
-    #[inline(always)]
-    fn run<const BEST: bool>(self) -> [Place; 2] {
-        let ByTurns((mut a, first), (mut b, second)) = self;
-        if !BEST {
-            return [a, b];
-        }
-        // SAFETY: the outputs from `to` to their ends.
-        unsafe {
-            settle(a.to, distance(a.to, first.full) + WRITE);
-            settle(b.to, distance(b.to, second.full) + WRITE);
-        }
-        loop {
-            let (starts, mut long) = ([a.from, b.from], 0);
-            for _ in 0..BATCH {
-                if a.to >= first.enough || b.to >= second.enough {
-                    return [a, b];
-                }
-                // SAFETY: compared just now, or where a step from before `last` has led.
-                let Some(next) = (unsafe { Lz4::step::<true, 0>(a, &first, &mut long) }) else {
-                    return [a, b];
-                };
-                a = next;
-                // SAFETY: as above.
-                let Some(next) = (unsafe { Lz4::step::<true, 0>(b, &second, &mut long) }) else {
-                    return [a, b];
-                };
-                b = next;
-            }
-            let bytes = distance(starts[0], a.from) + distance(starts[1], b.from);
-            if Lz4::kind(bytes / 2, long / 2) != 0 {
-                return [a, b];
             }
         }
     }

@@ -10,7 +10,6 @@ use crate::chunk::header::{Header, Special};
 use crate::chunk::pipeline::{Backward, Env, Source, width};
 use crate::chunk::plugin::Surroundings;
 use crate::chunk::view::Chunk;
-use crate::codec::Codec;
 use crate::codec::context::DecodeContext;
 use crate::codec::dispatch::{self, StreamError};
 use crate::codec::room::{Input, Room};
@@ -25,13 +24,6 @@ const MAX_JOINED: usize = if WIDE { 32 } else { FEW };
 
 /// Planes of the widest number.
 const FEW: usize = 8;
-
-/// Whether blocks are decoded two at a time where that is faster: LZ4 streams by turns, where their loops have a byte
-/// shuffle.
-const IN_PAIRS: bool = cfg!(all(feature = "lz4", feature = "std", target_arch = "x86_64"));
-
-/// The largest blocks that stay in a second-level cache two at a time.
-const MOST_IN_PAIRS: usize = 256 << 10;
 
 /// Decoded bytes from `start` on of a chunk without streams: stored or special.
 pub(super) fn copy_plain(chunk: &Chunk<'_>, start: usize, mut out: Out<'_>) -> Result<(), Error> {
@@ -110,8 +102,6 @@ pub(super) struct Job<'a> {
     stores: Stores,
     /// Whether every stream of a split block is a plane of a shuffle, which is not the caller's own.
     joins: bool,
-    /// Whether two blocks are decoded at a time.
-    in_pairs: bool,
 }
 
 impl<'a> Job<'a> {
@@ -122,14 +112,8 @@ impl<'a> Job<'a> {
     ) -> Result<Job<'a>, Error> {
         let backward = Backward::of(chunk.header());
         let stores = Stores::for_len(chunk.nbytes().max(around.whole));
-        let (header, dictionary) = (chunk.header(), chunk.dictionary()?);
         let joins = around.filter(1).is_none() && streams_are_planes(chunk, &backward);
-        let in_pairs = joins
-            && in_pairs(header)
-            && dictionary.is_empty()
-            && around.codec(header.codec.id()).is_none()
-            && chunk.streams_per_block() <= FEW;
-        Ok(Job { chunk: *chunk, backward, dictionary, level, around, stores, joins, in_pairs })
+        Ok(Job { chunk: *chunk, backward, dictionary: chunk.dictionary()?, level, around, stores, joins })
     }
 
     pub(super) fn header(&self) -> &Header {
@@ -178,14 +162,6 @@ impl<'a> Job<'a> {
         self.block(0, scratch.a, scratch.b, None, context, r.into())
     }
 
-    /// The stream `src`, whose size word is at `offset`: what follows it in the chunk may be read too.
-    fn input<'s>(&'s self, src: &'s [u8], offset: usize) -> Input<'s> {
-        match self.chunk.bytes().get(offset.saturating_add(4)..) {
-            Some(bytes) if bytes.len() >= src.len() => Input::new(bytes, src.len()),
-            _ => src.into(),
-        }
-    }
-
     /// Expands one coded stream whose size word is at `offset`, at least as far as is wanted.
     fn expand(
         &self,
@@ -200,7 +176,11 @@ impl<'a> Job<'a> {
         if let Some(user) = self.around.codec(codec.id()) {
             return user.decode(meta, src, room.exact().zeroed()).map_err(corrupt);
         }
-        let input = self.input(src, offset);
+        // What follows the stream in the chunk may be read too.
+        let input = match self.chunk.bytes().get(offset.saturating_add(4)..) {
+            Some(bytes) if bytes.len() >= src.len() => Input::new(bytes, src.len()),
+            _ => src.into(),
+        };
         dispatch::expand_stream(codec, meta, input, room, self.dictionary, work, context).map_err(|e| match e
         {
             StreamError::Corrupt(error) => corrupt(error),
@@ -417,149 +397,41 @@ impl<'a> Job<'a> {
     ) -> Result<(), Error> {
         let (count, neblock) = (streams.remaining(), streams.stream_len());
         let items = part.start.checked_div(count).unwrap_or(0)..part.end.checked_div(count).unwrap_or(0);
+        let outside = Error::OutOfRange { index: items.end as u64, len: neblock as u64 };
         let mut planes = [Plane::Constant(0); MOST];
-        let mut free = Free::new(a, neblock, count);
+        let given = a.len();
+        let pitch = pitch(neblock, count, given);
+        let mut free = a;
         for plane in planes.iter_mut().take(count) {
             let offset = streams.offset();
             let Some(stream) = streams.next_stream()? else { break };
-            *plane = self.plane(stream, offset, items.clone(), &mut free, b, context)?;
+            *plane = match stream {
+                Stream::Run(value) => Plane::Constant(value),
+                Stream::Stored(bytes) => Plane::Bytes(bytes.get(items.clone()).ok_or(outside)?),
+                Stream::Coded(bytes) => {
+                    let take = pitch.min(free.len());
+                    let (room, rest) =
+                        core::mem::take(&mut free).split_at_mut_checked(take).unwrap_or_default();
+                    free = rest;
+                    let needed = pitch.saturating_mul(count);
+                    if room.len() < neblock {
+                        return Err(Error::WorkTooSmall { needed, given });
+                    }
+                    self.expand(
+                        bytes,
+                        offset,
+                        b,
+                        context,
+                        Room::new((&mut *room).into(), neblock, items.end),
+                    )?;
+                    Plane::Bytes(room.get(items.clone()).ok_or(outside)?)
+                }
+            };
         }
-        self.join_planes(planes.get(..count).unwrap_or(&[]), out)
-    }
-
-    /// One plane's items `items`: where they are, or in the next free place.
-    fn plane<'p>(
-        &self,
-        stream: Stream<'p>,
-        offset: usize,
-        items: Range<usize>,
-        free: &mut Free<'p>,
-        work: &mut [u8],
-        context: &mut DecodeContext,
-    ) -> Result<Plane<'p>, Error> {
-        let bytes = match stream {
-            Stream::Run(value) => return Ok(Plane::Constant(value)),
-            Stream::Stored(bytes) => bytes,
-            Stream::Coded(bytes) => {
-                let place = free.next()?;
-                let room = Room::new((&mut *place).into(), free.neblock, items.end);
-                self.expand(bytes, offset, work, context, room)?;
-                place
-            }
-        };
-        let outside = Error::OutOfRange { index: items.end as u64, len: bytes.len() as u64 };
-        Ok(Plane::Bytes(bytes.get(items).ok_or(outside)?))
-    }
-
-    fn join_planes(&self, planes: &[Plane<'_>], out: Out<'_>) -> Result<(), Error> {
-        blocksplit::join(self.level, planes.len(), Planes::Each(planes), out, self.stores)
+        let planes = Planes::Each(planes.get(..count).unwrap_or(&[]));
+        blocksplit::join(self.level, count, planes, out, self.stores)
             .map_err(|FilterError(reason)| Error::FilterParam { id: 1, meta: 0, reason })?;
         Ok(())
-    }
-
-    /// Whether blocks `index` and the next one may be decoded [together](Self::two_blocks).
-    pub(super) fn pairs(&self, index: usize) -> bool {
-        let next = index.saturating_add(1);
-        let same = |a: Result<usize, Error>, b: Result<usize, Error>| a.is_ok() && a.ok() == b.ok();
-        self.in_pairs && same(self.block_len(index), self.block_len(next))
-    }
-
-    /// Decodes block `index` and the next one into `outs`, each of its block's length: as [`block`](Self::block) twice.
-    pub(super) fn two_blocks(
-        &self,
-        index: usize,
-        a: &mut [u8],
-        b: &mut [u8],
-        context: &mut DecodeContext,
-        [mut first, mut second]: [Out<'_>; 2],
-    ) -> Result<(), Error> {
-        let (len, next) = (first.len(), index.saturating_add(1));
-        if let (Some(one), Some(other)) = (first.get(0, len), second.get(0, len))
-            && self.by_turns(index, [&mut *a, &mut *b], context, [one, other]).is_ok()
-        {
-            return Ok(());
-        }
-        // Something is wrong with either: which one and where is what each alone says.
-        self.block(index, a, b, None, context, first)?;
-        self.block(next, a, b, None, context, second)
-    }
-
-    #[inline(never)]
-    fn by_turns(
-        &self,
-        index: usize,
-        scratch: [&mut [u8]; 2],
-        context: &mut DecodeContext,
-        mut outs: [Out<'_>; 2],
-    ) -> Result<(), Error> {
-        if self.stores == Stores::Streaming {
-            outs.iter_mut().for_each(|out| out.look_up_pages());
-        }
-        let [mut first, mut second] =
-            [self.chunk.streams(index)?, self.chunk.streams(index.saturating_add(1))?];
-        let (count, neblock) = (first.remaining(), first.stream_len());
-        let mut planes = [[Plane::Constant(0); FEW]; 2];
-        let [a, b] = &mut planes;
-        let [mut free_a, mut free_b] = scratch.map(|scratch| Free::new(scratch, neblock, count));
-        for (a, b) in a.iter_mut().zip(b).take(count) {
-            let at = [first.offset(), second.offset()];
-            let (Some(one), Some(other)) = (first.next_stream()?, second.next_stream()?) else { break };
-            #[cfg(feature = "lz4")]
-            if let (Stream::Coded(one), Stream::Coded(other)) = (one, other) {
-                let places = [free_a.next()?, free_b.next()?];
-                let inputs = [self.input(one, at[0]), self.input(other, at[1])];
-                let [room_a, room_b] = places;
-                let rooms = [&mut *room_a, &mut *room_b].map(|room| Room::new(room.into(), neblock, neblock));
-                let corrupt = |error| Error::Codec { codec: Codec::Lz4, offset: at[0], error };
-                crate::codec::lz4::expand_two(inputs, rooms).map_err(corrupt)?;
-                (*a, *b) = (
-                    Plane::Bytes(room_a.get(..neblock).unwrap_or(&[])),
-                    Plane::Bytes(room_b.get(..neblock).unwrap_or(&[])),
-                );
-                continue;
-            }
-            *a = self.plane(one, at[0], 0..neblock, &mut free_a, &mut [], context)?;
-            *b = self.plane(other, at[1], 0..neblock, &mut free_b, &mut [], context)?;
-        }
-        for (planes, out) in planes.iter().zip(outs) {
-            self.join_planes(planes.get(..count).unwrap_or(&[]), out)?;
-        }
-        Ok(())
-    }
-}
-
-/// Whether blocks of such a chunk are decoded two at a time, and the codec leaves the second block's scratch free.
-pub(super) fn in_pairs(header: &Header) -> bool {
-    let small = header.blocksize as usize <= MOST_IN_PAIRS;
-    IN_PAIRS && small && matches!(header.codec, Codec::Lz4 | Codec::Lz4Hc)
-}
-
-/// Scratch for the planes of a block that have to be expanded.
-struct Free<'p> {
-    rest: &'p mut [u8],
-    neblock: usize,
-    pitch: usize,
-    /// How much there is, and how much all planes take.
-    given: usize,
-    needed: usize,
-}
-
-impl<'p> Free<'p> {
-    fn new(rest: &'p mut [u8], neblock: usize, count: usize) -> Free<'p> {
-        let given = rest.len();
-        let pitch = pitch(neblock, count, given);
-        Free { rest, neblock, pitch, given, needed: pitch.saturating_mul(count) }
-    }
-
-    /// Room for one more plane, and what follows it.
-    fn next(&mut self) -> Result<&'p mut [u8], Error> {
-        let take = self.pitch.min(self.rest.len());
-        let (room, rest) = core::mem::take(&mut self.rest).split_at_mut_checked(take).unwrap_or_default();
-        self.rest = rest;
-        if room.len() < self.neblock {
-            return Err(Error::WorkTooSmall { needed: self.needed, given: self.given });
-        }
-        Ok(room)
     }
 }
 

@@ -94,9 +94,8 @@ impl<'w> Decoder<'w> {
                 dispatch::decode_work_len(block)
             };
         // Room to lay the planes of a split block apart, where the pipeline is a shuffle alone.
-        let apart = block.saturating_add(if delta { 0 } else { pad(block) });
-        let second = if job::in_pairs(header) { apart } else { block };
-        (apart, max(second, codec), if delta { block } else { 0 })
+        let apart = if delta { 0 } else { block };
+        (block.saturating_add(pad(block).min(apart)), max(block, codec), if delta { block } else { 0 })
     }
 
     fn scratch(&mut self, job: &Job<'_>) -> Result<(Scratch<'_>, &mut DecodeContext), Error> {
@@ -160,21 +159,11 @@ impl<'w> Decoder<'w> {
         if needs_first {
             job.first_block(&mut scratch, context)?;
         }
-        let too_small = Error::OutputTooSmall { needed: nbytes, given };
-        let (mut at, mut next) = (0usize, 0usize);
-        while next < chunk.nblocks() {
-            let index = next;
+        let mut at = 0usize;
+        for index in 0..chunk.nblocks() {
             let len = job.block_len(index)?;
-            if mask.is_empty() && job.pairs(index) {
-                let both = out.get(at, len.saturating_mul(2)).ok_or(too_small)?;
-                let (first, second) = both.split_at(len);
-                let Scratch { a, b, .. } = &mut scratch;
-                job.two_blocks(index, a, b, context, [first, second])?;
-                (at, next) = (at.saturating_add(len).saturating_add(len), index.saturating_add(2));
-                continue;
-            }
-            let mut place = out.get(at, len).ok_or(too_small)?;
-            (at, next) = (at.saturating_add(len), index.saturating_add(1));
+            let mut place = out.get(at, len).ok_or(Error::OutputTooSmall { needed: nbytes, given })?;
+            at = at.saturating_add(len);
             if mask.get(index) == Some(&true) {
                 continue;
             }

@@ -17,32 +17,10 @@ pub fn decode(src: &[u8], out: Out<'_>, dict: &[u8]) -> Result<(), CodecError> {
 
 /// [`decode`], as far as is wanted.
 pub(crate) fn expand(input: Input<'_>, room: Room<'_>, dict: &[u8]) -> Result<(), CodecError> {
-    let Room { out, len, wanted } = room;
-    finish(input, Window::wanting(out, dict, wanted), 0, len, wanted)
-}
-
-/// Two blocks in less time than one after the other.
-///
-/// # Errors
-/// What is wrong with either.
-pub(crate) fn expand_two(inputs: [Input<'_>; 2], rooms: [Room<'_>; 2]) -> Result<(), CodecError> {
-    let lens = [&rooms[0], &rooms[1]].map(|room| (room.len, room.wanted));
-    let [mut a, mut b] = rooms.map(|room| Window::wanting(room.out, &[], room.wanted));
-    let at = lz::lz4_by_turns([&mut a, &mut b], [&inputs[0], &inputs[1]]);
-    finish(inputs[0], a, at[0], lens[0].0, lens[0].1)?;
-    finish(inputs[1], b, at[1], lens[1].0, lens[1].1)
-}
-
-/// [`expand`] from the sequence at `at` on.
-#[inline(always)]
-fn finish(
-    input: Input<'_>,
-    mut window: Window<'_>,
-    mut at: usize,
-    len: usize,
-    wanted: usize,
-) -> Result<(), CodecError> {
     let src = input.exact();
+    let Room { out, len, wanted } = room;
+    let mut window = Window::wanting(out, dict, wanted);
+    let mut at = 0;
     loop {
         at = lz::lz4(&mut window, &input, at);
         if at > src.len() {

@@ -14,7 +14,7 @@ pub(crate) mod emit;
 mod encode;
 
 pub use decode::decode;
-pub(crate) use decode::{expand, expand_two};
+pub(crate) use decode::expand;
 pub use encode::{encode, work_len};
 
 /// A block ends with at least this many literals.
