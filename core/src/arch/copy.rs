@@ -95,22 +95,25 @@ impl<'a> Window<'a> {
     /// Appends one byte.
     #[inline(always)]
     pub fn push(&mut self, byte: u8) -> Result<(), CodecErrorKind> {
-        self.push_low(u32::from(byte), 1)
+        if self.remaining() == 0 {
+            return Err(CodecErrorKind::TooLong);
+        }
+        // SAFETY: there is room for a byte at `pos`.
+        unsafe { *self.end() = byte };
+        self.pos += 1;
+        Ok(())
     }
 
     /// Appends the `len` low bytes of `word`, lowest first; `len` is at most 4.
     #[inline(always)]
     pub fn push_low(&mut self, word: u32, len: usize) -> Result<(), CodecErrorKind> {
-        let room = self.remaining();
-        if len > room || len > 4 {
-            return Err(CodecErrorKind::TooLong);
+        if self.remaining() >= 4 && len <= 4 {
+            // SAFETY: four bytes can be written at `pos`.
+            unsafe { self.end().cast::<[u8; 4]>().write(word.to_le_bytes()) };
+            self.pos += len;
+            return Ok(());
         }
-        let bytes = word.to_le_bytes();
-        let n = if room >= 4 { 4 } else { len };
-        // SAFETY: `n` is at most 4, the length of `bytes`, and at most the room from `pos` on.
-        unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), self.end(), n) };
-        self.pos += len;
-        Ok(())
+        self.aside(|window| window.exact_literals(&word.to_le_bytes(), 0, len))
     }
 
     /// Appends the byte `head`, then `src[at..at + count]`, then the `len` low bytes of `tail`: what one

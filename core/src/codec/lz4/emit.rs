@@ -41,8 +41,9 @@ pub(crate) fn last_literals(out: &mut Window<'_>, src: &[u8], anchor: usize) -> 
 
 #[inline(always)]
 fn extend(out: &mut Window<'_>, rest: usize) -> Result<(), CodecErrorKind> {
-    if rest >= 255 {
-        out.fill(255, rest / 255)?;
+    if rest < 255 {
+        return out.push(rest as u8);
     }
+    out.fill(255, rest / 255)?;
     out.push((rest % 255) as u8)
 }

@@ -84,7 +84,7 @@ fn matches<T: Positions, const FAR: bool, const DICT: bool>(
             return None;
         }
         let old = if DICT { history.word_at(at)? } else { starts.load64(at) };
-        (old as u32 == word as u32 && at < position).then_some(at)
+        (old as u32 == word as u32 && (!DICT || at < position)).then_some(at)
     };
     'all: loop {
         let (mut step, mut tries) = (1, patience);

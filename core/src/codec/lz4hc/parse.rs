@@ -45,6 +45,12 @@ impl Effort {
         };
         Effort { steps, thorough: level >= 8, enough, patience }
     }
+
+    /// How far a chain is followed one byte after a match was found. It often is the chain of what every item has in
+    /// common, the longest of all; an eighth of it loses less than .2 %.
+    fn second_look(&self) -> u32 {
+        self.steps / 8
+    }
 }
 
 impl Match {
@@ -88,7 +94,7 @@ pub(super) fn sequences<const WRAP: bool, const DICT: bool>(
         };
         let mut next = Match { len: 0, ..taken };
         if effort.thorough && taken.len < CHEAP {
-            next = wider(taken, p + 1, effort.steps);
+            next = wider(taken, p + 1, effort.second_look());
         }
         if next.len == 0 {
             next = wider(taken, taken.end() - 2, effort.steps);
