@@ -42,10 +42,11 @@ await tab("Page.enable");
 for (const entry of cases) {
   const [file, wanted] = [entry.slice(0, entry.lastIndexOf("=")), entry.slice(entry.lastIndexOf("=") + 1)];
   await tab("Page.navigate", { url: `file://${resolve(page)}` });
-  for (let k = 0; k < 100 && await evaluate("!document.getElementById('file')"); k++) await new Promise((r) => setTimeout(r, 50));
-  const { root } = await tab("DOM.getDocument");
-  const { nodeId } = await tab("DOM.querySelector", { nodeId: root.nodeId, selector: "#file" });
-  await tab("DOM.setFileInputFiles", { nodeId, files: [resolve(file)] });
+  const unready = "document.readyState !== 'complete' || !document.getElementById('file')";
+  for (let k = 0; k < 100 && await evaluate(unready); k++) await new Promise((r) => setTimeout(r, 50));
+  // By object: the browser numbers a document's nodes anew when it has been loaded, at some time or other.
+  const { result } = await tab("Runtime.evaluate", { expression: "document.getElementById('file')" });
+  await tab("DOM.setFileInputFiles", { objectId: result.objectId, files: [resolve(file)] });
   for (let k = 0; k < 200 && await evaluate("!document.body.dataset.state"); k++) await new Promise((r) => setTimeout(r, 50));
   const state = await evaluate("document.body.dataset.state"), text = await evaluate("document.body.innerText");
   const held = wanted === "error" ? state === "error" : state === "shown" && text.includes(wanted);
