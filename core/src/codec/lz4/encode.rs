@@ -84,6 +84,7 @@ fn matches<T: Positions, const FAR: bool, const DICT: bool>(
             return None;
         }
         let old = if DICT { history.word_at(at)? } else { starts.load64(at) };
+        // Without a dictionary every entry is below `position`: each was written on the way there.
         (old as u32 == word as u32 && (!DICT || at < position)).then_some(at)
     };
     'all: loop {
