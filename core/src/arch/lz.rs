@@ -15,8 +15,10 @@
 //!   Where kinds mix, a wrong guess costs more than the arithmetic, which is kept to few steps: every possible place is
 //!   summed up before it is known which one it is.
 //! - Of several loops the one runs that suits the last [`BATCH`] instructions.
-//! - With a byte shuffle, a match is made without a branch on its distance, and where many are longer than 16 bytes,
-//!   32 bytes of it without one on its length. Up to [`MEDIUM`] bytes the rest is made 64 bytes at a time.
+//! - With a byte shuffle, a match can be made without a branch on its distance, and where many are longer than 16 bytes,
+//!   32 bytes of it without one on its length. Where short LZ4 matches are nearly all near or nearly all far, as
+//!   between bit planes, these branches are guessed right, and the fewer instructions of a loop that has them win.
+//!   Up to [`MEDIUM`] bytes the rest is made 64 bytes at a time.
 //! - Bytes just stored are read back by loads that one earlier store holds whole: others wait for the cache. Without a
 //!   byte shuffle, distances too short for that repeat a word made without a loop.
 //!
@@ -68,15 +70,14 @@ trait Instruction {
     /// Bytes from `bounds.last` on that an instruction and its copies may read.
     const READ: usize;
 
-    /// How many loops there are. Loop 1 is only for CPUs with a byte shuffle.
+    /// How many loops there are. Loops 1 and 3 are only for CPUs with a byte shuffle.
     const KINDS: u8;
 
-    /// Which loop suits a batch that takes `bytes` of input and has counted `rare` instructions, none without a byte
-    /// shuffle.
-    fn kind(bytes: usize, rare: usize) -> u8;
+    /// Which loop suits a batch that takes `bytes` of input and has counted this, nothing without a byte shuffle.
+    fn kind(bytes: usize, seen: &Seen) -> u8;
 
     /// Carries out the instruction at `place.from`, or answers `None` if its literals do not end, or its match
-    /// does not begin, before `bounds.last`. Counts in `rare` what only some streams have; `KIND` is the loop.
+    /// does not begin, before `bounds.last`. Counts in `seen` what only some streams have; `KIND` is the loop.
     ///
     /// # Safety
     /// `place` at most where a step from before `bounds.last` leads, and not after `bounds.full`; everything
@@ -84,8 +85,19 @@ trait Instruction {
     unsafe fn step<const BEST: bool, const KIND: u8>(
         place: Place,
         bounds: &Bounds,
-        rare: &mut usize,
+        seen: &mut Seen,
     ) -> Option<Place>;
+}
+
+/// Instructions of a batch that only some streams have.
+#[derive(Default)]
+struct Seen {
+    /// LZ4: matches longer than 16 bytes.
+    long: usize,
+    /// LZ4: short matches of a distance below 8, counted where `long` ones prevail.
+    near: usize,
+    /// BloscLZ: matches of a distance from [`FAR`] on.
+    far: usize,
 }
 
 /// LZ4 sequences from byte `at` on; returns the offset of the first one that is left to the caller.
@@ -159,6 +171,7 @@ impl<I: Instruction> bmi::Kernel for Middle<I> {
                 match kind {
                     1 if BEST => batch::<I, BEST, 1>(&mut place, &bounds),
                     2 if I::KINDS > 2 => batch::<I, BEST, 2>(&mut place, &bounds),
+                    3 if BEST && I::KINDS > 3 => batch::<I, BEST, 3>(&mut place, &bounds),
                     _ => batch::<I, BEST, 0>(&mut place, &bounds),
                 }
             };
@@ -179,15 +192,15 @@ unsafe fn batch<I: Instruction, const BEST: bool, const KIND: u8>(
     place: &mut Place,
     bounds: &Bounds,
 ) -> Option<u8> {
-    let (first, mut rare) = (place.from, 0);
+    let (first, mut seen) = (place.from, Seen::default());
     for _ in 0..BATCH {
         if place.to >= bounds.enough {
             return None;
         }
         // SAFETY: compared just now, or where a step from before `last` has led.
-        *place = unsafe { I::step::<BEST, KIND>(*place, bounds, &mut rare) }?;
+        *place = unsafe { I::step::<BEST, KIND>(*place, bounds, &mut seen) }?;
     }
-    Some(I::kind(distance(first, place.from), rare))
+    Some(I::kind(distance(first, place.from), &seen))
 }
 
 /// `b - a` for pointers into one buffer, `a` not after `b`.
@@ -343,6 +356,59 @@ impl Lz4 {
         // SAFETY: see above.
         unsafe { Lz4::finish::<true>(place, bounds, token) }.unwrap_or(refused)
     }
+
+    /// The match of a sequence, its distance at `place.from`, by branches on whether it is short and whether it is far.
+    ///
+    /// # Safety
+    /// As for a step of loop 3 after its literals, `place.from` before `bounds.last`.
+    #[inline(always)]
+    unsafe fn guessed(place: Place, bounds: &Bounds, token: u8, seen: &mut Seen) -> Option<Place> {
+        let Place { from, to } = place;
+        // SAFETY: `READ` and `WRITE` bytes are there: for a match of at most 32 bytes and a byte of length. Longer
+        // ones are measured. Far matches begin at or after `start`, near ones after it.
+        unsafe {
+            let back = usize::from(u16::from_le(from.cast::<u16>().read_unaligned()));
+            let source = to.wrapping_sub(back);
+            if source < bounds.start {
+                return None;
+            }
+            let short = usize::from(token & 15);
+            if short < 15 {
+                if back >= 8 {
+                    copy8(source, to);
+                    copy8(source.add(8), to.add(8));
+                    core::ptr::copy_nonoverlapping(source.add(16), to.add(16), 2);
+                } else {
+                    if back == 0 {
+                        return None;
+                    }
+                    seen.near += 1;
+                    match32(source, to, back);
+                }
+                return Some(Place { from: from.add(2), to: to.add(short + 4) });
+            }
+            seen.long += 1;
+            let len = usize::from(*from.add(2)) + 19;
+            let room = distance(to, bounds.full.wrapping_add(WRITE - SLACK));
+            if len > MEDIUM || MEDIUM > room || back == 0 {
+                if len > LONG || len > room || back == 0 {
+                    let place = Lz4::long(place, bounds, token);
+                    return (!place.from.is_null()).then_some(place);
+                }
+                large_match(to, back, len);
+                return Some(Place { from: from.add(3), to: to.add(len) });
+            }
+            if back >= 32 {
+                copy32(source, to);
+            } else {
+                match32(source, to, back);
+            }
+            if len > 32 {
+                match_beyond32(to, back, len);
+            }
+            Some(Place { from: from.add(3), to: to.add(len) })
+        }
+    }
 }
 
 impl Instruction for Lz4 {
@@ -350,13 +416,15 @@ impl Instruction for Lz4 {
     /// token and 16 bytes for literals, or two bytes of length.
     const READ: usize = 20;
 
-    const KINDS: u8 = 3;
+    const KINDS: u8 = 4;
 
-    /// 1: some matches are longer than 16 bytes. 2: most are matches without literals, of three bytes. 0: others.
+    /// 1, 3: some matches are longer than 16 bytes; 1: near and far ones among the others mix, as nobody can guess.
+    /// 2: most are matches without literals, of three bytes. 0: others.
     #[inline(always)]
-    fn kind(bytes: usize, long: usize) -> u8 {
-        if long > BATCH / 16 {
-            1
+    fn kind(bytes: usize, seen: &Seen) -> u8 {
+        if seen.long > BATCH / 16 {
+            let mixed = (BATCH / 6..BATCH - BATCH / 6).contains(&seen.near);
+            if mixed { 1 } else { 3 }
         } else if bytes <= 3 * BATCH + BATCH / 4 {
             2
         } else {
@@ -368,7 +436,7 @@ impl Instruction for Lz4 {
     unsafe fn step<const BEST: bool, const KIND: u8>(
         place: Place,
         bounds: &Bounds,
-        long: &mut usize,
+        seen: &mut Seen,
     ) -> Option<Place> {
         // SAFETY: `READ` and `WRITE` bytes are there. Up to 14 literals are copied as 16 bytes and followed by a
         // distance and a length; more have been measured, and leave as many bytes as those take.
@@ -377,7 +445,7 @@ impl Instruction for Lz4 {
             let token = *from;
             let mut after = early(from.add(3));
             from = from.add(1);
-            if KIND == 0 || token >= 16 {
+            if KIND == 0 || KIND == 3 || token >= 16 {
                 let mut count = usize::from(token >> 4);
                 if count < 15 {
                     copy16(from, to);
@@ -402,6 +470,9 @@ impl Instruction for Lz4 {
             if from >= bounds.last {
                 return None;
             }
+            if KIND == 3 {
+                return Lz4::guessed(Place { from, to }, bounds, token, seen);
+            }
             let word = load8(from);
             let back = word as usize & 0xffff;
             let source = to.wrapping_sub(back);
@@ -413,7 +484,8 @@ impl Instruction for Lz4 {
                 let continued = short == 15;
                 let len = short + 4 + select_unpredictable(continued, (word >> 16) as usize & 255, 0);
                 let next = after.add(usize::from(continued));
-                *long += usize::from(len > 16);
+                seen.long += usize::from(len > 16);
+                seen.near += usize::from(back < 8 && !continued);
                 let room = distance(to, bounds.full.wrapping_add(WRITE - SLACK));
                 if len > 32 && (len > MEDIUM || MEDIUM > room) {
                     if len > LONG || len > room {
@@ -430,7 +502,7 @@ impl Instruction for Lz4 {
                 Some(Place { from: next, to: to.add(len) })
             } else {
                 if short > 12 {
-                    *long += 1;
+                    seen.long += 1;
                     let place = Lz4::long(Place { from, to }, bounds, token);
                     return (!place.from.is_null()).then_some(place);
                 }
@@ -512,15 +584,15 @@ impl Instruction for BloscLz {
 
     /// 1: some matches are far. 0: others.
     #[inline(always)]
-    fn kind(_: usize, far: usize) -> u8 {
-        u8::from(far > BATCH / 16)
+    fn kind(_: usize, seen: &Seen) -> u8 {
+        u8::from(seen.far > BATCH / 16)
     }
 
     #[inline(always)]
     unsafe fn step<const BEST: bool, const KIND: u8>(
         place: Place,
         bounds: &Bounds,
-        far: &mut usize,
+        seen: &mut Seen,
     ) -> Option<Place> {
         let Place { from, to } = place;
         // SAFETY: `READ` and `WRITE` bytes are there: for 32 literals and their count, and for a match of at most 32
@@ -561,11 +633,11 @@ impl Instruction for BloscLz {
                 let near = select_unpredictable(!word & 0xff1f == 0, four, two);
                 let longer = select_unpredictable(!word & 0x00ff_001f == 0, five, three);
                 next = select_unpredictable(continued, longer, near);
-                *far += usize::from(is_far);
+                seen.far += usize::from(is_far);
             } else if raw >= FAR - 1 {
                 raw += extension;
                 next = next.add(2);
-                *far += 1;
+                seen.far += 1;
             }
             let source = to.wrapping_sub(raw);
             if source <= bounds.start {

@@ -18,6 +18,9 @@ pub(super) const SLACK: usize = 32;
 /// Longer copies are left to the library's: its start costs more, each byte less.
 pub(super) const LONG: usize = 256;
 
+/// Bytes that surely stay in the nearest cache.
+const NEAREST: usize = 8 << 10;
+
 /// How to repeat the last `d` bytes of history.
 #[derive(Clone, Copy)]
 struct Pattern {
@@ -193,12 +196,13 @@ pub(super) unsafe fn long_match(end: *mut u8, distance: usize, len: usize) {
             let (pattern, step) = repeated(end, distance);
             return long_pattern(end, pattern, step, len);
         }
-        let (from, mut done) = (end.sub(distance), 0);
+        // Whole periods; no more than stay in the nearest cache are read again.
+        let (from, mut done, mut piece) = (end.sub(distance), 0, distance);
         while done < len {
-            // What is there has the period `distance`; with every copy it doubles.
-            let more = (distance + done).min(len - done);
+            let more = piece.min(len - done);
             core::ptr::copy_nonoverlapping(from, end.add(done), more);
             done += more;
+            piece = if piece <= NEAREST { distance + done } else { piece };
         }
     }
 }
@@ -209,19 +213,27 @@ pub(super) unsafe fn long_match(end: *mut u8, distance: usize, len: usize) {
 /// Room for `len` bytes; `step` is at most 16.
 #[inline(never)]
 pub(super) unsafe fn long_pattern(end: *mut u8, pattern: Vector, step: usize, len: usize) {
+    // SAFETY: a vector is two words.
+    let [first, second] = unsafe { core::mem::transmute::<Vector, [u64; 2]>(pattern) };
     // SAFETY: the first stores end at or before `len`; each copy after them ends before `end + len` and takes what
     // is there before it starts.
     unsafe {
+        if first == second && first == first.rotate_left(8) {
+            return core::ptr::write_bytes(end, first as u8, len);
+        }
         let mut done = 0;
         while done + 16 <= len.min(2 * LONG) {
             rolled();
             store16(end.add(done), pattern);
             done += step;
         }
+        // Whole periods; no more than stay in the nearest cache are read again.
+        let mut piece = done;
         while done < len {
-            let more = done.min(len - done);
+            let more = piece.min(len - done);
             core::ptr::copy_nonoverlapping(end, end.add(done), more);
             done += more;
+            piece = if done <= NEAREST { done } else { piece };
         }
     }
 }
