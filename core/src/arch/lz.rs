@@ -159,7 +159,8 @@ impl<I: Instruction> bmi::Kernel for Middle<I> {
 
     #[inline(always)]
     fn run<const BEST: bool>(self) -> Place {
-        let Middle { mut place, bounds, .. } = self;
+        // Not moved to a place of its own: it has just been written, by halves of what a copy would read at once.
+        let (mut place, bounds) = (self.place, &self.bounds);
         if BEST {
             // SAFETY: the output from `place.to` to its end.
             unsafe { settle(place.to, distance(place.to, bounds.full) + WRITE) };
@@ -169,10 +170,10 @@ impl<I: Instruction> bmi::Kernel for Middle<I> {
             // SAFETY: `middle` has made place and bounds of one input and one output.
             let batch = unsafe {
                 match kind {
-                    1 if BEST => batch::<I, BEST, 1>(&mut place, &bounds),
-                    2 if I::KINDS > 2 => batch::<I, BEST, 2>(&mut place, &bounds),
-                    3 if BEST && I::KINDS > 3 => batch::<I, BEST, 3>(&mut place, &bounds),
-                    _ => batch::<I, BEST, 0>(&mut place, &bounds),
+                    1 if BEST => batch::<I, BEST, 1>(&mut place, bounds),
+                    2 if I::KINDS > 2 => batch::<I, BEST, 2>(&mut place, bounds),
+                    3 if BEST && I::KINDS > 3 => batch::<I, BEST, 3>(&mut place, bounds),
+                    _ => batch::<I, BEST, 0>(&mut place, bounds),
                 }
             };
             match batch {

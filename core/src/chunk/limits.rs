@@ -24,6 +24,7 @@ impl Limits {
 
 impl Limits {
     /// Refuses a chunk that would cost more than these limits allow.
+    #[inline]
     pub fn check(&self, header: &Header) -> Result<(), Error> {
         let nbytes = u64::from(header.nbytes);
         let over = |what, asked, limit| Err(Error::Limit { what, asked, limit });

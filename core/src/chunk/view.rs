@@ -46,17 +46,22 @@ impl<'a> Chunk<'a> {
     // Its second chunk, read with the rounded size, is off the stack before anything is decoded.
     #[cfg_attr(feature = "formats", inline(never))]
     pub fn parse_with(bytes: &'a [u8], limits: &Limits) -> Result<Chunk<'a>, Error> {
-        let chunk = Chunk::read(bytes, limits)?;
-        if chunk.unrounded() > 0 {
-            if !FORMATS {
-                return Err(NOT_BUILT_IN);
-            }
-            if let Some(rounded) = chunk.rounded() {
-                return Ok(rounded);
+        // Checked where the caller wants it: a header is many small fields, and each copy of one just made waits for
+        // all of them to reach the cache.
+        let mut parsed = Chunk::read(bytes, limits);
+        if let Ok(chunk) = &parsed {
+            let better = match chunk.unrounded() {
+                0 => None,
+                _ if !FORMATS => Some(Err(NOT_BUILT_IN)),
+                _ => chunk.rounded().map(Ok),
+            };
+            if let Some(better) = better {
+                parsed = better;
+            } else if let Err(e) = chunk.check_streams() {
+                parsed = Err(e);
             }
         }
-        chunk.check_streams()?;
-        Ok(chunk)
+        parsed
     }
 
     /// Checks the header and its agreement with `bytes` only, so that a buffer of `cbytes` bytes in
@@ -97,7 +102,7 @@ impl<'a> Chunk<'a> {
     }
 
     /// The divisions that every block needs, done once.
-    #[inline]
+    #[inline(always)]
     fn of(bytes: &'a [u8], header: Header) -> Chunk<'a> {
         let streams = stream_count(&header, false);
         let neblock = if streams == 1 {

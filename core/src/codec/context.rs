@@ -8,11 +8,12 @@ use super::Codec;
 
 /// What decoding can reuse from stream to stream. An empty one is always valid: streams are then
 /// expanded by this crate's own decoders, in the caller's scratch.
+// A few words: it is moved into the decoder of every chunk and back.
 pub struct DecodeContext {
     #[cfg(feature = "zstd-c")]
     pub(crate) zstd: Option<crate::arch::ffi::ZstdDecoder>,
     #[cfg(all(feature = "std", feature = "zlib"))]
-    pub(crate) zlib: Option<zlib_rs::Inflate>,
+    pub(crate) zlib: Option<alloc::boxed::Box<zlib_rs::Inflate>>,
 }
 
 impl DecodeContext {
@@ -63,13 +64,15 @@ impl DecodeContext {
         }
     }
 
-    /// Adds what `codec` needs; allocates at most once per codec.
+    /// Adds what `codec` needs; allocates the first time for each codec.
     pub fn prepare(&mut self, codec: Codec) {
         match codec {
             #[cfg(feature = "zstd-c")]
             Codec::Zstd if self.zstd.is_none() => self.zstd = crate::arch::ffi::ZstdDecoder::new(),
             #[cfg(all(feature = "std", feature = "zlib"))]
-            Codec::Zlib if self.zlib.is_none() => self.zlib = Some(zlib_rs::Inflate::new(true, 15)),
+            Codec::Zlib if self.zlib.is_none() => {
+                self.zlib = Some(alloc::boxed::Box::new(zlib_rs::Inflate::new(true, 15)));
+            }
             _ => {}
         }
     }
@@ -86,7 +89,7 @@ pub struct EncodeContext {
     #[cfg(feature = "zstd-c")]
     pub(crate) zstd: Option<crate::arch::ffi::ZstdEncoder>,
     #[cfg(all(feature = "std", feature = "zlib"))]
-    pub(crate) zlib: Option<zlib_rs::Deflate>,
+    pub(crate) zlib: Option<alloc::boxed::Box<zlib_rs::Deflate>>,
 }
 
 impl EncodeContext {
@@ -111,7 +114,7 @@ impl EncodeContext {
             Codec::Lz4 | Codec::Lz4Hc => cfg!(feature = "lz4"),
             #[cfg(all(feature = "std", feature = "zlib"))]
             Codec::Zlib => {
-                made.zlib = Some(super::zlib_host::encoder(level));
+                made.zlib = Some(alloc::boxed::Box::new(super::zlib_host::encoder(level)));
                 true
             }
             #[cfg(feature = "zstd-c")]
