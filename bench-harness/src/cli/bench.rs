@@ -57,6 +57,7 @@ pub fn run(args: &super::Run) -> Result<ExitCode, String> {
         }
     }
     choice.goals = goals_of(args)?;
+    choice.once = args.once;
     let suites = suites_of(&args.suite)?;
     let jobs: Vec<Job<'_>> = suites.into_iter().flat_map(|suite| (suite.jobs)(&choice)).collect();
     if jobs.is_empty() {

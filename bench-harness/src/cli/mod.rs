@@ -242,6 +242,11 @@ struct Run {
     /// Numbers of threads of the suite threads.
     #[arg(long, value_delimiter = ',')]
     threads: Vec<usize>,
+    /// Measure chunks and latency as if data were met for the first time: every
+    /// contender works through other arrays before each sample, outside the clock,
+    /// so that no CPU knows by heart where the branches go. Goals always do so.
+    #[arg(long)]
+    once: bool,
     /// Goals of the suite goals, by number.
     #[arg(long, value_delimiter = ',')]
     goal: Vec<u32>,

@@ -9,7 +9,8 @@
 //!             time a fixed piece of arithmetic: rounds in which it is slow are dropped, and made up for
 //!             move source and destination to other cache-line offsets (4 KiB aliasing averages out)
 //!             time each contender once, beginning with another one each round; before long work over large
-//!             buffers, have the caches write back what the one before has left in them
+//!             buffers, have the caches write back what the one before has left in them; where data are to be met
+//!             for the first time, let it work through other data first
 //!         the visit's figure is the median of its rounds, its ratios those of samples of the SAME round
 //! the row's figure is the median of its visits; its spread comes from how far they lie apart
 //! ```
@@ -33,6 +34,9 @@ use std::time::{Duration, Instant};
 pub type Work<'a> = Box<dyn FnMut(&[u8], &mut [u8]) -> Result<usize, String> + 'a>;
 /// Judges the bytes a contender wrote.
 pub type Check<'a> = Box<dyn Fn(&[u8]) -> Result<(), String> + 'a>;
+
+/// What is done before each sample, outside the clock.
+pub type Before<'a> = Box<dyn FnMut() + 'a>;
 
 /// Runs the work so many times and returns the nanoseconds of all runs together, by a clock of its own.
 pub type Timer<'a> = Box<dyn FnMut(u64) -> Result<f64, String> + 'a>;
@@ -64,6 +68,8 @@ pub struct Contender<'a> {
     pub work: Work<'a>,
     /// Its own clock, if it runs elsewhere.
     pub timer: Option<Timer<'a>>,
+    /// Done before each of its samples, which are then single runs that nothing warms up.
+    pub before: Option<Before<'a>>,
     /// The judge; `None` only for probes, which write nothing worth reading.
     pub check: Option<Check<'a>>,
 }
@@ -263,7 +269,7 @@ fn look(group: &mut Group<'_>, outcomes: &mut [Outcome], arena: &mut Arena, plan
     for (contender, outcome) in group.contenders.iter_mut().zip(outcomes) {
         let Some(first) = outcome.samples.as_ref().ok().and_then(|s| s.first().copied()) else { continue };
         let wanted = plan.sample.as_nanos() as f64;
-        if first >= wanted {
+        if first >= wanted || contender.before.is_some() {
             continue;
         }
         long = false;
@@ -301,7 +307,9 @@ fn sample(contender: &mut Contender<'_>, outcome: &mut Outcome, arena: &mut Aren
     let large = arena.is_large();
     let (src, dst) = arena.split();
     // Short work starts warm; long work evicts its own warmth anyway.
-    if outcome.iterations > 1 {
+    if let Some(before) = &mut contender.before {
+        before();
+    } else if outcome.iterations > 1 {
         let _ = (contender.work)(src, dst);
     } else if large {
         arena::wash_caches();
@@ -343,6 +351,7 @@ mod tests {
                 id,
                 work: copy(flip),
                 timer: None,
+                before: None,
                 check: Some(check(source.clone())),
             })
             .collect();
@@ -358,7 +367,8 @@ mod tests {
     fn a_stop_keeps_what_is_done() {
         let source = vec![1; 64];
         let work = copy(false);
-        let contenders = vec![Contender { role: Role::Subject, id: 0, work, timer: None, check: None }];
+        let contenders =
+            vec![Contender { role: Role::Subject, id: 0, work, timer: None, before: None, check: None }];
         let mut group = Group { source: &source, room: 64, bytes: 64, contenders, stateless: true };
         let out = measure(&mut group, &Plan::QUICK, &|| true);
         assert!(out.is_empty());

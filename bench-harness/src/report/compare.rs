@@ -91,7 +91,7 @@ fn paint(ratio: f64, colour: bool) -> String {
 
 /// Engines (and levels of ours) by the geometric mean of how far each is from the fastest of its case.
 pub fn rank(files: &[Results], filter: &str) -> String {
-    type Field = (String, String, String, [usize; 5], String, usize);
+    type Field = (String, String, String, [usize; 6], String, usize);
     let mut fields: BTreeMap<Field, Vec<(String, f64)>> = BTreeMap::new();
     for (index, file) in files.iter().enumerate() {
         for r in file.rows.iter().filter(|r| matches(r, filter)) {

@@ -52,6 +52,9 @@ pub struct Row {
     pub blocksize: Option<u32>,
     /// Threads.
     pub threads: usize,
+    /// Whether other arrays were worked through before each sample, so that the CPU knew none of the branches by heart.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub once: bool,
     /// Name of the array; `random` for kernels, whose speed does not depend on it.
     pub data: String,
     /// Number of the goal in the performance page this row is about.
@@ -149,14 +152,14 @@ pub struct Row {
 }
 
 /// What identifies a case across runs and machines.
-pub type Key<'a> = (&'a str, &'a str, &'a str, &'a str, &'a str, &'a str, [usize; 5], &'a str);
+pub type Key<'a> = (&'a str, &'a str, &'a str, &'a str, &'a str, &'a str, [usize; 6], &'a str);
 
 impl Row {
     /// The case's identity. Engine versions are left out (`libblosc2 3.3.5` is `libblosc2`).
     pub fn key(&self) -> Key<'_> {
         let level = self.level.map_or(usize::MAX, usize::from);
         let block = self.blocksize.map_or(0, |b| b as usize);
-        let numbers = [self.typesize, self.bytes, self.threads, level, block];
+        let numbers = [self.typesize, self.bytes, self.threads, level, block, usize::from(self.once)];
         let engine = self.engine.split(' ').next().unwrap_or_default();
         (&self.suite, &self.op, engine, &self.isa, &self.codec, &self.filter, numbers, &self.data)
     }

@@ -1,5 +1,6 @@
 //! Suite `chunks`: whole chunks written and read, for each array, codec, filter and level.
 
+use super::others::{Doing, worked_through};
 use super::{Bout, Case, Choice, Job, expect};
 use crate::data::Data;
 use crate::engine::ours::{self, Ours, decodes_to};
@@ -31,12 +32,12 @@ pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
             jobs.push(Job {
                 label: format!("{} {} l{}, {}", spec.codec, spec.filter.name(), spec.level, data.name),
                 run: Box::new(move |setting, plan, stop| {
-                    let mut rows = compress("chunks", &spec, &data, choice).run(setting, plan, stop);
+                    let mut rows = compress("chunks", &spec, None, &data, choice).run(setting, plan, stop);
                     let write = || ours::compress(&spec, &data.bytes);
                     let chunk = if data.bytes.len() > KEPT { &write() } else { chunk.get_or_init(write) };
                     match chunk {
                         Ok(chunk) => {
-                            let bout = decompress("chunks", &spec, &data, Rc::clone(chunk), choice);
+                            let bout = decompress("chunks", &spec, None, &data, Rc::clone(chunk), choice);
                             rows.extend(bout.run(setting, plan, stop));
                         }
                         Err(why) => {
@@ -126,14 +127,24 @@ pub fn written_by(engine: &dyn Engine, spec: &Spec, data: &[u8]) -> Result<Rc<[u
     Ok(chunk.into())
 }
 
-/// Everybody compresses `data`.
-pub fn compress<'a>(suite: &str, spec: &Spec, data: &'a Data, choice: &Choice) -> Bout<'a> {
+/// Everybody compresses `data`, which has been through the filter `done` already.
+pub fn compress<'a>(
+    suite: &str,
+    spec: &Spec,
+    done: Option<Filter>,
+    data: &'a Data,
+    choice: &Choice,
+) -> Bout<'a> {
     let mut cases = Vec::new();
     for (engine, peer) in engines(choice) {
+        let others = choice.others_of(suite);
         let row = Row { engine: engine.name(), isa: engine.isa(), ..row(suite, "compress", spec, data) };
         let timed = engine.self_timed("compress", spec, data.bytes.as_ref().into());
         cases.push(match contend(timed, || engine.compressor(spec, data.bytes.len())) {
-            Ok((work, timer)) => Case { row, peer, work, timer, check: decodes_to(&data.bytes) },
+            Ok((work, timer)) => {
+                let before = worked_through(engine.as_ref(), Doing::Compress, (*spec, done), data, others);
+                Case { row, peer, work, timer, before, check: decodes_to(&data.bytes) }
+            }
             Err(why) => Case::left_out(row, why),
         });
     }
@@ -152,6 +163,7 @@ pub fn compress<'a>(suite: &str, spec: &Spec, data: &'a Data, choice: &Choice) -
 pub fn decompress<'a>(
     suite: &str,
     spec: &Spec,
+    done: Option<Filter>,
     data: &'a Data,
     chunk: Rc<[u8]>,
     choice: &Choice,
@@ -159,6 +171,7 @@ pub fn decompress<'a>(
     let mut cases = Vec::new();
     let bytes = data.bytes.len();
     for (engine, peer) in engines(choice) {
+        let others = choice.others_of(suite);
         let row = Row { engine: engine.name(), isa: engine.isa(), ..row(suite, "decompress", spec, data) };
         let chunk = match readable(engine.as_ref(), spec, &data.bytes, &chunk) {
             Ok(chunk) => chunk,
@@ -174,7 +187,10 @@ pub fn decompress<'a>(
         };
         let timed = engine.self_timed("decompress", spec, Rc::clone(&chunk));
         cases.push(match contend(timed, || engine.decompressor(spec, Rc::clone(&chunk))) {
-            Ok((work, timer)) => Case { row, peer, work, timer, check: expect(&data.bytes) },
+            Ok((work, timer)) => {
+                let before = worked_through(engine.as_ref(), Doing::Decompress, (*spec, done), data, others);
+                Case { row, peer, work, timer, before, check: expect(&data.bytes) }
+            }
             Err(why) => Case::left_out(row, why),
         });
     }

@@ -88,7 +88,7 @@ fn streams<'a>(spec: &Spec, data: &'a Data, choice: &Choice, backward: bool) -> 
                 expect(&data.bytes)(&back)
             })
         };
-        cases.push(Case { row, peer: name.is_some(), work, timer: None, check });
+        cases.push(Case { row, peer: name.is_some(), work, timer: None, before: None, check });
     }
     Some(Bout { source: &data.bytes, room, bytes, cases, probe_rows: None, stateless: false })
 }

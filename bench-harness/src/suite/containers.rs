@@ -199,6 +199,6 @@ fn bout<'a>(
         spoil(corrupt, dst.get_mut(..n).unwrap_or_default());
         Ok(n)
     });
-    let cases = vec![Case { row, peer: false, work, timer: None, check }];
+    let cases = vec![Case { row, peer: false, work, timer: None, before: None, check }];
     Bout { source: &data.bytes, room, bytes, cases, probe_rows: None, stateless: false }
 }

@@ -100,11 +100,17 @@ fn run<'a>(
             Box::new(move |got| check(got))
         };
         let ours = Row { isa: Level::best().isa().name().into(), ..fixed.clone() };
-        let mut cases =
-            vec![Case { row: ours, peer: false, work: op.ours, timer: None, check: judge(&op.check) }];
+        let mut cases = vec![Case {
+            row: ours,
+            peer: false,
+            work: op.ours,
+            timer: None,
+            before: None,
+            check: judge(&op.check),
+        }];
         if let Some((engine, work)) = op.theirs {
             let row = Row { engine, ..fixed };
-            cases.push(Case { row, peer: true, work, timer: None, check: judge(&op.check) });
+            cases.push(Case { row, peer: true, work, timer: None, before: None, check: judge(&op.check) });
         }
         // What they read lies in files.
         let source = data.bytes.get(..64).unwrap_or_default();

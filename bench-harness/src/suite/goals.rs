@@ -164,12 +164,12 @@ fn stream_jobs(number: u32, choice: &Choice) -> Vec<Job<'_>> {
                     let none = Filter::None;
                     let spec = Spec { codec, filter: none, level: 5, typesize: 1, threads: 1, blocksize };
                     let bout = if number == 9 {
-                        chunks::compress("goals", &spec, &data, choice)
+                        chunks::compress("goals", &spec, Some(filter), &data, choice)
                     } else {
                         let Ok(chunk) = latency::chunk_of(&spec, &data.bytes, choice) else {
                             return Vec::new();
                         };
-                        chunks::decompress("goals", &spec, &data, chunk, choice)
+                        chunks::decompress("goals", &spec, Some(filter), &data, chunk, choice)
                     };
                     let mut rows = mark(number, bout.run(setting, plan, stop));
                     rows.iter_mut().for_each(|r| r.filter = format!("{} before", filter.name()));
@@ -200,13 +200,14 @@ fn whole<'a>(
                         let mut rows = Vec::new();
                         if ops.contains(&"compress") {
                             rows.extend(
-                                chunks::compress("goals", &spec, &data, choice).run(setting, plan, stop),
+                                chunks::compress("goals", &spec, None, &data, choice)
+                                    .run(setting, plan, stop),
                             );
                         }
                         if ops.contains(&"decompress")
                             && let Ok(chunk) = latency::chunk_of(&spec, &data.bytes, choice)
                         {
-                            let bout = chunks::decompress("goals", &spec, &data, chunk, choice);
+                            let bout = chunks::decompress("goals", &spec, None, &data, chunk, choice);
                             rows.extend(bout.run(setting, plan, stop));
                         }
                         mark(number, rows)

@@ -166,7 +166,7 @@ pub fn group<'a>(
     for engine in &choice.engines {
         if let Some(work) = engine.kernel(kernel.name, typesize) {
             let row = Row { engine: engine.name(), ..base.clone() };
-            cases.push(Case { row, peer: true, work, timer: None, check: judge() });
+            cases.push(Case { row, peer: true, work, timer: None, before: None, check: judge() });
         }
     }
     for &level in choice.isas.iter().filter(|l| own.contains(&l.isa()) || l.isa() == Isa::Scalar) {
@@ -175,6 +175,7 @@ pub fn group<'a>(
             row: Row { isa: level.isa().name().into(), ..base.clone() },
             peer: false,
             timer: None,
+            before: None,
             work: Box::new(move |src, dst| {
                 (kernel.run)(level, typesize, src, dst).map_err(|e| e.0.to_string())?;
                 spoil(corrupt, dst);

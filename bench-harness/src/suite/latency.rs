@@ -1,6 +1,7 @@
 //! Suite `latency`: what a caller waits for: one item out of a chunk, and the round trip of a small chunk.
 
 use super::chunks::{engines, readable, row, written_by};
+use super::others::{Doing, worked_through};
 use super::{Bout, Case, Choice, Job, expect};
 use crate::data::Data;
 use crate::engine::{Engine, Spec, ours};
@@ -53,11 +54,15 @@ pub fn item<'a>(suite: &str, spec: &Spec, data: &'a Data, choice: &Choice) -> Op
     let right = data.bytes.get(index * data.typesize..(index + 1) * data.typesize)?;
     let mut cases = Vec::new();
     for (engine, peer) in engines(choice) {
+        let others = choice.others_of(suite);
         let row = Row { engine: engine.name(), isa: engine.isa(), ..row(suite, "getitem", spec, data) };
         let work = readable(engine.as_ref(), spec, &data.bytes, &chunk)
             .and_then(|chunk| engine.getitem(spec, chunk, index..index + 1));
         cases.push(match work {
-            Ok(work) => Case { row, peer, work, timer: None, check: expect(right) },
+            Ok(work) => {
+                let before = worked_through(engine.as_ref(), Doing::Decompress, (*spec, None), data, others);
+                Case { row, peer, work, timer: None, before, check: expect(right) }
+            }
             Err(why) => Case::left_out(row, why),
         });
     }
@@ -70,9 +75,13 @@ pub fn round_trip<'a>(suite: &str, spec: &Spec, data: &'a Data, choice: &Choice)
     let bytes = data.bytes.len();
     let mut cases = Vec::new();
     for (engine, peer) in engines(choice) {
+        let others = choice.others_of(suite);
         let row = Row { engine: engine.name(), isa: engine.isa(), ..row(suite, "roundtrip", spec, data) };
         cases.push(match both(engine.as_ref(), spec, bytes) {
-            Ok(work) => Case { row, peer, work, timer: None, check: expect(&data.bytes) },
+            Ok(work) => {
+                let before = worked_through(engine.as_ref(), Doing::RoundTrip, (*spec, None), data, others);
+                Case { row, peer, work, timer: None, before, check: expect(&data.bytes) }
+            }
             Err(why) => Case::left_out(row, why),
         });
     }

@@ -7,6 +7,7 @@ pub mod files;
 pub mod goals;
 pub mod kernels;
 pub mod latency;
+pub mod others;
 pub mod passes;
 pub mod ratio;
 pub mod threads;
@@ -14,7 +15,7 @@ pub mod threads;
 use crate::data::Data;
 use crate::engine::Engine;
 use crate::engine::crates::Crate;
-use crate::measure::{self, Check, Contender, Group, Plan, Role, Timer, Work, probe};
+use crate::measure::{self, Before, Check, Contender, Group, Plan, Role, Timer, Work, probe};
 use crate::result::{Row, round3};
 use blosc_core::{Codec, Filter, Level};
 use std::rc::Rc;
@@ -73,10 +74,21 @@ pub struct Choice {
     pub engines: Vec<Rc<dyn Engine>>,
     /// Codec crates of the suite `codecs`.
     pub crates: Vec<Crate>,
+    /// Measure as if data were met for the first time, in the suites `chunks` and `latency`; `goals` always does.
+    pub once: bool,
+    /// What is worked through for that.
+    pub others: others::Others,
     /// Goals of the suite `goals` by number; empty for all.
     pub goals: Vec<u32>,
     /// Test only: flip a byte of every result of ours.
     pub corrupt: bool,
+}
+
+impl Choice {
+    /// What is worked through before each sample of a suite that measures data as if met for the first time.
+    pub fn others_of(&self, suite: &str) -> Option<&others::Others> {
+        (self.once || suite == "goals").then_some(&self.others)
+    }
 }
 
 impl Default for Choice {
@@ -96,6 +108,8 @@ impl Default for Choice {
             threads: vec![1, 2],
             engines: Vec::new(),
             crates: Vec::new(),
+            once: false,
+            others: others::Others::default(),
             goals: Vec::new(),
             corrupt: cfg!(feature = "corrupt-one-byte"),
         }
@@ -121,6 +135,8 @@ pub struct Case<'a> {
     pub work: Work<'a>,
     /// The engine's own clock, if it runs elsewhere.
     pub timer: Option<Timer<'a>>,
+    /// Done before each sample.
+    pub before: Option<Before<'a>>,
     /// The judge.
     pub check: Check<'a>,
 }
@@ -133,6 +149,7 @@ impl Case<'_> {
             peer: false,
             work: Box::new(|_, _| Err("left out".into())),
             timer: None,
+            before: None,
             check: Box::new(|_| Ok(())),
         }
     }
@@ -176,10 +193,11 @@ impl Bout<'_> {
         let mut rows: Vec<(Row, bool)> = Vec::new();
         let mut contenders = Vec::new();
         for (id, case) in cases.into_iter().enumerate() {
-            rows.push((case.row, case.peer));
             let role = if case.peer { Role::Peer } else { Role::Subject };
-            let (work, timer) = (case.work, case.timer);
-            contenders.push(Contender { role, id, work, timer, check: Some(case.check) });
+            let (mut row, work, timer, before) = (case.row, case.work, case.timer, case.before);
+            row.once = before.is_some();
+            rows.push((row, case.peer));
+            contenders.push(Contender { role, id, work, timer, before, check: Some(case.check) });
         }
         let probe = move |role: Role| -> Work<'static> {
             match role {
@@ -203,7 +221,14 @@ impl Bout<'_> {
             }
         };
         for role in [Role::Copy, Role::Memcpy, Role::Read, Role::Write] {
-            contenders.push(Contender { role, id: rows.len(), work: probe(role), timer: None, check: None });
+            contenders.push(Contender {
+                role,
+                id: rows.len(),
+                work: probe(role),
+                timer: None,
+                before: None,
+                check: None,
+            });
         }
         let mut group = Group { source, room, bytes, contenders, stateless };
         let outcomes = measure::measure(&mut group, plan, stop);

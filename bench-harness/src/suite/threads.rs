@@ -57,7 +57,7 @@ pub fn scaling<'a>(suite: &str, op: &str, spec: &Spec, data: &'a Data, choice: &
             (ours.decompressor(&spec, chunk.clone()).ok()?, expect(&data.bytes))
         };
         let row = Row { isa: ours.isa(), ..row(suite, op, &spec, data) };
-        cases.push(Case { row, peer: threads == 1, work, timer: None, check });
+        cases.push(Case { row, peer: threads == 1, work, timer: None, before: None, check });
     }
     let room = max_encoded_len(bytes) + 1024;
     Some(Bout { source: &data.bytes, room, bytes, cases, probe_rows: None, stateless: false })
