@@ -5,10 +5,12 @@
 
 use crate::arch::level::Level;
 use crate::arch::out::{Out, written_vec};
+
 use crate::chunk::limits::Limits;
 use crate::chunk::params::Params;
 use crate::chunk::{
-    Chunk, Decoder, Encoder, Plan, Surroundings, context_for, max_encoded_len, max_encoded_vl_len,
+    Chunk, Decoder, Encoder, Plan, Surroundings, context_for, decode_plain, max_encoded_len,
+    max_encoded_vl_len,
 };
 use crate::codec::Codec;
 use crate::codec::context::{DecodeContext, EncodeContext};
@@ -224,12 +226,11 @@ impl Pool {
         around: Surroundings<'_>,
         mut out: Out<'_>,
     ) -> Result<usize, Error> {
+        if let Some(done) = decode_plain(chunk, &mut out) {
+            return done;
+        }
         #[cfg(feature = "std")]
-        if self.threads > 1
-            && chunk.nblocks() > 1
-            && chunk.nbytes() >= WORTH_A_THREAD
-            && chunk.header().has_streams()
-        {
+        if self.threads > 1 && chunk.nblocks() > 1 && chunk.nbytes() >= WORTH_A_THREAD {
             let given = out.len();
             let needed = chunk.nbytes();
             let out = out.get(0, needed).ok_or(Error::OutputTooSmall { needed, given })?;

@@ -29,9 +29,12 @@ struct Other {
 /// What others are made for: how they are written, and the filter they have been through before.
 type Want = (Spec, Option<Filter>);
 
+/// What has been made for one of them.
+type Made = (Want, Rc<[Other]>);
+
 /// The arrays of the corpus with their chunks, made once for each combination.
 #[derive(Clone, Default)]
-pub struct Others(Rc<RefCell<Vec<(Want, Rc<[Other]>)>>>);
+pub struct Others(Rc<RefCell<Vec<Made>>>);
 
 impl Others {
     fn of(&self, want: Want) -> Rc<[Other]> {

@@ -171,8 +171,7 @@ impl Header {
         self.filters = [FilterSlot::NONE; 6];
         // Most chunks use the last slot only.
         if f0 | f1 | f2 | f3 | f4 | m0 | m1 | m2 | m3 | m4 != 0 {
-            self.filters =
-                [slot(f0, m0), slot(f1, m1), slot(f2, m2), slot(f3, m3), slot(f4, m4), FilterSlot::NONE];
+            self.filters = first_filters([(f0, m0), (f1, m1), (f2, m2), (f3, m3), (f4, m4)]);
         }
         if let Some(last) = self.filters.last_mut() {
             *last = slot(f5, m5);
@@ -340,6 +339,13 @@ impl Header {
             self.flags1,
         ]
     }
+}
+
+/// The first five slots of an extended header by id and parameter byte.
+#[inline(never)]
+fn first_filters(slots: [(u8, u8); 5]) -> [FilterSlot; 6] {
+    let [a, b, c, d, e] = slots.map(|(id, meta)| FilterSlot { filter: Filter::from_id(id), meta });
+    [a, b, c, d, e, FilterSlot::NONE]
 }
 
 /// The pipeline a short header implies.

@@ -27,6 +27,8 @@ pub mod special;
 mod view;
 
 pub use blocks::{Stream, Streams};
+#[cfg(feature = "alloc")]
+pub(crate) use decode::decode_plain;
 pub use decode::{BlockDecoder, Decoder};
 #[cfg(feature = "std")]
 pub(crate) use encode::Appender;

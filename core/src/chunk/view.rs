@@ -130,6 +130,7 @@ impl<'a> Chunk<'a> {
         Ok(())
     }
 
+    #[cold]
     fn check_vl(&self) -> Result<(), Error> {
         let mut total = 0u64;
         let mut last = self.prefix_len()?.saturating_sub(1);
@@ -164,6 +165,7 @@ impl<'a> Chunk<'a> {
     /// C-Blosc2 3.x cuts blocks at a multiple of the typesize but may store the block size it was
     /// asked for (appendix B1), and then cannot read its own chunk. No other writer is known to store
     /// such a size, so a chunk that is whole when read with the rounded size is read so.
+    #[cold]
     fn rounded(&self) -> Option<Chunk<'a>> {
         let (h, excess) = (self.header, self.unrounded());
         let header = Header { blocksize: h.blocksize.checked_sub(excess)?, ..h };
@@ -262,10 +264,12 @@ impl<'a> Chunk<'a> {
         }
     }
 
+    #[cold]
     fn no_block(&self, index: usize) -> Error {
         Error::OutOfRange { index: index as u64, len: self.nblocks() as u64 }
     }
 
+    #[cold]
     fn bad_start(&self, index: usize, value: usize) -> Error {
         let offset = self.header.header_len().saturating_add(index.saturating_mul(4));
         Error::Invalid { field: Field::BlockStarts, offset, value: value as i64 }

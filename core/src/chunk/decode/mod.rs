@@ -43,6 +43,18 @@ const fn max(a: usize, b: usize) -> usize {
     if a > b { a } else { b }
 }
 
+/// Decodes all of a chunk without streams into the start of `out`, without any scratch; returns the decoded size.
+/// `None` for a chunk with streams.
+#[cfg(feature = "alloc")]
+pub(crate) fn decode_plain(chunk: &Chunk<'_>, out: &mut Out<'_>) -> Option<Result<usize, Error>> {
+    if chunk.header().has_streams() {
+        return None;
+    }
+    let (needed, given) = (chunk.nbytes(), out.len());
+    let place = out.get(0, needed).ok_or(Error::OutputTooSmall { needed, given });
+    Some(place.and_then(|place| copy_plain(chunk, 0, place)).map(|()| needed))
+}
+
 impl<'w> Decoder<'w> {
     /// A decoder that runs `level`'s kernels and uses `work` as scratch ([`Decoder::work_len`] bytes).
     /// With feature `zstd-c` this allocates the C library's context; nothing later does.
