@@ -69,10 +69,22 @@ impl<'w> BlockEncoder<'w> {
         dst: &mut [u8],
         context: &mut EncodeContext,
     ) -> Result<EncodedBlock, Error> {
+        self.encode_within(index, dst, usize::MAX, context)
+    }
+
+    /// [`encode`](Self::encode); a block of more than `most` bytes is only known to be longer.
+    fn encode_within(
+        &mut self,
+        index: usize,
+        dst: &mut [u8],
+        most: usize,
+        context: &mut EncodeContext,
+    ) -> Result<EncodedBlock, Error> {
         let plan = self.plan;
         let codec = core::mem::take(&mut self.codec);
-        let result =
-            self.filtered(index).and_then(|filtered| plan.encode_streams(filtered, codec, dst, context));
+        let result = self
+            .filtered(index)
+            .and_then(|filtered| plan.encode_streams(filtered, codec, dst, most, context));
         self.codec = codec;
         result
     }
@@ -94,14 +106,15 @@ impl<'w> BlockEncoder<'w> {
         filtered.bytes(self.a, self.b, src.len())
     }
 
-    /// [`encode`](Self::encode) into scratch of its own.
+    /// [`encode`](Self::encode) into scratch of its own; a block of more than `most` bytes is only known to be longer.
     pub(super) fn encode_to_scratch(
         &mut self,
         index: usize,
+        most: usize,
         context: &mut EncodeContext,
     ) -> Result<(&[u8], EncodedBlock), Error> {
         let c = core::mem::take(&mut self.c);
-        let done = self.encode(index, c, context);
+        let done = self.encode_within(index, c, most, context);
         self.c = c;
         let done = done?;
         Ok((self.c.get(..done.len).unwrap_or(&[]), done))

@@ -189,7 +189,7 @@ impl<'a> Plan<'a> {
                 let done = match writer.room(self.max_block_len()) {
                     Some(room) => blocks.encode(index, room, context)?,
                     None => {
-                        let (bytes, done) = blocks.encode_to_scratch(index, context)?;
+                        let (bytes, done) = blocks.encode_to_scratch(index, writer.left(), context)?;
                         writer.copy(bytes);
                         done
                     }
@@ -261,20 +261,24 @@ impl<'a> Plan<'a> {
         self.nblocks.saturating_mul(self.streams)
     }
 
-    /// Cuts a filtered block into its streams and encodes each.
+    /// Cuts a filtered block into its streams and encodes each, until they are longer than `most` bytes.
     pub(super) fn encode_streams(
         &self,
         filtered: &[u8],
         work: &mut [u8],
         dst: &mut [u8],
+        most: usize,
         context: &mut EncodeContext,
     ) -> Result<EncodedBlock, Error> {
         let leftover = filtered.len() < self.blocksize();
         let count = if leftover { 1 } else { self.streams.max(1) };
         let neblock = filtered.len().checked_div(count).unwrap_or(0).max(1);
-        let mut streams = StreamWriter::new(self, dst);
+        let mut streams = StreamWriter::new(self, dst, most);
         for stream in filtered.chunks(neblock) {
             streams.push(stream, work, context)?;
+            if streams.is_too_long() {
+                break;
+            }
         }
         Ok(streams.finish())
     }

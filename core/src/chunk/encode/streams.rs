@@ -11,14 +11,21 @@ use crate::error::Error;
 pub(super) struct StreamWriter<'p, 'd> {
     plan: &'p Plan<'p>,
     dst: &'d mut [u8],
+    most: usize,
     at: usize,
     zeros: bool,
 }
 
 impl<'p, 'd> StreamWriter<'p, 'd> {
-    /// A block whose first stream goes to the start of `dst`.
-    pub(super) fn new(plan: &'p Plan<'p>, dst: &'d mut [u8]) -> StreamWriter<'p, 'd> {
-        StreamWriter { plan, dst, at: 0, zeros: true }
+    /// A block whose first stream goes to the start of `dst`. One of more than `most` bytes is of no use: then it is only
+    /// known to be longer.
+    pub(super) fn new(plan: &'p Plan<'p>, dst: &'d mut [u8], most: usize) -> StreamWriter<'p, 'd> {
+        StreamWriter { plan, dst, most, at: 0, zeros: true }
+    }
+
+    /// Whether the block is longer than is of use.
+    pub(super) fn is_too_long(&self) -> bool {
+        self.at > self.most
     }
 
     /// What has been written.
@@ -62,8 +69,10 @@ impl<'p, 'd> StreamWriter<'p, 'd> {
         let len = match coded {
             Some(len) if len > 0 && len < stream.len() => len,
             _ => {
-                for (to, from) in body.iter_mut().zip(stream) {
-                    *to = *from;
+                if needed <= self.most {
+                    for (to, from) in body.iter_mut().zip(stream) {
+                        *to = *from;
+                    }
                 }
                 stream.len()
             }

@@ -35,6 +35,11 @@ impl<'d> ChunkWriter<'d> {
         if self.abandoned || end > self.limit { None } else { self.dst.get_mut(self.cursor..end) }
     }
 
+    /// Bytes that blocks may still take.
+    pub(super) fn left(&self) -> usize {
+        self.limit.saturating_sub(self.cursor)
+    }
+
     /// Copies an encoded block to where the next one goes; one that does not fit is dropped, and
     /// [`advance`](Self::advance) then gives the chunk up.
     pub fn copy(&mut self, block: &[u8]) {
