@@ -30,8 +30,9 @@
 
 use super::bmi;
 use super::copy::{WIDE, Window};
+use super::tail::{BEYOND, Tail};
 use super::wide::{
-    LONG, SLACK, copy_long, copy8, copy16, copy32, early, load8, match_beyond32, match16, match16_by_halves,
+    LONG, SLACK, copy_long, copy8, copy32, early, load8, load16, match_beyond32, match16, match16_by_halves,
     match32, repeated_word, settle, store16, wide_match,
 };
 use crate::codec::room::Input;
@@ -90,8 +91,11 @@ trait Instruction {
 }
 
 /// Instructions of a batch that only some streams have.
-#[derive(Default)]
 struct Seen {
+    /// What the loops [`TAIL`] make near matches of.
+    tail: Tail,
+    /// Matches of a distance from 5 to 16.
+    stalling: usize,
     /// LZ4: matches longer than 16 bytes.
     long: usize,
     /// LZ4: short matches of a distance below 8, counted where `long` ones prevail.
@@ -151,6 +155,9 @@ struct Middle<I> {
 /// No distance is longer: taken from a higher address, none wraps around.
 const REACH: usize = 1 << 17;
 
+/// The loop for short near matches that follow each other.
+const TAIL: u8 = 4;
+
 /// Instructions between two looks at which kind there is most of.
 const BATCH: usize = 64;
 
@@ -173,6 +180,7 @@ impl<I: Instruction> bmi::Kernel for Middle<I> {
                     1 if BEST => batch::<I, BEST, 1>(&mut place, bounds),
                     2 if I::KINDS > 2 => batch::<I, BEST, 2>(&mut place, bounds),
                     3 if BEST && I::KINDS > 3 => batch::<I, BEST, 3>(&mut place, bounds),
+                    TAIL if BEST => batch::<I, BEST, TAIL>(&mut place, bounds),
                     _ => batch::<I, BEST, 0>(&mut place, bounds),
                 }
             };
@@ -193,7 +201,10 @@ unsafe fn batch<I: Instruction, const BEST: bool, const KIND: u8>(
     place: &mut Place,
     bounds: &Bounds,
 ) -> Option<u8> {
-    let (first, mut seen) = (place.from, Seen::default());
+    let first = place.from;
+    // SAFETY: `middle` begins after four bytes, and each batch before this one has written 64 more.
+    let tail = unsafe { if KIND == TAIL { Tail::before(place.to) } else { Tail::NONE } };
+    let mut seen = Seen { tail, stalling: 0, long: 0, near: 0, far: 0 };
     for _ in 0..BATCH {
         if place.to >= bounds.enough {
             return None;
@@ -236,6 +247,12 @@ unsafe fn near_match<const SHORT: bool>(start: *mut u8, to: *mut u8, back: usize
         }
     }
     true
+}
+
+/// Whether a match of this distance may have to wait for what has just been written, and can be made of a [`Tail`].
+#[inline(always)]
+fn is_stalling(back: usize) -> bool {
+    back.wrapping_sub(5) < BEYOND - 5
 }
 
 /// A match of any length. `false`: nothing is done.
@@ -423,7 +440,9 @@ impl Instruction for Lz4 {
     /// 2: most are matches without literals, of three bytes. 0: others.
     #[inline(always)]
     fn kind(bytes: usize, seen: &Seen) -> u8 {
-        if seen.long > BATCH / 16 {
+        if seen.stalling > BATCH / 4 * 3 {
+            TAIL
+        } else if seen.long > BATCH / 16 {
             let mixed = (BATCH / 6..BATCH - BATCH / 6).contains(&seen.near);
             if mixed { 1 } else { 3 }
         } else if bytes <= 3 * BATCH + BATCH / 4 {
@@ -446,10 +465,14 @@ impl Instruction for Lz4 {
             let token = *from;
             let mut after = early(from.add(3));
             from = from.add(1);
-            if KIND == 0 || KIND == 3 || token >= 16 {
+            if KIND == 0 || KIND == 3 || KIND == TAIL || token >= 16 {
                 let mut count = usize::from(token >> 4);
                 if count < 15 {
-                    copy16(from, to);
+                    let bytes = load16(from);
+                    store16(to, bytes);
+                    if KIND == TAIL {
+                        seen.tail = seen.tail.then(bytes, count);
+                    }
                 } else {
                     (count, from) = extended(from, bounds, 15)?;
                     // They end before `last`, and so does what a wide copy reads more, before the input's end.
@@ -461,6 +484,9 @@ impl Instruction for Lz4 {
                     }
                     copy_long(from, to, count);
                     after = from.add(2);
+                    if KIND == TAIL {
+                        seen.tail = Tail::before(to.add(count));
+                    }
                 }
                 (from, to, after) = (from.add(count), to.add(count), after.add(count));
             }
@@ -481,6 +507,18 @@ impl Instruction for Lz4 {
                 return None;
             }
             let short = usize::from(token & 15);
+            if KIND == TAIL {
+                if short > 12 {
+                    let place = Lz4::guessed(Place { from, to }, bounds, token, seen)?;
+                    seen.tail = Tail::before(place.to);
+                    return Some(place);
+                }
+                let bytes = if back < BEYOND { seen.tail.near(back) } else { load16(source) };
+                seen.stalling += usize::from(is_stalling(back));
+                store16(to, bytes);
+                seen.tail = seen.tail.then(bytes, short + 4);
+                return Some(Place { from: after, to: to.add(short + 4) });
+            }
             if KIND == 1 {
                 let continued = short == 15;
                 let len = short + 4 + select_unpredictable(continued, (word >> 16) as usize & 255, 0);
@@ -508,6 +546,7 @@ impl Instruction for Lz4 {
                     return (!place.from.is_null()).then_some(place);
                 }
                 if KIND == 0 {
+                    seen.stalling += usize::from(is_stalling(back));
                     match16(source, to, back);
                 } else {
                     match16_by_halves(source, to, back);
@@ -586,7 +625,7 @@ impl Instruction for BloscLz {
     /// 1: some matches are far. 0: others.
     #[inline(always)]
     fn kind(_: usize, seen: &Seen) -> u8 {
-        u8::from(seen.far > BATCH / 16)
+        if seen.stalling > BATCH / 8 * 3 { TAIL } else { u8::from(seen.far > BATCH / 16) }
     }
 
     #[inline(always)]
@@ -606,8 +645,20 @@ impl Instruction for BloscLz {
                 if next >= bounds.last {
                     return None;
                 }
-                copy32(from.add(1), to);
-                return Some(Place { from: next, to: to.add(control + 1) });
+                let to_next = to.add(control + 1);
+                if KIND == TAIL {
+                    if control < 16 {
+                        let bytes = load16(from.add(1));
+                        store16(to, bytes);
+                        seen.tail = seen.tail.then(bytes, control + 1);
+                    } else {
+                        copy32(from.add(1), to);
+                        seen.tail = Tail::before(to_next);
+                    }
+                } else {
+                    copy32(from.add(1), to);
+                }
+                return Some(Place { from: next, to: to_next });
             }
             if from >= bounds.last {
                 return None;
@@ -645,17 +696,37 @@ impl Instruction for BloscLz {
                 return None;
             }
             let (back, room) = (raw + 1, distance(to, bounds.full));
+            if KIND == TAIL && len <= 16 {
+                let bytes = if back < BEYOND { seen.tail.near(back) } else { load16(source.sub(1)) };
+                seen.stalling += usize::from(is_stalling(back));
+                store16(to, bytes);
+                seen.tail = seen.tail.then(bytes, len);
+                return Some(Place { from: next, to: to.add(len) });
+            }
             if len > 32 && (len > MEDIUM || MEDIUM > room) {
                 if len > LONG || len > room {
                     let place = BloscLz::long(place, bounds);
-                    return (!place.from.is_null()).then_some(place);
+                    if place.from.is_null() {
+                        return None;
+                    }
+                    if KIND == TAIL {
+                        seen.tail = Tail::before(place.to);
+                    }
+                    return Some(place);
                 }
                 large_match(to, back, len);
+                if KIND == TAIL {
+                    seen.tail = Tail::before(to.add(len));
+                }
                 return Some(Place { from: next, to: to.add(len) });
             }
             match32(source.sub(1), to, back);
+            seen.stalling += usize::from(is_stalling(back));
             if len > 32 {
                 match_beyond32(to, back, len);
+            }
+            if KIND == TAIL {
+                seen.tail = Tail::before(to.add(len));
             }
             Some(Place { from: next, to: to.add(len) })
         }

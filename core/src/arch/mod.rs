@@ -25,6 +25,8 @@ pub mod level;
 #[cfg(any(feature = "blosclz", feature = "lz4"))]
 pub(crate) mod lz;
 pub mod out;
+#[cfg(any(feature = "blosclz", feature = "lz4"))]
+mod tail;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod wasm32;
 mod wide;
