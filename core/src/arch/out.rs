@@ -8,6 +8,7 @@
 //! What every function of this crate that takes an `Out` promises, and `written_vec` relies on: once it has
 //! answered `Ok(n)`, the first `n` bytes have been written. Code of users is given zeroed slices.
 
+use super::wide::copy_library;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
@@ -94,7 +95,7 @@ impl<'a> Out<'a> {
         let n = src.len().min(self.len);
         // SAFETY: `n` bytes are readable in `src` and writable here; a unique borrow cannot
         // overlap a shared one.
-        unsafe { core::ptr::copy_nonoverlapping(src.as_ptr(), self.ptr, n) };
+        unsafe { copy_library(src.as_ptr(), self.ptr, n) };
         n
     }
 
@@ -157,4 +158,24 @@ pub(crate) fn written_vec<E>(
     // SAFETY: at most the capacity, and the decoder has written that many bytes (see the head of this file).
     unsafe { bytes.set_len(written) };
     Ok(bytes)
+}
+
+#[cfg(all(test, feature = "alloc"))]
+mod tests {
+    use super::*;
+
+    /// Around the offsets at which a library's copy is slow, and the lengths at which it is cut.
+    #[test]
+    fn copies_are_whole_at_every_offset_and_write_nothing_else() {
+        let bytes: alloc::vec::Vec<u8> = (0..20_000u32).map(|n| ((n * 31) >> 3) as u8).collect();
+        for len in [0, 1, 1024, 2048, 2049, 3072, 5000] {
+            for offset in (0..80).chain([4095, 4096, 4100]) {
+                let mut room = alloc::vec![0xEE; 4200 + len + 64];
+                let src = &bytes[7..7 + len];
+                assert_eq!(Out::from(&mut room[offset..offset + len]).copy_from(src), len);
+                assert_eq!(&room[offset..offset + len], src, "{len} at {offset}");
+                assert!(room[..offset].iter().chain(&room[offset + len..]).all(|b| *b == 0xEE));
+            }
+        }
+    }
 }

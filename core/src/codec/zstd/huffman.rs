@@ -72,7 +72,7 @@ impl<'w> Decoder<'w> {
         }
         // Two symbols per look-up pay where most codes are short and there is much to decode.
         let mut pairs = None;
-        if PAIRS_LEN > 0 && out.len() >= 4096 && src.len() / 5 < out.len() / 8 {
+        if PAIRS_LEN != 0 && out.len() >= 4096 && src.len() / 5 < out.len() / 8 {
             let room: Option<&mut Pairs> = self.pairs.as_chunks_mut::<4>().0.first_chunk_mut();
             if let Some(room) = room {
                 if self.state != State::Pairs {
