@@ -257,8 +257,7 @@ pub(super) unsafe fn long_match(end: *mut u8, distance: usize, len: usize) {
 /// Room for `len` bytes; `step` is at most 16.
 #[inline(never)]
 pub(super) unsafe fn long_pattern(end: *mut u8, pattern: Vector, step: usize, len: usize) {
-    // SAFETY: a vector is two words.
-    let [first, second] = unsafe { core::mem::transmute::<Vector, [u64; 2]>(pattern) };
+    let [first, second] = words(pattern);
     // SAFETY: the first stores end at or before `len`; each copy after them ends before `end + len` and takes what
     // is there before it starts.
     unsafe {
@@ -297,6 +296,15 @@ fn vector(first: u64, second: u64) -> Vector {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     let words = unsafe { core::mem::transmute::<[u64; 2], Vector>(words) };
     words
+}
+
+/// The two words of a vector, in the order of memory.
+#[inline(always)]
+fn words(v: Vector) -> [u64; 2] {
+    // SAFETY: same size, and every bit pattern is two words.
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    let v = unsafe { core::mem::transmute::<Vector, [u64; 2]>(v) };
+    v
 }
 
 /// # Safety
