@@ -297,7 +297,7 @@ fn coded(row: &Row) -> bool {
 const FLOOR: f64 = 0.9;
 
 /// Each goal's ratios, and whether it is met. Against memcpy the worst case decides, and for goal 7, which names every
-/// array. Of the others the geometric mean over the arrays must reach what is due, and none fall below [`FLOOR`];
+/// array. Of the others the geometric mean over the arrays must reach what is due, and none fall below .9;
 /// no output may be more than 1 % larger, nor larger in the mean. Rows where the opponent only copied are counted apart.
 pub fn table(rows: &[Row]) -> Table {
     let head = ["#  goal", "vs", "due", "mean", "worst", "best", "rows", "<.9", "copied", "size", "met"];

@@ -19,7 +19,8 @@
 //!   32 bytes of it without one on its length. Where short LZ4 matches are nearly all near or nearly all far, as
 //!   between bit planes, these branches are guessed right, and the fewer instructions of a loop that has them win.
 //!   Up to [`MEDIUM`] bytes the rest is made 64 bytes at a time.
-//! - Bytes just stored are read back by loads that one earlier store holds whole: others wait for the cache. Without a
+//! - Bytes just stored are read back by loads that one earlier store holds whole: others wait for the cache. Where most
+//!   matches would have to, they are made of a register that holds the end of the output ([`Tail`]). Without a
 //!   byte shuffle, distances too short for that repeat a word made without a loop.
 //!
 //! Branches that depend on data cost little where a benchmark decodes the same 64 KiB again and again: CPUs learn
@@ -71,7 +72,7 @@ trait Instruction {
     /// Bytes from `bounds.last` on that an instruction and its copies may read.
     const READ: usize;
 
-    /// How many loops there are. Loops 1 and 3 are only for CPUs with a byte shuffle.
+    /// How many loops there are beside [`TAIL`]. That one, 1 and 3 are only for CPUs with a byte shuffle.
     const KINDS: u8;
 
     /// Which loop suits a batch that takes `bytes` of input and has counted this, nothing without a byte shuffle.
@@ -92,7 +93,7 @@ trait Instruction {
 
 /// Instructions of a batch that only some streams have.
 struct Seen {
-    /// What the loops [`TAIL`] make near matches of.
+    /// What the loop [`TAIL`] makes near matches of.
     tail: Tail,
     /// Matches of a distance from 5 to 16.
     stalling: usize,
@@ -436,7 +437,7 @@ impl Instruction for Lz4 {
 
     const KINDS: u8 = 4;
 
-    /// 1, 3: some matches are longer than 16 bytes; 1: near and far ones among the others mix, as nobody can guess.
+    /// [`TAIL`]: most matches would wait. 1, 3: some are longer than 16 bytes; 1: near and far ones among the others mix, as nobody can guess.
     /// 2: most are matches without literals, of three bytes. 0: others.
     #[inline(always)]
     fn kind(bytes: usize, seen: &Seen) -> u8 {
@@ -622,7 +623,7 @@ impl Instruction for BloscLz {
 
     const KINDS: u8 = 2;
 
-    /// 1: some matches are far. 0: others.
+    /// [`TAIL`]: most matches would wait; every other instruction is one. 1: some are far. 0: others.
     #[inline(always)]
     fn kind(_: usize, seen: &Seen) -> u8 {
         if seen.stalling > BATCH / 8 * 3 { TAIL } else { u8::from(seen.far > BATCH / 16) }
