@@ -3,6 +3,7 @@
 
 use super::block::EncodedBlock;
 use super::plan::Plan;
+use crate::arch::out::Out;
 use crate::codec::context::EncodeContext;
 use crate::codec::{Codec, dispatch};
 use crate::error::Error;
@@ -70,9 +71,7 @@ impl<'p, 'd> StreamWriter<'p, 'd> {
             Some(len) if len > 0 && len < stream.len() => len,
             _ => {
                 if needed <= self.most {
-                    for (to, from) in body.iter_mut().zip(stream) {
-                        *to = *from;
-                    }
+                    Out::from(body).copy_from(stream);
                 }
                 stream.len()
             }

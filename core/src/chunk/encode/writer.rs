@@ -3,6 +3,7 @@
 
 use super::block::EncodedBlock;
 use super::plan::Plan;
+use crate::arch::out::Out;
 use crate::chunk::header::{FLAG_STORED, FLAGS_EXTENDED};
 use crate::error::Error;
 
@@ -44,9 +45,7 @@ impl<'d> ChunkWriter<'d> {
     /// [`advance`](Self::advance) then gives the chunk up.
     pub fn copy(&mut self, block: &[u8]) {
         if let Some(room) = self.room(block.len()) {
-            for (to, from) in room.iter_mut().zip(block) {
-                *to = *from;
-            }
+            Out::from(room).copy_from(block);
         }
     }
 
@@ -105,9 +104,7 @@ impl<'d> ChunkWriter<'d> {
             let len = plan.stored_len();
             let small = Error::OutputTooSmall { needed: len, given: self.dst.len() };
             let body = self.dst.get_mut(header_len..len).ok_or(small)?;
-            for (to, from) in body.iter_mut().zip(plan.src) {
-                *to = *from;
-            }
+            Out::from(body).copy_from(plan.src);
             header.flags = (header.flags & FLAGS_EXTENDED) | FLAG_STORED;
             header.flags1 = 0;
             len
