@@ -5,7 +5,6 @@
 
 use crate::arch::level::Level;
 use crate::arch::out::{Out, written_vec};
-
 use crate::chunk::limits::Limits;
 use crate::chunk::params::Params;
 use crate::chunk::{

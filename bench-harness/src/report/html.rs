@@ -298,7 +298,7 @@ fn goals(file: &Results) -> String {
     if table.is_empty() {
         return String::new();
     }
-    section("Goals", "Speed ratios in the same rounds.", &html_table(&table.cells()))
+    section("Goals", "Speed ratios in the same rounds; the worst case decides.", &html_table(&table.cells()))
 }
 
 fn html_table((head, rows): &(Vec<String>, Vec<Vec<String>>)) -> String {
