@@ -50,9 +50,8 @@ impl<'a> Words<'a> {
                 if differ != 0 {
                     return (differ.trailing_zeros() / 8) as usize;
                 }
-                return long_common(x, y, most);
             }
-            short_common(x, y, 0, most)
+            slow_common(x, y, most)
         }
     }
 
@@ -78,10 +77,36 @@ impl<'a> Words<'a> {
             let bytes = self.bytes.as_ptr();
             while n < most && *bytes.add(a - n - 1) == *bytes.add(b - n - 1) {
                 n += 1;
+                if n == 8 {
+                    return long_common_before(bytes.add(a), bytes.add(b), most);
+                }
             }
         }
         n
     }
+}
+
+/// How many bytes before `x` and before `y` are equal, at most `most`; eight are.
+///
+/// # Safety
+/// `most` bytes before both are readable.
+#[inline(never)]
+unsafe fn long_common_before(x: *const u8, y: *const u8, most: usize) -> usize {
+    let mut n = 8;
+    // SAFETY: `n + 8 <= most`, and `n < most`.
+    unsafe {
+        while n + 8 <= most {
+            let differ = difference(x.sub(n + 8), y.sub(n + 8), 0);
+            if differ != 0 {
+                return n + (differ.leading_zeros() / 8) as usize;
+            }
+            n += 8;
+        }
+        while n < most && *x.sub(n + 1) == *y.sub(n + 1) {
+            n += 1;
+        }
+    }
+    n
 }
 
 /// Bits in which the words at `x + n` and `y + n` differ.
@@ -95,27 +120,47 @@ unsafe fn difference(x: *const u8, y: *const u8, n: usize) -> u64 {
     word(x) ^ word(y)
 }
 
-/// The common length of two strings whose first eight bytes are equal.
+/// Which of 32 bytes differ: the lowest bit stands for the first.
 ///
 /// # Safety
-/// `most` bytes, at least eight, are readable at both.
+/// 32 bytes are readable at both.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[inline(always)]
+unsafe fn difference32(x: *const u8, y: *const u8) -> u32 {
+    use core::arch::x86_64::{__m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8};
+    // SAFETY: two halves of 16 bytes each.
+    unsafe {
+        let equal = |n| {
+            let load = |p: *const u8| _mm_loadu_si128(p.add(n).cast::<__m128i>());
+            _mm_movemask_epi8(_mm_cmpeq_epi8(load(x), load(y))) as u32
+        };
+        !(equal(0) | equal(16) << 16)
+    }
+}
+
+/// The common length of two long, or very short, strings.
+///
+/// # Safety
+/// `most` bytes are readable at both.
 #[inline(never)]
-unsafe fn long_common(x: *const u8, y: *const u8, most: usize) -> usize {
-    let mut n = 8;
+unsafe fn slow_common(x: *const u8, y: *const u8, most: usize) -> usize {
+    let mut n = 0;
     // SAFETY: every read ends at or before `most`.
     unsafe {
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        while n + 32 <= most {
+            let differ = difference32(x.add(n), y.add(n));
+            if differ != 0 {
+                return n + differ.trailing_zeros() as usize;
+            }
+            n += 32;
+        }
         while n + 8 <= most {
             let differ = difference(x, y, n);
             if differ != 0 {
                 return n + (differ.trailing_zeros() / 8) as usize;
             }
             n += 8;
-            // Wide steps pay once it has become likely that they succeed.
-            if n == 64 {
-                while n + 32 <= most && *x.add(n).cast::<[u8; 32]>() == *y.add(n).cast::<[u8; 32]>() {
-                    n += 32;
-                }
-            }
         }
         short_common(x, y, n, most)
     }
@@ -132,4 +177,85 @@ unsafe fn short_common(x: *const u8, y: *const u8, mut n: usize, most: usize) ->
         n += 1;
     }
     n
+}
+
+/// Which of 16 bytes are `byte`: the lowest bit stands for the first.
+#[cfg(feature = "lz4")]
+#[inline(always)]
+pub fn equal16(bytes: &[u8; 16], byte: u8) -> u32 {
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    {
+        use core::arch::x86_64::{
+            __m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8,
+        };
+        // SAFETY: 16 bytes are read.
+        unsafe {
+            let bytes = _mm_loadu_si128(bytes.as_ptr().cast::<__m128i>());
+            _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte as i8))) as u32
+        }
+    }
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+    equal16_by_words(bytes, byte)
+}
+
+/// [`equal16`] without vectors.
+#[cfg(all(feature = "lz4", any(test, not(all(target_arch = "x86_64", target_feature = "sse2")))))]
+#[inline(always)]
+fn equal16_by_words(bytes: &[u8; 16], byte: u8) -> u32 {
+    const LOW: u64 = 0x0101_0101_0101_0101;
+    let all = u128::from_le_bytes(*bytes);
+    [(all >> 64) as u64, all as u64].into_iter().fold(0, |bits, word| {
+        // The high bit of each byte that differs; then those of the others, brought together.
+        let differ = word ^ (LOW * u64::from(byte));
+        let differ = ((differ & (0x7f * LOW)) + 0x7f * LOW) | differ;
+        let equal = (!differ >> 7 & LOW).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        bits << 8 | equal as u32
+    })
+}
+
+#[cfg(all(test, feature = "lz4"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_bytes_are_found_with_and_without_vectors() {
+        let mut seed = 1u32;
+        for _ in 0..2000 {
+            let bytes = [(); 16].map(|()| {
+                seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                [0, 1, 0x7f, 0x80, 0x81, 0xff, (seed >> 8) as u8, 0x55][(seed >> 29) as usize]
+            });
+            for byte in [0, 1, 0x7f, 0x80, 0x81, 0xff, 0x55] {
+                let wanted = (0..16).filter(|i| bytes[*i] == byte).fold(0, |bits, i| bits | 1 << i);
+                assert_eq!(equal16(&bytes, byte), wanted, "{byte} in {bytes:?}");
+                assert_eq!(equal16_by_words(&bytes, byte), wanted, "{byte} in {bytes:?}");
+            }
+        }
+    }
+
+    /// Every length of what is equal, both ways, ending at the limit or before it.
+    #[test]
+    fn common_lengths() {
+        for equal in (0..80).chain([127, 128, 129, 200]) {
+            for (behind, ahead) in [(equal, 3), (3, equal), (equal, equal)] {
+                let half: alloc::vec::Vec<u8> = (0..behind + ahead).map(|i| i as u8 ^ 0x5a).collect();
+                let bytes = [&[1][..], &half, &[2, 3], &half, &[4], &[0; 9]].concat();
+                let (words, a) = (Words::new(&bytes).unwrap(), 1 + behind);
+                let b = a + half.len() + 2;
+                for most in [0, 1, 7, 8, 9, 40, behind.max(ahead), bytes.len() - b] {
+                    let most = most.min(bytes.len() - b);
+                    assert_eq!(
+                        words.common(a, b, b + most),
+                        ahead.min(most),
+                        "{ahead} ahead, at most {most}"
+                    );
+                    assert_eq!(
+                        words.common_before(a, b, most),
+                        behind.min(most),
+                        "{behind} behind, at most {most}"
+                    );
+                }
+            }
+        }
+    }
 }

@@ -7,7 +7,6 @@
 //!                    0                           offsets in the input
 //! ```
 
-use super::matcher::hash4;
 use crate::arch::words::Words;
 
 /// Input and dictionary. Without a dictionary (`DICT` false) it costs nothing.
@@ -81,11 +80,5 @@ impl<'a, const DICT: bool> History<'a, DICT> {
                 old.zip(new).take_while(|(a, b)| a == b).count()
             }
         }
-    }
-
-    /// [`hash4`] of the word at a position.
-    #[inline(always)]
-    pub(super) fn hash_at(&self, position: usize, bits: u32) -> Option<usize> {
-        Some(hash4(self.word_at(position)?, bits))
     }
 }

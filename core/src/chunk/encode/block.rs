@@ -3,6 +3,7 @@
 
 use super::plan::Plan;
 use crate::arch::level::Level;
+use crate::arch::out::Out;
 use crate::chunk::pipeline::Backward;
 use crate::codec::context::EncodeContext;
 use crate::error::Error;
@@ -53,13 +54,11 @@ impl<'w> BlockEncoder<'w> {
         let backward = Backward::of(&self.plan.header);
         let decoded = env.backward_scratch(backward.as_slice(), filtered, self.a, self.b, src.len())?;
         let decoded = decoded.bytes(self.a, self.b, src.len())?;
-        for (to, from) in self.r.iter_mut().zip(decoded) {
-            *to = *from;
-        }
+        Out::from(&mut *self.r).copy_from(decoded);
         Ok(())
     }
 
-    /// Encodes block `index` into the start of `dst`, which must have [`Plan::max_block_len`] bytes.
+    /// Encodes block `index` into the start of `dst`, for which [`Plan::max_block_len`] bytes are always enough.
     ///
     /// # Errors
     /// `OutOfRange`, `OutputTooSmall`, or a filter that cannot run.
@@ -69,11 +68,16 @@ impl<'w> BlockEncoder<'w> {
         dst: &mut [u8],
         context: &mut EncodeContext,
     ) -> Result<EncodedBlock, Error> {
-        self.encode_within(index, dst, usize::MAX, context)
+        let given = dst.len();
+        let done = self.encode_within(index, dst, given, context)?;
+        if done.len > given {
+            return Err(Error::OutputTooSmall { needed: done.len, given });
+        }
+        Ok(done)
     }
 
-    /// [`encode`](Self::encode); a block of more than `most` bytes is only known to be longer.
-    fn encode_within(
+    /// [`encode`](Self::encode); a block of more than `most` bytes, or that does not fit, is only known to be longer.
+    pub(super) fn encode_within(
         &mut self,
         index: usize,
         dst: &mut [u8],

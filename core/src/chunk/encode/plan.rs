@@ -186,10 +186,12 @@ impl<'a> Plan<'a> {
         if !writer.is_abandoned() {
             let mut blocks = self.block_encoder(level, work)?;
             for index in 0..self.nblocks() {
-                let done = match writer.room(self.max_block_len()) {
-                    Some(room) => blocks.encode(index, room, context)?,
+                let left = writer.left();
+                let needed = self.max_block_len();
+                let done = match writer.room(if self.ignores_room() { needed.min(left) } else { needed }) {
+                    Some(room) => blocks.encode_within(index, room, left, context)?,
                     None => {
-                        let (bytes, done) = blocks.encode_to_scratch(index, writer.left(), context)?;
+                        let (bytes, done) = blocks.encode_to_scratch(index, left, context)?;
                         writer.copy(bytes);
                         done
                     }
@@ -201,6 +203,12 @@ impl<'a> Plan<'a> {
             }
         }
         writer.finish()
+    }
+
+    /// Whether the codec writes the same bytes in any room that they fit, so that a block may be tried in what is left.
+    fn ignores_room(&self) -> bool {
+        let ours = matches!(self.params.codec, Codec::BloscLz | Codec::Lz4 | Codec::Lz4Hc);
+        ours && self.around.codec(self.params.codec.id()).is_none()
     }
 
     /// What puts the blocks of this chunk together in `dst`.

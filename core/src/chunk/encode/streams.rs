@@ -18,8 +18,8 @@ pub(super) struct StreamWriter<'p, 'd> {
 }
 
 impl<'p, 'd> StreamWriter<'p, 'd> {
-    /// A block whose first stream goes to the start of `dst`. One of more than `most` bytes is of no use: then it is only
-    /// known to be longer.
+    /// A block whose first stream goes to the start of `dst`. One of more than `most` bytes, or that does not fit `dst`,
+    /// is of no use: then it is only known to be longer.
     pub(super) fn new(plan: &'p Plan<'p>, dst: &'d mut [u8], most: usize) -> StreamWriter<'p, 'd> {
         StreamWriter { plan, dst, most, at: 0, zeros: true }
     }
@@ -41,11 +41,12 @@ impl<'p, 'd> StreamWriter<'p, 'd> {
         work: &mut [u8],
         context: &mut EncodeContext,
     ) -> Result<(), Error> {
-        let given = self.dst.len();
-        let needed = self.at.saturating_add(4).saturating_add(stream.len());
-        let small = Error::OutputTooSmall { needed, given };
-        let room = self.dst.get_mut(self.at..needed).ok_or(small)?;
-        let (word, body) = room.split_first_chunk_mut::<4>().ok_or(small)?;
+        let longest = self.at.saturating_add(4).saturating_add(stream.len());
+        let room = self.dst.get_mut(self.at..).unwrap_or_default();
+        let Some((word, body)) = room.split_first_chunk_mut::<4>() else {
+            self.at = longest;
+            return Ok(());
+        };
         if !self.plan.params.blosc1
             && let Some(value) = run_of(stream)
         {
@@ -62,7 +63,7 @@ impl<'p, 'd> StreamWriter<'p, 'd> {
         }
         self.zeros = false;
         // A stream as long as its data means "stored", so codec output must be shorter.
-        let limit = stream.len().saturating_sub(1);
+        let limit = stream.len().saturating_sub(1).min(body.len());
         let coded = match body.get_mut(..limit) {
             Some(to) if limit > 0 => self.plan.compress(stream, to, work, context)?,
             _ => None,
@@ -70,7 +71,9 @@ impl<'p, 'd> StreamWriter<'p, 'd> {
         let len = match coded {
             Some(len) if len > 0 && len < stream.len() => len,
             _ => {
-                if needed <= self.most {
+                if longest <= self.most
+                    && let Some(body) = body.get_mut(..stream.len())
+                {
                     Out::from(body).copy_from(stream);
                 }
                 stream.len()

@@ -8,6 +8,7 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::{Encoder, Plan};
+use crate::arch::out::Out;
 use crate::chunk::header::{EXTENDED_HEADER, FLAG_DONT_SPLIT, FLAGS2_VL, MAX_NBYTES};
 use crate::chunk::params::Params;
 use crate::chunk::pipeline::Env;
@@ -96,9 +97,7 @@ impl Encoder<'_> {
         let len = match coded {
             Some(len) if len > 0 && len < block.len() => len,
             _ => {
-                for (to, from) in body.iter_mut().zip(filtered) {
-                    *to = *from;
-                }
+                Out::from(body).copy_from(filtered);
                 block.len()
             }
         };

@@ -1,53 +1,39 @@
-//! Chains of positions with the same hash, in caller memory.
+//! Levels 6 to 9: chains of all positions with the same hash, in caller memory.
 //!
 //! ```text
-//! head[hash of four bytes]  the latest position with this hash, modulo 65536
-//! back[p mod 65536]         how far before p the position before it with the same hash lies; 0 ends the chain
+//! head[hash of four bytes]  u32: one more than the latest position with this hash
+//! back[p mod 65536]         u16: how far before p the position before it with the same hash lies
 //! ```
-//! Of a run of one byte only the first position is entered, and the last three: a chain would otherwise lead
-//! through nothing but the run. Runs are found by how they begin and by how they end.
+//! Positions are entered some thousand ahead of the search, which keeps that loop small: a search begins with
+//! `back[p]`, and needs no head.
 
+use super::search::{Best, Match, RUN_END, Search, is_run};
 use crate::codec::history::History;
 use crate::codec::lz4::REACH;
 use crate::codec::matcher::hash4;
 
 /// Of the largest table of heads.
 const MOST_BITS: u32 = 15;
-/// A match this long is taken without looking for a longer one.
-const ENOUGH: usize = 4096;
 /// How many bytes of a match are asked for the chain that leads on.
 const MOST_LATER: usize = 64;
-/// How much of a dictionary is used.
-pub(super) const DICTIONARY: usize = 32 << 10;
-/// Shorter runs are found by how they begin.
-const LONG_RUN: usize = 8;
-/// Of matches longer than `LONG` with a distance up to `SHORT`, only this many last positions are entered.
-const TAIL: usize = 64;
-const LONG: usize = 256;
-const SHORT: usize = 64;
+/// How far ahead positions are entered.
+const AHEAD: usize = 512;
+/// Positions between two looks at whether the input repeats itself, and the longest period that is seen.
+const PIECE: usize = 64;
+/// Farther than any match: what ends a chain.
+const NOWHERE: u16 = u16::MAX;
 
-/// A match: where in the input, how far back, and how long. No match is 0 long.
-#[derive(Clone, Copy)]
-pub(super) struct Match {
-    pub(super) start: usize,
-    pub(super) distance: usize,
-    pub(super) len: usize,
-}
-
-impl Match {
-    pub(super) fn end(&self) -> usize {
-        self.start + self.len
-    }
-}
-
-/// `WRAP`: positions may be 65536 or more.
-pub(super) struct Chains<'a, const WRAP: bool, const DICT: bool> {
-    pub(super) history: History<'a, DICT>,
-    head: &'a mut [[u8; 2]],
+pub(super) struct Chains<'a, const DICT: bool> {
+    history: History<'a, DICT>,
+    head: &'a mut [[u8; 4]],
+    /// Of the hashes.
     bits: u32,
     back: &'a mut [[u8; 2]],
     /// Positions below this are in the tables, or left out for good.
     entered: usize,
+    /// Farther back, links are those of positions that have been entered since.
+    reach: usize,
+    /// Whether chains of later bytes of a match are followed.
     thorough: bool,
 }
 
@@ -63,136 +49,98 @@ const fn bits(len: usize) -> u32 {
     }
 }
 
-impl<'a, const WRAP: bool, const DICT: bool> Chains<'a, WRAP, DICT> {
-    /// Bytes of scratch it needs, whether there is a dictionary or not.
-    pub(super) const fn work_len(src_len: usize) -> usize {
-        let window = if src_len < DICTIONARY { src_len + DICTIONARY } else { 1 << 16 };
-        (2 << MOST_BITS) + 2 * window
-    }
-
-    /// Empty chains, or chains of the dictionary's positions. `thorough`: see [`Effort`](super::parse::Effort).
-    pub(super) fn new(history: History<'a, DICT>, thorough: bool, work: &'a mut [u8]) -> Option<Self> {
-        let bits = bits(history.end());
-        let (head, back) = work.split_at_mut_checked(2 << bits)?;
-        head.fill(0);
-        // Positions that are left out are never written, but may be asked for.
-        let back = back.get_mut(..2 * history.end().min(1 << 16))?;
-        back.fill(0);
-        let (head, back) = (head.as_chunks_mut().0, back.as_chunks_mut().0);
-        let mut made = Chains { history, head, bits, back, entered: 0, thorough };
-        made.enter(made.history.base());
-        Some(made)
-    }
-
-    /// Leaves out every position before offset `p` that is not entered yet.
-    pub(super) fn leave_out(&mut self, p: usize) {
-        self.entered = self.entered.max(self.history.base() + p);
-    }
-
-    /// Leaves out what a long match of a short period would only fill the chains with.
-    pub(super) fn leave_out_periods(&mut self, taken: Match) {
-        if taken.len > LONG && taken.distance <= SHORT {
-            self.enter(self.history.base() + taken.start + TAIL);
-            self.leave_out(taken.end() - TAIL);
-        }
-    }
-
-    /// Enters every position below `end`, but for the insides of runs.
-    #[inline(always)]
-    fn enter(&mut self, end: usize) {
-        while self.entered < end {
-            let at = self.entered;
-            if let Some(p) = at.checked_sub(self.history.base() + 1) {
-                let word = self.history.word(p);
-                if (word ^ (word >> 8)) as u32 == 0 {
-                    let run = self.history.common(at - 1, p + 1, self.history.end() - self.history.base());
-                    self.entered = at + run.max(4) - 3;
-                    continue;
-                }
-            }
-            if let Some(hash) = self.history.hash_at(at, self.bits)
-                && let Some(head) = self.head.get_mut(hash)
-            {
-                let before = u16::from_le_bytes(core::mem::replace(head, (at as u16).to_le_bytes()));
-                if let Some(cell) = self.back.get_mut(at & 0xffff) {
-                    *cell = (at as u16).wrapping_sub(before).to_le_bytes();
-                }
-            }
-            self.entered += 1;
-        }
-    }
+/// Bytes of scratch for `src_len` bytes and `dict_len` before them.
+pub(super) const fn work_len(src_len: usize, dict_len: usize) -> usize {
+    let len = src_len.saturating_add(dict_len);
+    (4 << bits(len)) + 2 * window(len)
 }
 
-impl<const WRAP: bool, const DICT: bool> Chains<'_, WRAP, DICT> {
-    /// The longest match across offset `p` that begins at or after `low`, ends at or before `end` and is longer
-    /// than `longer`. Chains are followed for `steps` positions.
-    #[inline]
-    pub(super) fn widest(&mut self, p: usize, low: usize, longer: usize, end: usize, steps: u32) -> Match {
-        let base = self.history.base();
-        self.enter(base + p);
-        let mut best = Best::new(&self.history, p, low, longer.max(3), end);
-        let (word, before) = (self.history.word(p), self.history.word(p.wrapping_sub(1)));
-        if word as u32 == (word as u32).rotate_left(8) {
-            let run = 1 + self.history.common(base + p, p + 1, end);
-            let inside = p > 0 && before as u8 == word as u8;
-            if inside {
-                best.offer(1);
-            }
-            // An earlier run that ends like this one, and is as long.
-            if p + run < end && (inside || run >= LONG_RUN) {
-                self.follow(p + run - 3, steps, |distance| {
-                    (distance <= base + p && best.offer(distance)).then_some(0)
-                });
-            }
-            if inside || best.longest > run {
-                return best.found;
-            }
-        }
-        self.follow(p, steps, |distance| {
-            let before = best.longest;
-            if !best.offer(distance) {
-                return None;
-            }
-            // What matches longer also lies on the chains of later bytes: the one with the widest step leads on.
-            let grown = self.thorough && low == p && best.longest > before;
-            Some(if grown { self.widest_step(base + p - distance, best.longest.min(distance)) } else { 0 })
-        });
-        best.found
+/// Positions that are told apart.
+const fn window(len: usize) -> usize {
+    if len > 1 << 16 { 1 << 16 } else { len }
+}
+
+impl<'a, const DICT: bool> Chains<'a, DICT> {
+    /// Empty chains. `thorough`: see [`Effort`](super::parse::Effort).
+    pub(super) fn new(history: History<'a, DICT>, thorough: bool, work: &'a mut [u8]) -> Option<Self> {
+        let bits = bits(history.end());
+        let (head, back) = work.split_at_mut_checked(4 << bits)?;
+        head.fill(0);
+        let back = back.get_mut(..2 * window(history.end()))?;
+        let (head, back) = (head.as_chunks_mut().0, back.as_chunks_mut().0);
+        let reach = if history.end() > back.len() { REACH - AHEAD } else { REACH };
+        Some(Chains { history, head, bits, back, entered: 0, reach, thorough })
     }
 
-    /// Visits the earlier positions of the chain of offset `p` by their distances, until `visit` has had enough.
-    /// It may instead choose the chain of a later offset, which is followed where it is not 0.
+    /// Enters every position below `end`, but for the insides of runs and of what repeats itself for long.
+    #[inline(never)]
+    fn enter_below(&mut self, end: usize) {
+        let mut at = self.entered;
+        while at < end {
+            at = self.skip_period(at);
+            let piece = (at + PIECE).min(end);
+            let mut run = false;
+            while at < piece && !run {
+                let word = self.history.word_at(at).unwrap_or(0);
+                if let Some(head) = self.head.get_mut(hash4(word, self.bits)) {
+                    let before = u32::from_le_bytes(core::mem::replace(head, (at as u32 + 1).to_le_bytes()));
+                    let distance = (at as u32 + 1).wrapping_sub(before);
+                    self.link(at, distance.min(u32::from(NOWHERE)) as u16);
+                }
+                run = is_run(word);
+                at += 1;
+            }
+            if run {
+                at = self.skip(at, 1, RUN_END);
+            }
+        }
+        self.entered = at;
+    }
+
+    /// After many positions with the same short distance, the end of what repeats itself.
     #[inline(always)]
-    fn follow(&self, p: usize, steps: u32, mut visit: impl FnMut(usize) -> Option<usize>) {
-        let reference = self.history.base() + p;
-        // Of an offset that has been entered already, the chain leads on from there.
-        let step = if reference < self.entered {
-            self.step(reference)
-        } else {
-            let head = self.head.get(hash4(self.history.word(p), self.bits));
-            let low = head.map_or(0, |cell| u16::from_le_bytes(*cell));
-            usize::from((reference as u16).wrapping_sub(low))
-        };
-        let (mut distance, mut step) = (0, step);
-        let mut later = 0;
-        for _ in 0..steps {
-            distance += step;
-            if step == 0 || distance > REACH.min(reference) {
-                return;
-            }
-            match visit(distance) {
-                None => return,
-                Some(0) => {}
-                Some(chosen) => later = chosen,
-            }
-            step = self.step(reference + later - distance);
+    fn skip_period(&mut self, at: usize) -> usize {
+        let Some(before) = at.checked_sub(PIECE) else { return at };
+        let distance = self.step(at - 1);
+        if distance <= PIECE && distance == self.step(before) && distance == self.step(before + PIECE / 2) {
+            return self.skip(at, distance, PIECE);
+        }
+        at
+    }
+
+    /// Leaves out what repeats the `distance` bytes before `at`, but for the last `keep`: each position is linked to what
+    /// it repeats, and no chain leads there.
+    #[inline(never)]
+    fn skip(&mut self, at: usize, distance: usize, keep: usize) -> usize {
+        let base = self.history.base();
+        let Some(p) = at.checked_sub(base) else { return at };
+        let equal = self.history.common(at - distance, p, self.history.end() - base);
+        let end = at + equal.saturating_sub(keep);
+        for position in at..end {
+            self.link(position, distance as u16);
+        }
+        end
+    }
+
+    #[inline(always)]
+    fn link(&mut self, position: usize, distance: u16) {
+        if let Some(cell) = self.back.get_mut(position & 0xffff) {
+            *cell = distance.to_le_bytes();
         }
     }
 
-    /// Which of the `len` bytes from `position` on has the widest step before it.
+    /// How far before `position` the next one of its chain lies.
+    #[inline(always)]
+    fn step(&self, position: usize) -> usize {
+        usize::from(self.back.get(position & 0xffff).map_or(NOWHERE, |cell| u16::from_le_bytes(*cell)))
+    }
+
+    /// Which of the `len` bytes from `position` on has the widest step before it, out of the last [`MOST_LATER`].
+    #[inline(never)]
     fn widest_step(&self, position: usize, len: usize) -> usize {
+        let last = len.min(self.entered - position).saturating_sub(3);
         let (mut chosen, mut widest) = (0, self.step(position));
-        for later in 1..len.min(MOST_LATER).saturating_sub(3) {
+        for later in last.saturating_sub(MOST_LATER).max(1)..last {
             let step = self.step(position + later);
             if step > widest {
                 (chosen, widest) = (later, step);
@@ -200,57 +148,47 @@ impl<const WRAP: bool, const DICT: bool> Chains<'_, WRAP, DICT> {
         }
         chosen
     }
-
-    /// How far before `position` the next one of its chain lies; 0 if there is none, or it was left out.
-    #[inline(always)]
-    fn step(&self, position: usize) -> usize {
-        self.back.get(position & 0xffff).map_or(0, |cell| usize::from(u16::from_le_bytes(*cell)))
-    }
 }
 
-/// The longest match seen so far.
-struct Best<'h, 'a, const DICT: bool> {
-    history: &'h History<'a, DICT>,
-    p: usize,
-    low: usize,
-    end: usize,
-    longest: usize,
-    /// Where the next longer match must agree: an offset, and its four bytes.
-    probe: usize,
-    wanted: u32,
-    found: Match,
-}
-
-impl<'h, 'a, const DICT: bool> Best<'h, 'a, DICT> {
+impl<'a, const DICT: bool> Search<'a, DICT> for Chains<'a, DICT> {
     #[inline(always)]
-    fn new(history: &'h History<'a, DICT>, p: usize, low: usize, longest: usize, end: usize) -> Self {
-        let found = Match { start: p, distance: 0, len: 0 };
-        let mut best = Best { history, p, low, end, longest, probe: 0, wanted: 0, found };
-        best.aim();
-        best
+    fn history(&self) -> &History<'a, DICT> {
+        &self.history
     }
 
     #[inline(always)]
-    fn aim(&mut self) {
-        self.probe = self.p.max(self.low + self.longest - 3);
-        self.wanted = self.history.word(self.probe) as u32;
-    }
-
-    /// Looks at the match at this distance; whether it is worth looking on.
-    #[inline(always)]
-    fn offer(&mut self, distance: usize) -> bool {
-        let position = self.history.base() + self.p - distance;
-        match self.history.word_at(position + (self.probe - self.p)) {
-            Some(word) if word as u32 != self.wanted => return true,
-            _ => {}
+    fn enter(&mut self, position: usize) {
+        if position >= self.entered {
+            self.enter_below((position + AHEAD).min(self.history.end()));
         }
-        let ahead = self.history.common(position, self.p, self.end);
-        let behind = self.history.common_before(position, self.p, self.p - self.low);
-        if ahead >= 3 && ahead + behind > self.longest {
-            self.longest = ahead + behind;
-            self.found = Match { start: self.p - behind, distance, len: self.longest };
-            self.aim();
-        }
-        self.longest < ENOUGH && self.p + ahead < self.end
     }
+
+    #[inline(always)]
+    fn enter_ahead(&mut self, position: usize) {
+        self.enter(position);
+    }
+
+    #[inline(always)]
+    fn offer_to<const WIDER: bool>(&self, best: &mut Best, later: usize, end: usize, steps: u32) {
+        let reference = self.history.base() + best.p + later;
+        let reach = self.reach.min(reference - later);
+        let (mut distance, mut later) = (0, 0);
+        for _ in 0..steps {
+            distance += self.step(reference + later - distance);
+            if distance > reach {
+                return;
+            }
+            let before = best.longest;
+            if !best.offer::<WIDER, DICT>(&self.history, distance, end) {
+                return;
+            }
+            // What matches longer also lies on the chains of later bytes: the one with the widest step leads on.
+            if !WIDER && self.thorough && best.longest > before {
+                later = self.widest_step(reference - distance, best.longest);
+            }
+        }
+    }
+
+    /// Nothing: what repeats itself was left out when it was entered.
+    fn leave_out(&mut self, _: Match) {}
 }

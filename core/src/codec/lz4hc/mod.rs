@@ -2,14 +2,17 @@
 //!
 //! ```text
 //! levels 1 and 2   the first match, out of two tables of last positions              `greedy`
-//! levels 3 to 9    the longest match of a chain of positions with the same hash,     `chains`
+//! levels 3 to 5    the longest match out of the last 16 with the same hash,          `rows`
+//! levels 6 to 9    or out of all of them, by a chain,                                `chains`
 //!                  unless one that begins later is longer                            `parse`
 //! ```
-//! The level says how far chains are followed.
+//! The level says how many are looked at.
 
 mod chains;
 mod greedy;
 mod parse;
+mod rows;
+mod search;
 
 use crate::arch::copy::Window;
 use crate::arch::out::Out;
@@ -17,10 +20,18 @@ use crate::codec::history::History;
 use crate::codec::lz4::LAST_MATCH;
 use crate::codec::lz4::emit::last_literals;
 use chains::Chains;
+use rows::Rows;
 
-/// Bytes of scratch that [`encode`] needs.
+/// How much of a dictionary is used.
+const DICTIONARY: usize = 32 << 10;
+
+/// Bytes of scratch that [`encode`] needs, whether there is a dictionary or not.
 pub const fn work_len(level: u8, src_len: usize) -> usize {
-    if level < 3 { greedy::WORK_LEN } else { Chains::<false, false>::work_len(src_len) }
+    match level {
+        0..=2 => greedy::WORK_LEN,
+        3..=5 => rows::work_len(src_len, DICTIONARY),
+        _ => chains::work_len(src_len, DICTIONARY),
+    }
 }
 
 /// Compresses `src` into one LZ4 block at the start of `dst` and returns its length; `level` is 1 to 9.
@@ -31,7 +42,7 @@ pub fn encode(src: &[u8], dst: &mut [u8], level: u8, dict: &[u8], work: &mut [u8
     if src.len() > i32::MAX as usize {
         return None;
     }
-    let dict = dict.get(dict.len().saturating_sub(chains::DICTIONARY)..)?;
+    let dict = dict.get(dict.len().saturating_sub(DICTIONARY)..)?;
     let work = work.get_mut(..work_len(level, src.len()))?;
     let mut out = Window::new(Out::from(dst), &[]);
     let anchor = if src.len() <= LAST_MATCH {
@@ -56,9 +67,10 @@ fn sequences<const WRAP: bool, const DICT: bool>(
     work: &mut [u8],
 ) -> Option<usize> {
     let history = History::<DICT>::new(src, dict)?;
-    if level < 3 {
-        return greedy::sequences::<WRAP, DICT>(src, out, &history, work);
-    }
     let effort = parse::Effort::of(level);
-    parse::sequences(src, out, Chains::<WRAP, DICT>::new(history, effort.thorough, work)?, &effort)
+    match level {
+        0..=2 => greedy::sequences::<WRAP, DICT>(src, out, &history, work),
+        3..=5 => parse::sequences(src, out, Rows::<DICT>::new(history, work)?, &effort),
+        _ => parse::sequences(src, out, Chains::<DICT>::new(history, effort.thorough, work)?, &effort),
+    }
 }

@@ -8,7 +8,7 @@
 //! If `third` leaves no room for a match between it and `taken`, it takes the place of `next`. If `next` begins
 //! too soon to leave a match of `taken`, `taken` is dropped. Else `taken` is written up to where `next` begins.
 
-use super::chains::{Chains, Match};
+use super::search::{Match, Search};
 use crate::arch::copy::Window;
 use crate::codec::lz4::emit::sequence;
 use crate::codec::lz4::{LAST_LITERALS, LAST_MATCH};
@@ -22,9 +22,10 @@ const CHEAP: usize = 18;
 
 /// How the search depends on the level.
 pub(super) struct Effort {
-    /// How far a chain is followed.
+    /// How many earlier positions are looked at.
     steps: u32,
-    /// Whether chains of later bytes of a match are followed, and matches are looked for twice.
+    /// Whether chains of later bytes of a match are followed, and, where the input compresses so well that there are few
+    /// searches, matches are looked for twice.
     pub(super) thorough: bool,
     /// A match this long is taken as it is.
     enough: usize,
@@ -37,7 +38,7 @@ impl Effort {
         let (steps, enough, patience) = match level {
             0..=3 => (4, 256, 8),
             4 => (9, 256, 8),
-            5 => (16, 256, 8),
+            5 => (16, 256, 9),
             6 => (36, 256, 9),
             7 => (64, 512, 9),
             8 => (128, 1024, 9),
@@ -46,8 +47,8 @@ impl Effort {
         Effort { steps, thorough: level >= 8, enough, patience }
     }
 
-    /// How far a chain is followed one byte after a match was found. It often is the chain of what every item has in
-    /// common, the longest of all; with an eighth of it streams are at most .5 % larger.
+    /// How many are looked at one byte after a match was found. They are often what every item has in common, the most
+    /// of all; with an eighth of them streams are at most .5 % larger.
     fn second_look(&self) -> u32 {
         self.steps / 8
     }
@@ -68,32 +69,32 @@ impl Match {
 }
 
 /// Writes every sequence that has a match; returns where the last literals begin.
-pub(super) fn sequences<const WRAP: bool, const DICT: bool>(
+pub(super) fn sequences<'a, S: Search<'a, DICT>, const DICT: bool>(
     src: &[u8],
     out: &mut Window<'_>,
-    mut chains: Chains<'_, WRAP, DICT>,
+    mut search: S,
     effort: &Effort,
 ) -> Option<usize> {
     let last_start = src.len() - LAST_MATCH;
     let match_end = src.len() - LAST_LITERALS;
     let (mut anchor, mut p) = (0, 0);
     while p <= last_start {
-        let mut taken = chains.widest(p, p, 0, match_end, effort.steps);
+        let mut taken = search.longest(p, match_end, effort.steps);
         if taken.len == 0 {
             p += 1 + ((p - anchor) >> effort.patience);
             continue;
         }
-        let from = chains.history.base() + p - taken.distance;
-        let behind = chains.history.common_before(from, p, p - anchor);
+        let from = search.history().base() + p - taken.distance;
+        let behind = search.history().common_before(from, p, p - anchor);
         (taken.start, taken.len) = (p - behind, taken.len + behind);
         let mut wider = |taken: Match, p: usize, steps: u32| {
             if taken.len >= effort.enough || p > last_start {
                 return Match { len: 0, ..taken };
             }
-            chains.widest(p, taken.start, taken.len, match_end, steps)
+            search.wider(p, taken.start, taken.len, match_end, steps)
         };
         let mut next = Match { len: 0, ..taken };
-        if effort.thorough && taken.len < CHEAP {
+        if effort.thorough && taken.len < CHEAP && out.position() < p / 4 {
             next = wider(taken, p + 1, effort.second_look());
         }
         if next.len == 0 {
@@ -125,7 +126,7 @@ pub(super) fn sequences<const WRAP: bool, const DICT: bool>(
             (taken, next) = (next, third);
         }
         sequence(out, src, anchor, taken.start, taken.distance, taken.len).ok()?;
-        chains.leave_out_periods(taken);
+        search.leave_out(taken);
         (anchor, p) = (taken.end(), taken.end());
     }
     Some(anchor)

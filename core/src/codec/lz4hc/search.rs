@@ -1,0 +1,182 @@
+//! [`Search`]: the longest match out of what a table of earlier positions offers.
+//!
+//! Inside a run of one byte every position looks like the one before: of a run only the first position is entered, and
+//! the last [`RUN_END`]. Runs are found by how they begin and by how they end.
+
+use crate::codec::history::History;
+
+/// A match this long is taken without looking for a longer one.
+const ENOUGH: usize = 4096;
+/// Shorter runs are found by how they begin.
+const LONG_RUN: usize = 8;
+/// How many positions at the end of a run are entered.
+pub(super) const RUN_END: usize = 3;
+
+/// A match: where in the input, how far back, and how long. No match is 0 long.
+#[derive(Clone, Copy)]
+pub(super) struct Match {
+    pub(super) start: usize,
+    pub(super) distance: usize,
+    pub(super) len: usize,
+}
+
+impl Match {
+    pub(super) fn end(&self) -> usize {
+        self.start + self.len
+    }
+}
+
+/// Whether the five low bytes of `word` are the same, so that a run begins there.
+#[inline(always)]
+pub(super) fn is_run(word: u64) -> bool {
+    (word ^ (word >> 8)) as u32 == 0
+}
+
+/// A table of earlier positions.
+pub(super) trait Search<'a, const DICT: bool> {
+    /// What is searched.
+    fn history(&self) -> &History<'a, DICT>;
+
+    /// Enters every position before `position`, and perhaps later ones.
+    fn enter(&mut self, position: usize);
+
+    /// Enters positions up to `position`, if the table must know them for a search that begins there.
+    fn enter_ahead(&mut self, position: usize);
+
+    /// Offers up to `steps` earlier positions that may agree with what lies `later` bytes after the offset of `best`.
+    fn offer_to<const WIDER: bool>(&self, best: &mut Best, later: usize, end: usize, steps: u32);
+
+    /// Leaves out what `taken` would only fill the table with.
+    fn leave_out(&mut self, taken: Match);
+
+    /// The longest match that begins at offset `p` and ends at or before `end`, out of up to `steps` positions.
+    #[inline(always)]
+    fn longest(&mut self, p: usize, end: usize, steps: u32) -> Match {
+        self.widest::<false>(p, p, 0, end, steps)
+    }
+
+    /// The longest match across offset `p` that begins at or after `low`, ends at or before `end` and is longer than
+    /// `longer`, out of up to `steps` positions.
+    #[inline(never)]
+    fn wider(&mut self, p: usize, low: usize, longer: usize, end: usize, steps: u32) -> Match {
+        self.widest::<true>(p, low, longer, end, steps)
+    }
+
+    /// Both of them: `WIDER` where `low` may be before `p`.
+    #[inline(always)]
+    fn widest<const WIDER: bool>(
+        &mut self,
+        p: usize,
+        low: usize,
+        longer: usize,
+        end: usize,
+        steps: u32,
+    ) -> Match {
+        self.enter(self.history().base() + p);
+        let word = self.history().word(p) as u32;
+        if word == word.rotate_left(8) {
+            return self.across_run(p, low, longer, end, steps);
+        }
+        let mut best = Best::new(self.history(), p, low, longer);
+        self.offer_to::<WIDER>(&mut best, 0, end, steps);
+        best.found
+    }
+
+    /// [`wider`](Self::wider) where a run of one byte begins or goes on at `p`.
+    #[inline(never)]
+    fn across_run(&mut self, p: usize, low: usize, longer: usize, end: usize, steps: u32) -> Match {
+        let base = self.history().base();
+        let run = 1 + self.history().common(base + p, p + 1, end);
+        let inside = p > 0 && self.history().word(p - 1) as u8 == self.history().word(p) as u8;
+        self.enter_ahead(base + p + run);
+        let mut best = Best::new(self.history(), p, low, longer);
+        if inside {
+            best.offer::<true, DICT>(self.history(), 1, end);
+        }
+        // An earlier run that ends like this one, and is as long.
+        if p + run < end && run >= RUN_END && (inside || run >= LONG_RUN) {
+            self.offer_to::<true>(&mut best, run - RUN_END, end, steps);
+        }
+        if !inside && best.longest <= run {
+            self.offer_to::<true>(&mut best, 0, end, steps);
+        }
+        best.found
+    }
+}
+
+/// The longest match seen so far.
+pub(super) struct Best {
+    /// The offset that matches lie across.
+    pub(super) p: usize,
+    /// Where they may begin.
+    low: usize,
+    pub(super) longest: usize,
+    /// Where the next longer match must agree: how far after `p`, and its four bytes.
+    probe: usize,
+    wanted: u32,
+    found: Match,
+}
+
+impl Best {
+    /// None: the first must be longer than `longer`, and than three bytes.
+    #[inline(always)]
+    fn new<const DICT: bool>(history: &History<'_, DICT>, p: usize, low: usize, longer: usize) -> Self {
+        let found = Match { start: p, distance: 0, len: 0 };
+        let mut best = Best { p, low, longest: longer.max(3), probe: 0, wanted: 0, found };
+        best.aim(history);
+        best
+    }
+
+    #[inline(always)]
+    fn aim<const DICT: bool>(&mut self, history: &History<'_, DICT>) {
+        self.probe = (self.low + self.longest - 3).saturating_sub(self.p);
+        self.wanted = history.word(self.p + self.probe) as u32;
+    }
+
+    /// Looks at the match at this distance, and with `WIDER` at what lies before it; whether it is worth looking on.
+    #[inline(always)]
+    pub(super) fn offer<const WIDER: bool, const DICT: bool>(
+        &mut self,
+        history: &History<'_, DICT>,
+        distance: usize,
+        end: usize,
+    ) -> bool {
+        let position = history.base() + self.p - distance;
+        match history.word_at(position + self.probe) {
+            Some(word) if word as u32 != self.wanted => return true,
+            _ => {}
+        }
+        let (ahead, behind) = if WIDER {
+            self.both_ways(history, position, end)
+        } else {
+            (history.common(position, self.p, end), 0)
+        };
+        if ahead >= 3 && ahead + behind > self.longest {
+            self.longest = ahead + behind;
+            self.found = Match { start: self.p - behind, distance, len: self.longest };
+            self.aim(history);
+        }
+        self.longest < ENOUGH && self.p + ahead < end
+    }
+
+    /// How many bytes from `position` on, and before it, are those at the offset.
+    #[inline(always)]
+    fn both_ways<const DICT: bool>(
+        &self,
+        history: &History<'_, DICT>,
+        position: usize,
+        end: usize,
+    ) -> (usize, usize) {
+        let (p, most) = (self.p, self.p - self.low);
+        if DICT || position < 8 || p + 8 > end {
+            return (history.common(position, p, end), history.common_before(position, p, most));
+        }
+        // Both at once, and no branch on how far, which nobody could foretell.
+        let ahead = (history.word(position) ^ history.word(p)).trailing_zeros() as usize / 8;
+        let behind = (history.word(position - 8) ^ history.word(p - 8)).leading_zeros() as usize / 8;
+        (
+            if ahead == 8 { history.common(position, p, end) } else { ahead },
+            if behind == 8 { history.common_before(position, p, most) } else { behind.min(most) },
+        )
+    }
+}
