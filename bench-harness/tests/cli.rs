@@ -164,6 +164,33 @@ fn an_interrupt_keeps_what_is_done() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+/// Rows say whether other data was worked through before each sample, which goes for arrays up to 1 MiB; what is told apart
+/// by it is no twin in a comparison.
+#[test]
+fn rows_say_whether_data_was_met_for_the_first_time() {
+    let folder = scratch("once");
+    let rows = |name: &str, extra: &[&str]| {
+        let out = folder.join(name);
+        let data = ["--data", "ecg,lambda_dna", "--codec", "lz4", "--filter", "none", "--level", "5"];
+        let mut args = vec!["run", "--suite", "chunks", "--time", "0.3", "--out", out.to_str().unwrap()];
+        args.extend(data.iter().chain(extra));
+        let done = bench(&args).output().unwrap();
+        assert_eq!(done.status.code(), Some(0), "{}{}", text(&done.stdout), text(&done.stderr));
+        blosc_bench::result::file::read(&out).unwrap().rows
+    };
+    let (once, again) = (rows("once.jsonl", &["--once"]), rows("again.jsonl", &[]));
+    assert!(once.len() == again.len() && !once.is_empty());
+    assert!(once.iter().all(|r| r.once && r.verified && r.median_ns.is_some()));
+    assert!(again.iter().all(|r| !r.once));
+    for (a, b) in once.iter().zip(&again) {
+        assert_eq!((&a.op, &a.data, a.cbytes), (&b.op, &b.data, b.cbytes));
+        assert_ne!(a.key(), b.key());
+    }
+    let large = rows("large.jsonl", &["--once", "--size", "2M"]);
+    assert!(large.iter().all(|r| !r.once || r.bytes <= 1 << 20), "rows of larger arrays");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 /// Every suite, quickly, then everything that prints about it. Lines that hold a path or the command may be longer.
 #[test]
 fn what_is_printed_fits_80_columns() {

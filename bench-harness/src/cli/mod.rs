@@ -131,7 +131,11 @@ enum Command {
     },
     /// Run each kernel once (what counters of instructions look at).
     #[command(hide = true)]
-    Once,
+    Once {
+        /// And whole chunks.
+        #[arg(long)]
+        chunks: bool,
+    },
     /// Print the machine record as JSON.
     Machine,
     /// List the arrays that are compressed, their sources and licences.
@@ -305,8 +309,8 @@ pub fn run() -> Result<ExitCode, String> {
             };
             files::instructions(&counts, check.as_deref(), write.as_deref(), tolerance)
         }
-        Some(Command::Once) => {
-            instructions::once();
+        Some(Command::Once { chunks }) => {
+            instructions::once(chunks);
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Machine) => {

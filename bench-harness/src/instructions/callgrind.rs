@@ -21,7 +21,7 @@ fn callgrind_in(program: &Path, folder: &Path) -> Result<Vec<Count>, String> {
         .args(["--tool=callgrind", "--dump-before=*insn_boundary*", "--combine-dumps=no"])
         .arg(format!("--callgrind-out-file={}/out", folder.display()))
         .arg(program)
-        .arg("once")
+        .args(["once", "--chunks"])
         .output()
         .map_err(|e| format!("valgrind cannot be run: {e}"))?;
     if !output.status.success() {
