@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! at each position p, stepping further apart where nothing matches:
-//!   the last position with the same seven bytes is the match, or the last one with the same four if that is
-//!   longer; a short one gives way to a longer one of seven at p + 1
+//!   the last position with the same seven bytes is the match; if there is none, or it is short, the last one with
+//!   the same four where that is longer; a short one gives way to a longer one of seven at p + 1
 //! ```
 
 use crate::arch::copy::Window;
@@ -101,7 +101,12 @@ pub(super) fn sequences<const WRAP: bool, const DICT: bool>(
     let match_end = src.len() - LAST_LITERALS;
     let (mut anchor, mut p) = (0, 0);
     while p <= last_start {
-        let mut found = longer(tables.seven(p, match_end), tables.four(p, match_end));
+        let mut found = tables.seven(p, match_end);
+        if found.is_some_and(|(_, len)| len >= SHORT) {
+            tables.enter_four(base + p);
+        } else {
+            found = longer(found, tables.four(p, match_end));
+        }
         if found.is_some_and(|(_, len)| len < SHORT) && p < last_start {
             let later = longer(found, tables.seven(p + 1, match_end));
             if later != found {
@@ -118,7 +123,7 @@ pub(super) fn sequences<const WRAP: bool, const DICT: bool>(
         (anchor, p) = (end, end);
         tables.enter_seven(base + start + 2);
         tables.enter_seven(base + end.saturating_sub(5));
-        for position in [start + 1, end - 3, end - 2, end - 1] {
+        for position in [end - 3, end - 2, end - 1] {
             tables.enter_seven(base + position);
             tables.enter_four(base + position);
         }
