@@ -213,7 +213,7 @@ fn equal16_by_words(bytes: &[u8; 16], byte: u8) -> u32 {
     })
 }
 
-#[cfg(all(test, feature = "lz4"))]
+#[cfg(all(test, feature = "lz4", feature = "alloc"))]
 mod tests {
     use super::*;
 

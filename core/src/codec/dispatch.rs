@@ -117,12 +117,32 @@ pub fn encode_stream(
     work: &mut [u8],
     context: &mut EncodeContext,
 ) -> Option<usize> {
-    let _ = (level, src, &dst, dict, &work, &context);
+    encode_next_stream(codec, level, src, dst, dict, &mut Used::default(), work, context)
+}
+
+/// How many positions of the tables in the scratch earlier streams have used; 0 where nothing is known of the memory.
+#[derive(Default)]
+pub(crate) struct Used(#[cfg_attr(not(feature = "lz4"), allow(dead_code))] pub(super) usize);
+
+/// [`encode_stream`] for one of several streams with the same `used` and `work`, which nobody else writes between them.
+/// The bytes are the same.
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn encode_next_stream(
+    codec: Codec,
+    level: u8,
+    src: &[u8],
+    dst: &mut [u8],
+    dict: &[u8],
+    used: &mut Used,
+    work: &mut [u8],
+    context: &mut EncodeContext,
+) -> Option<usize> {
+    let _ = (level, src, &dst, dict, &used, &work, &context);
     match codec {
         #[cfg(feature = "blosclz")]
         Codec::BloscLz => super::blosclz::encode(src, dst, level, work),
         #[cfg(feature = "lz4")]
-        Codec::Lz4 => super::lz4::encode(src, dst, 10 - u32::from(level.clamp(1, 9)), dict, work),
+        Codec::Lz4 => super::lz4::encode_next(src, dst, 10 - u32::from(level.clamp(1, 9)), dict, used, work),
         #[cfg(feature = "lz4")]
         Codec::Lz4Hc => super::lz4hc::encode(src, dst, level, dict, work),
         #[cfg(all(feature = "std", feature = "zlib"))]

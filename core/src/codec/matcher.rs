@@ -18,6 +18,13 @@ impl<'a, const BITS: u32> Table<'a, BITS> {
         Some((Table(head.as_chunks_mut().0), rest))
     }
 
+    /// The table at the start of `work` as it was left there.
+    #[cfg(feature = "lz4")]
+    #[inline]
+    pub(super) fn kept(work: &'a mut [u8]) -> Option<Self> {
+        Some(Table(work.get_mut(..Self::BYTES)?.as_chunks_mut().0))
+    }
+
     /// The latest position under `hash`, modulo 65536; `position` replaces it.
     #[inline(always)]
     pub(super) fn swap(&mut self, hash: usize, position: usize) -> u16 {
