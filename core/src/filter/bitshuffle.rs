@@ -81,6 +81,7 @@ fn door<'s, 'o>(typesize: usize, src: &'s [u8], out: Out<'o>) -> Result<(&'s [u8
 }
 
 /// [`bitshuffle`] as specified; the length of `src` is a multiple of `8 * typesize`.
+#[inline(never)]
 pub fn bitshuffle_scalar(typesize: usize, src: &[u8], mut out: Out<'_>) {
     let row = src.len().checked_div(typesize).unwrap_or(0) / 8;
     for j in 0..typesize {
@@ -96,6 +97,7 @@ pub fn bitshuffle_scalar(typesize: usize, src: &[u8], mut out: Out<'_>) {
 }
 
 /// [`bitunshuffle`] as specified; the length of `src` is a multiple of `8 * typesize`.
+#[inline(never)]
 pub fn bitunshuffle_scalar(typesize: usize, src: &[u8], mut out: Out<'_>) {
     let row = src.len().checked_div(typesize).unwrap_or(0) / 8;
     for j in 0..typesize {

@@ -155,7 +155,8 @@ pub fn place(width: usize, j: usize, plane: Plane<'_>, out: &mut Out<'_>) {
     }
 }
 
-/// [`split`] as specified, one plane after the other.
+/// [`split`] as specified, one plane after the other. Not part of the kernels that leave odd ends to it.
+#[inline(never)]
 pub fn split_scalar(width: usize, src: &[u8], mut out: Out<'_>, pitch: usize) {
     let n = src.len().checked_div(width).unwrap_or(0);
     for j in 0..width {
@@ -166,7 +167,8 @@ pub fn split_scalar(width: usize, src: &[u8], mut out: Out<'_>, pitch: usize) {
     }
 }
 
-/// [`join`] as specified, one plane after the other.
+/// [`join`] as specified, one plane after the other. Not part of the kernels either.
+#[inline(never)]
 pub fn join_scalar(width: usize, planes: Planes<'_>, mut out: Out<'_>, _: Stores) {
     let n = out.len().checked_div(width).unwrap_or(0);
     for j in 0..width {
