@@ -117,15 +117,40 @@ pub fn encode_stream(
     work: &mut [u8],
     context: &mut EncodeContext,
 ) -> Option<usize> {
-    encode_next_stream(codec, level, src, dst, dict, &mut Used::default(), work, context)
+    encode_next_stream(codec, level, src, dst, dict, &mut Series::default(), work, context)
 }
 
-/// How many positions of the tables in the scratch earlier streams have used; 0 where nothing is known of the memory.
-#[derive(Default)]
-pub(crate) struct Used(#[cfg_attr(not(feature = "lz4"), allow(dead_code))] pub(super) usize);
+/// What streams are made of, as far as an encoder may be told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// Anything.
+    #[default]
+    Any,
+    /// Bytes of the same place in each item, after a shuffle.
+    BytePlanes,
+    /// Bits of the same place in each item, after a bitshuffle.
+    BitPlanes,
+}
 
-/// [`encode_stream`] for one of several streams with the same `used` and `work`, which nobody else writes between them.
-/// The bytes are the same.
+/// Streams that are encoded one after the other.
+#[derive(Default)]
+pub(crate) struct Series {
+    /// Of each of them.
+    #[cfg_attr(not(feature = "lz4"), allow(dead_code))]
+    pub(crate) content: Content,
+    /// How many positions of the tables in the scratch earlier ones have used; 0 where nothing is known of the memory.
+    #[cfg_attr(not(feature = "lz4"), allow(dead_code))]
+    pub(super) used: usize,
+}
+
+impl Series {
+    /// A series of which none has been encoded.
+    pub(crate) fn of(content: Content) -> Series {
+        Series { content, used: 0 }
+    }
+}
+
+/// [`encode_stream`] for one of several streams with the same `series` and `work`, which nobody else writes between them.
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn encode_next_stream(
     codec: Codec,
@@ -133,16 +158,18 @@ pub(crate) fn encode_next_stream(
     src: &[u8],
     dst: &mut [u8],
     dict: &[u8],
-    used: &mut Used,
+    series: &mut Series,
     work: &mut [u8],
     context: &mut EncodeContext,
 ) -> Option<usize> {
-    let _ = (level, src, &dst, dict, &used, &work, &context);
+    let _ = (level, src, &dst, dict, &series, &work, &context);
     match codec {
         #[cfg(feature = "blosclz")]
         Codec::BloscLz => super::blosclz::encode(src, dst, level, work),
         #[cfg(feature = "lz4")]
-        Codec::Lz4 => super::lz4::encode_next(src, dst, 10 - u32::from(level.clamp(1, 9)), dict, used, work),
+        Codec::Lz4 => {
+            super::lz4::encode_next(src, dst, 10 - u32::from(level.clamp(1, 9)), dict, series, work)
+        }
         #[cfg(feature = "lz4")]
         Codec::Lz4Hc => super::lz4hc::encode(src, dst, level, dict, work),
         #[cfg(all(feature = "std", feature = "zlib"))]

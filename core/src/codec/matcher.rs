@@ -129,7 +129,6 @@ pub(super) fn hash7(word: u64, bits: u32) -> usize {
 }
 
 /// Multiplicative hash of the low `bytes` bytes, to `bits` bits.
-#[cfg(feature = "blosclz")]
 #[inline(always)]
 pub(super) fn hash_low(word: u64, bytes: usize, bits: u32) -> usize {
     ((word << (64 - 8 * bytes)).wrapping_mul(0x9e37_79b1_85eb_ca87) >> (64 - bits)) as usize

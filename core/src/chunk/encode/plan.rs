@@ -10,10 +10,11 @@ use crate::chunk::header::{
     SHORT_HEADER,
 };
 use crate::chunk::params::{FilterSlot, Params};
-use crate::chunk::pipeline::Env;
+use crate::chunk::pipeline::{Env, width};
 use crate::chunk::plugin::Surroundings;
 use crate::chunk::policy;
 use crate::codec::context::EncodeContext;
+use crate::codec::dispatch::Content;
 use crate::codec::{Codec, dispatch};
 use crate::error::Error;
 use crate::filter::Filter;
@@ -128,6 +129,16 @@ impl<'a> Plan<'a> {
         let codec = dispatch::encode_work_len(params.codec, params.level, block);
         let reference = if lossy_before_delta(params) { block } else { 0 };
         block.saturating_mul(3).saturating_add(256 * 4 + 8).saturating_add(reference).saturating_add(codec)
+    }
+
+    /// What the streams are made of: planes if the last filter that moves bytes or bits has made them.
+    pub(super) fn content(&self) -> Content {
+        let made = |slot: &FilterSlot| match slot.filter {
+            Filter::Shuffle if width(*slot, self.header.typesize) > 1 => Some(Content::BytePlanes),
+            Filter::BitShuffle => Some(Content::BitPlanes),
+            _ => None,
+        };
+        self.params.filters.iter().rev().find_map(made).unwrap_or_default()
     }
 
     pub(super) fn header_len(&self) -> usize {
