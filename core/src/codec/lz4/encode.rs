@@ -4,7 +4,7 @@
 //!
 //! Strings of four bytes are looked up, or of five in long blocks. In planes of bytes or bits it is six: there short
 //! matches take the places of long ones, and each costs encoder and decoder a wrongly guessed branch. What that saves
-//! pays for smaller steps, which find more. Few planes are an exception, with hardly a match of six bytes but many of
+//! pays for smaller steps, which find more. A few planes are the exception, with hardly a match of six bytes but many of
 //! four: they are known by their first eighth and begun again.
 
 use super::emit::{last_literals, sequence};
@@ -161,8 +161,8 @@ fn last_start(src: &[u8]) -> usize {
     src.len() - (LAST_MATCH - 8)
 }
 
-/// How the step between looked-up strings grows while none matches: it is one, then an 64th of `first`, which `growth`
-/// is added to each time.
+/// How the step between looked-up strings grows while none matches: it is one, then a 64th of `first`, to which `growth`
+/// is added each time.
 #[derive(Clone, Copy)]
 struct Pace {
     first: usize,
