@@ -16,8 +16,9 @@ pub(super) struct Q(uint8x16_t);
 
 impl Vector for Q {
     const LANES: usize = 1;
-    const BLOCK: usize = 16;
+    const BLOCK: usize = 32;
     const TABLE: bool = true;
+    const STRUCTURES: bool = true;
 
     #[inline(always)]
     unsafe fn load(p: *const u8) -> Self {
@@ -68,6 +69,42 @@ impl Vector for Q {
                     let (a, b) = (vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b));
                     (Q(vreinterpretq_u8_u64(vzip1q_u64(a, b))), Q(vreinterpretq_u8_u64(vzip2q_u64(a, b))))
                 }
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn unzip(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: the caller's CPU.
+        unsafe { (Q(vuzp1q_u8(a.0, b.0)), Q(vuzp2q_u8(a.0, b.0))) }
+    }
+    #[inline(always)]
+    unsafe fn load_structures<const N: usize>(p: *const u8) -> [Self; 4] {
+        // SAFETY: the caller's. Of bytes: those have no alignment to violate either.
+        unsafe {
+            match N {
+                2 => {
+                    let uint8x16x2_t(a, b) = vld2q_u8(p);
+                    [Q(a), Q(b), Q(a), Q(b)]
+                }
+                3 => {
+                    let uint8x16x3_t(a, b, c) = vld3q_u8(p);
+                    [Q(a), Q(b), Q(c), Q(a)]
+                }
+                _ => {
+                    let uint8x16x4_t(a, b, c, d) = vld4q_u8(p);
+                    [Q(a), Q(b), Q(c), Q(d)]
+                }
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn store_structures<const N: usize>([a, b, c, d]: [Self; 4], p: *mut u8) {
+        // SAFETY: the caller's.
+        unsafe {
+            match N {
+                2 => vst2q_u8(p, uint8x16x2_t(a.0, b.0)),
+                3 => vst3q_u8(p, uint8x16x3_t(a.0, b.0, c.0)),
+                _ => vst4q_u8(p, uint8x16x4_t(a.0, b.0, c.0, d.0)),
             }
         }
     }

@@ -17,149 +17,103 @@ use core::mem::MaybeUninit;
 /// Most planes of a tile.
 const PLANES: usize = 16;
 
-/// Items of a tile of two planes.
-const PAIR: usize = 2048;
+/// Most items of a tile: four lines of each row. Where rows crowd the sets of a cache, a line that is left before it is full,
+/// or read in part, has to come back; and fetching ahead finds nothing to go by in single lines.
+const MOST: usize = 2048;
 
-/// Bytes of items that are read again for each two planes, from the L1 cache.
-const PHASE: usize = 32 << 10;
+/// A line of a cache.
+const LINE: usize = 64;
 
-/// Rows at a multiple of this distance crowd the same cache sets.
-const SHARED: usize = 512;
-
-/// Planes of a tile: 8 registers each, of at most 32 bytes.
+/// Room for planes of a tile, which lie a line further apart than they are long: so they do not crowd.
 #[repr(align(64))]
-struct Tile(MaybeUninit<[u8; 2 * PAIR]>);
-const _: () = assert!(PLANES * 8 * 32 <= 2 * PAIR);
+pub(in super::super) struct Room<const BYTES: usize>(MaybeUninit<[u8; BYTES]>);
+
+/// Room of short buffers, for callers with little stack.
+pub(in super::super) const LITTLE: usize = PLANES * (256 + LINE);
+
+/// Room of buffers of [`LONG`] bytes.
+pub(in super::super) const AMPLE: usize = PLANES * (1024 + LINE);
+
+/// Buffers that need more than the L1 cache.
+pub(in super::super) const LONG: usize = 64 << 10;
+
+/// Whether more than `ways` of the rows of items of `width` bytes share a set of a cache whose ways are pages: always so
+/// for some powers of two, and for a power of two divided by three, six or twelve.
+pub(in super::super) fn crowded(width: usize, row: usize, ways: usize) -> bool {
+    let near = |r: usize| row.wrapping_mul(r).wrapping_add(LINE) % 4096 <= 2 * LINE;
+    (0..8 * width.min(PLANES)).filter(|&r| near(r)).count() > ways
+}
+
+/// Planes of a tile and its items, a multiple of `n`.
+#[inline(always)]
+fn tile(room: usize, typesize: usize, n: usize) -> (usize, usize) {
+    let planes = typesize.min(PLANES);
+    let items = (room / planes.max(1) - LINE).min(MOST) / n * n;
+    (planes, items)
+}
 
 /// Bit-transposes `items >= 8 * V::BYTES` items, a multiple of 8.
 ///
 /// # Safety
 /// The CPU; `items * typesize` bytes readable and writable.
 #[inline(always)]
-pub(in super::super) unsafe fn bitshuffle<V: Vector>(
+pub(in super::super) unsafe fn bitshuffle<V: Vector, const ROOM: usize>(
     typesize: usize,
     items: usize,
     src: *const u8,
     dst: *mut u8,
 ) {
     let (n, row) = (8 * V::BYTES, items / 8);
-    let mut tile = Tile(MaybeUninit::uninit());
-    let planes = tile.0.as_mut_ptr().cast::<u8>();
-    if row.is_multiple_of(SHARED) && items >= PAIR {
-        // SAFETY: the caller's; two planes of `PAIR` items fit the tile.
-        unsafe {
-            match typesize {
-                2 => return in_phases::<V, 2, 2>(items, src, dst, planes),
-                4 => return in_phases::<V, 4, 4>(items, src, dst, planes),
-                8 => return in_phases::<V, 8, 8>(items, src, dst, planes),
-                16 => return in_phases::<V, 16, 16>(items, src, dst, planes),
-                _ => {}
-            }
-        }
-    }
+    let (width, long) = tile(ROOM, typesize, n);
+    let mut room = Room::<ROOM>(MaybeUninit::uninit());
+    let planes = room.0.as_mut_ptr().cast::<u8>();
+    // Slower where transposing takes its time: lines are there again before their other half is.
+    let staged = ROOM > LITTLE && V::BITS && crowded(typesize, row, 32);
     let mut i = 0;
     while i < items {
         // The last tile overlaps the one before.
-        i = i.min(items - n);
+        let tile = if items - i >= long { long } else { n };
+        let pitch = tile + LINE;
+        i = i.min(items - tile);
         let mut next = 0;
         while next < typesize {
-            let first = next.min(typesize.saturating_sub(PLANES));
-            let width = typesize.min(PLANES);
-            // SAFETY: tiles end at or before the last item; the planes fit the tile.
+            let first = next.min(typesize - width);
+            // SAFETY: tiles end at or before the last item; the planes have room.
             unsafe {
                 let src = src.add(i * typesize + first);
+                let dst = dst.add(8 * first * row + i / 8);
                 let readable = (items - i) * typesize - first;
-                if width == 1 {
-                    plane_to_rows::<V>(src, dst.add(i / 8), row);
-                } else {
-                    V::call_split(Split { width, stride: typesize, n, src, readable, dst: planes, pitch: n });
-                    let mut j = 0;
-                    while j < width {
-                        plane_to_rows::<V>(planes.add(j * n), dst.add(8 * (first + j) * row + i / 8), row);
-                        j += 1;
-                    }
+                let (mut from, mut distance) = (src, 0);
+                if width > 1 {
+                    V::call_split(Split {
+                        width,
+                        stride: typesize,
+                        n: tile,
+                        src,
+                        readable,
+                        dst: planes,
+                        pitch,
+                    });
+                    (from, distance) = (planes.cast_const(), pitch);
                 }
-            }
-            next += PLANES;
-        }
-        i += n;
-    }
-}
-
-/// Bit-transposes `items >= PAIR` items of `W` bytes two planes at a time: rows at a multiple of
-/// [`SHARED`] crowd the same cache sets, which hold no more than a few unfinished lines.
-#[inline(always)]
-unsafe fn in_phases<V: Vector, const W: usize, const P: usize>(
-    items: usize,
-    src: *const u8,
-    dst: *mut u8,
-    tile: *mut u8,
-) {
-    let mut from = 0;
-    while from < items {
-        let until = (from + PHASE / W).min(items);
-        let phase = Phase { items, from, until, src, dst, tile };
-        // SAFETY: the caller's.
-        unsafe {
-            phase.pair::<V, W, P, 0>();
-            if W > 2 {
-                phase.pair::<V, W, P, 2>();
-            }
-            if W > 4 {
-                phase.pair::<V, W, P, 4>();
-                phase.pair::<V, W, P, 6>();
-            }
-            if W > 8 {
-                phase.pair::<V, W, P, 8>();
-                phase.pair::<V, W, P, 10>();
-                phase.pair::<V, W, P, 12>();
-                phase.pair::<V, W, P, 14>();
-            }
-        }
-        from = until;
-    }
-}
-
-/// Items `from .. until` of all.
-struct Phase {
-    items: usize,
-    from: usize,
-    until: usize,
-    src: *const u8,
-    dst: *mut u8,
-    tile: *mut u8,
-}
-
-impl Phase {
-    /// Planes `J` and `J + 1`. The compiler drops the others from the split.
-    #[inline(always)]
-    unsafe fn pair<V: Vector, const W: usize, const P: usize, const J: usize>(&self) {
-        let row = self.items / 8;
-        let mut t = self.from;
-        while t < self.until {
-            t = t.min(self.items - PAIR);
-            // SAFETY: the caller's; the tile holds two planes of `PAIR` items.
-            unsafe {
-                let mut i = 0;
-                while i < PAIR {
-                    let planes = split_block::<V, W, P, false>(self.src.add((t + i) * W));
-                    planes[J % P].store(self.tile.add(i));
-                    planes[(J + 1) % P].store(self.tile.add(PAIR + i));
-                    i += V::BYTES;
-                }
-                let rows = self.dst.add(8 * J * row + t / 8);
                 let mut j = 0;
-                while j < 2 {
-                    let mut i = 0;
-                    while i < PAIR {
-                        plane_to_rows::<V>(self.tile.add(j * PAIR + i), rows.add(8 * j * row + i / 8), row);
-                        i += 8 * V::BYTES;
+                while j < width {
+                    let (plane, rows) = (from.add(j * distance), dst.add(8 * j * row));
+                    if staged {
+                        plane_by_stage::<V>(plane, tile, rows, row);
+                    } else {
+                        let mut k = 0;
+                        while k < tile {
+                            plane_to_rows::<V>(plane.add(k), rows.add(k / 8), row);
+                            k += n;
+                        }
                     }
                     j += 1;
                 }
             }
-            t += PAIR;
+            next += PLANES;
         }
+        i += tile;
     }
 }
 
@@ -168,41 +122,81 @@ impl Phase {
 /// # Safety
 /// The CPU; `items * typesize` bytes readable and writable.
 #[inline(always)]
-pub(in super::super) unsafe fn bitunshuffle<V: Vector>(
+pub(in super::super) unsafe fn bitunshuffle<V: Vector, const ROOM: usize>(
     typesize: usize,
     items: usize,
     src: *const u8,
     dst: *mut u8,
 ) {
     let (n, row) = (8 * V::BYTES, items / 8);
-    let mut tile = Tile(MaybeUninit::uninit());
-    let base = tile.0.as_mut_ptr().cast::<u8>();
-    let planes = Pitched { base, pitch: n };
+    let (width, long) = tile(ROOM, typesize, n);
+    let mut room = Room::<ROOM>(MaybeUninit::uninit());
+    let base = room.0.as_mut_ptr().cast::<u8>();
     let mut i = 0;
     while i < items {
-        i = i.min(items - n);
+        let tile = if items - i >= long { long } else { n };
+        let planes = Pitched { base, pitch: tile + LINE };
+        i = i.min(items - tile);
         let mut next = 0;
         while next < typesize {
-            let first = next.min(typesize.saturating_sub(PLANES));
-            let width = typesize.min(PLANES);
+            let first = next.min(typesize - width);
             // SAFETY: as above.
             unsafe {
+                let src = src.add(8 * first * row + i / 8);
                 let dst = dst.add(i * typesize + first);
                 let writable = (items - i) * typesize - first;
-                if width == 1 {
-                    rows_to_plane::<V>(src.add(i / 8), row, dst);
-                } else {
-                    let mut j = 0;
-                    while j < width {
-                        rows_to_plane::<V>(src.add(8 * (first + j) * row + i / 8), row, base.add(j * n));
-                        j += 1;
+                let (to, distance) = if width > 1 { (base, planes.pitch) } else { (dst, 0) };
+                let mut j = 0;
+                while j < width {
+                    let mut k = 0;
+                    while k < tile {
+                        rows_to_plane::<V>(src.add(8 * j * row + k / 8), row, to.add(j * distance + k));
+                        k += n;
                     }
-                    V::call_join(Join { width, stride: typesize, n, planes, dst, writable, stream: false });
+                    j += 1;
+                }
+                if width > 1 {
+                    V::call_join(Join {
+                        width,
+                        stride: typesize,
+                        n: tile,
+                        planes,
+                        dst,
+                        writable,
+                        stream: false,
+                    });
                 }
             }
             next += PLANES;
         }
-        i += n;
+        i += tile;
+    }
+}
+
+/// `items` bytes of one plane to its 8 rows, by whole lines: of rows that crowd, half a line may be gone before the other half
+/// comes.
+#[inline(always)]
+unsafe fn plane_by_stage<V: Vector>(plane: *const u8, items: usize, rows: *mut u8, row: usize) {
+    const PITCH: usize = MOST / 8 + LINE;
+    let mut stage = Room::<{ 8 * PITCH }>(MaybeUninit::uninit());
+    let stage = stage.0.as_mut_ptr().cast::<u8>();
+    let mut k = 0;
+    // SAFETY: the caller's; no more than `MOST` items.
+    unsafe {
+        while k < items {
+            plane_to_rows::<V>(plane.add(k), stage.add(k / 8), PITCH);
+            k += 8 * V::BYTES;
+        }
+        let mut b = 0;
+        while b < 8 {
+            let (from, to) = (stage.add(b * PITCH), rows.add(b * row));
+            let mut k = 0;
+            while k < items / 8 {
+                V::load(from.add(k)).store(to.add(k));
+                k += V::BYTES;
+            }
+            b += 1;
+        }
     }
 }
 

@@ -68,9 +68,94 @@ pub(super) unsafe fn transpose<V: Vector, const P: usize>(mut r: [V; P]) -> [V; 
     r
 }
 
+/// Bytes of the items that loads take apart, for items of `width` bytes; 0 if there are none.
+const fn structure(width: usize) -> usize {
+    match width {
+        2 => 2,
+        3 | 6 | 12 => 3,
+        4 | 8 | 16 => 4,
+        _ => 0,
+    }
+}
+
+/// One block of items of `W` bytes as planes, by loads that take `N` bytes apart: byte `k` of every `N` of the items is plane
+/// `k`, `k + N`, ... by turns, and unzipping takes these apart.
+#[inline(always)]
+unsafe fn load_planes_of<V: Vector, const W: usize, const P: usize, const N: usize>(
+    src: *const u8,
+) -> [V; P] {
+    // SAFETY: `V::BYTES * W` bytes are read.
+    unsafe {
+        let first = V::load_structures::<N>(src);
+        let mut planes = [first[0]; P];
+        if W == N {
+            let mut k = 0;
+            while k < N {
+                planes[k] = first[k];
+                k += 1;
+            }
+        } else if W == 2 * N {
+            let second = V::load_structures::<N>(src.add(V::BYTES * N));
+            let mut k = 0;
+            while k < N {
+                (planes[k], planes[k + N]) = V::unzip(first[k], second[k]);
+                k += 1;
+            }
+        } else {
+            let second = V::load_structures::<N>(src.add(V::BYTES * N));
+            let third = V::load_structures::<N>(src.add(V::BYTES * 2 * N));
+            let fourth = V::load_structures::<N>(src.add(V::BYTES * 3 * N));
+            let mut k = 0;
+            while k < N {
+                let ((a, b), (c, d)) = (V::unzip(first[k], second[k]), V::unzip(third[k], fourth[k]));
+                (planes[k], planes[k + 2 * N]) = V::unzip(a, c);
+                (planes[k + N], planes[k + 3 * N]) = V::unzip(b, d);
+                k += 1;
+            }
+        }
+        planes
+    }
+}
+
+/// The inverse of [`load_planes_of`].
+#[inline(always)]
+unsafe fn store_planes_of<V: Vector, const W: usize, const P: usize, const N: usize>(
+    r: [V; P],
+    dst: *mut u8,
+) {
+    // SAFETY: `V::BYTES * W` bytes are written.
+    unsafe {
+        let mut parts = [[r[0]; 4]; 4];
+        let mut k = 0;
+        while k < N {
+            if W == N {
+                parts[0][k] = r[k];
+            } else if W == 2 * N {
+                (parts[0][k], parts[1][k]) = V::zip::<1>(r[k], r[k + N]);
+            } else {
+                let (a, c) = V::zip::<1>(r[k], r[k + 2 * N]);
+                let (b, d) = V::zip::<1>(r[k + N], r[k + 3 * N]);
+                (parts[0][k], parts[1][k]) = V::zip::<1>(a, b);
+                (parts[2][k], parts[3][k]) = V::zip::<1>(c, d);
+            }
+            k += 1;
+        }
+        let mut part = 0;
+        while part < W / N {
+            V::store_structures::<N>(parts[part], dst.add(part * V::BYTES * N));
+            part += 1;
+        }
+    }
+}
+
 /// How many bytes beyond the items of a block are read by its split or garbled by its join.
-const fn excess(width: usize, p: usize) -> usize {
-    16 - 16 / p * width
+const fn excess<V: Vector>(width: usize, p: usize) -> usize {
+    if V::STRUCTURES && structure(width) > 0 { 0 } else { 16 - 16 / p * width }
+}
+
+/// Items taken at a time: [`Vector::BLOCK`], or a register of each plane where two of each would not stay in registers.
+pub(super) const fn block<V: Vector>(width: usize) -> usize {
+    if V::LANES == 1 && width > 12 { V::BYTES } else { V::BLOCK }
 }
 
 /// One block of items as planes; plane `j` in register `j`. With `BITS` (items of 8 bytes), the bits
@@ -85,6 +170,14 @@ pub(super) unsafe fn split_block<V: Vector, const W: usize, const P: usize, cons
     let u = 16 / P;
     // SAFETY: the last lane's last load ends `excess` bytes after the items.
     unsafe {
+        if V::STRUCTURES {
+            match structure(W) {
+                2 => return load_planes_of::<V, W, P, 2>(src),
+                3 => return load_planes_of::<V, W, P, 3>(src),
+                4 => return load_planes_of::<V, W, P, 4>(src),
+                _ => {}
+            }
+        }
         if W == P && !V::TABLE {
             let mut r = [V::load_lanes(src, 16 * W); P];
             let mut k = 1;
@@ -108,7 +201,7 @@ pub(super) unsafe fn split_block<V: Vector, const W: usize, const P: usize, cons
         if BITS {
             let mut k = 0;
             while k < P {
-                r[k] = r[k].table(&[7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8]).bits_8x8();
+                r[k] = r[k].bits_8x8().reverse_bits();
                 k += 1;
             }
         }
@@ -137,6 +230,14 @@ pub(super) unsafe fn join_block<V: Vector, const W: usize, const P: usize, const
     let u = 16 / P;
     // SAFETY: the last lane's last store ends `excess` bytes after the items.
     unsafe {
+        if V::STRUCTURES {
+            match structure(W) {
+                2 => return store_planes_of::<V, W, P, 2>(r, dst),
+                3 => return store_planes_of::<V, W, P, 3>(r, dst),
+                4 => return store_planes_of::<V, W, P, 4>(r, dst),
+                _ => {}
+            }
+        }
         if W == P {
             let mut turn = 1;
             while turn < W {
@@ -197,11 +298,41 @@ impl Bounce {
     }
 }
 
+/// Stores the first `count` planes of a block of `block` items: registers `a`, and `b` behind them if that takes two.
+///
+/// From plane to plane by one sum: multiples of the pitch, kept for the whole loop, would be kept on the stack, and their loads
+/// are held up by stores at the same place of another page, as those to planes often are.
+///
+/// # Safety
+/// The CPU; a block at `dst` and at every `pitch` from there is writable.
+#[inline(always)]
+pub(super) unsafe fn store_planes<V: Vector, const P: usize>(
+    a: [V; P],
+    b: [V; P],
+    count: usize,
+    block: usize,
+    mut dst: *mut u8,
+    pitch: usize,
+) {
+    let mut j = 0;
+    while j < count {
+        // SAFETY: the caller's.
+        unsafe {
+            a[j].store(dst);
+            if block > V::BYTES {
+                b[j].store(dst.add(V::BYTES));
+            }
+        }
+        dst = dst.wrapping_add(pitch);
+        j += 1;
+    }
+}
+
 /// Splits `n >= V::BLOCK` items of `W` bytes.
 #[inline(always)]
 unsafe fn split_items<V: Vector, const W: usize, const P: usize>(job: Split) {
     let Split { n, src, readable, dst, pitch, .. } = job;
-    let (block, excess) = (V::BLOCK, excess(W, P));
+    let (block, excess) = const { (block::<V>(W), excess::<V>(W, P)) };
     let mut bounce = Bounce(MaybeUninit::uninit());
     let mut i = 0;
     // SAFETY: blocks end at or before item `n` and read no more than `readable`, or from the bounce buffer.
@@ -210,26 +341,13 @@ unsafe fn split_items<V: Vector, const W: usize, const P: usize>(job: Split) {
             // The last block overlaps the one before.
             i = i.min(n - block);
             let mut from = src.add(i * W);
-            if (i + block) * W + excess > readable {
+            if excess > 0 && (i + block) * W + excess > readable {
                 copy_nonoverlapping(from, bounce.ptr(), block * W);
                 from = bounce.ptr();
             }
             let a = split_block::<V, W, P, false>(from);
-            if block > V::BYTES {
-                let b = split_block::<V, W, P, false>(from.add(V::BYTES * W));
-                let mut j = 0;
-                while j < W {
-                    a[j].store(dst.add(j * pitch + i));
-                    b[j].store(dst.add(j * pitch + i + V::BYTES));
-                    j += 1;
-                }
-            } else {
-                let mut j = 0;
-                while j < W {
-                    a[j].store(dst.add(j * pitch + i));
-                    j += 1;
-                }
-            }
+            let b = if block > V::BYTES { split_block::<V, W, P, false>(from.add(V::BYTES * W)) } else { a };
+            store_planes(a, b, W, block, dst.add(i), pitch);
             i += block;
         }
     }
@@ -239,7 +357,7 @@ unsafe fn split_items<V: Vector, const W: usize, const P: usize>(job: Split) {
 #[inline(always)]
 unsafe fn join_items<V: Vector, const W: usize, const P: usize, const STREAM: bool, S: Source>(job: Join<S>) {
     let Join { n, planes, dst, writable, .. } = job;
-    let (block, excess) = (V::BLOCK, excess(W, P));
+    let (block, excess) = const { (block::<V>(W), excess::<V>(W, P)) };
     let mut bounce = Bounce(MaybeUninit::uninit());
     let mut i = 0;
     // SAFETY: blocks end at or before item `n` and write no more than `writable`, or to the bounce
@@ -249,15 +367,16 @@ unsafe fn join_items<V: Vector, const W: usize, const P: usize, const STREAM: bo
             i = i.min(n - block);
             let to = dst.add(i * W);
             let last = i + block == n;
-            let indirect = (i + block) * W + excess > writable || (STREAM && to.addr() % V::BYTES != 0);
+            let indirect =
+                (excess > 0 && (i + block) * W + excess > writable) || (STREAM && to.addr() % V::BYTES != 0);
             let at = if indirect { bounce.ptr() } else { to };
-            let a = load_planes::<V, P, S>(planes, W, i);
+            // Both registers of a plane at once only where that many stay in registers.
+            let two = block > V::BYTES && V::STRUCTURES;
+            let (a, b) = load_planes::<V, P, S>(planes, 0, W, i, two);
+            join_block::<V, W, P, false>(a, at, STREAM);
             if block > V::BYTES {
-                let b = load_planes::<V, P, S>(planes, W, i + V::BYTES);
-                join_block::<V, W, P, false>(a, at, STREAM);
+                let b = if two { b } else { load_planes::<V, P, S>(planes, 0, W, i + V::BYTES, false).0 };
                 join_block::<V, W, P, false>(b, at.add(V::BYTES * W), STREAM);
-            } else {
-                join_block::<V, W, P, false>(a, at, STREAM);
             }
             if indirect {
                 copy_nonoverlapping(bounce.ptr(), to, block * W);
@@ -275,18 +394,36 @@ unsafe fn join_items<V: Vector, const W: usize, const P: usize, const STREAM: bo
     }
 }
 
-/// Register `j` is plane `j` of a block; those beyond the width repeat plane 0.
+/// Register `j` is plane `first + j` of a block, and if it has two of each the second ones; those beyond the width repeat
+/// the first.
+///
+/// # Safety
+/// The CPU; the planes have these bytes from `i`.
 #[inline(always)]
-unsafe fn load_planes<V: Vector, const P: usize, S: Source>(planes: S, width: usize, i: usize) -> [V; P] {
+pub(super) unsafe fn load_planes<V: Vector, const P: usize, S: Source>(
+    planes: S,
+    first: usize,
+    width: usize,
+    i: usize,
+    two: bool,
+) -> ([V; P], [V; P]) {
     // SAFETY: the caller's.
     unsafe {
-        let mut r = [V::load(planes.at(0, i)); P];
-        let mut j = 1;
+        let mut at = planes.at(first, i);
+        let mut a = [V::load(at); P];
+        let mut b = a;
+        let mut j = 0;
         while j < width {
-            r[j] = V::load(planes.at(j, i));
+            if j > 0 {
+                at = planes.next(at, first + j, i);
+                a[j] = V::load(at);
+            }
+            if two {
+                b[j] = V::load(at.add(V::BYTES));
+            }
             j += 1;
         }
-        r
+        (a, b)
     }
 }
 

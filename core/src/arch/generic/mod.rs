@@ -7,6 +7,7 @@
 //!   zip    log2(P) times: register i with register i + P/2, in units of U bytes
 //!   store  register j is now byte plane j of the block
 //! join   the same backwards; lane by lane, each store repairing what the one before wrote too much
+//!        where loads take items of 2 to 4 bytes apart, items of 2, 3, 4, 6, 8, 12 and 16 bytes are such items of such items
 //! wider  windows of 16 byte planes, one load per item and window
 //! bits   planes of a tile that stays in the L1 cache, then bits across 8 registers
 //! ```
@@ -24,7 +25,9 @@ mod planes;
 mod rows;
 mod wide;
 
-pub(super) use bits::{bitshuffle, bitunshuffle};
+#[cfg(target_arch = "x86_64")]
+pub(super) use bits::crowded;
+pub(super) use bits::{AMPLE, LITTLE, LONG, bitshuffle, bitunshuffle};
 pub(super) use planes::{Each, Pitched, Source, Table};
 pub(super) use rows::rows;
 
@@ -44,6 +47,8 @@ pub(super) trait Vector: Copy {
     const TABLE: bool;
     /// Whether [`Vector::bits_8x8`] is one instruction.
     const BITS: bool = false;
+    /// Whether loads take items of two to four bytes apart, and stores put them together.
+    const STRUCTURES: bool = false;
 
     /// All lanes from `p`.
     unsafe fn load(p: *const u8) -> Self;
@@ -79,6 +84,20 @@ pub(super) trait Vector: Copy {
     }
     /// In every lane, the units of `UNIT` bytes of `a` and `b` alternating: lower and upper half.
     unsafe fn zip<const UNIT: usize>(a: Self, b: Self) -> (Self, Self);
+    /// The even bytes of `a` and then `b`, and the odd ones. For registers of one lane with [`Vector::STRUCTURES`].
+    #[inline(always)]
+    unsafe fn unzip(a: Self, b: Self) -> (Self, Self) {
+        (a, b)
+    }
+    /// `BYTES` items of `N` bytes, 2 to 4, as planes. With [`Vector::STRUCTURES`].
+    #[inline(always)]
+    unsafe fn load_structures<const N: usize>(p: *const u8) -> [Self; 4] {
+        // SAFETY: the caller's.
+        unsafe { [Self::load(p); 4] }
+    }
+    /// The inverse of [`Vector::load_structures`].
+    #[inline(always)]
+    unsafe fn store_structures<const N: usize>(_planes: [Self; 4], _p: *mut u8) {}
     /// In every lane, byte `i` becomes byte `table[i]`.
     unsafe fn table(self, table: &'static [u8; 16]) -> Self;
     /// The low bits of `a` and of `b` exchanged with the high ones, at the scale of `SHIFT` bits:
@@ -87,6 +106,12 @@ pub(super) trait Vector: Copy {
     /// Every 8 bytes transposed as an 8x8 bit matrix whose byte order is reversed before.
     #[inline(always)]
     unsafe fn bits_8x8(self) -> Self {
+        self
+    }
+
+    /// The bits of every byte in reverse, where [`Vector::bits_8x8`] is one instruction.
+    #[inline(always)]
+    unsafe fn reverse_bits(self) -> Self {
         self
     }
 

@@ -10,6 +10,15 @@ pub(in super::super) trait Source: Copy {
     /// # Safety
     /// Plane and byte exist.
     unsafe fn at(&self, j: usize, i: usize) -> *const u8;
+    /// The same, when the one of the plane before is at hand: what need not be kept for each plane stays in a register.
+    ///
+    /// # Safety
+    /// As for [`at`](Source::at).
+    #[inline(always)]
+    unsafe fn next(&self, _before: *const u8, j: usize, i: usize) -> *const u8 {
+        // SAFETY: the caller's.
+        unsafe { self.at(j, i) }
+    }
 }
 
 /// Plane `j` is at `base + j * pitch`.
@@ -26,6 +35,11 @@ impl Source for Pitched {
     unsafe fn at(&self, j: usize, i: usize) -> *const u8 {
         // SAFETY: the caller's.
         unsafe { self.base.add(j * self.pitch + i) }
+    }
+    #[inline(always)]
+    unsafe fn next(&self, before: *const u8, _j: usize, _i: usize) -> *const u8 {
+        // SAFETY: the plane exists.
+        unsafe { before.add(self.pitch) }
     }
 }
 

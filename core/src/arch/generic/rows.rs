@@ -72,15 +72,27 @@ macro_rules! rows {
     };
     (bits $V:ty, $features:literal, $below:ident) => {
         #[target_feature(enable = $features)]
-        unsafe fn bitshuffle_items(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
+        unsafe fn bitshuffle_short(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
             // SAFETY: the caller's.
-            unsafe { generic::bitshuffle::<$V>(typesize, items, src, dst) }
+            unsafe { generic::bitshuffle::<$V, { generic::LITTLE }>(typesize, items, src, dst) }
         }
 
         #[target_feature(enable = $features)]
-        unsafe fn bitunshuffle_items(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
+        unsafe fn bitshuffle_long(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
             // SAFETY: the caller's.
-            unsafe { generic::bitunshuffle::<$V>(typesize, items, src, dst) }
+            unsafe { generic::bitshuffle::<$V, { generic::AMPLE }>(typesize, items, src, dst) }
+        }
+
+        #[target_feature(enable = $features)]
+        unsafe fn bitunshuffle_short(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
+            // SAFETY: the caller's.
+            unsafe { generic::bitunshuffle::<$V, { generic::LITTLE }>(typesize, items, src, dst) }
+        }
+
+        #[target_feature(enable = $features)]
+        unsafe fn bitunshuffle_long(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
+            // SAFETY: the caller's.
+            unsafe { generic::bitunshuffle::<$V, { generic::AMPLE }>(typesize, items, src, dst) }
         }
 
         /// Row of the kernel table.
@@ -91,7 +103,8 @@ macro_rules! rows {
                 if items < 8 * <$V>::BYTES {
                     return $below::bitshuffle(typesize, src, out);
                 }
-                bitshuffle_items(typesize, items, src.as_ptr(), out.as_mut_ptr());
+                let items_of = if src.len() < generic::LONG { bitshuffle_short } else { bitshuffle_long };
+                items_of(typesize, items, src.as_ptr(), out.as_mut_ptr());
             }
         }
 
@@ -103,7 +116,8 @@ macro_rules! rows {
                 if items < 8 * <$V>::BYTES {
                     return $below::bitunshuffle(typesize, src, out);
                 }
-                bitunshuffle_items(typesize, items, src.as_ptr(), out.as_mut_ptr());
+                let items_of = if src.len() < generic::LONG { bitunshuffle_short } else { bitunshuffle_long };
+                items_of(typesize, items, src.as_ptr(), out.as_mut_ptr());
             }
         }
     };

@@ -6,7 +6,7 @@
 //!         for each block: 16 registers, lane l of register r is the window of item 16 l + r; transpose
 //! ```
 
-use super::block::transpose;
+use super::block::{block, load_planes, store_planes, transpose};
 use super::{Join, Source, Split, Vector};
 
 /// Bytes of items that are worked on at a time.
@@ -25,7 +25,7 @@ fn tile_items<V: Vector>(stride: usize) -> usize {
 #[inline(always)]
 pub(super) unsafe fn split<V: Vector>(job: Split) {
     let Split { width, stride, n, src, dst, pitch, .. } = job;
-    let tile = tile_items::<V>(stride);
+    let (tile, block) = (tile_items::<V>(stride), block::<V>(width));
     let mut first = 0;
     while first < n {
         let end = (first + tile).min(n);
@@ -35,29 +35,20 @@ pub(super) unsafe fn split<V: Vector>(job: Split) {
             let mut i = first;
             while i < end {
                 // The last block overlaps the one before.
-                i = i.min(n - V::BLOCK);
+                i = i.min(n - block);
                 // SAFETY: 16 bytes from byte `c` are inside the item; the block ends at or before item `n`.
                 unsafe {
                     let from = src.add(i * stride + c);
                     let to = dst.add(c * pitch + i);
                     let a = load_window::<V>(from, stride);
-                    if V::BLOCK > V::BYTES {
-                        let b = load_window::<V>(from.add(V::BYTES * stride), stride);
-                        let mut j = 0;
-                        while j < 16 {
-                            a[j].store(to.add(j * pitch));
-                            b[j].store(to.add(j * pitch + V::BYTES));
-                            j += 1;
-                        }
+                    let b = if V::BLOCK > V::BYTES {
+                        load_window::<V>(from.add(V::BYTES * stride), stride)
                     } else {
-                        let mut j = 0;
-                        while j < 16 {
-                            a[j].store(to.add(j * pitch));
-                            j += 1;
-                        }
-                    }
+                        a
+                    };
+                    store_planes(a, b, 16, block, to, pitch);
                 }
-                i += V::BLOCK;
+                i += block;
             }
             next += 16;
         }
@@ -71,9 +62,11 @@ unsafe fn load_window<V: Vector>(from: *const u8, stride: usize) -> [V; 16] {
     // SAFETY: the caller's.
     unsafe {
         let mut r = [V::load_lanes(from, 16 * stride); 16];
+        let mut from = from;
         let mut k = 1;
         while k < 16 {
-            r[k] = V::load_lanes(from.add(k * stride), 16 * stride);
+            from = from.add(stride);
+            r[k] = V::load_lanes(from, 16 * stride);
             k += 1;
         }
         transpose::<V, 16>(r)
@@ -99,19 +92,14 @@ pub(super) unsafe fn join<V: Vector, S: Source>(job: Join<S>) {
                 i = i.min(n - V::BYTES);
                 // SAFETY: as above, the other way.
                 unsafe {
-                    let mut r = [V::load(planes.at(c, i)); 16];
-                    let mut j = 1;
-                    while j < 16 {
-                        r[j] = V::load(planes.at(c + j, i));
-                        j += 1;
-                    }
-                    let r = transpose::<V, 16>(r);
-                    let to = dst.add(i * stride + c);
+                    let r = transpose::<V, 16>(load_planes::<V, 16, S>(planes, c, 16, i, false).0);
+                    let mut to = dst.add(i * stride + c);
                     let mut l = 0;
                     while l < V::LANES {
                         let mut k = 0;
                         while k < 16 {
-                            r[k].store_lane(l, to.add((16 * l + k) * stride));
+                            r[k].store_lane(l, to);
+                            to = to.wrapping_add(stride);
                             k += 1;
                         }
                         l += 1;

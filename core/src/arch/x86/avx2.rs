@@ -106,6 +106,16 @@ impl<const GFNI: bool> Vector for Ymm<GFNI> {
         }
     }
     #[inline(always)]
+    unsafe fn reverse_bits(self) -> Self {
+        // SAFETY: called with GFNI only.
+        unsafe {
+            Ymm(_mm256_gf2p8affine_epi64_epi8::<0>(
+                self.0,
+                _mm256_set1_epi64x(0x8040_2010_0804_0201_u64 as i64),
+            ))
+        }
+    }
+    #[inline(always)]
     unsafe fn call_split(job: Split) {
         // SAFETY: the caller's.
         unsafe { split_job(job) }

@@ -15,7 +15,7 @@
 
 use super::avx2;
 use super::intrinsics::*;
-use crate::arch::generic::{Each, Pitched, Source, Table};
+use crate::arch::generic::{Each, LONG, Pitched, Source, Table, crowded};
 use crate::arch::out::Out;
 use crate::filter::blocksplit::{Planes, Stores};
 use core::mem::MaybeUninit;
@@ -200,10 +200,11 @@ unsafe fn half_of_planes<const R: usize>(src: *const u8, len: usize, index: Zmm)
     // SAFETY: the caller's; a group is at least 64 bytes.
     unsafe {
         let mut r = [index; R];
+        let mut group = src;
         let mut g = 0;
         while g < R {
-            let group = src.add(g * len);
             r[g] = _mm512_permutex2var_epi8(load(group), index, load(group.add(len - 64)));
+            group = group.add(len);
             g += 1;
         }
         transpose(r)
@@ -229,13 +230,32 @@ unsafe fn split_items<const W: usize, const R: usize>(
             let from = src.add(i * W);
             let a = half_of_planes::<R>(from, 64 / R * W, low);
             let b = half_of_planes::<R>(from, 64 / R * W, high);
+            let mut to = dst.add(i);
             let mut j = 0;
             while j < W {
-                store(dst.add(j * pitch + i), if j < R { a[j] } else { b[j + R - W] });
+                store(to, if j < R { a[j] } else { b[j + R - W] });
+                to = to.wrapping_add(pitch);
                 j += 1;
             }
             next += BLOCK;
         }
+    }
+}
+
+/// A line of each of the `R` planes from `j` on.
+#[inline(always)]
+unsafe fn load_planes<const R: usize>(planes: impl Source, j: usize, i: usize) -> [Zmm; R] {
+    // SAFETY: the caller's.
+    unsafe {
+        let mut at = planes.at(j, i);
+        let mut r = [load(at); R];
+        let mut k = 1;
+        while k < R {
+            at = planes.next(at, j + k, i);
+            r[k] = load(at);
+            k += 1;
+        }
+        r
     }
 }
 
@@ -255,15 +275,8 @@ unsafe fn join_items<const W: usize, const R: usize, const STREAM: bool>(
         while next < n {
             let i = next.min(n - BLOCK);
             let to = dst.add(i * W);
-            let mut a = [first; R];
-            let mut b = [first; R];
-            let mut j = 0;
-            while j < R {
-                a[j] = load(planes.at(j, i));
-                b[j] = load(planes.at(W - R + j, i));
-                j += 1;
-            }
-            let (a, b) = (transpose(a), transpose(b));
+            let a = transpose(load_planes::<R>(planes, 0, i));
+            let b = transpose(load_planes::<R>(planes, W - R, i));
             let aligned = STREAM && to.addr().is_multiple_of(64);
             let mut g = 0;
             while g < R {
@@ -303,11 +316,13 @@ unsafe fn store_planes<const R: usize, const COUNT: usize, const TURN: usize>(
     // SAFETY: the caller's.
     unsafe {
         let planes = half_of_planes::<R>(src, 64 / R * width, index);
+        let mut to = dst.wrapping_add(COUNT * TURN * pitch);
         let mut j = COUNT * TURN;
         while j < COUNT * (TURN + 1) {
             if range.contains(&j) {
-                store(dst.wrapping_add(j * pitch), planes[j]);
+                store(to, planes[j]);
             }
+            to = to.wrapping_add(pitch);
             j += 1;
         }
     }
@@ -324,7 +339,7 @@ unsafe fn split_in_phases<const R: usize>(
     pitch: usize,
     indices: &Indices,
 ) {
-    let tile = (PHASE / width).max(1) / BLOCK * BLOCK;
+    let tile = PHASE / width.max(1) / BLOCK * BLOCK;
     // SAFETY: as for `split_items`; register j of half h is plane `h * (width - R) + j`.
     unsafe {
         let index = indices.load();
@@ -387,29 +402,18 @@ unsafe fn split_turn<const R: usize, const COUNT: usize, const TURN: usize>(
 unsafe fn join_wide(width: usize, n: usize, planes: impl Source, dst: *mut u8) {
     // SAFETY: as for `join_items`.
     unsafe {
-        let [first, last] = INDICES[width][JOIN].load();
+        let [first, last] = INDICES[width.min(WIDEST)][JOIN].load();
         let mut i = 0;
         while i < n {
             i = i.min(n - BLOCK);
-            let mut a = [first; 16];
-            let mut b = [first; 16];
-            let mut j = 0;
-            while j < 16 {
-                a[j] = load(planes.at(j, i));
-                j += 1;
-            }
-            a = transpose(a);
-            let mut j = 0;
-            while j < 16 {
-                b[j] = load(planes.at(width - 16 + j, i));
-                j += 1;
-            }
-            b = transpose(b);
+            let a = transpose(load_planes::<16>(planes, 0, i));
+            let b = transpose(load_planes::<16>(planes, width - 16, i));
+            let mut group = dst.add(i * width);
             let mut g = 0;
             while g < 16 {
-                let group = dst.add(i * width + g * 4 * width);
                 store(group, _mm512_permutex2var_epi8(a[g], first, b[g]));
                 store(group.add(4 * width - 64), _mm512_permutex2var_epi8(a[g], last, b[g]));
+                group = group.wrapping_add(4 * width);
                 g += 1;
             }
             i += BLOCK;
@@ -441,17 +445,29 @@ macro_rules! by_width {
     };
 }
 
+/// Splits `n >= BLOCK` items of 9 to 32 bytes in phases. A function of its own, lest the loops of [`split_planes`] run short of
+/// registers: what they keep on the stack, stores to planes at the same place of a page hold up.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+#[inline(never)]
+unsafe fn split_wide(width: usize, n: usize, src: *const u8, dst: *mut u8, pitch: usize, indices: &Indices) {
+    // SAFETY: the caller's.
+    unsafe {
+        if width > 16 {
+            split_in_phases::<16>(width, n, src, dst, pitch, indices);
+        } else {
+            split_in_phases::<8>(width, n, src, dst, pitch, indices);
+        }
+    }
+}
+
 /// Splits `n >= BLOCK` items of 2 to 32 bytes; `kind` is `SPLIT` or, up to 16 bytes, `SPLIT_REVERSE`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
 unsafe fn split_planes(width: usize, n: usize, src: *const u8, dst: *mut u8, pitch: usize, kind: usize) {
     // SAFETY: the caller's.
     unsafe {
-        let indices = &INDICES[width][kind];
-        if width > 16 {
-            return split_in_phases::<16>(width, n, src, dst, pitch, indices);
-        }
-        if width > 8 && pitch.is_multiple_of(SHARED) {
-            return split_in_phases::<8>(width, n, src, dst, pitch, indices);
+        let indices = &INDICES[width.min(WIDEST)][kind.min(JOIN)];
+        if width > 16 || (width > 8 && pitch.is_multiple_of(SHARED)) {
+            return split_wide(width, n, src, dst, pitch, indices);
         }
         by_width!(width, split_items(n, src, dst, pitch, indices));
     }
@@ -533,17 +549,19 @@ const TILE: usize = 512;
 /// Widest item whose bits are transposed here.
 const WIDEST_BITS: usize = 8;
 
-/// Items whose rows are read or written together, four lines of each: fetching ahead finds nothing to go by where the next line
-/// of a row is asked for only after a line of each of the others.
-const LINES: usize = 4 * TILE;
+/// Most items whose rows are read or written together, eight lines of each. Of rows that crowd a cache set some lines are
+/// always on their way; only if these belong to several sets do they not evict each other.
+const LINES: usize = 8 * TILE;
 
-/// The planes of `LINES` items, a line apart so that they do not share cache sets.
+/// Room for planes, those of a join a line further apart than they are long.
 #[repr(align(64))]
-struct Lines(MaybeUninit<[[u8; LINES + 64]; WIDEST_BITS]>);
+struct Room<const BYTES: usize>(MaybeUninit<[u8; BYTES]>);
 
-/// The planes of a tile.
-#[repr(align(64))]
-struct Tile(MaybeUninit<[u8; WIDEST_BITS * TILE]>);
+/// Room for a tile, the stack that short buffers take.
+const LITTLE: usize = WIDEST_BITS * (TILE + 64);
+
+/// Room for four planes of `LINES` items, or more planes of fewer items.
+const AMPLE: usize = 4 * (LINES + 64);
 
 /// Byte `k` of every 8 becomes their bits `k`, the last byte's first.
 #[inline(always)]
@@ -572,13 +590,11 @@ unsafe fn plane_to_rows<const REVERSE: bool>(plane: *const u8, rows: *mut u8, ro
             g += 1;
         }
         let (a, b) = (transpose(a), transpose(b));
+        let mut to = rows;
         let mut r = 0;
-        while r < 4 {
-            store(rows.add(r * row), a[r]);
-            r += 1;
-        }
         while r < 8 {
-            store(rows.add(r * row), b[r - 4]);
+            store(to, if r < 4 { a[r] } else { b[r - 4] });
+            to = to.wrapping_add(row);
             r += 1;
         }
     }
@@ -591,11 +607,16 @@ unsafe fn rows_to_plane(rows: *const u8, row: usize, plane: *mut u8) {
     unsafe {
         let [first, last] = INDICES[8][JOIN].load();
         let (mut a, mut b) = ([first; 4], [first; 4]);
+        let mut from = rows;
         let mut r = 0;
-        while r < 4 {
+        while r < 8 {
             // In reverse, as the bit transposition wants it.
-            a[r] = load(rows.add((7 - r) * row));
-            b[r] = load(rows.add((3 - r) * row));
+            if r < 4 {
+                b[3 - r] = load(from);
+            } else {
+                a[7 - r] = load(from);
+            }
+            from = from.wrapping_add(row);
             r += 1;
         }
         let (a, b) = (transpose(a), transpose(b));
@@ -608,63 +629,106 @@ unsafe fn rows_to_plane(rows: *const u8, row: usize, plane: *mut u8) {
     }
 }
 
-/// Bit-transposes `items >= LINES` items of `width` bytes, two planes at a time: where rows share cache
-/// sets, no more than 16 of them are written in turn, and these by several lines at once.
+/// Bit-transposes `items >= LINES` items of `width` bytes, two planes at a time, their rows by several lines at once.
 #[inline(always)]
-unsafe fn bitshuffle_in_phases<const R: usize>(width: usize, items: usize, src: *const u8, dst: *mut u8) {
-    let row = items / 8;
-    let mut tile = Tile(MaybeUninit::uninit());
-    let planes = tile.0.as_mut_ptr().cast::<u8>();
-    // SAFETY: tiles end at or before the last item, the last one overlapping the one before; two
-    // planes of `LINES` items fit the tile.
+unsafe fn bitshuffle_in_phases<const R: usize, const COUNT: usize, const SPAN: usize>(
+    width: usize,
+    items: usize,
+    src: *const u8,
+    dst: *mut u8,
+    room: *mut u8,
+) {
+    // SAFETY: the caller's.
     unsafe {
-        let index = INDICES[width][SPLIT_REVERSE].load();
+        let index = INDICES[width.min(WIDEST)][SPLIT_REVERSE].load();
         let mut first = 0;
         while first < items {
-            let end = (first + 2 * LINES).min(items);
-            let mut half = 0;
-            while half < 2 {
-                let mut from = half * (2 * R - width);
-                while from < R {
-                    let until = (from / 2 * 2 + 2).min(R);
-                    let mut t = first;
-                    while t < end {
-                        t = t.min(items - LINES);
-                        let mut i = 0;
-                        while i < LINES {
-                            let src = src.add((t + i) * width);
-                            store_planes::<R, R, 0>(
-                                width,
-                                src,
-                                planes.wrapping_add(i).wrapping_sub(from * LINES),
-                                LINES,
-                                index[half],
-                                from..until,
-                            );
-                            i += BLOCK;
-                        }
-                        let mut j = from;
-                        while j < until {
-                            let plane = half * (width - R) + j;
-                            let rows = dst.add(8 * plane * row + t / 8);
-                            let mut k = 0;
-                            while k < LINES {
-                                plane_to_rows::<false>(
-                                    planes.add((j - from) * LINES + k),
-                                    rows.add(k / 8),
-                                    row,
-                                );
-                                k += TILE;
-                            }
-                            j += 1;
-                        }
-                        t += LINES;
-                    }
-                    from = until;
-                }
-                half += 1;
+            let job = BitPhase { width, items, span: first..(first + LINES).min(items), src, dst, room };
+            job.half::<R, COUNT, SPAN>(0, index[0]);
+            job.half::<R, COUNT, SPAN>(1, index[1]);
+            first += LINES;
+        }
+    }
+}
+
+/// The items `span` of all.
+struct BitPhase {
+    width: usize,
+    items: usize,
+    span: Range<usize>,
+    src: *const u8,
+    dst: *mut u8,
+    room: *mut u8,
+}
+
+impl BitPhase {
+    /// The first or last `R` planes; those of both halves are left to the first.
+    #[inline(always)]
+    unsafe fn half<const R: usize, const COUNT: usize, const SPAN: usize>(&self, half: usize, index: Zmm) {
+        let (plane, from) = (half * (self.width - R), half * (2 * R - self.width));
+        // SAFETY: the caller's.
+        unsafe {
+            if from < COUNT {
+                self.turn::<R, COUNT, SPAN, 0>(plane, index, from..COUNT);
             }
-            first += 2 * LINES;
+            if R > COUNT {
+                self.turn::<R, COUNT, SPAN, 1>(plane, index, from.max(COUNT)..R);
+            }
+        }
+    }
+
+    /// The planes `range` of a half, which begins with plane `plane`; see [`store_planes`].
+    #[inline(always)]
+    unsafe fn turn<const R: usize, const COUNT: usize, const SPAN: usize, const TURN: usize>(
+        &self,
+        plane: usize,
+        index: Zmm,
+        range: Range<usize>,
+    ) {
+        let &BitPhase { width, items, ref span, src, dst, room } = self;
+        let row = items / 8;
+        let mut t = span.start;
+        while t < span.end {
+            t = t.min(items - SPAN);
+            // SAFETY: ends at or before the last item, overlapping what was before; the planes have room.
+            unsafe {
+                let mut i = 0;
+                while i < SPAN {
+                    let planes = room.wrapping_add(i).wrapping_sub(COUNT * TURN * SPAN);
+                    store_planes::<R, COUNT, TURN>(
+                        width,
+                        src.add((t + i) * width),
+                        planes,
+                        SPAN,
+                        index,
+                        range.clone(),
+                    );
+                    i += BLOCK;
+                }
+                for j in range.clone() {
+                    let rows = dst.add(8 * (plane + j) * row + t / 8);
+                    let mut k = 0;
+                    while k < SPAN {
+                        plane_to_rows::<false>(room.add((j - COUNT * TURN) * SPAN + k), rows.add(k / 8), row);
+                        k += TILE;
+                    }
+                }
+            }
+            t += SPAN;
+        }
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+unsafe fn bitshuffle_crowded(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
+    let mut room = Room::<{ 2 * LINES }>(MaybeUninit::uninit());
+    let room = room.0.as_mut_ptr().cast::<u8>();
+    // SAFETY: the caller's; two planes of `LINES` items have room.
+    unsafe {
+        match typesize {
+            2 => bitshuffle_in_phases::<1, 1, { LINES / 2 }>(typesize, items, src, dst, room),
+            3 | 4 => bitshuffle_in_phases::<2, 2, LINES>(typesize, items, src, dst, room),
+            _ => bitshuffle_in_phases::<4, 2, LINES>(typesize, items, src, dst, room),
         }
     }
 }
@@ -672,19 +736,11 @@ unsafe fn bitshuffle_in_phases<const R: usize>(width: usize, items: usize, src: 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 unsafe fn bitshuffle_tiles(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
     let row = items / 8;
-    let mut tile = Tile(MaybeUninit::uninit());
-    let planes = tile.0.as_mut_ptr().cast::<u8>();
+    let mut room = Room::<LITTLE>(MaybeUninit::uninit());
+    let planes = room.0.as_mut_ptr().cast::<u8>();
     let mut i = 0;
     // SAFETY: tiles end at or before the last item, the last one overlapping the one before.
     unsafe {
-        if row.is_multiple_of(SHARED / 4) && items >= LINES {
-            match typesize {
-                2 => return bitshuffle_in_phases::<1>(typesize, items, src, dst),
-                3 | 4 => return bitshuffle_in_phases::<2>(typesize, items, src, dst),
-                5..=8 => return bitshuffle_in_phases::<4>(typesize, items, src, dst),
-                _ => {}
-            }
-        }
         while i < items {
             i = i.min(items - TILE);
             let from = src.add(i * typesize);
@@ -704,17 +760,17 @@ unsafe fn bitshuffle_tiles(typesize: usize, items: usize, src: *const u8, dst: *
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
-unsafe fn bitunshuffle_tiles(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
+unsafe fn bitunshuffle_tiles<const ROOM: usize>(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
     let row = items / 8;
-    let mut scratch = Lines(MaybeUninit::uninit());
-    let base = scratch.0.as_mut_ptr().cast::<u8>();
-    let pitch = LINES + 64;
-    let crowded = typesize > 1 && row.is_multiple_of(SHARED / 4);
+    let mut room = Room::<ROOM>(MaybeUninit::uninit());
+    let base = room.0.as_mut_ptr().cast::<u8>();
+    let long = (ROOM / typesize.max(1) - 64).min(LINES) / TILE * TILE;
     let mut i = 0;
-    // SAFETY: as above.
+    // SAFETY: as above; the planes have room.
     unsafe {
         while i < items {
-            let tile = if crowded && items - i >= LINES { LINES } else { TILE };
+            let tile = if typesize > 1 && items - i >= long { long } else { TILE };
+            let pitch = tile + 64;
             i = i.min(items - tile);
             let to = dst.add(i * typesize);
             if typesize == 1 {
@@ -724,7 +780,7 @@ unsafe fn bitunshuffle_tiles(typesize: usize, items: usize, src: *const u8, dst:
                 while j < typesize {
                     let mut k = 0;
                     while k < tile {
-                        rows_to_plane(src.add(j * items + (i + k) / 8), row, base.add(j * pitch + k));
+                        rows_to_plane(src.add(8 * j * row + (i + k) / 8), row, base.add(j * pitch + k));
                         k += TILE;
                     }
                     j += 1;
@@ -744,7 +800,9 @@ pub(in crate::arch) unsafe fn bitshuffle(typesize: usize, src: &[u8], mut out: O
         if items < TILE || typesize > WIDEST_BITS {
             return avx2::gfni::bitshuffle(typesize, src, out);
         }
-        bitshuffle_tiles(typesize, items, src.as_ptr(), out.as_mut_ptr());
+        let phases = src.len() >= LONG && typesize > 1 && items >= LINES && crowded(typesize, items / 8, 8);
+        let kernel = if phases { bitshuffle_crowded } else { bitshuffle_tiles };
+        kernel(typesize, items, src.as_ptr(), out.as_mut_ptr());
     }
 }
 
@@ -756,6 +814,8 @@ pub(in crate::arch) unsafe fn bitunshuffle(typesize: usize, src: &[u8], mut out:
         if items < TILE || typesize > WIDEST_BITS {
             return avx2::gfni::bitunshuffle(typesize, src, out);
         }
-        bitunshuffle_tiles(typesize, items, src.as_ptr(), out.as_mut_ptr());
+        let ample = src.len() >= LONG && crowded(typesize, items / 8, 7);
+        let kernel = if ample { bitunshuffle_tiles::<AMPLE> } else { bitunshuffle_tiles::<LITTLE> };
+        kernel(typesize, items, src.as_ptr(), out.as_mut_ptr());
     }
 }
