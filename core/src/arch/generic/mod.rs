@@ -25,7 +25,7 @@ mod planes;
 mod rows;
 mod wide;
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 pub(super) use bits::crowded;
 pub(super) use bits::{AMPLE, LITTLE, LONG, bitshuffle, bitunshuffle};
 pub(super) use planes::{Each, Pitched, Source, Table};
