@@ -1,14 +1,14 @@
 //! Bit transposition: tiles of byte planes, then bits.
 //!
 //! ```text
-//! one tile = 8 items per byte of a register, its planes on the stack (typesize 1: where they are)
-//! for each plane: split it by 8, so that byte k of register m belongs to item 8 k + m
-//!                 exchange register number and bit number: three rounds of swapped bit fields
-//!                 register b is now the tile's part of the plane's row b
-//! if the rows crowd a cache set: two planes of a longer tile at a time, so that 16 rows are written in turn
+//! one tile = some turns of 8 items per byte of a register, its planes on the stack (typesize 1: where they are)
+//! for each plane, turn by turn: split it by 8, so that byte k of register m belongs to item 8 k + m
+//!                               exchange register number and bit number: three rounds of swapped bit fields
+//!                               register b is now the turn's part of the plane's row b
 //! ```
-//! With an 8x8 bit matrix instruction the bits are transposed where they lie and the split by 8 is
-//! all that remains. Items of more than 16 bytes have their planes taken 16 at a time.
+//! So several lines of a row are read or written before the next plane's: rows of blocks often crowd a cache set.
+//! With an 8x8 bit matrix instruction the bits are transposed where they lie and the split by 8 is all that remains.
+//! Items of more than 16 bytes have their planes taken 16 at a time.
 
 use super::block::{join_block, split_block};
 use super::{Join, Pitched, Split, Vector};
