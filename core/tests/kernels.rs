@@ -123,7 +123,7 @@ fn filters_equal_scalar_at_large_lengths() {
 fn filters_equal_scalar_at_block_sizes() {
     let levels = levels();
     let mut random = Random(3);
-    for width in [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 24, 32] {
+    for width in [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 15, 16, 17, 24, 32] {
         // The last two: 128 and 96 KiB, a power of two and three quarters of it.
         for items in [2048, 4096, 12288, 20480, (1 << 17) / width, (3 << 15) / width] {
             let tail = random.below(2) * 3;

@@ -15,7 +15,7 @@
 
 use super::avx2;
 use super::intrinsics::*;
-use crate::arch::generic::{Each, LONG, Pitched, Source, Table, crowded};
+use crate::arch::generic::{AMPLE, Each, LONG, Pitched, Source, Table, crowded};
 use crate::arch::out::Out;
 use crate::filter::blocksplit::{Planes, Stores};
 use core::mem::MaybeUninit;
@@ -525,7 +525,8 @@ unsafe fn join_pitched(width: usize, n: usize, planes: Pitched, dst: *mut u8, st
 unsafe fn join_crowded(width: usize, n: usize, planes: Pitched, dst: *mut u8) {
     let mut room = Room::<AMPLE>(MaybeUninit::uninit());
     let base = room.0.as_mut_ptr().cast::<u8>();
-    let tile = (AMPLE / width.max(1) - 64) / BLOCK * BLOCK;
+    // In pairs of lines: of single ones the compiler makes a call of the library's copy.
+    let tile = (AMPLE / width.max(1) - 64) / (2 * BLOCK) * (2 * BLOCK);
     let pitch = tile + 64;
     let mut i = 0;
     // SAFETY: tiles end at or before the last item, the last one overlapping the one before; they have room.
@@ -537,8 +538,10 @@ unsafe fn join_crowded(width: usize, n: usize, planes: Pitched, dst: *mut u8) {
             while j < width {
                 let mut k = 0;
                 while k < tile {
-                    store(to.add(k), load(from.add(k)));
-                    k += BLOCK;
+                    let (a, b) = (load(from.add(k)), load(from.add(k + BLOCK)));
+                    store(to.add(k), a);
+                    store(to.add(k + BLOCK), b);
+                    k += 2 * BLOCK;
                 }
                 from = from.wrapping_add(planes.pitch);
                 to = to.wrapping_add(pitch);
@@ -582,7 +585,7 @@ pub(in crate::arch) unsafe fn join(width: usize, planes: Planes<'_>, mut out: Ou
 const TILE: usize = 512;
 
 /// Widest item whose bits are transposed here.
-const WIDEST_BITS: usize = 8;
+const WIDEST_BITS: usize = 16;
 
 /// Most items whose rows are read or written together, eight lines of each. Of rows that crowd a cache set some lines are
 /// always on their way; only if these belong to several sets do they not evict each other.
@@ -594,9 +597,6 @@ struct Room<const BYTES: usize>(MaybeUninit<[u8; BYTES]>);
 
 /// Room for a tile, the stack that short buffers take.
 const LITTLE: usize = WIDEST_BITS * (TILE + 64);
-
-/// Room for four planes of `LINES` items, or more planes of fewer items.
-const AMPLE: usize = 4 * (LINES + 64);
 
 /// Byte `k` of every 8 becomes their bits `k`, the last byte's first.
 #[inline(always)]
@@ -666,7 +666,7 @@ unsafe fn rows_to_plane(rows: *const u8, row: usize, plane: *mut u8) {
 
 /// Bit-transposes `items >= LINES` items of `width` bytes, two planes at a time, their rows by several lines at once.
 #[inline(always)]
-unsafe fn bitshuffle_in_phases<const R: usize, const COUNT: usize, const SPAN: usize>(
+unsafe fn bitshuffle_in_phases<const R: usize, const COUNT: usize, const SPAN: usize, const OUTER: usize>(
     width: usize,
     items: usize,
     src: *const u8,
@@ -678,10 +678,10 @@ unsafe fn bitshuffle_in_phases<const R: usize, const COUNT: usize, const SPAN: u
         let index = INDICES[width.min(WIDEST)][SPLIT_REVERSE].load();
         let mut first = 0;
         while first < items {
-            let job = BitPhase { width, items, span: first..(first + LINES).min(items), src, dst, room };
+            let job = BitPhase { width, items, span: first..(first + OUTER).min(items), src, dst, room };
             job.half::<R, COUNT, SPAN>(0, index[0]);
             job.half::<R, COUNT, SPAN>(1, index[1]);
-            first += LINES;
+            first += OUTER;
         }
     }
 }
@@ -706,8 +706,14 @@ impl BitPhase {
             if from < COUNT {
                 self.turn::<R, COUNT, SPAN, 0>(plane, index, from..COUNT);
             }
-            if R > COUNT {
-                self.turn::<R, COUNT, SPAN, 1>(plane, index, from.max(COUNT)..R);
+            if R > COUNT && from < 2 * COUNT {
+                self.turn::<R, COUNT, SPAN, 1>(plane, index, from.max(COUNT)..2 * COUNT);
+            }
+            if R >= 4 * COUNT {
+                if from < 3 * COUNT {
+                    self.turn::<R, COUNT, SPAN, 2>(plane, index, from.max(2 * COUNT)..3 * COUNT);
+                }
+                self.turn::<R, COUNT, SPAN, 3>(plane, index, from.max(3 * COUNT)..R);
             }
         }
     }
@@ -761,9 +767,10 @@ unsafe fn bitshuffle_crowded(typesize: usize, items: usize, src: *const u8, dst:
     // SAFETY: the caller's; two planes of `LINES` items have room.
     unsafe {
         match typesize {
-            2 => bitshuffle_in_phases::<1, 1, { LINES / 2 }>(typesize, items, src, dst, room),
-            3 | 4 => bitshuffle_in_phases::<2, 2, LINES>(typesize, items, src, dst, room),
-            _ => bitshuffle_in_phases::<4, 2, LINES>(typesize, items, src, dst, room),
+            2 => bitshuffle_in_phases::<1, 1, { LINES / 2 }, LINES>(typesize, items, src, dst, room),
+            3 | 4 => bitshuffle_in_phases::<2, 2, LINES, LINES>(typesize, items, src, dst, room),
+            5..=8 => bitshuffle_in_phases::<4, 2, LINES, LINES>(typesize, items, src, dst, room),
+            _ => bitshuffle_in_phases::<8, 4, { LINES / 2 }, { LINES / 2 }>(typesize, items, src, dst, room),
         }
     }
 }
