@@ -9,17 +9,17 @@
 //! ```
 //! Nothing beyond a block is read or written, and every plane is stored by whole lines. Items of more
 //! than 32 bytes are left to AVX2.
-//!
-//! Bits: tiles of 512 items, 8 lines of each plane; every 8 bytes transposed by `gf2p8affineqb`, then
-//! split as items of 8 bytes. The instruction wants those 8 bytes in reverse; the permutes see to it.
 
 use super::avx2;
 use super::intrinsics::*;
-use crate::arch::generic::{AMPLE, Each, LONG, Pitched, Source, Table, crowded};
+use crate::arch::generic::{AMPLE, Each, LONG, Pitched, Source, Table};
 use crate::arch::out::Out;
 use crate::filter::blocksplit::{Planes, Stores};
 use core::mem::MaybeUninit;
 use core::ops::Range;
+
+mod bits;
+pub(in crate::arch) use bits::{bitshuffle, bitunshuffle};
 
 type Zmm = __m512i;
 
@@ -519,6 +519,10 @@ unsafe fn join_pitched(width: usize, n: usize, planes: Pitched, dst: *mut u8, st
     unsafe { join_planes(width, n, planes, dst, stream) }
 }
 
+/// Room for planes, those of a join a line further apart than they are long.
+#[repr(align(64))]
+struct Room<const BYTES: usize>(MaybeUninit<[u8; BYTES]>);
+
 /// Joins items of 17 to 32 bytes, [`LONG`] bytes of them or more, whose planes crowd a cache set: several lines of each are put
 /// where they do not first.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
@@ -578,286 +582,5 @@ pub(in crate::arch) unsafe fn join(width: usize, planes: Planes<'_>, mut out: Ou
             }
             Planes::Each(list) => join_each(width, n, Table::new(list).source(), out.as_mut_ptr(), stream),
         }
-    }
-}
-
-/// Items of a tile: a line of each row.
-const TILE: usize = 512;
-
-/// Widest item whose bits are transposed here.
-const WIDEST_BITS: usize = 16;
-
-/// Most items whose rows are read or written together, eight lines of each. Of rows that crowd a cache set some lines are
-/// always on their way; only if these belong to several sets do they not evict each other.
-const LINES: usize = 8 * TILE;
-
-/// Room for planes, those of a join a line further apart than they are long.
-#[repr(align(64))]
-struct Room<const BYTES: usize>(MaybeUninit<[u8; BYTES]>);
-
-/// Room for a tile, the stack that short buffers take.
-const LITTLE: usize = WIDEST_BITS * (TILE + 64);
-
-/// Byte `k` of every 8 becomes their bits `k`, the last byte's first.
-#[inline(always)]
-unsafe fn bits_8x8(z: Zmm) -> Zmm {
-    // SAFETY: the caller's CPU.
-    unsafe { _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_set1_epi64(0x8040_2010_0804_0201_u64 as i64), z) }
-}
-
-/// One plane of a tile to a line of each of its 8 rows. Every 8 bytes are in reverse, or will be.
-#[inline(always)]
-unsafe fn plane_to_rows<const REVERSE: bool>(plane: *const u8, rows: *mut u8, row: usize) {
-    // SAFETY: the caller's.
-    unsafe {
-        let [low, high] = INDICES[8][SPLIT].load();
-        let backwards = _mm512_set4_epi32(0x08090a0b, 0x0c0d0e0f, 0x00010203, 0x04050607);
-        let (mut a, mut b) = ([low; 4], [low; 4]);
-        let mut g = 0;
-        while g < 4 {
-            let (mut x, mut y) = (load(plane.add(128 * g)), load(plane.add(128 * g + 64)));
-            if REVERSE {
-                (x, y) = (_mm512_shuffle_epi8(x, backwards), _mm512_shuffle_epi8(y, backwards));
-            }
-            let (x, y) = (bits_8x8(x), bits_8x8(y));
-            a[g] = _mm512_permutex2var_epi8(x, low, y);
-            b[g] = _mm512_permutex2var_epi8(x, high, y);
-            g += 1;
-        }
-        let (a, b) = (transpose(a), transpose(b));
-        let mut to = rows;
-        let mut r = 0;
-        while r < 8 {
-            store(to, if r < 4 { a[r] } else { b[r - 4] });
-            to = to.wrapping_add(row);
-            r += 1;
-        }
-    }
-}
-
-/// The inverse of [`plane_to_rows`].
-#[inline(always)]
-unsafe fn rows_to_plane(rows: *const u8, row: usize, plane: *mut u8) {
-    // SAFETY: the caller's.
-    unsafe {
-        let [first, last] = INDICES[8][JOIN].load();
-        let (mut a, mut b) = ([first; 4], [first; 4]);
-        let mut from = rows;
-        let mut r = 0;
-        while r < 8 {
-            // In reverse, as the bit transposition wants it.
-            if r < 4 {
-                b[3 - r] = load(from);
-            } else {
-                a[7 - r] = load(from);
-            }
-            from = from.wrapping_add(row);
-            r += 1;
-        }
-        let (a, b) = (transpose(a), transpose(b));
-        let mut g = 0;
-        while g < 4 {
-            store(plane.add(128 * g), bits_8x8(_mm512_permutex2var_epi8(a[g], first, b[g])));
-            store(plane.add(128 * g + 64), bits_8x8(_mm512_permutex2var_epi8(a[g], last, b[g])));
-            g += 1;
-        }
-    }
-}
-
-/// Bit-transposes `items >= LINES` items of `width` bytes, two planes at a time, their rows by several lines at once.
-#[inline(always)]
-unsafe fn bitshuffle_in_phases<const R: usize, const COUNT: usize, const SPAN: usize, const OUTER: usize>(
-    width: usize,
-    items: usize,
-    src: *const u8,
-    dst: *mut u8,
-    room: *mut u8,
-) {
-    // SAFETY: the caller's.
-    unsafe {
-        let index = INDICES[width.min(WIDEST)][SPLIT_REVERSE].load();
-        let mut first = 0;
-        while first < items {
-            let job = BitPhase { width, items, span: first..(first + OUTER).min(items), src, dst, room };
-            job.half::<R, COUNT, SPAN>(0, index[0]);
-            job.half::<R, COUNT, SPAN>(1, index[1]);
-            first += OUTER;
-        }
-    }
-}
-
-/// The items `span` of all.
-struct BitPhase {
-    width: usize,
-    items: usize,
-    span: Range<usize>,
-    src: *const u8,
-    dst: *mut u8,
-    room: *mut u8,
-}
-
-impl BitPhase {
-    /// The first or last `R` planes; those of both halves are left to the first.
-    #[inline(always)]
-    unsafe fn half<const R: usize, const COUNT: usize, const SPAN: usize>(&self, half: usize, index: Zmm) {
-        let (plane, from) = (half * (self.width - R), half * (2 * R - self.width));
-        // SAFETY: the caller's.
-        unsafe {
-            if from < COUNT {
-                self.turn::<R, COUNT, SPAN, 0>(plane, index, from..COUNT);
-            }
-            if R > COUNT && from < 2 * COUNT {
-                self.turn::<R, COUNT, SPAN, 1>(plane, index, from.max(COUNT)..2 * COUNT);
-            }
-            if R >= 4 * COUNT {
-                if from < 3 * COUNT {
-                    self.turn::<R, COUNT, SPAN, 2>(plane, index, from.max(2 * COUNT)..3 * COUNT);
-                }
-                self.turn::<R, COUNT, SPAN, 3>(plane, index, from.max(3 * COUNT)..R);
-            }
-        }
-    }
-
-    /// The planes `range` of a half, which begins with plane `plane`; see [`store_planes`].
-    #[inline(always)]
-    unsafe fn turn<const R: usize, const COUNT: usize, const SPAN: usize, const TURN: usize>(
-        &self,
-        plane: usize,
-        index: Zmm,
-        range: Range<usize>,
-    ) {
-        let &BitPhase { width, items, ref span, src, dst, room } = self;
-        let row = items / 8;
-        let mut t = span.start;
-        while t < span.end {
-            t = t.min(items - SPAN);
-            // SAFETY: ends at or before the last item, overlapping what was before; the planes have room.
-            unsafe {
-                let mut i = 0;
-                while i < SPAN {
-                    let planes = room.wrapping_add(i).wrapping_sub(COUNT * TURN * SPAN);
-                    store_planes::<R, COUNT, TURN>(
-                        width,
-                        src.add((t + i) * width),
-                        planes,
-                        SPAN,
-                        index,
-                        range.clone(),
-                    );
-                    i += BLOCK;
-                }
-                for j in range.clone() {
-                    let rows = dst.add(8 * (plane + j) * row + t / 8);
-                    let mut k = 0;
-                    while k < SPAN {
-                        plane_to_rows::<false>(room.add((j - COUNT * TURN) * SPAN + k), rows.add(k / 8), row);
-                        k += TILE;
-                    }
-                }
-            }
-            t += SPAN;
-        }
-    }
-}
-
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
-unsafe fn bitshuffle_crowded(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
-    let mut room = Room::<{ 2 * LINES }>(MaybeUninit::uninit());
-    let room = room.0.as_mut_ptr().cast::<u8>();
-    // SAFETY: the caller's; two planes of `LINES` items have room.
-    unsafe {
-        match typesize {
-            2 => bitshuffle_in_phases::<1, 1, { LINES / 2 }, LINES>(typesize, items, src, dst, room),
-            3 | 4 => bitshuffle_in_phases::<2, 2, LINES, LINES>(typesize, items, src, dst, room),
-            5..=8 => bitshuffle_in_phases::<4, 2, LINES, LINES>(typesize, items, src, dst, room),
-            _ => bitshuffle_in_phases::<8, 4, { LINES / 2 }, { LINES / 2 }>(typesize, items, src, dst, room),
-        }
-    }
-}
-
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
-unsafe fn bitshuffle_tiles(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
-    let row = items / 8;
-    let mut room = Room::<LITTLE>(MaybeUninit::uninit());
-    let planes = room.0.as_mut_ptr().cast::<u8>();
-    let mut i = 0;
-    // SAFETY: tiles end at or before the last item, the last one overlapping the one before.
-    unsafe {
-        while i < items {
-            i = i.min(items - TILE);
-            let from = src.add(i * typesize);
-            if typesize == 1 {
-                plane_to_rows::<true>(from, dst.add(i / 8), row);
-            } else {
-                split_planes(typesize, TILE, from, planes, TILE, SPLIT_REVERSE);
-                let mut j = 0;
-                while j < typesize {
-                    plane_to_rows::<false>(planes.add(j * TILE), dst.add(8 * j * row + i / 8), row);
-                    j += 1;
-                }
-            }
-            i += TILE;
-        }
-    }
-}
-
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
-unsafe fn bitunshuffle_tiles<const ROOM: usize>(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
-    let row = items / 8;
-    let mut room = Room::<ROOM>(MaybeUninit::uninit());
-    let base = room.0.as_mut_ptr().cast::<u8>();
-    let long = (ROOM / typesize.max(1) - 64).min(LINES) / TILE * TILE;
-    let mut i = 0;
-    // SAFETY: as above; the planes have room.
-    unsafe {
-        while i < items {
-            let tile = if typesize > 1 && items - i >= long { long } else { TILE };
-            let pitch = tile + 64;
-            i = i.min(items - tile);
-            let to = dst.add(i * typesize);
-            if typesize == 1 {
-                rows_to_plane(src.add(i / 8), row, to);
-            } else {
-                let mut j = 0;
-                while j < typesize {
-                    let mut k = 0;
-                    while k < tile {
-                        rows_to_plane(src.add(8 * j * row + (i + k) / 8), row, base.add(j * pitch + k));
-                        k += TILE;
-                    }
-                    j += 1;
-                }
-                join_pitched(typesize, tile, Pitched { base, pitch }, to, false);
-            }
-            i += tile;
-        }
-    }
-}
-
-/// Row of the kernel table.
-pub(in crate::arch) unsafe fn bitshuffle(typesize: usize, src: &[u8], mut out: Out<'_>) {
-    let items = src.len().checked_div(typesize).unwrap_or(0);
-    // SAFETY: the caller's; at least a tile of items.
-    unsafe {
-        if items < TILE || typesize > WIDEST_BITS {
-            return avx2::gfni::bitshuffle(typesize, src, out);
-        }
-        let phases = src.len() >= LONG && typesize > 1 && items >= LINES && crowded(typesize, items / 8, 8);
-        let kernel = if phases { bitshuffle_crowded } else { bitshuffle_tiles };
-        kernel(typesize, items, src.as_ptr(), out.as_mut_ptr());
-    }
-}
-
-/// Row of the kernel table.
-pub(in crate::arch) unsafe fn bitunshuffle(typesize: usize, src: &[u8], mut out: Out<'_>) {
-    let items = src.len().checked_div(typesize).unwrap_or(0);
-    // SAFETY: the caller's; at least a tile of items.
-    unsafe {
-        if items < TILE || typesize > WIDEST_BITS {
-            return avx2::gfni::bitunshuffle(typesize, src, out);
-        }
-        let ample = src.len() >= LONG && crowded(typesize, items / 8, 7);
-        let kernel = if ample { bitunshuffle_tiles::<AMPLE> } else { bitunshuffle_tiles::<LITTLE> };
-        kernel(typesize, items, src.as_ptr(), out.as_mut_ptr());
     }
 }
