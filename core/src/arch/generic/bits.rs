@@ -37,8 +37,8 @@ pub(in super::super) const AMPLE: usize = PLANES * (1024 + LINE);
 /// Buffers that need more than the L1 cache.
 pub(in super::super) const LONG: usize = 64 << 10;
 
-/// Whether more than `ways` of the rows of items of `width` bytes share a set of a cache whose ways are pages: always so
-/// for some powers of two, and for a power of two divided by three, six or twelve.
+/// Whether more than `ways` of the rows of items of `width` bytes share a set of a cache whose ways are pages: as where a row is
+/// a page, and in blocks of a power of two also where the items have 6 or 12 bytes.
 pub(in super::super) fn crowded(width: usize, row: usize, ways: usize) -> bool {
     let near = |r: usize| row.wrapping_mul(r).wrapping_add(LINE) % 4096 <= 2 * LINE;
     (0..8 * width.min(PLANES)).filter(|&r| near(r)).count() > ways

@@ -87,17 +87,21 @@ pub(super) trait Vector: Copy {
     /// The even bytes of `a` and then `b`, and the odd ones. For registers of one lane with [`Vector::STRUCTURES`].
     #[inline(always)]
     unsafe fn unzip(a: Self, b: Self) -> (Self, Self) {
+        debug_assert!(Self::STRUCTURES);
         (a, b)
     }
     /// `BYTES` items of `N` bytes, 2 to 4, as planes. With [`Vector::STRUCTURES`].
     #[inline(always)]
     unsafe fn load_structures<const N: usize>(p: *const u8) -> [Self; 4] {
+        debug_assert!(Self::STRUCTURES);
         // SAFETY: the caller's.
         unsafe { [Self::load(p); 4] }
     }
     /// The inverse of [`Vector::load_structures`].
     #[inline(always)]
-    unsafe fn store_structures<const N: usize>(_planes: [Self; 4], _p: *mut u8) {}
+    unsafe fn store_structures<const N: usize>(_planes: [Self; 4], _p: *mut u8) {
+        debug_assert!(Self::STRUCTURES);
+    }
     /// In every lane, byte `i` becomes byte `table[i]`.
     unsafe fn table(self, table: &'static [u8; 16]) -> Self;
     /// The low bits of `a` and of `b` exchanged with the high ones, at the scale of `SHIFT` bits:

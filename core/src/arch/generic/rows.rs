@@ -72,27 +72,25 @@ macro_rules! rows {
     };
     (bits $V:ty, $features:literal, $below:ident) => {
         #[target_feature(enable = $features)]
-        unsafe fn bitshuffle_short(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
+        unsafe fn bitshuffle_items<const ROOM: usize>(
+            typesize: usize,
+            items: usize,
+            src: *const u8,
+            dst: *mut u8,
+        ) {
             // SAFETY: the caller's.
-            unsafe { generic::bitshuffle::<$V, { generic::LITTLE }>(typesize, items, src, dst) }
+            unsafe { generic::bitshuffle::<$V, ROOM>(typesize, items, src, dst) }
         }
 
         #[target_feature(enable = $features)]
-        unsafe fn bitshuffle_long(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
+        unsafe fn bitunshuffle_items<const ROOM: usize>(
+            typesize: usize,
+            items: usize,
+            src: *const u8,
+            dst: *mut u8,
+        ) {
             // SAFETY: the caller's.
-            unsafe { generic::bitshuffle::<$V, { generic::AMPLE }>(typesize, items, src, dst) }
-        }
-
-        #[target_feature(enable = $features)]
-        unsafe fn bitunshuffle_short(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
-            // SAFETY: the caller's.
-            unsafe { generic::bitunshuffle::<$V, { generic::LITTLE }>(typesize, items, src, dst) }
-        }
-
-        #[target_feature(enable = $features)]
-        unsafe fn bitunshuffle_long(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
-            // SAFETY: the caller's.
-            unsafe { generic::bitunshuffle::<$V, { generic::AMPLE }>(typesize, items, src, dst) }
+            unsafe { generic::bitunshuffle::<$V, ROOM>(typesize, items, src, dst) }
         }
 
         /// Row of the kernel table.
@@ -103,8 +101,12 @@ macro_rules! rows {
                 if items < 8 * <$V>::BYTES {
                     return $below::bitshuffle(typesize, src, out);
                 }
-                let items_of = if src.len() < generic::LONG { bitshuffle_short } else { bitshuffle_long };
-                items_of(typesize, items, src.as_ptr(), out.as_mut_ptr());
+                let kernel = if src.len() < generic::LONG {
+                    bitshuffle_items::<{ generic::LITTLE }>
+                } else {
+                    bitshuffle_items::<{ generic::AMPLE }>
+                };
+                kernel(typesize, items, src.as_ptr(), out.as_mut_ptr());
             }
         }
 
@@ -116,8 +118,12 @@ macro_rules! rows {
                 if items < 8 * <$V>::BYTES {
                     return $below::bitunshuffle(typesize, src, out);
                 }
-                let items_of = if src.len() < generic::LONG { bitunshuffle_short } else { bitunshuffle_long };
-                items_of(typesize, items, src.as_ptr(), out.as_mut_ptr());
+                let kernel = if src.len() < generic::LONG {
+                    bitunshuffle_items::<{ generic::LITTLE }>
+                } else {
+                    bitunshuffle_items::<{ generic::AMPLE }>
+                };
+                kernel(typesize, items, src.as_ptr(), out.as_mut_ptr());
             }
         }
     };

@@ -41,7 +41,7 @@ pub(super) unsafe fn split<V: Vector>(job: Split) {
                     let from = src.add(i * stride + c);
                     let to = dst.add(c * pitch + i);
                     let a = load_window::<V>(from, stride);
-                    let b = if V::BLOCK > V::BYTES {
+                    let b = if block > V::BYTES {
                         load_window::<V>(from.add(V::BYTES * stride), stride)
                     } else {
                         a
