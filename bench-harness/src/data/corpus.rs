@@ -171,12 +171,4 @@ mod tests {
         }
         assert!(REAL.iter().map(|r| r.bytes.len()).sum::<usize>() <= 600 << 10);
     }
-
-    #[test]
-    fn repetition_is_stated() {
-        let camera = REAL.iter().find(|r| r.name == "camera").unwrap().array();
-        assert_eq!(camera.sized(1000).name, "camera");
-        let twice = camera.sized(128 << 10);
-        assert_eq!((twice.name.as_str(), twice.bytes.len()), ("camera*2", 128 << 10));
-    }
 }

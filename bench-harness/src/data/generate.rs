@@ -19,19 +19,40 @@ pub struct Seeded {
     item: fn(&mut State, usize) -> u64,
 }
 
-/// Xorshift64* and two accumulators for recipes that have memory.
+/// Xorshift64*.
+pub struct Xorshift(u64);
+
+impl Xorshift {
+    /// `seed` is not 0.
+    pub const fn new(seed: u64) -> Xorshift {
+        Xorshift(seed)
+    }
+
+    fn random(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+    }
+
+    /// Fisher-Yates: any order is as likely as any other.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, ((self.random() >> 32) % (last as u64 + 1)) as usize);
+        }
+    }
+}
+
+/// Random numbers, and two accumulators for recipes that have memory.
 struct State {
-    x: u64,
+    numbers: Xorshift,
     level: i64,
     slope: i64,
 }
 
 impl State {
     fn random(&mut self) -> u64 {
-        self.x ^= self.x >> 12;
-        self.x ^= self.x << 25;
-        self.x ^= self.x >> 27;
-        self.x.wrapping_mul(0x2545_F491_4F6C_DD1D)
+        self.numbers.random()
     }
 
     /// A value in `-half ..= half`.
@@ -108,7 +129,7 @@ pub static SEEDED: [Seeded; 8] = [
 impl Seeded {
     /// `len` bytes of it, rounded down to whole items.
     pub fn array(&self, len: usize) -> Data {
-        let mut state = State { x: 0x9E37_79B9_7F4A_7C15, level: 0, slope: 0 };
+        let mut state = State { numbers: Xorshift::new(0x9E37_79B9_7F4A_7C15), level: 0, slope: 0 };
         let mut bytes = Vec::with_capacity(len);
         for i in 0..len / self.typesize {
             bytes.extend_from_slice(&(self.item)(&mut state, i).to_le_bytes()[..self.typesize]);
@@ -130,10 +151,10 @@ pub fn find(name: &str) -> Option<&'static Seeded> {
 
 /// `len` pseudo-random bytes: what kernels are timed on, since their speed does not depend on the data.
 pub fn random_bytes(len: usize) -> Vec<u8> {
-    let mut state = State { x: 0xD1B5_4A32_D192_ED03, level: 0, slope: 0 };
+    let mut numbers = Xorshift::new(0xD1B5_4A32_D192_ED03);
     let mut bytes = Vec::with_capacity(len + 8);
     while bytes.len() < len {
-        bytes.extend_from_slice(&state.random().to_le_bytes());
+        bytes.extend_from_slice(&numbers.random().to_le_bytes());
     }
     bytes.truncate(len);
     bytes

@@ -3,6 +3,7 @@
 pub mod corpus;
 pub mod generate;
 pub mod shapes;
+mod sized;
 
 use std::borrow::Cow;
 
@@ -20,7 +21,7 @@ pub enum Origin {
 /// A named array of fixed-size items.
 #[derive(Clone, Debug)]
 pub struct Data {
-    /// Name as printed in results; says so when the array was repeated (`camera*16`).
+    /// Name as printed in results; says so when the array was made larger (see [`Data::sized`]).
     pub name: String,
     /// NumPy's short name of the item type, such as `f4`.
     pub dtype: &'static str,
@@ -33,25 +34,6 @@ pub struct Data {
 }
 
 impl Data {
-    /// This array at `len` bytes (rounded down to whole items): cut, or repeated, which its name then says.
-    /// Seeded arrays are generated at that size instead.
-    pub fn sized(&self, len: usize) -> Data {
-        let len = len - len % self.typesize.max(1);
-        if self.origin == Origin::Seeded
-            && let Some(seeded) = generate::find(&self.name)
-        {
-            return seeded.array(len);
-        }
-        let mut out = self.clone();
-        if len <= self.bytes.len() {
-            out.bytes = Cow::Owned(self.bytes.iter().copied().take(len).collect());
-        } else if !self.bytes.is_empty() {
-            out.bytes = Cow::Owned(self.bytes.iter().copied().cycle().take(len).collect());
-            out.name = format!("{}*{}", self.name, len.div_ceil(self.bytes.len()));
-        }
-        out
-    }
-
     /// A file of items of type `dtype` (`f4`, `i8`, `u2` …).
     pub fn from_file(path: &std::path::Path, dtype: &str) -> Result<Data, String> {
         let (dtype, typesize) = parse_dtype(dtype)?;

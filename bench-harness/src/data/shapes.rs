@@ -1,5 +1,5 @@
 //! Seeded arrays whose items depend on each other: text, records, arithmetic series, random walks, blocks
-//! of different kinds; and real arrays repeated, whose repetitions lie far apart.
+//! of different kinds; and real arrays repeated verbatim, whose repetitions lie far apart.
 
 use super::generate::random_bytes;
 use super::{Data, Origin, corpus};
@@ -85,7 +85,7 @@ pub fn all() -> Vec<Data> {
     ];
     let repeated = ["camera", "elevation", "goes_flux", "lambda_dna", "tz_changes"];
     let real = corpus::REAL.iter().filter(|r| repeated.contains(&r.name));
-    sets.extend(real.map(|r| r.array().sized(512 << 10)));
+    sets.extend(real.map(|r| r.array().repeated(512 << 10)));
     sets
 }
 

@@ -1,9 +1,9 @@
 //! Suite `goals`: the project's numbered speed goals, each a ratio of neighbours in one process.
 //!
-//! Data: real arrays, and seeded ones where a chunk is larger than an array. A real array is then
-//! repeated in blocks of its own size, so that no codec sees a repetition; its name says `*N`. Chunks of up to 1 MiB are
-//! met for the first time ([`others`](super::others)). Chunks to decode are those the opponent wrote. The rows
-//! carry the goal's number; [`table`] judges them.
+//! Data: real arrays and seeded ones. Where a chunk is larger than a real array, its pieces come again in new orders
+//! ([`Data::sized`]; the name says `~N`), in blocks of the array's own size, so that no codec finds the same piece twice.
+//! Chunks are met for the first time, those of up to 1 MiB by [`others`](super::others). Chunks to decode are those the
+//! opponent wrote. The rows carry the goal's number; [`table`] judges them.
 
 use super::{Choice, Job, chunks, codecs, kernels, latency, threads};
 use crate::data::{Data, Origin};
@@ -220,7 +220,7 @@ fn whole<'a>(
     jobs
 }
 
-/// An array at a larger size. Real ones are repeated in blocks of their own size.
+/// An array at a larger size, real ones in blocks of their own: each holds every piece once.
 fn scaled(data: &Data, bytes: usize, codec: Codec, filter: Filter) -> (Data, Spec) {
     let own = u32::try_from(data.bytes.len()).ok();
     let blocksize = own.filter(|own| data.origin == Origin::Real && (*own as usize) < bytes);

@@ -56,7 +56,7 @@ pub struct Choice {
     pub sizes: Vec<usize>,
     /// Arrays for chunk suites.
     pub data: Vec<Data>,
-    /// Sizes they are cut or repeated to; empty for their own.
+    /// Sizes they are cut or continued to; empty for their own.
     pub array_sizes: Vec<usize>,
     /// Kernel levels of chunk suites.
     pub chunk_isas: Vec<Level>,

@@ -13,7 +13,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Longer runs are met for the first time all the way: nothing precedes them.
+/// Longer arrays are met for the first time all the way, since they hold no verbatim copies ([`Data::sized`]): nothing
+/// precedes them.
 const LEARNT: usize = 1 << 20;
 
 /// Time for the others before each sample; one of them is always worked through.
@@ -77,7 +78,7 @@ pub fn worked_through(
 ) -> Option<Before<'static>> {
     let others = others.filter(|_| data.bytes.len() <= LEARNT)?;
     let spec = Spec { threads: 1, ..spec };
-    let own = data.name.split('*').next().unwrap_or_default().to_string();
+    let own = data.original().to_string();
     let others = others.of((spec, before));
     let most = others.iter().map(|other| other.bytes.len()).max()?;
     let mut compress = engine.compressor(&spec, most).ok()?;
