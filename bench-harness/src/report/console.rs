@@ -48,6 +48,7 @@ pub fn summary(machine: &Machine, rows: &[Row]) -> String {
             "\nGoals: speed ratios in the same rounds; size against the opponent's\n\n{}",
             goals.text()
         );
+        out.extend(goals::memory_note(rows).map(|note| format!("{note}\n\n")));
     }
     out.push_str(&notes(machine, rows));
     out

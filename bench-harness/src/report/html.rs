@@ -298,7 +298,9 @@ fn goals(file: &Results) -> String {
     if table.is_empty() {
         return String::new();
     }
-    section("Goals", "Speed ratios in the same rounds; the worst case decides.", &html_table(&table.cells()))
+    let note = crate::suite::goals::memory_note(&file.rows).map_or(String::new(), |n| format!("<p>{n}</p>"));
+    let body = html_table(&table.cells()) + &note;
+    section("Goals", "Speed ratios in the same rounds; the worst case decides.", &body)
 }
 
 fn html_table((head, rows): &(Vec<String>, Vec<Vec<String>>)) -> String {

@@ -6,6 +6,7 @@
 //! opponent wrote. The rows carry the goal's number; [`table`] judges them.
 
 use super::{Choice, Job, chunks, codecs, kernels, latency, threads};
+use crate::data::generate::random_bytes;
 use crate::data::{Data, Origin};
 use crate::engine::Spec;
 use crate::machine::unpinned;
@@ -132,7 +133,7 @@ fn kernel_jobs(number: u32, choice: &Choice) -> Vec<Job<'_>> {
                 jobs.push(Job {
                     label: format!("goal {number}: {} ts {typesize}", kernel.name),
                     run: Box::new(move |setting, plan, stop| {
-                        let source = crate::data::generate::random_bytes(bytes);
+                        let source = random_bytes(bytes);
                         let bout = kernels::group("goals", kernel, typesize, bytes, &source, &mine);
                         mark(number, bout.run(setting, plan, stop))
                     }),
@@ -282,6 +283,15 @@ fn two_threads(choice: &Choice) -> Vec<Job<'_>> {
             });
         }
     }
+    if !jobs.is_empty() {
+        jobs.push(Job {
+            label: "goal 15: memcpy".into(),
+            run: Box::new(|setting, plan, stop| {
+                let source = random_bytes(64 << 20);
+                mark(15, unpinned(|| threads::copying("goals", &source).run(setting, plan, stop)))
+            }),
+        });
+    }
     jobs
 }
 
@@ -322,6 +332,13 @@ pub fn table(rows: &[Row]) -> Table {
     table
 }
 
+/// What stands below the table: how much two threads gain where memory alone sets the speed.
+pub fn memory_note(rows: &[Row]) -> Option<String> {
+    let two = rows.iter().find(|r| r.goal == Some(15) && r.engine == "memcpy" && r.threads == 2)?;
+    let scale = figure(two.vs_peer?);
+    Some(format!("Goal 15: memcpy of 64 MiB scales by {scale} with two threads on this machine."))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -341,6 +358,17 @@ mod tests {
     fn the_worst_case_decides() {
         assert_eq!(judged(&[row(2.0, 0.9), row(1.4, 0.9)]), ["1.40", "1.67", "0", "yes"]);
         assert_eq!(judged(&[row(4.0, 0.9), row(0.8, 0.9)]), ["0.80", "1.79", "1", "no"]);
+    }
+
+    /// A copy is no row of the goal: it stands below the table.
+    #[test]
+    fn what_memory_allows_is_told_apart() {
+        let ours = Row { goal: Some(15), threads: 2, ..row(1.5, 1.0) };
+        let copy = Row { engine: "memcpy".into(), vs_peer: Some(1.25), ..ours.clone() };
+        assert_eq!(memory_note(std::slice::from_ref(&ours)), None);
+        let rows = [ours, copy];
+        assert_eq!(table(&rows).cells().1[0][6], "1");
+        assert!(memory_note(&rows).unwrap().contains("scales by 1.25"));
     }
 
     #[test]

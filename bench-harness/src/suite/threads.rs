@@ -7,6 +7,7 @@ use crate::data::Data;
 use crate::engine::ours::{Ours, decodes_to};
 use crate::engine::{Engine, Spec};
 use crate::machine::unpinned;
+use crate::measure::Work;
 use crate::result::Row;
 use blosc_core::{Level, max_encoded_len};
 
@@ -61,4 +62,56 @@ pub fn scaling<'a>(suite: &str, op: &str, spec: &Spec, data: &'a Data, choice: &
     }
     let room = max_encoded_len(bytes) + 1024;
     Some(Bout { source: &data.bytes, room, bytes, cases, probe_rows: None, stateless: false })
+}
+
+/// What memory allows where it alone sets the speed: libc's memcpy by one thread, and by two of which each copies half. One
+/// thread is the opponent.
+pub fn copying<'a>(suite: &str, source: &'a [u8]) -> Bout<'a> {
+    let bytes = source.len();
+    let case = |threads| {
+        let row = Row {
+            suite: suite.into(),
+            engine: "memcpy".into(),
+            op: "copy".into(),
+            typesize: 1,
+            bytes,
+            threads,
+            data: "random".into(),
+            ..Row::default()
+        };
+        let work: Work<'a> = Box::new(move |src, dst| copy_shared(src, dst, threads));
+        Case { row, peer: threads == 1, work, timer: None, before: None, check: expect(source) }
+    };
+    Bout { source, room: bytes, bytes, cases: vec![case(1), case(2)], probe_rows: None, stateless: true }
+}
+
+/// Each thread copies a share, the calling one too.
+fn copy_shared(src: &[u8], dst: &mut [u8], threads: usize) -> Result<usize, String> {
+    let dst = dst.get_mut(..src.len()).ok_or("too little room")?;
+    let share = src.len().div_ceil(threads).max(1);
+    std::thread::scope(|scope| {
+        let mut shares = dst.chunks_mut(share).zip(src.chunks(share));
+        let mine = shares.next();
+        shares.for_each(|(d, s)| drop(scope.spawn(|| d.copy_from_slice(s))));
+        if let Some((d, s)) = mine {
+            d.copy_from_slice(s);
+        }
+    });
+    Ok(src.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_make_the_whole() {
+        let src: Vec<u8> = (0..101).collect();
+        for threads in 1..4 {
+            let mut dst = vec![0; 200];
+            assert_eq!(copy_shared(&src, &mut dst, threads), Ok(101));
+            assert!(dst.starts_with(&src) && dst[101..].iter().all(|b| *b == 0));
+        }
+        assert!(copy_shared(&src, &mut [0; 100], 2).is_err());
+    }
 }
