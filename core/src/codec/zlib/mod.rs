@@ -10,6 +10,7 @@
 
 mod adler;
 mod bits;
+pub mod deflate;
 mod huffman;
 mod inflate;
 

@@ -1,0 +1,147 @@
+//! Huffman codes of limited length, in deflate's canonical order.
+
+/// Most symbols of one code.
+pub(super) const MOST: usize = 288;
+
+/// The code of each symbol.
+pub(super) struct Code {
+    /// Bits of it; 0 where the symbol does not occur.
+    pub(super) lens: [u8; MOST],
+    /// The code, first bit lowest, and above it its length.
+    codes: [u32; MOST],
+}
+
+impl Code {
+    /// The code that takes fewest bits for symbols that occur `freq` times, no symbol more than `limit` bits.
+    ///
+    /// At least two symbols get one, since some decoders refuse less.
+    #[inline(never)]
+    pub(super) fn of(freq: &[u32], limit: usize) -> Code {
+        let mut code = Code { lens: [0; MOST], codes: [0; MOST] };
+        // Ascending by frequency, then symbol: the order is part of what makes the output reproducible.
+        let mut sorted = [0u64; MOST];
+        let mut n = 0;
+        for (symbol, &freq) in freq.iter().enumerate().filter(|(_, freq)| **freq > 0) {
+            if let Some(slot) = sorted.get_mut(n) {
+                *slot = u64::from(freq) << 16 | symbol as u64;
+                n += 1;
+            }
+        }
+        let leaves = sorted.get_mut(..n).unwrap_or_default();
+        leaves.sort_unstable();
+        let mut counts = [0u32; 16];
+        if n < 2 {
+            let only = leaves.first().map_or(0, |leaf| *leaf as u16 as usize);
+            for symbol in [only, usize::from(only == 0)] {
+                set(&mut code.lens, symbol, 1);
+            }
+        } else {
+            depths(leaves, limit, &mut counts);
+            // The rarest symbols get the longest codes.
+            let mut leaves = leaves.iter();
+            for len in (1..=limit).rev() {
+                for leaf in leaves.by_ref().take(counts.get(len).map_or(0, |n| *n as usize)) {
+                    set(&mut code.lens, *leaf as u16 as usize, len as u8);
+                }
+            }
+        }
+        code.assign();
+        code
+    }
+
+    /// A code with these lengths.
+    pub(super) fn with(lens: impl Iterator<Item = u8>) -> Code {
+        let mut code = Code { lens: [0; MOST], codes: [0; MOST] };
+        code.lens.iter_mut().zip(lens).for_each(|(slot, len)| *slot = len);
+        code.assign();
+        code
+    }
+
+    /// Numbers the codes of each length.
+    fn assign(&mut self) {
+        let mut counts = [0u16; 16];
+        for &len in self.lens.iter().filter(|len| **len > 0) {
+            if let Some(n) = counts.get_mut(usize::from(len)) {
+                *n += 1;
+            }
+        }
+        let (mut next, mut first) = ([0u16; 16], 0u16);
+        for (slot, count) in next.iter_mut().zip(counts) {
+            // Before the codes of a length come twice those of the one before.
+            *slot = first;
+            first = (first + count) << 1;
+        }
+        for (code, &len) in self.codes.iter_mut().zip(&self.lens).filter(|(_, len)| **len > 0) {
+            if let Some(next) = next.get_mut(usize::from(len)) {
+                *code = u32::from(next.reverse_bits() >> (16 - len)) | u32::from(len) << 16;
+                *next += 1;
+            }
+        }
+    }
+
+    /// The code of a symbol, and its length.
+    #[inline(always)]
+    pub(super) fn get(&self, symbol: usize) -> (u32, u32) {
+        let code = self.codes.get(symbol).copied().unwrap_or(0);
+        (code & 0xffff, code >> 16)
+    }
+
+    /// Bits that symbols take which occur `freq` times.
+    pub(super) fn cost(&self, freq: &[u32]) -> u64 {
+        freq.iter().zip(&self.lens).map(|(n, len)| u64::from(*n) * u64::from(*len)).sum()
+    }
+}
+
+/// Sets `slice[at]`, if there is one.
+fn set<T>(slice: &mut [T], at: usize, value: T) {
+    if let Some(slot) = slice.get_mut(at) {
+        *slot = value;
+    }
+}
+
+/// How many of the `leaves`, two or more in ascending order, lie at each depth of a Huffman tree that is cut at `limit`.
+fn depths(leaves: &[u64], limit: usize, counts: &mut [u32; 16]) {
+    let n = leaves.len();
+    // Inner nodes in the order they are made, which is that of their weights: of each the parent.
+    let (mut weights, mut parents) = ([0u64; MOST], [0u16; 2 * MOST]);
+    let (mut leaf, mut inner) = (0, 0);
+    for made in 0..n - 1 {
+        let mut weight = 0;
+        for _ in 0..2 {
+            let rarest = leaves.get(leaf).map_or(u64::MAX, |leaf| leaf >> 16);
+            let lightest = if inner < made { weights.get(inner).copied().unwrap_or(u64::MAX) } else { u64::MAX };
+            let (child, n) = if rarest <= lightest { (leaf, rarest) } else { (MOST + inner, lightest) };
+            if rarest <= lightest {
+                leaf += 1;
+            } else {
+                inner += 1;
+            }
+            weight += n;
+            set(&mut parents, child, made as u16);
+        }
+        set(&mut weights, made, weight);
+    }
+    // From the root down: parents are made after their children.
+    let mut depth = [0u8; MOST];
+    for node in (0..n.saturating_sub(2)).rev() {
+        let parent = parents.get(MOST + node).map_or(0, |parent| usize::from(*parent));
+        let above = depth.get(parent).copied().unwrap_or(0);
+        set(&mut depth, node, above.saturating_add(1));
+    }
+    for parent in parents.iter().take(n) {
+        let above = depth.get(usize::from(*parent)).map_or(0, |depth| usize::from(*depth));
+        if let Some(n) = counts.get_mut((above + 1).min(limit)) {
+            *n += 1;
+        }
+    }
+    // Cut leaves take more than there is: a shorter code becomes two, one of which takes in a cut leaf.
+    let taken: u32 = counts.iter().enumerate().skip(1).map(|(len, n)| n << (limit.max(len) - len)).sum();
+    for _ in 1 << limit..taken {
+        let Some(len) = (1..limit).rev().find(|len| counts.get(*len).is_some_and(|n| *n > 0)) else { return };
+        for (len, more) in [(len, -1), (len + 1, 2), (limit, -1)] {
+            if let Some(n) = counts.get_mut(len) {
+                *n = n.wrapping_add_signed(more);
+            }
+        }
+    }
+}
