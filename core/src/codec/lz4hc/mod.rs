@@ -14,8 +14,8 @@ mod parse;
 use crate::arch::copy::Window;
 use crate::arch::out::Out;
 use crate::codec::history::History;
-use crate::codec::lz4::{LAST_MATCH, REACH};
 use crate::codec::lz4::emit::last_literals;
+use crate::codec::lz4::{LAST_MATCH, REACH};
 use crate::codec::search::chains::{self, Chains};
 use crate::codec::search::rows::{self, Rows};
 

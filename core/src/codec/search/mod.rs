@@ -1,4 +1,4 @@
-//! [`Search`]: the longest match out of what a table of earlier positions offers.
+//! [`Search`]: the longest match out of what a table of earlier positions offers, for LZ4HC and zlib.
 //!
 //! Inside a run of one byte every position looks like the one before: of a run only the first position is entered, and
 //! the last [`RUN_END`]. Runs are found by how they begin and by how they end.
@@ -60,6 +60,7 @@ pub(in crate::codec) trait Search<'a, const DICT: bool> {
 
     /// The longest match across offset `p` that begins at or after `low`, ends at or before `end` and is longer than
     /// `longer`, out of up to `steps` positions.
+    #[cfg(feature = "lz4")]
     #[inline(never)]
     fn wider(&mut self, p: usize, low: usize, longer: usize, end: usize, steps: u32) -> Match {
         self.widest::<true>(p, low, longer, end, steps)

@@ -48,7 +48,8 @@ impl Lengths {
             litlens: used(litlens, 257),
             distances: used(distances, 1),
         };
-        let mut all = litlens.lens.iter().take(lengths.litlens).chain(distances.lens.iter().take(lengths.distances));
+        let mut all =
+            litlens.lens.iter().take(lengths.litlens).chain(distances.lens.iter().take(lengths.distances));
         let mut next = all.next();
         while let Some(&len) = next {
             let mut run = 1;
@@ -109,15 +110,24 @@ pub(super) fn write(out: &mut BitWriter<'_>, src: &[u8], contents: &Contents<'_>
         }
     }
     let lengths_code = Code::of(&freq, LONGEST_LENGTH);
-    let lengths_count = ORDER.iter().rposition(|s| lengths_code.get(usize::from(*s)).1 > 0).map_or(4, |at| (at + 1).max(4));
+    let lengths_count =
+        ORDER.iter().rposition(|s| lengths_code.get(usize::from(*s)).1 > 0).map_or(4, |at| (at + 1).max(4));
 
-    let described = 14 + 3 * lengths_count as u64
+    let described = 14
+        + 3 * lengths_count as u64
         + lengths_code.cost(&freq)
         + lengths.symbols().map(|(symbol, _)| u64::from(repeat_bits(symbol))).sum::<u64>();
     let extra = extra_bits(histogram);
-    let coded = 3 + described + litlens.cost(&histogram.litlens) + distances.cost(&histogram.distances) + extra;
-    let fixed = 3 + extra
-        + histogram.litlens.iter().zip(fixed_lens()).map(|(n, len)| u64::from(*n) * u64::from(len)).sum::<u64>()
+    let coded =
+        3 + described + litlens.cost(&histogram.litlens) + distances.cost(&histogram.distances) + extra;
+    let fixed = 3
+        + extra
+        + histogram
+            .litlens
+            .iter()
+            .zip(fixed_lens())
+            .map(|(n, len)| u64::from(*n) * u64::from(len))
+            .sum::<u64>()
         + histogram.distances.iter().map(|n| 5 * u64::from(*n)).sum::<u64>();
 
     let bytes = src.get(contents.start..contents.end)?;
@@ -178,7 +188,8 @@ fn fixed_lens() -> impl Iterator<Item = u8> {
 /// Bits that say how long and how far exactly.
 pub(super) fn extra_bits(histogram: &Histogram) -> u64 {
     let lengths = histogram.litlens.iter().skip(257).enumerate();
-    let lengths = lengths.map(|(i, n)| u64::from(*n) * if i < 28 { (i as u64 / 4).saturating_sub(1) } else { 0 });
+    let lengths =
+        lengths.map(|(i, n)| u64::from(*n) * if i < 28 { (i as u64 / 4).saturating_sub(1) } else { 0 });
     let distances = histogram.distances.iter().enumerate();
     let distances = distances.map(|(i, n)| u64::from(*n) * (i as u64 / 2).saturating_sub(1));
     lengths.sum::<u64>() + distances.sum::<u64>()

@@ -109,7 +109,8 @@ fn depths(leaves: &[u64], limit: usize, counts: &mut [u32; 16]) {
         let mut weight = 0;
         for _ in 0..2 {
             let rarest = leaves.get(leaf).map_or(u64::MAX, |leaf| leaf >> 16);
-            let lightest = if inner < made { weights.get(inner).copied().unwrap_or(u64::MAX) } else { u64::MAX };
+            let lightest =
+                if inner < made { weights.get(inner).copied().unwrap_or(u64::MAX) } else { u64::MAX };
             let (child, n) = if rarest <= lightest { (leaf, rarest) } else { (MOST + inner, lightest) };
             if rarest <= lightest {
                 leaf += 1;

@@ -73,7 +73,8 @@ pub fn encode(src: &[u8], dst: &mut [u8], level: u8, work: &mut [u8]) -> Option<
     };
     let (header, body) = dst.split_first_chunk_mut::<2>()?;
     *header = [0x78, flags];
-    let (tokens, work) = work.get_mut(..work_len(level, src.len()))?.split_at_mut(tokens::work_len(src.len()));
+    let (tokens, work) =
+        work.get_mut(..work_len(level, src.len()))?.split_at_mut(tokens::work_len(src.len()));
     let mut blocks = Blocks::new(src, tokens, BitWriter::new(body));
     // Less than a word is all literals.
     if let (Some(words), Some(history)) = (Words::new(src), History::<false>::new(src, &[])) {
