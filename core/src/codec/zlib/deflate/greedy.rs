@@ -3,10 +3,11 @@
 use super::REACH;
 use super::tokens::Blocks;
 use crate::arch::words::Words;
-use crate::codec::matcher::{Table, hash_low, nearest};
+use crate::codec::matcher::{hash_low, nearest};
 use crate::codec::search::Match;
 
-const BITS: u32 = 14;
+/// Of the largest table's hashes.
+const MOST_BITS: u32 = 14;
 /// So many bytes of a match are looked up. Shorter ones save little where literals have codes of their own.
 const LOOKED_UP: usize = 6;
 /// No match begins within this many bytes of the end.
@@ -14,8 +15,19 @@ const LAST_MATCH: usize = 12;
 /// The largest step.
 const LARGEST: usize = 16;
 
+/// Bits of the hashes for `len` bytes: there is an entry for each, up to the largest table's.
+const fn bits(len: usize) -> u32 {
+    match usize::BITS - len.saturating_sub(1).leading_zeros() {
+        0..8 => 8,
+        bits @ 8..MOST_BITS => bits,
+        _ => MOST_BITS,
+    }
+}
+
 /// Bytes of scratch for the table.
-pub(super) const WORK_LEN: usize = Table::<BITS>::BYTES;
+pub(super) const fn work_len(src_len: usize) -> usize {
+    2 << bits(src_len)
+}
 
 /// Passes on every match; `None` where the stream does not fit. The step grows by one every `1 << patience` positions
 /// without a match.
@@ -27,13 +39,20 @@ pub(super) fn matches(
     work: &mut [u8],
     blocks: &mut Blocks<'_>,
 ) -> Option<()> {
-    let mut table = Table::<BITS>::new(work)?.0;
+    let bits = bits(src.len());
+    work.fill(0);
+    // Positions modulo 65536.
+    let (table, _) = work.as_chunks_mut::<2>();
+    let mut swap = |word: u64, p: usize| match table.get_mut(hash_low(word, LOOKED_UP, bits)) {
+        Some(cell) => u16::from_le_bytes(core::mem::replace(cell, (p as u16).to_le_bytes())),
+        None => 0,
+    };
     let Some(until) = src.len().checked_sub(LAST_MATCH) else { return Some(()) };
     let mut p = 1;
     let mut tries = 1usize << patience;
     while p <= until {
         let word = words.load64(p);
-        let q = nearest::<true>(table.swap(hash_low(word, LOOKED_UP, BITS), p), p);
+        let q = nearest::<true>(swap(word, p), p);
         let distance = p.wrapping_sub(q);
         let differ = words.load64(q) ^ word;
         if q >= p || distance > REACH || differ << (64 - 8 * LOOKED_UP) != 0 {
@@ -58,7 +77,7 @@ pub(super) fn matches(
         blocks.push(&taken)?;
         tries = 1 << patience;
         p = taken.end();
-        table.swap(hash_low(words.load64(p - 2), LOOKED_UP, BITS), p - 2);
+        swap(words.load64(p - 2), p - 2);
     }
     Some(())
 }

@@ -48,7 +48,7 @@ const LONGEST: usize = 258;
 /// ```
 pub const fn work_len(level: u8, src_len: usize) -> usize {
     let search = match level {
-        0..=2 => greedy::WORK_LEN,
+        0..=2 => greedy::work_len(src_len),
         3..=5 => rows::work_len(src_len, 0),
         _ => chains::work_len(src_len, 0),
     };
