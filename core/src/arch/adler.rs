@@ -37,7 +37,7 @@ impl bmi::Kernel for Adler<'_> {
             a += u32::from(byte);
             b += a;
         }
-        (b % MODULUS) << 16 | a % MODULUS
+        ((b % MODULUS) << 16) | (a % MODULUS)
     }
 }
 

@@ -15,7 +15,7 @@
 
 use super::bmi;
 use super::copy::{WIDE, Window};
-use super::wide::{SLACK, load8, settle, short_match};
+use super::wide::{SLACK, load8, match16, settle, short_match};
 use crate::codec::zlib::bits::BitReader;
 use crate::codec::zlib::huffman::{Entry, Tables};
 
@@ -184,7 +184,11 @@ impl bmi::Kernel for Middle<'_, '_> {
                 }
                 place.refill();
                 entry = lit.first(place.bits);
-                short_match::<BEST>(place.to, distance, len);
+                if BEST && len <= 16 {
+                    match16(place.to.sub(distance), place.to, distance);
+                } else {
+                    short_match::<BEST>(place.to, distance, len);
+                }
                 place.to = place.to.add(len);
             }
             (place, false)

@@ -419,7 +419,7 @@ pub(super) unsafe fn settle(to: *mut u8, len: usize) {
 /// # Safety
 /// `from + back == to`, `1 <= back`, as many bytes of history, and 16 bytes from `to` on that may be read
 /// ([`settle`]) and written; the caller has the instruction.
-#[cfg(any(feature = "blosclz", feature = "lz4"))]
+#[cfg(any(feature = "blosclz", feature = "lz4", feature = "zlib"))]
 #[inline(always)]
 pub(super) unsafe fn match16(from: *const u8, to: *mut u8, back: usize) {
     // SAFETY: the first half of a row repeats what lies before `to`; of settled bytes it takes none.
