@@ -157,7 +157,7 @@ impl<const N: usize> Table<'_, N> {
         for len in 1..=bits {
             let slots = self.primary.get_mut(..1 << len).ok_or(CodecErrorKind::Corrupt)?;
             let (have, more) = slots.split_at_mut(1 << len >> 1);
-            more.copy_from_slice(have);
+            more.iter_mut().zip(have).for_each(|(to, from)| *to = *from);
             code = code.wrapping_shl(1);
             for symbol in codes.of_len_mut(len) {
                 let (sym, reversed) = (u32::from_le_bytes(*symbol), reverse(code, len));
