@@ -3,6 +3,14 @@
 /// Most symbols of one code.
 pub(super) const MOST: usize = 288;
 
+/// Symbols are the low bits of a leaf, which leaves 23 for how often they occur.
+const SYMBOL_BITS: u32 = 9;
+
+/// The symbol of a leaf.
+fn symbol(leaf: u32) -> usize {
+    (leaf % (1 << SYMBOL_BITS)) as usize
+}
+
 /// The code of each symbol.
 pub(super) struct Code {
     /// Bits of it; 0 where the symbol does not occur.
@@ -12,18 +20,19 @@ pub(super) struct Code {
 }
 
 impl Code {
-    /// The code that takes fewest bits for symbols that occur `freq` times, no symbol more than `limit` bits.
+    /// The code that takes fewest bits for symbols that occur `freq` times, less than `1 << 23` in all, no symbol more than
+    /// `limit` bits.
     ///
     /// At least two symbols get one, since some decoders refuse less.
     #[inline(never)]
     pub(super) fn of(freq: &[u32], limit: usize) -> Code {
         let mut code = Code { lens: [0; MOST], codes: [0; MOST] };
         // Ascending by frequency, then symbol: the order is part of what makes the output reproducible.
-        let mut sorted = [0u64; MOST];
+        let mut sorted = [0u32; MOST];
         let mut n = 0;
         for (symbol, &freq) in freq.iter().enumerate().filter(|(_, freq)| **freq > 0) {
             if let Some(slot) = sorted.get_mut(n) {
-                *slot = u64::from(freq) << 16 | symbol as u64;
+                *slot = freq << SYMBOL_BITS | symbol as u32;
                 n += 1;
             }
         }
@@ -31,7 +40,7 @@ impl Code {
         leaves.sort_unstable();
         let mut counts = [0u32; 16];
         if n < 2 {
-            let only = leaves.first().map_or(0, |leaf| *leaf as u16 as usize);
+            let only = leaves.first().map_or(0, |leaf| symbol(*leaf));
             for symbol in [only, usize::from(only == 0)] {
                 set(&mut code.lens, symbol, 1);
             }
@@ -41,7 +50,7 @@ impl Code {
             let mut leaves = leaves.iter();
             for len in (1..=limit).rev() {
                 for leaf in leaves.by_ref().take(counts.get(len).map_or(0, |n| *n as usize)) {
-                    set(&mut code.lens, *leaf as u16 as usize, len as u8);
+                    set(&mut code.lens, symbol(*leaf), len as u8);
                 }
             }
         }
@@ -100,17 +109,17 @@ fn set<T>(slice: &mut [T], at: usize, value: T) {
 }
 
 /// How many of the `leaves`, two or more in ascending order, lie at each depth of a Huffman tree that is cut at `limit`.
-fn depths(leaves: &[u64], limit: usize, counts: &mut [u32; 16]) {
+fn depths(leaves: &[u32], limit: usize, counts: &mut [u32; 16]) {
     let n = leaves.len();
     // Inner nodes in the order they are made, which is that of their weights: of each the parent.
-    let (mut weights, mut parents) = ([0u64; MOST], [0u16; 2 * MOST]);
+    let (mut weights, mut parents) = ([0u32; MOST], [0u16; 2 * MOST]);
     let (mut leaf, mut inner) = (0, 0);
     for made in 0..n - 1 {
         let mut weight = 0;
         for _ in 0..2 {
-            let rarest = leaves.get(leaf).map_or(u64::MAX, |leaf| leaf >> 16);
+            let rarest = leaves.get(leaf).map_or(u32::MAX, |leaf| leaf >> SYMBOL_BITS);
             let lightest =
-                if inner < made { weights.get(inner).copied().unwrap_or(u64::MAX) } else { u64::MAX };
+                if inner < made { weights.get(inner).copied().unwrap_or(u32::MAX) } else { u32::MAX };
             let (child, n) = if rarest <= lightest { (leaf, rarest) } else { (MOST + inner, lightest) };
             if rarest <= lightest {
                 leaf += 1;
