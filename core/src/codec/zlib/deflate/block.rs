@@ -1,7 +1,7 @@
 //! One block: its codes, which form it takes, and its bits.
 
 use super::bits::BitWriter;
-use super::code::Code;
+use super::code::{Code, MOST};
 use super::tokens::{Contents, DISTANCES, END, Histogram, LITLENS, distance_symbol, length_symbol};
 
 /// Order in which the lengths of the code-length code are stored.
@@ -38,15 +38,15 @@ fn repeat_bits(symbol: u8) -> u32 {
 }
 
 impl Lengths {
-    fn of(litlens: &Code, distances: &Code) -> Lengths {
-        let used = |code: &Code, least: usize| {
-            code.lens.iter().rposition(|len| *len > 0).map_or(0, |last| last + 1).max(least)
+    fn of(litlens: &Code<MOST>, distances: &Code<DISTANCES>) -> Lengths {
+        let used = |lens: &[u8], least: usize| {
+            lens.iter().rposition(|len| *len > 0).map_or(0, |last| last + 1).max(least)
         };
         let mut lengths = Lengths {
             symbols: [(0, 0); LITLENS + DISTANCES],
             count: 0,
-            litlens: used(litlens, 257),
-            distances: used(distances, 1),
+            litlens: used(&litlens.lens, 257),
+            distances: used(&distances.lens, 1),
         };
         let mut all =
             litlens.lens.iter().take(lengths.litlens).chain(distances.lens.iter().take(lengths.distances));
@@ -100,8 +100,8 @@ impl Lengths {
 /// Writes a block; `None` where it does not fit.
 pub(super) fn write(out: &mut BitWriter<'_>, src: &[u8], contents: &Contents<'_>, last: bool) -> Option<()> {
     let histogram = contents.histogram;
-    let litlens = Code::of(&histogram.litlens, LONGEST);
-    let distances = Code::of(&histogram.distances, LONGEST);
+    let litlens = Code::<MOST>::of(&histogram.litlens, LONGEST);
+    let distances = Code::<DISTANCES>::of(&histogram.distances, LONGEST);
     let lengths = Lengths::of(&litlens, &distances);
     let mut freq = [0; 19];
     for (symbol, _) in lengths.symbols() {
@@ -109,7 +109,7 @@ pub(super) fn write(out: &mut BitWriter<'_>, src: &[u8], contents: &Contents<'_>
             *n += 1;
         }
     }
-    let lengths_code = Code::of(&freq, LONGEST_LENGTH);
+    let lengths_code = Code::<19>::of(&freq, LONGEST_LENGTH);
     let lengths_count =
         ORDER.iter().rposition(|s| lengths_code.get(usize::from(*s)).1 > 0).map_or(4, |at| (at + 1).max(4));
 
@@ -153,8 +153,7 @@ pub(super) fn write(out: &mut BitWriter<'_>, src: &[u8], contents: &Contents<'_>
     }
     if fixed <= coded {
         out.put(u32::from(last) | 1 << 1, 3);
-        let distances = Code::with(core::iter::repeat_n(5, DISTANCES));
-        tokens(out, bytes, contents, &Code::with(fixed_lens()), &distances);
+        fixed_tokens(out, bytes, contents);
         return Some(());
     }
     out.put(u32::from(last) | 2 << 1, 3);
@@ -178,7 +177,7 @@ pub(super) fn write(out: &mut BitWriter<'_>, src: &[u8], contents: &Contents<'_>
 
 /// The lengths of the literal/length code of blocks without a description (RFC 1951 section 3.2.6).
 fn fixed_lens() -> impl Iterator<Item = u8> {
-    (0..288).map(|symbol| match symbol {
+    (0..MOST).map(|symbol| match symbol {
         144..256 => 9,
         256..280 => 7,
         _ => 8,
@@ -195,9 +194,22 @@ pub(super) fn extra_bits(histogram: &Histogram) -> u64 {
     lengths.sum::<u64>() + distances.sum::<u64>()
 }
 
+/// [`tokens`] by the codes of blocks without a description.
+#[inline(never)] // its stack is not its caller's
+fn fixed_tokens(out: &mut BitWriter<'_>, bytes: &[u8], contents: &Contents<'_>) {
+    let distances = Code::with(core::iter::repeat_n(5, DISTANCES));
+    tokens(out, bytes, contents, &Code::with(fixed_lens()), &distances);
+}
+
 /// Writes tokens and the end of the block.
 #[inline(never)]
-fn tokens(out: &mut BitWriter<'_>, bytes: &[u8], contents: &Contents<'_>, litlens: &Code, distances: &Code) {
+fn tokens(
+    out: &mut BitWriter<'_>,
+    bytes: &[u8],
+    contents: &Contents<'_>,
+    litlens: &Code<MOST>,
+    distances: &Code<DISTANCES>,
+) {
     let mut at = 0;
     for (run, found) in contents.tokens() {
         let literals = bytes.get(at..at + run).unwrap_or_default();

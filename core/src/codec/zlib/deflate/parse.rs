@@ -7,6 +7,9 @@ use crate::codec::search::Search;
 /// No match begins within this many bytes of the end.
 const LAST_MATCH: usize = 8;
 
+/// The largest step, less one.
+const LARGEST: usize = 64;
+
 /// How the search depends on the level.
 pub(super) struct Effort {
     /// How many earlier positions are looked at.
@@ -49,7 +52,7 @@ pub(super) fn matches<'a>(
     while p <= last_start {
         let mut taken = search.longest(p, end_of(p), effort.steps);
         if taken.len == 0 || !blocks.worth(&taken) {
-            p += 1 + ((p - anchor) >> effort.patience);
+            p += 1 + ((p - anchor) >> effort.patience).min(LARGEST);
             blocks.pass(p)?;
             continue;
         }

@@ -45,7 +45,6 @@ pub(super) const fn work_len(src_len: usize) -> usize {
 }
 
 /// How often symbols occur.
-#[derive(Clone)]
 pub(super) struct Histogram {
     pub(super) litlens: [u32; LITLENS],
     pub(super) distances: [u32; DISTANCES],
@@ -59,18 +58,29 @@ impl Histogram {
         self.distances.iter_mut().zip(&other.distances).for_each(|(a, b)| *a += b);
     }
 
-    /// Sixteenths of bits that the symbols of this histogram and another one take by the best common code.
-    fn entropy(&self, other: &Histogram) -> i64 {
-        entropy(&self.litlens, &other.litlens) + entropy(&self.distances, &other.distances)
+    fn clear(&mut self) {
+        self.litlens.fill(0);
+        self.distances.fill(0);
+    }
+
+    /// Sixteenths of bits that these symbols take by the best code.
+    fn entropy(&self) -> i64 {
+        entropy(self.litlens.iter().copied()) + entropy(self.distances.iter().copied())
+    }
+
+    /// The same by a code that is common to them and others.
+    fn entropy_with(&self, other: &Histogram) -> i64 {
+        entropy(self.litlens.iter().zip(&other.litlens).map(|(a, b)| a + b))
+            + entropy(self.distances.iter().zip(&other.distances).map(|(a, b)| a + b))
     }
 }
 
-/// Sixteenths of bits that symbols take which occur as often as both say.
-fn entropy(a: &[u32], b: &[u32]) -> i64 {
-    // At most `MOST_BYTES` symbols: nothing overflows, and these loops become vectors.
+/// Sixteenths of bits that symbols take by the best code which occur so often.
+#[inline(always)]
+fn entropy(counts: impl Iterator<Item = u32>) -> i64 {
+    // At most `MOST_BYTES` symbols and a token's: nothing overflows, and this loop becomes vectors.
     let (mut total, mut bits) = (0, 0);
-    for (a, b) in a.iter().zip(b) {
-        let n = a + b;
+    for n in counts {
         total += n;
         bits += n * log2(n);
     }
@@ -152,6 +162,7 @@ pub(super) struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
+    #[inline(always)] // where it is to stay: it is large
     pub(super) fn new(src: &'a [u8], work: &'a mut [u8], out: BitWriter<'a>) -> Self {
         Blocks {
             src,
@@ -258,23 +269,22 @@ impl<'a> Blocks<'a> {
     /// Ends the block before the fresh tokens if that saves bits, or after them if it is full.
     #[inline(never)]
     fn settle(&mut self) -> Option<()> {
-        const NOTHING: Histogram = Histogram::EMPTY;
-        let alone = self.fresh.entropy(&NOTHING);
+        let alone = self.fresh.entropy();
         if self.settled_count > 0 {
-            let apart = self.settled.entropy(&NOTHING) + alone + 16 * block::description(&self.fresh);
-            if apart + 16 * DOUBT < self.settled.entropy(&self.fresh) {
+            let apart = self.settled.entropy() + alone + 16 * (block::description(&self.fresh) + DOUBT);
+            if apart < self.settled.entropy_with(&self.fresh) {
                 self.end_block(false)?;
             }
         }
-        let literals: u32 = self.fresh.litlens.iter().take(END).sum();
-        if literals > FRESH / 8 {
-            let bits = entropy(self.fresh.litlens.get(..END)?, &[0; END]);
-            self.literal_bits = (bits / i64::from(literals)) as usize + 8;
+        let literals = self.fresh.litlens.get(..END)?;
+        let count: u32 = literals.iter().sum();
+        if count > FRESH / 8 {
+            self.literal_bits = (entropy(literals.iter().copied()) / i64::from(count)) as usize + 8;
         }
         let bytes = (self.at - self.fresh_from).max(1) as i64;
         self.byte_bits = ((alone + 16 * block::extra_bits(&self.fresh) as i64) / bytes) as usize;
         self.settled.add(&self.fresh);
-        self.fresh = Histogram::EMPTY;
+        self.fresh.clear();
         self.fresh_symbols = 0;
         (self.settled_count, self.fresh_from) = (self.count, self.at);
         let full = self.count == self.tokens.len() || self.count + FRESH as usize > TOKENS;
@@ -300,12 +310,12 @@ impl<'a> Blocks<'a> {
         self.count -= self.settled_count;
         self.settled_count = 0;
         self.start = self.fresh_from;
-        self.settled = Histogram::EMPTY;
+        self.settled.clear();
         Some(())
     }
 
     /// Ends the stream with literals up to the end of the input; returns the number of its bytes.
-    pub(super) fn finish(mut self) -> Option<usize> {
+    pub(super) fn finish(&mut self) -> Option<usize> {
         self.push_literals(self.src.len())?;
         self.settle()?;
         self.end_block(true)?;
