@@ -1,12 +1,14 @@
-//! Our inflate against zlib-rs on filtered arrays, all streams of all arrays in turn.
+//! Our zlib decoder and encoder against zlib-rs on filtered arrays, all streams of all arrays in turn.
 //!
 //! ```text
-//! cargo run --release -p blosc-core --example inflate_speed [rounds [part of a row's name]]
+//! cargo run --release -p blosc-core --example zlib_speed read|write [rounds [part of a row's name]]
 //! ```
-//! One line per array, filter and level: medians of both speeds in GB/s of output, and their ratio (above 1 ours is
-//! faster). Between two runs of a stream come all the others, so that the CPU does not know any of them by heart.
+//! One line per array, filter and level: medians of both speeds in GB/s of plain bytes, their ratio (above 1 ours is
+//! faster), and where we write the ratio of the sizes (below 1 ours is smaller). Between two runs of a stream come all
+//! the others, so that the CPU does not know any of them by heart.
 
 use blosc_core::codec::context::{DecodeContext, EncodeContext};
+use blosc_core::codec::zlib::deflate;
 use blosc_core::codec::{zlib, zlib_host};
 use blosc_core::filter::{bitshuffle::bitshuffle, shuffle::shuffle};
 use blosc_core::{Codec, Level, Out};
@@ -31,6 +33,7 @@ const CORPUS: [(&str, usize); 10] = [
 
 struct Row {
     name: String,
+    level: u8,
     plain: Vec<u8>,
     packed: Vec<u8>,
     ours: Vec<f64>,
@@ -83,58 +86,117 @@ fn rows(wanted: &str) -> Vec<Row> {
                 let mut packed = vec![0; plain.len() + plain.len() / 8 + 1000];
                 let n = zlib_host::encode(&mut encoder, &plain, &mut packed).expect("fits");
                 packed.truncate(n);
-                rows.push(Row { name, plain: plain.clone(), packed, ours: vec![], theirs: vec![] });
+                rows.push(Row { name, level, plain: plain.clone(), packed, ours: vec![], theirs: vec![] });
             }
         }
     }
     rows
 }
 
-fn main() {
-    let mut args = std::env::args().skip(1);
-    let rounds = args.next().and_then(|a| a.parse::<usize>().ok()).unwrap_or(15);
-    let mut rows = rows(&args.next().unwrap_or_default());
+/// Times both decoders; returns the ratios of the sizes, which are the same streams.
+fn read(rows: &mut [Row], rounds: usize) -> Vec<f64> {
     let mut context = DecodeContext::for_codec(Codec::Zlib);
     let mut work = vec![0; zlib::DECODE_WORK_LEN];
     let mut out = vec![0; 1 << 20];
-    for row in &rows {
+    for row in &*rows {
         let out = &mut out[..row.plain.len()];
         let result = zlib::decode(&row.packed, Out::from(&mut *out), &mut work);
         assert!(result.is_ok() && *out == row.plain, "{}: {result:?}", row.name);
     }
     for _ in 0..rounds {
-        for row in &mut rows {
+        for row in &mut *rows {
             let out = &mut out[..row.plain.len()];
             let t = Instant::now();
             zlib::decode(&row.packed, Out::from(out), &mut work).expect("valid");
             row.ours.push(t.elapsed().as_secs_f64());
         }
-        for row in &mut rows {
+        for row in &mut *rows {
             let out = &mut out[..row.plain.len()];
             let t = Instant::now();
             zlib_host::decode(&mut context, &row.packed, Out::from(out)).expect("valid");
             row.theirs.push(t.elapsed().as_secs_f64());
         }
     }
-    println!("{:30} {:>8} {:>7} {:>7} {:>6}", "array filter level", "packed", "ours", "theirs", "ratio");
-    let mut means: Vec<(&str, f64, u32)> = vec![];
+    vec![1.0; rows.len()]
+}
+
+/// Times both encoders; returns the ratios of the sizes.
+fn write(rows: &mut [Row], rounds: usize) -> Vec<f64> {
+    let mut dst = vec![0; 2 << 20];
+    let mut ratios = vec![];
+    for row in &mut *rows {
+        let mut work = vec![0; deflate::work_len(row.level, row.plain.len())];
+        let len = deflate::encode(&row.plain, &mut dst, row.level, &mut work).expect("there is room");
+        let mut out = vec![0; row.plain.len()];
+        let mut context = DecodeContext::for_codec(Codec::Zlib);
+        zlib_host::decode(&mut context, &dst[..len], Out::from(&mut out[..])).expect("our own stream");
+        assert!(out == row.plain, "{}", row.name);
+        ratios.push(len as f64 / row.packed.len() as f64);
+    }
+    for _ in 0..rounds {
+        for row in &mut *rows {
+            let mut work = vec![0; deflate::work_len(row.level, row.plain.len())];
+            let t = Instant::now();
+            deflate::encode(&row.plain, &mut dst, row.level, &mut work).expect("there is room");
+            row.ours.push(t.elapsed().as_secs_f64());
+        }
+        for row in &mut *rows {
+            let mut context =
+                EncodeContext::for_codec(Codec::Zlib, row.level, row.plain.len()).expect("context");
+            let t = Instant::now();
+            zlib_host::encode(&mut context, &row.plain, &mut dst).expect("there is room");
+            row.theirs.push(t.elapsed().as_secs_f64());
+        }
+    }
+    ratios
+}
+
+/// Sums of logarithms and how many there are.
+#[derive(Default)]
+struct Mean(f64, f64, u32);
+
+fn main() {
+    let mut args = std::env::args().skip(1);
+    let what = args.next().unwrap_or_default();
+    let rounds = args.next().and_then(|a| a.parse::<usize>().ok()).unwrap_or(15);
+    let mut rows = rows(&args.next().unwrap_or_default());
+    let sizes = match what.as_str() {
+        "read" => read(&mut rows, rounds),
+        "write" => write(&mut rows, rounds),
+        _ => return eprintln!("read or write?"),
+    };
+    println!(
+        "{:30} {:>8} {:>7} {:>7} {:>6} {:>6}",
+        "array filter level", "packed", "ours", "theirs", "ratio", "size"
+    );
+    let mut means: Vec<(String, Mean)> = vec![];
     let mut worst = f64::MAX;
-    for row in &mut rows {
+    for (row, size) in rows.iter_mut().zip(sizes) {
         row.ours.sort_by(f64::total_cmp);
         row.theirs.sort_by(f64::total_cmp);
         let (a, b) = (row.ours[row.ours.len() / 2], row.theirs[row.theirs.len() / 2]);
         let (len, ratio) = (row.plain.len() as f64, b / a);
         let packed = len / row.packed.len() as f64;
-        println!("{:30} {packed:7.2}x {:7.3} {:7.3} {ratio:6.2}", row.name, len / a / 1e9, len / b / 1e9);
+        println!(
+            "{:30} {packed:7.2}x {:7.3} {:7.3} {ratio:6.2} {size:6.3}",
+            row.name,
+            len / a / 1e9,
+            len / b / 1e9
+        );
         worst = worst.min(ratio);
         let filter = row.name.split(' ').nth(1).unwrap_or_default();
-        match means.iter_mut().find(|m| m.0 == filter) {
-            Some(mean) => (mean.1, mean.2) = (mean.1 + ratio.ln(), mean.2 + 1),
-            None => means.push((filter, ratio.ln(), 1)),
+        for key in [format!("level {}", row.level), filter.to_string()] {
+            if !means.iter().any(|(known, _)| *known == key) {
+                means.push((key.clone(), Mean::default()));
+            }
+            for (_, mean) in means.iter_mut().filter(|(known, _)| *known == key) {
+                *mean = Mean(mean.0 + ratio.ln(), mean.1 + size.ln(), mean.2 + 1);
+            }
         }
     }
-    for (filter, sum, n) in means {
-        println!("{filter}: geometric mean {:.3}", (sum / f64::from(n)).exp());
+    for (key, Mean(speed, size, n)) in means {
+        let mean = |sum: f64| (sum / f64::from(n)).exp();
+        println!("{key}: geometric means of {n}: speed {:.3}, size {:.3}", mean(speed), mean(size));
     }
-    println!("worst {worst:.2}");
+    println!("worst speed {worst:.2}");
 }
