@@ -9,9 +9,9 @@ const BLOCKS: [u32; 5] = [1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10];
 
 fn main() -> Result<(), blosc_core::Error> {
     println!(
-        "| Block | decode, shuffle | with delta | any codec (`work_max`) | encode BloscLZ | encode LZ4 | encode LZ4HC |"
+        "| Block | decode, shuffle | with delta | any codec (`work_max`) | encode BloscLZ | encode LZ4 | encode LZ4HC | encode zlib |"
     );
-    println!("| --- | --- | --- | --- | --- | --- | --- |");
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
     for block in BLOCKS {
         let mut row = vec![block as usize];
         for typesize in [4, 8] {
@@ -24,7 +24,7 @@ fn main() -> Result<(), blosc_core::Error> {
             row.extend(found);
         }
         row.push(Decoder::work_max(block as usize));
-        for codec in [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc] {
+        for codec in [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib] {
             let params = Params::new(4).codec(codec).blocksize(Some(block));
             row.push(Plan::work_len_for(&params, 2 * block as usize));
         }

@@ -55,6 +55,103 @@ fn hand_made_streams() {
     );
 }
 
+/// One block of fixed codes, written symbol by symbol, and what it stands for.
+#[derive(Default)]
+struct Fixed {
+    bits: Vec<bool>,
+    plain: Vec<u8>,
+}
+
+impl Fixed {
+    fn new() -> Fixed {
+        Fixed { bits: vec![true, true, false], plain: vec![] }
+    }
+
+    fn bits(&mut self, value: usize, n: usize) {
+        self.bits.extend((0..n).map(|i| value >> i & 1 == 1));
+    }
+
+    fn symbol(&mut self, sym: usize) {
+        let (code, n) = match sym {
+            0..144 => (0x30 + sym, 8),
+            144..256 => (0x190 + sym - 144, 9),
+            256..280 => (sym - 256, 7),
+            _ => (0xC0 + sym - 280, 8),
+        };
+        self.bits.extend((0..n).rev().map(|i| code >> i & 1 == 1));
+    }
+
+    fn literal(&mut self, byte: u8) {
+        self.symbol(byte.into());
+        self.plain.push(byte);
+    }
+
+    /// The number of a length or distance among classes of which each pair (for lengths, each four) has twice the
+    /// width of the one before; what is left goes into extra bits.
+    fn class(value: usize, group: usize) -> (usize, usize, usize) {
+        let (mut base, mut class) = (0, 0);
+        loop {
+            let extra = (class / group).saturating_sub(1);
+            if value < base + (1 << extra) {
+                return (class, value - base, extra);
+            }
+            (base, class) = (base + (1 << extra), class + 1);
+        }
+    }
+
+    fn copy(&mut self, distance: usize, len: usize) {
+        let (class, rest, extra) = if len == 258 { (28, 0, 0) } else { Self::class(len - 3, 4) };
+        self.symbol(257 + class);
+        self.bits(rest, extra);
+        let (class, rest, extra) = Self::class(distance - 1, 2);
+        self.bits.extend((0..5).rev().map(|i| class >> i & 1 == 1));
+        self.bits(rest, extra);
+        for _ in 0..len {
+            self.plain.push(self.plain[self.plain.len() - distance]);
+        }
+    }
+
+    fn finish(mut self) -> (Vec<u8>, Vec<u8>) {
+        self.symbol(256);
+        let byte = |bits: &[bool]| bits.iter().rev().fold(0, |byte, &bit| byte << 1 | u8::from(bit));
+        let mut stream = vec![0x78, 0x9c];
+        stream.extend(self.bits.chunks(8).map(byte));
+        stream.extend(zlib::adler32(&self.plain).to_be_bytes());
+        (stream, self.plain)
+    }
+}
+
+/// Near and far from both ends, where the loop that checks everything takes turns with the one that does not.
+#[test]
+fn matches_of_every_distance_and_length() {
+    for distance in (1..=64).chain([255, 256, 257, 1000]) {
+        for len in 3..=258 {
+            for (before, after) in [(0, 0), (40, 0), (0, 700), (40, len % 350)] {
+                let mut block = Fixed::new();
+                (0..distance + before).for_each(|i| block.literal((i * 37 % 251) as u8));
+                block.copy(distance, len);
+                (0..after).for_each(|i| block.literal((i * 11 % 253) as u8));
+                block.copy(distance, 258);
+                let (stream, plain) = block.finish();
+                assert!(ours(&stream, plain.len()) == Ok(plain), "{distance} {len} {before} {after}");
+            }
+        }
+    }
+    // One more than there is to copy from.
+    for distance in [2, 17, 33, 600] {
+        let mut block = Fixed::new();
+        (0..distance).for_each(|i| block.literal(i as u8));
+        block.copy(distance, 9);
+        (0..700).for_each(|i| block.literal(i as u8));
+        let mut short = Fixed::new();
+        // The same bits after one literal less.
+        short.bits.extend(&block.bits[3 + 8..]);
+        short.plain = block.plain[1..].to_vec();
+        let (stream, plain) = short.finish();
+        assert_eq!(ours(&stream, plain.len()), Err(CodecErrorKind::Distance), "{distance}");
+    }
+}
+
 #[test]
 fn adler_of_known_data() {
     assert_eq!(zlib::adler32(b""), 1);
@@ -130,16 +227,17 @@ mod against_zlib_rs {
     fn damage() {
         let mut rng = Rng::new(2);
         let mut context = DecodeContext::empty();
-        for (name, data) in kinds(3000) {
+        // The second is long enough for the loop over the middles of blocks.
+        for (name, data) in kinds(3000).into_iter().chain(kinds(12_000)) {
             for strategy in [Strategy::Default, Strategy::Fixed, Strategy::HuffmanOnly] {
                 let packed = deflate(&data, 6, strategy);
-                for n in 0..packed.len() {
+                for n in (0..packed.len()).step_by(data.len() / 3000) {
                     assert!(ours(&packed[..n], data.len()).is_err(), "{name} cut at {n}");
                 }
                 for round in 0..count(2000) {
                     let mut bad = packed.clone();
                     for _ in 0..1 + rng.below(3) {
-                        let at = rng.below(bad.len().min(1 + round));
+                        let at = rng.below(bad.len().min(1 + round * data.len() / 3000));
                         bad[at] ^= 1 << rng.below(8);
                     }
                     // Mend the checksum, so that what changed is what decides.

@@ -106,6 +106,7 @@ pub fn roundtrip(data: &[u8]) {
         blosclz::decode(&dst[..n], (&mut out[..]).into()).expect("our own stream");
         assert!(out == src, "blosclz level {level}");
     }
+    deflated(&src, &dst, level);
     let mut work = vec![0x77; lz4::work_len(src.len()).max(lz4hc::work_len(level, src.len()))];
     let coded = [
         lz4::encode(&src, &mut dst.clone(), u32::from(10 - level), &[], &mut work),
@@ -121,6 +122,20 @@ pub fn roundtrip(data: &[u8]) {
         assert_eq!(again, Some(n), "encoding depends on what the scratch held");
         lz4::decode(&dst[..n], (&mut out[..]).into(), &[]).expect("our own stream");
         assert!(out == src, "lz4 hc {hc} level {level}");
+    }
+}
+
+/// Our own zlib encoder, which builds without `std` have: what it writes, our decoder and the host's read.
+fn deflated(src: &[u8], room: &[u8], level: u8) {
+    let mut streams = [0x77, 0xFF].map(|fill| {
+        let (mut dst, mut work) = (room.to_vec(), vec![fill; zlib::deflate::work_len(level, src.len())]);
+        zlib::deflate::encode(src, &mut dst, level, &mut work).map(|n| dst[..n].to_vec())
+    });
+    assert!(streams[0] == streams[1], "zlib level {level}: encoding depends on what the scratch held");
+    let Some(stream) = streams[0].take() else { return };
+    for context in [DecodeContext::empty(), DecodeContext::for_codec(Codec::Zlib)] {
+        let out = dispatched(Codec::Zlib, src.len(), &stream, &[], context);
+        assert!(out.as_deref() == Some(src), "zlib level {level}");
     }
 }
 

@@ -78,7 +78,7 @@ impl<'a> Window<'a> {
     }
 
     /// First byte, bytes written, bytes wanted, and length of the output.
-    #[cfg(any(feature = "blosclz", feature = "lz4"))]
+    #[cfg(any(feature = "blosclz", feature = "lz4", feature = "zlib"))]
     #[inline(always)]
     pub(super) fn parts(&mut self) -> (*mut u8, usize, usize, usize) {
         (self.out.as_mut_ptr(), self.pos, self.wanted.min(self.out.len()), self.out.len())
@@ -86,7 +86,7 @@ impl<'a> Window<'a> {
 
     /// # Safety
     /// The first `pos` bytes of the output have been written.
-    #[cfg(any(feature = "blosclz", feature = "lz4"))]
+    #[cfg(any(feature = "blosclz", feature = "lz4", feature = "zlib"))]
     #[inline(always)]
     pub(super) unsafe fn set_position(&mut self, pos: usize) {
         self.pos = pos;

@@ -6,7 +6,9 @@
 
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod aarch64;
-#[cfg(any(feature = "blosclz", feature = "lz4", feature = "zstd"))]
+#[cfg(feature = "zlib")]
+pub(crate) mod adler;
+#[cfg(any(feature = "blosclz", feature = "lz4", feature = "zlib", feature = "zstd"))]
 pub(crate) mod bmi;
 pub mod copy;
 mod detect;
@@ -21,6 +23,8 @@ pub(crate) mod ffi;
 mod generic;
 #[cfg(feature = "zstd")]
 pub(crate) mod huffman;
+#[cfg(feature = "zlib")]
+pub(crate) mod inflate;
 pub mod level;
 #[cfg(any(feature = "blosclz", feature = "lz4"))]
 pub(crate) mod lz;

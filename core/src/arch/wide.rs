@@ -182,7 +182,21 @@ pub(super) unsafe fn wide_match<const BEST: bool>(end: *mut u8, distance: usize,
     unsafe {
         if len > LONG {
             long_match(end, distance, len);
-        } else if distance >= 32 {
+        } else {
+            short_match::<BEST>(end, distance, len);
+        }
+    }
+}
+
+/// [`wide_match`] for lengths that are not worth a call.
+///
+/// # Safety
+/// As for [`wide_match`], with `BEST` for any length.
+#[inline(always)]
+pub(super) unsafe fn short_match<const BEST: bool>(end: *mut u8, distance: usize, len: usize) {
+    // SAFETY: as above.
+    unsafe {
+        if distance >= 32 {
             let from = end.sub(distance);
             copy32(from, end);
             let mut at = 32;
@@ -388,7 +402,7 @@ pub(super) unsafe fn repeated(end: *const u8, d: usize) -> (Vector, usize) {
 ///
 /// # Safety
 /// They may be written.
-#[cfg(any(feature = "blosclz", feature = "lz4"))]
+#[cfg(any(feature = "blosclz", feature = "lz4", feature = "zlib"))]
 #[inline(always)]
 pub(super) unsafe fn settle(to: *mut u8, len: usize) {
     // SAFETY: no instruction at all. What the compiler must allow for is that these bytes are written, and each with
@@ -405,7 +419,7 @@ pub(super) unsafe fn settle(to: *mut u8, len: usize) {
 /// # Safety
 /// `from + back == to`, `1 <= back`, as many bytes of history, and 16 bytes from `to` on that may be read
 /// ([`settle`]) and written; the caller has the instruction.
-#[cfg(any(feature = "blosclz", feature = "lz4"))]
+#[cfg(any(feature = "blosclz", feature = "lz4", feature = "zlib"))]
 #[inline(always)]
 pub(super) unsafe fn match16(from: *const u8, to: *mut u8, back: usize) {
     // SAFETY: the first half of a row repeats what lies before `to`; of settled bytes it takes none.

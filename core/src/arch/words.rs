@@ -180,7 +180,7 @@ unsafe fn short_common(x: *const u8, y: *const u8, mut n: usize, most: usize) ->
 }
 
 /// Which of 16 bytes are `byte`: the lowest bit stands for the first.
-#[cfg(feature = "lz4")]
+#[cfg(any(feature = "lz4", feature = "zlib"))]
 #[inline(always)]
 pub fn equal16(bytes: &[u8; 16], byte: u8) -> u32 {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -199,7 +199,10 @@ pub fn equal16(bytes: &[u8; 16], byte: u8) -> u32 {
 }
 
 /// [`equal16`] without vectors.
-#[cfg(all(feature = "lz4", any(test, not(all(target_arch = "x86_64", target_feature = "sse2")))))]
+#[cfg(all(
+    any(feature = "lz4", feature = "zlib"),
+    any(test, not(all(target_arch = "x86_64", target_feature = "sse2")))
+))]
 #[inline(always)]
 fn equal16_by_words(bytes: &[u8; 16], byte: u8) -> u32 {
     const LOW: u64 = 0x0101_0101_0101_0101;

@@ -93,7 +93,7 @@ pub struct EncodeContext {
 }
 
 impl EncodeContext {
-    /// No memory at all: enough for BloscLZ, LZ4 and LZ4HC.
+    /// No memory at all: enough for BloscLZ, LZ4 and LZ4HC, and without `std` for zlib.
     pub const fn empty() -> EncodeContext {
         EncodeContext {
             #[cfg(feature = "zstd-c")]
@@ -112,6 +112,8 @@ impl EncodeContext {
         let built_in = match codec {
             Codec::BloscLz => cfg!(feature = "blosclz"),
             Codec::Lz4 | Codec::Lz4Hc => cfg!(feature = "lz4"),
+            #[cfg(not(feature = "std"))]
+            Codec::Zlib => cfg!(feature = "zlib"),
             #[cfg(all(feature = "std", feature = "zlib"))]
             Codec::Zlib => {
                 made.zlib = Some(alloc::boxed::Box::new(super::zlib_host::encoder(level)));

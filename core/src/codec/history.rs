@@ -1,4 +1,4 @@
-//! [`History`]: what an LZ4 encoder may refer to: its input and, before that, a dictionary.
+//! [`History`]: what an LZ4 or zlib encoder may refer to: its input and, before that, a dictionary.
 //!
 //! ```text
 //! dictionary          input

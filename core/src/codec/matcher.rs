@@ -36,6 +36,7 @@ impl<'a, const BITS: u32> Table<'a, BITS> {
 }
 
 /// What both tables do.
+#[cfg(any(feature = "blosclz", feature = "lz4"))]
 pub(super) trait Positions {
     /// Of the hashes.
     const BITS: u32;
@@ -43,6 +44,7 @@ pub(super) trait Positions {
     fn swap(&mut self, hash: usize, position: usize) -> usize;
 }
 
+#[cfg(any(feature = "blosclz", feature = "lz4"))]
 impl<const BITS: u32> Positions for Table<'_, BITS> {
     const BITS: u32 = BITS;
 
@@ -52,6 +54,7 @@ impl<const BITS: u32> Positions for Table<'_, BITS> {
     }
 }
 
+#[cfg(any(feature = "blosclz", feature = "lz4"))]
 impl<const BITS: u32> Positions for WideTable<'_, BITS> {
     const BITS: u32 = BITS;
 
@@ -62,8 +65,10 @@ impl<const BITS: u32> Positions for WideTable<'_, BITS> {
 }
 
 /// A table of positions below 4 GiB, all zero at first; its answers are guesses too.
+#[cfg(any(feature = "blosclz", feature = "lz4"))]
 pub(super) struct WideTable<'a, const BITS: u32>(&'a mut [[u8; 4]]);
 
+#[cfg(any(feature = "blosclz", feature = "lz4"))]
 impl<'a, const BITS: u32> WideTable<'a, BITS> {
     /// Bytes it needs.
     pub(super) const BYTES: usize = 4 << BITS;
@@ -91,7 +96,7 @@ impl<'a, const BITS: u32> WideTable<'a, BITS> {
 /// The position below `p` that is `low` modulo 65536; `FAR` where `p` may be 65536 or more.
 ///
 /// It is 65536 below `p` where the two agree, and wraps around where that does not exist.
-#[cfg(feature = "lz4")]
+#[cfg(any(feature = "lz4", feature = "zlib"))]
 #[inline(always)]
 pub(super) fn nearest<const FAR: bool>(low: u16, p: usize) -> usize {
     if FAR {

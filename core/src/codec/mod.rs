@@ -9,17 +9,19 @@
 pub mod blosclz;
 pub mod context;
 pub mod dispatch;
-#[cfg(feature = "lz4")]
+#[cfg(any(feature = "lz4", feature = "zlib"))]
 mod history;
 #[cfg(feature = "lz4")]
 pub mod lz4;
 #[cfg(feature = "lz4")]
 pub mod lz4hc;
-#[cfg(any(feature = "blosclz", feature = "lz4"))]
+#[cfg(any(feature = "blosclz", feature = "lz4", feature = "zlib"))]
 mod matcher;
 #[cfg(feature = "plugins")]
 pub mod ndlz;
 pub(crate) mod room;
+#[cfg(any(feature = "lz4", feature = "zlib"))]
+mod search;
 #[cfg(feature = "snappy")]
 pub mod snappy;
 #[cfg(feature = "zlib")]

@@ -2,25 +2,22 @@
 //!
 //! ```text
 //! levels 1 and 2   the first match, out of two tables of last positions              `greedy`
-//! levels 3 to 5    the longest match out of the last 16 with the same hash,          `rows`
-//! levels 6 to 9    or out of all of them, by a chain,                                `chains`
+//! levels 3 to 5    the longest match out of the last 16 with the same hash,          [`rows`]
+//! levels 6 to 9    or out of all of them, by a chain,                                [`chains`]
 //!                  unless one that begins later is longer                            `parse`
 //! ```
 //! The level says how many are looked at.
 
-mod chains;
 mod greedy;
 mod parse;
-mod rows;
-mod search;
 
 use crate::arch::copy::Window;
 use crate::arch::out::Out;
 use crate::codec::history::History;
-use crate::codec::lz4::LAST_MATCH;
 use crate::codec::lz4::emit::last_literals;
-use chains::Chains;
-use rows::Rows;
+use crate::codec::lz4::{LAST_MATCH, REACH};
+use crate::codec::search::chains::{self, Chains};
+use crate::codec::search::rows::{self, Rows};
 
 /// How much of a dictionary is used.
 const DICTIONARY: usize = 32 << 10;
@@ -70,7 +67,7 @@ fn sequences<const WRAP: bool, const DICT: bool>(
     let effort = parse::Effort::of(level);
     match level {
         0..=2 => greedy::sequences::<WRAP, DICT>(src, out, &history, work),
-        3..=5 => parse::sequences(src, out, Rows::<DICT>::new(history, work)?, &effort),
-        _ => parse::sequences(src, out, Chains::<DICT>::new(history, effort.thorough, work)?, &effort),
+        3..=5 => parse::sequences(src, out, Rows::<DICT, REACH>::new(history, work)?, &effort),
+        _ => parse::sequences(src, out, Chains::<DICT>::new(history, REACH, effort.thorough, work)?, &effort),
     }
 }

@@ -8,10 +8,10 @@
 //! If `third` leaves no room for a match between it and `taken`, it takes the place of `next`. If `next` begins
 //! too soon to leave a match of `taken`, `taken` is dropped. Else `taken` is written up to where `next` begins.
 
-use super::search::{Match, Search};
 use crate::arch::copy::Window;
 use crate::codec::lz4::emit::sequence;
 use crate::codec::lz4::{LAST_LITERALS, LAST_MATCH};
+use crate::codec::search::{Match, Search};
 
 /// The shortest match.
 const SHORTEST: usize = 4;

@@ -4,7 +4,7 @@ use crate::codec::CodecErrorKind;
 
 /// A reader that holds 56 to 63 bits after each [`refill`](BitReader::refill).
 #[derive(Clone, Copy)]
-pub(super) struct BitReader<'a> {
+pub(crate) struct BitReader<'a> {
     src: &'a [u8],
     /// Next byte to load; may run past the end, where zeros are read.
     at: usize,
@@ -80,7 +80,26 @@ impl<'a> BitReader<'a> {
         *self = BitReader { src: self.src, at, bits: 0, held: 0 };
     }
 
+    /// Where the reader is: offset of the next byte to load, the bits held and their number.
+    #[inline(always)]
+    pub fn place(&self) -> (usize, u64, u32) {
+        (self.at, self.bits, self.held)
+    }
+
+    /// Continues at a place that follows from an earlier one.
+    #[inline(always)]
+    pub fn resume(&mut self, (at, bits, held): (usize, u64, u32)) {
+        *self = BitReader { src: self.src, at, bits, held };
+    }
+
+    /// The number of bits held.
+    #[inline(always)]
+    pub fn held(&self) -> u32 {
+        self.held
+    }
+
     /// The bytes read from.
+    #[inline(always)]
     pub fn src(&self) -> &'a [u8] {
         self.src
     }

@@ -1,11 +1,10 @@
 //! Deflate blocks (RFC 1951).
 
-use super::adler::adler32;
 use super::bits::BitReader;
-use super::huffman::{
-    BASE, DIST_BITS, LENGTHS_BITS, LIT_BITS, LITERAL, Tables, dist_symbol, lit_symbol, plain_symbol,
-};
+use super::huffman::{LENGTHS_BITS, Tables};
+use crate::arch::adler::adler32;
 use crate::arch::copy::Window;
+use crate::arch::inflate::middle;
 use crate::arch::out::Out;
 use crate::codec::CodecErrorKind;
 
@@ -13,6 +12,8 @@ use crate::codec::CodecErrorKind;
 const ORDER: [u8; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 /// Most literal/length and distance codes a block can describe.
 const MAX_CODES: usize = 288 + 32;
+/// Most bits of a length and a distance: two codes of 15 bits, 5 and 13 extra bits.
+const LONGEST: u32 = 48;
 
 /// Expands the blocks in `src` into exactly `out` and checks the sum behind them. An error carries the
 /// offset in `src` of the block, or sum, that is wrong.
@@ -49,7 +50,7 @@ fn block(
     match bits.take(2) {
         0 => stored(bits, window)?,
         1 => {
-            fixed(tables)?;
+            tables.fix()?;
             coded(bits, window, tables)?;
         }
         2 => {
@@ -76,20 +77,6 @@ fn stored(bits: &mut BitReader<'_>, window: &mut Window<'_>) -> Result<(), Codec
     Ok(())
 }
 
-fn fixed(tables: &mut Tables<'_>) -> Result<(), CodecErrorKind> {
-    let mut lens = [8u8; 288];
-    for (sym, len) in lens.iter_mut().enumerate() {
-        *len = match sym {
-            0..=143 => 8,
-            144..=255 => 9,
-            256..=279 => 7,
-            _ => 8,
-        };
-    }
-    tables.lit.build(LIT_BITS, &lens, lit_symbol)?;
-    tables.dist.build(DIST_BITS, &[5; 32], dist_symbol)
-}
-
 /// Reads the code lengths of a block and builds its tables.
 fn described(bits: &mut BitReader<'_>, tables: &mut Tables<'_>) -> Result<(), CodecErrorKind> {
     bits.refill()?;
@@ -106,43 +93,43 @@ fn described(bits: &mut BitReader<'_>, tables: &mut Tables<'_>) -> Result<(), Co
             *len = bits.take(3) as u8;
         }
     }
-    // The table of the distances is free until their lengths are known.
-    tables.dist.build(LENGTHS_BITS, &lens, plain_symbol)?;
+    tables.describe_lengths(&lens)?;
 
-    let mut lens = [0u8; MAX_CODES];
+    // Lengths are stored eight at once; behind those known are zeros.
+    let mut lens = [0u8; MAX_CODES + 8];
     let total = nlit.wrapping_add(ndist);
     let mut done = 0usize;
-    let mut previous = 0u8;
+    let mut previous = None;
     while done < total {
         bits.refill()?;
-        let entry = tables.dist.first(bits.peek() & 0x7f);
-        if !entry.is(BASE) {
+        let entry = tables.dist.first(bits.peek() & const { (1 << LENGTHS_BITS) - 1 });
+        if !entry.is_base() {
             return Err(CodecErrorKind::Corrupt);
         }
-        bits.skip(entry.code_bits());
-        let (value, n) = match entry.0 >> 16 {
-            16 if done == 0 => return Err(CodecErrorKind::Corrupt),
-            16 => (previous, bits.take(2).wrapping_add(3)),
+        let symbol = entry.value(bits.peek());
+        bits.skip(entry.drop_bits());
+        let (value, n) = match symbol {
+            16 => (previous.ok_or(CodecErrorKind::Corrupt)?, bits.take(2).wrapping_add(3)),
             17 => (0, bits.take(3).wrapping_add(3)),
             18 => (0, bits.take(7).wrapping_add(11)),
             len => (len as u8, 1),
         };
-        let end = done.wrapping_add(n as usize);
-        if end > total {
-            return Err(CodecErrorKind::Corrupt);
-        }
-        lens.get_mut(done..end).ok_or(CodecErrorKind::Corrupt)?.fill(value);
-        done = end;
-        previous = value;
+        // Of zeros there may be more than eight.
+        let word = u64::from_le_bytes([value; 8]) & !u64::MAX.wrapping_shl(n << 3);
+        let room = lens.get_mut(done..).and_then(|rest| rest.first_chunk_mut::<8>());
+        *room.ok_or(CodecErrorKind::Corrupt)? = word.to_le_bytes();
+        done = done.wrapping_add(n as usize);
+        previous = Some(value);
+    }
+    if done > total {
+        return Err(CodecErrorKind::Corrupt);
     }
     let (lit, rest) = lens.split_at_checked(nlit).ok_or(CodecErrorKind::Corrupt)?;
     let dist = rest.get(..ndist).ok_or(CodecErrorKind::Corrupt)?;
     if lit.get(256).copied().unwrap_or(0) == 0 {
         return Err(CodecErrorKind::Corrupt);
     }
-    tables.lit.build(LIT_BITS, lit, lit_symbol)?;
-    tables.lit.pair_literals();
-    tables.dist.build(DIST_BITS, dist, dist_symbol)
+    tables.describe(lit, dist)
 }
 
 /// Expands the codes of a block up to its end-of-block code.
@@ -152,68 +139,43 @@ fn coded(
     tables: &Tables<'_>,
 ) -> Result<(), CodecErrorKind> {
     let mut bits = *reader;
-    loop {
+    while !middle(window, &mut bits, tables) {
         bits.refill()?;
-        let mut entry = tables.lit.first(bits.peek());
-        // Up to three entries of literals: at most 30 bits.
-        if entry.is(LITERAL) {
+        let entry = loop {
+            let mut entry = tables.lit.first(bits.peek());
+            if !entry.is_literal() && entry.is_link() {
+                entry = tables.lit.second(entry, bits.peek());
+            }
+            if !entry.is_literal() {
+                break entry;
+            }
             bits.skip(entry.drop_bits());
             let (word, n) = entry.literals();
             window.push_low(word, n)?;
-            entry = tables.lit.first(bits.peek());
-            if entry.is(LITERAL) {
-                bits.skip(entry.drop_bits());
-                let (word, n) = entry.literals();
-                window.push_low(word, n)?;
-                entry = tables.lit.first(bits.peek());
-                if entry.is(LITERAL) {
-                    bits.skip(entry.drop_bits());
-                    let (word, n) = entry.literals();
-                    window.push_low(word, n)?;
-                    continue;
-                }
+            if bits.held() < LONGEST {
+                bits.refill()?;
             }
-            bits.refill()?;
-        }
-        // A length takes at most 15 + 5 bits and a distance 15 + 13.
-        if !entry.is(BASE) {
-            if entry.is_end() {
-                bits.skip(entry.drop_bits());
-                *reader = bits;
-                return Ok(());
-            }
-            if !entry.is_link() {
-                return Err(CodecErrorKind::Corrupt);
-            }
+        };
+        if entry.is_end() {
             bits.skip(entry.drop_bits());
-            entry = tables.lit.second(entry, bits.peek());
-            if entry.is(LITERAL) {
-                bits.skip(entry.drop_bits());
-                let (word, n) = entry.literals();
-                window.push_low(word, n)?;
-                continue;
-            }
-            if entry.is_end() {
-                bits.skip(entry.drop_bits());
-                *reader = bits;
-                return Ok(());
-            }
-            if !entry.is(BASE) {
-                return Err(CodecErrorKind::Corrupt);
-            }
+            break;
+        }
+        if !entry.is_base() {
+            return Err(CodecErrorKind::Corrupt);
         }
         let len = entry.value(bits.peek());
         bits.skip(entry.drop_bits());
         let mut entry = tables.dist.first(bits.peek());
         if entry.is_link() {
-            bits.skip(entry.drop_bits());
             entry = tables.dist.second(entry, bits.peek());
         }
-        if !entry.is(BASE) {
+        if !entry.is_base() {
             return Err(CodecErrorKind::Corrupt);
         }
         let distance = entry.value(bits.peek());
         bits.skip(entry.drop_bits());
         window.copy_match(distance, len)?;
     }
+    *reader = bits;
+    Ok(())
 }

@@ -8,14 +8,14 @@
 //! The output is the history, so no window is kept; the tables lie in the caller's scratch.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-mod adler;
-mod bits;
-mod huffman;
+pub(crate) mod bits;
+pub mod deflate;
+pub(crate) mod huffman;
 mod inflate;
 
 use super::{CodecError, CodecErrorKind};
+pub use crate::arch::adler::adler32;
 use crate::arch::out::Out;
-pub use adler::adler32;
 
 /// Bytes of scratch memory [`decode`] needs: the two code tables.
 pub const DECODE_WORK_LEN: usize = huffman::TABLES_LEN;

@@ -1,4 +1,4 @@
-//! Levels 6 to 9: chains of all positions with the same hash, in caller memory.
+//! Chains of all positions with the same hash, in caller memory.
 //!
 //! ```text
 //! head[hash of four bytes]  u32: one more than the latest position with this hash
@@ -7,9 +7,8 @@
 //! Positions are entered some thousand ahead of the search, which keeps that loop small: a search begins with
 //! `back[p]`, and needs no head.
 
-use super::search::{Best, Match, RUN_END, Search, is_run};
+use super::{Best, Match, RUN_END, Search, is_run};
 use crate::codec::history::History;
-use crate::codec::lz4::REACH;
 use crate::codec::matcher::hash4;
 
 /// Of the largest table of heads.
@@ -23,7 +22,7 @@ const PIECE: usize = 64;
 /// Farther than any match: what ends a chain.
 const NOWHERE: u16 = u16::MAX;
 
-pub(super) struct Chains<'a, const DICT: bool> {
+pub(in crate::codec) struct Chains<'a, const DICT: bool> {
     history: History<'a, DICT>,
     head: &'a mut [[u8; 4]],
     /// Of the hashes.
@@ -50,25 +49,33 @@ const fn bits(len: usize) -> u32 {
 }
 
 /// Bytes of scratch for `src_len` bytes and `dict_len` before them.
-pub(super) const fn work_len(src_len: usize, dict_len: usize) -> usize {
+pub(in crate::codec) const fn work_len(src_len: usize, dict_len: usize) -> usize {
     let len = src_len.saturating_add(dict_len);
     (4 << bits(len)) + 2 * window(len)
 }
 
+/// Positions that are told apart, at most.
+const WINDOW: usize = 1 << 16;
+
 /// Positions that are told apart.
 const fn window(len: usize) -> usize {
-    if len > 1 << 16 { 1 << 16 } else { len }
+    if len > WINDOW { WINDOW } else { len }
 }
 
 impl<'a, const DICT: bool> Chains<'a, DICT> {
-    /// Empty chains. `thorough`: see [`Effort`](super::parse::Effort).
-    pub(super) fn new(history: History<'a, DICT>, thorough: bool, work: &'a mut [u8]) -> Option<Self> {
+    /// Empty chains. No match lies farther back than `reach`, which is below 65536.
+    pub(in crate::codec) fn new(
+        history: History<'a, DICT>,
+        reach: usize,
+        thorough: bool,
+        work: &'a mut [u8],
+    ) -> Option<Self> {
         let bits = bits(history.end());
         let (head, back) = work.split_at_mut_checked(4 << bits)?;
         head.fill(0);
         let back = back.get_mut(..2 * window(history.end()))?;
         let (head, back) = (head.as_chunks_mut().0, back.as_chunks_mut().0);
-        let reach = if history.end() > back.len() { REACH - AHEAD } else { REACH };
+        let reach = if history.end() > back.len() { reach.min(WINDOW - 1 - AHEAD) } else { reach };
         Some(Chains { history, head, bits, back, entered: 0, reach, thorough })
     }
 
@@ -124,7 +131,7 @@ impl<'a, const DICT: bool> Chains<'a, DICT> {
 
     #[inline(always)]
     fn link(&mut self, position: usize, distance: u16) {
-        if let Some(cell) = self.back.get_mut(position & 0xffff) {
+        if let Some(cell) = self.back.get_mut(position % WINDOW) {
             *cell = distance.to_le_bytes();
         }
     }
@@ -132,7 +139,7 @@ impl<'a, const DICT: bool> Chains<'a, DICT> {
     /// How far before `position` the next one of its chain lies.
     #[inline(always)]
     fn step(&self, position: usize) -> usize {
-        usize::from(self.back.get(position & 0xffff).map_or(NOWHERE, |cell| u16::from_le_bytes(*cell)))
+        usize::from(self.back.get(position % WINDOW).map_or(NOWHERE, |cell| u16::from_le_bytes(*cell)))
     }
 
     /// Which of the `len` bytes from `position` on has the widest step before it, out of the last [`MOST_LATER`].

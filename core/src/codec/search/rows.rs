@@ -1,4 +1,4 @@
-//! Levels 3 to 5: rows of the last 16 positions with the same hash, in caller memory.
+//! Rows of the last 16 positions with the same hash, in caller memory.
 //!
 //! ```text
 //! row  1 byte        where its newest entry is; older ones follow, round the end
@@ -9,10 +9,9 @@
 //! All tags are compared at once: a search waits for one row and for what it finds, where a chain of positions waits for
 //! each position before it knows the next.
 
-use super::search::{Best, Match, RUN_END, Search, is_run};
+use super::{Best, Match, RUN_END, Search, is_run};
 use crate::arch::words::equal16;
 use crate::codec::history::History;
-use crate::codec::lz4::REACH;
 use crate::codec::matcher::hash4;
 
 const ENTRIES: usize = 16;
@@ -26,7 +25,8 @@ const TAIL: usize = 64;
 const LONG: usize = 256;
 const SHORT: usize = 64;
 
-pub(super) struct Rows<'a, const DICT: bool> {
+/// The rows; no match lies farther back than `REACH`, which is below 65536.
+pub(in crate::codec) struct Rows<'a, const DICT: bool, const REACH: usize> {
     history: History<'a, DICT>,
     rows: &'a mut [Row],
     /// Of the number of a row.
@@ -43,14 +43,14 @@ const fn bits(len: usize) -> u32 {
 }
 
 /// Bytes of scratch for `src_len` bytes and `dict_len` before them.
-pub(super) const fn work_len(src_len: usize, dict_len: usize) -> usize {
+pub(in crate::codec) const fn work_len(src_len: usize, dict_len: usize) -> usize {
     // The first row begins a cache line.
     (size_of::<Row>() << bits(src_len.saturating_add(dict_len))) + size_of::<Row>()
 }
 
-impl<'a, const DICT: bool> Rows<'a, DICT> {
+impl<'a, const DICT: bool, const REACH: usize> Rows<'a, DICT, REACH> {
     /// Empty rows.
-    pub(super) fn new(history: History<'a, DICT>, work: &'a mut [u8]) -> Option<Self> {
+    pub(in crate::codec) fn new(history: History<'a, DICT>, work: &'a mut [u8]) -> Option<Self> {
         let bits = bits(history.end());
         let skip = work.as_ptr().align_offset(size_of::<Row>()).min(work.len());
         let rows = work.get_mut(skip..)?.get_mut(..size_of::<Row>() << bits)?;
@@ -97,7 +97,7 @@ fn push(row: &mut Row, tag: u8, position: usize) {
     }
 }
 
-impl<'a, const DICT: bool> Search<'a, DICT> for Rows<'a, DICT> {
+impl<'a, const DICT: bool, const REACH: usize> Search<'a, DICT> for Rows<'a, DICT, REACH> {
     #[inline(always)]
     fn history(&self) -> &History<'a, DICT> {
         &self.history

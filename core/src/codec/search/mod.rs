@@ -1,7 +1,10 @@
-//! [`Search`]: the longest match out of what a table of earlier positions offers.
+//! [`Search`]: the longest match out of what a table of earlier positions offers, for LZ4HC and zlib.
 //!
 //! Inside a run of one byte every position looks like the one before: of a run only the first position is entered, and
 //! the last [`RUN_END`]. Runs are found by how they begin and by how they end.
+
+pub(super) mod chains;
+pub(super) mod rows;
 
 use crate::codec::history::History;
 
@@ -10,30 +13,30 @@ const ENOUGH: usize = 4096;
 /// Shorter runs are found by how they begin.
 const LONG_RUN: usize = 8;
 /// How many positions at the end of a run are entered.
-pub(super) const RUN_END: usize = 3;
+pub(in crate::codec) const RUN_END: usize = 3;
 
 /// A match: where in the input, how far back, and how long. No match is 0 long.
 #[derive(Clone, Copy)]
-pub(super) struct Match {
-    pub(super) start: usize,
-    pub(super) distance: usize,
-    pub(super) len: usize,
+pub(in crate::codec) struct Match {
+    pub(in crate::codec) start: usize,
+    pub(in crate::codec) distance: usize,
+    pub(in crate::codec) len: usize,
 }
 
 impl Match {
-    pub(super) fn end(&self) -> usize {
+    pub(in crate::codec) fn end(&self) -> usize {
         self.start + self.len
     }
 }
 
 /// Whether the five low bytes of `word` are the same, so that a run begins there.
 #[inline(always)]
-pub(super) fn is_run(word: u64) -> bool {
+pub(in crate::codec) fn is_run(word: u64) -> bool {
     (word ^ (word >> 8)) as u32 == 0
 }
 
 /// A table of earlier positions.
-pub(super) trait Search<'a, const DICT: bool> {
+pub(in crate::codec) trait Search<'a, const DICT: bool> {
     /// What is searched.
     fn history(&self) -> &History<'a, DICT>;
 
@@ -57,6 +60,7 @@ pub(super) trait Search<'a, const DICT: bool> {
 
     /// The longest match across offset `p` that begins at or after `low`, ends at or before `end` and is longer than
     /// `longer`, out of up to `steps` positions.
+    #[cfg(feature = "lz4")]
     #[inline(never)]
     fn wider(&mut self, p: usize, low: usize, longer: usize, end: usize, steps: u32) -> Match {
         self.widest::<true>(p, low, longer, end, steps)
@@ -105,12 +109,12 @@ pub(super) trait Search<'a, const DICT: bool> {
 }
 
 /// The longest match seen so far.
-pub(super) struct Best {
+pub(in crate::codec) struct Best {
     /// The offset that matches lie across.
-    pub(super) p: usize,
+    pub(in crate::codec) p: usize,
     /// Where they may begin.
     low: usize,
-    pub(super) longest: usize,
+    pub(in crate::codec) longest: usize,
     /// Where the next longer match must agree: how far after `p`, and its four bytes.
     probe: usize,
     wanted: u32,
@@ -135,7 +139,7 @@ impl Best {
 
     /// Looks at the match at this distance, and with `WIDER` at what lies before it; whether it is worth looking on.
     #[inline(always)]
-    pub(super) fn offer<const WIDER: bool, const DICT: bool>(
+    pub(in crate::codec) fn offer<const WIDER: bool, const DICT: bool>(
         &mut self,
         history: &History<'_, DICT>,
         distance: usize,

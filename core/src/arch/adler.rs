@@ -1,0 +1,93 @@
+//! Adler-32 (RFC 1950): two sums modulo 65521, which are taken of runs that cannot overflow 32 bits.
+
+use super::bmi;
+
+const MODULUS: u32 = 65521;
+/// Bytes per step, one per lane.
+const LANES: usize = 32;
+/// Steps until the sum of sums could overflow: n = 173 * 32, 255 n (n + 1) / 2 + 65520 (n + 1) < 2^32.
+const RUN: usize = 173;
+/// Steps until 16-bit lanes of sums of sums could: 255 * (22 * 21 / 2) < 2^16.
+const STEPS: usize = 22;
+
+/// The Adler-32 checksum of `data`.
+pub fn adler32(data: &[u8]) -> u32 {
+    bmi::run(Adler(data))
+}
+
+struct Adler<'a>(&'a [u8]);
+
+impl bmi::Kernel for Adler<'_> {
+    type Output = u32;
+
+    #[inline(always)]
+    fn run<const BEST: bool>(self) -> u32 {
+        let (mut a, mut b) = (1u32, 0u32);
+        let (steps, rest) = self.0.as_chunks::<LANES>();
+        for run in steps.chunks(RUN) {
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            // SAFETY: `BEST` is only compiled for CPUs with the instructions.
+            let [sum, before, own] = if BEST { unsafe { by_shuffle_set(run) } } else { by_lanes(run) };
+            #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+            let [sum, before, own] = by_lanes(run);
+            b = (b + a * (run.len() * LANES) as u32 + before * LANES as u32 + own) % MODULUS;
+            a = (a + sum) % MODULUS;
+        }
+        for &byte in rest {
+            a += u32::from(byte);
+            b += a;
+        }
+        ((b % MODULUS) << 16) | (a % MODULUS)
+    }
+}
+
+/// The sum of a run's bytes; the sum of what that was before each step, every one of which counts once for each lane;
+/// and the sum of the bytes, each times the lanes from its own on.
+fn by_lanes(run: &[[u8; LANES]]) -> [u32; 3] {
+    let (mut sums, mut befores) = ([0u32; LANES], [0u32; LANES]);
+    for part in run.chunks(STEPS) {
+        let (mut narrow, mut before) = ([0u16; LANES], [0u16; LANES]);
+        for step in part {
+            for ((sum, before), &byte) in narrow.iter_mut().zip(&mut before).zip(step) {
+                *before = before.wrapping_add(*sum);
+                *sum = sum.wrapping_add(byte.into());
+            }
+        }
+        for (lane, sum) in sums.iter_mut().enumerate() {
+            befores[lane] += *sum * part.len() as u32 + u32::from(before[lane]);
+            *sum += u32::from(narrow[lane]);
+        }
+    }
+    let own = sums.iter().zip((1..=LANES as u32).rev()).map(|(sum, weight)| sum * weight);
+    [sums.iter().sum(), befores.iter().sum(), own.sum()]
+}
+
+/// [`by_lanes`] by the sums of products that came with the byte shuffle.
+///
+/// # Safety
+/// The CPU must have SSSE3.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[inline(always)]
+unsafe fn by_shuffle_set(run: &[[u8; LANES]]) -> [u32; 3] {
+    use super::wide::{Vector, load16};
+    use core::arch::x86_64::*;
+    // SAFETY: both halves of each step are in `run`; no pair of products and no sum of two pairs overflows 15 bits:
+    // 255 * (32 + 31 + 16 + 15).
+    unsafe {
+        let zero = _mm_setzero_si128();
+        let first = _mm_setr_epi8(32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17);
+        let second = _mm_setr_epi8(16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1);
+        let (mut sum, mut before, mut own) = (zero, zero, zero);
+        for step in run {
+            let (low, high) = (load16(step.as_ptr()), load16(step.as_ptr().add(16)));
+            before = _mm_add_epi32(before, sum);
+            sum = _mm_add_epi32(sum, _mm_add_epi32(_mm_sad_epu8(low, zero), _mm_sad_epu8(high, zero)));
+            let products = _mm_add_epi16(_mm_maddubs_epi16(low, first), _mm_maddubs_epi16(high, second));
+            own = _mm_add_epi32(own, _mm_madd_epi16(products, _mm_set1_epi16(1)));
+        }
+        [sum, before, own].map(|v| {
+            let lanes = core::mem::transmute::<Vector, [u32; 4]>(v);
+            lanes.iter().sum()
+        })
+    }
+}

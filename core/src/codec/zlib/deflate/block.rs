@@ -1,0 +1,246 @@
+//! One block: its codes, which form it takes, and its bits.
+
+use super::bits::BitWriter;
+use super::code::{Code, MOST};
+use super::tokens::{Contents, DISTANCES, END, Histogram, LITLENS, distance_symbol, length_symbol};
+
+/// Order in which the lengths of the code-length code are stored.
+const ORDER: [u8; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
+/// Of codes, and of the code for their lengths.
+const LONGEST: usize = 15;
+const LONGEST_LENGTH: usize = 7;
+/// Bytes of a stored block, at most.
+const STORED: usize = 65535;
+
+/// About how many bits describing the codes of these symbols takes.
+pub(super) fn description(histogram: &Histogram) -> i64 {
+    let used = histogram.litlens.iter().chain(&histogram.distances).filter(|n| **n > 0).count();
+    60 + 3 * used as i64
+}
+
+/// The lengths of both codes, by symbols of the code for them.
+struct Lengths {
+    /// Symbol, and the value of its extra bits.
+    symbols: [(u8, u8); LITLENS + DISTANCES],
+    count: usize,
+    litlens: usize,
+    distances: usize,
+}
+
+/// Extra bits of the symbols 16, 17 and 18.
+fn repeat_bits(symbol: u8) -> u32 {
+    match symbol {
+        16 => 2,
+        17 => 3,
+        18 => 7,
+        _ => 0,
+    }
+}
+
+impl Lengths {
+    fn of(litlens: &Code<MOST>, distances: &Code<DISTANCES>) -> Lengths {
+        let used = |lens: &[u8], least: usize| {
+            lens.iter().rposition(|len| *len > 0).map_or(0, |last| last + 1).max(least)
+        };
+        let mut lengths = Lengths {
+            symbols: [(0, 0); LITLENS + DISTANCES],
+            count: 0,
+            litlens: used(&litlens.lens, 257),
+            distances: used(&distances.lens, 1),
+        };
+        let mut all =
+            litlens.lens.iter().take(lengths.litlens).chain(distances.lens.iter().take(lengths.distances));
+        let mut next = all.next();
+        while let Some(&len) = next {
+            let mut run = 1;
+            next = all.next();
+            while next == Some(&len) {
+                run += 1;
+                next = all.next();
+            }
+            lengths.repeat(len, run);
+        }
+        lengths
+    }
+
+    /// Appends `run` times `len`.
+    fn repeat(&mut self, len: u8, mut run: usize) {
+        if len == 0 {
+            while run >= 3 {
+                let part = run.min(138);
+                self.push(if part < 11 { (17, part as u8 - 3) } else { (18, part as u8 - 11) });
+                run -= part;
+            }
+        } else {
+            self.push((len, 0));
+            run -= 1;
+            while run >= 3 {
+                let part = run.min(6);
+                self.push((16, part as u8 - 3));
+                run -= part;
+            }
+        }
+        for _ in 0..run {
+            self.push((len, 0));
+        }
+    }
+
+    fn push(&mut self, symbol: (u8, u8)) {
+        if let Some(slot) = self.symbols.get_mut(self.count) {
+            *slot = symbol;
+            self.count += 1;
+        }
+    }
+
+    fn symbols(&self) -> impl Iterator<Item = (u8, u8)> {
+        self.symbols.iter().take(self.count).copied()
+    }
+}
+
+/// Writes a block; `None` where it does not fit.
+pub(super) fn write(out: &mut BitWriter<'_>, src: &[u8], contents: &Contents<'_>, last: bool) -> Option<()> {
+    let histogram = contents.histogram;
+    let litlens = Code::<MOST>::of(&histogram.litlens, LONGEST);
+    let distances = Code::<DISTANCES>::of(&histogram.distances, LONGEST);
+    let lengths = Lengths::of(&litlens, &distances);
+    let mut freq = [0; 19];
+    for (symbol, _) in lengths.symbols() {
+        if let Some(n) = freq.get_mut(usize::from(symbol)) {
+            *n += 1;
+        }
+    }
+    let lengths_code = Code::<19>::of(&freq, LONGEST_LENGTH);
+    let lengths_count =
+        ORDER.iter().rposition(|s| lengths_code.get(usize::from(*s)).1 > 0).map_or(4, |at| (at + 1).max(4));
+
+    let described = 14
+        + 3 * lengths_count as u64
+        + lengths_code.cost(&freq)
+        + lengths.symbols().map(|(symbol, _)| u64::from(repeat_bits(symbol))).sum::<u64>();
+    let extra = extra_bits(histogram);
+    let coded =
+        3 + described + litlens.cost(&histogram.litlens) + distances.cost(&histogram.distances) + extra;
+    let fixed = 3
+        + extra
+        + histogram
+            .litlens
+            .iter()
+            .zip(fixed_lens())
+            .map(|(n, len)| u64::from(*n) * u64::from(len))
+            .sum::<u64>()
+        + histogram.distances.iter().map(|n| 5 * u64::from(*n)).sum::<u64>();
+
+    let bytes = src.get(contents.start..contents.end)?;
+    let pieces = bytes.len().div_ceil(STORED).max(1) as u64;
+    let stored = 8 * bytes.len() as u64 + pieces * (3 + 7 + 32);
+    if stored.min(fixed).min(coded) > out.room() {
+        return None;
+    }
+    if stored <= fixed.min(coded) {
+        let mut pieces = bytes.chunks(STORED).peekable();
+        let mut piece: &[u8] = pieces.next().unwrap_or_default();
+        loop {
+            let end = pieces.peek().is_none();
+            out.put(u32::from(last && end), 3);
+            out.align();
+            let len = piece.len() as u16;
+            out.put(u32::from(len) | u32::from(!len) << 16, 32);
+            out.flush();
+            out.bytes(piece);
+            let Some(next) = pieces.next() else { return Some(()) };
+            piece = next;
+        }
+    }
+    if fixed <= coded {
+        out.put(u32::from(last) | 1 << 1, 3);
+        fixed_tokens(out, bytes, contents);
+        return Some(());
+    }
+    out.put(u32::from(last) | 2 << 1, 3);
+    out.put((lengths.litlens - 257) as u32, 5);
+    out.put((lengths.distances - 1) as u32, 5);
+    out.put(lengths_count as u32 - 4, 4);
+    out.flush();
+    for symbol in ORDER.iter().take(lengths_count) {
+        out.put(lengths_code.get(usize::from(*symbol)).1, 3);
+        out.flush();
+    }
+    for (symbol, more) in lengths.symbols() {
+        let (bits, len) = lengths_code.get(usize::from(symbol));
+        out.put(bits, len);
+        out.put(more.into(), repeat_bits(symbol));
+        out.flush();
+    }
+    tokens(out, bytes, contents, &litlens, &distances);
+    Some(())
+}
+
+/// The lengths of the literal/length code of blocks without a description (RFC 1951 section 3.2.6).
+fn fixed_lens() -> impl Iterator<Item = u8> {
+    (0..MOST).map(|symbol| match symbol {
+        144..256 => 9,
+        256..280 => 7,
+        _ => 8,
+    })
+}
+
+/// Bits that say how long and how far exactly.
+pub(super) fn extra_bits(histogram: &Histogram) -> u64 {
+    let lengths = histogram.litlens.iter().skip(257).enumerate();
+    let lengths =
+        lengths.map(|(i, n)| u64::from(*n) * if i < 28 { (i as u64 / 4).saturating_sub(1) } else { 0 });
+    let distances = histogram.distances.iter().enumerate();
+    let distances = distances.map(|(i, n)| u64::from(*n) * (i as u64 / 2).saturating_sub(1));
+    lengths.sum::<u64>() + distances.sum::<u64>()
+}
+
+/// [`tokens`] by the codes of blocks without a description.
+#[inline(never)] // its stack is not its caller's
+fn fixed_tokens(out: &mut BitWriter<'_>, bytes: &[u8], contents: &Contents<'_>) {
+    let distances = Code::with(core::iter::repeat_n(5, DISTANCES));
+    tokens(out, bytes, contents, &Code::with(fixed_lens()), &distances);
+}
+
+/// Writes tokens and the end of the block.
+#[inline(never)]
+fn tokens(
+    out: &mut BitWriter<'_>,
+    bytes: &[u8],
+    contents: &Contents<'_>,
+    litlens: &Code<MOST>,
+    distances: &Code<DISTANCES>,
+) {
+    let mut at = 0;
+    for (run, found) in contents.tokens() {
+        let literals = bytes.get(at..at + run).unwrap_or_default();
+        let (threes, rest) = literals.as_chunks::<3>();
+        for three in threes {
+            for &byte in three {
+                let (bits, len) = litlens.get(byte.into());
+                out.put(bits, len);
+            }
+            out.flush();
+        }
+        for &byte in rest {
+            let (bits, len) = litlens.get(byte.into());
+            out.put(bits, len);
+        }
+        out.flush();
+        at += run;
+        if let Some((length, distance)) = found {
+            let (symbol, more) = length_symbol(length);
+            let (bits, len) = litlens.get(symbol);
+            out.put(bits, len);
+            out.put(length & ((1 << more) - 1), more);
+            let (symbol, more) = distance_symbol(distance);
+            let (bits, len) = distances.get(symbol);
+            out.put(bits, len);
+            out.put(distance & ((1 << more) - 1), more);
+            out.flush();
+            at += length as usize + 3;
+        }
+    }
+    let (bits, len) = litlens.get(END);
+    out.put(bits, len);
+    out.flush();
+}

@@ -1,0 +1,83 @@
+//! Levels 1 and 2: one table of last positions, and the first match it finds, or a run.
+
+use super::REACH;
+use super::tokens::Blocks;
+use crate::arch::words::Words;
+use crate::codec::matcher::{hash_low, nearest};
+use crate::codec::search::Match;
+
+/// Of the largest table's hashes.
+const MOST_BITS: u32 = 14;
+/// So many bytes of a match are looked up. Shorter ones save little where literals have codes of their own.
+const LOOKED_UP: usize = 6;
+/// No match begins within this many bytes of the end.
+const LAST_MATCH: usize = 12;
+/// The largest step.
+const LARGEST: usize = 16;
+
+/// Bits of the hashes for `len` bytes: there is an entry for each, up to the largest table's.
+const fn bits(len: usize) -> u32 {
+    match usize::BITS - len.saturating_sub(1).leading_zeros() {
+        0..8 => 8,
+        bits @ 8..MOST_BITS => bits,
+        _ => MOST_BITS,
+    }
+}
+
+/// Bytes of scratch for the table.
+pub(super) const fn work_len(src_len: usize) -> usize {
+    2 << bits(src_len)
+}
+
+/// Passes on every match; `None` where the stream does not fit. The step grows by one every `1 << patience` positions
+/// without a match.
+#[inline(never)]
+pub(super) fn matches(
+    src: &[u8],
+    words: &Words<'_>,
+    patience: u32,
+    work: &mut [u8],
+    blocks: &mut Blocks<'_>,
+) -> Option<()> {
+    let bits = bits(src.len());
+    work.fill(0);
+    // Positions modulo 65536.
+    let (table, _) = work.as_chunks_mut::<2>();
+    let mut swap = |word: u64, p: usize| match table.get_mut(hash_low(word, LOOKED_UP, bits)) {
+        Some(cell) => u16::from_le_bytes(core::mem::replace(cell, (p as u16).to_le_bytes())),
+        None => 0,
+    };
+    let Some(until) = src.len().checked_sub(LAST_MATCH) else { return Some(()) };
+    let mut p = 1;
+    let mut tries = 1usize << patience;
+    while p <= until {
+        let word = words.load64(p);
+        let q = nearest::<true>(swap(word, p), p);
+        let distance = p.wrapping_sub(q);
+        let differ = words.load64(q) ^ word;
+        if q >= p || distance > REACH || differ << (64 - 8 * LOOKED_UP) != 0 {
+            p += tries >> patience;
+            tries += usize::from(tries >> patience < LARGEST);
+            blocks.pass(p)?;
+            continue;
+        }
+        let mut taken = Match { start: p, distance, len: words.common_from(differ, q, p, src.len()) };
+        if distance != 1 && words.load64(p - 1) == word {
+            let run = words.common(p - 1, p, src.len());
+            if run + 1 >= taken.len {
+                taken = Match { distance: 1, len: run, ..taken };
+            }
+        }
+        if !blocks.worth(&taken) {
+            p += 1;
+            continue;
+        }
+        let behind = words.common_before(p - taken.distance, p, p - blocks.at());
+        (taken.start, taken.len) = (p - behind, taken.len + behind);
+        blocks.push(&taken)?;
+        tries = 1 << patience;
+        p = taken.end();
+        swap(words.load64(p - 2), p - 2);
+    }
+    Some(())
+}

@@ -1,0 +1,94 @@
+//! zlib encoder (RFC 1950 and 1951), for builds without an allocator.
+//!
+//! ```text
+//! matches      levels 1 and 2: the first that one table finds            `greedy`
+//!              levels 3 to 5, 6 to 9: the search of LZ4HC                `parse`
+//! tokens       literals and a match; where does what they are made
+//!              of change? there a block ends                             `tokens`
+//! codes        Huffman codes of at most 15 bits                          `code`
+//! block        coded, by the fixed codes, or stored: what is shortest    `block`, `bits`
+//! ```
+//! Filtered data changes from one plane to the next. A code suits one of them, and so blocks end where that saves bits,
+//! not where a buffer is full: that is worth 3 % of the size.
+#![allow(clippy::arithmetic_side_effects)] // it counts what the program itself has written; nothing is indexed unchecked
+
+mod bits;
+mod block;
+mod code;
+mod greedy;
+mod parse;
+mod tokens;
+
+use super::adler32;
+use crate::arch::words::Words;
+use crate::codec::history::History;
+use crate::codec::search::chains::{self, Chains};
+use crate::codec::search::rows::{self, Rows};
+use bits::BitWriter;
+use parse::Effort;
+use tokens::Blocks;
+
+/// No match lies farther back.
+const REACH: usize = 32768;
+/// The longest match.
+const LONGEST: usize = 258;
+
+/// Bytes of scratch that [`encode`] needs for `src_len` bytes.
+///
+/// ```
+/// use blosc_core::codec::zlib::{self, deflate};
+///
+/// let src = [7; 5000];
+/// let mut work = [0; deflate::work_len(1, 5000)];
+/// let mut dst = [0; 100];
+/// let len = deflate::encode(&src, &mut dst, 1, &mut work).unwrap();
+/// let (mut back, mut work) = ([0; 5000], [0; zlib::DECODE_WORK_LEN]);
+/// zlib::decode(&dst[..len], (&mut back).into(), &mut work).unwrap();
+/// assert_eq!(back, src);
+/// ```
+pub const fn work_len(level: u8, src_len: usize) -> usize {
+    let search = match level {
+        0..=2 => greedy::work_len(src_len),
+        3..=5 => rows::work_len(src_len, 0),
+        _ => chains::work_len(src_len, 0),
+    };
+    tokens::work_len(src_len) + search
+}
+
+/// Compresses `src` into one zlib stream at the start of `dst` and returns its length; `level` is 1 to 9.
+///
+/// `None` where the stream does not fit `dst`, or `work` is shorter than [`work_len`] or `src` longer than 2 GiB.
+/// What is written depends on `src` and `level` alone. Takes some 11 KiB of stack.
+#[inline(never)] // its stack is not the other codecs'
+pub fn encode(src: &[u8], dst: &mut [u8], level: u8, work: &mut [u8]) -> Option<usize> {
+    if src.len() > i32::MAX as usize {
+        return None;
+    }
+    // A window of 32 KiB, no dictionary, and how hard it was tried, which no decoder asks.
+    let flags = match level {
+        0..=1 => 0x01,
+        2..=5 => 0x5e,
+        6 => 0x9c,
+        _ => 0xda,
+    };
+    let (header, body) = dst.split_first_chunk_mut::<2>()?;
+    *header = [0x78, flags];
+    let (tokens, work) =
+        work.get_mut(..work_len(level, src.len()))?.split_at_mut(tokens::work_len(src.len()));
+    let mut blocks = Blocks::new(src, tokens, BitWriter::new(body));
+    // Less than a word is all literals.
+    if let (Some(words), Some(history)) = (Words::new(src), History::<false>::new(src, &[])) {
+        let effort = Effort::of(level);
+        match level {
+            0..=2 => greedy::matches(src, &words, 5 + u32::from(level), work, &mut blocks)?,
+            3..=5 => parse::matches(src, Rows::<false, REACH>::new(history, work)?, &effort, &mut blocks)?,
+            _ => {
+                let chains = Chains::<false>::new(history, REACH, effort.thorough, work)?;
+                parse::matches(src, chains, &effort, &mut blocks)?;
+            }
+        }
+    }
+    let len = blocks.finish()?;
+    *body.get_mut(len..)?.first_chunk_mut()? = adler32(src).to_be_bytes();
+    Some(header.len() + len + 4)
+}

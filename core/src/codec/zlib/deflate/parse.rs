@@ -1,0 +1,72 @@
+//! Levels 3 to 9: a match gives way to a longer one that begins a byte later, if that saves bits.
+
+use super::LONGEST;
+use super::tokens::Blocks;
+use crate::codec::search::Search;
+
+/// No match begins within this many bytes of the end.
+const LAST_MATCH: usize = 8;
+
+/// The largest step, less one.
+const LARGEST: usize = 64;
+
+/// How the search depends on the level.
+pub(super) struct Effort {
+    /// How many earlier positions are looked at.
+    steps: u32,
+    /// How many a byte later.
+    lazy_steps: u32,
+    /// Whether chains of later bytes of a match are followed.
+    pub(super) thorough: bool,
+    /// A match this long is taken as it is.
+    enough: usize,
+    /// After `1 << patience` bytes without a match the search takes larger steps.
+    patience: u32,
+}
+
+impl Effort {
+    pub(super) fn of(level: u8) -> Effort {
+        let (steps, enough, patience) = match level {
+            0..=3 => (4, 16, 7),
+            4 => (8, 32, 8),
+            5 => (16, 32, 8),
+            6 => (36, LONGEST, 9),
+            7 => (64, LONGEST, 9),
+            8 => (128, LONGEST, 9),
+            _ => (288, LONGEST, 10),
+        };
+        Effort { steps, lazy_steps: steps / 2, thorough: level >= 8, enough, patience }
+    }
+}
+
+/// Passes on every match; `None` where the stream does not fit.
+pub(super) fn matches<'a>(
+    src: &[u8],
+    mut search: impl Search<'a, false>,
+    effort: &Effort,
+    blocks: &mut Blocks<'_>,
+) -> Option<()> {
+    let Some(last_start) = src.len().checked_sub(LAST_MATCH) else { return Some(()) };
+    let end_of = |p: usize| (p + LONGEST).min(src.len());
+    let (mut p, mut anchor) = (0, 0);
+    while p <= last_start {
+        let mut taken = search.longest(p, end_of(p), effort.steps);
+        if taken.len == 0 || !blocks.worth(&taken) {
+            p += 1 + ((p - anchor) >> effort.patience).min(LARGEST);
+            blocks.pass(p)?;
+            continue;
+        }
+        while taken.len < effort.enough && taken.start < last_start {
+            let p = taken.start + 1;
+            let later = search.widest::<false>(p, p, taken.len, end_of(p), effort.lazy_steps);
+            if later.len == 0 || !blocks.better(&later, &taken) {
+                break;
+            }
+            taken = later;
+        }
+        blocks.push(&taken)?;
+        search.leave_out(taken);
+        (p, anchor) = (taken.end(), taken.end());
+    }
+    Some(())
+}

@@ -1,0 +1,325 @@
+//! [`Blocks`]: tokens on their way into blocks, and where blocks end.
+//!
+//! ```text
+//! token     literals, as many as a u32 says, then a match: length - 3 << 16 | distance - 1, or none
+//! settled   ========================            tokens that one code suits
+//! fresh                             ======      those since: do they suit it too?
+//! ```
+//! Whether they do is a matter of bits: those of a common code, against those of two and a second description of codes.
+
+use super::bits::BitWriter;
+use super::{LONGEST, block};
+use crate::codec::search::Match;
+
+/// Symbols of the literal/length and distance codes.
+pub(super) const LITLENS: usize = 286;
+pub(super) const DISTANCES: usize = 30;
+/// Ends a block.
+pub(super) const END: usize = 256;
+/// A token without a match.
+const NONE: u32 = u32::MAX;
+
+/// The shortest match of the format.
+const SHORTEST: usize = 3;
+/// A match this long takes fewer bits than its bytes.
+const CHEAP: usize = 9;
+/// About how many bits the codes of a length and a distance take.
+const CODES: usize = 11;
+
+/// Tokens of a block, at most.
+const TOKENS: usize = 8192;
+/// Bytes of a block, at most.
+const MOST_BYTES: usize = 1 << 20;
+/// By how many bits two codes must be better than one: all these are estimates.
+const DOUBT: i64 = 200;
+/// Symbols between two looks at whether a block should end.
+const FRESH: u32 = 2048;
+
+type Token = [u8; 8];
+
+/// Bytes of scratch for the tokens of `src_len` bytes.
+pub(super) const fn work_len(src_len: usize) -> usize {
+    // Matches have four bytes or more, and one token more ends the input.
+    let most = src_len / 4 + 2;
+    size_of::<Token>() * if most < TOKENS { most } else { TOKENS }
+}
+
+/// How often symbols occur.
+pub(super) struct Histogram {
+    pub(super) litlens: [u32; LITLENS],
+    pub(super) distances: [u32; DISTANCES],
+}
+
+impl Histogram {
+    const EMPTY: Histogram = Histogram { litlens: [0; LITLENS], distances: [0; DISTANCES] };
+
+    fn add(&mut self, other: &Histogram) {
+        self.litlens.iter_mut().zip(&other.litlens).for_each(|(a, b)| *a += b);
+        self.distances.iter_mut().zip(&other.distances).for_each(|(a, b)| *a += b);
+    }
+
+    fn clear(&mut self) {
+        self.litlens.fill(0);
+        self.distances.fill(0);
+    }
+
+    /// Sixteenths of bits that these symbols take by the best code.
+    fn entropy(&self) -> i64 {
+        entropy(self.litlens.iter().copied()) + entropy(self.distances.iter().copied())
+    }
+
+    /// The same by a code that is common to them and others.
+    fn entropy_with(&self, other: &Histogram) -> i64 {
+        entropy(self.litlens.iter().zip(&other.litlens).map(|(a, b)| a + b))
+            + entropy(self.distances.iter().zip(&other.distances).map(|(a, b)| a + b))
+    }
+}
+
+/// Sixteenths of bits that symbols take by the best code which occur so often.
+#[inline(always)]
+fn entropy(counts: impl Iterator<Item = u32>) -> i64 {
+    // At most `MOST_BYTES` symbols and a token's: nothing overflows, and this loop becomes vectors.
+    let (mut total, mut bits) = (0, 0);
+    for n in counts {
+        total += n;
+        bits += n * log2(n);
+    }
+    i64::from(total * log2(total)) - i64::from(bits)
+}
+
+/// Sixteenths of the binary logarithm of `n < 1 << 24`; 0 of 0.
+#[inline(always)]
+fn log2(n: u32) -> u32 {
+    // Exponent and mantissa of a float: between powers of two the logarithm is at most .09 above a line.
+    (((n | 1) as f32).to_bits() - 1f32.to_bits()) >> 19
+}
+
+/// Which distance symbol, and how many extra bits.
+#[inline(always)]
+pub(super) fn distance_symbol(less_one: u32) -> (usize, u32) {
+    if less_one < 4 {
+        return (less_one as usize, 0);
+    }
+    let top = less_one.ilog2();
+    let half = less_one >> (top - 1) & 1;
+    ((2 * top + half) as usize, top - 1)
+}
+
+/// Which length symbol, and how many extra bits.
+#[inline(always)]
+pub(super) fn length_symbol(less_three: u32) -> (usize, u32) {
+    match less_three {
+        0..8 => (257 + less_three as usize, 0),
+        255 => (285, 0),
+        _ => {
+            let top = less_three.ilog2();
+            ((257 + 4 * (top - 1) + (less_three >> (top - 2) & 3)) as usize, top - 2)
+        }
+    }
+}
+
+/// What a block is made of.
+pub(super) struct Contents<'t> {
+    /// Where in the input it begins and ends.
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) histogram: &'t Histogram,
+    tokens: &'t [Token],
+}
+
+impl Contents<'_> {
+    /// The tokens: how many literals, then length less three and distance less one of a match.
+    #[inline(always)]
+    pub(super) fn tokens(&self) -> impl Iterator<Item = (usize, Option<(u32, u32)>)> {
+        self.tokens.iter().map(|token| {
+            let token = u64::from_le_bytes(*token);
+            let (run, packed) = (token as u32, (token >> 32) as u32);
+            (run as usize, (packed != NONE).then_some((packed >> 16, packed & 0xffff)))
+        })
+    }
+}
+
+/// Tokens of the block that is being gathered, and the stream so far.
+pub(super) struct Blocks<'a> {
+    src: &'a [u8],
+    out: BitWriter<'a>,
+    tokens: &'a mut [Token],
+    /// Where in the input the block, the fresh tokens and the next token begin.
+    start: usize,
+    fresh_from: usize,
+    at: usize,
+    /// Tokens of the block; of these, settled ones.
+    count: usize,
+    settled_count: usize,
+    /// Symbols since the last look.
+    fresh_symbols: u32,
+    settled: Histogram,
+    fresh: Histogram,
+    /// Sixteenths of bits that a literal takes.
+    literal_bits: usize,
+    /// And a byte of the input, on average.
+    byte_bits: usize,
+}
+
+impl<'a> Blocks<'a> {
+    #[inline(always)] // where it is to stay: it is large
+    pub(super) fn new(src: &'a [u8], work: &'a mut [u8], out: BitWriter<'a>) -> Self {
+        Blocks {
+            src,
+            out,
+            tokens: work.as_chunks_mut().0,
+            start: 0,
+            fresh_from: 0,
+            at: 0,
+            count: 0,
+            settled_count: 0,
+            fresh_symbols: 0,
+            settled: Histogram::EMPTY,
+            fresh: Histogram::EMPTY,
+            literal_bits: 16 * 8,
+            byte_bits: 16 * 4,
+        }
+    }
+
+    /// Where in the input the next token begins.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Whether a match takes fewer bits than its bytes would as literals, as far as is known.
+    #[inline(always)]
+    pub(super) fn worth(&self, found: &Match) -> bool {
+        found.len >= CHEAP || found.len * self.literal_bits >= 16 * (CODES + found.distance.ilog2() as usize)
+    }
+
+    /// Whether a literal and `later`, which begins a byte after `taken`, take fewer bits than `taken` and what comes after
+    /// it up to the same end.
+    #[inline(always)]
+    pub(super) fn better(&self, later: &Match, taken: &Match) -> bool {
+        let (far, near) = (later.distance.ilog2() as usize, taken.distance.ilog2() as usize);
+        let saved = (later.end() - taken.end()) * self.byte_bits;
+        saved + 16 * near > self.literal_bits + 16 * far
+    }
+
+    /// Appends what lies before a match as literals, and the match. `None`: the stream does not fit.
+    #[inline(always)]
+    pub(super) fn push(&mut self, found: &Match) -> Option<()> {
+        let mut found = *found;
+        while found.len > LONGEST {
+            // What is left can be a match too.
+            let len = LONGEST.min(found.len - SHORTEST);
+            self.push_one(&Match { len, ..found })?;
+            (found.start, found.len) = (found.start + len, found.len - len);
+        }
+        self.push_one(&found)
+    }
+
+    #[inline(always)]
+    fn push_one(&mut self, found: &Match) -> Option<()> {
+        let (length, distance) = ((found.len - SHORTEST) as u32, (found.distance - 1) as u32);
+        self.literals(found.start);
+        self.token(found.start, length << 16 | distance);
+        if let Some(n) = self.fresh.litlens.get_mut(length_symbol(length).0) {
+            *n += 1;
+        }
+        if let Some(n) = self.fresh.distances.get_mut(distance_symbol(distance).0) {
+            *n += 1;
+        }
+        self.at = found.end();
+        self.look()
+    }
+
+    /// No match has been found before `p`: many literals become a token, so that a block can end between them.
+    #[inline(always)]
+    pub(super) fn pass(&mut self, p: usize) -> Option<()> {
+        if p < self.at + FRESH as usize { Some(()) } else { self.push_literals(p.min(self.src.len())) }
+    }
+
+    /// Appends literals up to `end`.
+    fn push_literals(&mut self, end: usize) -> Option<()> {
+        self.literals(end);
+        self.token(end, NONE);
+        self.at = end;
+        self.look()
+    }
+
+    #[inline(always)]
+    fn literals(&mut self, end: usize) {
+        for &byte in self.src.get(self.at..end).unwrap_or_default() {
+            if let Some(n) = self.fresh.litlens.get_mut(usize::from(byte)) {
+                *n += 1;
+            }
+        }
+        self.fresh_symbols += (end - self.at) as u32 + 1;
+    }
+
+    #[inline(always)]
+    fn token(&mut self, start: usize, packed: u32) {
+        if let Some(slot) = self.tokens.get_mut(self.count) {
+            *slot = ((start - self.at) as u64 | u64::from(packed) << 32).to_le_bytes();
+        }
+        self.count += 1;
+    }
+
+    #[inline(always)]
+    fn look(&mut self) -> Option<()> {
+        if self.fresh_symbols >= FRESH || self.count == self.tokens.len() { self.settle() } else { Some(()) }
+    }
+
+    /// Ends the block before the fresh tokens if that saves bits, or after them if it is full.
+    #[inline(never)]
+    fn settle(&mut self) -> Option<()> {
+        let alone = self.fresh.entropy();
+        if self.settled_count > 0 {
+            let apart = self.settled.entropy() + alone + 16 * (block::description(&self.fresh) + DOUBT);
+            if apart < self.settled.entropy_with(&self.fresh) {
+                self.end_block(false)?;
+            }
+        }
+        let literals = self.fresh.litlens.get(..END)?;
+        let count: u32 = literals.iter().sum();
+        if count > FRESH / 8 {
+            self.literal_bits = (entropy(literals.iter().copied()) / i64::from(count)) as usize + 8;
+        }
+        let bytes = (self.at - self.fresh_from).max(1) as i64;
+        self.byte_bits = ((alone + 16 * block::extra_bits(&self.fresh) as i64) / bytes) as usize;
+        self.settled.add(&self.fresh);
+        self.fresh.clear();
+        self.fresh_symbols = 0;
+        (self.settled_count, self.fresh_from) = (self.count, self.at);
+        let full = self.count == self.tokens.len() || self.count + FRESH as usize > TOKENS;
+        if full || self.at - self.start >= MOST_BYTES {
+            self.end_block(false)?;
+        }
+        Some(())
+    }
+
+    /// Writes the settled tokens as a block, and begins a new one with those that are left.
+    fn end_block(&mut self, last: bool) -> Option<()> {
+        if let Some(end) = self.settled.litlens.get_mut(END) {
+            *end += 1;
+        }
+        let contents = Contents {
+            start: self.start,
+            end: self.fresh_from,
+            histogram: &self.settled,
+            tokens: self.tokens.get(..self.settled_count)?,
+        };
+        block::write(&mut self.out, self.src, &contents, last)?;
+        self.tokens.copy_within(self.settled_count..self.count, 0);
+        self.count -= self.settled_count;
+        self.settled_count = 0;
+        self.start = self.fresh_from;
+        self.settled.clear();
+        Some(())
+    }
+
+    /// Ends the stream with literals up to the end of the input; returns the number of its bytes.
+    pub(super) fn finish(&mut self) -> Option<usize> {
+        self.push_literals(self.src.len())?;
+        self.settle()?;
+        self.end_block(true)?;
+        self.out.align();
+        Some(self.out.len())
+    }
+}
