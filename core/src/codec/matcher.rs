@@ -4,8 +4,10 @@
 ///
 /// What it answers is a guess that the caller compares: an entry may be older than 65536 bytes, or never
 /// have been written.
+#[cfg(any(feature = "blosclz", feature = "lz4"))]
 pub(super) struct Table<'a, const BITS: u32>(&'a mut [[u8; 2]]);
 
+#[cfg(any(feature = "blosclz", feature = "lz4"))]
 impl<'a, const BITS: u32> Table<'a, BITS> {
     /// Bytes it needs.
     pub(super) const BYTES: usize = 2 << BITS;
