@@ -90,6 +90,17 @@ fn limits_of_the_format() {
     }
 }
 
+/// Four symbols at random, as in sequences of bases: matches everywhere, few of which are worth their bits.
+#[test]
+fn megabytes_of_matches_that_save_nothing() {
+    let mut rng = Rng::new(3);
+    let bases: Vec<u8> = (0..9 << 20).map(|_| b"ACGT"[rng.below(4)]).collect();
+    for level in [1, 3] {
+        let len = holds("bases", &bases, level);
+        assert!(len < bases.len() * 29 / 100, "level {level}: {len} bytes");
+    }
+}
+
 /// Several blocks whose codes have nothing in common, and one that is longer than a stored block.
 #[test]
 fn blocks_end_where_the_data_changes() {

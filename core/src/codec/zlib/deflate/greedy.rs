@@ -70,6 +70,7 @@ pub(super) fn matches(
         }
         if !blocks.worth(&taken) {
             p += 1;
+            blocks.pass(p)?;
             continue;
         }
         let behind = words.common_before(p - taken.distance, p, p - blocks.at());

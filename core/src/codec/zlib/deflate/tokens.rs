@@ -39,7 +39,7 @@ type Token = [u8; 8];
 
 /// Bytes of scratch for the tokens of `src_len` bytes.
 pub(super) const fn work_len(src_len: usize) -> usize {
-    // Matches have four bytes or more, and one token more ends the input.
+    // A token is four bytes or more on average, but for the last.
     let most = src_len / 4 + 2;
     size_of::<Token>() * if most < TOKENS { most } else { TOKENS }
 }
@@ -229,7 +229,8 @@ impl<'a> Blocks<'a> {
         self.look()
     }
 
-    /// No match has been found before `p`: many literals become a token, so that a block can end between them.
+    /// No match has been taken before `p`: many literals become a token, so that a block can end between them and counts
+    /// stay below their bounds.
     #[inline(always)]
     pub(super) fn pass(&mut self, p: usize) -> Option<()> {
         if p < self.at + FRESH as usize { Some(()) } else { self.push_literals(p.min(self.src.len())) }
