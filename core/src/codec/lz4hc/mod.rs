@@ -64,7 +64,7 @@ fn sequences<const WRAP: bool, const DICT: bool>(
     work: &mut [u8],
 ) -> Option<usize> {
     let history = History::<DICT>::new(src, dict)?;
-    let effort = parse::Effort::of(level);
+    let effort = parse::effort(level);
     match level {
         0..=2 => greedy::sequences::<WRAP, DICT>(src, out, &history, work),
         3..=5 => parse::sequences(src, out, Rows::<DICT, REACH>::new(history, work)?, &effort),

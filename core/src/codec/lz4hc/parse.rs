@@ -11,7 +11,7 @@
 use crate::arch::copy::Window;
 use crate::codec::lz4::emit::sequence;
 use crate::codec::lz4::{LAST_LITERALS, LAST_MATCH};
-use crate::codec::search::{Match, Search};
+use crate::codec::search::{Effort, Match, Search};
 
 /// The shortest match.
 const SHORTEST: usize = 4;
@@ -19,39 +19,23 @@ const SHORTEST: usize = 4;
 const LEAST: usize = 3;
 /// The longest match whose length needs no byte of its own.
 const CHEAP: usize = 18;
+/// Of the positions, one in so many is looked at one byte after a match was found. They are often what every item has in
+/// common, the most of all; with an eighth of them streams are at most .5 % larger.
+const SECOND_LOOK: u32 = 8;
 
-/// How the search depends on the level.
-pub(super) struct Effort {
-    /// How many earlier positions are looked at.
-    steps: u32,
-    /// Whether chains of later bytes of a match are followed, and, where the input compresses so well that there are few
-    /// searches, matches are looked for twice.
-    pub(super) thorough: bool,
-    /// A match this long is taken as it is.
-    enough: usize,
-    /// After `1 << patience` bytes without a match the search takes larger steps.
-    patience: u32,
-}
-
-impl Effort {
-    pub(super) fn of(level: u8) -> Effort {
-        let (steps, enough, patience) = match level {
-            0..=3 => (4, 256, 8),
-            4 => (9, 256, 8),
-            5 => (16, 256, 9),
-            6 => (36, 256, 9),
-            7 => (64, 512, 9),
-            8 => (128, 1024, 9),
-            _ => (288, 4096, 10),
-        };
-        Effort { steps, thorough: level >= 8, enough, patience }
-    }
-
-    /// How many are looked at one byte after a match was found. They are often what every item has in common, the most
-    /// of all; with an eighth of them streams are at most .5 % larger.
-    fn second_look(&self) -> u32 {
-        self.steps / 8
-    }
+/// How level `level` searches. Where it is thorough and the input compresses so well that there are few searches, matches
+/// are looked for twice.
+pub(super) fn effort(level: u8) -> Effort {
+    let (steps, enough, patience) = match level {
+        0..=3 => (4, 256, 8),
+        4 => (9, 256, 8),
+        5 => (16, 256, 9),
+        6 => (36, 256, 9),
+        7 => (64, 512, 9),
+        8 => (128, 1024, 9),
+        _ => (288, 4096, 10),
+    };
+    Effort { steps, thorough: level >= 8, enough, patience }
 }
 
 impl Match {
@@ -95,7 +79,7 @@ pub(super) fn sequences<'a, S: Search<'a, DICT>, const DICT: bool>(
         };
         let mut next = Match { len: 0, ..taken };
         if effort.thorough && taken.len < CHEAP && out.position() < p / 4 {
-            next = wider(taken, p + 1, effort.second_look());
+            next = wider(taken, p + 1, effort.steps / SECOND_LOOK);
         }
         if next.len == 0 {
             next = wider(taken, taken.end() - 2, effort.steps);

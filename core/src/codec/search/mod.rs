@@ -15,6 +15,18 @@ const LONG_RUN: usize = 8;
 /// How many positions at the end of a run are entered.
 pub(in crate::codec) const RUN_END: usize = 3;
 
+/// How a search depends on the level.
+pub(in crate::codec) struct Effort {
+    /// How many earlier positions are looked at.
+    pub(in crate::codec) steps: u32,
+    /// Whether chains of later bytes of a match are followed.
+    pub(in crate::codec) thorough: bool,
+    /// A match this long is taken as it is.
+    pub(in crate::codec) enough: usize,
+    /// After `1 << patience` bytes without a match the search takes larger steps.
+    pub(in crate::codec) patience: u32,
+}
+
 /// A match: where in the input, how far back, and how long. No match is 0 long.
 #[derive(Clone, Copy)]
 pub(in crate::codec) struct Match {

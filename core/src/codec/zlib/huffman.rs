@@ -341,11 +341,7 @@ impl<'w> Tables<'w> {
         }
         let mut lens = [8u8; MAX_CODES];
         for (sym, len) in lens.iter_mut().enumerate() {
-            *len = match sym {
-                144..=255 => 9,
-                256..=279 => 7,
-                _ => 8,
-            };
+            *len = super::fixed_len(sym);
         }
         self.describe(&lens, &[5; 32])?;
         self.fixed = true;

@@ -1,5 +1,6 @@
 //! Deflate blocks (RFC 1951).
 
+use super::ORDER;
 use super::bits::BitReader;
 use super::huffman::{LENGTHS_BITS, Tables};
 use crate::arch::adler::adler32;
@@ -8,8 +9,6 @@ use crate::arch::inflate::middle;
 use crate::arch::out::Out;
 use crate::codec::CodecErrorKind;
 
-/// Order in which the lengths of the code-length code are stored.
-const ORDER: [u8; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 /// Most literal/length and distance codes a block can describe.
 const MAX_CODES: usize = 288 + 32;
 /// Most bits of a length and a distance: two codes of 15 bits, 5 and 13 extra bits.

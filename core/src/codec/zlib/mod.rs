@@ -17,6 +17,18 @@ use super::{CodecError, CodecErrorKind};
 pub use crate::arch::adler::adler32;
 use crate::arch::out::Out;
 
+/// Order in which the lengths of the code-length code are stored.
+const ORDER: [u8; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
+
+/// Bits of a literal's or length's code in blocks that do not describe their codes (RFC 1951 section 3.2.6).
+fn fixed_len(symbol: usize) -> u8 {
+    match symbol {
+        144..256 => 9,
+        256..280 => 7,
+        _ => 8,
+    }
+}
+
 /// Bytes of scratch memory [`decode`] needs: the two code tables.
 pub const DECODE_WORK_LEN: usize = huffman::TABLES_LEN;
 

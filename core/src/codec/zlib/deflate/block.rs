@@ -1,11 +1,10 @@
 //! One block: its codes, which form it takes, and its bits.
 
+use super::super::{ORDER, fixed_len};
 use super::bits::BitWriter;
 use super::code::{Code, MOST};
 use super::tokens::{Contents, DISTANCES, END, Histogram, LITLENS, distance_symbol, length_symbol};
 
-/// Order in which the lengths of the code-length code are stored.
-const ORDER: [u8; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 /// Of codes, and of the code for their lengths.
 const LONGEST: usize = 15;
 const LONGEST_LENGTH: usize = 7;
@@ -175,13 +174,9 @@ pub(super) fn write(out: &mut BitWriter<'_>, src: &[u8], contents: &Contents<'_>
     Some(())
 }
 
-/// The lengths of the literal/length code of blocks without a description (RFC 1951 section 3.2.6).
+/// The lengths of the literal/length code of blocks without a description.
 fn fixed_lens() -> impl Iterator<Item = u8> {
-    (0..MOST).map(|symbol| match symbol {
-        144..256 => 9,
-        256..280 => 7,
-        _ => 8,
-    })
+    (0..MOST).map(fixed_len)
 }
 
 /// Bits that say how long and how far exactly.

@@ -9,7 +9,7 @@
 //! block        coded, by the fixed codes, or stored: what is shortest    `block`, `bits`
 //! ```
 //! Filtered data changes from one plane to the next. A code suits one of them, and so blocks end where that saves bits,
-//! not where a buffer is full: that is worth 3 % of the size.
+//! not where a buffer is full.
 #![allow(clippy::arithmetic_side_effects)] // it counts what the program itself has written; nothing is indexed unchecked
 
 mod bits;
@@ -25,7 +25,6 @@ use crate::codec::history::History;
 use crate::codec::search::chains::{self, Chains};
 use crate::codec::search::rows::{self, Rows};
 use bits::BitWriter;
-use parse::Effort;
 use tokens::Blocks;
 
 /// No match lies farther back.
@@ -78,7 +77,7 @@ pub fn encode(src: &[u8], dst: &mut [u8], level: u8, work: &mut [u8]) -> Option<
     let mut blocks = Blocks::new(src, tokens, BitWriter::new(body));
     // Less than a word is all literals.
     if let (Some(words), Some(history)) = (Words::new(src), History::<false>::new(src, &[])) {
-        let effort = Effort::of(level);
+        let effort = parse::effort(level);
         match level {
             0..=2 => greedy::matches(src, &words, 5 + u32::from(level), work, &mut blocks)?,
             3..=5 => parse::matches(src, Rows::<false, REACH>::new(history, work)?, &effort, &mut blocks)?,

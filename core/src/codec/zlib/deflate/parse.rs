@@ -2,7 +2,7 @@
 
 use super::LONGEST;
 use super::tokens::Blocks;
-use crate::codec::search::Search;
+use crate::codec::search::{Effort, Search};
 
 /// No match begins within this many bytes of the end.
 const LAST_MATCH: usize = 8;
@@ -10,33 +10,18 @@ const LAST_MATCH: usize = 8;
 /// The largest step, less one.
 const LARGEST: usize = 64;
 
-/// How the search depends on the level.
-pub(super) struct Effort {
-    /// How many earlier positions are looked at.
-    steps: u32,
-    /// How many a byte later.
-    lazy_steps: u32,
-    /// Whether chains of later bytes of a match are followed.
-    pub(super) thorough: bool,
-    /// A match this long is taken as it is.
-    enough: usize,
-    /// After `1 << patience` bytes without a match the search takes larger steps.
-    patience: u32,
-}
-
-impl Effort {
-    pub(super) fn of(level: u8) -> Effort {
-        let (steps, enough, patience) = match level {
-            0..=3 => (4, 16, 7),
-            4 => (8, 32, 8),
-            5 => (16, 32, 8),
-            6 => (36, LONGEST, 9),
-            7 => (64, LONGEST, 9),
-            8 => (128, LONGEST, 9),
-            _ => (288, LONGEST, 10),
-        };
-        Effort { steps, lazy_steps: steps / 2, thorough: level >= 8, enough, patience }
-    }
+/// How level `level` searches.
+pub(super) fn effort(level: u8) -> Effort {
+    let (steps, enough, patience) = match level {
+        0..=3 => (4, 16, 7),
+        4 => (8, 32, 8),
+        5 => (16, 32, 8),
+        6 => (36, LONGEST, 9),
+        7 => (64, LONGEST, 9),
+        8 => (128, LONGEST, 9),
+        _ => (288, LONGEST, 10),
+    };
+    Effort { steps, thorough: level >= 8, enough, patience }
 }
 
 /// Passes on every match; `None` where the stream does not fit.
@@ -58,7 +43,7 @@ pub(super) fn matches<'a>(
         }
         while taken.len < effort.enough && taken.start < last_start {
             let p = taken.start + 1;
-            let later = search.widest::<false>(p, p, taken.len, end_of(p), effort.lazy_steps);
+            let later = search.widest::<false>(p, p, taken.len, end_of(p), effort.steps / 2);
             if later.len == 0 || !blocks.better(&later, &taken) {
                 break;
             }
