@@ -313,10 +313,11 @@ fn blosclz_match(lz: &mut Vec<u8>, want: &mut Vec<u8>, distance: usize, len: usi
 
 #[test]
 fn every_blosclz_match_repeats_exactly() {
-    // Each length in turn, alone and between far matches: the decoder has a loop for streams of either kind.
+    // Each length in turn, alone and between matches that are far, recent or nearer: the decoder has a loop for streams of
+    // each kind.
     let mut rng = Rng(5);
     for distance in (1..=70).chain([8190, 8191, 8192, 8193, 20_000, 73_727]) {
-        for far in [None, Some(20_000)] {
+        for other in [None, Some(20_000), Some(40), Some(8)] {
             let mut want: Vec<u8> = (0..distance.max(20_000)).map(|_| rng.next() as u8).collect();
             let mut lz = Vec::new();
             literals(&mut lz, &want);
@@ -325,14 +326,14 @@ fn every_blosclz_match_repeats_exactly() {
                 let byte = rng.next() as u8;
                 literals(&mut lz, &[byte]);
                 want.push(byte);
-                far.inspect(|far| blosclz_match(&mut lz, &mut want, *far, 3 + len % 40));
+                other.inspect(|other| blosclz_match(&mut lz, &mut want, *other, 3 + len % 40));
             }
             let tail = [7; 80];
             literals(&mut lz, &tail);
             want.extend(tail);
             let mut out = vec![0; want.len()];
             blosclz_decode(&lz, &mut out).unwrap();
-            assert!(out == want, "distance {distance}, between far matches: {}", far.is_some());
+            assert!(out == want, "distance {distance}, between matches of {other:?}");
         }
     }
 }

@@ -95,14 +95,24 @@ trait Instruction {
 struct Seen {
     /// What the loop [`TAIL`] makes near matches of.
     tail: Tail,
-    /// Matches of a distance from 5 to 16.
+    /// LZ4: matches of a distance from 5 to 16.
     stalling: usize,
     /// LZ4: matches longer than 16 bytes.
     long: usize,
     /// LZ4: short matches of a distance below 8, counted where `long` ones prevail.
     near: usize,
+    /// BloscLZ: sum of [`WAITS`].
+    waits: u32,
     /// BloscLZ: matches of a distance from [`FAR`] on.
     far: usize,
+}
+
+impl Seen {
+    /// Counts a match by its distance.
+    #[inline(always)]
+    fn wait(&mut self, back: usize) {
+        self.waits += WAITS.get(back.min(WAITS.len() - 1)).copied().unwrap_or(0);
+    }
 }
 
 /// LZ4 sequences from byte `at` on; returns the offset of the first one that is left to the caller.
@@ -205,7 +215,7 @@ unsafe fn batch<I: Instruction, const BEST: bool, const KIND: u8>(
     let first = place.from;
     // SAFETY: `middle` begins after four bytes, and each batch before this one has written 64 more.
     let tail = unsafe { if KIND == TAIL { Tail::before(place.to) } else { Tail::NONE } };
-    let mut seen = Seen { tail, stalling: 0, long: 0, near: 0, far: 0 };
+    let mut seen = Seen { tail, stalling: 0, long: 0, near: 0, waits: 0, far: 0 };
     for _ in 0..BATCH {
         if place.to >= bounds.enough {
             return None;
@@ -446,7 +456,7 @@ impl Instruction for Lz4 {
         } else if seen.long > BATCH / 16 {
             let mixed = (BATCH / 6..BATCH - BATCH / 6).contains(&seen.near);
             if mixed { 1 } else { 3 }
-        } else if bytes <= 3 * BATCH + BATCH / 4 {
+        } else if bytes <= 3 * BATCH + BATCH / 16 {
             2
         } else {
             0
@@ -561,6 +571,21 @@ impl Instruction for Lz4 {
 /// Instructions of a BloscLZ stream after the first: literals, or a near or far match.
 struct BloscLz;
 
+/// BloscLZ matches of a distance up to this may read what has not reached the cache yet.
+const RECENT: usize = 64;
+
+/// What [`Seen::waits`] adds up, by distance: in its lowest byte matches that may have to wait and can be made of a
+/// [`Tail`], in the next all that may have to, in the third those that are made of the last four bytes.
+static WAITS: [u32; RECENT + 2] = {
+    let mut waits = [0; RECENT + 2];
+    let mut back = 1;
+    while back <= RECENT {
+        waits[back] = if back < 5 { 1 << 16 } else { 1 << 8 | (back < BEYOND) as u32 };
+        back += 1;
+    }
+    waits
+};
+
 /// The first distance of a BloscLZ match that needs the far form.
 const FAR: usize = 8192;
 
@@ -621,12 +646,24 @@ impl Instruction for BloscLz {
     /// From there up to 32 literals after their count.
     const READ: usize = 40;
 
-    const KINDS: u8 = 2;
+    const KINDS: u8 = 3;
 
-    /// [`TAIL`]: most matches would wait; every other instruction is one. 1: some are far. 0: others.
+    /// [`TAIL`]: most matches would wait (every other instruction is one), or some and none is nearer, as in items of
+    /// 8 bytes without a filter. 1: some are far. 2: many repeat what few instructions before have made. 0: others.
     #[inline(always)]
     fn kind(_: usize, seen: &Seen) -> u8 {
-        if seen.stalling > BATCH / 8 * 3 { TAIL } else { u8::from(seen.far > BATCH / 16) }
+        let [stalling, recent, near, _] = seen.waits.to_le_bytes().map(usize::from);
+        if stalling > BATCH / 8 * 3 {
+            TAIL
+        } else if seen.far > BATCH / 16 {
+            1
+        } else if recent > BATCH / 8 * 3 {
+            2
+        } else if stalling > BATCH / 12 && near < BATCH / 32 {
+            TAIL
+        } else {
+            0
+        }
     }
 
     #[inline(always)]
@@ -667,6 +704,19 @@ impl Instruction for BloscLz {
             if !BEST {
                 return BloscLz::any::<false>(place, bounds);
             }
+            if KIND == TAIL && control < 7 << 5 {
+                // A short match, as most are: a guess tells where the next instruction is.
+                let raw = ((control & 31) << 8) + usize::from(*from.add(1));
+                let source = to.wrapping_sub(raw);
+                if raw < FAR - 1 && source > bounds.start {
+                    let (back, len) = (raw + 1, (control >> 5) + 2);
+                    let bytes = seen.tail.any(source.sub(1), back);
+                    seen.wait(back);
+                    store16(to, bytes);
+                    seen.tail = seen.tail.then(bytes, len);
+                    return Some(Place { from: from.add(2), to: to.add(len) });
+                }
+            }
             // Control, a byte that continues a length of 7, a distance, two bytes that continue one of 8191.
             let word = load8(from);
             let continued = control >= 7 << 5;
@@ -698,8 +748,8 @@ impl Instruction for BloscLz {
             }
             let (back, room) = (raw + 1, distance(to, bounds.full));
             if KIND == TAIL && len <= 16 {
-                let bytes = if back < BEYOND { seen.tail.near(back) } else { load16(source.sub(1)) };
-                seen.stalling += usize::from(is_stalling(back));
+                let bytes = seen.tail.any(source.sub(1), back);
+                seen.wait(back);
                 store16(to, bytes);
                 seen.tail = seen.tail.then(bytes, len);
                 return Some(Place { from: next, to: to.add(len) });
@@ -721,8 +771,12 @@ impl Instruction for BloscLz {
                 }
                 return Some(Place { from: next, to: to.add(len) });
             }
-            match32(source.sub(1), to, back);
-            seen.stalling += usize::from(is_stalling(back));
+            seen.wait(back);
+            if KIND == 2 && len <= 16 {
+                match16_by_halves(source.sub(1), to, back);
+            } else {
+                match32(source.sub(1), to, back);
+            }
             if len > 32 {
                 match_beyond32(to, back, len);
             }
