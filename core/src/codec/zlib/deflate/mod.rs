@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! matches      levels 1 and 2: the first that one table finds            `greedy`
-//!              levels 3 to 5, 6 to 9: the search of LZ4HC                `parse`
+//!              levels 3 to 5, 6 to 9: the searches of LZ4HC              `parse`
+//!              levels 6 to 9: if those find none, three bytes            `threes`
 //! tokens       literals and a match; where does what they are made
 //!              of change? there a block ends                             `tokens`
 //! codes        Huffman codes of at most 15 bits                          `code`
@@ -17,6 +18,7 @@ mod block;
 mod code;
 mod greedy;
 mod parse;
+mod threes;
 mod tokens;
 
 use super::adler32;
@@ -25,6 +27,7 @@ use crate::codec::history::History;
 use crate::codec::search::chains::{self, Chains};
 use crate::codec::search::rows::{self, Rows};
 use bits::BitWriter;
+use threes::Threes;
 use tokens::Blocks;
 
 /// No match lies farther back.
@@ -49,7 +52,7 @@ pub const fn work_len(level: u8, src_len: usize) -> usize {
     let search = match level {
         0..=2 => greedy::work_len(src_len),
         3..=5 => rows::work_len(src_len, 0),
-        _ => chains::work_len(src_len, 0),
+        _ => Threes::BYTES + chains::work_len(src_len, 0),
     };
     tokens::work_len(src_len) + search
 }
@@ -80,10 +83,13 @@ pub fn encode(src: &[u8], dst: &mut [u8], level: u8, work: &mut [u8]) -> Option<
         let effort = parse::effort(level);
         match level {
             0..=2 => greedy::matches(src, &words, 5 + u32::from(level), work, &mut blocks)?,
-            3..=5 => parse::matches(src, Rows::<false, REACH>::new(history, work)?, &effort, &mut blocks)?,
+            3..=5 => {
+                parse::matches(src, Rows::<false, REACH>::new(history, work)?, None, &effort, &mut blocks)?;
+            }
             _ => {
+                let (threes, work) = Threes::new(work)?;
                 let chains = Chains::<false>::new(history, REACH, effort.thorough, work)?;
-                parse::matches(src, chains, &effort, &mut blocks)?;
+                parse::matches(src, chains, Some(threes), &effort, &mut blocks)?;
             }
         }
     }

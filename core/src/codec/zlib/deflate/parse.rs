@@ -1,6 +1,7 @@
 //! Levels 3 to 9: a match gives way to a longer one that begins a byte later, if that saves bits.
 
 use super::LONGEST;
+use super::threes::Threes;
 use super::tokens::Blocks;
 use crate::codec::search::{Effort, Search};
 
@@ -28,6 +29,7 @@ pub(super) fn effort(level: u8) -> Effort {
 pub(super) fn matches<'a>(
     src: &[u8],
     mut search: impl Search<'a, false>,
+    mut threes: Option<Threes<'_>>,
     effort: &Effort,
     blocks: &mut Blocks<'_>,
 ) -> Option<()> {
@@ -36,6 +38,11 @@ pub(super) fn matches<'a>(
     let (mut p, mut anchor) = (0, 0);
     while p <= last_start {
         let mut taken = search.longest(p, end_of(p), effort.steps);
+        if let Some(threes) = &mut threes
+            && taken.len == 0
+        {
+            taken = threes.last(search.history(), p);
+        }
         if taken.len == 0 || !blocks.worth(&taken) {
             p += 1 + ((p - anchor) >> effort.patience).min(LARGEST);
             blocks.pass(p)?;

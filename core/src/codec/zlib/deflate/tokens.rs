@@ -20,7 +20,7 @@ pub(super) const END: usize = 256;
 const NONE: u32 = u32::MAX;
 
 /// The shortest match of the format.
-const SHORTEST: usize = 3;
+pub(super) const SHORTEST: usize = 3;
 /// A match this long takes fewer bits than its bytes.
 const CHEAP: usize = 9;
 /// About how many bits the codes of a length and a distance take.
