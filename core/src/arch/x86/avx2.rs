@@ -10,6 +10,21 @@ use crate::filter::blocksplit::{Planes, Stores};
 #[derive(Clone, Copy)]
 pub(super) struct Ymm<const GFNI: bool>(__m256i);
 
+/// `v`, for shuffles that the compiler must not merge with those before or after: of two that take a register each and
+/// one that takes both it would make four and blends.
+///
+/// # Safety
+/// The CPU.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn alone(mut v: __m256i) -> __m256i {
+    // SAFETY: no instruction at all.
+    unsafe {
+        core::arch::asm!("/* {0} */", inout(ymm_reg) v, options(pure, nomem, nostack, preserves_flags));
+    }
+    v
+}
+
 impl<const GFNI: bool> Vector for Ymm<GFNI> {
     const LANES: usize = 2;
     const BLOCK: usize = 64;
@@ -82,7 +97,7 @@ impl<const GFNI: bool> Vector for Ymm<GFNI> {
         // SAFETY: the caller's CPU; the table is 16 bytes.
         unsafe {
             let table = _mm256_broadcastsi128_si256(_mm_loadu_si128(table.as_ptr().cast()));
-            Ymm(_mm256_shuffle_epi8(self.0, table))
+            Ymm(alone(_mm256_shuffle_epi8(alone(self.0), table)))
         }
     }
     #[inline(always)]
