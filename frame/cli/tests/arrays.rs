@@ -118,6 +118,22 @@ fn npz_files_become_directories_of_arrays_and_come_back() {
     assert!(!folder.path("object").exists() && !folder.path("p.npz").exists());
 }
 
+/// As bombs do.
+#[test]
+fn a_member_that_goes_on_where_its_size_ends_is_refused() {
+    let folder = Folder::new("size");
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    zip.start_file("a.npy", zip::write::SimpleFileOptions::default()).unwrap();
+    std::io::Write::write_all(&mut zip, &npy(&[100, 100])).unwrap();
+    let mut zip = zip.finish().unwrap().into_inner();
+    let entry = zip.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
+    zip[entry + 24..entry + 28].copy_from_slice(&20_000u32.to_le_bytes());
+    folder.write("a.npz", &zip);
+    let (status, text) = folder.fail(&["compress", "a.npz", "-o", "a"]);
+    assert!(status == 1 && text.contains("a.npz") && text.contains("larger than"), "{status} {text}");
+    assert!(!folder.path("a").exists());
+}
+
 #[test]
 fn what_python_writes_besides_arrays_is_named_and_never_followed() {
     let folder = Folder::new("wild");

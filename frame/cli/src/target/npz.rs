@@ -63,7 +63,7 @@ fn write_members(
         let label = args.input.join(members.get(k).map_or(Path::new(""), |m| m.as_path()).with_extension(""));
         // Members are read through a file: their decoder cannot outlive the archive.
         let mut spool = tempfile::tempfile()?;
-        io::copy(&mut member, &mut spool)?;
+        io::copy(&mut member, &mut spool).map_err(|e| Failure::at(&label, e))?;
         spool.rewind()?;
         fs::create_dir_all(parent(&output.output)).map_err(|e| Failure::at(&output.output, e))?;
         write_items(items(&label, Box::new(spool), None, None)?, &label, output, args)?;
