@@ -15,8 +15,10 @@ const PAIRS: [(&str, Filter, Filter); 2] = [
     ("bitshuffle", |l, w, s, o| bitshuffle(l, w, s, o), |l, w, s, o| bitunshuffle(l, w, s, o)),
 ];
 
-const WIDTHS: [usize; 26] =
-    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 24, 31, 32, 33, 48, 255];
+const WIDTHS: [usize; 30] = [
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 31, 32, 33,
+    48, 255,
+];
 
 const GUARD: u8 = 0xa5;
 
