@@ -10,8 +10,8 @@ use crate::filter::blocksplit::{Planes, Stores};
 #[derive(Clone, Copy)]
 pub(super) struct Ymm<const GFNI: bool>(__m256i);
 
-/// `v`, for shuffles that the compiler must not merge with those before or after: of two that take a register each and
-/// one that takes both it would make four and blends.
+/// `v`, for byte shuffles that the compiler must not merge with the interleaves before or after: of two byte shuffles and the
+/// two interleaves of their results it would make four byte shuffles and two blends.
 ///
 /// # Safety
 /// The CPU.

@@ -6,6 +6,7 @@
 //!        permute them to R planes of 128 / P bytes, once for the first R planes, once for the last R
 //!        transpose the R registers of R units: register j is now plane j of the block
 //! join   the same backwards; a group is stored as its first and its last 64 bytes
+//!        of 17 to 24 bytes: out of the first 16 and the last 8 planes, two groups in each register of these
 //! ```
 //! Nothing beyond a block is read or written, and every plane is stored by whole lines. Items of more
 //! than 32 bytes are left to AVX2.
@@ -101,7 +102,7 @@ impl Indices {
 const WIDEST: usize = 32;
 
 /// Items of 17 to this many bytes are joined out of their first 16 and their last 8 planes, not their last 16: a quarter of the
-/// permutes less. Splitting them so takes one more load for each 8 items, and gains nothing.
+/// permutes less. Splitting them so would take a third load for each register.
 const NARROW: usize = 24;
 
 /// For each of these widths: join.
@@ -430,47 +431,32 @@ unsafe fn split_turn<const R: usize, const COUNT: usize, const TURN: usize>(
     }
 }
 
-/// Joins `n >= BLOCK` items of 17 to [`NARROW`] bytes.
+/// Joins `n >= BLOCK` items of 17 to 32 bytes out of their first 16 and their last `LAST` planes, 8 or 16; `indices` are for
+/// even and for odd groups.
 #[inline(always)]
-unsafe fn join_narrow(width: usize, n: usize, planes: impl Source, dst: *mut u8, indices: &[Indices; 2]) {
+unsafe fn join_wide<const LAST: usize>(
+    width: usize,
+    n: usize,
+    planes: impl Source,
+    dst: *mut u8,
+    indices: [&Indices; 2],
+) {
     // SAFETY: as for `join_items`.
     unsafe {
-        let fours = [indices[0].load(), indices[1].load()];
+        let index = [indices[0].load(), indices[1].load()];
         let mut i = 0;
         while i < n {
             i = i.min(n - BLOCK);
             let a = transpose(load_planes::<16>(planes, 0, i));
-            let b = transpose(load_planes::<8>(planes, width - 8, i));
-            let mut four = dst.add(i * width);
-            let mut g = 0;
-            while g < 16 {
-                let [first, last] = fours[g % 2];
-                store(four, _mm512_permutex2var_epi8(a[g], first, b[g / 2]));
-                store(four.add(4 * width - 64), _mm512_permutex2var_epi8(a[g], last, b[g / 2]));
-                four = four.wrapping_add(4 * width);
-                g += 1;
-            }
-            i += BLOCK;
-        }
-    }
-}
-
-/// Joins `n >= BLOCK` items of 25 to 32 bytes.
-#[inline(always)]
-unsafe fn join_wide(width: usize, n: usize, planes: impl Source, dst: *mut u8) {
-    // SAFETY: as for `join_items`.
-    unsafe {
-        let [first, last] = INDICES[width.min(WIDEST)][JOIN].load();
-        let mut i = 0;
-        while i < n {
-            i = i.min(n - BLOCK);
-            let a = transpose(load_planes::<16>(planes, 0, i));
-            let b = transpose(load_planes::<16>(planes, width - 16, i));
+            let b = transpose(load_planes::<LAST>(planes, width - LAST, i));
             let mut group = dst.add(i * width);
             let mut g = 0;
             while g < 16 {
-                store(group, _mm512_permutex2var_epi8(a[g], first, b[g]));
-                store(group.add(4 * width - 64), _mm512_permutex2var_epi8(a[g], last, b[g]));
+                // A register of the last 8 planes holds two groups.
+                let [first, last] = index[if LAST == 8 { g % 2 } else { 0 }];
+                let b = b[g * LAST / 16];
+                store(group, _mm512_permutex2var_epi8(a[g], first, b));
+                store(group.add(4 * width - 64), _mm512_permutex2var_epi8(a[g], last, b));
                 group = group.wrapping_add(4 * width);
                 g += 1;
             }
@@ -555,11 +541,11 @@ unsafe fn join_cached<const W: usize, const R: usize>(n: usize, planes: impl Sou
 unsafe fn join_planes(width: usize, n: usize, planes: impl Source, dst: *mut u8, stream: bool) {
     // SAFETY: the caller's.
     unsafe {
-        if let Some(indices) = NARROW_JOIN.get(width.wrapping_sub(17)) {
-            return join_narrow(width, n, planes, dst, indices);
+        if let Some([even, odd]) = NARROW_JOIN.get(width.wrapping_sub(17)) {
+            return join_wide::<8>(width, n, planes, dst, [even, odd]);
         }
         if width > 16 {
-            return join_wide(width, n, planes, dst);
+            return join_wide::<16>(width, n, planes, dst, [&INDICES[width.min(WIDEST)][JOIN]; 2]);
         }
         if stream && dst.addr().is_multiple_of(width) {
             match width {
