@@ -41,3 +41,83 @@ impl<'a> Threes<'a> {
         Match { start: p, distance, len: if same { SHORTEST } else { 0 } }
     }
 }
+
+#[cfg(all(test, feature = "alloc"))]
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+mod tests {
+    use super::*;
+    use alloc::{vec, vec::Vec};
+
+    /// Bytes that look random, the same every time.
+    fn noise() -> impl FnMut() -> u8 {
+        let mut seed = 3u32;
+        move || {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (seed >> 24) as u8
+        }
+    }
+
+    /// `abc` at both ends of `apart` bytes in which no three bytes are `abc`.
+    #[test]
+    fn the_last_three_bytes_are_found_within_reach_and_not_beyond() {
+        for (apart, is_found) in [(3, true), (4, true), (4000, true), (REACH, true), (REACH + 1, false)] {
+            let mut src = b"abc".to_vec();
+            src.resize(apart, b'-');
+            src.extend(b"abc.....");
+            let (history, mut work) = (History::new(&src, &[]).unwrap(), vec![0xa5; Threes::BYTES]);
+            let (mut threes, _) = Threes::new(&mut work).unwrap();
+            let found = threes.last(&history, apart);
+            assert_eq!(
+                (found.start, found.len),
+                (apart, if is_found { SHORTEST } else { 0 }),
+                "{apart} apart"
+            );
+            assert!(!is_found || found.distance == apart, "{apart} apart: {}", found.distance);
+        }
+    }
+
+    /// Whatever another string under the same hash, or an old position, has left in the table.
+    #[test]
+    fn what_is_found_is_equal() {
+        let mut next = noise();
+        let src: Vec<u8> = (0..150_000).map(|_| next() >> 3).collect();
+        let (history, mut work) = (History::new(&src, &[]).unwrap(), vec![0xa5; Threes::BYTES]);
+        let (mut threes, _) = Threes::new(&mut work).unwrap();
+        let mut found = 0;
+        for p in (0..src.len() - 8).step_by(3) {
+            let last = threes.last(&history, p);
+            if last.len > 0 {
+                assert!((1..=REACH).contains(&last.distance), "{} back", last.distance);
+                assert_eq!(src[p..p + 3], src[p - last.distance..][..3], "at {p}, {} back", last.distance);
+                found += 1;
+            }
+        }
+        assert!(found > 5000, "{found} of 50,000");
+    }
+
+    /// Nothing but three bytes repeats, each time before another one: all that is saved is theirs.
+    #[test]
+    fn levels_6_to_9_write_matches_of_three_bytes() {
+        let mut next = noise();
+        let words: Vec<[u8; 3]> = (0..24).map(|_| [next(), next(), next()]).collect();
+        let src: Vec<u8> = (0..8000)
+            .flat_map(|_| {
+                let [a, b, c] = words[usize::from(next()) % words.len()];
+                [a, b, c, next()]
+            })
+            .collect();
+        let mut lens = (1..=9).map(|level| {
+            let (mut coded, mut back) = (vec![0; src.len() + 1000], vec![0; src.len()]);
+            let mut work = vec![0xa5; super::super::work_len(level, src.len())];
+            let len = super::super::encode(&src, &mut coded, level, &mut work).unwrap();
+            let mut work = vec![0xa5; crate::codec::zlib::DECODE_WORK_LEN];
+            crate::codec::zlib::decode(&coded[..len], (&mut back[..]).into(), &mut work).unwrap();
+            assert!(back == src, "level {level}");
+            len
+        });
+        let least_without = lens.by_ref().take(5).min().unwrap();
+        for (level, len) in (6..).zip(lens) {
+            assert!(10 * len < 9 * least_without, "level {level}: {len} bytes, {least_without} without");
+        }
+    }
+}
