@@ -43,6 +43,7 @@ fn wrong_usage_is_one_line_and_status_2() {
     refused(&["cmp"], "<FILES>...");
     refused(&["diff", "a"], "<NEW>");
     refused(&["run", "--nosuch"], "--nosuch");
+    refused(&["--out", "a.jsonl", "run"], "'run'");
     for (option, bad) in [
         ("--suite", "nosuch"),
         ("--isa", "nosuch"),

@@ -20,7 +20,8 @@ use std::process::ExitCode;
 /// the visits; its spread says how far another run may lie, in 19 cases of 20:
 /// between figure / (1 + spread) and figure * (1 + spread).
 #[derive(Parser)]
-#[command(name = "blosc-bench", version, max_term_width = 80)]
+// An option before a subcommand is the quick run's, and would be lost.
+#[command(name = "blosc-bench", version, max_term_width = 80, args_conflicts_with_subcommands = true)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
