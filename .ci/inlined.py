@@ -14,7 +14,7 @@ HOLDERS = re.compile(r"blosc_core::arch::(x86|elementwise|bmi|lz)::")
 ALLOWED = re.compile(
     r"^(mem(cpy|move|set)"  # long copies
     r"|blosc_core::arch::x86::|blosc_core::arch::elementwise::"  # kernels
-    r"|blosc_core::arch::wide::(long_|copy_pieces)|blosc_core::arch::lz::(much_extended|large_match|(BloscLz|Lz4)::long)"  # rare, or long
+    r"|blosc_core::arch::wide::(long_|copy_pieces)|blosc_core::arch::lz::(much_extended|large_match|(blosclz::BloscLz|lz4::Lz4)::long|wide::sequences)"  # rare, or long
     r"|blosc_core::arch::copy::.*(edge_match|exact_literals)"  # near the ends
     r"|blosc_core::filter::"  # scalar tails
     r"|blosc_core::codec::zstd::)"  # the rare ways of the sequence loop

@@ -289,6 +289,36 @@ fn every_lz4_match_repeats_exactly() {
     }
 }
 
+#[test]
+fn every_count_of_lz4_literals_arrives() {
+    // Before matches of any length, which are near, as long as a register or two, or far.
+    let mut rng = Rng(9);
+    for distance in [1, 3, 4, 5, 8, 31, 63, 64, 65, 127, 128, 129, 300, 60_000] {
+        let (mut want, mut lz) = (Vec::new(), Vec::new());
+        let head: Vec<u8> = (0..60_000).map(|_| rng.next() as u8).collect();
+        lz4_sequence(&mut lz, &mut want, &head, distance, 4);
+        for count in (0..=300).chain([511, 512, 513, 5000]) {
+            for most in [12, 70, 300] {
+                let literals: Vec<u8> = (0..count).map(|_| rng.next() as u8).collect();
+                let len = 4 + rng.below(most);
+                lz4_sequence(&mut lz, &mut want, &literals, distance, len);
+            }
+        }
+        for tail in [5, 64, 200] {
+            let (mut lz, mut want) = (lz.clone(), want.clone());
+            lz.push((tail.min(15) << 4) as u8);
+            if tail >= 15 {
+                extend(&mut lz, tail - 15);
+            }
+            lz.extend(core::iter::repeat_n(7, tail));
+            want.extend(core::iter::repeat_n(7, tail));
+            let mut out = vec![0; want.len()];
+            lz4_decode(&lz, &mut out).unwrap();
+            assert!(out == want, "distance {distance}, {tail} literals at the end");
+        }
+    }
+}
+
 /// Appends BloscLZ literals.
 fn literals(lz: &mut Vec<u8>, bytes: &[u8]) {
     for run in bytes.chunks(32) {

@@ -1,6 +1,7 @@
 //! [`Room`] and [`Input`]: where a stream is expanded to, and where it comes from.
 
 use super::CodecErrorKind;
+use crate::arch::level::Level;
 use crate::arch::out::Out;
 use core::cmp::Ordering;
 
@@ -20,13 +21,21 @@ pub struct Room<'a> {
     /// At most `len`.
     #[cfg_attr(not(any(feature = "blosclz", feature = "lz4")), allow(dead_code))]
     pub(crate) wanted: usize,
+    /// The kernels that a decoder may choose from.
+    #[cfg_attr(not(feature = "lz4"), allow(dead_code))]
+    pub(crate) level: Level,
+}
+
+/// What a decoder may use that was not told: on hosts all that there is, else nothing that a kernel does not save.
+fn usual() -> Level {
+    if cfg!(feature = "std") { Level::best() } else { Level::SCALAR }
 }
 
 impl<'a> Room<'a> {
     /// Room for a stream of `len` bytes, the first `wanted` of which are wanted. Both are cut to what there is.
     pub(crate) fn new(out: Out<'a>, len: usize, wanted: usize) -> Room<'a> {
         let len = len.min(out.len());
-        Room { len, wanted: wanted.min(len), out }
+        Room { len, wanted: wanted.min(len), out, level: usual() }
     }
 
     /// Whether a stream that came to `written` bytes has the length it must have.
@@ -83,6 +92,6 @@ impl<'a> From<&'a [u8]> for Input<'a> {
 impl<'a> From<Out<'a>> for Room<'a> {
     fn from(out: Out<'a>) -> Room<'a> {
         let len = out.len();
-        Room { out, len, wanted: len }
+        Room { out, len, wanted: len, level: usual() }
     }
 }

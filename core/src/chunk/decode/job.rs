@@ -181,6 +181,7 @@ impl<'a> Job<'a> {
             Some(bytes) if bytes.len() >= src.len() => Input::new(bytes, src.len()),
             _ => src.into(),
         };
+        let room = Room { level: self.level, ..room };
         dispatch::expand_stream(codec, meta, input, room, self.dictionary, work, context).map_err(|e| match e
         {
             StreamError::Corrupt(error) => corrupt(error),

@@ -19,7 +19,7 @@ pub fn decode(src: &[u8], out: Out<'_>) -> Result<(), CodecError> {
 /// [`decode`], as far as is wanted.
 pub(crate) fn expand(input: Input<'_>, room: Room<'_>) -> Result<(), CodecError> {
     let src = input.exact();
-    let Room { out, len, wanted } = room;
+    let Room { out, len, wanted, .. } = room;
     let mut window = Window::wanting(out, &[], wanted);
     let mut at = 0;
     let mut control = usize::from(next(src, &mut at)? & 31);

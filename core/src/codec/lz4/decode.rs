@@ -18,11 +18,11 @@ pub fn decode(src: &[u8], out: Out<'_>, dict: &[u8]) -> Result<(), CodecError> {
 /// [`decode`], as far as is wanted.
 pub(crate) fn expand(input: Input<'_>, room: Room<'_>, dict: &[u8]) -> Result<(), CodecError> {
     let src = input.exact();
-    let Room { out, len, wanted } = room;
+    let Room { out, len, wanted, level } = room;
     let mut window = Window::wanting(out, dict, wanted);
     let mut at = 0;
     loop {
-        at = lz::lz4(&mut window, &input, at);
+        at = lz::lz4(&mut window, &input, at, level);
         if at > src.len() {
             return Err(CodecErrorKind::Truncated.at(src.len()));
         }
@@ -69,6 +69,69 @@ fn extended(src: &[u8], at: &mut usize, mut len: usize) -> Result<usize, CodecEr
         len = len.saturating_add(usize::from(byte));
         if byte != 255 {
             return Ok(len);
+        }
+    }
+}
+
+#[cfg(all(test, feature = "alloc"))]
+mod tests {
+    use super::*;
+    use crate::Level;
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    /// What comes out at a level, in memory of which the stream has only a part.
+    fn decoded(level: Level, bytes: &[u8], stream: usize, len: usize) -> (Result<(), CodecError>, Vec<u8>) {
+        let mut out = vec![0x55; len + 300];
+        let room = Room { level, ..Room::new(Out::from(&mut out[..]), len, len) };
+        let result = expand(Input::new(bytes, stream), room, &[]);
+        out.truncate(len);
+        (result, out)
+    }
+
+    #[test]
+    fn damage_is_found_in_the_same_place_at_every_level() {
+        let mut seed = 3u32;
+        let mut next = |n: u32| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (seed >> 8) % n
+        };
+        for turn in 0..400 {
+            // Long and short sequences that mix.
+            let mut stream = Vec::new();
+            let mut len = 0;
+            for _ in 0..80 {
+                let (count, more) = (next(40) as usize, next(300) as usize);
+                let (count, more) =
+                    if next(2) == 0 { (count % 15, more % 15) } else { (count.max(15), more.max(15)) };
+                stream.push((count.min(15) << 4 | more.min(15)) as u8);
+                stream.extend(count.checked_sub(15).map(|n| n as u8));
+                stream.extend((0..count).map(|_| next(256) as u8));
+                len += count + more + 4;
+                let most = (len - more - 3).min(if next(2) == 0 { 9 } else { 200 }) as u32;
+                stream.extend((1 + next(most.max(2) - 1) as u16).to_le_bytes());
+                if let Some(rest) = more.checked_sub(15) {
+                    stream.extend(core::iter::repeat_n(255, rest / 255));
+                    stream.push((rest % 255) as u8);
+                }
+            }
+            stream.extend([5 << 4, 1, 2, 3, 4, 5]);
+            len += 5;
+            let whole = stream.len();
+            stream.extend([0xee; 200]);
+            if turn > 0 {
+                let at = next(whole as u32) as usize;
+                stream[at] = if next(4) == 0 { 255 } else { next(256) as u8 };
+            }
+            let stream_len = if turn % 3 == 2 { next(whole as u32) as usize } else { whole };
+            let len = if turn % 5 == 4 { len - next(40) as usize } else { len };
+            let (want, bytes) = decoded(Level::SCALAR, &stream, stream_len, len);
+            assert!(turn > 0 || want.is_ok(), "{want:?}");
+            for level in Level::available() {
+                let (result, out) = decoded(level, &stream, stream_len, len);
+                assert_eq!(result, want, "{level:?}, turn {turn}");
+                assert!(result.is_err() || out == bytes, "{level:?}, turn {turn}");
+            }
         }
     }
 }

@@ -1,0 +1,235 @@
+//! BloscLZ instructions: the steps of the loops in [`lz`](super).
+
+use super::{BATCH, Bounds, Instruction, MEDIUM, Place, Seen, TAIL};
+use super::{distance, extended, far_match, large_match, near_match};
+use crate::arch::tail::{BEYOND, Tail};
+use crate::arch::wide::{
+    LONG, copy32, early, load8, load16, match_beyond32, match16_by_halves, match32, store16,
+};
+use core::hint::select_unpredictable;
+
+/// Instructions of a BloscLZ stream after the first: literals, or a near or far match.
+pub(super) struct BloscLz;
+
+/// BloscLZ matches of a distance up to this may read what has not reached the cache yet.
+const RECENT: usize = 64;
+
+/// What [`Seen::waits`] adds up, by distance: in its lowest byte matches that may have to wait and can be made of a
+/// [`Tail`], in the next all that may have to, in the third those that are made of the last four bytes.
+static WAITS: [u32; RECENT + 2] = {
+    let mut waits = [0; RECENT + 2];
+    let mut back = 1;
+    while back <= RECENT {
+        waits[back] = if back < 5 { 1 << 16 } else { 1 << 8 | (back < BEYOND) as u32 };
+        back += 1;
+    }
+    waits
+};
+
+/// See [`WAITS`].
+#[inline(always)]
+pub(super) fn waits(back: usize) -> u32 {
+    WAITS.get(back.min(WAITS.len() - 1)).copied().unwrap_or(0)
+}
+
+/// The first distance of a BloscLZ match that needs the far form.
+const FAR: usize = 8192;
+
+impl BloscLz {
+    /// The match at `place.from`, of any length.
+    ///
+    /// # Safety
+    /// As for a step, from before `bounds.last`.
+    #[inline(always)]
+    unsafe fn any<const BEST: bool>(place: Place, bounds: &Bounds) -> Option<Place> {
+        let Place { from, to } = place;
+        // SAFETY: `READ` and `WRITE` bytes are there: for a match of at most 8 bytes. Longer ones are measured, and so
+        // are the bytes that continue their length.
+        unsafe {
+            let control = usize::from(*from);
+            let high = (control & 31) << 8;
+            let back = high + usize::from(*from.add(1)) + 1;
+            if control < 7 << 5 && back != FAR {
+                let len = (control >> 5) + 2;
+                if !near_match::<true>(bounds.start, to, back) {
+                    return None;
+                }
+                return Some(Place { from: from.add(2), to: to.add(len) });
+            }
+            let (mut len, mut from) = ((control >> 5) + 2, from.add(1));
+            if control >= 7 << 5 {
+                (len, from) = extended(from, bounds, len)?;
+            }
+            if from >= bounds.last {
+                return None;
+            }
+            let mut back = high + usize::from(*from) + 1;
+            from = from.add(1);
+            if back == FAR {
+                back += usize::from(u16::from_be(from.cast::<u16>().read_unaligned()));
+                from = from.add(2);
+            }
+            far_match::<BEST>(bounds, to, back, len).then(|| Place { from, to: to.add(len) })
+        }
+    }
+
+    /// [`any`](Self::any) by a call, so that the loop keeps its registers; `from` is null instead of `None`, so that
+    /// they hold the answer.
+    ///
+    /// # Safety
+    /// As for [`any`](Self::any), and with the instructions that `BEST` stands for.
+    #[inline(never)]
+    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "bmi1,bmi2,lzcnt,ssse3"))]
+    unsafe fn long(place: Place, bounds: &Bounds) -> Place {
+        let refused = Place { from: core::ptr::null(), ..place };
+        // SAFETY: see above.
+        unsafe { BloscLz::any::<true>(place, bounds) }.unwrap_or(refused)
+    }
+}
+
+impl Instruction for BloscLz {
+    /// A step leads to four bytes after `last` at most: a byte before it, one of length, three of distance.
+    /// From there up to 32 literals after their count.
+    const READ: usize = 40;
+
+    const KINDS: u8 = 3;
+
+    /// [`TAIL`]: most matches would wait (every other instruction is one), or some and none is nearer, as in items of
+    /// 8 bytes without a filter. 1: some are far. 2: many repeat what few instructions before have made. 0: others.
+    #[inline(always)]
+    fn kind(_: usize, seen: &Seen, _: bool) -> u8 {
+        let [stalling, recent, near, _] = seen.waits.to_le_bytes().map(usize::from);
+        if stalling > BATCH / 8 * 3 {
+            TAIL
+        } else if seen.far > BATCH / 16 {
+            1
+        } else if recent > BATCH / 8 * 3 {
+            2
+        } else if stalling > BATCH / 12 && near < BATCH / 32 {
+            TAIL
+        } else {
+            0
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn step<const BEST: bool, const KIND: u8>(
+        place: Place,
+        bounds: &Bounds,
+        seen: &mut Seen,
+    ) -> Option<Place> {
+        let Place { from, to } = place;
+        // SAFETY: `READ` and `WRITE` bytes are there: for 32 literals and their count, and for a match of at most 32
+        // bytes, five of input. Others are measured.
+        unsafe {
+            let control = usize::from(*from);
+            if control < 32 {
+                let next = from.add(control + 2);
+                // The last instruction is one of literals.
+                if next >= bounds.last {
+                    return None;
+                }
+                let to_next = to.add(control + 1);
+                if KIND == TAIL {
+                    if control < 16 {
+                        let bytes = load16(from.add(1));
+                        store16(to, bytes);
+                        seen.tail = seen.tail.then(bytes, control + 1);
+                    } else {
+                        copy32(from.add(1), to);
+                        seen.tail = Tail::before(to_next);
+                    }
+                } else {
+                    copy32(from.add(1), to);
+                }
+                return Some(Place { from: next, to: to_next });
+            }
+            if from >= bounds.last {
+                return None;
+            }
+            if !BEST {
+                return BloscLz::any::<false>(place, bounds);
+            }
+            if KIND == TAIL && control < 7 << 5 {
+                // A short match, as most are: a guess tells where the next instruction is.
+                let raw = ((control & 31) << 8) + usize::from(*from.add(1));
+                let source = to.wrapping_sub(raw);
+                if raw < FAR - 1 && source > bounds.start {
+                    let (back, len) = (raw + 1, (control >> 5) + 2);
+                    let bytes = seen.tail.any(source.sub(1), back);
+                    seen.wait(back);
+                    store16(to, bytes);
+                    seen.tail = seen.tail.then(bytes, len);
+                    return Some(Place { from: from.add(2), to: to.add(len) });
+                }
+            }
+            // Control, a byte that continues a length of 7, a distance, two bytes that continue one of 8191.
+            let word = load8(from);
+            let continued = control >= 7 << 5;
+            let shift = if continued { 8 } else { 0 };
+            let tail = word >> 8;
+            let len = (control >> 5) + 2 + (tail & !(u64::MAX << shift)) as usize;
+            let rest = tail >> shift;
+            // One less than the distance.
+            let mut raw = ((control & 31) << 8) + (rest as usize & 255);
+            let mut next = from.add(2 + usize::from(continued));
+            let extension = usize::from(((rest >> 8) as u16).swap_bytes());
+            if KIND == 1 {
+                let is_far = raw >= FAR - 1;
+                raw += select_unpredictable(is_far, extension, 0);
+                // The next instruction waits for this one's size: every sum is made before the choice.
+                let [two, three, four, five] = [2, 3, 4, 5].map(|n| early(from.add(n)));
+                let near = select_unpredictable(!word & 0xff1f == 0, four, two);
+                let longer = select_unpredictable(!word & 0x00ff_001f == 0, five, three);
+                next = select_unpredictable(continued, longer, near);
+                seen.far += usize::from(is_far);
+            } else if raw >= FAR - 1 {
+                raw += extension;
+                next = next.add(2);
+                seen.far += 1;
+            }
+            let source = to.wrapping_sub(raw);
+            if source <= bounds.start {
+                return None;
+            }
+            let (back, room) = (raw + 1, distance(to, bounds.full));
+            if KIND == TAIL && len <= 16 {
+                let bytes = seen.tail.any(source.sub(1), back);
+                seen.wait(back);
+                store16(to, bytes);
+                seen.tail = seen.tail.then(bytes, len);
+                return Some(Place { from: next, to: to.add(len) });
+            }
+            if len > 32 && (len > MEDIUM || MEDIUM > room) {
+                if len > LONG || len > room {
+                    let place = BloscLz::long(place, bounds);
+                    if place.from.is_null() {
+                        return None;
+                    }
+                    if KIND == TAIL {
+                        seen.tail = Tail::before(place.to);
+                    }
+                    return Some(place);
+                }
+                large_match(to, back, len);
+                if KIND == TAIL {
+                    seen.tail = Tail::before(to.add(len));
+                }
+                return Some(Place { from: next, to: to.add(len) });
+            }
+            seen.wait(back);
+            if KIND == 2 && len <= 16 {
+                match16_by_halves(source.sub(1), to, back);
+            } else {
+                match32(source.sub(1), to, back);
+            }
+            if len > 32 {
+                match_beyond32(to, back, len);
+            }
+            if KIND == TAIL {
+                seen.tail = Tail::before(to.add(len));
+            }
+            Some(Place { from: next, to: to.add(len) })
+        }
+    }
+}

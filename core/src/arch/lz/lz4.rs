@@ -1,0 +1,251 @@
+//! LZ4 sequences: the steps of the loops in [`lz`](super).
+
+use super::{BATCH, Bounds, Instruction, MEDIUM, Place, Seen, TAIL, WIDE_LOOP, WRITE};
+use super::{distance, extended, far_match, is_stalling, large_match, near_match};
+use crate::arch::tail::{BEYOND, Tail};
+use crate::arch::wide::{
+    LONG, SLACK, copy_long, copy8, copy32, early, load8, load16, match_beyond32, match16, match16_by_halves,
+    match32, store16,
+};
+use core::hint::select_unpredictable;
+
+/// Sequences of an LZ4 block: token, literals, distance, each length continued where it is 15.
+pub(super) struct Lz4;
+
+impl Lz4 {
+    /// The match of a sequence: its distance is at `place.from`.
+    ///
+    /// # Safety
+    /// `SLACK` bytes of output from `place.to` on, and as above.
+    #[inline(always)]
+    unsafe fn finish<const BEST: bool>(place: Place, bounds: &Bounds, token: u8) -> Option<Place> {
+        // The last sequence has no match.
+        if place.from >= bounds.last {
+            return None;
+        }
+        // SAFETY: three bytes are there, the last at most two after `last`: the next step begins there or before.
+        let back = usize::from(u16::from_le(unsafe { place.from.cast::<u16>().read_unaligned() }));
+        // SAFETY: as above.
+        let from = unsafe { place.from.add(2) };
+        let short = usize::from(token & 15);
+        let (len, from) = if short > 12 {
+            let (mut len, mut from) = (short + 4, from);
+            if short == 15 {
+                // SAFETY: `from` is in the input; everything before `place.to` has been written.
+                (len, from) = unsafe { extended(from, bounds, len) }?;
+            }
+            // SAFETY: as above.
+            if !unsafe { far_match::<BEST>(bounds, place.to, back, len) } {
+                return None;
+            }
+            (len, from)
+        } else {
+            // SAFETY: there is room for a short match.
+            if !unsafe { near_match::<false>(bounds.start, place.to, back) } {
+                return None;
+            }
+            (short + 4, from)
+        };
+        // SAFETY: the match was there and had room.
+        Some(Place { from, to: unsafe { place.to.add(len) } })
+    }
+}
+
+impl Lz4 {
+    /// [`finish`](Self::finish) by a call, so that the loop keeps its registers; `from` is null instead of `None`, so
+    /// that they hold the answer.
+    ///
+    /// # Safety
+    /// As for [`finish`](Self::finish), and with the instructions that `BEST` stands for.
+    #[inline(never)]
+    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "bmi1,bmi2,lzcnt,ssse3"))]
+    unsafe fn long(place: Place, bounds: &Bounds, token: u8) -> Place {
+        let refused = Place { from: core::ptr::null(), ..place };
+        // SAFETY: see above.
+        unsafe { Lz4::finish::<true>(place, bounds, token) }.unwrap_or(refused)
+    }
+
+    /// The match of a sequence, its distance at `place.from`, by branches on whether it is short and whether it is far.
+    ///
+    /// # Safety
+    /// As for a step of loop 3 after its literals, `place.from` before `bounds.last`.
+    #[inline(always)]
+    unsafe fn guessed(place: Place, bounds: &Bounds, token: u8, seen: &mut Seen) -> Option<Place> {
+        let Place { from, to } = place;
+        // SAFETY: `READ` and `WRITE` bytes are there: for a match of at most 32 bytes and a byte of length. Longer
+        // ones are measured. Far matches begin at or after `start`, near ones after it.
+        unsafe {
+            let back = usize::from(u16::from_le(from.cast::<u16>().read_unaligned()));
+            let source = to.wrapping_sub(back);
+            if source < bounds.start {
+                return None;
+            }
+            let short = usize::from(token & 15);
+            if short < 15 {
+                if back >= 8 {
+                    copy8(source, to);
+                    copy8(source.add(8), to.add(8));
+                    core::ptr::copy_nonoverlapping(source.add(16), to.add(16), 2);
+                } else {
+                    if back == 0 {
+                        return None;
+                    }
+                    seen.near += 1;
+                    match32(source, to, back);
+                }
+                return Some(Place { from: from.add(2), to: to.add(short + 4) });
+            }
+            seen.long += 1;
+            let len = usize::from(*from.add(2)) + 19;
+            let room = distance(to, bounds.full.wrapping_add(WRITE - SLACK));
+            if len > MEDIUM || MEDIUM > room || back == 0 {
+                if len > LONG || len > room || back == 0 {
+                    let place = Lz4::long(place, bounds, token);
+                    return (!place.from.is_null()).then_some(place);
+                }
+                large_match(to, back, len);
+                return Some(Place { from: from.add(3), to: to.add(len) });
+            }
+            if back >= 32 {
+                copy32(source, to);
+            } else {
+                match32(source, to, back);
+            }
+            if len > 32 {
+                match_beyond32(to, back, len);
+            }
+            Some(Place { from: from.add(3), to: to.add(len) })
+        }
+    }
+}
+
+impl Instruction for Lz4 {
+    /// A step leads to two bytes after `last` at most: one has a distance and one byte of length. From there a
+    /// token and 16 bytes for literals, or two bytes of length.
+    const READ: usize = 20;
+
+    const KINDS: u8 = 4;
+
+    /// [`TAIL`]: most matches would wait. 1, 3: some are longer than 16 bytes; 1: near and far ones among the others mix, as nobody can guess.
+    /// 2: most are matches without literals, of three bytes. 0: others.
+    #[inline(always)]
+    fn kind(bytes: usize, seen: &Seen, has_wide: bool) -> u8 {
+        if seen.stalling > BATCH / 4 * 3 {
+            TAIL
+        } else if has_wide && seen.long + seen.literals > BATCH / 7 {
+            WIDE_LOOP
+        } else if seen.long > BATCH / 16 {
+            let mixed = (BATCH / 6..BATCH - BATCH / 6).contains(&seen.near);
+            if mixed { 1 } else { 3 }
+        } else if bytes <= 3 * BATCH + BATCH / 16 {
+            2
+        } else {
+            0
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn step<const BEST: bool, const KIND: u8>(
+        place: Place,
+        bounds: &Bounds,
+        seen: &mut Seen,
+    ) -> Option<Place> {
+        // SAFETY: `READ` and `WRITE` bytes are there. Up to 14 literals are copied as 16 bytes and followed by a
+        // distance and a length; more have been measured, and leave as many bytes as those take.
+        unsafe {
+            let Place { mut from, mut to } = place;
+            let token = *from;
+            let mut after = early(from.add(3));
+            from = from.add(1);
+            if KIND == 0 || KIND == 3 || KIND == TAIL || token >= 16 {
+                let mut count = usize::from(token >> 4);
+                if count < 15 {
+                    let bytes = load16(from);
+                    store16(to, bytes);
+                    if KIND == TAIL {
+                        seen.tail = seen.tail.then(bytes, count);
+                    }
+                } else {
+                    seen.literals += 1;
+                    (count, from) = extended(from, bounds, 15)?;
+                    // They end before `last`, and so does what a wide copy reads more, before the input's end.
+                    if from >= bounds.last
+                        || count > distance(from, bounds.last).saturating_sub(SLACK - Self::READ)
+                        || count > distance(to, bounds.full)
+                    {
+                        return None;
+                    }
+                    copy_long(from, to, count);
+                    after = from.add(2);
+                    if KIND == TAIL {
+                        seen.tail = Tail::before(to.add(count));
+                    }
+                }
+                (from, to, after) = (from.add(count), to.add(count), after.add(count));
+            }
+            if !BEST {
+                return Lz4::finish::<false>(Place { from, to }, bounds, token);
+            }
+            // The last sequence has no match.
+            if from >= bounds.last {
+                return None;
+            }
+            if KIND == 3 {
+                return Lz4::guessed(Place { from, to }, bounds, token, seen);
+            }
+            let word = load8(from);
+            let back = word as usize & 0xffff;
+            let source = to.wrapping_sub(back);
+            if back == 0 || source < bounds.start {
+                return None;
+            }
+            let short = usize::from(token & 15);
+            if KIND == TAIL {
+                if short > 12 {
+                    let place = Lz4::guessed(Place { from, to }, bounds, token, seen)?;
+                    seen.tail = Tail::before(place.to);
+                    return Some(place);
+                }
+                let bytes = if back < BEYOND { seen.tail.near(back) } else { load16(source) };
+                seen.stalling += usize::from(is_stalling(back));
+                store16(to, bytes);
+                seen.tail = seen.tail.then(bytes, short + 4);
+                return Some(Place { from: after, to: to.add(short + 4) });
+            }
+            if KIND == 1 {
+                let continued = short == 15;
+                let len = short + 4 + select_unpredictable(continued, (word >> 16) as usize & 255, 0);
+                let next = after.add(usize::from(continued));
+                seen.long += usize::from(len > 16);
+                seen.near += usize::from(back < 8 && !continued);
+                let room = distance(to, bounds.full.wrapping_add(WRITE - SLACK));
+                if len > 32 && (len > MEDIUM || MEDIUM > room) {
+                    if len > LONG || len > room {
+                        let place = Lz4::long(Place { from, to }, bounds, token);
+                        return (!place.from.is_null()).then_some(place);
+                    }
+                    large_match(to, back, len);
+                    return Some(Place { from: next, to: to.add(len) });
+                }
+                match32(source, to, back);
+                if len > 32 {
+                    match_beyond32(to, back, len);
+                }
+                Some(Place { from: next, to: to.add(len) })
+            } else {
+                if short > 12 {
+                    seen.long += 1;
+                    let place = Lz4::long(Place { from, to }, bounds, token);
+                    return (!place.from.is_null()).then_some(place);
+                }
+                if KIND == 0 {
+                    seen.stalling += usize::from(is_stalling(back));
+                    match16(source, to, back);
+                } else {
+                    match16_by_halves(source, to, back);
+                }
+                Some(Place { from: after, to: to.add(short + 4) })
+            }
+        }
+    }
+}
