@@ -137,10 +137,42 @@ impl<'a> Out<'a> {
         }
     }
 
+    /// The first `count` pieces of `N` bytes, each to be written in turn, and what follows them. `count` is clamped to
+    /// the whole pieces that there are.
+    #[inline(always)]
+    pub(crate) fn places<const N: usize>(
+        self,
+        count: usize,
+    ) -> (impl Iterator<Item = Place<'a, N>>, Out<'a>) {
+        let count = count.min(self.len / N);
+        let (head, rest) = self.split_at(count * N);
+        // SAFETY: `count * N` bytes are writable, the borrow of them is unique for `'a`, and arrays of bytes have no
+        // alignment. A `Place` lets nothing uninitialised be written.
+        let places =
+            unsafe { core::slice::from_raw_parts_mut(head.ptr.cast::<MaybeUninit<[u8; N]>>(), count) };
+        (places.iter_mut().map(Place), rest)
+    }
+
+    /// How many bytes stand before the first that lies at a multiple of `n`.
+    #[inline(always)]
+    pub(crate) fn before_multiple_of(&self, n: usize) -> usize {
+        self.ptr.addr().wrapping_neg() % n
+    }
+
     /// Pointer to the first byte, for kernels in this folder.
     #[inline(always)]
     pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
         self.ptr
+    }
+}
+
+/// `N` bytes of a destination, to be written at once.
+pub(crate) struct Place<'a, const N: usize>(&'a mut MaybeUninit<[u8; N]>);
+
+impl<const N: usize> Place<'_, N> {
+    #[inline(always)]
+    pub(crate) fn write(self, bytes: [u8; N]) {
+        self.0.write(bytes);
     }
 }
 

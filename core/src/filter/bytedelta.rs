@@ -12,7 +12,7 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::{FilterError, check_lengths};
-use crate::arch::elementwise::{self, Bytes};
+use crate::arch::elementwise;
 use crate::arch::{level::Level, out::Out};
 
 /// The plane count for a meta byte: `meta`, or the super-chunk's typesize where that is 0.
@@ -82,11 +82,11 @@ fn differences(level: Level, plane: &[u8], out: Out<'_>) {
     let (first, next) = plane.split_at_checked(1).unwrap_or((plane, &[]));
     let (mut start, rest) = out.split_at(first.len());
     start.copy_from(first);
-    elementwise::vectorized(level, Bytes(next, plane, rest, u8::wrapping_sub));
+    elementwise::zip::<'-'>(level, next, plane, rest);
 }
 
 fn sums(level: Level, plane: &[u8], mut out: Out<'_>) {
-    let (done, [mut sum]) = elementwise::scan::scan::<1, true>(level, plane, &mut out);
+    let (done, [mut sum]) = elementwise::scan::<1, '+'>(level, plane, &mut out);
     elementwise::map(plane.get(done..).unwrap_or(&[]), out.split_at(done).1, |[difference]| {
         sum = sum.wrapping_add(difference);
         [sum]

@@ -10,8 +10,8 @@
 //! `first` is the decoded data of block 0, whatever other filters there are.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::{FilterError, check_lengths};
-use crate::arch::elementwise::{self, Bytes};
+use super::{FilterError, check_lengths, split_words};
+use crate::arch::elementwise;
 use crate::arch::{level::Level, out::Out};
 
 const SHORT_REFERENCE: FilterError = FilterError("the reference block is shorter than the block");
@@ -81,24 +81,18 @@ pub fn backward(
     }
 }
 
-/// The whole words of `src`, and the rest.
-fn split_words(src: &[u8], w: usize) -> (&[u8], &[u8]) {
-    let tail = src.len().checked_rem(w).unwrap_or(0);
-    src.split_at_checked(src.len().saturating_sub(tail)).unwrap_or((src, &[]))
-}
-
 /// `out = words ^ with`, then `tail`.
 fn xor(level: Level, words: &[u8], tail: &[u8], with: &[u8], out: Out<'_>) -> Result<(), FilterError> {
     let with = with.get(..words.len()).ok_or(SHORT_REFERENCE)?;
     let (body, mut rest) = out.split_at(words.len());
-    elementwise::vectorized(level, Bytes(words, with, body, |x, y| x ^ y));
+    elementwise::zip::<'^'>(level, words, with, body);
     rest.copy_from(tail);
     Ok(())
 }
 
 /// Running XOR of `W`-byte words, whole registers first where `level` has them.
 fn scan<const W: usize>(level: Level, src: &[u8], mut out: Out<'_>) {
-    let (done, last) = elementwise::scan::scan::<W, false>(level, src, &mut out);
+    let (done, last) = elementwise::scan::<W, '^'>(level, src, &mut out);
     running::<W>(last, src.get(done..).unwrap_or(&[]), out.split_at(done).1);
 }
 

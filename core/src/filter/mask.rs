@@ -1,8 +1,8 @@
 //! Clearing low bits of little-endian words: what trunc_prec and int_trunc have in common.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::{FilterError, check_lengths};
-use crate::arch::elementwise::{self, And};
+use super::{FilterError, check_lengths, split_words};
+use crate::arch::elementwise;
 use crate::arch::{level::Level, out::Out};
 
 /// The number of low bits that meta byte `meta` (an i8) clears of `bits`: all but `meta` of them if
@@ -26,12 +26,17 @@ pub(super) fn clear(
     out: Out<'_>,
 ) -> Result<(), FilterError> {
     check_lengths(src, &out)?;
-    let mask = u64::MAX.checked_shl(u32::from(cleared)).unwrap_or(0).to_le_bytes();
-    match typesize {
-        1 => elementwise::vectorized(level, And::<1>(src, mask, out)),
-        2 => elementwise::vectorized(level, And::<2>(src, mask, out)),
-        4 => elementwise::vectorized(level, And::<4>(src, mask, out)),
-        _ => elementwise::vectorized(level, And::<8>(src, mask, out)),
-    }
+    // The bytes of a word, over and over.
+    let mask = u64::MAX.checked_shl(u32::from(cleared)).unwrap_or(0);
+    let mask = match typesize {
+        1 => (mask & 0xFF).wrapping_mul(0x0101_0101_0101_0101),
+        2 => (mask & 0xFFFF).wrapping_mul(0x0001_0001_0001_0001),
+        4 => (mask & 0xFFFF_FFFF).wrapping_mul(0x0000_0001_0000_0001),
+        _ => mask,
+    };
+    let (words, tail) = split_words(src, typesize);
+    let (body, mut rest) = out.split_at(words.len());
+    elementwise::and(level, words, mask, body);
+    rest.copy_from(tail);
     Ok(())
 }

@@ -107,6 +107,12 @@ impl Filter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FilterError(pub &'static str);
 
+/// The whole words of `w` bytes in `src`, and the rest.
+fn split_words(src: &[u8], w: usize) -> (&[u8], &[u8]) {
+    let tail = src.len().checked_rem(w).unwrap_or(0);
+    src.split_at_checked(src.len().saturating_sub(tail)).unwrap_or((src, &[]))
+}
+
 /// Every filter maps n bytes to n bytes.
 fn check_lengths(src: &[u8], out: &Out<'_>) -> Result<(), FilterError> {
     if src.len() == out.len() {
