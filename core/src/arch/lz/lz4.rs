@@ -129,10 +129,10 @@ impl Instruction for Lz4 {
     /// [`TAIL`]: most matches would wait. 1, 3: some are longer than 16 bytes; 1: near and far ones among the others mix, as nobody can guess.
     /// 2: most are matches without literals, of three bytes. 0: others.
     #[inline(always)]
-    fn kind(bytes: usize, seen: &Seen, has_wide: bool) -> u8 {
+    fn kind(bytes: usize, seen: &Seen, many: usize) -> u8 {
         if seen.stalling > BATCH / 4 * 3 {
             TAIL
-        } else if has_wide && seen.long + seen.literals > BATCH / 7 {
+        } else if seen.long + seen.literals > many {
             WIDE_LOOP
         } else if seen.long > BATCH / 16 {
             let mixed = (BATCH / 6..BATCH - BATCH / 6).contains(&seen.near);

@@ -64,6 +64,7 @@ struct Place {
 }
 
 /// What does not change in a loop.
+#[derive(Clone, Copy)]
 struct Bounds {
     /// Start of the output.
     start: *mut u8,
@@ -73,6 +74,8 @@ struct Bounds {
     full: *mut u8,
     /// Where the loop ends: `full`, or what is wanted.
     enough: *mut u8,
+    /// So many long lengths of a batch, and more, are worth the [`WIDE_LOOP`].
+    many: usize,
 }
 
 /// One kind of stream: how an instruction is carried out.
@@ -84,8 +87,8 @@ trait Instruction {
     const KINDS: u8;
 
     /// Which loop suits a batch that takes `bytes` of input and has counted this, nothing without a byte shuffle;
-    /// [`WIDE_LOOP`] only if it is there (`has_wide`).
-    fn kind(bytes: usize, seen: &Seen, has_wide: bool) -> u8;
+    /// [`WIDE_LOOP`] where more than `many` lengths are long.
+    fn kind(bytes: usize, seen: &Seen, many: usize) -> u8;
 
     /// Carries out the instruction at `place.from`, or answers `None` if its literals do not end, or its match
     /// does not begin, before `bounds.last`. Counts in `seen` what only some streams have; `KIND` is the loop.
@@ -163,20 +166,50 @@ fn middle<I: Instruction>(window: &mut Window<'_>, input: &Input<'_>, at: usize,
     unsafe {
         let place = Place { from: rest.as_ptr(), to: start.add(written) };
         let (full, enough) = (start.add(len - WRITE), start.add(wanted.min(len - WRITE)));
-        let bounds = Bounds { start, last: place.from.add(left.min(rest.len() - I::READ)), full, enough };
-        let wide = None;
+        let last = place.from.add(left.min(rest.len() - I::READ));
+        let bounds = Bounds { start, last, full, enough, many: usize::MAX };
         #[cfg(all(feature = "std", target_arch = "x86_64"))]
-        let wide = if level.isa() == Isa::Avx512 && rest.len() > wide::READ && len - written > wide::WRITE {
+        let place = if level.isa() == Isa::Avx512 && rest.len() > wide::READ && len - written > wide::WRITE {
             let (last, full) =
                 (place.from.add(left.min(rest.len() - wide::READ)), start.add(len - wide::WRITE));
-            Some(Bounds { start, last, full, enough: bounds.enough.min(full) })
+            by_turns::<I>(place, bounds, &Bounds { start, last, full, enough: enough.min(full), many: MANY })
         } else {
-            wide
+            bmi::run(Middle::<I> { place, bounds, kind: core::marker::PhantomData }).0
         };
+        #[cfg(not(all(feature = "std", target_arch = "x86_64")))]
+        let place = bmi::run(Middle::<I> { place, bounds, kind: core::marker::PhantomData }).0;
         let _ = level;
-        let place = bmi::run(Middle::<I> { place, bounds, wide, kind: core::marker::PhantomData });
         window.set_position(distance(start, place.to));
         at + distance(rest.as_ptr(), place.from)
+    }
+}
+
+/// [`Middle`], and the [`WIDE_LOOP`] where it suits. Of short streams not much may be spent on finding out: they begin
+/// with that one, which shows soon whether it does.
+///
+/// # Safety
+/// `bounds` and `wide` are of one input and output, `wide` with the room that [`wide::sequences`] needs; so is `place`,
+/// and everything before it has been written. The CPU has AVX-512.
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+unsafe fn by_turns<I: Instruction>(mut place: Place, mut bounds: Bounds, wide: &Bounds) -> Place {
+    // SAFETY: the output from `place.to` to its end, which may be written.
+    unsafe { settle(place.to, distance(place.to, wide.full) + wide::WRITE) };
+    let mut batch = BATCH / 4;
+    loop {
+        // SAFETY: see above.
+        bounds.many = match unsafe { wide::sequences(&mut place, wide, batch) } {
+            wide::Next::Same => {
+                batch = BATCH;
+                continue;
+            }
+            wide::Next::Short => wide.many,
+            wide::Next::Edge => usize::MAX,
+        };
+        let wants_wide;
+        (place, wants_wide) = bmi::run(Middle::<I> { place, bounds, kind: core::marker::PhantomData });
+        if !wants_wide {
+            return place;
+        }
     }
 }
 
@@ -185,8 +218,6 @@ struct Middle<I> {
     /// Before `bounds.last` and `bounds.enough`.
     place: Place,
     bounds: Bounds,
-    /// The same for [`WIDE_LOOP`], if the level allows it and there is room for it.
-    wide: Option<Bounds>,
     kind: core::marker::PhantomData<I>,
 }
 
@@ -196,60 +227,44 @@ const REACH: usize = 1 << 17;
 /// The loop for short near matches that follow each other.
 const TAIL: u8 = 4;
 
-/// The loop by registers of 64 bytes, where the level allows them.
+/// The loop by registers of 64 bytes, where the level allows them. It is none of [`Middle`]'s.
 const WIDE_LOOP: u8 = 5;
+
+/// How many long lengths a batch must have for it.
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+const MANY: usize = BATCH / 7;
 
 /// Instructions between two looks at which kind there is most of.
 const BATCH: usize = 64;
 
 impl<I: Instruction> bmi::Kernel for Middle<I> {
-    type Output = Place;
+    /// Where it has come to, and whether there the [`WIDE_LOOP`] should go on.
+    type Output = (Place, bool);
 
     #[inline(always)]
-    fn run<const BEST: bool>(self) -> Place {
+    fn run<const BEST: bool>(self) -> (Place, bool) {
         // Not moved to a place of its own: it has just been written, by halves of what a copy would read at once.
         let (mut place, bounds) = (self.place, &self.bounds);
         if BEST {
             // SAFETY: the output from `place.to` to its end.
             unsafe { settle(place.to, distance(place.to, bounds.full) + WRITE) };
         }
-        #[cfg_attr(not(all(feature = "std", target_arch = "x86_64")), allow(unused_mut))]
-        let mut wide = self.wide.as_ref();
-        let mut kind = if wide.is_some() { WIDE_LOOP } else { 0 };
-        // Of short streams not much may be spent on finding out.
-        #[cfg(all(feature = "std", target_arch = "x86_64"))]
-        let mut batch_len = BATCH / 4;
+        let mut kind = 0;
         loop {
-            #[cfg(all(feature = "std", target_arch = "x86_64"))]
-            if BEST
-                && kind == WIDE_LOOP
-                && let Some(bounds) = wide
-            {
-                // SAFETY: `middle` has made place and bounds of one input and one output; the level proves the CPU.
-                match unsafe { wide::sequences(&mut place, bounds, batch_len) } {
-                    wide::Next::Same => {
-                        batch_len = BATCH;
-                        continue;
-                    }
-                    wide::Next::Short => {}
-                    wide::Next::Edge => wide = None,
-                }
-                kind = 0;
-            }
-            let has_wide = wide.is_some();
             // SAFETY: `middle` has made place and bounds of one input and one output.
             let batch = unsafe {
                 match kind {
-                    1 if BEST => batch::<I, BEST, 1>(&mut place, bounds, has_wide),
-                    2 if I::KINDS > 2 => batch::<I, BEST, 2>(&mut place, bounds, has_wide),
-                    3 if BEST && I::KINDS > 3 => batch::<I, BEST, 3>(&mut place, bounds, has_wide),
-                    TAIL if BEST => batch::<I, BEST, TAIL>(&mut place, bounds, has_wide),
-                    _ => batch::<I, BEST, 0>(&mut place, bounds, has_wide),
+                    1 if BEST => batch::<I, BEST, 1>(&mut place, bounds),
+                    2 if I::KINDS > 2 => batch::<I, BEST, 2>(&mut place, bounds),
+                    3 if BEST && I::KINDS > 3 => batch::<I, BEST, 3>(&mut place, bounds),
+                    TAIL if BEST => batch::<I, BEST, TAIL>(&mut place, bounds),
+                    _ => batch::<I, BEST, 0>(&mut place, bounds),
                 }
             };
             match batch {
+                Some(WIDE_LOOP) => return (place, true),
                 Some(next) => kind = next,
-                None => return place,
+                None => return (place, false),
             }
         }
     }
@@ -263,7 +278,6 @@ impl<I: Instruction> bmi::Kernel for Middle<I> {
 unsafe fn batch<I: Instruction, const BEST: bool, const KIND: u8>(
     place: &mut Place,
     bounds: &Bounds,
-    has_wide: bool,
 ) -> Option<u8> {
     let first = place.from;
     // SAFETY: `middle` begins after four bytes, and each batch before this one has written 64 more.
@@ -276,7 +290,7 @@ unsafe fn batch<I: Instruction, const BEST: bool, const KIND: u8>(
         // SAFETY: compared just now, or where a step from before `last` has led.
         *place = unsafe { I::step::<BEST, KIND>(*place, bounds, &mut seen) }?;
     }
-    Some(I::kind(distance(first, place.from), &seen, has_wide))
+    Some(I::kind(distance(first, place.from), &seen, bounds.many))
 }
 
 /// `b - a` for pointers into one buffer, `a` not after `b`.
