@@ -15,6 +15,7 @@ ALLOWED = re.compile(
     r"^(mem(cpy|move|set)"  # long copies
     r"|blosc_core::arch::x86::|blosc_core::arch::elementwise::"  # kernels
     r"|blosc_core::arch::wide::(long_|copy_pieces)|blosc_core::arch::lz::(much_extended|large_match|(blosclz::BloscLz|lz4::Lz4)::long|wide::sequences)"  # rare, or long
+    r"|blosc_core::arch::bmi::with_bmi|std_detect::"  # between batches
     r"|blosc_core::arch::copy::.*(edge_match|exact_literals)"  # near the ends
     r"|blosc_core::filter::"  # scalar tails
     r"|blosc_core::codec::zstd::)"  # the rare ways of the sequence loop
@@ -56,7 +57,7 @@ def main(binary):
                 held[register] = table.get(int(address, 16), "?") if address else held.get(source, "a pointer")
             elif instruction not in ("cmp", "test"):
                 held.pop(register, None)
-        if "call" not in line:
+        if "\tcall " not in line:
             continue
         if direct := re.search(r"call\s+[0-9a-f]+ <(.*)>", line):
             target = direct[1]
