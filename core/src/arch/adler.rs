@@ -123,3 +123,28 @@ fn by_avx2(run: &[[u8; LANES]]) -> [u32; 3] {
         lanes.iter().sum()
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// On the CPU at hand [`adler32`] takes one of them.
+    #[test]
+    fn all_ways_to_sum_a_run_agree() {
+        let mut seed = 1u32;
+        let mut run = [[0; LANES]; RUN];
+        for (noise, len) in [(true, RUN), (true, 1), (true, STEPS + 1), (false, RUN)] {
+            for byte in run.as_flattened_mut() {
+                seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                *byte = if noise { (seed >> 24) as u8 } else { 255 };
+            }
+            let wanted = by_lanes(&run[..len]);
+            #[cfg(all(feature = "std", target_arch = "x86_64"))]
+            if std::arch::is_x86_feature_detected!("avx2") {
+                // SAFETY: the CPU has AVX2, and so SSSE3.
+                assert_eq!(unsafe { [by_avx2(&run[..len]), by_shuffle_set(&run[..len])] }, [wanted; 2]);
+            }
+            assert!(wanted[0] as usize <= 255 * LANES * len);
+        }
+    }
+}
