@@ -1,4 +1,4 @@
-//! Own decoders against C zstd and zlib-rs, alternating in one process.
+//! Our own zstd decoder against C zstd, alternating in one process.
 //!
 //! ```text
 //! cargo run --release -p blosc-core --example zstd_speed [milliseconds per measurement]
@@ -7,7 +7,7 @@
 //! the ratio of the two (medians of alternating runs; above 1 ours is faster).
 
 use blosc_core::codec::context::{DecodeContext, EncodeContext};
-use blosc_core::codec::{decode_work_len, zlib, zlib_host, zstd, zstd_c};
+use blosc_core::codec::{decode_work_len, zstd, zstd_c};
 use blosc_core::{Codec, Out};
 use std::time::Instant;
 
@@ -36,16 +36,13 @@ fn race(budget: f64, mut a: impl FnMut(), mut b: impl FnMut()) -> (f64, f64) {
     (times.0[times.0.len() / 2], times.1[times.1.len() / 2])
 }
 
-fn measure(codec: Codec, data: &[u8], block: usize, level: u8, budget: f64) -> (Row, f64) {
-    let mut encoder = EncodeContext::for_codec(codec, level, block).expect("context");
-    let mut decoder = DecodeContext::for_codec(codec);
+fn measure(data: &[u8], block: usize, level: u8, budget: f64) -> (Row, f64) {
+    let mut encoder = EncodeContext::for_codec(Codec::Zstd, level, block).expect("context");
+    let mut decoder = DecodeContext::for_codec(Codec::Zstd);
     let mut packed = vec![];
     for piece in data.chunks(block) {
         let mut dst = vec![0; block + block / 8 + 1000];
-        let n = match codec {
-            Codec::Zstd => zstd_c::encode(&mut encoder, piece, &mut dst, &[]),
-            _ => zlib_host::encode(&mut encoder, piece, &mut dst),
-        };
+        let n = zstd_c::encode(&mut encoder, piece, &mut dst, &[]);
         dst.truncate(n.expect("fits"));
         packed.push((dst, piece));
     }
@@ -53,11 +50,7 @@ fn measure(codec: Codec, data: &[u8], block: usize, level: u8, budget: f64) -> (
     let (mut mine, mut theirs) = (vec![0u8; block], vec![0u8; block]);
     for (src, piece) in &packed {
         let out = Out::from(&mut mine[..piece.len()]);
-        match codec {
-            Codec::Zstd => zstd::decode(src, out, &[], &mut work),
-            _ => zlib::decode(src, out, &mut work),
-        }
-        .expect("valid");
+        zstd::decode(src, out, &[], &mut work).expect("valid");
         assert!(mine[..piece.len()] == **piece);
     }
     let (a, b) = race(
@@ -65,19 +58,13 @@ fn measure(codec: Codec, data: &[u8], block: usize, level: u8, budget: f64) -> (
         || {
             for (src, piece) in &packed {
                 let out = Out::from(&mut mine[..piece.len()]);
-                let _ = match codec {
-                    Codec::Zstd => zstd::decode(src, out, &[], &mut work),
-                    _ => zlib::decode(src, out, &mut work),
-                };
+                let _ = zstd::decode(src, out, &[], &mut work);
             }
         },
         || {
             for (src, piece) in &packed {
                 let out = Out::from(&mut theirs[..piece.len()]);
-                let _ = match codec {
-                    Codec::Zstd => zstd_c::decode(&mut decoder, src, out, &[]),
-                    _ => zlib_host::decode(&mut decoder, src, out),
-                };
+                let _ = zstd_c::decode(&mut decoder, src, out, &[]);
             }
         },
     );
@@ -89,33 +76,22 @@ fn measure(codec: Codec, data: &[u8], block: usize, level: u8, budget: f64) -> (
 fn main() {
     let mut args = std::env::args().skip(1);
     let budget = args.next().and_then(|a| a.parse::<f64>().ok()).unwrap_or(60.0) / 1000.0;
-    let only = args.next();
-    println!("codec data        block level  packed    ours  reference  ratio");
-    for codec in [Codec::Zstd, Codec::Zlib] {
-        if only.as_deref().is_some_and(|name| name != codec.name()) {
-            continue;
+    println!("data        block level  packed    ours  reference  ratio");
+    let (mut product, mut rows, mut worst) = (0.0, 0, f64::MAX);
+    for (name, data) in common::kinds(1 << 20) {
+        for (block, level) in [(16 << 10, 1), (128 << 10, 5), (1 << 20, 1), (1 << 20, 5)] {
+            let (row, packed) = measure(&data, block, level, budget);
+            let ratio = row.ours / row.theirs;
+            println!(
+                "{name:10} {:6}K {level:5} {packed:7.2}x {:7.2} {:10.2} {ratio:6.2}",
+                block >> 10,
+                row.ours,
+                row.theirs
+            );
+            product += ratio.ln();
+            rows += 1;
+            worst = worst.min(ratio);
         }
-        let (mut product, mut rows, mut worst) = (0.0, 0, f64::MAX);
-        for (name, data) in common::kinds(1 << 20) {
-            for (block, level) in [(16 << 10, 1), (128 << 10, 5), (1 << 20, 1), (1 << 20, 5)] {
-                let (row, packed) = measure(codec, &data, block, level, budget);
-                let ratio = row.ours / row.theirs;
-                println!(
-                    "{:5} {name:10} {:6}K {level:5} {packed:7.2}x {:7.2} {:10.2} {ratio:6.2}",
-                    codec.name(),
-                    block >> 10,
-                    row.ours,
-                    row.theirs
-                );
-                product += ratio.ln();
-                rows += 1;
-                worst = worst.min(ratio);
-            }
-        }
-        println!(
-            "{:5} geometric mean {:.2}, worst {worst:.2}",
-            codec.name(),
-            (product / f64::from(rows)).exp()
-        );
     }
+    println!("geometric mean {:.2}, worst {worst:.2}", (product / f64::from(rows)).exp());
 }

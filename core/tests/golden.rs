@@ -68,7 +68,7 @@ fn zlib_without_std_writes_the_same_bytes_everywhere() {
         }
     }
     let hash: String = hash.finalize().iter().take(12).map(|b| format!("{b:02x}")).collect();
-    assert_eq!(hash, "b5696d5c195093ee136cb0b9");
+    assert_eq!(hash, "07af94c3b8c64591b8e6f804");
 }
 
 #[test]

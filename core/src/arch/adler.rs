@@ -22,14 +22,20 @@ impl bmi::Kernel for Adler<'_> {
 
     #[inline(always)]
     fn run<const BEST: bool>(self) -> u32 {
+        #[cfg(all(feature = "std", target_arch = "x86_64"))]
+        let wide = std::arch::is_x86_feature_detected!("avx2");
         let (mut a, mut b) = (1u32, 0u32);
         let (steps, rest) = self.0.as_chunks::<LANES>();
         for run in steps.chunks(RUN) {
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            // SAFETY: `BEST` is only compiled for CPUs with the instructions.
-            let [sum, before, own] = if BEST { unsafe { by_shuffle_set(run) } } else { by_lanes(run) };
-            #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
-            let [sum, before, own] = by_lanes(run);
+            let [sum, before, own] = match () {
+                #[cfg(all(feature = "std", target_arch = "x86_64"))]
+                // SAFETY: the CPU, and the system, have just been found to have AVX2.
+                () if wide => unsafe { by_avx2(run) },
+                #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+                // SAFETY: `BEST` is only compiled for CPUs with the instructions.
+                () if BEST => unsafe { by_shuffle_set(run) },
+                () => by_lanes(run),
+            };
             b = (b + a * (run.len() * LANES) as u32 + before * LANES as u32 + own) % MODULUS;
             a = (a + sum) % MODULUS;
         }
@@ -89,5 +95,56 @@ unsafe fn by_shuffle_set(run: &[[u8; LANES]]) -> [u32; 3] {
             let lanes = core::mem::transmute::<Vector, [u32; 4]>(v);
             lanes.iter().sum()
         })
+    }
+}
+
+/// [`by_shuffle_set`] of a whole step at once.
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+#[target_feature(enable = "avx2")]
+fn by_avx2(run: &[[u8; LANES]]) -> [u32; 3] {
+    use core::arch::x86_64::*;
+    let zero = _mm256_setzero_si256();
+    let weights = _mm256_setr_epi8(
+        32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7,
+        6, 5, 4, 3, 2, 1,
+    );
+    let (mut sum, mut before, mut own) = (zero, zero, zero);
+    for step in run {
+        // SAFETY: a step has 32 bytes.
+        let bytes = unsafe { _mm256_loadu_si256(step.as_ptr().cast()) };
+        before = _mm256_add_epi32(before, sum);
+        sum = _mm256_add_epi32(sum, _mm256_sad_epu8(bytes, zero));
+        let products = _mm256_maddubs_epi16(bytes, weights);
+        own = _mm256_add_epi32(own, _mm256_madd_epi16(products, _mm256_set1_epi16(1)));
+    }
+    [sum, before, own].map(|v| {
+        // SAFETY: both are 32 bytes of any content.
+        let lanes = unsafe { core::mem::transmute::<__m256i, [u32; 8]>(v) };
+        lanes.iter().sum()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// On the CPU at hand [`adler32`] takes one of them.
+    #[test]
+    fn all_ways_to_sum_a_run_agree() {
+        let mut seed = 1u32;
+        let mut run = [[0; LANES]; RUN];
+        for (noise, len) in [(true, RUN), (true, 1), (true, STEPS + 1), (false, RUN)] {
+            for byte in run.as_flattened_mut() {
+                seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                *byte = if noise { (seed >> 24) as u8 } else { 255 };
+            }
+            let wanted = by_lanes(&run[..len]);
+            #[cfg(all(feature = "std", target_arch = "x86_64"))]
+            if std::arch::is_x86_feature_detected!("avx2") {
+                // SAFETY: the CPU has AVX2, and so SSSE3.
+                assert_eq!(unsafe { [by_avx2(&run[..len]), by_shuffle_set(&run[..len])] }, [wanted; 2]);
+            }
+            assert!(wanted[0] as usize <= 255 * LANES * len);
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! zstd's C contexts in memory that Rust owns, and the uninitialised destinations of C zstd and zlib-rs.
+//! zstd's C contexts in memory that Rust owns, and its uninitialised destinations.
 //!
 //! ```text
 //! ZstdEncoder { memory: [CCtx + all its tables, sized once for the largest stream] }
@@ -7,31 +7,7 @@
 //! `ZSTD_initStatic*` never allocates and never resizes: whatever C needs is reserved when the context
 //! is made, so no later call reaches `malloc`. Only a new *compression* dictionary does.
 
-#[cfg(all(feature = "std", feature = "zlib"))]
-pub(crate) use zlib::inflate;
-#[cfg(feature = "zstd-c")]
 pub(crate) use zstd::{ZstdDecoder, ZstdEncoder};
-
-#[cfg(all(feature = "std", feature = "zlib"))]
-mod zlib {
-    use crate::arch::out::Out;
-    use core::mem::MaybeUninit;
-    use zlib_rs::{Inflate, InflateError, InflateFlush, Status};
-
-    /// Inflates a whole stream into `out`; returns the status and how much came out.
-    pub(crate) fn inflate(
-        state: &mut Inflate,
-        src: &[u8],
-        out: &mut Out<'_>,
-    ) -> Result<(Status, u64), InflateError> {
-        // SAFETY: `out` is a unique borrow of `len` bytes; zlib-rs only writes to this slice what it
-        // decodes, and reads back only what it wrote.
-        let room: &mut [MaybeUninit<u8>] =
-            unsafe { core::slice::from_raw_parts_mut(out.as_mut_ptr().cast(), out.len()) };
-        let status = state.decompress_uninit(src, room, InflateFlush::Finish)?;
-        Ok((status, state.total_out()))
-    }
-}
 
 #[cfg(feature = "zstd-c")]
 mod zstd {

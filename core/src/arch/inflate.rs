@@ -15,7 +15,7 @@
 
 use super::bmi;
 use super::copy::{WIDE, Window};
-use super::wide::{SLACK, load8, match16, settle, short_match};
+use super::wide::{SLACK, load8, match16, settle, short_match, vector, wide_pattern};
 use crate::codec::zlib::bits::BitReader;
 use crate::codec::zlib::huffman::{Entry, Tables};
 
@@ -186,6 +186,10 @@ impl bmi::Kernel for Middle<'_, '_> {
                 entry = lit.first(place.bits);
                 if BEST && len <= 16 {
                     match16(place.to.sub(distance), place.to, distance);
+                } else if distance == 1 {
+                    // One byte is found in an earlier store; 16 from there on would wait for the cache.
+                    let word = u64::from_ne_bytes([place.to.sub(1).read(); 8]);
+                    wide_pattern(place.to, vector(word, word), 16, len);
                 } else {
                     short_match::<BEST>(place.to, distance, len);
                 }

@@ -13,7 +13,7 @@ pub(crate) mod bmi;
 pub mod copy;
 mod detect;
 pub(crate) mod elementwise;
-#[cfg(any(feature = "zstd-c", all(feature = "std", feature = "zlib")))]
+#[cfg(feature = "zstd-c")]
 pub(crate) mod ffi;
 #[cfg(any(
     all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"),

@@ -304,7 +304,7 @@ pub(super) type Vector = [u64; 2];
 
 /// The vector of two words in the order of memory.
 #[inline(always)]
-fn vector(first: u64, second: u64) -> Vector {
+pub(super) fn vector(first: u64, second: u64) -> Vector {
     let words = [first.to_le(), second.to_le()];
     // SAFETY: same size, and every bit pattern is a vector.
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]

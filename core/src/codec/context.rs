@@ -1,4 +1,4 @@
-//! Contexts of the codecs that need memory of their own on hosts: C zstd and zlib-rs.
+//! Contexts of the codecs that need memory of their own on hosts: C zstd, and zlib-rs to encode.
 //!
 //! A context is allocated when it is made; decoding and encoding with it never allocates again, with
 //! one exception that is inherent: a new dictionary to *compress* with is digested by zstd. Without
@@ -12,8 +12,6 @@ use super::Codec;
 pub struct DecodeContext {
     #[cfg(feature = "zstd-c")]
     pub(crate) zstd: Option<crate::arch::ffi::ZstdDecoder>,
-    #[cfg(all(feature = "std", feature = "zlib"))]
-    pub(crate) zlib: Option<alloc::boxed::Box<zlib_rs::Inflate>>,
 }
 
 impl DecodeContext {
@@ -22,15 +20,12 @@ impl DecodeContext {
         DecodeContext {
             #[cfg(feature = "zstd-c")]
             zstd: None,
-            #[cfg(all(feature = "std", feature = "zlib"))]
-            zlib: None,
         }
     }
 
     /// A context for every codec of this build.
     pub fn new() -> DecodeContext {
         let mut made = DecodeContext::empty();
-        made.prepare(Codec::Zlib);
         made.prepare(Codec::Zstd);
         made
     }
@@ -47,8 +42,6 @@ impl DecodeContext {
         match codec {
             #[cfg(feature = "zstd-c")]
             Codec::Zstd => true,
-            #[cfg(all(feature = "std", feature = "zlib"))]
-            Codec::Zlib => true,
             _ => false,
         }
     }
@@ -58,8 +51,6 @@ impl DecodeContext {
         match codec {
             #[cfg(feature = "zstd-c")]
             Codec::Zstd => self.zstd.is_some(),
-            #[cfg(all(feature = "std", feature = "zlib"))]
-            Codec::Zlib => self.zlib.is_some(),
             _ => false,
         }
     }
@@ -69,10 +60,6 @@ impl DecodeContext {
         match codec {
             #[cfg(feature = "zstd-c")]
             Codec::Zstd if self.zstd.is_none() => self.zstd = crate::arch::ffi::ZstdDecoder::new(),
-            #[cfg(all(feature = "std", feature = "zlib"))]
-            Codec::Zlib if self.zlib.is_none() => {
-                self.zlib = Some(alloc::boxed::Box::new(zlib_rs::Inflate::new(true, 15)));
-            }
             _ => {}
         }
     }

@@ -39,7 +39,7 @@ const fn max(a: usize, b: usize) -> usize {
 /// Expands `src` to exactly `out`.
 ///
 /// `meta` is the codec's parameter byte, `dict` the chunk's dictionary,
-/// `work` at least [`decode_work_len`] bytes. On hosts `context` makes zlib and zstd faster.
+/// `work` at least [`decode_work_len`] bytes. On hosts `context` makes zstd faster.
 pub fn decode_stream(
     codec: Codec,
     meta: u8,
@@ -74,8 +74,6 @@ pub(crate) fn expand_stream(
     match codec {
         #[cfg(feature = "snappy")]
         Codec::Snappy => Ok(super::snappy::decode(src, out)?),
-        #[cfg(all(feature = "std", feature = "zlib"))]
-        Codec::Zlib if context.has(codec) => Ok(super::zlib_host::decode(context, src, out)?),
         #[cfg(feature = "zlib")]
         Codec::Zlib => Ok(super::zlib::decode(src, out, work)?),
         #[cfg(feature = "zstd-c")]

@@ -114,6 +114,13 @@ pub(super) fn hash4(word: u64, bits: u32) -> usize {
     ((word as u32).wrapping_mul(2_654_435_761) >> (32 - bits)) as usize
 }
 
+/// Multiplicative hash of the bytes of a word, to `bits` bits: of the four high bytes that of [`hash4`].
+#[cfg(any(feature = "lz4", feature = "zlib"))]
+#[inline(always)]
+pub(super) fn hash_shifted(word: u64, bits: u32) -> usize {
+    (word.wrapping_mul(0x85eb_ca87_9e37_79b1) >> (64 - bits)) as usize
+}
+
 /// Multiplicative hash of the low five bytes, to `bits` bits.
 #[cfg(feature = "lz4")]
 #[inline(always)]

@@ -1,34 +1,14 @@
-//! zlib by the `zlib-rs` crate, on hosts: all levels, reused states.
+//! The zlib encoder of hosts, the `zlib-rs` crate: all levels, reused states.
 //!
 //! Its output does not depend on the SIMD instructions of the machine: they only serve to compare
 //! bytes and to compute the checksum.
 
-use super::context::{DecodeContext, EncodeContext};
-use super::{Codec, CodecError, CodecErrorKind};
-use crate::arch::out::Out;
+use super::context::EncodeContext;
 use zlib_rs::{Deflate, DeflateFlush, Status};
 
 /// The state that encodes at chunk level 1 ..= 9, which is zlib's own level.
 pub(crate) fn encoder(level: u8) -> Deflate {
     Deflate::new(level.clamp(1, 9).into(), true, 15)
-}
-
-/// Expands one zlib stream into exactly `out`; bytes after its end are ignored. Never allocates,
-/// unless `context` was made for other codecs only.
-pub fn decode(context: &mut DecodeContext, src: &[u8], mut out: Out<'_>) -> Result<(), CodecError> {
-    context.prepare(Codec::Zlib);
-    let Some(state) = &mut context.zlib else { return Err(CodecErrorKind::Work.at(0)) };
-    state.reset(true);
-    let result = crate::arch::ffi::inflate(state, src, &mut out);
-    let at = usize::try_from(state.total_in()).unwrap_or(src.len());
-    match result {
-        Ok((Status::StreamEnd, n)) if n == out.len() as u64 => Ok(()),
-        Ok((Status::StreamEnd, _)) => Err(CodecErrorKind::TooShort.at(at)),
-        Ok((_, n)) if n == out.len() as u64 && at < src.len() => Err(CodecErrorKind::TooLong.at(at)),
-        Ok(_) => Err(CodecErrorKind::Truncated.at(at)),
-        Err(zlib_rs::InflateError::NeedDict { .. }) => Err(CodecErrorKind::Dictionary.at(at)),
-        Err(_) => Err(CodecErrorKind::Corrupt.at(at)),
-    }
 }
 
 /// Compresses `src` into the start of `dst`; returns the size.
@@ -62,6 +42,7 @@ fn abandon(state: &mut Deflate) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::{Codec, zlib};
     use alloc::vec;
     use alloc::vec::Vec;
 
@@ -84,7 +65,8 @@ mod tests {
                 let mut dst = vec![0; plain.len()];
                 let n = encode(&mut context, &plain, &mut dst).unwrap();
                 let mut back = vec![0; plain.len()];
-                decode(&mut DecodeContext::new(), &dst[..n], Out::from(&mut back[..])).unwrap();
+                let mut work = vec![0; zlib::DECODE_WORK_LEN];
+                zlib::decode(&dst[..n], (&mut back[..]).into(), &mut work).unwrap();
                 assert!(back == plain, "level {level}, room {room}");
             }
         }

@@ -196,6 +196,10 @@ impl<'a, const DICT: bool> Search<'a, DICT> for Chains<'a, DICT> {
         }
     }
 
+    /// Nothing: all positions are in the same chains.
+    #[cfg(feature = "zlib")]
+    fn look_for(&mut self, _: usize) {}
+
     /// Nothing: what repeats itself was left out when it was entered.
     fn leave_out(&mut self, _: Match) {}
 }

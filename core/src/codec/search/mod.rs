@@ -61,10 +61,15 @@ pub(in crate::codec) trait Search<'a, const DICT: bool> {
     /// Offers up to `steps` earlier positions that may agree with what lies `later` bytes after the offset of `best`.
     fn offer_to<const WIDER: bool>(&self, best: &mut Best, later: usize, end: usize, steps: u32);
 
+    /// From now on matches of so many bytes are looked for; shorter ones may be missed.
+    #[cfg(feature = "zlib")]
+    fn look_for(&mut self, bytes: usize);
+
     /// Leaves out what `taken` would only fill the table with.
     fn leave_out(&mut self, taken: Match);
 
     /// The longest match that begins at offset `p` and ends at or before `end`, out of up to `steps` positions.
+    #[cfg(feature = "lz4")]
     #[inline(always)]
     fn longest(&mut self, p: usize, end: usize, steps: u32) -> Match {
         self.widest::<false>(p, p, 0, end, steps)

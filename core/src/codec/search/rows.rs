@@ -12,7 +12,7 @@
 use super::{Best, Match, RUN_END, Search, is_run};
 use crate::arch::words::equal16;
 use crate::codec::history::History;
-use crate::codec::matcher::hash4;
+use crate::codec::matcher::hash_shifted;
 
 const ENTRIES: usize = 16;
 /// Where in a row the tags and the positions begin.
@@ -31,6 +31,8 @@ pub(in crate::codec) struct Rows<'a, const DICT: bool, const REACH: usize> {
     rows: &'a mut [Row],
     /// Of the number of a row.
     bits: u32,
+    /// Leaves those bytes of a word that are hashed.
+    shift: u32,
     /// Positions below this are in the rows, or left out for good.
     entered: usize,
 }
@@ -55,13 +57,13 @@ impl<'a, const DICT: bool, const REACH: usize> Rows<'a, DICT, REACH> {
         let skip = work.as_ptr().align_offset(size_of::<Row>()).min(work.len());
         let rows = work.get_mut(skip..)?.get_mut(..size_of::<Row>() << bits)?;
         rows.fill(0);
-        Some(Rows { history, rows: rows.as_chunks_mut().0, bits, entered: 0 })
+        Some(Rows { history, rows: rows.as_chunks_mut().0, bits, shift: 32, entered: 0 })
     }
 
     /// The row and the tag of the low four bytes of `word`.
     #[inline(always)]
     fn place(&self, word: u64) -> (usize, u8) {
-        let hash = hash4(word, self.bits + 8);
+        let hash = hash_shifted(word << (self.shift & 63), self.bits + 8);
         (hash >> 8, hash as u8)
     }
 
@@ -146,6 +148,12 @@ impl<'a, const DICT: bool, const REACH: usize> Search<'a, DICT> for Rows<'a, DIC
             }
             steps -= 1;
         }
+    }
+
+    #[cfg(feature = "zlib")]
+    #[inline(always)]
+    fn look_for(&mut self, bytes: usize) {
+        self.shift = 64 - 8 * bytes.clamp(4, 8) as u32;
     }
 
     fn leave_out(&mut self, taken: Match) {

@@ -52,7 +52,7 @@ pub const fn work_len(level: u8, src_len: usize) -> usize {
     let search = match level {
         0..=2 => greedy::work_len(src_len),
         3..=5 => rows::work_len(src_len, 0),
-        _ => Threes::BYTES + chains::work_len(src_len, 0),
+        _ => threes::work_len(src_len) + chains::work_len(src_len, 0),
     };
     tokens::work_len(src_len) + search
 }
@@ -77,7 +77,7 @@ pub fn encode(src: &[u8], dst: &mut [u8], level: u8, work: &mut [u8]) -> Option<
     *header = [0x78, flags];
     let (tokens, work) =
         work.get_mut(..work_len(level, src.len()))?.split_at_mut(tokens::work_len(src.len()));
-    let mut blocks = Blocks::new(src, tokens, BitWriter::new(body));
+    let mut blocks = Blocks::new(src, tokens, BitWriter::new(body), level > 2);
     // Less than a word is all literals.
     if let (Some(words), Some(history)) = (Words::new(src), History::<false>::new(src, &[])) {
         let effort = parse::effort(level);
@@ -87,7 +87,7 @@ pub fn encode(src: &[u8], dst: &mut [u8], level: u8, work: &mut [u8]) -> Option<
                 parse::matches(src, Rows::<false, REACH>::new(history, work)?, None, &effort, &mut blocks)?;
             }
             _ => {
-                let (threes, work) = Threes::new(work)?;
+                let (threes, work) = Threes::new(src.len(), work)?;
                 let chains = Chains::<false>::new(history, REACH, effort.thorough, work)?;
                 parse::matches(src, chains, Some(threes), &effort, &mut blocks)?;
             }

@@ -2,7 +2,7 @@
 
 use super::LONGEST;
 use super::threes::Threes;
-use super::tokens::Blocks;
+use super::tokens::{Blocks, SHORTEST};
 use crate::codec::search::{Effort, Search};
 
 /// No match begins within this many bytes of the end.
@@ -37,9 +37,11 @@ pub(super) fn matches<'a>(
     let end_of = |p: usize| (p + LONGEST).min(src.len());
     let (mut p, mut anchor) = (0, 0);
     while p <= last_start {
-        let mut taken = search.longest(p, end_of(p), effort.steps);
+        search.look_for(blocks.least());
+        let mut taken = search.widest::<false>(p, p, blocks.least() - 1, end_of(p), effort.steps);
         if let Some(threes) = &mut threes
             && taken.len == 0
+            && blocks.least() <= SHORTEST
         {
             taken = threes.last(search.history(), p);
         }

@@ -6,24 +6,38 @@ use crate::codec::history::History;
 use crate::codec::matcher::{hash_low, nearest};
 use crate::codec::search::Match;
 
-const BITS: u32 = 12;
+/// Of the largest table's hashes.
+const MOST_BITS: u32 = 15;
+
+/// Bits of the hashes for `len` bytes: an entry for each, up to the window's.
+const fn bits(len: usize) -> u32 {
+    match usize::BITS - len.leading_zeros() {
+        0..8 => 8,
+        bits @ 8..MOST_BITS => bits,
+        _ => MOST_BITS,
+    }
+}
+
+/// Bytes of scratch for `src_len` bytes.
+pub(super) const fn work_len(src_len: usize) -> usize {
+    2 << bits(src_len)
+}
 
 /// Last positions modulo 65536, by three bytes.
 pub(super) struct Threes<'a> {
     table: &'a mut [[u8; 2]],
+    /// Of the hashes.
+    bits: u32,
     /// Positions below this are in the table.
     entered: usize,
 }
 
 impl<'a> Threes<'a> {
-    /// Bytes of scratch.
-    pub(super) const BYTES: usize = 2 << BITS;
-
-    /// An empty table at the start of `work`, and the rest.
-    pub(super) fn new(work: &'a mut [u8]) -> Option<(Self, &'a mut [u8])> {
-        let (table, rest) = work.split_at_mut_checked(Self::BYTES)?;
+    /// An empty table for `src_len` bytes at the start of `work`, and the rest.
+    pub(super) fn new(src_len: usize, work: &'a mut [u8]) -> Option<(Self, &'a mut [u8])> {
+        let (table, rest) = work.split_at_mut_checked(work_len(src_len))?;
         table.fill(0);
-        Some((Threes { table: table.as_chunks_mut().0, entered: 0 }, rest))
+        Some((Threes { table: table.as_chunks_mut().0, bits: bits(src_len), entered: 0 }, rest))
     }
 
     /// The last position before `p` with the same three bytes.
@@ -31,7 +45,8 @@ impl<'a> Threes<'a> {
     pub(super) fn last(&mut self, history: &History<'_, false>, p: usize) -> Match {
         let mut low = 0;
         while self.entered <= p {
-            if let Some(cell) = self.table.get_mut(hash_low(history.word(self.entered), SHORTEST, BITS)) {
+            if let Some(cell) = self.table.get_mut(hash_low(history.word(self.entered), SHORTEST, self.bits))
+            {
                 low = u16::from_le_bytes(core::mem::replace(cell, (self.entered as u16).to_le_bytes()));
             }
             self.entered += 1;
@@ -64,8 +79,8 @@ mod tests {
             let mut src = b"abc".to_vec();
             src.resize(apart, b'-');
             src.extend(b"abc.....");
-            let (history, mut work) = (History::new(&src, &[]).unwrap(), vec![0xa5; Threes::BYTES]);
-            let (mut threes, _) = Threes::new(&mut work).unwrap();
+            let (history, mut work) = (History::new(&src, &[]).unwrap(), vec![0xa5; work_len(src.len())]);
+            let (mut threes, _) = Threes::new(src.len(), &mut work).unwrap();
             let found = threes.last(&history, apart);
             assert_eq!(
                 (found.start, found.len),
@@ -81,8 +96,8 @@ mod tests {
     fn what_is_found_is_equal() {
         let mut next = noise();
         let src: Vec<u8> = (0..150_000).map(|_| next() >> 3).collect();
-        let (history, mut work) = (History::new(&src, &[]).unwrap(), vec![0xa5; Threes::BYTES]);
-        let (mut threes, _) = Threes::new(&mut work).unwrap();
+        let (history, mut work) = (History::new(&src, &[]).unwrap(), vec![0xa5; work_len(src.len())]);
+        let (mut threes, _) = Threes::new(src.len(), &mut work).unwrap();
         let mut found = 0;
         for p in (0..src.len() - 8).step_by(3) {
             let last = threes.last(&history, p);

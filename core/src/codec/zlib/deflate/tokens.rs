@@ -21,10 +21,12 @@ const NONE: u32 = u32::MAX;
 
 /// The shortest match of the format.
 pub(super) const SHORTEST: usize = 3;
-/// A match this long takes fewer bits than its bytes.
-const CHEAP: usize = 9;
 /// About how many bits the codes of a length and a distance take.
-const CODES: usize = 11;
+const CODES: usize = 10;
+/// And the extra bits of a near distance.
+const NEAR: usize = 6;
+/// About how many bits more than others those bytes take that need a match of their own.
+const OWN: usize = 8;
 
 /// Tokens of a block, at most.
 const TOKENS: usize = 8192;
@@ -32,8 +34,11 @@ const TOKENS: usize = 8192;
 const MOST_BYTES: usize = 1 << 20;
 /// By how many bits two codes must be better than one: all these are estimates.
 const DOUBT: i64 = 200;
-/// Symbols between two looks at whether a block should end.
+/// Symbols between two looks at whether a block should end, and before the first.
 const FRESH: u32 = 2048;
+const FIRST: u32 = FRESH / 8;
+/// Bytes that are counted for what they would take as literals, at least, if there are so many.
+const SAMPLE: usize = 1024;
 
 type Token = [u8; 8];
 
@@ -85,6 +90,20 @@ fn entropy(counts: impl Iterator<Item = u32>) -> i64 {
         bits += n * log2(n);
     }
     i64::from(total * log2(total)) - i64::from(bits)
+}
+
+/// Sixteenths of bits that a byte of `bytes` takes if all of them are literals, and no code is shorter than a bit.
+#[inline(never)]
+fn plain_bits(bytes: &[u8]) -> usize {
+    let step = (bytes.len() / SAMPLE) | 1;
+    let mut counts = [0u32; END];
+    for &byte in bytes.iter().step_by(step) {
+        if let Some(n) = counts.get_mut(usize::from(byte)) {
+            *n += 1;
+        }
+    }
+    let n = bytes.len().div_ceil(step).max(1);
+    (entropy(counts.into_iter()) as usize / n).max(16)
 }
 
 /// Sixteenths of the binary logarithm of `n < 1 << 24`; 0 of 0.
@@ -153,17 +172,23 @@ pub(super) struct Blocks<'a> {
     settled_count: usize,
     /// Symbols since the last look.
     fresh_symbols: u32,
+    /// How many there are at the next.
+    fresh_most: u32,
     settled: Histogram,
     fresh: Histogram,
     /// Sixteenths of bits that a literal takes.
     literal_bits: usize,
-    /// And a byte of the input, on average.
+    /// A byte of the input, on average.
     byte_bits: usize,
+    /// No shorter match is worth its bits, or few are.
+    least: usize,
+    weigh: bool,
 }
 
 impl<'a> Blocks<'a> {
+    /// `weigh`: matches are weighed against what literals would take if there were no matches.
     #[inline(always)] // where it is to stay: it is large
-    pub(super) fn new(src: &'a [u8], work: &'a mut [u8], out: BitWriter<'a>) -> Self {
+    pub(super) fn new(src: &'a [u8], work: &'a mut [u8], out: BitWriter<'a>, weigh: bool) -> Self {
         Blocks {
             src,
             out,
@@ -174,9 +199,12 @@ impl<'a> Blocks<'a> {
             count: 0,
             settled_count: 0,
             fresh_symbols: 0,
+            fresh_most: FIRST,
             settled: Histogram::EMPTY,
             fresh: Histogram::EMPTY,
             literal_bits: 16 * 8,
+            least: SHORTEST,
+            weigh,
             byte_bits: 16 * 4,
         }
     }
@@ -189,7 +217,13 @@ impl<'a> Blocks<'a> {
     /// Whether a match takes fewer bits than its bytes would as literals, as far as is known.
     #[inline(always)]
     pub(super) fn worth(&self, found: &Match) -> bool {
-        found.len >= CHEAP || found.len * self.literal_bits >= 16 * (CODES + found.distance.ilog2() as usize)
+        found.len * self.literal_bits >= 16 * (CODES + found.distance.ilog2() as usize)
+    }
+
+    /// The shortest match that is looked for: it may be worth its bits.
+    #[inline(always)]
+    pub(super) fn least(&self) -> usize {
+        self.least
     }
 
     /// Whether a literal and `later`, which begins a byte after `taken`, take fewer bits than `taken` and what comes after
@@ -197,7 +231,10 @@ impl<'a> Blocks<'a> {
     #[inline(always)]
     pub(super) fn better(&self, later: &Match, taken: &Match) -> bool {
         let (far, near) = (later.distance.ilog2() as usize, taken.distance.ilog2() as usize);
-        let saved = (later.end() - taken.end()) * self.byte_bits;
+        let more = later.end() - taken.end();
+        // One byte or two a neighbour takes in. More of them need a match of their own, or are literals.
+        let own = if more < SHORTEST { 0 } else { 16 * OWN };
+        let saved = (more * self.byte_bits + own).min(more.max(SHORTEST) * self.literal_bits);
         saved + 16 * near > self.literal_bits + 16 * far
     }
 
@@ -264,7 +301,11 @@ impl<'a> Blocks<'a> {
 
     #[inline(always)]
     fn look(&mut self) -> Option<()> {
-        if self.fresh_symbols >= FRESH || self.count == self.tokens.len() { self.settle() } else { Some(()) }
+        if self.fresh_symbols >= self.fresh_most || self.count == self.tokens.len() {
+            self.settle()
+        } else {
+            Some(())
+        }
     }
 
     /// Ends the block before the fresh tokens if that saves bits, or after them if it is full.
@@ -279,14 +320,23 @@ impl<'a> Blocks<'a> {
         }
         let literals = self.fresh.litlens.get(..END)?;
         let count: u32 = literals.iter().sum();
-        if count > FRESH / 8 {
+        if count > FIRST {
             self.literal_bits = (entropy(literals.iter().copied()) / i64::from(count)) as usize + 8;
         }
         let bytes = (self.at - self.fresh_from).max(1) as i64;
         self.byte_bits = ((alone + 16 * block::extra_bits(&self.fresh) as i64) / bytes) as usize;
+        if self.weigh {
+            // Where matches take more bits than literals would, few literals are left that tell how cheap they are.
+            let plain = plain_bits(self.src.get(self.fresh_from..self.at).unwrap_or_default());
+            if plain < self.byte_bits {
+                self.literal_bits = self.literal_bits.min(plain + 4);
+            }
+        }
+        self.least = (16 * (CODES + NEAR)).div_ceil(self.literal_bits).max(SHORTEST);
         self.settled.add(&self.fresh);
         self.fresh.clear();
         self.fresh_symbols = 0;
+        self.fresh_most = FRESH;
         (self.settled_count, self.fresh_from) = (self.count, self.at);
         let full = self.count == self.tokens.len() || self.count + FRESH as usize > TOKENS;
         if full || self.at - self.start >= MOST_BYTES {
