@@ -513,7 +513,9 @@ macro_rules! by_width {
 unsafe fn split_wide(width: usize, n: usize, src: *const u8, dst: *mut u8, pitch: usize, indices: &Indices) {
     // SAFETY: the caller's.
     unsafe {
-        if width > 16 {
+        if (17..=eights::WIDEST).contains(&width) {
+            eights::split(width, n, src, dst, pitch);
+        } else if width > 16 {
             split_in_phases::<16>(width, n, src, dst, pitch, indices);
         } else {
             split_in_phases::<8>(width, n, src, dst, pitch, indices);
