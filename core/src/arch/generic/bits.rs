@@ -104,6 +104,9 @@ pub(in super::super) unsafe fn bitshuffle<V: Vector, const ROOM: usize>(
                     } else {
                         let mut k = 0;
                         while k < tile {
+                            if k % (8 * LINE) == 0 {
+                                near_rows::<V>(rows.wrapping_add(k / 8 + 2 * LINE - 1), row);
+                            }
                             plane_to_rows::<V>(plane.add(k), rows.add(k / 8), row);
                             k += n;
                         }
@@ -150,6 +153,10 @@ pub(in super::super) unsafe fn bitunshuffle<V: Vector, const ROOM: usize>(
                 while j < width {
                     let mut k = 0;
                     while k < tile {
+                        // Rows of the next plane; of few planes the CPU knows what is next.
+                        if width >= 8 && k % (8 * LINE) == 0 {
+                            near_rows::<V>(src.wrapping_add(8 * (j + 1) * row + k / 8), row);
+                        }
                         rows_to_plane::<V>(src.add(8 * j * row + k / 8), row, to.add(j * distance + k));
                         k += n;
                     }
@@ -197,6 +204,18 @@ unsafe fn plane_by_stage<V: Vector>(plane: *const u8, items: usize, rows: *mut u
             }
             b += 1;
         }
+    }
+}
+
+/// A line of each of 8 rows is brought near.
+#[inline(always)]
+unsafe fn near_rows<V: Vector>(mut rows: *const u8, row: usize) {
+    let mut b = 0;
+    while b < 8 {
+        // SAFETY: the caller's CPU.
+        unsafe { V::near(rows) };
+        rows = rows.wrapping_add(row);
+        b += 1;
     }
 }
 
