@@ -37,6 +37,9 @@ pub(in super::super) const AMPLE: usize = PLANES * (1024 + LINE);
 /// Buffers that need more than the L1 cache.
 pub(in super::super) const LONG: usize = 64 << 10;
 
+/// Buffers that need more than the L2 cache, or much of it: lines of rows are brought near.
+const FAR: usize = 1 << 20;
+
 /// Whether more than `ways` of the rows of items of `width` bytes share a set of a cache whose ways are pages: as where a row is
 /// a page, and in blocks of a power of two also where the items have 6 or 12 bytes.
 pub(in super::super) fn crowded(width: usize, row: usize, ways: usize) -> bool {
@@ -68,6 +71,7 @@ pub(in super::super) unsafe fn bitshuffle<V: Vector, const ROOM: usize>(
     let mut room = Room::<ROOM>(MaybeUninit::uninit());
     let planes = room.0.as_mut_ptr().cast::<u8>();
     // Slower where transposing takes its time: lines are there again before their other half is.
+    let ahead = items * typesize >= FAR;
     let staged = ROOM > LITTLE && V::BITS && crowded(typesize, row, 32);
     let mut i = 0;
     while i < items {
@@ -104,6 +108,9 @@ pub(in super::super) unsafe fn bitshuffle<V: Vector, const ROOM: usize>(
                     } else {
                         let mut k = 0;
                         while k < tile {
+                            if ahead && k % (8 * LINE) == 0 {
+                                near_rows::<V>(rows.wrapping_add(k / 8 + 2 * LINE - 1), row);
+                            }
                             plane_to_rows::<V>(plane.add(k), rows.add(k / 8), row);
                             k += n;
                         }
@@ -132,6 +139,8 @@ pub(in super::super) unsafe fn bitunshuffle<V: Vector, const ROOM: usize>(
     let (width, long) = tile(ROOM, typesize, n);
     let mut room = Room::<ROOM>(MaybeUninit::uninit());
     let base = room.0.as_mut_ptr().cast::<u8>();
+    // The next plane's rows; of few planes the CPU finds them by itself.
+    let ahead = items * typesize >= FAR && width >= 8;
     let mut i = 0;
     while i < items {
         let tile = if items - i >= long { long } else { n };
@@ -150,6 +159,9 @@ pub(in super::super) unsafe fn bitunshuffle<V: Vector, const ROOM: usize>(
                 while j < width {
                     let mut k = 0;
                     while k < tile {
+                        if ahead && k % (8 * LINE) == 0 {
+                            near_rows::<V>(src.wrapping_add(8 * (j + 1) * row + k / 8), row);
+                        }
                         rows_to_plane::<V>(src.add(8 * j * row + k / 8), row, to.add(j * distance + k));
                         k += n;
                     }
@@ -197,6 +209,18 @@ unsafe fn plane_by_stage<V: Vector>(plane: *const u8, items: usize, rows: *mut u
             }
             b += 1;
         }
+    }
+}
+
+/// A line of each of 8 rows is brought near.
+#[inline(always)]
+unsafe fn near_rows<V: Vector>(mut rows: *const u8, row: usize) {
+    let mut b = 0;
+    while b < 8 {
+        // SAFETY: the caller's CPU.
+        unsafe { V::near(rows) };
+        rows = rows.wrapping_add(row);
+        b += 1;
     }
 }
 

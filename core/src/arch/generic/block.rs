@@ -318,6 +318,9 @@ pub(super) unsafe fn store_planes<V: Vector, const P: usize>(
     while j < count {
         // SAFETY: the caller's.
         unsafe {
+            if count < 16 {
+                V::near(dst.wrapping_add(2 * block - 1));
+            }
             a[j].store(dst);
             if block > V::BYTES {
                 b[j].store(dst.add(V::BYTES));

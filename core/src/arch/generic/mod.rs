@@ -63,6 +63,9 @@ pub(super) trait Vector: Copy {
     /// Orders what was streamed before what follows.
     #[inline(always)]
     unsafe fn fence() {}
+    /// The line of `p`, which need not be there, is brought near.
+    #[inline(always)]
+    unsafe fn near(_p: *const u8) {}
     /// Lane `l` from `p + l * stride`.
     #[inline(always)]
     unsafe fn load_lanes(p: *const u8, _stride: usize) -> Self {

@@ -52,6 +52,11 @@ impl<const GFNI: bool> Vector for Ymm<GFNI> {
         unsafe { _mm_sfence() }
     }
     #[inline(always)]
+    unsafe fn near(p: *const u8) {
+        // SAFETY: SSE; nothing is too far for a hint.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(p.cast()) }
+    }
+    #[inline(always)]
     unsafe fn load_lanes(p: *const u8, stride: usize) -> Self {
         // SAFETY: the caller's.
         unsafe {

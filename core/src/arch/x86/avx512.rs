@@ -20,7 +20,9 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 
 mod bits;
+mod eights;
 pub(in crate::arch) use bits::{bitshuffle, bitunshuffle};
+use eights::{Swap, deal, swap_units};
 
 type Zmm = __m512i;
 
@@ -140,6 +142,21 @@ unsafe fn load(p: *const u8) -> Zmm {
 unsafe fn store(p: *mut u8, z: Zmm) {
     // SAFETY: the caller's.
     unsafe { _mm512_storeu_si512(p.cast(), z) }
+}
+
+/// How far ahead of a block's part of a plane the plane is brought near.
+const AHEAD: usize = 3 * BLOCK - 1;
+
+/// Stores a block's part of a plane, and brings the plane's line near that is `AWAY` bytes from there.
+///
+/// A store across two lines asks for the second only when it is its turn, and waits for it: Intel's CPUs took twice the time.
+#[inline(always)]
+unsafe fn store_ahead<const AWAY: usize>(p: *mut u8, z: Zmm) {
+    // SAFETY: the caller's; nothing is too far for a hint.
+    unsafe {
+        _mm_prefetch::<_MM_HINT_T0>(p.wrapping_add(AWAY).cast());
+        store(p, z);
+    }
 }
 
 /// Transposes four registers of four lanes.
@@ -267,7 +284,7 @@ unsafe fn split_items<const W: usize, const R: usize>(
             let mut to = dst.add(i);
             let mut j = 0;
             while j < W {
-                store(to, if j < R { a[j] } else { b[j + R - W] });
+                store_ahead::<AHEAD>(to, if j < R { a[j] } else { b[j + R - W] });
                 to = to.wrapping_add(pitch);
                 j += 1;
             }
@@ -321,8 +338,8 @@ unsafe fn join_items<const W: usize, const R: usize, const STREAM: bool>(
                     _mm512_stream_si512(group.cast(), head);
                     _mm512_stream_si512(group.add(64).cast(), tail);
                 } else {
-                    store(group, head);
-                    store(group.add(len - 64), tail);
+                    store_ahead::<AHEAD>(group, head);
+                    store_ahead::<AHEAD>(group.add(len - 64), tail);
                 }
                 g += 1;
             }
@@ -354,7 +371,7 @@ unsafe fn store_planes<const R: usize, const COUNT: usize, const TURN: usize>(
         let mut j = COUNT * TURN;
         while j < COUNT * (TURN + 1) {
             if range.contains(&j) {
-                store(to, planes[j]);
+                store_ahead::<AHEAD>(to, planes[j]);
             }
             to = to.wrapping_add(pitch);
             j += 1;
@@ -455,8 +472,8 @@ unsafe fn join_wide<const LAST: usize>(
                 // A register of the last 8 planes holds two groups.
                 let [first, last] = index[if LAST == 8 { g % 2 } else { 0 }];
                 let b = b[g * LAST / 16];
-                store(group, _mm512_permutex2var_epi8(a[g], first, b));
-                store(group.add(4 * width - 64), _mm512_permutex2var_epi8(a[g], last, b));
+                store_ahead::<AHEAD>(group, _mm512_permutex2var_epi8(a[g], first, b));
+                store_ahead::<AHEAD>(group.add(4 * width - 64), _mm512_permutex2var_epi8(a[g], last, b));
                 group = group.wrapping_add(4 * width);
                 g += 1;
             }
@@ -496,7 +513,9 @@ macro_rules! by_width {
 unsafe fn split_wide(width: usize, n: usize, src: *const u8, dst: *mut u8, pitch: usize, indices: &Indices) {
     // SAFETY: the caller's.
     unsafe {
-        if width > 16 {
+        if (17..=eights::WIDEST).contains(&width) {
+            eights::split(width, n, src, dst, pitch);
+        } else if width > 16 {
             split_in_phases::<16>(width, n, src, dst, pitch, indices);
         } else {
             split_in_phases::<8>(width, n, src, dst, pitch, indices);

@@ -3,8 +3,8 @@
 
 use super::super::intrinsics::*;
 use super::{
-    BLOCK, INDICES, JOIN, Room, SPLIT, SPLIT_REVERSE, WIDEST, Zmm, avx2, join_pitched, load, split_planes,
-    store, store_planes, transpose,
+    BLOCK, INDICES, Room, SPLIT_REVERSE, Swap, WIDEST, Zmm, avx2, deal, join_pitched, load, split_planes,
+    store, store_ahead, store_planes, swap_units,
 };
 use crate::arch::generic::{AMPLE, LONG, Pitched, crowded};
 use crate::arch::out::Out;
@@ -33,58 +33,49 @@ unsafe fn bits_8x8(z: Zmm) -> Zmm {
 
 /// One plane of a tile to a line of each of its 8 rows. Every 8 bytes are in reverse, or will be.
 #[inline(always)]
-unsafe fn plane_to_rows<const REVERSE: bool>(plane: *const u8, rows: *mut u8, row: usize) {
+unsafe fn plane_to_rows<const REVERSE: bool>(plane: *const u8, rows: *mut u8, row: usize, swap: Swap) {
     // SAFETY: the caller's.
     unsafe {
-        let [low, high] = INDICES[8][SPLIT].load();
         let backwards = _mm512_set4_epi32(0x08090a0b, 0x0c0d0e0f, 0x00010203, 0x04050607);
-        let (mut a, mut b) = ([low; 4], [low; 4]);
+        let mut r = [backwards; 8];
         let mut g = 0;
-        while g < 4 {
-            let (mut x, mut y) = (load(plane.add(128 * g)), load(plane.add(128 * g + 64)));
+        while g < 8 {
+            r[g] = load(plane.add(64 * g));
             if REVERSE {
-                (x, y) = (_mm512_shuffle_epi8(x, backwards), _mm512_shuffle_epi8(y, backwards));
+                r[g] = _mm512_shuffle_epi8(r[g], backwards);
             }
-            let (x, y) = (bits_8x8(x), bits_8x8(y));
-            a[g] = _mm512_permutex2var_epi8(x, low, y);
-            b[g] = _mm512_permutex2var_epi8(x, high, y);
+            r[g] = _mm512_permutexvar_epi8(deal(g), bits_8x8(r[g]));
             g += 1;
         }
-        let (a, b) = (transpose(a), transpose(b));
+        let r = swap.units(r);
         let mut to = rows;
-        let mut r = 0;
-        while r < 8 {
-            store(to, if r < 4 { a[r] } else { b[r - 4] });
+        let mut b = 0;
+        while b < 8 {
+            store_ahead::<{ 2 * BLOCK - 1 }>(to, swap_units(r[b], b));
             to = to.wrapping_add(row);
-            r += 1;
+            b += 1;
         }
     }
 }
 
 /// The inverse of [`plane_to_rows`].
 #[inline(always)]
-unsafe fn rows_to_plane(rows: *const u8, row: usize, plane: *mut u8) {
+unsafe fn rows_to_plane(rows: *const u8, row: usize, plane: *mut u8, swap: Swap) {
     // SAFETY: the caller's.
     unsafe {
-        let [first, last] = INDICES[8][JOIN].load();
-        let (mut a, mut b) = ([first; 4], [first; 4]);
+        let mut r = [load(rows); 8];
         let mut from = rows;
-        let mut r = 0;
-        while r < 8 {
+        let mut b = 0;
+        while b < 8 {
             // In reverse, as the bit transposition wants it.
-            if r < 4 {
-                b[3 - r] = load(from);
-            } else {
-                a[7 - r] = load(from);
-            }
+            r[7 - b] = swap_units(load(from), 7 - b);
             from = from.wrapping_add(row);
-            r += 1;
+            b += 1;
         }
-        let (a, b) = (transpose(a), transpose(b));
+        let r = swap.units(r);
         let mut g = 0;
-        while g < 4 {
-            store(plane.add(128 * g), bits_8x8(_mm512_permutex2var_epi8(a[g], first, b[g])));
-            store(plane.add(128 * g + 64), bits_8x8(_mm512_permutex2var_epi8(a[g], last, b[g])));
+        while g < 8 {
+            store(plane.add(64 * g), bits_8x8(_mm512_permutexvar_epi8(deal(8 * g), r[g])));
             g += 1;
         }
     }
@@ -102,10 +93,11 @@ unsafe fn bitshuffle_in_phases<const R: usize, const COUNT: usize, const SPAN: u
 ) {
     // SAFETY: the caller's.
     unsafe {
-        let index = INDICES[width.min(WIDEST)][SPLIT_REVERSE].load();
+        let (index, swap) = (INDICES[width.min(WIDEST)][SPLIT_REVERSE].load(), Swap::new());
         let mut first = 0;
         while first < items {
-            let job = BitPhase { width, items, span: first..(first + OUTER).min(items), src, dst, room };
+            let job =
+                BitPhase { width, items, span: first..(first + OUTER).min(items), src, dst, room, swap };
             job.half::<R, COUNT, SPAN>(0, index[0]);
             job.half::<R, COUNT, SPAN>(1, index[1]);
             first += OUTER;
@@ -121,6 +113,7 @@ struct BitPhase {
     src: *const u8,
     dst: *mut u8,
     room: *mut u8,
+    swap: Swap,
 }
 
 impl BitPhase {
@@ -147,7 +140,7 @@ impl BitPhase {
         index: Zmm,
         range: Range<usize>,
     ) {
-        let &BitPhase { width, items, ref span, src, dst, room } = self;
+        let &BitPhase { width, items, ref span, src, dst, room, swap } = self;
         let row = items / 8;
         let mut t = span.start;
         while t < span.end {
@@ -171,7 +164,12 @@ impl BitPhase {
                     let rows = dst.add(8 * (plane + j) * row + t / 8);
                     let mut k = 0;
                     while k < SPAN {
-                        plane_to_rows::<false>(room.add((j - COUNT * TURN) * SPAN + k), rows.add(k / 8), row);
+                        plane_to_rows::<false>(
+                            room.add((j - COUNT * TURN) * SPAN + k),
+                            rows.add(k / 8),
+                            row,
+                            swap,
+                        );
                         k += TILE;
                     }
                 }
@@ -198,7 +196,7 @@ unsafe fn bitshuffle_crowded(typesize: usize, items: usize, src: *const u8, dst:
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 unsafe fn bitshuffle_tiles(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
-    let row = items / 8;
+    let (row, swap) = (items / 8, Swap::new());
     let mut room = Room::<LITTLE>(MaybeUninit::uninit());
     let planes = room.0.as_mut_ptr().cast::<u8>();
     let mut i = 0;
@@ -208,12 +206,12 @@ unsafe fn bitshuffle_tiles(typesize: usize, items: usize, src: *const u8, dst: *
             i = i.min(items - TILE);
             let from = src.add(i * typesize);
             if typesize == 1 {
-                plane_to_rows::<true>(from, dst.add(i / 8), row);
+                plane_to_rows::<true>(from, dst.add(i / 8), row, swap);
             } else {
                 split_planes(typesize, TILE, from, planes, TILE, SPLIT_REVERSE);
                 let mut j = 0;
                 while j < typesize {
-                    plane_to_rows::<false>(planes.add(j * TILE), dst.add(8 * j * row + i / 8), row);
+                    plane_to_rows::<false>(planes.add(j * TILE), dst.add(8 * j * row + i / 8), row, swap);
                     j += 1;
                 }
             }
@@ -224,7 +222,7 @@ unsafe fn bitshuffle_tiles(typesize: usize, items: usize, src: *const u8, dst: *
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 unsafe fn bitunshuffle_tiles<const ROOM: usize>(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
-    let row = items / 8;
+    let (row, swap) = (items / 8, Swap::new());
     let mut room = Room::<ROOM>(MaybeUninit::uninit());
     let base = room.0.as_mut_ptr().cast::<u8>();
     let long = (ROOM / typesize.max(1) - 64).min(LINES) / TILE * TILE;
@@ -237,13 +235,13 @@ unsafe fn bitunshuffle_tiles<const ROOM: usize>(typesize: usize, items: usize, s
             i = i.min(items - tile);
             let to = dst.add(i * typesize);
             if typesize == 1 {
-                rows_to_plane(src.add(i / 8), row, to);
+                rows_to_plane(src.add(i / 8), row, to, swap);
             } else {
                 let mut j = 0;
                 while j < typesize {
                     let mut k = 0;
                     while k < tile {
-                        rows_to_plane(src.add(8 * j * row + (i + k) / 8), row, base.add(j * pitch + k));
+                        rows_to_plane(src.add(8 * j * row + (i + k) / 8), row, base.add(j * pitch + k), swap);
                         k += TILE;
                     }
                     j += 1;
