@@ -22,3 +22,5 @@ vectors:
     .balign 128
     b exception
 .endr
+// Other assembly of the program follows in the section that this leaves.
+.text

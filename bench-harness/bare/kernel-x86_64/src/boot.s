@@ -59,3 +59,5 @@ pml4: .skip 4096
 pdpt: .skip 4096
 stack: .skip 65536
 stack_top:
+// Other assembly of the program follows in the section that this leaves.
+.text
