@@ -71,7 +71,7 @@ pub(in super::super) unsafe fn bitshuffle<V: Vector, const ROOM: usize>(
     let mut room = Room::<ROOM>(MaybeUninit::uninit());
     let planes = room.0.as_mut_ptr().cast::<u8>();
     // Slower where transposing takes its time: lines are there again before their other half is.
-    let ahead = items * typesize >= FAR;
+    let ahead = V::HINTS && items * typesize >= FAR;
     let staged = ROOM > LITTLE && V::BITS && crowded(typesize, row, 32);
     let mut i = 0;
     while i < items {
@@ -106,11 +106,11 @@ pub(in super::super) unsafe fn bitshuffle<V: Vector, const ROOM: usize>(
                     if staged {
                         plane_by_stage::<V>(plane, tile, rows, row);
                     } else {
+                        if ahead {
+                            near_rows::<V>(rows.wrapping_add(2 * LINE - 1), row, tile / 8);
+                        }
                         let mut k = 0;
                         while k < tile {
-                            if ahead && k % (8 * LINE) == 0 {
-                                near_rows::<V>(rows.wrapping_add(k / 8 + 2 * LINE - 1), row);
-                            }
                             plane_to_rows::<V>(plane.add(k), rows.add(k / 8), row);
                             k += n;
                         }
@@ -140,7 +140,7 @@ pub(in super::super) unsafe fn bitunshuffle<V: Vector, const ROOM: usize>(
     let mut room = Room::<ROOM>(MaybeUninit::uninit());
     let base = room.0.as_mut_ptr().cast::<u8>();
     // The next plane's rows; of few planes the CPU finds them by itself.
-    let ahead = items * typesize >= FAR && width >= 8;
+    let ahead = V::HINTS && items * typesize >= FAR && width >= 8;
     let mut i = 0;
     while i < items {
         let tile = if items - i >= long { long } else { n };
@@ -157,11 +157,11 @@ pub(in super::super) unsafe fn bitunshuffle<V: Vector, const ROOM: usize>(
                 let (to, distance) = if width > 1 { (base, planes.pitch) } else { (dst, 0) };
                 let mut j = 0;
                 while j < width {
+                    if ahead {
+                        near_rows::<V>(src.wrapping_add(8 * (j + 1) * row), row, tile / 8);
+                    }
                     let mut k = 0;
                     while k < tile {
-                        if ahead && k % (8 * LINE) == 0 {
-                            near_rows::<V>(src.wrapping_add(8 * (j + 1) * row + k / 8), row);
-                        }
                         rows_to_plane::<V>(src.add(8 * j * row + k / 8), row, to.add(j * distance + k));
                         k += n;
                     }
@@ -212,15 +212,15 @@ unsafe fn plane_by_stage<V: Vector>(plane: *const u8, items: usize, rows: *mut u
     }
 }
 
-/// A line of each of 8 rows is brought near.
-#[inline(always)]
-unsafe fn near_rows<V: Vector>(mut rows: *const u8, row: usize) {
-    let mut b = 0;
-    while b < 8 {
-        // SAFETY: the caller's CPU.
-        unsafe { V::near(rows) };
-        rows = rows.wrapping_add(row);
-        b += 1;
+/// `len` bytes of each of 8 rows are brought near. Out of line: most buffers are too short for it.
+#[cold]
+#[inline(never)]
+unsafe fn near_rows<V: Vector>(rows: *const u8, row: usize, len: usize) {
+    for b in 0..8 {
+        for at in (0..len).step_by(LINE) {
+            // SAFETY: the caller's CPU.
+            unsafe { V::near(rows.wrapping_add(b * row + at)) };
+        }
     }
 }
 

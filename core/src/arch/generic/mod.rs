@@ -63,6 +63,8 @@ pub(super) trait Vector: Copy {
     /// Orders what was streamed before what follows.
     #[inline(always)]
     unsafe fn fence() {}
+    /// Whether [`near`](Self::near) does anything.
+    const HINTS: bool = false;
     /// The line of `p`, which need not be there, is brought near.
     #[inline(always)]
     unsafe fn near(_p: *const u8) {}

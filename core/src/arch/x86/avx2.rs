@@ -51,6 +51,7 @@ impl<const GFNI: bool> Vector for Ymm<GFNI> {
         // SAFETY: SSE.
         unsafe { _mm_sfence() }
     }
+    const HINTS: bool = true;
     #[inline(always)]
     unsafe fn near(p: *const u8) {
         // SAFETY: SSE; nothing is too far for a hint.
