@@ -61,6 +61,12 @@ impl<'a> Window<'a> {
         self.pos
     }
 
+    /// Back to the beginning.
+    #[cfg(feature = "lz4")]
+    pub fn rewind(&mut self) {
+        self.pos = 0;
+    }
+
     /// Bytes that can still be written.
     #[inline(always)]
     pub fn remaining(&self) -> usize {
@@ -116,33 +122,56 @@ impl<'a> Window<'a> {
         self.aside(|window| window.exact_literals(&word.to_le_bytes(), 0, len))
     }
 
-    /// Appends the byte `head`, then `src[at..at + count]`, then the `len` low bytes of `tail`: what one
-    /// instruction of an LZ format is made of. `len` is at most 4.
+    /// Appends the `head_len` low bytes of `head`, then `src[at..at + count]`, then the `len` low bytes of `tail`: what
+    /// one instruction of an LZ format is made of. Both lengths are at most 4.
     #[inline(always)]
+    #[allow(clippy::too_many_arguments)] // all of them in registers
     pub fn emit(
         &mut self,
-        head: u8,
+        head: u32,
+        head_len: usize,
         src: &[u8],
         at: usize,
         count: usize,
         tail: u32,
         len: usize,
     ) -> Result<(), CodecErrorKind> {
-        let left = src.len().saturating_sub(at);
-        if WIDE && count <= 32 && left >= 32 && len <= 4 && self.remaining() >= 40 {
-            // SAFETY: 32 bytes can be read at `at`; one, at most 32 and four can be written at `pos`.
-            unsafe {
-                let end = self.end();
-                *end = head;
-                copy32(src.as_ptr().add(at), end.add(1));
-                core::ptr::copy_nonoverlapping(tail.to_le_bytes().as_ptr(), end.add(1 + count), 4);
-            }
-            self.pos += 1 + count + len;
+        if self.emit_short(head, head_len, src, at, count, tail, len) {
             return Ok(());
         }
-        self.push(head)?;
+        self.push_low(head, head_len)?;
         self.literals(src, at, count)?;
         self.push_low(tail, len)
+    }
+
+    /// [`emit`](Self::emit) of at most 32 bytes of `src`. Does nothing and answers `false` where there are more, and
+    /// near both ends.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)] // all of them in registers
+    pub fn emit_short(
+        &mut self,
+        head: u32,
+        head_len: usize,
+        src: &[u8],
+        at: usize,
+        count: usize,
+        tail: u32,
+        len: usize,
+    ) -> bool {
+        let is_short = count <= 32 && head_len <= 4 && len <= 4;
+        let fits =
+            WIDE && is_short && self.remaining() >= 40 && at.checked_add(32).is_some_and(|n| n <= src.len());
+        if fits {
+            // SAFETY: 32 bytes can be read at `at`; four, at most 32 and four can be written at `pos`.
+            unsafe {
+                let end = self.end();
+                end.cast::<[u8; 4]>().write(head.to_le_bytes());
+                copy32(src.as_ptr().add(at), end.add(head_len));
+                end.add(head_len + count).cast::<[u8; 4]>().write(tail.to_le_bytes());
+            }
+            self.pos += head_len + count + len;
+        }
+        fits
     }
 
     /// Appends `src[at..at + len]`.
@@ -170,7 +199,7 @@ impl<'a> Window<'a> {
     /// Runs a rare operation on a copy of this window, so that the original need not have an address and
     /// stays in registers.
     #[inline(always)]
-    fn aside(
+    pub fn aside(
         &mut self,
         rare: impl FnOnce(&mut Window<'_>) -> Result<(), CodecErrorKind>,
     ) -> Result<(), CodecErrorKind> {

@@ -64,25 +64,53 @@ impl<'a> Words<'a> {
         ((diff.trailing_zeros() / 8) as usize).min(end.saturating_sub(b))
     }
 
+    /// [`common`](Self::common) up to the end of the input.
+    #[inline(always)]
+    pub fn common_to_end(&self, a: usize, b: usize) -> usize {
+        if a < b && b <= self.last {
+            // SAFETY: eight bytes begin at both.
+            let differ = unsafe { difference(self.bytes.as_ptr().add(a), self.bytes.as_ptr().add(b), 0) };
+            if differ != 0 {
+                return (differ.trailing_zeros() / 8) as usize;
+            }
+        }
+        self.long_common_to_end(a, b)
+    }
+
+    #[inline(never)]
+    fn long_common_to_end(&self, a: usize, b: usize) -> usize {
+        self.common(a, b, self.bytes.len())
+    }
+
     /// How many bytes before `a` and before `b` are equal, at most `most`, `a` and `b`.
     #[inline(always)]
     pub fn common_before(&self, a: usize, b: usize, most: usize) -> usize {
-        let most = most.min(a).min(b);
+        if a < 8 || a >= b || b > self.last {
+            return self.edge_common_before(a, b, most);
+        }
+        // SAFETY: at least eight bytes lie before both, and the greater is at most the length.
+        unsafe {
+            let (x, y) = (self.bytes.as_ptr().add(a), self.bytes.as_ptr().add(b));
+            let differ = difference(x.sub(8), y.sub(8), 0);
+            if differ == 0 && most >= 8 {
+                return long_common_before(x, y, most.min(a));
+            }
+            // How many nobody could foretell: no branch depends on it.
+            let n = (differ.swap_bytes() | 1 << 63).trailing_zeros() / 8;
+            most.min(n as usize)
+        }
+    }
+
+    #[inline(never)]
+    fn edge_common_before(&self, a: usize, b: usize, most: usize) -> usize {
         if a.max(b) > self.bytes.len() {
             return 0;
         }
-        let mut n = 0;
-        // SAFETY: both indices stay in `0..len`.
+        // SAFETY: as many bytes lie before both, which are at most the length.
         unsafe {
             let bytes = self.bytes.as_ptr();
-            while n < most && *bytes.add(a - n - 1) == *bytes.add(b - n - 1) {
-                n += 1;
-                if n == 8 {
-                    return long_common_before(bytes.add(a), bytes.add(b), most);
-                }
-            }
+            short_common_before(bytes.add(a), bytes.add(b), 0, most.min(a).min(b))
         }
-        n
     }
 }
 
@@ -102,9 +130,19 @@ unsafe fn long_common_before(x: *const u8, y: *const u8, most: usize) -> usize {
             }
             n += 8;
         }
-        while n < most && *x.sub(n + 1) == *y.sub(n + 1) {
-            n += 1;
-        }
+        short_common_before(x, y, n, most)
+    }
+}
+
+/// How many bytes before `x` and before `y` are equal, at most `most`; `n` are.
+///
+/// # Safety
+/// `most` bytes before both are readable.
+#[inline(always)]
+unsafe fn short_common_before(x: *const u8, y: *const u8, mut n: usize, most: usize) -> usize {
+    // SAFETY: `n < most`.
+    while n < most && unsafe { *x.sub(n + 1) == *y.sub(n + 1) } {
+        n += 1;
     }
     n
 }

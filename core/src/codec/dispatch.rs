@@ -117,7 +117,7 @@ pub fn encode_stream(
     work: &mut [u8],
     context: &mut EncodeContext,
 ) -> Option<usize> {
-    encode_next_stream(codec, level, src, dst, dict, &mut Series::default(), work, context)
+    encode_stream_of(codec, level, src, dst, dict, Content::Any, work, context)
 }
 
 /// What streams are made of, as far as an encoder may be told.
@@ -132,43 +132,25 @@ pub(crate) enum Content {
     BitPlanes,
 }
 
-/// Streams that are encoded one after the other.
-#[derive(Default)]
-pub(crate) struct Series {
-    /// Of each of them.
-    #[cfg_attr(not(feature = "lz4"), allow(dead_code))]
-    pub(crate) content: Content,
-    /// How many positions of the tables in the scratch earlier ones have used; 0 where nothing is known of the memory.
-    #[cfg_attr(not(feature = "lz4"), allow(dead_code))]
-    pub(super) used: usize,
-}
-
-impl Series {
-    /// A series of which none has been encoded.
-    pub(crate) fn of(content: Content) -> Series {
-        Series { content, used: 0 }
-    }
-}
-
-/// [`encode_stream`] for one of several streams with the same `series` and `work`, which nobody else writes between them.
+/// [`encode_stream`], knowing what `src` is made of.
 #[allow(clippy::too_many_arguments)]
-pub(crate) fn encode_next_stream(
+pub(crate) fn encode_stream_of(
     codec: Codec,
     level: u8,
     src: &[u8],
     dst: &mut [u8],
     dict: &[u8],
-    series: &mut Series,
+    content: Content,
     work: &mut [u8],
     context: &mut EncodeContext,
 ) -> Option<usize> {
-    let _ = (level, src, &dst, dict, &series, &work, &context);
+    let _ = (level, src, &dst, dict, content, &work, &context);
     match codec {
         #[cfg(feature = "blosclz")]
         Codec::BloscLz => super::blosclz::encode(src, dst, level, work),
         #[cfg(feature = "lz4")]
         Codec::Lz4 => {
-            super::lz4::encode_next(src, dst, 10 - u32::from(level.clamp(1, 9)), dict, series, work)
+            super::lz4::encode_content(src, dst, 10 - u32::from(level.clamp(1, 9)), dict, content, work)
         }
         #[cfg(feature = "lz4")]
         Codec::Lz4Hc => super::lz4hc::encode(src, dst, level, dict, work),

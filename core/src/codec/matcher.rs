@@ -3,28 +3,23 @@
 /// A table of positions modulo 65536, all zero at first.
 ///
 /// What it answers is a guess that the caller compares: an entry may be older than 65536 bytes, or never
-/// have been written.
+/// have been written. `CELLS` is a power of two.
 #[cfg(any(feature = "blosclz", feature = "lz4"))]
-pub(super) struct Table<'a, const BITS: u32>(&'a mut [[u8; 2]]);
+pub(super) struct Table<'a, const CELLS: usize>(&'a mut [[u8; 2]; CELLS]);
 
 #[cfg(any(feature = "blosclz", feature = "lz4"))]
-impl<'a, const BITS: u32> Table<'a, BITS> {
+impl<'a, const CELLS: usize> Table<'a, CELLS> {
     /// Bytes it needs.
-    pub(super) const BYTES: usize = 2 << BITS;
+    pub(super) const BYTES: usize = 2 * CELLS;
+    /// Of the hashes.
+    pub(super) const BITS: u32 = CELLS.trailing_zeros();
 
     /// The table at the start of `work`, and the rest; `None` where `work` is too short.
     #[inline]
     pub(super) fn new(work: &'a mut [u8]) -> Option<(Self, &'a mut [u8])> {
         let (head, rest) = work.split_at_mut_checked(Self::BYTES)?;
         head.fill(0);
-        Some((Table(head.as_chunks_mut().0), rest))
-    }
-
-    /// The table at the start of `work` as it was left there.
-    #[cfg(feature = "lz4")]
-    #[inline]
-    pub(super) fn kept(work: &'a mut [u8]) -> Option<Self> {
-        Some(Table(work.get_mut(..Self::BYTES)?.as_chunks_mut().0))
+        Some((Table(head.as_chunks_mut().0.try_into().ok()?), rest))
     }
 
     /// The latest position under `hash`, modulo 65536; `position` replaces it.
@@ -42,13 +37,21 @@ impl<'a, const BITS: u32> Table<'a, BITS> {
 pub(super) trait Positions {
     /// Of the hashes.
     const BITS: u32;
+    /// Forgets every position.
+    #[cfg(feature = "lz4")]
+    fn empty(&mut self);
     /// The latest position under `hash`; `position` replaces it.
     fn swap(&mut self, hash: usize, position: usize) -> usize;
 }
 
 #[cfg(any(feature = "blosclz", feature = "lz4"))]
-impl<const BITS: u32> Positions for Table<'_, BITS> {
-    const BITS: u32 = BITS;
+impl<const CELLS: usize> Positions for Table<'_, CELLS> {
+    const BITS: u32 = Table::<'_, CELLS>::BITS;
+
+    #[cfg(feature = "lz4")]
+    fn empty(&mut self) {
+        self.0.fill([0; 2]);
+    }
 
     #[inline(always)]
     fn swap(&mut self, hash: usize, position: usize) -> usize {
@@ -57,8 +60,13 @@ impl<const BITS: u32> Positions for Table<'_, BITS> {
 }
 
 #[cfg(any(feature = "blosclz", feature = "lz4"))]
-impl<const BITS: u32> Positions for WideTable<'_, BITS> {
-    const BITS: u32 = BITS;
+impl<const CELLS: usize> Positions for WideTable<'_, CELLS> {
+    const BITS: u32 = CELLS.trailing_zeros();
+
+    #[cfg(feature = "lz4")]
+    fn empty(&mut self) {
+        self.0.fill([0; 4]);
+    }
 
     #[inline(always)]
     fn swap(&mut self, hash: usize, position: usize) -> usize {
@@ -66,21 +74,21 @@ impl<const BITS: u32> Positions for WideTable<'_, BITS> {
     }
 }
 
-/// A table of positions below 4 GiB, all zero at first; its answers are guesses too.
+/// A table of positions below 4 GiB, all zero at first; its answers are guesses too. `CELLS` is a power of two.
 #[cfg(any(feature = "blosclz", feature = "lz4"))]
-pub(super) struct WideTable<'a, const BITS: u32>(&'a mut [[u8; 4]]);
+pub(super) struct WideTable<'a, const CELLS: usize>(&'a mut [[u8; 4]; CELLS]);
 
 #[cfg(any(feature = "blosclz", feature = "lz4"))]
-impl<'a, const BITS: u32> WideTable<'a, BITS> {
+impl<'a, const CELLS: usize> WideTable<'a, CELLS> {
     /// Bytes it needs.
-    pub(super) const BYTES: usize = 4 << BITS;
+    pub(super) const BYTES: usize = 4 * CELLS;
 
     /// The table at the start of `work`; `None` where `work` is too short.
     #[inline]
     pub(super) fn new(work: &'a mut [u8]) -> Option<Self> {
         let table = work.get_mut(..Self::BYTES)?;
         table.fill(0);
-        Some(WideTable(table.as_chunks_mut().0))
+        Some(WideTable(table.as_chunks_mut().0.try_into().ok()?))
     }
 
     /// The latest position under `hash`; `position` replaces it.

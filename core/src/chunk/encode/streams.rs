@@ -6,7 +6,7 @@ use super::plan::Plan;
 use crate::arch::out::Out;
 use crate::codec::Codec;
 use crate::codec::context::EncodeContext;
-use crate::codec::dispatch::{self, Series};
+use crate::codec::dispatch::{self, Content};
 use crate::error::Error;
 
 /// Writes the streams of one block.
@@ -16,14 +16,14 @@ pub(super) struct StreamWriter<'p, 'd> {
     most: usize,
     at: usize,
     zeros: bool,
-    series: Series,
+    content: Content,
 }
 
 impl<'p, 'd> StreamWriter<'p, 'd> {
     /// A block whose first stream goes to the start of `dst`. One of more than `most` bytes, or that does not fit `dst`,
     /// is of no use: then it is only known to be longer.
     pub(super) fn new(plan: &'p Plan<'p>, dst: &'d mut [u8], most: usize) -> StreamWriter<'p, 'd> {
-        StreamWriter { plan, dst, most, at: 0, zeros: true, series: Series::of(plan.content()) }
+        StreamWriter { plan, dst, most, at: 0, zeros: true, content: plan.content() }
     }
 
     /// Whether the block is longer than is of use.
@@ -67,7 +67,7 @@ impl<'p, 'd> StreamWriter<'p, 'd> {
         // A stream as long as its data means "stored", so codec output must be shorter.
         let limit = stream.len().saturating_sub(1).min(body.len());
         let coded = match body.get_mut(..limit) {
-            Some(to) if limit > 0 => self.plan.compress(stream, to, &mut self.series, work, context)?,
+            Some(to) if limit > 0 => self.plan.compress(stream, to, self.content, work, context)?,
             _ => None,
         };
         let len = match coded {
@@ -88,12 +88,12 @@ impl<'p, 'd> StreamWriter<'p, 'd> {
 }
 
 impl Plan<'_> {
-    /// One stream through the codec; `None` where it does not fit `dst`. `series`: what it is one of.
+    /// One stream through the codec; `None` where it does not fit `dst`. `content`: what it is.
     pub(super) fn compress(
         &self,
         src: &[u8],
         dst: &mut [u8],
-        series: &mut Series,
+        content: Content,
         work: &mut [u8],
         context: &mut EncodeContext,
     ) -> Result<Option<usize>, Error> {
@@ -108,7 +108,7 @@ impl Plan<'_> {
         if matches!(codec, Codec::Other(_)) {
             return Err(Error::CodecNotBuiltIn(codec));
         }
-        Ok(dispatch::encode_next_stream(codec, level, src, dst, self.dictionary, series, work, context))
+        Ok(dispatch::encode_stream_of(codec, level, src, dst, self.dictionary, content, work, context))
     }
 }
 

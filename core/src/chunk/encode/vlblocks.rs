@@ -12,7 +12,7 @@ use crate::arch::out::Out;
 use crate::chunk::header::{EXTENDED_HEADER, FLAG_DONT_SPLIT, FLAGS2_VL, MAX_NBYTES};
 use crate::chunk::params::Params;
 use crate::chunk::pipeline::Env;
-use crate::codec::dispatch::{self, Series};
+use crate::codec::dispatch;
 use crate::error::Error;
 
 /// Most bytes a chunk of `nblocks` variable-length blocks of `nbytes` bytes in all can take.
@@ -90,7 +90,7 @@ impl Encoder<'_> {
         let limit = block.len().saturating_sub(1);
         let coded = match body.get_mut(..limit) {
             Some(to) if limit > 0 && plan.params.level > 0 => {
-                plan.compress(filtered, to, &mut Series::of(plan.content()), codec, &mut self.context)?
+                plan.compress(filtered, to, plan.content(), codec, &mut self.context)?
             }
             _ => None,
         };

@@ -19,7 +19,7 @@ pub(super) fn instruction(
     if len < 9 && distance < FAR {
         let code = (((len - 2) << 5) | (near >> 8) | ((near & 255) << 8)) as u32;
         if count.wrapping_sub(1) < RUN {
-            return out.emit((count - 1) as u8, src, anchor, count, code, 2);
+            return out.emit((count - 1) as u32, 1, src, anchor, count, code, 2);
         }
         literals(out, src, anchor, start)?;
         return out.push_low(code, 2);

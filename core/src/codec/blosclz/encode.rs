@@ -20,9 +20,9 @@ use crate::arch::words::Words;
 use crate::codec::matcher::{Positions, Table, WideTable, hash_low};
 
 /// Of the table for streams up to 64 KiB.
-const BITS: u32 = 14;
+const CELLS: usize = 1 << 14;
 /// Of the table for longer ones, whose entries are twice as wide.
-const WIDE_BITS: u32 = 13;
+const WIDE_CELLS: usize = 1 << 13;
 /// Streams shorter than this are not tried.
 const SHORTEST: usize = 16;
 /// No match starts within this many bytes of the end.
@@ -31,7 +31,7 @@ const LAST_MATCH: usize = 12;
 const FAR_MATCH: usize = 7;
 /// Streams shorter than this are encoded without asking.
 const LEAST_TRIED: usize = 4 << 10;
-const WORK: usize = max(probe::WORK, max(Table::<BITS>::BYTES, WideTable::<WIDE_BITS>::BYTES));
+const WORK: usize = max(probe::WORK, max(Table::<CELLS>::BYTES, WideTable::<WIDE_CELLS>::BYTES));
 
 const fn max(a: usize, b: usize) -> usize {
     if a > b { a } else { b }
@@ -53,9 +53,9 @@ pub fn encode(src: &[u8], dst: &mut [u8], level: u8, work: &mut [u8]) -> Option<
         return None;
     }
     if src.len() <= 1 << 16 {
-        by_level(src, dst, level, Table::<BITS>::new(work)?.0)
+        by_level(src, dst, level, Table::<CELLS>::new(work)?.0)
     } else {
-        by_level(src, dst, level, WideTable::<WIDE_BITS>::new(work)?)
+        by_level(src, dst, level, WideTable::<WIDE_CELLS>::new(work)?)
     }
 }
 

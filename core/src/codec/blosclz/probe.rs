@@ -16,9 +16,9 @@ use crate::arch::words::Words;
 use crate::codec::matcher::{Table, hash4};
 
 /// Of the largest table.
-const BITS: u32 = 14;
+const CELLS: usize = 1 << 14;
 /// Bytes of scratch that [`worthwhile`] needs.
-pub(super) const WORK: usize = Table::<BITS>::BYTES;
+pub(super) const WORK: usize = Table::<CELLS>::BYTES;
 /// So many positions without a match, and the step grows by one.
 const PATIENCE: usize = 256;
 /// No match starts within this many bytes of the end.
@@ -36,42 +36,43 @@ pub(super) fn worthwhile(src: &[u8], level: u8, work: &mut [u8]) -> Option<bool>
         _ => Some(98),
     };
     if let Some(percent) = head
-        && region::<14>(src, n, percent, work)?
+        && region::<CELLS>(src, n, percent, work)?
     {
         return Some(true);
     }
-    if level >= 4 && region::<14>(src, n / 2, 119, work)? {
+    if level >= 4 && region::<CELLS>(src, n / 2, 119, work)? {
         return Some(true);
     }
-    if level >= 3 && region::<14>(src, n / 4, 119, work)?
-        || level == 2 && region::<13>(src, n / 4, 148, work)?
+    if level >= 3 && region::<CELLS>(src, n / 4, 119, work)?
+        || level == 2 && region::<{ CELLS / 2 }>(src, n / 4, 148, work)?
     {
         return Some(true);
     }
-    region::<12>(src, n / 8, 198, work)
+    region::<{ CELLS / 4 }>(src, n / 8, 198, work)
 }
 
-/// Whether the first `1 << BITS` of the last `len` bytes of `src` are at least `percent` hundredths of what they
+/// Whether the first `CELLS` of the last `len` bytes of `src` are at least `percent` hundredths of what they
 /// shrink to.
-fn region<const BITS: u32>(src: &[u8], len: usize, percent: usize, work: &mut [u8]) -> Option<bool> {
+fn region<const CELLS: usize>(src: &[u8], len: usize, percent: usize, work: &mut [u8]) -> Option<bool> {
     let region = src.get(src.len().checked_sub(len)?..)?;
-    let region = region.get(..1 << BITS).unwrap_or(region);
-    let mut table = Table::<BITS>::new(work)?.0;
+    let region = region.get(..CELLS).unwrap_or(region);
+    let mut table = Table::<CELLS>::new(work)?.0;
     Some(shrinks(region, percent, &mut table))
 }
 
 /// Counts what the matches of `src`, of seven bytes or more, of which all but one are copied, and the literals between
 /// them take.
-fn shrinks<const BITS: u32>(src: &[u8], percent: usize, table: &mut Table<'_, BITS>) -> bool {
+fn shrinks<const CELLS: usize>(src: &[u8], percent: usize, table: &mut Table<'_, CELLS>) -> bool {
     let (Some(words), Some(end)) = (Words::new(src), src.len().checked_sub(1)) else { return false };
     let Some(last_start) = src.len().checked_sub(LAST_MATCH + 1) else { return false };
     // With more than this it cannot become enough.
     let most = src.len() * 100 / percent;
     let (mut counted, mut p, mut anchor, mut tries) = (1, 1, 0, PATIENCE);
-    table.swap(hash4(words.load64(0), BITS), 0);
+    let hash = |word| hash4(word, Table::<CELLS>::BITS);
+    table.swap(hash(words.load64(0)), 0);
     while p <= last_start {
         let word = words.load64(p);
-        let q = usize::from(table.swap(hash4(word, BITS), p));
+        let q = usize::from(table.swap(hash(word), p));
         let diff = words.load64(q) ^ word;
         // In one of the low seven bytes.
         if diff << 8 != 0 {
@@ -92,7 +93,7 @@ fn shrinks<const BITS: u32>(src: &[u8], percent: usize, table: &mut Table<'_, BI
         if p >= CLEAR && p * 100 >= counted * (percent + percent / 2) {
             return true;
         }
-        table.swap(hash4(words.load64(p - 2), BITS), p - 2);
+        table.swap(hash(words.load64(p - 2)), p - 2);
         (anchor, tries) = (p, PATIENCE);
     }
     let literals = p.min(src.len()) - anchor;

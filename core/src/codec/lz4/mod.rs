@@ -15,7 +15,7 @@ mod encode;
 
 pub use decode::decode;
 pub(crate) use decode::expand;
-pub(crate) use encode::encode_next;
+pub(crate) use encode::encode_content;
 pub use encode::{encode, work_len};
 
 /// A block ends with at least this many literals.

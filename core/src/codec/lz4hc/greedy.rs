@@ -12,7 +12,9 @@ use crate::codec::lz4::emit::sequence;
 use crate::codec::lz4::{LAST_LITERALS, LAST_MATCH, REACH};
 use crate::codec::matcher::{Table, hash4, hash7, nearest};
 
-const BITS: u32 = 14;
+/// Of each table.
+const CELLS: usize = 1 << 14;
+const BITS: u32 = CELLS.trailing_zeros();
 /// After `1 << PATIENCE` bytes without a match the search takes larger steps.
 const PATIENCE: u32 = 9;
 
@@ -20,13 +22,13 @@ const PATIENCE: u32 = 9;
 const SHORT: usize = 12;
 
 /// Bytes of scratch for the tables.
-pub(super) const WORK_LEN: usize = 2 * Table::<BITS>::BYTES;
+pub(super) const WORK_LEN: usize = 2 * Table::<CELLS>::BYTES;
 
 /// Both tables; `WRAP`: positions may be 65536 or more.
 struct Tables<'a, const WRAP: bool, const DICT: bool> {
     history: &'a History<'a, DICT>,
-    sevens: Table<'a, BITS>,
-    fours: Table<'a, BITS>,
+    sevens: Table<'a, CELLS>,
+    fours: Table<'a, CELLS>,
 }
 
 impl<const WRAP: bool, const DICT: bool> Tables<'_, WRAP, DICT> {
