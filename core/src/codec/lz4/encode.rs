@@ -34,6 +34,7 @@ const SHORT: usize = 2048;
 const PLANE_STRING: usize = 6;
 /// Of shorter planes every match counts: they are encoded as anything else.
 const LEAST_PLANE: usize = 256;
+
 /// Bytes of scratch that [`encode`] needs for a block of `src_len` bytes.
 pub const fn work_len(_src_len: usize) -> usize {
     WideTable::<WIDE_CELLS>::BYTES
