@@ -319,6 +319,32 @@ fn every_count_of_lz4_literals_arrives() {
     }
 }
 
+#[test]
+fn long_lz4_sequences_may_end_at_any_byte_before_the_last() {
+    // Each of up to 64 literals and 64 bytes of match, as wide loops take them at once: where one leaves less room
+    // behind it than the next loop needs, the caller's has to go on.
+    let mut rng = Rng(12);
+    for case in 0..4000 {
+        let (mut want, mut lz) = (Vec::new(), Vec::new());
+        lz4_sequence(&mut lz, &mut want, b"a head of the stream", 7, 40);
+        for _ in 0..=rng.below(40) {
+            let literals: Vec<u8> = (0..=rng.below(64)).map(|_| rng.next() as u8).collect();
+            let distance = 1 + rng.below(want.len() as u64);
+            lz4_sequence(&mut lz, &mut want, &literals, distance, 4 + rng.below(61));
+        }
+        let tail = 5 + rng.below(if case % 2 == 0 { 12 } else { 80 });
+        lz.push((tail.min(15) << 4) as u8);
+        if tail >= 15 {
+            extend(&mut lz, tail - 15);
+        }
+        lz.extend(core::iter::repeat_n(7, tail));
+        want.extend(core::iter::repeat_n(7, tail));
+        let mut out = vec![0; want.len()];
+        lz4_decode(&lz, &mut out).unwrap();
+        assert!(out == want, "case {case}, {} bytes, {tail} literals at the end", want.len());
+    }
+}
+
 /// Appends BloscLZ literals.
 fn literals(lz: &mut Vec<u8>, bytes: &[u8]) {
     for run in bytes.chunks(32) {

@@ -246,8 +246,8 @@ impl<I: Instruction> bmi::Kernel for Middle<I> {
         // Not moved to a place of its own: it has just been written, by halves of what a copy would read at once.
         let (mut place, bounds) = (self.place, &self.bounds);
         if BEST {
-            // SAFETY: the output from `place.to` to its end.
-            unsafe { settle(place.to, distance(place.to, bounds.full) + WRITE) };
+            // SAFETY: the output from `place.to` to its end, which a sequence of the wide loop may have come close to.
+            unsafe { settle(place.to, distance(place.to, bounds.full.wrapping_add(WRITE))) };
         }
         let mut kind = 0;
         loop {
