@@ -1,7 +1,7 @@
 //! What this CPU *and its operating system* can run, found without `std`.
 //!
 //! ```text
-//! x86      CPUID(1).ecx: OSXSAVE and AVX, XGETBV(0) & 0x06 = 0x06 (0xe6 for AVX-512), CPUID(7)
+//! x86      CPUID(1).ecx: SSSE3, OSXSAVE and AVX, XGETBV(0) & 0x06 = 0x06 (0xe6 for AVX-512), CPUID(7)
 //! aarch64  NEON is part of the target, or there are no NEON kernels in the build
 //! wasm32   simd128 likewise
 //! ```
@@ -11,7 +11,7 @@ use super::level::Isa;
 
 /// Whether a machine whose best level is `best` also runs `isa`.
 pub(super) fn implies(best: Isa, isa: Isa) -> bool {
-    let of_x86 = |isa| matches!(isa, Isa::Sse2 | Isa::Avx2 | Isa::Avx2Gfni | Isa::Avx512);
+    let of_x86 = |isa| matches!(isa, Isa::Sse2 | Isa::Ssse3 | Isa::Avx2 | Isa::Avx2Gfni | Isa::Avx512);
     isa == Isa::Scalar || isa == best || (of_x86(best) && of_x86(isa) && isa < best)
 }
 
@@ -57,6 +57,7 @@ mod x86 {
     // CPUID became a safe function after the oldest supported compiler.
     #[allow(unused_unsafe)]
     fn detect() -> Isa {
+        const SSSE3: u32 = 1 << 9;
         const OSXSAVE_AVX: u32 = 1 << 27 | 1 << 28;
         const AVX2: u32 = 1 << 5;
         const AVX512_F_BW_VL: u32 = 1 << 16 | 1 << 30 | 1 << 31;
@@ -67,14 +68,17 @@ mod x86 {
 
         // SAFETY: every CPU with SSE2 has CPUID.
         let (leaves, one) = unsafe { (__cpuid(0).eax, __cpuid(1)) };
-        if leaves < 7 || one.ecx & OSXSAVE_AVX != OSXSAVE_AVX {
+        if one.ecx & SSSE3 == 0 {
             return Isa::Sse2;
+        }
+        if leaves < 7 || one.ecx & OSXSAVE_AVX != OSXSAVE_AVX {
+            return Isa::Ssse3;
         }
         // SAFETY: leaf 7 exists, and OSXSAVE says that XGETBV may be executed.
         let (seven, saved) = unsafe { (__cpuid_count(7, 0), saved_by_os()) };
         let has = |word: u32, bits: u32| word & bits == bits;
         if !has(seven.ebx, AVX2) || saved & YMM != YMM {
-            Isa::Sse2
+            Isa::Ssse3
         } else if !has(seven.ecx, GFNI) {
             Isa::Avx2
         } else if !has(seven.ebx, AVX512_F_BW_VL) || !has(seven.ecx, VBMI) || saved & ZMM != ZMM {

@@ -12,6 +12,8 @@ pub enum Isa {
     Scalar,
     /// x86 SSE2.
     Sse2,
+    /// x86 SSSE3: every x86-64 CPU since about 2011.
+    Ssse3,
     /// x86 AVX2.
     Avx2,
     /// x86 AVX2 + GFNI.
@@ -26,8 +28,8 @@ pub enum Isa {
 
 impl Isa {
     /// Every name, whether or not this machine, or even this build, can run it.
-    pub const ALL: [Isa; 7] =
-        [Isa::Scalar, Isa::Sse2, Isa::Avx2, Isa::Avx2Gfni, Isa::Avx512, Isa::Neon, Isa::Simd128];
+    pub const ALL: [Isa; 8] =
+        [Isa::Scalar, Isa::Sse2, Isa::Ssse3, Isa::Avx2, Isa::Avx2Gfni, Isa::Avx512, Isa::Neon, Isa::Simd128];
 
     /// The name as users type it.
     ///
@@ -39,6 +41,7 @@ impl Isa {
         match self {
             Isa::Scalar => "scalar",
             Isa::Sse2 => "sse2",
+            Isa::Ssse3 => "ssse3",
             Isa::Avx2 => "avx2",
             Isa::Avx2Gfni => "avx2-gfni",
             Isa::Avx512 => "avx512",

@@ -99,26 +99,26 @@ kernels! {
     /// `n = src.len() / width` items apart: `width > 1`, `n > 0`, `src.len() = n * width`,
     /// `pitch >= n`, `out.len() = (width - 1) * pitch + n`.
     fn split(width: usize, src: &[u8], out: Out<'_>, pitch: usize) = scalar::split {
-        x86 { Sse2 => x86::sse2::split, Avx2 => x86::avx2::split, Avx2Gfni => x86::avx2::split, Avx512 => x86::avx512::split }
+        x86 { Sse2 => x86::sse2::split, Ssse3 => x86::sse2::ssse3::split, Avx2 => x86::avx2::split, Avx2Gfni => x86::avx2::split, Avx512 => x86::avx512::split }
         aarch64 { Neon => aarch64::neon::split }
         wasm32 { Simd128 => wasm32::simd128::split }
     }
     /// `n = out.len() / width` items together: `width > 1`, `n > 0`, `out.len() = n * width`, and
     /// `planes` has `width` planes of at least `n` bytes.
     fn join(width: usize, planes: Planes<'_>, out: Out<'_>, stores: Stores) = scalar::join {
-        x86 { Sse2 => x86::sse2::join, Avx2 => x86::avx2::join, Avx2Gfni => x86::avx2::join, Avx512 => x86::avx512::join }
+        x86 { Sse2 => x86::sse2::join, Ssse3 => x86::sse2::ssse3::join, Avx2 => x86::avx2::join, Avx2Gfni => x86::avx2::join, Avx512 => x86::avx512::join }
         aarch64 { Neon => aarch64::neon::join }
         wasm32 { Simd128 => wasm32::simd128::join }
     }
     /// `src.len() = out.len()`, a positive multiple of `8 * typesize`.
     fn bitshuffle(typesize: usize, src: &[u8], out: Out<'_>) = scalar::bitshuffle {
-        x86 { Sse2 => x86::sse2::bitshuffle, Avx2 => x86::avx2::bitshuffle, Avx2Gfni => x86::avx2::gfni::bitshuffle, Avx512 => x86::avx512::bitshuffle }
+        x86 { Sse2 => x86::sse2::bitshuffle, Ssse3 => x86::sse2::ssse3::bitshuffle, Avx2 => x86::avx2::bitshuffle, Avx2Gfni => x86::avx2::gfni::bitshuffle, Avx512 => x86::avx512::bitshuffle }
         aarch64 { Neon => aarch64::neon::bitshuffle }
         wasm32 { Simd128 => wasm32::simd128::bitshuffle }
     }
     /// `src.len() = out.len()`, a positive multiple of `8 * typesize`.
     fn bitunshuffle(typesize: usize, src: &[u8], out: Out<'_>) = scalar::bitunshuffle {
-        x86 { Sse2 => x86::sse2::bitunshuffle, Avx2 => x86::avx2::bitunshuffle, Avx2Gfni => x86::avx2::gfni::bitunshuffle, Avx512 => x86::avx512::bitunshuffle }
+        x86 { Sse2 => x86::sse2::bitunshuffle, Ssse3 => x86::sse2::ssse3::bitunshuffle, Avx2 => x86::avx2::bitunshuffle, Avx2Gfni => x86::avx2::gfni::bitunshuffle, Avx512 => x86::avx512::bitunshuffle }
         aarch64 { Neon => aarch64::neon::bitunshuffle }
         wasm32 { Simd128 => wasm32::simd128::bitunshuffle }
     }

@@ -87,7 +87,7 @@ pub struct Run {
     /// Threads to use; 0 is one per core
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub threads: usize,
-    /// Use these kernels only: scalar, sse2, avx2, gfni, avx512, neon
+    /// Use these kernels only: scalar, sse2, ssse3, avx2, gfni, avx512, neon
     #[arg(long, value_name = "LEVEL", value_parser = level)]
     pub isa: Option<Level>,
 }

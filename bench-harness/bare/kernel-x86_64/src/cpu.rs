@@ -24,6 +24,7 @@ pub fn has(isa: Isa) -> bool {
     let avx512 = [16, 30, 31].iter().all(|bit| b & 1 << bit != 0) && c & 1 << 1 != 0;
     match isa {
         Isa::Scalar | Isa::Sse2 => true,
+        Isa::Ssse3 => leaf(1)[2] & 1 << 9 != 0,
         Isa::Avx2 => avx2,
         Isa::Avx2Gfni => avx2 && gfni,
         Isa::Avx512 => avx2 && gfni && avx512,

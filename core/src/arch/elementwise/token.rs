@@ -36,7 +36,7 @@ pub(super) fn run<W: Work>(level: Level, work: W) -> W::Output {
     }
     match level.isa() {
         #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-        Isa::Sse2 => with!(Sse2, 16),
+        Isa::Sse2 | Isa::Ssse3 => with!(Sse2, 16),
         #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
         Isa::Avx2 | Isa::Avx2Gfni | Isa::Avx512 => with!(Avx2, 32),
         #[cfg(target_arch = "aarch64")]

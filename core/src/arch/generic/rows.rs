@@ -5,13 +5,13 @@
 macro_rules! rows {
     (bytes $V:ty, $features:literal, $below:ident) => {
         #[target_feature(enable = $features)]
-        unsafe fn split_job(job: Split) {
+        pub(super) unsafe fn split_job(job: Split) {
             // SAFETY: the caller's.
             unsafe { generic::split::<$V>(job) }
         }
 
         #[target_feature(enable = $features)]
-        unsafe fn join_pitched(job: Join<Pitched>) {
+        pub(super) unsafe fn join_pitched(job: Join<Pitched>) {
             // SAFETY: the caller's.
             unsafe { generic::join::<$V, _>(job) }
         }

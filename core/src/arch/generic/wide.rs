@@ -5,17 +5,90 @@
 //!     for each window of 16 planes, the last one overlapping the one before
 //!         for each block: 16 registers, lane l of register r is the window of item 16 l + r; transpose
 //! ```
+//! 16 planes are more than a set of the L1 cache holds. Where they crowd, registers of one lane go by way of [`Lines`].
 
 use super::block::{block, load_planes, store_planes, transpose};
-use super::{Join, Source, Split, Vector};
+use super::{Join, Pitched, Source, Split, Vector};
+use core::mem::MaybeUninit;
 
 /// Bytes of items that are worked on at a time.
 const TILE: usize = 16 << 10;
 
+/// A line of a cache.
+const LINE: usize = 64;
+
+/// A line of each of 16 planes.
+#[repr(align(64))]
+struct Lines(MaybeUninit<[u8; 16 * LINE]>);
+
+impl Lines {
+    /// Items of which planes fill the lines.
+    const ITEMS: usize = LINE;
+
+    const fn new() -> Lines {
+        Lines(MaybeUninit::uninit())
+    }
+
+    /// Whether planes of `n` items are to be gathered: at this distance they share a set of the L1 cache, or two.
+    #[inline(always)]
+    fn suit<V: Vector>(pitch: usize, n: usize) -> bool {
+        V::GATHERS && n >= Self::ITEMS && pitch.wrapping_add(LINE) % 4096 <= 2 * LINE
+    }
+
+    /// The planes that lie here.
+    #[inline(always)]
+    fn planes(&mut self) -> Pitched {
+        Pitched { base: self.0.as_mut_ptr().cast(), pitch: LINE }
+    }
+
+    /// Stores them to `dst` and at every `pitch` from there.
+    ///
+    /// # Safety
+    /// The CPU; those lines are writable.
+    #[inline(always)]
+    unsafe fn store<V: Vector>(&mut self, mut dst: *mut u8, pitch: usize) {
+        let lines = self.planes();
+        let mut j = 0;
+        while j < 16 {
+            // SAFETY: the caller's.
+            unsafe { copy_line::<V>(lines.at(j, 0), dst) };
+            dst = dst.wrapping_add(pitch);
+            j += 1;
+        }
+    }
+
+    /// Loads 16 planes from `first` on, from byte `i` on.
+    ///
+    /// # Safety
+    /// The CPU; the planes have these bytes.
+    #[inline(always)]
+    unsafe fn load<V: Vector, S: Source>(&mut self, planes: S, first: usize, i: usize) {
+        let lines = self.planes();
+        let mut j = 0;
+        while j < 16 {
+            // SAFETY: the caller's.
+            unsafe { copy_line::<V>(planes.at(first + j, i), lines.at(j, 0).cast_mut()) };
+            j += 1;
+        }
+    }
+}
+
+/// # Safety
+/// The CPU; a line is readable and one writable.
+#[inline(always)]
+unsafe fn copy_line<V: Vector>(from: *const u8, to: *mut u8) {
+    let mut k = 0;
+    while k < LINE {
+        // SAFETY: the caller's.
+        unsafe { V::load(from.add(k)).store(to.add(k)) };
+        k += V::BYTES;
+    }
+}
+
 /// Items of a tile: a multiple of the block.
 #[inline(always)]
-fn tile_items<V: Vector>(stride: usize) -> usize {
-    (TILE / stride.max(1) / V::BLOCK).max(1) * V::BLOCK
+fn tile_items(stride: usize, block: usize) -> usize {
+    (TILE / stride.max(1) / block).max(1) * block
 }
 
 /// Splits `n >= V::BLOCK` items of 16 bytes or more.
@@ -25,7 +98,10 @@ fn tile_items<V: Vector>(stride: usize) -> usize {
 #[inline(always)]
 pub(super) unsafe fn split<V: Vector>(job: Split) {
     let Split { width, stride, n, src, dst, pitch, .. } = job;
-    let (tile, block) = (tile_items::<V>(stride), block::<V>(width));
+    let gathers = Lines::suit::<V>(pitch, n);
+    let block = if gathers { Lines::ITEMS } else { block::<V>(width) };
+    let tile = tile_items(stride, block);
+    let mut lines = Lines::new();
     let mut first = 0;
     while first < n {
         let end = (first + tile).min(n);
@@ -40,6 +116,17 @@ pub(super) unsafe fn split<V: Vector>(job: Split) {
                 unsafe {
                     let from = src.add(i * stride + c);
                     let to = dst.add(c * pitch + i);
+                    if gathers {
+                        let mut k = 0;
+                        while k < Lines::ITEMS {
+                            let a = load_window::<V>(from.add(k * stride), stride);
+                            store_planes(a, a, 16, V::BYTES, lines.planes().base.cast_mut().add(k), LINE);
+                            k += V::BYTES;
+                        }
+                        lines.store::<V>(to, pitch);
+                        i += block;
+                        continue;
+                    }
                     let a = load_window::<V>(from, stride);
                     let b = if block > V::BYTES {
                         load_window::<V>(from.add(V::BYTES * stride), stride)
@@ -80,7 +167,12 @@ unsafe fn load_window<V: Vector>(from: *const u8, stride: usize) -> [V; 16] {
 #[inline(always)]
 pub(super) unsafe fn join<V: Vector, S: Source>(job: Join<S>) {
     let Join { width, stride, n, planes, dst, .. } = job;
-    let tile = tile_items::<V>(stride);
+    // SAFETY: there are 16 planes and more, and `n > 0`.
+    let pitch = unsafe { planes.at(1, 0).addr().wrapping_sub(planes.at(0, 0).addr()) };
+    let gathers = Lines::suit::<V>(pitch, n);
+    let block = if gathers { Lines::ITEMS } else { V::BYTES };
+    let tile = tile_items(stride, block);
+    let mut lines = Lines::new();
     let mut first = 0;
     while first < n {
         let end = (first + tile).min(n);
@@ -89,26 +181,53 @@ pub(super) unsafe fn join<V: Vector, S: Source>(job: Join<S>) {
             let c = next.min(width - 16);
             let mut i = first;
             while i < end {
-                i = i.min(n - V::BYTES);
+                i = i.min(n - block);
                 // SAFETY: as above, the other way.
                 unsafe {
-                    let r = transpose::<V, 16>(load_planes::<V, 16, S>(planes, c, 16, i, false).0);
-                    let mut to = dst.add(i * stride + c);
-                    let mut l = 0;
-                    while l < V::LANES {
+                    let to = dst.add(i * stride + c);
+                    if gathers {
+                        lines.load::<V, S>(planes, c, i);
                         let mut k = 0;
-                        while k < 16 {
-                            r[k].store_lane(l, to);
-                            to = to.wrapping_add(stride);
-                            k += 1;
+                        while k < Lines::ITEMS {
+                            store_window::<V, _>(lines.planes(), 0, k, to.add(k * stride), stride);
+                            k += V::BYTES;
                         }
-                        l += 1;
+                    } else {
+                        store_window::<V, S>(planes, c, i, to, stride);
                     }
                 }
-                i += V::BYTES;
+                i += block;
             }
             next += 16;
         }
         first += tile;
+    }
+}
+
+/// Stores the windows of `V::BYTES` items, which begin at plane `first` and byte `i`.
+///
+/// # Safety
+/// The CPU; the planes have these bytes, the windows are writable.
+#[inline(always)]
+unsafe fn store_window<V: Vector, S: Source>(
+    planes: S,
+    first: usize,
+    i: usize,
+    mut to: *mut u8,
+    stride: usize,
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        let r = transpose::<V, 16>(load_planes::<V, 16, S>(planes, first, 16, i, false).0);
+        let mut l = 0;
+        while l < V::LANES {
+            let mut k = 0;
+            while k < 16 {
+                r[k].store_lane(l, to);
+                to = to.wrapping_add(stride);
+                k += 1;
+            }
+            l += 1;
+        }
     }
 }

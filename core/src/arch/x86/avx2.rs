@@ -1,7 +1,7 @@
 //! AVX2: registers of two lanes, byte table; with GFNI also an 8x8 bit matrix transposition.
 
 use super::intrinsics::*;
-use super::sse2;
+use super::sse2::ssse3;
 use crate::arch::generic::{self, Each, Join, Pitched, Split, Table, Vector};
 use crate::arch::out::Out;
 use crate::filter::blocksplit::{Planes, Stores};
@@ -148,13 +148,13 @@ impl<const GFNI: bool> Vector for Ymm<GFNI> {
     }
 }
 
-generic::rows!(bytes Ymm<false>, "avx2", sse2);
-generic::rows!(bits Ymm<false>, "avx2", sse2);
+generic::rows!(bytes Ymm<false>, "avx2", ssse3);
+generic::rows!(bits Ymm<false>, "avx2", ssse3);
 
 /// What GFNI changes: the bit operations.
 pub(in crate::arch) mod gfni {
-    use super::{Out, Ymm, generic, sse2};
+    use super::{Out, Ymm, generic, ssse3};
     use crate::arch::generic::Vector;
 
-    generic::rows!(bits Ymm<true>, "avx2,gfni", sse2);
+    generic::rows!(bits Ymm<true>, "avx2,gfni", ssse3);
 }

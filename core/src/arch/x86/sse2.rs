@@ -1,19 +1,21 @@
-//! SSE2: registers of one lane, no byte table.
+//! SSE2: registers of one lane; with SSSE3 also a byte table.
 
 use super::intrinsics::*;
+use super::sse2;
 use crate::arch::generic::{self, Each, Join, Pitched, Split, Table, Vector};
 use crate::arch::out::Out;
 use crate::arch::scalar;
 use crate::filter::blocksplit::{Planes, Stores};
 
-/// A 16-byte register.
+/// A 16-byte register, of a CPU with or without SSSE3.
 #[derive(Clone, Copy)]
-pub(super) struct Xmm(__m128i);
+pub(super) struct Xmm<const SSSE3: bool>(__m128i);
 
-impl Vector for Xmm {
+impl<const SSSE3: bool> Vector for Xmm<SSSE3> {
     const LANES: usize = 1;
     const BLOCK: usize = 16;
-    const TABLE: bool = false;
+    const GATHERS: bool = true;
+    const TABLE: bool = SSSE3;
 
     #[inline(always)]
     unsafe fn load(p: *const u8) -> Self {
@@ -50,8 +52,12 @@ impl Vector for Xmm {
         (Xmm(low), Xmm(high))
     }
     #[inline(always)]
-    unsafe fn table(self, _: &'static [u8; 16]) -> Self {
-        self
+    unsafe fn table(self, table: &'static [u8; 16]) -> Self {
+        if !SSSE3 {
+            return self;
+        }
+        // SAFETY: the caller's CPU; the table is 16 bytes.
+        unsafe { Xmm(_mm_shuffle_epi8(self.0, _mm_loadu_si128(table.as_ptr().cast()))) }
     }
     #[inline(always)]
     unsafe fn swap_bits<const SHIFT: i32>(a: Self, b: Self) -> (Self, Self) {
@@ -66,14 +72,23 @@ impl Vector for Xmm {
     #[inline(always)]
     unsafe fn call_split(job: Split) {
         // SAFETY: the caller's.
-        unsafe { split_job(job) }
+        unsafe { if SSSE3 { ssse3::split_job(job) } else { split_job(job) } }
     }
     #[inline(always)]
     unsafe fn call_join(job: Join<Pitched>) {
         // SAFETY: the caller's.
-        unsafe { join_pitched(job) }
+        unsafe { if SSSE3 { ssse3::join_pitched(job) } else { join_pitched(job) } }
     }
 }
 
-generic::rows!(bytes Xmm, "sse2", scalar);
-generic::rows!(bits Xmm, "sse2", scalar);
+generic::rows!(bytes Xmm<false>, "sse2", scalar);
+generic::rows!(bits Xmm<false>, "sse2", scalar);
+
+/// What a byte table changes: all but items of a power of two of bytes, which it only shortens.
+pub(in crate::arch) mod ssse3 {
+    use super::{Each, Join, Out, Pitched, Planes, Split, Stores, Table, Xmm, generic, sse2};
+    use crate::arch::generic::Vector;
+
+    generic::rows!(bytes Xmm<true>, "ssse3", sse2);
+    generic::rows!(bits Xmm<true>, "ssse3", sse2);
+}
