@@ -77,10 +77,19 @@ fn run(kernel: impl FnOnce(&[u8], &mut [u8]), src: &[u8], out_len: usize, skew: 
     to[skew.1..][..out_len].to_vec()
 }
 
+/// Bochs before version 3 answers `gf2p8affineqb` with the complement of each byte: `.ci/avx512` says so.
+fn gfni_is_broken() -> bool {
+    std::env::var_os("BLOSC_GFNI").is_some_and(|v| v == "broken")
+}
+
 fn pair_equals_scalar(width: usize, src: &[u8], levels: &[Level], skew: (usize, usize)) {
     for (name, forward, backward) in PAIRS {
         let want = run(|s, o| forward(Level::SCALAR, width, s, o).unwrap(), src, src.len(), (0, 0));
         for &level in levels {
+            if name == "bitshuffle" && matches!(level.isa(), Isa::Avx2Gfni | Isa::Avx512) && gfni_is_broken()
+            {
+                continue;
+            }
             let case = format!("{name} width {width} length {} {level:?} skew {skew:?}", src.len());
             let got = run(|s, o| forward(level, width, s, o).unwrap(), src, src.len(), skew);
             assert!(got == want, "{case}: forward differs at {:?}", differ(&got, &want));
