@@ -280,24 +280,29 @@ impl Pool {
         if needed {
             context.prepare(codec);
         }
-        let mut decoder = Decoder::with_context(self.level, &mut self.work, context).surroundings(around);
-        let mut result = run(&mut decoder);
-        let mut context = decoder.into_context();
-        // How much scratch a chunk needs is found out only where the last one's is not enough.
-        if let Err(Error::WorkTooSmall { .. }) = result {
-            let len = Decoder::work_len(chunk);
-            if self.work.len() < len {
-                self.work.resize(len, 0);
-                let mut decoder =
-                    Decoder::with_context(self.level, &mut self.work, context).surroundings(around);
-                result = run(&mut decoder);
-                context = decoder.into_context();
+        loop {
+            let mut decoder = Decoder::with_context(self.level, &mut self.work, context).surroundings(around);
+            let result = run(&mut decoder);
+            context = decoder.into_context();
+            // How much scratch a chunk needs is found out only where the last one's is not enough.
+            if matches!(result, Err(Error::WorkTooSmall { .. })) && self.grow(Decoder::work_len(chunk)) {
+                continue;
             }
+            if needed {
+                self.decode = Some(context);
+            }
+            return result;
         }
-        if needed {
-            self.decode = Some(context);
+    }
+
+    /// Makes the scratch `len` bytes long, if it is not.
+    #[cold]
+    fn grow(&mut self, len: usize) -> bool {
+        let shorter = self.work.len() < len;
+        if shorter {
+            self.work.resize(len, 0);
         }
-        result
+        shorter
     }
 }
 

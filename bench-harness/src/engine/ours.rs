@@ -55,8 +55,10 @@ impl Engine for Ours {
         let Ours { level, corrupt } = *self;
         let mut pool = Pool::new(spec.threads.max(1)).level(level);
         Ok(Box::new(move |chunk, dst| {
-            let chunk = Chunk::parse_with(chunk, &Limits::NONE).map_err(|e| e.to_string())?;
-            let n = pool.decompress_into(&chunk, Surroundings::default(), dst).map_err(|e| e.to_string())?;
+            // Read where it has been parsed to: a `map_err` would copy it.
+            let parsed = Chunk::parse_with(chunk, &Limits::NONE);
+            let chunk = parsed.as_ref().map_err(|e| e.to_string())?;
+            let n = pool.decompress_into(chunk, Surroundings::default(), dst).map_err(|e| e.to_string())?;
             spoil(corrupt, dst.get_mut(..n).unwrap_or_default());
             Ok(n)
         }))
@@ -68,9 +70,10 @@ impl Engine for Ours {
         let range = items.start * spec.typesize..items.end * spec.typesize;
         Ok(Box::new(move |_, dst| {
             // Only what the items touch is checked: the form of a reader that wants ten items of many.
-            let chunk = Chunk::parse_partial(&chunk, &Limits::NONE).map_err(|e| e.to_string())?;
+            let parsed = Chunk::parse_partial(&chunk, &Limits::NONE);
+            let chunk = parsed.as_ref().map_err(|e| e.to_string())?;
             let n = pool
-                .get_bytes(&chunk, Surroundings::default(), range.clone(), dst)
+                .get_bytes(chunk, Surroundings::default(), range.clone(), dst)
                 .map_err(|e| e.to_string())?;
             spoil(corrupt, dst.get_mut(..n).unwrap_or_default());
             Ok(n)

@@ -44,20 +44,28 @@ impl Backward {
         while let Some(next) = number.checked_sub(1) {
             number = next;
             let Some(&slot) = header.filters.get(usize::from(number)) else { continue };
-            // The lossy word filters have nothing to undo.
-            let idle = match slot.filter {
-                Filter::None | Filter::TruncPrec | Filter::IntTrunc => true,
-                Filter::Shuffle => width(slot, header.typesize) == 1,
-                _ => false,
-            };
-            if !idle && let Some(place) = list.slots.get_mut(list.len) {
-                *place = (number, slot);
-                list.len = list.len.saturating_add(1);
+            if slot.filter != Filter::None {
+                list.add(number, slot, header.typesize);
             }
         }
         list
     }
 
+    /// Adds `slot` if undoing it changes bytes: the lossy word filters have nothing to undo.
+    #[inline(never)] // most slots are empty: six copies of this would lie between the tests for that
+    fn add(&mut self, number: u8, slot: FilterSlot, typesize: u8) {
+        let idle = match slot.filter {
+            Filter::None | Filter::TruncPrec | Filter::IntTrunc => true,
+            Filter::Shuffle => width(slot, typesize) == 1,
+            _ => false,
+        };
+        if !idle && let Some(place) = self.slots.get_mut(self.len) {
+            *place = (number, slot);
+            self.len = self.len.saturating_add(1);
+        }
+    }
+
+    #[inline]
     pub(crate) fn as_slice(&self) -> &[(u8, FilterSlot)] {
         self.slots.get(..self.len).unwrap_or(&[])
     }

@@ -315,29 +315,37 @@ impl<'a> Chunk<'a> {
         Ok(start..end)
     }
 
-    /// Where block `index` lies in the decoded data. For VL chunks this adds up the sizes of the
-    /// blocks before it.
-    pub fn block_range(&self, index: usize) -> Result<Range<usize>, Error> {
+    /// Decoded size of block `index`.
+    #[inline]
+    pub(crate) fn block_len(&self, index: usize) -> Result<usize, Error> {
         if index >= self.nblocks() {
             return Err(self.no_block(index));
         }
         if self.header.is_vl() {
-            let mut start = 0usize;
+            return Ok(self.vl_block(index)?.0);
+        }
+        let blocksize = self.header.blocksize as usize;
+        Ok(self.nbytes().saturating_sub(index.saturating_mul(blocksize)).min(blocksize))
+    }
+
+    /// Where block `index` lies in the decoded data. For VL chunks this adds up the sizes of the
+    /// blocks before it.
+    pub fn block_range(&self, index: usize) -> Result<Range<usize>, Error> {
+        let len = self.block_len(index)?;
+        let mut start = index.saturating_mul(self.header.blocksize as usize);
+        if self.header.is_vl() {
+            start = 0;
             for i in 0..index {
                 start = start.saturating_add(self.vl_block(i)?.0);
             }
-            let end = start.saturating_add(self.vl_block(index)?.0);
-            return Ok(start..end);
         }
-        let blocksize = self.header.blocksize as usize;
-        let start = index.saturating_mul(blocksize);
-        Ok(start..start.saturating_add(blocksize).min(self.nbytes()))
+        Ok(start..start.saturating_add(len))
     }
 
     /// The streams of block `index` of an ordinary chunk.
     #[inline]
     pub fn streams(&self, index: usize) -> Result<Streams<'a>, Error> {
-        let len = self.block_range(index)?.len();
+        let len = self.block_len(index)?;
         let leftover = len < self.header.blocksize as usize;
         let (count, neblock) = if leftover { (1, len) } else { (self.streams, self.neblock) };
         if neblock == 0 {
@@ -378,6 +386,7 @@ impl<'a> Chunk<'a> {
     }
 
     /// Decoded size of the largest block.
+    #[inline]
     pub(crate) fn largest_block(&self) -> usize {
         if self.header.is_vl() {
             (0..self.nblocks()).filter_map(|i| self.vl_block(i).ok()).map(|(len, _)| len).max().unwrap_or(0)

@@ -8,10 +8,10 @@ use super::Codec;
 
 /// What decoding can reuse from stream to stream. An empty one is always valid: streams are then
 /// expanded by this crate's own decoders, in the caller's scratch.
-// A few words: it is moved into the decoder of every chunk and back.
+// One word: it is moved into the decoder of every chunk and back.
 pub struct DecodeContext {
     #[cfg(feature = "zstd-c")]
-    pub(crate) zstd: Option<crate::arch::ffi::ZstdDecoder>,
+    pub(crate) zstd: Option<alloc::boxed::Box<crate::arch::ffi::ZstdDecoder>>,
 }
 
 impl DecodeContext {
@@ -59,7 +59,9 @@ impl DecodeContext {
     pub fn prepare(&mut self, codec: Codec) {
         match codec {
             #[cfg(feature = "zstd-c")]
-            Codec::Zstd if self.zstd.is_none() => self.zstd = crate::arch::ffi::ZstdDecoder::new(),
+            Codec::Zstd if self.zstd.is_none() => {
+                self.zstd = crate::arch::ffi::ZstdDecoder::new().map(alloc::boxed::Box::new);
+            }
             _ => {}
         }
     }

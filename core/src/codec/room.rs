@@ -33,9 +33,10 @@ fn usual() -> Level {
 
 impl<'a> Room<'a> {
     /// Room for a stream of `len` bytes, the first `wanted` of which are wanted. Both are cut to what there is.
-    pub(crate) fn new(out: Out<'a>, len: usize, wanted: usize) -> Room<'a> {
+    #[inline]
+    pub(crate) fn new(out: Out<'a>, len: usize, wanted: usize, level: Level) -> Room<'a> {
         let len = len.min(out.len());
-        Room { len, wanted: wanted.min(len), out, level: usual() }
+        Room { len, wanted: wanted.min(len), out, level }
     }
 
     /// Whether a stream that came to `written` bytes has the length it must have.

@@ -57,7 +57,7 @@ impl Decoder<'_> {
             copy_plain(chunk, range.start, out)?;
             return Ok(len);
         }
-        let job = self.job(chunk)?;
+        let job = self.job(chunk);
         let (mut scratch, context) = self.scratch(&job)?;
         let needs_first = job.needs_first();
         if needs_first {

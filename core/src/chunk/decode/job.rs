@@ -85,18 +85,10 @@ fn pitch(neblock: usize, count: usize, room: usize) -> usize {
     if padded.saturating_mul(count) <= room { padded } else { neblock }
 }
 
-/// Room in `a` for a stream of `len` bytes at `at`, with what follows it.
-fn room(a: &mut [u8], at: usize, len: usize, wanted: usize) -> Result<Room<'_>, Error> {
-    let (needed, given) = (at.saturating_add(len), a.len());
-    let rest = a.get_mut(at..).filter(|rest| rest.len() >= len);
-    Ok(Room::new(rest.ok_or(Error::WorkTooSmall { needed, given })?.into(), len, wanted))
-}
-
 /// Everything about a chunk with streams that its blocks have in common.
 pub(super) struct Job<'a> {
     pub chunk: Chunk<'a>,
     pub backward: Backward,
-    pub dictionary: &'a [u8],
     level: Level,
     around: Surroundings<'a>,
     stores: Stores,
@@ -105,22 +97,21 @@ pub(super) struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    pub(super) fn new<'s: 'a>(
-        chunk: &Chunk<'a>,
-        level: Level,
-        around: Surroundings<'s>,
-    ) -> Result<Job<'a>, Error> {
+    // Nothing fails here: a `Result` would be made elsewhere, and then copied.
+    pub(super) fn new<'s: 'a>(chunk: &Chunk<'a>, level: Level, around: &Surroundings<'s>) -> Job<'a> {
         let backward = Backward::of(chunk.header());
         let stores = Stores::for_len(chunk.nbytes().max(around.whole));
         let joins = around.filter(1).is_none() && streams_are_planes(chunk, &backward);
-        Ok(Job { chunk: *chunk, backward, dictionary: chunk.dictionary()?, level, around, stores, joins })
+        Job { chunk: *chunk, backward, level, around: *around, stores, joins }
     }
 
+    #[inline]
     pub(super) fn header(&self) -> &Header {
         self.chunk.header()
     }
 
     /// Whether blocks after the first need it decoded.
+    #[inline]
     pub(super) fn needs_first(&self) -> bool {
         self.header().has_streams()
             && self.backward.has_delta()
@@ -128,12 +119,9 @@ impl<'a> Job<'a> {
             && self.chunk.nblocks() > 1
     }
 
+    #[inline]
     pub(super) fn block_len(&self, index: usize) -> Result<usize, Error> {
-        if self.header().is_vl() && self.header().has_streams() {
-            Ok(self.chunk.vl_block(index)?.0)
-        } else {
-            Ok(self.chunk.block_range(index)?.len())
-        }
+        self.chunk.block_len(index)
     }
 
     pub(super) fn env<'e>(&self, reference: Option<&'e [u8]>) -> Env<'e>
@@ -148,6 +136,13 @@ impl<'a> Job<'a> {
             around: self.around,
             reference,
         }
+    }
+
+    /// Room in `a` for a stream of `len` bytes at `at`, with what follows it.
+    fn room<'r>(&self, a: &'r mut [u8], at: usize, len: usize, wanted: usize) -> Result<Room<'r>, Error> {
+        let (needed, given) = (at.saturating_add(len), a.len());
+        let rest = a.get_mut(at..).filter(|rest| rest.len() >= len);
+        Ok(Room::new(rest.ok_or(Error::WorkTooSmall { needed, given })?.into(), len, wanted, self.level))
     }
 
     /// Decodes block 0 into `scratch.r`.
@@ -181,9 +176,8 @@ impl<'a> Job<'a> {
             Some(bytes) if bytes.len() >= src.len() => Input::new(bytes, src.len()),
             _ => src.into(),
         };
-        let room = Room { level: self.level, ..room };
-        dispatch::expand_stream(codec, meta, input, room, self.dictionary, work, context).map_err(|e| match e
-        {
+        let dictionary = self.chunk.dictionary()?;
+        dispatch::expand_stream(codec, meta, input, room, dictionary, work, context).map_err(|e| match e {
             StreamError::Corrupt(error) => corrupt(error),
             StreamError::NotBuiltIn => Error::CodecNotBuiltIn(codec),
         })
@@ -241,7 +235,7 @@ impl<'a> Job<'a> {
             if payload.len() == len {
                 return Ok(Expanded::Bytes(payload));
             }
-            let room = room(a, 0, len, wanted)?;
+            let room = self.room(a, 0, len, wanted)?;
             let offset = self.chunk.block_extent(index)?.start;
             self.expand(payload, offset, b, context, room)?;
             return Ok(Expanded::InA);
@@ -263,7 +257,8 @@ impl<'a> Job<'a> {
                     Stream::Coded(_) => {}
                 }
             }
-            self.stream(stream, offset, b, context, room(a, at, neblock, wanted.saturating_sub(at))?)?;
+            let room = self.room(a, at, neblock, wanted.saturating_sub(at))?;
+            self.stream(stream, offset, b, context, room)?;
             at = at.saturating_add(neblock);
         }
     }
@@ -302,7 +297,8 @@ impl<'a> Job<'a> {
                 return Ok(());
             }
             let offset = self.chunk.block_extent(index)?.start;
-            return self.expand(payload, offset, work, context, out.into());
+            let len = out.len();
+            return self.expand(payload, offset, work, context, Room::new(out, len, len, self.level));
         }
         let mut streams = self.chunk.streams(index)?;
         let neblock = streams.stream_len();
@@ -313,7 +309,7 @@ impl<'a> Job<'a> {
             // Streams are expanded in order: what overruns one is overwritten by the next.
             let rest = out.get(at, total.saturating_sub(at));
             let rest = rest.ok_or(Error::OutputTooSmall { needed: total, given: total })?;
-            self.stream(stream, offset, work, context, Room::new(rest, neblock, neblock))?;
+            self.stream(stream, offset, work, context, Room::new(rest, neblock, neblock, self.level))?;
             at = at.saturating_add(neblock);
         }
     }
@@ -423,7 +419,7 @@ impl<'a> Job<'a> {
                         offset,
                         b,
                         context,
-                        Room::new((&mut *room).into(), neblock, items.end),
+                        Room::new((&mut *room).into(), neblock, items.end, self.level),
                     )?;
                     Plane::Bytes(room.get(items.clone()).ok_or(outside)?)
                 }

@@ -120,11 +120,11 @@ impl<'w> Decoder<'w> {
         Ok((Scratch { a, b, r }, &mut self.context))
     }
 
-    fn job<'a>(&self, chunk: &Chunk<'a>) -> Result<Job<'a>, Error>
+    fn job<'a>(&self, chunk: &Chunk<'a>) -> Job<'a>
     where
         'w: 'a,
     {
-        Job::new(chunk, self.level, self.around)
+        Job::new(chunk, self.level, &self.around)
     }
 
     /// Decodes all of `chunk` into the start of `out`; returns the decoded size.
@@ -165,7 +165,7 @@ impl<'w> Decoder<'w> {
             copy_plain(chunk, 0, out)?;
             return Ok(nbytes);
         }
-        let job = Job::new(chunk, self.level, self.around)?;
+        let job = Job::new(chunk, self.level, &self.around);
         let (mut scratch, context) = self.scratch(&job)?;
         let needs_first = job.needs_first();
         if needs_first {
@@ -210,7 +210,7 @@ impl<'w> Decoder<'w> {
             copy_plain(chunk, range.start, out)?;
             return Ok(len);
         }
-        let job = Job::new(chunk, self.level, self.around)?;
+        let job = Job::new(chunk, self.level, &self.around);
         let (mut scratch, context) = self.scratch(&job)?;
         let needs_first = job.needs_first();
         if needs_first {
@@ -240,7 +240,7 @@ impl<'w> Decoder<'w> {
         if !chunk.header().has_streams() {
             return Err(Error::Unsupported("a chunk without streams has no blocks to decode: use `decode`"));
         }
-        let job = self.job(chunk)?;
+        let job = self.job(chunk);
         let (mut scratch, context) = self.scratch(&job)?;
         let needs_first = job.needs_first();
         if needs_first {

@@ -83,7 +83,7 @@ mod tests {
     /// What comes out at a level, in memory of which the stream has only a part.
     fn decoded(level: Level, bytes: &[u8], stream: usize, len: usize) -> (Result<(), CodecError>, Vec<u8>) {
         let mut out = vec![0x55; len + 300];
-        let room = Room { level, ..Room::new(Out::from(&mut out[..]), len, len) };
+        let room = Room::new(Out::from(&mut out[..]), len, len, level);
         let result = expand(Input::new(bytes, stream), room, &[]);
         out.truncate(len);
         (result, out)
