@@ -136,7 +136,7 @@ impl<'a> Window<'a> {
         tail: u32,
         len: usize,
     ) -> Result<(), CodecErrorKind> {
-        if self.emit_short(head, head_len, src, at, count, tail, len) {
+        if self.emit_short::<32>(head, head_len, src, at, count, tail, len) {
             return Ok(());
         }
         self.push_low(head, head_len)?;
@@ -144,11 +144,11 @@ impl<'a> Window<'a> {
         self.push_low(tail, len)
     }
 
-    /// [`emit`](Self::emit) of at most 32 bytes of `src`. Does nothing and answers `false` where there are more, and
-    /// near both ends.
+    /// [`emit`](Self::emit) of at most `MOST` bytes of `src`, 16 or 32. Does nothing and answers `false` where there are
+    /// more, and near both ends.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)] // all of them in registers
-    pub fn emit_short(
+    pub fn emit_short<const MOST: usize>(
         &mut self,
         head: u32,
         head_len: usize,
@@ -158,15 +158,21 @@ impl<'a> Window<'a> {
         tail: u32,
         len: usize,
     ) -> bool {
-        let is_short = count <= 32 && head_len <= 4 && len <= 4;
-        let fits =
-            WIDE && is_short && self.remaining() >= 40 && at.checked_add(32).is_some_and(|n| n <= src.len());
+        let is_short = count <= MOST && head_len <= 4 && len <= 4;
+        let fits = WIDE
+            && is_short
+            && self.remaining() >= MOST + 8
+            && at.checked_add(MOST).is_some_and(|n| n <= src.len());
         if fits {
-            // SAFETY: 32 bytes can be read at `at`; four, at most 32 and four can be written at `pos`.
+            // SAFETY: `MOST` bytes can be read at `at`; four, at most `MOST` and four can be written at `pos`.
             unsafe {
-                let end = self.end();
+                let (end, from) = (self.end(), src.as_ptr().add(at));
                 end.cast::<[u8; 4]>().write(head.to_le_bytes());
-                copy32(src.as_ptr().add(at), end.add(head_len));
+                if MOST == 16 {
+                    copy16(from, end.add(head_len));
+                } else {
+                    copy32(from, end.add(head_len));
+                }
                 end.add(head_len + count).cast::<[u8; 4]>().write(tail.to_le_bytes());
             }
             self.pos += head_len + count + len;

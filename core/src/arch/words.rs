@@ -51,17 +51,48 @@ impl<'a> Words<'a> {
                     return (differ.trailing_zeros() / 8) as usize;
                 }
             }
-            slow_common(x, y, most)
+        }
+        self.slow_common(a, b, end)
+    }
+
+    /// [`common`](Self::common) of two long, or very short, strings.
+    #[inline(never)]
+    fn slow_common(&self, a: usize, b: usize, end: usize) -> usize {
+        if a >= b || b > end || end > self.bytes.len() {
+            return 0;
+        }
+        let (most, mut n) = (end - b, 0);
+        // SAFETY: `a + most` and `b + most` are at most `end`, which is at most the length; every read ends at or
+        // before `most`.
+        unsafe {
+            let (x, y) = (self.bytes.as_ptr().add(a), self.bytes.as_ptr().add(b));
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            while n + 32 <= most {
+                let differ = difference32(x.add(n), y.add(n));
+                if differ != 0 {
+                    return n + differ.trailing_zeros() as usize;
+                }
+                n += 32;
+            }
+            while n + 8 <= most {
+                let differ = difference(x, y, n);
+                if differ != 0 {
+                    return n + (differ.trailing_zeros() / 8) as usize;
+                }
+                n += 8;
+            }
+            short_common(x, y, n, most)
         }
     }
 
     /// [`common`](Self::common) of `a < b` where the words there are known to differ in the bits `diff`.
     #[inline(always)]
     pub fn common_from(&self, diff: u64, a: usize, b: usize, end: usize) -> usize {
-        if diff == 0 {
-            return self.common(a, b, end);
-        }
-        ((diff.trailing_zeros() / 8) as usize).min(end.saturating_sub(b))
+        let equal = match diff {
+            0 => 8 + self.common(a + 8, b + 8, end),
+            _ => (diff.trailing_zeros() / 8) as usize,
+        };
+        equal.min(end.saturating_sub(b))
     }
 
     /// [`common`](Self::common) up to the end of the input.
@@ -74,12 +105,7 @@ impl<'a> Words<'a> {
                 return (differ.trailing_zeros() / 8) as usize;
             }
         }
-        self.long_common_to_end(a, b)
-    }
-
-    #[inline(never)]
-    fn long_common_to_end(&self, a: usize, b: usize) -> usize {
-        self.common(a, b, self.bytes.len())
+        self.slow_common(a, b, self.bytes.len())
     }
 
     /// How many bytes before `a` and before `b` are equal, at most `most`, `a` and `b`.
@@ -176,34 +202,6 @@ unsafe fn difference32(x: *const u8, y: *const u8) -> u32 {
     }
 }
 
-/// The common length of two long, or very short, strings.
-///
-/// # Safety
-/// `most` bytes are readable at both.
-#[inline(never)]
-unsafe fn slow_common(x: *const u8, y: *const u8, most: usize) -> usize {
-    let mut n = 0;
-    // SAFETY: every read ends at or before `most`.
-    unsafe {
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        while n + 32 <= most {
-            let differ = difference32(x.add(n), y.add(n));
-            if differ != 0 {
-                return n + differ.trailing_zeros() as usize;
-            }
-            n += 32;
-        }
-        while n + 8 <= most {
-            let differ = difference(x, y, n);
-            if differ != 0 {
-                return n + (differ.trailing_zeros() / 8) as usize;
-            }
-            n += 8;
-        }
-        short_common(x, y, n, most)
-    }
-}
-
 /// The common length of two strings that are equal up to `n` and less than eight bytes longer.
 ///
 /// # Safety
@@ -290,6 +288,8 @@ mod tests {
                         ahead.min(most),
                         "{ahead} ahead, at most {most}"
                     );
+                    let differ = words.load64(a) ^ words.load64(b);
+                    assert_eq!(words.common_from(differ, a, b, b + most), ahead.min(most), "{ahead}, {most}");
                     assert_eq!(
                         words.common_before(a, b, most),
                         behind.min(most),

@@ -62,6 +62,15 @@ impl<'a, const DICT: bool> History<'a, DICT> {
         }
     }
 
+    /// [`common`](Self::common) where the words there are known to differ in the bits `differ`.
+    #[inline(always)]
+    pub(super) fn common_from(&self, differ: u64, position: usize, p: usize, end: usize) -> usize {
+        match position.checked_sub(self.base()) {
+            Some(q) => self.words.common_from(differ, q, p, end),
+            None => self.common_with_dict(position, p, end),
+        }
+    }
+
     #[inline(never)]
     fn common_with_dict(&self, position: usize, p: usize, end: usize) -> usize {
         let (Some(old), Some(new)) = (self.dict.get(position..), self.src.get(p..end)) else { return 0 };

@@ -14,15 +14,33 @@ pub(crate) fn sequence(
     len: usize,
 ) -> Result<(), CodecErrorKind> {
     let (literals, more) = (start - anchor, len - 4);
-    let token = u32::from(token(literals, more));
-    // Whether a length needs a byte more nobody could foretell: no branch depends on it.
-    let head = token | (literals.wrapping_sub(15) as u32) << 8;
-    let tail = distance as u32 | (more.wrapping_sub(15) as u32) << 16;
-    let (head_len, tail_len) = (1 + usize::from(literals >= 15), 2 + usize::from(more >= 15));
-    if more < 15 + 255 && out.emit_short(head, head_len, src, anchor, literals, tail, tail_len) {
-        return Ok(());
+    if more < 15 + 255 {
+        // Whether the match's length needs a byte more nobody could foretell: no branch depends on it.
+        let (tail, tail_len) =
+            (distance as u32 | (more.wrapping_sub(15) as u32) << 16, 2 + usize::from(more >= 15));
+        let head = u32::from(token(literals, more));
+        let written = if literals < 15 {
+            out.emit_short::<16>(head, 1, src, anchor, literals, tail, tail_len)
+        } else {
+            let head = head | (literals as u32 - 15) << 8;
+            out.emit_short::<32>(head, 2, src, anchor, literals, tail, tail_len)
+        };
+        if written {
+            return Ok(());
+        }
     }
     out.aside(move |out| long_sequence(out, src, anchor, literals, distance, more))
+}
+
+/// [`sequence`] without literals.
+#[inline(always)]
+pub(crate) fn bare_match(out: &mut Window<'_>, distance: usize, len: usize) -> Result<(), CodecErrorKind> {
+    let more = len - 4;
+    if more < 15 + 255 {
+        let word = u32::from(token(0, more)) | (distance as u32) << 8 | (more.wrapping_sub(15) as u32) << 24;
+        return out.push_low(word, 3 + usize::from(more >= 15));
+    }
+    out.aside(move |out| long_sequence(out, &[], 0, 0, distance, more))
 }
 
 /// [`sequence`] of any lengths.

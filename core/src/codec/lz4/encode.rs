@@ -7,7 +7,7 @@
 //! pays for smaller steps, which find more. A few planes are the exception, with hardly a match of six bytes but many of
 //! four: they are known by their first eighth and begun again.
 
-use super::emit::{last_literals, sequence};
+use super::emit::{bare_match, last_literals, sequence};
 use super::{LAST_LITERALS, LAST_MATCH, REACH};
 use crate::arch::copy::Window;
 use crate::arch::out::Out;
@@ -212,19 +212,32 @@ fn matches<T: Positions, const MIN: usize, const FAR: bool, const DICT: bool>(
     let match_end = src.len() - LAST_LITERALS;
     let ends = Words::new(src.get(..match_end)?)?;
     let (mut anchor, mut p) = (place.anchor, place.p);
-    // The position of a match at `p`, whose word is `word`.
+    // The position of a match at `p`, whose word is `word`, and the bits in which the words there differ.
     let find = |table: &mut T, p: usize, word: u64| {
         let position = base + p;
         let at = table.swap(hash::<_, MIN>(table, word), position);
-        let old = if DICT { history.word_at(at)? } else { starts.load64(at) };
+        let differ = word ^ if DICT { history.word_at(at)? } else { starts.load64(at) };
         // Without a dictionary every entry is below `position`: each was written on the way there. That it is not too
         // far is asked last, as most strings that are were not equal.
-        let is_equal = (old ^ word) << (64 - 8 * needed) == 0;
-        (is_equal && (!DICT || at < position) && (!FAR || position.wrapping_sub(at) <= REACH)).then_some(at)
+        let is_equal = differ << (64 - 8 * needed) == 0;
+        let is_match = is_equal && (!DICT || at < position) && (!FAR || position.wrapping_sub(at) <= REACH);
+        is_match.then_some((at, differ))
+    };
+    // Where a match ends that was found at `p`.
+    let end = |p: usize, (at, differ): (usize, u64)| {
+        // Most matches of short strings end within the word. Of those of planes nobody could foretell it.
+        let is_short = MIN < PLANE_STRING;
+        if is_short && differ != 0 {
+            return p + (differ.trailing_zeros() / 8) as usize;
+        }
+        let known = if is_short { 8 } else { MIN };
+        let (at, p) = (at + known, p + known);
+        let more = if DICT { history.common(at, p, match_end) } else { ends.common_to_end(at, p) };
+        (p + more).min(match_end)
     };
     'all: loop {
         let (mut step, mut tries) = (1, pace.first);
-        let mut at = loop {
+        let found = loop {
             let Some(word) = starts.get64(p) else { break 'all };
             if let Some(found) = find(table, p, word) {
                 break found;
@@ -233,28 +246,26 @@ fn matches<T: Positions, const MIN: usize, const FAR: bool, const DICT: bool>(
             step = tries >> 6;
             tries += pace.growth;
         };
+        let at = found.0;
         let back = if DICT {
             history.common_before(at, p, p - anchor)
         } else {
             starts.common_before(at, p, p - anchor)
         };
-        let mut start = p - back;
+        let (start, distance) = (p - back, base + p - at);
+        // Where it ends, and so where the search goes on, does not wait for where it begins.
+        p = end(p, found);
+        sequence(out, src, anchor, start, distance, p - start).ok()?;
+        anchor = p;
+        // The next match often begins at once.
         loop {
-            let distance = base + p - at;
-            // Where it ends, and so where the search goes on, does not wait for where it begins.
-            p += needed;
-            p += if DICT {
-                history.common(at + needed, p, match_end)
-            } else {
-                ends.common_to_end(at + needed, p)
-            };
-            sequence(out, src, anchor, start, distance, p - start).ok()?;
-            anchor = p;
             let Some(word) = starts.get64(p) else { break 'all };
             table.swap(hash::<_, MIN>(table, starts.load64(p - 2)), base + p - 2);
-            // The next match often begins at once.
             let Some(found) = find(table, p, word) else { break };
-            (start, at) = (p, found);
+            let distance = base + p - found.0;
+            p = end(p, found);
+            bare_match(out, distance, p - anchor).ok()?;
+            anchor = p;
         }
         p += 1;
     }

@@ -61,7 +61,8 @@ impl<const WRAP: bool, const DICT: bool> Tables<'_, WRAP, DICT> {
         let word = self.history.word(p);
         let low = self.sevens.swap(hash7(word, BITS), self.history.base() + p);
         let (at, distance) = self.within(low, p)?;
-        ((self.history.word_at(at)? ^ word) << 8 == 0).then(|| (distance, self.history.common(at, p, end)))
+        let differ = self.history.word_at(at)? ^ word;
+        (differ << 8 == 0).then(|| (distance, self.history.common_from(differ, at, p, end)))
     }
 
     /// The same with four.
@@ -70,7 +71,8 @@ impl<const WRAP: bool, const DICT: bool> Tables<'_, WRAP, DICT> {
         let word = self.history.word(p);
         let low = self.fours.swap(hash4(word, BITS), self.history.base() + p);
         let (at, distance) = self.within(low, p)?;
-        (self.history.word_at(at)? as u32 == word as u32).then(|| (distance, self.history.common(at, p, end)))
+        let differ = self.history.word_at(at)? ^ word;
+        (differ as u32 == 0).then(|| (distance, self.history.common_from(differ, at, p, end)))
     }
 }
 
