@@ -52,47 +52,16 @@ impl<'a> Words<'a> {
                 }
             }
         }
-        self.slow_common(a, b, end)
-    }
-
-    /// [`common`](Self::common) of two long, or very short, strings.
-    #[inline(never)]
-    fn slow_common(&self, a: usize, b: usize, end: usize) -> usize {
-        if a >= b || b > end || end > self.bytes.len() {
-            return 0;
-        }
-        let (most, mut n) = (end - b, 0);
-        // SAFETY: `a + most` and `b + most` are at most `end`, which is at most the length; every read ends at or
-        // before `most`.
-        unsafe {
-            let (x, y) = (self.bytes.as_ptr().add(a), self.bytes.as_ptr().add(b));
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            while n + 32 <= most {
-                let differ = difference32(x.add(n), y.add(n));
-                if differ != 0 {
-                    return n + differ.trailing_zeros() as usize;
-                }
-                n += 32;
-            }
-            while n + 8 <= most {
-                let differ = difference(x, y, n);
-                if differ != 0 {
-                    return n + (differ.trailing_zeros() / 8) as usize;
-                }
-                n += 8;
-            }
-            short_common(x, y, n, most)
-        }
+        slow_common(self.bytes, a, b, end)
     }
 
     /// [`common`](Self::common) of `a < b` where the words there are known to differ in the bits `diff`.
     #[inline(always)]
     pub fn common_from(&self, diff: u64, a: usize, b: usize, end: usize) -> usize {
-        let equal = match diff {
-            0 => 8 + self.common(a + 8, b + 8, end),
-            _ => (diff.trailing_zeros() / 8) as usize,
-        };
-        equal.min(end.saturating_sub(b))
+        if diff == 0 {
+            return slow_common(self.bytes, a, b, end);
+        }
+        ((diff.trailing_zeros() / 8) as usize).min(end.saturating_sub(b))
     }
 
     /// [`common`](Self::common) up to the end of the input.
@@ -105,7 +74,13 @@ impl<'a> Words<'a> {
                 return (differ.trailing_zeros() / 8) as usize;
             }
         }
-        self.slow_common(a, b, self.bytes.len())
+        self.long_common_to_end(a, b)
+    }
+
+    /// By reference: in the loop of an encoder registers are dearer than here.
+    #[inline(never)]
+    fn long_common_to_end(&self, a: usize, b: usize) -> usize {
+        slow_common(self.bytes, a, b, self.bytes.len())
     }
 
     /// How many bytes before `a` and before `b` are equal, at most `most`, `a` and `b`.
@@ -199,6 +174,35 @@ unsafe fn difference32(x: *const u8, y: *const u8) -> u32 {
             _mm_movemask_epi8(_mm_cmpeq_epi8(load(x), load(y))) as u32
         };
         !(equal(0) | equal(16) << 16)
+    }
+}
+
+/// [`Words::common`] of two long, or very short, strings. It takes no `Words`, which could not stay in registers then.
+#[inline(never)]
+fn slow_common(bytes: &[u8], a: usize, b: usize, end: usize) -> usize {
+    if a >= b || b > end || end > bytes.len() {
+        return 0;
+    }
+    let (most, mut n) = (end - b, 0);
+    // SAFETY: `a + most` and `b + most` are at most `end`, which is at most the length; every read ends at or before `most`.
+    unsafe {
+        let (x, y) = (bytes.as_ptr().add(a), bytes.as_ptr().add(b));
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        while n + 32 <= most {
+            let differ = difference32(x.add(n), y.add(n));
+            if differ != 0 {
+                return n + differ.trailing_zeros() as usize;
+            }
+            n += 32;
+        }
+        while n + 8 <= most {
+            let differ = difference(x, y, n);
+            if differ != 0 {
+                return n + (differ.trailing_zeros() / 8) as usize;
+            }
+            n += 8;
+        }
+        short_common(x, y, n, most)
     }
 }
 

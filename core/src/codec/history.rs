@@ -66,6 +66,8 @@ impl<'a, const DICT: bool> History<'a, DICT> {
     #[inline(always)]
     pub(super) fn common_from(&self, differ: u64, position: usize, p: usize, end: usize) -> usize {
         match position.checked_sub(self.base()) {
+            // Most of these end within the next word.
+            Some(q) if differ == 0 => (8 + self.words.common(q + 8, p + 8, end)).min(end - p),
             Some(q) => self.words.common_from(differ, q, p, end),
             None => self.common_with_dict(position, p, end),
         }
