@@ -63,6 +63,7 @@ impl<'a, const DICT: bool> History<'a, DICT> {
     }
 
     /// [`common`](Self::common) where the words there are known to differ in the bits `differ`.
+    #[cfg(feature = "lz4")]
     #[inline(always)]
     pub(super) fn common_from(&self, differ: u64, position: usize, p: usize, end: usize) -> usize {
         match position.checked_sub(self.base()) {
