@@ -258,6 +258,16 @@ fn lz4_sequence(lz: &mut Vec<u8>, want: &mut Vec<u8>, literals: &[u8], distance:
     (0..len).for_each(|_| want.push(want[want.len() - distance]));
 }
 
+/// Appends the last sequence of an LZ4 stream, `count` literals.
+fn lz4_end(lz: &mut Vec<u8>, want: &mut Vec<u8>, count: usize) {
+    lz.push((count.min(15) << 4) as u8);
+    if count >= 15 {
+        extend(lz, count - 15);
+    }
+    lz.extend(core::iter::repeat_n(7, count));
+    want.extend(core::iter::repeat_n(7, count));
+}
+
 #[test]
 fn every_lz4_match_repeats_exactly() {
     // Each length in turn, among sequences of three kinds: the decoder has a loop for streams of each.
@@ -278,10 +288,7 @@ fn every_lz4_match_repeats_exactly() {
                     lz4_sequence(&mut lz, &mut want, literal, distance, len);
                 }
             }
-            lz.push(15 << 4);
-            extend(&mut lz, 80 - 15);
-            lz.extend([7; 80]);
-            want.extend([7; 80]);
+            lz4_end(&mut lz, &mut want, 80);
             let mut out = vec![0; want.len()];
             lz4_decode(&lz, &mut out).unwrap();
             assert!(out == want, "distance {distance}, among {kind}");
@@ -306,12 +313,7 @@ fn every_count_of_lz4_literals_arrives() {
         }
         for tail in [5, 64, 200] {
             let (mut lz, mut want) = (lz.clone(), want.clone());
-            lz.push((tail.min(15) << 4) as u8);
-            if tail >= 15 {
-                extend(&mut lz, tail - 15);
-            }
-            lz.extend(core::iter::repeat_n(7, tail));
-            want.extend(core::iter::repeat_n(7, tail));
+            lz4_end(&mut lz, &mut want, tail);
             let mut out = vec![0; want.len()];
             lz4_decode(&lz, &mut out).unwrap();
             assert!(out == want, "distance {distance}, {tail} literals at the end");
@@ -333,12 +335,7 @@ fn long_lz4_sequences_may_end_at_any_byte_before_the_last() {
             lz4_sequence(&mut lz, &mut want, &literals, distance, 4 + rng.below(61));
         }
         let tail = 5 + rng.below(if case % 2 == 0 { 12 } else { 80 });
-        lz.push((tail.min(15) << 4) as u8);
-        if tail >= 15 {
-            extend(&mut lz, tail - 15);
-        }
-        lz.extend(core::iter::repeat_n(7, tail));
-        want.extend(core::iter::repeat_n(7, tail));
+        lz4_end(&mut lz, &mut want, tail);
         let mut out = vec![0; want.len()];
         lz4_decode(&lz, &mut out).unwrap();
         assert!(out == want, "case {case}, {} bytes, {tail} literals at the end", want.len());

@@ -43,8 +43,8 @@ pub(super) trait Vector: Copy {
     /// Items of a block, one or two registers of each plane: 64, the line of a cache, is best. Stores
     /// of half a line are slow where planes share a cache set and each turn evicts the other half.
     const BLOCK: usize;
-    /// Whether planes that crowd a cache set are stored by lines that have been gathered before: registers of one lane fill a
-    /// line in four turns, between which it may be lost.
+    /// Whether 16 planes that crowd a cache set are stored and loaded by whole lines: registers of one lane fill or empty a line
+    /// in four turns, between which it may be lost.
     const GATHERS: bool = false;
     /// Whether [`Vector::table`] is one instruction.
     const TABLE: bool;

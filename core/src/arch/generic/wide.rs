@@ -73,8 +73,10 @@ impl Lines {
     }
 }
 
+/// Copies a line of a cache; neither need begin one.
+///
 /// # Safety
-/// The CPU; a line is readable and one writable.
+/// The CPU; `LINE` bytes are readable at `from` and writable at `to`.
 #[inline(always)]
 unsafe fn copy_line<V: Vector>(from: *const u8, to: *mut u8) {
     let mut k = 0;
