@@ -1,6 +1,7 @@
 //! Adler-32 (RFC 1950): two sums modulo 65521, which are taken of runs that cannot overflow 32 bits.
 
 use super::bmi;
+use super::level::{Isa, Level};
 
 const MODULUS: u32 = 65521;
 /// Bytes per step, one per lane.
@@ -11,25 +12,28 @@ const RUN: usize = 173;
 const STEPS: usize = 22;
 
 /// The Adler-32 checksum of `data`.
-pub fn adler32(data: &[u8]) -> u32 {
-    bmi::run(Adler(data))
+pub fn adler32(data: &[u8], level: Level) -> u32 {
+    bmi::run(Adler { data, level })
 }
 
-struct Adler<'a>(&'a [u8]);
+struct Adler<'a> {
+    data: &'a [u8],
+    level: Level,
+}
 
 impl bmi::Kernel for Adler<'_> {
     type Output = u32;
 
     #[inline(always)]
     fn run<const BEST: bool>(self) -> u32 {
-        #[cfg(all(feature = "std", target_arch = "x86_64"))]
-        let wide = std::arch::is_x86_feature_detected!("avx2");
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        let wide = matches!(self.level.isa(), Isa::Avx2 | Isa::Avx2Gfni | Isa::Avx512);
         let (mut a, mut b) = (1u32, 0u32);
-        let (steps, rest) = self.0.as_chunks::<LANES>();
+        let (steps, rest) = self.data.as_chunks::<LANES>();
         for run in steps.chunks(RUN) {
             let [sum, before, own] = match () {
-                #[cfg(all(feature = "std", target_arch = "x86_64"))]
-                // SAFETY: the CPU, and the system, have just been found to have AVX2.
+                #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+                // SAFETY: the level is proof of AVX2.
                 () if wide => unsafe { by_avx2(run) },
                 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
                 // SAFETY: `BEST` is only compiled for CPUs with the instructions.
@@ -99,7 +103,7 @@ unsafe fn by_shuffle_set(run: &[[u8; LANES]]) -> [u32; 3] {
 }
 
 /// [`by_shuffle_set`] of a whole step at once.
-#[cfg(all(feature = "std", target_arch = "x86_64"))]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 #[target_feature(enable = "avx2")]
 fn by_avx2(run: &[[u8; LANES]]) -> [u32; 3] {
     use core::arch::x86_64::*;
@@ -128,7 +132,7 @@ fn by_avx2(run: &[[u8; LANES]]) -> [u32; 3] {
 mod tests {
     use super::*;
 
-    /// On the CPU at hand [`adler32`] takes one of them.
+    /// At each level [`adler32`] takes one of them.
     #[test]
     fn all_ways_to_sum_a_run_agree() {
         let mut seed = 1u32;
@@ -139,8 +143,8 @@ mod tests {
                 *byte = if noise { (seed >> 24) as u8 } else { 255 };
             }
             let wanted = by_lanes(&run[..len]);
-            #[cfg(all(feature = "std", target_arch = "x86_64"))]
-            if std::arch::is_x86_feature_detected!("avx2") {
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            if Level::new(Isa::Avx2).is_some() {
                 // SAFETY: the CPU has AVX2, and so SSSE3.
                 assert_eq!(unsafe { [by_avx2(&run[..len]), by_shuffle_set(&run[..len])] }, [wanted; 2]);
             }

@@ -101,6 +101,12 @@ impl Level {
         Level(detect::best())
     }
 
+    /// What an operation may use that was not told: on hosts all that there is, else nothing that an operating system
+    /// kernel does not save.
+    pub(crate) fn usual() -> Level {
+        if cfg!(feature = "std") { Level::best() } else { Level::SCALAR }
+    }
+
     /// Every level this machine can run, slowest first.
     pub fn available() -> impl Iterator<Item = Level> {
         let best = detect::best();

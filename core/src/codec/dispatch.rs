@@ -67,6 +67,8 @@ pub(crate) fn expand_stream(
         Codec::BloscLz => return Ok(super::blosclz::expand(input, room)?),
         #[cfg(feature = "lz4")]
         Codec::Lz4 | Codec::Lz4Hc => return Ok(super::lz4::expand(input, room, dict)?),
+        #[cfg(feature = "zlib")]
+        Codec::Zlib => return Ok(super::zlib::expand(input, room, work)?),
         _ => {}
     }
     let (src, out) = (input.exact(), room.exact());
@@ -74,8 +76,6 @@ pub(crate) fn expand_stream(
     match codec {
         #[cfg(feature = "snappy")]
         Codec::Snappy => Ok(super::snappy::decode(src, out)?),
-        #[cfg(feature = "zlib")]
-        Codec::Zlib => Ok(super::zlib::decode(src, out, work)?),
         #[cfg(feature = "zstd-c")]
         Codec::Zstd if context.has(codec) => Ok(super::zstd_c::decode(context, src, out, dict)?),
         #[cfg(feature = "zstd")]

@@ -22,13 +22,8 @@ pub struct Room<'a> {
     #[cfg_attr(not(any(feature = "blosclz", feature = "lz4")), allow(dead_code))]
     pub(crate) wanted: usize,
     /// The kernels that a decoder may choose from.
-    #[cfg_attr(not(feature = "lz4"), allow(dead_code))]
+    #[cfg_attr(not(any(feature = "lz4", feature = "zlib")), allow(dead_code))]
     pub(crate) level: Level,
-}
-
-/// What a decoder may use that was not told: on hosts all that there is, else nothing that a kernel does not save.
-fn usual() -> Level {
-    if cfg!(feature = "std") { Level::best() } else { Level::SCALAR }
 }
 
 impl<'a> Room<'a> {
@@ -93,6 +88,6 @@ impl<'a> From<&'a [u8]> for Input<'a> {
 impl<'a> From<Out<'a>> for Room<'a> {
     fn from(out: Out<'a>) -> Room<'a> {
         let len = out.len();
-        Room { out, len, wanted: len, level: usual() }
+        Room { out, len, wanted: len, level: Level::usual() }
     }
 }

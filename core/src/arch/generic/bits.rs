@@ -11,7 +11,7 @@
 //! Items of more than 16 bytes have their planes taken 16 at a time.
 
 use super::block::{join_block, split_block};
-use super::{Join, Pitched, Split, Vector};
+use super::{Join, LINE, Pitched, Split, Vector};
 use core::mem::MaybeUninit;
 
 /// Most planes of a tile.
@@ -20,9 +20,6 @@ const PLANES: usize = 16;
 /// Most items of a tile: four lines of each row. Where rows crowd the sets of a cache, a line that is left before it is full,
 /// or read in part, has to come back; and fetching ahead finds nothing to go by in single lines.
 const MOST: usize = 2048;
-
-/// A line of a cache.
-const LINE: usize = 64;
 
 /// Room for planes of a tile, which lie a line further apart than they are long: so they do not crowd.
 #[repr(align(64))]

@@ -31,6 +31,9 @@ pub(super) use bits::{AMPLE, LITTLE, LONG, bitshuffle, bitunshuffle};
 pub(super) use planes::{Each, Pitched, Source, Table};
 pub(super) use rows::rows;
 
+/// A line of a cache.
+const LINE: usize = 64;
+
 /// A register of `LANES` lanes of 16 bytes.
 ///
 /// # Safety

@@ -8,14 +8,11 @@
 //! 16 planes are more than a set of the L1 cache holds. Where they crowd, registers of one lane go by way of [`Lines`].
 
 use super::block::{block, load_planes, store_planes, transpose};
-use super::{Join, Pitched, Source, Split, Vector};
+use super::{Join, LINE, Pitched, Source, Split, Vector};
 use core::mem::MaybeUninit;
 
 /// Bytes of items that are worked on at a time.
 const TILE: usize = 16 << 10;
-
-/// A line of a cache.
-const LINE: usize = 64;
 
 /// A line of each of 16 planes.
 #[repr(align(64))]

@@ -6,20 +6,21 @@ use super::huffman::{LENGTHS_BITS, Tables};
 use crate::arch::adler::adler32;
 use crate::arch::copy::Window;
 use crate::arch::inflate::middle;
-use crate::arch::out::Out;
 use crate::codec::CodecErrorKind;
+use crate::codec::room::Room;
 
 /// Most literal/length and distance codes a block can describe.
 const MAX_CODES: usize = 288 + 32;
 /// Most bits of a length and a distance: two codes of 15 bits, 5 and 13 extra bits.
 const LONGEST: u32 = 48;
 
-/// Expands the blocks in `src` into exactly `out` and checks the sum behind them. An error carries the
+/// Expands the blocks in `src` to exactly the stream's bytes and checks the sum behind them. An error carries the
 /// offset in `src` of the block, or sum, that is wrong.
-pub(super) fn stream(src: &[u8], out: Out<'_>, work: &mut [u8]) -> Result<(), (CodecErrorKind, usize)> {
+pub(super) fn stream(src: &[u8], room: Room<'_>, work: &mut [u8]) -> Result<(), (CodecErrorKind, usize)> {
     let mut tables = Tables::new(work).ok_or((CodecErrorKind::Work, 0))?;
     let mut bits = BitReader::new(src);
-    let mut window = Window::new(out, &[]);
+    let level = room.level;
+    let mut window = Window::new(room.exact(), &[]);
     loop {
         let start = bits.byte_position().unwrap_or(src.len());
         if block(&mut bits, &mut window, &mut tables).map_err(|kind| (kind, start))? {
@@ -31,7 +32,7 @@ pub(super) fn stream(src: &[u8], out: Out<'_>, work: &mut [u8]) -> Result<(), (C
         return Err((CodecErrorKind::TooShort, at));
     }
     let sum = src.get(at..).and_then(|s| s.first_chunk::<4>()).ok_or((CodecErrorKind::Truncated, at))?;
-    if u32::from_be_bytes(*sum) == adler32(window.written()) {
+    if u32::from_be_bytes(*sum) == adler32(window.written(), level) {
         Ok(())
     } else {
         Err((CodecErrorKind::Checksum, at))

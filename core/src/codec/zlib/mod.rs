@@ -13,12 +13,19 @@ pub mod deflate;
 pub(crate) mod huffman;
 mod inflate;
 
+use super::room::{Input, Room};
 use super::{CodecError, CodecErrorKind};
-pub use crate::arch::adler::adler32;
+use crate::arch::adler;
+use crate::arch::level::Level;
 use crate::arch::out::Out;
 
 /// Order in which the lengths of the code-length code are stored.
 const ORDER: [u8; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
+
+/// The Adler-32 checksum of `data`.
+pub fn adler32(data: &[u8]) -> u32 {
+    adler::adler32(data, Level::usual())
+}
 
 /// Bits of a literal's or length's code in blocks that do not describe their codes (RFC 1951 section 3.2.6).
 fn fixed_len(symbol: usize) -> u8 {
@@ -35,8 +42,14 @@ pub const DECODE_WORK_LEN: usize = huffman::TABLES_LEN;
 /// Expands the zlib stream at the start of `src` into exactly `out`. Bytes after its end are ignored.
 ///
 /// `work` holds at least [`DECODE_WORK_LEN`] bytes of any content and alignment.
-#[inline(never)] // its stack is not the other codecs'
 pub fn decode(src: &[u8], out: Out<'_>, work: &mut [u8]) -> Result<(), CodecError> {
+    expand(src.into(), out.into(), work)
+}
+
+/// [`decode`], at the room's level.
+#[inline(never)] // its stack is not the other codecs'
+pub(crate) fn expand(input: Input<'_>, room: Room<'_>, work: &mut [u8]) -> Result<(), CodecError> {
+    let src = input.exact();
     let Some(([cmf, flg], body)) = src.split_first_chunk::<2>() else {
         return Err(CodecErrorKind::Truncated.at(0));
     };
@@ -47,5 +60,5 @@ pub fn decode(src: &[u8], out: Out<'_>, work: &mut [u8]) -> Result<(), CodecErro
     if flg & 0x20 != 0 {
         return Err(CodecErrorKind::Dictionary.at(1));
     }
-    inflate::stream(body, out, work).map_err(|(kind, at)| kind.at(at.saturating_add(2)))
+    inflate::stream(body, room, work).map_err(|(kind, at)| kind.at(at.saturating_add(2)))
 }
