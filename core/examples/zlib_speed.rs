@@ -1,19 +1,18 @@
 //! Our zlib decoder and encoder against zlib-rs on filtered arrays, all streams of all arrays in turn.
 //!
 //! ```text
-//! cargo run --release -p blosc-core --example zlib_speed read|write [rounds [part of a row's name]]
+//! cargo run --release -p blosc-core --example zlib_speed read|write [rounds [levels [part of a row's name]]]
 //! ```
-//! One line per array, filter and level: medians of both speeds in GB/s of plain bytes, their ratio (above 1 ours is
+//! One line per array, filter and level (`1,5,9` where none are named): medians of both speeds in GB/s of plain bytes, their ratio (above 1 ours is
 //! faster), and where we write the ratio of the sizes (below 1 ours is smaller). Between two runs of a stream come all
 //! the others, so that the CPU does not know any of them by heart.
 
-use blosc_core::codec::context::EncodeContext;
+use blosc_core::codec::zlib;
 use blosc_core::codec::zlib::deflate;
-use blosc_core::codec::{zlib, zlib_host};
 use blosc_core::filter::{bitshuffle::bitshuffle, shuffle::shuffle};
-use blosc_core::{Codec, Level, Out};
+use blosc_core::{Level, Out};
 use std::time::Instant;
-use zlib_rs::{Inflate, InflateFlush, Status};
+use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateFlush, Status};
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -68,7 +67,7 @@ fn arrays() -> Vec<(String, usize, Vec<u8>)> {
     arrays
 }
 
-fn rows(wanted: &str) -> Vec<Row> {
+fn rows(levels: &[u8], wanted: &str) -> Vec<Row> {
     let mut rows = vec![];
     for (name, width, data) in arrays() {
         for filter in ["plain", "shuffle", "bits"] {
@@ -78,14 +77,13 @@ fn rows(wanted: &str) -> Vec<Row> {
                 "bits" => bitshuffle(Level::best(), width, &data, &mut plain[..]).expect("lengths agree"),
                 _ => {}
             }
-            for level in [1, 5, 9] {
+            for &level in levels {
                 let name = format!("{name} {filter} {level}");
                 if !name.contains(wanted) {
                     continue;
                 }
-                let mut encoder = EncodeContext::for_codec(Codec::Zlib, level, plain.len()).expect("context");
                 let mut packed = vec![0; plain.len() + plain.len() / 8 + 1000];
-                let n = zlib_host::encode(&mut encoder, &plain, &mut packed).expect("fits");
+                let n = deflate_by_zlib_rs(&mut state_of(level), &plain, &mut packed);
                 packed.truncate(n);
                 rows.push(Row { name, level, plain: plain.clone(), packed, ours: vec![], theirs: vec![] });
             }
@@ -94,8 +92,21 @@ fn rows(wanted: &str) -> Vec<Row> {
     rows
 }
 
+/// A state of zlib-rs that encodes at `level`.
+fn state_of(level: u8) -> Deflate {
+    Deflate::new(level.into(), true, 15)
+}
+
+/// Compresses `src` to the start of `dst` by zlib-rs; returns the size.
+fn deflate_by_zlib_rs(state: &mut Deflate, src: &[u8], dst: &mut [u8]) -> usize {
+    state.reset();
+    let status = state.compress(src, dst, DeflateFlush::Finish);
+    assert!(matches!(status, Ok(Status::StreamEnd)), "there is room");
+    state.total_out() as usize
+}
+
 /// Expands `src` to exactly `out` by zlib-rs.
-fn by_zlib_rs(state: &mut Inflate, src: &[u8], out: &mut [u8]) {
+fn inflate_by_zlib_rs(state: &mut Inflate, src: &[u8], out: &mut [u8]) {
     state.reset(true);
     let status = state.decompress(src, out, InflateFlush::Finish);
     assert!(matches!(status, Ok(Status::StreamEnd)) && state.total_out() == out.len() as u64);
@@ -121,7 +132,7 @@ fn read(rows: &mut [Row], rounds: usize) -> Vec<f64> {
         for row in &mut *rows {
             let out = &mut out[..row.plain.len()];
             let t = Instant::now();
-            by_zlib_rs(&mut state, &row.packed, out);
+            inflate_by_zlib_rs(&mut state, &row.packed, out);
             row.theirs.push(t.elapsed().as_secs_f64());
         }
     }
@@ -136,7 +147,7 @@ fn write(rows: &mut [Row], rounds: usize) -> Vec<f64> {
         let mut work = vec![0; deflate::work_len(row.level, row.plain.len())];
         let len = deflate::encode(&row.plain, &mut dst, row.level, &mut work).expect("there is room");
         let mut out = vec![0; row.plain.len()];
-        by_zlib_rs(&mut Inflate::new(true, 15), &dst[..len], &mut out);
+        inflate_by_zlib_rs(&mut Inflate::new(true, 15), &dst[..len], &mut out);
         assert!(out == row.plain, "{}", row.name);
         ratios.push(len as f64 / row.packed.len() as f64);
     }
@@ -148,10 +159,9 @@ fn write(rows: &mut [Row], rounds: usize) -> Vec<f64> {
             row.ours.push(t.elapsed().as_secs_f64());
         }
         for row in &mut *rows {
-            let mut context =
-                EncodeContext::for_codec(Codec::Zlib, row.level, row.plain.len()).expect("context");
+            let mut state = state_of(row.level);
             let t = Instant::now();
-            zlib_host::encode(&mut context, &row.plain, &mut dst).expect("there is room");
+            deflate_by_zlib_rs(&mut state, &row.plain, &mut dst);
             row.theirs.push(t.elapsed().as_secs_f64());
         }
     }
@@ -166,7 +176,9 @@ fn main() {
     let mut args = std::env::args().skip(1);
     let what = args.next().unwrap_or_default();
     let rounds = args.next().and_then(|a| a.parse::<usize>().ok()).unwrap_or(15);
-    let mut rows = rows(&args.next().unwrap_or_default());
+    let levels = args.next().unwrap_or("1,5,9".into());
+    let levels: Vec<u8> = levels.split(',').filter_map(|level| level.parse().ok()).collect();
+    let mut rows = rows(&levels, &args.next().unwrap_or_default());
     let sizes = match what.as_str() {
         "read" => read(&mut rows, rounds),
         "write" => write(&mut rows, rounds),

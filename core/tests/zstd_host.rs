@@ -2,7 +2,8 @@
 #![cfg(feature = "zstd-c")]
 
 use blosc_core::codec::context::{DecodeContext, EncodeContext};
-use blosc_core::codec::{CodecErrorKind, zlib, zlib_host, zstd, zstd_c};
+use blosc_core::codec::dispatch::{encode_stream, encode_work_len};
+use blosc_core::codec::{CodecErrorKind, zlib, zstd, zstd_c};
 use blosc_core::{Codec, Out};
 
 /// Somewhat compressible bytes, the same everywhere.
@@ -37,13 +38,14 @@ fn every_level_and_size_round_trips_without_more_memory() {
             let mut enc = EncodeContext::for_codec(codec, level, 300_000).unwrap();
             let mut dec = DecodeContext::for_codec(codec);
             let mut work = vec![0; zlib::DECODE_WORK_LEN];
+            let mut tables = vec![0xAA; encode_work_len(codec, level, 300_000)];
+            let mut encode = |src: &[u8], dst: &mut [u8]| {
+                encode_stream(codec, level, src, dst, &[], &mut tables, &mut enc)
+            };
             for size in sizes.into_iter().chain(sizes.into_iter().rev()) {
                 let src = &whole[300_000 - size..];
                 let mut dst = vec![0; size + 1000];
-                let n = match codec {
-                    Codec::Zstd => zstd_c::encode(&mut enc, src, &mut dst, &[]),
-                    _ => zlib_host::encode(&mut enc, src, &mut dst),
-                };
+                let n = encode(src, &mut dst);
                 let n = n.unwrap_or_else(|| panic!("{codec} level {level} size {size}"));
                 let mut back = vec![0xAA; size];
                 match codec {
@@ -53,11 +55,7 @@ fn every_level_and_size_round_trips_without_more_memory() {
                 .unwrap_or_else(|e| panic!("{codec} level {level} size {size}: {e}"));
                 assert!(back == src, "{codec} level {level} size {size}");
                 // One byte less does not do, and the context is good for the next stream.
-                let fits = match codec {
-                    Codec::Zstd => zstd_c::encode(&mut enc, src, &mut dst[..n - 1], &[]),
-                    _ => zlib_host::encode(&mut enc, src, &mut dst[..n - 1]),
-                };
-                assert_eq!(fits, None, "{codec} level {level} size {size}");
+                assert_eq!(encode(src, &mut dst[..n - 1]), None, "{codec} level {level} size {size}");
             }
         }
     }

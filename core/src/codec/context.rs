@@ -1,4 +1,4 @@
-//! Contexts of the codecs that need memory of their own on hosts: C zstd, and zlib-rs to encode.
+//! Contexts of the codecs that need memory of their own on hosts: C zstd, and zlib-rs to encode up to level 8.
 //!
 //! A context is allocated when it is made; decoding and encoding with it never allocates again, with
 //! one exception that is inherent: a new dictionary to *compress* with is digested by zstd. Without
@@ -82,7 +82,7 @@ pub struct EncodeContext {
 }
 
 impl EncodeContext {
-    /// No memory at all: enough for BloscLZ, LZ4 and LZ4HC, and without `std` for zlib.
+    /// No memory at all: enough for BloscLZ, LZ4 and LZ4HC, and for zlib at level 9 or without `std`.
     pub const fn empty() -> EncodeContext {
         EncodeContext {
             #[cfg(feature = "zstd-c")]
@@ -101,13 +101,12 @@ impl EncodeContext {
         let built_in = match codec {
             Codec::BloscLz => cfg!(feature = "blosclz"),
             Codec::Lz4 | Codec::Lz4Hc => cfg!(feature = "lz4"),
-            #[cfg(not(feature = "std"))]
-            Codec::Zlib => cfg!(feature = "zlib"),
             #[cfg(all(feature = "std", feature = "zlib"))]
-            Codec::Zlib => {
+            Codec::Zlib if super::zlib_host::serves(level) => {
                 made.zlib = Some(alloc::boxed::Box::new(super::zlib_host::encoder(level)));
                 true
             }
+            Codec::Zlib => cfg!(feature = "zlib"),
             #[cfg(feature = "zstd-c")]
             Codec::Zstd => {
                 let level = super::zstd_c::library_level(level);

@@ -180,6 +180,10 @@ impl<'a, const DICT: bool> Search<'a, DICT> for Chains<'a, DICT> {
         let reference = self.history.base() + best.p + later;
         let reach = self.reach.min(reference - later);
         let (mut distance, mut later) = (0, 0);
+        // A longer match than a known one also lies on the chains of later bytes: the one with the widest step is taken.
+        if !WIDER && self.thorough && best.longest > 3 {
+            later = self.widest_step(reference, best.longest + 1);
+        }
         for _ in 0..steps {
             distance += self.step(reference + later - distance);
             if distance > reach {
@@ -189,7 +193,6 @@ impl<'a, const DICT: bool> Search<'a, DICT> for Chains<'a, DICT> {
             if !best.offer::<WIDER, DICT>(&self.history, distance, end) {
                 return;
             }
-            // What matches longer also lies on the chains of later bytes: the one with the widest step leads on.
             if !WIDER && self.thorough && best.longest > before {
                 later = self.widest_step(reference - distance, best.longest);
             }

@@ -20,7 +20,7 @@ pub(super) fn effort(level: u8) -> Effort {
         6 => (36, LONGEST, 9),
         7 => (64, LONGEST, 9),
         8 => (128, LONGEST, 9),
-        _ => (288, LONGEST, 10),
+        _ => (192, LONGEST, 10),
     };
     Effort { steps, thorough: level >= 8, enough, patience }
 }
