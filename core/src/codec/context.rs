@@ -1,4 +1,4 @@
-//! Contexts of the codecs that need memory of their own on hosts: C zstd, and zlib-rs to encode up to level 8.
+//! Contexts of the codecs that need memory of their own on hosts: C zstd, and zlib-rs to encode below level 9.
 //!
 //! A context is allocated when it is made; decoding and encoding with it never allocates again, with
 //! one exception that is inherent: a new dictionary to *compress* with is digested by zstd. Without
@@ -102,8 +102,8 @@ impl EncodeContext {
             Codec::BloscLz => cfg!(feature = "blosclz"),
             Codec::Lz4 | Codec::Lz4Hc => cfg!(feature = "lz4"),
             #[cfg(all(feature = "std", feature = "zlib"))]
-            Codec::Zlib if super::zlib_host::serves(level) => {
-                made.zlib = Some(alloc::boxed::Box::new(super::zlib_host::encoder(level)));
+            Codec::Zlib if super::zlib_host::needs_library(level) => {
+                made.zlib = Some(alloc::boxed::Box::new(super::zlib_host::library(level)));
                 true
             }
             Codec::Zlib => cfg!(feature = "zlib"),

@@ -97,8 +97,8 @@ pub const fn encode_work_len(codec: Codec, level: u8, len: usize) -> usize {
         #[cfg(feature = "lz4")]
         Codec::Lz4Hc => super::lz4hc::work_len(level, len),
         #[cfg(all(feature = "std", feature = "zlib"))]
-        Codec::Zlib if super::zlib_host::serves(level) => 0,
-        #[cfg(feature = "zlib")]
+        Codec::Zlib => super::zlib_host::work_len(level, len),
+        #[cfg(all(feature = "zlib", not(feature = "std")))]
         Codec::Zlib => super::zlib::deflate::work_len(level, len),
         #[cfg(feature = "plugins")]
         Codec::Ndlz => super::ndlz::WORK_LEN,
@@ -157,8 +157,8 @@ pub(crate) fn encode_stream_of(
         #[cfg(feature = "lz4")]
         Codec::Lz4Hc => super::lz4hc::encode(src, dst, level, dict, work),
         #[cfg(all(feature = "std", feature = "zlib"))]
-        Codec::Zlib if super::zlib_host::serves(level) => super::zlib_host::encode(context, src, dst),
-        #[cfg(feature = "zlib")]
+        Codec::Zlib => super::zlib_host::encode(context, src, dst, level, work),
+        #[cfg(all(feature = "zlib", not(feature = "std")))]
         Codec::Zlib => super::zlib::deflate::encode(src, dst, level, work),
         #[cfg(feature = "zstd-c")]
         Codec::Zstd => super::zstd_c::encode(context, src, dst, dict),

@@ -27,7 +27,7 @@ pub mod snappy;
 #[cfg(feature = "zlib")]
 pub mod zlib;
 #[cfg(all(feature = "std", feature = "zlib"))]
-pub mod zlib_host;
+mod zlib_host;
 #[cfg(feature = "zstd")]
 pub mod zstd;
 #[cfg(feature = "zstd-c")]

@@ -1,26 +1,50 @@
-//! The zlib encoder of hosts at levels 1 to 8, the `zlib-rs` crate, with reused states. At level 9 our own,
-//! [`deflate`](super::zlib::deflate), writes less in less time (`core/examples/zlib_speed.rs`).
+//! zlib streams on hosts: two encoders, and which of them a stream is for.
 //!
-//! Its output does not depend on the SIMD instructions of the machine: they only serve to compare
-//! bytes and to compute the checksum.
+//! ```text
+//! levels 1, 2 and 6 to 8   the `zlib-rs` crate, with reused states
+//! levels 3 to 5            our own, `zlib::deflate`, where matches are few, since it steps over what has none; else zlib-rs
+//! level 9                  our own, which writes less in less time
+//! ```
+//! `core/examples/zlib_speed.rs` compares them. The choice depends on the stream and the level alone, and so does what is
+//! written: of SIMD instructions zlib-rs only asks to compare bytes and to compute the checksum.
 
 use super::context::EncodeContext;
+use super::matcher::hash4;
+use super::zlib::deflate;
+use crate::arch::words::Words;
 use zlib_rs::{Deflate, DeflateFlush, Status};
 
-/// Whether chunk level `level`, which is zlib's own, is for this encoder.
-pub(crate) const fn serves(level: u8) -> bool {
+/// Whether streams of chunk level `level`, which is zlib's own, may be for zlib-rs.
+pub(crate) const fn needs_library(level: u8) -> bool {
     level < 9
 }
 
-/// The state that encodes at chunk level 1 ..= 8.
-pub(crate) fn encoder(level: u8) -> Deflate {
+/// The state of zlib-rs that encodes at chunk level `level`.
+pub(crate) fn library(level: u8) -> Deflate {
     Deflate::new(level.clamp(1, 8).into(), true, 15)
+}
+
+/// Scratch bytes that [`encode`] needs for streams of `len` bytes.
+pub(crate) const fn work_len(level: u8, len: usize) -> usize {
+    match level {
+        3..=5 | 9.. => deflate::work_len(level, len),
+        _ => 0,
+    }
 }
 
 /// Compresses `src` into the start of `dst`; returns the size.
 ///
-/// `None` when it does not fit, or when the context is not for zlib. Never allocates.
-pub fn encode(context: &mut EncodeContext, src: &[u8], dst: &mut [u8]) -> Option<usize> {
+/// `None` when it does not fit, or when the context is for another codec or the scratch too short. Never allocates.
+pub(crate) fn encode(
+    context: &mut EncodeContext,
+    src: &[u8],
+    dst: &mut [u8],
+    level: u8,
+    work: &mut [u8],
+) -> Option<usize> {
+    if !needs_library(level) || (matches!(level, 3..=5) && matches_are_few(src)) {
+        return deflate::encode(src, dst, level, work);
+    }
     let state = context.zlib.as_mut()?;
     state.reset();
     match state.compress(src, dst, DeflateFlush::Finish) {
@@ -45,6 +69,38 @@ fn abandon(state: &mut Deflate) {
     }
 }
 
+/// Whether `src` has hardly any matches; or long ones, four bytes and more that are none for each, a quarter at least: as bits
+/// of the same place in floats. Pieces from all over it are looked at.
+fn matches_are_few(src: &[u8]) -> bool {
+    const PIECES: usize = 4;
+    const PIECE: usize = 1024;
+    const BITS: u32 = 11;
+    let Some(words) = Words::new(src) else { return false };
+    let piece = PIECE.min(src.len() / PIECES);
+    let mut last = [0u32; 1 << BITS];
+    // Positions, those whose four and eight bytes have been there before, and those of them where a match begins.
+    let (mut all, mut fours, mut eights, mut starts) = (0, 0, 0, 0);
+    for at in 0..PIECES {
+        let start = (src.len() - piece) / (PIECES - 1) * at;
+        let mut distance = 0;
+        for p in start.max(1)..start + piece {
+            let word = words.load64(p);
+            let q = last.get_mut(hash4(word, BITS)).map_or(0, |cell| core::mem::replace(cell, p as u32));
+            let differ = words.load64(q as usize) ^ word;
+            let before =
+                core::mem::replace(&mut distance, if differ as u32 == 0 { p - q as usize } else { 0 });
+            fours += usize::from(distance > 0);
+            starts += usize::from(distance > 0 && distance != before);
+            eights += usize::from(differ == 0);
+        }
+        all += piece;
+        if 4 * fours > 3 * all {
+            return false;
+        }
+    }
+    64 * fours <= all || (4 * starts <= all - fours && 2 * eights >= fours)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -63,18 +119,54 @@ mod tests {
         let random: Vec<u8> = (0..260_700).map(|_| noise()).collect();
         let plain: Vec<u8> =
             (0..260_700).map(|i| if i % 3 == 0 { noise() } else { (i / 300) as u8 }).collect();
-        for level in 1..=8 {
+        for level in 1..=9 {
+            let mut work = vec![0xa5; work_len(level, random.len())];
             let mut context = EncodeContext::for_codec(Codec::Zlib, level, random.len()).unwrap();
             for room in [random.len(), 100_000, 5000, 100, 3, 0] {
                 let mut dst = vec![0; room];
-                assert_eq!(encode(&mut context, &random, &mut dst), None);
+                assert_eq!(encode(&mut context, &random, &mut dst, level, &mut work), None);
                 let mut dst = vec![0; plain.len()];
-                let n = encode(&mut context, &plain, &mut dst).unwrap();
+                let n = encode(&mut context, &plain, &mut dst, level, &mut work).unwrap();
                 let mut back = vec![0; plain.len()];
                 let mut work = vec![0; zlib::DECODE_WORK_LEN];
                 zlib::decode(&dst[..n], (&mut back[..]).into(), &mut work).unwrap();
                 assert!(back == plain, "level {level}, room {room}");
             }
+        }
+    }
+
+    /// Noise, and bits of the same place in numbers with noise below, are for our own encoder at levels 3 to 5; words, runs
+    /// and what repeats itself are not. Each choice is seen by its bytes, and both are read back.
+    #[test]
+    fn what_has_few_matches_is_for_our_own_encoder() {
+        let mut seed = 7u32;
+        let mut noise = || {
+            seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
+            (seed >> 24) as u8
+        };
+        let random: Vec<u8> = (0..50_000).map(|_| noise()).collect();
+        let half: Vec<u8> = (0..50_000).map(|i| if i / 5000 % 2 == 0 { noise() } else { 0 }).collect();
+        let words: Vec<[u8; 6]> = (0..300).map(|_| core::array::from_fn(|_| noise())).collect();
+        let text: Vec<u8> = (0..9000).flat_map(|_| words[usize::from(noise()) % 300]).collect();
+        let period: Vec<u8> = (0..50_000).map(|i| (i % 300) as u8).collect();
+        for (src, few) in
+            [(random, true), (half, true), (text, false), (period, false), (vec![1; 50_000], false)]
+        {
+            assert_eq!(matches_are_few(&src), few);
+            for level in 3..=5 {
+                let mut work = vec![0xa5; work_len(level, src.len())];
+                let (mut host, mut own) = (vec![0; src.len() + 100], vec![0; src.len() + 100]);
+                let mut context = EncodeContext::for_codec(Codec::Zlib, level, src.len()).unwrap();
+                let n = encode(&mut context, &src, &mut host, level, &mut work).unwrap();
+                let m = deflate::encode(&src, &mut own, level, &mut work).unwrap();
+                assert_eq!(host[..n] == own[..m], few, "level {level}");
+                let (mut back, mut work) = (vec![0; src.len()], vec![0; zlib::DECODE_WORK_LEN]);
+                zlib::decode(&host[..n], (&mut back[..]).into(), &mut work).unwrap();
+                assert!(back == src, "level {level}");
+            }
+        }
+        for len in 0..40 {
+            matches_are_few(&[0; 40][..len]);
         }
     }
 }

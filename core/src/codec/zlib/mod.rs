@@ -1,5 +1,5 @@
-//! zlib streams (RFC 1950) around deflate (RFC 1951): our own decoder, and the encoder of builds
-//! without `std` and of level 9.
+//! zlib streams (RFC 1950) around deflate (RFC 1951): our own decoder, and our own
+//! encoder.
 //!
 //! ```text
 //! CMF FLG   CMF & 15 = 8 (deflate), CMF >> 4 <= 7, (CMF << 8 | FLG) % 31 = 0, FLG & 0x20 = preset dictionary

@@ -1,4 +1,4 @@
-//! zlib encoder (RFC 1950 and 1951): of builds without `std`, and of hosts at level 9.
+//! zlib encoder (RFC 1950 and 1951): of builds without `std`, and for what `zlib_host` has on hosts.
 //!
 //! ```text
 //! matches      levels 1 and 2: the first that one table finds            `greedy`
