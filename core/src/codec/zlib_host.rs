@@ -69,7 +69,7 @@ fn abandon(state: &mut Deflate) {
     }
 }
 
-/// Whether `src` has hardly any matches; or long ones, four bytes and more that are none for each, a quarter at least: as bits
+/// Whether `src` has hardly any matches; or long ones, four bytes and more that are none for each, an eighth at least: as bits
 /// of the same place in floats. Pieces from all over it are looked at.
 fn matches_are_few(src: &[u8]) -> bool {
     const PIECES: usize = 4;
@@ -94,11 +94,8 @@ fn matches_are_few(src: &[u8]) -> bool {
             eights += usize::from(differ == 0);
         }
         all += piece;
-        if 4 * fours > 3 * all {
-            return false;
-        }
     }
-    64 * fours <= all || (4 * starts <= all - fours && 2 * eights >= fours)
+    64 * fours <= all || (4 * starts <= all - fours && 8 * fours <= 7 * all && 2 * eights >= fours)
 }
 
 #[cfg(test)]
