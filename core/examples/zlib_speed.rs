@@ -3,9 +3,9 @@
 //! ```text
 //! cargo run --release -p blosc-core --example zlib_speed read|write [rounds [levels [part of a row's name]]]
 //! ```
-//! One line per array, filter and level (`1,5,9` where none are named): medians of both speeds in GB/s of plain bytes, their ratio (above 1 ours is
-//! faster), and where we write the ratio of the sizes (below 1 ours is smaller). Between two runs of a stream come all
-//! the others, so that the CPU does not know any of them by heart.
+//! One line per array, filter and level (`1,5,9` where none are named): medians of both speeds in GB/s of plain bytes, their
+//! ratio (above 1 ours is faster), and where we write the ratio of the sizes (below 1 ours is smaller). Between two runs of
+//! a stream come all the others, so that the CPU does not know any of them by heart.
 
 use blosc_core::codec::zlib;
 use blosc_core::codec::zlib::deflate;

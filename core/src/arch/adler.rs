@@ -132,7 +132,7 @@ fn by_avx2(run: &[[u8; LANES]]) -> [u32; 3] {
 mod tests {
     use super::*;
 
-    /// At each level [`adler32`] takes one of them.
+    /// [`adler32`] takes one of them, by its level and the CPU.
     #[test]
     fn all_ways_to_sum_a_run_agree() {
         let mut seed = 1u32;
@@ -149,6 +149,10 @@ mod tests {
                 assert_eq!(unsafe { [by_avx2(&run[..len]), by_shuffle_set(&run[..len])] }, [wanted; 2]);
             }
             assert!(wanted[0] as usize <= 255 * LANES * len);
+            let data = run[..len].as_flattened();
+            for level in Level::available() {
+                assert_eq!(adler32(data, level), adler32(data, Level::SCALAR), "{level:?}");
+            }
         }
     }
 }

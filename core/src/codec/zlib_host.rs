@@ -14,9 +14,24 @@ use super::zlib::deflate;
 use crate::arch::words::Words;
 use zlib_rs::{Deflate, DeflateFlush, Status};
 
+/// Which encoder the streams of a level are for.
+enum Choice {
+    Library,
+    Ours,
+    ByContent,
+}
+
+const fn choice(level: u8) -> Choice {
+    match level {
+        3..=5 => Choice::ByContent,
+        9.. => Choice::Ours,
+        _ => Choice::Library,
+    }
+}
+
 /// Whether streams of chunk level `level`, which is zlib's own, may be for zlib-rs.
 pub(crate) const fn needs_library(level: u8) -> bool {
-    level < 9
+    !matches!(choice(level), Choice::Ours)
 }
 
 /// The state of zlib-rs that encodes at chunk level `level`.
@@ -26,9 +41,9 @@ pub(crate) fn library(level: u8) -> Deflate {
 
 /// Scratch bytes that [`encode`] needs for streams of `len` bytes.
 pub(crate) const fn work_len(level: u8, len: usize) -> usize {
-    match level {
-        3..=5 | 9.. => deflate::work_len(level, len),
-        _ => 0,
+    match choice(level) {
+        Choice::Library => 0,
+        Choice::Ours | Choice::ByContent => deflate::work_len(level, len),
     }
 }
 
@@ -42,7 +57,12 @@ pub(crate) fn encode(
     level: u8,
     work: &mut [u8],
 ) -> Option<usize> {
-    if !needs_library(level) || (matches!(level, 3..=5) && matches_are_few(src)) {
+    let is_ours = match choice(level) {
+        Choice::Library => false,
+        Choice::Ours => true,
+        Choice::ByContent => matches_are_few(src),
+    };
+    if is_ours {
         return deflate::encode(src, dst, level, work);
     }
     let state = context.zlib.as_mut()?;
@@ -95,7 +115,9 @@ fn matches_are_few(src: &[u8]) -> bool {
         }
         all += piece;
     }
-    64 * fours <= all || (4 * starts <= all - fours && 8 * fours <= 7 * all && 2 * eights >= fours)
+    let (hardly_any, dense) = (64 * fours <= all, 8 * fours > 7 * all);
+    let (long, far_apart) = (2 * eights >= fours, 4 * starts <= all - fours);
+    hardly_any || (long && far_apart && !dense)
 }
 
 #[cfg(test)]
@@ -105,14 +127,18 @@ mod tests {
     use alloc::vec;
     use alloc::vec::Vec;
 
+    /// Bytes that look random, the same every time.
+    fn noise(mut seed: u32) -> impl FnMut() -> u8 {
+        move || {
+            seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
+            (seed >> 24) as u8
+        }
+    }
+
     /// A block that does not compress, then one that does, through one context.
     #[test]
     fn a_stream_that_did_not_fit_leaves_nothing_behind() {
-        let mut seed = 1u32;
-        let mut noise = || {
-            seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
-            (seed >> 24) as u8
-        };
+        let mut noise = noise(1);
         let random: Vec<u8> = (0..260_700).map(|_| noise()).collect();
         let plain: Vec<u8> =
             (0..260_700).map(|i| if i % 3 == 0 { noise() } else { (i / 300) as u8 }).collect();
@@ -136,11 +162,7 @@ mod tests {
     /// and what repeats itself are not. Each choice is seen by its bytes, and both are read back.
     #[test]
     fn what_has_few_matches_is_for_our_own_encoder() {
-        let mut seed = 7u32;
-        let mut noise = || {
-            seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
-            (seed >> 24) as u8
-        };
+        let mut noise = noise(7);
         let random: Vec<u8> = (0..50_000).map(|_| noise()).collect();
         let half: Vec<u8> = (0..50_000).map(|i| if i / 5000 % 2 == 0 { noise() } else { 0 }).collect();
         let words: Vec<[u8; 6]> = (0..300).map(|_| core::array::from_fn(|_| noise())).collect();
@@ -154,6 +176,8 @@ mod tests {
                 let mut work = vec![0xa5; work_len(level, src.len())];
                 let (mut host, mut own) = (vec![0; src.len() + 100], vec![0; src.len() + 100]);
                 let mut context = EncodeContext::for_codec(Codec::Zlib, level, src.len()).unwrap();
+                // What did not fit leaves nothing behind in either encoder.
+                assert_eq!(encode(&mut context, &src, &mut host[..20], level, &mut work), None);
                 let n = encode(&mut context, &src, &mut host, level, &mut work).unwrap();
                 let m = deflate::encode(&src, &mut own, level, &mut work).unwrap();
                 assert_eq!(host[..n] == own[..m], few, "level {level}");
@@ -162,8 +186,14 @@ mod tests {
                 assert!(back == src, "level {level}");
             }
         }
-        for len in 0..40 {
-            matches_are_few(&[0; 40][..len]);
+        // Streams shorter than a sample, or than a word.
+        for (len, level) in (0..40).flat_map(|len| (3..=5).map(move |level| (len, level))) {
+            let (src, mut dst, mut back) = (vec![len as u8; len], [0; 100], vec![0; len]);
+            let mut work = vec![0xa5; work_len(level, len)];
+            let mut context = EncodeContext::for_codec(Codec::Zlib, level, len).unwrap();
+            let n = encode(&mut context, &src, &mut dst, level, &mut work).unwrap();
+            zlib::decode(&dst[..n], (&mut back[..]).into(), &mut [0; zlib::DECODE_WORK_LEN]).unwrap();
+            assert!(back == src, "{len} bytes, level {level}");
         }
     }
 }
