@@ -6,6 +6,9 @@
 //! wasm32   simd128 likewise
 //! ```
 //! CPUID traps under virtualisation (10 us), hence the cache.
+//!
+//! AMD says in CPUID(0x8000001a).eax how wide the registers are that its vector units work on: bit 2 for 256 bits, bit 3 for
+//! 512. Zen 4, and Zen 5 in laptops, execute AVX-512 in halves: [`halves`].
 
 use super::level::Isa;
 
@@ -16,7 +19,7 @@ pub(super) fn implies(best: Isa, isa: Isa) -> bool {
 }
 
 #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
-pub(super) use x86::best;
+pub(super) use x86::{best, halves};
 
 /// The best level of this build.
 #[cfg(not(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2")))]
@@ -41,6 +44,7 @@ mod x86 {
 
     const UNKNOWN: u8 = u8::MAX;
     static BEST: AtomicU8 = AtomicU8::new(UNKNOWN);
+    static HALVES: AtomicU8 = AtomicU8::new(UNKNOWN);
 
     /// The best level of this machine, asked of the CPU once.
     pub(in super::super) fn best() -> Isa {
@@ -51,6 +55,31 @@ mod x86 {
         let isa = detect();
         BEST.store(isa as u8, Ordering::Relaxed);
         isa
+    }
+
+    /// Whether this CPU executes instructions on 512 bits as two on 256: where others gain by wider registers, it does
+    /// not. Asked of the CPU once; says nothing of whether it has such instructions.
+    pub(in super::super) fn halves() -> bool {
+        match HALVES.load(Ordering::Relaxed) {
+            UNKNOWN => {
+                let halves = detect_halves();
+                HALVES.store(halves.into(), Ordering::Relaxed);
+                halves
+            }
+            cached => cached != 0,
+        }
+    }
+
+    #[cold]
+    // CPUID became a safe function after the oldest supported compiler.
+    #[allow(unused_unsafe)]
+    fn detect_halves() -> bool {
+        const WIDTHS: u32 = 0x8000_001a;
+        const FP256: u32 = 1 << 2;
+        const FP512: u32 = 1 << 3;
+        // SAFETY: every CPU with SSE2 has CPUID, and its first extended leaf says which ones there are.
+        let eax = unsafe { if __cpuid(0x8000_0000).eax < WIDTHS { 0 } else { __cpuid(WIDTHS).eax } };
+        eax & (FP256 | FP512) == FP256
     }
 
     #[cold]
@@ -106,6 +135,7 @@ mod x86 {
                 assert_eq!(isa as usize, at);
             }
             assert_eq!(super::best(), super::detect());
+            assert_eq!(super::halves(), super::detect_halves());
         }
     }
 }

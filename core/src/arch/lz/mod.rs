@@ -39,6 +39,8 @@ mod wide;
 use super::bmi;
 use super::copy::{WIDE, Window};
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
+use super::detect::halves;
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
 use super::level::Isa;
 use super::level::Level;
 use super::tail::{BEYOND, Tail};
@@ -169,7 +171,9 @@ fn middle<I: Instruction>(window: &mut Window<'_>, input: &Input<'_>, at: usize,
         let last = place.from.add(left.min(rest.len() - I::READ));
         let bounds = Bounds { start, last, full, enough, many: usize::MAX };
         #[cfg(all(feature = "std", target_arch = "x86_64"))]
-        let place = if level.isa() == Isa::Avx512 && rest.len() > wide::READ && len - written > wide::WRITE {
+        let wants_wide = level.isa() == Isa::Avx512 && !halves();
+        #[cfg(all(feature = "std", target_arch = "x86_64"))]
+        let place = if wants_wide && rest.len() > wide::READ && len - written > wide::WRITE {
             let (last, full) =
                 (place.from.add(left.min(rest.len() - wide::READ)), start.add(len - wide::WRITE));
             by_turns::<I>(place, bounds, &Bounds { start, last, full, enough: enough.min(full), many: MANY })
