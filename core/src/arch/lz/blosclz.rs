@@ -97,7 +97,7 @@ impl Instruction for BloscLz {
     /// [`TAIL`]: most matches would wait (every other instruction is one), or some and none is nearer, as in items of
     /// 8 bytes without a filter. 1: some are far. 2: many repeat what few instructions before have made. 0: others.
     #[inline(always)]
-    fn kind(_: usize, seen: &Seen, _: usize) -> u8 {
+    fn kind<const KIND: u8>(_: usize, seen: &Seen, _: usize) -> u8 {
         let [stalling, recent, near, _] = seen.waits.to_le_bytes().map(usize::from);
         if stalling > BATCH / 8 * 3 {
             TAIL

@@ -1,7 +1,7 @@
 //! LZ4 sequences: the steps of the loops in [`lz`](super).
 
 use super::{BATCH, Bounds, Instruction, MEDIUM, Place, Seen, TAIL, WIDE_LOOP, WRITE};
-use super::{distance, extended, far_match, is_stalling, large_match, near_match};
+use super::{distance, extended, far_match, large_match, near_match};
 use crate::arch::tail::{BEYOND, Tail};
 use crate::arch::wide::{
     LONG, SLACK, copy_long, copy8, copy32, early, load8, load16, match_beyond32, match16, match16_by_halves,
@@ -126,11 +126,12 @@ impl Instruction for Lz4 {
 
     const KINDS: u8 = 4;
 
-    /// [`TAIL`]: most matches would wait. 1, 3: some are longer than 16 bytes; 1: near and far ones among the others mix, as nobody can guess.
-    /// 2: most are matches without literals, of three bytes. 0: others.
+    /// [`TAIL`]: most matches are near, and many would wait. 1, 3: some are longer than 16 bytes; 1: near and far ones among
+    /// the others mix, as nobody can guess. 3 too: nearly all are far; it is stayed in while most are. 2: most are matches
+    /// without literals, of three bytes. 0: others.
     #[inline(always)]
-    fn kind(bytes: usize, seen: &Seen, many: usize) -> u8 {
-        if seen.stalling > BATCH / 4 * 3 {
+    fn kind<const KIND: u8>(bytes: usize, seen: &Seen, many: usize) -> u8 {
+        if seen.close > BATCH / 4 * 3 {
             TAIL
         } else if seen.long + seen.literals > many {
             WIDE_LOOP
@@ -139,6 +140,8 @@ impl Instruction for Lz4 {
             if mixed { 1 } else { 3 }
         } else if bytes <= 3 * BATCH + BATCH / 16 {
             2
+        } else if KIND != 2 && seen.close + seen.near / 4 <= BATCH / 16 {
+            3
         } else {
             0
         }
@@ -207,7 +210,7 @@ impl Instruction for Lz4 {
                     return Some(place);
                 }
                 let bytes = if back < BEYOND { seen.tail.near(back) } else { load16(source) };
-                seen.stalling += usize::from(is_stalling(back));
+                seen.close += usize::from(back < BEYOND);
                 store16(to, bytes);
                 seen.tail = seen.tail.then(bytes, short + 4);
                 return Some(Place { from: after, to: to.add(short + 4) });
@@ -239,7 +242,7 @@ impl Instruction for Lz4 {
                     return (!place.from.is_null()).then_some(place);
                 }
                 if KIND == 0 {
-                    seen.stalling += usize::from(is_stalling(back));
+                    seen.close += usize::from(back < BEYOND);
                     match16(source, to, back);
                 } else {
                     match16_by_halves(source, to, back);

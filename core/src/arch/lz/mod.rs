@@ -43,7 +43,7 @@ use super::detect::halves;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 use super::level::Isa;
 use super::level::Level;
-use super::tail::{BEYOND, Tail};
+use super::tail::Tail;
 use super::wide::{LONG, SLACK, copy8, load8, repeated_word, settle, store16, wide_match};
 use crate::codec::room::Input;
 use blosclz::BloscLz;
@@ -88,9 +88,9 @@ trait Instruction {
     /// How many loops there are beside [`TAIL`]. That one, 1 and 3 are only for CPUs with a byte shuffle.
     const KINDS: u8;
 
-    /// Which loop suits a batch that takes `bytes` of input and has counted this, nothing without a byte shuffle;
-    /// [`WIDE_LOOP`] where more than `many` lengths are long.
-    fn kind(bytes: usize, seen: &Seen, many: usize) -> u8;
+    /// Which loop suits a batch of loop `KIND` that takes `bytes` of input and has counted this, nothing without a byte
+    /// shuffle; [`WIDE_LOOP`] where more than `many` lengths are long.
+    fn kind<const KIND: u8>(bytes: usize, seen: &Seen, many: usize) -> u8;
 
     /// Carries out the instruction at `place.from`, or answers `None` if its literals do not end, or its match
     /// does not begin, before `bounds.last`. Counts in `seen` what only some streams have; `KIND` is the loop.
@@ -109,13 +109,13 @@ trait Instruction {
 struct Seen {
     /// What the loop [`TAIL`] makes near matches of.
     tail: Tail,
-    /// LZ4: matches of a distance from 5 to 16.
-    stalling: usize,
+    /// LZ4: short matches of a distance that a [`Tail`] has, where a loop does not count `near` ones.
+    close: usize,
     /// LZ4: matches longer than 16 bytes.
     long: usize,
     /// LZ4: 15 literals and more.
     literals: usize,
-    /// LZ4: short matches of a distance below 8, counted where `long` ones prevail.
+    /// LZ4: short matches of a distance below 8, counted by the loops that suit `long` ones.
     near: usize,
     /// BloscLZ: sum of [`blosclz::waits`].
     waits: u32,
@@ -286,7 +286,7 @@ unsafe fn batch<I: Instruction, const BEST: bool, const KIND: u8>(
     let first = place.from;
     // SAFETY: `middle` begins after four bytes, and each batch before this one has written 64 more.
     let tail = unsafe { if KIND == TAIL { Tail::before(place.to) } else { Tail::NONE } };
-    let mut seen = Seen { tail, stalling: 0, long: 0, literals: 0, near: 0, waits: 0, far: 0 };
+    let mut seen = Seen { tail, close: 0, long: 0, literals: 0, near: 0, waits: 0, far: 0 };
     for _ in 0..BATCH {
         if place.to >= bounds.enough {
             return None;
@@ -294,7 +294,7 @@ unsafe fn batch<I: Instruction, const BEST: bool, const KIND: u8>(
         // SAFETY: compared just now, or where a step from before `last` has led.
         *place = unsafe { I::step::<BEST, KIND>(*place, bounds, &mut seen) }?;
     }
-    Some(I::kind(distance(first, place.from), &seen, bounds.many))
+    Some(I::kind::<KIND>(distance(first, place.from), &seen, bounds.many))
 }
 
 /// `b - a` for pointers into one buffer, `a` not after `b`.
@@ -329,12 +329,6 @@ unsafe fn near_match<const SHORT: bool>(start: *mut u8, to: *mut u8, back: usize
         }
     }
     true
-}
-
-/// Whether a match of this distance may have to wait for what has just been written, and can be made of a [`Tail`].
-#[inline(always)]
-fn is_stalling(back: usize) -> bool {
-    back.wrapping_sub(5) < BEYOND - 5
 }
 
 /// A match of any length. `false`: nothing is done.
