@@ -140,7 +140,7 @@ impl Instruction for Lz4 {
             if mixed { 1 } else { 3 }
         } else if bytes <= 3 * BATCH + BATCH / 16 {
             2
-        } else if KIND != 2 && seen.close + seen.near / 4 <= BATCH / 16 {
+        } else if KIND != 2 && seen.close + seen.near <= BATCH / 16 {
             3
         } else {
             0
