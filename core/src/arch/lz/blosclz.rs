@@ -4,7 +4,7 @@ use super::{BATCH, Bounds, Instruction, MEDIUM, Place, Seen, TAIL};
 use super::{distance, extended, far_match, large_match, near_match};
 use crate::arch::tail::{BEYOND, Tail};
 use crate::arch::wide::{
-    LONG, copy32, early, load8, load16, match_beyond32, match16_by_halves, match32, store16,
+    LONG, copy16, copy32, early, load8, load16, match_beyond32, match16_by_halves, match32, store16,
 };
 use core::hint::select_unpredictable;
 
@@ -92,7 +92,7 @@ impl Instruction for BloscLz {
     /// From there up to 32 literals after their count.
     const READ: usize = 40;
 
-    const KINDS: u8 = 3;
+    const KINDS: u8 = 4;
 
     /// [`TAIL`]: most matches would wait (every other instruction is one), or some and none is nearer, as in items of
     /// 8 bytes without a filter. 1: some are far. 2: many repeat what few instructions before have made. 0: others.
@@ -107,6 +107,8 @@ impl Instruction for BloscLz {
             2
         } else if stalling > BATCH / 12 && near < BATCH / 32 {
             TAIL
+        } else if stalling + near <= BATCH / 32 {
+            3
         } else {
             0
         }
@@ -220,6 +222,10 @@ impl Instruction for BloscLz {
             seen.wait(back);
             if KIND == 2 && len <= 16 {
                 match16_by_halves(source.sub(1), to, back);
+            } else if (KIND == 3 || KIND == 1) && back >= 16 {
+                let source = source.sub(1);
+                copy16(source, to);
+                copy16(source.add(16), to.add(16));
             } else {
                 match32(source.sub(1), to, back);
             }
