@@ -95,18 +95,18 @@ impl Instruction for BloscLz {
     const KINDS: u8 = 4;
 
     /// [`TAIL`]: most matches would wait (every other instruction is one), or some and none is nearer, as in items of
-    /// 8 bytes without a filter. 1: some are far. 2: many repeat what few instructions before have made. 0: others.
+    /// 8 bytes without a filter. 1: some are far. 2: many repeat what few instructions before have made. 3: hardly one is
+    /// near. 0: others.
     #[inline(always)]
     fn kind<const KIND: u8>(_: usize, seen: &Seen, _: usize) -> u8 {
         let [stalling, recent, near, _] = seen.waits.to_le_bytes().map(usize::from);
-        if stalling > BATCH / 8 * 3 {
+        let again = recent > BATCH / 8 * 3;
+        if stalling > BATCH / 8 * 3 || (!again && stalling > BATCH / 12 && near < BATCH / 32) {
             TAIL
         } else if seen.far > BATCH / 16 {
             1
-        } else if recent > BATCH / 8 * 3 {
+        } else if again {
             2
-        } else if stalling > BATCH / 12 && near < BATCH / 32 {
-            TAIL
         } else if stalling + near <= BATCH / 32 {
             3
         } else {
