@@ -238,6 +238,55 @@ pub fn equal16(bytes: &[u8; 16], byte: u8) -> u32 {
     equal16_by_words(bytes, byte)
 }
 
+/// Moves all bytes one place on, the last one out, and sets the first.
+#[cfg(any(feature = "lz4", feature = "zlib"))]
+#[inline(always)]
+pub fn push8(bytes: &mut [u8; 16], first: u8) {
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    {
+        use core::arch::x86_64::{
+            _mm_cvtsi32_si128, _mm_loadu_si128, _mm_or_si128, _mm_slli_si128, _mm_storeu_si128,
+        };
+        // SAFETY: 16 bytes are read and written.
+        unsafe {
+            let at = bytes.as_mut_ptr().cast();
+            let moved = _mm_slli_si128::<1>(_mm_loadu_si128(at));
+            _mm_storeu_si128(at, _mm_or_si128(moved, _mm_cvtsi32_si128(first.into())));
+        }
+    }
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+    {
+        *bytes = (u128::from_le_bytes(*bytes) << 8 | u128::from(first)).to_le_bytes();
+    }
+}
+
+/// The same with 16 times two bytes.
+#[cfg(any(feature = "lz4", feature = "zlib"))]
+#[inline(always)]
+pub fn push16(pairs: &mut [u8; 32], first: u16) {
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    {
+        use core::arch::x86_64::{
+            __m128i, _mm_cvtsi32_si128, _mm_loadu_si128, _mm_or_si128, _mm_slli_si128, _mm_srli_si128,
+            _mm_storeu_si128,
+        };
+        // SAFETY: two halves of 16 bytes each are read and written.
+        unsafe {
+            let low = pairs.as_mut_ptr().cast::<__m128i>();
+            let high = low.add(1);
+            let (older, newer) = (_mm_loadu_si128(high), _mm_loadu_si128(low));
+            _mm_storeu_si128(high, _mm_or_si128(_mm_slli_si128::<2>(older), _mm_srli_si128::<14>(newer)));
+            _mm_storeu_si128(low, _mm_or_si128(_mm_slli_si128::<2>(newer), _mm_cvtsi32_si128(first.into())));
+        }
+    }
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+    {
+        pairs.copy_within(..30, 2);
+        let [low, high] = first.to_le_bytes();
+        (pairs[0], pairs[1]) = (low, high);
+    }
+}
+
 /// [`equal16`] without vectors.
 #[cfg(all(
     any(feature = "lz4", feature = "zlib"),

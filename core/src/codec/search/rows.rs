@@ -1,23 +1,21 @@
 //! Rows of the last 16 positions with the same hash, in caller memory.
 //!
 //! ```text
-//! row  1 byte        where its newest entry is; older ones follow, round the end
-//!      15 bytes      unused: a row is a cache line
-//!      16 bytes      the tags of its entries: eight more bits of the hash
+//! row  16 bytes      the tags of its entries, newest first: eight more bits of the hash
 //!      16 times u16  their positions modulo 65536
+//!      16 bytes      unused: a row is a cache line
 //! ```
 //! All tags are compared at once: a search waits for one row and for what it finds, where a chain of positions waits for
-//! each position before it knows the next.
+//! each position before it knows the next. A new entry moves all others: what is stored where then depends on the hash
+//! alone. Stores to a place that the row itself says hold up the loads of all later rows, in some runs of a program and not
+//! in others: twice the time.
 
 use super::{Best, Match, RUN_END, Search, is_run};
-use crate::arch::words::equal16;
+use crate::arch::words::{equal16, push8, push16};
 use crate::codec::history::History;
 use crate::codec::matcher::hash_shifted;
 
 const ENTRIES: usize = 16;
-/// Where in a row the tags and the positions begin.
-const TAGS: usize = 16;
-const POSITIONS: usize = 32;
 type Row = [u8; 64];
 
 /// Of matches longer than `LONG` with a distance up to `SHORT`, only this many last positions are entered.
@@ -66,37 +64,21 @@ impl<'a, const DICT: bool, const REACH: usize> Rows<'a, DICT, REACH> {
         let hash = hash_shifted(word << (self.shift & 63), self.bits + 8);
         (hash >> 8, hash as u8)
     }
-
-    /// Leaves out the run that the last position entered begins, up to its end.
-    #[inline(never)]
-    fn skip_run(&mut self) {
-        let (at, base) = (self.entered, self.history.base());
-        if let Some(p) = at.checked_sub(base) {
-            let equal = self.history.common(at - 1, p, self.history.end() - base);
-            self.entered = at + equal.saturating_sub(RUN_END);
-        }
-    }
 }
 
-/// Where the newest entry of a row is.
-#[inline(always)]
-fn newest(row: &Row) -> usize {
-    usize::from(row.first().copied().unwrap_or(0)) % ENTRIES
+/// Where the run that the position before `at` begins has its end, or `at`.
+#[inline(never)]
+fn after_run<const DICT: bool>(history: &History<'_, DICT>, at: usize) -> usize {
+    let base = history.base();
+    let Some(p) = at.checked_sub(base) else { return at };
+    at + history.common(at - 1, p, history.end() - base).saturating_sub(RUN_END)
 }
 
-/// Makes `position` the newest entry of `row`.
+/// Tags, and positions.
 #[inline(always)]
-fn push(row: &mut Row, tag: u8, position: usize) {
-    let slot = newest(row).wrapping_sub(1) % ENTRIES;
-    if let Some(newest) = row.first_mut() {
-        *newest = slot as u8;
-    }
-    if let Some(cell) = row.get_mut(TAGS + slot) {
-        *cell = tag;
-    }
-    if let Some(cell) = row.get_mut(POSITIONS + 2 * slot..).and_then(|row| row.first_chunk_mut()) {
-        *cell = (position as u16).to_le_bytes();
-    }
+fn parts(row: &mut Row) -> Option<(&mut [u8; ENTRIES], &mut [u8; 2 * ENTRIES])> {
+    let (tags, rest) = row.split_first_chunk_mut()?;
+    Some((tags, rest.first_chunk_mut()?))
 }
 
 impl<'a, const DICT: bool, const REACH: usize> Search<'a, DICT> for Rows<'a, DICT, REACH> {
@@ -107,17 +89,20 @@ impl<'a, const DICT: bool, const REACH: usize> Search<'a, DICT> for Rows<'a, DIC
 
     #[inline(always)]
     fn enter(&mut self, position: usize) {
-        while self.entered < position {
-            let word = self.history.word_at(self.entered).unwrap_or(0);
+        let mut at = self.entered;
+        while at < position {
+            let word = self.history.word_at(at).unwrap_or(0);
             let (row, tag) = self.place(word);
-            if let Some(row) = self.rows.get_mut(row) {
-                push(row, tag, self.entered);
+            if let Some((tags, positions)) = self.rows.get_mut(row).and_then(parts) {
+                push8(tags, tag);
+                push16(positions, at as u16);
             }
-            self.entered += 1;
+            at += 1;
             if is_run(word) {
-                self.skip_run();
+                at = after_run(&self.history, at);
             }
         }
+        self.entered = at;
     }
 
     /// Nothing: a search finds its row by what it looks for.
@@ -130,14 +115,12 @@ impl<'a, const DICT: bool, const REACH: usize> Search<'a, DICT> for Rows<'a, DIC
         let reach = REACH.min(reference - later);
         let (row, tag) = self.place(self.history.word(best.p + later));
         let Some(row) = self.rows.get(row) else { return };
-        let (newest, tags) = (newest(row), row.get(TAGS..).and_then(|row| row.first_chunk()));
-        let equal = tags.map_or(0, |tags| equal16(tags, tag));
-        // The lowest bit stands for the newest entry, the next for the one before.
-        let mut equal = (equal | equal << ENTRIES) >> newest & 0xffff;
+        let Some((tags, positions)) = row.split_first_chunk::<ENTRIES>() else { return };
+        let mut equal = equal16(tags, tag);
         while equal != 0 && steps > 0 {
-            let slot = (newest + equal.trailing_zeros() as usize) % ENTRIES;
+            let entry = equal.trailing_zeros() as usize % ENTRIES;
             equal &= equal - 1;
-            let position = row.get(POSITIONS + 2 * slot..).and_then(|row| row.first_chunk());
+            let position = positions.get(2 * entry..).and_then(|rest| rest.first_chunk());
             let position = position.map_or(0, |cell| u16::from_le_bytes(*cell));
             let distance = usize::from((reference as u16).wrapping_sub(position));
             if distance.wrapping_sub(1) >= reach {
