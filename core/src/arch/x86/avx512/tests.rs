@@ -1,6 +1,7 @@
 //! What only some CPUs choose is right on all that can run it.
 
 use super::*;
+use crate::filter::bitshuffle::bitshuffle;
 use crate::filter::shuffle::shuffle;
 use crate::{Isa, Level};
 use std::vec;
@@ -53,6 +54,26 @@ fn splits_for_either_kind_of_cpu() {
             }
             if n >= halves::MANY {
                 check(halves::split_crowded);
+            }
+        }
+    }
+}
+
+#[test]
+fn bit_transpositions_for_either_kind_of_cpu() {
+    if Level::new(Isa::Avx512).is_none() {
+        return;
+    }
+    for width in 2..=16 {
+        for items in [4096, 4104, 8192, 10_000] {
+            for (kernel, least, most) in bits::VARIANTS {
+                if (least..=most).contains(&width) {
+                    let right = |src: &[u8], dst: &mut [u8]| {
+                        bitshuffle(Level::SCALAR, width, src, dst).expect("lengths")
+                    };
+                    // SAFETY: the CPU has the instructions; `items` items on both sides, a multiple of 8.
+                    agrees(items * width, right, &|src, dst| unsafe { kernel(width, items, src, dst) });
+                }
             }
         }
     }
