@@ -13,6 +13,7 @@
 
 use super::avx2;
 use super::intrinsics::*;
+use crate::arch::detect::halves as in_halves;
 use crate::arch::generic::{AMPLE, Each, LONG, Pitched, Source, Table};
 use crate::arch::out::Out;
 use crate::filter::blocksplit::{Planes, Stores};
@@ -21,6 +22,9 @@ use core::ops::Range;
 
 mod bits;
 mod eights;
+mod halves;
+#[cfg(test)]
+mod tests;
 pub(in crate::arch) use bits::{bitshuffle, bitunshuffle};
 use eights::{Swap, deal, swap_units};
 
@@ -175,6 +179,22 @@ unsafe fn transpose_lanes([a, b, c, d]: [Zmm; 4]) -> [Zmm; 4] {
     }
 }
 
+/// Transposes the four words of 4 bytes in each lane of four registers.
+#[inline(always)]
+unsafe fn transpose_words([a, b, c, d]: [Zmm; 4]) -> [Zmm; 4] {
+    // SAFETY: the caller's CPU.
+    unsafe {
+        let (ab_low, ab_high) = (_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+        let (cd_low, cd_high) = (_mm512_unpacklo_epi32(c, d), _mm512_unpackhi_epi32(c, d));
+        [
+            _mm512_unpacklo_epi64(ab_low, cd_low),
+            _mm512_unpackhi_epi64(ab_low, cd_low),
+            _mm512_unpacklo_epi64(ab_high, cd_high),
+            _mm512_unpackhi_epi64(ab_high, cd_high),
+        ]
+    }
+}
+
 /// Transposes `R` registers of `R` units of `64 / R` bytes; `R` is 1, 2, 4, 8 or 16.
 #[inline(always)]
 unsafe fn transpose<const R: usize>(r: [Zmm; R]) -> [Zmm; R] {
@@ -219,13 +239,12 @@ unsafe fn transpose<const R: usize>(r: [Zmm; R]) -> [Zmm; R] {
                 let mut fours = [[r[0]; 4]; 4];
                 let mut i = 0;
                 while i < 4 {
-                    let (a, b, c, d) = (r[4 * i], r[4 * i + 1], r[4 * i + 2], r[4 * i + 3]);
-                    let (ab_low, ab_high) = (_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
-                    let (cd_low, cd_high) = (_mm512_unpacklo_epi32(c, d), _mm512_unpackhi_epi32(c, d));
-                    fours[0][i] = _mm512_unpacklo_epi64(ab_low, cd_low);
-                    fours[1][i] = _mm512_unpackhi_epi64(ab_low, cd_low);
-                    fours[2][i] = _mm512_unpacklo_epi64(ab_high, cd_high);
-                    fours[3][i] = _mm512_unpackhi_epi64(ab_high, cd_high);
+                    let words = transpose_words([r[4 * i], r[4 * i + 1], r[4 * i + 2], r[4 * i + 3]]);
+                    let mut c = 0;
+                    while c < 4 {
+                        fours[c][i] = words[c];
+                        c += 1;
+                    }
                     i += 1;
                 }
                 let mut c = 0;
@@ -513,7 +532,9 @@ macro_rules! by_width {
 unsafe fn split_wide(width: usize, n: usize, src: *const u8, dst: *mut u8, pitch: usize, indices: &Indices) {
     // SAFETY: the caller's.
     unsafe {
-        if (17..=eights::WIDEST).contains(&width) {
+        if (17..=halves::NARROW).contains(&width) && in_halves() {
+            halves::split_narrow(width, n, src, dst, pitch);
+        } else if (17..=eights::WIDEST).contains(&width) {
             eights::split(width, n, src, dst, pitch);
         } else if width > 16 {
             split_in_phases::<16>(width, n, src, dst, pitch, indices);
@@ -543,6 +564,9 @@ pub(in crate::arch) unsafe fn split(width: usize, src: &[u8], mut out: Out<'_>, 
     unsafe {
         if n < BLOCK || width > WIDEST {
             return avx2::split(width, src, out, pitch);
+        }
+        if width > 8 && pitch.is_multiple_of(SHARED) && n >= halves::MANY && in_halves() {
+            return halves::split_crowded(width, n, src.as_ptr(), out.as_mut_ptr(), pitch);
         }
         split_planes(width, n, src.as_ptr(), out.as_mut_ptr(), pitch, SPLIT);
     }

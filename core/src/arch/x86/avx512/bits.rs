@@ -6,6 +6,7 @@ use super::{
     BLOCK, INDICES, Room, SPLIT_REVERSE, Swap, WIDEST, Zmm, avx2, deal, join_pitched, load, split_planes,
     store, store_ahead, store_planes, swap_units,
 };
+use crate::arch::detect::halves as in_halves;
 use crate::arch::generic::{AMPLE, LONG, Pitched, crowded};
 use crate::arch::out::Out;
 use core::mem::MaybeUninit;
@@ -149,12 +150,12 @@ impl BitPhase {
             unsafe {
                 let mut i = 0;
                 while i < SPAN {
-                    let planes = room.wrapping_add(i).wrapping_sub(COUNT * TURN * SPAN);
+                    let planes = room.wrapping_add(i).wrapping_sub(COUNT * TURN * (SPAN + 64));
                     store_planes::<R, COUNT, TURN>(
                         width,
                         src.add((t + i) * width),
                         planes,
-                        SPAN,
+                        SPAN + 64,
                         index,
                         range.clone(),
                     );
@@ -165,7 +166,7 @@ impl BitPhase {
                     let mut k = 0;
                     while k < SPAN {
                         plane_to_rows::<false>(
-                            room.add((j - COUNT * TURN) * SPAN + k),
+                            room.add((j - COUNT * TURN) * (SPAN + 64) + k),
                             rows.add(k / 8),
                             row,
                             swap,
@@ -181,9 +182,9 @@ impl BitPhase {
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 unsafe fn bitshuffle_crowded(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
-    let mut room = Room::<{ 2 * LINES }>(MaybeUninit::uninit());
+    let mut room = Room::<{ 2 * (LINES + 64) }>(MaybeUninit::uninit());
     let room = room.0.as_mut_ptr().cast::<u8>();
-    // SAFETY: the caller's; two planes of `LINES` items have room.
+    // SAFETY: the caller's; two planes of `LINES` items, or four of half as many, have room.
     unsafe {
         match typesize {
             2 => bitshuffle_in_phases::<1, 1, { LINES / 2 }, LINES>(typesize, items, src, dst, room),
@@ -194,28 +195,56 @@ unsafe fn bitshuffle_crowded(typesize: usize, items: usize, src: *const u8, dst:
     }
 }
 
+/// [`bitshuffle_crowded`] for items of 8 bytes and more, a half of the planes at a time: nothing is worked out twice.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
-unsafe fn bitshuffle_tiles(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
+unsafe fn bitshuffle_by_halves(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
+    let mut room = Room::<AMPLE>(MaybeUninit::uninit());
+    let room = room.0.as_mut_ptr().cast::<u8>();
+    // SAFETY: the caller's; four planes of `LINES` items, or eight of half as many, have room.
+    unsafe {
+        if typesize == 8 {
+            bitshuffle_in_phases::<4, 4, LINES, LINES>(typesize, items, src, dst, room);
+        } else {
+            bitshuffle_in_phases::<8, 8, { LINES / 2 }, { LINES / 2 }>(typesize, items, src, dst, room);
+        }
+    }
+}
+
+/// Items of a tile of which `room` bytes hold the planes.
+fn long_tile(room: usize, typesize: usize) -> usize {
+    (room / typesize.max(1) - 64).min(LINES) / TILE * TILE
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+unsafe fn bitshuffle_tiles<const ROOM: usize>(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
     let (row, swap) = (items / 8, Swap::new());
-    let mut room = Room::<LITTLE>(MaybeUninit::uninit());
+    let mut room = Room::<ROOM>(MaybeUninit::uninit());
     let planes = room.0.as_mut_ptr().cast::<u8>();
+    let long = if ROOM > LITTLE { long_tile(ROOM, typesize) } else { TILE };
     let mut i = 0;
-    // SAFETY: tiles end at or before the last item, the last one overlapping the one before.
+    // SAFETY: tiles end at or before the last item, the last one overlapping the one before; the planes have room.
     unsafe {
         while i < items {
-            i = i.min(items - TILE);
+            let tile = if typesize > 1 && items - i >= long { long } else { TILE };
+            let pitch = if ROOM > LITTLE { tile + 64 } else { TILE };
+            i = i.min(items - tile);
             let from = src.add(i * typesize);
             if typesize == 1 {
                 plane_to_rows::<true>(from, dst.add(i / 8), row, swap);
             } else {
-                split_planes(typesize, TILE, from, planes, TILE, SPLIT_REVERSE);
+                split_planes(typesize, tile, from, planes, pitch, SPLIT_REVERSE);
                 let mut j = 0;
                 while j < typesize {
-                    plane_to_rows::<false>(planes.add(j * TILE), dst.add(8 * j * row + i / 8), row, swap);
+                    let (plane, rows) = (planes.add(j * pitch), dst.add(8 * j * row + i / 8));
+                    let mut k = 0;
+                    while k < tile {
+                        plane_to_rows::<false>(plane.add(k), rows.add(k / 8), row, swap);
+                        k += TILE;
+                    }
                     j += 1;
                 }
             }
-            i += TILE;
+            i += tile;
         }
     }
 }
@@ -225,7 +254,7 @@ unsafe fn bitunshuffle_tiles<const ROOM: usize>(typesize: usize, items: usize, s
     let (row, swap) = (items / 8, Swap::new());
     let mut room = Room::<ROOM>(MaybeUninit::uninit());
     let base = room.0.as_mut_ptr().cast::<u8>();
-    let long = (ROOM / typesize.max(1) - 64).min(LINES) / TILE * TILE;
+    let long = long_tile(ROOM, typesize);
     let mut i = 0;
     // SAFETY: as above; the planes have room.
     unsafe {
@@ -261,8 +290,17 @@ pub(in crate::arch) unsafe fn bitshuffle(typesize: usize, src: &[u8], mut out: O
         if items < TILE || typesize > WIDEST_BITS {
             return avx2::gfni::bitshuffle(typesize, src, out);
         }
-        let phases = src.len() >= LONG && typesize > 1 && items >= LINES && crowded(typesize, items / 8, 8);
-        let kernel = if phases { bitshuffle_crowded } else { bitshuffle_tiles };
+        let long = src.len() >= LONG && typesize > 1;
+        let phases = long && items >= LINES && crowded(typesize, items / 8, 8);
+        let kernel = if phases && !in_halves() {
+            bitshuffle_crowded
+        } else if phases && typesize >= 8 {
+            bitshuffle_by_halves
+        } else if long && in_halves() {
+            bitshuffle_tiles::<AMPLE>
+        } else {
+            bitshuffle_tiles::<LITTLE>
+        };
         kernel(typesize, items, src.as_ptr(), out.as_mut_ptr());
     }
 }
@@ -280,3 +318,15 @@ pub(in crate::arch) unsafe fn bitunshuffle(typesize: usize, src: &[u8], mut out:
         kernel(typesize, items, src.as_ptr(), out.as_mut_ptr());
     }
 }
+
+#[cfg(test)]
+type Kernel = unsafe fn(usize, usize, *const u8, *mut u8);
+
+/// Kernels of which CPUs choose one, and from which width to which each is for.
+#[cfg(test)]
+pub(super) const VARIANTS: [(Kernel, usize, usize); 4] = [
+    (bitshuffle_crowded, 2, WIDEST_BITS),
+    (bitshuffle_by_halves, 8, WIDEST_BITS),
+    (bitshuffle_tiles::<AMPLE>, 2, WIDEST_BITS),
+    (bitshuffle_tiles::<LITTLE>, 2, WIDEST_BITS),
+];
