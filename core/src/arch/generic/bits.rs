@@ -68,7 +68,7 @@ pub(in super::super) unsafe fn bitshuffle<V: Vector, const ROOM: usize>(
     let mut room = Room::<ROOM>(MaybeUninit::uninit());
     let planes = room.0.as_mut_ptr().cast::<u8>();
     // Slower where transposing takes its time: lines are there again before their other half is.
-    let ahead = V::HINTS && items * typesize >= FAR;
+    let ahead = items * typesize >= FAR && V::hints();
     let staged = ROOM > LITTLE && V::BITS && crowded(typesize, row, 32);
     let mut i = 0;
     while i < items {
@@ -137,7 +137,7 @@ pub(in super::super) unsafe fn bitunshuffle<V: Vector, const ROOM: usize>(
     let mut room = Room::<ROOM>(MaybeUninit::uninit());
     let base = room.0.as_mut_ptr().cast::<u8>();
     // The next plane's rows; of few planes the CPU finds them by itself.
-    let ahead = V::HINTS && items * typesize >= FAR && width >= 8;
+    let ahead = items * typesize >= FAR && width >= 8 && V::hints();
     let mut i = 0;
     while i < items {
         let tile = if items - i >= long { long } else { n };

@@ -69,8 +69,11 @@ pub(super) trait Vector: Copy {
     /// Orders what was streamed before what follows.
     #[inline(always)]
     unsafe fn fence() {}
-    /// Whether [`near`](Self::near) does anything.
-    const HINTS: bool = false;
+    /// Whether rows that are brought near in good time are sooner done with on this CPU.
+    #[inline(always)]
+    fn hints() -> bool {
+        false
+    }
     /// The line of `p`, which need not be there, is brought near.
     #[inline(always)]
     unsafe fn near(_p: *const u8) {}

@@ -2,6 +2,7 @@
 
 use super::intrinsics::*;
 use super::sse2::ssse3;
+use crate::arch::detect::halves;
 use crate::arch::generic::{self, Each, Join, Pitched, Split, Table, Vector};
 use crate::arch::out::Out;
 use crate::filter::blocksplit::{Planes, Stores};
@@ -51,7 +52,11 @@ impl<const GFNI: bool> Vector for Ymm<GFNI> {
         // SAFETY: SSE.
         unsafe { _mm_sfence() }
     }
-    const HINTS: bool = true;
+    // Those CPUs fetch rows by themselves: the hints cost them a seventh.
+    #[inline(always)]
+    fn hints() -> bool {
+        !halves()
+    }
     #[inline(always)]
     unsafe fn near(p: *const u8) {
         // SAFETY: SSE; nothing is too far for a hint.
