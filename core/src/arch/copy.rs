@@ -110,12 +110,12 @@ impl<'a> Window<'a> {
         Ok(())
     }
 
-    /// Appends the `len` low bytes of `word`, lowest first; `len` is at most 4.
+    /// Appends the `len` low bytes of `word`, lowest first; `len` is at most 8.
     #[inline(always)]
-    pub fn push_low(&mut self, word: u32, len: usize) -> Result<(), CodecErrorKind> {
-        if self.remaining() >= 4 && len <= 4 {
-            // SAFETY: four bytes can be written at `pos`.
-            unsafe { self.end().cast::<[u8; 4]>().write(word.to_le_bytes()) };
+    pub fn push_low(&mut self, word: u64, len: usize) -> Result<(), CodecErrorKind> {
+        if self.remaining() >= 8 && len <= 8 {
+            // SAFETY: eight bytes can be written at `pos`.
+            unsafe { self.end().cast::<[u8; 8]>().write(word.to_le_bytes()) };
             self.pos += len;
             return Ok(());
         }
@@ -123,7 +123,7 @@ impl<'a> Window<'a> {
     }
 
     /// Appends the `head_len` low bytes of `head`, then `src[at..at + count]`, then the `len` low bytes of `tail`: what
-    /// one instruction of an LZ format is made of. Both lengths are at most 4.
+    /// one instruction of an LZ format is made of. `head_len` is at most 4, `len` at most 8.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)] // all of them in registers
     pub fn emit(
@@ -133,13 +133,13 @@ impl<'a> Window<'a> {
         src: &[u8],
         at: usize,
         count: usize,
-        tail: u32,
+        tail: u64,
         len: usize,
     ) -> Result<(), CodecErrorKind> {
         if self.emit_short::<32>(head, head_len, src, at, count, tail, len) {
             return Ok(());
         }
-        self.push_low(head, head_len)?;
+        self.push_low(head.into(), head_len)?;
         self.literals(src, at, count)?;
         self.push_low(tail, len)
     }
@@ -155,16 +155,16 @@ impl<'a> Window<'a> {
         src: &[u8],
         at: usize,
         count: usize,
-        tail: u32,
+        tail: u64,
         len: usize,
     ) -> bool {
-        let is_short = count <= MOST && head_len <= 4 && len <= 4;
+        let is_short = count <= MOST && head_len <= 4 && len <= 8;
         let fits = WIDE
             && is_short
-            && self.remaining() >= MOST + 8
+            && self.remaining() >= MOST + 12
             && at.checked_add(MOST).is_some_and(|n| n <= src.len());
         if fits {
-            // SAFETY: `MOST` bytes can be read at `at`; four, at most `MOST` and four can be written at `pos`.
+            // SAFETY: `MOST` bytes can be read at `at`; four, at most `MOST` and eight can be written at `pos`.
             unsafe {
                 let (end, from) = (self.end(), src.as_ptr().add(at));
                 end.cast::<[u8; 4]>().write(head.to_le_bytes());
@@ -173,7 +173,7 @@ impl<'a> Window<'a> {
                 } else {
                     copy32(from, end.add(head_len));
                 }
-                end.add(head_len + count).cast::<[u8; 4]>().write(tail.to_le_bytes());
+                end.add(head_len + count).cast::<[u8; 8]>().write(tail.to_le_bytes());
             }
             self.pos += head_len + count + len;
         }

@@ -55,6 +55,19 @@ impl<'a> Words<'a> {
         slow_common(self.bytes, a, b, end)
     }
 
+    /// [`common`](Self::common), for strings of whose length nothing can be foretold: up to 32 bytes no branch depends on it.
+    #[inline(always)]
+    pub fn common_any(&self, a: usize, b: usize, end: usize) -> usize {
+        if a < b && b + 32 <= end && end <= self.bytes.len() {
+            // SAFETY: 32 bytes begin at both.
+            let n = unsafe { common32(self.bytes.as_ptr().add(a), self.bytes.as_ptr().add(b)) };
+            if n < 32 {
+                return n;
+            }
+        }
+        slow_common(self.bytes, a, b, end)
+    }
+
     /// [`common`](Self::common) of `a < b` where the words there are known to differ in the bits `diff`.
     #[inline(always)]
     pub fn common_from(&self, diff: u64, a: usize, b: usize, end: usize) -> usize {
@@ -174,6 +187,31 @@ unsafe fn difference32(x: *const u8, y: *const u8) -> u32 {
             _mm_movemask_epi8(_mm_cmpeq_epi8(load(x), load(y))) as u32
         };
         !(equal(0) | equal(16) << 16)
+    }
+}
+
+/// How many of 32 bytes are equal before the first that is not.
+///
+/// # Safety
+/// 32 bytes are readable at both.
+#[inline(always)]
+unsafe fn common32(x: *const u8, y: *const u8) -> usize {
+    // SAFETY: see above.
+    unsafe {
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        {
+            (u64::from(difference32(x, y)) | 1 << 32).trailing_zeros() as usize
+        }
+        #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+        {
+            for n in [0, 8, 16, 24] {
+                let differ = difference(x, y, n);
+                if differ != 0 {
+                    return n + (differ.trailing_zeros() / 8) as usize;
+                }
+            }
+            32
+        }
     }
 }
 
@@ -341,6 +379,7 @@ mod tests {
                         ahead.min(most),
                         "{ahead} ahead, at most {most}"
                     );
+                    assert_eq!(words.common_any(a, b, b + most), ahead.min(most), "{ahead}, {most}");
                     let differ = words.load64(a) ^ words.load64(b);
                     assert_eq!(words.common_from(differ, a, b, b + most), ahead.min(most), "{ahead}, {most}");
                     assert_eq!(

@@ -14,15 +14,26 @@ pub(super) fn instruction(
     distance: usize,
     len: usize,
 ) -> Result<(), CodecErrorKind> {
-    let near = (distance - 1).min(FAR - 1);
     let count = start - anchor;
-    if len < 9 && distance < FAR {
-        let code = (((len - 2) << 5) | (near >> 8) | ((near & 255) << 8)) as u32;
-        if count.wrapping_sub(1) < RUN {
-            return out.emit((count - 1) as u32, 1, src, anchor, count, code, 2);
-        }
-        literals(out, src, anchor, start)?;
-        return out.push_low(code, 2);
+    let near = (distance - 1).min(FAR - 1);
+    let (high, low) = (near >> 8, near & 255);
+    if len < 9 + 255 && count <= RUN {
+        // Which forms these are nobody could foretell: no branch depends on it.
+        let (is_long, is_far) = (len >= 9, distance >= FAR);
+        let rest =
+            low as u64 | if is_far { u64::from(((distance - FAR) as u16).swap_bytes()) << 8 } else { 0 };
+        let rest = if is_long { (len - 9) as u64 | rest << 8 } else { rest };
+        let code = (((len - 2).min(7) << 5) | high) as u64 | rest << 8;
+        let code_len = 2 + usize::from(is_long) + 2 * usize::from(is_far);
+        return out.emit(
+            count.wrapping_sub(1) as u32,
+            usize::from(count > 0),
+            src,
+            anchor,
+            count,
+            code,
+            code_len,
+        );
     }
     literals(out, src, anchor, start)?;
     emit(out, distance, len)

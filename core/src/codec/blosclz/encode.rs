@@ -4,16 +4,19 @@
 //! at each position p, stepping further apart where nothing matches:
 //!   the last position with the same six bytes (five from level 6 on) is the match, extended back over
 //!   pending literals and forward as far as it goes; a run of one byte that goes as far is preferred
-//! where a match ends: is there another at once, or a run?
+//! a byte before the end of a match the search goes on with the smallest step
 //! ```
 //! Runs are looked for by themselves because filtered data, bitshuffled data above all, is full of runs
 //! inside longer periods: the table then knows only the last position that began with the same bytes, which
 //! is often in the wrong half of a run.
 //!
-//! Streams that hardly shrink are given up without that ([`probe`](super::probe)).
+//! Streams that hardly shrink are only skimmed for matches of eight bytes or more, or given up ([`probe`](super::probe)).
+//! There whether, where and how matches end is noise: no branch depends on their length, as each wrongly guessed one
+//! costs as much as a dozen steps.
 
 use super::emit::{instruction, literals};
-use super::{FAR, REACH, probe};
+use super::probe::{self, Effort};
+use super::{FAR, REACH};
 use crate::arch::copy::Window;
 use crate::arch::out::Out;
 use crate::arch::words::Words;
@@ -23,6 +26,10 @@ use crate::codec::matcher::{Positions, Table, WideTable, hash_low};
 const CELLS: usize = 1 << 14;
 /// Of the table for longer ones, whose entries are twice as wide.
 const WIDE_CELLS: usize = 1 << 13;
+/// Of the table for long matches, which leaves a first-level cache its room.
+const SKIM_CELLS: usize = 1 << 12;
+/// What is a long match.
+const LONG: usize = 8;
 /// Streams shorter than this are not tried.
 const SHORTEST: usize = 16;
 /// No match starts within this many bytes of the end.
@@ -49,24 +56,39 @@ pub fn encode(src: &[u8], dst: &mut [u8], level: u8, work: &mut [u8]) -> Option<
     if src.len() < SHORTEST || src.len() > i32::MAX as usize {
         return None;
     }
-    if src.len() >= LEAST_TRIED && !probe::worthwhile(src, level, work)? {
-        return None;
-    }
-    if src.len() <= 1 << 16 {
-        by_level(src, dst, level, Table::<CELLS>::new(work)?.0)
-    } else {
-        by_level(src, dst, level, WideTable::<WIDE_CELLS>::new(work)?)
+    let effort = if src.len() < LEAST_TRIED { Effort::Search } else { probe::effort(src, level, work)? };
+    let is_short = src.len() <= 1 << 16;
+    match effort {
+        Effort::GiveUp => None,
+        Effort::Skim if is_short => skim(src, dst, Table::<SKIM_CELLS>::new(work)?.0),
+        Effort::Skim => skim(src, dst, WideTable::<SKIM_CELLS>::new(work)?),
+        Effort::Search if is_short => by_level(src, dst, level, Table::<CELLS>::new(work)?.0),
+        Effort::Search => by_level(src, dst, level, WideTable::<WIDE_CELLS>::new(work)?),
     }
 }
 
-/// Chooses how many bytes of a match the table finds, and how patiently: the step grows by one every
-/// `1 << patience` positions without a match.
+/// For long matches only, which need not be met at their first byte, and past noise in large steps.
+fn skim<T: Positions>(src: &[u8], dst: &mut [u8], table: T) -> Option<usize> {
+    stream::<T, LONG>(src, dst, Pace { patience: 3, first: 4 }, table)
+}
+
+/// How the step between positions grows while none matches.
+#[derive(Clone, Copy)]
+struct Pace {
+    /// By one every `1 << patience` positions.
+    patience: u32,
+    /// Where it begins.
+    first: usize,
+}
+
+/// Chooses how many bytes of a match the table finds, and how patiently.
 fn by_level<T: Positions>(src: &[u8], dst: &mut [u8], level: u8, table: T) -> Option<usize> {
+    let pace = |patience| Pace { patience, first: 1 };
     match level {
-        0..=5 => stream::<T, 6>(src, dst, 6, table),
-        6 | 7 => stream::<T, 5>(src, dst, 6, table),
-        8 => stream::<T, 5>(src, dst, 7, table),
-        _ => stream::<T, 5>(src, dst, 8, table),
+        0..=5 => stream::<T, 6>(src, dst, pace(6), table),
+        6 | 7 => stream::<T, 5>(src, dst, pace(6), table),
+        8 => stream::<T, 5>(src, dst, pace(7), table),
+        _ => stream::<T, 5>(src, dst, pace(8), table),
     }
 }
 
@@ -74,12 +96,12 @@ fn by_level<T: Positions>(src: &[u8], dst: &mut [u8], level: u8, table: T) -> Op
 fn stream<T: Positions, const MIN: usize>(
     src: &[u8],
     dst: &mut [u8],
-    patience: u32,
+    pace: Pace,
     mut table: T,
 ) -> Option<usize> {
     let words = Words::new(src)?;
     let mut out = Window::new(Out::from(&mut *dst), &[]);
-    let anchor = matches::<T, MIN>(&words, src, &mut out, &mut table, patience)?;
+    let anchor = matches::<T, MIN>(&words, src, &mut out, &mut table, pace)?;
     literals(&mut out, src, anchor, src.len()).ok()?;
     let len = out.position();
     *dst.first_mut()? |= 0x20;
@@ -93,15 +115,16 @@ fn matches<T: Positions, const MIN: usize>(
     src: &[u8],
     out: &mut Window<'_>,
     table: &mut T,
-    patience: u32,
+    Pace { patience, first }: Pace,
 ) -> Option<usize> {
     let until = src.len() - LAST_MATCH;
     let match_end = src.len() - 1;
-    let (mut p, mut anchor) = (1, 0);
+    let (mut p, mut anchor) = (1usize, 0usize);
     let differ = |diff: u64| diff << (64 - 8 * MIN) != 0;
     // Only streams longer than the format reaches can have such a candidate.
     let too_far = |distance: usize| src.len() > REACH && distance > REACH;
-    let mut tries = 1usize << patience;
+    let first = first << patience;
+    let mut tries = first;
     while p <= until {
         let word = words.load64(p);
         let q = table.swap(hash_low(word, MIN, T::BITS), p);
@@ -111,44 +134,35 @@ fn matches<T: Positions, const MIN: usize>(
             tries += 1;
             continue;
         }
-        let (mut distance, mut len) = (p - q, words.common_from(diff, q, p, match_end));
-        if distance != 1 && words.load64(p - 1) == word {
-            let run = words.common(p - 1, p, match_end);
+        // Long matches end anywhere, most short ones within the word.
+        let mut len = if MIN == LONG {
+            words.common_any(q, p, match_end)
+        } else {
+            words.common_from(diff, q, p, match_end)
+        };
+        let mut distance = p - q;
+        // What was found a byte before the end of the last match begins there.
+        let inside = anchor.saturating_sub(p);
+        p += inside;
+        len -= inside;
+        if MIN == LONG || words.load64(p - 1) == words.load64(p) {
+            let run = words.common_any(p - 1, p, match_end);
             if run + 1 >= len {
                 (distance, len) = (1, run);
             }
         }
         if distance >= FAR && len < FAR_MATCH {
-            p += 1;
+            p += 1 - inside;
             continue;
         }
         let back = words.common_before(p - distance, p, p - anchor);
-        (p, len) = (p - back, len + back);
-        tries = 1 << patience;
-        loop {
-            instruction(out, src, anchor, p, distance, len).ok()?;
-            p += len;
-            anchor = p;
-            if p > until {
-                break;
-            }
-            let word = words.load64(p - 1);
-            let q = table.swap(hash_low(word, MIN, T::BITS), p - 1);
-            let diff = words.load64(q) ^ word;
-            let found = !differ(diff) && !too_far(p - 1 - q);
-            if found {
-                distance = p - 1 - q;
-                len = words.common_from(diff, q, p - 1, match_end) - 1;
-            }
-            if words.load64(p) == word {
-                let run = words.common(p - 1, p, match_end);
-                if !found || run + 1 >= len {
-                    (distance, len) = (1, run);
-                }
-            } else if !found || (distance >= FAR && len < FAR_MATCH) {
-                break;
-            }
-        }
+        let start = p - back;
+        p += len;
+        instruction(out, src, anchor, start, distance, p - start).ok()?;
+        anchor = p;
+        // The next match often begins at once, and strings that span the end of this one are found again.
+        p -= 1;
+        tries = first;
     }
     Some(anchor)
 }

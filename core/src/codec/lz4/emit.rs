@@ -17,7 +17,7 @@ pub(crate) fn sequence(
     if more < 15 + 255 {
         // Whether the match's length needs a byte more nobody could foretell: no branch depends on it.
         let (tail, tail_len) =
-            (distance as u32 | (more.wrapping_sub(15) as u32) << 16, 2 + usize::from(more >= 15));
+            (distance as u64 | (more.wrapping_sub(15) as u64) << 16, 2 + usize::from(more >= 15));
         let head = u32::from(token(literals, more));
         let written = if literals < 15 {
             out.emit_short::<16>(head, 1, src, anchor, literals, tail, tail_len)
@@ -37,7 +37,7 @@ pub(crate) fn sequence(
 pub(crate) fn bare_match(out: &mut Window<'_>, distance: usize, len: usize) -> Result<(), CodecErrorKind> {
     let more = len - 4;
     if more < 15 + 255 {
-        let word = u32::from(token(0, more)) | (distance as u32) << 8 | (more.wrapping_sub(15) as u32) << 24;
+        let word = u64::from(token(0, more)) | (distance as u64) << 8 | (more.wrapping_sub(15) as u64) << 24;
         return out.push_low(word, 3 + usize::from(more >= 15));
     }
     out.aside(move |out| long_sequence(out, &[], 0, 0, distance, more))
@@ -56,7 +56,7 @@ fn long_sequence(
     out.push(token(literals, more))?;
     extend(out, literals)?;
     out.literals(src, anchor, literals)?;
-    out.push_low(distance as u32, 2)?;
+    out.push_low(distance as u64, 2)?;
     extend(out, more)
 }
 

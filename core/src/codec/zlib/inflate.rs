@@ -151,7 +151,7 @@ fn coded(
             }
             bits.skip(entry.drop_bits());
             let (word, n) = entry.literals();
-            window.push_low(word, n)?;
+            window.push_low(word.into(), n)?;
             if bits.held() < LONGEST {
                 bits.refill()?;
             }
