@@ -57,8 +57,8 @@ mod x86 {
         isa
     }
 
-    /// Whether this CPU executes instructions on 512 bits as two on 256: where others gain by wider registers, it does
-    /// not. Asked of the CPU once; says nothing of whether it has such instructions.
+    /// Whether this is a CPU of AMD whose vector units are of 256 bits: it executes instructions on 512 as two, and gains
+    /// nothing where others do by wider registers. Asked of the CPU once; says nothing of whether it has such instructions.
     pub(in super::super) fn halves() -> bool {
         match HALVES.load(Ordering::Relaxed) {
             UNKNOWN => {

@@ -52,7 +52,7 @@ impl<const GFNI: bool> Vector for Ymm<GFNI> {
         // SAFETY: SSE.
         unsafe { _mm_sfence() }
     }
-    // Those CPUs fetch rows by themselves: the hints cost them a seventh.
+    // AMD CPUs with units of 256 bits fetch rows by themselves: the hints cost them a seventh.
     #[inline(always)]
     fn hints() -> bool {
         !halves()
