@@ -51,6 +51,22 @@ impl Vector for Q {
         }
     }
     #[inline(always)]
+    unsafe fn store_halves(self, _l: usize, p: *mut u8, q: *mut u8) {
+        #[cfg(not(target_os = "none"))]
+        // SAFETY: the caller's.
+        unsafe {
+            vst1_u8(p, vget_low_u8(self.0));
+            vst1_u8(q, vget_high_u8(self.0));
+        }
+        #[cfg(target_os = "none")]
+        // SAFETY: the caller's.
+        unsafe {
+            core::arch::asm!("st1 {{{low:v}.8b}}, [{p}]", "st1 {{{high:v}.8b}}, [{q}]", low = in(vreg) vget_low_u8(self.0),
+                high = in(vreg) vget_high_u8(self.0), p = in(reg) p, q = in(reg) q,
+                options(nostack, preserves_flags));
+        }
+    }
+    #[inline(always)]
     unsafe fn zip<const UNIT: usize>(a: Self, b: Self) -> (Self, Self) {
         let (a, b) = (a.0, b.0);
         // SAFETY: the caller's CPU.

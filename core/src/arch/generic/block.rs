@@ -68,6 +68,18 @@ pub(super) unsafe fn transpose<V: Vector, const P: usize>(mut r: [V; P]) -> [V; 
     r
 }
 
+/// Of planes of a power of two of bytes an item: lane `l` of register `k` is bytes `16 k ..` of the items `16 l ..`.
+#[inline(always)]
+pub(super) unsafe fn join_lanes<V: Vector, const P: usize>(mut r: [V; P]) -> [V; P] {
+    let mut turn = 1;
+    while turn < P {
+        // SAFETY: the caller's CPU.
+        r = unsafe { rotate::<V, P, 1>(r) };
+        turn *= 2;
+    }
+    r
+}
+
 /// Bytes of the items that loads take apart, for items of `width` bytes; 0 if there are none.
 const fn structure(width: usize) -> usize {
     match width {
@@ -239,11 +251,7 @@ pub(super) unsafe fn join_block<V: Vector, const W: usize, const P: usize, const
             }
         }
         if W == P {
-            let mut turn = 1;
-            while turn < W {
-                r = rotate::<V, P, 1>(r);
-                turn *= 2;
-            }
+            r = join_lanes::<V, P>(r);
             if BITS {
                 let mut k = 0;
                 while k < P {
@@ -251,7 +259,6 @@ pub(super) unsafe fn join_block<V: Vector, const W: usize, const P: usize, const
                     k += 1;
                 }
             }
-            // Lane l of register k is bytes 16 k .. of the items 16 l .. of the block.
             let mut k = 0;
             while k < P {
                 let (a, b) = V::pair_lanes(r[k], r[k + 1]);
@@ -306,7 +313,7 @@ impl Bounce {
 /// # Safety
 /// The CPU; a block at `dst` and at every `pitch` from there is writable.
 #[inline(always)]
-pub(super) unsafe fn store_planes<V: Vector, const P: usize>(
+pub(super) unsafe fn store_planes<V: Vector, const P: usize, const FIRST: usize>(
     a: [V; P],
     b: [V; P],
     count: usize,
@@ -314,7 +321,7 @@ pub(super) unsafe fn store_planes<V: Vector, const P: usize>(
     mut dst: *mut u8,
     pitch: usize,
 ) {
-    let mut j = 0;
+    let mut j = FIRST;
     while j < count {
         // SAFETY: the caller's.
         unsafe {
@@ -350,7 +357,7 @@ unsafe fn split_items<V: Vector, const W: usize, const P: usize>(job: Split) {
             }
             let a = split_block::<V, W, P, false>(from);
             let b = if block > V::BYTES { split_block::<V, W, P, false>(from.add(V::BYTES * W)) } else { a };
-            store_planes(a, b, W, block, dst.add(i), pitch);
+            store_planes::<V, P, 0>(a, b, W, block, dst.add(i), pitch);
             i += block;
         }
     }

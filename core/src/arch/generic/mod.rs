@@ -46,8 +46,8 @@ pub(super) trait Vector: Copy {
     /// Items of a block, one or two registers of each plane: 64, the line of a cache, is best. Stores
     /// of half a line are slow where planes share a cache set and each turn evicts the other half.
     const BLOCK: usize;
-    /// Whether 16 planes that crowd a cache set are stored and loaded by whole lines: registers of one lane fill or empty a line
-    /// in four turns, between which it may be lost.
+    /// Whether 16 planes that crowd a cache set are stored and loaded by whole lines: shorter registers fill or empty a line in
+    /// several turns, between which it may be lost. Two registers of each plane are stored at once, but not loaded.
     const GATHERS: bool = false;
     /// Whether [`Vector::table`] is one instruction.
     const TABLE: bool;
@@ -91,6 +91,8 @@ pub(super) trait Vector: Copy {
         // SAFETY: the caller's.
         unsafe { self.store(p) }
     }
+    /// Lane `l`: its first 8 bytes to `p`, the others to `q`.
+    unsafe fn store_halves(self, l: usize, p: *mut u8, q: *mut u8);
     /// From lanes `a0 a1 ..` and `b0 b1 ..`: `a0 b0 ..` and the rest, so that each is a run of lane pairs.
     #[inline(always)]
     unsafe fn pair_lanes(a: Self, b: Self) -> (Self, Self) {

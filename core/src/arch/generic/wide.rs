@@ -5,9 +5,11 @@
 //!     for each window of 16 planes, the last one overlapping the one before
 //!         for each block: 16 registers, lane l of register r is the window of item 16 l + r; transpose
 //! ```
-//! 16 planes are more than a set of the L1 cache holds. Where they crowd, registers of one lane go by way of [`Lines`].
+//! Of the last window only the planes that the one before has not are split, and if they are 8 or fewer, only the last 8 joined.
+//!
+//! 16 planes are more than a set of the L1 cache holds. Where they crowd, registers shorter than a line go by way of [`Lines`].
 
-use super::block::{block, load_planes, store_planes, transpose};
+use super::block::{block, join_lanes, load_planes, store_planes, transpose};
 use super::{Join, LINE, Pitched, Source, Split, Vector};
 use core::mem::MaybeUninit;
 
@@ -97,7 +99,8 @@ fn tile_items(stride: usize, block: usize) -> usize {
 #[inline(always)]
 pub(super) unsafe fn split<V: Vector>(job: Split) {
     let Split { width, stride, n, src, dst, pitch, .. } = job;
-    let gathers = Lines::suit::<V>(pitch, n);
+    // Two registers of a plane are a line already.
+    let gathers = V::LANES == 1 && Lines::suit::<V>(pitch, n);
     let block = if gathers { Lines::ITEMS } else { block::<V>(width) };
     let tile = tile_items(stride, block);
     let mut lines = Lines::new();
@@ -119,26 +122,49 @@ pub(super) unsafe fn split<V: Vector>(job: Split) {
                         let mut k = 0;
                         while k < Lines::ITEMS {
                             let a = load_window::<V>(from.add(k * stride), stride);
-                            store_planes(a, a, 16, V::BYTES, lines.planes().base.cast_mut().add(k), LINE);
+                            store_planes::<V, 16, 0>(
+                                a,
+                                a,
+                                16,
+                                V::BYTES,
+                                lines.planes().base.cast_mut().add(k),
+                                LINE,
+                            );
                             k += V::BYTES;
                         }
                         lines.store::<V>(to, pitch);
                         i += block;
                         continue;
                     }
-                    let a = load_window::<V>(from, stride);
-                    let b = if block > V::BYTES {
-                        load_window::<V>(from.add(V::BYTES * stride), stride)
-                    } else {
-                        a
-                    };
-                    store_planes(a, b, 16, block, to, pitch);
+                    match next - c {
+                        0..4 => split_window::<V, 0>(from, stride, block, to, pitch),
+                        4..8 => split_window::<V, 4>(from, stride, block, to, pitch),
+                        8..12 => split_window::<V, 8>(from, stride, block, to, pitch),
+                        _ => split_window::<V, 12>(from, stride, block, to, pitch),
+                    }
                 }
                 i += block;
             }
             next += 16;
         }
         first += tile;
+    }
+}
+
+/// Stores the planes of a window of a block from plane `FIRST` on; the transposition of those before it is left out.
+#[inline(always)]
+unsafe fn split_window<V: Vector, const FIRST: usize>(
+    from: *const u8,
+    stride: usize,
+    block: usize,
+    to: *mut u8,
+    pitch: usize,
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        let a = load_window::<V>(from, stride);
+        let b = if block > V::BYTES { load_window::<V>(from.add(V::BYTES * stride), stride) } else { a };
+        store_planes::<V, 16, FIRST>(a, b, 16, block, to.add(FIRST * pitch), pitch);
     }
 }
 
@@ -191,6 +217,8 @@ pub(super) unsafe fn join<V: Vector, S: Source>(job: Join<S>) {
                             store_window::<V, _>(lines.planes(), 0, k, to.add(k * stride), stride);
                             k += V::BYTES;
                         }
+                    } else if next - c >= 8 {
+                        store_half_window::<V, S>(planes, c + 8, i, to.add(8), stride);
                     } else {
                         store_window::<V, S>(planes, c, i, to, stride);
                     }
@@ -224,6 +252,34 @@ unsafe fn store_window<V: Vector, S: Source>(
             while k < 16 {
                 r[k].store_lane(l, to);
                 to = to.wrapping_add(stride);
+                k += 1;
+            }
+            l += 1;
+        }
+    }
+}
+
+/// [`store_window`] of the last 8 planes of a window.
+///
+/// # Safety
+/// As for [`store_window`], of 8 planes from `first` on.
+#[inline(always)]
+unsafe fn store_half_window<V: Vector, S: Source>(
+    planes: S,
+    first: usize,
+    i: usize,
+    mut to: *mut u8,
+    stride: usize,
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        let r = join_lanes::<V, 8>(load_planes::<V, 8, S>(planes, first, 8, i, false).0);
+        let mut l = 0;
+        while l < V::LANES {
+            let mut k = 0;
+            while k < 8 {
+                r[k].store_halves(l, to, to.wrapping_add(stride));
+                to = to.wrapping_add(2 * stride);
                 k += 1;
             }
             l += 1;

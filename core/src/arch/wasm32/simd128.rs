@@ -26,6 +26,14 @@ impl Vector for Q {
         unsafe { v128_store(p.cast(), self.0) }
     }
     #[inline(always)]
+    unsafe fn store_halves(self, _l: usize, p: *mut u8, q: *mut u8) {
+        // SAFETY: the caller's.
+        unsafe {
+            v128_store64_lane::<0>(self.0, p.cast());
+            v128_store64_lane::<1>(self.0, q.cast());
+        }
+    }
+    #[inline(always)]
     unsafe fn zip<const UNIT: usize>(a: Self, b: Self) -> (Self, Self) {
         let (a, b) = (a.0, b.0);
         match UNIT {

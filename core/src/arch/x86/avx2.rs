@@ -26,11 +26,20 @@ unsafe fn alone(mut v: __m256i) -> __m256i {
     v
 }
 
+impl<const GFNI: bool> Ymm<GFNI> {
+    #[inline(always)]
+    unsafe fn lane(self, l: usize) -> __m128i {
+        // SAFETY: the caller's CPU.
+        unsafe { if l == 0 { _mm256_castsi256_si128(self.0) } else { _mm256_extracti128_si256::<1>(self.0) } }
+    }
+}
+
 impl<const GFNI: bool> Vector for Ymm<GFNI> {
     const LANES: usize = 2;
     const BLOCK: usize = 64;
     const TABLE: bool = true;
     const BITS: bool = GFNI;
+    const GATHERS: bool = true;
 
     #[inline(always)]
     unsafe fn load(p: *const u8) -> Self {
@@ -73,10 +82,15 @@ impl<const GFNI: bool> Vector for Ymm<GFNI> {
     #[inline(always)]
     unsafe fn store_lane(self, l: usize, p: *mut u8) {
         // SAFETY: the caller's.
+        unsafe { _mm_storeu_si128(p.cast(), self.lane(l)) }
+    }
+    #[inline(always)]
+    unsafe fn store_halves(self, l: usize, p: *mut u8, q: *mut u8) {
+        // SAFETY: the caller's.
         unsafe {
-            let lane =
-                if l == 0 { _mm256_castsi256_si128(self.0) } else { _mm256_extracti128_si256::<1>(self.0) };
-            _mm_storeu_si128(p.cast(), lane);
+            let lane = self.lane(l);
+            _mm_storel_epi64(p.cast(), lane);
+            _mm_storeh_pd(q.cast(), _mm_castsi128_pd(lane));
         }
     }
     #[inline(always)]

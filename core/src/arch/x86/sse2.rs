@@ -38,6 +38,14 @@ impl<const SSSE3: bool> Vector for Xmm<SSSE3> {
         unsafe { _mm_sfence() }
     }
     #[inline(always)]
+    unsafe fn store_halves(self, _l: usize, p: *mut u8, q: *mut u8) {
+        // SAFETY: the caller's.
+        unsafe {
+            _mm_storel_epi64(p.cast(), self.0);
+            _mm_storeh_pd(q.cast(), _mm_castsi128_pd(self.0));
+        }
+    }
+    #[inline(always)]
     unsafe fn zip<const UNIT: usize>(a: Self, b: Self) -> (Self, Self) {
         let (a, b) = (a.0, b.0);
         // SAFETY: the caller's CPU.
