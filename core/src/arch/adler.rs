@@ -1,7 +1,9 @@
 //! Adler-32 (RFC 1950): two sums modulo 65521, which are taken of runs that cannot overflow 32 bits.
 
 use super::bmi;
-use super::level::{Isa, Level};
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use super::level::Isa;
+use super::level::Level;
 
 const MODULUS: u32 = 65521;
 /// Bytes per step, one per lane.
@@ -26,20 +28,11 @@ impl bmi::Kernel for Adler<'_> {
 
     #[inline(always)]
     fn run<const BEST: bool>(self) -> u32 {
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        let wide = matches!(self.level.isa(), Isa::Avx2 | Isa::Avx2Gfni | Isa::Avx512);
         let (mut a, mut b) = (1u32, 0u32);
         let (steps, rest) = self.data.as_chunks::<LANES>();
         for run in steps.chunks(RUN) {
-            let [sum, before, own] = match () {
-                #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-                // SAFETY: the level is proof of AVX2.
-                () if wide => unsafe { by_avx2(run) },
-                #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-                // SAFETY: `BEST` is only compiled for CPUs with the instructions.
-                () if BEST => unsafe { by_shuffle_set(run) },
-                () => by_lanes(run),
-            };
+            // SAFETY: `BEST` is only compiled for CPUs with the instructions.
+            let [sum, before, own] = unsafe { sums::<BEST>(run, self.level) };
             b = (b + a * (run.len() * LANES) as u32 + before * LANES as u32 + own) % MODULUS;
             a = (a + sum) % MODULUS;
         }
@@ -49,6 +42,32 @@ impl bmi::Kernel for Adler<'_> {
         }
         ((b % MODULUS) << 16) | (a % MODULUS)
     }
+}
+
+/// [`by_lanes`] as `level` allows.
+///
+/// # Safety
+/// With `BEST` the CPU must have SSSE3.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[inline(always)]
+unsafe fn sums<const BEST: bool>(run: &[[u8; LANES]], level: Level) -> [u32; 3] {
+    match level.isa() {
+        // SAFETY: the level is proof of AVX2.
+        Isa::Avx2 | Isa::Avx2Gfni | Isa::Avx512 => unsafe { by_avx2(run) },
+        // SAFETY: the caller's.
+        _ if BEST => unsafe { by_shuffle_set(run) },
+        _ => by_lanes(run),
+    }
+}
+
+/// [`by_lanes`], all there is on this CPU.
+///
+/// # Safety
+/// None is needed.
+#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+#[inline(always)]
+unsafe fn sums<const BEST: bool>(run: &[[u8; LANES]], _level: Level) -> [u32; 3] {
+    by_lanes(run)
 }
 
 /// The sum of a run's bytes; the sum of what that was before each step, every one of which counts once for each lane;
