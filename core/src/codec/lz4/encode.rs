@@ -245,9 +245,9 @@ fn matches<T: Positions, const MIN: usize, const FAR: bool, const DICT: bool>(
         let more = if DICT { history.common(at, p, match_end) } else { ends.common_to_end(at, p) };
         (p + more).min(match_end)
     };
+    let mut growth = if anchor == 0 { pace.barren } else { pace.growth };
     'all: loop {
         let (mut step, mut tries) = (1, pace.first);
-        let growth = if anchor == 0 { pace.barren } else { pace.growth };
         let found = loop {
             let Some(word) = starts.get64(p) else { break 'all };
             if let Some(found) = find(table, p, word) {
@@ -267,7 +267,7 @@ fn matches<T: Positions, const MIN: usize, const FAR: bool, const DICT: bool>(
         // Where it ends, and so where the search goes on, does not wait for where it begins.
         p = end(p, found);
         sequence(out, src, anchor, start, distance, p - start).ok()?;
-        anchor = p;
+        (anchor, growth) = (p, pace.growth);
         // The next match often begins at once.
         loop {
             let Some(word) = starts.get64(p) else { break 'all };
