@@ -4,8 +4,8 @@ use super::{BATCH, Bounds, Instruction, MEDIUM, Place, Seen, TAIL, WIDE_LOOP, WR
 use super::{distance, extended, far_match, large_match, near_match};
 use crate::arch::tail::{BEYOND, Tail};
 use crate::arch::wide::{
-    LONG, SLACK, copy_long, copy8, copy32, early, load8, load16, match_beyond32, match16, match16_by_halves,
-    match32, store16,
+    LONG, SLACK, copy_long, copy4, copy8, copy32, early, load8, load16, match_beyond32, match16,
+    match16_by_halves, match32, store16,
 };
 use core::hint::select_unpredictable;
 
@@ -83,9 +83,17 @@ impl Lz4 {
             let short = usize::from(token & 15);
             if short < 15 {
                 if back >= 8 {
-                    copy8(source, to);
-                    copy8(source.add(8), to.add(8));
-                    core::ptr::copy_nonoverlapping(source.add(16), to.add(16), 2);
+                    // After many literals, the shortest match by itself: items often repeat the last such match, and a
+                    // load that takes in the first literals behind that one would wait for both to reach the cache.
+                    if token >= 15 << 4 {
+                        copy4(source, to);
+                        copy8(source.add(4), to.add(4));
+                        copy8(source.add(12), to.add(12));
+                    } else {
+                        copy8(source, to);
+                        copy8(source.add(8), to.add(8));
+                        core::ptr::copy_nonoverlapping(source.add(16), to.add(16), 2);
+                    }
                 } else {
                     if back == 0 {
                         return None;
