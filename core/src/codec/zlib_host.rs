@@ -1,12 +1,15 @@
 //! zlib streams on hosts: two encoders, and which of them a stream is for.
 //!
 //! ```text
-//! levels 1 to 5   our own, `zlib::deflate`, where matches are few, since it steps over what has none; else zlib-rs
-//! levels 6 to 8   the `zlib-rs` crate, with reused states
-//! level 9         our own, which writes less in less time
+//!           where matches are few        elsewhere
+//! level 1   `zlib::deflate`              `zlib::deflate`'s single pass
+//! 2 to 5    `zlib::deflate`              the `zlib-rs` crate, with reused states
+//! 6 to 8    zlib-rs                      zlib-rs
+//! level 9   `zlib::deflate`, which writes less in less time
 //! ```
-//! `core/examples/zlib_speed.rs` compares them. The choice depends on the stream and the level alone, and so does what is
-//! written: of SIMD instructions zlib-rs only asks to compare bytes and to compute the checksum.
+//! Our own encoder steps over what has no matches. `core/examples/zlib_speed.rs` compares them. The choice depends on the
+//! stream and the level alone, and so does what is written: of SIMD instructions zlib-rs only asks to compare bytes and to
+//! compute the checksum.
 
 use super::context::EncodeContext;
 use super::matcher::hash4;
@@ -18,12 +21,15 @@ use zlib_rs::{Deflate, DeflateFlush, Status};
 enum Choice {
     Library,
     Ours,
-    ByContent,
+    /// Ours where matches are few.
+    OursOrQuick,
+    OursOrLibrary,
 }
 
 const fn choice(level: u8) -> Choice {
     match level {
-        0..=5 => Choice::ByContent,
+        0..=1 => Choice::OursOrQuick,
+        2..=5 => Choice::OursOrLibrary,
         9.. => Choice::Ours,
         _ => Choice::Library,
     }
@@ -31,7 +37,7 @@ const fn choice(level: u8) -> Choice {
 
 /// Whether streams of chunk level `level`, which is zlib's own, may be for zlib-rs.
 pub(crate) const fn needs_library(level: u8) -> bool {
-    !matches!(choice(level), Choice::Ours)
+    matches!(choice(level), Choice::Library | Choice::OursOrLibrary)
 }
 
 /// The state of zlib-rs that encodes at chunk level `level`.
@@ -41,9 +47,11 @@ pub(crate) fn library(level: u8) -> Deflate {
 
 /// Scratch bytes that [`encode`] needs for streams of `len` bytes.
 pub(crate) const fn work_len(level: u8, len: usize) -> usize {
+    let (ours, quick) = (deflate::work_len(level, len), deflate::quick_work_len(len));
     match choice(level) {
         Choice::Library => 0,
-        Choice::Ours | Choice::ByContent => deflate::work_len(level, len),
+        Choice::OursOrQuick if quick > ours => quick,
+        _ => ours,
     }
 }
 
@@ -57,13 +65,13 @@ pub(crate) fn encode(
     level: u8,
     work: &mut [u8],
 ) -> Option<usize> {
-    let is_ours = match choice(level) {
-        Choice::Library => false,
-        Choice::Ours => true,
-        Choice::ByContent => matches_are_few(src, level),
-    };
-    if is_ours {
-        return deflate::encode(src, dst, level, work);
+    match choice(level) {
+        Choice::Ours => return deflate::encode(src, dst, level, work),
+        Choice::OursOrQuick | Choice::OursOrLibrary if matches_are_few(src, level) => {
+            return deflate::encode(src, dst, level, work);
+        }
+        Choice::OursOrQuick => return deflate::encode_quick(src, dst, work),
+        Choice::Library | Choice::OursOrLibrary => {}
     }
     let state = context.zlib.as_mut()?;
     state.reset();
@@ -90,8 +98,8 @@ fn abandon(state: &mut Deflate) {
 }
 
 /// Whether `src` has hardly any matches; or long ones, four bytes and more that are none for each, an eighth at least: as bits
-/// of the same place in floats. Pieces from all over it are looked at: short ones at levels 1 and 2, where zlib-rs reads up
-/// to 5 GB/s and our own encoder takes longer for a match. There three quarters must have none.
+/// of the same place in floats. Pieces from all over it are looked at: short ones at levels 1 and 2, where the other
+/// encoders read up to 5 GB/s and this takes longer for a match. There three quarters must have none.
 fn matches_are_few(src: &[u8], level: u8) -> bool {
     const BITS: u32 = 11;
     let (pieces, piece, most_eighths) = if level < 3 { (8, 64, 2) } else { (4, 1024, 7) };

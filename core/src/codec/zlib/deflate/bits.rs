@@ -20,6 +20,11 @@ impl<'a> BitWriter<'a> {
         8 * (self.dst.len() - self.at) as u64 - u64::from(self.held)
     }
 
+    /// Whether all that has been flushed was written.
+    pub(super) fn fits(&self) -> bool {
+        self.at <= self.dst.len()
+    }
+
     /// Bits missing to a whole byte.
     pub(super) fn missing(&self) -> u32 {
         self.held.wrapping_neg() & 7
