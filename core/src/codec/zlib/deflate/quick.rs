@@ -102,7 +102,7 @@ impl bmi::Kernel for Quick<'_, '_> {
     #[inline(always)]
     fn run<const BEST: bool>(self) -> Option<()> {
         let Quick { src, table, bits, out: kept } = self;
-        let mut out = core::mem::replace(kept, BitWriter::new(&mut []));
+        let mut out = kept.take();
         out.put(1 | 1 << 1, 3);
         let mut p = 0;
         if let Some(words) = Words::new(src) {
