@@ -1,12 +1,15 @@
 //! zlib streams on hosts: two encoders, and which of them a stream is for.
 //!
 //! ```text
-//! levels 1 to 5   our own, `zlib::deflate`, where matches are few, since it steps over what has none; else zlib-rs
-//! levels 6 to 8   the `zlib-rs` crate, with reused states
-//! level 9         our own, which writes less in less time
+//!           where matches are few        elsewhere
+//! level 1   `zlib::deflate`              `zlib::deflate`'s single pass
+//! 2 to 5    `zlib::deflate`              the `zlib-rs` crate, with reused states
+//! 6 to 8    zlib-rs                      zlib-rs
+//! level 9   `zlib::deflate`, which writes less in less time
 //! ```
-//! `core/examples/zlib_speed.rs` compares them. The choice depends on the stream and the level alone, and so does what is
-//! written: of SIMD instructions zlib-rs only asks to compare bytes and to compute the checksum.
+//! Our own encoder steps over what has no matches. `core/examples/zlib_speed.rs` compares them. The choice depends on the
+//! stream and the level alone, and so does what is written: of SIMD instructions zlib-rs only asks to compare bytes and to
+//! compute the checksum.
 
 use super::context::EncodeContext;
 use super::matcher::hash4;
@@ -18,12 +21,18 @@ use zlib_rs::{Deflate, DeflateFlush, Status};
 enum Choice {
     Library,
     Ours,
-    ByContent,
+    /// Ours where matches are few.
+    OursOrQuick,
+    OursOrLibrary,
 }
+
+/// The highest level of ours where matches are few.
+const MOST_WHERE_FEW: u8 = 4;
 
 const fn choice(level: u8) -> Choice {
     match level {
-        0..=5 => Choice::ByContent,
+        0..=1 => Choice::OursOrQuick,
+        2..=5 => Choice::OursOrLibrary,
         9.. => Choice::Ours,
         _ => Choice::Library,
     }
@@ -31,7 +40,7 @@ const fn choice(level: u8) -> Choice {
 
 /// Whether streams of chunk level `level`, which is zlib's own, may be for zlib-rs.
 pub(crate) const fn needs_library(level: u8) -> bool {
-    !matches!(choice(level), Choice::Ours)
+    matches!(choice(level), Choice::Library | Choice::OursOrLibrary)
 }
 
 /// The state of zlib-rs that encodes at chunk level `level`.
@@ -41,9 +50,11 @@ pub(crate) fn library(level: u8) -> Deflate {
 
 /// Scratch bytes that [`encode`] needs for streams of `len` bytes.
 pub(crate) const fn work_len(level: u8, len: usize) -> usize {
+    let (ours, quick) = (deflate::work_len(level, len), deflate::quick_work_len(len));
     match choice(level) {
         Choice::Library => 0,
-        Choice::Ours | Choice::ByContent => deflate::work_len(level, len),
+        Choice::OursOrQuick if quick > ours => quick,
+        _ => ours,
     }
 }
 
@@ -57,13 +68,14 @@ pub(crate) fn encode(
     level: u8,
     work: &mut [u8],
 ) -> Option<usize> {
-    let is_ours = match choice(level) {
-        Choice::Library => false,
-        Choice::Ours => true,
-        Choice::ByContent => matches_are_few(src, level),
-    };
-    if is_ours {
-        return deflate::encode(src, dst, level, work);
+    match choice(level) {
+        Choice::Ours => return deflate::encode(src, dst, level, work),
+        Choice::OursOrQuick | Choice::OursOrLibrary if matches_are_few(src, level) => {
+            // Few matches are found by few steps.
+            return deflate::encode(src, dst, level.min(MOST_WHERE_FEW), work);
+        }
+        Choice::OursOrQuick => return deflate::encode_quick(src, dst, work),
+        Choice::Library | Choice::OursOrLibrary => {}
     }
     let state = context.zlib.as_mut()?;
     state.reset();
@@ -89,12 +101,13 @@ fn abandon(state: &mut Deflate) {
     }
 }
 
-/// Whether `src` has hardly any matches; or long ones, four bytes and more that are none for each, an eighth at least: as bits
-/// of the same place in floats. Pieces from all over it are looked at: short ones at levels 1 and 2, where zlib-rs reads up
-/// to 5 GB/s and our own encoder takes longer for a match. There three quarters must have none.
+/// Whether `src` has hardly any matches; or long ones, four bytes and more that are none for each, three sixteenths at least: as bits
+/// of the same place in floats. Pieces from all over it are looked at: short ones at levels 1 and 2, where the other
+/// encoders read up to 5 GB/s and this takes longer for a match. There three quarters must have none. At higher levels what
+/// hardly has anything but long matches is also meant, the fewest of all.
 fn matches_are_few(src: &[u8], level: u8) -> bool {
     const BITS: u32 = 11;
-    let (pieces, piece, most_eighths) = if level < 3 { (8, 64, 2) } else { (4, 1024, 7) };
+    let (pieces, piece, most_sixteenths) = if level < 3 { (8, 64, 4) } else { (4, 512, 13) };
     let Some(words) = Words::new(src) else { return false };
     // Positions where a whole word begins, but for the last.
     let len = src.len() - size_of::<u64>();
@@ -117,9 +130,10 @@ fn matches_are_few(src: &[u8], level: u8) -> bool {
         }
         all += piece;
     }
-    let (hardly_any, dense) = (64 * fours <= all, 8 * fours > most_eighths * all);
-    let (long, far_apart) = (2 * eights >= fours, 4 * starts <= all - fours);
-    hardly_any || (long && far_apart && !dense)
+    let (hardly_any, dense) = (64 * fours <= all, 16 * fours > most_sixteenths * all);
+    let (long, far_apart) = (2 * eights >= fours, 16 * starts <= 3 * (all - fours));
+    let nothing_else = level > 2 && 32 * fours >= 31 * all && 16 * eights >= 15 * fours;
+    hardly_any || nothing_else || (long && far_apart && !dense)
 }
 
 #[cfg(test)]
@@ -160,8 +174,8 @@ mod tests {
         }
     }
 
-    /// Noise, and bits of the same place in numbers with noise below, are for our own encoder at levels 1 to 5; words, runs
-    /// and what repeats itself are not. Each choice is seen by its bytes, and both are read back.
+    /// Noise, and bits of the same place in numbers with noise below, are for our own encoder at levels 1 to 5; words are not;
+    /// nor is what repeats itself, and runs are from level 3 on. Each choice is seen by its bytes, and both are read back.
     #[test]
     fn what_has_few_matches_is_for_our_own_encoder() {
         let mut noise = noise(7);
@@ -170,10 +184,9 @@ mod tests {
         let words: Vec<[u8; 6]> = (0..300).map(|_| core::array::from_fn(|_| noise())).collect();
         let text: Vec<u8> = (0..9000).flat_map(|_| words[usize::from(noise()) % 300]).collect();
         let period: Vec<u8> = (0..50_000).map(|i| (i % 30) as u8).collect();
-        for (src, few) in
-            [(random, true), (most, true), (text, false), (period, false), (vec![1; 50_000], false)]
-        {
+        for (src, from_level) in [(random, 1), (most, 1), (text, 6), (period, 6), (vec![1; 50_000], 3)] {
             for level in 1..=5 {
+                let few = level >= from_level;
                 assert_eq!(matches_are_few(&src, level), few, "level {level}");
                 let mut work = vec![0xa5; work_len(level, src.len())];
                 let (mut host, mut own) = (vec![0; src.len() + 100], vec![0; src.len() + 100]);
@@ -181,7 +194,7 @@ mod tests {
                 // What did not fit leaves nothing behind in either encoder.
                 assert_eq!(encode(&mut context, &src, &mut host[..20], level, &mut work), None);
                 let n = encode(&mut context, &src, &mut host, level, &mut work).unwrap();
-                let m = deflate::encode(&src, &mut own, level, &mut work).unwrap();
+                let m = deflate::encode(&src, &mut own, level.min(MOST_WHERE_FEW), &mut work).unwrap();
                 assert_eq!(host[..n] == own[..m], few, "level {level}");
                 let (mut back, mut work) = (vec![0; src.len()], vec![0; zlib::DECODE_WORK_LEN]);
                 zlib::decode(&host[..n], (&mut back[..]).into(), &mut work).unwrap();

@@ -114,10 +114,12 @@ const PLAIN: Alphabet = Alphabet { literals: 0, others: &SELVES };
 impl Alphabet {
     /// The entry of symbol `sym`, whose code has `len` bits.
     #[inline(always)]
-    fn entry(&self, sym: usize, len: u32) -> u32 {
+    #[allow(clippy::indexing_slicing)] // compared before: `get` is not for constants
+    const fn entry(&self, sym: usize, len: u32) -> u32 {
         match sym.checked_sub(self.literals) {
             None => (sym as u32) << 8 | LITERAL | len,
-            Some(n) => self.others.get(n).copied().unwrap_or(NONE).wrapping_add(len << 8 | len),
+            Some(n) if n < self.others.len() => self.others[n].wrapping_add(len << 8 | len),
+            Some(_) => NONE.wrapping_add(len << 8 | len),
         }
     }
 }
@@ -339,13 +341,23 @@ impl<'w> Tables<'w> {
         if self.fixed {
             return Ok(());
         }
+        #[cfg(feature = "std")]
+        {
+            (*self.lit.primary, *self.dist.primary) = (FIXED.0, FIXED.1);
+        }
+        #[cfg(not(feature = "std"))]
+        self.describe_fixed()?;
+        self.fixed = true;
+        Ok(())
+    }
+
+    #[cfg(any(test, not(feature = "std")))]
+    fn describe_fixed(&mut self) -> Result<(), CodecErrorKind> {
         let mut lens = [8u8; MAX_CODES];
         for (sym, len) in lens.iter_mut().enumerate() {
             *len = super::fixed_len(sym);
         }
-        self.describe(&lens, &[5; 32])?;
-        self.fixed = true;
-        Ok(())
+        self.describe(&lens, &[5; 32])
     }
 
     /// The codes of these lengths.
@@ -360,6 +372,36 @@ impl<'w> Tables<'w> {
         self.fixed = false;
         self.dist.build(LENGTHS_BITS, lens, &PLAIN, self.order)
     }
+}
+
+/// The tables of the codes that are never described, which have no subtables. On hosts they are made beforehand: short
+/// streams are made of such blocks, and building takes longer than all the rest of 16 KiB in runs.
+#[cfg(feature = "std")]
+static FIXED: ([Raw; 1 << LIT_BITS], [Raw; 1 << DIST_BITS]) = fixed();
+
+#[cfg(feature = "std")]
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+const fn fixed() -> ([Raw; 1 << LIT_BITS], [Raw; 1 << DIST_BITS]) {
+    let (mut lit, mut dist) = ([[0; 4]; 1 << LIT_BITS], [[0; 4]; 1 << DIST_BITS]);
+    let mut i = 0;
+    while i < lit.len() {
+        // The longest codes have nine bits.
+        let code = (i as u32).reverse_bits() >> 23;
+        let (sym, len) = match code {
+            0..0x60 => (256 + (code >> 2), 7),
+            0x60..0x180 => ((code >> 1) - 0x30, 8),
+            0x180..0x190 => (280 + (code >> 1) - 0xc0, 8),
+            _ => (144 + code - 0x190, 9),
+        };
+        lit[i] = LIT.entry(sym as usize, len).to_le_bytes();
+        i += 1;
+    }
+    i = 0;
+    while i < dist.len() {
+        dist[i] = DIST.entry((i as u32).reverse_bits() as usize >> 27, 5).to_le_bytes();
+        i += 1;
+    }
+    (lit, dist)
 }
 
 /// The end of a block, then the lengths.
@@ -386,4 +428,17 @@ const fn bases<const N: usize>(first: u32, group: usize) -> [u32; N] {
         i += 1;
     }
     table
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_made_beforehand_are_those_that_are_built() {
+        let mut work = alloc::vec![0x5a; TABLES_LEN];
+        let mut tables = Tables::new(&mut work).unwrap();
+        tables.describe_fixed().unwrap();
+        assert!(*tables.lit.primary == FIXED.0 && *tables.dist.primary == FIXED.1);
+    }
 }

@@ -15,9 +15,20 @@ impl<'a> BitWriter<'a> {
         BitWriter { dst, at: 0, bits: 0, held: 0 }
     }
 
+    /// The writer, in the place of which stands one without room.
+    pub(super) fn take(&mut self) -> Self {
+        core::mem::replace(self, BitWriter::new(&mut []))
+    }
+
     /// Bits that can still be written.
     pub(super) fn room(&self) -> u64 {
         8 * (self.dst.len() - self.at) as u64 - u64::from(self.held)
+    }
+
+    /// Whether all that has been flushed was written.
+    #[cfg(feature = "std")]
+    pub(super) fn fits(&self) -> bool {
+        self.at <= self.dst.len()
     }
 
     /// Bits missing to a whole byte.

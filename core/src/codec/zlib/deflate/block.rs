@@ -4,6 +4,7 @@ use super::super::{ORDER, fixed_len};
 use super::bits::BitWriter;
 use super::code::{Code, MOST};
 use super::tokens::{Contents, DISTANCES, END, Histogram, LITLENS, distance_symbol, length_symbol};
+use crate::arch::bmi;
 
 /// Of codes, and of the code for their lengths.
 const LONGEST: usize = 15;
@@ -205,37 +206,58 @@ fn tokens(
     litlens: &Code<MOST>,
     distances: &Code<DISTANCES>,
 ) {
-    let mut at = 0;
-    for (run, found) in contents.tokens() {
-        let literals = bytes.get(at..at + run).unwrap_or_default();
-        let (threes, rest) = literals.as_chunks::<3>();
-        for three in threes {
-            for &byte in three {
+    bmi::run(Tokens { out, bytes, contents, litlens, distances });
+}
+
+struct Tokens<'a, 'o> {
+    out: &'a mut BitWriter<'o>,
+    bytes: &'a [u8],
+    contents: &'a Contents<'a>,
+    litlens: &'a Code<MOST>,
+    distances: &'a Code<DISTANCES>,
+}
+
+impl bmi::Kernel for Tokens<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const BEST: bool>(self) {
+        let Tokens { out: kept, bytes, contents, litlens, distances } = self;
+        // In registers.
+        let mut out = kept.take();
+        let mut at = 0;
+        for (run, found) in contents.tokens() {
+            let literals = bytes.get(at..at + run).unwrap_or_default();
+            let (threes, rest) = literals.as_chunks::<3>();
+            for three in threes {
+                for &byte in three {
+                    let (bits, len) = litlens.get(byte.into());
+                    out.put(bits, len);
+                }
+                out.flush();
+            }
+            for &byte in rest {
                 let (bits, len) = litlens.get(byte.into());
                 out.put(bits, len);
             }
             out.flush();
+            at += run;
+            if let Some((length, distance)) = found {
+                let (symbol, more) = length_symbol(length);
+                let (bits, len) = litlens.get(symbol);
+                out.put(bits, len);
+                out.put(length & ((1 << more) - 1), more);
+                let (symbol, more) = distance_symbol(distance);
+                let (bits, len) = distances.get(symbol);
+                out.put(bits, len);
+                out.put(distance & ((1 << more) - 1), more);
+                out.flush();
+                at += length as usize + 3;
+            }
         }
-        for &byte in rest {
-            let (bits, len) = litlens.get(byte.into());
-            out.put(bits, len);
-        }
+        let (bits, len) = litlens.get(END);
+        out.put(bits, len);
         out.flush();
-        at += run;
-        if let Some((length, distance)) = found {
-            let (symbol, more) = length_symbol(length);
-            let (bits, len) = litlens.get(symbol);
-            out.put(bits, len);
-            out.put(length & ((1 << more) - 1), more);
-            let (symbol, more) = distance_symbol(distance);
-            let (bits, len) = distances.get(symbol);
-            out.put(bits, len);
-            out.put(distance & ((1 << more) - 1), more);
-            out.flush();
-            at += length as usize + 3;
-        }
+        *kept = out;
     }
-    let (bits, len) = litlens.get(END);
-    out.put(bits, len);
-    out.flush();
 }

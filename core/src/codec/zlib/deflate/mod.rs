@@ -1,7 +1,7 @@
 //! zlib encoder (RFC 1950 and 1951): of builds without `std`, and for what `zlib_host` has on hosts.
 //!
 //! ```text
-//! matches      levels 1 and 2: the first that one table finds            `greedy`
+//! matches      levels 1 and 2: the first that one table finds            `greedy`, on hosts `quick`
 //!              levels 3 to 5, 6 to 9: the searches of LZ4HC              `parse`
 //!              levels 6 to 9: if those find none, three bytes            `threes`
 //! tokens       literals and a match; where does what they are made
@@ -18,6 +18,8 @@ mod block;
 mod code;
 mod greedy;
 mod parse;
+#[cfg(feature = "std")]
+mod quick;
 mod threes;
 mod tokens;
 
@@ -66,17 +68,9 @@ pub fn encode(src: &[u8], dst: &mut [u8], level: u8, work: &mut [u8]) -> Option<
     if src.len() > i32::MAX as usize {
         return None;
     }
-    // A window of 32 KiB, no dictionary, and how hard it was tried, which no decoder asks.
-    let flags = match level {
-        0..=1 => 0x01,
-        2..=5 => 0x5e,
-        6 => 0x9c,
-        _ => 0xda,
-    };
-    let (header, body) = dst.split_first_chunk_mut::<2>()?;
-    *header = [0x78, flags];
     let (tokens, work) =
         work.get_mut(..work_len(level, src.len()))?.split_at_mut(tokens::work_len(src.len()));
+    let body = with_header(dst, level)?;
     let mut blocks = Blocks::new(src, tokens, BitWriter::new(body), level > 2);
     // Less than a word is all literals.
     if let (Some(words), Some(history)) = (Words::new(src), History::<false>::new(src, &[])) {
@@ -94,6 +88,44 @@ pub fn encode(src: &[u8], dst: &mut [u8], level: u8, work: &mut [u8]) -> Option<
         }
     }
     let len = blocks.finish()?;
+    with_sum(src, body, len)
+}
+
+/// Bytes of scratch that [`encode_quick`] needs for `src_len` bytes.
+#[cfg(feature = "std")]
+pub const fn quick_work_len(src_len: usize) -> usize {
+    quick::work_len(src_len)
+}
+
+/// [`encode`] in a single pass, which where matches are many takes half the time and as much room as other encoders' level
+/// 1. `None` where the stream does not fit, or `work` is shorter than [`quick_work_len`].
+#[cfg(feature = "std")]
+#[inline(never)]
+pub fn encode_quick(src: &[u8], dst: &mut [u8], work: &mut [u8]) -> Option<usize> {
+    let body = with_header(dst, 1)?;
+    let mut out = BitWriter::new(body);
+    quick::block(src, work, &mut out)?;
+    out.align();
+    let len = out.len();
+    with_sum(src, body, len)
+}
+
+/// Writes the header of a stream; returns what lies behind it.
+fn with_header(dst: &mut [u8], level: u8) -> Option<&mut [u8]> {
+    // A window of 32 KiB, no dictionary, and how hard it was tried, which no decoder asks.
+    let flags = match level {
+        0..=1 => 0x01,
+        2..=5 => 0x5e,
+        6 => 0x9c,
+        _ => 0xda,
+    };
+    let (header, body) = dst.split_first_chunk_mut::<2>()?;
+    *header = [0x78, flags];
+    Some(body)
+}
+
+/// Writes the sum behind `len` bytes; returns the length of the stream.
+fn with_sum(src: &[u8], body: &mut [u8], len: usize) -> Option<usize> {
     *body.get_mut(len..)?.first_chunk_mut()? = adler32(src).to_be_bytes();
-    Some(header.len() + len + 4)
+    Some(2 + len + 4)
 }

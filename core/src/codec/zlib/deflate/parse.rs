@@ -3,6 +3,7 @@
 use super::LONGEST;
 use super::threes::Threes;
 use super::tokens::{Blocks, SHORTEST};
+use crate::arch::bmi;
 use crate::codec::search::{Effort, Search};
 
 /// No match begins within this many bytes of the end.
@@ -26,41 +27,60 @@ pub(super) fn effort(level: u8) -> Effort {
 }
 
 /// Passes on every match; `None` where the stream does not fit.
+#[inline(never)]
 pub(super) fn matches<'a>(
     src: &[u8],
-    mut search: impl Search<'a, false>,
-    mut threes: Option<Threes<'_>>,
+    search: impl Search<'a, false>,
+    threes: Option<Threes<'_>>,
     effort: &Effort,
     blocks: &mut Blocks<'_>,
 ) -> Option<()> {
-    let Some(last_start) = src.len().checked_sub(LAST_MATCH) else { return Some(()) };
-    let end_of = |p: usize| (p + LONGEST).min(src.len());
-    let (mut p, mut anchor) = (0, 0);
-    while p <= last_start {
-        search.look_for(blocks.least());
-        let mut taken = search.widest::<false>(p, p, blocks.least() - 1, end_of(p), effort.steps);
-        if let Some(threes) = &mut threes
-            && taken.len == 0
-            && blocks.least() <= SHORTEST
-        {
-            taken = threes.last(search.history(), p);
-        }
-        if taken.len == 0 || !blocks.worth(&taken) {
-            p += 1 + ((p - anchor) >> effort.patience).min(LARGEST);
-            blocks.pass(p)?;
-            continue;
-        }
-        while taken.len < effort.enough && taken.start < last_start {
-            let p = taken.start + 1;
-            let later = search.widest::<false>(p, p, taken.len, end_of(p), effort.steps / 2);
-            if later.len == 0 || !blocks.better(&later, &taken) {
-                break;
+    bmi::run(Parse { src, search, threes, effort, blocks })
+}
+
+struct Parse<'p, 'o, 't, S> {
+    src: &'p [u8],
+    search: S,
+    threes: Option<Threes<'t>>,
+    effort: &'p Effort,
+    blocks: &'p mut Blocks<'o>,
+}
+
+impl<'a, S: Search<'a, false>> bmi::Kernel for Parse<'_, '_, '_, S> {
+    type Output = Option<()>;
+
+    #[inline(always)]
+    fn run<const BEST: bool>(self) -> Option<()> {
+        let Parse { src, mut search, mut threes, effort, blocks } = self;
+        let Some(last_start) = src.len().checked_sub(LAST_MATCH) else { return Some(()) };
+        let end_of = |p: usize| (p + LONGEST).min(src.len());
+        let (mut p, mut anchor) = (0, 0);
+        while p <= last_start {
+            search.look_for(blocks.least());
+            let mut taken = search.widest::<false>(p, p, blocks.least() - 1, end_of(p), effort.steps);
+            if let Some(threes) = &mut threes
+                && taken.len == 0
+                && blocks.least() <= SHORTEST
+            {
+                taken = threes.last(search.history(), p);
             }
-            taken = later;
+            if taken.len == 0 || !blocks.worth(&taken) {
+                p += 1 + ((p - anchor) >> effort.patience).min(LARGEST);
+                blocks.pass(p)?;
+                continue;
+            }
+            while taken.len < effort.enough && taken.start < last_start {
+                let p = taken.start + 1;
+                let later = search.widest::<false>(p, p, taken.len, end_of(p), effort.steps / 2);
+                if later.len == 0 || !blocks.better(&later, &taken) {
+                    break;
+                }
+                taken = later;
+            }
+            blocks.push(&taken)?;
+            search.leave_out(taken);
+            (p, anchor) = (taken.end(), taken.end());
         }
-        blocks.push(&taken)?;
-        search.leave_out(taken);
-        (p, anchor) = (taken.end(), taken.end());
+        Some(())
     }
-    Some(())
 }

@@ -115,26 +115,21 @@ fn log2(n: u32) -> u32 {
 
 /// Which distance symbol, and how many extra bits.
 #[inline(always)]
-pub(super) fn distance_symbol(less_one: u32) -> (usize, u32) {
-    if less_one < 4 {
-        return (less_one as usize, 0);
-    }
-    let top = less_one.ilog2();
-    let half = less_one >> (top - 1) & 1;
-    ((2 * top + half) as usize, top - 1)
+pub(super) const fn distance_symbol(less_one: u32) -> (usize, u32) {
+    // The first four have none.
+    let more = (less_one | 3).ilog2() - 1;
+    ((2 * more + (less_one >> more)) as usize, more)
 }
 
 /// Which length symbol, and how many extra bits.
 #[inline(always)]
-pub(super) fn length_symbol(less_three: u32) -> (usize, u32) {
-    match less_three {
-        0..8 => (257 + less_three as usize, 0),
-        255 => (285, 0),
-        _ => {
-            let top = less_three.ilog2();
-            ((257 + 4 * (top - 1) + (less_three >> (top - 2) & 3)) as usize, top - 2)
-        }
+pub(super) const fn length_symbol(less_three: u32) -> (usize, u32) {
+    if less_three == 255 {
+        return (285, 0);
     }
+    // The first eight have none.
+    let more = (less_three | 7).ilog2() - 2;
+    ((257 + 4 * more + (less_three >> more)) as usize, more)
 }
 
 /// What a block is made of.
