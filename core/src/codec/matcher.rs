@@ -122,13 +122,6 @@ pub(super) fn hash4(word: u64, bits: u32) -> usize {
     ((word as u32).wrapping_mul(2_654_435_761) >> (32 - bits)) as usize
 }
 
-/// Multiplicative hash of the bytes of a word, to `bits` bits: of the four high bytes that of [`hash4`].
-#[cfg(any(feature = "lz4", feature = "zlib"))]
-#[inline(always)]
-pub(super) fn hash_shifted(word: u64, bits: u32) -> usize {
-    (word.wrapping_mul(0x85eb_ca87_9e37_79b1) >> (64 - bits)) as usize
-}
-
 /// Multiplicative hash of the low five bytes, to `bits` bits.
 #[cfg(feature = "lz4")]
 #[inline(always)]
@@ -137,7 +130,7 @@ pub(super) fn hash5(word: u64, bits: u32) -> usize {
 }
 
 /// Multiplicative hash of all eight bytes, to `bits` bits.
-#[cfg(feature = "lz4")]
+#[cfg(any(feature = "lz4", feature = "zlib"))]
 #[inline(always)]
 pub(super) fn hash8(word: u64, bits: u32) -> usize {
     (word.wrapping_mul(0x9e37_79b1_85eb_ca87) >> (64 - bits)) as usize

@@ -72,6 +72,7 @@ pub(super) fn sequences<'a, S: Search<'a, DICT>, const DICT: bool>(
         let behind = search.history().common_before(from, p, p - anchor);
         (taken.start, taken.len) = (p - behind, taken.len + behind);
         let mut wider = |taken: Match, p: usize, steps: u32| {
+            search.leave_out_inside(&taken);
             if taken.len >= effort.enough || p > last_start {
                 return Match { len: 0, ..taken };
             }
@@ -110,7 +111,6 @@ pub(super) fn sequences<'a, S: Search<'a, DICT>, const DICT: bool>(
             (taken, next) = (next, third);
         }
         sequence(out, src, anchor, taken.start, taken.distance, taken.len).ok()?;
-        search.leave_out(taken);
         (anchor, p) = (taken.end(), taken.end());
     }
     Some(anchor)

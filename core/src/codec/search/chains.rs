@@ -204,5 +204,10 @@ impl<'a, const DICT: bool> Search<'a, DICT> for Chains<'a, DICT> {
     fn look_for(&mut self, _: usize) {}
 
     /// Nothing: what repeats itself was left out when it was entered.
+    #[cfg(feature = "zlib")]
     fn leave_out(&mut self, _: Match) {}
+
+    /// Nothing: the inside was entered ahead.
+    #[cfg(feature = "lz4")]
+    fn leave_out_inside(&mut self, _: &Match) {}
 }

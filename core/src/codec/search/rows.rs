@@ -13,15 +13,23 @@
 use super::{Best, Match, RUN_END, Search, is_run};
 use crate::arch::words::{equal16, push8, push16};
 use crate::codec::history::History;
-use crate::codec::matcher::hash_shifted;
+use crate::codec::matcher::hash8;
 
 const ENTRIES: usize = 16;
 type Row = [u8; 64];
 
-/// Of matches longer than `LONG` with a distance up to `SHORT`, only this many last positions are entered.
+/// Of matches longer than `LONG` only this many first and last positions are entered, where their distance is up to
+/// `SHORT`, and by LZ4HC where they do not overlap.
 const TAIL: usize = 64;
 const LONG: usize = 256;
 const SHORT: usize = 64;
+/// Of matches this long LZ4HC enters the last quarter: the rest would crowd out positions that lead elsewhere. What goes on
+/// behind the match is found from that quarter.
+#[cfg(feature = "lz4")]
+const INSIDE: usize = 16;
+/// The farthest distance at which it does so: what they repeat stays within reach for as long again.
+#[cfg(feature = "lz4")]
+const FRESH: usize = 1 << 15;
 
 /// The rows; no match lies farther back than `REACH`, which is below 65536.
 pub(in crate::codec) struct Rows<'a, const DICT: bool, const REACH: usize> {
@@ -29,8 +37,8 @@ pub(in crate::codec) struct Rows<'a, const DICT: bool, const REACH: usize> {
     rows: &'a mut [Row],
     /// Of the number of a row.
     bits: u32,
-    /// Leaves those bytes of a word that are hashed.
-    shift: u32,
+    /// Of the bytes of a word that are hashed.
+    mask: u64,
     /// Positions below this are in the rows, or left out for good.
     entered: usize,
 }
@@ -55,15 +63,28 @@ impl<'a, const DICT: bool, const REACH: usize> Rows<'a, DICT, REACH> {
         let skip = work.as_ptr().align_offset(size_of::<Row>()).min(work.len());
         let rows = work.get_mut(skip..)?.get_mut(..size_of::<Row>() << bits)?;
         rows.fill(0);
-        Some(Rows { history, rows: rows.as_chunks_mut().0, bits, shift: 32, entered: 0 })
+        Some(Rows { history, rows: rows.as_chunks_mut().0, bits, mask: low(4), entered: 0 })
     }
 
-    /// The row and the tag of the low four bytes of `word`.
+    /// Leaves out a long match, but for its first and last positions.
+    #[inline(never)]
+    fn leave_out_middle(&mut self, long: &Match) {
+        let base = self.history.base();
+        self.enter(base + long.start + TAIL);
+        self.entered = self.entered.max(base + long.end() - TAIL);
+    }
+
+    /// The row and the tag of the low bytes of `word`.
     #[inline(always)]
     fn place(&self, word: u64) -> (usize, u8) {
-        let hash = hash_shifted(word << (self.shift & 63), self.bits + 8);
+        let hash = hash8(word & self.mask, self.bits + 8);
         (hash >> 8, hash as u8)
     }
+}
+
+/// The low `bytes` bytes of a word, at most 8. Few as they are, every bit of a hash depends on each of them: they stand low.
+const fn low(bytes: usize) -> u64 {
+    u64::MAX >> (64 - 8 * bytes)
 }
 
 /// Where the run that the position before `at` begins has its end, or `at`.
@@ -136,14 +157,26 @@ impl<'a, const DICT: bool, const REACH: usize> Search<'a, DICT> for Rows<'a, DIC
     #[cfg(feature = "zlib")]
     #[inline(always)]
     fn look_for(&mut self, bytes: usize) {
-        self.shift = 64 - 8 * bytes.clamp(4, 8) as u32;
+        self.mask = low(bytes.clamp(4, 8));
     }
 
+    #[cfg(feature = "zlib")]
     fn leave_out(&mut self, taken: Match) {
         if taken.len > LONG && taken.distance <= SHORT {
-            let base = self.history.base();
-            self.enter(base + taken.start + TAIL);
-            self.entered = self.entered.max(base + taken.end() - TAIL);
+            self.leave_out_middle(&taken);
+        }
+    }
+
+    #[cfg(feature = "lz4")]
+    #[inline(always)]
+    fn leave_out_inside(&mut self, found: &Match) {
+        if found.len < INSIDE || found.distance > FRESH {
+            return;
+        }
+        if found.len <= LONG {
+            self.entered = self.entered.max(self.history.base() + found.end() - found.len / 4);
+        } else if found.distance <= SHORT || found.distance >= found.len {
+            self.leave_out_middle(found);
         }
     }
 }
