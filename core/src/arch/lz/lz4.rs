@@ -70,7 +70,12 @@ impl Lz4 {
     /// # Safety
     /// As for a step of loop 3 after its literals, `place.from` before `bounds.last`.
     #[inline(always)]
-    unsafe fn guessed(place: Place, bounds: &Bounds, token: u8, seen: &mut Seen) -> Option<Place> {
+    unsafe fn guessed<const AFTER_MANY: bool>(
+        place: Place,
+        bounds: &Bounds,
+        token: u8,
+        seen: &mut Seen,
+    ) -> Option<Place> {
         let Place { from, to } = place;
         // SAFETY: `READ` and `WRITE` bytes are there: for a match of at most 32 bytes and a byte of length. Longer
         // ones are measured. Far matches begin at or after `start`, near ones after it.
@@ -85,7 +90,7 @@ impl Lz4 {
                 if back >= 8 {
                     // After many literals, the shortest match by itself: items often repeat the last such match, and a
                     // load that takes in the first literals behind that one would wait for both to reach the cache.
-                    if token >= 15 << 4 {
+                    if AFTER_MANY {
                         copy4(source, to);
                         copy8(source.add(4), to.add(4));
                         copy8(source.add(12), to.add(12));
@@ -187,6 +192,11 @@ impl Instruction for Lz4 {
                         return None;
                     }
                     copy_long(from, to, count);
+                    if KIND == 3 {
+                        // They end before `last`.
+                        let place = Place { from: from.add(count), to: to.add(count) };
+                        return Lz4::guessed::<true>(place, bounds, token, seen);
+                    }
                     after = from.add(2);
                     if KIND == TAIL {
                         seen.tail = Tail::before(to.add(count));
@@ -202,7 +212,7 @@ impl Instruction for Lz4 {
                 return None;
             }
             if KIND == 3 {
-                return Lz4::guessed(Place { from, to }, bounds, token, seen);
+                return Lz4::guessed::<false>(Place { from, to }, bounds, token, seen);
             }
             let word = load8(from);
             let back = word as usize & 0xffff;
@@ -213,7 +223,7 @@ impl Instruction for Lz4 {
             let short = usize::from(token & 15);
             if KIND == TAIL {
                 if short > 12 {
-                    let place = Lz4::guessed(Place { from, to }, bounds, token, seen)?;
+                    let place = Lz4::guessed::<false>(Place { from, to }, bounds, token, seen)?;
                     seen.tail = Tail::before(place.to);
                     return Some(place);
                 }
