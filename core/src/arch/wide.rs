@@ -346,14 +346,6 @@ pub(super) unsafe fn store16(to: *mut u8, v: Vector) {
 }
 
 /// # Safety
-/// Four bytes readable at `from` and writable at `to`, at least four bytes apart.
-#[inline(always)]
-pub(super) unsafe fn copy4(from: *const u8, to: *mut u8) {
-    // SAFETY: see above.
-    unsafe { core::ptr::copy_nonoverlapping(from, to, 4) }
-}
-
-/// # Safety
 /// Eight bytes readable at `from` and writable at `to`, at least eight bytes apart.
 #[inline(always)]
 pub(super) unsafe fn copy8(from: *const u8, to: *mut u8) {

@@ -4,8 +4,8 @@ use super::{BATCH, Bounds, Instruction, MEDIUM, Place, Seen, TAIL, WIDE_LOOP, WR
 use super::{distance, extended, far_match, large_match, near_match};
 use crate::arch::tail::{BEYOND, Tail};
 use crate::arch::wide::{
-    LONG, SLACK, copy_long, copy4, copy8, copy32, early, load8, load16, match_beyond32, match16,
-    match16_by_halves, match32, store16,
+    LONG, SLACK, copy_long, copy8, copy32, early, load8, load16, match_beyond32, match16, match16_by_halves,
+    match32, store16,
 };
 use core::hint::select_unpredictable;
 
@@ -91,7 +91,7 @@ impl Lz4 {
                     // After many literals, the shortest match by itself: items often repeat the last such match, and a
                     // load that takes in the first literals behind that one would wait for both to reach the cache.
                     if AFTER_MANY {
-                        copy4(source, to);
+                        core::ptr::copy_nonoverlapping(source, to, 4);
                         copy8(source.add(4), to.add(4));
                         copy8(source.add(12), to.add(12));
                     } else {
