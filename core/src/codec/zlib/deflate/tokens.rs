@@ -113,6 +113,12 @@ fn log2(n: u32) -> u32 {
     (((n | 1) as f32).to_bits() - 1f32.to_bits()) >> 19
 }
 
+/// The binary logarithm of `n`, rounded down; 0 of 0.
+#[inline(always)]
+fn floor_log2(n: usize) -> usize {
+    (n | 1).ilog2() as usize
+}
+
 /// Which distance symbol, and how many extra bits.
 #[inline(always)]
 pub(super) const fn distance_symbol(less_one: u32) -> (usize, u32) {
@@ -212,7 +218,7 @@ impl<'a> Blocks<'a> {
     /// Whether a match takes fewer bits than its bytes would as literals, as far as is known.
     #[inline(always)]
     pub(super) fn worth(&self, found: &Match) -> bool {
-        found.len * self.literal_bits >= 16 * (CODES + found.distance.ilog2() as usize)
+        found.len * self.literal_bits >= 16 * (CODES + floor_log2(found.distance))
     }
 
     /// The shortest match that is looked for: it may be worth its bits.
@@ -225,7 +231,7 @@ impl<'a> Blocks<'a> {
     /// it up to the same end.
     #[inline(always)]
     pub(super) fn better(&self, later: &Match, taken: &Match) -> bool {
-        let (far, near) = (later.distance.ilog2() as usize, taken.distance.ilog2() as usize);
+        let (far, near) = (floor_log2(later.distance), floor_log2(taken.distance));
         let more = later.end() - taken.end();
         // One byte or two a neighbour takes in. More of them need a match of their own, or are literals.
         let own = if more < SHORTEST { 0 } else { 16 * OWN };
