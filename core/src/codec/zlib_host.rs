@@ -21,8 +21,9 @@ use zlib_rs::{Deflate, DeflateFlush, Status};
 enum Choice {
     Library,
     Ours,
-    /// Ours where matches are few.
+    /// Ours where matches are few, else our single pass.
     OursOrQuick,
+    /// Ours where matches are few, else zlib-rs.
     OursOrLibrary,
 }
 
@@ -101,10 +102,10 @@ fn abandon(state: &mut Deflate) {
     }
 }
 
-/// Whether `src` has hardly any matches; or long ones, four bytes and more that are none for each, three sixteenths at least: as bits
-/// of the same place in floats. Pieces from all over it are looked at: short ones at levels 1 and 2, where the other
-/// encoders read up to 5 GB/s and this takes longer for a match. There three quarters must have none. At higher levels what
-/// hardly has anything but long matches is also meant, the fewest of all.
+/// Whether `src` has hardly any matches; or long ones, more than five bytes that are none for each, three sixteenths at
+/// least: as bits of the same place in floats. Pieces from all over it are looked at: short ones at levels 1 and 2, where
+/// the other encoders read up to 5 GB/s and this takes longer for a match. There three quarters must have none. At higher
+/// levels what hardly has anything but long matches is also meant, the fewest of all.
 fn matches_are_few(src: &[u8], level: u8) -> bool {
     const BITS: u32 = 11;
     let (pieces, piece, most_sixteenths) = if level < 3 { (8, 64, 4) } else { (4, 512, 13) };

@@ -66,6 +66,7 @@ impl Lz4 {
     }
 
     /// The match of a sequence, its distance at `place.from`, by branches on whether it is short and whether it is far.
+    /// With `AFTER_MANY` 15 literals or more come before it.
     ///
     /// # Safety
     /// As for a step of loop 3 after its literals, `place.from` before `bounds.last`.
@@ -88,8 +89,8 @@ impl Lz4 {
             let short = usize::from(token & 15);
             if short < 15 {
                 if back >= 8 {
-                    // After many literals, the shortest match by itself: items often repeat the last such match, and a
-                    // load that takes in the first literals behind that one would wait for both to reach the cache.
+                    // The shortest match by itself: items often repeat the last such match, and a load that takes in the
+                    // first literals behind that one would wait for both to reach the cache.
                     if AFTER_MANY {
                         core::ptr::copy_nonoverlapping(source, to, 4);
                         copy8(source.add(4), to.add(4));

@@ -351,6 +351,7 @@ impl<'w> Tables<'w> {
         Ok(())
     }
 
+    /// The codes of these blocks from their lengths.
     #[cfg(any(test, not(feature = "std")))]
     fn describe_fixed(&mut self) -> Result<(), CodecErrorKind> {
         let mut lens = [8u8; MAX_CODES];

@@ -15,18 +15,21 @@ const LAST_MATCH: usize = 12;
 /// The largest step.
 const LARGEST: usize = 16;
 
-/// Bits of the hashes for `len` bytes: there is an entry for each, up to the largest table's.
-const fn bits(len: usize) -> u32 {
-    match usize::BITS - len.saturating_sub(1).leading_zeros() {
-        0..8 => 8,
-        bits @ 8..MOST_BITS => bits,
-        _ => MOST_BITS,
+/// Bits of the hashes for `len` bytes: there is an entry for each, up to a table of `most` bits.
+pub(super) const fn bits(len: usize, most: u32) -> u32 {
+    let bits = usize::BITS - len.saturating_sub(1).leading_zeros();
+    if bits < 8 {
+        8
+    } else if bits < most {
+        bits
+    } else {
+        most
     }
 }
 
 /// Bytes of scratch for the table.
 pub(super) const fn work_len(src_len: usize) -> usize {
-    2 << bits(src_len)
+    2 << bits(src_len, MOST_BITS)
 }
 
 /// Passes on every match; `None` where the stream does not fit. The step grows by one every `1 << patience` positions
@@ -39,7 +42,7 @@ pub(super) fn matches(
     work: &mut [u8],
     blocks: &mut Blocks<'_>,
 ) -> Option<()> {
-    let bits = bits(src.len());
+    let bits = bits(src.len(), MOST_BITS);
     work.fill(0);
     // Positions modulo 65536.
     let (table, _) = work.as_chunks_mut::<2>();

@@ -3,6 +3,7 @@
 //! Where matches are many this is the cheapest way to write them: nothing is kept, counted or read twice.
 
 use super::bits::BitWriter;
+use super::greedy::bits;
 use super::tokens::{END, distance_symbol, length_symbol};
 use super::{LONGEST, REACH};
 use crate::arch::bmi;
@@ -12,18 +13,9 @@ use crate::codec::matcher::hash4;
 /// Of the largest table's hashes.
 const MOST_BITS: u32 = 15;
 
-/// Bits of the hashes for `len` bytes.
-const fn bits(len: usize) -> u32 {
-    match usize::BITS - len.saturating_sub(1).leading_zeros() {
-        0..8 => 8,
-        bits @ 8..MOST_BITS => bits,
-        _ => MOST_BITS,
-    }
-}
-
 /// Bytes of scratch for the table.
 pub(super) const fn work_len(src_len: usize) -> usize {
-    2 << bits(src_len)
+    2 << bits(src_len, MOST_BITS)
 }
 
 /// A code, its first bit lowest, with extra bits above it, and above all of them how many they are.
@@ -82,7 +74,7 @@ static DISTANCES: [u8; 32] = {
 /// Writes a block of all of `src`; `None` where it does not fit.
 #[inline(never)]
 pub(super) fn block(src: &[u8], work: &mut [u8], out: &mut BitWriter<'_>) -> Option<()> {
-    let bits = bits(src.len());
+    let bits = bits(src.len(), MOST_BITS);
     let table = work.get_mut(..work_len(src.len()))?;
     table.fill(0);
     bmi::run(Quick { src, table: table.as_chunks_mut().0, bits, out })
