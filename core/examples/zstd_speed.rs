@@ -1,7 +1,7 @@
 //! Our own zstd decoder against C zstd, alternating in one process.
 //!
 //! ```text
-//! cargo run --release -p blosc-core --example zstd_speed [milliseconds per measurement]
+//! cargo run --release -p blosc-core --example zstd_speed [milliseconds per measurement [data set...]]
 //! ```
 //! One line per data set, block size and level: speed of ours and of the reference in GB/s of output, and
 //! the ratio of the two (medians of alternating runs; above 1 ours is faster).
@@ -76,9 +76,13 @@ fn measure(data: &[u8], block: usize, level: u8, budget: f64) -> (Row, f64) {
 fn main() {
     let mut args = std::env::args().skip(1);
     let budget = args.next().and_then(|a| a.parse::<f64>().ok()).unwrap_or(60.0) / 1000.0;
+    let only: Vec<String> = args.collect();
     println!("data        block level  packed    ours  reference  ratio");
     let (mut product, mut rows, mut worst) = (0.0, 0, f64::MAX);
     for (name, data) in common::kinds(1 << 20) {
+        if !only.is_empty() && !only.iter().any(|o| o == name) {
+            continue;
+        }
         for (block, level) in [(16 << 10, 1), (128 << 10, 5), (1 << 20, 1), (1 << 20, 5)] {
             let (row, packed) = measure(&data, block, level, budget);
             let ratio = row.ours / row.theirs;

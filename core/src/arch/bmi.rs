@@ -35,3 +35,15 @@ pub(crate) fn run<K: Kernel>(kernel: K) -> K::Output {
 unsafe fn with_bmi<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<true>()
 }
+
+/// The `n` lowest bits of `word`, at most 31.
+#[cfg(feature = "zstd")]
+#[inline(always)]
+pub(crate) fn low_bits<const BEST: bool>(word: u64, n: u32) -> u32 {
+    #[cfg(all(feature = "std", target_arch = "x86_64"))]
+    if BEST {
+        // SAFETY: only kernels that `with_bmi` runs are compiled with `BEST`.
+        return unsafe { core::arch::x86_64::_bzhi_u32(word as u32, n) };
+    }
+    word as u32 & 1u32.wrapping_shl(n).wrapping_sub(1)
+}

@@ -18,7 +18,7 @@ const ROUND: usize = 5;
 
 /// One symbol per entry: `[bits of its code, symbol]`.
 pub(crate) type Table = [[u8; 2]; ENTRIES];
-/// One or two symbols per entry: `[symbol, second or 0, bits of their codes, 128 if there are two]`.
+/// One or two symbols per entry: `[bits of their codes, symbol, second or 0, how many there are << 6]`.
 pub(crate) type Pairs = [[u8; 4]; ENTRIES];
 
 /// One of the streams: `src[start..]` up to the 8 bytes at `at`, of which `bits` holds those not read yet,
@@ -50,15 +50,14 @@ impl Stream {
         (src.get(self.start..end).unwrap_or(&[]), self.bits.trailing_zeros())
     }
 
-    /// Rounds for which this stream has bytes, if each writes `wide` bytes of `out` at most: a refill moves
-    /// `at` down by up to 8 bytes, whatever a table holds.
+    /// Rounds for which this stream has bytes: a refill moves `at` down by up to 8 bytes, whatever a table holds.
     #[inline(always)]
-    fn rounds(&self, src: &[u8], out: &[u8], wide: usize) -> usize {
+    fn rounds(&self, src: &[u8]) -> usize {
         // Also what makes the loops sound, whatever is in `self`: `start <= at <= src.len() - 8`.
-        if src.len() < 8 || self.at > src.len() - 8 || self.at < self.start || self.done > out.len() {
+        if src.len() < 8 || self.at > src.len() - 8 || self.at < self.start {
             return 0;
         }
-        ((self.at - self.start) / 8).min((out.len() - self.done) / wide)
+        (self.at - self.start) / 8
     }
 
     /// # Safety
@@ -78,29 +77,25 @@ impl Stream {
         (self.bits >> (64 - INDEX_BITS)) as usize
     }
 
-    /// # Safety
-    /// One byte must be writable at `out`.
     #[inline(always)]
-    unsafe fn symbol(&mut self, table: &Table, out: *mut u8) {
-        // SAFETY: the index is below the length of the table; see above for `out`.
-        unsafe {
-            let [bits, symbol] = *table.get_unchecked(self.index());
-            self.bits = self.bits.wrapping_shl(u32::from(bits));
-            *out = symbol;
-        }
+    fn symbol(&mut self, table: &Table) -> u8 {
+        // SAFETY: the index is below the length of the table.
+        let entry = u16::from_le_bytes(unsafe { *table.get_unchecked(self.index()) });
+        // A shift looks at no more than 6 bits of its count, which are those of the code's length.
+        self.bits = self.bits.wrapping_shl(entry.into());
+        (entry >> 8) as u8
     }
 
     /// # Safety
-    /// Two bytes must be writable at `out`.
+    /// Two bytes must be writable at `out`, which moves on by 3 at most.
     #[inline(always)]
     unsafe fn pair(&mut self, pairs: &Pairs, out: &mut *mut u8) {
         // SAFETY: the index is below the length of the table; see above for `out`.
         unsafe {
             let entry = u32::from_le_bytes(*pairs.get_unchecked(self.index()));
-            self.bits = self.bits.wrapping_shl(entry >> 16);
-            out.cast::<u16>().write_unaligned((entry as u16).to_le());
-            // One or two, whatever the table says.
-            *out = out.add(1 + (entry >> 31) as usize);
+            self.bits = self.bits.wrapping_shl(entry);
+            out.cast::<u16>().write_unaligned(((entry >> 8) as u16).to_le());
+            *out = out.add((entry >> 30) as usize);
         }
     }
 }
@@ -113,11 +108,17 @@ pub(crate) struct Four<'a, 'o> {
     pub table: &'a Table,
     /// Used instead of `table` where there is one.
     pub pairs: Option<&'a Pairs>,
-    /// Where the symbols of each stream go.
-    pub out: [&'o mut [u8]; 4],
+    /// Where the symbols go: a part of [`quarter`](Four::quarter) bytes for each stream, fewer for the last.
+    pub out: &'o mut [u8],
 }
 
 impl Four<'_, '_> {
+    /// Bytes of each part of `len` bytes but the last, or `None` if that would have fewer than none.
+    pub fn quarter(len: usize) -> Option<usize> {
+        let quarter = len.div_ceil(4);
+        (3 * quarter <= len).then_some(quarter)
+    }
+
     /// Decodes as much as possible; returns the streams as they stand then.
     pub fn decode(self) -> [Stream; 4] {
         bmi::run(self)
@@ -129,59 +130,102 @@ impl bmi::Kernel for Four<'_, '_> {
 
     #[inline(always)]
     fn run<const BEST: bool>(self) -> [Stream; 4] {
-        let Four { src, streams: [mut a, mut b, mut c, mut d], table, pairs, out: [oa, ob, oc, od] } = self;
-        let wide = if pairs.is_some() { 2 * ROUND } else { ROUND };
-        loop {
-            let rounds = a.rounds(src, oa, wide).min(b.rounds(src, ob, wide));
-            let rounds = rounds.min(c.rounds(src, oc, wide)).min(d.rounds(src, od, wide));
-            if rounds == 0 {
-                return [a, b, c, d];
+        let Four { src, mut streams, table, pairs, out } = self;
+        if let Some(quarter) = Self::quarter(out.len()) {
+            match pairs {
+                Some(pairs) => by_pairs(src, &mut streams, pairs, out, quarter),
+                None => by_symbols(src, &mut streams, table, out, quarter),
             }
-            let from = src.as_ptr();
-            // SAFETY: `done <= len` for each output, as `rounds` has checked.
-            let [mut pa, mut pb, mut pc, mut pd] = unsafe {
-                [
-                    oa.as_mut_ptr().add(a.done),
-                    ob.as_mut_ptr().add(b.done),
-                    oc.as_mut_ptr().add(c.done),
-                    od.as_mut_ptr().add(d.done),
-                ]
-            };
-            let starts = [pa, pb, pc, pd];
-            for _ in 0..rounds {
-                // SAFETY: `rounds` refills of at most 8 bytes leave `start <= at`, and `at + 8 <= src.len()`
-                // held at first. Each round writes at most `wide` bytes to each output, and there was room
-                // for `rounds * wide`.
-                unsafe {
-                    a.refill(from);
-                    b.refill(from);
-                    c.refill(from);
-                    d.refill(from);
-                    if let Some(pairs) = pairs {
-                        for _ in 0..ROUND {
-                            a.pair(pairs, &mut pa);
-                            b.pair(pairs, &mut pb);
-                            c.pair(pairs, &mut pc);
-                            d.pair(pairs, &mut pd);
-                        }
-                    } else {
-                        for i in 0..ROUND {
-                            a.symbol(table, pa.add(i));
-                            b.symbol(table, pb.add(i));
-                            c.symbol(table, pc.add(i));
-                            d.symbol(table, pd.add(i));
-                        }
-                        pa = pa.add(ROUND);
-                        pb = pb.add(ROUND);
-                        pc = pc.add(ROUND);
-                        pd = pd.add(ROUND);
-                    }
+        }
+        streams
+    }
+}
+
+/// Decodes a symbol per look-up: all four streams are equally far, so that one position serves them all.
+#[inline(always)]
+fn by_symbols(src: &[u8], streams: &mut [Stream; 4], table: &Table, out: &mut [u8], quarter: usize) {
+    let [mut a, mut b, mut c, mut d] = *streams;
+    let from = src.as_ptr();
+    // The last part is the shortest.
+    let shortest = out.len() - 3 * quarter;
+    let mut done = 0;
+    loop {
+        let rounds = a.rounds(src).min(b.rounds(src)).min(c.rounds(src)).min(d.rounds(src));
+        let rounds = rounds.min((shortest - done) / ROUND);
+        if rounds == 0 {
+            break;
+        }
+        // SAFETY: `done <= shortest <= quarter`.
+        let mut to = unsafe { out.as_mut_ptr().add(done) };
+        for _ in 0..rounds {
+            // SAFETY: `rounds` refills of at most 8 bytes leave `start <= at`, and `at + 8 <= src.len()` held at first.
+            // Each round writes `ROUND` bytes to each part, and all had room for `rounds * ROUND`.
+            unsafe {
+                a.refill(from);
+                b.refill(from);
+                c.refill(from);
+                d.refill(from);
+                for _ in 0..ROUND {
+                    *to = a.symbol(table);
+                    *to.add(quarter) = b.symbol(table);
+                    *to.add(2 * quarter) = c.symbol(table);
+                    *to.add(3 * quarter) = d.symbol(table);
+                    to = to.add(1);
                 }
             }
-            a.done += pa as usize - starts[0] as usize;
-            b.done += pb as usize - starts[1] as usize;
-            c.done += pc as usize - starts[2] as usize;
-            d.done += pd as usize - starts[3] as usize;
         }
+        done += rounds * ROUND;
     }
+    *streams = [a, b, c, d];
+    streams.iter_mut().for_each(|stream| stream.done = done);
+}
+
+/// Decodes one or two symbols per look-up.
+#[inline(always)]
+fn by_pairs(src: &[u8], streams: &mut [Stream; 4], pairs: &Pairs, out: &mut [u8], quarter: usize) {
+    // Of what a table might say 3 is the most.
+    const WIDE: usize = 3 * ROUND;
+    let [mut a, mut b, mut c, mut d] = *streams;
+    let from = src.as_ptr();
+    let shortest = out.len() - 3 * quarter;
+    loop {
+        let rounds = a.rounds(src).min(b.rounds(src)).min(c.rounds(src)).min(d.rounds(src));
+        let furthest = a.done.max(b.done).max(c.done).max(d.done);
+        // Rounds of any stream may write as much; one that is further than its part is long has no room.
+        let rounds = rounds.min(shortest.saturating_sub(furthest) / WIDE);
+        if rounds == 0 {
+            break;
+        }
+        let start = out.as_mut_ptr();
+        // SAFETY: `done <= furthest < shortest <= quarter` for each part.
+        let [mut pa, mut pb, mut pc, mut pd] = unsafe {
+            [
+                start.add(a.done),
+                start.add(quarter + b.done),
+                start.add(2 * quarter + c.done),
+                start.add(3 * quarter + d.done),
+            ]
+        };
+        let starts = [pa, pb, pc, pd];
+        for _ in 0..rounds {
+            // SAFETY: as in `by_symbols`; each round writes at most `WIDE` bytes to each part.
+            unsafe {
+                a.refill(from);
+                b.refill(from);
+                c.refill(from);
+                d.refill(from);
+                for _ in 0..ROUND {
+                    a.pair(pairs, &mut pa);
+                    b.pair(pairs, &mut pb);
+                    c.pair(pairs, &mut pc);
+                    d.pair(pairs, &mut pd);
+                }
+            }
+        }
+        a.done += pa as usize - starts[0] as usize;
+        b.done += pb as usize - starts[1] as usize;
+        c.done += pc as usize - starts[2] as usize;
+        d.done += pd as usize - starts[3] as usize;
+    }
+    *streams = [a, b, c, d];
 }

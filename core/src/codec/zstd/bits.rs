@@ -5,6 +5,7 @@
 //!                   ^ low   high ^                      the highest 1 only marks the end
 //! ```
 
+use crate::arch::bmi;
 use crate::codec::CodecErrorKind;
 
 /// A backward reader that holds at least 56 bits after each [`refill`](BackBits::refill), as far as there
@@ -39,35 +40,33 @@ impl<'a> BackBits<'a> {
     #[inline(always)]
     pub fn refill(&mut self) {
         let used = 64u32.wrapping_sub(self.left);
-        // A reader that is overdrawn stays as it is: `used` is above 64 then.
-        if self.src.len() >= 24 {
+        // `used` is at most 64: only in the last 8 bytes can more be taken than there is.
+        if self.src.len() >= 16 {
             let bytes = (used >> 3 & 15) as usize;
             self.src = self.src.get(..self.src.len().wrapping_sub(bytes)).unwrap_or(&[]);
             self.word = self.src.last_chunk::<8>().map_or(0, |word| u64::from_le_bytes(*word));
             self.left = self.left.wrapping_add(used & 0x78);
-        } else {
-            self.refill_near_end(used);
+        } else if self.src.len() > 8 {
+            *self = self.refilled_near_end(used);
         }
     }
 
+    /// By value, so that a reader need not have an address and stays in registers.
     #[cold]
     #[inline(never)]
-    fn refill_near_end(&mut self, used: u32) {
-        if used <= 64 {
-            let bytes = (used as usize >> 3).min(self.src.len().saturating_sub(8));
-            self.src = self.src.get(..self.src.len().wrapping_sub(bytes)).unwrap_or(&[]);
-            if let Some(word) = self.src.last_chunk::<8>() {
-                self.word = u64::from_le_bytes(*word);
-                self.left = self.left.wrapping_add((bytes as u32) << 3);
-            }
-        }
+    fn refilled_near_end(mut self, used: u32) -> Self {
+        let bytes = (used as usize >> 3).min(self.src.len().saturating_sub(8));
+        self.src = self.src.get(..self.src.len().wrapping_sub(bytes)).unwrap_or(&[]);
+        self.word = self.src.last_chunk::<8>().map_or(0, |word| u64::from_le_bytes(*word));
+        self.left = self.left.wrapping_add((bytes as u32) << 3);
+        self
     }
 
     /// The next `n` bits (0 ..= 31), which have been refilled before.
     #[inline(always)]
-    pub fn take(&mut self, n: u32) -> u32 {
+    pub fn take<const BEST: bool>(&mut self, n: u32) -> u32 {
         self.left = self.left.wrapping_sub(n);
-        self.word.wrapping_shr(self.left) as u32 & 1u32.wrapping_shl(n).wrapping_sub(1)
+        bmi::low_bits::<BEST>(self.word.wrapping_shr(self.left), n)
     }
 
     /// A reader of `src` of which `used` bits have been read, at most 64.

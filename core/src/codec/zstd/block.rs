@@ -6,7 +6,7 @@
 //! ```
 
 use super::bits::BackBits;
-use super::fse::{self, Kind, entry};
+use super::fse::{Kind, entry};
 use super::tables::{ALL_STATES, LITLEN_AT, MATCHLEN_AT, OFFSET_AT, Tables};
 use crate::arch::bmi;
 use crate::arch::copy::Window;
@@ -154,67 +154,69 @@ impl bmi::Kernel for Sequences<'_, '_, '_, '_> {
     fn run<const BEST: bool>(self) -> Self::Output {
         let Sequences { mut bits, count, literals, window, tables } = self;
         bits.refill();
-        let mut litlen_state = bits.take(tables.litlen_log.unwrap_or(0));
-        let mut offset_state = bits.take(tables.offset_log.unwrap_or(0));
-        let mut matchlen_state = bits.take(tables.matchlen_log.unwrap_or(0));
+        let mut litlen_state = bits.take::<BEST>(tables.litlen_log.unwrap_or(0));
+        let mut offset_state = bits.take::<BEST>(tables.offset_log.unwrap_or(0));
+        let mut matchlen_state = bits.take::<BEST>(tables.matchlen_log.unwrap_or(0));
         let [mut recent, mut second, mut third] = tables.recent;
         let Literals { bytes, mut at, end } = *literals;
         let states = &*tables.states;
         let mut left = count;
-        loop {
-            let l = entry::<LITLEN_AT, 512, ALL_STATES>(states, litlen_state);
-            let o = entry::<OFFSET_AT, 512, ALL_STATES>(states, offset_state);
-            let m = entry::<MATCHLEN_AT, 512, ALL_STATES>(states, matchlen_state);
-            bits.refill();
-            // Extra bits: at most 31 + 16 + 16; the ways to the next states: at most 9 + 9 + 8. Mostly all
-            // of it fits the 57 bits there are.
-            let many = fse::extra_of_all(l, m, o) > 30;
-            let value = o.base().wrapping_add(bits.take(o.extra()));
-            if many {
+        window.aside(|window| {
+            loop {
+                let l = entry::<LITLEN_AT, 512, ALL_STATES>(states, litlen_state);
+                let o = entry::<OFFSET_AT, 512, ALL_STATES>(states, offset_state);
+                let m = entry::<MATCHLEN_AT, 512, ALL_STATES>(states, matchlen_state);
                 bits.refill();
-            }
-            let match_len = m.base().wrapping_add(bits.take(m.extra())) as usize;
-            let literal_len = l.base().wrapping_add(bits.take(l.extra())) as usize;
-            left = left.wrapping_sub(1);
-            if left > 0 {
+                // Extra bits: at most 31 + 16 + 16; the ways to the next states: at most 9 + 9 + 8. Mostly all
+                // of it fits the 57 bits there are.
+                let many = l.extra().wrapping_add(m.extra()).wrapping_add(o.extra()) > 30;
+                let value = o.base().wrapping_add(bits.take::<BEST>(o.extra()));
                 if many {
                     bits.refill();
                 }
-                litlen_state = l.next().wrapping_add(bits.take(l.bits()));
-                matchlen_state = m.next().wrapping_add(bits.take(m.bits()));
-                offset_state = o.next().wrapping_add(bits.take(o.bits()));
-            }
-            let offset = if value > 3 {
-                third = second;
-                second = recent;
-                value.wrapping_sub(3)
-            } else {
-                // 1, 2, 3 mean the recent offsets, or, without literals, the last two and the latest less 1.
-                match value.wrapping_add(u32::from(literal_len == 0)) {
-                    1 => recent,
-                    2 => core::mem::replace(&mut second, recent),
-                    n => {
-                        let old = if n == 3 { third } else { recent.wrapping_sub(1) };
-                        third = second;
-                        second = recent;
-                        old
+                let match_len = m.base().wrapping_add(bits.take::<BEST>(m.extra())) as usize;
+                let literal_len = l.base().wrapping_add(bits.take::<BEST>(l.extra())) as usize;
+                left = left.wrapping_sub(1);
+                if left > 0 {
+                    if many {
+                        bits.refill();
                     }
+                    litlen_state = l.next().wrapping_add(bits.take::<BEST>(l.bits()));
+                    matchlen_state = m.next().wrapping_add(bits.take::<BEST>(m.bits()));
+                    offset_state = o.next().wrapping_add(bits.take::<BEST>(o.bits()));
                 }
-            };
-            recent = offset;
-            if literal_len > end.wrapping_sub(at) {
-                return Err(CodecErrorKind::Corrupt);
+                let offset = if value > 3 {
+                    third = second;
+                    second = recent;
+                    value.wrapping_sub(3)
+                } else {
+                    // 1, 2, 3 mean the recent offsets, or, without literals, the last two and the latest less 1.
+                    match value.wrapping_add(u32::from(literal_len == 0)) {
+                        1 => recent,
+                        2 => core::mem::replace(&mut second, recent),
+                        n => {
+                            let old = if n == 3 { third } else { recent.wrapping_sub(1) };
+                            third = second;
+                            second = recent;
+                            old
+                        }
+                    }
+                };
+                recent = offset;
+                if literal_len > end.wrapping_sub(at) {
+                    return Err(CodecErrorKind::Corrupt);
+                }
+                let head = bytes.get(at..).and_then(|b| b.first_chunk::<32>());
+                if !head.is_some_and(|head| window.sequence(head, literal_len, offset as usize, match_len)) {
+                    window.literals(bytes, at, literal_len)?;
+                    window.copy_match(offset as usize, match_len)?;
+                }
+                at = at.wrapping_add(literal_len);
+                if left == 0 {
+                    return Ok(());
+                }
             }
-            let head = bytes.get(at..).and_then(|b| b.first_chunk::<32>());
-            if !head.is_some_and(|head| window.sequence(head, literal_len, offset as usize, match_len)) {
-                window.literals(bytes, at, literal_len)?;
-                window.copy_match(offset as usize, match_len)?;
-            }
-            at = at.wrapping_add(literal_len);
-            if left == 0 {
-                break;
-            }
-        }
+        })?;
         literals.at = at;
         tables.recent = [recent, second, third];
         if bits.is_finished() { Ok(()) } else { Err(CodecErrorKind::Corrupt) }

@@ -12,34 +12,31 @@ use crate::codec::CodecErrorKind;
 /// An entry as it lies in scratch.
 pub(super) type Raw = [u8; 8];
 
-/// One table entry.
+/// One table entry where it lies: its fields are loaded when they are needed, which keeps registers free.
 #[derive(Clone, Copy)]
-pub(super) struct Entry(u64);
+pub(super) struct Entry<'a>(&'a Raw);
 
-impl Entry {
+impl Entry<'_> {
     #[inline(always)]
     pub fn base(self) -> u32 {
-        self.0 as u32
+        let &[a, b, c, d, ..] = self.0;
+        u32::from_le_bytes([a, b, c, d])
     }
     #[inline(always)]
     pub fn extra(self) -> u32 {
-        (self.0 >> 32) as u32 & 0xff
+        let &[_, _, _, _, extra, ..] = self.0;
+        extra.into()
     }
     #[inline(always)]
     pub fn bits(self) -> u32 {
-        (self.0 >> 40) as u32 & 0xff
+        let &[.., bits, _, _] = self.0;
+        bits.into()
     }
     #[inline(always)]
     pub fn next(self) -> u32 {
-        (self.0 >> 48) as u32
+        let &[.., low, high] = self.0;
+        u16::from_le_bytes([low, high]).into()
     }
-}
-
-/// The extra bits of three entries together.
-#[inline(always)]
-pub(super) fn extra_of_all(a: Entry, b: Entry, c: Entry) -> u32 {
-    // No carry out of the field: at most 31 + 16 + 16.
-    (a.0 >> 32).wrapping_add(b.0 >> 32).wrapping_add(c.0 >> 32) as u32 & 0xff
 }
 
 /// What the symbols of a table stand for.
@@ -114,9 +111,9 @@ impl Kind {
 pub(super) fn entry<const AT: usize, const N: usize, const ALL: usize>(
     all: &[Raw; ALL],
     state: u32,
-) -> Entry {
+) -> Entry<'_> {
     let index = (state as usize & const { N - 1 }).wrapping_add(AT);
-    Entry(all.get(index).map_or(0, |e| u64::from_le_bytes(*e)))
+    Entry(all.get(index).unwrap_or(&[0; 8]))
 }
 
 /// Reads a distribution and builds its table; returns its log2 and the bytes it takes.
@@ -141,17 +138,20 @@ pub(super) fn single(table: &mut [Raw], kind: Kind, sym: u8) {
 const fn build<const N: usize>(table: &mut [Raw; N], norm: &Norm, log: u32, kind: Kind) {
     let size = 1usize << (log & 15);
     let mask = (size - 1) & (N - 1);
-    // Symbols of probability "less than one" sit at the end, one state each.
-    let mut next = [0u16; 64];
+    // What the next state of each symbol holds, its number (from the symbol's probability on) where the base of the
+    // next state goes. Symbols of probability "less than one" sit at the end, one state each.
+    let mut next = [0u64; 64];
     let mut high = mask;
     let mut sym = 0;
     while sym < 64 {
+        let mut number = norm[sym] as u16;
         if norm[sym] == -1 {
             table[high & (N - 1)][0] = sym as u8;
             high = high.wrapping_sub(1);
-            next[sym] = 1;
-        } else {
-            next[sym] = norm[sym] as u16;
+            number = 1;
+        }
+        if number != 0 {
+            next[sym] = kind.symbol(sym as u8) | (number as u64) << 48;
         }
         sym += 1;
     }
@@ -176,13 +176,13 @@ const fn build<const N: usize>(table: &mut [Raw; N], norm: &Norm, log: u32, kind
     let mut state = 0;
     while state <= mask {
         let slot = &mut table[state & (N - 1)];
-        let sym = slot[0] & 63;
-        let x = next[sym as usize];
-        next[sym as usize] = x.wrapping_add(1);
-        let top = 31 ^ ((x | 1) as u32).leading_zeros();
-        let bits = log.saturating_sub(top);
-        let base = ((x as usize) << (bits & 15)).wrapping_sub(size) as u16;
-        *slot = (kind.symbol(sym) | (bits as u64) << 40 | (base as u64) << 48).to_le_bytes();
+        let sym = (slot[0] & 63) as usize;
+        let entry = next[sym];
+        next[sym] = entry.wrapping_add(1 << 48);
+        let number = (entry >> 48) as u32;
+        let bits = log.saturating_sub(31 ^ (number | 1).leading_zeros());
+        let base = ((number as usize) << (bits & 15)).wrapping_sub(size) as u16;
+        *slot = (entry & 0xff_ffff_ffff | (bits as u64) << 40 | (base as u64) << 48).to_le_bytes();
         state += 1;
     }
 }

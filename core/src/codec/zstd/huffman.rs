@@ -121,8 +121,8 @@ fn read_weights(
     let (log, taken) = fse::read(src, Kind::Weight, table)?;
     let mut bits = BackBits::new(src.get(taken..).unwrap_or(&[]))?;
     bits.refill();
-    let mut this = bits.take(log);
-    let mut other = bits.take(log);
+    let mut this = bits.take::<false>(log);
+    let mut other = bits.take::<false>(log);
     if bits.is_overdrawn() {
         return Err(CodecErrorKind::Corrupt);
     }
@@ -138,7 +138,7 @@ fn read_weights(
         bits.refill();
         let entry = fse::entry::<0, 64, 512>(table, this);
         put(entry.base())?;
-        this = entry.next().wrapping_add(bits.take(entry.bits()));
+        this = entry.next().wrapping_add(bits.take::<false>(entry.bits()));
         if bits.is_overdrawn() {
             put(fse::entry::<0, 64, 512>(table, other).base())?;
             return Ok(count);
@@ -238,10 +238,7 @@ fn four_streams(
     if end2 > src.len() {
         return Err(CodecErrorKind::Truncated);
     }
-    let quarter = out.len().div_ceil(4);
-    let (o0, out) = out.split_at_mut_checked(quarter).ok_or(CodecErrorKind::Corrupt)?;
-    let (o1, out) = out.split_at_mut_checked(quarter).ok_or(CodecErrorKind::Corrupt)?;
-    let (o2, o3) = out.split_at_mut_checked(quarter).ok_or(CodecErrorKind::Corrupt)?;
+    let quarter = Four::quarter(out.len()).ok_or(CodecErrorKind::Corrupt)?;
     let streams = (
         Stream::new(src, 0, end0),
         Stream::new(src, end0, end1),
@@ -249,20 +246,30 @@ fn four_streams(
         Stream::new(src, end2, src.len()),
     );
     if let (Some(s0), Some(s1), Some(s2), Some(s3)) = streams {
-        let lanes = [&mut *o0, &mut *o1, &mut *o2, &mut *o3];
-        let streams = Four { src, streams: [s0, s1, s2, s3], table, pairs, out: lanes }.decode();
-        for (stream, out) in streams.into_iter().zip([o0, o1, o2, o3]) {
+        let streams = Four { src, streams: [s0, s1, s2, s3], table, pairs, out: &mut *out }.decode();
+        for (stream, out) in streams.into_iter().zip(parts(out, quarter)) {
             let (src, used) = stream.rest(src);
             finish(BackBits::resume(src, used), out.get_mut(stream.done..).unwrap_or(&mut []), table)?;
         }
         return Ok(());
     }
     let mut start = 0;
-    for (end, out) in ends.into_iter().zip([o0, o1, o2, o3]) {
+    for (end, out) in ends.into_iter().zip(parts(out, quarter)) {
         one_stream(src.get(start..end).unwrap_or(&[]), out, table)?;
         start = end;
     }
     Ok(())
+}
+
+/// The parts of `out` that four streams decode to, `quarter` bytes each, of which the last may have fewer, or none.
+fn parts(out: &mut [u8], quarter: usize) -> [&mut [u8]; 4] {
+    let mut rest = out;
+    core::array::from_fn(|_| {
+        let all = core::mem::take(&mut rest);
+        let part;
+        (part, rest) = all.split_at_mut(quarter.min(all.len()));
+        part
+    })
 }
 
 /// Fills a table of pairs.
@@ -273,9 +280,9 @@ fn join(table: &Table, pairs: &mut Pairs) {
         let two = lookup(table, (index << bits) & const { ENTRIES - 1 });
         let both = bits.wrapping_add(u32::from(two & 0xff));
         *slot = if both <= INDEX_BITS {
-            [symbol as u8, (two >> 8) as u8, both as u8, 0x80]
+            [both as u8, symbol as u8, (two >> 8) as u8, 2 << 6]
         } else {
-            [symbol as u8, 0, bits as u8, 0]
+            [bits as u8, symbol as u8, 0, 1 << 6]
         };
     }
 }
