@@ -346,6 +346,104 @@ fn long_lz4_sequences_may_end_at_any_byte_before_the_last() {
     }
 }
 
+/// An LZ4 decoder that does one byte at a time; `None` for a damaged stream.
+fn plain_lz4(lz: &[u8], len: usize) -> Option<Vec<u8>> {
+    let (mut out, mut bytes) = (Vec::new(), lz.iter().copied());
+    let length = |half: u8, bytes: &mut dyn Iterator<Item = u8>| {
+        let (mut n, mut byte) = (usize::from(half), if half == 15 { 255 } else { 0 });
+        while byte == 255 {
+            byte = bytes.next()?;
+            n += usize::from(byte);
+        }
+        Some(n)
+    };
+    loop {
+        let token = bytes.next()?;
+        let count = length(token >> 4, &mut bytes)?;
+        if count > bytes.len() || count > len - out.len() {
+            return None;
+        }
+        out.extend(bytes.by_ref().take(count));
+        if bytes.len() == 0 {
+            return (out.len() == len).then_some(out);
+        }
+        let distance = usize::from(u16::from_le_bytes([bytes.next()?, bytes.next()?]));
+        let count = length(token & 15, &mut bytes)? + 4;
+        if distance == 0 || distance > out.len() || count > len - out.len() {
+            return None;
+        }
+        (0..count).for_each(|_| out.push(out[out.len() - distance]));
+    }
+}
+
+#[test]
+fn damaged_lz4_streams_of_every_kind_are_read_as_by_a_plain_decoder() {
+    // The kinds that the decoder has loops for: how many literals, how long the match, how far. One sequence in 20 is of
+    // any kind.
+    let kinds = [
+        (0..1, 4..17, 1..60),
+        (0..1, 4..17, 30..400),
+        (0..14, 4..19, 20..400),
+        (0..40, 4..19, 20..400),
+        (0..20, 4..160, 32..400),
+        (0..20, 4..160, 1..40),
+        (0..4, 4..17, 5..17),
+        (0..14, 4..17, 1..9),
+    ];
+    let mut rng = Rng(14);
+    for (kind, (literals, lens, distances)) in kinds.iter().enumerate() {
+        let (mut want, mut lz) = (Vec::new(), Vec::new());
+        let head: Vec<u8> = (0..400).map(|_| rng.next() as u8).collect();
+        lz4_sequence(&mut lz, &mut want, &head, 7, 4);
+        for _ in 0..250 {
+            let any = rng.below(20) == 0;
+            let (literals, lens, distances) =
+                if any { (&(0..80), &(4..600), &(1..400)) } else { (literals, lens, distances) };
+            let mut pick =
+                |range: &std::ops::Range<u64>| range.start + rng.below(range.end - range.start) as u64;
+            let (count, len, distance) = (pick(literals), pick(lens), pick(distances));
+            let literals: Vec<u8> = (0..count).map(|_| rng.next() as u8).collect();
+            lz4_sequence(&mut lz, &mut want, &literals, distance as usize, len as usize);
+        }
+        lz4_end(&mut lz, &mut want, 9);
+        let len = want.len();
+        assert!(plain_lz4(&lz, len).as_ref() == Some(&want), "kind {kind}");
+        let check = |lz: &[u8], len: usize, what: &str| {
+            let mut out = vec![0x5a; len + 64];
+            let ours = lz4_decode(lz, &mut out[32..32 + len]);
+            let plain = plain_lz4(lz, len);
+            assert_eq!(ours.is_ok(), plain.is_some(), "kind {kind}: {what}");
+            assert!(plain.is_none_or(|plain| plain == out[32..32 + len]), "kind {kind}: {what}");
+            assert!(out[..32].iter().chain(&out[32 + len..]).all(|&b| b == 0x5a), "kind {kind}: {what}");
+        };
+        for cut in 0..=lz.len() {
+            check(&lz[..cut], len, &format!("cut at {cut}"));
+        }
+        for short in 1..300 {
+            check(&lz, len - short, &format!("{short} bytes too short"));
+        }
+        for _ in 0..4000 {
+            let (mut bad, at) = (lz.clone(), rng.below(lz.len() as u64));
+            bad[at] = [rng.next() as u8, 255, 0, bad[at] ^ 1, bad[at] ^ 128][rng.below(5)];
+            check(&bad, len, &format!("{} instead of {} at {at}", bad[at], lz[at]));
+        }
+        // A distance that reaches to before the start, early in the stream.
+        let (mut far, mut out) = (Vec::new(), Vec::new());
+        for n in 0..100 {
+            let literals: Vec<u8> = (0..9).map(|_| rng.next() as u8).collect();
+            let distance = (out.len() + literals.len()).min(40 + n);
+            lz4_sequence(&mut far, &mut out, &literals, distance, 4 + n % 30);
+        }
+        lz4_end(&mut far, &mut out, 70);
+        check(&far, out.len(), "whole");
+        for at in 0..far.len() - 1 {
+            let mut bad = far.clone();
+            bad[at..at + 2].copy_from_slice(&[255, 255]);
+            check(&bad, out.len(), &format!("a far distance at {at}"));
+        }
+    }
+}
+
 /// Appends BloscLZ literals.
 fn literals(lz: &mut Vec<u8>, bytes: &[u8]) {
     for run in bytes.chunks(32) {

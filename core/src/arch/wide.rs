@@ -361,6 +361,29 @@ pub(super) unsafe fn copy16(from: *const u8, to: *mut u8) {
     unsafe { core::ptr::copy_nonoverlapping(from, to, 16) }
 }
 
+/// Copies `len` bytes, 64 at a time: up to so many without a branch on how many.
+///
+/// # Safety
+/// `from` is at least 32 bytes before `to` in one buffer, which is written up to `to`; up to 64 bytes more than `len`
+/// are written.
+#[cfg(feature = "lz4")]
+#[inline(always)]
+pub(super) unsafe fn copy_on(from: *const u8, to: *mut u8, len: usize) {
+    let mut at = 0;
+    loop {
+        // SAFETY: each half ends at most where the one before has been written to.
+        unsafe {
+            copy32(from.add(at), to.add(at));
+            copy32(from.add(at + 32), to.add(at + 32));
+        }
+        at += 64;
+        if at >= len {
+            return;
+        }
+        rolled();
+    }
+}
+
 /// # Safety
 /// 32 bytes readable at `from` and writable at `to`, at least 32 bytes apart.
 #[inline(always)]

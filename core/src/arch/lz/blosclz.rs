@@ -92,22 +92,24 @@ impl Instruction for BloscLz {
     /// From there up to 32 literals after their count.
     const READ: usize = 40;
 
+    const FIRST: usize = BATCH;
+
     const KINDS: u8 = 4;
 
     /// [`TAIL`]: most matches would wait (every other instruction is one), or some and none is nearer, as in items of
     /// 8 bytes without a filter. 1: some are far. 2: many repeat what few instructions before have made. 3: hardly one is
     /// near. 0: others.
     #[inline(always)]
-    fn kind<const KIND: u8>(_: usize, seen: &Seen, _: usize) -> u8 {
+    fn kind<const KIND: u8>(batch: usize, _: usize, seen: &Seen, _: usize) -> u8 {
         let [stalling, recent, near, _] = seen.waits.to_le_bytes().map(usize::from);
-        let again = recent > BATCH / 8 * 3;
-        if stalling > BATCH / 8 * 3 || (!again && stalling > BATCH / 12 && near < BATCH / 32) {
+        let again = recent > batch / 8 * 3;
+        if stalling > batch / 8 * 3 || (!again && stalling > batch / 12 && near < batch / 32) {
             TAIL
-        } else if seen.far > BATCH / 16 {
+        } else if seen.far > batch / 16 {
             1
         } else if again {
             2
-        } else if stalling + near <= BATCH / 32 {
+        } else if stalling + near <= batch / 32 {
             3
         } else {
             0

@@ -1,13 +1,12 @@
 //! LZ4 sequences: the steps of the loops in [`lz`](super).
 
 use super::{BATCH, Bounds, Instruction, MEDIUM, Place, Seen, TAIL, WIDE_LOOP, WRITE};
-use super::{distance, extended, far_match, large_match, near_match};
+use super::{aside, distance, extended, far_match, large_match, near_match};
 use crate::arch::tail::{BEYOND, Tail};
 use crate::arch::wide::{
-    LONG, SLACK, copy_long, copy8, copy32, early, load8, load16, match_beyond32, match16, match16_by_halves,
+    LONG, SLACK, copy_long, copy_on, copy8, early, load8, load16, match_beyond32, match16, match16_by_halves,
     match32, store16,
 };
-use core::hint::select_unpredictable;
 
 /// Sequences of an LZ4 block: token, literals, distance, each length continued where it is 15.
 pub(super) struct Lz4;
@@ -51,7 +50,56 @@ impl Lz4 {
     }
 }
 
+/// The longest match without a byte of length, and longer ones, by words.
+///
+/// # Safety
+/// 18 bytes that may be read and written, `from` at least 8 before `to`.
+#[inline(always)]
+unsafe fn copy18(from: *const u8, to: *mut u8) {
+    // SAFETY: see above.
+    unsafe {
+        copy8(from, to);
+        copy8(from.add(8), to.add(8));
+        core::ptr::copy_nonoverlapping(from.add(16), to.add(16), 2);
+    }
+}
+
 impl Lz4 {
+    /// 15 literals or more: the first byte that continues their count is at `place.from`. They end before `last`.
+    ///
+    /// # Safety
+    /// As for a step.
+    #[inline(always)]
+    unsafe fn literals(place: Place, bounds: &Bounds) -> Option<Place> {
+        let Place { from, to } = place;
+        // SAFETY: there is a byte after the token. The literals end before `last`, and so does what a wide copy reads
+        // more, before the input's end.
+        unsafe {
+            let (count, from) = extended(from, bounds, 15)?;
+            if from >= bounds.last
+                || count > distance(from, bounds.last).saturating_sub(SLACK - Self::READ)
+                || count > distance(to, bounds.full)
+            {
+                return None;
+            }
+            copy_long(from, to, count);
+            Some(Place { from: from.add(count), to: to.add(count) })
+        }
+    }
+
+    /// A sequence of 15 literals or more, and its match, by a call: see [`long`](Self::long).
+    ///
+    /// # Safety
+    /// As for [`literals`](Self::literals), and with the instructions that `BEST` stands for.
+    #[inline(never)]
+    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "bmi1,bmi2,lzcnt,ssse3"))]
+    unsafe fn many(place: Place, bounds: &Bounds, token: u8) -> Place {
+        let refused = Place { from: core::ptr::null(), ..place };
+        // SAFETY: see above.
+        unsafe { Lz4::literals(place, bounds).and_then(|place| Lz4::finish::<true>(place, bounds, token)) }
+            .unwrap_or(refused)
+    }
+
     /// [`finish`](Self::finish) by a call, so that the loop keeps its registers; `from` is null instead of `None`, so
     /// that they hold the answer.
     ///
@@ -69,7 +117,7 @@ impl Lz4 {
     /// With `AFTER_MANY` 15 literals or more come before it.
     ///
     /// # Safety
-    /// As for a step of loop 3 after its literals, `place.from` before `bounds.last`.
+    /// As for a step of loop 1 after its literals, `place.from` before `bounds.last`.
     #[inline(always)]
     unsafe fn guessed<const AFTER_MANY: bool>(
         place: Place,
@@ -96,9 +144,7 @@ impl Lz4 {
                         copy8(source.add(4), to.add(4));
                         copy8(source.add(12), to.add(12));
                     } else {
-                        copy8(source, to);
-                        copy8(source.add(8), to.add(8));
-                        core::ptr::copy_nonoverlapping(source.add(16), to.add(16), 2);
+                        copy18(source, to);
                     }
                 } else {
                     if back == 0 {
@@ -121,12 +167,12 @@ impl Lz4 {
                 return Some(Place { from: from.add(3), to: to.add(len) });
             }
             if back >= 32 {
-                copy32(source, to);
+                copy_on(source, to, len);
             } else {
                 match32(source, to, back);
-            }
-            if len > 32 {
-                match_beyond32(to, back, len);
+                if len > 32 {
+                    match_beyond32(to, back, len);
+                }
             }
             Some(Place { from: from.add(3), to: to.add(len) })
         }
@@ -138,24 +184,27 @@ impl Instruction for Lz4 {
     /// token and 16 bytes for literals, or two bytes of length.
     const READ: usize = 20;
 
+    const FIRST: usize = BATCH / 4;
+
     const KINDS: u8 = 4;
 
-    /// [`TAIL`]: most matches are near, and many would wait. 1, 3: some are longer than 16 bytes; 1: near and far ones among
-    /// the others mix, as nobody can guess. 3 too: nearly all are far; it is stayed in while most are. 2: most are matches
-    /// without literals, of three bytes. 0: others.
+    /// [`TAIL`]: most matches are near, and many would wait. 2: most are matches without literals, of three bytes, a few
+    /// longer. 1: some are longer than 16 bytes. 1, 3: nearly all are far; 3: and hardly a length is continued. 0: others.
     #[inline(always)]
-    fn kind<const KIND: u8>(bytes: usize, seen: &Seen, many: usize) -> u8 {
-        if seen.close > BATCH / 4 * 3 {
+    fn kind<const KIND: u8>(batch: usize, bytes: usize, seen: &Seen, many: usize) -> u8 {
+        let few = batch / 16;
+        if seen.close > batch / 4 * 3 {
             TAIL
         } else if seen.long + seen.literals > many {
             WIDE_LOOP
-        } else if seen.long > BATCH / 16 {
-            let mixed = (BATCH / 6..BATCH - BATCH / 6).contains(&seen.near);
-            if mixed { 1 } else { 3 }
-        } else if bytes <= 3 * BATCH + BATCH / 16 {
+        } else if seen.long <= 3 * few
+            && bytes <= 3 * batch + few + if seen.long > few { seen.long } else { 0 }
+        {
             2
-        } else if KIND != 2 && seen.close + seen.near <= BATCH / 16 {
-            3
+        } else if seen.long > few {
+            1
+        } else if KIND != 2 && seen.close + seen.near <= few {
+            if seen.literals > few { 1 } else { 3 }
         } else {
             0
         }
@@ -174,36 +223,33 @@ impl Instruction for Lz4 {
             let token = *from;
             let mut after = early(from.add(3));
             from = from.add(1);
-            if KIND == 0 || KIND == 3 || KIND == TAIL || token >= 16 {
-                let mut count = usize::from(token >> 4);
+            if KIND != 2 || token >= 16 {
+                let count = usize::from(token >> 4);
+                if (KIND == 2 && BEST || KIND == 3) && count == 15 {
+                    aside();
+                    seen.literals += 1;
+                    let place = Lz4::many(Place { from, to }, bounds, token);
+                    return (!place.from.is_null()).then_some(place);
+                }
                 if count < 15 {
                     let bytes = load16(from);
                     store16(to, bytes);
                     if KIND == TAIL {
                         seen.tail = seen.tail.then(bytes, count);
                     }
+                    (from, to, after) = (from.add(count), to.add(count), after.add(count));
                 } else {
                     seen.literals += 1;
-                    (count, from) = extended(from, bounds, 15)?;
-                    // They end before `last`, and so does what a wide copy reads more, before the input's end.
-                    if from >= bounds.last
-                        || count > distance(from, bounds.last).saturating_sub(SLACK - Self::READ)
-                        || count > distance(to, bounds.full)
-                    {
-                        return None;
-                    }
-                    copy_long(from, to, count);
-                    if KIND == 3 {
+                    Place { from, to } = Lz4::literals(Place { from, to }, bounds)?;
+                    if KIND == 1 {
                         // They end before `last`.
-                        let place = Place { from: from.add(count), to: to.add(count) };
-                        return Lz4::guessed::<true>(place, bounds, token, seen);
+                        return Lz4::guessed::<true>(Place { from, to }, bounds, token, seen);
                     }
                     after = from.add(2);
                     if KIND == TAIL {
-                        seen.tail = Tail::before(to.add(count));
+                        seen.tail = Tail::before(to);
                     }
                 }
-                (from, to, after) = (from.add(count), to.add(count), after.add(count));
             }
             if !BEST {
                 return Lz4::finish::<false>(Place { from, to }, bounds, token);
@@ -212,16 +258,27 @@ impl Instruction for Lz4 {
             if from >= bounds.last {
                 return None;
             }
-            if KIND == 3 {
+            if KIND == 1 {
                 return Lz4::guessed::<false>(Place { from, to }, bounds, token, seen);
             }
             let word = load8(from);
             let back = word as usize & 0xffff;
             let source = to.wrapping_sub(back);
-            if back == 0 || source < bounds.start {
+            if (back == 0 && KIND != 3) || source < bounds.start {
                 return None;
             }
             let short = usize::from(token & 15);
+            if KIND == 3 {
+                if short == 15 || back < 8 {
+                    aside();
+                    seen.near += usize::from(back < 8);
+                    seen.long += usize::from(short == 15);
+                    let place = Lz4::long(Place { from, to }, bounds, token);
+                    return (!place.from.is_null()).then_some(place);
+                }
+                copy18(source, to);
+                return Some(Place { from: after, to: to.add(short + 4) });
+            }
             if KIND == TAIL {
                 if short > 12 {
                     let place = Lz4::guessed::<false>(Place { from, to }, bounds, token, seen)?;
@@ -234,40 +291,24 @@ impl Instruction for Lz4 {
                 seen.tail = seen.tail.then(bytes, short + 4);
                 return Some(Place { from: after, to: to.add(short + 4) });
             }
-            if KIND == 1 {
-                let continued = short == 15;
-                let len = short + 4 + select_unpredictable(continued, (word >> 16) as usize & 255, 0);
-                let next = after.add(usize::from(continued));
-                seen.long += usize::from(len > 16);
-                seen.near += usize::from(back < 8 && !continued);
-                let room = distance(to, bounds.full.wrapping_add(WRITE - SLACK));
-                if len > 32 && (len > MEDIUM || MEDIUM > room) {
-                    if len > LONG || len > room {
-                        let place = Lz4::long(Place { from, to }, bounds, token);
-                        return (!place.from.is_null()).then_some(place);
-                    }
-                    large_match(to, back, len);
-                    return Some(Place { from: next, to: to.add(len) });
-                }
-                match32(source, to, back);
-                if len > 32 {
-                    match_beyond32(to, back, len);
-                }
-                Some(Place { from: next, to: to.add(len) })
-            } else {
-                if short > 12 {
-                    seen.long += 1;
-                    let place = Lz4::long(Place { from, to }, bounds, token);
-                    return (!place.from.is_null()).then_some(place);
-                }
-                if KIND == 0 {
-                    seen.close += usize::from(back < BEYOND);
-                    match16(source, to, back);
-                } else {
-                    match16_by_halves(source, to, back);
-                }
-                Some(Place { from: after, to: to.add(short + 4) })
+            if KIND == 2 && short > 12 {
+                aside();
+                seen.long += 1;
+                let place = Lz4::long(Place { from, to }, bounds, token);
+                return (!place.from.is_null()).then_some(place);
             }
+            if short > 12 {
+                seen.long += 1;
+                let place = Lz4::long(Place { from, to }, bounds, token);
+                return (!place.from.is_null()).then_some(place);
+            }
+            if KIND == 0 {
+                seen.close += usize::from(back < BEYOND);
+                match16(source, to, back);
+            } else {
+                match16_by_halves(source, to, back);
+            }
+            Some(Place { from: after, to: to.add(short + 4) })
         }
     }
 }

@@ -14,11 +14,12 @@
 //!   branch*, not from bytes just loaded: LZ4 matches without literals, of three bytes, go through code of their own.
 //!   Where kinds mix, a wrong guess costs more than the arithmetic, which is kept to few steps: every possible place is
 //!   summed up before it is known which one it is.
-//! - Of several loops the one runs that suits the last [`BATCH`] instructions.
-//! - With a byte shuffle, a match can be made without a branch on its distance, and where many are longer than 16 bytes,
-//!   32 bytes of it without one on its length. Where short LZ4 matches are nearly all near or nearly all far, as
-//!   between bit planes, these branches are guessed right, and the fewer instructions of a loop that has them win.
-//!   Up to [`MEDIUM`] bytes the rest is made 64 bytes at a time.
+//! - Of several loops the one runs that suits the last [`BATCH`] instructions, the first ones fewer.
+//! - With a byte shuffle, a match can be made without a branch on its distance, BloscLZ's up to 32 bytes without one on
+//!   its length either. Where LZ4 matches are nearly all far, or some are long, branches on both win all the same: wide
+//!   loads are those that wait for stores. Up to [`MEDIUM`] bytes the rest is made 64 bytes at a time.
+//! - Where hardly an instruction needs more, the code for it lies [`aside`], and what it does is a call: no jump is taken
+//!   but the one back to the next instruction, and the loop has its registers for itself.
 //! - With AVX-512 LZ4 sequences of up to 64 literals and 64 bytes of match are made without any branch (`wide`): that
 //!   wins where an eighth of the lengths is long, as in most planes of measured data.
 //! - Bytes just stored are read back by loads that one earlier store holds whole: others wait for the cache. Where most
@@ -85,12 +86,15 @@ trait Instruction {
     /// Bytes from `bounds.last` on that an instruction and its copies may read.
     const READ: usize;
 
+    /// Instructions before the first look at which kind there is most of: of short streams many are carried out by then.
+    const FIRST: usize;
+
     /// How many loops there are beside [`TAIL`]. That one, 1 and 3 are only for CPUs with a byte shuffle.
     const KINDS: u8;
 
-    /// Which loop suits a batch of loop `KIND` that takes `bytes` of input and has counted this, nothing without a byte
-    /// shuffle; [`WIDE_LOOP`] where more than `many` lengths are long.
-    fn kind<const KIND: u8>(bytes: usize, seen: &Seen, many: usize) -> u8;
+    /// Which loop suits a batch of so many instructions in loop `KIND`, that takes `bytes` of input and has counted this,
+    /// nothing without a byte shuffle; [`WIDE_LOOP`] where more than `many` lengths are long.
+    fn kind<const KIND: u8>(batch: usize, bytes: usize, seen: &Seen, many: usize) -> u8;
 
     /// Carries out the instruction at `place.from`, or answers `None` if its literals do not end, or its match
     /// does not begin, before `bounds.last`. Counts in `seen` what only some streams have; `KIND` is the loop.
@@ -254,18 +258,19 @@ impl<I: Instruction> bmi::Kernel for Middle<I> {
             // SAFETY: the output from `place.to` to its end, which a sequence of the wide loop may have come close to.
             unsafe { settle(place.to, distance(place.to, bounds.full.wrapping_add(WRITE))) };
         }
-        let mut kind = 0;
+        let (mut kind, mut count) = (0, if bounds.many == usize::MAX { I::FIRST } else { BATCH });
         loop {
             // SAFETY: `middle` has made place and bounds of one input and one output.
             let batch = unsafe {
                 match kind {
-                    1 if BEST => batch::<I, BEST, 1>(&mut place, bounds),
-                    2 if I::KINDS > 2 => batch::<I, BEST, 2>(&mut place, bounds),
-                    3 if BEST && I::KINDS > 3 => batch::<I, BEST, 3>(&mut place, bounds),
-                    TAIL if BEST => batch::<I, BEST, TAIL>(&mut place, bounds),
-                    _ => batch::<I, BEST, 0>(&mut place, bounds),
+                    1 if BEST => batch::<I, BEST, 1>(&mut place, bounds, count),
+                    2 if I::KINDS > 2 => batch::<I, BEST, 2>(&mut place, bounds, count),
+                    3 if BEST && I::KINDS > 3 => batch::<I, BEST, 3>(&mut place, bounds, count),
+                    TAIL if BEST => batch::<I, BEST, TAIL>(&mut place, bounds, count),
+                    _ => batch::<I, BEST, 0>(&mut place, bounds, count),
                 }
             };
+            count = BATCH;
             match batch {
                 Some(WIDE_LOOP) => return (place, true),
                 Some(next) => kind = next,
@@ -275,7 +280,7 @@ impl<I: Instruction> bmi::Kernel for Middle<I> {
     }
 }
 
-/// Carries out [`BATCH`] instructions and answers which loop suits their kind, or `None` after the last.
+/// Carries out `count` instructions and answers which loop suits their kind, or `None` after the last.
 ///
 /// # Safety
 /// `place` lies in the input and output of `bounds`; everything before `place.to` has been written.
@@ -283,20 +288,27 @@ impl<I: Instruction> bmi::Kernel for Middle<I> {
 unsafe fn batch<I: Instruction, const BEST: bool, const KIND: u8>(
     place: &mut Place,
     bounds: &Bounds,
+    count: usize,
 ) -> Option<u8> {
     let first = place.from;
     // SAFETY: `middle` begins after four bytes, and each batch before this one has written 64 more.
     let tail = unsafe { if KIND == TAIL { Tail::before(place.to) } else { Tail::NONE } };
     let mut seen = Seen { tail, close: 0, long: 0, literals: 0, near: 0, waits: 0, far: 0 };
-    for _ in 0..BATCH {
+    for _ in 0..count {
         if place.to >= bounds.enough {
             return None;
         }
         // SAFETY: compared just now, or where a step from before `last` has led.
         *place = unsafe { I::step::<BEST, KIND>(*place, bounds, &mut seen) }?;
     }
-    Some(I::kind::<KIND>(distance(first, place.from), &seen, bounds.many))
+    Some(I::kind::<KIND>(count, distance(first, place.from), &seen, bounds.many))
 }
+
+/// The compiler lays what is reached by a call of this out of the way: of what short instructions take, no jump is taken
+/// but the one back to the next.
+#[cold]
+#[inline(always)]
+fn aside() {}
 
 /// `b - a` for pointers into one buffer, `a` not after `b`.
 #[inline(always)]
