@@ -1,8 +1,13 @@
 //! BloscLZ and LZ4: round trips, the specification's examples, damaged streams.
 #![cfg(all(feature = "blosclz", feature = "lz4"))]
 
+mod lz_streams;
+
 use blosc_core::Out;
-use blosc_core::codec::{CodecError, blosclz, lz4, lz4hc};
+use blosc_core::codec::{blosclz, lz4, lz4hc};
+use lz_streams::{
+    Decode, blosclz_decode, blosclz_match, extend, literals, lz4_decode, lz4_end, lz4_sequence,
+};
 
 /// Deterministic noise.
 struct Rng(u64);
@@ -44,16 +49,6 @@ fn mixed(seed: u64, len: usize) -> Vec<u8> {
 }
 
 type Encode = Box<dyn Fn(&[u8], &mut [u8]) -> Option<usize>>;
-type Decode = fn(&[u8], &mut [u8]) -> Result<(), CodecError>;
-
-fn blosclz_decode(src: &[u8], out: &mut [u8]) -> Result<(), CodecError> {
-    blosclz::decode(src, Out::from(out))
-}
-
-fn lz4_decode(src: &[u8], out: &mut [u8]) -> Result<(), CodecError> {
-    lz4::decode(src, Out::from(out), &[])
-}
-
 /// Every encoder at every level, beside its decoder.
 fn engines() -> Vec<(String, Encode, Decode)> {
     let mut list: Vec<(String, Encode, Decode)> = Vec::new();
@@ -211,15 +206,6 @@ fn damaged_streams_fail_or_fill_exactly() {
     }
 }
 
-/// Appends an LZ4 length that goes on after a half byte of 15.
-fn extend(lz: &mut Vec<u8>, mut n: usize) {
-    while n >= 255 {
-        lz.push(255);
-        n -= 255;
-    }
-    lz.push(n as u8);
-}
-
 #[test]
 fn every_period_repeats_exactly() {
     // One literal run, then a match of each distance and length at each distance from the end.
@@ -241,31 +227,6 @@ fn every_period_repeats_exactly() {
             }
         }
     }
-}
-
-/// Appends an LZ4 sequence.
-fn lz4_sequence(lz: &mut Vec<u8>, want: &mut Vec<u8>, literals: &[u8], distance: usize, len: usize) {
-    lz.push(((literals.len().min(15) << 4) | (len - 4).min(15)) as u8);
-    if literals.len() >= 15 {
-        extend(lz, literals.len() - 15);
-    }
-    lz.extend(literals);
-    want.extend(literals);
-    lz.extend((distance as u16).to_le_bytes());
-    if len >= 19 {
-        extend(lz, len - 19);
-    }
-    (0..len).for_each(|_| want.push(want[want.len() - distance]));
-}
-
-/// Appends the last sequence of an LZ4 stream, `count` literals.
-fn lz4_end(lz: &mut Vec<u8>, want: &mut Vec<u8>, count: usize) {
-    lz.push((count.min(15) << 4) as u8);
-    if count >= 15 {
-        extend(lz, count - 15);
-    }
-    lz.extend(core::iter::repeat_n(7, count));
-    want.extend(core::iter::repeat_n(7, count));
 }
 
 #[test]
@@ -344,126 +305,6 @@ fn long_lz4_sequences_may_end_at_any_byte_before_the_last() {
         let len = rng.below(want.len() as u64);
         assert!(lz4_decode(&lz, &mut out[..len]).is_err(), "case {case}, {len} of {} bytes", want.len());
     }
-}
-
-/// An LZ4 decoder that does one byte at a time; `None` for a damaged stream.
-fn plain_lz4(lz: &[u8], len: usize) -> Option<Vec<u8>> {
-    let (mut out, mut bytes) = (Vec::new(), lz.iter().copied());
-    let length = |half: u8, bytes: &mut dyn Iterator<Item = u8>| {
-        let (mut n, mut byte) = (usize::from(half), if half == 15 { 255 } else { 0 });
-        while byte == 255 {
-            byte = bytes.next()?;
-            n += usize::from(byte);
-        }
-        Some(n)
-    };
-    loop {
-        let token = bytes.next()?;
-        let count = length(token >> 4, &mut bytes)?;
-        if count > bytes.len() || count > len - out.len() {
-            return None;
-        }
-        out.extend(bytes.by_ref().take(count));
-        if bytes.len() == 0 {
-            return (out.len() == len).then_some(out);
-        }
-        let distance = usize::from(u16::from_le_bytes([bytes.next()?, bytes.next()?]));
-        let count = length(token & 15, &mut bytes)? + 4;
-        if distance == 0 || distance > out.len() || count > len - out.len() {
-            return None;
-        }
-        (0..count).for_each(|_| out.push(out[out.len() - distance]));
-    }
-}
-
-#[test]
-fn damaged_lz4_streams_of_every_kind_are_read_as_by_a_plain_decoder() {
-    // The kinds that the decoder has loops for: how many literals, how long the match, how far. One sequence in 20 is of
-    // any kind.
-    let kinds = [
-        (0..1, 4..17, 1..60),
-        (0..1, 4..17, 30..400),
-        (0..14, 4..19, 20..400),
-        (0..40, 4..19, 20..400),
-        (0..20, 4..160, 32..400),
-        (0..20, 4..160, 1..40),
-        (0..4, 4..17, 5..17),
-        (0..14, 4..17, 1..9),
-    ];
-    let mut rng = Rng(14);
-    for (kind, (literals, lens, distances)) in kinds.iter().enumerate() {
-        let (mut want, mut lz) = (Vec::new(), Vec::new());
-        let head: Vec<u8> = (0..400).map(|_| rng.next() as u8).collect();
-        lz4_sequence(&mut lz, &mut want, &head, 7, 4);
-        for _ in 0..250 {
-            let any = rng.below(20) == 0;
-            let (literals, lens, distances) =
-                if any { (&(0..80), &(4..600), &(1..400)) } else { (literals, lens, distances) };
-            let mut pick =
-                |range: &std::ops::Range<u64>| range.start + rng.below(range.end - range.start) as u64;
-            let (count, len, distance) = (pick(literals), pick(lens), pick(distances));
-            let literals: Vec<u8> = (0..count).map(|_| rng.next() as u8).collect();
-            lz4_sequence(&mut lz, &mut want, &literals, distance as usize, len as usize);
-        }
-        lz4_end(&mut lz, &mut want, 9);
-        let len = want.len();
-        assert!(plain_lz4(&lz, len).as_ref() == Some(&want), "kind {kind}");
-        let check = |lz: &[u8], len: usize, what: &str| {
-            let mut out = vec![0x5a; len + 64];
-            let ours = lz4_decode(lz, &mut out[32..32 + len]);
-            let plain = plain_lz4(lz, len);
-            assert_eq!(ours.is_ok(), plain.is_some(), "kind {kind}: {what}");
-            assert!(plain.is_none_or(|plain| plain == out[32..32 + len]), "kind {kind}: {what}");
-            assert!(out[..32].iter().chain(&out[32 + len..]).all(|&b| b == 0x5a), "kind {kind}: {what}");
-        };
-        for cut in 0..=lz.len() {
-            check(&lz[..cut], len, &format!("cut at {cut}"));
-        }
-        for short in 1..300 {
-            check(&lz, len - short, &format!("{short} bytes too short"));
-        }
-        for _ in 0..4000 {
-            let (mut bad, at) = (lz.clone(), rng.below(lz.len() as u64));
-            bad[at] = [rng.next() as u8, 255, 0, bad[at] ^ 1, bad[at] ^ 128][rng.below(5)];
-            check(&bad, len, &format!("{} instead of {} at {at}", bad[at], lz[at]));
-        }
-        // A distance that reaches to before the start, early in the stream.
-        let (mut far, mut out) = (Vec::new(), Vec::new());
-        for n in 0..100 {
-            let literals: Vec<u8> = (0..9).map(|_| rng.next() as u8).collect();
-            let distance = (out.len() + literals.len()).min(40 + n);
-            lz4_sequence(&mut far, &mut out, &literals, distance, 4 + n % 30);
-        }
-        lz4_end(&mut far, &mut out, 70);
-        check(&far, out.len(), "whole");
-        for at in 0..far.len() - 1 {
-            let mut bad = far.clone();
-            bad[at..at + 2].copy_from_slice(&[255, 255]);
-            check(&bad, out.len(), &format!("a far distance at {at}"));
-        }
-    }
-}
-
-/// Appends BloscLZ literals.
-fn literals(lz: &mut Vec<u8>, bytes: &[u8]) {
-    for run in bytes.chunks(32) {
-        lz.push(run.len() as u8 - 1);
-        lz.extend(run);
-    }
-}
-
-/// Appends a BloscLZ match, near or far, to a stream and to what it stands for.
-fn blosclz_match(lz: &mut Vec<u8>, want: &mut Vec<u8>, distance: usize, len: usize) {
-    let near = (distance - 1).min(8191);
-    lz.push((((len - 2).min(7) << 5) | (near >> 8)) as u8);
-    if len >= 9 {
-        extend(lz, len - 9);
-    }
-    lz.push(near as u8);
-    if near == 8191 {
-        lz.extend(((distance - 8192) as u16).to_be_bytes());
-    }
-    (0..len).for_each(|_| want.push(want[want.len() - distance]));
 }
 
 #[test]

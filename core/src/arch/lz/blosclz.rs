@@ -1,10 +1,10 @@
 //! BloscLZ instructions: the steps of the loops in [`lz`](super).
 
-use super::{BATCH, Bounds, Instruction, MEDIUM, Place, Seen, TAIL};
-use super::{distance, extended, far_match, large_match, near_match};
+use super::{BATCH, Bounds, Instruction, MEDIUM, Place, SHORT, Seen, TAIL};
+use super::{aside, distance, extended, far_match, large_match, near_match};
 use crate::arch::tail::{BEYOND, Tail};
 use crate::arch::wide::{
-    LONG, copy16, copy32, early, load8, load16, match_beyond32, match16_by_halves, match32, store16,
+    LONG, copy8, copy16, copy32, early, load8, load16, match_beyond32, match16_by_halves, match32, store16,
 };
 use core::hint::select_unpredictable;
 
@@ -94,11 +94,11 @@ impl Instruction for BloscLz {
 
     const FIRST: usize = BATCH;
 
-    const KINDS: u8 = 4;
+    const KINDS: u8 = 5;
 
     /// [`TAIL`]: most matches would wait (every other instruction is one), or some and none is nearer, as in items of
     /// 8 bytes without a filter. 1: some are far. 2: many repeat what few instructions before have made. 3: hardly one is
-    /// near. 0: others.
+    /// near; [`SHORT`]: and hardly one longer than 8 bytes. 0: others.
     #[inline(always)]
     fn kind<const KIND: u8>(batch: usize, _: usize, seen: &Seen, _: usize) -> u8 {
         let [stalling, recent, near, _] = seen.waits.to_le_bytes().map(usize::from);
@@ -110,7 +110,7 @@ impl Instruction for BloscLz {
         } else if again {
             2
         } else if stalling + near <= batch / 32 {
-            3
+            if (KIND == 3 || KIND == SHORT) && seen.long <= batch / 16 { SHORT } else { 3 }
         } else {
             0
         }
@@ -167,9 +167,24 @@ impl Instruction for BloscLz {
                     return Some(Place { from: from.add(2), to: to.add(len) });
                 }
             }
+            if KIND == SHORT {
+                if control < 7 << 5 {
+                    let raw = ((control & 31) << 8) + usize::from(*from.add(1));
+                    let source = to.wrapping_sub(raw);
+                    if (7..FAR - 1).contains(&raw) && source > bounds.start {
+                        copy8(source.sub(1), to);
+                        seen.wait(raw + 1);
+                        return Some(Place { from: from.add(2), to: to.add((control >> 5) + 2) });
+                    }
+                }
+                aside();
+            }
             // Control, a byte that continues a length of 7, a distance, two bytes that continue one of 8191.
             let word = load8(from);
             let continued = control >= 7 << 5;
+            if KIND == 3 || KIND == SHORT {
+                seen.long += usize::from(continued);
+            }
             let shift = if continued { 8 } else { 0 };
             let tail = word >> 8;
             let len = (control >> 5) + 2 + (tail & !(u64::MAX << shift)) as usize;
@@ -224,7 +239,7 @@ impl Instruction for BloscLz {
             seen.wait(back);
             if KIND == 2 && len <= 16 {
                 match16_by_halves(source.sub(1), to, back);
-            } else if (KIND == 3 || KIND == 1) && back >= 16 {
+            } else if (KIND == 3 || KIND == SHORT || KIND == 1) && back >= 16 {
                 let source = source.sub(1);
                 copy16(source, to);
                 copy16(source.add(16), to.add(16));

@@ -89,7 +89,7 @@ trait Instruction {
     /// Instructions before the first look at which kind there is most of: of short streams many are carried out by then.
     const FIRST: usize;
 
-    /// How many loops there are beside [`TAIL`]. That one, 1 and 3 are only for CPUs with a byte shuffle.
+    /// How many loops there are beside [`TAIL`]. That one, all from 3 on and 1 are only for CPUs with a byte shuffle.
     const KINDS: u8;
 
     /// Which loop suits a batch of so many instructions in loop `KIND`, that takes `bytes` of input and has counted this,
@@ -115,7 +115,7 @@ struct Seen {
     tail: Tail,
     /// LZ4: short matches of a distance that a [`Tail`] has, where a loop does not count `near` ones.
     close: usize,
-    /// LZ4: matches longer than 16 bytes.
+    /// LZ4: matches longer than 16 bytes. BloscLZ: longer than 8, where a loop suits the others.
     long: usize,
     /// LZ4: 15 literals and more.
     literals: usize,
@@ -236,8 +236,11 @@ const REACH: usize = 1 << 17;
 /// The loop for short near matches that follow each other.
 const TAIL: u8 = 4;
 
+/// BloscLZ's loop for short matches.
+const SHORT: u8 = 5;
+
 /// The loop by registers of 64 bytes, where the level allows them. It is none of [`Middle`]'s.
-const WIDE_LOOP: u8 = 5;
+const WIDE_LOOP: u8 = 6;
 
 /// How many long lengths a batch must have for it.
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
@@ -266,6 +269,7 @@ impl<I: Instruction> bmi::Kernel for Middle<I> {
                     1 if BEST => batch::<I, BEST, 1>(&mut place, bounds, count),
                     2 if I::KINDS > 2 => batch::<I, BEST, 2>(&mut place, bounds, count),
                     3 if BEST && I::KINDS > 3 => batch::<I, BEST, 3>(&mut place, bounds, count),
+                    SHORT if BEST && I::KINDS > 4 => batch::<I, BEST, SHORT>(&mut place, bounds, count),
                     TAIL if BEST => batch::<I, BEST, TAIL>(&mut place, bounds, count),
                     _ => batch::<I, BEST, 0>(&mut place, bounds, count),
                 }
@@ -294,7 +298,9 @@ unsafe fn batch<I: Instruction, const BEST: bool, const KIND: u8>(
     // SAFETY: `middle` begins after four bytes, and each batch before this one has written 64 more.
     let tail = unsafe { if KIND == TAIL { Tail::before(place.to) } else { Tail::NONE } };
     let mut seen = Seen { tail, close: 0, long: 0, literals: 0, near: 0, waits: 0, far: 0 };
-    for _ in 0..count {
+    let mut left = count;
+    while left > 0 {
+        left -= 1;
         if place.to >= bounds.enough {
             return None;
         }
