@@ -92,7 +92,7 @@ impl Instruction for BloscLz {
     /// From there up to 32 literals after their count.
     const READ: usize = 40;
 
-    const FIRST: usize = BATCH;
+    const FIRST: (u8, usize) = (0, BATCH);
 
     const KINDS: u8 = 5;
 

@@ -136,6 +136,7 @@ impl Lz4 {
             }
             let short = usize::from(token & 15);
             if short < 15 {
+                seen.close += usize::from(back < BEYOND);
                 if back >= 8 {
                     // The shortest match by itself: items often repeat the last such match, and a load that takes in the
                     // first literals behind that one would wait for both to reach the cache.
@@ -150,7 +151,6 @@ impl Lz4 {
                     if back == 0 {
                         return None;
                     }
-                    seen.near += 1;
                     match32(source, to, back);
                 }
                 return Some(Place { from: from.add(2), to: to.add(short + 4) });
@@ -184,7 +184,7 @@ impl Instruction for Lz4 {
     /// token and 16 bytes for literals, or two bytes of length.
     const READ: usize = 20;
 
-    const FIRST: usize = BATCH / 4;
+    const FIRST: (u8, usize) = (1, BATCH / 4);
 
     const KINDS: u8 = 4;
 
@@ -203,7 +203,7 @@ impl Instruction for Lz4 {
             2
         } else if seen.long > few {
             1
-        } else if KIND != 2 && seen.close + seen.near <= few {
+        } else if KIND != 2 && seen.close <= few {
             if seen.literals > few { 1 } else { 3 }
         } else {
             0
@@ -271,7 +271,7 @@ impl Instruction for Lz4 {
             if KIND == 3 {
                 if short == 15 || back < 8 {
                     aside();
-                    seen.near += usize::from(back < 8);
+                    seen.close += usize::from(back < 8);
                     seen.long += usize::from(short == 15);
                     let place = Lz4::long(Place { from, to }, bounds, token);
                     return (!place.from.is_null()).then_some(place);
