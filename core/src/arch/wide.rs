@@ -366,7 +366,7 @@ pub(super) unsafe fn copy16(from: *const u8, to: *mut u8) {
 /// # Safety
 /// `from` is at least 32 bytes before `to` in one buffer, which is written up to `to`; up to 64 bytes more than `len`
 /// are written.
-#[cfg(feature = "lz4")]
+#[cfg(any(feature = "blosclz", feature = "lz4"))]
 #[inline(always)]
 pub(super) unsafe fn copy_on(from: *const u8, to: *mut u8, len: usize) {
     let mut at = 0;
