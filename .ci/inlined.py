@@ -14,7 +14,7 @@ HOLDERS = re.compile(r"blosc_core::arch::(x86|elementwise|bmi|lz)::")
 ALLOWED = re.compile(
     r"^(mem(cpy|move|set)"  # long copies
     r"|blosc_core::arch::x86::|blosc_core::arch::elementwise::"  # kernels
-    r"|blosc_core::arch::wide::(long_|copy_pieces)|blosc_core::arch::lz::(much_extended|large_match|(blosclz::BloscLz|lz4::Lz4)::long|wide::sequences)"  # rare, or long
+    r"|blosc_core::arch::wide::(long_|copy_pieces)|blosc_core::arch::lz::(much_extended|large_match|(blosclz::BloscLz::long|lz4::Lz4::(long|many))|wide::sequences)"  # rare, or long
     r"|blosc_core::arch::generic::bits::near_rows"  # for few buffers
     r"|blosc_core::arch::adler::by_avx2"  # for runs of 5 KiB
     r"|blosc_core::arch::bmi::with_bmi|std_detect::"  # between batches

@@ -44,7 +44,9 @@ type Twins = (Decode, fn(&[u8], usize) -> Option<Vec<u8>>);
 /// Both read a stream, or refuse it.
 fn same_as_plain((decode, plain): Twins, lz: &[u8], len: usize, what: &str) {
     let mut out = vec![0x5a; len + 64];
-    let ours = decode(lz, &mut out[32..32 + len]);
+    // Memory that ends with the stream: address sanitizers see who reads on.
+    let own = lz.to_vec();
+    let ours = decode(&own, &mut out[32..32 + len]);
     let plain = plain(lz, len);
     assert_eq!(ours.is_ok(), plain.is_some(), "{what}");
     assert!(plain.is_none_or(|plain| plain == out[32..32 + len]), "{what}");
