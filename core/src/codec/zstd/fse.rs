@@ -119,8 +119,8 @@ pub(super) fn entry<const AT: usize, const N: usize, const ALL: usize>(
 /// Reads a distribution and builds its table; returns its log2 and the bytes it takes.
 pub(super) fn read(src: &[u8], kind: Kind, table: &mut [Raw; 512]) -> Result<(u32, usize), CodecErrorKind> {
     let mut norm = [0; 64];
-    let (log, taken) = read_norm(src, kind, &mut norm)?;
-    build(table, &norm, log, kind);
+    let (log, symbols, taken) = read_norm(src, kind, &mut norm)?;
+    build(table, &norm, symbols, log, kind);
     Ok((log, taken))
 }
 
@@ -131,11 +131,12 @@ pub(super) fn single(table: &mut [Raw], kind: Kind, sym: u8) {
     }
 }
 
-/// Fills the first `1 << log` entries of `table` from a distribution that adds up to `1 << log`.
+/// Fills the first `1 << log` entries of `table` from the distribution of the first `symbols` symbols, which adds up to
+/// `1 << log`.
 ///
 /// Every index is masked to its array's length, a power of two, so that nothing here can panic.
 #[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
-const fn build<const N: usize>(table: &mut [Raw; N], norm: &Norm, log: u32, kind: Kind) {
+const fn build<const N: usize>(table: &mut [Raw; N], norm: &Norm, symbols: usize, log: u32, kind: Kind) {
     let size = 1usize << (log & 15);
     let mask = (size - 1) & (N - 1);
     // What the next state of each symbol holds, its number (from the symbol's probability on) where the base of the
@@ -143,7 +144,7 @@ const fn build<const N: usize>(table: &mut [Raw; N], norm: &Norm, log: u32, kind
     let mut next = [0u64; 64];
     let mut high = mask;
     let mut sym = 0;
-    while sym < 64 {
+    while sym < symbols & 63 {
         let mut number = norm[sym] as u16;
         if norm[sym] == -1 {
             table[high & (N - 1)][0] = sym as u8;
@@ -159,7 +160,7 @@ const fn build<const N: usize>(table: &mut [Raw; N], norm: &Norm, log: u32, kind
     let step = (size >> 1) + (size >> 3) + 3;
     let mut at = 0usize;
     let mut sym = 0;
-    while sym < 64 {
+    while sym < symbols & 63 {
         let mut left = norm[sym];
         while left > 0 {
             table[at & (N - 1)][0] = sym as u8;
@@ -187,8 +188,8 @@ const fn build<const N: usize>(table: &mut [Raw; N], norm: &Norm, log: u32, kind
     }
 }
 
-/// Reads a distribution (§4.1.1); returns its log2 and the bytes it takes.
-fn read_norm(src: &[u8], kind: Kind, norm: &mut Norm) -> Result<(u32, usize), CodecErrorKind> {
+/// Reads a distribution (§4.1.1); returns its log2, how many symbols it has, and the bytes it takes.
+fn read_norm(src: &[u8], kind: Kind, norm: &mut Norm) -> Result<(u32, usize, usize), CodecErrorKind> {
     let mut at = 0usize;
     // At most 32 bits from bit `at` on; zeros after the end.
     let peek = |at: usize| {
@@ -254,7 +255,7 @@ fn read_norm(src: &[u8], kind: Kind, norm: &mut Norm) -> Result<(u32, usize), Co
     if bytes > src.len() {
         return Err(CodecErrorKind::Truncated);
     }
-    Ok((log, bytes))
+    Ok((log, sym.into(), bytes))
 }
 
 /// The tables of the predefined distributions (§3.1.1.3.2.2), built when the crate is compiled, and their log2.
@@ -293,6 +294,6 @@ const fn predefined<const N: usize>(log: u32, kind: Kind, probabilities: &[i16])
         i += 1;
     }
     let mut table = [[0; 8]; N];
-    build(&mut table, &norm, log, kind);
+    build(&mut table, &norm, probabilities.len(), log, kind);
     table
 }
