@@ -246,12 +246,16 @@ fn matches<T: Positions, const MIN: usize, const FAR: bool, const DICT: bool>(
         let is_match = is_equal && (!DICT || at < position) && (!FAR || position.wrapping_sub(at) <= REACH);
         is_match.then_some((at, differ))
     };
-    // Where a match ends that was found at `p`.
-    let end = |p: usize, (at, differ): (usize, u64)| {
+    // Where a match ends that was found at `p`, the end of another or not.
+    let end = |p: usize, (at, differ): (usize, u64), is_bare: bool| {
         // Most matches of short strings end within the word. Of those of planes nobody could foretell it.
         let is_short = MIN < PLANE_STRING;
         if is_short && differ != 0 {
             return p + (differ.trailing_zeros() / 8) as usize;
+        }
+        // Where one match follows the other, lengths often repeat. Elsewhere what follows costs more registers than time.
+        if is_short && !DICT && is_bare {
+            return ends.end_of_common(at + 8, p + 8);
         }
         let known = if is_short { 8 } else { MIN };
         let (at, p) = (at + known, p + known);
@@ -278,7 +282,7 @@ fn matches<T: Positions, const MIN: usize, const FAR: bool, const DICT: bool>(
         };
         let (start, distance) = (p - back, base + p - at);
         // Where it ends, and so where the search goes on, does not wait for where it begins.
-        p = end(p, found);
+        p = end(p, found, false);
         sequence(out, src, anchor, start, distance, p - start).ok()?;
         (anchor, growth) = (p, pace.growth);
         // The next match often begins at once.
@@ -287,7 +291,7 @@ fn matches<T: Positions, const MIN: usize, const FAR: bool, const DICT: bool>(
             table.swap(hash::<_, MIN>(table, starts.load64(p - 2)), base + p - 2);
             let Some(found) = find(table, p, word) else { break };
             let distance = base + p - found.0;
-            p = end(p, found);
+            p = end(p, found, true);
             bare_match(out, distance, p - anchor).ok()?;
             anchor = p;
         }
