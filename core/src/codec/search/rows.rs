@@ -180,3 +180,79 @@ impl<'a, const DICT: bool, const REACH: usize> Search<'a, DICT> for Rows<'a, DIC
         }
     }
 }
+
+#[cfg(all(test, feature = "lz4", feature = "alloc"))]
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+mod tests {
+    use super::*;
+    use alloc::{vec, vec::Vec};
+
+    /// What the rows of these tests reach.
+    const FAR: usize = 65535;
+
+    impl Rows<'_, false, FAR> {
+        fn holds(&mut self, position: usize) -> bool {
+            let (row, tag) = self.place(self.history.word(position));
+            let (tags, positions) = parts(&mut self.rows[row]).unwrap();
+            let cells = positions.as_chunks::<2>().0;
+            tags.iter().zip(cells).any(|(t, cell)| *t == tag && u16::from_le_bytes(*cell) == position as u16)
+        }
+    }
+
+    /// Which bytes of `found` are in the rows once all positions up to its end are entered or left out.
+    fn entered(src: &[u8], found: Match) -> Vec<usize> {
+        let mut work = vec![0; work_len(src.len(), 0)];
+        let history = History::<false>::new(src, &[]).unwrap();
+        let mut rows = Rows::<false, FAR>::new(history, &mut work).unwrap();
+        rows.enter(found.start);
+        rows.leave_out_inside(&found);
+        rows.enter(found.end());
+        (0..found.len).filter(|later| rows.holds(found.start + later)).collect()
+    }
+
+    /// `len` bytes in which no four are met twice, after as many in which they are met first.
+    fn twice(len: usize) -> Vec<u8> {
+        let once = (0..len as u32).flat_map(|i| i.wrapping_mul(2_654_435_761).to_le_bytes()).take(len);
+        let mut src: Vec<u8> = once.collect();
+        src.extend_from_within(..);
+        src.extend([0; 16]);
+        src
+    }
+
+    #[test]
+    fn of_what_matches_only_the_end_is_entered() {
+        let found = |len| Match { start: 1024, distance: 1024, len };
+        let src = twice(1024);
+        assert_eq!(entered(&src, found(INSIDE - 1)), (0..INSIDE - 1).collect::<Vec<_>>(), "short ones whole");
+        for len in [INSIDE, INSIDE + 3, 100, LONG] {
+            assert_eq!(entered(&src, found(len)), (len - len / 4..len).collect::<Vec<_>>(), "{len}");
+        }
+        let both = |len: usize| (0..TAIL).chain(len - TAIL..len).collect::<Vec<_>>();
+        for len in [LONG + 1, 1000] {
+            assert_eq!(entered(&src, found(len)), both(len), "{len}");
+        }
+    }
+
+    #[test]
+    fn what_matches_far_back_is_entered() {
+        let src = twice(FRESH + 1);
+        let found = |distance| Match { start: 2 * (FRESH + 1) - 200, distance, len: 100 };
+        assert_eq!(entered(&src, found(FRESH)), (75..100).collect::<Vec<_>>());
+        assert_eq!(entered(&src, found(FRESH + 1)), (0..100).collect::<Vec<_>>());
+    }
+
+    /// Long matches that overlap: what repeats itself at a short distance is left out, at a long one it is not.
+    #[test]
+    fn of_what_overlaps_only_short_periods_are_left_out() {
+        let period = |distance: usize| -> Vec<u8> {
+            let once = twice(distance);
+            once[..distance].iter().copied().cycle().take(distance + LONG + 200).collect()
+        };
+        let found = |distance| Match { start: distance, distance, len: LONG + 100 };
+        let left = entered(&period(SHORT), found(SHORT));
+        assert!(!left.contains(&TAIL) && left.contains(&(LONG + 99)), "{left:?}");
+        // Of the first periods all but the last sixteen entries of a row have gone.
+        let whole = entered(&period(SHORT + 1), found(SHORT + 1));
+        assert!((2 * TAIL..LONG + 100).all(|later| whole.contains(&later)), "{whole:?}");
+    }
+}
