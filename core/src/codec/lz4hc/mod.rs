@@ -68,6 +68,11 @@ fn sequences<const WRAP: bool, const DICT: bool>(
     match level {
         0..=2 => greedy::sequences::<WRAP, DICT>(src, out, &history, work),
         3..=5 => parse::sequences(src, out, Rows::<DICT, REACH>::new(history, work)?, &effort),
-        _ => parse::sequences(src, out, Chains::<DICT>::new(history, REACH, effort.thorough, work)?, &effort),
+        _ => parse::sequences(
+            src,
+            out,
+            Chains::<DICT>::new(history, REACH, effort.thorough, true, work)?,
+            &effort,
+        ),
     }
 }

@@ -17,6 +17,8 @@ const MOST_BITS: u32 = 15;
 const MOST_LATER: usize = 64;
 /// How far ahead positions are entered.
 const AHEAD: usize = 512;
+/// A chain with a step wider than this is that of few positions.
+const FEW: usize = 1 << 12;
 /// Positions between two looks at whether the input repeats itself, and the longest period that is seen.
 const PIECE: usize = 64;
 /// Farther than any match: what ends a chain.
@@ -34,6 +36,8 @@ pub(in crate::codec) struct Chains<'a, const DICT: bool> {
     reach: usize,
     /// Whether chains of later bytes of a match are followed.
     thorough: bool,
+    /// And that of the byte behind it, where it is that of few positions.
+    behind: bool,
 }
 
 /// Bits of the hashes for `len` bytes.
@@ -68,6 +72,7 @@ impl<'a, const DICT: bool> Chains<'a, DICT> {
         history: History<'a, DICT>,
         reach: usize,
         thorough: bool,
+        behind: bool,
         work: &'a mut [u8],
     ) -> Option<Self> {
         let bits = bits(history.end());
@@ -76,7 +81,7 @@ impl<'a, const DICT: bool> Chains<'a, DICT> {
         let back = back.get_mut(..2 * window(history.end()))?;
         let (head, back) = (head.as_chunks_mut().0, back.as_chunks_mut().0);
         let reach = if history.end() > back.len() { reach.min(WINDOW - 1 - AHEAD) } else { reach };
-        Some(Chains { history, head, bits, back, entered: 0, reach, thorough })
+        Some(Chains { history, head, bits, back, entered: 0, reach, thorough, behind })
     }
 
     /// Enters every position below `end`, but for the insides of runs and of what repeats itself for long.
@@ -155,6 +160,20 @@ impl<'a, const DICT: bool> Chains<'a, DICT> {
         }
         chosen
     }
+
+    /// How to look on after a match of `len` bytes was found: from which distance, on the chain of which later byte.
+    #[inline(never)]
+    fn onward(&self, position: usize, distance: usize, len: usize) -> (usize, usize) {
+        // A longer one also has the byte after these. Where few others have the last four, their chain is the shortest. Of
+        // the positions of runs not all are entered.
+        let last = len - 3;
+        let word = self.history.word_at(position + last).unwrap_or(0) as u32;
+        let few = self.behind && position + last < self.entered && word != word.rotate_left(8);
+        if few && self.step(position + last) > distance.max(FEW) {
+            return (0, last);
+        }
+        (distance, self.widest_step(position - distance, len))
+    }
 }
 
 impl<'a, const DICT: bool> Search<'a, DICT> for Chains<'a, DICT> {
@@ -194,7 +213,10 @@ impl<'a, const DICT: bool> Search<'a, DICT> for Chains<'a, DICT> {
                 return;
             }
             if !WIDER && self.thorough && best.longest > before {
-                later = self.widest_step(reference - distance, best.longest);
+                (distance, later) = self.onward(reference, distance, best.longest);
+                if distance == 0 {
+                    best.aim_at_start(&self.history);
+                }
             }
         }
     }

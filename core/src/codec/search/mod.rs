@@ -159,6 +159,12 @@ impl Best {
         self.wanted = history.word(self.p + self.probe) as u32;
     }
 
+    /// For candidates that are known to end as the next longer match must.
+    #[inline(always)]
+    pub(in crate::codec) fn aim_at_start<const DICT: bool>(&mut self, history: &History<'_, DICT>) {
+        (self.probe, self.wanted) = (0, history.word(self.p) as u32);
+    }
+
     /// Looks at the match at this distance, and with `WIDER` at what lies before it; whether it is worth looking on.
     #[inline(always)]
     pub(in crate::codec) fn offer<const WIDER: bool, const DICT: bool>(

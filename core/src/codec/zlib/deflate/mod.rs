@@ -82,7 +82,7 @@ pub fn encode(src: &[u8], dst: &mut [u8], level: u8, work: &mut [u8]) -> Option<
             }
             _ => {
                 let (threes, work) = Threes::new(src.len(), work)?;
-                let chains = Chains::<false>::new(history, REACH, effort.thorough, work)?;
+                let chains = Chains::<false>::new(history, REACH, effort.thorough, false, work)?;
                 parse::matches(src, chains, Some(threes), &effort, &mut blocks)?;
             }
         }
