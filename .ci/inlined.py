@@ -20,7 +20,7 @@ ALLOWED = re.compile(
     r"|blosc_core::arch::bmi::with_bmi|std_detect::"  # between batches
     r"|blosc_core::arch::copy::.*(edge_match|exact_literals)"  # near the ends
     r"|blosc_core::filter::"  # scalar tails
-    r"|blosc_core::codec::search::.*(across_run|enter_below|widest_step|leave_out_middle|after_run)"  # a search each
+    r"|blosc_core::codec::search::.*(across_run|enter_below|onward|widest_step|leave_out_middle|after_run)"  # a search each
     r"|blosc_core::codec::zlib::deflate::.*(settle|flush_near_end)|blosc_core::arch::words::slow_common"  # rare
     r"|blosc_core::codec::zstd::)"  # the rare ways of the sequence loop
 )
