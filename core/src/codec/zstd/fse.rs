@@ -139,20 +139,17 @@ pub(super) fn single(table: &mut [Raw], kind: Kind, sym: u8) {
 const fn build<const N: usize>(table: &mut [Raw; N], norm: &Norm, symbols: usize, log: u32, kind: Kind) {
     let size = 1usize << (log & 15);
     let mask = (size - 1) & (N - 1);
-    // What the next state of each symbol holds, its number (from the symbol's probability on) where the base of the
-    // next state goes. Symbols of probability "less than one" sit at the end, one state each.
-    let mut next = [0u64; 64];
+    // Symbols of probability "less than one" sit at the end, one state each.
+    let mut next = [0u16; 64];
     let mut high = mask;
     let mut sym = 0;
     while sym < symbols & 63 {
-        let mut number = norm[sym] as u16;
         if norm[sym] == -1 {
             table[high & (N - 1)][0] = sym as u8;
             high = high.wrapping_sub(1);
-            number = 1;
-        }
-        if number != 0 {
-            next[sym] = kind.symbol(sym as u8) | (number as u64) << 48;
+            next[sym] = 1;
+        } else {
+            next[sym] = norm[sym] as u16;
         }
         sym += 1;
     }
@@ -177,13 +174,13 @@ const fn build<const N: usize>(table: &mut [Raw; N], norm: &Norm, symbols: usize
     let mut state = 0;
     while state <= mask {
         let slot = &mut table[state & (N - 1)];
-        let sym = (slot[0] & 63) as usize;
-        let entry = next[sym];
-        next[sym] = entry.wrapping_add(1 << 48);
-        let number = (entry >> 48) as u32;
-        let bits = log.saturating_sub(31 ^ (number | 1).leading_zeros());
-        let base = ((number as usize) << (bits & 15)).wrapping_sub(size) as u16;
-        *slot = (entry & 0xff_ffff_ffff | (bits as u64) << 40 | (base as u64) << 48).to_le_bytes();
+        let sym = slot[0] & 63;
+        let x = next[sym as usize];
+        next[sym as usize] = x.wrapping_add(1);
+        let top = 31 ^ ((x | 1) as u32).leading_zeros();
+        let bits = log.saturating_sub(top);
+        let base = ((x as usize) << (bits & 15)).wrapping_sub(size) as u16;
+        *slot = (kind.symbol(sym) | (bits as u64) << 40 | (base as u64) << 48).to_le_bytes();
         state += 1;
     }
 }
