@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! at each position p, stepping further apart where nothing matches:
-//!   the last position with the same seven bytes is the match; if there is none, or it is short, the last one with
-//!   the same four where that is longer; a short one gives way to a longer one of seven at p + 1
+//!   the last position with the same seven bytes is the match; if there is none, the last one with the same four;
+//!   a short one gives way to a longer one of seven at p + 1
 //! ```
 
 use crate::arch::copy::Window;
+use crate::arch::words::Words;
 use crate::codec::history::History;
-use crate::codec::lz4::emit::sequence;
+use crate::codec::lz4::emit::{bare_match, sequence};
 use crate::codec::lz4::{LAST_LITERALS, LAST_MATCH, REACH};
 use crate::codec::matcher::{Table, hash4, hash7, nearest};
 
@@ -27,62 +28,59 @@ pub(super) const WORK_LEN: usize = 2 * Table::<CELLS>::BYTES;
 /// Both tables; `WRAP`: positions may be 65536 or more.
 struct Tables<'a, const WRAP: bool, const DICT: bool> {
     history: &'a History<'a, DICT>,
+    /// Of these every word may begin a match.
+    starts: Words<'a>,
+    /// Of the bytes that may be in a match.
+    ends: Words<'a>,
     sevens: Table<'a, CELLS>,
     fours: Table<'a, CELLS>,
 }
 
 impl<const WRAP: bool, const DICT: bool> Tables<'_, WRAP, DICT> {
+    /// Enters a position where `word` lies.
     #[inline(always)]
-    fn enter_seven(&mut self, position: usize) {
-        if let Some(word) = self.history.word_at(position) {
-            self.sevens.swap(hash7(word, BITS), position);
-        }
+    fn enter_seven(&mut self, position: usize, word: u64) {
+        self.sevens.swap(hash7(word, BITS), position);
     }
 
     #[inline(always)]
-    fn enter_four(&mut self, position: usize) {
-        if let Some(word) = self.history.word_at(position) {
-            self.fours.swap(hash4(word, BITS), position);
-        }
+    fn enter_four(&mut self, position: usize, word: u64) {
+        self.fours.swap(hash4(word, BITS), position);
     }
 
-    /// What `low` may stand for before offset `p`: the position, if it is within reach, and how far back it is.
+    /// Where the entry `low` leads from offset `p`, where `word` lies, if the `N` low bits of both words are equal: the
+    /// position, and in which bits the words differ.
     #[inline(always)]
-    fn within(&self, low: u16, p: usize) -> Option<(usize, usize)> {
+    fn equal<const N: u32>(&self, low: u16, p: usize, word: u64) -> Option<(usize, u64)> {
         let reference = self.history.base() + p;
         let at = nearest::<WRAP>(low, reference);
-        let distance = reference.wrapping_sub(at);
-        (at < reference && distance <= REACH).then_some((at, distance))
+        let differ = word ^ if DICT { self.history.word_at(at)? } else { self.starts.load64(at) };
+        // Every entry is below `reference`: each was written on the way there.
+        let is_near = !WRAP || reference.wrapping_sub(at) <= REACH;
+        (differ << (64 - N) == 0 && is_near).then_some((at, differ))
     }
 
-    /// The last position with the same seven bytes as offset `p`, which replaces it: distance and length.
+    /// The last position with the same seven bytes as offset `p`, where `word` lies, which replaces it: position and length.
     #[inline(always)]
-    fn seven(&mut self, p: usize, end: usize) -> Option<(usize, usize)> {
-        let word = self.history.word(p);
+    fn seven(&mut self, p: usize, word: u64, end: usize) -> Option<(usize, usize)> {
         let low = self.sevens.swap(hash7(word, BITS), self.history.base() + p);
-        let (at, distance) = self.within(low, p)?;
-        let differ = self.history.word_at(at)? ^ word;
-        (differ << 8 == 0).then(|| (distance, self.history.common_from(differ, at, p, end)))
+        let (at, differ) = self.equal::<56>(low, p, word)?;
+        // Lengths often repeat: a CPU that foretells these goes on without waiting for the bytes.
+        if differ != 0 {
+            return Some((at, 7));
+        }
+        if DICT {
+            return Some((at, self.history.common_from(differ, at, p, end)));
+        }
+        Some((at, self.ends.end_of_common(at + 8, p + 8) - p))
     }
 
     /// The same with four.
     #[inline(always)]
-    fn four(&mut self, p: usize, end: usize) -> Option<(usize, usize)> {
-        let word = self.history.word(p);
+    fn four(&mut self, p: usize, word: u64, end: usize) -> Option<(usize, usize)> {
         let low = self.fours.swap(hash4(word, BITS), self.history.base() + p);
-        let (at, distance) = self.within(low, p)?;
-        let differ = self.history.word_at(at)? ^ word;
-        (differ as u32 == 0).then(|| (distance, self.history.common_from(differ, at, p, end)))
-    }
-}
-
-/// The longer of two matches, given as distance and length; the first if they are equal.
-#[inline(always)]
-fn longer(first: Option<(usize, usize)>, second: Option<(usize, usize)>) -> Option<(usize, usize)> {
-    match (first, second) {
-        (Some((_, len)), Some((_, more))) if more > len => second,
-        (None, _) => second,
-        _ => first,
+        let (at, differ) = self.equal::<32>(low, p, word)?;
+        Some((at, self.history.common_from(differ, at, p, end)))
     }
 }
 
@@ -95,42 +93,62 @@ pub(super) fn sequences<const WRAP: bool, const DICT: bool>(
 ) -> Option<usize> {
     let (sevens, work) = Table::new(work)?;
     let fours = Table::new(work)?.0;
-    let mut tables = Tables::<WRAP, DICT> { history, sevens, fours };
+    let match_end = src.len() - LAST_LITERALS;
+    let starts = Words::new(src.get(..src.len() - LAST_MATCH + 8)?)?;
+    let ends = Words::new(src.get(..match_end)?)?;
+    let mut tables = Tables::<WRAP, DICT> { history, starts, ends, sevens, fours };
     let base = history.base();
     for position in 0..base {
-        tables.enter_seven(position);
-        tables.enter_four(position);
-    }
-    let last_start = src.len() - LAST_MATCH;
-    let match_end = src.len() - LAST_LITERALS;
-    let (mut anchor, mut p) = (0, 0);
-    while p <= last_start {
-        let mut found = tables.seven(p, match_end);
-        if found.is_some_and(|(_, len)| len >= SHORT) {
-            tables.enter_four(base + p);
-        } else {
-            found = longer(found, tables.four(p, match_end));
+        if let Some(word) = history.word_at(position) {
+            tables.enter_seven(position, word);
+            tables.enter_four(position, word);
         }
-        if found.is_some_and(|(_, len)| len < SHORT) && p < last_start {
-            let later = longer(found, tables.seven(p + 1, match_end));
-            if later != found {
-                (found, p) = (later, p + 1);
+    }
+    // The first position is in the tables, which are all zero.
+    let (mut anchor, mut p) = (0, usize::from(!DICT));
+    loop {
+        let (mut at, mut len) = loop {
+            let Some(word) = starts.get64(p) else { return Some(anchor) };
+            if let Some(found) = tables.seven(p, word, match_end) {
+                tables.enter_four(base + p, word);
+                break found;
+            }
+            if let Some(found) = tables.four(p, word, match_end) {
+                break found;
+            }
+            p += 1 + ((p - anchor) >> PATIENCE);
+        };
+        if len < SHORT
+            && let Some(word) = starts.get64(p + 1)
+        {
+            match tables.seven(p + 1, word, match_end) {
+                Some((other, more)) if more > len => (at, len, p) = (other, more, p + 1),
+                _ => {}
             }
         }
-        let Some((distance, len)) = found.filter(|(_, len)| *len >= 4) else {
-            p += 1 + ((p - anchor) >> PATIENCE);
-            continue;
-        };
-        let behind = history.common_before(base + p - distance, p, p - anchor);
-        let (start, end) = (p - behind, p + len);
-        sequence(out, src, anchor, start, distance, end - start).ok()?;
+        let distance = base + p - at;
+        let end = p + len;
+        let mut start = p;
+        if p == anchor {
+            bare_match(out, distance, len).ok()?;
+        } else {
+            start -= if DICT {
+                history.common_before(at, p, p - anchor)
+            } else {
+                starts.common_before(at, p, p - anchor)
+            };
+            sequence(out, src, anchor, start, distance, end - start).ok()?;
+        }
         (anchor, p) = (end, end);
-        tables.enter_seven(base + start + 2);
-        tables.enter_seven(base + end.saturating_sub(5));
-        for position in [end - 3, end - 2, end - 1] {
-            tables.enter_seven(base + position);
-            tables.enter_four(base + position);
+        for offset in [start + 2, end.saturating_sub(5)] {
+            tables.enter_seven(base + offset, starts.load64(offset));
+        }
+        // Where these leave the words nothing is looked up any more.
+        let tail = starts.load64(end - 3);
+        for later in 0..3 {
+            let offset = end - 3 + later;
+            tables.enter_seven(base + offset, starts.load64(offset));
+            tables.enter_four(base + offset, tail >> (8 * later));
         }
     }
-    Some(anchor)
 }
