@@ -62,6 +62,15 @@ impl<'a, const DICT: bool> History<'a, DICT> {
         }
     }
 
+    /// [`common`](Self::common), for strings of whose length nothing can be foretold.
+    #[inline(always)]
+    pub(super) fn common_any(&self, position: usize, p: usize, end: usize) -> usize {
+        match position.checked_sub(self.base()) {
+            Some(q) => self.words.common_any(q, p, end),
+            None => self.common_with_dict(position, p, end),
+        }
+    }
+
     /// [`common`](Self::common) where the words there are known to differ in the bits `differ`.
     #[cfg(feature = "lz4")]
     #[inline(always)]

@@ -204,11 +204,8 @@ impl Best {
             return (history.common(position, p, end), history.common_before(position, p, most));
         }
         // Both at once, and no branch on how far, which nobody could foretell.
-        let ahead = (history.word(position) ^ history.word(p)).trailing_zeros() as usize / 8;
+        let ahead = history.common_any(position, p, end);
         let behind = (history.word(position - 8) ^ history.word(p - 8)).leading_zeros() as usize / 8;
-        (
-            if ahead == 8 { history.common(position, p, end) } else { ahead },
-            if behind == 8 { history.common_before(position, p, most) } else { behind.min(most) },
-        )
+        (ahead, if behind == 8 { history.common_before(position, p, most) } else { behind.min(most) })
     }
 }
