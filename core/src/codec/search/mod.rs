@@ -181,7 +181,7 @@ impl Best {
         let (ahead, behind) = if WIDER {
             self.both_ways(history, position, end)
         } else {
-            (history.common(position, self.p, end), 0)
+            (history.common_any(position, self.p, end), 0)
         };
         if ahead >= 3 && ahead + behind > self.longest {
             self.longest = ahead + behind;
