@@ -77,9 +77,15 @@ fn main() {
     let mut args = std::env::args().skip(1);
     let budget = args.next().and_then(|a| a.parse::<f64>().ok()).unwrap_or(60.0) / 1000.0;
     let only: Vec<String> = args.collect();
+    let kinds = common::kinds(1 << 20);
+    if let Some(unknown) = only.iter().find(|o| kinds.iter().all(|(name, _)| name != o)) {
+        let names: Vec<&str> = kinds.iter().map(|(name, _)| *name).collect();
+        eprintln!("no data set {unknown}: there are {}", names.join(", "));
+        std::process::exit(2);
+    }
     println!("data        block level  packed    ours  reference  ratio");
     let (mut product, mut rows, mut worst) = (0.0, 0, f64::MAX);
-    for (name, data) in common::kinds(1 << 20) {
+    for (name, data) in kinds {
         if !only.is_empty() && !only.iter().any(|o| o == name) {
             continue;
         }

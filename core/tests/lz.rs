@@ -49,6 +49,7 @@ fn mixed(seed: u64, len: usize) -> Vec<u8> {
 }
 
 type Encode = Box<dyn Fn(&[u8], &mut [u8]) -> Option<usize>>;
+
 /// Every encoder at every level, beside its decoder.
 fn engines() -> Vec<(String, Encode, Decode)> {
     let mut list: Vec<(String, Encode, Decode)> = Vec::new();

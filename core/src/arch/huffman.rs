@@ -141,6 +141,12 @@ impl bmi::Kernel for Four<'_, '_> {
     }
 }
 
+/// Rounds for which every stream has bytes.
+#[inline(always)]
+fn rounds_of_all(src: &[u8], [a, b, c, d]: [&Stream; 4]) -> usize {
+    a.rounds(src).min(b.rounds(src)).min(c.rounds(src)).min(d.rounds(src))
+}
+
 /// Decodes a symbol per look-up: all four streams are equally far, so that one position serves them all.
 #[inline(always)]
 fn by_symbols(src: &[u8], streams: &mut [Stream; 4], table: &Table, out: &mut [u8], quarter: usize) {
@@ -150,7 +156,7 @@ fn by_symbols(src: &[u8], streams: &mut [Stream; 4], table: &Table, out: &mut [u
     let shortest = out.len() - 3 * quarter;
     let mut done = 0;
     loop {
-        let rounds = a.rounds(src).min(b.rounds(src)).min(c.rounds(src)).min(d.rounds(src));
+        let rounds = rounds_of_all(src, [&a, &b, &c, &d]);
         let rounds = rounds.min((shortest - done) / ROUND);
         if rounds == 0 {
             break;
@@ -189,7 +195,7 @@ fn by_pairs(src: &[u8], streams: &mut [Stream; 4], pairs: &Pairs, out: &mut [u8]
     let from = src.as_ptr();
     let shortest = out.len() - 3 * quarter;
     loop {
-        let rounds = a.rounds(src).min(b.rounds(src)).min(c.rounds(src)).min(d.rounds(src));
+        let rounds = rounds_of_all(src, [&a, &b, &c, &d]);
         let furthest = a.done.max(b.done).max(c.done).max(d.done);
         // Rounds of any stream may write as much; one that is further than its part is long has no room.
         let rounds = rounds.min(shortest.saturating_sub(furthest) / WIDE);

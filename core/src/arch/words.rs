@@ -90,7 +90,7 @@ impl<'a> Words<'a> {
         self.long_common_to_end(a, b)
     }
 
-    /// Where, from `b` on, the strings end that are equal from `a` and from `b` on; `a < b`.
+    /// Where, from `b` on, the strings end that are equal from `a` and from `b` on; `a < b`. At most the end of the bytes.
     ///
     /// Often that is `b` itself. It has a branch of its own, so that a CPU that foretells it need not wait for the bytes;
     /// up to 32 bytes no other branch depends on the length.
@@ -425,6 +425,8 @@ mod tests {
                     let differ = words.load64(a) ^ words.load64(b);
                     if let Some(words) = Words::new(&bytes[..b + most]) {
                         assert_eq!(words.end_of_common(a, b), b + ahead.min(most), "{ahead}, {most}");
+                        // What begins behind the end ends there: an encoder knows of eight bytes more than may match.
+                        assert_eq!(words.end_of_common(a, b + most + 1), b + most);
                     }
                     assert_eq!(words.common_from(differ, a, b, b + most), ahead.min(most), "{ahead}, {most}");
                     assert_eq!(

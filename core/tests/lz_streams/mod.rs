@@ -1,5 +1,4 @@
 //! Writes LZ4 and BloscLZ streams instruction by instruction, and reads them.
-#![allow(dead_code)]
 
 use blosc_core::Out;
 use blosc_core::codec::{CodecError, blosclz, lz4};
