@@ -7,9 +7,10 @@
 //!                    0                           offsets in the input
 //! ```
 
-use crate::arch::words::Words;
+use crate::arch::words::{Ahead, Around, Words};
 
 /// Input and dictionary. Without a dictionary (`DICT` false) it costs nothing.
+#[derive(Clone, Copy)]
 pub(super) struct History<'a, const DICT: bool> {
     src: &'a [u8],
     words: Words<'a>,
@@ -81,6 +82,19 @@ impl<'a, const DICT: bool> History<'a, DICT> {
             Some(q) => self.words.common_from(differ, q, p, end),
             None => self.common_with_dict(position, p, end),
         }
+    }
+
+    /// What lies around offset `p`, to be compared with many earlier positions: `most` bytes before it count and those
+    /// before `end`. `None` too near either end, and where there is a dictionary.
+    #[inline(always)]
+    pub(super) fn around(&self, p: usize, most: usize, end: usize) -> Option<Around<'a>> {
+        if DICT { None } else { self.words.around(p, most, end) }
+    }
+
+    /// The same of what lies there and behind it.
+    #[inline(always)]
+    pub(super) fn ahead(&self, p: usize, end: usize) -> Option<Ahead<'a>> {
+        if DICT { None } else { self.words.ahead(p, end) }
     }
 
     #[inline(never)]

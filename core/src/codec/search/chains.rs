@@ -174,6 +174,37 @@ impl<'a, const DICT: bool> Chains<'a, DICT> {
         }
         (distance, self.widest_step(position - distance, len))
     }
+
+    /// Offers what begins at the offset of `best`.
+    #[inline(always)]
+    fn offer_longer(&self, best: &mut Best, end: usize, steps: u32) {
+        let reference = self.history.base() + best.p;
+        let reach = self.reach.min(reference);
+        // A longer match than a known one also lies on the chains of later bytes: the one with the widest step is taken.
+        let known = self.thorough && best.longest > 3;
+        let mut chain = reference + if known { self.widest_step(reference, best.longest + 1) } else { 0 };
+        // Where the chain leads, at its own byte.
+        let mut at = chain;
+        for _ in 0..steps {
+            at = at.wrapping_sub(self.step(at));
+            let distance = chain.wrapping_sub(at);
+            if distance > reach {
+                return;
+            }
+            let before = best.longest;
+            if !best.offer::<false, DICT>(&self.history, distance, end) {
+                return;
+            }
+            if self.thorough && best.longest > before {
+                let (distance, later) = self.onward(reference, distance, best.longest);
+                chain = reference + later;
+                at = chain - distance;
+                if distance == 0 {
+                    best.aim_at_start(&self.history);
+                }
+            }
+        }
+    }
 }
 
 impl<'a, const DICT: bool> Search<'a, DICT> for Chains<'a, DICT> {
@@ -195,28 +226,37 @@ impl<'a, const DICT: bool> Search<'a, DICT> for Chains<'a, DICT> {
     }
 
     #[inline(always)]
-    fn offer_to<const WIDER: bool>(&self, best: &mut Best, later: usize, end: usize, steps: u32) {
+    fn offer_here<const WIDER: bool>(&self, best: &mut Best, end: usize, steps: u32) {
+        if !WIDER {
+            best.aim(&self.history);
+            return self.offer_longer(best, end, steps);
+        }
+        let Some(around) = best.around(&self.history, end) else {
+            best.aim(&self.history);
+            return self.offer_to(best, 0, end, steps);
+        };
+        let reference = self.history.base() + best.p;
+        let reach = self.reach.min(reference);
+        let mut at = reference;
+        for _ in 0..steps {
+            at = at.wrapping_sub(self.step(at));
+            let distance = reference.wrapping_sub(at);
+            if distance > reach || !best.offer_across(&self.history, &around, distance, end) {
+                return;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn offer_to(&self, best: &mut Best, later: usize, end: usize, steps: u32) {
         let reference = self.history.base() + best.p + later;
         let reach = self.reach.min(reference - later);
-        let (mut distance, mut later) = (0, 0);
-        // A longer match than a known one also lies on the chains of later bytes: the one with the widest step is taken.
-        if !WIDER && self.thorough && best.longest > 3 {
-            later = self.widest_step(reference, best.longest + 1);
-        }
+        let mut at = reference;
         for _ in 0..steps {
-            distance += self.step(reference + later - distance);
-            if distance > reach {
+            at = at.wrapping_sub(self.step(at));
+            let distance = reference.wrapping_sub(at);
+            if distance > reach || !best.offer::<true, DICT>(&self.history, distance, end) {
                 return;
-            }
-            let before = best.longest;
-            if !best.offer::<WIDER, DICT>(&self.history, distance, end) {
-                return;
-            }
-            if !WIDER && self.thorough && best.longest > before {
-                (distance, later) = self.onward(reference, distance, best.longest);
-                if distance == 0 {
-                    best.aim_at_start(&self.history);
-                }
             }
         }
     }

@@ -6,7 +6,9 @@
 pub(super) mod chains;
 pub(super) mod rows;
 
+use crate::arch::words::{Ahead, Around};
 use crate::codec::history::History;
+use core::hint::select_unpredictable;
 
 /// A match this long is taken without looking for a longer one.
 const ENOUGH: usize = 4096;
@@ -58,8 +60,13 @@ pub(in crate::codec) trait Search<'a, const DICT: bool> {
     /// Enters positions up to `position`, if the table must know them for a search that begins there.
     fn enter_ahead(&mut self, position: usize);
 
-    /// Offers up to `steps` earlier positions that may agree with what lies `later` bytes after the offset of `best`.
-    fn offer_to<const WIDER: bool>(&self, best: &mut Best, later: usize, end: usize, steps: u32);
+    /// Offers up to `steps` earlier positions that may agree with what lies at the offset of `best`: to wider matches, or to
+    /// longer ones that begin there.
+    fn offer_here<const WIDER: bool>(&self, best: &mut Best, end: usize, steps: u32);
+
+    /// Offers to wider matches up to `steps` earlier positions that may agree with what lies `later` bytes after the offset
+    /// of `best`, which is aimed.
+    fn offer_to(&self, best: &mut Best, later: usize, end: usize, steps: u32);
 
     /// From now on matches of so many bytes are looked for; shorter ones may be missed.
     #[cfg(feature = "zlib")]
@@ -103,9 +110,9 @@ pub(in crate::codec) trait Search<'a, const DICT: bool> {
         if word == word.rotate_left(8) {
             return self.across_run(p, low, longer, end, steps);
         }
-        let mut best = Best::new(self.history(), p, low, longer);
-        self.offer_to::<WIDER>(&mut best, 0, end, steps);
-        best.found
+        let mut best = Best::new(p, low, longer);
+        self.offer_here::<WIDER>(&mut best, end, steps);
+        best.found()
     }
 
     /// [`wider`](Self::wider) where a run of one byte begins or goes on at `p`.
@@ -115,18 +122,19 @@ pub(in crate::codec) trait Search<'a, const DICT: bool> {
         let run = 1 + self.history().common(base + p, p + 1, end);
         let inside = p > 0 && self.history().word(p - 1) as u8 == self.history().word(p) as u8;
         self.enter_ahead(base + p + run);
-        let mut best = Best::new(self.history(), p, low, longer);
+        let mut best = Best::new(p, low, longer);
+        best.aim(self.history());
         if inside {
             best.offer::<true, DICT>(self.history(), 1, end);
         }
         // An earlier run that ends like this one, and is as long.
         if p + run < end && run >= RUN_END && (inside || run >= LONG_RUN) {
-            self.offer_to::<true>(&mut best, run - RUN_END, end, steps);
+            self.offer_to(&mut best, run - RUN_END, end, steps);
         }
         if !inside && best.longest <= run {
-            self.offer_to::<true>(&mut best, 0, end, steps);
+            self.offer_to(&mut best, 0, end, steps);
         }
-        best.found
+        best.found()
     }
 }
 
@@ -140,19 +148,25 @@ pub(in crate::codec) struct Best {
     /// Where the next longer match must agree: how far after `p`, and its four bytes.
     probe: usize,
     wanted: u32,
-    found: Match,
+    /// How far back the longest lies, and how far before `p` it begins; 0 where none was found.
+    distance: usize,
+    behind: usize,
 }
 
 impl Best {
     /// None: the first must be longer than `longer`, and than three bytes.
     #[inline(always)]
-    fn new<const DICT: bool>(history: &History<'_, DICT>, p: usize, low: usize, longer: usize) -> Self {
-        let found = Match { start: p, distance: 0, len: 0 };
-        let mut best = Best { p, low, longest: longer.max(3), probe: 0, wanted: 0, found };
-        best.aim(history);
-        best
+    fn new(p: usize, low: usize, longer: usize) -> Self {
+        Best { p, low, longest: longer.max(3), probe: 0, wanted: 0, distance: 0, behind: 0 }
     }
 
+    #[inline(always)]
+    fn found(&self) -> Match {
+        let len = if self.distance > 0 { self.longest } else { 0 };
+        Match { start: self.p - self.behind, distance: self.distance, len }
+    }
+
+    /// What [`offer`](Self::offer) must be told once.
     #[inline(always)]
     fn aim<const DICT: bool>(&mut self, history: &History<'_, DICT>) {
         self.probe = (self.low + self.longest - 3).saturating_sub(self.p);
@@ -179,33 +193,82 @@ impl Best {
             _ => {}
         }
         let (ahead, behind) = if WIDER {
-            self.both_ways(history, position, end)
+            both_ways(history, position, self.p, self.low, end)
         } else {
             (history.common_any(position, self.p, end), 0)
         };
         if ahead >= 3 && ahead + behind > self.longest {
-            self.longest = ahead + behind;
-            self.found = Match { start: self.p - behind, distance, len: self.longest };
+            (self.longest, self.distance, self.behind) = (ahead + behind, distance, behind);
             self.aim(history);
         }
         self.longest < ENOUGH && self.p + ahead < end
     }
 
-    /// How many bytes from `position` on, and before it, are those at the offset.
+    /// What lies around the offset, if no match that ends within three bytes of it is longer than the longest.
     #[inline(always)]
-    fn both_ways<const DICT: bool>(
-        &self,
-        history: &History<'_, DICT>,
-        position: usize,
-        end: usize,
-    ) -> (usize, usize) {
-        let (p, most) = (self.p, self.p - self.low);
-        if DICT || position < 8 || p + 8 > end {
-            return (history.common(position, p, end), history.common_before(position, p, most));
-        }
-        // Both at once, and no branch on how far, which nobody could foretell.
-        let ahead = history.common_any(position, p, end);
-        let behind = (history.word(position - 8) ^ history.word(p - 8)).leading_zeros() as usize / 8;
-        (ahead, if behind == 8 { history.common_before(position, p, most) } else { behind.min(most) })
+    fn around<'a, const DICT: bool>(&self, history: &History<'a, DICT>, end: usize) -> Option<Around<'a>> {
+        let most = self.p - self.low;
+        if most + 2 > self.longest { None } else { history.around(self.p, most, end) }
     }
+
+    /// [`offer`](Self::offer) of wider matches, without a branch on their length unless it is great: nobody could foretell
+    /// it, and hardly any is longer than the longest.
+    #[inline(always)]
+    fn offer_across<const DICT: bool>(
+        &mut self,
+        history: &History<'_, DICT>,
+        around: &Around<'_>,
+        distance: usize,
+        end: usize,
+    ) -> bool {
+        let position = self.p - distance;
+        if let Some((ahead, behind)) = around.common(position) {
+            self.improve(distance, ahead, behind);
+            return true;
+        }
+        let (ahead, behind) = both_ways(history, position, self.p, self.low, end);
+        self.improve(distance, ahead, behind);
+        self.longest < ENOUGH && self.p + ahead < end
+    }
+
+    /// The same of matches that begin at the offset.
+    #[inline(always)]
+    fn offer_ahead<const DICT: bool>(
+        &mut self,
+        history: &History<'_, DICT>,
+        from: &Ahead<'_>,
+        distance: usize,
+        end: usize,
+    ) -> bool {
+        let position = self.p - distance;
+        if let Some(ahead) = from.common(position) {
+            self.improve(distance, ahead, 0);
+            return true;
+        }
+        let ahead = history.common_any(position, self.p, end);
+        self.improve(distance, ahead, 0);
+        self.longest < ENOUGH && self.p + ahead < end
+    }
+
+    /// Takes a match that is longer.
+    #[inline(always)]
+    fn improve(&mut self, distance: usize, ahead: usize, behind: usize) {
+        let len = ahead + behind;
+        let longer = len > self.longest;
+        self.distance = select_unpredictable(longer, distance, self.distance);
+        self.behind = select_unpredictable(longer, behind, self.behind);
+        self.longest = self.longest.max(len);
+    }
+}
+
+/// How many bytes from `position` and from offset `p` on are equal, and before both, but not before `low`.
+#[inline(never)]
+fn both_ways<const DICT: bool>(
+    history: &History<'_, DICT>,
+    position: usize,
+    p: usize,
+    low: usize,
+    end: usize,
+) -> (usize, usize) {
+    (history.common_any(position, p, end), history.common_before(position, p, p - low))
 }

@@ -74,11 +74,60 @@ impl<'a, const DICT: bool, const REACH: usize> Rows<'a, DICT, REACH> {
         self.entered = self.entered.max(base + long.end() - TAIL);
     }
 
+    /// Up to `steps` positions that may agree with what lies `later` bytes after offset `p`; `None` where there is none.
+    #[inline(always)]
+    fn candidates(&self, p: usize, later: usize, steps: u32) -> Option<Candidates<'_>> {
+        let reference = self.history.base() + p + later;
+        let (row, tag) = self.place(self.history.word(p + later));
+        let (tags, positions) = self.rows.get(row)?.split_first_chunk::<ENTRIES>()?;
+        let reach = REACH.min(reference - later);
+        let positions = positions.first_chunk()?;
+        let equal = equal16(tags, tag);
+        (equal != 0).then_some(Candidates { equal, positions, reference: reference as u16, reach, steps })
+    }
+
     /// The row and the tag of the low bytes of `word`.
     #[inline(always)]
     fn place(&self, word: u64) -> (usize, u8) {
-        let hash = hash8(word & self.mask, self.bits + 8);
-        (hash >> 8, hash as u8)
+        place(word & self.mask, self.bits)
+    }
+}
+
+/// The row, out of `1 << bits`, and the tag of `word`.
+#[inline(always)]
+fn place(word: u64, bits: u32) -> (usize, u8) {
+    let hash = hash8(word, bits + 8);
+    (hash >> 8, hash as u8)
+}
+
+/// The entries of a row that are to be looked at.
+struct Candidates<'r> {
+    /// A bit for each entry with the right tag.
+    equal: u32,
+    positions: &'r [u8; 2 * ENTRIES],
+    /// From where distances count.
+    reference: u16,
+    reach: usize,
+    /// How many more may be looked at.
+    steps: u32,
+}
+
+impl Candidates<'_> {
+    /// The distance of the next one within reach.
+    #[inline(always)]
+    fn next(&mut self) -> Option<usize> {
+        while self.equal != 0 && self.steps > 0 {
+            let entry = self.equal.trailing_zeros() as usize % ENTRIES;
+            self.equal &= self.equal - 1;
+            let position =
+                self.positions.as_chunks().0.get(entry).map_or(0, |cell| u16::from_le_bytes(*cell));
+            let distance = usize::from(self.reference.wrapping_sub(position));
+            if distance.wrapping_sub(1) < self.reach {
+                self.steps -= 1;
+                return Some(distance);
+            }
+        }
+        None
     }
 }
 
@@ -110,11 +159,13 @@ impl<'a, const DICT: bool, const REACH: usize> Search<'a, DICT> for Rows<'a, DIC
 
     #[inline(always)]
     fn enter(&mut self, position: usize) {
-        let mut at = self.entered;
+        // In registers: for all that is known, what is stored in a row might change `self`.
+        let (history, mask, bits, mut at) = (self.history, self.mask, self.bits, self.entered);
+        let rows = &mut *self.rows;
         while at < position {
-            let word = self.history.word_at(at).unwrap_or(0);
-            let (row, tag) = self.place(word);
-            if let Some((tags, positions)) = self.rows.get_mut(row).and_then(parts) {
+            let word = history.word_at(at).unwrap_or(0);
+            let (row, tag) = place(word & mask, bits);
+            if let Some((tags, positions)) = rows.get_mut(row).and_then(parts) {
                 push8(tags, tag);
                 push16(positions, at as u16);
             }
@@ -131,27 +182,34 @@ impl<'a, const DICT: bool, const REACH: usize> Search<'a, DICT> for Rows<'a, DIC
     fn enter_ahead(&mut self, _: usize) {}
 
     #[inline(always)]
-    fn offer_to<const WIDER: bool>(&self, best: &mut Best, later: usize, end: usize, mut steps: u32) {
-        let reference = self.history.base() + best.p + later;
-        let reach = REACH.min(reference - later);
-        let (row, tag) = self.place(self.history.word(best.p + later));
-        let Some(row) = self.rows.get(row) else { return };
-        let Some((tags, positions)) = row.split_first_chunk::<ENTRIES>() else { return };
-        let mut equal = equal16(tags, tag);
-        while equal != 0 && steps > 0 {
-            let entry = equal.trailing_zeros() as usize % ENTRIES;
-            equal &= equal - 1;
-            let position = positions.get(2 * entry..).and_then(|rest| rest.first_chunk());
-            let position = position.map_or(0, |cell| u16::from_le_bytes(*cell));
-            let distance = usize::from((reference as u16).wrapping_sub(position));
-            if distance.wrapping_sub(1) >= reach {
-                continue;
-            }
-            if !best.offer::<WIDER, DICT>(&self.history, distance, end) {
+    fn offer_here<const WIDER: bool>(&self, best: &mut Best, end: usize, steps: u32) {
+        let Some(mut candidates) = self.candidates(best.p, 0, steps) else { return };
+        let history = &self.history;
+        if WIDER {
+            if let Some(around) = best.around(history, end) {
+                while let Some(distance) = candidates.next()
+                    && best.offer_across(history, &around, distance, end)
+                {}
                 return;
             }
-            steps -= 1;
+        } else if let Some(ahead) = history.ahead(best.p, end) {
+            while let Some(distance) = candidates.next()
+                && best.offer_ahead(history, &ahead, distance, end)
+            {}
+            return;
         }
+        best.aim(history);
+        while let Some(distance) = candidates.next()
+            && best.offer::<WIDER, DICT>(history, distance, end)
+        {}
+    }
+
+    #[inline(always)]
+    fn offer_to(&self, best: &mut Best, later: usize, end: usize, steps: u32) {
+        let Some(mut candidates) = self.candidates(best.p, later, steps) else { return };
+        while let Some(distance) = candidates.next()
+            && best.offer::<true, DICT>(&self.history, distance, end)
+        {}
     }
 
     #[cfg(feature = "zlib")]
