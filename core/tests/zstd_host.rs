@@ -33,8 +33,10 @@ fn every_level_and_size_round_trips_without_more_memory() {
     let sizes =
         [1, 5, 100, 1000, 16 << 10, (16 << 10) + 1, 100_000, 131_072, 131_073, 200_000, 262_144, 300_000];
     let whole = data(300_000, 1);
+    // Levels 1, 5 and 9 where an emulator makes each take long.
+    let apart = if std::env::var_os("BLOSC_EMULATED").is_some() { 4 } else { 1 };
     for codec in [Codec::Zlib, Codec::Zstd] {
-        for level in 1..=9u8 {
+        for level in (1..=9u8).step_by(apart) {
             let mut enc = EncodeContext::for_codec(codec, level, 300_000).unwrap();
             let mut dec = DecodeContext::for_codec(codec);
             let mut work = vec![0; zlib::DECODE_WORK_LEN];
