@@ -22,8 +22,15 @@ use crate::arch::out::Out;
 use crate::arch::words::Words;
 use crate::codec::matcher::{Positions, Table, WideTable, hash_low};
 
-/// Of the table for streams up to 64 KiB.
+/// What positions of 16 bits can tell apart.
+const NEAR: usize = 1 << 16;
+/// Of the table for streams up to [`NEAR`].
 const CELLS: usize = 1 << 14;
+/// The same up to level 5: what it finds less is little, and it fills but half of a first-level cache.
+const FEWER_CELLS: usize = 1 << 13;
+/// Of the table for streams up to [`SHORT`], which are encoded in the time that it takes to empty a larger one.
+const FEW_CELLS: usize = 1 << 10;
+const SHORT: usize = 2048;
 /// Of the table for longer ones, whose entries are twice as wide.
 const WIDE_CELLS: usize = 1 << 13;
 /// Of the table for long matches, which leaves a first-level cache its room.
@@ -57,13 +64,27 @@ pub fn encode(src: &[u8], dst: &mut [u8], level: u8, work: &mut [u8]) -> Option<
         return None;
     }
     let effort = if src.len() < LEAST_TRIED { Effort::Search } else { probe::effort(src, level, work)? };
-    let is_short = src.len() <= 1 << 16;
-    match effort {
-        Effort::GiveUp => None,
-        Effort::Skim if is_short => skim(src, dst, Table::<SKIM_CELLS>::new(work)?.0),
-        Effort::Skim => skim(src, dst, WideTable::<SKIM_CELLS>::new(work)?),
-        Effort::Search if is_short => by_level(src, dst, level, Table::<CELLS>::new(work)?.0),
-        Effort::Search => by_level(src, dst, level, WideTable::<WIDE_CELLS>::new(work)?),
+    match (effort, level) {
+        (Effort::GiveUp, _) => None,
+        (Effort::Skim, _) if src.len() <= NEAR => skim(src, dst, Table::<SKIM_CELLS>::new(work)?.0),
+        (Effort::Skim, _) => skim(src, dst, WideTable::<SKIM_CELLS>::new(work)?),
+        (Effort::Search, 0..=5) => search::<FEWER_CELLS, 6>(src, dst, 6, work),
+        (Effort::Search, _) => search::<CELLS, 5>(src, dst, u32::from(level).clamp(7, 9) - 1, work),
+    }
+}
+
+/// Step by step, with `CELLS` where the stream is neither short nor long.
+fn search<const CELLS: usize, const MIN: usize>(
+    src: &[u8],
+    dst: &mut [u8],
+    patience: u32,
+    work: &mut [u8],
+) -> Option<usize> {
+    let pace = Pace { patience, first: 1 };
+    match src.len() {
+        0..=SHORT => stream::<_, MIN>(src, dst, pace, Table::<FEW_CELLS>::new(work)?.0),
+        0..=NEAR => stream::<_, MIN>(src, dst, pace, Table::<CELLS>::new(work)?.0),
+        _ => stream::<_, MIN>(src, dst, pace, WideTable::<WIDE_CELLS>::new(work)?),
     }
 }
 
@@ -79,17 +100,6 @@ struct Pace {
     patience: u32,
     /// Where it begins.
     first: usize,
-}
-
-/// Chooses how many bytes of a match the table finds, and how patiently.
-fn by_level<T: Positions>(src: &[u8], dst: &mut [u8], level: u8, table: T) -> Option<usize> {
-    let pace = |patience| Pace { patience, first: 1 };
-    match level {
-        0..=5 => stream::<T, 6>(src, dst, pace(6), table),
-        6 | 7 => stream::<T, 5>(src, dst, pace(6), table),
-        8 => stream::<T, 5>(src, dst, pace(7), table),
-        _ => stream::<T, 5>(src, dst, pace(8), table),
-    }
 }
 
 /// One stream, with an empty table; `None` where it does not fit.

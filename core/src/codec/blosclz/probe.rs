@@ -16,12 +16,15 @@ use super::FAR;
 use crate::arch::words::Words;
 use crate::codec::matcher::{Table, hash4};
 
-/// Of the largest table.
-const CELLS: usize = 1 << 14;
+/// Of the table: few, as they are emptied for every region, and an answer need not be exact.
+const CELLS: usize = 1 << 12;
 /// Bytes of scratch that [`effort`] needs.
 pub(super) const WORK: usize = Table::<CELLS>::BYTES;
 /// So many positions without a match, and the step grows by one.
 const PATIENCE: usize = 64;
+/// The same at levels 4 to 7, where what is refused here is skimmed and shrinks nearly as far: of many a stream's time
+/// half would go into asking.
+const LESS_PATIENCE: usize = 32;
 /// The same at levels 2 and 3, where what is refused here is mostly given up and there is time to be exact.
 const MORE_PATIENCE: usize = 256;
 /// No match starts within this many bytes of the end.
@@ -58,41 +61,25 @@ pub(super) fn effort(src: &[u8], level: u8, work: &mut [u8]) -> Option<Effort> {
 /// Whether the region of `level` shrinks by as much as it must.
 fn shrinks_at(src: &[u8], level: u8, work: &mut [u8]) -> Option<bool> {
     let n = src.len();
-    let patience = if matches!(level, 2 | 3) { MORE_PATIENCE } else { PATIENCE };
-    match level {
-        0 | 1 => region::<{ CELLS / 4 }>(src, n / 8, 198, patience, work),
-        2 => region::<{ CELLS / 2 }>(src, n / 4, 148, patience, work),
-        3 => region::<CELLS>(src, n / 4, 119, patience, work),
-        4..=6 => region::<CELLS>(src, n / 2, 119, patience, work),
-        7 => region::<CELLS>(src, n, 114, patience, work),
-        8 => region::<CELLS>(src, n, 109, patience, work),
-        _ => region::<CELLS>(src, n, 97, patience, work),
-    }
+    let (len, most, percent, patience) = match level {
+        0 | 1 => (n / 8, 4 << 10, 198, PATIENCE),
+        2 => (n / 4, 8 << 10, 148, MORE_PATIENCE),
+        3 => (n / 4, 16 << 10, 119, MORE_PATIENCE),
+        4..=6 => (n / 2, 16 << 10, 119, LESS_PATIENCE),
+        7 => (n, 16 << 10, 114, LESS_PATIENCE),
+        8 => (n, 16 << 10, 109, PATIENCE),
+        _ => (n, 16 << 10, 97, PATIENCE),
+    };
+    let region = src.get(n - len..)?;
+    let region = region.get(..most).unwrap_or(region);
+    Some(shrinks(region, percent, patience, &mut Table::new(work)?.0))
 }
 
-/// Whether the first `CELLS` of the last `len` bytes of `src` are at least `percent` hundredths of what they
-/// shrink to.
-fn region<const CELLS: usize>(
-    src: &[u8],
-    len: usize,
-    percent: usize,
-    patience: usize,
-    work: &mut [u8],
-) -> Option<bool> {
-    let region = src.get(src.len().checked_sub(len)?..)?;
-    let region = region.get(..CELLS).unwrap_or(region);
-    let mut table = Table::<CELLS>::new(work)?.0;
-    Some(shrinks(region, percent, patience, &mut table))
-}
-
-/// Counts what the matches of `src`, of seven bytes or more, of which all but one are copied, and the literals between
+/// Whether `src` is at least `percent` hundredths of what it shrinks to.
+///
+/// Counts what the matches, of seven bytes or more, of which all but one are copied, and the literals between
 /// them take.
-fn shrinks<const CELLS: usize>(
-    src: &[u8],
-    percent: usize,
-    patience: usize,
-    table: &mut Table<'_, CELLS>,
-) -> bool {
+fn shrinks(src: &[u8], percent: usize, patience: usize, table: &mut Table<'_, CELLS>) -> bool {
     let (Some(words), Some(end)) = (Words::new(src), src.len().checked_sub(1)) else { return false };
     let Some(last_start) = src.len().checked_sub(LAST_MATCH + 1) else { return false };
     // With more than this it cannot become enough.
