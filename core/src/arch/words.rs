@@ -3,6 +3,11 @@
 //! Words are little-endian whatever the machine, so that the same matches are found, and the same bytes
 //! written, everywhere.
 
+#[cfg(any(feature = "lz4", feature = "zlib"))]
+mod around;
+#[cfg(any(feature = "lz4", feature = "zlib"))]
+pub use around::{Ahead, Around};
+
 /// Input of at least eight bytes; every word is checked against one precomputed bound.
 #[derive(Clone, Copy)]
 pub struct Words<'a> {
@@ -151,153 +156,6 @@ impl<'a> Words<'a> {
         unsafe {
             let bytes = self.bytes.as_ptr();
             short_common_before(bytes.add(a), bytes.add(b), 0, most.min(a).min(b))
-        }
-    }
-}
-
-/// How many bytes before a place, and from it on, [`Around`] and [`Ahead`] compare.
-const NEAR: usize = 16;
-
-/// What lies before one place and from it on, kept in registers, to be compared with what lies around many earlier places.
-pub struct Around<'a> {
-    ahead: Ahead<'a>,
-    before: Sixteen,
-    /// The first byte before it that does not count any more.
-    stop: Bits,
-}
-
-/// What lies from one place on.
-pub struct Ahead<'a> {
-    bytes: &'a [u8],
-    at: usize,
-    here: Sixteen,
-}
-
-impl<'a> Words<'a> {
-    /// What lies around `at`: `most` bytes before it count, and those before `end`. `None` too near either end.
-    #[inline(always)]
-    pub fn around(&self, at: usize, most: usize, end: usize) -> Option<Around<'a>> {
-        let ahead = self.ahead(at, end)?;
-        // SAFETY: as many bytes lie before `at`, which lies inside.
-        let before = unsafe { Sixteen::load(self.bytes.as_ptr().add(at.checked_sub(NEAR)?)) };
-        let stop = if most < NEAR { 1 << (BITS * (NEAR - 1 - most) as u32) } else { 0 };
-        Some(Around { ahead, before, stop })
-    }
-
-    /// What lies from `at` on, before `end`; `None` too near that.
-    #[inline(always)]
-    pub fn ahead(&self, at: usize, end: usize) -> Option<Ahead<'a>> {
-        if at + NEAR > end || end > self.bytes.len() {
-            return None;
-        }
-        // SAFETY: as many bytes lie from `at` on.
-        let here = unsafe { Sixteen::load(self.bytes.as_ptr().add(at)) };
-        Some(Ahead { bytes: self.bytes, at, here })
-    }
-}
-
-impl Around<'_> {
-    /// How many bytes from `earlier` on, and before it, are the same here. `None` where there may be more than were compared.
-    #[inline(always)]
-    pub fn common(&self, earlier: usize) -> Option<(usize, usize)> {
-        let Around { ahead: Ahead { bytes, at, here }, before, stop } = self;
-        if earlier.wrapping_sub(NEAR) >= at.wrapping_sub(NEAR) {
-            return None;
-        }
-        // SAFETY: `earlier` is at least `NEAR` and below `at`, which has as many bytes before it and from it on.
-        let (behind, ahead) = unsafe {
-            let place = bytes.as_ptr().add(earlier);
-            (before.differ(place.sub(NEAR)) | stop, here.differ(place))
-        };
-        (behind != 0 && ahead != 0).then(|| (first(ahead), last(behind)))
-    }
-}
-
-impl Ahead<'_> {
-    /// How many bytes from `earlier` on are the same here. `None` where there may be more than were compared.
-    #[inline(always)]
-    pub fn common(&self, earlier: usize) -> Option<usize> {
-        if earlier >= self.at {
-            return None;
-        }
-        // SAFETY: from there on lie more bytes than from `at` on, which has enough.
-        let differ = unsafe { self.here.differ(self.bytes.as_ptr().add(earlier)) };
-        (differ != 0).then(|| first(differ))
-    }
-}
-
-/// How many of sixteen bytes are equal before the first that differs.
-#[inline(always)]
-fn first(differ: Bits) -> usize {
-    (differ.trailing_zeros() / BITS) as usize
-}
-
-/// How many are equal behind the last that differs.
-#[inline(always)]
-fn last(differ: Bits) -> usize {
-    ((differ << (Bits::BITS - BITS * NEAR as u32)).leading_zeros() / BITS) as usize
-}
-
-use sixteen::{BITS, Bits, Sixteen};
-
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-mod sixteen {
-    use core::arch::x86_64::{__m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8};
-
-    /// Which of sixteen bytes differ.
-    pub type Bits = u32;
-    /// For each byte.
-    pub const BITS: u32 = 1;
-
-    pub struct Sixteen(__m128i);
-
-    impl Sixteen {
-        /// # Safety
-        /// Sixteen bytes are readable.
-        #[inline(always)]
-        pub unsafe fn load(at: *const u8) -> Self {
-            // SAFETY: the caller's.
-            Sixteen(unsafe { _mm_loadu_si128(at.cast()) })
-        }
-
-        /// Which are not those at `at`.
-        ///
-        /// # Safety
-        /// Sixteen bytes are readable.
-        #[inline(always)]
-        pub unsafe fn differ(&self, at: *const u8) -> Bits {
-            // SAFETY: the caller's.
-            unsafe { _mm_movemask_epi8(_mm_cmpeq_epi8(self.0, Self::load(at).0)) as u32 ^ 0xffff }
-        }
-    }
-}
-
-#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
-mod sixteen {
-    /// Which of sixteen bytes differ.
-    pub type Bits = u128;
-    /// For each byte.
-    pub const BITS: u32 = 8;
-
-    pub struct Sixteen(u128);
-
-    impl Sixteen {
-        /// # Safety
-        /// Sixteen bytes are readable.
-        #[inline(always)]
-        pub unsafe fn load(at: *const u8) -> Self {
-            // SAFETY: the caller's.
-            Sixteen(u128::from_le(unsafe { at.cast::<u128>().read_unaligned() }))
-        }
-
-        /// Which are not those at `at`.
-        ///
-        /// # Safety
-        /// Sixteen bytes are readable.
-        #[inline(always)]
-        pub unsafe fn differ(&self, at: *const u8) -> Bits {
-            // SAFETY: the caller's.
-            self.0 ^ unsafe { Self::load(at).0 }
         }
     }
 }
@@ -534,6 +392,7 @@ fn equal16_by_words(bytes: &[u8; 16], byte: u8) -> u32 {
 
 #[cfg(all(test, feature = "lz4", feature = "alloc"))]
 mod tests {
+    use super::around::NEAR;
     use super::*;
 
     #[test]

@@ -81,10 +81,12 @@ fn search<const CELLS: usize, const MIN: usize>(
     work: &mut [u8],
 ) -> Option<usize> {
     let pace = Pace { patience, first: 1 };
-    match src.len() {
-        0..=SHORT => stream::<_, MIN>(src, dst, pace, Table::<FEW_CELLS>::new(work)?.0),
-        0..=NEAR => stream::<_, MIN>(src, dst, pace, Table::<CELLS>::new(work)?.0),
-        _ => stream::<_, MIN>(src, dst, pace, WideTable::<WIDE_CELLS>::new(work)?),
+    if src.len() <= SHORT {
+        stream::<_, MIN>(src, dst, pace, Table::<FEW_CELLS>::new(work)?.0)
+    } else if src.len() <= NEAR {
+        stream::<_, MIN>(src, dst, pace, Table::<CELLS>::new(work)?.0)
+    } else {
+        stream::<_, MIN>(src, dst, pace, WideTable::<WIDE_CELLS>::new(work)?)
     }
 }
 
