@@ -27,9 +27,14 @@ const SHORT: usize = 64;
 /// behind the match is found from that quarter.
 #[cfg(feature = "lz4")]
 const INSIDE: usize = 16;
-/// The farthest distance at which it does so: what they repeat stays within reach for as long again.
+/// The farthest distance at which it does so.
 #[cfg(feature = "lz4")]
 const FRESH: usize = 1 << 15;
+/// The same in inputs longer than [`WINDOW`], of which what is far back soon is out of reach, and known by its repetition only.
+#[cfg(feature = "lz4")]
+const FRESH_IN_LONG: usize = 1 << 10;
+#[cfg(feature = "lz4")]
+const WINDOW: usize = 1 << 16;
 
 /// The rows; no match lies farther back than `REACH`, which is below 65536.
 pub(in crate::codec) struct Rows<'a, const DICT: bool, const REACH: usize> {
@@ -41,6 +46,9 @@ pub(in crate::codec) struct Rows<'a, const DICT: bool, const REACH: usize> {
     mask: u64,
     /// Positions below this are in the rows, or left out for good.
     entered: usize,
+    /// The farthest distance of matches whose insides are left out.
+    #[cfg(feature = "lz4")]
+    fresh: usize,
 }
 
 /// Bits of the number of a row for `len` bytes: there are one to two entries for each, up to the window's.
@@ -63,7 +71,15 @@ impl<'a, const DICT: bool, const REACH: usize> Rows<'a, DICT, REACH> {
         let skip = work.as_ptr().align_offset(size_of::<Row>()).min(work.len());
         let rows = work.get_mut(skip..)?.get_mut(..size_of::<Row>() << bits)?;
         rows.fill(0);
-        Some(Rows { history, rows: rows.as_chunks_mut().0, bits, mask: low(4), entered: 0 })
+        Some(Rows {
+            history,
+            rows: rows.as_chunks_mut().0,
+            bits,
+            mask: low(4),
+            entered: 0,
+            #[cfg(feature = "lz4")]
+            fresh: if history.end() > WINDOW { FRESH_IN_LONG } else { FRESH },
+        })
     }
 
     /// Leaves out a long match, but for its first and last positions.
@@ -228,7 +244,7 @@ impl<'a, const DICT: bool, const REACH: usize> Search<'a, DICT> for Rows<'a, DIC
     #[cfg(feature = "lz4")]
     #[inline(always)]
     fn leave_out_inside(&mut self, found: &Match) {
-        if found.len < INSIDE || found.distance > FRESH {
+        if found.len < INSIDE || found.distance > self.fresh {
             return;
         }
         if found.len <= LONG {
@@ -293,10 +309,11 @@ mod tests {
 
     #[test]
     fn what_matches_far_back_is_entered() {
-        let src = twice(FRESH + 1);
-        let found = |distance| Match { start: 2 * (FRESH + 1) - 200, distance, len: 100 };
-        assert_eq!(entered(&src, found(FRESH)), (75..100).collect::<Vec<_>>());
-        assert_eq!(entered(&src, found(FRESH + 1)), (0..100).collect::<Vec<_>>());
+        for (src, fresh) in [(twice(FRESH - 100), FRESH), (twice(FRESH), FRESH_IN_LONG)] {
+            let found = |distance| Match { start: src.len() - 216, distance, len: 100 };
+            assert_eq!(entered(&src, found(fresh)), (75..100).collect::<Vec<_>>(), "{fresh}");
+            assert_eq!(entered(&src, found(fresh + 1)), (0..100).collect::<Vec<_>>(), "{fresh}");
+        }
     }
 
     /// Long matches that overlap: what repeats itself at a short distance is left out, at a long one it is not.
