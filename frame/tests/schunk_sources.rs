@@ -104,3 +104,37 @@ fn every_source_gives_the_same() {
     }
     std::fs::remove_file(path).unwrap();
 }
+
+#[test]
+fn blocks_that_lie_in_each_other_are_read_as_from_memory() {
+    // Block 1 starts inside the stored stream of block 0, where four zero bytes say "a run of zeros".
+    const STORED: [usize; 3] = [0, 2, 3];
+    let mut random = Random(11);
+    let mut blocks: Vec<Vec<u8>> =
+        (0..4).map(|_| (0..BLOCK).map(|_| random.next() as u8 | 1).collect()).collect();
+    let inside = 1000;
+    blocks[0][inside..inside + 4].fill(0);
+    blocks[1].fill(0);
+    let (len, record) = (BLOCK as u32, BLOCK + 4);
+    let cbytes = 48 + STORED.len() * record;
+    let mut chunk = vec![5, 1, 0x15, 1];
+    chunk.extend([4 * len, len, cbytes as u32].into_iter().flat_map(u32::to_le_bytes));
+    chunk.resize(32, 0);
+    let starts = [48, 48 + 4 + inside, 48 + record, 48 + 2 * record];
+    chunk.extend(starts.into_iter().flat_map(|at| (at as u32).to_le_bytes()));
+    for block in STORED {
+        chunk.extend(len.to_le_bytes());
+        chunk.extend(&blocks[block]);
+    }
+    let mut sc = SuperChunk::memory(&Params::new(1).no_filter());
+    sc.append_chunk(&chunk).unwrap();
+    let (frame, data) = (sc.into_bytes().unwrap(), blocks.concat());
+    assert!(SuperChunk::from_slice(&frame).unwrap().read_all().unwrap() == data);
+    let reads = Mutex::default();
+    let mut sc = SuperChunk::open_read(Watched { bytes: &frame, reads: &reads }, &Limits::DEFAULT).unwrap();
+    for start in [10_000, BLOCK - 50, 10] {
+        let mut out = [0; 100];
+        sc.read_items(start as u64..start as u64 + 100, &mut out).unwrap();
+        assert!(out == data[start..start + 100], "from byte {start}");
+    }
+}

@@ -117,22 +117,42 @@ pub(super) fn load_blocks<'b>(
     if prefix > known {
         read(buf, known..prefix)?;
     }
-    if header.filters.iter().any(|slot| slot.filter == Filter::Delta) {
-        // What the other blocks' differences are from.
-        let extent = Chunk::parse_partial(buf, limits).and_then(|chunk| chunk.block_extent(0));
-        read(buf, extent.map_err(in_chunk)?)?;
-    }
-    for Wanted { block, part } in blocks {
+    // What the other blocks' differences are from.
+    let delta = header.has_streams() && header.filters.iter().any(|slot| slot.filter == Filter::Delta);
+    let first = delta.then_some(Wanted { block: 0, part: 0..usize::MAX });
+    for Wanted { block, part } in first.into_iter().chain(blocks) {
         let chunk = Chunk::parse_partial(buf, limits).map_err(in_chunk)?;
         let extent = chunk.block_extent(block).map_err(in_chunk)?;
         let few = part.len() < chunk.block_range(block).map_err(in_chunk)?.len() / 4;
         if few && header.has_streams() && chunk.streams_are_planes(block).map_err(in_chunk)? {
             load_planes(buf, block, part, extent.end, limits, read, in_chunk)?;
-        } else {
-            read(buf, extent)?;
+            continue;
+        }
+        let end = extent.end;
+        read(buf, extent)?;
+        let chunk = Chunk::parse_partial(buf, limits).map_err(in_chunk)?;
+        if header.has_streams() && !ends_by(&chunk, block, end) {
+            // Its streams reach into what follows. No writer lays them so; only the whole chunk tells what they are.
+            let all = 0..buf.len();
+            read(buf, all)?;
+            return parse(buf, limits, k, located.at);
         }
     }
     Chunk::parse_partial(buf, limits).map_err(in_chunk)
+}
+
+/// Whether all streams of a block end at byte `end` of the chunk or before, up to which the block has been read.
+fn ends_by(chunk: &Chunk<'_>, block: usize, end: usize) -> bool {
+    let Ok(mut streams) = chunk.streams(block) else { return false };
+    while let Ok(stream) = streams.next_stream() {
+        if streams.offset() > end {
+            return false;
+        }
+        if stream.is_none() {
+            return true;
+        }
+    }
+    false
 }
 
 /// Reads of a block whose streams are byte planes what the decoded bytes `part` need: of stored streams
