@@ -5,7 +5,7 @@ use crate::failure::{Failure, Result};
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempDir};
 
 /// A destination being written. Dropped before [`finish`](Sink::finish), it leaves nothing behind.
 pub enum Sink {
@@ -71,6 +71,28 @@ pub fn temporary_beside(path: &Path) -> Result<NamedTempFile> {
 pub fn replace(file: NamedTempFile, path: &Path) -> Result<()> {
     file.persist(path).map_err(|e| Failure::at(path, e.error))?;
     Ok(())
+}
+
+/// Makes `new`, a directory or file in `temp`, appear as `path`. A directory that is there is put aside first, and
+/// back if that fails.
+pub fn replace_dir(new: &Path, path: &Path, temp: &TempDir) -> Result<()> {
+    let old = temp.path().join("old");
+    let aside = path.is_dir();
+    if aside {
+        fs::rename(path, &old).map_err(|e| Failure::at(path, e))?;
+    }
+    fs::rename(new, path).map_err(|e| {
+        if aside {
+            let _ = fs::rename(&old, path);
+        }
+        Failure::at(path, e)
+    })
+}
+
+/// A private directory beside `path`, to make something in.
+pub fn temporary_dir(path: &Path) -> Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".blosc-").tempdir_in(parent(path)).map_err(|e| Failure::at(path, e))
 }
 
 /// The directory that `path` is in.

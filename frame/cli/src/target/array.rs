@@ -2,16 +2,13 @@
 
 use crate::args::{Compress, Output, Parts};
 use crate::failure::{Failure, Result};
-use crate::output::{check_free, parent, temporary};
 use crate::progress;
 use crate::source::array::NPY_HEADER;
 use blosc_core::Params;
 use blosc_frame::b2nd::npy::{MAGIC, NpyHeader, PREFIX};
 use blosc_frame::b2nd::{Dims, Dtype, NdArray, Spec, transposed};
-use blosc_frame::io::FsDir;
 use blosc_frame::{Error, SuperChunk};
-use std::fs;
-use std::io::{self, Read, Write};
+use std::io::Read;
 use std::path::Path;
 
 /// What an array is made of: its type and shape, and its items as they come.
@@ -135,36 +132,9 @@ pub fn create(
     sparse: bool,
     fill: impl FnOnce(SuperChunk<'static>) -> Result<()>,
 ) -> Result<()> {
-    let path = output.output.as_path();
     let params = spec.params();
-    if sparse {
-        if path == Path::new("-") {
-            return Err(Failure::Usage("a sparse array is a directory: name one with -o".into()));
-        }
-        check_free(output)?;
-        let temp = tempfile::Builder::new().prefix(".blosc-").tempdir_in(parent(path));
-        let temp = temp.map_err(|e| Failure::at(path, e))?;
-        let frame = temp.path().join("frame");
-        fill(SuperChunk::create_dir(FsDir::create(&frame)?, &params)?)?;
-        if fs::symlink_metadata(path).is_ok() {
-            if !path.join("chunks.b2frame").is_file() {
-                return Err(Failure::at(path, "exists and is no sparse frame; it is not replaced"));
-            }
-            fs::rename(path, temp.path().join("old")).map_err(|e| Failure::at(path, e))?;
-        }
-        return fs::rename(&frame, path).map_err(|e| Failure::at(path, e));
+    match sparse {
+        true => super::new_dir(output, |dir| fill(SuperChunk::create_dir(dir, &params)?)),
+        false => super::new_file(output, &params, fill),
     }
-    if path == Path::new("-") {
-        // The header comes last: the frame is made in a temporary file and then copied.
-        let mut file = tempfile::tempfile()?;
-        fill(SuperChunk::create(file.try_clone()?, &params)?)?;
-        io::Seek::rewind(&mut file)?;
-        let mut out = io::stdout().lock();
-        io::copy(&mut file, &mut out)?;
-        return Ok(out.flush()?);
-    }
-    let temp = temporary(output)?;
-    fill(SuperChunk::create(temp.as_file().try_clone()?, &params)?)?;
-    temp.persist(path).map_err(|e| Failure::at(path, e.error))?;
-    Ok(())
 }

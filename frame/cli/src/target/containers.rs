@@ -2,7 +2,7 @@
 
 use crate::args::{Compress, Convert, Format, MetaKind, Pack, Parts, slots};
 use crate::failure::{Failure, Result};
-use crate::output::{check_free, parent};
+use crate::output::{check_free, replace_dir, temporary_dir};
 use crate::source::plain::{failure, limits};
 use crate::{args, detect, source};
 use blosc_core::{Params, Pool};
@@ -106,12 +106,12 @@ fn place(input: &Opened, target: &Target, from: &Path, output: &args::Output, th
     let path = output.output.as_path();
     let (mut decoder, mut encoder) = (Pool::new(threads), Pool::new(threads));
     let stdout = path == Path::new("-");
-    let beside = if stdout { std::env::temp_dir() } else { parent(path).to_path_buf() };
-    if !stdout {
+    let temp = if stdout {
+        tempfile::tempdir()?
+    } else {
         check_free(output)?;
-    }
-    let temp =
-        tempfile::Builder::new().prefix(".blosc-").tempdir_in(&beside).map_err(|e| Failure::at(path, e))?;
+        temporary_dir(path)?
+    };
     // Temporary directories are private; the result is made as an ordinary file or directory inside.
     let new = temp.path().join("new");
     let notes = convert(input, &mut decoder, &mut encoder, target, &new).map_err(failure(from))?;
@@ -125,11 +125,8 @@ fn place(input: &Opened, target: &Target, from: &Path, output: &args::Output, th
         io::copy(&mut fs::File::open(&new)?, &mut io::stdout().lock())?;
         return Ok(());
     }
-    if path.is_dir() {
-        if detect::directory(path)?.is_none() {
-            return Err(Failure::at(path, "exists and is no container; it is not replaced"));
-        }
-        fs::rename(path, temp.path().join("old")).map_err(|e| Failure::at(path, e))?;
+    if path.is_dir() && detect::directory(path)?.is_none() {
+        return Err(Failure::at(path, "exists and is no container; it is not replaced"));
     }
-    fs::rename(&new, path).map_err(|e| Failure::at(path, e))
+    replace_dir(&new, path, &temp)
 }

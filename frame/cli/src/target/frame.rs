@@ -2,8 +2,9 @@
 
 use crate::args::{Compress, Output};
 use crate::failure::{Failure, Result};
-use crate::output::{check_free, parent, temporary};
+use crate::output::{check_free, replace, replace_dir, temporary, temporary_dir};
 use crate::progress;
+use blosc_core::Params;
 use blosc_frame::SuperChunk;
 use blosc_frame::io::FsDir;
 use std::fs::{self, File};
@@ -12,25 +13,33 @@ use std::path::Path;
 
 /// Compresses the input into a contiguous frame.
 pub fn write(args: &Compress) -> Result<()> {
-    let path = args.output.output.as_path();
-    if path == Path::new("-") {
-        // The header comes last: the frame is made in a temporary file and then copied.
-        let mut file = tempfile::tempfile()?;
-        fill(SuperChunk::create(file.try_clone()?, &args.params(1))?, args)?;
-        io::Seek::rewind(&mut file)?;
-        io::copy(&mut file, &mut io::stdout().lock())?;
-        return Ok(());
-    }
-    let temp = temporary(&args.output)?;
-    let file = temp.as_file().try_clone()?;
-    fill(SuperChunk::create(file, &args.params(1))?, args)?;
-    temp.persist(path).map_err(|e| Failure::at(path, e.error))?;
-    Ok(())
+    new_file(&args.output, &args.params(1), |frame| fill(frame, args))
 }
 
 /// Compresses the input into a sparse frame.
 pub fn write_dir(args: &Compress) -> Result<()> {
     new_dir(&args.output, |dir| fill(SuperChunk::create_dir(dir, &args.params(1))?, args))
+}
+
+/// Makes a contiguous frame that appears under its name, or on standard output, only when `make` has filled it.
+pub fn new_file(
+    output: &Output,
+    params: &Params,
+    make: impl FnOnce(SuperChunk<'static>) -> Result<()>,
+) -> Result<()> {
+    let path = output.output.as_path();
+    if path == Path::new("-") {
+        // The header comes last: the frame is made in a temporary file and then copied.
+        let mut file = tempfile::tempfile()?;
+        make(SuperChunk::create(file.try_clone()?, params)?)?;
+        io::Seek::rewind(&mut file)?;
+        let mut out = io::stdout().lock();
+        io::copy(&mut file, &mut out)?;
+        return Ok(out.flush()?);
+    }
+    let temp = temporary(output)?;
+    make(SuperChunk::create(temp.as_file().try_clone()?, params)?)?;
+    replace(temp, path)
 }
 
 /// Makes a directory that appears under its name only when `make` has filled it.
@@ -40,20 +49,14 @@ pub fn new_dir<T>(output: &Output, make: impl FnOnce(FsDir) -> Result<T>) -> Res
         return Err(Failure::Usage("a sparse frame is a directory: name one with -o".into()));
     }
     check_free(output)?;
-    let temp = tempfile::Builder::new()
-        .prefix(".blosc-")
-        .tempdir_in(parent(path))
-        .map_err(|e| Failure::at(path, e))?;
+    let temp = temporary_dir(path)?;
     // Temporary directories are private; the frame is made in an ordinary one inside.
     let frame = temp.path().join("frame");
     let made = make(FsDir::create(&frame)?)?;
-    if fs::symlink_metadata(path).is_ok() {
-        if !path.join("chunks.b2frame").is_file() {
-            return Err(Failure::at(path, "exists and is no sparse frame; it is not replaced"));
-        }
-        fs::rename(path, temp.path().join("old")).map_err(|e| Failure::at(path, e))?;
+    if fs::symlink_metadata(path).is_ok() && !path.join("chunks.b2frame").is_file() {
+        return Err(Failure::at(path, "exists and is no sparse frame; it is not replaced"));
     }
-    fs::rename(&frame, path).map_err(|e| Failure::at(path, e))?;
+    replace_dir(&frame, path, &temp)?;
     Ok(made)
 }
 

@@ -10,7 +10,7 @@ use crate::args::{Compress, Convert, Format, Output};
 use crate::failure::{Failure, Result};
 use std::path::{Path, PathBuf};
 
-pub use frame::{new_dir, open as open_plain};
+pub use frame::{new_dir, new_file, open as open_plain};
 
 /// Writes `args.input` in the format asked for.
 pub fn write(mut args: Compress) -> Result<()> {

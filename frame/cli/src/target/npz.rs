@@ -3,7 +3,7 @@
 use super::array::{items, write_items};
 use crate::args::{Compress, Output};
 use crate::failure::{Failure, Result};
-use crate::output::{Sink, check_free, parent};
+use crate::output::{Sink, check_free, parent, replace_dir, temporary_dir};
 use crate::source::Source;
 use std::fs;
 use std::io::{self, Seek, Write};
@@ -30,12 +30,11 @@ pub fn compress(args: &Compress) -> Result<()> {
         return write_members(&mut archive, &members, folder, args);
     }
     check_free(&args.output)?;
-    let temp = tempfile::Builder::new().prefix(".blosc-").tempdir_in(parent(folder));
-    let temp = temp.map_err(|e| Failure::at(folder, e))?;
+    let temp = temporary_dir(folder)?;
     let fresh = temp.path().join("arrays");
     fs::create_dir(&fresh).map_err(|e| Failure::at(folder, e))?;
     write_members(&mut archive, &members, &fresh, args)?;
-    fs::rename(&fresh, folder).map_err(|e| Failure::at(folder, e))
+    replace_dir(&fresh, folder, &temp)
 }
 
 /// Where in the directory the array of a member goes.
