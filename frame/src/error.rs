@@ -147,6 +147,15 @@ pub enum Error {
         /// Where the covered bytes start.
         offset: u64,
     },
+    /// More than the format can hold, or than the file has room for: no limit that could be raised.
+    Capacity {
+        /// What there is too much of.
+        what: &'static str,
+        /// How much there would be.
+        asked: u64,
+        /// How much there can be.
+        most: u64,
+    },
     /// A limit the caller set would be exceeded.
     Limit {
         /// Which limit.
@@ -359,6 +368,9 @@ impl fmt::Display for Error {
             }
             Error::Checksum { structure, chunk: None, offset } => {
                 write!(f, "{structure} (at byte {offset}): checksum does not match")
+            }
+            Error::Capacity { what, asked, most } => {
+                write!(f, "{what}: {asked} are too many: {most} at most")
             }
             Error::Limit { what, asked, limit } => {
                 write!(f, "{what}: {asked} asked, but the limit is {limit}; raise the limit to allow it")

@@ -89,15 +89,15 @@ impl<'a> Input<'a> {
 
     fn value(&mut self, depth: u32) -> Result<Value, Error> {
         let left = self.values.checked_sub(1);
-        self.values = left.ok_or(Error::Limit {
+        self.values = left.ok_or(Error::Capacity {
             what: "MessagePack values",
             asked: u64::from(VALUES).saturating_add(1),
-            limit: u64::from(VALUES),
+            most: u64::from(VALUES),
         })?;
-        let below = depth.checked_sub(1).ok_or(Error::Limit {
-            what: "MessagePack nesting",
+        let below = depth.checked_sub(1).ok_or(Error::Capacity {
+            what: "levels of MessagePack nesting",
             asked: u64::from(DEPTH).saturating_add(1),
-            limit: u64::from(DEPTH),
+            most: u64::from(DEPTH),
         })?;
         let [marker] = self.array()?;
         Ok(match Marker::from_u8(marker) {

@@ -116,7 +116,7 @@ fn random_edits_match_a_plain_vector() {
                     change.apply(&mut model, 1, &[0]);
                     done += 1;
                 }
-                Err(Error::Limit { .. }) => refused += 1,
+                Err(Error::Capacity { .. }) => refused += 1,
                 Err(e) => panic!("run {run} step {step}: {e} {change:?} {options:?}"),
             }
             assert!(
@@ -147,7 +147,7 @@ fn appends_of_the_document() {
     assert_eq!([0, 1, 2].map(|i| pack.chunk_offset(i).unwrap()), [0x48, 0x6c, 0x90]);
     assert_eq!(pack.file_len(), 172);
     let too_much = vec![0; 100];
-    assert!(matches!(pack.append(&mut pool, &Writing::default(), &too_much), Err(Error::Limit { .. })));
+    assert!(matches!(pack.append(&mut pool, &Writing::default(), &too_much), Err(Error::Capacity { .. })));
     assert_eq!(pack.file_len(), 172);
 }
 
@@ -206,7 +206,7 @@ fn metadata_is_rewritten_in_place_or_refused() {
         assert_eq!(pack.metadata(), Some(&metadata(50)));
         assert!(pack.set_metadata(&metadata(50), &MetaOptions::default()).is_err());
         let huge = Value::Text(Random(9).bytes(9000).iter().map(|&b| char::from(b)).collect());
-        assert!(matches!(pack.set_metadata(&huge, &MetaOptions::default()), Err(Error::Limit { .. })));
+        assert!(matches!(pack.set_metadata(&huge, &MetaOptions::default()), Err(Error::Capacity { .. })));
         assert_eq!(pack.read_all(&mut pool).unwrap(), vec![1u8; 500]);
         assert_eq!(pack.file_len(), len);
     }

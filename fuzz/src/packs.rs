@@ -158,7 +158,7 @@ fn appends(u: &mut Unstructured<'_>) -> Result<()> {
         };
         match edited {
             Ok(()) => model = wanted,
-            Err(Error::Limit { .. }) => {}
+            Err(Error::Capacity { .. }) => {}
             Err(error) => panic!("{error}: {options:?}"),
         }
         assert_eq!(pack.read_all(&mut pool).as_ref(), Ok(&model), "{options:?}");

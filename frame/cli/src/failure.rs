@@ -66,7 +66,7 @@ impl From<blosc_core::Error> for Failure {
             blosc_core::Error::Param { .. } | blosc_core::Error::FilterParam { .. } => {
                 Failure::Usage(error.to_string())
             }
-            blosc_core::Error::Limit { .. } => Failure::Data(format!("{error} (--max-output BYTES)")),
+            blosc_core::Error::Limit { .. } => limit(error),
             _ => Failure::Data(error.to_string()),
         }
     }
@@ -76,9 +76,9 @@ impl From<blosc_frame::Error> for Failure {
     fn from(error: blosc_frame::Error) -> Self {
         use blosc_frame::Error as E;
         match error {
-            E::Chunk { error: blosc_core::Error::Limit { .. }, .. } | E::Limit { .. } => {
-                Failure::Data(format!("{error} (--max-output BYTES)"))
-            }
+            E::Chunk { error: blosc_core::Error::Limit { .. }, .. } => limit(error),
+            // The other limits are fixed.
+            E::Limit { what: "bytes of a chunk" | "bytes of output", .. } => limit(error),
             E::Codec(error) => Failure::from(error),
             E::Param { .. } | E::NoSuchName { .. } | E::OutOfRange { .. } => {
                 Failure::Usage(error.to_string())
@@ -86,6 +86,11 @@ impl From<blosc_frame::Error> for Failure {
             _ => Failure::Data(error.to_string()),
         }
     }
+}
+
+/// The answer to something larger than `--max-output`.
+fn limit(error: impl fmt::Display) -> Failure {
+    Failure::Data(format!("{error} (--max-output BYTES)"))
 }
 
 impl From<blosc_frame::IoError> for Failure {

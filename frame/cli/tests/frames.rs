@@ -138,6 +138,17 @@ fn limits_hold_for_edits_too() {
 }
 
 #[test]
+fn what_a_frame_has_no_room_for_is_no_limit_to_raise() {
+    let folder = Folder::new("full");
+    folder.run_with(&["compress", "-", "-o", "a.b2frame"], b"data");
+    for k in 0..16 {
+        folder.run(&["meta", "set", "a.b2frame", &format!("m{k}"), "--hex", "c0"]);
+    }
+    let (status, text) = folder.fail(&["meta", "set", "a.b2frame", "one more", "--hex", "c0"]);
+    assert_eq!((status, text.contains("16 at most"), text.contains("limit")), (1, true, false), "{text}");
+}
+
+#[test]
 fn readers_that_lock_wait_for_a_writer() {
     let folder = Folder::new("lock");
     folder.run_with(&["compress", "-", "-o", "a.b2frame"], &[7; 5000]);

@@ -64,7 +64,7 @@ impl<S: Store> Bloscpack<S> {
     /// Adds `data` at the end; the last chunk is filled up first.
     ///
     /// # Errors
-    /// [`Error::Limit`] when the offsets table has no room for the new chunks; a wrong checksum of the last
+    /// [`Error::Capacity`] when the offsets table has no room for the new chunks; a wrong checksum of the last
     /// chunk; errors of the store. The file is then as it was.
     pub fn append(&mut self, pool: &mut Pool, edit: &Edit, data: &dyn ReadAt) -> Result<(), Error> {
         let len = self.nbytes();
@@ -156,7 +156,7 @@ impl<S: Store> Bloscpack<S> {
             (None, Layout::Mono) => {
                 let text = value.to_json().into_bytes();
                 let (asked, limit) = (text.len() as u64, i32::MAX as u64);
-                let too_long = Error::Limit { what: "bytes of metadata", asked, limit };
+                let too_long = Error::Capacity { what: "bytes of metadata", asked, most: limit };
                 header.meta_size =
                     u32::try_from(asked).ok().filter(|&n| u64::from(n) <= limit).ok_or(too_long)?;
                 Ok(text)
@@ -247,7 +247,7 @@ impl<S: Store> Bloscpack<S> {
     /// Replaces the metadata of a v3 file in place.
     ///
     /// # Errors
-    /// [`Error::Param`] when there is no section or nothing would change, [`Error::Limit`] when the new text
+    /// [`Error::Param`] when there is no section or nothing would change, [`Error::Capacity`] when the new text
     /// does not fit into the room that was reserved. The file is then as it was.
     pub fn set_metadata(&mut self, value: &Value, options: &MetaOptions) -> Result<(), Error> {
         let section = self.new_section(value, options)?;
@@ -326,7 +326,7 @@ impl<S: WriteAt> Bloscpack<S> {
                 None if edit.grow || fresh => nchunks.saturating_mul(10),
                 None => {
                     let (asked, limit) = (nchunks, entries);
-                    return Err(Error::Limit { what: "chunks in the offsets table", asked, limit });
+                    return Err(Error::Capacity { what: "chunks in the offsets table", asked, most: limit });
                 }
             };
         }

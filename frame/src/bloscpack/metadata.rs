@@ -232,7 +232,7 @@ pub(super) fn rebuild(old: &MetaHeader, value: &Value, options: &MetaOptions) ->
     let (codec, stored) = store(&text, options);
     if stored.len() as u64 > u64::from(old.max_size) {
         let (asked, limit) = (stored.len() as u64, old.max_size.into());
-        return Err(Error::Limit { what: "room for metadata", asked, limit });
+        return Err(Error::Capacity { what: "bytes of metadata in the room reserved", asked, most: limit });
     }
     Ok(fill(text.len(), codec, &stored, options, old.max_size.into(), &old.user_codec)?.1)
 }
@@ -256,10 +256,10 @@ fn fill(
     user_codec: &[u8; 8],
 ) -> Result<(MetaHeader, Vec<u8>), Error> {
     let word = |n: u64| {
-        u32::try_from(n).map_err(|_| Error::Limit {
+        u32::try_from(n).map_err(|_| Error::Capacity {
             what: "bytes of metadata",
             asked: n,
-            limit: u32::MAX.into(),
+            most: u32::MAX.into(),
         })
     };
     let header = MetaHeader {
@@ -343,7 +343,7 @@ mod tests {
         let new = rebuild(&old, &Value::object([("b", Value::int(2))]), &MetaOptions::default()).unwrap();
         assert_eq!(new.len(), section.len());
         let big = Value::text((0..60).map(|i| char::from(40 + i)).collect::<alloc::string::String>());
-        assert!(matches!(rebuild(&old, &big, &MetaOptions::default()), Err(Error::Limit { .. })));
+        assert!(matches!(rebuild(&old, &big, &MetaOptions::default()), Err(Error::Capacity { .. })));
         let sha = MetaOptions { checksum: Checksum::Sha1, ..Default::default() };
         assert!(rebuild(&old, &Value::Null, &sha).is_err());
     }

@@ -202,7 +202,7 @@ impl<W: WriteAt> Writer<W> {
             (Some(value), Layout::Mono) => {
                 section = value.to_json().into_bytes();
                 let asked = section.len() as u64;
-                let too_long = Error::Limit { what: "bytes of metadata", asked, limit: i32::MAX as u64 };
+                let too_long = Error::Capacity { what: "bytes of metadata", asked, most: i32::MAX as u64 };
                 header.meta_size =
                     u32::try_from(asked).ok().filter(|&n| n <= i32::MAX as u32).ok_or(too_long)?;
             }

@@ -72,11 +72,8 @@ impl<'a> Section<'a> {
         let count = u16::from_be_bytes(count);
         let most = if structure == Structure::Metalayers { MAX_WRITTEN as u16 } else { MAX_READ };
         if count > most {
-            return Err(Error::Limit {
-                what: structure.name(),
-                asked: u64::from(count),
-                limit: u64::from(most),
-            });
+            let (offset, value) = (start.saturating_add(5) as u64, i64::from(count));
+            return Err(Error::Invalid { structure, field: "number of entries", offset, value });
         }
         let section = Section { bytes, map: start.saturating_add(7), count, structure };
         let mut at = section.map;
@@ -167,7 +164,7 @@ where
     I: Iterator<Item = (&'a [u8], &'a [u8])> + Clone,
 {
     let structure = if place == Place::Header { Structure::Metalayers } else { Structure::VlMetalayers };
-    let too_long = Error::Limit { what: structure.name(), asked: u64::MAX, limit: i32::MAX as u64 };
+    let too_long = Error::Capacity { what: structure.name(), asked: u64::MAX, most: i32::MAX as u64 };
     let count = u16::try_from(entries.clone().count()).map_err(|_| too_long)?;
     let map: usize = entries.clone().map(|(name, _)| name.len().saturating_add(6)).sum();
     let (start, uncounted) = match place {
@@ -210,7 +207,7 @@ pub fn check_entry(name: &str, content: &[u8]) -> Result<(), Error> {
         });
     }
     if content.len() >= 1 << 30 {
-        return Err(Error::Limit { what: "metalayer bytes", asked: content.len() as u64, limit: 1 << 30 });
+        return Err(Error::Capacity { what: "metalayer bytes", asked: content.len() as u64, most: 1 << 30 });
     }
     Ok(())
 }

@@ -77,7 +77,7 @@ pub fn encode(section: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
     let trailer_len = u32::try_from(len)
         .ok()
         .filter(|len| i32::try_from(*len).is_ok())
-        .ok_or(Error::Limit { what: "trailer bytes", asked: len as u64, limit: i32::MAX as u64 })?;
+        .ok_or(Error::Capacity { what: "trailer bytes", asked: len as u64, most: i32::MAX as u64 })?;
     let mut out = alloc::vec![0x94, 1];
     out.extend(section);
     out.push(0xce);

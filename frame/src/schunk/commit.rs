@@ -130,10 +130,9 @@ impl SuperChunk<'_> {
 
         let mut header = self.header;
         let header_len = FIXED_LEN.saturating_add(section.len());
-        header.header_len = u32::try_from(header_len)
-            .ok()
-            .filter(|len| i32::try_from(*len).is_ok())
-            .ok_or(Error::Limit { what: "header bytes", asked: header_len as u64, limit: i32::MAX as u64 })?;
+        header.header_len = u32::try_from(header_len).ok().filter(|len| i32::try_from(*len).is_ok()).ok_or(
+            Error::Capacity { what: "header bytes", asked: header_len as u64, most: i32::MAX as u64 },
+        )?;
         header.nbytes = self.nbytes();
         header.cbytes = cbytes;
         header.has_vlmetalayers = table.is_some() || !self.vlmetalayers.is_empty();

@@ -62,7 +62,7 @@ fn put(list: &mut Vec<Meta>, name: &str, content: Vec<u8>, most: usize) -> Resul
     }
     if list.len() >= most {
         let asked = list.len().saturating_add(1) as u64;
-        return Err(Error::Limit { what: "metalayers", asked, limit: most as u64 });
+        return Err(Error::Capacity { what: "metalayers", asked, most: most as u64 });
     }
     list.push(Meta { name: name.as_bytes().to_vec(), content });
     Ok(Change::Length)

@@ -107,10 +107,10 @@ impl Place<'_> {
             Place::Sparse { dir, fresh, next_id } => {
                 let id = *next_id;
                 let next = id.checked_add(1).filter(|id| *id < 1 << 31);
-                let next = next.ok_or(Error::Limit {
-                    what: "chunk file number",
+                let next = next.ok_or(Error::Capacity {
+                    what: "numbers of chunk files",
                     asked: u64::from(id),
-                    limit: 1 << 31,
+                    most: 1 << 31,
                 })?;
                 let name = chunk_name(id);
                 let mut file = match dir.create(&name) {

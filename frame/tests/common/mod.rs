@@ -177,7 +177,9 @@ pub fn edit(random: &mut Random, sc: &mut SuperChunk<'_>, model: &mut Model) -> 
     if let Err(error) = result {
         *model = before;
         return match error {
-            Error::Param { .. } | Error::Limit { .. } => Ok(format!("{what}: refused, {error}")),
+            Error::Param { .. } | Error::Capacity { .. } | Error::Limit { .. } => {
+                Ok(format!("{what}: refused, {error}"))
+            }
             other => Err(other),
         };
     }
