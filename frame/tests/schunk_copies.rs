@@ -2,8 +2,10 @@
 
 mod common;
 
+use blosc_core::chunk::special;
 use blosc_core::{Codec, Params, Pool, Special};
 use blosc_frame::io::MemDir;
+use blosc_frame::schunk::RawChunk;
 use blosc_frame::{Error, SuperChunk};
 use common::Random;
 
@@ -111,5 +113,17 @@ fn ready_chunks_of_any_codec_are_appended_inserted_and_put_in_place() {
         assert!(got == chunks);
         let bytes = sc.to_bytes().unwrap();
         assert!(read(&mut SuperChunk::from_slice(&bytes).unwrap()) == chunks.concat());
+    }
+}
+
+#[test]
+fn an_empty_special_chunk_is_stored_in_its_plain_form() {
+    let mut sc = SuperChunk::memory(&Params::new(4));
+    sc.append_data(&[1; 40]).unwrap();
+    sc.append_chunk(&special::zeros(4, 0).unwrap()).unwrap();
+    sc.append_chunk(&special::uninit(4, 0).unwrap()).unwrap();
+    for k in [1, 2] {
+        let RawChunk::Stored(chunk) = sc.raw_chunk(k).unwrap() else { panic!("chunk {k} is not stored") };
+        assert_eq!((chunk.len(), chunk[2], chunk[8], chunk[31]), (32, 7, 1, 0));
     }
 }

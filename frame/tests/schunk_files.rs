@@ -204,6 +204,29 @@ fn a_read_only_frame_stays_as_it_is() {
 }
 
 #[test]
+fn a_frame_behind_a_link_is_changed_there_and_stays_private() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let folder = Folder::new("link");
+    let (path, link) = (folder.0.join("f.b2frame"), folder.0.join("link"));
+    let mut sc = SuperChunk::create(PathFile::create_new(&path).unwrap(), &Params::new(4)).unwrap();
+    sc.append_data(&[1; 400]).unwrap();
+    sc.commit().unwrap();
+    drop(sc);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+    std::os::unix::fs::symlink("f.b2frame", &link).unwrap();
+    let before = std::fs::metadata(&path).unwrap();
+    let mut sc = SuperChunk::open(PathFile::open_rw(&link).unwrap(), &Limits::DEFAULT).unwrap();
+    // A longer header: the frame is written anew and renamed into place.
+    sc.set_metalayer("m", b"\xc0").unwrap();
+    sc.commit().unwrap();
+    let after = std::fs::metadata(&path).unwrap();
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink() && after.ino() != before.ino());
+    assert_eq!(after.mode() & 0o777, 0o600);
+    let sc = SuperChunk::open(PathFile::open(&path).unwrap(), &Limits::DEFAULT).unwrap();
+    assert_eq!(sc.metalayer("m"), Some(&b"\xc0"[..]));
+}
+
+#[test]
 fn a_link_inside_a_sparse_frame_is_not_followed() {
     let folder = Folder::new("links");
     let dir = FsDir::create(folder.0.join("s")).unwrap();

@@ -2,10 +2,11 @@
 
 mod common;
 
-use blosc_core::{Codec, Params};
+use blosc_core::{Codec, Params, Special};
 use blosc_frame::io::{Offset, ReadAt};
-use blosc_frame::{IoError, Limits, SuperChunk};
+use blosc_frame::{IoError, IoKind, Limits, SuperChunk};
 use common::Random;
+use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -137,4 +138,49 @@ fn blocks_that_lie_in_each_other_are_read_as_from_memory() {
         sc.read_items(start as u64..start as u64 + 100, &mut out).unwrap();
         assert!(out == data[start..start + 100], "from byte {start}");
     }
+}
+
+/// A source that cannot be read in the hundred bytes from `from` on.
+struct Damaged {
+    bytes: Vec<u8>,
+    from: u64,
+}
+
+impl ReadAt for Damaged {
+    fn size(&self) -> Result<u64, IoError> {
+        self.bytes.size()
+    }
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
+        let inside = (self.from..self.from + 100).contains(&offset);
+        if inside { Err(IoKind::Other.into()) } else { self.bytes.read_at(offset, buf) }
+    }
+}
+
+#[test]
+fn a_reader_says_again_what_it_could_not_read() {
+    let mut sc = SuperChunk::memory(&Params::new(1).no_filter().level(0));
+    sc.set_chunksize(1000).unwrap();
+    sc.append(&[7; 3000]).unwrap();
+    let bytes = sc.into_bytes().unwrap();
+    let first = SuperChunk::from_slice(&bytes).unwrap().header().header_len.into();
+    let mut sc = SuperChunk::open_read(Damaged { bytes, from: first }, &Limits::DEFAULT).unwrap();
+    let mut reader = sc.reader();
+    let mut out = [0; 10];
+    for _ in 0..2 {
+        assert!(reader.read(&mut out).is_err(), "{out:?} was read");
+    }
+    reader.seek(SeekFrom::Start(1000)).unwrap();
+    assert_eq!((reader.read(&mut out).unwrap(), out), (10, [7; 10]));
+}
+
+#[test]
+fn a_reader_keeps_to_the_limits() {
+    let mut sc = SuperChunk::memory(&Params::new(1));
+    sc.set_chunksize(1 << 30).unwrap();
+    sc.fill_special(Special::Zeros, 1 << 30).unwrap();
+    let bytes = sc.into_bytes().unwrap();
+    let mut limits = Limits::DEFAULT;
+    limits.chunk.output = 1 << 20;
+    let mut sc = SuperChunk::open_read(&bytes[..], &limits).unwrap();
+    assert!(sc.reader().read(&mut [0]).is_err());
 }

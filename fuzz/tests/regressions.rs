@@ -162,6 +162,12 @@ fn b2nd_special_chunk_of_a_frame_size_not_the_sum() {
     blosc_fuzz::run("b2nd_open", &input("b2nd_open/special_chunk_of_a_frame_size_not_the_sum"));
 }
 
+/// For one item of a chunk of NaN a block of 512 MiB was filled, on the word of a frame of 221 bytes.
+#[test]
+fn b2nd_item_of_a_special_block_of_half_a_gigabyte() {
+    blosc_fuzz::run("b2nd_open", &input("b2nd_open/item_of_a_special_block_of_half_a_gigabyte"));
+}
+
 /// Metalayers whose names are not UTF-8 were listed under a name by which they were not found.
 #[test]
 fn frame_metalayer_name_not_utf8() {

@@ -12,10 +12,11 @@
 //! what is kept never costs more than it was about to spare. Any change of the array drops all of it.
 
 use super::array::{NdArray, Worker};
-use super::gather::{special_block, wrong_chunk};
+use super::gather::wrong_chunk;
 use super::geometry::Geometry;
 use super::read::fit;
 use super::select::Selection;
+use crate::cframe::view::fill_special;
 use crate::error::Error;
 #[cfg(feature = "std")]
 use crate::schunk::parallel;
@@ -233,14 +234,15 @@ fn decode_blocks(
     match frame.load(k, wanted, missing.len() as u64, read)? {
         Loaded::Special(kind) => {
             for m in missing {
-                m.data = special_block(kind, geometry)?;
+                fit(&mut m.data, size)?;
+                fill_special(kind, geometry.typesize(), 0, &mut m.data)?;
             }
         }
         Loaded::Stored { chunk, around, at } => {
             let header = chunk.header();
             let fits = !header.is_vl() && header.blocksize as usize == size;
             if !fits || chunk.nbytes() != geometry.chunk_bytes() as usize {
-                return Err(wrong_chunk(k, chunk.nbytes()));
+                return Err(wrong_chunk(k, at, chunk.nbytes()));
             }
             for m in missing {
                 fit(&mut m.data, size)?;

@@ -14,14 +14,14 @@
 
 use super::array::Worker;
 use super::geometry::Geometry;
-use super::read::{fit, zeroed};
+use super::read::fit;
 use super::select::{Block, Selection, Touched};
-use crate::error::{Error, IoKind, Structure};
+use crate::error::{Error, IoKind};
 #[cfg(feature = "std")]
 use crate::schunk::parallel;
 use crate::schunk::{Loaded, Shared, Wanted};
 use alloc::vec::Vec;
-use blosc_core::{Chunk, Codec, Pool, Special, Surroundings};
+use blosc_core::{Chunk, Codec, Field, Pool, Special, Surroundings};
 use core::ops::Range;
 #[cfg(feature = "std")]
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -131,11 +131,13 @@ impl Chunks<'_> {
         match self.frame.load(touched.chunk, wanted, count, read)? {
             Loaded::Special(Special::Zeros | Special::Uninit) if self.zeros => {}
             Loaded::Special(kind) => {
-                let data = special_block(kind, geometry)?;
-                blocks().for_each(|block| put(&block, &data));
+                let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
+                for block in blocks() {
+                    block.fill(geometry, touched.counts(), kind, &mut out)?;
+                }
             }
             Loaded::Stored { chunk, around, at } => {
-                let source = Source::new(chunk, around, geometry, touched.chunk)?;
+                let source = Source::new(chunk, around, geometry, (touched.chunk, at))?;
                 let failed = |failure: Failure| failure.at(touched.chunk, at);
                 if !source.has_own_blocks() {
                     for block in blocks() {
@@ -185,13 +187,12 @@ impl Chunks<'_> {
             match self.frame.load(touched.chunk, wanted, touched.nblocks(), buf)? {
                 Loaded::Special(Special::Zeros | Special::Uninit) if self.zeros => {}
                 Loaded::Special(kind) => {
-                    let block = special_block(kind, geometry)?;
-                    for b in touched.blocks() {
-                        b.copies(geometry, touched.counts(), |s| s.gather(&block, out, 0));
+                    for block in touched.blocks() {
+                        block.fill(geometry, touched.counts(), kind, out)?;
                     }
                 }
                 Loaded::Stored { chunk, around, at } => {
-                    let source = Source::new(chunk, around, geometry, touched.chunk)?;
+                    let source = Source::new(chunk, around, geometry, (touched.chunk, at))?;
                     source.gather(&touched, workers, out).map_err(|f| f.at(touched.chunk, at))?;
                 }
             }
@@ -261,15 +262,15 @@ struct Source<'s> {
 }
 
 impl<'s> Source<'s> {
-    /// Chunk number `k`, which must be as large as the array's chunks are.
+    /// Chunk number `k`, at byte `at`, which must be as large as the array's chunks are.
     fn new(
         chunk: Chunk<'s>,
         around: Surroundings<'s>,
         geometry: &'s Geometry,
-        k: u64,
+        (k, at): (u64, u64),
     ) -> Result<Source<'s>, Error> {
         if chunk.nbytes() != geometry.chunk_bytes() as usize {
-            return Err(wrong_chunk(k, chunk.nbytes()));
+            return Err(wrong_chunk(k, at, chunk.nbytes()));
         }
         Ok(Source { chunk, around, geometry })
     }
@@ -444,20 +445,10 @@ fn stretches<'j, 'o>(
     Ok(jobs)
 }
 
-/// A block of a special chunk.
-pub(super) fn special_block(kind: Special, geometry: &Geometry) -> Result<Vec<u8>, Error> {
-    let mut block = zeroed(geometry.block_bytes() as usize)?;
-    crate::cframe::view::fill_special(kind, geometry.typesize(), 0, &mut block)?;
-    Ok(block)
-}
-
-pub(super) fn wrong_chunk(chunk: u64, nbytes: usize) -> Error {
-    Error::Invalid {
-        structure: Structure::Chunk,
-        field: "nbytes (the array's chunks have another size)",
-        offset: chunk,
-        value: nbytes as i64,
-    }
+/// The answer to chunk `chunk`, at byte `at`, whose size is not that of the array's chunks.
+pub(super) fn wrong_chunk(chunk: u64, at: u64, nbytes: usize) -> Error {
+    let error = blosc_core::Error::Invalid { field: Field::Nbytes, offset: 4, value: nbytes as i64 };
+    Error::Chunk { chunk: Some(chunk), offset: at, error }
 }
 
 #[cfg(all(test, feature = "std"))]

@@ -90,15 +90,22 @@ impl NdArray<'_> {
 
     /// Chunk and byte in the chunk where an item lies.
     pub(super) fn address(&self, index: &[u64]) -> Result<(u64, usize), Error> {
-        let (chunk, block, item) = self.geometry.locate(index).ok_or(Error::OutOfRange {
-            what: "index",
-            index: index.first().copied().unwrap_or(0),
-            len: self.shape().at(0),
-        })?;
+        let (chunk, block, item) = self.geometry.locate(index).ok_or_else(|| self.outside(index))?;
         // Both below 2^31: the geometry bounds the bytes of a chunk.
         let block = block.saturating_mul(self.geometry.block_bytes()) as usize;
         let item = item.saturating_mul(self.geometry.typesize()) as usize;
         Ok((chunk, block.saturating_add(item)))
+    }
+
+    /// What is wrong with an index that is not in the array: how many numbers it has, or the first too large.
+    fn outside(&self, index: &[u64]) -> Error {
+        let ndim = self.shape().len();
+        if index.len() != ndim {
+            let value = index.len() as i64;
+            return Error::Param { name: "numbers of an index", value, allowed: "one per dimension" };
+        }
+        let (index, len) = index.iter().zip(self.shape().iter()).find(|(x, s)| x >= s).unwrap_or((&0, &0));
+        Error::OutOfRange { what: "index", index: *index, len: *len }
     }
 
     /// The items at these positions of the flattened array (C order), in that order, repeats allowed.
@@ -217,11 +224,15 @@ impl NdArray<'_> {
 
     /// All of chunk `chunk` in the scratch buffer, which the caller puts back.
     pub(super) fn decoded_chunk(&mut self, chunk: u64) -> Result<Vec<u8>, Error> {
+        let (asked, limit) = (u64::from(self.geometry.chunk_bytes()), self.frame.limits().chunk.output);
+        if asked > limit {
+            return Err(Error::Limit { what: "bytes of a chunk", asked, limit });
+        }
         let mut data = core::mem::take(&mut self.scratch);
-        fit(&mut data, self.geometry.chunk_bytes() as usize)?;
+        fit(&mut data, asked as usize)?;
         let n = self.frame.read_chunk_into(chunk, &mut data)?;
         if n != data.len() {
-            return Err(wrong_chunk(chunk, n));
+            return Err(wrong_chunk(chunk, self.frame.stored_at(chunk), n));
         }
         Ok(data)
     }

@@ -17,6 +17,7 @@ use super::geometry::Geometry;
 use super::strided::{Axis as Stride, Strides};
 use crate::error::Error;
 use alloc::vec::Vec;
+use blosc_core::Special;
 use core::ops::Range;
 
 /// What is taken of one axis.
@@ -122,7 +123,8 @@ impl Selection {
         }
         let zero = counts.contains(&0);
         let items = counts.iter().try_fold(1u64, |n, c| n.checked_mul((*c).max(1)));
-        let items = items.ok_or(Error::Limit { what: "selected items", asked: u64::MAX, limit: u64::MAX })?;
+        let items =
+            items.ok_or(Error::Capacity { what: "selected items", asked: u64::MAX, most: u64::MAX })?;
         Ok(Selection { axes, counts, items: if zero { 0 } else { items } })
     }
 
@@ -501,6 +503,19 @@ impl Block<'_> {
                 return;
             }
         }
+    }
+
+    /// Puts the value that a special chunk repeats where its items go in `out`, a dense result of shape `counts`.
+    pub(super) fn fill(
+        &self,
+        geometry: &Geometry,
+        counts: &Dims<u64>,
+        value: Special,
+        out: &mut [u8],
+    ) -> Result<(), Error> {
+        let mut result = Ok(());
+        self.copies(geometry, counts, |s| result = result.and_then(|()| s.fill(value, out)));
+        result
     }
 
     /// The bytes of the result between the first and the last item taken.

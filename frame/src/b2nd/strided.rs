@@ -8,8 +8,10 @@
 //! the innermost loop is one copy as often as it can be.
 
 use super::dims::MAX_DIM;
+use crate::cframe::view::fill_special;
 use crate::error::Error;
 use alloc::vec::Vec;
+use blosc_core::Special;
 use core::ops::Range;
 
 /// One axis of a strided copy; strides in bytes.
@@ -80,6 +82,24 @@ impl Strides {
     /// Copies from the first buffer to the second, which begins `skip` bytes into the result.
     pub(super) fn gather(&self, first: &[u8], second: &mut [u8], skip: usize) {
         self.run(|f, s, inner| copy(inner, (second, s - skip as i64, inner.second), (first, f, inner.first)));
+    }
+
+    /// Puts the value that a special chunk repeats where [`gather`](Self::gather) puts items.
+    pub(super) fn fill(&self, value: Special, second: &mut [u8]) -> Result<(), Error> {
+        let mut result = Ok(());
+        self.run(|_, s, inner| {
+            let (mut at, step, t) = (s, inner.second, inner.t as i64);
+            let (len, times) =
+                if step == t { (inner.len as usize * inner.t, 1) } else { (inner.t, inner.len) };
+            for _ in 0..times {
+                let room = usize::try_from(at).ok().and_then(|at| second.get_mut(at..)?.get_mut(..len));
+                debug_assert!(room.is_some(), "a strided fill left its buffer");
+                let filled = fill_special(value, self.typesize as u32, 0, room.unwrap_or(&mut []));
+                result = result.and(filled);
+                at = at.wrapping_add(step);
+            }
+        });
+        result
     }
 
     /// Copies from the second buffer to the first.

@@ -70,9 +70,9 @@ pub fn check_header(header: &ChunkHeader, promised: Option<u64>, at: u64) -> Res
     Ok(nchunks)
 }
 
-/// Checks a raw entry: canonical, and inside the payload. `k` is its number, `at` where the index starts;
+/// Checks a raw entry: canonical, and inside the payload. `at` is where the index starts, for errors;
 /// `cbytes` bounds offsets, and is `None` in a sparse frame, whose entries are file numbers.
-pub fn check_entry(raw: i64, k: u64, at: u64, cbytes: Option<u64>) -> Result<Entry, Error> {
+pub fn check_entry(raw: i64, at: u64, cbytes: Option<u64>) -> Result<Entry, Error> {
     let entry = Entry::from_raw(raw).filter(|entry| match (*entry, cbytes) {
         (Entry::Stored(offset), Some(cbytes)) => offset.checked_add(32).is_some_and(|end| end <= cbytes),
         (Entry::Stored(id), None) => id <= u64::from(u32::MAX),
@@ -81,7 +81,7 @@ pub fn check_entry(raw: i64, k: u64, at: u64, cbytes: Option<u64>) -> Result<Ent
     entry.ok_or(Error::Invalid {
         structure: Structure::Index,
         field: if cbytes.is_some() { "entry (chunk offset)" } else { "entry (chunk file)" },
-        offset: at.saturating_add(k),
+        offset: at,
         value: raw,
     })
 }

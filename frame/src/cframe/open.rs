@@ -178,11 +178,7 @@ impl Opener {
         self.tail = Some(tail);
         self.state = State::Rest;
         let len = header.frame_len.saturating_sub(from);
-        let len = usize::try_from(len).map_err(|_| Error::Limit {
-            what: "bytes of index and trailer",
-            asked: len,
-            limit: usize::MAX as u64,
-        })?;
+        let len = usize::try_from(len).map_err(|_| IoKind::NoSpace)?;
         Ok(Step::Need { offset: from, len })
     }
 
@@ -254,11 +250,7 @@ pub fn open_at(
         match opener.step(&bytes)? {
             Step::Need { offset, len } => {
                 bytes.clear();
-                bytes.try_reserve_exact(len).map_err(|_| Error::Limit {
-                    what: "bytes of memory",
-                    asked: len as u64,
-                    limit: 0,
-                })?;
+                bytes.try_reserve_exact(len).map_err(|_| IoKind::NoSpace)?;
                 bytes.resize(len, 0);
                 source.read_exact_at(offset, &mut bytes)?;
             }
@@ -325,15 +317,15 @@ impl Opened {
             _ => None,
         };
         if let Some(raw) = repeated {
-            index::check_entry(raw, 0, at, cbytes)?;
+            index::check_entry(raw, at, cbytes)?;
             return Ok(Entries::Repeated(raw, self.nchunks));
         }
         let decoded = pool.decompress(&chunk).map_err(in_index)?;
         let mut list = Vec::new();
         list.try_reserve_exact(decoded.len() / 8).map_err(|_| IoKind::NoSpace)?;
-        for (k, raw) in decoded.as_chunks::<8>().0.iter().enumerate() {
+        for raw in decoded.as_chunks::<8>().0 {
             let raw = i64::from_le_bytes(*raw);
-            index::check_entry(raw, k as u64, at, cbytes)?;
+            index::check_entry(raw, at, cbytes)?;
             list.push(raw);
         }
         Ok(Entries::List(list))

@@ -140,14 +140,19 @@ impl<'a> View<'a> {
         Decoder::new(level, work)
             .get_bytes(&index, start..start.saturating_add(8), &mut raw[..])
             .map_err(|error| Error::Chunk { chunk: None, offset: at, error })?;
-        index::check_entry(i64::from_le_bytes(raw), k, at, Some(self.header.cbytes))
+        index::check_entry(i64::from_le_bytes(raw), at, Some(self.header.cbytes))
     }
 
     /// Chunk `k`, checked.
     pub fn chunk(&self, k: u64, level: Level, work: &mut [u8]) -> Result<ViewChunk<'a>, Error> {
+        Ok(self.located(k, level, work)?.0)
+    }
+
+    /// Chunk `k`, and where it starts in the frame if it is stored.
+    fn located(&self, k: u64, level: Level, work: &mut [u8]) -> Result<(ViewChunk<'a>, u64), Error> {
         let offset = match self.entry(k, level, work)? {
             Entry::Stored(offset) => offset,
-            Entry::Special(kind) => return Ok(ViewChunk::Special(kind, self.special_len(k)?)),
+            Entry::Special(kind) => return Ok((ViewChunk::Special(kind, self.special_len(k)?), 0)),
         };
         let at = offset.saturating_add(u64::from(self.header.header_len));
         let end = self.header.index_at()?;
@@ -160,7 +165,7 @@ impl<'a> View<'a> {
             offset: at,
             error,
         })?;
-        Ok(ViewChunk::Stored(chunk))
+        Ok((ViewChunk::Stored(chunk), at))
     }
 
     fn special_len(&self, k: u64) -> Result<usize, Error> {
@@ -187,11 +192,11 @@ impl<'a> View<'a> {
         work: &mut [u8],
         out: &mut [u8],
     ) -> Result<usize, Error> {
-        match self.chunk(k, level, work)? {
-            ViewChunk::Stored(chunk) => {
-                Decoder::new(level, work).decode(&chunk, out).map_err(|error| self.chunk_error(k, error))
-            }
-            ViewChunk::Special(kind, len) => {
+        match self.located(k, level, work)? {
+            (ViewChunk::Stored(chunk), at) => Decoder::new(level, work)
+                .decode(&chunk, out)
+                .map_err(|error| Error::Chunk { chunk: Some(k), offset: at, error }),
+            (ViewChunk::Special(kind, len), _) => {
                 let given = out.len() as u64;
                 let out = out.get_mut(..len).ok_or(Error::OutputTooSmall { needed: len as u64, given })?;
                 fill_special(kind, self.header.typesize, 0, out)?;
@@ -211,11 +216,11 @@ impl<'a> View<'a> {
     ) -> Result<usize, Error> {
         let typesize = self.header.typesize as usize;
         let range = range.start.saturating_mul(typesize)..range.end.saturating_mul(typesize);
-        match self.chunk(k, level, work)? {
-            ViewChunk::Stored(chunk) => Decoder::new(level, work)
+        match self.located(k, level, work)? {
+            (ViewChunk::Stored(chunk), at) => Decoder::new(level, work)
                 .get_bytes(&chunk, range, out)
-                .map_err(|error| self.chunk_error(k, error)),
-            ViewChunk::Special(kind, len) => {
+                .map_err(|error| Error::Chunk { chunk: Some(k), offset: at, error }),
+            (ViewChunk::Special(kind, len), _) => {
                 let (given, needed) = (out.len() as u64, range.len());
                 if range.end > len {
                     return Err(Error::OutOfRange { what: "byte", index: range.end as u64, len: len as u64 });
@@ -226,10 +231,6 @@ impl<'a> View<'a> {
                 Ok(needed)
             }
         }
-    }
-
-    fn chunk_error(&self, k: u64, error: blosc_core::Error) -> Error {
-        Error::Chunk { chunk: Some(k), offset: u64::from(self.header.header_len), error }
     }
 }
 
@@ -252,9 +253,11 @@ pub(crate) fn fill_special(kind: Special, typesize: u32, start: usize, out: &mut
             });
         }
     };
-    let skip = start.checked_rem(pattern.len()).unwrap_or(0);
-    for (to, from) in out.iter_mut().zip(pattern.iter().cycle().skip(skip)) {
-        *to = *from;
-    }
+    let mut word = [0; 8];
+    let turned = pattern.iter().cycle().skip(start.checked_rem(pattern.len()).unwrap_or(0));
+    word.iter_mut().zip(turned).for_each(|(to, from)| *to = *from);
+    let (words, rest) = out.as_chunks_mut::<8>();
+    words.fill(word);
+    rest.iter_mut().zip(word).for_each(|(to, from)| *to = from);
     Ok(())
 }

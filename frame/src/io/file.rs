@@ -125,9 +125,13 @@ impl PathFile {
         let path = std::path::absolute(path.into())?;
         Ok(PathFile { file: File::open(&path)?, path, writable: false, new: false })
     }
-    /// Opens an existing file for reading and writing.
+    /// Opens an existing file for reading and writing. Where the path is a symbolic link, what it leads to is
+    /// replaced, not the link.
     pub fn open_rw(path: impl Into<PathBuf>) -> Result<PathFile, IoError> {
-        let path = std::path::absolute(path.into())?;
+        let mut path = std::path::absolute(path.into())?;
+        if std::fs::symlink_metadata(&path)?.is_symlink() {
+            path = std::fs::canonicalize(path)?;
+        }
         Ok(PathFile {
             file: OpenOptions::new().read(true).write(true).open(&path)?,
             path,
@@ -214,8 +218,9 @@ impl Store for PathFile {
         }
         let (temp, mut file) = self.create_temp()?;
         let done = (|| {
-            fill(&self.file, &mut file)?;
+            // Before there is anything in it that not everybody may read.
             file.set_permissions(self.file.metadata()?.permissions())?;
+            fill(&self.file, &mut file)?;
             file.sync_all()?;
             Ok(std::fs::rename(&temp, &self.path)?)
         })();

@@ -127,7 +127,11 @@ impl SuperChunk<'_> {
     fn encode(&mut self, data: &[u8]) -> Result<Vec<u8>, Error> {
         if data.len() > MAX_CHUNK_NBYTES as usize {
             let asked = data.len() as u64;
-            return Err(Error::Limit { what: "bytes of a chunk", asked, limit: u64::from(MAX_CHUNK_NBYTES) });
+            return Err(Error::Capacity {
+                what: "bytes of a chunk",
+                asked,
+                most: u64::from(MAX_CHUNK_NBYTES),
+            });
         }
         let params = self.params().fit(data.len());
         let around = around(self.header.typesize, &self.blockshape);
@@ -260,10 +264,7 @@ impl SuperChunk<'_> {
             _ => self.chunksize,
         };
         let count = nbytes.div_ceil(u64::from(c.max(1)));
-        if count.saturating_add(self.nchunks()) > MAX_CHUNKS.min(self.limits.chunks) {
-            let limit = MAX_CHUNKS.min(self.limits.chunks);
-            return Err(Error::Limit { what: "chunks", asked: count.saturating_add(self.nchunks()), limit });
-        }
+        self.check_count(count.saturating_add(self.nchunks()))?;
         let mut left = nbytes;
         let full_last = self.nbytes().checked_rem(u64::from(c)) == Some(0);
         if let (Sizes::Regular { .. }, false) = (&self.sizes, full_last) {
@@ -391,6 +392,15 @@ impl SuperChunk<'_> {
         blosc_core::Limits { output: u64::MAX, ..self.limits.chunk }
     }
 
+    /// Refuses more chunks than a frame can have, or than the limits allow.
+    fn check_count(&self, asked: u64) -> Result<(), Error> {
+        let (what, limit) = ("chunks", self.limits.chunks);
+        if asked > MAX_CHUNKS {
+            return Err(Error::Capacity { what, asked, most: MAX_CHUNKS });
+        }
+        if asked > limit { Err(Error::Limit { what, asked, limit }) } else { Ok(()) }
+    }
+
     fn check_position(&self, k: u64, len: u64) -> Result<(), Error> {
         if k < len { Ok(()) } else { Err(Error::OutOfRange { what: "chunk", index: k, len }) }
     }
@@ -468,16 +478,20 @@ impl SuperChunk<'_> {
             Some(kind @ (Special::Zeros | Special::Nan | Special::Uninit)) if header.nbytes > 0 => {
                 New::Special(kind)
             }
-            _ => New::Bytes(chunk),
+            Some(Special::Zeros | Special::Nan | Special::Uninit) => {
+                // Other readers know an empty chunk in its plain form only.
+                substitute = self.encode(&[])?;
+                New::Bytes(&substitute)
+            }
+            Some(Special::Value) | None => New::Bytes(chunk),
         };
         self.put(k, replace, new, header.nbytes)
     }
 
     fn put(&mut self, k: u64, replace: bool, new: New<'_>, len: u32) -> Result<(), Error> {
         let n = self.nchunks();
-        if !replace && n >= MAX_CHUNKS.min(self.limits.chunks) {
-            let limit = MAX_CHUNKS.min(self.limits.chunks);
-            return Err(Error::Limit { what: "chunks", asked: n.saturating_add(1), limit });
+        if !replace {
+            self.check_count(n.saturating_add(1))?;
         }
         if len == 0 && k == 0 {
             return Err(ZERO_FIRST);

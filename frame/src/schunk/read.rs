@@ -28,6 +28,14 @@ impl SuperChunk<'_> {
         super::shared::entry(&self.entries, k)
     }
 
+    /// Where chunk `k` starts in the frame, or in its file, for errors.
+    pub(crate) fn stored_at(&self, k: u64) -> u64 {
+        match self.entry(k) {
+            Some(Entry::Stored(entry)) => self.place.locate(entry).map_or(0, |located| located.at),
+            _ => 0,
+        }
+    }
+
     /// Decoded size of chunk `k`, in bytes. Reads the chunk's header where the frame does not tell.
     pub fn chunk_nbytes(&mut self, k: u64) -> Result<u32, Error> {
         if self.sizes.len_of(k).is_none() && matches!(self.sizes, Sizes::Unread { .. }) {

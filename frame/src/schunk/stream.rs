@@ -198,12 +198,20 @@ impl Reader<'_, '_> {
             Some((_, span)) => (span.start, span.end),
             None => (self.at, stop),
         };
-        let len = usize::try_from(end.saturating_sub(start)).map_err(|_| IoKind::NoSpace)?;
+        let (asked, limit) = (end.saturating_sub(start), self.chunks.limits.chunk.output);
+        if asked > limit {
+            return Err(Error::Limit { what: "bytes of a chunk", asked, limit });
+        }
+        let len = usize::try_from(asked).map_err(|_| IoKind::NoSpace)?;
         super::place::resize(&mut self.buffer, len)?;
         self.buffer.truncate(len);
-        self.chunks.read_bytes(start..end, &mut self.buffer)?;
+        let read = self.chunks.read_bytes(start..end, &mut self.buffer);
+        if read.is_err() {
+            // What is in it now would be taken for data by the next call.
+            self.buffer.clear();
+        }
         self.start = start;
-        Ok(())
+        read.map(drop)
     }
 }
 
