@@ -1,5 +1,6 @@
 //! [`Failure`]: one line for people, and the exit status for scripts.
 
+use serde_json::{Value, json};
 use std::fmt;
 use std::path::Path;
 
@@ -8,6 +9,8 @@ use std::path::Path;
 pub enum Failure {
     /// The data is bad or unsupported, or a file cannot be read or written: status 1.
     Data(String),
+    /// Data was verified and is damaged: the report, with `ok` false, and what to say of it. Status 1.
+    Damaged(Value, String),
     /// The command line asks for something that makes no sense: status 2.
     Usage(String),
     /// Whoever read our output has had enough (`blosc info X | head -1`): no message, status 0.
@@ -23,10 +26,42 @@ impl Failure {
         Failure::Data(format!("{}: {what}", path.display()))
     }
 
+    /// Data at `path` that is damaged: `report` says what was verified and each of `damage` what is wrong where. None
+    /// of it is no failure.
+    pub fn if_damaged(path: &Path, mut report: Value, damage: &[String]) -> Result<Value> {
+        let more = match damage.len() {
+            0 | 1 => String::new(),
+            n => format!(", and {} more", n - 1),
+        };
+        if let Value::Object(report) = &mut report {
+            report.insert("ok".into(), damage.is_empty().into());
+            if !damage.is_empty() {
+                report.insert("damage".into(), damage.into());
+            }
+        }
+        match damage.first() {
+            None => Ok(report),
+            Some(first) => {
+                let text = format!("{}: damaged: {first}{more}", path.display());
+                Err(Failure::Damaged(report, text))
+            }
+        }
+    }
+
+    /// What verifying came to, as a report; `None` if it is about the command line.
+    pub fn report(&self) -> Option<Value> {
+        match self {
+            Failure::Damaged(report, _) => Some(report.clone()),
+            Failure::Data(text) => Some(json!({"ok": false, "damage": [text]})),
+            Failure::Usage(_) | Failure::Closed => None,
+        }
+    }
+
     /// This failure, with what it is about before it.
     pub fn about(self, what: impl fmt::Display) -> Failure {
         match self {
             Failure::Data(text) => Failure::Data(format!("{what}: {text}")),
+            Failure::Damaged(report, text) => Failure::Damaged(report, format!("{what}: {text}")),
             Failure::Usage(text) => Failure::Usage(format!("{what}: {text}")),
             Failure::Closed => Failure::Closed,
         }
@@ -36,7 +71,7 @@ impl Failure {
     pub fn status(&self) -> u8 {
         match self {
             Failure::Closed => 0,
-            Failure::Data(_) => 1,
+            Failure::Data(_) | Failure::Damaged(..) => 1,
             Failure::Usage(_) => 2,
         }
     }
@@ -45,7 +80,7 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Data(text) | Failure::Usage(text) => f.write_str(text),
+            Failure::Data(text) | Failure::Damaged(_, text) | Failure::Usage(text) => f.write_str(text),
             Failure::Closed => f.write_str("the reader of our output closed it"),
         }
     }

@@ -246,5 +246,18 @@ fn damage_is_found_and_named() {
     let (status, text) = folder.fail(&["verify", "a.b2nd"]);
     assert_eq!(status, 1);
     assert!(text.contains("damaged") && text.contains("chunk 3"), "{text}");
+    // A script is told too, in a store of arrays as well.
+    let report = folder.bad_report(&["verify", "--json", "a.b2nd"]);
+    assert_eq!((report["ok"].as_bool(), report["verdict"].as_str()), (Some(false), Some("damaged")));
+    assert!(report["damage"][0].as_str().unwrap().contains("chunk 3"), "{report}");
+    std::fs::create_dir(folder.path("store")).unwrap();
+    folder.write("store/bad.b2nd", &bytes);
+    folder.run(&["compress", "a.npy", "-o", "store/good.b2nd"]);
+    let report = folder.bad_report(&["verify", "--json", "store"]);
+    let oks = [0, 1].map(|k| report["entries"][k]["report"]["ok"].as_bool());
+    assert_eq!((report["ok"].as_bool(), oks), (Some(false), [Some(false), Some(true)]), "{report}");
+    folder.write("a.b2nd", &bytes[..50]);
+    assert_eq!(folder.bad_report(&["verify", "--json", "a.b2nd"])["ok"].as_bool(), Some(false));
+    folder.write("a.b2nd", &bytes);
     assert_eq!(json(&folder.run(&["info", "--json", "a.b2nd"]))["nchunks"].as_u64(), Some(4));
 }

@@ -59,8 +59,13 @@ pub fn run(args: Args) -> Result<()> {
             print(&info, args.json)
         }
         Command::Verify(args) => {
-            let report = verify(&args)?;
-            print(&report, args.json)
+            let verified = verify(&args);
+            if args.json
+                && let Some(report) = verified.as_ref().err().and_then(Failure::report)
+            {
+                print(&report, true)?;
+            }
+            print(&verified?, args.json)
         }
         Command::Repair(args) => frame::repair(&args),
         Command::Compact(args) => frame::compact(&args),

@@ -142,17 +142,12 @@ impl BlazeSource {
     fn check(&mut self, decode: bool, progress: &dyn Fn(u64)) -> Result<Value> {
         let damaged = self.set.verify(&mut self.pool, decode).map_err(failure(&self.path))?;
         progress(self.set.nbytes());
-        match damaged.first() {
-            Some((name, k, error)) => {
-                let text = format!(
-                    "{} super-chunks damaged; column {name:?}, super-chunk {k}: {error}",
-                    damaged.len()
-                );
-                Err(Failure::at(&self.path, text))
-            }
-            None => Ok(json!({
-                "kind": "blaze", "ok": true, "decoded": decode, "nbytes": self.set.nbytes(), "checksums": "one per chunk in each super-chunk",
-            })),
-        }
+        let place = |(name, k, error)| format!("column {name:?}, super-chunk {k}: {error}");
+        let damage: Vec<String> = damaged.into_iter().map(place).collect();
+        let report = json!({
+            "kind": "blaze", "ok": true, "decoded": decode, "nbytes": self.set.nbytes(),
+            "checksums": "one per chunk in each super-chunk",
+        });
+        Failure::if_damaged(&self.path, report, &damage)
     }
 }

@@ -124,23 +124,16 @@ impl<R: ReadAt> BloscpackSource<R> {
     fn check(&mut self, decode: bool, progress: &dyn Fn(u64)) -> Result<Value> {
         let report = self.pack.verify(&mut self.pool, decode).map_err(failure(&self.path))?;
         progress(self.pack.nbytes());
-        if let Some((i, error)) = report.damaged.first() {
-            let text = format!(
-                "{} of {} chunks damaged; first chunk {i}: {error}",
-                report.damaged.len(),
-                report.chunks
-            );
-            return Err(Failure::at(&self.path, text));
-        }
-        if let Some(error) = report.metadata {
-            return Err(Failure::at(&self.path, error));
-        }
+        let metadata = report.metadata.iter().map(ToString::to_string);
+        let chunks = report.damaged.iter().map(|(i, error)| format!("chunk {i}: {error}"));
+        let damage: Vec<String> = chunks.chain(metadata).collect();
         let checksum = self.pack.header().checksum;
-        Ok(json!({
+        let report = json!({
             "kind": "bloscpack", "ok": true, "decoded": decode, "chunks": report.chunks, "nbytes": self.pack.nbytes(),
             "checksums": if checksum == Checksum::None { "the file has none" } else { checksum.name() },
             "trailing_bytes": report.trailing, "gap_bytes": report.gaps,
-        }))
+        });
+        Failure::if_damaged(&self.path, report, &damage)
     }
 }
 

@@ -9,7 +9,7 @@ use blosc_frame::b2nd::carrier;
 use blosc_frame::cframe::header::ChunkSize;
 use blosc_frame::io::{FsDir, Offset, ReadAt};
 use blosc_frame::schunk::ChecksumState;
-use blosc_frame::verify::{Report, Verdict};
+use blosc_frame::verify::{Damage, Report, Verdict};
 use blosc_frame::{SuperChunk, msgpack};
 use serde_json::{Map, Value, json};
 use std::io::Write;
@@ -111,18 +111,12 @@ impl Source for FrameSource {
 /// Verifies a frame; damage is a failure that names the first place.
 pub fn verify(kind: &str, frame: &mut SuperChunk<'_>, path: &Path, progress: &dyn Fn(u64)) -> Result<Value> {
     let report = frame.verify(progress).map_err(failure(path))?;
-    let value = report_json(kind, &report);
-    match report.damage.first() {
-        None => Ok(value),
-        Some(first) => {
-            let more = match report.damage.len() {
-                1 => String::new(),
-                n => format!(", and {} more", n - 1),
-            };
-            let block = first.block.map(|b| format!(", block {b}")).unwrap_or_default();
-            Err(Failure::at(path, format!("damaged: {}{block}{more}", first.error)))
-        }
-    }
+    let place = |damage: &Damage| {
+        let block = damage.block.map(|block| format!("block {block}: ")).unwrap_or_default();
+        format!("{block}{}", damage.error)
+    };
+    let damage: Vec<String> = report.damage.iter().map(place).collect();
+    Failure::if_damaged(path, report_json(kind, &report), &damage)
 }
 
 /// What verifying found, for people and scripts.

@@ -37,10 +37,13 @@ pub fn is_zip(head: &[u8]) -> bool {
     head.starts_with(b"PK\x03\x04")
 }
 
+/// The kind of the leaves that hold arrays.
+const ARRAY: &str = "array";
+
 /// What a leaf is, from its name; `None` for staging leftovers.
 fn leaf(name: &str) -> Option<&'static str> {
     match name.rsplit_once('.')?.1 {
-        "b2nd" => Some("array"),
+        "b2nd" => Some(ARRAY),
         "b2f" => Some("frame or object array"),
         "b2b" => Some("batch array"),
         "b2e" => Some("embedded frames"),
@@ -101,6 +104,23 @@ impl StoreSource {
         Ok(StoreSource { input: input.clone(), kind: "b2z store", entries })
     }
 
+    /// What names one of the entries.
+    fn one(&self, entry: &Value) -> Result<Input> {
+        let mut input = self.input.clone();
+        match (entry["path"].as_str(), entry["offset"].as_u64()) {
+            (Some(path), _) => input.input = PathBuf::from(path),
+            (None, Some(offset)) => {
+                let kind = if entry["kind"] == ARRAY { Kind::B2nd } else { Kind::Frame };
+                (input.offset, input.kind) = (offset, Some(kind));
+            }
+            (None, None) => {
+                let text = format!("{} is deflated; unpack it first", entry["key"]);
+                return Err(Failure::at(&self.input.input, text));
+            }
+        }
+        Ok(input)
+    }
+
     fn many(&self) -> Failure {
         let how = "a store of several arrays: info lists them; name one of them, with --offset in a .b2z file, or \
                    decompress all of them to a .npz file";
@@ -118,21 +138,10 @@ impl Source for StoreSource {
     }
 
     fn each_array(&mut self, f: &mut dyn FnMut(&str, &mut dyn Source) -> Result<()>) -> Result<()> {
-        for entry in self.entries.iter().filter(|entry| entry["kind"] == "array") {
-            let (Some(key), path) = (entry["key"].as_str(), entry["path"].as_str()) else { continue };
-            let mut input = self.input.clone();
-            match (path, entry["offset"].as_u64()) {
-                (Some(path), _) => input.input = PathBuf::from(path),
-                (None, Some(offset)) => (input.offset, input.kind) = (offset, Some(Kind::B2nd)),
-                (None, None) => {
-                    return Err(Failure::at(
-                        &self.input.input,
-                        format!("{key} is deflated; unpack it first"),
-                    ));
-                }
-            }
-            let name = key.trim_start_matches('/');
-            f(name.strip_suffix(".b2nd").unwrap_or(name), &mut *super::open(&input)?)?;
+        for entry in self.entries.iter().filter(|entry| entry["kind"] == ARRAY) {
+            let name = entry["key"].as_str().unwrap_or("").trim_start_matches('/');
+            let mut array = super::open(&self.one(entry)?)?;
+            f(name.strip_suffix(".b2nd").unwrap_or(name), &mut *array)?;
         }
         Ok(())
     }
@@ -145,7 +154,21 @@ impl Source for StoreSource {
         Err(self.many())
     }
 
-    fn verify(&mut self, _: &dyn Fn(u64)) -> Result<Value> {
-        Err(self.many())
+    /// Every entry by itself.
+    fn verify(&mut self, progress: &dyn Fn(u64)) -> Result<Value> {
+        let (mut entries, mut damage) = (Vec::new(), Vec::new());
+        for entry in &self.entries {
+            let verified = self.one(entry).and_then(|one| super::open(&one)?.verify(progress));
+            let report = match &verified {
+                Ok(report) => report.clone(),
+                Err(failure) => {
+                    damage.push(format!("{}: {failure}", entry["key"].as_str().unwrap_or("")));
+                    failure.report().unwrap_or_default()
+                }
+            };
+            entries.push(json!({"key": entry["key"], "report": report}));
+        }
+        let report = json!({"kind": self.kind, "ok": true, "entries": entries});
+        Failure::if_damaged(&self.input.input, report, &damage)
     }
 }

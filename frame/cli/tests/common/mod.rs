@@ -68,6 +68,13 @@ impl Folder {
         assert!(!output.status.success(), "blosc {words:?} succeeded");
         (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stderr).into_owned())
     }
+
+    /// The report of a `--json` command that must fail all the same.
+    pub fn bad_report(&self, words: &[&str]) -> serde_json::Value {
+        let output = self.start(words, &[]);
+        assert_eq!(output.status.code(), Some(1), "blosc {words:?}");
+        json(&output.stdout)
+    }
 }
 
 impl Drop for Folder {
