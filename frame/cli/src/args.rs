@@ -1,11 +1,14 @@
-//! The command line.
+//! The command line: commands and their options. What the options may be is in `values`.
+
+mod values;
 
 use crate::access::Access;
-use blosc_core::arch::level::Isa;
-use blosc_core::{Codec, Filter, FilterSlot, Level, Params, Split};
+use blosc_core::{Codec, Level, Params, Split};
 use blosc_frame::bloscpack::{Checksum, Layout};
-use clap::{Args as Group, Parser, Subcommand, ValueEnum};
+use clap::{Args as Group, Parser, Subcommand};
 use std::path::PathBuf;
+pub use values::{Format, Kind, MetaKind, PackLayout, Pipeline, SplitMode, size};
+use values::{checksum, codec, files, filters, level};
 
 /// Compress, decompress, inspect and verify Blosc data: chunks, frames, arrays, bloscpack, bcolz.
 #[derive(Debug, Parser)]
@@ -134,8 +137,8 @@ pub struct Compress {
     pub typesize: Option<u32>,
     /// Up to six filters in order, NAME or NAME:META: none, shuffle, bitshuffle, delta, trunc_prec,
     /// bytedelta, int_trunc, ndcell, ndmean
-    #[arg(long, default_value = "shuffle", value_delimiter = ',', value_name = "LIST", value_parser = filter)]
-    pub filters: Vec<FilterSlot>,
+    #[arg(long, default_value = "shuffle", value_name = "LIST", value_parser = filters)]
+    pub filters: Pipeline,
     /// Bytes per block; chosen automatically if left out
     #[arg(long, value_name = "BYTES", value_parser = size)]
     pub blocksize: Option<u64>,
@@ -194,28 +197,6 @@ pub struct Pack {
     pub meta: MetaKind,
 }
 
-/// `--layout`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PackLayout {
-    /// bloscpack 0.1
-    V1,
-    /// bloscpack 0.2
-    V2,
-    /// bloscpack 0.3 and later
-    V3,
-    /// The monolithic header of the Blaze proposal
-    Blaze,
-}
-
-/// `--meta`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum MetaKind {
-    /// As the Blaze document has it
-    Json,
-    /// As the bcolz proposal has it
-    Yaml,
-}
-
 impl Pack {
     /// The layout of a bloscpack file.
     pub fn layout(&self) -> Layout {
@@ -226,11 +207,6 @@ impl Pack {
             PackLayout::Blaze => Layout::Mono,
         }
     }
-}
-
-fn checksum(name: &str) -> Result<Checksum, String> {
-    let all = "None, adler32, crc32, md5, sha1, sha224, sha256, sha384 or sha512";
-    Checksum::from_name(name).ok_or_else(|| format!("unknown checksum {name:?}: {all}"))
 }
 
 /// `blosc trim`.
@@ -480,8 +456,8 @@ pub struct Convert {
     #[arg(long, value_parser = clap::value_parser!(u8).range(0..=9))]
     pub level: Option<u8>,
     /// Filters of the copy; those of the input if left out
-    #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = filter)]
-    pub filters: Option<Vec<FilterSlot>>,
+    #[arg(long, value_name = "LIST", value_parser = filters)]
+    pub filters: Option<Pipeline>,
 }
 
 /// `blosc append`.
@@ -509,7 +485,7 @@ pub struct Append {
 pub struct Edit {
     /// Frame to change
     pub frame: PathBuf,
-    /// insert N FILE, update N FILE, delete N, reorder LIST (0,2,1), or fill KIND COUNT, where KIND
+    /// insert N FILE, update N FILE, append FILE, delete N, reorder LIST (0,2,1), or fill KIND COUNT, where KIND
     /// is zeros, nan, uninit, or 0x and the bytes of one item, and COUNT is in items
     #[arg(num_args = 0..=3, value_name = "EDIT")]
     pub edit: Vec<String>,
@@ -589,59 +565,6 @@ pub struct MetaValue {
     pub file: Option<PathBuf>,
 }
 
-/// Kinds of data that can be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Kind {
-    /// One bare chunk
-    Chunk,
-    /// A contiguous frame (.b2frame)
-    Frame,
-    /// A sparse frame: a directory of chunk files
-    Sframe,
-    /// An N-dimensional array (.b2nd), contiguous or sparse
-    B2nd,
-    /// A bloscpack file (.blp)
-    Bloscpack,
-    /// A bcolz root directory
-    Bcolz,
-    /// A Blaze directory
-    Blaze,
-}
-
-/// Kinds of data that can be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// One bare chunk
-    Chunk,
-    /// A contiguous frame
-    B2frame,
-    /// A sparse frame
-    Sframe,
-    /// An N-dimensional array
-    B2nd,
-    /// A bloscpack file
-    Bloscpack,
-    /// A bcolz root directory
-    Bcolz,
-    /// A Blaze directory
-    Blaze,
-    /// A NumPy file, not compressed (convert only)
-    Npy,
-}
-
-/// `--split`.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum SplitMode {
-    /// Where it pays
-    Auto,
-    /// Every full block
-    Always,
-    /// No block
-    Never,
-    /// As auto; readable by the oldest Blosc2
-    Forward,
-}
-
 impl Run {
     /// The kernels to use.
     pub fn level(&self) -> Level {
@@ -652,13 +575,12 @@ impl Run {
 impl Compress {
     /// The chunk parameters, for items of `typesize` bytes where `--typesize` does not say.
     pub fn params(&self, typesize: u32) -> Params {
-        let filters = slots(&self.filters);
         Params {
             typesize: self.typesize.unwrap_or(typesize),
             codec: self.codec,
             codec_meta: self.codec_meta,
             level: self.level,
-            filters,
+            filters: self.filters.0,
             split: match self.split {
                 SplitMode::Auto => Split::Auto,
                 SplitMode::Always => Split::Always,
@@ -670,76 +592,4 @@ impl Compress {
             blosc1: self.blosc1,
         }
     }
-}
-
-/// Filters in their slots: a lone one goes to the last, as every Blosc2 writer does it.
-pub fn slots(list: &[FilterSlot]) -> [FilterSlot; 6] {
-    let mut filters = [FilterSlot::NONE; 6];
-    let first = filters.len().saturating_sub(list.len());
-    for (slot, filter) in filters.iter_mut().skip(first).zip(list) {
-        *slot = *filter;
-    }
-    filters
-}
-
-fn codec(name: &str) -> Result<Codec, String> {
-    [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd, Codec::Ndlz]
-        .into_iter()
-        .find(|c| c.name() == name)
-        .ok_or_else(|| format!("unknown codec {name:?}: blosclz, lz4, lz4hc, zlib, zstd or ndlz"))
-}
-
-fn filter(text: &str) -> Result<FilterSlot, String> {
-    let (name, meta) = text.split_once(':').unwrap_or((text, "0"));
-    let meta = meta
-        .parse::<i16>()
-        .ok()
-        .filter(|m| (-128..=255).contains(m))
-        .ok_or_else(|| format!("{meta:?} is not a filter parameter: -128 to 255"))? as u8;
-    [
-        Filter::None,
-        Filter::Shuffle,
-        Filter::BitShuffle,
-        Filter::Delta,
-        Filter::TruncPrec,
-        Filter::ByteDelta,
-        Filter::IntTrunc,
-        Filter::NdCell,
-        Filter::NdMean,
-    ]
-    .into_iter()
-    .find(|f| f.name() == name)
-    .map(|filter| FilterSlot { filter, meta })
-    .ok_or_else(|| {
-        format!(
-            "unknown filter {name:?}: none, shuffle, bitshuffle, delta, trunc_prec, bytedelta, int_trunc, ndcell or ndmean"
-        )
-    })
-}
-
-/// `3` or `3-5`.
-fn files(text: &str) -> Result<(u64, u64), String> {
-    let (first, last) = text.split_once('-').unwrap_or((text, text));
-    let number =
-        |s: &str| s.parse().map_err(|_| format!("{text:?} is no range of super-chunks, such as 3-5"));
-    Ok((number(first)?, number(last)?))
-}
-
-fn level(name: &str) -> Result<Level, String> {
-    let isa = Isa::from_name(name).ok_or_else(|| format!("unknown instruction set {name:?}"))?;
-    Level::new(isa).ok_or_else(|| format!("this machine has no {name}"))
-}
-
-/// Bytes, with an optional suffix K, M or G (powers of 1024).
-pub fn size(text: &str) -> Result<u64, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match &text[digits.len()..] {
-        "" | "B" => 1u64,
-        "K" | "KiB" => 1 << 10,
-        "M" | "MiB" => 1 << 20,
-        "G" | "GiB" => 1 << 30,
-        other => return Err(format!("unknown unit {other:?}: K, M or G")),
-    };
-    let number: u64 = digits.parse().map_err(|_| format!("{text:?} is not a number of bytes"))?;
-    number.checked_mul(unit).ok_or_else(|| format!("{text} is too large"))
 }

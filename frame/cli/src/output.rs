@@ -64,7 +64,7 @@ pub fn temporary(output: &Output) -> Result<NamedTempFile> {
 pub fn temporary_beside(path: &Path) -> Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     let builder = builder.prefix(".blosc-").permissions_like_new_files();
-    builder.tempfile_in(parent(path)).map_err(|e| Failure::at(path, e))
+    builder.tempfile_in(parent(path)).map_err(|e| no_place(path, &e))
 }
 
 /// Makes a temporary file appear as `path`.
@@ -92,7 +92,15 @@ pub fn replace_dir(new: &Path, path: &Path, temp: &TempDir) -> Result<()> {
 /// A private directory beside `path`, to make something in.
 pub fn temporary_dir(path: &Path) -> Result<TempDir> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".blosc-").tempdir_in(parent(path)).map_err(|e| Failure::at(path, e))
+    builder.prefix(".blosc-").tempdir_in(parent(path)).map_err(|e| no_place(path, &e))
+}
+
+/// Why nothing can be made beside `path`.
+fn no_place(path: &Path, error: &io::Error) -> Failure {
+    match parent(path) {
+        folder if folder.is_dir() => Failure::at(path, error),
+        folder => Failure::at(path, format_args!("there is no directory {}", folder.display())),
+    }
 }
 
 /// The directory that `path` is in.

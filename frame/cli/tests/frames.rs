@@ -138,6 +138,24 @@ fn limits_hold_for_edits_too() {
 }
 
 #[test]
+fn what_makes_no_sense_is_refused_and_leaves_nothing() {
+    let folder = Folder::new("sense");
+    folder.write("noise", &[0x5a; 1000]);
+    let seven = ["shuffle"; 7].join(",");
+    for (words, status, wanted) in [
+        (&["compress", "noise", "-o", "out", "--filters", &seven][..], 2, "at most six filters"),
+        (&["repair", "noise", "-o", "out"], 1, "neither a frame's header nor a chunk"),
+        (&["info", "noise", "--as", "bcolz"], 2, "--as bcolz: noise: that is a directory, and this is none"),
+        (&["info", ".", "--as", "chunk"], 2, "--as chunk: .: that is no directory, and this is one"),
+        (&["compress", "noise", "-o", "no/out"], 1, "no/out: there is no directory no"),
+    ] {
+        let (found, text) = folder.fail(words);
+        assert!(found == status && text.contains(wanted), "{words:?}: {found} {text}");
+    }
+    assert!(!folder.path("out").exists());
+}
+
+#[test]
 fn what_a_frame_has_no_room_for_is_no_limit_to_raise() {
     let folder = Folder::new("full");
     folder.run_with(&["compress", "-", "-o", "a.b2frame"], b"data");

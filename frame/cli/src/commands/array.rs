@@ -2,7 +2,7 @@
 //! `convert`, which copies them.
 
 use crate::access::Access;
-use crate::args::{Append, Convert, Delete, Insert, Kind, Resize, Set, slots};
+use crate::args::{Append, Convert, Delete, Insert, Kind, Resize, Set};
 use crate::failure::{Failure, Result};
 use crate::source::array::{one_per_dimension, takes};
 use crate::source::plain::{failure, limits};
@@ -150,7 +150,7 @@ pub fn convert(args: &Convert) -> Result<()> {
     let mut params = nd.frame().params();
     params.codec = args.codec.unwrap_or(params.codec);
     params.level = args.level.unwrap_or(params.level);
-    params.filters = args.filters.as_deref().map_or(params.filters, slots);
+    params.filters = args.filters.map_or(params.filters, |list| list.0);
     if args.codec.is_some() {
         params.codec_meta = 0;
     }

@@ -7,7 +7,7 @@ use crate::source::plain::failure;
 use crate::{progress, target};
 use blosc_core::Special;
 use blosc_frame::io::{FsDir, Offset};
-use blosc_frame::repair::{self, Order, repair_dir};
+use blosc_frame::repair::{self, Order, Repaired, repair_dir};
 use blosc_frame::{Limits, SuperChunk};
 use serde_json::json;
 use std::fs::File;
@@ -127,6 +127,14 @@ pub fn compact(args: &Compact) -> Result<()> {
     super::print(&json!({"before": done.before, "after": done.after, "saved": saved}), args.json)
 }
 
+/// Refuses to call an empty frame the rest of something that has nothing of a frame.
+fn something_of(report: Repaired, path: &Path) -> Result<Repaired> {
+    if report.kept == 0 && !report.header {
+        return Err(Failure::at(path, "neither a frame's header nor a chunk is in it"));
+    }
+    Ok(report)
+}
+
 /// `blosc repair`.
 pub fn repair(args: &Repair) -> Result<()> {
     let path = args.input.as_path();
@@ -137,7 +145,7 @@ pub fn repair(args: &Repair) -> Result<()> {
             let (report, _) =
                 repair_dir(&dir, &Limits::DEFAULT, |params| SuperChunk::create_dir(fresh, params))
                     .map_err(failure(path))?;
-            Ok(report)
+            something_of(report, path)
         })?
     } else {
         if out == Path::new("-") {
@@ -149,6 +157,7 @@ pub fn repair(args: &Repair) -> Result<()> {
         let new = temp.as_file().try_clone()?;
         let (report, _) = repair::repair(&file, &Limits::DEFAULT, |params| SuperChunk::create(new, params))
             .map_err(failure(path))?;
+        let report = something_of(report, path)?;
         temp.persist(out).map_err(|e| Failure::at(out, e.error))?;
         report
     };

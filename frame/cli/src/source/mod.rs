@@ -12,6 +12,7 @@ mod store;
 use crate::args::{Input, Kind, Run};
 use crate::detect;
 use crate::failure::{Failure, Result};
+use clap::ValueEnum;
 use serde_json::Value;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -90,7 +91,7 @@ pub fn open(input: &Input) -> Result<Box<dyn Source>> {
                 Ok(Box::new(blaze::BlazeSource::new(path, max_output(input, directory_size(path)), input)?))
             }
             Kind::Sframe | Kind::B2nd => array::or_frame(frame::FrameSource::open_dir(path, input)?, input),
-            other => Err(unsupported(path, other)),
+            other => Err(other_place(path, other)),
         };
     }
     if path == Path::new("-") {
@@ -128,7 +129,7 @@ pub fn open(input: &Input) -> Result<Box<dyn Source>> {
         Kind::Frame | Kind::B2nd => array::or_frame(frame::FrameSource::open(path, file, input)?, input),
         // A manifest of shards, whose data lies elsewhere.
         Kind::Blaze => Ok(Box::new(blaze::BlazeSource::new(path, max_output(input, 1 << 40), input)?)),
-        other => Err(unsupported(path, other)),
+        other => Err(other_place(path, other)),
     }
 }
 
@@ -172,12 +173,15 @@ fn open_bytes(path: &Path, mut bytes: Vec<u8>, input: &Input) -> Result<Box<dyn 
             let whole = Input { offset: 0, ..input.clone() };
             array::or_frame(frame::FrameSource::open(path, bytes, &whole)?, input)
         }
-        other => Err(unsupported(path, other)),
+        other => Err(other_place(path, other)),
     }
 }
 
-fn unsupported(path: &Path, kind: Kind) -> Failure {
-    Failure::at(path, format!("{kind:?} data cannot be read yet"))
+/// The answer to `--as` a kind that lies in files where there is a directory, or the other way round.
+fn other_place(path: &Path, kind: Kind) -> Failure {
+    let name = kind.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default();
+    let what = if path.is_dir() { "no directory, and this is one" } else { "a directory, and this is none" };
+    Failure::Usage(format!("--as {name}: {}: that is {what}", path.display()))
 }
 
 /// Most bytes to decode to: what `--max-output` says, else 1 GiB, or 256 times the file if that is more.

@@ -18,10 +18,7 @@ pub fn limits(max_output: u64) -> Limits {
 
 /// Names the file an error is about.
 pub fn failure(path: &Path) -> impl Fn(blosc_frame::Error) -> Failure + '_ {
-    move |error| match Failure::from(error) {
-        Failure::Data(text) => Failure::at(path, text),
-        usage => usage,
-    }
+    move |error| Failure::from(error).about(path.display())
 }
 
 /// Writes decoded bytes `start..stop`, one chunk's worth at a time.

@@ -1,6 +1,6 @@
 //! Bloscpack files, bcolz and Blaze directories; and every container there is, for `convert`.
 
-use crate::args::{Compress, Convert, Format, MetaKind, Pack, Parts, slots};
+use crate::args::{Compress, Convert, Format, MetaKind, Pack, Parts};
 use crate::failure::{Failure, Result};
 use crate::output::{check_free, replace_dir, temporary_dir};
 use crate::source::plain::{failure, limits};
@@ -96,7 +96,7 @@ pub fn run_convert(args: &Convert, format: Format) -> Result<()> {
         (params.codec, params.codec_meta) = (codec, 0);
     }
     params.level = args.level.unwrap_or(params.level);
-    params.filters = args.filters.as_deref().map_or(params.filters, slots);
+    params.filters = args.filters.map_or(params.filters, |list| list.0);
     let target = target(format, &args.pack, &args.parts, params, args.chunksize)?;
     place(&input, &target, path, &args.output, args.input.run.threads)
 }

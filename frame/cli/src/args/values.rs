@@ -1,0 +1,162 @@
+//! Values of options: what they may be, and how they are read.
+
+use blosc_core::arch::level::Isa;
+use blosc_core::{Codec, Filter, FilterSlot, Level};
+use blosc_frame::bloscpack::Checksum;
+use clap::ValueEnum;
+
+/// `--layout`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PackLayout {
+    /// bloscpack 0.1
+    V1,
+    /// bloscpack 0.2
+    V2,
+    /// bloscpack 0.3 and later
+    V3,
+    /// The monolithic header of the Blaze proposal
+    Blaze,
+}
+
+/// `--meta`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MetaKind {
+    /// As the Blaze document has it
+    Json,
+    /// As the bcolz proposal has it
+    Yaml,
+}
+
+/// Kinds of data that can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// One bare chunk
+    Chunk,
+    /// A contiguous frame (.b2frame)
+    Frame,
+    /// A sparse frame: a directory of chunk files
+    Sframe,
+    /// An N-dimensional array (.b2nd), contiguous or sparse
+    B2nd,
+    /// A bloscpack file (.blp)
+    Bloscpack,
+    /// A bcolz root directory
+    Bcolz,
+    /// A Blaze directory
+    Blaze,
+}
+
+/// Kinds of data that can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// One bare chunk
+    Chunk,
+    /// A contiguous frame
+    B2frame,
+    /// A sparse frame
+    Sframe,
+    /// An N-dimensional array
+    B2nd,
+    /// A bloscpack file
+    Bloscpack,
+    /// A bcolz root directory
+    Bcolz,
+    /// A Blaze directory
+    Blaze,
+    /// A NumPy file, not compressed (convert only)
+    Npy,
+}
+
+/// `--split`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum SplitMode {
+    /// Where it pays
+    Auto,
+    /// Every full block
+    Always,
+    /// No block
+    Never,
+    /// As auto; readable by the oldest Blosc2
+    Forward,
+}
+
+/// Filters in their slots: a lone one goes to the last, as every Blosc2 writer does it.
+#[derive(Clone, Copy, Debug)]
+pub struct Pipeline(pub [FilterSlot; 6]);
+
+pub(super) fn filters(list: &str) -> Result<Pipeline, String> {
+    let list = list.split(',').map(filter).collect::<Result<Vec<_>, _>>()?;
+    let mut slots = [FilterSlot::NONE; 6];
+    let first = slots.len().checked_sub(list.len()).ok_or("a pipeline has at most six filters")?;
+    for (slot, filter) in slots.iter_mut().skip(first).zip(list) {
+        *slot = filter;
+    }
+    Ok(Pipeline(slots))
+}
+
+pub(super) fn checksum(name: &str) -> Result<Checksum, String> {
+    let all = "None, adler32, crc32, md5, sha1, sha224, sha256, sha384 or sha512";
+    Checksum::from_name(name).ok_or_else(|| format!("unknown checksum {name:?}: {all}"))
+}
+
+pub(super) fn codec(name: &str) -> Result<Codec, String> {
+    [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd, Codec::Ndlz]
+        .into_iter()
+        .find(|c| c.name() == name)
+        .ok_or_else(|| format!("unknown codec {name:?}: blosclz, lz4, lz4hc, zlib, zstd or ndlz"))
+}
+
+fn filter(text: &str) -> Result<FilterSlot, String> {
+    let (name, meta) = text.split_once(':').unwrap_or((text, "0"));
+    let meta = meta
+        .parse::<i16>()
+        .ok()
+        .filter(|m| (-128..=255).contains(m))
+        .ok_or_else(|| format!("{meta:?} is not a filter parameter: -128 to 255"))? as u8;
+    [
+        Filter::None,
+        Filter::Shuffle,
+        Filter::BitShuffle,
+        Filter::Delta,
+        Filter::TruncPrec,
+        Filter::ByteDelta,
+        Filter::IntTrunc,
+        Filter::NdCell,
+        Filter::NdMean,
+    ]
+    .into_iter()
+    .find(|f| f.name() == name)
+    .map(|filter| FilterSlot { filter, meta })
+    .ok_or_else(|| {
+        format!(
+            "unknown filter {name:?}: none, shuffle, bitshuffle, delta, trunc_prec, bytedelta, int_trunc, ndcell or ndmean"
+        )
+    })
+}
+
+/// `3` or `3-5`.
+pub(super) fn files(text: &str) -> Result<(u64, u64), String> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let number =
+        |s: &str| s.parse().map_err(|_| format!("{text:?} is no range of super-chunks, such as 3-5"));
+    Ok((number(first)?, number(last)?))
+}
+
+pub(super) fn level(name: &str) -> Result<Level, String> {
+    let isa = Isa::from_name(name).ok_or_else(|| format!("unknown instruction set {name:?}"))?;
+    Level::new(isa).ok_or_else(|| format!("this machine has no {name}"))
+}
+
+/// Bytes, with an optional suffix K, M or G (powers of 1024).
+pub fn size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "" | "B" => 1u64,
+        "K" | "KiB" => 1 << 10,
+        "M" | "MiB" => 1 << 20,
+        "G" | "GiB" => 1 << 30,
+        other => return Err(format!("unknown unit {other:?}: K, M or G")),
+    };
+    let number: u64 = digits.parse().map_err(|_| format!("{text:?} is not a number of bytes"))?;
+    number.checked_mul(unit).ok_or_else(|| format!("{text} is too large"))
+}
