@@ -12,8 +12,12 @@ use core::hint::select_unpredictable;
 
 /// A match this long is taken without looking for a longer one.
 const ENOUGH: usize = 4096;
-/// Shorter runs are found by how they begin.
+/// For LZ4HC shorter runs are found by how they begin.
+#[cfg(feature = "lz4")]
 const LONG_RUN: usize = 8;
+/// A run by which a search asks for what runs are like.
+#[cfg(feature = "zlib")]
+pub(in crate::codec) const ANY_RUN: usize = 4;
 /// How many positions at the end of a run are entered.
 pub(in crate::codec) const RUN_END: usize = 3;
 
@@ -84,7 +88,7 @@ pub(in crate::codec) trait Search<'a, const DICT: bool> {
     #[cfg(feature = "lz4")]
     #[inline(always)]
     fn longest(&mut self, p: usize, end: usize, steps: u32) -> Match {
-        self.widest::<false>(p, p, 0, end, steps)
+        self.widest::<false, LONG_RUN>(p, p, 0, end, steps)
     }
 
     /// The longest match across offset `p` that begins at or after `low`, ends at or before `end` and is longer than
@@ -92,12 +96,13 @@ pub(in crate::codec) trait Search<'a, const DICT: bool> {
     #[cfg(feature = "lz4")]
     #[inline(never)]
     fn wider(&mut self, p: usize, low: usize, longer: usize, end: usize, steps: u32) -> Match {
-        self.widest::<true>(p, low, longer, end, steps)
+        self.widest::<true, LONG_RUN>(p, low, longer, end, steps)
     }
 
-    /// Both of them: `WIDER` where `low` may be before `p`.
+    /// Both of them: `WIDER` where `low` may be before `p`. Runs that begin at `p` are also found by how they end if they are
+    /// `LONG_RUN` bytes long.
     #[inline(always)]
-    fn widest<const WIDER: bool>(
+    fn widest<const WIDER: bool, const LONG_RUN: usize>(
         &mut self,
         p: usize,
         low: usize,
@@ -108,7 +113,7 @@ pub(in crate::codec) trait Search<'a, const DICT: bool> {
         self.enter(self.history().base() + p);
         let word = self.history().word(p) as u32;
         if word == word.rotate_left(8) {
-            return self.across_run(p, low, longer, end, steps);
+            return self.across_run::<LONG_RUN>(p, low, longer, end, steps);
         }
         let mut best = Best::new(p, low, longer);
         self.offer_here::<WIDER>(&mut best, end, steps);
@@ -117,7 +122,14 @@ pub(in crate::codec) trait Search<'a, const DICT: bool> {
 
     /// [`wider`](Self::wider) where a run of one byte begins or goes on at `p`.
     #[inline(never)]
-    fn across_run(&mut self, p: usize, low: usize, longer: usize, end: usize, steps: u32) -> Match {
+    fn across_run<const LONG_RUN: usize>(
+        &mut self,
+        p: usize,
+        low: usize,
+        longer: usize,
+        end: usize,
+        steps: u32,
+    ) -> Match {
         let base = self.history().base();
         let run = 1 + self.history().common(base + p, p + 1, end);
         let inside = p > 0 && self.history().word(p - 1) as u8 == self.history().word(p) as u8;

@@ -74,7 +74,7 @@ pub fn encode(src: &[u8], dst: &mut [u8], level: u8, work: &mut [u8]) -> Option<
     let mut blocks = Blocks::new(src, tokens, BitWriter::new(body), level > 2);
     // Less than a word is all literals.
     if let (Some(words), Some(history)) = (Words::new(src), History::<false>::new(src, &[])) {
-        let effort = parse::effort(level);
+        let effort = parse::effort(level, src.len());
         match level {
             0..=2 => greedy::matches(src, &words, 5 + u32::from(level), work, &mut blocks)?,
             3..=5 => {

@@ -4,7 +4,7 @@ use super::LONGEST;
 use super::threes::Threes;
 use super::tokens::{Blocks, SHORTEST};
 use crate::arch::bmi;
-use crate::codec::search::{Effort, Search};
+use crate::codec::search::{ANY_RUN, Effort, Search};
 
 /// No match begins within this many bytes of the end.
 const LAST_MATCH: usize = 8;
@@ -12,8 +12,11 @@ const LAST_MATCH: usize = 8;
 /// The largest step, less one.
 const LARGEST: usize = 64;
 
-/// How level `level` searches.
-pub(super) fn effort(level: u8) -> Effort {
+/// Level 9 looks at more positions in longer inputs: for most of them the window is full.
+const LONG: usize = 1 << 16;
+
+/// How level `level` searches `len` bytes.
+pub(super) fn effort(level: u8, len: usize) -> Effort {
     let (steps, enough, patience) = match level {
         0..=3 => (4, 16, 7),
         4 => (8, 32, 8),
@@ -21,7 +24,7 @@ pub(super) fn effort(level: u8) -> Effort {
         6 => (36, LONGEST, 9),
         7 => (64, LONGEST, 9),
         8 => (128, LONGEST, 9),
-        _ => (192, LONGEST, 10),
+        _ => (if len > LONG { 384 } else { 192 }, LONGEST, 10),
     };
     Effort { steps, thorough: level >= 8, enough, patience }
 }
@@ -57,7 +60,8 @@ impl<'a, S: Search<'a, false>> bmi::Kernel for Parse<'_, '_, '_, S> {
         let (mut p, mut anchor) = (0, 0);
         while p <= last_start {
             search.look_for(blocks.least());
-            let mut taken = search.widest::<false>(p, p, blocks.least() - 1, end_of(p), effort.steps);
+            let mut taken =
+                search.widest::<false, ANY_RUN>(p, p, blocks.least() - 1, end_of(p), effort.steps);
             if let Some(threes) = &mut threes
                 && taken.len == 0
                 && blocks.least() <= SHORTEST
@@ -71,7 +75,7 @@ impl<'a, S: Search<'a, false>> bmi::Kernel for Parse<'_, '_, '_, S> {
             }
             while taken.len < effort.enough && taken.start < last_start {
                 let p = taken.start + 1;
-                let later = search.widest::<false>(p, p, taken.len, end_of(p), effort.steps / 2);
+                let later = search.widest::<false, ANY_RUN>(p, p, taken.len, end_of(p), effort.steps / 2);
                 if later.len == 0 || !blocks.better(&later, &taken) {
                     break;
                 }

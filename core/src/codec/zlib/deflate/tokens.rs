@@ -37,6 +37,10 @@ const DOUBT: i64 = 200;
 /// Symbols between two looks at whether a block should end, and before the first.
 const FRESH: u32 = 2048;
 const FIRST: u32 = FRESH / 8;
+/// So many literals and fewer do not tell what one takes.
+const FEWEST: u32 = 64;
+/// Sixteenths of bits a byte by which literals must be cheaper, for matches to be weighed against them.
+const CLEARLY: usize = 4;
 /// Bytes that are counted for what they would take as literals, at least, if there are so many.
 const SAMPLE: usize = 1024;
 
@@ -80,7 +84,7 @@ impl Histogram {
     }
 }
 
-/// Sixteenths of bits that symbols take by the best code which occur so often.
+/// Sixteenths of bits that symbols take by the best code which occur so often: a bit each at least.
 #[inline(always)]
 fn entropy(counts: impl Iterator<Item = u32>) -> i64 {
     // At most `MOST_BYTES` symbols and a token's: nothing overflows, and this loop becomes vectors.
@@ -89,10 +93,10 @@ fn entropy(counts: impl Iterator<Item = u32>) -> i64 {
         total += n;
         bits += n * log2(n);
     }
-    i64::from(total * log2(total)) - i64::from(bits)
+    i64::from((total * log2(total) - bits) / 8).max(16 * i64::from(total))
 }
 
-/// Sixteenths of bits that a byte of `bytes` takes if all of them are literals, and no code is shorter than a bit.
+/// Sixteenths of bits that a byte of `bytes` takes if all of them are literals.
 #[inline(never)]
 fn plain_bits(bytes: &[u8]) -> usize {
     let step = (bytes.len() / SAMPLE) | 1;
@@ -103,14 +107,16 @@ fn plain_bits(bytes: &[u8]) -> usize {
         }
     }
     let n = bytes.len().div_ceil(step).max(1);
-    (entropy(counts.into_iter()) as usize / n).max(16)
+    entropy(counts.into_iter()) as usize / n
 }
 
-/// Sixteenths of the binary logarithm of `n < 1 << 24`; 0 of 0.
+/// The binary logarithm of `n < 1 << 21` in units of 1/128; 0 of 0.
 #[inline(always)]
 fn log2(n: u32) -> u32 {
-    // Exponent and mantissa of a float: between powers of two the logarithm is at most .09 above a line.
-    (((n | 1) as f32).to_bits() - 1f32.to_bits()) >> 19
+    // Exponent and mantissa of a float: between powers of two the logarithm lies above a line, by a parabola nearly.
+    let line = (((n | 1) as f32).to_bits() - 1f32.to_bits()) >> 16;
+    let mantissa = line & 127;
+    line + ((mantissa * (128 - mantissa) * 44) >> 14)
 }
 
 /// The binary logarithm of `n`, rounded down; 0 of 0.
@@ -319,17 +325,20 @@ impl<'a> Blocks<'a> {
                 self.end_block(false)?;
             }
         }
-        let literals = self.fresh.litlens.get(..END)?;
+        let (literals, others) = self.fresh.litlens.split_at_checked(END)?;
         let count: u32 = literals.iter().sum();
-        if count > FIRST {
-            self.literal_bits = (entropy(literals.iter().copied()) / i64::from(count)) as usize + 8;
+        if count > FEWEST {
+            // The rarer literals are, the longer are their codes.
+            let rare = log2(count + others.iter().sum::<u32>()) - log2(count);
+            let bits = entropy(literals.iter().copied()) / i64::from(count) + i64::from(rare / 8);
+            self.literal_bits = bits as usize;
         }
         let bytes = (self.at - self.fresh_from).max(1) as i64;
         self.byte_bits = ((alone + 16 * block::extra_bits(&self.fresh) as i64) / bytes) as usize;
         if self.weigh {
             // Where matches take more bits than literals would, few literals are left that tell how cheap they are.
             let plain = plain_bits(self.src.get(self.fresh_from..self.at).unwrap_or_default());
-            if plain < self.byte_bits {
+            if plain + CLEARLY < self.byte_bits {
                 self.literal_bits = self.literal_bits.min(plain + 4);
             }
         }
