@@ -6,7 +6,8 @@
 //! third                             .......=======================    and across the end of `next`
 //! ```
 //! If `third` leaves no room for a match between it and `taken`, it takes the place of `next`. If `next` begins
-//! too soon to leave a match of `taken`, `taken` is dropped. Else `taken` is written up to where `next` begins.
+//! too soon to leave a match of `taken`, `taken` is dropped, at once if both begin together. Else `taken` is written up to
+//! where `next` begins.
 
 use crate::arch::copy::Window;
 use crate::codec::lz4::emit::sequence;
@@ -17,8 +18,9 @@ use crate::codec::search::{Effort, Match, Search};
 const SHORTEST: usize = 4;
 /// What must be left of a match that gives way.
 const LEAST: usize = 3;
-/// The longest match whose length needs no byte of its own.
+/// The longest match whose length needs no byte of its own, and how much longer each such byte makes it.
 const CHEAP: usize = 18;
+const DEARER: usize = 255;
 /// Of the positions, one in so many is looked at one byte after a match was found. They are often what every item has in
 /// common, the most of all; with an eighth of them streams are at most .5 % larger.
 const SECOND_LOOK: u32 = 8;
@@ -28,10 +30,10 @@ const SECOND_LOOK: u32 = 8;
 pub(super) fn effort(level: u8) -> Effort {
     let (steps, enough, patience) = match level {
         0..=3 => (4, 256, 8),
-        4 => (9, 256, 8),
-        5 => (16, 256, 9),
-        6 => (36, 256, 9),
-        7 => (64, 512, 9),
+        4 => (9, 512, 8),
+        5 => (16, 1024, 9),
+        6 => (36, 1024, 9),
+        7 => (64, 1024, 9),
         8 => (128, 1024, 9),
         _ => (288, 4096, 10),
     };
@@ -42,7 +44,9 @@ impl Match {
     /// Leaves to `taken`, which begins earlier, the bytes under both that cost `taken` nothing. It still begins
     /// at or before `last_start`.
     fn give_way(&mut self, taken: &Match, last_start: usize) {
-        self.begin_at(taken.end().min(taken.start + CHEAP).min(self.end() - SHORTEST).min(last_start));
+        let dear = self.start.saturating_sub(taken.start + CHEAP);
+        let free = taken.start + CHEAP + dear.next_multiple_of(DEARER);
+        self.begin_at(taken.end().min(free).min(self.end() - SHORTEST).min(last_start));
     }
 
     /// Leaves out what lies before `start`.
@@ -92,7 +96,8 @@ pub(super) fn sequences<'a, S: Search<'a, DICT>, const DICT: bool>(
                 too_soon = next.start < taken.start + SHORTEST;
             }
             let third = wider(next, next.end() - if too_soon { 2 } else { 3 }, effort.steps);
-            if third.len > 0 && third.start < taken.len + if too_soon { next.start } else { taken.start } {
+            let room = taken.len + if too_soon { next.start } else { taken.start };
+            if third.len > 0 && third.start < room && next.start > taken.start {
                 next = third;
                 continue;
             }
@@ -114,4 +119,31 @@ pub(super) fn sequences<'a, S: Search<'a, DICT>, const DICT: bool>(
         (anchor, p) = (taken.end(), taken.end());
     }
     Some(anchor)
+}
+
+#[cfg(test)]
+#[allow(clippy::arithmetic_side_effects)]
+mod tests {
+    use super::*;
+
+    /// Where `next` begins after it gave way to 400 bytes from 0 on.
+    fn given_way(start: usize, len: usize) -> usize {
+        let taken = Match { start: 0, distance: 1, len: 400 };
+        let mut next = Match { start, distance: 2, len };
+        next.give_way(&taken, 1 << 16);
+        assert_eq!(next.end(), start + len, "{start} {len}");
+        next.start
+    }
+
+    /// As much as lengths hold that take no byte more than what `taken` keeps anyway.
+    #[test]
+    fn what_costs_nothing_is_left_to_the_match_before() {
+        for (start, begins) in
+            [(4, CHEAP), (CHEAP, CHEAP), (CHEAP + 1, CHEAP + DEARER), (CHEAP + DEARER, CHEAP + DEARER)]
+        {
+            assert_eq!(given_way(start, 1000), begins, "{start}");
+        }
+        assert_eq!(given_way(CHEAP + DEARER + 1, 1000), 400, "not more than it has");
+        assert_eq!(given_way(5, 10), 15 - SHORTEST, "the shortest match is left");
+    }
 }

@@ -32,7 +32,8 @@ pub(in crate::codec) struct Chains<'a, const DICT: bool> {
     back: &'a mut [[u8; 2]],
     /// Positions below this are in the tables, or left out for good.
     entered: usize,
-    /// Farther back, links are those of positions that have been entered since.
+    /// The farthest distance. Links of the positions that far back may be those of positions that were entered since: where
+    /// they lead is compared like any other place.
     reach: usize,
     /// Whether chains of later bytes of a match are followed.
     thorough: bool,
@@ -80,7 +81,6 @@ impl<'a, const DICT: bool> Chains<'a, DICT> {
         head.fill(0);
         let back = back.get_mut(..2 * window(history.end()))?;
         let (head, back) = (head.as_chunks_mut().0, back.as_chunks_mut().0);
-        let reach = if history.end() > back.len() { reach.min(WINDOW - 1 - AHEAD) } else { reach };
         Some(Chains { history, head, bits, back, entered: 0, reach, thorough, behind })
     }
 
