@@ -26,9 +26,14 @@ const DICTIONARY: usize = 32 << 10;
 pub const fn work_len(level: u8, src_len: usize) -> usize {
     match level {
         0..=2 => greedy::WORK_LEN,
-        3..=5 => rows::work_len(src_len, DICTIONARY),
+        3..=5 => rows::work_len(src_len, DICTIONARY, roomy(level)),
         _ => chains::work_len(src_len, DICTIONARY),
     }
+}
+
+/// Whether long inputs get more rows: a level that looks at few entries of a row does not miss those that have gone.
+const fn roomy(level: u8) -> bool {
+    level >= 5
 }
 
 /// Compresses `src` into one LZ4 block at the start of `dst` and returns its length; `level` is 1 to 9.
@@ -67,7 +72,7 @@ fn sequences<const WRAP: bool, const DICT: bool>(
     let effort = parse::effort(level);
     match level {
         0..=2 => greedy::sequences::<WRAP, DICT>(src, out, &history, work),
-        3..=5 => parse::sequences(src, out, Rows::<DICT, REACH>::new(history, work)?, &effort),
+        3..=5 => parse::sequences(src, out, Rows::<DICT, REACH>::new(history, roomy(level), work)?, &effort),
         _ => parse::sequences(
             src,
             out,

@@ -33,7 +33,6 @@ const FRESH: usize = 1 << 15;
 /// The same in inputs longer than [`WINDOW`], of which what is far back soon is out of reach, and known by its repetition only.
 #[cfg(feature = "lz4")]
 const FRESH_IN_LONG: usize = 1 << 10;
-#[cfg(feature = "lz4")]
 const WINDOW: usize = 1 << 16;
 
 /// The rows; no match lies farther back than `REACH`, which is below 65536.
@@ -51,23 +50,25 @@ pub(in crate::codec) struct Rows<'a, const DICT: bool, const REACH: usize> {
     fresh: usize,
 }
 
-/// Bits of the number of a row for `len` bytes: there are one to two entries for each, up to the window's.
-const fn bits(len: usize) -> u32 {
+/// Bits of the number of a row for `len` bytes: there are one to two entries for each, up to the window's. `roomy`: in longer
+/// inputs two for each of the window's, since in some rows all entries are of strings that are met again and again.
+const fn bits(len: usize, roomy: bool) -> u32 {
     let positions = usize::BITS - len.leading_zeros();
-    let positions = if positions > 16 { 16 } else { positions };
+    let most = if roomy && len > WINDOW { 17 } else { 16 };
+    let positions = if positions > most { most } else { positions };
     positions.saturating_sub(ENTRIES.trailing_zeros())
 }
 
 /// Bytes of scratch for `src_len` bytes and `dict_len` before them.
-pub(in crate::codec) const fn work_len(src_len: usize, dict_len: usize) -> usize {
+pub(in crate::codec) const fn work_len(src_len: usize, dict_len: usize, roomy: bool) -> usize {
     // The first row begins a cache line.
-    (size_of::<Row>() << bits(src_len.saturating_add(dict_len))) + size_of::<Row>()
+    (size_of::<Row>() << bits(src_len.saturating_add(dict_len), roomy)) + size_of::<Row>()
 }
 
 impl<'a, const DICT: bool, const REACH: usize> Rows<'a, DICT, REACH> {
     /// Empty rows.
-    pub(in crate::codec) fn new(history: History<'a, DICT>, work: &'a mut [u8]) -> Option<Self> {
-        let bits = bits(history.end());
+    pub(in crate::codec) fn new(history: History<'a, DICT>, roomy: bool, work: &'a mut [u8]) -> Option<Self> {
+        let bits = bits(history.end(), roomy);
         let skip = work.as_ptr().align_offset(size_of::<Row>()).min(work.len());
         let rows = work.get_mut(skip..)?.get_mut(..size_of::<Row>() << bits)?;
         rows.fill(0);
@@ -275,9 +276,9 @@ mod tests {
 
     /// Which bytes of `found` are in the rows once all positions up to its end are entered or left out.
     fn entered(src: &[u8], found: Match) -> Vec<usize> {
-        let mut work = vec![0; work_len(src.len(), 0)];
+        let mut work = vec![0; work_len(src.len(), 0, false)];
         let history = History::<false>::new(src, &[]).unwrap();
-        let mut rows = Rows::<false, FAR>::new(history, &mut work).unwrap();
+        let mut rows = Rows::<false, FAR>::new(history, false, &mut work).unwrap();
         rows.enter(found.start);
         rows.leave_out_inside(&found);
         rows.enter(found.end());

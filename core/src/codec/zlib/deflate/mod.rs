@@ -53,7 +53,7 @@ const LONGEST: usize = 258;
 pub const fn work_len(level: u8, src_len: usize) -> usize {
     let search = match level {
         0..=2 => greedy::work_len(src_len),
-        3..=5 => rows::work_len(src_len, 0),
+        3..=5 => rows::work_len(src_len, 0, false),
         _ => threes::work_len(src_len) + chains::work_len(src_len, 0),
     };
     tokens::work_len(src_len) + search
@@ -78,7 +78,8 @@ pub fn encode(src: &[u8], dst: &mut [u8], level: u8, work: &mut [u8]) -> Option<
         match level {
             0..=2 => greedy::matches(src, &words, 5 + u32::from(level), work, &mut blocks)?,
             3..=5 => {
-                parse::matches(src, Rows::<false, REACH>::new(history, work)?, None, &effort, &mut blocks)?;
+                let rows = Rows::<false, REACH>::new(history, false, work)?;
+                parse::matches(src, rows, None, &effort, &mut blocks)?;
             }
             _ => {
                 let (threes, work) = Threes::new(src.len(), work)?;
