@@ -91,22 +91,36 @@ impl<'a, const DICT: bool> Chains<'a, DICT> {
         while at < end {
             at = self.skip_period(at);
             let piece = (at + PIECE).min(end);
-            let mut run = false;
-            while at < piece && !run {
-                let word = self.history.word_at(at).unwrap_or(0);
-                if let Some(head) = self.head.get_mut(hash4(word, self.bits)) {
-                    let before = u32::from_le_bytes(core::mem::replace(head, (at as u32 + 1).to_le_bytes()));
-                    let distance = (at as u32 + 1).wrapping_sub(before);
-                    self.link(at, distance.min(u32::from(NOWHERE)) as u16);
-                }
-                run = is_run(word);
-                at += 1;
-            }
+            let run;
+            (at, run) = self.enter_piece(at, piece);
             if run {
                 at = self.skip(at, 1, RUN_END);
             }
         }
         self.entered = at;
+    }
+
+    /// Enters positions from `at` up to `end`, or up to one that begins a run: where they end, and whether a run begins.
+    #[inline(always)]
+    fn enter_piece(&mut self, mut at: usize, end: usize) -> (usize, bool) {
+        // In registers: for all that is known, what is stored in the tables might change `self`.
+        let (history, bits) = (self.history, self.bits);
+        let (head, back) = (&mut *self.head, &mut *self.back);
+        while at < end {
+            let word = history.word_at(at).unwrap_or(0);
+            if let Some(head) = head.get_mut(hash4(word, bits))
+                && let Some(link) = back.get_mut(at % WINDOW)
+            {
+                let before = u32::from_le_bytes(core::mem::replace(head, (at as u32 + 1).to_le_bytes()));
+                let distance = (at as u32 + 1).wrapping_sub(before);
+                *link = (distance.min(u32::from(NOWHERE)) as u16).to_le_bytes();
+            }
+            at += 1;
+            if is_run(word) {
+                return (at, true);
+            }
+        }
+        (at, false)
     }
 
     /// After many positions with the same short distance, the end of what repeats itself.
@@ -227,6 +241,12 @@ impl<'a, const DICT: bool> Search<'a, DICT> for Chains<'a, DICT> {
 
     #[inline(always)]
     fn offer_here<const WIDER: bool>(&self, best: &mut Best, end: usize, steps: u32) {
+        let reference = self.history.base() + best.p;
+        let reach = self.reach.min(reference);
+        // Often there is none at all.
+        if self.step(reference) > reach {
+            return;
+        }
         if !WIDER {
             best.aim(&self.history);
             return self.offer_longer(best, end, steps);
@@ -235,8 +255,6 @@ impl<'a, const DICT: bool> Search<'a, DICT> for Chains<'a, DICT> {
             best.aim(&self.history);
             return self.offer_to(best, 0, end, steps);
         };
-        let reference = self.history.base() + best.p;
-        let reach = self.reach.min(reference);
         let mut at = reference;
         for _ in 0..steps {
             at = at.wrapping_sub(self.step(at));

@@ -233,6 +233,8 @@ impl Best {
         distance: usize,
         end: usize,
     ) -> bool {
+        // Only without a dictionary is there anything to compare with: positions are offsets then.
+        debug_assert_eq!(history.base(), 0);
         let position = self.p - distance;
         if let Some((ahead, behind)) = around.common(position) {
             self.improve(distance, ahead, behind);
@@ -252,6 +254,8 @@ impl Best {
         distance: usize,
         end: usize,
     ) -> bool {
+        // Only without a dictionary is there anything to compare with: positions are offsets then.
+        debug_assert_eq!(history.base(), 0);
         let position = self.p - distance;
         if let Some(ahead) = from.common(position) {
             self.improve(distance, ahead, 0);
