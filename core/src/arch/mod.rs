@@ -117,7 +117,7 @@ kernels! {
         wasm32 { Simd128 => wasm32::simd128::bitshuffle }
     }
     /// `src.len() = out.len()`, a positive multiple of `8 * typesize`.
-    fn bitunshuffle(typesize: usize, src: &[u8], out: Out<'_>) = scalar::bitunshuffle {
+    fn bitunshuffle(typesize: usize, src: &[u8], out: Out<'_>, stores: Stores) = scalar::bitunshuffle {
         x86 { Sse2 => x86::sse2::bitunshuffle, Ssse3 => x86::sse2::ssse3::bitunshuffle, Avx2 => x86::avx2::bitunshuffle, Avx2Gfni => x86::avx2::gfni::bitunshuffle, Avx512 => x86::avx512::bitunshuffle }
         aarch64 { Neon => aarch64::neon::bitunshuffle }
         wasm32 { Simd128 => wasm32::simd128::bitunshuffle }

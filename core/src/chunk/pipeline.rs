@@ -12,6 +12,7 @@ use super::plugin::Surroundings;
 use crate::arch::level::Level;
 use crate::arch::out::Out;
 use crate::error::Error;
+use crate::filter::blocksplit::Stores;
 use crate::filter::{self, Filter, FilterError, bitshuffle, delta, shuffle};
 
 /// What every filter of a block may need.
@@ -25,6 +26,8 @@ pub(crate) struct Env<'a> {
     pub around: Surroundings<'a>,
     /// Decoded block 0 for DELTA, or `None` where the block is its own reference.
     pub reference: Option<&'a [u8]>,
+    /// How the last filter to be undone writes the block.
+    pub stores: Stores,
 }
 
 /// The slots that change bytes when undone, in the order they are undone.
@@ -86,12 +89,13 @@ impl Env<'_> {
     }
 
     /// Undoes one slot.
-    pub(crate) fn backward(
+    fn backward(
         &self,
         number: u8,
         slot: FilterSlot,
         src: &[u8],
         mut out: Out<'_>,
+        stores: Stores,
     ) -> Result<(), Error> {
         let level = self.level;
         #[cfg(feature = "formats")]
@@ -104,16 +108,17 @@ impl Env<'_> {
                 out.copy_from(src);
                 Ok(())
             }
-            Filter::Shuffle => {
-                shuffle::unshuffle(level, width(slot, self.typesize), src, out).map_err(Self::wrap(slot))
-            }
+            Filter::Shuffle => shuffle::unshuffle_by(level, width(slot, self.typesize), src, out, stores)
+                .map_err(Self::wrap(slot)),
             #[cfg(feature = "formats")]
             Filter::BitShuffle if self.version2 && !bitshuffle::version2_applies(src.len(), ts) => {
                 out.copy_from(src);
                 Ok(())
             }
             #[cfg(feature = "formats")]
-            Filter::BitShuffle => bitshuffle::bitunshuffle(level, ts, src, out).map_err(Self::wrap(slot)),
+            Filter::BitShuffle => {
+                bitshuffle::bitunshuffle_by(level, ts, src, out, stores).map_err(Self::wrap(slot))
+            }
             #[cfg(feature = "formats")]
             Filter::Delta => delta::backward(level, ts, src, self.reference, out).map_err(Self::wrap(slot)),
             #[cfg(feature = "plugins")]
@@ -203,7 +208,7 @@ impl Env<'_> {
             return Ok(());
         };
         let src = self.backward_scratch(init, src, a, b, out.len())?;
-        self.backward(number, slot, src.bytes(a, b, out.len())?, out)
+        self.backward(number, slot, src.bytes(a, b, out.len())?, out, self.stores)
     }
 
     /// Undoes `slots` from `src`, `len` bytes, and leaves the result in `a` or `b`, or where it was.
@@ -215,7 +220,9 @@ impl Env<'_> {
         b: &mut [u8],
         len: usize,
     ) -> Result<Source<'s>, Error> {
-        steps(slots, src, a, b, len, |number, slot, src, out| self.backward(number, slot, src, out))
+        steps(slots, src, a, b, len, |number, slot, src, out| {
+            self.backward(number, slot, src, out, Stores::Cached)
+        })
     }
 
     /// Applies `slots` to `src` and leaves the result in `a` or `b`, or where it was.

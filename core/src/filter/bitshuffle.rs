@@ -13,6 +13,7 @@
 //! for longer ones. [`Level::SCALAR`](crate::Level::SCALAR) puts none there.
 
 use super::FilterError;
+use super::blocksplit::Stores;
 use crate::arch::{self, level::Level, out::Out};
 
 /// Whether a block of `len` bytes in a version-2 chunk (§3.3) is bit-shuffled at all: the old rule
@@ -64,9 +65,20 @@ pub fn bitunshuffle<'o>(
     src: &[u8],
     out: impl Into<Out<'o>>,
 ) -> Result<(), FilterError> {
-    let (bits, room) = door(typesize, src, out.into())?;
+    bitunshuffle_by(level, typesize, src, out.into(), Stores::for_len(src.len()))
+}
+
+/// [`bitunshuffle`] of a part of a destination, for all of which `stores` are chosen.
+pub(crate) fn bitunshuffle_by(
+    level: Level,
+    typesize: usize,
+    src: &[u8],
+    out: Out<'_>,
+    stores: Stores,
+) -> Result<(), FilterError> {
+    let (bits, room) = door(typesize, src, out)?;
     if !bits.is_empty() {
-        arch::bitunshuffle(level, typesize, bits, room);
+        arch::bitunshuffle(level, typesize, bits, room, stores);
     }
     Ok(())
 }
@@ -101,7 +113,7 @@ pub fn bitshuffle_scalar(typesize: usize, src: &[u8], mut out: Out<'_>) {
 
 /// [`bitunshuffle`] as specified; the length of `src` is a multiple of `8 * typesize`.
 #[inline(never)]
-pub fn bitunshuffle_scalar(typesize: usize, src: &[u8], mut out: Out<'_>) {
+pub fn bitunshuffle_scalar(typesize: usize, src: &[u8], mut out: Out<'_>, _: Stores) {
     let row = src.len().checked_div(typesize).unwrap_or(0) / 8;
     for j in 0..typesize {
         for k in 0..row {
@@ -126,4 +138,33 @@ pub const fn transpose_8x8(mut x: u64) -> u64 {
     x ^= t ^ (t << 14);
     t = (x ^ (x >> 28)) & 0x0000_0000_f0f0_f0f0;
     x ^ t ^ (t << 28)
+}
+
+#[cfg(all(test, feature = "alloc"))]
+mod tests {
+    use super::*;
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    /// Tiles end in the middle of a line, and two kinds of stores meet there.
+    #[test]
+    fn streamed_items_are_those_that_go_into_the_cache_wherever_they_lie() {
+        for (typesize, items) in [1usize, 2, 3, 4, 8, 16, 24].into_iter().flat_map(|t| [(t, 520), (t, 5000)])
+        {
+            let src: Vec<u8> = (0..items * typesize).map(|i| ((i * i * 7) >> 3) as u8).collect();
+            let mut want = vec![0; src.len()];
+            bitunshuffle(Level::SCALAR, typesize, &src, &mut want[..]).unwrap();
+            for level in Level::available() {
+                for skew in 0..64 {
+                    let mut out = vec![0xEE; src.len() + 128];
+                    let room = Out::from(&mut out[skew..][..src.len()]);
+                    bitunshuffle_by(level, typesize, &src, room, Stores::Streaming).unwrap();
+                    let (before, rest) = out.split_at(skew);
+                    let (back, after) = rest.split_at(src.len());
+                    assert!(back == want, "{level:?} {items} items of {typesize} at {skew}");
+                    assert!(before.iter().chain(after).all(|b| *b == 0xEE));
+                }
+            }
+        }
+    }
 }

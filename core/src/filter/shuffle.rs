@@ -47,10 +47,21 @@ pub fn unshuffle<'o>(
     src: &[u8],
     out: impl Into<Out<'o>>,
 ) -> Result<(), FilterError> {
-    let (width, n, items, out) = door(width, src, out.into())?;
+    unshuffle_by(level, width, src, out.into(), Stores::for_len(src.len()))
+}
+
+/// [`unshuffle`] of a part of a destination, for all of which `stores` are chosen.
+pub(crate) fn unshuffle_by(
+    level: Level,
+    width: usize,
+    src: &[u8],
+    out: Out<'_>,
+    stores: Stores,
+) -> Result<(), FilterError> {
+    let (width, n, items, out) = door(width, src, out)?;
     let (room, mut rest) = out.split_at(items);
     rest.copy_from(src.get(items..).unwrap_or_default());
-    join(level, width, Planes::Pitched { bytes: src, pitch: n }, room, Stores::for_len(src.len()))?;
+    join(level, width, Planes::Pitched { bytes: src, pitch: n }, room, stores)?;
     Ok(())
 }
 

@@ -131,6 +131,7 @@ pub(in super::super) unsafe fn bitunshuffle<V: Vector, const ROOM: usize>(
     items: usize,
     src: *const u8,
     dst: *mut u8,
+    stream: bool,
 ) {
     let (n, row) = (8 * V::BYTES, items / 8);
     let (width, long) = tile(ROOM, typesize, n);
@@ -152,6 +153,9 @@ pub(in super::super) unsafe fn bitunshuffle<V: Vector, const ROOM: usize>(
                 let dst = dst.add(i * typesize + first);
                 let writable = (items - i) * typesize - first;
                 let (to, distance) = if width > 1 { (base, planes.pitch) } else { (dst, 0) };
+                if stream {
+                    V::near(dst.wrapping_add(tile * typesize));
+                }
                 let mut j = 0;
                 while j < width {
                     if ahead {
@@ -165,20 +169,16 @@ pub(in super::super) unsafe fn bitunshuffle<V: Vector, const ROOM: usize>(
                     j += 1;
                 }
                 if width > 1 {
-                    V::call_join(Join {
-                        width,
-                        stride: typesize,
-                        n: tile,
-                        planes,
-                        dst,
-                        writable,
-                        stream: false,
-                    });
+                    V::call_join(Join { width, stride: typesize, n: tile, planes, dst, writable, stream });
                 }
             }
             next += PLANES;
         }
         i += tile;
+    }
+    if stream {
+        // SAFETY: the caller's CPU.
+        unsafe { V::fence() };
     }
 }
 

@@ -1,6 +1,6 @@
 //! Items of 2 to 16 bytes, a block at a time; wider ones go to [`wide`].
 
-use super::{Join, Source, Split, Vector};
+use super::{Join, LINE, Source, Split, Vector};
 use core::mem::MaybeUninit;
 use core::ptr::copy_nonoverlapping;
 
@@ -363,43 +363,87 @@ unsafe fn split_items<V: Vector, const W: usize, const P: usize>(job: Split) {
     }
 }
 
-/// Joins `n >= V::BLOCK` items of `W` bytes. To stream, `dst` is a multiple of `W`, a power of two.
+/// Joins `n >= V::BLOCK` items of `W` bytes.
 #[inline(always)]
-unsafe fn join_items<V: Vector, const W: usize, const P: usize, const STREAM: bool, S: Source>(job: Join<S>) {
+unsafe fn join_items<V: Vector, const W: usize, const P: usize>(job: Join<impl Source>) {
     let Join { n, planes, dst, writable, .. } = job;
     let (block, excess) = const { (block::<V>(W), excess::<V>(W, P)) };
     let mut bounce = Bounce(MaybeUninit::uninit());
     let mut i = 0;
-    // SAFETY: blocks end at or before item `n` and write no more than `writable`, or to the bounce
-    // buffer; both are aligned when streaming.
+    // SAFETY: blocks end at or before item `n` and write no more than `writable`, or to the bounce buffer.
     unsafe {
         while i < n {
             i = i.min(n - block);
             let to = dst.add(i * W);
-            let last = i + block == n;
-            let indirect =
-                (excess > 0 && (i + block) * W + excess > writable) || (STREAM && to.addr() % V::BYTES != 0);
-            let at = if indirect { bounce.ptr() } else { to };
-            // Both registers of a plane at once only where that many stay in registers.
-            let two = block > V::BYTES && V::STRUCTURES;
-            let (a, b) = load_planes::<V, P, S>(planes, 0, W, i, two);
-            join_block::<V, W, P, false>(a, at, STREAM);
-            if block > V::BYTES {
-                let b = if two { b } else { load_planes::<V, P, S>(planes, 0, W, i + V::BYTES, false).0 };
-                join_block::<V, W, P, false>(b, at.add(V::BYTES * W), STREAM);
-            }
+            let indirect = excess > 0 && (i + block) * W + excess > writable;
+            join_items_of_block::<V, W, P, false>(planes, i, if indirect { bounce.ptr() } else { to });
             if indirect {
                 copy_nonoverlapping(bounce.ptr(), to, block * W);
-                if STREAM && !last {
-                    // On to the first item at an aligned address; what it overlaps is written again.
-                    i += to.align_offset(V::BYTES) / W;
-                    continue;
-                }
             }
             i += block;
         }
-        if STREAM {
-            V::fence();
+    }
+}
+
+/// Joins `n >= V::BLOCK` items of `W` bytes, a power of two that `dst` is a multiple of, past the cache.
+///
+/// Whole lines alone go past the cache: a line that is written both ways takes as long as hundreds of others. The ones at the
+/// ends, of which others may have a part, go into the cache.
+#[inline(always)]
+unsafe fn stream_items<V: Vector, const W: usize>(job: Join<impl Source>) {
+    let Join { n, planes, dst, .. } = job;
+    let block = const { block::<V>(W) };
+    let mut bounce = Bounce(MaybeUninit::uninit());
+    // SAFETY: blocks end at or before item `n`, a line before the first whole one at the end of the first; what is streamed
+    // begins at a line, and so does the bounce buffer.
+    unsafe {
+        V::near(dst.wrapping_add(n * W));
+        let mut i = dst.align_offset(LINE.min(block * W)) / W;
+        if i > 0 {
+            join_items_of_block::<V, W, W, false>(planes, 0, bounce.ptr());
+            copy_nonoverlapping(bounce.ptr(), dst, i * W);
+        }
+        while n - i >= block {
+            join_items_of_block::<V, W, W, true>(planes, i, dst.add(i * W));
+            i += block;
+        }
+        if i < n {
+            join_items_of_block::<V, W, W, false>(planes, n - block, bounce.ptr());
+            let (mut from, mut to) = (bounce.ptr().add((block - (n - i)) * W), dst.add(i * W));
+            let mut left = (n - i) * W;
+            while left >= LINE {
+                let mut k = 0;
+                while k < LINE {
+                    V::load(from.add(k)).stream(to.add(k));
+                    k += V::BYTES;
+                }
+                (from, to, left) = (from.add(LINE), to.add(LINE), left - LINE);
+            }
+            copy_nonoverlapping(from, to, left);
+        }
+    }
+}
+
+/// Stores the block of items from item `i` on.
+///
+/// # Safety
+/// As for [`join_block`], of a block.
+#[inline(always)]
+unsafe fn join_items_of_block<V: Vector, const W: usize, const P: usize, const STREAM: bool>(
+    planes: impl Source,
+    i: usize,
+    to: *mut u8,
+) {
+    let block = const { block::<V>(W) };
+    // Both registers of a plane at once only where that many stay in registers.
+    let two = block > V::BYTES && V::STRUCTURES;
+    // SAFETY: the caller's.
+    unsafe {
+        let (a, b) = load_planes::<V, P, _>(planes, 0, W, i, two);
+        join_block::<V, W, P, false>(a, to, STREAM);
+        if block > V::BYTES {
+            let b = if two { b } else { load_planes::<V, P, _>(planes, 0, W, i + V::BYTES, false).0 };
+            join_block::<V, W, P, false>(b, to.add(V::BYTES * W), STREAM);
         }
     }
 }
@@ -472,20 +516,13 @@ pub(super) unsafe fn join<V: Vector, S: Source>(job: Join<S>) {
     unsafe {
         if job.stream && job.dst.addr().is_multiple_of(job.width) {
             match job.width {
-                2 => return join_items::<V, 2, 2, true, S>(job),
-                4 => return join_items::<V, 4, 4, true, S>(job),
-                8 => return join_items::<V, 8, 8, true, S>(job),
+                2 => return stream_items::<V, 2>(job),
+                4 => return stream_items::<V, 4>(job),
+                8 => return stream_items::<V, 8>(job),
                 _ => {}
             }
         }
-        by_width!(V, job, join_cached;
+        by_width!(V, job, join_items;
             2 2, 3 4, 4 4, 5 8, 6 8, 7 8, 8 8, 9 16, 10 16, 11 16, 12 16, 13 16, 14 16, 15 16)
     }
-}
-
-/// [`join_items`] into the cache.
-#[inline(always)]
-unsafe fn join_cached<V: Vector, const W: usize, const P: usize>(job: Join<impl Source>) {
-    // SAFETY: the caller's.
-    unsafe { join_items::<V, W, P, false, _>(job) }
 }

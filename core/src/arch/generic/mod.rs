@@ -175,7 +175,7 @@ pub(super) struct Join<S> {
     pub dst: *mut u8,
     /// Bytes at `dst` that may be overwritten, at least those of the items; those after the items get garbage.
     pub writable: usize,
-    /// Store past the cache if `dst` and the width allow.
+    /// Store past the cache if `dst` and the width allow. A [`fence`](Vector::fence) has to follow.
     pub stream: bool,
 }
 

@@ -53,7 +53,10 @@ macro_rules! rows {
                 let list = match planes {
                     Planes::Pitched { bytes, pitch } => {
                         let planes = Pitched { base: bytes.as_ptr(), pitch };
-                        return join_pitched(Join { width, stride, n, planes, dst, writable, stream });
+                        join_pitched(Join { width, stride, n, planes, dst, writable, stream });
+                        return if stream {
+                            <$V>::fence()
+                        };
                     }
                     Planes::Each(list) => list,
                 };
@@ -66,6 +69,9 @@ macro_rules! rows {
                     let (planes, dst, writable) = (table.source(), dst.add(first), writable - first);
                     join_each(Join { width, stride, n, planes, dst, writable, stream });
                     next += width;
+                }
+                if stream {
+                    <$V>::fence();
                 }
             }
         }
@@ -88,9 +94,10 @@ macro_rules! rows {
             items: usize,
             src: *const u8,
             dst: *mut u8,
+            stream: bool,
         ) {
             // SAFETY: the caller's.
-            unsafe { generic::bitunshuffle::<$V, ROOM>(typesize, items, src, dst) }
+            unsafe { generic::bitunshuffle::<$V, ROOM>(typesize, items, src, dst, stream) }
         }
 
         /// Row of the kernel table.
@@ -111,19 +118,24 @@ macro_rules! rows {
         }
 
         /// Row of the kernel table.
-        pub(in crate::arch) unsafe fn bitunshuffle(typesize: usize, src: &[u8], mut out: Out<'_>) {
+        pub(in crate::arch) unsafe fn bitunshuffle(
+            typesize: usize,
+            src: &[u8],
+            mut out: Out<'_>,
+            stores: Stores,
+        ) {
             let items = src.len().checked_div(typesize).unwrap_or(0);
             // SAFETY: the caller's; at least a tile of items.
             unsafe {
                 if items < 8 * <$V>::BYTES {
-                    return $below::bitunshuffle(typesize, src, out);
+                    return $below::bitunshuffle(typesize, src, out, stores);
                 }
                 let kernel = if src.len() < generic::LONG {
                     bitunshuffle_items::<{ generic::LITTLE }>
                 } else {
                     bitunshuffle_items::<{ generic::AMPLE }>
                 };
-                kernel(typesize, items, src.as_ptr(), out.as_mut_ptr());
+                kernel(typesize, items, src.as_ptr(), out.as_mut_ptr(), stores == Stores::Streaming);
             }
         }
     };

@@ -172,7 +172,7 @@ generic::rows!(bits Ymm<false>, "avx2", ssse3);
 
 /// What GFNI changes: the bit operations.
 pub(in crate::arch) mod gfni {
-    use super::{Out, Ymm, generic, ssse3};
+    use super::{Out, Stores, Ymm, generic, ssse3};
     use crate::arch::generic::Vector;
 
     generic::rows!(bits Ymm<true>, "avx2,gfni", ssse3);

@@ -135,6 +135,7 @@ impl<'a> Job<'a> {
             version2: header.version == 2,
             around: self.around,
             reference,
+            stores: self.stores,
         }
     }
 

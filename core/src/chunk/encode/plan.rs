@@ -18,6 +18,7 @@ use crate::codec::dispatch::Content;
 use crate::codec::{Codec, dispatch};
 use crate::error::Error;
 use crate::filter::Filter;
+use crate::filter::blocksplit::Stores;
 
 /// How one chunk will be laid out: made from the parameters and the data, it encodes nothing yet.
 #[derive(Clone, Copy)]
@@ -271,7 +272,7 @@ impl<'a> Plan<'a> {
         'a: 'e,
     {
         let (typesize, version2) = (self.header.typesize, self.params.blosc1);
-        Env { level, typesize, version2, around: self.around, reference }
+        Env { level, typesize, version2, around: self.around, reference, stores: Stores::Cached }
     }
 
     /// Streams of a full block, added up over the chunk.

@@ -9,6 +9,7 @@ use super::{
 use crate::arch::detect::halves as in_halves;
 use crate::arch::generic::{AMPLE, LONG, Pitched, crowded};
 use crate::arch::out::Out;
+use crate::filter::blocksplit::Stores;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
@@ -306,12 +307,12 @@ pub(in crate::arch) unsafe fn bitshuffle(typesize: usize, src: &[u8], mut out: O
 }
 
 /// Row of the kernel table.
-pub(in crate::arch) unsafe fn bitunshuffle(typesize: usize, src: &[u8], mut out: Out<'_>) {
+pub(in crate::arch) unsafe fn bitunshuffle(typesize: usize, src: &[u8], mut out: Out<'_>, stores: Stores) {
     let items = src.len().checked_div(typesize).unwrap_or(0);
     // SAFETY: the caller's; at least a tile of items.
     unsafe {
         if items < TILE || typesize > WIDEST_BITS {
-            return avx2::gfni::bitunshuffle(typesize, src, out);
+            return avx2::gfni::bitunshuffle(typesize, src, out, stores);
         }
         let ample = src.len() >= LONG && crowded(typesize, items / 8, 7);
         let kernel = if ample { bitunshuffle_tiles::<AMPLE> } else { bitunshuffle_tiles::<LITTLE> };
