@@ -16,6 +16,18 @@ use core::mem::MaybeUninit;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse"))]
 const PAGE: usize = 4096;
 
+/// Has the CPU fetch `bytes` into its second cache while it does something else.
+#[inline(never)] // hardly a block needs it
+pub(crate) fn bring_near(bytes: &[u8]) {
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse"))]
+    for line in bytes.chunks(64) {
+        use core::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        // SAFETY: a hint, which may name any address.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(line.as_ptr().cast()) };
+    }
+    let _ = bytes;
+}
+
 /// A write-only destination slice, initialised or not.
 pub struct Out<'a> {
     ptr: *mut u8,

@@ -4,7 +4,7 @@
 use super::Scratch;
 use crate::arch::copy::WIDE;
 use crate::arch::level::Level;
-use crate::arch::out::Out;
+use crate::arch::out::{Out, bring_near};
 use crate::chunk::blocks::{Stream, Streams};
 use crate::chunk::header::{Header, Special};
 use crate::chunk::pipeline::{Backward, Env, Source, width};
@@ -24,6 +24,10 @@ const MAX_JOINED: usize = if WIDE { 32 } else { FEW };
 
 /// Planes of the widest number.
 const FEW: usize = 8;
+
+/// Longest stored blocks that are fetched as a whole before a filter reads them in many places at once, which CPUs do not
+/// foresee: they stay in the second cache. Chunks of more than two are taken to lie elsewhere.
+const GATHERED: usize = 128 << 10;
 
 /// Decoded bytes from `start` on of a chunk without streams: stored or special.
 pub(super) fn copy_plain(chunk: &Chunk<'_>, start: usize, mut out: Out<'_>) -> Result<(), Error> {
@@ -254,7 +258,13 @@ impl<'a> Job<'a> {
             if single {
                 match stream {
                     Stream::Run(value) => return Ok(Expanded::Constant(value)),
-                    Stream::Stored(bytes) => return Ok(Expanded::Bytes(bytes)),
+                    Stream::Stored(bytes) => {
+                        let far = self.chunk.bytes().len() > 2 * GATHERED;
+                        if far && self.header().typesize > 1 && bytes.len() <= GATHERED {
+                            bring_near(bytes);
+                        }
+                        return Ok(Expanded::Bytes(bytes));
+                    }
                     Stream::Coded(_) => {}
                 }
             }
