@@ -394,8 +394,8 @@ unsafe fn stream_items<V: Vector, const W: usize>(job: Join<impl Source>) {
     let Join { n, planes, dst, .. } = job;
     let block = const { block::<V>(W) };
     let mut bounce = Bounce(MaybeUninit::uninit());
-    // SAFETY: blocks end at or before item `n`, a line before the first whole one at the end of the first; what is streamed
-    // begins at a line, and so does the bounce buffer.
+    // SAFETY: blocks end at or before item `n`, or fill the bounce buffer; what lies before the first whole line is no longer
+    // than a block, so `i <= n`; from there on each block begins at a multiple of `V::BYTES`, which streaming needs.
     unsafe {
         V::near(dst.wrapping_add(n * W));
         let mut i = dst.align_offset(LINE.min(block * W)) / W;
