@@ -25,15 +25,10 @@ pub(super) fn instruction(
         let rest = if is_long { (len - 9) as u64 | rest << 8 } else { rest };
         let code = (((len - 2).min(7) << 5) | high) as u64 | rest << 8;
         let code_len = 2 + usize::from(is_long) + 2 * usize::from(is_far);
-        return out.emit(
-            count.wrapping_sub(1) as u32,
-            usize::from(count > 0),
-            src,
-            anchor,
-            count,
-            code,
-            code_len,
-        );
+        if count == 0 {
+            return out.push_low(code, code_len);
+        }
+        return out.emit((count - 1) as u32, 1, src, anchor, count, code, code_len);
     }
     literals(out, src, anchor, start)?;
     emit(out, distance, len)

@@ -146,34 +146,33 @@ fn matches<T: Positions, const MIN: usize>(
             tries += 1;
             continue;
         }
-        // Long matches end anywhere, most short ones within the word.
-        let mut len = if MIN == LONG {
-            words.common_any(q, p, match_end)
+        let mut end = if MIN == LONG || diff == 0 {
+            p + words.common_any(q, p, match_end)
         } else {
-            words.common_from(diff, q, p, match_end)
+            // Within the word, which ends before `match_end`.
+            p + (diff.trailing_zeros() / 8) as usize
         };
         let mut distance = p - q;
         // What was found a byte before the end of the last match begins there.
-        let inside = anchor.saturating_sub(p);
-        p += inside;
-        len -= inside;
-        if MIN == LONG || words.load64(p - 1) == words.load64(p) {
-            let run = words.common_any(p - 1, p, match_end);
-            if run + 1 >= len {
-                (distance, len) = (1, run);
+        let mut start = p.max(anchor);
+        if MIN == LONG || words.load64(start - 1) == words.load64(start) {
+            let run_end = start + words.common_any(start - 1, start, match_end);
+            if run_end + 1 >= end {
+                (distance, end) = (1, run_end);
             }
         }
-        if distance >= FAR && len < FAR_MATCH {
-            p += 1 - inside;
+        if distance >= FAR && end - start < FAR_MATCH {
+            p += 1;
             continue;
         }
-        let back = words.common_before(p - distance, p, p - anchor);
-        let start = p - back;
-        p += len;
-        instruction(out, src, anchor, start, distance, p - start).ok()?;
-        anchor = p;
+        // How long the loop above went on says whether there are literals: such a branch is foretold.
+        if start > anchor {
+            start -= words.common_before(start - distance, start, start - anchor);
+        }
+        instruction(out, src, anchor, start, distance, end - start).ok()?;
+        anchor = end;
         // The next match often begins at once, and strings that span the end of this one are found again.
-        p -= 1;
+        p = end - 1;
         tries = first;
     }
     Some(anchor)

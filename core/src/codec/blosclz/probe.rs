@@ -97,7 +97,7 @@ fn shrinks(src: &[u8], percent: usize, patience: usize, table: &mut Table<'_, CE
             tries += 1;
             continue;
         }
-        let len = words.common_from(diff, q, p, end);
+        let len = words.common_any(q, p, end);
         let literals = p - anchor;
         counted += literals + literals.div_ceil(32) + if p - q < FAR { 2 } else { 4 };
         if len >= 10 {
