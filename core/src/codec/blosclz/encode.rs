@@ -41,6 +41,10 @@ const LONG: usize = 8;
 const SHORTEST: usize = 16;
 /// No match starts within this many bytes of the end.
 const LAST_MATCH: usize = 12;
+/// The shortest match of the higher levels.
+const SHORT_MATCH: usize = 5;
+/// The [`Pace`] of level 9; of 8 and 7 it is one and two less.
+const MOST_PATIENCE: u32 = 8;
 /// The shortest match worth the four bytes of the far form.
 const FAR_MATCH: usize = 7;
 /// Streams shorter than this are encoded without asking.
@@ -66,10 +70,12 @@ pub fn encode(src: &[u8], dst: &mut [u8], level: u8, work: &mut [u8]) -> Option<
     let effort = if src.len() < LEAST_TRIED { Effort::Search } else { probe::effort(src, level, work)? };
     match (effort, level) {
         (Effort::GiveUp, _) => None,
-        (Effort::Skim, _) if src.len() <= NEAR => skim(src, dst, Table::<SKIM_CELLS>::new(work)?.0),
-        (Effort::Skim, _) => skim(src, dst, WideTable::<SKIM_CELLS>::new(work)?),
+        (Effort::Skim, _) if src.len() <= NEAR => skim(src, dst, level, Table::<SKIM_CELLS>::new(work)?.0),
+        (Effort::Skim, _) => skim(src, dst, level, WideTable::<SKIM_CELLS>::new(work)?),
         (Effort::Search, 0..=5) => search::<FEWER_CELLS, 6>(src, dst, 6, work),
-        (Effort::Search, _) => search::<CELLS, 5>(src, dst, u32::from(level).clamp(7, 9) - 1, work),
+        (Effort::Search, _) => {
+            search::<CELLS, SHORT_MATCH>(src, dst, u32::from(level).clamp(7, 9) + MOST_PATIENCE - 9, work)
+        }
     }
 }
 
@@ -91,8 +97,9 @@ fn search<const CELLS: usize, const MIN: usize>(
 }
 
 /// For long matches only, which need not be met at their first byte, and past noise in large steps.
-fn skim<T: Positions>(src: &[u8], dst: &mut [u8], table: T) -> Option<usize> {
-    stream::<T, LONG>(src, dst, Pace { patience: 3, first: 4 }, table)
+fn skim<T: Positions>(src: &[u8], dst: &mut [u8], level: u8, table: T) -> Option<usize> {
+    let first = if level <= 6 { 16 } else { 8 };
+    stream::<T, LONG>(src, dst, Pace { patience: 3, first }, table)
 }
 
 /// How the step between positions grows while none matches.
@@ -173,7 +180,8 @@ fn matches<T: Positions, const MIN: usize>(
         anchor = end;
         // The next match often begins at once, and strings that span the end of this one are found again.
         p = end - 1;
-        tries = first;
+        // At the most patient, single matches in noise do not begin the small steps again.
+        tries = if MIN == SHORT_MATCH && patience == MOST_PATIENCE { first.max(tries / 2) } else { first };
     }
     Some(anchor)
 }
