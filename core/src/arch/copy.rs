@@ -113,13 +113,22 @@ impl<'a> Window<'a> {
     /// Appends the `len` low bytes of `word`, lowest first; `len` is at most 8.
     #[inline(always)]
     pub fn push_low(&mut self, word: u64, len: usize) -> Result<(), CodecErrorKind> {
-        if self.remaining() >= 8 && len <= 8 {
-            // SAFETY: eight bytes can be written at `pos`.
-            unsafe { self.end().cast::<[u8; 8]>().write(word.to_le_bytes()) };
-            self.pos += len;
+        if self.push_short(word, len) {
             return Ok(());
         }
         self.aside(|window| window.exact_literals(&word.to_le_bytes(), 0, len))
+    }
+
+    /// [`push_low`](Self::push_low) where there is room for eight bytes; elsewhere it does nothing and answers `false`.
+    #[inline(always)]
+    pub fn push_short(&mut self, word: u64, len: usize) -> bool {
+        let fits = self.remaining() >= 8 && len <= 8;
+        if fits {
+            // SAFETY: eight bytes can be written at `pos`.
+            unsafe { self.end().cast::<[u8; 8]>().write(word.to_le_bytes()) };
+            self.pos += len;
+        }
+        fits
     }
 
     /// Appends the `head_len` low bytes of `head`, then `src[at..at + count]`, then the `len` low bytes of `tail`: what
@@ -159,10 +168,8 @@ impl<'a> Window<'a> {
         len: usize,
     ) -> bool {
         let is_short = count <= MOST && head_len <= 4 && len <= 8;
-        let fits = WIDE
-            && is_short
-            && self.remaining() >= MOST + 12
-            && at.checked_add(MOST).is_some_and(|n| n <= src.len());
+        let fits =
+            WIDE && is_short && self.remaining() >= MOST + 12 && at < src.len().saturating_sub(MOST - 1);
         if fits {
             // SAFETY: `MOST` bytes can be read at `at`; four, at most `MOST` and eight can be written at `pos`.
             unsafe {

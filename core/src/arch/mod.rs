@@ -29,6 +29,8 @@ pub mod level;
 #[cfg(any(feature = "blosclz", feature = "lz4"))]
 pub(crate) mod lz;
 pub mod out;
+#[cfg(feature = "lz4")]
+pub(crate) mod recent;
 #[cfg(any(feature = "blosclz", feature = "lz4"))]
 mod tail;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]

@@ -39,6 +39,24 @@ impl<'a> Words<'a> {
         (at <= self.last).then(|| self.load64(at))
     }
 
+    /// The eight bytes at `at`.
+    ///
+    /// # Safety
+    /// They are part of the input.
+    #[cfg(feature = "lz4")]
+    #[inline(always)]
+    pub(super) unsafe fn load64_unchecked(&self, at: usize) -> u64 {
+        // SAFETY: see above.
+        u64::from_le(unsafe { self.bytes.as_ptr().add(at).cast::<u64>().read_unaligned() })
+    }
+
+    /// Where the last word of the first `until` bytes begins; `None` where they have none or leave the input.
+    #[cfg(feature = "lz4")]
+    #[inline(always)]
+    pub(super) fn starts_before(&self, until: usize) -> Option<usize> {
+        until.checked_sub(8).filter(|last| *last <= self.last)
+    }
+
     /// How many bytes from `a` and from `b` on are equal, reading none at or after `end`; `a < b`.
     #[inline(always)]
     pub fn common(&self, a: usize, b: usize, end: usize) -> usize {

@@ -12,6 +12,7 @@ impl<'a, const CELLS: usize> Table<'a, CELLS> {
     /// Bytes it needs.
     pub(super) const BYTES: usize = 2 * CELLS;
     /// Of the hashes.
+    #[cfg(feature = "blosclz")]
     pub(super) const BITS: u32 = CELLS.trailing_zeros();
 
     /// The table at the start of `work`, and the rest; `None` where `work` is too short.
@@ -33,25 +34,17 @@ impl<'a, const CELLS: usize> Table<'a, CELLS> {
 }
 
 /// What both tables do.
-#[cfg(any(feature = "blosclz", feature = "lz4"))]
+#[cfg(feature = "blosclz")]
 pub(super) trait Positions {
     /// Of the hashes.
     const BITS: u32;
-    /// Forgets every position.
-    #[cfg(feature = "lz4")]
-    fn empty(&mut self);
     /// The latest position under `hash`; `position` replaces it.
     fn swap(&mut self, hash: usize, position: usize) -> usize;
 }
 
-#[cfg(any(feature = "blosclz", feature = "lz4"))]
+#[cfg(feature = "blosclz")]
 impl<const CELLS: usize> Positions for Table<'_, CELLS> {
     const BITS: u32 = Table::<'_, CELLS>::BITS;
-
-    #[cfg(feature = "lz4")]
-    fn empty(&mut self) {
-        self.0.fill([0; 2]);
-    }
 
     #[inline(always)]
     fn swap(&mut self, hash: usize, position: usize) -> usize {
@@ -59,14 +52,9 @@ impl<const CELLS: usize> Positions for Table<'_, CELLS> {
     }
 }
 
-#[cfg(any(feature = "blosclz", feature = "lz4"))]
+#[cfg(feature = "blosclz")]
 impl<const CELLS: usize> Positions for WideTable<'_, CELLS> {
     const BITS: u32 = CELLS.trailing_zeros();
-
-    #[cfg(feature = "lz4")]
-    fn empty(&mut self) {
-        self.0.fill([0; 4]);
-    }
 
     #[inline(always)]
     fn swap(&mut self, hash: usize, position: usize) -> usize {
@@ -89,6 +77,12 @@ impl<'a, const CELLS: usize> WideTable<'a, CELLS> {
         let table = work.get_mut(..Self::BYTES)?;
         table.fill(0);
         Some(WideTable(table.as_chunks_mut().0.try_into().ok()?))
+    }
+
+    /// Forgets every position.
+    #[cfg(feature = "lz4")]
+    pub(super) fn empty(&mut self) {
+        self.0.fill([0; 4]);
     }
 
     /// The latest position under `hash`; `position` replaces it.
@@ -118,7 +112,7 @@ pub(super) fn nearest<const FAR: bool>(low: u16, p: usize) -> usize {
 
 /// Multiplicative hash of the low four bytes, to `bits` bits.
 #[inline(always)]
-pub(super) fn hash4(word: u64, bits: u32) -> usize {
+pub(crate) fn hash4(word: u64, bits: u32) -> usize {
     ((word as u32).wrapping_mul(2_654_435_761) >> (32 - bits)) as usize
 }
 
@@ -145,6 +139,6 @@ pub(super) fn hash7(word: u64, bits: u32) -> usize {
 
 /// Multiplicative hash of the low `bytes` bytes, to `bits` bits.
 #[inline(always)]
-pub(super) fn hash_low(word: u64, bytes: usize, bits: u32) -> usize {
+pub(crate) fn hash_low(word: u64, bytes: usize, bits: u32) -> usize {
     ((word << (64 - 8 * bytes)).wrapping_mul(0x9e37_79b1_85eb_ca87) >> (64 - bits)) as usize
 }

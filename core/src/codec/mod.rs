@@ -16,7 +16,7 @@ pub mod lz4;
 #[cfg(feature = "lz4")]
 pub mod lz4hc;
 #[cfg(any(feature = "blosclz", feature = "lz4", feature = "zlib"))]
-mod matcher;
+pub(crate) mod matcher;
 #[cfg(feature = "plugins")]
 pub mod ndlz;
 pub(crate) mod room;

@@ -18,11 +18,12 @@ pub(crate) fn sequence(
         // Whether the match's length needs a byte more nobody could foretell: no branch depends on it.
         let (tail, tail_len) =
             (distance as u64 | (more.wrapping_sub(15) as u64) << 16, 2 + usize::from(more >= 15));
-        let head = u32::from(token(literals, more));
+        let of_match = more.min(15) as u32;
         let written = if literals < 15 {
+            let head = (literals as u32) << 4 | of_match;
             out.emit_short::<16>(head, 1, src, anchor, literals, tail, tail_len)
         } else {
-            let head = head | (literals as u32 - 15) << 8;
+            let head = 0xf0 | of_match | (literals as u32 - 15) << 8;
             out.emit_short::<32>(head, 2, src, anchor, literals, tail, tail_len)
         };
         if written {
@@ -38,7 +39,9 @@ pub(crate) fn bare_match(out: &mut Window<'_>, distance: usize, len: usize) -> R
     let more = len - 4;
     if more < 15 + 255 {
         let word = u64::from(token(0, more)) | (distance as u64) << 8 | (more.wrapping_sub(15) as u64) << 24;
-        return out.push_low(word, 3 + usize::from(more >= 15));
+        if out.push_short(word, 3 + usize::from(more >= 15)) {
+            return Ok(());
+        }
     }
     out.aside(move |out| long_sequence(out, &[], 0, 0, distance, more))
 }

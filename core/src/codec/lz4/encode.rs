@@ -13,24 +13,30 @@ use super::emit::{bare_match, last_literals, sequence};
 use super::{LAST_LITERALS, LAST_MATCH, REACH};
 use crate::arch::copy::Window;
 use crate::arch::out::Out;
+use crate::arch::recent::Recent;
 use crate::arch::words::Words;
 use crate::codec::dispatch::Content;
 use crate::codec::history::History;
-use crate::codec::matcher::{Positions, Table, WideTable, hash_low, hash4, hash5};
+use crate::codec::matcher::{WideTable, hash_low, hash5};
 
-/// Of the table for blocks up to 64 KiB.
-const CELLS: usize = 1 << 13;
-/// Of the table for longer ones, and for those with a dictionary.
+/// The longest blocks whose positions take 16 bits.
+const NEAR: usize = Recent::<BITS>::LONGEST;
+/// Of the hashes for these.
+const BITS: u32 = 13;
+/// Of the table for longer blocks, and for those with a dictionary.
 const WIDE_CELLS: usize = 1 << 12;
-/// What positions of 16 bits can tell apart.
-const NEAR: usize = 1 << 16;
 /// How much of a dictionary is used, and how far apart its positions are entered.
 const DICTIONARY: usize = 32 << 10;
 const DICTIONARY_STEP: usize = 3;
 
-/// Of the table for blocks up to [`SHORT`], which are encoded in the time that it takes to empty a larger one.
-const FEW_CELLS: usize = 1 << 10;
+/// Of those for blocks up to [`SHORT`], which are encoded in the time that it takes to empty a larger one.
+const FEW_BITS: u32 = 10;
 const SHORT: usize = 2048;
+/// Of those for longer ones up to [`MEDIUM`], and for planes up to [`MEDIUM_PLANE`], of which a block has many: to empty
+/// twice the cells for each costs more than these find.
+const MEDIUM_BITS: u32 = 12;
+const MEDIUM: usize = 4096;
+const MEDIUM_PLANE: usize = 16 << 10;
 
 /// The strings that are looked up in planes.
 const PLANE_STRING: usize = 6;
@@ -65,13 +71,14 @@ pub(crate) fn encode_content(
 ) -> Option<usize> {
     let is_plane = dict.is_empty() && src.len() >= LEAST_PLANE;
     let planes = if is_plane { Pace::in_planes(content, acceleration) } else { None };
-    encode_paced(src, dst, (planes, Pace::anywhere(content, acceleration)), dict, work)
+    encode_paced(src, dst, content, (planes, Pace::anywhere(content, acceleration)), dict, work)
 }
 
 /// [`encode`] at the first pace, if there is one, as planes, and at the other.
 fn encode_paced(
     src: &[u8],
     dst: &mut [u8],
+    content: Content,
     paces: (Option<Pace>, Pace),
     dict: &[u8],
     work: &mut [u8],
@@ -84,13 +91,15 @@ fn encode_paced(
     if src.len() > LAST_MATCH {
         let (out, place) = (&mut out, &mut place);
         if dict.is_empty() {
-            if src.len() <= SHORT {
-                without::<_, 4, false>(src, out, paces, &mut Table::<FEW_CELLS>::new(work)?.0, place)?;
-            } else if src.len() <= NEAR {
-                without::<_, 4, false>(src, out, paces, &mut Table::<CELLS>::new(work)?.0, place)?;
-            } else {
+            let bits = bits(src.len(), content != Content::Any);
+            if src.len() > NEAR {
                 // These hold more than a table of four-byte strings can tell apart.
-                without::<_, 5, true>(src, out, paces, &mut WideTable::<WIDE_CELLS>::new(work)?, place)?;
+                let mut wide = Wide::<false>::new(src, &[], work)?;
+                without::<_, 5, true>(src, out, paces, &mut wide, place)?;
+            } else if bits == BITS {
+                without::<_, 4, false>(src, out, paces, &mut Recent::<BITS>::new(src, work, bits)?, place)?;
+            } else {
+                without::<_, 4, false>(src, out, paces, &mut Recent::<0>::new(src, work, bits)?, place)?;
             }
         } else {
             with_dictionary(src, out, paces.1, dict, place, work)?;
@@ -100,13 +109,28 @@ fn encode_paced(
     Some(out.position())
 }
 
+/// How many bits the hashes have for a block so long.
+fn bits(len: usize, is_plane: bool) -> u32 {
+    let medium = if is_plane { MEDIUM_PLANE } else { MEDIUM };
+    if len <= SHORT {
+        FEW_BITS
+    } else if len <= medium {
+        MEDIUM_BITS
+    } else {
+        BITS
+    }
+}
+
 /// Writes every sequence that has a match, with an empty table. `MIN` bytes are looked up; where there is a pace of planes,
 /// the first, at least until an eighth has shown what these are worth it is [`PLANE_STRING`].
-fn without<T: Positions, const MIN: usize, const FAR: bool>(
+///
+/// Inlined, its loops would share their registers with what calls it: 6 to 8 % slower without a filter.
+#[inline(never)]
+fn without<S: Seen, const MIN: usize, const FAR: bool>(
     src: &[u8],
     out: &mut Window<'_>,
     (planes, mut pace): (Option<Pace>, Pace),
-    table: &mut T,
+    seen: &mut S,
     place: &mut Place,
 ) -> Option<()> {
     let history = History::<false>::new(src, &[])?;
@@ -114,9 +138,9 @@ fn without<T: Positions, const MIN: usize, const FAR: bool>(
     if let Some(careful) = planes {
         // Of short planes an eighth tells nothing.
         let tried = if src.len() <= SHORT { end } else { src.len() / 8 };
-        table.swap(hash::<_, PLANE_STRING>(table, history.word(0)), 0);
+        seen.enter::<PLANE_STRING>(0);
         for until in [tried, end] {
-            matches::<_, PLANE_STRING, FAR, false>(src, out, careful, table, history, place, until)?;
+            matches::<_, PLANE_STRING, FAR, false>(src, out, careful, seen, history, place, until)?;
             if until == end {
                 return Some(());
             }
@@ -128,11 +152,11 @@ fn without<T: Positions, const MIN: usize, const FAR: bool>(
         let is_barren = place.anchor == 0 && src.len() >= BARREN;
         pace.barren = if is_barren { IN_BARREN } else { pace.growth };
         out.rewind();
-        table.empty();
+        seen.empty();
         *place = Place { p: 1, anchor: 0 };
     }
-    table.swap(hash::<_, MIN>(table, history.word(0)), 0);
-    matches::<_, MIN, FAR, false>(src, out, pace, table, history, place, end)
+    seen.enter::<MIN>(0);
+    matches::<_, MIN, FAR, false>(src, out, pace, seen, history, place, end)
 }
 
 /// The same for matches that may begin in `dict`.
@@ -144,25 +168,96 @@ fn with_dictionary(
     place: &mut Place,
     work: &mut [u8],
 ) -> Option<()> {
-    let table = &mut WideTable::<WIDE_CELLS>::new(work)?;
     let dict = dict.get(dict.len().saturating_sub(DICTIONARY)..)?;
-    let history = History::<true>::new(src, dict)?;
+    let seen = &mut Wide::<true>::new(src, dict, work)?;
     for at in (0..dict.len()).step_by(DICTIONARY_STEP) {
-        if let Some(word) = history.word_at(at) {
-            table.swap(hash::<_, 5>(table, word), at);
+        if let Some(word) = seen.history.word_at(at) {
+            seen.table.swap(wide_hash::<5>(word), at);
         }
     }
-    matches::<_, 5, true, true>(src, out, pace, table, &history, place, last_start(src))
+    let history = seen.history;
+    matches::<_, 5, true, true>(src, out, pace, seen, &history, place, last_start(src))
 }
 
-/// Where a table has the `MIN` low bytes of a word.
-#[inline(always)]
-fn hash<T: Positions, const MIN: usize>(_: &T, word: u64) -> usize {
-    match MIN {
-        4 => hash4(word, T::BITS),
-        5 => hash5(word, T::BITS),
-        _ => hash_low(word, MIN, T::BITS),
+/// Where the strings of an input have been seen last.
+trait Seen {
+    /// Forgets every position.
+    fn empty(&mut self);
+    /// From now on every word of the first `until` bytes may be looked up. `None` where there are not so many.
+    fn extend(&mut self, until: usize) -> Option<()>;
+    /// The position where the `MIN` bytes at offset `p` may have been seen last, and the bits in which the words there
+    /// differ; now they are seen at `p`. `None` where `p` may not be looked up.
+    fn look_up<const MIN: usize>(&mut self, p: usize) -> Option<(usize, u64)>;
+    /// Now the `MIN` bytes at offset `p` have been seen there, if it may be looked up.
+    fn enter<const MIN: usize>(&mut self, p: usize);
+}
+
+impl<const BITS: u32> Seen for Recent<'_, BITS> {
+    fn empty(&mut self) {
+        self.empty();
     }
+
+    #[inline(always)]
+    fn extend(&mut self, until: usize) -> Option<()> {
+        self.extend(until)
+    }
+
+    #[inline(always)]
+    fn look_up<const MIN: usize>(&mut self, p: usize) -> Option<(usize, u64)> {
+        self.look_up::<MIN>(p)
+    }
+
+    #[inline(always)]
+    fn enter<const MIN: usize>(&mut self, p: usize) {
+        self.enter::<MIN>(p);
+    }
+}
+
+/// The same for longer blocks, and for those with a dictionary.
+struct Wide<'a, const DICT: bool> {
+    history: History<'a, DICT>,
+    table: WideTable<'a, WIDE_CELLS>,
+    src: &'a [u8],
+    starts: Words<'a>,
+}
+
+impl<'a, const DICT: bool> Wide<'a, DICT> {
+    /// `None` where `src` is shorter than a word, or `work` too short.
+    fn new(src: &'a [u8], dict: &'a [u8], work: &'a mut [u8]) -> Option<Self> {
+        let (history, table) = (History::new(src, dict)?, WideTable::new(work)?);
+        Some(Wide { history, table, src, starts: Words::new(src.get(..8)?)? })
+    }
+}
+
+impl<const DICT: bool> Seen for Wide<'_, DICT> {
+    fn empty(&mut self) {
+        self.table.empty();
+    }
+
+    fn extend(&mut self, until: usize) -> Option<()> {
+        self.starts = Words::new(self.src.get(..until)?)?;
+        Some(())
+    }
+
+    #[inline(always)]
+    fn look_up<const MIN: usize>(&mut self, p: usize) -> Option<(usize, u64)> {
+        let word = self.starts.get64(p)?;
+        let at = self.table.swap(wide_hash::<MIN>(word), self.history.base() + p);
+        let there = if DICT { self.history.word_at(at) } else { Some(self.starts.load64(at)) };
+        Some((at, there.map_or(u64::MAX, |there| word ^ there)))
+    }
+
+    #[inline(always)]
+    fn enter<const MIN: usize>(&mut self, p: usize) {
+        self.table.swap(wide_hash::<MIN>(self.starts.load64(p)), self.history.base() + p);
+    }
+}
+
+/// Where the table has the `MIN` low bytes of a word.
+#[inline(always)]
+fn wide_hash<const MIN: usize>(word: u64) -> usize {
+    let bits = WIDE_CELLS.trailing_zeros();
+    if MIN == 5 { hash5(word, bits) } else { hash_low(word, MIN, bits) }
 }
 
 /// Where the last word ends that may begin a match.
@@ -218,11 +313,11 @@ struct Place {
 
 /// Writes every sequence whose match begins in words of `src[..until]`. `MIN` bytes are looked up, at least four.
 #[allow(clippy::too_many_arguments)] // each is a register, or none, of the loop
-fn matches<T: Positions, const MIN: usize, const FAR: bool, const DICT: bool>(
+fn matches<S: Seen, const MIN: usize, const FAR: bool, const DICT: bool>(
     src: &[u8],
     out: &mut Window<'_>,
     pace: Pace,
-    table: &mut T,
+    seen: &mut S,
     history: &History<'_, DICT>,
     place: &mut Place,
     until: usize,
@@ -235,16 +330,12 @@ fn matches<T: Positions, const MIN: usize, const FAR: bool, const DICT: bool>(
     let match_end = src.len() - LAST_LITERALS;
     let ends = Words::new(src.get(..match_end)?)?;
     let (mut anchor, mut p) = (place.anchor, place.p);
-    // The position of a match at `p`, whose word is `word`, and the bits in which the words there differ.
-    let find = |table: &mut T, p: usize, word: u64| {
-        let position = base + p;
-        let at = table.swap(hash::<_, MIN>(table, word), position);
-        let differ = word ^ if DICT { history.word_at(at)? } else { starts.load64(at) };
-        // Without a dictionary every entry is below `position`: each was written on the way there. That it is not too
-        // far is asked last, as most strings that are were not equal.
+    seen.extend(until)?;
+    // Without a dictionary every position is below `p`: each was entered on the way there. That it is not too far is asked
+    // last, as most strings that are were not equal.
+    let is_match = |p: usize, (at, differ): (usize, u64)| {
         let is_equal = differ << (64 - 8 * needed) == 0;
-        let is_match = is_equal && (!DICT || at < position) && (!FAR || position.wrapping_sub(at) <= REACH);
-        is_match.then_some((at, differ))
+        is_equal && (!DICT || at < base + p) && (!FAR || (base + p).wrapping_sub(at) <= REACH)
     };
     // Where a match ends that was found at `p`, the end of another or not.
     let end = |p: usize, (at, differ): (usize, u64), is_bare: bool| {
@@ -266,8 +357,8 @@ fn matches<T: Positions, const MIN: usize, const FAR: bool, const DICT: bool>(
     'all: loop {
         let (mut step, mut tries) = (1, pace.first);
         let found = loop {
-            let Some(word) = starts.get64(p) else { break 'all };
-            if let Some(found) = find(table, p, word) {
+            let Some(found) = seen.look_up::<MIN>(p) else { break 'all };
+            if is_match(p, found) {
                 break found;
             }
             p += step;
@@ -287,9 +378,11 @@ fn matches<T: Positions, const MIN: usize, const FAR: bool, const DICT: bool>(
         (anchor, growth) = (p, pace.growth);
         // The next match often begins at once.
         loop {
-            let Some(word) = starts.get64(p) else { break 'all };
-            table.swap(hash::<_, MIN>(table, starts.load64(p - 2)), base + p - 2);
-            let Some(found) = find(table, p, word) else { break };
+            seen.enter::<MIN>(p - 2);
+            let Some(found) = seen.look_up::<MIN>(p) else { break 'all };
+            if !is_match(p, found) {
+                break;
+            }
             let distance = base + p - found.0;
             p = end(p, found, true);
             bare_match(out, distance, p - anchor).ok()?;
@@ -324,7 +417,7 @@ mod tests {
     /// As a plane that is begun again, with this growth before the first match.
     fn begun_again(block: &[u8], acceleration: u32, barren: usize) -> usize {
         let pace = Pace { barren, ..Pace::anywhere(Content::BytePlanes, acceleration) };
-        read_back(block, |room, work| encode_paced(block, room, (None, pace), &[], work))
+        read_back(block, |room, work| encode_paced(block, room, Content::BytePlanes, (None, pace), &[], work))
     }
 
     #[test]
