@@ -343,3 +343,34 @@ impl Opened {
         trailer::parse(&self.trailer)
     }
 }
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use super::*;
+    use blosc_core::Params;
+
+    /// A frame with holes of a terabyte between its index and its trailer, of which nothing is read.
+    #[test]
+    fn an_index_larger_than_a_chunk_is_not_asked_for() {
+        let mut writer = crate::SuperChunk::memory(&Params::new(4));
+        writer.append_data(&[1; 400]).unwrap();
+        let mut frame = writer.into_bytes().unwrap();
+        let (len, huge) = (frame.len() as u64, 1u64 << 40);
+        // What frame_len is, after its marker.
+        frame[0x10..0x18].copy_from_slice(&huge.to_be_bytes());
+        let mut opener = Opener::new(huge, FrameType::Contiguous, Limits::DEFAULT);
+        let mut bytes: &[u8] = &[];
+        let error = loop {
+            match opener.step(bytes) {
+                Ok(Step::Need { offset, len: asked }) => {
+                    assert!(asked < frame.len());
+                    let at = if offset < len { offset } else { offset - (huge - len) };
+                    bytes = &frame[at as usize..][..asked];
+                }
+                Ok(Step::Done(_)) => panic!("opened"),
+                Err(error) => break error,
+            }
+        };
+        assert!(matches!(error, Error::Invalid { field: "compressed_size", .. }), "{error}");
+    }
+}
