@@ -151,7 +151,7 @@ mod tests {
     fn streamed_items_are_those_that_go_into_the_cache_wherever_they_lie() {
         for (typesize, items) in [1usize, 2, 3, 4, 8, 16, 24].into_iter().flat_map(|t| [(t, 520), (t, 5000)])
         {
-            let src: Vec<u8> = (0..items * typesize).map(|i| ((i * i * 7) >> 3) as u8).collect();
+            let src: Vec<u8> = (0..items * typesize).map(|i| (i.wrapping_mul(i * 7) >> 3) as u8).collect();
             let mut want = vec![0; src.len()];
             bitunshuffle(Level::SCALAR, typesize, &src, &mut want[..]).unwrap();
             for level in Level::available() {
