@@ -167,6 +167,42 @@ fn zeros_by_a_users_filter() {
 }
 
 #[test]
+fn blocks_that_do_not_shrink_before_one_that_does_are_stored() {
+    let mut seed = 1u32;
+    let mut noise = |len: usize| {
+        let mut byte = || {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (seed >> 24) as u8
+        };
+        (0..len).map(|_| byte()).collect::<Vec<u8>>()
+    };
+    const BLOCK: usize = 1000;
+    // Which of the blocks shrinks, and how long the last one is.
+    for (shrinking, last) in [(0, 7), (1, BLOCK), (4, 300), (5, 300), (5, BLOCK), (9, 300)] {
+        let mut source = noise(5 * BLOCK + last);
+        if let Some(block) = source.chunks_mut(BLOCK).nth(shrinking) {
+            block.iter_mut().enumerate().for_each(|(i, b)| *b = (i % 4) as u8);
+        }
+        for codec in codecs() {
+            let params = Params::new(4).codec(codec).no_filter().blocksize(Some(BLOCK as u32));
+            let mut work = vec![0; Plan::work_len_for(&params, source.len())];
+            let mut dst = vec![0xA5; max_encoded_len(source.len())];
+            let mut encoder = Encoder::new(Level::best(), &params, source.len(), &mut work).unwrap();
+            let len = encoder.encode(&source, &mut dst).unwrap();
+            // Threads copy every block as it comes.
+            assert_eq!(
+                Pool::new(3).compress(&params, &source).unwrap(),
+                dst[..len],
+                "{codec:?}, {shrinking}"
+            );
+            let chunk = Chunk::parse(&dst[..len]).unwrap();
+            assert_eq!(len < source.len() + 32, shrinking < 6, "{codec:?}, {shrinking}, {last}");
+            assert_eq!(Pool::new(1).decompress(&chunk).unwrap(), source);
+        }
+    }
+}
+
+#[test]
 fn scratch_too_small_for_the_codec_is_an_error_not_a_stored_chunk() {
     let data = [1; 5000];
     for codec in [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc] {

@@ -197,24 +197,41 @@ impl<'a> Plan<'a> {
         let mut writer = self.writer(dst)?;
         if !writer.is_abandoned() {
             let mut blocks = self.block_encoder(level, work)?;
+            let mut is_held = self.may_hold();
             for index in 0..self.nblocks() {
                 let left = writer.left();
                 let needed = self.max_block_len();
+                let stored = self.block_src(index)?.len().saturating_add(4);
+                // What is longer than this is not copied.
+                let most = if is_held { left.min(stored.saturating_sub(1)) } else { left };
                 let done = match writer.room(if self.ignores_room() { needed.min(left) } else { needed }) {
-                    Some(room) => blocks.encode_within(index, room, left, context)?,
+                    Some(room) => blocks.encode_within(index, room, most, context)?,
                     None => {
-                        let (bytes, done) = blocks.encode_to_scratch(index, left, context)?;
+                        let (bytes, done) = blocks.encode_to_scratch(index, most, context)?;
                         writer.copy(bytes);
                         done
                     }
                 };
+                if is_held && done.len < stored {
+                    is_held = false;
+                    writer.store(index);
+                }
                 writer.advance(done);
                 if writer.is_abandoned() {
                     break;
                 }
             }
+            if is_held && !writer.is_abandoned() {
+                writer.store(self.nblocks());
+            }
         }
         writer.finish()
+    }
+
+    /// Whether a block that the codec does not shrink is its source. As long as there are only such ones the chunk is likely
+    /// to be stored whole, and they need not be copied before one that shrinks.
+    fn may_hold(&self) -> bool {
+        self.streams <= 1 && self.slots().as_slice().is_empty()
     }
 
     /// Whether the codec writes the same bytes in any room that they fit, so that a block may be tried in what is left.

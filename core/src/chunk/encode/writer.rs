@@ -49,6 +49,18 @@ impl<'d> ChunkWriter<'d> {
         }
     }
 
+    /// Writes the first `count` blocks, which have been passed by [`advance`](Self::advance), as stored ones of one stream.
+    pub(super) fn store(&mut self, count: usize) {
+        let mut rest = self.dst.get_mut(self.plan.prefix_len()..).unwrap_or_default();
+        for block in self.plan.src.chunks(self.plan.blocksize().max(1)).take(count) {
+            let Some((word, body)) = rest.split_first_chunk_mut::<4>() else { return };
+            let Some((body, next)) = body.split_at_mut_checked(block.len()) else { return };
+            *word = (block.len() as u32).to_le_bytes();
+            Out::from(body).copy_from(block);
+            rest = next;
+        }
+    }
+
     /// Notes that the next block has been written.
     pub fn advance(&mut self, block: EncodedBlock) {
         let entry = self.plan.header_len().saturating_add(self.next.saturating_mul(4));
