@@ -7,6 +7,8 @@
 //! 6 to 8    zlib-rs                      zlib-rs
 //! level 9   `zlib::deflate`, which writes less in less time
 //! ```
+//! Level 5 asks zlib-rs for its level 4 where matches are short: longer searches find little more of them.
+//!
 //! Our own encoder steps over what has no matches. `core/examples/zlib_speed.rs` compares them. The choice depends on the
 //! stream and the level alone, and so does what is written: of SIMD instructions zlib-rs only asks to compare bytes and to
 //! compute the checksum.
@@ -29,6 +31,8 @@ enum Choice {
 
 /// The highest level of ours where matches are few.
 const MOST_WHERE_FEW: u8 = 4;
+/// The level that is zlib-rs's next lower one where matches are short.
+const LESS_WHERE_SHORT: u8 = 5;
 
 const fn choice(level: u8) -> Choice {
     match level {
@@ -37,6 +41,15 @@ const fn choice(level: u8) -> Choice {
         9.. => Choice::Ours,
         _ => Choice::Library,
     }
+}
+
+/// What a sample of a stream has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Matches {
+    Few,
+    /// Rare or dense, and hardly any longer than seven bytes.
+    Short,
+    Long,
 }
 
 /// Whether streams of chunk level `level`, which is zlib's own, may be for zlib-rs.
@@ -69,17 +82,23 @@ pub(crate) fn encode(
     level: u8,
     work: &mut [u8],
 ) -> Option<usize> {
-    match choice(level) {
+    let found = match choice(level) {
         Choice::Ours => return deflate::encode(src, dst, level, work),
-        Choice::OursOrQuick | Choice::OursOrLibrary if matches_are_few(src, level) => {
+        Choice::OursOrQuick | Choice::OursOrLibrary => matches(src, level),
+        Choice::Library => Matches::Long,
+    };
+    match (choice(level), found) {
+        (_, Matches::Few) => {
             // Few matches are found by few steps.
             return deflate::encode(src, dst, level.min(MOST_WHERE_FEW), work);
         }
-        Choice::OursOrQuick => return deflate::encode_quick(src, dst, work),
-        Choice::Library | Choice::OursOrLibrary => {}
+        (Choice::OursOrQuick, _) => return deflate::encode_quick(src, dst, work),
+        _ => {}
     }
+    let less = level == LESS_WHERE_SHORT && found == Matches::Short;
     let state = context.zlib.as_mut()?;
     state.reset();
+    state.set_level(i32::from(level) - i32::from(less)).ok()?;
     match state.compress(src, dst, DeflateFlush::Finish) {
         Ok(Status::StreamEnd) => usize::try_from(state.total_out()).ok(),
         _ => {
@@ -102,14 +121,17 @@ fn abandon(state: &mut Deflate) {
     }
 }
 
-/// Whether `src` has hardly any matches; or long ones, more than five bytes that are none for each, three sixteenths at
+/// [`Matches::Few`] where `src` has hardly any matches; or long ones, more than five bytes that are none for each, three sixteenths at
 /// least: as bits of the same place in floats. Pieces from all over it are looked at: short ones at levels 1 and 2, where
 /// the other encoders read up to 5 GB/s and this takes longer for a match. There three quarters must have none. At higher
 /// levels what hardly has anything but long matches is also meant, the fewest of all.
-fn matches_are_few(src: &[u8], level: u8) -> bool {
+///
+/// [`Matches::Short`] where at most a quarter of the bytes are in matches, or two fifths at least, and hardly any has eight
+/// bytes. What lies between may have its long matches farther apart than these pieces show.
+fn matches(src: &[u8], level: u8) -> Matches {
     const BITS: u32 = 11;
     let (pieces, piece, most_sixteenths) = if level < 3 { (8, 64, 4) } else { (4, 512, 13) };
-    let Some(words) = Words::new(src) else { return false };
+    let Some(words) = Words::new(src) else { return Matches::Long };
     // Positions where a whole word begins, but for the last.
     let len = src.len() - size_of::<u64>();
     let piece = piece.min(len / pieces);
@@ -134,7 +156,14 @@ fn matches_are_few(src: &[u8], level: u8) -> bool {
     let (hardly_any, dense) = (64 * fours <= all, 16 * fours > most_sixteenths * all);
     let (long, far_apart) = (2 * eights >= fours, 16 * starts <= 3 * (all - fours));
     let nothing_else = level > 2 && 32 * fours >= 31 * all && 16 * eights >= 15 * fours;
-    hardly_any || nothing_else || (long && far_apart && !dense)
+    let short = 4 * fours <= all || (5 * fours >= 2 * all && 20 * eights <= fours);
+    if hardly_any || nothing_else || (long && far_apart && !dense) {
+        Matches::Few
+    } else if short {
+        Matches::Short
+    } else {
+        Matches::Long
+    }
 }
 
 #[cfg(test)]
@@ -188,7 +217,7 @@ mod tests {
         for (src, from_level) in [(random, 1), (most, 1), (text, 6), (period, 6), (vec![1; 50_000], 3)] {
             for level in 1..=5 {
                 let few = level >= from_level;
-                assert_eq!(matches_are_few(&src, level), few, "level {level}");
+                assert_eq!(matches(&src, level) == Matches::Few, few, "level {level}");
                 let mut work = vec![0xa5; work_len(level, src.len())];
                 let (mut host, mut own) = (vec![0; src.len() + 100], vec![0; src.len() + 100]);
                 let mut context = EncodeContext::for_codec(Codec::Zlib, level, src.len()).unwrap();
@@ -210,6 +239,27 @@ mod tests {
             let n = encode(&mut context, &src, &mut dst, level, &mut work).unwrap();
             zlib::decode(&dst[..n], (&mut back[..]).into(), &mut [0; zlib::DECODE_WORK_LEN]).unwrap();
             assert!(back == src, "{len} bytes, level {level}");
+        }
+    }
+
+    /// Words of six bytes are short matches, a period of thirty is long: one context writes both as zlib-rs does at levels 4
+    /// and 5, whatever it wrote before.
+    #[test]
+    fn short_matches_are_written_one_level_lower() {
+        let mut noise = noise(3);
+        let words: Vec<[u8; 6]> = (0..300).map(|_| core::array::from_fn(|_| noise())).collect();
+        let text: Vec<u8> = (0..9000).flat_map(|_| words[usize::from(noise()) % 300]).collect();
+        let lines: Vec<u8> =
+            (0..2000u32).flat_map(|i| [[i as u8, (i >> 8) as u8, 7, 9]; 7]).flatten().collect();
+        assert_eq!((matches(&text, 5), matches(&lines, 5)), (Matches::Short, Matches::Long));
+        let mut context = EncodeContext::for_codec(Codec::Zlib, 5, text.len()).unwrap();
+        let mut work = vec![0xa5; work_len(5, text.len())];
+        for (src, level) in [(&text, 4), (&lines, 5), (&text, 4)] {
+            let (mut host, mut theirs) = (vec![0; src.len() + 100], vec![0; src.len() + 100]);
+            let n = encode(&mut context, src, &mut host, 5, &mut work).unwrap();
+            let mut state = Deflate::new(level, true, 15);
+            assert_eq!(state.compress(src, &mut theirs, DeflateFlush::Finish), Ok(Status::StreamEnd));
+            assert!(host[..n] == theirs[..state.total_out() as usize], "level {level}");
         }
     }
 }
