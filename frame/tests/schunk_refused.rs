@@ -149,3 +149,33 @@ fn what_needs_a_rename_is_refused_by_a_bare_file() {
     assert_eq!((sc.read_all().unwrap(), sc.metalayer("unit")), (vec![7; 4000], None));
     let _ = std::fs::remove_file(&path);
 }
+
+/// A table of checksums larger than one metalayer may be: it grows with the chunks.
+#[test]
+fn checksums_of_many_chunks_take_more_than_a_metalayer_may() {
+    let mut sc = SuperChunk::memory(&Params::new(1));
+    sc.set_chunksize(100).unwrap();
+    sc.append(&[9; 100_000]).unwrap();
+    let frame = sc.into_bytes().unwrap();
+    let limits = Limits { metalayer: 500, metalayers: 500, ..Limits::DEFAULT };
+    let mut sc = SuperChunk::open_read(&*frame, &limits).unwrap();
+    assert_eq!(sc.verify(|_| {}).unwrap().matched, 1000);
+}
+
+/// A table of checksums that says it is gigabytes, in forty bytes, is not decoded.
+#[test]
+fn a_table_of_checksums_that_does_not_fit_is_no_table() {
+    let mut sc = SuperChunk::memory(&Params::new(1));
+    sc.append(&[9; 100]).unwrap();
+    let mut frame = sc.into_bytes().unwrap();
+    // Its chunk: stored, 37 bytes in the table of one checksum.
+    let at = frame.windows(8).rposition(|w| w == b"XXH3\x01\0\0\0").unwrap() - 5 - 32;
+    assert_eq!(frame[at + 4..at + 8], 37u32.to_le_bytes());
+    frame[at + 4..at + 8].copy_from_slice(&2_000_000_000u32.to_le_bytes());
+    frame[at + 12..at + 16].copy_from_slice(&32u32.to_le_bytes());
+    // Zeros, in 32 bytes.
+    frame[at + 2] = 5;
+    frame[at + 31] = 1 << 4;
+    let mut sc = SuperChunk::open_read(&*frame, &Limits::DEFAULT).unwrap();
+    assert_eq!(sc.chunk_checksum(0), Ok(None));
+}

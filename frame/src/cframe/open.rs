@@ -6,6 +6,8 @@
 //! 23 bytes at F - 23           -> T
 //! F - index bytes at index     -> index chunk and trailer, which lie side by side
 //! ```
+//! Lengths are only what the file says of itself, and one with holes costs nothing to make as long as that: they are
+//! held to the limits, and what is long is read in pieces, the first of which tell whether the rest is wanted.
 
 use super::header::{FIXED_LEN, FrameType, Header};
 use super::index;
@@ -14,8 +16,16 @@ use super::trailer::{self, TAIL_LEN, Tail};
 use crate::error::{Error, IoKind, Structure};
 use crate::io::ReadAt;
 use crate::limits::Limits;
+use crate::schunk::CHECKSUMS_NAME;
 use alloc::vec::Vec;
-use blosc_core::{Chunk, Pool, Special};
+use blosc_core::{Chunk, Pool, Special, Surroundings};
+
+/// Most that is asked for at once.
+const PIECE: u64 = 4 << 20;
+/// Bytes by which an index chunk may be longer than what it decodes to; writers take 32.
+const INDEX_SLACK: u64 = 1 << 16;
+/// Bytes that a table of checksums may take beside the checksums themselves.
+const TABLE_SLACK: u64 = 1 << 10;
 
 /// What a sans-IO reader asks for, or its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +64,20 @@ enum State {
     Fixed,
     Metalayers,
     Tail,
-    Rest,
+    Rest(Rest),
+}
+
+/// What lies between the chunks and the end of the frame, as far as it has been read.
+#[derive(Clone, Debug)]
+struct Rest {
+    /// Where the next piece starts.
+    at: u64,
+    /// Where the index chunk ends; the trailer's start until its header has been read.
+    index_end: u64,
+    trailer_at: u64,
+    nchunks: u64,
+    index: Vec<u8>,
+    trailer: Vec<u8>,
 }
 
 /// The state machine that opens a frame.
@@ -108,7 +131,7 @@ impl Opener {
             State::Fixed => self.fixed(bytes),
             State::Metalayers => self.metalayers(bytes),
             State::Tail => self.tail(bytes),
-            State::Rest => self.rest(bytes),
+            State::Rest(_) => self.rest(bytes),
         }
     }
 
@@ -127,21 +150,28 @@ impl Opener {
             let asked = header.nchunks().unwrap_or(0);
             return Err(Error::Limit { what: "chunks", asked, limit: self.limits.chunks });
         }
+        let (asked, limit) = (u64::from(header.header_len), self.limits.metalayers);
+        if asked > limit.max(FIXED_LEN as u64) {
+            return Err(Error::Limit { what: "bytes of the frame's header", asked, limit });
+        }
         self.head = fixed.to_vec();
         self.header = Some(header);
         self.state = State::Metalayers;
-        let len = (header.header_len as usize).saturating_sub(FIXED_LEN);
-        Ok(Step::Need { offset: FIXED_LEN as u64, len })
+        Ok(piece(FIXED_LEN as u64, asked))
     }
 
     fn metalayers(&mut self, bytes: &[u8]) -> Result<Step<Opened>, Error> {
         let header = self.header.ok_or(IoKind::Other)?;
-        self.head.extend_from_slice(bytes);
-        if self.head.len() != header.header_len as usize {
-            return Err(truncated(Structure::Metalayers, "metalayers", 0x57, u64::from(header.header_len)));
+        append(&mut self.head, bytes)?;
+        let (have, all) = (self.head.len() as u64, u64::from(header.header_len));
+        if have < all && !bytes.is_empty() {
+            return Ok(piece(have, all));
+        }
+        if have != all {
+            return Err(truncated(Structure::Metalayers, "metalayers", 0x57, all));
         }
         let section = Section::parse(&self.head, FIXED_LEN, Structure::Metalayers)?;
-        check_sizes(&section, &self.limits)?;
+        check_sizes(&section, &self.limits, 0)?;
         self.state = State::Tail;
         // The header check made frame_len at least 132.
         Ok(Step::Need { offset: header.frame_len.saturating_sub(TAIL_LEN as u64), len: TAIL_LEN })
@@ -178,64 +208,138 @@ impl Opener {
             index_at
         };
         self.tail = Some(tail);
-        self.state = State::Rest;
-        let len = header.frame_len.saturating_sub(from);
-        let len = usize::try_from(len).map_err(|_| IoKind::NoSpace)?;
-        Ok(Step::Need { offset: from, len })
+        self.state = State::Rest(Rest {
+            at: from,
+            index_end: trailer_at,
+            trailer_at,
+            nchunks: 0,
+            index: Vec::new(),
+            trailer: Vec::new(),
+        });
+        Ok(piece(from, header.frame_len))
     }
 
     fn rest(&mut self, bytes: &[u8]) -> Result<Step<Opened>, Error> {
-        let (Some(header), Some(tail)) = (self.header, self.tail) else { return Err(IoKind::Other.into()) };
-        let trailer_at = header.frame_len.saturating_sub(u64::from(tail.trailer_len));
-        let short = truncated(Structure::Trailer, "trailer", trailer_at, u64::from(tail.trailer_len));
-        let split = bytes.len().checked_sub(tail.trailer_len as usize).ok_or(short)?;
-        let (index, trailer) = bytes.split_at_checked(split).ok_or(short)?;
-        check_sizes(&trailer::parse(trailer)?, &self.limits)?;
-        let nchunks = match header.nbytes {
-            0 => 0,
-            _ => self.count_chunks(&header, index)?,
+        let State::Rest(mut rest) = core::mem::replace(&mut self.state, State::Start) else {
+            return Err(IoKind::Other.into());
         };
+        let (Some(header), Some(tail)) = (self.header, self.tail) else { return Err(IoKind::Other.into()) };
+        if bytes.is_empty() {
+            let needed = u64::from(tail.trailer_len);
+            return Err(truncated(Structure::Trailer, "trailer", rest.trailer_at, needed));
+        }
+        if rest.index.is_empty() && rest.trailer.is_empty() {
+            if header.nbytes != 0 {
+                let index_at = rest.at;
+                let (nchunks, cbytes) = self.check_index(&header, bytes, rest.trailer_at)?;
+                (rest.nchunks, rest.index_end) = (nchunks, index_at.saturating_add(cbytes));
+            }
+            let (asked, table) = (u64::from(tail.trailer_len), table_most(rest.nchunks));
+            let limit = self.limits.metalayers.saturating_add(table);
+            if asked > limit {
+                return Err(Error::Limit { what: "bytes of the frame's trailer", asked, limit });
+            }
+        }
+        let part = |from: u64, to: u64| {
+            let place =
+                |at: u64| usize::try_from(at.saturating_sub(rest.at)).unwrap_or(usize::MAX).min(bytes.len());
+            bytes.get(place(from)..place(to)).unwrap_or(&[])
+        };
+        let (index, trailer) = (part(rest.at, rest.index_end), part(rest.trailer_at, header.frame_len));
+        if rest.trailer.is_empty() && !trailer.is_empty() {
+            trailer::check_start(trailer)?;
+        }
+        append(&mut rest.index, index)?;
+        append(&mut rest.trailer, trailer)?;
+        rest.at = rest.at.saturating_add(bytes.len() as u64);
+        // Bytes between the two are none of either.
+        if rest.at >= rest.index_end {
+            rest.at = rest.at.max(rest.trailer_at);
+        }
+        if rest.at < header.frame_len {
+            let side_by_side = rest.index_end == rest.trailer_at || rest.at >= rest.trailer_at;
+            let next = piece(rest.at, if side_by_side { header.frame_len } else { rest.index_end });
+            self.state = State::Rest(rest);
+            return Ok(next);
+        }
+        check_sizes(&trailer::parse(&rest.trailer)?, &self.limits, table_most(rest.nchunks))?;
         Ok(Step::Done(Opened {
             header,
             head: core::mem::take(&mut self.head),
             tail,
-            index: if nchunks == 0 { Vec::new() } else { index.to_vec() },
-            trailer: trailer.to_vec(),
-            nchunks,
+            index: rest.index,
+            trailer: rest.trailer,
+            nchunks: rest.nchunks,
         }))
     }
 
-    fn count_chunks(&self, header: &Header, index: &[u8]) -> Result<u64, Error> {
+    /// Checks the header of the index chunk, the first bytes of which `index` are; gives the number of chunks and
+    /// the length of the index.
+    fn check_index(&self, header: &Header, index: &[u8], trailer_at: u64) -> Result<(u64, u64), Error> {
         let at = header.index_at()?;
         let in_index = |error| Error::Chunk { chunk: None, offset: at, error };
+        let room = trailer_at.saturating_sub(at);
+        let index = index.get(..usize::try_from(room).unwrap_or(usize::MAX)).unwrap_or(index);
         let chunk = blosc_core::Header::parse(index).map_err(in_index)?;
         let nchunks = index::check_header(&chunk, header.nchunks(), at)?;
-        if u64::from(chunk.cbytes) > index.len() as u64 {
-            return Err(truncated(Structure::Index, "cbytes", at, u64::from(chunk.cbytes)));
+        let cbytes = u64::from(chunk.cbytes);
+        if cbytes > room {
+            return Err(truncated(Structure::Index, "cbytes", at, cbytes));
+        }
+        if cbytes > nchunks.saturating_mul(8).saturating_add(INDEX_SLACK) {
+            let (structure, field, offset) = (Structure::Index, "cbytes", at.saturating_add(12));
+            return Err(Error::Invalid { structure, field, offset, value: i64::from(chunk.cbytes) });
         }
         if nchunks > self.limits.chunks {
             return Err(Error::Limit { what: "chunks", asked: nchunks, limit: self.limits.chunks });
         }
         // Special chunks are kept as they are and need no memory; others may expand a little.
         let decoded = nchunks.saturating_mul(8);
-        let allowed = u64::from(chunk.cbytes).saturating_mul(self.limits.index_expansion).max(1 << 20);
+        let allowed = cbytes.saturating_mul(self.limits.index_expansion).max(1 << 20);
         if chunk.special().is_none() && decoded > allowed {
             return Err(Error::Limit { what: "bytes of the index", asked: decoded, limit: allowed });
         }
-        Ok(nchunks)
+        Ok((nchunks, cbytes))
     }
+}
+
+/// Asks for what lies from `at` on, `end` at most.
+fn piece(at: u64, end: u64) -> Step<Opened> {
+    Step::Need { offset: at, len: end.saturating_sub(at).min(PIECE) as usize }
+}
+
+fn append(buf: &mut Vec<u8>, bytes: &[u8]) -> Result<(), Error> {
+    buf.try_reserve(bytes.len()).map_err(|_| IoKind::NoSpace)?;
+    buf.extend_from_slice(bytes);
+    Ok(())
+}
+
+/// Most bytes of a table of checksums for this many chunks.
+fn table_most(nchunks: u64) -> u64 {
+    nchunks.saturating_mul(8).saturating_add(TABLE_SLACK)
 }
 
 fn truncated(structure: Structure, field: &'static str, offset: u64, needed: u64) -> Error {
     Error::Truncated { structure, field, offset, needed }
 }
 
-fn check_sizes(section: &Section<'_>, limits: &Limits) -> Result<(), Error> {
+/// Holds the entries of a section to the limits; the table of checksums may take `table` bytes.
+fn check_sizes(section: &Section<'_>, limits: &Limits, table: u64) -> Result<(), Error> {
+    // Contents may lie over each other, and each becomes a copy of its own.
+    let (mut all, most) = (0u64, limits.metalayers.saturating_add(table));
     for entry in section.iter() {
         let asked = entry.content.len() as u64;
-        if asked > limits.metalayer {
-            return Err(Error::Limit { what: "metalayer bytes", asked, limit: limits.metalayer });
+        let limit = match entry.name == CHECKSUMS_NAME.as_bytes() {
+            true => limits.metalayer.max(table),
+            false => limits.metalayer,
+        };
+        if asked > limit {
+            return Err(Error::Limit { what: "metalayer bytes", asked, limit });
         }
+        all = all.saturating_add(asked);
+    }
+    if all > most {
+        return Err(Error::Limit { what: "bytes of all metalayers", asked: all, limit: most });
     }
     Ok(())
 }
@@ -299,6 +403,16 @@ impl Entries {
     }
 }
 
+/// How many decoded bytes of an index are had at a time: whole blocks and whole entries.
+fn window(header: &blosc_core::Header) -> usize {
+    const SOME: u32 = 128 << 10;
+    let block = header.blocksize.max(1);
+    if header.is_vl() || block % 8 != 0 {
+        return header.nbytes as usize;
+    }
+    (SOME / block).max(1).saturating_mul(block) as usize
+}
+
 impl Opened {
     /// Decodes and checks the index.
     pub(crate) fn entries(&self, pool: &mut Pool, limits: &Limits) -> Result<Entries, Error> {
@@ -322,13 +436,23 @@ impl Opened {
             index::check_entry(raw, at, cbytes)?;
             return Ok(Entries::Repeated(raw, self.nchunks));
         }
-        let decoded = pool.decompress(&chunk).map_err(in_index)?;
+        let nbytes = chunk.nbytes();
         let mut list = Vec::new();
-        list.try_reserve_exact(decoded.len() / 8).map_err(|_| IoKind::NoSpace)?;
-        for raw in decoded.as_chunks::<8>().0 {
-            let raw = i64::from_le_bytes(*raw);
-            index::check_entry(raw, at, cbytes)?;
-            list.push(raw);
+        list.try_reserve_exact(nbytes / 8).map_err(|_| IoKind::NoSpace)?;
+        // A few blocks at a time, which stay in the cache until they are in the list.
+        let step = window(chunk.header()).min(nbytes);
+        let mut part = Vec::new();
+        part.try_reserve_exact(step).map_err(|_| IoKind::NoSpace)?;
+        part.resize(step, 0);
+        for start in (0..nbytes).step_by(step.max(8)) {
+            let end = start.saturating_add(step).min(nbytes);
+            let part = part.get_mut(..end.saturating_sub(start)).unwrap_or(&mut []);
+            pool.get_bytes(&chunk, Surroundings::default(), start..end, part).map_err(in_index)?;
+            for raw in part.as_chunks::<8>().0 {
+                let raw = i64::from_le_bytes(*raw);
+                index::check_entry(raw, at, cbytes)?;
+                list.push(raw);
+            }
         }
         Ok(Entries::List(list))
     }
@@ -349,28 +473,177 @@ mod tests {
     use super::*;
     use blosc_core::Params;
 
-    /// A frame with holes of a terabyte between its index and its trailer, of which nothing is read.
-    #[test]
-    fn an_index_larger_than_a_chunk_is_not_asked_for() {
+    const HUGE: u64 = 1 << 40;
+
+    /// A file with holes: bytes at some places, zeros elsewhere. Notes how much of it is read, and keeps what is
+    /// asked for at once small.
+    struct Holes {
+        size: u64,
+        parts: Vec<(u64, Vec<u8>)>,
+        read: core::sync::atomic::AtomicU64,
+    }
+
+    impl Holes {
+        fn new(size: u64, parts: Vec<(u64, Vec<u8>)>) -> Holes {
+            Holes { size, parts, read: 0.into() }
+        }
+        fn read(&self) -> u64 {
+            self.read.load(core::sync::atomic::Ordering::Relaxed)
+        }
+    }
+
+    impl ReadAt for Holes {
+        fn size(&self) -> Result<u64, crate::error::IoError> {
+            Ok(self.size)
+        }
+        fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, crate::error::IoError> {
+            assert!(buf.len() as u64 <= PIECE, "{} bytes at once", buf.len());
+            self.read.fetch_add(buf.len() as u64, core::sync::atomic::Ordering::Relaxed);
+            buf.fill(0);
+            for (start, bytes) in &self.parts {
+                for (at, byte) in (*start..).zip(bytes) {
+                    if let Some(to) = at.checked_sub(offset).and_then(|at| buf.get_mut(at as usize)) {
+                        *to = *byte;
+                    }
+                }
+            }
+            Ok(buf.len())
+        }
+    }
+
+    /// A frame of two chunks in pieces: header, chunks, index, trailer.
+    fn pieces() -> [Vec<u8>; 4] {
         let mut writer = crate::SuperChunk::memory(&Params::new(4));
         writer.append_data(&[1; 400]).unwrap();
-        let mut frame = writer.into_bytes().unwrap();
-        let (len, huge) = (frame.len() as u64, 1u64 << 40);
-        // What frame_len is, after its marker.
-        frame[0x10..0x18].copy_from_slice(&huge.to_be_bytes());
-        let mut opener = Opener::new(huge, FrameType::Contiguous, Limits::DEFAULT);
-        let mut bytes: &[u8] = &[];
-        let error = loop {
-            match opener.step(bytes) {
-                Ok(Step::Need { offset, len: asked }) => {
-                    assert!(asked < frame.len());
-                    let at = if offset < len { offset } else { offset - (huge - len) };
-                    bytes = &frame[at as usize..][..asked];
-                }
-                Ok(Step::Done(_)) => panic!("opened"),
-                Err(error) => break error,
-            }
-        };
+        writer.append_data(&[2; 400]).unwrap();
+        let frame = writer.into_bytes().unwrap();
+        let opened = open_at(&frame, FrameType::Contiguous, &Limits::DEFAULT).unwrap();
+        let index_at = opened.header.index_at().unwrap() as usize;
+        let head = opened.head.len();
+        [opened.head, frame[head..index_at].to_vec(), opened.index, opened.trailer]
+    }
+
+    fn open(source: &Holes) -> Result<Opened, Error> {
+        open_at(source, FrameType::Contiguous, &Limits::DEFAULT)
+    }
+
+    /// The pieces with holes of these lengths between index and trailer, and inside the trailer before its tail.
+    fn spread(gap: u64, inside: u64) -> Holes {
+        let [mut head, payload, index, mut trailer] = pieces();
+        let at = [head.len() as u64, (head.len() + payload.len()) as u64];
+        let trailer_at = at[1] + index.len() as u64 + gap;
+        let size = trailer_at + trailer.len() as u64 + inside;
+        head[0x10..0x18].copy_from_slice(&size.to_be_bytes());
+        let mut tail = trailer.split_off(trailer.len() - TAIL_LEN);
+        tail[1..5].copy_from_slice(&((size - trailer_at) as u32).to_be_bytes());
+        let (trailer, tail) = ((trailer_at, trailer), (size - TAIL_LEN as u64, tail));
+        Holes::new(size, Vec::from([(0, head), (at[0], payload), (at[1], index), trailer, tail]))
+    }
+
+    #[test]
+    fn a_hole_between_index_and_trailer_is_not_read() {
+        let source = spread(1 << 30, 0);
+        let opened = open(&source).unwrap();
+        assert_eq!(opened.nchunks, 2);
+        assert!(source.read() <= 3 * PIECE, "{}", source.read());
+        // One larger than any chunk can be.
+        let error = open(&spread(HUGE, 0)).unwrap_err();
         assert!(matches!(error, Error::Invalid { field: "compressed_size", .. }), "{error}");
+    }
+
+    #[test]
+    fn a_trailer_of_gigabytes_is_refused_by_the_limit() {
+        let source = spread(0, 4_000_000_000);
+        let error = open(&source).unwrap_err();
+        assert!(matches!(error, Error::Limit { what: "bytes of the frame's trailer", .. }), "{error}");
+        assert!(source.read() <= 2 * PIECE, "{}", source.read());
+        // Within the limit it is read, and in pieces.
+        assert_eq!(open(&spread(0, 20_000_000)).unwrap().nchunks, 2);
+    }
+
+    #[test]
+    fn a_trailer_that_begins_in_a_hole_is_not_read_to_its_end() {
+        let mut source = spread(0, 100_000_000);
+        source.parts.retain(|(_, bytes)| !bytes.starts_with(&[0x94]));
+        let error = open(&source).unwrap_err();
+        assert!(matches!(error, Error::Invalid { field: "array of 4", .. }), "{error}");
+        assert!(source.read() <= 2 * PIECE, "{}", source.read());
+    }
+
+    #[test]
+    fn an_index_longer_than_its_entries_is_not_read() {
+        // Two entries in a chunk of a gigabyte.
+        let mut source = spread(1 << 30, 0);
+        source.parts[2].1[12..16].copy_from_slice(&(1u32 << 30).to_le_bytes());
+        let at = source.parts[2].0 + 12;
+        let error = open(&source).unwrap_err();
+        assert!(matches!(error, Error::Invalid { field: "cbytes", offset, .. } if offset == at), "{error}");
+        assert!(source.read() <= 2 * PIECE, "{}", source.read());
+    }
+
+    #[test]
+    fn a_header_of_gigabytes_is_refused_by_the_limit() {
+        let [mut head, ..] = pieces();
+        head[0x0b..0x0f].copy_from_slice(&0x7fff_ffffu32.to_be_bytes());
+        head[0x10..0x18].copy_from_slice(&HUGE.to_be_bytes());
+        let source = Holes::new(HUGE, Vec::from([(0, head)]));
+        let error = open(&source).unwrap_err();
+        assert!(matches!(error, Error::Limit { what: "bytes of the frame's header", .. }), "{error}");
+        assert!(source.read() < PIECE);
+    }
+
+    #[test]
+    fn contents_that_lie_over_each_other_are_counted_each() {
+        let mut writer = crate::SuperChunk::memory(&Params::new(4));
+        for name in ["a", "b", "c"] {
+            writer.set_metalayer(name, &[7; 1000]).unwrap();
+        }
+        let frame = writer.into_bytes().unwrap();
+        let open = |metalayers| {
+            let limits = Limits { metalayers, ..Limits::DEFAULT };
+            open_at(&frame, FrameType::Contiguous, &limits).map(drop)
+        };
+        assert_eq!(open(4000), Ok(()));
+        assert!(matches!(open(2000), Err(Error::Limit { what: "bytes of the frame's header", .. })));
+        // All three are now the first.
+        let mut head = frame.get(..).unwrap().to_vec();
+        let offset = |head: &[u8], name| {
+            head.windows(3).position(|w| w == [0xa1, name, 0xd2]).map(|at| at + 3..at + 7).unwrap()
+        };
+        let first = offset(&head, b'a');
+        for name in [b'b', b'c'] {
+            let place = offset(&head, name);
+            head.copy_within(first.clone(), place.start);
+        }
+        let section = Section::parse(&head, FIXED_LEN, Structure::Metalayers).unwrap();
+        let limits = Limits { metalayers: 2500, ..Limits::DEFAULT };
+        let error = check_sizes(&section, &limits, 0).unwrap_err();
+        assert!(
+            matches!(error, Error::Limit { what: "bytes of all metalayers", asked: 3000, .. }),
+            "{error}"
+        );
+    }
+
+    /// An index, a header and a trailer that all take several pieces.
+    #[test]
+    fn what_takes_several_pieces_is_put_together() {
+        let mut writer = crate::SuperChunk::memory(&Params::new(1));
+        let noise = |seed: u32, n: usize| {
+            let mut x = seed;
+            let next = core::iter::repeat_with(move || {
+                x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                (x >> 24) as u8
+            });
+            next.take(n).collect::<Vec<u8>>()
+        };
+        writer.set_metalayer("m", &noise(1, 9_000_000)).unwrap();
+        writer.set_vlmetalayer("v", &noise(2, 9_000_000)).unwrap();
+        writer.set_chunksize(400).unwrap();
+        writer.append(&[5; 4_000]).unwrap();
+        let frame = writer.into_bytes().unwrap();
+        let opened = open_at(&frame, FrameType::Contiguous, &Limits::DEFAULT).unwrap();
+        let index_at = opened.header.index_at().unwrap() as usize;
+        assert_eq!(opened.head, frame[..opened.head.len()]);
+        assert_eq!([opened.index, opened.trailer].concat(), frame[index_at..]);
     }
 }

@@ -56,16 +56,21 @@ impl Tail {
     }
 }
 
-/// Parses a whole trailer: `bytes` runs from its `94` to its end.
-pub fn parse(bytes: &[u8]) -> Result<Section<'_>, Error> {
+/// Checks the first bytes of a trailer.
+pub(crate) fn check_start(bytes: &[u8]) -> Result<(), Error> {
     let invalid =
         |field, offset, value| Error::Invalid { structure: Structure::Trailer, field, offset, value };
     match *bytes {
-        [0x94, 0 | 1, ..] => {}
-        [0x94, version, ..] => return Err(invalid("version", 1, i64::from(version))),
-        [marker, ..] => return Err(invalid("array of 4", 0, i64::from(marker))),
-        [] => return Err(invalid("array of 4", 0, -1)),
+        [0x94] | [0x94, 0 | 1, ..] => Ok(()),
+        [0x94, version, ..] => Err(invalid("version", 1, i64::from(version))),
+        [marker, ..] => Err(invalid("array of 4", 0, i64::from(marker))),
+        [] => Err(invalid("array of 4", 0, -1)),
     }
+}
+
+/// Parses a whole trailer: `bytes` runs from its `94` to its end.
+pub fn parse(bytes: &[u8]) -> Result<Section<'_>, Error> {
+    check_start(bytes)?;
     let end = bytes.len().saturating_sub(TAIL_LEN);
     Section::parse(bytes.get(..end).unwrap_or(&[]), 2, Structure::VlMetalayers)
 }

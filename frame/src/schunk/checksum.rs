@@ -86,6 +86,12 @@ pub(super) fn fingerprint(head: &[u8], index: &[u8], trailer: &[u8]) -> [u8; 16]
     hash.digest128().to_be_bytes()
 }
 
+/// Whether a stored table is no larger than one for these entries. A few bytes can say they are gigabytes.
+fn fits(stored: &[u8], entries: &Entries) -> bool {
+    let most = entries.len().saturating_mul(8).saturating_add(HEAD as u64);
+    blosc_core::Header::parse(stored).is_ok_and(|header| u64::from(header.nbytes) <= most)
+}
+
 /// The checksums kept with a super-chunk.
 pub(super) struct Hashes {
     /// Whether commits write them.
@@ -143,7 +149,9 @@ impl Hashes {
     ) -> Result<&mut Vec<u64>, Error> {
         if self.list.is_none() {
             let table = match (&self.stored, self.state) {
-                (Some(stored), ChecksumState::Present) => Some(meta::decode(pool, stored, limits)?),
+                (Some(stored), ChecksumState::Present) if fits(stored, entries) => {
+                    Some(meta::decode(pool, stored, limits)?)
+                }
                 _ => None,
             };
             let mut hashes = table.as_deref().and_then(|table| self.parse(table)).into_iter().flatten();
