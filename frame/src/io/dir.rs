@@ -54,11 +54,17 @@ pub trait Directory {
             let _ = self.remove(name);
         })
     }
-    /// Replaces the file `name` by what `fill` writes: temporary file, flush, rename, directory flush.
-    /// A failure removes the temporary file.
+    /// Gives the file `to` the permissions that the file `from` has, where files have any and there is a `from`.
+    fn copy_permissions(&self, from: &str, to: &str) -> Result<(), IoError> {
+        let _ = (from, to);
+        Ok(())
+    }
+    /// Replaces the file `name` by what `fill` writes: temporary file, flush, rename, directory flush. The new file
+    /// has the old one's permissions before there is anything in it. A failure removes the temporary file.
     fn replace(&self, name: &str, fill: &mut Fill<'_>) -> Result<(), Error> {
         let (temp, mut file) = self.create_temp(name)?;
-        let written = fill(&mut file).and_then(|()| Ok(file.sync()?));
+        let allowed = self.copy_permissions(name, &temp).map_err(Error::from);
+        let written = allowed.and_then(|()| fill(&mut file)).and_then(|()| Ok(file.sync()?));
         drop(file);
         let moved = written.and_then(|()| Ok(self.rename(&temp, name)?));
         moved.inspect_err(|_| {
@@ -108,6 +114,9 @@ impl<D: Directory + ?Sized> Directory for Box<D> {
     }
     fn sync(&self) -> Result<(), IoError> {
         (**self).sync()
+    }
+    fn copy_permissions(&self, from: &str, to: &str) -> Result<(), IoError> {
+        (**self).copy_permissions(from, to)
     }
 }
 

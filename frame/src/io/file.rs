@@ -336,12 +336,23 @@ impl Directory for FsDir {
     fn sync(&self) -> Result<(), IoError> {
         sync_directory(&self.path)
     }
+    fn copy_permissions(&self, from: &str, to: &str) -> Result<(), IoError> {
+        match open_no_link(&self.join(from)?, false, || ()) {
+            Ok(from) => {
+                let to = open_no_link(&self.join(to)?, true, || ())?;
+                Ok(to.set_permissions(from.metadata()?.permissions())?)
+            }
+            Err(e) if e.kind == IoKind::NotFound => Ok(()),
+            Err(e) => Err(e),
+        }
+    }
 }
 
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::vec::Vec;
 
     /// A new directory, and one file beside it that must not be reached from inside.
     fn place(name: &str) -> (PathBuf, PathBuf) {
@@ -391,5 +402,30 @@ mod tests {
         opened.unwrap().read_exact_at(0, &mut content).unwrap();
         assert_eq!(&content, b"new");
         std::fs::remove_dir_all(dir.parent().unwrap()).unwrap();
+    }
+
+    #[test]
+    fn a_replaced_file_keeps_its_permissions() {
+        let (path, _) = place("mode");
+        let dir = FsDir::open(&path).unwrap();
+        let mode = |name: &str| std::fs::metadata(path.join(name)).unwrap().permissions().mode() & 0o7777;
+        for wanted in [0o600, 0o664, 0o640] {
+            std::fs::write(path.join("index"), b"old").unwrap();
+            std::fs::set_permissions(path.join("index"), std::fs::Permissions::from_mode(wanted)).unwrap();
+            let mut seen = Vec::new();
+            dir.replace("index", &mut |file| {
+                // Before anything is in it.
+                seen.extend(dir.list()?.iter().filter(|name| *name != "index").map(|name| mode(name)));
+                Ok(file.write_at(0, b"new")?)
+            })
+            .unwrap();
+            assert_eq!((mode("index"), seen), (wanted, Vec::from([wanted])));
+            assert_eq!(std::fs::read(path.join("index")).unwrap(), b"new");
+        }
+        // A new one is like any new file.
+        std::fs::write(path.join("plain"), b"").unwrap();
+        dir.replace("fresh", &mut |file| Ok(file.write_at(0, b"new")?)).unwrap();
+        assert_eq!(mode("fresh"), mode("plain"));
+        std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
     }
 }
