@@ -150,6 +150,52 @@ fn what_needs_a_rename_is_refused_by_a_bare_file() {
     let _ = std::fs::remove_file(&path);
 }
 
+/// Whatever call fails for want of room, the calls after it leave nothing out and write nothing twice.
+#[test]
+fn a_stream_goes_on_where_the_disk_was_full() {
+    let data: Vec<u8> = (0..40_000u32).map(|n| (n / 7) as u8).collect();
+    let mut failed = [0; 3];
+    for (threads, sparse, room) in (0..4).flat_map(|n| (0..60).map(move |room| (1 + n / 2, n % 2 == 0, room)))
+    {
+        let dir = Full { dir: MemDir::new(), left: Arc::new(AtomicI64::new(i64::MAX)) };
+        let params = Params::new(1).level(1);
+        let mut sc = match sparse {
+            true => SuperChunk::create_dir(dir.clone(), &params).unwrap(),
+            false => SuperChunk::create(DirFile::create(dir.clone(), "frame").unwrap(), &params).unwrap(),
+        };
+        sc.set_chunksize(1000).unwrap();
+        sc.set_threads(threads);
+        let mut random = Random(room as u64);
+        let (mut at, mut writer) = (0, sc.writer());
+        dir.left.store(room, Ordering::Relaxed);
+        let full = |failed: &mut usize| {
+            *failed += 1;
+            dir.left.store(i64::MAX, Ordering::Relaxed);
+        };
+        while at < data.len() {
+            let piece = &data[at..data.len().min(at + 1 + random.below(6000))];
+            match std::io::Write::write(&mut writer, piece) {
+                Ok(n) => at += n,
+                Err(_) => full(&mut failed[0]),
+            }
+            if random.below(3) == 0 && std::io::Write::flush(&mut writer).is_err() {
+                full(&mut failed[1]);
+            }
+        }
+        if writer.finish().is_err() {
+            // Only this takes the writer away, and says that something is missing.
+            failed[2] += 1;
+            continue;
+        }
+        dir.left.store(i64::MAX, Ordering::Relaxed);
+        sc.commit().unwrap();
+        drop(sc);
+        let what = format!("{threads} threads, sparse {sparse}, room for {room} writes");
+        assert!(open(&dir, sparse).unwrap().read_all().unwrap() == data, "{what}");
+    }
+    assert!(failed.iter().all(|n| *n > 0), "{failed:?}");
+}
+
 /// A table of checksums larger than one metalayer may be: it grows with the chunks.
 #[test]
 fn checksums_of_many_chunks_take_more_than_a_metalayer_may() {

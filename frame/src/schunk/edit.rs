@@ -74,6 +74,11 @@ impl SuperChunk<'_> {
 
     /// Appends data: fills up the last chunk, then adds chunks of the frame's chunk size.
     pub fn append(&mut self, data: &[u8]) -> Result<(), Error> {
+        self.append_counted(data, &mut 0)
+    }
+
+    /// As [`SuperChunk::append`]; `taken` counts the bytes that have become part of the frame, also where it fails.
+    pub(super) fn append_counted(&mut self, data: &[u8], taken: &mut usize) -> Result<(), Error> {
         if data.is_empty() {
             return Ok(());
         }
@@ -91,14 +96,15 @@ impl SuperChunk<'_> {
                 let mut whole = self.read_chunk(last)?;
                 whole.extend_from_slice(now);
                 self.update(last, &whole)?;
+                *taken = taken.saturating_add(now.len());
                 data = rest;
             }
         }
-        self.append_pieces(data, chunksize as usize)
+        self.append_pieces(data, chunksize as usize, taken)
     }
 
     /// Encodes `data` in pieces, on all threads, and appends them.
-    fn append_pieces(&mut self, data: &[u8], size: usize) -> Result<(), Error> {
+    fn append_pieces(&mut self, data: &[u8], size: usize, taken: &mut usize) -> Result<(), Error> {
         #[cfg(feature = "std")]
         if self.threads > 1 && data.len() > size {
             let params = self.params();
@@ -109,17 +115,20 @@ impl SuperChunk<'_> {
                 data.chunks(size.max(1)),
                 |(pool, _), piece: &[u8]| {
                     let params = params.fit(piece.len());
-                    pool.compress_in(&params, around(typesize, &blockshape), piece)
+                    (pool.compress_in(&params, around(typesize, &blockshape), piece), piece.len())
                 },
-                |chunk| {
+                |(chunk, len)| {
                     let n = self.nchunks();
-                    self.put_chunk(n, false, &chunk.map_err(Error::Codec)?)
+                    self.put_chunk(n, false, &chunk.map_err(Error::Codec)?)?;
+                    *taken = taken.saturating_add(len);
+                    Ok(())
                 },
             );
         }
         for piece in data.chunks(size.max(1)) {
             let chunk = self.encode(piece)?;
             self.put_chunk(self.nchunks(), false, &chunk)?;
+            *taken = taken.saturating_add(piece.len());
         }
         Ok(())
     }

@@ -250,6 +250,9 @@ impl Seek for Reader<'_, '_> {
 
 /// Appends decoded bytes to a super-chunk. Dropping it without [`Writer::finish`] loses the bytes
 /// that do not fill a chunk.
+///
+/// Where appending fails, what was appended before stays, and what was not is kept: writing on, a `flush` or
+/// [`Writer::finish`] tries it again first, so nothing is left out between what comes before and after.
 pub struct Writer<'s, 'a> {
     chunks: &'s mut SuperChunk<'a>,
     buffer: Vec<u8>,
@@ -258,33 +261,51 @@ pub struct Writer<'s, 'a> {
 impl Writer<'_, '_> {
     /// Appends what is left. Nothing is committed.
     pub fn finish(mut self) -> Result<(), Error> {
-        self.chunks.append(&core::mem::take(&mut self.buffer))
+        self.append(self.buffer.len())
     }
 
     /// How much is gathered before it is encoded: a few chunks per thread.
     fn batch(&self) -> usize {
         let per_thread = if self.chunks.threads > 1 { self.chunks.threads.saturating_mul(2) } else { 1 };
-        (self.chunks.chunksize as usize).saturating_mul(per_thread)
+        (self.chunks.chunksize as usize).saturating_mul(per_thread).max(1)
+    }
+
+    /// Appends the first `len` bytes of the buffer and takes out of it what has been appended.
+    fn append(&mut self, len: usize) -> Result<(), Error> {
+        let mut taken = 0;
+        let done = self.chunks.append_counted(self.buffer.get(..len).unwrap_or(&[]), &mut taken);
+        self.buffer.drain(..taken.min(len));
+        done
+    }
+
+    /// Appends the whole chunks in the buffer.
+    fn append_whole(&mut self) -> Result<(), Error> {
+        let chunk = (self.chunks.chunksize as usize).max(1);
+        self.append(self.buffer.len() - self.buffer.len() % chunk)
     }
 }
 
 impl Write for Writer<'_, '_> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        let chunk = (self.chunks.chunksize as usize).max(1);
         let batch = self.batch();
-        let room = batch.saturating_sub(self.buffer.len());
-        let n = data.len().min(room);
-        self.buffer.extend_from_slice(data.get(..n).unwrap_or(&[]));
         if self.buffer.len() >= batch {
-            let whole = self.buffer.len() - self.buffer.len() % chunk;
-            self.chunks.append(self.buffer.get(..whole).unwrap_or(&[]))?;
-            self.buffer.drain(..whole);
+            self.append_whole()?;
+        }
+        let n = data.len().min(batch.saturating_sub(self.buffer.len()));
+        self.buffer.extend_from_slice(data.get(..n).unwrap_or(&[]));
+        if self.buffer.len() >= batch
+            && let Err(error) = self.append_whole()
+        {
+            // An error says that nothing of `data` was taken. If some of it was, the next call meets the error again.
+            if let Some(before) = self.buffer.len().checked_sub(n) {
+                self.buffer.truncate(before);
+                return Err(error.into());
+            }
         }
         Ok(n)
     }
     /// Appends everything written so far; a chunk that is not full is filled up later.
     fn flush(&mut self) -> io::Result<()> {
-        let data = core::mem::take(&mut self.buffer);
-        Ok(self.chunks.append(&data)?)
+        Ok(self.append(self.buffer.len())?)
     }
 }
