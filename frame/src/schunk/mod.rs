@@ -20,14 +20,17 @@
 //! Changes gather in memory and behind the end of the frame; [`SuperChunk::commit`] makes all of them
 //! visible in one atomic step. Without it the frame on disk stays what it was.
 
+mod append;
 mod checksum;
 mod commit;
 mod edit;
+mod fill;
 mod load;
 mod meta;
 #[cfg(feature = "std")]
 pub(crate) mod parallel;
 mod place;
+mod put;
 mod read;
 mod rewrite;
 mod shared;

@@ -1,0 +1,127 @@
+//! Appending: plain bytes, cut into chunks and encoded on all threads, and the chunks of another frame.
+
+use super::SuperChunk;
+#[cfg(feature = "std")]
+use super::parallel;
+use super::put::New;
+use super::read::{RawChunk, around};
+use super::sizes::Sizes;
+use crate::cframe::header::ChunkSize;
+use crate::error::Error;
+use blosc_core::Special;
+
+impl SuperChunk<'_> {
+    /// Appends data: fills up the last chunk, then adds chunks of the frame's chunk size.
+    pub fn append(&mut self, data: &[u8]) -> Result<(), Error> {
+        self.append_counted(data, &mut 0)
+    }
+
+    /// As [`SuperChunk::append`]; `taken` counts the bytes that have become part of the frame, also where it fails.
+    pub(super) fn append_counted(&mut self, data: &[u8], taken: &mut usize) -> Result<(), Error> {
+        if data.is_empty() {
+            return Ok(());
+        }
+        self.prepare(false)?;
+        self.declare(None)?;
+        let chunksize = match self.header.chunksize {
+            ChunkSize::Fixed(c) => c,
+            _ => self.chunksize,
+        };
+        let mut data = data;
+        if let (Sizes::Regular { chunk, .. }, Some(last)) = (&self.sizes, self.nchunks().checked_sub(1)) {
+            let room = chunk.saturating_sub(self.sizes.len_of(last).unwrap_or(*chunk)) as usize;
+            if room > 0 {
+                let (now, rest) = data.split_at(room.min(data.len()));
+                let mut whole = self.read_chunk(last)?;
+                whole.extend_from_slice(now);
+                self.update(last, &whole)?;
+                *taken = taken.saturating_add(now.len());
+                data = rest;
+            }
+        }
+        self.append_pieces(data, chunksize as usize, taken)
+    }
+
+    /// Encodes `data` in pieces, on all threads, and appends them.
+    fn append_pieces(&mut self, data: &[u8], size: usize, taken: &mut usize) -> Result<(), Error> {
+        #[cfg(feature = "std")]
+        if self.threads > 1 && data.len() > size {
+            let params = self.params();
+            params.check().map_err(Error::Codec)?;
+            let (typesize, blockshape) = (self.header.typesize, self.blockshape.clone());
+            return parallel::ordered(
+                self.threads,
+                data.chunks(size.max(1)),
+                |(pool, _), piece: &[u8]| {
+                    let params = params.fit(piece.len());
+                    (pool.compress_in(&params, around(typesize, &blockshape), piece), piece.len())
+                },
+                |(chunk, len)| {
+                    let n = self.nchunks();
+                    self.put_chunk(n, false, &chunk.map_err(Error::Codec)?)?;
+                    *taken = taken.saturating_add(len);
+                    Ok(())
+                },
+            );
+        }
+        for piece in data.chunks(size.max(1)) {
+            let chunk = self.encode(piece)?;
+            self.put_chunk(self.nchunks(), false, &chunk)?;
+            *taken = taken.saturating_add(piece.len());
+        }
+        Ok(())
+    }
+
+    /// Appends all chunks of `other` as they are, without decoding them. Parameters of new chunks and
+    /// metalayers stay this frame's own.
+    pub fn append_from(&mut self, other: &mut SuperChunk<'_>) -> Result<(), Error> {
+        if other.typesize() != self.typesize() {
+            return Err(Error::Param {
+                name: "typesize",
+                value: i64::from(other.typesize()),
+                allowed: "the typesize of this frame",
+            });
+        }
+        if let (0, ChunkSize::Fixed(c)) = (self.nchunks(), other.header.chunksize) {
+            self.declare(Some(c))?;
+        }
+        for k in 0..other.nchunks() {
+            self.append_copy(other, k)?;
+        }
+        Ok(())
+    }
+
+    /// Appends chunk `k` of `other` as it is.
+    pub(crate) fn append_copy(&mut self, other: &mut SuperChunk<'_>, k: u64) -> Result<(), Error> {
+        self.touch()?;
+        match other.raw_chunk(k)? {
+            RawChunk::Stored(bytes) => self.append_chunk(bytes),
+            RawChunk::Special(kind, len) => self.append_special(kind, len),
+        }
+    }
+
+    /// Appends one chunk of `len` special bytes, whatever the size of the others.
+    pub(crate) fn append_special(&mut self, kind: Special, len: u32) -> Result<(), Error> {
+        self.touch()?;
+        self.put(self.nchunks(), false, New::Special(kind), len)
+    }
+
+    /// Decodes all of `other` and appends it with this frame's parameters, in chunks of the same sizes.
+    pub fn recompress_from(&mut self, other: &mut SuperChunk<'_>) -> Result<(), Error> {
+        if let (0, ChunkSize::Fixed(c)) = (self.nchunks(), other.header.chunksize) {
+            self.declare(Some(c))?;
+        }
+        for k in 0..other.nchunks() {
+            match other.special(k) {
+                Some(kind) if other.typesize() == self.typesize() => {
+                    self.append_special(kind, other.chunk_nbytes(k)?)?;
+                }
+                _ => {
+                    let data = other.read_chunk(k)?;
+                    self.append_data(&data)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

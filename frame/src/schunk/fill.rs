@@ -1,0 +1,140 @@
+//! Appending one value many times: as special chunks, which have no stored bytes, or as chunks that repeat it.
+
+use super::SuperChunk;
+use super::put::New;
+use super::sizes::Sizes;
+use crate::cframe::Entries;
+use crate::cframe::header::ChunkSize;
+use crate::cframe::index::Entry;
+use crate::error::{Error, IoKind};
+use alloc::vec::Vec;
+use blosc_core::Special;
+use blosc_core::chunk::special;
+
+impl SuperChunk<'_> {
+    /// Appends `nbytes` bytes of zeros, NaNs or "never written", as chunks without stored bytes where
+    /// the format allows it.
+    ///
+    /// # Errors
+    /// [`Special::Value`], NaN of a typesize other than 4 or 8, or a part of an item.
+    pub fn fill_special(&mut self, kind: Special, nbytes: u64) -> Result<(), Error> {
+        let typesize = self.typesize();
+        if kind == Special::Value || (kind == Special::Nan && !matches!(typesize, 4 | 8)) {
+            return Err(Error::Param {
+                name: "special kind",
+                value: kind as i64,
+                allowed: "zeros, uninit, or NaN of typesize 4 or 8",
+            });
+        }
+        if nbytes.checked_rem(u64::from(typesize)) != Some(0) {
+            return Err(Error::Param { name: "bytes to fill", value: nbytes as i64, allowed: "whole items" });
+        }
+        self.prepare(false)?;
+        self.declare(None)?;
+        let c = match self.header.chunksize {
+            ChunkSize::Fixed(c) => c,
+            _ => self.chunksize,
+        };
+        let count = nbytes.div_ceil(u64::from(c.max(1)));
+        self.check_count(count.saturating_add(self.nchunks()))?;
+        let mut left = nbytes;
+        let full_last = self.nbytes().checked_rem(u64::from(c)) == Some(0);
+        if let (Sizes::Regular { .. }, false) = (&self.sizes, full_last) {
+            let last = self.nchunks().saturating_sub(1);
+            let mut whole = self.read_chunk(last)?;
+            let room = (c as usize).saturating_sub(whole.len());
+            let add = usize::try_from(left).unwrap_or(room).min(room);
+            let old = whole.len();
+            let (asked, limit) = (old.saturating_add(add) as u64, self.limits.chunk.output);
+            if asked > limit {
+                return Err(Error::Limit { what: "bytes of a chunk", asked, limit });
+            }
+            super::place::resize(&mut whole, old.saturating_add(add))?;
+            let tail = whole.get_mut(old..).unwrap_or(&mut []);
+            crate::cframe::view::fill_special(kind, typesize, 0, tail)?;
+            self.update(last, &whole)?;
+            left = left.saturating_sub(add as u64);
+        }
+        let raw = Entry::Special(kind).to_raw().unwrap_or(0);
+        if self.nchunks() == 0
+            && matches!(self.header.chunksize, ChunkSize::Fixed(_))
+            && c.checked_rem(typesize) == Some(0)
+        {
+            self.entries = Entries::Repeated(raw, left.div_ceil(u64::from(c)));
+            self.hashes.forget();
+            self.sizes = Sizes::Regular { chunk: c, total: left };
+            self.dirty = true;
+            return Ok(());
+        }
+        while left > 0 {
+            let now = left.min(u64::from(c)) as u32;
+            self.put(self.nchunks(), false, New::Special(kind), now)?;
+            left = left.saturating_sub(u64::from(now));
+        }
+        Ok(())
+    }
+
+    /// Appends `count` items that all have the value `item`, which is `typesize` bytes long.
+    pub fn fill_value(&mut self, item: &[u8], count: u64) -> Result<(), Error> {
+        let typesize = u64::from(self.typesize());
+        if item.len() as u64 != typesize {
+            return Err(Error::Param {
+                name: "length of the value",
+                value: item.len() as i64,
+                allowed: "the typesize",
+            });
+        }
+        self.prepare(false)?;
+        self.declare(None)?;
+        let c = match self.header.chunksize {
+            ChunkSize::Fixed(c) => u64::from(c),
+            _ => u64::from(self.chunksize),
+        };
+        let mut left = count.checked_mul(typesize).ok_or(IoKind::NoSpace)?;
+        let room = c.saturating_sub(self.nbytes().checked_rem(c).unwrap_or(0));
+        if room < c && matches!(self.sizes, Sizes::Regular { .. }) {
+            let bytes = room.min(left);
+            let filler: Vec<u8> = item.iter().copied().cycle().take(bytes as usize).collect();
+            self.append(&filler)?;
+            left = left.saturating_sub(bytes);
+        }
+        while left > 0 {
+            let now = left.min(c - c.checked_rem(typesize).unwrap_or(0)).max(typesize);
+            let chunk = repeated(item, now as usize)?;
+            self.put_chunk(self.nchunks(), false, &chunk)?;
+            left = left.saturating_sub(now);
+        }
+        Ok(())
+    }
+
+    /// A special chunk as an ordinary one that repeats its value.
+    pub(super) fn as_repeated(&self, kind: Special, len: u32) -> Result<Vec<u8>, Error> {
+        let typesize = self.typesize();
+        match (kind, typesize) {
+            (Special::Nan, 4) => repeated(&F32_NAN, len as usize),
+            (Special::Nan, 8) => repeated(&F64_NAN, len as usize),
+            (Special::Zeros | Special::Uninit, _) => {
+                let width = if len.checked_rem(typesize) == Some(0) { typesize.min(255) } else { 1 };
+                let width = if len.checked_rem(width) == Some(0) { width } else { 1 };
+                repeated(&alloc::vec![0; width as usize], len as usize)
+            }
+            _ => Err(Error::Param {
+                name: "special kind",
+                value: kind as i64,
+                allowed: "zeros, uninit, or NaN of typesize 4 or 8",
+            }),
+        }
+    }
+}
+
+/// The NaN of special chunks.
+pub(super) const F32_NAN: [u8; 4] = 0x7fc0_0000_u32.to_le_bytes();
+pub(super) const F64_NAN: [u8; 8] = 0x7ff8_0000_0000_0000_u64.to_le_bytes();
+
+/// A chunk of `nbytes` bytes that repeats `value`.
+pub(super) fn repeated(value: &[u8], nbytes: usize) -> Result<Vec<u8>, Error> {
+    let mut chunk = alloc::vec![0; value.len().saturating_add(32)];
+    let len = special::repeated(value, nbytes, &mut chunk).map_err(Error::Codec)?;
+    chunk.truncate(len);
+    Ok(chunk)
+}
