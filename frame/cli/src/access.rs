@@ -5,8 +5,8 @@ use crate::args::{Input, Kind};
 use crate::detect;
 use crate::failure::{Failure, Result};
 use crate::source::plain::{failure, limits};
-use blosc_frame::SuperChunk;
 use blosc_frame::io::{FsDir, Held, Offset, PathFile, SidecarLock};
+use blosc_frame::{Limits, SuperChunk};
 use clap::Args as Group;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -18,8 +18,8 @@ pub struct Access {
     /// Where the frame starts in the file. One inside a larger file can be read and copied, not changed
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub offset: u64,
-    /// Refuse to decode to more than this
-    #[arg(long, value_name = "BYTES", value_parser = crate::args::size)]
+    /// Refuse to decode to more than this; none lifts all limits, for input you trust
+    #[arg(long, value_name = "BYTES", value_parser = crate::args::most)]
     pub max_output: Option<u64>,
     /// Hold the lock file FRAME.b2lock meanwhile
     #[arg(long)]
@@ -73,11 +73,17 @@ impl Access {
 
     /// Most bytes to decode to, by `--max-output` or by what the container takes on disk.
     pub fn max(&self, path: &Path) -> u64 {
-        let stored = match path.is_dir() {
-            true => crate::source::directory_size(path),
-            false => std::fs::metadata(path).map_or(0, |m| m.len()),
+        max_of(self.max_output, path)
+    }
+
+    /// The limits for a container of rows, which starts where its file does and has no lock.
+    pub fn rows(&self, path: &Path) -> Result<Limits> {
+        let option = match (self.offset, self.lock) {
+            (0, false) => return Ok(limits(self.max(path))),
+            (0, true) => "--lock: only frames have locks",
+            _ => "--offset: only frames can start inside a file",
         };
-        self.max_output.unwrap_or_else(|| (1 << 30).max(stored.saturating_mul(256)))
+        Err(Failure::Usage(format!("{option}, and {} is none", path.display())))
     }
 
     /// The sidecar lock, if it is asked for here or by `BLOSC_LOCKING`, as C-Blosc2 has it.
@@ -89,6 +95,15 @@ impl Access {
         std::fs::metadata(path).map_err(|e| Failure::at(path, e))?;
         SidecarLock::open(path).map(|lock| Lock(Some(lock))).map_err(failure(path))
     }
+}
+
+/// Most bytes to decode to: what `--max-output` says, or what follows from the space a container takes.
+pub fn max_of(max_output: Option<u64>, path: &Path) -> u64 {
+    let stored = || match path.is_dir() {
+        true => crate::source::directory_size(path),
+        false => std::fs::metadata(path).map_or(0, |m| m.len()),
+    };
+    max_output.unwrap_or_else(|| crate::source::max_by_size(stored()))
 }
 
 fn locking() -> bool {

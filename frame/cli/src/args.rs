@@ -7,7 +7,7 @@ use blosc_core::{Codec, Level, Params, Split};
 use blosc_frame::bloscpack::{Checksum, Layout};
 use clap::{Args as Group, Parser, Subcommand};
 use std::path::PathBuf;
-pub use values::{Format, Kind, MetaKind, PackLayout, Pipeline, SplitMode, size};
+pub use values::{Format, Kind, MetaKind, PackLayout, Pipeline, SplitMode, most, size};
 use values::{checksum, codec, files, filters, level};
 
 /// Compress, decompress, inspect and verify Blosc data: chunks, frames, arrays, bloscpack, bcolz.
@@ -68,8 +68,8 @@ pub struct Input {
     /// Where the data starts in the file
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub offset: u64,
-    /// Refuse to decode to more than this
-    #[arg(long, value_name = "BYTES", value_parser = size)]
+    /// Refuse to decode to more than this; none lifts all limits, for input you trust
+    #[arg(long, value_name = "BYTES", value_parser = most)]
     pub max_output: Option<u64>,
     /// Read this column of a table only
     #[arg(long, value_name = "NAME")]
@@ -219,6 +219,9 @@ pub struct Trim {
     /// First cut the columns of a bcolz table to the shortest, where something left them of different length
     #[arg(long)]
     pub ragged: bool,
+    /// Refuse to decode to more than this; none lifts all limits, for input you trust
+    #[arg(long, value_name = "BYTES", value_parser = most)]
+    pub max_output: Option<u64>,
 }
 
 /// `blosc column`.
@@ -226,6 +229,9 @@ pub struct Trim {
 pub struct Column {
     #[command(subcommand)]
     pub action: ColumnAction,
+    /// Refuse to decode to more than this; none lifts all limits, for input you trust
+    #[arg(long, global = true, value_name = "BYTES", value_parser = most)]
+    pub max_output: Option<u64>,
 }
 
 /// What to do to a column of a bcolz table.
@@ -338,6 +344,9 @@ pub struct Repair {
     pub offset: u64,
     #[command(flatten)]
     pub output: Output,
+    /// Refuse to decode to more than this; none lifts all limits, for input you trust
+    #[arg(long, value_name = "BYTES", value_parser = most)]
+    pub max_output: Option<u64>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

@@ -112,8 +112,10 @@ impl From<blosc_frame::Error> for Failure {
         use blosc_frame::Error as E;
         match error {
             E::Chunk { error: blosc_core::Error::Limit { .. }, .. } => limit(error),
-            // The other limits are fixed.
             E::Limit { what: "bytes of a chunk" | "bytes of output", .. } => limit(error),
+            E::Limit { .. } => {
+                Failure::Data(format!("{error} (--max-output none lifts all limits: for input you trust)"))
+            }
             E::Codec(error) => Failure::from(error),
             E::Param { .. } | E::NoSuchName { .. } | E::OutOfRange { .. } => {
                 Failure::Usage(error.to_string())

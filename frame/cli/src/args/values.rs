@@ -160,3 +160,8 @@ pub fn size(text: &str) -> Result<u64, String> {
     let number: u64 = digits.parse().map_err(|_| format!("{text:?} is not a number of bytes"))?;
     number.checked_mul(unit).ok_or_else(|| format!("{text} is too large"))
 }
+
+/// `--max-output`: bytes, or `none`, which [`limits`](crate::source::plain::limits) takes for "no limit of any kind".
+pub fn most(text: &str) -> Result<u64, String> {
+    if text == "none" { Ok(u64::MAX) } else { size(text).map_err(|e| format!("{e}, or none")) }
+}

@@ -1,14 +1,15 @@
 //! Changing frames in place: `append`, `edit`, `compact`; and `repair`. Each is one atomic step.
 
+use crate::access::max_of;
 use crate::args::{Append, Compact, Edit, Repair};
 use crate::failure::{Failure, Result};
 use crate::output::temporary;
-use crate::source::plain::failure;
+use crate::source::plain::{failure, limits};
 use crate::{progress, target};
 use blosc_core::Special;
+use blosc_frame::SuperChunk;
 use blosc_frame::io::{FsDir, Offset};
 use blosc_frame::repair::{self, Order, Repaired, repair_dir};
-use blosc_frame::{Limits, SuperChunk};
 use serde_json::json;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -139,12 +140,12 @@ fn something_of(report: Repaired, path: &Path) -> Result<Repaired> {
 pub fn repair(args: &Repair) -> Result<()> {
     let path = args.input.as_path();
     let out = args.output.output.as_path();
+    let limits = limits(max_of(args.max_output, path));
     let report = if path.is_dir() {
         let dir = FsDir::open(path)?;
         target::new_dir(&args.output, |fresh| {
-            let (report, _) =
-                repair_dir(&dir, &Limits::DEFAULT, |params| SuperChunk::create_dir(fresh, params))
-                    .map_err(failure(path))?;
+            let (report, _) = repair_dir(&dir, &limits, |params| SuperChunk::create_dir(fresh, params))
+                .map_err(failure(path))?;
             something_of(report, path)
         })?
     } else {
@@ -155,7 +156,7 @@ pub fn repair(args: &Repair) -> Result<()> {
         let file = Offset::new(file, args.offset).map_err(|e| Failure::at(path, e))?;
         let temp = temporary(&args.output)?;
         let new = temp.as_file().try_clone()?;
-        let (report, _) = repair::repair(&file, &Limits::DEFAULT, |params| SuperChunk::create(new, params))
+        let (report, _) = repair::repair(&file, &limits, |params| SuperChunk::create(new, params))
             .map_err(failure(path))?;
         let report = something_of(report, path)?;
         temp.persist(out).map_err(|e| Failure::at(out, e.error))?;

@@ -69,26 +69,26 @@ pub fn run(args: Args) -> Result<()> {
         }
         Command::Repair(args) => frame::repair(&args),
         Command::Compact(args) => frame::compact(&args),
-        Command::Append(args) => match rows::open(&args.frame)? {
+        Command::Append(args) => match rows::open(&args.frame, &args.access)? {
             Some(rows) => rows::append(rows, &args),
             None if array::is_array(&args.frame, &args.access)? => array::append(&args),
             None => frame::append(&args),
         },
-        Command::Set(args) => match rows::open(&args.array)? {
+        Command::Set(args) => match rows::open(&args.array, &args.access)? {
             Some(rows) => rows::set(rows, &args),
             None => array::set(&args),
         },
-        Command::Resize(args) => match rows::open(&args.array)? {
+        Command::Resize(args) => match rows::open(&args.array, &args.access)? {
             Some(rows) => rows::resize(rows, &args),
             None => array::resize(&args),
         },
         Command::Trim(args) => rows::trim(&args),
         Command::Column(args) => rows::column(&args),
-        Command::Insert(args) => match rows::open(&args.array)? {
+        Command::Insert(args) => match rows::open(&args.array, &args.access)? {
             Some(rows) => rows::insert(rows, &args),
             None => array::insert(&args),
         },
-        Command::Delete(args) => match rows::open(&args.array)? {
+        Command::Delete(args) => match rows::open(&args.array, &args.access)? {
             Some(rows) => rows::delete(rows, &args),
             None => array::delete(&args),
         },

@@ -1,11 +1,11 @@
 //! Changing bloscpack files, bcolz and Blaze directories: rows of equal size.
 
+use crate::access::{Access, max_of};
 use crate::args::{Append, Column, ColumnAction, Delete, Insert, Resize, Set, Trim};
 use crate::failure::{Failure, Result};
-use crate::source::plain::failure;
+use crate::source::plain::{failure, limits};
 use crate::{detect, source};
 use blosc_core::Pool;
-use blosc_frame::Limits;
 use blosc_frame::any::{About, Opened, open_any_mut};
 use blosc_frame::b2nd::dtype::Dtype;
 use blosc_frame::b2nd::npy::NpyHeader;
@@ -27,8 +27,8 @@ pub fn is(path: &Path) -> Result<bool> {
 }
 
 /// Opens `path` to change it, when it is one of these kinds.
-pub fn open(path: &Path) -> Result<Option<Opened>> {
-    is(path)?.then(|| open_any_mut(path, &Limits::NONE).map_err(failure(path))).transpose()
+pub fn open(path: &Path, access: &Access) -> Result<Option<Opened>> {
+    is(path)?.then(|| open_any_mut(path, &access.rows(path)?).map_err(failure(path))).transpose()
 }
 
 /// The items of a `.npy` file, which must be what the container has, or plain bytes; standard input is
@@ -144,12 +144,16 @@ pub fn trim(args: &Trim) -> Result<()> {
     let path = args.container.as_path();
     let none = || Failure::at(path, "not a bloscpack file, bcolz or Blaze directory");
     let mut pool = Pool::new(0);
+    let limits = limits(max_of(args.max_output, path));
     if args.ragged {
         let root = FsDir::open(path).map_err(|e| Failure::at(path, e))?;
-        let table = CTable::open_ragged(root, &Limits::NONE);
+        let table = CTable::open_ragged(root, &limits);
         table.and_then(|mut table| table.repair(&mut pool)).map_err(failure(path))?;
     }
-    let mut opened = open(path)?.ok_or_else(none)?;
+    if !is(path)? {
+        return Err(none());
+    }
+    let mut opened = open_any_mut(path, &limits).map_err(failure(path))?;
     opened.data.trim(&mut pool, args.rows).map_err(failure(path))
 }
 
@@ -164,7 +168,8 @@ pub fn column(args: &Column) -> Result<()> {
         return Err(Failure::at(path, "not a bcolz table"));
     }
     let root = FsDir::open(path).map_err(|e| Failure::at(path, e))?;
-    let mut table = CTable::open(root, &Limits::NONE).map_err(failure(path))?;
+    let limits = limits(max_of(args.max_output, path));
+    let mut table = CTable::open(root, &limits).map_err(failure(path))?;
     match &args.action {
         ColumnAction::Add { name, input, dtype, .. } => {
             let (dtype, row) = column_items(input, dtype.as_deref())?;

@@ -19,7 +19,11 @@ pub struct ChunkSource {
 impl ChunkSource {
     /// Checks every offset of the chunk in `bytes`.
     pub fn new(path: &Path, bytes: Vec<u8>, max_output: u64, run: &Run) -> Result<ChunkSource> {
-        let limits = Limits { output: max_output, ..Limits::DEFAULT };
+        let limits = if max_output == u64::MAX {
+            Limits::NONE
+        } else {
+            Limits { output: max_output, ..Limits::DEFAULT }
+        };
         let source = ChunkSource { path: path.to_path_buf(), bytes, limits, pool: pool(run) };
         source.chunk()?;
         Ok(source)

@@ -186,7 +186,12 @@ fn other_place(path: &Path, kind: Kind) -> Failure {
 
 /// Most bytes to decode to: what `--max-output` says, else 1 GiB, or 256 times the file if that is more.
 pub fn max_output(input: &Input, stored: u64) -> u64 {
-    input.max_output.unwrap_or_else(|| (1 << 30).max(stored.saturating_mul(256)))
+    input.max_output.unwrap_or_else(|| max_by_size(stored))
+}
+
+/// The default of `--max-output` for data that takes `stored` bytes; never what `none` stands for.
+pub fn max_by_size(stored: u64) -> u64 {
+    stored.saturating_mul(256).clamp(1 << 30, u64::MAX - 1)
 }
 
 /// A pool for this run.

@@ -9,8 +9,11 @@ use serde_json::Value;
 use std::io::Write;
 use std::path::Path;
 
-/// Limits for decoding to at most `max_output` bytes.
+/// Limits for decoding to at most `max_output` bytes; what `--max-output none` gives lifts the others, too.
 pub fn limits(max_output: u64) -> Limits {
+    if max_output == u64::MAX {
+        return Limits::NONE;
+    }
     let mut limits = Limits { output: max_output, ..Limits::default() };
     limits.chunk.output = limits.chunk.output.min(max_output);
     limits
