@@ -21,7 +21,7 @@ use alloc::vec::Vec;
 use blosc_core::{Chunk, Pool, Special, Surroundings};
 
 /// Most that is asked for at once.
-const PIECE: u64 = 4 << 20;
+const PIECE: u64 = 1 << 20;
 /// Bytes by which an index chunk may be longer than what it decodes to; writers take 32.
 const INDEX_SLACK: u64 = 1 << 16;
 /// Bytes that a table of checksums may take beside the checksums themselves.
@@ -162,7 +162,8 @@ impl Opener {
 
     fn metalayers(&mut self, bytes: &[u8]) -> Result<Step<Opened>, Error> {
         let header = self.header.ok_or(IoKind::Other)?;
-        append(&mut self.head, bytes)?;
+        let left = u64::from(header.header_len).saturating_sub(self.head.len() as u64);
+        append(&mut self.head, bytes, left)?;
         let (have, all) = (self.head.len() as u64, u64::from(header.header_len));
         if have < all && !bytes.is_empty() {
             return Ok(piece(have, all));
@@ -249,8 +250,8 @@ impl Opener {
         if rest.trailer.is_empty() && !trailer.is_empty() {
             trailer::check_start(trailer)?;
         }
-        append(&mut rest.index, index)?;
-        append(&mut rest.trailer, trailer)?;
+        append(&mut rest.index, index, rest.index_end.saturating_sub(rest.at))?;
+        append(&mut rest.trailer, trailer, header.frame_len.saturating_sub(rest.at.max(rest.trailer_at)))?;
         rest.at = rest.at.saturating_add(bytes.len() as u64);
         // Bytes between the two are none of either.
         if rest.at >= rest.index_end {
@@ -308,8 +309,13 @@ fn piece(at: u64, end: u64) -> Step<Opened> {
     Step::Need { offset: at, len: end.saturating_sub(at).min(PIECE) as usize }
 }
 
-fn append(buf: &mut Vec<u8>, bytes: &[u8]) -> Result<(), Error> {
-    buf.try_reserve(bytes.len()).map_err(|_| IoKind::NoSpace)?;
+/// Appends a piece of what is still `left` to come, which is within the limits; room that is not written to yet takes
+/// no memory.
+fn append(buf: &mut Vec<u8>, bytes: &[u8], left: u64) -> Result<(), Error> {
+    if !bytes.is_empty() {
+        let room = usize::try_from(left).map_err(|_| IoKind::NoSpace)?;
+        buf.try_reserve_exact(room).map_err(|_| IoKind::NoSpace)?;
+    }
     buf.extend_from_slice(bytes);
     Ok(())
 }
@@ -355,8 +361,9 @@ pub fn open_at(
     loop {
         match opener.step(&bytes)? {
             Step::Need { offset, len } => {
-                bytes.clear();
-                bytes.try_reserve_exact(len).map_err(|_| IoKind::NoSpace)?;
+                // What is there already is read over.
+                bytes.truncate(len);
+                bytes.try_reserve_exact(len.saturating_sub(bytes.len())).map_err(|_| IoKind::NoSpace)?;
                 bytes.resize(len, 0);
                 source.read_exact_at(offset, &mut bytes)?;
             }
