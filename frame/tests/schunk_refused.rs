@@ -225,3 +225,63 @@ fn a_table_of_checksums_that_does_not_fit_is_no_table() {
     let mut sc = SuperChunk::open_read(&*frame, &Limits::DEFAULT).unwrap();
     assert_eq!(sc.chunk_checksum(0), Ok(None));
 }
+
+/// A disk that takes part of a write and no more.
+struct Partial {
+    bytes: Arc<std::sync::Mutex<Vec<u8>>>,
+    room: Arc<AtomicI64>,
+}
+
+impl ReadAt for Partial {
+    fn size(&self) -> Result<u64, IoError> {
+        self.bytes.lock().unwrap().size()
+    }
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
+        self.bytes.lock().unwrap().read_at(offset, buf)
+    }
+}
+
+impl WriteAt for Partial {
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), IoError> {
+        let mut bytes = self.bytes.lock().unwrap();
+        let room = (self.room.load(Ordering::Relaxed) as usize).saturating_sub(offset as usize);
+        bytes.write_at(offset, &data[..data.len().min(room)])?;
+        if data.len() > room { Err(IoKind::NoSpace.into()) } else { Ok(()) }
+    }
+    fn truncate(&mut self, len: u64) -> Result<(), IoError> {
+        WriteAt::truncate(&mut *self.bytes.lock().unwrap(), len)
+    }
+    fn sync(&mut self) -> Result<(), IoError> {
+        Ok(())
+    }
+}
+
+impl blosc_frame::io::Store for Partial {
+    fn replace(&mut self, _: &mut blosc_frame::io::Fill<'_>) -> Result<(), Error> {
+        Err(Error::NotAtomic { why: "a test" })
+    }
+}
+
+#[test]
+fn what_a_full_disk_took_of_a_chunk_or_an_index_is_given_back() {
+    let bytes = Arc::default();
+    let room = Arc::new(AtomicI64::new(i64::MAX));
+    let store = || Partial { bytes: Arc::clone(&bytes), room: room.clone() };
+    let mut sc = SuperChunk::create(store(), &Params::new(1).level(0)).unwrap();
+    sc.append(&[7; 1000]).unwrap();
+    sc.commit().unwrap();
+    drop(sc);
+    let before: Vec<u8> = bytes.lock().unwrap().clone();
+    // A metalayer shrinks to less than the chunk, which is stored.
+    for more in (0..1000).step_by(7).filter(|more| more % 2 == 0 || *more < 150) {
+        room.store((before.len() + more) as i64, Ordering::Relaxed);
+        let mut sc = SuperChunk::open(store(), &Limits::DEFAULT).unwrap();
+        let done = match more % 2 {
+            0 => sc.append_data(&[8; 1000]),
+            _ => sc.set_vlmetalayer("v", &[8; 1000]),
+        };
+        assert!(done.and_then(|()| sc.commit()).is_err(), "{more}");
+        drop(sc);
+        assert!(*bytes.lock().unwrap() == before, "room for {more} bytes more");
+    }
+}

@@ -11,7 +11,7 @@
 //! deleted, metalayers beyond the first sector change) the frame is rewritten and renamed into place.
 
 use super::meta::{self, Meta};
-use super::place::{INDEX_NAME, Place, chunk_name};
+use super::place::{INDEX_NAME, Place, chunk_name, write_behind};
 use super::{Change, ChecksumState, SuperChunk, checksum};
 use crate::cframe::Entries;
 use crate::cframe::header::{FIXED_LEN, FrameType, Header};
@@ -239,7 +239,7 @@ impl SuperChunk<'_> {
         self.entries = entries;
         let written = written?;
         let Place::Contiguous { store, end, .. } = &mut self.place else { return Err(IoKind::Other.into()) };
-        store.write_at(*end, &written.rest)?;
+        write_behind(&mut **store, *end, &written.rest)?;
         store.sync()?;
         // From here on the new index may be in force even if an error is reported: never write over it.
         *end = written.header.frame_len;

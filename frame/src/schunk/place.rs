@@ -99,7 +99,7 @@ impl Place<'_> {
     pub(crate) fn add_chunk(&mut self, chunk: &[u8], referenced: impl Fn(i64) -> bool) -> Result<i64, Error> {
         match self {
             Place::Contiguous { store, base, end, .. } => {
-                store.write_at(*end, chunk)?;
+                write_behind(&mut **store, *end, chunk)?;
                 let entry = end.saturating_sub(*base) as i64;
                 *end = end.saturating_add(chunk.len() as u64);
                 Ok(entry)
@@ -225,6 +225,17 @@ impl<'p> Located<'p> {
         }
         Ok(all)
     }
+}
+
+/// Writes at the end of what is in use; takes away again what a full disk had room for.
+pub(super) fn write_behind(
+    store: &mut (impl WriteAt + ?Sized),
+    end: u64,
+    bytes: &[u8],
+) -> Result<(), IoError> {
+    store.write_at(end, bytes).inspect_err(|_| {
+        let _ = store.truncate(end);
+    })
 }
 
 /// The first `len` bytes of `buf`, which grows if it must. What is in them is left over from earlier use:
