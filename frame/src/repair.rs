@@ -54,7 +54,8 @@ pub struct Repaired {
     pub vlmetalayers: bool,
 }
 
-/// Most bytes that are decoded in the search, per byte of the file: bounds the work on hostile files.
+/// Most bytes that are decoded in the search, per byte of the file, where that is more than the limit of output: bounds
+/// the work on hostile files.
 const WORK_PER_BYTE: u64 = 64;
 
 /// Saves what can be saved of a contiguous frame in `source`. `make` is given parameters and gives the
@@ -260,7 +261,8 @@ fn search<'a>(
     let mut known = Known::read(bytes, FrameType::Contiguous);
     let start = known.header.map_or(0, |header| header.header_len as usize);
     let mut pool = Pool::new(1);
-    let mut work = (bytes.len() as u64).saturating_mul(WORK_PER_BYTE);
+    let most = (bytes.len() as u64).saturating_mul(WORK_PER_BYTE).max(limits.output);
+    let mut work = most;
     let mut found: BTreeMap<usize, usize> = BTreeMap::new();
     let mut indexes = Vec::new();
     let mut at = start;
@@ -273,7 +275,7 @@ fn search<'a>(
         work = work.checked_sub(cost).ok_or(Error::Limit {
             what: "bytes decoded in the search",
             asked: cost,
-            limit: (bytes.len() as u64).saturating_mul(WORK_PER_BYTE),
+            limit: most,
         })?;
         if pool.decompress(&chunk).is_err() {
             at = at.saturating_add(1);
