@@ -37,10 +37,14 @@ impl Access {
             let why = "a frame inside a larger file cannot be changed; copy it out with repair --offset";
             return Err(Failure::at(path, format!("--offset: {why}")));
         }
+        check_frame(path, 0)?;
         let limits = limits(self.max(path));
         let open = || match path.is_dir() {
             true => SuperChunk::open_dir(FsDir::open(path)?, &limits),
-            false => SuperChunk::open(PathFile::open_rw(path)?, &limits),
+            false => {
+                crate::output::remember_replacing(path);
+                SuperChunk::open(PathFile::open_rw(path)?, &limits)
+            }
         };
         open().map_err(failure(path))
     }
@@ -56,6 +60,7 @@ impl Access {
 
     /// Opens a frame for reading only.
     pub fn open_read(&self, path: &Path) -> Result<SuperChunk<'static>> {
+        check_frame(path, self.offset)?;
         let limits = limits(self.max(path));
         if path.is_dir() {
             if self.offset != 0 {
@@ -126,6 +131,25 @@ impl Input {
             Ok(false) => Ok(Lock(None)),
             Err(e) => Err(Failure::at(path, e)),
         }
+    }
+}
+
+/// Says of what is no frame that it is none: the first field of a frame's header says little to who took the wrong file.
+pub fn check_frame(path: &Path, offset: u64) -> Result<()> {
+    if path.is_dir() {
+        return match path.join("chunks.b2frame").exists() {
+            true => Ok(()),
+            false => Err(Failure::at(path, "a directory without chunks.b2frame: no sparse frame")),
+        };
+    }
+    match is_frame(path, offset) {
+        Ok(true) => Ok(()),
+        Ok(false) => {
+            let (what, then) =
+                ("no frame or array", "if it was one, `blosc repair` saves what is left of it");
+            Err(Failure::at(path, format_args!("{what} (frame header: magic at byte {offset}); {then}")))
+        }
+        Err(e) => Err(Failure::at(path, e)),
     }
 }
 

@@ -8,7 +8,7 @@ use blosc_frame::bloscpack::{Checksum, Layout};
 use clap::{Args as Group, Parser, Subcommand};
 use std::path::PathBuf;
 pub use values::{Format, Kind, MetaKind, PackLayout, Pipeline, SplitMode, most, size};
-use values::{checksum, codec, files, filters, level};
+use values::{checksum, codec, files, filters, level, some};
 
 /// Compress, decompress, inspect and verify Blosc data: chunks, frames, arrays, bloscpack, bcolz.
 #[derive(Debug, Parser)]
@@ -143,7 +143,7 @@ pub struct Compress {
     #[arg(long, value_name = "BYTES", value_parser = size)]
     pub blocksize: Option<u64>,
     /// Bytes per chunk; chosen automatically if left out
-    #[arg(long, value_name = "BYTES", value_parser = size)]
+    #[arg(long, value_name = "BYTES", value_parser = some)]
     pub chunksize: Option<u64>,
     /// When to store each byte plane by itself
     #[arg(long, default_value = "forward", value_name = "MODE")]
@@ -452,7 +452,7 @@ pub struct Convert {
     #[arg(long, value_name = "KIND")]
     pub format: Option<Format>,
     /// Bytes per chunk; chosen automatically if left out
-    #[arg(long, value_name = "BYTES", value_parser = size)]
+    #[arg(long, value_name = "BYTES", value_parser = some)]
     pub chunksize: Option<u64>,
     #[command(flatten)]
     pub pack: Pack,

@@ -112,7 +112,9 @@ impl From<blosc_frame::Error> for Failure {
         use blosc_frame::Error as E;
         match error {
             E::Chunk { error: blosc_core::Error::Limit { .. }, .. } => limit(error),
-            E::Limit { what: "bytes of a chunk" | "bytes of output", .. } => limit(error),
+            E::Limit {
+                what: "bytes of a chunk" | "bytes of output" | "bytes decoded in the search", ..
+            } => limit(error),
             E::Limit { .. } => {
                 Failure::Data(format!("{error} (--max-output none lifts all limits: for input you trust)"))
             }

@@ -60,9 +60,13 @@ pub fn check(words: Vec<OsString>) -> Result<(), String> {
 pub fn main(words: Vec<OsString>) -> ExitCode {
     let words = match sort(words) {
         Words::Blosc(words) => words,
-        Words::Blpk(words) => return blpk::main(words),
+        Words::Blpk(words) => {
+            output::clean_up_on_signals();
+            return blpk::main(words);
+        }
     };
     let args = args::Args::parse_from(words);
+    output::clean_up_on_signals();
     match commands::run(args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

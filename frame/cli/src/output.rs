@@ -1,56 +1,154 @@
-//! Files that appear only when complete: written under a temporary name, then renamed.
+//! Files that appear only when complete: written under a temporary name, then renamed. Whatever ends the program, the
+//! temporary ones go: when they are dropped, or when a signal asks it to stop.
 
 use crate::args::Output;
 use crate::failure::{Failure, Result};
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use tempfile::{NamedTempFile, TempDir};
 
 /// A destination being written. Dropped before [`finish`](Sink::finish), it leaves nothing behind.
-pub enum Sink {
-    /// Standard output.
+pub struct Sink {
+    place: Place,
+    /// The first write that failed. Whoever hands decoded bytes over takes it for a failure of what it reads.
+    failed: Option<Failure>,
+}
+
+enum Place {
     Stdout(BufWriter<io::Stdout>),
     /// A file under a temporary name beside its place.
-    File(BufWriter<NamedTempFile>, PathBuf),
+    File(BufWriter<Unnamed>, PathBuf),
+}
+
+/// A temporary file whose errors do not speak of its name: nobody knows that.
+pub struct Unnamed(NamedTempFile);
+
+impl Write for Unnamed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.as_file_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.as_file_mut().flush()
+    }
 }
 
 impl Sink {
     /// Opens the destination; refuses to replace a file unless `--force` was given.
     pub fn create(output: &Output) -> Result<Sink> {
         let path = output.output.as_path();
-        if path == Path::new("-") {
-            return Ok(Sink::Stdout(BufWriter::new(io::stdout())));
+        let place = if path == Path::new("-") {
+            Place::Stdout(BufWriter::new(io::stdout()))
+        } else {
+            let file = BufWriter::with_capacity(1 << 20, Unnamed(temporary(output)?));
+            Place::File(file, path.to_path_buf())
+        };
+        Ok(Sink { place, failed: None })
+    }
+
+    /// What filling it came to: what failed first, here or there.
+    pub fn filled(&mut self, result: Result<()>) -> Result<()> {
+        match self.failed.take() {
+            Some(failure) => Err(failure),
+            None => result,
         }
-        let file = temporary(output)?;
-        Ok(Sink::File(BufWriter::with_capacity(1 << 20, file), path.to_path_buf()))
     }
 
     /// Makes the file appear under its name.
-    pub fn finish(self) -> Result<()> {
-        match self {
-            Sink::Stdout(mut out) => Ok(out.flush()?),
-            Sink::File(out, path) => {
+    pub fn finish(mut self) -> Result<()> {
+        let flushed = self.flush().map_err(Failure::from);
+        self.filled(flushed)?;
+        match self.place {
+            Place::Stdout(_) => Ok(()),
+            Place::File(out, path) => {
                 let file = out.into_inner().map_err(|e| Failure::at(&path, e.error()))?;
-                replace(file, &path)
+                replace(file.0, &path)
             }
         }
+    }
+
+    fn note<T>(&mut self, result: io::Result<T>) -> io::Result<T> {
+        result.inspect_err(|e| {
+            if e.kind() != io::ErrorKind::Interrupted {
+                let failure = match &self.place {
+                    Place::Stdout(_) => stdout_failed(e),
+                    Place::File(_, path) => Failure::at(path, e),
+                };
+                self.failed.get_or_insert(failure);
+            }
+        })
     }
 }
 
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Sink::Stdout(out) => out.write(bytes),
-            Sink::File(out, _) => out.write(bytes),
-        }
+        let written = match &mut self.place {
+            Place::Stdout(out) => out.write(bytes),
+            Place::File(out, _) => out.write(bytes),
+        };
+        self.note(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Sink::Stdout(out) => out.flush(),
-            Sink::File(out, _) => out.flush(),
+        let flushed = match &mut self.place {
+            Place::Stdout(out) => out.flush(),
+            Place::File(out, _) => out.flush(),
+        };
+        self.note(flushed)
+    }
+}
+
+/// Why standard output cannot be written.
+pub fn stdout_failed(error: &io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Failure::Closed,
+        _ => Failure::Data(format!("standard output: {error}")),
+    }
+}
+
+/// What to remove when a signal ends the program: temporary files and directories, and files whose names begin so.
+static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+static BEGINNINGS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Ends the program when a signal asks for it, without leaving temporary files.
+pub fn clean_up_on_signals() {
+    // Where that cannot be had, a signal ends the program all the same.
+    let _ = ctrlc::set_handler(|| {
+        for path in &*TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner) {
+            let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
         }
+        for beginning in &*BEGINNINGS.lock().unwrap_or_else(PoisonError::into_inner) {
+            remove_beginning(beginning);
+        }
+        std::process::exit(130);
+    });
+}
+
+fn remove_beginning(path: &Path) {
+    let Some(name) = path.file_name().map(|name| name.as_encoded_bytes()) else { return };
+    for entry in fs::read_dir(parent(path)).into_iter().flatten().flatten() {
+        if entry.file_name().as_encoded_bytes().starts_with(name) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn remember(path: &Path) {
+    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_path_buf());
+}
+
+/// Remembers what the library calls the files by which it replaces `path`.
+pub fn remember_replacing(path: &Path) {
+    // A link is not replaced, but what it leads to.
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    if let Some(name) = path.file_name() {
+        let mut start = OsString::from(".");
+        start.push(name);
+        start.push(format!(".tmp{}-", std::process::id()));
+        BEGINNINGS.lock().unwrap_or_else(PoisonError::into_inner).push(path.with_file_name(start));
     }
 }
 
@@ -64,7 +162,9 @@ pub fn temporary(output: &Output) -> Result<NamedTempFile> {
 pub fn temporary_beside(path: &Path) -> Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     let builder = builder.prefix(".blosc-").permissions_like_new_files();
-    builder.tempfile_in(parent(path)).map_err(|e| no_place(path, &e))
+    let file = builder.tempfile_in(parent(path)).map_err(|e| no_place(path, &e))?;
+    remember(file.path());
+    Ok(file)
 }
 
 /// Makes a temporary file appear as `path`.
@@ -92,13 +192,19 @@ pub fn replace_dir(new: &Path, path: &Path, temp: &TempDir) -> Result<()> {
 /// A private directory beside `path`, to make something in.
 pub fn temporary_dir(path: &Path) -> Result<TempDir> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".blosc-").tempdir_in(parent(path)).map_err(|e| no_place(path, &e))
+    let dir = builder.prefix(".blosc-").tempdir_in(parent(path)).map_err(|e| no_place(path, &e))?;
+    remember(dir.path());
+    Ok(dir)
 }
 
 /// Why nothing can be made beside `path`.
 fn no_place(path: &Path, error: &io::Error) -> Failure {
     match parent(path) {
-        folder if folder.is_dir() => Failure::at(path, error),
+        // Without the temporary name that the error speaks of.
+        folder if folder.is_dir() => Failure::at(
+            path,
+            format_args!("nothing can be written in {}: {}", folder.display(), error.kind()),
+        ),
         folder => Failure::at(path, format_args!("there is no directory {}", folder.display())),
     }
 }

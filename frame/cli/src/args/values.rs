@@ -163,5 +163,10 @@ pub fn size(text: &str) -> Result<u64, String> {
 
 /// `--max-output`: bytes, or `none`, which [`limits`](crate::source::plain::limits) takes for "no limit of any kind".
 pub fn most(text: &str) -> Result<u64, String> {
-    if text == "none" { Ok(u64::MAX) } else { size(text).map_err(|e| format!("{e}, or none")) }
+    if text == "none" { Ok(u64::MAX) } else { size(text) }
+}
+
+/// Bytes, at least one.
+pub fn some(text: &str) -> Result<u64, String> {
+    size(text).and_then(|n| if n > 0 { Ok(n) } else { Err("at least 1".into()) })
 }

@@ -1,7 +1,7 @@
 //! Changing arrays in place: `set`, `resize`, `append`, `insert`, `delete`, each one atomic step; and
 //! `convert`, which copies them.
 
-use crate::access::Access;
+use crate::access::{Access, check_frame};
 use crate::args::{Append, Convert, Delete, Insert, Kind, Resize, Set};
 use crate::failure::{Failure, Result};
 use crate::source::array::{one_per_dimension, takes};
@@ -131,6 +131,7 @@ pub fn delete(args: &Delete) -> Result<()> {
     let mut lock = args.access.lock(&args.array)?;
     let _held = lock.hold()?;
     let mut nd = open(&args.array, &args.access, 1)?;
+    super::forward(args.start, args.stop)?;
     nd.delete(args.axis, args.start..args.stop).and_then(|()| nd.commit()).map_err(failure(&args.array))
 }
 
@@ -141,6 +142,7 @@ pub fn convert(args: &Convert) -> Result<()> {
         return Err(Failure::Usage("convert copies arrays; for other kinds decompress and compress".into()));
     }
     let max = source::max_output(&args.input, u64::MAX / 256);
+    check_frame(path, args.input.offset)?;
     let open = || match path.is_dir() {
         true => SuperChunk::open_dir(FsDir::open(path)?, &limits(max)),
         false => SuperChunk::open_read(Offset::new(File::open(path)?, args.input.offset)?, &limits(max)),

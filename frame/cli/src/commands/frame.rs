@@ -4,7 +4,7 @@ use crate::access::max_of;
 use crate::args::{Append, Compact, Edit, Repair};
 use crate::failure::{Failure, Result};
 use crate::output::temporary;
-use crate::source::plain::{failure, limits};
+use crate::source::plain::{copying, failure, limits};
 use crate::{progress, target};
 use blosc_core::Special;
 use blosc_frame::SuperChunk;
@@ -29,7 +29,7 @@ pub fn append(args: &Append) -> Result<()> {
         match input.read(&mut buffer) {
             Ok(0) => break,
             Ok(n) => {
-                writer.write_all(&buffer[..n])?;
+                writer.write_all(&buffer[..n]).map_err(|e| Failure::at(&args.frame, e))?;
                 bar.inc(n as u64);
             }
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
@@ -145,7 +145,7 @@ pub fn repair(args: &Repair) -> Result<()> {
         let dir = FsDir::open(path)?;
         target::new_dir(&args.output, |fresh| {
             let (report, _) = repair_dir(&dir, &limits, |params| SuperChunk::create_dir(fresh, params))
-                .map_err(failure(path))?;
+                .map_err(copying(path, out))?;
             something_of(report, path)
         })?
     } else {
@@ -157,7 +157,7 @@ pub fn repair(args: &Repair) -> Result<()> {
         let temp = temporary(&args.output)?;
         let new = temp.as_file().try_clone()?;
         let (report, _) = repair::repair(&file, &limits, |params| SuperChunk::create(new, params))
-            .map_err(failure(path))?;
+            .map_err(copying(path, out))?;
         let report = something_of(report, path)?;
         temp.persist(out).map_err(|e| Failure::at(out, e.error))?;
         report

@@ -8,7 +8,7 @@ mod rows;
 
 use crate::args::{Args, Command, Output, Verify};
 use crate::failure::{Failure, Result};
-use crate::output::Sink;
+use crate::output::{Sink, stdout_failed};
 use crate::{progress, source, target};
 use serde_json::Value;
 use std::io::{IsTerminal, Write};
@@ -23,14 +23,8 @@ pub fn run(args: Args) -> Result<()> {
             let mut source = source::open(&args.input)?;
             let mut sink = Sink::create(&args.output)?;
             let bar = progress::bar("decompressing", source.nbytes());
-            if args.output.output.extension().is_some_and(|e| e == "npz") {
-                target::npz::write(&mut *source, &mut sink, &|n| bar.inc(n))?;
-            } else if is_npy(&args.output) {
-                source.npy_header(&[], &[], &[])?.iter().try_for_each(|header| sink.write_all(header))?;
-                source.decompress_npy(&mut sink, &|n| bar.inc(n))?;
-            } else {
-                source.decompress(&mut sink, &|n| bar.inc(n))?;
-            }
+            let done = decompress(&mut *source, &args.output, &mut sink, &|n| bar.inc(n));
+            sink.filled(done)?;
             sink.finish()
         }
         Command::Slice(args) => {
@@ -41,15 +35,18 @@ pub fn run(args: Args) -> Result<()> {
             let start = source::from_end("start", &args.start, sides.as_deref())?;
             let stop = source::from_end("stop", &args.stop, sides.as_deref())?;
             let mut sink = Sink::create(&args.output)?;
-            if is_npy(&args.output) {
-                let header = source.npy_header(&start, &stop, &args.step)?;
-                header.iter().try_for_each(|header| sink.write_all(header))?;
-            }
-            match (args.superchunks, args.step.is_empty()) {
-                (Some((first, last)), _) => source.slice_superchunks(first..=last, &mut sink)?,
-                (None, true) => source.slice(&start, &stop, &mut sink)?,
-                (None, false) => source.slice_steps(&start, &stop, &args.step, &mut sink)?,
-            }
+            let header = match is_npy(&args.output) {
+                true => source.npy_header(&start, &stop, &args.step)?,
+                false => None,
+            };
+            let headed = header.iter().try_for_each(|header| sink.write_all(header));
+            let done =
+                headed.map_err(Failure::from).and_then(|()| match (args.superchunks, args.step.is_empty()) {
+                    (Some((first, last)), _) => source.slice_superchunks(first..=last, &mut sink),
+                    (None, true) => source.slice(&start, &stop, &mut sink),
+                    (None, false) => source.slice_steps(&start, &stop, &args.step, &mut sink),
+                });
+            sink.filled(done)?;
             sink.finish()
         }
         Command::Info(args) => {
@@ -108,6 +105,31 @@ pub fn run(args: Args) -> Result<()> {
     }
 }
 
+/// Writes all that `source` has, in the format that the output's name says.
+fn decompress(
+    source: &mut dyn source::Source,
+    output: &Output,
+    sink: &mut Sink,
+    progress: &dyn Fn(u64),
+) -> Result<()> {
+    if output.output.extension().is_some_and(|e| e == "npz") {
+        return target::npz::write(source, sink, progress);
+    }
+    if is_npy(output) {
+        source.npy_header(&[], &[], &[])?.iter().try_for_each(|header| sink.write_all(header))?;
+        return source.decompress_npy(sink, progress);
+    }
+    source.decompress(sink, progress)
+}
+
+/// Refuses a range that ends before it starts.
+fn forward(start: u64, stop: u64) -> Result<()> {
+    match start > stop {
+        true => Err(Failure::Usage(format!("--start {start} lies behind --stop {stop}"))),
+        false => Ok(()),
+    }
+}
+
 /// Whether the result shall be a NumPy file.
 fn is_npy(output: &Output) -> bool {
     output.output.extension().is_some_and(|e| e == "npy")
@@ -128,14 +150,16 @@ fn verify(args: &Verify) -> Result<Value> {
 
 /// Prints a report as JSON, or as lines for people.
 fn print(report: &Value, json: bool) -> Result<()> {
-    let mut out = std::io::stdout().lock();
+    write_report(report, json, &mut std::io::stdout().lock()).map_err(|e| stdout_failed(&e))
+}
+
+fn write_report(report: &Value, json: bool, out: &mut std::io::StdoutLock<'_>) -> std::io::Result<()> {
     if json {
-        writeln!(out, "{report:#}")?
-    } else {
-        info::write(report, &mut out)?;
-        if out.is_terminal() {
-            info::tiles(report).iter().try_for_each(|line| writeln!(out, "{line}"))?;
-        }
+        return writeln!(out, "{report:#}");
+    }
+    info::write(report, out)?;
+    if out.is_terminal() {
+        info::tiles(report).iter().try_for_each(|line| writeln!(out, "{line}"))?;
     }
     Ok(())
 }

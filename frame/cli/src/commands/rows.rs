@@ -28,6 +28,7 @@ pub fn is(path: &Path) -> Result<bool> {
 
 /// Opens `path` to change it, when it is one of these kinds.
 pub fn open(path: &Path, access: &Access) -> Result<Option<Opened>> {
+    crate::output::remember_replacing(path);
     is(path)?.then(|| open_any_mut(path, &access.rows(path)?).map_err(failure(path))).transpose()
 }
 
@@ -129,6 +130,7 @@ pub fn insert(mut opened: Opened, args: &Insert) -> Result<()> {
 /// `blosc delete`.
 pub fn delete(mut opened: Opened, args: &Delete) -> Result<()> {
     rows_only(args.axis)?;
+    super::forward(args.start, args.stop)?;
     opened.data.remove(&mut Pool::new(0), args.start..args.stop).map_err(failure(&args.array))
 }
 
@@ -142,6 +144,7 @@ fn rows_only(axis: usize) -> Result<()> {
 /// `blosc trim`.
 pub fn trim(args: &Trim) -> Result<()> {
     let path = args.container.as_path();
+    std::fs::metadata(path).map_err(|e| Failure::at(path, e))?;
     let none = || Failure::at(path, "not a bloscpack file, bcolz or Blaze directory");
     let mut pool = Pool::new(0);
     let limits = limits(max_of(args.max_output, path));
@@ -164,6 +167,7 @@ pub fn column(args: &Column) -> Result<()> {
             table
         }
     };
+    std::fs::metadata(path).map_err(|e| Failure::at(path, e))?;
     if !path.join("__rootdirs__").is_file() {
         return Err(Failure::at(path, "not a bcolz table"));
     }

@@ -67,6 +67,9 @@ pub trait Source {
 pub fn open(input: &Input) -> Result<Box<dyn Source>> {
     let path = input.input.as_path();
     if path.is_dir() {
+        if input.offset != 0 {
+            return Err(Failure::Usage(format!("--offset: {} is a directory and has none", path.display())));
+        }
         if input.kind.is_none() && store::is_directory(path) {
             return Ok(Box::new(store::StoreSource::directory("b2d store", input)?));
         }

@@ -2,9 +2,9 @@
 
 use crate::failure::{Failure, Result};
 use blosc_core::Pool;
-use blosc_frame::Limits;
 use blosc_frame::plain::Plain;
 use blosc_frame::value::Value as Meta;
+use blosc_frame::{Error, IoError, IoKind, Limits};
 use serde_json::Value;
 use std::io::Write;
 use std::path::Path;
@@ -22,6 +22,14 @@ pub fn limits(max_output: u64) -> Limits {
 /// Names the file an error is about.
 pub fn failure(path: &Path) -> impl Fn(blosc_frame::Error) -> Failure + '_ {
     move |error| Failure::from(error).about(path.display())
+}
+
+/// Names the file an error of copying is about: `to` if there is no room to write, else `from`.
+pub fn copying<'p>(from: &'p Path, to: &'p Path) -> impl Fn(blosc_frame::Error) -> Failure + 'p {
+    move |error| match error {
+        Error::Io(IoError { kind: IoKind::NoSpace | IoKind::ReadOnly, .. }) => failure(to)(error),
+        _ => failure(from)(error),
+    }
 }
 
 /// Writes decoded bytes `start..stop`, one chunk's worth at a time.

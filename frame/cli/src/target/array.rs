@@ -4,6 +4,7 @@ use crate::args::{Compress, Output, Parts};
 use crate::failure::{Failure, Result};
 use crate::progress;
 use crate::source::array::NPY_HEADER;
+use crate::source::plain::copying;
 use blosc_core::Params;
 use blosc_frame::b2nd::npy::{MAGIC, NpyHeader, PREFIX};
 use blosc_frame::b2nd::{Dims, Dtype, NdArray, Spec, transposed};
@@ -96,7 +97,7 @@ pub fn write_items(items: Items, input: &Path, output: &Output, args: &Compress)
                 bar.inc(buf.len() as u64);
                 Ok(())
             })
-            .map_err(|e| Failure::at(input, e))?;
+            .map_err(copying(input, &output.output))?;
             if data.read(&mut [0])? > 0 {
                 return Err(Failure::at(input, "has more bytes than type and shape tell"));
             }

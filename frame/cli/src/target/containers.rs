@@ -2,16 +2,16 @@
 
 use crate::args::{Compress, Convert, Format, MetaKind, Pack, Parts};
 use crate::failure::{Failure, Result};
-use crate::output::{check_free, replace_dir, temporary_dir};
-use crate::source::plain::{failure, limits};
+use crate::output::{check_free, replace_dir, temporary_beside, temporary_dir};
+use crate::source::plain::{copying, failure, limits};
 use crate::{args, detect, source};
 use blosc_core::{Params, Pool};
-use blosc_frame::Limits;
 use blosc_frame::any::{Opened, open_any, open_any_at, open_raw};
 use blosc_frame::b2nd::dtype::Dtype;
 use blosc_frame::blaze::MetaSyntax;
 use blosc_frame::bloscpack::{Options, Spare};
 use blosc_frame::convert::{Cut, Packing, Target, blosc1_params, convert};
+use blosc_frame::{Error, Limits, Structure};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -57,7 +57,7 @@ pub fn write(args: &Compress, format: Format) -> Result<()> {
     let spool;
     let path = if path == Path::new("-") {
         // These layouts put sizes before the data: a pipe is kept in a file until its length is known.
-        let mut file = tempfile::NamedTempFile::new()?;
+        let mut file = temporary_beside(&std::env::temp_dir().join("input"))?;
         io::copy(&mut io::stdin().lock(), file.as_file_mut())?;
         spool = file;
         spool.path()
@@ -85,7 +85,13 @@ pub fn run_convert(args: &Convert, format: Format) -> Result<()> {
         return Err(Failure::Usage(why.into()));
     }
     let max = source::max_output(&args.input, u64::MAX / 256);
-    let input = open_any_at(path, args.input.offset, &limits(max)).map_err(failure(path))?;
+    let input = open_any_at(path, args.input.offset, &limits(max)).map_err(|error| match error {
+        Error::Unsupported { structure: Structure::Directory, .. } => {
+            let known = "a frame, an array, a .npy or bloscpack file, a bcolz or Blaze directory";
+            Failure::at(path, format_args!("is nothing that convert takes: {known}"))
+        }
+        error => failure(path)(error),
+    })?;
     let mut params = input.about.params.unwrap_or(Params::new(1));
     if matches!(format, Format::Bloscpack | Format::Bcolz | Format::Blaze) {
         params = blosc1_params(&params);
@@ -114,7 +120,7 @@ fn place(input: &Opened, target: &Target, from: &Path, output: &args::Output, th
     };
     // Temporary directories are private; the result is made as an ordinary file or directory inside.
     let new = temp.path().join("new");
-    let notes = convert(input, &mut decoder, &mut encoder, target, &new).map_err(failure(from))?;
+    let notes = convert(input, &mut decoder, &mut encoder, target, &new).map_err(copying(from, path))?;
     for note in notes {
         eprintln!("blosc: not kept: {note}");
     }

@@ -4,6 +4,7 @@ use crate::args::{Compress, Output};
 use crate::failure::{Failure, Result};
 use crate::output::{check_free, replace, replace_dir, temporary, temporary_dir};
 use crate::progress;
+use crate::source::plain::failure;
 use blosc_core::Params;
 use blosc_frame::SuperChunk;
 use blosc_frame::io::FsDir;
@@ -61,6 +62,7 @@ pub fn new_dir<T>(output: &Output, make: impl FnOnce(FsDir) -> Result<T>) -> Res
 }
 
 fn fill(mut frame: SuperChunk<'_>, args: &Compress) -> Result<()> {
+    let output = args.output.output.as_path();
     frame.set_threads(args.run.threads);
     frame.set_checksums(!args.no_checksum)?;
     args.params(1).check()?;
@@ -79,12 +81,10 @@ fn fill(mut frame: SuperChunk<'_>, args: &Compress) -> Result<()> {
             Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
             Err(e) => return Err(Failure::at(&args.input, e)),
         };
-        writer.write_all(&buffer[..n])?;
+        writer.write_all(&buffer[..n]).map_err(|e| Failure::at(output, e))?;
         bar.inc(n as u64);
     }
-    writer.finish()?;
-    frame.commit()?;
-    Ok(())
+    writer.finish().and_then(|()| frame.commit()).map_err(failure(output))
 }
 
 /// A file or standard input, and how long it is where that is known.

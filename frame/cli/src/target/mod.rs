@@ -52,6 +52,9 @@ fn format(args: &Compress) -> Result<Format> {
         Some("b2nd") => Ok(Format::B2nd),
         Some("b2frame") => Ok(Format::B2frame),
         Some("blp") => Ok(Format::Bloscpack),
+        Some(plain @ ("npy" | "npz")) => Err(Failure::Usage(format!(
+            "-o: .{plain} files are not compressed; decompress and convert write them, and --format says what else it is"
+        ))),
         _ if is(&args.input, "npz") => Ok(Format::B2nd),
         _ if args.shape.is_some() || args.dtype.is_some() => Ok(Format::B2nd),
         _ => Ok(Format::B2frame),
