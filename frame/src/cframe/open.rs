@@ -414,7 +414,7 @@ impl Entries {
 fn window(header: &blosc_core::Header) -> usize {
     const SOME: u32 = 128 << 10;
     let block = header.blocksize.max(1);
-    if header.is_vl() || block % 8 != 0 {
+    if header.is_vl() || !block.is_multiple_of(8) {
         return header.nbytes as usize;
     }
     (SOME / block).max(1).saturating_mul(block) as usize

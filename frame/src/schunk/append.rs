@@ -4,7 +4,7 @@ use super::SuperChunk;
 #[cfg(feature = "std")]
 use super::parallel;
 use super::put::New;
-use super::read::{RawChunk, around};
+use super::read::RawChunk;
 use super::sizes::Sizes;
 use crate::cframe::header::ChunkSize;
 use crate::error::Error;
@@ -54,7 +54,10 @@ impl SuperChunk<'_> {
                 data.chunks(size.max(1)),
                 |(pool, _), piece: &[u8]| {
                     let params = params.fit(piece.len());
-                    (pool.compress_in(&params, around(typesize, &blockshape), piece), piece.len())
+                    (
+                        pool.compress_in(&params, super::read::around(typesize, &blockshape), piece),
+                        piece.len(),
+                    )
                 },
                 |(chunk, len)| {
                     let n = self.nchunks();
