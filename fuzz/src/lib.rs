@@ -26,6 +26,8 @@ pub mod tools;
 pub mod trees;
 pub mod values;
 
+use std::path::Path;
+
 /// A fuzz target.
 pub type Target = fn(&[u8]);
 
@@ -72,6 +74,12 @@ pub const TARGETS: &[(&str, Target, &str)] = &[
     #[cfg(feature = "tools")]
     ("c_differential", differential::both, "chunk"),
 ];
+
+/// The folder `fuzz`, where corpora and manifest lie; `replay/` builds this library too.
+pub fn folder() -> &'static Path {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    if here.ends_with("replay") { here.parent().expect("a folder around it") } else { here }
+}
 
 /// Runs one target under the resource oracle.
 ///

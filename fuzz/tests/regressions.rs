@@ -12,10 +12,9 @@ use blosc_frame::value::{TextLimits, Value};
 use blosc_frame::{Limits, SuperChunk};
 use blosc_fuzz::frames::{LIMITS, files};
 use std::fs;
-use std::path::Path;
 
 fn input(name: &str) -> Vec<u8> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("regressions").join(name);
+    let path = blosc_fuzz::folder().join("regressions").join(name);
     fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
@@ -289,7 +288,7 @@ fn any_path_rows_of_an_array_that_cannot_be_encoded() {
 
 #[test]
 fn every_file_has_a_test_here() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("regressions");
+    let root = blosc_fuzz::folder().join("regressions");
     let (here, mut files) = (include_str!("regressions.rs"), 0);
     for target in fs::read_dir(root).expect("the folder of regressions") {
         let target = target.expect("a readable folder").path();

@@ -17,7 +17,7 @@ fn emulated() -> bool {
 
 #[test]
 fn corpora_and_regressions() {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let here = blosc_fuzz::folder();
     let mut inputs = 0;
     for name in targets() {
         // `BLOSC_CORPUS` names one more folder of inputs, such as what runs have gathered in corpus/.

@@ -1,11 +1,10 @@
 //! The generated parts are those that `targets.py` makes of the registry.
 
 use std::fs;
-use std::path::Path;
 
 #[test]
 fn every_target_has_its_binary() {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let here = blosc_fuzz::folder();
     let manifest = fs::read_to_string(here.join("Cargo.toml")).expect("a manifest");
     for (name, ..) in blosc_fuzz::TARGETS {
         let source = fs::read_to_string(here.join(format!("fuzz_targets/{name}.rs"))).unwrap_or_default();
