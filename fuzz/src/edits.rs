@@ -181,7 +181,10 @@ fn edits(u: &mut Unstructured<'_>) -> Result<()> {
                 continue;
             }
             Made::Edit(Err(error)) | Made::Commit(Err(error)) => {
-                assert!(matches!(error, Error::Param { .. } | Error::Capacity { .. } | Error::Limit { .. }), "{error}");
+                assert!(
+                    matches!(error, Error::Param { .. } | Error::Capacity { .. } | Error::Limit { .. }),
+                    "{error}"
+                );
                 model = before;
             }
         }
