@@ -7,7 +7,7 @@
 //! `ZSTD_initStatic*` never allocates and never resizes: whatever C needs is reserved when the context
 //! is made, so no later call reaches `malloc`. Only a new *compression* dictionary does.
 
-pub(crate) use zstd::{ZstdDecoder, ZstdEncoder};
+pub(crate) use zstd::{Tuning, ZstdDecoder, ZstdEncoder};
 
 #[cfg(feature = "zstd-c")]
 mod zstd {
@@ -148,10 +148,34 @@ mod zstd {
         }
     }
 
+    /// Parameters in place of those of the level; 0 is the level's own.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub(crate) struct Tuning {
+        pub(crate) hash_log: u8,
+        pub(crate) search_log: u8,
+        pub(crate) target_length: u16,
+        pub(crate) strategy: u8,
+    }
+
+    impl Tuning {
+        pub(crate) const LAZY2: u8 = sys::ZSTD_strategy::ZSTD_lazy2 as u8;
+
+        fn parameters(self) -> [(sys::ZSTD_cParameter, i32); 4] {
+            use sys::ZSTD_cParameter as P;
+            [
+                (P::ZSTD_c_hashLog, self.hash_log.into()),
+                (P::ZSTD_c_searchLog, self.search_log.into()),
+                (P::ZSTD_c_targetLength, self.target_length.into()),
+                (P::ZSTD_c_strategy, self.strategy.into()),
+            ]
+        }
+    }
+
     /// A compression context of one level, large enough for streams of `max_len` bytes.
     pub(crate) struct ZstdEncoder {
         context: NonNull<sys::ZSTD_CCtx>,
         level: i32,
+        tuning: Tuning,
         max_len: usize,
         /// The dictionary last used.
         dict: Option<EncoderDict>,
@@ -169,18 +193,26 @@ mod zstd {
             // memory than a larger one, so each set's largest is asked about.
             let mut size = 0;
             for bound in [16 << 10, 128 << 10, 256 << 10, max_len] {
-                // SAFETY: these only compute.
-                size = size.max(unsafe {
-                    let params = sys::ZSTD_getCParams(level, bound.min(max_len) as u64, 0);
-                    sys::ZSTD_estimateCCtxSize_usingCParams(params)
-                });
+                // SAFETY: this only computes.
+                let own = unsafe { sys::ZSTD_getCParams(level, bound.min(max_len) as u64, 0) };
+                // A `Tuning` has no larger tables, but may have others.
+                for strategy in [own.strategy, sys::ZSTD_strategy::ZSTD_lazy2] {
+                    let params = sys::ZSTD_compressionParameters { strategy, ..own };
+                    // SAFETY: likewise.
+                    size = size.max(unsafe { sys::ZSTD_estimateCCtxSize_usingCParams(params) });
+                }
             }
             // Dictionaries are digested at level 1, whatever the level.
             // SAFETY: this only computes.
             size = size.max(unsafe { sys::ZSTD_estimateCCtxSize(1) });
             let mut memory = Memory::new(size)?;
             let context = start(&mut memory, level)?;
-            Some(ZstdEncoder { context, level, max_len, dict: None, memory })
+            Some(ZstdEncoder { context, level, tuning: Tuning::default(), max_len, dict: None, memory })
+        }
+
+        /// zstd's level.
+        pub(crate) fn level(&self) -> i32 {
+            self.level
         }
 
         /// The longest stream this context has memory for.
@@ -189,11 +221,18 @@ mod zstd {
         }
 
         /// Compresses `src` into one frame, digesting `dict` first if it is a new one. `None` when the
-        /// frame does not fit.
-        pub(crate) fn encode(&mut self, src: &[u8], dst: &mut [u8], dict: &[u8]) -> Option<usize> {
+        /// frame does not fit. A dictionary is used with its own parameters, whatever `tuning` says.
+        pub(crate) fn encode(
+            &mut self,
+            src: &[u8],
+            dst: &mut [u8],
+            dict: &[u8],
+            tuning: Tuning,
+        ) -> Option<usize> {
             if src.len() > self.max_len {
                 return None;
             }
+            self.tune(tuning)?;
             if !dict.is_empty() && self.dict.as_ref().is_none_or(|d| d.bytes != dict) {
                 self.dict = None;
                 self.dict = Some(EncoderDict::new(dict)?);
@@ -204,10 +243,28 @@ mod zstd {
                 // ours cannot: begin anew in the same memory.
                 Err(sys::ZSTD_ErrorCode::ZSTD_error_memory_allocation) => {
                     self.context = start(&mut self.memory, self.level)?;
+                    self.tuning = Tuning::default();
+                    self.tune(tuning)?;
                     self.run(src, dst, !dict.is_empty()).ok()
                 }
                 Err(_) => None,
             }
+        }
+
+        /// Sets what differs from the stream before.
+        fn tune(&mut self, tuning: Tuning) -> Option<()> {
+            if tuning == self.tuning {
+                return Some(());
+            }
+            for ((name, value), (_, before)) in tuning.parameters().into_iter().zip(self.tuning.parameters())
+            {
+                if value != before {
+                    // SAFETY: the context is live, and not within a frame: `run` ends what it begins.
+                    count(unsafe { sys::ZSTD_CCtx_setParameter(self.context.as_ptr(), name, value) }).ok()?;
+                }
+            }
+            self.tuning = tuning;
+            Some(())
         }
 
         fn run(&mut self, src: &[u8], dst: &mut [u8], dict: bool) -> Result<usize, sys::ZSTD_ErrorCode> {

@@ -161,7 +161,7 @@ pub(crate) fn encode_stream_of(
         #[cfg(all(feature = "zlib", not(feature = "std")))]
         Codec::Zlib => super::zlib::deflate::encode(src, dst, level, work),
         #[cfg(feature = "zstd-c")]
-        Codec::Zstd => super::zstd_c::encode(context, src, dst, dict),
+        Codec::Zstd => super::zstd_c::encode_content(context, src, dst, dict, content),
         _ => None,
     }
 }

@@ -1,7 +1,9 @@
 //! zstd by the C library, on hosts: all levels, dictionaries, reused contexts.
 
 use super::context::{DecodeContext, EncodeContext};
+use super::dispatch::Content;
 use super::{Codec, CodecError, CodecErrorKind};
+pub(crate) use crate::arch::ffi::Tuning;
 use crate::arch::out::Out;
 use alloc::vec::Vec;
 use zstd_safe::zstd_sys::ZSTD_ErrorCode as E;
@@ -44,12 +46,76 @@ pub fn decode(
     }
 }
 
-/// Compresses `src` into the start of `dst` at the level the context was made for; returns the size.
+/// Compresses `src` into the start of `dst` at the chunk level the context was made for; returns the size.
 ///
 /// `None` when it does not fit, or when the context is not for zstd. Allocates only to digest a
 /// dictionary that is not the one it used last.
 pub fn encode(context: &mut EncodeContext, src: &[u8], dst: &mut [u8], dict: &[u8]) -> Option<usize> {
-    context.zstd.as_mut()?.encode(src, dst, dict)
+    encode_content(context, src, dst, dict, Content::Any)
+}
+
+/// [`encode`], knowing what `src` is made of.
+pub(crate) fn encode_content(
+    context: &mut EncodeContext,
+    src: &[u8],
+    dst: &mut [u8],
+    dict: &[u8],
+    content: Content,
+) -> Option<usize> {
+    let zstd = context.zstd.as_mut()?;
+    let tuning = tuning(zstd.level(), src, content);
+    zstd.encode(src, dst, dict, tuning)
+}
+
+/// Where zstd's own parameters of a level are not the best for streams of chunks: outputs as small in less time.
+fn tuning(library_level: i32, src: &[u8], content: Content) -> Tuning {
+    const LEVEL_1: i32 = self::library_level(1);
+    const LEVEL_5: i32 = self::library_level(5);
+    const LEVEL_9: i32 = self::library_level(9);
+    let own = Tuning::default();
+    let planes = content != Content::Any;
+    match library_level {
+        // Four cells for each byte: planes do with one or two, which stay in the first-level cache.
+        LEVEL_1 if planes && (4097..=SMALL).contains(&src.len()) => Tuning { hash_log: 13, ..own },
+        // Chains instead of binary trees. Planes of bits lose by it.
+        LEVEL_5 if src.len() <= SMALL && content != Content::BitPlanes && !repeats(src) => {
+            Tuning { strategy: Tuning::LAZY2, search_log: if src.len() > 4096 { 6 } else { 0 }, ..own }
+        }
+        // Rows that the second-level cache holds, and that need not be cleared in vain.
+        LEVEL_5 if planes && (SMALL + 1..=256 << 10).contains(&src.len()) => {
+            let bits = content == Content::BitPlanes;
+            let hash_log = match src.len() {
+                ..=0x8000 => 15,
+                ..=0x1_0000 if bits => 15,
+                ..=0x1_0000 => 16,
+                ..=0x2_0000 if !bits => 17,
+                _ if bits => 16,
+                _ => 17,
+            };
+            Tuning { hash_log, ..own }
+        }
+        // Longer matches are taken as they come, instead of being priced at each of their lengths. Planes of bits
+        // of regular data lose several percent by it.
+        LEVEL_9 if content == Content::BytePlanes => Tuning { target_length: 320, ..own },
+        LEVEL_9 if content == Content::Any => Tuning { target_length: 512, ..own },
+        _ => own,
+    }
+}
+
+/// The longest stream of zstd's smallest set of parameters.
+const SMALL: usize = 16 << 10;
+
+/// Whether most of `src` seems to be runs or to come again every 256 bytes, as planes of evenly rising integers do.
+/// Binary trees pass over long matches, chains enter each of their bytes.
+fn repeats(src: &[u8]) -> bool {
+    const PROBES: usize = 16;
+    let Some(room) = src.len().checked_sub(256 + 8) else { return false };
+    let word = |at: usize| src.get(at..at + 8);
+    let found = (0..PROBES)
+        .map(|probe| probe * room / PROBES)
+        .filter(|&at| word(at) == word(at + 1) || word(at) == word(at + 256))
+        .count();
+    found >= PROBES - 1
 }
 
 /// Trains a dictionary of at most `max` bytes from samples that lie one after the other in `samples`
@@ -67,4 +133,61 @@ pub fn train_dictionary(samples: &[u8], sizes: &[usize], max: usize) -> Option<V
     dict.try_reserve_exact(max).ok()?;
     zstd_safe::train_from_buffer(&mut dict, samples, sizes).ok()?;
     Some(dict)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    /// Bytes that rise in steps, runs among them.
+    fn rising(len: usize, step: usize) -> Vec<u8> {
+        (0..len).map(|i| (i * step + i / 1000 * (i % 7)) as u8).collect()
+    }
+
+    #[test]
+    fn what_a_context_did_before_changes_no_byte() {
+        let contents = [Content::Any, Content::BytePlanes, Content::BitPlanes];
+        let lens =
+            [64, 4096, 4097, SMALL, SMALL + 1, 1 << 15, 1 << 16, (1 << 16) + 1, 1 << 17, 1 << 18, 300_000];
+        let most = 300_000;
+        for level in [1, 5, 9] {
+            let lens = &lens[..if level == 9 { 7 } else { lens.len() }];
+            let mut used = EncodeContext::for_codec(Codec::Zstd, level, most).unwrap();
+            let mut decoder = DecodeContext::for_codec(Codec::Zstd);
+            for (len, content, step) in lens
+                .iter()
+                .chain(lens.iter().rev())
+                .flat_map(|&len| contents.map(|content| (len, content)))
+                .flat_map(|(len, content)| [(len, content, 1), (len, content, 40_503)])
+            {
+                let src = rising(len, step);
+                let [mut one, mut other] = [vec![0; len + 1000], vec![0; len + 1000]];
+                let n = encode_content(&mut used, &src, &mut one, &[], content).unwrap();
+                let mut fresh = EncodeContext::for_codec(Codec::Zstd, level, most).unwrap();
+                let again = encode_content(&mut fresh, &src, &mut other, &[], content);
+                assert!(again == Some(n) && one[..n] == other[..n], "{level} {len} {content:?}");
+                let mut back = vec![0xAA; len];
+                decode(&mut decoder, &one[..n], Out::from(&mut back[..]), &[]).unwrap();
+                assert!(back == src, "{level} {len} {content:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn runs_and_what_comes_again_after_256_bytes_repeat() {
+        let noise: Vec<u8> = (0..4096u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+        let mut half = vec![7; 4096];
+        half[2048..].copy_from_slice(&noise[..2048]);
+        for (src, wanted) in [
+            (vec![7; 4096], true),
+            ((0..4096).map(|i| i as u8).collect(), true),
+            ((0..4096).map(|i| (i >> 8) as u8).collect(), true),
+            (vec![7; 263], false),
+            (half, false),
+            (noise, false),
+        ] {
+            assert_eq!(repeats(&src), wanted, "{:?}", &src[..4]);
+        }
+    }
 }
