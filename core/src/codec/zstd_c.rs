@@ -83,13 +83,9 @@ fn tuning(library_level: i32, src: &[u8], content: Content) -> Tuning {
         }
         // Rows that the second-level cache holds, and that need not be cleared in vain.
         LEVEL_5 if planes && (SMALL + 1..=256 << 10).contains(&src.len()) => {
-            let bits = content == Content::BitPlanes;
-            let hash_log = match src.len() {
-                ..=0x8000 => 15,
-                ..=0x1_0000 if bits => 15,
-                ..=0x1_0000 => 16,
-                ..=0x2_0000 if !bits => 17,
-                _ if bits => 16,
+            let hash_log = match (src.len(), content == Content::BitPlanes) {
+                (..=0x8000, _) | (0x8001..=0x1_0000, true) => 15,
+                (0x8001..=0x1_0000, false) | (_, true) => 16,
                 _ => 17,
             };
             Tuning { hash_log, ..own }
