@@ -47,7 +47,7 @@ const fn choice(level: u8) -> Choice {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Matches {
     Few,
-    /// Rare or dense, and hardly any longer than seven bytes.
+    /// Rare or dense, and few longer than seven bytes.
     Short,
     Long,
 }
@@ -126,8 +126,9 @@ fn abandon(state: &mut Deflate) {
 /// the other encoders read up to 5 GB/s and this takes longer for a match. There three quarters must have none. At higher
 /// levels what hardly has anything but long matches is also meant, the fewest of all.
 ///
-/// [`Matches::Short`] where at most a quarter of the bytes are in matches, or two fifths at least, and hardly any has eight
-/// bytes. What lies between may have its long matches farther apart than these pieces show.
+/// [`Matches::Short`] where two fifths of the bytes or more, or a quarter at most, are in matches of which hardly any has
+/// eight bytes, or an eighth at most in ones of which few have. Others may have their long matches farther apart than these
+/// pieces show: by up to two percent in photographs.
 fn matches(src: &[u8], level: u8) -> Matches {
     const BITS: u32 = 11;
     let (pieces, piece, most_sixteenths) = if level < 3 { (8, 64, 4) } else { (4, 512, 13) };
@@ -156,7 +157,9 @@ fn matches(src: &[u8], level: u8) -> Matches {
     let (hardly_any, dense) = (64 * fours <= all, 16 * fours > most_sixteenths * all);
     let (long, far_apart) = (2 * eights >= fours, 16 * starts <= 3 * (all - fours));
     let nothing_else = level > 2 && 32 * fours >= 31 * all && 16 * eights >= 15 * fours;
-    let short = 4 * fours <= all || (5 * fours >= 2 * all && 20 * eights <= fours);
+    let short = (5 * fours >= 2 * all && 20 * eights <= fours)
+        || (4 * fours <= all && 32 * eights <= fours)
+        || (8 * fours <= all && 8 * eights <= fours);
     if hardly_any || nothing_else || (long && far_apart && !dense) {
         Matches::Few
     } else if short {
