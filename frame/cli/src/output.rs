@@ -117,7 +117,9 @@ static BEGINNINGS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 pub fn clean_up_on_signals() {
     // Where that cannot be had, a signal ends the program all the same.
     let _ = ctrlc::set_handler(|| {
-        for path in &*TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner) {
+        // Held to the end, so that nothing half removed is renamed into place.
+        let temporary = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
+        for path in &*temporary {
             let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
         }
         for beginning in &*BEGINNINGS.lock().unwrap_or_else(PoisonError::into_inner) {
@@ -175,18 +177,22 @@ pub fn replace(file: NamedTempFile, path: &Path) -> Result<()> {
 
 /// Makes `new`, a directory or file in `temp`, appear as `path`. A directory that is there is put aside first, and
 /// back if that fails.
-pub fn replace_dir(new: &Path, path: &Path, temp: &TempDir) -> Result<()> {
+pub fn replace_dir(new: &Path, path: &Path, temp: TempDir) -> Result<()> {
+    // A signal waits until this is done: it would take what is put aside.
+    let mut temporary = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
     let old = temp.path().join("old");
     let aside = path.is_dir();
     if aside {
         fs::rename(path, &old).map_err(|e| Failure::at(path, e))?;
     }
-    fs::rename(new, path).map_err(|e| {
-        if aside {
-            let _ = fs::rename(&old, path);
-        }
-        Failure::at(path, e)
-    })
+    let Err(error) = fs::rename(new, path) else { return Ok(()) };
+    if aside && let Err(why) = fs::rename(&old, path) {
+        temporary.retain(|path| path != temp.path());
+        let kept = temp.keep().join("old");
+        let kept = format!("what was there cannot be put back ({why}) and is {}", kept.display());
+        return Err(Failure::at(path, format_args!("{error}; {kept}")));
+    }
+    Err(Failure::at(path, error))
 }
 
 /// A private directory beside `path`, to make something in.

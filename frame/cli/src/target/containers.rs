@@ -113,7 +113,7 @@ fn place(input: &Opened, target: &Target, from: &Path, output: &args::Output, th
     let (mut decoder, mut encoder) = (Pool::new(threads), Pool::new(threads));
     let stdout = path == Path::new("-");
     let temp = if stdout {
-        tempfile::tempdir()?
+        temporary_dir(&std::env::temp_dir().join("output"))?
     } else {
         check_free(output)?;
         temporary_dir(path)?
@@ -134,5 +134,5 @@ fn place(input: &Opened, target: &Target, from: &Path, output: &args::Output, th
     if path.is_dir() && detect::directory(path)?.is_none() {
         return Err(Failure::at(path, "exists and is no container; it is not replaced"));
     }
-    replace_dir(&new, path, &temp)
+    replace_dir(&new, path, temp)
 }

@@ -57,7 +57,7 @@ pub fn new_dir<T>(output: &Output, make: impl FnOnce(FsDir) -> Result<T>) -> Res
     if fs::symlink_metadata(path).is_ok() && !path.join("chunks.b2frame").is_file() {
         return Err(Failure::at(path, "exists and is no sparse frame; it is not replaced"));
     }
-    replace_dir(&frame, path, &temp)?;
+    replace_dir(&frame, path, temp)?;
     Ok(made)
 }
 
