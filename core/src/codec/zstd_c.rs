@@ -138,7 +138,7 @@ mod tests {
 
     /// Bytes that rise in steps, runs among them.
     fn rising(len: usize, step: usize) -> Vec<u8> {
-        (0..len).map(|i| (i * step + i / 1000 * (i % 7)) as u8).collect()
+        (0..len).map(|i| i.wrapping_mul(step).wrapping_add(i / 1000 * (i % 7)) as u8).collect()
     }
 
     #[test]
