@@ -121,8 +121,8 @@ fn abandon(state: &mut Deflate) {
     }
 }
 
-/// [`Matches::Few`] where `src` has hardly any matches; or long ones, more than five bytes that are none for each, three sixteenths at
-/// least: as bits of the same place in floats. Pieces from all over it are looked at: short ones at levels 1 and 2, where
+/// [`Matches::Few`] where `src` has hardly any matches; or long ones, more than five bytes that are none for each, three
+/// sixteenths at least: as bits of the same place in floats. Pieces from all over it are looked at: short ones at levels 1 and 2, where
 /// the other encoders read up to 5 GB/s and this takes longer for a match. There three quarters must have none. At higher
 /// levels what hardly has anything but long matches is also meant, the fewest of all.
 ///

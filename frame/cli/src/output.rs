@@ -1,5 +1,5 @@
-//! Files that appear only when complete: written under a temporary name, then renamed. Whatever ends the program, the
-//! temporary ones go: when they are dropped, or when a signal asks it to stop.
+//! Files that appear only when complete: written under a temporary name, then renamed. The temporary ones go when they
+//! are dropped, or when Ctrl-C ends the program.
 
 use crate::args::Output;
 use crate::failure::{Failure, Result};
