@@ -3,10 +3,12 @@
 mod common;
 
 use blosc_core::{Codec, Params};
-use blosc_frame::io::MemDir;
-use blosc_frame::repair::{Order, repair, repair_dir};
+use blosc_frame::error::IoError;
+use blosc_frame::io::{MemDir, ReadAt};
+use blosc_frame::repair::{Order, Repaired, repair, repair_dir};
 use blosc_frame::{Limits, SuperChunk};
 use common::Random;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn sample() -> (Vec<u8>, Vec<Vec<u8>>) {
     let mut random = Random(9);
@@ -21,8 +23,32 @@ fn sample() -> (Vec<u8>, Vec<Vec<u8>>) {
     (sc.into_bytes().unwrap(), chunks)
 }
 
-fn mend(bytes: &[u8]) -> (blosc_frame::repair::Repaired, SuperChunk<'static>) {
-    repair(&bytes, &Limits::DEFAULT, |params| Ok(SuperChunk::memory(params))).unwrap()
+/// Repairs it in memory, and as a file of which only parts are in memory.
+fn mend(bytes: &[u8]) -> (Repaired, SuperChunk<'static>) {
+    let file = File { bytes, largest: AtomicUsize::new(0) };
+    let (of_file, sc) = repair(&file, &Limits::DEFAULT, |params| Ok(SuperChunk::memory(params))).unwrap();
+    let (report, other) = repair(&bytes, &Limits::DEFAULT, |params| Ok(SuperChunk::memory(params))).unwrap();
+    let other = other.into_bytes().unwrap();
+    assert_eq!((of_file, sc.into_bytes().unwrap()), (report.clone(), other.clone()));
+    let sc = SuperChunk::from_bytes(other, &Limits::DEFAULT).unwrap();
+    (report, sc)
+}
+
+/// A file that notes the most bytes it was asked for at once.
+struct File<'a> {
+    bytes: &'a [u8],
+    largest: AtomicUsize,
+}
+
+impl ReadAt for File<'_> {
+    fn size(&self) -> Result<u64, IoError> {
+        Ok(self.bytes.len() as u64)
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
+        self.largest.fetch_max(buf.len(), Ordering::Relaxed);
+        self.bytes.read_at(offset, buf)
+    }
 }
 
 #[test]
@@ -106,6 +132,31 @@ fn a_sparse_frame_without_its_index() {
     let (report, mut sc) = repair_dir(&dir, &Limits::DEFAULT, made).unwrap();
     assert_eq!((report.order, report.kept, report.header), (Order::Stored, 10, true));
     assert_eq!(sc.read_all().unwrap(), data);
+}
+
+/// Chunks lie across the ends of what is read at once, with things between them that only look like chunks. Each such
+/// thing was taken for one as long as the file goes on.
+#[test]
+fn a_large_file_is_searched_in_pieces() {
+    let mut random = Random(3);
+    let params = Params::new(4).codec(Codec::Lz4);
+    let mut noise = |len: usize| (0..len).map(|_| random.next() as u8).collect::<Vec<_>>();
+    let (mut file, mut plain) = (noise(100_000), Vec::new());
+    for k in 0..40 {
+        let data: Vec<u8> = noise(250 * (1 + k % 30)).iter().flat_map(|byte| [1, 0, 0, *byte]).collect();
+        file.extend(blosc_core::compress(&params, &data).unwrap());
+        plain.extend(data);
+        let mut lie = blosc_core::compress(&params, &plain).unwrap();
+        lie[4..8].copy_from_slice(&2_000_000u32.to_le_bytes());
+        lie[12..16].copy_from_slice(&900_000u32.to_le_bytes());
+        file.extend(if k % 2 == 0 { lie[..40].to_vec() } else { noise(70_000) });
+    }
+    let (report, mut sc) = mend(&file);
+    assert_eq!((report.order, report.kept), (Order::Stored, 40));
+    assert_eq!(sc.read_all().unwrap(), plain);
+    let file = File { bytes: &file, largest: AtomicUsize::new(0) };
+    repair(&file, &Limits::DEFAULT, |params| Ok(SuperChunk::memory(params))).unwrap();
+    assert!(file.largest.into_inner() <= 1 << 18);
 }
 
 /// NaN of a chunk are those of its own items: in a frame of other items they stay what they are. As an entry of the

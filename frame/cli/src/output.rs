@@ -1,5 +1,5 @@
 //! Files that appear only when complete: written under a temporary name, then renamed. The temporary ones go when they
-//! are dropped, or when Ctrl-C ends the program.
+//! are dropped, or when Ctrl-C, a hangup or a request to terminate ends the program.
 
 use crate::args::Output;
 use crate::failure::{Failure, Result};
@@ -115,8 +115,9 @@ static BEGINNINGS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Ends the program when a signal asks for it, without leaving temporary files.
 pub fn clean_up_on_signals() {
-    // Where that cannot be had, a signal ends the program all the same.
-    let _ = ctrlc::set_handler(|| {
+    // Where that cannot be had, a signal ends the program all the same. Signals that are ignored from the start, as by
+    // `nohup` and of jobs in the background, stay so.
+    let _ = ctrlc::try_set_handler(|| {
         // Held to the end, so that nothing half removed is renamed into place.
         let temporary = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
         for path in &*temporary {

@@ -3,6 +3,7 @@
 mod common;
 
 use common::Folder;
+use std::io::Write;
 use std::process::{Command, Stdio};
 
 fn folder(name: &str) -> Folder {
@@ -84,6 +85,36 @@ fn start(folder: &Folder, words: &[&str]) -> std::process::Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_blosc"));
     command.args(words).current_dir(folder.path(".")).stdin(Stdio::piped()).stdout(Stdio::piped());
     command.stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Ended while it waits for more input, the program leaves nothing behind.
+#[cfg(unix)]
+#[test]
+fn signals_leave_no_temporary_files() {
+    // What starts these tests may have signals ignored, as shells do for jobs in the background, and they stay so.
+    let env = |words: &[&str]| {
+        let mut command = Command::new("env");
+        command.arg("--default-signal=INT,TERM,HUP").args(words);
+        command
+    };
+    if !env(&["true"]).output().is_ok_and(|output| output.status.success()) {
+        return eprintln!("skipped: env has no --default-signal here");
+    }
+    let folder = Folder::new("signals");
+    for signal in ["INT", "TERM", "HUP"] {
+        let mut command = env(&[env!("CARGO_BIN_EXE_blosc"), "compress", "-", "-o", "new.b2frame"]);
+        let mut child = command.current_dir(folder.path(".")).stdin(Stdio::piped()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(&[7; 100_000]).unwrap();
+        while files(&folder, ".").is_empty() {
+            assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let kill = format!("kill -{signal} {}", child.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}");
+        assert!(files(&folder, ".").is_empty(), "{signal}");
+    }
 }
 
 /// Reads the beginning of what every kind of input decodes to, and closes the pipe.

@@ -11,18 +11,17 @@
 //! nothing tells is counted as missing.
 //! The frame itself is never written to.
 
+mod search;
+
 use crate::cframe::header::{ChunkSize, FIXED_LEN, FrameType, Header};
-use crate::cframe::index::Entry;
 use crate::cframe::section::Section;
-use crate::cframe::trailer;
-use crate::error::{Error, IoKind, Structure};
+use crate::error::{Error, Structure};
 use crate::io::{Directory, ReadAt};
 use crate::limits::Limits;
-use crate::schunk::{CHECKSUMS_NAME, SuperChunk};
-use alloc::collections::BTreeMap;
+use crate::schunk::SuperChunk;
 use alloc::string::String;
 use alloc::vec::Vec;
-use blosc_core::{Chunk, Params, Pool, Special};
+use blosc_core::{Chunk, Header as ChunkHeader, Params, Pool, Special};
 
 /// Where the order of the chunks was taken from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,10 +53,6 @@ pub struct Repaired {
     pub vlmetalayers: bool,
 }
 
-/// Most bytes that are decoded in the search, per byte of the file, where that is more than the limit of output: bounds
-/// the work on hostile files.
-const WORK_PER_BYTE: u64 = 64;
-
 /// Saves what can be saved of a contiguous frame in `source`. `make` is given parameters and gives the
 /// new, empty frame, which is committed at the end.
 pub fn repair<'a>(
@@ -68,7 +63,7 @@ pub fn repair<'a>(
     if let Ok(frame) = SuperChunk::open_read(Borrowed(source), limits) {
         return rescue(frame, limits, make);
     }
-    search(source, limits, make)
+    search::search(source, limits, make)
 }
 
 /// Saves what can be saved of a sparse frame in `dir`. If its index file is damaged, the chunk files
@@ -188,10 +183,10 @@ impl Known {
     }
 
     /// Parameters of the new frame; without a header, those of the first chunk.
-    fn params(&self, first: Option<&Chunk<'_>>) -> Params {
+    fn params(&self, first: Option<&ChunkHeader>) -> Params {
         match (self.header, first) {
             (Some(header), _) => header.params(),
-            (None, Some(chunk)) => Params::new(u32::from(chunk.header().typesize)),
+            (None, Some(chunk)) => Params::new(u32::from(chunk.typesize)),
             (None, None) => Params::new(1),
         }
     }
@@ -237,152 +232,4 @@ fn usable<'b>(bytes: &'b [u8], limits: &Limits, pool: &mut Pool) -> Option<&'b [
     let chunk = Chunk::parse_with(bytes, &limits.chunk).ok()?;
     let fine = chunk.nbytes() == 0 || pool.decompress(&chunk).is_ok();
     (fine && chunk.header().cbytes >= 32).then(|| chunk.bytes())
-}
-
-/// Looks through the bytes of a frame that does not open.
-fn search<'a>(
-    source: &impl ReadAt,
-    limits: &Limits,
-    make: impl FnOnce(&Params) -> Result<SuperChunk<'a>, Error>,
-) -> Result<(Repaired, SuperChunk<'a>), Error> {
-    let owned;
-    let bytes = match source.as_slice() {
-        Some(bytes) => bytes,
-        None => {
-            let size = usize::try_from(source.size()?).map_err(|_| IoKind::NoSpace)?;
-            let mut buffer = Vec::new();
-            buffer.try_reserve_exact(size).map_err(|_| IoKind::NoSpace)?;
-            buffer.resize(size, 0);
-            source.read_exact_at(0, &mut buffer)?;
-            owned = buffer;
-            &owned[..]
-        }
-    };
-    let mut known = Known::read(bytes, FrameType::Contiguous);
-    let start = known.header.map_or(0, |header| header.header_len as usize);
-    let mut pool = Pool::new(1);
-    let most = (bytes.len() as u64).saturating_mul(WORK_PER_BYTE).max(limits.output);
-    let mut work = most;
-    let mut found: BTreeMap<usize, usize> = BTreeMap::new();
-    let mut indexes = Vec::new();
-    let mut at = start;
-    while let Some(rest) = bytes.get(at..).filter(|rest| rest.len() >= 32) {
-        let Some(chunk) = candidate(rest, limits) else {
-            at = at.saturating_add(1);
-            continue;
-        };
-        let cost = (chunk.nbytes() as u64).saturating_add(u64::from(chunk.header().cbytes));
-        work = work.checked_sub(cost).ok_or(Error::Limit {
-            what: "bytes decoded in the search",
-            asked: cost,
-            limit: most,
-        })?;
-        if pool.decompress(&chunk).is_err() {
-            at = at.saturating_add(1);
-            continue;
-        }
-        let len = chunk.bytes().len();
-        let after = rest.get(len..).unwrap_or(&[]);
-        if chunk.header().typesize == 8 && after.starts_with(&[0x94, 0x01, 0x93]) {
-            indexes.push(at);
-        }
-        found.insert(at, len);
-        at = at.saturating_add(len);
-    }
-    let base = known.header.map(|header| u64::from(header.header_len));
-    let base = base.or(found.keys().next().map(|first| *first as u64)).unwrap_or(0);
-    let index = indexes
-        .iter()
-        .rev()
-        .find_map(|at| Some((*at, entries(bytes, *at, base, &found, limits, &mut pool)?)));
-    let first = found.keys().next().and_then(|at| Chunk::parse_with(bytes.get(*at..)?, &limits.chunk).ok());
-    let mut out = make(&known.params(first.as_ref()))?;
-    let order = if index.is_some() { Order::FoundIndex } else { Order::Stored };
-    let mut report = known.start(&mut out, limits, order)?;
-    let chunk_at = |at: usize| found.get(&at).and_then(|len| bytes.get(at..at.saturating_add(*len)));
-    match index {
-        Some((index_at, entries)) => {
-            let trailer = found.get(&index_at).and_then(|len| bytes.get(index_at.saturating_add(*len)..));
-            known.vlmetalayers =
-                trailer.map_or(Vec::new(), |trailer| vlmetalayers(trailer, limits, &mut pool));
-            for entry in &entries {
-                match *entry {
-                    Entry::Stored(offset) => {
-                        let at = usize::try_from(base.saturating_add(offset)).unwrap_or(usize::MAX);
-                        if let Some(chunk) = chunk_at(at) {
-                            out.append_chunk(chunk)?;
-                        }
-                    }
-                    Entry::Special(kind) => {
-                        if let ChunkSize::Fixed(c) = out.chunksize()
-                            && u64::from(c) <= limits.chunk.output
-                        {
-                            out.fill_special(kind, u64::from(c))?;
-                        }
-                    }
-                }
-            }
-            report.kept = out.nchunks();
-            report.missing = (entries.len() as u64).saturating_sub(out.nchunks());
-        }
-        None => {
-            for at in found.keys().filter(|at| !indexes.contains(at)) {
-                if let Some(chunk) = chunk_at(*at) {
-                    out.append_chunk(chunk)?;
-                    report.kept = report.kept.saturating_add(1);
-                }
-            }
-        }
-    }
-    finish(known, report, out)
-}
-
-/// A chunk whose header and offsets are plausible. Bare special chunks are not stored in frames, and
-/// 16-byte headers are too weak a mark to search for.
-fn candidate<'b>(bytes: &'b [u8], limits: &Limits) -> Option<Chunk<'b>> {
-    match bytes {
-        [2..=6, 1, flags, 1..=255, ..] if flags & 5 == 5 => {}
-        _ => return None,
-    }
-    let chunk = Chunk::parse_with(bytes, &limits.chunk).ok()?;
-    let bare = chunk.header().cbytes == 32 && chunk.nbytes() > 0;
-    (!bare).then_some(chunk)
-}
-
-/// The entries of the index at `at`, if they all point at chunks that were found before it.
-fn entries(
-    bytes: &[u8],
-    at: usize,
-    base: u64,
-    found: &BTreeMap<usize, usize>,
-    limits: &Limits,
-    pool: &mut Pool,
-) -> Option<Vec<Entry>> {
-    let chunk = Chunk::parse_with(bytes.get(at..)?, &limits.chunk).ok()?;
-    let raw = pool.decompress(&chunk).ok()?;
-    let (raw, rest) = raw.as_chunks::<8>();
-    let valid = |entry: &Entry| match *entry {
-        Entry::Stored(offset) => {
-            usize::try_from(base.saturating_add(offset)).is_ok_and(|to| to < at && found.contains_key(&to))
-        }
-        Entry::Special(_) => true,
-    };
-    if raw.is_empty() || !rest.is_empty() {
-        return None;
-    }
-    raw.iter().map(|raw| Entry::from_raw(i64::from_le_bytes(*raw)).filter(valid)).collect()
-}
-
-/// The vlmetalayers of the trailer at the start of `bytes`, as far as they decode.
-fn vlmetalayers(bytes: &[u8], limits: &Limits, pool: &mut Pool) -> Vec<(String, Vec<u8>)> {
-    // `parse` wants to know the end; the section itself tells where its contents lie.
-    let mut padded = bytes.to_vec();
-    padded.extend([0; trailer::TAIL_LEN]);
-    let Ok(section) = trailer::parse(&padded) else { return Vec::new() };
-    let limits = blosc_core::Limits { output: limits.metalayer, ..limits.chunk };
-    let decode = |content| pool.decompress(&Chunk::parse_with(content, &limits).ok()?).ok();
-    let names = section.iter().filter(|entry| entry.name != CHECKSUMS_NAME.as_bytes());
-    let pairs: Vec<_> = names.map(|e| (String::from_utf8_lossy(e.name).into_owned(), e.content)).collect();
-    let mut decode = decode;
-    pairs.into_iter().filter_map(|(name, content)| Some((name, decode(content)?))).collect()
 }
