@@ -34,8 +34,13 @@ pub fn open(data: &[u8]) {
     allow(4 * OUTPUT + 16 * CHUNK);
     let view = told(View::open(data, &LIMITS));
     let Some(mut sc) = told(SuperChunk::from_bytes(data.to_vec(), &LIMITS)) else {
-        // What is too damaged to open may be repaired; what comes of that is whole.
-        if let Ok((report, sc)) = repair(&data, &LIMITS, |params| Ok(SuperChunk::memory(params))) {
+        // What is too damaged to open may be repaired, in memory or from a file; what comes of that is whole.
+        let made = |params: &Params| Ok(SuperChunk::memory(params));
+        let mended = repair(&data, &LIMITS, made);
+        let tally = Tally::default();
+        let of_file = repair(&Counted { data, most: usize::MAX, tally: &tally }, &LIMITS, made);
+        assert_eq!(of_file.as_ref().map(|mended| &mended.0), mended.as_ref().map(|mended| &mended.0));
+        if let Ok((report, sc)) = mended {
             assert_eq!(report.kept + report.lost.len() as u64, sc.nchunks());
             whole(sc);
         }
