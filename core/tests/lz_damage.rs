@@ -5,7 +5,7 @@
 mod common;
 mod lz_streams;
 
-use common::{Rng, count};
+use common::{Rng, count, emulated};
 use lz_streams::{Decode, blosclz_decode, blosclz_match, literals, lz4_decode, lz4_end, lz4_sequence};
 
 /// An LZ4 decoder that does one byte at a time; `None` for a damaged stream.
@@ -55,8 +55,7 @@ fn same_as_plain((decode, plain): Twins, lz: &[u8], len: usize, what: &str) {
 
 /// A stream of `len` bytes cut anywhere, for too little room, and with a byte changed.
 fn damage(lz: &[u8], len: usize, rng: &mut Rng, check: &dyn Fn(&[u8], usize, &str)) {
-    // Under an emulator every seventh.
-    let step = if std::env::var_os("BLOSC_EMULATED").is_some() { 7 } else { 1 };
+    let step = if emulated() { 7 } else { 1 };
     for cut in (0..=lz.len()).step_by(step) {
         check(&lz[..cut], len, &format!("cut at {cut}"));
     }

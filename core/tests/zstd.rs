@@ -65,7 +65,7 @@ fn hand_made_frames() {
 #[cfg(feature = "zstd-c")]
 mod against_c {
     use super::*;
-    use common::{Rng, count, kinds};
+    use common::{Rng, count, emulated, kinds};
     use zstd_safe::{CCtx, CParameter, DCtx};
 
     fn pack(data: &[u8], level: i32, checksum: bool) -> Vec<u8> {
@@ -81,7 +81,9 @@ mod against_c {
     fn every_level_and_kind_of_data() {
         let mut rng = Rng::new(1);
         for (name, data) in kinds(300 << 10) {
-            for level in (-7..=22).chain([-100, -100_000]).filter(|&l| l != 0) {
+            let levels = (-7..=22).chain([-100, -100_000]);
+            // What takes long is C's compressing.
+            for level in levels.filter(|&l| l != 0 && (l % 3 == 0 || !emulated())) {
                 let len = if level % 4 == 3 { data.len() } else { rng.below(data.len()) };
                 let packed = pack(&data[..len], level, level & 1 == 0);
                 let back = ours_with(&packed, len, &[]);

@@ -6,7 +6,7 @@ use blosc_core::{Codec, Params, Special};
 use blosc_frame::io::{Directory, MemDir};
 use blosc_frame::verify::Verdict;
 use blosc_frame::{Limits, SuperChunk};
-use common::Random;
+use common::{Random, emulated};
 
 /// Everything a reader is told: chunks, metalayers, parameters.
 fn meaning(sc: &mut SuperChunk<'_>) -> Option<Vec<u8>> {
@@ -60,7 +60,7 @@ fn every_byte_of_contiguous_frames() {
         let mut sc = SuperChunk::from_slice(&frame).unwrap();
         assert!(intact(&mut sc), "{:?}", sc.verify(|_| {}));
         let original = meaning(&mut sc).unwrap();
-        for at in 0..frame.len() {
+        for at in (0..frame.len()).step_by(if emulated() { 3 } else { 1 }) {
             for flip in [0x01, 0x80, 0xff] {
                 let mut bad = frame.clone();
                 bad[at] ^= flip;

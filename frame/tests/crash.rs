@@ -10,7 +10,7 @@ mod common;
 use blosc_core::Params;
 use blosc_frame::io::{DirFile, Directory, FaultDir, MemDir};
 use blosc_frame::{Error, IoKind, Limits, SuperChunk};
-use common::{Model, Random, compare, edit, params};
+use common::{Model, Random, compare, edit, emulated, params};
 
 const NAME: &str = "frame";
 
@@ -127,7 +127,7 @@ fn run(kind: Kind, points: usize) -> (usize, usize) {
 
 /// A point takes some microseconds.
 fn points() -> usize {
-    if std::env::var_os("BLOSC_EMULATED").is_some() { 500 } else { 50_000 }
+    if emulated() { 500 } else { 50_000 }
 }
 
 #[test]

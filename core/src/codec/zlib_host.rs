@@ -191,7 +191,8 @@ mod tests {
         let random: Vec<u8> = (0..260_700).map(|_| noise()).collect();
         let plain: Vec<u8> =
             (0..260_700).map(|i| if i % 3 == 0 { noise() } else { (i / 300) as u8 }).collect();
-        for level in 1..=9 {
+        let emulated = std::env::var_os("BLOSC_EMULATED").is_some();
+        for level in (1..=9).step_by(if emulated { 4 } else { 1 }) {
             let mut work = vec![0xa5; work_len(level, random.len())];
             let mut context = EncodeContext::for_codec(Codec::Zlib, level, random.len()).unwrap();
             for room in [random.len(), 100_000, 5000, 100, 3, 0] {

@@ -147,8 +147,10 @@ mod tests {
         let lens =
             [64, 4096, 4097, SMALL, SMALL + 1, 1 << 15, 1 << 16, (1 << 16) + 1, 1 << 17, 1 << 18, 300_000];
         let most = 300_000;
+        // An emulator takes long for what C does here.
+        let emulated = std::env::var_os("BLOSC_EMULATED").is_some();
         for level in [1, 5, 9] {
-            let lens = &lens[..if level == 9 { 7 } else { lens.len() }];
+            let lens = &lens[..if level == 9 || emulated { 7 } else { lens.len() }];
             let mut used = EncodeContext::for_codec(Codec::Zstd, level, most).unwrap();
             let mut decoder = DecodeContext::for_codec(Codec::Zstd);
             for (len, content, step) in lens

@@ -32,6 +32,12 @@ pub fn count(full: usize) -> usize {
     (full / divisor).max(1)
 }
 
+/// An emulator is 10 to 30 times slower. Where this holds, tests leave out what does not depend on the CPU, and `BLOSC_LONG`
+/// runs it there too.
+pub fn emulated() -> bool {
+    std::env::var_os("BLOSC_EMULATED").is_some() && std::env::var_os("BLOSC_LONG").is_none()
+}
+
 /// Named buffers of `len` bytes: from constant to random, with the shapes filters leave behind.
 pub fn kinds(len: usize) -> Vec<(&'static str, Vec<u8>)> {
     let mut rng = Rng::new(42);

@@ -280,7 +280,7 @@ mod tests {
         for codec in [Codec::Zstd, Codec::Zlib, Codec::Lz4, Codec::BloscLz] {
             let (mut nd, mut data) = array(codec);
             for round in 0..3u64 {
-                for i in 0..64 {
+                for i in (0..64).step_by(if super::super::model::emulated() { 8 } else { 1 }) {
                     for j in 0..20 {
                         let at = ((i * 64 + j) * 16 * 2) as usize;
                         assert_eq!(row(&mut nd, i, j), data[at..at + 32], "{codec:?}");

@@ -31,6 +31,12 @@ impl Random {
     }
 }
 
+/// An emulator is 10 to 30 times slower. Where this holds, tests leave out what does not depend on the CPU, and `BLOSC_LONG`
+/// runs it there too.
+pub fn emulated() -> bool {
+    std::env::var_os("BLOSC_EMULATED").is_some() && std::env::var_os("BLOSC_LONG").is_none()
+}
+
 /// How many cases: all of them with `BLOSC_LONG=1`, a tenth of the short run with `BLOSC_TENTH=1`.
 pub fn count(short: usize, long: usize) -> usize {
     let set = |name| std::env::var_os(name).is_some_and(|value| value == "1");
