@@ -4,8 +4,8 @@ use super::{BATCH, Bounds, Instruction, MEDIUM, Place, Seen, TAIL, WIDE_LOOP, WR
 use super::{aside, distance, extended, far_match, large_match, near_match};
 use crate::arch::tail::{BEYOND, Tail};
 use crate::arch::wide::{
-    LONG, SLACK, copy_long, copy_on, copy8, early, load8, load16, match_beyond32, match16, match16_by_halves,
-    match32, store16,
+    LONG, SLACK, STRIDE, copy_library, copy_on, copy8, early, load8, load16, match_beyond32, match16,
+    match16_by_halves, match32, store16,
 };
 
 /// Sequences of an LZ4 block: token, literals, distance, each length continued where it is 15.
@@ -72,17 +72,22 @@ impl Lz4 {
     #[inline(always)]
     unsafe fn literals(place: Place, bounds: &Bounds) -> Option<Place> {
         let Place { from, to } = place;
-        // SAFETY: there is a byte after the token. The literals end before `last`, and so does what a wide copy reads
-        // more, before the input's end.
+        // SAFETY: there is a byte after the token. The literals end before `last`, and what is read and written behind
+        // them by 64 bytes at a time before the ends of input and output.
         unsafe {
             let (count, from) = extended(from, bounds, 15)?;
             if from >= bounds.last
-                || count > distance(from, bounds.last).saturating_sub(SLACK - Self::READ)
-                || count > distance(to, bounds.full)
+                || count > distance(from, bounds.last).saturating_sub(STRIDE - Self::READ)
+                || count + STRIDE > distance(to, bounds.full) + WRITE
             {
                 return None;
             }
-            copy_long(from, to, count);
+            // Where literals come by the dozen, their number is anybody's guess: no branch up to 64.
+            if count > LONG {
+                copy_library(from, to, count);
+            } else {
+                copy_on(from, to, count);
+            }
             Some(Place { from: from.add(count), to: to.add(count) })
         }
     }
