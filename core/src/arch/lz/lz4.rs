@@ -1,6 +1,6 @@
 //! LZ4 sequences: the steps of the loops in [`lz`](super).
 
-use super::{BATCH, Bounds, Instruction, MEDIUM, Place, Seen, TAIL, WIDE_LOOP, WRITE};
+use super::{BATCH, Bounds, Instruction, MEDIUM, OWN, Place, Seen, TAIL, WIDE_LOOP, WRITE};
 use super::{aside, distance, extended, far_match, large_match, near_match};
 use crate::arch::tail::{BEYOND, Tail};
 use crate::arch::wide::{
@@ -10,6 +10,9 @@ use crate::arch::wide::{
 
 /// Sequences of an LZ4 block: token, literals, distance, each length continued where it is 15.
 pub(super) struct Lz4;
+
+/// The loop for long and short, near and far matches in no order.
+const MIXED: u8 = OWN;
 
 impl Lz4 {
     /// The match of a sequence: its distance is at `place.from`.
@@ -118,13 +121,13 @@ impl Lz4 {
         unsafe { Lz4::finish::<true>(place, bounds, token) }.unwrap_or(refused)
     }
 
-    /// The match of a sequence, its distance at `place.from`, by branches on whether it is short and whether it is far.
-    /// With `AFTER_MANY` 15 literals or more come before it.
+    /// The match of a sequence, its distance at `place.from`, by branches on whether it is short and, but in the loop
+    /// [`MIXED`], whether it is far. With `AFTER_MANY` 15 literals or more come before it.
     ///
     /// # Safety
     /// As for a step of loop 1 after its literals, `place.from` before `bounds.last`.
     #[inline(always)]
-    unsafe fn guessed<const AFTER_MANY: bool>(
+    unsafe fn guessed<const AFTER_MANY: bool, const KIND: u8>(
         place: Place,
         bounds: &Bounds,
         token: u8,
@@ -142,7 +145,12 @@ impl Lz4 {
             let short = usize::from(token & 15);
             if short < 15 {
                 seen.close += usize::from(back < BEYOND);
-                if back >= 8 {
+                if KIND == MIXED && short <= 12 {
+                    if back == 0 {
+                        return None;
+                    }
+                    match16_by_halves(source, to, back);
+                } else if back >= 8 {
                     // The shortest match by itself: items often repeat the last such match, and a load that takes in the
                     // first literals behind that one would wait for both to reach the cache.
                     if AFTER_MANY {
@@ -191,10 +199,11 @@ impl Instruction for Lz4 {
 
     const FIRST: (u8, usize) = (1, BATCH / 4);
 
-    const KINDS: u8 = 4;
+    const KINDS: u8 = 5;
 
     /// [`TAIL`]: most matches are near, and many would wait. 2: most are matches without literals, of three bytes, a few
-    /// longer. 1: some are longer than 16 bytes. 1, 3: nearly all are far; 3: and hardly a length is continued. 0: others.
+    /// longer. [`MIXED`]: some are longer than 16 bytes, some near. 1, 3: nearly all are far; 3: and hardly a length is
+    /// continued. 0: others.
     #[inline(always)]
     fn kind<const KIND: u8>(batch: usize, bytes: usize, seen: &Seen, many: usize) -> u8 {
         let few = batch / 16;
@@ -207,7 +216,7 @@ impl Instruction for Lz4 {
         {
             2
         } else if seen.long > few {
-            1
+            if seen.close > few { MIXED } else { 1 }
         } else if KIND != 2 && seen.close <= few {
             if seen.literals > few { 1 } else { 3 }
         } else {
@@ -246,9 +255,9 @@ impl Instruction for Lz4 {
                 } else {
                     seen.literals += 1;
                     Place { from, to } = Lz4::literals(Place { from, to }, bounds)?;
-                    if KIND == 1 {
+                    if KIND == 1 || KIND == MIXED {
                         // They end before `last`.
-                        return Lz4::guessed::<true>(Place { from, to }, bounds, token, seen);
+                        return Lz4::guessed::<true, KIND>(Place { from, to }, bounds, token, seen);
                     }
                     after = from.add(2);
                     if KIND == TAIL {
@@ -263,8 +272,8 @@ impl Instruction for Lz4 {
             if from >= bounds.last {
                 return None;
             }
-            if KIND == 1 {
-                return Lz4::guessed::<false>(Place { from, to }, bounds, token, seen);
+            if KIND == 1 || KIND == MIXED {
+                return Lz4::guessed::<false, KIND>(Place { from, to }, bounds, token, seen);
             }
             let word = load8(from);
             let back = word as usize & 0xffff;
@@ -286,7 +295,7 @@ impl Instruction for Lz4 {
             }
             if KIND == TAIL {
                 if short > 12 {
-                    let place = Lz4::guessed::<false>(Place { from, to }, bounds, token, seen)?;
+                    let place = Lz4::guessed::<false, KIND>(Place { from, to }, bounds, token, seen)?;
                     seen.tail = Tail::before(place.to);
                     return Some(place);
                 }
