@@ -149,7 +149,7 @@ impl Lz4 {
                     if back == 0 {
                         return None;
                     }
-                    match16_by_halves(source, to, back);
+                    match16(source, to, back);
                 } else if back >= 8 {
                     // The shortest match by itself: items often repeat the last such match, and a load that takes in the
                     // first literals behind that one would wait for both to reach the cache.
