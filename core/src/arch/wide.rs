@@ -361,11 +361,15 @@ pub(super) unsafe fn copy16(from: *const u8, to: *mut u8) {
     unsafe { core::ptr::copy_nonoverlapping(from, to, 16) }
 }
 
-/// Copies `len` bytes, 64 at a time: up to so many without a branch on how many.
+/// Bytes that [`copy_on`] copies at a time.
+#[cfg(any(feature = "blosclz", feature = "lz4"))]
+pub(super) const STRIDE: usize = 64;
+
+/// Copies `len` bytes, [`STRIDE`] at a time: up to so many without a branch on how many.
 ///
 /// # Safety
-/// `from` is at least 32 bytes before `to` in one buffer, which is written up to `to`; up to 64 bytes more than `len`
-/// are written.
+/// Whole strides may be read and written. Where `from` is in the buffer that is written, it is at least 32 bytes before
+/// `to`, up to which that is initialised.
 #[cfg(any(feature = "blosclz", feature = "lz4"))]
 #[inline(always)]
 pub(super) unsafe fn copy_on(from: *const u8, to: *mut u8, len: usize) {
@@ -376,7 +380,7 @@ pub(super) unsafe fn copy_on(from: *const u8, to: *mut u8, len: usize) {
             copy32(from.add(at), to.add(at));
             copy32(from.add(at + 32), to.add(at + 32));
         }
-        at += 64;
+        at += STRIDE;
         if at >= len {
             return;
         }

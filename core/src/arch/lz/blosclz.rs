@@ -1,6 +1,6 @@
 //! BloscLZ instructions: the steps of the loops in [`lz`](super).
 
-use super::{BATCH, Bounds, Instruction, MEDIUM, Place, SHORT, Seen, TAIL};
+use super::{BATCH, Bounds, Instruction, MEDIUM, OWN, Place, Seen, TAIL};
 use super::{aside, distance, extended, far_match, large_match, near_match};
 use crate::arch::tail::{BEYOND, Tail};
 use crate::arch::wide::{
@@ -10,6 +10,9 @@ use core::hint::select_unpredictable;
 
 /// Instructions of a BloscLZ stream after the first: literals, or a near or far match.
 pub(super) struct BloscLz;
+
+/// The loop for short matches.
+const SHORT: u8 = OWN;
 
 /// BloscLZ matches of a distance up to this may read what has not reached the cache yet.
 const RECENT: usize = 64;

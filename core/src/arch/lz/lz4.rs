@@ -1,15 +1,18 @@
 //! LZ4 sequences: the steps of the loops in [`lz`](super).
 
-use super::{BATCH, Bounds, Instruction, MEDIUM, Place, Seen, TAIL, WIDE_LOOP, WRITE};
+use super::{BATCH, Bounds, Instruction, MEDIUM, OWN, Place, Seen, TAIL, WIDE_LOOP, WRITE};
 use super::{aside, distance, extended, far_match, large_match, near_match};
 use crate::arch::tail::{BEYOND, Tail};
 use crate::arch::wide::{
-    LONG, SLACK, copy_long, copy_on, copy8, early, load8, load16, match_beyond32, match16, match16_by_halves,
-    match32, store16,
+    LONG, SLACK, STRIDE, copy_library, copy_on, copy8, early, load8, load16, match_beyond32, match16,
+    match16_by_halves, match32, store16,
 };
 
 /// Sequences of an LZ4 block: token, literals, distance, each length continued where it is 15.
 pub(super) struct Lz4;
+
+/// The loop for long and short, near and far matches in no order.
+const MIXED: u8 = OWN;
 
 impl Lz4 {
     /// The match of a sequence: its distance is at `place.from`.
@@ -72,17 +75,22 @@ impl Lz4 {
     #[inline(always)]
     unsafe fn literals(place: Place, bounds: &Bounds) -> Option<Place> {
         let Place { from, to } = place;
-        // SAFETY: there is a byte after the token. The literals end before `last`, and so does what a wide copy reads
-        // more, before the input's end.
+        // SAFETY: there is a byte after the token. The literals end before `last`, and what is read and written behind
+        // them by 64 bytes at a time before the ends of input and output.
         unsafe {
             let (count, from) = extended(from, bounds, 15)?;
             if from >= bounds.last
-                || count > distance(from, bounds.last).saturating_sub(SLACK - Self::READ)
-                || count > distance(to, bounds.full)
+                || count > distance(from, bounds.last).saturating_sub(STRIDE - Self::READ)
+                || count + STRIDE > distance(to, bounds.full) + WRITE
             {
                 return None;
             }
-            copy_long(from, to, count);
+            // Where literals come by the dozen, their number is anybody's guess: no branch up to 64.
+            if count > LONG {
+                copy_library(from, to, count);
+            } else {
+                copy_on(from, to, count);
+            }
             Some(Place { from: from.add(count), to: to.add(count) })
         }
     }
@@ -113,13 +121,13 @@ impl Lz4 {
         unsafe { Lz4::finish::<true>(place, bounds, token) }.unwrap_or(refused)
     }
 
-    /// The match of a sequence, its distance at `place.from`, by branches on whether it is short and whether it is far.
-    /// With `AFTER_MANY` 15 literals or more come before it.
+    /// The match of a sequence, its distance at `place.from`, by branches on whether it is short and, but in the loop
+    /// [`MIXED`], whether it is far. With `AFTER_MANY` 15 literals or more come before it.
     ///
     /// # Safety
     /// As for a step of loop 1 after its literals, `place.from` before `bounds.last`.
     #[inline(always)]
-    unsafe fn guessed<const AFTER_MANY: bool>(
+    unsafe fn guessed<const AFTER_MANY: bool, const KIND: u8>(
         place: Place,
         bounds: &Bounds,
         token: u8,
@@ -137,7 +145,12 @@ impl Lz4 {
             let short = usize::from(token & 15);
             if short < 15 {
                 seen.close += usize::from(back < BEYOND);
-                if back >= 8 {
+                if KIND == MIXED && short <= 12 {
+                    if back == 0 {
+                        return None;
+                    }
+                    match16(source, to, back);
+                } else if back >= 8 {
                     // The shortest match by itself: items often repeat the last such match, and a load that takes in the
                     // first literals behind that one would wait for both to reach the cache.
                     if AFTER_MANY {
@@ -186,10 +199,11 @@ impl Instruction for Lz4 {
 
     const FIRST: (u8, usize) = (1, BATCH / 4);
 
-    const KINDS: u8 = 4;
+    const KINDS: u8 = 5;
 
     /// [`TAIL`]: most matches are near, and many would wait. 2: most are matches without literals, of three bytes, a few
-    /// longer. 1: some are longer than 16 bytes. 1, 3: nearly all are far; 3: and hardly a length is continued. 0: others.
+    /// longer. [`MIXED`]: some are longer than 16 bytes, some near. 1, 3: nearly all are far; 3: and hardly a length is
+    /// continued. 0: others.
     #[inline(always)]
     fn kind<const KIND: u8>(batch: usize, bytes: usize, seen: &Seen, many: usize) -> u8 {
         let few = batch / 16;
@@ -202,7 +216,7 @@ impl Instruction for Lz4 {
         {
             2
         } else if seen.long > few {
-            1
+            if seen.close > few { MIXED } else { 1 }
         } else if KIND != 2 && seen.close <= few {
             if seen.literals > few { 1 } else { 3 }
         } else {
@@ -241,9 +255,9 @@ impl Instruction for Lz4 {
                 } else {
                     seen.literals += 1;
                     Place { from, to } = Lz4::literals(Place { from, to }, bounds)?;
-                    if KIND == 1 {
+                    if KIND == 1 || KIND == MIXED {
                         // They end before `last`.
-                        return Lz4::guessed::<true>(Place { from, to }, bounds, token, seen);
+                        return Lz4::guessed::<true, KIND>(Place { from, to }, bounds, token, seen);
                     }
                     after = from.add(2);
                     if KIND == TAIL {
@@ -258,8 +272,8 @@ impl Instruction for Lz4 {
             if from >= bounds.last {
                 return None;
             }
-            if KIND == 1 {
-                return Lz4::guessed::<false>(Place { from, to }, bounds, token, seen);
+            if KIND == 1 || KIND == MIXED {
+                return Lz4::guessed::<false, KIND>(Place { from, to }, bounds, token, seen);
             }
             let word = load8(from);
             let back = word as usize & 0xffff;
@@ -281,7 +295,7 @@ impl Instruction for Lz4 {
             }
             if KIND == TAIL {
                 if short > 12 {
-                    let place = Lz4::guessed::<false>(Place { from, to }, bounds, token, seen)?;
+                    let place = Lz4::guessed::<false, KIND>(Place { from, to }, bounds, token, seen)?;
                     seen.tail = Tail::before(place.to);
                     return Some(place);
                 }

@@ -235,8 +235,8 @@ const REACH: usize = 1 << 17;
 /// The loop for short near matches that follow each other.
 const TAIL: u8 = 4;
 
-/// BloscLZ's loop for short matches.
-const SHORT: u8 = 5;
+/// A loop of which each kind of stream has its own.
+const OWN: u8 = 5;
 
 /// The loop by registers of 64 bytes, where the level allows them. It is none of [`Middle`]'s.
 const WIDE_LOOP: u8 = 6;
@@ -268,7 +268,7 @@ impl<I: Instruction> bmi::Kernel for Middle<I> {
                     1 if BEST => batch::<I, BEST, 1>(&mut place, bounds, count),
                     2 if I::KINDS > 2 => batch::<I, BEST, 2>(&mut place, bounds, count),
                     3 if BEST && I::KINDS > 3 => batch::<I, BEST, 3>(&mut place, bounds, count),
-                    SHORT if BEST && I::KINDS > 4 => batch::<I, BEST, SHORT>(&mut place, bounds, count),
+                    OWN if BEST && I::KINDS > 4 => batch::<I, BEST, OWN>(&mut place, bounds, count),
                     TAIL if BEST => batch::<I, BEST, TAIL>(&mut place, bounds, count),
                     _ => batch::<I, BEST, 0>(&mut place, bounds, count),
                 }
