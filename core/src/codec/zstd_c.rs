@@ -141,7 +141,8 @@ fn unlike_planes(src: &[u8], content: Content, least: usize) -> i32 {
         before = now;
     }
     let most = 2 * SAMPLES as i32 * (count as i32 - 1);
-    if 8 * unlike >= most { plane as i32 } else { 0 }
+    // What hardly needs codes needs no more of them.
+    if 8 * unlike >= most && !repeats(src) { plane as i32 } else { 0 }
 }
 
 /// Longer planes than zstd's blocks are cut anyway.
@@ -185,9 +186,10 @@ mod tests {
     use super::*;
     use alloc::vec;
 
-    /// Bytes that rise in steps, runs among them.
+    /// Bytes that rise in steps, runs among them; each quarter has a fourth of the values of the one before.
     fn rising(len: usize, step: usize) -> Vec<u8> {
-        (0..len).map(|i| i.wrapping_mul(step).wrapping_add(i / 1000 * (i % 7)) as u8).collect()
+        let value = |i: usize| i.wrapping_mul(step).wrapping_add(i / 1000 * (i % 7)) as u8;
+        (0..len).map(|i| value(i) >> (i / len.div_ceil(4) * 2)).collect()
     }
 
     #[test]
@@ -210,6 +212,8 @@ mod tests {
             {
                 let src = rising(len, step);
                 let [mut one, mut other] = [vec![0; len + 1000], vec![0; len + 1000]];
+                // Nor does a frame that was not ended.
+                assert_eq!(encode_content(&mut used, &src, &mut one[..9], &[], content), None);
                 let n = encode_content(&mut used, &src, &mut one, &[], content).unwrap();
                 let mut fresh = EncodeContext::for_codec(Codec::Zstd, level, most).unwrap();
                 let again = encode_content(&mut fresh, &src, &mut other, &[], content);
@@ -218,6 +222,23 @@ mod tests {
                 decode(&mut decoder, &one[..n], Out::from(&mut back[..]), &[]).unwrap();
                 assert!(back == src, "{level} {len} {content:?}");
             }
+        }
+    }
+
+    #[test]
+    fn planes_of_unlike_bytes_have_codes_of_their_own() {
+        let (unlike, even) = (rising(1 << 16, 40_503), vec![[3u8, 77, 9, 200]; 1 << 14].concat());
+        for (src, content, wanted) in [
+            (&unlike[..], Content::BytePlanes(4), 1 << 14),
+            (&unlike[..1 << 14], Content::BytePlanes(4), 0),
+            (&unlike[..], Content::BytePlanes(32), 0),
+            (&unlike[..], Content::BytePlanes(1), 0),
+            (&unlike[..], Content::BitPlanes, 0),
+            (&unlike[..], Content::Any, 0),
+            (&even[..], Content::BytePlanes(4), 0),
+            (&[], Content::BytePlanes(4), 0),
+        ] {
+            assert_eq!(unlike_planes(src, content, 8 << 10), wanted, "{} {content:?}", src.len());
         }
     }
 
