@@ -79,6 +79,8 @@ fn tuning(library_level: i32, src: &[u8], content: Content) -> Tuning {
     let planes = content != Content::Any;
     let plane = match library_level {
         LEVEL_6 | LEVEL_7 => unlike_planes(src, content, 4 << 10),
+        // Longer streams that repeat themselves come out a percent larger.
+        LEVEL_9 if src.len() > 64 << 10 => 0,
         LEVEL_8 | LEVEL_9 => unlike_planes(src, content, 8 << 10),
         _ => 0,
     };
