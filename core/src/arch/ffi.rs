@@ -152,21 +152,27 @@ mod zstd {
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub(crate) struct Tuning {
         pub(crate) hash_log: u8,
+        pub(crate) chain_log: u8,
         pub(crate) search_log: u8,
         pub(crate) target_length: u16,
         pub(crate) strategy: u8,
+        /// The most bytes of a block, each of which has codes of its own.
+        pub(crate) max_block: i32,
     }
 
     impl Tuning {
         pub(crate) const LAZY2: u8 = sys::ZSTD_strategy::ZSTD_lazy2 as u8;
 
-        fn parameters(self) -> [(sys::ZSTD_cParameter, i32); 4] {
+        fn parameters(self) -> [(sys::ZSTD_cParameter, i32); 6] {
             use sys::ZSTD_cParameter as P;
             [
                 (P::ZSTD_c_hashLog, self.hash_log.into()),
+                (P::ZSTD_c_chainLog, self.chain_log.into()),
                 (P::ZSTD_c_searchLog, self.search_log.into()),
                 (P::ZSTD_c_targetLength, self.target_length.into()),
                 (P::ZSTD_c_strategy, self.strategy.into()),
+                // `ZSTD_c_maxBlockSize`.
+                (P::ZSTD_c_experimentalParam18, self.max_block),
             ]
         }
     }
@@ -256,10 +262,14 @@ mod zstd {
             if tuning == self.tuning {
                 return Some(());
             }
+            let session = sys::ZSTD_ResetDirective::ZSTD_reset_session_only;
+            // A frame that did not fit is not ended yet, and some parameters are only taken between frames.
+            // SAFETY: the context is live.
+            count(unsafe { sys::ZSTD_CCtx_reset(self.context.as_ptr(), session) }).ok()?;
             for ((name, value), (_, before)) in tuning.parameters().into_iter().zip(self.tuning.parameters())
             {
                 if value != before {
-                    // SAFETY: the context is live, and not within a frame: `run` ends what it begins.
+                    // SAFETY: the context is live, and not within a frame.
                     count(unsafe { sys::ZSTD_CCtx_setParameter(self.context.as_ptr(), name, value) }).ok()?;
                 }
             }

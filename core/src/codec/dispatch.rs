@@ -128,8 +128,8 @@ pub(crate) enum Content {
     /// Anything.
     #[default]
     Any,
-    /// Bytes of the same place in each item, after a shuffle.
-    BytePlanes,
+    /// Bytes of the same place in each item, after a shuffle, and how many places a stream holds, one after the other.
+    BytePlanes(usize),
     /// Bits of the same place in each item, after a bitshuffle.
     BitPlanes,
 }

@@ -71,9 +71,19 @@ pub(crate) fn encode_content(
 fn tuning(library_level: i32, src: &[u8], content: Content) -> Tuning {
     const LEVEL_1: i32 = self::library_level(1);
     const LEVEL_5: i32 = self::library_level(5);
+    const LEVEL_6: i32 = self::library_level(6);
+    const LEVEL_7: i32 = self::library_level(7);
+    const LEVEL_8: i32 = self::library_level(8);
     const LEVEL_9: i32 = self::library_level(9);
     let own = Tuning::default();
     let planes = content != Content::Any;
+    let plane = match library_level {
+        LEVEL_6 | LEVEL_7 => unlike_planes(src, content, 4 << 10),
+        // Longer streams that repeat themselves come out a percent larger.
+        LEVEL_9 if src.len() > 64 << 10 => 0,
+        LEVEL_8 | LEVEL_9 => unlike_planes(src, content, 8 << 10),
+        _ => 0,
+    };
     match library_level {
         // Four cells for each byte: planes do with one or two, which stay in the first-level cache.
         LEVEL_1 if planes && (4097..=SMALL).contains(&src.len()) => Tuning { hash_log: 13, ..own },
@@ -90,13 +100,55 @@ fn tuning(library_level: i32, src: &[u8], content: Content) -> Tuning {
             };
             Tuning { hash_log, ..own }
         }
+        // Each plane by codes of its own. Chains instead of binary trees, or trees of what is near.
+        LEVEL_6 | LEVEL_7 | LEVEL_8 if plane > 0 => {
+            let cut = Tuning { max_block: plane, ..own };
+            match library_level {
+                _ if !(SMALL + 1..=64 << 10).contains(&src.len()) => cut,
+                LEVEL_6 => Tuning { strategy: Tuning::LAZY2, hash_log: 15, ..cut },
+                LEVEL_7 => Tuning { hash_log: 15, chain_log: 13, ..cut },
+                _ => Tuning { hash_log: 15, chain_log: 15, ..cut },
+            }
+        }
         // Longer matches are taken as they come, instead of being priced at each of their lengths. Planes of bits
         // of regular data lose several percent by it.
-        LEVEL_9 if content == Content::BytePlanes => Tuning { target_length: 320, ..own },
+        LEVEL_9 if plane > 0 => Tuning { target_length: 192, max_block: plane, ..own },
+        LEVEL_9 if matches!(content, Content::BytePlanes(_)) => Tuning { target_length: 320, ..own },
         LEVEL_9 if content == Content::Any => Tuning { target_length: 512, ..own },
         _ => own,
     }
 }
+
+/// The length of the planes of bytes of `src` where it has several of `least` bytes or more, which are unlike enough for codes of
+/// their own; else 0.
+fn unlike_planes(src: &[u8], content: Content, least: usize) -> i32 {
+    const SAMPLES: usize = 128;
+    let Content::BytePlanes(count @ 2..) = content else { return 0 };
+    let plane = src.len() / count;
+    if !(least..=MAX_PLANE).contains(&plane) {
+        return 0;
+    }
+    let mut before = [0i32; 32];
+    let mut unlike = 0;
+    for (number, plane) in src.chunks_exact(plane).enumerate() {
+        let mut now = [0i32; 32];
+        for byte in plane.iter().step_by(plane.len() / SAMPLES).take(SAMPLES) {
+            if let Some(cell) = now.get_mut(usize::from(byte >> 3)) {
+                *cell += 1;
+            }
+        }
+        if number > 0 {
+            unlike += before.iter().zip(&now).map(|(b, n)| (b - n).abs()).sum::<i32>();
+        }
+        before = now;
+    }
+    let most = 2 * SAMPLES as i32 * (count as i32 - 1);
+    // What hardly needs codes needs no more of them.
+    if 8 * unlike >= most && !repeats(src) { plane as i32 } else { 0 }
+}
+
+/// Longer planes than zstd's blocks are cut anyway.
+const MAX_PLANE: usize = 128 << 10;
 
 /// The longest stream of zstd's smallest set of parameters.
 const SMALL: usize = 16 << 10;
@@ -136,20 +188,21 @@ mod tests {
     use super::*;
     use alloc::vec;
 
-    /// Bytes that rise in steps, runs among them.
+    /// Bytes that rise in steps, runs among them; each quarter has a fourth of the values of the one before.
     fn rising(len: usize, step: usize) -> Vec<u8> {
-        (0..len).map(|i| i.wrapping_mul(step).wrapping_add(i / 1000 * (i % 7)) as u8).collect()
+        let value = |i: usize| i.wrapping_mul(step).wrapping_add(i / 1000 * (i % 7)) as u8;
+        (0..len).map(|i| value(i) >> (i / len.div_ceil(4) * 2)).collect()
     }
 
     #[test]
     fn what_a_context_did_before_changes_no_byte() {
-        let contents = [Content::Any, Content::BytePlanes, Content::BitPlanes];
+        let contents = [Content::Any, Content::BytePlanes(1), Content::BytePlanes(4), Content::BitPlanes];
         let lens =
             [64, 4096, 4097, SMALL, SMALL + 1, 1 << 15, 1 << 16, (1 << 16) + 1, 1 << 17, 1 << 18, 300_000];
         let most = 300_000;
         // An emulator takes long for what C does here.
         let emulated = std::env::var_os("BLOSC_EMULATED").is_some();
-        for level in [1, 5, 9] {
+        for level in [1, 5, 6, 7, 8, 9] {
             let lens = &lens[..if level == 9 || emulated { 7 } else { lens.len() }];
             let mut used = EncodeContext::for_codec(Codec::Zstd, level, most).unwrap();
             let mut decoder = DecodeContext::for_codec(Codec::Zstd);
@@ -161,6 +214,8 @@ mod tests {
             {
                 let src = rising(len, step);
                 let [mut one, mut other] = [vec![0; len + 1000], vec![0; len + 1000]];
+                // Nor does a frame that was not ended.
+                assert_eq!(encode_content(&mut used, &src, &mut one[..9], &[], content), None);
                 let n = encode_content(&mut used, &src, &mut one, &[], content).unwrap();
                 let mut fresh = EncodeContext::for_codec(Codec::Zstd, level, most).unwrap();
                 let again = encode_content(&mut fresh, &src, &mut other, &[], content);
@@ -169,6 +224,23 @@ mod tests {
                 decode(&mut decoder, &one[..n], Out::from(&mut back[..]), &[]).unwrap();
                 assert!(back == src, "{level} {len} {content:?}");
             }
+        }
+    }
+
+    #[test]
+    fn planes_of_unlike_bytes_have_codes_of_their_own() {
+        let (unlike, even) = (rising(1 << 16, 40_503), vec![[3u8, 77, 9, 200]; 1 << 14].concat());
+        for (src, content, wanted) in [
+            (&unlike[..], Content::BytePlanes(4), 1 << 14),
+            (&unlike[..1 << 14], Content::BytePlanes(4), 0),
+            (&unlike[..], Content::BytePlanes(32), 0),
+            (&unlike[..], Content::BytePlanes(1), 0),
+            (&unlike[..], Content::BitPlanes, 0),
+            (&unlike[..], Content::Any, 0),
+            (&even[..], Content::BytePlanes(4), 0),
+            (&[], Content::BytePlanes(4), 0),
+        ] {
+            assert_eq!(unlike_planes(src, content, 8 << 10), wanted, "{} {content:?}", src.len());
         }
     }
 

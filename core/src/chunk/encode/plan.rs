@@ -133,9 +133,13 @@ impl<'a> Plan<'a> {
     }
 
     /// What the streams are made of: planes if the last filter that moves bytes or bits has made them.
-    pub(super) fn content(&self) -> Content {
+    /// `streams`: how many a block is cut into.
+    pub(super) fn content(&self, streams: usize) -> Content {
         let made = |slot: &FilterSlot| match slot.filter {
-            Filter::Shuffle if width(*slot, self.header.typesize) > 1 => Some(Content::BytePlanes),
+            Filter::Shuffle => match width(*slot, self.header.typesize) {
+                0 | 1 => None,
+                width => Some(Content::BytePlanes(if streams > 1 { 1 } else { width })),
+            },
             Filter::BitShuffle => Some(Content::BitPlanes),
             _ => None,
         };
@@ -310,7 +314,7 @@ impl<'a> Plan<'a> {
         let leftover = filtered.len() < self.blocksize();
         let count = if leftover { 1 } else { self.streams.max(1) };
         let neblock = filtered.len().checked_div(count).unwrap_or(0).max(1);
-        let mut streams = StreamWriter::new(self, dst, most);
+        let mut streams = StreamWriter::new(self, dst, most, self.content(count));
         for stream in filtered.chunks(neblock) {
             streams.push(stream, work, context)?;
             if streams.is_too_long() {

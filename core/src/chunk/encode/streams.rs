@@ -21,9 +21,14 @@ pub(super) struct StreamWriter<'p, 'd> {
 
 impl<'p, 'd> StreamWriter<'p, 'd> {
     /// A block whose first stream goes to the start of `dst`. One of more than `most` bytes, or that does not fit `dst`,
-    /// is of no use: then it is only known to be longer.
-    pub(super) fn new(plan: &'p Plan<'p>, dst: &'d mut [u8], most: usize) -> StreamWriter<'p, 'd> {
-        StreamWriter { plan, dst, most, at: 0, zeros: true, content: plan.content() }
+    /// is of no use: then it is only known to be longer. `content` is what its streams are made of.
+    pub(super) fn new(
+        plan: &'p Plan<'p>,
+        dst: &'d mut [u8],
+        most: usize,
+        content: Content,
+    ) -> StreamWriter<'p, 'd> {
+        StreamWriter { plan, dst, most, at: 0, zeros: true, content }
     }
 
     /// Whether the block is longer than is of use.

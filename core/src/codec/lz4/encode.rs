@@ -293,8 +293,8 @@ impl Pace {
         match content {
             Content::Any => None,
             // The more patient the search for short strings, the more it finds.
-            Content::BytePlanes if a == 1 => Some(Pace { first: 64, growth: 1, barren: 1, share: 3 }),
-            Content::BytePlanes => Some(Pace { first: 32 * (a + 1), growth: 2, barren: 2, share: 8 }),
+            Content::BytePlanes(_) if a == 1 => Some(Pace { first: 64, growth: 1, barren: 1, share: 3 }),
+            Content::BytePlanes(_) => Some(Pace { first: 32 * (a + 1), growth: 2, barren: 2, share: 8 }),
             // The first eighth of bit planes tells nothing of the others.
             Content::BitPlanes => {
                 (a > 4).then_some(Pace { first: 16 * (a + 5), growth: 2, barren: 2, share: usize::MAX })
@@ -416,8 +416,10 @@ mod tests {
 
     /// As a plane that is begun again, with this growth before the first match.
     fn begun_again(block: &[u8], acceleration: u32, barren: usize) -> usize {
-        let pace = Pace { barren, ..Pace::anywhere(Content::BytePlanes, acceleration) };
-        read_back(block, |room, work| encode_paced(block, room, Content::BytePlanes, (None, pace), &[], work))
+        let pace = Pace { barren, ..Pace::anywhere(Content::BytePlanes(1), acceleration) };
+        read_back(block, |room, work| {
+            encode_paced(block, room, Content::BytePlanes(1), (None, pace), &[], work)
+        })
     }
 
     #[test]
@@ -435,21 +437,21 @@ mod tests {
             // Chance matches only: hardly one is longer than five bytes.
             let short: vec::Vec<u8> = (0..len).map(|_| next(8) as u8).collect();
             for acceleration in [1, 5, 9] {
-                for content in [Content::Any, Content::BytePlanes, Content::BitPlanes] {
+                for content in [Content::Any, Content::BytePlanes(1), Content::BitPlanes] {
                     planes(&long, content, acceleration);
                 }
-                let again = planes(&short, Content::BytePlanes, acceleration);
+                let again = planes(&short, Content::BytePlanes(1), acceleration);
                 let either = [1, IN_BARREN].map(|barren| begun_again(&short, acceleration, barren));
                 let same = either.contains(&again) || len <= SHORT;
                 assert!(same, "{len} bytes, {acceleration}: begun again, these are the same");
                 // A plane that does not fit is not written past its room.
                 let mut room = [0; 200];
                 let work = &mut vec![0; work_len(len)];
-                let planes = Content::BytePlanes;
+                let planes = Content::BytePlanes(1);
                 assert_eq!(encode_content(&long, &mut room[..100], acceleration, &[], planes, work), None);
                 assert!(room[100..].iter().all(|b| *b == 0));
             }
-            assert!(planes(&long, Content::BytePlanes, 5) <= planes(&long, Content::Any, 5), "{len}");
+            assert!(planes(&long, Content::BytePlanes(1), 5) <= planes(&long, Content::Any, 5), "{len}");
         }
     }
 }
