@@ -73,7 +73,7 @@ fn tuning(library_level: i32, src: &[u8], content: Content) -> Tuning {
     const LEVEL_5: i32 = self::library_level(5);
     const LEVEL_9: i32 = self::library_level(9);
     let own = Tuning::default();
-    let planes = content != Content::Any;
+    let planes = content.is_planes();
     match library_level {
         // Four cells for each byte: planes do with one or two, which stay in the first-level cache.
         LEVEL_1 if planes && (4097..=SMALL).contains(&src.len()) => Tuning { hash_log: 13, ..own },
@@ -93,7 +93,7 @@ fn tuning(library_level: i32, src: &[u8], content: Content) -> Tuning {
         // Longer matches are taken as they come, instead of being priced at each of their lengths. Planes of bits
         // of regular data lose several percent by it.
         LEVEL_9 if content == Content::BytePlanes => Tuning { target_length: 320, ..own },
-        LEVEL_9 if content == Content::Any => Tuning { target_length: 512, ..own },
+        LEVEL_9 if !content.is_planes() => Tuning { target_length: 512, ..own },
         _ => own,
     }
 }

@@ -132,14 +132,14 @@ impl<'a> Plan<'a> {
         block.saturating_mul(3).saturating_add(256 * 4 + 8).saturating_add(reference).saturating_add(codec)
     }
 
-    /// What the streams are made of: planes if the last filter that moves bytes or bits has made them.
+    /// What the streams are made of: planes if the last filter that moves bytes or bits has made them, else items.
     pub(super) fn content(&self) -> Content {
         let made = |slot: &FilterSlot| match slot.filter {
             Filter::Shuffle if width(*slot, self.header.typesize) > 1 => Some(Content::BytePlanes),
             Filter::BitShuffle => Some(Content::BitPlanes),
             _ => None,
         };
-        self.params.filters.iter().rev().find_map(made).unwrap_or_default()
+        self.params.filters.iter().rev().find_map(made).unwrap_or(Content::Items(self.header.typesize))
     }
 
     pub(super) fn header_len(&self) -> usize {
