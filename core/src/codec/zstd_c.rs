@@ -76,7 +76,7 @@ fn tuning(library_level: i32, src: &[u8], content: Content) -> Tuning {
     const LEVEL_8: i32 = self::library_level(8);
     const LEVEL_9: i32 = self::library_level(9);
     let own = Tuning::default();
-    let planes = content != Content::Any;
+    let planes = content.is_planes();
     let plane = match library_level {
         LEVEL_6 | LEVEL_7 => unlike_planes(src, content, 4 << 10),
         // Longer streams that repeat themselves come out a percent larger.
@@ -114,7 +114,7 @@ fn tuning(library_level: i32, src: &[u8], content: Content) -> Tuning {
         // of regular data lose several percent by it.
         LEVEL_9 if plane > 0 => Tuning { target_length: 192, max_block: plane, ..own },
         LEVEL_9 if matches!(content, Content::BytePlanes(_)) => Tuning { target_length: 320, ..own },
-        LEVEL_9 if content == Content::Any => Tuning { target_length: 512, ..own },
+        LEVEL_9 if !planes => Tuning { target_length: 512, ..own },
         _ => own,
     }
 }

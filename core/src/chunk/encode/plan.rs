@@ -132,7 +132,7 @@ impl<'a> Plan<'a> {
         block.saturating_mul(3).saturating_add(256 * 4 + 8).saturating_add(reference).saturating_add(codec)
     }
 
-    /// What the streams are made of: planes if the last filter that moves bytes or bits has made them.
+    /// What the streams are made of: planes if the last filter that moves bytes or bits has made them, else items.
     /// `streams`: how many a block is cut into.
     pub(super) fn content(&self, streams: usize) -> Content {
         let made = |slot: &FilterSlot| match slot.filter {
@@ -143,7 +143,7 @@ impl<'a> Plan<'a> {
             Filter::BitShuffle => Some(Content::BitPlanes),
             _ => None,
         };
-        self.params.filters.iter().rev().find_map(made).unwrap_or_default()
+        self.params.filters.iter().rev().find_map(made).unwrap_or(Content::Items(self.header.typesize))
     }
 
     pub(super) fn header_len(&self) -> usize {

@@ -6,6 +6,9 @@
 //!   pending literals and forward as far as it goes; a run of one byte that goes as far is preferred
 //! a byte before the end of a match the search goes on with the smallest step
 //! ```
+//! Up to level 5, items of seven bytes or more without a filter that differ from the last one in their first byte are not
+//! searched: as long as they do so, or in some bytes more, each is a match at the distance of an item.
+//!
 //! Runs are looked for by themselves because filtered data, bitshuffled data above all, is full of runs
 //! inside longer periods: the table then knows only the last position that began with the same bytes, which
 //! is often in the wrong half of a run.
@@ -20,6 +23,7 @@ use super::{FAR, REACH};
 use crate::arch::copy::Window;
 use crate::arch::out::Out;
 use crate::arch::words::Words;
+use crate::codec::dispatch::Content;
 use crate::codec::matcher::{Positions, Table, WideTable, hash_low};
 
 /// What positions of 16 bits can tell apart.
@@ -64,6 +68,17 @@ pub const fn work_len(_level: u8, _src_len: usize) -> usize {
 /// 1 to 9: higher levels find more and give up less. `None` where it is not worth it or does not fit `dst`,
 /// or `work` is shorter than [`work_len`], or `src` shorter than 16 bytes or longer than 2 GiB.
 pub fn encode(src: &[u8], dst: &mut [u8], level: u8, work: &mut [u8]) -> Option<usize> {
+    encode_content(src, dst, level, Content::Any, work)
+}
+
+/// [`encode`], knowing what `src` is made of.
+pub(crate) fn encode_content(
+    src: &[u8],
+    dst: &mut [u8],
+    level: u8,
+    content: Content,
+    work: &mut [u8],
+) -> Option<usize> {
     if src.len() < SHORTEST || src.len() > i32::MAX as usize {
         return None;
     }
@@ -72,34 +87,42 @@ pub fn encode(src: &[u8], dst: &mut [u8], level: u8, work: &mut [u8]) -> Option<
         (Effort::GiveUp, _) => None,
         (Effort::Skim, _) if src.len() <= NEAR => skim(src, dst, level, Table::<SKIM_CELLS>::new(work)?.0),
         (Effort::Skim, _) => skim(src, dst, level, WideTable::<SKIM_CELLS>::new(work)?),
-        (Effort::Search, 0..=5) => search::<FEWER_CELLS, 6>(src, dst, 6, work),
+        (Effort::Search, 0..=5) => match content {
+            // Long enough for a match and a byte that differs.
+            Content::Items(size) if size > 6 => {
+                search::<FEWER_CELLS, 6, true>(src, dst, 6, size.into(), work)
+            }
+            _ => search::<FEWER_CELLS, 6, false>(src, dst, 6, 0, work),
+        },
         (Effort::Search, _) => {
-            search::<CELLS, SHORT_MATCH>(src, dst, u32::from(level).clamp(7, 9) + MOST_PATIENCE - 9, work)
+            let patience = u32::from(level).clamp(7, 9) + MOST_PATIENCE - 9;
+            search::<CELLS, SHORT_MATCH, false>(src, dst, patience, 0, work)
         }
     }
 }
 
 /// Step by step, with `CELLS` where the stream is neither short nor long.
-fn search<const CELLS: usize, const MIN: usize>(
+fn search<const CELLS: usize, const MIN: usize, const ITEMS: bool>(
     src: &[u8],
     dst: &mut [u8],
     patience: u32,
+    item: usize,
     work: &mut [u8],
 ) -> Option<usize> {
-    let pace = Pace { patience, first: 1 };
+    let pace = Pace { patience, first: 1, item };
     if src.len() <= SHORT {
-        stream::<_, MIN>(src, dst, pace, Table::<FEW_CELLS>::new(work)?.0)
+        stream::<_, MIN, ITEMS>(src, dst, pace, Table::<FEW_CELLS>::new(work)?.0)
     } else if src.len() <= NEAR {
-        stream::<_, MIN>(src, dst, pace, Table::<CELLS>::new(work)?.0)
+        stream::<_, MIN, ITEMS>(src, dst, pace, Table::<CELLS>::new(work)?.0)
     } else {
-        stream::<_, MIN>(src, dst, pace, WideTable::<WIDE_CELLS>::new(work)?)
+        stream::<_, MIN, ITEMS>(src, dst, pace, WideTable::<WIDE_CELLS>::new(work)?)
     }
 }
 
 /// For long matches only, which need not be met at their first byte, and past noise in large steps.
 fn skim<T: Positions>(src: &[u8], dst: &mut [u8], level: u8, table: T) -> Option<usize> {
     let first = if level <= 6 { 16 } else { 8 };
-    stream::<T, LONG>(src, dst, Pace { patience: 3, first }, table)
+    stream::<T, LONG, false>(src, dst, Pace { patience: 3, first, item: 0 }, table)
 }
 
 /// How the step between positions grows while none matches.
@@ -109,10 +132,12 @@ struct Pace {
     patience: u32,
     /// Where it begins.
     first: usize,
+    /// How long an item is, if `ITEMS`.
+    item: usize,
 }
 
 /// One stream, with an empty table; `None` where it does not fit.
-fn stream<T: Positions, const MIN: usize>(
+fn stream<T: Positions, const MIN: usize, const ITEMS: bool>(
     src: &[u8],
     dst: &mut [u8],
     pace: Pace,
@@ -120,7 +145,7 @@ fn stream<T: Positions, const MIN: usize>(
 ) -> Option<usize> {
     let words = Words::new(src)?;
     let mut out = Window::new(Out::from(&mut *dst), &[]);
-    let anchor = matches::<T, MIN>(&words, src, &mut out, &mut table, pace)?;
+    let anchor = matches::<T, MIN, ITEMS>(&words, src, &mut out, &mut table, pace)?;
     literals(&mut out, src, anchor, src.len()).ok()?;
     let len = out.position();
     *dst.first_mut()? |= 0x20;
@@ -129,12 +154,12 @@ fn stream<T: Positions, const MIN: usize>(
 
 /// Writes everything up to the end of the last match; returns where that is.
 #[inline(always)]
-fn matches<T: Positions, const MIN: usize>(
+fn matches<T: Positions, const MIN: usize, const ITEMS: bool>(
     words: &Words<'_>,
     src: &[u8],
     out: &mut Window<'_>,
     table: &mut T,
-    Pace { patience, first }: Pace,
+    Pace { patience, first, item }: Pace,
 ) -> Option<usize> {
     let until = src.len() - LAST_MATCH;
     let match_end = src.len() - 1;
@@ -172,11 +197,18 @@ fn matches<T: Positions, const MIN: usize>(
             p += 1;
             continue;
         }
-        // How long the loop above went on says whether there are literals: such a branch is foretold.
-        if start > anchor {
-            start -= words.common_before(start - distance, start, start - anchor);
+        'written: {
+            // How long the loop above went on says whether there are literals: such a branch is foretold.
+            if start > anchor {
+                start -= words.common_before(start - distance, start, start - anchor);
+                // All of an item but its first byte is as in the last one: often the next is like that too, and is not searched.
+                if ITEMS && shape(end - anchor, distance, start - anchor) == shape(item, item, 1) {
+                    end = items::<T, MIN>(words, src, out, table, (anchor, end), item)?;
+                    break 'written;
+                }
+            }
+            instruction(out, src, anchor, start, distance, end - start).ok()?;
         }
-        instruction(out, src, anchor, start, distance, end - start).ok()?;
         anchor = end;
         // The next match often begins at once, and strings that span the end of this one are found again.
         p = end - 1;
@@ -184,4 +216,90 @@ fn matches<T: Positions, const MIN: usize>(
         tries = if MIN == SHORT_MATCH && patience == MOST_PATIENCE { first.max(tries / 2) } else { first };
     }
     Some(anchor)
+}
+
+/// How many bytes a match takes with the literals before it, its distance, and how many of these bytes are literals, to be
+/// compared as one: each of these alone could not be foretold. Different ones do not look the same if one of them takes less
+/// than 64 KiB.
+#[inline(always)]
+fn shape(taken: usize, distance: usize, literals: usize) -> u64 {
+    taken as u64 | (distance as u64) << 31 | (literals as u64) << 48
+}
+
+/// Writes a match of all but the first byte of the item from `anchor` to `end`, and one for every following item that is as
+/// the last one from there on; returns where the last match ends.
+#[inline(never)]
+fn items<T: Positions, const MIN: usize>(
+    words: &Words<'_>,
+    src: &[u8],
+    out: &mut Window<'_>,
+    table: &mut T,
+    (mut anchor, mut end): (usize, usize),
+    item: usize,
+) -> Option<usize> {
+    let until = src.len() - LAST_MATCH;
+    let (mut p, mut start) = (anchor + 1, anchor + 1);
+    loop {
+        instruction(out, src, anchor, start, item, end - start).ok()?;
+        (anchor, p) = (end, p + item);
+        let word = words.load64(p);
+        let diff = words.load64(p - item) ^ word;
+        // Longer ones end anywhere.
+        if p > until || diff << (64 - 8 * MIN) != 0 || diff == 0 {
+            return Some(anchor);
+        }
+        table.swap(hash_low(word, MIN, T::BITS), p);
+        end = p + (diff.trailing_zeros() / 8) as usize;
+        start = p - words.common_before(p - item, p, p - anchor);
+    }
+}
+
+#[cfg(all(test, feature = "alloc"))]
+mod tests {
+    use super::*;
+    use alloc::{vec, vec::Vec};
+
+    /// Counters whose low bytes change, in items of `size` bytes, with a jump now and then.
+    fn counters(size: usize, len: usize) -> Vec<u8> {
+        let (mut seed, mut level) = (1u32, 0u64);
+        let mut next = || {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            seed >> 16
+        };
+        let mut src = Vec::new();
+        while src.len() < len {
+            let gap = if next() % 64 == 0 { 1_000_000 } else { 40 };
+            level = level.wrapping_add(1 + u64::from(next() % gap));
+            let item = level.to_le_bytes().into_iter().chain(core::iter::repeat(7)).take(size);
+            src.extend(item);
+        }
+        src.truncate(len);
+        src
+    }
+
+    #[test]
+    fn items_are_read_back_and_as_small_as_by_searching_for_them() {
+        for size in [1, 2, 6, 7, 8, 9, 12, 16, 255] {
+            for len in [16, 31, 300, 1000, 4096, 20_001, 1 << 16, 100_000] {
+                let src = counters(size, len);
+                let (mut dst, mut back) = (vec![0; len], vec![0; len]);
+                let mut encoded = |content| {
+                    let n = encode_content(&src, &mut dst, 5, content, &mut vec![0xa5; WORK])?;
+                    back.fill(0);
+                    super::super::decode(&dst[..n], Out::from(&mut back[..])).expect("our own stream");
+                    assert!(back == src, "{size} {len}");
+                    Some(n)
+                };
+                let [any, items] = [Content::Any, Content::Items(size as u8)].map(&mut encoded);
+                assert_eq!(any.is_some(), items.is_some(), "{size} {len}");
+                let (any, items) = (any.unwrap_or(0), items.unwrap_or(0));
+                assert!(items <= any + any / 64 + 8, "{size} {len}: {items} for {any}");
+                // Nor is anything written past the room.
+                if items > 4 {
+                    let (content, work) = (Content::Items(size as u8), &mut vec![0; WORK]);
+                    assert_eq!(encode_content(&src, &mut dst[..items - 4], 5, content, work), None);
+                }
+            }
+        }
+    }
 }

@@ -15,6 +15,7 @@ mod probe;
 
 pub use decode::decode;
 pub(crate) use decode::expand;
+pub(crate) use encode::encode_content;
 pub use encode::{encode, work_len};
 
 /// The first distance that needs the far form.

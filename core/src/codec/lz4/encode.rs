@@ -91,7 +91,7 @@ fn encode_paced(
     if src.len() > LAST_MATCH {
         let (out, place) = (&mut out, &mut place);
         if dict.is_empty() {
-            let bits = bits(src.len(), content != Content::Any);
+            let bits = bits(src.len(), content.is_planes());
             if src.len() > NEAR {
                 // These hold more than a table of four-byte strings can tell apart.
                 let mut wide = Wide::<false>::new(src, &[], work)?;
@@ -291,7 +291,7 @@ impl Pace {
     fn in_planes(content: Content, acceleration: u32) -> Option<Pace> {
         let a = acceleration.max(1) as usize;
         match content {
-            Content::Any => None,
+            Content::Any | Content::Items(_) => None,
             // The more patient the search for short strings, the more it finds.
             Content::BytePlanes(_) if a == 1 => Some(Pace { first: 64, growth: 1, barren: 1, share: 3 }),
             Content::BytePlanes(_) => Some(Pace { first: 32 * (a + 1), growth: 2, barren: 2, share: 8 }),
