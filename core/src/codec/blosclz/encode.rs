@@ -6,8 +6,8 @@
 //!   pending literals and forward as far as it goes; a run of one byte that goes as far is preferred
 //! a byte before the end of a match the search goes on with the smallest step
 //! ```
-//! Up to level 5, items of seven bytes or more without a filter that differ from the last one in their first byte are not
-//! searched: as long as they do so, or in some bytes more, each is a match at the distance of an item.
+//! Items of seven bytes or more without a filter that differ from the last one in their first byte are not searched: as
+//! long as they do so, or in some bytes more, each is a match at the distance of an item.
 //!
 //! Runs are looked for by themselves because filtered data, bitshuffled data above all, is full of runs
 //! inside longer periods: the table then knows only the last position that began with the same bytes, which
@@ -96,7 +96,12 @@ pub(crate) fn encode_content(
         },
         (Effort::Search, _) => {
             let patience = u32::from(level).clamp(7, 9) + MOST_PATIENCE - 9;
-            search::<CELLS, SHORT_MATCH, false>(src, dst, patience, 0, work)
+            match content {
+                Content::Items(size) if size > 6 => {
+                    search::<CELLS, SHORT_MATCH, true>(src, dst, patience, size.into(), work)
+                }
+                _ => search::<CELLS, SHORT_MATCH, false>(src, dst, patience, 0, work),
+            }
         }
     }
 }
@@ -279,25 +284,28 @@ mod tests {
 
     #[test]
     fn items_are_read_back_and_as_small_as_by_searching_for_them() {
-        for size in [1, 2, 6, 7, 8, 9, 12, 16, 255] {
-            for len in [16, 31, 300, 1000, 4096, 20_001, 1 << 16, 100_000] {
+        let lens = [16, 31, 300, 1000, 4096, 20_001, 1 << 16, 100_000];
+        for (size, level) in
+            [1, 2, 6, 7, 8, 9, 12, 16, 255].into_iter().flat_map(|size| [(size, 5), (size, 9)])
+        {
+            for len in lens {
                 let src = counters(size, len);
                 let (mut dst, mut back) = (vec![0; len], vec![0; len]);
                 let mut encoded = |content| {
-                    let n = encode_content(&src, &mut dst, 5, content, &mut vec![0xa5; WORK])?;
+                    let n = encode_content(&src, &mut dst, level, content, &mut vec![0xa5; WORK])?;
                     back.fill(0);
                     super::super::decode(&dst[..n], Out::from(&mut back[..])).expect("our own stream");
-                    assert!(back == src, "{size} {len}");
+                    assert!(back == src, "{size} {level} {len}");
                     Some(n)
                 };
                 let [any, items] = [Content::Any, Content::Items(size as u8)].map(&mut encoded);
-                assert_eq!(any.is_some(), items.is_some(), "{size} {len}");
+                assert_eq!(any.is_some(), items.is_some(), "{size} {level} {len}");
                 let (any, items) = (any.unwrap_or(0), items.unwrap_or(0));
-                assert!(items <= any + any / 64 + 8, "{size} {len}: {items} for {any}");
+                assert!(items <= any + any / 64 + 8, "{size} {level} {len}: {items} for {any}");
                 // Nor is anything written past the room.
                 if items > 4 {
                     let (content, work) = (Content::Items(size as u8), &mut vec![0; WORK]);
-                    assert_eq!(encode_content(&src, &mut dst[..items - 4], 5, content, work), None);
+                    assert_eq!(encode_content(&src, &mut dst[..items - 4], level, content, work), None);
                 }
             }
         }
