@@ -3,7 +3,6 @@
 mod common;
 
 use common::Folder;
-use std::io::Write;
 use std::process::{Command, Stdio};
 
 fn folder(name: &str) -> Folder {
@@ -87,36 +86,6 @@ fn start(folder: &Folder, words: &[&str]) -> std::process::Child {
     command.stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Ended while it waits for more input, the program leaves nothing behind.
-#[cfg(unix)]
-#[test]
-fn signals_leave_no_temporary_files() {
-    // What starts these tests may have signals ignored, as shells do for jobs in the background, and they stay so.
-    let env = |words: &[&str]| {
-        let mut command = Command::new("env");
-        command.arg("--default-signal=INT,TERM,HUP").args(words);
-        command
-    };
-    if !env(&["true"]).output().is_ok_and(|output| output.status.success()) {
-        return eprintln!("skipped: env has no --default-signal here");
-    }
-    let folder = Folder::new("signals");
-    for signal in ["INT", "TERM", "HUP"] {
-        let mut command = env(&[env!("CARGO_BIN_EXE_blosc"), "compress", "-", "-o", "new.b2frame"]);
-        let mut child = command.current_dir(folder.path(".")).stdin(Stdio::piped()).spawn().unwrap();
-        let mut input = child.stdin.take().unwrap();
-        input.write_all(&[7; 100_000]).unwrap();
-        while files(&folder, ".").is_empty() {
-            assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
-        let kill = format!("kill -{signal} {}", child.id());
-        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
-        assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}");
-        assert!(files(&folder, ".").is_empty(), "{signal}");
-    }
-}
-
 /// Reads the beginning of what every kind of input decodes to, and closes the pipe.
 #[cfg(unix)]
 #[test]
@@ -171,19 +140,28 @@ fn a_full_disk_is_that_of_the_output() {
     }
 }
 
-/// Interrupted while it waits for more input, the command leaves nothing where the result would have been.
+/// Ended while it waits for more input, the command leaves nothing where the result would have been.
 #[cfg(unix)]
 #[test]
-fn an_interrupted_command_leaves_no_temporary_files() {
+fn a_command_ended_by_a_signal_leaves_no_temporary_files() {
     use std::io::Write;
-    let folder = folder("interrupted");
+    // What starts these tests may have signals ignored, as shells do for jobs in the background, and they stay so.
+    let env = |words: &[&str]| {
+        let mut command = Command::new("env");
+        command.arg("--default-signal=INT,TERM,HUP").args(words);
+        command
+    };
+    if !env(&["true"]).output().is_ok_and(|output| output.status.success()) {
+        return eprintln!("skipped: env has no --default-signal here");
+    }
+    let folder = folder("signals");
     std::fs::create_dir(folder.path("to")).unwrap();
     let noise = folder.read("noise");
-    for words in [
-        vec!["compress", "-", "-o", "to/x.b2frame", "--chunksize", "10000"],
-        vec!["compress", "-", "-o", "to/x", "--format", "sframe", "--chunksize", "10000"],
-    ] {
-        let mut child = start(&folder, &words);
+    let file = ["compress", "-", "-o", "to/x.b2frame", "--chunksize", "10000"];
+    let sparse = ["compress", "-", "-o", "to/x", "--format", "sframe", "--chunksize", "10000"];
+    for (signal, words) in [("INT", &file[..]), ("INT", &sparse), ("TERM", &file), ("HUP", &file)] {
+        let mut command = env(&[&[env!("CARGO_BIN_EXE_blosc")], words].concat());
+        let mut child = command.current_dir(folder.path(".")).stdin(Stdio::piped()).spawn().unwrap();
         let mut input = child.stdin.take().unwrap();
         input.write_all(&noise).unwrap();
         // It has begun to write once there is something.
@@ -192,10 +170,10 @@ fn an_interrupted_command_leaves_no_temporary_files() {
             !files(&folder, "to").is_empty()
         });
         assert!(begun, "{words:?}");
-        let pid = child.id().to_string();
-        assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
-        assert_eq!(child.wait().unwrap().code(), Some(130), "{words:?}");
+        let (name, pid) = (format!("-{signal}"), child.id().to_string());
+        assert!(Command::new("kill").args([&name, &pid]).status().unwrap().success());
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{signal} {words:?}");
         drop(input);
-        assert_eq!(files(&folder, "to"), Vec::<String>::new(), "{words:?}");
+        assert_eq!(files(&folder, "to"), Vec::<String>::new(), "{signal} {words:?}");
     }
 }
