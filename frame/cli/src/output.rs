@@ -116,7 +116,7 @@ static BEGINNINGS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// Ends the program when a signal asks for it, without leaving temporary files.
 pub fn clean_up_on_signals() {
     // Where that cannot be had, a signal ends the program all the same. Signals that are ignored from the start, as by
-    // `nohup` and of jobs in the background, stay so.
+    // `nohup` and of jobs in the background, stay so; then the others do not clean up either.
     let _ = ctrlc::try_set_handler(|| {
         // Held to the end, so that nothing half removed is renamed into place.
         let temporary = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
