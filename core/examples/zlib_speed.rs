@@ -14,7 +14,7 @@ use blosc_core::{Level, Out};
 use std::time::Instant;
 use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateFlush, Status};
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/it/common/mod.rs"]
 mod common;
 
 /// The arrays of `bench-harness/corpus` and the sizes of their items.

@@ -11,7 +11,7 @@ use blosc_core::codec::{decode_work_len, zstd, zstd_c};
 use blosc_core::{Codec, Out};
 use std::time::Instant;
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/it/common/mod.rs"]
 mod common;
 
 struct Row {

@@ -7,7 +7,7 @@
 //!                                         commit; DIR/N.json is the state before or after
 //! frame_histories dump PATH...            prints that JSON, a line each, for frames written by anyone
 //! ```
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/it/common/mod.rs"]
 mod common;
 
 use blosc_frame::io::{DirFile, Directory, FaultDir, FsDir, MemDir, PathFile};

@@ -19,7 +19,7 @@ pub mod paths;
 pub mod resources;
 pub mod shaped;
 #[cfg(feature = "tools")]
-#[path = "../../bench-harness/peers/tests/support/mod.rs"]
+#[path = "../../bench-harness/peers/tests/it/support/mod.rs"]
 pub mod support;
 #[cfg(feature = "tools")]
 pub mod tools;

@@ -1,0 +1,6 @@
+//! The integration tests of the harness, one program: each module is a subject.
+
+mod cli;
+mod external;
+mod refusal;
+mod results;

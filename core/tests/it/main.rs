@@ -1,0 +1,34 @@
+//! The integration tests of `blosc-core`, one program: each module is a subject.
+
+mod common;
+mod lz_streams;
+mod support;
+
+#[cfg(all(feature = "std", feature = "codecs", target_os = "linux", target_env = "gnu"))]
+mod allocation;
+mod chunk;
+#[cfg(feature = "zlib")]
+mod deflate;
+mod filters;
+#[cfg(all(feature = "std", feature = "codecs"))]
+mod golden;
+mod kernels;
+#[cfg(all(feature = "blosclz", feature = "lz4"))]
+mod lz;
+#[cfg(all(feature = "blosclz", feature = "lz4"))]
+mod lz_damage;
+#[cfg(feature = "plugins")]
+mod ndlz;
+#[cfg(unix)]
+mod pages;
+#[cfg(all(feature = "std", feature = "codecs"))]
+mod roundtrip;
+#[cfg(feature = "snappy")]
+mod snappy;
+mod vectors;
+#[cfg(feature = "zlib")]
+mod zlib;
+#[cfg(feature = "zstd")]
+mod zstd;
+#[cfg(feature = "zstd-c")]
+mod zstd_host;

@@ -1,0 +1,12 @@
+//! The tests of the `blosc` command, one program: each drives the built binary.
+
+mod common;
+
+mod arrays;
+mod blpk;
+mod chunks;
+mod frames;
+mod packs;
+mod refused;
+#[cfg(target_os = "linux")]
+mod threads;

@@ -1,0 +1,179 @@
+//! What the command says when it cannot do what it is asked, and what it leaves behind: nothing.
+
+use crate::common;
+
+use common::Folder;
+use std::process::{Command, Stdio};
+
+fn folder(name: &str) -> Folder {
+    let folder = Folder::new(name);
+    folder.write("raw", &(0..50_000u32).flat_map(u32::to_le_bytes).collect::<Vec<_>>());
+    folder.write(
+        "noise",
+        &(0..300_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect::<Vec<_>>(),
+    );
+    folder.run(&["compress", "raw", "-o", "a.b2frame", "--typesize", "4", "--chunksize", "40000"]);
+    folder.run(&["compress", "raw", "-o", "a.chunk", "--typesize", "4"]);
+    folder.run(&["compress", "raw", "-o", "column", "--format", "bcolz", "--dtype", "<i4"]);
+    folder.run(&["compress", "raw", "-o", "a.b2nd", "--dtype", "<i4", "--shape", "50000"]);
+    folder
+}
+
+fn files(folder: &Folder, name: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(folder.path(name)).unwrap();
+    let mut names: Vec<_> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// What is the matter is said of the right file, and what to do about it.
+#[test]
+fn a_wrong_file_is_called_what_it_is() {
+    let folder = folder("wrong");
+    std::fs::create_dir(folder.path("empty")).unwrap();
+    let before = files(&folder, ".");
+    for (words, status, says) in [
+        ("compact noise", 1, "noise: no frame or array (frame header: magic at byte 0)"),
+        ("meta list a.chunk", 1, "blosc repair"),
+        ("set noise raw", 1, "no frame or array"),
+        ("append empty raw", 1, "empty: a directory without chunks.b2frame"),
+        ("compact nowhere", 1, "nowhere: No such file"),
+        ("trim nowhere 1", 1, "nowhere: No such file"),
+        ("column rm nowhere x", 1, "nowhere: No such file"),
+        ("convert noise -o out.blp", 1, "noise: is nothing that convert takes: a frame"),
+        ("info column --offset 3", 2, "--offset: column is a directory"),
+        ("compress raw -o out.npy", 2, ".npy files are not compressed"),
+        ("compress raw -o out.b2frame --chunksize 0", 2, "at least 1"),
+        ("delete column --start 3 --stop 1", 2, "--start 3 lies behind --stop 1"),
+        ("delete a.b2nd --start 3 --stop 1", 2, "--start 3 lies behind --stop 1"),
+        ("decompress a.b2frame -o out --max-output 10", 1, "--max-output"),
+    ] {
+        let (code, text) = folder.fail(&words.split(' ').collect::<Vec<_>>());
+        assert!(code == status && text.contains(says), "{words}: {code} {text}");
+        assert_eq!(files(&folder, "."), before, "{words}");
+    }
+}
+
+/// A chunk that shrinks to a hundredth is found, too.
+#[test]
+fn well_compressed_chunks_are_repaired() {
+    let folder = Folder::new("dense");
+    folder.write("raw", &vec![7; 4_000_000]);
+    folder.run(&[
+        "compress",
+        "raw",
+        "-o",
+        "a.b2frame",
+        "--chunksize",
+        "1000000",
+        "--codec",
+        "zstd",
+        "--filters",
+        "none",
+    ]);
+    let mut frame = folder.read("a.b2frame");
+    assert!(frame.len() < 40_000);
+    frame.truncate(frame.len() - 10);
+    folder.write("a.b2frame", &frame);
+    folder.run(&["repair", "a.b2frame", "-o", "b.b2frame"]);
+    assert!(folder.run(&["decompress", "b.b2frame", "-o", "-"]) == vec![7; 4_000_000]);
+}
+
+#[cfg(unix)]
+fn start(folder: &Folder, words: &[&str]) -> std::process::Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_blosc"));
+    command.args(words).current_dir(folder.path(".")).stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Reads the beginning of what every kind of input decodes to, and closes the pipe.
+#[cfg(unix)]
+#[test]
+fn a_reader_that_stops_is_no_error_whatever_is_read() {
+    use std::io::Read;
+    let folder = folder("pipe");
+    folder.run(&["compress", "noise", "-o", "n.b2frame", "--chunksize", "10000"]);
+    folder.run(&["compress", "noise", "-o", "n.blp", "--chunksize", "10000"]);
+    folder.run(&[
+        "compress",
+        "noise",
+        "-o",
+        "n",
+        "--format",
+        "bcolz",
+        "--dtype",
+        "<i4",
+        "--chunksize",
+        "10000",
+    ]);
+    for words in
+        [["decompress", "n.b2frame"], ["decompress", "n.blp"], ["decompress", "n"], ["slice", "a.b2nd"]]
+    {
+        let mut child = start(&folder, &[words[0], words[1], "-o", "-"]);
+        let mut out = child.stdout.take().unwrap();
+        out.read_exact(&mut [0; 10]).unwrap();
+        drop(out);
+        let output = child.wait_with_output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && text.is_empty(), "{words:?}: {text}");
+    }
+}
+
+/// The file that cannot be written is named, not the one that is read.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_that_of_the_output() {
+    let folder = folder("full");
+    for words in [
+        ["decompress", "a.b2frame", "-o", "-"],
+        ["decompress", "column", "-o", "-"],
+        ["info", "a.b2frame", "--json", "--threads=1"],
+    ] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_blosc"));
+        let output = command.args(words).current_dir(folder.path(".")).stdout(full).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.code() == Some(1) && text.starts_with("blosc: standard output: No space"),
+            "{words:?}: {text}"
+        );
+    }
+}
+
+/// Ended while it waits for more input, the command leaves nothing where the result would have been.
+#[cfg(unix)]
+#[test]
+fn a_command_ended_by_a_signal_leaves_no_temporary_files() {
+    use std::io::Write;
+    // What starts these tests may have signals ignored, as shells do for jobs in the background, and they stay so.
+    let env = |words: &[&str]| {
+        let mut command = Command::new("env");
+        command.arg("--default-signal=INT,TERM,HUP").args(words);
+        command
+    };
+    if !env(&["true"]).output().is_ok_and(|output| output.status.success()) {
+        return eprintln!("skipped: env has no --default-signal here");
+    }
+    let folder = folder("signals");
+    std::fs::create_dir(folder.path("to")).unwrap();
+    let noise = folder.read("noise");
+    let file = ["compress", "-", "-o", "to/x.b2frame", "--chunksize", "10000"];
+    let sparse = ["compress", "-", "-o", "to/x", "--format", "sframe", "--chunksize", "10000"];
+    for (signal, words) in [("INT", &file[..]), ("INT", &sparse), ("TERM", &file), ("HUP", &file)] {
+        let mut command = env(&[&[env!("CARGO_BIN_EXE_blosc")], words].concat());
+        let mut child = command.current_dir(folder.path(".")).stdin(Stdio::piped()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(&noise).unwrap();
+        // It has begun to write once there is something.
+        let begun = (0..1000).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            !files(&folder, "to").is_empty()
+        });
+        assert!(begun, "{words:?}");
+        let (name, pid) = (format!("-{signal}"), child.id().to_string());
+        assert!(Command::new("kill").args([&name, &pid]).status().unwrap().success());
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{signal} {words:?}");
+        drop(input);
+        assert_eq!(files(&folder, "to"), Vec::<String>::new(), "{signal} {words:?}");
+    }
+}

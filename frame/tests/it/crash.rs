@@ -1,0 +1,145 @@
+//! Power failures at every write: whatever a transaction was doing, the frame then opens as exactly
+//! the state before it or after it.
+//!
+//! Each transaction of a random history runs once for every operation it makes on the store, and stops
+//! there; then several of the states the disk may be left in are opened (see `FaultDir`: sectors of 512
+//! bytes tear and reorder between flushes, names survive in any prefix).
+
+use crate::common;
+
+use blosc_core::Params;
+use blosc_frame::io::{DirFile, Directory, FaultDir, MemDir};
+use blosc_frame::{Error, IoKind, Limits, SuperChunk};
+use common::{Model, Random, compare, edit, emulated, params};
+
+const NAME: &str = "frame";
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Contiguous,
+    Sparse,
+}
+
+fn open<D: Directory + Send + Sync + 'static>(dir: D, kind: Kind) -> Result<SuperChunk<'static>, Error> {
+    match kind {
+        Kind::Contiguous => SuperChunk::open(DirFile::open(dir, NAME)?, &Limits::DEFAULT),
+        Kind::Sparse => SuperChunk::open_dir(dir, &Limits::DEFAULT),
+    }
+}
+
+/// One transaction: creates or opens, edits, commits. Tells what it did and the model afterwards.
+fn transaction(
+    dir: &FaultDir,
+    kind: Kind,
+    fresh: Option<&Params>,
+    model: &Model,
+    random: &mut Random,
+) -> Result<Model, Error> {
+    let mut model = model.clone();
+    let mut sc = match (fresh, kind) {
+        (None, kind) => open(dir.clone(), kind)?,
+        (Some(params), Kind::Contiguous) => SuperChunk::create(DirFile::create(dir.clone(), NAME)?, params)?,
+        (Some(params), Kind::Sparse) => SuperChunk::create_dir(dir.clone(), params)?,
+    };
+    let _ = sc.set_chunksize(model.chunksize as u32);
+    for _ in 0..1 + random.below(3) {
+        edit(random, &mut sc, &mut model)?;
+    }
+    match random.below(8) {
+        0 => drop(sc.compact()?),
+        _ => sc.commit()?,
+    }
+    Ok(model)
+}
+
+fn files(dir: &FaultDir) -> Vec<(String, Vec<u8>)> {
+    let names = dir.list().unwrap();
+    names.into_iter().map(|name| (name.clone(), dir.read(&name, u64::MAX).unwrap())).collect()
+}
+
+/// Whether what is left is `before` or `after`; `None` stands for "no frame".
+fn check(dir: MemDir, kind: Kind, before: Option<&Model>, after: &Model, done: bool) -> Result<bool, String> {
+    let mut random = Random(1);
+    match open(dir, kind) {
+        Ok(mut sc) => {
+            let new = compare(&mut sc, after, &mut random);
+            match (&new, before, done) {
+                (Ok(()), ..) => Ok(true),
+                (Err(_), Some(before), false) => {
+                    let old = compare(&mut sc, before, &mut random);
+                    old.map(|()| false).map_err(|old| format!("not old ({old}), not new ({new:?})"))
+                }
+                _ => Err(format!("{new:?}")),
+            }
+        }
+        Err(_) if before.is_none() && !done => Ok(false),
+        Err(error) => Err(format!("does not open: {error}")),
+    }
+}
+
+/// Runs histories until `points` crash states were opened; returns how many, and how many were new.
+fn run(kind: Kind, points: usize) -> (usize, usize) {
+    let (mut opened, mut new) = (0, 0);
+    for seed in 0.. {
+        let mut random = Random(seed ^ 0xc0ffee);
+        let params = params(&mut random);
+        let typesize = params.typesize as usize;
+        let mut model =
+            Model { chunksize: (1 + random.below(400 / typesize + 2)) * typesize, ..Model::default() };
+        let (mut content, mut fresh) = (Vec::new(), true);
+        for step in 0..6 {
+            let before = (!fresh).then(|| model.clone());
+            let create = fresh.then_some(&params);
+            let dir = FaultDir::from_files(content.clone());
+            let mut chance = random.clone();
+            let after = transaction(&dir, kind, create, &model, &mut chance).unwrap_or_else(|e| {
+                panic!("seed {seed} step {step}: {e}");
+            });
+            let operations = dir.operations();
+            for stop in 0..=operations {
+                let faulty = FaultDir::from_files(content.clone());
+                faulty.stop_after(stop);
+                let result = transaction(&faulty, kind, create, &model, &mut random.clone());
+                if let Err(error) = &result {
+                    assert_eq!(*error, IoKind::Injected.into(), "seed {seed} step {step} stop {stop}");
+                }
+                for chance in 0..3 {
+                    let left = faulty.crash_dir(seed * 1000 + stop * 3 + chance);
+                    let outcome = check(left, kind, before.as_ref(), &after, result.is_ok());
+                    let is_new = outcome.unwrap_or_else(|what| {
+                        panic!(
+                            "{kind:?}, seed {seed} step {step}, stopped after {stop} of {operations}: {what}"
+                        )
+                    });
+                    new += usize::from(is_new);
+                    opened += 1;
+                }
+            }
+            content = files(&dir);
+            (random, model, fresh) = (chance, after, false);
+            if opened >= points {
+                return (opened, new);
+            }
+        }
+    }
+    (opened, new)
+}
+
+/// A point takes some microseconds.
+fn points() -> usize {
+    if emulated() { 500 } else { 50_000 }
+}
+
+#[test]
+fn contiguous_frames_survive_power_failures() {
+    let (opened, new) = run(Kind::Contiguous, points());
+    println!("contiguous: {opened} crash states opened, {new} of them new, none neither old nor new");
+    assert!(new > opened / 50 && new < opened);
+}
+
+#[test]
+fn sparse_frames_survive_power_failures() {
+    let (opened, new) = run(Kind::Sparse, points());
+    println!("sparse: {opened} crash states opened, {new} of them new, none neither old nor new");
+    assert!(new > opened / 50 && new < opened);
+}

@@ -1,0 +1,28 @@
+//! The integration tests of `blosc-frame`, one program: each module is a subject.
+
+mod common;
+mod containers;
+
+mod b2nd_crash;
+mod b2nd_model;
+mod b2nd_thin;
+mod b2nd_vectors;
+mod b2nd_wild;
+mod bcolz;
+mod blaze;
+mod bloscpack_edit;
+mod bloscpack_vectors;
+mod cframe_examples;
+mod cframe_flip;
+mod cframe_vectors;
+mod convert;
+mod crash;
+mod rows;
+mod schunk_copies;
+#[cfg(unix)]
+mod schunk_files;
+mod schunk_foreign;
+mod schunk_model;
+mod schunk_refused;
+mod schunk_repair;
+mod schunk_sources;

@@ -1,0 +1,318 @@
+//! One interface over all containers: the same random edits, on disk and in memory, beside a plain vector;
+//! and what is left of tables when a crash stops an edit.
+
+use crate::containers;
+use crate::containers::model;
+
+use blosc_core::{Params, Pool};
+use blosc_frame::any::{open_any, open_any_mut, open_raw};
+use blosc_frame::b2nd::dtype::Dtype;
+use blosc_frame::bcolz::{CArray, CTable, Create, FlatTree};
+use blosc_frame::blaze::{self, Blaze, MetaSyntax};
+use blosc_frame::bloscpack::{Layout, Options, PackRows};
+use blosc_frame::convert::{Cut, Packing, Target, convert};
+use blosc_frame::io::{Directory, FaultDir, MemDir};
+use blosc_frame::plain::Plain;
+use blosc_frame::value::Value;
+use blosc_frame::{Error, Limits, Rows};
+use model::{Edit, Random, all, crash_points, files};
+use std::path::PathBuf;
+
+fn random_edits(r: &mut Random, rows: &mut dyn Rows, model: &mut Vec<u8>, steps: usize, what: &str) {
+    let mut pool = Pool::new(1);
+    let row = rows.row_nbytes() as usize;
+    for step in 0..steps {
+        let n = (model.len() / row) as u64;
+        let change = Edit::random(r, n, row, 60);
+        change.make(rows, &mut pool).unwrap_or_else(|e| panic!("{what} step {step}: {e} {change:?}"));
+        change.apply(model, row, &vec![0; row]);
+        assert!(all(rows, &mut pool).unwrap() == *model, "{what} step {step}: {change:?}");
+        // Any range by any other, and a part of the result.
+        let n = (model.len() / row) as u64;
+        let from = r.below(n + 1);
+        let to = from + r.below(n - from + 1);
+        let count = r.below(20) as usize;
+        let new = r.bytes(count * row);
+        rows.splice(&mut pool, from..to, &new).unwrap_or_else(|e| panic!("{what} step {step}: {e}"));
+        model.splice(from as usize * row..to as usize * row, new.iter().copied());
+        let n = rows.rows();
+        let from = r.below(n + 1);
+        let to = from + r.below(n - from + 1);
+        let mut part = vec![0; (to - from) as usize * row];
+        rows.read_rows(&mut pool, from..to, &mut part).unwrap();
+        assert!(part == model[from as usize * row..to as usize * row], "{what} step {step}");
+        assert!(rows.splice(&mut pool, n..n + 1, &new).is_err());
+        assert!(rows.trim(&mut pool, n + 1).is_err());
+    }
+}
+
+fn targets() -> Vec<(&'static str, Target)> {
+    let packing = Packing { params: Params::new(1), chunk: Some(600), reserve: 0 };
+    let pack = |layout| Target::Bloscpack(Options { chunk_size: 1000, layout, ..Options::default() });
+    let cut = Cut { chunks: Some(vec![7, 2]), blocks: Some(vec![3, 2]) };
+    vec![
+        ("v3.blp", pack(Layout::V3)),
+        ("mono.blp", pack(Layout::Mono)),
+        ("bcolz", Target::Bcolz(packing)),
+        ("blaze-json", Target::Blaze(packing, Some(3), MetaSyntax::Json)),
+        ("blaze-yaml", Target::Blaze(packing, Some(2), MetaSyntax::Yaml)),
+        ("a.b2nd", Target::B2nd(packing, cut)),
+        ("a.b2frame", Target::Cframe(packing)),
+        ("sframe", Target::Sframe(packing)),
+    ]
+}
+
+#[test]
+fn every_container_on_disk_is_edited_alike() {
+    let place = std::env::temp_dir().join(format!("blosc-rows-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&place);
+    std::fs::create_dir_all(&place).unwrap();
+    let (mut r, limits) = (Random(8), Limits::default());
+    let data = r.bytes(150 * 6);
+    std::fs::write(place.join("raw"), &data).unwrap();
+    let raw =
+        open_raw(&place.join("raw"), Some(Dtype::parse("<i2").unwrap()), Some(vec![150, 3]), 1).unwrap();
+    let steps = if containers::long() { 100 } else { 6 };
+    for (name, target) in targets() {
+        let path = place.join(name);
+        convert(&raw, &mut Pool::new(1), &mut Pool::new(1), &target, &path).unwrap();
+        let mut model = data.clone();
+        let mut opened = open_any_mut(&path, &limits).unwrap();
+        if name == "v3.blp" {
+            // A table without spare entries refuses what does not fit.
+            opened.data.resize(&mut Pool::new(1), 10).unwrap();
+            model.truncate(60);
+        }
+        random_edits(&mut r, &mut *opened.data, &mut model, steps, name);
+        drop(opened);
+        let again = open_any(&path, &limits).unwrap();
+        assert!(all(&*again.data, &mut Pool::new(1)).unwrap() == model, "{name}");
+        if let Some(shape) = &again.about.shape {
+            assert_eq!(shape[0] * 6, model.len() as u64, "{name}");
+        }
+    }
+    let mut closed = open_any(&place.join("v3.blp"), &limits).unwrap();
+    assert!(closed.data.append(&mut Pool::new(1), &vec![0u8; 6]).is_err(), "opened for reading only");
+    std::fs::remove_dir_all(place).unwrap();
+}
+
+#[test]
+fn every_container_in_memory_is_edited_alike() {
+    let (mut r, limits, mut pool) = (Random(9), Limits::default(), Pool::new(1));
+    let dtype = || Dtype::parse("<i4").unwrap();
+    let root = || FlatTree::new(MemDir::new());
+    let steps = if containers::long() { 200 } else { 10 };
+    let create = Create { chunklen: Some(9), ..Create::new(dtype()) };
+    let columns = ["a", "b"].map(|name| (name.to_string(), create.clone()));
+    let options = Options { chunk_size: 100, params: Params::new(4), ..Options::default() };
+    let file = options.write(&mut pool, &vec![0u8; 900], Vec::new()).unwrap();
+    let blaze = blaze::Create { chunklen: Some(9), superchunk: Some(2), ..blaze::Create::new(&dtype()) };
+    let mut all: Vec<(&str, Box<dyn Rows>)> = vec![
+        ("bloscpack", Box::new(PackRows::open(file, &limits).unwrap())),
+        ("column", Box::new(CArray::create(root(), &create, &limits).unwrap())),
+        ("table", Box::new(CTable::create(root(), &columns, Value::Object(vec![]), &limits).unwrap())),
+        ("blaze", Box::new(Blaze::create(&root(), &blaze, &limits).unwrap())),
+    ];
+    for (name, rows) in &mut all {
+        let mut model = vec![0; rows.nbytes() as usize];
+        random_edits(&mut r, &mut **rows, &mut model, steps, name);
+    }
+}
+
+/// Datasets of the Blaze document, whose storage has no superchunksize: files of any number of chunks.
+#[test]
+fn super_chunks_of_unwritten_size_are_changed() {
+    let (mut r, limits, mut pool) = (Random(10), Limits::default(), Pool::new(1));
+    for run in 0..if containers::long() { 200 } else { 12 } {
+        let dir = MemDir::new();
+        let create = blaze::Create {
+            chunklen: Some(10),
+            superchunk: Some(1 + r.below(4)),
+            ..blaze::Create::new(&Dtype::parse("|u1").unwrap())
+        };
+        let root = FlatTree::new(dir.clone());
+        let n = r.below(150) as usize;
+        let mut model = r.bytes(n);
+        Blaze::create(&root, &create, &limits).unwrap().append(&mut pool, &model).unwrap();
+        let storage = String::from_utf8(dir.get("meta!storage").unwrap()).unwrap();
+        let cut = storage.find(", \"superchunksize\"").unwrap();
+        dir.put("meta!storage", format!("{}}}\n", &storage[..cut]).into_bytes());
+        for step in 0..4 {
+            let mut set = Blaze::open(&root, &limits).unwrap();
+            assert_eq!(set.storage().superchunk, None);
+            random_edits(&mut r, &mut set, &mut model, 1, &format!("run {run} step {step}"));
+            assert!(set.verify(&mut pool, true).unwrap().is_empty());
+        }
+    }
+}
+
+/// Appends to tables, and trims of them, change all columns or none, whenever a crash comes.
+#[test]
+fn crashes_during_edits_of_tables() {
+    let (mut pool, limits, mut r) = (Pool::new(1), Limits::default(), Random(65));
+    let mut points = 0;
+    for run in 0..if containers::long() { 60 } else { 4 } {
+        let dir = FaultDir::new();
+        let columns = ["a", "b", "c"].map(|name| {
+            let dtype = Dtype::parse(["<i4", "|S3", "<f8"][r.below(3) as usize]).unwrap();
+            (name.to_string(), Create { chunklen: Some(2 + r.below(20)), ..Create::new(dtype) })
+        });
+        let root = FlatTree::new(dir.clone());
+        let mut table = CTable::create(root, &columns, Value::Object(vec![]), &limits).unwrap();
+        let n = r.below(40) as usize * table.row_nbytes() as usize;
+        table.append(&mut pool, &r.bytes(n)).unwrap();
+        points += crash_points(&mut r, &dir, &format!("run {run}"), &|dir| {
+            Ok(Box::new(CTable::open(FlatTree::new(dir), &limits)?))
+        });
+    }
+    println!("{points} crash points");
+}
+
+#[test]
+fn a_column_renamed_half_is_found() {
+    let (limits, mut pool) = (Limits::default(), Pool::new(1));
+    let dir = FaultDir::new();
+    let columns = ["a", "b"].map(|name| (name.to_string(), Create::new(Dtype::parse("<i4").unwrap())));
+    let root = FlatTree::new(dir.clone());
+    let mut table = CTable::create(root.clone(), &columns, Value::Object(vec![]), &limits).unwrap();
+    table.append(&mut pool, &(0..80).collect::<Vec<u8>>()).unwrap();
+    let pending = br#"{"rename": ["a", "z"]}"#;
+    // Announced only; moved; moved and written into the names.
+    for step in 0..3 {
+        let dir = FaultDir::from_files(files(&dir));
+        let root = FlatTree::new(dir.clone());
+        dir.write_new("__pending__", pending).unwrap();
+        if step > 0 {
+            root.rename("a", "z").unwrap();
+        }
+        if step > 1 {
+            dir.remove("__rootdirs__").unwrap();
+            dir.write_new("__rootdirs__", br#"{"names": ["z", "b"]}"#).unwrap();
+        }
+        let mut table = CTable::open(root.clone(), &limits).unwrap();
+        let name = if step == 0 { "a" } else { "z" };
+        assert!(table.column(name).is_ok(), "step {step}");
+        assert_eq!(all(&table, &mut pool).unwrap(), (0..80).collect::<Vec<u8>>());
+        table.trim(&mut pool, 1).unwrap();
+        let names: Vec<String> =
+            CTable::open(root, &limits).unwrap().columns().map(|(n, _)| n.to_string()).collect();
+        assert_eq!(names, [name, "b"]);
+        assert!(!dir.contains("__pending__").unwrap());
+    }
+    for bad in ["../x", "data", ""] {
+        dir.write_new("__pending__", format!(r#"{{"rename": ["a", "{bad}"]}}"#).as_bytes()).unwrap();
+        assert!(CTable::open(root.clone(), &limits).is_ok());
+        dir.remove("__pending__").unwrap();
+    }
+}
+
+/// What can be cut or changed of a directory container, file by file.
+fn hostile(name: &str, base: &MemDir, names: &[String], read: &dyn Fn(MemDir) -> Result<Vec<u8>, Error>) {
+    let good = read(base.clone()).unwrap();
+    let copy = || {
+        let dir = MemDir::new();
+        names.iter().for_each(|n| dir.put(n, base.get(n).unwrap()));
+        dir
+    };
+    for file in names.iter().filter(|n| !n.ends_with('!')) {
+        let content = base.get(file).unwrap();
+        for cut in 0..content.len() {
+            let dir = copy();
+            dir.put(file, content[..cut].to_vec());
+            if let Ok(got) = read(dir) {
+                let plain = file.contains("data!");
+                assert!(got == good || !plain, "{name}: {file} cut at {cut}");
+            }
+        }
+        for at in 0..content.len() {
+            for flip in [0x01, 0x10, 0x80, 0xff] {
+                let dir = copy();
+                let mut bad = content.clone();
+                bad[at] ^= flip;
+                dir.put(file, bad);
+                if let Ok(got) = read(dir) {
+                    assert!(got.len() <= 1 << 20);
+                    // Super-chunks have checksums; the chunk files of bcolz have none.
+                    let guarded = file.ends_with(".bin") && at >= 32;
+                    assert!(got == good || !guarded, "{name}: {file} byte {at} ^ {flip:#x}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn directories_cut_and_changed_at_every_byte() {
+    let (mut pool, mut r) = (Pool::new(1), Random(12));
+    let limits = Limits { output: 1 << 20, ..Limits::default() };
+    let attrs =
+        || Value::object([("t", Value::Number("11.5".into())), ("l", Value::List(vec![Value::int(3)]))]);
+    let dtype = Dtype::parse("[('a', '<i4'), ('b', '|S3')]").unwrap();
+    for syntax in [MetaSyntax::Json, MetaSyntax::Yaml] {
+        let dir = MemDir::new();
+        let create = blaze::Create {
+            chunklen: Some(8),
+            superchunk: Some(2),
+            attrs: attrs(),
+            syntax,
+            ..blaze::Create::new(&dtype)
+        };
+        let rows = r.bytes(7 * 30);
+        Blaze::create(&FlatTree::new(dir.clone()), &create, &limits)
+            .unwrap()
+            .append(&mut pool, &rows)
+            .unwrap();
+        let names = dir.list().unwrap();
+        hostile(&format!("{syntax:?}"), &dir, &names, &|dir| {
+            let set = Blaze::open(&FlatTree::new(dir), &limits)?;
+            if set.nbytes() > 1 << 16 {
+                return Ok(Vec::new());
+            }
+            let mut pool = Pool::new(1);
+            let _ = (set.verify(&mut pool, true), set.attrs());
+            all(&set, &mut pool)
+        });
+    }
+    let dir = MemDir::new();
+    let columns = [("a", "<i4"), ("b", "|S3")].map(|(name, dtype)| {
+        (name.to_string(), Create { chunklen: Some(8), ..Create::new(Dtype::parse(dtype).unwrap()) })
+    });
+    let mut table = CTable::create(FlatTree::new(dir.clone()), &columns, attrs(), &limits).unwrap();
+    table.append(&mut pool, &r.bytes(7 * 30)).unwrap();
+    dir.put("__pending__", br#"{"rows": 30}"#.to_vec());
+    let names = dir.list().unwrap();
+    hostile("bcolz", &dir, &names, &|dir| {
+        let table = CTable::open(FlatTree::new(dir), &limits)?;
+        if table.nbytes() > 1 << 16 {
+            return Ok(Vec::new());
+        }
+        let mut pool = Pool::new(1);
+        let _ = table.verify(&mut pool);
+        all(&table, &mut pool)
+    });
+}
+
+/// A conversion of an array of one long row stays within bounded memory and keeps every item.
+#[test]
+fn arrays_of_long_rows_are_converted_piece_by_piece() {
+    let place: PathBuf = std::env::temp_dir().join(format!("blosc-rows-wide-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&place);
+    std::fs::create_dir_all(&place).unwrap();
+    // A row of chunks above 64 MiB is written chunk by chunk.
+    let shape = vec![3, 12_000_000];
+    let data: Vec<u8> = (0..36_000_000u32).map(|i| (i / 1000) as u8).flat_map(|b| [b, 0]).collect();
+    std::fs::write(place.join("raw"), &data).unwrap();
+    let raw =
+        open_raw(&place.join("raw"), Some(Dtype::parse("<i2").unwrap()), Some(shape.clone()), 1).unwrap();
+    let packing = Packing { params: Params::new(2).level(1), chunk: None, reserve: 0 };
+    let cut = Cut { chunks: Some(vec![3, 500_000]), blocks: Some(vec![3, 5000]) };
+    let (mut a, mut b) = (Pool::new(1), Pool::new(1));
+    convert(&raw, &mut a, &mut b, &Target::B2nd(packing, cut), &place.join("x.b2nd")).unwrap();
+    let nd = open_any(&place.join("x.b2nd"), &Limits::default()).unwrap();
+    assert_eq!(nd.about.shape, Some(shape));
+    assert!(nd.data.chunk_nbytes() <= 64 << 20);
+    convert(&nd, &mut a, &mut b, &Target::Npy, &place.join("x.npy")).unwrap();
+    let npy = std::fs::read(place.join("x.npy")).unwrap();
+    assert!(npy.ends_with(&data));
+    std::fs::remove_dir_all(place).unwrap();
+}

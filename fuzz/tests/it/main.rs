@@ -1,0 +1,9 @@
+//! Tests of the fuzz targets with what is on disk: corpora, regressions, limits.
+
+#[cfg(feature = "tools")]
+mod excuses;
+mod regressions;
+mod replay;
+mod resources;
+mod security;
+mod targets;
