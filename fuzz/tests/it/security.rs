@@ -3,7 +3,7 @@
 use blosc_frame::value::TextLimits;
 
 fn line(name: &str) -> &'static str {
-    let lines = include_str!("../../SECURITY.md").lines();
+    let lines = include_str!("../../../SECURITY.md").lines();
     lines
         .into_iter()
         .find(|line| line.contains(&format!("`{name}`")))
