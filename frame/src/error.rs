@@ -214,7 +214,7 @@ pub enum Error {
     },
     /// The text that describes an array's items is not a dtype that can be read.
     #[cfg(feature = "alloc")]
-    Dtype(crate::b2nd::dtype::DtypeError),
+    Dtype(crate::dtype::DtypeError),
     /// Reading or writing bytes failed.
     Io(IoError),
 }
@@ -266,8 +266,8 @@ impl From<IoKind> for IoError {
 }
 
 #[cfg(feature = "alloc")]
-impl From<crate::b2nd::dtype::DtypeError> for Error {
-    fn from(error: crate::b2nd::dtype::DtypeError) -> Error {
+impl From<crate::dtype::DtypeError> for Error {
+    fn from(error: crate::dtype::DtypeError) -> Error {
         Error::Dtype(error)
     }
 }

@@ -23,11 +23,15 @@ pub mod bloscpack;
 pub mod cframe;
 #[cfg(feature = "std")]
 pub mod convert;
+#[cfg(feature = "alloc")]
+pub mod dtype;
 pub mod error;
 pub mod io;
 pub mod limits;
 #[cfg(feature = "alloc")]
 pub mod msgpack;
+#[cfg(feature = "alloc")]
+pub mod npy;
 #[cfg(feature = "std")]
 mod packed;
 #[cfg(feature = "alloc")]
@@ -38,6 +42,8 @@ pub mod repair;
 pub mod rows;
 #[cfg(feature = "alloc")]
 pub mod schunk;
+#[cfg(feature = "alloc")]
+pub mod shape;
 #[cfg(feature = "alloc")]
 pub mod value;
 #[cfg(feature = "alloc")]

@@ -15,7 +15,7 @@
 //! ```
 //! use blosc_core::Pool;
 //! use blosc_frame::bcolz::{CArray, Create, FlatTree};
-//! use blosc_frame::{Limits, Rows, b2nd::dtype::Dtype, io::MemDir};
+//! use blosc_frame::{Limits, Rows, dtype::Dtype, io::MemDir};
 //!
 //! let mut pool = Pool::new(1);
 //! let create = Create::new(Dtype::parse("<i2").unwrap());

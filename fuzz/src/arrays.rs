@@ -3,7 +3,7 @@
 use crate::frames::{LARGE, LIMITS, OUTPUT, from_file, params, pattern, told};
 use crate::resources::{Tally, allow};
 use arbitrary::{Result, Unstructured};
-use blosc_frame::b2nd::npy::NpyHeader;
+use blosc_frame::npy::NpyHeader;
 use blosc_frame::b2nd::{Dtype, NdArray, Selection, Spec, Take};
 use blosc_frame::io::MemDir;
 use blosc_frame::{Error, Limits, SuperChunk};

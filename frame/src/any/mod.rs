@@ -22,15 +22,15 @@ mod array;
 mod frame;
 
 use crate::b2nd::NdArray;
-use crate::b2nd::dtype::Dtype;
-use crate::b2nd::npy::NpyHeader;
 use crate::bcolz::{CArray, CTable, Flavour, flavour};
 use crate::blaze::{Blaze, Shards};
 use crate::bloscpack::{Order, PackRows};
-use crate::convert::msgpack;
+use crate::dtype::Dtype;
 use crate::error::{Error, Structure};
 use crate::io::{FsDir, Offset, PathFile, ReadAt, Store};
 use crate::limits::Limits;
+use crate::msgpack;
+use crate::npy::NpyHeader;
 use crate::plain::{Plain, check_range};
 use crate::rows::Rows;
 use crate::schunk::SuperChunk;
@@ -350,11 +350,11 @@ fn frame(open: Reopen, writable: Option<SuperChunk<'static>>) -> Result<Opened, 
     let mut left_out = Vec::new();
     let mut pairs = Vec::new();
     let names: Vec<String> = frame.vlmetalayer_names().collect();
-    for name in names.iter().filter(|name| *name != crate::schunk::CHECKSUMS_NAME) {
+    for name in names.iter().filter(|name| *name != crate::cframe::CHECKSUMS_NAME) {
         let content = frame.vlmetalayer(name)?.unwrap_or_default();
-        match msgpack::read(&content) {
-            Some(value) => pairs.push((name.clone(), value)),
-            None => left_out.push(alloc::format!("vlmetalayer {name} (no MessagePack that JSON could say)")),
+        match msgpack::to_value(&content) {
+            Ok(value) => pairs.push((name.clone(), value)),
+            Err(_) => left_out.push(alloc::format!("vlmetalayer {name} (no MessagePack)")),
         }
     }
     let is_array = frame.metalayer("b2nd").is_some();

@@ -17,13 +17,13 @@
 //! ```
 
 use super::cache::Cache;
-use super::dims::Dims;
-use super::dtype::{ByteOrder, Dtype, DtypeError, Kind};
-use super::geometry::Geometry;
-use super::metalayer::{self, Metalayer};
 use crate::cframe::header::ChunkSize;
+use crate::dtype::{ByteOrder, Dtype, DtypeError, Kind};
 use crate::error::{Error, Structure};
 use crate::schunk::SuperChunk;
+use crate::shape::Dims;
+use crate::shape::Geometry;
+use crate::shape::metalayer::{self, Metalayer};
 use alloc::string::String;
 use alloc::vec::Vec;
 use blosc_core::Pool;

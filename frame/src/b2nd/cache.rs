@@ -13,7 +13,6 @@
 
 use super::array::{NdArray, Worker};
 use super::gather::wrong_chunk;
-use super::geometry::Geometry;
 use super::read::fit;
 use super::select::Selection;
 use crate::cframe::view::fill_special;
@@ -21,6 +20,7 @@ use crate::error::Error;
 #[cfg(feature = "std")]
 use crate::schunk::parallel;
 use crate::schunk::{Loaded, Shared, Wanted};
+use crate::shape::Geometry;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use blosc_core::Codec;

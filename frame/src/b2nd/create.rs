@@ -9,15 +9,15 @@
 
 use super::array::{NdArray, Worker};
 use super::cache::Cache;
-use super::dims::Dims;
-use super::geometry::Geometry;
-use super::metalayer;
 use super::read::{check_len, fit};
 use super::select::{Selection, Touched};
 use super::spec::Spec;
 use super::strided::transpose;
 use crate::error::Error;
 use crate::schunk::SuperChunk;
+use crate::shape::Dims;
+use crate::shape::Geometry;
+use crate::shape::metalayer;
 use alloc::vec::Vec;
 use blosc_core::Special;
 use core::ops::Range;

@@ -5,8 +5,8 @@
 //! chooses there.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::dims::Dims;
-use super::geometry::MAX_CHUNK_BYTES;
+use crate::shape::Dims;
+use crate::shape::MAX_CHUNK_BYTES;
 
 /// Cache sizes the shapes are made for, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

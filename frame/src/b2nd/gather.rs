@@ -13,13 +13,13 @@
 //! ```
 
 use super::array::Worker;
-use super::geometry::Geometry;
 use super::read::fit;
 use super::select::{Block, Selection, Touched};
 use crate::error::{Error, IoKind};
 #[cfg(feature = "std")]
 use crate::schunk::parallel;
 use crate::schunk::{Loaded, Shared, Wanted};
+use crate::shape::Geometry;
 use alloc::vec::Vec;
 use blosc_core::{Chunk, Codec, Field, Pool, Special, Surroundings};
 use core::ops::Range;

@@ -4,14 +4,9 @@ mod cache;
 pub mod carrier;
 mod create;
 mod defaults;
-mod dims;
-pub mod dtype;
 mod gather;
-mod geometry;
-pub mod metalayer;
 #[cfg(test)]
 mod model;
-pub mod npy;
 mod read;
 mod resize;
 mod select;
@@ -21,11 +16,10 @@ mod strided;
 mod typed;
 mod write;
 
+pub use crate::dtype::Dtype;
+pub use crate::shape::{Dims, Geometry, MAX_CHUNK_BYTES, MAX_CHUNKS, MAX_DIM, metalayer};
 pub use array::{NdArray, Opaque};
 pub use defaults::{Caches, default_parts};
-pub use dims::{Dims, MAX_DIM};
-pub use dtype::Dtype;
-pub use geometry::{Geometry, MAX_CHUNK_BYTES, MAX_CHUNKS};
 pub use read::Region;
 pub use select::{Selection, Take};
 pub use show::show;

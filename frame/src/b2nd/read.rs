@@ -7,10 +7,10 @@
 //! ```
 
 use super::array::NdArray;
-use super::dims::Dims;
 use super::gather::{Chunks, wrong_chunk};
 use super::select::Selection;
 use crate::error::{Error, IoKind};
+use crate::shape::Dims;
 use alloc::vec::Vec;
 use core::ops::Range;
 

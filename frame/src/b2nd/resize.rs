@@ -10,11 +10,11 @@
 
 use super::array::NdArray;
 use super::create::{gather, scatter};
-use super::dims::Dims;
-use super::geometry::Geometry;
 use super::read::check_len;
 use super::select::{Selection, Take};
 use crate::error::{Error, IoKind};
+use crate::shape::Dims;
+use crate::shape::Geometry;
 use alloc::vec::Vec;
 use blosc_core::Special;
 use core::ops::Range;

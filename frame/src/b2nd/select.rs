@@ -12,10 +12,10 @@
 //! places. Pieces are made chunk by chunk, so the memory needed does not grow with the selection.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::dims::Dims;
-use super::geometry::Geometry;
 use super::strided::{Axis as Stride, Strides};
 use crate::error::Error;
+use crate::shape::Dims;
+use crate::shape::Geometry;
 use alloc::vec::Vec;
 use blosc_core::Special;
 use core::ops::Range;

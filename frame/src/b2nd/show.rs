@@ -1,6 +1,6 @@
 //! Items as text, for previews.
 
-use super::dtype::{ByteOrder, Dtype, Kind, Scalar};
+use crate::dtype::{ByteOrder, Dtype, Kind, Scalar};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -22,7 +22,7 @@ pub fn show(dtype: &Dtype, item: &[u8]) -> String {
             format!("[{}]", parts.join(" "))
         }
         Dtype::Struct(s) => {
-            let field = |f: &super::dtype::Field| {
+            let field = |f: &crate::dtype::Field| {
                 let start = f.offset as usize;
                 let part = item.get(start..start.saturating_add(f.dtype.itemsize() as usize));
                 show(&f.dtype, part.unwrap_or(&[]))

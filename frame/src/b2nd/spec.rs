@@ -1,10 +1,10 @@
 //! [`Spec`]: everything that is chosen when an array is created.
 
 use super::defaults::{Caches, default_parts};
-use super::dims::Dims;
-use super::dtype::Dtype;
-use super::geometry::Geometry;
+use crate::dtype::Dtype;
 use crate::error::Error;
+use crate::shape::Dims;
+use crate::shape::Geometry;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use blosc_core::Params;

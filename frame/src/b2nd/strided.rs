@@ -7,9 +7,9 @@
 //! Axes of length 1 are dropped and axes that continue each other on both sides are merged first, so
 //! the innermost loop is one copy as often as it can be.
 
-use super::dims::MAX_DIM;
 use crate::cframe::view::fill_special;
 use crate::error::Error;
+use crate::shape::MAX_DIM;
 use alloc::vec::Vec;
 use blosc_core::Special;
 use core::ops::Range;

@@ -1,8 +1,8 @@
 //! Typed views: items as Rust values, checked against the dtype.
 
 use super::array::NdArray;
-use super::dtype::{ByteOrder, Dtype, Kind};
 use super::select::Selection;
+use crate::dtype::{ByteOrder, Dtype, Kind};
 use crate::error::{Error, Structure};
 use alloc::vec::Vec;
 

@@ -17,8 +17,8 @@ use super::descriptor::{
 };
 use super::quantize;
 use super::tree::{Tree, discard, put};
-use crate::b2nd::dtype::Dtype;
 use crate::bloscpack::{ChunkSizes, Header, Layout, encode_chunk};
+use crate::dtype::Dtype;
 use crate::error::{Error, IoKind, Structure};
 use crate::io::ReadAt;
 use crate::limits::Limits;

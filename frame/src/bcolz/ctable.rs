@@ -16,7 +16,7 @@
 use super::carray::{CArray, Create, growth, read_attrs};
 use super::descriptor::{Sizes, default_item, invalid, read_json, write_json};
 use super::tree::{PENDING, Tree, check_column, check_columns, discard};
-use crate::b2nd::dtype::{Dtype, Field, Struct};
+use crate::dtype::{Dtype, Field, Struct};
 use crate::error::{Error, IoKind, Structure};
 use crate::io::ReadAt;
 use crate::limits::Limits;

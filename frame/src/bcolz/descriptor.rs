@@ -8,8 +8,8 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::tree::{Tree, get, put};
-use crate::b2nd::dtype::{ByteOrder, Dtype, Kind, Scalar};
 use crate::bloscpack::MAX_BUFFER;
+use crate::dtype::{ByteOrder, Dtype, Kind, Scalar};
 use crate::error::{Error, Structure};
 use crate::value::{TextError, TextLimits, Value};
 use alloc::format;

@@ -5,7 +5,7 @@
 //! ```
 
 use super::descriptor::Storage;
-use crate::b2nd::dtype::{ByteOrder, Dtype, Kind, Scalar};
+use crate::dtype::{ByteOrder, Dtype, Kind, Scalar};
 
 /// Quantizes the items in place when the column asks for it.
 pub(super) fn apply(storage: &Storage, plain: &mut [u8]) {

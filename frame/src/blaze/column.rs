@@ -7,9 +7,9 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::storage::{Storage, invalid, typesize};
-use crate::b2nd::dtype::Dtype;
 use crate::bcolz::Tree;
 use crate::bloscpack::{Bloscpack, Edit, Options, Spare, Writer, encode_chunk};
+use crate::dtype::Dtype;
 use crate::error::{Error, IoError, IoKind, Structure};
 use crate::io::{ReadAt, WriteAt};
 use crate::limits::Limits;

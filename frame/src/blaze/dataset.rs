@@ -9,8 +9,8 @@ use super::storage::{
     MetaSyntax, Names, Storage, dflt_of, format, invalid, parse, plain_attributes, sizes_value,
     typed_attributes,
 };
-use crate::b2nd::dtype::Dtype;
 use crate::bcolz::{CParams, Sizes, Tree, default_chunklen, default_item, growth, zero_of};
+use crate::dtype::Dtype;
 use crate::error::{Error, IoKind};
 use crate::io::ReadAt;
 use crate::limits::Limits;

@@ -8,9 +8,9 @@
 //! ```
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use crate::b2nd::dtype::{ByteOrder, Dtype, Field, Kind, Struct};
 use crate::bcolz::{CParams, Sizes, numpy_name};
 use crate::bloscpack::parse_dtype;
+use crate::dtype::{ByteOrder, Dtype, Field, Kind, Struct};
 use crate::error::{Error, Structure};
 use crate::value::{TextLimits, Value};
 use alloc::string::String;

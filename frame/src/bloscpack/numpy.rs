@@ -8,7 +8,7 @@
 //! Nothing is evaluated; object dtypes are refused.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use crate::b2nd::dtype::{Dtype, DtypeError};
+use crate::dtype::{Dtype, DtypeError};
 use crate::error::{Error, Structure};
 use crate::value::{TextError, Value};
 use alloc::format;

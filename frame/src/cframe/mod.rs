@@ -26,3 +26,6 @@ pub mod view;
 pub(crate) use open::Entries;
 #[cfg(feature = "alloc")]
 pub use open::{Opened, Opener, Step, open_at};
+
+/// Name of the vlmetalayer that holds the checksums of the chunks.
+pub const CHECKSUMS_NAME: &str = ".checksums";

@@ -9,6 +9,7 @@
 //! Lengths are only what the file says of itself, and one with holes costs nothing to make as long as that: they are
 //! held to the limits, and what is long is read in pieces, the first of which tell whether the rest is wanted.
 
+use super::CHECKSUMS_NAME;
 use super::header::{FIXED_LEN, FrameType, Header};
 use super::index;
 use super::section::Section;
@@ -16,7 +17,6 @@ use super::trailer::{self, TAIL_LEN, Tail};
 use crate::error::{Error, IoKind, Structure};
 use crate::io::ReadAt;
 use crate::limits::Limits;
-use crate::schunk::CHECKSUMS_NAME;
 use alloc::vec::Vec;
 use blosc_core::{Chunk, Pool, Special, Surroundings};
 

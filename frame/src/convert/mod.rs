@@ -15,7 +15,6 @@
 //! | npy | dtype, shape, order |
 
 mod decoded;
-pub(crate) mod msgpack;
 mod target;
 mod write;
 

@@ -1,18 +1,18 @@
 //! Writing each kind of container from decoded bytes.
 
 use super::decoded::Decoded;
-use super::msgpack;
 use super::target::{Cut, Packing};
 use crate::any::About;
-use crate::b2nd::dtype::{ByteOrder, Dtype, Kind, Struct};
-use crate::b2nd::npy::NpyHeader;
 use crate::b2nd::{Dims, NdArray, Spec};
 use crate::bcolz::{self, CArray, CParams, CTable};
 use crate::blaze::{self, Blaze, MetaSyntax};
 use crate::bloscpack::{Layout, Numpy, Options, Order, Writer};
+use crate::dtype::{ByteOrder, Dtype, Kind, Struct};
 use crate::error::{Error, IoKind, Structure};
 use crate::io::{FsDir, ReadAt, WriteAt};
 use crate::limits::Limits;
+use crate::msgpack;
+use crate::npy::NpyHeader;
 use crate::rows::Rows;
 use crate::schunk::SuperChunk;
 use crate::value::Value;
@@ -283,7 +283,7 @@ impl Job<'_> {
         let Value::Object(pairs) = self.attributes() else { return };
         for (name, value) in pairs {
             // A frame has 16 of them, with names of 31 bytes at most.
-            if frame.set_vlmetalayer(&name, &msgpack::write(&value)).is_err() {
+            if frame.set_vlmetalayer(&name, &msgpack::from_value(&value)).is_err() {
                 self.note(alloc::format!("metadata {name} (no room among the vlmetalayers)"));
             }
         }

@@ -3,6 +3,7 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::{Known, Order, Repaired, finish};
+use crate::cframe::CHECKSUMS_NAME;
 use crate::cframe::header::{ChunkSize, FIXED_LEN, FrameType, Header};
 use crate::cframe::index::Entry;
 use crate::cframe::section::Section;
@@ -10,7 +11,7 @@ use crate::cframe::trailer;
 use crate::error::{Error, IoKind, Structure};
 use crate::io::ReadAt;
 use crate::limits::Limits;
-use crate::schunk::{CHECKSUMS_NAME, SuperChunk};
+use crate::schunk::SuperChunk;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -21,15 +21,13 @@ use crate::cframe::header::FIXED_LEN;
 use crate::cframe::index::Entry;
 use crate::cframe::section::MAX_WRITTEN;
 use crate::cframe::trailer::FINGERPRINT_XXH3;
-use crate::cframe::{Entries, Opened};
+use crate::cframe::{CHECKSUMS_NAME, Entries, Opened};
 use crate::error::Error;
 use crate::io::ReadAt;
 use alloc::vec::Vec;
 use blosc_core::{Params, Pool};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-/// Name of the vlmetalayer that holds the table.
-pub const CHECKSUMS_NAME: &str = ".checksums";
 const MAGIC: [u8; 8] = *b"XXH3\x01\0\0\0";
 /// `bin32` marker and length, magic, metalayers, count.
 const HEAD: usize = 5 + 8 + 8 + 8;

@@ -38,19 +38,19 @@ mod sizes;
 #[cfg(feature = "std")]
 mod stream;
 
-use crate::b2nd::Geometry;
-use crate::b2nd::metalayer::Metalayer;
 use crate::cframe::header::{ChunkSize, FIXED_LEN, FrameType, Header};
 use crate::cframe::index::Entry;
 use crate::cframe::{Entries, Opened, open_at};
 use crate::error::{Error, IoKind};
 use crate::io::{Directory, ReadAt, ReadOnly, Store};
 use crate::limits::Limits;
+use crate::shape::Geometry;
+use crate::shape::metalayer::Metalayer;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use blosc_core::{Params, Pool, Special};
+pub use checksum::ChecksumState;
 use checksum::Hashes;
-pub use checksum::{CHECKSUMS_NAME, ChecksumState};
 pub(crate) use load::{Loaded, Wanted};
 use meta::Meta;
 use place::{INDEX_NAME, Place};

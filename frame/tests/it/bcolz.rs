@@ -4,8 +4,8 @@ use crate::containers;
 use crate::containers::model;
 
 use blosc_core::Pool;
-use blosc_frame::b2nd::dtype::Dtype;
 use blosc_frame::bcolz::{CArray, CParams, CTable, Create, FlatTree, Tree as _};
+use blosc_frame::dtype::Dtype;
 use blosc_frame::io::{Directory, FaultDir, FsDir};
 use blosc_frame::plain::Plain;
 use blosc_frame::value::Value;

@@ -4,10 +4,10 @@ use crate::containers;
 use crate::containers::model;
 
 use blosc_core::Pool;
-use blosc_frame::b2nd::dtype::Dtype;
 use blosc_frame::bcolz::{CParams, FlatTree};
 use blosc_frame::blaze::{Blaze, Create, MetaSyntax, Shard, Shards};
 use blosc_frame::bloscpack::{Bloscpack, Layout};
+use blosc_frame::dtype::Dtype;
 use blosc_frame::io::{Directory, FaultDir, FsDir};
 use blosc_frame::plain::Plain;
 use blosc_frame::value::Value;

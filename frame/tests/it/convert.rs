@@ -3,10 +3,10 @@
 use blosc_core::{Codec, Params, Pool};
 use blosc_frame::Limits;
 use blosc_frame::any::{Opened, open_any, open_raw};
-use blosc_frame::b2nd::dtype::Dtype;
 use blosc_frame::blaze::MetaSyntax;
 use blosc_frame::bloscpack::{Layout, Options};
 use blosc_frame::convert::{Cut, Packing, Target, convert};
+use blosc_frame::dtype::Dtype;
 use blosc_frame::value::Value;
 use std::path::{Path, PathBuf};
 

@@ -6,11 +6,11 @@ use crate::containers::model;
 
 use blosc_core::{Params, Pool};
 use blosc_frame::any::{open_any, open_any_mut, open_raw};
-use blosc_frame::b2nd::dtype::Dtype;
 use blosc_frame::bcolz::{CArray, CTable, Create, FlatTree};
 use blosc_frame::blaze::{self, Blaze, MetaSyntax};
 use blosc_frame::bloscpack::{Layout, Options, PackRows};
 use blosc_frame::convert::{Cut, Packing, Target, convert};
+use blosc_frame::dtype::Dtype;
 use blosc_frame::io::{Directory, FaultDir, MemDir};
 use blosc_frame::plain::Plain;
 use blosc_frame::value::Value;

@@ -9,7 +9,7 @@
 mod arrays;
 
 use blosc_core::{Codec, Params, Pool, Special};
-use blosc_frame::b2nd::npy::NpyHeader;
+use blosc_frame::npy::NpyHeader;
 use blosc_frame::b2nd::{Dtype, NdArray, Spec};
 use blosc_frame::bcolz::{self, CArray, CTable, FlatTree};
 use blosc_frame::blaze::{self, Blaze, MetaSyntax};

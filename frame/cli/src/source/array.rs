@@ -5,7 +5,7 @@ use super::plain::{check_output, failure};
 use super::{Input, Source};
 use crate::args::Kind;
 use crate::failure::{Failure, Result};
-use blosc_frame::b2nd::npy::NpyHeader;
+use blosc_frame::npy::NpyHeader;
 use blosc_frame::b2nd::{NdArray, Selection, Take, carrier, show, transposed};
 use serde_json::{Value, json};
 use std::io::Write;

@@ -6,7 +6,7 @@ use crate::progress;
 use crate::source::array::NPY_HEADER;
 use crate::source::plain::copying;
 use blosc_core::Params;
-use blosc_frame::b2nd::npy::{MAGIC, NpyHeader, PREFIX};
+use blosc_frame::npy::{MAGIC, NpyHeader, PREFIX};
 use blosc_frame::b2nd::{Dims, Dtype, NdArray, Spec, transposed};
 use blosc_frame::{Error, SuperChunk};
 use std::io::Read;

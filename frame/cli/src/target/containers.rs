@@ -7,7 +7,7 @@ use crate::source::plain::{copying, failure, limits};
 use crate::{args, detect, source};
 use blosc_core::{Params, Pool};
 use blosc_frame::any::{Opened, open_any, open_any_at, open_raw};
-use blosc_frame::b2nd::dtype::Dtype;
+use blosc_frame::dtype::Dtype;
 use blosc_frame::blaze::MetaSyntax;
 use blosc_frame::bloscpack::{Options, Spare};
 use blosc_frame::convert::{Cut, Packing, Target, blosc1_params, convert};

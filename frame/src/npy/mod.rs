@@ -9,10 +9,10 @@
 //! object arrays, whose data is a pickle, are refused.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::dims::{Dims, MAX_DIM};
-use super::dtype::literal::{self, Value};
-use super::dtype::{Dtype, DtypeError, MAX_TEXT};
+use crate::dtype::literal::{self, Value};
+use crate::dtype::{Dtype, DtypeError, MAX_TEXT};
 use crate::error::{Error, Structure};
+use crate::shape::{Dims, MAX_DIM};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 

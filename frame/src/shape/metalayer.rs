@@ -13,7 +13,7 @@
 //! shape. Bytes after the dtype belong to nobody and are left alone.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::dims::{Dims, MAX_DIM};
+use super::{Dims, MAX_DIM};
 use crate::error::{Error, Structure};
 use alloc::vec::Vec;
 
@@ -49,7 +49,7 @@ fn other_ndim(wanted: usize) -> Error {
 }
 
 /// What the metalayer says. Only its syntax has been checked; whether the numbers make an array is
-/// for [`Geometry`](super::geometry::Geometry).
+/// for [`Geometry`](super::Geometry).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metalayer<'a> {
     /// Format version, 0 so far.

@@ -187,7 +187,7 @@ pub struct Struct {
 /// The type of an array's items.
 ///
 /// ```
-/// use blosc_frame::b2nd::dtype::Dtype;
+/// use blosc_frame::dtype::Dtype;
 /// let d = Dtype::parse("[('t', '>M8[ns]'), ('xyz', '<f4', (3,))]").unwrap();
 /// assert_eq!(d.itemsize(), 20);
 /// assert_eq!(d.to_string(), "[('t', '>M8[ns]'), ('xyz', '<f4', (3,))]");
