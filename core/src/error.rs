@@ -3,7 +3,7 @@
 use crate::codec::Codec;
 use core::fmt;
 
-/// A part of a chunk, for error messages. Section numbers refer to the chunk format document.
+/// A part of a chunk, for error messages. Section numbers are those of `docs/formats/chunk.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Field {
@@ -50,7 +50,7 @@ pub enum Field {
 }
 
 impl Field {
-    /// The field's name as the format document writes it.
+    /// The field's name as `docs/formats/chunk.md` writes it.
     pub const fn name(self) -> &'static str {
         match self {
             Field::Version => "version",

@@ -88,7 +88,7 @@ pub enum Error {
     Invalid {
         /// Which structure.
         structure: Structure,
-        /// The field's name in the format document.
+        /// The field's name in `docs/formats`.
         field: &'static str,
         /// Where it is, from the start of the container.
         offset: u64,
@@ -99,7 +99,7 @@ pub enum Error {
     Truncated {
         /// Which structure.
         structure: Structure,
-        /// The field's name in the format document.
+        /// The field's name in `docs/formats`.
         field: &'static str,
         /// Where it starts, from the start of the container.
         offset: u64,
@@ -122,7 +122,7 @@ pub enum Error {
     Text {
         /// Which structure it belongs to.
         structure: Structure,
-        /// The text's name in the format document.
+        /// The text's name in `docs/formats`.
         field: &'static str,
         /// Where it starts, from the start of the container or file.
         offset: u64,

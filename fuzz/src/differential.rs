@@ -5,7 +5,7 @@
 //! chunks by libblosc2, any parameters                  we read what went in
 //! chunks by us, any parameters                         libblosc2 reads what went in
 //! ```
-//! A difference is a finding unless its cause is one of the defects of libblosc2 that the format document
+//! A difference is a finding unless its cause is one of the defects of libblosc2 that `docs/formats/chunk.md`
 //! lists, and so is a chunk that only one of the two takes, unless it has something that the document says only
 //! one takes ([`excuses`](crate::excuses)).
 //! A crash of libblosc2 is kept with its input in the folder `BLOSC_C_CRASHES`, and the run goes on. Hostile chunks

@@ -1,5 +1,5 @@
 //! What excuses a difference between libblosc2's decode of some bytes and ours: a defect of libblosc2 that the
-//! format document lists, in the chunks it says, and only in the bytes that the defect can reach.
+//! chunk format lists (docs/formats/chunk.md, appendix B), in the chunks it says, and only in the bytes that the defect can reach.
 //!
 //! | defect | chunks | bytes |
 //! |---|---|---|

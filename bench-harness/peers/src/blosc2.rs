@@ -461,7 +461,7 @@ pub struct Compressor {
 impl Compressor {
     /// Compresses `src` into `dst`; `src.len() + OVERHEAD` bytes always suffice.
     ///
-    /// Pipelines of three or more filters write into their *source* (defect B7 of the format document), so those
+    /// Pipelines of three or more filters write into their *source* (defect B7 of `docs/formats/chunk.md`), so those
     /// work on a copy here.
     ///
     /// # Errors

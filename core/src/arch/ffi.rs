@@ -318,7 +318,7 @@ mod zstd {
     }
 
     impl EncoderDict {
-        /// Digests `dict` at level 1, as every writer does (format document §6.3). Allocates.
+        /// Digests `dict` at level 1, as every writer does (docs/formats/chunk.md §6.3). Allocates.
         fn new(dict: &[u8]) -> Option<EncoderDict> {
             // SAFETY: zstd copies the `len` readable bytes of `dict`.
             let digest = unsafe { sys::ZSTD_createCDict(dict.as_ptr().cast(), dict.len(), 1) };

@@ -1,4 +1,4 @@
-//! A block's streams (format document §2.3, §2.4): how many there are, and what each one holds.
+//! A block's streams (docs/formats/chunk.md §2.3, §2.4): how many there are, and what each one holds.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::header::{FLAG_DONT_SPLIT, Header, le_i32};

@@ -1,4 +1,4 @@
-//! The chunk header (format document §1): 16 bytes, or 32 where flag bits 0 and 2 are both set.
+//! The chunk header (docs/formats/chunk.md §1): 16 bytes, or 32 where flag bits 0 and 2 are both set.
 //!
 //! ```text
 //!  0 version    4..8   nbytes     16..22 filters        30 flags2  bit 0: variable-length blocks

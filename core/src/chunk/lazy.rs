@@ -1,4 +1,4 @@
-//! Lazy chunks: what C-Blosc2 keeps in memory of a chunk in a file (format document §2.9).
+//! Lazy chunks: what C-Blosc2 keeps in memory of a chunk in a file (docs/formats/chunk.md §2.9).
 //!
 //! ```text
 //! header (32, flags1 bit 3 set) | block starts: nblocks × i32 | nchunk: i32 | offset: i64 | block csizes: nblocks × i32

@@ -1,4 +1,4 @@
-//! Chunks: the self-contained compressed unit of Blosc (format document, all sections).
+//! Chunks: the self-contained compressed unit of Blosc (docs/formats/chunk.md, all sections).
 //!
 //! ```text
 //! +--------+-----------------+--------------+---------+---------+---

@@ -5,7 +5,7 @@ use crate::codec::Codec;
 use crate::error::Error;
 use crate::filter::{self, Filter, FilterError};
 
-/// When a block is stored as one stream per byte plane (format document §6.2).
+/// When a block is stored as one stream per byte plane (docs/formats/chunk.md §6.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Split {
     /// Mode 1: split every full block.

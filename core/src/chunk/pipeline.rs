@@ -1,4 +1,4 @@
-//! The filter pipeline of one block (format document §3.1): forward through slots 0..5, backward
+//! The filter pipeline of one block (docs/formats/chunk.md §3.1): forward through slots 0..5, backward
 //! through 5..0, from one buffer into the other.
 //!
 //! ```text

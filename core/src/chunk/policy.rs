@@ -1,4 +1,4 @@
-//! Block size and stream splitting as the Blosc2 writers choose them (format document §6.1, §6.2).
+//! Block size and stream splitting as the Blosc2 writers choose them (docs/formats/chunk.md §6.1, §6.2).
 //!
 //! All cache figures are fixed, so that the same data gives the same chunk on every machine.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]

@@ -1,4 +1,4 @@
-//! Constructors of special-value chunks (format document §2.7): a header, and the value if there is one.
+//! Constructors of special-value chunks (docs/formats/chunk.md §2.7): a header, and the value if there is one.
 //!
 //! ```text
 //! header (32 bytes, flags1 bits 4-6 = kind: 1 zeros, 2 NaN, 3 value, 4 uninitialised) [value]

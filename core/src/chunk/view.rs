@@ -163,7 +163,7 @@ impl<'a> Chunk<'a> {
     }
 
     /// C-Blosc2 3.x cuts blocks at a multiple of the typesize but may store the block size it was
-    /// asked for (appendix B1), and then cannot read its own chunk. No other writer is known to store
+    /// asked for (docs/formats/chunk.md, appendix B1), and then cannot read its own chunk. No other writer is known to store
     /// such a size, so a chunk that is whole when read with the rounded size is read so.
     #[cold]
     fn rounded(&self) -> Option<Chunk<'a>> {
@@ -363,7 +363,7 @@ impl<'a> Chunk<'a> {
         self.streams
     }
 
-    /// Decoded size and payload of VL block `index` (§2.8).
+    /// Decoded size and payload of VL block `index` (docs/formats/chunk.md §2.8).
     pub(crate) fn vl_block(&self, index: usize) -> Result<(usize, &'a [u8]), Error> {
         let start = self.block_start(index)?;
         let end = match index.checked_add(1) {

@@ -1,4 +1,4 @@
-//! NDLZ (codec id 32, format document §5): one byte plane of a two-dimensional block, cell by cell.
+//! NDLZ (codec id 32, docs/formats/chunk.md §5): one byte plane of a two-dimensional block, cell by cell.
 //!
 //! ```text
 //! stream = 2, i32 rows, i32 columns, then one record per cell of c x c bytes (c = codec meta, 4 or

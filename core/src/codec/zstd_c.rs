@@ -11,7 +11,7 @@ use zstd_safe::zstd_sys::ZSTD_ErrorCode as E;
 /// Fewer samples than this train nothing.
 const MIN_SAMPLES: usize = 8;
 
-/// zstd's own level for chunk level 1 ..= 9 (format document §6.3): 1, 3, .. 15, and 22.
+/// zstd's own level for chunk level 1 ..= 9 (docs/formats/chunk.md §6.3): 1, 3, .. 15, and 22.
 pub const fn library_level(level: u8) -> i32 {
     match level {
         0 => 1,
@@ -167,7 +167,7 @@ fn repeats(src: &[u8]) -> bool {
 }
 
 /// Trains a dictionary of at most `max` bytes from samples that lie one after the other in `samples`
-/// (format document §6.5). `None` when the samples yield none. Allocates.
+/// (docs/formats/chunk.md §6.5). `None` when the samples yield none. Allocates.
 pub fn train_dictionary(samples: &[u8], sizes: &[usize], max: usize) -> Option<Vec<u8>> {
     let total = sizes.iter().try_fold(0usize, |sum, &n| sum.checked_add(n))?;
     let samples = samples.get(..total)?;

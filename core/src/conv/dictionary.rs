@@ -1,4 +1,4 @@
-//! Making a dictionary from the data itself (format document §6.5).
+//! Making a dictionary from the data itself (docs/formats/chunk.md §6.5).
 //!
 //! ```text
 //! samples = all blocks filtered, unsplit, back to back

@@ -1,4 +1,4 @@
-//! BITSHUFFLE (id 2, §3.3): bit transposition.
+//! BITSHUFFLE (id 2, docs/formats/chunk.md §3.3): bit transposition.
 //!
 //! ```text
 //! N = items rounded down to a multiple of 8, row = N / 8

@@ -1,4 +1,4 @@
-//! Block split and join: the byte planes of a block, apart and together again (§2.3, §3.2).
+//! Block split and join: the byte planes of a block, apart and together again (docs/formats/chunk.md §2.3, §3.2).
 //!
 //! ```text
 //! split:  for j in 0..w, i in 0..n:  out[j * pitch + i] = src[i * w + j]     n = len / w

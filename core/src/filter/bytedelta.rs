@@ -1,4 +1,4 @@
-//! BYTEDELTA (id 35, format document §3.7): differences of neighbouring bytes within each plane.
+//! BYTEDELTA (id 35, docs/formats/chunk.md §3.7): differences of neighbouring bytes within each plane.
 //!
 //! ```text
 //! w = meta, or the typesize of the super-chunk where meta is 0        n = len / w

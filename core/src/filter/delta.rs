@@ -1,4 +1,4 @@
-//! DELTA (id 3, format document §3.4): XOR with the previous word, or with the first block.
+//! DELTA (id 3, docs/formats/chunk.md §3.4): XOR with the previous word, or with the first block.
 //!
 //! ```text
 //! W = S if S in {1, 2, 4, 8}; 8 if S is another multiple of 8; else 1      n = len / W words

@@ -1,4 +1,4 @@
-//! INT_TRUNC (id 36, format document §3.8): zero low bits of integers. Lossy, forward only.
+//! INT_TRUNC (id 36, docs/formats/chunk.md §3.8): zero low bits of integers. Lossy, forward only.
 //!
 //! ```text
 //! p = meta as i8, B = 8 * typesize bits, typesize 1, 2, 4 or 8

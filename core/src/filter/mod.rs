@@ -1,4 +1,4 @@
-//! Filters: one file each; the scalar form there is the specification (format document §3).
+//! Filters: one file each; the scalar form there is the specification (docs/formats/chunk.md §3).
 //!
 //! Every filter is a pair `forward(..)`/`backward(..)` from a source slice to an [`Out`]
 //! of the same length. Nothing allocates; a bad meta byte or typesize is an error, never a panic.

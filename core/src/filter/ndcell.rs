@@ -1,4 +1,4 @@
-//! NDCELL (id 32, format document §3.9): the items of an n-dimensional block cell by cell.
+//! NDCELL (id 32, docs/formats/chunk.md §3.9): the items of an n-dimensional block cell by cell.
 //!
 //! ```text
 //! side = meta >= 1      typesize * product(blockshape) = len      side^ndim <= product(blockshape)

@@ -1,4 +1,4 @@
-//! NDMEAN (id 33, format document §3.10): every item of an n-dimensional cell becomes the cell's mean.
+//! NDMEAN (id 33, docs/formats/chunk.md §3.10): every item of an n-dimensional cell becomes the cell's mean.
 //!
 //! Lossy; the cells are gathered as NDCELL does, with a side of `min(meta, blockshape[d])`, and
 //! scattered again the same way. Items are little-endian f32 or f64, summed in C order in their own

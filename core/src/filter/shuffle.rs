@@ -1,4 +1,4 @@
-//! SHUFFLE (id 1, §3.2): byte transposition.
+//! SHUFFLE (id 1, docs/formats/chunk.md §3.2): byte transposition.
 //!
 //! ```text
 //! n = len / w

@@ -1,4 +1,4 @@
-//! TRUNC_PREC (id 4, format document §3.5): zero low mantissa bits of floats. Lossy, forward only.
+//! TRUNC_PREC (id 4, docs/formats/chunk.md §3.5): zero low mantissa bits of floats. Lossy, forward only.
 //!
 //! ```text
 //! p = meta as i8, M = 23 mantissa bits (typesize 4) or 52 (typesize 8)

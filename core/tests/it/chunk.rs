@@ -1,4 +1,4 @@
-//! Chunks byte by byte: the worked examples of the format document, and small properties of the API.
+//! Chunks byte by byte: the worked examples of `docs/formats/chunk.md`, and small properties of the API.
 
 use blosc_core::{
     Chunk, Codec, Decoder, Error, Field, Level, Limits, Params, Pool, Special, Surroundings, chunk::special,

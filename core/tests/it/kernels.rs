@@ -250,7 +250,7 @@ fn wrong_lengths_are_errors() {
     }
 }
 
-/// The worked example 9.4 of the format document: 33 items of two bytes.
+/// The worked example 9.4 of `docs/formats/chunk.md`: 33 items of two bytes.
 #[test]
 fn bitshuffle_of_the_format_document() {
     let src: Vec<u8> = (0..33u16).flat_map(u16::to_le_bytes).collect();

@@ -205,7 +205,7 @@ fn malformed_chunks_are_errors_or_right() {
                 }
                 Ok((chunk, data)) => {
                     let hash = sha256(&data);
-                    // The C writer's defect B1, which its reader cannot undo but ours does; that what comes
+                    // The C writer's defect B1 of docs/formats/chunk.md, which its reader cannot undo but ours does; that what comes
                     // out is what went in is shown by the differential test.
                     let recovered = text(record, "mutation").starts_with("c_writer_blocksize_not_multiple");
                     let is_right = Some(&hash[..]) == expected || hash == base_hash || recovered;

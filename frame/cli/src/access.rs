@@ -33,7 +33,7 @@ impl Access {
     /// Opens a frame to change it.
     pub fn open(&self, path: &Path) -> Result<SuperChunk<'static>> {
         if self.offset != 0 {
-            // It would overwrite what follows, and be cut off after its end (`cframe.md` §10).
+            // It would overwrite what follows, and be cut off after its end (`docs/formats/cframe.md` §10).
             let why = "a frame inside a larger file cannot be changed; copy it out with repair --offset";
             return Err(Failure::at(path, format!("--offset: {why}")));
         }

@@ -1,5 +1,5 @@
 //! Frames and arrays that stand for something else: the conventions of python-blosc2 met in the wild
-//! (format document b2nd §7). They are named, so that placeholder zeros are not taken for data; nothing
+//! (docs/formats/b2nd.md §7). They are named, so that placeholder zeros are not taken for data; nothing
 //! is unpickled, executed, fetched or opened on their account.
 
 use crate::error::Error;

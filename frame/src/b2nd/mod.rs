@@ -1,4 +1,4 @@
-//! N-dimensional arrays on a frame: the `b2nd` metalayer (format document b2nd.md).
+//! N-dimensional arrays on a frame: the `b2nd` metalayer (docs/formats/b2nd.md).
 mod array;
 mod cache;
 pub mod carrier;

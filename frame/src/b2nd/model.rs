@@ -94,7 +94,7 @@ pub(super) fn put(dense: &mut [u8], shape: &[u64], lists: &[Vec<u64>], t: usize,
     }
 }
 
-/// Decoded chunks of `dense`, by the address formula of §2.
+/// Decoded chunks of `dense`, by the address formula of docs/formats/b2nd.md §2.
 fn chunks_of(g: &Geometry, dense: &[u8]) -> Vec<Vec<u8>> {
     let t = g.typesize() as usize;
     let mut chunks = vec![vec![0xee; g.chunk_bytes() as usize]; g.nchunks() as usize];

@@ -9,7 +9,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use blosc_core::Params;
 
-/// Shape, type, partition and parameters of a new array. What is not said is chosen as §6 describes.
+/// Shape, type, partition and parameters of a new array. What is not said is chosen as docs/formats/b2nd.md §6 describes.
 ///
 /// ```
 /// use blosc_frame::b2nd::{Dtype, Spec};

@@ -1,4 +1,4 @@
-//! A carray: one column in a directory (format document §2), read and edited.
+//! A carray: one column in a directory (docs/formats/bcolz.md §2), read and edited.
 //!
 //! ```text
 //! root/ __attrs__   data/__0.blp … __k.blp   meta/sizes   meta/storage

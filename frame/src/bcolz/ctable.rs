@@ -1,4 +1,4 @@
-//! A ctable: columns of equal length in one directory (format document §3).
+//! A ctable: columns of equal length in one directory (docs/formats/bcolz.md §3).
 //!
 //! ```text
 //! root/ __rootdirs__ {"names": ["x", "y"]}   __attrs__   x/ (a carray)   y/ (a carray)

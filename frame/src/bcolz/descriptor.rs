@@ -1,4 +1,4 @@
-//! `meta/storage`, `meta/sizes` and `__attrs__` of a carray (format document §2.4–2.6).
+//! `meta/storage`, `meta/sizes` and `__attrs__` of a carray (docs/formats/bcolz.md §2.4–2.6).
 //!
 //! ```text
 //! storage {"dtype": "int32", "cparams": {"clevel": 5, "shuffle": 1, "cname": "lz4", "quantize": 0},

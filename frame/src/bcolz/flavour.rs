@@ -1,4 +1,4 @@
-//! Which of the directory layouts a root has (format document §7, detection order).
+//! Which of the directory layouts a root has (docs/formats/bcolz.md §7, detection order).
 
 use super::tree::Tree;
 use crate::error::{Error, Structure};

@@ -1,4 +1,4 @@
-//! Quantization of floats before compression (format document §4), lossy and off by default.
+//! Quantization of floats before compression (docs/formats/bcolz.md §4), lossy and off by default.
 //!
 //! ```text
 //! s = 2^ceil(digits · log2 10)      x → round_half_even(s·x) / s

@@ -1,4 +1,4 @@
-//! `meta/storage`, `meta/sizes` and `meta/attributes` in both syntaxes (format document §7).
+//! `meta/storage`, `meta/sizes` and `meta/attributes` in both syntaxes (docs/formats/bcolz.md §7).
 //!
 //! ```text
 //! JSON  {"dtype": "float64", "cparams": {"clevel": 5, "shuffle": 1, "cname": "lz4", "quantize": 0},

@@ -1,4 +1,4 @@
-//! The nine checksums a bloscpack file can name (format document §3).
+//! The nine checksums a bloscpack file can name (docs/formats/bloscpack.md §3).
 //!
 //! ```text
 //! id   0     1        2      3    4     5       6       7       8

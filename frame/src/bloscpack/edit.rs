@@ -1,4 +1,4 @@
-//! Changing a file: append, replace and remove bytes, resize, new metadata (format document §4.1, §7).
+//! Changing a file: append, replace and remove bytes, resize, new metadata (docs/formats/bloscpack.md §4.1, §7).
 //!
 //! ```text
 //! content changes from byte c on, to length N:

@@ -1,4 +1,4 @@
-//! The header of every bloscpack layout (format document §2) and how to tell them apart (§9).
+//! The header of every bloscpack layout (docs/formats/bloscpack.md §2) and how to tell them apart (§9).
 //!
 //! ```text
 //!        0      4        5        6         7         8           12          16       24

@@ -1,4 +1,5 @@
-//! Where the chunks of a file lie: from its offsets table, or by walking from chunk to chunk (§5, §6).
+//! Where the chunks of a file lie: from its offsets table, or by walking from chunk to chunk
+//! (docs/formats/bloscpack.md §5, §6).
 //!
 //! ```text
 //! chunk: u8 version, u8 versionlz, u8 flags, u8 typesize, u32 nbytes, u32 blocksize, u32 ctbytes

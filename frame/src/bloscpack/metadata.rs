@@ -1,4 +1,4 @@
-//! The metadata section of v3 (format document §4).
+//! The metadata section of v3 (docs/formats/bloscpack.md §4).
 //!
 //! ```text
 //! header (32) | stored text (comp-size) | spare (max-size − comp-size) | digest of the stored text

@@ -1,4 +1,4 @@
-//! The NumPy convention in the metadata of v3 (format document §8).
+//! The NumPy convention in the metadata of v3 (docs/formats/bloscpack.md §8).
 //!
 //! ```text
 //! {"dtype": D, "shape": [ints], "order": "C" or "F", "container": "numpy"}

@@ -48,7 +48,8 @@ pub struct Options {
     pub metadata: Option<Value>,
     /// How the metadata section is written; v3.
     pub meta: MetaOptions,
-    /// Bytes of room at the end of every compressed chunk, for changes in place (§7.1 A).
+    /// Bytes of room at the end of every compressed chunk, for changes in place
+    /// (docs/formats/bloscpack.md §7.1, layout A).
     pub reserve: u32,
     /// The sink cannot go back to patch the header.
     pub sequential: bool,
@@ -130,7 +131,7 @@ impl Options {
 }
 
 /// Encodes one chunk as Blosc1 and makes its stored size at least `slot`, or `reserve` more than it takes
-/// (§7.1 A). A stored (incompressible) chunk has no room: its size follows from its data.
+/// (docs/formats/bloscpack.md §7.1, layout A). A stored (incompressible) chunk has no room: its size follows from its data.
 pub(crate) fn encode_chunk(
     pool: &mut Pool,
     params: &Params,

@@ -1,4 +1,4 @@
-//! The first 87 bytes of a frame (§2).
+//! The first 87 bytes of a frame (docs/formats/cframe.md §2).
 //!
 //! ```text
 //! 00 9e                 array of 14          39 d2 i32  chunk_size (0 variable, -1 not known)

@@ -1,4 +1,4 @@
-//! Index entries (§5.2): where each chunk lies.
+//! Index entries (docs/formats/cframe.md §5.2): where each chunk lies.
 //!
 //! An entry without its top bit is an offset from the end of the header, or a chunk file's number.
 //! One with it is a special chunk, which has no bytes: top byte `81` zeros, `82` NaN, `84` never written.

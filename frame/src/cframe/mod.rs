@@ -1,4 +1,4 @@
-//! The Blosc2 contiguous frame (format document `cframe.md`).
+//! The Blosc2 contiguous frame (docs/formats/cframe.md).
 //!
 //! ```text
 //! 0            H                     H+C              F-T            F

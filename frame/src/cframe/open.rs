@@ -1,4 +1,5 @@
-//! Opening a frame without doing any input: the caller is told which bytes are needed next (§7).
+//! Opening a frame without doing any input: the caller is told which bytes are needed next
+//! (docs/formats/cframe.md §7).
 //!
 //! ```text
 //! 87 bytes at 0                -> Header: magic, markers, version, lengths

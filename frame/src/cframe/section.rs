@@ -1,4 +1,4 @@
-//! A metalayers section: the same grammar in header and trailer (§4, §6).
+//! A metalayers section: the same grammar in header and trailer (docs/formats/cframe.md §4, §6).
 //!
 //! ```text
 //! 93                       array of 3

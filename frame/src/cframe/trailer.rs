@@ -1,4 +1,4 @@
-//! The trailer (§6).
+//! The trailer (docs/formats/cframe.md §6).
 //!
 //! ```text
 //! 94                 array of 4

@@ -1,4 +1,4 @@
-//! The sidecar lock `<frame>.b2lock` of C-Blosc2 (format document §13.1). Advisory: it helps only where
+//! The sidecar lock `<frame>.b2lock` of C-Blosc2 (docs/formats/cframe.md §13.1). Advisory: it helps only where
 //! every program that opens the frame uses it.
 //!
 //! ```text

@@ -235,7 +235,8 @@ fn sound_table(bytes: &[u8], header: &ChunkHeader) -> bool {
     let starts = starts.iter().map(|start| u32::from_le_bytes(*start));
     let end = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
     let inside = starts.clone().all(|start| end <= start && start < header.cbytes);
-    // C-Blosc2 may store a block size that is no multiple of the typesize: then the table is longer (appendix B1).
+    // C-Blosc2 may store a block size that is no multiple of the typesize: then the table is longer
+    // (docs/formats/chunk.md, appendix B1).
     let other = header.has_dictionary() || header.blocksize.checked_rem(header.typesize.into()) != Some(0);
     inside && (other || starts.min().unwrap_or(end) == end)
 }

@@ -1,4 +1,4 @@
-//! Commit: all changes so far become visible in one step that survives crashes (format §9.1).
+//! Commit: all changes so far become visible in one step that survives crashes (docs/formats/cframe.md §9.1).
 //!
 //! ```text
 //! contiguous    new chunks were written behind F; write index and trailer behind them; flush;
@@ -350,7 +350,7 @@ impl SuperChunk<'_> {
         ids
     }
 
-    /// C-Blosc2 refuses directories with an id above `C - 32` (`sframe.md` §4): such chunks are copied
+    /// C-Blosc2 refuses directories with an id above `C - 32` (`docs/formats/sframe.md` §4): such chunks are copied
     /// to the lowest numbers that neither the old nor the new index uses.
     fn renumber(&mut self) -> Result<(), Error> {
         let most = self.stored_bytes.saturating_sub(32);

@@ -69,7 +69,8 @@ fn parse<'b>(bytes: &'b [u8], limits: &blosc_core::Limits, k: u64, at: u64) -> R
 }
 
 /// Whether a header tells where the blocks are cut: not those of variable length, nor where the block size is no
-/// multiple of the typesize, as then only all streams tell whether it was rounded (format document, appendix B1).
+/// multiple of the typesize, as then only all streams tell whether it was rounded
+/// (docs/formats/chunk.md, appendix B1).
 pub(super) fn tells_blocks(header: &ChunkHeader) -> bool {
     !header.is_vl() && header.blocksize.checked_rem(header.typesize.into()).unwrap_or(0) == 0
 }

@@ -1,7 +1,7 @@
 //! How a chunk becomes part of the frame: its bytes are stored, its entry, size and checksum noted.
 //!
 //! A frame is *regular* while every chunk but the last has the declared size. An edit that would break
-//! this makes it a frame of variable chunks first (format §3.4), in which special chunks, whose size
+//! this makes it a frame of variable chunks first (docs/formats/cframe.md §3.4), in which special chunks, whose size
 //! would be lost, become ordinary chunks that repeat one value (§5.3).
 
 use super::SuperChunk;

@@ -116,7 +116,7 @@ impl SuperChunk<'_> {
         }
         let mut out = Vec::new();
         let len = usize::try_from(len).map_err(|_| IoKind::NoSpace)?;
-        // A chunk's own header may disagree with the frame's; the chunk is right (format §3.4).
+        // A chunk's own header may disagree with the frame's; the chunk is right (docs/formats/cframe.md §3.4).
         if let Entry::Stored(entry) = self.raw_entry(k)? {
             let located = self.place.locate(entry)?;
             let at = located.at;
@@ -233,7 +233,7 @@ impl SuperChunk<'_> {
 
     /// Decodes some blocks of chunk `k` and hands each to `take` with its number, in the order given.
     /// Reads only those blocks. A special chunk has one block: all of it. Blocks are as long as the chunk's streams are,
-    /// which in some files of C-Blosc2 is another size than the header's (format document, appendix B1).
+    /// which in some files of C-Blosc2 is another size than the header's (docs/formats/chunk.md, appendix B1).
     pub fn read_blocks(
         &mut self,
         k: u64,

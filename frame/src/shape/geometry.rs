@@ -1,4 +1,4 @@
-//! [`Geometry`]: how an array is cut into chunks and blocks (format document b2nd §2).
+//! [`Geometry`]: how an array is cut into chunks and blocks (docs/formats/b2nd.md §2).
 //!
 //! ```text
 //! per axis:  grid       = ceil(s / c)          chunks of the array
@@ -18,7 +18,7 @@ use crate::error::{Error, Structure};
 
 /// Largest chunk, in bytes: what the chunk format can hold.
 pub const MAX_CHUNK_BYTES: u32 = i32::MAX as u32 - 32;
-/// Most chunks of a frame (cframe §15).
+/// Most chunks of a frame (docs/formats/cframe.md §15).
 pub const MAX_CHUNKS: u64 = 268_435_455;
 
 /// Shapes that fit together. Immutable: a resize makes another.

@@ -1,4 +1,4 @@
-//! The `b2nd` metalayer and its predecessor `caterva` (format document b2nd §1).
+//! The `b2nd` metalayer and its predecessor `caterva` (docs/formats/b2nd.md §1).
 //!
 //! ```text
 //! 97 | version | ndim
@@ -24,7 +24,7 @@ pub const NAME_CATERVA: &str = "caterva";
 /// Longest dtype text that is read, in bytes: real ones have tens.
 pub const MAX_DTYPE: usize = 64 * 1024;
 
-/// The names the format document gives the parts.
+/// The names `docs/formats/b2nd.md` gives the parts.
 mod field {
     pub(super) const MARKER: &str = "array marker";
     pub(super) const VERSION: &str = "version";

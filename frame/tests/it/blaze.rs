@@ -86,7 +86,7 @@ fn files(pairs: &[(&str, &str)]) -> FaultDir {
     FaultDir::from_files(fixed.iter().chain(pairs).map(|(n, c)| (n.to_string(), c.as_bytes().to_vec())))
 }
 
-/// The super-chunk of the format document (§9.4) under the metadata of each proposal.
+/// The super-chunk of `docs/formats/bcolz.md` (§9.4) under the metadata of each proposal.
 #[test]
 fn texts_of_the_proposals_are_read() {
     let hex = "626c706b0301010110000000040000000200000000000000000000000000000030000000000000005400000000000000\

@@ -1,4 +1,4 @@
-//! The worked examples of the format document (§18), read and written; and what must be refused.
+//! The worked examples of `docs/formats/cframe.md` (§18), read and written; and what must be refused.
 
 use blosc_core::{Level, Params, Special};
 use blosc_frame::cframe::header::{ChunkSize, FrameType, Header};

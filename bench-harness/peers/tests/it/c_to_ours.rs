@@ -1,7 +1,7 @@
 //! Chunks that libblosc2 writes over random parameters, read by us: whole, in parts, block by block.
 //!
 //! The truth is the data that went in. Where C writes or reads something else, the defect must be one
-//! that the format document lists (appendix B), recognised here by its cause; anything else fails.
+//! that `docs/formats/chunk.md` lists (appendix B), recognised here by its cause; anything else fails.
 
 use crate::support;
 

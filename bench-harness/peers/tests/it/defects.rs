@@ -1,4 +1,4 @@
-//! The defects of C-Blosc2 3.3 that the format document lists in appendix B, and those found here, each
+//! The defects of C-Blosc2 3.3 that `docs/formats/chunk.md` lists in appendix B, and those found here, each
 //! shown on a chunk of its own, with what we make of it. A newer library that has mended one passes: what is
 //! asserted of C is only printed where it no longer holds; what is asserted of ours always holds.
 
@@ -31,7 +31,7 @@ fn read(lib: &Libblosc2, chunk: &[u8], len: usize) -> Result<Vec<u8>, Code> {
 fn note(lib: &Libblosc2, name: &str, still_there: bool) {
     let verb = if still_there { "has" } else { "no longer has" };
     eprintln!("C-Blosc2 {} {verb} {name}", lib.version());
-    assert!(still_there || lib.version() != "3.3.5", "{name} is not as the format document says");
+    assert!(still_there || lib.version() != "3.3.5", "{name} is not as `docs/formats/chunk.md` says");
 }
 
 const LZ4: CParams = CParams {

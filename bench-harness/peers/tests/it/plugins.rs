@@ -79,7 +79,8 @@ fn plugins_and_lossy_filters_agree_both_ways() {
             Ok(chunk) => chunk,
             // Such as a cell larger than the block: then neither writes.
             Err(e) => {
-                // Sides that clamping makes unequal: C writes what it cannot always read, so we do not (§3.10).
+                // Sides that clamping makes unequal: C writes what it cannot always read, so we do not
+                // (docs/formats/chunk.md §3.10).
                 let side = u32::from(case.params.filters_meta[0]);
                 let uneven = case.has(33) && shape.iter().any(|s| side.min(*s) != side.min(shape[0]));
                 assert!(written.is_err() || uneven, "only we refuse: {e}\n{}", about());

@@ -1,4 +1,4 @@
-//! Partial reads: items and byte ranges, touching only the blocks they cross (format document §7).
+//! Partial reads: items and byte ranges, touching only the blocks they cross (docs/formats/chunk.md §7).
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::job::{Job, copy_plain};

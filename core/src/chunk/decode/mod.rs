@@ -137,7 +137,7 @@ impl<'w> Decoder<'w> {
     }
 
     /// [`decode`](Self::decode), leaving out the blocks whose entry in `mask` is true: their bytes in
-    /// `out` stay as they are (§2.11). An empty mask leaves out nothing.
+    /// `out` stay as they are (docs/formats/chunk.md §2.11). An empty mask leaves out nothing.
     ///
     /// # Errors
     /// `Param` if the mask's length is not the number of blocks; else as `decode`.

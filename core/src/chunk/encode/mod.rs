@@ -1,4 +1,4 @@
-//! [`Encoder`] and [`Plan`]: writing chunks (format document §6.4).
+//! [`Encoder`] and [`Plan`]: writing chunks (docs/formats/chunk.md §6.4).
 //!
 //! ```text
 //! source block --filters--> A, B, … --one stream, or one per byte plane--> codec --> destination

@@ -1,4 +1,4 @@
-//! One stream: a run, codec output, or the bytes themselves (format document §2.4).
+//! One stream: a run, codec output, or the bytes themselves (docs/formats/chunk.md §2.4).
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::block::EncodedBlock;

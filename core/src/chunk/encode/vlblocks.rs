@@ -1,4 +1,4 @@
-//! Chunks of variable-length blocks (format document §2.8): version 6, block count in the block size
+//! Chunks of variable-length blocks (docs/formats/chunk.md §2.8): version 6, block count in the block size
 //! field, and before each block its decoded size.
 //!
 //! ```text

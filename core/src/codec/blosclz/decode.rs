@@ -1,4 +1,4 @@
-//! BloscLZ decoder (format document §4.1).
+//! BloscLZ decoder (docs/formats/chunk.md §4.1).
 
 use super::{FAR, RUN};
 use crate::arch::copy::Window;

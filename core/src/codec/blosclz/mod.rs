@@ -1,4 +1,4 @@
-//! BloscLZ bitstream (format document §4).
+//! BloscLZ bitstream (docs/formats/chunk.md §4).
 //!
 //! ```text
 //! literals  000kkkkk                 k + 1 bytes follow, copied as they are

@@ -6,8 +6,9 @@
 //! at most      4 KiB         8 KiB         16 KiB        16 KiB        16 KiB
 //! it must be   1.98          1.48          1.19          1.19          1.14, 1.09, .97    times what it shrinks to
 //! ```
-//! The bytes are counted as the reference encoder does (format document §4.3), which asks for 2, 1.5, 1.2, 1.15, 1.1 and
-//! 1, and gives up what does not shrink so far. Such streams are often mixed, bit planes above all: long matches here,
+//! The bytes are counted as the reference encoder does (docs/formats/chunk.md §4.3), which asks for
+//! 2, 1.5, 1.2, 1.15, 1.1 and 1, and gives up what does not shrink so far.
+//! Such streams are often mixed, bit planes above all: long matches here,
 //! noise there. From level 4 on they are skimmed for long matches, in less time than the reference takes to give them
 //! up; below, only those that a lower level would encode, so that none gives up what a lower one encodes. The answer
 //! need seldom be exact, therefore, and the steps grow where there are no matches.

@@ -1,4 +1,4 @@
-//! LZ4 block format (format document §2.12): the bare block, without frame or size.
+//! LZ4 block format (docs/formats/chunk.md §2.12): the bare block, without frame or size.
 //!
 //! ```text
 //! sequence  token  1 byte: literal length in the high half, match length - 4 in the low half

@@ -1,4 +1,4 @@
-//! Chunks by libblosc2, judged: right, one of the defects that the format document lists (appendix B), or wrong.
+//! Chunks by libblosc2, judged: right, one of the defects that `docs/formats/chunk.md` lists (appendix B), or wrong.
 
 use super::Case;
 use blosc_core::{Chunk, Error};

@@ -1,0 +1,53 @@
+"""Every section of a format document that the code cites is there.
+
+    python3 .ci/citations.py
+
+A line may name the document (`docs/formats/chunk.md §2.3`); where it does not, a `§` refers to the first document that its
+file names. Files about zstd cite RFC 8878 instead. An appendix is cited as `appendix B1`.
+"""
+
+import re
+import subprocess
+import sys
+
+DOCUMENT = re.compile(r"docs/formats/([a-z0-9]+\.md)")
+SECTION = re.compile(r"§(\d+(?:\.\d+)*)|\bappendix ([A-Z])\d*|\bdefect ([A-Z])\d")
+HEADING = re.compile(r"^#+ (\d+(?:\.\d+)*|[A-Z])\.? ", re.M)
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def listed(*patterns):
+    return subprocess.run(["git", "ls-files", *patterns], check=True, capture_output=True, text=True).stdout.split()
+
+
+sections = {}
+for path in listed("docs/formats/*.md"):
+    text = read(path)
+    sections[path.rsplit("/", 1)[1]] = set(HEADING.findall(text)) | {s.split(".")[0] for s in HEADING.findall(text)}
+faults, cited = [], 0
+for path in listed("*.rs"):
+    text = read(path)
+    first = DOCUMENT.search(text)
+    if first is None and "RFC 8878" in text:
+        continue
+    for number, line in enumerate(text.splitlines(), 1):
+        named = DOCUMENT.search(line)
+        if named and named[1] not in sections:
+            faults.append(f"{path}:{number}: there is no docs/formats/{named[1]}")
+            continue
+        for found in SECTION.finditer(line):
+            if line[: found.start()].rstrip(" ,–").endswith("RFC 8878"):
+                continue
+            section = found[1] or found[2] or found[3]
+            document = named or first
+            cited += 1
+            if document is None:
+                faults.append(f"{path}:{number}: §{section} of which document?")
+            elif section not in sections[document[1]]:
+                faults.append(f"{path}:{number}: docs/formats/{document[1]} has no section {section}")
+print(f"{cited} citations of {len(sections)} documents")
+sys.exit("\n".join(faults) or None)
