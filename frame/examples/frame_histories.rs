@@ -87,7 +87,7 @@ fn make(target: &Path, count: usize, seed: u64, crash: bool) -> Result<(), Box<d
         };
         sc.set_chunksize(chunksize as u32)?;
         if random.below(4) == 0 {
-            sc.set_checksums(false)?;
+            sc.set_checksums(false);
         }
         for _ in 0..1 + random.below(4) {
             for _ in 0..1 + random.below(5) {

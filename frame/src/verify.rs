@@ -93,7 +93,7 @@ impl SuperChunk<'_> {
         // Entries that share a chunk need it checked once; a small file can have millions of those.
         let mut last = None;
         for k in 0..self.nchunks() {
-            let same = (self.entry(k), self.chunk_checksum(k).ok().flatten());
+            let same = (self.entry(k), self.chunk_checksum(k));
             let found = match last {
                 Some((before, found)) if before == same && self.special(k).is_none() => Ok(found),
                 _ => self.verify_chunk(k, &mut stored),
@@ -149,7 +149,7 @@ impl SuperChunk<'_> {
                 if !opened.fingerprint_matches() {
                     report.damage.push(checksum(Structure::FrameHeader, 0));
                 }
-                let Some(expected) = self.metalayers_checksum()? else {
+                let Some(expected) = self.metalayers_checksum() else {
                     report.damage.push(checksum(Structure::Checksums, trailer_at));
                     return Ok(());
                 };
@@ -181,19 +181,16 @@ impl SuperChunk<'_> {
             self.read_chunk_bytes(k, 0..n, first).map_err(|error| damage(None, error))?;
             return Ok((u64::from(len), true));
         }
-        let expected = self.chunk_checksum(k).map_err(|error| damage(None, error))?;
-        let (at, cbytes, found) = self.stored_checksum(k).map_err(|error| damage(None, error))?;
-        if let Some(Entry::Stored(entry)) = self.entry(k) {
-            stored.push((entry, cbytes));
+        let header = self.chunk_header(k).map_err(|error| damage(None, error))?;
+        if let (Some(Entry::Stored(entry)), Some(header)) = (self.entry(k), header) {
+            stored.push((entry, header.cbytes.into()));
         }
-        let decoded = self.read_chunk(k);
-        if expected.is_some_and(|expected| expected != found) {
-            let error = Error::Checksum { structure: Structure::Chunk, chunk: Some(k), offset: at };
-            return Err(damage(self.first_bad_block(k), error));
-        }
-        match decoded {
-            Ok(data) => Ok((data.len() as u64, expected.is_some())),
-            Err(error) => Err(damage(self.first_bad_block(k), error)),
+        match self.verifying(true, |frame| frame.read_chunk(k)) {
+            Ok(data) => Ok((data.len() as u64, self.chunk_checksum(k).is_some())),
+            Err(error) => {
+                let block = self.verifying(false, |frame| frame.first_bad_block(k));
+                Err(damage(block, error))
+            }
         }
     }
 

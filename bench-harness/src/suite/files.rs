@@ -193,7 +193,7 @@ fn write_frame(path: &Path, spec: &Spec, data: &[u8], chunk: usize, checksums: b
     let file = File::options().read(true).write(true).create(true).truncate(true).open(path).map_err(text)?;
     let mut frame = SuperChunk::create(file, &spec.params()).map_err(text)?;
     frame.set_threads(spec.threads);
-    frame.set_checksums(checksums).map_err(text)?;
+    frame.set_checksums(checksums);
     frame.set_chunksize(u32::try_from(chunk).unwrap_or(u32::MAX)).map_err(text)?;
     frame.append(data).and_then(|()| frame.commit()).map_err(text)
 }
@@ -290,7 +290,7 @@ fn checksums<'a>(spec: &Spec, data: &'a Data) -> Op<'a> {
         Box::new(move |_, dst| {
             let mut file = Vec::new();
             let mut frame = SuperChunk::create(&mut file, &spec.params()).map_err(text)?;
-            frame.set_checksums(on).map_err(text)?;
+            frame.set_checksums(on);
             frame.append(&data.bytes).and_then(|()| frame.commit()).map_err(text)?;
             number(frame.nbytes(), dst)
         })

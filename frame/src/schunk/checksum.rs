@@ -18,7 +18,6 @@
 use super::SuperChunk;
 use super::meta::{self, Meta};
 use crate::cframe::header::FIXED_LEN;
-use crate::cframe::index::Entry;
 use crate::cframe::section::MAX_WRITTEN;
 use crate::cframe::trailer::FINGERPRINT_XXH3;
 use crate::cframe::{CHECKSUMS_NAME, Entries, Opened};
@@ -84,23 +83,17 @@ pub(super) fn fingerprint(head: &[u8], index: &[u8], trailer: &[u8]) -> [u8; 16]
     hash.digest128().to_be_bytes()
 }
 
-/// Whether a stored table is no larger than one for these entries. A few bytes can say they are gigabytes.
-fn fits(stored: &[u8], entries: &Entries) -> bool {
-    let most = entries.len().saturating_mul(8).saturating_add(HEAD as u64);
-    blosc_core::Header::parse(stored).is_ok_and(|header| u64::from(header.nbytes) <= most)
-}
-
 /// The checksums kept with a super-chunk.
 pub(super) struct Hashes {
     /// Whether commits write them.
     pub(super) enabled: bool,
     pub(super) state: ChecksumState,
-    /// The table as stored, until it is needed.
-    stored: Option<Vec<u8>>,
-    /// One per entry, special ones included (as 0); `None` until needed.
-    list: Option<Vec<u64>>,
+    /// Whether chunks that are read whole are compared with them.
+    pub(super) verify: bool,
+    /// One per entry, special ones included (as [`UNKNOWN`]); empty while none is known.
+    sums: Vec<u64>,
     /// What the table says about header bytes 57..H.
-    pub(super) metalayers: u64,
+    metalayers: u64,
 }
 
 impl Hashes {
@@ -109,82 +102,84 @@ impl Hashes {
         Hashes {
             enabled: true,
             state: ChecksumState::None,
-            stored: None,
-            list: Some(Vec::new()),
+            verify: true,
+            sums: Vec::new(),
             metalayers: UNKNOWN,
         }
     }
 
-    /// For a frame just opened; takes the table out of the list of vlmetalayers.
-    pub(super) fn opened(fingerprint_type: u8, vlmetalayers: &mut Vec<Meta>) -> Hashes {
+    /// For a frame just opened; takes the table out of the list of vlmetalayers. A table that is stale, does not fit
+    /// the entries or does not decode tells nothing: all is then unknown, and verifying reports the table.
+    pub(super) fn open(
+        &mut self,
+        fingerprint_type: u8,
+        vlmetalayers: &mut Vec<Meta>,
+        entries: &Entries,
+        pool: &mut Pool,
+        limits: &blosc_core::Limits,
+    ) {
         let at = vlmetalayers.iter().position(|meta| meta.name == CHECKSUMS_NAME.as_bytes());
         let stored = at.map(|at| vlmetalayers.remove(at).content);
-        let state = match (fingerprint_type, &stored) {
+        self.enabled = stored.is_some();
+        self.state = match (fingerprint_type, &stored) {
             (FINGERPRINT_XXH3, Some(_)) => ChecksumState::Present,
             (_, Some(_)) => ChecksumState::Foreign,
             (0, None) => ChecksumState::None,
             (other, None) => ChecksumState::Other(other),
         };
-        Hashes { enabled: stored.is_some(), state, stored, list: None, metalayers: UNKNOWN }
-    }
-
-    /// Switches checksums on, all chunks so far unknown.
-    fn enable(&mut self, entries: &Entries) -> Result<(), Error> {
-        if !self.enabled {
-            let count = usize::try_from(entries.len()).map_err(|_| crate::error::IoKind::NoSpace)?;
-            self.list = Some(alloc::vec![UNKNOWN; count]);
-            self.enabled = true;
-        }
-        Ok(())
-    }
-
-    /// The checksums, one per entry. A table that is stale or does not fit counts as unknown.
-    pub(super) fn list(
-        &mut self,
-        entries: &Entries,
-        pool: &mut Pool,
-        limits: &blosc_core::Limits,
-    ) -> Result<&mut Vec<u64>, Error> {
-        if self.list.is_none() {
-            let table = match (&self.stored, self.state) {
-                (Some(stored), ChecksumState::Present) if fits(stored, entries) => {
-                    Some(meta::decode(pool, stored, limits)?)
-                }
-                _ => None,
-            };
-            let mut hashes = table.as_deref().and_then(|table| self.parse(table)).into_iter().flatten();
-            let mut list = Vec::new();
-            for k in 0..entries.len() {
-                let special = entries.get(k).is_none_or(|raw| raw < 0);
-                list.push(if special { UNKNOWN } else { hashes.next().unwrap_or(UNKNOWN) });
+        (self.sums, self.metalayers) = (Vec::new(), UNKNOWN);
+        if let (Some(stored), ChecksumState::Present) = (stored, self.state) {
+            // A few bytes can say they are gigabytes.
+            let most = entries.len().saturating_mul(8).saturating_add(HEAD as u64);
+            let fits =
+                blosc_core::Header::parse(&stored).is_ok_and(|header| u64::from(header.nbytes) <= most);
+            if fits && let Ok(table) = meta::decode(pool, &stored, limits) {
+                self.parse(&table, entries);
             }
-            self.list = Some(list);
         }
-        Ok(self.list.get_or_insert_default())
     }
 
-    /// All entries changed at once to special ones.
-    pub(super) fn forget(&mut self) {
-        self.stored = None;
-        self.list = None;
-    }
-
-    /// Reads a table; sets `metalayers` and gives the chunks' checksums.
-    fn parse(&mut self, table: &[u8]) -> Option<Vec<u64>> {
+    /// Takes over a table, if it is one.
+    fn parse(&mut self, table: &[u8], entries: &Entries) -> Option<()> {
         let (head, rest) = table.split_at_checked(HEAD)?;
         let (bin, head) = head.split_at_checked(5)?;
         if bin.first() != Some(&0xc6) || !head.starts_with(&MAGIC) {
             return None;
         }
-        let words = |bytes: &[u8]| -> Vec<u64> {
-            bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect()
-        };
-        let hashes = words(rest);
-        let [metalayers, count] = words(head.get(8..)?).try_into().ok()?;
-        (count == hashes.len() as u64).then(|| {
-            self.metalayers = metalayers;
-            hashes
-        })
+        let word = |bytes: &[u8]| bytes.first_chunk().map(|word| u64::from_le_bytes(*word));
+        let (metalayers, count) = (word(head.get(8..)?)?, word(head.get(16..)?)?);
+        let hashes = rest.as_chunks::<8>().0;
+        if count != hashes.len() as u64 {
+            return None;
+        }
+        self.metalayers = metalayers;
+        // Entries that are all the same are special ones, or a chunk that they share.
+        if let Entries::List(list) = entries {
+            let mut hashes = hashes.iter().map(|word| u64::from_le_bytes(*word));
+            let of = |raw: &i64| if *raw < 0 { Some(UNKNOWN) } else { hashes.next() };
+            self.sums = list.iter().map(of).map(|sum| sum.unwrap_or(UNKNOWN)).collect();
+        }
+        Some(())
+    }
+
+    /// The checksum of chunk `k`, if it is known.
+    pub(super) fn get(&self, k: u64) -> Option<u64> {
+        self.sums.get(usize::try_from(k).ok()?).copied().filter(|sum| *sum != UNKNOWN)
+    }
+
+    /// What chunk `k` is held to when all of it is read.
+    pub(super) fn held(&self, k: u64) -> Option<u64> {
+        if self.verify { self.get(k) } else { None }
+    }
+
+    /// All at once, for threads; see [`Hashes::held`].
+    pub(super) fn all_held(&self) -> &[u64] {
+        if self.verify { &self.sums } else { &[] }
+    }
+
+    /// What the table says about the metalayers; `None` if there is no usable table.
+    pub(super) fn metalayers(&self) -> Option<u64> {
+        Some(self.metalayers).filter(|sum| *sum != UNKNOWN)
     }
 
     /// The table as a vlmetalayer, if checksums are on and there is a free slot for it.
@@ -194,18 +189,15 @@ impl Hashes {
         metalayers: u64,
         vlmetalayers: usize,
         pool: &mut Pool,
-        limits: &blosc_core::Limits,
     ) -> Result<Option<Meta>, Error> {
         if !self.enabled || vlmetalayers >= MAX_WRITTEN {
             return Ok(None);
         }
         let mut body = Vec::new();
-        if matches!(entries, Entries::List(_)) {
-            let list = self.list(entries, pool, limits)?;
-            for (k, hash) in list.iter().enumerate() {
-                if entries.get(k as u64).is_some_and(|raw| raw >= 0) {
-                    body.extend(hash.to_le_bytes());
-                }
+        if let Entries::List(list) = entries {
+            let sums = self.sums.iter().copied().chain(core::iter::repeat(UNKNOWN));
+            for (_, sum) in list.iter().zip(sums).filter(|(raw, _)| **raw >= 0) {
+                body.extend(sum.to_le_bytes());
             }
         }
         let count = (body.len() / 8) as u64;
@@ -222,18 +214,26 @@ impl Hashes {
         Ok(Some(Meta { name: CHECKSUMS_NAME.as_bytes().to_vec(), content }))
     }
 
-    /// Keeps the list in step with an edit of the entries, if it is loaded or checksums are on.
-    pub(super) fn edit(
-        &mut self,
-        entries: &Entries,
-        pool: &mut Pool,
-        limits: &blosc_core::Limits,
-        edit: impl FnOnce(&mut Vec<u64>),
-    ) -> Result<(), Error> {
+    /// Keeps the checksums in step with an edit of the entries, a list of `n` so far.
+    pub(super) fn edit(&mut self, n: usize, edit: impl FnOnce(&mut Vec<u64>)) {
         if self.enabled {
-            edit(self.list(entries, pool, limits)?);
+            self.sums.resize(n, UNKNOWN);
+            edit(&mut self.sums);
         }
-        Ok(())
+    }
+
+    /// Notes the checksum of chunk `k`, one of `n`.
+    pub(super) fn set(&mut self, n: usize, k: usize, sum: u64) {
+        self.edit(n, |sums| {
+            if let Some(slot) = sums.get_mut(k) {
+                *slot = sum;
+            }
+        });
+    }
+
+    /// Nothing is known about any chunk.
+    pub(super) fn forget(&mut self) {
+        self.sums = Vec::new();
     }
 }
 
@@ -250,15 +250,28 @@ impl SuperChunk<'_> {
 
     /// Switches checksums on or off for the commits to come. Chunks that were written without one
     /// stay without; a [`compact`](SuperChunk::compact) makes them.
-    pub fn set_checksums(&mut self, on: bool) -> Result<(), Error> {
-        if on {
-            self.hashes.enable(&self.entries)?;
-        } else if self.hashes.enabled {
-            self.hashes.enabled = false;
-            self.hashes.list = None;
+    pub fn set_checksums(&mut self, on: bool) {
+        self.hashes.enabled = on;
+        if !on {
+            self.hashes.forget();
         }
         self.dirty = true;
-        Ok(())
+    }
+
+    /// Whether chunks that are read whole are compared with their checksums, where there are any. The default is yes:
+    /// a chunk that differs is refused with [`Error::Checksum`], which names it. The whole of a chunk is read where
+    /// all of it is decoded or handed out as it is stored, and where a part of it is wanted from a file and takes the
+    /// whole to be read. Other reads of a part check what they decode by the format's own rules only.
+    pub fn set_verify(&mut self, on: bool) {
+        self.hashes.verify = on;
+    }
+
+    /// Does something with [`set_verify`](SuperChunk::set_verify) on or off.
+    pub(crate) fn verifying<T>(&mut self, on: bool, work: impl FnOnce(&mut Self) -> T) -> T {
+        let before = core::mem::replace(&mut self.hashes.verify, on);
+        let result = work(self);
+        self.hashes.verify = before;
+        result
     }
 
     /// Whether checksums are on but have no room: all 16 vlmetalayers are taken.
@@ -267,29 +280,13 @@ impl SuperChunk<'_> {
     }
 
     /// The stored checksum of chunk `k`, if there is one.
-    pub fn chunk_checksum(&mut self, k: u64) -> Result<Option<u64>, Error> {
-        let limits = blosc_core::Limits { output: u64::MAX, ..self.limits.chunk };
-        let list = self.hashes.list(&self.entries, &mut self.pool, &limits)?;
-        Ok(usize::try_from(k).ok().and_then(|k| list.get(k)).copied().filter(|hash| *hash != UNKNOWN))
+    pub fn chunk_checksum(&self, k: u64) -> Option<u64> {
+        self.hashes.get(k)
     }
 
     /// What the table says about the metalayers; `None` if there is no usable table.
-    pub(crate) fn metalayers_checksum(&mut self) -> Result<Option<u64>, Error> {
-        let limits = self.chunk_limits();
-        self.hashes.list(&self.entries, &mut self.pool, &limits)?;
-        Ok(Some(self.hashes.metalayers).filter(|hash| *hash != UNKNOWN))
-    }
-
-    /// Where stored chunk `k` lies, how long it is, and the checksum of its bytes.
-    pub(crate) fn stored_checksum(&mut self, k: u64) -> Result<(u64, u64, u64), Error> {
-        let len = self.nchunks();
-        let Some(Entry::Stored(entry)) = self.entry(k) else {
-            return Err(Error::OutOfRange { what: "stored chunk", index: k, len });
-        };
-        let located = self.place.locate(entry)?;
-        let at = located.at;
-        let bytes = located.whole(k, &self.limits, &mut self.scratch)?;
-        Ok((at, bytes.len() as u64, of(bytes)))
+    pub(crate) fn metalayers_checksum(&self) -> Option<u64> {
+        self.hashes.metalayers()
     }
 }
 

@@ -116,14 +116,8 @@ impl SuperChunk<'_> {
         entries: &Entries,
         cbytes: u64,
     ) -> Result<Assembled, Error> {
-        let limits = self.chunk_limits();
-        let table = self.hashes.encode(
-            entries,
-            checksum::of(section),
-            self.vlmetalayers.len(),
-            &mut self.pool,
-            &limits,
-        )?;
+        let sum = checksum::of(section);
+        let table = self.hashes.encode(entries, sum, self.vlmetalayers.len(), &mut self.pool)?;
         let layers = self.vlmetalayers.iter().chain(&table).map(|meta| (&*meta.name, &*meta.content));
         let mut trailer = trailer::encode(&section::encode(section::Place::Trailer, layers)?)?;
         let index = if entries.len() == 0 { Vec::new() } else { encode_index(entries, &mut self.pool)? };

@@ -110,11 +110,11 @@ impl SuperChunk<'_> {
         }
         self.note_obsolete(k)?;
         let at = usize::try_from(k).map_err(|_| IoKind::NoSpace)?;
-        let limits = self.chunk_limits();
-        self.hashes.edit(&self.entries, &mut self.pool, &limits, |list| {
-            list.remove(at);
-        })?;
-        self.entries.list_mut()?.remove(at);
+        let list = self.entries.list_mut()?;
+        self.hashes.edit(list.len(), |sums| {
+            sums.remove(at);
+        });
+        list.remove(at);
         self.sizes.remove(k);
         self.dirty = true;
         Ok(())
@@ -149,13 +149,9 @@ impl SuperChunk<'_> {
         if self.header.chunksize == ChunkSize::Variable && self.sizes_known()?.len_of(first) == Some(0) {
             return Err(ZERO_FIRST);
         }
-        let picked = |list: &[u64]| -> Vec<u64> {
-            order.iter().filter_map(|k| list.get(*k as usize).copied()).collect()
-        };
-        let limits = self.chunk_limits();
-        self.hashes.edit(&self.entries, &mut self.pool, &limits, |list| *list = picked(list))?;
         let list = self.entries.list_mut()?;
-        *list = order.iter().filter_map(|k| list.get(*k as usize).copied()).collect();
+        self.hashes.edit(list.len(), |sums| *sums = picked(order, sums));
+        *list = picked(order, list);
         self.sizes.reorder(order);
         self.dirty = true;
         Ok(())
@@ -192,4 +188,9 @@ impl SuperChunk<'_> {
         }
         Ok(parsed)
     }
+}
+
+/// The values of `list` that `order` names, in that order.
+fn picked<T: Copy>(order: &[u64], list: &[T]) -> Vec<T> {
+    order.iter().filter_map(|k| list.get(*k as usize).copied()).collect()
 }

@@ -49,16 +49,14 @@ impl<'s> Shared<'s> {
             Found::Special(kind) => return Ok(Loaded::Special(kind)),
         };
         let (at, limits, around) = (located.at, &self.limits.chunk, self.around());
-        let chunk = match located.slice() {
-            None => {
-                let (header, known) = located.head(k, buf)?;
-                if tells_blocks(&header) && worth_parts(&header, count) {
-                    load_blocks(&located, k, (&header, known), blocks, limits, buf)?
-                } else {
-                    parse(located.whole(k, self.limits, buf)?, limits, k, at)?
-                }
-            }
-            Some(_) => parse(located.whole(k, self.limits, buf)?, limits, k, at)?,
+        let (header, known) = located.head(k, buf)?;
+        let in_memory = located.slice().is_some();
+        let all = count >= header.nblocks() as u64;
+        let chunk = if !in_memory && tells_blocks(&header) && worth_parts(&header, count) {
+            load_blocks(&located, k, (&header, known), blocks, limits, buf)?
+        } else {
+            let located = located.held_to(self.sum(k).filter(|_| all || !in_memory));
+            parse(located.whole(k, self.limits, buf)?, limits, k, at)?
         };
         Ok(Loaded::Stored { chunk, around, at })
     }

@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn names_that_are_not_utf8_are_found_as_they_are_shown() {
         let mut sc = SuperChunk::memory(&Params::new(1));
-        sc.set_checksums(false).unwrap();
+        sc.set_checksums(false);
         sc.set_metalayer("mm", b"1").unwrap();
         sc.set_vlmetalayer("vv", b"2").unwrap();
         let mut frame = sc.into_bytes().unwrap();

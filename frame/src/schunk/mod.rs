@@ -230,7 +230,14 @@ impl<'a> SuperChunk<'a> {
         self.entries = opened.entries(&mut self.pool, &self.limits)?;
         self.metalayers = meta::list(&opened.metalayers()?);
         self.vlmetalayers = meta::list(&opened.vlmetalayers()?);
-        self.hashes = Hashes::opened(opened.tail.fingerprint_type, &mut self.vlmetalayers);
+        let limits = self.chunk_limits();
+        self.hashes.open(
+            opened.tail.fingerprint_type,
+            &mut self.vlmetalayers,
+            &self.entries,
+            &mut self.pool,
+            &limits,
+        );
         self.fingerprint = (opened.tail.fingerprint_type, opened.tail.fingerprint);
         self.sizes = match header.chunksize {
             ChunkSize::Fixed(chunk) => Sizes::Regular { chunk, total: header.nbytes },

@@ -1,5 +1,6 @@
 //! Where a super-chunk's chunks lie: behind each other in one store, or in files of a directory.
 
+use super::checksum;
 use crate::error::{Error, IoError, IoKind, Structure};
 use crate::io::{Directory, ReadAt, Store, WriteAt};
 use crate::limits::Limits;
@@ -53,6 +54,8 @@ pub(crate) struct Located<'p> {
     /// How many bytes there are at most.
     limit: u64,
     structure: Structure,
+    /// The checksum that all of its bytes must have.
+    sum: Option<u64>,
 }
 
 impl Place<'_> {
@@ -71,6 +74,7 @@ impl Place<'_> {
                     at,
                     limit: stop.saturating_sub(at),
                     structure: Structure::Chunk,
+                    sum: None,
                 })
             }
             Place::Sparse { dir, .. } => {
@@ -90,7 +94,8 @@ impl Place<'_> {
                     _ => error.into(),
                 })?;
                 let limit = file.size()?;
-                Ok(Located { source: Source::File(file), at: 0, limit, structure: Structure::ChunkFile })
+                let (source, structure) = (Source::File(file), Structure::ChunkFile);
+                Ok(Located { source, at: 0, limit, structure, sum: None })
             }
         }
     }
@@ -141,6 +146,17 @@ impl<'p> Located<'p> {
             Source::Shared(store) => store,
             Source::File(file) => file,
         }
+    }
+
+    /// The same chunk, which must have this checksum if [`Located::whole`] reads it.
+    pub(crate) fn held_to(self, sum: Option<u64>) -> Located<'p> {
+        Located { sum, ..self }
+    }
+
+    /// For readers of a part: what lies in memory is not read whole for it.
+    pub(crate) fn held_if_read(self, sum: Option<u64>) -> Located<'p> {
+        let sum = sum.filter(|_| self.slice().is_none());
+        Located { sum, ..self }
     }
 
     /// Reads bytes of the chunk.
@@ -204,14 +220,15 @@ impl<'p> Located<'p> {
         Ok((self.parse_header(k, head)?, len))
     }
 
-    /// All bytes of chunk `k`, borrowed where possible, else read into `buf`.
+    /// All bytes of chunk `k`, borrowed where possible, else read into `buf`; compared with the checksum the chunk is
+    /// held to.
     pub(crate) fn whole<'b>(&self, k: u64, limits: &Limits, buf: &'b mut Vec<u8>) -> Result<&'b [u8], Error>
     where
         'p: 'b,
     {
         if let Some(bytes) = self.slice() {
             let header = self.parse_header(k, bytes)?;
-            return bytes.get(..header.cbytes as usize).ok_or(IoKind::UnexpectedEnd.into());
+            return self.checked(k, bytes.get(..header.cbytes as usize).ok_or(IoKind::UnexpectedEnd)?);
         }
         let (header, first) = self.head(k, buf)?;
         if u64::from(header.nbytes) > limits.chunk.output {
@@ -223,7 +240,16 @@ impl<'p> Located<'p> {
         if let Some(rest) = all.get_mut(first..).filter(|rest| !rest.is_empty()) {
             self.read(first as u64, rest)?;
         }
-        Ok(all)
+        self.checked(k, all)
+    }
+
+    fn checked<'b>(&self, k: u64, bytes: &'b [u8]) -> Result<&'b [u8], Error> {
+        match self.sum {
+            Some(sum) if sum != checksum::of(bytes) => {
+                Err(Error::Checksum { structure: self.structure, chunk: Some(k), offset: self.at })
+            }
+            _ => Ok(bytes),
+        }
     }
 }
 

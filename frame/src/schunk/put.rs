@@ -77,26 +77,29 @@ impl SuperChunk<'_> {
             New::Special(kind) => (Entry::Special(kind).to_raw().unwrap_or(0), checksum::UNKNOWN),
         };
         let at = usize::try_from(k).map_err(|_| IoKind::NoSpace)?;
-        let limits = self.chunk_limits();
         if variable {
             self.read_sizes()?;
         }
         if replace {
             self.note_obsolete(k)?;
-            self.hashes.edit(&self.entries, &mut self.pool, &limits, |list| {
-                if let Some(slot) = list.get_mut(at) {
-                    *slot = hash;
-                }
-            })?;
-            if let Some(slot) = self.entries.list_mut()?.get_mut(at) {
-                *slot = raw;
-            }
+            self.point(at, raw, hash)?;
         } else {
-            self.hashes.edit(&self.entries, &mut self.pool, &limits, |list| list.insert(at, hash))?;
-            self.entries.list_mut()?.insert(at, raw);
+            let list = self.entries.list_mut()?;
+            self.hashes.edit(list.len(), |sums| sums.insert(at, hash));
+            list.insert(at, raw);
         }
         self.sizes.put(k, replace, n, len);
         self.dirty = true;
+        Ok(())
+    }
+
+    /// Lets entry `at` be `raw`, whose bytes have the checksum `sum`.
+    fn point(&mut self, at: usize, raw: i64, sum: u64) -> Result<(), Error> {
+        let list = self.entries.list_mut()?;
+        self.hashes.set(list.len(), at, sum);
+        if let Some(slot) = list.get_mut(at) {
+            *slot = raw;
+        }
         Ok(())
     }
 
@@ -196,16 +199,7 @@ impl SuperChunk<'_> {
             let Some(len) = self.sizes.len_of(k) else { continue };
             let chunk = self.as_repeated(kind, len)?;
             let (raw, hash) = self.store(&chunk)?;
-            let at = usize::try_from(k).map_err(|_| IoKind::NoSpace)?;
-            let limits = self.chunk_limits();
-            self.hashes.edit(&self.entries, &mut self.pool, &limits, |list| {
-                if let Some(slot) = list.get_mut(at) {
-                    *slot = hash;
-                }
-            })?;
-            if let Some(slot) = self.entries.list_mut()?.get_mut(at) {
-                *slot = raw;
-            }
+            self.point(usize::try_from(k).map_err(|_| IoKind::NoSpace)?, raw, hash)?;
         }
         self.header.chunksize = ChunkSize::Variable;
         if self.vl_blocks.is_none() && self.nchunks() > 0 {

@@ -100,7 +100,7 @@ impl SuperChunk<'_> {
     pub fn raw_chunk(&mut self, k: u64) -> Result<RawChunk<'_>, Error> {
         match self.raw_entry(k)? {
             Entry::Stored(entry) => {
-                let located = self.place.locate(entry)?;
+                let located = self.place.locate(entry)?.held_to(self.hashes.held(k));
                 Ok(RawChunk::Stored(located.whole(k, &self.limits, &mut self.scratch)?))
             }
             Entry::Special(kind) => Ok(RawChunk::Special(kind, self.chunk_nbytes(k)?)),
@@ -118,7 +118,7 @@ impl SuperChunk<'_> {
         let len = usize::try_from(len).map_err(|_| IoKind::NoSpace)?;
         // A chunk's own header may disagree with the frame's; the chunk is right (docs/formats/cframe.md §3.4).
         if let Entry::Stored(entry) = self.raw_entry(k)? {
-            let located = self.place.locate(entry)?;
+            let located = self.place.locate(entry)?.held_to(self.hashes.held(k));
             let at = located.at;
             let bytes = located.whole(k, &self.limits, &mut self.scratch)?;
             let in_chunk = |error| Error::Chunk { chunk: Some(k), offset: at, error };
@@ -143,7 +143,7 @@ impl SuperChunk<'_> {
     fn read_chunk_of(&mut self, k: u64, out: &mut [u8], whole: usize) -> Result<usize, Error> {
         match self.raw_entry(k)? {
             Entry::Stored(entry) => {
-                let located = self.place.locate(entry)?;
+                let located = self.place.locate(entry)?.held_to(self.hashes.held(k));
                 let at = located.at;
                 let bytes = located.whole(k, &self.limits, &mut self.scratch)?;
                 let in_chunk = |error| Error::Chunk { chunk: Some(k), offset: at, error };
@@ -204,7 +204,7 @@ impl SuperChunk<'_> {
                 Ok((needed, None))
             }
             Entry::Stored(entry) => {
-                let located = self.place.locate(entry)?;
+                let located = self.place.locate(entry)?.held_if_read(self.hashes.held(k));
                 let at = located.at;
                 let in_chunk = |error| Error::Chunk { chunk: Some(k), offset: at, error };
                 let (header, known) = located.head(k, &mut self.scratch)?;
@@ -247,7 +247,7 @@ impl SuperChunk<'_> {
                 n => Err(Error::OutOfRange { what: "block", index: *n as u64, len: 1 }),
             });
         };
-        let located = self.place.locate(entry)?;
+        let located = self.place.locate(entry)?.held_if_read(self.hashes.held(k));
         let at = located.at;
         let in_chunk = |error| Error::Chunk { chunk: Some(k), offset: at, error };
         let (header, known) = located.head(k, &mut self.scratch)?;

@@ -1,6 +1,6 @@
 //! Rewriting a frame: its chunks in logical order, without garbage, checksummed; then renamed into place.
 
-use super::checksum::{self, UNKNOWN};
+use super::checksum;
 use super::place::{INDEX_NAME, Place, chunk_name, resize};
 use super::{Change, SuperChunk};
 use crate::cframe::Entries;
@@ -85,22 +85,21 @@ impl<'a> SuperChunk<'a> {
         let start = (FIXED_LEN as u64).saturating_add(section.len() as u64);
         let mut at = start;
         let mut entries = self.entries.clone();
-        let limits = self.chunk_limits();
         let mut buf = Vec::new();
         if let Entries::List(list) = &mut entries {
+            let n = list.len();
             for (k, raw) in list.iter_mut().enumerate() {
                 let Ok(offset) = u64::try_from(*raw) else { continue };
                 read_chunk(old, base.saturating_add(offset), k as u64, &mut buf)?;
                 if check {
-                    let (from, hash) = (base.saturating_add(offset), checksum::of(&buf));
-                    self.hashes.edit(&self.entries, &mut self.pool, &limits, |list| {
-                        if let Some(known) = list.get_mut(k).filter(|known| **known == UNKNOWN) {
-                            *known = hash;
+                    let (from, sum) = (base.saturating_add(offset), checksum::of(&buf));
+                    match self.hashes.get(k as u64) {
+                        None => self.hashes.set(n, k, sum),
+                        Some(known) if known == sum => {}
+                        Some(_) => {
+                            let (structure, chunk) = (Structure::Chunk, Some(k as u64));
+                            return Err(Error::Checksum { structure, chunk, offset: from });
                         }
-                    })?;
-                    if self.hashes.enabled && self.chunk_checksum(k as u64)? != Some(hash) {
-                        let (structure, chunk) = (Structure::Chunk, Some(k as u64));
-                        return Err(Error::Checksum { structure, chunk, offset: from });
                     }
                 }
                 new.write_at(at, &buf)?;
@@ -121,23 +120,13 @@ impl<'a> SuperChunk<'a> {
 
     fn compact_sparse(&mut self) -> Result<(), Error> {
         if self.hashes.enabled {
-            let limits = self.chunk_limits();
             for k in 0..self.nchunks() {
                 if let Some(crate::cframe::index::Entry::Stored(id)) = self.entry(k) {
-                    let located = self.place.locate(id)?;
-                    let hash = checksum::of(located.whole(k, &self.limits, &mut self.scratch)?);
-                    let known = self.chunk_checksum(k)?;
-                    if known.is_some_and(|known| known != hash) {
-                        let (structure, chunk) = (Structure::ChunkFile, Some(k));
-                        return Err(Error::Checksum { structure, chunk, offset: 0 });
-                    }
-                    if known.is_none() {
+                    let located = self.place.locate(id)?.held_to(self.hashes.get(k));
+                    let sum = checksum::of(located.whole(k, &self.limits, &mut self.scratch)?);
+                    if self.hashes.get(k).is_none() {
                         self.dirty = true;
-                        self.hashes.edit(&self.entries, &mut self.pool, &limits, |list| {
-                            if let Some(slot) = list.get_mut(k as usize) {
-                                *slot = hash;
-                            }
-                        })?;
+                        self.hashes.set(self.entries.list_mut()?.len(), k as usize, sum);
                     }
                 }
             }

@@ -1,6 +1,7 @@
 //! [`Shared`]: what several threads may use of a super-chunk at once, each with buffers of its own.
 
 use super::SuperChunk;
+use super::checksum;
 use super::place::{Located, Place};
 use super::read::around;
 use crate::cframe::Entries;
@@ -14,6 +15,8 @@ use blosc_core::{Special, Surroundings};
 pub(crate) struct Shared<'s> {
     place: &'s Place<'s>,
     entries: &'s Entries,
+    /// The checksums that chunks are held to, where they are known.
+    sums: &'s [u64],
     pub(super) limits: &'s Limits,
     typesize: u32,
     blockshape: &'s [u32],
@@ -30,6 +33,7 @@ impl SuperChunk<'_> {
         Shared {
             place: &self.place,
             entries: &self.entries,
+            sums: self.hashes.all_held(),
             limits: &self.limits,
             typesize: self.header.typesize,
             blockshape: &self.blockshape,
@@ -49,6 +53,11 @@ impl<'s> Shared<'s> {
     /// What chunks may ask about the frame around them.
     pub(super) fn around(self) -> Surroundings<'s> {
         around(self.typesize, self.blockshape)
+    }
+
+    /// The checksum that chunk `k` is held to when all of it is read.
+    pub(super) fn sum(self, k: u64) -> Option<u64> {
+        self.sums.get(usize::try_from(k).ok()?).copied().filter(|sum| *sum != checksum::UNKNOWN)
     }
 
     /// Where chunk `k` lies.

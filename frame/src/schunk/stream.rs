@@ -164,7 +164,7 @@ impl<'s> Shared<'s> {
         match self.locate(k)? {
             Found::Special(kind) => Ok(Found::Special(kind)),
             Found::Stored((), located) => {
-                let at = located.at;
+                let (at, located) = (located.at, located.held_to(self.sum(k)));
                 let chunk = Chunk::parse_with(located.whole(k, self.limits, buf)?, &self.limits.chunk);
                 let chunk = chunk.map_err(|error| Error::Chunk { chunk: Some(k), offset: at, error })?;
                 Ok(Found::Stored(chunk, located))

@@ -18,6 +18,7 @@ mod cframe_vectors;
 mod convert;
 mod crash;
 mod rows;
+mod schunk_checked;
 mod schunk_copies;
 #[cfg(unix)]
 mod schunk_files;

@@ -30,7 +30,7 @@ fn is_odd(sc: &SuperChunk<'_>, when: &str) {
 }
 
 fn fill(sc: &mut SuperChunk<'_>) {
-    sc.set_checksums(false).unwrap();
+    sc.set_checksums(false);
     sc.set_chunksize(400).unwrap();
     sc.set_metalayer("m", b"\xc0").unwrap();
     sc.append(&(0..2000).map(|i| ((i * i) >> 3) as u8).collect::<Vec<_>>()).unwrap();

@@ -28,7 +28,7 @@ fn history(seed: u64, place: Where) {
     };
     sc.set_chunksize(model.chunksize as u32).unwrap();
     if random.below(4) == 0 {
-        sc.set_checksums(false).unwrap();
+        sc.set_checksums(false);
     }
     let mut log = Vec::new();
     for _ in 0..4 + random.below(12) {

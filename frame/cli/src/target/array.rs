@@ -83,7 +83,7 @@ pub fn write_items(items: Items, input: &Path, output: &Output, args: &Compress)
     spec.params().check()?;
     create(output, &spec, args.parts.sparse, |mut frame| {
         frame.set_threads(args.run.threads);
-        frame.set_checksums(!args.no_checksum)?;
+        frame.set_checksums(!args.no_checksum);
         let bar = progress::bar("compressing", items.header.nbytes());
         let canonical = NpyHeader { fortran: false, ..items.header.clone() }.to_bytes().ok();
         let kept = items.raw_header.clone().filter(|raw| Some(raw) != canonical.as_ref());

@@ -64,7 +64,7 @@ pub fn new_dir<T>(output: &Output, make: impl FnOnce(FsDir) -> Result<T>) -> Res
 fn fill(mut frame: SuperChunk<'_>, args: &Compress) -> Result<()> {
     let output = args.output.output.as_path();
     frame.set_threads(args.run.threads);
-    frame.set_checksums(!args.no_checksum)?;
+    frame.set_checksums(!args.no_checksum);
     args.params(1).check()?;
     if let Some(size) = args.chunksize {
         let size = u32::try_from(size);
