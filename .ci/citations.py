@@ -36,6 +36,8 @@ for path in listed("*.rs"):
         continue
     for number, line in enumerate(text.splitlines(), 1):
         named = DOCUMENT.search(line)
+        if "format document" in line and not named:
+            faults.append(f"{path}:{number}: name the document, docs/formats/...")
         if named and named[1] not in sections:
             faults.append(f"{path}:{number}: there is no docs/formats/{named[1]}")
             continue

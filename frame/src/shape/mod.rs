@@ -1,4 +1,4 @@
-//! The shape of an array and how it is cut: what the `b2nd` metalayer says (format document b2nd.md §2).
+//! The shape of an array and how it is cut: what the `b2nd` metalayer says (docs/formats/b2nd.md §2).
 //!
 //! Frames need this to decode a chunk whose filter works on the array's blocks, and `.npy` files have shapes, too,
 //! so it lies below both.
