@@ -7,8 +7,8 @@
 
 use blosc_frame::IoError;
 use blosc_frame::io::ReadAt;
+use blosc_testkit::memory::{Counting, Used, used};
 use rustix::time::{ClockId, clock_gettime};
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -44,51 +44,11 @@ impl Bounds {
 }
 
 thread_local! {
-    static LIVE: Cell<usize> = const { Cell::new(0) };
-    static PEAK: Cell<usize> = const { Cell::new(0) };
-    static TOTAL: Cell<usize> = const { Cell::new(0) };
     static ALLOWED: Cell<usize> = const { Cell::new(0) };
-}
-
-/// Counts what each thread has allocated.
-struct Counting;
-
-// SAFETY: every call goes to the system allocator unchanged; the counters are thread-local cells, which
-// allocate nothing.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size() as isize);
-        // SAFETY: the caller's contract is the system allocator's.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        count(-(layout.size() as isize));
-        // SAFETY: as above.
-        unsafe { System.dealloc(ptr, layout) }
-    }
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count(layout.size() as isize);
-        // SAFETY: as above.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-    unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        count(new_size as isize - layout.size() as isize);
-        // SAFETY: as above.
-        unsafe { System.realloc(ptr, layout, new_size) }
-    }
 }
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-fn count(change: isize) {
-    let _ = LIVE.try_with(|live| {
-        let now = live.get().saturating_add_signed(change);
-        live.set(now);
-        let _ = PEAK.try_with(|peak| peak.set(peak.get().max(now)));
-    });
-    let _ = TOTAL.try_with(|total| total.set(total.get().saturating_add_signed(change.max(0))));
-}
 
 /// Announces that the target will use `bytes` more: the output limit it sets, a scratch buffer.
 pub fn allow(bytes: usize) {
@@ -120,13 +80,10 @@ pub fn within(len: usize, target: impl FnOnce()) {
 /// # Panics
 /// If it used more.
 pub fn within_bounds(bounds: &Bounds, len: usize, target: impl FnOnce()) {
-    let (before, total) = (LIVE.get(), TOTAL.get());
-    PEAK.set(before);
     ALLOWED.set(0);
     let start = cpu_time();
-    target();
+    let (Used { peak: held, total: turned }, ()) = used(target);
     let took = cpu_time().saturating_sub(start);
-    let (held, turned) = (PEAK.get().saturating_sub(before), TOTAL.get() - total);
     let bytes = bounds.memory + bounds.memory_per_byte * len + ALLOWED.get();
     assert!(held <= bytes, "{held} bytes of memory for an input of {len}; {bytes} allowed");
     assert!(turned / bounds.turns <= bytes, "{turned} bytes allocated in all for an input of {len}");

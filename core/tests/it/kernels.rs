@@ -5,6 +5,7 @@ use blosc_core::filter::bitshuffle::{bitshuffle, bitunshuffle};
 use blosc_core::filter::blocksplit::{Plane, Planes, Stores, join, split};
 use blosc_core::filter::shuffle::{shuffle, unshuffle};
 use blosc_core::{Isa, Level};
+use blosc_testkit::{Random, long};
 use std::collections::BTreeSet;
 
 type Filter = fn(Level, usize, &[u8], &mut [u8]) -> Result<(), FilterError>;
@@ -22,10 +23,6 @@ const WIDTHS: [usize; 30] = [
 
 const GUARD: u8 = 0xa5;
 
-fn long() -> bool {
-    std::env::var_os("BLOSC_LONG").is_some()
-}
-
 /// Levels of this machine; says which ones it lacks.
 fn levels() -> Vec<Level> {
     for isa in Isa::ALL {
@@ -34,22 +31,6 @@ fn levels() -> Vec<Level> {
         }
     }
     Level::available().collect()
-}
-
-/// A small generator, so that failures can be repeated.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-        (self.0 ^ (self.0 >> 29)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 16
-    }
-    fn below(&mut self, end: usize) -> usize {
-        (self.next() % end as u64) as usize
-    }
-    fn bytes(&mut self, len: usize) -> Vec<u8> {
-        (0..len).map(|_| self.next() as u8).collect()
-    }
 }
 
 /// Lengths 0 ..= 4100: all of them, or those near vector and tile edges for this width and some others.
@@ -107,7 +88,7 @@ fn differ(a: &[u8], b: &[u8]) -> Option<usize> {
 fn filters_equal_scalar_at_small_lengths() {
     let levels = levels();
     let mut random = Random(1);
-    let data = random.bytes(4100);
+    let data = random.noise(4100);
     for width in WIDTHS {
         for len in lengths(width, &mut random) {
             let skew = (random.below(65), random.below(65));
@@ -123,7 +104,7 @@ fn filters_equal_scalar_at_large_lengths() {
     for _ in 0..if long() { 400 } else { 24 } {
         let width = WIDTHS[random.below(WIDTHS.len())];
         let len = random.below(600_000);
-        let src = random.bytes(len);
+        let src = random.noise(len);
         let skew = (random.below(65), random.below(65));
         pair_equals_scalar(width, &src, &levels, skew);
     }
@@ -138,7 +119,7 @@ fn filters_equal_scalar_at_block_sizes() {
         // The last two: 128 and 96 KiB, a power of two and three quarters of it.
         for items in [2048, 4096, 12288, 20480, (1 << 17) / width, (3 << 15) / width] {
             let tail = random.below(2) * 3;
-            let src = random.bytes(items * width + tail);
+            let src = random.noise(items * width + tail);
             let skew = (random.below(65), random.below(65));
             pair_equals_scalar(width, &src, &levels, skew);
         }
@@ -153,7 +134,7 @@ fn split_and_join_equal_scalar() {
         for round in 0..if long() { 200 } else { 12 } {
             let n = random.below(if round % 4 == 0 { 3000 } else { 200 });
             let pitch = n + random.below(130);
-            let src = random.bytes(n * width);
+            let src = random.noise(n * width);
             let room = (width - 1) * pitch + n;
             let skew = (random.below(65), random.below(65));
             let mut want = vec![GUARD; room];

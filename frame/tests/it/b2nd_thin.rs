@@ -6,40 +6,10 @@ use blosc_core::{Codec, Filter, Params};
 use blosc_frame::b2nd::{Dtype, NdArray, Spec};
 use blosc_frame::io::FsDir;
 use blosc_frame::{Limits, SuperChunk};
+use blosc_testkit::{Folder, Random, emulated};
 use std::fs::File;
-use std::path::PathBuf;
-
-fn emulated() -> bool {
-    std::env::var_os("BLOSC_EMULATED").is_some() && std::env::var_os("BLOSC_LONG").is_none()
-}
 
 const SHAPE: [u64; 3] = [30, 96, 128];
-
-/// Numbers that differ and are the same every time.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-}
-
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Folder {
-        let path = std::env::temp_dir().join(format!("blosc-thin-{}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 /// Low byte random, the next one slow, the third nearly always 7, the highest always 0.
 fn items(r: &mut Random) -> Vec<u8> {
@@ -67,7 +37,7 @@ fn cut(data: &[u8], b: &[std::ops::Range<u64>; 3]) -> Vec<u8> {
 fn check(mut nd: NdArray<'_>, data: &[u8], r: &mut Random, what: &str) {
     // With the two that read whole chunks.
     for round in 0..if emulated() { 22 } else { 60 } {
-        let at = SHAPE.map(|s| r.below(s));
+        let at = SHAPE.map(|s| r.below(s as usize) as u64);
         let mut item = [0; 4];
         nd.get_item(&at, &mut item).unwrap();
         assert_eq!(item[..], cut(data, &at.map(|x| x..x + 1)), "{what}: item {at:?}");
@@ -78,8 +48,9 @@ fn check(mut nd: NdArray<'_>, data: &[u8], r: &mut Random, what: &str) {
                 3 => axis != round / 5 % 3,
                 _ => false,
             };
-            let side = if whole { SHAPE[axis] } else { 1 + r.below(if round % 5 == 4 { 9 } else { 1 }) };
-            let start = r.below(SHAPE[axis] - side + 1);
+            let side =
+                if whole { SHAPE[axis] } else { 1 + r.below(if round % 5 == 4 { 9 } else { 1 }) as u64 };
+            let start = r.below((SHAPE[axis] - side + 1) as usize) as u64;
             start..start + side
         });
         // Now and then all, and all of the first chunk.
@@ -97,7 +68,7 @@ fn check(mut nd: NdArray<'_>, data: &[u8], r: &mut Random, what: &str) {
 
 #[test]
 fn thin_slices_of_files() {
-    let folder = Folder::new();
+    let folder = Folder::new("thin");
     let mut r = Random(3);
     let data = items(&mut r);
     // Emulated, without what is read as LZ4 and takes long to write, and not on one thread, as other tests do.
@@ -112,7 +83,7 @@ fn thin_slices_of_files() {
             let spec = Spec::new(&SHAPE, Dtype::parse("<u4").unwrap()).unwrap();
             let spec = spec.chunks(&[24, 96, 128]).unwrap().blocks(&[3, 50, 128]).unwrap();
             let spec = spec.params_from(&params);
-            let (path, dir) = (folder.0.join("array.b2nd"), folder.0.join("sparse"));
+            let (path, dir) = (folder.path("array.b2nd"), folder.path("sparse"));
             let file =
                 File::options().read(true).write(true).create(true).truncate(true).open(&path).unwrap();
             let frame = SuperChunk::create(file, &spec.params()).unwrap();
@@ -137,9 +108,8 @@ fn thin_slices_of_files() {
 /// Whole chunks read side by side on several threads, special ones among them.
 #[test]
 fn whole_chunks_side_by_side() {
-    let folder = Folder(std::env::temp_dir().join(format!("blosc-whole-{}", std::process::id())));
-    std::fs::create_dir_all(&folder.0).unwrap();
-    let path = folder.0.join("frame.b2frame");
+    let folder = Folder::new("whole");
+    let path = folder.path("frame.b2frame");
     let mut data = items(&mut Random(5));
     data.truncate(900_000);
     data[200_000..420_000].fill(0);

@@ -1,42 +1,7 @@
 //! Data for the codec tests: a small generator and buffers of many kinds, the same on every machine.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)] // examples use a part of it
 
-/// xorshift64.
-pub struct Rng(u64);
-
-impl Rng {
-    pub fn new(seed: u64) -> Rng {
-        Rng(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-    pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
-    }
-    /// A number below `n`, which is not zero.
-    pub fn below(&mut self, n: usize) -> usize {
-        ((self.next() >> 32) as usize) % n
-    }
-}
-
-/// `full` tries under `BLOSC_LONG=1`, a tenth of that otherwise, a hundredth under `BLOSC_TENTH=1`.
-pub fn count(full: usize) -> usize {
-    let divisor = if std::env::var_os("BLOSC_LONG").is_some() {
-        1
-    } else if std::env::var_os("BLOSC_TENTH").is_some() {
-        100
-    } else {
-        10
-    };
-    (full / divisor).max(1)
-}
-
-/// An emulator is 10 to 30 times slower. Where this holds, tests leave out what does not depend on the CPU, and `BLOSC_LONG`
-/// runs it there too.
-pub fn emulated() -> bool {
-    std::env::var_os("BLOSC_EMULATED").is_some() && std::env::var_os("BLOSC_LONG").is_none()
-}
+pub use blosc_testkit::{Random as Rng, count, emulated};
 
 /// Named buffers of `len` bytes: from constant to random, with the shapes filters leave behind.
 pub fn kinds(len: usize) -> Vec<(&'static str, Vec<u8>)> {

@@ -5,14 +5,9 @@ use blosc_core::chunk::plugin::{UserCodec, UserFilter};
 use blosc_core::codec::{CodecError, CodecErrorKind};
 use blosc_core::filter::FilterError;
 use blosc_core::{Chunk, Decoder, Error, Level, Surroundings};
+pub use blosc_testkit::{guarded, sha256};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
-
-/// Lower-case hex SHA-256.
-pub fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect()
-}
 
 /// A folder of vectors and the records of its manifest.
 pub struct Vectors {
@@ -67,16 +62,6 @@ pub fn surroundings(record: &Value) -> Surroundings<'static> {
         filters: &[&AddMeta, &Reverse],
         ..Surroundings::default()
     }
-}
-
-const GUARD: usize = 32;
-
-/// Calls `fill` on `len` bytes between guard bytes, and returns what it wrote.
-pub fn guarded<E>(len: usize, fill: impl FnOnce(&mut [u8]) -> Result<usize, E>) -> Result<Vec<u8>, E> {
-    let mut memory = vec![0xA5; len + 2 * GUARD];
-    let wrote = fill(&mut memory[GUARD..GUARD + len]);
-    assert!(memory[..GUARD].iter().chain(&memory[GUARD + len..]).all(|&b| b == 0xA5), "wrote outside");
-    wrote.map(|n| memory[GUARD..GUARD + n].to_vec())
 }
 
 /// Decodes `chunk` whole with `level`'s kernels.

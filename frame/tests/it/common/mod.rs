@@ -1,51 +1,11 @@
 //! What the tests of frames share: a source of chance, and a plain model of a super-chunk.
-#![allow(dead_code)] // each test uses its part
+#![allow(dead_code, unused_imports)] // each module uses its part
 
 use blosc_core::{Codec, Params, Special};
 use blosc_frame::cframe::header::ChunkSize;
 use blosc_frame::{Error, SuperChunk};
 
-/// SplitMix64.
-#[derive(Clone)]
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-    pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % n.max(1) as u64) as usize
-    }
-    /// Bytes of a kind that compresses, or not, or is all the same.
-    pub fn bytes(&mut self, len: usize) -> Vec<u8> {
-        match self.below(4) {
-            0 => vec![0; len],
-            1 => (0..len).map(|i| (i / 7) as u8).collect(),
-            2 => vec![self.next() as u8; len],
-            _ => (0..len).map(|_| self.next() as u8).collect(),
-        }
-    }
-}
-
-/// An emulator is 10 to 30 times slower. Where this holds, tests leave out what does not depend on the CPU, and `BLOSC_LONG`
-/// runs it there too.
-pub fn emulated() -> bool {
-    std::env::var_os("BLOSC_EMULATED").is_some() && std::env::var_os("BLOSC_LONG").is_none()
-}
-
-/// How many cases: all of them with `BLOSC_LONG=1`, a tenth of the short run with `BLOSC_TENTH=1`.
-pub fn count(short: usize, long: usize) -> usize {
-    let set = |name| std::env::var_os(name).is_some_and(|value| value == "1");
-    match () {
-        () if set("BLOSC_LONG") => long,
-        () if set("BLOSC_TENTH") => short.div_ceil(10),
-        () => short,
-    }
-}
+pub use blosc_testkit::{Folder, Random, emulated, of_short as count};
 
 /// What a super-chunk should hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

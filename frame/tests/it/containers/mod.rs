@@ -4,7 +4,7 @@
 pub mod model;
 
 use blosc_frame::value::{TextLimits, Value};
-use sha2::Digest;
+pub use blosc_testkit::{long, sha256};
 use std::path::PathBuf;
 
 pub struct Record {
@@ -54,10 +54,6 @@ pub fn folder() -> PathBuf {
     }
 }
 
-pub fn long() -> bool {
-    std::env::var_os("BLOSC_LONG").is_some()
-}
-
 pub fn records(kind: &str) -> Vec<Record> {
     let folder = folder();
     let manifest = std::fs::read(folder.join("manifest.json")).unwrap();
@@ -70,8 +66,4 @@ pub fn records(kind: &str) -> Vec<Record> {
         Record { path: folder.join(&name), name, fields: fields.clone() }
     };
     records.map(record).filter(|r| r.path.exists()).collect()
-}
-
-pub fn sha256(bytes: &[u8]) -> String {
-    sha2::Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect()
 }

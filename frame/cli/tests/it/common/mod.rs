@@ -2,35 +2,28 @@
 #![allow(dead_code)] // each test program uses some of this
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::ops::Deref;
 use std::process::{Command, Output, Stdio};
 
-/// A folder that goes when the test ends.
-pub struct Folder(PathBuf);
+/// A folder that goes when the test ends, in which the program runs.
+pub struct Folder(blosc_testkit::Folder);
+
+impl Deref for Folder {
+    type Target = blosc_testkit::Folder;
+
+    fn deref(&self) -> &blosc_testkit::Folder {
+        &self.0
+    }
+}
 
 impl Folder {
     pub fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("blosc-cli-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
-
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-
-    pub fn write(&self, name: &str, bytes: &[u8]) {
-        std::fs::write(self.path(name), bytes).unwrap();
-    }
-
-    pub fn read(&self, name: &str) -> Vec<u8> {
-        std::fs::read(self.path(name)).unwrap()
+        Folder(blosc_testkit::Folder::new(name))
     }
 
     fn start(&self, words: &[&str], input: &[u8]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_blosc"));
-        command.args(words).current_dir(&self.0).env_remove("BLOSC_LOCKING");
+        command.args(words).current_dir(self.root()).env_remove("BLOSC_LOCKING");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
@@ -74,12 +67,6 @@ impl Folder {
         let output = self.start(words, &[]);
         assert_eq!(output.status.code(), Some(1), "blosc {words:?}");
         json(&output.stdout)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
