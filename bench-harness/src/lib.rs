@@ -1,5 +1,6 @@
-//! A barometer for CPUs: measures Blosc kernels, codecs and pipelines, verifies before it times,
-//! and compares machines.
+#![doc = include_str!("../README.md")]
+//!
+//! # Inside
 //!
 //! | module | what it holds |
 //! |---|---|

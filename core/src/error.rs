@@ -217,3 +217,22 @@ impl fmt::Display for Error {
 }
 
 impl core::error::Error for Error {}
+
+#[cfg(feature = "std")]
+impl From<Error> for std::io::Error {
+    fn from(error: Error) -> std::io::Error {
+        use std::io::ErrorKind;
+        let kind = match error {
+            Error::Truncated { .. } => ErrorKind::UnexpectedEof,
+            Error::Unsupported(_) | Error::CodecNotBuiltIn(_) | Error::FilterUnknown { .. } => {
+                ErrorKind::Unsupported
+            }
+            Error::Param { .. }
+            | Error::OutOfRange { .. }
+            | Error::OutputTooSmall { .. }
+            | Error::WorkTooSmall { .. } => ErrorKind::InvalidInput,
+            _ => ErrorKind::InvalidData,
+        };
+        std::io::Error::new(kind, error)
+    }
+}

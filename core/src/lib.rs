@@ -1,7 +1,8 @@
-//! Blosc1 and Blosc2 chunks without an allocator: kernels, filters, codecs, chunk reader and writer.
-//!
-//! Everything works on slices the caller owns. `#![no_std]`; features `alloc` and `std` only add
-//! conveniences (`Vec` in and out, threads) and never change a byte that is produced.
+#![cfg_attr(all(feature = "std", feature = "codecs"), doc = include_str!("../README.md"))]
+#![cfg_attr(
+    not(all(feature = "std", feature = "codecs")),
+    doc = "Blosc1 and Blosc2 chunks without an allocator."
+)]
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(clippy::alloc_instead_of_core, clippy::std_instead_of_core)]
@@ -18,6 +19,7 @@ pub mod codec;
 pub mod conv;
 pub mod error;
 pub mod filter;
+mod names;
 
 pub use arch::level::{Isa, Level};
 pub use arch::out::Out;
@@ -29,3 +31,4 @@ pub use codec::Codec;
 pub use conv::{Pool, compress, decompress};
 pub use error::{CodecError, Error, Field};
 pub use filter::Filter;
+pub use names::UnknownName;

@@ -1,6 +1,5 @@
-//! Containers of Blosc chunks: contiguous and sparse Blosc2 frames, b2nd arrays, bloscpack and bcolz.
-//!
-//! `no_std`. Without features nothing here allocates; `alloc` adds the owned containers, `std` adds files.
+#![cfg_attr(feature = "std", doc = include_str!("../README.md"))]
+#![cfg_attr(not(feature = "std"), doc = "Containers of Blosc chunks.")]
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -57,3 +56,7 @@ pub use limits::Limits;
 pub use rows::Rows;
 #[cfg(feature = "alloc")]
 pub use schunk::SuperChunk;
+
+#[cfg(all(doctest, feature = "std"))]
+#[doc = include_str!("../../README.md")]
+pub mod readme_of_the_project {}

@@ -1,4 +1,4 @@
-//! Other implementations, loaded at run time from a path: oracles for tests, opponents for benchmarks.
+#![doc = include_str!("../README.md")]
 //!
 //! [`blosc2::Libblosc2`] wraps `libblosc2.so`, [`blosc1::Libblosc`] the library of Blosc 1. Their paths come
 //! from the environment variables `BLOSC_LIBBLOSC2` and `BLOSC_LIBBLOSC`; nothing is linked at build time.

@@ -1,4 +1,6 @@
-//! The `blosc` command: compress, decompress, inspect, verify and slice Blosc data.
+#![doc = include_str!("../README.md")]
+//!
+//! # Inside
 //!
 //! ```text
 //! args      the command line          source/  one file per kind of input: open, info, read, slice, verify
@@ -7,7 +9,6 @@
 //! detect    which kind a path holds   output   files that appear only when complete
 //! access    frames that a command changes
 //! ```
-//! Exit status: 0 fine, 1 the data is bad or unsupported, 2 wrong usage.
 #![forbid(unsafe_code)]
 
 mod access;

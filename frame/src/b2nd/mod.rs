@@ -4,6 +4,8 @@ mod cache;
 pub mod carrier;
 mod create;
 mod defaults;
+#[cfg(feature = "ndarray")]
+mod files;
 mod gather;
 #[cfg(test)]
 mod model;
@@ -20,6 +22,8 @@ pub use crate::dtype::Dtype;
 pub use crate::shape::{Dims, Geometry, MAX_CHUNK_BYTES, MAX_CHUNKS, MAX_DIM, metalayer};
 pub use array::{NdArray, Opaque};
 pub use defaults::{Caches, default_parts};
+#[cfg(feature = "ndarray")]
+pub use files::{read_b2nd, write_b2nd};
 pub use read::Region;
 pub use select::{Selection, Take};
 pub use show::show;

@@ -7,6 +7,7 @@ mod blpk;
 mod chunks;
 mod frames;
 mod packs;
+mod readme;
 mod refused;
 #[cfg(target_os = "linux")]
 mod threads;
