@@ -2,7 +2,7 @@
 //! printed fits a terminal of 80 columns.
 
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 const MACHINE: &str = r#"{"kind":"machine","schema":1,"command":"","started":0,"machine":{}}"#;
 const ROW: &str = r#"{"kind":"row","schema":1,"suite":"kernels","engine":"ours","op":"shuffle","typesize":4,"bytes":1024,"threads":1,"data":"random","verified":true,"timing":true,"median_ns":100.0}"#;
@@ -140,7 +140,8 @@ fn an_interrupt_keeps_what_is_done() {
     let out = folder.join("rows.jsonl");
     let path = out.to_str().unwrap();
     let mut command = bench(&["run", "--suite", "chunks", "--codec", "lz4", "--time", "300", "--out", path]);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let piped = std::process::Stdio::piped;
+    let child = command.stdout(piped()).stderr(piped()).spawn().unwrap();
     let rows = || std::fs::read_to_string(&out).unwrap_or_default().matches("\"kind\":\"row\"").count();
     for _ in 0..600 {
         if rows() >= 3 {
