@@ -1,8 +1,8 @@
 /* The interface of Blosc1 (1.21), as implemented by blosc-core. SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * For programs written for Blosc1: compile them unchanged against this header, or link objects compiled against the
- * C library's own. Differences: environment variables are not read, nothing is printed, an unknown name given to
- * blosc_set_compressor changes nothing, Blosc2 chunks are decoded too, "snappy" is read but not written.
+ * C library's own. Differences: nothing is printed, an unknown name given to blosc_set_compressor changes nothing, more
+ * than 256 threads count as 256, Blosc2 chunks are decoded too.
  */
 #ifndef BLOSC_H
 #define BLOSC_H
@@ -18,6 +18,8 @@ extern "C" {
 #define BLOSC_VERSION_MINOR 21
 #define BLOSC_VERSION_RELEASE 7
 #define BLOSC_VERSION_STRING "1.21.7"
+#define BLOSC_VERSION_REVISION "blosc-core"
+#define BLOSC_VERSION_DATE "2026-11-26"
 #define BLOSC_VERSION_FORMAT 2
 
 #define BLOSC_MIN_HEADER_LENGTH 16
@@ -62,6 +64,21 @@ extern "C" {
 #define BLOSC_ZLIB_LIBNAME "Zlib"
 #define BLOSC_ZSTD_LIBNAME "Zstd"
 
+/* Formats of the codecs' streams: those of the libraries. */
+#define BLOSC_BLOSCLZ_FORMAT BLOSC_BLOSCLZ_LIB
+#define BLOSC_LZ4_FORMAT BLOSC_LZ4_LIB
+#define BLOSC_LZ4HC_FORMAT BLOSC_LZ4_LIB
+#define BLOSC_SNAPPY_FORMAT BLOSC_SNAPPY_LIB
+#define BLOSC_ZLIB_FORMAT BLOSC_ZLIB_LIB
+#define BLOSC_ZSTD_FORMAT BLOSC_ZSTD_LIB
+
+#define BLOSC_BLOSCLZ_VERSION_FORMAT 1
+#define BLOSC_LZ4_VERSION_FORMAT 1
+#define BLOSC_LZ4HC_VERSION_FORMAT 1
+#define BLOSC_SNAPPY_VERSION_FORMAT 1
+#define BLOSC_ZLIB_VERSION_FORMAT 1
+#define BLOSC_ZSTD_VERSION_FORMAT 1
+
 #define BLOSC_ALWAYS_SPLIT 1
 #define BLOSC_NEVER_SPLIT 2
 #define BLOSC_AUTO_SPLIT 3
@@ -86,7 +103,10 @@ int blosc_decompress_ctx(const void *src, void *dest, size_t destsize, int numin
 /* Bytes of the items; negative for a range outside the chunk. */
 int blosc_getitem(const void *src, int start, int nitems, void *dest);
 
-/* Settings of blosc_compress and blosc_decompress, for the whole process. */
+/* Settings of blosc_compress and blosc_decompress, for the whole process. Both set the number of threads from the
+ * environment variable BLOSC_NTHREADS; blosc_compress also takes BLOSC_COMPRESSOR, BLOSC_BLOCKSIZE and BLOSC_SPLITMODE (ALWAYS,
+ * NEVER, AUTO, FORWARD_COMPAT) as settings, and BLOSC_CLEVEL, BLOSC_SHUFFLE (NOSHUFFLE, SHUFFLE, BITSHUFFLE) and
+ * BLOSC_TYPESIZE for its own parameters. */
 int blosc_get_nthreads(void);
 int blosc_set_nthreads(int nthreads);
 const char *blosc_get_compressor(void);

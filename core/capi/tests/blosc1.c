@@ -1,5 +1,6 @@
 /* A program written for Blosc1. What it prints does not depend on who implements the interface, so the same object
  * is linked with this library and, where there is one, with the C library, and both outputs are compared. */
+#define _POSIX_C_SOURCE 200112L /* setenv */
 #include <blosc.h>
 
 #include <stdio.h>
@@ -47,12 +48,12 @@ static void round_trip(const char *name, int level, int shuffle, size_t typesize
   CHECK(len == 0 || blosc_getitem(chunk, items / 3, items / 2, out) == (int)(items / 2 * typesize));
   CHECK(memcmp(out, (char *)data + items / 3 * typesize, items / 2 * typesize) == 0);
   CHECK(len == 0 || blosc_decompress_ctx(chunk, out, len - 1, threads) < 0);
-  /* The C library names the codec in a stored chunk too. */
   char *library;
   CHECK(blosc_get_complib_info(name, &library, NULL) >= 0);
-  CHECK(flags & BLOSC_MEMCPYED || strcmp(library, blosc_cbuffer_complib(chunk)) == 0);
-  printf("%s level %d shuffle %d typesize %u, %u bytes, %s: %08x\n", name, level, shuffle, (unsigned)typesize,
-         (unsigned)len, library, hash(out, items / 2 * typesize));
+  CHECK(strcmp(library, blosc_cbuffer_complib(chunk)) == 0);
+  /* Of the flags, whether the chunk is stored depends on the encoder; its block size does not. */
+  printf("%s level %d shuffle %d typesize %u, %u bytes, %s: %08x %02x %u\n", name, level, shuffle, (unsigned)typesize,
+         (unsigned)len, library, hash(out, items / 2 * typesize), chunk[2] & ~BLOSC_MEMCPYED, (unsigned)blocksize);
   free(library);
 }
 
@@ -62,12 +63,12 @@ int main(void) {
     random = random * 1664525 + 1013904223;
     data[k] = 300 * k + (random >> 27);
   }
-  const char *name, *names[] = {"blosclz", "lz4", "lz4hc", "zlib", "zstd"};
+  const char *name, *names[] = {"blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"};
   size_t n, c, b, sizes[] = {0, 1, 10, 15, 127, 128, 1000, 65536, sizeof data};
   int k;
 
   blosc_init();
-  for (k = 0; k < 5; k++)
+  for (k = 0; k < 6; k++)
     for (int shuffle = 0; shuffle <= 2; shuffle++)
       for (unsigned s = 0; s < sizeof sizes / sizeof *sizes; s++)
         round_trip(names[k], 1 + 4 * (s % 3), shuffle, s % 2 ? 4 : 8, sizes[s], 1 + k % 2);
@@ -98,6 +99,37 @@ int main(void) {
   blosc_cbuffer_sizes(chunk, &n, &c, &b);
   printf("%u %u %d %d\n", (unsigned)n, (unsigned)b, chunk[2], c == (size_t)k);
   CHECK(blosc_decompress(chunk, out, sizeof data) == (int)sizeof data && memcmp(out, data, sizeof data) == 0);
+  /* A block size above the input, with fewer bytes than an item: not an error. */
+  k = blosc_compress(5, BLOSC_SHUFFLE, 4, 3, data, chunk, sizeof chunk);
+  printf("%d %d\n", k, blosc_compress(5, BLOSC_SHUFFLE, 4, 4000, data, chunk, sizeof chunk) > 0);
+  blosc_cbuffer_sizes(chunk, &n, &c, &b);
+  printf("%u %u\n", (unsigned)n, (unsigned)b);
+  CHECK(blosc_compress(5, BLOSC_SHUFFLE, 4, sizeof data, data, chunk, sizeof chunk) > 0);
+  blosc_set_blocksize(0);
+
+  /* The environment outlives the call where it sets what there is a function for. */
+  setenv("BLOSC_COMPRESSOR", "lz4", 1);
+  setenv("BLOSC_NTHREADS", "3", 1);
+  setenv("BLOSC_BLOCKSIZE", "4096", 1);
+  setenv("BLOSC_SPLITMODE", "FORWARD_COMPAT", 1);
+  setenv("BLOSC_TYPESIZE", "2", 1);
+  setenv("BLOSC_SHUFFLE", "NOSHUFFLE", 1);
+  CHECK(blosc_compress(5, BLOSC_SHUFFLE, 4, sizeof data, data, other, sizeof other) > 0);
+  printf("%s %d %d %02x %d\n", blosc_get_compressor(), blosc_get_nthreads(), blosc_get_blocksize(), other[2], other[3]);
+  setenv("BLOSC_CLEVEL", "0", 1);
+  printf("%d\n", blosc_compress(5, BLOSC_SHUFFLE, 4, sizeof data, data, other, sizeof other));
+  setenv("BLOSC_SPLITMODE", "SOMETIMES", 1);
+  printf("%d\n", blosc_compress(5, BLOSC_SHUFFLE, 4, sizeof data, data, other, sizeof other));
+  unsetenv("BLOSC_SPLITMODE");
+  unsetenv("BLOSC_CLEVEL");
+  unsetenv("BLOSC_COMPRESSOR");
+  unsetenv("BLOSC_BLOCKSIZE");
+  setenv("BLOSC_NTHREADS", "2", 1);
+  CHECK(blosc_decompress(other, out, sizeof data) == (int)sizeof data);
+  printf("%d %s\n", blosc_get_nthreads(), blosc_get_compressor());
+  unsetenv("BLOSC_NTHREADS");
+  unsetenv("BLOSC_TYPESIZE");
+  unsetenv("BLOSC_SHUFFLE");
   blosc_set_blocksize(0);
 
   /* Items outside, and headers that are none. */

@@ -176,7 +176,7 @@ impl Params {
         if self.dictionary && (!takes_dictionary || self.level == 0 || self.blosc1) {
             return bad("dictionary", 1, "codecs lz4, lz4hc and zstd, level 1 or more, not for Blosc1");
         }
-        if self.codec == Codec::Snappy || matches!(self.codec, Codec::Other(..=31)) {
+        if (self.codec == Codec::Snappy && !self.blosc1) || matches!(self.codec, Codec::Other(..=31)) {
             return bad(
                 "codec",
                 i64::from(self.codec.id()),
@@ -229,8 +229,12 @@ impl Params {
         {
             return bad("blocksize", i64::from(b), "at most 715827542 bytes for Blosc1");
         }
-        if !matches!(self.codec, Codec::BloscLz | Codec::Lz4 | Codec::Lz4Hc | Codec::Zlib | Codec::Zstd) {
-            return bad("codec", i64::from(self.codec.id()), "blosclz, lz4, lz4hc, zlib or zstd for Blosc1");
+        if !matches!(self.codec.id(), 0..=5) {
+            return bad(
+                "codec",
+                i64::from(self.codec.id()),
+                "blosclz, lz4, lz4hc, snappy, zlib or zstd for Blosc1",
+            );
         }
         let mut active = self.filters.iter().filter(|s| s.filter != Filter::None);
         let first = active.next();

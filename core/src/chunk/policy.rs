@@ -26,7 +26,7 @@ pub fn splits(params: &Params, blocksize: u64) -> bool {
         let wanted = match params.split {
             Split::Always => true,
             Split::Never => false,
-            Split::Auto => params.codec == Codec::BloscLz,
+            Split::Auto => matches!(params.codec, Codec::BloscLz | Codec::Snappy),
             Split::ForwardCompat => params.codec != Codec::Zstd,
         };
         return wanted && t <= 16 && per_plane >= 128;

@@ -82,7 +82,7 @@ pub struct EncodeContext {
 }
 
 impl EncodeContext {
-    /// No memory at all: enough for BloscLZ, LZ4 and LZ4HC, and for zlib at level 9 or without `std`.
+    /// No memory at all: enough for BloscLZ, LZ4, LZ4HC and Snappy, and for zlib at level 9 or without `std`.
     pub const fn empty() -> EncodeContext {
         EncodeContext {
             #[cfg(feature = "zstd-c")]
@@ -107,6 +107,7 @@ impl EncodeContext {
                 true
             }
             Codec::Zlib => cfg!(feature = "zlib"),
+            Codec::Snappy => cfg!(feature = "snappy"),
             #[cfg(feature = "zstd-c")]
             Codec::Zstd => {
                 let level = super::zstd_c::library_level(level);

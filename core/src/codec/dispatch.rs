@@ -100,6 +100,8 @@ pub const fn encode_work_len(codec: Codec, level: u8, len: usize) -> usize {
         Codec::Zlib => super::zlib_host::work_len(level, len),
         #[cfg(all(feature = "zlib", not(feature = "std")))]
         Codec::Zlib => super::zlib::deflate::work_len(level, len),
+        #[cfg(feature = "snappy")]
+        Codec::Snappy => super::snappy::WORK_LEN,
         #[cfg(feature = "plugins")]
         Codec::Ndlz => super::ndlz::WORK_LEN,
         _ => 0,
@@ -170,6 +172,8 @@ pub(crate) fn encode_stream_of(
         Codec::Zlib => super::zlib_host::encode(context, src, dst, level, work),
         #[cfg(all(feature = "zlib", not(feature = "std")))]
         Codec::Zlib => super::zlib::deflate::encode(src, dst, level, work),
+        #[cfg(feature = "snappy")]
+        Codec::Snappy => super::snappy::encode(src, dst, work),
         #[cfg(feature = "zstd-c")]
         Codec::Zstd => super::zstd_c::encode_content(context, src, dst, dict, content),
         _ => None,

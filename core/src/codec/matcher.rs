@@ -4,10 +4,10 @@
 ///
 /// What it answers is a guess that the caller compares: an entry may be older than 65536 bytes, or never
 /// have been written. `CELLS` is a power of two.
-#[cfg(any(feature = "blosclz", feature = "lz4"))]
+#[cfg(any(feature = "blosclz", feature = "lz4", feature = "snappy"))]
 pub(super) struct Table<'a, const CELLS: usize>(&'a mut [[u8; 2]; CELLS]);
 
-#[cfg(any(feature = "blosclz", feature = "lz4"))]
+#[cfg(any(feature = "blosclz", feature = "lz4", feature = "snappy"))]
 impl<'a, const CELLS: usize> Table<'a, CELLS> {
     /// Bytes it needs.
     pub(super) const BYTES: usize = 2 * CELLS;
@@ -100,7 +100,7 @@ impl<'a, const CELLS: usize> WideTable<'a, CELLS> {
 /// The position below `p` that is `low` modulo 65536; `FAR` where `p` may be 65536 or more.
 ///
 /// It is 65536 below `p` where the two agree, and wraps around where that does not exist.
-#[cfg(any(feature = "lz4", feature = "zlib"))]
+#[cfg(any(feature = "lz4", feature = "snappy", feature = "zlib"))]
 #[inline(always)]
 pub(super) fn nearest<const FAR: bool>(low: u16, p: usize) -> usize {
     if FAR {

@@ -15,7 +15,7 @@ mod history;
 pub mod lz4;
 #[cfg(feature = "lz4")]
 pub mod lz4hc;
-#[cfg(any(feature = "blosclz", feature = "lz4", feature = "zlib"))]
+#[cfg(any(feature = "blosclz", feature = "lz4", feature = "snappy", feature = "zlib"))]
 pub(crate) mod matcher;
 #[cfg(feature = "plugins")]
 pub mod ndlz;
@@ -47,7 +47,7 @@ pub enum Codec {
     Lz4,
     /// Id 2; the same bitstream as LZ4.
     Lz4Hc,
-    /// Id 3; old chunks only.
+    /// Id 3; chunks of Blosc1 only.
     Snappy,
     /// Id 4.
     Zlib,

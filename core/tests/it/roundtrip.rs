@@ -201,6 +201,25 @@ fn blocks_that_do_not_shrink_before_one_that_does_are_stored() {
     }
 }
 
+/// The flags byte of stored chunks is that of the C libraries: `cbuffer_complib` tells the codec by it.
+#[test]
+fn stored_chunks_name_the_codec_as_the_c_libraries_do() {
+    let mut random = common::Rng::new(5);
+    let noise: Vec<u8> = (0..5000).map(|_| random.next() as u8).collect();
+    let flags = |params: Params, len: usize| Pool::new(1).compress(&params, &noise[..len]).expect("legal")[2];
+    for (codec, format) in [(Codec::BloscLz, 0), (Codec::Lz4, 1), (Codec::Zlib, 3)] {
+        let params = Params::new(4).codec(codec);
+        let one_stream = if codec == Codec::Zlib { 0x10 } else { 0 };
+        assert_eq!(flags(params, 5000), format << 5 | one_stream | 7, "tried");
+        assert_eq!(flags(params.slot(4, Filter::Delta, 0), 5000), format << 5 | one_stream | 0xf, "tried");
+        assert_eq!([flags(params.level(0), 5000), flags(params, 31), flags(params, 0)], [7; 3], "not tried");
+        let params = params.blosc1(true);
+        assert_eq!([flags(params, 5000), flags(params.level(0), 5000)], [format << 5 | 3; 2]);
+        assert_eq!([flags(params, 127), flags(params, 0)], [format << 5 | 0x13; 2], "too few bytes to split");
+        assert_eq!(flags(params.bitshuffle(), 5000), format << 5 | 6);
+    }
+}
+
 #[test]
 fn scratch_too_small_for_the_codec_is_an_error_not_a_stored_chunk() {
     let data = [1; 5000];
@@ -272,7 +291,7 @@ fn parameters_that_are_not_allowed_say_what_is() {
     refused(Params::new(256).blosc1(true), "typesize = 256 is not allowed: 1 to 255 bytes for Blosc1");
     refused(
         base.blosc1(true).codec(Codec::Other(200)),
-        "codec = 200 is not allowed: blosclz, lz4, lz4hc, zlib or zstd for Blosc1",
+        "codec = 200 is not allowed: blosclz, lz4, lz4hc, snappy, zlib or zstd for Blosc1",
     );
     // There is no seventh slot, and nobody is told that there is.
     assert_eq!(base.slot(6, Filter::Delta, 0), base);

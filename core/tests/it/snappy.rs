@@ -113,3 +113,36 @@ fn every_element_at_random_and_damaged() {
         assert!(ours(&stream[..rng.below(stream.len())], plain.len()).is_err());
     }
 }
+
+#[test]
+fn what_is_encoded_is_read_back() {
+    let mut rng = Rng::new(11);
+    let mut shrunk = 0;
+    for len in [0, 1, 7, 8, 9, 60, 61, 64, 100, 257, 5000, 65_535, 65_536, 65_537, 70_001, 200_000] {
+        for (name, data) in kinds(len) {
+            let (mut dst, mut work) = (vec![0; len + len / 6 + 40], vec![0xa5; snappy::WORK_LEN]);
+            let n = snappy::encode(&data, &mut dst, &mut work).expect("there is room");
+            assert!(ours(&dst[..n], data.len()).as_deref() == Ok(&data[..]), "{name} {len}");
+            shrunk += usize::from(n < data.len() / 2);
+            // Nothing is written past the room, and what does not fit is no stream.
+            let room = rng.below(n);
+            assert_eq!(snappy::encode(&data, &mut dst[..room], &mut work), None, "{name} {len}");
+            assert_eq!(snappy::encode(&data, &mut dst, &mut work[1..]), None, "{name} {len}");
+        }
+    }
+    assert!(shrunk > 20, "{shrunk}");
+}
+
+#[test]
+fn chunks_of_blosc1_take_it_and_others_do_not() {
+    use blosc_core::{Codec, Params, Pool};
+    let data: Vec<u8> = (0..9000u32).flat_map(u32::to_le_bytes).collect();
+    let params = Params::new(4).codec(Codec::Snappy);
+    let chunk = Pool::new(1).compress(&params.blosc1(true), &data).expect("Blosc1 knows Snappy");
+    assert!(chunk.len() < data.len() / 4 && chunk[2] >> 5 == 2);
+    assert_eq!(
+        Pool::new(1).decompress(&blosc_core::Chunk::parse(&chunk).expect("our own")).expect("our own"),
+        data
+    );
+    assert!(Pool::new(1).compress(&params, &data).is_err());
+}

@@ -1,14 +1,17 @@
 //! Blosc1's own names: a program written for `blosc.h` 1.21 links against this library unchanged.
 //!
 //! What differs from the C library, on purpose:
-//! - environment variables (`BLOSC_CLEVEL`, `BLOSC_NTHREADS`, …) are not read, nothing is printed;
+//! - nothing is printed, and an environment variable that is to hold an integer and does not is ignored;
 //! - a name that [`blosc_set_compressor`] does not know leaves the compressor as it was;
+//! - more than 256 threads count as 256, fewer than one as one;
 //! - chunks of Blosc2 are decoded too;
 //! - type size 0 counts as 1, a negative item count is an error (the C library crashes on both).
 //!
 //! The settings behind `blosc_set_*` are process-wide, as the interface has it; the `_ctx` functions use none.
 
 mod cbuffer;
+mod environment;
+mod policy;
 mod settings;
 
 pub use cbuffer::*;
@@ -29,12 +32,12 @@ const MAX_BUFFER: usize = i32::MAX as usize - OVERHEAD;
 pub(crate) const MAX_THREADS: c_int = 256;
 /// Result for parameters out of their range.
 const BAD_PARAMETER: c_int = -10;
-/// Result for a compressor that is unknown or cannot write.
+/// Result for a compressor that is unknown.
 const BAD_COMPRESSOR: c_int = -5;
 
-/// The codec of this name, if it can write.
+/// The codec of this name.
 pub(crate) fn compressor(name: &CStr) -> Option<Codec> {
-    [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd]
+    [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Snappy, Codec::Zlib, Codec::Zstd]
         .into_iter()
         .find(|codec| codec.name().as_bytes() == name.to_bytes())
 }
@@ -62,10 +65,9 @@ impl Request {
             2 => base.bitshuffle(),
             _ => return Err(BAD_PARAMETER),
         };
-        // Too small or too large a block is mended, not refused: it is a hint.
-        let blocksize = self.blocksize.clamp(typesize as usize, nbytes.max(typesize as usize));
-        let blocksize = u32::try_from(blocksize).ok().filter(|_| self.blocksize > 0);
-        Ok(base.codec(self.codec.ok_or(BAD_COMPRESSOR)?).blocksize(blocksize))
+        let base = base.codec(self.codec.ok_or(BAD_COMPRESSOR)?);
+        let blocksize = policy::blocksize(&base, self.blocksize, nbytes);
+        Ok(base.blocksize(blocksize).level(policy::level(base.codec, level)))
     }
 
     /// Compresses; 0 where the chunk does not fit `destsize` bytes.
@@ -115,14 +117,17 @@ fn threads(asked: c_int) -> usize {
 /// `nbytes` bytes at `src` are readable, `destsize` bytes at `dest` writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc_compress(
-    clevel: c_int,
-    doshuffle: c_int,
-    typesize: usize,
+    mut clevel: c_int,
+    mut doshuffle: c_int,
+    mut typesize: usize,
     nbytes: usize,
     src: *const c_void,
     dest: *mut c_void,
     destsize: usize,
 ) -> c_int {
+    if let Err(code) = environment::apply(&mut clevel, &mut doshuffle, &mut typesize) {
+        return code;
+    }
     let request = Request {
         level: clevel,
         shuffle: doshuffle,
@@ -192,6 +197,7 @@ unsafe fn chunk<'a>(src: *const c_void) -> Result<Chunk<'a>, Status> {
 /// `src` is the start of a chunk that is readable as far as its header says; `destsize` bytes at `dest` are writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc_decompress(src: *const c_void, dest: *mut c_void, destsize: usize) -> c_int {
+    environment::threads();
     // SAFETY: as the caller promises.
     unsafe { blosc_decompress_ctx(src, dest, destsize, blosc_get_nthreads()) }
 }

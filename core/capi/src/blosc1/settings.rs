@@ -81,7 +81,7 @@ pub extern "C" fn blosc_get_compressor() -> *const c_char {
     named(c_int::from(CODEC.load(Relaxed))).map_or(ptr::null(), |(name, _, _)| name.as_ptr())
 }
 
-/// Sets the compressor; returns its code, or -1 for one that is unknown or cannot write.
+/// Sets the compressor; returns its code, or -1 for one that is unknown.
 ///
 /// # Safety
 /// `compname` is null or a string.
@@ -108,7 +108,7 @@ pub unsafe extern "C" fn blosc_compname_to_compcode(compname: *const c_char) -> 
     compressor(unsafe { CStr::from_ptr(compname) }).map_or(-1, |codec| c_int::from(codec.id()))
 }
 
-/// Name of a compressor's code; returns the code, or -1 if there is none, or none that can write.
+/// Name of a compressor's code; returns the code, or -1 if there is none.
 ///
 /// # Safety
 /// `compname` is null or writable.
@@ -119,13 +119,13 @@ pub unsafe extern "C" fn blosc_compcode_to_compname(compcode: c_int, compname: *
         // SAFETY: not null, and writable as the caller promises.
         unsafe { compname.write(name.map_or(ptr::null(), CStr::as_ptr)) };
     }
-    if name.and_then(compressor).is_some() { compcode } else { -1 }
+    if name.is_some() { compcode } else { -1 }
 }
 
-/// The compressors that can write.
+/// The compressors.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc_list_compressors() -> *const c_char {
-    c"blosclz,lz4,lz4hc,zlib,zstd".as_ptr()
+    c"blosclz,lz4,lz4hc,snappy,zlib,zstd".as_ptr()
 }
 
 /// `"1.21.7 (blosc-core …)"`.

@@ -117,7 +117,11 @@ impl<'d> ChunkWriter<'d> {
             let small = Error::OutputTooSmall { needed: len, given: self.dst.len() };
             let body = self.dst.get_mut(header_len..len).ok_or(small)?;
             Out::from(body).copy_from(plan.src);
-            header.flags = (header.flags & FLAGS_EXTENDED) | FLAG_STORED;
+            // What both C libraries write: Blosc1 always names the codec, C-Blosc2 only where it has tried it.
+            if plan.nblocks == 0 && !plan.params.blosc1 {
+                header.flags = FLAGS_EXTENDED;
+            }
+            header.flags |= FLAG_STORED;
             header.flags1 = 0;
             len
         } else if self.zeros && of_zeros && whole_items && plan.dictionary.is_empty() && !plan.params.blosc1 {

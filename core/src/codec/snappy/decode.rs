@@ -1,17 +1,9 @@
-//! Raw Snappy streams, reading only: some Blosc1 chunks hold them.
-//!
-//! ```text
-//! stream := length (LEB128, up to 32 bits) element*
-//! tag & 3 = 0: literal; len = (tag >> 2) + 1, or with tag >> 2 = 60 ..= 63 the 1 ..= 4 bytes that follow, + 1
-//!           1: copy;    len = (tag >> 2 & 7) + 4, distance = (tag >> 5) << 8 | next byte
-//!           2: copy;    len = (tag >> 2) + 1,     distance = next 2 bytes
-//!           3: copy;    len = (tag >> 2) + 1,     distance = next 4 bytes
-//! ```
+//! Snappy decoder.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::{CodecError, CodecErrorKind};
 use crate::arch::copy::Window;
 use crate::arch::out::Out;
+use crate::codec::{CodecError, CodecErrorKind};
 
 /// Expands `src` into exactly `out`; its length preamble must say just that.
 #[inline(never)] // its stack is not the other codecs'
