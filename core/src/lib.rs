@@ -1,7 +1,4 @@
-//! Blosc1 and Blosc2 chunks without an allocator: kernels, filters, codecs, chunk reader and writer.
-//!
-//! Everything works on slices the caller owns. `#![no_std]`; features `alloc` and `std` only add
-//! conveniences (`Vec` in and out, threads) and never change a byte that is produced.
+#![doc = include_str!("../README.md")]
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(clippy::alloc_instead_of_core, clippy::std_instead_of_core)]
