@@ -5,11 +5,12 @@
 
 use crate::arch::level::Level;
 use crate::arch::out::{Out, written_vec};
+#[cfg(not(feature = "std"))]
+use crate::chunk::copy_plain;
 use crate::chunk::limits::Limits;
 use crate::chunk::params::Params;
 use crate::chunk::{
-    Chunk, Decoder, Encoder, Plan, Surroundings, context_for, decode_plain, max_encoded_len,
-    max_encoded_vl_len,
+    Chunk, Decoder, Encoder, Plan, Surroundings, context_for, max_encoded_len, max_encoded_vl_len,
 };
 use crate::codec::Codec;
 use crate::codec::context::{DecodeContext, EncodeContext};
@@ -167,7 +168,7 @@ impl Pool {
         chunk: &mut [u8],
     ) -> Result<usize, Error> {
         #[cfg(feature = "std")]
-        if self.threads > 1 && plan.nblocks() > 1 && len >= WORTH_A_THREAD {
+        if self.threads > 1 && plan.nblocks() != 1 && len >= WORTH_A_THREAD {
             return threads::encode(self.level, self.threads, params, plan, chunk);
         }
         let _ = len;
@@ -225,14 +226,17 @@ impl Pool {
         around: Surroundings<'_>,
         mut out: Out<'_>,
     ) -> Result<usize, Error> {
-        if let Some(done) = decode_plain(chunk, &mut out) {
-            return done;
+        let (needed, given) = (chunk.nbytes(), out.len());
+        let mut out = out.get(0, needed).ok_or(Error::OutputTooSmall { needed, given })?;
+        if !chunk.header().has_streams() {
+            #[cfg(feature = "std")]
+            threads::decode_plain(self.threads, chunk, out)?;
+            #[cfg(not(feature = "std"))]
+            copy_plain(chunk, 0, out)?;
+            return Ok(needed);
         }
         #[cfg(feature = "std")]
-        if self.threads > 1 && chunk.nblocks() > 1 && chunk.nbytes() >= WORTH_A_THREAD {
-            let given = out.len();
-            let needed = chunk.nbytes();
-            let out = out.get(0, needed).ok_or(Error::OutputTooSmall { needed, given })?;
+        if self.threads > 1 && chunk.nblocks() > 1 && needed >= WORTH_A_THREAD {
             return threads::decode(self.level, self.threads, chunk, around, out);
         }
         self.with_decoder(chunk, around, |decoder| decoder.decode(chunk, out.reborrow()))

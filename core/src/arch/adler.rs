@@ -15,7 +15,7 @@ const STEPS: usize = 22;
 
 /// The Adler-32 checksum of `data`.
 pub fn adler32(data: &[u8], level: Level) -> u32 {
-    bmi::run(Adler { data, level })
+    bmi::run(level, Adler { data, level })
 }
 
 struct Adler<'a> {

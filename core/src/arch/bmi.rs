@@ -2,8 +2,12 @@
 //! three-operand shifts are worth a third in the bit-by-bit loops of the entropy decoders, and a byte shuffle
 //! repeats the short periods of LZ matches.
 //!
-//! These instructions use the registers that every program of the target uses anyway (of SSSE3, those of SSE2), so
-//! no [`Level`](super::level::Level) forbids them. Without the feature `std` only the plain code is there.
+//! Which one runs is the [`Level`]'s choice: from [`Isa::Avx2`](super::level::Isa::Avx2) on it proves these instructions. Without the feature `std`
+//! only the plain code is there, so that firmware does not hold each loop twice.
+
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+use super::level::Isa;
+use super::level::Level;
 
 /// A loop to compile twice. `run` and what it calls must be `#[inline(always)]`, or the instructions do not
 /// reach it.
@@ -13,18 +17,15 @@ pub(crate) trait Kernel {
     fn run<const BEST: bool>(self) -> Self::Output;
 }
 
-/// Runs `kernel` with the best bit instructions of this CPU.
+/// Runs `kernel` with the best bit instructions that `level` allows.
 #[inline(always)]
-pub(crate) fn run<K: Kernel>(kernel: K) -> K::Output {
+pub(crate) fn run<K: Kernel>(level: Level, kernel: K) -> K::Output {
     #[cfg(all(feature = "std", target_arch = "x86_64"))]
-    if std::arch::is_x86_feature_detected!("bmi1")
-        && std::arch::is_x86_feature_detected!("bmi2")
-        && std::arch::is_x86_feature_detected!("lzcnt")
-        && std::arch::is_x86_feature_detected!("ssse3")
-    {
-        // SAFETY: the CPU has just been found to have all four.
+    if matches!(level.isa(), Isa::Avx2 | Isa::Avx2Gfni | Isa::Avx512) {
+        // SAFETY: these levels prove all four.
         return unsafe { with_bmi(kernel) };
     }
+    let _ = level;
     kernel.run::<false>()
 }
 

@@ -1,7 +1,8 @@
 //! What this CPU *and its operating system* can run, found without `std`.
 //!
 //! ```text
-//! x86      CPUID(1).ecx: SSSE3, OSXSAVE and AVX, XGETBV(0) & 0x06 = 0x06 (0xe6 for AVX-512), CPUID(7)
+//! x86      CPUID(1).ecx: SSSE3, OSXSAVE and AVX, XGETBV(0) & 0x06 = 0x06 (0xe6 for AVX-512), CPUID(7),
+//!          CPUID(0x80000001).ecx: LZCNT
 //! aarch64  NEON is part of the target, or there are no NEON kernels in the build
 //! wasm32   simd128 likewise
 //! ```
@@ -52,7 +53,7 @@ mod x86 {
         if let Some(&isa) = Isa::ALL.get(usize::from(cached)) {
             return isa;
         }
-        let isa = detect();
+        let isa = if cfg!(miri) { compiled_for() } else { detect() };
         BEST.store(isa as u8, Ordering::Relaxed);
         isa
     }
@@ -62,7 +63,7 @@ mod x86 {
     pub(in super::super) fn halves() -> bool {
         match HALVES.load(Ordering::Relaxed) {
             UNKNOWN => {
-                let halves = detect_halves();
+                let halves = !cfg!(miri) && detect_halves();
                 HALVES.store(halves.into(), Ordering::Relaxed);
                 halves
             }
@@ -88,7 +89,9 @@ mod x86 {
     fn detect() -> Isa {
         const SSSE3: u32 = 1 << 9;
         const OSXSAVE_AVX: u32 = 1 << 27 | 1 << 28;
-        const AVX2: u32 = 1 << 5;
+        const BMI1_AVX2_BMI2: u32 = 1 << 3 | 1 << 5 | 1 << 8;
+        const EXTENDED: u32 = 0x8000_0001;
+        const LZCNT: u32 = 1 << 5;
         const AVX512_F_BW_VL: u32 = 1 << 16 | 1 << 30 | 1 << 31;
         const VBMI: u32 = 1 << 1;
         const GFNI: u32 = 1 << 8;
@@ -105,8 +108,10 @@ mod x86 {
         }
         // SAFETY: leaf 7 exists, and OSXSAVE says that XGETBV may be executed.
         let (seven, saved) = unsafe { (__cpuid_count(7, 0), saved_by_os()) };
+        // SAFETY: the first extended leaf says which ones there are.
+        let more = unsafe { if __cpuid(0x8000_0000).eax < EXTENDED { 0 } else { __cpuid(EXTENDED).ecx } };
         let has = |word: u32, bits: u32| word & bits == bits;
-        if !has(seven.ebx, AVX2) || saved & YMM != YMM {
+        if !has(seven.ebx, BMI1_AVX2_BMI2) || !has(more, LZCNT) || saved & YMM != YMM {
             Isa::Ssse3
         } else if !has(seven.ecx, GFNI) {
             Isa::Avx2
@@ -114,6 +119,20 @@ mod x86 {
             Isa::Avx2Gfni
         } else {
             Isa::Avx512
+        }
+    }
+
+    /// The level that this code was compiled for. Miri has no CPUID and executes what its target has; the permutes of
+    /// AVX-512 VBMI are not among the instructions that it knows.
+    fn compiled_for() -> Isa {
+        if cfg!(not(target_feature = "ssse3")) {
+            Isa::Sse2
+        } else if cfg!(not(target_feature = "avx2")) {
+            Isa::Ssse3
+        } else if cfg!(not(target_feature = "gfni")) {
+            Isa::Avx2
+        } else {
+            Isa::Avx2Gfni
         }
     }
 
@@ -136,6 +155,27 @@ mod x86 {
             }
             assert_eq!(super::best(), super::detect());
             assert_eq!(super::halves(), super::detect_halves());
+        }
+
+        /// What levels say that they prove, the standard library has found by itself.
+        #[cfg(feature = "std")]
+        #[test]
+        fn levels_prove_their_features() {
+            macro_rules! detected {
+                ($name:expr, $($feature:tt)*) => {
+                    match $name {
+                        $($feature => std::arch::is_x86_feature_detected!($feature),)*
+                        name => panic!("{name} is not among those that this test asks for"),
+                    }
+                };
+            }
+            for level in crate::Level::available() {
+                for &name in level.isa().features() {
+                    let is_there = detected!(name, "sse2" "ssse3" "avx2" "bmi1" "bmi2" "lzcnt" "gfni" "avx512f"
+                        "avx512bw" "avx512vl" "avx512vbmi");
+                    assert!(is_there, "{level:?} proves {name}, which this CPU does not have");
+                }
+            }
         }
     }
 }

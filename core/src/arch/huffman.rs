@@ -8,6 +8,7 @@
 //! inside it nothing is checked.
 
 use super::bmi;
+use super::level::Level;
 
 /// Index bits of the tables: the longest code.
 pub(crate) const INDEX_BITS: u32 = 11;
@@ -120,8 +121,8 @@ impl Four<'_, '_> {
     }
 
     /// Decodes as much as possible; returns the streams as they stand then.
-    pub fn decode(self) -> [Stream; 4] {
-        bmi::run(self)
+    pub fn decode(self, level: Level) -> [Stream; 4] {
+        bmi::run(level, self)
     }
 }
 

@@ -15,6 +15,7 @@
 
 use super::bmi;
 use super::copy::{WIDE, Window};
+use super::level::Level;
 use super::wide::{SLACK, load8, match16, settle, short_match, vector, wide_pattern};
 use crate::codec::zlib::bits::BitReader;
 use crate::codec::zlib::huffman::{Entry, Tables};
@@ -31,7 +32,12 @@ const WRITE: usize = 2 * 3 + MAX_MATCH + SLACK;
 /// Expands codes of a block; returns whether up to its end. If not, `reader` stands before one that is left to the
 /// caller.
 #[inline]
-pub(crate) fn middle(window: &mut Window<'_>, reader: &mut BitReader<'_>, tables: &Tables<'_>) -> bool {
+pub(crate) fn middle(
+    window: &mut Window<'_>,
+    reader: &mut BitReader<'_>,
+    tables: &Tables<'_>,
+    level: Level,
+) -> bool {
     let (src, (at, bits, held)) = (reader.src(), reader.place());
     let (start, written, _, len) = window.parts();
     if !WIDE || src.len() < READ || at > src.len() - READ || len < WRITE || written > len - WRITE {
@@ -43,7 +49,7 @@ pub(crate) fn middle(window: &mut Window<'_>, reader: &mut BitReader<'_>, tables
         let place = Place { from: src.as_ptr().add(at), to: start.add(written), bits, held };
         (place, src.as_ptr().add(src.len() - READ), start.add(len - WRITE))
     };
-    let (place, ended) = bmi::run(Middle { place, start, last, full, tables });
+    let (place, ended) = bmi::run(level, Middle { place, start, last, full, tables });
     // SAFETY: the loop leaves a place in both buffers and has written all that is before it.
     unsafe { window.set_position(place.to as usize - start as usize) };
     reader.resume((place.from as usize - src.as_ptr() as usize, place.bits, place.held & 63));

@@ -8,13 +8,14 @@ use core::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Isa {
-    /// Plain Rust: the specification every other kernel is tested against.
+    /// Plain Rust, the specification that every other kernel is tested against: no instructions but those that the
+    /// compiler may use anywhere in programs for the target.
     Scalar,
     /// x86 SSE2.
     Sse2,
     /// x86 SSSE3: every x86-64 CPU since about 2011.
     Ssse3,
-    /// x86 AVX2.
+    /// x86 AVX2 with BMI1, BMI2 and LZCNT: every CPU with AVX2 has them, but a hypervisor may hide them.
     Avx2,
     /// x86 AVX2 + GFNI.
     Avx2Gfni,
@@ -47,6 +48,39 @@ impl Isa {
             Isa::Avx512 => "avx512",
             Isa::Neon => "neon",
             Isa::Simd128 => "simd128",
+        }
+    }
+
+    /// The CPU features, by their names in Rust, that a [`Level`] of this instruction set proves.
+    ///
+    /// ```
+    /// use blosc_core::Isa;
+    /// assert!(Isa::Avx2.features().contains(&"bmi2"));
+    /// ```
+    pub const fn features(self) -> &'static [&'static str] {
+        // Each x86 set is the start of the next.
+        const X86: &[&str] = &[
+            "sse2",
+            "ssse3",
+            "avx2",
+            "bmi1",
+            "bmi2",
+            "lzcnt",
+            "gfni",
+            "avx512f",
+            "avx512bw",
+            "avx512vl",
+            "avx512vbmi",
+        ];
+        match self {
+            Isa::Scalar => &[],
+            Isa::Sse2 => X86.split_at(1).0,
+            Isa::Ssse3 => X86.split_at(2).0,
+            Isa::Avx2 => X86.split_at(6).0,
+            Isa::Avx2Gfni => X86.split_at(7).0,
+            Isa::Avx512 => X86,
+            Isa::Neon => &["neon"],
+            Isa::Simd128 => &["simd128"],
         }
     }
 
@@ -93,7 +127,8 @@ impl FromStr for Isa {
 pub struct Level(Isa);
 
 impl Level {
-    /// No SIMD: what an operating system kernel uses before, or instead of, saving vector registers.
+    /// No instruction set beyond the target's own: what an operating system kernel, which is compiled for a target without
+    /// vector registers, uses before, or instead of, saving them.
     pub const SCALAR: Level = Level(Isa::Scalar);
 
     /// The best level of this machine, detected once and cached.

@@ -70,11 +70,11 @@ const fn patterns() -> [Pattern; 17] {
 /// `p`, for sums that the compiler must not put together with others: one is ready before the other is needed.
 #[cfg(any(feature = "blosclz", feature = "lz4"))]
 #[inline(always)]
-#[cfg_attr(not(target_arch = "x86_64"), allow(unused_mut))]
+#[cfg_attr(any(not(target_arch = "x86_64"), miri), allow(unused_mut))]
 #[allow(clippy::pointers_in_nomem_asm_block)]
 pub(super) fn early(mut p: *const u8) -> *const u8 {
     // SAFETY: no instruction at all, and nothing is read by the pointer.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     unsafe {
         core::arch::asm!("/* {0} */", inout(reg) p, options(pure, nomem, nostack, preserves_flags));
     }
@@ -86,7 +86,7 @@ pub(super) fn early(mut p: *const u8) -> *const u8 {
 #[inline(always)]
 pub(super) fn rolled() {
     // SAFETY: no instruction at all.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     unsafe {
         core::arch::asm!("", options(nomem, nostack, preserves_flags));
     }
@@ -432,9 +432,14 @@ pub(super) unsafe fn repeated(end: *const u8, d: usize) -> (Vector, usize) {
 #[cfg(any(feature = "blosclz", feature = "lz4", feature = "zlib"))]
 #[inline(always)]
 pub(super) unsafe fn settle(to: *mut u8, len: usize) {
+    // SAFETY: the caller says that they may be written. Miri, which executes no assembly, has them written.
+    #[cfg(miri)]
+    unsafe {
+        to.write_bytes(0xa5, len);
+    }
     // SAFETY: no instruction at all. What the compiler must allow for is that these bytes are written, and each with
     // what is there already would be such a write.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     unsafe {
         core::arch::asm!("/* {0} {1} */", in(reg) to, in(reg) len, options(nostack, preserves_flags));
     }
@@ -471,7 +476,9 @@ pub(super) unsafe fn match16_by_halves(from: *const u8, to: *mut u8, back: usize
         use core::arch::x86_64::{_mm_castpd_si128, _mm_castsi128_pd, _mm_loadh_pd, _mm_loadl_epi64};
         let second = core::hint::select_unpredictable(back > 8, from.add(8), from);
         let first = _mm_castsi128_pd(_mm_loadl_epi64(from.cast()));
-        store16(to, shuffled(_mm_castpd_si128(_mm_loadh_pd(first, second.cast())), back, 0));
+        // The intrinsic reads through a pointer to an aligned number, so the number is copied from `second` first.
+        let high = second.cast::<f64>().read_unaligned();
+        store16(to, shuffled(_mm_castpd_si128(_mm_loadh_pd(first, &high)), back, 0));
     }
     let _ = (from, to, back);
 }

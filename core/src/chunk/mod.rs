@@ -28,12 +28,12 @@ mod view;
 
 pub use blocks::{Stream, Streams};
 #[cfg(feature = "alloc")]
-pub(crate) use decode::decode_plain;
+pub(crate) use decode::copy_plain;
 pub use decode::{BlockDecoder, Decoder};
-#[cfg(feature = "std")]
-pub(crate) use encode::Appender;
 #[cfg(feature = "alloc")]
 pub(crate) use encode::context_for;
+#[cfg(feature = "std")]
+pub(crate) use encode::{Appender, Progress, write_stored};
 pub use encode::{
     BlockEncoder, ChunkWriter, EncodedBlock, Encoder, Plan, max_encoded_len, max_encoded_vl_len,
 };

@@ -71,15 +71,15 @@ pub(crate) fn expand_stream(
         Codec::Zlib => return Ok(super::zlib::expand(input, room, work)?),
         _ => {}
     }
-    let (src, out) = (input.exact(), room.exact());
-    let _ = (meta, &src, &out, dict, &work, &context);
+    let (src, level, out) = (input.exact(), room.level, room.exact());
+    let _ = (meta, level, &src, &out, dict, &work, &context);
     match codec {
         #[cfg(feature = "snappy")]
         Codec::Snappy => Ok(super::snappy::decode(src, out)?),
         #[cfg(feature = "zstd-c")]
         Codec::Zstd if context.has(codec) => Ok(super::zstd_c::decode(context, src, out, dict)?),
         #[cfg(feature = "zstd")]
-        Codec::Zstd => Ok(super::zstd::decode(src, out, dict, work)?),
+        Codec::Zstd => Ok(super::zstd::expand(src, out, dict, work, level)?),
         #[cfg(feature = "plugins")]
         Codec::Ndlz => Ok(super::ndlz::decode(src, out, meta)?),
         _ => Err(StreamError::NotBuiltIn),

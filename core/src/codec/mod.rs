@@ -1,4 +1,4 @@
-//! Codecs: one file each, and the registry of their ids (docs/formats/chunk.md §2.12–2.13).
+//! Codecs: a file or folder each, and the registry of their ids (docs/formats/chunk.md §2.12–2.13).
 //!
 //! Every decoder has the shape `decode(src, out, ..) -> Result<(), CodecError>`: it must fill `out`
 //! exactly, read nothing outside `src`, and allocate nothing. Every encoder has the shape

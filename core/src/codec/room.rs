@@ -22,7 +22,10 @@ pub struct Room<'a> {
     #[cfg_attr(not(any(feature = "blosclz", feature = "lz4")), allow(dead_code))]
     pub(crate) wanted: usize,
     /// The kernels that a decoder may choose from.
-    #[cfg_attr(not(any(feature = "lz4", feature = "zlib")), allow(dead_code))]
+    #[cfg_attr(
+        not(any(feature = "blosclz", feature = "lz4", feature = "zlib", feature = "zstd")),
+        allow(dead_code)
+    )]
     pub(crate) level: Level,
 }
 

@@ -1,14 +1,28 @@
-//! Blocks over scoped threads. Workers take the next block from a counter, the calling thread is one
-//! of them, and nothing is allocated per block.
+//! Work over scoped threads. The calling thread is one of them, and nothing is allocated per block.
 //!
-//! Decoding: the destination is cut into blocks that are handed out in order. Encoding: workers encode
-//! into a fixed set of buffers, and whoever holds the block whose turn it is puts it in place, so the
-//! chunk is the one a single thread writes.
+//! ```text
+//! decode, streams      the destination is cut into blocks; a thread takes the next block from a counter
+//! decode, no streams   the destination is cut into one part for each thread
+//! encode               a thread   copies a stored block, if one waits to be copied
+//!                                 else encodes the next block into one of a fixed set of buffers
+//!                                 then, while the block whose turn it is is ready: gives it its place, copies it there
+//!                      in the end, where the blocks are longer than the data, the data is copied as by `decode, no streams`
+//! ```
+//! Places are given in the order of the blocks, so the chunk is the one that a single thread writes.
+//!
+//! A block that the codec does not shrink is copied from the source, not by way of a buffer. As long as there are only such
+//! blocks none is copied at all, because the chunk is likely to be stored whole; the first block that shrinks has those
+//! before it copied.
+//!
+//! A codec or filter of the caller may panic. That ends the other threads as an error does, and goes on in the caller.
 
 use crate::arch::level::Level;
 use crate::arch::out::Out;
 use crate::chunk::params::Params;
-use crate::chunk::{Appender, Chunk, Decoder, EncodedBlock, Plan, Surroundings, context_for};
+use crate::chunk::{
+    Appender, Chunk, ChunkWriter, Decoder, EncodedBlock, Plan, Progress, Surroundings, context_for,
+    copy_plain, write_stored,
+};
 use crate::codec::context::DecodeContext;
 use crate::error::Error;
 use alloc::vec;
@@ -20,17 +34,70 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs `worker` on `threads` threads, or as many as the system gives, this one included, and returns the first error.
-fn on_all(threads: usize, worker: impl Fn() -> Result<(), Error> + Sync) -> Result<(), Error> {
+/// Runs `worker` on `threads` threads, or as many as the system gives, this one included. Returns the error of a worker that
+/// failed; a worker's panic goes on in the caller once all have ended. Either has `stop` called first, which leaves the
+/// other workers nothing to do, so that none waits for what will not come.
+fn on_all(
+    threads: usize,
+    worker: impl Fn() -> Result<(), Error> + Sync,
+    stop: impl Fn() + Sync,
+) -> Result<(), Error> {
+    struct Stop<F: Fn()>(F);
+    impl<F: Fn()> Drop for Stop<F> {
+        fn drop(&mut self) {
+            (self.0)();
+        }
+    }
+    let worker = || {
+        let stop = Stop(&stop);
+        worker()?;
+        core::mem::forget(stop);
+        Ok(())
+    };
     thread::scope(|scope| {
         let others: Vec<_> =
-            (1..threads).map_while(|_| Builder::new().spawn_scoped(scope, &worker).ok()).collect();
+            (1..threads).map_while(|_| Builder::new().spawn_scoped(scope, worker).ok()).collect();
         let mine = worker();
         others.into_iter().fold(mine, |result, other| {
-            // A worker never panics by itself; should one, the panic goes on in the caller.
             result.and(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
         })
     })
+}
+
+/// Bytes to copy or fill that are worth a thread. Starting one takes about as long as copying a tenth of them.
+const PART: usize = 1 << 20;
+
+/// Cuts `out` into a part for each of up to `threads` threads, and has `write` called with where each part begins.
+fn in_parts(
+    threads: usize,
+    out: Out<'_>,
+    write: impl Fn(usize, Out<'_>) -> Result<(), Error> + Sync,
+) -> Result<(), Error> {
+    let threads = threads.min(out.len() / PART);
+    if threads <= 1 {
+        return write(0, out);
+    }
+    let part = out.len().div_ceil(threads).next_multiple_of(64);
+    let left = Mutex::new((0, Some(out)));
+    let worker = || {
+        loop {
+            let (at, place) = {
+                let mut left = lock(&left);
+                let Some(rest) = left.1.take().filter(|rest| !rest.is_empty()) else { return Ok(()) };
+                let at = left.0;
+                let (place, rest) = rest.split_at(part);
+                *left = (at + place.len(), Some(rest));
+                (at, place)
+            };
+            write(at, place)?;
+        }
+    };
+    on_all(threads, worker, || lock(&left).1 = None)
+}
+
+/// Decodes a chunk without streams into `out`, which has exactly its size.
+pub(super) fn decode_plain(threads: usize, chunk: &Chunk<'_>, out: Out<'_>) -> Result<(), Error> {
+    in_parts(threads, out, |at, out| copy_plain(chunk, at, out))
 }
 
 /// Decodes a chunk with streams into `out`, which has exactly its size.
@@ -44,7 +111,7 @@ pub(super) fn decode(
     let nblocks = chunk.nblocks();
     let work_len = Decoder::work_len(chunk);
     let places = Mutex::new((0usize, Some(out)));
-    on_all(threads.min(nblocks), || {
+    let worker = || {
         let mut work = vec![0; work_len];
         let context = DecodeContext::for_codec(chunk.header().codec);
         let mut decoder = Decoder::with_context(level, &mut work, context).surroundings(around);
@@ -64,26 +131,50 @@ pub(super) fn decode(
                 next.1 = Some(rest);
                 (index, place)
             };
-            if let Err(e) = blocks.decode(index, place) {
-                lock(&places).0 = nblocks; // nobody needs to go on
-                return Err(e);
-            }
+            blocks.decode(index, place)?;
         }
-    })?;
+    };
+    on_all(threads.min(nblocks), worker, || lock(&places).0 = nblocks)?;
     Ok(chunk.nbytes())
 }
 
-/// What the encoding workers share.
+/// A block that has been encoded and waits for its turn.
+struct Ready {
+    index: usize,
+    block: EncodedBlock,
+    /// Holds the block, unless it is the source stored as it is.
+    buffer: Vec<u8>,
+    is_source: bool,
+}
+
+/// What the encoding threads share.
 struct Shared<'d> {
     places: Appender<'d>,
     /// Next block to be encoded.
     taken: usize,
-    /// Next block to be put in place.
+    /// Next block to be given its place.
     next: usize,
+    /// Whether no block so far is anything but its source, so that none has been copied.
+    is_held: bool,
+    /// Stored blocks to be copied: where to, and the source.
+    copies: Vec<(&'d mut [u8], &'d [u8])>,
     /// Blocks encoded before their turn, by index modulo the number of buffers.
-    ready: Vec<Option<(usize, EncodedBlock, Vec<u8>)>>,
+    ready: Vec<Option<Ready>>,
     free: Vec<Vec<u8>>,
-    failed: Option<Error>,
+}
+
+/// Encoding threads, some of which may wait for a free buffer.
+struct Workers<'d> {
+    shared: Mutex<Shared<'d>>,
+    changed: Condvar,
+    nblocks: usize,
+}
+
+impl<'d> Workers<'d> {
+    /// Whether there is nothing left to encode, or no use in it.
+    fn is_over(&self, shared: &Shared<'d>) -> bool {
+        shared.taken >= self.nblocks || shared.places.progress.abandoned
+    }
 }
 
 /// Encodes a plan's blocks; returns the chunk's length.
@@ -94,71 +185,119 @@ pub(super) fn encode(
     plan: &Plan<'_>,
     dst: &mut [u8],
 ) -> Result<usize, Error> {
-    let nblocks = plan.nblocks();
-    let threads = threads.min(nblocks);
+    let mut writer = plan.writer(dst)?;
+    if !writer.is_abandoned() {
+        let progress = encode_blocks(level, threads.min(plan.nblocks()), params, plan, &mut writer)?;
+        writer.resume(progress);
+    }
+    writer.finish_by(|out, src| {
+        in_parts(threads, out, |at, mut out| {
+            out.copy_from(src.get(at..).unwrap_or_default());
+            Ok(())
+        })
+    })
+}
+
+/// Encodes a plan's blocks to where `writer` says.
+fn encode_blocks(
+    level: Level,
+    threads: usize,
+    params: &Params,
+    plan: &Plan<'_>,
+    writer: &mut ChunkWriter<'_>,
+) -> Result<Progress, Error> {
     // One buffer in work and one waiting for its turn, for each thread: blocks finish out of order.
     let buffers = 2 * threads;
-    let mut writer = plan.writer(dst)?;
-    let shared = Mutex::new(Shared {
-        places: writer.appender(),
-        taken: 0,
-        next: 0,
-        ready: (0..buffers).map(|_| None).collect(),
-        free: (0..buffers).map(|_| vec![0; plan.max_block_len()]).collect(),
-        failed: None,
-    });
-    let freed = Condvar::new();
-    on_all(threads, || {
+    let workers = Workers {
+        shared: Mutex::new(Shared {
+            places: writer.appender(),
+            taken: 0,
+            next: 0,
+            is_held: true,
+            copies: Vec::new(),
+            ready: (0..buffers).map(|_| None).collect(),
+            free: (0..buffers).map(|_| vec![0; plan.max_block_len()]).collect(),
+        }),
+        changed: Condvar::new(),
+        nblocks: plan.nblocks(),
+    };
+    let worker = || {
         let mut work = vec![0; plan.work_len()];
         let mut context = context_for(params, plan.blocksize())?;
         let mut blocks = plan.block_encoder(level, &mut work)?;
-        let mut state = lock(&shared);
+        let mut state = lock(&workers.shared);
         loop {
-            let over =
-                |s: &Shared<'_>| s.taken >= nblocks || s.failed.is_some() || s.places.progress.abandoned;
-            while state.free.is_empty() && !over(&state) {
-                state = freed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            if let Some((place, src)) = state.copies.pop() {
+                drop(state);
+                write_stored(src, place);
+                state = lock(&workers.shared);
+                continue;
             }
-            if over(&state) {
-                return state.failed.map_or(Ok(()), Err);
+            if workers.is_over(&state) {
+                return Ok(());
             }
-            let Some(mut buffer) = state.free.pop() else { continue };
+            let Some(mut buffer) = state.free.pop() else {
+                state = workers.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
             let index = state.taken;
             state.taken += 1;
             drop(state);
-            let done = blocks.encode(index, &mut buffer, &mut context);
-            state = lock(&shared);
-            match done {
-                Ok(done) => {
-                    if let Some(slot) = state.ready.get_mut(index % buffers) {
-                        *slot = Some((index, done, buffer));
-                    }
-                }
-                Err(e) => state.failed = Some(e),
+            let (block, is_source) = blocks.encode_unless_stored(index, &mut buffer, &mut context)?;
+            state = lock(&workers.shared);
+            if let Some(slot) = state.ready.get_mut(index % buffers) {
+                *slot = Some(Ready { index, block, buffer, is_source });
             }
-            // Put in place what has its turn. Places are handed out in order, but copied to at leisure.
-            loop {
-                let next = state.next;
-                let Some(slot) = state.ready.get_mut(next % buffers) else { break };
-                if slot.as_ref().is_none_or(|(index, ..)| *index != next) {
-                    break;
-                }
-                let Some((_, done, buffer)) = slot.take() else { break };
-                state.next += 1;
-                if let Some(place) = state.places.take(done) {
-                    drop(state);
-                    place.copy_from_slice(buffer.get(..place.len()).unwrap_or_default());
-                    state = lock(&shared);
-                }
-                state.free.push(buffer);
-                freed.notify_one();
-            }
-            if over(&state) {
-                freed.notify_all();
+            state = place_ready(&workers, plan, state, buffers)?;
+            if workers.is_over(&state) {
+                workers.changed.notify_all();
             }
         }
+    };
+    on_all(threads, worker, || {
+        lock(&workers.shared).taken = workers.nblocks;
+        workers.changed.notify_all();
     })?;
-    let progress = shared.into_inner().unwrap_or_else(PoisonError::into_inner).places.progress;
-    writer.resume(progress);
-    writer.finish()
+    Ok(workers.shared.into_inner().unwrap_or_else(PoisonError::into_inner).places.progress)
+}
+
+/// Gives the blocks that have their turn their places, and copies them there while others work on.
+fn place_ready<'w, 'd>(
+    workers: &'w Workers<'d>,
+    plan: &Plan<'d>,
+    mut state: MutexGuard<'w, Shared<'d>>,
+    buffers: usize,
+) -> Result<MutexGuard<'w, Shared<'d>>, Error> {
+    loop {
+        let next = state.next;
+        let Some(slot) = state.ready.get_mut(next % buffers) else { return Ok(state) };
+        let Some(ready) = slot.take_if(|ready| ready.index == next) else { return Ok(state) };
+        state.next += 1;
+        if state.is_held && ready.is_source {
+            state.places.hold(ready.block);
+        } else {
+            if state.is_held {
+                state.is_held = false;
+                let mut held = state.places.release();
+                for src in (0..next).map(|index| plan.block_src(index)) {
+                    let src = src?;
+                    let (place, rest) = held.split_at_mut_checked(src.len() + 4).unwrap_or_default();
+                    state.copies.push((place, src));
+                    held = rest;
+                }
+                workers.changed.notify_all();
+            }
+            if let Some(place) = state.places.take(ready.block) {
+                drop(state);
+                if ready.is_source {
+                    write_stored(plan.block_src(next)?, place);
+                } else {
+                    place.copy_from_slice(ready.buffer.get(..place.len()).unwrap_or_default());
+                }
+                state = lock(&workers.shared);
+            }
+        }
+        state.free.push(ready.buffer);
+        workers.changed.notify_one();
+    }
 }

@@ -13,10 +13,13 @@ mod filters;
 #[cfg(all(feature = "std", feature = "codecs"))]
 mod golden;
 mod kernels;
+mod levels;
 #[cfg(all(feature = "blosclz", feature = "lz4"))]
 mod lz;
 #[cfg(all(feature = "blosclz", feature = "lz4"))]
 mod lz_damage;
+#[cfg(all(feature = "std", feature = "codecs"))]
+mod miri;
 #[cfg(feature = "plugins")]
 mod ndlz;
 #[cfg(unix)]
@@ -25,6 +28,8 @@ mod pages;
 mod roundtrip;
 #[cfg(feature = "snappy")]
 mod snappy;
+#[cfg(all(feature = "std", feature = "codecs"))]
+mod threads;
 mod vectors;
 #[cfg(feature = "zlib")]
 mod zlib;

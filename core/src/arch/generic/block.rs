@@ -1,4 +1,4 @@
-//! Items of 2 to 16 bytes, a block at a time; wider ones go to [`wide`].
+//! Items of 2 to 15 bytes, a block at a time; wider ones go to [`wide`].
 
 use super::{Join, LINE, Source, Split, Vector};
 use core::mem::MaybeUninit;
@@ -353,6 +353,8 @@ unsafe fn split_items<V: Vector, const W: usize, const P: usize>(job: Split) {
             let mut from = src.add(i * W);
             if excess > 0 && (i + block) * W + excess > readable {
                 copy_nonoverlapping(from, bounce.ptr(), block * W);
+                // Registers are loaded whole, so what follows the items must have a value too.
+                bounce.ptr().add(block * W).write_bytes(0, excess);
                 from = bounce.ptr();
             }
             let a = split_block::<V, W, P, false>(from);

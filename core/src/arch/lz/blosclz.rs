@@ -99,6 +99,9 @@ impl Instruction for BloscLz {
 
     const KINDS: u8 = 5;
 
+    #[cfg(all(feature = "std", target_arch = "x86_64"))]
+    const HAS_WIDE: bool = false;
+
     /// [`TAIL`]: most matches would wait (every other instruction is one), or some and none is nearer, as in items of
     /// 8 bytes without a filter. 1: some are far. 2: many repeat what few instructions before have made. 3: hardly one is
     /// near; [`SHORT`]: and hardly one longer than 8 bytes. 0: others.

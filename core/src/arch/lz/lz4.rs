@@ -201,6 +201,9 @@ impl Instruction for Lz4 {
 
     const KINDS: u8 = 5;
 
+    #[cfg(all(feature = "std", target_arch = "x86_64"))]
+    const HAS_WIDE: bool = true;
+
     /// [`TAIL`]: most matches are near, and many would wait. 2: most are matches without literals, of three bytes, a few
     /// longer. [`MIXED`]: some are longer than 16 bytes, some near. 1, 3: nearly all are far; 3: and hardly a length is
     /// continued. 0: others.

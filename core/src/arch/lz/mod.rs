@@ -93,6 +93,10 @@ trait Instruction {
     /// How many loops there are beside [`TAIL`]. That one, all from 3 on and 1 are only for CPUs with a byte shuffle.
     const KINDS: u8;
 
+    /// Whether [`wide::sequences`] carries out these instructions.
+    #[cfg(all(feature = "std", target_arch = "x86_64"))]
+    const HAS_WIDE: bool;
+
     /// Which loop suits a batch of so many instructions in loop `KIND`, that takes `bytes` of input and has counted this,
     /// nothing without a byte shuffle; [`WIDE_LOOP`] where more than `many` lengths are long.
     fn kind<const KIND: u8>(batch: usize, bytes: usize, seen: &Seen, many: usize) -> u8;
@@ -136,7 +140,7 @@ impl Seen {
 
 /// LZ4 sequences from byte `at` on; returns the offset of the first one that is left to the caller.
 ///
-/// `level` allows registers of 64 bytes, or does not; others are those that every program of the target uses.
+/// `level` decides on the byte shuffle and bit instructions ([`bmi`]) and on registers of 64 bytes.
 #[inline]
 pub fn lz4(window: &mut Window<'_>, input: &Input<'_>, at: usize, level: Level) -> usize {
     middle::<Lz4>(window, input, at, level)
@@ -144,10 +148,10 @@ pub fn lz4(window: &mut Window<'_>, input: &Input<'_>, at: usize, level: Level) 
 
 /// BloscLZ instructions from byte `at` on; returns the offset of the first one that is left to the caller.
 ///
-/// There is no loop for them that a level would have to allow.
+/// `level` decides on the byte shuffle and bit instructions ([`bmi`]).
 #[inline]
-pub fn blosclz(window: &mut Window<'_>, input: &Input<'_>, at: usize) -> usize {
-    middle::<BloscLz>(window, input, at, Level::SCALAR)
+pub fn blosclz(window: &mut Window<'_>, input: &Input<'_>, at: usize, level: Level) -> usize {
+    middle::<BloscLz>(window, input, at, level)
 }
 
 #[inline(always)]
@@ -175,18 +179,22 @@ fn middle<I: Instruction>(window: &mut Window<'_>, input: &Input<'_>, at: usize,
         let bounds = Bounds { start, last, full, enough, many: usize::MAX };
         // Tests in this crate run it wherever it can run.
         #[cfg(all(feature = "std", target_arch = "x86_64"))]
-        let wants_wide = level.isa() == Isa::Avx512 && (cfg!(test) || !halves());
+        let wants_wide = I::HAS_WIDE && level.isa() == Isa::Avx512 && (cfg!(test) || !halves());
         #[cfg(all(feature = "std", target_arch = "x86_64"))]
         let place = if wants_wide && rest.len() > wide::READ && len - written > wide::WRITE {
             let (last, full) =
                 (place.from.add(left.min(rest.len() - wide::READ)), start.add(len - wide::WRITE));
-            by_turns::<I>(place, bounds, &Bounds { start, last, full, enough: enough.min(full), many: MANY })
+            by_turns::<I>(
+                level,
+                place,
+                bounds,
+                &Bounds { start, last, full, enough: enough.min(full), many: MANY },
+            )
         } else {
-            bmi::run(Middle::<I> { place, bounds, kind: core::marker::PhantomData }).0
+            bmi::run(level, Middle::<I> { place, bounds, kind: core::marker::PhantomData }).0
         };
         #[cfg(not(all(feature = "std", target_arch = "x86_64")))]
-        let place = bmi::run(Middle::<I> { place, bounds, kind: core::marker::PhantomData }).0;
-        let _ = level;
+        let place = bmi::run(level, Middle::<I> { place, bounds, kind: core::marker::PhantomData }).0;
         window.set_position(distance(start, place.to));
         at + distance(rest.as_ptr(), place.from)
     }
@@ -197,9 +205,14 @@ fn middle<I: Instruction>(window: &mut Window<'_>, input: &Input<'_>, at: usize,
 ///
 /// # Safety
 /// `bounds` and `wide` are of one input and output, `wide` with the room that [`wide::sequences`] needs; so is `place`,
-/// and everything before it has been written. The CPU has AVX-512.
+/// and everything before it has been written. `level` is one with AVX-512.
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
-unsafe fn by_turns<I: Instruction>(mut place: Place, mut bounds: Bounds, wide: &Bounds) -> Place {
+unsafe fn by_turns<I: Instruction>(
+    level: Level,
+    mut place: Place,
+    mut bounds: Bounds,
+    wide: &Bounds,
+) -> Place {
     // SAFETY: the output from `place.to` to its end, which may be written.
     unsafe { settle(place.to, distance(place.to, wide.full) + wide::WRITE) };
     let mut batch = BATCH / 4;
@@ -214,7 +227,7 @@ unsafe fn by_turns<I: Instruction>(mut place: Place, mut bounds: Bounds, wide: &
             wide::Next::Edge => usize::MAX,
         };
         let wants_wide;
-        (place, wants_wide) = bmi::run(Middle::<I> { place, bounds, kind: core::marker::PhantomData });
+        (place, wants_wide) = bmi::run(level, Middle::<I> { place, bounds, kind: core::marker::PhantomData });
         if !wants_wide {
             return place;
         }
@@ -316,7 +329,7 @@ unsafe fn batch<I: Instruction, const BEST: bool, const KIND: u8>(
 #[inline(always)]
 fn aligned() {
     // SAFETY: no instruction but some that do nothing. The compiler goes on to the next 16 bytes, with a little before it.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     unsafe {
         core::arch::asm!(".p2align 6", ".nops 48", options(nomem, nostack, preserves_flags));
     }

@@ -2,6 +2,7 @@
 
 use super::intrinsics::*;
 use super::sse2::ssse3;
+use super::store_halves;
 use crate::arch::detect::halves;
 use crate::arch::generic::{self, Each, Join, Pitched, Split, Table, Vector};
 use crate::arch::out::Out;
@@ -18,8 +19,10 @@ pub(super) struct Ymm<const GFNI: bool>(__m256i);
 /// The CPU.
 #[inline]
 #[target_feature(enable = "avx2")]
+#[cfg_attr(miri, allow(unused_mut))]
 unsafe fn alone(mut v: __m256i) -> __m256i {
     // SAFETY: no instruction at all.
+    #[cfg(not(miri))]
     unsafe {
         core::arch::asm!("/* {0} */", inout(ymm_reg) v, options(pure, nomem, nostack, preserves_flags));
     }
@@ -51,11 +54,14 @@ impl<const GFNI: bool> Vector for Ymm<GFNI> {
         // SAFETY: the caller's.
         unsafe { _mm256_storeu_si256(p.cast(), self.0) }
     }
+    // Miri has no stores past the cache: the ordinary ones of the trait serve there.
+    #[cfg(not(miri))]
     #[inline(always)]
     unsafe fn stream(self, p: *mut u8) {
         // SAFETY: the caller's.
         unsafe { _mm256_stream_si256(p.cast(), self.0) }
     }
+    #[cfg(not(miri))]
     #[inline(always)]
     unsafe fn fence() {
         // SAFETY: SSE.
@@ -86,12 +92,8 @@ impl<const GFNI: bool> Vector for Ymm<GFNI> {
     }
     #[inline(always)]
     unsafe fn store_halves(self, l: usize, p: *mut u8, q: *mut u8) {
-        // SAFETY: the caller's.
-        unsafe {
-            let lane = self.lane(l);
-            _mm_storel_epi64(p.cast(), lane);
-            _mm_storeh_pd(q.cast(), _mm_castsi128_pd(lane));
-        }
+        // SAFETY: the caller has room for 8 bytes at each, and a CPU with AVX2.
+        unsafe { store_halves(self.lane(l), p, q) }
     }
     #[inline(always)]
     unsafe fn pair_lanes(a: Self, b: Self) -> (Self, Self) {

@@ -1,7 +1,7 @@
 //! SSE2: registers of one lane; with SSSE3 also a byte table.
 
 use super::intrinsics::*;
-use super::sse2;
+use super::{sse2, store_halves};
 use crate::arch::generic::{self, Each, Join, Pitched, Split, Table, Vector};
 use crate::arch::out::Out;
 use crate::arch::scalar;
@@ -27,11 +27,14 @@ impl<const SSSE3: bool> Vector for Xmm<SSSE3> {
         // SAFETY: the caller's.
         unsafe { _mm_storeu_si128(p.cast(), self.0) }
     }
+    // Miri has no stores past the cache: the ordinary ones of the trait serve there.
+    #[cfg(not(miri))]
     #[inline(always)]
     unsafe fn stream(self, p: *mut u8) {
         // SAFETY: the caller's.
         unsafe { _mm_stream_si128(p.cast(), self.0) }
     }
+    #[cfg(not(miri))]
     #[inline(always)]
     unsafe fn fence() {
         // SAFETY: SSE.
@@ -39,11 +42,8 @@ impl<const SSSE3: bool> Vector for Xmm<SSSE3> {
     }
     #[inline(always)]
     unsafe fn store_halves(self, _l: usize, p: *mut u8, q: *mut u8) {
-        // SAFETY: the caller's.
-        unsafe {
-            _mm_storel_epi64(p.cast(), self.0);
-            _mm_storeh_pd(q.cast(), _mm_castsi128_pd(self.0));
-        }
+        // SAFETY: the caller has room for 8 bytes at each, and a CPU with SSE2.
+        unsafe { store_halves(self.0, p, q) }
     }
     #[inline(always)]
     unsafe fn zip<const UNIT: usize>(a: Self, b: Self) -> (Self, Self) {

@@ -30,7 +30,7 @@ const FEW: usize = 8;
 const GATHERED: usize = 128 << 10;
 
 /// Decoded bytes from `start` on of a chunk without streams: stored or special.
-pub(super) fn copy_plain(chunk: &Chunk<'_>, start: usize, mut out: Out<'_>) -> Result<(), Error> {
+pub(crate) fn copy_plain(chunk: &Chunk<'_>, start: usize, mut out: Out<'_>) -> Result<(), Error> {
     match chunk.header().special() {
         Some(Special::Zeros | Special::Uninit) => out.fill(0),
         Some(Special::Nan | Special::Value) => fill_repeated(chunk.repeated_value(), start, out),

@@ -19,7 +19,11 @@ use crate::arch::out::Out;
 use crate::codec::context::DecodeContext;
 use crate::codec::{Codec, dispatch};
 use crate::error::Error;
-use job::{Job, copy_plain, pad};
+#[cfg(feature = "alloc")]
+pub(crate) use job::copy_plain;
+#[cfg(not(feature = "alloc"))]
+use job::copy_plain;
+use job::{Job, pad};
 
 /// Decodes chunks with scratch memory of the caller. Never allocates after it has been made.
 pub struct Decoder<'w> {
@@ -41,18 +45,6 @@ struct Scratch<'s> {
 
 const fn max(a: usize, b: usize) -> usize {
     if a > b { a } else { b }
-}
-
-/// Decodes all of a chunk without streams into the start of `out`, without any scratch; returns the decoded size.
-/// `None` for a chunk with streams.
-#[cfg(feature = "alloc")]
-pub(crate) fn decode_plain(chunk: &Chunk<'_>, out: &mut Out<'_>) -> Option<Result<usize, Error>> {
-    if chunk.header().has_streams() {
-        return None;
-    }
-    let (needed, given) = (chunk.nbytes(), out.len());
-    let place = out.get(0, needed).ok_or(Error::OutputTooSmall { needed, given });
-    Some(place.and_then(|place| copy_plain(chunk, 0, place)).map(|()| needed))
 }
 
 impl<'w> Decoder<'w> {

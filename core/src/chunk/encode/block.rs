@@ -76,6 +76,22 @@ impl<'w> BlockEncoder<'w> {
         Ok(done)
     }
 
+    /// [`encode`](Self::encode), without copying a block that is its source as it is: whether it is, with what it came to.
+    #[cfg(feature = "std")]
+    pub(crate) fn encode_unless_stored(
+        &mut self,
+        index: usize,
+        dst: &mut [u8],
+        context: &mut EncodeContext,
+    ) -> Result<(EncodedBlock, bool), Error> {
+        if !self.plan.may_hold() {
+            return Ok((self.encode(index, dst, context)?, false));
+        }
+        let stored = self.plan.block_src(index)?.len().saturating_add(4);
+        let block = self.encode_within(index, dst, stored.saturating_sub(1), context)?;
+        Ok((block, block.len >= stored))
+    }
+
     /// [`encode`](Self::encode); a block of more than `most` bytes, or that does not fit, is only known to be longer.
     pub(super) fn encode_within(
         &mut self,

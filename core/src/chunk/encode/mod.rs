@@ -18,9 +18,9 @@ mod writer;
 pub use block::{BlockEncoder, EncodedBlock};
 pub use plan::Plan;
 pub use vlblocks::max_encoded_vl_len;
-#[cfg(feature = "std")]
-pub(crate) use writer::Appender;
 pub use writer::ChunkWriter;
+#[cfg(feature = "std")]
+pub(crate) use writer::{Appender, Progress, write_stored};
 
 use super::header::EXTENDED_HEADER;
 use super::params::Params;

@@ -234,7 +234,7 @@ impl<'a> Plan<'a> {
 
     /// Whether a block that the codec does not shrink is its source. As long as there are only such ones the chunk is likely
     /// to be stored whole, and they need not be copied before one that shrinks.
-    fn may_hold(&self) -> bool {
+    pub(super) fn may_hold(&self) -> bool {
         self.streams <= 1 && self.slots().as_slice().is_empty()
     }
 
@@ -282,7 +282,7 @@ impl<'a> Plan<'a> {
         BlockEncoder::new(*self, level, [a, b, c, r, codec], lossy)
     }
 
-    pub(super) fn block_src(&self, index: usize) -> Result<&'a [u8], Error> {
+    pub(crate) fn block_src(&self, index: usize) -> Result<&'a [u8], Error> {
         let start = index.saturating_mul(self.blocksize());
         let end = start.saturating_add(self.blocksize()).min(self.src.len());
         self.src.get(start..end).ok_or(Error::OutOfRange { index: index as u64, len: self.nblocks as u64 })

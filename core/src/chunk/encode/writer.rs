@@ -53,10 +53,9 @@ impl<'d> ChunkWriter<'d> {
     pub(super) fn store(&mut self, count: usize) {
         let mut rest = self.dst.get_mut(self.plan.prefix_len()..).unwrap_or_default();
         for block in self.plan.src.chunks(self.plan.blocksize().max(1)).take(count) {
-            let Some((word, body)) = rest.split_first_chunk_mut::<4>() else { return };
-            let Some((body, next)) = body.split_at_mut_checked(block.len()) else { return };
-            *word = (block.len() as u32).to_le_bytes();
-            Out::from(body).copy_from(block);
+            let len = block.len().saturating_add(4);
+            let Some((place, next)) = rest.split_at_mut_checked(len) else { return };
+            write_stored(block, place);
             rest = next;
         }
     }
@@ -84,7 +83,7 @@ impl<'d> ChunkWriter<'d> {
         let progress = Progress { cursor: self.cursor, zeros: self.zeros, abandoned: self.abandoned };
         let (table, rest) = self.dst.split_at_mut_checked(self.cursor).unwrap_or_default();
         let table = table.get_mut(self.plan.header_len()..).unwrap_or_default();
-        Appender { table, rest, limit: self.limit, progress }
+        Appender { table, rest, held: 0, limit: self.limit, progress }
     }
 
     /// Takes over what an [`Appender`] has done.
@@ -105,6 +104,17 @@ impl<'d> ChunkWriter<'d> {
     /// # Errors
     /// `OutputTooSmall` if neither the blocks nor the plain data fit.
     pub fn finish(self) -> Result<usize, Error> {
+        self.finish_by(|mut out, src| {
+            out.copy_from(src);
+            Ok(())
+        })
+    }
+
+    /// [`finish`](Self::finish), where `copy` copies the data of a chunk that is stored.
+    pub(crate) fn finish_by(
+        self,
+        copy: impl FnOnce(Out<'_>, &[u8]) -> Result<(), Error>,
+    ) -> Result<usize, Error> {
         let plan = self.plan;
         let mut header = plan.header;
         let header_len = plan.header_len();
@@ -116,7 +126,7 @@ impl<'d> ChunkWriter<'d> {
             let len = plan.stored_len();
             let small = Error::OutputTooSmall { needed: len, given: self.dst.len() };
             let body = self.dst.get_mut(header_len..len).ok_or(small)?;
-            Out::from(body).copy_from(plan.src);
+            copy(Out::from(body), plan.src)?;
             // What both C libraries write: Blosc1 always names the codec, C-Blosc2 only where it has tried it.
             if plan.nblocks == 0 && !plan.params.blosc1 {
                 header.flags = FLAGS_EXTENDED;
@@ -157,6 +167,8 @@ pub(crate) struct Progress {
 pub(crate) struct Appender<'d> {
     table: &'d mut [u8],
     rest: &'d mut [u8],
+    /// Bytes at the start of `rest` whose blocks have been held.
+    held: usize,
     limit: usize,
     /// How far it has come.
     pub progress: Progress,
@@ -164,20 +176,51 @@ pub(crate) struct Appender<'d> {
 
 #[cfg(feature = "std")]
 impl<'d> Appender<'d> {
-    /// The place of the next block, or `None` once they no longer fit.
-    pub(crate) fn take(&mut self, block: EncodedBlock) -> Option<&'d mut [u8]> {
+    /// Notes where the next block begins. `false` once the blocks no longer fit.
+    fn enter(&mut self, block: EncodedBlock) -> bool {
         let end = self.progress.cursor.saturating_add(block.len);
-        if self.progress.abandoned || end > self.limit {
+        let table = core::mem::take(&mut self.table).split_first_chunk_mut::<4>();
+        let Some((word, table)) = table.filter(|_| !self.progress.abandoned && end <= self.limit) else {
             self.progress.abandoned = true;
-            return None;
-        }
-        let (place, rest) = core::mem::take(&mut self.rest).split_at_mut_checked(block.len)?;
-        let (word, table) = core::mem::take(&mut self.table).split_first_chunk_mut::<4>()?;
+            return false;
+        };
         *word = (self.progress.cursor as u32).to_le_bytes();
-        self.rest = rest;
         self.table = table;
         self.progress.cursor = end;
         self.progress.zeros &= block.zeros;
+        true
+    }
+
+    /// Holds the next block: it has a place, which [`release`](Self::release) gives out.
+    pub(crate) fn hold(&mut self, block: EncodedBlock) {
+        if self.enter(block) {
+            self.held = self.held.saturating_add(block.len);
+        }
+    }
+
+    /// The places of all blocks held, one after the other.
+    pub(crate) fn release(&mut self) -> &'d mut [u8] {
+        let held = core::mem::take(&mut self.held);
+        let (places, rest) = core::mem::take(&mut self.rest).split_at_mut_checked(held).unwrap_or_default();
+        self.rest = rest;
+        places
+    }
+
+    /// The place of the next block, or `None` once they no longer fit. No block may be held.
+    pub(crate) fn take(&mut self, block: EncodedBlock) -> Option<&'d mut [u8]> {
+        if !self.enter(block) {
+            return None;
+        }
+        let (place, rest) = core::mem::take(&mut self.rest).split_at_mut_checked(block.len)?;
+        self.rest = rest;
         Some(place)
+    }
+}
+
+/// Writes `src` to `place` as a stored stream.
+pub(crate) fn write_stored(src: &[u8], place: &mut [u8]) {
+    if let Some((word, body)) = place.split_first_chunk_mut::<4>() {
+        *word = (src.len() as u32).to_le_bytes();
+        Out::from(body).copy_from(src);
     }
 }

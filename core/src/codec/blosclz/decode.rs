@@ -19,7 +19,7 @@ pub fn decode(src: &[u8], out: Out<'_>) -> Result<(), CodecError> {
 /// [`decode`], as far as is wanted.
 pub(crate) fn expand(input: Input<'_>, room: Room<'_>) -> Result<(), CodecError> {
     let src = input.exact();
-    let Room { out, len, wanted, .. } = room;
+    let Room { out, len, wanted, level } = room;
     let mut window = Window::wanting(out, &[], wanted);
     let mut at = 0;
     let mut control = usize::from(next(src, &mut at)? & 31);
@@ -40,7 +40,7 @@ pub(crate) fn expand(input: Input<'_>, room: Room<'_>) -> Result<(), CodecError>
                 break;
             }
         }
-        at = lz::blosclz(&mut window, &input, at);
+        at = lz::blosclz(&mut window, &input, at, level);
         if at > src.len() {
             return Err(CodecErrorKind::Truncated.at(src.len()));
         }

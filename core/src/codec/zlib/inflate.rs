@@ -6,6 +6,7 @@ use super::huffman::{LENGTHS_BITS, Tables};
 use crate::arch::adler::adler32;
 use crate::arch::copy::Window;
 use crate::arch::inflate::middle;
+use crate::arch::level::Level;
 use crate::codec::CodecErrorKind;
 use crate::codec::room::Room;
 
@@ -23,7 +24,7 @@ pub(super) fn stream(src: &[u8], room: Room<'_>, work: &mut [u8]) -> Result<(), 
     let mut window = Window::new(room.exact(), &[]);
     loop {
         let start = bits.byte_position().unwrap_or(src.len());
-        if block(&mut bits, &mut window, &mut tables).map_err(|kind| (kind, start))? {
+        if block(&mut bits, &mut window, &mut tables, level).map_err(|kind| (kind, start))? {
             break;
         }
     }
@@ -44,6 +45,7 @@ fn block(
     bits: &mut BitReader<'_>,
     window: &mut Window<'_>,
     tables: &mut Tables<'_>,
+    level: Level,
 ) -> Result<bool, CodecErrorKind> {
     bits.refill()?;
     let last = bits.take(1) == 1;
@@ -51,11 +53,11 @@ fn block(
         0 => stored(bits, window)?,
         1 => {
             tables.fix()?;
-            coded(bits, window, tables)?;
+            coded(bits, window, tables, level)?;
         }
         2 => {
             described(bits, tables)?;
-            coded(bits, window, tables)?;
+            coded(bits, window, tables, level)?;
         }
         _ => return Err(CodecErrorKind::Corrupt),
     }
@@ -137,9 +139,10 @@ fn coded(
     reader: &mut BitReader<'_>,
     window: &mut Window<'_>,
     tables: &Tables<'_>,
+    level: Level,
 ) -> Result<(), CodecErrorKind> {
     let mut bits = *reader;
-    while !middle(window, &mut bits, tables) {
+    while !middle(window, &mut bits, tables, level) {
         bits.refill()?;
         let entry = loop {
             let mut entry = tables.lit.first(bits.peek());

@@ -84,7 +84,7 @@ pub(super) fn compressed(
                 streams = streams.get(taken..).ok_or(CodecErrorKind::Truncated)?;
             }
             let out = buffer.get_mut(..size).ok_or(CodecErrorKind::Work)?;
-            tables.huffman.decode(streams, format != 0, out)?;
+            tables.huffman.decode(streams, format != 0, out, tables.level)?;
             (Literals { bytes: buffer, at: 0, end: size }, packed)
         }
     };
@@ -136,7 +136,7 @@ fn execute<'a>(
     window: &'a mut Window<'_>,
     tables: &'a mut Tables<'_>,
 ) -> Result<(), CodecErrorKind> {
-    bmi::run(Sequences { bits: BackBits::new(src)?, count, literals, window, tables })
+    bmi::run(tables.level, Sequences { bits: BackBits::new(src)?, count, literals, window, tables })
 }
 
 struct Sequences<'a, 'l, 'w, 't> {

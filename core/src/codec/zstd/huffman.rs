@@ -6,6 +6,7 @@
 use super::bits::BackBits;
 use super::fse::{self, Kind};
 use crate::arch::huffman::{ENTRIES, Four, INDEX_BITS, Pairs, Stream, Table};
+use crate::arch::level::Level;
 use crate::codec::CodecErrorKind;
 
 /// Bytes of the table.
@@ -59,7 +60,13 @@ impl<'w> Decoder<'w> {
     }
 
     /// Decodes one stream, or four with their lengths before them, to exactly `out`.
-    pub fn decode(&mut self, src: &[u8], four: bool, out: &mut [u8]) -> Result<(), CodecErrorKind> {
+    pub fn decode(
+        &mut self,
+        src: &[u8],
+        four: bool,
+        out: &mut [u8],
+        level: Level,
+    ) -> Result<(), CodecErrorKind> {
         let table: &Table = self.codes.as_chunks::<2>().0.first_chunk().ok_or(CodecErrorKind::Work)?;
         if self.state == State::Empty {
             return Err(CodecErrorKind::Corrupt);
@@ -82,7 +89,7 @@ impl<'w> Decoder<'w> {
                 pairs = Some(&*room);
             }
         }
-        four_streams(src, out, table, pairs)
+        four_streams(src, out, table, pairs, level)
     }
 }
 
@@ -227,6 +234,7 @@ fn four_streams(
     out: &mut [u8],
     table: &Table,
     pairs: Option<&Pairs>,
+    level: Level,
 ) -> Result<(), CodecErrorKind> {
     let (jump, src) = src.split_first_chunk::<6>().ok_or(CodecErrorKind::Truncated)?;
     let [a, b, c, d, e, f] = *jump;
@@ -246,7 +254,7 @@ fn four_streams(
         Stream::new(src, end2, src.len()),
     );
     if let (Some(s0), Some(s1), Some(s2), Some(s3)) = streams {
-        let streams = Four { src, streams: [s0, s1, s2, s3], table, pairs, out: &mut *out }.decode();
+        let streams = Four { src, streams: [s0, s1, s2, s3], table, pairs, out: &mut *out }.decode(level);
         for (stream, out) in streams.into_iter().zip(parts(out, quarter)) {
             let (src, used) = stream.rest(src);
             finish(BackBits::resume(src, used), out.get_mut(stream.done..).unwrap_or(&mut []), table)?;

@@ -19,14 +19,15 @@ mod tables;
 mod xxh64;
 
 use super::{CodecError, CodecErrorKind};
+use crate::arch::level::Level;
 use crate::arch::out::Out;
 use block::MAX_BLOCK;
 
 /// Readable bytes behind the literals, so that they can be copied wide.
 const SLACK: usize = 32;
 
-/// Bytes of scratch memory [`decode`] needs for an output of `len` bytes: the tables (14 KiB), and the
-/// literals of one block.
+/// Bytes of scratch memory [`decode`] needs for an output of `len` bytes: the tables (16 KiB, and 8 KiB more on
+/// 64-bit machines), and the literals of one block.
 pub const fn decode_work_len(len: usize) -> usize {
     let literals = if len < MAX_BLOCK { len } else { MAX_BLOCK };
     tables::TABLES_LEN.saturating_add(SLACK).saturating_add(literals)
@@ -36,12 +37,23 @@ pub const fn decode_work_len(len: usize) -> usize {
 ///
 /// `dict` is a dictionary, formatted (starting with 37 A4 30 EC) or plain content, or empty. `work` holds at
 /// least [`decode_work_len`]`(out.len())` bytes of any content and alignment.
+pub fn decode(src: &[u8], out: Out<'_>, dict: &[u8], work: &mut [u8]) -> Result<(), CodecError> {
+    expand(src, out, dict, work, Level::usual())
+}
+
+/// [`decode`], with the kernels of `level`.
 #[inline(never)] // its stack is not the other codecs'
-pub fn decode(src: &[u8], mut out: Out<'_>, dict: &[u8], work: &mut [u8]) -> Result<(), CodecError> {
+pub(crate) fn expand(
+    src: &[u8],
+    mut out: Out<'_>,
+    dict: &[u8],
+    work: &mut [u8],
+    level: Level,
+) -> Result<(), CodecError> {
     if work.len() < decode_work_len(out.len()) {
         return Err(CodecErrorKind::Work.at(0));
     }
-    let (mut tables, literals) = tables::Tables::new(work).ok_or(CodecErrorKind::Work.at(0))?;
+    let (mut tables, literals) = tables::Tables::new(work, level).ok_or(CodecErrorKind::Work.at(0))?;
     let (mut at, mut done) = (0usize, 0usize);
     while at < src.len() {
         let room = out.len().wrapping_sub(done);

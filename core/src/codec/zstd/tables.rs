@@ -7,6 +7,7 @@
 
 use super::fse::{self, Kind, Raw};
 use super::huffman::{self, PAIRS_LEN};
+use crate::arch::level::Level;
 use crate::codec::CodecErrorKind;
 
 /// Entries kept for each kind of state.
@@ -23,6 +24,8 @@ pub(super) const TABLES_LEN: usize = 8 * ALL_STATES + huffman::TABLE_LEN + PAIRS
 
 /// Tables and offsets of a frame.
 pub(super) struct Tables<'w> {
+    /// The kernels that decoding may use.
+    pub level: Level,
     pub states: &'w mut [Raw; ALL_STATES],
     /// Log2 of the number of states, where there is a table.
     pub litlen_log: Option<u32>,
@@ -35,10 +38,11 @@ pub(super) struct Tables<'w> {
 
 impl<'w> Tables<'w> {
     /// Lays the tables out at the start of `work`; also returns what is left of it.
-    pub fn new(work: &'w mut [u8]) -> Option<(Tables<'w>, &'w mut [u8])> {
+    pub fn new(work: &'w mut [u8], level: Level) -> Option<(Tables<'w>, &'w mut [u8])> {
         let (states, rest) = work.split_at_mut_checked(8 * ALL_STATES)?;
         let (codes, rest) = rest.split_at_mut_checked(huffman::TABLE_LEN + PAIRS_LEN)?;
         let tables = Tables {
+            level,
             states: states.as_chunks_mut::<8>().0.first_chunk_mut()?,
             litlen_log: None,
             matchlen_log: None,

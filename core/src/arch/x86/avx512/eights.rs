@@ -19,9 +19,11 @@ pub(super) struct Swap([__mmask8; 3]);
 impl Swap {
     #[inline(always)]
     pub(super) fn new() -> Swap {
+        #[cfg_attr(miri, allow(unused_mut))]
         let mut masks = 0x00f0_ccaa_u32;
         // SAFETY: no instruction at all. Blends whose masks it knew the compiler would merge with the permutes around them, to
         // permutes of two registers.
+        #[cfg(not(miri))]
         unsafe {
             core::arch::asm!("/* {0:e} */", inout(reg) masks, options(pure, nomem, nostack, preserves_flags));
         }

@@ -5,6 +5,7 @@ use super::bits::BitWriter;
 use super::code::{Code, MOST};
 use super::tokens::{Contents, DISTANCES, END, Histogram, LITLENS, distance_symbol, length_symbol};
 use crate::arch::bmi;
+use crate::arch::level::Level;
 
 /// Of codes, and of the code for their lengths.
 const LONGEST: usize = 15;
@@ -206,7 +207,7 @@ fn tokens(
     litlens: &Code<MOST>,
     distances: &Code<DISTANCES>,
 ) {
-    bmi::run(Tokens { out, bytes, contents, litlens, distances });
+    bmi::run(Level::usual(), Tokens { out, bytes, contents, litlens, distances });
 }
 
 struct Tokens<'a, 'o> {

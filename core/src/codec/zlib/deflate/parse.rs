@@ -4,6 +4,7 @@ use super::LONGEST;
 use super::threes::Threes;
 use super::tokens::{Blocks, SHORTEST};
 use crate::arch::bmi;
+use crate::arch::level::Level;
 use crate::codec::search::{ANY_RUN, Effort, Search};
 
 /// No match begins within this many bytes of the end.
@@ -38,7 +39,7 @@ pub(super) fn matches<'a>(
     effort: &Effort,
     blocks: &mut Blocks<'_>,
 ) -> Option<()> {
-    bmi::run(Parse { src, search, threes, effort, blocks })
+    bmi::run(Level::usual(), Parse { src, search, threes, effort, blocks })
 }
 
 struct Parse<'p, 'o, 't, S> {

@@ -7,6 +7,7 @@ use super::greedy::bits;
 use super::tokens::{END, distance_symbol, length_symbol};
 use super::{LONGEST, REACH};
 use crate::arch::bmi;
+use crate::arch::level::Level;
 use crate::arch::words::Words;
 use crate::codec::matcher::hash4;
 
@@ -77,7 +78,7 @@ pub(super) fn block(src: &[u8], work: &mut [u8], out: &mut BitWriter<'_>) -> Opt
     let bits = bits(src.len(), MOST_BITS);
     let table = work.get_mut(..work_len(src.len()))?;
     table.fill(0);
-    bmi::run(Quick { src, table: table.as_chunks_mut().0, bits, out })
+    bmi::run(Level::usual(), Quick { src, table: table.as_chunks_mut().0, bits, out })
 }
 
 struct Quick<'a, 'o> {

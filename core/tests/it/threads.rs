@@ -1,0 +1,204 @@
+//! Work over threads: a panic of the caller's code comes back, and the bytes are those of one thread.
+
+use crate::common::Rng;
+use blosc_core::chunk::plugin::{UserCodec, UserFilter};
+use blosc_core::chunk::special;
+use blosc_core::codec::CodecError;
+use blosc_core::filter::FilterError;
+use blosc_core::{Chunk, Codec, Filter, FilterSlot, Params, Pool, Surroundings};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// Runs `work` on a thread of its own; fails where it takes longer than any machine needs.
+fn within_a_minute<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (done, result) = mpsc::channel();
+    std::thread::spawn(move || done.send(work()));
+    result.recv_timeout(Duration::from_secs(60)).expect("it hangs")
+}
+
+/// Bytes at the start of each block that are zero, and that the codec leaves out.
+const ZEROS: usize = 512;
+
+/// Panics in its call number `at`.
+struct Panics {
+    at: usize,
+    calls: AtomicUsize,
+}
+
+impl Panics {
+    fn at(at: usize) -> Panics {
+        Panics { at, calls: AtomicUsize::new(0) }
+    }
+
+    fn call(&self) {
+        assert!(self.calls.fetch_add(1, Ordering::Relaxed) != self.at, "the user's own panic");
+    }
+}
+
+impl UserCodec for Panics {
+    fn id(&self) -> u8 {
+        200
+    }
+    fn encode(&self, _: u8, _: u8, src: &[u8], dst: &mut [u8]) -> Option<usize> {
+        self.call();
+        let dst = dst.get_mut(..src.len() - ZEROS)?;
+        dst.copy_from_slice(&src[ZEROS..]);
+        Some(dst.len())
+    }
+    fn decode(&self, _: u8, src: &[u8], dst: &mut [u8]) -> Result<(), CodecError> {
+        self.call();
+        dst[..ZEROS].fill(0);
+        dst[ZEROS..].copy_from_slice(src);
+        Ok(())
+    }
+}
+
+impl UserFilter for Panics {
+    fn id(&self) -> u8 {
+        201
+    }
+    fn forward(&self, _: u8, _: u8, src: &[u8], dst: &mut [u8]) -> Result<(), FilterError> {
+        self.call();
+        dst.copy_from_slice(src);
+        Ok(())
+    }
+    fn backward(&self, _: u8, _: u8, src: &[u8], dst: &mut [u8]) -> Result<(), FilterError> {
+        self.call();
+        dst.copy_from_slice(src);
+        Ok(())
+    }
+}
+
+fn random(len: usize) -> Vec<u8> {
+    let mut rng = Rng::new(len as u64);
+    (0..len.div_ceil(8)).flat_map(|_| rng.next().to_le_bytes()).take(len).collect()
+}
+
+fn message(panic: Box<dyn std::any::Any + Send>) -> String {
+    match panic.downcast::<&str>() {
+        Ok(text) => text.to_string(),
+        Err(panic) => *panic.downcast::<String>().unwrap(),
+    }
+}
+
+#[test]
+fn a_panic_of_the_caller_s_codec_or_filter_comes_back() {
+    const BLOCK: usize = 16 << 10;
+    let mut slots = [FilterSlot::NONE; 6];
+    slots[5] = FilterSlot { filter: Filter::Other(201), meta: 0 };
+    let codec = Params::new(1).no_filter().codec(Codec::Other(200)).blocksize(Some(BLOCK as u32));
+    let filter = Params::new(1).codec(Codec::Lz4).filters(slots).blocksize(Some(BLOCK as u32));
+    for (name, params) in [("codec", codec), ("filter", filter)] {
+        for at in [0, 1, 17, 63] {
+            let result = within_a_minute(move || {
+                // LZ4 shrinks it too: no chunk is stored, which would call nothing.
+                let mut data = random(64 * BLOCK);
+                data.chunks_mut(BLOCK).for_each(|block| block[..ZEROS].fill(0));
+                let encode = |user: &Panics| {
+                    let around =
+                        Surroundings { codecs: &[user], filters: &[user], ..Surroundings::default() };
+                    Pool::new(4).compress_in(&params, around, &data).unwrap()
+                };
+                let chunk = encode(&Panics::at(usize::MAX));
+                let encoding = catch_unwind(AssertUnwindSafe(|| encode(&Panics::at(at))));
+                let decoding = catch_unwind(|| {
+                    let user = Panics::at(at);
+                    let around =
+                        Surroundings { codecs: &[&user], filters: &[&user], ..Surroundings::default() };
+                    Pool::new(4).decompress_in(&Chunk::parse(&chunk).unwrap(), around)
+                });
+                [encoding.map(|_| ()), decoding.map(|_| ())].map(|result| message(result.unwrap_err()))
+            });
+            for text in result {
+                assert!(text.contains("the user's own panic"), "{name}, call {at}: {text}");
+            }
+        }
+    }
+}
+
+/// Data of which blocks shrink or do not, in every order that matters: what is held is copied, or never.
+#[test]
+fn stored_blocks_are_those_of_one_thread() {
+    const BLOCK: usize = 32 << 10;
+    let kinds: [&[(bool, usize)]; 7] = [
+        &[(false, 64)],
+        &[(true, 64)],
+        &[(false, 63), (true, 1)],
+        &[(true, 1), (false, 63)],
+        &[(false, 20), (true, 3), (false, 20), (true, 21)],
+        &[(true, 1), (false, 1), (true, 1), (false, 100)],
+        &[(false, 40), (true, 1), (false, 40)],
+    ];
+    for codec in [Codec::BloscLz, Codec::Lz4, Codec::Zstd] {
+        for (number, kind) in kinds.iter().enumerate() {
+            let mut data = Vec::new();
+            for &(shrinks, blocks) in *kind {
+                let start = data.len();
+                data.extend(random(blocks * BLOCK));
+                if shrinks {
+                    data[start..].chunks_mut(4).for_each(|word| word[0] = 3);
+                    data[start..].iter_mut().for_each(|byte| *byte &= 3);
+                }
+            }
+            data.truncate(data.len() - 5);
+            let params = Params::new(1).codec(codec).no_filter().blocksize(Some(BLOCK as u32));
+            let one = Pool::new(1).compress(&params, &data).unwrap();
+            for threads in [2, 5] {
+                let data = data.clone();
+                let many = within_a_minute(move || Pool::new(threads).compress(&params, &data).unwrap());
+                assert!(many == one, "{codec}, kind {number}, {threads} threads");
+            }
+            assert!(Pool::new(3).decompress(&Chunk::parse(&one).unwrap()).unwrap() == data);
+        }
+    }
+}
+
+#[test]
+fn chunks_without_streams_are_those_of_one_thread() {
+    let data = random((9 << 20) + 13);
+    let stored = Pool::new(3).compress(&Params::new(1).level(0), &data).unwrap();
+    assert!(stored == Pool::new(1).compress(&Params::new(1).level(0), &data).unwrap());
+    assert!(Pool::new(3).decompress(&Chunk::parse(&stored).unwrap()).unwrap() == data);
+    let value = [1u8, 2, 3, 4, 5, 6, 7];
+    let len = 7 * 1_000_003;
+    let mut chunk = [0; 64];
+    let size = special::repeated(&value, len, &mut chunk).unwrap();
+    let back = Pool::new(4).decompress(&Chunk::parse(&chunk[..size]).unwrap()).unwrap();
+    assert!(back.len() == len && back.chunks(7).all(|item| item == value));
+    let zeros = special::zeros(4, 8 << 20).unwrap();
+    assert!(Pool::new(4).decompress(&Chunk::parse(&zeros).unwrap()).unwrap() == vec![0; 8 << 20]);
+}
+
+/// Prints how long chunks take that are only copied, with one thread and with two.
+#[test]
+#[ignore = "a measurement: cargo test --release -p blosc-core --test it threads::scaling -- --ignored --nocapture"]
+fn scaling() {
+    let data = random(64 << 20);
+    let unshuffled = Params::new(4).codec(Codec::BloscLz).no_filter();
+    let shuffled = Params::new(4).codec(Codec::BloscLz);
+    let stored = Pool::new(1).compress(&Params::new(4).level(0), &data).unwrap();
+    let zeros = special::zeros(4, data.len()).unwrap();
+    let time = |threads: usize, work: &dyn Fn(&mut Pool)| {
+        let mut pool = Pool::new(threads);
+        let mut times: Vec<_> = (0..9)
+            .map(|_| {
+                let start = std::time::Instant::now();
+                work(&mut pool);
+                start.elapsed().as_secs_f64() * 1e3
+            })
+            .collect();
+        times.sort_by(f64::total_cmp);
+        times[4]
+    };
+    let print = |name: &str, work: &dyn Fn(&mut Pool)| {
+        let (one, two) = (time(1, work), time(2, work));
+        println!("figure  {name}: 1 thread {one:.1} ms, 2 threads {two:.1} ms, {:.2} times", one / two);
+    };
+    print("decompress, stored", &|pool| drop(pool.decompress(&Chunk::parse(&stored).unwrap())));
+    print("decompress, zeros", &|pool| drop(pool.decompress(&Chunk::parse(&zeros).unwrap())));
+    print("compress, level 0", &|pool| drop(pool.compress(&Params::new(4).level(0), &data)));
+    print("compress, BloscLZ gives up, no filter", &|pool| drop(pool.compress(&unshuffled, &data)));
+    print("compress, BloscLZ gives up, shuffle", &|pool| drop(pool.compress(&shuffled, &data)));
+}
