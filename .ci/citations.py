@@ -1,4 +1,4 @@
-"""Every section of a format document that the code cites is there.
+"""Every section of a format document that the code cites is there, and so is every file that a document links to.
 
     python3 .ci/citations.py
 
@@ -6,12 +6,14 @@ A line may name the document (`docs/formats/chunk.md §2.3`); where it does not,
 file names. Files about zstd cite RFC 8878 instead. An appendix is cited as `appendix B1`.
 """
 
+import os
 import re
 import subprocess
 import sys
 
 DOCUMENT = re.compile(r"docs/formats/([a-z0-9]+\.md)")
 SECTION = re.compile(r"§(\d+(?:\.\d+)*)|\bappendix ([A-Z])\d*|\bdefect ([A-Z])\d")
+LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (\d+(?:\.\d+)*|[A-Z])\.? ", re.M)
 
 
@@ -51,5 +53,11 @@ for path in listed("*.rs"):
                 faults.append(f"{path}:{number}: §{section} of which document?")
             elif section not in sections[document[1]]:
                 faults.append(f"{path}:{number}: docs/formats/{document[1]} has no section {section}")
-print(f"{cited} citations of {len(sections)} documents")
+linked = 0
+for path in listed("*.md"):
+    for target in LINK.findall(read(path)):
+        linked += 1
+        if not os.path.exists(os.path.join(os.path.dirname(path), target.split("#")[0])):
+            faults.append(f"{path}: there is no {target}")
+print(f"{cited} citations of {len(sections)} documents, {linked} links")
 sys.exit("\n".join(faults) or None)

@@ -8,27 +8,8 @@ use blosc_frame::bloscpack::{Layout, Options};
 use blosc_frame::convert::{Cut, Packing, Target, convert};
 use blosc_frame::dtype::Dtype;
 use blosc_frame::value::Value;
-use std::path::{Path, PathBuf};
-
-struct Temp(PathBuf);
-
-impl Temp {
-    fn new(name: &str) -> Temp {
-        let path = std::env::temp_dir().join(format!("blosc-convert-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).unwrap();
-        Temp(path)
-    }
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Temp {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use blosc_testkit::Folder;
+use std::path::Path;
 
 fn targets() -> Vec<(&'static str, Target)> {
     let packing = Packing { params: Params::new(1).codec(Codec::Zstd), chunk: Some(960), reserve: 0 };
@@ -59,7 +40,7 @@ fn run(input: &Opened, target: &Target, path: &Path) -> (Opened, Vec<String>) {
 }
 
 fn chain(name: &str, dtype: &str, shape: &[u64]) {
-    let temp = Temp::new(name);
+    let temp = Folder::new(name);
     let dtype = Dtype::parse(dtype).unwrap();
     let n = shape.iter().product::<u64>() * u64::from(dtype.itemsize());
     let data: Vec<u8> = (0..n).map(|i| (i / 7 % 251) as u8).collect();
@@ -113,7 +94,7 @@ fn nothing_at_all() {
 
 #[test]
 fn fortran_order_is_kept_or_told() {
-    let temp = Temp::new("fortran");
+    let temp = Folder::new("fortran");
     let raw = temp.path("raw");
     std::fs::write(&raw, (0..24u8).collect::<Vec<u8>>()).unwrap();
     let mut source = open_raw(&raw, Some(Dtype::parse("<i2").unwrap()), Some(vec![3, 4]), 1).unwrap();
@@ -131,7 +112,7 @@ fn fortran_order_is_kept_or_told() {
 
 #[test]
 fn a_path_that_is_taken_stays_as_it_is() {
-    let temp = Temp::new("taken");
+    let temp = Folder::new("taken");
     let raw = temp.path("raw");
     std::fs::write(&raw, b"12345678").unwrap();
     let source = open_raw(&raw, None, None, 1).unwrap();

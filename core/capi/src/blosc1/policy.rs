@@ -1,6 +1,6 @@
 //! Block sizes and levels for programs written for Blosc1.
 //!
-//! Block sizes are those of C-Blosc 1.21 (format document §6.1). The chunks of the Rust API take Blosc2's, which are larger
+//! Block sizes are those of C-Blosc 1.21 (docs/formats/chunk.md §6.1). The chunks of the Rust API take Blosc2's, which are larger
 //! at high levels; a program written for Blosc1 gets the blocks, and so the sizes, that it knows.
 
 use blosc_core::{Codec, Params, Split};

@@ -3,6 +3,7 @@
 use crate::common;
 
 use common::Folder;
+#[cfg(unix)]
 use std::process::{Command, Stdio};
 
 fn folder(name: &str) -> Folder {

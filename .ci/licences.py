@@ -1,0 +1,42 @@
+"""Fails when a locked package has a licence that this project has not accepted.
+
+    python3 .ci/licences.py
+"""
+
+import json
+import re
+import subprocess
+import sys
+
+ACCEPTED = {
+    "0BSD",
+    "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "BSL-1.0",
+    "CC0-1.0",
+    "ISC",
+    "MIT",
+    "Unicode-3.0",
+    "Unlicense",
+    "Zlib",
+}
+
+
+def accepted(expression):
+    """SPDX: one alternative is enough, all parts of it are needed. Parentheses stand around single licences only here."""
+    parts = re.split(r"\) AND |\) AND \(| AND \(", expression) if "(" in expression else [expression]
+    return all(
+        any(all(one.strip(" ()") in ACCEPTED for one in way.split(" AND ")) for way in re.split(r" OR |/", part.strip("()")))
+        for part in parts
+    )
+
+
+metadata = json.loads(
+    subprocess.run(["cargo", "metadata", "--format-version", "1", "--locked"], check=True, capture_output=True).stdout
+)
+packages = metadata["packages"]
+bad = [f"{p['name']} {p['version']}: {p['license'] or p['license_file']}" for p in packages if not accepted(p["license"] or "")]
+print(f"licences of {len(packages)} packages: {', '.join(sorted({p['license'] or '?' for p in packages}))}")
+sys.exit("\n".join(bad) or None)
