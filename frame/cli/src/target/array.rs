@@ -1,10 +1,9 @@
 //! N-dimensional arrays, from `.npy` files and from raw bytes of a known type and shape.
 
 use crate::args::{Compress, Output, Parts};
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, asked, copying};
 use crate::progress;
-use crate::source::array::NPY_HEADER;
-use crate::source::plain::copying;
+use crate::readers::array::NPY_HEADER;
 use blosc_core::Params;
 use blosc_frame::b2nd::{Dims, Dtype, NdArray, Spec, transposed};
 use blosc_frame::npy::{MAGIC, NpyHeader, PREFIX};
@@ -80,7 +79,7 @@ impl Items {
 /// Compresses the items of `input` into an array.
 pub fn write_items(items: Items, input: &Path, output: &Output, args: &Compress) -> Result<()> {
     let spec = spec(&items.header.shape, items.header.dtype.clone(), &args.params(1), &args.parts)?;
-    spec.params().check()?;
+    spec.params().check().map_err(crate::failure::params)?;
     create(output, &spec, args.parts.sparse, |mut frame| {
         frame.set_threads(args.run.threads);
         frame.set_checksums(!args.no_checksum);
@@ -116,12 +115,12 @@ pub fn write_items(items: Items, input: &Path, output: &Output, args: &Compress)
 
 /// What an array shall be like.
 pub fn spec(shape: &[u64], dtype: Dtype, params: &Params, parts: &Parts) -> Result<Spec> {
-    let mut spec = Spec::new(shape, dtype)?.params_from(params);
+    let mut spec = Spec::new(shape, dtype).map_err(asked)?.params_from(params);
     if let Some(chunks) = &parts.chunks {
-        spec = spec.chunks(chunks)?;
+        spec = spec.chunks(chunks).map_err(asked)?;
     }
     if let Some(blocks) = &parts.blocks {
-        spec = spec.blocks(blocks)?;
+        spec = spec.blocks(blocks).map_err(asked)?;
     }
     Ok(spec)
 }

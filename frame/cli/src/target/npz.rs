@@ -3,8 +3,9 @@
 use super::array::{items, write_items};
 use crate::args::{Compress, Output};
 use crate::failure::{Failure, Result};
+use crate::open::Opened;
 use crate::output::{Sink, check_free, parent, replace_dir, temporary_dir};
-use crate::source::Source;
+use crate::readers::Cut;
 use std::fs;
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -71,15 +72,15 @@ fn write_members(
 }
 
 /// Writes all arrays there are as the members of a `.npz` file, not compressed, as `numpy.savez` does.
-pub fn write(source: &mut dyn Source, sink: &mut Sink, progress: &dyn Fn(u64)) -> Result<()> {
+pub fn write(opened: &mut Opened, sink: &mut Sink, progress: &dyn Fn(u64)) -> Result<()> {
     let failed = |e: zip::result::ZipError| Failure::Data(format!(".npz file: {e}"));
     let mut archive = ZipWriter::new(tempfile::tempfile()?);
-    source.each_array(&mut |name, array| {
+    opened.each_array(&mut |name, array| {
         let large = array.nbytes().is_none_or(|n| n > u64::from(u32::MAX) - (1 << 20));
         let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
         archive.start_file(format!("{name}.npy"), options.large_file(large)).map_err(failed)?;
-        array.npy_header(&[], &[], &[])?.iter().try_for_each(|header| archive.write_all(header))?;
-        array.decompress_npy(&mut archive, progress)
+        array.npy_header(&Cut::ALL)?.iter().try_for_each(|header| archive.write_all(header))?;
+        array.read_npy(&mut archive, progress)
     })?;
     let mut file = archive.finish().map_err(failed)?;
     file.rewind()?;
