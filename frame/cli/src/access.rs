@@ -36,6 +36,7 @@ impl Input {
             kind: None,
             offset: 0,
             max_output,
+            no_verify: false,
             column: None,
             anywhere: false,
             lock: false,
@@ -55,7 +56,7 @@ pub fn lock(path: &Path, asked: bool, write: bool) -> Result<Option<Lock>> {
         return Ok(None);
     }
     // No lock is left beside what does not exist, and a stream has no name to put one beside.
-    if path == Path::new("-") || crate::open::stream(path)?.is_some() {
+    if crate::open::is_stream(path)? {
         return match asked {
             true => Err(Failure::Usage(format!("--lock: {} is a stream", path.display()))),
             false => Ok(None),

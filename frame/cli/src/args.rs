@@ -71,6 +71,9 @@ pub struct Input {
     /// Refuse to decode to more than this; none lifts all limits, for input you trust
     #[arg(long, value_name = "BYTES", value_parser = most)]
     pub max_output: Option<u64>,
+    /// Read chunks of a frame or array that their checksum does not match, too
+    #[arg(long)]
+    pub no_verify: bool,
     /// Read this column of a table only
     #[arg(long, value_name = "NAME")]
     pub column: Option<String>,

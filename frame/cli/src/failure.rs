@@ -55,13 +55,12 @@ impl Failure {
 
     /// What verifying came to, of data that cannot even be opened, too: the report, what to say, and the status.
     pub fn verified(self) -> (Value, String, u8) {
-        let report =
-            |verdict: &str, name: &str, text: &str| json!({"ok": false, "verdict": verdict, name: [text]});
-        match self {
-            Failure::Verified(report, text, status) => (report, text, status),
-            Failure::Unable(text) => (report("cannot tell", "unchecked", &text), text, 3),
-            failure => (report("damaged", "damage", &failure.to_string()), failure.to_string(), 1),
-        }
+        let (verdict, list, text, status) = match self {
+            Failure::Verified(report, text, status) => return (report, text, status),
+            Failure::Unable(text) => ("cannot tell", "unchecked", text, 3),
+            failure => ("damaged", "damage", failure.to_string(), 1),
+        };
+        (json!({"ok": false, "verdict": verdict, list: [text]}), format!("{verdict}: {text}"), status)
     }
 
     /// The process's exit status.

@@ -39,9 +39,10 @@ enum Data {
 pub fn open_items(input: &Input, plain: bool) -> Result<NewItems> {
     let path = input.input.as_path();
     let bytes = |data| Ok(NewItems { path: path.to_path_buf(), data, items: None });
-    let found = match open::stream(path)? {
-        Some(stream) if plain => return bytes(Data::Stream(stream)),
-        Some(mut stream) => {
+    let found = match open::is_stream(path)? {
+        true if plain => return bytes(Data::Stream(open::stream(path)?)),
+        true => {
+            let mut stream = open::stream(path)?;
             let mut head = Vec::new();
             (&mut stream).take(HEAD as u64).read_to_end(&mut head).map_err(Failure::io(path))?;
             let kind = Kind::of_head(&head, None);
@@ -51,7 +52,7 @@ pub fn open_items(input: &Input, plain: bool) -> Result<NewItems> {
             }
             Found::of(path, open::unnamed(&mut whole, path)?, 0)
         }
-        None => Found::at(path, 0, false),
+        false => Found::at(path, 0, false),
     }
     .map_err(failure(path))?;
     match found.kind {

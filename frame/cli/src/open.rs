@@ -19,10 +19,11 @@ use crate::readers::frame::FrameReader;
 use crate::readers::rows::RowsReader;
 use crate::readers::store::StoreReader;
 use crate::readers::{Cut, Reader};
+use blosc_frame::SuperChunk;
 use blosc_frame::any::{self, Found, HEAD, Kind};
 use blosc_frame::b2nd::{NdArray, carrier};
-use blosc_frame::io::{FsDir, Offset, PathFile, ReadAt};
-use blosc_frame::{SuperChunk, bcolz::Flavour};
+use blosc_frame::bcolz::{CArray, Flavour};
+use blosc_frame::io::{Directory, FsDir, Offset, PathFile, ReadAt};
 use clap::ValueEnum;
 use serde_json::Value;
 use std::fs::File;
@@ -55,7 +56,7 @@ impl Intent {
 /// What a path holds.
 pub enum What {
     /// An array.
-    Array(ArrayReader),
+    Array(Box<ArrayReader>),
     /// A frame that is no array.
     Frame(FrameReader),
     /// A bloscpack file, a bcolz or Blaze directory, a NumPy file.
@@ -107,6 +108,11 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
     if input.column.is_some() && !matches!(kind, Kind::Bcolz(Flavour::Table) | Kind::Blaze | Kind::Shards) {
         return Err(Failure::Usage(format!("--column: {} is no table", path.display())));
     }
+    if input.no_verify
+        && !matches!(kind, Kind::Frame | Kind::SparseFrame | Kind::Store | Kind::Arrays | Kind::Zip)
+    {
+        return Err(Failure::Usage(format!("--no-verify: {} is no frame or array", path.display())));
+    }
     let mut behind = None;
     let what = match kind {
         Kind::Frame | Kind::SparseFrame => {
@@ -116,7 +122,7 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
                 true => {
                     let mut nd = NdArray::open(frame).map_err(failure(path))?;
                     nd.set_threads(input.run.threads);
-                    What::Array(ArrayReader::new(path, nd, max))
+                    What::Array(Box::new(ArrayReader::new(path, nd, max)))
                 }
                 false => What::Frame(FrameReader::new(path, frame, max)),
             }
@@ -132,19 +138,56 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
             let file = found.file.ok_or_else(|| Failure::at(path, "is no file"))?;
             What::Store(StoreReader::zip(input, &file)?)
         }
+        Kind::Npy if intent.writes() => {
+            return Err(Failure::at(
+                path,
+                "a NumPy file, not compressed: NumPy changes it; compress makes an array of it",
+            ));
+        }
         Kind::Bloscpack | Kind::Bcolz(_) | Kind::Blaze | Kind::Shards | Kind::Npy => {
-            let offset = found.offset;
-            let opened = any::open_found(found, &limits(max), input.anywhere).map_err(failure(path))?;
+            let opened = match any::open_found(found, &limits(max), input.anywhere) {
+                Err(error) if kind == Kind::Bcolz(Flavour::Table) => damaged_table(input, max, error)?,
+                opened => opened.map_err(failure(path))?,
+            };
             let rows = RowsReader::new(path, opened, input, max)?;
-            behind = rows.trailing(offset)?;
+            behind = rows.trailing()?;
             What::Rows(rows)
         }
         kind => return Err(unknown(path, kind)),
     };
+    // In a part of a larger file, which starts at an offset, what follows is no part of what was asked for.
+    behind = behind.filter(|_| input.offset == 0);
     if let (Some(behind), Intent::Read) = (&behind, intent) {
         eprintln!("blosc: {}: {}", path.display(), behind.describe());
     }
     Ok(Opened { what, behind, _lock: lock })
+}
+
+/// The column that is asked for of a table that cannot be opened as a whole.
+///
+/// # Errors
+/// Without one, names the column that is to blame.
+fn damaged_table(input: &Input, max: u64, error: blosc_frame::Error) -> Result<any::Opened> {
+    let path = input.input.as_path();
+    let root = FsDir::open(path).map_err(|e| failure(path)(e.into()))?;
+    if let Some(name) = &input.column {
+        let column = root.subdirectory(name).map_err(|e| failure(&path.join(name))(e.into()))?;
+        let found = Found::at(column.path(), 0, false);
+        return found
+            .and_then(|found| any::open_found(found, &limits(max), false))
+            .map_err(failure(column.path()));
+    }
+    let mut names = root.list()?;
+    names.sort();
+    for name in names {
+        if let Ok(column) = root.subdirectory(&name)
+            && let Err(error) = CArray::open(column, &limits(max))
+        {
+            let others = "the other columns can be read, each by --column NAME";
+            return Err(Failure::at(path, format!("column {name}: {error}; {others}")));
+        }
+    }
+    Err(failure(path)(error))
 }
 
 /// Opens what must be a frame, be it an array or not.
@@ -175,15 +218,15 @@ fn find(input: &Input, intent: Intent) -> Result<Found> {
         let why = "a frame inside a larger file cannot be changed; copy it out with repair --offset";
         return Err(Failure::Usage(format!("{}: --offset: {why}", path.display())));
     }
-    let found = match stream(path)? {
-        Some(_) if intent.writes() => {
+    let found = match is_stream(path)? {
+        true if intent.writes() => {
             return Err(Failure::Usage(format!("{}: a stream cannot be changed", path.display())));
         }
-        Some(stream) => spool(stream, input)?,
-        None if path.is_dir() && offset != 0 => {
+        true => spool(stream(path)?, input)?,
+        false if path.is_dir() && offset != 0 => {
             return Err(Failure::Usage(format!("--offset: {} is a directory and has none", path.display())));
         }
-        None => {
+        false => {
             if intent.writes() {
                 remember_replacing(path);
             }
@@ -228,14 +271,20 @@ fn other_place(path: &Path, kind: As) -> Failure {
     Failure::Usage(format!("--as {name}: {}: that is {what}", path.display()))
 }
 
-/// What `path` names if that is no file or directory: standard input, a FIFO, a device.
-pub fn stream(path: &Path) -> Result<Option<Box<dyn Read>>> {
+/// Whether `path` names no file or directory but standard input, a FIFO, a device.
+pub fn is_stream(path: &Path) -> Result<bool> {
     if path == Path::new("-") {
-        return Ok(Some(Box::new(io::stdin())));
+        return Ok(true);
     }
-    match std::fs::metadata(path).map_err(Failure::io(path))?.file_type() {
-        kind if kind.is_file() || kind.is_dir() => Ok(None),
-        _ => Ok(Some(Box::new(File::open(path).map_err(Failure::io(path))?))),
+    let kind = std::fs::metadata(path).map_err(Failure::io(path))?.file_type();
+    Ok(!kind.is_file() && !kind.is_dir())
+}
+
+/// Opens such a stream.
+pub fn stream(path: &Path) -> Result<Box<dyn Read>> {
+    match path == Path::new("-") {
+        true => Ok(Box::new(io::stdin())),
+        false => Ok(Box::new(File::open(path).map_err(Failure::io(path))?)),
     }
 }
 
@@ -282,7 +331,7 @@ fn open_frame(
     let file =
         found.file.as_ref().map(|file| file.file().try_clone()).transpose().map_err(Failure::io(path))?;
     let mut frame = match found.file {
-        None => FsDir::open(path).map_err(Into::into).and_then(|dir| SuperChunk::open_dir(dir, &limits)),
+        None => found.directory().and_then(|dir| SuperChunk::open_dir(dir, &limits)),
         Some(file) if intent.writes() => SuperChunk::open(file, &limits),
         Some(file) => Offset::new(file, found.offset)
             .map_err(Into::into)
@@ -290,6 +339,7 @@ fn open_frame(
     }
     .map_err(failure(path))?;
     frame.set_threads(input.run.threads);
+    frame.set_verify(!input.no_verify);
     if intent.takes_items()
         && let Some(found) = carrier::of(&mut frame).map_err(failure(path))?
     {
@@ -308,12 +358,11 @@ fn open_frame(
 }
 
 impl Behind {
-    /// What is behind the `len` bytes from `offset` on. In a part of a larger file, which starts at an offset, that is
-    /// no part of what was asked for.
+    /// What is behind the `len` bytes from `offset` on.
     pub fn of(file: &dyn ReadAt, offset: u64, len: u64) -> Result<Option<Behind>> {
         let (at, size) = (offset.saturating_add(len), file.size()?);
         let bytes = size.saturating_sub(at);
-        if offset != 0 || bytes == 0 {
+        if bytes == 0 {
             return Ok(None);
         }
         let mut head = vec![0; bytes.min(HEAD as u64) as usize];
@@ -366,7 +415,7 @@ impl Opened {
     /// Of a store, that one of its arrays must be named.
     pub fn reader(&mut self) -> Result<&mut dyn Reader> {
         Ok(match &mut self.what {
-            What::Array(reader) => reader,
+            What::Array(reader) => &mut **reader,
             What::Frame(reader) => reader,
             What::Rows(reader) => reader,
             What::Chunk(reader) => reader,
@@ -420,11 +469,14 @@ impl Opened {
 
     /// Hands every array there is to `f`, with its name as the member of a `.npz` file.
     pub fn each_array(&mut self, f: &mut dyn FnMut(&str, &mut Opened) -> Result<()>) -> Result<()> {
-        match &self.what {
-            What::Store(store) => store.each_array(f),
-            // What NumPy calls the first array without a name.
-            _ => f("arr_0", self),
+        if let What::Store(store) = &self.what {
+            return store.each_array(f);
         }
+        if self.npy_header(&Cut::ALL)?.is_none() {
+            return Err(Failure::Usage("-o: a .npz file holds arrays, and the input is none".into()));
+        }
+        // What NumPy calls the first array without a name.
+        f("arr_0", self)
     }
 
     /// Checks every checksum, and unless `quick` decodes everything.

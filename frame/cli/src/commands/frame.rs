@@ -19,7 +19,8 @@ use std::path::Path;
 
 /// Commits what was changed, and says so if there is no room for the table of checksums.
 pub fn commit(frame: &mut SuperChunk<'_>, path: &Path) -> Result<()> {
-    frame.commit().map_err(failure(path))?;
+    // An array that the chunks no longer fit is the fault of what was asked for.
+    frame.commit().map_err(|error| asked(error).about(path.display()))?;
     if frame.checksums_left_out() {
         eprintln!("blosc: {}: all 16 vlmetalayers are taken: no checksums of chunks", path.display());
     }

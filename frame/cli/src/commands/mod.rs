@@ -8,7 +8,7 @@ mod rows;
 
 use crate::args::{Args, Command, Input, Output, Run, Verify};
 use crate::failure::{Failure, Result};
-use crate::items::open_items;
+use crate::items::{NewItems, open_items};
 use crate::open::{Intent, Opened, What, open};
 use crate::output::{Sink, stdout_failed};
 use crate::readers::Cut;
@@ -66,8 +66,7 @@ pub fn run(args: Args) -> Result<()> {
         Command::Append(args) => {
             let input = args.access.input(&args.frame, &Run { threads: args.threads, isa: None });
             let mut opened = open(&input, Intent::Change)?;
-            let new =
-                || open_items(&Input::whole(&args.input, args.access.max_output, &input.run), args.plain);
+            let new = || new_items(&args.input, &input, args.plain);
             match &mut opened.what {
                 What::Rows(rows) => rows::append(&mut rows.opened, new()?, &args),
                 What::Array(array) => array::append(&mut array.nd, new()?, &args),
@@ -78,8 +77,7 @@ pub fn run(args: Args) -> Result<()> {
         Command::Set(args) => {
             let input = args.access.input(&args.array, &args.run);
             let mut opened = open(&input, Intent::Change)?;
-            let new =
-                || open_items(&Input::whole(&args.input, args.access.max_output, &input.run), args.plain);
+            let new = || new_items(&args.input, &input, args.plain);
             match &mut opened.what {
                 What::Rows(rows) => rows::set(&mut rows.opened, new()?, &args),
                 What::Array(array) => array::set(&mut array.nd, new()?, &args),
@@ -99,8 +97,7 @@ pub fn run(args: Args) -> Result<()> {
         Command::Insert(args) => {
             let input = args.access.input(&args.array, &args.run);
             let mut opened = open(&input, Intent::Change)?;
-            let new =
-                || open_items(&Input::whole(&args.input, args.access.max_output, &input.run), args.plain);
+            let new = || new_items(&args.input, &input, args.plain);
             match &mut opened.what {
                 What::Rows(rows) => rows::insert(&mut rows.opened, new()?, &args),
                 What::Array(array) => array::insert(&mut array.nd, new()?, &args),
@@ -119,7 +116,8 @@ pub fn run(args: Args) -> Result<()> {
             // A copy takes no more memory than a chunk of it: only chunks are limited.
             args.input.max_output = args.input.max_output.or(Some(u64::MAX - 1));
             let opened = open(&args.input, Intent::Read)?;
-            match (target::convert_format(&args), opened.what) {
+            let format = target::convert_format(&args, matches!(opened.what, What::Array(_)));
+            match (format, opened.what) {
                 (None, What::Array(mut array)) => array::convert(&mut array.nd, &args),
                 (Some(format), what) => target::containers::run_convert(what, &args, format),
                 (None, _) => Err(Failure::Usage(
@@ -130,6 +128,11 @@ pub fn run(args: Args) -> Result<()> {
         Command::Edit(args) => frame::edit(&args),
         Command::Meta(args) => meta::run(&args.action),
     }
+}
+
+/// The items in `path` that go into what `into` names.
+fn new_items(path: &Path, into: &Input, plain: bool) -> Result<NewItems> {
+    open_items(&Input::whole(path, into.max_output, &into.run), plain)
 }
 
 /// The answer to a change of what cannot be changed.

@@ -9,11 +9,19 @@ use blosc_frame::plain::Plain;
 use blosc_frame::{Error, Rows};
 use serde_json::{Value, json};
 
-/// What a column's descriptors say.
+/// What `info` says of a column.
 pub fn column_info(column: &CArray<FsDir>) -> Value {
+    let mut info = json!({"kind": "bcolz", "layout": "carray"});
+    if let (Value::Object(info), Value::Object(more)) = (&mut info, details(column)) {
+        info.extend(more);
+    }
+    info
+}
+
+/// What a column's descriptors say.
+fn details(column: &CArray<FsDir>) -> Value {
     let storage = column.storage();
     json!({
-        "kind": "bcolz", "layout": "carray",
         "dtype": numpy_name(&storage.dtype), "shape": column.shape(), "nbytes": column.nbytes(),
         "cbytes": column.sizes().cbytes, "chunklen": storage.chunklen, "expectedlen": storage.expectedlen,
         "nchunks": column.nchunks(), "codec": storage.cparams.cname, "level": storage.cparams.clevel,
@@ -24,7 +32,7 @@ pub fn column_info(column: &CArray<FsDir>) -> Value {
 
 /// What a table's descriptors say.
 pub fn table_info(table: &CTable<FsDir>) -> Result<Value, Error> {
-    let columns = table.columns().map(|(name, column)| (name.into(), column_info(column)));
+    let columns = table.columns().map(|(name, column)| (name.into(), details(column)));
     Ok(json!({
         "kind": "bcolz", "layout": "ctable", "rows": table.rows(), "nbytes": table.nbytes(),
         "row_nbytes": table.row_nbytes(), "dtype": table.dtype()?.to_string(),

@@ -27,7 +27,7 @@ impl ChunkReader {
             u64::MAX => Limits::NONE,
             output => Limits { output, ..Limits::DEFAULT },
         };
-        let mut head = [0; 16];
+        let mut head = [0; blosc_core::chunk::EXTENDED_HEADER];
         let n = file.read_at(offset, &mut head)?;
         let head = blosc_core::Header::parse(head.get(..n).unwrap_or_default());
         let left = file.size()?.saturating_sub(offset);

@@ -33,11 +33,11 @@ impl RowsReader {
         Ok(reader)
     }
 
-    /// What lies behind the last chunk of a bloscpack file, which starts at byte `offset`.
-    pub fn trailing(&self, offset: u64) -> Result<Option<Behind>> {
+    /// What lies behind the last chunk of a bloscpack file.
+    pub fn trailing(&self) -> Result<Option<Behind>> {
         let Container::Bloscpack(pack) = &self.opened.data else { return Ok(None) };
         let end = pack.pack().end().map_err(failure(&self.path))?;
-        Behind::of(pack.pack().source(), offset, end)
+        Behind::of(pack.pack().source(), 0, end)
     }
 
     /// Checks every checksum, and unless `quick` decodes everything.

@@ -84,7 +84,7 @@ impl StoreReader {
         }
         if entries.is_empty() {
             let text = "a zip file, but no python-blosc2 store: it holds no frames (compress makes arrays of .npz files)";
-            return Err(Failure::at(path, text));
+            return Err(Failure::Unable(format!("{}: {text}", path.display())));
         }
         Ok(StoreReader { input: input.clone(), kind: "b2z store", entries })
     }
