@@ -1,10 +1,7 @@
 //! [`open_any`]: whatever a path holds, behind one interface.
 //!
-//! ```text
-//! file       "blpk" → bloscpack   "\x93NUMPY" → .npy   frame header → frame or array   "{" → manifest of shards
-//! directory  chunks.b2frame → sparse frame or array    __rootdirs__ → bcolz table
-//!            data/__0.blp → bcolz column               data/__1__.bin or columns → Blaze
-//! ```
+//! [`Kind`] says which containers there are and how they are told apart.
+//!
 //! Decoded bytes are read at any position, and changed row by row where [`open_any_mut`] opened them:
 //! see [`Rows`]. Only the chunks or super-chunks touched are written anew.
 //!
@@ -20,14 +17,17 @@
 
 mod array;
 mod frame;
+mod kind;
+
+pub use kind::{Found, HEAD, Kind};
 
 use crate::b2nd::NdArray;
-use crate::bcolz::{CArray, CTable, Flavour, flavour};
+use crate::bcolz::{CArray, CTable, Flavour};
 use crate::blaze::{Blaze, Shards};
 use crate::bloscpack::{Order, PackRows};
 use crate::dtype::Dtype;
 use crate::error::{Error, Structure};
-use crate::io::{FsDir, Offset, PathFile, ReadAt, Store};
+use crate::io::{FsDir, Offset, PathFile, ReadAt, ReadOnly, Store};
 use crate::limits::Limits;
 use crate::msgpack;
 use crate::npy::NpyHeader;
@@ -40,9 +40,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use array::ArrayRows;
 use blosc_core::{Params, Pool};
-use core::ops::Range;
-use frame::{FrameRows, Reopen};
-use std::fs::File;
+use core::ops::{Deref, DerefMut, Range};
+use frame::FrameRows;
+pub use frame::Reopen;
 use std::path::{Path, PathBuf};
 
 /// What is known about decoded bytes.
@@ -71,13 +71,66 @@ pub struct About {
 /// A container that is open.
 pub struct Opened {
     /// The decoded bytes, row by row.
-    pub data: Box<dyn Rows>,
+    pub data: Container,
     /// What is known about them.
     pub about: About,
 }
 
+/// A container by its kind, for who asks for more than rows.
+#[non_exhaustive]
+pub enum Container {
+    /// A bloscpack file.
+    Bloscpack(PackRows<Box<dyn Store>>),
+    /// A bcolz column.
+    Column(CArray<FsDir>),
+    /// A bcolz table.
+    Table(CTable<FsDir>),
+    /// A Blaze dataset.
+    Blaze(Blaze<FsDir>),
+    /// A frame, an array, or a file that is not compressed.
+    Other(Box<dyn Rows>),
+}
+
+impl Deref for Container {
+    type Target = dyn Rows;
+
+    fn deref(&self) -> &(dyn Rows + 'static) {
+        match self {
+            Container::Bloscpack(rows) => rows,
+            Container::Column(rows) => rows,
+            Container::Table(rows) => rows,
+            Container::Blaze(rows) => rows,
+            Container::Other(rows) => &**rows,
+        }
+    }
+}
+
+impl DerefMut for Container {
+    fn deref_mut(&mut self) -> &mut (dyn Rows + 'static) {
+        match self {
+            Container::Bloscpack(rows) => rows,
+            Container::Column(rows) => rows,
+            Container::Table(rows) => rows,
+            Container::Blaze(rows) => rows,
+            Container::Other(rows) => &mut **rows,
+        }
+    }
+}
+
+impl Plain for Container {
+    fn nbytes(&self) -> u64 {
+        (**self).nbytes()
+    }
+    fn read_plain(&self, pool: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
+        (**self).read_plain(pool, at, out)
+    }
+    fn chunk_nbytes(&self) -> u64 {
+        (**self).chunk_nbytes()
+    }
+}
+
 struct FilePlain {
-    file: File,
+    file: PathFile,
     offset: u64,
     len: u64,
 }
@@ -117,15 +170,24 @@ fn unknown() -> Error {
 /// # Errors
 /// [`Error::Unsupported`] for a path that is none; see [`open_raw`]. Directories can be changed all the same.
 pub fn open_any(path: &Path, limits: &Limits) -> Result<Opened, Error> {
-    open(path, 0, limits, false)
+    open_any_at(path, 0, limits)
 }
 
-/// [`open_any`] for a frame that starts at byte `offset` of a larger file.
+/// [`open_any`] for a frame or bloscpack file that starts at byte `offset` of a larger file.
 ///
 /// # Errors
-/// Also [`Error::Param`] if something else than a frame is there and `offset` is not 0.
+/// Also [`Error::Param`] if something else is there and `offset` is not 0.
 pub fn open_any_at(path: &Path, offset: u64, limits: &Limits) -> Result<Opened, Error> {
-    open(path, offset, limits, false)
+    let found = Found::at(path, offset, false)?;
+    match found.kind {
+        Kind::Frame => {
+            let (path, limits) = (path.to_path_buf(), *limits);
+            let open = move |file| SuperChunk::open_read(Offset::<PathFile>::new(file, offset)?, &limits);
+            let frame = found.file.map_or_else(|| Err(unknown()), &open)?;
+            of_frame(frame, Box::new(move || open(PathFile::open(&path)?)))
+        }
+        _ => open_found(found, limits, false),
+    }
 }
 
 /// Opens a container to change it, too.
@@ -133,63 +195,52 @@ pub fn open_any_at(path: &Path, offset: u64, limits: &Limits) -> Result<Opened, 
 /// # Errors
 /// As [`open_any`], and for files that may not be written.
 pub fn open_any_mut(path: &Path, limits: &Limits) -> Result<Opened, Error> {
-    open(path, 0, limits, true)
-}
-
-fn open(path: &Path, offset: u64, limits: &Limits, write: bool) -> Result<Opened, Error> {
-    let no_offset = |allowed| match i64::try_from(offset) {
-        Ok(0) => Ok(()),
-        value => Err(Error::Param { name: "offset", value: value.unwrap_or(i64::MAX), allowed }),
-    };
-    if path.is_dir() {
-        no_offset("0 for a directory")?;
-        let root = FsDir::open(path)?;
-        if path.join("chunks.b2frame").is_file() {
+    let found = Found::at(path, 0, true)?;
+    match (found.kind, found.file) {
+        (Kind::Frame, Some(file)) => {
             let (path, limits) = (path.to_path_buf(), *limits);
-            return frame(Box::new(move || SuperChunk::open_dir(FsDir::open(&path)?, &limits)), None);
+            let reopen = move || SuperChunk::open_read(PathFile::open(&path)?, &limits);
+            of_frame(SuperChunk::open(file, &limits)?, Box::new(reopen))
         }
-        return match flavour(&root)? {
-            Some(Flavour::Table) => table(CTable::open(root, limits)?),
-            Some(Flavour::Column) => carray(CArray::open(root, limits)?),
-            Some(Flavour::Blaze) => blaze(Blaze::open(&root, limits)?),
-            None => Err(unknown()),
-        };
-    }
-    let file = File::open(path)?;
-    let mut head = [0u8; 16];
-    let n = ReadAt::read_at(&file, offset, &mut head)?;
-    let head = head.get(..n).unwrap_or_default();
-    let is_frame = head.get(1..10) == Some(b"\xa8b2frame\0".as_slice());
-    if !is_frame {
-        no_offset("0 for what is not a frame")?;
-    }
-    if head.starts_with(b"blpk") {
-        let store = if write { PathFile::open_rw(path)? } else { PathFile::open(path)? };
-        bloscpack(PackRows::open(store, limits)?)
-    } else if head.starts_with(b"\x93NUMPY") {
-        npy(file)
-    } else if is_frame {
-        let changed = write.then(|| PathFile::open_rw(path).map_err(Error::from));
-        let changed = changed.map(|store| SuperChunk::open(store?, limits)).transpose()?;
-        let (path, limits) = (path.to_path_buf(), *limits);
-        frame(
-            Box::new(move || SuperChunk::open_read(Offset::new(File::open(&path)?, offset)?, &limits)),
-            changed,
-        )
-    } else if head.starts_with(b"{") {
-        blaze(open_shards(path, limits, false)?)
-    } else {
-        Err(unknown())
+        (kind, file) => open_found(Found { kind, file, ..found }, limits, false),
     }
 }
 
-/// Opens the dataset that a manifest of shards describes; `anywhere` allows directories outside that of the
-/// manifest.
+/// Opens what was found, unless it is a contiguous frame, which [`SuperChunk`] opens. A file that was opened for
+/// writing can be changed; `anywhere` allows a manifest of shards to name directories outside its own.
 ///
 /// # Errors
-/// As [`Shards::parse`] and [`Shards::open`].
-pub fn open_shards(path: &Path, limits: &Limits, anywhere: bool) -> Result<Blaze<FsDir>, Error> {
-    let file = File::open(path)?;
+/// [`Error::Unsupported`] for a kind that has no rows here, [`Error::Param`] for an offset where none can be.
+pub fn open_found(found: Found, limits: &Limits, anywhere: bool) -> Result<Opened, Error> {
+    let Found { kind, path, file, offset } = found;
+    if !matches!(kind, Kind::Bloscpack) && offset != 0 {
+        return Err(kind::no_offset(offset, "0 for what is not a frame, bloscpack file or chunk"));
+    }
+    let directory = || FsDir::open(&path);
+    match (kind, file) {
+        (Kind::Bloscpack, Some(file)) => {
+            let store: Box<dyn Store> = match offset {
+                0 => Box::new(file),
+                _ => Box::new(ReadOnly(Offset::new(file, offset)?)),
+            };
+            bloscpack(PackRows::open(store, limits)?)
+        }
+        (Kind::Npy, Some(file)) => npy(file),
+        (Kind::Shards, Some(file)) => blaze(open_shards(&path, &file, limits, anywhere)?),
+        (Kind::SparseFrame, None) => {
+            let limits = *limits;
+            let open = move || SuperChunk::open_dir(FsDir::open(&path)?, &limits);
+            of_frame(open()?, Box::new(open))
+        }
+        (Kind::Bcolz(Flavour::Table), None) => table(CTable::open(directory()?, limits)?),
+        (Kind::Bcolz(_), None) => carray(CArray::open(directory()?, limits)?),
+        (Kind::Blaze, None) => blaze(Blaze::open(&directory()?, limits)?),
+        _ => Err(unknown()),
+    }
+}
+
+/// Opens the dataset that the manifest `file` describes, which lies at `path`.
+fn open_shards(path: &Path, file: &PathFile, limits: &Limits, anywhere: bool) -> Result<Blaze<FsDir>, Error> {
     let (size, limit) = (file.size()?, TextLimits::JSON.bytes as u64);
     if size > limit {
         return Err(Error::Limit { what: "bytes of a manifest", asked: size, limit });
@@ -210,7 +261,7 @@ pub fn open_raw(
     shape: Option<Vec<u64>>,
     typesize: u32,
 ) -> Result<Opened, Error> {
-    let file = File::open(path)?;
+    let file = PathFile::open(path)?;
     let len = file.size()?;
     let item = u64::from(dtype.as_ref().map_or(1, Dtype::itemsize)).max(1);
     let items =
@@ -221,10 +272,10 @@ pub fn open_raw(
     }
     let typesize = dtype.as_ref().map_or(typesize, Dtype::itemsize);
     let about = About { kind: "bytes", dtype, shape, typesize, ..About::default() };
-    Ok(Opened { data: Box::new(FilePlain { file, offset: 0, len }), about })
+    Ok(Opened { data: Container::Other(Box::new(FilePlain { file, offset: 0, len })), about })
 }
 
-fn npy(file: File) -> Result<Opened, Error> {
+fn npy(file: PathFile) -> Result<Opened, Error> {
     let size = file.size()?;
     let mut bytes = alloc::vec![0u8; usize::try_from(size.min(66_000)).unwrap_or(0)];
     file.read_exact_at(0, &mut bytes)?;
@@ -242,10 +293,10 @@ fn npy(file: File) -> Result<Opened, Error> {
         dtype: Some(header.dtype),
         ..About::default()
     };
-    Ok(Opened { data: Box::new(FilePlain { file, offset, len }), about })
+    Ok(Opened { data: Container::Other(Box::new(FilePlain { file, offset, len })), about })
 }
 
-fn bloscpack<S: Store + 'static>(pack: PackRows<S>) -> Result<Opened, Error> {
+fn bloscpack(pack: PackRows<Box<dyn Store>>) -> Result<Opened, Error> {
     let numpy = pack.numpy().cloned();
     let mut metadata = pack.pack().metadata().cloned();
     if numpy.is_some()
@@ -270,7 +321,7 @@ fn bloscpack<S: Store + 'static>(pack: PackRows<S>) -> Result<Opened, Error> {
         params: pack.params().ok(),
         ..About::default()
     };
-    Ok(Opened { data: Box::new(pack), about })
+    Ok(Opened { data: Container::Bloscpack(pack), about })
 }
 
 fn attributes(attrs: &Value) -> Option<Value> {
@@ -288,7 +339,7 @@ fn carray(column: CArray<FsDir>) -> Result<Opened, Error> {
         params: column.storage().cparams.params(1).ok(),
         ..About::default()
     };
-    Ok(Opened { data: Box::new(column), about })
+    Ok(Opened { data: Container::Column(column), about })
 }
 
 fn table(table: CTable<FsDir>) -> Result<Opened, Error> {
@@ -311,7 +362,7 @@ fn table(table: CTable<FsDir>) -> Result<Opened, Error> {
         left_out,
         ..About::default()
     };
-    Ok(Opened { data: Box::new(table), about })
+    Ok(Opened { data: Container::Table(table), about })
 }
 
 /// A fill value worth telling about: not zero, nothing or empty throughout.
@@ -341,12 +392,14 @@ fn blaze(set: Blaze<FsDir>) -> Result<Opened, Error> {
         params: set.storage().cparams.params(1).ok(),
         ..About::default()
     };
-    Ok(Opened { data: Box::new(set), about })
+    Ok(Opened { data: Container::Blaze(set), about })
 }
 
-/// `open` opens the frame for reading; a sparse one can be changed by that handle, too.
-fn frame(open: Reopen, writable: Option<SuperChunk<'static>>) -> Result<Opened, Error> {
-    let mut frame = writable.map_or_else(&*open, Ok)?;
+/// A frame or array as rows. `reopen` opens the frame once more, as it was last committed: changes read from that.
+///
+/// # Errors
+/// Metalayers that contradict the frame.
+pub fn of_frame(mut frame: SuperChunk<'static>, reopen: Reopen) -> Result<Opened, Error> {
     let mut left_out = Vec::new();
     let mut pairs = Vec::new();
     let names: Vec<String> = frame.vlmetalayer_names().collect();
@@ -366,11 +419,11 @@ fn frame(open: Reopen, writable: Option<SuperChunk<'static>>) -> Result<Opened, 
     let (typesize, params) = (frame.typesize(), Some(frame.params()));
     let mut about = About { kind, typesize, params, metadata, left_out, ..About::default() };
     if !is_array {
-        return Ok(Opened { data: Box::new(FrameRows::new(frame, open)), about });
+        return Ok(Opened { data: Container::Other(Box::new(FrameRows::new(frame, reopen))), about });
     }
     let array = NdArray::open(frame)?;
     let shape = array.shape().to_vec();
     about.dtype = Some(array.dtype().clone());
     about.shape = Some(shape);
-    Ok(Opened { data: Box::new(ArrayRows::new(array, open)), about })
+    Ok(Opened { data: Container::Other(Box::new(ArrayRows::new(array, reopen))), about })
 }

@@ -90,6 +90,13 @@ pub struct Header {
 
 const MAGIC: &[u8; 10] = b"\x9e\xa8b2frame\0";
 
+/// The type of the frame that a file begins with, be it damaged behind the name; `None` if it begins like none. The
+/// first byte is not looked at: a frame whose first byte is damaged is one all the same.
+pub(crate) fn frame_type(head: &[u8]) -> Option<FrameType> {
+    let named = head.get(1..10) == MAGIC.get(1..);
+    named.then(|| if head.get(0x1a) == Some(&1) { FrameType::Sparse } else { FrameType::Contiguous })
+}
+
 fn invalid(field: &'static str, offset: u64, value: i64) -> Error {
     Error::Invalid { structure: Structure::FrameHeader, field, offset, value }
 }

@@ -1,0 +1,241 @@
+//! [`Kind`]: what a path holds. This is the one place that decides it.
+//!
+//! ```text
+//! directory  chunks.b2frame → sparse frame    embed.b2e → store    .zgroup … → Zarr
+//!            bcolz or Blaze, by `bcolz::flavour`                  a .b2nd inside → arrays
+//! file       the bytes it begins with: those of the formats' own modules, and of a few formats of others
+//!            a chunk header that fits into the file → chunk        else → unknown
+//! ```
+//! A file's name and extension decide nothing.
+
+use crate::bcolz::{Flavour, flavour};
+use crate::bloscpack;
+use crate::cframe::header::{FrameType, frame_type};
+use crate::error::Error;
+use crate::io::{FsDir, PathFile, ReadAt};
+use crate::npy;
+use alloc::string::String;
+use alloc::vec;
+use blosc_core::Header as ChunkHeader;
+use std::path::{Path, PathBuf};
+
+/// What is stored under a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// A contiguous frame; an array if its metalayers say so.
+    Frame,
+    /// A directory of chunk files with an index; likewise.
+    SparseFrame,
+    /// The index in that directory, by itself.
+    SparseIndex,
+    /// A bloscpack file.
+    Bloscpack,
+    /// A bcolz directory: a column or a table.
+    Bcolz(Flavour),
+    /// A Blaze directory.
+    Blaze,
+    /// A manifest of the shards of a Blaze dataset.
+    Shards,
+    /// A NumPy file.
+    Npy,
+    /// A bare chunk.
+    Chunk,
+    /// A zip archive: a `.b2z` store, a `.npz` file, or something else.
+    Zip,
+    /// A directory that is a store of python-blosc2 (`.b2d`).
+    Store,
+    /// A directory with arrays in it.
+    Arrays,
+    /// A directory that is nothing of these.
+    Directory,
+    /// A file that is nothing of these, but another known format: its name.
+    Foreign(&'static str),
+    /// A file that begins like nothing known here.
+    Unknown,
+}
+
+/// Bytes that tell what a file is. A manifest of shards may name a long path before its first shard.
+pub const HEAD: usize = 4096;
+
+/// First bytes of formats that are taken for Blosc data by mistake.
+const FOREIGN: [(&[u8], &str); 9] = [
+    (b"\x89HDF\r\n\x1a\n", "HDF5"),
+    (b"CDF", "NetCDF"),
+    (b"PAR1", "Parquet"),
+    (b"ARROW1", "Arrow"),
+    (b"\x1f\x8b", "gzip"),
+    (b"BZh", "bzip2"),
+    (b"\xfd7zXZ\0", "xz"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"\x04\x22\x4d\x18", "LZ4"),
+];
+
+impl Kind {
+    /// The kind of a file that begins with `head` and has `len` bytes, where that is known. Up to [`HEAD`] bytes
+    /// are looked at.
+    pub fn of_head(head: &[u8], len: Option<u64>) -> Kind {
+        let has = |text: &[u8]| head.windows(text.len()).any(|window| window == text);
+        match frame_type(head) {
+            Some(FrameType::Contiguous) => return Kind::Frame,
+            Some(FrameType::Sparse) => return Kind::SparseIndex,
+            None => {}
+        }
+        if head.starts_with(&bloscpack::MAGIC) {
+            return Kind::Bloscpack;
+        }
+        if head.starts_with(npy::MAGIC) {
+            return Kind::Npy;
+        }
+        // A local file, or the directory of an archive without files.
+        if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
+            return Kind::Zip;
+        }
+        if let Some((_, name)) = FOREIGN.iter().find(|(magic, _)| head.starts_with(magic)) {
+            return Kind::Foreign(name);
+        }
+        if head.starts_with(b"{") && has(b"\"shards\"") {
+            return Kind::Shards;
+        }
+        if head.starts_with(b"{") && has(b"\"zarr_format\"") {
+            return Kind::Foreign("Zarr");
+        }
+        match ChunkHeader::parse(head) {
+            Ok(header) if len.is_none_or(|len| u64::from(header.cbytes) <= len) => Kind::Chunk,
+            _ => Kind::Unknown,
+        }
+    }
+
+    /// The kind of a directory.
+    ///
+    /// # Errors
+    /// One that cannot be read, or that has the files of two kinds.
+    pub fn of_directory(path: &Path) -> Result<Kind, Error> {
+        let has = |name: &str| path.join(name).is_file();
+        if has("embed.b2e") {
+            return Ok(Kind::Store);
+        }
+        if has("chunks.b2frame") {
+            return Ok(Kind::SparseFrame);
+        }
+        if let Some(flavour) = flavour(&FsDir::open(path)?)? {
+            return Ok(if flavour == Flavour::Blaze { Kind::Blaze } else { Kind::Bcolz(flavour) });
+        }
+        if [".zarray", ".zgroup", "zarr.json"].into_iter().any(has) {
+            return Ok(Kind::Foreign("Zarr"));
+        }
+        let array = |entry: std::fs::DirEntry| entry.path().extension().is_some_and(|e| e == "b2nd");
+        Ok(if std::fs::read_dir(path)?.flatten().any(array) { Kind::Arrays } else { Kind::Directory })
+    }
+
+    /// What to do with what cannot be opened here; `None` for what can.
+    pub fn advice(self) -> Option<String> {
+        let foreign =
+            |name: &str, how: &str| Some(alloc::format!("{name} data, and no Blosc container: {how}"));
+        match self {
+            Kind::Foreign(name @ ("HDF5" | "NetCDF")) => {
+                foreign(name, "read its data sets with h5py or h5dump")
+            }
+            Kind::Foreign(name @ "Zarr") => {
+                foreign(name, "read it with zarr; its chunk files can be named one by one")
+            }
+            Kind::Foreign(name @ ("Parquet" | "Arrow")) => foreign(name, "read it with pyarrow"),
+            Kind::Foreign(name) => foreign(name, "unpack it first"),
+            Kind::SparseIndex => Some("the index of a sparse frame: name the directory it is in".into()),
+            Kind::Directory => {
+                let what =
+                    "a directory, but neither a sparse frame nor a bcolz or Blaze root, nor are arrays in it";
+                Some(what.into())
+            }
+            Kind::Unknown => {
+                let what = "no frame or array, and no chunk, bloscpack or NumPy file";
+                Some(alloc::format!("{what}; if it was a frame, `blosc repair` saves what is left of it"))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A file or directory, its kind, and the handle it was looked at with: nothing is opened twice.
+#[derive(Debug)]
+pub struct Found {
+    /// What it is.
+    pub kind: Kind,
+    /// Its path.
+    pub path: PathBuf,
+    /// The open file; `None` for a directory.
+    pub file: Option<PathFile>,
+    /// Where the data starts in the file.
+    pub offset: u64,
+}
+
+impl Found {
+    /// Looks at what is at byte `offset` of the file `path`, or at a directory. A file that shall be changed is
+    /// opened for writing, too.
+    ///
+    /// # Errors
+    /// What opening and reading give; [`Error::Param`] for an offset in a directory or behind the end of a file.
+    pub fn at(path: &Path, offset: u64, write: bool) -> Result<Found, Error> {
+        if !path.is_dir() {
+            let file = if write { PathFile::open_rw(path)? } else { PathFile::open(path)? };
+            return Found::of(path, file, offset);
+        }
+        if offset != 0 {
+            return Err(no_offset(offset, "0 for a directory"));
+        }
+        Ok(Found { kind: Kind::of_directory(path)?, path: path.to_path_buf(), file: None, offset })
+    }
+
+    /// Looks at what is at byte `offset` of an open file.
+    ///
+    /// # Errors
+    /// What reading gives; [`Error::Param`] for an offset behind the end.
+    pub fn of(path: &Path, file: PathFile, offset: u64) -> Result<Found, Error> {
+        let Some(len) = file.size()?.checked_sub(offset) else {
+            return Err(no_offset(offset, "at most the size of the file"));
+        };
+        let mut head = vec![0; usize::try_from(len.min(HEAD as u64)).unwrap_or(HEAD)];
+        file.read_exact_at(offset, &mut head)?;
+        let kind = Kind::of_head(&head, Some(len));
+        Ok(Found { kind, path: path.to_path_buf(), file: Some(file), offset })
+    }
+}
+
+pub(super) fn no_offset(offset: u64, allowed: &'static str) -> Error {
+    Error::Param { name: "offset", value: i64::try_from(offset).unwrap_or(i64::MAX), allowed }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every format is told by its beginning, and by nothing that any bytes could begin with.
+    #[test]
+    fn files_are_what_they_begin_with() {
+        let chunk = blosc_core::compress(&blosc_core::Params::new(4), &[7; 400]).unwrap();
+        let frame = crate::SuperChunk::memory(&blosc_core::Params::new(1)).to_bytes().unwrap();
+        let cases: [(&[u8], Kind); 14] = [
+            (&frame, Kind::Frame),
+            (&chunk, Kind::Chunk),
+            (&chunk[..chunk.len() - 1], Kind::Unknown),
+            (b"blpk\x03", Kind::Bloscpack),
+            (b"\x93NUMPY\x01\0", Kind::Npy),
+            (b"PK\x03\x04\x14", Kind::Zip),
+            (b"PK\x05\x06", Kind::Zip),
+            (b"\x89HDF\r\n\x1a\n\0", Kind::Foreign("HDF5")),
+            (b"PAR1", Kind::Foreign("Parquet")),
+            (b"\x1f\x8b\x08", Kind::Foreign("gzip")),
+            (b"{\"zarr_format\": 2}", Kind::Foreign("Zarr")),
+            (b"{\"meta\": \"a\", \"shards\": []}", Kind::Shards),
+            (b"{\"a\": 1}", Kind::Unknown),
+            (b"", Kind::Unknown),
+        ];
+        for (head, kind) in cases {
+            assert_eq!(Kind::of_head(head, Some(head.len() as u64)), kind, "{head:?}");
+            assert_eq!(kind.advice().is_some(), matches!(kind, Kind::Foreign(_) | Kind::Unknown));
+        }
+        let mut damaged = frame.clone();
+        damaged[0] = 0;
+        assert_eq!(Kind::of_head(&damaged, None), Kind::Frame);
+    }
+}
