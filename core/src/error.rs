@@ -1,6 +1,7 @@
 //! One `Copy` error type: what went wrong, in which field, at which offset.
 
 use crate::codec::Codec;
+use crate::filter::Filter;
 use core::fmt;
 
 /// A part of a chunk, for error messages. Section numbers are those of `docs/formats/chunk.md`.
@@ -197,7 +198,7 @@ impl fmt::Display for Error {
                 write!(f, "filter {id} in slot {slot} is not built in and no plugin was supplied for it")
             }
             Error::FilterParam { id, meta, reason } => {
-                write!(f, "filter {id} with meta {meta}: {reason}")
+                write!(f, "filter {} with meta {meta}: {reason}", Filter::from_id(id).name())
             }
             Error::Limit { what, asked, limit } => {
                 write!(f, "{what}: {asked} asked, but the limit is {limit}; raise the limit to allow it")

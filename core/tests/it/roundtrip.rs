@@ -261,12 +261,12 @@ fn parameters_that_are_not_allowed_say_what_is() {
     refused(base.slot(3, Filter::Other(77), 0), &format!("filter 77 in slot 3 {unknown}"));
     refused(
         base.slot(0, Filter::ByteDeltaV1, 4),
-        "filter 34 with meta 4: the defective first edition is never written; use 35",
+        "filter bytedelta (first edition) with meta 4: the defective first edition is never written; use 35",
     );
-    refused(base.slot(0, Filter::NdCell, 0), "filter 32 with meta 0: the cell side must be 1 or more");
+    refused(base.slot(0, Filter::NdCell, 0), "filter ndcell with meta 0: the cell side must be 1 or more");
     refused(
         base.slot(0, Filter::NdMean, 200),
-        "filter 33 with meta 200: the cell side must be 1 to 127 and the typesize 4 or 8",
+        "filter ndmean with meta 200: the cell side must be 1 to 127 and the typesize 4 or 8",
     );
     for params in [
         base.slot(0, Filter::TruncPrec, 0),

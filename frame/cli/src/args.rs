@@ -71,6 +71,9 @@ pub struct Input {
     /// Refuse to decode to more than this; none lifts all limits, for input you trust
     #[arg(long, value_name = "BYTES", value_parser = most)]
     pub max_output: Option<u64>,
+    /// Read chunks of a frame or array that their checksum does not match, too
+    #[arg(long)]
+    pub no_verify: bool,
     /// Read this column of a table only
     #[arg(long, value_name = "NAME")]
     pub column: Option<String>,
@@ -85,7 +88,7 @@ pub struct Input {
 }
 
 /// How to run.
-#[derive(Debug, Clone, Group)]
+#[derive(Debug, Clone, Default, Group)]
 pub struct Run {
     /// Threads to use; 0 is one per core
     #[arg(long, default_value_t = 0, value_name = "N")]
@@ -243,8 +246,11 @@ pub enum ColumnAction {
         table: PathBuf,
         /// Name of the new column
         name: String,
-        /// Its items, one per row: plain bytes or a .npy file; - is standard input
+        /// Its items, one per row: of a .npy file or a container, or plain bytes; - is standard input
         input: PathBuf,
+        /// Take the bytes of the input as they are, whatever they look like
+        #[arg(long)]
+        plain: bool,
         /// NumPy type of the items, such as <f4; that of the .npy file if left out
         #[arg(long, value_name = "DTYPE")]
         dtype: Option<String>,
@@ -369,8 +375,11 @@ pub struct Compact {
 pub struct Set {
     /// Array to change
     pub array: PathBuf,
-    /// The new items: a .npy file, or their bytes in C order; - is standard input
+    /// The new items: of a .npy file or a container, or plain bytes in C order; - is standard input
     pub input: PathBuf,
+    /// Take the bytes of the input as they are, whatever they look like
+    #[arg(long)]
+    pub plain: bool,
     /// First item, one number per dimension; the first of all if left out
     #[arg(long, value_delimiter = ',', value_name = "A", allow_hyphen_values = true)]
     pub start: Vec<i64>,
@@ -409,8 +418,11 @@ pub struct Resize {
 pub struct Insert {
     /// Array to change
     pub array: PathBuf,
-    /// The new rows: a .npy file, or their bytes in C order; - is standard input
+    /// The new rows: of a .npy file or a container, or plain bytes in C order; - is standard input
     pub input: PathBuf,
+    /// Take the bytes of the input as they are, whatever they look like
+    #[arg(long)]
+    pub plain: bool,
     /// Dimension along which to insert
     #[arg(long, default_value_t = 0, value_name = "D")]
     pub axis: usize,
@@ -474,8 +486,11 @@ pub struct Convert {
 pub struct Append {
     /// Frame or array to append to
     pub frame: PathBuf,
-    /// Plain bytes to append, or a .npy file to append to an array; - is standard input
+    /// The new items: of a .npy file or a container, or plain bytes in C order; - is standard input
     pub input: PathBuf,
+    /// Take the bytes of the input as they are, whatever they look like
+    #[arg(long)]
+    pub plain: bool,
     /// Dimension of an array along which to append
     #[arg(long, value_name = "D")]
     pub axis: Option<usize>,
@@ -498,6 +513,9 @@ pub struct Edit {
     /// is zeros, nan, uninit, or 0x and the bytes of one item, and COUNT is in items
     #[arg(num_args = 0..=3, value_name = "EDIT")]
     pub edit: Vec<String>,
+    /// Take the bytes of each FILE as they are, whatever they look like
+    #[arg(long)]
+    pub plain: bool,
     /// Make the edits in this file, one a line, in one atomic step; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "edit")]
     pub script: Option<PathBuf>,

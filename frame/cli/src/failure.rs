@@ -1,5 +1,11 @@
 //! [`Failure`]: one line for people, and the exit status for scripts.
+//!
+//! Whether a failure is about the data or about the command line is decided where a value comes from, not by its
+//! type: what reading gives goes through [`failure`], what the library says to a value from the command line through
+//! [`asked`].
 
+use blosc_core::Error as ChunkError;
+use blosc_frame::{Error, IoError, IoKind};
 use serde_json::{Value, json};
 use std::fmt;
 use std::path::Path;
@@ -7,10 +13,13 @@ use std::path::Path;
 /// Why a command stopped.
 #[derive(Debug)]
 pub enum Failure {
-    /// The data is bad or unsupported, or a file cannot be read or written: status 1.
+    /// The data is bad, or a file cannot be written: status 1.
     Data(String),
-    /// Data was verified and is damaged: the report, with `ok` false, and what to say of it. Status 1.
-    Damaged(Value, String),
+    /// The data cannot be read here, be it good or bad: a codec that is not built in, a limit, a file that is not
+    /// there. Status 1, and 3 of `verify`.
+    Unable(String),
+    /// Data was verified: the report, what to say of it, and the status, 1 for damage and 3 where it cannot be told.
+    Verified(Value, String, u8),
     /// The command line asks for something that makes no sense: status 2.
     Usage(String),
     /// Whoever read our output has had enough (`blosc info X | head -1`): no message, status 0.
@@ -21,66 +30,128 @@ pub enum Failure {
 pub type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {
-    /// A data failure about `path`.
+    /// A failure of the data at `path`.
     pub fn at(path: &Path, what: impl fmt::Display) -> Failure {
         Failure::Data(format!("{}: {what}", path.display()))
     }
 
-    /// Data at `path` that is damaged: `report` says what was verified and each of `damage` what is wrong where. None
-    /// of it is no failure.
-    pub fn if_damaged(path: &Path, mut report: Value, damage: &[String]) -> Result<Value> {
-        let more = match damage.len() {
-            0 | 1 => String::new(),
-            n => format!(", and {} more", n - 1),
-        };
-        if let Value::Object(report) = &mut report {
-            report.insert("ok".into(), damage.is_empty().into());
-            if !damage.is_empty() {
-                report.insert("damage".into(), damage.into());
-            }
-        }
-        match damage.first() {
-            None => Ok(report),
-            Some(first) => {
-                let text = format!("{}: damaged: {first}{more}", path.display());
-                Err(Failure::Damaged(report, text))
-            }
-        }
-    }
-
-    /// What verifying came to, as a report; `None` if it is about the command line.
-    pub fn report(&self) -> Option<Value> {
-        match self {
-            Failure::Damaged(report, _) => Some(report.clone()),
-            Failure::Data(text) => Some(json!({"ok": false, "damage": [text]})),
-            Failure::Usage(_) | Failure::Closed => None,
-        }
+    /// What the system says to reading `path`.
+    pub fn io(path: &Path) -> impl Fn(std::io::Error) -> Failure + '_ {
+        move |error| failure(path)(error.into())
     }
 
     /// This failure, with what it is about before it.
     pub fn about(self, what: impl fmt::Display) -> Failure {
         match self {
             Failure::Data(text) => Failure::Data(format!("{what}: {text}")),
-            Failure::Damaged(report, text) => Failure::Damaged(report, format!("{what}: {text}")),
+            Failure::Unable(text) => Failure::Unable(format!("{what}: {text}")),
+            Failure::Verified(report, text, status) => {
+                Failure::Verified(report, format!("{what}: {text}"), status)
+            }
             Failure::Usage(text) => Failure::Usage(format!("{what}: {text}")),
             Failure::Closed => Failure::Closed,
         }
+    }
+
+    /// What verifying came to, of data that cannot even be opened, too: the report, what to say, and the status.
+    pub fn verified(self) -> (Value, String, u8) {
+        let (verdict, list, text, status) = match self {
+            Failure::Verified(report, text, status) => return (report, text, status),
+            Failure::Unable(text) => ("cannot tell", "unchecked", text, 3),
+            failure => ("damaged", "damage", failure.to_string(), 1),
+        };
+        (json!({"ok": false, "verdict": verdict, list: [text]}), format!("{verdict}: {text}"), status)
     }
 
     /// The process's exit status.
     pub fn status(&self) -> u8 {
         match self {
             Failure::Closed => 0,
-            Failure::Data(_) | Failure::Damaged(..) => 1,
+            Failure::Data(_) | Failure::Unable(_) => 1,
             Failure::Usage(_) => 2,
+            Failure::Verified(_, _, status) => *status,
         }
     }
+}
+
+/// What verifying found.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// What was verified, as a JSON object.
+    pub report: Value,
+    /// What is wrong, and where.
+    pub damage: Vec<String>,
+    /// What could not be checked, and why.
+    pub unchecked: Vec<String>,
+}
+
+impl Findings {
+    /// Nothing but this report.
+    pub fn new(report: Value) -> Findings {
+        Findings { report, ..Findings::default() }
+    }
+
+    /// Adds what was found at `place`.
+    pub fn add(&mut self, place: impl fmt::Display, error: &Error) {
+        let list = if cannot_tell(error) { &mut self.unchecked } else { &mut self.damage };
+        list.push(format!("{place}{error}"));
+    }
+
+    /// The report with a verdict: `intact`, `damaged`, or `cannot tell`.
+    ///
+    /// # Errors
+    /// [`Failure::Verified`] for every verdict but the first.
+    pub fn verdict(self, path: &Path) -> Result<Value> {
+        let Findings { mut report, damage, unchecked } = self;
+        let (verdict, status) = match (damage.is_empty(), unchecked.is_empty()) {
+            (false, _) => ("damaged", 1),
+            (true, false) => ("cannot tell", 3),
+            (true, true) => ("intact", 0),
+        };
+        if let Value::Object(report) = &mut report {
+            report.insert("ok".into(), (status == 0).into());
+            report.insert("verdict".into(), verdict.into());
+            for (name, list) in [("damage", &damage), ("unchecked", &unchecked)] {
+                if !list.is_empty() {
+                    report.insert(name.into(), list.as_slice().into());
+                }
+            }
+        }
+        let all: Vec<_> = damage.into_iter().chain(unchecked).collect();
+        let Some((first, rest)) = all.split_first() else { return Ok(report) };
+        let more = if rest.is_empty() { String::new() } else { format!(", and {} more", rest.len()) };
+        Err(Failure::Verified(report, format!("{}: {verdict}: {first}{more}", path.display()), status))
+    }
+}
+
+/// Whether an error leaves open if the data is good.
+fn cannot_tell(error: &Error) -> bool {
+    match error {
+        Error::Unsupported { .. } | Error::Limit { .. } => true,
+        Error::Io(IoError { kind, .. }) => *kind != IoKind::UnexpectedEnd,
+        Error::Chunk { error, .. } | Error::Codec(error) => chunk_cannot_tell(error),
+        _ => false,
+    }
+}
+
+fn chunk_cannot_tell(error: &ChunkError) -> bool {
+    matches!(
+        error,
+        ChunkError::CodecNotBuiltIn(_)
+            | ChunkError::FilterUnknown { .. }
+            | ChunkError::FilterParam { .. }
+            | ChunkError::Unsupported(_)
+            | ChunkError::Limit { .. }
+    )
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Data(text) | Failure::Damaged(_, text) | Failure::Usage(text) => f.write_str(text),
+            Failure::Data(text)
+            | Failure::Unable(text)
+            | Failure::Verified(_, text, _)
+            | Failure::Usage(text) => f.write_str(text),
             Failure::Closed => f.write_str("the reader of our output closed it"),
         }
     }
@@ -95,45 +166,66 @@ impl From<std::io::Error> for Failure {
     }
 }
 
-impl From<blosc_core::Error> for Failure {
-    fn from(error: blosc_core::Error) -> Self {
-        match error {
-            blosc_core::Error::Param { .. } | blosc_core::Error::FilterParam { .. } => {
-                Failure::Usage(error.to_string())
-            }
-            blosc_core::Error::Limit { .. } => limit(error),
-            _ => Failure::Data(error.to_string()),
-        }
+impl From<ChunkError> for Failure {
+    fn from(error: ChunkError) -> Self {
+        Failure::from(Error::Codec(error))
     }
 }
 
-impl From<blosc_frame::Error> for Failure {
-    fn from(error: blosc_frame::Error) -> Self {
-        use blosc_frame::Error as E;
-        match error {
-            E::Chunk { error: blosc_core::Error::Limit { .. }, .. } => limit(error),
-            E::Limit {
-                what: "bytes of a chunk" | "bytes of output" | "bytes decoded in the search", ..
-            } => limit(error),
-            E::Limit { .. } => {
-                Failure::Data(format!("{error} (--max-output none lifts all limits: for input you trust)"))
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let text = match error {
+            Error::Chunk { error: ChunkError::Limit { .. }, .. }
+            | Error::Codec(ChunkError::Limit { .. })
+            | Error::Limit {
+                what: "bytes of a chunk" | "bytes of output" | "bytes decoded in the search",
+                ..
+            } => {
+                format!("{error} (--max-output BYTES)")
             }
-            E::Codec(error) => Failure::from(error),
-            E::Param { .. } | E::NoSuchName { .. } | E::OutOfRange { .. } => {
-                Failure::Usage(error.to_string())
+            Error::Limit { .. } => {
+                format!("{error} (--max-output none lifts all limits: for input you trust)")
             }
-            _ => Failure::Data(error.to_string()),
-        }
+            _ => error.to_string(),
+        };
+        if cannot_tell(&error) { Failure::Unable(text) } else { Failure::Data(text) }
     }
 }
 
-/// The answer to something larger than `--max-output`.
-fn limit(error: impl fmt::Display) -> Failure {
-    Failure::Data(format!("{error} (--max-output BYTES)"))
+impl From<IoError> for Failure {
+    fn from(error: IoError) -> Self {
+        Failure::from(Error::from(error))
+    }
 }
 
-impl From<blosc_frame::IoError> for Failure {
-    fn from(error: blosc_frame::IoError) -> Self {
-        Failure::from(blosc_frame::Error::from(error))
+/// Names the file an error is about.
+pub fn failure(path: &Path) -> impl Fn(Error) -> Failure + '_ {
+    move |error| Failure::from(error).about(path.display())
+}
+
+/// What the library says to values from the command line: a mistake there, unless it is about something else.
+pub fn asked(error: impl Into<Error>) -> Failure {
+    match error.into() {
+        error @ (Error::Param { .. }
+        | Error::NoSuchName { .. }
+        | Error::OutOfRange { .. }
+        | Error::Dtype(_)) => Failure::Usage(error.to_string()),
+        error => error.into(),
+    }
+}
+
+/// [`asked`], for parameters of chunks, of which nothing has been read.
+pub fn params(error: ChunkError) -> Failure {
+    match error {
+        ChunkError::Param { .. } | ChunkError::FilterParam { .. } => Failure::Usage(error.to_string()),
+        error => error.into(),
+    }
+}
+
+/// Names the file an error of copying is about: `to` if there is no room to write, else `from`.
+pub fn copying<'p>(from: &'p Path, to: &'p Path) -> impl Fn(Error) -> Failure + 'p {
+    move |error| match error {
+        Error::Io(IoError { kind: IoKind::NoSpace | IoKind::ReadOnly, .. }) => failure(to)(error),
+        _ => failure(from)(error),
     }
 }

@@ -3,23 +3,25 @@
 //! # Inside
 //!
 //! ```text
-//! args      the command line          source/  one file per kind of input: open, info, read, slice, verify
-//! commands/ one file per command      target/  one file per kind of output: what `compress` writes
-//! blpk/     the command line of bloscpack
-//! detect    which kind a path holds   output   files that appear only when complete
-//! access    frames that a command changes
+//! args      the command line          open     what a path holds, opened once     items    what goes into a container
+//! commands/ one file per command      readers/ one file per kind of input         target/  one file per kind of output
+//! blpk/     the command line of bloscpack          output   files that appear only when complete
 //! ```
 #![forbid(unsafe_code)]
 
 mod access;
 mod args;
+mod behind;
 mod blpk;
 mod commands;
-mod detect;
 mod failure;
+mod items;
+mod json;
+mod limits;
+mod open;
 mod output;
 mod progress;
-mod source;
+mod readers;
 mod target;
 
 use clap::Parser;

@@ -64,7 +64,7 @@ const FOREIGN: [(&[u8], &str); 9] = [
     (b"CDF", "NetCDF"),
     (b"PAR1", "Parquet"),
     (b"ARROW1", "Arrow"),
-    (b"\x1f\x8b", "gzip"),
+    (b"\x1f\x8b\x08", "gzip"),
     (b"BZh", "bzip2"),
     (b"\xfd7zXZ\0", "xz"),
     (b"\x28\xb5\x2f\xfd", "zstd"),
@@ -101,7 +101,10 @@ impl Kind {
             return Kind::Foreign("Zarr");
         }
         match ChunkHeader::parse(head) {
-            Ok(header) if len.is_none_or(|len| u64::from(header.cbytes) <= len) => Kind::Chunk,
+            // Plain items can look like the other fields, not like the size of the file they are in.
+            Ok(header) if header.version <= 5 && len.is_none_or(|len| u64::from(header.cbytes) <= len) => {
+                Kind::Chunk
+            }
             _ => Kind::Unknown,
         }
     }
@@ -148,7 +151,7 @@ impl Kind {
                 Some(what.into())
             }
             Kind::Unknown => {
-                let what = "no frame or array, and no chunk, bloscpack or NumPy file";
+                let what = "no frame or array, and no whole chunk, bloscpack or NumPy file";
                 Some(alloc::format!("{what}; if it was a frame, `blosc repair` saves what is left of it"))
             }
             _ => None,
@@ -184,6 +187,14 @@ impl Found {
             return Err(no_offset(offset, "0 for a directory"));
         }
         Ok(Found { kind: Kind::of_directory(path)?, path: path.to_path_buf(), file: None, offset })
+    }
+
+    /// The directory that was found.
+    ///
+    /// # Errors
+    /// Where there is none, or no longer.
+    pub fn directory(&self) -> Result<FsDir, Error> {
+        Ok(FsDir::open(&self.path)?)
     }
 
     /// Looks at what is at byte `offset` of an open file.

@@ -212,29 +212,35 @@ pub fn open_any_mut(path: &Path, limits: &Limits) -> Result<Opened, Error> {
 /// # Errors
 /// [`Error::Unsupported`] for a kind that has no rows here, [`Error::Param`] for an offset where none can be.
 pub fn open_found(found: Found, limits: &Limits, anywhere: bool) -> Result<Opened, Error> {
-    let Found { kind, path, file, offset } = found;
-    if !matches!(kind, Kind::Bloscpack) && offset != 0 {
+    let Found { kind, offset, .. } = found;
+    if kind != Kind::Bloscpack && offset != 0 {
         return Err(kind::no_offset(offset, "0 for what is not a frame, bloscpack file or chunk"));
     }
-    let directory = || FsDir::open(&path);
-    match (kind, file) {
-        (Kind::Bloscpack, Some(file)) => {
+    let Some(file) = found.file else { return open_directory(found, limits) };
+    match kind {
+        Kind::Bloscpack => {
             let store: Box<dyn Store> = match offset {
                 0 => Box::new(file),
                 _ => Box::new(ReadOnly(Offset::new(file, offset)?)),
             };
             bloscpack(PackRows::open(store, limits)?)
         }
-        (Kind::Npy, Some(file)) => npy(file),
-        (Kind::Shards, Some(file)) => blaze(open_shards(&path, &file, limits, anywhere)?),
-        (Kind::SparseFrame, None) => {
+        Kind::Npy => npy(file),
+        Kind::Shards => blaze(open_shards(&found.path, &file, limits, anywhere)?),
+        _ => Err(unknown()),
+    }
+}
+
+fn open_directory(found: Found, limits: &Limits) -> Result<Opened, Error> {
+    match found.kind {
+        Kind::Bcolz(Flavour::Table) => table(CTable::open(found.directory()?, limits)?),
+        Kind::Bcolz(_) => carray(CArray::open(found.directory()?, limits)?),
+        Kind::Blaze => blaze(Blaze::open(&found.directory()?, limits)?),
+        Kind::SparseFrame => {
             let limits = *limits;
-            let open = move || SuperChunk::open_dir(FsDir::open(&path)?, &limits);
+            let open = move || SuperChunk::open_dir(found.directory()?, &limits);
             of_frame(open()?, Box::new(open))
         }
-        (Kind::Bcolz(Flavour::Table), None) => table(CTable::open(directory()?, limits)?),
-        (Kind::Bcolz(_), None) => carray(CArray::open(directory()?, limits)?),
-        (Kind::Blaze, None) => blaze(Blaze::open(&directory()?, limits)?),
         _ => Err(unknown()),
     }
 }

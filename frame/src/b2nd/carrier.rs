@@ -83,6 +83,12 @@ impl Carrier {
     pub fn is_placeholder(&self) -> bool {
         matches!(self, Carrier::Object(_) | Carrier::LazyArray | Carrier::Proxy)
     }
+
+    /// Whether the bytes of the chunks are records of another library, which know their own lengths and places.
+    pub fn has_records(&self) -> bool {
+        use Carrier::{BatchArray, Column, EmbedStore, ObjectArray, Store};
+        matches!(self, ObjectArray | BatchArray | Column | EmbedStore | Store)
+    }
 }
 
 /// What `frame` carries; `None` for ordinary data.

@@ -63,17 +63,22 @@ impl Spec {
             self.blocks.as_deref(),
             &self.caches,
         );
-        self.geometry = Geometry::new(shape, &c, &b, self.dtype.itemsize())?;
+        self.geometry = Geometry::asked(shape, &c, &b, self.dtype.itemsize())?;
         Ok(())
     }
 
     fn dims(&self, name: &'static str, given: &[u32]) -> Result<Dims<u32>, Error> {
         let wrong = Error::Param {
             name,
-            value: given.len() as i64,
+            value: given.iter().find(|n| **n == 0).map_or(given.len() as i64, |n| i64::from(*n)),
             allowed: "one number per axis, none of them zero on an axis with items",
         };
-        Dims::new(given).filter(|d| d.len() == self.geometry.ndim()).ok_or(wrong)
+        let fits = |(n, side): (&u32, &u64)| *n > 0 || *side == 0;
+        Dims::new(given)
+            .filter(|d| {
+                d.len() == self.geometry.ndim() && d.iter().zip(self.geometry.shape().iter()).all(fits)
+            })
+            .ok_or(wrong)
     }
 
     /// Sets the chunk shape; the blocks follow unless they are set too.

@@ -107,6 +107,25 @@ impl<R: ReadAt> Bloscpack<R> {
         self.size
     }
 
+    /// The source.
+    pub fn source(&self) -> &R {
+        &self.source
+    }
+
+    /// Where the last chunk, with its digest and the room reserved behind it, ends.
+    ///
+    /// # Errors
+    /// What reading that chunk gives.
+    pub fn end(&self) -> Result<u64, Error> {
+        match self.nchunks().checked_sub(1) {
+            Some(last) => {
+                let stored = self.view().stored_unchecked(last)?;
+                Ok(stored.offset.saturating_add(stored.bytes.len() as u64))
+            }
+            None => super::index::table_end(&self.header, self.table, self.size),
+        }
+    }
+
     /// The source underneath.
     pub fn into_inner(self) -> R {
         self.source

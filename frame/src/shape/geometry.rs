@@ -129,6 +129,27 @@ impl Geometry {
         Ok(g)
     }
 
+    /// [`Geometry::new`] for numbers that a caller asks for, who knows nothing of a metalayer.
+    ///
+    /// # Errors
+    /// [`Error::Param`] for all that [`Geometry::new`] refuses.
+    pub fn asked(shape: &[u64], chunks: &[u32], blocks: &[u32], typesize: u32) -> Result<Geometry, Error> {
+        Geometry::new(shape, chunks, blocks, typesize).map_err(|error| {
+            let Error::Invalid { structure: Structure::B2nd, field, value, .. } = error else { return error };
+            let (name, allowed) = match (field, value) {
+                ("shape", _) => ("shape", "at most 2^63-1 bytes of items"),
+                ("chunkshape", 0) => ("chunks", "1 or more on an axis with items"),
+                ("chunkshape", _) => (
+                    "chunks",
+                    "chunks of at most 2^31-33 bytes, and of a size that makes at most 268435455 of them",
+                ),
+                (_, 0) => ("blocks", "1 or more on an axis with items"),
+                _ => ("blocks", "blocks, and chunks filled up to whole blocks, of at most 2^31-33 bytes"),
+            };
+            Error::Param { name, value, allowed }
+        })
+    }
+
     /// The geometry a metalayer describes, with the item size of the frame: the dtype has no say.
     ///
     /// # Errors
@@ -150,7 +171,7 @@ impl Geometry {
     /// # Errors
     /// As [`Geometry::new`].
     pub fn with_shape(&self, shape: &[u64]) -> Result<Geometry, Error> {
-        Geometry::new(shape, &self.chunks, &self.blocks, self.typesize)
+        Geometry::asked(shape, &self.chunks, &self.blocks, self.typesize)
     }
 
     /// The metalayer that says this.

@@ -161,7 +161,7 @@ pub fn size(text: &str) -> Result<u64, String> {
     number.checked_mul(unit).ok_or_else(|| format!("{text} is too large"))
 }
 
-/// `--max-output`: bytes, or `none`, which [`limits`](crate::source::plain::limits) takes for "no limit of any kind".
+/// `--max-output`: bytes, or `none`, which [`limits`](crate::limits::limits) takes for "no limit of any kind".
 pub fn most(text: &str) -> Result<u64, String> {
     if text == "none" { Ok(u64::MAX) } else { size(text) }
 }

@@ -1,10 +1,12 @@
 //! Changing frames in place: `append`, `edit`, `compact`; and `repair`. Each is one atomic step.
 
-use crate::access::max_of;
-use crate::args::{Append, Compact, Edit, Repair};
-use crate::failure::{Failure, Result};
+use crate::args::{Append, Compact, Edit, Input, Repair, Run};
+use crate::failure::{Failure, Result, asked, copying, failure};
+use crate::items::{NewItems, open_items};
+use crate::json::from_hex;
+use crate::limits::limits_of;
+use crate::open::{Intent, open_as_frame};
 use crate::output::temporary;
-use crate::source::plain::{copying, failure, limits};
 use crate::{progress, target};
 use blosc_core::Special;
 use blosc_frame::SuperChunk;
@@ -12,46 +14,48 @@ use blosc_frame::io::{FsDir, Offset};
 use blosc_frame::repair::{self, Order, Repaired, repair_dir};
 use serde_json::json;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::path::Path;
 
-/// `blosc append`.
-pub fn append(args: &Append) -> Result<()> {
-    let mut lock = args.access.lock(&args.frame)?;
-    let _held = lock.hold()?;
-    let mut frame = args.access.open(&args.frame)?;
-    frame.set_threads(args.threads);
-    let (mut input, total) = target::open_plain(&args.input)?;
-    let bar = progress::bar("appending", total);
-    let mut writer = frame.writer();
-    let mut buffer = vec![0; 1 << 20];
-    loop {
-        match input.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(n) => {
-                writer.write_all(&buffer[..n]).map_err(|e| Failure::at(&args.frame, e))?;
-                bar.inc(n as u64);
-            }
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(Failure::at(&args.input, e)),
-        }
+/// Commits what was changed, and says so if there is no room for the table of checksums.
+pub fn commit(frame: &mut SuperChunk<'_>, path: &Path) -> Result<()> {
+    // An array that the chunks no longer fit is the fault of what was asked for.
+    frame.commit().map_err(|error| asked(error).about(path.display()))?;
+    if frame.checksums_left_out() {
+        eprintln!("blosc: {}: all 16 vlmetalayers are taken: no checksums of chunks", path.display());
     }
+    Ok(())
+}
+
+/// `blosc append`.
+pub fn append(frame: &mut SuperChunk<'_>, new: NewItems, args: &Append) -> Result<()> {
+    if args.axis.is_some() {
+        return Err(Failure::Usage(format!("--axis: {} is no array", args.frame.display())));
+    }
+    new.check(None, frame.typesize().into())?;
+    let bar = progress::bar("appending", new.nbytes());
+    let mut writer = frame.writer();
+    new.each(&mut |piece| {
+        writer.write_all(piece).map_err(|e| Failure::at(&args.frame, e))?;
+        bar.inc(piece.len() as u64);
+        Ok(())
+    })?;
     writer.finish().map_err(failure(&args.frame))?;
-    args.access.commit(&mut frame, &args.frame)
+    commit(frame, &args.frame)
 }
 
 /// `blosc edit`.
 pub fn edit(args: &Edit) -> Result<()> {
-    let mut lock = args.access.lock(&args.frame)?;
-    let _held = lock.hold()?;
-    let mut frame = args.access.open(&args.frame)?;
+    let path = args.frame.as_path();
+    let (mut frame, _lock) = open_as_frame(&args.access.input(path, &Run::default()), Intent::Change)?;
+    let frame = &mut frame;
     match &args.script {
         None if args.edit.is_empty() => {
             return Err(Failure::Usage("say what to edit, or give --script FILE".into()));
         }
         None => {
             let words: Vec<&str> = args.edit.iter().map(String::as_str).collect();
-            apply(&mut frame, &words).map_err(|e| e.about(args.frame.display()))?;
+            apply(frame, &words, args).map_err(|e| e.about(path.display()))?;
         }
         Some(script) => {
             let mut text = String::new();
@@ -61,33 +65,35 @@ pub fn edit(args: &Edit) -> Result<()> {
                 if words.is_empty() || line.starts_with('#') {
                     continue;
                 }
-                let line = format_args!("{}: line {}", args.frame.display(), number + 1);
-                apply(&mut frame, &words).map_err(|e| e.about(line))?;
+                let line = format_args!("{}: line {}", path.display(), number + 1);
+                apply(frame, &words, args).map_err(|e| e.about(line))?;
             }
         }
     }
-    args.access.commit(&mut frame, &args.frame)
+    commit(frame, path)
 }
 
-fn apply(frame: &mut SuperChunk<'_>, words: &[&str]) -> Result<()> {
+fn apply(frame: &mut SuperChunk<'_>, words: &[&str], args: &Edit) -> Result<()> {
     let number = |text: &str| {
         text.parse::<u64>().map_err(|_| Failure::Usage(format!("{text:?} is not a number of a chunk")))
     };
+    let typesize = u64::from(frame.typesize());
     let file = |name: &str| -> Result<Vec<u8>> {
-        let mut data = Vec::new();
-        target::open_plain(Path::new(name))?.0.read_to_end(&mut data)?;
-        Ok(data)
+        let input = Input::whole(Path::new(name), args.access.max_output, &Run::default());
+        let new = open_items(&input, args.plain)?;
+        new.check(None, typesize)?;
+        new.read()
     };
     match *words {
-        ["insert", k, name] => frame.insert(number(k)?, &file(name)?)?,
-        ["update", k, name] => frame.update(number(k)?, &file(name)?)?,
-        ["append", name] => frame.append_data(&file(name)?)?,
-        ["delete", k] => frame.delete(number(k)?)?,
+        ["insert", k, name] => frame.insert(number(k)?, &file(name)?),
+        ["update", k, name] => frame.update(number(k)?, &file(name)?),
+        ["append", name] => frame.append_data(&file(name)?),
+        ["delete", k] => frame.delete(number(k)?),
         ["reorder", list] => {
             let order = list.split(',').map(number).collect::<Result<Vec<_>>>()?;
-            frame.reorder(&order)?;
+            frame.reorder(&order)
         }
-        ["fill", kind, count] => fill(frame, kind, count)?,
+        ["fill", kind, count] => return fill(frame, kind, count),
         _ => {
             return Err(Failure::Usage(format!(
                 "{:?}: insert N FILE, update N FILE, append FILE, delete N, reorder LIST, or fill KIND COUNT",
@@ -95,7 +101,7 @@ fn apply(frame: &mut SuperChunk<'_>, words: &[&str]) -> Result<()> {
             )));
         }
     }
-    Ok(())
+    .map_err(asked)
 }
 
 fn fill(frame: &mut SuperChunk<'_>, kind: &str, count: &str) -> Result<()> {
@@ -109,20 +115,19 @@ fn fill(frame: &mut SuperChunk<'_>, kind: &str, count: &str) -> Result<()> {
         "nan" => Special::Nan,
         "uninit" => Special::Uninit,
         value => {
-            let item = value.strip_prefix("0x").and_then(super::meta::from_hex).ok_or_else(|| {
+            let item = value.strip_prefix("0x").and_then(from_hex).ok_or_else(|| {
                 Failure::Usage(format!("{value:?}: zeros, nan, uninit, or 0x and the bytes of an item"))
             })?;
-            return Ok(frame.fill_value(&item, items)?);
+            return frame.fill_value(&item, items).map_err(asked);
         }
     };
-    Ok(frame.fill_special(special, nbytes)?)
+    frame.fill_special(special, nbytes).map_err(asked)
 }
 
 /// `blosc compact`.
 pub fn compact(args: &Compact) -> Result<()> {
-    let mut lock = args.access.lock(&args.frame)?;
-    let _held = lock.hold()?;
-    let mut frame = args.access.open(&args.frame)?;
+    let input = args.access.input(&args.frame, &Run::default());
+    let (mut frame, _lock) = open_as_frame(&input, Intent::Maintain)?;
     let done = frame.compact().map_err(failure(&args.frame))?;
     let saved = done.before.saturating_sub(done.after);
     super::print(&json!({"before": done.before, "after": done.after, "saved": saved}), args.json)
@@ -140,7 +145,7 @@ fn something_of(report: Repaired, path: &Path) -> Result<Repaired> {
 pub fn repair(args: &Repair) -> Result<()> {
     let path = args.input.as_path();
     let out = args.output.output.as_path();
-    let limits = limits(max_of(args.max_output, path));
+    let limits = limits_of(args.max_output, path);
     let report = if path.is_dir() {
         let dir = FsDir::open(path)?;
         target::new_dir(&args.output, |fresh| {
@@ -152,7 +157,7 @@ pub fn repair(args: &Repair) -> Result<()> {
         if out == Path::new("-") {
             return Err(Failure::Usage("-o: name a file for the repaired frame".into()));
         }
-        let file = File::open(path).map_err(|e| Failure::at(path, e))?;
+        let file = File::open(path).map_err(Failure::io(path))?;
         let file = Offset::new(file, args.offset).map_err(|e| Failure::at(path, e))?;
         let temp = temporary(&args.output)?;
         let new = temp.as_file().try_clone()?;

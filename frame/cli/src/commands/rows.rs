@@ -1,137 +1,89 @@
 //! Changing bloscpack files, bcolz and Blaze directories: rows of equal size.
 
-use crate::access::{Access, max_of};
-use crate::args::{Append, Column, ColumnAction, Delete, Insert, Resize, Set, Trim};
-use crate::failure::{Failure, Result};
-use crate::source::plain::{failure, limits};
-use crate::{detect, source};
+use crate::args::{Append, Column, ColumnAction, Delete, Input, Insert, Resize, Run, Set, Trim};
+use crate::failure::{Failure, Result, asked, failure};
+use crate::items::{NewItems, open_items};
+use crate::limits::limits_of;
+use crate::open::{Intent, What, open};
+use crate::readers::{Cut, pool};
 use blosc_core::Pool;
-use blosc_frame::any::{About, Opened, open_any_mut};
+use blosc_frame::any::{About, Container, Opened};
 use blosc_frame::bcolz::{CTable, Create};
 use blosc_frame::dtype::Dtype;
-use blosc_frame::io::{FsDir, Offset, ReadAt};
-use blosc_frame::npy::NpyHeader;
-use std::fs::File;
-use std::io::{self, Read, Seek};
+use blosc_frame::io::{FsDir, ReadAt};
+use blosc_frame::{Error, Rows};
 use std::path::Path;
 
-/// Whether `path` is one of these kinds.
-pub fn is(path: &Path) -> Result<bool> {
-    Ok(match path.is_dir() {
-        true => !path.join("chunks.b2frame").is_file() && detect::directory(path)?.is_some(),
-        false => {
-            let mut head = [0; 4];
-            File::open(path).and_then(|mut f| f.read_exact(&mut head)).is_ok() && detect::is_rows(&head)
-        }
-    })
-}
-
-/// Opens `path` to change it, when it is one of these kinds.
-pub fn open(path: &Path, access: &Access) -> Result<Option<Opened>> {
-    crate::output::remember_replacing(path);
-    is(path)?.then(|| open_any_mut(path, &access.rows(path)?).map_err(failure(path))).transpose()
-}
-
-/// The items of a `.npy` file, which must be what the container has, or plain bytes; standard input is
-/// kept in a file meanwhile.
-fn data(path: &Path, about: &About) -> Result<Offset<File>> {
-    let mut offset = 0;
-    let file = if path == Path::new("-") {
-        let mut file = tempfile::tempfile()?;
-        io::copy(&mut io::stdin().lock(), &mut file)?;
-        file.rewind()?;
-        file
-    } else {
-        let mut file = File::open(path).map_err(|e| Failure::at(path, e))?;
-        if path.extension().is_some_and(|e| e == "npy") {
-            let mut head = Vec::new();
-            file.by_ref().take(66_000).read_to_end(&mut head)?;
-            let header = NpyHeader::parse(&head).map_err(failure(path))?;
-            offset = NpyHeader::length(&head).map_err(failure(path))? as u64;
-            check_items(path, &header, about)?;
-            let (have, want) = (file.size()?.saturating_sub(offset), header.nbytes().unwrap_or(u64::MAX));
-            if have != want {
-                return Err(Failure::at(path, format!("has {have} bytes of items, its header says {want}")));
-            }
-        }
-        file
-    };
-    Offset::new(file, offset).map_err(|e| Failure::at(path, e))
-}
-
-/// Refuses items that would be taken for something else.
-fn check_items(path: &Path, header: &NpyHeader, about: &About) -> Result<()> {
-    if let Some(dtype) = about.dtype.as_ref().filter(|dtype| **dtype != header.dtype) {
-        return Err(Failure::at(path, format!("items of {}, but the container has {dtype}", header.dtype)));
-    }
-    if header.fortran && header.shape.len() > 1 {
-        return Err(Failure::at(path, "items in Fortran order; save them in C order"));
-    }
-    if let Some(shape) = &about.shape
-        && header.shape.iter().skip(1).ne(shape.iter().skip(1))
+/// The bytes of new rows.
+fn data(new: NewItems, path: &Path, about: &About) -> Result<Box<dyn ReadAt>> {
+    let size = about.dtype.as_ref().map_or(about.typesize, Dtype::itemsize);
+    new.check(about.dtype.as_ref(), size.into())?;
+    let shapes = new.items.as_ref().filter(|items| items.dtype.is_some()).zip(about.shape.as_ref());
+    if let Some((items, shape)) = shapes
+        && items.shape.iter().skip(1).ne(shape.iter().skip(1))
     {
-        let text = format!("rows of shape {:?}, but the container has {:?}", &header.shape[1..], &shape[1..]);
+        let of = |shape: &[u64]| format!("{:?}", shape.get(1..).unwrap_or_default());
+        let text = format!("rows of shape {}, but the container has {}", of(&items.shape), of(shape));
         return Err(Failure::at(path, text));
     }
-    Ok(())
+    new.at()
+}
+
+/// What a change of the container at `path` came to.
+fn changed(path: &Path) -> impl Fn(Error) -> Failure + '_ {
+    move |error| asked(error).about(path.display())
 }
 
 /// `blosc append`.
-pub fn append(mut opened: Opened, args: &Append) -> Result<()> {
-    let data = data(&args.input, &opened.about)?;
-    if args.axis.is_some_and(|axis| axis != 0) {
-        return Err(Failure::Usage("--axis: rows are appended here".into()));
-    }
+pub fn append(opened: &mut Opened, new: NewItems, args: &Append) -> Result<()> {
+    rows_only(args.axis.unwrap_or(0))?;
+    let data = data(new, &args.input, &opened.about)?;
     opened.data.set_reserve(args.reserve);
-    opened.data.append(&mut Pool::new(args.threads), &data).map_err(failure(&args.frame))
+    opened.data.append(&mut Pool::new(args.threads), &data).map_err(changed(&args.frame))
 }
 
 /// `blosc set`.
-pub fn set(mut opened: Opened, args: &Set) -> Result<()> {
-    let data = data(&args.input, &opened.about)?;
-    if !args.step.is_empty() {
-        return Err(Failure::Usage("--step: only arrays are set with steps".into()));
-    }
-    let rows = opened.data.rows();
-    let start = source::from_end("start", &args.start, Some(&[rows]))?;
-    let stop = source::from_end("stop", &args.stop, Some(&[rows]))?;
-    let (start, stop) = source::one_dimension(&start, &stop, rows)?;
+pub fn set(opened: &mut Opened, new: NewItems, args: &Set) -> Result<()> {
+    let data = data(new, &args.input, &opened.about)?;
+    let cut = Cut { start: &args.start, stop: &args.stop, step: &args.step };
+    let rows = cut.rows(opened.data.rows())?;
     let size = data.size()?;
-    let asked = stop.saturating_sub(start).saturating_mul(opened.data.row_nbytes());
-    if !args.stop.is_empty() && size != asked {
-        return Err(Failure::Usage(format!("rows {start}..{stop} take {asked} bytes, the input has {size}")));
+    let wanted = (rows.end - rows.start).saturating_mul(opened.data.row_nbytes());
+    if !args.stop.is_empty() && size != wanted {
+        let text = format!("rows {}..{} take {wanted} bytes, the input has {size}", rows.start, rows.end);
+        return Err(Failure::Usage(text));
     }
-    let pool = &mut source::pool(&args.run);
+    let pool = &mut pool(&args.run);
     opened.data.set_reserve(args.reserve);
     match args.in_place {
-        true => opened.data.set_in_place(pool, start, &data),
-        false => opened.data.set(pool, start, &data),
+        true => opened.data.set_in_place(pool, rows.start, &data),
+        false => opened.data.set(pool, rows.start, &data),
     }
-    .map_err(failure(&args.array))
+    .map_err(changed(&args.array))
 }
 
 /// `blosc resize`.
-pub fn resize(mut opened: Opened, args: &Resize) -> Result<()> {
+pub fn resize(opened: &mut Opened, args: &Resize) -> Result<()> {
     let inner = opened.about.shape.as_deref().and_then(|shape| shape.get(1..)).unwrap_or_default();
     let (rows, rest) = args.shape.split_first().unwrap_or((&0, &[]));
     if !rest.is_empty() && rest != inner {
         return Err(Failure::Usage("--shape: only the number of rows can change here".into()));
     }
-    opened.data.resize(&mut Pool::new(0), *rows).map_err(failure(&args.array))
+    opened.data.resize(&mut Pool::new(0), *rows).map_err(changed(&args.array))
 }
 
 /// `blosc insert`.
-pub fn insert(mut opened: Opened, args: &Insert) -> Result<()> {
-    let data = data(&args.input, &opened.about)?;
+pub fn insert(opened: &mut Opened, new: NewItems, args: &Insert) -> Result<()> {
     rows_only(args.axis)?;
-    opened.data.insert(&mut source::pool(&args.run), args.at, &data).map_err(failure(&args.array))
+    let data = data(new, &args.input, &opened.about)?;
+    opened.data.insert(&mut pool(&args.run), args.at, &data).map_err(changed(&args.array))
 }
 
 /// `blosc delete`.
-pub fn delete(mut opened: Opened, args: &Delete) -> Result<()> {
+pub fn delete(opened: &mut Opened, args: &Delete) -> Result<()> {
     rows_only(args.axis)?;
     super::forward(args.start, args.stop)?;
-    opened.data.remove(&mut Pool::new(0), args.start..args.stop).map_err(failure(&args.array))
+    opened.data.remove(&mut Pool::new(0), args.start..args.stop).map_err(changed(&args.array))
 }
 
 fn rows_only(axis: usize) -> Result<()> {
@@ -144,66 +96,50 @@ fn rows_only(axis: usize) -> Result<()> {
 /// `blosc trim`.
 pub fn trim(args: &Trim) -> Result<()> {
     let path = args.container.as_path();
-    std::fs::metadata(path).map_err(|e| Failure::at(path, e))?;
-    let none = || Failure::at(path, "not a bloscpack file, bcolz or Blaze directory");
     let mut pool = Pool::new(0);
-    let limits = limits(max_of(args.max_output, path));
     if args.ragged {
-        let root = FsDir::open(path).map_err(|e| Failure::at(path, e))?;
-        let table = CTable::open_ragged(root, &limits);
+        let root = FsDir::open(path).map_err(|e| failure(path)(e.into()))?;
+        let table = CTable::open_ragged(root, &limits_of(args.max_output, path));
         table.and_then(|mut table| table.repair(&mut pool)).map_err(failure(path))?;
     }
-    if !is(path)? {
-        return Err(none());
+    match open(&Input::whole(path, args.max_output, &Run::default()), Intent::Change)?.what {
+        What::Rows(mut rows) => rows.opened.data.trim(&mut pool, args.rows).map_err(changed(path)),
+        _ => Err(Failure::at(path, "not a bloscpack file, bcolz or Blaze directory")),
     }
-    let mut opened = open_any_mut(path, &limits).map_err(failure(path))?;
-    opened.data.trim(&mut pool, args.rows).map_err(failure(path))
 }
 
 /// `blosc column`.
 pub fn column(args: &Column) -> Result<()> {
-    let path = match &args.action {
-        ColumnAction::Add { table, .. } | ColumnAction::Rm { table, .. } | ColumnAction::Mv { table, .. } => {
-            table
-        }
-    };
-    std::fs::metadata(path).map_err(|e| Failure::at(path, e))?;
-    if !path.join("__rootdirs__").is_file() {
+    let (ColumnAction::Add { table: path, .. }
+    | ColumnAction::Rm { table: path, .. }
+    | ColumnAction::Mv { table: path, .. }) = &args.action;
+    let input = |path: &Path| Input::whole(path, args.max_output, &Run::default());
+    let opened = open(&input(path), Intent::Change)?;
+    let What::Rows(mut rows) = opened.what else { return Err(Failure::at(path, "not a bcolz table")) };
+    let Container::Table(table) = &mut rows.opened.data else {
         return Err(Failure::at(path, "not a bcolz table"));
-    }
-    let root = FsDir::open(path).map_err(|e| Failure::at(path, e))?;
-    let limits = limits(max_of(args.max_output, path));
-    let mut table = CTable::open(root, &limits).map_err(failure(path))?;
+    };
     match &args.action {
-        ColumnAction::Add { name, input, dtype, .. } => {
-            let (dtype, row) = column_items(input, dtype.as_deref())?;
-            let rows = blosc_frame::Rows::rows(&table);
+        ColumnAction::Add { name, input: from, dtype, plain, .. } => {
+            let new = open_items(&input(from), *plain)?;
+            let given = dtype.as_deref().map(Dtype::parse).transpose();
+            let given = given.map_err(|e| Failure::Usage(format!("--dtype: {e}")))?;
+            let known = new.items.as_ref().and_then(|items| items.dtype.clone());
+            let Some(dtype) = given.or(known) else {
+                return Err(Failure::Usage("--dtype: needed where the input does not say it".into()));
+            };
+            let row = new.shape().and_then(|shape| shape.get(1..)).unwrap_or_default().to_vec();
+            let rows = table.rows();
             let about = About {
                 dtype: Some(dtype.clone()),
                 shape: Some([rows].iter().chain(&row).copied().collect()),
                 ..About::default()
             };
             let create = Create { expectedlen: rows, row, ..Create::new(dtype) };
-            table.add_column(&mut Pool::new(0), name, &create, &data(input, &about)?)
+            table.add_column(&mut Pool::new(0), name, &create, &data(new, from, &about)?)
         }
         ColumnAction::Rm { name, .. } => table.remove_column(name),
         ColumnAction::Mv { name, to, .. } => table.rename_column(name, to),
     }
-    .map_err(failure(path))
-}
-
-/// Type of a new column's items and shape of its rows: what the `.npy` file or `--dtype` says.
-fn column_items(input: &Path, dtype: Option<&str>) -> Result<(Dtype, Vec<u64>)> {
-    let dtype = dtype.map(Dtype::parse).transpose().map_err(|e| Failure::Usage(format!("--dtype: {e}")))?;
-    if input.extension().is_some_and(|e| e == "npy") {
-        let mut head = Vec::new();
-        File::open(input)
-            .and_then(|f| f.take(66_000).read_to_end(&mut head))
-            .map_err(|e| Failure::at(input, e))?;
-        let header = NpyHeader::parse(&head).map_err(failure(input))?;
-        return Ok((dtype.unwrap_or(header.dtype), header.shape.iter().skip(1).copied().collect()));
-    }
-    let dtype =
-        dtype.ok_or_else(|| Failure::Usage("--dtype: needed unless the items are a .npy file".into()));
-    Ok((dtype?, Vec::new()))
+    .map_err(changed(path))
 }

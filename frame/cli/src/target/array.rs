@@ -1,15 +1,15 @@
 //! N-dimensional arrays, from `.npy` files and from raw bytes of a known type and shape.
 
 use crate::args::{Compress, Output, Parts};
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, asked, copying};
 use crate::progress;
-use crate::source::array::NPY_HEADER;
-use crate::source::plain::copying;
+use crate::readers::array::NPY_HEADER;
 use blosc_core::Params;
+use blosc_frame::any::Kind;
 use blosc_frame::b2nd::{Dims, Dtype, NdArray, Spec, transposed};
-use blosc_frame::npy::{MAGIC, NpyHeader, PREFIX};
+use blosc_frame::npy::{NpyHeader, PREFIX};
 use blosc_frame::{Error, SuperChunk};
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 /// What an array is made of: its type and shape, and its items as they come.
@@ -39,6 +39,11 @@ pub fn items(
             return Err(Failure::Usage("--dtype and --shape go together".into()));
         };
         let dtype = Dtype::parse(dtype).map_err(|e| Failure::Usage(format!("--dtype: {e}")))?;
+        if dtype.itemsize() == 0 {
+            return Err(Failure::Usage(format!(
+                "--dtype {dtype}: items of no bytes cannot be told from each other"
+            )));
+        }
         let shape = Dims::new(shape).ok_or_else(|| Failure::Usage("--shape: at most 16 numbers".into()))?;
         return Ok(Items { header: NpyHeader { dtype, fortran: false, shape }, raw_header: None, data });
     }
@@ -46,7 +51,7 @@ pub fn items(
     let none =
         || Failure::Usage(format!("{}: no .npy file; give --dtype and --shape of raw bytes", path.display()));
     data.read_exact(&mut head).map_err(|_| none())?;
-    if !head.starts_with(MAGIC) {
+    if Kind::of_head(&head, None) != Kind::Npy {
         return Err(none());
     }
     let at = |e: Error| Failure::at(path, e);
@@ -80,7 +85,7 @@ impl Items {
 /// Compresses the items of `input` into an array.
 pub fn write_items(items: Items, input: &Path, output: &Output, args: &Compress) -> Result<()> {
     let spec = spec(&items.header.shape, items.header.dtype.clone(), &args.params(1), &args.parts)?;
-    spec.params().check()?;
+    spec.params().check().map_err(crate::failure::params)?;
     create(output, &spec, args.parts.sparse, |mut frame| {
         frame.set_threads(args.run.threads);
         frame.set_checksums(!args.no_checksum);
@@ -92,12 +97,20 @@ pub fn write_items(items: Items, input: &Path, output: &Output, args: &Compress)
             NdArray::from_slice(frame, &spec, &data)?
         } else {
             let mut data = items.data;
-            let mut nd = NdArray::from_stream(frame, &spec, |buf| {
-                data.read_exact(buf)?;
+            let short = std::cell::Cell::new(false);
+            let made = NdArray::from_stream(frame, &spec, |buf| {
+                data.read_exact(buf).inspect_err(|e| short.set(e.kind() == ErrorKind::UnexpectedEof))?;
                 bar.inc(buf.len() as u64);
                 Ok(())
-            })
-            .map_err(copying(input, &output.output))?;
+            });
+            let wanted = items.header.nbytes().unwrap_or(u64::MAX);
+            let mut nd = match made {
+                Err(_) if short.get() => {
+                    let text = format!("ends too early: type and shape tell {wanted} bytes of items");
+                    return Err(Failure::at(input, text));
+                }
+                made => made.map_err(copying(input, &output.output))?,
+            };
             if data.read(&mut [0])? > 0 {
                 return Err(Failure::at(input, "has more bytes than type and shape tell"));
             }
@@ -116,12 +129,12 @@ pub fn write_items(items: Items, input: &Path, output: &Output, args: &Compress)
 
 /// What an array shall be like.
 pub fn spec(shape: &[u64], dtype: Dtype, params: &Params, parts: &Parts) -> Result<Spec> {
-    let mut spec = Spec::new(shape, dtype)?.params_from(params);
+    let mut spec = Spec::new(shape, dtype).map_err(asked)?.params_from(params);
     if let Some(chunks) = &parts.chunks {
-        spec = spec.chunks(chunks)?;
+        spec = spec.chunks(chunks).map_err(asked)?;
     }
     if let Some(blocks) = &parts.blocks {
-        spec = spec.blocks(blocks)?;
+        spec = spec.blocks(blocks).map_err(asked)?;
     }
     Ok(spec)
 }

@@ -3,7 +3,7 @@
 use crate::args::Compress;
 use crate::failure::{Failure, Result};
 use crate::output::Sink;
-use crate::{progress, source};
+use crate::{progress, readers};
 use blosc_core::chunk::MAX_NBYTES;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -18,7 +18,7 @@ pub fn write(args: &Compress) -> Result<()> {
     let params = args.params(1);
     let bar = progress::bar("compressing", Some(data.len() as u64));
     let mut sink = Sink::create(&args.output)?;
-    let chunk = source::pool(&args.run).compress(&params, &data)?;
+    let chunk = readers::pool(&args.run).compress(&params, &data).map_err(crate::failure::params)?;
     bar.inc(data.len() as u64);
     sink.write_all(&chunk)?;
     sink.finish()

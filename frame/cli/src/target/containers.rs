@@ -1,17 +1,18 @@
 //! Bloscpack files, bcolz and Blaze directories; and every container there is, for `convert`.
 
+use crate::args;
 use crate::args::{Compress, Convert, Format, MetaKind, Pack, Parts};
 use crate::failure::{Failure, Result};
+use crate::failure::{copying, failure};
+use crate::open::What;
 use crate::output::{check_free, replace_dir, temporary_beside, temporary_dir};
-use crate::source::plain::{copying, failure, limits};
-use crate::{args, detect, source};
 use blosc_core::{Params, Pool};
-use blosc_frame::any::{Opened, open_any, open_any_at, open_raw};
+use blosc_frame::Limits;
+use blosc_frame::any::{Kind, Opened, open_any, open_raw};
 use blosc_frame::blaze::MetaSyntax;
 use blosc_frame::bloscpack::{Options, Spare};
 use blosc_frame::convert::{Cut, Packing, Target, blosc1_params, convert};
 use blosc_frame::dtype::Dtype;
-use blosc_frame::{Error, Limits, Structure};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -77,21 +78,14 @@ pub fn write(args: &Compress, format: Format) -> Result<()> {
 }
 
 /// `blosc convert`.
-pub fn run_convert(args: &Convert, format: Format) -> Result<()> {
+pub fn run_convert(what: What, args: &Convert, format: Format) -> Result<()> {
     let path = args.input.input.as_path();
     if args.input.kind.is_some() || args.input.column.is_some() {
         let why =
             "--as, --column: convert takes what the path holds; name the directory of a column to convert it";
         return Err(Failure::Usage(why.into()));
     }
-    let max = source::max_output(&args.input, u64::MAX / 256);
-    let input = open_any_at(path, args.input.offset, &limits(max)).map_err(|error| match error {
-        Error::Unsupported { structure: Structure::Directory, .. } => {
-            let known = "a frame, an array, a .npy or bloscpack file, a bcolz or Blaze directory";
-            Failure::at(path, format_args!("is nothing that convert takes: {known}"))
-        }
-        error => failure(path)(error),
-    })?;
+    let input = what.into_any(path)?;
     let mut params = input.about.params.unwrap_or(Params::new(1));
     if matches!(format, Format::Bloscpack | Format::Bcolz | Format::Blaze) {
         params = blosc1_params(&params);
@@ -131,7 +125,7 @@ fn place(input: &Opened, target: &Target, from: &Path, output: &args::Output, th
         io::copy(&mut fs::File::open(&new)?, &mut io::stdout().lock())?;
         return Ok(());
     }
-    if path.is_dir() && detect::directory(path)?.is_none() {
+    if path.is_dir() && Kind::of_directory(path)? == Kind::Directory {
         return Err(Failure::at(path, "exists and is no container; it is not replaced"));
     }
     replace_dir(&new, path, temp)

@@ -1,10 +1,9 @@
 //! Contiguous and sparse frames, from a file or a pipe of unknown length, in bounded memory.
 
 use crate::args::{Compress, Output};
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, failure};
 use crate::output::{check_free, replace, replace_dir, temporary, temporary_dir};
 use crate::progress;
-use crate::source::plain::failure;
 use blosc_core::Params;
 use blosc_frame::SuperChunk;
 use blosc_frame::io::FsDir;
@@ -65,10 +64,12 @@ fn fill(mut frame: SuperChunk<'_>, args: &Compress) -> Result<()> {
     let output = args.output.output.as_path();
     frame.set_threads(args.run.threads);
     frame.set_checksums(!args.no_checksum);
-    args.params(1).check()?;
+    args.params(1).check().map_err(crate::failure::params)?;
     if let Some(size) = args.chunksize {
         let size = u32::try_from(size);
-        frame.set_chunksize(size.map_err(|_| Failure::Usage("--chunksize: at most 2147483615".into()))?)?;
+        frame
+            .set_chunksize(size.map_err(|_| Failure::Usage("--chunksize: at most 2147483615".into()))?)
+            .map_err(crate::failure::asked)?;
     }
     let (mut input, total) = open(&args.input)?;
     let bar = progress::bar("compressing", total);

@@ -62,7 +62,7 @@ fn format(args: &Compress) -> Result<Format> {
 }
 
 /// The container `convert` shall write; `None` when an array is copied to an array.
-pub fn convert_format(args: &Convert) -> Option<Format> {
+pub fn convert_format(args: &Convert, from_array: bool) -> Option<Format> {
     let name = args.output.output.as_path();
     let by_name = match name.extension().and_then(|e| e.to_str()) {
         Some("blp") => Some(Format::Bloscpack),
@@ -71,8 +71,6 @@ pub fn convert_format(args: &Convert) -> Option<Format> {
         _ => None,
     };
     let format = args.format.or(by_name);
-    let from = args.input.input.as_path();
-    let from_array = from.extension().is_some_and(|e| e == "b2nd");
     match format {
         None | Some(Format::B2nd) if from_array => None,
         None if name.extension().is_some_and(|e| e == "b2nd") => Some(Format::B2nd),

@@ -3,10 +3,12 @@
 use super::array::{items, write_items};
 use crate::args::{Compress, Output};
 use crate::failure::{Failure, Result};
+use crate::open::Opened;
 use crate::output::{Sink, check_free, parent, replace_dir, temporary_dir};
-use crate::source::Source;
+use crate::readers::Cut;
+use blosc_frame::any::{HEAD, Kind};
 use std::fs;
-use std::io::{self, Seek, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
@@ -22,9 +24,23 @@ pub fn compress(args: &Compress) -> Result<()> {
     let mut archive = ZipArchive::new(file).map_err(|e| Failure::at(input, e))?;
     let mut members = Vec::new();
     for k in 0..archive.len() {
-        let member = archive.by_index_raw(k).map_err(|e| Failure::at(input, e))?;
-        let name = member.name().map_err(|e| Failure::at(input, e))?;
-        members.push(place(input, &name)?);
+        let mut member = archive.by_index(k).map_err(|e| Failure::at(input, e))?;
+        if member.is_dir() {
+            continue;
+        }
+        let name = member.name().map_err(|e| Failure::at(input, e))?.into_owned();
+        let mut head = Vec::new();
+        (&mut member).take(HEAD as u64).read_to_end(&mut head).map_err(|e| Failure::at(input, e))?;
+        if Kind::of_head(&head, None) != Kind::Npy {
+            eprintln!("blosc: {}: the member {name:?} is no array and is left out", input.display());
+            continue;
+        }
+        let place = place(input, &name)?;
+        if members.iter().any(|(_, other)| *other == place) {
+            let text = format!("two members would become {}: give one another name", place.display());
+            return Err(Failure::at(input, text));
+        }
+        members.push((k, place));
     }
     if folder.is_dir() {
         return write_members(&mut archive, &members, folder, args);
@@ -49,17 +65,17 @@ fn place(input: &Path, name: &str) -> Result<PathBuf> {
 
 fn write_members(
     archive: &mut ZipArchive<fs::File>,
-    members: &[PathBuf],
+    members: &[(usize, PathBuf)],
     folder: &Path,
     args: &Compress,
 ) -> Result<()> {
     let outputs: Vec<Output> =
-        members.iter().map(|m| Output { output: folder.join(m), force: args.output.force }).collect();
+        members.iter().map(|(_, m)| Output { output: folder.join(m), force: args.output.force }).collect();
     outputs.iter().try_for_each(check_free)?;
-    for (k, output) in outputs.iter().enumerate() {
-        let mut member = archive.by_index(k).map_err(|e| Failure::at(&args.input, e))?;
+    for ((k, member), output) in members.iter().zip(&outputs) {
         // The member's name in what is said about it.
-        let label = args.input.join(members.get(k).map_or(Path::new(""), |m| m.as_path()).with_extension(""));
+        let label = args.input.join(member.with_extension(""));
+        let mut member = archive.by_index(*k).map_err(|e| Failure::at(&args.input, e))?;
         // Members are read through a file: their decoder cannot outlive the archive.
         let mut spool = tempfile::tempfile()?;
         io::copy(&mut member, &mut spool).map_err(|e| Failure::at(&label, e))?;
@@ -71,15 +87,15 @@ fn write_members(
 }
 
 /// Writes all arrays there are as the members of a `.npz` file, not compressed, as `numpy.savez` does.
-pub fn write(source: &mut dyn Source, sink: &mut Sink, progress: &dyn Fn(u64)) -> Result<()> {
+pub fn write(opened: &mut Opened, sink: &mut Sink, progress: &dyn Fn(u64)) -> Result<()> {
     let failed = |e: zip::result::ZipError| Failure::Data(format!(".npz file: {e}"));
     let mut archive = ZipWriter::new(tempfile::tempfile()?);
-    source.each_array(&mut |name, array| {
+    opened.each_array(&mut |name, array| {
         let large = array.nbytes().is_none_or(|n| n > u64::from(u32::MAX) - (1 << 20));
         let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
         archive.start_file(format!("{name}.npy"), options.large_file(large)).map_err(failed)?;
-        array.npy_header(&[], &[], &[])?.iter().try_for_each(|header| archive.write_all(header))?;
-        array.decompress_npy(&mut archive, progress)
+        array.npy_header(&Cut::ALL)?.iter().try_for_each(|header| archive.write_all(header))?;
+        array.read_npy(&mut archive, progress)
     })?;
     let mut file = archive.finish().map_err(failed)?;
     file.rewind()?;

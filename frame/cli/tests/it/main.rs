@@ -6,6 +6,7 @@ mod arrays;
 mod blpk;
 mod chunks;
 mod frames;
+mod inputs;
 mod packs;
 mod readme;
 mod refused;

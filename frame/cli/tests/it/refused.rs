@@ -34,14 +34,15 @@ fn a_wrong_file_is_called_what_it_is() {
     std::fs::create_dir(folder.path("empty")).unwrap();
     let before = files(&folder, ".");
     for (words, status, says) in [
-        ("compact noise", 1, "noise: no frame or array (frame header: magic at byte 0)"),
-        ("meta list a.chunk", 1, "blosc repair"),
+        ("compact noise", 1, "noise: no frame or array, and no whole chunk"),
+        ("meta list a.chunk", 1, "a.chunk: no frame or array"),
+        ("meta list noise", 1, "blosc repair"),
         ("set noise raw", 1, "no frame or array"),
-        ("append empty raw", 1, "empty: a directory without chunks.b2frame"),
+        ("append empty raw", 1, "empty: a directory, but neither a sparse frame"),
         ("compact nowhere", 1, "nowhere: No such file"),
         ("trim nowhere 1", 1, "nowhere: No such file"),
         ("column rm nowhere x", 1, "nowhere: No such file"),
-        ("convert noise -o out.blp", 1, "noise: is nothing that convert takes: a frame"),
+        ("convert noise -o out.blp", 1, "noise: no frame or array"),
         ("info column --offset 3", 2, "--offset: column is a directory"),
         ("compress raw -o out.npy", 2, ".npy files are not compressed"),
         ("compress raw -o out.b2frame --chunksize 0", 2, "at least 1"),

@@ -55,6 +55,13 @@ impl Folder {
         String::from_utf8_lossy(&output.stderr).into_owned()
     }
 
+    /// Exit status, standard output and message of a command.
+    pub fn status(&self, words: &[&str], input: &[u8]) -> (i32, Vec<u8>, String) {
+        let output = self.start(words, input);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code().unwrap_or(-1), output.stdout, text)
+    }
+
     /// Exit status and message of a command that must fail.
     pub fn fail(&self, words: &[&str]) -> (i32, String) {
         let output = self.start(words, &[]);

@@ -2,39 +2,23 @@
 //! frame in them is read by its own path, or at its own `--offset`; all arrays together become a `.npz` file.
 //! So do those of a plain directory of arrays, which `compress X.npz` makes. Nothing is unpickled or followed.
 
-use super::{Input, Source};
-use crate::args::Kind;
-use crate::failure::{Failure, Result};
+use crate::args::{Input, Kind as As};
+use crate::failure::{Failure, Findings, Result};
+use crate::open::{Intent, Opened, open};
+use blosc_frame::any::Kind;
+use blosc_frame::io::PathFile;
 use serde_json::{Value, json};
-use std::fs::File;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Most entries and deepest folders listed.
 const MOST: usize = 100_000;
 const DEPTH: usize = 32;
 
 /// A store and what it holds.
-pub struct StoreSource {
+pub struct StoreReader {
     input: Input,
     kind: &'static str,
     entries: Vec<Value>,
-}
-
-/// Whether the directory is a store.
-pub fn is_directory(path: &Path) -> bool {
-    path.join("embed.b2e").is_file()
-}
-
-/// Whether arrays lie in the directory.
-pub fn has_arrays(path: &Path) -> bool {
-    let Ok(entries) = std::fs::read_dir(path) else { return false };
-    entries.flatten().any(|entry| entry.path().extension().is_some_and(|e| e == "b2nd"))
-}
-
-/// Whether a file that starts with `head` is a zip file.
-pub fn is_zip(head: &[u8]) -> bool {
-    head.starts_with(b"PK\x03\x04")
 }
 
 /// The kind of the leaves that hold arrays.
@@ -51,9 +35,10 @@ fn leaf(name: &str) -> Option<&'static str> {
     }
 }
 
-impl StoreSource {
+impl StoreReader {
     /// Lists a directory. Links are not followed.
-    pub fn directory(kind: &'static str, input: &Input) -> Result<StoreSource> {
+    pub fn directory(kind: Kind, input: &Input) -> Result<StoreReader> {
+        let name = if kind == Kind::Store { "b2d store" } else { "directory of arrays" };
         let path = input.input.as_path();
         let mut entries = Vec::new();
         let mut folders = vec![(path.to_path_buf(), String::new(), 0)];
@@ -78,13 +63,13 @@ impl StoreSource {
             }
         }
         entries.sort_by_key(|e| e["key"].to_string());
-        Ok(StoreSource { input: input.clone(), kind, entries })
+        Ok(StoreReader { input: input.clone(), kind: name, entries })
     }
 
     /// Lists a `.b2z` file.
-    pub fn zip(input: &Input, file: File) -> Result<StoreSource> {
+    pub fn zip(input: &Input, file: &PathFile) -> Result<StoreReader> {
         let path = input.input.as_path();
-        let mut archive = zip::ZipArchive::new(file).map_err(|e| Failure::at(path, e))?;
+        let mut archive = zip::ZipArchive::new(file.file()).map_err(|e| Failure::at(path, e))?;
         let mut entries = Vec::new();
         for k in 0..archive.len().min(MOST) {
             let member = archive.by_index_raw(k).map_err(|e| Failure::at(path, e))?;
@@ -99,9 +84,9 @@ impl StoreSource {
         }
         if entries.is_empty() {
             let text = "a zip file, but no python-blosc2 store: it holds no frames (compress makes arrays of .npz files)";
-            return Err(Failure::at(path, text));
+            return Err(Failure::Unable(format!("{}: {text}", path.display())));
         }
-        Ok(StoreSource { input: input.clone(), kind: "b2z store", entries })
+        Ok(StoreReader { input: input.clone(), kind: "b2z store", entries })
     }
 
     /// What names one of the entries.
@@ -110,65 +95,56 @@ impl StoreSource {
         match (entry["path"].as_str(), entry["offset"].as_u64()) {
             (Some(path), _) => input.input = PathBuf::from(path),
             (None, Some(offset)) => {
-                let kind = if entry["kind"] == ARRAY { Kind::B2nd } else { Kind::Frame };
+                let kind = if entry["kind"] == ARRAY { As::B2nd } else { As::Frame };
                 (input.offset, input.kind) = (offset, Some(kind));
             }
             (None, None) => {
                 let text = format!("{} is deflated; unpack it first", entry["key"]);
-                return Err(Failure::at(&self.input.input, text));
+                return Err(Failure::Unable(format!("{}: {text}", self.input.input.display())));
             }
         }
         Ok(input)
     }
 
-    fn many(&self) -> Failure {
+    /// The answer to reading all of it as one.
+    pub fn many(&self) -> Failure {
         let how = "a store of several arrays: info lists them; name one of them, with --offset in a .b2z file, or \
                    decompress all of them to a .npz file";
         Failure::at(&self.input.input, how)
     }
-}
 
-impl Source for StoreSource {
-    fn info(&mut self) -> Result<Value> {
-        Ok(json!({"kind": self.kind, "entries": self.entries}))
+    /// What it holds.
+    pub fn info(&self) -> Value {
+        json!({"kind": self.kind, "entries": self.entries})
     }
 
-    fn nbytes(&self) -> Option<u64> {
-        None
-    }
-
-    fn each_array(&mut self, f: &mut dyn FnMut(&str, &mut dyn Source) -> Result<()>) -> Result<()> {
+    /// Hands every array to `f`, with its name as the member of a `.npz` file.
+    pub fn each_array(&self, f: &mut dyn FnMut(&str, &mut Opened) -> Result<()>) -> Result<()> {
         for entry in self.entries.iter().filter(|entry| entry["kind"] == ARRAY) {
             let name = entry["key"].as_str().unwrap_or("").trim_start_matches('/');
-            let mut array = super::open(&self.one(entry)?)?;
-            f(name.strip_suffix(".b2nd").unwrap_or(name), &mut *array)?;
+            let mut array = open(&self.one(entry)?, Intent::Read)?;
+            f(name.strip_suffix(".b2nd").unwrap_or(name), &mut array)?;
         }
         Ok(())
     }
 
-    fn decompress(&mut self, _: &mut dyn Write, _: &dyn Fn(u64)) -> Result<()> {
-        Err(self.many())
-    }
-
-    fn slice(&mut self, _: &[u64], _: &[u64], _: &mut dyn Write) -> Result<()> {
-        Err(self.many())
-    }
-
-    /// Every entry by itself.
-    fn verify(&mut self, progress: &dyn Fn(u64)) -> Result<Value> {
-        let (mut entries, mut damage) = (Vec::new(), Vec::new());
+    /// Verifies every entry by itself.
+    pub fn verify(&self, progress: &dyn Fn(u64)) -> Findings {
+        let (mut entries, mut all) = (Vec::new(), Findings::default());
         for entry in &self.entries {
-            let verified = self.one(entry).and_then(|one| super::open(&one)?.verify(progress));
-            let report = match &verified {
-                Ok(report) => report.clone(),
-                Err(failure) => {
-                    damage.push(format!("{}: {failure}", entry["key"].as_str().unwrap_or("")));
-                    failure.report().unwrap_or_default()
-                }
-            };
-            entries.push(json!({"key": entry["key"], "report": report}));
+            let key = entry["key"].as_str().unwrap_or("");
+            let verified = self
+                .one(entry)
+                .and_then(|one| open(&one, Intent::Inspect)?.verify(&one.input, false, progress));
+            let report = verified.unwrap_or_else(|failure| {
+                let (report, text, status) = failure.verified();
+                let list = if status == 1 { &mut all.damage } else { &mut all.unchecked };
+                list.push(format!("{key}: {text}"));
+                report
+            });
+            entries.push(json!({"key": key, "report": report}));
         }
-        let report = json!({"kind": self.kind, "ok": true, "entries": entries});
-        Failure::if_damaged(&self.input.input, report, &damage)
+        all.report = json!({"kind": self.kind, "entries": entries});
+        all
     }
 }

@@ -1,55 +1,30 @@
 //! Contiguous and sparse frames.
 
-use super::plain::{check_output, failure, json as meta_json, limits};
-use super::{Source, max_output, one_dimension};
-use crate::args::Input;
-use crate::failure::{Failure, Result};
+use super::{Items, Reader};
+use crate::failure::{Failure, Findings, Result, failure};
+use crate::json::{hex, metalayer};
+use crate::limits::check_output;
 use blosc_core::Special;
+use blosc_frame::SuperChunk;
 use blosc_frame::b2nd::carrier;
 use blosc_frame::cframe::header::ChunkSize;
-use blosc_frame::io::{FsDir, Offset, ReadAt};
 use blosc_frame::schunk::ChecksumState;
-use blosc_frame::verify::{Damage, Report, Verdict};
-use blosc_frame::{SuperChunk, msgpack};
 use serde_json::{Map, Value, json};
 use std::io::Write;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// A frame opened for reading.
-pub struct FrameSource {
-    pub(super) path: PathBuf,
-    pub(super) frame: SuperChunk<'static>,
-    pub(super) max_output: u64,
+/// A frame that is no array.
+pub struct FrameReader {
+    path: PathBuf,
+    /// The frame, for who changes it.
+    pub frame: SuperChunk<'static>,
+    max_output: u64,
 }
 
-impl FrameSource {
-    /// Opens the frame at `input.offset` of `source`.
-    pub fn open(
-        path: &Path,
-        source: impl ReadAt + Send + Sync + 'static,
-        input: &Input,
-    ) -> Result<FrameSource> {
-        let open = || {
-            let size = source.size()?;
-            let max = max_output(input, size);
-            Ok((SuperChunk::open_read(Offset::new(source, input.offset)?, &limits(max))?, max))
-        };
-        FrameSource::new(path, open().map_err(failure(path))?, input)
-    }
-
-    /// Opens a sparse frame.
-    pub fn open_dir(path: &Path, input: &Input) -> Result<FrameSource> {
-        if input.offset != 0 {
-            return Err(Failure::Usage("--offset: a sparse frame is a directory and has none".into()));
-        }
-        let max = max_output(input, super::directory_size(path));
-        let open = || SuperChunk::open_dir(FsDir::open(path)?, &limits(max));
-        FrameSource::new(path, (open().map_err(failure(path))?, max), input)
-    }
-
-    fn new(path: &Path, (mut frame, max_output): (SuperChunk<'static>, u64), input: &Input) -> Result<Self> {
-        frame.set_threads(input.run.threads);
-        Ok(FrameSource { path: path.to_path_buf(), frame, max_output })
+impl FrameReader {
+    pub fn new(path: &Path, frame: SuperChunk<'static>, max_output: u64) -> FrameReader {
+        FrameReader { path: path.to_path_buf(), frame, max_output }
     }
 
     /// Why reading failed; a writer may have been at work meanwhile.
@@ -64,7 +39,7 @@ impl FrameSource {
     }
 }
 
-impl Source for FrameSource {
+impl Reader for FrameReader {
     fn info(&mut self) -> Result<Value> {
         let mut value = frame_info(&mut self.frame).map_err(failure(&self.path))?;
         let found = carrier::of(&mut self.frame).map_err(failure(&self.path))?;
@@ -74,23 +49,22 @@ impl Source for FrameSource {
         Ok(value)
     }
 
-    fn nbytes(&self) -> Option<u64> {
-        Some(self.frame.nbytes())
+    fn items(&self) -> Items {
+        let size = u64::from(self.frame.typesize()).max(1);
+        Items { dtype: None, shape: vec![self.frame.nbytes() / size], size }
     }
 
-    fn decompress(&mut self, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
-        check_output(&self.path, self.frame.nbytes(), self.max_output)?;
-        let done = self.frame.for_each_chunk(|chunk| {
-            progress(chunk.len() as u64);
-            Ok(out.write_all(chunk)?)
-        });
-        done.map_err(|error| self.failure(error))
-    }
-
-    fn slice(&mut self, start: &[u64], stop: &[u64], out: &mut dyn Write) -> Result<()> {
-        let (start, stop) = one_dimension(start, stop, self.frame.nitems())?;
-        let typesize = u64::from(self.frame.typesize());
-        let (mut at, end) = (start * typesize, stop * typesize);
+    fn read(&mut self, rows: Option<Range<u64>>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
+        let Items { size, .. } = self.items();
+        let Some(rows) = rows else {
+            check_output(&self.path, self.frame.nbytes(), self.max_output)?;
+            let done = self.frame.for_each_chunk(|chunk| {
+                progress(chunk.len() as u64);
+                Ok(out.write_all(chunk)?)
+            });
+            return done.map_err(|error| self.failure(error));
+        };
+        let (mut at, end) = (rows.start * size, rows.end * size);
         check_output(&self.path, end - at, self.max_output)?;
         let mut part = Vec::new();
         while at < end {
@@ -98,40 +72,34 @@ impl Source for FrameSource {
             part.resize(usize::try_from(n).unwrap_or(usize::MAX), 0);
             self.frame.read_bytes(at..at + n, &mut part).map_err(|error| self.failure(error))?;
             out.write_all(&part)?;
+            progress(n);
             at += n;
         }
         Ok(())
     }
 
-    fn verify(&mut self, progress: &dyn Fn(u64)) -> Result<Value> {
+    fn verify(&mut self, progress: &dyn Fn(u64)) -> Result<Findings> {
         verify("frame", &mut self.frame, &self.path, progress)
     }
 }
 
-/// Verifies a frame; damage is a failure that names the first place.
-pub fn verify(kind: &str, frame: &mut SuperChunk<'_>, path: &Path, progress: &dyn Fn(u64)) -> Result<Value> {
+/// Verifies a frame.
+pub fn verify(
+    kind: &str,
+    frame: &mut SuperChunk<'_>,
+    path: &Path,
+    progress: &dyn Fn(u64),
+) -> Result<Findings> {
     let report = frame.verify(progress).map_err(failure(path))?;
-    let place = |damage: &Damage| {
-        let block = damage.block.map(|block| format!("block {block}: ")).unwrap_or_default();
-        format!("{block}{}", damage.error)
-    };
-    let damage: Vec<String> = report.damage.iter().map(place).collect();
-    Failure::if_damaged(path, report_json(kind, &report), &damage)
-}
-
-/// What verifying found, for people and scripts.
-pub fn report_json(kind: &str, report: &Report) -> Value {
-    let verdict = match report.verdict() {
-        Verdict::Intact => "intact",
-        Verdict::Readable => "readable; not everything has a checksum",
-        Verdict::Foreign => "readable; edited by a writer without checksums",
-        Verdict::Damaged => "damaged",
-    };
-    json!({
-        "kind": kind, "ok": report.damage.is_empty(), "verdict": verdict, "chunks": report.chunks,
-        "nbytes": report.nbytes, "chunks_covered": report.matched,
+    let mut found = Findings::new(json!({
+        "kind": kind, "chunks": report.chunks, "nbytes": report.nbytes, "chunks_covered": report.matched,
         "checksums": checksums(report.checksums), "garbage_bytes": report.garbage,
-    })
+    }));
+    for damage in &report.damage {
+        let block = damage.block.map(|block| format!("block {block}: ")).unwrap_or_default();
+        found.add(block, &damage.error);
+    }
+    Ok(found)
 }
 
 fn checksums(state: ChecksumState) -> String {
@@ -140,19 +108,6 @@ fn checksums(state: ChecksumState) -> String {
         ChecksumState::Present => "xxh3".into(),
         ChecksumState::Foreign => "out of date: edited by a writer without checksums".into(),
         ChecksumState::Other(kind) => format!("unknown, type {kind}"),
-    }
-}
-
-/// Bytes as hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
-}
-
-/// A metalayer's content: its bytes, and its value where it is MessagePack.
-pub fn metalayer_json(content: &[u8]) -> Value {
-    match msgpack::to_value(content) {
-        Ok(value) => json!({"hex": hex(content), "value": meta_json(&value)}),
-        Err(_) => json!({"hex": hex(content)}),
     }
 }
 
@@ -178,12 +133,12 @@ pub fn frame_info(frame: &mut SuperChunk<'_>) -> std::result::Result<Value, blos
     let mut metalayers = Map::new();
     for name in frame.metalayer_names() {
         let content = frame.metalayer(&name).unwrap_or(&[]);
-        metalayers.insert(name, metalayer_json(content));
+        metalayers.insert(name, metalayer(content));
     }
     let mut vlmetalayers = Map::new();
     for name in frame.vlmetalayer_names().collect::<Vec<_>>() {
         let content = frame.vlmetalayer(&name)?.unwrap_or_default();
-        vlmetalayers.insert(name, metalayer_json(&content));
+        vlmetalayers.insert(name, metalayer(&content));
     }
     let (fingerprint_type, fingerprint) = frame.fingerprint();
     Ok(json!({
@@ -228,8 +183,7 @@ pub fn frame_info(frame: &mut SuperChunk<'_>) -> std::result::Result<Value, blos
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{Args, Command};
-    use clap::Parser;
+    use blosc_frame::Limits;
 
     #[test]
     fn a_frame_changed_while_it_is_read_is_told_from_a_damaged_one() {
@@ -238,19 +192,18 @@ mod tests {
         frame.append(&data).unwrap();
         let bytes = frame.to_bytes().unwrap();
         let file = tempfile::NamedTempFile::new().unwrap();
-        let args = Args::parse_from(["blosc".as_ref(), "info".as_ref(), file.path().as_os_str()]);
-        let Command::Info(info) = args.command else { panic!("another command") };
         let header = usize::try_from(frame.header().header_len).unwrap();
         let read = |also: usize| {
             std::fs::write(file.path(), &bytes).unwrap();
             let opened = std::fs::File::open(file.path()).unwrap();
-            let mut source = FrameSource::open(file.path(), opened, &info.input).unwrap();
+            let frame = SuperChunk::open_read(opened, &Limits::DEFAULT).unwrap();
+            let mut reader = FrameReader::new(file.path(), frame, u64::MAX);
             // The chunk's header is gone, as after an update in place; the frame's may tell of it.
             let mut other = bytes.clone();
             other[header..header + 16].fill(0xee);
             other[also] ^= 1;
             std::fs::write(file.path(), &other).unwrap();
-            source.decompress(&mut Vec::new(), &|_| {}).unwrap_err().to_string()
+            reader.read(None, &mut Vec::new(), &|_| {}).unwrap_err().to_string()
         };
         assert!(read(0x16).contains("changed meanwhile"), "{}", read(0x16));
         assert!(!read(header + 20).contains("changed meanwhile"), "{}", read(header + 20));

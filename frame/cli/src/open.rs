@@ -1,0 +1,472 @@
+//! [`open`]: what a command reads or changes, opened once, and after its lock is held.
+//!
+//! ```text
+//! lock → directory                       → any::Kind → Opened
+//!        file: opened, its first bytes   → any::Kind → Opened
+//!        stream (-, a FIFO, <(command)): its first bytes → any::Kind; copied to a file without a name → Opened
+//! ```
+//! What a file is, [`any::Kind`](blosc_frame::any::Kind) alone decides. Whether its items are data or placeholders is
+//! checked here and nowhere else.
+
+use crate::access::{self, Lock};
+use crate::args::{Input, Kind as As};
+use crate::behind::Behind;
+use crate::failure::{Failure, Result, failure};
+use crate::limits::{limits, max_by_size};
+use crate::output::{remember_replacing, temporary_beside};
+use crate::readers::array::ArrayReader;
+use crate::readers::chunk::ChunkReader;
+use crate::readers::frame::FrameReader;
+use crate::readers::rows::RowsReader;
+use crate::readers::store::StoreReader;
+use crate::readers::{Cut, Reader};
+use blosc_frame::SuperChunk;
+use blosc_frame::any::{self, Found, HEAD, Kind};
+use blosc_frame::b2nd::{NdArray, carrier};
+use blosc_frame::bcolz::{CArray, Flavour};
+use blosc_frame::io::{Directory, FsDir, Offset, PathFile, ReadAt};
+use clap::ValueEnum;
+use serde_json::Value;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+/// What a command will do with what it opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Intent {
+    /// Say what it is, and whether it is sound.
+    Inspect,
+    /// Take its items.
+    Read,
+    /// Change what lies around the items.
+    Maintain,
+    /// Change the items.
+    Change,
+}
+
+impl Intent {
+    fn writes(self) -> bool {
+        matches!(self, Intent::Maintain | Intent::Change)
+    }
+
+    fn takes_items(self) -> bool {
+        matches!(self, Intent::Read | Intent::Change)
+    }
+}
+
+/// What a path holds.
+pub enum What {
+    /// An array.
+    Array(Box<ArrayReader>),
+    /// A frame that is no array.
+    Frame(FrameReader),
+    /// A bloscpack file, a bcolz or Blaze directory, a NumPy file.
+    Rows(RowsReader),
+    /// Several arrays.
+    Store(StoreReader),
+    /// A bare chunk.
+    Chunk(ChunkReader),
+}
+
+/// What a command reads or changes.
+pub struct Opened {
+    /// What it is.
+    pub what: What,
+    /// What lies behind the end of it in the file.
+    behind: Option<Behind>,
+    /// The last field: it is released after the container is closed.
+    _lock: Option<Lock>,
+}
+
+/// Opens what `input` names.
+///
+/// # Errors
+/// What opening and reading give; a kind that no command opens; placeholders, where `intent` takes items.
+pub fn open(input: &Input, intent: Intent) -> Result<Opened> {
+    let path = input.input.as_path();
+    let lock = access::lock(path, input.lock, intent.writes())?;
+    open_found(find(input, intent)?, input, intent, lock)
+}
+
+/// Opens what was found.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock>) -> Result<Opened> {
+    let (path, kind) = (input.input.as_path(), found.kind);
+    let stored =
+        found.file.as_ref().map(ReadAt::size).transpose()?.unwrap_or_else(|| crate::limits::size(path));
+    // The data of a manifest lies elsewhere.
+    let stored = if kind == Kind::Shards { 1 << 40 } else { stored };
+    let max = input.max_output.unwrap_or_else(|| max_by_size(stored));
+    if input.column.is_some() && !matches!(kind, Kind::Bcolz(Flavour::Table) | Kind::Blaze | Kind::Shards) {
+        return Err(Failure::Usage(format!("--column: {} is no table", path.display())));
+    }
+    if input.no_verify
+        && !matches!(kind, Kind::Frame | Kind::SparseFrame | Kind::Store | Kind::Arrays | Kind::Zip)
+    {
+        return Err(Failure::Usage(format!("--no-verify: {} is no frame or array", path.display())));
+    }
+    let mut behind = None;
+    let what = match kind {
+        Kind::Frame | Kind::SparseFrame => {
+            let (frame, more) = open_frame(found, input, intent, max)?;
+            behind = more;
+            match input.kind == Some(As::B2nd) || (input.kind.is_none() && is_array(&frame)) {
+                true => {
+                    let mut nd = NdArray::open(frame).map_err(failure(path))?;
+                    nd.set_threads(input.run.threads);
+                    What::Array(Box::new(ArrayReader::new(path, nd, max)))
+                }
+                false => What::Frame(FrameReader::new(path, frame, max)),
+            }
+        }
+        Kind::Chunk => {
+            let file = found.file.ok_or_else(|| other_place(path, As::Chunk))?;
+            let chunk = ChunkReader::new(path, &file, found.offset, max, &input.run)?;
+            behind = Behind::of(&file, found.offset, chunk.stored())?;
+            What::Chunk(chunk)
+        }
+        Kind::Store | Kind::Arrays => What::Store(StoreReader::directory(kind, input)?),
+        Kind::Zip => {
+            let file = found.file.ok_or_else(|| Failure::at(path, "is no file"))?;
+            What::Store(StoreReader::zip(input, &file)?)
+        }
+        Kind::Npy if intent.writes() => {
+            return Err(Failure::at(
+                path,
+                "a NumPy file, not compressed: NumPy changes it; compress makes an array of it",
+            ));
+        }
+        Kind::Bloscpack | Kind::Bcolz(_) | Kind::Blaze | Kind::Shards | Kind::Npy => {
+            let opened = match any::open_found(found, &limits(max), input.anywhere) {
+                Err(error) if kind == Kind::Bcolz(Flavour::Table) => damaged_table(input, max, error)?,
+                opened => opened.map_err(failure(path))?,
+            };
+            let rows = RowsReader::new(path, opened, input, max)?;
+            behind = rows.trailing()?;
+            What::Rows(rows)
+        }
+        kind => return Err(unknown(path, kind)),
+    };
+    // In a part of a larger file, which starts at an offset, what follows is no part of what was asked for.
+    behind = behind.filter(|_| input.offset == 0);
+    if let (Some(behind), Intent::Read) = (&behind, intent) {
+        eprintln!("blosc: {}: {}", path.display(), behind.describe());
+    }
+    Ok(Opened { what, behind, _lock: lock })
+}
+
+/// The column that is asked for of a table that cannot be opened as a whole.
+///
+/// # Errors
+/// Without one, names the column that is to blame.
+fn damaged_table(input: &Input, max: u64, error: blosc_frame::Error) -> Result<any::Opened> {
+    let path = input.input.as_path();
+    let root = FsDir::open(path).map_err(|e| failure(path)(e.into()))?;
+    if let Some(name) = &input.column {
+        let column = root.subdirectory(name).map_err(|e| failure(&path.join(name))(e.into()))?;
+        let found = Found::at(column.path(), 0, false);
+        return found
+            .and_then(|found| any::open_found(found, &limits(max), false))
+            .map_err(failure(column.path()));
+    }
+    let mut names = root.list()?;
+    names.sort();
+    for name in names {
+        if let Ok(column) = root.subdirectory(&name)
+            && let Err(error) = CArray::open(column, &limits(max))
+        {
+            let others = "the other columns can be read, each by --column NAME";
+            return Err(Failure::at(path, format!("column {name}: {error}; {others}")));
+        }
+    }
+    Err(failure(path)(error))
+}
+
+/// Opens what must be a frame, be it an array or not.
+///
+/// # Errors
+/// As [`open`]; of something else that it is no frame.
+pub fn open_as_frame(input: &Input, intent: Intent) -> Result<(SuperChunk<'static>, Option<Lock>)> {
+    let path = input.input.as_path();
+    let lock = access::lock(path, input.lock, intent.writes())?;
+    let found = find(input, intent)?;
+    let kind = found.kind;
+    if !matches!(kind, Kind::Frame | Kind::SparseFrame) {
+        return Err(match kind.advice() {
+            Some(advice) => Failure::at(path, advice),
+            None => Failure::at(path, "no frame or array"),
+        });
+    }
+    let max = input.max_output.unwrap_or_else(|| max_by_size(crate::limits::size(path)));
+    Ok((open_frame(found, input, intent, max)?.0, lock))
+}
+
+/// Finds what `input` names, or takes it for what `--as` says.
+fn find(input: &Input, intent: Intent) -> Result<Found> {
+    let path = input.input.as_path();
+    let offset = input.offset;
+    if offset != 0 && intent.writes() {
+        // It would overwrite what follows, and be cut off after its end (`docs/formats/cframe.md` §10).
+        let why = "a frame inside a larger file cannot be changed; copy it out with repair --offset";
+        return Err(Failure::Usage(format!("{}: --offset: {why}", path.display())));
+    }
+    let found = match is_stream(path)? {
+        true if intent.writes() => {
+            return Err(Failure::Usage(format!("{}: a stream cannot be changed", path.display())));
+        }
+        true => spool(stream(path)?, input)?,
+        false if path.is_dir() && offset != 0 => {
+            return Err(Failure::Usage(format!("--offset: {} is a directory and has none", path.display())));
+        }
+        false => {
+            if intent.writes() {
+                remember_replacing(path);
+            }
+            Found::at(path, offset, intent.writes()).map_err(|error| match error {
+                blosc_frame::Error::Param { .. } => past_end(path, offset),
+                error => failure(path)(error),
+            })?
+        }
+    };
+    let kind = match (input.kind, found.file.is_some()) {
+        (None, _) => found.kind,
+        (Some(As::Chunk), true) => Kind::Chunk,
+        (Some(As::Frame | As::B2nd), true) => Kind::Frame,
+        (Some(As::Bloscpack), true) => Kind::Bloscpack,
+        (Some(As::Blaze), true) => Kind::Shards,
+        (Some(As::Sframe | As::B2nd), false) => Kind::SparseFrame,
+        (Some(As::Bcolz), false) if found.kind == Kind::Bcolz(Flavour::Table) => found.kind,
+        (Some(As::Bcolz), false) => Kind::Bcolz(Flavour::Column),
+        (Some(As::Blaze), false) => Kind::Blaze,
+        (Some(kind), _) => return Err(other_place(path, kind)),
+    };
+    Ok(Found { kind, ..found })
+}
+
+fn past_end(path: &Path, offset: u64) -> Failure {
+    Failure::Usage(format!("--offset {offset} is past the end of {}", path.display()))
+}
+
+/// What cannot be opened, and what to do with it.
+fn unknown(path: &Path, kind: Kind) -> Failure {
+    let text = format!("{}: {}", path.display(), kind.advice().unwrap_or_default());
+    match kind {
+        Kind::Foreign(_) => Failure::Unable(text),
+        _ => Failure::Data(text),
+    }
+}
+
+/// The answer to `--as` a kind that lies in files where there is a directory, or the other way round.
+fn other_place(path: &Path, kind: As) -> Failure {
+    let name = kind.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default();
+    let what = if path.is_dir() { "no directory, and this is one" } else { "a directory, and this is none" };
+    Failure::Usage(format!("--as {name}: {}: that is {what}", path.display()))
+}
+
+/// Whether `path` names no file or directory but standard input, a FIFO, a device.
+pub fn is_stream(path: &Path) -> Result<bool> {
+    if path == Path::new("-") {
+        return Ok(true);
+    }
+    let kind = std::fs::metadata(path).map_err(Failure::io(path))?.file_type();
+    Ok(!kind.is_file() && !kind.is_dir())
+}
+
+/// Opens such a stream.
+pub fn stream(path: &Path) -> Result<Box<dyn Read>> {
+    match path == Path::new("-") {
+        true => Ok(Box::new(io::stdin())),
+        false => Ok(Box::new(File::open(path).map_err(Failure::io(path))?)),
+    }
+}
+
+/// Copies a stream, from the data's start on, to a file without a name. One that begins like nothing known is not
+/// copied: it may have no end.
+fn spool(mut stream: Box<dyn Read>, input: &Input) -> Result<Found> {
+    let path = input.input.as_path();
+    let skipped =
+        io::copy(&mut (&mut stream).take(input.offset), &mut io::sink()).map_err(Failure::io(path))?;
+    if skipped != input.offset {
+        return Err(past_end(path, input.offset));
+    }
+    let mut head = Vec::new();
+    (&mut stream).take(HEAD as u64).read_to_end(&mut head).map_err(Failure::io(path))?;
+    let kind = Kind::of_head(&head, None);
+    if input.kind.is_none() && kind.advice().is_some() {
+        return Err(unknown(path, kind));
+    }
+    Found::of(path, unnamed(&mut head.chain(stream), path)?, 0).map_err(failure(path))
+}
+
+/// A file without a name that holds what `data` gives.
+pub fn unnamed(data: &mut dyn Read, path: &Path) -> Result<PathFile> {
+    let mut file = temporary_beside(&std::env::temp_dir().join("input"))?;
+    io::copy(data, file.as_file_mut()).map_err(Failure::io(path))?;
+    // The name goes with `file`, the data when this handle is closed.
+    PathFile::open(file.path()).map_err(|e| failure(path)(e.into()))
+}
+
+fn is_array(frame: &SuperChunk<'_>) -> bool {
+    ["b2nd", "caterva"].iter().any(|name| frame.metalayer(name).is_some())
+}
+
+/// Opens the frame that was found.
+fn open_frame(
+    found: Found,
+    input: &Input,
+    intent: Intent,
+    max: u64,
+) -> Result<(SuperChunk<'static>, Option<Behind>)> {
+    let path = input.input.as_path();
+    let limits = limits(max);
+    // Another handle of the same open file, to look behind the frame with.
+    let file =
+        found.file.as_ref().map(|file| file.file().try_clone()).transpose().map_err(Failure::io(path))?;
+    let mut frame = match found.file {
+        None => found.directory().and_then(|dir| SuperChunk::open_dir(dir, &limits)),
+        Some(file) if intent.writes() => SuperChunk::open(file, &limits),
+        Some(file) => Offset::new(file, found.offset)
+            .map_err(Into::into)
+            .and_then(|file| SuperChunk::open_read(file, &limits)),
+    }
+    .map_err(failure(path))?;
+    frame.set_threads(input.run.threads);
+    frame.set_verify(!input.no_verify);
+    if intent.takes_items()
+        && let Some(found) = carrier::of(&mut frame).map_err(failure(path))?
+    {
+        if found.is_placeholder() {
+            return Err(Failure::at(path, found));
+        }
+        if intent == Intent::Change && found.has_records() {
+            return Err(Failure::at(path, format!("{found}; items changed by themselves would break it")));
+        }
+    }
+    let behind = match &file {
+        Some(file) => Behind::of(file, found.offset, frame.header().frame_len)?,
+        None => None,
+    };
+    Ok((frame, behind))
+}
+
+impl What {
+    /// The container as the library converts it.
+    ///
+    /// # Errors
+    /// Of a chunk or a store, that it is none.
+    pub fn into_any(self, path: &Path) -> Result<any::Opened> {
+        let frame = match self {
+            What::Rows(rows) => return Ok(rows.opened),
+            What::Array(array) => array.nd.into_frame(),
+            What::Frame(reader) => reader.frame,
+            What::Store(store) => return Err(store.many()),
+            What::Chunk(_) => {
+                return Err(Failure::at(
+                    path,
+                    "a bare chunk is no container: decompress it, and compress that",
+                ));
+            }
+        };
+        // Nothing is changed that would have to be read once more.
+        let reopen = || Err(blosc_frame::IoError::new(blosc_frame::IoKind::ReadOnly).into());
+        any::of_frame(frame, Box::new(reopen)).map_err(failure(path))
+    }
+}
+
+impl Opened {
+    /// What is read item by item.
+    ///
+    /// # Errors
+    /// Of a store, that one of its arrays must be named.
+    pub fn reader(&mut self) -> Result<&mut dyn Reader> {
+        Ok(match &mut self.what {
+            What::Array(reader) => &mut **reader,
+            What::Frame(reader) => reader,
+            What::Rows(reader) => reader,
+            What::Chunk(reader) => reader,
+            What::Store(store) => return Err(store.many()),
+        })
+    }
+
+    /// Everything there is to say, as a JSON object; `kind` comes first.
+    pub fn info(&mut self) -> Result<Value> {
+        let mut info = match &mut self.what {
+            What::Store(store) => store.info(),
+            _ => self.reader()?.info()?,
+        };
+        if let (Some(behind), Value::Object(info)) = (&self.behind, &mut info) {
+            info.insert("trailing_bytes".into(), behind.bytes.into());
+        }
+        Ok(info)
+    }
+
+    /// Decoded size in bytes, if known beforehand.
+    pub fn nbytes(&mut self) -> Option<u64> {
+        self.reader().ok().map(|reader| reader.items().nbytes())
+    }
+
+    /// Writes the items that `cut` selects, in C order, telling `progress` how many bytes each time.
+    pub fn read(&mut self, cut: &Cut<'_>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
+        if let What::Array(array) = &mut self.what {
+            return array.slice(cut, out, progress);
+        }
+        let reader = self.reader()?;
+        let rows = (!cut.is_all()).then(|| cut.rows(reader.items().rows())).transpose()?;
+        reader.read(rows, out, progress)
+    }
+
+    /// The header of a `.npy` file of what `cut` selects; `None` where the type of the items is not known.
+    pub fn npy_header(&mut self, cut: &Cut<'_>) -> Result<Option<Vec<u8>>> {
+        if let What::Array(array) = &mut self.what {
+            return array.npy_header(cut).map(Some);
+        }
+        let items = self.reader()?.items();
+        items.npy_header(&cut.rows(items.rows())?)
+    }
+
+    /// Writes all items in the order that the header of the whole says.
+    pub fn read_npy(&mut self, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
+        match &mut self.what {
+            What::Array(array) => array.read_npy(out, progress),
+            _ => self.read(&Cut::ALL, out, progress),
+        }
+    }
+
+    /// Hands every array there is to `f`, with its name as the member of a `.npz` file.
+    pub fn each_array(&mut self, f: &mut dyn FnMut(&str, &mut Opened) -> Result<()>) -> Result<()> {
+        if let What::Store(store) = &self.what {
+            return store.each_array(f);
+        }
+        if self.npy_header(&Cut::ALL)?.is_none() {
+            return Err(Failure::Usage("-o: a .npz file holds arrays, and the input is none".into()));
+        }
+        // What NumPy calls the first array without a name.
+        f("arr_0", self)
+    }
+
+    /// Checks every checksum, and unless `quick` decodes everything.
+    ///
+    /// # Errors
+    /// A verdict that is not `intact`.
+    pub fn verify(&mut self, path: &Path, quick: bool, progress: &dyn Fn(u64)) -> Result<Value> {
+        let mut found = match &mut self.what {
+            What::Store(store) if !quick => store.verify(progress),
+            What::Rows(rows) => rows.verify(quick, progress)?,
+            _ if quick => {
+                let which = "only bloscpack files and Blaze directories have checksums for that";
+                return Err(Failure::Usage(format!("--quick: {which}")));
+            }
+            _ => self.reader()?.verify(progress)?,
+        };
+        if let (Some(behind), Value::Object(report)) = (&self.behind, &mut found.report) {
+            report.insert("trailing_bytes".into(), behind.bytes.into());
+            match behind.is_data() {
+                true => found.unchecked.push(behind.describe()),
+                false => eprintln!("blosc: {}: {}", path.display(), behind.describe()),
+            }
+        }
+        found.verdict(path)
+    }
+}

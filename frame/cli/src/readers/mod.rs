@@ -1,0 +1,197 @@
+//! What can be read: one file per kind. [`Reader`] is what all kinds but stores have in common.
+
+pub mod array;
+mod bcolz;
+mod blaze;
+mod bloscpack;
+pub mod chunk;
+pub mod frame;
+pub mod rows;
+pub mod store;
+
+use crate::args::Run;
+use crate::failure::{Failure, Findings, Result, failure};
+use blosc_core::Pool;
+use blosc_frame::b2nd::{Dims, Take};
+use blosc_frame::dtype::Dtype;
+use blosc_frame::npy::NpyHeader;
+use blosc_frame::plain::Plain;
+use serde_json::Value;
+use std::io::Write;
+use std::ops::Range;
+use std::path::Path;
+
+/// Something that decodes to items.
+pub trait Reader {
+    /// Everything there is to say, as a JSON object; `kind` comes first.
+    fn info(&mut self) -> Result<Value>;
+    /// What the items are.
+    fn items(&self) -> Items;
+    /// Writes these rows, or all bytes there are: the last ones may be no whole row. `progress` is told how many bytes
+    /// each time.
+    fn read(&mut self, rows: Option<Range<u64>>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()>;
+    /// Decodes everything and checks every checksum.
+    fn verify(&mut self, progress: &dyn Fn(u64)) -> Result<Findings>;
+}
+
+/// What a container's items are.
+#[derive(Clone, Debug)]
+pub struct Items {
+    /// Their type, where it is known.
+    pub dtype: Option<Dtype>,
+    /// Items per dimension, rows first.
+    pub shape: Vec<u64>,
+    /// Bytes of an item.
+    pub size: u64,
+}
+
+impl Items {
+    /// Number of rows.
+    pub fn rows(&self) -> u64 {
+        self.shape.first().copied().unwrap_or(1)
+    }
+
+    /// Bytes of a row.
+    pub fn row(&self) -> u64 {
+        self.shape.iter().skip(1).fold(self.size, |n, side| n.saturating_mul(*side))
+    }
+
+    /// Bytes of all.
+    pub fn nbytes(&self) -> u64 {
+        self.rows().saturating_mul(self.row())
+    }
+
+    /// The header of a `.npy` file of these rows.
+    pub fn npy_header(&self, rows: &Range<u64>) -> Result<Option<Vec<u8>>> {
+        let mut shape = self.shape.clone();
+        if let Some(first) = shape.first_mut() {
+            *first = rows.end - rows.start;
+        }
+        let (Some(dtype), Some(shape)) = (self.dtype.clone(), Dims::new(&shape)) else { return Ok(None) };
+        Ok(Some(NpyHeader { dtype, fortran: false, shape }.to_bytes()?))
+    }
+}
+
+/// What `--start`, `--stop` and `--step` select, one number per dimension; what is left out is everything.
+#[derive(Clone, Copy, Debug)]
+pub struct Cut<'a> {
+    pub start: &'a [i64],
+    pub stop: &'a [i64],
+    pub step: &'a [i64],
+}
+
+impl Cut<'_> {
+    /// Everything.
+    pub const ALL: Cut<'static> = Cut { start: &[], stop: &[], step: &[] };
+
+    /// Whether nothing is left out.
+    pub fn is_all(&self) -> bool {
+        self.start.is_empty() && self.stop.is_empty() && self.step.is_empty()
+    }
+
+    /// Of `rows` rows, which are all the dimensions there are.
+    pub fn rows(&self, rows: u64) -> Result<Range<u64>> {
+        if !self.step.is_empty() {
+            return Err(Failure::Usage("--step: only arrays are sliced with steps".into()));
+        }
+        for (name, given) in [("start", self.start), ("stop", self.stop)] {
+            if given.len() > 1 {
+                return Err(Failure::Usage(format!(
+                    "--{name} takes one number here: the data has one dimension"
+                )));
+            }
+        }
+        let (start, stop) = (from_end("start", self.start, &[rows])?, from_end("stop", self.stop, &[rows])?);
+        let (start, stop) = (start.first().copied().unwrap_or(0), stop.first().copied().unwrap_or(rows));
+        if start > stop || stop > rows {
+            return Err(Failure::Usage(format!("items {start}..{stop} asked for, but there are {rows}")));
+        }
+        Ok(start..stop)
+    }
+
+    /// Of an array of this shape.
+    pub fn takes(&self, shape: &[u64]) -> Result<Vec<Take>> {
+        for (name, n) in [("start", self.start.len()), ("stop", self.stop.len()), ("step", self.step.len())] {
+            if n > 0 {
+                one_per_dimension(name, n, shape)?;
+            }
+        }
+        let (start, stop) = (from_end("start", self.start, shape)?, from_end("stop", self.stop, shape)?);
+        let mut takes = Vec::new();
+        for (axis, len) in shape.iter().enumerate() {
+            let step = self.step.get(axis).copied().unwrap_or(1);
+            let (from, to) = (start.get(axis).copied().unwrap_or(0), stop.get(axis).copied().unwrap_or(*len));
+            if step < 0 && from > to {
+                let how = "a negative --step takes the items from --start up to --stop backwards";
+                return Err(Failure::Usage(format!(
+                    "--start {from} --stop {to} in dimension {axis}: {how}, so give the smaller number as --start"
+                )));
+            }
+            if from > to || to > *len {
+                let text = format!("{from}..{to} asked for in dimension {axis}, which has {len} items");
+                return Err(Failure::Usage(text));
+            }
+            if step == 0 {
+                return Err(Failure::Usage(format!(
+                    "--step 0 in dimension {axis}: a step must lead somewhere"
+                )));
+            }
+            // Backwards, the same items from the last on.
+            let count = (to - from).div_ceil(step.unsigned_abs());
+            let first = if step < 0 { to.saturating_sub(1).max(from) } else { from };
+            takes.push(Take::Run { start: first, step, count });
+        }
+        Ok(takes)
+    }
+}
+
+/// Refuses lists that are not as long as the array's shape.
+pub fn one_per_dimension(name: &str, n: usize, shape: &[u64]) -> Result<()> {
+    if n == shape.len() {
+        return Ok(());
+    }
+    let many = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let (given, ndim) = (many(n, "number"), many(shape.len(), "dimension"));
+    Err(Failure::Usage(format!("--{name} has {given}, but the array has {ndim}")))
+}
+
+/// Numbers of which negative ones count from the end of their dimension.
+fn from_end(name: &str, given: &[i64], shape: &[u64]) -> Result<Vec<u64>> {
+    let place = |(axis, (n, len)): (usize, (&i64, &u64))| {
+        u64::try_from(*n).ok().or(len.checked_sub(n.unsigned_abs())).ok_or_else(|| {
+            let text = format!("--{name} {n} lies before the first of the {len} items of dimension {axis}");
+            Failure::Usage(text)
+        })
+    };
+    given.iter().zip(shape).enumerate().map(place).collect()
+}
+
+/// A pool for this run.
+pub fn pool(run: &Run) -> Pool {
+    Pool::new(run.threads).level(run.level())
+}
+
+/// Writes decoded bytes `range`, one chunk's worth at a time.
+fn copy(
+    plain: &dyn Plain,
+    pool: &mut Pool,
+    path: &Path,
+    range: Range<u64>,
+    out: &mut dyn Write,
+    progress: &dyn Fn(u64),
+) -> Result<()> {
+    let (mut at, stop) = (range.start, range.end);
+    let step = plain.chunk_nbytes().max(1);
+    // Zeroed by the system when first touched: a header that lies about its chunks costs no memory.
+    let mut buffer = vec![0; usize::try_from(step.min(stop.saturating_sub(at))).unwrap_or(usize::MAX)];
+    while at < stop {
+        // Reads end where chunks end, so that each is read once.
+        let n = (step - at % step).min(stop - at);
+        let data = &mut buffer[..n as usize];
+        plain.read_plain(pool, at, data).map_err(failure(path))?;
+        out.write_all(data)?;
+        progress(n);
+        at += n;
+    }
+    Ok(())
+}

@@ -1,0 +1,143 @@
+//! Rows of equal size: bloscpack files, bcolz and Blaze directories, NumPy files.
+
+use super::{Items, Reader, bcolz, blaze, bloscpack, copy, pool};
+use crate::args::Input;
+use crate::behind::Behind;
+use crate::failure::{Failure, Findings, Result, failure};
+use crate::limits::check_output;
+use blosc_core::Pool;
+use blosc_frame::any::{Container, Opened};
+use blosc_frame::plain::Plain;
+use blosc_frame::{Error, Rows};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::ops::{Range, RangeInclusive};
+use std::path::{Path, PathBuf};
+
+/// A container of rows.
+pub struct RowsReader {
+    path: PathBuf,
+    /// The container, for who changes it.
+    pub opened: Opened,
+    column: Option<String>,
+    max_output: u64,
+    pool: Pool,
+}
+
+impl RowsReader {
+    /// A column that is asked for must be there.
+    pub fn new(path: &Path, opened: Opened, input: &Input, max_output: u64) -> Result<RowsReader> {
+        let (column, pool) = (input.column.clone(), pool(&input.run));
+        let reader = RowsReader { path: path.to_path_buf(), opened, column, max_output, pool };
+        view(&reader.opened, reader.column.as_deref()).map_err(failure(path))?;
+        Ok(reader)
+    }
+
+    /// What lies behind the last chunk of a bloscpack file.
+    pub fn trailing(&self) -> Result<Option<Behind>> {
+        let Container::Bloscpack(pack) = &self.opened.data else { return Ok(None) };
+        let end = pack.pack().end().map_err(failure(&self.path))?;
+        Behind::of(pack.pack().source(), 0, end)
+    }
+
+    /// Checks every checksum, and unless `quick` decodes everything.
+    pub fn verify(&mut self, quick: bool, progress: &dyn Fn(u64)) -> Result<Findings> {
+        let RowsReader { opened, pool, path, .. } = self;
+        let nbytes = opened.data.nbytes();
+        let found = match &opened.data {
+            Container::Bloscpack(pack) => bloscpack::verify(pack.pack(), pool, !quick),
+            Container::Blaze(set) => blaze::verify(set, pool, !quick),
+            _ if quick => {
+                let which = "only bloscpack files and Blaze directories have checksums for that";
+                return Err(Failure::Usage(format!("--quick: {which}")));
+            }
+            Container::Column(column) => bcolz::verify_column(column, pool),
+            Container::Table(table) => bcolz::verify_table(table, pool),
+            _ => Ok(Findings::new(json!({"kind": opened.about.kind, "nbytes": nbytes, "checksums": "none"}))),
+        };
+        progress(nbytes);
+        found.map_err(failure(path))
+    }
+
+    /// Writes what these super-chunk files hold. Only Blaze directories have any.
+    pub fn read_superchunks(&mut self, files: RangeInclusive<u64>, out: &mut dyn Write) -> Result<()> {
+        let Container::Blaze(set) = &self.opened.data else {
+            return Err(Failure::Usage("--superchunks: only Blaze directories have super-chunks".into()));
+        };
+        let column = blaze::chosen(set, self.column.as_deref());
+        let rows = match column {
+            Some(column) => column.rows_of_files(files.clone()),
+            None => set.rows_of_files(files.clone()),
+        };
+        match (rows, column) {
+            (Ok(rows), _) => self.read(Some(rows), out, &|_| {}),
+            // Which rows these are cannot be told without the files before them; what they hold can.
+            (Err(Error::Missing { .. }), Some(column)) => files.into_iter().try_for_each(|k| {
+                let pack = column.superchunk(k).map_err(failure(&self.path))?;
+                check_output(&self.path, pack.nbytes(), self.max_output)?;
+                copy(&pack, &mut self.pool, &self.path, 0..pack.nbytes(), out, &|_| {})
+            }),
+            (Err(error), _) => Err(failure(&self.path)(error)),
+        }
+    }
+}
+
+/// What is to be read: everything, or one column of a table.
+fn view<'o>(opened: &'o Opened, column: Option<&str>) -> std::result::Result<(&'o dyn Plain, Items), Error> {
+    let Opened { data, about } = opened;
+    Ok(match (data, column) {
+        (Container::Table(table), Some(name)) => {
+            let column = table.column(name)?;
+            let (dtype, shape) = (column.storage().dtype.clone(), column.shape().to_vec());
+            let size = dtype.itemsize().into();
+            (column, Items { dtype: Some(dtype), shape, size })
+        }
+        (Container::Blaze(set), Some(name)) => {
+            let (column, rows) = (set.column(name)?, set.rows());
+            let size = column.nbytes().checked_div(rows).unwrap_or(1);
+            (column, Items { dtype: None, shape: vec![rows], size })
+        }
+        _ => {
+            let size = about.dtype.as_ref().map_or(about.typesize, |dtype| dtype.itemsize()).max(1).into();
+            let shape = about.shape.clone().unwrap_or_else(|| vec![data.nbytes() / size]);
+            (data, Items { dtype: about.dtype.clone(), shape, size })
+        }
+    })
+}
+
+impl Reader for RowsReader {
+    fn info(&mut self) -> Result<Value> {
+        let about = &self.opened.about;
+        match &self.opened.data {
+            Container::Bloscpack(pack) => bloscpack::info(pack.pack()),
+            Container::Column(column) => Ok(bcolz::column_info(column)),
+            Container::Table(table) => bcolz::table_info(table),
+            Container::Blaze(set) => blaze::info(set),
+            data => {
+                let dtype = about.dtype.as_ref().map(ToString::to_string);
+                let (shape, order) = (&about.shape, if about.fortran { "F" } else { "C" });
+                return Ok(json!({
+                    "kind": about.kind, "dtype": dtype, "shape": shape, "order": order, "nbytes": data.nbytes(),
+                }));
+            }
+        }
+        .map_err(failure(&self.path))
+    }
+
+    fn items(&self) -> Items {
+        let none = Items { dtype: None, shape: vec![0], size: 1 };
+        view(&self.opened, self.column.as_deref()).map_or(none, |(_, items)| items)
+    }
+
+    fn read(&mut self, rows: Option<Range<u64>>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
+        let (plain, items) = view(&self.opened, self.column.as_deref()).map_err(failure(&self.path))?;
+        let row = items.row();
+        let bytes = rows.map_or(0..plain.nbytes(), |rows| rows.start * row..rows.end * row);
+        check_output(&self.path, bytes.end - bytes.start, self.max_output)?;
+        copy(plain, &mut self.pool, &self.path, bytes, out, progress)
+    }
+
+    fn verify(&mut self, progress: &dyn Fn(u64)) -> Result<Findings> {
+        RowsReader::verify(self, false, progress)
+    }
+}
