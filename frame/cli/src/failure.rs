@@ -18,7 +18,7 @@ pub enum Failure {
     /// The data cannot be read here, be it good or bad: a codec that is not built in, a limit, a file that is not
     /// there. Status 1, and 3 of `verify`.
     Unable(String),
-    /// Data was verified: the report, what to say of it, and the status, 1 for damage and 3 if nobody can tell.
+    /// Data was verified: the report, what to say of it, and the status, 1 for damage and 3 where it cannot be told.
     Verified(Value, String, u8),
     /// The command line asks for something that makes no sense: status 2.
     Usage(String),

@@ -11,6 +11,7 @@
 
 mod access;
 mod args;
+mod behind;
 mod blpk;
 mod commands;
 mod failure;

@@ -10,6 +10,7 @@
 
 use crate::access::{self, Lock};
 use crate::args::{Input, Kind as As};
+use crate::behind::Behind;
 use crate::failure::{Failure, Result, failure};
 use crate::limits::{limits, max_by_size};
 use crate::output::{remember_replacing, temporary_beside};
@@ -73,21 +74,14 @@ pub struct Opened {
     pub what: What,
     /// What lies behind the end of it in the file.
     behind: Option<Behind>,
-    /// Let go last.
+    /// The last field: it is released after the container is closed.
     _lock: Option<Lock>,
-}
-
-/// Bytes behind the end of a frame, chunk or bloscpack file.
-pub struct Behind {
-    at: u64,
-    bytes: u64,
-    kind: Kind,
 }
 
 /// Opens what `input` names.
 ///
 /// # Errors
-/// Of what is nothing that can be opened, that it is none; of placeholders, that they are no data.
+/// What opening and reading give; a kind that no command opens; placeholders, where `intent` takes items.
 pub fn open(input: &Input, intent: Intent) -> Result<Opened> {
     let path = input.input.as_path();
     let lock = access::lock(path, input.lock, intent.writes())?;
@@ -357,33 +351,6 @@ fn open_frame(
     Ok((frame, behind))
 }
 
-impl Behind {
-    /// What is behind the `len` bytes from `offset` on.
-    pub fn of(file: &dyn ReadAt, offset: u64, len: u64) -> Result<Option<Behind>> {
-        let (at, size) = (offset.saturating_add(len), file.size()?);
-        let bytes = size.saturating_sub(at);
-        if bytes == 0 {
-            return Ok(None);
-        }
-        let mut head = vec![0; bytes.min(HEAD as u64) as usize];
-        file.read_exact_at(at, &mut head)?;
-        Ok(Some(Behind { at, bytes, kind: Kind::of_head(&head, Some(bytes)) }))
-    }
-
-    /// Whether it is something that could be read.
-    fn is_data(&self) -> bool {
-        self.kind.advice().is_none()
-    }
-
-    fn describe(&self) -> String {
-        let Behind { at, bytes, .. } = self;
-        match self.is_data() {
-            true => format!("{bytes} more bytes from byte {at} on are not read: --offset {at} reads them"),
-            false => format!("{bytes} more bytes from byte {at} on are no part of it"),
-        }
-    }
-}
-
 impl What {
     /// The container as the library converts it.
     ///
@@ -446,7 +413,7 @@ impl Opened {
             return array.slice(cut, out, progress);
         }
         let reader = self.reader()?;
-        let rows = cut.rows(reader.items().rows())?;
+        let rows = (!cut.is_all()).then(|| cut.rows(reader.items().rows())).transpose()?;
         reader.read(rows, out, progress)
     }
 

@@ -64,7 +64,7 @@ const FOREIGN: [(&[u8], &str); 9] = [
     (b"CDF", "NetCDF"),
     (b"PAR1", "Parquet"),
     (b"ARROW1", "Arrow"),
-    (b"\x1f\x8b", "gzip"),
+    (b"\x1f\x8b\x08", "gzip"),
     (b"BZh", "bzip2"),
     (b"\xfd7zXZ\0", "xz"),
     (b"\x28\xb5\x2f\xfd", "zstd"),

@@ -130,7 +130,8 @@ impl Reader for ArrayReader {
         Items { dtype, shape: self.nd.shape().to_vec(), size }
     }
 
-    fn read(&mut self, rows: Range<u64>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
+    fn read(&mut self, rows: Option<Range<u64>>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
+        let rows = rows.unwrap_or(0..self.items().rows());
         let bound = |row: u64| i64::try_from(row).unwrap_or(i64::MAX);
         let mut stop: Vec<i64> = self.nd.shape().iter().map(|side| bound(*side)).collect();
         let mut start = vec![0; stop.len()];

@@ -69,14 +69,14 @@ impl Reader for ChunkReader {
     }
 
     fn items(&self) -> Items {
-        // Bytes behind the last whole item belong to no item.
-        let size = if (self.nbytes as u64).is_multiple_of(self.typesize.into()) { self.typesize } else { 1 };
-        Items { dtype: None, shape: vec![self.nbytes as u64 / u64::from(size)], size: size.into() }
+        let size = u64::from(self.typesize);
+        Items { dtype: None, shape: vec![self.nbytes as u64 / size], size }
     }
 
-    fn read(&mut self, rows: Range<u64>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
-        let size = self.items().size;
-        let data = self.get((rows.start * size) as usize..(rows.end * size) as usize)?;
+    fn read(&mut self, rows: Option<Range<u64>>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
+        let size = self.typesize as usize;
+        let data = self
+            .get(rows.map_or(0..self.nbytes, |rows| rows.start as usize * size..rows.end as usize * size))?;
         out.write_all(&data)?;
         progress(data.len() as u64);
         Ok(())

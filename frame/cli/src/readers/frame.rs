@@ -50,14 +50,20 @@ impl Reader for FrameReader {
     }
 
     fn items(&self) -> Items {
-        // A frame whose bytes are no whole number of items is one of bytes.
-        let (nbytes, typesize) = (self.frame.nbytes(), u64::from(self.frame.typesize()).max(1));
-        let size = if nbytes.is_multiple_of(typesize) { typesize } else { 1 };
-        Items { dtype: None, shape: vec![nbytes / size], size }
+        let size = u64::from(self.frame.typesize()).max(1);
+        Items { dtype: None, shape: vec![self.frame.nbytes() / size], size }
     }
 
-    fn read(&mut self, rows: Range<u64>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
+    fn read(&mut self, rows: Option<Range<u64>>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
         let Items { size, .. } = self.items();
+        let Some(rows) = rows else {
+            check_output(&self.path, self.frame.nbytes(), self.max_output)?;
+            let done = self.frame.for_each_chunk(|chunk| {
+                progress(chunk.len() as u64);
+                Ok(out.write_all(chunk)?)
+            });
+            return done.map_err(|error| self.failure(error));
+        };
         let (mut at, end) = (rows.start * size, rows.end * size);
         check_output(&self.path, end - at, self.max_output)?;
         if end - at == self.frame.nbytes() {
@@ -204,7 +210,7 @@ mod tests {
             other[header..header + 16].fill(0xee);
             other[also] ^= 1;
             std::fs::write(file.path(), &other).unwrap();
-            reader.read(0..3000, &mut Vec::new(), &|_| {}).unwrap_err().to_string()
+            reader.read(None, &mut Vec::new(), &|_| {}).unwrap_err().to_string()
         };
         assert!(read(0x16).contains("changed meanwhile"), "{}", read(0x16));
         assert!(!read(header + 20).contains("changed meanwhile"), "{}", read(header + 20));

@@ -27,8 +27,9 @@ pub trait Reader {
     fn info(&mut self) -> Result<Value>;
     /// What the items are.
     fn items(&self) -> Items;
-    /// Writes these rows, telling `progress` how many bytes each time.
-    fn read(&mut self, rows: Range<u64>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()>;
+    /// Writes these rows, or all bytes there are: the last ones may be no whole row. `progress` is told how many bytes
+    /// each time.
+    fn read(&mut self, rows: Option<Range<u64>>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()>;
     /// Decodes everything and checks every checksum.
     fn verify(&mut self, progress: &dyn Fn(u64)) -> Result<Findings>;
 }

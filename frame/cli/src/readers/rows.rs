@@ -2,9 +2,9 @@
 
 use super::{Items, Reader, bcolz, blaze, bloscpack, copy, pool};
 use crate::args::Input;
+use crate::behind::Behind;
 use crate::failure::{Failure, Findings, Result, failure};
 use crate::limits::check_output;
-use crate::open::Behind;
 use blosc_core::Pool;
 use blosc_frame::any::{Container, Opened};
 use blosc_frame::plain::Plain;
@@ -70,7 +70,7 @@ impl RowsReader {
             None => set.rows_of_files(files.clone()),
         };
         match (rows, column) {
-            (Ok(rows), _) => self.read(rows, out, &|_| {}),
+            (Ok(rows), _) => self.read(Some(rows), out, &|_| {}),
             // Which rows these are cannot be told without the files before them; what they hold can.
             (Err(Error::Missing { .. }), Some(column)) => files.into_iter().try_for_each(|k| {
                 let pack = column.superchunk(k).map_err(failure(&self.path))?;
@@ -129,11 +129,12 @@ impl Reader for RowsReader {
         view(&self.opened, self.column.as_deref()).map_or(none, |(_, items)| items)
     }
 
-    fn read(&mut self, rows: Range<u64>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
+    fn read(&mut self, rows: Option<Range<u64>>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
         let (plain, items) = view(&self.opened, self.column.as_deref()).map_err(failure(&self.path))?;
         let row = items.row();
-        check_output(&self.path, (rows.end - rows.start).saturating_mul(row), self.max_output)?;
-        copy(plain, &mut self.pool, &self.path, rows.start * row..rows.end * row, out, progress)
+        let bytes = rows.map_or(0..plain.nbytes(), |rows| rows.start * row..rows.end * row);
+        check_output(&self.path, bytes.end - bytes.start, self.max_output)?;
+        copy(plain, &mut self.pool, &self.path, bytes, out, progress)
     }
 
     fn verify(&mut self, progress: &dyn Fn(u64)) -> Result<Findings> {

@@ -301,6 +301,19 @@ fn items_come_from_any_container() {
     }
 }
 
+/// Bytes behind the last whole item are part of the whole, and of no item.
+#[test]
+fn bytes_behind_the_last_item_are_kept() {
+    let folder = Folder::new("tail");
+    let data = [&raw()[..], b"abc"].concat();
+    folder.write("data", &data);
+    for format in ["chunk", "b2frame", "sframe", "bloscpack"] {
+        folder.run(&["compress", "data", "-o", format, "--format", format, "--typesize", "4"]);
+        assert!(folder.run(&["decompress", format, "-o", "-"]) == data, "{format}");
+        assert!(folder.run(&["slice", format, "-o", "-", "--start", "-1"]) == raw()[3996..], "{format}");
+    }
+}
+
 /// What stands for other data is told of, and neither read nor changed.
 #[test]
 fn placeholders_are_no_data() {
@@ -436,7 +449,7 @@ fn mistakes_are_named() {
     }
 }
 
-/// A column that cannot be opened is named, and keeps nobody from the others.
+/// A column that cannot be opened is named, and the others can be read.
 #[test]
 fn a_damaged_column_is_named_and_the_others_are_read() {
     let folder = Folder::new("columns");
@@ -505,9 +518,7 @@ fn a_file_that_is_changed_is_opened_once() {
         command.stdout(Stdio::null()).stderr(Stdio::null()).status()
     };
     if !strace(&["info", "frame"]).is_ok_and(|status| status.success()) {
-        return eprintln!(
-            "SKIPPED: no strace that works here: nobody has counted how often a file is opened"
-        );
+        return eprintln!("SKIPPED: no strace that works here: how often a file is opened is not counted");
     }
     for (kind, verb) in [
         ("frame", "append"),
