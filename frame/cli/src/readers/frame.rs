@@ -66,13 +66,6 @@ impl Reader for FrameReader {
         };
         let (mut at, end) = (rows.start * size, rows.end * size);
         check_output(&self.path, end - at, self.max_output)?;
-        if end - at == self.frame.nbytes() {
-            let done = self.frame.for_each_chunk(|chunk| {
-                progress(chunk.len() as u64);
-                Ok(out.write_all(chunk)?)
-            });
-            return done.map_err(|error| self.failure(error));
-        }
         let mut part = Vec::new();
         while at < end {
             let n = (end - at).min(16 << 20);
