@@ -10,18 +10,19 @@ import re
 import subprocess
 import sys
 
-HOLDERS = re.compile(r"blosc_core::arch::(x86|elementwise|bmi|lz)::")
+HOLDERS = re.compile(r"blosc_core::arch::(x86|elementwise|entropy::bit_instructions|lz::loops)::")
 ALLOWED = re.compile(
     r"^(mem(cpy|move|set)"  # long copies
     r"|blosc_core::arch::x86::|blosc_core::arch::elementwise::"  # kernels
-    r"|blosc_core::arch::wide::(long_|copy_pieces)|blosc_core::arch::lz::(much_extended|large_match|(blosclz::BloscLz::long|lz4::Lz4::(long|many))|wide::sequences)"  # rare, or long
-    r"|blosc_core::arch::generic::bits::near_rows"  # for few buffers
-    r"|blosc_core::arch::adler::by_avx2"  # for runs of 5 KiB
-    r"|blosc_core::arch::bmi::with_bmi|std_detect::"  # between batches
-    r"|blosc_core::arch::copy::.*(edge_match|exact_literals)"  # near the ends
-    r"|blosc_core::filter::"  # scalar tails
+    r"|blosc_core::arch::lz::matches::long_|blosc_core::arch::copy::copy_pieces"  # long copies
+    r"|blosc_core::arch::lz::loops::(step::(much_extended|large_match)|blosclz::BloscLz::long|lz4::Lz4::(long|many)|wide::sequences)"  # rare, or long
+    r"|blosc_core::arch::vector::bits::near_rows"  # for few buffers
+    r"|blosc_core::arch::entropy::adler::by_avx2"  # for runs of 5 KiB
+    r"|blosc_core::arch::entropy::bit_instructions::with_bmi|std_detect::"  # between batches
+    r"|blosc_core::arch::lz::window::.*(edge_match|exact_literals)"  # near the ends
+    r"|blosc_core::arch::scalar::"  # scalar tails
     r"|blosc_core::codec::search::.*(across_run|enter_below|onward|widest_step|leave_out_middle|after_run)"  # a search each
-    r"|blosc_core::codec::zlib::deflate::.*(settle|flush_near_end)|blosc_core::arch::words::slow_common"  # rare
+    r"|blosc_core::codec::zlib::deflate::.*(settle|flush_near_end)|blosc_core::arch::search::words::slow_common"  # rare
     r"|blosc_core::codec::zstd::)"  # the rare ways of the sequence loop
 )
 

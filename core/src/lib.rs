@@ -15,11 +15,11 @@ extern crate std;
 pub mod arch;
 pub mod chunk;
 pub mod codec;
-#[cfg(feature = "alloc")]
-pub mod conv;
 pub mod error;
 pub mod filter;
 mod names;
+#[cfg(feature = "alloc")]
+pub mod pool;
 
 pub use arch::level::{Isa, Level};
 pub use arch::out::Out;
@@ -27,8 +27,8 @@ pub use chunk::limits::Limits;
 pub use chunk::params::{FilterSlot, Params, Split};
 pub use chunk::{Chunk, Decoder, Encoder, Header, Special, Surroundings, max_encoded_len};
 pub use codec::Codec;
-#[cfg(feature = "alloc")]
-pub use conv::{Pool, compress, decompress};
 pub use error::{CodecError, Error, Field};
 pub use filter::Filter;
 pub use names::UnknownName;
+#[cfg(feature = "alloc")]
+pub use pool::{Pool, compress, decompress};

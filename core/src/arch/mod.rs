@@ -1,127 +1,42 @@
 //! Everything that depends on the CPU, and every `unsafe` block of the crate.
 //!
-//! The kernel table below has one row per operation and instruction set; nothing else dispatches.
-//! A level without a row of its own runs the scalar form, which is the operation's specification.
-//! Tests and benchmarks walk [`OPERATIONS`] times [`Level::available`].
+//! ```text
+//! level/       Level: proof that the CPU and the system can run an instruction set
+//! kernels      the kernel table and every other choice by level
+//! scalar       the scalar forms of the kernels; planes, out, input: what kernels and decoders read and write
+//! vector/      kernels by registers of any CPU; x86/, aarch64/, wasm32/: the registers
+//! elementwise/ filters that work on each byte by itself, through the tokens of `pulp`
+//! copy         copies by whole words; lz/: output window and pointer loops of the LZ decoders
+//! search/      what LZ encoders read of their input: words, hashes, recent positions
+//! entropy/     loops over bits: inflate, Huffman codes, and Adler-32
+//! c/           the C zstd library
+//! ```
 
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod aarch64;
-#[cfg(feature = "zlib")]
-pub(crate) mod adler;
-#[cfg(any(feature = "blosclz", feature = "lz4", feature = "zlib", feature = "zstd"))]
-pub(crate) mod bmi;
-pub mod copy;
-mod detect;
-pub(crate) mod elementwise;
 #[cfg(feature = "zstd-c")]
-pub(crate) mod ffi;
+pub(crate) mod c;
+mod copy;
+pub(crate) mod elementwise;
+#[cfg(any(feature = "blosclz", feature = "lz4", feature = "zlib", feature = "zstd"))]
+pub(crate) mod entropy;
+pub(crate) mod input;
+pub(crate) mod kernels;
+pub mod level;
+pub(crate) mod lz;
+pub(crate) mod out;
+pub(crate) mod planes;
+pub(crate) mod scalar;
+pub(crate) mod search;
 #[cfg(any(
     all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"),
     all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
     all(target_arch = "wasm32", target_feature = "simd128")
 ))]
-mod generic;
-#[cfg(feature = "zstd")]
-pub(crate) mod huffman;
-#[cfg(feature = "zlib")]
-pub(crate) mod inflate;
-pub mod level;
-#[cfg(any(feature = "blosclz", feature = "lz4"))]
-pub(crate) mod lz;
-pub mod out;
-#[cfg(feature = "lz4")]
-pub(crate) mod recent;
-#[cfg(any(feature = "blosclz", feature = "lz4"))]
-mod tail;
+mod vector;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod wasm32;
-mod wide;
-pub mod words;
 #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
 mod x86;
 
-use crate::filter::blocksplit::{Planes, Stores};
-use level::{Isa, Level};
-use out::Out;
-
-/// The scalar forms under the names of the rows.
-mod scalar {
-    pub(super) use crate::filter::bitshuffle::bitshuffle_scalar as bitshuffle;
-    pub(super) use crate::filter::bitshuffle::bitunshuffle_scalar as bitunshuffle;
-    pub(super) use crate::filter::blocksplit::{join_scalar as join, split_scalar as split};
-}
-
-/// An operation of the kernel table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Operation {
-    /// Name of the operation.
-    pub name: &'static str,
-    /// Instruction sets of this build that have a kernel of their own; `Scalar` always has one.
-    pub isas: &'static [Isa],
-}
-
-/// Writes one operation's dispatcher and its row list. A row is left out of builds for other CPUs.
-macro_rules! kernels {
-    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $ty:ty),*) = $scalar:path {
-        x86 { $($x_isa:ident => $x:path),* }
-        aarch64 { $($a_isa:ident => $a:path),* }
-        wasm32 { $($w_isa:ident => $w:path),* }
-    })*) => {
-        /// The kernel table: every operation and the instruction sets it has kernels for.
-        pub const OPERATIONS: &[Operation] = &[$(Operation {
-            name: stringify!($name),
-            isas: &[
-                Isa::Scalar,
-                $(#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))] Isa::$x_isa,)*
-                $(#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))] Isa::$a_isa,)*
-                $(#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))] Isa::$w_isa,)*
-            ],
-        }),*];
-        $(
-            $(#[$doc])*
-            #[inline]
-            pub(crate) fn $name(level: Level, $($arg: $ty),*) {
-                let kernel: unsafe fn($($ty),*) = match level.isa() {
-                    $(#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
-                    Isa::$x_isa => $x,)*
-                    $(#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
-                    Isa::$a_isa => $a,)*
-                    $(#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-                    Isa::$w_isa => $w,)*
-                    _ => $scalar,
-                };
-                // SAFETY: a `Level` proves the CPU and system, the caller the lengths (stated at each row).
-                unsafe { kernel($($arg),*) }
-            }
-        )*
-    };
-}
-
-kernels! {
-    /// `n = src.len() / width` items apart: `width > 1`, `n > 0`, `src.len() = n * width`,
-    /// `pitch >= n`, `out.len() = (width - 1) * pitch + n`.
-    fn split(width: usize, src: &[u8], out: Out<'_>, pitch: usize) = scalar::split {
-        x86 { Sse2 => x86::sse2::split, Ssse3 => x86::sse2::ssse3::split, Avx2 => x86::avx2::split, Avx2Gfni => x86::avx2::split, Avx512 => x86::avx512::split }
-        aarch64 { Neon => aarch64::neon::split }
-        wasm32 { Simd128 => wasm32::simd128::split }
-    }
-    /// `n = out.len() / width` items together: `width > 1`, `n > 0`, `out.len() = n * width`, and
-    /// `planes` has `width` planes of at least `n` bytes.
-    fn join(width: usize, planes: Planes<'_>, out: Out<'_>, stores: Stores) = scalar::join {
-        x86 { Sse2 => x86::sse2::join, Ssse3 => x86::sse2::ssse3::join, Avx2 => x86::avx2::join, Avx2Gfni => x86::avx2::join, Avx512 => x86::avx512::join }
-        aarch64 { Neon => aarch64::neon::join }
-        wasm32 { Simd128 => wasm32::simd128::join }
-    }
-    /// `src.len() = out.len()`, a positive multiple of `8 * typesize`.
-    fn bitshuffle(typesize: usize, src: &[u8], out: Out<'_>) = scalar::bitshuffle {
-        x86 { Sse2 => x86::sse2::bitshuffle, Ssse3 => x86::sse2::ssse3::bitshuffle, Avx2 => x86::avx2::bitshuffle, Avx2Gfni => x86::avx2::gfni::bitshuffle, Avx512 => x86::avx512::bitshuffle }
-        aarch64 { Neon => aarch64::neon::bitshuffle }
-        wasm32 { Simd128 => wasm32::simd128::bitshuffle }
-    }
-    /// `src.len() = out.len()`, a positive multiple of `8 * typesize`.
-    fn bitunshuffle(typesize: usize, src: &[u8], out: Out<'_>, stores: Stores) = scalar::bitunshuffle {
-        x86 { Sse2 => x86::sse2::bitunshuffle, Ssse3 => x86::sse2::ssse3::bitunshuffle, Avx2 => x86::avx2::bitunshuffle, Avx2Gfni => x86::avx2::gfni::bitunshuffle, Avx512 => x86::avx512::bitunshuffle }
-        aarch64 { Neon => aarch64::neon::bitunshuffle }
-        wasm32 { Simd128 => wasm32::simd128::bitunshuffle }
-    }
-}
+pub use kernels::{OPERATIONS, Operation};

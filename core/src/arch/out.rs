@@ -8,7 +8,7 @@
 //! What every function of this crate that takes an `Out` promises, and `written_vec` relies on: once it has
 //! answered `Ok(n)`, the first `n` bytes have been written. Code of users is given zeroed slices.
 
-use super::wide::copy_library;
+use super::copy::copy_library;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
@@ -17,7 +17,7 @@ use core::mem::MaybeUninit;
 const PAGE: usize = 4096;
 
 /// Has the CPU fetch `bytes` into its second cache while it does something else.
-#[inline(never)] // hardly a block needs it
+#[inline(never)] // few blocks need it
 pub(crate) fn bring_near(bytes: &[u8]) {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse"))]
     for line in bytes.chunks(64) {
@@ -155,14 +155,14 @@ impl<'a> Out<'a> {
     pub(crate) fn places<const N: usize>(
         self,
         count: usize,
-    ) -> (impl Iterator<Item = Place<'a, N>>, Out<'a>) {
+    ) -> (impl Iterator<Item = Piece<'a, N>>, Out<'a>) {
         let count = count.min(self.len / N);
         let (head, rest) = self.split_at(count * N);
         // SAFETY: `count * N` bytes are writable, the borrow of them is unique for `'a`, and arrays of bytes have no
-        // alignment. A `Place` lets nothing uninitialised be written.
+        // alignment. A `Piece` lets nothing uninitialised be written.
         let places =
             unsafe { core::slice::from_raw_parts_mut(head.ptr.cast::<MaybeUninit<[u8; N]>>(), count) };
-        (places.iter_mut().map(Place), rest)
+        (places.iter_mut().map(Piece), rest)
     }
 
     /// How many bytes stand before the first that lies at a multiple of `n`.
@@ -179,9 +179,9 @@ impl<'a> Out<'a> {
 }
 
 /// `N` bytes of a destination, to be written at once.
-pub(crate) struct Place<'a, const N: usize>(&'a mut MaybeUninit<[u8; N]>);
+pub(crate) struct Piece<'a, const N: usize>(&'a mut MaybeUninit<[u8; N]>);
 
-impl<const N: usize> Place<'_, N> {
+impl<const N: usize> Piece<'_, N> {
     #[inline(always)]
     pub(crate) fn write(self, bytes: [u8; N]) {
         self.0.write(bytes);

@@ -63,6 +63,9 @@ impl<'a> Streams<'a> {
     }
 
     /// The next stream, or `None` after the last.
+    ///
+    /// # Errors
+    /// `Truncated` where the stream leaves the chunk, `Invalid` for a size or token that is not allowed.
     #[inline]
     pub fn next_stream(&mut self) -> Result<Option<Stream<'a>>, Error> {
         let Some(left) = self.left.checked_sub(1) else { return Ok(None) };

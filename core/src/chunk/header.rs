@@ -14,10 +14,9 @@
 //! ```
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::params::FilterSlot;
 use crate::codec::Codec;
 use crate::error::{Error, Field};
-use crate::filter::Filter;
+use crate::filter::{Filter, FilterSlot};
 
 /// Length of the header that Blosc1 writes.
 pub const SHORT_HEADER: usize = 16;
@@ -362,7 +361,7 @@ fn short_filters(flags: u8) -> [FilterSlot; 6] {
     [none, none, none, none, delta, last]
 }
 
-/// The codec of the format field of `flags` (§1.2); formats nobody can decode become names of their own.
+/// The codec of the format field of `flags` (§1.2); formats that have no decoder become names of their own.
 const fn codec_of(flags: u8, id: Option<u8>) -> Codec {
     match (flags >> 5, id) {
         (0, _) => Codec::BloscLz,

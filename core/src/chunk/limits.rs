@@ -24,6 +24,9 @@ impl Limits {
 
 impl Limits {
     /// Refuses a chunk that would cost more than these limits allow.
+    ///
+    /// # Errors
+    /// `Limit` with what is asked for, how much of it, and the limit.
     #[inline]
     pub fn check(&self, header: &Header) -> Result<(), Error> {
         let nbytes = u64::from(header.nbytes);

@@ -13,6 +13,7 @@
 //! [`Chunk::parse`] checks every offset once; [`Decoder`] and [`Encoder`] do the work in scratch
 //! memory of the caller.
 
+mod block_size;
 mod blocks;
 mod decode;
 mod encode;
@@ -22,7 +23,6 @@ pub mod limits;
 pub mod params;
 mod pipeline;
 pub mod plugin;
-pub mod policy;
 pub mod special;
 mod view;
 

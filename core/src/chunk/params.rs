@@ -5,6 +5,8 @@ use crate::codec::Codec;
 use crate::error::Error;
 use crate::filter::{self, Filter, FilterError};
 
+pub use crate::filter::FilterSlot;
+
 /// When a block is stored as one stream per byte plane (docs/formats/chunk.md §6.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Split {
@@ -17,20 +19,6 @@ pub enum Split {
     /// Mode 4: as `Auto`; the default of every Blosc2 writer.
     #[default]
     ForwardCompat,
-}
-
-/// One slot of the filter pipeline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FilterSlot {
-    /// The filter.
-    pub filter: Filter,
-    /// Its parameter byte.
-    pub meta: u8,
-}
-
-impl FilterSlot {
-    /// An unused slot.
-    pub const NONE: FilterSlot = FilterSlot { filter: Filter::None, meta: 0 };
 }
 
 /// Parameters of the chunks an [`Encoder`](crate::Encoder) writes.

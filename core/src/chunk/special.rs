@@ -10,9 +10,9 @@
 //! ```
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+use super::block_size;
 use super::header::{EXTENDED_HEADER, FLAGS_EXTENDED, Header, MAX_BLOCKSIZE, MAX_NBYTES, Special};
 use super::params::Params;
-use super::policy;
 use crate::codec::Codec;
 use crate::error::Error;
 
@@ -35,7 +35,7 @@ pub fn nans(typesize: u32, nbytes: usize) -> Result<[u8; EXTENDED_HEADER], Error
     bare(Special::Nan, typesize, nbytes)
 }
 
-/// `nbytes` bytes nobody has set; every reader of this library gives zeros.
+/// `nbytes` bytes without a value; every reader of this library gives zeros.
 ///
 /// # Errors
 /// As [`zeros`].
@@ -101,7 +101,7 @@ fn header(kind: Special, typesize: u32, nbytes: usize) -> Result<Header, Error> 
         flags: FLAGS_EXTENDED,
         typesize: u8::try_from(typesize).unwrap_or(1),
         nbytes: u32::try_from(nbytes).unwrap_or(0),
-        blocksize: policy::blocksize(&params, nbytes),
+        blocksize: block_size::blocksize(&params, nbytes),
         cbytes: EXTENDED_HEADER as u32,
         filters: params.filters,
         codec: Codec::BloscLz,

@@ -43,6 +43,9 @@ impl<'a> Chunk<'a> {
     }
 
     /// [`parse`](Self::parse) under the caller's limits.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse); `Limit` where the chunk would cost more than `limits` allow.
     // Its second chunk, read with the rounded size, is off the stack before anything is decoded.
     #[cfg_attr(feature = "formats", inline(never))]
     pub fn parse_with(bytes: &'a [u8], limits: &Limits) -> Result<Chunk<'a>, Error> {
@@ -67,6 +70,10 @@ impl<'a> Chunk<'a> {
     /// Checks the header and its agreement with `bytes` only, so that a buffer of `cbytes` bytes in
     /// which just some blocks have been filled in can be read block by block; every operation
     /// checks what it touches.
+    ///
+    /// # Errors
+    /// The first thing found wrong with the header or with the length of `bytes`; `Limit` as for
+    /// [`parse_with`](Self::parse_with).
     pub fn parse_partial(bytes: &'a [u8], limits: &Limits) -> Result<Chunk<'a>, Error> {
         Chunk::read(bytes, limits)
     }
@@ -231,6 +238,9 @@ impl<'a> Chunk<'a> {
     }
 
     /// The dictionary's bytes, empty if there is none.
+    ///
+    /// # Errors
+    /// `Truncated` where the chunk ends before the dictionary does, `Invalid` for a length that is not allowed.
     pub fn dictionary(&self) -> Result<&'a [u8], Error> {
         if !self.header.has_dictionary() {
             return Ok(&[]);
@@ -296,6 +306,10 @@ impl<'a> Chunk<'a> {
     /// Which bytes of the chunk hold block `index`. Blocks may lie in any order: a block ends where
     /// the next one in the chunk begins. Needs header and block starts only, and takes time
     /// proportional to the number of blocks.
+    ///
+    /// # Errors
+    /// `OutOfRange` for a block that the chunk does not have, `Truncated` or `Invalid` where its start is not
+    /// in the chunk.
     pub fn block_extent(&self, index: usize) -> Result<Range<usize>, Error> {
         if !self.header.has_streams() {
             let range = self.block_range(index)?;
@@ -330,6 +344,9 @@ impl<'a> Chunk<'a> {
 
     /// Where block `index` lies in the decoded data. For VL chunks this adds up the sizes of the
     /// blocks before it.
+    ///
+    /// # Errors
+    /// `OutOfRange` for a block that the chunk does not have; what is wrong with the sizes of variable-length blocks.
     pub fn block_range(&self, index: usize) -> Result<Range<usize>, Error> {
         let len = self.block_len(index)?;
         let mut start = index.saturating_mul(self.header.blocksize as usize);
@@ -343,6 +360,9 @@ impl<'a> Chunk<'a> {
     }
 
     /// The streams of block `index` of an ordinary chunk.
+    ///
+    /// # Errors
+    /// `OutOfRange` for a block that the chunk does not have; what is wrong with where it begins.
     #[inline]
     pub fn streams(&self, index: usize) -> Result<Streams<'a>, Error> {
         let len = self.block_len(index)?;

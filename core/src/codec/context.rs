@@ -4,14 +4,14 @@
 //! one exception that is inherent: a new dictionary to *compress* with is digested by zstd. Without
 //! the features `std` and `zstd-c` both types are empty and cost nothing.
 
-use super::Codec;
+use crate::codec::id::Codec;
 
 /// What decoding can reuse from stream to stream. An empty one is always valid: streams are then
 /// expanded by this crate's own decoders, in the caller's scratch.
 // One word: it is moved into the decoder of every chunk and back.
 pub struct DecodeContext {
     #[cfg(feature = "zstd-c")]
-    pub(crate) zstd: Option<alloc::boxed::Box<crate::arch::ffi::ZstdDecoder>>,
+    pub(crate) zstd: Option<alloc::boxed::Box<crate::arch::c::zstd::ZstdDecoder>>,
 }
 
 impl DecodeContext {
@@ -60,7 +60,7 @@ impl DecodeContext {
         match codec {
             #[cfg(feature = "zstd-c")]
             Codec::Zstd if self.zstd.is_none() => {
-                self.zstd = crate::arch::ffi::ZstdDecoder::new().map(alloc::boxed::Box::new);
+                self.zstd = crate::arch::c::zstd::ZstdDecoder::new().map(alloc::boxed::Box::new);
             }
             _ => {}
         }
@@ -76,7 +76,7 @@ impl Default for DecodeContext {
 /// What encoding needs beyond scratch memory.
 pub struct EncodeContext {
     #[cfg(feature = "zstd-c")]
-    pub(crate) zstd: Option<crate::arch::ffi::ZstdEncoder>,
+    pub(crate) zstd: Option<crate::arch::c::zstd::ZstdEncoder>,
     #[cfg(all(feature = "std", feature = "zlib"))]
     pub(crate) zlib: Option<alloc::boxed::Box<zlib_rs::Deflate>>,
 }
@@ -111,7 +111,7 @@ impl EncodeContext {
             #[cfg(feature = "zstd-c")]
             Codec::Zstd => {
                 let level = super::zstd_c::library_level(level);
-                made.zstd = Some(crate::arch::ffi::ZstdEncoder::new(level, max_len)?);
+                made.zstd = Some(crate::arch::c::zstd::ZstdEncoder::new(level, max_len)?);
                 true
             }
             _ => false,

@@ -1,9 +1,11 @@
 //! One stream in or out, by whichever codec the chunk names.
 
 use super::context::{DecodeContext, EncodeContext};
-use super::room::{Input, Room};
-use super::{Codec, CodecError};
+use crate::arch::input::Input;
 use crate::arch::out::Out;
+use crate::codec::destination::Destination;
+use crate::codec::error::CodecError;
+use crate::codec::id::Codec;
 
 /// Why a stream was not expanded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +42,9 @@ const fn max(a: usize, b: usize) -> usize {
 ///
 /// `meta` is the codec's parameter byte, `dict` the chunk's dictionary,
 /// `work` at least [`decode_work_len`] bytes. On hosts `context` makes zstd faster.
+///
+/// # Errors
+/// `NotBuiltIn` where this build has no decoder for `codec`; `Corrupt` with what is wrong in the stream, and where.
 pub fn decode_stream(
     codec: Codec,
     meta: u8,
@@ -57,7 +62,7 @@ pub(crate) fn expand_stream(
     codec: Codec,
     meta: u8,
     input: Input<'_>,
-    room: Room<'_>,
+    room: Destination<'_>,
     dict: &[u8],
     work: &mut [u8],
     context: &mut DecodeContext,

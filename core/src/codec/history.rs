@@ -7,7 +7,8 @@
 //!                    0                           offsets in the input
 //! ```
 
-use crate::arch::words::{Ahead, Around, Words};
+use crate::arch::search::lookahead::{Lookahead, PrefetchedWords};
+use crate::arch::search::words::Words;
 
 /// Input and dictionary. Without a dictionary (`DICT` false) it costs nothing.
 #[derive(Clone, Copy)]
@@ -63,7 +64,7 @@ impl<'a, const DICT: bool> History<'a, DICT> {
         }
     }
 
-    /// [`common`](Self::common), for strings of whose length nothing can be foretold.
+    /// [`common`](Self::common), for strings whose common length is not predictable.
     #[inline(always)]
     pub(super) fn common_any(&self, position: usize, p: usize, end: usize) -> usize {
         match position.checked_sub(self.base()) {
@@ -87,13 +88,13 @@ impl<'a, const DICT: bool> History<'a, DICT> {
     /// What lies around offset `p`, to be compared with many earlier positions: `most` bytes before it count and those
     /// before `end`. `None` too near either end, and where there is a dictionary.
     #[inline(always)]
-    pub(super) fn around(&self, p: usize, most: usize, end: usize) -> Option<Around<'a>> {
+    pub(super) fn around(&self, p: usize, most: usize, end: usize) -> Option<PrefetchedWords<'a>> {
         if DICT { None } else { self.words.around(p, most, end) }
     }
 
     /// The same of what lies there and behind it.
     #[inline(always)]
-    pub(super) fn ahead(&self, p: usize, end: usize) -> Option<Ahead<'a>> {
+    pub(super) fn ahead(&self, p: usize, end: usize) -> Option<Lookahead<'a>> {
         if DICT { None } else { self.words.ahead(p, end) }
     }
 

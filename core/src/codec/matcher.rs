@@ -1,4 +1,4 @@
-//! What the LZ encoders share: tables of positions in caller memory, and hashes.
+//! What the LZ encoders share: tables of positions in caller memory.
 
 /// A table of positions modulo 65536, all zero at first.
 ///
@@ -11,7 +11,7 @@ pub(super) struct Table<'a, const CELLS: usize>(&'a mut [[u8; 2]; CELLS]);
 impl<'a, const CELLS: usize> Table<'a, CELLS> {
     /// Bytes it needs.
     pub(super) const BYTES: usize = 2 * CELLS;
-    /// Of the hashes.
+    /// Bits of the hashes: the table has `1 << BITS` cells.
     #[cfg(feature = "blosclz")]
     pub(super) const BITS: u32 = CELLS.trailing_zeros();
 
@@ -36,7 +36,7 @@ impl<'a, const CELLS: usize> Table<'a, CELLS> {
 /// What both tables do.
 #[cfg(feature = "blosclz")]
 pub(super) trait Positions {
-    /// Of the hashes.
+    /// Bits of the hashes: the table has `1 << BITS` cells.
     const BITS: u32;
     /// The latest position under `hash`; `position` replaces it.
     fn swap(&mut self, hash: usize, position: usize) -> usize;
@@ -108,37 +108,4 @@ pub(super) fn nearest<const FAR: bool>(low: u16, p: usize) -> usize {
     } else {
         usize::from(low)
     }
-}
-
-/// Multiplicative hash of the low four bytes, to `bits` bits.
-#[inline(always)]
-pub(crate) fn hash4(word: u64, bits: u32) -> usize {
-    ((word as u32).wrapping_mul(2_654_435_761) >> (32 - bits)) as usize
-}
-
-/// Multiplicative hash of the low five bytes, to `bits` bits.
-#[cfg(feature = "lz4")]
-#[inline(always)]
-pub(super) fn hash5(word: u64, bits: u32) -> usize {
-    ((word << 24).wrapping_mul(889_523_592_379) >> (64 - bits)) as usize
-}
-
-/// Multiplicative hash of all eight bytes, to `bits` bits.
-#[cfg(any(feature = "lz4", feature = "zlib"))]
-#[inline(always)]
-pub(super) fn hash8(word: u64, bits: u32) -> usize {
-    (word.wrapping_mul(0x9e37_79b1_85eb_ca87) >> (64 - bits)) as usize
-}
-
-/// Multiplicative hash of the low seven bytes, to `bits` bits.
-#[cfg(feature = "lz4")]
-#[inline(always)]
-pub(super) fn hash7(word: u64, bits: u32) -> usize {
-    hash8(word << 8, bits)
-}
-
-/// Multiplicative hash of the low `bytes` bytes, to `bits` bits.
-#[inline(always)]
-pub(crate) fn hash_low(word: u64, bytes: usize, bits: u32) -> usize {
-    ((word << (64 - 8 * bytes)).wrapping_mul(0x9e37_79b1_85eb_ca87) >> (64 - bits)) as usize
 }

@@ -14,9 +14,9 @@
 //! compute the checksum.
 
 use super::context::EncodeContext;
-use super::matcher::hash4;
 use super::zlib::deflate;
-use crate::arch::words::Words;
+use crate::arch::search::hash::hash4;
+use crate::arch::search::words::Words;
 use zlib_rs::{Deflate, DeflateFlush, Status};
 
 /// Which encoder the streams of a level are for.
@@ -121,14 +121,14 @@ fn abandon(state: &mut Deflate) {
     }
 }
 
-/// [`Matches::Few`] where `src` has hardly any matches; or long ones, more than five bytes that are none for each, three
-/// sixteenths at least: as bits of the same place in floats. Pieces from all over it are looked at: short ones at levels 1 and 2, where
-/// the other encoders read up to 5 GB/s and this takes longer for a match. There three quarters must have none. At higher
-/// levels what hardly has anything but long matches is also meant, the fewest of all.
+/// [`Matches::Few`] where at most one position in 64 has a match, or where the matches are long and far apart, with at least
+/// three sixteenths of the bytes in them: bits of the same place in floats are such streams. At levels above 2, streams with
+/// few matches but long ones count as well. The function looks at pieces from all over `src`: short ones at levels 1 and 2,
+/// where the other encoders read up to 5 GB/s and this one takes longer for each match. There three quarters of the
+/// positions must have no match.
 ///
-/// [`Matches::Short`] where two fifths of the bytes or more, or a quarter at most, are in matches of which hardly any has
-/// eight bytes, or an eighth at most in ones of which few have. Others may have their long matches farther apart than these
-/// pieces show: by up to two percent in photographs.
+/// [`Matches::Short`] where at least two fifths of the bytes, or at most a quarter, are in matches of which few have eight
+/// bytes. In other streams the long matches may lie farther apart than these pieces show: by up to two percent in photographs.
 fn matches(src: &[u8], level: u8) -> Matches {
     const BITS: u32 = 11;
     let (pieces, piece, most_sixteenths) = if level < 3 { (8, 64, 4) } else { (4, 512, 13) };
@@ -172,7 +172,8 @@ fn matches(src: &[u8], level: u8) -> Matches {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codec::{Codec, zlib};
+    use crate::codec::id::Codec;
+    use crate::codec::zlib;
     use alloc::vec;
     use alloc::vec::Vec;
 

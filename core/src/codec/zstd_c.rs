@@ -2,9 +2,10 @@
 
 use super::context::{DecodeContext, EncodeContext};
 use super::dispatch::Content;
-use super::{Codec, CodecError, CodecErrorKind};
-pub(crate) use crate::arch::ffi::Tuning;
+pub(crate) use crate::arch::c::zstd::Tuning;
 use crate::arch::out::Out;
+use crate::codec::error::{CodecError, CodecErrorKind};
+use crate::codec::id::Codec;
 use alloc::vec::Vec;
 use zstd_safe::zstd_sys::ZSTD_ErrorCode as E;
 
@@ -22,6 +23,9 @@ pub const fn library_level(level: u8) -> i32 {
 
 /// Expands all frames of `src` into exactly `out`. Never allocates, unless `context` was made for other
 /// codecs only.
+///
+/// # Errors
+/// A stream that C zstd refuses: damaged, of another length than `out`, or made with a dictionary that is not `dict`.
 pub fn decode(
     context: &mut DecodeContext,
     src: &[u8],
@@ -143,7 +147,7 @@ fn unlike_planes(src: &[u8], content: Content, least: usize) -> i32 {
         before = now;
     }
     let most = 2 * SAMPLES as i32 * (count as i32 - 1);
-    // What hardly needs codes needs no more of them.
+    // A stream that repeats itself has few literals: Huffman codes for each plane gain nothing there.
     if 8 * unlike >= most && !repeats(src) { plane as i32 } else { 0 }
 }
 

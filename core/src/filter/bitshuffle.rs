@@ -14,7 +14,13 @@
 
 use super::FilterError;
 use super::blocksplit::Stores;
-use crate::arch::{self, level::Level, out::Out};
+use crate::arch::kernels;
+use crate::arch::level::Level;
+use crate::arch::out::Out;
+
+pub use crate::arch::scalar::{
+    bitshuffle as bitshuffle_scalar, bitunshuffle as bitunshuffle_scalar, transpose_8x8,
+};
 
 /// Whether a block of `len` bytes in a version-2 chunk (§3.3) is bit-shuffled at all: the old rule
 /// leaves blocks alone whose number of items is not a multiple of 8.
@@ -48,9 +54,9 @@ pub fn bitshuffle<'o>(
     src: &[u8],
     out: impl Into<Out<'o>>,
 ) -> Result<(), FilterError> {
-    let (bits, room) = door(typesize, src, out.into())?;
+    let (bits, room) = checked_parts(typesize, src, out.into())?;
     if !bits.is_empty() {
-        arch::bitshuffle(level, typesize, bits, room);
+        kernels::bitshuffle(level, typesize, bits, room);
     }
     Ok(())
 }
@@ -76,15 +82,19 @@ pub(crate) fn bitunshuffle_by(
     out: Out<'_>,
     stores: Stores,
 ) -> Result<(), FilterError> {
-    let (bits, room) = door(typesize, src, out)?;
+    let (bits, room) = checked_parts(typesize, src, out)?;
     if !bits.is_empty() {
-        arch::bitunshuffle(level, typesize, bits, room, stores);
+        kernels::bitunshuffle(level, typesize, bits, room, stores);
     }
     Ok(())
 }
 
 /// Checks the lengths, copies the tail, and gives the part that is transposed on both sides.
-fn door<'s, 'o>(typesize: usize, src: &'s [u8], out: Out<'o>) -> Result<(&'s [u8], Out<'o>), FilterError> {
+fn checked_parts<'s, 'o>(
+    typesize: usize,
+    src: &'s [u8],
+    out: Out<'o>,
+) -> Result<(&'s [u8], Out<'o>), FilterError> {
     if src.len() != out.len() {
         return Err(FilterError("source and destination differ in length"));
     }
@@ -93,51 +103,6 @@ fn door<'s, 'o>(typesize: usize, src: &'s [u8], out: Out<'o>) -> Result<(&'s [u8
     let (room, mut rest) = out.split_at(bits.len());
     rest.copy_from(tail);
     Ok((bits, room))
-}
-
-/// [`bitshuffle`] as specified; the length of `src` is a multiple of `8 * typesize`.
-#[inline(never)]
-pub fn bitshuffle_scalar(typesize: usize, src: &[u8], mut out: Out<'_>) {
-    let row = src.len().checked_div(typesize).unwrap_or(0) / 8;
-    for j in 0..typesize {
-        let mut items = src.get(j..).unwrap_or_default().iter().step_by(typesize);
-        for k in 0..row {
-            let mut matrix = 0;
-            for m in 0..8 {
-                matrix |= u64::from(items.next().copied().unwrap_or(0)) << (8 * m);
-            }
-            out.scatter(8 * j * row + k, row, transpose_8x8(matrix).to_le_bytes().into_iter());
-        }
-    }
-}
-
-/// [`bitunshuffle`] as specified; the length of `src` is a multiple of `8 * typesize`.
-#[inline(never)]
-pub fn bitunshuffle_scalar(typesize: usize, src: &[u8], mut out: Out<'_>, _: Stores) {
-    let row = src.len().checked_div(typesize).unwrap_or(0) / 8;
-    for j in 0..typesize {
-        for k in 0..row {
-            let mut matrix = 0;
-            for b in 0..8 {
-                matrix |= u64::from(src.get((8 * j + b) * row + k).copied().unwrap_or(0)) << (8 * b);
-            }
-            let items = transpose_8x8(matrix).to_le_bytes().into_iter();
-            // `scatter` ends with the iterator: eight items.
-            out.scatter(8 * k * typesize + j, typesize, items);
-        }
-    }
-}
-
-/// Transposes eight bytes seen as rows of eight bits: bit `b` of byte `m` becomes bit `m` of byte `b`.
-#[inline]
-pub const fn transpose_8x8(mut x: u64) -> u64 {
-    // Swap the two off-diagonal quarters at each scale: single bits, 2x2 and 4x4 squares.
-    let mut t = (x ^ (x >> 7)) & 0x00aa_00aa_00aa_00aa;
-    x ^= t ^ (t << 7);
-    t = (x ^ (x >> 14)) & 0x0000_cccc_0000_cccc;
-    x ^= t ^ (t << 14);
-    t = (x ^ (x >> 28)) & 0x0000_0000_f0f0_f0f0;
-    x ^ t ^ (t << 28)
 }
 
 #[cfg(all(test, feature = "alloc"))]

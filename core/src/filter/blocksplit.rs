@@ -10,65 +10,12 @@
 //! that is one byte over and over (a run or zero stream) need not exist in memory.
 
 use super::FilterError;
-use crate::arch::{self, level::Level, out::Out};
+use crate::arch::kernels;
+use crate::arch::level::Level;
+use crate::arch::out::Out;
 
-/// One byte plane, input of a [`join`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Plane<'a> {
-    /// Its bytes: at least one per item.
-    Bytes(&'a [u8]),
-    /// The same byte for every item.
-    Constant(u8),
-}
-
-/// The byte planes of a block, input of a [`join`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Planes<'a> {
-    /// Plane `j` begins at `bytes[j * pitch]`.
-    Pitched {
-        /// All planes; the last one need not be as long as the pitch.
-        bytes: &'a [u8],
-        /// Distance from one plane to the next, in bytes.
-        pitch: usize,
-    },
-    /// Each plane by itself; planes beyond the width are ignored.
-    Each(&'a [Plane<'a>]),
-}
-
-impl<'a> Planes<'a> {
-    /// The first `n` bytes of plane `j`, if there are that many.
-    #[inline]
-    pub fn get(&self, j: usize, n: usize) -> Option<Plane<'a>> {
-        match *self {
-            Planes::Pitched { bytes, pitch } => {
-                bytes.get(j.checked_mul(pitch)?..)?.get(..n).map(Plane::Bytes)
-            }
-            Planes::Each(planes) => match *planes.get(j)? {
-                Plane::Bytes(bytes) => bytes.get(..n).map(Plane::Bytes),
-                constant => Some(constant),
-            },
-        }
-    }
-}
-
-/// How a kernel writes a destination it will not read again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stores {
-    /// Into the cache, as usual.
-    Cached,
-    /// Past the cache where the level can: for destinations too large to stay in it.
-    Streaming,
-}
-
-impl Stores {
-    /// Destinations from this size on are better not cached.
-    pub const STREAMING_FROM: usize = 32 << 20;
-
-    /// What suits a destination of `len` bytes, counted over all the calls that fill it.
-    pub const fn for_len(len: usize) -> Stores {
-        if len >= Stores::STREAMING_FROM { Stores::Streaming } else { Stores::Cached }
-    }
-}
+pub use crate::arch::planes::{Plane, Planes, Stores};
+pub use crate::arch::scalar::{join as join_scalar, place, split as split_scalar};
 
 /// Byte plane `j` of `src` goes to `out[j * pitch..]`, for each of the `width` bytes of an item.
 /// Returns the length of a plane, `src.len() / width`; trailing bytes of `src` are not copied.
@@ -100,7 +47,7 @@ pub fn split<'o>(
     if width == 1 {
         out.copy_from(src);
     } else if n > 0 {
-        arch::split(level, width, src, out, pitch);
+        kernels::split(level, width, src, out, pitch);
     }
     Ok(n)
 }
@@ -139,45 +86,9 @@ pub fn join<'o>(
             out.copy_from(bytes);
         }
         Some(Plane::Constant(byte)) if width == 1 => out.fill(byte),
-        _ => arch::join(level, width, planes, out, stores),
+        _ => kernels::join(level, width, planes, out, stores),
     }
     Ok(n)
-}
-
-/// Puts one plane in its place among items of `width` bytes: `out[i * width + j] = plane[i]`.
-///
-/// A join in single steps, for callers with room for one plane only. Stops where `out` or
-/// the plane ends.
-pub fn place(width: usize, j: usize, plane: Plane<'_>, out: &mut Out<'_>) {
-    match plane {
-        Plane::Bytes(bytes) => out.scatter(j, width, bytes.iter().copied()),
-        Plane::Constant(byte) => out.scatter(j, width, core::iter::repeat(byte)),
-    }
-}
-
-/// [`split`] as specified, one plane after the other. Not part of the kernels that leave odd ends to it.
-#[inline(never)]
-pub fn split_scalar(width: usize, src: &[u8], mut out: Out<'_>, pitch: usize) {
-    let n = src.len().checked_div(width).unwrap_or(0);
-    for j in 0..width {
-        // Not `step_by`: whether its loop is a call for each byte is up to the compiler's mood.
-        let plane =
-            src.get(j..).unwrap_or_default().chunks(width).map(|rest| rest.first().copied().unwrap_or(0));
-        if let Some(mut room) = out.get(j.wrapping_mul(pitch), n) {
-            room.scatter(0, 1, plane);
-        }
-    }
-}
-
-/// [`join`] as specified, one plane after the other. Not part of the kernels either.
-#[inline(never)]
-pub fn join_scalar(width: usize, planes: Planes<'_>, mut out: Out<'_>, _: Stores) {
-    let n = out.len().checked_div(width).unwrap_or(0);
-    for j in 0..width {
-        if let Some(plane) = planes.get(j, n) {
-            place(width, j, plane, &mut out);
-        }
-    }
 }
 
 const WIDTH: FilterError = FilterError("the item width is zero");

@@ -120,3 +120,17 @@ fn check_lengths(src: &[u8], out: &Out<'_>) -> Result<(), FilterError> {
     }
     Err(FilterError("source and destination differ in length"))
 }
+
+/// One slot of the filter pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FilterSlot {
+    /// The filter.
+    pub filter: Filter,
+    /// Its parameter byte.
+    pub meta: u8,
+}
+
+impl FilterSlot {
+    /// An unused slot.
+    pub const NONE: FilterSlot = FilterSlot { filter: Filter::None, meta: 0 };
+}

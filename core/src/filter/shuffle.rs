@@ -29,7 +29,7 @@ pub fn shuffle<'o>(
     src: &[u8],
     out: impl Into<Out<'o>>,
 ) -> Result<(), FilterError> {
-    let (width, n, items, mut out) = door(width, src, out.into())?;
+    let (width, n, items, mut out) = checked_parts(width, src, out.into())?;
     if let (Some(tail), Some(mut rest)) = (src.get(items..), out.get(items, src.len() - items)) {
         rest.copy_from(tail);
     }
@@ -58,7 +58,7 @@ pub(crate) fn unshuffle_by(
     out: Out<'_>,
     stores: Stores,
 ) -> Result<(), FilterError> {
-    let (width, n, items, out) = door(width, src, out)?;
+    let (width, n, items, out) = checked_parts(width, src, out)?;
     let (room, mut rest) = out.split_at(items);
     rest.copy_from(src.get(items..).unwrap_or_default());
     join(level, width, Planes::Pitched { bytes: src, pitch: n }, room, stores)?;
@@ -66,7 +66,11 @@ pub(crate) fn unshuffle_by(
 }
 
 /// Checks the lengths: the width with 0 read as 1, the number of items, their bytes, and `out`.
-fn door<'o>(width: usize, src: &[u8], out: Out<'o>) -> Result<(usize, usize, usize, Out<'o>), FilterError> {
+fn checked_parts<'o>(
+    width: usize,
+    src: &[u8],
+    out: Out<'o>,
+) -> Result<(usize, usize, usize, Out<'o>), FilterError> {
     if src.len() != out.len() {
         return Err(FilterError("source and destination differ in length"));
     }

@@ -4,31 +4,32 @@ use blosc_core::Isa;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Where instruction sets are enabled, and the lowest level whose dispatch leads there. `bmi::run` leads to what only has BMI1,
+/// Where instruction sets are enabled, and the lowest level whose dispatch leads there. `bit_instructions::run` leads to what only has BMI1,
 /// BMI2, LZCNT and SSSE3, from `Isa::Avx2` on.
 const DISPATCHED: &[(&str, &str, Isa)] = &[
-    ("arch/adler.rs", "avx2", Isa::Avx2),
-    ("arch/bmi.rs", "bmi1,bmi2,lzcnt,ssse3", Isa::Avx2),
+    ("arch/aarch64/neon.rs", "neon", Isa::Neon),
     ("arch/elementwise/token.rs", "sse2", Isa::Sse2),
     ("arch/elementwise/token.rs", "avx2", Isa::Avx2),
-    ("arch/lz/blosclz.rs", "bmi1,bmi2,lzcnt,ssse3", Isa::Avx2),
-    ("arch/lz/lz4.rs", "bmi1,bmi2,lzcnt,ssse3", Isa::Avx2),
-    ("arch/lz/mod.rs", "bmi1,bmi2,lzcnt,ssse3", Isa::Avx2),
-    ("arch/lz/wide.rs", "avx512f", Isa::Avx512),
-    ("arch/lz/wide.rs", "avx512f,avx512bw,avx512vl,avx512vbmi,bmi1,bmi2,lzcnt", Isa::Avx512),
-    ("arch/aarch64/neon.rs", "neon", Isa::Neon),
+    ("arch/entropy/adler.rs", "avx2", Isa::Avx2),
+    ("arch/entropy/bit_instructions.rs", "bmi1,bmi2,lzcnt,ssse3", Isa::Avx2),
+    ("arch/lz/loops/blosclz.rs", "bmi1,bmi2,lzcnt,ssse3", Isa::Avx2),
+    ("arch/lz/loops/lz4.rs", "bmi1,bmi2,lzcnt,ssse3", Isa::Avx2),
+    ("arch/lz/loops/step.rs", "bmi1,bmi2,lzcnt,ssse3", Isa::Avx2),
+    ("arch/lz/loops/wide.rs", "avx512f", Isa::Avx512),
+    ("arch/lz/loops/wide.rs", "avx512f,avx512bw,avx512vl,avx512vbmi,bmi1,bmi2,lzcnt", Isa::Avx512),
     ("arch/wasm32/simd128.rs", "simd128", Isa::Simd128),
     ("arch/x86/avx2.rs", "avx2", Isa::Avx2),
     ("arch/x86/avx2.rs", "avx2,gfni", Isa::Avx2Gfni),
-    ("arch/x86/avx512.rs", "avx512f,avx512bw,avx512vl,avx512vbmi", Isa::Avx512),
     ("arch/x86/avx512/bits.rs", "avx512f,avx512bw,avx512vl,avx512vbmi,gfni", Isa::Avx512),
+    ("arch/x86/avx512/bytes.rs", "avx512f,avx512bw,avx512vl,avx512vbmi", Isa::Avx512),
     ("arch/x86/avx512/halves.rs", "avx512f,avx512bw,avx512vl,avx512vbmi", Isa::Avx512),
+    ("arch/x86/avx512/staged.rs", "avx512f,avx512bw,avx512vl,avx512vbmi", Isa::Avx512),
     ("arch/x86/sse2.rs", "sse2", Isa::Sse2),
     ("arch/x86/sse2.rs", "ssse3", Isa::Ssse3),
 ];
 
 /// Detection itself: it reads XCR0 after CPUID has said that XGETBV is there.
-const DETECTION: (&str, &str) = ("arch/detect.rs", "xsave");
+const DETECTION: (&str, &str) = ("arch/level/detect.rs", "xsave");
 
 /// Every `target_feature(enable = "..")`, also by the macro `rows!`, and every token of `pulp::simd_type!`, with its file.
 fn enabled() -> BTreeSet<(String, String)> {
@@ -43,7 +44,7 @@ fn enabled() -> BTreeSet<(String, String)> {
             for line in std::fs::read_to_string(&path).unwrap().lines() {
                 let line = line.trim();
                 let is_token = line.starts_with("pub ") && line.contains(": \"");
-                let is_row = line.starts_with("generic::rows!(");
+                let is_row = line.starts_with("vector::rows!(");
                 // The macro's own definition enables what its caller names.
                 let is_attribute = line.contains("target_feature(enable") && !line.contains("$features");
                 if !line.starts_with("//") && (is_token || is_row || is_attribute) {

@@ -12,6 +12,7 @@ mod deflate;
 mod filters;
 #[cfg(all(feature = "std", feature = "codecs"))]
 mod golden;
+mod imports;
 mod kernels;
 mod levels;
 #[cfg(all(feature = "blosclz", feature = "lz4"))]

@@ -4,10 +4,10 @@
 //! there the compiler takes a byte-aligned `vld1q_u8` apart into sixteen loads. LD1 and ST1 of
 //! bytes have no alignment to violate, so they are spelled out.
 
-use crate::arch::generic::{self, Each, Join, Pitched, Split, Table, Vector};
 use crate::arch::out::Out;
+use crate::arch::planes::{Planes, Stores};
 use crate::arch::scalar;
-use crate::filter::blocksplit::{Planes, Stores};
+use crate::arch::vector::{self, Each, Join, Pitched, Split, Table, Vector};
 use core::arch::aarch64::*;
 
 /// A 16-byte register.
@@ -23,12 +23,12 @@ impl Vector for Q {
     #[inline(always)]
     unsafe fn load(p: *const u8) -> Self {
         #[cfg(not(target_os = "none"))]
-        // SAFETY: the caller's.
+        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
         unsafe {
             Q(vld1q_u8(p))
         }
         #[cfg(target_os = "none")]
-        // SAFETY: the caller's.
+        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
         unsafe {
             let q: uint8x16_t;
             core::arch::asm!("ld1 {{{q:v}.16b}}, [{p}]", q = out(vreg) q, p = in(reg) p,
@@ -39,12 +39,12 @@ impl Vector for Q {
     #[inline(always)]
     unsafe fn store(self, p: *mut u8) {
         #[cfg(not(target_os = "none"))]
-        // SAFETY: the caller's.
+        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
         unsafe {
             vst1q_u8(p, self.0);
         }
         #[cfg(target_os = "none")]
-        // SAFETY: the caller's.
+        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
         unsafe {
             core::arch::asm!("st1 {{{q:v}.16b}}, [{p}]", q = in(vreg) self.0, p = in(reg) p,
                 options(nostack, preserves_flags));
@@ -53,13 +53,13 @@ impl Vector for Q {
     #[inline(always)]
     unsafe fn store_halves(self, _l: usize, p: *mut u8, q: *mut u8) {
         #[cfg(not(target_os = "none"))]
-        // SAFETY: the caller's.
+        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
         unsafe {
             vst1_u8(p, vget_low_u8(self.0));
             vst1_u8(q, vget_high_u8(self.0));
         }
         #[cfg(target_os = "none")]
-        // SAFETY: the caller's.
+        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
         unsafe {
             core::arch::asm!("st1 {{{low:v}.8b}}, [{p}]", "st1 {{{high:v}.8b}}, [{q}]", low = in(vreg) vget_low_u8(self.0),
                 high = in(vreg) vget_high_u8(self.0), p = in(reg) p, q = in(reg) q,
@@ -69,7 +69,7 @@ impl Vector for Q {
     #[inline(always)]
     unsafe fn zip<const UNIT: usize>(a: Self, b: Self) -> (Self, Self) {
         let (a, b) = (a.0, b.0);
-        // SAFETY: the caller's CPU.
+        // SAFETY: condition of the trait: the CPU has the instruction.
         unsafe {
             match UNIT {
                 1 => (Q(vzip1q_u8(a, b)), Q(vzip2q_u8(a, b))),
@@ -90,7 +90,7 @@ impl Vector for Q {
     }
     #[inline(always)]
     unsafe fn unzip(a: Self, b: Self) -> (Self, Self) {
-        // SAFETY: the caller's CPU.
+        // SAFETY: condition of the trait: the CPU has the instruction.
         unsafe { (Q(vuzp1q_u8(a.0, b.0)), Q(vuzp2q_u8(a.0, b.0))) }
     }
     #[inline(always)]
@@ -115,7 +115,7 @@ impl Vector for Q {
     }
     #[inline(always)]
     unsafe fn store_structures<const N: usize>([a, b, c, d]: [Self; 4], p: *mut u8) {
-        // SAFETY: the caller's.
+        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
         unsafe {
             match N {
                 2 => vst2q_u8(p, uint8x16x2_t(a.0, b.0)),
@@ -126,13 +126,13 @@ impl Vector for Q {
     }
     #[inline(always)]
     unsafe fn table(self, table: &'static [u8; 16]) -> Self {
-        // SAFETY: the caller's CPU; the table is 16 bytes.
+        // SAFETY: condition of the trait: the CPU has the instruction. The table is 16 bytes.
         unsafe { Q(vqtbl1q_u8(self.0, Q::load(table.as_ptr()).0)) }
     }
     #[inline(always)]
     unsafe fn swap_bits<const SHIFT: i32>(a: Self, b: Self) -> (Self, Self) {
         let (a, b) = (a.0, b.0);
-        // SAFETY: the caller's CPU.
+        // SAFETY: condition of the trait: the CPU has the instruction.
         unsafe {
             if SHIFT == 4 {
                 return (Q(vsliq_n_u8::<4>(a, b)), Q(vsriq_n_u8::<4>(b, a)));
@@ -147,15 +147,15 @@ impl Vector for Q {
     }
     #[inline(always)]
     unsafe fn call_split(job: Split) {
-        // SAFETY: the caller's.
+        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
         unsafe { split_job(job) }
     }
     #[inline(always)]
     unsafe fn call_join(job: Join<Pitched>) {
-        // SAFETY: the caller's.
+        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
         unsafe { join_pitched(job) }
     }
 }
 
-generic::rows!(bytes Q, "neon", scalar);
-generic::rows!(bits Q, "neon", scalar);
+vector::rows!(bytes Q, "neon", scalar);
+vector::rows!(bits Q, "neon", scalar);

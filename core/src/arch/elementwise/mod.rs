@@ -43,7 +43,7 @@ pub(crate) use scan::scan;
 
 use crate::arch::level::Level;
 use crate::arch::out::Out;
-use registers::{Lanes, Plain, Registers, Work, combine};
+use registers::{Lanes, Plain, Registers, Work, combine, split};
 
 /// Registers from which on it pays to begin with single bytes, so that all are stored at multiples of their size.
 const LONG: usize = 32;
@@ -166,10 +166,4 @@ pub(crate) fn map<const N: usize>(src: &[u8], out: Out<'_>, mut f: impl FnMut([u
         place.write(f(*word));
     }
     rest.copy_from(src.get(count * N..).unwrap_or(&[]));
-}
-
-/// Like [`slice::split_at`], but clamped to the length.
-#[inline(always)]
-fn split(bytes: &[u8], at: usize) -> (&[u8], &[u8]) {
-    bytes.split_at_checked(at).unwrap_or((bytes, &[]))
 }

@@ -94,3 +94,9 @@ impl<const N: usize> Registers<N> for Plain {
         Plain::each(a, b, u8::wrapping_sub)
     }
 }
+
+/// Like [`slice::split_at`], but clamped to the length.
+#[inline(always)]
+pub(super) fn split(bytes: &[u8], at: usize) -> (&[u8], &[u8]) {
+    bytes.split_at_checked(at).unwrap_or((bytes, &[]))
+}

@@ -7,8 +7,8 @@
 //! The carry waits for one operation per register only. (Words of 8 bytes run along as fast in a plain loop.) A register
 //! of several lanes does each by itself and then hands the last words of the lower lanes to those above.
 
-use super::registers::{Lanes, Work, combine};
-use super::{split, token};
+use super::registers::{Lanes, Work, combine, split};
+use super::token;
 use crate::arch::level::Level;
 use crate::arch::out::Out;
 

@@ -6,7 +6,8 @@
 //! does not ask whether the system saves the registers.
 
 use super::registers::{Lanes, Work};
-use crate::arch::level::{Isa, Level};
+use crate::arch::kernels::{self, ElementRegisters};
+use crate::arch::level::Level;
 use pulp::NullaryFnOnce;
 
 #[cfg(target_arch = "aarch64")]
@@ -34,15 +35,15 @@ pub(super) fn run<W: Work>(level: Level, work: W) -> W::Output {
             token.vectorize(With::<W, $token, $bytes>(work, token))
         }};
     }
-    match level.isa() {
+    match kernels::element_registers(level) {
         #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-        Isa::Sse2 | Isa::Ssse3 => with!(Sse2, 16),
+        ElementRegisters::Sse2 => with!(Sse2, 16),
         #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-        Isa::Avx2 | Isa::Avx2Gfni | Isa::Avx512 => with!(Avx2, 32),
+        ElementRegisters::Avx2 => with!(Avx2, 32),
         #[cfg(target_arch = "aarch64")]
-        Isa::Neon => with!(Neon, 16),
+        ElementRegisters::Neon => with!(Neon, 16),
         #[cfg(target_arch = "wasm32")]
-        Isa::Simd128 => with!(Simd128, 16),
+        ElementRegisters::Simd128 => with!(Simd128, 16),
         _ => work.plain(),
     }
 }

@@ -1,9 +1,9 @@
 //! simd128: registers of one lane, byte table.
 
-use crate::arch::generic::{self, Each, Join, Pitched, Split, Table, Vector};
 use crate::arch::out::Out;
+use crate::arch::planes::{Planes, Stores};
 use crate::arch::scalar;
-use crate::filter::blocksplit::{Planes, Stores};
+use crate::arch::vector::{self, Each, Join, Pitched, Split, Table, Vector};
 use core::arch::wasm32::*;
 
 /// A 16-byte register.
@@ -17,17 +17,17 @@ impl Vector for Q {
 
     #[inline(always)]
     unsafe fn load(p: *const u8) -> Self {
-        // SAFETY: the caller's.
+        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
         unsafe { Q(v128_load(p.cast())) }
     }
     #[inline(always)]
     unsafe fn store(self, p: *mut u8) {
-        // SAFETY: the caller's.
+        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
         unsafe { v128_store(p.cast(), self.0) }
     }
     #[inline(always)]
     unsafe fn store_halves(self, _l: usize, p: *mut u8, q: *mut u8) {
-        // SAFETY: the caller's.
+        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
         unsafe {
             v128_store64_lane::<0>(self.0, p.cast());
             v128_store64_lane::<1>(self.0, q.cast());
@@ -62,15 +62,15 @@ impl Vector for Q {
     }
     #[inline(always)]
     unsafe fn call_split(job: Split) {
-        // SAFETY: the caller's.
+        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
         unsafe { split_job(job) }
     }
     #[inline(always)]
     unsafe fn call_join(job: Join<Pitched>) {
-        // SAFETY: the caller's.
+        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
         unsafe { join_pitched(job) }
     }
 }
 
-generic::rows!(bytes Q, "simd128", scalar);
-generic::rows!(bits Q, "simd128", scalar);
+vector::rows!(bytes Q, "simd128", scalar);
+vector::rows!(bits Q, "simd128", scalar);

@@ -3,10 +3,10 @@
 use super::intrinsics::*;
 use super::sse2::ssse3;
 use super::store_halves;
-use crate::arch::detect::halves;
-use crate::arch::generic::{self, Each, Join, Pitched, Split, Table, Vector};
+use crate::arch::level::detect::executes_512_in_halves;
 use crate::arch::out::Out;
-use crate::filter::blocksplit::{Planes, Stores};
+use crate::arch::planes::{Planes, Stores};
+use crate::arch::vector::{self, Each, Join, Pitched, Split, Table, Vector};
 
 /// A 32-byte register, of a CPU with or without GFNI.
 #[derive(Clone, Copy)]
@@ -32,7 +32,7 @@ unsafe fn alone(mut v: __m256i) -> __m256i {
 impl<const GFNI: bool> Ymm<GFNI> {
     #[inline(always)]
     unsafe fn lane(self, l: usize) -> __m128i {
-        // SAFETY: the caller's CPU.
+        // SAFETY: condition of the trait: the CPU has the instruction.
         unsafe { if l == 0 { _mm256_castsi256_si128(self.0) } else { _mm256_extracti128_si256::<1>(self.0) } }
     }
 }
@@ -46,31 +46,31 @@ impl<const GFNI: bool> Vector for Ymm<GFNI> {
 
     #[inline(always)]
     unsafe fn load(p: *const u8) -> Self {
-        // SAFETY: the caller's.
+        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
         unsafe { Ymm(_mm256_loadu_si256(p.cast())) }
     }
     #[inline(always)]
     unsafe fn store(self, p: *mut u8) {
-        // SAFETY: the caller's.
+        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
         unsafe { _mm256_storeu_si256(p.cast(), self.0) }
     }
     // Miri has no stores past the cache: the ordinary ones of the trait serve there.
     #[cfg(not(miri))]
     #[inline(always)]
     unsafe fn stream(self, p: *mut u8) {
-        // SAFETY: the caller's.
+        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
         unsafe { _mm256_stream_si256(p.cast(), self.0) }
     }
     #[cfg(not(miri))]
     #[inline(always)]
     unsafe fn fence() {
-        // SAFETY: SSE.
+        // SAFETY: every CPU with these registers has the instruction.
         unsafe { _mm_sfence() }
     }
     // AMD CPUs with units of 256 bits fetch rows by themselves: the hints cost them a seventh.
     #[inline(always)]
     fn hints() -> bool {
-        !halves()
+        !executes_512_in_halves()
     }
     #[inline(always)]
     unsafe fn near(p: *const u8) {
@@ -79,7 +79,7 @@ impl<const GFNI: bool> Vector for Ymm<GFNI> {
     }
     #[inline(always)]
     unsafe fn load_lanes(p: *const u8, stride: usize) -> Self {
-        // SAFETY: the caller's.
+        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
         unsafe {
             let low = _mm256_castsi128_si256(_mm_loadu_si128(p.cast()));
             Ymm(_mm256_inserti128_si256::<1>(low, _mm_loadu_si128(p.add(stride).cast())))
@@ -87,7 +87,7 @@ impl<const GFNI: bool> Vector for Ymm<GFNI> {
     }
     #[inline(always)]
     unsafe fn store_lane(self, l: usize, p: *mut u8) {
-        // SAFETY: the caller's.
+        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
         unsafe { _mm_storeu_si128(p.cast(), self.lane(l)) }
     }
     #[inline(always)]
@@ -97,7 +97,7 @@ impl<const GFNI: bool> Vector for Ymm<GFNI> {
     }
     #[inline(always)]
     unsafe fn pair_lanes(a: Self, b: Self) -> (Self, Self) {
-        // SAFETY: the caller's CPU.
+        // SAFETY: condition of the trait: the CPU has the instruction.
         unsafe {
             (
                 Ymm(_mm256_permute2x128_si256::<0x20>(a.0, b.0)),
@@ -108,7 +108,7 @@ impl<const GFNI: bool> Vector for Ymm<GFNI> {
     #[inline(always)]
     unsafe fn zip<const UNIT: usize>(a: Self, b: Self) -> (Self, Self) {
         let (a, b) = (a.0, b.0);
-        // SAFETY: the caller's CPU.
+        // SAFETY: condition of the trait: the CPU has the instruction.
         let (low, high) = unsafe {
             match UNIT {
                 1 => (_mm256_unpacklo_epi8(a, b), _mm256_unpackhi_epi8(a, b)),
@@ -121,7 +121,7 @@ impl<const GFNI: bool> Vector for Ymm<GFNI> {
     }
     #[inline(always)]
     unsafe fn table(self, table: &'static [u8; 16]) -> Self {
-        // SAFETY: the caller's CPU; the table is 16 bytes.
+        // SAFETY: condition of the trait: the CPU has the instruction. The table is 16 bytes.
         unsafe {
             let table = _mm256_broadcastsi128_si256(_mm_loadu_si128(table.as_ptr().cast()));
             Ymm(alone(_mm256_shuffle_epi8(alone(self.0), table)))
@@ -129,7 +129,7 @@ impl<const GFNI: bool> Vector for Ymm<GFNI> {
     }
     #[inline(always)]
     unsafe fn swap_bits<const SHIFT: i32>(a: Self, b: Self) -> (Self, Self) {
-        // SAFETY: the caller's CPU.
+        // SAFETY: condition of the trait: the CPU has the instruction.
         unsafe {
             let low = _mm256_set1_epi8((0xff / ((1 << SHIFT) + 1)) as u8 as i8);
             let differ = _mm256_and_si256(_mm256_xor_si256(_mm256_srli_epi16::<SHIFT>(a.0), b.0), low);
@@ -159,23 +159,23 @@ impl<const GFNI: bool> Vector for Ymm<GFNI> {
     }
     #[inline(always)]
     unsafe fn call_split(job: Split) {
-        // SAFETY: the caller's.
+        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
         unsafe { split_job(job) }
     }
     #[inline(always)]
     unsafe fn call_join(job: Join<Pitched>) {
-        // SAFETY: the caller's.
+        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
         unsafe { join_pitched(job) }
     }
 }
 
-generic::rows!(bytes Ymm<false>, "avx2", ssse3);
-generic::rows!(bits Ymm<false>, "avx2", ssse3);
+vector::rows!(bytes Ymm<false>, "avx2", ssse3);
+vector::rows!(bits Ymm<false>, "avx2", ssse3);
 
 /// What GFNI changes: the bit operations.
 pub(in crate::arch) mod gfni {
-    use super::{Out, Stores, Ymm, generic, ssse3};
-    use crate::arch::generic::Vector;
+    use super::{Out, Stores, Ymm, ssse3, vector};
+    use crate::arch::vector::Vector;
 
-    generic::rows!(bits Ymm<true>, "avx2,gfni", ssse3);
+    vector::rows!(bits Ymm<true>, "avx2,gfni", ssse3);
 }

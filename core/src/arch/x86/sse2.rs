@@ -2,10 +2,10 @@
 
 use super::intrinsics::*;
 use super::{sse2, store_halves};
-use crate::arch::generic::{self, Each, Join, Pitched, Split, Table, Vector};
 use crate::arch::out::Out;
+use crate::arch::planes::{Planes, Stores};
 use crate::arch::scalar;
-use crate::filter::blocksplit::{Planes, Stores};
+use crate::arch::vector::{self, Each, Join, Pitched, Split, Table, Vector};
 
 /// A 16-byte register, of a CPU with or without SSSE3.
 #[derive(Clone, Copy)]
@@ -19,25 +19,25 @@ impl<const SSSE3: bool> Vector for Xmm<SSSE3> {
 
     #[inline(always)]
     unsafe fn load(p: *const u8) -> Self {
-        // SAFETY: the caller's.
+        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
         unsafe { Xmm(_mm_loadu_si128(p.cast())) }
     }
     #[inline(always)]
     unsafe fn store(self, p: *mut u8) {
-        // SAFETY: the caller's.
+        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
         unsafe { _mm_storeu_si128(p.cast(), self.0) }
     }
     // Miri has no stores past the cache: the ordinary ones of the trait serve there.
     #[cfg(not(miri))]
     #[inline(always)]
     unsafe fn stream(self, p: *mut u8) {
-        // SAFETY: the caller's.
+        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
         unsafe { _mm_stream_si128(p.cast(), self.0) }
     }
     #[cfg(not(miri))]
     #[inline(always)]
     unsafe fn fence() {
-        // SAFETY: SSE.
+        // SAFETY: every CPU with these registers has the instruction.
         unsafe { _mm_sfence() }
     }
     #[inline(always)]
@@ -48,7 +48,7 @@ impl<const SSSE3: bool> Vector for Xmm<SSSE3> {
     #[inline(always)]
     unsafe fn zip<const UNIT: usize>(a: Self, b: Self) -> (Self, Self) {
         let (a, b) = (a.0, b.0);
-        // SAFETY: the caller's CPU.
+        // SAFETY: condition of the trait: the CPU has the instruction.
         let (low, high) = unsafe {
             match UNIT {
                 1 => (_mm_unpacklo_epi8(a, b), _mm_unpackhi_epi8(a, b)),
@@ -64,12 +64,12 @@ impl<const SSSE3: bool> Vector for Xmm<SSSE3> {
         if !SSSE3 {
             return self;
         }
-        // SAFETY: the caller's CPU; the table is 16 bytes.
+        // SAFETY: condition of the trait: the CPU has the instruction. The table is 16 bytes.
         unsafe { Xmm(_mm_shuffle_epi8(self.0, _mm_loadu_si128(table.as_ptr().cast()))) }
     }
     #[inline(always)]
     unsafe fn swap_bits<const SHIFT: i32>(a: Self, b: Self) -> (Self, Self) {
-        // SAFETY: the caller's CPU.
+        // SAFETY: condition of the trait: the CPU has the instruction.
         unsafe {
             let low = _mm_set1_epi8((0xff / ((1 << SHIFT) + 1)) as u8 as i8);
             let differ = _mm_and_si128(_mm_xor_si128(_mm_srli_epi16::<SHIFT>(a.0), b.0), low);
@@ -79,24 +79,24 @@ impl<const SSSE3: bool> Vector for Xmm<SSSE3> {
     }
     #[inline(always)]
     unsafe fn call_split(job: Split) {
-        // SAFETY: the caller's.
+        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
         unsafe { if SSSE3 { ssse3::split_job(job) } else { split_job(job) } }
     }
     #[inline(always)]
     unsafe fn call_join(job: Join<Pitched>) {
-        // SAFETY: the caller's.
+        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
         unsafe { if SSSE3 { ssse3::join_pitched(job) } else { join_pitched(job) } }
     }
 }
 
-generic::rows!(bytes Xmm<false>, "sse2", scalar);
-generic::rows!(bits Xmm<false>, "sse2", scalar);
+vector::rows!(bytes Xmm<false>, "sse2", scalar);
+vector::rows!(bits Xmm<false>, "sse2", scalar);
 
 /// What a byte table changes: all but items of a power of two of bytes, which it only shortens.
 pub(in crate::arch) mod ssse3 {
-    use super::{Each, Join, Out, Pitched, Planes, Split, Stores, Table, Xmm, generic, sse2};
-    use crate::arch::generic::Vector;
+    use super::{Each, Join, Out, Pitched, Planes, Split, Stores, Table, Xmm, sse2, vector};
+    use crate::arch::vector::Vector;
 
-    generic::rows!(bytes Xmm<true>, "ssse3", sse2);
-    generic::rows!(bits Xmm<true>, "ssse3", sse2);
+    vector::rows!(bytes Xmm<true>, "ssse3", sse2);
+    vector::rows!(bits Xmm<true>, "ssse3", sse2);
 }

@@ -1,8 +1,8 @@
 //! Partial reads: items and byte ranges, touching only the blocks they cross (docs/formats/chunk.md §7).
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::job::{Job, copy_plain};
-use super::{Decoder, Scratch};
+use super::Decoder;
+use super::job::{Job, Scratch, copy_plain};
 use crate::arch::out::Out;
 use crate::chunk::view::Chunk;
 use crate::error::Error;

@@ -1,9 +1,9 @@
 //! [`Job`]: what the blocks of one chunk have in common, and one block through codec and filters.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::Scratch;
-use crate::arch::copy::WIDE;
+use crate::arch::input::Input;
 use crate::arch::level::Level;
+use crate::arch::lz::window::WIDE;
 use crate::arch::out::{Out, bring_near};
 use crate::chunk::blocks::{Stream, Streams};
 use crate::chunk::header::{Header, Special};
@@ -11,8 +11,8 @@ use crate::chunk::pipeline::{Backward, Env, Source, width};
 use crate::chunk::plugin::Surroundings;
 use crate::chunk::view::Chunk;
 use crate::codec::context::DecodeContext;
+use crate::codec::destination::Destination;
 use crate::codec::dispatch::{self, StreamError};
-use crate::codec::room::{Input, Room};
 use crate::error::Error;
 use crate::filter::blocksplit::{self, Plane, Planes, Stores};
 use crate::filter::{Filter, FilterError};
@@ -28,6 +28,16 @@ const FEW: usize = 8;
 /// Longest stored blocks that are fetched as a whole before a filter reads them in many places at once, which CPUs do not
 /// foresee: they stay in the second cache. Chunks of more than two are taken to lie elsewhere.
 const GATHERED: usize = 128 << 10;
+
+/// The parts of the scratch memory.
+pub(super) struct Scratch<'s> {
+    /// One block as its streams expand to.
+    pub a: &'s mut [u8],
+    /// Codec tables, and another block.
+    pub b: &'s mut [u8],
+    /// Decoded block 0 where DELTA needs it.
+    pub r: &'s mut [u8],
+}
 
 /// Decoded bytes from `start` on of a chunk without streams: stored or special.
 pub(crate) fn copy_plain(chunk: &Chunk<'_>, start: usize, mut out: Out<'_>) -> Result<(), Error> {
@@ -143,11 +153,22 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Room in `a` for a stream of `len` bytes at `at`, with what follows it.
-    fn room<'r>(&self, a: &'r mut [u8], at: usize, len: usize, wanted: usize) -> Result<Room<'r>, Error> {
+    /// Destination in `a` for a stream of `len` bytes at `at`, with what follows it.
+    fn room<'r>(
+        &self,
+        a: &'r mut [u8],
+        at: usize,
+        len: usize,
+        wanted: usize,
+    ) -> Result<Destination<'r>, Error> {
         let (needed, given) = (at.saturating_add(len), a.len());
         let rest = a.get_mut(at..).filter(|rest| rest.len() >= len);
-        Ok(Room::new(rest.ok_or(Error::WorkTooSmall { needed, given })?.into(), len, wanted, self.level))
+        Ok(Destination::new(
+            rest.ok_or(Error::WorkTooSmall { needed, given })?.into(),
+            len,
+            wanted,
+            self.level,
+        ))
     }
 
     /// Decodes block 0 into `scratch.r`.
@@ -169,7 +190,7 @@ impl<'a> Job<'a> {
         offset: usize,
         work: &mut [u8],
         context: &mut DecodeContext,
-        room: Room<'_>,
+        room: Destination<'_>,
     ) -> Result<(), Error> {
         let (codec, meta) = (self.header().codec, self.header().codec_meta);
         let corrupt = |error| Error::Codec { codec, offset, error };
@@ -281,7 +302,7 @@ impl<'a> Job<'a> {
         offset: usize,
         work: &mut [u8],
         context: &mut DecodeContext,
-        room: Room<'_>,
+        room: Destination<'_>,
     ) -> Result<(), Error> {
         match stream {
             Stream::Run(value) => room.exact().fill(value),
@@ -309,7 +330,7 @@ impl<'a> Job<'a> {
             }
             let offset = self.chunk.block_extent(index)?.start;
             let len = out.len();
-            return self.expand(payload, offset, work, context, Room::new(out, len, len, self.level));
+            return self.expand(payload, offset, work, context, Destination::new(out, len, len, self.level));
         }
         let mut streams = self.chunk.streams(index)?;
         let neblock = streams.stream_len();
@@ -320,7 +341,7 @@ impl<'a> Job<'a> {
             // Streams are expanded in order: what overruns one is overwritten by the next.
             let rest = out.get(at, total.saturating_sub(at));
             let rest = rest.ok_or(Error::OutputTooSmall { needed: total, given: total })?;
-            self.stream(stream, offset, work, context, Room::new(rest, neblock, neblock, self.level))?;
+            self.stream(stream, offset, work, context, Destination::new(rest, neblock, neblock, self.level))?;
             at = at.saturating_add(neblock);
         }
     }
@@ -430,7 +451,7 @@ impl<'a> Job<'a> {
                         offset,
                         b,
                         context,
-                        Room::new((&mut *room).into(), neblock, items.end, self.level),
+                        Destination::new((&mut *room).into(), neblock, items.end, self.level),
                     )?;
                     Plane::Bytes(room.get(items.clone()).ok_or(outside)?)
                 }

@@ -23,7 +23,7 @@ use crate::error::Error;
 pub(crate) use job::copy_plain;
 #[cfg(not(feature = "alloc"))]
 use job::copy_plain;
-use job::{Job, pad};
+use job::{Job, Scratch, pad};
 
 /// Decodes chunks with scratch memory of the caller. Never allocates after it has been made.
 pub struct Decoder<'w> {
@@ -31,16 +31,6 @@ pub struct Decoder<'w> {
     work: &'w mut [u8],
     around: Surroundings<'w>,
     context: DecodeContext,
-}
-
-/// The parts of the scratch memory.
-struct Scratch<'s> {
-    /// One block as its streams expand to.
-    pub a: &'s mut [u8],
-    /// Codec tables, and another block.
-    pub b: &'s mut [u8],
-    /// Decoded block 0 where DELTA needs it.
-    pub r: &'s mut [u8],
 }
 
 const fn max(a: usize, b: usize) -> usize {
@@ -97,7 +87,7 @@ impl<'w> Decoder<'w> {
             } else {
                 dispatch::decode_work_len(block)
             };
-        // Room to lay the planes of a split block apart, where the pipeline is a shuffle alone.
+        // Destination to lay the planes of a split block apart, where the pipeline is a shuffle alone.
         let apart = if delta { 0 } else { block };
         (block.saturating_add(pad(block).min(apart)), max(block, codec), if delta { block } else { 0 })
     }

@@ -1,21 +1,13 @@
 //! [`BlockEncoder`]: one block through its filters and into its streams.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::plan::Plan;
+use super::plan::{EncodedBlock, Plan, lossy_before_delta};
 use crate::arch::level::Level;
 use crate::arch::out::Out;
 use crate::chunk::pipeline::Backward;
 use crate::codec::context::EncodeContext;
+use crate::codec::dispatch;
 use crate::error::Error;
-
-/// What encoding one block came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EncodedBlock {
-    /// Bytes written.
-    pub len: usize,
-    /// Whether every stream is a run of zeros.
-    pub zeros: bool,
-}
 
 /// Encodes single blocks of a [`Plan`].
 pub struct BlockEncoder<'w> {
@@ -27,6 +19,29 @@ pub struct BlockEncoder<'w> {
     r: &'w mut [u8],
     codec: &'w mut [u8],
     lossy: bool,
+}
+
+impl<'a> Plan<'a> {
+    /// What encodes single blocks of this chunk, with scratch of [`work_len`](Self::work_len) bytes.
+    ///
+    /// # Errors
+    /// `WorkTooSmall`, or a filter that cannot run.
+    pub fn block_encoder<'w>(&self, level: Level, work: &'w mut [u8]) -> Result<BlockEncoder<'w>, Error>
+    where
+        'a: 'w,
+    {
+        let short = Error::WorkTooSmall { needed: self.work_len(), given: work.len() };
+        let block = self.blocksize();
+        let (a, rest) = work.split_at_mut_checked(block).ok_or(short)?;
+        let (b, rest) = rest.split_at_mut_checked(block).ok_or(short)?;
+        let (c, rest) = rest.split_at_mut_checked(self.max_block_len()).ok_or(short)?;
+        let lossy = lossy_before_delta(&self.params) && self.nblocks > 1;
+        let (r, codec) = rest.split_at_mut_checked(if lossy { block } else { 0 }).ok_or(short)?;
+        if codec.len() < dispatch::encode_work_len(self.params.codec, self.params.level, block) {
+            return Err(short);
+        }
+        BlockEncoder::new(*self, level, [a, b, c, r, codec], lossy)
+    }
 }
 
 impl<'w> BlockEncoder<'w> {

@@ -1,10 +1,8 @@
 //! [`Plan`]: how one chunk will be laid out.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::block::{BlockEncoder, EncodedBlock};
-use super::streams::StreamWriter;
-use super::writer::ChunkWriter;
 use crate::arch::level::Level;
+use crate::chunk::block_size;
 use crate::chunk::header::{
     EXTENDED_HEADER, FLAG_DELTA, FLAG_DONT_SPLIT, FLAGS_EXTENDED, FLAGS1_DICTIONARY, Header, MAX_NBYTES,
     SHORT_HEADER,
@@ -12,13 +10,20 @@ use crate::chunk::header::{
 use crate::chunk::params::{FilterSlot, Params};
 use crate::chunk::pipeline::{Env, width};
 use crate::chunk::plugin::Surroundings;
-use crate::chunk::policy;
-use crate::codec::context::EncodeContext;
 use crate::codec::dispatch::Content;
 use crate::codec::{Codec, dispatch};
 use crate::error::Error;
 use crate::filter::Filter;
 use crate::filter::blocksplit::Stores;
+
+/// What encoding one block came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EncodedBlock {
+    /// Bytes written.
+    pub len: usize,
+    /// Whether every stream is a run of zeros.
+    pub zeros: bool,
+}
 
 /// How one chunk will be laid out: made from the parameters and the data, it encodes nothing yet.
 #[derive(Clone, Copy)]
@@ -85,8 +90,8 @@ impl<'a> Plan<'a> {
                 });
             }
         }
-        let blocksize = policy::blocksize(params, src.len());
-        let split = policy::splits(params, u64::from(blocksize));
+        let blocksize = block_size::blocksize(params, src.len());
+        let split = block_size::splits(params, u64::from(blocksize));
         let header = header_of(params, src.len(), blocksize, split, !dictionary.is_empty());
         let mut plan = Plan {
             params: *params,
@@ -119,14 +124,14 @@ impl<'a> Plan<'a> {
         self.blocksize().saturating_add(self.streams.max(1).saturating_mul(4)).saturating_add(4)
     }
 
-    /// Scratch bytes a [`BlockEncoder`] of this plan needs.
+    /// Scratch bytes a [`BlockEncoder`](super::BlockEncoder) of this plan needs.
     pub fn work_len(&self) -> usize {
         Plan::work_len_for(&self.params, self.src.len())
     }
 
     /// Scratch bytes needed to encode `nbytes` bytes with `params`.
     pub fn work_len_for(params: &Params, nbytes: usize) -> usize {
-        let block = policy::blocksize(params, nbytes) as usize;
+        let block = block_size::blocksize(params, nbytes) as usize;
         let codec = dispatch::encode_work_len(params.codec, params.level, block);
         let reference = if lossy_before_delta(params) { block } else { 0 };
         block.saturating_mul(3).saturating_add(256 * 4 + 8).saturating_add(reference).saturating_add(codec)
@@ -179,59 +184,6 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Encodes every block on this thread; returns the chunk's length.
-    ///
-    /// # Errors
-    /// As [`Encoder::encode`](crate::Encoder::encode).
-    pub fn encode(
-        &self,
-        level: Level,
-        work: &mut [u8],
-        context: &mut EncodeContext,
-        dst: &mut [u8],
-    ) -> Result<usize, Error> {
-        let most = context.max_len();
-        if self.nblocks > 0 && self.blocksize() > most {
-            return Err(Error::Param {
-                name: "nbytes",
-                value: self.src.len() as i64,
-                allowed: "no more than the encoder was made for",
-            });
-        }
-        let mut writer = self.writer(dst)?;
-        if !writer.is_abandoned() {
-            let mut blocks = self.block_encoder(level, work)?;
-            let mut is_held = self.may_hold();
-            for index in 0..self.nblocks() {
-                let left = writer.left();
-                let needed = self.max_block_len();
-                let stored = self.block_src(index)?.len().saturating_add(4);
-                // What is longer than this is not copied.
-                let most = if is_held { left.min(stored.saturating_sub(1)) } else { left };
-                let done = match writer.room(if self.ignores_room() { needed.min(left) } else { needed }) {
-                    Some(room) => blocks.encode_within(index, room, most, context)?,
-                    None => {
-                        let (bytes, done) = blocks.encode_to_scratch(index, most, context)?;
-                        writer.copy(bytes);
-                        done
-                    }
-                };
-                if is_held && done.len < stored {
-                    is_held = false;
-                    writer.store(index);
-                }
-                writer.advance(done);
-                if writer.is_abandoned() {
-                    break;
-                }
-            }
-            if is_held && !writer.is_abandoned() {
-                writer.store(self.nblocks());
-            }
-        }
-        writer.finish()
-    }
-
     /// Whether a block that the codec does not shrink is its source. As long as there are only such ones the chunk is likely
     /// to be stored whole, and they need not be copied before one that shrinks.
     pub(super) fn may_hold(&self) -> bool {
@@ -239,47 +191,9 @@ impl<'a> Plan<'a> {
     }
 
     /// Whether the codec writes the same bytes in any room that they fit, so that a block may be tried in what is left.
-    fn ignores_room(&self) -> bool {
+    pub(super) fn ignores_room(&self) -> bool {
         let ours = matches!(self.params.codec, Codec::BloscLz | Codec::Lz4 | Codec::Lz4Hc);
         ours && self.around.codec(self.params.codec.id()).is_none()
-    }
-
-    /// What puts the blocks of this chunk together in `dst`.
-    ///
-    /// # Errors
-    /// `OutputTooSmall` if `dst` cannot even hold a header.
-    pub fn writer<'d>(&self, dst: &'d mut [u8]) -> Result<ChunkWriter<'d>, Error>
-    where
-        'a: 'd,
-    {
-        if dst.len() < EXTENDED_HEADER {
-            return Err(Error::OutputTooSmall { needed: EXTENDED_HEADER, given: dst.len() });
-        }
-        let limit = dst.len().min(self.stored_len());
-        let cursor = self.prefix_len();
-        let abandoned = self.nblocks == 0 || cursor > limit;
-        Ok(ChunkWriter::new(*self, dst, limit, cursor, abandoned))
-    }
-
-    /// What encodes single blocks of this chunk, with scratch of [`work_len`](Self::work_len) bytes.
-    ///
-    /// # Errors
-    /// `WorkTooSmall`, or a filter that cannot run.
-    pub fn block_encoder<'w>(&self, level: Level, work: &'w mut [u8]) -> Result<BlockEncoder<'w>, Error>
-    where
-        'a: 'w,
-    {
-        let short = Error::WorkTooSmall { needed: self.work_len(), given: work.len() };
-        let block = self.blocksize();
-        let (a, rest) = work.split_at_mut_checked(block).ok_or(short)?;
-        let (b, rest) = rest.split_at_mut_checked(block).ok_or(short)?;
-        let (c, rest) = rest.split_at_mut_checked(self.max_block_len()).ok_or(short)?;
-        let lossy = lossy_before_delta(&self.params) && self.nblocks > 1;
-        let (r, codec) = rest.split_at_mut_checked(if lossy { block } else { 0 }).ok_or(short)?;
-        if codec.len() < dispatch::encode_work_len(self.params.codec, self.params.level, block) {
-            return Err(short);
-        }
-        BlockEncoder::new(*self, level, [a, b, c, r, codec], lossy)
     }
 
     pub(crate) fn block_src(&self, index: usize) -> Result<&'a [u8], Error> {
@@ -302,28 +216,6 @@ impl<'a> Plan<'a> {
         self.nblocks.saturating_mul(self.streams)
     }
 
-    /// Cuts a filtered block into its streams and encodes each, until they are longer than `most` bytes.
-    pub(super) fn encode_streams(
-        &self,
-        filtered: &[u8],
-        work: &mut [u8],
-        dst: &mut [u8],
-        most: usize,
-        context: &mut EncodeContext,
-    ) -> Result<EncodedBlock, Error> {
-        let leftover = filtered.len() < self.blocksize();
-        let count = if leftover { 1 } else { self.streams.max(1) };
-        let neblock = filtered.len().checked_div(count).unwrap_or(0).max(1);
-        let mut streams = StreamWriter::new(self, dst, most, self.content(count));
-        for stream in filtered.chunks(neblock) {
-            streams.push(stream, work, context)?;
-            if streams.is_too_long() {
-                break;
-            }
-        }
-        Ok(streams.finish())
-    }
-
     pub(super) fn slots(&self) -> Slots {
         Slots::of(&self.params)
     }
@@ -331,7 +223,7 @@ impl<'a> Plan<'a> {
 
 /// Whether a lossy filter runs somewhere before DELTA: what readers XOR with is then not the data as
 /// it came but what is left of it.
-fn lossy_before_delta(params: &Params) -> bool {
+pub(super) fn lossy_before_delta(params: &Params) -> bool {
     let lossy = |f: Filter| matches!(f, Filter::TruncPrec | Filter::IntTrunc | Filter::NdMean);
     params.filters.iter().any(|s| s.filter == Filter::Delta) && params.filters.iter().any(|s| lossy(s.filter))
 }

@@ -1,8 +1,7 @@
 //! One stream: a run, codec output, or the bytes themselves (docs/formats/chunk.md §2.4).
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::block::EncodedBlock;
-use super::plan::Plan;
+use super::plan::{EncodedBlock, Plan};
 use crate::arch::out::Out;
 use crate::codec::Codec;
 use crate::codec::context::EncodeContext;
@@ -93,6 +92,28 @@ impl<'p, 'd> StreamWriter<'p, 'd> {
 }
 
 impl Plan<'_> {
+    /// Cuts a filtered block into its streams and encodes each, until they are longer than `most` bytes.
+    pub(super) fn encode_streams(
+        &self,
+        filtered: &[u8],
+        work: &mut [u8],
+        dst: &mut [u8],
+        most: usize,
+        context: &mut EncodeContext,
+    ) -> Result<EncodedBlock, Error> {
+        let leftover = filtered.len() < self.blocksize();
+        let count = if leftover { 1 } else { self.streams.max(1) };
+        let neblock = filtered.len().checked_div(count).unwrap_or(0).max(1);
+        let mut streams = StreamWriter::new(self, dst, most, self.content(count));
+        for stream in filtered.chunks(neblock) {
+            streams.push(stream, work, context)?;
+            if streams.is_too_long() {
+                break;
+            }
+        }
+        Ok(streams.finish())
+    }
+
     /// One stream through the codec; `None` where it does not fit `dst`. `content`: what it is.
     pub(super) fn compress(
         &self,

@@ -7,7 +7,8 @@
 //! ```
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::{Encoder, Plan};
+use super::encoder::Encoder;
+use super::plan::Plan;
 use crate::arch::out::Out;
 use crate::chunk::header::{EXTENDED_HEADER, FLAG_DONT_SPLIT, FLAGS2_VL, MAX_NBYTES};
 use crate::chunk::params::Params;

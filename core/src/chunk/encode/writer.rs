@@ -1,10 +1,9 @@
 //! [`ChunkWriter`]: blocks in order, then the header.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::block::EncodedBlock;
-use super::plan::Plan;
+use super::plan::{EncodedBlock, Plan};
 use crate::arch::out::Out;
-use crate::chunk::header::{FLAG_STORED, FLAGS_EXTENDED};
+use crate::chunk::header::{EXTENDED_HEADER, FLAG_STORED, FLAGS_EXTENDED};
 use crate::error::Error;
 
 /// Puts encoded blocks together in order.
@@ -16,6 +15,25 @@ pub struct ChunkWriter<'d> {
     next: usize,
     zeros: bool,
     abandoned: bool,
+}
+
+impl<'a> Plan<'a> {
+    /// What puts the blocks of this chunk together in `dst`.
+    ///
+    /// # Errors
+    /// `OutputTooSmall` if `dst` cannot even hold a header.
+    pub fn writer<'d>(&self, dst: &'d mut [u8]) -> Result<ChunkWriter<'d>, Error>
+    where
+        'a: 'd,
+    {
+        if dst.len() < EXTENDED_HEADER {
+            return Err(Error::OutputTooSmall { needed: EXTENDED_HEADER, given: dst.len() });
+        }
+        let limit = dst.len().min(self.stored_len());
+        let cursor = self.prefix_len();
+        let abandoned = self.nblocks == 0 || cursor > limit;
+        Ok(ChunkWriter::new(*self, dst, limit, cursor, abandoned))
+    }
 }
 
 impl<'d> ChunkWriter<'d> {

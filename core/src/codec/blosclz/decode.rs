@@ -1,11 +1,12 @@
 //! BloscLZ decoder (docs/formats/chunk.md §4.1).
 
-use super::{FAR, RUN};
-use crate::arch::copy::Window;
-use crate::arch::lz;
+use super::format::{FAR, RUN};
+use crate::arch::input::Input;
+use crate::arch::lz::loops;
+use crate::arch::lz::window::Window;
 use crate::arch::out::Out;
-use crate::codec::room::{Input, Room};
-use crate::codec::{CodecError, CodecErrorKind};
+use crate::codec::destination::Destination;
+use crate::codec::error::{CodecError, CodecErrorKind};
 
 /// Expands one BloscLZ stream, which must fill `out` exactly.
 ///
@@ -17,9 +18,9 @@ pub fn decode(src: &[u8], out: Out<'_>) -> Result<(), CodecError> {
 }
 
 /// [`decode`], as far as is wanted.
-pub(crate) fn expand(input: Input<'_>, room: Room<'_>) -> Result<(), CodecError> {
+pub(crate) fn expand(input: Input<'_>, room: Destination<'_>) -> Result<(), CodecError> {
     let src = input.exact();
-    let Room { out, len, wanted, level } = room;
+    let Destination { out, len, wanted, level } = room;
     let mut window = Window::wanting(out, &[], wanted);
     let mut at = 0;
     let mut control = usize::from(next(src, &mut at)? & 31);
@@ -40,7 +41,7 @@ pub(crate) fn expand(input: Input<'_>, room: Room<'_>) -> Result<(), CodecError>
                 break;
             }
         }
-        at = lz::blosclz(&mut window, &input, at, level);
+        at = loops::blosclz(&mut window, &input, at, level);
         if at > src.len() {
             return Err(CodecErrorKind::Truncated.at(src.len()));
         }
@@ -49,7 +50,7 @@ pub(crate) fn expand(input: Input<'_>, room: Room<'_>) -> Result<(), CodecError>
         }
         control = usize::from(next(src, &mut at)?);
     }
-    Room::filled(window.position(), len).map_err(|kind| kind.at(at))
+    Destination::filled(window.position(), len).map_err(|kind| kind.at(at))
 }
 
 /// Distance and length of the match that `control` begins.

@@ -1,8 +1,8 @@
 //! BloscLZ instructions as bytes.
 
-use super::{FAR, RUN};
-use crate::arch::copy::Window;
-use crate::codec::CodecErrorKind;
+use super::format::{FAR, RUN};
+use crate::arch::lz::window::Window;
+use crate::codec::error::CodecErrorKind;
 
 /// Writes the literals `src[anchor..start]` and a match.
 #[inline(always)]
@@ -18,7 +18,7 @@ pub(super) fn instruction(
     let near = (distance - 1).min(FAR - 1);
     let (high, low) = (near >> 8, near & 255);
     if len < 9 + 255 && count <= RUN {
-        // Which forms these are nobody could foretell: no branch depends on it.
+        // Which forms these are is not predictable, so no branch depends on it.
         let (is_long, is_far) = (len >= 9, distance >= FAR);
         let rest =
             low as u64 | if is_far { u64::from(((distance - FAR) as u16).swap_bytes()) << 8 } else { 0 };

@@ -13,45 +13,47 @@
 //! inside longer periods: the table then knows only the last position that began with the same bytes, which
 //! is often in the wrong half of a run.
 //!
-//! Streams that hardly shrink are only skimmed for matches of eight bytes or more, or given up ([`probe`](super::probe)).
+//! Streams that shrink little are only skimmed for matches of eight bytes or more, or given up ([`probe`](super::probe)).
 //! There whether, where and how matches end is noise: no branch depends on their length, as each wrongly guessed one
 //! costs as much as a dozen steps.
 
 use super::emit::{instruction, literals};
+use super::format::{FAR, REACH};
 use super::probe::{self, Effort};
-use super::{FAR, REACH};
-use crate::arch::copy::Window;
+use crate::arch::lz::window::Window;
 use crate::arch::out::Out;
-use crate::arch::words::Words;
+use crate::arch::search::hash::hash_low;
+use crate::arch::search::words::Words;
 use crate::codec::dispatch::Content;
-use crate::codec::matcher::{Positions, Table, WideTable, hash_low};
+use crate::codec::matcher::{Positions, Table, WideTable};
 
-/// What positions of 16 bits can tell apart.
+/// Longest stream in bytes whose positions take 16 bits.
 const NEAR: usize = 1 << 16;
-/// Of the table for streams up to [`NEAR`].
+/// Number of hash-table cells (power of two) for streams up to [`NEAR`].
 const CELLS: usize = 1 << 14;
-/// The same up to level 5: what it finds less is little, and it fills but half of a first-level cache.
+/// [`CELLS`] up to level 5: half the table fills half of a first-level cache and finds nearly as much.
 const FEWER_CELLS: usize = 1 << 13;
-/// Of the table for streams up to [`SHORT`], which are encoded in the time that it takes to empty a larger one.
+/// [`CELLS`] for streams up to [`SHORT`]: a larger table takes as long to empty as such a stream to encode.
 const FEW_CELLS: usize = 1 << 10;
+/// Longest stream in bytes for [`FEW_CELLS`].
 const SHORT: usize = 2048;
-/// Of the table for longer ones, whose entries are twice as wide.
+/// Number of hash-table cells for streams longer than [`NEAR`], whose positions take 32 bits.
 const WIDE_CELLS: usize = 1 << 13;
-/// Of the table for long matches, which leaves a first-level cache its room.
+/// Number of hash-table cells where only long matches are looked for: a quarter of a first-level cache.
 const SKIM_CELLS: usize = 1 << 12;
-/// What is a long match.
+/// Bytes of a long match, at least.
 const LONG: usize = 8;
-/// Streams shorter than this are not tried.
+/// Shortest stream in bytes that is encoded.
 const SHORTEST: usize = 16;
 /// No match starts within this many bytes of the end.
 const LAST_MATCH: usize = 12;
-/// The shortest match of the higher levels.
+/// Bytes of the shortest match of the higher levels.
 const SHORT_MATCH: usize = 5;
 /// The [`Pace`] of level 9; of 8 and 7 it is one and two less.
 const MOST_PATIENCE: u32 = 8;
-/// The shortest match worth the four bytes of the far form.
+/// Bytes of the shortest match that is worth the four bytes of the far form.
 const FAR_MATCH: usize = 7;
-/// Streams shorter than this are encoded without asking.
+/// Shortest stream in bytes that [`probe`] looks at first; shorter ones are encoded at once.
 const LEAST_TRIED: usize = 4 << 10;
 const WORK: usize = max(probe::WORK, max(Table::<CELLS>::BYTES, WideTable::<WIDE_CELLS>::BYTES));
 
@@ -203,7 +205,7 @@ fn matches<T: Positions, const MIN: usize, const ITEMS: bool>(
             continue;
         }
         'written: {
-            // How long the loop above went on says whether there are literals: such a branch is foretold.
+            // How long the loop above went on says whether there are literals: the CPU predicts this branch.
             if start > anchor {
                 start -= words.common_before(start - distance, start, start - anchor);
                 // All of an item but its first byte is as in the last one: often the next is like that too, and is not searched.
@@ -224,7 +226,7 @@ fn matches<T: Positions, const MIN: usize, const ITEMS: bool>(
 }
 
 /// How many bytes a match takes with the literals before it, its distance, and how many of these bytes are literals, to be
-/// compared as one: each of these alone could not be foretold. Different ones do not look the same if one of them takes less
+/// compared as one number, because each of these alone is not predictable. Different ones do not look the same if one of them takes less
 /// than 64 KiB.
 #[inline(always)]
 fn shape(taken: usize, distance: usize, literals: usize) -> u64 {

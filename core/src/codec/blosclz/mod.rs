@@ -11,16 +11,10 @@
 mod decode;
 mod emit;
 mod encode;
+mod format;
 mod probe;
 
 pub use decode::decode;
 pub(crate) use decode::expand;
 pub(crate) use encode::encode_content;
 pub use encode::{encode, work_len};
-
-/// The first distance that needs the far form.
-const FAR: usize = 8192;
-/// The farthest distance that encoders use.
-const REACH: usize = 73_724;
-/// The longest literal run of one instruction.
-const RUN: usize = 32;

@@ -13,24 +13,25 @@
 //! up; below, only those that a lower level would encode, so that none gives up what a lower one encodes. The answer
 //! need seldom be exact, therefore, and the steps grow where there are no matches.
 
-use super::FAR;
-use crate::arch::words::Words;
-use crate::codec::matcher::{Table, hash4};
+use super::format::FAR;
+use crate::arch::search::hash::hash4;
+use crate::arch::search::words::Words;
+use crate::codec::matcher::Table;
 
-/// Of the table: few, as they are emptied for every region, and an answer need not be exact.
+/// Number of hash-table cells: few, because they are emptied for every region and an estimate need not be exact.
 const CELLS: usize = 1 << 12;
 /// Bytes of scratch that [`effort`] needs.
 pub(super) const WORK: usize = Table::<CELLS>::BYTES;
-/// So many positions without a match, and the step grows by one.
+/// Positions without a match after which the step grows by one.
 const PATIENCE: usize = 64;
-/// The same at levels 4 to 7, where what is refused here is skimmed and shrinks nearly as far: of many a stream's time
-/// half would go into asking.
+/// [`PATIENCE`] at levels 4 to 7. A stream that is refused there is skimmed and shrinks nearly as far, and a longer look would
+/// take half the time of many streams.
 const LESS_PATIENCE: usize = 32;
-/// The same at levels 2 and 3, where what is refused here is mostly given up and there is time to be exact.
+/// [`PATIENCE`] at levels 2 and 3. Most streams that are refused there are given up, so there is time to be exact.
 const MORE_PATIENCE: usize = 256;
 /// No match starts within this many bytes of the end.
 const LAST_MATCH: usize = 12;
-/// From so many bytes on, a head that shrinks half as much again as it must is enough.
+/// Bytes after which a region that shrinks half as much again as it must is accepted.
 const CLEAR: usize = 2 << 10;
 
 /// How a stream is best encoded.

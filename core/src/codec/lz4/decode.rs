@@ -1,10 +1,11 @@
 //! LZ4 decoder.
 
-use crate::arch::copy::Window;
-use crate::arch::lz;
+use crate::arch::input::Input;
+use crate::arch::lz::loops;
+use crate::arch::lz::window::Window;
 use crate::arch::out::Out;
-use crate::codec::room::{Input, Room};
-use crate::codec::{CodecError, CodecErrorKind};
+use crate::codec::destination::Destination;
+use crate::codec::error::{CodecError, CodecErrorKind};
 
 /// Expands one LZ4 block, which must fill `out` exactly; distances may reach back into `dict`.
 ///
@@ -16,13 +17,13 @@ pub fn decode(src: &[u8], out: Out<'_>, dict: &[u8]) -> Result<(), CodecError> {
 }
 
 /// [`decode`], as far as is wanted.
-pub(crate) fn expand(input: Input<'_>, room: Room<'_>, dict: &[u8]) -> Result<(), CodecError> {
+pub(crate) fn expand(input: Input<'_>, room: Destination<'_>, dict: &[u8]) -> Result<(), CodecError> {
     let src = input.exact();
-    let Room { out, len, wanted, level } = room;
+    let Destination { out, len, wanted, level } = room;
     let mut window = Window::wanting(out, dict, wanted);
     let mut at = 0;
     loop {
-        at = lz::lz4(&mut window, &input, at, level);
+        at = loops::lz4(&mut window, &input, at, level);
         if at > src.len() {
             return Err(CodecErrorKind::Truncated.at(src.len()));
         }
@@ -51,7 +52,7 @@ pub(crate) fn expand(input: Input<'_>, room: Room<'_>, dict: &[u8]) -> Result<()
         };
         window.copy_match(usize::from(distance), len).map_err(fail)?;
     }
-    Room::filled(window.position(), len).map_err(|kind| kind.at(at))
+    Destination::filled(window.position(), len).map_err(|kind| kind.at(at))
 }
 
 #[inline(always)]
@@ -83,7 +84,7 @@ mod tests {
     /// What comes out at a level, in memory of which the stream has only a part.
     fn decoded(level: Level, bytes: &[u8], stream: usize, len: usize) -> (Result<(), CodecError>, Vec<u8>) {
         let mut out = vec![0x55; len + 300];
-        let room = Room::new(Out::from(&mut out[..]), len, len, level);
+        let room = Destination::new(Out::from(&mut out[..]), len, len, level);
         let result = expand(Input::new(bytes, stream), room, &[]);
         out.truncate(len);
         (result, out)

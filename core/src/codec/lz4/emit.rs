@@ -1,7 +1,7 @@
 //! LZ4 sequences as bytes.
 
-use crate::arch::copy::Window;
-use crate::codec::CodecErrorKind;
+use crate::arch::lz::window::Window;
+use crate::codec::error::CodecErrorKind;
 
 /// Writes the literals `src[anchor..start]` and a match of at least four bytes.
 #[inline(always)]
@@ -15,7 +15,7 @@ pub(crate) fn sequence(
 ) -> Result<(), CodecErrorKind> {
     let (literals, more) = (start - anchor, len - 4);
     if more < 15 + 255 {
-        // Whether the match's length needs a byte more nobody could foretell: no branch depends on it.
+        // Whether the match's length needs a byte more is not predictable, so no branch depends on it.
         let (tail, tail_len) =
             (distance as u64 | (more.wrapping_sub(15) as u64) << 16, 2 + usize::from(more >= 15));
         let of_match = more.min(15) as u32;
@@ -30,7 +30,7 @@ pub(crate) fn sequence(
             return Ok(());
         }
     }
-    out.aside(move |out| long_sequence(out, src, anchor, literals, distance, more))
+    out.cold_path(move |out| long_sequence(out, src, anchor, literals, distance, more))
 }
 
 /// [`sequence`] without literals.
@@ -43,7 +43,7 @@ pub(crate) fn bare_match(out: &mut Window<'_>, distance: usize, len: usize) -> R
             return Ok(());
         }
     }
-    out.aside(move |out| long_sequence(out, &[], 0, 0, distance, more))
+    out.cold_path(move |out| long_sequence(out, &[], 0, 0, distance, more))
 }
 
 /// [`sequence`] of any lengths.

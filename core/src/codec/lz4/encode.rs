@@ -6,44 +6,50 @@
 //!
 //! Strings of four bytes are looked up, or of five in long blocks. In planes of bytes or bits it is six: there short
 //! matches take the places of long ones, and each costs encoder and decoder a wrongly guessed branch. What that saves
-//! pays for smaller steps, which find more. A few planes are the exception, with hardly a match of six bytes but many of
-//! four: they are known by their first eighth and begun again.
+//! pays for smaller steps, which find more. A few planes are the exception: they have few matches of six bytes and
+//! many of four. Their first eighth shows it, and the encoder begins again.
 
 use super::emit::{bare_match, last_literals, sequence};
-use super::{LAST_LITERALS, LAST_MATCH, REACH};
-use crate::arch::copy::Window;
+use super::format::{LAST_LITERALS, LAST_MATCH, REACH};
+use crate::arch::lz::window::Window;
 use crate::arch::out::Out;
-use crate::arch::recent::Recent;
-use crate::arch::words::Words;
+use crate::arch::search::hash::{hash_low, hash5};
+use crate::arch::search::recent::RecentPositions;
+use crate::arch::search::words::Words;
 use crate::codec::dispatch::Content;
 use crate::codec::history::History;
-use crate::codec::matcher::{WideTable, hash_low, hash5};
+use crate::codec::matcher::WideTable;
 
-/// The longest blocks whose positions take 16 bits.
-const NEAR: usize = Recent::<BITS>::LONGEST;
-/// Of the hashes for these.
+/// Longest block in bytes whose positions take 16 bits.
+const NEAR: usize = RecentPositions::<BITS>::LONGEST;
+/// Bits of the hashes of strings in such blocks: 8192 cells.
 const BITS: u32 = 13;
-/// Of the table for longer blocks, and for those with a dictionary.
+/// Number of hash-table cells (power of two) for longer blocks, and for blocks with a dictionary.
 const WIDE_CELLS: usize = 1 << 12;
-/// How much of a dictionary is used, and how far apart its positions are entered.
+/// Bytes of a dictionary that are used, from its end.
 const DICTIONARY: usize = 32 << 10;
+/// Distance in bytes of the positions of a dictionary that are entered.
 const DICTIONARY_STEP: usize = 3;
 
-/// Of those for blocks up to [`SHORT`], which are encoded in the time that it takes to empty a larger one.
+/// Bits of the hashes for blocks up to [`SHORT`]: a larger table takes as long to empty as such a block to encode.
 const FEW_BITS: u32 = 10;
+/// Longest block in bytes for [`FEW_BITS`].
 const SHORT: usize = 2048;
-/// Of those for longer ones up to [`MEDIUM`], and for planes up to [`MEDIUM_PLANE`], of which a block has many: to empty
-/// twice the cells for each costs more than these find.
+/// Bits of the hashes for longer blocks up to [`MEDIUM`], and for planes up to [`MEDIUM_PLANE`]. A block has many planes, and
+/// emptying twice the cells for each costs more than the matches they find save.
 const MEDIUM_BITS: u32 = 12;
+/// Longest block in bytes for [`MEDIUM_BITS`].
 const MEDIUM: usize = 4096;
+/// Longest plane in bytes for [`MEDIUM_BITS`].
 const MEDIUM_PLANE: usize = 16 << 10;
 
-/// The strings that are looked up in planes.
+/// Bytes of the strings that are looked up in planes.
 const PLANE_STRING: usize = 6;
-/// The eighth of a plane so long has places enough to match; where none does, the step grows so fast before the first match.
+/// Shortest plane in bytes whose first eighth is long enough to tell that nothing matches.
 const BARREN: usize = 8 << 10;
+/// How fast the step grows before the first match of a plane whose first eighth had none.
 const IN_BARREN: usize = 3;
-/// Of shorter planes every match counts: they are encoded as anything else.
+/// Shortest plane in bytes that is encoded as a plane: in shorter ones every match counts.
 const LEAST_PLANE: usize = 256;
 
 /// Bytes of scratch that [`encode`] needs for a block of `src_len` bytes.
@@ -87,25 +93,37 @@ fn encode_paced(
         return None;
     }
     let mut out = Window::new(Out::from(dst), &[]);
-    let mut place = Place { p: usize::from(dict.is_empty()), anchor: 0 };
+    let mut position = SearchPosition { p: usize::from(dict.is_empty()), anchor: 0 };
     if src.len() > LAST_MATCH {
-        let (out, place) = (&mut out, &mut place);
+        let (out, position) = (&mut out, &mut position);
         if dict.is_empty() {
             let bits = bits(src.len(), content.is_planes());
             if src.len() > NEAR {
                 // These hold more than a table of four-byte strings can tell apart.
                 let mut wide = Wide::<false>::new(src, &[], work)?;
-                without::<_, 5, true>(src, out, paces, &mut wide, place)?;
+                without::<_, 5, true>(src, out, paces, &mut wide, position)?;
             } else if bits == BITS {
-                without::<_, 4, false>(src, out, paces, &mut Recent::<BITS>::new(src, work, bits)?, place)?;
+                without::<_, 4, false>(
+                    src,
+                    out,
+                    paces,
+                    &mut RecentPositions::<BITS>::new(src, work, bits)?,
+                    position,
+                )?;
             } else {
-                without::<_, 4, false>(src, out, paces, &mut Recent::<0>::new(src, work, bits)?, place)?;
+                without::<_, 4, false>(
+                    src,
+                    out,
+                    paces,
+                    &mut RecentPositions::<0>::new(src, work, bits)?,
+                    position,
+                )?;
             }
         } else {
-            with_dictionary(src, out, paces.1, dict, place, work)?;
+            with_dictionary(src, out, paces.1, dict, position, work)?;
         }
     }
-    last_literals(&mut out, src, place.anchor).ok()?;
+    last_literals(&mut out, src, position.anchor).ok()?;
     Some(out.position())
 }
 
@@ -131,7 +149,7 @@ fn without<S: Seen, const MIN: usize, const FAR: bool>(
     out: &mut Window<'_>,
     (planes, mut pace): (Option<Pace>, Pace),
     seen: &mut S,
-    place: &mut Place,
+    position: &mut SearchPosition,
 ) -> Option<()> {
     let history = History::<false>::new(src, &[])?;
     let (history, end) = (&history, last_start(src));
@@ -140,23 +158,23 @@ fn without<S: Seen, const MIN: usize, const FAR: bool>(
         let tried = if src.len() <= SHORT { end } else { src.len() / 8 };
         seen.enter::<PLANE_STRING>(0);
         for until in [tried, end] {
-            matches::<_, PLANE_STRING, FAR, false>(src, out, careful, seen, history, place, until)?;
+            matches::<_, PLANE_STRING, FAR, false>(src, out, careful, seen, history, position, until)?;
             if until == end {
                 return Some(());
             }
-            if place.anchor.saturating_sub(out.position()) < tried / careful.share {
+            if position.anchor.saturating_sub(out.position()) < tried / careful.share {
                 break;
             }
         }
-        // In a long one where six bytes never matched, four will hardly.
-        let is_barren = place.anchor == 0 && src.len() >= BARREN;
+        // In a long block where six bytes never matched, few strings of four bytes will.
+        let is_barren = position.anchor == 0 && src.len() >= BARREN;
         pace.barren = if is_barren { IN_BARREN } else { pace.growth };
         out.rewind();
         seen.empty();
-        *place = Place { p: 1, anchor: 0 };
+        *position = SearchPosition { p: 1, anchor: 0 };
     }
     seen.enter::<MIN>(0);
-    matches::<_, MIN, FAR, false>(src, out, pace, seen, history, place, end)
+    matches::<_, MIN, FAR, false>(src, out, pace, seen, history, position, end)
 }
 
 /// The same for matches that may begin in `dict`.
@@ -165,7 +183,7 @@ fn with_dictionary(
     out: &mut Window<'_>,
     pace: Pace,
     dict: &[u8],
-    place: &mut Place,
+    position: &mut SearchPosition,
     work: &mut [u8],
 ) -> Option<()> {
     let dict = dict.get(dict.len().saturating_sub(DICTIONARY)..)?;
@@ -176,7 +194,7 @@ fn with_dictionary(
         }
     }
     let history = seen.history;
-    matches::<_, 5, true, true>(src, out, pace, seen, &history, place, last_start(src))
+    matches::<_, 5, true, true>(src, out, pace, seen, &history, position, last_start(src))
 }
 
 /// Where the strings of an input have been seen last.
@@ -192,7 +210,7 @@ trait Seen {
     fn enter<const MIN: usize>(&mut self, p: usize);
 }
 
-impl<const BITS: u32> Seen for Recent<'_, BITS> {
+impl<const BITS: u32> Seen for RecentPositions<'_, BITS> {
     fn empty(&mut self) {
         self.empty();
     }
@@ -304,7 +322,7 @@ impl Pace {
 }
 
 /// How far an encoder has come.
-struct Place {
+struct SearchPosition {
     /// Next string to look up.
     p: usize,
     /// Where the literals begin that have not been written.
@@ -319,7 +337,7 @@ fn matches<S: Seen, const MIN: usize, const FAR: bool, const DICT: bool>(
     pace: Pace,
     seen: &mut S,
     history: &History<'_, DICT>,
-    place: &mut Place,
+    position: &mut SearchPosition,
     until: usize,
 ) -> Option<()> {
     // Only as many bytes must be equal as a match needs, but for planes all that were looked up.
@@ -329,7 +347,7 @@ fn matches<S: Seen, const MIN: usize, const FAR: bool, const DICT: bool>(
     let starts = Words::new(src.get(..until)?)?;
     let match_end = src.len() - LAST_LITERALS;
     let ends = Words::new(src.get(..match_end)?)?;
-    let (mut anchor, mut p) = (place.anchor, place.p);
+    let (mut anchor, mut p) = (position.anchor, position.p);
     seen.extend(until)?;
     // Without a dictionary every position is below `p`: each was entered on the way there. That it is not too far is asked
     // last, as most strings that are were not equal.
@@ -339,7 +357,7 @@ fn matches<S: Seen, const MIN: usize, const FAR: bool, const DICT: bool>(
     };
     // Where a match ends that was found at `p`, the end of another or not.
     let end = |p: usize, (at, differ): (usize, u64), is_bare: bool| {
-        // Most matches of short strings end within the word. Of those of planes nobody could foretell it.
+        // Most matches of short strings end within the word. In planes the length is not predictable.
         let is_short = MIN < PLANE_STRING;
         if is_short && differ != 0 {
             return p + (differ.trailing_zeros() / 8) as usize;
@@ -390,7 +408,7 @@ fn matches<S: Seen, const MIN: usize, const FAR: bool, const DICT: bool>(
         }
         p += 1;
     }
-    *place = Place { p, anchor };
+    *position = SearchPosition { p, anchor };
     Some(())
 }
 
@@ -434,7 +452,7 @@ mod tests {
             let words: vec::Vec<[u8; 9]> = (0..40).map(|_| [0; 9].map(|_| next(40) as u8)).collect();
             let long: vec::Vec<u8> =
                 (0..len / 9 + 1).flat_map(|_| words[next(40) as usize]).take(len).collect();
-            // Chance matches only: hardly one is longer than five bytes.
+            // Chance matches only: few are longer than five bytes.
             let short: vec::Vec<u8> = (0..len).map(|_| next(8) as u8).collect();
             for acceleration in [1, 5, 9] {
                 for content in [Content::Any, Content::BytePlanes(1), Content::BitPlanes] {

@@ -12,15 +12,10 @@
 mod decode;
 pub(crate) mod emit;
 mod encode;
+mod format;
 
 pub use decode::decode;
 pub(crate) use decode::expand;
 pub(crate) use encode::encode_content;
 pub use encode::{encode, work_len};
-
-/// A block ends with at least this many literals.
-pub(crate) const LAST_LITERALS: usize = 5;
-/// No match starts within this many bytes of the end.
-pub(crate) const LAST_MATCH: usize = 12;
-/// The farthest distance.
-pub(crate) const REACH: usize = 65535;
+pub(crate) use format::{LAST_LITERALS, LAST_MATCH, REACH};

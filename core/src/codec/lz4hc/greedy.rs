@@ -6,12 +6,13 @@
 //!   a short one gives way to a longer one of seven at p + 1
 //! ```
 
-use crate::arch::copy::Window;
-use crate::arch::words::Words;
+use crate::arch::lz::window::Window;
+use crate::arch::search::hash::{hash4, hash7};
+use crate::arch::search::words::Words;
 use crate::codec::history::History;
 use crate::codec::lz4::emit::{bare_match, sequence};
 use crate::codec::lz4::{LAST_LITERALS, LAST_MATCH, REACH};
-use crate::codec::matcher::{Table, hash4, hash7, nearest};
+use crate::codec::matcher::{Table, nearest};
 
 /// Of each table.
 const CELLS: usize = 1 << 14;
@@ -65,7 +66,7 @@ impl<const WRAP: bool, const DICT: bool> Tables<'_, WRAP, DICT> {
     fn seven(&mut self, p: usize, word: u64, end: usize) -> Option<(usize, usize)> {
         let low = self.sevens.swap(hash7(word, BITS), self.history.base() + p);
         let (at, differ) = self.equal::<56>(low, p, word)?;
-        // Lengths often repeat: a CPU that foretells these goes on without waiting for the bytes.
+        // Lengths often repeat: a CPU that predicts this branch goes on without waiting for the bytes.
         if differ != 0 {
             return Some((at, 7));
         }

@@ -11,7 +11,7 @@
 mod greedy;
 mod parse;
 
-use crate::arch::copy::Window;
+use crate::arch::lz::window::Window;
 use crate::arch::out::Out;
 use crate::codec::history::History;
 use crate::codec::lz4::emit::last_literals;

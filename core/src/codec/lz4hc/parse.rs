@@ -9,7 +9,7 @@
 //! too soon to leave a match of `taken`, `taken` is dropped, at once if both begin together. Else `taken` is written up to
 //! where `next` begins.
 
-use crate::arch::copy::Window;
+use crate::arch::lz::window::Window;
 use crate::codec::lz4::emit::sequence;
 use crate::codec::lz4::{LAST_LITERALS, LAST_MATCH};
 use crate::codec::search::{Effort, Match, Search};
@@ -44,8 +44,8 @@ impl Match {
     /// Leaves to `taken`, which begins earlier, the bytes under both that cost `taken` nothing. It still begins
     /// at or before `last_start`.
     fn give_way(&mut self, taken: &Match, last_start: usize) {
-        let dear = self.start.saturating_sub(taken.start + CHEAP);
-        let free = taken.start + CHEAP + dear.next_multiple_of(DEARER);
+        let costly = self.start.saturating_sub(taken.start + CHEAP);
+        let free = taken.start + CHEAP + costly.next_multiple_of(DEARER);
         self.begin_at(taken.end().min(free).min(self.end() - SHORTEST).min(last_start));
     }
 

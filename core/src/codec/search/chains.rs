@@ -8,8 +8,8 @@
 //! `back[p]`, and needs no head.
 
 use super::{Best, Match, RUN_END, Search, is_run};
+use crate::arch::search::hash::hash4;
 use crate::codec::history::History;
-use crate::codec::matcher::hash4;
 
 /// Of the largest table of heads.
 const MOST_BITS: u32 = 15;
@@ -27,7 +27,7 @@ const NOWHERE: u16 = u16::MAX;
 pub(in crate::codec) struct Chains<'a, const DICT: bool> {
     history: History<'a, DICT>,
     head: &'a mut [[u8; 4]],
-    /// Of the hashes.
+    /// Bits of the hashes.
     bits: u32,
     back: &'a mut [[u8; 2]],
     /// Positions below this are in the tables, or left out for good.

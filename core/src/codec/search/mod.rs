@@ -6,7 +6,7 @@
 pub(super) mod chains;
 pub(super) mod rows;
 
-use crate::arch::words::{Ahead, Around};
+use crate::arch::search::lookahead::{Lookahead, PrefetchedWords};
 use crate::codec::history::History;
 use core::hint::select_unpredictable;
 
@@ -218,18 +218,22 @@ impl Best {
 
     /// What lies around the offset, if no match that ends within three bytes of it is longer than the longest.
     #[inline(always)]
-    fn around<'a, const DICT: bool>(&self, history: &History<'a, DICT>, end: usize) -> Option<Around<'a>> {
+    fn around<'a, const DICT: bool>(
+        &self,
+        history: &History<'a, DICT>,
+        end: usize,
+    ) -> Option<PrefetchedWords<'a>> {
         let most = self.p - self.low;
         if most + 2 > self.longest { None } else { history.around(self.p, most, end) }
     }
 
-    /// [`offer`](Self::offer) of wider matches, without a branch on their length unless it is great: nobody could foretell
-    /// it, and hardly any is longer than the longest.
+    /// [`offer`](Self::offer) of wider matches, without a branch on their length unless it is great: the length is not
+    /// predictable, and few are longer than the longest so far.
     #[inline(always)]
     fn offer_across<const DICT: bool>(
         &mut self,
         history: &History<'_, DICT>,
-        around: &Around<'_>,
+        around: &PrefetchedWords<'_>,
         distance: usize,
         end: usize,
     ) -> bool {
@@ -250,7 +254,7 @@ impl Best {
     fn offer_ahead<const DICT: bool>(
         &mut self,
         history: &History<'_, DICT>,
-        from: &Ahead<'_>,
+        from: &Lookahead<'_>,
         distance: usize,
         end: usize,
     ) -> bool {

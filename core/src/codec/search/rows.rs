@@ -11,9 +11,9 @@
 //! in others: twice the time.
 
 use super::{Best, Match, RUN_END, Search, is_run};
-use crate::arch::words::{equal16, push8, push16};
+use crate::arch::search::hash::hash8;
+use crate::arch::search::words::{equal16, push8, push16};
 use crate::codec::history::History;
-use crate::codec::matcher::hash8;
 
 const ENTRIES: usize = 16;
 type Row = [u8; 64];

@@ -1,11 +1,15 @@
 //! Snappy decoder.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use crate::arch::copy::Window;
+use crate::arch::lz::window::Window;
 use crate::arch::out::Out;
-use crate::codec::{CodecError, CodecErrorKind};
+use crate::codec::error::{CodecError, CodecErrorKind};
 
 /// Expands `src` into exactly `out`; its length preamble must say just that.
+///
+/// # Errors
+/// What is wrong with the stream, and where: it ends early, goes on after its end, refers to bytes before its start, or does
+/// not have the length of `out`.
 #[inline(never)] // its stack is not the other codecs'
 pub fn decode(src: &[u8], out: Out<'_>) -> Result<(), CodecError> {
     let mut at = 0;

@@ -8,11 +8,12 @@
 //! Matches are written as copies of at most 64 bytes with a distance of two bytes, or of one where both fit.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use crate::arch::copy::Window;
+use crate::arch::lz::window::Window;
 use crate::arch::out::Out;
-use crate::arch::words::Words;
-use crate::codec::CodecErrorKind;
-use crate::codec::matcher::{Table, hash4, nearest};
+use crate::arch::search::hash::hash4;
+use crate::arch::search::words::Words;
+use crate::codec::error::CodecErrorKind;
+use crate::codec::matcher::{Table, nearest};
 
 /// Entries of the table, a power of two: with two bytes each it fills a first-level cache of 32 KiB.
 const CELLS: usize = 1 << 14;

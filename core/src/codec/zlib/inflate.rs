@@ -1,14 +1,14 @@
 //! Deflate blocks (RFC 1951).
 
 use super::ORDER;
-use super::bits::BitReader;
-use super::huffman::{LENGTHS_BITS, Tables};
-use crate::arch::adler::adler32;
-use crate::arch::copy::Window;
-use crate::arch::inflate::middle;
+use crate::arch::entropy::adler::adler32;
+use crate::arch::entropy::bits::BitReader;
+use crate::arch::entropy::deflate_tables::{LENGTHS_BITS, Tables};
+use crate::arch::entropy::inflate::middle;
 use crate::arch::level::Level;
-use crate::codec::CodecErrorKind;
-use crate::codec::room::Room;
+use crate::arch::lz::window::Window;
+use crate::codec::destination::Destination;
+use crate::codec::error::CodecErrorKind;
 
 /// Most literal/length and distance codes a block can describe.
 const MAX_CODES: usize = 288 + 32;
@@ -17,7 +17,11 @@ const LONGEST: u32 = 48;
 
 /// Expands the blocks in `src` to exactly the stream's bytes and checks the sum behind them. An error carries the
 /// offset in `src` of the block, or sum, that is wrong.
-pub(super) fn stream(src: &[u8], room: Room<'_>, work: &mut [u8]) -> Result<(), (CodecErrorKind, usize)> {
+pub(super) fn stream(
+    src: &[u8],
+    room: Destination<'_>,
+    work: &mut [u8],
+) -> Result<(), (CodecErrorKind, usize)> {
     let mut tables = Tables::new(work).ok_or((CodecErrorKind::Work, 0))?;
     let mut bits = BitReader::new(src);
     let level = room.level;

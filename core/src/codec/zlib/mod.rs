@@ -9,16 +9,15 @@
 //! The output is the history, so no window is kept; the tables lie in the caller's scratch.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-pub(crate) mod bits;
 pub mod deflate;
-pub(crate) mod huffman;
 mod inflate;
 
-use super::room::{Input, Room};
-use super::{CodecError, CodecErrorKind};
-use crate::arch::adler;
+use crate::arch::entropy::{adler, deflate_tables};
+use crate::arch::input::Input;
 use crate::arch::level::Level;
 use crate::arch::out::Out;
+use crate::codec::destination::Destination;
+use crate::codec::error::{CodecError, CodecErrorKind};
 
 /// Order in which the lengths of the code-length code are stored.
 const ORDER: [u8; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
@@ -28,28 +27,23 @@ pub fn adler32(data: &[u8]) -> u32 {
     adler::adler32(data, Level::usual())
 }
 
-/// Bits of a literal's or length's code in blocks that do not describe their codes (RFC 1951 section 3.2.6).
-fn fixed_len(symbol: usize) -> u8 {
-    match symbol {
-        144..256 => 9,
-        256..280 => 7,
-        _ => 8,
-    }
-}
-
 /// Bytes of scratch memory [`decode`] needs: the two code tables.
-pub const DECODE_WORK_LEN: usize = huffman::TABLES_LEN;
+pub const DECODE_WORK_LEN: usize = deflate_tables::TABLES_LEN;
 
 /// Expands the zlib stream at the start of `src` into exactly `out`. Bytes after its end are ignored.
 ///
 /// `work` holds at least [`DECODE_WORK_LEN`] bytes of any content and alignment.
+///
+/// # Errors
+/// `Work` where `work` is too short, `Dictionary` where the stream needs one; else what is wrong in `src`, and the offset of
+/// the block, header or checksum that is wrong.
 pub fn decode(src: &[u8], out: Out<'_>, work: &mut [u8]) -> Result<(), CodecError> {
     expand(src.into(), out.into(), work)
 }
 
 /// [`decode`], at the room's level.
 #[inline(never)] // its stack is not the other codecs'
-pub(crate) fn expand(input: Input<'_>, room: Room<'_>, work: &mut [u8]) -> Result<(), CodecError> {
+pub(crate) fn expand(input: Input<'_>, room: Destination<'_>, work: &mut [u8]) -> Result<(), CodecError> {
     let src = input.exact();
     let Some(([cmf, flg], body)) = src.split_first_chunk::<2>() else {
         return Err(CodecErrorKind::Truncated.at(0));

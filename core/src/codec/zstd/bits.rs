@@ -5,8 +5,8 @@
 //!                   ^ low   high ^                      the highest 1 only marks the end
 //! ```
 
-use crate::arch::bmi;
-use crate::codec::CodecErrorKind;
+use crate::arch::entropy::bit_instructions;
+use crate::codec::error::CodecErrorKind;
 
 /// A backward reader that holds at least 56 bits after each [`refill`](BackBits::refill), as far as there
 /// are so many.
@@ -22,6 +22,9 @@ pub(super) struct BackBits<'a> {
 
 impl<'a> BackBits<'a> {
     /// A reader of all of `src`, whose last byte must hold the end mark.
+    ///
+    /// # Errors
+    /// `Corrupt` where the last byte holds no end mark.
     #[inline(always)]
     pub fn new(src: &'a [u8]) -> Result<Self, CodecErrorKind> {
         let last = src.last().copied().unwrap_or(0);
@@ -66,7 +69,7 @@ impl<'a> BackBits<'a> {
     #[inline(always)]
     pub fn take<const BEST: bool>(&mut self, n: u32) -> u32 {
         self.left = self.left.wrapping_sub(n);
-        bmi::low_bits::<BEST>(self.word.wrapping_shr(self.left), n)
+        bit_instructions::low_bits::<BEST>(self.word.wrapping_shr(self.left), n)
     }
 
     /// A reader of `src` of which `used` bits have been read, at most 64.

@@ -8,9 +8,9 @@
 use super::bits::BackBits;
 use super::fse::{Kind, entry};
 use super::tables::{ALL_STATES, LITLEN_AT, MATCHLEN_AT, OFFSET_AT, Tables};
-use crate::arch::bmi;
-use crate::arch::copy::Window;
-use crate::codec::CodecErrorKind;
+use crate::arch::entropy::bit_instructions;
+use crate::arch::lz::window::Window;
+use crate::codec::error::CodecErrorKind;
 
 /// Most bytes a block expands to.
 pub(super) const MAX_BLOCK: usize = 128 << 10;
@@ -136,7 +136,10 @@ fn execute<'a>(
     window: &'a mut Window<'_>,
     tables: &'a mut Tables<'_>,
 ) -> Result<(), CodecErrorKind> {
-    bmi::run(tables.level, Sequences { bits: BackBits::new(src)?, count, literals, window, tables })
+    bit_instructions::run(
+        tables.level,
+        Sequences { bits: BackBits::new(src)?, count, literals, window, tables },
+    )
 }
 
 struct Sequences<'a, 'l, 'w, 't> {
@@ -147,7 +150,7 @@ struct Sequences<'a, 'l, 'w, 't> {
     tables: &'a mut Tables<'t>,
 }
 
-impl bmi::Kernel for Sequences<'_, '_, '_, '_> {
+impl bit_instructions::Kernel for Sequences<'_, '_, '_, '_> {
     type Output = Result<(), CodecErrorKind>;
 
     #[inline(always)]
@@ -161,7 +164,7 @@ impl bmi::Kernel for Sequences<'_, '_, '_, '_> {
         let Literals { bytes, mut at, end } = *literals;
         let states = &*tables.states;
         let mut left = count;
-        window.aside(|window| {
+        window.cold_path(|window| {
             loop {
                 let l = entry::<LITLEN_AT, 512, ALL_STATES>(states, litlen_state);
                 let o = entry::<OFFSET_AT, 512, ALL_STATES>(states, offset_state);

@@ -8,7 +8,7 @@
 
 use super::fse::Kind;
 use super::tables::Tables;
-use crate::codec::CodecErrorKind;
+use crate::codec::error::CodecErrorKind;
 
 const MAGIC: [u8; 4] = [0x37, 0xA4, 0x30, 0xEC];
 
@@ -22,6 +22,9 @@ pub(super) struct Dictionary<'d> {
 
 impl<'d> Dictionary<'d> {
     /// Takes `bytes` apart, and its tables into `tables`.
+    ///
+    /// # Errors
+    /// `Dictionary` where `bytes` begin as a formatted dictionary and are none.
     pub fn load(bytes: &'d [u8], tables: &mut Tables<'_>) -> Result<Dictionary<'d>, CodecErrorKind> {
         match bytes.split_first_chunk::<4>() {
             Some((&MAGIC, rest)) => Self::formatted(rest, tables).ok_or(CodecErrorKind::Dictionary),

@@ -4,9 +4,9 @@ use super::block::{self, MAX_BLOCK};
 use super::dictionary::Dictionary;
 use super::tables::Tables;
 use super::xxh64::xxh64;
-use crate::arch::copy::Window;
+use crate::arch::lz::window::Window;
 use crate::arch::out::Out;
-use crate::codec::{CodecError, CodecErrorKind};
+use crate::codec::error::{CodecError, CodecErrorKind};
 
 const MAGIC: u32 = 0xFD2F_B528;
 /// The low 4 bits of a skippable frame's magic number are free.

@@ -7,7 +7,7 @@
 //! bits 0-31 base value of the symbol   32-39 its extra bits   40-47 bits to the next state   48-63 base of the next state
 //! ```
 
-use crate::codec::CodecErrorKind;
+use crate::codec::error::CodecErrorKind;
 
 /// An entry as it lies in scratch.
 pub(super) type Raw = [u8; 8];

@@ -5,9 +5,9 @@
 
 use super::bits::BackBits;
 use super::fse::{self, Kind};
-use crate::arch::huffman::{ENTRIES, Four, INDEX_BITS, Pairs, Stream, Table};
+use crate::arch::entropy::huffman::{ENTRIES, Four, INDEX_BITS, Pairs, Stream, Table};
 use crate::arch::level::Level;
-use crate::codec::CodecErrorKind;
+use crate::codec::error::CodecErrorKind;
 
 /// Bytes of the table.
 pub(super) const TABLE_LEN: usize = 2 * ENTRIES;
@@ -48,6 +48,9 @@ impl<'w> Decoder<'w> {
     }
 
     /// Reads the description of a code; returns the bytes it takes.
+    ///
+    /// # Errors
+    /// `Truncated` where the description ends early, `Corrupt` where it describes no code.
     pub fn read(&mut self, src: &[u8]) -> Result<usize, CodecErrorKind> {
         self.state = State::Empty;
         let mut weights = [0u8; 256];
@@ -60,6 +63,9 @@ impl<'w> Decoder<'w> {
     }
 
     /// Decodes one stream, or four with their lengths before them, to exactly `out`.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Truncated` where a stream does not decode to exactly its part of `out`, or no code has been read.
     pub fn decode(
         &mut self,
         src: &[u8],

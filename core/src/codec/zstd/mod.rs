@@ -18,9 +18,9 @@ mod huffman;
 mod tables;
 mod xxh64;
 
-use super::{CodecError, CodecErrorKind};
 use crate::arch::level::Level;
 use crate::arch::out::Out;
+use crate::codec::error::{CodecError, CodecErrorKind};
 use block::MAX_BLOCK;
 
 /// Readable bytes behind the literals, so that they can be copied wide.
@@ -37,6 +37,9 @@ pub const fn decode_work_len(len: usize) -> usize {
 ///
 /// `dict` is a dictionary, formatted (starting with 37 A4 30 EC) or plain content, or empty. `work` holds at
 /// least [`decode_work_len`]`(out.len())` bytes of any content and alignment.
+///
+/// # Errors
+/// `Work` where `work` is too short; else what is wrong in `src`, and the offset of the block or header that is wrong.
 pub fn decode(src: &[u8], out: Out<'_>, dict: &[u8], work: &mut [u8]) -> Result<(), CodecError> {
     expand(src, out, dict, work, Level::usual())
 }

@@ -8,7 +8,7 @@
 use super::fse::{self, Kind, Raw};
 use super::huffman::{self, PAIRS_LEN};
 use crate::arch::level::Level;
-use crate::codec::CodecErrorKind;
+use crate::codec::error::CodecErrorKind;
 
 /// Entries kept for each kind of state.
 const STATES: usize = 512;
@@ -64,6 +64,9 @@ impl<'w> Tables<'w> {
 
     /// Makes the table ready that `mode` (0 predefined, 1 one symbol, 2 described, 3 as before) asks for;
     /// returns the bytes it takes.
+    ///
+    /// # Errors
+    /// `Truncated` or `Corrupt` where the table described is none, or `mode` asks for a table that there is not.
     pub fn prepare(&mut self, mode: u8, src: &[u8], kind: Kind) -> Result<usize, CodecErrorKind> {
         let (at, old_log, (predefined, predefined_log)) = match kind {
             Kind::LitLen => (LITLEN_AT, self.litlen_log, fse::LITLEN),

@@ -1,15 +1,15 @@
 //! Bit transposition: tiles of 512 items, 8 lines of each plane; every 8 bytes transposed by `gf2p8affineqb`, then split as
 //! items of 8 bytes. The instruction wants those 8 bytes in reverse; the permutes see to it.
 
+use super::super::avx2;
 use super::super::intrinsics::*;
-use super::{
-    BLOCK, INDICES, Room, SPLIT_REVERSE, Swap, WIDEST, Zmm, avx2, deal, join_pitched, load, split_planes,
-    store, store_ahead, store_planes, swap_units,
-};
-use crate::arch::detect::halves as in_halves;
-use crate::arch::generic::{AMPLE, LONG, Pitched, crowded};
+use super::bytes::{join_pitched, split_planes, store_planes};
+use super::eights::{Swap, byte_transposition, swap_units};
+use super::registers::{BLOCK, INDICES, SPLIT_REVERSE, TileBuffer, WIDEST, Zmm, load, store, store_ahead};
+use crate::arch::level::detect::executes_512_in_halves;
 use crate::arch::out::Out;
-use crate::filter::blocksplit::Stores;
+use crate::arch::planes::Stores;
+use crate::arch::vector::{AMPLE, LONG, Pitched, crowded};
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
@@ -23,7 +23,7 @@ const WIDEST_BITS: usize = 16;
 /// always on their way; only if these belong to several sets do they not evict each other.
 const LINES: usize = 8 * TILE;
 
-/// Room for a tile, the stack that short buffers take.
+/// TileBuffer for a tile, the stack that short buffers take.
 const LITTLE: usize = WIDEST_BITS * (TILE + 64);
 
 /// Byte `k` of every 8 becomes their bits `k`, the last byte's first.
@@ -46,7 +46,7 @@ unsafe fn plane_to_rows<const REVERSE: bool>(plane: *const u8, rows: *mut u8, ro
             if REVERSE {
                 r[g] = _mm512_shuffle_epi8(r[g], backwards);
             }
-            r[g] = _mm512_permutexvar_epi8(deal(g), bits_8x8(r[g]));
+            r[g] = _mm512_permutexvar_epi8(byte_transposition(g), bits_8x8(r[g]));
             g += 1;
         }
         let r = swap.units(r);
@@ -77,7 +77,7 @@ unsafe fn rows_to_plane(rows: *const u8, row: usize, plane: *mut u8, swap: Swap)
         let r = swap.units(r);
         let mut g = 0;
         while g < 8 {
-            store(plane.add(64 * g), bits_8x8(_mm512_permutexvar_epi8(deal(8 * g), r[g])));
+            store(plane.add(64 * g), bits_8x8(_mm512_permutexvar_epi8(byte_transposition(8 * g), r[g])));
             g += 1;
         }
     }
@@ -183,7 +183,7 @@ impl BitPhase {
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 unsafe fn bitshuffle_crowded(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
-    let mut room = Room::<{ 2 * (LINES + 64) }>(MaybeUninit::uninit());
+    let mut room = TileBuffer::<{ 2 * (LINES + 64) }>(MaybeUninit::uninit());
     let room = room.0.as_mut_ptr().cast::<u8>();
     // SAFETY: the caller's; two planes of `LINES` items, or four of half as many, have room.
     unsafe {
@@ -199,7 +199,7 @@ unsafe fn bitshuffle_crowded(typesize: usize, items: usize, src: *const u8, dst:
 /// [`bitshuffle_crowded`] for items of 8 bytes and more, a half of the planes at a time: nothing is worked out twice.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 unsafe fn bitshuffle_by_halves(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
-    let mut room = Room::<AMPLE>(MaybeUninit::uninit());
+    let mut room = TileBuffer::<AMPLE>(MaybeUninit::uninit());
     let room = room.0.as_mut_ptr().cast::<u8>();
     // SAFETY: the caller's; four planes of `LINES` items, or eight of half as many, have room.
     unsafe {
@@ -219,7 +219,7 @@ fn long_tile(room: usize, typesize: usize) -> usize {
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 unsafe fn bitshuffle_tiles<const ROOM: usize>(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
     let (row, swap) = (items / 8, Swap::new());
-    let mut room = Room::<ROOM>(MaybeUninit::uninit());
+    let mut room = TileBuffer::<ROOM>(MaybeUninit::uninit());
     let planes = room.0.as_mut_ptr().cast::<u8>();
     let long = if ROOM > LITTLE { long_tile(ROOM, typesize) } else { TILE };
     let mut i = 0;
@@ -253,7 +253,7 @@ unsafe fn bitshuffle_tiles<const ROOM: usize>(typesize: usize, items: usize, src
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 unsafe fn bitunshuffle_tiles<const ROOM: usize>(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
     let (row, swap) = (items / 8, Swap::new());
-    let mut room = Room::<ROOM>(MaybeUninit::uninit());
+    let mut room = TileBuffer::<ROOM>(MaybeUninit::uninit());
     let base = room.0.as_mut_ptr().cast::<u8>();
     let long = long_tile(ROOM, typesize);
     let mut i = 0;
@@ -293,11 +293,11 @@ pub(in crate::arch) unsafe fn bitshuffle(typesize: usize, src: &[u8], mut out: O
         }
         let long = src.len() >= LONG && typesize > 1;
         let phases = long && items >= LINES && crowded(typesize, items / 8, 8);
-        let kernel = if phases && !in_halves() {
+        let kernel = if phases && !executes_512_in_halves() {
             bitshuffle_crowded
         } else if phases && typesize >= 8 {
             bitshuffle_by_halves
-        } else if long && in_halves() {
+        } else if long && executes_512_in_halves() {
             bitshuffle_tiles::<AMPLE>
         } else {
             bitshuffle_tiles::<LITTLE>

@@ -9,7 +9,7 @@
 //! ```
 
 use super::super::intrinsics::*;
-use super::{AHEAD, BLOCK, PHASE, Zmm, load, store_ahead};
+use super::registers::{AHEAD, BLOCK, PHASE, Zmm, load, store_ahead};
 use core::ops::Range;
 
 /// What blends go by.
@@ -65,7 +65,7 @@ pub(super) unsafe fn swap_units(z: Zmm, by: usize) -> Zmm {
 
 /// Indices: byte `b` of unit `u` from byte `u` of unit `b`, each exchanged with the one at the distance `by`.
 #[inline(always)]
-pub(super) unsafe fn deal(by: usize) -> Zmm {
+pub(super) unsafe fn byte_transposition(by: usize) -> Zmm {
     // SAFETY: the caller's CPU.
     unsafe {
         let units = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
@@ -130,8 +130,8 @@ impl Eight {
         let &Eight { width, plane, from } = self;
         let swap = Swap::new();
         let each = 8usize.div_ceil(LOADS);
-        // Bytes of eight items within their loads; and of the last eight, whose loads begin earlier lest they reach beyond
-        // the block.
+        // Bytes of eight items within their loads; and of the last eight, whose loads begin earlier so that they do not
+        // reach beyond the block.
         let (mut at, mut last_at, mut starts) = ([0; 8], [0; 8], [0; LOADS]);
         let mut i = 0;
         while i < 8 {

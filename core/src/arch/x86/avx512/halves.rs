@@ -2,8 +2,7 @@
 //! planes worked out twice cost more than lines stored away from each other do.
 
 use super::super::intrinsics::*;
-use super::{BLOCK, INDICES, Room, SPLIT, Zmm, load, split_planes, store, transpose, transpose_words};
-use core::mem::MaybeUninit;
+use super::registers::{BLOCK, INDICES, SPLIT, load, store, transpose, transpose_words};
 
 /// Widest item whose last four planes are all in the last 64 bytes of four items.
 pub(super) const NARROW: usize = 20;
@@ -78,46 +77,6 @@ pub(super) unsafe fn split_narrow(width: usize, n: usize, src: *const u8, dst: *
                 j += 1;
             }
             next += BLOCK;
-        }
-    }
-}
-
-/// Items whose planes are staged, eight lines of each.
-const STAGED: usize = 512;
-
-/// Fewest items for which that is worth it.
-pub(super) const MANY: usize = 8 * STAGED;
-
-/// Splits `n >= MANY` items of up to 32 bytes whose planes crowd a cache set. They are put where they do not first, and
-/// from there several lines of one plane after the other to where they belong: lines in a row are fetched ahead.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-pub(super) unsafe fn split_crowded(width: usize, n: usize, src: *const u8, dst: *mut u8, pitch: usize) {
-    const APART: usize = STAGED + 64;
-    let mut room = Room::<{ super::WIDEST * APART }>(MaybeUninit::uninit());
-    let stage = room.0.as_mut_ptr().cast::<u8>();
-    let mut i = 0;
-    // SAFETY: the caller's; tiles end at or before item `n`, the last one overlapping the one before; they have room.
-    unsafe {
-        while i < n {
-            i = i.min(n - STAGED);
-            split_planes(width, STAGED, src.add(i * width), stage, APART, SPLIT);
-            let (mut from, mut to) = (stage.cast_const(), dst.add(i));
-            for _ in 0..width {
-                let mut lines: [Zmm; STAGED / BLOCK] = [_mm512_setzero_si512(); STAGED / BLOCK];
-                let mut k = 0;
-                while k < lines.len() {
-                    lines[k] = load(from.add(k * BLOCK));
-                    k += 1;
-                }
-                k = 0;
-                while k < lines.len() {
-                    store(to.add(k * BLOCK), lines[k]);
-                    k += 1;
-                }
-                from = from.wrapping_add(APART);
-                to = to.wrapping_add(pitch);
-            }
-            i += STAGED;
         }
     }
 }

@@ -1,6 +1,8 @@
 //! What only some CPUs choose is right on all that can run it.
 
-use super::*;
+use super::bytes::split_in_phases;
+use super::registers::{BLOCK, INDICES};
+use super::{bits, eights, halves, staged};
 use crate::filter::bitshuffle::bitshuffle;
 use crate::filter::shuffle::shuffle;
 use crate::{Isa, Level};
@@ -39,7 +41,7 @@ fn splits_for_either_kind_of_cpu() {
         return;
     }
     for (width, [indices, ..]) in INDICES.iter().enumerate().skip(9) {
-        for n in [BLOCK, BLOCK + 1, 1000, halves::MANY, halves::MANY + 77, 8192] {
+        for n in [BLOCK, BLOCK + 1, 1000, staged::MANY, staged::MANY + 77, 8192] {
             let right =
                 |src: &[u8], dst: &mut [u8]| shuffle(Level::SCALAR, width, src, dst).expect("lengths");
             let check = |kernel: unsafe fn(usize, usize, *const u8, *mut u8, usize)| {
@@ -60,8 +62,8 @@ fn splits_for_either_kind_of_cpu() {
             if (17..=halves::NARROW).contains(&width) {
                 check(halves::split_narrow);
             }
-            if n >= halves::MANY {
-                check(halves::split_crowded);
+            if n >= staged::MANY {
+                check(staged::split_crowded);
             }
         }
     }

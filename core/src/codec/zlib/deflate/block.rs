@@ -1,10 +1,11 @@
 //! One block: its codes, which form it takes, and its bits.
 
-use super::super::{ORDER, fixed_len};
+use super::super::ORDER;
 use super::bits::BitWriter;
 use super::code::{Code, MOST};
 use super::tokens::{Contents, DISTANCES, END, Histogram, LITLENS, distance_symbol, length_symbol};
-use crate::arch::bmi;
+use crate::arch::entropy::bit_instructions;
+use crate::arch::entropy::deflate_tables::fixed_len;
 use crate::arch::level::Level;
 
 /// Of codes, and of the code for their lengths.
@@ -207,7 +208,7 @@ fn tokens(
     litlens: &Code<MOST>,
     distances: &Code<DISTANCES>,
 ) {
-    bmi::run(Level::usual(), Tokens { out, bytes, contents, litlens, distances });
+    bit_instructions::run(Level::usual(), Tokens { out, bytes, contents, litlens, distances });
 }
 
 struct Tokens<'a, 'o> {
@@ -218,7 +219,7 @@ struct Tokens<'a, 'o> {
     distances: &'a Code<DISTANCES>,
 }
 
-impl bmi::Kernel for Tokens<'_, '_> {
+impl bit_instructions::Kernel for Tokens<'_, '_> {
     type Output = ();
 
     #[inline(always)]

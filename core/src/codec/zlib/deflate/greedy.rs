@@ -1,9 +1,10 @@
 //! Levels 1 and 2: one table of last positions, and the first match it finds, or a run.
 
-use super::REACH;
-use super::tokens::Blocks;
-use crate::arch::words::Words;
-use crate::codec::matcher::{hash_low, nearest};
+use super::blocks::Blocks;
+use super::tokens::REACH;
+use crate::arch::search::hash::hash_low;
+use crate::arch::search::words::Words;
+use crate::codec::matcher::nearest;
 use crate::codec::search::Match;
 
 /// Of the largest table's hashes.

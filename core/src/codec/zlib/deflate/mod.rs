@@ -15,6 +15,7 @@
 
 mod bits;
 mod block;
+mod blocks;
 mod code;
 mod greedy;
 mod parse;
@@ -24,18 +25,14 @@ mod threes;
 mod tokens;
 
 use super::adler32;
-use crate::arch::words::Words;
+use crate::arch::search::words::Words;
 use crate::codec::history::History;
 use crate::codec::search::chains::{self, Chains};
 use crate::codec::search::rows::{self, Rows};
 use bits::BitWriter;
+use blocks::Blocks;
 use threes::Threes;
-use tokens::Blocks;
-
-/// No match lies farther back.
-const REACH: usize = 32768;
-/// The longest match.
-const LONGEST: usize = 258;
+use tokens::REACH;
 
 /// Bytes of scratch that [`encode`] needs for `src_len` bytes.
 ///

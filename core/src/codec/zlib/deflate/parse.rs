@@ -1,9 +1,10 @@
 //! Levels 3 to 9: a match gives way to a longer one that begins a byte later, if that saves bits.
 
-use super::LONGEST;
+use super::blocks::Blocks;
 use super::threes::Threes;
-use super::tokens::{Blocks, SHORTEST};
-use crate::arch::bmi;
+use super::tokens::LONGEST;
+use super::tokens::SHORTEST;
+use crate::arch::entropy::bit_instructions;
 use crate::arch::level::Level;
 use crate::codec::search::{ANY_RUN, Effort, Search};
 
@@ -39,7 +40,7 @@ pub(super) fn matches<'a>(
     effort: &Effort,
     blocks: &mut Blocks<'_>,
 ) -> Option<()> {
-    bmi::run(Level::usual(), Parse { src, search, threes, effort, blocks })
+    bit_instructions::run(Level::usual(), Parse { src, search, threes, effort, blocks })
 }
 
 struct Parse<'p, 'o, 't, S> {
@@ -50,7 +51,7 @@ struct Parse<'p, 'o, 't, S> {
     blocks: &'p mut Blocks<'o>,
 }
 
-impl<'a, S: Search<'a, false>> bmi::Kernel for Parse<'_, '_, '_, S> {
+impl<'a, S: Search<'a, false>> bit_instructions::Kernel for Parse<'_, '_, '_, S> {
     type Output = Option<()>;
 
     #[inline(always)]

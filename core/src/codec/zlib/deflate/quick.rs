@@ -5,11 +5,11 @@
 use super::bits::BitWriter;
 use super::greedy::bits;
 use super::tokens::{END, distance_symbol, length_symbol};
-use super::{LONGEST, REACH};
-use crate::arch::bmi;
+use super::tokens::{LONGEST, REACH};
+use crate::arch::entropy::bit_instructions;
 use crate::arch::level::Level;
-use crate::arch::words::Words;
-use crate::codec::matcher::hash4;
+use crate::arch::search::hash::hash4;
+use crate::arch::search::words::Words;
 
 /// Of the largest table's hashes.
 const MOST_BITS: u32 = 15;
@@ -78,7 +78,7 @@ pub(super) fn block(src: &[u8], work: &mut [u8], out: &mut BitWriter<'_>) -> Opt
     let bits = bits(src.len(), MOST_BITS);
     let table = work.get_mut(..work_len(src.len()))?;
     table.fill(0);
-    bmi::run(Level::usual(), Quick { src, table: table.as_chunks_mut().0, bits, out })
+    bit_instructions::run(Level::usual(), Quick { src, table: table.as_chunks_mut().0, bits, out })
 }
 
 struct Quick<'a, 'o> {
@@ -89,7 +89,7 @@ struct Quick<'a, 'o> {
     out: &'a mut BitWriter<'o>,
 }
 
-impl bmi::Kernel for Quick<'_, '_> {
+impl bit_instructions::Kernel for Quick<'_, '_> {
     type Output = Option<()>;
 
     #[inline(always)]

@@ -1,9 +1,10 @@
 //! Matches of three bytes, which the searches of LZ4HC know nothing of: one table of last positions.
 
-use super::REACH;
+use super::tokens::REACH;
 use super::tokens::SHORTEST;
+use crate::arch::search::hash::hash_low;
 use crate::codec::history::History;
-use crate::codec::matcher::{hash_low, nearest};
+use crate::codec::matcher::nearest;
 use crate::codec::search::Match;
 
 /// Of the largest table's hashes.
@@ -26,7 +27,7 @@ pub(super) const fn work_len(src_len: usize) -> usize {
 /// Last positions modulo 65536, by three bytes.
 pub(super) struct Threes<'a> {
     table: &'a mut [[u8; 2]],
-    /// Of the hashes.
+    /// Bits of the hashes.
     bits: u32,
     /// Positions below this are in the table.
     entered: usize,

@@ -1,15 +1,13 @@
-//! [`Blocks`]: tokens on their way into blocks, and where blocks end.
+//! Tokens, what a block is made of: how they are kept, which symbols they take, and how many bits.
 //!
 //! ```text
 //! token     literals, as many as a u32 says, then a match: length - 3 << 16 | distance - 1, or none
-//! settled   ========================            tokens that one code suits
-//! fresh                             ======      those since: do they suit it too?
 //! ```
-//! Whether they do is a matter of bits: those of a common code, against those of two and a second description of codes.
 
-use super::bits::BitWriter;
-use super::{LONGEST, block};
-use crate::codec::search::Match;
+/// No match lies farther back.
+pub(super) const REACH: usize = 32768;
+/// The longest match.
+pub(super) const LONGEST: usize = 258;
 
 /// Symbols of the literal/length and distance codes.
 pub(super) const LITLENS: usize = 286;
@@ -17,34 +15,19 @@ pub(super) const DISTANCES: usize = 30;
 /// Ends a block.
 pub(super) const END: usize = 256;
 /// A token without a match.
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 
 /// The shortest match of the format.
 pub(super) const SHORTEST: usize = 3;
-/// About how many bits the codes of a length and a distance take.
-const CODES: usize = 10;
-/// And the extra bits of a near distance.
-const NEAR: usize = 6;
-/// About how many bits more than others those bytes take that need a match of their own.
-const OWN: usize = 8;
 
 /// Tokens of a block, at most.
-const TOKENS: usize = 8192;
+pub(super) const TOKENS: usize = 8192;
 /// Bytes of a block, at most.
-const MOST_BYTES: usize = 1 << 20;
-/// By how many bits two codes must be better than one: all these are estimates.
-const DOUBT: i64 = 200;
-/// Symbols between two looks at whether a block should end, and before the first.
-const FRESH: u32 = 2048;
-const FIRST: u32 = FRESH / 8;
-/// So many literals and fewer do not tell what one takes.
-const FEWEST: u32 = 64;
-/// Sixteenths of bits a byte by which literals must be cheaper, for matches to be weighed against them.
-const CLEARLY: usize = 4;
+pub(super) const MOST_BYTES: usize = 1 << 20;
 /// Bytes that are counted for what they would take as literals, at least, if there are so many.
 const SAMPLE: usize = 1024;
 
-type Token = [u8; 8];
+pub(super) type Token = [u8; 8];
 
 /// Bytes of scratch for the tokens of `src_len` bytes.
 pub(super) const fn work_len(src_len: usize) -> usize {
@@ -60,25 +43,25 @@ pub(super) struct Histogram {
 }
 
 impl Histogram {
-    const EMPTY: Histogram = Histogram { litlens: [0; LITLENS], distances: [0; DISTANCES] };
+    pub(super) const EMPTY: Histogram = Histogram { litlens: [0; LITLENS], distances: [0; DISTANCES] };
 
-    fn add(&mut self, other: &Histogram) {
+    pub(super) fn add(&mut self, other: &Histogram) {
         self.litlens.iter_mut().zip(&other.litlens).for_each(|(a, b)| *a += b);
         self.distances.iter_mut().zip(&other.distances).for_each(|(a, b)| *a += b);
     }
 
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.litlens.fill(0);
         self.distances.fill(0);
     }
 
     /// Sixteenths of bits that these symbols take by the best code.
-    fn entropy(&self) -> i64 {
+    pub(super) fn entropy(&self) -> i64 {
         entropy(self.litlens.iter().copied()) + entropy(self.distances.iter().copied())
     }
 
     /// The same by a code that is common to them and others.
-    fn entropy_with(&self, other: &Histogram) -> i64 {
+    pub(super) fn entropy_with(&self, other: &Histogram) -> i64 {
         entropy(self.litlens.iter().zip(&other.litlens).map(|(a, b)| a + b))
             + entropy(self.distances.iter().zip(&other.distances).map(|(a, b)| a + b))
     }
@@ -86,7 +69,7 @@ impl Histogram {
 
 /// Sixteenths of bits that symbols take by the best code which occur so often: a bit each at least.
 #[inline(always)]
-fn entropy(counts: impl Iterator<Item = u32>) -> i64 {
+pub(super) fn entropy(counts: impl Iterator<Item = u32>) -> i64 {
     // At most `MOST_BYTES` symbols and a token's: nothing overflows, and this loop becomes vectors.
     let (mut total, mut bits) = (0, 0);
     for n in counts {
@@ -98,7 +81,7 @@ fn entropy(counts: impl Iterator<Item = u32>) -> i64 {
 
 /// Sixteenths of bits that a byte of `bytes` takes if all of them are literals.
 #[inline(never)]
-fn plain_bits(bytes: &[u8]) -> usize {
+pub(super) fn plain_bits(bytes: &[u8]) -> usize {
     let step = (bytes.len() / SAMPLE) | 1;
     let mut counts = [0u32; END];
     for &byte in bytes.iter().step_by(step) {
@@ -112,7 +95,7 @@ fn plain_bits(bytes: &[u8]) -> usize {
 
 /// The binary logarithm of `n < 1 << 21` in units of 1/128; 0 of 0.
 #[inline(always)]
-fn log2(n: u32) -> u32 {
+pub(super) fn log2(n: u32) -> u32 {
     // Exponent and mantissa of a float: between powers of two the logarithm lies above a line, by a parabola nearly.
     let line = (((n | 1) as f32).to_bits() - 1f32.to_bits()) >> 16;
     let mantissa = line & 127;
@@ -121,7 +104,7 @@ fn log2(n: u32) -> u32 {
 
 /// The binary logarithm of `n`, rounded down; 0 of 0.
 #[inline(always)]
-fn floor_log2(n: usize) -> usize {
+pub(super) fn floor_log2(n: usize) -> usize {
     (n | 1).ilog2() as usize
 }
 
@@ -150,7 +133,7 @@ pub(super) struct Contents<'t> {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) histogram: &'t Histogram,
-    tokens: &'t [Token],
+    pub(super) tokens: &'t [Token],
 }
 
 impl Contents<'_> {
@@ -162,225 +145,5 @@ impl Contents<'_> {
             let (run, packed) = (token as u32, (token >> 32) as u32);
             (run as usize, (packed != NONE).then_some((packed >> 16, packed & 0xffff)))
         })
-    }
-}
-
-/// Tokens of the block that is being gathered, and the stream so far.
-pub(super) struct Blocks<'a> {
-    src: &'a [u8],
-    out: BitWriter<'a>,
-    tokens: &'a mut [Token],
-    /// Where in the input the block, the fresh tokens and the next token begin.
-    start: usize,
-    fresh_from: usize,
-    at: usize,
-    /// Tokens of the block; of these, settled ones.
-    count: usize,
-    settled_count: usize,
-    /// Symbols since the last look.
-    fresh_symbols: u32,
-    /// How many there are at the next.
-    fresh_most: u32,
-    settled: Histogram,
-    fresh: Histogram,
-    /// Sixteenths of bits that a literal takes.
-    literal_bits: usize,
-    /// A byte of the input, on average.
-    byte_bits: usize,
-    /// No shorter match is worth its bits, or few are.
-    least: usize,
-    weigh: bool,
-}
-
-impl<'a> Blocks<'a> {
-    /// `weigh`: matches are weighed against what literals would take if there were no matches.
-    #[inline(always)] // where it is to stay: it is large
-    pub(super) fn new(src: &'a [u8], work: &'a mut [u8], out: BitWriter<'a>, weigh: bool) -> Self {
-        Blocks {
-            src,
-            out,
-            tokens: work.as_chunks_mut().0,
-            start: 0,
-            fresh_from: 0,
-            at: 0,
-            count: 0,
-            settled_count: 0,
-            fresh_symbols: 0,
-            fresh_most: FIRST,
-            settled: Histogram::EMPTY,
-            fresh: Histogram::EMPTY,
-            literal_bits: 16 * 8,
-            least: SHORTEST,
-            weigh,
-            byte_bits: 16 * 4,
-        }
-    }
-
-    /// Where in the input the next token begins.
-    pub(super) fn at(&self) -> usize {
-        self.at
-    }
-
-    /// Whether a match takes fewer bits than its bytes would as literals, as far as is known.
-    #[inline(always)]
-    pub(super) fn worth(&self, found: &Match) -> bool {
-        found.len * self.literal_bits >= 16 * (CODES + floor_log2(found.distance))
-    }
-
-    /// The shortest match that is looked for: it may be worth its bits.
-    #[inline(always)]
-    pub(super) fn least(&self) -> usize {
-        self.least
-    }
-
-    /// Whether a literal and `later`, which begins a byte after `taken`, take fewer bits than `taken` and what comes after
-    /// it up to the same end.
-    #[inline(always)]
-    pub(super) fn better(&self, later: &Match, taken: &Match) -> bool {
-        let (far, near) = (floor_log2(later.distance), floor_log2(taken.distance));
-        let more = later.end() - taken.end();
-        // One byte or two a neighbour takes in. More of them need a match of their own, or are literals.
-        let own = if more < SHORTEST { 0 } else { 16 * OWN };
-        let saved = (more * self.byte_bits + own).min(more.max(SHORTEST) * self.literal_bits);
-        saved + 16 * near > self.literal_bits + 16 * far
-    }
-
-    /// Appends what lies before a match as literals, and the match. `None`: the stream does not fit.
-    #[inline(always)]
-    pub(super) fn push(&mut self, found: &Match) -> Option<()> {
-        let mut found = *found;
-        while found.len > LONGEST {
-            // What is left can be a match too.
-            let len = LONGEST.min(found.len - SHORTEST);
-            self.push_one(&Match { len, ..found })?;
-            (found.start, found.len) = (found.start + len, found.len - len);
-        }
-        self.push_one(&found)
-    }
-
-    #[inline(always)]
-    fn push_one(&mut self, found: &Match) -> Option<()> {
-        let (length, distance) = ((found.len - SHORTEST) as u32, (found.distance - 1) as u32);
-        self.literals(found.start);
-        self.token(found.start, length << 16 | distance);
-        if let Some(n) = self.fresh.litlens.get_mut(length_symbol(length).0) {
-            *n += 1;
-        }
-        if let Some(n) = self.fresh.distances.get_mut(distance_symbol(distance).0) {
-            *n += 1;
-        }
-        self.at = found.end();
-        self.look()
-    }
-
-    /// No match has been taken before `p`: many literals become a token, so that a block can end between them and counts
-    /// stay below their bounds.
-    #[inline(always)]
-    pub(super) fn pass(&mut self, p: usize) -> Option<()> {
-        if p < self.at + FRESH as usize { Some(()) } else { self.push_literals(p.min(self.src.len())) }
-    }
-
-    /// Appends literals up to `end`.
-    fn push_literals(&mut self, end: usize) -> Option<()> {
-        self.literals(end);
-        self.token(end, NONE);
-        self.at = end;
-        self.look()
-    }
-
-    #[inline(always)]
-    fn literals(&mut self, end: usize) {
-        for &byte in self.src.get(self.at..end).unwrap_or_default() {
-            if let Some(n) = self.fresh.litlens.get_mut(usize::from(byte)) {
-                *n += 1;
-            }
-        }
-        self.fresh_symbols += (end - self.at) as u32 + 1;
-    }
-
-    #[inline(always)]
-    fn token(&mut self, start: usize, packed: u32) {
-        if let Some(slot) = self.tokens.get_mut(self.count) {
-            *slot = ((start - self.at) as u64 | u64::from(packed) << 32).to_le_bytes();
-        }
-        self.count += 1;
-    }
-
-    #[inline(always)]
-    fn look(&mut self) -> Option<()> {
-        if self.fresh_symbols >= self.fresh_most || self.count == self.tokens.len() {
-            self.settle()
-        } else {
-            Some(())
-        }
-    }
-
-    /// Ends the block before the fresh tokens if that saves bits, or after them if it is full.
-    #[inline(never)]
-    fn settle(&mut self) -> Option<()> {
-        let alone = self.fresh.entropy();
-        if self.settled_count > 0 {
-            let apart = self.settled.entropy() + alone + 16 * (block::description(&self.fresh) + DOUBT);
-            if apart < self.settled.entropy_with(&self.fresh) {
-                self.end_block(false)?;
-            }
-        }
-        let (literals, others) = self.fresh.litlens.split_at_checked(END)?;
-        let count: u32 = literals.iter().sum();
-        if count > FEWEST {
-            // The rarer literals are, the longer are their codes.
-            let rare = log2(count + others.iter().sum::<u32>()) - log2(count);
-            let bits = entropy(literals.iter().copied()) / i64::from(count) + i64::from(rare / 8);
-            self.literal_bits = bits as usize;
-        }
-        let bytes = (self.at - self.fresh_from).max(1) as i64;
-        self.byte_bits = ((alone + 16 * block::extra_bits(&self.fresh) as i64) / bytes) as usize;
-        if self.weigh {
-            // Where matches take more bits than literals would, few literals are left that tell how cheap they are.
-            let plain = plain_bits(self.src.get(self.fresh_from..self.at).unwrap_or_default());
-            if plain + CLEARLY < self.byte_bits {
-                self.literal_bits = self.literal_bits.min(plain + 4);
-            }
-        }
-        self.least = (16 * (CODES + NEAR)).div_ceil(self.literal_bits).max(SHORTEST);
-        self.settled.add(&self.fresh);
-        self.fresh.clear();
-        self.fresh_symbols = 0;
-        self.fresh_most = FRESH;
-        (self.settled_count, self.fresh_from) = (self.count, self.at);
-        let full = self.count == self.tokens.len() || self.count + FRESH as usize > TOKENS;
-        if full || self.at - self.start >= MOST_BYTES {
-            self.end_block(false)?;
-        }
-        Some(())
-    }
-
-    /// Writes the settled tokens as a block, and begins a new one with those that are left.
-    fn end_block(&mut self, last: bool) -> Option<()> {
-        if let Some(end) = self.settled.litlens.get_mut(END) {
-            *end += 1;
-        }
-        let contents = Contents {
-            start: self.start,
-            end: self.fresh_from,
-            histogram: &self.settled,
-            tokens: self.tokens.get(..self.settled_count)?,
-        };
-        block::write(&mut self.out, self.src, &contents, last)?;
-        self.tokens.copy_within(self.settled_count..self.count, 0);
-        self.count -= self.settled_count;
-        self.settled_count = 0;
-        self.start = self.fresh_from;
-        self.settled.clear();
-        Some(())
-    }
-
-    /// Ends the stream with literals up to the end of the input; returns the number of its bytes.
-    pub(super) fn finish(&mut self) -> Option<usize> {
-        self.push_literals(self.src.len())?;
-        self.settle()?;
-        self.end_block(true)?;
-        self.out.align();
-        Some(self.out.len())
     }
 }

@@ -1,0 +1,3 @@
+//! C libraries.
+
+pub(crate) mod zstd;

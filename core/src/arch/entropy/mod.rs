@@ -1,0 +1,13 @@
+//! Loops over bits that are compiled twice: with and without BMI1, BMI2, LZCNT and SSSE3.
+
+#[cfg(feature = "zlib")]
+pub(crate) mod adler;
+pub(crate) mod bit_instructions;
+#[cfg(feature = "zlib")]
+pub(crate) mod bits;
+#[cfg(feature = "zlib")]
+pub(crate) mod deflate_tables;
+#[cfg(feature = "zstd")]
+pub(crate) mod huffman;
+#[cfg(feature = "zlib")]
+pub(crate) mod inflate;

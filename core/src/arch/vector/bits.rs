@@ -1,0 +1,286 @@
+//! Bit transposition: tiles of byte planes, then bits.
+//!
+//! ```text
+//! one tile = some turns of 8 items per byte of a register, its planes on the stack (typesize 1: where they are)
+//! for each plane, turn by turn: split it by 8, so that byte k of register m belongs to item 8 k + m
+//!                               exchange register number and bit number: three rounds of swapped bit fields
+//!                               register b is now the turn's part of the plane's row b
+//! ```
+//! So several lines of a row are read or written before the next plane's: rows of blocks often crowd a cache set.
+//! With an 8x8 bit matrix instruction the bits are transposed where they lie and the split by 8 is all that remains.
+//! Items of more than 16 bytes have their planes taken 16 at a time.
+
+use super::block::{join_block, split_block};
+use super::planes::Pitched;
+use super::registers::{Join, LINE, Split, Vector};
+use core::mem::MaybeUninit;
+
+/// Most planes of a tile.
+const PLANES: usize = 16;
+
+/// Most items of a tile: four lines of each row. Where rows crowd the sets of a cache, a line that is left before it is full,
+/// or read in part, has to come back; and fetching ahead finds nothing to go by in single lines.
+const MOST: usize = 2048;
+
+/// TileBuffer for planes of a tile, which lie a line further apart than they are long: so they do not crowd.
+#[repr(align(64))]
+pub(in crate::arch) struct TileBuffer<const BYTES: usize>(MaybeUninit<[u8; BYTES]>);
+
+/// TileBuffer of short buffers, for callers with little stack.
+pub(in crate::arch) const LITTLE: usize = PLANES * (256 + LINE);
+
+/// TileBuffer of buffers of [`LONG`] bytes.
+pub(in crate::arch) const AMPLE: usize = PLANES * (1024 + LINE);
+
+/// Buffers that need more than the L1 cache.
+pub(in crate::arch) const LONG: usize = 64 << 10;
+
+/// Buffers that need more than the L2 cache, or much of it: lines of rows are brought near.
+const FAR: usize = 1 << 20;
+
+/// Whether more than `ways` of the rows of items of `width` bytes share a set of a cache whose ways are pages: as where a row is
+/// a page, and in blocks of a power of two also where the items have 6 or 12 bytes.
+pub(in crate::arch) fn crowded(width: usize, row: usize, ways: usize) -> bool {
+    let near = |r: usize| row.wrapping_mul(r).wrapping_add(LINE) % 4096 <= 2 * LINE;
+    (0..8 * width.min(PLANES)).filter(|&r| near(r)).count() > ways
+}
+
+/// Planes of a tile and its items, a multiple of `n`.
+#[inline(always)]
+fn tile(room: usize, typesize: usize, n: usize) -> (usize, usize) {
+    let planes = typesize.min(PLANES);
+    let items = (room / planes.max(1) - LINE).min(MOST) / n * n;
+    (planes, items)
+}
+
+/// Bit-transposes `items >= 8 * V::BYTES` items, a multiple of 8.
+///
+/// # Safety
+/// The CPU; `items * typesize` bytes readable and writable.
+#[inline(always)]
+pub(in crate::arch) unsafe fn bitshuffle<V: Vector, const ROOM: usize>(
+    typesize: usize,
+    items: usize,
+    src: *const u8,
+    dst: *mut u8,
+) {
+    let (n, row) = (8 * V::BYTES, items / 8);
+    let (width, long) = tile(ROOM, typesize, n);
+    let mut room = TileBuffer::<ROOM>(MaybeUninit::uninit());
+    let planes = room.0.as_mut_ptr().cast::<u8>();
+    // Slower where transposing takes its time: lines are there again before their other half is.
+    let ahead = items * typesize >= FAR && V::hints();
+    let staged = ROOM > LITTLE && V::BITS && crowded(typesize, row, 32);
+    let mut i = 0;
+    while i < items {
+        // The last tile overlaps the one before.
+        let tile = if items - i >= long { long } else { n };
+        let pitch = tile + LINE;
+        i = i.min(items - tile);
+        let mut next = 0;
+        while next < typesize {
+            let first = next.min(typesize - width);
+            // SAFETY: tiles end at or before the last item; the planes have room.
+            unsafe {
+                let src = src.add(i * typesize + first);
+                let dst = dst.add(8 * first * row + i / 8);
+                let readable = (items - i) * typesize - first;
+                let (mut from, mut distance) = (src, 0);
+                if width > 1 {
+                    V::call_split(Split {
+                        width,
+                        stride: typesize,
+                        n: tile,
+                        src,
+                        readable,
+                        dst: planes,
+                        pitch,
+                    });
+                    (from, distance) = (planes.cast_const(), pitch);
+                }
+                let mut j = 0;
+                while j < width {
+                    let (plane, rows) = (from.add(j * distance), dst.add(8 * j * row));
+                    if staged {
+                        plane_by_stage::<V>(plane, tile, rows, row);
+                    } else {
+                        if ahead {
+                            near_rows::<V>(rows.wrapping_add(2 * LINE - 1), row, tile / 8);
+                        }
+                        let mut k = 0;
+                        while k < tile {
+                            plane_to_rows::<V>(plane.add(k), rows.add(k / 8), row);
+                            k += n;
+                        }
+                    }
+                    j += 1;
+                }
+            }
+            next += PLANES;
+        }
+        i += tile;
+    }
+}
+
+/// The inverse of [`bitshuffle`].
+///
+/// # Safety
+/// The CPU; `items * typesize` bytes readable and writable.
+#[inline(always)]
+pub(in crate::arch) unsafe fn bitunshuffle<V: Vector, const ROOM: usize>(
+    typesize: usize,
+    items: usize,
+    src: *const u8,
+    dst: *mut u8,
+    stream: bool,
+) {
+    let (n, row) = (8 * V::BYTES, items / 8);
+    let (width, long) = tile(ROOM, typesize, n);
+    let mut room = TileBuffer::<ROOM>(MaybeUninit::uninit());
+    let base = room.0.as_mut_ptr().cast::<u8>();
+    // The next plane's rows; of few planes the CPU finds them by itself.
+    let ahead = items * typesize >= FAR && width >= 8 && V::hints();
+    let mut i = 0;
+    while i < items {
+        let tile = if items - i >= long { long } else { n };
+        let planes = Pitched { base, pitch: tile + LINE };
+        i = i.min(items - tile);
+        let mut next = 0;
+        while next < typesize {
+            let first = next.min(typesize - width);
+            // SAFETY: as above.
+            unsafe {
+                let src = src.add(8 * first * row + i / 8);
+                let dst = dst.add(i * typesize + first);
+                let writable = (items - i) * typesize - first;
+                let (to, distance) = if width > 1 { (base, planes.pitch) } else { (dst, 0) };
+                if stream {
+                    V::near(dst.wrapping_add(tile * typesize));
+                }
+                let mut j = 0;
+                while j < width {
+                    if ahead {
+                        near_rows::<V>(src.wrapping_add(8 * (j + 1) * row), row, tile / 8);
+                    }
+                    let mut k = 0;
+                    while k < tile {
+                        rows_to_plane::<V>(src.add(8 * j * row + k / 8), row, to.add(j * distance + k));
+                        k += n;
+                    }
+                    j += 1;
+                }
+                if width > 1 {
+                    V::call_join(Join { width, stride: typesize, n: tile, planes, dst, writable, stream });
+                }
+            }
+            next += PLANES;
+        }
+        i += tile;
+    }
+    if stream {
+        // SAFETY: the caller's CPU.
+        unsafe { V::fence() };
+    }
+}
+
+/// `items` bytes of one plane to its 8 rows, by whole lines: of rows that crowd, half a line may be gone before the other half
+/// comes.
+#[inline(always)]
+unsafe fn plane_by_stage<V: Vector>(plane: *const u8, items: usize, rows: *mut u8, row: usize) {
+    const PITCH: usize = MOST / 8 + LINE;
+    let mut stage = TileBuffer::<{ 8 * PITCH }>(MaybeUninit::uninit());
+    let stage = stage.0.as_mut_ptr().cast::<u8>();
+    let mut k = 0;
+    // SAFETY: the caller's; no more than `MOST` items.
+    unsafe {
+        while k < items {
+            plane_to_rows::<V>(plane.add(k), stage.add(k / 8), PITCH);
+            k += 8 * V::BYTES;
+        }
+        let mut b = 0;
+        while b < 8 {
+            let (from, to) = (stage.add(b * PITCH), rows.add(b * row));
+            let mut k = 0;
+            while k < items / 8 {
+                V::load(from.add(k)).store(to.add(k));
+                k += V::BYTES;
+            }
+            b += 1;
+        }
+    }
+}
+
+/// `len` bytes of each of 8 rows are brought near. Out of line: most buffers are too short for it.
+#[cold]
+#[inline(never)]
+unsafe fn near_rows<V: Vector>(rows: *const u8, row: usize, len: usize) {
+    for b in 0..8 {
+        for at in (0..len).step_by(LINE) {
+            // SAFETY: the caller's CPU.
+            unsafe { V::near(rows.wrapping_add(b * row + at)) };
+        }
+    }
+}
+
+/// `8 * V::BYTES` bytes of one plane to `V::BYTES` bytes of each of its 8 rows.
+#[inline(always)]
+unsafe fn plane_to_rows<V: Vector>(plane: *const u8, rows: *mut u8, row: usize) {
+    // SAFETY: the caller's.
+    unsafe {
+        let r = if V::BITS {
+            split_block::<V, 8, 8, true>(plane)
+        } else {
+            swap_register_and_bit(split_block::<V, 8, 8, false>(plane))
+        };
+        let mut b = 0;
+        while b < 8 {
+            r[b].store(rows.add(b * row));
+            b += 1;
+        }
+    }
+}
+
+/// The inverse of [`plane_to_rows`].
+#[inline(always)]
+unsafe fn rows_to_plane<V: Vector>(rows: *const u8, row: usize, plane: *mut u8) {
+    // SAFETY: the caller's.
+    unsafe {
+        let mut r = [V::load(rows); 8];
+        let mut b = 0;
+        while b < 8 {
+            // The 8x8 instruction wants its bytes in reverse.
+            r[if V::BITS { 7 - b } else { b }] = V::load(rows.add(b * row));
+            b += 1;
+        }
+        if V::BITS {
+            join_block::<V, 8, 8, true>(r, plane, false);
+        } else {
+            join_block::<V, 8, 8, false>(swap_register_and_bit(r), plane, false);
+        }
+    }
+}
+
+/// Bit `b` of register `m` becomes bit `m` of register `b`, in every byte.
+#[inline(always)]
+unsafe fn swap_register_and_bit<V: Vector>(mut r: [V; 8]) -> [V; 8] {
+    // SAFETY: the caller's CPU.
+    unsafe {
+        let mut m = 0;
+        while m < 4 {
+            (r[m], r[m + 4]) = V::swap_bits::<4>(r[m], r[m + 4]);
+            m += 1;
+        }
+        let mut m = 0;
+        while m < 2 {
+            (r[m], r[m + 2]) = V::swap_bits::<2>(r[m], r[m + 2]);
+            (r[m + 4], r[m + 6]) = V::swap_bits::<2>(r[m + 4], r[m + 6]);
+            m += 1;
+        }
+        let mut m = 0;
+        while m < 8 {
+            (r[m], r[m + 1]) = V::swap_bits::<1>(r[m], r[m + 1]);
+            m += 2;
+        }
+    }
+    r
+}

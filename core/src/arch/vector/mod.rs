@@ -1,0 +1,55 @@
+//! The kernels for registers made of 16-byte lanes: SSE2, AVX2, NEON, simd128.
+//!
+//! ```text
+//! split  item width w <= 16, one block = 16 items per lane
+//!   load   U = 16 / P items at a time, P = w rounded up to a power of two; lane l has items 16 l ..
+//!   table  order each lane by byte plane: U bytes of plane 0, of plane 1, ...
+//!   zip    log2(P) times: register i with register i + P/2, in units of U bytes
+//!   store  register j is now byte plane j of the block
+//! join   the same backwards; lane by lane, each store repairing what the one before wrote too much
+//!        where loads take items of 2 to 4 bytes apart, items of 2, 3, 4, 6, 8, 12 and 16 bytes are such items of such items
+//! wider  windows of 16 byte planes, one load per item and window
+//! bits   planes of a tile that stays in the L1 cache, then bits across 8 registers
+//! ```
+//! `zip` moves the top bit of the register number to the bottom of the unit number, that is, it
+//! rotates the address `register . unit` left by one; after log2(P) of P * P units, the two halves
+//! of the address are exchanged: a transposition. Powers of two need no table: log2(16) zips of
+//! single bytes split a block of w registers, log2(w) join it.
+//!
+//! Everything here is `inline(always)` into functions that enable the CPU's features, and knows
+//! the CPU by [`Vector`] only.
+
+mod bits;
+mod block;
+mod planes;
+mod registers;
+mod rows;
+mod tables;
+mod windows;
+
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+pub(super) use bits::crowded;
+pub(super) use bits::{AMPLE, LITTLE, LONG, bitshuffle, bitunshuffle};
+pub(super) use planes::{Each, Pitched, Source, Table};
+pub(super) use registers::{Join, Split, Vector};
+pub(super) use rows::rows;
+
+/// Splits `n >= V::BLOCK` items.
+///
+/// # Safety
+/// The CPU; what the job says is readable and writable.
+#[inline(always)]
+pub(super) unsafe fn split<V: Vector>(job: Split) {
+    // SAFETY: the caller's.
+    unsafe { if job.width < 16 { block::split::<V>(job) } else { windows::split::<V>(job) } }
+}
+
+/// Joins `n >= V::BLOCK` items.
+///
+/// # Safety
+/// The CPU; what the job says is readable and writable.
+#[inline(always)]
+pub(super) unsafe fn join<V: Vector, S: Source>(job: Join<S>) {
+    // SAFETY: the caller's.
+    unsafe { if job.width < 16 { block::join::<V, S>(job) } else { windows::join::<V, S>(job) } }
+}

@@ -1,0 +1,8 @@
+//! Limits of the BloscLZ bitstream.
+
+/// The first distance that needs the far form.
+pub(super) const FAR: usize = 8192;
+/// The farthest distance that encoders use.
+pub(super) const REACH: usize = 73_724;
+/// The longest literal run of one instruction.
+pub(super) const RUN: usize = 32;

@@ -1,0 +1,8 @@
+//! Limits of the LZ4 block format.
+
+/// A block ends with at least this many literals.
+pub(crate) const LAST_LITERALS: usize = 5;
+/// No match starts within this many bytes of the end.
+pub(crate) const LAST_MATCH: usize = 12;
+/// The farthest distance.
+pub(crate) const REACH: usize = 65535;
