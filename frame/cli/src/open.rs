@@ -480,6 +480,9 @@ impl Opened {
             return array.slice(cut, out, progress);
         }
         let reader = self.reader()?;
+        if cut.is_all() {
+            return reader.read_all(out, progress);
+        }
         let rows = cut.rows(reader.items().rows())?;
         reader.read(rows, out, progress)
     }

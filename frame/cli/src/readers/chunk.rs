@@ -70,8 +70,14 @@ impl Reader for ChunkReader {
 
     fn items(&self) -> Items {
         // Bytes behind the last whole item belong to no item.
-        let size = if (self.nbytes as u64).is_multiple_of(self.typesize.into()) { self.typesize } else { 1 };
-        Items { dtype: None, shape: vec![self.nbytes as u64 / u64::from(size)], size: size.into() }
+        let size = u64::from(self.typesize).max(1);
+        Items { dtype: None, shape: vec![self.nbytes as u64 / size], size }
+    }
+
+    fn read_all(&mut self, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
+        out.write_all(&self.decode()?)?;
+        progress(self.nbytes as u64);
+        Ok(())
     }
 
     fn read(&mut self, rows: Range<u64>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {

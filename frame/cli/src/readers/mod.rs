@@ -30,6 +30,11 @@ pub trait Reader {
     fn items(&self) -> Items;
     /// Writes these rows, telling `progress` how many bytes each time.
     fn read(&mut self, rows: Range<u64>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()>;
+    /// Writes everything, bytes behind the last whole item too.
+    fn read_all(&mut self, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
+        let rows = self.items().rows();
+        self.read(0..rows, out, progress)
+    }
     /// Decodes everything and checks every checksum.
     fn verify(&mut self, progress: &dyn Fn(u64)) -> Result<Findings>;
 }

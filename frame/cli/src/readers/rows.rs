@@ -157,6 +157,12 @@ impl Reader for RowsReader {
         copy(plain, &mut self.pool, &self.path, rows.start * row..rows.end * row, out, progress)
     }
 
+    fn read_all(&mut self, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
+        let (plain, _) = view(&self.opened, self.column.as_deref()).map_err(failure(&self.path))?;
+        check_output(&self.path, plain.nbytes(), self.max_output)?;
+        copy(plain, &mut self.pool, &self.path, 0..plain.nbytes(), out, progress)
+    }
+
     fn verify(&mut self, progress: &dyn Fn(u64)) -> Result<Findings> {
         RowsReader::verify(self, false, progress)
     }
