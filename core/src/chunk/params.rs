@@ -36,7 +36,7 @@ pub struct Params {
     pub filters: [FilterSlot; 6],
     /// Stream splitting.
     pub split: Split,
-    /// Block size in bytes, or `None` for the documented automatic choice.
+    /// Block size in bytes, or `None` for the documented automatic choice. One above the size of the data is lowered to it.
     pub blocksize: Option<u32>,
     /// Train and embed a dictionary.
     pub dictionary: bool,

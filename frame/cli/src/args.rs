@@ -5,9 +5,11 @@ mod values;
 use crate::access::Access;
 use blosc_core::{Codec, Level, Params, Split};
 use blosc_frame::bloscpack::{Checksum, Layout};
-use clap::{Args as Group, Parser, Subcommand};
-use std::path::PathBuf;
-pub use values::{Format, Kind, MetaKind, PackLayout, Pipeline, SplitMode, most, size};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args as Group, CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+pub use values::{Format, Given, Kind, MetaKind, PackLayout, Pipeline, SplitMode, most, size};
 use values::{checksum, codec, files, filters, level, some};
 
 /// Compress, decompress, inspect and verify Blosc data: chunks, frames, arrays, bloscpack, bcolz.
@@ -18,6 +20,41 @@ pub struct Args {
     pub command: Command,
 }
 
+impl Args {
+    /// Reads a command line, the first word being the program's name.
+    ///
+    /// # Errors
+    /// A mistake, or a text that was asked for.
+    pub fn read(mut words: Vec<OsString>) -> Result<Args, clap::Error> {
+        let mut command = Args::command();
+        // `blosc FILE` asks what the file is. A verb is a verb, whatever files there are.
+        if let Some(word) = words.get(1).and_then(|word| word.to_str())
+            && !word.starts_with('-')
+            && word != "help"
+            && command.find_subcommand(word).is_none()
+            && (Path::new(word).exists() || crate::open::leaf(Path::new(word)).is_some())
+        {
+            words.insert(1, "info".into());
+        }
+        let matches = command.try_get_matches_from_mut(words)?;
+        let mut args = Args::from_arg_matches(&matches).map_err(|e| e.format(&mut command))?;
+        if let Some((_, matches)) = matches.subcommand() {
+            match &mut args.command {
+                Command::Compress(args) => args.given = given(matches),
+                Command::Convert(args) => args.given = given(matches),
+                _ => {}
+            }
+        }
+        Ok(args)
+    }
+}
+
+/// What was given on the command line, and not left to its default.
+fn given(matches: &ArgMatches) -> Given {
+    let given = |id: &&clap::Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
+    Given(matches.ids().filter(given).map(|id| id.as_str().to_string()).collect())
+}
+
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -25,8 +62,10 @@ pub enum Command {
     Compress(Compress),
     /// Write the plain bytes of any Blosc file
     Decompress(Decompress),
-    /// Say what a file holds
+    /// Say what a file holds. `blosc FILE` does the same
     Info(Info),
+    /// List what directories and stores hold
+    Ls(Ls),
     /// Decode everything and check every checksum
     Verify(Verify),
     /// Write the items START..STOP
@@ -60,7 +99,7 @@ pub enum Command {
 /// Which file, and what kind it is.
 #[derive(Debug, Clone, Group)]
 pub struct Input {
-    /// File or directory to read; - is standard input
+    /// File or directory to read, or a leaf of a store as STORE:/KEY; - is standard input
     pub input: PathBuf,
     /// Read it as this kind, whatever it looks like
     #[arg(long = "as", value_name = "KIND")]
@@ -114,6 +153,15 @@ pub struct Output {
 pub struct Compress {
     /// File to compress; - is standard input. A .npy file becomes an array, a .npz file a directory of arrays
     pub input: PathBuf,
+    /// Compress the bytes of a .npy or .npz file as they are
+    #[arg(long)]
+    pub plain: bool,
+    /// Leave out what the output cannot hold, such as metadata, and list it
+    #[arg(long)]
+    pub partial: bool,
+    /// The options that were given.
+    #[arg(skip)]
+    pub given: Given,
     /// File to write; - is standard output. X.npy becomes X.b2nd and X.npz the directory X if left out
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub named: Option<PathBuf>,
@@ -294,11 +342,30 @@ pub struct Decompress {
     pub input: Input,
     #[command(flatten)]
     pub output: Output,
+    /// Write the items' bytes alone, whatever the output is called; otherwise .npy and .npz name NumPy files
+    #[arg(long)]
+    pub plain: bool,
+    /// Leave out what the output cannot hold, such as members of a store that are no arrays, and list it
+    #[arg(long)]
+    pub partial: bool,
 }
 
 /// `blosc info`.
 #[derive(Debug, Group)]
 pub struct Info {
+    #[command(flatten)]
+    pub input: Input,
+    /// Print every field
+    #[arg(long)]
+    pub all: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `blosc ls`.
+#[derive(Debug, Group)]
+pub struct Ls {
     #[command(flatten)]
     pub input: Input,
     /// Print JSON
@@ -326,6 +393,9 @@ pub struct Slice {
     pub input: Input,
     #[command(flatten)]
     pub output: Output,
+    /// Write the items' bytes alone, whatever the output is called; otherwise .npy and .npz name NumPy files
+    #[arg(long)]
+    pub plain: bool,
     /// First item; of an array one number per dimension, negative ones counted from the end
     #[arg(long, value_delimiter = ',', value_name = "A", allow_hyphen_values = true)]
     pub start: Vec<i64>,
@@ -460,6 +530,12 @@ pub struct Convert {
     pub input: Input,
     #[command(flatten)]
     pub output: Output,
+    /// Leave out what the output cannot hold, such as metadata, and list it
+    #[arg(long)]
+    pub partial: bool,
+    /// The options that were given.
+    #[arg(skip)]
+    pub given: Given,
     /// Kind of container to write; from the output's name if left out
     #[arg(long, value_name = "KIND")]
     pub format: Option<Format>,

@@ -9,7 +9,7 @@
 use crate::args::Input;
 use crate::failure::{Failure, Result, failure};
 use crate::open::{self, Intent};
-use crate::output::temporary_beside;
+use crate::output::spool_named;
 use crate::readers::{Cut, Items};
 use blosc_frame::any::{Found, HEAD, Kind};
 use blosc_frame::b2nd::transposed;
@@ -103,7 +103,7 @@ fn decoded(found: Found, input: &Input) -> Result<NewItems> {
         other => other,
     })?;
     let items = opened.reader()?.items();
-    let mut file = temporary_beside(&std::env::temp_dir().join("items"))?;
+    let mut file = spool_named()?;
     opened.read(&Cut::ALL, file.as_file_mut(), &|_| {})?;
     // The name goes with `file`, the data when this handle is closed.
     let data = PathFile::open(file.path()).map_err(|e| failure(path)(e.into()))?;

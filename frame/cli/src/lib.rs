@@ -4,8 +4,8 @@
 //!
 //! ```text
 //! args      the command line          open     what a path holds, opened once     items    what goes into a container
-//! commands/ one file per command      readers/ one file per kind of input         target/  one file per kind of output
-//! blpk/     the command line of bloscpack          output   files that appear only when complete
+//! commands/ one file per command      readers/ one file per kind of input         writers/ one file per kind of output,
+//! blpk/     the command line of bloscpack          output   where results go                      and the choice
 //! ```
 #![forbid(unsafe_code)]
 
@@ -22,9 +22,8 @@ mod open;
 mod output;
 mod progress;
 mod readers;
-mod target;
+mod writers;
 
-use clap::Parser;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
@@ -53,10 +52,15 @@ fn sort(mut words: Vec<OsString>) -> Words {
 /// What the program would print before it exits: a mistake, or a text that was asked for.
 pub fn check(words: Vec<OsString>) -> Result<(), String> {
     let parsed = match sort(words) {
-        Words::Blosc(words) => args::Args::try_parse_from(words).map(drop),
+        Words::Blosc(words) => args::Args::read(words).map(drop),
         Words::Blpk(words) => blpk::check(words),
     };
     parsed.map_err(|error| error.render().to_string())
+}
+
+/// The command line of `blosc`, for man pages and the completions of shells.
+pub fn command() -> clap::Command {
+    <args::Args as clap::CommandFactory>::command()
 }
 
 /// Runs a command line, the first word being the program's name.
@@ -68,13 +72,13 @@ pub fn main(words: Vec<OsString>) -> ExitCode {
             return blpk::main(words);
         }
     };
-    let args = args::Args::parse_from(words);
+    let args = args::Args::read(words).unwrap_or_else(|error| error.exit());
     output::clean_up_on_signals();
     match commands::run(args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             if !matches!(failure, failure::Failure::Closed) {
-                eprintln!("blosc: {failure}");
+                output::notice(&failure);
             }
             ExitCode::from(failure.status())
         }

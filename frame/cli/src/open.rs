@@ -13,13 +13,14 @@ use crate::args::{Input, Kind as As};
 use crate::behind::Behind;
 use crate::failure::{Failure, Result, failure};
 use crate::limits::{limits, max_by_size};
-use crate::output::{remember_replacing, temporary_beside};
+use crate::output::{notice, remember_replacing, spool_named};
 use crate::readers::array::ArrayReader;
 use crate::readers::chunk::ChunkReader;
 use crate::readers::frame::FrameReader;
 use crate::readers::rows::RowsReader;
 use crate::readers::store::StoreReader;
 use crate::readers::{Cut, Reader};
+use crate::writers::choice::Holds;
 use blosc_frame::SuperChunk;
 use blosc_frame::any::{self, Found, HEAD, Kind};
 use blosc_frame::b2nd::{NdArray, carrier};
@@ -29,7 +30,8 @@ use clap::ValueEnum;
 use serde_json::Value;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
 /// What a command will do with what it opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,8 +86,24 @@ pub struct Opened {
 /// What opening and reading give; a kind that no command opens; placeholders, where `intent` takes items.
 pub fn open(input: &Input, intent: Intent) -> Result<Opened> {
     let path = input.input.as_path();
+    if let Some((store, key)) = leaf(path) {
+        if input.kind.is_some() || input.offset != 0 {
+            return Err(Failure::Usage("--as, --offset: a store says where its leaves are and what".into()));
+        }
+        let whole = Input { input: store.clone(), ..input.clone() };
+        return match open(&whole, Intent::Inspect)?.what {
+            What::Store(store) => store.leaf(&key, intent),
+            _ => Err(Failure::at(&store, format!("is no store, so it has no {key}"))),
+        };
+    }
     let lock = access::lock(path, input.lock, intent.writes())?;
     open_found(find(input, intent)?, input, intent, lock)
+}
+
+/// Store and key, where `path` is no path but names a leaf of a store, as `STORE:/KEY`.
+pub fn leaf(path: &Path) -> Option<(PathBuf, String)> {
+    let (store, key) = path.to_str()?.rsplit_once(":/")?;
+    (!path.exists() && Path::new(store).exists()).then(|| (PathBuf::from(store), format!("/{key}")))
 }
 
 /// Opens what was found.
@@ -152,7 +170,7 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
     // In a part of a larger file, which starts at an offset, what follows is no part of what was asked for.
     behind = behind.filter(|_| input.offset == 0);
     if let (Some(behind), Intent::Read) = (&behind, intent) {
-        eprintln!("blosc: {}: {}", path.display(), behind.describe());
+        notice(format_args!("{}: {}", path.display(), behind.describe()));
     }
     Ok(Opened { what, behind, _lock: lock })
 }
@@ -302,9 +320,13 @@ fn spool(mut stream: Box<dyn Read>, input: &Input) -> Result<Found> {
 
 /// A file without a name that holds what `data` gives.
 pub fn unnamed(data: &mut dyn Read, path: &Path) -> Result<PathFile> {
-    let mut file = temporary_beside(&std::env::temp_dir().join("input"))?;
+    let mut file = spool_named()?;
     io::copy(data, file.as_file_mut()).map_err(Failure::io(path))?;
-    // The name goes with `file`, the data when this handle is closed.
+    unnamed_file(&file, path)
+}
+
+/// A handle of a temporary file. The name goes with `file`, the data when the handle is closed.
+pub fn unnamed_file(file: &NamedTempFile, path: &Path) -> Result<PathFile> {
     PathFile::open(file.path()).map_err(|e| failure(path)(e.into()))
 }
 
@@ -402,6 +424,18 @@ impl Opened {
         Ok(info)
     }
 
+    /// Whether it is bytes, an array, or several.
+    pub fn holds(&mut self) -> Holds {
+        match &self.what {
+            What::Store(_) => Holds::Arrays,
+            What::Array(_) => Holds::Array,
+            _ => match self.reader().map(|reader| reader.items().dtype) {
+                Ok(Some(_)) => Holds::Array,
+                _ => Holds::Bytes,
+            },
+        }
+    }
+
     /// Decoded size in bytes, if known beforehand.
     pub fn nbytes(&mut self) -> Option<u64> {
         self.reader().ok().map(|reader| reader.items().nbytes())
@@ -434,16 +468,12 @@ impl Opened {
         }
     }
 
-    /// Hands every array there is to `f`, with its name as the member of a `.npz` file.
+    /// Hands every array of a store to `f`, with its name as the member of a `.npz` file.
     pub fn each_array(&mut self, f: &mut dyn FnMut(&str, &mut Opened) -> Result<()>) -> Result<()> {
-        if let What::Store(store) = &self.what {
-            return store.each_array(f);
+        match &self.what {
+            What::Store(store) => store.each_array(f),
+            _ => Ok(()),
         }
-        if self.npy_header(&Cut::ALL)?.is_none() {
-            return Err(Failure::Usage("-o: a .npz file holds arrays, and the input is none".into()));
-        }
-        // What NumPy calls the first array without a name.
-        f("arr_0", self)
     }
 
     /// Checks every checksum, and unless `quick` decodes everything.
@@ -464,7 +494,7 @@ impl Opened {
             report.insert("trailing_bytes".into(), behind.bytes.into());
             match behind.is_data() {
                 true => found.unchecked.push(behind.describe()),
-                false => eprintln!("blosc: {}: {}", path.display(), behind.describe()),
+                false => notice(format_args!("{}: {}", path.display(), behind.describe())),
             }
         }
         found.verdict(path)

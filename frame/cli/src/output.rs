@@ -1,29 +1,230 @@
-//! Files that appear only when complete: written under a temporary name, then renamed. The temporary ones go when they
-//! are dropped, or when Ctrl-C, a hangup or a request to terminate ends the program.
+//! Where results go. A file or directory appears under its name only when it is complete: it is made under a temporary
+//! name and then renamed. What is no regular file, such as a device or a FIFO, is opened and written.
+//!
+//! ```text
+//! Destination::of    before anything is touched: follows links, refuses what may not be replaced
+//! Sink               bytes from first to last
+//! file, made         what is not written from first to last: a frame, a directory, a zip file
+//! ```
+//! Temporary files go when they are dropped, or when Ctrl-C, a hangup or a request to terminate ends the program.
 
 use crate::args::Output;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, failure};
+use blosc_frame::any::Kind;
 use std::ffi::OsString;
-use std::fs;
-use std::io::{self, BufWriter, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use tempfile::{NamedTempFile, TempDir};
 
-/// A destination being written. Dropped before [`finish`](Sink::finish), it leaves nothing behind.
+/// What a result is on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    File,
+    Directory,
+}
+
+/// Where a result goes.
+#[derive(Debug)]
+pub struct Destination {
+    /// The name that was given, for messages.
+    name: PathBuf,
+    way: Way,
+}
+
+#[derive(Debug)]
+enum Way {
+    /// Our standard output.
+    Stdout,
+    /// A device, a FIFO, or a file that is open already, such as /dev/fd/3: written as it is.
+    Open(PathBuf),
+    /// A path, no symbolic link, where the result is renamed to.
+    Rename(PathBuf),
+}
+
+impl Destination {
+    /// Finds out where `output` leads, for a result of this shape.
+    ///
+    /// # Errors
+    /// An output that exists and may not be replaced: without `--force`, a directory that is no container, a file by a
+    /// directory or the other way round, a device by a directory.
+    pub fn of(output: &Output, shape: Shape) -> Result<Destination> {
+        let name = output.output.clone();
+        let way = way(&name)?;
+        if let Way::Rename(path) = &way {
+            check_replace(&name, path, output.force, shape)?;
+        } else if shape == Shape::Directory {
+            let text = format!("{}: the result is a directory; name one with -o", name.display());
+            return Err(Failure::Usage(text));
+        }
+        Ok(Destination { name, way })
+    }
+
+    /// The name that was given.
+    pub fn name(&self) -> &Path {
+        &self.name
+    }
+
+    /// Opens what is written as it is.
+    fn stream(&self) -> Result<Box<dyn Write>> {
+        Ok(match &self.way {
+            Way::Open(path) => {
+                // A file that is open already keeps what is in it.
+                let open = OpenOptions::new().write(true).append(is_descriptor(path)).open(path);
+                Box::new(open.map_err(|e| Failure::at(&self.name, e))?)
+            }
+            _ => Box::new(io::stdout()),
+        })
+    }
+
+    /// Why a write failed.
+    fn failed(&self, error: &io::Error) -> Failure {
+        match (error.kind(), &self.way) {
+            (io::ErrorKind::BrokenPipe, _) => Failure::Closed,
+            (_, Way::Stdout) => stdout_failed(error),
+            _ => Failure::at(&self.name, error),
+        }
+    }
+
+    /// Has `make` write a file, in any order of its bytes, which appears when that is done.
+    ///
+    /// # Errors
+    /// Those of `make`, and of the file system.
+    pub fn file<T>(&self, make: impl FnOnce(File) -> Result<T>) -> Result<T> {
+        let Way::Rename(path) = &self.way else {
+            let mut file = spool()?;
+            let made = make(file.try_clone()?)?;
+            self.copy(&mut file)?;
+            return Ok(made);
+        };
+        let temp = temporary_beside(path).map_err(|e| self.no_place(&e))?;
+        let made = make(temp.as_file().try_clone()?)?;
+        replace(temp, path)?;
+        Ok(made)
+    }
+
+    /// Has `make` create a file or directory at a path that is free, which appears under its name when that is done.
+    ///
+    /// # Errors
+    /// Those of `make`, and of the file system.
+    pub fn made<T>(&self, make: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
+        let temp = self.folder()?;
+        // Temporary directories are private; the result is made as an ordinary file or directory inside.
+        let new = temp.path().join("new");
+        let made = make(&new)?;
+        match &self.way {
+            Way::Rename(path) => {
+                keep_permissions(&new, path);
+                replace_dir(&new, path, temp)?;
+            }
+            _ => self.copy(&mut File::open(&new)?)?,
+        }
+        Ok(made)
+    }
+
+    /// A private directory, beside the path where there is one. Dropped, it goes with all that is in it.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn folder(&self) -> Result<TempDir> {
+        match &self.way {
+            Way::Rename(path) => temporary_dir(path).map_err(|e| self.no_place(&e)),
+            _ => temporary_dir(&std::env::temp_dir().join("output")).map_err(|e| no_spool(&e)),
+        }
+    }
+
+    fn copy(&self, file: &mut File) -> Result<()> {
+        file.rewind()?;
+        let mut out = self.stream()?;
+        io::copy(file, &mut out).and_then(|_| out.flush()).map_err(|e| self.failed(&e))
+    }
+
+    /// Why nothing can be made beside the path, without the temporary name that the error speaks of.
+    fn no_place(&self, error: &io::Error) -> Failure {
+        let text = match parent(&self.name) {
+            folder if folder.is_dir() => {
+                format!("nothing can be written in {}: {}", folder.display(), error.kind())
+            }
+            folder => format!("there is no directory {}", folder.display()),
+        };
+        Failure::at(&self.name, text)
+    }
+}
+
+/// Where a name leads.
+fn way(name: &Path) -> Result<Way> {
+    let mut path = name.to_path_buf();
+    // As many links as Linux follows.
+    for _ in 0..40 {
+        if ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|stdout| path == Path::new(stdout))
+        {
+            return Ok(Way::Stdout);
+        }
+        if is_descriptor(&path) {
+            return Ok(Way::Open(path));
+        }
+        let Ok(meta) = fs::symlink_metadata(&path) else { return Ok(Way::Rename(path)) };
+        if !meta.is_symlink() {
+            let replaced = meta.is_file() || meta.is_dir();
+            return Ok(if replaced { Way::Rename(path) } else { Way::Open(path) });
+        }
+        let target = fs::read_link(&path).map_err(|e| Failure::at(name, e))?;
+        path = parent(&path).join(target);
+    }
+    Err(Failure::at(name, "too many symbolic links"))
+}
+
+/// Whether a path names a file by the number under which it is open.
+fn is_descriptor(path: &Path) -> bool {
+    let text = path.to_string_lossy();
+    let number = match text.strip_prefix("/dev/") {
+        Some(device) => device.strip_prefix("fd/").or((device == "stderr").then_some("2")),
+        None => {
+            text.strip_prefix("/proc/").and_then(|rest| rest.split_once("/fd/")).map(|(_, number)| number)
+        }
+    };
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// Refuses to replace what is at `path` by a result of this shape.
+fn check_replace(name: &Path, path: &Path, force: bool, shape: Shape) -> Result<()> {
+    let Ok(meta) = fs::symlink_metadata(path) else { return Ok(()) };
+    if !force {
+        return Err(Failure::Usage(format!("{} exists; --force replaces it", name.display())));
+    }
+    match (meta.is_dir(), shape) {
+        (true, Shape::File) => Err(Failure::at(name, "is a directory, and the result is a file")),
+        (false, Shape::Directory) => Err(Failure::at(name, "is a file, and the result is a directory")),
+        // A directory with arrays in it may hold anything else, too.
+        (true, Shape::Directory)
+            if !matches!(
+                Kind::of_directory(path).map_err(failure(name))?,
+                Kind::SparseFrame | Kind::Store | Kind::Bcolz(_) | Kind::Blaze
+            ) =>
+        {
+            Err(Failure::at(name, "exists and is no container; it is not replaced"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A destination being written from first to last byte. Dropped before [`finish`](Sink::finish), it leaves nothing
+/// behind.
 pub struct Sink {
-    place: Place,
+    destination: Destination,
+    out: Out,
     /// The first write that failed. Whoever hands decoded bytes over takes it for a failure of what it reads.
     failed: Option<Failure>,
 }
 
-enum Place {
-    Stdout(BufWriter<io::Stdout>),
+enum Out {
+    Stream(BufWriter<Box<dyn Write>>),
     /// A file under a temporary name beside its place.
     File(BufWriter<Unnamed>, PathBuf),
 }
 
-/// A temporary file whose errors do not speak of its name: nobody knows that.
+/// A temporary file whose errors leave its name out, which means nothing to the user.
 pub struct Unnamed(NamedTempFile);
 
 impl Write for Unnamed {
@@ -37,19 +238,26 @@ impl Write for Unnamed {
 }
 
 impl Sink {
-    /// Opens the destination; refuses to replace a file unless `--force` was given.
+    /// Opens the destination.
+    ///
+    /// # Errors
+    /// Those of [`Destination::of`], and of the file system.
     pub fn create(output: &Output) -> Result<Sink> {
-        let path = output.output.as_path();
-        let place = if path == Path::new("-") {
-            Place::Stdout(BufWriter::new(io::stdout()))
-        } else {
-            let file = BufWriter::with_capacity(1 << 20, Unnamed(temporary(output)?));
-            Place::File(file, path.to_path_buf())
+        let destination = Destination::of(output, Shape::File)?;
+        let out = match &destination.way {
+            Way::Rename(path) => {
+                let temp = temporary_beside(path).map_err(|e| destination.no_place(&e))?;
+                Out::File(BufWriter::with_capacity(1 << 20, Unnamed(temp)), path.clone())
+            }
+            _ => Out::Stream(BufWriter::new(destination.stream()?)),
         };
-        Ok(Sink { place, failed: None })
+        Ok(Sink { destination, out, failed: None })
     }
 
     /// What filling it came to: what failed first, here or there.
+    ///
+    /// # Errors
+    /// A write that failed before, else what `result` says.
     pub fn filled(&mut self, result: Result<()>) -> Result<()> {
         match self.failed.take() {
             Some(failure) => Err(failure),
@@ -58,12 +266,15 @@ impl Sink {
     }
 
     /// Makes the file appear under its name.
+    ///
+    /// # Errors
+    /// Those of the file system, and of writes before.
     pub fn finish(mut self) -> Result<()> {
         let flushed = self.flush().map_err(Failure::from);
         self.filled(flushed)?;
-        match self.place {
-            Place::Stdout(_) => Ok(()),
-            Place::File(out, path) => {
+        match self.out {
+            Out::Stream(_) => Ok(()),
+            Out::File(out, path) => {
                 let file = out.into_inner().map_err(|e| Failure::at(&path, e.error()))?;
                 replace(file.0, &path)
             }
@@ -73,10 +284,7 @@ impl Sink {
     fn note<T>(&mut self, result: io::Result<T>) -> io::Result<T> {
         result.inspect_err(|e| {
             if e.kind() != io::ErrorKind::Interrupted {
-                let failure = match &self.place {
-                    Place::Stdout(_) => stdout_failed(e),
-                    Place::File(_, path) => Failure::at(path, e),
-                };
+                let failure = self.destination.failed(e);
                 self.failed.get_or_insert(failure);
             }
         })
@@ -85,17 +293,17 @@ impl Sink {
 
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = match &mut self.place {
-            Place::Stdout(out) => out.write(bytes),
-            Place::File(out, _) => out.write(bytes),
+        let written = match &mut self.out {
+            Out::Stream(out) => out.write(bytes),
+            Out::File(out, _) => out.write(bytes),
         };
         self.note(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let flushed = match &mut self.place {
-            Place::Stdout(out) => out.flush(),
-            Place::File(out, _) => out.flush(),
+        let flushed = match &mut self.out {
+            Out::Stream(out) => out.flush(),
+            Out::File(out, _) => out.flush(),
         };
         self.note(flushed)
     }
@@ -155,30 +363,65 @@ pub fn remember_replacing(path: &Path) {
     }
 }
 
-/// A file beside the output's place, to be renamed when it is complete.
-pub fn temporary(output: &Output) -> Result<NamedTempFile> {
-    check_free(output)?;
-    temporary_beside(&output.output)
+/// A file without a name, for what has to be known whole before it can be written or read.
+///
+/// # Errors
+/// There is no directory for temporary files, or no room in it.
+pub fn spool() -> Result<File> {
+    tempfile::tempfile().map_err(|e| no_spool(&e))
+}
+
+/// A spool that has a name, for what opens files itself.
+///
+/// # Errors
+/// As [`spool`].
+pub fn spool_named() -> Result<NamedTempFile> {
+    let file = tempfile::Builder::new().prefix(".blosc-").tempfile().map_err(|e| no_spool(&e))?;
+    remember(file.path());
+    Ok(file)
+}
+
+/// Why no temporary file can be made.
+fn no_spool(error: &io::Error) -> Failure {
+    let folder = std::env::temp_dir();
+    let why = if folder.is_dir() { error.kind().to_string() } else { "there is no such directory".into() };
+    Failure::Data(format!(
+        "no temporary file can be made in {} (set TMPDIR to another): {why}",
+        folder.display()
+    ))
 }
 
 /// A file under a temporary name beside `path`; dropped, it leaves nothing behind.
-pub fn temporary_beside(path: &Path) -> Result<NamedTempFile> {
+fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
-    let builder = builder.prefix(".blosc-").permissions_like_new_files();
-    let file = builder.tempfile_in(parent(path)).map_err(|e| no_place(path, &e))?;
+    let builder = builder.prefix(".blosc-").permissions_like(path);
+    let file = builder.tempfile_in(parent(path))?;
     remember(file.path());
     Ok(file)
 }
 
 /// Makes a temporary file appear as `path`.
-pub fn replace(file: NamedTempFile, path: &Path) -> Result<()> {
+fn replace(file: NamedTempFile, path: &Path) -> Result<()> {
+    keep_permissions(file.path(), path);
     file.persist(path).map_err(|e| Failure::at(path, e.error))?;
     Ok(())
 }
 
+/// Gives `new` the permissions and, where we may, the owner of what it is about to replace.
+fn keep_permissions(new: &Path, old: &Path) {
+    let Ok(meta) = fs::metadata(old) else { return };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, chown};
+        // Only root may give files away; the permissions below are kept all the same.
+        let _ = chown(new, Some(meta.uid()), Some(meta.gid()));
+    }
+    let _ = fs::set_permissions(new, meta.permissions());
+}
+
 /// Makes `new`, a directory or file in `temp`, appear as `path`. A directory that is there is put aside first, and
 /// back if that fails.
-pub fn replace_dir(new: &Path, path: &Path, temp: TempDir) -> Result<()> {
+fn replace_dir(new: &Path, path: &Path, temp: TempDir) -> Result<()> {
     // A signal waits until this is done: it would take what is put aside.
     let mut temporary = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
     let old = temp.path().join("old");
@@ -197,23 +440,10 @@ pub fn replace_dir(new: &Path, path: &Path, temp: TempDir) -> Result<()> {
 }
 
 /// A private directory beside `path`, to make something in.
-pub fn temporary_dir(path: &Path) -> Result<TempDir> {
-    let mut builder = tempfile::Builder::new();
-    let dir = builder.prefix(".blosc-").tempdir_in(parent(path)).map_err(|e| no_place(path, &e))?;
+fn temporary_dir(path: &Path) -> io::Result<TempDir> {
+    let dir = tempfile::Builder::new().prefix(".blosc-").tempdir_in(parent(path))?;
     remember(dir.path());
     Ok(dir)
-}
-
-/// Why nothing can be made beside `path`.
-fn no_place(path: &Path, error: &io::Error) -> Failure {
-    match parent(path) {
-        // Without the temporary name that the error speaks of.
-        folder if folder.is_dir() => Failure::at(
-            path,
-            format_args!("nothing can be written in {}: {}", folder.display(), error.kind()),
-        ),
-        folder => Failure::at(path, format_args!("there is no directory {}", folder.display())),
-    }
 }
 
 /// The directory that `path` is in.
@@ -221,28 +451,44 @@ pub fn parent(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Refuses an output that exists, unless `--force` was given.
-pub fn check_free(output: &Output) -> Result<()> {
-    if !output.force && fs::symlink_metadata(&output.output).is_ok() {
-        return Err(Failure::Usage(format!("{} exists; --force replaces it", output.output.display())));
-    }
-    Ok(())
+/// Temporary files are private; a result has the permissions of what it replaces, or those any new file gets.
+trait ResultPermissions {
+    fn permissions_like(&mut self, path: &Path) -> &mut Self;
 }
 
-/// Temporary files are private; a result should have the permissions any new file gets.
-trait NewFilePermissions {
-    fn permissions_like_new_files(&mut self) -> &mut Self;
-}
-
-impl NewFilePermissions for tempfile::Builder<'_, '_> {
+impl ResultPermissions for tempfile::Builder<'_, '_> {
     #[cfg(unix)]
-    fn permissions_like_new_files(&mut self) -> &mut Self {
+    fn permissions_like(&mut self, path: &Path) -> &mut Self {
         use std::os::unix::fs::PermissionsExt;
-        self.permissions(fs::Permissions::from_mode(0o666))
+        let new = fs::Permissions::from_mode(0o666);
+        self.permissions(fs::metadata(path).map_or(new, |meta| meta.permissions()))
     }
 
     #[cfg(not(unix))]
-    fn permissions_like_new_files(&mut self) -> &mut Self {
+    fn permissions_like(&mut self, _: &Path) -> &mut Self {
         self
     }
+}
+
+/// Text with nothing in it that a terminal would act upon: names come from files that anyone may have written.
+pub fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => out.extend(c.escape_default()),
+            c if c.is_control() || is_directional(c) => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Marks that change the direction of text, and so the order in which a line is read.
+fn is_directional(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Says something about what was done, on standard error.
+pub fn notice(text: impl std::fmt::Display) {
+    eprintln!("blosc: {}", printable(&text.to_string()));
 }

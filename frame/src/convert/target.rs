@@ -24,13 +24,15 @@ pub struct Packing {
     pub reserve: u32,
 }
 
-/// Shapes of an array's chunks and blocks; chosen from its shape where left out.
+/// How an array is cut into chunks and blocks; their shapes are chosen from its shape where left out.
 #[derive(Clone, Debug, Default)]
 pub struct Cut {
     /// Shape of the chunks.
     pub chunks: Option<Vec<u32>>,
     /// Shape of the blocks.
     pub blocks: Option<Vec<u32>>,
+    /// Whether the chunks are files of their own, in a directory.
+    pub sparse: bool,
 }
 
 /// What to write.
@@ -46,7 +48,7 @@ pub enum Target {
     Cframe(Packing),
     /// A sparse frame.
     Sframe(Packing),
-    /// An array in a contiguous frame, and its cutting into chunks and blocks.
+    /// An array, and its cutting into chunks and blocks.
     B2nd(Packing, Cut),
     /// A NumPy file, not compressed.
     Npy,

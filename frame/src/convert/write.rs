@@ -311,7 +311,10 @@ impl Job<'_> {
         if let Some(blocks) = &cut.blocks {
             spec = spec.blocks(blocks)?;
         }
-        let frame = SuperChunk::create(create(path)?, &spec.params())?;
+        let frame = match cut.sparse {
+            true => SuperChunk::create_dir(FsDir::create(path)?, &spec.params())?,
+            false => SuperChunk::create(create(path)?, &spec.params())?,
+        };
         let side = u64::from(spec.geometry().chunks().first().copied().unwrap_or(1));
         let row = self.len()?.checked_div(shape.first().copied().unwrap_or(1)).unwrap_or(0);
         let mut array = if row.saturating_mul(side) > MOST {

@@ -49,7 +49,7 @@ fn random_edits(r: &mut Random, rows: &mut dyn Rows, model: &mut Vec<u8>, steps:
 fn targets() -> Vec<(&'static str, Target)> {
     let packing = Packing { params: Params::new(1), chunk: Some(600), reserve: 0 };
     let pack = |layout| Target::Bloscpack(Options { chunk_size: 1000, layout, ..Options::default() });
-    let cut = Cut { chunks: Some(vec![7, 2]), blocks: Some(vec![3, 2]) };
+    let cut = Cut { chunks: Some(vec![7, 2]), blocks: Some(vec![3, 2]), ..Cut::default() };
     vec![
         ("v3.blp", pack(Layout::V3)),
         ("mono.blp", pack(Layout::Mono)),
@@ -305,7 +305,7 @@ fn arrays_of_long_rows_are_converted_piece_by_piece() {
     let raw =
         open_raw(&place.join("raw"), Some(Dtype::parse("<i2").unwrap()), Some(shape.clone()), 1).unwrap();
     let packing = Packing { params: Params::new(2).level(1), chunk: None, reserve: 0 };
-    let cut = Cut { chunks: Some(vec![3, 500_000]), blocks: Some(vec![3, 5000]) };
+    let cut = Cut { chunks: Some(vec![3, 500_000]), blocks: Some(vec![3, 5000]), ..Cut::default() };
     let (mut a, mut b) = (Pool::new(1), Pool::new(1));
     convert(&raw, &mut a, &mut b, &Target::B2nd(packing, cut), &place.join("x.b2nd")).unwrap();
     let nd = open_any(&place.join("x.b2nd"), &Limits::default()).unwrap();

@@ -61,16 +61,6 @@ impl<'a> Plan<'a> {
                 allowed: "at most 2147483615 bytes in a chunk; use several chunks",
             });
         }
-        if let Some(asked) = params.blocksize
-            && asked as usize > src.len()
-            && !src.is_empty()
-        {
-            return Err(Error::Param {
-                name: "blocksize",
-                value: i64::from(asked),
-                allowed: "at most the size of the chunk",
-            });
-        }
         if !dictionary.is_empty() {
             if !matches!(params.codec, Codec::Lz4 | Codec::Lz4Hc | Codec::Zstd)
                 || params.blosc1

@@ -65,6 +65,29 @@ pub enum Format {
     Blaze,
     /// A NumPy file, not compressed (convert only)
     Npy,
+    /// A NumPy file of one or more arrays, not compressed (convert only)
+    Npz,
+    /// A tree store of python-blosc2 in a zip file
+    B2z,
+    /// A tree store of python-blosc2: a directory
+    B2d,
+    /// A directory of arrays
+    #[value(skip)]
+    Arrays,
+    /// Decoded bytes and nothing else
+    #[value(skip)]
+    Plain,
+}
+
+/// The options that were given on the command line, by their names with `_`.
+#[derive(Clone, Debug, Default)]
+pub struct Given(pub Vec<String>);
+
+impl Given {
+    /// Their names.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
 }
 
 /// `--split`.

@@ -2,7 +2,9 @@
 
 use super::text::{Say, double, parse_size, short};
 use super::{Append, Blosc, Compress, Decompress, info};
-use crate::output::{replace, temporary_beside};
+use crate::args::Output;
+use crate::failure::Failure;
+use crate::output::{Destination, Shape};
 use blosc_core::{Params, Pool};
 use blosc_frame::Limits;
 use blosc_frame::bcolz::codec_by_name;
@@ -157,12 +159,10 @@ impl Job {
             let sink = self.write(Forward(std::io::stdout().lock(), 0), &options, len, &mut data)?;
             sink.1
         } else {
-            let temp = temporary_beside(&output).map_err(|e| e.to_string())?;
-            let file = temp.reopen().map_err(at(&output))?;
-            let file = self.write(file, &options, len, &mut data)?;
-            let size = file.size().map_err(at(&output))?;
-            replace(temp, &output).map_err(|e| e.to_string())?;
-            size
+            self.place(&output, |job, file| {
+                let file = job.write(file, &options, len, &mut data)?;
+                file.size().map_err(at(&output))
+            })?
         };
         self.say.more(format_args!("output file size: {}", double(stored)));
         let ratio = len.unwrap_or(0) as f64 / stored.max(1) as f64;
@@ -286,9 +286,14 @@ impl Job {
             fill(&mut self.pool, &mut out)?;
             return out.flush().map_err(at(output));
         }
-        let mut temp = temporary_beside(output).map_err(|e| e.to_string())?;
-        fill(&mut self.pool, temp.as_file_mut())?;
-        replace(temp, output).map_err(|e| e.to_string())
+        self.place(output, |job, mut file| fill(&mut job.pool, &mut file))
+    }
+
+    /// Has `make` write the file `output`, which appears only when complete. Whether it may be replaced has been asked.
+    fn place<T>(&mut self, output: &Path, make: impl FnOnce(&mut Job, File) -> Result<T>) -> Result<T> {
+        let output = Output { output: output.to_path_buf(), force: true };
+        let destination = Destination::of(&output, Shape::File).map_err(|e| e.to_string())?;
+        destination.file(|file| make(self, file).map_err(Failure::Data)).map_err(|e| e.to_string())
     }
 
     /// `blpk append`.

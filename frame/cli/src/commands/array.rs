@@ -1,11 +1,11 @@
 //! Changing arrays in place: `set`, `resize`, `append`, `insert`, `delete`, each one atomic step; and
 //! `convert`, which copies them.
 
-use crate::args::{Append, Convert, Delete, Insert, Resize, Set};
+use crate::args::{Append, Convert, Delete, Insert, Output, Resize, Set};
 use crate::failure::{Failure, Result, asked, failure};
 use crate::items::NewItems;
 use crate::readers::{Cut, Items, one_per_dimension};
-use crate::target;
+use crate::writers;
 use blosc_frame::Error;
 use blosc_frame::b2nd::{Dims, NdArray, Selection};
 use std::path::Path;
@@ -107,7 +107,7 @@ pub fn delete(nd: &mut NdArray<'_>, args: &Delete) -> Result<()> {
 }
 
 /// `blosc convert` of an array to an array.
-pub fn convert(nd: &mut NdArray<'_>, args: &Convert) -> Result<()> {
+pub fn convert(nd: &mut NdArray<'_>, args: &Convert, output: &Output) -> Result<()> {
     let path = args.input.input.as_path();
     let mut params = nd.frame().params();
     params.codec = args.codec.unwrap_or(params.codec);
@@ -122,9 +122,9 @@ pub fn convert(nd: &mut NdArray<'_>, args: &Convert) -> Result<()> {
         parts.chunks = Some(nd.geometry().chunks().to_vec());
         parts.blocks = Some(nd.geometry().blocks().to_vec());
     }
-    let spec = target::array::spec(nd.shape(), nd.dtype().clone(), &params, &parts)?;
+    let spec = writers::array::spec(nd.shape(), nd.dtype().clone(), &params, &parts)?;
     spec.params().check().map_err(crate::failure::params)?;
-    target::array::create(&args.output, &spec, parts.sparse, |mut frame| {
+    writers::array::create(output, &spec, parts.sparse, |mut frame| {
         frame.set_threads(args.input.run.threads);
         let mut copy = NdArray::copy(frame, &spec, nd).map_err(failure(path))?;
         Ok(copy.commit()?)

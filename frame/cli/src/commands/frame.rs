@@ -6,8 +6,9 @@ use crate::items::{NewItems, open_items};
 use crate::json::from_hex;
 use crate::limits::limits_of;
 use crate::open::{Intent, open_as_frame};
-use crate::output::temporary;
-use crate::{progress, target};
+use crate::output::{Destination, Shape, notice};
+use crate::writers::choice::{Holds, Request, Verb};
+use crate::{progress, writers};
 use blosc_core::Special;
 use blosc_frame::SuperChunk;
 use blosc_frame::io::{FsDir, Offset};
@@ -22,7 +23,7 @@ pub fn commit(frame: &mut SuperChunk<'_>, path: &Path) -> Result<()> {
     // An array that the chunks no longer fit is the fault of what was asked for.
     frame.commit().map_err(|error| asked(error).about(path.display()))?;
     if frame.checksums_left_out() {
-        eprintln!("blosc: {}: all 16 vlmetalayers are taken: no checksums of chunks", path.display());
+        notice(format_args!("{}: all 16 vlmetalayers are taken: no checksums of chunks", path.display()));
     }
     Ok(())
 }
@@ -59,7 +60,7 @@ pub fn edit(args: &Edit) -> Result<()> {
         }
         Some(script) => {
             let mut text = String::new();
-            target::open_plain(script)?.0.read_to_string(&mut text)?;
+            writers::open_plain(script)?.0.read_to_string(&mut text)?;
             for (number, line) in text.lines().enumerate() {
                 let words: Vec<&str> = line.split_whitespace().collect();
                 if words.is_empty() || line.starts_with('#') {
@@ -145,27 +146,27 @@ fn something_of(report: Repaired, path: &Path) -> Result<Repaired> {
 pub fn repair(args: &Repair) -> Result<()> {
     let path = args.input.as_path();
     let out = args.output.output.as_path();
+    Request { verb: Verb::Repair, holds: Holds::Bytes, name: out, format: None }.format()?;
     let limits = limits_of(args.max_output, path);
     let report = if path.is_dir() {
         let dir = FsDir::open(path)?;
-        target::new_dir(&args.output, |fresh| {
+        writers::new_dir(&args.output, |fresh| {
             let (report, _) = repair_dir(&dir, &limits, |params| SuperChunk::create_dir(fresh, params))
                 .map_err(copying(path, out))?;
             something_of(report, path)
         })?
     } else {
         if out == Path::new("-") {
+            // The report goes there.
             return Err(Failure::Usage("-o: name a file for the repaired frame".into()));
         }
         let file = File::open(path).map_err(Failure::io(path))?;
         let file = Offset::new(file, args.offset).map_err(|e| Failure::at(path, e))?;
-        let temp = temporary(&args.output)?;
-        let new = temp.as_file().try_clone()?;
-        let (report, _) = repair::repair(&file, &limits, |params| SuperChunk::create(new, params))
-            .map_err(copying(path, out))?;
-        let report = something_of(report, path)?;
-        temp.persist(out).map_err(|e| Failure::at(out, e.error))?;
-        report
+        Destination::of(&args.output, Shape::File)?.file(|new| {
+            let (report, _) = repair::repair(&file, &limits, |params| SuperChunk::create(new, params))
+                .map_err(copying(path, out))?;
+            something_of(report, path)
+        })?
     };
     let order = match report.order {
         Order::Index => "the frame's index",

@@ -5,7 +5,7 @@ use crate::args::{MetaAction, MetaName, MetaSet, Run};
 use crate::failure::{Failure, Result, asked, failure};
 use crate::json::{from_hex, metalayer};
 use crate::open::{Intent, open_as_frame};
-use crate::target;
+use crate::writers;
 use blosc_frame::value::{TextLimits, Value};
 use blosc_frame::{SuperChunk, msgpack};
 use serde_json::{Map, Value as Json};
@@ -60,7 +60,7 @@ fn put(set: &MetaSet) -> Result<()> {
         }
         (_, _, Some(file)) => {
             let mut content = Vec::new();
-            target::open_plain(file)?.0.read_to_end(&mut content)?;
+            writers::open_plain(file)?.0.read_to_end(&mut content)?;
             content
         }
         _ => return Err(Failure::Usage("--hex, --json or --file is needed".into())),

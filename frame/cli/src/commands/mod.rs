@@ -1,18 +1,23 @@
 //! The commands.
 
-mod array;
+pub mod array;
 mod frame;
-mod info;
+pub mod info;
+mod ls;
 mod meta;
 mod rows;
 
-use crate::args::{Args, Command, Input, Output, Run, Verify};
+use crate::args::{Args, Command, Decompress, Format, Input, Output, Run, Slice, Verify};
 use crate::failure::{Failure, Result};
 use crate::items::{NewItems, open_items};
+use crate::limits::{max_by_size, size};
 use crate::open::{Intent, Opened, What, open};
-use crate::output::{Sink, stdout_failed};
+use crate::output::{Sink, printable, stdout_failed};
 use crate::readers::Cut;
-use crate::{progress, target};
+use crate::readers::store::key;
+use crate::writers::choice::{Holds, Request, Verb};
+use crate::writers::containers::check_partial;
+use crate::{progress, writers};
 use serde_json::Value;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
@@ -20,36 +25,17 @@ use std::path::Path;
 /// Runs the command that was asked for.
 pub fn run(args: Args) -> Result<()> {
     match args.command {
-        Command::Compress(args) => target::write(args),
-        Command::Decompress(args) => {
-            let mut opened = open(&args.input, Intent::Read)?;
-            let mut sink = Sink::create(&args.output)?;
-            let bar = progress::bar("decompressing", opened.nbytes());
-            let done = decompress(&mut opened, &args.output, &mut sink, &|n| bar.inc(n));
-            sink.filled(done)?;
-            sink.finish()
+        Command::Compress(args) => writers::write(args),
+        Command::Decompress(args) => decompress(&args),
+        Command::Slice(args) => slice(&args),
+        Command::Info(args) => {
+            let info = open(&args.input, Intent::Inspect)?.info()?;
+            match args.json || args.all {
+                true => print(&info, args.json),
+                false => print_screen(&info),
+            }
         }
-        Command::Slice(args) => {
-            let mut opened = open(&args.input, Intent::Read)?;
-            let cut = Cut { start: &args.start, stop: &args.stop, step: &args.step };
-            let mut sink = Sink::create(&args.output)?;
-            let header = match is_npy(&args.output) {
-                true => opened.npy_header(&cut)?,
-                false => None,
-            };
-            let headed = header.iter().try_for_each(|header| sink.write_all(header));
-            let done =
-                headed.map_err(Failure::from).and_then(|()| match (args.superchunks, &mut opened.what) {
-                    (None, _) => opened.read(&cut, &mut sink, &|_| {}),
-                    (Some((first, last)), What::Rows(rows)) => rows.read_superchunks(first..=last, &mut sink),
-                    _ => {
-                        Err(Failure::Usage("--superchunks: only Blaze directories have super-chunks".into()))
-                    }
-                });
-            sink.filled(done)?;
-            sink.finish()
-        }
-        Command::Info(args) => print(&open(&args.input, Intent::Inspect)?.info()?, args.json),
+        Command::Ls(args) => ls::run(&args),
         Command::Verify(args) => match verify(&args) {
             Ok(report) => print(&report, args.json),
             Err(failure @ (Failure::Usage(_) | Failure::Closed)) => Err(failure),
@@ -115,15 +101,7 @@ pub fn run(args: Args) -> Result<()> {
         Command::Convert(mut args) => {
             // A copy takes no more memory than a chunk of it: only chunks are limited.
             args.input.max_output = args.input.max_output.or(Some(u64::MAX - 1));
-            let opened = open(&args.input, Intent::Read)?;
-            let format = target::convert_format(&args, matches!(opened.what, What::Array(_)));
-            match (format, opened.what) {
-                (None, What::Array(mut array)) => array::convert(&mut array.nd, &args),
-                (Some(format), what) => target::containers::run_convert(what, &args, format),
-                (None, _) => Err(Failure::Usage(
-                    "--format: say what to convert this to; the output's name does not".into(),
-                )),
-            }
+            writers::containers::run_convert(open(&args.input, Intent::Read)?, &args)
         }
         Command::Edit(args) => frame::edit(&args),
         Command::Meta(args) => meta::run(&args.action),
@@ -148,16 +126,66 @@ fn no_array(path: &Path) -> Failure {
     )
 }
 
-/// Writes all that `opened` has, in the format that the output's name says.
-fn decompress(opened: &mut Opened, output: &Output, sink: &mut Sink, progress: &dyn Fn(u64)) -> Result<()> {
-    if output.output.extension().is_some_and(|e| e == "npz") {
-        return target::npz::write(opened, sink, progress);
+/// What a result is to be, by its name and what there is.
+fn plain_format(opened: &mut Opened, output: &Output, plain: bool) -> Result<Format> {
+    let holds = opened.holds();
+    if plain && holds != Holds::Arrays {
+        return Ok(Format::Plain);
     }
-    if is_npy(output) {
-        opened.npy_header(&Cut::ALL)?.iter().try_for_each(|header| sink.write_all(header))?;
-        return opened.read_npy(sink, progress);
+    Request { verb: Verb::Decompress, holds, name: &output.output, format: None }.format()
+}
+
+/// `blosc decompress`.
+fn decompress(args: &Decompress) -> Result<()> {
+    let path = args.input.input.as_path();
+    let mut opened = open(&args.input, Intent::Read)?;
+    let format = plain_format(&mut opened, &args.output, args.plain)?;
+    if let What::Store(store) = &opened.what {
+        check_partial(&args.output.output, &store.left_out()?, args.partial)?;
     }
-    opened.read(&Cut::ALL, sink, progress)
+    let header = match (format, opened.holds()) {
+        (Format::Npy | Format::Npz, Holds::Array) => opened.npy_header(&Cut::ALL)?,
+        _ => None,
+    };
+    let bar = progress::bar("decompressing", opened.nbytes());
+    let told = |n| bar.inc(n);
+    let mut sink = Sink::create(&args.output)?;
+    let done = match (opened.holds(), format) {
+        (Holds::Arrays, _) => {
+            let max = args.input.max_output.unwrap_or_else(|| max_by_size(size(path)));
+            writers::npy::write_all(path, &mut opened, &mut sink, max, &told)
+        }
+        (_, Format::Plain) => opened.read(&Cut::ALL, &mut sink, &told),
+        _ => writers::npy::write(format, header, &mut sink, &mut |out| opened.read_npy(out, &told)),
+    };
+    sink.filled(done)?;
+    sink.finish()
+}
+
+/// `blosc slice`.
+fn slice(args: &Slice) -> Result<()> {
+    let mut opened = open(&args.input, Intent::Read)?;
+    opened.reader()?;
+    let cut = Cut { start: &args.start, stop: &args.stop, step: &args.step };
+    let format = plain_format(&mut opened, &args.output, args.plain)?;
+    let header = match (format, args.superchunks) {
+        (Format::Plain, _) => None,
+        (_, None) => opened.npy_header(&cut)?,
+        (_, Some(_)) => {
+            let text =
+                "--superchunks: the items are written as plain bytes; --plain does that under any name";
+            return Err(Failure::Usage(text.into()));
+        }
+    };
+    let mut sink = Sink::create(&args.output)?;
+    let mut body = |out: &mut dyn Write| match (args.superchunks, &mut opened.what) {
+        (None, _) => opened.read(&cut, out, &|_| {}),
+        (Some((first, last)), What::Rows(rows)) => rows.read_superchunks(first..=last, out),
+        _ => Err(Failure::Usage("--superchunks: only Blaze directories have super-chunks".into())),
+    };
+    let done = writers::npy::write(format, header, &mut sink, &mut body);
+    sink.filled(done)?;
+    sink.finish()
 }
 
 /// Refuses a range that ends before it starts.
@@ -168,17 +196,33 @@ fn forward(start: u64, stop: u64) -> Result<()> {
     }
 }
 
-/// Whether the result shall be a NumPy file.
-fn is_npy(output: &Output) -> bool {
-    output.output.extension().is_some_and(|e| e == "npy")
-}
-
 fn verify(args: &Verify) -> Result<Value> {
     let mut opened = open(&args.input, Intent::Inspect)?;
     let bar = progress::bar("verifying", opened.nbytes());
     let report = opened.verify(&args.input.input, args.quick, &|n| bar.inc(n));
     bar.finish_and_clear();
     report
+}
+
+/// Prints what matters to a person of what `info` says.
+fn print_screen(info: &Value) -> Result<()> {
+    let mut lines = info::screen(info);
+    for entry in info["entries"].as_array().into_iter().flatten() {
+        let (kind, target) = (entry["kind"].as_str().unwrap_or(""), entry["target"].as_str());
+        let target = target.map(|target| format!(" -> {target}")).unwrap_or_default();
+        lines.push((printable(key(entry)), printable(&format!("{kind}{target}"))));
+    }
+    let mut out = std::io::stdout().lock();
+    let terminal = out.is_terminal();
+    let colours = terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let mut write = || -> std::io::Result<()> {
+        info::write_screen(&lines, colours, &mut out)?;
+        if terminal {
+            info::tiles(info).iter().try_for_each(|line| writeln!(out, "{line}"))?;
+        }
+        Ok(())
+    };
+    write().map_err(|e| stdout_failed(&e))
 }
 
 /// Prints a report as JSON, or as lines for people.
@@ -190,9 +234,5 @@ fn write_report(report: &Value, json: bool, out: &mut std::io::StdoutLock<'_>) -
     if json {
         return writeln!(out, "{report:#}");
     }
-    info::write(report, out)?;
-    if out.is_terminal() {
-        info::tiles(report).iter().try_for_each(|line| writeln!(out, "{line}"))?;
-    }
-    Ok(())
+    info::write(report, out)
 }

@@ -5,10 +5,11 @@ use crate::failure::{Failure, Findings, Result, failure};
 use crate::json::{hex, metalayer};
 use crate::limits::check_output;
 use blosc_core::Special;
-use blosc_frame::SuperChunk;
-use blosc_frame::b2nd::carrier;
+use blosc_frame::b2nd::{Dtype, carrier};
 use blosc_frame::cframe::header::ChunkSize;
 use blosc_frame::schunk::ChecksumState;
+use blosc_frame::value::Value as Meta;
+use blosc_frame::{SuperChunk, msgpack};
 use serde_json::{Map, Value, json};
 use std::io::Write;
 use std::ops::Range;
@@ -19,12 +20,15 @@ pub struct FrameReader {
     path: PathBuf,
     /// The frame, for who changes it.
     pub frame: SuperChunk<'static>,
+    /// Type and shape, where it is a tensor.
+    tensor: Option<(Dtype, Vec<u64>)>,
     max_output: u64,
 }
 
 impl FrameReader {
-    pub fn new(path: &Path, frame: SuperChunk<'static>, max_output: u64) -> FrameReader {
-        FrameReader { path: path.to_path_buf(), frame, max_output }
+    pub fn new(path: &Path, mut frame: SuperChunk<'static>, max_output: u64) -> FrameReader {
+        let tensor = tensor(&mut frame);
+        FrameReader { path: path.to_path_buf(), frame, tensor, max_output }
     }
 
     /// Why reading failed; a writer may have been at work meanwhile.
@@ -50,12 +54,15 @@ impl Reader for FrameReader {
     }
 
     fn items(&self) -> Items {
+        if let Some((dtype, shape)) = &self.tensor {
+            return Items { dtype: Some(dtype.clone()), shape: shape.clone(), size: dtype.itemsize().into() };
+        }
         let size = u64::from(self.frame.typesize()).max(1);
         Items { dtype: None, shape: vec![self.frame.nbytes() / size], size }
     }
 
     fn read(&mut self, rows: Option<Range<u64>>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
-        let Items { size, .. } = self.items();
+        let row = self.items().row();
         let Some(rows) = rows else {
             check_output(&self.path, self.frame.nbytes(), self.max_output)?;
             let done = self.frame.for_each_chunk(|chunk| {
@@ -64,7 +71,7 @@ impl Reader for FrameReader {
             });
             return done.map_err(|error| self.failure(error));
         };
-        let (mut at, end) = (rows.start * size, rows.end * size);
+        let (mut at, end) = (rows.start * row, rows.end * row);
         check_output(&self.path, end - at, self.max_output)?;
         let mut part = Vec::new();
         while at < end {
@@ -81,6 +88,23 @@ impl Reader for FrameReader {
     fn verify(&mut self, progress: &dyn Fn(u64)) -> Result<Findings> {
         verify("frame", &mut self.frame, &self.path, progress)
     }
+}
+
+/// Type and shape of a tensor that python-blosc2 packed, where they describe all of the data.
+fn tensor(frame: &mut SuperChunk<'_>) -> Option<(Dtype, Vec<u64>)> {
+    let content = frame.vlmetalayer("__pack_tensor__").ok()??;
+    let value = msgpack::to_value(&content).ok()?;
+    // ("numpy", shape, dtype), where a tuple is a list after the word "__tuple__".
+    let list = |value: &Meta| -> Vec<Meta> {
+        let items = value.as_list().unwrap_or_default().iter();
+        items.filter(|item| item.as_text() != Some("__tuple__")).cloned().collect()
+    };
+    let parts = list(&value);
+    let [_, shape, dtype] = parts.as_slice() else { return None };
+    let shape: Vec<u64> = list(shape).iter().map(Meta::as_u64).collect::<Option<_>>()?;
+    let dtype = Dtype::parse(dtype.as_text()?).ok()?;
+    let bytes = shape.iter().try_fold(u64::from(dtype.itemsize()), |n, side| n.checked_mul(*side));
+    (bytes == Some(frame.nbytes())).then_some((dtype, shape))
 }
 
 /// Verifies a frame.

@@ -7,6 +7,7 @@ use crate::failure::{Failure, Findings, Result, failure};
 use crate::limits::check_output;
 use blosc_core::Pool;
 use blosc_frame::any::{Container, Opened};
+use blosc_frame::b2nd::Dtype;
 use blosc_frame::plain::Plain;
 use blosc_frame::{Error, Rows};
 use serde_json::{Value, json};
@@ -94,8 +95,17 @@ fn view<'o>(opened: &'o Opened, column: Option<&str>) -> std::result::Result<(&'
         }
         (Container::Blaze(set), Some(name)) => {
             let (column, rows) = (set.column(name)?, set.rows());
-            let size = column.nbytes().checked_div(rows).unwrap_or(1);
-            (column, Items { dtype: None, shape: vec![rows], size })
+            match column_dtype(&set.storage().names.dtype()?, name) {
+                Some(dtype) => {
+                    let size = dtype.itemsize().into();
+                    let shape = set.shape().to_vec();
+                    (column, Items { dtype: Some(dtype), shape, size })
+                }
+                None => {
+                    let size = column.nbytes().checked_div(rows).unwrap_or(1);
+                    (column, Items { dtype: None, shape: vec![rows], size })
+                }
+            }
         }
         _ => {
             let size = about.dtype.as_ref().map_or(about.typesize, |dtype| dtype.itemsize()).max(1).into();
@@ -103,6 +113,17 @@ fn view<'o>(opened: &'o Opened, column: Option<&str>) -> std::result::Result<(&'
             (data, Items { dtype: about.dtype.clone(), shape, size })
         }
     })
+}
+
+/// The type of the column at `path` in records of `dtype`, such as `position.x`.
+fn column_dtype(dtype: &Dtype, path: &str) -> Option<Dtype> {
+    let field = |dtype: Dtype, name: &str| match dtype {
+        Dtype::Struct(record) => {
+            record.fields.iter().find(|field| field.name == name).map(|field| field.dtype.clone())
+        }
+        _ => None,
+    };
+    path.split('.').try_fold(dtype.clone(), field)
 }
 
 impl Reader for RowsReader {

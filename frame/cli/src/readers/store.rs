@@ -1,28 +1,79 @@
-//! Tree stores of python-blosc2: `.b2d` directories and `.b2z` zip files. They are listed; each array or
-//! frame in them is read by its own path, or at its own `--offset`; all arrays together become a `.npz` file.
+//! Tree stores of python-blosc2: `.b2d` directories and `.b2z` zip files. They are listed, what is embedded in their
+//! frames too; each array or frame in them is read by its key, as `STORE:/KEY`, by its own path, or at its own
+//! `--offset`; all arrays together become a `.npz` file.
 //! So do those of a plain directory of arrays, which `compress X.npz` makes. Nothing is unpickled or followed.
 
 use crate::args::{Input, Kind as As};
-use crate::failure::{Failure, Findings, Result};
-use crate::open::{Intent, Opened, open};
-use blosc_frame::any::Kind;
+use crate::failure::{Failure, Findings, Result, failure};
+use crate::open::{Intent, Opened, What, open, open_found, unnamed};
+use crate::readers::table;
+use blosc_frame::any::{Found, Kind};
+use blosc_frame::b2nd::carrier::{self, Carrier};
 use blosc_frame::io::PathFile;
+use blosc_frame::value::Value as Meta;
+use blosc_frame::{Limits, SuperChunk, msgpack};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// Most entries and deepest folders listed.
 const MOST: usize = 100_000;
 const DEPTH: usize = 32;
+/// Bytes of the largest frame inside a frame.
+const MOST_EMBEDDED: u64 = 1 << 30;
 
 /// A store and what it holds.
 pub struct StoreReader {
     input: Input,
     kind: &'static str,
-    entries: Vec<Value>,
+    /// What it holds, sorted by key.
+    pub entries: Vec<Value>,
 }
 
 /// The kind of the leaves that hold arrays.
 const ARRAY: &str = "array";
+
+/// The kind of the frames that hold frames.
+const EMBEDDED: &str = "embedded frames";
+
+/// The kind of an embedded frame that cannot be read.
+const DAMAGED: &str = "damaged frame";
+
+/// The key of an entry.
+pub fn key(entry: &Value) -> &str {
+    entry["key"].as_str().unwrap_or("")
+}
+
+/// The name of an array as the member of a `.npz` file.
+fn name(entry: &Value) -> String {
+    let key = key(entry);
+    let key = key.strip_prefix('/').unwrap_or(key);
+    key.strip_suffix(".b2nd").unwrap_or(key).to_string()
+}
+
+/// What a frame in memory is.
+fn what_is(bytes: &[u8]) -> &'static str {
+    let Ok(mut frame) = SuperChunk::from_bytes(bytes.to_vec(), &Limits::default()) else { return DAMAGED };
+    match carrier::of(&mut frame) {
+        Ok(Some(Carrier::ObjectArray)) => "object array",
+        Ok(Some(Carrier::BatchArray)) => "batch array",
+        Ok(Some(found)) if found.is_placeholder() => "placeholders",
+        _ if frame.metalayer("b2nd").is_some() => ARRAY,
+        _ => "frame",
+    }
+}
+
+/// Bytes `offset..offset + size` of what a frame decodes to.
+fn embedded(opened: &mut Opened, offset: u64, size: u64) -> Result<Vec<u8>> {
+    let What::Frame(reader) = &mut opened.what else {
+        return Err(Failure::Data("frames are embedded in frames only".into()));
+    };
+    let end = offset.checked_add(size).filter(|end| *end <= reader.frame.nbytes() && size <= MOST_EMBEDDED);
+    let end =
+        end.ok_or_else(|| Failure::Data(format!("embedded: {size} bytes at {offset} are not there")))?;
+    let mut bytes = vec![0; usize::try_from(size).unwrap_or(usize::MAX)];
+    reader.frame.read_bytes(offset..end, &mut bytes)?;
+    Ok(bytes)
+}
 
 /// What a leaf is, from its name; `None` for staging leftovers.
 fn leaf(name: &str) -> Option<&'static str> {
@@ -30,7 +81,7 @@ fn leaf(name: &str) -> Option<&'static str> {
         "b2nd" => Some(ARRAY),
         "b2f" => Some("frame or object array"),
         "b2b" => Some("batch array"),
-        "b2e" => Some("embedded frames"),
+        "b2e" => Some(EMBEDDED),
         _ => None,
     }
 }
@@ -63,7 +114,9 @@ impl StoreReader {
             }
         }
         entries.sort_by_key(|e| e["key"].to_string());
-        Ok(StoreReader { input: input.clone(), kind: name, entries })
+        let mut store = StoreReader { input: input.clone(), kind: name, entries };
+        store.list_embedded();
+        Ok(store)
     }
 
     /// Lists a `.b2z` file.
@@ -86,7 +139,9 @@ impl StoreReader {
             let text = "a zip file, but no python-blosc2 store: it holds no frames (compress makes arrays of .npz files)";
             return Err(Failure::Unable(format!("{}: {text}", path.display())));
         }
-        Ok(StoreReader { input: input.clone(), kind: "b2z store", entries })
+        let mut store = StoreReader { input: input.clone(), kind: "b2z store", entries };
+        store.list_embedded();
+        Ok(store)
     }
 
     /// What names one of the entries.
@@ -106,26 +161,148 @@ impl StoreReader {
         Ok(input)
     }
 
+    /// How files of it are opened that stand for themselves.
+    pub fn whole(&self) -> Input {
+        Input { offset: 0, kind: None, column: None, ..self.input.clone() }
+    }
+
     /// The answer to reading all of it as one.
     pub fn many(&self) -> Failure {
-        let how = "a store of several arrays: info lists them; name one of them, with --offset in a .b2z file, or \
-                   decompress all of them to a .npz file";
+        let how = "a store of several arrays: `blosc ls` lists them; name one of them as STORE:/KEY, or decompress all \
+                   of them to a .npz file";
         Failure::at(&self.input.input, how)
     }
 
     /// What it holds.
     pub fn info(&self) -> Value {
-        json!({"kind": self.kind, "entries": self.entries})
+        let mut info = json!({"kind": self.kind, "entries": self.entries});
+        // What cannot be read is for `verify` to report.
+        if self.is_table("")
+            && let (Ok(living), Value::Object(info)) = (table::living(self), &mut info)
+        {
+            let rows = living.iter().filter(|lives| **lives).count();
+            info.insert("table".into(), json!({"rows": rows, "stored_rows": living.len()}));
+        }
+        info
     }
 
-    /// Hands every array to `f`, with its name as the member of a `.npz` file.
+    /// Hands every array to `f`, with its name as the member of a `.npz` file: of a table, its columns with the rows
+    /// that live.
     pub fn each_array(&self, f: &mut dyn FnMut(&str, &mut Opened) -> Result<()>) -> Result<()> {
-        for entry in self.entries.iter().filter(|entry| entry["kind"] == ARRAY) {
-            let name = entry["key"].as_str().unwrap_or("").trim_start_matches('/');
-            let mut array = open(&self.one(entry)?, Intent::Read)?;
-            f(name.strip_suffix(".b2nd").unwrap_or(name), &mut array)?;
+        if self.is_table("") {
+            return table::each_column(self, f);
+        }
+        for entry in self.entries.iter().filter(|entry| self.is_array(entry)) {
+            f(&name(entry), &mut self.open(entry, Intent::Read)?)?;
         }
         Ok(())
+    }
+
+    /// What no `.npz` file of the arrays holds.
+    pub fn left_out(&self) -> Result<Vec<String>> {
+        if self.is_table("") {
+            return table::left_out(self);
+        }
+        let mut left_out: Vec<String> = self.tables().map(|group| format!("{group} (a table)")).collect();
+        for entry in self.entries.iter().filter(|entry| !self.is_array(entry) && !self.in_table(entry)) {
+            let what = entry["kind"].as_str().unwrap_or("");
+            // What is embedded is listed by itself.
+            if what != EMBEDDED {
+                left_out.push(format!("{} ({what})", key(entry)));
+            }
+        }
+        Ok(left_out)
+    }
+
+    fn is_array(&self, entry: &Value) -> bool {
+        entry["kind"] == ARRAY && !self.in_table(entry)
+    }
+
+    /// Whether the group `prefix` is a table.
+    fn is_table(&self, prefix: &str) -> bool {
+        let has = |name: &str| self.entries.iter().any(|entry| key(entry) == format!("{prefix}{name}"));
+        has(table::VALID) && has(table::META)
+    }
+
+    /// The groups inside that are tables.
+    fn tables(&self) -> impl Iterator<Item = &str> {
+        let groups = self.entries.iter().filter_map(|entry| key(entry).strip_suffix(table::VALID));
+        groups.filter(move |group| !group.is_empty() && self.is_table(group))
+    }
+
+    fn in_table(&self, entry: &Value) -> bool {
+        self.tables().any(|group| key(entry).strip_prefix(group).is_some_and(|rest| rest.starts_with('/')))
+    }
+
+    /// The leaf that is called `key`, with or without its extension.
+    pub fn leaf(&self, wanted: &str, intent: Intent) -> Result<Opened> {
+        let found = self.entries.iter().find(|entry| {
+            let key = key(entry);
+            key == wanted || key.rsplit_once('.').is_some_and(|(stem, _)| stem == wanted)
+        });
+        let path = &self.input.input;
+        let entry =
+            found.ok_or_else(|| Failure::at(path, format!("has no leaf {wanted}; `blosc ls` lists them")))?;
+        self.open(entry, intent)
+    }
+
+    /// Opens one of the entries.
+    pub fn open(&self, entry: &Value, intent: Intent) -> Result<Opened> {
+        let path = self.input.input.as_path();
+        let Some(store) = entry["inside"].as_str() else { return open(&self.one(entry)?, intent) };
+        if !matches!(intent, Intent::Inspect | Intent::Read) {
+            return Err(Failure::at(
+                path,
+                format!("{} is embedded in {store} and cannot be changed", key(entry)),
+            ));
+        }
+        let (Some(offset), Some(size)) = (entry["offset"].as_u64(), entry["size"].as_u64()) else {
+            let what = entry["kind"].as_str().unwrap_or("");
+            return Err(Failure::Unable(format!(
+                "{}: {}: {what}, is not followed",
+                path.display(),
+                key(entry)
+            )));
+        };
+        let root = self.entries.iter().find(|entry| key(entry) == store && entry["inside"].is_null());
+        let root = root.ok_or_else(|| Failure::at(path, format!("has no {store}")))?;
+        let bytes = embedded(&mut self.open(root, Intent::Inspect)?, offset, size)?;
+        let file = unnamed(&mut bytes.as_slice(), path)?;
+        let found = Found::of(path, file, 0).map_err(failure(path))?;
+        open_found(found, &self.whole(), intent, None).map_err(|e| e.about(key(entry)))
+    }
+
+    /// Lists the frames that are embedded in others.
+    fn list_embedded(&mut self) {
+        let stores: Vec<Value> = self.entries.iter().filter(|e| e["kind"] == EMBEDDED).cloned().collect();
+        for store in stores {
+            // What is damaged is for `verify` to report.
+            let Ok(mut opened) = self.open(&store, Intent::Inspect) else { continue };
+            let What::Frame(reader) = &mut opened.what else { continue };
+            let Ok(Some(content)) = reader.frame.vlmetalayer("estore_metadata") else { continue };
+            let Ok(value) = msgpack::to_value(&content) else { continue };
+            let map = value.get("embed_map").and_then(Meta::as_object).unwrap_or_default();
+            // Frames lie one behind the other: many that overlap would be decoded over and over.
+            let mut left = opened.nbytes().unwrap_or(0);
+            for (key, place) in map.iter().take(MOST) {
+                let number = |name: &str| place.get(name).and_then(Meta::as_u64);
+                let (offset, size) = (number("offset"), number("length"));
+                let kind = match (offset, size) {
+                    (Some(offset), Some(size)) if size <= left => {
+                        left -= size;
+                        embedded(&mut opened, offset, size).map_or(DAMAGED, |bytes| what_is(&bytes))
+                    }
+                    (Some(_), Some(_)) => DAMAGED,
+                    _ => "reference to what lies elsewhere",
+                };
+                let inside = store["key"].clone();
+                let target = place.get("urlbase").or(place.get("urlpath")).and_then(Meta::as_text);
+                self.entries.push(json!({
+                    "key": key, "kind": kind, "inside": inside, "offset": offset, "size": size, "target": target,
+                }));
+            }
+        }
+        self.entries.sort_by_key(|e| e["key"].to_string());
     }
 
     /// Verifies every entry by itself.
@@ -134,8 +311,8 @@ impl StoreReader {
         for entry in &self.entries {
             let key = entry["key"].as_str().unwrap_or("");
             let verified = self
-                .one(entry)
-                .and_then(|one| open(&one, Intent::Inspect)?.verify(&one.input, false, progress));
+                .open(entry, Intent::Inspect)
+                .and_then(|mut opened| opened.verify(&self.input.input, false, progress));
             let report = verified.unwrap_or_else(|failure| {
                 let (report, text, status) = failure.verified();
                 let list = if status == 1 { &mut all.damage } else { &mut all.unchecked };

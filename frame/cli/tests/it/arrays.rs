@@ -175,7 +175,7 @@ fn what_python_writes_besides_arrays_is_named_and_never_followed() {
         assert_eq!(folder.run(&["decompress", &path, "--offset", &at, "-o", "-"]), items);
         folder.run(&["decompress", &wild(name), "-o", "all.npz", "--force"]);
         folder.run(&["compress", "all.npz", "-o", name]);
-        assert_eq!(folder.run(&["decompress", &format!("{name}/deep/b.b2nd"), "-o", "-"]), items);
+        assert_eq!(folder.run(&["decompress", &format!("{name}:/deep/b"), "-o", "-"]), items);
         assert!(folder.fail(&["decompress", &wild(name), "-o", "-"]).1.contains(".npz"));
     }
 }
@@ -227,7 +227,8 @@ fn mistakes_are_explained() {
         assert!(text.contains(wanted), "{words:?}: {text}");
     }
     let text = String::from_utf8(folder.run(&["info", "a.b2nd"])).unwrap();
-    assert!(text.contains("\n                 40 41 42"), "rows below each other: {text}");
+    let rows: Vec<&str> = text.lines().filter(|line| line.trim_start().starts_with("40 41 42")).collect();
+    assert_eq!(rows.len(), 1, "rows below each other: {text}");
 }
 
 #[test]

@@ -111,6 +111,20 @@ fn slices_info_and_verify() {
     assert_eq!(blosc(&dir, &["verify", "bad.chunk"]).status.code(), Some(1));
 }
 
+/// Slices count items, and bytes behind the last whole item belong to none; all is all the same.
+#[test]
+fn bytes_behind_the_last_item_are_no_item() {
+    let (_guard, dir, data) = workspace();
+    std::fs::write(dir.join("odd"), &data[..103]).expect("a file");
+    for name in ["x.chunk", "x.b2frame", "x.blp"] {
+        stdout(blosc(&dir, &["compress", "odd", "-o", name, "--typesize", "7"]));
+        let items = stdout(blosc(&dir, &["slice", name, "--start", "2", "--stop", "14", "-o", "-"]));
+        assert!(items == data[14..98], "{name}");
+        assert!(stdout(blosc(&dir, &["decompress", name, "-o", "-"])) == data[..103], "{name}");
+        refusal(blosc(&dir, &["slice", name, "--start", "2", "--stop", "15", "-o", "-"]), 2);
+    }
+}
+
 #[test]
 fn bad_data_is_named_with_its_field_and_offset_and_leaves_no_file() {
     let (_guard, dir, _) = workspace();
@@ -159,7 +173,10 @@ fn wrong_usage_is_told_apart_from_bad_data() {
     let said = refusal(blosc(&dir, &["compress", "plain", "-o", "taken", "--format", "chunk"]), 2);
     assert!(said.contains("--force"), "{said}");
     assert_eq!(std::fs::read(dir.join("taken")).expect("the file"), b"precious");
-    stdout(blosc(&dir, &["compress", "plain", "-o", "taken", "--format", "chunk", "--force"]));
+    stdout(blosc(
+        &dir,
+        &["compress", "plain", "-o", "taken", "--format", "chunk", "--force", "--typesize", "4"],
+    ));
     stdout(blosc(&dir, &["decompress", "taken", "-o", "-"]));
 }
 
@@ -168,7 +185,7 @@ fn wrong_usage_is_told_apart_from_bad_data() {
 fn a_reader_that_stops_early_is_no_error() {
     let (_guard, dir, data) = workspace();
     std::fs::write(dir.join("large"), data.repeat(40)).expect("a file");
-    stdout(blosc(&dir, &["compress", "large", "-o", "x.chunk", "--format", "chunk"]));
+    stdout(blosc(&dir, &["compress", "large", "-o", "x.chunk", "--format", "chunk", "--typesize", "4"]));
     for args in [&["decompress", "x.chunk", "-o", "-"][..], &["info", "x.chunk"]] {
         let mut child = Command::new(env!("CARGO_BIN_EXE_blosc"))
             .args(args)

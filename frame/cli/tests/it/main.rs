@@ -7,6 +7,8 @@ mod blpk;
 mod chunks;
 mod frames;
 mod inputs;
+mod listing;
+mod outputs;
 mod packs;
 mod readme;
 mod refused;

@@ -328,12 +328,26 @@ fn every_format_converts_to_every_other() {
         ("b2nd", "b2nd", true),
     ];
     for (from, format, _) in targets {
-        place.ok(&format!("convert a.npy -o one.{from} --format {format}"));
+        place.ok(&format!("convert a.npy -o one.{from} --format {format} --partial"));
     }
     for (from, _, knows) in targets {
         for (to, format, keeps) in targets {
             let name = format!("{from}-to.{to}");
-            let out = place.run(&format!("convert one.{from} -o {name} --format {format}"));
+            let words = format!("convert one.{from} -o {name} --format {format}");
+            if !knows && to == "npy" {
+                assert!(place.fails(&words).contains("without dtype and shape"), "{from} to {to}");
+                continue;
+            }
+            if knows && !keeps {
+                // What would be lost is listed, and lost only if that is asked for.
+                let text = place.fails(&words);
+                assert!(
+                    text.contains("--partial") && text.contains("not kept: dtype; shape"),
+                    "{from} to {to}: {text}"
+                );
+                assert!(!place.path(&name).exists(), "{name}");
+            }
+            let out = place.run(&format!("{words} --partial"));
             let notes = String::from_utf8_lossy(&out.stderr).into_owned();
             assert!(out.status.success(), "{from} to {to}: {notes}");
             if to != "npy" {
@@ -366,7 +380,8 @@ fn what_no_other_container_holds_is_told() {
     place.write("set/meta/attributes", b"t:\n  value: 23.5\n  type: scalar\n  dtype: float32\n");
     place.ok("append set raw");
     assert_eq!(std::fs::read(place.path("set/meta/index")).unwrap(), b"kept as it is");
-    let out = place.run("convert set -o x.blp");
+    assert!(place.fails("convert set -o x.blp").contains("meta/index"));
+    let out = place.run("convert set -o x.blp --partial");
     let notes = String::from_utf8_lossy(&out.stderr).into_owned();
     assert!(out.status.success() && notes.contains("not kept: meta/index"), "{notes}");
     assert!(notes.contains("not kept: the written types of attributes"), "{notes}");

@@ -1,39 +1,40 @@
 //! N-dimensional arrays, from `.npy` files and from raw bytes of a known type and shape.
 
+use super::Input;
 use crate::args::{Compress, Output, Parts};
 use crate::failure::{Failure, Result, asked, copying};
 use crate::progress;
 use crate::readers::array::NPY_HEADER;
+use crate::readers::one_per_dimension;
 use blosc_core::Params;
 use blosc_frame::any::Kind;
-use blosc_frame::b2nd::{Dims, Dtype, NdArray, Spec, transposed};
+use blosc_frame::b2nd::{Dims, Dtype, MAX_CHUNK_BYTES, MAX_DIM, NdArray, Spec, transposed};
 use blosc_frame::npy::{NpyHeader, PREFIX};
 use blosc_frame::{Error, SuperChunk};
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 /// What an array is made of: its type and shape, and its items as they come.
-pub struct Items {
+pub struct Items<'a> {
     pub header: NpyHeader,
     /// The header as it stood in the file; `None` for raw bytes.
     raw_header: Option<Vec<u8>>,
-    data: Box<dyn Read>,
+    data: Box<dyn Read + 'a>,
 }
 
 /// Compresses the input into an array.
-pub fn write(args: &Compress) -> Result<()> {
-    let (data, _) = super::open_plain(&args.input)?;
-    let items = items(&args.input, data, args.dtype.as_deref(), args.shape.as_deref())?;
+pub fn write(args: &Compress, input: Input) -> Result<()> {
+    let items = items(&args.input, input.data, args.dtype.as_deref(), args.shape.as_deref())?;
     write_items(items, &args.input, &args.output, args)
 }
 
 /// The array in `data`: a `.npy` file, or raw bytes if type and shape are given.
-pub fn items(
+pub fn items<'a>(
     path: &Path,
-    mut data: Box<dyn Read>,
+    mut data: Box<dyn Read + 'a>,
     dtype: Option<&str>,
     shape: Option<&[u64]>,
-) -> Result<Items> {
+) -> Result<Items<'a>> {
     if dtype.is_some() || shape.is_some() {
         let (Some(dtype), Some(shape)) = (dtype, shape) else {
             return Err(Failure::Usage("--dtype and --shape go together".into()));
@@ -54,7 +55,12 @@ pub fn items(
     if Kind::of_head(&head, None) != Kind::Npy {
         return Err(none());
     }
-    let at = |e: Error| Failure::at(path, e);
+    let at = |error: Error| match error {
+        Error::Invalid { field: "number of axes", value, .. } => {
+            Failure::at(path, format!("has {value} dimensions; arrays have {MAX_DIM} at most here"))
+        }
+        error => Failure::at(path, error),
+    };
     let len = NpyHeader::length(&head).map_err(at)?;
     head.resize(len.max(PREFIX), 0);
     data.read_exact(&mut head[PREFIX..]).map_err(|e| Failure::at(path, e))?;
@@ -62,7 +68,7 @@ pub fn items(
     Ok(Items { header, raw_header: Some(head), data })
 }
 
-impl Items {
+impl Items<'_> {
     /// All items in C order.
     pub fn read(mut self, path: &Path) -> Result<Vec<u8>> {
         let nbytes = self.header.nbytes().unwrap_or(u64::MAX);
@@ -83,7 +89,7 @@ impl Items {
 }
 
 /// Compresses the items of `input` into an array.
-pub fn write_items(items: Items, input: &Path, output: &Output, args: &Compress) -> Result<()> {
+pub fn write_items(items: Items<'_>, input: &Path, output: &Output, args: &Compress) -> Result<()> {
     let spec = spec(&items.header.shape, items.header.dtype.clone(), &args.params(1), &args.parts)?;
     spec.params().check().map_err(crate::failure::params)?;
     create(output, &spec, args.parts.sparse, |mut frame| {
@@ -97,20 +103,25 @@ pub fn write_items(items: Items, input: &Path, output: &Output, args: &Compress)
             NdArray::from_slice(frame, &spec, &data)?
         } else {
             let mut data = items.data;
-            let short = std::cell::Cell::new(false);
+            // An error of the library has no room for what a zip file says of its member.
+            let mut broken = None;
+            let wanted = items.header.nbytes().unwrap_or(u64::MAX);
             let made = NdArray::from_stream(frame, &spec, |buf| {
-                data.read_exact(buf).inspect_err(|e| short.set(e.kind() == ErrorKind::UnexpectedEof))?;
+                data.read_exact(buf).inspect_err(|e| {
+                    broken = Some(match e.kind() {
+                        ErrorKind::UnexpectedEof => {
+                            format!("ends too early: type and shape tell {wanted} bytes of items")
+                        }
+                        _ => e.to_string(),
+                    });
+                })?;
                 bar.inc(buf.len() as u64);
                 Ok(())
             });
-            let wanted = items.header.nbytes().unwrap_or(u64::MAX);
-            let mut nd = match made {
-                Err(_) if short.get() => {
-                    let text = format!("ends too early: type and shape tell {wanted} bytes of items");
-                    return Err(Failure::at(input, text));
-                }
-                made => made.map_err(copying(input, &output.output))?,
-            };
+            let mut nd = made.map_err(|error| match broken.take() {
+                Some(text) => Failure::at(input, text),
+                None => copying(input, &output.output)(error),
+            })?;
             if data.read(&mut [0])? > 0 {
                 return Err(Failure::at(input, "has more bytes than type and shape tell"));
             }
@@ -129,6 +140,13 @@ pub fn write_items(items: Items, input: &Path, output: &Output, args: &Compress)
 
 /// What an array shall be like.
 pub fn spec(shape: &[u64], dtype: Dtype, params: &Params, parts: &Parts) -> Result<Spec> {
+    let itemsize = u64::from(dtype.itemsize());
+    if itemsize == 0 {
+        return Err(Failure::Data(format!(
+            "items of dtype {dtype} have no bytes; there is nothing to compress"
+        )));
+    }
+    check_parts(shape, itemsize, parts)?;
     let mut spec = Spec::new(shape, dtype).map_err(asked)?.params_from(params);
     if let Some(chunks) = &parts.chunks {
         spec = spec.chunks(chunks).map_err(asked)?;
@@ -137,6 +155,37 @@ pub fn spec(shape: &[u64], dtype: Dtype, params: &Params, parts: &Parts) -> Resu
         spec = spec.blocks(blocks).map_err(asked)?;
     }
     Ok(spec)
+}
+
+/// Refuses shapes of chunks and blocks that no array of this shape can have, in the words of the command line.
+pub fn check_parts(shape: &[u64], itemsize: u64, parts: &Parts) -> Result<()> {
+    let most = u64::from(MAX_CHUNK_BYTES);
+    for (name, sides) in [("chunks", &parts.chunks), ("blocks", &parts.blocks)] {
+        let Some(sides) = sides else { continue };
+        one_per_dimension(name, sides.len(), shape)?;
+        if sides.iter().zip(shape).any(|(side, length)| *side == 0 && *length > 0) {
+            return Err(Failure::Usage(format!("--{name} {}: every side is at least 1", list(sides))));
+        }
+        let bytes = sides.iter().fold(itemsize, |n, side| n.saturating_mul(u64::from(*side)));
+        if bytes > most {
+            let text = format!(
+                "--{name} {}: {bytes} bytes of {itemsize}-byte items; {most} bytes at most",
+                list(sides)
+            );
+            return Err(Failure::Usage(text));
+        }
+    }
+    if let (Some(chunks), Some(blocks)) = (&parts.chunks, &parts.blocks)
+        && blocks.iter().zip(chunks).any(|(block, chunk)| block > chunk)
+    {
+        let text = format!("--blocks {}: larger than --chunks {}", list(blocks), list(chunks));
+        return Err(Failure::Usage(text));
+    }
+    Ok(())
+}
+
+fn list(sides: &[u32]) -> String {
+    sides.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
 }
 
 /// Makes a frame in a temporary place, lets `fill` fill it, and puts it where `output` says.

@@ -1,0 +1,324 @@
+//! What an output is to be: the one function that decides it, from its name and the options, before anything is touched.
+//!
+//! ```text
+//! writable(verb, holds)    what the verb writes of such an input; the first is the default
+//! name                     an extension that is known is a promise: written as such, or refused
+//! --format                 says it for names without one, and must agree with those that have one
+//! options                  each has the formats it applies to; another format is an error
+//! ```
+
+use crate::args::{Format, Given};
+use crate::failure::{Failure, Result};
+use clap::ValueEnum;
+use std::path::Path;
+
+/// The command that writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    Compress,
+    Convert,
+    /// `decompress` and `slice`.
+    Decompress,
+    Repair,
+}
+
+/// What the input is, as far as the output depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// Bytes without dtype and shape.
+    Bytes,
+    /// Items of a dtype in a shape.
+    Array,
+    /// Several arrays by their names.
+    Arrays,
+}
+
+use Format::{Arrays, B2d, B2frame, B2nd, B2z, Bcolz, Blaze, Bloscpack, Chunk, Npy, Npz, Plain, Sframe};
+
+/// What a verb writes of an input, the default first.
+fn writable(verb: Verb, holds: Holds) -> &'static [Format] {
+    match (verb, holds) {
+        (Verb::Compress, Holds::Bytes) => &[B2frame, Chunk, Sframe, Bloscpack, Bcolz, Blaze],
+        (Verb::Compress, Holds::Array) => &[B2nd, Bloscpack, Bcolz, Blaze, B2z, B2d],
+        (Verb::Compress, Holds::Arrays) => &[Arrays, B2d, B2z],
+        (Verb::Convert, Holds::Array) => {
+            &[B2nd, B2frame, Sframe, Bloscpack, Bcolz, Blaze, Npy, Npz, B2z, B2d]
+        }
+        (Verb::Convert, _) => &[B2frame, Sframe, Bloscpack, Bcolz, Blaze, B2nd],
+        (Verb::Decompress, Holds::Bytes) => &[Plain],
+        (Verb::Decompress, Holds::Array) => &[Plain, Npy, Npz],
+        (Verb::Decompress, Holds::Arrays) => &[Npz],
+        (Verb::Repair, _) => &[B2frame, B2nd, Sframe],
+    }
+}
+
+/// What an extension promises.
+const EXTENSIONS: [(&str, Format); 12] = [
+    ("b2nd", B2nd),
+    ("b2frame", B2frame),
+    ("b2f", B2frame),
+    ("chunk", Chunk),
+    ("cdata", Chunk),
+    ("blp", Bloscpack),
+    ("npy", Npy),
+    ("npz", Npz),
+    ("b2z", B2z),
+    ("b2d", B2d),
+    ("sframe", Sframe),
+    ("bcolz", Bcolz),
+];
+
+/// Extensions of what others write: a Blosc file under such a name would be taken for theirs.
+const FOREIGN: [&str; 24] = [
+    "7z", "arrow", "b2b", "b2e", "bz2", "csv", "feather", "gz", "h5", "hdf5", "json", "jsonl", "lz4", "nc",
+    "parquet", "tar", "tgz", "tsv", "txt", "xz", "zarr", "zip", "zst", "zstd",
+];
+
+/// What is asked for.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    pub verb: Verb,
+    pub holds: Holds,
+    /// The output's name.
+    pub name: &'a Path,
+    /// `--format`.
+    pub format: Option<Format>,
+}
+
+impl Request<'_> {
+    /// The format to write.
+    ///
+    /// # Errors
+    /// A name or `--format` that promises what this verb cannot write of this input.
+    pub fn format(&self) -> Result<Format> {
+        let extension = self.name.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
+        let promised = EXTENSIONS.iter().find(|(name, _)| *name == extension).map(|(_, format)| *format);
+        let writable = writable(self.verb, self.holds);
+        if let (Some(asked), Some(promised)) = (self.format, promised)
+            && asked != promised
+            && !matches!((asked, promised), (Sframe, B2frame))
+        {
+            let text = format!(
+                "--format {} under a name that ends in .{extension}: the two contradict",
+                name(asked)
+            );
+            return Err(self.refuse(&text));
+        }
+        let format = match self.format.or(promised) {
+            Some(format) => format,
+            None => self.default(&extension, writable)?,
+        };
+        if writable.contains(&format) {
+            return Ok(format);
+        }
+        Err(self.refuse(&self.why(format)))
+    }
+
+    /// The format for a name that promises none.
+    fn default(&self, extension: &str, writable: &[Format]) -> Result<Format> {
+        let first = writable.first().copied().unwrap_or(Plain);
+        match self.verb {
+            // Decoded bytes may be a file of any kind.
+            Verb::Decompress if first == Plain => return Ok(Plain),
+            Verb::Decompress => {
+                let text = "a store of several arrays: `blosc ls` lists them; name one of them, or a .npz file for all";
+                return Err(Failure::Data(format!("-o {}: the input is {text}", self.name.display())));
+            }
+            Verb::Convert if self.holds != Holds::Array || extension.is_empty() => {
+                let text = "say by --format or by the output's name what to convert this to";
+                return Err(self.refuse(text));
+            }
+            _ => {}
+        }
+        if FOREIGN.contains(&extension) {
+            return Err(self.refuse(&format!(".{extension} files are not written here")));
+        }
+        let near = EXTENSIONS.iter().filter(|(name, _)| is_near(extension, name));
+        let near: Vec<String> = near.map(|(name, _)| format!(".{name}")).collect();
+        if near.is_empty() {
+            return Ok(first);
+        }
+        Err(self
+            .refuse(&format!("no kind of file is called .{extension}; did you mean {}?", near.join(" or "))))
+    }
+
+    /// Why the format cannot be written.
+    fn why(&self, format: Format) -> String {
+        let what = match self.holds {
+            Holds::Bytes => "plain bytes, without dtype and shape",
+            Holds::Array => "an array",
+            Holds::Arrays => "several arrays",
+        };
+        let hint = match (self.verb, self.holds, format) {
+            (Verb::Compress, _, Npy | Npz) => {
+                let plain = name(format);
+                return format!(".{plain} files are not compressed; decompress and convert write them");
+            }
+            (Verb::Compress, Holds::Array, Chunk | B2frame | Sframe) => {
+                "; --plain compresses the file's bytes as they are"
+            }
+            (Verb::Compress, Holds::Bytes, _) => "; --dtype and --shape make an array of them",
+            (Verb::Convert, _, Chunk) => "; a bare chunk is no container: use compress",
+            (Verb::Decompress, Holds::Bytes, Npy | Npz) => {
+                "; a .npy or .npz file holds arrays. --plain writes the bytes under that name all the same"
+            }
+            (Verb::Decompress, _, _) => "; convert writes Blosc files. --plain writes bytes under that name",
+            _ => "",
+        };
+        format!("the input is {what}, and {} does not write {} of it{hint}", self.verb(), name(format))
+    }
+
+    fn verb(&self) -> &'static str {
+        match self.verb {
+            Verb::Compress => "compress",
+            Verb::Convert => "convert",
+            Verb::Decompress => "decompress",
+            Verb::Repair => "repair",
+        }
+    }
+
+    /// The refusal, with what can be written instead.
+    fn refuse(&self, why: &str) -> Failure {
+        let shown = |format: &Format| match EXTENSIONS.iter().find(|(_, f)| f == format) {
+            Some((extension, _)) => format!(".{extension}"),
+            None => format!("--format {}", name(*format)),
+        };
+        let can = writable(self.verb, self.holds).iter().filter(|f| !matches!(f, Plain | Arrays));
+        let can = can.map(shown).collect::<Vec<_>>().join(", ");
+        let can = if can.is_empty() { String::new() } else { format!(" (it can be {can})") };
+        Failure::Usage(format!("-o {}: {why}{can}", self.name.display()))
+    }
+}
+
+/// What `--format` calls it.
+pub fn name(format: Format) -> String {
+    match format {
+        Plain => "plain bytes".into(),
+        Arrays => "a directory of arrays".into(),
+        _ => format.to_possible_value().map_or_else(String::new, |value| value.get_name().to_string()),
+    }
+}
+
+/// Whether `text` is `name` with one letter wrong, missing, added or swapped.
+pub fn is_near(text: &str, name: &str) -> bool {
+    let (a, b) = (text.as_bytes(), name.as_bytes());
+    if a.len() < 2 || a.len().abs_diff(b.len()) > 1 {
+        return false;
+    }
+    let same = a.iter().zip(b).take_while(|(x, y)| x == y).count();
+    let (a, b) = (&a[same..], &b[same..]);
+    let rest = |s: &[u8], n: usize| s.get(n..).unwrap_or_default().to_vec();
+    let swapped = a.len() >= 2 && b.len() >= 2 && a[0] == b[1] && a[1] == b[0] && rest(a, 2) == rest(b, 2);
+    rest(a, 1) == rest(b, 1) || rest(a, 1) == b || a == rest(b, 1) || swapped
+}
+
+/// Refuses options that do not apply to the format that is written.
+///
+/// # Errors
+/// The first option given that says nothing about this format.
+pub fn check_options(given: &Given, holds: Holds, format: Format) -> Result<()> {
+    for option in given.iter() {
+        let Some((_, formats)) = APPLIES.iter().find(|(name, _)| *name == option) else { continue };
+        let of_bytes = matches!(option, "typesize") && holds != Holds::Bytes;
+        if formats.contains(&format) && !of_bytes {
+            continue;
+        }
+        let shown = option.replace('_', "-");
+        let where_ = match (option, format) {
+            ("chunksize", B2nd | B2z | B2d | Arrays) => "an array's chunks are given by --chunks".to_string(),
+            ("blocksize", B2nd | B2z | B2d | Arrays) => "an array's blocks are given by --blocks".to_string(),
+            ("chunksize", Chunk) => "a bare chunk is as large as its input; use a frame".to_string(),
+            ("typesize", _) if of_bytes => "the dtype says it".to_string(),
+            ("dtype" | "shape", _) if holds == Holds::Array && !formats.contains(&format) => {
+                "only arrays, bloscpack, bcolz and Blaze keep it".to_string()
+            }
+            _ => {
+                let names: Vec<String> = formats.iter().filter(|f| **f != Arrays).map(|f| name(*f)).collect();
+                format!("it applies to {} only", names.join(", "))
+            }
+        };
+        return Err(Failure::Usage(format!("--{shown}: does not apply to {}: {where_}", name(format))));
+    }
+    Ok(())
+}
+
+const PACKED: &[Format] = &[Chunk, B2frame, Sframe, B2nd, Bloscpack, Bcolz, Blaze, B2z, B2d, Arrays];
+const BLOSC2: &[Format] = &[Chunk, B2frame, Sframe, B2nd, B2z, B2d, Arrays];
+const ND: &[Format] = &[B2nd, B2z, B2d, Arrays];
+
+/// The options that depend on the format, and the formats that each applies to.
+const APPLIES: [(&str, &[Format]); 23] = [
+    ("codec", PACKED),
+    ("level", PACKED),
+    ("filters", PACKED),
+    ("codec_meta", BLOSC2),
+    ("dict", BLOSC2),
+    ("split", &[Chunk, B2frame, Sframe, B2nd, Bloscpack, B2z, B2d, Arrays]),
+    ("typesize", &[Chunk, B2frame, Sframe, Bloscpack]),
+    ("blocksize", &[Chunk, B2frame, Sframe, Bloscpack]),
+    ("chunksize", &[B2frame, Sframe, Bloscpack, Bcolz, Blaze]),
+    ("no_checksum", &[B2frame, Sframe, B2nd, B2z, B2d, Arrays]),
+    ("blosc1", &[Chunk, Bloscpack, Bcolz, Blaze]),
+    ("dtype", &[B2nd, Bloscpack, Bcolz, Blaze, B2z, B2d]),
+    ("shape", &[B2nd, Bloscpack, Bcolz, Blaze, B2z, B2d]),
+    ("chunks", ND),
+    ("blocks", ND),
+    ("sparse", &[B2nd, Arrays]),
+    ("layout", &[Bloscpack]),
+    ("checksum", &[Bloscpack]),
+    ("no_offsets", &[Bloscpack]),
+    ("max_app", &[Bloscpack]),
+    ("reserve", &[Bloscpack, Bcolz, Blaze]),
+    ("superchunk", &[Blaze]),
+    ("meta", &[Blaze]),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_names() {
+        for near in ["b2n", "b2dn", "bnd", "b2nda", "b2ns", "b2nd"] {
+            assert!(is_near(near, "b2nd"), "{near}");
+        }
+        for far in ["b", "dat", "bin", "b2xxx", "raw"] {
+            assert!(!is_near(far, "b2nd"), "{far}");
+        }
+    }
+
+    #[test]
+    fn every_format_has_a_verb_that_writes_it() {
+        let verbs = [Verb::Compress, Verb::Convert, Verb::Decompress];
+        let holds = [Holds::Bytes, Holds::Array, Holds::Arrays];
+        for format in Format::value_variants() {
+            let written = verbs.iter().any(|v| holds.iter().any(|h| writable(*v, *h).contains(format)));
+            assert!(written, "{format:?}");
+        }
+    }
+
+    #[test]
+    fn names_are_kept_or_refused() {
+        let ask =
+            |verb, holds, name: &str| Request { verb, holds, name: Path::new(name), format: None }.format();
+        for (verb, holds, name, wanted) in [
+            (Verb::Compress, Holds::Array, "a", Some(B2nd)),
+            (Verb::Compress, Holds::Array, "a.b2", None),
+            (Verb::Compress, Holds::Array, "a.b2frame", None),
+            (Verb::Compress, Holds::Array, "a.b2z", Some(B2z)),
+            (Verb::Compress, Holds::Bytes, "a.b2nd", None),
+            (Verb::Compress, Holds::Bytes, "a.dat", Some(B2frame)),
+            (Verb::Compress, Holds::Bytes, "a.zip", None),
+            (Verb::Convert, Holds::Array, "a.npz", Some(Npz)),
+            (Verb::Convert, Holds::Array, "a.chunk", None),
+            (Verb::Convert, Holds::Bytes, "a.npy", None),
+            (Verb::Decompress, Holds::Array, "a.NPY", Some(Npy)),
+            (Verb::Decompress, Holds::Bytes, "a.npy", None),
+            (Verb::Decompress, Holds::Bytes, "a.csv", Some(Plain)),
+            (Verb::Decompress, Holds::Array, "a.b2nd", None),
+            (Verb::Decompress, Holds::Arrays, "a", None),
+        ] {
+            assert_eq!(ask(verb, holds, name).ok(), wanted, "{verb:?} {holds:?} {name}");
+        }
+    }
+}

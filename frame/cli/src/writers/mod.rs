@@ -1,0 +1,166 @@
+//! What can be written: one file per kind, and [`choice`], which decides among them.
+
+pub mod array;
+pub mod choice;
+mod chunk;
+pub mod containers;
+mod frame;
+mod guess;
+pub mod npy;
+mod npz;
+pub mod store;
+
+use crate::args::{Compress, Format, Output};
+use crate::failure::{Failure, Result};
+use crate::output::{Destination, Shape, spool_named};
+use blosc_frame::any::{HEAD, Kind};
+use choice::{Holds, Request, Verb};
+use std::fs::{self, File};
+use std::io::{self, IsTerminal, Read};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use tempfile::NamedTempFile;
+
+pub use frame::{new_dir, new_file};
+
+/// What `compress` is given.
+pub struct Input {
+    /// Its name, for messages.
+    pub path: PathBuf,
+    pub holds: Holds,
+    /// All of its bytes.
+    pub data: Box<dyn Read>,
+    /// How many there are, where that is known.
+    pub len: Option<u64>,
+    /// Whether it is a `.npy` file.
+    pub npy: bool,
+}
+
+impl Input {
+    /// Opens it and looks what it is.
+    fn open(args: &Compress) -> Result<Input> {
+        let path = args.input.clone();
+        let (mut data, len) = open_plain(&path)?;
+        let mut head = Vec::new();
+        data.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(|e| Failure::at(&path, e))?;
+        let npy = !args.plain && Kind::of_head(&head, None) == Kind::Npy;
+        let made = args.dtype.is_some() || args.shape.is_some();
+        if npy && made {
+            let text =
+                "--dtype, --shape: a .npy file says them itself (--plain takes all of its bytes as items)";
+            return Err(Failure::Usage(text.into()));
+        }
+        let holds = match npy || made {
+            true => Holds::Array,
+            false if is(&path, "npz") && !args.plain => Holds::Arrays,
+            false if is(&path, "npy") && !args.plain => {
+                return Err(Failure::at(
+                    &path,
+                    "is called .npy and is no NumPy file (--plain takes its bytes)",
+                ));
+            }
+            false => Holds::Bytes,
+        };
+        Ok(Input { path, holds, data: Box::new(io::Cursor::new(head).chain(data)), len, npy })
+    }
+
+    /// A file that holds it, for what is not read from first to last byte: itself, or a copy of a pipe.
+    fn file(&mut self) -> Result<(PathBuf, Option<NamedTempFile>)> {
+        if self.len.is_some() {
+            return Ok((self.path.clone(), None));
+        }
+        let mut copy = spool_named()?;
+        io::copy(&mut self.data, copy.as_file_mut()).map_err(|e| Failure::at(&self.path, e))?;
+        Ok((copy.path().to_path_buf(), Some(copy)))
+    }
+}
+
+/// A file or a stream, and how long it is where that is known.
+pub fn open_plain(path: &Path) -> Result<(Box<dyn Read>, Option<u64>)> {
+    if crate::open::is_stream(path)? {
+        return Ok((crate::open::stream(path)?, None));
+    }
+    if path.is_dir() {
+        return Err(Failure::at(path, "is a directory; a file is taken here (convert takes containers)"));
+    }
+    let file = File::open(path).map_err(Failure::io(path))?;
+    let len = file.metadata().map_err(Failure::io(path))?.len();
+    Ok((Box::new(file), Some(len)))
+}
+
+/// `blosc compress`.
+pub fn write(mut args: Compress) -> Result<()> {
+    args.output = Output { output: output_name(&args)?, force: args.force };
+    let started = Instant::now();
+    let mut input = Input::open(&args)?;
+    let request =
+        Request { verb: Verb::Compress, holds: input.holds, name: &args.output.output, format: args.format };
+    let format = request.format()?;
+    choice::check_options(&args.given, input.holds, format)?;
+    if format != Format::Arrays {
+        destination(&args.output, if args.parts.sparse { Format::Sframe } else { format })?;
+    }
+    if args.typesize.is_none()
+        && input.holds == Holds::Bytes
+        && matches!(format, Format::Chunk | Format::B2frame | Format::Sframe | Format::Bloscpack)
+    {
+        args.typesize = guess::typesize(&args, &mut input)?;
+    }
+    if input.holds == Holds::Bytes {
+        args.params(1).check().map_err(crate::failure::params)?;
+    }
+    let len = input.len;
+    match format {
+        Format::Chunk => chunk::write(&args, input),
+        Format::B2nd => array::write(&args, input),
+        Format::B2frame => frame::write(&args, input),
+        Format::Sframe => frame::write_dir(&args, input),
+        Format::B2z | Format::B2d | Format::Arrays if input.holds == Holds::Arrays => {
+            npz::compress(&args, format)
+        }
+        Format::B2z | Format::B2d => store::compress(&args, input, format),
+        _ => containers::write(&args, input, format),
+    }?;
+    summary(&args, len, started);
+    Ok(())
+}
+
+/// Says what came of it, on a terminal.
+fn summary(args: &Compress, len: Option<u64>, started: Instant) {
+    let output = &args.output.output;
+    let Some(before) = len.filter(|_| io::stderr().is_terminal()) else { return };
+    let Ok(meta) = fs::metadata(output) else { return };
+    if !(meta.is_file() || meta.is_dir()) {
+        return;
+    }
+    let after = if meta.is_dir() { crate::limits::size(output) } else { meta.len() };
+    eprintln!(
+        "{}: {} -> {}, ratio {:.2}, in {:.2} s",
+        crate::output::printable(&output.to_string_lossy()),
+        crate::commands::info::bytes(before),
+        crate::commands::info::bytes(after),
+        before as f64 / after.max(1) as f64,
+        started.elapsed().as_secs_f64()
+    );
+}
+
+fn is(path: &Path, extension: &str) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension))
+}
+
+/// The output asked for, or the one a NumPy file's name stands for.
+fn output_name(args: &Compress) -> Result<PathBuf> {
+    match &args.named {
+        Some(path) => Ok(path.clone()),
+        None if is(&args.input, "npy") && !args.plain => Ok(args.input.with_extension("b2nd")),
+        None if is(&args.input, "npz") && !args.plain => Ok(args.input.with_extension("")),
+        None => Err(Failure::Usage("-o: name the file to write (only .npy and .npz files need none)".into())),
+    }
+}
+
+/// Where a result of this format goes.
+pub fn destination(output: &Output, format: Format) -> Result<Destination> {
+    let directory =
+        matches!(format, Format::Sframe | Format::Bcolz | Format::Blaze | Format::B2d | Format::Arrays);
+    Destination::of(output, if directory { Shape::Directory } else { Shape::File })
+}

@@ -1,0 +1,115 @@
+//! `.npz` files, which are zip files of `.npy` files: their members become the arrays of a directory or a store.
+
+use super::array::{items, write_items};
+use super::{destination, npy, store};
+use crate::args::{Compress, Format, Output};
+use crate::failure::{Failure, Result};
+use crate::output::{Destination, Shape, Sink, notice, parent};
+use blosc_frame::any::{HEAD, Kind};
+use std::fs::{self, File};
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
+
+/// Every member becomes an array in the directory or store `-o`, which appears only when it is complete. To a
+/// directory that exists arrays are added.
+pub fn compress(args: &Compress, format: Format) -> Result<()> {
+    let (folder, input) = (args.output.output.as_path(), args.input.as_path());
+    let file = File::open(input).map_err(|e| Failure::at(input, e))?;
+    let mut archive = ZipArchive::new(file).map_err(|e| Failure::at(input, e))?;
+    let members = members(&mut archive, input)?;
+    if format == Format::Arrays && folder.is_dir() {
+        return write_members(&mut archive, &members, folder, args);
+    }
+    let destination = destination(&args.output, format)?;
+    if format == Format::Arrays {
+        return destination.made(|new| {
+            fs::create_dir(new).map_err(|e| Failure::at(folder, e))?;
+            write_members(&mut archive, &members, new, args)
+        });
+    }
+    store::write(&destination, format, |folder| write_members(&mut archive, &members, folder, args))
+}
+
+/// The members that are arrays: their numbers, and where in the directory each goes. The others are named.
+fn members(archive: &mut ZipArchive<File>, input: &Path) -> Result<Vec<(usize, PathBuf)>> {
+    let mut members: Vec<(usize, PathBuf)> = Vec::new();
+    for k in 0..archive.len() {
+        let mut member = archive.by_index(k).map_err(|e| Failure::at(input, e))?;
+        if member.is_dir() {
+            continue;
+        }
+        let name = member.name().map_err(|e| Failure::at(input, e))?.into_owned();
+        let mut head = Vec::new();
+        let stem = name.strip_suffix(".npy");
+        if stem.is_none() {
+            member.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(|e| Failure::at(input, e))?;
+            if Kind::of_head(&head, None) != Kind::Npy {
+                notice(format_args!("{}: {name} is no array and is left out", input.display()));
+                continue;
+            }
+        }
+        let plain = plain_name(stem.unwrap_or(&name));
+        let plain =
+            plain.ok_or_else(|| Failure::at(input, format!("the member {name:?} has no plain name")))?;
+        let path = PathBuf::from(format!("{plain}.b2nd"));
+        if members.iter().any(|(_, other)| *other == path) {
+            let text = format!("two members would become {}: give one another name", path.display());
+            return Err(Failure::at(input, text));
+        }
+        members.push((k, path));
+    }
+    if members.is_empty() {
+        return Err(Failure::at(input, "holds no array"));
+    }
+    Ok(members)
+}
+
+/// A member's name if it stays inside its directory on every system and says nothing to a terminal.
+pub fn plain_name(name: &str) -> Option<&str> {
+    let plain = |part: &str| {
+        !part.is_empty()
+            && !part.starts_with('.')
+            && !part.contains(['\\', ':'])
+            && crate::output::printable(part) == part
+            && !part.contains('\n')
+    };
+    name.split('/').all(plain).then_some(name)
+}
+
+fn write_members(
+    archive: &mut ZipArchive<File>,
+    members: &[(usize, PathBuf)],
+    folder: &Path,
+    args: &Compress,
+) -> Result<()> {
+    let output = |member: &Path| Output { output: folder.join(member), force: args.output.force };
+    for (_, member) in members {
+        Destination::of(&output(member), if args.parts.sparse { Shape::Directory } else { Shape::File })?;
+    }
+    for (k, member) in members {
+        let output = output(member);
+        let data = archive.by_index(*k).map_err(|e| Failure::at(&args.input, e))?;
+        // The member's name in what is said about it.
+        let label = args.input.join(member.with_extension(""));
+        fs::create_dir_all(parent(&output.output)).map_err(|e| Failure::at(&output.output, e))?;
+        write_items(items(&label, Box::new(data), None, None)?, &label, &output, args)?;
+    }
+    Ok(())
+}
+
+pub(super) fn failed(error: zip::result::ZipError) -> Failure {
+    Failure::Data(format!(".npz file: {error}"))
+}
+
+/// Begins the member of an array.
+pub fn start<W: Write + Seek>(archive: &mut ZipWriter<W>, name: &str, large: bool) -> Result<()> {
+    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+    archive.start_file(format!("{name}.npy"), options.large_file(large)).map_err(failed)
+}
+
+/// Ends the file and copies it to its place.
+pub fn finish(archive: ZipWriter<File>, sink: &mut Sink) -> Result<()> {
+    npy::hand_over(archive.finish().map_err(failed)?, sink)
+}
