@@ -170,35 +170,3 @@ fn chunks_without_streams_are_those_of_one_thread() {
     let zeros = special::zeros(4, 8 << 20).unwrap();
     assert!(Pool::new(4).decompress(&Chunk::parse(&zeros).unwrap()).unwrap() == vec![0; 8 << 20]);
 }
-
-/// Prints how long chunks take that are only copied, with one thread and with two.
-#[test]
-#[ignore = "a measurement: cargo test --release -p blosc-core --test it threads::scaling -- --ignored --nocapture"]
-fn scaling() {
-    let data = random(64 << 20);
-    let unshuffled = Params::new(4).codec(Codec::BloscLz).no_filter();
-    let shuffled = Params::new(4).codec(Codec::BloscLz);
-    let stored = Pool::new(1).compress(&Params::new(4).level(0), &data).unwrap();
-    let zeros = special::zeros(4, data.len()).unwrap();
-    let time = |threads: usize, work: &dyn Fn(&mut Pool)| {
-        let mut pool = Pool::new(threads);
-        let mut times: Vec<_> = (0..9)
-            .map(|_| {
-                let start = std::time::Instant::now();
-                work(&mut pool);
-                start.elapsed().as_secs_f64() * 1e3
-            })
-            .collect();
-        times.sort_by(f64::total_cmp);
-        times[4]
-    };
-    let print = |name: &str, work: &dyn Fn(&mut Pool)| {
-        let (one, two) = (time(1, work), time(2, work));
-        println!("figure  {name}: 1 thread {one:.1} ms, 2 threads {two:.1} ms, {:.2} times", one / two);
-    };
-    print("decompress, stored", &|pool| drop(pool.decompress(&Chunk::parse(&stored).unwrap())));
-    print("decompress, zeros", &|pool| drop(pool.decompress(&Chunk::parse(&zeros).unwrap())));
-    print("compress, level 0", &|pool| drop(pool.compress(&Params::new(4).level(0), &data)));
-    print("compress, BloscLZ gives up, no filter", &|pool| drop(pool.compress(&unshuffled, &data)));
-    print("compress, BloscLZ gives up, shuffle", &|pool| drop(pool.compress(&shuffled, &data)));
-}
