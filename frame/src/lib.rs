@@ -38,6 +38,8 @@ pub mod plain;
 #[cfg(feature = "alloc")]
 pub mod repair;
 #[cfg(feature = "alloc")]
+pub mod reversed;
+#[cfg(feature = "alloc")]
 pub mod rows;
 #[cfg(feature = "alloc")]
 pub mod schunk;

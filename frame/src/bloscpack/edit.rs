@@ -15,11 +15,13 @@
 
 use super::header::{Header, Layout};
 use super::metadata::{self, MetaOptions};
+use super::numpy::Numpy;
 use super::reader::{Bloscpack, View};
 use super::writer::{encode_chunk, widen, write_table};
 use crate::error::{Error, IoKind};
 use crate::io::{ReadAt, Store, WriteAt};
-use crate::plain::{Content, Piece, Plain};
+use crate::plain::{Content, Held, Piece, Plain};
+use crate::reversed::AxesReversed;
 use crate::value::Value;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -58,6 +60,8 @@ struct Plan {
     encode: Range<u64>,
     /// New metadata as it is stored.
     section: Option<Vec<u8>>,
+    /// The array that the old data is in Fortran order; the new data is in C order.
+    fortran: Option<Numpy>,
 }
 
 impl<S: Store> Bloscpack<S> {
@@ -113,12 +117,30 @@ impl<S: Store> Bloscpack<S> {
         pieces: Vec<Piece<'_>>,
         metadata: Option<&Value>,
     ) -> Result<(), Error> {
+        self.splice_array(pool, edit, range, pieces, metadata, None)
+    }
+
+    /// As [`Bloscpack::splice_with`] for the array `fortran`, whose items are stored in Fortran order: `range` and
+    /// `pieces` are bytes of the items in C order, and that is how all of them are stored afterwards.
+    pub(super) fn splice_array(
+        &mut self,
+        pool: &mut Pool,
+        edit: &Edit,
+        range: Range<u64>,
+        pieces: Vec<Piece<'_>>,
+        metadata: Option<&Value>,
+        fortran: Option<&Numpy>,
+    ) -> Result<(), Error> {
         let content = Content::splice(self.nbytes(), range, pieces)?;
         if content.changed().is_empty() && metadata.is_none() {
             return Ok(());
         }
         self.require_uniform()?;
         let mut plan = self.plan(edit, &content)?;
+        if let Some(array) = fortran {
+            plan.encode = 0..plan.nchunks;
+            plan.fortran = Some(array.clone());
+        }
         if let Some(value) = metadata {
             plan.section = Some(self.moved_section(&mut plan.header, value)?);
         }
@@ -338,7 +360,7 @@ impl<S: WriteAt> Bloscpack<S> {
         let start = changed.start.checked_div(step).unwrap_or(0);
         let end = if fresh { nchunks } else { changed.end.div_ceil(step).min(nchunks) };
         let start = if fresh { 0 } else { start };
-        Ok(Plan { header, nchunks, encode: start..end.max(start), section: None })
+        Ok(Plan { header, nchunks, encode: start..end.max(start), section: None, fortran: None })
     }
 
     /// Overwrites decoded bytes within the room their chunks have (§7.1). Not atomic: a crash in between
@@ -397,7 +419,7 @@ fn encode_part(
     pool: &mut Pool,
     edit: &Edit,
     content: &Content<'_>,
-    old: &View<'_>,
+    old: &dyn Plain,
     header: &Header,
     i: u64,
     buffer: &mut Vec<u8>,
@@ -454,10 +476,18 @@ fn write_edited(
     let mut at = table.saturating_add(entries.saturating_mul(8));
     let mut starts = Vec::new();
     let mut buffer = Vec::new();
+    let in_c_order;
+    let plain: &dyn Plain = match &plan.fortran {
+        Some(array) => {
+            in_c_order = Held::new(AxesReversed::new(old, &array.shape, array.dtype.itemsize())?);
+            &in_c_order
+        }
+        None => old,
+    };
     for i in 0..plan.nchunks {
         starts.push(at);
         if plan.encode.contains(&i) {
-            let chunk = encode_part(pool, edit, content, old, &plan.header, i, &mut buffer)?;
+            let chunk = encode_part(pool, edit, content, plain, &plan.header, i, &mut buffer)?;
             at = put_chunk(new, at, &plan.header, &chunk)?;
         } else {
             let stored = old.stored(i)?;
