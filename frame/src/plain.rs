@@ -10,6 +10,7 @@ use crate::io::ReadAt;
 use crate::shape::Runs;
 use alloc::vec::Vec;
 use blosc_core::Pool;
+#[cfg(feature = "classic")]
 use core::cell::RefCell;
 use core::ops::Range;
 
@@ -88,11 +89,6 @@ impl Window {
         Window { step: step.clamp(1, MOST_HELD), start: 0, bytes: Vec::new() }
     }
 
-    /// Bytes it holds at most.
-    pub fn step(&self) -> u64 {
-        self.step
-    }
-
     /// Fills `out` from `at` on, of `nbytes` bytes that `read` reads.
     ///
     /// # Errors
@@ -135,11 +131,13 @@ impl Window {
 }
 
 /// Decoded bytes read by way of a [`Window`].
+#[cfg(feature = "classic")]
 pub(crate) struct Held<P> {
     source: P,
     window: RefCell<Window>,
 }
 
+#[cfg(feature = "classic")]
 impl<P: Plain> Held<P> {
     /// Reads `source` in pieces of its own choice.
     pub fn new(source: P) -> Held<P> {
@@ -148,6 +146,7 @@ impl<P: Plain> Held<P> {
     }
 }
 
+#[cfg(feature = "classic")]
 impl<P: Plain> Plain for Held<P> {
     fn nbytes(&self) -> u64 {
         self.source.nbytes()
@@ -247,11 +246,11 @@ pub fn check_range(at: u64, len: usize, nbytes: u64) -> Result<u64, Error> {
 }
 
 /// Reads a part of chunk `i`, its decoded bytes `range`, into `out`.
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", feature = "classic"))]
 pub(crate) type ReadPart<'f> = dyn FnMut(u64, Range<usize>, &mut [u8]) -> Result<(), Error> + 'f;
 
 /// Splits a read of `out` at `at` over chunks of `chunk` decoded bytes each.
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", feature = "classic"))]
 pub(crate) fn over_chunks(
     chunk: u64,
     mut at: u64,

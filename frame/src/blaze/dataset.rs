@@ -295,6 +295,9 @@ impl<T: Tree + Clone> Blaze<T> {
             self.fresh = false;
         }
         write(&self.meta, "sizes", &sizes_value(&self.sizes, self.syntax), self.syntax, self.durable)?;
+        if self.durable {
+            crate::bcolz::sweep(&self.meta, &|_| false)?;
+        }
         self.columns.iter_mut().try_for_each(|(_, column)| column.commit(rows))
     }
 

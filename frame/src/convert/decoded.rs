@@ -4,7 +4,7 @@
 use crate::any::Opened;
 use crate::error::{Error, IoError, IoKind};
 use crate::io::ReadAt;
-use crate::plain::{Plain, Window};
+use crate::plain::{MOST_HELD, Plain, Window};
 use alloc::vec::Vec;
 use blosc_core::Pool;
 use core::cell::RefCell;
@@ -35,7 +35,7 @@ impl<'a> Decoded<'a> {
 
     /// A good number of bytes to read at once.
     pub fn step(&self) -> u64 {
-        self.state.borrow().window.step()
+        self.input.data.chunk_nbytes().clamp(1, MOST_HELD)
     }
 
     /// Hands out all bytes in pieces of `step`, and where each belongs.

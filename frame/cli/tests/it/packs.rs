@@ -430,7 +430,6 @@ fn fortran_order_is_logical_everywhere() {
     let mut file = std::fs::read(place.path("f.npy")).unwrap();
     let at = file.windows(5).position(|w| w == b"False").unwrap();
     file[at..at + 5].copy_from_slice(b"True ");
-    assert!(text.contains("True"));
     place.write("f.npy", &file);
     // A bloscpack file of it, as bloscpack writes: the metadata says so.
     place.ok("compress f.npy -o f.b2nd");
@@ -442,9 +441,10 @@ fn fortran_order_is_logical_everywhere() {
     let options = blosc_frame::bloscpack::Options::default().numpy(&numpy).unwrap();
     let pack = options.write(&mut blosc_core::Pool::new(1), &stored, Vec::new()).unwrap();
     place.write("F.blp", &pack);
-    for name in ["F.blp", "f.b2nd"] {
+    for (name, start, stop) in [("F.blp", "1", "2"), ("f.b2nd", "1,0", "2,4")] {
         assert_eq!(place.ok(&format!("decompress {name} -o -")), numbers(0..12), "{name}");
-        assert_eq!(place.ok(&format!("slice {name} --start 1 --stop 2 -o -")), numbers(4..8), "{name}");
+        let slice = format!("slice {name} --start {start} --stop {stop} -o -");
+        assert_eq!(place.ok(&slice), numbers(4..8), "{name}");
     }
     let piped = |words: &str| {
         let words = words.split_whitespace();
