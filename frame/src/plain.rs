@@ -238,6 +238,9 @@ impl<P: Plain + ?Sized> Plain for alloc::boxed::Box<P> {
 }
 
 /// Checks that `at .. at + len` lies inside `nbytes`; returns the end.
+///
+/// # Errors
+/// [`Error::OutOfRange`] otherwise.
 pub fn check_range(at: u64, len: usize, nbytes: u64) -> Result<u64, Error> {
     match at.checked_add(len as u64) {
         Some(end) if end <= nbytes => Ok(end),
@@ -330,6 +333,9 @@ impl<'a> Content<'a> {
     }
 
     /// Fills `out` with the new content from `at` on, reading old bytes from `old`.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] beyond the end; errors of `old` and of the sources.
     pub fn read(
         &self,
         pool: &mut Pool,

@@ -37,7 +37,7 @@ impl ArrayRows {
     }
 
     /// Forgets the parts of a change that failed.
-    fn settle(&mut self, result: Result<(), Error>) -> Result<(), Error> {
+    fn forget_failed(&mut self, result: Result<(), Error>) -> Result<(), Error> {
         if result.is_err() && self.array.get_mut().frame().is_dirty() {
             *self.array.get_mut() = NdArray::open((self.reopen)()?)?;
         }
@@ -129,7 +129,7 @@ impl Rows for ArrayRows {
 
     fn splice(&mut self, _: &mut Pool, rows: Range<u64>, data: &dyn ReadAt) -> Result<(), Error> {
         let result = self.replace(rows, data);
-        self.settle(result)
+        self.forget_failed(result)
     }
 
     fn resize(&mut self, _: &mut Pool, rows: u64) -> Result<(), Error> {
@@ -139,7 +139,7 @@ impl Rows for ArrayRows {
             *first = rows;
         }
         let result = array.resize(&shape).and_then(|()| array.commit());
-        self.settle(result)
+        self.forget_failed(result)
     }
 }
 

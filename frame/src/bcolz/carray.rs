@@ -194,6 +194,9 @@ impl<T: Tree> CArray<T> {
     }
 
     /// Replaces the user attributes.
+    ///
+    /// # Errors
+    /// Errors of the file system.
     pub fn set_attrs(&mut self, attrs: Value) -> Result<(), Error> {
         write_json(&self.root, "__attrs__", &attrs, self.durable)?;
         self.attrs = attrs;
@@ -426,7 +429,7 @@ impl<T: Tree> CArray<T> {
     }
 
     /// Writes `sizes` as they are taken to be.
-    pub(super) fn settle(&self) -> Result<(), Error> {
+    pub(super) fn write_sizes(&self) -> Result<(), Error> {
         write_json(&self.meta, "sizes", &self.sizes.to_value(), self.durable)
     }
 

@@ -11,10 +11,19 @@ use alloc::vec::Vec;
 /// ([`check_name`](crate::io::check_name)); no symbolic link is followed.
 pub trait Tree: Directory + Sized {
     /// Opens a directory inside this one.
+    ///
+    /// # Errors
+    /// [`IoKind::NotFound`] when there is none; a name that is not plain.
     fn enter(&self, name: &str) -> Result<Self, IoError>;
     /// Creates a directory inside this one; fails if there is anything of that name.
+    ///
+    /// # Errors
+    /// [`IoKind::AlreadyExists`]; a name that is not plain.
     fn make(&self, name: &str) -> Result<Self, IoError>;
     /// Removes a directory inside this one with all it holds.
+    ///
+    /// # Errors
+    /// [`IoKind::NotFound`] when there is none; errors of the file system.
     fn remove_tree(&self, name: &str) -> Result<(), IoError>;
 }
 

@@ -226,6 +226,9 @@ impl<T: Tree> Column<T> {
     }
 
     /// Opens super-chunk `k`, from 1 on, by itself, and checks that its chunks are those of this dataset.
+    ///
+    /// # Errors
+    /// [`Error::Missing`] for a file that is not here; what opening it gives; chunks of another size than the dataset's.
     pub fn superchunk(&self, k: u64) -> Result<Bloscpack<File>, Error> {
         let file = match self.dir(k)?.open(&file_name(k), false) {
             Err(e) if e.kind == IoKind::NotFound => {
@@ -393,7 +396,7 @@ impl<T: Tree> Column<T> {
         }
         self.open.replace(None);
         let (options, end) = (self.options(), old.chunk_range(needed.saturating_sub(1)).end);
-        self.replace_file(k, &mut |file| {
+        let cut = self.replace_file(k, &mut |file| {
             let mut writer = Writer::new(file, &options, Some(end))?;
             for i in 0..needed {
                 let range = old.chunk_range(i);
@@ -402,7 +405,12 @@ impl<T: Tree> Column<T> {
             }
             // All chunks are encoded: nothing is left to do for a pool.
             writer.finish(&mut Pool::new(1)).map(drop)
-        })
+        });
+        match cut {
+            Err(error @ Error::Io(_)) => Err(error),
+            // Damaged chunks stay where they are, as before.
+            _ => Ok(()),
+        }
     }
 
     /// How super-chunk files are written.
@@ -453,6 +461,9 @@ impl<T: Tree> Column<T> {
 
     /// Checks every super-chunk that is here, its checksums and with `decode` its streams too; missing ones
     /// are named.
+    ///
+    /// # Errors
+    /// Only what keeps the directory from being read at all.
     pub fn verify(&self, pool: &mut Pool, decode: bool) -> Result<Vec<(u64, Error)>, Error> {
         let mut damaged = Vec::new();
         for k in 1..=self.nfiles() {

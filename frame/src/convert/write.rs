@@ -23,7 +23,7 @@ use std::fs::{File, OpenOptions};
 use std::path::Path;
 
 /// One conversion.
-pub(super) struct Job<'a> {
+pub(super) struct Conversion<'a> {
     pub from: &'a Decoded<'a>,
     pub about: &'a About,
     pub encoder: &'a mut Pool,
@@ -80,7 +80,7 @@ struct RowLayout {
     chunklen: Option<u64>,
 }
 
-impl Job<'_> {
+impl Conversion<'_> {
     fn len(&self) -> Result<u64, Error> {
         Ok(self.from.size()?)
     }
