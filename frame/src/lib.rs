@@ -1,5 +1,5 @@
-#![cfg_attr(feature = "std", doc = include_str!("../README.md"))]
-#![cfg_attr(not(feature = "std"), doc = "Containers of Blosc chunks.")]
+#![cfg_attr(all(feature = "std", feature = "classic"), doc = include_str!("../README.md"))]
+#![cfg_attr(not(all(feature = "std", feature = "classic")), doc = "Containers of Blosc chunks.")]
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -9,18 +9,18 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", feature = "classic"))]
 pub mod any;
 #[cfg(feature = "alloc")]
 pub mod b2nd;
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", feature = "classic"))]
 pub mod bcolz;
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", feature = "classic"))]
 pub mod blaze;
-#[cfg(feature = "alloc")]
+#[cfg(feature = "classic")]
 pub mod bloscpack;
 pub mod cframe;
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", feature = "classic"))]
 pub mod convert;
 #[cfg(feature = "alloc")]
 pub mod dtype;
@@ -31,12 +31,14 @@ pub mod limits;
 pub mod msgpack;
 #[cfg(feature = "alloc")]
 pub mod npy;
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", feature = "classic"))]
 mod packed;
 #[cfg(feature = "alloc")]
 pub mod plain;
 #[cfg(feature = "alloc")]
 pub mod repair;
+#[cfg(feature = "alloc")]
+pub mod reversed;
 #[cfg(feature = "alloc")]
 pub mod rows;
 #[cfg(feature = "alloc")]
@@ -48,7 +50,7 @@ pub mod value;
 #[cfg(feature = "alloc")]
 pub mod verify;
 
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", feature = "classic"))]
 pub use any::{open_any, open_any_mut};
 pub use error::{Error, IoError, IoKind, Structure};
 pub use limits::Limits;

@@ -262,7 +262,7 @@ fn write(value: &Value, out: &mut Vec<u8>) {
     out.append(buffer.as_mut_vec());
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "classic"))]
 mod tests {
     use super::*;
     use crate::value::TextLimits;

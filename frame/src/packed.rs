@@ -10,22 +10,22 @@ use blosc_core::Pool;
 
 /// Where a column's bytes lie in a packed row.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct ColumnRange {
     /// Offset in the row.
     pub at: u64,
     /// Bytes of the column.
     pub len: u64,
 }
 
-/// The places of columns of these sizes.
-pub(crate) fn places(sizes: impl Iterator<Item = u64>) -> Vec<Place> {
+/// The ranges of columns of these sizes.
+pub(crate) fn column_ranges(sizes: impl Iterator<Item = u64>) -> Vec<ColumnRange> {
     let mut at = 0u64;
-    let place = |len: u64| {
-        let place = Place { at, len };
+    let range = |len: u64| {
+        let range = ColumnRange { at, len };
         at = at.saturating_add(len);
-        place
+        range
     };
-    sizes.map(place).collect()
+    sizes.map(range).collect()
 }
 
 /// The bytes of one column in packed rows.
@@ -35,24 +35,24 @@ pub(crate) struct Strided<'a> {
     /// Bytes of a row.
     pub row: u64,
     /// Where the column lies in it.
-    pub place: Place,
+    pub range: ColumnRange,
     /// How many rows there are.
     pub rows: u64,
 }
 
 impl ReadAt for Strided<'_> {
     fn size(&self) -> Result<u64, IoError> {
-        Ok(self.rows.saturating_mul(self.place.len))
+        Ok(self.rows.saturating_mul(self.range.len))
     }
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
         let (Some(first), Some(skip)) =
-            (offset.checked_div(self.place.len), offset.checked_rem(self.place.len))
+            (offset.checked_div(self.range.len), offset.checked_rem(self.range.len))
         else {
             return Ok(0);
         };
         // Whole packed rows are read together, about 64 KiB of them.
-        let last = offset.saturating_add(buf.len() as u64).div_ceil(self.place.len).min(self.rows);
+        let last = offset.saturating_add(buf.len() as u64).div_ceil(self.range.len).min(self.rows);
         let most = (1u64 << 16).checked_div(self.row).unwrap_or(1).max(1);
         let rows = last.saturating_sub(first).min(most);
         let mut packed =
@@ -62,7 +62,7 @@ impl ReadAt for Strided<'_> {
         let row = size(self.row).max(1);
         let bytes = packed
             .chunks_exact(row)
-            .flat_map(|row| row.iter().skip(size(self.place.at)).take(size(self.place.len)))
+            .flat_map(|row| row.iter().skip(size(self.range.at)).take(size(self.range.len)))
             .skip(size(skip));
         let mut n = 0usize;
         for (to, from) in buf.iter_mut().zip(bytes) {
@@ -76,7 +76,7 @@ impl ReadAt for Strided<'_> {
 /// Fills `out` with packed rows of `row` bytes from byte `at` on.
 pub(crate) fn read(
     columns: &[&dyn Plain],
-    places: &[Place],
+    column_ranges: &[ColumnRange],
     row: u64,
     pool: &mut Pool,
     at: u64,
@@ -89,10 +89,10 @@ pub(crate) fn read(
     let rows = last.saturating_sub(first);
     let mut packed = vec![0u8; size(rows.saturating_mul(row))?];
     let mut items = Vec::new();
-    for (column, place) in columns.iter().zip(places) {
-        items.resize(size(rows.saturating_mul(place.len))?, 0);
-        column.read_plain(pool, first.saturating_mul(place.len), &mut items)?;
-        let (start, len) = (size(place.at)?, size(place.len)?.max(1));
+    for (column, range) in columns.iter().zip(column_ranges) {
+        items.resize(size(rows.saturating_mul(range.len))?, 0);
+        column.read_plain(pool, first.saturating_mul(range.len), &mut items)?;
+        let (start, len) = (size(range.at)?, size(range.len)?.max(1));
         for (to, from) in packed.chunks_exact_mut(size(row)?).zip(items.chunks_exact(len)) {
             if let Some(to) = to.get_mut(start..start.saturating_add(len)) {
                 to.copy_from_slice(from);

@@ -5,10 +5,13 @@
 //! plain size, so one trait reads them and one description of an edit changes them.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use crate::error::Error;
+use crate::error::{Error, IoKind};
 use crate::io::ReadAt;
+use crate::shape::Runs;
 use alloc::vec::Vec;
 use blosc_core::Pool;
+#[cfg(feature = "classic")]
+use core::cell::RefCell;
 use core::ops::Range;
 
 /// Decoded bytes that can be read at any position.
@@ -26,6 +29,164 @@ pub trait Plain {
     fn chunk_nbytes(&self) -> u64 {
         1 << 20
     }
+
+    /// How many bytes cost as much to read as a single one: what lies closer together is read at once.
+    fn granule(&self) -> u64 {
+        self.chunk_nbytes()
+    }
+
+    /// Fills `out` with a box of the array that the bytes are: items of `item` bytes in C order of `shape`.
+    ///
+    /// # Errors
+    /// As [`Plain::read_plain`], and [`Error::Param`] for an `out` of another size than the box.
+    fn read_box(
+        &self,
+        pool: &mut Pool,
+        (shape, item): (&[u64], u64),
+        ranges: &[Range<u64>],
+        out: &mut [u8],
+    ) -> Result<(), Error> {
+        let runs = Runs::new(shape, ranges);
+        let run = usize::try_from(runs.len.saturating_mul(item)).map_err(|_| IoKind::NoSpace)?;
+        let volume = ranges.iter().fold(item, |n, r| n.saturating_mul(r.end.saturating_sub(r.start)));
+        if volume != out.len() as u64 {
+            let value = i64::try_from(out.len()).unwrap_or(i64::MAX);
+            return Err(Error::Param { name: "bytes", value, allowed: "those of the box" });
+        }
+        let close = runs.gap().is_some_and(|gap| gap.saturating_mul(item) < self.granule());
+        let (mut window, mut rest) = (Window::new(self.chunk_nbytes()), out);
+        runs.each(&mut |first| {
+            let Some((now, behind)) = core::mem::take(&mut rest).split_at_mut_checked(run) else {
+                return Ok(());
+            };
+            rest = behind;
+            let at = first.saturating_mul(item);
+            match close {
+                true => window.read(self.nbytes(), at, now, &mut |at, out| self.read_plain(pool, at, out)),
+                false => self.read_plain(pool, at, now),
+            }
+        })
+    }
+}
+
+/// Most bytes that are held at a time.
+pub(crate) const MOST_HELD: u64 = 64 << 20;
+
+/// The bytes read last, so that small reads that follow each other decode a chunk once.
+pub(crate) struct Window {
+    /// Positions that are multiples of this are where it starts.
+    step: u64,
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+/// Reads bytes at a position.
+pub(crate) type ReadPlain<'f> = dyn FnMut(u64, &mut [u8]) -> Result<(), Error> + 'f;
+
+impl Window {
+    /// A window that moves by `step` bytes, 64 MiB at most.
+    pub fn new(step: u64) -> Window {
+        Window { step: step.clamp(1, MOST_HELD), start: 0, bytes: Vec::new() }
+    }
+
+    /// Fills `out` from `at` on, of `nbytes` bytes that `read` reads.
+    ///
+    /// # Errors
+    /// What `read` returns; [`IoKind::UnexpectedEnd`] beyond the end.
+    pub fn read(
+        &mut self,
+        nbytes: u64,
+        mut at: u64,
+        mut out: &mut [u8],
+        read: &mut ReadPlain<'_>,
+    ) -> Result<(), Error> {
+        if out.len() as u64 >= self.step {
+            return read(at, out);
+        }
+        while !out.is_empty() {
+            let start = at.saturating_sub(at.checked_rem(self.step).unwrap_or(0));
+            if self.start != start || self.bytes.is_empty() {
+                let n = nbytes.saturating_sub(start).min(self.step);
+                self.bytes.resize(usize::try_from(n).map_err(|_| IoKind::NoSpace)?, 0);
+                self.start = start;
+                read(start, &mut self.bytes).inspect_err(|_| self.bytes.clear())?;
+            }
+            let skip = usize::try_from(at.saturating_sub(start)).unwrap_or(usize::MAX);
+            let have = self.bytes.get(skip..).unwrap_or_default();
+            let n = have.len().min(out.len());
+            let (Some(from), Some((now, rest))) =
+                (have.get(..n), core::mem::take(&mut out).split_at_mut_checked(n))
+            else {
+                break;
+            };
+            if n == 0 {
+                return Err(IoKind::UnexpectedEnd.into());
+            }
+            now.copy_from_slice(from);
+            out = rest;
+            at = at.saturating_add(n as u64);
+        }
+        Ok(())
+    }
+}
+
+/// Decoded bytes read by way of a [`Window`].
+#[cfg(feature = "classic")]
+pub(crate) struct Held<P> {
+    source: P,
+    window: RefCell<Window>,
+}
+
+#[cfg(feature = "classic")]
+impl<P: Plain> Held<P> {
+    /// Reads `source` in pieces of its own choice.
+    pub fn new(source: P) -> Held<P> {
+        let window = RefCell::new(Window::new(source.chunk_nbytes()));
+        Held { source, window }
+    }
+}
+
+#[cfg(feature = "classic")]
+impl<P: Plain> Plain for Held<P> {
+    fn nbytes(&self) -> u64 {
+        self.source.nbytes()
+    }
+    fn read_plain(&self, pool: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
+        check_range(at, out.len(), self.nbytes())?;
+        let read = &mut |at, out: &mut [u8]| self.source.read_plain(pool, at, out);
+        self.window.borrow_mut().read(self.nbytes(), at, out, read)
+    }
+    fn chunk_nbytes(&self) -> u64 {
+        self.source.chunk_nbytes()
+    }
+}
+
+/// The bytes of a file that are not compressed.
+pub struct Uncompressed<R> {
+    source: R,
+    offset: u64,
+    len: u64,
+}
+
+impl<R: ReadAt> Uncompressed<R> {
+    /// `len` bytes from `offset` on.
+    pub fn new(source: R, offset: u64, len: u64) -> Uncompressed<R> {
+        Uncompressed { source, offset, len }
+    }
+}
+
+impl<R: ReadAt> Plain for Uncompressed<R> {
+    fn nbytes(&self) -> u64 {
+        self.len
+    }
+    fn read_plain(&self, _: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
+        check_range(at, out.len(), self.len)?;
+        Ok(self.source.read_exact_at(self.offset.saturating_add(at), out)?)
+    }
+    /// A page: a read of one byte costs a call, and one of its neighbours no more.
+    fn granule(&self) -> u64 {
+        4096
+    }
 }
 
 impl<P: Plain + ?Sized> Plain for &P {
@@ -37,6 +198,18 @@ impl<P: Plain + ?Sized> Plain for &P {
     }
     fn chunk_nbytes(&self) -> u64 {
         (**self).chunk_nbytes()
+    }
+    fn granule(&self) -> u64 {
+        (**self).granule()
+    }
+    fn read_box(
+        &self,
+        pool: &mut Pool,
+        array: (&[u64], u64),
+        ranges: &[Range<u64>],
+        out: &mut [u8],
+    ) -> Result<(), Error> {
+        (**self).read_box(pool, array, ranges, out)
     }
 }
 
@@ -50,9 +223,24 @@ impl<P: Plain + ?Sized> Plain for alloc::boxed::Box<P> {
     fn chunk_nbytes(&self) -> u64 {
         (**self).chunk_nbytes()
     }
+    fn granule(&self) -> u64 {
+        (**self).granule()
+    }
+    fn read_box(
+        &self,
+        pool: &mut Pool,
+        array: (&[u64], u64),
+        ranges: &[Range<u64>],
+        out: &mut [u8],
+    ) -> Result<(), Error> {
+        (**self).read_box(pool, array, ranges, out)
+    }
 }
 
 /// Checks that `at .. at + len` lies inside `nbytes`; returns the end.
+///
+/// # Errors
+/// [`Error::OutOfRange`] otherwise.
 pub fn check_range(at: u64, len: usize, nbytes: u64) -> Result<u64, Error> {
     match at.checked_add(len as u64) {
         Some(end) if end <= nbytes => Ok(end),
@@ -61,11 +249,11 @@ pub fn check_range(at: u64, len: usize, nbytes: u64) -> Result<u64, Error> {
 }
 
 /// Reads a part of chunk `i`, its decoded bytes `range`, into `out`.
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", feature = "classic"))]
 pub(crate) type ReadPart<'f> = dyn FnMut(u64, Range<usize>, &mut [u8]) -> Result<(), Error> + 'f;
 
 /// Splits a read of `out` at `at` over chunks of `chunk` decoded bytes each.
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", feature = "classic"))]
 pub(crate) fn over_chunks(
     chunk: u64,
     mut at: u64,
@@ -145,6 +333,9 @@ impl<'a> Content<'a> {
     }
 
     /// Fills `out` with the new content from `at` on, reading old bytes from `old`.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] beyond the end; errors of `old` and of the sources.
     pub fn read(
         &self,
         pool: &mut Pool,

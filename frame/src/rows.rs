@@ -55,6 +55,9 @@ pub trait Rows: Plain {
     fn splice(&mut self, pool: &mut Pool, rows: Range<u64>, data: &dyn ReadAt) -> Result<(), Error>;
 
     /// Cuts rows off the end, or adds rows of the fill value, until there are `rows`.
+    ///
+    /// # Errors
+    /// Chunks that are damaged where they must be decoded; errors of the store.
     fn resize(&mut self, pool: &mut Pool, rows: u64) -> Result<(), Error>;
 
     /// Overwrites rows within the room that their chunks have. Nothing moves and nothing is copied, but a
@@ -78,6 +81,9 @@ pub trait Rows: Plain {
     }
 
     /// Fills `out` with these rows.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`]; [`Error::Param`] for an `out` of another size; chunks that are damaged.
     fn read_rows(&self, pool: &mut Pool, rows: Range<u64>, out: &mut [u8]) -> Result<(), Error> {
         let bytes = byte_range(self.row_nbytes(), &rows)?;
         if bytes.end.saturating_sub(bytes.start) != out.len() as u64 {
@@ -87,28 +93,43 @@ pub trait Rows: Plain {
     }
 
     /// Adds rows at the end.
+    ///
+    /// # Errors
+    /// As [`Rows::splice`].
     fn append(&mut self, pool: &mut Pool, data: &dyn ReadAt) -> Result<(), Error> {
         let rows = self.rows();
         self.splice(pool, rows..rows, data)
     }
 
     /// Adds rows before row `at`.
+    ///
+    /// # Errors
+    /// As [`Rows::splice`].
     fn insert(&mut self, pool: &mut Pool, at: u64, data: &dyn ReadAt) -> Result<(), Error> {
         self.splice(pool, at..at, data)
     }
 
     /// Overwrites rows from `row` on.
+    ///
+    /// # Errors
+    /// As [`Rows::splice`].
     fn set(&mut self, pool: &mut Pool, row: u64, data: &dyn ReadAt) -> Result<(), Error> {
         let n = count(self.row_nbytes(), data)?;
         self.splice(pool, row..row.saturating_add(n), data)
     }
 
     /// Removes rows; those behind them move up.
+    ///
+    /// # Errors
+    /// As [`Rows::splice`].
     fn remove(&mut self, pool: &mut Pool, rows: Range<u64>) -> Result<(), Error> {
         self.splice(pool, rows, &[0u8; 0].as_slice())
     }
 
     /// Takes `rows` rows off the end.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for more rows than there are, and as [`Rows::resize`].
     fn trim(&mut self, pool: &mut Pool, rows: u64) -> Result<(), Error> {
         match self.rows().checked_sub(rows) {
             Some(left) => self.resize(pool, left),

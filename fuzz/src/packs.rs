@@ -6,7 +6,7 @@ use arbitrary::{Result, Unstructured};
 use blosc_core::Pool;
 use blosc_frame::b2nd::Dtype;
 use blosc_frame::bloscpack::{
-    Bloscpack, Checksum, Edit, Layout, MetaCodec, MetaOptions, Numpy, Options, Order, Room, Spare,
+    Bloscpack, Checksum, Edit, Layout, MetaCodec, MetaOptions, MetaRoom, Numpy, Options, Order, Spare,
     StreamReader,
 };
 use blosc_frame::plain::Plain;
@@ -104,7 +104,12 @@ fn appends(u: &mut Unstructured<'_>) -> Result<()> {
     let meta = MetaOptions {
         checksum: *u.choose(&Checksum::ALL)?,
         codec: *u.choose(&[MetaCodec::None, MetaCodec::Zlib])?,
-        room: *u.choose(&[Room::Times(10), Room::Times(1), Room::Bytes(200), Room::Bytes(0)])?,
+        room: *u.choose(&[
+            MetaRoom::Times(10),
+            MetaRoom::Times(1),
+            MetaRoom::Bytes(200),
+            MetaRoom::Bytes(0),
+        ])?,
         ..MetaOptions::default()
     };
     let with_metadata = matches!(options.layout, Layout::V3 | Layout::Mono) && u.ratio(1, 2)?;

@@ -12,10 +12,11 @@ use crate::open::{self, Intent};
 use crate::output::spool_named;
 use crate::readers::{Cut, Items};
 use blosc_frame::any::{Found, HEAD, Kind};
-use blosc_frame::b2nd::transposed;
 use blosc_frame::dtype::Dtype;
 use blosc_frame::io::{Offset, PathFile, ReadAt};
 use blosc_frame::npy::NpyHeader;
+use blosc_frame::plain::Uncompressed;
+use blosc_frame::reversed::AxesReversed;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -79,14 +80,13 @@ fn npy(path: &Path, file: Option<PathFile>) -> Result<NewItems> {
     if have != want {
         return Err(Failure::at(path, format!("has {have} bytes of items, its header says {want}")));
     }
-    let mut data: Box<dyn ReadAt> = Box::new(Offset::new(file, offset)?);
-    if header.fortran {
-        let mut bytes = vec![0; want as usize];
-        data.read_exact_at(0, &mut bytes)?;
-        let turned: Vec<u64> = header.shape.iter().rev().copied().collect();
-        let axes: Vec<usize> = (0..turned.len()).rev().collect();
-        data = Box::new(transposed(&bytes, &turned, &axes, header.dtype.itemsize())?);
-    }
+    let data: Box<dyn ReadAt> = match header.fortran {
+        true => {
+            let items = Uncompressed::new(file, offset, want);
+            Box::new(AxesReversed::new(items, &header.shape, header.dtype.itemsize())?)
+        }
+        false => Box::new(Offset::new(file, offset)?),
+    };
     let (shape, size) = (header.shape.to_vec(), header.dtype.itemsize().into());
     let items = Items { dtype: Some(header.dtype), shape, size };
     Ok(NewItems { path: path.to_path_buf(), data: Data::At(data), items: Some(items) })

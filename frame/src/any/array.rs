@@ -12,6 +12,7 @@ use crate::error::{Error, IoKind};
 use crate::io::ReadAt;
 use crate::plain::{Plain, check_range};
 use crate::rows::{Rows, byte_range, count};
+use crate::shape::{next_box, strides};
 use alloc::vec::Vec;
 use blosc_core::Pool;
 use core::cell::RefCell;
@@ -36,7 +37,7 @@ impl ArrayRows {
     }
 
     /// Forgets the parts of a change that failed.
-    fn settle(&mut self, result: Result<(), Error>) -> Result<(), Error> {
+    fn forget_failed(&mut self, result: Result<(), Error>) -> Result<(), Error> {
         if result.is_err() && self.array.get_mut().frame().is_dirty() {
             *self.array.get_mut() = NdArray::open((self.reopen)()?)?;
         }
@@ -57,39 +58,6 @@ impl ArrayRows {
         }
         Ok(())
     }
-}
-
-/// Items of `shape` that one step along each axis skips.
-fn strides(shape: &[u64]) -> Vec<u64> {
-    let mut strides = alloc::vec![1u64; shape.len()];
-    let mut stride = 1u64;
-    for (slot, &side) in strides.iter_mut().zip(shape).rev() {
-        *slot = stride;
-        stride = stride.saturating_mul(side);
-    }
-    strides
-}
-
-/// The largest box that starts at item `at` and ends at or before `end`, and how many items it has.
-fn next_box(shape: &[u64], strides: &[u64], at: u64, end: u64) -> (Vec<Range<u64>>, u64) {
-    let left = end.saturating_sub(at);
-    let whole = |&stride: &u64| at.checked_rem(stride) == Some(0) && stride <= left;
-    let axis = strides.iter().position(whole).unwrap_or(0);
-    let mut items = 1u64;
-    let mut ranges = Vec::new();
-    for (d, (&side, &stride)) in shape.iter().zip(strides).enumerate() {
-        let index = at.checked_div(stride).unwrap_or(0).checked_rem(side).unwrap_or(0);
-        ranges.push(match d.cmp(&axis) {
-            core::cmp::Ordering::Less => index..index.saturating_add(1),
-            core::cmp::Ordering::Greater => 0..side,
-            core::cmp::Ordering::Equal => {
-                let n = side.saturating_sub(index).min(left.checked_div(stride).unwrap_or(0)).max(1);
-                items = n.saturating_mul(stride);
-                index..index.saturating_add(n)
-            }
-        });
-    }
-    (ranges, items)
 }
 
 impl Plain for ArrayRows {
@@ -132,6 +100,16 @@ impl Plain for ArrayRows {
         Ok(())
     }
 
+    fn read_box(
+        &self,
+        _: &mut Pool,
+        _: (&[u64], u64),
+        ranges: &[Range<u64>],
+        out: &mut [u8],
+    ) -> Result<(), Error> {
+        self.array.borrow_mut().get_slice(ranges, out)
+    }
+
     /// Whole rows of chunks along the outermost axis where those are not too much.
     fn chunk_nbytes(&self) -> u64 {
         let array = self.array.borrow();
@@ -151,7 +129,7 @@ impl Rows for ArrayRows {
 
     fn splice(&mut self, _: &mut Pool, rows: Range<u64>, data: &dyn ReadAt) -> Result<(), Error> {
         let result = self.replace(rows, data);
-        self.settle(result)
+        self.forget_failed(result)
     }
 
     fn resize(&mut self, _: &mut Pool, rows: u64) -> Result<(), Error> {
@@ -161,7 +139,7 @@ impl Rows for ArrayRows {
             *first = rows;
         }
         let result = array.resize(&shape).and_then(|()| array.commit());
-        self.settle(result)
+        self.forget_failed(result)
     }
 }
 
@@ -190,33 +168,5 @@ impl ArrayRows {
             self.pieces(data, &mut |array, at, piece| array.insert(0, rows.start.saturating_add(at), piece))?;
         }
         self.array.get_mut().commit()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn boxes_cover_every_run_in_order() {
-        for shape in [&[4u64, 3, 5][..], &[60], &[1, 60], &[2, 1, 30]] {
-            let strides = strides(shape);
-            for start in 0..60 {
-                for end in start + 1..=60 {
-                    let (mut at, mut boxes) = (start, 0);
-                    while at < end {
-                        let (ranges, n) = next_box(shape, &strides, at, end);
-                        let volume: u64 = ranges.iter().map(|r| r.end - r.start).product();
-                        let first: u64 = ranges.iter().zip(&strides).map(|(r, s)| r.start * s).sum();
-                        assert!(
-                            volume == n && first == at && ranges.iter().zip(shape).all(|(r, &s)| r.end <= s)
-                        );
-                        at += n;
-                        boxes += 1;
-                    }
-                    assert!(at == end && boxes <= 2 * shape.len());
-                }
-            }
-        }
     }
 }

@@ -28,7 +28,7 @@ impl FrameRows {
     }
 
     /// Forgets the parts of a change that failed.
-    fn settle(&mut self, result: Result<(), Error>) -> Result<(), Error> {
+    fn forget_failed(&mut self, result: Result<(), Error>) -> Result<(), Error> {
         if result.is_err() && self.frame.get_mut().is_dirty() {
             *self.frame.get_mut() = (self.reopen)()?;
         }
@@ -91,12 +91,12 @@ impl Rows for FrameRows {
         let row = self.row_nbytes();
         let n = count(row, data)?.saturating_mul(row);
         let result = self.change(pool, byte_range(row, &rows)?, alloc::vec![Piece::New(data, 0..n)]);
-        self.settle(result)
+        self.forget_failed(result)
     }
 
     fn resize(&mut self, pool: &mut Pool, rows: u64) -> Result<(), Error> {
         let (range, more) = crate::bcolz::growth(self.nbytes(), self.row_nbytes(), rows)?;
         let result = self.change(pool, range, alloc::vec![Piece::Fill(&[0], more)]);
-        self.settle(result)
+        self.forget_failed(result)
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! [`Kind`] says which containers there are and how they are told apart.
 //!
-//! Decoded bytes are read at any position, and changed row by row where [`open_any_mut`] opened them:
+//! Decoded bytes, of arrays the items in C order of their shape however they are stored, are read at any position,
+//! and changed row by row where [`open_any_mut`] opened them:
 //! see [`Rows`]. Only the chunks or super-chunks touched are written anew.
 //!
 //! # Example
@@ -24,14 +25,15 @@ pub use kind::{Found, HEAD, Kind};
 use crate::b2nd::NdArray;
 use crate::bcolz::{CArray, CTable, Flavour};
 use crate::blaze::{Blaze, Shards};
-use crate::bloscpack::{Order, PackRows};
+use crate::bloscpack::PackRows;
 use crate::dtype::Dtype;
 use crate::error::{Error, Structure};
 use crate::io::{FsDir, Offset, PathFile, ReadAt, ReadOnly, Store};
 use crate::limits::Limits;
 use crate::msgpack;
 use crate::npy::NpyHeader;
-use crate::plain::{Plain, check_range};
+use crate::plain::{Plain, Uncompressed};
+use crate::reversed::AxesReversed;
 use crate::rows::Rows;
 use crate::schunk::SuperChunk;
 use crate::value::{TextLimits, Value};
@@ -54,8 +56,6 @@ pub struct About {
     pub dtype: Option<Dtype>,
     /// Shape of the array.
     pub shape: Option<Vec<u64>>,
-    /// Whether the first index runs fastest.
-    pub fortran: bool,
     /// Item size handed to Blosc.
     pub typesize: u32,
     /// User metadata or attributes.
@@ -127,25 +127,48 @@ impl Plain for Container {
     fn chunk_nbytes(&self) -> u64 {
         (**self).chunk_nbytes()
     }
+    fn granule(&self) -> u64 {
+        (**self).granule()
+    }
+    fn read_box(
+        &self,
+        pool: &mut Pool,
+        array: (&[u64], u64),
+        ranges: &[Range<u64>],
+        out: &mut [u8],
+    ) -> Result<(), Error> {
+        (**self).read_box(pool, array, ranges, out)
+    }
 }
 
-struct FilePlain {
-    file: PathFile,
-    offset: u64,
-    len: u64,
-}
+/// Items that are not compressed, which nothing here changes.
+struct Unchangeable<P>(P);
 
-impl Plain for FilePlain {
+impl<P: Plain> Plain for Unchangeable<P> {
     fn nbytes(&self) -> u64 {
-        self.len
+        self.0.nbytes()
     }
-    fn read_plain(&self, _: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
-        check_range(at, out.len(), self.len)?;
-        Ok(self.file.read_exact_at(self.offset.saturating_add(at), out)?)
+    fn read_plain(&self, pool: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
+        self.0.read_plain(pool, at, out)
+    }
+    fn chunk_nbytes(&self) -> u64 {
+        self.0.chunk_nbytes()
+    }
+    fn granule(&self) -> u64 {
+        self.0.granule()
+    }
+    fn read_box(
+        &self,
+        pool: &mut Pool,
+        array: (&[u64], u64),
+        ranges: &[Range<u64>],
+        out: &mut [u8],
+    ) -> Result<(), Error> {
+        self.0.read_box(pool, array, ranges, out)
     }
 }
 
-impl Rows for FilePlain {
+impl<P: Plain> Rows for Unchangeable<P> {
     fn row_nbytes(&self) -> u64 {
         1
     }
@@ -278,7 +301,7 @@ pub fn open_raw(
     }
     let typesize = dtype.as_ref().map_or(typesize, Dtype::itemsize);
     let about = About { kind: "bytes", dtype, shape, typesize, ..About::default() };
-    Ok(Opened { data: Container::Other(Box::new(FilePlain { file, offset: 0, len })), about })
+    Ok(Opened { data: Container::Other(Box::new(Unchangeable(Uncompressed::new(file, 0, len)))), about })
 }
 
 fn npy(file: PathFile) -> Result<Opened, Error> {
@@ -291,15 +314,19 @@ fn npy(file: PathFile) -> Result<Opened, Error> {
     if offset.checked_add(len).is_none_or(|end| end > size) {
         return Err(Error::Truncated { structure: Structure::Npy, field: "items", offset, needed: len });
     }
+    let items = Uncompressed::new(file, offset, len);
+    let data: Box<dyn Rows> = match header.fortran && header.shape.len() > 1 {
+        true => Box::new(Unchangeable(AxesReversed::new(items, &header.shape, header.dtype.itemsize())?)),
+        false => Box::new(Unchangeable(items)),
+    };
     let about = About {
         kind: "npy",
         typesize: header.dtype.itemsize(),
         shape: Some(header.shape.to_vec()),
-        fortran: header.fortran && header.shape.len() > 1,
         dtype: Some(header.dtype),
         ..About::default()
     };
-    Ok(Opened { data: Container::Other(Box::new(FilePlain { file, offset, len })), about })
+    Ok(Opened { data: Container::Other(data), about })
 }
 
 fn bloscpack(pack: PackRows<Box<dyn Store>>) -> Result<Opened, Error> {
@@ -319,7 +346,6 @@ fn bloscpack(pack: PackRows<Box<dyn Store>>) -> Result<Opened, Error> {
     let about = About {
         kind: "bloscpack",
         typesize: pack.pack().header().typesize.max(1).into(),
-        fortran: numpy.as_ref().is_some_and(|n| n.order == Order::F && n.shape.len() > 1),
         shape: numpy.as_ref().map(|n| n.shape.clone()),
         dtype: numpy.map(|n| n.dtype),
         metadata,
@@ -366,7 +392,6 @@ fn table(table: CTable<FsDir>) -> Result<Opened, Error> {
         fill,
         params: table.columns().next().and_then(|(_, column)| column.storage().cparams.params(1).ok()),
         left_out,
-        ..About::default()
     };
     Ok(Opened { data: Container::Table(table), about })
 }
@@ -396,7 +421,6 @@ fn blaze(set: Blaze<FsDir>) -> Result<Opened, Error> {
         left_out: set.extras()?,
         fill: fill(&set.storage().dflt),
         params: set.storage().cparams.params(1).ok(),
-        ..About::default()
     };
     Ok(Opened { data: Container::Blaze(set), about })
 }

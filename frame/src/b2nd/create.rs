@@ -14,12 +14,13 @@ use super::select::{Selection, Touched};
 use super::spec::Spec;
 use super::strided::transpose;
 use crate::error::Error;
+use crate::plain::{MOST_HELD, Plain};
 use crate::schunk::SuperChunk;
 use crate::shape::Dims;
 use crate::shape::Geometry;
 use crate::shape::metalayer;
 use alloc::vec::Vec;
-use blosc_core::Special;
+use blosc_core::{Pool, Special};
 use core::ops::Range;
 
 impl<'a> NdArray<'a> {
@@ -128,6 +129,54 @@ impl<'a> NdArray<'a> {
         spec: &Spec,
         mut read: impl FnMut(&mut [u8]) -> Result<(), Error>,
     ) -> Result<NdArray<'a>, Error> {
+        let side = u64::from(spec.geometry().chunks().at(0)).max(1);
+        NdArray::from_rows(frame, spec, side, &mut read)
+    }
+
+    /// An array of what `source` holds, its items in C order.
+    ///
+    /// Memory: at most 64 MiB of rows of chunks at a time; where a single row of chunks is larger, one chunk.
+    ///
+    /// # Errors
+    /// A source of another length than the shape demands; what it returns, and as [`NdArray::zeros`].
+    pub fn from_plain(
+        frame: SuperChunk<'a>,
+        spec: &Spec,
+        pool: &mut Pool,
+        source: &dyn Plain,
+    ) -> Result<NdArray<'a>, Error> {
+        let geometry = *spec.geometry();
+        check_len(geometry.nbytes(), usize::try_from(source.nbytes()).unwrap_or(usize::MAX))?;
+        let side = u64::from(geometry.chunks().at(0)).max(1);
+        let row = geometry.nbytes().checked_div(geometry.shape().at(0)).unwrap_or(0);
+        let chunks = row.saturating_mul(side).max(1);
+        if chunks > MOST_HELD && !geometry.shape().is_empty() {
+            let mut nd = NdArray::start(frame, spec)?;
+            let array = (&**geometry.shape(), u64::from(geometry.typesize()));
+            nd.fill(|start, count, items| {
+                let range = |(&start, &count): (&u64, &u64)| start..start.saturating_add(count);
+                let ranges: Vec<Range<u64>> = start.iter().zip(count.iter()).map(range).collect();
+                source.read_box(pool, array, &ranges, items)
+            })?;
+            return Ok(nd);
+        }
+        // As many rows of chunks as the source reads well at once.
+        let step = (source.chunk_nbytes().min(MOST_HELD) / chunks).max(1).saturating_mul(side);
+        let mut at = 0u64;
+        NdArray::from_rows(frame, spec, step, &mut |buffer| {
+            source.read_plain(pool, at, buffer)?;
+            at = at.saturating_add(buffer.len() as u64);
+            Ok(())
+        })
+    }
+
+    /// An array of what `read` delivers, called with buffers of `step` rows, a multiple of a chunk's.
+    fn from_rows(
+        frame: SuperChunk<'a>,
+        spec: &Spec,
+        step: u64,
+        read: &mut dyn FnMut(&mut [u8]) -> Result<(), Error>,
+    ) -> Result<NdArray<'a>, Error> {
         let mut nd = NdArray::start(frame, spec)?;
         let geometry = nd.geometry;
         let Some(rows) = geometry.shape().first().copied().filter(|_| geometry.items() > 0) else {
@@ -137,7 +186,6 @@ impl<'a> NdArray<'a> {
             return Ok(nd);
         };
         let row = geometry.nbytes() / rows;
-        let step = u64::from(geometry.chunks().at(0)).max(1);
         let (mut start, mut buf) = (0, Vec::new());
         while start < rows {
             let n = step.min(rows.saturating_sub(start));

@@ -10,7 +10,7 @@ use super::array::NdArray;
 use super::gather::{Chunks, wrong_chunk};
 use super::select::Selection;
 use crate::error::{Error, IoKind};
-use crate::shape::Dims;
+use crate::shape::{Dims, next_box, reverse_axes, strides};
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -278,6 +278,36 @@ impl NdArray<'_> {
             self.gather(&selection, &mut buf, false)?;
             f(&buf)?;
             start = end;
+        }
+        Ok(())
+    }
+
+    /// Hands the array's bytes, in Fortran order, to `f` in pieces of at most about `piece` bytes.
+    ///
+    /// # Errors
+    /// What `f` returns, and whatever chunks can be.
+    pub fn for_each_piece_fortran(
+        &mut self,
+        piece: u64,
+        mut f: impl FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        // Fortran order of the shape is C order of the shape reversed: any run of that is a few boxes.
+        let shape: Vec<u64> = self.shape().iter().rev().copied().collect();
+        let (strides, items) = (strides(&shape), self.geometry.items());
+        let typesize = self.geometry.typesize() as usize;
+        let most = (piece / (typesize as u64).max(1)).max(1);
+        let (mut at, mut data, mut buf) = (0u64, Vec::new(), Vec::new());
+        while at < items {
+            let (turned, n) = next_box(&shape, &strides, at, items.min(at.saturating_add(most)));
+            let ranges: Vec<Range<u64>> = turned.iter().rev().cloned().collect();
+            let sides: Vec<u64> = turned.iter().map(|r| r.end.saturating_sub(r.start)).collect();
+            let len = n.saturating_mul(typesize as u64);
+            fit(&mut data, usize::try_from(len).map_err(|_| IoKind::NoSpace)?)?;
+            fit(&mut buf, data.len())?;
+            self.get_slice(&ranges, &mut data)?;
+            reverse_axes(&data, &sides, typesize, &mut buf)?;
+            f(&buf)?;
+            at = at.saturating_add(n);
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ use super::descriptor::{
     zero_of,
 };
 use super::quantize;
-use super::tree::{Tree, discard, put};
+use super::tree::{Tree, discard, put, sweep};
 use crate::bloscpack::{ChunkSizes, Header, Layout, encode_chunk};
 use crate::dtype::Dtype;
 use crate::error::{Error, IoKind, Structure};
@@ -84,6 +84,8 @@ pub struct CArray<T> {
     durable: bool,
     /// Just created: what `create` wrote does not lie on the disk for certain.
     fresh: bool,
+    /// What writers that died left in the directories has been removed.
+    swept: bool,
 }
 
 /// Chunks that fit the files they change.
@@ -126,6 +128,7 @@ impl<T: Tree> CArray<T> {
             reserve: 0,
             durable: true,
             fresh: false,
+            swept: false,
         })
     }
 
@@ -191,6 +194,9 @@ impl<T: Tree> CArray<T> {
     }
 
     /// Replaces the user attributes.
+    ///
+    /// # Errors
+    /// Errors of the file system.
     pub fn set_attrs(&mut self, attrs: Value) -> Result<(), Error> {
         write_json(&self.root, "__attrs__", &attrs, self.durable)?;
         self.attrs = attrs;
@@ -360,8 +366,17 @@ impl<T: Tree> CArray<T> {
         }
         write_json(&self.meta, "sizes", &sizes.to_value(), self.durable)?;
         self.sizes = sizes;
-        for i in self.nchunks()..before {
+        let chunks = self.nchunks();
+        for i in chunks..before {
             discard(self.data()?, &chunk_name(i))?;
+        }
+        if self.durable && !self.swept {
+            sweep(&self.root, &|_| false)?;
+            sweep(&self.meta, &|_| false)?;
+            if let Some(data) = &self.data {
+                sweep(data, &|name| chunk_number(name).is_some_and(|i| i >= chunks))?;
+            }
+            self.swept = true;
         }
         Ok(())
     }
@@ -414,7 +429,7 @@ impl<T: Tree> CArray<T> {
     }
 
     /// Writes `sizes` as they are taken to be.
-    pub(super) fn settle(&self) -> Result<(), Error> {
+    pub(super) fn write_sizes(&self) -> Result<(), Error> {
         write_json(&self.meta, "sizes", &self.sizes.to_value(), self.durable)
     }
 
@@ -518,6 +533,12 @@ pub(crate) fn growth(old: u64, row: u64, rows: u64) -> Result<(Range<u64>, u64),
 
 fn chunk_name(i: u64) -> alloc::string::String {
     format!("__{i}.blp")
+}
+
+/// The number in the name of a chunk file.
+fn chunk_number(name: &str) -> Option<u64> {
+    let i = name.strip_prefix("__")?.strip_suffix(".blp")?.parse().ok()?;
+    (chunk_name(i) == name).then_some(i)
 }
 
 /// The user attributes; an empty file is what bcolz leaves when a value could not be stored.

@@ -20,7 +20,7 @@ use crate::dtype::{Dtype, Field, Struct};
 use crate::error::{Error, IoKind, Structure};
 use crate::io::ReadAt;
 use crate::limits::Limits;
-use crate::packed::{self, Place, Strided};
+use crate::packed::{self, ColumnRange, Strided};
 use crate::plain::{Piece, Plain, check_range};
 use crate::rows::{Rows, count};
 use crate::value::Value;
@@ -62,6 +62,9 @@ impl<T: Tree> CTable<T> {
     }
 
     /// Opens a table whose columns may differ in length; only [`CTable::repair`] and the columns are of use.
+    ///
+    /// # Errors
+    /// Malformed or missing descriptors of the table or a column; object dtypes.
     pub fn open_ragged(root: T, limits: &Limits) -> Result<CTable<T>, Error> {
         let Some(dirs) = read_json(&root, "__rootdirs__")? else {
             return invalid("__rootdirs__ (missing)", 0);
@@ -94,6 +97,9 @@ impl<T: Tree> CTable<T> {
     }
 
     /// Creates an empty table in the empty directory `root`.
+    ///
+    /// # Errors
+    /// [`Error::Param`] for what a column cannot be; names that are not plain or not different; errors of the file system.
     pub fn create(
         root: T,
         columns: &[(String, Create)],
@@ -176,8 +182,8 @@ impl<T: Tree> CTable<T> {
         Ok(Dtype::Struct(Struct { fields, itemsize: offset, aligned: false }))
     }
 
-    fn places(&self) -> Vec<Place> {
-        packed::places(self.columns.iter().map(|(_, column)| column.row_nbytes()))
+    fn column_ranges(&self) -> Vec<ColumnRange> {
+        packed::column_ranges(self.columns.iter().map(|(_, column)| column.row_nbytes()))
     }
 
     /// Says what is about to happen to all columns.
@@ -194,11 +200,11 @@ impl<T: Tree> CTable<T> {
     }
 
     /// Completes an edit that a crash stopped.
-    fn settle(&mut self) -> Result<(), Error> {
+    fn complete_pending(&mut self) -> Result<(), Error> {
         if !self.pending {
             return Ok(());
         }
-        self.columns.iter().try_for_each(|(_, column)| column.settle())?;
+        self.columns.iter().try_for_each(|(_, column)| column.write_sizes())?;
         let names: Vec<String> = self.columns.iter().map(|(n, _)| n.clone()).collect();
         self.write_names(&names)?;
         self.announced()
@@ -221,8 +227,11 @@ impl<T: Tree> CTable<T> {
     }
 
     /// Cuts all columns to the length of the shortest; returns that length.
+    ///
+    /// # Errors
+    /// A chunk that is cut and damaged; errors of the file system.
     pub fn repair(&mut self, pool: &mut Pool) -> Result<u64, Error> {
-        self.settle()?;
+        self.complete_pending()?;
         let rows = self.columns.iter().map(|(_, column)| column.rows()).min().unwrap_or(0);
         for (_, column) in &mut self.columns {
             column.resize(pool, rows)?;
@@ -245,7 +254,7 @@ impl<T: Tree> CTable<T> {
         if self.columns.iter().any(|(n, _)| n == name) {
             return Err(IoKind::AlreadyExists.into());
         }
-        self.settle()?;
+        self.complete_pending()?;
         let made = self.root.make(name)?;
         let added = CArray::create(made, create, &self.limits).and_then(|column| {
             let mut column = column.durable(self.durable);
@@ -266,9 +275,12 @@ impl<T: Tree> CTable<T> {
     }
 
     /// Removes a column and its data.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchName`]; errors of the file system.
     pub fn remove_column(&mut self, name: &str) -> Result<(), Error> {
         self.column(name)?;
-        self.settle()?;
+        self.complete_pending()?;
         let names: Vec<String> = self.columns.iter().map(|(n, _)| n.clone()).filter(|n| n != name).collect();
         self.write_names(&names)?;
         self.columns.retain(|(n, _)| n != name);
@@ -276,13 +288,16 @@ impl<T: Tree> CTable<T> {
     }
 
     /// Gives a column another name.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchName`]; a new name that is taken or not a plain path component; errors of the file system.
     pub fn rename_column(&mut self, name: &str, to: &str) -> Result<(), Error> {
         check_column(to)?;
         self.column(name)?;
         if self.columns.iter().any(|(n, _)| n == to) || self.root.enter(to).is_ok() {
             return Err(IoKind::AlreadyExists.into());
         }
-        self.settle()?;
+        self.complete_pending()?;
         let new = |n: &String| if n == name { String::from(to) } else { n.clone() };
         let names: Vec<String> = self.columns.iter().map(|(n, _)| new(n)).collect();
         self.announce(&Value::object([("rename", Value::List(vec![Value::text(name), Value::text(to)]))]))?;
@@ -298,6 +313,9 @@ impl<T: Tree> CTable<T> {
     }
 
     /// Checks every chunk of every column.
+    ///
+    /// # Errors
+    /// Only what keeps a directory from being read at all.
     pub fn verify(&self, pool: &mut Pool) -> Result<Vec<(String, u64, Error)>, Error> {
         let mut damaged = Vec::new();
         for (name, column) in &self.columns {
@@ -327,7 +345,7 @@ impl<T: Tree> Plain for CTable<T> {
     fn read_plain(&self, pool: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
         check_range(at, out.len(), self.nbytes())?;
         let columns: Vec<&dyn Plain> = self.columns.iter().map(|(_, column)| column as &dyn Plain).collect();
-        packed::read(&columns, &self.places(), self.row_nbytes(), pool, at, out)
+        packed::read(&columns, &self.column_ranges(), self.row_nbytes(), pool, at, out)
     }
 
     fn chunk_nbytes(&self) -> u64 {
@@ -350,11 +368,11 @@ impl<T: Tree> Rows for CTable<T> {
     fn splice(&mut self, pool: &mut Pool, rows: Range<u64>, data: &dyn ReadAt) -> Result<(), Error> {
         let row = self.row_nbytes();
         let count = count(row, data)?;
-        self.settle()?;
-        let places = self.places();
+        self.complete_pending()?;
+        let column_ranges = self.column_ranges();
         let mut sizes = Vec::new();
-        for ((_, column), place) in self.columns.iter_mut().zip(&places) {
-            let source = Strided { data, row, place: *place, rows: count };
+        for ((_, column), place) in self.columns.iter_mut().zip(&column_ranges) {
+            let source = Strided { data, row, range: *place, rows: count };
             let pieces = vec![Piece::New(&source, 0..count.saturating_mul(place.len))];
             let range = rows.start.saturating_mul(place.len)..rows.end.saturating_mul(place.len);
             sizes.push(column.prepare(pool, range, pieces)?);
@@ -363,7 +381,7 @@ impl<T: Tree> Rows for CTable<T> {
     }
 
     fn resize(&mut self, pool: &mut Pool, rows: u64) -> Result<(), Error> {
-        self.settle()?;
+        self.complete_pending()?;
         let mut sizes = Vec::new();
         for (_, column) in &mut self.columns {
             let (range, more) = growth(column.nbytes(), column.row_nbytes(), rows)?;
@@ -380,11 +398,11 @@ impl<T: Tree> Rows for CTable<T> {
     fn set_in_place(&mut self, pool: &mut Pool, row: u64, data: &dyn ReadAt) -> Result<(), Error> {
         let bytes = self.row_nbytes();
         let rows = count(bytes, data)?;
-        self.settle()?;
-        let places = self.places();
+        self.complete_pending()?;
+        let column_ranges = self.column_ranges();
         let mut all = Vec::new();
-        for ((_, column), place) in self.columns.iter().zip(places) {
-            all.push(column.fit(pool, row, &Strided { data, row: bytes, place, rows })?);
+        for ((_, column), place) in self.columns.iter().zip(column_ranges) {
+            all.push(column.fit(pool, row, &Strided { data, row: bytes, range: place, rows })?);
         }
         self.columns.iter_mut().zip(all).try_for_each(|((_, column), fitting)| column.put_fitting(fitting))
     }

@@ -145,6 +145,9 @@ impl Storage {
     }
 
     /// Reads the keys bcolz writes.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] names the entry that is missing or malformed.
     pub fn from_value(value: &Value) -> Result<Storage, Error> {
         let Some(dtype) = value.get("dtype") else { return invalid("dtype (missing)", 0) };
         Ok(Storage {
@@ -223,6 +226,9 @@ impl Sizes {
     }
 
     /// Reads the three keys; a bare number is a shape of one dimension.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] names the entry that is missing or malformed.
     pub fn from_value(value: &Value) -> Result<Sizes, Error> {
         let shape = value.get("shape");
         let shape = match (shape.and_then(Value::as_list), shape.and_then(Value::as_u64)) {

@@ -16,7 +16,7 @@ mod tree;
 
 pub(crate) use carray::growth;
 pub(crate) use descriptor::{default_item, zero_of};
-pub(crate) use tree::put;
+pub(crate) use tree::{discard, put, sweep};
 
 pub use carray::{CArray, Create};
 pub use ctable::CTable;

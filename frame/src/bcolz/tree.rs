@@ -11,10 +11,19 @@ use alloc::vec::Vec;
 /// ([`check_name`](crate::io::check_name)); no symbolic link is followed.
 pub trait Tree: Directory + Sized {
     /// Opens a directory inside this one.
+    ///
+    /// # Errors
+    /// [`IoKind::NotFound`] when there is none; a name that is not plain.
     fn enter(&self, name: &str) -> Result<Self, IoError>;
     /// Creates a directory inside this one; fails if there is anything of that name.
+    ///
+    /// # Errors
+    /// [`IoKind::AlreadyExists`]; a name that is not plain.
     fn make(&self, name: &str) -> Result<Self, IoError>;
     /// Removes a directory inside this one with all it holds.
+    ///
+    /// # Errors
+    /// [`IoKind::NotFound`] when there is none; errors of the file system.
     fn remove_tree(&self, name: &str) -> Result<(), IoError>;
 }
 
@@ -84,7 +93,9 @@ impl<D: Directory + Clone> Directory for FlatTree<D> {
     }
     fn list(&self) -> Result<Vec<String>, IoError> {
         let all = self.dir.list()?;
-        Ok(all.iter().filter_map(|n| n.strip_prefix(&self.prefix)).map(String::from).collect())
+        // Neither the marker of this directory nor what lies in directories inside it.
+        let inside = all.iter().filter_map(|n| n.strip_prefix(&self.prefix));
+        Ok(inside.filter(|n| !n.is_empty() && !n.contains('!')).map(String::from).collect())
     }
     fn sync(&self) -> Result<(), IoError> {
         self.dir.sync()
@@ -134,11 +145,24 @@ pub(super) fn get<T: Tree>(dir: &T, name: &str, limit: u64) -> Result<Option<Vec
 }
 
 /// Removes a file that may not be there.
-pub(super) fn discard<T: Tree>(dir: &T, name: &str) -> Result<(), Error> {
+pub(crate) fn discard<T: Tree>(dir: &T, name: &str) -> Result<(), Error> {
     match dir.remove(name) {
         Err(e) if e.kind != IoKind::NotFound => Err(e.into()),
         _ => Ok(()),
     }
+}
+
+/// Removes what writers that died left in a directory: files under temporary names, and those that `surplus` names.
+/// For who holds the lock: a writer at work has such files, too.
+pub(crate) fn sweep<T: Tree>(dir: &T, surplus: &dyn Fn(&str) -> bool) -> Result<(), Error> {
+    let unfinished = |name: &str| {
+        let number = name.rsplit_once(".tmp").map(|(_, number)| number);
+        number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+    };
+    dir.list()?
+        .iter()
+        .filter(|name| unfinished(name) || surplus(name))
+        .try_for_each(|name| discard(dir, name))
 }
 
 /// What a table says about an edit of all its columns that is under way.

@@ -7,11 +7,11 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::storage::{Storage, invalid, typesize};
-use crate::bcolz::Tree;
+use crate::bcolz::{Tree, discard, sweep};
 use crate::bloscpack::{Bloscpack, Edit, Options, Spare, Writer, encode_chunk};
 use crate::dtype::Dtype;
 use crate::error::{Error, IoError, IoKind, Structure};
-use crate::io::{ReadAt, WriteAt};
+use crate::io::{Fill, ReadAt, WriteAt};
 use crate::limits::Limits;
 use crate::plain::{Content, Plain, check_range, over_chunks};
 use alloc::boxed::Box;
@@ -43,6 +43,8 @@ pub struct Column<T> {
     pub(super) params: Params,
     pub(super) reserve: u32,
     pub(super) durable: bool,
+    /// What writers that died left in the directory has been removed.
+    swept: bool,
 }
 
 /// Which chunks each file holds.
@@ -104,6 +106,12 @@ pub(super) fn file_name(k: u64) -> String {
     format!("__{k}__.bin")
 }
 
+/// The number in the name of a super-chunk file.
+fn file_number(name: &str) -> Option<u64> {
+    let k = name.strip_prefix("__")?.strip_suffix("__.bin")?.parse().ok()?;
+    (file_name(k) == name).then_some(k)
+}
+
 impl<T: Tree> Column<T> {
     pub(super) fn open(
         parts: Vec<Part<T>>,
@@ -142,6 +150,7 @@ impl<T: Tree> Column<T> {
             params,
             reserve: 0,
             durable: true,
+            swept: false,
         };
         if storage.superchunk.is_none() {
             column.count()?;
@@ -217,6 +226,9 @@ impl<T: Tree> Column<T> {
     }
 
     /// Opens super-chunk `k`, from 1 on, by itself, and checks that its chunks are those of this dataset.
+    ///
+    /// # Errors
+    /// [`Error::Missing`] for a file that is not here; what opening it gives; chunks of another size than the dataset's.
     pub fn superchunk(&self, k: u64) -> Result<Bloscpack<File>, Error> {
         let file = match self.dir(k)?.open(&file_name(k), false) {
             Err(e) if e.kind == IoKind::NotFound => {
@@ -308,13 +320,7 @@ impl<T: Tree> Column<T> {
         let chunks = self.files.chunks(k);
         let start = chunks.start.saturating_mul(self.chunk);
         let end = chunks.end.saturating_mul(self.chunk).min(content.nbytes());
-        let options = Options {
-            chunk_size: u32::try_from(self.chunk).unwrap_or(u32::MAX),
-            params: self.params,
-            spare: Spare::Chunks(0),
-            fixed_chunk_size: true,
-            ..Options::default()
-        };
+        let options = self.options();
         let old = match self.nfiles() >= k {
             true => Some(self.superchunk(k)?),
             false => None,
@@ -346,9 +352,13 @@ impl<T: Tree> Column<T> {
             }
             writer.finish(pool).map(drop)
         };
+        self.replace_file(k, &mut fill)
+    }
+
+    fn replace_file(&self, k: u64, fill: &mut Fill<'_>) -> Result<(), Error> {
         let dir = self.dir(k)?;
         if self.durable {
-            return dir.replace(&file_name(k), &mut fill);
+            return dir.replace(&file_name(k), fill);
         }
         let (temp, mut file) = dir.create_temp(&file_name(k))?;
         let written = fill(&mut file);
@@ -358,17 +368,60 @@ impl<T: Tree> Column<T> {
         })
     }
 
-    /// Makes the new number of rows count and removes files that hold none of them.
+    /// Makes the new number of rows count, and removes files and chunks that hold none of them.
     pub(super) fn commit(&mut self, rows: u64) -> Result<(), Error> {
         let before = self.nfiles();
         self.rows = rows;
-        for k in self.nfiles().saturating_add(1)..=before {
-            match self.dir(k)?.remove(&file_name(k)) {
-                Err(e) if e.kind != IoKind::NotFound => return Err(e.into()),
-                _ => {}
-            }
+        let files = self.nfiles();
+        for k in files.saturating_add(1)..=before {
+            discard(self.dir(k)?, &file_name(k))?;
         }
-        Ok(())
+        if self.durable && !self.swept {
+            for part in &self.parts {
+                sweep(&part.dir, &|name| file_number(name).is_some_and(|k| k > files))?;
+            }
+            self.swept = true;
+        }
+        self.cut_last_file()
+    }
+
+    /// Writes the last file without the chunks behind the last row: they would take their space for ever.
+    fn cut_last_file(&mut self) -> Result<(), Error> {
+        let k = self.nfiles();
+        let needed = self.nchunks().saturating_sub(self.files.chunks(k).start);
+        // The rows count already: a file that cannot be read is for whoever reads it to report.
+        let Ok(old) = self.superchunk(k) else { return Ok(()) };
+        if needed == 0 || old.nchunks() <= needed {
+            return Ok(());
+        }
+        self.open.replace(None);
+        let (options, end) = (self.options(), old.chunk_range(needed.saturating_sub(1)).end);
+        let cut = self.replace_file(k, &mut |file| {
+            let mut writer = Writer::new(file, &options, Some(end))?;
+            for i in 0..needed {
+                let range = old.chunk_range(i);
+                let nbytes = u32::try_from(range.end.saturating_sub(range.start)).unwrap_or(u32::MAX);
+                writer.write_encoded(&old.chunk_bytes(i)?, nbytes)?;
+            }
+            // All chunks are encoded: nothing is left to do for a pool.
+            writer.finish(&mut Pool::new(1)).map(drop)
+        });
+        match cut {
+            Err(error @ Error::Io(_)) => Err(error),
+            // Damaged chunks stay where they are, as before.
+            _ => Ok(()),
+        }
+    }
+
+    /// How super-chunk files are written.
+    fn options(&self) -> Options {
+        Options {
+            chunk_size: u32::try_from(self.chunk).unwrap_or(u32::MAX),
+            params: self.params,
+            spare: Spare::Chunks(0),
+            fixed_chunk_size: true,
+            ..Options::default()
+        }
     }
 
     /// Overwrites bytes from `at` on within the room of their chunks, or only finds out whether they fit.
@@ -408,6 +461,9 @@ impl<T: Tree> Column<T> {
 
     /// Checks every super-chunk that is here, its checksums and with `decode` its streams too; missing ones
     /// are named.
+    ///
+    /// # Errors
+    /// Only what keeps the directory from being read at all.
     pub fn verify(&self, pool: &mut Pool, decode: bool) -> Result<Vec<(u64, Error)>, Error> {
         let mut damaged = Vec::new();
         for k in 1..=self.nfiles() {

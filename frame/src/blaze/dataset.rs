@@ -14,7 +14,7 @@ use crate::dtype::Dtype;
 use crate::error::{Error, IoKind};
 use crate::io::ReadAt;
 use crate::limits::Limits;
-use crate::packed::{self, Place, Strided};
+use crate::packed::{self, ColumnRange, Strided};
 use crate::plain::{Content, Piece, Plain, check_range};
 use crate::rows::{Rows, count};
 use crate::value::{TextLimits, Value};
@@ -134,6 +134,9 @@ impl<T: Tree + Clone> Blaze<T> {
 
     /// Creates an empty dataset in the empty directory `root`. This alone does not wait for the disk; the
     /// first durable edit does, for all of it.
+    ///
+    /// # Errors
+    /// [`Error::Param`] for what a dataset cannot be; names that are not plain; errors of the file system.
     pub fn create(root: &T, create: &Create, limits: &Limits) -> Result<Blaze<T>, Error> {
         let leaves = create.names.leaves();
         let item = leaves.iter().fold(0u64, |n, (_, dtype)| n.saturating_add(dtype.itemsize().into()));
@@ -219,6 +222,9 @@ impl<T: Tree + Clone> Blaze<T> {
 
     /// What of `meta/` has a meaning that only whoever wrote it knows: names of further files, and the types
     /// that were written down for attributes. Edits leave them as they are.
+    ///
+    /// # Errors
+    /// Errors of the file system.
     pub fn extras(&self) -> Result<Vec<String>, Error> {
         let known = |name: &str| matches!(name, "" | "sizes" | "storage" | "attributes");
         let names = self.meta.list()?;
@@ -232,6 +238,9 @@ impl<T: Tree + Clone> Blaze<T> {
     }
 
     /// Replaces the user's attributes; the YAML syntax types those that are plain.
+    ///
+    /// # Errors
+    /// Errors of the file system.
     pub fn set_attrs(&mut self, attrs: &Value) -> Result<(), Error> {
         let attrs = match self.syntax {
             MetaSyntax::Json => attrs.clone(),
@@ -277,8 +286,8 @@ impl<T: Tree + Clone> Blaze<T> {
         found.map(|(_, column)| column).ok_or(Error::NoSuchName { what: "column" })
     }
 
-    fn places(&self) -> Vec<Place> {
-        packed::places(self.columns.iter().map(|(_, column)| column.row))
+    fn column_ranges(&self) -> Vec<ColumnRange> {
+        packed::column_ranges(self.columns.iter().map(|(_, column)| column.row))
     }
 
     fn commit(&mut self, rows: u64) -> Result<(), Error> {
@@ -295,10 +304,16 @@ impl<T: Tree + Clone> Blaze<T> {
             self.fresh = false;
         }
         write(&self.meta, "sizes", &sizes_value(&self.sizes, self.syntax), self.syntax, self.durable)?;
+        if self.durable {
+            crate::bcolz::sweep(&self.meta, &|_| false)?;
+        }
         self.columns.iter_mut().try_for_each(|(_, column)| column.commit(rows))
     }
 
     /// Checks every super-chunk of every column: checksums, and with `decode` the compressed streams too.
+    ///
+    /// # Errors
+    /// Only what keeps a directory from being read at all.
     pub fn verify(&self, pool: &mut Pool, decode: bool) -> Result<Vec<(String, u64, Error)>, Error> {
         let mut damaged = Vec::new();
         for (path, column) in &self.columns {
@@ -331,7 +346,7 @@ impl<T: Tree + Clone> Plain for Blaze<T> {
             return column.read_plain(pool, at, out);
         }
         let columns: Vec<&dyn Plain> = self.columns.iter().map(|(_, column)| column as &dyn Plain).collect();
-        packed::read(&columns, &self.places(), self.row_nbytes(), pool, at, out)
+        packed::read(&columns, &self.column_ranges(), self.row_nbytes(), pool, at, out)
     }
 
     fn chunk_nbytes(&self) -> u64 {
@@ -351,9 +366,9 @@ impl<T: Tree + Clone> Rows for Blaze<T> {
     fn splice(&mut self, pool: &mut Pool, rows: Range<u64>, data: &dyn ReadAt) -> Result<(), Error> {
         let row = self.row_nbytes();
         let count = count(row, data)?;
-        let places = self.places();
-        for ((_, column), place) in self.columns.iter_mut().zip(places) {
-            let source = Strided { data, row, place, rows: count };
+        let column_ranges = self.column_ranges();
+        for ((_, column), place) in self.columns.iter_mut().zip(column_ranges) {
+            let source = Strided { data, row, range: place, rows: count };
             let pieces = alloc::vec![Piece::New(&source, 0..count.saturating_mul(place.len))];
             let range = rows.start.saturating_mul(place.len)..rows.end.saturating_mul(place.len);
             column.prepare(pool, &Content::splice(column.nbytes(), range, pieces)?)?;
@@ -379,11 +394,11 @@ impl<T: Tree + Clone> Rows for Blaze<T> {
     fn set_in_place(&mut self, pool: &mut Pool, row: u64, data: &dyn ReadAt) -> Result<(), Error> {
         let bytes = self.row_nbytes();
         let rows = count(bytes, data)?;
-        let places = self.places();
+        let column_ranges = self.column_ranges();
         // All of them must fit before any is written.
         for only_try in [true, false] {
-            for ((_, column), &place) in self.columns.iter_mut().zip(&places) {
-                let source = Strided { data, row: bytes, place, rows };
+            for ((_, column), &place) in self.columns.iter_mut().zip(&column_ranges) {
+                let source = Strided { data, row: bytes, range: place, rows };
                 column.set_in_place(pool, row.saturating_mul(place.len), &source, only_try)?;
             }
         }

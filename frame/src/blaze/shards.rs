@@ -92,6 +92,9 @@ impl Shards {
     }
 
     /// Opens the dataset; `base` is the manifest's directory. Shards that are not there fail when read.
+    ///
+    /// # Errors
+    /// A directory that is missing or leads outside; malformed descriptors; shards that overlap or leave gaps.
     pub fn open(&self, base: &Path, limits: &Limits) -> Result<Blaze<FsDir>, Error> {
         let root = inside(base, &self.meta)?;
         Blaze::open_parts(&root, limits, &mut |path| {

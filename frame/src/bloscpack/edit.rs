@@ -15,11 +15,13 @@
 
 use super::header::{Header, Layout};
 use super::metadata::{self, MetaOptions};
+use super::numpy::Numpy;
 use super::reader::{Bloscpack, View};
 use super::writer::{encode_chunk, widen, write_table};
 use crate::error::{Error, IoKind};
 use crate::io::{ReadAt, Store, WriteAt};
-use crate::plain::{Content, Piece, Plain};
+use crate::plain::{Content, Held, Piece, Plain};
+use crate::reversed::AxesReversed;
 use crate::value::Value;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -51,13 +53,15 @@ impl Default for Edit {
 const UNIT: u64 = 512;
 
 /// What the file will be.
-struct Plan {
+struct NewFile {
     header: Header,
     nchunks: u64,
     /// Chunks that are encoded anew.
     encode: Range<u64>,
     /// New metadata as it is stored.
     section: Option<Vec<u8>>,
+    /// The array that the old data is in Fortran order; the new data is in C order.
+    fortran: Option<Numpy>,
 }
 
 impl<S: Store> Bloscpack<S> {
@@ -72,17 +76,26 @@ impl<S: Store> Bloscpack<S> {
     }
 
     /// Overwrites decoded bytes from `at` on.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] beyond the end, and as [`Bloscpack::append`].
     pub fn set(&mut self, pool: &mut Pool, edit: &Edit, at: u64, data: &dyn ReadAt) -> Result<(), Error> {
         let n = data.size()?;
         self.splice(pool, edit, at..at.saturating_add(n), vec![Piece::New(data, 0..n)])
     }
 
     /// Removes decoded bytes; everything behind them moves up.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] beyond the end, and as [`Bloscpack::append`].
     pub fn remove(&mut self, pool: &mut Pool, edit: &Edit, range: Range<u64>) -> Result<(), Error> {
         self.splice(pool, edit, range, Vec::new())
     }
 
     /// Cuts off the end, or adds `fill` repeated, until there are `len` decoded bytes.
+    ///
+    /// # Errors
+    /// As [`Bloscpack::append`].
     pub fn resize(&mut self, pool: &mut Pool, edit: &Edit, len: u64, fill: &[u8]) -> Result<(), Error> {
         let old = self.nbytes();
         let pieces = match len.checked_sub(old) {
@@ -93,6 +106,9 @@ impl<S: Store> Bloscpack<S> {
     }
 
     /// Replaces decoded bytes `range` by `pieces`.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for a range beyond the end, and as [`Bloscpack::append`].
     pub fn splice(
         &mut self,
         pool: &mut Pool,
@@ -105,6 +121,9 @@ impl<S: Store> Bloscpack<S> {
 
     /// As [`Bloscpack::splice`], with new metadata in the same step. The section gets more room if it needs
     /// more than was reserved.
+    ///
+    /// # Errors
+    /// As [`Bloscpack::splice`]; [`Error::Param`] for metadata of a file that has none.
     pub fn splice_with(
         &mut self,
         pool: &mut Pool,
@@ -113,12 +132,30 @@ impl<S: Store> Bloscpack<S> {
         pieces: Vec<Piece<'_>>,
         metadata: Option<&Value>,
     ) -> Result<(), Error> {
+        self.splice_array(pool, edit, range, pieces, metadata, None)
+    }
+
+    /// As [`Bloscpack::splice_with`] for the array `fortran`, whose items are stored in Fortran order: `range` and
+    /// `pieces` are bytes of the items in C order, and that is how all of them are stored afterwards.
+    pub(super) fn splice_array(
+        &mut self,
+        pool: &mut Pool,
+        edit: &Edit,
+        range: Range<u64>,
+        pieces: Vec<Piece<'_>>,
+        metadata: Option<&Value>,
+        fortran: Option<&Numpy>,
+    ) -> Result<(), Error> {
         let content = Content::splice(self.nbytes(), range, pieces)?;
         if content.changed().is_empty() && metadata.is_none() {
             return Ok(());
         }
         self.require_uniform()?;
         let mut plan = self.plan(edit, &content)?;
+        if let Some(array) = fortran {
+            plan.encode = 0..plan.nchunks;
+            plan.fortran = Some(array.clone());
+        }
         if let Some(value) = metadata {
             plan.section = Some(self.moved_section(&mut plan.header, value)?);
         }
@@ -131,7 +168,7 @@ impl<S: Store> Bloscpack<S> {
     }
 
     /// Whether only new chunks are added, and every write of the switch lies in one unit.
-    fn fits_in_place(&self, plan: &Plan) -> bool {
+    fn fits_in_place(&self, plan: &NewFile) -> bool {
         let old = self.nchunks();
         let growing = plan.encode.start >= old && plan.nchunks > old && self.nbytes() > 0;
         let same_table = plan.header.table_len() == self.header.table_len();
@@ -172,7 +209,7 @@ impl<S: Store> Bloscpack<S> {
         pool: &mut Pool,
         edit: &Edit,
         content: &Content<'_>,
-        plan: &Plan,
+        plan: &NewFile,
     ) -> Result<(), Error> {
         let end = match self.nchunks().checked_sub(1) {
             Some(last) => {
@@ -214,7 +251,7 @@ impl<S: Store> Bloscpack<S> {
         pool: &mut Pool,
         edit: &Edit,
         content: &Content<'_>,
-        plan: &Plan,
+        plan: &NewFile,
     ) -> Result<(), Error> {
         let (index, header, limits, size, table) =
             (&self.index, &self.header, &self.limits, self.size, self.table);
@@ -226,6 +263,9 @@ impl<S: Store> Bloscpack<S> {
     }
 
     /// Says whether [`Bloscpack::set_metadata`] would be refused, without changing anything.
+    ///
+    /// # Errors
+    /// As [`Bloscpack::set_metadata`].
     pub fn check_metadata(&self, value: &Value, options: &MetaOptions) -> Result<(), Error> {
         self.new_section(value, options).map(drop)
     }
@@ -307,7 +347,7 @@ impl<S: WriteAt> Bloscpack<S> {
         Ok(())
     }
 
-    fn plan(&self, edit: &Edit, content: &Content<'_>) -> Result<Plan, Error> {
+    fn plan(&self, edit: &Edit, content: &Content<'_>) -> Result<NewFile, Error> {
         let old = self.nchunks();
         let mut header = self.header;
         let fresh = self.nbytes() == 0;
@@ -338,7 +378,7 @@ impl<S: WriteAt> Bloscpack<S> {
         let start = changed.start.checked_div(step).unwrap_or(0);
         let end = if fresh { nchunks } else { changed.end.div_ceil(step).min(nchunks) };
         let start = if fresh { 0 } else { start };
-        Ok(Plan { header, nchunks, encode: start..end.max(start), section: None })
+        Ok(NewFile { header, nchunks, encode: start..end.max(start), section: None, fortran: None })
     }
 
     /// Overwrites decoded bytes within the room their chunks have (§7.1). Not atomic: a crash in between
@@ -397,7 +437,7 @@ fn encode_part(
     pool: &mut Pool,
     edit: &Edit,
     content: &Content<'_>,
-    old: &View<'_>,
+    old: &dyn Plain,
     header: &Header,
     i: u64,
     buffer: &mut Vec<u8>,
@@ -425,7 +465,7 @@ fn put_chunk<W: WriteAt + ?Sized>(
 }
 
 /// Writes header and metadata of the new file; returns where its table starts.
-fn write_head(plan: &Plan, old: &dyn ReadAt, table: u64, new: &mut dyn WriteAt) -> Result<u64, Error> {
+fn write_head(plan: &NewFile, old: &dyn ReadAt, table: u64, new: &mut dyn WriteAt) -> Result<u64, Error> {
     let (bytes, n) = plan.header.encode();
     new.write_at(0, bytes.get(..n).unwrap_or_default())?;
     match &plan.section {
@@ -445,7 +485,7 @@ fn write_edited(
     pool: &mut Pool,
     edit: &Edit,
     content: &Content<'_>,
-    plan: &Plan,
+    plan: &NewFile,
     old: &View<'_>,
     table: u64,
     new: &mut dyn WriteAt,
@@ -454,10 +494,18 @@ fn write_edited(
     let mut at = table.saturating_add(entries.saturating_mul(8));
     let mut starts = Vec::new();
     let mut buffer = Vec::new();
+    let in_c_order;
+    let plain: &dyn Plain = match &plan.fortran {
+        Some(array) => {
+            in_c_order = Held::new(AxesReversed::new(old, &array.shape, array.dtype.itemsize())?);
+            &in_c_order
+        }
+        None => old,
+    };
     for i in 0..plan.nchunks {
         starts.push(at);
         if plan.encode.contains(&i) {
-            let chunk = encode_part(pool, edit, content, old, &plan.header, i, &mut buffer)?;
+            let chunk = encode_part(pool, edit, content, plain, &plan.header, i, &mut buffer)?;
             at = put_chunk(new, at, &plan.header, &chunk)?;
         } else {
             let stored = old.stored(i)?;

@@ -44,7 +44,7 @@ pub enum MetaCodec {
 
 /// How much room a new section gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Room {
+pub enum MetaRoom {
     /// So many times the plain text; bloscpack's default is 10.
     Times(u32),
     /// So many bytes; at least what the text takes.
@@ -61,12 +61,17 @@ pub struct MetaOptions {
     /// Level of the codec, 0 ..= 9.
     pub level: u8,
     /// Room for later changes.
-    pub room: Room,
+    pub room: MetaRoom,
 }
 
 impl Default for MetaOptions {
     fn default() -> Self {
-        MetaOptions { checksum: Checksum::Adler32, codec: MetaCodec::Zlib, level: 6, room: Room::Times(10) }
+        MetaOptions {
+            checksum: Checksum::Adler32,
+            codec: MetaCodec::Zlib,
+            level: 6,
+            room: MetaRoom::Times(10),
+        }
     }
 }
 
@@ -102,6 +107,9 @@ fn field<const N: usize>(header: &[u8; HEADER_LEN], at: usize) -> [u8; N] {
 
 impl MetaHeader {
     /// Reads a header that lies at byte `at` of the file.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] names the field.
     pub fn parse(bytes: &[u8; HEADER_LEN], at: u64) -> Result<MetaHeader, Error> {
         let offset = |field: u64| at.saturating_add(field);
         let format = field::<8>(bytes, 0);
@@ -158,6 +166,9 @@ impl MetaHeader {
     }
 
     /// The value of a stored text that lies at byte `at` of the file, with its digest checked.
+    ///
+    /// # Errors
+    /// A digest that does not match, a stream or a text that is malformed, a text above the limits.
     pub fn read(&self, stored: &[u8], digest: &[u8], at: u64, limits: &TextLimits) -> Result<Value, Error> {
         if self.checksum.digest(stored).as_ref() != digest {
             return Err(Error::Checksum { structure: Structure::BloscpackMetadata, chunk: None, offset: at });
@@ -210,8 +221,8 @@ pub(super) fn parse(text: &[u8], at: u64, limits: &TextLimits) -> Result<Value, 
 pub(super) fn build(value: &Value, options: &MetaOptions) -> Result<(MetaHeader, Vec<u8>), Error> {
     let text = value.to_json_compact().into_bytes();
     let room = match options.room {
-        Room::Times(n) => u64::from(n).saturating_mul(text.len() as u64),
-        Room::Bytes(n) => u64::from(n),
+        MetaRoom::Times(n) => u64::from(n).saturating_mul(text.len() as u64),
+        MetaRoom::Bytes(n) => u64::from(n),
     };
     let (codec, stored) = store(&text, options);
     let room = room.max(stored.len() as u64);
@@ -298,7 +309,7 @@ mod tests {
     #[test]
     fn section_of_the_document() {
         let value = Value::object([("a", Value::int(1))]);
-        let options = MetaOptions { room: Room::Bytes(16), ..MetaOptions::default() };
+        let options = MetaOptions { room: MetaRoom::Bytes(16), ..MetaOptions::default() };
         let (header, section) = build(&value, &options).unwrap();
         assert_eq!(section, example());
         let bytes = section.first_chunk::<32>().unwrap();
@@ -338,7 +349,7 @@ mod tests {
     #[test]
     fn rewriting_keeps_the_room() {
         let (old, section) =
-            build(&Value::Object(vec![]), &MetaOptions { room: Room::Bytes(40), ..Default::default() })
+            build(&Value::Object(vec![]), &MetaOptions { room: MetaRoom::Bytes(40), ..Default::default() })
                 .unwrap();
         let new = rebuild(&old, &Value::object([("b", Value::int(2))]), &MetaOptions::default()).unwrap();
         assert_eq!(new.len(), section.len());

@@ -38,7 +38,7 @@ pub use edit::Edit;
 pub use header::{Header, Layout};
 #[cfg(feature = "std")]
 pub(crate) use index::ChunkSizes;
-pub use metadata::{MetaCodec, MetaHeader, MetaOptions, Room};
+pub use metadata::{MetaCodec, MetaHeader, MetaOptions, MetaRoom};
 #[cfg(feature = "std")]
 pub(crate) use numpy::parse_dtype;
 pub use numpy::{Numpy, Order};

@@ -142,6 +142,9 @@ impl<R: ReadAt> Bloscpack<R> {
     }
 
     /// Chunk `i` as stored, its checksum checked.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for a chunk that is not there; [`Error::Checksum`]; errors of the source.
     pub fn chunk_bytes(&self, i: u64) -> Result<Vec<u8>, Error> {
         let mut stored = self.view().stored(i)?;
         stored.bytes.truncate(stored.chunk().len());

@@ -13,8 +13,10 @@ use crate::error::{Error, Structure};
 use crate::io::{ReadAt, Store};
 use crate::limits::Limits;
 use crate::plain::{Piece, Plain};
+use crate::reversed::AxesReversed;
 use crate::rows::{Rows, byte_range, count};
 use crate::value::Value;
+use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 use blosc_core::{Chunk, Params, Pool};
@@ -73,20 +75,39 @@ impl<S: ReadAt> PackRows<S> {
         Ok(params)
     }
 
-    /// The metadata with another number of rows; `None` where none depends on it.
+    /// Bytes of a row: all items of an array that have one first index, else an item.
+    pub fn row_nbytes(&self) -> u64 {
+        self.row
+    }
+
+    /// The array, where its items are stored in another order than that of its rows.
+    fn fortran(&self) -> Option<&Numpy> {
+        self.numpy.as_ref().filter(|numpy| numpy.order == Order::F && numpy.shape.len() > 1)
+    }
+
+    /// The items in C order.
+    fn items(&self) -> Result<Box<dyn Plain + '_>, Error> {
+        Ok(match self.fortran() {
+            Some(array) => Box::new(AxesReversed::new(&self.pack, &array.shape, array.dtype.itemsize())?),
+            None => Box::new(&self.pack),
+        })
+    }
+
+    /// The metadata with another number of rows, in C order; `None` where nothing of it changes.
     fn reshaped(&self, len: u64) -> Result<Option<Value>, Error> {
-        let Some(numpy) = self.numpy.as_ref().filter(|_| len != self.pack.nbytes()) else { return Ok(None) };
-        let refuse = |what| Error::Unsupported { structure: Structure::BloscpackMetadata, what };
-        if numpy.order == Order::F && numpy.shape.len() > 1 {
-            return Err(refuse("changing the length of an array in Fortran order"));
-        }
+        let same = len == self.pack.nbytes() && self.fortran().is_none();
+        let Some(numpy) = self.numpy.as_ref().filter(|_| !same) else { return Ok(None) };
         let mut shape = numpy.shape.clone();
         let (Some(first), Some(rows)) = (shape.first_mut(), len.checked_div(self.row)) else {
-            return Err(refuse("changing the length of an array without dimensions"));
+            let what = "changing the length of an array without dimensions";
+            return Err(Error::Unsupported { structure: Structure::BloscpackMetadata, what });
         };
         *first = rows;
         let mut metadata = self.pack.metadata().cloned().unwrap_or(Value::Null);
         metadata.set("shape", Value::List(shape.iter().map(|&n| Value::int(n)).collect()));
+        if self.fortran().is_some() {
+            metadata.set("order", Value::text("C"));
+        }
         Ok(Some(metadata))
     }
 }
@@ -97,7 +118,8 @@ impl<S: Store> PackRows<S> {
         let gone = range.end.saturating_sub(range.start);
         let metadata = self.reshaped(self.pack.nbytes().saturating_sub(gone).saturating_add(added))?;
         let edit = Edit { params: self.params()?, ..self.edit };
-        self.pack.splice_with(pool, &edit, range, pieces, metadata.as_ref())?;
+        let fortran = self.fortran().cloned();
+        self.pack.splice_array(pool, &edit, range, pieces, metadata.as_ref(), fortran.as_ref())?;
         self.numpy = self.pack.numpy()?;
         Ok(())
     }
@@ -108,10 +130,19 @@ impl<S: ReadAt> Plain for PackRows<S> {
         self.pack.nbytes()
     }
     fn read_plain(&self, pool: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
-        self.pack.read_plain(pool, at, out)
+        self.items()?.read_plain(pool, at, out)
     }
     fn chunk_nbytes(&self) -> u64 {
-        self.pack.chunk_nbytes()
+        self.items().map_or(1 << 20, |items| items.chunk_nbytes())
+    }
+    fn read_box(
+        &self,
+        pool: &mut Pool,
+        array: (&[u64], u64),
+        ranges: &[Range<u64>],
+        out: &mut [u8],
+    ) -> Result<(), Error> {
+        self.items()?.read_box(pool, array, ranges, out)
     }
 }
 
@@ -163,6 +194,10 @@ impl<S: Store> Rows for PackRows<S> {
     }
 
     fn set_in_place(&mut self, pool: &mut Pool, row: u64, data: &dyn ReadAt) -> Result<(), Error> {
+        if self.fortran().is_some() {
+            let what = "changing an array in Fortran order in place";
+            return Err(Error::Unsupported { structure: Structure::BloscpackMetadata, what });
+        }
         let at = byte_range(self.row, &(0..row))?.end;
         let edit = Edit { params: self.params()?, ..self.edit };
         self.pack.set_in_place(pool, &edit, at, data)

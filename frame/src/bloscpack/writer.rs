@@ -97,6 +97,9 @@ impl Options {
     }
 
     /// The options for a NumPy array: its metadata, its item size, and chunks of whole items.
+    ///
+    /// # Errors
+    /// A dtype that has no text in the metadata: fields that overlap or are out of order.
     pub fn numpy(mut self, array: &Numpy) -> Result<Options, Error> {
         let itemsize = array.dtype.itemsize();
         self.metadata = Some(array.to_metadata()?);

@@ -67,22 +67,26 @@ pub fn convert(
     path: &Path,
 ) -> Result<Vec<String>, Error> {
     let decoded = Decoded::new(input, pool);
-    let mut job =
-        write::Job { from: &decoded, about: &input.about, encoder, notes: input.about.left_out.clone() };
+    let mut conversion = write::Conversion {
+        from: &decoded,
+        about: &input.about,
+        encoder,
+        notes: input.about.left_out.clone(),
+    };
     let done = match target {
-        Target::Bloscpack(options) => job.bloscpack(options, path),
-        Target::Bcolz(packing) => job.bcolz(packing, path),
-        Target::Blaze(packing, superchunk, syntax) => job.blaze(packing, *superchunk, *syntax, path),
+        Target::Bloscpack(options) => conversion.bloscpack(options, path),
+        Target::Bcolz(packing) => conversion.bcolz(packing, path),
+        Target::Blaze(packing, superchunk, syntax) => conversion.blaze(packing, *superchunk, *syntax, path),
         Target::Cframe(packing) => write::create(path)
-            .and_then(|file| SuperChunk::create(file, &job.params(packing)))
-            .and_then(|frame| job.frame(frame, packing)),
+            .and_then(|file| SuperChunk::create(file, &conversion.params(packing)))
+            .and_then(|frame| conversion.frame(frame, packing)),
         Target::Sframe(packing) => FsDir::create(path)
             .map_err(Error::from)
-            .and_then(|dir| SuperChunk::create_dir(dir, &job.params(packing)))
-            .and_then(|frame| job.frame(frame, packing)),
-        Target::B2nd(packing, cut) => job.b2nd(packing, cut, path),
-        Target::Npy => job.npy(path),
+            .and_then(|dir| SuperChunk::create_dir(dir, &conversion.params(packing)))
+            .and_then(|frame| conversion.frame(frame, packing)),
+        Target::B2nd(packing, cut) => conversion.b2nd(packing, cut, path),
+        Target::Npy => conversion.npy(path),
     };
-    let notes = job.notes;
+    let notes = conversion.notes;
     decoded.explain(done).map(|()| notes)
 }

@@ -8,7 +8,7 @@ use crate::bcolz::{self, CArray, CParams, CTable};
 use crate::blaze::{self, Blaze, MetaSyntax};
 use crate::bloscpack::{Layout, Numpy, Options, Order, Writer};
 use crate::dtype::{ByteOrder, Dtype, Kind, Struct};
-use crate::error::{Error, IoKind, Structure};
+use crate::error::{Error, Structure};
 use crate::io::{FsDir, ReadAt, WriteAt};
 use crate::limits::Limits;
 use crate::msgpack;
@@ -19,15 +19,11 @@ use crate::value::Value;
 use alloc::string::String;
 use alloc::vec::Vec;
 use blosc_core::{Codec, Filter, Params, Pool};
-use core::ops::Range;
 use std::fs::{File, OpenOptions};
 use std::path::Path;
 
-/// A row of chunks of an array above this size is written chunk by chunk.
-const MOST: u64 = 64 << 20;
-
 /// One conversion.
-pub(super) struct Job<'a> {
+pub(super) struct Conversion<'a> {
     pub from: &'a Decoded<'a>,
     pub about: &'a About,
     pub encoder: &'a mut Pool,
@@ -84,7 +80,7 @@ struct RowLayout {
     chunklen: Option<u64>,
 }
 
-impl Job<'_> {
+impl Conversion<'_> {
     fn len(&self) -> Result<u64, Error> {
         Ok(self.from.size()?)
     }
@@ -110,20 +106,10 @@ impl Job<'_> {
         })
     }
 
-    /// The shape in the order that the bytes have.
-    fn stored_shape(&self, item: u32) -> Result<Vec<u64>, Error> {
+    /// The shape of the array; of other data, the number of items.
+    fn shape(&self, item: u32) -> Result<Vec<u64>, Error> {
         let items = self.len()?.checked_div(item.into()).unwrap_or(0);
         Ok(self.about.shape.clone().unwrap_or_else(|| alloc::vec![items]))
-    }
-
-    /// The shape in C order.
-    fn shape(&mut self, item: u32) -> Result<Vec<u64>, Error> {
-        let mut shape = self.stored_shape(item)?;
-        if self.about.fortran {
-            self.note("Fortran order (the array is stored transposed, its shape reversed)");
-            shape.reverse();
-        }
-        Ok(shape)
     }
 
     fn rows(&mut self, packing: &Packing) -> Result<RowLayout, Error> {
@@ -157,9 +143,6 @@ impl Job<'_> {
         if self.about.shape.as_ref().is_some_and(|s| s.len() != 1) {
             self.note("shape");
         }
-        if self.about.fortran {
-            self.note("Fortran order");
-        }
     }
 
     fn note_fill(&mut self) {
@@ -184,8 +167,7 @@ impl Job<'_> {
         if matches!(options.layout, Layout::V3 | Layout::Mono) {
             options.metadata = about.metadata.clone().filter(|m| *m != Value::Null);
             if let (Some(dtype), Some(shape)) = (&about.dtype, &about.shape) {
-                let order = if about.fortran { Order::F } else { Order::C };
-                let numpy = Numpy { dtype: dtype.clone(), shape: shape.clone(), order };
+                let numpy = Numpy { dtype: dtype.clone(), shape: shape.clone(), order: Order::C };
                 options = options.numpy(&numpy)?;
                 if let (Some(all), Some(user)) = (&mut options.metadata, &about.metadata) {
                     all.set("attributes", user.clone());
@@ -315,65 +297,18 @@ impl Job<'_> {
             true => SuperChunk::create_dir(FsDir::create(path)?, &spec.params())?,
             false => SuperChunk::create(create(path)?, &spec.params())?,
         };
-        let side = u64::from(spec.geometry().chunks().first().copied().unwrap_or(1));
-        let row = self.len()?.checked_div(shape.first().copied().unwrap_or(1)).unwrap_or(0);
-        let mut array = if row.saturating_mul(side) > MOST {
-            let mut array = NdArray::zeros(frame, &spec)?;
-            self.fill_chunks(&mut array)?;
-            array
-        } else {
-            let mut at = 0u64;
-            NdArray::from_stream(frame, &spec, |buffer| {
-                self.from.read_exact_at(at, buffer)?;
-                at = at.saturating_add(buffer.len() as u64);
-                Ok(())
-            })?
-        };
+        let mut array = self.from.with(|data, pool| NdArray::from_plain(frame, &spec, pool, data))?;
         self.put_metadata(array.frame_mut());
         array.frame_mut().commit()
-    }
-
-    /// Writes an array of long rows: each chunk from the runs of items it has.
-    fn fill_chunks(&self, array: &mut NdArray<'_>) -> Result<(), Error> {
-        let item = u64::from(array.geometry().typesize());
-        let shape = array.shape().to_vec();
-        let mut items = Vec::new();
-        for chunk in 0..array.geometry().nchunks() {
-            let (start, count) = array.geometry().chunk_region(chunk);
-            let end = start.iter().zip(count.iter()).map(|(start, count)| start.saturating_add(*count));
-            let ranges: Vec<Range<u64>> = start.iter().copied().zip(end).map(|(a, b)| a..b).collect();
-            let run = count.last().copied().unwrap_or(1).saturating_mul(item);
-            let runs = count.iter().rev().skip(1).fold(1u64, |n, &c| n.saturating_mul(c));
-            items.resize(usize::try_from(run.saturating_mul(runs)).map_err(|_| IoKind::NoSpace)?, 0);
-            let mut index = start.to_vec();
-            for part in items.chunks_exact_mut(usize::try_from(run.max(1)).map_err(|_| IoKind::NoSpace)?) {
-                let flat = index
-                    .iter()
-                    .zip(&shape)
-                    .fold(0u64, |n, (&i, &side)| n.saturating_mul(side).saturating_add(i));
-                self.from.read_exact_at(flat.saturating_mul(item), part)?;
-                // The next run: the last axis but one counts fastest.
-                for (i, range) in index.iter_mut().zip(&ranges).rev().skip(1) {
-                    *i = i.saturating_add(1);
-                    if *i < range.end {
-                        break;
-                    }
-                    *i = range.start;
-                }
-            }
-            array.set_slice(&ranges, &items)?;
-        }
-        Ok(())
     }
 
     pub fn npy(&mut self, path: &Path) -> Result<(), Error> {
         self.note_metadata();
         self.note_fill();
         let dtype = self.dtype()?;
-        let shape = self.stored_shape(dtype.itemsize())?;
+        let shape = self.shape(dtype.itemsize())?;
         let too_many = Error::Unsupported { structure: Structure::Npy, what: "that many dimensions" };
-        let header =
-            NpyHeader { dtype, fortran: self.about.fortran, shape: Dims::new(&shape).ok_or(too_many)? };
+        let header = NpyHeader { dtype, fortran: false, shape: Dims::new(&shape).ok_or(too_many)? };
         let mut file = create(path)?;
         let head = header.to_bytes()?;
         file.write_at(0, &head)?;

@@ -2,9 +2,11 @@
 //!
 //! Frames need this to decode a chunk whose filter works on the array's blocks, and `.npy` files have shapes, too,
 //! so it lies below both.
+mod boxes;
 mod dims;
 mod geometry;
 pub mod metalayer;
 
+pub(crate) use boxes::{Runs, next_box, reverse_axes, strides};
 pub use dims::{Dims, MAX_DIM};
 pub use geometry::{Geometry, MAX_CHUNK_BYTES, MAX_CHUNKS};

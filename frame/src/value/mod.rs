@@ -4,8 +4,10 @@
 //! writing a document back changes nothing in them; objects keep their order; of duplicate keys the
 //! last value counts, in the place of the first, as Python has it.
 
+#[cfg(feature = "classic")]
 mod json;
-#[cfg(feature = "std")]
+mod text;
+#[cfg(all(feature = "std", feature = "classic"))]
 mod yaml;
 
 use alloc::string::{String, ToString};
@@ -77,12 +79,17 @@ impl Value {
     ///
     /// # Errors
     /// [`TextError`] names the first byte that does not fit, or the limit that was exceeded.
+    #[cfg(feature = "classic")]
     pub fn parse_json(text: &[u8], limits: &TextLimits) -> Result<Value, TextError> {
         json::parse(text, limits, false)
     }
 
     /// As [`Value::parse_json`], but also takes what Python prints for a dictionary: text in
     /// apostrophes, `True`, `False`, `None`, tuples.
+    ///
+    /// # Errors
+    /// As [`Value::parse_json`].
+    #[cfg(feature = "classic")]
     pub fn parse_python(text: &[u8], limits: &TextLimits) -> Result<Value, TextError> {
         json::parse(text, limits, true)
     }
@@ -90,25 +97,28 @@ impl Value {
     /// Parses the YAML subset of the bcolz proposal: block mappings and lists, flow lists and mappings,
     /// plain and quoted scalars, `(30, 20)` as a tuple. Anchors, aliases, tags, merge keys, block scalars,
     /// tabs and further documents are refused.
-    #[cfg(feature = "std")]
+    ///
+    /// # Errors
+    /// As [`Value::parse_json`].
+    #[cfg(all(feature = "std", feature = "classic"))]
     pub fn parse_yaml(text: &[u8], limits: &TextLimits) -> Result<Value, TextError> {
         yaml::parse(text, limits)
     }
 
     /// Writes a block-style YAML document that [`Value::parse_yaml`] reads back.
-    #[cfg(feature = "std")]
+    #[cfg(all(feature = "std", feature = "classic"))]
     pub fn to_yaml(&self) -> String {
         yaml::write(self)
     }
 
     /// Compact JSON (`,` and `:`), ASCII only: what bloscpack stores.
     pub fn to_json_compact(&self) -> String {
-        json::write(self, ",", ":")
+        text::write(self, ",", ":")
     }
 
     /// JSON with a blank after `,` and `:`, ASCII only: what bcolz stores.
     pub fn to_json(&self) -> String {
-        json::write(self, ", ", ": ")
+        text::write(self, ", ", ": ")
     }
 
     /// An integer.

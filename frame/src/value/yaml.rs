@@ -10,7 +10,7 @@
 //! Anchors, aliases, tags, merge keys, block scalars, tabs and second documents are refused.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::{TextError, TextLimits, Value, json};
+use super::{TextError, TextLimits, Value, json, text};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write;
@@ -237,7 +237,7 @@ fn put_text(s: &str, out: &mut String) {
 
 /// As JSON does, but that YAML knows no pairs of UTF-16.
 fn put_quoted(s: &str, out: &mut String) {
-    json::put_quoted(s, out, |c, out| {
+    text::put_quoted(s, out, |c, out| {
         // Writing to a String cannot fail.
         let _ = write!(out, "\\U{:08x}", u32::from(c));
     });

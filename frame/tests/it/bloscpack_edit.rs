@@ -4,7 +4,7 @@ use crate::containers::model;
 
 use blosc_core::{Codec, Params, Pool};
 use blosc_frame::bloscpack::{
-    Bloscpack, Checksum, Edit as Writing, Layout, MetaOptions, Options, Room, Spare,
+    Bloscpack, Checksum, Edit as Writing, Layout, MetaOptions, MetaRoom, Options, Spare,
 };
 use blosc_frame::io::{DirFile, FaultDir, ReadAt, Store};
 use blosc_frame::plain::Plain;
@@ -39,7 +39,7 @@ fn random_options(r: &mut Random) -> Options {
         offsets: r.below(4) > 0,
         spare: if r.below(2) == 0 { Spare::Times(10) } else { Spare::Chunks(r.below(200)) },
         metadata: with_metadata.then(|| Value::object([("n", Value::int(r.below(99)))])),
-        meta: MetaOptions { room: Room::Bytes(64 + r.below(900) as u32), ..MetaOptions::default() },
+        meta: MetaOptions { room: MetaRoom::Bytes(64 + r.below(900) as u32), ..MetaOptions::default() },
         reserve: [0, 0, 7, 300][r.below(4) as usize],
         sequential: r.below(8) == 0,
         fixed_chunk_size: false,
@@ -195,7 +195,7 @@ fn metadata_is_rewritten_in_place_or_refused() {
     let mut pool = Pool::new(1);
     let metadata = |n: usize| Value::object([("k", Value::text("abc".repeat(n)))]);
     for room in [64, 2000] {
-        let meta = MetaOptions { room: Room::Bytes(room), ..MetaOptions::default() };
+        let meta = MetaOptions { room: MetaRoom::Bytes(room), ..MetaOptions::default() };
         let options = Options { metadata: Some(metadata(1)), meta, ..Options::default() };
         let file = options.write(&mut pool, &vec![1u8; 500], Vec::new()).unwrap();
         let len = file.len() as u64;

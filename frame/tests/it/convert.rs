@@ -1,14 +1,20 @@
 //! Every container into every other: the bytes stay, and so does what the target can hold.
 
 use blosc_core::{Codec, Params, Pool};
-use blosc_frame::Limits;
-use blosc_frame::any::{Opened, open_any, open_raw};
+use blosc_frame::any::{Opened, open_any, open_any_mut, open_raw};
+use blosc_frame::b2nd::Dims;
 use blosc_frame::blaze::MetaSyntax;
-use blosc_frame::bloscpack::{Layout, Options};
+use blosc_frame::bloscpack::{Layout, Numpy, Options, Order};
 use blosc_frame::convert::{Cut, Packing, Target, convert};
 use blosc_frame::dtype::Dtype;
+use blosc_frame::io::ReadAt;
+use blosc_frame::npy::NpyHeader;
+use blosc_frame::plain::{Plain, Uncompressed};
+use blosc_frame::reversed::AxesReversed;
 use blosc_frame::value::Value;
+use blosc_frame::{IoError, Limits, Rows};
 use blosc_testkit::Folder;
+use std::cell::Cell;
 use std::path::Path;
 
 fn targets() -> Vec<(&'static str, Target)> {
@@ -92,21 +98,151 @@ fn nothing_at_all() {
     chain("empty", "<i4", &[0]);
 }
 
-#[test]
-fn fortran_order_is_kept_or_told() {
-    let temp = Folder::new("fortran");
-    let raw = temp.path("raw");
-    std::fs::write(&raw, (0..24u8).collect::<Vec<u8>>()).unwrap();
-    let mut source = open_raw(&raw, Some(Dtype::parse("<i2").unwrap()), Some(vec![3, 4]), 1).unwrap();
-    source.about.fortran = true;
-    for (name, target) in targets() {
-        let (one, notes) = run(&source, &target, &temp.path(name));
-        assert_eq!(bytes(&one), (0..24).collect::<Vec<u8>>());
-        let told = notes.iter().any(|n| n.contains("Fortran"));
-        assert_ne!(one.about.fortran, told, "{name}: kept or told");
-        if told && one.about.shape.is_some() {
-            assert_eq!(one.about.shape.as_deref(), Some(&[4, 3][..]), "{name}");
+/// Items of `shape` in C order and in Fortran order, two bytes each.
+fn both_orders(shape: &[u64]) -> (Vec<u8>, Vec<u8>) {
+    let items = shape.iter().product::<u64>();
+    let item = |i: u64| (i as u16).wrapping_mul(7919).to_le_bytes();
+    let c = (0..items).flat_map(item).collect();
+    let fortran = (0..items).flat_map(|mut k| {
+        // The first index counts fastest.
+        let mut index = Vec::new();
+        for &side in shape {
+            index.push(k % side);
+            k /= side;
         }
+        item(index.iter().zip(shape).fold(0, |n, (i, side)| n * side + i))
+    });
+    (c, fortran.collect())
+}
+
+/// A Fortran-order array in a file of each kind that can hold one.
+fn fortran_files(temp: &Folder, shape: &[u64]) -> Vec<u8> {
+    let (c, fortran) = both_orders(shape);
+    let dtype = Dtype::parse("<i2").unwrap();
+    let header = NpyHeader { dtype: dtype.clone(), fortran: true, shape: Dims::new(shape).unwrap() };
+    let npy = [header.to_bytes().unwrap(), fortran.clone()].concat();
+    std::fs::write(temp.path("F.npy"), npy).unwrap();
+    let numpy = Numpy { dtype, shape: shape.to_vec(), order: Order::F };
+    for (name, layout) in [("F.blp", Layout::V3), ("F-mono.blp", Layout::Mono)] {
+        let options = Options { chunk_size: 1000, layout, ..Options::default() }.numpy(&numpy).unwrap();
+        let file = options.write(&mut Pool::new(1), &fortran, Vec::new()).unwrap();
+        std::fs::write(temp.path(name), file).unwrap();
+    }
+    c
+}
+
+#[test]
+fn fortran_order_is_transposed() {
+    for shape in [&[30u64, 40][..], &[5, 6, 7], &[1, 900], &[900, 1], &[11]] {
+        let temp = Folder::new(&format!("fortran-{}-{}", shape.len(), shape[0]));
+        let c = fortran_files(&temp, shape);
+        for file in ["F.npy", "F.blp", "F-mono.blp"] {
+            let source = open_any(&temp.path(file), &Limits::default()).unwrap();
+            assert_eq!(source.about.shape.as_deref(), Some(shape), "{file}");
+            assert!(bytes(&source) == c, "{file} {shape:?}");
+            for (name, target) in targets() {
+                let (one, notes) = run(&source, &target, &temp.path(&format!("{file}-{name}")));
+                assert!(bytes(&one) == c, "{file} -> {name} {shape:?}");
+                assert!(!notes.iter().any(|n| n.contains("Fortran")), "{notes:?}");
+                if let Some(got) = one.about.shape.as_deref() {
+                    assert!(
+                        got == shape || !matches!(target, Target::B2nd(..) | Target::Npy),
+                        "{file} -> {name}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn edits_of_fortran_order_are_those_of_rows() {
+    let temp = Folder::new("fortran-edits");
+    let shape = [30u64, 4, 10];
+    let (row, mut pool) = (4 * 10 * 2, Pool::new(1));
+    for file in ["F.blp", "F-mono.blp"] {
+        type Change =
+            (&'static str, fn(&mut dyn Rows, &mut Pool, &Vec<u8>), fn(&mut Vec<u8>, usize, Vec<u8>));
+        let changes: [Change; 5] = [
+            (
+                "set",
+                |rows, pool, new| rows.set(pool, 3, new).unwrap(),
+                |model, row, new| {
+                    model[3 * row..5 * row].copy_from_slice(&new);
+                },
+            ),
+            ("append", |rows, pool, new| rows.append(pool, new).unwrap(), |model, _, new| model.extend(new)),
+            (
+                "insert",
+                |rows, pool, new| rows.insert(pool, 7, new).unwrap(),
+                |model, row, new| {
+                    model.splice(7 * row..7 * row, new);
+                },
+            ),
+            (
+                "remove",
+                |rows, pool, _| rows.remove(pool, 2..9).unwrap(),
+                |model, row, _| {
+                    model.drain(2 * row..9 * row);
+                },
+            ),
+            (
+                "resize",
+                |rows, pool, _| rows.resize(pool, 41).unwrap(),
+                |model, row, _| {
+                    model.resize(41 * row, 0);
+                },
+            ),
+        ];
+        for (name, change, apply) in changes {
+            let mut model = fortran_files(&temp, &shape);
+            let new: Vec<u8> = (0..2 * row as u32).map(|i| (i * 3 % 251) as u8).collect();
+            {
+                let mut opened = open_any_mut(&temp.path(file), &Limits::default()).unwrap();
+                let before = std::fs::read(temp.path(file)).unwrap();
+                assert!(opened.data.set_in_place(&mut pool, 0, &new).is_err(), "{file}");
+                assert_eq!(std::fs::read(temp.path(file)).unwrap(), before);
+                change(&mut *opened.data, &mut pool, &new);
+                apply(&mut model, row, new.clone());
+                assert!(bytes(&opened) == model, "{file} {name}, the handle");
+            }
+            let again = open_any(&temp.path(file), &Limits::default()).unwrap();
+            assert!(bytes(&again) == model, "{file} {name}");
+            assert_eq!(again.about.shape, Some(vec![(model.len() / row) as u64, 4, 10]), "{file} {name}");
+        }
+    }
+}
+
+/// However a reader asks, a transposed file is read in pages and in few pieces, never as a whole.
+#[test]
+fn transposing_reads_about_as_much_as_there_is() {
+    struct Counted(Vec<u8>, Cell<(u64, u64)>);
+    impl ReadAt for Counted {
+        fn size(&self) -> Result<u64, IoError> {
+            Ok(self.0.len() as u64)
+        }
+        fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
+            let (calls, bytes) = self.1.get();
+            self.1.set((calls + 1, bytes + buf.len() as u64));
+            self.0.read_at(offset, buf)
+        }
+    }
+    for (rows, columns) in [(3000u64, 3000u64), (3, 3_000_000), (3_000_000, 3), (1, 9_000_000)] {
+        let nbytes = rows * columns * 2;
+        let source = Counted(vec![1; nbytes as usize], Cell::default());
+        let array = AxesReversed::new(Uncompressed::new(&source, 0, nbytes), &[rows, columns], 2).unwrap();
+        let mut out = vec![0; array.chunk_nbytes().min(nbytes) as usize];
+        let mut at = 0;
+        while at < nbytes {
+            let n = (nbytes - at).min(out.len() as u64) as usize;
+            array.read_plain(&mut Pool::new(1), at, &mut out[..n]).unwrap();
+            at += n as u64;
+        }
+        let (calls, bytes) = source.1.get();
+        assert!(
+            bytes <= 3 * nbytes && calls <= nbytes / 1000,
+            "{rows} x {columns}: {calls} reads, {bytes} bytes"
+        );
     }
 }
 

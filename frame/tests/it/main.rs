@@ -17,6 +17,7 @@ mod cframe_flip;
 mod cframe_vectors;
 mod convert;
 mod crash;
+mod floors;
 mod rows;
 mod schunk_checked;
 mod schunk_copies;

@@ -8,7 +8,7 @@ use blosc_core::{Params, Pool};
 use blosc_frame::any::{open_any, open_any_mut, open_raw};
 use blosc_frame::bcolz::{CArray, CTable, Create, FlatTree};
 use blosc_frame::blaze::{self, Blaze, MetaSyntax};
-use blosc_frame::bloscpack::{Layout, Options, PackRows};
+use blosc_frame::bloscpack::{Layout, Options, PackRows, Spare};
 use blosc_frame::convert::{Cut, Packing, Target, convert};
 use blosc_frame::dtype::Dtype;
 use blosc_frame::io::{Directory, FaultDir, MemDir};
@@ -314,5 +314,107 @@ fn arrays_of_long_rows_are_converted_piece_by_piece() {
     convert(&nd, &mut a, &mut b, &Target::Npy, &place.join("x.npy")).unwrap();
     let npy = std::fs::read(place.join("x.npy")).unwrap();
     assert!(npy.ends_with(&data));
+    std::fs::remove_dir_all(place).unwrap();
+}
+
+/// Bytes of a file, or of all files below a directory.
+fn taken(path: &std::path::Path) -> u64 {
+    match path.is_dir() {
+        true => std::fs::read_dir(path).unwrap().map(|entry| taken(&entry.unwrap().path())).sum(),
+        false => std::fs::metadata(path).unwrap().len(),
+    }
+}
+
+/// After any edits a container takes at most 1.5 times what a new one of the same rows takes, and two chunks.
+#[test]
+fn edits_leave_nothing_behind() {
+    let place = std::env::temp_dir().join(format!("blosc-rows-growth-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&place);
+    std::fs::create_dir_all(&place).unwrap();
+    let (limits, mut r, mut pool) = (Limits::default(), Random(21), Pool::new(1));
+    let (row, chunk) = (6usize, 600u64);
+    let packing = Packing { params: Params::new(1), chunk: Some(chunk), reserve: 0 };
+    let pack = |layout| {
+        let spare = Spare::Chunks(300);
+        Target::Bloscpack(Options { chunk_size: 600, layout, spare, ..Options::default() })
+    };
+    let targets = [
+        ("v3.blp", pack(Layout::V3)),
+        ("mono.blp", pack(Layout::Mono)),
+        ("bcolz", Target::Bcolz(packing)),
+        ("blaze", Target::Blaze(packing, Some(40), MetaSyntax::Json)),
+    ];
+    let data: Vec<u8> = (0..4000 * row).map(|_| r.next() as u8).collect();
+    std::fs::write(place.join("raw"), &data).unwrap();
+    let raw =
+        open_raw(&place.join("raw"), Some(Dtype::parse("<i2").unwrap()), Some(vec![4000, 3]), 1).unwrap();
+    for (name, target) in targets {
+        let path = place.join(name);
+        convert(&raw, &mut Pool::new(1), &mut Pool::new(1), &target, &path).unwrap();
+        for step in 0..if containers::long() { 300 } else { 40 } {
+            let mut opened = open_any_mut(&path, &limits).unwrap();
+            let rows = opened.data.rows();
+            let change = match r.below(8) {
+                0 => Edit::Resize(1 + r.below(4000)),
+                1 => Edit::Resize(1),
+                _ if step == 0 => Edit::Resize(1),
+                _ => Edit::random(&mut r, rows, row, 300),
+            };
+            // A bloscpack file that was emptied takes its chunk size from what is appended first.
+            let change = match change {
+                Edit::Resize(0) | Edit::Remove(0, _) => Edit::Resize(1),
+                change => change,
+            };
+            change
+                .make(&mut *opened.data, &mut pool)
+                .unwrap_or_else(|e| panic!("{name} {step}: {e} {change:?}"));
+            drop(opened);
+            let (now, fresh) = (open_any(&path, &limits).unwrap(), place.join("fresh"));
+            convert(&now, &mut Pool::new(1), &mut Pool::new(1), &target, &fresh).unwrap();
+            let (has, live) = (taken(&path), taken(&fresh));
+            assert!(
+                2 * has <= 3 * live + 4 * (chunk + 16),
+                "{name} {step}: {has} bytes for {live}: {change:?}"
+            );
+            let _ = std::fs::remove_file(&fresh);
+            let _ = std::fs::remove_dir_all(&fresh);
+        }
+    }
+    std::fs::remove_dir_all(place).unwrap();
+}
+
+/// The next edit takes away what a writer that died left.
+#[test]
+fn strays_are_removed_by_the_next_edit() {
+    let place = std::env::temp_dir().join(format!("blosc-rows-strays-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&place);
+    std::fs::create_dir_all(&place).unwrap();
+    std::fs::write(place.join("raw"), vec![7; 6000]).unwrap();
+    let raw = open_raw(&place.join("raw"), None, None, 1).unwrap();
+    let packing = Packing { params: Params::new(1), chunk: Some(600), reserve: 0 };
+    let cases = [
+        ("bcolz", Target::Bcolz(packing), ["data/__12.blp", "data/__3.blp.tmp0", "meta/sizes.tmp2"]),
+        (
+            "blaze",
+            Target::Blaze(packing, Some(4), MetaSyntax::Json),
+            ["data/__4__.bin", "data/__1__.bin.tmp0", "data/__9__.bin.tmp11"],
+        ),
+    ];
+    for (name, target, strays) in cases {
+        let path = place.join(name);
+        convert(&raw, &mut Pool::new(1), &mut Pool::new(1), &target, &path).unwrap();
+        let kept = [path.join("data/notes.tmpx"), path.join("data/notes")];
+        for file in strays.iter().map(|stray| path.join(stray)).chain(kept.clone()) {
+            std::fs::write(file, b"left").unwrap();
+        }
+        let mut opened = open_any_mut(&path, &Limits::default()).unwrap();
+        opened.data.append(&mut Pool::new(1), &vec![8u8; 10]).unwrap();
+        for stray in strays {
+            assert!(!path.join(stray).exists(), "{name}: {stray}");
+        }
+        assert!(kept.iter().all(|file| file.exists()), "{name}: files of others stay");
+        let again = open_any(&path, &Limits::default()).unwrap();
+        assert_eq!(all(&*again.data, &mut Pool::new(1)).unwrap(), [vec![7; 6000], vec![8; 10]].concat());
+    }
     std::fs::remove_dir_all(place).unwrap();
 }

@@ -4,7 +4,7 @@ use super::frame::{frame_info, verify};
 use super::{Cut, Items, Reader};
 use crate::failure::{Findings, Result, failure};
 use crate::limits::check_output;
-use blosc_frame::b2nd::{NdArray, Selection, Take, carrier, show, transposed};
+use blosc_frame::b2nd::{NdArray, Selection, Take, carrier, show};
 use blosc_frame::npy::NpyHeader;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -70,12 +70,11 @@ impl ArrayReader {
             return self.slice(&Cut::ALL, out, progress);
         }
         check_output(&self.path, self.nd.geometry().nbytes(), self.max_output)?;
-        let data = self.nd.get_all().map_err(failure(&self.path))?;
-        let shape = *self.nd.shape();
-        let axes: Vec<usize> = (0..shape.len()).rev().collect();
-        out.write_all(&transposed(&data, &shape, &axes, self.nd.geometry().typesize())?)?;
-        progress(data.len() as u64);
-        Ok(())
+        let done = self.nd.for_each_piece_fortran(PIECE, |piece| {
+            progress(piece.len() as u64);
+            Ok(out.write_all(piece)?)
+        });
+        done.map_err(failure(&self.path))
     }
 
     /// The header the array was made from, if it still says what the array is.

@@ -136,9 +136,8 @@ impl Reader for RowsReader {
             Container::Blaze(set) => blaze::info(set),
             data => {
                 let dtype = about.dtype.as_ref().map(ToString::to_string);
-                let (shape, order) = (&about.shape, if about.fortran { "F" } else { "C" });
                 return Ok(json!({
-                    "kind": about.kind, "dtype": dtype, "shape": shape, "order": order, "nbytes": data.nbytes(),
+                    "kind": about.kind, "dtype": dtype, "shape": about.shape, "nbytes": data.nbytes(),
                 }));
             }
         }

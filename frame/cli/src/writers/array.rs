@@ -6,11 +6,14 @@ use crate::failure::{Failure, Result, asked, copying};
 use crate::progress;
 use crate::readers::array::NPY_HEADER;
 use crate::readers::one_per_dimension;
-use blosc_core::Params;
+use blosc_core::{Params, Pool};
 use blosc_frame::any::Kind;
-use blosc_frame::b2nd::{Dims, Dtype, MAX_CHUNK_BYTES, MAX_DIM, NdArray, Spec, transposed};
+use blosc_frame::b2nd::{Dims, Dtype, MAX_CHUNK_BYTES, MAX_DIM, NdArray, Spec};
 use blosc_frame::npy::{NpyHeader, PREFIX};
+use blosc_frame::plain::Uncompressed;
+use blosc_frame::reversed::AxesReversed;
 use blosc_frame::{Error, SuperChunk};
+use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
@@ -69,22 +72,25 @@ pub fn items<'a>(
 }
 
 impl Items<'_> {
-    /// All items in C order.
-    pub fn read(mut self, path: &Path) -> Result<Vec<u8>> {
+    /// The items of a file in Fortran order; those of a pipe or a member of an archive are kept in a file
+    /// meanwhile.
+    fn in_c_order(self, path: &Path) -> Result<AxesReversed<Uncompressed<File>>> {
         let nbytes = self.header.nbytes().unwrap_or(u64::MAX);
-        let mut data = Vec::new();
-        self.data.by_ref().take(nbytes).read_to_end(&mut data).map_err(|e| Failure::at(path, e))?;
-        let more = self.data.read(&mut [0]).map_err(|e| Failure::at(path, e))?;
-        if data.len() as u64 != nbytes || more > 0 {
-            let has = if more > 0 { "more".to_string() } else { data.len().to_string() };
+        let at = |e: std::io::Error| Failure::at(path, e);
+        let (file, offset) = match path.is_file() {
+            true => (File::open(path).map_err(at)?, self.raw_header.map_or(0, |head| head.len() as u64)),
+            false => {
+                let (mut file, mut data) = (tempfile::tempfile()?, self.data);
+                std::io::copy(&mut data, &mut file).map_err(at)?;
+                (file, 0)
+            }
+        };
+        let has = file.metadata().map_err(at)?.len().saturating_sub(offset);
+        if has != nbytes {
             return Err(Failure::at(path, format!("{nbytes} bytes of items expected, but it has {has}")));
         }
-        if self.header.fortran {
-            let turned: Vec<u64> = self.header.shape.iter().rev().copied().collect();
-            let axes: Vec<usize> = (0..turned.len()).rev().collect();
-            return Ok(transposed(&data, &turned, &axes, self.header.dtype.itemsize())?);
-        }
-        Ok(data)
+        let items = Uncompressed::new(file, offset, nbytes);
+        Ok(AxesReversed::new(items, &self.header.shape, self.header.dtype.itemsize())?)
     }
 }
 
@@ -99,8 +105,9 @@ pub fn write_items(items: Items<'_>, input: &Path, output: &Output, args: &Compr
         let canonical = NpyHeader { fortran: false, ..items.header.clone() }.to_bytes().ok();
         let kept = items.raw_header.clone().filter(|raw| Some(raw) != canonical.as_ref());
         let mut nd = if items.header.fortran {
-            let data = items.read(input)?;
-            NdArray::from_slice(frame, &spec, &data)?
+            let array = items.in_c_order(input)?;
+            NdArray::from_plain(frame, &spec, &mut Pool::new(1), &array)
+                .map_err(copying(input, &output.output))?
         } else {
             let mut data = items.data;
             // An error of the library has no room for what a zip file says of its member.

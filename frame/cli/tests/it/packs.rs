@@ -430,3 +430,84 @@ fn tables_left_ragged_are_refused_until_they_are_cut() {
     assert_eq!(place.info("table")["rows"], 45);
     assert_eq!(place.ok("decompress table -o -"), numbers(0..90));
 }
+
+/// Arrays in Fortran order: whatever reads or changes them counts in the order of their shape.
+#[test]
+fn fortran_order_is_logical_everywhere() {
+    let place = Place::new();
+    // numpy.asfortranarray(arange(12).reshape(3, 4)) of <i4.
+    let stored: Vec<u8> =
+        [0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11i32].into_iter().flat_map(i32::to_le_bytes).collect();
+    npy("c.npy", "'<i4'", "(3, 4)", &numbers(0..12), &place);
+    npy("f.npy", "'<i4'", "(3, 4)", &stored, &place);
+    let mut file = std::fs::read(place.path("f.npy")).unwrap();
+    let at = file.windows(5).position(|w| w == b"False").unwrap();
+    file[at..at + 5].copy_from_slice(b"True ");
+    place.write("f.npy", &file);
+    // A bloscpack file of it, as bloscpack writes: the metadata says so.
+    place.ok("compress f.npy -o f.b2nd");
+    let numpy = blosc_frame::bloscpack::Numpy {
+        dtype: blosc_frame::b2nd::Dtype::parse("<i4").unwrap(),
+        shape: vec![3, 4],
+        order: blosc_frame::bloscpack::Order::F,
+    };
+    let options = blosc_frame::bloscpack::Options::default().numpy(&numpy).unwrap();
+    let pack = options.write(&mut blosc_core::Pool::new(1), &stored, Vec::new()).unwrap();
+    place.write("F.blp", &pack);
+    for (name, start, stop) in [("F.blp", "1", "2"), ("f.b2nd", "1,0", "2,4")] {
+        assert_eq!(place.ok(&format!("decompress {name} -o -")), numbers(0..12), "{name}");
+        let slice = format!("slice {name} --start {start} --stop {stop} -o -");
+        assert_eq!(place.ok(&slice), numbers(4..8), "{name}");
+    }
+    let piped = |words: &str| {
+        let words = words.split_whitespace();
+        let file = std::fs::File::open(place.path("F.blp")).unwrap();
+        let out = Command::new(env!("CARGO_BIN_EXE_blosc"))
+            .args(words)
+            .current_dir(place.0.path())
+            .stdin(file)
+            .output()
+            .unwrap();
+        assert!(out.status.success());
+        out.stdout
+    };
+    assert_eq!(piped("decompress - -o -"), numbers(0..12));
+    assert_eq!(piped("slice - --start 1 --stop 3 -o -"), numbers(4..12));
+    // Back to NumPy: the file that was compressed, bit for bit.
+    place.ok("decompress f.b2nd -o back.npy");
+    assert_eq!(std::fs::read(place.path("back.npy")).unwrap(), file);
+    for (name, source) in [("a.b2nd", "F.blp"), ("b.b2nd", "f.npy"), ("c.blp", "f.npy"), ("d.blp", "F.blp")] {
+        place.ok(&format!("convert {source} -o {name}"));
+        assert_eq!(place.ok(&format!("decompress {name} -o -")), numbers(0..12), "{name}");
+        let shape = place.info(name)["shape"].clone();
+        assert_eq!(shape, serde_json::json!([3, 4]), "{name}");
+    }
+    // Items in Fortran order are added as the rows they are.
+    place.write("row", &numbers(100..104));
+    place.ok("set F.blp row --start 1 --stop 2");
+    place.ok("append F.blp f.npy");
+    let want = [numbers(0..4), numbers(100..104), numbers(8..12), numbers(0..12)].concat();
+    assert_eq!(place.ok("decompress F.blp -o -"), want);
+    assert_eq!(place.info("F.blp")["shape"], serde_json::json!([6, 4]));
+}
+
+/// A Fortran-order file becomes an array, a pack and a NumPy file again in less memory than it takes.
+#[cfg(target_os = "linux")]
+#[test]
+fn fortran_order_is_transposed_in_bounded_memory() {
+    let place = Place::new();
+    let (side, most) = (12_000u64, 300_000); // 288 MB of items, 300 MB of address space
+    npy("f.npy", "'<i2'", &format!("({side}, {side})"), &[], &place);
+    let mut file = std::fs::read(place.path("f.npy")).unwrap();
+    let at = file.windows(5).position(|w| w == b"False").unwrap();
+    file[at..at + 5].copy_from_slice(b"True ");
+    place.write("f.npy", &file);
+    let sparse = std::fs::OpenOptions::new().write(true).open(place.path("f.npy")).unwrap();
+    sparse.set_len(file.len() as u64 + side * side * 2).unwrap();
+    for words in ["compress f.npy -o f.b2nd", "decompress f.b2nd -o back.npy", "compress f.npy -o f.blp"] {
+        let threads = if words.starts_with("convert") { "" } else { "--threads 1" };
+        let command = format!("ulimit -v {most}; exec {} {words} {threads}", env!("CARGO_BIN_EXE_blosc"));
+        let out = Command::new("sh").args(["-c", &command]).current_dir(place.0.path()).output().unwrap();
+        assert!(out.status.success(), "{words}: {}", String::from_utf8_lossy(&out.stderr));
+    }
+}

@@ -1,0 +1,170 @@
+//! [`AxesReversed`]: an array read with its axes in reverse order, in bounded memory.
+//!
+//! ```text
+//! stored   C order of the shape (c, b, a), which is Fortran order of the shape (a, b, c)
+//! read     C order of the shape (a, b, c)
+//!
+//! for each box of the items asked for (at most 64 MiB):
+//!     read its runs as they are stored                 runs that lie close together are read at once
+//!     move its items, square by square
+//! ```
+//! Rows that are read together lie in runs of as many items. A compressed source decodes each of its chunks once
+//! for every 64 MiB of rows.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use crate::error::{Error, IoError, IoKind};
+use crate::io::ReadAt;
+use crate::plain::{MOST_HELD, Plain, Uncompressed, check_range};
+use crate::shape::{next_box, reverse_axes, strides};
+use alloc::vec::Vec;
+use blosc_core::Pool;
+use core::cell::RefCell;
+use core::ops::Range;
+
+/// An array in Fortran order, read in C order; or the other way round.
+pub struct AxesReversed<P> {
+    source: P,
+    /// As it is read.
+    shape: Vec<u64>,
+    strides: Vec<u64>,
+    item: u64,
+    /// The items of a box as they are stored; kept, so that its pages are made once.
+    items: RefCell<Vec<u8>>,
+}
+
+impl<P: Plain> AxesReversed<P> {
+    /// Items of `item` bytes which `source` has in Fortran order of `shape`, read in C order of it.
+    ///
+    /// # Errors
+    /// [`Error::Param`] when `source` is not as long as the shape demands.
+    pub fn new(source: P, shape: &[u64], item: u32) -> Result<AxesReversed<P>, Error> {
+        let bytes = shape.iter().try_fold(u64::from(item), |n, &side| n.checked_mul(side));
+        if bytes != Some(source.nbytes()) {
+            let value = i64::try_from(source.nbytes()).unwrap_or(i64::MAX);
+            return Err(Error::Param { name: "bytes", value, allowed: "as many as dtype and shape say" });
+        }
+        let (shape, strides) = (shape.to_vec(), strides(shape));
+        Ok(AxesReversed { source, shape, strides, item: item.into(), items: RefCell::default() })
+    }
+}
+
+impl<P: Plain> Plain for AxesReversed<P> {
+    fn nbytes(&self) -> u64 {
+        self.source.nbytes()
+    }
+
+    fn read_plain(&self, pool: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
+        let end = check_range(at, out.len(), self.nbytes())?;
+        if out.is_empty() {
+            return Ok(());
+        }
+        let item = self.item.max(1);
+        let (first, last) = (at.checked_div(item).unwrap_or(0), end.div_ceil(item));
+        let whole = last.saturating_sub(first).saturating_mul(item);
+        if whole != out.len() as u64 {
+            // Parts of items: all that they are parts of is read.
+            let mut wider = Vec::new();
+            resize(&mut wider, whole)?;
+            let start = first.saturating_mul(item);
+            self.read_plain(pool, start, &mut wider)?;
+            let skip = usize::try_from(at.saturating_sub(start)).unwrap_or(usize::MAX);
+            let part = wider.get(skip..).and_then(|w| w.get(..out.len())).ok_or(IoKind::UnexpectedEnd)?;
+            out.copy_from_slice(part);
+            return Ok(());
+        }
+        let most = MOST_HELD.checked_div(item).unwrap_or(1).max(1);
+        let (mut now, mut rest) = (first, out);
+        while now < last {
+            let (ranges, n) = next_box(&self.shape, &self.strides, now, last.min(now.saturating_add(most)));
+            let len = usize::try_from(n.saturating_mul(item)).unwrap_or(usize::MAX);
+            let Some((part, behind)) = core::mem::take(&mut rest).split_at_mut_checked(len) else { break };
+            self.read_box(pool, (&self.shape, item), &ranges, part)?;
+            rest = behind;
+            now = now.saturating_add(n);
+        }
+        Ok(())
+    }
+
+    /// As many whole rows as are held at a time.
+    fn chunk_nbytes(&self) -> u64 {
+        let row = self.strides.first().copied().unwrap_or(1).saturating_mul(self.item).max(1);
+        MOST_HELD.checked_div(row).unwrap_or(0).saturating_mul(row).max(row).min(MOST_HELD)
+    }
+
+    fn read_box(
+        &self,
+        pool: &mut Pool,
+        (shape, item): (&[u64], u64),
+        ranges: &[Range<u64>],
+        out: &mut [u8],
+    ) -> Result<(), Error> {
+        if shape != self.shape || item != self.item || ranges.len() != shape.len() {
+            return Err(Error::Param { name: "shape", value: 0, allowed: "that of the array" });
+        }
+        let stored: Vec<u64> = shape.iter().rev().copied().collect();
+        let turned: Vec<Range<u64>> = ranges.iter().rev().cloned().collect();
+        let sides: Vec<u64> = ranges.iter().map(|r| r.end.saturating_sub(r.start)).collect();
+        let mut items = self.items.borrow_mut();
+        resize(&mut items, out.len() as u64)?;
+        self.source.read_box(pool, (&stored, item), &turned, &mut items)?;
+        reverse_axes(&items, &sides, usize::try_from(item).map_err(|_| IoKind::NoSpace)?, out)
+    }
+}
+
+/// What is not compressed is read without a pool.
+impl<R: ReadAt> ReadAt for AxesReversed<Uncompressed<R>> {
+    fn size(&self) -> Result<u64, IoError> {
+        Ok(self.nbytes())
+    }
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
+        let left = self.nbytes().saturating_sub(offset);
+        let n = usize::try_from(left).unwrap_or(usize::MAX).min(buf.len());
+        let read = self.read_plain(&mut Pool::new(1), offset, buf.get_mut(..n).unwrap_or_default());
+        read.map(|()| n).map_err(|error| match error {
+            Error::Io(error) => error,
+            _ => IoKind::Other.into(),
+        })
+    }
+}
+
+fn resize(bytes: &mut Vec<u8>, n: u64) -> Result<(), Error> {
+    let n = usize::try_from(n).map_err(|_| IoKind::NoSpace)?;
+    bytes.try_reserve_exact(n.saturating_sub(bytes.len())).map_err(|_| IoKind::NoSpace)?;
+    bytes.resize(n, 0);
+    Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_range_of_every_shape_is_read_in_c_order() {
+        for shape in [&[3u64, 4][..], &[4, 3, 5], &[1, 7], &[7, 1], &[6], &[2, 3, 1, 4], &[]] {
+            for item in [1u32, 3, 8] {
+                let items: u64 = shape.iter().product();
+                let bytes: Vec<u8> = (0..items * u64::from(item)).map(|i| (i % 251) as u8).collect();
+                let turned: Vec<u64> = shape.iter().rev().copied().collect();
+                let (to, from) = (strides(shape), strides(&turned));
+                let mut want = alloc::vec![0; bytes.len()];
+                for i in 0..items {
+                    let index = to.iter().zip(shape).map(|(stride, side)| i / stride % side);
+                    let j: u64 = index.zip(from.iter().rev()).map(|(index, stride)| index * stride).sum();
+                    let (i, j, t) = (i as usize * item as usize, j as usize * item as usize, item as usize);
+                    want[i..i + t].copy_from_slice(&bytes[j..j + t]);
+                }
+                let n = bytes.len();
+                let array = AxesReversed::new(Uncompressed::new(bytes, 0, n as u64), shape, item).unwrap();
+                for at in 0..n {
+                    for end in at..=n {
+                        let mut out = alloc::vec![0; end - at];
+                        array.read_exact_at(at as u64, &mut out).unwrap();
+                        assert_eq!(out, want[at..end], "{shape:?} of {item}: {at}..{end}");
+                    }
+                }
+            }
+        }
+        assert!(AxesReversed::new(Uncompressed::new(&b"abc"[..], 0, 3), &[2, 2], 1).is_err());
+    }
+}
