@@ -68,10 +68,12 @@ int main(void) {
   int k;
 
   blosc_init();
-  for (k = 0; k < 6; k++)
+  for (k = 0; k < 6; k++) {
+    if (blosc_compname_to_compcode(names[k]) < 0) continue; /* most builds of the C library leave Snappy out */
     for (int shuffle = 0; shuffle <= 2; shuffle++)
       for (unsigned s = 0; s < sizeof sizes / sizeof *sizes; s++)
         round_trip(names[k], 1 + 4 * (s % 3), shuffle, s % 2 ? 4 : 8, sizes[s], 1 + k % 2);
+  }
   round_trip("lz4", 0, 1, 4, 5000, 1);
 
   /* Results for parameters out of range. */
