@@ -215,6 +215,11 @@ pub enum Error {
     /// The text that describes an array's items is not a dtype that can be read.
     #[cfg(feature = "alloc")]
     Dtype(crate::dtype::DtypeError),
+    /// A state that cannot be: a fault of this library, not of its caller or of the data.
+    Internal {
+        /// What cannot be.
+        what: &'static str,
+    },
     /// Reading or writing bytes failed.
     Io(IoError),
 }
@@ -388,6 +393,7 @@ impl fmt::Display for Error {
             Error::Changed { what } => write!(f, "changed by someone else while open: {what}"),
             #[cfg(feature = "alloc")]
             Error::Dtype(error) => error.fmt(f),
+            Error::Internal { what } => write!(f, "a fault of this library: {what}"),
             Error::Io(error) => error.fmt(f),
         }
     }

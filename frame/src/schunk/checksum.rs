@@ -4,9 +4,10 @@
 //! trailer fingerprint, type 3: XXH3-128 over
 //!     header 00..3e and 44..57 | index chunk | trailer without the fingerprint's 16 bytes
 //! vlmetalayer ".checksums": MessagePack bin32 of
-//!     "XXH3" 01 00 00 00 | u64 metalayers | u64 n | n x u64                       (little-endian)
+//!     "XXH3" 02 00 00 00 | u64 metalayers | u64 n | u64 live | n x u64            (little-endian)
 //! ```
-//! `metalayers` is XXH3-64 of header bytes 57..H. The table has one XXH3-64 per stored chunk (of its
+//! `metalayers` is XXH3-64 of header bytes 57..H. `live` is the stored bytes of all chunks: what else there is of the
+//! payload is free room. Version 1 had no `live`. The table has one XXH3-64 per stored chunk (of its
 //! stored bytes), in logical order; 0 means "not known". Special chunks need none: the index is
 //! covered by the fingerprint.
 //!
@@ -27,9 +28,11 @@ use alloc::vec::Vec;
 use blosc_core::{Params, Pool};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-const MAGIC: [u8; 8] = *b"XXH3\x01\0\0\0";
-/// `bin32` marker and length, magic, metalayers, count.
-const HEAD: usize = 5 + 8 + 8 + 8;
+const MAGIC: [u8; 8] = *b"XXH3\x02\0\0\0";
+/// Magic of the first version.
+const MAGIC_1: [u8; 8] = *b"XXH3\x01\0\0\0";
+/// `bin32` marker and length, magic, metalayers, count, live bytes.
+const HEAD: usize = 5 + 8 + 8 + 8 + 8;
 /// The table's value for a chunk whose checksum is not known.
 pub(super) const UNKNOWN: u64 = 0;
 
@@ -94,6 +97,8 @@ pub(super) struct Hashes {
     sums: Vec<u64>,
     /// What the table says about header bytes 57..H.
     metalayers: u64,
+    /// What the table says about the stored bytes of all chunks.
+    live: Option<u64>,
 }
 
 impl Hashes {
@@ -105,6 +110,7 @@ impl Hashes {
             verify: true,
             sums: Vec::new(),
             metalayers: UNKNOWN,
+            live: None,
         }
     }
 
@@ -127,7 +133,7 @@ impl Hashes {
             (0, None) => ChecksumState::None,
             (other, None) => ChecksumState::Other(other),
         };
-        (self.sums, self.metalayers) = (Vec::new(), UNKNOWN);
+        (self.sums, self.metalayers, self.live) = (Vec::new(), UNKNOWN, None);
         if let (Some(stored), ChecksumState::Present) = (stored, self.state) {
             // A few bytes can say they are gigabytes.
             let most = entries.len().saturating_mul(8).saturating_add(HEAD as u64);
@@ -141,18 +147,18 @@ impl Hashes {
 
     /// Takes over a table, if it is one.
     fn parse(&mut self, table: &[u8], entries: &Entries) -> Option<()> {
-        let (head, rest) = table.split_at_checked(HEAD)?;
-        let (bin, head) = head.split_at_checked(5)?;
-        if bin.first() != Some(&0xc6) || !head.starts_with(&MAGIC) {
+        let (bin, table) = table.split_at_checked(5)?;
+        let (words, []) = table.as_chunks::<8>() else { return None };
+        let [magic, metalayers, count, words @ ..] = words else { return None };
+        let (live, hashes) = match (*magic, words) {
+            (MAGIC, [live, hashes @ ..]) => (Some(u64::from_le_bytes(*live)), hashes),
+            (MAGIC_1, hashes) => (None, hashes),
+            _ => return None,
+        };
+        if bin.first() != Some(&0xc6) || u64::from_le_bytes(*count) != hashes.len() as u64 {
             return None;
         }
-        let word = |bytes: &[u8]| bytes.first_chunk().map(|word| u64::from_le_bytes(*word));
-        let (metalayers, count) = (word(head.get(8..)?)?, word(head.get(16..)?)?);
-        let hashes = rest.as_chunks::<8>().0;
-        if count != hashes.len() as u64 {
-            return None;
-        }
-        self.metalayers = metalayers;
+        (self.metalayers, self.live) = (u64::from_le_bytes(*metalayers), live);
         // Entries that are all the same are special ones, or a chunk that they share.
         if let Entries::List(list) = entries {
             let mut hashes = hashes.iter().map(|word| u64::from_le_bytes(*word));
@@ -182,11 +188,17 @@ impl Hashes {
         Some(self.metalayers).filter(|sum| *sum != UNKNOWN)
     }
 
+    /// What the stored chunks take, if the table says so.
+    pub(super) fn live(&self) -> Option<u64> {
+        self.live
+    }
+
     /// The table as a vlmetalayer, if checksums are on and there is a free slot for it.
     pub(super) fn encode(
         &mut self,
         entries: &Entries,
         metalayers: u64,
+        live: u64,
         vlmetalayers: usize,
         pool: &mut Pool,
     ) -> Result<Option<Meta>, Error> {
@@ -207,10 +219,11 @@ impl Hashes {
         table.extend(MAGIC);
         table.extend(metalayers.to_le_bytes());
         table.extend(count.to_le_bytes());
+        table.extend(live.to_le_bytes());
         table.extend(body);
         // Checksums do not compress; level 0 stores them.
         let content = pool.compress(&Params::new(1).no_filter().level(0), &table).map_err(Error::Codec)?;
-        self.metalayers = metalayers;
+        (self.metalayers, self.live) = (metalayers, Some(live));
         Ok(Some(Meta { name: CHECKSUMS_NAME.as_bytes().to_vec(), content }))
     }
 

@@ -1,24 +1,25 @@
 //! Commit: all changes so far become visible in one step that survives crashes (docs/formats/cframe.md §9.1).
 //!
 //! ```text
-//! contiguous    new chunks were written behind F; write index and trailer behind them; flush;
-//!               one write of header bytes 0f..57, inside one 512-byte sector; flush
+//! contiguous    new chunks were written where the state on disk has nothing; write index and trailer likewise, behind
+//!               the last chunk; flush; one write of header bytes 0f..57, inside one 512-byte sector; flush;
+//!               what only the state before used is free now (see `contiguous`); cut off what lies behind the frame
 //! sparse        chunk files were written; flush them and the directory; write the index file under a
 //!               temporary name; flush; rename; flush the directory; remove files no longer used
-//! in memory     no reader to protect: new chunks move over the old index, nothing becomes garbage
+//! in memory     no state to protect: new chunks move down over the old index
 //! ```
 //! Where the switch cannot be one small write (the header's length changes, the last chunk is
-//! deleted, metalayers beyond the first sector change) the frame is rewritten and renamed into place.
+//! deleted, metalayers beyond the first sector change), and where too much room is free afterwards, the frame is
+//! rewritten and renamed into place.
 
 use super::meta::{self, Meta};
-use super::place::{INDEX_NAME, Place, chunk_name, write_behind};
+use super::place::{INDEX_NAME, Place, chunk_name};
 use super::{Change, ChecksumState, SuperChunk, checksum};
 use crate::cframe::Entries;
 use crate::cframe::header::{FIXED_LEN, FrameType, Header};
 use crate::cframe::section;
 use crate::cframe::trailer::{self, FINGERPRINT_XXH3};
 use crate::error::{Error, IoKind};
-use crate::io::{ReadAt, WriteAt};
 use alloc::vec::Vec;
 use blosc_core::chunk::special;
 use blosc_core::{Params, Pool, Split};
@@ -30,6 +31,20 @@ const SECTOR: u64 = 512;
 pub(super) fn header_len(metalayers: &[Meta]) -> Result<u64, Error> {
     let section = section::encode(section::Place::Header, meta::pairs(metalayers))?;
     Ok((FIXED_LEN as u64).saturating_add(section.len() as u64))
+}
+
+/// Index chunk and trailer, but for the trailer's fingerprint.
+pub(super) struct Rest {
+    bytes: Vec<u8>,
+    trailer_at: usize,
+    /// Whether a table of checksums is in it.
+    checksums: bool,
+}
+
+impl Rest {
+    pub(super) fn len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
 }
 
 /// Everything of a frame but its chunks, as it will be written.
@@ -57,7 +72,9 @@ fn encode_index(entries: &Entries, pool: &mut Pool) -> Result<Vec<u8>, Error> {
         special::repeated(&raw.to_le_bytes(), nbytes, &mut chunk).map_err(Error::Codec)?;
         return Ok(chunk);
     }
-    let Entries::List(list) = entries else { return Err(IoKind::Other.into()) };
+    let Entries::List(list) = entries else {
+        return Err(Error::Internal { what: "entries that are all the same and not" });
+    };
     let mut raw = Vec::with_capacity(nbytes);
     list.iter().for_each(|entry| raw.extend(entry.to_le_bytes()));
     let blocksize = u32::try_from(nbytes.min(16 << 10)).ok();
@@ -67,6 +84,11 @@ fn encode_index(entries: &Entries, pool: &mut Pool) -> Result<Vec<u8>, Error> {
 
 impl SuperChunk<'_> {
     /// Makes every change since the last commit visible, in one atomic and durable step.
+    ///
+    /// A contiguous frame is then no longer than one and a half times what its parts take (header, chunks, index and
+    /// trailer), and two of its largest chunk, and index and trailer once more: beyond that it is rewritten, where the
+    /// store can be replaced. Of a frame without checksums that has more than 256 chunks, free room may be overlooked.
+    /// [`SuperChunk::compact`] leaves no free room.
     ///
     /// # Errors
     /// [`Error::NotAtomic`] if the change needs the whole frame rewritten and the store cannot be
@@ -87,17 +109,41 @@ impl SuperChunk<'_> {
                 allowed: "those its shape demands, all of one size, and a b2nd metalayer that says so",
             });
         }
-        match &self.place {
-            Place::Sparse { .. } => self.commit_sparse(),
-            Place::Contiguous { store, .. } => {
-                if self.committed.is_none() {
-                    self.commit_new()
-                } else if store.is_shared() {
-                    self.commit_durable()
-                } else {
-                    self.commit_memory()
-                }
+        self.look_for_room();
+        match &mut self.place {
+            Place::Sparse { .. } => return self.commit_sparse(),
+            Place::Contiguous(frame) => frame.settle_released(&self.entries),
+        }
+        let section = self.section()?;
+        let start = (FIXED_LEN as u64).saturating_add(section.len() as u64);
+        let frame = self.place.contiguous()?;
+        let same_start = start == frame.base;
+        match self.committed {
+            None if self.entries.len() == 0 || frame.end == 0 => {
+                frame.start(start);
+                self.commit_new(section)
             }
+            None if same_start => self.commit_new(section),
+            Some(_) if !frame.store.is_shared() && same_start => self.commit_memory(section),
+            Some(_) if same_start && self.can_switch(start) => self.commit_durable(section),
+            _ => self.rewrite(false),
+        }?;
+        self.tighten();
+        Ok(())
+    }
+
+    /// Whether one small write can put the next state in force.
+    fn can_switch(&self, start: u64) -> bool {
+        self.entries.len() > 0 && (self.metalayers_changed == Change::No || start <= SECTOR)
+    }
+
+    /// Writes the frame anew where too much of it is free room that nothing fits into. The commit is done by then:
+    /// where this cannot be, on a bare file handle or a full disk, the frame only stays as large as it is.
+    fn tighten(&mut self) {
+        if let Place::Contiguous(frame) = &self.place
+            && frame.is_loose()
+        {
+            let _ = self.rewrite(false);
         }
     }
 
@@ -109,19 +155,24 @@ impl SuperChunk<'_> {
         section::encode(section::Place::Header, meta::pairs(&self.metalayers))
     }
 
-    /// Puts together header, index and trailer around `cbytes` payload bytes.
-    pub(super) fn assemble(
-        &mut self,
-        section: &[u8],
-        entries: &Entries,
-        cbytes: u64,
-    ) -> Result<Assembled, Error> {
-        let sum = checksum::of(section);
-        let table = self.hashes.encode(entries, sum, self.vlmetalayers.len(), &mut self.pool)?;
+    /// Index and trailer behind a header with this section; `live` is what the stored chunks take.
+    pub(super) fn rest(&mut self, section: &[u8], live: u64) -> Result<Rest, Error> {
+        let (sum, count) = (checksum::of(section), self.vlmetalayers.len());
+        let table = self.hashes.encode(&self.entries, sum, live, count, &mut self.pool)?;
         let layers = self.vlmetalayers.iter().chain(&table).map(|meta| (&*meta.name, &*meta.content));
-        let mut trailer = trailer::encode(&section::encode(section::Place::Trailer, layers)?)?;
-        let index = if entries.len() == 0 { Vec::new() } else { encode_index(entries, &mut self.pool)? };
+        let trailer = trailer::encode(&section::encode(section::Place::Trailer, layers)?)?;
+        let mut bytes = match self.entries.len() {
+            0 => Vec::new(),
+            _ => encode_index(&self.entries, &mut self.pool)?,
+        };
+        let trailer_at = bytes.len();
+        bytes.extend(trailer);
+        Ok(Rest { bytes, trailer_at, checksums: table.is_some() })
+    }
 
+    /// Puts together header, index and trailer around `cbytes` payload bytes.
+    pub(super) fn assemble(&self, section: &[u8], rest: Rest, cbytes: u64) -> Result<Assembled, Error> {
+        let Rest { bytes: mut rest, trailer_at, checksums } = rest;
         let mut header = self.header;
         let header_len = FIXED_LEN.saturating_add(section.len());
         header.header_len = u32::try_from(header_len).ok().filter(|len| i32::try_from(*len).is_ok()).ok_or(
@@ -129,42 +180,38 @@ impl SuperChunk<'_> {
         )?;
         header.nbytes = self.nbytes();
         header.cbytes = cbytes;
-        header.has_vlmetalayers = table.is_some() || !self.vlmetalayers.is_empty();
+        header.has_vlmetalayers = checksums || !self.vlmetalayers.is_empty();
         if let Some(vl_blocks) = self.vl_blocks {
             header.set_kind(vl_blocks);
         }
-        if table.is_some() {
+        if checksums {
             // Both 0 says: the header was last written with checksums (see `checksum`).
             header.threads = [0, 0];
         }
-        let payload =
-            if header.frame_type == FrameType::Contiguous && entries.len() > 0 { cbytes } else { 0 };
-        header.frame_len = (header_len as u64)
-            .saturating_add(payload)
-            .saturating_add(index.len() as u64)
-            .saturating_add(trailer.len() as u64);
+        let in_frame = header.frame_type == FrameType::Contiguous && self.entries.len() > 0;
+        let payload = if in_frame { cbytes } else { 0 };
+        header.frame_len = (header_len as u64).saturating_add(payload).saturating_add(rest.len() as u64);
 
         let mut head = header.encode().to_vec();
         head.extend(section);
         let foreign = !matches!(self.fingerprint.0, 0 | FINGERPRINT_XXH3)
             || self.hashes.state == ChecksumState::Other(FINGERPRINT_XXH3);
         let mut fingerprint = if foreign { self.fingerprint } else { (0, [0; 16]) };
-        if table.is_some() {
+        let (index, trailer) = rest.split_at_mut(trailer_at);
+        if checksums {
             fingerprint.0 = FINGERPRINT_XXH3;
         }
         let kind_at = trailer.len().saturating_sub(17);
         if let Some(kind) = trailer.get_mut(kind_at) {
             *kind = fingerprint.0;
         }
-        if table.is_some() {
-            fingerprint.1 = checksum::fingerprint(&head, &index, &trailer);
+        if checksums {
+            fingerprint.1 = checksum::fingerprint(&head, index, trailer);
         }
         if let Some(place) = trailer.last_chunk_mut() {
             *place = fingerprint.1;
         }
-        let mut rest = index;
-        rest.extend(trailer);
-        Ok(Assembled { header, head, rest, fingerprint, checksums: table.is_some() })
+        Ok(Assembled { header, head, rest, fingerprint, checksums })
     }
 
     /// Takes over what has been written.
@@ -184,113 +231,71 @@ impl SuperChunk<'_> {
         };
         self.dirty = false;
         self.metalayers_changed = Change::No;
-        if let Place::Contiguous { base, payload, end, .. } = &mut self.place {
-            *base = u64::from(written.header.header_len);
-            *payload = if written.header.nbytes == 0 { 0 } else { written.header.cbytes };
-            *end = written.header.frame_len;
-        }
     }
 
     /// First commit of a new frame: nothing can be opened before the header is there, which comes last.
-    fn commit_new(&mut self) -> Result<(), Error> {
-        let section = self.section()?;
-        let len = (FIXED_LEN as u64).saturating_add(section.len() as u64);
-        let Place::Contiguous { base, end, .. } = &mut self.place else { return Err(IoKind::Other.into()) };
-        if self.entries.len() == 0 || *end == 0 {
-            (*base, *end) = (len, len);
-        }
-        if *base != len {
-            return self.rewrite(false);
-        }
-        let (base, end) = (*base, *end);
-        let entries = core::mem::replace(&mut self.entries, Entries::List(Vec::new()));
-        let written = self.assemble(&section, &entries, end.saturating_sub(base));
-        self.entries = entries;
-        let written = written?;
-        let Place::Contiguous { store, end, .. } = &mut self.place else { return Err(IoKind::Other.into()) };
-        let (fixed, section) = written.head.split_at_checked(FIXED_LEN).ok_or(IoKind::Other)?;
-        store.write_at(*end, &written.rest)?;
-        store.truncate(written.header.frame_len)?;
-        store.write_at(FIXED_LEN as u64, section)?;
-        store.sync()?;
-        store.write_at(0, fixed)?;
-        store.sync()?;
+    fn commit_new(&mut self, section: Vec<u8>) -> Result<(), Error> {
+        let live = self.place.contiguous()?.live_next();
+        let rest = self.rest(&section, live)?;
+        let frame = self.place.contiguous()?;
+        let at = frame.allocate_rest(&self.entries, rest.len());
+        let cbytes = at.saturating_sub(frame.base);
+        let written = self.assemble(&section, rest, cbytes)?;
+        let frame = self.place.contiguous()?;
+        let (fixed, section) = written.head.split_at(FIXED_LEN);
+        frame.write(at, &written.rest)?;
+        frame.store.truncate(written.header.frame_len)?;
+        frame.store.write_at(FIXED_LEN as u64, section)?;
+        frame.switch(0, fixed)?;
+        frame.in_force(at, written.header.frame_len);
         self.committed(written);
         Ok(())
     }
 
     /// The append-then-switch order.
-    fn commit_durable(&mut self) -> Result<(), Error> {
-        let section = self.section()?;
-        let len = (FIXED_LEN as u64).saturating_add(section.len() as u64);
-        let Place::Contiguous { base, end, .. } = self.place else { return Err(IoKind::Other.into()) };
-        let header_changes = self.metalayers_changed != Change::No;
-        if self.nchunks() == 0 || len != base || (header_changes && len > SECTOR) {
-            return self.rewrite(false);
-        }
-        let entries = core::mem::replace(&mut self.entries, Entries::List(Vec::new()));
-        let written = self.assemble(&section, &entries, end.saturating_sub(base));
-        self.entries = entries;
-        let written = written?;
-        let Place::Contiguous { store, end, .. } = &mut self.place else { return Err(IoKind::Other.into()) };
-        write_behind(&mut **store, *end, &written.rest)?;
-        store.sync()?;
-        // From here on the new index may be in force even if an error is reported: never write over it.
-        *end = written.header.frame_len;
-        let switch = if header_changes { 0x0f..written.head.len() } else { 0x0f..FIXED_LEN };
-        store.write_at(0x0f, written.head.get(switch).unwrap_or(&[]))?;
-        store.sync()?;
+    fn commit_durable(&mut self, section: Vec<u8>) -> Result<(), Error> {
+        let live = self.place.contiguous()?.live_next();
+        let rest = self.rest(&section, live)?;
+        let frame = self.place.contiguous()?;
+        let at = frame.allocate_rest(&self.entries, rest.len());
+        let cbytes = at.saturating_sub(frame.base);
+        let written = self.assemble(&section, rest, cbytes)?;
+        let switch = match self.metalayers_changed {
+            Change::No => 0x0f..FIXED_LEN,
+            _ => 0x0f..written.head.len(),
+        };
+        let frame = self.place.contiguous()?;
+        frame.write(at, &written.rest)?;
+        // The new index may be in force even if an error is reported.
+        frame.pin(at, written.header.frame_len);
+        frame.switch(0x0f, written.head.get(switch).unwrap_or(&[]))?;
+        frame.in_force(at, written.header.frame_len);
         self.committed(written);
-        self.cut_off_leftovers();
         Ok(())
     }
 
-    /// Bytes after the frame are legal; those a cut-off session left are removed if that is easy.
-    fn cut_off_leftovers(&mut self) {
-        if let Place::Contiguous { store, end, .. } = &mut self.place
-            && store.size().is_ok_and(|size| size > *end)
-        {
-            let _ = store.truncate(*end);
-        }
-    }
-
     /// In memory: the chunks added since the last commit move down over the old index and trailer.
-    fn commit_memory(&mut self) -> Result<(), Error> {
-        let section = self.section()?;
-        let len = (FIXED_LEN as u64).saturating_add(section.len() as u64);
-        let Place::Contiguous { store, base, payload, end } = &mut self.place else {
-            return Err(IoKind::Other.into());
-        };
-        if len != *base {
-            return self.rewrite(false);
-        }
-        let from = self.committed.map_or(*end, |header| header.frame_len);
-        let to = base.saturating_add(*payload);
-        let delta = from.saturating_sub(to);
-        copy_within(&mut **store, from, to, end.saturating_sub(from))?;
-        *end = end.saturating_sub(delta);
-        *payload = end.saturating_sub(*base);
-        let first_moved = from.saturating_sub(*base) as i64;
-        if delta > 0
-            && let Entries::List(list) = &mut self.entries
-        {
-            for raw in list.iter_mut().filter(|raw| **raw >= first_moved) {
-                *raw = raw.saturating_sub(delta as i64);
+    fn commit_memory(&mut self, section: Vec<u8>) -> Result<(), Error> {
+        let frame = self.place.contiguous()?;
+        let (moved, by) = frame.close_up()?;
+        let from = moved.saturating_sub(frame.base) as i64;
+        if self.entries.len() == 0 {
+            frame.start(frame.base);
+        } else if let Entries::List(list) = &mut self.entries {
+            for raw in list.iter_mut().filter(|raw| **raw >= from) {
+                *raw = raw.saturating_sub(by as i64);
             }
         }
-        if self.entries.len() == 0 {
-            *payload = 0;
-            *end = *base;
-        }
-        let cbytes = *payload;
-        let entries = core::mem::replace(&mut self.entries, Entries::List(Vec::new()));
-        let written = self.assemble(&section, &entries, cbytes);
-        self.entries = entries;
-        let written = written?;
-        let Place::Contiguous { store, end, .. } = &mut self.place else { return Err(IoKind::Other.into()) };
-        store.write_at(*end, &written.rest)?;
-        store.write_at(0, &written.head)?;
-        store.truncate(written.header.frame_len)?;
+        let live = frame.live;
+        let rest = self.rest(&section, live)?;
+        let frame = self.place.contiguous()?;
+        let at = frame.allocate_rest(&self.entries, rest.len());
+        let cbytes = at.saturating_sub(frame.base);
+        let written = self.assemble(&section, rest, cbytes)?;
+        let frame = self.place.contiguous()?;
+        frame.store.write_at(at, &written.rest)?;
+        frame.store.write_at(0, &written.head)?;
+        frame.in_force(at, written.header.frame_len);
         self.committed(written);
         Ok(())
     }
@@ -298,12 +303,12 @@ impl SuperChunk<'_> {
     fn commit_sparse(&mut self) -> Result<(), Error> {
         self.renumber()?;
         let section = self.section()?;
-        let entries = core::mem::replace(&mut self.entries, Entries::List(Vec::new()));
-        let written = self.assemble(&section, &entries, self.stored_bytes);
-        self.entries = entries;
-        let written = written?;
+        let rest = self.rest(&section, self.stored_bytes)?;
+        let written = self.assemble(&section, rest, self.stored_bytes)?;
         let referenced = self.referenced();
-        let Place::Sparse { dir, fresh, .. } = &mut self.place else { return Err(IoKind::Other.into()) };
+        let Place::Sparse { dir, fresh, .. } = &mut self.place else {
+            return Err(Error::Internal { what: "a contiguous frame where a sparse one was" });
+        };
         for id in fresh.iter().filter(|id| referenced.binary_search(id).is_ok()) {
             dir.open(&chunk_name(*id), true)?.sync()?;
         }
@@ -357,7 +362,9 @@ impl SuperChunk<'_> {
         used.sort_unstable();
         let mut free =
             (0u32..).take_while(|id| u64::from(*id) <= most).filter(|id| used.binary_search(id).is_err());
-        let Place::Sparse { dir, fresh, .. } = &mut self.place else { return Err(IoKind::Other.into()) };
+        let Place::Sparse { dir, fresh, .. } = &mut self.place else {
+            return Err(Error::Internal { what: "a contiguous frame where a sparse one was" });
+        };
         let mut moved = Vec::new();
         for old in too_high {
             // None free below the bound: this library reads it all the same.
@@ -381,22 +388,4 @@ impl SuperChunk<'_> {
         }
         Ok(())
     }
-}
-
-/// Moves `len` bytes from `from` down to `to`.
-fn copy_within<S: ReadAt + WriteAt + ?Sized>(
-    store: &mut S,
-    mut from: u64,
-    mut to: u64,
-    mut len: u64,
-) -> Result<(), Error> {
-    let mut buf = alloc::vec![0; len.min(1 << 20) as usize];
-    while len > 0 && from != to {
-        let part = buf.get_mut(..len.min(1 << 20) as usize).unwrap_or(&mut []);
-        store.read_exact_at(from, part)?;
-        store.write_at(to, part)?;
-        let n = part.len() as u64;
-        (from, to, len) = (from.saturating_add(n), to.saturating_add(n), len.saturating_sub(n));
-    }
-    Ok(())
 }

@@ -23,6 +23,7 @@
 mod append;
 mod checksum;
 mod commit;
+mod contiguous;
 mod edit;
 mod fill;
 mod load;
@@ -51,6 +52,7 @@ use alloc::vec::Vec;
 use blosc_core::{Params, Pool, Special};
 pub use checksum::ChecksumState;
 use checksum::Hashes;
+use contiguous::Contiguous;
 pub(crate) use load::{Loaded, Wanted};
 use meta::Meta;
 use place::{INDEX_NAME, Place};
@@ -134,7 +136,7 @@ impl SuperChunk<'static> {
 }
 
 fn contiguous<'a>(store: Box<dyn Store + Send + Sync + 'a>) -> Place<'a> {
-    Place::Contiguous { store, base: 0, payload: 0, end: 0 }
+    Place::Contiguous(Contiguous::new(store))
 }
 
 impl<'a> SuperChunk<'a> {
@@ -249,10 +251,9 @@ impl<'a> SuperChunk<'a> {
             self.chunksize = chunk;
         }
         match &mut self.place {
-            Place::Contiguous { base, payload, end, .. } => {
-                *base = u64::from(header.header_len);
-                *payload = if header.nbytes == 0 { 0 } else { header.cbytes };
-                *end = header.frame_len;
+            Place::Contiguous(frame) => {
+                let payload = if header.nbytes == 0 { 0 } else { header.cbytes };
+                frame.opened(u64::from(header.header_len), payload, header.frame_len, false);
             }
             Place::Sparse { fresh, next_id, .. } => {
                 fresh.clear();
@@ -384,8 +385,8 @@ impl<'a> SuperChunk<'a> {
         if self.is_current()? && self.is_stored(&committed)? {
             return Ok(false);
         }
-        if let Place::Contiguous { store, .. } = &mut self.place {
-            store.follow()?;
+        if let Place::Contiguous(frame) = &mut self.place {
+            frame.store.follow()?;
         }
         let opened = self.reopen()?;
         self.load(&opened)?;
@@ -395,7 +396,7 @@ impl<'a> SuperChunk<'a> {
     /// Reads header, index and trailer again.
     pub(crate) fn reopen(&self) -> Result<Opened, Error> {
         match &self.place {
-            Place::Contiguous { store, .. } => open_at(&**store, FrameType::Contiguous, &self.limits),
+            Place::Contiguous(frame) => open_at(&*frame.store, FrameType::Contiguous, &self.limits),
             Place::Sparse { dir, .. } => {
                 open_at(&dir.open(INDEX_NAME, false)?, FrameType::Sparse, &self.limits)
             }
@@ -405,7 +406,7 @@ impl<'a> SuperChunk<'a> {
     /// Whether the path still names the file that was opened.
     fn is_current(&self) -> Result<bool, Error> {
         match &self.place {
-            Place::Contiguous { store, .. } => Ok(store.is_current()?),
+            Place::Contiguous(frame) => Ok(frame.store.is_current()?),
             Place::Sparse { .. } => Ok(true),
         }
     }
@@ -427,9 +428,9 @@ impl<'a> SuperChunk<'a> {
     /// Whether what was committed is what is stored. Every commit of a contiguous frame shows in its header.
     fn is_stored(&self, committed: &Header) -> Result<bool, Error> {
         match &self.place {
-            Place::Contiguous { store, .. } => {
+            Place::Contiguous(frame) => {
                 let mut fixed = [0; FIXED_LEN];
-                store.read_exact_at(0, &mut fixed)?;
+                frame.store.read_exact_at(0, &mut fixed)?;
                 Ok(Header::parse(&fixed)? == *committed)
             }
             Place::Sparse { dir, .. } => {
@@ -446,15 +447,15 @@ impl Drop for SuperChunk<'_> {
     fn drop(&mut self) {
         let len = self.committed.map_or(u64::MAX, |header| header.frame_len);
         let more = match &self.place {
-            Place::Contiguous { end, .. } => *end > len,
+            Place::Contiguous(frame) => frame.end > len,
             Place::Sparse { fresh, .. } => !fresh.is_empty(),
         };
         if !more || self.check_unchanged().is_err() {
             return;
         }
         match &mut self.place {
-            Place::Contiguous { store, .. } => {
-                let _ = store.truncate(len);
+            Place::Contiguous(frame) => {
+                let _ = frame.store.truncate(len);
             }
             Place::Sparse { dir, fresh, .. } => {
                 if self.committed.is_some() || dir.contains(INDEX_NAME).is_ok_and(|there| !there) {

@@ -1,6 +1,7 @@
 //! Where a super-chunk's chunks lie: behind each other in one store, or in files of a directory.
 
 use super::checksum;
+use super::contiguous::Contiguous;
 use crate::error::{Error, IoError, IoKind, Structure};
 use crate::io::{Directory, ReadAt, Store, WriteAt};
 use crate::limits::Limits;
@@ -22,15 +23,8 @@ pub(crate) fn chunk_name(id: u32) -> String {
 }
 
 pub(crate) enum Place<'a> {
-    /// One store. Entries are offsets from `base`, the length of the header.
-    Contiguous {
-        store: Box<dyn Store + Send + Sync + 'a>,
-        base: u64,
-        /// Payload bytes of the committed frame: its entries end there.
-        payload: u64,
-        /// Where the next chunk is written.
-        end: u64,
-    },
+    /// One store. Entries are offsets from the end of the header.
+    Contiguous(Contiguous<'a>),
     /// A directory. Entries are numbers of chunk files.
     Sparse {
         dir: Box<dyn Directory + Send + Sync + 'a>,
@@ -41,7 +35,7 @@ pub(crate) enum Place<'a> {
     },
 }
 
-enum Source<'p> {
+pub(super) enum Source<'p> {
     Shared(&'p (dyn Store + Send + Sync)),
     File(Box<dyn WriteAt + Send + Sync>),
 }
@@ -58,7 +52,17 @@ pub(crate) struct Located<'p> {
     sum: Option<u64>,
 }
 
-impl Place<'_> {
+impl<'a> Place<'a> {
+    /// The store of a contiguous frame.
+    pub(super) fn contiguous(&mut self) -> Result<&mut Contiguous<'a>, Error> {
+        match self {
+            Place::Contiguous(frame) => Ok(frame),
+            Place::Sparse { .. } => {
+                Err(Error::Internal { what: "a sparse frame where a contiguous one was" })
+            }
+        }
+    }
+
     pub(crate) fn is_sparse(&self) -> bool {
         matches!(self, Place::Sparse { .. })
     }
@@ -66,17 +70,7 @@ impl Place<'_> {
     /// Finds the chunk of a stored entry.
     pub(crate) fn locate(&self, entry: u64) -> Result<Located<'_>, Error> {
         match self {
-            Place::Contiguous { store, base, payload, end } => {
-                let at = base.saturating_add(entry);
-                let stop = if entry < *payload { base.saturating_add(*payload) } else { *end };
-                Ok(Located {
-                    source: Source::Shared(&**store),
-                    at,
-                    limit: stop.saturating_sub(at),
-                    structure: Structure::Chunk,
-                    sum: None,
-                })
-            }
+            Place::Contiguous(frame) => Ok(frame.locate(entry)),
             Place::Sparse { dir, .. } => {
                 let id = u32::try_from(entry).map_err(|_| Error::Invalid {
                     structure: Structure::Index,
@@ -94,8 +88,7 @@ impl Place<'_> {
                     _ => error.into(),
                 })?;
                 let limit = file.size()?;
-                let (source, structure) = (Source::File(file), Structure::ChunkFile);
-                Ok(Located { source, at: 0, limit, structure, sum: None })
+                Ok(Located::new(Source::File(file), 0, limit, Structure::ChunkFile))
             }
         }
     }
@@ -103,12 +96,7 @@ impl Place<'_> {
     /// Writes a new chunk; the committed frame is not touched. Returns its raw entry.
     pub(crate) fn add_chunk(&mut self, chunk: &[u8], referenced: impl Fn(i64) -> bool) -> Result<i64, Error> {
         match self {
-            Place::Contiguous { store, base, end, .. } => {
-                write_behind(&mut **store, *end, chunk)?;
-                let entry = end.saturating_sub(*base) as i64;
-                *end = end.saturating_add(chunk.len() as u64);
-                Ok(entry)
-            }
+            Place::Contiguous(frame) => frame.add(chunk),
             Place::Sparse { dir, fresh, next_id } => {
                 let id = *next_id;
                 let next = id.checked_add(1).filter(|id| *id < 1 << 31);
@@ -141,6 +129,10 @@ impl Place<'_> {
 }
 
 impl<'p> Located<'p> {
+    pub(super) fn new(source: Source<'p>, at: u64, limit: u64, structure: Structure) -> Located<'p> {
+        Located { source, at, limit, structure, sum: None }
+    }
+
     fn get(&self) -> &dyn ReadAt {
         match &self.source {
             Source::Shared(store) => store,
@@ -251,17 +243,6 @@ impl<'p> Located<'p> {
             _ => Ok(bytes),
         }
     }
-}
-
-/// Writes at the end of what is in use; takes away again what a full disk had room for.
-pub(super) fn write_behind(
-    store: &mut (impl WriteAt + ?Sized),
-    end: u64,
-    bytes: &[u8],
-) -> Result<(), IoError> {
-    store.write_at(end, bytes).inspect_err(|_| {
-        let _ = store.truncate(end);
-    })
 }
 
 /// The first `len` bytes of `buf`, which grows if it must. What is in them is left over from earlier use:

@@ -119,10 +119,10 @@ impl SuperChunk<'_> {
     /// Writes a chunk's bytes; gives its raw entry and checksum.
     fn store(&mut self, bytes: &[u8]) -> Result<(i64, u64), Error> {
         if self.committed.is_none()
-            && let Place::Contiguous { base, end: end @ 0, .. } = &mut self.place
+            && let Place::Contiguous(frame) = &mut self.place
+            && frame.end == 0
         {
-            *base = super::commit::header_len(&self.metalayers)?;
-            *end = *base;
+            frame.start(super::commit::header_len(&self.metalayers)?);
         }
         let entries = &self.entries;
         let referenced = |raw| match entries {
@@ -136,11 +136,17 @@ impl SuperChunk<'_> {
 
     /// Remembers that the bytes of chunk `k` are about to lose a reference.
     pub(super) fn note_obsolete(&mut self, k: u64) -> Result<(), Error> {
-        if let (true, Some(Entry::Stored(id))) = (self.is_sparse(), self.entry(k)) {
-            // A file that is missing or damaged can be deleted all the same.
-            let cbytes = self.place.locate(id).and_then(|located| located.header(k)).map_or(0, |h| h.cbytes);
-            self.stored_bytes = self.stored_bytes.saturating_sub(u64::from(cbytes));
-            self.obsolete.extend(u32::try_from(id));
+        if let Some(Entry::Stored(entry)) = self.entry(k) {
+            // One that is missing or damaged can be deleted all the same.
+            let header = self.place.locate(entry).and_then(|located| located.header(k));
+            let cbytes = header.map_or(0, |header| u64::from(header.cbytes));
+            match &mut self.place {
+                Place::Contiguous(frame) => frame.release(entry, cbytes),
+                Place::Sparse { .. } => {
+                    self.stored_bytes = self.stored_bytes.saturating_sub(cbytes);
+                    self.obsolete.extend(u32::try_from(entry));
+                }
+            }
         }
         Ok(())
     }
@@ -232,7 +238,18 @@ impl SuperChunk<'_> {
 
     /// Looks, before the first change after a commit, whether the frame is still what was opened.
     pub(super) fn touch(&mut self) -> Result<(), Error> {
-        if self.is_dirty() { Ok(()) } else { self.check_unchanged() }
+        if !self.is_dirty() {
+            self.check_unchanged()?;
+        }
+        self.look_for_room();
+        Ok(())
+    }
+
+    /// Before the entries change for the first time.
+    pub(super) fn look_for_room(&mut self) {
+        if let Place::Contiguous(frame) = &mut self.place {
+            frame.look(&self.entries, self.hashes.live());
+        }
     }
 }
 

@@ -39,7 +39,7 @@ impl<'a> SuperChunk<'a> {
     /// Bytes the frame takes where it is stored: index file and all chunk files of a sparse one.
     pub fn container_bytes(&self) -> Result<u64, Error> {
         match &self.place {
-            Place::Contiguous { store, .. } => Ok(store.size()?),
+            Place::Contiguous(frame) => Ok(frame.store.size()?),
             Place::Sparse { dir, .. } => {
                 let mut sum = 0u64;
                 for name in dir.list()? {
@@ -52,41 +52,52 @@ impl<'a> SuperChunk<'a> {
         }
     }
 
-    /// Writes the frame anew through [`Store::rewrite`]. `check` compares chunks with their checksums
-    /// and makes missing ones.
+    /// Writes the frame anew through [`Store::rewrite`]: the chunks in their order, nothing between them. `check`
+    /// compares chunks with their checksums and makes missing ones.
     pub(super) fn rewrite(&mut self, check: bool) -> Result<(), Error> {
         let nothing: Box<dyn Store + Send + Sync + 'a> = Box::new(ReadOnly(&[][..]));
-        let Place::Contiguous { store, base, .. } = &mut self.place else { return Err(IoKind::Other.into()) };
-        let base = *base;
-        let mut store = core::mem::replace(store, nothing);
+        let mut store = core::mem::replace(&mut self.place.contiguous()?.store, nothing);
+        let before = self.entries.clone();
         let mut outcome = None;
         let result = store.rewrite(&mut |old, new| {
-            outcome = Some(self.write_compact(base, check, old, new)?);
+            outcome = Some(self.write_compact(check, old, new)?);
             Ok(())
         });
-        if let Place::Contiguous { store: place, .. } = &mut self.place {
-            *place = store;
-        }
-        result?;
-        let (written, entries) = outcome.ok_or(IoKind::Other)?;
-        self.entries = entries;
+        self.place.contiguous()?.store = store;
+        // The new file may be in place although an error is reported: then its state is the one to go on with.
+        let in_place = match (&result, &outcome) {
+            (Ok(()), _) => true,
+            (Err(_), Some(written)) => self.is_stored(&written.header).unwrap_or(false),
+            (Err(_), None) => false,
+        };
+        let Some(written) = outcome.filter(|_| in_place) else {
+            self.entries = before;
+            return result.and(Err(Error::Internal { what: "a store that was replaced by nothing" }));
+        };
+        let header = written.header;
+        let payload = if header.nbytes == 0 { 0 } else { header.cbytes };
+        let frame = self.place.contiguous()?;
+        frame.opened(header.header_len.into(), payload, header.frame_len, true);
         self.committed(written);
-        Ok(())
+        result
     }
 
     fn write_compact(
         &mut self,
-        base: u64,
         check: bool,
         old: &dyn ReadAt,
         new: &mut dyn WriteAt,
-    ) -> Result<(super::commit::Assembled, Entries), Error> {
+    ) -> Result<super::commit::Assembled, Error> {
+        let base = self.place.contiguous()?.base;
         let section = self.section()?;
         let start = (FIXED_LEN as u64).saturating_add(section.len() as u64);
         let mut at = start;
-        let mut entries = self.entries.clone();
         let mut buf = Vec::new();
-        if let Entries::List(list) = &mut entries {
+        if let Entries::Repeated(0.., _) = self.entries {
+            // One stored chunk that every entry shares: each gets its own bytes.
+            self.entries.list_mut()?;
+        }
+        if let Entries::List(list) = &mut self.entries {
             let n = list.len();
             for (k, raw) in list.iter_mut().enumerate() {
                 let Ok(offset) = u64::try_from(*raw) else { continue };
@@ -106,16 +117,13 @@ impl<'a> SuperChunk<'a> {
                 *raw = at.saturating_sub(start) as i64;
                 at = at.saturating_add(buf.len() as u64);
             }
-        } else if let Entries::Repeated(0.., _) = entries {
-            // One stored chunk that every entry shares: each gets its own bytes.
-            entries.list_mut()?;
-            self.entries = entries;
-            return self.write_compact(base, check, old, new);
         }
-        let written = self.assemble(&section, &entries, at.saturating_sub(start))?;
+        let cbytes = at.saturating_sub(start);
+        let rest = self.rest(&section, cbytes)?;
+        let written = self.assemble(&section, rest, cbytes)?;
         new.write_at(at, &written.rest)?;
         new.write_at(0, &written.head)?;
-        Ok((written, entries))
+        Ok(written)
     }
 
     fn compact_sparse(&mut self) -> Result<(), Error> {
@@ -133,7 +141,9 @@ impl<'a> SuperChunk<'a> {
             self.commit()?;
         }
         let referenced = self.referenced();
-        let Place::Sparse { dir, .. } = &self.place else { return Err(IoKind::Other.into()) };
+        let Place::Sparse { dir, .. } = &self.place else {
+            return Err(Error::Internal { what: "a contiguous frame where a sparse one was" });
+        };
         for name in dir.list()? {
             let id = name.strip_suffix(".chunk").and_then(|id| u32::from_str_radix(id, 16).ok());
             let unused =
@@ -147,12 +157,12 @@ impl<'a> SuperChunk<'a> {
 
     /// The frame as contiguous bytes, with all changes so far; a sparse frame is packed together.
     pub fn to_bytes(&mut self) -> Result<Vec<u8>, Error> {
-        if let Place::Contiguous { store, .. } = &self.place
-            && store.as_slice().is_some()
+        if let Place::Contiguous(frame) = &self.place
+            && frame.store.as_slice().is_some()
         {
             self.commit()?;
-            if let (Place::Contiguous { store, .. }, Some(header)) = (&self.place, self.committed)
-                && let Some(bytes) = store.as_slice()
+            if let (Place::Contiguous(frame), Some(header)) = (&self.place, self.committed)
+                && let Some(bytes) = frame.store.as_slice()
             {
                 let len = usize::try_from(header.frame_len).map_err(|_| IoKind::NoSpace)?;
                 return Ok(bytes.get(..len).ok_or(IoKind::UnexpectedEnd)?.to_vec());

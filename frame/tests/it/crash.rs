@@ -87,7 +87,7 @@ fn run(kind: Kind, points: usize) -> (usize, usize) {
         let mut model =
             Model { chunksize: (1 + random.below(400 / typesize + 2)) * typesize, ..Model::default() };
         let (mut content, mut fresh) = (Vec::new(), true);
-        for step in 0..6 {
+        for step in 0..10 {
             let before = (!fresh).then(|| model.clone());
             let create = fresh.then_some(&params);
             let dir = FaultDir::from_files(content.clone());

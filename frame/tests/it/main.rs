@@ -28,3 +28,4 @@ mod schunk_model;
 mod schunk_refused;
 mod schunk_repair;
 mod schunk_sources;
+mod schunk_space;

@@ -214,9 +214,9 @@ fn a_table_of_checksums_that_does_not_fit_is_no_table() {
     let mut sc = SuperChunk::memory(&Params::new(1));
     sc.append(&[9; 100]).unwrap();
     let mut frame = sc.into_bytes().unwrap();
-    // Its chunk: stored, 37 bytes in the table of one checksum.
-    let at = frame.windows(8).rposition(|w| w == b"XXH3\x01\0\0\0").unwrap() - 5 - 32;
-    assert_eq!(frame[at + 4..at + 8], 37u32.to_le_bytes());
+    // Its chunk: stored, 45 bytes in the table of one checksum.
+    let at = frame.windows(8).rposition(|w| w == b"XXH3\x02\0\0\0").unwrap() - 5 - 32;
+    assert_eq!(frame[at + 4..at + 8], 45u32.to_le_bytes());
     frame[at + 4..at + 8].copy_from_slice(&2_000_000_000u32.to_le_bytes());
     frame[at + 12..at + 16].copy_from_slice(&32u32.to_le_bytes());
     // Zeros, in 32 bytes.
