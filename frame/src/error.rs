@@ -215,6 +215,13 @@ pub enum Error {
     /// The text that describes an array's items is not a dtype that can be read.
     #[cfg(feature = "alloc")]
     Dtype(crate::dtype::DtypeError),
+    /// There is not as much memory as was asked for within the limits.
+    OutOfMemory,
+    /// What cannot be: a defect of this library, to be reported. Nothing was changed for it.
+    Internal {
+        /// What was found.
+        what: &'static str,
+    },
     /// Reading or writing bytes failed.
     Io(IoError),
 }
@@ -388,6 +395,8 @@ impl fmt::Display for Error {
             Error::Changed { what } => write!(f, "changed by someone else while open: {what}"),
             #[cfg(feature = "alloc")]
             Error::Dtype(error) => error.fmt(f),
+            Error::OutOfMemory => f.write_str("not enough memory"),
+            Error::Internal { what } => write!(f, "{what}: a defect of this program; please report it"),
             Error::Io(error) => error.fmt(f),
         }
     }

@@ -52,7 +52,7 @@ pub fn open_items(input: &Input, plain: bool) -> Result<NewItems> {
             }
             Found::of(path, open::unnamed(&mut whole, path)?, 0)
         }
-        false => Found::at(path, 0, false),
+        false => Found::at(path, 0, None),
     }
     .map_err(failure(path))?;
     match found.kind {
@@ -104,9 +104,9 @@ fn decoded(found: Found, input: &Input) -> Result<NewItems> {
     })?;
     let items = opened.reader()?.items();
     let mut file = temporary_beside(&std::env::temp_dir().join("items"))?;
-    opened.read(&Cut::ALL, file.as_file_mut(), &|_| {})?;
+    opened.read(&Cut::ALL, file.file()?, &|_| {})?;
     // The name goes with `file`, the data when this handle is closed.
-    let data = PathFile::open(file.path()).map_err(|e| failure(path)(e.into()))?;
+    let data = PathFile::open(file.temporary()).map_err(|e| failure(path)(e.into()))?;
     Ok(NewItems { path: path.to_path_buf(), data: Data::At(Box::new(data)), items: Some(items) })
 }
 

@@ -166,7 +166,7 @@ fn damaged_table(input: &Input, max: u64, error: blosc_frame::Error) -> Result<a
     let root = FsDir::open(path).map_err(|e| failure(path)(e.into()))?;
     if let Some(name) = &input.column {
         let column = root.subdirectory(name).map_err(|e| failure(&path.join(name))(e.into()))?;
-        let found = Found::at(column.path(), 0, false);
+        let found = Found::at(column.path(), 0, None);
         return found
             .and_then(|found| any::open_found(found, &limits(max), false))
             .map_err(failure(column.path()));
@@ -224,7 +224,7 @@ fn find(input: &Input, intent: Intent) -> Result<Found> {
             if intent.writes() {
                 remember_replacing(path);
             }
-            Found::at(path, offset, intent.writes()).map_err(|error| match error {
+            Found::at(path, offset, intent.writes().then(|| input.locking())).map_err(|error| match error {
                 blosc_frame::Error::Param { .. } => past_end(path, offset),
                 error => failure(path)(error),
             })?
@@ -303,9 +303,9 @@ fn spool(mut stream: Box<dyn Read>, input: &Input) -> Result<Found> {
 /// A file without a name that holds what `data` gives.
 pub fn unnamed(data: &mut dyn Read, path: &Path) -> Result<PathFile> {
     let mut file = temporary_beside(&std::env::temp_dir().join("input"))?;
-    io::copy(data, file.as_file_mut()).map_err(Failure::io(path))?;
+    io::copy(data, file.file()?).map_err(Failure::io(path))?;
     // The name goes with `file`, the data when this handle is closed.
-    PathFile::open(file.path()).map_err(|e| failure(path)(e.into()))
+    PathFile::open(file.temporary()).map_err(|e| failure(path)(e.into()))
 }
 
 fn is_array(frame: &SuperChunk<'_>) -> bool {

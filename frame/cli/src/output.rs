@@ -1,14 +1,15 @@
-//! Files that appear only when complete: written under a temporary name, then renamed. The temporary ones go when they
-//! are dropped, or when Ctrl-C, a hangup or a request to terminate ends the program.
+//! Files that appear only when complete, as [`NewFile`] and [`NewDir`] say. Temporary ones go when they are dropped, or
+//! when Ctrl-C, a hangup or a request to terminate ends the program; what SIGKILL leaves, the next command removes.
 
 use crate::args::Output;
 use crate::failure::{Failure, Result};
+use blosc_frame::IoError;
+use blosc_frame::io::{NewDir, NewFile, sync_directory, sync_tree};
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use tempfile::{NamedTempFile, TempDir};
 
 /// A destination being written. Dropped before [`finish`](Sink::finish), it leaves nothing behind.
 pub struct Sink {
@@ -24,15 +25,15 @@ enum Place {
 }
 
 /// A temporary file whose errors do not speak of its name: nobody knows that.
-pub struct Unnamed(NamedTempFile);
+pub struct Unnamed(NewFile);
 
 impl Write for Unnamed {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.as_file_mut().write(bytes)
+        self.0.file().map_err(blosc_frame::Error::from)?.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.as_file_mut().flush()
+        self.0.file().map_err(blosc_frame::Error::from)?.flush()
     }
 }
 
@@ -65,7 +66,7 @@ impl Sink {
             Place::Stdout(_) => Ok(()),
             Place::File(out, path) => {
                 let file = out.into_inner().map_err(|e| Failure::at(&path, e.error()))?;
-                replace(file.0, &path)
+                replace(file.0)
             }
         }
     }
@@ -156,62 +157,77 @@ pub fn remember_replacing(path: &Path) {
 }
 
 /// A file beside the output's place, to be renamed when it is complete.
-pub fn temporary(output: &Output) -> Result<NamedTempFile> {
+pub fn temporary(output: &Output) -> Result<NewFile> {
     check_free(output)?;
     temporary_beside(&output.output)
 }
 
 /// A file under a temporary name beside `path`; dropped, it leaves nothing behind.
-pub fn temporary_beside(path: &Path) -> Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    let builder = builder.prefix(".blosc-").permissions_like_new_files();
-    let file = builder.tempfile_in(parent(path)).map_err(|e| no_place(path, &e))?;
-    remember(file.path());
+pub fn temporary_beside(path: &Path) -> Result<NewFile> {
+    let file = NewFile::create(path).map_err(|e| no_place(path, e))?;
+    remember(file.temporary());
     Ok(file)
 }
 
-/// Makes a temporary file appear as `path`.
-pub fn replace(file: NamedTempFile, path: &Path) -> Result<()> {
-    file.persist(path).map_err(|e| Failure::at(path, e.error))?;
+/// Makes a temporary file appear in its place.
+pub fn replace(file: NewFile) -> Result<()> {
+    let path = file.path().to_path_buf();
+    file.finish().map_err(|e| Failure::at(&path, e))?;
     Ok(())
 }
 
-/// Makes `new`, a directory or file in `temp`, appear as `path`. A directory that is there is put aside first, and
-/// back if that fails.
-pub fn replace_dir(new: &Path, path: &Path, temp: TempDir) -> Result<()> {
+/// Makes `new`, a directory or file in `temp`, appear in the place that `temp` was made for. A directory that is there
+/// changes places with it in one step. Where the system cannot do that, it is put aside first: the next command puts it
+/// back if this one does not come to the second step.
+pub fn replace_dir(new: &Path, temp: NewDir) -> Result<()> {
+    let path = &temp.place().to_path_buf();
+    let failed = |e: io::Error| Failure::at(path, e);
     // A signal waits until this is done: it would take what is put aside.
     let mut temporary = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
-    let old = temp.path().join("old");
-    let aside = path.is_dir();
-    if aside {
-        fs::rename(path, &old).map_err(|e| Failure::at(path, e))?;
+    sync_tree(new).map_err(|e| Failure::at(path, e))?;
+    if !path.is_dir() {
+        fs::rename(new, path).map_err(failed)?;
+    } else if exchange(new, path).is_err() {
+        let old = temp.path().join(blosc_frame::io::OLD);
+        fs::rename(path, &old).map_err(failed)?;
+        if let Err(error) = fs::rename(new, path) {
+            let Err(why) = fs::rename(&old, path) else { return Err(failed(error)) };
+            temporary.retain(|path| path != temp.path());
+            let kept = temp.keep().join(blosc_frame::io::OLD);
+            let kept = format!("what was there cannot be put back ({why}) and is {}", kept.display());
+            return Err(Failure::at(path, format_args!("{error}; {kept}")));
+        }
     }
-    let Err(error) = fs::rename(new, path) else { return Ok(()) };
-    if aside && let Err(why) = fs::rename(&old, path) {
-        temporary.retain(|path| path != temp.path());
-        let kept = temp.keep().join("old");
-        let kept = format!("what was there cannot be put back ({why}) and is {}", kept.display());
-        return Err(Failure::at(path, format_args!("{error}; {kept}")));
-    }
-    Err(Failure::at(path, error))
+    sync_directory(parent(path)).map_err(|e| Failure::at(path, e))
+}
+
+/// Has two directories change places.
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+fn exchange(a: &Path, b: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE)?)
+}
+
+/// Other systems cannot.
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+fn exchange(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// A private directory beside `path`, to make something in.
-pub fn temporary_dir(path: &Path) -> Result<TempDir> {
-    let mut builder = tempfile::Builder::new();
-    let dir = builder.prefix(".blosc-").tempdir_in(parent(path)).map_err(|e| no_place(path, &e))?;
+pub fn temporary_dir(path: &Path) -> Result<NewDir> {
+    let dir = NewDir::create(path).map_err(|e| no_place(path, e))?;
     remember(dir.path());
     Ok(dir)
 }
 
 /// Why nothing can be made beside `path`.
-fn no_place(path: &Path, error: &io::Error) -> Failure {
+fn no_place(path: &Path, error: IoError) -> Failure {
     match parent(path) {
         // Without the temporary name that the error speaks of.
-        folder if folder.is_dir() => Failure::at(
-            path,
-            format_args!("nothing can be written in {}: {}", folder.display(), error.kind()),
-        ),
+        folder if folder.is_dir() => {
+            Failure::at(path, format_args!("nothing can be written in {}: {error}", folder.display()))
+        }
         folder => Failure::at(path, format_args!("there is no directory {}", folder.display())),
     }
 }
@@ -227,22 +243,4 @@ pub fn check_free(output: &Output) -> Result<()> {
         return Err(Failure::Usage(format!("{} exists; --force replaces it", output.output.display())));
     }
     Ok(())
-}
-
-/// Temporary files are private; a result should have the permissions any new file gets.
-trait NewFilePermissions {
-    fn permissions_like_new_files(&mut self) -> &mut Self;
-}
-
-impl NewFilePermissions for tempfile::Builder<'_, '_> {
-    #[cfg(unix)]
-    fn permissions_like_new_files(&mut self) -> &mut Self {
-        use std::os::unix::fs::PermissionsExt;
-        self.permissions(fs::Permissions::from_mode(0o666))
-    }
-
-    #[cfg(not(unix))]
-    fn permissions_like_new_files(&mut self) -> &mut Self {
-        self
-    }
 }

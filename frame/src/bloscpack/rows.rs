@@ -163,6 +163,7 @@ impl<S: Store> Rows for PackRows<S> {
     }
 
     fn set_in_place(&mut self, pool: &mut Pool, row: u64, data: &dyn ReadAt) -> Result<(), Error> {
+        self.pack.check_unchanged()?;
         let at = byte_range(self.row, &(0..row))?.end;
         let edit = Edit { params: self.params()?, ..self.edit };
         self.pack.set_in_place(pool, &edit, at, data)

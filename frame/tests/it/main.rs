@@ -27,3 +27,6 @@ mod schunk_model;
 mod schunk_refused;
 mod schunk_repair;
 mod schunk_sources;
+mod schunk_sparse;
+#[cfg(unix)]
+mod writers;

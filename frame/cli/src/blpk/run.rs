@@ -157,11 +157,11 @@ impl Job {
             let sink = self.write(Forward(std::io::stdout().lock(), 0), &options, len, &mut data)?;
             sink.1
         } else {
-            let temp = temporary_beside(&output).map_err(|e| e.to_string())?;
-            let file = temp.reopen().map_err(at(&output))?;
+            let mut temp = temporary_beside(&output).map_err(|e| e.to_string())?;
+            let file = temp.file().and_then(|file| Ok(file.try_clone()?)).map_err(at(&output))?;
             let file = self.write(file, &options, len, &mut data)?;
             let size = file.size().map_err(at(&output))?;
-            replace(temp, &output).map_err(|e| e.to_string())?;
+            replace(temp).map_err(|e| e.to_string())?;
             size
         };
         self.say.more(format_args!("output file size: {}", double(stored)));
@@ -270,7 +270,10 @@ impl Job {
             self.say.line(super::text::repr(metadata));
         }
         if let (Some(path), Some(metadata)) = (&args.metadata_out, &metadata) {
-            std::fs::write(path, metadata.to_json() + "\n").map_err(at(path))?;
+            let mut file = temporary_beside(path).map_err(|e| e.to_string())?;
+            let text = metadata.to_json() + "\n";
+            file.file().map_err(at(path))?.write_all(text.as_bytes()).map_err(at(path))?;
+            replace(file).map_err(|e| e.to_string())?;
         }
         Ok(())
     }
@@ -287,8 +290,8 @@ impl Job {
             return out.flush().map_err(at(output));
         }
         let mut temp = temporary_beside(output).map_err(|e| e.to_string())?;
-        fill(&mut self.pool, temp.as_file_mut())?;
-        replace(temp, output).map_err(|e| e.to_string())
+        fill(&mut self.pool, temp.file().map_err(at(output))?)?;
+        replace(temp).map_err(|e| e.to_string())
     }
 
     /// `blpk append`.

@@ -1,12 +1,13 @@
 //! Changing frames in place: `append`, `edit`, `compact`; and `repair`. Each is one atomic step.
 
+use crate::access::strays;
 use crate::args::{Append, Compact, Edit, Input, Repair, Run};
 use crate::failure::{Failure, Result, asked, copying, failure};
 use crate::items::{NewItems, open_items};
 use crate::json::from_hex;
 use crate::limits::limits_of;
 use crate::open::{Intent, open_as_frame};
-use crate::output::temporary;
+use crate::output::{replace, temporary};
 use crate::{progress, target};
 use blosc_core::Special;
 use blosc_frame::SuperChunk;
@@ -127,10 +128,15 @@ fn fill(frame: &mut SuperChunk<'_>, kind: &str, count: &str) -> Result<()> {
 /// `blosc compact`.
 pub fn compact(args: &Compact) -> Result<()> {
     let input = args.access.input(&args.frame, &Run::default());
+    let strays = strays(&args.frame);
     let (mut frame, _lock) = open_as_frame(&input, Intent::Maintain)?;
     let done = frame.compact().map_err(failure(&args.frame))?;
     let saved = done.before.saturating_sub(done.after);
-    super::print(&json!({"before": done.before, "after": done.after, "saved": saved}), args.json)
+    let mut report = json!({"before": done.before, "after": done.after, "saved": saved});
+    if let (Some(report), false) = (report.as_object_mut(), strays.is_empty()) {
+        report.insert("strays_removed".into(), strays.into());
+    }
+    super::print(&report, args.json)
 }
 
 /// Refuses to call an empty frame the rest of something that has nothing of a frame.
@@ -159,12 +165,12 @@ pub fn repair(args: &Repair) -> Result<()> {
         }
         let file = File::open(path).map_err(Failure::io(path))?;
         let file = Offset::new(file, args.offset).map_err(|e| Failure::at(path, e))?;
-        let temp = temporary(&args.output)?;
-        let new = temp.as_file().try_clone()?;
+        let mut temp = temporary(&args.output)?;
+        let new = temp.file()?.try_clone()?;
         let (report, _) = repair::repair(&file, &limits, |params| SuperChunk::create(new, params))
             .map_err(copying(path, out))?;
         let report = something_of(report, path)?;
-        temp.persist(out).map_err(|e| Failure::at(out, e.error))?;
+        replace(temp)?;
         report
     };
     let order = match report.order {

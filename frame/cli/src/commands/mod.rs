@@ -178,7 +178,11 @@ fn verify(args: &Verify) -> Result<Value> {
     let bar = progress::bar("verifying", opened.nbytes());
     let report = opened.verify(&args.input.input, args.quick, &|n| bar.inc(n));
     bar.finish_and_clear();
-    report
+    let (mut report, strays) = (report?, crate::access::strays(&args.input.input));
+    if let (Some(report), false) = (report.as_object_mut(), strays.is_empty()) {
+        report.insert("strays".into(), strays.into());
+    }
+    Ok(report)
 }
 
 /// Prints a report as JSON, or as lines for people.

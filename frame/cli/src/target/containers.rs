@@ -59,9 +59,9 @@ pub fn write(args: &Compress, format: Format) -> Result<()> {
     let path = if path == Path::new("-") {
         // These layouts put sizes before the data: a pipe is kept in a file until its length is known.
         let mut file = temporary_beside(&std::env::temp_dir().join("input"))?;
-        io::copy(&mut io::stdin().lock(), file.as_file_mut())?;
+        io::copy(&mut io::stdin().lock(), file.file()?)?;
         spool = file;
-        spool.path()
+        spool.temporary()
     } else {
         path
     };
@@ -128,5 +128,5 @@ fn place(input: &Opened, target: &Target, from: &Path, output: &args::Output, th
     if path.is_dir() && Kind::of_directory(path)? == Kind::Directory {
         return Err(Failure::at(path, "exists and is no container; it is not replaced"));
     }
-    replace_dir(&new, path, temp)
+    replace_dir(&new, temp)
 }

@@ -37,9 +37,9 @@ pub fn new_file(
         io::copy(&mut file, &mut out)?;
         return Ok(out.flush()?);
     }
-    let temp = temporary(output)?;
-    make(SuperChunk::create(temp.as_file().try_clone()?, params)?)?;
-    replace(temp, path)
+    let mut temp = temporary(output)?;
+    make(SuperChunk::create(temp.file()?.try_clone()?, params)?)?;
+    replace(temp)
 }
 
 /// Makes a directory that appears under its name only when `make` has filled it.
@@ -56,7 +56,7 @@ pub fn new_dir<T>(output: &Output, make: impl FnOnce(FsDir) -> Result<T>) -> Res
     if fs::symlink_metadata(path).is_ok() && !path.join("chunks.b2frame").is_file() {
         return Err(Failure::at(path, "exists and is no sparse frame; it is not replaced"));
     }
-    replace_dir(&frame, path, temp)?;
+    replace_dir(&frame, temp)?;
     Ok(made)
 }
 

@@ -50,7 +50,7 @@ pub fn compress(args: &Compress) -> Result<()> {
     let fresh = temp.path().join("arrays");
     fs::create_dir(&fresh).map_err(|e| Failure::at(folder, e))?;
     write_members(&mut archive, &members, &fresh, args)?;
-    replace_dir(&fresh, folder, temp)
+    replace_dir(&fresh, temp)
 }
 
 /// Where in the directory the array of a member goes.
