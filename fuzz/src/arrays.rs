@@ -3,9 +3,9 @@
 use crate::frames::{LARGE, LIMITS, OUTPUT, from_file, params, pattern, told};
 use crate::resources::{Tally, allow};
 use arbitrary::{Result, Unstructured};
-use blosc_frame::npy::NpyHeader;
 use blosc_frame::b2nd::{Dtype, NdArray, Selection, Spec, Take};
 use blosc_frame::io::MemDir;
+use blosc_frame::npy::NpyHeader;
 use blosc_frame::{Error, Limits, SuperChunk};
 
 /// An array from bytes, read as a whole and in two halves along the first axis.

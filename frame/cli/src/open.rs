@@ -224,10 +224,12 @@ fn find(input: &Input, intent: Intent) -> Result<Found> {
             if intent.writes() {
                 remember_replacing(path);
             }
-            Found::at(path, offset, intent.writes().then(|| input.locking())).map_err(|error| match error {
-                blosc_frame::Error::Param { .. } => past_end(path, offset),
-                error => failure(path)(error),
-            })?
+            Found::at(path, offset, intent.writes().then(|| input.locking())).map_err(
+                |error| match error {
+                    blosc_frame::Error::Param { .. } => past_end(path, offset),
+                    error => failure(path)(error),
+                },
+            )?
         }
     };
     let kind = match (input.kind, found.file.is_some()) {
