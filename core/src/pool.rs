@@ -145,10 +145,9 @@ impl Pool {
             Vec::new()
         };
         let one_block = Params { blocksize: None, ..*params };
-        let needed = Plan::work_len_for(
-            &Params { blocksize: u32::try_from(longest.max(1)).ok(), ..one_block },
-            longest,
-        );
+        // Blocks of variable length are not cut at items: the item size must not round the longest one down.
+        let blocksize = u32::try_from(longest.max(1)).ok();
+        let needed = Plan::work_len_for(&Params { typesize: 1, blocksize, ..one_block }, longest);
         if self.work.len() < needed {
             self.work.resize(needed, 0);
         }

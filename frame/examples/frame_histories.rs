@@ -75,15 +75,19 @@ fn open_in(dir: impl Directory + Send + Sync + 'static, sparse: bool) -> Result<
 fn make(target: &Path, count: usize, seed: u64, crash: bool) -> Result<(), Box<dyn std::error::Error>> {
     for n in 0..count as u64 {
         let mut random = Random(seed.wrapping_mul(1_000_003).wrapping_add(n) ^ 0x5eed);
-        let sparse = random.below(3) == 0;
+        let place = random.below(if crash { 2 } else { 3 });
+        let sparse = place == 1;
         let params = params(&mut random);
         let typesize = params.typesize;
-        let chunksize = typesize as usize * (8 + random.below(200));
-        let mut model = Model { chunksize, portable: true, ..Model::default() };
+        let chunksize =
+            typesize as usize * if typesize > 1000 { 1 + random.below(4) } else { 8 + random.below(200) };
+        let vl = random.below(4) == 0;
+        let mut model = Model { chunksize, portable: true, vl, ..Model::default() };
         let dir = FaultDir::new();
-        let mut sc = match sparse {
-            true => SuperChunk::create_dir(dir.clone(), &params)?,
-            false => SuperChunk::create(DirFile::create(dir.clone(), "frame")?, &params)?,
+        let mut sc = match place {
+            0 => SuperChunk::create(DirFile::create(dir.clone(), "frame")?, &params)?,
+            1 => SuperChunk::create_dir(dir.clone(), &params)?,
+            _ => SuperChunk::memory(&params),
         };
         sc.set_chunksize(chunksize as u32)?;
         if random.below(4) == 0 {
@@ -105,6 +109,10 @@ fn make(target: &Path, count: usize, seed: u64, crash: bool) -> Result<(), Box<d
             let _ = edit(&mut random, &mut sc, &mut model).and_then(|_| sc.commit());
             allowed.push(describe(typesize, &model));
             dir.crash_dir(n)
+        } else if place == 2 {
+            let files = MemDir::new();
+            files.put("frame", sc.to_bytes()?);
+            files
         } else {
             current(&dir)?
         };

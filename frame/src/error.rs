@@ -215,9 +215,11 @@ pub enum Error {
     /// The text that describes an array's items is not a dtype that can be read.
     #[cfg(feature = "alloc")]
     Dtype(crate::dtype::DtypeError),
-    /// A state that cannot be: a fault of this library, not of its caller or of the data.
+    /// There is not as much memory as was asked for within the limits.
+    OutOfMemory,
+    /// What cannot be: a defect of this library, to be reported. Nothing was changed for it.
     Internal {
-        /// What cannot be.
+        /// What was found.
         what: &'static str,
     },
     /// Reading or writing bytes failed.
@@ -393,7 +395,8 @@ impl fmt::Display for Error {
             Error::Changed { what } => write!(f, "changed by someone else while open: {what}"),
             #[cfg(feature = "alloc")]
             Error::Dtype(error) => error.fmt(f),
-            Error::Internal { what } => write!(f, "a fault of this library: {what}"),
+            Error::OutOfMemory => f.write_str("not enough memory"),
+            Error::Internal { what } => write!(f, "{what}: a defect of this program; please report it"),
             Error::Io(error) => error.fmt(f),
         }
     }

@@ -17,9 +17,23 @@ pub struct Limits {
     pub metalayers: u64,
     /// Most bytes a call that returns all decoded data may return. Default 16 GiB.
     pub output: u64,
+    /// Most decoded bytes of one chunk per byte of the frame or bloscpack file that it is in, where that is more than
+    /// [`Limits::ALWAYS`]: a file of some hundred bytes may hold one chunk of 2 GiB of zeros. Default 256.
+    pub expansion: u64,
 }
 
 impl Limits {
+    /// A chunk that decodes to no more than this is within [`Limits::expansion`] however small its container is: 256 MiB.
+    pub const ALWAYS: u64 = 1 << 28;
+
+    /// These limits for the chunks of a container of `size` bytes.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn for_size(&self, size: u64) -> Limits {
+        let most = size.saturating_mul(self.expansion).max(Limits::ALWAYS);
+        let chunk = blosc_core::Limits { output: self.chunk.output.min(most), ..self.chunk };
+        Limits { chunk, ..*self }
+    }
+
     /// The defaults.
     pub const DEFAULT: Limits = Limits {
         chunk: blosc_core::Limits::DEFAULT,
@@ -28,6 +42,7 @@ impl Limits {
         metalayer: 1 << 26,
         metalayers: 1 << 28,
         output: 1 << 34,
+        expansion: 256,
     };
     /// Nothing is refused for its size; for input that is trusted.
     pub const NONE: Limits = Limits {
@@ -37,6 +52,7 @@ impl Limits {
         metalayer: u64::MAX,
         metalayers: u64::MAX,
         output: u64::MAX,
+        expansion: u64::MAX,
     };
 }
 

@@ -12,6 +12,7 @@ use crate::cframe::Opened;
 use crate::cframe::index::Entry;
 use crate::error::{Error, Structure};
 use crate::schunk::{ChecksumState, SuperChunk};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// What is wrong, and where.
@@ -55,6 +56,10 @@ pub struct Report {
     pub garbage: u64,
     /// Everything that is wrong.
     pub damage: Vec<Damage>,
+    /// Files of a sparse frame that nothing refers to: left by a writer that died, or new ones of one at work.
+    pub strays: Vec<String>,
+    /// The largest number of a chunk file, where C-Blosc2 refuses the frame for it; compacting gives others.
+    pub number_too_high: Option<u32>,
 }
 
 impl Report {
@@ -86,6 +91,8 @@ impl SuperChunk<'_> {
             metalayers_covered: false,
             garbage: 0,
             damage: Vec::new(),
+            strays: self.strays()?,
+            number_too_high: if self.is_sparse() { self.number_too_high() } else { None },
         };
         self.verify_frame(&opened, &mut report)?;
         let mut stored = Vec::new();
@@ -132,9 +139,9 @@ impl SuperChunk<'_> {
         Ok(report)
     }
 
-    /// Whether chunk `k` decodes and matches its checksum, if it has one.
-    pub(crate) fn chunk_is_sound(&mut self, k: u64) -> bool {
-        self.verify_chunk(k, &mut Vec::new()).is_ok()
+    /// What is wrong with chunk `k`, if it does not decode or match its checksum.
+    pub(crate) fn check_stored(&mut self, k: u64) -> Result<(), Error> {
+        self.verify_chunk(k, &mut Vec::new()).map(drop).map_err(|damage| damage.error)
     }
 
     fn verify_frame(&mut self, opened: &Opened, report: &mut Report) -> Result<(), Error> {

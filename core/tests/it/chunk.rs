@@ -169,9 +169,12 @@ fn vl_blocks_round_trip() {
     let (long, text) = (vec![b'a'; 83], sample(5000));
     let blocks: Vec<&[u8]> = vec![b"hello world", &long, b"x", &text];
     for codec in codecs() {
-        for params in
-            [Params::new(1).codec(codec).no_filter(), Params::new(4).codec(codec), Params::new(1).level(0)]
-        {
+        for params in [
+            Params::new(1).codec(codec).no_filter(),
+            Params::new(4).codec(codec),
+            Params::new(1).level(0),
+            Params::new(3000).codec(codec),
+        ] {
             let bytes = Pool::new(1).compress_vl(&params, Default::default(), &blocks).unwrap();
             let chunk = Chunk::parse(&bytes).unwrap();
             assert!(chunk.header().is_vl() && chunk.nblocks() == blocks.len());

@@ -2,7 +2,8 @@
 
 use crate::args::{Input, Run};
 use crate::failure::{Failure, Result, failure};
-use blosc_frame::io::SidecarLock;
+use blosc_frame::io::{FsDir, Locking, SidecarLock, strays as strays_beside, sweep};
+use blosc_frame::{Limits, SuperChunk};
 use clap::Args as Group;
 use std::path::Path;
 
@@ -15,20 +16,28 @@ pub struct Access {
     /// Refuse to decode to more than this; none lifts all limits, for input you trust
     #[arg(long, value_name = "BYTES", value_parser = crate::args::most)]
     pub max_output: Option<u64>,
-    /// Hold the lock file FRAME.b2lock meanwhile
+    /// Hold the lock file FRAME.b2lock meanwhile, too, for programs that use it
     #[arg(long)]
     pub lock: bool,
+    /// Do not keep other commands from writing meanwhile
+    #[arg(long, conflicts_with = "lock")]
+    pub no_lock: bool,
 }
 
 impl Access {
     /// What to open.
     pub fn input(&self, path: &Path, run: &Run) -> Input {
-        let Access { offset, max_output, lock } = *self;
-        Input { offset, lock, ..Input::whole(path, max_output, run) }
+        let Access { offset, max_output, lock, no_lock } = *self;
+        Input { offset, lock, no_lock, ..Input::whole(path, max_output, run) }
     }
 }
 
 impl Input {
+    /// How other writers are kept out, beside the sidecar lock.
+    pub fn locking(&self) -> Locking {
+        if self.no_lock { Locking::None } else { Locking::System }
+    }
+
     /// What `path` holds, whatever that is, from its start.
     pub fn whole(path: &Path, max_output: Option<u64>, run: &Run) -> Input {
         Input {
@@ -40,6 +49,7 @@ impl Input {
             column: None,
             anywhere: false,
             lock: false,
+            no_lock: false,
             run: run.clone(),
         }
     }
@@ -51,6 +61,7 @@ pub struct Lock(#[allow(dead_code, reason = "closing the file lets go of the loc
 /// Waits for the sidecar lock of `path` and holds it, if that is asked for here or by `BLOSC_LOCKING`, as C-Blosc2
 /// has it: alone to write, with other readers to read.
 pub fn lock(path: &Path, asked: bool, write: bool) -> Result<Option<Lock>> {
+    put_back(path);
     let by_environment = || std::env::var_os("BLOSC_LOCKING").is_some_and(|v| !v.is_empty() && v != "0");
     if !asked && !by_environment() {
         return Ok(None);
@@ -69,4 +80,20 @@ pub fn lock(path: &Path, asked: bool, write: bool) -> Result<Option<Lock>> {
         false => std::mem::forget(lock.read().map_err(failure(path))?),
     }
     Ok(Some(Lock(lock)))
+}
+
+/// Puts back what stood at `path` where a command was killed while it replaced that, on a system that cannot do it in one
+/// step.
+fn put_back(path: &Path) {
+    if path != Path::new("-") && std::fs::symlink_metadata(path).is_err() {
+        let _ = sweep(path);
+    }
+}
+
+/// What writers that died left beside a container, or in it: temporary files, and chunks that nothing refers to.
+pub fn strays(path: &Path) -> Vec<String> {
+    let beside = strays_beside(path).unwrap_or_default();
+    let inside = || SuperChunk::open_dir(FsDir::open(path)?, &Limits::DEFAULT)?.strays();
+    let inside = if path.is_dir() { inside().unwrap_or_default() } else { Vec::new() };
+    beside.iter().map(|stray| stray.display().to_string()).chain(inside).collect()
 }

@@ -122,6 +122,9 @@ pub struct Input {
     /// Hold the lock file FRAME.b2lock of a frame meanwhile, so that writers that lock too wait
     #[arg(long)]
     pub lock: bool,
+    /// Whether a writer locks nothing.
+    #[arg(skip)]
+    pub no_lock: bool,
     #[command(flatten)]
     pub run: Run,
 }

@@ -53,7 +53,7 @@ pub fn open_items(input: &Input, plain: bool) -> Result<NewItems> {
             }
             Found::of(path, open::unnamed(&mut whole, path)?, 0)
         }
-        false => Found::at(path, 0, false),
+        false => Found::at(path, 0, None),
     }
     .map_err(failure(path))?;
     match found.kind {

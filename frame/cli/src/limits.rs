@@ -9,7 +9,8 @@ pub fn limits(max_output: u64) -> Limits {
     if max_output == u64::MAX {
         return Limits::NONE;
     }
-    let mut limits = Limits { output: max_output, ..Limits::default() };
+    // What a small file may decode to is what `--max-output` says.
+    let mut limits = Limits { output: max_output, expansion: u64::MAX, ..Limits::default() };
     limits.chunk.output = limits.chunk.output.min(max_output);
     limits
 }

@@ -184,7 +184,7 @@ fn damaged_table(input: &Input, max: u64, error: blosc_frame::Error) -> Result<a
     let root = FsDir::open(path).map_err(|e| failure(path)(e.into()))?;
     if let Some(name) = &input.column {
         let column = root.subdirectory(name).map_err(|e| failure(&path.join(name))(e.into()))?;
-        let found = Found::at(column.path(), 0, false);
+        let found = Found::at(column.path(), 0, None);
         return found
             .and_then(|found| any::open_found(found, &limits(max), false))
             .map_err(failure(column.path()));
@@ -242,10 +242,12 @@ fn find(input: &Input, intent: Intent) -> Result<Found> {
             if intent.writes() {
                 remember_replacing(path);
             }
-            Found::at(path, offset, intent.writes()).map_err(|error| match error {
-                blosc_frame::Error::Param { .. } => past_end(path, offset),
-                error => failure(path)(error),
-            })?
+            Found::at(path, offset, intent.writes().then(|| input.locking())).map_err(
+                |error| match error {
+                    blosc_frame::Error::Param { .. } => past_end(path, offset),
+                    error => failure(path)(error),
+                },
+            )?
         }
     };
     let kind = match (input.kind, found.file.is_some()) {

@@ -6,17 +6,19 @@
 //! Sink               bytes from first to last
 //! file, made         what is not written from first to last: a frame, a directory, a zip file
 //! ```
-//! Temporary files go when they are dropped, or when Ctrl-C, a hangup or a request to terminate ends the program.
+//! Temporary files go when they are dropped, or when Ctrl-C, a hangup or a request to terminate ends the program; what
+//! SIGKILL leaves, the next command removes ([`NewFile`], [`NewDir`]).
 
 use crate::args::Output;
 use crate::failure::{Failure, Result, failure};
 use blosc_frame::any::Kind;
+use blosc_frame::io::{NewDir, NewFile, sync_directory, sync_tree};
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use tempfile::{NamedTempFile, TempDir};
+use tempfile::NamedTempFile;
 
 /// What a result is on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,8 +100,8 @@ impl Destination {
             self.copy(&mut file)?;
             return Ok(made);
         };
-        let temp = temporary_beside(path).map_err(|e| self.no_place(&e))?;
-        let made = make(temp.as_file().try_clone()?)?;
+        let mut temp = temporary_beside(path).map_err(|e| self.no_place(&e))?;
+        let made = make(temp.file()?.try_clone()?)?;
         replace(temp, path)?;
         Ok(made)
     }
@@ -116,7 +118,7 @@ impl Destination {
         match &self.way {
             Way::Rename(path) => {
                 keep_permissions(&new, path);
-                replace_dir(&new, path, temp)?;
+                replace_dir(&new, temp)?;
             }
             _ => self.copy(&mut File::open(&new)?)?,
         }
@@ -127,7 +129,7 @@ impl Destination {
     ///
     /// # Errors
     /// Those of the file system.
-    pub fn folder(&self) -> Result<TempDir> {
+    pub fn folder(&self) -> Result<NewDir> {
         match &self.way {
             Way::Rename(path) => temporary_dir(path).map_err(|e| self.no_place(&e)),
             _ => temporary_dir(&std::env::temp_dir().join("output")).map_err(|e| no_spool(&e)),
@@ -225,15 +227,15 @@ enum Out {
 }
 
 /// A temporary file whose errors leave its name out, which means nothing to the user.
-pub struct Unnamed(NamedTempFile);
+pub struct Unnamed(NewFile);
 
 impl Write for Unnamed {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.as_file_mut().write(bytes)
+        self.0.file().map_err(blosc_frame::Error::from)?.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.as_file_mut().flush()
+        self.0.file().map_err(blosc_frame::Error::from)?.flush()
     }
 }
 
@@ -392,18 +394,16 @@ fn no_spool(error: &io::Error) -> Failure {
 }
 
 /// A file under a temporary name beside `path`; dropped, it leaves nothing behind.
-fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    let builder = builder.prefix(".blosc-").permissions_like(path);
-    let file = builder.tempfile_in(parent(path))?;
-    remember(file.path());
+fn temporary_beside(path: &Path) -> io::Result<NewFile> {
+    let file = NewFile::create(path).map_err(blosc_frame::Error::from)?;
+    remember(file.temporary());
     Ok(file)
 }
 
 /// Makes a temporary file appear as `path`.
-fn replace(file: NamedTempFile, path: &Path) -> Result<()> {
-    keep_permissions(file.path(), path);
-    file.persist(path).map_err(|e| Failure::at(path, e.error))?;
+fn replace(file: NewFile, path: &Path) -> Result<()> {
+    keep_permissions(file.temporary(), path);
+    file.finish().map_err(|e| Failure::at(path, e))?;
     Ok(())
 }
 
@@ -419,29 +419,47 @@ fn keep_permissions(new: &Path, old: &Path) {
     let _ = fs::set_permissions(new, meta.permissions());
 }
 
-/// Makes `new`, a directory or file in `temp`, appear as `path`. A directory that is there is put aside first, and
-/// back if that fails.
-fn replace_dir(new: &Path, path: &Path, temp: TempDir) -> Result<()> {
+/// Makes `new`, a directory or file in `temp`, appear in the place that `temp` was made for. A directory that is there
+/// changes places with it in one step. Where the system cannot do that, it is put aside first: the next command puts it
+/// back if this one does not come to the second step.
+fn replace_dir(new: &Path, temp: NewDir) -> Result<()> {
+    let path = &temp.place().to_path_buf();
+    let failed = |e: io::Error| Failure::at(path, e);
     // A signal waits until this is done: it would take what is put aside.
     let mut temporary = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
-    let old = temp.path().join("old");
-    let aside = path.is_dir();
-    if aside {
-        fs::rename(path, &old).map_err(|e| Failure::at(path, e))?;
+    sync_tree(new).map_err(|e| Failure::at(path, e))?;
+    if !path.is_dir() {
+        fs::rename(new, path).map_err(failed)?;
+    } else if exchange(new, path).is_err() {
+        let old = temp.path().join(blosc_frame::io::OLD);
+        fs::rename(path, &old).map_err(failed)?;
+        if let Err(error) = fs::rename(new, path) {
+            let Err(why) = fs::rename(&old, path) else { return Err(failed(error)) };
+            temporary.retain(|path| path != temp.path());
+            let kept = temp.keep().join(blosc_frame::io::OLD);
+            let kept = format!("what was there cannot be put back ({why}) and is {}", kept.display());
+            return Err(Failure::at(path, format_args!("{error}; {kept}")));
+        }
     }
-    let Err(error) = fs::rename(new, path) else { return Ok(()) };
-    if aside && let Err(why) = fs::rename(&old, path) {
-        temporary.retain(|path| path != temp.path());
-        let kept = temp.keep().join("old");
-        let kept = format!("what was there cannot be put back ({why}) and is {}", kept.display());
-        return Err(Failure::at(path, format_args!("{error}; {kept}")));
-    }
-    Err(Failure::at(path, error))
+    sync_directory(parent(path)).map_err(|e| Failure::at(path, e))
+}
+
+/// Has two directories change places.
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+fn exchange(a: &Path, b: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE)?)
+}
+
+/// Other systems cannot.
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+fn exchange(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// A private directory beside `path`, to make something in.
-fn temporary_dir(path: &Path) -> io::Result<TempDir> {
-    let dir = tempfile::Builder::new().prefix(".blosc-").tempdir_in(parent(path))?;
+fn temporary_dir(path: &Path) -> io::Result<NewDir> {
+    let dir = NewDir::create(path).map_err(blosc_frame::Error::from)?;
     remember(dir.path());
     Ok(dir)
 }
@@ -449,25 +467,6 @@ fn temporary_dir(path: &Path) -> io::Result<TempDir> {
 /// The directory that `path` is in.
 pub fn parent(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// Temporary files are private; a result has the permissions of what it replaces, or those any new file gets.
-trait ResultPermissions {
-    fn permissions_like(&mut self, path: &Path) -> &mut Self;
-}
-
-impl ResultPermissions for tempfile::Builder<'_, '_> {
-    #[cfg(unix)]
-    fn permissions_like(&mut self, path: &Path) -> &mut Self {
-        use std::os::unix::fs::PermissionsExt;
-        let new = fs::Permissions::from_mode(0o666);
-        self.permissions(fs::metadata(path).map_or(new, |meta| meta.permissions()))
-    }
-
-    #[cfg(not(unix))]
-    fn permissions_like(&mut self, _: &Path) -> &mut Self {
-        self
-    }
 }
 
 /// Text with nothing in it that a terminal would act upon: names come from files that anyone may have written.

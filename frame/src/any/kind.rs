@@ -12,7 +12,7 @@ use crate::bcolz::{Flavour, flavour};
 use crate::bloscpack;
 use crate::cframe::header::{FrameType, frame_type};
 use crate::error::Error;
-use crate::io::{FsDir, PathFile, ReadAt};
+use crate::io::{FsDir, Locking, PathFile, ReadAt};
 use crate::npy;
 use alloc::string::String;
 use alloc::vec;
@@ -170,6 +170,8 @@ pub struct Found {
     pub file: Option<PathFile>,
     /// Where the data starts in the file.
     pub offset: u64,
+    /// Whether it shall be changed, and how other writers are kept out meanwhile.
+    pub write: Option<Locking>,
 }
 
 impl Found {
@@ -178,23 +180,29 @@ impl Found {
     ///
     /// # Errors
     /// What opening and reading give; [`Error::Param`] for an offset in a directory or behind the end of a file.
-    pub fn at(path: &Path, offset: u64, write: bool) -> Result<Found, Error> {
+    pub fn at(path: &Path, offset: u64, write: Option<Locking>) -> Result<Found, Error> {
         if !path.is_dir() {
-            let file = if write { PathFile::open_rw(path)? } else { PathFile::open(path)? };
-            return Found::of(path, file, offset);
+            let file = match write {
+                Some(locking) => PathFile::open_rw_with(path, locking)?,
+                None => PathFile::open(path)?,
+            };
+            return Ok(Found { write, ..Found::of(path, file, offset)? });
         }
         if offset != 0 {
             return Err(no_offset(offset, "0 for a directory"));
         }
-        Ok(Found { kind: Kind::of_directory(path)?, path: path.to_path_buf(), file: None, offset })
+        Ok(Found { kind: Kind::of_directory(path)?, path: path.to_path_buf(), file: None, offset, write })
     }
 
-    /// The directory that was found.
+    /// The directory that was found, opened for writing if it shall be changed: then only one handle can be had at a time.
     ///
     /// # Errors
     /// Where there is none, or no longer.
     pub fn directory(&self) -> Result<FsDir, Error> {
-        Ok(FsDir::open(&self.path)?)
+        Ok(match self.write {
+            Some(locking) => FsDir::open_rw_with(&self.path, locking)?,
+            None => FsDir::open(&self.path)?,
+        })
     }
 
     /// Looks at what is at byte `offset` of an open file.
@@ -208,7 +216,7 @@ impl Found {
         let mut head = vec![0; usize::try_from(len.min(HEAD as u64)).unwrap_or(HEAD)];
         file.read_exact_at(offset, &mut head)?;
         let kind = Kind::of_head(&head, Some(len));
-        Ok(Found { kind, path: path.to_path_buf(), file: Some(file), offset })
+        Ok(Found { kind, path: path.to_path_buf(), file: Some(file), offset, write: None })
     }
 }
 

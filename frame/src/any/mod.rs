@@ -28,7 +28,7 @@ use crate::blaze::{Blaze, Shards};
 use crate::bloscpack::PackRows;
 use crate::dtype::Dtype;
 use crate::error::{Error, Structure};
-use crate::io::{FsDir, Offset, PathFile, ReadAt, ReadOnly, Store};
+use crate::io::{FsDir, Locking, Offset, PathFile, ReadAt, ReadOnly, Store};
 use crate::limits::Limits;
 use crate::msgpack;
 use crate::npy::NpyHeader;
@@ -201,7 +201,7 @@ pub fn open_any(path: &Path, limits: &Limits) -> Result<Opened, Error> {
 /// # Errors
 /// Also [`Error::Param`] if something else is there and `offset` is not 0.
 pub fn open_any_at(path: &Path, offset: u64, limits: &Limits) -> Result<Opened, Error> {
-    let found = Found::at(path, offset, false)?;
+    let found = Found::at(path, offset, None)?;
     match found.kind {
         Kind::Frame => {
             let (path, limits) = (path.to_path_buf(), *limits);
@@ -213,12 +213,20 @@ pub fn open_any_at(path: &Path, offset: u64, limits: &Limits) -> Result<Opened, 
     }
 }
 
-/// Opens a container to change it, too.
+/// Opens a container to change it, too, and keeps other writers out until it is dropped.
 ///
 /// # Errors
 /// As [`open_any`], and for files that may not be written.
 pub fn open_any_mut(path: &Path, limits: &Limits) -> Result<Opened, Error> {
-    let found = Found::at(path, 0, true)?;
+    open_any_mut_with(path, limits, Locking::System)
+}
+
+/// As [`open_any_mut`], with another way to keep other writers out, or none.
+///
+/// # Errors
+/// As [`open_any`], and for files that may not be written.
+pub fn open_any_mut_with(path: &Path, limits: &Limits, locking: Locking) -> Result<Opened, Error> {
+    let found = Found::at(path, 0, Some(locking))?;
     match (found.kind, found.file) {
         (Kind::Frame, Some(file)) => {
             let (path, limits) = (path.to_path_buf(), *limits);
@@ -249,7 +257,7 @@ pub fn open_found(found: Found, limits: &Limits, anywhere: bool) -> Result<Opene
             bloscpack(PackRows::open(store, limits)?)
         }
         Kind::Npy => npy(file),
-        Kind::Shards => blaze(open_shards(&found.path, &file, limits, anywhere)?),
+        Kind::Shards => blaze(open_shards(&found.path, &file, limits, anywhere, found.write)?),
         _ => Err(unknown()),
     }
 }
@@ -261,15 +269,22 @@ fn open_directory(found: Found, limits: &Limits) -> Result<Opened, Error> {
         Kind::Blaze => blaze(Blaze::open(&found.directory()?, limits)?),
         Kind::SparseFrame => {
             let limits = *limits;
-            let open = move || SuperChunk::open_dir(found.directory()?, &limits);
-            of_frame(open()?, Box::new(open))
+            let frame = SuperChunk::open_dir(found.directory()?, &limits)?;
+            // Read beside the handle that holds the lock.
+            of_frame(frame, Box::new(move || SuperChunk::open_dir(FsDir::open(&found.path)?, &limits)))
         }
         _ => Err(unknown()),
     }
 }
 
 /// Opens the dataset that the manifest `file` describes, which lies at `path`.
-fn open_shards(path: &Path, file: &PathFile, limits: &Limits, anywhere: bool) -> Result<Blaze<FsDir>, Error> {
+fn open_shards(
+    path: &Path,
+    file: &PathFile,
+    limits: &Limits,
+    anywhere: bool,
+    write: Option<Locking>,
+) -> Result<Blaze<FsDir>, Error> {
     let (size, limit) = (file.size()?, TextLimits::JSON.bytes as u64);
     if size > limit {
         return Err(Error::Limit { what: "bytes of a manifest", asked: size, limit });
@@ -277,7 +292,11 @@ fn open_shards(path: &Path, file: &PathFile, limits: &Limits, anywhere: bool) ->
     let mut text = alloc::vec![0; usize::try_from(size).unwrap_or(0)];
     file.read_exact_at(0, &mut text)?;
     let base = path.parent().filter(|p| !p.as_os_str().is_empty()).map_or(PathBuf::from("."), PathBuf::from);
-    Shards::parse(&text, anywhere)?.open(&base, limits)
+    let shards = Shards::parse(&text, anywhere)?;
+    match write {
+        Some(locking) => shards.open_rw(&base, limits, locking),
+        None => shards.open(&base, limits),
+    }
 }
 
 /// Takes a file as plain items of `dtype`.

@@ -285,6 +285,9 @@ impl<T: Tree> CArray<T> {
         range: Range<u64>,
         pieces: Vec<Piece<'_>>,
     ) -> Result<Sizes, Error> {
+        if Sizes::read(&self.meta)? != self.sizes {
+            return Err(Error::Changed { what: "meta/sizes; open the column again, then edit" });
+        }
         let content = Content::splice(self.nbytes(), range.clone(), pieces)?;
         if self.data.is_none() {
             self.data = Some(self.root.make("data")?);

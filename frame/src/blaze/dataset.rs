@@ -290,6 +290,15 @@ impl<T: Tree + Clone> Blaze<T> {
         packed::column_ranges(self.columns.iter().map(|(_, column)| column.row))
     }
 
+    /// An error if another writer was here since this handle last read or wrote the dataset.
+    fn check_unchanged(&self) -> Result<(), Error> {
+        let found = read(&self.meta, "sizes")?.map(|(sizes, _)| Sizes::from_value(&sizes)).transpose()?;
+        if found.as_ref() == Some(&self.sizes) {
+            return Ok(());
+        }
+        Err(Error::Changed { what: "meta/sizes; open the dataset again, then edit" })
+    }
+
     fn commit(&mut self, rows: u64) -> Result<(), Error> {
         if let Some(first) = self.sizes.shape.first_mut() {
             *first = rows;
@@ -364,6 +373,7 @@ impl<T: Tree + Clone> Rows for Blaze<T> {
     }
 
     fn splice(&mut self, pool: &mut Pool, rows: Range<u64>, data: &dyn ReadAt) -> Result<(), Error> {
+        self.check_unchanged()?;
         let row = self.row_nbytes();
         let count = count(row, data)?;
         let column_ranges = self.column_ranges();
@@ -378,6 +388,7 @@ impl<T: Tree + Clone> Rows for Blaze<T> {
     }
 
     fn resize(&mut self, pool: &mut Pool, rows: u64) -> Result<(), Error> {
+        self.check_unchanged()?;
         for (path, column) in &mut self.columns {
             let old = column.nbytes();
             let (range, more) = growth(old, column.row, rows)?;

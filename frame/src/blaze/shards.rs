@@ -11,7 +11,7 @@ use super::column::Part;
 use super::dataset::{Blaze, descend};
 use super::storage::invalid;
 use crate::error::{Error, IoError, IoKind, Structure};
-use crate::io::FsDir;
+use crate::io::{FsDir, Locking};
 use crate::limits::Limits;
 use crate::value::{TextLimits, Value};
 use alloc::string::String;
@@ -91,17 +91,34 @@ impl Shards {
         alloc::format!("{}\n", Value::object([("meta", text(&self.meta)), ("shards", shards)]).to_json())
     }
 
-    /// Opens the dataset; `base` is the manifest's directory. Shards that are not there fail when read.
+    /// Opens the dataset for reading; `base` is the manifest's directory. Shards that are not there fail when read.
     ///
     /// # Errors
     /// A directory that is missing or leads outside; malformed descriptors; shards that overlap or leave gaps.
     pub fn open(&self, base: &Path, limits: &Limits) -> Result<Blaze<FsDir>, Error> {
-        let root = inside(base, &self.meta)?;
+        self.open_as(base, limits, None)
+    }
+
+    /// As [`Shards::open`], to change it. The lock is on the directory of the descriptors, for all shards.
+    ///
+    /// # Errors
+    /// As [`Shards::open`], and those of locking.
+    pub fn open_rw(&self, base: &Path, limits: &Limits, locking: Locking) -> Result<Blaze<FsDir>, Error> {
+        self.open_as(base, limits, Some(locking))
+    }
+
+    fn open_as(&self, base: &Path, limits: &Limits, write: Option<Locking>) -> Result<Blaze<FsDir>, Error> {
+        let place = |path: &Path, locking: Option<Locking>| {
+            let dir = inside(base, path)?;
+            locking.map_or(Ok(dir.clone()), |locking| FsDir::open_rw_with(dir.path(), locking))
+        };
+        let root = place(&self.meta, write)?;
         Blaze::open_parts(&root, limits, &mut |path| {
             let mut parts = Vec::new();
             for shard in &self.shards {
                 // A shard on a node that is away is not an error until something of it is wanted.
-                let Ok(dir) = inside(base, &shard.path).and_then(|d| d.subdirectory("data")) else {
+                let dir = place(&shard.path, write.map(|_| Locking::None));
+                let Ok(dir) = dir.and_then(|dir| dir.subdirectory("data")) else {
                     continue;
                 };
                 let dir = match descend(&dir, path) {

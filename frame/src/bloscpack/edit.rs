@@ -150,6 +150,7 @@ impl<S: Store> Bloscpack<S> {
         if content.changed().is_empty() && metadata.is_none() {
             return Ok(());
         }
+        self.check_unchanged()?;
         self.require_uniform()?;
         let mut plan = self.plan(edit, &content)?;
         if let Some(array) = fortran {
@@ -165,6 +166,22 @@ impl<S: Store> Bloscpack<S> {
             self.rewrite(pool, edit, &content, &plan)?;
         }
         self.reopen()
+    }
+
+    /// An error if another writer was here since this handle last read or wrote the file.
+    pub(super) fn check_unchanged(&self) -> Result<(), Error> {
+        let current = self.source.is_current()? && self.source.size()? == self.size;
+        let mut head = [0u8; 40];
+        let n = usize::try_from(self.size).unwrap_or(usize::MAX).min(head.len());
+        let head = head.get_mut(..n).unwrap_or_default();
+        if current {
+            self.source.read_exact_at(0, head)?;
+            let found = Header::detect(head, Some(self.size))?;
+            if (found.nchunks, found.last_chunk) == (self.header.nchunks, self.header.last_chunk) {
+                return Ok(());
+            }
+        }
+        Err(Error::Changed { what: "the file; open it again, then edit" })
     }
 
     /// Whether only new chunks are added, and every write of the switch lies in one unit.
@@ -290,6 +307,7 @@ impl<S: Store> Bloscpack<S> {
     /// [`Error::Param`] when there is no section or nothing would change, [`Error::Capacity`] when the new text
     /// does not fit into the room that was reserved. The file is then as it was.
     pub fn set_metadata(&mut self, value: &Value, options: &MetaOptions) -> Result<(), Error> {
+        self.check_unchanged()?;
         let section = self.new_section(value, options)?;
         let start = self.header.layout.header_len() as u64;
         let end = start.saturating_add(section.len() as u64);

@@ -60,7 +60,16 @@ impl<R: ReadAt> Bloscpack<R> {
         let header = Header::detect(head, Some(size))?;
         let (meta_header, metadata, table) = read_metadata(&source, size, &header)?;
         let index = Index::find(&source, size, &header, table, limits)?;
-        Ok(Bloscpack { source, size, header, meta_header, metadata, table, index, limits: *limits })
+        Ok(Bloscpack {
+            source,
+            size,
+            header,
+            meta_header,
+            metadata,
+            table,
+            index,
+            limits: limits.for_size(size),
+        })
     }
 
     /// The header.

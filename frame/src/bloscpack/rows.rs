@@ -198,6 +198,7 @@ impl<S: Store> Rows for PackRows<S> {
             let what = "changing an array in Fortran order in place";
             return Err(Error::Unsupported { structure: Structure::BloscpackMetadata, what });
         }
+        self.pack.check_unchanged()?;
         let at = byte_range(self.row, &(0..row))?.end;
         let edit = Edit { params: self.params()?, ..self.edit };
         self.pack.set_in_place(pool, &edit, at, data)

@@ -38,9 +38,9 @@ pub trait Directory {
         if size > limit {
             return Err(Error::Limit { what: "bytes of a file", asked: size, limit });
         }
-        let size = usize::try_from(size).map_err(|_| IoKind::NoSpace)?;
+        let size = usize::try_from(size).map_err(|_| Error::OutOfMemory)?;
         let mut content = Vec::new();
-        content.try_reserve_exact(size).map_err(|_| IoKind::NoSpace)?;
+        content.try_reserve_exact(size).map_err(|_| Error::OutOfMemory)?;
         content.resize(size, 0);
         file.read_exact_at(0, &mut content)?;
         Ok(content)
@@ -54,17 +54,11 @@ pub trait Directory {
             let _ = self.remove(name);
         })
     }
-    /// Gives the file `to` the permissions that the file `from` has, where files have any and there is a `from`.
-    fn copy_permissions(&self, from: &str, to: &str) -> Result<(), IoError> {
-        let _ = (from, to);
-        Ok(())
-    }
-    /// Replaces the file `name` by what `fill` writes: temporary file, flush, rename, directory flush. The new file
-    /// has the old one's permissions before there is anything in it. A failure removes the temporary file.
+    /// Replaces the file `name` by what `fill` writes: temporary file, flush, rename, directory flush. A failure
+    /// removes the temporary file. Where files have permissions, the new one gets the old one's.
     fn replace(&self, name: &str, fill: &mut Fill<'_>) -> Result<(), Error> {
         let (temp, mut file) = self.create_temp(name)?;
-        let allowed = self.copy_permissions(name, &temp).map_err(Error::from);
-        let written = allowed.and_then(|()| fill(&mut file)).and_then(|()| Ok(file.sync()?));
+        let written = fill(&mut file).and_then(|()| Ok(file.sync()?));
         drop(file);
         let moved = written.and_then(|()| Ok(self.rename(&temp, name)?));
         moved.inspect_err(|_| {
@@ -83,6 +77,14 @@ pub trait Directory {
             }
         }
         Err(IoKind::AlreadyExists.into())
+    }
+    /// Whether the directory's path, if it has one, still stands for what was opened.
+    fn is_current(&self) -> Result<bool, IoError> {
+        Ok(true)
+    }
+    /// Whether other writers are kept out, so that files that nothing refers to are those of dead ones.
+    fn is_locked(&self) -> bool {
+        false
     }
 }
 
@@ -115,8 +117,17 @@ impl<D: Directory + ?Sized> Directory for Box<D> {
     fn sync(&self) -> Result<(), IoError> {
         (**self).sync()
     }
-    fn copy_permissions(&self, from: &str, to: &str) -> Result<(), IoError> {
-        (**self).copy_permissions(from, to)
+    fn replace(&self, name: &str, fill: &mut Fill<'_>) -> Result<(), Error> {
+        (**self).replace(name, fill)
+    }
+    fn create_temp(&self, name: &str) -> Result<(String, Box<dyn WriteAt + Send + Sync>), IoError> {
+        (**self).create_temp(name)
+    }
+    fn is_current(&self) -> Result<bool, IoError> {
+        (**self).is_current()
+    }
+    fn is_locked(&self) -> bool {
+        (**self).is_locked()
     }
 }
 

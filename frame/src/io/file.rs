@@ -1,11 +1,9 @@
-//! Files and directories of the operating system. Positioned reads and writes, no shared cursor.
+//! Files of the operating system. Positioned reads and writes, no shared cursor.
 
-use super::{Directory, Fill, ReadAt, Refill, Store, WriteAt, check_name};
+use super::lock::{Claim, Locking, Sidecar};
+use super::new_file::{NewFile, follow_link, parent, sweep, sync_directory};
+use super::{Fill, ReadAt, Refill, Store, WriteAt};
 use crate::error::{Error, IoError, IoKind};
-use alloc::boxed::Box;
-use alloc::string::String;
-use alloc::vec::Vec;
-use std::ffi::OsString;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -97,7 +95,7 @@ fn same_file(_: &Metadata, _: &Metadata) -> bool {
 }
 
 /// Whether `path` names the open file.
-fn names(path: &Path, file: &File) -> std::io::Result<bool> {
+pub(super) fn names(path: &Path, file: &File) -> std::io::Result<bool> {
     if !cfg!(unix) {
         return Ok(true);
     }
@@ -109,7 +107,7 @@ fn names(path: &Path, file: &File) -> std::io::Result<bool> {
 }
 
 /// Opens the file that `path` names, which is no symbolic link. `between` is for tests: what others do meanwhile.
-fn open_no_link(path: &Path, write: bool, mut between: impl FnMut()) -> Result<File, IoError> {
+pub(super) fn open_no_link(path: &Path, write: bool, mut between: impl FnMut()) -> Result<File, IoError> {
     // A name may come to stand for another file between looking and opening: a writer replaced the file, or somebody
     // put a link there. Only a file that was seen under its name is handed out.
     for _ in 0..100 {
@@ -129,15 +127,7 @@ fn open_no_link(path: &Path, write: bool, mut between: impl FnMut()) -> Result<F
     Err(IoKind::PermissionDenied.into())
 }
 
-fn sync_directory(path: &Path) -> Result<(), IoError> {
-    // Only POSIX systems can flush a directory; Windows orders renames by itself.
-    if cfg!(unix) {
-        File::open(path)?.sync_all()?;
-    }
-    Ok(())
-}
-
-/// A file known by its path: replaced by temporary file, flush, rename and directory flush.
+/// A file known by its path: replaced as [`NewFile`] says. Opened for writing, it is locked meanwhile.
 #[derive(Debug)]
 pub struct PathFile {
     path: PathBuf,
@@ -145,33 +135,56 @@ pub struct PathFile {
     writable: bool,
     /// Whether the file's name may still be lost in a power failure.
     new: bool,
+    claim: Option<Claim>,
 }
 
 impl PathFile {
-    /// Opens an existing file for reading only.
+    /// Opens an existing file for reading only. Waits for nobody.
+    ///
+    /// # Errors
+    /// Those of the file system.
     pub fn open(path: impl Into<PathBuf>) -> Result<PathFile, IoError> {
         let path = std::path::absolute(path.into())?;
-        Ok(PathFile { file: File::open(&path)?, path, writable: false, new: false })
+        Ok(PathFile { file: File::open(&path)?, path, writable: false, new: false, claim: None })
     }
-    /// Opens an existing file for reading and writing. Where the path is a symbolic link, what it leads to is
-    /// replaced, not the link.
+    /// Opens an existing file for reading and writing, and keeps other writers out until it is dropped. Where the
+    /// path is a symbolic link, what it leads to is replaced, not the link.
+    ///
+    /// # Errors
+    /// Those of the file system, also where it knows no locks.
     pub fn open_rw(path: impl Into<PathBuf>) -> Result<PathFile, IoError> {
-        let mut path = std::path::absolute(path.into())?;
-        if std::fs::symlink_metadata(&path)?.is_symlink() {
-            path = std::fs::canonicalize(path)?;
-        }
-        Ok(PathFile {
-            file: OpenOptions::new().read(true).write(true).open(&path)?,
-            path,
-            writable: true,
-            new: false,
-        })
+        PathFile::open_rw_with(path, Locking::System)
     }
-    /// Creates a new file; fails if there is one.
+    /// As [`PathFile::open_rw`], with another way to keep other writers out, or none.
+    ///
+    /// # Errors
+    /// Those of the file system, also where it knows no locks.
+    pub fn open_rw_with(path: impl Into<PathBuf>, locking: Locking) -> Result<PathFile, IoError> {
+        let given = path.into();
+        let path = follow_link(&given)?;
+        let open = || OpenOptions::new().read(true).write(true).open(&path);
+        let (file, claim) = match locking {
+            Locking::None => (open()?, None),
+            _ => {
+                let sidecar = Sidecar::of(&given, locking)?;
+                let (file, claim) = Claim::take(&path, sidecar, open)?;
+                let _ = sweep(&path);
+                (file, Some(claim))
+            }
+        };
+        Ok(PathFile { file, path, writable: true, new: false, claim })
+    }
+    /// Creates a new file; fails if there is one. It is locked as by [`PathFile::open_rw`].
+    ///
+    /// # Errors
+    /// Those of the file system.
     pub fn create_new(path: impl Into<PathBuf>) -> Result<PathFile, IoError> {
         let path = std::path::absolute(path.into())?;
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
-        Ok(PathFile { file, path, writable: true, new: true })
+        OpenOptions::new().write(true).create_new(true).open(&path)?;
+        let file = PathFile::open_rw(&path).inspect_err(|_| {
+            let _ = std::fs::remove_file(&path);
+        })?;
+        Ok(PathFile { new: true, ..file })
     }
     /// The path it was opened by, made absolute.
     pub fn path(&self) -> &Path {
@@ -180,27 +193,6 @@ impl PathFile {
     /// The open handle.
     pub fn file(&self) -> &File {
         &self.file
-    }
-    fn parent(&self) -> &Path {
-        match self.path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        }
-    }
-    fn create_temp(&self) -> Result<(PathBuf, File), IoError> {
-        let name = self.path.file_name().ok_or(IoKind::Name)?;
-        for number in 0..10_000u32 {
-            let mut temp = OsString::from(".");
-            temp.push(name);
-            temp.push(alloc::format!(".tmp{}-{number}", std::process::id()));
-            let temp = self.parent().join(temp);
-            match OpenOptions::new().read(true).write(true).create_new(true).open(&temp) {
-                Ok(file) => return Ok((temp, file)),
-                Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
-                Err(e) => return Err(e.into()),
-            }
-        }
-        Err(IoKind::AlreadyExists.into())
     }
 }
 
@@ -229,7 +221,7 @@ impl WriteAt for PathFile {
     fn sync(&mut self) -> Result<(), IoError> {
         self.file.sync()?;
         if self.new {
-            sync_directory(self.parent())?;
+            sync_directory(parent(&self.path))?;
             self.new = false;
         }
         Ok(())
@@ -244,115 +236,41 @@ impl Store for PathFile {
         if !self.writable {
             return Err(IoKind::ReadOnly.into());
         }
-        let (temp, mut file) = self.create_temp()?;
-        let done = (|| {
-            // Before there is anything in it that not everybody may read.
-            file.set_permissions(self.file.metadata()?.permissions())?;
-            fill(&self.file, &mut file)?;
-            file.sync_all()?;
-            Ok(std::fs::rename(&temp, &self.path)?)
-        })();
-        done.inspect_err(|_: &Error| {
-            let _ = std::fs::remove_file(&temp);
-        })?;
+        let mut new = NewFile::beside(self.path.clone())?;
+        fill(&self.file, new.file()?)?;
+        let file = new.finish()?;
+        match &mut self.claim {
+            Some(claim) => claim.pass_on(&file)?,
+            None => {
+                file.unlock().or_else(|e| if e.kind() == ErrorKind::Unsupported { Ok(()) } else { Err(e) })?
+            }
+        }
         self.file = file;
-        Ok(sync_directory(self.parent())?)
+        Ok(())
     }
     fn is_current(&self) -> Result<bool, IoError> {
         Ok(names(&self.path, &self.file)?)
     }
     fn follow(&mut self) -> Result<(), IoError> {
         if !self.is_current()? {
-            self.file = OpenOptions::new().read(true).write(self.writable).open(&self.path)?;
+            let open = || OpenOptions::new().read(true).write(self.writable).open(&self.path);
+            self.file = match self.claim.take() {
+                None => open()?,
+                Some(claim) => {
+                    let (file, claim) = Claim::take(&self.path, claim.sidecar, open)?;
+                    self.claim = Some(claim);
+                    file
+                }
+            };
         }
         Ok(())
-    }
-}
-
-/// A directory of the file system.
-#[derive(Clone, Debug)]
-pub struct FsDir {
-    path: PathBuf,
-}
-
-impl FsDir {
-    /// Opens an existing directory.
-    pub fn open(path: impl Into<PathBuf>) -> Result<FsDir, IoError> {
-        let path = path.into();
-        if std::fs::metadata(&path)?.is_dir() { Ok(FsDir { path }) } else { Err(IoKind::NotFound.into()) }
-    }
-    /// Creates a new directory; fails if there is anything of that name.
-    pub fn create(path: impl Into<PathBuf>) -> Result<FsDir, IoError> {
-        let path = path.into();
-        std::fs::create_dir(&path)?;
-        Ok(FsDir { path })
-    }
-    /// Its path.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-    fn join(&self, name: &str) -> Result<PathBuf, IoError> {
-        check_name(name)?;
-        Ok(self.path.join(name))
-    }
-    /// Opens a directory inside this one.
-    pub fn subdirectory(&self, name: &str) -> Result<FsDir, IoError> {
-        let path = self.join(name)?;
-        if std::fs::symlink_metadata(&path)?.is_dir() {
-            Ok(FsDir { path })
-        } else {
-            Err(IoKind::NotFound.into())
-        }
-    }
-    /// Creates a directory inside this one.
-    pub fn create_subdirectory(&self, name: &str) -> Result<FsDir, IoError> {
-        FsDir::create(self.join(name)?)
-    }
-}
-
-impl Directory for FsDir {
-    /// Symbolic links are refused: they could lead outside the directory.
-    fn open(&self, name: &str, write: bool) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {
-        Ok(Box::new(open_no_link(&self.join(name)?, write, || ())?))
-    }
-    fn create(&self, name: &str) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {
-        Ok(Box::new(OpenOptions::new().read(true).write(true).create_new(true).open(self.join(name)?)?))
-    }
-    fn rename(&self, from: &str, to: &str) -> Result<(), IoError> {
-        Ok(std::fs::rename(self.join(from)?, self.join(to)?)?)
-    }
-    fn remove(&self, name: &str) -> Result<(), IoError> {
-        Ok(std::fs::remove_file(self.join(name)?)?)
-    }
-    fn list(&self) -> Result<Vec<String>, IoError> {
-        let mut names = Vec::new();
-        for entry in std::fs::read_dir(&self.path)? {
-            if let Ok(name) = entry?.file_name().into_string() {
-                names.push(name);
-            }
-        }
-        Ok(names)
-    }
-    fn sync(&self) -> Result<(), IoError> {
-        sync_directory(&self.path)
-    }
-    fn copy_permissions(&self, from: &str, to: &str) -> Result<(), IoError> {
-        match open_no_link(&self.join(from)?, false, || ()) {
-            Ok(from) => {
-                let to = open_no_link(&self.join(to)?, true, || ())?;
-                Ok(to.set_permissions(from.metadata()?.permissions())?)
-            }
-            Err(e) if e.kind == IoKind::NotFound => Ok(()),
-            Err(e) => Err(e),
-        }
     }
 }
 
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use std::os::unix::fs::{PermissionsExt, symlink};
-    use std::vec::Vec;
+    use std::os::unix::fs::symlink;
 
     /// A new directory, and one file beside it that must not be reached from inside.
     fn place(name: &str) -> (PathBuf, PathBuf) {
@@ -402,30 +320,5 @@ mod tests {
         opened.unwrap().read_exact_at(0, &mut content).unwrap();
         assert_eq!(&content, b"new");
         std::fs::remove_dir_all(dir.parent().unwrap()).unwrap();
-    }
-
-    #[test]
-    fn a_replaced_file_keeps_its_permissions() {
-        let (path, _) = place("mode");
-        let dir = FsDir::open(&path).unwrap();
-        let mode = |name: &str| std::fs::metadata(path.join(name)).unwrap().permissions().mode() & 0o7777;
-        for wanted in [0o600, 0o664, 0o640] {
-            std::fs::write(path.join("index"), b"old").unwrap();
-            std::fs::set_permissions(path.join("index"), std::fs::Permissions::from_mode(wanted)).unwrap();
-            let mut seen = Vec::new();
-            dir.replace("index", &mut |file| {
-                // Before anything is in it.
-                seen.extend(dir.list()?.iter().filter(|name| *name != "index").map(|name| mode(name)));
-                Ok(file.write_at(0, b"new")?)
-            })
-            .unwrap();
-            assert_eq!((mode("index"), seen), (wanted, Vec::from([wanted])));
-            assert_eq!(std::fs::read(path.join("index")).unwrap(), b"new");
-        }
-        // A new one is like any new file.
-        std::fs::write(path.join("plain"), b"").unwrap();
-        dir.replace("fresh", &mut |file| Ok(file.write_at(0, b"new")?)).unwrap();
-        assert_eq!(mode("fresh"), mode("plain"));
-        std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
     }
 }

@@ -18,9 +18,13 @@ mod fault;
 #[cfg(feature = "std")]
 mod file;
 #[cfg(feature = "std")]
+mod fs_dir;
+#[cfg(feature = "std")]
 mod lock;
 #[cfg(feature = "alloc")]
 mod memory;
+#[cfg(feature = "std")]
+mod new_file;
 mod offset;
 
 #[cfg(feature = "alloc")]
@@ -28,11 +32,15 @@ pub use dir::{DirFile, Directory, check_name};
 #[cfg(feature = "std")]
 pub use fault::FaultDir;
 #[cfg(feature = "std")]
-pub use file::{FsDir, PathFile};
+pub use file::PathFile;
 #[cfg(feature = "std")]
-pub use lock::{Held, SidecarLock};
+pub use fs_dir::FsDir;
+#[cfg(feature = "std")]
+pub use lock::{Held, Locking, SidecarLock};
 #[cfg(feature = "std")]
 pub use memory::MemDir;
+#[cfg(feature = "std")]
+pub use new_file::{NewDir, NewFile, OLD, strays, sweep, sync_directory, sync_tree};
 pub use offset::{Offset, ReadOnly};
 
 use crate::error::{Error, IoError, IoKind};

@@ -9,16 +9,17 @@
 //! ```
 //! A lost chunk of known size becomes one of "never written", so that what follows keeps its place; one whose size
 //! nothing tells is counted as missing.
-//! The frame itself is never written to.
+//! The frame itself is never written to. What cannot be written to the new frame, or lies beyond the limits, ends the
+//! repair with an error: a chunk counts as lost only when it is the chunk that is damaged.
 
 mod search;
 
 use crate::cframe::header::{ChunkSize, FIXED_LEN, FrameType, Header};
 use crate::cframe::section::Section;
-use crate::error::{Error, Structure};
+use crate::error::{Error, IoKind, Structure};
 use crate::io::{Directory, ReadAt};
 use crate::limits::Limits;
-use crate::schunk::SuperChunk;
+use crate::schunk::{INDEX_NAME, SuperChunk, resize};
 use alloc::string::String;
 use alloc::vec::Vec;
 use blosc_core::{Chunk, Header as ChunkHeader, Params, Pool, Special};
@@ -54,7 +55,11 @@ pub struct Repaired {
 }
 
 /// Saves what can be saved of a contiguous frame in `source`. `make` is given parameters and gives the
-/// new, empty frame, which is committed at the end.
+/// new, empty frame, which is committed at the end, and has the limits from then on.
+///
+/// # Errors
+/// Those of reading what tells where the chunks are and of writing the new frame; [`Error::Limit`] where more would
+/// have to be decoded than the limits allow.
 pub fn repair<'a>(
     source: &(impl ReadAt + Sync),
     limits: &Limits,
@@ -68,6 +73,9 @@ pub fn repair<'a>(
 
 /// Saves what can be saved of a sparse frame in `dir`. If its index file is damaged, the chunk files
 /// come in the order of their numbers.
+///
+/// # Errors
+/// As [`repair`].
 pub fn repair_dir<'a>(
     dir: &(impl Directory + Clone + Send + Sync + 'static),
     limits: &Limits,
@@ -76,22 +84,27 @@ pub fn repair_dir<'a>(
     if let Ok(frame) = SuperChunk::open_dir(dir.clone(), limits) {
         return rescue(frame, limits, make);
     }
-    let index = dir.read("chunks.b2frame", 1 << 31).unwrap_or_default();
-    let known = Known::read(&index, FrameType::Sparse);
+    let head = dir.open(INDEX_NAME, false).map_err(Error::from).and_then(|index| {
+        let mut head = alloc::vec![0; usize::try_from(index.size()?.min(limits.metalayers)).unwrap_or(0)];
+        index.read_exact_at(0, &mut head)?;
+        Ok(head)
+    });
+    let known = Known::read(&head.unwrap_or_default(), FrameType::Sparse);
     let mut files: Vec<String> = dir.list()?;
     files.retain(|name| name.len() == 14 && name.ends_with(".chunk"));
     files.sort_unstable();
     let mut out = make(&known.params(None))?;
+    out.set_limits(limits);
     let mut report = known.start(&mut out, limits, Order::Stored)?;
     let mut pool = Pool::new(1);
     for name in files {
-        let bytes = dir.read(&name, 1 << 31)?;
-        match usable(&bytes, limits, &mut pool) {
-            Some(chunk) => {
-                out.append_chunk(chunk)?;
+        match chunk_file(dir, &name, limits, &mut pool) {
+            Ok(chunk) => {
+                out.append_chunk(&chunk)?;
                 report.kept = report.kept.saturating_add(1);
             }
-            None => report.lost.push(out.nchunks()),
+            Err(error) if is_of_the_caller(&error) => return Err(error),
+            Err(_) => report.lost.push(out.nchunks()),
         }
     }
     finish(known, report, out)
@@ -116,6 +129,7 @@ fn rescue<'a>(
     make: impl FnOnce(&Params) -> Result<SuperChunk<'a>, Error>,
 ) -> Result<(Repaired, SuperChunk<'a>), Error> {
     let mut out = make(&frame.params())?;
+    out.set_limits(limits);
     if let ChunkSize::Fixed(c) = frame.chunksize() {
         // Chunks of that size could neither be read nor be filled in for those lost.
         if u64::from(c) > limits.chunk.output {
@@ -138,10 +152,18 @@ fn rescue<'a>(
         Repaired { order: Order::Index, kept: 0, lost: Vec::new(), missing: 0, header: true, vlmetalayers };
     let typesize = frame.typesize();
     for k in 0..frame.nchunks() {
-        let sound = frame.chunk_is_sound(k);
-        if sound && out.append_copy(&mut frame, k).is_ok() {
-            report.kept = report.kept.saturating_add(1);
-            continue;
+        match frame.check_stored(k) {
+            Ok(()) => match out.append_copy(&mut frame, k) {
+                Ok(()) => {
+                    report.kept = report.kept.saturating_add(1);
+                    continue;
+                }
+                // Blocks of another kind than those of the chunks before, or an empty chunk and none before.
+                Err(Error::Param { .. }) => {}
+                Err(error) => return Err(error),
+            },
+            Err(error) if is_of_the_caller(&error) => return Err(error),
+            Err(_) => {}
         }
         let declared = match frame.chunksize() {
             ChunkSize::Fixed(c) => {
@@ -227,9 +249,35 @@ fn finish<'a>(
     Ok((report, out))
 }
 
-/// The chunk at the start of `bytes`, if every block of it decodes.
-fn usable<'b>(bytes: &'b [u8], limits: &Limits, pool: &mut Pool) -> Option<&'b [u8]> {
-    let chunk = Chunk::parse_with(bytes, &limits.chunk).ok()?;
-    let fine = chunk.nbytes() == 0 || pool.decompress(&chunk).is_ok();
-    (fine && chunk.header().cbytes >= 32).then(|| chunk.bytes())
+/// Whether an error says nothing of the chunk, but that the caller has no memory for it or does not allow it so much.
+fn is_of_the_caller(error: &Error) -> bool {
+    use blosc_core::Error as Core;
+    matches!(
+        error,
+        Error::Limit { .. }
+            | Error::OutOfMemory
+            | Error::Codec(Core::Limit { .. })
+            | Error::Chunk { error: Core::Limit { .. }, .. }
+    )
+}
+
+/// The chunk in a file of its own, every block of which decodes. Its header says where it ends.
+fn chunk_file(dir: &impl Directory, name: &str, limits: &Limits, pool: &mut Pool) -> Result<Vec<u8>, Error> {
+    let file = dir.open(name, false)?;
+    let mut head = [0; 32];
+    file.read_exact_at(0, &mut head)?;
+    let header = ChunkHeader::parse(&head).map_err(Error::Codec)?;
+    if u64::from(header.cbytes) > file.size()? || header.cbytes < 32 {
+        return Err(IoKind::UnexpectedEnd.into());
+    }
+    let limits = limits.for_size(file.size()?);
+    limits.chunk.check(&header).map_err(Error::Codec)?;
+    let mut bytes = Vec::new();
+    resize(&mut bytes, header.cbytes as usize)?;
+    file.read_exact_at(0, &mut bytes)?;
+    let chunk = Chunk::parse_with(&bytes, &limits.chunk).map_err(Error::Codec)?;
+    if chunk.nbytes() > 0 {
+        pool.decompress(&chunk).map_err(Error::Codec)?;
+    }
+    Ok(bytes)
 }

@@ -8,7 +8,7 @@ use crate::cframe::header::{ChunkSize, FIXED_LEN, FrameType, Header};
 use crate::cframe::index::Entry;
 use crate::cframe::section::Section;
 use crate::cframe::trailer;
-use crate::error::{Error, IoKind, Structure};
+use crate::error::{Error, Structure};
 use crate::io::ReadAt;
 use crate::limits::Limits;
 use crate::schunk::SuperChunk;
@@ -31,6 +31,7 @@ pub(super) fn search<'a>(
     limits: &Limits,
     make: impl FnOnce(&Params) -> Result<SuperChunk<'a>, Error>,
 ) -> Result<(Repaired, SuperChunk<'a>), Error> {
+    let limits = &limits.for_size(source.size()?);
     let mut window = Window { source, size: source.size()?, start: 0, bytes: Vec::new() };
     let mut known = known(&mut window, limits)?;
     let start = known.header.map_or(0, |header| u64::from(header.header_len));
@@ -51,6 +52,7 @@ pub(super) fn search<'a>(
         None => None,
     };
     let mut out = make(&known.params(first.as_ref()))?;
+    out.set_limits(limits);
     let order = if index.is_some() { Order::FoundIndex } else { Order::Stored };
     let mut report = known.start(&mut out, limits, order)?;
     match index {
@@ -120,7 +122,7 @@ impl<R: ReadAt> Window<'_, R> {
                 let step = len.max(WINDOW).min(left);
                 // Emptied first: a failure leaves no bytes that are not those of `start`.
                 self.bytes.clear();
-                self.bytes.try_reserve_exact(step).map_err(|_| IoKind::NoSpace)?;
+                self.bytes.try_reserve_exact(step).map_err(|_| Error::OutOfMemory)?;
                 self.bytes.resize(step, 0);
                 self.start = at;
                 if let Err(error) = self.source.read_exact_at(at, &mut self.bytes) {

@@ -111,7 +111,11 @@ impl SuperChunk<'_> {
         }
         self.look_for_room();
         match &mut self.place {
-            Place::Sparse { .. } => return self.commit_sparse(),
+            Place::Sparse { .. } => {
+                self.commit_sparse()?;
+                // The low numbers may have been those of the state before.
+                return if self.number_too_high().is_some() { self.commit_sparse() } else { Ok(()) };
+            }
             Place::Contiguous(frame) => frame.settle_released(&self.entries),
         }
         let section = self.section()?;
@@ -349,8 +353,14 @@ impl SuperChunk<'_> {
         ids
     }
 
-    /// C-Blosc2 refuses directories with an id above `C - 32` (`docs/formats/sframe.md` §4): such chunks are copied
-    /// to the lowest numbers that neither the old nor the new index uses.
+    /// The largest number of a chunk file, if it is one for which C-Blosc2 refuses the directory: above `C - 32`
+    /// (docs/formats/sframe.md §4).
+    pub(crate) fn number_too_high(&self) -> Option<u32> {
+        self.referenced().last().copied().filter(|id| u64::from(*id) > self.stored_bytes.saturating_sub(32))
+    }
+
+    /// Copies chunks whose numbers are [too high](Self::number_too_high) to the lowest numbers that neither the old nor
+    /// the new index uses. Every chunk has 32 bytes, so that where the old one uses none all of them find one.
     fn renumber(&mut self) -> Result<(), Error> {
         let most = self.stored_bytes.saturating_sub(32);
         let mut used = self.referenced();
@@ -367,7 +377,6 @@ impl SuperChunk<'_> {
         };
         let mut moved = Vec::new();
         for old in too_high {
-            // None free below the bound: this library reads it all the same.
             let Some(new) = free.next() else { break };
             let content = dir.read(&chunk_name(old), u64::MAX)?;
             let name = chunk_name(new);

@@ -113,11 +113,7 @@ impl SuperChunk<'_> {
         match (kind, typesize) {
             (Special::Nan, 4) => repeated(&F32_NAN, len as usize),
             (Special::Nan, 8) => repeated(&F64_NAN, len as usize),
-            (Special::Zeros | Special::Uninit, _) => {
-                let width = if len.checked_rem(typesize) == Some(0) { typesize.min(255) } else { 1 };
-                let width = if len.checked_rem(width) == Some(0) { width } else { 1 };
-                repeated(&alloc::vec![0; width as usize], len as usize)
-            }
+            (Special::Zeros | Special::Uninit, _) => zeros(len),
             _ => Err(Error::Param {
                 name: "special kind",
                 value: kind as i64,
@@ -125,6 +121,33 @@ impl SuperChunk<'_> {
             }),
         }
     }
+}
+
+/// Bytes of the blocks of [`zeros`]: few enough that a reader of some items decodes little, many enough that the table
+/// of 8 bytes for each block of the longest chunk takes 16 KiB.
+const ZEROS_BLOCK: u32 = 1 << 20;
+
+/// An ordinary chunk of zeros: each block is one stream that is a run of zeros (docs/formats/chunk.md §2.4). As first chunk
+/// of a file C-Blosc2 reads 32 bytes and an item before it looks at the kind: a chunk that repeats a value narrower than
+/// an item of more than 255 bytes is too short for that.
+fn zeros(len: u32) -> Result<Vec<u8>, Error> {
+    if len == 0 {
+        return Err(Error::Param { name: "bytes to fill", value: 0, allowed: "at least 1" });
+    }
+    let block = len.min(ZEROS_BLOCK);
+    let blocks = len.div_ceil(block);
+    let (table_end, cbytes) =
+        (blocks.saturating_mul(4).saturating_add(32), blocks.saturating_mul(8).saturating_add(32));
+    // Version 5, extended header, streams not split, items of one byte, no filter, BloscLZ.
+    let mut chunk = alloc::vec![5, 1, 0x15, 1];
+    for field in [len, block, cbytes, 0, 0, 0, 0] {
+        chunk.extend(field.to_le_bytes());
+    }
+    for stream in 0..blocks {
+        chunk.extend(table_end.saturating_add(stream.saturating_mul(4)).to_le_bytes());
+    }
+    chunk.resize(cbytes as usize, 0);
+    Ok(chunk)
 }
 
 /// The NaN of special chunks.

@@ -55,7 +55,8 @@ use checksum::Hashes;
 use contiguous::Contiguous;
 pub(crate) use load::{Loaded, Wanted};
 use meta::Meta;
-use place::{INDEX_NAME, Place};
+use place::Place;
+pub(crate) use place::{INDEX_NAME, resize};
 pub use read::RawChunk;
 pub use rewrite::Compacted;
 pub(crate) use shared::Shared;
@@ -159,14 +160,17 @@ impl<'a> SuperChunk<'a> {
         SuperChunk::from_opened(opened, contiguous(Box::new(store)), limits)
     }
 
-    /// Opens a sparse frame: a directory with an index file.
+    /// Opens a sparse frame: a directory with an index file. Where the directory is locked, what dead writers left in it
+    /// is removed.
     pub fn open_dir(
         dir: impl Directory + Send + Sync + 'a,
         limits: &Limits,
     ) -> Result<SuperChunk<'a>, Error> {
         let opened = open_at(&dir.open(INDEX_NAME, false)?, FrameType::Sparse, limits)?;
         let place = Place::Sparse { dir: Box::new(dir), fresh: Vec::new(), next_id: 0 };
-        SuperChunk::from_opened(opened, place, limits)
+        let sc = SuperChunk::from_opened(opened, place, limits)?;
+        sc.sweep();
+        Ok(sc)
     }
 
     /// Creates a contiguous frame in `store`, which is emptied. Nothing can be opened there before
@@ -223,7 +227,15 @@ impl<'a> SuperChunk<'a> {
         let mut sc = SuperChunk::new(opened.header.frame_type, &opened.header.params(), place);
         sc.limits = *limits;
         sc.load(&opened)?;
+        sc.limits = limits.for_size(sc.size_for_limits()?);
         Ok(sc)
+    }
+
+    /// Bytes that count for [`Limits::expansion`]: of a sparse frame the index alone, unless all chunks are said to be so
+    /// large that the limit matters. Looking at every file would take longer than opening the frame.
+    fn size_for_limits(&self) -> Result<u64, Error> {
+        let large = matches!(self.header.chunksize, ChunkSize::Fixed(c) if u64::from(c) > Limits::ALWAYS);
+        if self.is_sparse() && !large { Ok(self.header.frame_len) } else { self.container_bytes() }
     }
 
     /// Takes over the state of a frame just opened.
@@ -407,7 +419,15 @@ impl<'a> SuperChunk<'a> {
     fn is_current(&self) -> Result<bool, Error> {
         match &self.place {
             Place::Contiguous(frame) => Ok(frame.store.is_current()?),
-            Place::Sparse { .. } => Ok(true),
+            Place::Sparse { dir, .. } => Ok(dir.is_current()?),
+        }
+    }
+
+    /// Whether chunks have been written since the last commit.
+    fn has_written(&self) -> bool {
+        match &self.place {
+            Place::Contiguous(frame) => self.committed.is_some_and(|header| frame.end > header.frame_len),
+            Place::Sparse { fresh, .. } => !fresh.is_empty(),
         }
     }
 
@@ -445,14 +465,10 @@ impl Drop for SuperChunk<'_> {
     /// What no commit took up goes, chunk files and bytes behind the frame, unless another writer was here: they
     /// may be its own by now.
     fn drop(&mut self) {
-        let len = self.committed.map_or(u64::MAX, |header| header.frame_len);
-        let more = match &self.place {
-            Place::Contiguous(frame) => frame.end > len,
-            Place::Sparse { fresh, .. } => !fresh.is_empty(),
-        };
-        if !more || self.check_unchanged().is_err() {
+        if !self.has_written() || self.check_unchanged().is_err() {
             return;
         }
+        let len = self.committed.map_or(u64::MAX, |header| header.frame_len);
         match &mut self.place {
             Place::Contiguous(frame) => {
                 let _ = frame.store.truncate(len);

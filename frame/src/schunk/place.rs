@@ -256,7 +256,7 @@ pub(crate) fn at_least(buf: &mut Vec<u8>, len: usize) -> Result<&mut [u8], Error
 
 /// Makes `buf` exactly `len` bytes long, or reports that memory is short.
 pub(crate) fn resize(buf: &mut Vec<u8>, len: usize) -> Result<(), Error> {
-    buf.try_reserve(len.saturating_sub(buf.len())).map_err(|_| IoKind::NoSpace)?;
+    buf.try_reserve(len.saturating_sub(buf.len())).map_err(|_| Error::OutOfMemory)?;
     buf.resize(len, 0);
     Ok(())
 }

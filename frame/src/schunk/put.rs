@@ -118,6 +118,10 @@ impl SuperChunk<'_> {
 
     /// Writes a chunk's bytes; gives its raw entry and checksum.
     fn store(&mut self, bytes: &[u8]) -> Result<(i64, u64), Error> {
+        // Behind the committed frame another writer's state may begin by now, whatever was noted in memory before.
+        if !self.has_written() {
+            self.check_unchanged()?;
+        }
         if self.committed.is_none()
             && let Place::Contiguous(frame) = &mut self.place
             && frame.end == 0

@@ -8,6 +8,7 @@ use crate::cframe::header::FIXED_LEN;
 use crate::error::{Error, IoKind, Structure};
 use crate::io::{ReadAt, ReadOnly, Store, WriteAt};
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 use blosc_core::Header as ChunkHeader;
 
@@ -23,7 +24,7 @@ pub struct Compacted {
 impl<'a> SuperChunk<'a> {
     /// Commits, drops everything no chunk refers to, and gives every chunk a checksum if checksums
     /// are on. Atomic like a commit: a contiguous frame is rewritten, of a sparse one unused files
-    /// are removed.
+    /// are removed, and chunks get numbers that C-Blosc2 takes.
     pub fn compact(&mut self) -> Result<Compacted, Error> {
         self.commit()?;
         self.check_unchanged()?;
@@ -43,7 +44,7 @@ impl<'a> SuperChunk<'a> {
             Place::Sparse { dir, .. } => {
                 let mut sum = 0u64;
                 for name in dir.list()? {
-                    if name == INDEX_NAME || is_ours(&name) {
+                    if name == INDEX_NAME || number_of(&name).is_some() {
                         sum = sum.saturating_add(dir.open(&name, false)?.size()?);
                     }
                 }
@@ -138,21 +139,42 @@ impl<'a> SuperChunk<'a> {
                     }
                 }
             }
-            self.commit()?;
         }
+        self.dirty |= self.number_too_high().is_some();
+        self.commit()?;
         let referenced = self.referenced();
         let Place::Sparse { dir, .. } = &self.place else {
             return Err(Error::Internal { what: "a contiguous frame where a sparse one was" });
         };
         for name in dir.list()? {
-            let id = name.strip_suffix(".chunk").and_then(|id| u32::from_str_radix(id, 16).ok());
-            let unused =
-                id.is_some_and(|id| chunk_name(id) == name && referenced.binary_search(&id).is_err());
-            if unused || (name != INDEX_NAME && name.starts_with(INDEX_NAME)) {
+            if is_stray(&name, &referenced) {
                 dir.remove(&name)?;
             }
         }
         Ok(dir.sync()?)
+    }
+
+    /// Removes files that nothing refers to, where no other writer can be at work. One that stays is only garbage.
+    pub(super) fn sweep(&self) {
+        let Place::Sparse { dir, .. } = &self.place else { return };
+        if dir.is_locked() {
+            for name in self.strays().unwrap_or_default() {
+                let _ = dir.remove(&name);
+            }
+        }
+    }
+
+    /// Files of a sparse frame that nothing refers to: of a writer that died, or is at work.
+    ///
+    /// # Errors
+    /// Those of listing the directory.
+    pub fn strays(&self) -> Result<Vec<String>, Error> {
+        let Place::Sparse { dir, .. } = &self.place else { return Ok(Vec::new()) };
+        let referenced = self.referenced();
+        let mut names = dir.list()?;
+        names.retain(|name| is_stray(name, &referenced));
+        names.sort_unstable();
+        Ok(names)
     }
 
     /// The frame as contiguous bytes, with all changes so far; a sparse frame is packed together.
@@ -216,9 +238,17 @@ impl<'a> SuperChunk<'a> {
     }
 }
 
-fn is_ours(name: &str) -> bool {
-    name.strip_suffix(".chunk")
-        .is_some_and(|id| u32::from_str_radix(id, 16).is_ok_and(|n| chunk_name(n) == *name))
+/// The number of a chunk file.
+fn number_of(name: &str) -> Option<u32> {
+    let id = u32::from_str_radix(name.strip_suffix(".chunk")?, 16).ok()?;
+    (chunk_name(id) == *name).then_some(id)
+}
+
+/// Whether a file of the directory is a chunk or a temporary index that nothing refers to.
+fn is_stray(name: &str, referenced: &[u32]) -> bool {
+    let temporary = name.strip_prefix('.').unwrap_or(name).strip_prefix(INDEX_NAME);
+    temporary.is_some_and(|rest| rest.starts_with(".tmp"))
+        || number_of(name).is_some_and(|id| referenced.binary_search(&id).is_err())
 }
 
 /// Reads the chunk at `at` into `buf`.

@@ -35,6 +35,8 @@ def state(schunk):
 def mutate(schunk, rng):
     """A few edits that every version of the reference can make."""
     n = schunk.nchunks
+    # Ordinary chunks and those of blocks of variable length (byte 30, bit 0) do not mix.
+    ordinary = n == 0 or not schunk.get_chunk(0)[30] & 1
     done = []
     for _ in range(rng.randrange(1, 4)):
         n = schunk.nchunks
@@ -43,13 +45,13 @@ def mutate(schunk, rng):
         what = rng.choice(["append", "insert", "update", "delete", "vlmeta"])
         last = len(schunk.decompress_chunk(n - 1)) if n else size
         first = len(schunk.decompress_chunk(0)) if n else size
-        if what == "append" and n and last == size == first:
+        if what == "append" and n and ordinary and last == size == first:
             schunk.append_data(data)
         # With a short last chunk the reference would make the frame variable, in which it then cannot
         # read its own special chunks.
-        elif what == "insert" and n and (schunk.chunksize == 0 or last == size):
+        elif what == "insert" and n and ordinary and (schunk.chunksize == 0 or last == size):
             schunk.insert_data(rng.randrange(n), data, copy=True)
-        elif what == "update" and n and schunk.chunksize > 0 and last == size:
+        elif what == "update" and n and ordinary and schunk.chunksize > 0 and last == size:
             schunk.update_data(rng.randrange(n), data, copy=True)
         elif what == "delete" and n > 2:
             schunk.delete_chunk(rng.randrange(1, n))

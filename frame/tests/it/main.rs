@@ -29,3 +29,6 @@ mod schunk_refused;
 mod schunk_repair;
 mod schunk_sources;
 mod schunk_space;
+mod schunk_sparse;
+#[cfg(unix)]
+mod writers;

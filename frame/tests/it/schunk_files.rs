@@ -1,7 +1,7 @@
 //! Frames in real files: locks, growth seen by readers, failed writes, and a process that is killed.
 
 use blosc_core::Params;
-use blosc_frame::io::{FsDir, MemDir, PathFile, SidecarLock};
+use blosc_frame::io::{FsDir, Locking, MemDir, PathFile, SidecarLock};
 use blosc_frame::{Error, Limits, SuperChunk};
 use std::path::PathBuf;
 
@@ -52,7 +52,7 @@ fn a_reader_notices_growth_and_a_second_writer_is_told() {
     writer.append_data(&[1; 400]).unwrap();
     writer.commit().unwrap();
     let mut reader = SuperChunk::open(PathFile::open(&path).unwrap(), &Limits::DEFAULT).unwrap();
-    let mut second = SuperChunk::open(PathFile::open_rw(&path).unwrap(), &Limits::DEFAULT).unwrap();
+    let mut second = SuperChunk::open(unlocked(&path), &Limits::DEFAULT).unwrap();
     assert!(!reader.refresh().unwrap());
     writer.append_data(&[2; 400]).unwrap();
     writer.commit().unwrap();
@@ -108,6 +108,11 @@ fn changes_that_the_header_does_not_show_are_noticed() {
     assert_eq!(open().nchunks(), 5);
 }
 
+/// A writer beside others in this process.
+fn unlocked(path: &std::path::Path) -> PathFile {
+    PathFile::open_rw_with(path, Locking::None).unwrap()
+}
+
 /// Writes a frame with garbage in it.
 fn with_garbage(path: &std::path::Path) {
     let mut sc = SuperChunk::create(PathFile::create_new(path).unwrap(), &Params::new(4)).unwrap();
@@ -122,7 +127,7 @@ fn a_frame_whose_file_was_replaced_is_noticed() {
     let folder = Folder::new("replaced");
     let path = folder.0.join("f.b2frame");
     with_garbage(&path);
-    let open = || SuperChunk::open(PathFile::open_rw(&path).unwrap(), &Limits::DEFAULT).unwrap();
+    let open = || SuperChunk::open(unlocked(&path), &Limits::DEFAULT).unwrap();
     let mut reader = SuperChunk::open(PathFile::open(&path).unwrap(), &Limits::DEFAULT).unwrap();
     let [mut late, mut half, mut compacting, mut other] = [open(), open(), open(), open()];
     half.append_data(&[7; 400]).unwrap();
@@ -168,7 +173,7 @@ fn what_is_never_committed_leaves_no_trace() {
     let folder = Folder::new("dropped");
     let path = folder.0.join("f.b2frame");
     with_garbage(&path);
-    let open = || SuperChunk::open(PathFile::open_rw(&path).unwrap(), &Limits::DEFAULT).unwrap();
+    let open = || SuperChunk::open(unlocked(&path), &Limits::DEFAULT).unwrap();
     // Only free room inside the frame may have been written to.
     let state = || {
         let mut sc = open();

@@ -3,10 +3,10 @@
 use crate::common;
 
 use blosc_core::{Codec, Params};
-use blosc_frame::error::IoError;
-use blosc_frame::io::{MemDir, ReadAt};
+use blosc_frame::error::{IoError, IoKind};
+use blosc_frame::io::{DirFile, FaultDir, MemDir, ReadAt};
 use blosc_frame::repair::{Order, Repaired, repair, repair_dir};
-use blosc_frame::{Limits, SuperChunk};
+use blosc_frame::{Error, Limits, SuperChunk};
 use common::Random;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -170,4 +170,55 @@ fn nan_chunks_keep_their_bytes_in_frames_of_other_items() {
         let mut again = SuperChunk::from_bytes(sc.into_bytes().unwrap(), &Limits::DEFAULT).unwrap();
         assert_eq!(again.read_chunk(0), Ok(blosc_core::decompress(&chunk).unwrap()), "{own} in {frame}");
     }
+}
+
+/// A full disk ends the repair: the chunk that cannot be written is not the one that is damaged.
+#[test]
+fn a_repair_that_cannot_write_fails_and_loses_nothing() {
+    let (frame, _) = sample();
+    let sparse = MemDir::new();
+    let mut sc = SuperChunk::create_dir(sparse.clone(), &Params::new(4)).unwrap();
+    sc.copy_from(&mut SuperChunk::from_slice(&frame).unwrap()).unwrap();
+    sc.commit().unwrap();
+    let mut failed = 0;
+    for stop in 0.. {
+        let dir = FaultDir::new();
+        let target = DirFile::create(dir.clone(), "new").unwrap();
+        dir.stop_after(stop);
+        let made = |params: &Params| SuperChunk::create(target, params);
+        let whole = match stop % 2 {
+            0 => repair(&&frame[..], &Limits::DEFAULT, made),
+            _ => repair_dir(&sparse, &Limits::DEFAULT, made),
+        };
+        match whole {
+            Err(error) => assert_eq!(error, IoKind::Injected.into(), "stopped after {stop}"),
+            Ok((report, _)) => {
+                assert_eq!((report.kept, report.lost), (20, Vec::new()), "stopped after {stop}");
+                break;
+            }
+        }
+        failed += 1;
+    }
+    assert!(failed > 20, "each chunk is a write");
+}
+
+/// What is too large for the limits is no damage, and the result is read under the caller's limits, too.
+#[test]
+fn the_limits_of_a_repair_end_it_and_hold_for_its_result() {
+    let (frame, _) = sample();
+    let mut limits = Limits { output: 1 << 20, ..Limits::DEFAULT };
+    limits.chunk.output = 400;
+    let make = |params: &Params| Ok(SuperChunk::memory(params));
+    let (report, sc) = repair(&&frame[..], &limits, make).unwrap();
+    assert_eq!((report.kept, *sc.limits()), (20, limits));
+    limits.chunk.output = 399;
+    let refused = repair(&&frame[..], &limits, make).map(drop);
+    assert!(matches!(refused, Err(Error::Limit { .. })), "{refused:?}");
+    // Chunks of different sizes, of which one is too large.
+    let mut sc = SuperChunk::memory(&Params::new(4));
+    sc.append_data(&[1, 2, 3, 4]).unwrap();
+    sc.append_data(&(0..100u32).flat_map(u32::to_le_bytes).collect::<Vec<_>>()).unwrap();
+    let frame = sc.into_bytes().unwrap();
+    let refused = repair(&&frame[..], &limits, make).map(drop);
+    assert!(refused.is_err(), "{refused:?}");
 }

@@ -270,7 +270,8 @@ impl Job {
             self.say.line(super::text::repr(metadata));
         }
         if let (Some(path), Some(metadata)) = (&args.metadata_out, &metadata) {
-            std::fs::write(path, metadata.to_json() + "\n").map_err(at(path))?;
+            let text = metadata.to_json() + "\n";
+            self.place(path, |_, mut file| file.write_all(text.as_bytes()).map_err(at(path)))?;
         }
         Ok(())
     }

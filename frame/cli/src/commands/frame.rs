@@ -1,5 +1,6 @@
 //! Changing frames in place: `append`, `edit`, `compact`; and `repair`. Each is one atomic step.
 
+use crate::access::strays;
 use crate::args::{Append, Compact, Edit, Input, Repair, Run};
 use crate::failure::{Failure, Result, asked, copying, failure};
 use crate::items::{NewItems, open_items};
@@ -128,10 +129,15 @@ fn fill(frame: &mut SuperChunk<'_>, kind: &str, count: &str) -> Result<()> {
 /// `blosc compact`.
 pub fn compact(args: &Compact) -> Result<()> {
     let input = args.access.input(&args.frame, &Run::default());
+    let strays = strays(&args.frame);
     let (mut frame, _lock) = open_as_frame(&input, Intent::Maintain)?;
     let done = frame.compact().map_err(failure(&args.frame))?;
     let saved = done.before.saturating_sub(done.after);
-    super::print(&json!({"before": done.before, "after": done.after, "saved": saved}), args.json)
+    let mut report = json!({"before": done.before, "after": done.after, "saved": saved});
+    if let (Some(report), false) = (report.as_object_mut(), strays.is_empty()) {
+        report.insert("strays_removed".into(), strays.into());
+    }
+    super::print(&report, args.json)
 }
 
 /// Refuses to call an empty frame the rest of something that has nothing of a frame.

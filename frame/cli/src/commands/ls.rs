@@ -91,7 +91,7 @@ fn one(input: &Input, name: &str, depth: usize, rows: &mut Vec<Row>) -> Result<(
         Ok(opened) => opened,
         // A file in a directory may be anything.
         Err(failure) if !name.is_empty() => {
-            let note = match Found::at(&input.input, 0, false).map(|found| found.kind) {
+            let note = match Found::at(&input.input, 0, None).map(|found| found.kind) {
                 Ok(Kind::Unknown) => "no Blosc data".into(),
                 Ok(Kind::Foreign(other)) => format!("{other} data"),
                 Ok(Kind::Zip) => "zip file".into(),

@@ -201,7 +201,11 @@ fn verify(args: &Verify) -> Result<Value> {
     let bar = progress::bar("verifying", opened.nbytes());
     let report = opened.verify(&args.input.input, args.quick, &|n| bar.inc(n));
     bar.finish_and_clear();
-    report
+    let (mut report, strays) = (report?, crate::access::strays(&args.input.input));
+    if let (Some(report), false) = (report.as_object_mut(), strays.is_empty()) {
+        report.insert("strays".into(), strays.into());
+    }
+    Ok(report)
 }
 
 /// Prints what matters to a person of what `info` says.

@@ -98,7 +98,7 @@ pub fn trim(args: &Trim) -> Result<()> {
     let path = args.container.as_path();
     let mut pool = Pool::new(0);
     if args.ragged {
-        let root = FsDir::open(path).map_err(|e| failure(path)(e.into()))?;
+        let root = FsDir::open_rw(path).map_err(|e| failure(path)(e.into()))?;
         let table = CTable::open_ragged(root, &limits_of(args.max_output, path));
         table.and_then(|mut table| table.repair(&mut pool)).map_err(failure(path))?;
     }

@@ -115,10 +115,16 @@ pub fn verify(
     progress: &dyn Fn(u64),
 ) -> Result<Findings> {
     let report = frame.verify(progress).map_err(failure(path))?;
-    let mut found = Findings::new(json!({
+    let mut json = json!({
         "kind": kind, "chunks": report.chunks, "nbytes": report.nbytes, "chunks_covered": report.matched,
         "checksums": checksums(report.checksums), "garbage_bytes": report.garbage,
-    }));
+    });
+    if let (Some(number), Some(json)) = (report.number_too_high, json.as_object_mut()) {
+        let note =
+            format!("C-Blosc2 does not open it for the number of {number:08X}.chunk; compact gives others");
+        json.insert("note".into(), note.into());
+    }
+    let mut found = Findings::new(json);
     for damage in &report.damage {
         let block = damage.block.map(|block| format!("block {block}: ")).unwrap_or_default();
         found.add(block, &damage.error);

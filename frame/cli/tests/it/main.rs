@@ -5,6 +5,8 @@ mod common;
 mod arrays;
 mod blpk;
 mod chunks;
+#[cfg(target_os = "linux")]
+mod durable;
 mod frames;
 mod inputs;
 mod listing;

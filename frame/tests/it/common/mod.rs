@@ -1,7 +1,7 @@
 //! What the tests of frames share: a source of chance, and a plain model of a super-chunk.
 #![allow(dead_code, unused_imports)] // each module uses its part
 
-use blosc_core::{Codec, Params, Special};
+use blosc_core::{Codec, Params, Pool, Special, Surroundings};
 use blosc_frame::cframe::header::ChunkSize;
 use blosc_frame::{Error, SuperChunk};
 
@@ -16,6 +16,8 @@ pub struct Model {
     pub chunksize: usize,
     /// Only edits whose result C-Blosc2 reads as we do: no empty chunks, nothing uninitialised.
     pub portable: bool,
+    /// Chunks that are given as wholes have blocks of variable length.
+    pub vl: bool,
 }
 
 /// The bytes as a msgpack bin, which is what python-blosc2 takes metalayers for.
@@ -26,7 +28,7 @@ pub fn msgpack_bin(bytes: &[u8]) -> Vec<u8> {
 }
 
 pub fn params(random: &mut Random) -> Params {
-    let typesize = [1, 2, 4, 8, 3, 16, 300][random.below(7)];
+    let typesize = [1, 2, 4, 8, 3, 16, 300, 70_000][random.below(8)];
     let codec = [Codec::BloscLz, Codec::Lz4, Codec::Zstd, Codec::Zlib][random.below(4)];
     let params = Params::new(typesize).codec(codec).level([0, 1, 5][random.below(3)]);
     if random.below(3) == 0 { params.no_filter() } else { params }
@@ -47,22 +49,23 @@ pub fn edit(random: &mut Random, sc: &mut SuperChunk<'_>, model: &mut Model) -> 
     let k = random.below(n.max(1));
     let usual = random.below(3) > 0;
     let least = usize::from(model.portable);
-    // C-Blosc2 does not open frames of variable chunks of large items, its own neither.
-    let whole = model.portable && typesize > 255;
-    let round = |len: usize| if whole { len.next_multiple_of(c) } else { len };
-    let len = if usual || whole { c } else { (random.below(2 * c / typesize + 1) + least) * typesize };
+    let len = if usual { c } else { (random.below(2 * c / typesize + 1) + least) * typesize };
     let data = random.bytes(len);
-    let zero_first = |chunks: &[Vec<u8>]| chunks.first().is_some_and(Vec::is_empty);
+    let blocks = model.vl && !data.is_empty();
+    let vl = blocks.then(|| vl_chunk(random, &sc.params(), &data)).transpose()?;
     let before = model.clone();
     let what;
     let result = match random.below(12) {
         0 | 1 => {
             what = format!("append_data {len}");
             model.chunks.push(data.clone());
-            sc.append_data(&data)
+            match vl {
+                Some(chunk) => sc.append_chunk(&chunk),
+                None => sc.append_data(&data),
+            }
         }
         2 => {
-            let len = round(random.below(3 * c / typesize + 1) * typesize);
+            let len = random.below(3 * c / typesize + 1) * typesize;
             let data = random.bytes(len);
             what = format!("append {len}");
             model_append(model, sc.chunksize() == ChunkSize::Variable, &data);
@@ -72,12 +75,18 @@ pub fn edit(random: &mut Random, sc: &mut SuperChunk<'_>, model: &mut Model) -> 
             let k = random.below(n + 1);
             what = format!("insert {k} of {len}");
             model.chunks.insert(k, data.clone());
-            sc.insert(k as u64, &data)
+            match vl {
+                Some(chunk) => sc.insert_chunk(k as u64, &chunk),
+                None => sc.insert(k as u64, &data),
+            }
         }
         4 | 5 if n > 0 => {
             what = format!("update {k} to {len}");
             model.chunks[k] = data.clone();
-            sc.update(k as u64, &data)
+            match vl {
+                Some(chunk) => sc.update_chunk(k as u64, &chunk),
+                None => sc.update(k as u64, &data),
+            }
         }
         6 if n > 0 => {
             what = format!("delete {k}");
@@ -95,8 +104,13 @@ pub fn edit(random: &mut Random, sc: &mut SuperChunk<'_>, model: &mut Model) -> 
         }
         8 => {
             let nan = matches!(typesize, 4 | 8) && random.below(2) == 0;
-            let items = round((random.below(3 * c / typesize + 1) + least) * typesize) / typesize;
+            let items = random.below(3 * c / typesize + 1) + least;
             what = format!("fill {items} items, nan {nan}");
+            if random.below(3) == 0 {
+                let item = random.bytes(typesize);
+                model_append(model, sc.chunksize() == ChunkSize::Variable, &item.repeat(items));
+                return settle(sc.fill_value(&item, items as u64), what, before, model);
+            }
             let zeros = model.portable || random.below(2) == 0;
             let kind = if nan {
                 Special::Nan
@@ -137,7 +151,30 @@ pub fn edit(random: &mut Random, sc: &mut SuperChunk<'_>, model: &mut Model) -> 
             Ok(())
         }
     };
-    if zero_first(&model.chunks) || model.vlmetalayers.len() > 16 {
+    settle(result, what, before, model)
+}
+
+/// Data as a chunk of blocks of variable length.
+fn vl_chunk(random: &mut Random, params: &Params, data: &[u8]) -> Result<Vec<u8>, Error> {
+    let (mut blocks, mut rest) = (Vec::new(), data);
+    while !rest.is_empty() {
+        let (block, after) = rest.split_at(1 + random.below(rest.len()));
+        blocks.push(block);
+        rest = after;
+    }
+    let params = params.fit(data.len());
+    Pool::new(1).compress_vl(&params, Surroundings::default(), &blocks).map_err(Error::Codec)
+}
+
+/// What came of an edit; a refused one leaves the model as it was.
+fn settle(
+    result: Result<(), Error>,
+    what: String,
+    before: Model,
+    model: &mut Model,
+) -> Result<String, Error> {
+    let zero_first = model.chunks.first().is_some_and(Vec::is_empty);
+    if zero_first || model.vlmetalayers.len() > 16 {
         assert!(result.is_err(), "{what} should have been refused");
     }
     if let Err(error) = result {
