@@ -284,11 +284,20 @@ impl Context {
     }
 }
 
+/// Refuses chunks of later formats that say they use what this library does not know.
+fn check_version(bytes: &[u8]) -> Result<()> {
+    let later = bytes.first().is_some_and(|&version| version > 6);
+    let extended = bytes.get(2).is_some_and(|&flags| flags & 5 == 5);
+    let unknown = bytes.get(30).is_some_and(|&flags2| flags2 & 0xFE != 0);
+    if later && extended && unknown { Err(VERSION_SUPPORT) } else { Ok(()) }
+}
+
 /// The chunk in `bytes`.
 pub fn parse(bytes: &[u8]) -> Result<Chunk<'_>> {
     if bytes.len() < 16 {
         return Err(READ_BUFFER);
     }
+    check_version(bytes)?;
     let header = blosc_core::Header::parse(bytes)?;
     if header.is_lazy() {
         return Err(INVALID_PARAM);
@@ -403,6 +412,7 @@ fn get_items(
     items: bool,
     dest: &mut [u8],
 ) -> Result<c_int> {
+    check_version(src)?;
     let header = blosc_core::Header::parse(src)?;
     let typesize = i64::from(header.typesize).max(1);
     let (start, count) = (i64::from(start), i64::from(count));

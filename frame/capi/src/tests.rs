@@ -121,6 +121,12 @@ fn chunks_by_contexts() {
             blosc2_decompress_ctx(dctx, chunk.as_ptr().cast(), n, back.as_mut_ptr().cast(), 39_999),
             -6
         );
+        let mut later = chunk[..n as usize].to_vec();
+        (later[0], later[30]) = (7, 2);
+        assert_eq!(
+            blosc2_decompress_ctx(dctx, later.as_ptr().cast(), n, back.as_mut_ptr().cast(), 40_000),
+            -10
+        );
         assert_eq!(blosc2_decompress_ctx(ptr::null_mut(), chunk.as_ptr().cast(), n, ptr::null_mut(), 0), -32);
         blosc2_free_ctx(cctx);
         blosc2_free_ctx(dctx);

@@ -57,12 +57,12 @@ unsafe extern "C" fn b2nd_open_offset(urlpath: *const c_char, array: *mut *mut A
 unsafe extern "C" fn b2nd_from_cframe(
     cframe: *mut u8,
     cframe_len: i64,
-    copy: bool,
+    _copy: bool,
     array: *mut *mut Array,
 ) -> c_int {
     int(|| {
-        // SAFETY: `cframe_len` readable bytes, from malloc without `copy`; null or writable.
-        unsafe { put(array, opened(schunk::from_buffer(cframe, cframe_len, copy)?)?) };
+        // SAFETY: `cframe_len` readable bytes; null or writable.
+        unsafe { put(array, opened(schunk::from_buffer(cframe, cframe_len)?)?) };
         Ok(0)
     })
 }

@@ -109,31 +109,22 @@ unsafe extern "C" fn blosc2_schunk_open_offset_udio(
 /// A super-chunk in memory from the frame in `cframe`, which is copied.
 ///
 /// # Safety
-/// `len` bytes at `cframe` are readable. Without `copy` they are from malloc and now the super-chunk's.
-pub unsafe fn from_buffer(cframe: *mut u8, len: i64, copy: bool) -> Result<*mut Schunk> {
+/// `len` bytes at `cframe` are readable.
+pub unsafe fn from_buffer(cframe: *mut u8, len: i64) -> Result<*mut Schunk> {
     // SAFETY: as the caller promises.
     let bytes = unsafe { bytes(cframe.cast_const().cast(), len) }?.to_vec();
-    let schunk = existing(SuperChunk::from_bytes(bytes, &limits())?, None, true, false)?;
-    if !copy {
-        // SAFETY: just made.
-        unsafe { owned(schunk) }?.inner.cframe = cframe;
-    }
-    Ok(schunk)
+    existing(SuperChunk::from_bytes(bytes, &limits())?, None, true, false)
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn blosc2_schunk_from_buffer(cframe: *mut u8, len: i64, copy: bool) -> *mut Schunk {
+unsafe extern "C" fn blosc2_schunk_from_buffer(cframe: *mut u8, len: i64, _copy: bool) -> *mut Schunk {
     // SAFETY: as this function's own arguments.
-    pointer(|| unsafe { from_buffer(cframe, len, copy) })
+    pointer(|| unsafe { from_buffer(cframe, len) })
 }
 
+/// No effect: a frame in a buffer is copied, and the buffer stays the caller's.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn blosc2_schunk_avoid_cframe_free(schunk: *mut Schunk, avoid_cframe_free: bool) {
-    // SAFETY: null or a super-chunk of this library.
-    if let (true, Ok(owned)) = (avoid_cframe_free, unsafe { owned(schunk) }) {
-        owned.inner.cframe = ptr::null_mut();
-    }
-}
+extern "C" fn blosc2_schunk_avoid_cframe_free(_schunk: *mut Schunk, _avoid_cframe_free: bool) {}
 
 /// The frame as bytes.
 pub fn frame_bytes(owned: &mut Owned) -> Result<Vec<u8>> {

@@ -47,8 +47,6 @@ pub struct Inner {
     /// What `public.storage` points to.
     storage: Box<Stored>,
     blockshape: Vec<i64>,
-    /// A frame that the caller handed over, to be freed with the super-chunk.
-    cframe: *mut u8,
 }
 
 struct Stored {
@@ -118,9 +116,9 @@ impl Asked {
     }
 }
 
-/// The path in a `file://` URL, or `path` as it is.
+/// What follows `file:///`, or `path` as it is. C-Blosc2 counts the third slash to the prefix: the rest may be relative.
 pub fn plain_path(path: &str) -> &str {
-    path.strip_prefix("file://").unwrap_or(path)
+    path.strip_prefix("file:///").unwrap_or(path)
 }
 
 /// How a memory-mapped file is to be opened; `None` for the file system. Other back ends are not supported.
@@ -163,14 +161,7 @@ pub fn wrap(frame: SuperChunk<'static>, asked: Asked, is_stored: bool, cbytes: i
         io: asked.io,
         urlpath,
     };
-    let inner = Inner {
-        frame,
-        is_stored,
-        cbytes,
-        storage: Box::new(stored),
-        blockshape: Vec::new(),
-        cframe: null.cast(),
-    };
+    let inner = Inner { frame, is_stored, cbytes, storage: Box::new(stored), blockshape: Vec::new() };
     // SAFETY: numbers, pointers, `false` and arrays of these: all zeros are a valid value of each.
     let public: Schunk = unsafe { core::mem::zeroed() };
     let raw = Box::into_raw(Box::new(Owned { public, inner }));
@@ -404,7 +395,6 @@ pub unsafe extern "C" fn blosc2_schunk_free(schunk: *mut Schunk) -> c_int {
             owned.release_meta();
             blosc2_free_ctx(owned.public.cctx);
             blosc2_free_ctx(owned.public.dctx);
-            release(owned.inner.cframe);
             drop(Box::from_raw(schunk.cast::<Owned>()));
         }
         Ok(0)

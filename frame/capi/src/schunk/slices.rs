@@ -166,7 +166,10 @@ unsafe extern "C" fn blosc2_get_slice_nchunks(
             None => {
                 // SAFETY: one number each.
                 let (start, stop) = unsafe { (values(start, 1)?, values(stop, 1)?) };
+                // What lies beyond the end is in no chunk.
                 let range = owned.byte_range(start[0], stop[0])?;
+                let end = range.end.min(owned.inner.frame.nbytes());
+                let range = range.start.min(end)..end;
                 parts(owned, range)?.into_iter().map(|(k, _, _)| i64::try_from(k).unwrap_or(-1)).collect()
             }
         };
