@@ -1,0 +1,423 @@
+//! Contexts, new arrays and copies.
+
+use super::boxes::copy_box;
+use super::{Array, Meta, NdContext, array, layers, slices, wrap};
+use crate::abi::{CParams, DParams, MAX_DIM, Metalayer, Storage};
+use crate::context::parse;
+use crate::error::*;
+use crate::memory::{bytes, bytes_mut, put, release, string, text, values};
+use crate::schunk::{self, Asked, Owned, owned};
+use core::ffi::{c_char, c_int, c_void};
+use core::ptr;
+use std::ffi::{CStr, CString};
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn b2nd_create_ctx(
+    b2_storage: *const Storage,
+    ndim: i8,
+    shape: *const i64,
+    chunkshape: *const i32,
+    blockshape: *const i32,
+    dtype: *const c_char,
+    dtype_format: i8,
+    metalayers: *const Metalayer,
+    nmetalayers: i32,
+) -> *mut NdContext {
+    pointer(|| {
+        let n = usize::try_from(ndim).ok().filter(|&n| n <= MAX_DIM).ok_or(INVALID_PARAM)?;
+        // SAFETY: `ndim` numbers at each; null or a string; null or a valid structure; `nmetalayers` layers.
+        unsafe {
+            let mut ctx = Box::new(NdContext {
+                ndim,
+                shape: [1; MAX_DIM],
+                chunkshape: [1; MAX_DIM],
+                blockshape: [1; MAX_DIM],
+                dtype: ptr::null_mut(),
+                dtype_format,
+                b2_storage: ptr::null_mut(),
+                metalayers: layers(metalayers, nmetalayers)?,
+                stored: Box::new((
+                    b2_storage.as_ref().copied().unwrap_or(Storage {
+                        contiguous: false,
+                        urlpath: ptr::null_mut(),
+                        cparams: ptr::null_mut(),
+                        dparams: ptr::null_mut(),
+                        io: ptr::null_mut(),
+                    }),
+                    CParams::DEFAULT,
+                    DParams::DEFAULT,
+                    None,
+                )),
+            });
+            ctx.shape[..n].copy_from_slice(values(shape, ndim.into())?);
+            ctx.chunkshape[..n].copy_from_slice(values(chunkshape, ndim.into())?);
+            ctx.blockshape[..n].copy_from_slice(values(blockshape, ndim.into())?);
+            let (storage, cparams, dparams, path) = &mut *ctx.stored;
+            *cparams = storage.cparams.as_ref().copied().unwrap_or(*cparams);
+            *dparams = storage.dparams.as_ref().copied().unwrap_or(*dparams);
+            let items = ctx.blockshape[..n].iter().try_fold(cparams.typesize, |p, &b| p.checked_mul(b));
+            cparams.blocksize = items.ok_or(INVALID_PARAM)?;
+            if !storage.urlpath.is_null() {
+                let copy = path.insert(CString::from(CStr::from_ptr(storage.urlpath)));
+                storage.urlpath = copy.as_ptr().cast_mut();
+            }
+            storage.cparams = cparams;
+            storage.dparams = dparams;
+            ctx.dtype = if dtype.is_null() {
+                string(&format!("|S{}", cparams.typesize))?
+            } else {
+                string(text(dtype)?)?
+            };
+            ctx.b2_storage = storage;
+            Ok(Box::into_raw(ctx))
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn b2nd_free_ctx(ctx: *mut NdContext) -> c_int {
+    int(|| {
+        if !ctx.is_null() {
+            // SAFETY: a context of this library, given back once, as the interface says.
+            unsafe { release(Box::from_raw(ctx).dtype) };
+        }
+        Ok(0)
+    })
+}
+
+/// # Safety
+/// `ctx` is null or a context of this library.
+pub unsafe fn context<'a>(ctx: *const NdContext) -> Result<&'a NdContext> {
+    // SAFETY: as the caller promises.
+    unsafe { ctx.as_ref() }.ok_or(NULL_POINTER)
+}
+
+impl NdContext {
+    pub fn meta(&self) -> Result<Meta> {
+        let n = usize::try_from(self.ndim).map_err(|_| INVALID_PARAM)?;
+        // SAFETY: a string that the context made.
+        let dtype = unsafe { text(self.dtype) }?.to_owned();
+        let meta = Meta {
+            shape: self.shape[..n].to_vec(),
+            chunkshape: self.chunkshape[..n].to_vec(),
+            blockshape: self.blockshape[..n].to_vec(),
+            dtype,
+            dtype_format: self.dtype_format,
+        };
+        // Checked as a reader would.
+        Meta::parse(&meta.content()).map_err(|_| INVALID_PARAM)
+    }
+}
+
+/// What the chunks of a new array hold.
+#[derive(Clone, Copy)]
+pub enum Fill<'a> {
+    Special(c_int),
+    Value(&'a [u8]),
+    Nothing,
+}
+
+/// A new array as the context says, of geometry `meta`.
+pub fn create(ctx: &NdContext, meta: &Meta, fill: Fill<'_>) -> Result<*mut Array> {
+    // SAFETY: the context keeps what its storage points to.
+    let asked = unsafe { Asked::of(ctx.b2_storage) }?;
+    let typesize = usize::try_from(asked.cparams.typesize).map_err(|_| INVALID_PARAM)?;
+    let (block, chunk) = meta.bytes(typesize)?;
+    let cparams = CParams { blocksize: size(block)?, ..asked.cparams };
+    let sc = schunk::create(asked.with_cparams(cparams))?;
+    let made = (|| {
+        // SAFETY: just made.
+        let owned = unsafe { owned(sc) }?;
+        owned.inner.frame.set_metalayer("b2nd", &meta.content())?;
+        for (name, content) in &ctx.metalayers {
+            owned.inner.frame.set_metalayer(name, content)?;
+        }
+        owned.sync_meta()?;
+        let nchunks = meta.grid().iter().product::<i64>();
+        if chunk > 0 {
+            owned.change(|inner| {
+                Ok(inner.frame.set_chunksize(u32::try_from(chunk).map_err(|_| INVALID_PARAM)?)?)
+            })?;
+        }
+        match fill {
+            _ if nchunks == 0 || chunk == 0 => {
+                owned.change(|_| Ok(()))?;
+            }
+            Fill::Special(kind) => {
+                let items = nchunks * i64::try_from(chunk / typesize.max(1)).unwrap_or(0);
+                // SAFETY: just made.
+                let done = unsafe { schunk::fill_special(sc, items, kind, size(chunk)?) };
+                if done < 0 {
+                    return Err(Code(c_int::try_from(done).unwrap_or(-1)));
+                }
+            }
+            Fill::Value(item) => {
+                let mut repeated = vec![0; 32 + item.len()];
+                let n = blosc_core::chunk::special::repeated(item, chunk, &mut repeated)?;
+                // The block size of the array, as the other chunks have it.
+                repeated[8..12]
+                    .copy_from_slice(&u32::try_from(block).map_err(|_| INVALID_PARAM)?.to_le_bytes());
+                parse(&repeated[..n])?;
+                owned.change(|inner| {
+                    for k in 0..u64::try_from(nchunks).unwrap_or(0) {
+                        inner.frame.append_chunk(&repeated[..n])?;
+                        inner.add_size(k);
+                    }
+                    Ok(())
+                })?;
+            }
+            Fill::Nothing => {}
+        }
+        wrap(sc, meta, false)
+    })();
+    if made.is_err() {
+        // SAFETY: just made, and not handed out.
+        unsafe { schunk::blosc2_schunk_free(sc) };
+    }
+    made
+}
+
+fn new_array(ctx: *const NdContext, out: *mut *mut Array, fill: Fill<'_>) -> c_int {
+    int(|| {
+        // SAFETY: null or a context; null or writable: every caller passes its own arguments.
+        unsafe {
+            let ctx = context(ctx)?;
+            put(out, create(ctx, &ctx.meta()?, fill)?);
+        }
+        Ok(0)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn b2nd_uninit(ctx: *const NdContext, array: *mut *mut Array) -> c_int {
+    new_array(ctx, array, Fill::Special(4))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn b2nd_empty(ctx: *const NdContext, array: *mut *mut Array) -> c_int {
+    new_array(ctx, array, Fill::Special(1))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn b2nd_zeros(ctx: *const NdContext, array: *mut *mut Array) -> c_int {
+    new_array(ctx, array, Fill::Special(1))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn b2nd_nans(ctx: *const NdContext, array: *mut *mut Array) -> c_int {
+    new_array(ctx, array, Fill::Special(2))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn b2nd_full(
+    ctx: *const NdContext,
+    array: *mut *mut Array,
+    fill_value: *const c_void,
+) -> c_int {
+    // SAFETY: null or a context, whose storage has parameters; a value of the typesize.
+    let item = unsafe {
+        context(ctx).and_then(|ctx| bytes(fill_value, (*(*ctx.b2_storage).cparams).typesize.into()))
+    };
+    match item {
+        Ok(item) => new_array(ctx, array, Fill::Value(item)),
+        Err(code) => code.0,
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn b2nd_from_cbuffer(
+    ctx: *const NdContext,
+    out: *mut *mut Array,
+    buffer: *const c_void,
+    buffersize: i64,
+) -> c_int {
+    int(|| {
+        // SAFETY: null or a context; `buffersize` readable bytes; null or writable.
+        unsafe {
+            let (ctx, data) = (context(ctx)?, bytes(buffer, buffersize)?);
+            let meta = ctx.meta()?;
+            let new = create(ctx, &meta, Fill::Nothing)?;
+            let start = vec![0; meta.shape.len()];
+            if let Err(code) = slices::set(array(new)?, data, &meta.shape, &start, &meta.shape, true) {
+                super::b2nd_free(new);
+                return Err(code);
+            }
+            put(out, new);
+        }
+        Ok(0)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn b2nd_to_cbuffer(src: *const Array, buffer: *mut c_void, buffersize: i64) -> c_int {
+    int(|| {
+        // SAFETY: null or an array of this library; `buffersize` writable bytes.
+        let (src, out) = unsafe { (array(src)?, bytes_mut(buffer, buffersize)?) };
+        let meta = src.meta()?;
+        let start = vec![0; meta.shape.len()];
+        slices::get(src, &start, &meta.shape, out, &meta.shape)?;
+        Ok(0)
+    })
+}
+
+/// A new array of the items `start` to `stop` of `src`, with chunks as the context says.
+fn sliced(ctx: &NdContext, src: &Array, start: &[i64], stop: &[i64]) -> Result<*mut Array> {
+    let shape: Vec<i64> = start.iter().zip(stop).map(|(a, b)| b - a).collect();
+    let own = ctx.meta()?;
+    if own.shape.len() != shape.len() {
+        return Err(INVALID_PARAM);
+    }
+    let meta = Meta { shape: shape.clone(), dtype: src.meta()?.dtype, dtype_format: src.dtype_format, ..own };
+    let new = create(ctx, &meta, Fill::Nothing)?;
+    let done = (|| {
+        // SAFETY: just made.
+        let to = unsafe { array(new) }?;
+        let size = usize::try_from(src.schunk()?.public.typesize).map_err(|_| INVALID_PARAM)?;
+        // Chunk by chunk of the new array, so that memory for one is enough.
+        let zero = vec![0; shape.len()];
+        for position in meta.chunks(&zero, &shape)? {
+            let low: Vec<i64> =
+                (0..shape.len()).map(|k| position[k] * i64::from(meta.chunkshape[k])).collect();
+            let high: Vec<i64> =
+                (0..shape.len()).map(|k| (low[k] + i64::from(meta.chunkshape[k])).min(shape[k])).collect();
+            let part: Vec<i64> = low.iter().zip(&high).map(|(a, b)| b - a).collect();
+            let bytes = part.iter().product::<i64>() * i64::try_from(size).unwrap_or(1);
+            let mut data = vec![0; usize::try_from(bytes).map_err(|_| INVALID_PARAM)?];
+            let shifted = |at: &[i64]| -> Vec<i64> { at.iter().zip(start).map(|(a, b)| a + b).collect() };
+            slices::get(src, &shifted(&low), &shifted(&high), &mut data, &part)?;
+            slices::set(to, &data, &part, &low, &high, true)?;
+        }
+        Ok(())
+    })();
+    match done {
+        Ok(()) => Ok(new),
+        Err(code) => {
+            // SAFETY: just made, and not handed out.
+            unsafe { super::b2nd_free(new) };
+            Err(code)
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn b2nd_get_slice(
+    ctx: *const NdContext,
+    out: *mut *mut Array,
+    src: *const Array,
+    start: *const i64,
+    stop: *const i64,
+) -> c_int {
+    int(|| {
+        // SAFETY: a context; an array of this library with as many numbers as dimensions; null or writable.
+        unsafe {
+            let (ctx, src) = (context(ctx)?, array(src)?);
+            let n = i64::from(src.ndim);
+            put(out, sliced(ctx, src, values(start, n)?, values(stop, n)?)?);
+        }
+        Ok(0)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn b2nd_copy(ctx: *const NdContext, src: *const Array, out: *mut *mut Array) -> c_int {
+    int(|| {
+        // SAFETY: a context; an array of this library; null or writable.
+        unsafe {
+            let (ctx, src) = (context(ctx)?, array(src)?);
+            let meta = src.meta()?;
+            let new = sliced(ctx, src, &vec![0; meta.shape.len()], &meta.shape)?;
+            copy_vlmeta(src.schunk()?, array(new)?.schunk()?)?;
+            put(out, new);
+        }
+        Ok(0)
+    })
+}
+
+fn copy_vlmeta(from: &mut Owned, to: &mut Owned) -> Result<()> {
+    let names: Vec<String> = from.inner.frame.vlmetalayer_names().collect();
+    for name in &names {
+        let content = from.inner.frame.vlmetalayer(name)?.unwrap_or_default();
+        to.inner.frame.set_vlmetalayer(name, &content)?;
+    }
+    to.change(|_| Ok(()))?;
+    to.sync_meta()
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn b2nd_concatenate(
+    ctx: *const NdContext,
+    src1: *const Array,
+    src2: *const Array,
+    axis: i8,
+    copy: bool,
+    out: *mut *mut Array,
+) -> c_int {
+    int(|| {
+        // SAFETY: a context; arrays of this library; null or writable, and without `copy` an array.
+        unsafe {
+            let (ctx, a, b) = (context(ctx)?, array(src1)?, array(src2)?);
+            let (left, right) = (a.meta()?, b.meta()?);
+            let axis = usize::try_from(axis).ok().filter(|&k| k < left.shape.len()).ok_or(INVALID_PARAM)?;
+            let fits = left.shape.len() == right.shape.len()
+                && (0..left.shape.len()).all(|k| k == axis || left.shape[k] == right.shape[k]);
+            if !fits || a.schunk()?.public.typesize != b.schunk()?.public.typesize {
+                return Err(INVALID_PARAM);
+            }
+            let mut whole = left.shape.clone();
+            whole[axis] += right.shape[axis];
+            let target = if copy {
+                let meta = Meta { shape: whole.clone(), dtype: left.dtype.clone(), ..ctx.meta()? };
+                let new = create(ctx, &meta, Fill::Special(1))?;
+                transfer(a, array(new)?, &vec![0; whole.len()])?;
+                new
+            } else {
+                super::edit::resize(a, &whole)?;
+                src1.cast_mut()
+            };
+            let mut at = vec![0; whole.len()];
+            at[axis] = left.shape[axis];
+            transfer(b, array(target)?, &at)?;
+            put(out, target);
+        }
+        Ok(0)
+    })
+}
+
+/// Writes all of `from` to where `at` begins in `to`.
+fn transfer(from: &Array, to: &mut Array, at: &[i64]) -> Result<()> {
+    let meta = from.meta()?;
+    let size = i64::from(from.schunk()?.public.typesize);
+    let zero = vec![0; meta.shape.len()];
+    for position in meta.chunks(&zero, &meta.shape)? {
+        let low: Vec<i64> = (0..zero.len()).map(|k| position[k] * i64::from(meta.chunkshape[k])).collect();
+        let high: Vec<i64> =
+            (0..zero.len()).map(|k| (low[k] + i64::from(meta.chunkshape[k])).min(meta.shape[k])).collect();
+        let part: Vec<i64> = low.iter().zip(&high).map(|(a, b)| b - a).collect();
+        let mut data =
+            vec![0; usize::try_from(part.iter().product::<i64>() * size).map_err(|_| INVALID_PARAM)?];
+        slices::get(from, &low, &high, &mut data, &part)?;
+        let shifted = |list: &[i64]| -> Vec<i64> { list.iter().zip(at).map(|(a, b)| a + b).collect() };
+        slices::set(to, &data, &part, &shifted(&low), &shifted(&high), false)?;
+    }
+    Ok(())
+}
+
+/// A slice of the array in `data`, as its chunks are laid out: one chunk.
+pub fn chunk_of(
+    meta: &Meta,
+    size: usize,
+    chunk: &mut [u8],
+    position: &[i64],
+    (data, shape, start, stop): (&[u8], &[i64], &[i64], &[i64]),
+) -> Result<()> {
+    let (block_bytes, _) = meta.bytes(size)?;
+    let blocks = meta.blocks();
+    let wide: Vec<i64> = meta.blockshape.iter().map(|&b| b.into()).collect();
+    let all = super::boxes::positions(&vec![0; blocks.len()], &blocks);
+    for (place, block) in chunk.chunks_exact_mut(block_bytes.max(1)).zip(&all) {
+        let (first, within, len) = meta.part(position, block, start, stop);
+        let from: Vec<i64> = first.iter().zip(start).map(|(a, b)| a - b).collect();
+        copy_box(size, &len, (data, shape, &from), (place, &wide, &within))?;
+    }
+    Ok(())
+}

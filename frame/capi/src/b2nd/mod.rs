@@ -1,0 +1,265 @@
+//! `b2nd_array_t`: a super-chunk whose chunks are the parts of an array.
+//!
+//! ```text
+//! meta.rs     the metalayer `b2nd`: shapes and item type       create.rs   contexts, new arrays, copies
+//! boxes.rs    copying of boxes between buffers, geometry       slices.rs   slices in and out, selections
+//! edit.rs     resize, append, insert, delete, views           frames.rs   opening, saving
+//! ```
+
+mod boxes;
+mod create;
+mod edit;
+mod frames;
+mod meta;
+mod slices;
+
+pub use boxes::chunks_of;
+pub use meta::Meta;
+
+use crate::abi::{MAX_DIM, Metalayer, Schunk, Storage};
+use crate::error::*;
+use crate::memory::{release, string};
+use crate::schunk::{Owned, owned};
+use core::ffi::{c_char, c_int};
+use core::ptr;
+
+/// `struct chunk_cache_s`; nothing is kept there.
+#[repr(C)]
+pub struct ChunkCache {
+    pub data: *mut u8,
+    pub nchunk: i64,
+}
+
+/// `b2nd_array_t`.
+#[repr(C)]
+pub struct Array {
+    pub sc: *mut Schunk,
+    pub shape: [i64; MAX_DIM],
+    pub chunkshape: [i32; MAX_DIM],
+    pub extshape: [i64; MAX_DIM],
+    pub blockshape: [i32; MAX_DIM],
+    pub extchunkshape: [i64; MAX_DIM],
+    pub nitems: i64,
+    pub chunknitems: i32,
+    pub extnitems: i64,
+    pub blocknitems: i32,
+    pub extchunknitems: i64,
+    pub ndim: i8,
+    pub chunk_cache: ChunkCache,
+    pub item_array_strides: [i64; MAX_DIM],
+    pub item_chunk_strides: [i64; MAX_DIM],
+    pub item_extchunk_strides: [i64; MAX_DIM],
+    pub item_block_strides: [i64; MAX_DIM],
+    pub block_chunk_strides: [i64; MAX_DIM],
+    pub chunk_array_strides: [i64; MAX_DIM],
+    pub dtype: *mut c_char,
+    pub dtype_format: i8,
+    pub last_tick: i64,
+}
+
+/// An array as it is allocated: what C sees, and whether the super-chunk is another array's.
+#[repr(C)]
+pub struct Whole {
+    public: Array,
+    is_view: bool,
+}
+
+/// `b2nd_context_t`. The C tests read the fields before `metalayers`, in this order.
+#[repr(C)]
+pub struct NdContext {
+    pub ndim: i8,
+    pub shape: [i64; MAX_DIM],
+    pub chunkshape: [i32; MAX_DIM],
+    pub blockshape: [i32; MAX_DIM],
+    pub dtype: *mut c_char,
+    pub dtype_format: i8,
+    pub b2_storage: *mut Storage,
+    pub metalayers: Vec<(String, Vec<u8>)>,
+    /// Copies of what `b2_storage` points to.
+    stored: Box<(Storage, crate::abi::CParams, crate::abi::DParams, Option<std::ffi::CString>)>,
+}
+
+/// # Safety
+/// `array` is null or an array of this library that no other call uses now.
+unsafe fn array<'a>(array: *const Array) -> Result<&'a mut Array> {
+    // SAFETY: as the caller promises.
+    unsafe { array.cast_mut().as_mut() }.ok_or(NULL_POINTER)
+}
+
+impl Array {
+    /// The array's super-chunk.
+    fn schunk(&self) -> Result<&'static mut Owned> {
+        // SAFETY: every array points to a super-chunk of this library.
+        unsafe { owned(self.sc) }
+    }
+
+    /// Its geometry. A view's is not that of the metalayer.
+    fn meta(&self) -> Result<Meta> {
+        let n = usize::try_from(self.ndim).map_err(|_| INVALID_PARAM)?;
+        // SAFETY: null or a string that the library made.
+        let dtype = unsafe { crate::memory::text(self.dtype) }.unwrap_or("").to_owned();
+        Ok(Meta {
+            shape: self.shape[..n].to_vec(),
+            chunkshape: self.chunkshape[..n].to_vec(),
+            blockshape: self.blockshape[..n].to_vec(),
+            dtype,
+            dtype_format: self.dtype_format,
+        })
+    }
+
+    /// Takes over shapes and all that follows from them.
+    fn set(&mut self, meta: &Meta) {
+        self.ndim = i8::try_from(meta.shape.len()).unwrap_or(0);
+        let n = meta.shape.len();
+        (self.shape, self.extshape, self.extchunkshape) = ([1; MAX_DIM], [1; MAX_DIM], [1; MAX_DIM]);
+        (self.chunkshape, self.blockshape) = ([1; MAX_DIM], [1; MAX_DIM]);
+        for k in 0..n {
+            let (s, c, b) = (meta.shape[k], meta.chunkshape[k], meta.blockshape[k]);
+            let up = |n: i64, unit: i32| {
+                if unit == 0 { 0 } else { (n + i64::from(unit) - 1) / i64::from(unit) * i64::from(unit) }
+            };
+            self.shape[k] = s;
+            self.chunkshape[k] = c;
+            self.blockshape[k] = b;
+            self.extshape[k] = up(s, c);
+            self.extchunkshape[k] = up(c.into(), b);
+        }
+        let product = |list: &[i64; MAX_DIM]| list.iter().fold(1i64, |p, n| p.saturating_mul(*n));
+        let wide = |list: &[i32; MAX_DIM]| list.map(i64::from);
+        self.nitems = product(&self.shape);
+        self.extnitems = product(&self.extshape);
+        self.extchunknitems = product(&self.extchunkshape);
+        self.chunknitems = i32::try_from(product(&wide(&self.chunkshape))).unwrap_or(i32::MAX);
+        self.blocknitems = i32::try_from(product(&wide(&self.blockshape))).unwrap_or(i32::MAX);
+        let strides = |list: [i64; MAX_DIM]| {
+            let mut out = [0; MAX_DIM];
+            let mut step = 1i64;
+            for k in (0..n).rev() {
+                out[k] = step;
+                step = step.saturating_mul(list[k]);
+            }
+            out
+        };
+        let ratio = |a: [i64; MAX_DIM], b: [i64; MAX_DIM]| {
+            core::array::from_fn(|k| a[k].checked_div(b[k]).unwrap_or(0))
+        };
+        self.item_array_strides = strides(self.shape);
+        self.item_chunk_strides = strides(wide(&self.chunkshape));
+        self.item_extchunk_strides = strides(self.extchunkshape);
+        self.item_block_strides = strides(wide(&self.blockshape));
+        self.block_chunk_strides = strides(ratio(self.extchunkshape, wide(&self.blockshape)));
+        self.chunk_array_strides = strides(ratio(self.extshape, wide(&self.chunkshape)));
+        self.dtype_format = meta.dtype_format;
+    }
+
+    /// Shapes from the metalayer of the super-chunk, after a change.
+    fn reload(&mut self) -> Result<()> {
+        let owned = self.schunk()?;
+        let meta = Meta::parse(owned.inner.frame.metalayer("b2nd").ok_or(METALAYER_NOT_FOUND)?)?;
+        self.set(&meta);
+        self.last_tick = owned.public.change_tick;
+        Ok(())
+    }
+}
+
+/// An array around a super-chunk that has the metalayer, or, as a view, around one of another array.
+fn wrap(sc: *mut Schunk, meta: &Meta, is_view: bool) -> Result<*mut Array> {
+    // SAFETY: numbers, pointers, `false` and arrays of these: all zeros are a valid value of each.
+    let mut public: Array = unsafe { core::mem::zeroed() };
+    public.sc = sc;
+    public.set(meta);
+    public.chunk_cache = ChunkCache { data: ptr::null_mut(), nchunk: -1 };
+    public.dtype = string(&meta.dtype)?;
+    Ok(Box::into_raw(Box::new(Whole { public, is_view })).cast())
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn b2nd_free(array: *mut Array) -> c_int {
+    int(|| {
+        if array.is_null() {
+            return Ok(0);
+        }
+        // SAFETY: an array of this library, given back once, as the interface says.
+        unsafe {
+            let whole = Box::from_raw(array.cast::<Whole>());
+            release(whole.public.dtype);
+            if !whole.is_view && !whole.public.sc.is_null() {
+                crate::schunk::blosc2_schunk_free(whole.public.sc);
+            }
+        }
+        Ok(0)
+    })
+}
+
+/// The metalayers of a context.
+///
+/// # Safety
+/// `count` layers at `layers`, each with a name and its content.
+unsafe fn layers(layers: *const Metalayer, count: i32) -> Result<Vec<(String, Vec<u8>)>> {
+    // SAFETY: as the caller promises.
+    let layers = unsafe { crate::memory::values(layers, count.into()) }?;
+    let mut list = Vec::with_capacity(layers.len());
+    for layer in layers {
+        // SAFETY: as above.
+        let (name, content) = unsafe {
+            (
+                crate::memory::text(layer.name)?,
+                crate::memory::bytes(layer.content.cast_const().cast(), layer.content_len.into())?,
+            )
+        };
+        list.push((name.to_owned(), content.to_vec()));
+    }
+    Ok(list)
+}
+
+#[cfg(all(test, target_pointer_width = "64"))]
+mod tests {
+    use super::*;
+    use core::mem::{offset_of, size_of};
+
+    #[test]
+    fn arrays_are_laid_out_as_in_c() {
+        assert_eq!(size_of::<Array>(), 1376);
+        let offsets = [
+            offset_of!(Array, sc),
+            offset_of!(Array, shape),
+            offset_of!(Array, chunkshape),
+            offset_of!(Array, extshape),
+            offset_of!(Array, blockshape),
+            offset_of!(Array, extchunkshape),
+            offset_of!(Array, nitems),
+            offset_of!(Array, chunknitems),
+            offset_of!(Array, extnitems),
+            offset_of!(Array, blocknitems),
+            offset_of!(Array, extchunknitems),
+            offset_of!(Array, ndim),
+            offset_of!(Array, chunk_cache),
+            offset_of!(Array, item_array_strides),
+            offset_of!(Array, item_chunk_strides),
+            offset_of!(Array, item_extchunk_strides),
+            offset_of!(Array, item_block_strides),
+            offset_of!(Array, block_chunk_strides),
+            offset_of!(Array, chunk_array_strides),
+            offset_of!(Array, dtype),
+            offset_of!(Array, dtype_format),
+            offset_of!(Array, last_tick),
+        ];
+        assert_eq!(
+            offsets,
+            [
+                0, 8, 136, 200, 328, 392, 520, 528, 536, 544, 552, 560, 568, 584, 712, 840, 968, 1096, 1224,
+                1352, 1360, 1368,
+            ]
+        );
+        let context = [
+            offset_of!(NdContext, ndim),
+            offset_of!(NdContext, shape),
+            offset_of!(NdContext, chunkshape),
+            offset_of!(NdContext, blockshape),
+            offset_of!(NdContext, dtype),
+            offset_of!(NdContext, dtype_format),
+            offset_of!(NdContext, b2_storage),
+        ];
+        assert_eq!(context, [0, 8, 136, 200, 264, 272, 280]);
+    }
+}

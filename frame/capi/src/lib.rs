@@ -1,0 +1,28 @@
+//! `libblosc2.so.9`: the functions of C-Blosc2 3.3 over `blosc-core` and `blosc-frame`.
+//!
+//! ```text
+//! abi.rs        structures as C sees them; their offsets are tested
+//! error.rs      result codes, and the guard that no panic passes
+//! memory.rs     pointers and lengths to slices; what callers free comes from malloc
+//! context.rs    blosc2_create_cctx, compression and decompression      codec.rs    the caller's own codecs and filters
+//! chunk.rs      bare chunks, one-shot functions, special chunks        vl.rs       blocks of variable length
+//! blosc1.rs     blosc1_*, the settings of the process                  library.rs  names, defaults, clocks, files
+//! schunk/       super-chunks, frames, metalayers                       b2nd/       arrays
+//! missing.rs    what is exported and not supported
+//! ```
+//! `README.md` lists what differs from the C library.
+
+mod abi;
+mod b2nd;
+mod blosc1;
+mod chunk;
+mod codec;
+mod context;
+mod error;
+mod library;
+mod memory;
+mod missing;
+mod schunk;
+#[cfg(test)]
+mod tests;
+mod vl;

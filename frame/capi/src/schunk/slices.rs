@@ -1,0 +1,181 @@
+//! Items of a super-chunk, wherever its chunks begin.
+
+use super::{Owned, chunks, owned};
+use crate::abi::Schunk;
+use crate::error::*;
+use crate::memory::{bytes, bytes_mut, put, values};
+use core::ffi::{c_int, c_void};
+use core::ops::Range;
+
+/// Number of a chunk, bytes in the chunk, and bytes in a range of the super-chunk.
+type Part = (u64, Range<usize>, Range<usize>);
+
+/// Bytes `range` of the super-chunk, as parts of chunks: number, bytes in the chunk, and bytes in the range.
+fn parts(owned: &mut Owned, range: Range<u64>) -> Result<Vec<Part>> {
+    if range.start > range.end || range.end > owned.inner.frame.nbytes() {
+        return Err(INVALID_PARAM);
+    }
+    let mut list = Vec::new();
+    let chunksize = u64::try_from(owned.public.chunksize).unwrap_or(0);
+    let (mut k, mut at) = match range.start.checked_div(chunksize) {
+        Some(k) => (k, k * chunksize),
+        None => (0, 0),
+    };
+    while at < range.end {
+        let len = u64::from(owned.inner.frame.chunk_nbytes(k)?);
+        let (from, to) = (range.start.max(at), range.end.min(at + len));
+        if from < to {
+            let index = |n: u64| usize::try_from(n).map_err(|_| MEMORY_ALLOC);
+            let within = index(from - at)?..index(to - at)?;
+            list.push((k, within, index(from - range.start)?..index(to - range.start)?));
+        }
+        at += len;
+        k += 1;
+    }
+    Ok(list)
+}
+
+impl Owned {
+    /// Decodes bytes `range` of chunk `k`.
+    pub fn chunk_bytes(&mut self, k: u64, range: Range<usize>, out: &mut [u8]) -> Result<()> {
+        let plain = {
+            let ctx = self.dctx()?;
+            ctx.nchunk = i64::try_from(k).unwrap_or(-1);
+            ctx.dparams.postfilter.is_none()
+        };
+        let own = |id: u8| id >= 160;
+        if plain && !own(self.public.compcode) && !self.public.filters.iter().any(|&id| own(id)) {
+            // Reads only the blocks it needs.
+            self.inner.frame.read_chunk_bytes(k, range, out)?;
+            return Ok(());
+        }
+        let chunk = self.inner.chunk(k)?;
+        self.dctx()?.get_bytes(&chunk, range, out)?;
+        Ok(())
+    }
+
+    /// Items `start` to `stop` into `out`.
+    fn get_items(&mut self, start: i64, stop: i64, out: &mut [u8]) -> Result<()> {
+        for (k, within, place) in parts(self, self.byte_range(start, stop)?)? {
+            let out = out.get_mut(place).ok_or(WRITE_BUFFER)?;
+            self.chunk_bytes(k, within, out)?;
+        }
+        Ok(())
+    }
+
+    fn byte_range(&self, start: i64, stop: i64) -> Result<Range<u64>> {
+        let size = i64::from(self.public.typesize);
+        let at = |n: i64| n.checked_mul(size).and_then(|n| u64::try_from(n).ok()).ok_or(INVALID_PARAM);
+        Ok(at(start)?..at(stop)?)
+    }
+}
+
+/// Bytes that items `start` to `stop` take.
+fn buffer_len(owned: &Owned, start: i64, stop: i64) -> Result<i64> {
+    let range = owned.byte_range(start, stop)?;
+    i64::try_from(range.end.checked_sub(range.start).ok_or(INVALID_PARAM)?).map_err(|_| INVALID_PARAM)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn blosc2_schunk_get_slice_buffer(
+    schunk: *mut Schunk,
+    start: i64,
+    stop: i64,
+    buffer: *mut c_void,
+) -> c_int {
+    int(|| {
+        // SAFETY: null or a super-chunk of this library.
+        let owned = unsafe { owned(schunk) }?;
+        // SAFETY: room for the items, as the interface says.
+        let out = unsafe { bytes_mut(buffer, buffer_len(owned, start, stop)?) }?;
+        owned.get_items(start, stop, out)?;
+        Ok(0)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn blosc2_schunk_get_sparse_buffer(
+    schunk: *mut Schunk,
+    ncoords: i64,
+    coords: *const i64,
+    buffer: *mut c_void,
+) -> c_int {
+    int(|| {
+        // SAFETY: null or a super-chunk of this library; `ncoords` numbers; room for as many items.
+        let (owned, coords) = unsafe { (owned(schunk)?, values(coords, ncoords)?) };
+        let size = usize::try_from(owned.public.typesize).map_err(|_| INVALID_PARAM)?;
+        let len = ncoords.checked_mul(owned.public.typesize.into()).ok_or(INVALID_PARAM)?;
+        // SAFETY: as above.
+        let out = unsafe { bytes_mut(buffer, len) }?;
+        for (&item, place) in coords.iter().zip(out.chunks_mut(size)) {
+            owned.get_items(item, item.checked_add(1).ok_or(INVALID_PARAM)?, place)?;
+        }
+        Ok(0)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn blosc2_schunk_set_slice_buffer(
+    schunk: *mut Schunk,
+    start: i64,
+    stop: i64,
+    buffer: *const c_void,
+) -> c_int {
+    int(|| {
+        // SAFETY: null or a super-chunk of this library; as many bytes as the items take.
+        let (owned, data) = unsafe {
+            let owned = owned(schunk)?;
+            let len = buffer_len(owned, start, stop)?;
+            (owned, bytes(buffer, len)?)
+        };
+        for (k, within, place) in parts(owned, owned.byte_range(start, stop)?)? {
+            let new = data.get(place).ok_or(READ_BUFFER)?;
+            let len = owned.inner.frame.chunk_nbytes(k)? as usize;
+            let chunk = if new.len() == len {
+                owned.compressed(new, i64::try_from(k).unwrap_or(-1))?
+            } else {
+                let mut whole = vec![0; len];
+                owned.chunk_bytes(k, 0..len, &mut whole)?;
+                whole.get_mut(within).ok_or(FAILURE)?.copy_from_slice(new);
+                owned.compressed(&whole, i64::try_from(k).unwrap_or(-1))?
+            };
+            chunks::update(owned, k, &chunk)?;
+        }
+        Ok(0)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn blosc2_get_slice_nchunks(
+    schunk: *mut Schunk,
+    start: *const i64,
+    stop: *const i64,
+    chunks_idx: *mut *mut i64,
+) -> i64 {
+    long(|| {
+        // SAFETY: null or a super-chunk of this library.
+        let owned = unsafe { owned(schunk) }?;
+        let list: Vec<i64> = match owned.inner.frame.metalayer("b2nd").map(crate::b2nd::Meta::parse) {
+            Some(meta) => {
+                let meta = meta?;
+                let n = i64::try_from(meta.shape.len()).unwrap_or(0);
+                // SAFETY: as many numbers as the array has dimensions.
+                let (start, stop) = unsafe { (values(start, n)?, values(stop, n)?) };
+                crate::b2nd::chunks_of(&meta, start, stop)?
+            }
+            None => {
+                // SAFETY: one number each.
+                let (start, stop) = unsafe { (values(start, 1)?, values(stop, 1)?) };
+                // What lies beyond the end is in no chunk.
+                let range = owned.byte_range(start[0], stop[0])?;
+                let end = range.end.min(owned.inner.frame.nbytes());
+                let range = range.start.min(end)..end;
+                parts(owned, range)?.into_iter().map(|(k, _, _)| i64::try_from(k).unwrap_or(-1)).collect()
+            }
+        };
+        let bytes: Vec<u8> = list.iter().flat_map(|k| k.to_ne_bytes()).collect();
+        // SAFETY: null or writable.
+        unsafe { put(chunks_idx, crate::memory::copied(&bytes)?.cast()) };
+        i64::try_from(list.len()).map_err(|_| INVALID_PARAM)
+    })
+}

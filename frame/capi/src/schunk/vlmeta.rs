@@ -1,0 +1,115 @@
+//! Metalayers of the trailer, whose length may change.
+
+use super::{Owned, owned};
+use crate::abi::{CParams, Schunk};
+use crate::error::*;
+use crate::memory::{bytes, copied, put, text};
+use core::ffi::{c_char, c_int, c_void};
+
+fn position(owned: &Owned, name: &str) -> Option<usize> {
+    owned.inner.frame.vlmetalayer_names().position(|known| known == name)
+}
+
+fn set(owned: &mut Owned, name: &str, content: &[u8]) -> Result<c_int> {
+    owned.change(|inner| Ok(inner.frame.set_vlmetalayer(name, content)?))?;
+    owned.sync_meta()?;
+    Ok(owned.public.nvlmetalayers.into())
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn blosc2_vlmeta_exists(schunk: *mut Schunk, name: *const c_char) -> c_int {
+    int(|| {
+        // SAFETY: null or a super-chunk of this library; a string.
+        let (owned, name) = unsafe { (owned(schunk)?, text(name)?) };
+        size(position(owned, name).ok_or(NOT_FOUND)?)
+    })
+}
+
+/// The compression parameters are a hint that is not taken.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn blosc2_vlmeta_add(
+    schunk: *mut Schunk,
+    name: *const c_char,
+    content: *const u8,
+    content_len: i32,
+    _cparams: *const CParams,
+) -> c_int {
+    int(|| {
+        // SAFETY: null or a super-chunk of this library; a string; `content_len` readable bytes.
+        let (owned, name, content) =
+            unsafe { (owned(schunk)?, text(name)?, bytes(content.cast::<c_void>(), content_len.into())?) };
+        if position(owned, name).is_some() {
+            return Err(INVALID_PARAM);
+        }
+        set(owned, name, content)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn blosc2_vlmeta_update(
+    schunk: *mut Schunk,
+    name: *const c_char,
+    content: *const u8,
+    content_len: i32,
+    _cparams: *const CParams,
+) -> c_int {
+    int(|| {
+        // SAFETY: null or a super-chunk of this library; a string; `content_len` readable bytes.
+        let (owned, name, content) =
+            unsafe { (owned(schunk)?, text(name)?, bytes(content.cast::<c_void>(), content_len.into())?) };
+        let at = position(owned, name).ok_or(NOT_FOUND)?;
+        set(owned, name, content)?;
+        size(at)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn blosc2_vlmeta_get(
+    schunk: *mut Schunk,
+    name: *const c_char,
+    content: *mut *mut u8,
+    content_len: *mut i32,
+) -> c_int {
+    int(|| {
+        // SAFETY: null or a super-chunk of this library; a string.
+        let (owned, name) = unsafe { (owned(schunk)?, text(name)?) };
+        let at = position(owned, name).ok_or(NOT_FOUND)?;
+        let found = owned.inner.frame.vlmetalayer(name)?.ok_or(NOT_FOUND)?;
+        // SAFETY: null or writable.
+        unsafe {
+            put(content_len, size(found.len())?);
+            put(content, copied(&found)?);
+        }
+        size(at)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn blosc2_vlmeta_delete(schunk: *mut Schunk, name: *const c_char) -> c_int {
+    int(|| {
+        // SAFETY: null or a super-chunk of this library; a string.
+        let (owned, name) = unsafe { (owned(schunk)?, text(name)?) };
+        position(owned, name).ok_or(NOT_FOUND)?;
+        owned.change(|inner| {
+            inner.frame.remove_vlmetalayer(name);
+            Ok(())
+        })?;
+        owned.sync_meta()?;
+        Ok(owned.public.nvlmetalayers.into())
+    })
+}
+
+/// The names stay the super-chunk's.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn blosc2_vlmeta_get_names(schunk: *mut Schunk, names: *mut *mut c_char) -> c_int {
+    int(|| {
+        // SAFETY: null or a super-chunk of this library.
+        let owned = unsafe { owned(schunk) }?;
+        let count = usize::try_from(owned.public.nvlmetalayers).unwrap_or(0);
+        for (k, layer) in owned.public.vlmetalayers.iter().take(count).enumerate() {
+            // SAFETY: `nvlmetalayers` places, as the interface says; each layer was made by `sync_meta`.
+            unsafe { names.add(k).write((**layer).name) };
+        }
+        Ok(owned.public.nvlmetalayers.into())
+    })
+}
