@@ -9,12 +9,17 @@ pub struct Behind {
     at: u64,
     /// How many there are.
     pub bytes: u64,
-    kind: Kind,
+    data: bool,
 }
 
 impl Behind {
-    /// What is behind the `len` bytes from `offset` on.
-    pub fn of(file: &dyn ReadAt, offset: u64, len: u64) -> Result<Option<Behind>> {
+    /// What is behind a container of kind `container`, the `len` bytes from `offset` on. Chunks behind a frame or a
+    /// bloscpack file are what an append left that was ended before its commit: they are no data, and the next writer
+    /// takes them away.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn of(container: Kind, file: &dyn ReadAt, offset: u64, len: u64) -> Result<Option<Behind>> {
         let (at, size) = (offset.saturating_add(len), file.size()?);
         let bytes = size.saturating_sub(at);
         if bytes == 0 {
@@ -22,12 +27,14 @@ impl Behind {
         }
         let mut head = vec![0; bytes.min(HEAD as u64) as usize];
         file.read_exact_at(at, &mut head)?;
-        Ok(Some(Behind { at, bytes, kind: Kind::of_head(&head, Some(bytes)) }))
+        let kind = Kind::of_head(&head, Some(bytes));
+        let data = kind.advice().is_none() && (kind != Kind::Chunk || container == Kind::Chunk);
+        Ok(Some(Behind { at, bytes, data }))
     }
 
     /// Whether it is something that could be read.
     pub fn is_data(&self) -> bool {
-        self.kind.advice().is_none()
+        self.data
     }
 
     /// What to say of them.

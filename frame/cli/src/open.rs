@@ -142,7 +142,7 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
         Kind::Chunk => {
             let file = found.file.ok_or_else(|| other_place(path, As::Chunk))?;
             let chunk = ChunkReader::new(path, &file, found.offset, max, &input.run)?;
-            behind = Behind::of(&file, found.offset, chunk.stored())?;
+            behind = Behind::of(kind, &file, found.offset, chunk.stored())?;
             What::Chunk(chunk)
         }
         Kind::Store | Kind::Arrays => What::Store(StoreReader::directory(kind, input)?),
@@ -369,7 +369,7 @@ fn open_frame(
         }
     }
     let behind = match &file {
-        Some(file) => Behind::of(file, found.offset, frame.header().frame_len)?,
+        Some(file) => Behind::of(Kind::Frame, file, found.offset, frame.header().frame_len)?,
         None => None,
     };
     Ok((frame, behind))

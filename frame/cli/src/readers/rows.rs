@@ -6,7 +6,7 @@ use crate::behind::Behind;
 use crate::failure::{Failure, Findings, Result, failure};
 use crate::limits::check_output;
 use blosc_core::Pool;
-use blosc_frame::any::{Container, Opened};
+use blosc_frame::any::{Container, Kind, Opened};
 use blosc_frame::b2nd::Dtype;
 use blosc_frame::plain::Plain;
 use blosc_frame::{Error, Rows};
@@ -38,7 +38,7 @@ impl RowsReader {
     pub fn trailing(&self) -> Result<Option<Behind>> {
         let Container::Bloscpack(pack) = &self.opened.data else { return Ok(None) };
         let end = pack.pack().end().map_err(failure(&self.path))?;
-        Behind::of(pack.pack().source(), 0, end)
+        Behind::of(Kind::Bloscpack, pack.pack().source(), 0, end)
     }
 
     /// Checks every checksum, and unless `quick` decodes everything.

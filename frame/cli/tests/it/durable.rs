@@ -12,8 +12,8 @@ const CONTAINERS: [(&str, &[&str]); 6] = [
     ("f.b2frame", &["compress", "plain", "-o", "f.b2frame"]),
     ("a.b2nd", &["compress", "plain", "-o", "a.b2nd", "--dtype", "<i4", "--shape", "2000"]),
     ("p.blp", &["compress", "plain", "-o", "p.blp", "--typesize", "4"]),
-    ("col", &["compress", "plain", "-o", "col", "--format", "bcolz", "--typesize", "4"]),
-    ("set", &["compress", "plain", "-o", "set", "--format", "blaze", "--typesize", "4"]),
+    ("col", &["compress", "plain", "-o", "col", "--format", "bcolz", "--dtype", "<i4"]),
+    ("set", &["compress", "plain", "-o", "set", "--format", "blaze", "--dtype", "<i4"]),
     ("sparse", &["compress", "plain", "-o", "sparse", "--format", "sframe", "--typesize", "4"]),
 ];
 
@@ -119,7 +119,7 @@ fn every_replacement_is_flushed_before_its_rename_and_its_directory_after() {
         vec!["compress", "plain", "-o", "c.chunk"],
         vec!["convert", "a.b2nd", "-o", "b.b2nd"],
         vec!["convert", "p.blp", "-o", "c.b2nd"],
-        vec!["convert", "p.blp", "-o", "d.npy"],
+        vec!["convert", "a.b2nd", "-o", "d.npy"],
         vec!["convert", "col", "-o", "e.blp"],
         vec!["slice", "a.b2nd", "--start", "1", "--stop", "5", "-o", "part"],
         vec!["compact", "f.b2frame"],
