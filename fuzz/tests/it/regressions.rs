@@ -134,7 +134,9 @@ fn dtype_empty_field_name() {
 #[test]
 fn b2nd_positions_in_a_block_damaged_beyond_the_shape() {
     let bytes = input("b2nd_open/positions_in_a_block_damaged_beyond_the_shape");
-    let frame = SuperChunk::from_bytes(bytes, &Limits::DEFAULT).expect("a frame");
+    let mut frame = SuperChunk::from_bytes(bytes, &Limits::DEFAULT).expect("a frame");
+    // The chunk is damaged, so its checksum does not hold either.
+    frame.set_verify(false);
     let mut array = NdArray::open(frame).expect("an array");
     let truth: Vec<u8> = (0..20u8).map(|k| k.wrapping_mul(37)).collect();
     assert_eq!(array.get_all().as_ref(), Ok(&truth));
