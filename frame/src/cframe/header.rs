@@ -92,6 +92,7 @@ const MAGIC: &[u8; 10] = b"\x9e\xa8b2frame\0";
 
 /// The type of the frame that a file begins with, be it damaged behind the name; `None` if it begins like none. The
 /// first byte is not looked at: a frame whose first byte is damaged is one all the same.
+#[cfg(all(feature = "std", feature = "classic"))]
 pub(crate) fn frame_type(head: &[u8]) -> Option<FrameType> {
     let named = head.get(1..10) == MAGIC.get(1..);
     named.then(|| if head.get(0x1a) == Some(&1) { FrameType::Sparse } else { FrameType::Contiguous })
