@@ -155,7 +155,10 @@ fn decompress(args: &Decompress) -> Result<()> {
             let max = args.input.max_output.unwrap_or_else(|| max_by_size(size(path)));
             writers::npy::write_all(path, &mut opened, &mut sink, max, &told)
         }
-        (_, Format::Plain) => opened.read(&Cut::ALL, &mut sink, &told),
+        (_, Format::Plain) => match &mut opened.what {
+            What::Rows(rows) => rows.read_stored(&mut sink, &told),
+            _ => opened.read(&Cut::ALL, &mut sink, &told),
+        },
         _ => writers::npy::write(format, header, &mut sink, &mut |out| opened.read_npy(out, &told)),
     };
     sink.filled(done)?;

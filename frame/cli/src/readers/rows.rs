@@ -5,9 +5,11 @@ use crate::args::Input;
 use crate::behind::Behind;
 use crate::failure::{Failure, Findings, Result, failure};
 use crate::limits::check_output;
+use crate::output::notice;
 use blosc_core::Pool;
 use blosc_frame::any::{Container, Kind, Opened};
 use blosc_frame::b2nd::Dtype;
+use blosc_frame::bloscpack::Order;
 use blosc_frame::plain::Plain;
 use blosc_frame::{Error, Rows};
 use serde_json::{Value, json};
@@ -32,6 +34,25 @@ impl RowsReader {
         let reader = RowsReader { path: path.to_path_buf(), opened, column, max_output, pool };
         view(&reader.opened, reader.column.as_deref()).map_err(failure(path))?;
         Ok(reader)
+    }
+
+    /// Writes all decoded bytes in the order in which they are stored. That of a bloscpack file of an array may be
+    /// Fortran order, which is said.
+    ///
+    /// # Errors
+    /// As [`Reader::read`].
+    pub fn read_stored(&mut self, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
+        let Container::Bloscpack(rows) = &self.opened.data else { return self.read(None, out, progress) };
+        if rows.numpy().is_some_and(|numpy| numpy.order == Order::F && numpy.shape.len() > 1) {
+            let what = "the bytes are those of an array in Fortran order, as it is stored";
+            notice(format_args!(
+                "{}: {what}; -o NAME.npy or convert give its items in C order",
+                self.path.display()
+            ));
+        }
+        let pack = rows.pack();
+        check_output(&self.path, pack.nbytes(), self.max_output)?;
+        copy(pack, &mut self.pool, &self.path, 0..pack.nbytes(), out, progress)
     }
 
     /// What lies behind the last chunk of a bloscpack file.
