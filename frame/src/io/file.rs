@@ -150,6 +150,9 @@ impl PathFile {
     /// Opens an existing file for reading and writing, and keeps other writers out until it is dropped. Where the
     /// path is a symbolic link, what it leads to is replaced, not the link.
     ///
+    /// It waits while another handle holds the lock, one of this process too: a thread that opens a file for writing
+    /// while it has it open for writing waits for itself.
+    ///
     /// # Errors
     /// Those of the file system, also where it knows no locks.
     pub fn open_rw(path: impl Into<PathBuf>) -> Result<PathFile, IoError> {
