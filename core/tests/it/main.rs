@@ -4,7 +4,8 @@ mod common;
 mod lz_streams;
 mod support;
 
-#[cfg(all(feature = "std", feature = "codecs", target_os = "linux", target_env = "gnu"))]
+// It stands in for `malloc`, which Miri does not allow.
+#[cfg(all(feature = "std", feature = "codecs", target_os = "linux", target_env = "gnu", not(miri)))]
 mod allocation;
 mod chunk;
 #[cfg(feature = "zlib")]
@@ -23,7 +24,7 @@ mod lz_damage;
 mod miri;
 #[cfg(feature = "plugins")]
 mod ndlz;
-#[cfg(unix)]
+#[cfg(all(unix, not(miri)))]
 mod pages;
 #[cfg(all(feature = "std", feature = "codecs"))]
 mod roundtrip;
