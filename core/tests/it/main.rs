@@ -4,8 +4,14 @@ mod common;
 mod lz_streams;
 mod support;
 
-// It stands in for `malloc`, which Miri does not allow.
-#[cfg(all(feature = "std", feature = "codecs", target_os = "linux", target_env = "gnu", not(miri)))]
+// It stands in for `malloc`, of which there may be one only under Miri and in a program that is linked statically.
+#[cfg(all(
+    feature = "std",
+    feature = "codecs",
+    target_os = "linux",
+    target_env = "gnu",
+    not(any(miri, target_feature = "crt-static"))
+))]
 mod allocation;
 mod chunk;
 #[cfg(feature = "zlib")]

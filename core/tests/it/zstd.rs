@@ -3,8 +3,6 @@
 use blosc_core::codec::zstd::{self, decode_work_len};
 use blosc_core::error::{CodecError, CodecErrorKind};
 
-use crate::common;
-
 fn ours_with(src: &[u8], len: usize, dict: &[u8]) -> Result<Vec<u8>, CodecError> {
     let mut out = vec![0xA5; len + 16];
     let mut work = vec![0x5A; decode_work_len(len) + 1];
@@ -64,7 +62,7 @@ fn hand_made_frames() {
 #[cfg(feature = "zstd-c")]
 mod against_c {
     use super::*;
-    use common::{Rng, count, emulated, kinds};
+    use crate::common::{Rng, count, emulated, kinds};
     use zstd_safe::{CCtx, CParameter, DCtx};
 
     fn pack(data: &[u8], level: i32, checksum: bool) -> Vec<u8> {
