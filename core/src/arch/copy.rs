@@ -107,7 +107,7 @@ unsafe fn copy_pieces(from: *const u8, to: *mut u8, len: usize) {
 /// As for [`copy_more`].
 #[inline(always)]
 pub(in crate::arch) unsafe fn copy_long(from: *const u8, to: *mut u8, len: usize) {
-    // SAFETY: see above.
+    // SAFETY: the conditions are those of `copy_more`, which both branches share.
     unsafe {
         if len <= LONG {
             copy_more(from, to, len);
@@ -155,7 +155,7 @@ pub(in crate::arch) unsafe fn load16(from: *const u8) -> Vector {
 /// Eight initialised bytes at `from`.
 #[inline(always)]
 pub(in crate::arch) unsafe fn load8(from: *const u8) -> u64 {
-    // SAFETY: see above.
+    // SAFETY: the caller vouches for eight initialised bytes; the read needs no alignment.
     u64::from_le(unsafe { from.cast::<u64>().read_unaligned() })
 }
 
@@ -163,7 +163,7 @@ pub(in crate::arch) unsafe fn load8(from: *const u8) -> u64 {
 /// 16 writable bytes at `to`.
 #[inline(always)]
 pub(in crate::arch) unsafe fn store16(to: *mut u8, v: Vector) {
-    // SAFETY: see above.
+    // SAFETY: the caller vouches for 16 writable bytes; the write needs no alignment.
     unsafe { to.cast::<Vector>().write_unaligned(v) }
 }
 
@@ -171,7 +171,7 @@ pub(in crate::arch) unsafe fn store16(to: *mut u8, v: Vector) {
 /// Eight bytes readable at `from` and writable at `to`, at least eight bytes apart.
 #[inline(always)]
 pub(in crate::arch) unsafe fn copy8(from: *const u8, to: *mut u8) {
-    // SAFETY: see above.
+    // SAFETY: the caller vouches for both ranges of eight bytes and that they are eight bytes apart.
     unsafe { core::ptr::copy_nonoverlapping(from, to, 8) }
 }
 
@@ -179,7 +179,7 @@ pub(in crate::arch) unsafe fn copy8(from: *const u8, to: *mut u8) {
 /// 16 bytes readable at `from` and writable at `to`, at least 16 bytes apart.
 #[inline(always)]
 pub(in crate::arch) unsafe fn copy16(from: *const u8, to: *mut u8) {
-    // SAFETY: see above.
+    // SAFETY: the caller vouches for both ranges of 16 bytes and that they are 16 bytes apart.
     unsafe { core::ptr::copy_nonoverlapping(from, to, 16) }
 }
 
@@ -214,6 +214,6 @@ pub(in crate::arch) unsafe fn copy_on(from: *const u8, to: *mut u8, len: usize) 
 /// 32 bytes readable at `from` and writable at `to`, at least 32 bytes apart.
 #[inline(always)]
 pub(in crate::arch) unsafe fn copy32(from: *const u8, to: *mut u8) {
-    // SAFETY: see above.
+    // SAFETY: the caller vouches for both ranges of 32 bytes and that they are 32 bytes apart.
     unsafe { core::ptr::copy_nonoverlapping(from, to, 32) }
 }

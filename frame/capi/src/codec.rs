@@ -105,7 +105,7 @@ struct Passed {
 // SAFETY: the pointers are only handed to the caller's functions, which the interface allows to be called from several
 // threads with the same structures.
 unsafe impl Sync for Passed {}
-// SAFETY: as above.
+// SAFETY: the interface allows the pointers to be handed to functions on other threads.
 unsafe impl Send for Passed {}
 
 struct CallCodec(Registered, Passed);

@@ -383,7 +383,7 @@ unsafe extern "C" fn blosc2_compress_ctx(
             let nothing = vec![0; usize::try_from(srcsize).map_err(|_| INVALID_PARAM)?];
             return size(ctx.compress(&nothing, dest)?);
         }
-        // SAFETY: as above.
+        // SAFETY: `srcsize` bytes at `src` are readable and do not overlap `dest`, as the interface asks.
         size(ctx.compress(unsafe { bytes(src, srcsize.into()) }?, dest)?)
     })
 }

@@ -168,11 +168,11 @@ unsafe extern "C" fn blosc2_remove_urlpath(path: *const c_char) -> c_int {
     // SAFETY: null or a string.
     let directory = unsafe { text(path) }.is_ok_and(|path| Path::new(path).is_dir());
     if directory {
-        // SAFETY: as above.
+        // SAFETY: `path` is a string: `text` has read it.
         return unsafe { blosc2_remove_dir(path) };
     }
     int(|| {
-        // SAFETY: as above.
+        // SAFETY: null or a string, which `text` tells apart.
         let path = Path::new(unsafe { text(path) }?);
         // What is not there need not be removed.
         if path.symlink_metadata().is_err() { Ok(0) } else { removed(fs::remove_file(path)) }

@@ -29,7 +29,7 @@ pub unsafe fn bytes<'a>(ptr: *const c_void, len: i64) -> Result<&'a [u8]> {
 /// them, and the compiler cannot see whether they were written, as they come through a C interface.
 ///
 /// # Safety
-/// `len` bytes at `ptr` are writable and nobody else's for `'a`.
+/// `len` bytes at `ptr` are writable, and no other reference to them lives, for `'a`.
 pub unsafe fn bytes_mut<'a>(ptr: *mut c_void, len: i64) -> Result<&'a mut [u8]> {
     let len = usize::try_from(len).map_err(|_| INVALID_PARAM)?;
     if len == 0 {

@@ -84,7 +84,7 @@ unsafe extern "C" fn blosc2_vldecompress_ctx(
                 Ok(next) => made.push(next),
                 Err(code) => {
                     for (ptr, _) in made {
-                        // SAFETY: from `copied`, and handed to nobody.
+                        // SAFETY: it comes from `copied`, and no caller has it yet.
                         unsafe { release(ptr) };
                     }
                     return Err(code);

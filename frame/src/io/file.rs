@@ -139,7 +139,7 @@ pub struct PathFile {
 }
 
 impl PathFile {
-    /// Opens an existing file for reading only. Waits for nobody.
+    /// Opens an existing file for reading only. It waits for no lock.
     ///
     /// # Errors
     /// Those of the file system.

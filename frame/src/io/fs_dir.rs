@@ -24,7 +24,7 @@ pub struct FsDir {
 }
 
 impl FsDir {
-    /// Opens an existing directory for reading only. Waits for nobody.
+    /// Opens an existing directory for reading only. It waits for no lock.
     ///
     /// # Errors
     /// [`IoKind::NotFound`] for what is no directory; errors of the file system.

@@ -68,7 +68,7 @@ impl NewFile {
             };
             let new = NewFile { file: Some(file), temporary, path: path.clone() };
             let file = new.file.as_ref().ok_or(IoKind::Other)?;
-            // Where there are no locks nobody can take it for one that was left behind, either.
+            // Where the system has no locks, `sweep` takes no file for one that was left behind.
             if let Err(e) = file.lock()
                 && e.kind() != ErrorKind::Unsupported
             {
@@ -89,7 +89,7 @@ impl NewFile {
     /// The open file.
     ///
     /// # Errors
-    /// None in practice: only a finished file, which nobody can have, has no handle.
+    /// None in practice: only a finished file has no handle, and finishing consumes it.
     pub fn file(&mut self) -> Result<&mut File, IoError> {
         Ok(self.file.as_mut().ok_or(IoKind::Other)?)
     }

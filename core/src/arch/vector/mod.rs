@@ -40,7 +40,7 @@ pub(super) use rows::rows;
 /// The CPU; what the job says is readable and writable.
 #[inline(always)]
 pub(super) unsafe fn split<V: Vector>(job: Split) {
-    // SAFETY: the caller's.
+    // SAFETY: each branch has the conditions of this function: the CPU of `V`, and the memory of `job`.
     unsafe { if job.width < 16 { block::split::<V>(job) } else { windows::split::<V>(job) } }
 }
 
@@ -50,6 +50,6 @@ pub(super) unsafe fn split<V: Vector>(job: Split) {
 /// The CPU; what the job says is readable and writable.
 #[inline(always)]
 pub(super) unsafe fn join<V: Vector, S: Source>(job: Join<S>) {
-    // SAFETY: the caller's.
+    // SAFETY: each branch has the conditions of this function: the CPU of `V`, and the memory of `job`.
     unsafe { if job.width < 16 { block::join::<V, S>(job) } else { windows::join::<V, S>(job) } }
 }

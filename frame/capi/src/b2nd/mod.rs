@@ -200,7 +200,7 @@ unsafe fn layers(layers: *const Metalayer, count: i32) -> Result<Vec<(String, Ve
     let layers = unsafe { crate::memory::values(layers, count.into()) }?;
     let mut list = Vec::with_capacity(layers.len());
     for layer in layers {
-        // SAFETY: as above.
+        // SAFETY: a layer of the context: its name is a string, and `content_len` bytes lie at `content`.
         let (name, content) = unsafe {
             (
                 crate::memory::text(layer.name)?,

@@ -231,7 +231,7 @@ unsafe extern "C" fn blosc2_schunk_copy(schunk: *mut Schunk, storage: *const Sto
         if asked.cparams.typesize != from.public.typesize {
             return Err(SCHUNK_COPY);
         }
-        // SAFETY: as above.
+        // SAFETY: null or a valid structure, as the interface asks.
         let given = unsafe { storage.as_ref() }.is_some_and(|storage| !storage.cparams.is_null());
         let asked = if given { asked } else { asked.with_cparams(params_of(&from.inner.frame)) };
         let copy = super::create(asked)?;

@@ -99,7 +99,7 @@ impl Asked {
         };
         // SAFETY: null or valid, as the caller promises.
         let Some(storage) = (unsafe { storage.as_ref() }) else { return Ok(asked) };
-        // SAFETY: as above.
+        // SAFETY: `storage` is valid, and so the pointers in it are null or valid.
         unsafe {
             asked.contiguous = storage.contiguous;
             if !storage.urlpath.is_null() {
@@ -165,7 +165,7 @@ pub fn wrap(frame: SuperChunk<'static>, asked: Asked, is_stored: bool, cbytes: i
     // SAFETY: numbers, pointers, `false` and arrays of these: all zeros are a valid value of each.
     let public: Schunk = unsafe { core::mem::zeroed() };
     let raw = Box::into_raw(Box::new(Owned { public, inner }));
-    // SAFETY: just made, and nobody else's.
+    // SAFETY: it has just been made, and no other pointer to it exists.
     let owned = unsafe { &mut *raw };
     let c = &mut owned.inner.storage.cparams;
     c.schunk = raw.cast();
@@ -283,7 +283,7 @@ impl Owned {
 
     /// The context that decompresses, whatever the caller has put there.
     pub fn dctx(&mut self) -> Result<&mut Context> {
-        // SAFETY: as above.
+        // SAFETY: null or a context: callers may replace it by one of theirs.
         unsafe { self.public.dctx.as_mut() }.ok_or(NULL_POINTER)
     }
 

@@ -105,7 +105,7 @@ unsafe extern "C" fn blosc2_schunk_get_sparse_buffer(
         let (owned, coords) = unsafe { (owned(schunk)?, values(coords, ncoords)?) };
         let size = usize::try_from(owned.public.typesize).map_err(|_| INVALID_PARAM)?;
         let len = ncoords.checked_mul(owned.public.typesize.into()).ok_or(INVALID_PARAM)?;
-        // SAFETY: as above.
+        // SAFETY: the interface asks for room for `ncoords` items at `buffer`, which is `len` bytes.
         let out = unsafe { bytes_mut(buffer, len) }?;
         for (&item, place) in coords.iter().zip(out.chunks_mut(size)) {
             owned.get_items(item, item.checked_add(1).ok_or(INVALID_PARAM)?, place)?;

@@ -141,7 +141,7 @@ unsafe fn by_turns<I: Instruction>(
     unsafe { mark_initialised(cursor.to, distance(cursor.to, wide.full) + wide::WRITE) };
     let mut batch = BATCH / 4;
     loop {
-        // SAFETY: see above.
+        // SAFETY: `level` has AVX-512, and the output is marked as initialised by the line before the loop.
         bounds.many = match unsafe { wide::sequences(&mut cursor, wide, batch) } {
             wide::Next::Same => {
                 batch = BATCH;

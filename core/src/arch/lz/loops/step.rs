@@ -189,7 +189,7 @@ pub(super) unsafe fn far_match<const BEST: bool>(
 #[inline(never)]
 #[cfg_attr(target_arch = "x86_64", target_feature(enable = "bmi1,bmi2,lzcnt,ssse3"))]
 pub(super) unsafe fn large_match(to: *mut u8, back: usize, len: usize) {
-    // SAFETY: see above.
+    // SAFETY: the conditions are those of `wide_match`, and `target_feature` enables the byte shuffle.
     unsafe { wide_match::<true>(to, back, len) };
 }
 

@@ -44,7 +44,7 @@ pub(super) unsafe fn split_items<const W: usize, const R: usize>(
 /// A line of each of the `R` planes from `j` on.
 #[inline(always)]
 pub(super) unsafe fn load_planes<const R: usize>(planes: impl Source, j: usize, i: usize) -> [Zmm; R] {
-    // SAFETY: the caller's.
+    // SAFETY: the 64 bytes of each plane from item `i` on are readable, as the caller vouches.
     unsafe {
         let mut at = planes.at(j, i);
         let mut r = [load(at); R];
@@ -112,7 +112,7 @@ pub(super) unsafe fn store_planes<const R: usize, const COUNT: usize, const TURN
     index: Zmm,
     range: Range<usize>,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: `half_of_planes` reads the items of half a block, and `range` keeps the stores to planes that are there.
     unsafe {
         let planes = half_of_planes::<R>(src, 64 / R * width, index);
         let mut to = dst.wrapping_add(COUNT * TURN * pitch);
@@ -178,7 +178,7 @@ pub(super) unsafe fn split_turn<const R: usize, const COUNT: usize, const TURN: 
     index: Zmm,
     range: Range<usize>,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: `i + BLOCK <= n` for each block, so all of it is in the source and in each plane.
     unsafe {
         let mut next = items.start;
         while next < items.end {
@@ -267,7 +267,7 @@ pub(super) unsafe fn split_wide(
     pitch: usize,
     indices: &Indices,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: each branch has the conditions of this function, and is chosen by the widths that it is for.
     unsafe {
         if (17..=halves::NARROW).contains(&width) && executes_512_in_halves() {
             halves::split_narrow(width, n, src, dst, pitch);
@@ -291,7 +291,7 @@ pub(super) unsafe fn split_planes(
     pitch: usize,
     kind: usize,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: each branch has the conditions of this function; `INDICES` is indexed within its bounds.
     unsafe {
         let indices = &INDICES[width.min(WIDEST)][kind.min(JOIN)];
         if width > 16 || (width > 8 && pitch.is_multiple_of(SHARED)) {
@@ -308,14 +308,14 @@ pub(super) unsafe fn join_cached<const W: usize, const R: usize>(
     planes: impl Source,
     dst: *mut u8,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: the conditions are those of `join_items`, handed on as they are.
     unsafe { join_items::<W, R, false>(n, planes, dst) }
 }
 
 /// Joins `n >= BLOCK` items of 2 to 32 bytes.
 #[inline(always)]
 pub(super) unsafe fn join_planes(width: usize, n: usize, planes: impl Source, dst: *mut u8, stream: bool) {
-    // SAFETY: the caller's.
+    // SAFETY: each branch has the conditions of this function, and is chosen by the width that it is for.
     unsafe {
         if let Some([even, odd]) = NARROW_JOIN.get(width.wrapping_sub(17)) {
             return join_wide::<8>(width, n, planes, dst, [even, odd]);
@@ -338,12 +338,12 @@ pub(super) unsafe fn join_planes(width: usize, n: usize, planes: impl Source, ds
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
 pub(super) unsafe fn join_pitched(width: usize, n: usize, planes: Pitched, dst: *mut u8, stream: bool) {
-    // SAFETY: the caller's.
+    // SAFETY: the conditions are those of `join_planes`, and `target_feature` enables its instructions.
     unsafe { join_planes(width, n, planes, dst, stream) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
 pub(super) unsafe fn join_each(width: usize, n: usize, planes: Each<'_>, dst: *mut u8, stream: bool) {
-    // SAFETY: the caller's.
+    // SAFETY: the conditions are those of `join_planes`, and `target_feature` enables its instructions.
     unsafe { join_planes(width, n, planes, dst, stream) }
 }

@@ -113,13 +113,13 @@ pub(super) const JOIN: usize = 2;
 
 #[inline(always)]
 pub(super) unsafe fn load(p: *const u8) -> Zmm {
-    // SAFETY: the caller's.
+    // SAFETY: 64 bytes at `p` are readable, as the caller vouches; the load needs no alignment.
     unsafe { _mm512_loadu_si512(p.cast()) }
 }
 
 #[inline(always)]
 pub(super) unsafe fn store(p: *mut u8, z: Zmm) {
-    // SAFETY: the caller's.
+    // SAFETY: 64 bytes at `p` are writable, as the caller vouches; the store needs no alignment.
     unsafe { _mm512_storeu_si512(p.cast(), z) }
 }
 
@@ -141,7 +141,7 @@ pub(super) unsafe fn store_ahead<const AWAY: usize>(p: *mut u8, z: Zmm) {
 /// Transposes four registers of four lanes.
 #[inline(always)]
 pub(super) unsafe fn transpose_lanes([a, b, c, d]: [Zmm; 4]) -> [Zmm; 4] {
-    // SAFETY: the caller's CPU.
+    // SAFETY: these instructions touch registers alone, and the caller runs on a CPU with AVX-512.
     unsafe {
         let (ab_low, ab_high) = (_mm512_shuffle_i64x2::<0x44>(a, b), _mm512_shuffle_i64x2::<0xee>(a, b));
         let (cd_low, cd_high) = (_mm512_shuffle_i64x2::<0x44>(c, d), _mm512_shuffle_i64x2::<0xee>(c, d));
@@ -157,7 +157,7 @@ pub(super) unsafe fn transpose_lanes([a, b, c, d]: [Zmm; 4]) -> [Zmm; 4] {
 /// Transposes the four words of 4 bytes in each lane of four registers.
 #[inline(always)]
 pub(super) unsafe fn transpose_words([a, b, c, d]: [Zmm; 4]) -> [Zmm; 4] {
-    // SAFETY: the caller's CPU.
+    // SAFETY: these instructions touch registers alone, and the caller runs on a CPU with AVX-512.
     unsafe {
         let (ab_low, ab_high) = (_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
         let (cd_low, cd_high) = (_mm512_unpacklo_epi32(c, d), _mm512_unpackhi_epi32(c, d));
@@ -174,7 +174,7 @@ pub(super) unsafe fn transpose_words([a, b, c, d]: [Zmm; 4]) -> [Zmm; 4] {
 #[inline(always)]
 pub(super) unsafe fn transpose<const R: usize>(r: [Zmm; R]) -> [Zmm; R] {
     let mut out = r;
-    // SAFETY: the caller's CPU.
+    // SAFETY: these instructions touch registers alone, and the caller runs on a CPU with AVX-512.
     unsafe {
         match R {
             2 => {

@@ -1,7 +1,7 @@
 //! [`Blocks`]: tokens on their way into blocks, and where blocks end.
 //!
 //! ```text
-//! settled   ========================            tokens that one code suits
+//! settled   ========================            tokens that share a code well
 //! fresh                             ======      those since: do they suit it too?
 //! ```
 //! Whether they do is a matter of bits: those of a common code, against those of two and a second description of codes.
