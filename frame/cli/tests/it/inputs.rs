@@ -37,6 +37,7 @@ folder  no   no     no         no    no      no     no   no    no
 ";
 
 /// Kinds that are directories.
+#[cfg(unix)]
 const DIRECTORIES: [&str; 6] = ["sframe", "sb2nd", "bcolz", "blaze", "arrays", "folder"];
 
 /// Makes one of each kind, under its kind's name.

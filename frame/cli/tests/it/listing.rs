@@ -1,6 +1,7 @@
 //! What `info` and `ls` show, and what comes out of stores and tables.
 
 use crate::common::{Folder, json};
+#[cfg(target_os = "linux")]
 use std::process::{Command, Stdio};
 
 fn wild(name: &str) -> String {
