@@ -230,24 +230,25 @@ fn decode_blocks(
     let Some(Missing { id: (k, _), .. }) = missing.first() else { return Ok(()) };
     let (k, size) = (*k, geometry.block_bytes() as usize);
     let Worker { pool, read, .. } = worker;
-    let wanted = missing.iter().map(|m| Wanted { block: m.id.1 as usize, part: 0..size });
-    match frame.load(k, wanted, missing.len() as u64, read)? {
+    let (wanted, count) =
+        (missing.iter().map(|m| Wanted { block: m.id.1 as usize, part: 0..size }), missing.len() as u64);
+    match frame.load(k, |_| (wanted, count), read)? {
         Loaded::Special(kind) => {
             for m in missing {
                 fit(&mut m.data, size)?;
                 fill_special(kind, geometry.typesize(), 0, &mut m.data)?;
             }
         }
-        Loaded::Stored { chunk, around, at } => {
+        Loaded::Stored(stored) => {
+            let chunk = &stored.chunk;
             let header = chunk.header();
             let fits = !header.is_vl() && header.blocksize as usize == size;
             if !fits || chunk.nbytes() != geometry.chunk_bytes() as usize {
-                return Err(wrong_chunk(k, at, chunk.nbytes()));
+                return Err(wrong_chunk(k, stored.at, chunk.nbytes()));
             }
             for m in missing {
                 fit(&mut m.data, size)?;
-                pool.decode_block(&chunk, around, m.id.1 as usize, &mut m.data)
-                    .map_err(|error| Error::Chunk { chunk: Some(k), offset: at, error })?;
+                stored.block(pool, m.id.1 as usize, &mut m.data)?;
             }
         }
     }

@@ -15,13 +15,13 @@
 use super::array::Worker;
 use super::read::fit;
 use super::select::{Block, Selection, Touched};
-use crate::error::{Error, IoKind};
+use crate::error::Error;
 #[cfg(feature = "std")]
 use crate::schunk::parallel;
-use crate::schunk::{Loaded, Shared, Wanted};
+use crate::schunk::{Loaded, Shared, Stored, Wanted};
 use crate::shape::Geometry;
 use alloc::vec::Vec;
-use blosc_core::{Chunk, Codec, Field, Pool, Special, Surroundings};
+use blosc_core::{Codec, Field, Pool, Special};
 use core::ops::Range;
 #[cfg(feature = "std")]
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -128,7 +128,7 @@ impl Chunks<'_> {
             block.copies(geometry, touched.counts(), |s| s.gather(data, &mut out, 0));
         };
         let wanted = blocks().map(|b| Wanted { block: b.block as usize, part: b.span(geometry) });
-        match self.frame.load(touched.chunk, wanted, count, read)? {
+        match self.frame.load(touched.chunk, |_| (wanted, count), read)? {
             Loaded::Special(Special::Zeros | Special::Uninit) if self.zeros => {}
             Loaded::Special(kind) => {
                 let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
@@ -136,18 +136,17 @@ impl Chunks<'_> {
                     block.fill(geometry, touched.counts(), kind, &mut out)?;
                 }
             }
-            Loaded::Stored { chunk, around, at } => {
-                let source = Source::new(chunk, around, geometry, (touched.chunk, at))?;
-                let failed = |failure: Failure| failure.at(touched.chunk, at);
+            Loaded::Stored(stored) => {
+                let source = Source::new(touched.chunk, stored, geometry)?;
                 if !source.has_own_blocks() {
                     for block in blocks() {
-                        source.decode_span(&block, worker).map_err(failed)?;
+                        source.decode_span(&block, worker)?;
                         put(&block, &worker.block);
                     }
                     return Ok(());
                 }
                 let size = geometry.block_bytes() as usize;
-                source.decode_whole(worker).map_err(failed)?;
+                source.decode_whole(worker)?;
                 for block in blocks() {
                     let start = (block.block as usize).saturating_mul(size);
                     put(&block, worker.block.get(start..start.saturating_add(size)).unwrap_or(&[]));
@@ -184,16 +183,16 @@ impl Chunks<'_> {
         while let Some(touched) = walk.next() {
             let wanted = touched.blocks();
             let wanted = wanted.map(|b| Wanted { block: b.block as usize, part: b.span(geometry) });
-            match self.frame.load(touched.chunk, wanted, touched.nblocks(), buf)? {
+            match self.frame.load(touched.chunk, |_| (wanted, touched.nblocks()), buf)? {
                 Loaded::Special(Special::Zeros | Special::Uninit) if self.zeros => {}
                 Loaded::Special(kind) => {
                     for block in touched.blocks() {
                         block.fill(geometry, touched.counts(), kind, out)?;
                     }
                 }
-                Loaded::Stored { chunk, around, at } => {
-                    let source = Source::new(chunk, around, geometry, (touched.chunk, at))?;
-                    source.gather(&touched, workers, out).map_err(|f| f.at(touched.chunk, at))?;
+                Loaded::Stored(stored) => {
+                    let source = Source::new(touched.chunk, stored, geometry)?;
+                    source.gather(&touched, workers, out)?;
                 }
             }
         }
@@ -211,7 +210,7 @@ impl Chunks<'_> {
         let mut jobs = Vec::with_capacity(parts.len());
         for part in parts {
             let len = part.items().saturating_mul(self.geometry.typesize().into());
-            let len = usize::try_from(len).map_err(|_| IoKind::NoSpace)?;
+            let len = usize::try_from(len).map_err(|_| Error::OutOfMemory)?;
             let (own, rest) = core::mem::take(&mut out).split_at_mut_checked(len).unwrap_or_default();
             jobs.push((part, own));
             out = rest;
@@ -224,76 +223,45 @@ impl Chunks<'_> {
     }
 }
 
-/// Why a block could not be decoded.
-enum Failure {
-    Core(blosc_core::Error),
-    Memory,
-}
-
-impl Failure {
-    /// In chunk `chunk`, which lies at `offset`.
-    fn at(self, chunk: u64, offset: u64) -> Error {
-        match self {
-            Failure::Core(error) => Error::Chunk { chunk: Some(chunk), offset, error },
-            Failure::Memory => IoKind::NoSpace.into(),
-        }
-    }
-}
-
-#[cfg(feature = "std")]
-impl From<IoKind> for Failure {
-    fn from(_: IoKind) -> Failure {
-        Failure::Memory
-    }
-}
-
-impl From<blosc_core::Error> for Failure {
-    fn from(error: blosc_core::Error) -> Failure {
-        Failure::Core(error)
-    }
-}
-
 /// A chunk to take blocks from; threads share it.
 #[derive(Clone, Copy)]
 struct Source<'s> {
-    chunk: Chunk<'s>,
-    around: Surroundings<'s>,
+    stored: Stored<'s>,
     geometry: &'s Geometry,
 }
 
 impl<'s> Source<'s> {
-    /// Chunk number `k`, at byte `at`, which must be as large as the array's chunks are.
-    fn new(
-        chunk: Chunk<'s>,
-        around: Surroundings<'s>,
-        geometry: &'s Geometry,
-        (k, at): (u64, u64),
-    ) -> Result<Source<'s>, Error> {
-        if chunk.nbytes() != geometry.chunk_bytes() as usize {
-            return Err(wrong_chunk(k, at, chunk.nbytes()));
+    /// Chunk number `k`, which must be as large as the array's chunks are.
+    fn new(k: u64, stored: Stored<'s>, geometry: &'s Geometry) -> Result<Source<'s>, Error> {
+        let found = stored.chunk.nbytes();
+        if found == geometry.chunk_bytes() as usize {
+            Ok(Source { stored, geometry })
+        } else {
+            Err(wrong_chunk(k, stored.at, found))
         }
-        Ok(Source { chunk, around, geometry })
     }
 
     /// Whether its blocks are not those of the array.
     fn has_own_blocks(&self) -> bool {
-        let header = self.chunk.header();
+        let header = self.stored.chunk.header();
         header.is_vl() || header.blocksize != self.geometry.block_bytes()
     }
 
-    fn gather(&self, touched: &Touched<'_>, workers: &mut [Worker], out: &mut [u8]) -> Result<(), Failure> {
+    fn gather(&self, touched: &Touched<'_>, workers: &mut [Worker], out: &mut [u8]) -> Result<(), Error> {
         if self.has_own_blocks() {
             return self.gather_whole(touched, workers, out);
         }
         #[cfg(feature = "std")]
         {
             let bytes = touched.nblocks().saturating_mul(self.geometry.block_bytes().into());
-            let worth = parallel::worth(self.chunk.header().codec, bytes);
+            let worth = parallel::worth(self.stored.chunk.header().codec, bytes);
             if workers.len() > 1 && touched.nblocks() > 1 && worth {
                 return self.gather_parallel(touched, workers, out);
             }
         }
-        let Some(worker) = workers.first_mut() else { return Err(Failure::Memory) };
+        let Some(worker) = workers.first_mut() else {
+            return Err(Error::Internal { what: "an array without workers" });
+        };
         touched.blocks().try_for_each(|block| self.decode(&block, touched, worker, out, 0))
     }
 
@@ -305,7 +273,7 @@ impl<'s> Source<'s> {
         worker: &mut Worker,
         out: &mut [u8],
         skip: usize,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Error> {
         if let Some((from, to)) = block.dense(self.geometry, touched.counts()) {
             // It goes to one place as it is: decode it there.
             let start = to.start.checked_sub(skip);
@@ -320,31 +288,30 @@ impl<'s> Source<'s> {
     }
 
     /// Decodes as much of a block as its wanted items span, to its place in the worker's buffer.
-    fn decode_span(&self, block: &Block<'_>, worker: &mut Worker) -> Result<(), Failure> {
+    fn decode_span(&self, block: &Block<'_>, worker: &mut Worker) -> Result<(), Error> {
         let Worker { pool, block: buf, .. } = worker;
-        fit(buf, self.geometry.block_bytes() as usize).map_err(|_| Failure::Memory)?;
+        fit(buf, self.geometry.block_bytes() as usize)?;
         let span = block.span(self.geometry);
         self.part(block.block, span.clone(), pool, buf.get_mut(span).unwrap_or(&mut []))
     }
 
     /// Decodes bytes `range` of a block.
-    fn part(&self, block: u32, range: Range<usize>, pool: &mut Pool, out: &mut [u8]) -> Result<(), Failure> {
+    fn part(&self, block: u32, range: Range<usize>, pool: &mut Pool, out: &mut [u8]) -> Result<(), Error> {
         let size = self.geometry.block_bytes() as usize;
         if range.len() == size {
-            pool.decode_block(&self.chunk, self.around, block as usize, out)?;
+            self.stored.block(pool, block as usize, out)?;
         } else {
             let start = (block as usize).saturating_mul(size);
             let range = start.saturating_add(range.start)..start.saturating_add(range.end);
-            pool.get_bytes(&self.chunk, self.around, range, out)?;
+            self.stored.bytes(pool, range, out)?;
         }
         Ok(())
     }
 
     /// Decodes the whole chunk to the worker's buffer.
-    fn decode_whole(&self, worker: &mut Worker) -> Result<(), Failure> {
-        fit(&mut worker.block, self.chunk.nbytes()).map_err(|_| Failure::Memory)?;
-        worker.pool.decompress_into(&self.chunk, self.around, &mut worker.block)?;
-        Ok(())
+    fn decode_whole(&self, worker: &mut Worker) -> Result<(), Error> {
+        fit(&mut worker.block, self.stored.chunk.nbytes())?;
+        self.stored.decode(&mut worker.pool, &mut worker.block, 0).map(drop)
     }
 
     /// For chunks whose own blocks are not those of the array.
@@ -353,8 +320,10 @@ impl<'s> Source<'s> {
         touched: &Touched<'_>,
         workers: &mut [Worker],
         out: &mut [u8],
-    ) -> Result<(), Failure> {
-        let Some(worker) = workers.first_mut() else { return Err(Failure::Memory) };
+    ) -> Result<(), Error> {
+        let Some(worker) = workers.first_mut() else {
+            return Err(Error::Internal { what: "an array without workers" });
+        };
         self.decode_whole(worker)?;
         super::create::gather(touched, self.geometry, &worker.block, out);
         Ok(())
@@ -366,7 +335,7 @@ impl<'s> Source<'s> {
         touched: &Touched<'_>,
         workers: &mut [Worker],
         out: &mut [u8],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Error> {
         let (jobs, out) = match stretches(touched, self.geometry, out) {
             Ok(jobs) => (jobs, &mut [][..]),
             // The items of different blocks interleave.
@@ -388,7 +357,7 @@ impl<'s> Source<'s> {
                 None => {
                     for block in &job.blocks {
                         self.decode_span(block, worker)?;
-                        let mut out = shared.lock().map_err(|_| Failure::Memory)?;
+                        let mut out = shared.lock().unwrap_or_else(PoisonError::into_inner);
                         block.copies(self.geometry, touched.counts(), |s| {
                             s.gather(&worker.block, &mut out, 0)
                         });

@@ -14,6 +14,8 @@
 //! - [`view`]: a whole frame in memory or flash, without an allocator.
 //! - [`Opener`]: the sans-IO state machine that opens a frame from anywhere.
 
+#[cfg(feature = "alloc")]
+mod entries;
 pub mod header;
 pub mod index;
 #[cfg(feature = "alloc")]
@@ -23,7 +25,7 @@ pub mod trailer;
 pub mod view;
 
 #[cfg(feature = "alloc")]
-pub(crate) use open::Entries;
+pub(crate) use entries::Entries;
 #[cfg(feature = "alloc")]
 pub use open::{Opened, Opener, Step, open_at};
 

@@ -15,11 +15,10 @@ use super::header::{FIXED_LEN, FrameType, Header};
 use super::index;
 use super::section::Section;
 use super::trailer::{self, TAIL_LEN, Tail};
-use crate::error::{Error, IoKind, Structure};
+use crate::error::{Error, Structure};
 use crate::io::ReadAt;
 use crate::limits::Limits;
 use alloc::vec::Vec;
-use blosc_core::{Chunk, Pool, Special, Surroundings};
 
 /// Most that is asked for at once.
 const PIECE: u64 = 1 << 20;
@@ -59,26 +58,27 @@ pub struct Opened {
     pub nchunks: u64,
 }
 
+/// What has been read so far.
 #[derive(Clone, Debug)]
 enum State {
     Start,
     Fixed,
-    Metalayers,
-    Tail,
+    /// The fixed part of the header, and of all its bytes those that have been read.
+    Metalayers(Header, Vec<u8>),
+    /// The header.
+    Tail(Header, Vec<u8>),
     Rest(Rest),
 }
 
 /// What lies between the chunks and the end of the frame, as far as it has been read.
 #[derive(Clone, Debug)]
 struct Rest {
+    opened: Opened,
     /// Where the next piece starts.
     at: u64,
     /// Where the index chunk ends; the trailer's start until its header has been read.
     index_end: u64,
     trailer_at: u64,
-    nchunks: u64,
-    index: Vec<u8>,
-    trailer: Vec<u8>,
 }
 
 /// The state machine that opens a frame.
@@ -108,31 +108,28 @@ pub struct Opener {
     expected: FrameType,
     limits: Limits,
     state: State,
-    header: Option<Header>,
-    head: Vec<u8>,
-    tail: Option<Tail>,
 }
 
 impl Opener {
     /// Opens a frame in a source of `size` bytes; bytes after the frame are ignored.
     pub fn new(size: u64, expected: FrameType, limits: Limits) -> Opener {
-        Opener { size, expected, limits, state: State::Start, header: None, head: Vec::new(), tail: None }
+        Opener { size, expected, limits, state: State::Start }
     }
 
     /// Takes the bytes last asked for (none at first) and tells what is needed next.
     pub fn step(&mut self, bytes: &[u8]) -> Result<Step<Opened>, Error> {
-        match self.state {
+        match core::mem::replace(&mut self.state, State::Start) {
+            State::Start if self.size < FIXED_LEN as u64 => {
+                Err(truncated(Structure::FrameHeader, "header", 0, FIXED_LEN as u64))
+            }
             State::Start => {
                 self.state = State::Fixed;
-                if self.size < FIXED_LEN as u64 {
-                    return Err(truncated(Structure::FrameHeader, "header", 0, FIXED_LEN as u64));
-                }
                 Ok(Step::Need { offset: 0, len: FIXED_LEN })
             }
             State::Fixed => self.fixed(bytes),
-            State::Metalayers => self.metalayers(bytes),
-            State::Tail => self.tail(bytes),
-            State::Rest(_) => self.rest(bytes),
+            State::Metalayers(header, head) => self.metalayers(header, head, bytes),
+            State::Tail(header, head) => self.tail(header, head, bytes),
+            State::Rest(rest) => self.rest(rest, bytes),
         }
     }
 
@@ -155,32 +152,29 @@ impl Opener {
         if asked > limit.max(FIXED_LEN as u64) {
             return Err(Error::Limit { what: "bytes of the frame's header", asked, limit });
         }
-        self.head = fixed.to_vec();
-        self.header = Some(header);
-        self.state = State::Metalayers;
+        self.state = State::Metalayers(header, fixed.to_vec());
         Ok(piece(FIXED_LEN as u64, asked))
     }
 
-    fn metalayers(&mut self, bytes: &[u8]) -> Result<Step<Opened>, Error> {
-        let header = self.header.ok_or(IoKind::Other)?;
-        let left = u64::from(header.header_len).saturating_sub(self.head.len() as u64);
-        append(&mut self.head, bytes, left)?;
-        let (have, all) = (self.head.len() as u64, u64::from(header.header_len));
+    fn metalayers(&mut self, header: Header, mut head: Vec<u8>, bytes: &[u8]) -> Result<Step<Opened>, Error> {
+        let all = u64::from(header.header_len);
+        let left = all.saturating_sub(head.len() as u64);
+        append(&mut head, bytes, left)?;
+        let have = head.len() as u64;
         if have < all && !bytes.is_empty() {
+            self.state = State::Metalayers(header, head);
             return Ok(piece(have, all));
         }
         if have != all {
             return Err(truncated(Structure::Metalayers, "metalayers", 0x57, all));
         }
-        let section = Section::parse(&self.head, FIXED_LEN, Structure::Metalayers)?;
-        check_sizes(&section, &self.limits, 0)?;
-        self.state = State::Tail;
+        check_sizes(&Section::parse(&head, FIXED_LEN, Structure::Metalayers)?, &self.limits, 0)?;
+        self.state = State::Tail(header, head);
         // The header check made frame_len at least 132.
         Ok(Step::Need { offset: header.frame_len.saturating_sub(TAIL_LEN as u64), len: TAIL_LEN })
     }
 
-    fn tail(&mut self, bytes: &[u8]) -> Result<Step<Opened>, Error> {
-        let header = self.header.ok_or(IoKind::Other)?;
+    fn tail(&mut self, header: Header, head: Vec<u8>, bytes: &[u8]) -> Result<Step<Opened>, Error> {
         let at = header.frame_len.saturating_sub(TAIL_LEN as u64);
         let bytes = bytes.first_chunk().ok_or(truncated(Structure::Trailer, "tail", at, TAIL_LEN as u64))?;
         let tail = Tail::parse(bytes, at, header.header_len)?;
@@ -209,34 +203,24 @@ impl Opener {
             }
             index_at
         };
-        self.tail = Some(tail);
-        self.state = State::Rest(Rest {
-            at: from,
-            index_end: trailer_at,
-            trailer_at,
-            nchunks: 0,
-            index: Vec::new(),
-            trailer: Vec::new(),
-        });
+        let opened = Opened { header, head, tail, index: Vec::new(), trailer: Vec::new(), nchunks: 0 };
+        self.state = State::Rest(Rest { opened, at: from, index_end: trailer_at, trailer_at });
         Ok(piece(from, header.frame_len))
     }
 
-    fn rest(&mut self, bytes: &[u8]) -> Result<Step<Opened>, Error> {
-        let State::Rest(mut rest) = core::mem::replace(&mut self.state, State::Start) else {
-            return Err(IoKind::Other.into());
-        };
-        let (Some(header), Some(tail)) = (self.header, self.tail) else { return Err(IoKind::Other.into()) };
+    fn rest(&mut self, mut rest: Rest, bytes: &[u8]) -> Result<Step<Opened>, Error> {
+        let (header, tail) = (rest.opened.header, rest.opened.tail);
         if bytes.is_empty() {
             let needed = u64::from(tail.trailer_len);
             return Err(truncated(Structure::Trailer, "trailer", rest.trailer_at, needed));
         }
-        if rest.index.is_empty() && rest.trailer.is_empty() {
+        if rest.opened.index.is_empty() && rest.opened.trailer.is_empty() {
             if header.nbytes != 0 {
                 let index_at = rest.at;
                 let (nchunks, cbytes) = self.check_index(&header, bytes, rest.trailer_at)?;
-                (rest.nchunks, rest.index_end) = (nchunks, index_at.saturating_add(cbytes));
+                (rest.opened.nchunks, rest.index_end) = (nchunks, index_at.saturating_add(cbytes));
             }
-            let (asked, table) = (u64::from(tail.trailer_len), table_most(rest.nchunks));
+            let (asked, table) = (u64::from(tail.trailer_len), table_most(rest.opened.nchunks));
             let limit = self.limits.metalayers.saturating_add(table);
             if asked > limit {
                 return Err(Error::Limit { what: "bytes of the frame's trailer", asked, limit });
@@ -248,11 +232,15 @@ impl Opener {
             bytes.get(place(from)..place(to)).unwrap_or(&[])
         };
         let (index, trailer) = (part(rest.at, rest.index_end), part(rest.trailer_at, header.frame_len));
-        if rest.trailer.is_empty() && !trailer.is_empty() {
+        if rest.opened.trailer.is_empty() && !trailer.is_empty() {
             trailer::check_start(trailer)?;
         }
-        append(&mut rest.index, index, rest.index_end.saturating_sub(rest.at))?;
-        append(&mut rest.trailer, trailer, header.frame_len.saturating_sub(rest.at.max(rest.trailer_at)))?;
+        append(&mut rest.opened.index, index, rest.index_end.saturating_sub(rest.at))?;
+        append(
+            &mut rest.opened.trailer,
+            trailer,
+            header.frame_len.saturating_sub(rest.at.max(rest.trailer_at)),
+        )?;
         rest.at = rest.at.saturating_add(bytes.len() as u64);
         // Bytes between the two are none of either.
         if rest.at >= rest.index_end {
@@ -264,15 +252,8 @@ impl Opener {
             self.state = State::Rest(rest);
             return Ok(next);
         }
-        check_sizes(&trailer::parse(&rest.trailer)?, &self.limits, table_most(rest.nchunks))?;
-        Ok(Step::Done(Opened {
-            header,
-            head: core::mem::take(&mut self.head),
-            tail,
-            index: rest.index,
-            trailer: rest.trailer,
-            nchunks: rest.nchunks,
-        }))
+        check_sizes(&trailer::parse(&rest.opened.trailer)?, &self.limits, table_most(rest.opened.nchunks))?;
+        Ok(Step::Done(rest.opened))
     }
 
     /// Checks the header of the index chunk, the first bytes of which `index` are; gives the number of chunks and
@@ -314,8 +295,8 @@ fn piece(at: u64, end: u64) -> Step<Opened> {
 /// no memory.
 fn append(buf: &mut Vec<u8>, bytes: &[u8], left: u64) -> Result<(), Error> {
     if !bytes.is_empty() {
-        let room = usize::try_from(left).map_err(|_| IoKind::NoSpace)?;
-        buf.try_reserve_exact(room).map_err(|_| IoKind::NoSpace)?;
+        let room = usize::try_from(left).map_err(|_| Error::OutOfMemory)?;
+        buf.try_reserve_exact(room).map_err(|_| Error::OutOfMemory)?;
     }
     buf.extend_from_slice(bytes);
     Ok(())
@@ -364,7 +345,7 @@ pub fn open_at(
             Step::Need { offset, len } => {
                 // What is there already is read over.
                 bytes.truncate(len);
-                bytes.try_reserve_exact(len.saturating_sub(bytes.len())).map_err(|_| IoKind::NoSpace)?;
+                bytes.try_reserve_exact(len.saturating_sub(bytes.len())).map_err(|_| Error::OutOfMemory)?;
                 bytes.resize(len, 0);
                 source.read_exact_at(offset, &mut bytes)?;
             }
@@ -373,98 +354,7 @@ pub fn open_at(
     }
 }
 
-/// The entries of an index.
-#[derive(Clone, Debug)]
-pub(crate) enum Entries {
-    /// All the same, as "fill special" writes them; takes no memory.
-    Repeated(i64, u64),
-    /// One by one.
-    List(Vec<i64>),
-}
-
-impl Entries {
-    pub(crate) fn len(&self) -> u64 {
-        match self {
-            Entries::Repeated(_, n) => *n,
-            Entries::List(list) => list.len() as u64,
-        }
-    }
-    pub(crate) fn get(&self, k: u64) -> Option<i64> {
-        match self {
-            Entries::Repeated(raw, n) => (k < *n).then_some(*raw),
-            Entries::List(list) => list.get(usize::try_from(k).ok()?).copied(),
-        }
-    }
-    /// The entries as a list that can be edited.
-    pub(crate) fn list_mut(&mut self) -> Result<&mut Vec<i64>, Error> {
-        if let Entries::Repeated(raw, n) = *self {
-            let n = usize::try_from(n).map_err(|_| IoKind::NoSpace)?;
-            let mut list = Vec::new();
-            list.try_reserve_exact(n).map_err(|_| IoKind::NoSpace)?;
-            list.resize(n, raw);
-            *self = Entries::List(list);
-        }
-        match self {
-            Entries::List(list) => Ok(list),
-            Entries::Repeated(..) => Err(IoKind::Other.into()),
-        }
-    }
-}
-
-/// How many decoded bytes of an index are had at a time: whole blocks and whole entries.
-fn window(header: &blosc_core::Header) -> usize {
-    const SOME: u32 = 128 << 10;
-    let block = header.blocksize.max(1);
-    if header.is_vl() || !block.is_multiple_of(8) {
-        return header.nbytes as usize;
-    }
-    (SOME / block).max(1).saturating_mul(block) as usize
-}
-
 impl Opened {
-    /// Decodes and checks the index.
-    pub(crate) fn entries(&self, pool: &mut Pool, limits: &Limits) -> Result<Entries, Error> {
-        if self.nchunks == 0 {
-            return Ok(Entries::List(Vec::new()));
-        }
-        let at = self.header.index_at()?;
-        let in_index = |error| Error::Chunk { chunk: None, offset: at, error };
-        let cbytes = (self.header.frame_type == FrameType::Contiguous).then_some(self.header.cbytes);
-        let chunk_limits = blosc_core::Limits { output: u64::MAX, ..limits.chunk };
-        let chunk = Chunk::parse_with(&self.index, &chunk_limits).map_err(in_index)?;
-        let repeated = match chunk.header().special() {
-            Some(Special::Zeros) => Some(0),
-            // A value of another width than 8 is legal but nobody writes it: decoded the long way.
-            Some(Special::Value) if chunk.header().cbytes == 40 => {
-                self.index.get(32..40).and_then(|v| v.first_chunk()).map(|v| i64::from_le_bytes(*v))
-            }
-            _ => None,
-        };
-        if let Some(raw) = repeated {
-            index::check_entry(raw, at, cbytes)?;
-            return Ok(Entries::Repeated(raw, self.nchunks));
-        }
-        let nbytes = chunk.nbytes();
-        let mut list = Vec::new();
-        list.try_reserve_exact(nbytes / 8).map_err(|_| IoKind::NoSpace)?;
-        // A few blocks at a time, which stay in the cache until they are in the list.
-        let step = window(chunk.header()).min(nbytes);
-        let mut part = Vec::new();
-        part.try_reserve_exact(step).map_err(|_| IoKind::NoSpace)?;
-        part.resize(step, 0);
-        for start in (0..nbytes).step_by(step.max(8)) {
-            let end = start.saturating_add(step).min(nbytes);
-            let part = part.get_mut(..end.saturating_sub(start)).unwrap_or(&mut []);
-            pool.get_bytes(&chunk, Surroundings::default(), start..end, part).map_err(in_index)?;
-            for raw in part.as_chunks::<8>().0 {
-                let raw = i64::from_le_bytes(*raw);
-                index::check_entry(raw, at, cbytes)?;
-                list.push(raw);
-            }
-        }
-        Ok(Entries::List(list))
-    }
-
     /// The metalayers.
     pub fn metalayers(&self) -> Result<Section<'_>, Error> {
         Section::parse(&self.head, FIXED_LEN, Structure::Metalayers)

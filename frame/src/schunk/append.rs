@@ -23,23 +23,28 @@ impl SuperChunk<'_> {
         }
         self.prepare(false)?;
         self.declare(None)?;
-        let chunksize = match self.header.chunksize {
-            ChunkSize::Fixed(c) => c,
-            _ => self.chunksize,
-        };
-        let mut data = data;
-        if let (Sizes::Regular { chunk, .. }, Some(last)) = (&self.sizes, self.nchunks().checked_sub(1)) {
-            let room = chunk.saturating_sub(self.sizes.len_of(last).unwrap_or(*chunk)) as usize;
-            if room > 0 {
-                let (now, rest) = data.split_at(room.min(data.len()));
-                let mut whole = self.read_chunk(last)?;
-                whole.extend_from_slice(now);
-                self.update(last, &whole)?;
-                *taken = taken.saturating_add(now.len());
-                data = rest;
-            }
+        let (now, rest) = data.split_at_checked(self.lacking() as usize).unwrap_or((data, &[]));
+        if !now.is_empty() {
+            let last = self.nchunks().saturating_sub(1);
+            let mut whole = self.read_chunk(last)?;
+            whole.extend_from_slice(now);
+            self.update(last, &whole)?;
+            *taken = taken.saturating_add(now.len());
         }
-        self.append_pieces(data, chunksize as usize, taken)
+        self.append_pieces(rest, self.piece() as usize, taken)
+    }
+
+    /// Bytes of a new chunk.
+    pub(super) fn piece(&self) -> u32 {
+        if let ChunkSize::Fixed(c) = self.header.chunksize { c } else { self.chunksize }
+    }
+
+    /// Bytes by which the last chunk is shorter than the others.
+    pub(super) fn lacking(&self) -> u32 {
+        let Sizes::Regular { chunk, total } = *self.index.sizes() else { return 0 };
+        // Both are below 2^32.
+        let over = total.checked_rem(chunk.into()).unwrap_or(0) as u32;
+        if over == 0 { 0 } else { chunk.saturating_sub(over) }
     }
 
     /// Encodes `data` in pieces, on all threads, and appends them.
@@ -55,7 +60,7 @@ impl SuperChunk<'_> {
                 |(pool, _), piece: &[u8]| {
                     let params = params.fit(piece.len());
                     (
-                        pool.compress_in(&params, super::read::around(typesize, &blockshape), piece),
+                        pool.compress_in(&params, super::shared::around(typesize, &blockshape), piece),
                         piece.len(),
                     )
                 },

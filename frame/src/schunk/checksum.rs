@@ -17,11 +17,12 @@
 //! here, so `metalayers` counts only while both are 0.
 
 use super::SuperChunk;
-use super::meta::{self, Meta};
+use super::index::Index;
+use super::metalayers::{self, Meta};
 use crate::cframe::header::FIXED_LEN;
 use crate::cframe::section::MAX_WRITTEN;
-use crate::cframe::trailer::FINGERPRINT_XXH3;
-use crate::cframe::{CHECKSUMS_NAME, Entries, Opened};
+use crate::cframe::trailer::{FINGERPRINT_XXH3, Tail};
+use crate::cframe::{CHECKSUMS_NAME, Opened};
 use crate::error::Error;
 use crate::io::ReadAt;
 use alloc::vec::Vec;
@@ -86,67 +87,66 @@ pub(super) fn fingerprint(head: &[u8], index: &[u8], trailer: &[u8]) -> [u8; 16]
     hash.digest128().to_be_bytes()
 }
 
-/// The checksums kept with a super-chunk.
-pub(super) struct Hashes {
+/// What a frame says of its checksums as a whole; those of the chunks are in the [`Index`].
+pub(super) struct Checksums {
     /// Whether commits write them.
     pub(super) enabled: bool,
     pub(super) state: ChecksumState,
     /// Whether chunks that are read whole are compared with them.
     pub(super) verify: bool,
-    /// One per entry, special ones included (as [`UNKNOWN`]); empty while none is known.
-    sums: Vec<u64>,
+    /// The fingerprint's type and bytes, as last read or written.
+    pub(super) fingerprint: (u8, [u8; 16]),
     /// What the table says about header bytes 57..H.
     metalayers: u64,
     /// What the table says about the stored bytes of all chunks.
-    live: Option<u64>,
+    pub(super) live: Option<u64>,
 }
 
-impl Hashes {
+impl Checksums {
     /// For a new frame: on.
-    pub(super) fn new() -> Hashes {
-        Hashes {
+    pub(super) fn new() -> Checksums {
+        Checksums {
             enabled: true,
             state: ChecksumState::None,
             verify: true,
-            sums: Vec::new(),
+            fingerprint: (0, [0; 16]),
             metalayers: UNKNOWN,
             live: None,
         }
     }
 
-    /// For a frame just opened; takes the table out of the list of vlmetalayers. A table that is stale, does not fit
-    /// the entries or does not decode tells nothing: all is then unknown, and verifying reports the table.
+    /// For a frame just opened; `stored` is its table. A table that is stale, does not fit the entries or does not decode
+    /// tells nothing: all is then unknown, and verifying reports the table.
     pub(super) fn open(
         &mut self,
-        fingerprint_type: u8,
-        vlmetalayers: &mut Vec<Meta>,
-        entries: &Entries,
+        tail: &Tail,
+        stored: Option<Vec<u8>>,
+        index: &mut Index,
         pool: &mut Pool,
         limits: &blosc_core::Limits,
     ) {
-        let at = vlmetalayers.iter().position(|meta| meta.name == CHECKSUMS_NAME.as_bytes());
-        let stored = at.map(|at| vlmetalayers.remove(at).content);
         self.enabled = stored.is_some();
-        self.state = match (fingerprint_type, &stored) {
+        self.fingerprint = (tail.fingerprint_type, tail.fingerprint);
+        self.state = match (tail.fingerprint_type, &stored) {
             (FINGERPRINT_XXH3, Some(_)) => ChecksumState::Present,
             (_, Some(_)) => ChecksumState::Foreign,
             (0, None) => ChecksumState::None,
             (other, None) => ChecksumState::Other(other),
         };
-        (self.sums, self.metalayers, self.live) = (Vec::new(), UNKNOWN, None);
+        (self.metalayers, self.live) = (UNKNOWN, None);
         if let (Some(stored), ChecksumState::Present) = (stored, self.state) {
             // A few bytes can say they are gigabytes.
-            let most = entries.len().saturating_mul(8).saturating_add(HEAD as u64);
+            let most = index.len().saturating_mul(8).saturating_add(HEAD as u64);
             let fits =
                 blosc_core::Header::parse(&stored).is_ok_and(|header| u64::from(header.nbytes) <= most);
-            if fits && let Ok(table) = meta::decode(pool, &stored, limits) {
-                self.parse(&table, entries);
+            if fits && let Ok(table) = metalayers::decode(pool, &stored, limits) {
+                self.parse(&table, index);
             }
         }
     }
 
     /// Takes over a table, if it is one.
-    fn parse(&mut self, table: &[u8], entries: &Entries) -> Option<()> {
+    fn parse(&mut self, table: &[u8], index: &mut Index) -> Option<()> {
         let (bin, table) = table.split_at_checked(5)?;
         let (words, []) = table.as_chunks::<8>() else { return None };
         let [magic, metalayers, count, words @ ..] = words else { return None };
@@ -159,28 +159,8 @@ impl Hashes {
             return None;
         }
         (self.metalayers, self.live) = (u64::from_le_bytes(*metalayers), live);
-        // Entries that are all the same are special ones, or a chunk that they share.
-        if let Entries::List(list) = entries {
-            let mut hashes = hashes.iter().map(|word| u64::from_le_bytes(*word));
-            let of = |raw: &i64| if *raw < 0 { Some(UNKNOWN) } else { hashes.next() };
-            self.sums = list.iter().map(of).map(|sum| sum.unwrap_or(UNKNOWN)).collect();
-        }
+        index.set_sums(hashes.iter().map(|word| u64::from_le_bytes(*word)));
         Some(())
-    }
-
-    /// The checksum of chunk `k`, if it is known.
-    pub(super) fn get(&self, k: u64) -> Option<u64> {
-        self.sums.get(usize::try_from(k).ok()?).copied().filter(|sum| *sum != UNKNOWN)
-    }
-
-    /// What chunk `k` is held to when all of it is read.
-    pub(super) fn held(&self, k: u64) -> Option<u64> {
-        if self.verify { self.get(k) } else { None }
-    }
-
-    /// All at once, for threads; see [`Hashes::held`].
-    pub(super) fn all_held(&self) -> &[u64] {
-        if self.verify { &self.sums } else { &[] }
     }
 
     /// What the table says about the metalayers; `None` if there is no usable table.
@@ -188,15 +168,35 @@ impl Hashes {
         Some(self.metalayers).filter(|sum| *sum != UNKNOWN)
     }
 
-    /// What the stored chunks take, if the table says so.
-    pub(super) fn live(&self) -> Option<u64> {
-        self.live
+    /// The checksum of a chunk's stored bytes, if checksums are on.
+    pub(super) fn of_chunk(&self, bytes: &[u8]) -> u64 {
+        if self.enabled { of(bytes) } else { UNKNOWN }
     }
 
-    /// The table as a vlmetalayer, if checksums are on and there is a free slot for it.
+    /// The fingerprint of the next state, if it has no checksums: that of another program stays.
+    pub(super) fn foreign(&self) -> (u8, [u8; 16]) {
+        let ours = self.state != ChecksumState::Other(FINGERPRINT_XXH3);
+        if ours && matches!(self.fingerprint.0, 0 | FINGERPRINT_XXH3) {
+            (0, [0; 16])
+        } else {
+            self.fingerprint
+        }
+    }
+
+    /// The fingerprint of the state now on disk, and whether a table goes with it.
+    pub(super) fn written(&mut self, fingerprint: (u8, [u8; 16]), table: bool) {
+        self.fingerprint = fingerprint;
+        self.state = match fingerprint.0 {
+            _ if table => ChecksumState::Present,
+            0 => ChecksumState::None,
+            other => ChecksumState::Other(other),
+        };
+    }
+
+    /// The table as a vlmetalayer, if checksums are on and there is a free slot for it beside the others.
     pub(super) fn encode(
         &mut self,
-        entries: &Entries,
+        index: &Index,
         metalayers: u64,
         live: u64,
         vlmetalayers: usize,
@@ -205,70 +205,39 @@ impl Hashes {
         if !self.enabled || vlmetalayers >= MAX_WRITTEN {
             return Ok(None);
         }
-        let mut body = Vec::new();
-        if let Entries::List(list) = entries {
-            let sums = self.sums.iter().copied().chain(core::iter::repeat(UNKNOWN));
-            for (_, sum) in list.iter().zip(sums).filter(|(raw, _)| **raw >= 0) {
-                body.extend(sum.to_le_bytes());
-            }
-        }
-        let count = (body.len() / 8) as u64;
-        let mut table = Vec::with_capacity(body.len().saturating_add(HEAD));
-        table.push(0xc6);
-        table.extend((body.len().saturating_add(HEAD - 5) as u32).to_be_bytes());
+        let sums: Vec<u64> = index.stored_sums().collect();
+        let words = [metalayers, sums.len() as u64, live].into_iter().chain(sums);
+        let mut table = Vec::from([0xc6, 0, 0, 0, 0]);
         table.extend(MAGIC);
-        table.extend(metalayers.to_le_bytes());
-        table.extend(count.to_le_bytes());
-        table.extend(live.to_le_bytes());
-        table.extend(body);
+        words.for_each(|word| table.extend(word.to_le_bytes()));
+        let len = table.len().saturating_sub(5) as u32;
+        table.splice(1..5, len.to_be_bytes());
         // Checksums do not compress; level 0 stores them.
         let content = pool.compress(&Params::new(1).no_filter().level(0), &table).map_err(Error::Codec)?;
         (self.metalayers, self.live) = (metalayers, Some(live));
         Ok(Some(Meta { name: CHECKSUMS_NAME.as_bytes().to_vec(), content }))
-    }
-
-    /// Keeps the checksums in step with an edit of the entries, a list of `n` so far.
-    pub(super) fn edit(&mut self, n: usize, edit: impl FnOnce(&mut Vec<u64>)) {
-        if self.enabled {
-            self.sums.resize(n, UNKNOWN);
-            edit(&mut self.sums);
-        }
-    }
-
-    /// Notes the checksum of chunk `k`, one of `n`.
-    pub(super) fn set(&mut self, n: usize, k: usize, sum: u64) {
-        self.edit(n, |sums| {
-            if let Some(slot) = sums.get_mut(k) {
-                *slot = sum;
-            }
-        });
-    }
-
-    /// Nothing is known about any chunk.
-    pub(super) fn forget(&mut self) {
-        self.sums = Vec::new();
     }
 }
 
 impl SuperChunk<'_> {
     /// What is known about checksums: whether they are there and still in force.
     pub fn checksum_state(&self) -> ChecksumState {
-        self.hashes.state
+        self.checksums.state
     }
 
     /// Whether commits write checksums: on in new frames; in opened ones as they were.
     pub fn checksums(&self) -> bool {
-        self.hashes.enabled
+        self.checksums.enabled
     }
 
     /// Switches checksums on or off for the commits to come. Chunks that were written without one
     /// stay without; a [`compact`](SuperChunk::compact) makes them.
     pub fn set_checksums(&mut self, on: bool) {
-        self.hashes.enabled = on;
+        self.checksums.enabled = on;
         if !on {
-            self.hashes.forget();
+            self.index.forget_sums();
         }
-        self.dirty = true;
+        self.pending.frame = true;
     }
 
     /// Whether chunks that are read whole are compared with their checksums, where there are any. The default is yes:
@@ -276,30 +245,30 @@ impl SuperChunk<'_> {
     /// all of it is decoded or handed out as it is stored, and where a part of it is wanted from a file and takes the
     /// whole to be read. Other reads of a part check what they decode by the format's own rules only.
     pub fn set_verify(&mut self, on: bool) {
-        self.hashes.verify = on;
+        self.checksums.verify = on;
     }
 
     /// Does something with [`set_verify`](SuperChunk::set_verify) on or off.
     pub(crate) fn verifying<T>(&mut self, on: bool, work: impl FnOnce(&mut Self) -> T) -> T {
-        let before = core::mem::replace(&mut self.hashes.verify, on);
+        let before = core::mem::replace(&mut self.checksums.verify, on);
         let result = work(self);
-        self.hashes.verify = before;
+        self.checksums.verify = before;
         result
     }
 
     /// Whether checksums are on but have no room: all 16 vlmetalayers are taken.
     pub fn checksums_left_out(&self) -> bool {
-        self.hashes.enabled && self.vlmetalayers.len() >= MAX_WRITTEN
+        self.checksums.enabled && self.metalayers.trailer.len() >= MAX_WRITTEN
     }
 
     /// The stored checksum of chunk `k`, if there is one.
     pub fn chunk_checksum(&self, k: u64) -> Option<u64> {
-        self.hashes.get(k)
+        self.index.sum(k)
     }
 
     /// What the table says about the metalayers; `None` if there is no usable table.
     pub(crate) fn metalayers_checksum(&self) -> Option<u64> {
-        self.hashes.metalayers()
+        self.checksums.metalayers()
     }
 }
 

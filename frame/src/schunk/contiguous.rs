@@ -10,12 +10,19 @@
 //! in force. So no byte of the state on disk is written over, whenever the power fails.
 //!
 //! The index tells where chunks start, not where they end. Their sizes are read from their headers, but only of the
-//! chunks that are far from their successor, and of no more than [`LOOKS`]: see [`Contiguous::look`].
+//! chunks that are far from their successor, and of no more than [`LOOKS`]: see [`Contiguous::find_free`].
 
-use super::place::{Located, Source};
-use crate::cframe::Entries;
+use super::checksum;
+use super::commit::{Draft, Written};
+use super::index::Index;
+use super::pending::{Change, Pending};
+use super::store::{ChunkStore, Located, Source};
+use crate::cframe::header::{FIXED_LEN, FrameType, Header};
+use crate::cframe::index::Entry;
+use crate::cframe::{Opened, open_at};
 use crate::error::{Error, IoError, Structure};
 use crate::io::{ReadAt, Store, WriteAt};
+use crate::limits::Limits;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -25,14 +32,14 @@ use core::ops::Range;
 const LOOKS: usize = 256;
 
 /// A contiguous frame's store, and who uses which part of it. Ranges are positions in the frame.
-pub(crate) struct Contiguous<'a> {
-    pub(super) store: Box<dyn Store + Send + Sync + 'a>,
+pub(super) struct Contiguous<'a> {
+    store: Box<dyn Store + Send + Sync + 'a>,
     /// Length of the header. Entries count from here.
-    pub(super) base: u64,
+    base: u64,
     /// Payload bytes of the state on disk: its index starts behind them.
-    pub(super) payload: u64,
+    payload: u64,
     /// Where what is in use ends: what fits nowhere else is written here.
-    pub(super) end: u64,
+    end: u64,
     /// `end` when the state on disk was written: the length of its frame.
     top: u64,
     /// Neither state refers to these; in ascending order, without neighbours that touch.
@@ -44,7 +51,7 @@ pub(crate) struct Contiguous<'a> {
     /// Index and trailer of the state on disk, and of states that may be on disk since a commit failed.
     rests: Vec<Range<u64>>,
     /// Stored bytes of all chunks.
-    pub(super) live: u64,
+    live: u64,
     /// Stored bytes of the largest chunk, as far as chunks were written or looked at.
     largest: u64,
     /// The chunk written last, if it is still referred to.
@@ -71,15 +78,6 @@ fn join(ranges: &mut Vec<Range<u64>>, more: impl IntoIterator<Item = Range<u64>>
     });
 }
 
-/// The entries of stored chunks.
-fn stored(entries: &Entries) -> impl Iterator<Item = u64> + '_ {
-    let (same, list) = match entries {
-        Entries::Repeated(raw, n) => (Some(*raw).filter(|_| *n > 0), &[][..]),
-        Entries::List(list) => (None, &list[..]),
-    };
-    same.into_iter().chain(list.iter().copied()).filter_map(|raw| u64::try_from(raw).ok())
-}
-
 impl<'a> Contiguous<'a> {
     /// A store for a frame that is not written yet.
     pub(super) fn new(store: Box<dyn Store + Send + Sync + 'a>) -> Contiguous<'a> {
@@ -101,38 +99,35 @@ impl<'a> Contiguous<'a> {
     }
 
     /// The state on disk is one just opened, or written without free room.
-    pub(super) fn opened(&mut self, base: u64, payload: u64, end: u64, looked: bool) {
-        (self.base, self.payload, self.end, self.top) = (base, payload, end, end);
-        (self.live, self.looked) = (payload, looked);
-        (self.free, self.unused, self.released) = (Vec::new(), Vec::new(), Vec::new());
-        self.rests = core::iter::once(base.saturating_add(payload)..end).collect();
+    fn reset(&mut self, header: &Header, looked: bool) {
+        self.restart(header.header_len.into());
+        self.payload = if header.nbytes == 0 { 0 } else { header.cbytes };
+        (self.end, self.top) = (header.frame_len, header.frame_len);
+        (self.live, self.looked) = (self.payload, looked);
+        self.rests = core::iter::once(self.base.saturating_add(self.payload)..self.end).collect();
     }
 
-    /// The first chunk of a new frame, or none: everything starts behind a header of `base` bytes.
-    pub(super) fn start(&mut self, base: u64) {
+    /// Everything starts behind a header of `base` bytes.
+    fn restart(&mut self, base: u64) {
         (self.base, self.payload, self.end, self.live) = (base, 0, base, 0);
         (self.free, self.unused, self.released) = (Vec::new(), Vec::new(), Vec::new());
     }
 
-    /// Finds the chunk of a stored entry.
-    pub(super) fn locate(&self, entry: u64) -> Located<'_> {
+    fn place(&self, entry: u64) -> Located<'_> {
         let at = self.base.saturating_add(entry);
         let stop = if entry < self.payload { self.base.saturating_add(self.payload) } else { self.end };
-        Located::new(Source::Shared(&*self.store), at, stop.saturating_sub(at), Structure::Chunk)
+        Located::new(Source::Shared(&self.store), at, stop.saturating_sub(at), Structure::Chunk)
     }
 
-    /// Looks for the free room of the state on disk, which `entries` must be those of. `live` is what its stored chunks
+    /// Looks for the free room of the state on disk, which `index` must be that of. `live` is what its stored chunks
     /// take, where that is known: the search ends when all free room has been found.
     ///
     /// What follows the last chunk is looked at first, as index and trailer may go there; then what follows those
     /// chunks whose successor starts farthest away.
-    pub(super) fn look(&mut self, entries: &Entries, live: Option<u64>) {
-        if core::mem::replace(&mut self.looked, true) {
-            return;
-        }
+    fn find_free(&mut self, index: &Index, live: Option<u64>) {
         let live = live.map(|live| live.min(self.payload));
         let all_free = live.map_or(self.payload, |live| self.payload.saturating_sub(live));
-        let mut starts: Vec<u64> = stored(entries).collect();
+        let mut starts: Vec<u64> = index.entries().stored().collect();
         // Not the unstable sort: most lists are in order but for some runs.
         starts.sort();
         starts.dedup();
@@ -152,7 +147,7 @@ impl<'a> Contiguous<'a> {
                 break;
             }
             // A chunk that cannot be read keeps its room.
-            let Ok(header) = self.locate(place.start).header(0) else { continue };
+            let Ok(header) = self.place(place.start).header(0) else { continue };
             let end = place.start.saturating_add(header.cbytes.into());
             self.largest = self.largest.max(header.cbytes.into());
             if end < place.end {
@@ -188,7 +183,7 @@ impl<'a> Contiguous<'a> {
     }
 
     /// Writes into room that was allocated, or gives it back, with what a full disk took.
-    pub(super) fn write(&mut self, at: u64, bytes: &[u8]) -> Result<(), IoError> {
+    fn write(&mut self, at: u64, bytes: &[u8]) -> Result<(), IoError> {
         let end = at.saturating_add(bytes.len() as u64);
         self.store.write_at(at, bytes).inspect_err(|_| {
             if end == self.end {
@@ -200,38 +195,8 @@ impl<'a> Contiguous<'a> {
         })
     }
 
-    /// Writes a new chunk; the state on disk is not touched. Returns its raw entry.
-    pub(super) fn add(&mut self, chunk: &[u8]) -> Result<i64, Error> {
-        let size = chunk.len() as u64;
-        let at = self.allocate(0, size);
-        self.write(at, chunk)?;
-        self.live = self.live.saturating_add(size);
-        self.largest = self.largest.max(size);
-        self.recent = at..at.saturating_add(size);
-        Ok(at.saturating_sub(self.base) as i64)
-    }
-
-    /// An entry of the state being made no longer refers to this chunk.
-    pub(super) fn release(&mut self, entry: u64, cbytes: u64) {
-        let start = self.base.saturating_add(entry);
-        let range = start..start.saturating_add(cbytes).min(self.end);
-        if self.recent.contains(&start) {
-            self.recent = 0..0;
-        }
-        if cbytes >= self.largest {
-            self.largest = len(&self.recent);
-        }
-        if start >= self.top || self.unused.iter().any(|unused| unused.contains(&start)) {
-            // Written since the last commit: no other entry and no state on disk has it.
-            self.live = self.live.saturating_sub(len(&range));
-            join(&mut self.free, [range]);
-        } else {
-            self.released.push(range);
-        }
-    }
-
     /// Drops from the released chunks those that entries still refer to, and what they claim of the chunks behind them.
-    pub(super) fn settle_released(&mut self, entries: &Entries) {
+    fn settle_released(&mut self, index: &Index) {
         let released = &mut self.released;
         released.sort_unstable_by_key(|range| range.start);
         released.dedup_by_key(|range| range.start);
@@ -242,7 +207,7 @@ impl<'a> Contiguous<'a> {
         for (range, next) in released.iter_mut().zip(starts) {
             range.end = range.end.min(next);
         }
-        for start in stored(entries).map(|entry| entry.saturating_add(self.base)) {
+        for start in index.entries().stored().map(|entry| entry.saturating_add(self.base)) {
             let before = released.partition_point(|range| range.start <= start).checked_sub(1);
             if let Some(range) = before.and_then(|n| released.get_mut(n)) {
                 range.end = range.end.min(start);
@@ -252,32 +217,47 @@ impl<'a> Contiguous<'a> {
     }
 
     /// Stored bytes of all chunks once the released ones are gone.
-    pub(super) fn live_next(&self) -> u64 {
+    fn live_next(&self) -> u64 {
         self.released.iter().fold(self.live, |live, range| live.saturating_sub(len(range)))
     }
 
     /// Takes room for index and trailer behind all chunks.
-    pub(super) fn allocate_rest(&mut self, entries: &Entries, bytes: u64) -> u64 {
-        let last = stored(entries).max().map_or(0, |last| last.saturating_add(1));
+    fn allocate_rest(&mut self, index: &Index, bytes: u64) -> u64 {
+        let last = index.entries().stored().max().map_or(0, |last| last.saturating_add(1));
         self.allocate(self.base.saturating_add(last), bytes)
     }
 
-    /// From here on a state with its index in this range may be on disk: nothing of it is written over.
-    pub(super) fn pin(&mut self, at: u64, end: u64) {
+    /// Writes index and trailer where neither state has anything, then the header over that of the state on disk.
+    fn switch(&mut self, draft: &mut Draft<'_>) -> Result<(), Error> {
+        let (base, live) = (self.base, self.live_next());
+        let written =
+            draft.assemble(live, |index, len| self.allocate_rest(index, len).saturating_sub(base))?;
+        let (at, end) = (base.saturating_add(written.header.cbytes), written.header.frame_len);
+        self.write(at, &written.rest)?;
+        // From here on the state with this index may be on disk, even if an error is reported.
         self.rests.push(at..end);
         (self.unused, self.top) = (self.free.clone(), self.end);
-    }
-
-    /// Puts the state just written in force by a write to the header, at `offset`.
-    pub(super) fn switch(&mut self, offset: u64, header: &[u8]) -> Result<(), IoError> {
+        let (fixed, section) = written.head.split_at(FIXED_LEN);
+        let (start, switch) = match draft.pending {
+            Pending { committed: None, .. } => {
+                // Nothing can be opened before the first bytes are there.
+                self.store.write_at(FIXED_LEN as u64, section)?;
+                (0, fixed)
+            }
+            Pending { metalayers: Change::No, .. } => (0x0f, fixed.get(0x0f..).unwrap_or(&[])),
+            _ => (0x0f, written.head.get(0x0f..).unwrap_or(&[])),
+        };
         self.store.sync()?;
-        self.store.write_at(offset, header)?;
-        self.store.sync()
+        self.store.write_at(start, switch)?;
+        self.store.sync()?;
+        self.in_force(at, end);
+        draft.in_force = Some(written);
+        Ok(())
     }
 
     /// The state being made is in force, its index at `at`: what only the one before it used is free, and what lies
     /// behind the frame is cut off if that is easy.
-    pub(super) fn in_force(&mut self, at: u64, end: u64) {
+    fn in_force(&mut self, at: u64, end: u64) {
         self.live = self.live_next();
         let old = core::mem::take(&mut self.released).into_iter().chain(core::mem::take(&mut self.rests));
         join(&mut self.free, old);
@@ -298,7 +278,7 @@ impl<'a> Contiguous<'a> {
     /// Whether so much is free that the frame is worth writing anew: above half of what its parts take, and two of the
     /// largest chunk, and index and trailer once more. A frame of which only one chunk changes, again and again, has up
     /// to two old versions of it.
-    pub(super) fn is_loose(&self) -> bool {
+    fn is_loose(&self) -> bool {
         let rest = self.end.saturating_sub(self.base).saturating_sub(self.payload);
         let garbage = self.payload.saturating_sub(self.live);
         let used = self.end.saturating_sub(garbage);
@@ -306,41 +286,166 @@ impl<'a> Contiguous<'a> {
         garbage > most
     }
 
-    /// Where no reader needs the state before (in memory): the chunks written behind it move down over its index and
-    /// trailer. Gives where the moved ones were and how far they moved.
-    pub(super) fn close_up(&mut self) -> Result<(u64, u64), Error> {
-        self.live = self.live_next();
-        let old = core::mem::take(&mut self.released).into_iter().chain(core::mem::take(&mut self.rests));
-        join(&mut self.free, old);
-        let hole = self.free.iter().position(|range| range.contains(&self.base.saturating_add(self.payload)));
-        let Some(hole) = hole.map(|n| self.free.remove(n)) else {
-            return Err(Error::Internal { what: "the old index is in no free range" });
-        };
-        let by = len(&hole);
-        copy_down(&mut *self.store, hole.end..self.end, hole.start)?;
-        for range in self.free.iter_mut().filter(|range| range.start >= hole.end) {
-            *range = range.start.saturating_sub(by)..range.end.saturating_sub(by);
+    /// Writes the frame anew through [`Store::rewrite`]: the chunks in their order, nothing between them. `check`
+    /// compares chunks with their checksums and makes missing ones.
+    fn rewrite(&mut self, draft: &mut Draft<'_>, check: bool) -> Result<(), Error> {
+        let (base, before, mut outcome) = (self.base, draft.index.clone(), None);
+        let result = self.store.rewrite(&mut |old, new| {
+            outcome = Some(write_anew(draft, base, check, old, new)?);
+            Ok(())
+        });
+        // The new file may be in place although an error is reported: then its state is the one to go on with.
+        let in_place = |written: &Written| result.is_ok() || self.is_stored(&written.header).unwrap_or(false);
+        match outcome.filter(in_place) {
+            Some(written) => {
+                self.reset(&written.header, true);
+                draft.in_force = Some(written);
+            }
+            None => {
+                *draft.index = before;
+                return result.and(Err(Error::Internal { what: "a store that was replaced by nothing" }));
+            }
         }
-        self.end = self.end.saturating_sub(by);
-        self.top = self.end;
-        Ok((hole.end, by))
+        result
     }
 }
 
-/// Moves bytes down to `to`.
-fn copy_down<S: ReadAt + WriteAt + ?Sized>(
-    store: &mut S,
-    from: Range<u64>,
-    mut to: u64,
-) -> Result<(), Error> {
-    let mut buf = alloc::vec![0; len(&from).min(1 << 20) as usize];
-    let mut from = from;
-    while from.start < from.end {
-        let part = buf.get_mut(..len(&from).min(1 << 20) as usize).unwrap_or(&mut []);
-        store.read_exact_at(from.start, part)?;
-        store.write_at(to, part)?;
-        let n = part.len() as u64;
-        (from.start, to) = (from.start.saturating_add(n), to.saturating_add(n));
+/// Writes a frame's header, its chunks in their order, index and trailer.
+fn write_anew(
+    draft: &mut Draft<'_>,
+    base: u64,
+    check: bool,
+    old: &dyn ReadAt,
+    new: &mut dyn WriteAt,
+) -> Result<Written, Error> {
+    let start = draft.header_len();
+    let (size, mut at, mut buf) = (old.size()?, start, Vec::new());
+    for k in draft.index.numbers() {
+        let Entry::Stored(offset) = draft.index.entry(k)? else { continue };
+        let from = base.saturating_add(offset);
+        let located = Located::new(Source::Shared(old), from, size.saturating_sub(from), Structure::Chunk);
+        let chunk = located.whole(k, &Limits::NONE, &mut buf)?;
+        let known = draft.index.sum(k);
+        let sum = if check { Some(draft.checksums.of_chunk(chunk)) } else { known };
+        if known.is_some() && sum != known {
+            return Err(Error::Checksum { structure: Structure::Chunk, chunk: Some(k), offset: from });
+        }
+        new.write_at(at, chunk)?;
+        draft.index.point(k, at.saturating_sub(start) as i64, sum.unwrap_or(checksum::UNKNOWN))?;
+        at = at.saturating_add(chunk.len() as u64);
     }
-    Ok(())
+    let cbytes = at.saturating_sub(start);
+    let written = draft.assemble(cbytes, |_, _| cbytes)?;
+    new.write_at(at, &written.rest)?;
+    new.write_at(0, &written.head)?;
+    Ok(written)
+}
+
+impl ChunkStore for Contiguous<'_> {
+    fn open(&self, limits: &Limits) -> Result<Opened, Error> {
+        open_at(&*self.store, FrameType::Contiguous, limits)
+    }
+
+    fn opened(&mut self, opened: &Opened, _: &Index) {
+        self.reset(&opened.header, false);
+    }
+
+    fn locate(&self, entry: u64) -> Result<Located<'_>, Error> {
+        Ok(self.place(entry))
+    }
+
+    fn start(&mut self, header_len: u64) {
+        if self.end == 0 {
+            self.restart(header_len);
+        }
+    }
+
+    fn look(&mut self, index: &Index, live: Option<u64>) {
+        if !core::mem::replace(&mut self.looked, true) {
+            self.find_free(index, live);
+        }
+    }
+
+    fn add(&mut self, chunk: &[u8], _: &Index) -> Result<i64, Error> {
+        let size = chunk.len() as u64;
+        let at = self.allocate(0, size);
+        self.write(at, chunk)?;
+        self.live = self.live.saturating_add(size);
+        self.largest = self.largest.max(size);
+        self.recent = at..at.saturating_add(size);
+        Ok(at.saturating_sub(self.base) as i64)
+    }
+
+    fn release(&mut self, entry: u64, cbytes: u64) {
+        let start = self.base.saturating_add(entry);
+        let range = start..start.saturating_add(cbytes).min(self.end);
+        if self.recent.contains(&start) {
+            self.recent = 0..0;
+        }
+        if cbytes >= self.largest {
+            self.largest = len(&self.recent);
+        }
+        if start >= self.top || self.unused.iter().any(|unused| unused.contains(&start)) {
+            // Written since the last commit: no other entry and no state on disk has it.
+            self.live = self.live.saturating_sub(len(&range));
+            join(&mut self.free, [range]);
+        } else {
+            self.released.push(range);
+        }
+    }
+
+    fn commit(&mut self, draft: &mut Draft<'_>) -> Result<(), Error> {
+        self.settle_released(draft.index);
+        let (header_len, chunks) = (draft.header_len(), draft.index.len());
+        if draft.pending.committed.is_none() && (chunks == 0 || self.end == 0) {
+            self.restart(header_len);
+        }
+        if header_len != self.base || !draft.pending.can_switch(header_len, chunks) {
+            return self.rewrite(draft, false);
+        }
+        self.switch(draft)?;
+        if self.is_loose() {
+            // The commit is done: where this cannot be, on a bare file handle or a full disk, the frame only stays as
+            // large as it is.
+            let _ = self.rewrite(draft, false);
+        }
+        Ok(())
+    }
+
+    fn compact(&mut self, draft: &mut Draft<'_>) -> Result<(), Error> {
+        self.rewrite(draft, true)
+    }
+
+    fn close_up(&mut self, draft: &mut Draft<'_>) -> Result<(), Error> {
+        if self.store.is_shared() || self.free.is_empty() { Ok(()) } else { self.rewrite(draft, false) }
+    }
+
+    fn discard(&mut self, committed: Option<&Header>) {
+        if let Some(header) = committed {
+            let _ = self.store.truncate(header.frame_len);
+        }
+    }
+
+    fn is_current(&self) -> Result<bool, IoError> {
+        self.store.is_current()
+    }
+
+    fn follow(&mut self) -> Result<(), IoError> {
+        self.store.follow()
+    }
+
+    /// Every commit shows in the header.
+    fn is_stored(&self, committed: &Header) -> Result<bool, Error> {
+        let mut fixed = [0; FIXED_LEN];
+        self.store.read_exact_at(0, &mut fixed)?;
+        Ok(Header::parse(&fixed)? == *committed)
+    }
+
+    fn size(&self) -> Result<u64, Error> {
+        Ok(self.store.size()?)
+    }
+
+    fn as_slice(&self) -> Option<&[u8]> {
+        self.store.as_slice()
+    }
 }

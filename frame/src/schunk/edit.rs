@@ -2,11 +2,12 @@
 //! `append` and `fill`; how a chunk becomes part of the frame is in `put`.
 
 use super::SuperChunk;
+use super::index::Index;
 use super::put::ZERO_FIRST;
-use super::read::around;
+use super::shared::around;
 use super::sizes::Sizes;
 use crate::cframe::header::{ChunkSize, MAX_CHUNK_NBYTES};
-use crate::error::{Error, IoKind};
+use crate::error::Error;
 use alloc::vec::Vec;
 use blosc_core::Chunk;
 
@@ -35,8 +36,8 @@ impl SuperChunk<'_> {
             }
             ChunkSize::Fixed(_) | ChunkSize::Unknown if self.nchunks() == 0 => {
                 self.header.chunksize = ChunkSize::Fixed(whole);
-                self.sizes = Sizes::Regular { chunk: whole, total: 0 };
-                self.dirty = true;
+                self.index = Index::new(whole);
+                self.pending.frame = true;
             }
             _ => {}
         }
@@ -55,7 +56,7 @@ impl SuperChunk<'_> {
             });
         }
         self.header.set_params(params);
-        self.dirty = true;
+        self.pending.frame = true;
         Ok(())
     }
 
@@ -108,16 +109,9 @@ impl SuperChunk<'_> {
         if k == 0 && self.nchunks() > 1 && next == Some(0) {
             return Err(ZERO_FIRST);
         }
-        self.note_obsolete(k)?;
-        let at = usize::try_from(k).map_err(|_| IoKind::NoSpace)?;
-        let list = self.entries.list_mut()?;
-        self.hashes.edit(list.len(), |sums| {
-            sums.remove(at);
-        });
-        list.remove(at);
-        self.sizes.remove(k);
-        self.dirty = true;
-        Ok(())
+        self.release(k);
+        self.pending.frame = true;
+        self.index.edit(k, true, None)
     }
 
     /// Puts the chunks into a new order: chunk `order[i]` becomes chunk `i`.
@@ -139,7 +133,7 @@ impl SuperChunk<'_> {
         }
         self.touch()?;
         self.settle_regularity()?;
-        if let Sizes::Regular { chunk, total } = self.sizes
+        if let Sizes::Regular { chunk, total } = *self.index.sizes()
             && total.checked_rem(u64::from(chunk)) != Some(0)
             && order.last() != Some(&n.saturating_sub(1))
         {
@@ -149,12 +143,8 @@ impl SuperChunk<'_> {
         if self.header.chunksize == ChunkSize::Variable && self.sizes_known()?.len_of(first) == Some(0) {
             return Err(ZERO_FIRST);
         }
-        let list = self.entries.list_mut()?;
-        self.hashes.edit(list.len(), |sums| *sums = picked(order, sums));
-        *list = picked(order, list);
-        self.sizes.reorder(order);
-        self.dirty = true;
-        Ok(())
+        self.pending.frame = true;
+        self.index.reorder(order)
     }
 
     pub(super) fn encode(&mut self, data: &[u8]) -> Result<Vec<u8>, Error> {
@@ -188,9 +178,4 @@ impl SuperChunk<'_> {
         }
         Ok(parsed)
     }
-}
-
-/// The values of `list` that `order` names, in that order.
-fn picked<T: Copy>(order: &[u64], list: &[T]) -> Vec<T> {
-    order.iter().filter_map(|k| list.get(*k as usize).copied()).collect()
 }

@@ -1,12 +1,11 @@
 //! Appending one value many times: as special chunks, which have no stored bytes, or as chunks that repeat it.
 
 use super::SuperChunk;
-use super::put::New;
+use super::index::Index;
+use super::put::{New, raw_special};
 use super::sizes::Sizes;
-use crate::cframe::Entries;
 use crate::cframe::header::ChunkSize;
-use crate::cframe::index::Entry;
-use crate::error::{Error, IoKind};
+use crate::error::Error;
 use alloc::vec::Vec;
 use blosc_core::Special;
 use blosc_core::chunk::special;
@@ -31,39 +30,18 @@ impl SuperChunk<'_> {
         }
         self.prepare(false)?;
         self.declare(None)?;
-        let c = match self.header.chunksize {
-            ChunkSize::Fixed(c) => c,
-            _ => self.chunksize,
-        };
+        let c = self.piece();
         let count = nbytes.div_ceil(u64::from(c.max(1)));
         self.check_count(count.saturating_add(self.nchunks()))?;
-        let mut left = nbytes;
-        let full_last = self.nbytes().checked_rem(u64::from(c)) == Some(0);
-        if let (Sizes::Regular { .. }, false) = (&self.sizes, full_last) {
-            let last = self.nchunks().saturating_sub(1);
-            let mut whole = self.read_chunk(last)?;
-            let room = (c as usize).saturating_sub(whole.len());
-            let add = usize::try_from(left).unwrap_or(room).min(room);
-            let old = whole.len();
-            let (asked, limit) = (old.saturating_add(add) as u64, self.limits.chunk.output);
-            if asked > limit {
-                return Err(Error::Limit { what: "bytes of a chunk", asked, limit });
-            }
-            super::place::resize(&mut whole, old.saturating_add(add))?;
-            let tail = whole.get_mut(old..).unwrap_or(&mut []);
-            crate::cframe::view::fill_special(kind, typesize, 0, tail)?;
-            self.update(last, &whole)?;
-            left = left.saturating_sub(add as u64);
-        }
-        let raw = Entry::Special(kind).to_raw().unwrap_or(0);
+        let pattern = |filler: &mut [u8]| crate::cframe::view::fill_special(kind, typesize, 0, filler);
+        let mut left = self.fill_last(nbytes, pattern)?;
         if self.nchunks() == 0
             && matches!(self.header.chunksize, ChunkSize::Fixed(_))
             && c.checked_rem(typesize) == Some(0)
         {
-            self.entries = Entries::Repeated(raw, left.div_ceil(u64::from(c)));
-            self.hashes.forget();
-            self.sizes = Sizes::Regular { chunk: c, total: left };
-            self.dirty = true;
+            let sizes = Sizes::Regular { chunk: c, total: left };
+            self.index = Index::repeated(raw_special(kind)?, left.div_ceil(u64::from(c)), sizes);
+            self.pending.frame = true;
             return Ok(());
         }
         while left > 0 {
@@ -72,6 +50,29 @@ impl SuperChunk<'_> {
             left = left.saturating_sub(u64::from(now));
         }
         Ok(())
+    }
+
+    /// Fills up the last chunk with `nbytes` bytes at most, of which `pattern` makes as many as there is room for. Gives
+    /// how many are left.
+    fn fill_last(
+        &mut self,
+        nbytes: u64,
+        pattern: impl FnOnce(&mut [u8]) -> Result<(), Error>,
+    ) -> Result<u64, Error> {
+        let room = nbytes.min(self.lacking().into());
+        if room == 0 {
+            return Ok(nbytes);
+        }
+        let old = self.piece().saturating_sub(self.lacking());
+        let (asked, limit) = (room.saturating_add(old.into()), self.limits.chunk.output);
+        if asked > limit {
+            return Err(Error::Limit { what: "bytes of a chunk", asked, limit });
+        }
+        let mut filler = Vec::new();
+        super::store::resize(&mut filler, room as usize)?;
+        pattern(&mut filler)?;
+        self.append(&filler)?;
+        Ok(nbytes.saturating_sub(room))
     }
 
     /// Appends `count` items that all have the value `item`, which is `typesize` bytes long.
@@ -86,18 +87,17 @@ impl SuperChunk<'_> {
         }
         self.prepare(false)?;
         self.declare(None)?;
-        let c = match self.header.chunksize {
-            ChunkSize::Fixed(c) => u64::from(c),
-            _ => u64::from(self.chunksize),
-        };
-        let mut left = count.checked_mul(typesize).ok_or(IoKind::NoSpace)?;
-        let room = c.saturating_sub(self.nbytes().checked_rem(c).unwrap_or(0));
-        if room < c && matches!(self.sizes, Sizes::Regular { .. }) {
-            let bytes = room.min(left);
-            let filler: Vec<u8> = item.iter().copied().cycle().take(bytes as usize).collect();
-            self.append(&filler)?;
-            left = left.saturating_sub(bytes);
-        }
+        let c = u64::from(self.piece());
+        let asked = count.checked_mul(typesize);
+        let asked = asked.ok_or(Error::Capacity {
+            what: "bytes to fill",
+            asked: count,
+            most: u64::MAX / typesize,
+        })?;
+        let mut left = self.fill_last(asked, |filler| {
+            filler.iter_mut().zip(item.iter().cycle()).for_each(|(to, from)| *to = *from);
+            Ok(())
+        })?;
         while left > 0 {
             let now = left.min(c - c.checked_rem(typesize).unwrap_or(0)).max(typesize);
             let chunk = repeated(item, now as usize)?;

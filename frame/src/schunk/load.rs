@@ -1,13 +1,15 @@
 //! Chunks brought into memory without being decoded, for callers that decode blocks themselves.
 
-use super::place::{Located, at_least};
-use super::read::READ_WHOLE;
-use super::shared::{Found, Shared};
+use super::shared::{Found, Loaded, Shared};
+use super::store::{Located, at_least};
 use crate::error::{Error, IoKind};
 use alloc::vec::Vec;
 use blosc_core::chunk::{Stream, Streams};
-use blosc_core::{Chunk, Filter, Header as ChunkHeader, Special, Surroundings};
+use blosc_core::{Chunk, Filter, Header as ChunkHeader};
 use core::ops::Range;
+
+/// Chunks below this size are read whole even when only some blocks are wanted.
+const READ_WHOLE: u64 = 64 << 10;
 
 /// Streams that may be short are read in pieces of this size.
 const PIECE: usize = 1024;
@@ -18,47 +20,31 @@ pub(crate) struct Wanted {
     pub(crate) part: Range<usize>,
 }
 
-/// A chunk of which at least the blocks asked for lie in memory.
-pub(crate) enum Loaded<'s> {
-    /// One without stored bytes.
-    Special(Special),
-    /// A stored one.
-    Stored {
-        chunk: Chunk<'s>,
-        around: Surroundings<'s>,
-        /// Where it lies, for errors.
-        at: u64,
-    },
-}
-
 impl<'s> Shared<'s> {
-    /// Reads as much of chunk `k` as the wanted parts of its blocks need, to `buf` unless the frame lies in
-    /// memory. `count` is how many blocks these are.
-    pub(crate) fn load<'b>(
+    /// Reads as much of chunk `k` as some parts of its blocks need, to `buf` unless the frame lies in memory. `wanted`
+    /// tells which, and of how many blocks, from the chunk's header.
+    pub(crate) fn load<'b, W: Iterator<Item = Wanted>>(
         self,
         k: u64,
-        blocks: impl Iterator<Item = Wanted>,
-        count: u64,
+        wanted: impl FnOnce(&ChunkHeader) -> (W, u64),
         buf: &'b mut Vec<u8>,
     ) -> Result<Loaded<'b>, Error>
     where
         's: 'b,
     {
         let located = match self.locate(k)? {
-            Found::Stored((), located) => located,
+            Found::Stored(located) => located,
             Found::Special(kind) => return Ok(Loaded::Special(kind)),
         };
-        let (at, limits, around) = (located.at, &self.limits.chunk, self.around());
         let (header, known) = located.head(k, buf)?;
+        let (blocks, count) = wanted(&header);
         let in_memory = located.slice().is_some();
-        let all = count >= header.nblocks() as u64;
-        let chunk = if !in_memory && tells_blocks(&header) && worth_parts(&header, count) {
-            load_blocks(&located, k, (&header, known), blocks, limits, buf)?
-        } else {
-            let located = located.held_to(self.sum(k).filter(|_| all || !in_memory));
-            parse(located.whole(k, self.limits, buf)?, limits, k, at)?
-        };
-        Ok(Loaded::Stored { chunk, around, at })
+        if !in_memory && tells_blocks(&header) && worth_parts(&header, count) {
+            let chunk = load_blocks(&located, k, (&header, known), blocks, &self.limits.chunk, buf)?;
+            return Ok(self.loaded(k, located.at, chunk));
+        }
+        let read_whole = !in_memory || count >= header.nblocks() as u64;
+        self.whole(k, &if read_whole { located } else { located.held_to(None) }, buf)
     }
 }
 
@@ -69,7 +55,7 @@ fn parse<'b>(bytes: &'b [u8], limits: &blosc_core::Limits, k: u64, at: u64) -> R
 /// Whether a header tells where the blocks are cut: not those of variable length, nor where the block size is no
 /// multiple of the typesize, as then only all streams tell whether it was rounded
 /// (docs/formats/chunk.md, appendix B1).
-pub(super) fn tells_blocks(header: &ChunkHeader) -> bool {
+fn tells_blocks(header: &ChunkHeader) -> bool {
     !header.is_vl() && header.blocksize.checked_rem(header.typesize.into()).unwrap_or(0) == 0
 }
 
@@ -86,7 +72,7 @@ fn worth_parts(header: &ChunkHeader, count: u64) -> bool {
 
 /// Reads the parts of a chunk that the wanted blocks need into a buffer as long as the chunk, the first `known`
 /// bytes of which have been read.
-pub(super) fn load_blocks<'b>(
+fn load_blocks<'b>(
     located: &Located<'_>,
     k: u64,
     (header, known): (&ChunkHeader, usize),

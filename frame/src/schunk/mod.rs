@@ -24,25 +24,28 @@ mod append;
 mod checksum;
 mod commit;
 mod contiguous;
+mod copy;
 mod edit;
 mod fill;
+mod index;
 mod load;
-mod meta;
+mod metalayers;
 #[cfg(feature = "std")]
 pub(crate) mod parallel;
-mod place;
+mod pending;
 mod put;
 mod read;
-mod rewrite;
 mod shared;
 mod sizes;
+mod sparse;
+mod store;
 #[cfg(feature = "std")]
 mod stream;
 
-use crate::cframe::header::{ChunkSize, FIXED_LEN, FrameType, Header};
+use crate::cframe::Opened;
+use crate::cframe::header::{ChunkSize, FrameType, Header};
 use crate::cframe::index::Entry;
-use crate::cframe::{Entries, Opened, open_at};
-use crate::error::{Error, IoKind};
+use crate::error::{Error, IoKind, Structure};
 use crate::io::{Directory, ReadAt, ReadOnly, Store};
 use crate::limits::Limits;
 use crate::shape::Geometry;
@@ -51,16 +54,19 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use blosc_core::{Params, Pool, Special};
 pub use checksum::ChecksumState;
-use checksum::Hashes;
+use checksum::Checksums;
 use contiguous::Contiguous;
-pub(crate) use load::{Loaded, Wanted};
-use meta::Meta;
-use place::Place;
-pub(crate) use place::{INDEX_NAME, resize};
+pub use copy::Compacted;
+use index::Index;
+pub(crate) use load::Wanted;
+use metalayers::Metalayers;
+use pending::Pending;
 pub use read::RawChunk;
-pub use rewrite::Compacted;
-pub(crate) use shared::Shared;
-use sizes::Sizes;
+pub(crate) use shared::{Loaded, Shared, Stored};
+pub(crate) use sparse::INDEX_NAME;
+use sparse::Sparse;
+use store::ChunkStore;
+pub(crate) use store::resize;
 #[cfg(feature = "std")]
 pub use stream::{Reader, Writer};
 
@@ -71,32 +77,15 @@ pub const DEFAULT_CHUNKSIZE: u32 = 4 << 20;
 ///
 /// `'a` is the lifetime of the store; it is `'static` for files and owned buffers.
 pub struct SuperChunk<'a> {
-    place: Place<'a>,
+    store: Chunks<'a>,
     /// The header as it will be written; its counters are set by a commit.
     header: Header,
-    /// The header's first bytes as last read or written; `None` before the first commit of a new frame.
-    committed: Option<Header>,
-    /// Of a sparse frame, the checksum of its index file as last read or written: a commit may leave the header as
-    /// it was.
-    index_sum: u64,
-    entries: Entries,
-    sizes: Sizes,
-    metalayers: Vec<Meta>,
-    vlmetalayers: Vec<Meta>,
-    /// Whether header metalayers differ from what is stored: not at all, in content, or in length.
-    metalayers_changed: Change,
-    /// Whether anything else differs from what is stored.
-    dirty: bool,
-    /// The stored header's bytes 57..H.
-    section: Vec<u8>,
+    index: Index,
+    metalayers: Metalayers,
+    checksums: Checksums,
+    pending: Pending,
     /// Whether the chunks have blocks of variable length, once that matters.
     vl_blocks: Option<bool>,
-    /// Stored bytes of all chunks of a sparse frame.
-    stored_bytes: u64,
-    /// Chunk files of a sparse frame that lost their entry since the last commit.
-    obsolete: Vec<u32>,
-    fingerprint: (u8, [u8; 16]),
-    hashes: Hashes,
     chunksize: u32,
     /// Whether the committed frame is an array whose chunks fit its shape; edits must not break that.
     was_array: bool,
@@ -107,17 +96,10 @@ pub struct SuperChunk<'a> {
     scratch: Vec<u8>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Change {
-    No,
-    Content,
-    Length,
-}
-
 impl SuperChunk<'static> {
     /// A new contiguous frame in memory; see [`SuperChunk::into_bytes`].
     pub fn memory(params: &Params) -> SuperChunk<'static> {
-        SuperChunk::new(FrameType::Contiguous, params, contiguous(Box::new(Vec::new())))
+        SuperChunk::new(FrameType::Contiguous, params, contiguous(Vec::new()))
     }
 
     /// Opens a frame in a buffer, which must end where the frame ends.
@@ -126,7 +108,7 @@ impl SuperChunk<'static> {
         let sc = SuperChunk::open(bytes, limits)?;
         if sc.header.frame_len != len {
             return Err(Error::Invalid {
-                structure: crate::error::Structure::FrameHeader,
+                structure: Structure::FrameHeader,
                 field: "frame_len (of a frame in a buffer)",
                 offset: 0x0f,
                 value: sc.header.frame_len as i64,
@@ -136,8 +118,10 @@ impl SuperChunk<'static> {
     }
 }
 
-fn contiguous<'a>(store: Box<dyn Store + Send + Sync + 'a>) -> Place<'a> {
-    Place::Contiguous(Contiguous::new(store))
+type Chunks<'a> = Box<dyn ChunkStore + Send + Sync + 'a>;
+
+fn contiguous<'a>(store: impl Store + Send + Sync + 'a) -> Chunks<'a> {
+    Box::new(Contiguous::new(Box::new(store)))
 }
 
 impl<'a> SuperChunk<'a> {
@@ -156,8 +140,7 @@ impl<'a> SuperChunk<'a> {
 
     /// Opens a contiguous frame. Reads its header, index and trailer, nothing else.
     pub fn open(store: impl Store + Send + Sync + 'a, limits: &Limits) -> Result<SuperChunk<'a>, Error> {
-        let opened = open_at(&store, FrameType::Contiguous, limits)?;
-        SuperChunk::from_opened(opened, contiguous(Box::new(store)), limits)
+        SuperChunk::open_store(contiguous(store), limits)
     }
 
     /// Opens a sparse frame: a directory with an index file. Where the directory is locked, what dead writers left in it
@@ -166,11 +149,7 @@ impl<'a> SuperChunk<'a> {
         dir: impl Directory + Send + Sync + 'a,
         limits: &Limits,
     ) -> Result<SuperChunk<'a>, Error> {
-        let opened = open_at(&dir.open(INDEX_NAME, false)?, FrameType::Sparse, limits)?;
-        let place = Place::Sparse { dir: Box::new(dir), fresh: Vec::new(), next_id: 0 };
-        let sc = SuperChunk::from_opened(opened, place, limits)?;
-        sc.sweep();
-        Ok(sc)
+        SuperChunk::open_store(Box::new(Sparse::new(Box::new(dir))), limits)
     }
 
     /// Creates a contiguous frame in `store`, which is emptied. Nothing can be opened there before
@@ -180,7 +159,7 @@ impl<'a> SuperChunk<'a> {
         params: &Params,
     ) -> Result<SuperChunk<'a>, Error> {
         store.truncate(0)?;
-        Ok(SuperChunk::new(FrameType::Contiguous, params, contiguous(Box::new(store))))
+        Ok(SuperChunk::new(FrameType::Contiguous, params, contiguous(store)))
     }
 
     /// Creates a sparse frame in `dir`, which must not hold one.
@@ -191,28 +170,18 @@ impl<'a> SuperChunk<'a> {
         if dir.contains(INDEX_NAME)? {
             return Err(IoKind::AlreadyExists.into());
         }
-        let place = Place::Sparse { dir: Box::new(dir), fresh: Vec::new(), next_id: 0 };
-        Ok(SuperChunk::new(FrameType::Sparse, params, place))
+        Ok(SuperChunk::new(FrameType::Sparse, params, Box::new(Sparse::new(Box::new(dir)))))
     }
 
-    fn new(frame_type: FrameType, params: &Params, place: Place<'a>) -> SuperChunk<'a> {
+    fn new(frame_type: FrameType, params: &Params, store: Chunks<'a>) -> SuperChunk<'a> {
         SuperChunk {
-            place,
+            store,
             header: Header::new(frame_type, params),
-            committed: None,
-            index_sum: 0,
-            entries: Entries::List(Vec::new()),
-            sizes: Sizes::Regular { chunk: 0, total: 0 },
-            metalayers: Vec::new(),
-            vlmetalayers: Vec::new(),
-            metalayers_changed: Change::No,
-            dirty: true,
-            section: Vec::new(),
+            index: Index::new(0),
+            metalayers: Metalayers::none(),
+            checksums: Checksums::new(),
+            pending: Pending::all(),
             vl_blocks: None,
-            stored_bytes: 0,
-            obsolete: Vec::new(),
-            fingerprint: (0, [0; 16]),
-            hashes: Hashes::new(),
             chunksize: DEFAULT_CHUNKSIZE,
             was_array: false,
             blockshape: Vec::new(),
@@ -223,8 +192,9 @@ impl<'a> SuperChunk<'a> {
         }
     }
 
-    fn from_opened(opened: Opened, place: Place<'a>, limits: &Limits) -> Result<SuperChunk<'a>, Error> {
-        let mut sc = SuperChunk::new(opened.header.frame_type, &opened.header.params(), place);
+    fn open_store(store: Chunks<'a>, limits: &Limits) -> Result<SuperChunk<'a>, Error> {
+        let opened = store.open(limits)?;
+        let mut sc = SuperChunk::new(opened.header.frame_type, &opened.header.params(), store);
         sc.limits = *limits;
         sc.load(&opened)?;
         sc.limits = limits.for_size(sc.size_for_limits()?);
@@ -240,58 +210,22 @@ impl<'a> SuperChunk<'a> {
 
     /// Takes over the state of a frame just opened.
     fn load(&mut self, opened: &Opened) -> Result<(), Error> {
-        let header = opened.header;
-        self.entries = opened.entries(&mut self.pool, &self.limits)?;
-        self.metalayers = meta::list(&opened.metalayers()?);
-        self.vlmetalayers = meta::list(&opened.vlmetalayers()?);
-        let limits = self.chunk_limits();
-        self.hashes.open(
-            opened.tail.fingerprint_type,
-            &mut self.vlmetalayers,
-            &self.entries,
-            &mut self.pool,
-            &limits,
-        );
-        self.fingerprint = (opened.tail.fingerprint_type, opened.tail.fingerprint);
-        self.sizes = match header.chunksize {
-            ChunkSize::Fixed(chunk) => Sizes::Regular { chunk, total: header.nbytes },
-            ChunkSize::Variable if self.entries.len() > 0 => Sizes::Unread { total: header.nbytes },
-            ChunkSize::Variable => Sizes::each(Vec::new()),
-            ChunkSize::Unknown => Sizes::Regular { chunk: 0, total: 0 },
-        };
+        let (header, limits) = (opened.header, self.chunk_limits());
+        let mut index =
+            Index::opened(opened.entries(&mut self.pool, &limits)?, header.chunksize, header.nbytes);
+        let (metalayers, table) = Metalayers::opened(opened)?;
+        self.checksums.open(&opened.tail, table, &mut index, &mut self.pool, &limits);
         if let ChunkSize::Fixed(chunk) = header.chunksize {
             self.chunksize = chunk;
         }
-        match &mut self.place {
-            Place::Contiguous(frame) => {
-                let payload = if header.nbytes == 0 { 0 } else { header.cbytes };
-                frame.opened(u64::from(header.header_len), payload, header.frame_len, false);
-            }
-            Place::Sparse { fresh, next_id, .. } => {
-                fresh.clear();
-                let max = match &self.entries {
-                    Entries::Repeated(raw, _) => *raw,
-                    Entries::List(list) => list.iter().copied().max().unwrap_or(-1),
-                };
-                *next_id = (*next_id).max(u32::try_from(max.saturating_add(1)).unwrap_or(0));
-            }
-        }
-        self.section = opened.head.get(FIXED_LEN..).unwrap_or(&[]).to_vec();
-        self.vl_blocks = None;
-        self.stored_bytes = header.cbytes;
-        self.obsolete.clear();
-        self.header = header;
+        self.store.opened(opened, &index);
+        (self.header, self.index, self.metalayers) = (header, index, metalayers);
+        (self.pending, self.vl_blocks) = (Pending::nothing(header), None);
         // Chunks of an array may need the shape of its blocks.
         if let Some(geometry) = self.array_geometry() {
             self.blockshape = geometry.blocks().to_vec();
         }
         self.was_array = self.is_array();
-        self.committed = Some(header);
-        if self.is_sparse() {
-            self.index_sum = checksum::of_parts(&[&opened.head, &opened.index, &opened.trailer]);
-        }
-        self.dirty = false;
-        self.metalayers_changed = Change::No;
         Ok(())
     }
 
@@ -340,11 +274,11 @@ impl<'a> SuperChunk<'a> {
     }
     /// Number of chunks.
     pub fn nchunks(&self) -> u64 {
-        self.entries.len()
+        self.index.len()
     }
     /// Decoded bytes of all chunks.
     pub fn nbytes(&self) -> u64 {
-        self.sizes.total()
+        self.index.sizes().total()
     }
     /// Item size in bytes.
     pub fn typesize(&self) -> u32 {
@@ -360,7 +294,7 @@ impl<'a> SuperChunk<'a> {
     }
     /// Whether the chunks lie in files of their own.
     pub fn is_sparse(&self) -> bool {
-        self.place.is_sparse()
+        self.header.frame_type == FrameType::Sparse
     }
     /// Parameters of new chunks.
     pub fn params(&self) -> Params {
@@ -368,7 +302,7 @@ impl<'a> SuperChunk<'a> {
     }
     /// Where chunk `k` lies, or what it is filled with.
     pub fn entry(&self, k: u64) -> Option<Entry> {
-        Entry::from_raw(self.entries.get(k)?)
+        self.index.get(k)
     }
     /// The kind of chunk `k`, if it is a special one without stored bytes.
     pub fn special(&self, k: u64) -> Option<Special> {
@@ -379,85 +313,44 @@ impl<'a> SuperChunk<'a> {
     }
     /// The fingerprint's type and bytes, as last read or written.
     pub fn fingerprint(&self) -> (u8, [u8; 16]) {
-        self.fingerprint
+        self.checksums.fingerprint
     }
     /// Whether there are changes that are not committed.
     pub fn is_dirty(&self) -> bool {
-        self.dirty || self.metalayers_changed != Change::No
+        self.pending.is_anything()
     }
 
     /// Looks whether another writer changed the frame since it was opened or last refreshed, and takes
     /// over its new state. Tells whether there was anything new. Changes of one's own must be
     /// committed before.
     pub fn refresh(&mut self) -> Result<bool, Error> {
-        let Some(committed) = self.committed else { return Ok(false) };
+        let Some(committed) = self.pending.committed else { return Ok(false) };
         if self.is_dirty() {
             return Err(Error::Changed { what: "there are changes of this handle that are not committed" });
         }
-        if self.is_current()? && self.is_stored(&committed)? {
+        if self.store.is_current()? && self.store.is_stored(&committed)? {
             return Ok(false);
         }
-        if let Place::Contiguous(frame) = &mut self.place {
-            frame.store.follow()?;
-        }
-        let opened = self.reopen()?;
-        self.load(&opened)?;
+        self.store.follow()?;
+        self.load(&self.reopen()?)?;
         Ok(true)
     }
 
     /// Reads header, index and trailer again.
     pub(crate) fn reopen(&self) -> Result<Opened, Error> {
-        match &self.place {
-            Place::Contiguous(frame) => open_at(&*frame.store, FrameType::Contiguous, &self.limits),
-            Place::Sparse { dir, .. } => {
-                open_at(&dir.open(INDEX_NAME, false)?, FrameType::Sparse, &self.limits)
-            }
-        }
-    }
-
-    /// Whether the path still names the file that was opened.
-    fn is_current(&self) -> Result<bool, Error> {
-        match &self.place {
-            Place::Contiguous(frame) => Ok(frame.store.is_current()?),
-            Place::Sparse { dir, .. } => Ok(dir.is_current()?),
-        }
-    }
-
-    /// Whether chunks have been written since the last commit.
-    fn has_written(&self) -> bool {
-        match &self.place {
-            Place::Contiguous(frame) => self.committed.is_some_and(|header| frame.end > header.frame_len),
-            Place::Sparse { fresh, .. } => !fresh.is_empty(),
-        }
+        self.store.open(&self.limits)
     }
 
     /// An error if another writer changed the frame since this handle last read or wrote it.
     fn check_unchanged(&self) -> Result<(), Error> {
-        let Some(committed) = self.committed else { return Ok(()) };
-        if !self.is_current()? {
-            return Err(Error::Changed {
-                what: "the file: another one has its name, or none; refresh, then edit",
-            });
-        }
-        if !self.is_stored(&committed)? {
-            return Err(Error::Changed { what: "the frame's header; refresh, then edit" });
-        }
-        Ok(())
-    }
-
-    /// Whether what was committed is what is stored. Every commit of a contiguous frame shows in its header.
-    fn is_stored(&self, committed: &Header) -> Result<bool, Error> {
-        match &self.place {
-            Place::Contiguous(frame) => {
-                let mut fixed = [0; FIXED_LEN];
-                frame.store.read_exact_at(0, &mut fixed)?;
-                Ok(Header::parse(&fixed)? == *committed)
+        let what = match self.pending.committed {
+            Some(_) if !self.store.is_current()? => {
+                "the file: another one has its name, or none; refresh, then edit"
             }
-            Place::Sparse { dir, .. } => {
-                let index = dir.open(INDEX_NAME, false)?;
-                Ok(checksum::of_file(&*index, committed.frame_len)? == self.index_sum)
-            }
-        }
+            Some(header) if !self.store.is_stored(&header)? => "the frame's header; refresh, then edit",
+            _ => return Ok(()),
+        };
+        Err(Error::Changed { what })
     }
 }
 
@@ -465,21 +358,8 @@ impl Drop for SuperChunk<'_> {
     /// What no commit took up goes, chunk files and bytes behind the frame, unless another writer was here: they
     /// may be its own by now.
     fn drop(&mut self) {
-        if !self.has_written() || self.check_unchanged().is_err() {
-            return;
-        }
-        let len = self.committed.map_or(u64::MAX, |header| header.frame_len);
-        match &mut self.place {
-            Place::Contiguous(frame) => {
-                let _ = frame.store.truncate(len);
-            }
-            Place::Sparse { dir, fresh, .. } => {
-                if self.committed.is_some() || dir.contains(INDEX_NAME).is_ok_and(|there| !there) {
-                    for id in fresh {
-                        let _ = dir.remove(&place::chunk_name(*id));
-                    }
-                }
-            }
+        if self.pending.written && self.check_unchanged().is_ok() {
+            self.store.discard(self.pending.committed.as_ref());
         }
     }
 }

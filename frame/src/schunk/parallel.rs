@@ -1,11 +1,14 @@
 //! Chunks on several threads. The order of results, and the bytes, do not depend on how many threads there are.
 
-use crate::error::{Error, IoKind};
+use crate::error::Error;
 use alloc::vec::Vec;
 use blosc_core::{Codec, Pool};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread::Builder;
+
+/// A thread that ends without a result has panicked.
+const DIED: Error = Error::Internal { what: "a thread that panicked" };
 
 /// A thread's own: what it decodes or encodes with, and a buffer for what it reads.
 pub(super) type Tools = (Pool, Vec<u8>);
@@ -28,11 +31,11 @@ pub(crate) fn worth(codec: Codec, bytes: u64) -> bool {
 
 /// Runs `work` on every item, on as many threads as there are `states`, the caller's among them. After an
 /// error no new item is begun.
-pub(crate) fn each<S: Send, I: Send, E: Send + From<IoKind>>(
+pub(crate) fn each<S: Send, I: Send>(
     states: &mut [S],
     items: impl Iterator<Item = I> + Send,
-    work: impl Fn(&mut S, I) -> Result<(), E> + Sync,
-) -> Result<(), E> {
+    work: impl Fn(&mut S, I) -> Result<(), Error> + Sync,
+) -> Result<(), Error> {
     let items = Mutex::new(Some(items));
     let next = || items.lock().unwrap_or_else(PoisonError::into_inner).as_mut()?.next();
     let run = |state: &mut S| {
@@ -45,13 +48,14 @@ pub(crate) fn each<S: Send, I: Send, E: Send + From<IoKind>>(
         Ok(())
     };
     let run = &run;
-    let (here, others) = states.split_first_mut().ok_or(IoKind::Other)?;
+    let (here, others) =
+        states.split_first_mut().ok_or(Error::Internal { what: "work without anybody to do it" })?;
     std::thread::scope(|scope| {
         // A system that gives no more threads is no error: the caller's works too.
         let spawned = |state| Builder::new().spawn_scoped(scope, move || run(state)).ok();
         let others: Vec<_> = others.iter_mut().filter_map(spawned).collect();
         others.into_iter().fold(run(here), |result, thread| {
-            let other = thread.join().unwrap_or(Err(IoKind::Other.into()));
+            let other = thread.join().unwrap_or(Err(DIED));
             result.and(other)
         })
     })
@@ -98,7 +102,7 @@ pub(super) fn ordered<I: Send, O: Send>(
         loop {
             while sent.saturating_sub(taken) < ahead {
                 let Some((number, item)) = items.next() else { break };
-                send_job.send((number as u64, item)).map_err(|_| IoKind::Other)?;
+                send_job.send((number as u64, item)).map_err(|_| DIED)?;
                 sent = sent.saturating_add(1);
             }
             if taken == sent {
@@ -107,7 +111,7 @@ pub(super) fn ordered<I: Send, O: Send>(
             let result = match waiting.remove(&taken) {
                 Some(result) => result,
                 None => {
-                    let (number, result) = results.recv().map_err(|_| IoKind::Other)?;
+                    let (number, result) = results.recv().map_err(|_| DIED)?;
                     if number != taken {
                         waiting.insert(number, result);
                         continue;

@@ -7,12 +7,12 @@
 use super::SuperChunk;
 use super::checksum;
 use super::fill::{F32_NAN, F64_NAN, repeated};
-use super::place::Place;
+use super::index::Index;
+use super::pending::Change;
 use super::sizes::Sizes;
-use crate::cframe::Entries;
-use crate::cframe::header::{ChunkSize, MAX_CHUNKS};
+use crate::cframe::header::{ChunkSize, FIXED_LEN, MAX_CHUNKS};
 use crate::cframe::index::Entry;
-use crate::error::{Error, IoKind};
+use crate::error::Error;
 use alloc::vec::Vec;
 use blosc_core::Special;
 
@@ -59,7 +59,7 @@ impl SuperChunk<'_> {
         }
         self.declare(Some(len))?;
         self.settle_regularity()?;
-        if !self.fits(k, replace, len) {
+        if !self.index.sizes().fits(k, replace, n, len) {
             self.make_variable()?;
         }
         let variable = self.header.chunksize == ChunkSize::Variable;
@@ -72,87 +72,41 @@ impl SuperChunk<'_> {
             }
             other => other,
         };
-        let (raw, hash) = match new {
-            New::Bytes(bytes) => self.store(bytes)?,
-            New::Special(kind) => (Entry::Special(kind).to_raw().unwrap_or(0), checksum::UNKNOWN),
+        let (raw, sum) = match new {
+            New::Bytes(bytes) => self.write(bytes)?,
+            New::Special(kind) => (raw_special(kind)?, checksum::UNKNOWN),
         };
-        let at = usize::try_from(k).map_err(|_| IoKind::NoSpace)?;
         if variable {
             self.read_sizes()?;
         }
         if replace {
-            self.note_obsolete(k)?;
-            self.point(at, raw, hash)?;
-        } else {
-            let list = self.entries.list_mut()?;
-            self.hashes.edit(list.len(), |sums| sums.insert(at, hash));
-            list.insert(at, raw);
+            self.release(k);
         }
-        self.sizes.put(k, replace, n, len);
-        self.dirty = true;
-        Ok(())
-    }
-
-    /// Lets entry `at` be `raw`, whose bytes have the checksum `sum`.
-    fn point(&mut self, at: usize, raw: i64, sum: u64) -> Result<(), Error> {
-        let list = self.entries.list_mut()?;
-        self.hashes.set(list.len(), at, sum);
-        if let Some(slot) = list.get_mut(at) {
-            *slot = raw;
-        }
-        Ok(())
-    }
-
-    /// Whether a chunk of `len` bytes at `k` leaves the frame what it is.
-    fn fits(&self, k: u64, replace: bool, len: u32) -> bool {
-        let Sizes::Regular { chunk, total } = self.sizes else { return true };
-        let n = self.nchunks();
-        let last = if replace { k.saturating_add(1) == n } else { k == n };
-        let full_last = total.checked_rem(u64::from(chunk)) == Some(0);
-        match last {
-            true if replace => len > 0 && len <= chunk,
-            true => len > 0 && len <= chunk && (full_last || n == 0),
-            false => len == chunk,
-        }
+        self.pending.frame = true;
+        self.index.edit(k, replace, Some((raw, sum, len)))
     }
 
     /// Writes a chunk's bytes; gives its raw entry and checksum.
-    fn store(&mut self, bytes: &[u8]) -> Result<(i64, u64), Error> {
-        // Behind the committed frame another writer's state may begin by now, whatever was noted in memory before.
-        if !self.has_written() {
+    fn write(&mut self, bytes: &[u8]) -> Result<(i64, u64), Error> {
+        if !self.pending.written {
+            // Behind the committed frame another writer's state may begin by now, whatever was noted in memory before.
             self.check_unchanged()?;
+            if self.pending.committed.is_none() {
+                let section = self.metalayers.section(Change::Length)?;
+                self.store.start((FIXED_LEN as u64).saturating_add(section.len() as u64));
+            }
+            self.pending.written = true;
         }
-        if self.committed.is_none()
-            && let Place::Contiguous(frame) = &mut self.place
-            && frame.end == 0
-        {
-            frame.start(super::commit::header_len(&self.metalayers)?);
-        }
-        let entries = &self.entries;
-        let referenced = |raw| match entries {
-            Entries::Repeated(same, _) => *same == raw,
-            Entries::List(list) => list.contains(&raw),
-        };
-        let raw = self.place.add_chunk(bytes, referenced)?;
-        self.stored_bytes = self.stored_bytes.saturating_add(bytes.len() as u64);
-        Ok((raw, checksum::of(bytes)))
+        Ok((self.store.add(bytes, &self.index)?, self.checksums.of_chunk(bytes)))
     }
 
-    /// Remembers that the bytes of chunk `k` are about to lose a reference.
-    pub(super) fn note_obsolete(&mut self, k: u64) -> Result<(), Error> {
-        if let Some(Entry::Stored(entry)) = self.entry(k) {
+    /// The bytes of chunk `k` are about to lose a reference.
+    pub(super) fn release(&mut self, k: u64) {
+        if let Some(Entry::Stored(entry)) = self.index.get(k) {
             // One that is missing or damaged can be deleted all the same.
-            let header = self.place.locate(entry).and_then(|located| located.header(k));
-            let cbytes = header.map_or(0, |header| u64::from(header.cbytes));
-            match &mut self.place {
-                Place::Contiguous(frame) => frame.release(entry, cbytes),
-                Place::Sparse { .. } => {
-                    self.stored_bytes = self.stored_bytes.saturating_sub(cbytes);
-                    self.obsolete.extend(u32::try_from(entry));
-                }
-            }
+            let header = self.store.locate(entry).and_then(|located| located.header(k));
+            self.store.release(entry, header.map_or(0, |header| u64::from(header.cbytes)));
         }
-        Ok(())
     }
 
     /// Before chunks of ordinary or variable-length blocks are added: the two do not mix in a frame.
@@ -188,14 +142,14 @@ impl SuperChunk<'_> {
                 }
             };
             self.header.chunksize = ChunkSize::Fixed(size);
-            self.sizes = Sizes::Regular { chunk: size, total: 0 };
+            self.index = Index::new(size);
         }
         Ok(())
     }
 
     /// A frame that declares one size but turned out to hold others becomes one of variable chunks.
     pub(super) fn settle_regularity(&mut self) -> Result<(), Error> {
-        if let (ChunkSize::Fixed(_), Sizes::Each { .. }) = (self.header.chunksize, &self.sizes) {
+        if let (ChunkSize::Fixed(_), Sizes::Each { .. }) = (self.header.chunksize, self.index.sizes()) {
             self.make_variable()?;
         }
         Ok(())
@@ -206,25 +160,16 @@ impl SuperChunk<'_> {
         self.read_sizes()?;
         let special = (0..self.nchunks()).filter_map(|k| Some((k, self.special(k)?))).collect::<Vec<_>>();
         for (k, kind) in special {
-            let Some(len) = self.sizes.len_of(k) else { continue };
-            let chunk = self.as_repeated(kind, len)?;
-            let (raw, hash) = self.store(&chunk)?;
-            self.point(usize::try_from(k).map_err(|_| IoKind::NoSpace)?, raw, hash)?;
+            let Some(len) = self.index.sizes().len_of(k) else { continue };
+            let (raw, sum) = self.write(&self.as_repeated(kind, len)?)?;
+            self.index.point(k, raw, sum)?;
         }
         self.header.chunksize = ChunkSize::Variable;
         if self.vl_blocks.is_none() && self.nchunks() > 0 {
             self.vl_blocks = Some(self.chunk_header(0)?.is_some_and(|header| header.is_vl()));
         }
-        self.dirty = true;
+        self.pending.frame = true;
         Ok(())
-    }
-
-    /// The sizes of all chunks, read from their headers where the frame does not tell them.
-    pub(super) fn sizes_known(&mut self) -> Result<&Sizes, Error> {
-        if matches!(self.sizes, Sizes::Unread { .. }) {
-            self.read_sizes()?;
-        }
-        Ok(&self.sizes)
     }
 
     pub(super) fn chunk_limits(&self) -> blosc_core::Limits {
@@ -245,16 +190,14 @@ impl SuperChunk<'_> {
         if !self.is_dirty() {
             self.check_unchanged()?;
         }
-        self.look_for_room();
+        self.store.look(&self.index, self.checksums.live);
         Ok(())
     }
+}
 
-    /// Before the entries change for the first time.
-    pub(super) fn look_for_room(&mut self) {
-        if let Place::Contiguous(frame) = &mut self.place {
-            frame.look(&self.entries, self.hashes.live());
-        }
-    }
+/// The entry of a chunk without stored bytes.
+pub(super) fn raw_special(kind: Special) -> Result<i64, Error> {
+    Entry::Special(kind).to_raw().ok_or(Error::Internal { what: "an entry for a repeated value" })
 }
 
 /// Why a frame cannot start with an empty chunk.

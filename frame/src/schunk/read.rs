@@ -1,18 +1,16 @@
 //! Reading: whole chunks, ranges of bytes or items, single blocks. Only what is needed is read.
 
 use super::SuperChunk;
-use super::load::{Wanted, load_blocks, tells_blocks};
-use super::place::resize;
-use super::sizes::{self, Sizes};
+use super::load::Wanted;
+use super::shared::{Found, Loaded};
+use super::sizes::Sizes;
+use super::store::resize;
 use crate::cframe::index::Entry;
 use crate::cframe::view::fill_special;
-use crate::error::{Error, IoKind, Structure};
+use crate::error::Error;
 use alloc::vec::Vec;
-use blosc_core::{Chunk, Header as ChunkHeader, Special, Surroundings};
+use blosc_core::{Header as ChunkHeader, Special};
 use core::ops::Range;
-
-/// Chunks below this size are read whole even when only some blocks are wanted.
-pub(super) const READ_WHOLE: u64 = 64 << 10;
 
 /// A chunk as it is stored.
 #[derive(Clone, Copy, Debug)]
@@ -24,114 +22,87 @@ pub enum RawChunk<'s> {
 }
 
 impl SuperChunk<'_> {
-    pub(super) fn raw_entry(&self, k: u64) -> Result<Entry, Error> {
-        super::shared::entry(&self.entries, k)
-    }
-
     /// Where chunk `k` starts in the frame, or in its file, for errors.
     pub(crate) fn stored_at(&self, k: u64) -> u64 {
-        match self.entry(k) {
-            Some(Entry::Stored(entry)) => self.place.locate(entry).map_or(0, |located| located.at),
+        match self.shared().locate(k) {
+            Ok(Found::Stored(located)) => located.at,
             _ => 0,
         }
     }
 
     /// Decoded size of chunk `k`, in bytes. Reads the chunk's header where the frame does not tell.
     pub fn chunk_nbytes(&mut self, k: u64) -> Result<u32, Error> {
-        if self.sizes.len_of(k).is_none() && matches!(self.sizes, Sizes::Unread { .. }) {
-            if let Entry::Stored(entry) = self.raw_entry(k)? {
-                return Ok(self.place.locate(entry)?.header(k)?.nbytes);
+        if self.index.is_unread() {
+            if let Some(header) = self.chunk_header(k)? {
+                return Ok(header.nbytes);
             }
             self.read_sizes()?;
         }
-        self.known_len(k)
-    }
-
-    fn known_len(&self, k: u64) -> Result<u32, Error> {
-        self.raw_entry(k)?;
-        self.sizes.len_of(k).ok_or(Error::Unsupported {
-            structure: Structure::Index,
-            what: "a special chunk in a frame of variable chunks (its size is lost)",
-        })
+        self.index.len_of(k)
     }
 
     /// The header of chunk `k`; `None` if it is a special chunk without bytes.
     pub fn chunk_header(&self, k: u64) -> Result<Option<ChunkHeader>, Error> {
-        match self.raw_entry(k)? {
-            Entry::Stored(entry) => Ok(Some(self.place.locate(entry)?.header(k)?)),
+        match self.index.entry(k)? {
+            Entry::Stored(entry) => Ok(Some(self.store.locate(entry)?.header(k)?)),
             Entry::Special(_) => Ok(None),
         }
     }
 
     /// Reads every chunk's header, to know its size.
     pub(super) fn read_sizes(&mut self) -> Result<(), Error> {
-        if matches!(self.sizes, Sizes::Each { .. }) {
-            return Ok(());
+        let store = &self.store;
+        self.index.read_sizes(|k, entry| Ok(store.locate(entry)?.header(k)?.nbytes))
+    }
+
+    /// The sizes of all chunks, read from their headers where the frame does not tell them.
+    pub(super) fn sizes_known(&mut self) -> Result<&Sizes, Error> {
+        if self.index.is_unread() {
+            self.read_sizes()?;
         }
-        let count = usize::try_from(self.entries.len()).map_err(|_| IoKind::NoSpace)?;
-        let mut lens = Vec::new();
-        lens.try_reserve_exact(count).map_err(|_| IoKind::NoSpace)?;
-        // Millions of entries may be the same: one look at their chunk is enough.
-        let mut last = None;
-        for k in 0..self.entries.len() {
-            lens.push(match self.raw_entry(k)? {
-                Entry::Stored(entry) => match last {
-                    Some((same, len)) if same == entry => Some(len),
-                    _ => {
-                        let len = self.place.locate(entry)?.header(k)?.nbytes;
-                        last = Some((entry, len));
-                        Some(len)
-                    }
-                },
-                Entry::Special(_) => self.sizes.len_of(k),
-            });
-        }
-        let total = self.sizes.total();
-        self.sizes = sizes::collect(lens.into_iter(), total).ok_or(Error::Invalid {
-            structure: Structure::FrameHeader,
-            field: "uncompressed_size (not the sum of the chunks)",
-            offset: 0x1d,
-            value: total as i64,
-        })?;
-        Ok(())
+        Ok(self.index.sizes())
     }
 
     /// Chunk `k` as it is stored, borrowed where the frame lies in memory.
     pub fn raw_chunk(&mut self, k: u64) -> Result<RawChunk<'_>, Error> {
-        match self.raw_entry(k)? {
-            Entry::Stored(entry) => {
-                let located = self.place.locate(entry)?.held_to(self.hashes.held(k));
-                Ok(RawChunk::Stored(located.whole(k, &self.limits, &mut self.scratch)?))
-            }
-            Entry::Special(kind) => Ok(RawChunk::Special(kind, self.chunk_nbytes(k)?)),
+        if let Some(kind) = self.special(k) {
+            return Ok(RawChunk::Special(kind, self.chunk_nbytes(k)?));
+        }
+        let (shared, _, buf) = self.parts();
+        match shared.locate(k)? {
+            Found::Stored(located) => Ok(RawChunk::Stored(located.whole(k, shared.limits, buf)?)),
+            Found::Special(_) => Err(Error::Internal { what: "a chunk that is special and is not" }),
         }
     }
 
     /// Decodes chunk `k` into a new vector.
     pub fn read_chunk(&mut self, k: u64) -> Result<Vec<u8>, Error> {
-        let len = u64::from(self.chunk_nbytes(k)?);
-        let limit = self.limits.chunk.output;
-        if len > limit {
-            return Err(Error::Limit { what: "bytes of a chunk", asked: len, limit });
-        }
         let mut out = Vec::new();
-        let len = usize::try_from(len).map_err(|_| IoKind::NoSpace)?;
-        // A chunk's own header may disagree with the frame's; the chunk is right (docs/formats/cframe.md §3.4).
-        if let Entry::Stored(entry) = self.raw_entry(k)? {
-            let located = self.place.locate(entry)?.held_to(self.hashes.held(k));
-            let at = located.at;
-            let bytes = located.whole(k, &self.limits, &mut self.scratch)?;
-            let in_chunk = |error| Error::Chunk { chunk: Some(k), offset: at, error };
-            let chunk = Chunk::parse_with(bytes, &self.limits.chunk).map_err(in_chunk)?;
-            resize(&mut out, chunk.nbytes())?;
-            let around = around(self.header.typesize, &self.blockshape);
-            self.pool.decompress_into(&chunk, around, &mut out).map_err(in_chunk)?;
-            self.note_len(k, out.len())?;
-            return Ok(out);
-        }
-        resize(&mut out, len)?;
-        self.read_chunk_into(k, &mut out)?;
+        self.read_chunk_to(k, &mut out)?;
         Ok(out)
+    }
+
+    /// Decodes chunk `k` to `out`, which becomes as long as the chunk is.
+    pub(super) fn read_chunk_to(&mut self, k: u64, out: &mut Vec<u8>) -> Result<(), Error> {
+        let len = self.chunk_nbytes(k)?;
+        let (asked, limit) = (u64::from(len), self.limits.chunk.output);
+        if asked > limit {
+            return Err(Error::Limit { what: "bytes of a chunk", asked, limit });
+        }
+        let typesize = self.header.typesize;
+        let (shared, pool, buf) = self.parts();
+        // A chunk's own header may disagree with the frame's; the chunk is right (docs/formats/cframe.md §3.4).
+        match shared.chunk(k, buf)? {
+            Loaded::Stored(stored) => {
+                resize(out, stored.chunk.nbytes())?;
+                stored.decode(pool, out, 0)?;
+                self.note_len(k, out.len())
+            }
+            Loaded::Special(kind) => {
+                resize(out, len as usize)?;
+                fill_special(kind, typesize, 0, out)
+            }
+        }
     }
 
     /// Decodes chunk `k` into the start of `out`; returns its size.
@@ -141,19 +112,14 @@ impl SuperChunk<'_> {
 
     /// As [`read_chunk_into`](Self::read_chunk_into), where `out` is part of an output of `whole` bytes.
     fn read_chunk_of(&mut self, k: u64, out: &mut [u8], whole: usize) -> Result<usize, Error> {
-        match self.raw_entry(k)? {
-            Entry::Stored(entry) => {
-                let located = self.place.locate(entry)?.held_to(self.hashes.held(k));
-                let at = located.at;
-                let bytes = located.whole(k, &self.limits, &mut self.scratch)?;
-                let in_chunk = |error| Error::Chunk { chunk: Some(k), offset: at, error };
-                let chunk = Chunk::parse_with(bytes, &self.limits.chunk).map_err(in_chunk)?;
-                let around = Surroundings { whole, ..around(self.header.typesize, &self.blockshape) };
-                let n = self.pool.decompress_into(&chunk, around, out).map_err(in_chunk)?;
+        let (shared, pool, buf) = self.parts();
+        match shared.chunk(k, buf)? {
+            Loaded::Stored(stored) => {
+                let (n, done) = (stored.chunk.nbytes(), stored.decode(pool, out, whole));
                 self.note_len(k, n)?;
-                Ok(n)
+                done
             }
-            Entry::Special(kind) => {
+            Loaded::Special(kind) => {
                 let len = self.chunk_nbytes(k)? as usize;
                 let given = out.len() as u64;
                 let out = out.get_mut(..len).ok_or(Error::OutputTooSmall { needed: len as u64, given })?;
@@ -166,7 +132,7 @@ impl SuperChunk<'_> {
     /// A chunk whose size differs from the declared one makes the frame one of variable chunks, if the
     /// sum is still right (a reorder in the C library leaves such frames).
     fn note_len(&mut self, k: u64, len: usize) -> Result<(), Error> {
-        match self.sizes.len_of(k) {
+        match self.index.sizes().len_of(k) {
             Some(expected) if expected as usize != len => self.read_sizes(),
             _ => Ok(()),
         }
@@ -174,7 +140,7 @@ impl SuperChunk<'_> {
 
     /// Decodes bytes `range` of chunk `k` into the start of `out`. Reads only the blocks it crosses.
     pub fn read_chunk_bytes(&mut self, k: u64, range: Range<usize>, out: &mut [u8]) -> Result<usize, Error> {
-        if let Entry::Special(_) = self.raw_entry(k)? {
+        if self.special(k).is_some() {
             let (len, index) = (u64::from(self.chunk_nbytes(k)?), range.end as u64);
             if range.start > range.end || index > len {
                 return Err(Error::OutOfRange { what: "byte", index, len });
@@ -198,36 +164,24 @@ impl SuperChunk<'_> {
         let needed = range.len();
         let given = out.len() as u64;
         let out = out.get_mut(..needed).ok_or(Error::OutputTooSmall { needed: needed as u64, given })?;
-        match self.raw_entry(k)? {
-            Entry::Special(kind) => {
-                fill_special(kind, self.header.typesize, range.start, out)?;
+        let typesize = self.header.typesize;
+        let (shared, pool, buf) = self.parts();
+        let wanted = |header: &ChunkHeader| {
+            let size = (header.blocksize as usize).max(1);
+            let (first, end) = (range.start / size, range.end.div_ceil(size));
+            let part = move |block: usize| {
+                let start = block.saturating_mul(size);
+                range.start.saturating_sub(start)..range.end.saturating_sub(start).min(size)
+            };
+            let blocks = (first..end).map(move |block| Wanted { block, part: part(block) });
+            (blocks, end.saturating_sub(first) as u64)
+        };
+        match shared.for_parts().load(k, wanted, buf)? {
+            Loaded::Special(kind) => {
+                fill_special(kind, typesize, range.start, out)?;
                 Ok((needed, None))
             }
-            Entry::Stored(entry) => {
-                let located = self.place.locate(entry)?.held_if_read(self.hashes.held(k));
-                let at = located.at;
-                let in_chunk = |error| Error::Chunk { chunk: Some(k), offset: at, error };
-                let (header, known) = located.head(k, &mut self.scratch)?;
-                let around = around(self.header.typesize, &self.blockshape);
-                let lazy = tells_blocks(&header)
-                    && u64::from(header.cbytes) > READ_WHOLE
-                    && needed < header.nbytes as usize / 2
-                    && located.slice().is_none();
-                let chunk = if lazy {
-                    let size = (header.blocksize as usize).max(1);
-                    let blocks = (range.start / size..range.end.div_ceil(size)).map(|block| {
-                        let start = block.saturating_mul(size);
-                        let end = range.end.saturating_sub(start).min(size);
-                        Wanted { block, part: range.start.saturating_sub(start)..end }
-                    });
-                    load_blocks(&located, k, (&header, known), blocks, &self.limits.chunk, &mut self.scratch)?
-                } else {
-                    let bytes = located.whole(k, &self.limits, &mut self.scratch)?;
-                    Chunk::parse_with(bytes, &self.limits.chunk).map_err(in_chunk)?
-                };
-                let n = self.pool.get_bytes(&chunk, around, range, out).map_err(in_chunk)?;
-                Ok((n, Some(header.nbytes as usize)))
-            }
+            Loaded::Stored(stored) => Ok((stored.bytes(pool, range, out)?, Some(stored.chunk.nbytes()))),
         }
     }
 
@@ -240,32 +194,20 @@ impl SuperChunk<'_> {
         blocks: &[usize],
         mut take: impl FnMut(usize, &[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let Entry::Stored(entry) = self.raw_entry(k)? else {
+        let (shared, pool, buf) = self.parts();
+        let wanted = blocks.iter().map(|block| Wanted { block: *block, part: 0..usize::MAX });
+        let Loaded::Stored(stored) = shared.for_parts().load(k, |_| (wanted, blocks.len() as u64), buf)?
+        else {
             let whole = self.read_chunk(k)?;
             return blocks.iter().try_for_each(|block| match block {
                 0 => take(0, &whole),
                 n => Err(Error::OutOfRange { what: "block", index: *n as u64, len: 1 }),
             });
         };
-        let located = self.place.locate(entry)?.held_if_read(self.hashes.held(k));
-        let at = located.at;
-        let in_chunk = |error| Error::Chunk { chunk: Some(k), offset: at, error };
-        let (header, known) = located.head(k, &mut self.scratch)?;
-        let around = around(self.header.typesize, &self.blockshape);
-        let lazy =
-            tells_blocks(&header) && u64::from(header.cbytes) > READ_WHOLE && located.slice().is_none();
-        let chunk = if lazy {
-            let wanted = blocks.iter().map(|block| Wanted { block: *block, part: 0..usize::MAX });
-            load_blocks(&located, k, (&header, known), wanted, &self.limits.chunk, &mut self.scratch)?
-        } else {
-            let bytes = located.whole(k, &self.limits, &mut self.scratch)?;
-            Chunk::parse_with(bytes, &self.limits.chunk).map_err(in_chunk)?
-        };
         let mut out = Vec::new();
         for block in blocks.iter().copied() {
-            let range = chunk.block_range(block).map_err(in_chunk)?;
-            resize(&mut out, range.len())?;
-            let n = self.pool.decode_block(&chunk, around, block, &mut out).map_err(in_chunk)?;
+            resize(&mut out, stored.block_len(block)?)?;
+            let n = stored.block(pool, block, &mut out)?;
             take(block, out.get(..n).unwrap_or(&[]))?;
         }
         Ok(())
@@ -281,83 +223,56 @@ impl SuperChunk<'_> {
         let too_small = Error::OutputTooSmall { needed, given: out.len() as u64 };
         let needed = usize::try_from(needed).map_err(|_| too_small)?;
         let mut out = out.get_mut(..needed).ok_or(too_small)?;
-        if matches!(self.sizes, Sizes::Unread { .. }) && needed > 0 {
-            self.read_sizes()?;
+        if needed > 0 {
+            self.sizes_known()?;
         }
         let mut at = range.start;
         while !out.is_empty() {
-            #[cfg(feature = "std")]
-            if let Some(len) = self.whole_chunks(at, out.len()) {
-                let (now, rest) =
-                    core::mem::take(&mut out).split_at_mut_checked(len.0).ok_or(IoKind::UnexpectedEnd)?;
-                if !self.read_side_by_side(at.checked_div(len.1 as u64).unwrap_or(0), len.1, now)? {
-                    self.read_sizes()?;
-                    return self.retry(at, range.end, now, rest).map(|_| needed);
-                }
-                out = rest;
-                at = at.saturating_add(len.0 as u64);
-                continue;
-            }
-            let (k, span) =
-                self.sizes.find(at).ok_or(Error::OutOfRange { what: "byte", index: at, len: total })?;
-            let stop = span.end.min(range.end);
-            let within = at.saturating_sub(span.start) as usize..stop.saturating_sub(span.start) as usize;
-            let len = within.len();
-            let (now, rest) =
-                core::mem::take(&mut out).split_at_mut_checked(len).ok_or(IoKind::UnexpectedEnd)?;
-            let regular = matches!(self.sizes, Sizes::Regular { .. });
-            let expected = span.end.saturating_sub(span.start) as usize;
-            let result = if within == (0..expected) {
-                self.read_whole_expected(k, expected, now, needed)
-            } else {
-                self.read_chunk_bytes(k, within, now).map(|_| ())
-            };
-            // Sizes turned out to differ from what the header declares: start this chunk again.
-            if regular && matches!(self.sizes, Sizes::Each { .. }) {
-                return self.retry(at, range.end, now, rest).map(|_| needed);
-            }
-            result?;
-            out = rest;
-            at = stop;
+            let n = self.read_some(at, out, needed)?;
+            out = out.get_mut(n..).unwrap_or(&mut []);
+            at = at.saturating_add(n as u64);
         }
         Ok(needed)
+    }
+
+    /// Decodes bytes from `at` on to the start of `out`, part of an output of `whole` bytes: those of a chunk, or of
+    /// several side by side. Gives how many; none where sizes turned out to differ from what the header declares.
+    fn read_some(&mut self, at: u64, out: &mut [u8], whole: usize) -> Result<usize, Error> {
+        #[cfg(feature = "std")]
+        if let Some((len, size)) = self.whole_chunks(at, out.len()) {
+            let now = out.get_mut(..len).unwrap_or(&mut []);
+            if !self.read_side_by_side(at.checked_div(size as u64).unwrap_or(0), size, now)? {
+                return self.read_sizes().map(|()| 0);
+            }
+            return Ok(len);
+        }
+        let regular = matches!(self.index.sizes(), Sizes::Regular { .. });
+        let len = self.nbytes();
+        let (k, span) = self.index.find(at).ok_or(Error::OutOfRange { what: "byte", index: at, len })?;
+        let [start, size] = [at, span.end].map(|at| at.saturating_sub(span.start) as usize);
+        let within = start..start.saturating_add(out.len()).min(size);
+        let out = out.get_mut(..within.len()).unwrap_or(&mut []);
+        let done = match within == (0..size) {
+            true => self.read_chunk_of(k, out, whole),
+            false => self.read_chunk_bytes(k, within, out),
+        };
+        match self.index.sizes() {
+            Sizes::Each { .. } if regular => Ok(0),
+            _ if done == Ok(out.len()) => done,
+            _ => done.and(Err(Error::Changed { what: "the size of a chunk" })),
+        }
     }
 
     /// How many of `len` bytes from `at` on are whole chunks worth several threads, and their size.
     #[cfg(feature = "std")]
     fn whole_chunks(&self, at: u64, len: usize) -> Option<(usize, usize)> {
-        let Sizes::Regular { chunk, .. } = self.sizes else { return None };
+        let Sizes::Regular { chunk, .. } = *self.index.sizes() else { return None };
         let size = chunk as usize;
         let whole = len.checked_sub(len.checked_rem(size)?)?;
         let codec = self.params().codec;
         let many = self.threads > 1 && whole > size && super::parallel::worth(codec, whole as u64);
         (many && chunk <= super::stream::MAX_AHEAD && at.is_multiple_of(chunk.into()))
             .then_some((whole, size))
-    }
-
-    /// Decodes all of chunk `k`, which must have the size its place implies, as part of `whole` bytes.
-    fn read_whole_expected(
-        &mut self,
-        k: u64,
-        expected: usize,
-        out: &mut [u8],
-        whole: usize,
-    ) -> Result<(), Error> {
-        if let Entry::Stored(entry) = self.raw_entry(k)? {
-            let found = self.place.locate(entry)?.header(k)?.nbytes as usize;
-            if found != expected {
-                return self.note_len(k, found);
-            }
-        }
-        self.read_chunk_of(k, out, whole).map(|_| ())
-    }
-
-    /// Reads on from `at` now that every chunk's size is known.
-    fn retry(&mut self, at: u64, end: u64, now: &mut [u8], rest: &mut [u8]) -> Result<(), Error> {
-        let middle = at.saturating_add(now.len() as u64);
-        self.read_bytes(at..middle, now)?;
-        self.read_bytes(middle..end, rest)?;
-        Ok(())
     }
 
     /// Decodes items `range` of the whole super-chunk (items of the frame's typesize) into the start
@@ -381,7 +296,7 @@ impl SuperChunk<'_> {
                 return Err(Error::Limit { what: "bytes of output", asked, limit });
             }
             let chunk = self.read_chunk(k)?;
-            out.try_reserve(chunk.len()).map_err(|_| IoKind::NoSpace)?;
+            out.try_reserve(chunk.len()).map_err(|_| Error::OutOfMemory)?;
             out.extend_from_slice(&chunk);
         }
         Ok(out)
@@ -391,9 +306,4 @@ impl SuperChunk<'_> {
     pub fn chunks(&mut self) -> impl Iterator<Item = Result<Vec<u8>, Error>> {
         (0..self.nchunks()).map(|k| self.read_chunk(k))
     }
-}
-
-/// What a chunk's codec and filters may ask about the frame around it.
-pub(super) fn around(typesize: u32, blockshape: &[u32]) -> Surroundings<'_> {
-    Surroundings { typesize, blockshape, ..Surroundings::default() }
 }

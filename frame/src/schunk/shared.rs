@@ -1,70 +1,159 @@
-//! [`Shared`]: what several threads may use of a super-chunk at once, each with buffers of its own.
+//! [`Shared`]: what several threads may use of a super-chunk at once, each with tools of its own; and a chunk that was
+//! brought into memory with it, to be decoded.
 
 use super::SuperChunk;
-use super::checksum;
-use super::place::{Located, Place};
-use super::read::around;
-use crate::cframe::Entries;
+use super::index::Index;
+use super::store::{ChunkStore, Located};
 use crate::cframe::index::Entry;
-use crate::error::{Error, Structure};
+use crate::error::Error;
 use crate::limits::Limits;
-use blosc_core::{Special, Surroundings};
+use alloc::vec::Vec;
+use blosc_core::{Chunk, Pool, Special, Surroundings};
+use core::ops::Range;
 
 /// The chunks of a frame, to be read.
 #[derive(Clone, Copy)]
 pub(crate) struct Shared<'s> {
-    place: &'s Place<'s>,
-    entries: &'s Entries,
-    /// The checksums that chunks are held to, where they are known.
-    sums: &'s [u64],
+    store: &'s (dyn ChunkStore + Send + Sync + 's),
+    index: &'s Index,
+    /// Whether chunks that are read whole are held to their checksums, where they are known.
+    verify: bool,
     pub(super) limits: &'s Limits,
-    typesize: u32,
-    blockshape: &'s [u32],
+    around: Surroundings<'s>,
 }
 
-/// A chunk that has been found, and perhaps read.
-pub(super) enum Found<'s, T> {
+/// A chunk that has been found.
+pub(super) enum Found<'s> {
     Special(Special),
-    Stored(T, Located<'s>),
+    Stored(Located<'s>),
+}
+
+/// A chunk of which at least the blocks asked for lie in memory.
+pub(crate) enum Loaded<'s> {
+    /// One without stored bytes.
+    Special(Special),
+    Stored(Stored<'s>),
+}
+
+/// A stored chunk in memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Stored<'s> {
+    pub(crate) chunk: Chunk<'s>,
+    around: Surroundings<'s>,
+    /// Its number.
+    k: u64,
+    /// Where it lies, for errors.
+    pub(crate) at: u64,
+}
+
+/// What a chunk's codec and filters may ask about the frame around it.
+pub(super) fn around(typesize: u32, blockshape: &[u32]) -> Surroundings<'_> {
+    Surroundings { typesize, blockshape, ..Surroundings::default() }
 }
 
 impl SuperChunk<'_> {
     pub(crate) fn shared(&self) -> Shared<'_> {
         Shared {
-            place: &self.place,
-            entries: &self.entries,
-            sums: self.hashes.all_held(),
+            store: &*self.store,
+            index: &self.index,
+            verify: self.checksums.verify,
             limits: &self.limits,
-            typesize: self.header.typesize,
-            blockshape: &self.blockshape,
+            around: around(self.header.typesize, &self.blockshape),
         }
     }
-}
 
-/// The entry of chunk `k`.
-pub(super) fn entry(entries: &Entries, k: u64) -> Result<Entry, Error> {
-    let len = entries.len();
-    let raw = entries.get(k).ok_or(Error::OutOfRange { what: "chunk", index: k, len })?;
-    let wrong = Error::Invalid { structure: Structure::Index, field: "entry", offset: 0, value: raw };
-    Entry::from_raw(raw).ok_or(wrong)
+    /// The same beside the tools of this thread.
+    pub(super) fn parts(&mut self) -> (Shared<'_>, &mut Pool, &mut Vec<u8>) {
+        let shared = Shared {
+            store: &*self.store,
+            index: &self.index,
+            verify: self.checksums.verify,
+            limits: &self.limits,
+            around: around(self.header.typesize, &self.blockshape),
+        };
+        (shared, &mut self.pool, &mut self.scratch)
+    }
 }
 
 impl<'s> Shared<'s> {
-    /// What chunks may ask about the frame around them.
-    pub(super) fn around(self) -> Surroundings<'s> {
-        around(self.typesize, self.blockshape)
+    #[cfg(feature = "std")]
+    pub(super) fn typesize(self) -> u32 {
+        self.around.typesize
     }
 
-    /// The checksum that chunk `k` is held to when all of it is read.
-    pub(super) fn sum(self, k: u64) -> Option<u64> {
-        self.sums.get(usize::try_from(k).ok()?).copied().filter(|sum| *sum != checksum::UNKNOWN)
+    /// The same for readers of parts: what lies in memory is not read whole for them.
+    pub(super) fn for_parts(self) -> Shared<'s> {
+        Shared { verify: self.verify && self.store.as_slice().is_none(), ..self }
     }
 
-    /// Where chunk `k` lies.
-    pub(super) fn locate(self, k: u64) -> Result<Found<'s, ()>, Error> {
-        Ok(match entry(self.entries, k)? {
+    /// Where chunk `k` lies; held to its checksum if all of it is read.
+    pub(super) fn locate(self, k: u64) -> Result<Found<'s>, Error> {
+        Ok(match self.index.entry(k)? {
             Entry::Special(kind) => Found::Special(kind),
-            Entry::Stored(entry) => Found::Stored((), self.place.locate(entry)?),
+            Entry::Stored(entry) => {
+                let sum = self.index.sum(k).filter(|_| self.verify);
+                Found::Stored(self.store.locate(entry)?.held_to(sum))
+            }
         })
+    }
+
+    /// All of chunk `k`, borrowed where the frame lies in memory, else read into `buf`.
+    pub(super) fn chunk<'b>(self, k: u64, buf: &'b mut Vec<u8>) -> Result<Loaded<'b>, Error>
+    where
+        's: 'b,
+    {
+        match self.locate(k)? {
+            Found::Special(kind) => Ok(Loaded::Special(kind)),
+            Found::Stored(located) => self.whole(k, &located, buf),
+        }
+    }
+
+    /// All of a chunk that has been found.
+    pub(super) fn whole<'b>(
+        self,
+        k: u64,
+        located: &Located<'s>,
+        buf: &'b mut Vec<u8>,
+    ) -> Result<Loaded<'b>, Error>
+    where
+        's: 'b,
+    {
+        let chunk = Chunk::parse_with(located.whole(k, self.limits, buf)?, &self.limits.chunk);
+        let chunk = chunk.map_err(|error| Error::Chunk { chunk: Some(k), offset: located.at, error })?;
+        Ok(self.loaded(k, located.at, chunk))
+    }
+
+    pub(super) fn loaded<'b>(self, k: u64, at: u64, chunk: Chunk<'b>) -> Loaded<'b>
+    where
+        's: 'b,
+    {
+        Loaded::Stored(Stored { chunk, around: self.around, k, at })
+    }
+}
+
+impl Stored<'_> {
+    fn failed(&self, error: blosc_core::Error) -> Error {
+        Error::Chunk { chunk: Some(self.k), offset: self.at, error }
+    }
+
+    /// Decodes all of it into the start of `out`, which is part of an output of `whole` bytes; returns its size.
+    pub(crate) fn decode(&self, pool: &mut Pool, out: &mut [u8], whole: usize) -> Result<usize, Error> {
+        let around = Surroundings { whole, ..self.around };
+        pool.decompress_into(&self.chunk, around, out).map_err(|error| self.failed(error))
+    }
+
+    /// Decodes a range of its bytes into the start of `out`.
+    pub(crate) fn bytes(&self, pool: &mut Pool, range: Range<usize>, out: &mut [u8]) -> Result<usize, Error> {
+        pool.get_bytes(&self.chunk, self.around, range, out).map_err(|error| self.failed(error))
+    }
+
+    /// Decodes a block into the start of `out`; returns its size.
+    pub(crate) fn block(&self, pool: &mut Pool, block: usize, out: &mut [u8]) -> Result<usize, Error> {
+        pool.decode_block(&self.chunk, self.around, block, out).map_err(|error| self.failed(error))
+    }
+
+    /// Decoded bytes of a block.
+    pub(super) fn block_len(&self, block: usize) -> Result<usize, Error> {
+        self.chunk.block_range(block).map(|range| range.len()).map_err(|error| self.failed(error))
     }
 }

@@ -1,5 +1,7 @@
 //! The decoded size of every chunk, and so which chunk holds which byte.
 
+use super::index::{picked, splice};
+use crate::error::Error;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -7,7 +9,7 @@ use core::ops::Range;
 const LOST: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]
-pub(crate) enum Sizes {
+pub(super) enum Sizes {
     /// Every chunk has `chunk` bytes but the last.
     Regular { chunk: u32, total: u64 },
     /// The chunks' headers have not been read yet.
@@ -17,20 +19,20 @@ pub(crate) enum Sizes {
 }
 
 impl Sizes {
-    pub(crate) fn each(lens: Vec<u32>) -> Sizes {
+    pub(super) fn each(lens: Vec<u32>) -> Sizes {
         let total = lens.iter().filter(|len| **len != LOST).map(|len| u64::from(*len)).sum();
         Sizes::Each { lens, starts: Vec::new(), total }
     }
 
     /// Decoded bytes of all chunks.
-    pub(crate) fn total(&self) -> u64 {
+    pub(super) fn total(&self) -> u64 {
         match self {
             Sizes::Regular { total, .. } | Sizes::Unread { total } | Sizes::Each { total, .. } => *total,
         }
     }
 
     /// Bytes of chunk `k`; `None` if unread, lost or out of range.
-    pub(crate) fn len_of(&self, k: u64) -> Option<u32> {
+    pub(super) fn len_of(&self, k: u64) -> Option<u32> {
         match self {
             Sizes::Regular { chunk, total } => {
                 let rest = total.checked_sub(k.checked_mul(u64::from(*chunk))?)?;
@@ -45,7 +47,7 @@ impl Sizes {
 
     /// Bytes of the largest chunk.
     #[cfg(feature = "std")]
-    pub(crate) fn largest(&self) -> Option<u32> {
+    pub(super) fn largest(&self) -> Option<u32> {
         match self {
             Sizes::Regular { chunk, .. } => Some(*chunk),
             Sizes::Unread { .. } => None,
@@ -54,7 +56,7 @@ impl Sizes {
     }
 
     /// The chunk that holds byte `at`, and the bytes it spans. `None` if unread or past the end.
-    pub(crate) fn find(&mut self, at: u64) -> Option<(u64, Range<u64>)> {
+    pub(super) fn find(&mut self, at: u64) -> Option<(u64, Range<u64>)> {
         match self {
             Sizes::Regular { chunk, total } => {
                 let k = at.checked_div(u64::from(*chunk))?;
@@ -82,7 +84,7 @@ impl Sizes {
 }
 
 /// Collects sizes as they are read; one size that is not recorded follows from the total.
-pub(crate) fn collect(sizes: impl Iterator<Item = Option<u32>>, total: u64) -> Option<Sizes> {
+pub(super) fn collect(sizes: impl Iterator<Item = Option<u32>>, total: u64) -> Option<Sizes> {
     let mut lens: Vec<u32> = sizes.map(|len| len.unwrap_or(LOST)).collect();
     let known: u64 = lens.iter().filter(|len| **len != LOST).map(|len| u64::from(*len)).sum();
     let mut lost = lens.iter_mut().filter(|len| **len == LOST);
@@ -96,53 +98,40 @@ pub(crate) fn collect(sizes: impl Iterator<Item = Option<u32>>, total: u64) -> O
     Some(Sizes::each(lens))
 }
 
-/// Edits; the caller has checked positions and made irregular frames [`Sizes::Each`].
+/// Edits; the caller has made irregular frames [`Sizes::Each`].
 impl Sizes {
-    /// Puts a chunk of `len` bytes at `k` of `n`, in place of the one there or before it.
-    pub(crate) fn put(&mut self, k: u64, replace: bool, n: u64, len: u32) {
-        let old = if replace { self.len_of(k).unwrap_or(0) } else { 0 };
-        match self {
-            Sizes::Regular { total, .. } | Sizes::Unread { total } => {
-                *total = total.saturating_add(u64::from(len)).saturating_sub(u64::from(old));
-            }
-            Sizes::Each { lens, starts, total } => {
-                *total = total.saturating_add(u64::from(len)).saturating_sub(u64::from(old));
-                let at = k.min(n) as usize;
-                if !replace {
-                    // Appending keeps the running sum; anything else makes it again.
-                    if at == lens.len() && starts.len() == at.saturating_add(1) {
-                        starts.push(*total);
-                    } else {
-                        starts.clear();
-                    }
-                    lens.insert(at, len);
-                } else if let Some(slot) = lens.get_mut(at) {
-                    *slot = len;
-                    starts.clear();
-                }
-            }
+    /// Whether a chunk of `len` bytes at `k` of `n`, new or in place of another, leaves the frame regular if it is so.
+    pub(super) fn fits(&self, k: u64, replace: bool, n: u64, len: u32) -> bool {
+        let Sizes::Regular { chunk, total } = *self else { return true };
+        let full = n == 0 || total.checked_rem(u64::from(chunk)) == Some(0);
+        match k.checked_add(u64::from(replace)) == Some(n) {
+            true => len > 0 && len <= chunk && (replace || full),
+            false => len == chunk,
         }
     }
 
-    /// Removes chunk `k`.
-    pub(crate) fn remove(&mut self, k: u64) {
-        let old = self.len_of(k).unwrap_or(0);
-        match self {
-            Sizes::Regular { total, .. } | Sizes::Unread { total } => {
-                *total = total.saturating_sub(u64::from(old));
-            }
-            Sizes::Each { lens, starts, total } => {
-                *total = total.saturating_sub(u64::from(old));
-                lens.remove(k as usize);
+    /// Adds a chunk of `new` bytes before chunk `at`, or exchanges or (without `new`) removes chunk `at`.
+    pub(super) fn edit(&mut self, at: usize, old: bool, new: Option<u32>) -> Result<(), Error> {
+        let gone = if old { self.len_of(at as u64).unwrap_or(0) } else { 0 };
+        let (Sizes::Regular { total, .. } | Sizes::Unread { total } | Sizes::Each { total, .. }) = self;
+        let left = total.checked_sub(gone.into()).and_then(|left| left.checked_add(new.unwrap_or(0).into()));
+        *total = left.ok_or(Error::Internal { what: "a chunk larger than all together" })?;
+        if let Sizes::Each { lens, starts, total } = self {
+            // Appending keeps the running sum; anything else makes it again.
+            if !old && at == lens.len() && starts.len() == at.saturating_add(1) {
+                starts.push(*total);
+            } else {
                 starts.clear();
             }
+            splice(lens, at, old, new)?;
         }
+        Ok(())
     }
 
     /// Brings the sizes into a new order.
-    pub(crate) fn reorder(&mut self, order: &[u64]) {
+    pub(super) fn reorder(&mut self, order: &[u64]) {
         if let Sizes::Each { lens, starts, .. } = self {
-            *lens = order.iter().filter_map(|k| lens.get(*k as usize).copied()).collect();
+            *lens = picked(order, lens);
             starts.clear();
         }
     }

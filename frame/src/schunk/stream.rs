@@ -1,12 +1,12 @@
 //! The decoded bytes as a stream: [`Reader`] is `Read + Seek`, [`Writer`] appends through `Write`.
 
 use super::parallel::Tools;
-use super::shared::{Found, Shared};
+use super::shared::{Loaded, Shared};
+use super::store::resize;
 use super::{SuperChunk, parallel};
 use crate::cframe::view::fill_special;
-use crate::error::{Error, IoKind};
+use crate::error::Error;
 use alloc::vec::Vec;
-use blosc_core::{Chunk, Surroundings};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -36,19 +36,13 @@ impl<'a> SuperChunk<'a> {
 
     /// Decodes all chunks, on all threads, and hands them to `take` in order.
     pub fn for_each_chunk(&mut self, mut take: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
-        self.sizes_known()?;
-        let most = self.sizes.largest().unwrap_or(0);
+        let most = self.sizes_known()?.largest().unwrap_or(0);
         if self.threads < 2 || self.nchunks() < 2 || most > MAX_AHEAD {
             let mut buffer = Vec::new();
-            for k in 0..self.nchunks() {
-                let len = self.stored_nbytes(k)?;
-                // A buffer of the right size is used again as it is: clearing it costs a pass.
-                buffer.truncate(len);
-                super::place::resize(&mut buffer, len)?;
-                let n = self.read_chunk_into(k, &mut buffer)?;
-                take(buffer.get(..n).unwrap_or(&[]))?;
-            }
-            return Ok(());
+            return (0..self.nchunks()).try_for_each(|k| {
+                self.read_chunk_to(k, &mut buffer)?;
+                take(&buffer)
+            });
         }
         let mut sizes_ok = true;
         let spare: Mutex<Vec<Vec<u8>>> = Mutex::default();
@@ -69,23 +63,21 @@ impl<'a> SuperChunk<'a> {
             items,
             |(pool, buf), chunks| {
                 let k = chunks.start;
-                let (chunk, at) = match shared.chunk(k, buf)? {
-                    Found::Stored(chunk, located) => (chunk, located.at),
-                    Found::Special(_) => return Ok((chunks, None)),
+                let stored = match shared.chunk(k, buf)? {
+                    Loaded::Stored(stored) => stored,
+                    Loaded::Special(_) => return Ok((chunks, None)),
                 };
                 // Buffers are used again: fresh memory is slow to touch.
                 let mut data = spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
-                data.truncate(chunk.nbytes());
-                super::place::resize(&mut data, chunk.nbytes())?;
-                let done = pool.decompress_into(&chunk, shared.around(), &mut data);
-                done.map_err(|error| Error::Chunk { chunk: Some(k), offset: at, error })?;
+                resize(&mut data, stored.chunk.nbytes())?;
+                stored.decode(pool, &mut data, 0)?;
                 Ok::<_, Error>((chunks, Some(data)))
             },
             |result| {
                 let (mut chunks, data) = result?;
                 match data {
                     Some(data) => {
-                        let expected = this.sizes.len_of(chunks.start);
+                        let expected = this.index.sizes().len_of(chunks.start);
                         sizes_ok &= expected.is_none_or(|len| len as usize == data.len());
                         take(&data)?;
                         spare.lock().unwrap_or_else(PoisonError::into_inner).push(data);
@@ -96,19 +88,6 @@ impl<'a> SuperChunk<'a> {
             },
         )?;
         if sizes_ok { Ok(()) } else { self.read_sizes() }
-    }
-
-    /// Decoded size of chunk `k` as its own header has it, within the limits.
-    fn stored_nbytes(&mut self, k: u64) -> Result<usize, Error> {
-        let len = match self.chunk_header(k)? {
-            Some(header) => header.nbytes,
-            None => self.chunk_nbytes(k)?,
-        };
-        let (asked, limit) = (u64::from(len), self.limits.chunk.output);
-        if asked > limit {
-            return Err(Error::Limit { what: "bytes of a chunk", asked, limit });
-        }
-        Ok(len as usize)
     }
 
     /// Decodes whole chunks of `chunksize` bytes, from chunk `first` on, side by side, each to its place in
@@ -136,17 +115,12 @@ impl<'a> SuperChunk<'a> {
 
     /// Hands over the bytes of a special chunk in pieces.
     fn special_bytes(&self, k: u64, take: &mut impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
-        let (Some(kind), Some(len)) = (self.special(k), self.sizes.len_of(k)) else {
-            return Err(Error::Unsupported {
-                structure: crate::error::Structure::Index,
-                what: "a special chunk in a frame of variable chunks (its size is lost)",
-            });
-        };
+        let (Some(kind), len) = (self.special(k), self.index.len_of(k)?) else { return Ok(()) };
         let mut piece = alloc::vec![0; (len as usize).min(1 << 20)];
         let mut done = 0usize;
         while done < len as usize {
             let n = (len as usize).saturating_sub(done).min(piece.len());
-            let part = piece.get_mut(..n).ok_or(IoKind::Other)?;
+            let part = piece.get_mut(..n).unwrap_or(&mut []);
             fill_special(kind, self.header.typesize, done, part)?;
             take(part)?;
             done = done.saturating_add(n);
@@ -155,36 +129,14 @@ impl<'a> SuperChunk<'a> {
     }
 }
 
-impl<'s> Shared<'s> {
-    /// Chunk `k`, borrowed where the frame lies in memory, else read into `buf`.
-    fn chunk<'b>(self, k: u64, buf: &'b mut Vec<u8>) -> Result<Found<'s, Chunk<'b>>, Error>
-    where
-        's: 'b,
-    {
-        match self.locate(k)? {
-            Found::Special(kind) => Ok(Found::Special(kind)),
-            Found::Stored((), located) => {
-                let (at, located) = (located.at, located.held_to(self.sum(k)));
-                let chunk = Chunk::parse_with(located.whole(k, self.limits, buf)?, &self.limits.chunk);
-                let chunk = chunk.map_err(|error| Error::Chunk { chunk: Some(k), offset: at, error })?;
-                Ok(Found::Stored(chunk, located))
-            }
-        }
-    }
-
+impl Shared<'_> {
     /// Decodes all of chunk `k` to `out`, part of an output of `whole` bytes, if it has that size; tells whether it has.
     fn decode(self, k: u64, (pool, buf): &mut Tools, out: &mut [u8], whole: usize) -> Result<bool, Error> {
-        let (chunk, at) = match self.chunk(k, buf)? {
-            Found::Special(kind) => return fill_special(kind, self.around().typesize, 0, out).map(|()| true),
-            Found::Stored(chunk, located) => (chunk, located.at),
-        };
-        if chunk.nbytes() != out.len() {
-            return Ok(false);
+        match self.chunk(k, buf)? {
+            Loaded::Special(kind) => fill_special(kind, self.typesize(), 0, out).map(|()| true),
+            Loaded::Stored(stored) if stored.chunk.nbytes() != out.len() => Ok(false),
+            Loaded::Stored(stored) => stored.decode(pool, out, whole).map(|_| true),
         }
-        let around = Surroundings { whole, ..self.around() };
-        let done = pool.decompress_into(&chunk, around, out);
-        done.map_err(|error| Error::Chunk { chunk: Some(k), offset: at, error })?;
-        Ok(true)
     }
 }
 
@@ -194,7 +146,7 @@ impl Reader<'_, '_> {
         let total = self.chunks.nbytes();
         let window = 64u64 << 10;
         let stop = self.at.saturating_add(window).min(total);
-        let (start, end) = match self.chunks.sizes.find(self.at) {
+        let (start, end) = match self.chunks.index.find(self.at) {
             Some((_, span)) => (span.start, span.end),
             None => (self.at, stop),
         };
@@ -202,9 +154,8 @@ impl Reader<'_, '_> {
         if asked > limit {
             return Err(Error::Limit { what: "bytes of a chunk", asked, limit });
         }
-        let len = usize::try_from(asked).map_err(|_| IoKind::NoSpace)?;
-        super::place::resize(&mut self.buffer, len)?;
-        self.buffer.truncate(len);
+        let len = usize::try_from(asked).map_err(|_| Error::OutOfMemory)?;
+        resize(&mut self.buffer, len)?;
         let read = self.chunks.read_bytes(start..end, &mut self.buffer);
         if read.is_err() {
             // What is in it now would be taken for data by the next call.

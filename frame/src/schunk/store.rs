@@ -1,42 +1,82 @@
-//! Where a super-chunk's chunks lie: behind each other in one store, or in files of a directory.
+//! [`ChunkStore`]: where a super-chunk's chunks lie, behind each other in one store or in files of a directory.
 
 use super::checksum;
-use super::contiguous::Contiguous;
+use super::commit::Draft;
+use super::index::Index;
+use crate::cframe::Opened;
+use crate::cframe::header::Header;
 use crate::error::{Error, IoError, IoKind, Structure};
-use crate::io::{Directory, ReadAt, Store, WriteAt};
+use crate::io::{ReadAt, WriteAt};
 use crate::limits::Limits;
 use alloc::boxed::Box;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use blosc_core::Header as ChunkHeader;
 
-/// The index file of a sparse frame.
-pub(crate) const INDEX_NAME: &str = "chunks.b2frame";
-
 /// What is read of a chunk before its size is known.
 const HEAD: u64 = 4096;
 
-/// The name of chunk file `id`: a number, so nothing read from a file can become a path.
-pub(crate) fn chunk_name(id: u32) -> String {
-    format!("{id:08X}.chunk")
-}
+/// A frame's chunks, and the state on disk. The state that is being made is the caller's.
+pub(crate) trait ChunkStore {
+    /// Reads header, index and trailer of the state on disk.
+    fn open(&self, limits: &Limits) -> Result<Opened, Error>;
+    /// Starts from a state just read, whose chunks `index` names.
+    fn opened(&mut self, opened: &Opened, index: &Index);
+    /// Finds the chunk of a stored entry.
+    fn locate(&self, entry: u64) -> Result<Located<'_>, Error>;
 
-pub(crate) enum Place<'a> {
-    /// One store. Entries are offsets from the end of the header.
-    Contiguous(Contiguous<'a>),
-    /// A directory. Entries are numbers of chunk files.
-    Sparse {
-        dir: Box<dyn Directory + Send + Sync + 'a>,
-        /// Files written since the last commit.
-        fresh: Vec<u32>,
-        /// The next number to use; never one that this handle has seen in use.
-        next_id: u32,
-    },
+    /// The first chunk of a new frame will follow, whose header takes this many bytes.
+    fn start(&mut self, header_len: u64) {
+        let _ = header_len;
+    }
+    /// `index` is about to change for the first time; `live` is what its stored chunks take, where that is known.
+    fn look(&mut self, index: &Index, live: Option<u64>) {
+        let _ = (index, live);
+    }
+    /// Writes a new chunk; the state on disk is not touched. Returns its raw entry.
+    fn add(&mut self, chunk: &[u8], index: &Index) -> Result<i64, Error>;
+    /// An entry of the state being made no longer refers to this chunk.
+    fn release(&mut self, entry: u64, cbytes: u64);
+    /// Puts the next state in force.
+    fn commit(&mut self, draft: &mut Draft<'_>) -> Result<(), Error>;
+    /// Drops what the state on disk, which is that of `draft`, does not refer to, and makes checksums that are missing.
+    fn compact(&mut self, draft: &mut Draft<'_>) -> Result<(), Error>;
+    /// As [`ChunkStore::compact`], where free room is known of and others cannot see it: in memory.
+    fn close_up(&mut self, draft: &mut Draft<'_>) -> Result<(), Error> {
+        let _ = draft;
+        Ok(())
+    }
+    /// Takes back what was written since the last commit, whose header this is.
+    fn discard(&mut self, committed: Option<&Header>);
+
+    /// Whether the path still names what was opened.
+    fn is_current(&self) -> Result<bool, IoError>;
+    /// Opens what the path names now.
+    fn follow(&mut self) -> Result<(), IoError> {
+        Ok(())
+    }
+    /// Whether what was committed is what is stored.
+    fn is_stored(&self, committed: &Header) -> Result<bool, Error>;
+    /// Bytes that all of it takes.
+    fn size(&self) -> Result<u64, Error>;
+    /// All bytes, if they lie in memory.
+    fn as_slice(&self) -> Option<&[u8]> {
+        None
+    }
+    /// Files that nothing refers to.
+    fn strays(&self, index: &Index) -> Result<Vec<String>, Error> {
+        let _ = index;
+        Ok(Vec::new())
+    }
+    /// The number of a chunk file for which C-Blosc2 refuses the frame.
+    fn number_too_high(&self, index: &Index) -> Option<u32> {
+        let _ = index;
+        None
+    }
 }
 
 pub(super) enum Source<'p> {
-    Shared(&'p (dyn Store + Send + Sync)),
+    Shared(&'p dyn ReadAt),
     File(Box<dyn WriteAt + Send + Sync>),
 }
 
@@ -52,82 +92,6 @@ pub(crate) struct Located<'p> {
     sum: Option<u64>,
 }
 
-impl<'a> Place<'a> {
-    /// The store of a contiguous frame.
-    pub(super) fn contiguous(&mut self) -> Result<&mut Contiguous<'a>, Error> {
-        match self {
-            Place::Contiguous(frame) => Ok(frame),
-            Place::Sparse { .. } => {
-                Err(Error::Internal { what: "a sparse frame where a contiguous one was" })
-            }
-        }
-    }
-
-    pub(crate) fn is_sparse(&self) -> bool {
-        matches!(self, Place::Sparse { .. })
-    }
-
-    /// Finds the chunk of a stored entry.
-    pub(crate) fn locate(&self, entry: u64) -> Result<Located<'_>, Error> {
-        match self {
-            Place::Contiguous(frame) => Ok(frame.locate(entry)),
-            Place::Sparse { dir, .. } => {
-                let id = u32::try_from(entry).map_err(|_| Error::Invalid {
-                    structure: Structure::Index,
-                    field: "entry (chunk file)",
-                    offset: 0,
-                    value: entry as i64,
-                })?;
-                let file = dir.open(&chunk_name(id), false).map_err(|error| match error.kind {
-                    IoKind::NotFound => Error::Invalid {
-                        structure: Structure::Index,
-                        field: "entry (chunk file that does not exist)",
-                        offset: 0,
-                        value: i64::from(id),
-                    },
-                    _ => error.into(),
-                })?;
-                let limit = file.size()?;
-                Ok(Located::new(Source::File(file), 0, limit, Structure::ChunkFile))
-            }
-        }
-    }
-
-    /// Writes a new chunk; the committed frame is not touched. Returns its raw entry.
-    pub(crate) fn add_chunk(&mut self, chunk: &[u8], referenced: impl Fn(i64) -> bool) -> Result<i64, Error> {
-        match self {
-            Place::Contiguous(frame) => frame.add(chunk),
-            Place::Sparse { dir, fresh, next_id } => {
-                let id = *next_id;
-                let next = id.checked_add(1).filter(|id| *id < 1 << 31);
-                let next = next.ok_or(Error::Capacity {
-                    what: "numbers of chunk files",
-                    asked: u64::from(id),
-                    most: 1 << 31,
-                })?;
-                let name = chunk_name(id);
-                let mut file = match dir.create(&name) {
-                    // Left over from a session that was cut off: nothing refers to it.
-                    Err(IoError { kind: IoKind::AlreadyExists, .. }) if !referenced(i64::from(id)) => {
-                        dir.remove(&name)?;
-                        dir.create(&name)?
-                    }
-                    other => other?,
-                };
-                let written = file.write_at(0, chunk);
-                drop(file);
-                if let Err(error) = written {
-                    let _ = dir.remove(&name);
-                    return Err(error.into());
-                }
-                fresh.push(id);
-                *next_id = next;
-                Ok(i64::from(id))
-            }
-        }
-    }
-}
-
 impl<'p> Located<'p> {
     pub(super) fn new(source: Source<'p>, at: u64, limit: u64, structure: Structure) -> Located<'p> {
         Located { source, at, limit, structure, sum: None }
@@ -135,19 +99,13 @@ impl<'p> Located<'p> {
 
     fn get(&self) -> &dyn ReadAt {
         match &self.source {
-            Source::Shared(store) => store,
+            Source::Shared(store) => *store,
             Source::File(file) => file,
         }
     }
 
     /// The same chunk, which must have this checksum if [`Located::whole`] reads it.
     pub(crate) fn held_to(self, sum: Option<u64>) -> Located<'p> {
-        Located { sum, ..self }
-    }
-
-    /// For readers of a part: what lies in memory is not read whole for it.
-    pub(crate) fn held_if_read(self, sum: Option<u64>) -> Located<'p> {
-        let sum = sum.filter(|_| self.slice().is_none());
         Located { sum, ..self }
     }
 
@@ -167,8 +125,7 @@ impl<'p> Located<'p> {
 
     /// The chunk and what follows it, if the source lies in memory.
     pub(crate) fn slice(&self) -> Option<&'p [u8]> {
-        let Source::Shared(store) = &self.source else { return None };
-        let store: &'p (dyn Store + Send + Sync) = *store;
+        let Source::Shared(store) = self.source else { return None };
         let start = usize::try_from(self.at).ok()?;
         let end = usize::try_from(self.at.checked_add(self.limit)?).ok()?;
         store.as_slice()?.get(start..end)

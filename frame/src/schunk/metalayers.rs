@@ -2,9 +2,12 @@
 //!
 //! Header metalayers are stored as given. Each vlmetalayer is a chunk of its own; it is decoded when asked for.
 
-use super::{Change, SuperChunk};
+use super::SuperChunk;
+use super::pending::Change;
+use crate::cframe::header::FIXED_LEN;
 use crate::cframe::section::{self, Section};
-use crate::error::{Error, IoKind};
+use crate::cframe::{CHECKSUMS_NAME, Opened, trailer};
+use crate::error::Error;
 use alloc::string::String;
 use alloc::vec::Vec;
 use blosc_core::{Chunk, Params};
@@ -16,8 +19,52 @@ pub(crate) struct Meta {
     pub(crate) content: Vec<u8>,
 }
 
+/// Those of a header and of its trailer. The table of checksums is not among them.
+#[derive(Clone, Debug)]
+pub(super) struct Metalayers {
+    pub(super) header: Vec<Meta>,
+    pub(super) trailer: Vec<Meta>,
+    /// The bytes 57..H of the header on disk, which may be in another order than ours; none before the first commit.
+    pub(super) stored: Vec<u8>,
+}
+
+impl Metalayers {
+    pub(super) fn none() -> Metalayers {
+        Metalayers { header: Vec::new(), trailer: Vec::new(), stored: Vec::new() }
+    }
+
+    /// Those of a frame just opened, and its table of checksums.
+    pub(super) fn opened(opened: &Opened) -> Result<(Metalayers, Option<Vec<u8>>), Error> {
+        let (header, mut trailer) = (list(&opened.metalayers()?), list(&opened.vlmetalayers()?));
+        let at = trailer.iter().position(|meta| meta.name == CHECKSUMS_NAME.as_bytes());
+        let table = at.map(|at| trailer.remove(at).content);
+        let stored = opened.head.get(FIXED_LEN..).unwrap_or(&[]).to_vec();
+        Ok((Metalayers { header, trailer, stored }, table))
+    }
+
+    /// The bytes 57..H of the next header; `change` says in what it differs from the one on disk.
+    pub(super) fn section(&self, change: Change) -> Result<Vec<u8>, Error> {
+        if !self.stored.is_empty() && change == Change::No {
+            return Ok(self.stored.clone());
+        }
+        section::encode(section::Place::Header, self.header.iter().map(Meta::pair))
+    }
+
+    /// The next trailer, without a fingerprint.
+    pub(super) fn encode_trailer(&self, table: Option<&Meta>) -> Result<Vec<u8>, Error> {
+        let layers = self.trailer.iter().chain(table).map(Meta::pair);
+        trailer::encode(&section::encode(section::Place::Trailer, layers)?)
+    }
+}
+
+impl Meta {
+    fn pair(&self) -> (&[u8], &[u8]) {
+        (&self.name, &self.content)
+    }
+}
+
 /// The entries of a section; of several with the same name only the first counts.
-pub(super) fn list(section: &Section<'_>) -> Vec<Meta> {
+fn list(section: &Section<'_>) -> Vec<Meta> {
     let mut list: Vec<Meta> = Vec::with_capacity(section.len());
     for entry in section.iter() {
         if list.iter().all(|meta| meta.name != entry.name) {
@@ -25,11 +72,6 @@ pub(super) fn list(section: &Section<'_>) -> Vec<Meta> {
         }
     }
     list
-}
-
-/// The pairs that [`section::encode`] takes.
-pub(super) fn pairs(list: &[Meta]) -> impl Iterator<Item = (&[u8], &[u8])> + Clone {
-    list.iter().map(|meta| (&*meta.name, &*meta.content))
 }
 
 /// The entry called `name`, or else the first that [`names`] shows as `name`.
@@ -71,12 +113,12 @@ fn put(list: &mut Vec<Meta>, name: &str, content: Vec<u8>, most: usize) -> Resul
 impl SuperChunk<'_> {
     /// The names of the metalayers, in their order.
     pub fn metalayer_names(&self) -> impl Iterator<Item = String> + '_ {
-        names(&self.metalayers)
+        names(&self.metalayers.header)
     }
 
     /// The content of a metalayer.
     pub fn metalayer(&self, name: &str) -> Option<&[u8]> {
-        find(&self.metalayers, name).map(|meta| &*meta.content)
+        find(&self.metalayers.header, name).map(|meta| &*meta.content)
     }
 
     /// Adds or changes a metalayer. Where the header's length changes, the next commit rewrites the
@@ -85,27 +127,27 @@ impl SuperChunk<'_> {
     /// # Errors
     /// A 17th metalayer, a name above 31 bytes or with NUL, content of 1 GiB or more.
     pub fn set_metalayer(&mut self, name: &str, content: &[u8]) -> Result<(), Error> {
-        let change = put(&mut self.metalayers, name, content.to_vec(), section::MAX_WRITTEN)?;
-        self.metalayers_changed = self.metalayers_changed.max(change);
+        let change = put(&mut self.metalayers.header, name, content.to_vec(), section::MAX_WRITTEN)?;
+        self.pending.metalayers = self.pending.metalayers.max(change);
         Ok(())
     }
 
     /// Removes a metalayer; tells whether it was there.
     pub fn remove_metalayer(&mut self, name: &str) -> bool {
-        let Some(at) = position(&self.metalayers, name) else { return false };
-        self.metalayers.remove(at);
-        self.metalayers_changed = Change::Length;
+        let Some(at) = position(&self.metalayers.header, name) else { return false };
+        self.metalayers.header.remove(at);
+        self.pending.metalayers = Change::Length;
         true
     }
 
     /// The names of the vlmetalayers, in their order; the checksum table is not among them.
     pub fn vlmetalayer_names(&self) -> impl Iterator<Item = String> + '_ {
-        names(&self.vlmetalayers)
+        names(&self.metalayers.trailer)
     }
 
     /// The decoded content of a vlmetalayer.
     pub fn vlmetalayer(&mut self, name: &str) -> Result<Option<Vec<u8>>, Error> {
-        let Some(meta) = find(&self.vlmetalayers, name) else { return Ok(None) };
+        let Some(meta) = find(&self.metalayers.trailer, name) else { return Ok(None) };
         let limits = blosc_core::Limits { output: self.limits.metalayer, ..self.limits.chunk };
         decode(&mut self.pool, &meta.content, &limits).map(Some)
     }
@@ -113,7 +155,7 @@ impl SuperChunk<'_> {
     /// What is wrong with each vlmetalayer that does not decode, whatever its name.
     pub(crate) fn bad_vlmetalayers(&mut self) -> Vec<Error> {
         let limits = blosc_core::Limits { output: self.limits.metalayer, ..self.limits.chunk };
-        let contents = self.vlmetalayers.iter().map(|meta| &meta.content);
+        let contents = self.metalayers.trailer.iter().map(|meta| &meta.content);
         contents.filter_map(|content| decode(&mut self.pool, content, &limits).err()).collect()
     }
 
@@ -124,16 +166,16 @@ impl SuperChunk<'_> {
     pub fn set_vlmetalayer(&mut self, name: &str, content: &[u8]) -> Result<(), Error> {
         section::check_entry(name, content)?;
         let chunk = self.pool.compress(&Params::new(1).no_filter(), content).map_err(Error::Codec)?;
-        put(&mut self.vlmetalayers, name, chunk, section::MAX_WRITTEN)?;
-        self.dirty = true;
+        put(&mut self.metalayers.trailer, name, chunk, section::MAX_WRITTEN)?;
+        self.pending.frame = true;
         Ok(())
     }
 
     /// Removes a vlmetalayer; tells whether it was there.
     pub fn remove_vlmetalayer(&mut self, name: &str) -> bool {
-        let Some(at) = position(&self.vlmetalayers, name) else { return false };
-        self.vlmetalayers.remove(at);
-        self.dirty = true;
+        let Some(at) = position(&self.metalayers.trailer, name) else { return false };
+        self.metalayers.trailer.remove(at);
+        self.pending.frame = true;
         true
     }
 }
@@ -155,7 +197,8 @@ pub(super) fn decode(
         });
     }
     if chunk.nbytes() as u64 > limits.output {
-        return Err(IoKind::NoSpace.into());
+        let (asked, limit) = (chunk.nbytes() as u64, limits.output);
+        return Err(Error::Limit { what: "bytes of a metalayer", asked, limit });
     }
     pool.decompress(&chunk).map_err(in_chunk)
 }
@@ -186,7 +229,7 @@ mod tests {
         assert_eq!(sc.metalayer(&m), Some(&b"1"[..]));
         assert_eq!(sc.vlmetalayer(&v), Ok(Some(b"2".to_vec())));
         assert!(sc.bad_vlmetalayers().is_empty());
-        sc.vlmetalayers[0].content.truncate(3);
+        sc.metalayers.trailer[0].content.truncate(3);
         assert_eq!(sc.bad_vlmetalayers().len(), 1);
         assert!(sc.remove_metalayer(&m) && sc.remove_vlmetalayer(&v));
         assert_eq!(sc.metalayer_names().count() + sc.vlmetalayer_names().count(), 0);

@@ -1,0 +1,98 @@
+//! The frame without what it does not need, and copies of it.
+
+use super::SuperChunk;
+use super::index::Index;
+use super::pending::Change;
+use crate::cframe::Entries;
+use crate::cframe::header::{ChunkSize, Header};
+use crate::error::Error;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// What a [`SuperChunk::compact`] found to remove.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Compacted {
+    /// Bytes of the container before.
+    pub before: u64,
+    /// Bytes of the container after.
+    pub after: u64,
+}
+
+impl SuperChunk<'_> {
+    /// Commits, drops everything no chunk refers to, and gives every chunk a checksum if checksums
+    /// are on. Atomic like a commit: a contiguous frame is rewritten, of a sparse one unused files
+    /// are removed, and chunks get numbers that C-Blosc2 takes.
+    pub fn compact(&mut self) -> Result<Compacted, Error> {
+        self.commit()?;
+        self.check_unchanged()?;
+        let before = self.container_bytes()?;
+        self.store_draft(|store, draft| store.compact(draft))?;
+        Ok(Compacted { before, after: self.container_bytes()? })
+    }
+
+    /// Bytes the frame takes where it is stored: index file and all chunk files of a sparse one.
+    pub fn container_bytes(&self) -> Result<u64, Error> {
+        self.store.size()
+    }
+
+    /// Files of a sparse frame that nothing refers to: of a writer that died, or is at work.
+    ///
+    /// # Errors
+    /// Those of listing the directory.
+    pub fn strays(&self) -> Result<Vec<String>, Error> {
+        self.store.strays(&self.index)
+    }
+
+    /// The largest number of a chunk file of a sparse frame, if it is one for which C-Blosc2 refuses the directory.
+    pub(crate) fn number_too_high(&self) -> Option<u32> {
+        self.store.number_too_high(&self.index)
+    }
+
+    /// The frame as contiguous bytes, with all changes so far; a sparse frame is packed together.
+    pub fn to_bytes(&mut self) -> Result<Vec<u8>, Error> {
+        if self.store.as_slice().is_some() {
+            self.commit()?;
+            self.store_draft(|store, draft| store.close_up(draft))?;
+            let len = self.pending.committed.and_then(|header| usize::try_from(header.frame_len).ok());
+            let bytes = self.store.as_slice().zip(len).and_then(|(bytes, len)| bytes.get(..len));
+            return Ok(bytes
+                .ok_or(Error::Internal { what: "a frame in memory shorter than it is" })?
+                .to_vec());
+        }
+        let mut copy = SuperChunk::memory(&self.params());
+        copy.copy_from(self)?;
+        copy.to_bytes()
+    }
+
+    /// [`SuperChunk::to_bytes`], for a frame that is not needed any more.
+    pub fn into_bytes(mut self) -> Result<Vec<u8>, Error> {
+        self.to_bytes()
+    }
+
+    /// Copies everything of `other` into this new, empty frame: parameters, metalayers, chunks as they
+    /// are. Works between contiguous and sparse frames.
+    pub fn copy_from(&mut self, other: &mut SuperChunk<'_>) -> Result<(), Error> {
+        if self.nchunks() > 0 || self.typesize() != other.typesize() {
+            return Err(Error::Param {
+                name: "chunks of the copy",
+                value: self.nchunks() as i64,
+                allowed: "none, and the same typesize",
+            });
+        }
+        let (frame_type, from) = (self.header.frame_type, other.header);
+        self.header = Header { frame_type, chunksize: ChunkSize::Unknown, ..from };
+        self.chunksize = other.chunksize;
+        self.metalayers = other.metalayers.clone();
+        (self.pending.metalayers, self.vl_blocks) = (Change::Length, None);
+        self.pending.frame = true;
+        if let Entries::Repeated(i64::MIN..0, _) = other.index.entries() {
+            (self.index, self.header.chunksize) = (other.index.clone(), from.chunksize);
+            return Ok(());
+        }
+        if from.chunksize == ChunkSize::Variable {
+            self.header.chunksize = from.chunksize;
+            self.index = Index::opened(Entries::List(Vec::new()), from.chunksize, 0);
+        }
+        self.append_from(other)
+    }
+}

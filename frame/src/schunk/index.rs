@@ -1,0 +1,196 @@
+//! [`Index`]: of each chunk where it lies, how many bytes it decodes to, and which checksum its stored bytes have.
+//!
+//! The three lists are as long as each other, whatever is edited; only that of checksums is empty while none is known.
+
+use super::checksum::UNKNOWN;
+use super::sizes::{self, Sizes};
+use crate::cframe::Entries;
+use crate::cframe::header::ChunkSize;
+use crate::cframe::index::Entry;
+use crate::error::{Error, Structure};
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// What is known about the chunks of a frame.
+#[derive(Clone, Debug)]
+pub(crate) struct Index {
+    entries: Entries,
+    /// [`UNKNOWN`] for special chunks, too.
+    sums: Vec<u64>,
+    sizes: Sizes,
+}
+
+/// Exchanges the `old` values from `at` on for `new`.
+pub(super) fn splice<T>(list: &mut Vec<T>, at: usize, old: bool, new: Option<T>) -> Result<(), Error> {
+    let end = at.checked_add(usize::from(old)).filter(|end| *end <= list.len());
+    list.splice(at..end.ok_or(Error::Internal { what: "an edit behind the last chunk" })?, new);
+    Ok(())
+}
+
+/// The values of `list` that `order` names, in that order.
+pub(super) fn picked<T: Copy>(order: &[u64], list: &[T]) -> Vec<T> {
+    order.iter().filter_map(|k| list.get(*k as usize).copied()).collect()
+}
+
+fn position(k: u64) -> Result<usize, Error> {
+    usize::try_from(k).map_err(|_| Error::Internal { what: "a chunk's number above all memory" })
+}
+
+impl Index {
+    /// That of a frame without chunks, which will decode to `chunk` bytes each if that is not 0.
+    pub(super) fn new(chunk: u32) -> Index {
+        let sizes = Sizes::Regular { chunk, total: 0 };
+        Index { entries: Entries::List(Vec::new()), sums: Vec::new(), sizes }
+    }
+
+    /// What a frame says of its chunks.
+    pub(super) fn opened(entries: Entries, chunksize: ChunkSize, total: u64) -> Index {
+        let sizes = match chunksize {
+            ChunkSize::Fixed(chunk) => Sizes::Regular { chunk, total },
+            ChunkSize::Variable if entries.len() > 0 => Sizes::Unread { total },
+            ChunkSize::Variable => Sizes::each(Vec::new()),
+            ChunkSize::Unknown => Sizes::Regular { chunk: 0, total: 0 },
+        };
+        Index { entries, sums: Vec::new(), sizes }
+    }
+
+    /// `count` entries that are all `raw`.
+    pub(super) fn repeated(raw: i64, count: u64, sizes: Sizes) -> Index {
+        Index { entries: Entries::Repeated(raw, count), sums: Vec::new(), sizes }
+    }
+
+    /// The numbers of all chunks; none if none of them is stored.
+    pub(super) fn numbers(&self) -> Range<u64> {
+        0..if matches!(self.entries, Entries::Repeated(i64::MIN..0, _)) { 0 } else { self.len() }
+    }
+
+    /// Takes over the checksums of the stored chunks, in their order.
+    pub(super) fn set_sums(&mut self, mut stored: impl Iterator<Item = u64>) {
+        // Entries that are all the same are special ones, or a chunk that they share.
+        if let Entries::List(list) = &self.entries {
+            let of = |raw: &i64| if *raw < 0 { Some(UNKNOWN) } else { stored.next() };
+            self.sums = list.iter().map(of).map(|sum| sum.unwrap_or(UNKNOWN)).collect();
+        }
+    }
+
+    /// The checksums of the stored chunks, in their order.
+    pub(super) fn stored_sums(&self) -> impl Iterator<Item = u64> + '_ {
+        let list = if let Entries::List(list) = &self.entries { &list[..] } else { &[] };
+        let sums = self.sums.iter().copied().chain(core::iter::repeat(UNKNOWN));
+        list.iter().zip(sums).filter(|(raw, _)| **raw >= 0).map(|(_, sum)| sum)
+    }
+
+    /// Nothing is known about the bytes of any chunk.
+    pub(super) fn forget_sums(&mut self) {
+        self.sums = Vec::new();
+    }
+
+    /// The checksum of chunk `k`, if it is known.
+    pub(super) fn sum(&self, k: u64) -> Option<u64> {
+        self.sums.get(usize::try_from(k).ok()?).copied().filter(|sum| *sum != UNKNOWN)
+    }
+
+    pub(super) fn entries(&self) -> &Entries {
+        &self.entries
+    }
+    /// Number of chunks.
+    pub(super) fn len(&self) -> u64 {
+        self.entries.len()
+    }
+    /// Where chunk `k` lies, or what it is filled with.
+    pub(super) fn get(&self, k: u64) -> Option<Entry> {
+        Entry::from_raw(self.entries.get(k)?)
+    }
+    /// As [`Index::get`], of a chunk that must be there.
+    pub(super) fn entry(&self, k: u64) -> Result<Entry, Error> {
+        let raw =
+            self.entries.get(k).ok_or(Error::OutOfRange { what: "chunk", index: k, len: self.len() })?;
+        let wrong = Error::Invalid { structure: Structure::Index, field: "entry", offset: 0, value: raw };
+        Entry::from_raw(raw).ok_or(wrong)
+    }
+
+    pub(super) fn sizes(&self) -> &Sizes {
+        &self.sizes
+    }
+    pub(super) fn is_unread(&self) -> bool {
+        matches!(self.sizes, Sizes::Unread { .. })
+    }
+    /// Decoded bytes of chunk `k`; an error where no writer recorded them.
+    pub(super) fn len_of(&self, k: u64) -> Result<u32, Error> {
+        self.entry(k)?;
+        self.sizes.len_of(k).ok_or(Error::Unsupported {
+            structure: Structure::Index,
+            what: "a special chunk in a frame of variable chunks (its size is lost)",
+        })
+    }
+    /// The chunk that holds byte `at`, and the bytes it spans. `None` if unread or past the end.
+    pub(super) fn find(&mut self, at: u64) -> Option<(u64, Range<u64>)> {
+        self.sizes.find(at)
+    }
+
+    /// Learns the size of every chunk from what `read` finds in its header, where the frame does not tell them.
+    pub(super) fn read_sizes(&mut self, read: impl Fn(u64, u64) -> Result<u32, Error>) -> Result<(), Error> {
+        if matches!(self.sizes, Sizes::Each { .. }) {
+            return Ok(());
+        }
+        let mut lens = Vec::new();
+        lens.try_reserve_exact(position(self.len())?).map_err(|_| Error::OutOfMemory)?;
+        // Millions of entries may be the same: one look at their chunk is enough.
+        let mut last = None;
+        for k in 0..self.len() {
+            lens.push(match self.entry(k)? {
+                Entry::Stored(entry) => match last {
+                    Some((same, len)) if same == entry => Some(len),
+                    _ => {
+                        let len = read(k, entry)?;
+                        last = Some((entry, len));
+                        Some(len)
+                    }
+                },
+                Entry::Special(_) => self.sizes.len_of(k),
+            });
+        }
+        let total = self.sizes.total();
+        self.sizes = sizes::collect(lens.into_iter(), total).ok_or(Error::Invalid {
+            structure: Structure::FrameHeader,
+            field: "uncompressed_size (not the sum of the chunks)",
+            offset: 0x1d,
+            value: total as i64,
+        })?;
+        Ok(())
+    }
+
+    /// Adds a chunk before chunk `k`, or exchanges or (without `new`) removes chunk `k`: where it lies, its checksum,
+    /// its size. The sizes are read where they differ.
+    pub(super) fn edit(&mut self, k: u64, old: bool, new: Option<(i64, u64, u32)>) -> Result<(), Error> {
+        let at = position(k)?;
+        let list = self.entries.list_mut()?;
+        let sum = new.map(|(_, sum, _)| sum);
+        if !self.sums.is_empty() || sum.is_some_and(|sum| sum != UNKNOWN) {
+            self.sums.resize(list.len(), UNKNOWN);
+            splice(&mut self.sums, at, old, sum)?;
+        }
+        splice(list, at, old, new.map(|(raw, ..)| raw))?;
+        self.sizes.edit(at, old, new.map(|(.., len)| len))
+    }
+
+    /// Notes where chunk `k` lies and its checksum; it decodes to what it did.
+    pub(super) fn point(&mut self, k: u64, raw: i64, sum: u64) -> Result<(), Error> {
+        let at = position(k)?;
+        let list = self.entries.list_mut()?;
+        if !self.sums.is_empty() || sum != UNKNOWN {
+            self.sums.resize(list.len(), UNKNOWN);
+            splice(&mut self.sums, at, true, Some(sum))?;
+        }
+        splice(list, at, true, Some(raw))
+    }
+
+    /// Brings the chunks into a new order, a permutation of all of them.
+    pub(super) fn reorder(&mut self, order: &[u64]) -> Result<(), Error> {
+        let list = self.entries.list_mut()?;
+        *list = picked(order, list);
+        self.sums = picked(order, &self.sums);
+        self.sizes.reorder(order);
+        Ok(())
+    }
+}

@@ -1,0 +1,266 @@
+//! The chunks of a sparse frame: one file each in a directory, and the index file (docs/formats/sframe.md).
+
+use super::checksum;
+use super::commit::Draft;
+use super::index::Index;
+use super::store::{ChunkStore, Located, Source};
+use crate::cframe::header::{FrameType, Header};
+use crate::cframe::index::Entry;
+use crate::cframe::{Opened, open_at};
+use crate::error::{Error, IoError, IoKind, Structure};
+use crate::io::{Directory, WriteAt};
+use crate::limits::Limits;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The index file of a sparse frame.
+pub(crate) const INDEX_NAME: &str = "chunks.b2frame";
+
+/// The name of chunk file `id`: a number, so nothing read from a file can become a path.
+fn chunk_name(id: u32) -> String {
+    format!("{id:08X}.chunk")
+}
+
+/// The number of a chunk file.
+fn number_of(name: &str) -> Option<u32> {
+    let id = u32::from_str_radix(name.strip_suffix(".chunk")?, 16).ok()?;
+    (chunk_name(id) == *name).then_some(id)
+}
+
+/// A directory. Entries are numbers of chunk files.
+pub(super) struct Sparse<'a> {
+    dir: Box<dyn Directory + Send + Sync + 'a>,
+    /// Files written since the last commit.
+    fresh: Vec<u32>,
+    /// Files that lost their entry since the last commit.
+    obsolete: Vec<u32>,
+    /// The next number to use; never one that this handle has seen in use.
+    next_id: u32,
+    /// Stored bytes of all chunks.
+    live: u64,
+    /// The checksum of the index file as last read or written: a commit may leave its header as it was.
+    index_sum: u64,
+}
+
+/// The chunk files in use, in ascending order.
+fn referenced(index: &Index) -> Vec<u32> {
+    let mut ids: Vec<u32> = index.entries().stored().filter_map(|id| u32::try_from(id).ok()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
+
+impl<'a> Sparse<'a> {
+    pub(super) fn new(dir: Box<dyn Directory + Send + Sync + 'a>) -> Sparse<'a> {
+        Sparse { dir, fresh: Vec::new(), obsolete: Vec::new(), next_id: 0, live: 0, index_sum: 0 }
+    }
+
+    /// The largest number for which C-Blosc2 does not refuse the directory: `C - 32` (docs/formats/sframe.md §4).
+    fn most(&self) -> u64 {
+        self.live.saturating_sub(32)
+    }
+
+    /// Copies chunks whose numbers are too high to the lowest numbers that neither the old nor the new index uses.
+    /// Every chunk has 32 bytes, so that where the old one uses none all of them find one.
+    fn renumber(&mut self, index: &mut Index) -> Result<(), Error> {
+        let most = self.most();
+        let mut used = referenced(index);
+        let too_high: Vec<u32> = used.iter().copied().filter(|id| u64::from(*id) > most).collect();
+        used.extend(&self.obsolete);
+        used.sort_unstable();
+        let free =
+            (0u32..).take_while(|id| u64::from(*id) <= most).filter(|id| used.binary_search(id).is_err());
+        let mut moved = Vec::new();
+        for (old, new) in too_high.into_iter().zip(free) {
+            let (content, to) = (self.dir.read(&chunk_name(old), u64::MAX)?, chunk_name(new));
+            if self.dir.contains(&to)? {
+                self.dir.remove(&to)?;
+            }
+            self.dir.create(&to)?.write_at(0, &content)?;
+            self.fresh.push(new);
+            self.obsolete.push(old);
+            moved.push((u64::from(old), new));
+        }
+        let numbers = if moved.is_empty() { 0..0 } else { index.numbers() };
+        for k in numbers {
+            let Entry::Stored(old) = index.entry(k)? else { continue };
+            let at = moved.binary_search_by_key(&old, |(old, _)| *old).ok();
+            if let Some((_, new)) = at.and_then(|at| moved.get(at)) {
+                index.point(k, i64::from(*new), index.sum(k).unwrap_or(checksum::UNKNOWN))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Flushes the new chunk files, replaces the index file, removes files no longer used.
+    fn replace_index(&mut self, draft: &mut Draft<'_>) -> Result<(), Error> {
+        self.renumber(draft.index)?;
+        let live = self.live;
+        let written = draft.assemble(live, |_, _| live)?;
+        let referenced = referenced(draft.index);
+        let is_used = |id: &u32| referenced.binary_search(id).is_ok();
+        let dir = &self.dir;
+        for id in self.fresh.iter().filter(|id| is_used(id)) {
+            dir.open(&chunk_name(*id), true)?.sync()?;
+        }
+        dir.sync()?;
+        let replaced = dir.replace(INDEX_NAME, &mut |file| {
+            file.write_at(0, &written.head)?;
+            Ok(file.write_at(written.head.len() as u64, &written.rest)?)
+        });
+        if let Err(error) = replaced {
+            // What was written for it goes when this is dropped, unless it is in force all the same.
+            let old = match dir.read(INDEX_NAME, u64::MAX) {
+                Ok(index) => index.strip_prefix(&*written.head) != Some(&*written.rest),
+                Err(error) => error == IoKind::NotFound.into(),
+            };
+            self.fresh.retain(|id| old || !is_used(id));
+            return Err(error);
+        }
+        // The new state is in force; what it does not use goes. A file that stays is only garbage.
+        for id in self.obsolete.drain(..).chain(self.fresh.drain(..)).filter(|id| !is_used(id)) {
+            let _ = dir.remove(&chunk_name(id));
+        }
+        self.index_sum = checksum::of_parts(&[&written.head, &written.rest]);
+        draft.in_force = Some(written);
+        Ok(())
+    }
+}
+
+impl ChunkStore for Sparse<'_> {
+    fn open(&self, limits: &Limits) -> Result<Opened, Error> {
+        open_at(&self.dir.open(INDEX_NAME, false)?, FrameType::Sparse, limits)
+    }
+
+    /// Where the directory is locked, what dead writers left in it is removed. A file that stays is only garbage.
+    fn opened(&mut self, opened: &Opened, index: &Index) {
+        self.fresh.clear();
+        self.obsolete.clear();
+        self.live = opened.header.cbytes;
+        self.index_sum = checksum::of_parts(&[&opened.head, &opened.index, &opened.trailer]);
+        let next = index.entries().stored().max().and_then(|max| max.checked_add(1)).unwrap_or(0);
+        self.next_id = self.next_id.max(u32::try_from(next).unwrap_or(0));
+        if self.dir.is_locked() {
+            for name in self.strays(index).unwrap_or_default() {
+                let _ = self.dir.remove(&name);
+            }
+        }
+    }
+
+    fn locate(&self, entry: u64) -> Result<Located<'_>, Error> {
+        let invalid =
+            |field| Error::Invalid { structure: Structure::Index, field, offset: 0, value: entry as i64 };
+        let id = u32::try_from(entry).map_err(|_| invalid("entry (chunk file)"))?;
+        let file = self.dir.open(&chunk_name(id), false).map_err(|error| match error.kind {
+            IoKind::NotFound => invalid("entry (chunk file that does not exist)"),
+            _ => error.into(),
+        })?;
+        let limit = file.size()?;
+        Ok(Located::new(Source::File(file), 0, limit, Structure::ChunkFile))
+    }
+
+    fn add(&mut self, chunk: &[u8], index: &Index) -> Result<i64, Error> {
+        let id = self.next_id;
+        let next = id.checked_add(1).filter(|id| *id < 1 << 31);
+        let (what, asked, most) = ("numbers of chunk files", u64::from(id), 1 << 31);
+        let next = next.ok_or(Error::Capacity { what, asked, most })?;
+        let name = chunk_name(id);
+        let mut file = match self.dir.create(&name) {
+            // Left over from a session that was cut off: nothing refers to it.
+            Err(IoError { kind: IoKind::AlreadyExists, .. })
+                if index.entries().stored().all(|used| used != u64::from(id)) =>
+            {
+                self.dir.remove(&name)?;
+                self.dir.create(&name)?
+            }
+            other => other?,
+        };
+        let written = file.write_at(0, chunk);
+        drop(file);
+        written.inspect_err(|_| {
+            let _ = self.dir.remove(&name);
+        })?;
+        self.fresh.push(id);
+        self.next_id = next;
+        self.live = self.live.saturating_add(chunk.len() as u64);
+        Ok(i64::from(id))
+    }
+
+    fn release(&mut self, entry: u64, cbytes: u64) {
+        // What another writer says its chunks take may be wrong.
+        self.live = self.live.saturating_sub(cbytes);
+        self.obsolete.extend(u32::try_from(entry));
+    }
+
+    fn commit(&mut self, draft: &mut Draft<'_>) -> Result<(), Error> {
+        self.replace_index(draft)?;
+        // The low numbers may have been those of the state before.
+        if self.number_too_high(draft.index).is_some() { self.replace_index(draft) } else { Ok(()) }
+    }
+
+    fn compact(&mut self, draft: &mut Draft<'_>) -> Result<(), Error> {
+        let mut changed = self.number_too_high(draft.index).is_some();
+        let mut buf = Vec::new();
+        for k in draft.index.numbers() {
+            if let (true, Entry::Stored(id)) = (draft.checksums.enabled, draft.index.entry(k)?) {
+                let known = draft.index.sum(k);
+                let chunk = self.locate(id)?.held_to(known);
+                let sum = checksum::of(chunk.whole(k, &Limits::NONE, &mut buf)?);
+                if known.is_none() {
+                    draft.index.point(k, id as i64, sum)?;
+                    changed = true;
+                }
+            }
+        }
+        if changed {
+            self.commit(draft)?;
+        }
+        for name in self.strays(draft.index)? {
+            self.dir.remove(&name)?;
+        }
+        Ok(self.dir.sync()?)
+    }
+
+    fn discard(&mut self, committed: Option<&Header>) {
+        if committed.is_some() || self.dir.contains(INDEX_NAME).is_ok_and(|there| !there) {
+            for id in self.fresh.drain(..) {
+                let _ = self.dir.remove(&chunk_name(id));
+            }
+        }
+    }
+
+    fn is_current(&self) -> Result<bool, IoError> {
+        self.dir.is_current()
+    }
+
+    fn is_stored(&self, committed: &Header) -> Result<bool, Error> {
+        let index = self.dir.open(INDEX_NAME, false)?;
+        Ok(checksum::of_file(&*index, committed.frame_len)? == self.index_sum)
+    }
+
+    fn size(&self) -> Result<u64, Error> {
+        let mut names = self.dir.list()?;
+        names.retain(|name| name == INDEX_NAME || number_of(name).is_some());
+        names.iter().try_fold(0u64, |sum, name| Ok(sum.saturating_add(self.dir.open(name, false)?.size()?)))
+    }
+
+    /// Chunks and temporary index files that nothing refers to: of a writer that died, or is at work.
+    fn strays(&self, index: &Index) -> Result<Vec<String>, Error> {
+        let referenced = referenced(index);
+        let mut names = self.dir.list()?;
+        names.retain(|name| {
+            let temporary = name.strip_prefix('.').unwrap_or(name).strip_prefix(INDEX_NAME);
+            temporary.is_some_and(|rest| rest.starts_with(".tmp"))
+                || number_of(name).is_some_and(|id| referenced.binary_search(&id).is_err())
+        });
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    fn number_too_high(&self, index: &Index) -> Option<u32> {
+        let highest = index.entries().stored().filter_map(|id| u32::try_from(id).ok()).max();
+        highest.filter(|id| u64::from(*id) > self.most())
+    }
+}
