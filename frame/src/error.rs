@@ -242,6 +242,8 @@ pub enum IoKind {
     UnexpectedEnd,
     /// No room on the device.
     NoSpace,
+    /// This process has the file open for writing already, and keeps other writers out.
+    Locked,
     /// A name that is not a single, plain path component.
     Name,
     /// Stopped by a fault-injecting store.
@@ -338,6 +340,7 @@ impl fmt::Display for IoError {
             IoKind::ReadOnly => "opened for reading only",
             IoKind::UnexpectedEnd => "the file ends too early",
             IoKind::NoSpace => "no space left",
+            IoKind::Locked => "this process has it open for writing already",
             IoKind::Name => "not a plain file name",
             IoKind::Injected => "stopped by fault injection",
             IoKind::Other => "input/output error",

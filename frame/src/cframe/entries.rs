@@ -6,7 +6,7 @@ use super::open::Opened;
 use crate::error::Error;
 use alloc::vec::Vec;
 use blosc_core::chunk::special;
-use blosc_core::{Chunk, Params, Pool, Special, Split, Surroundings};
+use blosc_core::{Chunk, ChunkContext, Params, Pool, Special, Split};
 
 /// The entries of an index.
 #[derive(Clone, Debug)]
@@ -120,7 +120,7 @@ impl Opened {
         for start in (0..nbytes).step_by(step.max(8)) {
             let end = start.saturating_add(step).min(nbytes);
             let part = part.get_mut(..end.saturating_sub(start)).unwrap_or(&mut []);
-            pool.get_bytes(&chunk, Surroundings::default(), start..end, part).map_err(in_index)?;
+            pool.get_bytes(&chunk, ChunkContext::default(), start..end, part).map_err(in_index)?;
             for raw in part.as_chunks::<8>().0 {
                 let raw = i64::from_le_bytes(*raw);
                 index::check_entry(raw, at, cbytes)?;

@@ -150,11 +150,11 @@ impl PathFile {
     /// Opens an existing file for reading and writing, and keeps other writers out until it is dropped. Where the
     /// path is a symbolic link, what it leads to is replaced, not the link.
     ///
-    /// It waits while another handle holds the lock, one of this process too: a thread that opens a file for writing
-    /// while it has it open for writing waits for itself.
+    /// It waits while another process holds the lock.
     ///
     /// # Errors
-    /// Those of the file system, also where it knows no locks.
+    /// [`IoKind::Locked`] where this process has the file open for writing already: it would wait for itself. Those of
+    /// the file system, also where it knows no locks.
     pub fn open_rw(path: impl Into<PathBuf>) -> Result<PathFile, IoError> {
         PathFile::open_rw_with(path, Locking::System)
     }
@@ -243,7 +243,7 @@ impl Store for PathFile {
         fill(&self.file, new.file()?)?;
         let file = new.finish()?;
         match &mut self.claim {
-            Some(claim) => claim.pass_on(&file)?,
+            Some(claim) => claim.pass_on(&file, &self.path)?,
             None => {
                 file.unlock().or_else(|e| if e.kind() == ErrorKind::Unsupported { Ok(()) } else { Err(e) })?
             }

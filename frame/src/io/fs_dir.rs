@@ -40,7 +40,8 @@ impl FsDir {
     /// the temporary files that dead writers left in it.
     ///
     /// # Errors
-    /// As [`FsDir::open`]; also where the file system knows no locks.
+    /// As [`FsDir::open`]; [`IoKind::Locked`] where this process has it open for writing already; also where the file
+    /// system knows no locks.
     pub fn open_rw(path: impl Into<PathBuf>) -> Result<FsDir, IoError> {
         FsDir::open_rw_with(path, Locking::System)
     }

@@ -6,6 +6,7 @@
 //!           A lock belongs to what was opened, not to its name: lock, then look whether the path still names
 //!           that, else open again. Who replaces the file locks the new one before it gets the name.
 //!           Where a lock would keep readers out (outside POSIX systems), `.NAME.lock` beside it is locked.
+//!           A process that holds a lock would wait for itself: it is told so instead, also in another thread.
 //! sidecar   bytes 0..8 unused; 8..16 generation, native order (a short file counts as 0): a writer adds 1
 //!           before it changes anything
 //! ```
@@ -14,15 +15,18 @@ use super::file::{names, open_no_link};
 use super::new_file::parent;
 use super::{ReadAt, WriteAt};
 use crate::error::{Error, IoError, IoKind};
+use alloc::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// How an opener for writing keeps other writers out. Readers are never kept waiting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Locking {
-    /// By a lock of the operating system on the file or directory; opening waits until it is free.
+    /// By a lock of the operating system on the file or directory; opening waits until other processes have let go, and
+    /// fails with [`IoKind::Locked`] where this one has it.
     #[default]
     System,
     /// By that and the sidecar lock of C-Blosc2, for programs that use it; both are held until the writer is dropped.
@@ -32,10 +36,77 @@ pub enum Locking {
     None,
 }
 
+/// What this process has locked for writing.
+static HELD: Mutex<BTreeSet<Key>> = Mutex::new(BTreeSet::new());
+
+/// The file itself, whatever its name.
+#[cfg(unix)]
+type Key = (u64, u64);
+#[cfg(not(unix))]
+type Key = PathBuf;
+
+/// An exclusive lock of this process, until it is dropped.
+#[derive(Debug)]
+struct Lock {
+    key: Key,
+    /// Closed after [`HELD`] has forgotten it, and with it unlocked.
+    file: File,
+}
+
+impl Lock {
+    /// Waits for the lock while another process has it. `path` is where the file lies.
+    ///
+    /// # Errors
+    /// [`IoKind::Locked`] where this process has it; those of the file system.
+    fn take(file: File, path: &Path) -> Result<Lock, IoError> {
+        let key = key(&file, path)?;
+        let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.contains(&key) {
+            return Err(IoKind::Locked.into());
+        }
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::Error(error)) => return Err(error.into()),
+            Err(TryLockError::WouldBlock) => {
+                drop(held);
+                lock(&file)?;
+                held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+        held.insert(key.clone());
+        Ok(Lock { key, file })
+    }
+
+    /// Goes over to another file at `path`, which is locked.
+    fn pass_on(&mut self, file: &File, path: &Path) -> Result<(), IoError> {
+        let (file, key) = (file.try_clone()?, key(file, path)?);
+        HELD.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone());
+        *self = Lock { key, file };
+        Ok(())
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        HELD.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
+    }
+}
+
+#[cfg(unix)]
+fn key(file: &File, _: &Path) -> Result<Key, IoError> {
+    use std::os::unix::fs::MetadataExt;
+    let there = file.metadata()?;
+    Ok((there.dev(), there.ino()))
+}
+#[cfg(not(unix))]
+fn key(_: &File, path: &Path) -> Result<Key, IoError> {
+    Ok(std::path::absolute(path)?)
+}
+
 /// The sidecar lock of a writer that holds it until it is dropped.
 #[derive(Debug)]
 pub(super) struct Sidecar {
-    _lock: SidecarLock,
+    _lock: Lock,
 }
 
 impl Sidecar {
@@ -46,17 +117,28 @@ impl Sidecar {
         }
         // No lock is left beside what does not exist.
         std::fs::metadata(path)?;
-        let mut lock = SidecarLock::open_file(path)?;
-        lock.lock_and_announce()?;
+        let mut sidecar = SidecarLock::open_file(path)?;
+        let lock = Lock::take(sidecar.file.try_clone()?, &sidecar_name(path))?;
+        sidecar.announce()?;
         Ok(Some(Sidecar { _lock: lock }))
     }
+}
+
+/// The lock of the frame at `path`: `<path>.b2lock`, or `.b2lock` inside a directory.
+fn sidecar_name(path: &Path) -> PathBuf {
+    if path.is_dir() {
+        return path.join(".b2lock");
+    }
+    let mut name = OsString::from(path);
+    name.push(".b2lock");
+    PathBuf::from(name)
 }
 
 /// What keeps other writers out of a file or directory until it is dropped.
 #[derive(Debug)]
 pub(super) struct Claim {
     /// The locked file or directory, or the locked file beside it.
-    system: File,
+    system: Lock,
     pub(super) sidecar: Option<Sidecar>,
 }
 
@@ -67,40 +149,32 @@ impl Claim {
         sidecar: Option<Sidecar>,
         open: impl Fn() -> std::io::Result<File>,
     ) -> Result<(File, Claim), IoError> {
+        if !cfg!(unix) {
+            let mut name = OsString::from(".");
+            name.push(path.file_name().ok_or(IoKind::Name)?);
+            name.push(".lock");
+            let name = parent(path).join(name);
+            let system = Lock::take(open_or_create(&name)?, &name)?;
+            return Ok((open()?, Claim { system, sidecar }));
+        }
         loop {
-            let (file, system) = match cfg!(unix) {
-                true => {
-                    let file = open()?;
-                    (file.try_clone()?, file)
-                }
-                false => {
-                    let mut name = OsString::from(".");
-                    name.push(path.file_name().ok_or(IoKind::Name)?);
-                    name.push(".lock");
-                    let system = open_or_create(&parent(path).join(name))?;
-                    lock(&system)?;
-                    return Ok((open()?, Claim { system, sidecar }));
-                }
-            };
-            lock(&system)?;
+            let file = open()?;
+            let system = Lock::take(file.try_clone()?, path)?;
             // Meanwhile the one before may have put another file in its place.
-            if names(path, &system)? {
+            if names(path, &file)? {
                 return Ok((file, Claim { system, sidecar }));
             }
         }
     }
 
     /// Goes over to `file`, which is locked and has taken the place of what was locked before.
-    pub(super) fn pass_on(&mut self, file: &File) -> Result<(), IoError> {
-        if cfg!(unix) {
-            self.system = file.try_clone()?;
-        }
-        Ok(())
+    pub(super) fn pass_on(&mut self, file: &File, path: &Path) -> Result<(), IoError> {
+        if cfg!(unix) { self.system.pass_on(file, path) } else { Ok(()) }
     }
 
     /// Whether `path` still names what is locked.
     pub(super) fn names(&self, path: &Path) -> Result<bool, IoError> {
-        Ok(names(path, &self.system)?)
+        Ok(names(path, &self.system.file)?)
     }
 }
 
@@ -161,14 +235,7 @@ impl SidecarLock {
     }
 
     fn open_file(path: &Path) -> Result<SidecarLock, IoError> {
-        let name = if path.is_dir() {
-            path.join(".b2lock")
-        } else {
-            let mut name = OsString::from(path);
-            name.push(".b2lock");
-            PathBuf::from(name)
-        };
-        Ok(SidecarLock { file: open_or_create(&name)?, seen: 0 })
+        Ok(SidecarLock { file: open_or_create(&sidecar_name(path))?, seen: 0 })
     }
 
     fn generation(&self) -> Result<u64, IoError> {
@@ -196,7 +263,8 @@ impl SidecarLock {
     /// # Errors
     /// Those of the file system.
     pub fn write(&mut self) -> Result<Held<'_>, Error> {
-        match self.lock_and_announce() {
+        lock(&self.file)?;
+        match self.announce() {
             Ok(changed) => Ok(Held { lock: self, changed }),
             Err(error) => {
                 let _ = self.file.unlock();
@@ -206,8 +274,7 @@ impl SidecarLock {
     }
 
     /// Tells whether there was a change since this handle last held the lock.
-    fn lock_and_announce(&mut self) -> Result<bool, IoError> {
-        lock(&self.file)?;
+    fn announce(&mut self) -> Result<bool, IoError> {
         let found = self.generation()?;
         WriteAt::write_at(&mut self.file, 8, &found.wrapping_add(1).to_ne_bytes())?;
         let changed = found != self.seen;

@@ -27,7 +27,7 @@ pub const OLD: &str = "old";
 #[derive(Debug)]
 pub struct NewFile {
     /// `None` once it is finished.
-    file: Option<File>,
+    file: File,
     temporary: PathBuf,
     path: PathBuf,
 }
@@ -66,8 +66,8 @@ impl NewFile {
                 Err(e) if e.kind() == ErrorKind::AlreadyExists => continue,
                 Err(e) => return Err(e.into()),
             };
-            let new = NewFile { file: Some(file), temporary, path: path.clone() };
-            let file = new.file.as_ref().ok_or(IoKind::Other)?;
+            let new = NewFile { file, temporary, path: path.clone() };
+            let file = &new.file;
             // Where the system has no locks, `sweep` takes no file for one that was left behind.
             if let Err(e) = file.lock()
                 && e.kind() != ErrorKind::Unsupported
@@ -89,9 +89,9 @@ impl NewFile {
     /// The open file.
     ///
     /// # Errors
-    /// None in practice: only a finished file has no handle, and finishing consumes it.
+    /// None.
     pub fn file(&mut self) -> Result<&mut File, IoError> {
-        Ok(self.file.as_mut().ok_or(IoKind::Other)?)
+        Ok(&mut self.file)
     }
     /// Where it lies until it is finished.
     pub fn temporary(&self) -> &Path {
@@ -106,15 +106,14 @@ impl NewFile {
     ///
     /// # Errors
     /// Those of the file system. Then the path names what it named before, unless only the last flush failed.
-    pub fn finish(mut self) -> Result<File, IoError> {
-        let file = self.file.as_ref().ok_or(IoKind::Other)?;
+    pub fn finish(self) -> Result<File, IoError> {
+        let file = self.file.try_clone()?;
         file.sync_all()?;
         if !cfg!(unix) {
             // There a lock keeps others from reading.
             let _ = file.unlock();
         }
         fs::rename(&self.temporary, &self.path)?;
-        let file = self.file.take().ok_or(IoKind::Other)?;
         sync_directory(parent(&self.path))?;
         Ok(file)
     }
@@ -122,9 +121,7 @@ impl NewFile {
 
 impl Drop for NewFile {
     fn drop(&mut self) {
-        if let Some(file) = &self.file
-            && names(&self.temporary, file).unwrap_or(true)
-        {
+        if names(&self.temporary, &self.file).unwrap_or(true) {
             let _ = fs::remove_file(&self.temporary);
         }
     }

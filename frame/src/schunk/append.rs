@@ -60,7 +60,7 @@ impl SuperChunk<'_> {
                 |(pool, _), piece: &[u8]| {
                     let params = params.fit(piece.len());
                     (
-                        pool.compress_in(&params, super::shared::around(typesize, &blockshape), piece),
+                        pool.compress_in(&params, super::shared::chunk_context(typesize, &blockshape), piece),
                         piece.len(),
                     )
                 },

@@ -4,7 +4,7 @@
 use super::SuperChunk;
 use super::index::Index;
 use super::put::ZERO_FIRST;
-use super::shared::around;
+use super::shared::chunk_context;
 use super::sizes::Sizes;
 use crate::cframe::header::{ChunkSize, MAX_CHUNK_NBYTES};
 use crate::error::Error;
@@ -157,8 +157,8 @@ impl SuperChunk<'_> {
             });
         }
         let params = self.params().fit(data.len());
-        let around = around(self.header.typesize, &self.blockshape);
-        self.pool.compress_in(&params, around, data).map_err(Error::Codec)
+        let context = chunk_context(self.header.typesize, &self.blockshape);
+        self.pool.compress_in(&params, context, data).map_err(Error::Codec)
     }
 
     fn check_position(&self, k: u64, len: u64) -> Result<(), Error> {

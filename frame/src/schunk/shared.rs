@@ -8,7 +8,7 @@ use crate::cframe::index::Entry;
 use crate::error::Error;
 use crate::limits::Limits;
 use alloc::vec::Vec;
-use blosc_core::{Chunk, Pool, Special, Surroundings};
+use blosc_core::{Chunk, ChunkContext, Pool, Special};
 use core::ops::Range;
 
 /// The chunks of a frame, to be read.
@@ -19,7 +19,7 @@ pub(crate) struct Shared<'s> {
     /// Whether chunks that are read whole are held to their checksums, where they are known.
     verify: bool,
     pub(super) limits: &'s Limits,
-    around: Surroundings<'s>,
+    context: ChunkContext<'s>,
 }
 
 /// A chunk that has been found.
@@ -39,7 +39,7 @@ pub(crate) enum Loaded<'s> {
 #[derive(Clone, Copy)]
 pub(crate) struct Stored<'s> {
     pub(crate) chunk: Chunk<'s>,
-    around: Surroundings<'s>,
+    context: ChunkContext<'s>,
     /// Its number.
     k: u64,
     /// Where it lies, for errors.
@@ -47,8 +47,8 @@ pub(crate) struct Stored<'s> {
 }
 
 /// What a chunk's codec and filters may ask about the frame around it.
-pub(super) fn around(typesize: u32, blockshape: &[u32]) -> Surroundings<'_> {
-    Surroundings { typesize, blockshape, ..Surroundings::default() }
+pub(super) fn chunk_context(typesize: u32, blockshape: &[u32]) -> ChunkContext<'_> {
+    ChunkContext { typesize, blockshape, ..ChunkContext::default() }
 }
 
 impl SuperChunk<'_> {
@@ -58,7 +58,7 @@ impl SuperChunk<'_> {
             index: &self.index,
             verify: self.checksums.verify,
             limits: &self.limits,
-            around: around(self.header.typesize, &self.blockshape),
+            context: chunk_context(self.header.typesize, &self.blockshape),
         }
     }
 
@@ -69,7 +69,7 @@ impl SuperChunk<'_> {
             index: &self.index,
             verify: self.checksums.verify,
             limits: &self.limits,
-            around: around(self.header.typesize, &self.blockshape),
+            context: chunk_context(self.header.typesize, &self.blockshape),
         };
         (shared, &mut self.pool, &mut self.scratch)
     }
@@ -78,7 +78,7 @@ impl SuperChunk<'_> {
 impl<'s> Shared<'s> {
     #[cfg(feature = "std")]
     pub(super) fn typesize(self) -> u32 {
-        self.around.typesize
+        self.context.typesize
     }
 
     /// The same for readers of parts: what lies in memory is not read whole for them.
@@ -127,7 +127,7 @@ impl<'s> Shared<'s> {
     where
         's: 'b,
     {
-        Loaded::Stored(Stored { chunk, around: self.around, k, at })
+        Loaded::Stored(Stored { chunk, context: self.context, k, at })
     }
 }
 
@@ -138,18 +138,18 @@ impl Stored<'_> {
 
     /// Decodes all of it into the start of `out`, which is part of an output of `whole` bytes; returns its size.
     pub(crate) fn decode(&self, pool: &mut Pool, out: &mut [u8], whole: usize) -> Result<usize, Error> {
-        let around = Surroundings { whole, ..self.around };
-        pool.decompress_into(&self.chunk, around, out).map_err(|error| self.failed(error))
+        let context = ChunkContext { whole, ..self.context };
+        pool.decompress_into(&self.chunk, context, out).map_err(|error| self.failed(error))
     }
 
     /// Decodes a range of its bytes into the start of `out`.
     pub(crate) fn bytes(&self, pool: &mut Pool, range: Range<usize>, out: &mut [u8]) -> Result<usize, Error> {
-        pool.get_bytes(&self.chunk, self.around, range, out).map_err(|error| self.failed(error))
+        pool.get_bytes(&self.chunk, self.context, range, out).map_err(|error| self.failed(error))
     }
 
     /// Decodes a block into the start of `out`; returns its size.
     pub(crate) fn block(&self, pool: &mut Pool, block: usize, out: &mut [u8]) -> Result<usize, Error> {
-        pool.decode_block(&self.chunk, self.around, block, out).map_err(|error| self.failed(error))
+        pool.decode_block(&self.chunk, self.context, block, out).map_err(|error| self.failed(error))
     }
 
     /// Decoded bytes of a block.

@@ -216,32 +216,70 @@ fn a_writer_that_finds_another_state_refuses() {
     }
 }
 
+/// The other process of the next test; run by itself, it has nothing to do.
+#[test]
+fn append_twos() {
+    let Some(words) = told() else { return };
+    fs::write(&words[1], b"").unwrap();
+    let mut sc = SuperChunk::open(PathFile::open_rw(&words[0]).unwrap(), &Limits::DEFAULT).unwrap();
+    sc.append(&[2; 400]).unwrap();
+    sc.commit().unwrap();
+}
+
 /// A lock belongs to a file, not to its name: who waited for the one before must not write to that.
 #[test]
 fn a_lock_holds_across_a_replacing_rename() {
+    if !can_start() {
+        return;
+    }
     let folder = Folder::new("renamed");
-    let path = folder.0.join("f.b2frame");
+    let (path, ready) = (folder.0.join("f.b2frame"), folder.0.join("ready"));
     let mut sc = SuperChunk::create(PathFile::create_new(&path).unwrap(), &Params::new(4)).unwrap();
     sc.append(&[1; 400]).unwrap();
     sc.commit().unwrap();
-    let (sender, receiver) = mpsc::channel();
-    let waiting = path.clone();
-    let thread = std::thread::spawn(move || {
-        let mut sc = SuperChunk::open(PathFile::open_rw(waiting).unwrap(), &Limits::DEFAULT).unwrap();
-        sender.send(()).unwrap();
-        sc.append(&[2; 400]).unwrap();
-        sc.commit().unwrap();
-    });
+    let mut child = start("append_twos", &[path.as_os_str(), ready.as_os_str()]);
+    while !ready.exists() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
     for _ in 0..3 {
-        assert!(receiver.recv_timeout(Duration::from_millis(100)).is_err(), "it waits");
+        std::thread::sleep(Duration::from_millis(100));
+        assert!(child.try_wait().unwrap().is_none(), "it waits");
         sc.compact().unwrap();
         sc.append(&[3; 400]).unwrap();
         sc.commit().unwrap();
     }
     drop(sc);
-    thread.join().unwrap();
+    assert!(child.wait().unwrap().success());
     let mut sc = SuperChunk::open(PathFile::open(&path).unwrap(), &Limits::DEFAULT).unwrap();
     assert_eq!(sc.read_all().unwrap(), [[1; 400], [3; 400], [3; 400], [3; 400], [2; 400]].concat());
+}
+
+/// It waited for itself for ever.
+#[test]
+fn a_process_that_opens_twice_for_writing_is_told_so() {
+    let folder = Folder::new("twice");
+    for path in folder.containers() {
+        for locking in [Locking::System, Locking::Sidecar] {
+            let sparse = path.join("chunks.b2frame").exists();
+            if locking == Locking::Sidecar && path.is_dir() && !sparse {
+                continue;
+            }
+            let open = || open_any_mut_with(&path, &Limits::DEFAULT, locking);
+            let mut opened = open().unwrap();
+            let refused = |error: Error| assert_eq!(error, IoKind::Locked.into(), "{}", path.display());
+            refused(open().map(drop).unwrap_err());
+            std::thread::scope(|scope| {
+                refused(scope.spawn(|| open().map(drop)).join().unwrap().unwrap_err())
+            });
+            // Also when it has been replaced meanwhile; readers are let in.
+            opened.data.resize(&mut Pool::new(1), 100).unwrap();
+            opened.data.resize(&mut Pool::new(1), 1).unwrap();
+            refused(open().map(drop).unwrap_err());
+            assert_eq!(numbers(&open_any(&path, &Limits::DEFAULT).unwrap()), [0]);
+            drop(opened);
+            open().unwrap();
+        }
+    }
 }
 
 #[test]
