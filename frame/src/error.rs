@@ -242,6 +242,8 @@ pub enum IoKind {
     UnexpectedEnd,
     /// No room on the device.
     NoSpace,
+    /// No room in memory; as an [`Error`] it is [`Error::OutOfMemory`].
+    OutOfMemory,
     /// This process has the file open for writing already, and keeps other writers out.
     Locked,
     /// A name that is not a single, plain path component.
@@ -283,13 +285,13 @@ impl From<crate::dtype::DtypeError> for Error {
 
 impl From<IoKind> for Error {
     fn from(kind: IoKind) -> Error {
-        Error::Io(IoError::new(kind))
+        IoError::new(kind).into()
     }
 }
 
 impl From<IoError> for Error {
     fn from(error: IoError) -> Error {
-        Error::Io(error)
+        if error.kind == IoKind::OutOfMemory { Error::OutOfMemory } else { Error::Io(error) }
     }
 }
 
@@ -304,6 +306,7 @@ impl From<std::io::Error> for IoError {
             K::UnexpectedEof => IoKind::UnexpectedEnd,
             K::StorageFull | K::QuotaExceeded | K::FileTooLarge => IoKind::NoSpace,
             K::ReadOnlyFilesystem => IoKind::ReadOnly,
+            K::OutOfMemory => IoKind::OutOfMemory,
             _ => IoKind::Other,
         };
         IoError { kind, os: error.raw_os_error() }
@@ -313,7 +316,7 @@ impl From<std::io::Error> for IoError {
 #[cfg(feature = "std")]
 impl From<std::io::Error> for Error {
     fn from(error: std::io::Error) -> Error {
-        Error::Io(error.into())
+        IoError::from(error).into()
     }
 }
 
@@ -340,6 +343,7 @@ impl fmt::Display for IoError {
             IoKind::ReadOnly => "opened for reading only",
             IoKind::UnexpectedEnd => "the file ends too early",
             IoKind::NoSpace => "no space left",
+            IoKind::OutOfMemory => "not enough memory",
             IoKind::Locked => "this process has it open for writing already",
             IoKind::Name => "not a plain file name",
             IoKind::Injected => "stopped by fault injection",

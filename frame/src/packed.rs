@@ -56,7 +56,7 @@ impl ReadAt for Strided<'_> {
         let most = (1u64 << 16).checked_div(self.row).unwrap_or(1).max(1);
         let rows = last.saturating_sub(first).min(most);
         let mut packed =
-            vec![0u8; usize::try_from(rows.saturating_mul(self.row)).map_err(|_| IoKind::NoSpace)?];
+            vec![0u8; usize::try_from(rows.saturating_mul(self.row)).map_err(|_| IoKind::OutOfMemory)?];
         self.data.read_exact_at(first.saturating_mul(self.row), &mut packed)?;
         let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let row = size(self.row).max(1);
@@ -85,7 +85,7 @@ pub(crate) fn read(
     let end = at.saturating_add(out.len() as u64);
     let Some(first) = at.checked_div(row) else { return Ok(()) };
     let last = end.div_ceil(row);
-    let size = |n: u64| usize::try_from(n).map_err(|_| Error::from(IoKind::NoSpace));
+    let size = |n: u64| usize::try_from(n).map_err(|_| Error::OutOfMemory);
     let rows = last.saturating_sub(first);
     let mut packed = vec![0u8; size(rows.saturating_mul(row))?];
     let mut items = Vec::new();

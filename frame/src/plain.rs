@@ -47,7 +47,7 @@ pub trait Plain {
         out: &mut [u8],
     ) -> Result<(), Error> {
         let runs = Runs::new(shape, ranges);
-        let run = usize::try_from(runs.len.saturating_mul(item)).map_err(|_| IoKind::NoSpace)?;
+        let run = usize::try_from(runs.len.saturating_mul(item)).map_err(|_| IoKind::OutOfMemory)?;
         let volume = ranges.iter().fold(item, |n, r| n.saturating_mul(r.end.saturating_sub(r.start)));
         if volume != out.len() as u64 {
             let value = i64::try_from(out.len()).unwrap_or(i64::MAX);
@@ -107,7 +107,7 @@ impl Window {
             let start = at.saturating_sub(at.checked_rem(self.step).unwrap_or(0));
             if self.start != start || self.bytes.is_empty() {
                 let n = nbytes.saturating_sub(start).min(self.step);
-                self.bytes.resize(usize::try_from(n).map_err(|_| IoKind::NoSpace)?, 0);
+                self.bytes.resize(usize::try_from(n).map_err(|_| IoKind::OutOfMemory)?, 0);
                 self.start = start;
                 read(start, &mut self.bytes).inspect_err(|_| self.bytes.clear())?;
             }

@@ -107,7 +107,7 @@ impl<P: Plain> Plain for AxesReversed<P> {
         let mut items = self.items.borrow_mut();
         resize(&mut items, out.len() as u64)?;
         self.source.read_box(pool, (&stored, item), &turned, &mut items)?;
-        reverse_axes(&items, &sides, usize::try_from(item).map_err(|_| IoKind::NoSpace)?, out)
+        reverse_axes(&items, &sides, usize::try_from(item).map_err(|_| IoKind::OutOfMemory)?, out)
     }
 }
 
@@ -122,14 +122,15 @@ impl<R: ReadAt> ReadAt for AxesReversed<Uncompressed<R>> {
         let read = self.read_plain(&mut Pool::new(1), offset, buf.get_mut(..n).unwrap_or_default());
         read.map(|()| n).map_err(|error| match error {
             Error::Io(error) => error,
+            Error::OutOfMemory => IoKind::OutOfMemory.into(),
             _ => IoKind::Other.into(),
         })
     }
 }
 
 fn resize(bytes: &mut Vec<u8>, n: u64) -> Result<(), Error> {
-    let n = usize::try_from(n).map_err(|_| IoKind::NoSpace)?;
-    bytes.try_reserve_exact(n.saturating_sub(bytes.len())).map_err(|_| IoKind::NoSpace)?;
+    let n = usize::try_from(n).map_err(|_| IoKind::OutOfMemory)?;
+    bytes.try_reserve_exact(n.saturating_sub(bytes.len())).map_err(|_| IoKind::OutOfMemory)?;
     bytes.resize(n, 0);
     Ok(())
 }

@@ -62,25 +62,18 @@ impl Context {
         check_filters(&c.filters)?;
         let mut filters = [FilterSlot::NONE; 6];
         for ((slot, id), meta) in filters.iter_mut().zip(c.filters).zip(c.filters_meta) {
-            *slot = FilterSlot { filter: Filter::from_id(id), meta };
+            *slot = FilterSlot::new(Filter::from_id(id), meta);
         }
-        let split = match c.splitmode {
-            1 => Split::Always,
-            2 => Split::Never,
-            3 => Split::Auto,
-            _ => Split::ForwardCompat,
-        };
+        let split = u8::try_from(c.splitmode).ok().and_then(Split::from_mode).unwrap_or_default();
         let blocksize = u32::try_from(c.blocksize).map_err(|_| INVALID_PARAM)?;
-        let params = Params {
-            codec_meta: c.compcode_meta,
-            ..Params::new(typesize)
-                .codec(blosc_core::Codec::from_id(c.compcode))
-                .level(c.clevel)
-                .filters(filters)
-                .split(split)
-                .blocksize((blocksize > 0).then_some(blocksize))
-                .dictionary(c.use_dict != 0 && c.clevel > 0)
-        };
+        let params = Params::new(typesize)
+            .codec(blosc_core::Codec::from_id(c.compcode))
+            .codec_meta(c.compcode_meta)
+            .level(c.clevel)
+            .filters(filters)
+            .split(split)
+            .blocksize((blocksize > 0).then_some(blocksize))
+            .dictionary(c.use_dict != 0 && c.clevel > 0);
         Ok(params.fit(nbytes))
     }
 

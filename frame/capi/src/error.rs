@@ -103,7 +103,7 @@ impl From<Frame> for Code {
             },
             Frame::OutputTooSmall { .. } => WRITE_BUFFER,
             Frame::OutOfRange { .. } => INVALID_INDEX,
-            Frame::Limit { .. } | Frame::Capacity { .. } => MEMORY_ALLOC,
+            Frame::Limit { .. } | Frame::Capacity { .. } | Frame::OutOfMemory => MEMORY_ALLOC,
             Frame::Param { .. } => INVALID_PARAM,
             Frame::Invalid { .. } | Frame::Truncated { .. } => INVALID_HEADER,
             _ => FAILURE,

@@ -51,7 +51,7 @@ impl ArrayRows {
         let (mut at, mut buffer) = (0u64, Vec::new());
         while at < rows {
             let n = step.min(rows.saturating_sub(at));
-            buffer.resize(usize::try_from(n.saturating_mul(row)).map_err(|_| IoKind::NoSpace)?, 0);
+            buffer.resize(usize::try_from(n.saturating_mul(row)).map_err(|_| IoKind::OutOfMemory)?, 0);
             data.read_exact_at(at.saturating_mul(row), &mut buffer)?;
             put(self.array.get_mut(), at, &buffer)?;
             at = at.saturating_add(n);
@@ -79,7 +79,7 @@ impl Plain for ArrayRows {
         let items = if whole == out.len() as u64 {
             &mut *out
         } else {
-            wider.resize(usize::try_from(whole).map_err(|_| IoKind::NoSpace)?, 0);
+            wider.resize(usize::try_from(whole).map_err(|_| IoKind::OutOfMemory)?, 0);
             &mut wider
         };
         let shape = array.shape().to_vec();

@@ -37,7 +37,10 @@ impl FrameRows {
 
     /// Replaces bytes `range` by `pieces`, chunk by chunk, reading what moves from the committed frame.
     fn change(&mut self, pool: &mut Pool, range: Range<u64>, pieces: Vec<Piece<'_>>) -> Result<(), Error> {
-        let old = FrameRows::new((self.reopen)()?, Box::new(|| Err(IoKind::Other.into())));
+        let old = FrameRows::new(
+            (self.reopen)()?,
+            Box::new(|| Err(Error::Internal { what: "the old state of a frame, changed" })),
+        );
         let content = Content::splice(old.nbytes(), range, pieces)?;
         let frame = self.frame.get_mut();
         let size = match frame.chunksize() {
@@ -61,7 +64,7 @@ impl FrameRows {
         for k in changed.start.checked_div(size).unwrap_or(0)..changed.end.div_ceil(size).min(needed) {
             let at = k.saturating_mul(size);
             let n = content.nbytes().saturating_sub(at).min(size);
-            buffer.resize(usize::try_from(n).map_err(|_| IoKind::NoSpace)?, 0);
+            buffer.resize(usize::try_from(n).map_err(|_| IoKind::OutOfMemory)?, 0);
             content.read(pool, &old, at, &mut buffer)?;
             match k < frame.nchunks() {
                 true => frame.update(k, &buffer)?,

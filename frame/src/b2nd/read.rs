@@ -36,7 +36,7 @@ impl NdArray<'_> {
         if asked > limit {
             return Err(Error::Limit { what: "bytes of output", asked, limit });
         }
-        let len = usize::try_from(asked).map_err(|_| IoKind::NoSpace)?;
+        let len = usize::try_from(asked).map_err(|_| IoKind::OutOfMemory)?;
         let mut out = zeroed(len)?;
         self.gather(selection, &mut out, true)?;
         Ok(out)
@@ -274,7 +274,7 @@ impl NdArray<'_> {
             }
             let selection = Selection::ranges(&shape, &ranges)?;
             let len = row.saturating_mul(end.saturating_sub(start));
-            fit(&mut buf, usize::try_from(len).map_err(|_| IoKind::NoSpace)?)?;
+            fit(&mut buf, usize::try_from(len).map_err(|_| IoKind::OutOfMemory)?)?;
             self.gather(&selection, &mut buf, false)?;
             f(&buf)?;
             start = end;
@@ -302,7 +302,7 @@ impl NdArray<'_> {
             let ranges: Vec<Range<u64>> = turned.iter().rev().cloned().collect();
             let sides: Vec<u64> = turned.iter().map(|r| r.end.saturating_sub(r.start)).collect();
             let len = n.saturating_mul(typesize as u64);
-            fit(&mut data, usize::try_from(len).map_err(|_| IoKind::NoSpace)?)?;
+            fit(&mut data, usize::try_from(len).map_err(|_| IoKind::OutOfMemory)?)?;
             fit(&mut buf, data.len())?;
             self.get_slice(&ranges, &mut data)?;
             reverse_axes(&data, &sides, typesize, &mut buf)?;
@@ -337,7 +337,7 @@ pub(super) fn zeroed(len: usize) -> Result<Vec<u8>, Error> {
     // Asked for and given back: `vec!` takes pages the system has zeroed, but cannot fail gently.
     drop({
         let mut probe: Vec<u8> = Vec::new();
-        probe.try_reserve_exact(len).map_err(|_| IoKind::NoSpace)?;
+        probe.try_reserve_exact(len).map_err(|_| IoKind::OutOfMemory)?;
         probe
     });
     Ok(alloc::vec![0; len])
@@ -345,7 +345,7 @@ pub(super) fn zeroed(len: usize) -> Result<Vec<u8>, Error> {
 
 /// Makes `buf` exactly `len` bytes long; what is in it is not kept.
 pub(super) fn fit(buf: &mut Vec<u8>, len: usize) -> Result<(), Error> {
-    buf.try_reserve(len.saturating_sub(buf.len())).map_err(|_| IoKind::NoSpace)?;
+    buf.try_reserve(len.saturating_sub(buf.len())).map_err(|_| IoKind::OutOfMemory)?;
     buf.resize(len, 0);
     Ok(())
 }

@@ -82,7 +82,8 @@ impl NdArray<'_> {
         let c = u64::from(self.geometry.chunks().at(axis)).max(1);
         let mut shape = *self.shape();
         if let Some(side) = shape.get_mut(axis) {
-            *side = side.checked_add(rows).ok_or(IoKind::NoSpace)?;
+            let (what, asked, most) = ("rows", rows, u64::MAX.saturating_sub(*side));
+            *side = side.checked_add(rows).ok_or(Error::Capacity { what, asked, most })?;
         }
         if at < len && at.is_multiple_of(c) && rows.is_multiple_of(c) {
             let new = self.geometry.with_shape(&shape)?;
@@ -257,7 +258,7 @@ impl NdArray<'_> {
             let local = inside.with_shape(&count)?;
             let all = Selection::all(&count);
             let mut items =
-                super::read::zeroed(usize::try_from(local.nbytes()).map_err(|_| IoKind::NoSpace)?)?;
+                super::read::zeroed(usize::try_from(local.nbytes()).map_err(|_| IoKind::OutOfMemory)?)?;
             let mut clean = super::read::zeroed(data.len())?;
             let mut walk = all.walk(&local);
             while let Some(touched) = walk.next() {
@@ -283,9 +284,9 @@ impl NdArray<'_> {
         if *new == old {
             return Ok(());
         }
-        let count = usize::try_from(new.nchunks()).map_err(|_| IoKind::NoSpace)?;
+        let count = usize::try_from(new.nchunks()).map_err(|_| IoKind::OutOfMemory)?;
         let mut order: Vec<u64> = Vec::new();
-        order.try_reserve(count).map_err(|_| IoKind::NoSpace)?;
+        order.try_reserve(count).map_err(|_| IoKind::OutOfMemory)?;
         let mut kept: Vec<u64> = Vec::new();
         let mut fresh = old.nchunks();
         for chunk in 0..new.nchunks() {

@@ -227,9 +227,9 @@ impl<T: Tree> CArray<T> {
         let size = file.size()?;
         // A chunk never takes more than its data and its header; room behind it is not read.
         let most = self.geometry.chunk.saturating_add(FILE_HEADER.saturating_add(16));
-        let n = usize::try_from(size.min(most)).map_err(|_| IoKind::NoSpace)?;
+        let n = usize::try_from(size.min(most)).map_err(|_| IoKind::OutOfMemory)?;
         let mut bytes = Vec::new();
-        bytes.try_reserve_exact(n).map_err(|_| IoKind::NoSpace)?;
+        bytes.try_reserve_exact(n).map_err(|_| IoKind::OutOfMemory)?;
         bytes.resize(n, 0);
         file.read_exact_at(0, &mut bytes)?;
         let header = Header::detect(&bytes, Some(size))?;
@@ -257,7 +257,8 @@ impl<T: Tree> CArray<T> {
         let loaded = self.load(i)?;
         let name = |error| Error::Chunk { chunk: Some(i), offset: FILE_HEADER, error };
         let bytes = loaded.file.get(16..).unwrap_or_default();
-        let chunk = Chunk::parse_with(bytes, &self.limits.chunk).map_err(name)?;
+        let limits = self.limits.for_size(loaded.file.len() as u64).chunk;
+        let chunk = Chunk::parse_with(bytes, &limits).map_err(name)?;
         if range.start == 0 && range.end as u64 == loaded.nbytes {
             pool.decompress_into(&chunk, ChunkContext::default(), out).map_err(name)?;
         } else {
@@ -440,7 +441,7 @@ impl<T: Tree> CArray<T> {
     fn encode(&self, pool: &mut Pool, content: &Content<'_>, i: u64) -> Result<Vec<u8>, Error> {
         let at = i.saturating_mul(self.geometry.chunk);
         let n = content.nbytes().saturating_sub(at).min(self.geometry.chunk);
-        let mut plain = alloc::vec![0; usize::try_from(n).map_err(|_| IoKind::NoSpace)?];
+        let mut plain = alloc::vec![0; usize::try_from(n).map_err(|_| IoKind::OutOfMemory)?];
         content.read(pool, self, at, &mut plain)?;
         quantize::apply(&self.storage, &mut plain);
         let params = self.storage.cparams.params(self.storage.typesize())?;
@@ -465,7 +466,7 @@ impl<T: Tree> CArray<T> {
         let mut damaged = Vec::new();
         let mut plain = Vec::new();
         for i in 0..self.nchunks() {
-            let n = usize::try_from(self.chunk_len(i)).map_err(|_| IoKind::NoSpace)?;
+            let n = usize::try_from(self.chunk_len(i)).map_err(|_| IoKind::OutOfMemory)?;
             // The file is checked before room for its data is made.
             let checked = self.load(i).and_then(|_| {
                 plain.resize(n, 0);

@@ -342,7 +342,7 @@ impl<T: Tree> Column<T> {
                 match kept {
                     Some(old) => writer.write_encoded(&old.chunk_bytes(local)?, nbytes)?,
                     None => {
-                        plain.resize(usize::try_from(n).map_err(|_| IoKind::NoSpace)?, 0);
+                        plain.resize(usize::try_from(n).map_err(|_| IoKind::OutOfMemory)?, 0);
                         content.read(pool, self, at, &mut plain)?;
                         let chunk = encode_chunk(pool, &self.params, &plain, self.reserve)?;
                         writer.write_encoded(&chunk, nbytes)?;

@@ -44,7 +44,7 @@ pub struct Edit {
 impl Default for Edit {
     /// What bloscpack's command line uses: BloscLZ, level 7, items of 8 bytes.
     fn default() -> Self {
-        let params = Params { blosc1: true, level: 7, ..Params::new(8) };
+        let params = Params::new(8).level(7).blosc1(true);
         Edit { params, reserve: 0, grow: false, chunk_size: 1 << 20 }
     }
 }
@@ -463,7 +463,7 @@ fn encode_part(
     let step = u64::from(header.chunk_size.unwrap_or(0));
     let at = i.saturating_mul(step);
     let n = content.nbytes().saturating_sub(at).min(step);
-    buffer.resize(usize::try_from(n).map_err(|_| IoKind::NoSpace)?, 0);
+    buffer.resize(usize::try_from(n).map_err(|_| IoKind::OutOfMemory)?, 0);
     content.read(pool, old, at, buffer)?;
     encode_chunk(pool, &edit.params, buffer, edit.reserve)
 }

@@ -325,8 +325,8 @@ impl Plain for View<'_> {
 
 /// Makes `bytes` `len` bytes long, or fails without taking the process down.
 pub(super) fn grow(bytes: &mut Vec<u8>, len: u64) -> Result<(), Error> {
-    let len = usize::try_from(len).map_err(|_| IoKind::NoSpace)?;
-    bytes.try_reserve_exact(len.saturating_sub(bytes.len())).map_err(|_| IoKind::NoSpace)?;
+    let len = usize::try_from(len).map_err(|_| IoKind::OutOfMemory)?;
+    bytes.try_reserve_exact(len.saturating_sub(bytes.len())).map_err(|_| IoKind::OutOfMemory)?;
     bytes.resize(len, 0);
     Ok(())
 }

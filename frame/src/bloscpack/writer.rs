@@ -62,7 +62,7 @@ impl Default for Options {
         Options {
             layout: Layout::V3,
             chunk_size: 1 << 20,
-            params: Params { blosc1: true, level: 7, ..Params::new(8) },
+            params: Params::new(8).level(7).blosc1(true),
             checksum: Checksum::Adler32,
             offsets: true,
             spare: Spare::Times(10),
@@ -84,7 +84,7 @@ impl Options {
         let len = data.size()?;
         let mut writer = Writer::new(sink, self, Some(len))?;
         let mut buffer =
-            vec![0; usize::try_from(len.min(self.chunk_size.into())).map_err(|_| IoKind::NoSpace)?];
+            vec![0; usize::try_from(len.min(self.chunk_size.into())).map_err(|_| IoKind::OutOfMemory)?];
         let mut at = 0u64;
         while at < len {
             let n = usize::try_from(len.saturating_sub(at)).unwrap_or(usize::MAX).min(buffer.len());
@@ -141,7 +141,7 @@ pub(crate) fn encode_chunk(
     data: &[u8],
     reserve: u32,
 ) -> Result<Vec<u8>, Error> {
-    let params = Params { blosc1: true, ..*params };
+    let params = params.blosc1(true);
     let mut chunk = pool.compress(&params, data).map_err(Error::Codec)?;
     if reserve > 0 {
         let want = (chunk.len() as u64).saturating_add(reserve.into());
@@ -260,7 +260,7 @@ impl<W: WriteAt> Writer<W> {
 
     /// −1 everywhere: what an aborted file keeps.
     fn put_empty_table(&mut self) -> Result<(), Error> {
-        let mut left = self.header.table_len().checked_mul(8).ok_or(IoKind::NoSpace)?;
+        let mut left = self.header.table_len().checked_mul(8).ok_or(IoKind::OutOfMemory)?;
         while left > 0 {
             let n = usize::try_from(left).unwrap_or(usize::MAX).min(65536);
             self.put(&vec![0xff; n])?;

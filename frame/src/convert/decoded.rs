@@ -44,7 +44,7 @@ impl<'a> Decoded<'a> {
         let (mut at, mut buffer) = (0u64, Vec::new());
         while at < len {
             let n = step.min(len.saturating_sub(at)).max(1);
-            buffer.resize(usize::try_from(n).map_err(|_| IoKind::NoSpace)?, 0);
+            buffer.resize(usize::try_from(n).map_err(|_| IoKind::OutOfMemory)?, 0);
             self.read_exact_at(at, &mut buffer)?;
             take(at, &buffer)?;
             at = at.saturating_add(n);

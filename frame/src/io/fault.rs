@@ -234,11 +234,11 @@ impl ReadAt for FaultFile {
 
 impl WriteAt for FaultFile {
     fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), IoError> {
-        let offset = usize::try_from(offset).map_err(|_| IoKind::NoSpace)?;
+        let offset = usize::try_from(offset).map_err(|_| IoKind::OutOfMemory)?;
         self.dir.lock().file_op(self.inode, FileOp::Write { offset, data: data.into() })
     }
     fn truncate(&mut self, len: u64) -> Result<(), IoError> {
-        let len = usize::try_from(len).map_err(|_| IoKind::NoSpace)?;
+        let len = usize::try_from(len).map_err(|_| IoKind::OutOfMemory)?;
         self.dir.lock().file_op(self.inode, FileOp::Truncate(len))
     }
     fn sync(&mut self) -> Result<(), IoError> {

@@ -18,18 +18,18 @@ impl ReadAt for Vec<u8> {
 
 impl WriteAt for Vec<u8> {
     fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), IoError> {
-        let start = usize::try_from(offset).map_err(|_| IoKind::NoSpace)?;
-        let end = start.checked_add(data.len()).ok_or(IoKind::NoSpace)?;
+        let start = usize::try_from(offset).map_err(|_| IoKind::OutOfMemory)?;
+        let end = start.checked_add(data.len()).ok_or(IoKind::OutOfMemory)?;
         if end > self.len() {
-            self.try_reserve(end.saturating_sub(self.len())).map_err(|_| IoKind::NoSpace)?;
+            self.try_reserve(end.saturating_sub(self.len())).map_err(|_| IoKind::OutOfMemory)?;
             self.resize(end, 0);
         }
-        self.get_mut(start..end).ok_or(IoKind::NoSpace)?.copy_from_slice(data);
+        self.get_mut(start..end).ok_or(IoKind::OutOfMemory)?.copy_from_slice(data);
         Ok(())
     }
     fn truncate(&mut self, len: u64) -> Result<(), IoError> {
-        let len = usize::try_from(len).map_err(|_| IoKind::NoSpace)?;
-        self.try_reserve(len.saturating_sub(self.len())).map_err(|_| IoKind::NoSpace)?;
+        let len = usize::try_from(len).map_err(|_| IoKind::OutOfMemory)?;
+        self.try_reserve(len.saturating_sub(self.len())).map_err(|_| IoKind::OutOfMemory)?;
         self.resize(len, 0);
         Ok(())
     }

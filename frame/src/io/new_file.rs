@@ -26,7 +26,6 @@ pub const OLD: &str = "old";
 /// a power failure. Dropped before, it leaves nothing behind.
 #[derive(Debug)]
 pub struct NewFile {
-    /// `None` once it is finished.
     file: File,
     temporary: PathBuf,
     path: PathBuf,

@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 
 /// What a [`SuperChunk::compact`] found to remove.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Compacted {
     /// Bytes of the container before.
     pub before: u64,

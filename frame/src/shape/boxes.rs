@@ -7,7 +7,7 @@
 //! ```
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use crate::error::{Error, IoKind};
+use crate::error::Error;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -159,7 +159,7 @@ fn reverse(
     item: usize,
     gather: impl Fn(&mut [u8], &[u8], usize),
 ) -> Result<(), Error> {
-    let size = |n: u64| usize::try_from(n).map_err(|_| Error::from(IoKind::NoSpace));
+    let size = |n: u64| usize::try_from(n).map_err(|_| Error::OutOfMemory);
     let (Some((&first, rest)), false) = (sides.split_first(), dst.is_empty()) else {
         dst.copy_from_slice(src);
         return Ok(());
