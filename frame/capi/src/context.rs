@@ -5,7 +5,7 @@ use crate::codec::{Plugins, check_filters, is_known};
 use crate::error::*;
 use crate::memory::{bytes, bytes_mut, values};
 use blosc_core::chunk::Plan;
-use blosc_core::{Chunk, Filter, FilterSlot, Limits, Params, Pool, Split, Surroundings};
+use blosc_core::{Chunk, ChunkContext, Filter, FilterSlot, Limits, Params, Pool, Split};
 use core::ffi::{c_int, c_void};
 use core::ops::Range;
 use core::ptr;
@@ -116,12 +116,12 @@ impl Context {
         let (typesize, blockshape) = unsafe { Context::around(self.cparams.schunk, self.cparams.typesize) };
         let plugins = Plugins::of(&raw mut self.cparams, &raw mut self.dparams, dest.as_ptr().cast());
         let (codecs, filters) = plugins.as_dyn();
-        let around = Surroundings {
+        let around = ChunkContext {
             typesize,
             blockshape: &blockshape,
             codecs: &codecs,
             filters: &filters,
-            ..Surroundings::default()
+            ..ChunkContext::default()
         };
         match self.pool.compress_into(&params, around, src, dest) {
             Ok(n) => Ok(n),
@@ -133,7 +133,7 @@ impl Context {
     /// What the caller's prefilter makes of `src`, block by block.
     fn prefiltered(&mut self, params: &Params, src: &[u8]) -> Result<Vec<u8>> {
         let function = self.cparams.prefilter.ok_or(FAILURE)?;
-        let blocksize = Plan::new(params, Surroundings::default(), &[], src)?.blocksize().max(1);
+        let blocksize = Plan::new(params, ChunkContext::default(), &[], src)?.blocksize().max(1);
         let mut out = vec![0; src.len()];
         let mut scratch = vec![0u8; 3 * blocksize];
         let ctx: *mut Context = self;
@@ -246,19 +246,19 @@ impl Context {
     pub fn with<T>(
         &mut self,
         chunk: &Chunk<'_>,
-        body: impl FnOnce(&mut Pool, Surroundings<'_>) -> Result<T>,
+        body: impl FnOnce(&mut Pool, ChunkContext<'_>) -> Result<T>,
     ) -> Result<T> {
         // SAFETY: the pointer of the parameters is null or a super-chunk.
         let (typesize, blockshape) = unsafe { Context::around(self.dparams.schunk, 0) };
         let plugins =
             Plugins::of(&raw mut self.cparams, &raw mut self.dparams, chunk.bytes().as_ptr().cast());
         let (codecs, filters) = plugins.as_dyn();
-        let around = Surroundings {
+        let around = ChunkContext {
             typesize,
             blockshape: &blockshape,
             codecs: &codecs,
             filters: &filters,
-            ..Surroundings::default()
+            ..ChunkContext::default()
         };
         body(&mut self.pool, around)
     }
@@ -267,18 +267,18 @@ impl Context {
     pub fn with_compressing<T>(
         &mut self,
         chunk: &[u8],
-        body: impl FnOnce(&mut Pool, Surroundings<'_>) -> Result<T>,
+        body: impl FnOnce(&mut Pool, ChunkContext<'_>) -> Result<T>,
     ) -> Result<T> {
         // SAFETY: the pointer of the parameters is null or a super-chunk.
         let (typesize, blockshape) = unsafe { Context::around(self.cparams.schunk, self.cparams.typesize) };
         let plugins = Plugins::of(&raw mut self.cparams, &raw mut self.dparams, chunk.as_ptr().cast());
         let (codecs, filters) = plugins.as_dyn();
-        let around = Surroundings {
+        let around = ChunkContext {
             typesize,
             blockshape: &blockshape,
             codecs: &codecs,
             filters: &filters,
-            ..Surroundings::default()
+            ..ChunkContext::default()
         };
         body(&mut self.pool, around)
     }

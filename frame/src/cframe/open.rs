@@ -19,7 +19,7 @@ use crate::error::{Error, IoKind, Structure};
 use crate::io::ReadAt;
 use crate::limits::Limits;
 use alloc::vec::Vec;
-use blosc_core::{Chunk, Pool, Special, Surroundings};
+use blosc_core::{Chunk, ChunkContext, Pool, Special};
 
 /// Most that is asked for at once.
 const PIECE: u64 = 1 << 20;
@@ -455,7 +455,7 @@ impl Opened {
         for start in (0..nbytes).step_by(step.max(8)) {
             let end = start.saturating_add(step).min(nbytes);
             let part = part.get_mut(..end.saturating_sub(start)).unwrap_or(&mut []);
-            pool.get_bytes(&chunk, Surroundings::default(), start..end, part).map_err(in_index)?;
+            pool.get_bytes(&chunk, ChunkContext::default(), start..end, part).map_err(in_index)?;
             for raw in part.as_chunks::<8>().0 {
                 let raw = i64::from_le_bytes(*raw);
                 index::check_entry(raw, at, cbytes)?;

@@ -1,6 +1,6 @@
 //! What `c_differential` reports and what it excuses, without libblosc2: its answers are made up here.
 
-use blosc_core::{Chunk, Codec, Filter, Params, Surroundings, compress, decompress};
+use blosc_core::{Chunk, ChunkContext, Codec, Filter, Params, compress, decompress};
 use blosc_fuzz::differential::{compare, compare_written, decoded};
 use blosc_fuzz::excuses::{Defect, Refusal, Theirs, explain, refused_here, refused_there};
 use blosc_fuzz::support::Case;
@@ -209,7 +209,7 @@ fn what_is_refused_here_has_one_of_these_reasons() {
     only_here(&lazy[..33], &[1, 9], None);
     // A dictionary of 20 bytes, and the first block in it.
     let params = Params::new(4).codec(Codec::Lz4);
-    let vl = blosc_core::Pool::new(1).compress_vl(&params, Surroundings::default(), &[&data[..], &data[..8]]);
+    let vl = blosc_core::Pool::new(1).compress_vl(&params, ChunkContext::default(), &[&data[..], &data[..8]]);
     let vl = with(&vl.expect("a chunk"), 31, &[1]);
     assert_eq!(vl[32..36], 40u32.to_le_bytes());
     let inside = with(&vl, 40, &20u32.to_le_bytes());
@@ -355,7 +355,7 @@ fn b6_excuses_all_blocks_but_the_first() {
     let data = ramp(300);
     let blocks = [&data[..400], &data[400..900], &data[900..]];
     let chunk = |params: &Params| {
-        blosc_core::Pool::new(1).compress_vl(params, Surroundings::default(), &blocks).expect("a chunk")
+        blosc_core::Pool::new(1).compress_vl(params, ChunkContext::default(), &blocks).expect("a chunk")
     };
     let delta = chunk(&Params::new(4).codec(Codec::Lz4).slot(4, Filter::Delta, 0));
     assert_eq!(judged(&delta, &[400], &[]), Ok(vec![Defect::B6]));

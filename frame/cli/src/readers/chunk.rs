@@ -3,7 +3,7 @@
 use super::{Items, Reader, pool};
 use crate::args::Run;
 use crate::failure::{Failure, Findings, Result};
-use blosc_core::{Chunk, Limits, Pool, Special, Surroundings};
+use blosc_core::{Chunk, ChunkContext, Limits, Pool, Special};
 use blosc_frame::io::ReadAt;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -53,7 +53,7 @@ impl ChunkReader {
     fn get(&mut self, range: Range<usize>) -> Result<Vec<u8>> {
         let failed = |e| Failure::from(e).about(self.path.display());
         let chunk = Chunk::parse_with(&self.bytes, &self.limits).map_err(failed)?;
-        let around = Surroundings { typesize: self.typesize, ..Surroundings::default() };
+        let around = ChunkContext { typesize: self.typesize, ..ChunkContext::default() };
         if range == (0..self.nbytes) {
             return self.pool.decompress_in(&chunk, around).map_err(failed);
         }
