@@ -67,7 +67,7 @@ impl Stream {
     unsafe fn refill(&mut self, src: *const u8) {
         let used = self.bits.trailing_zeros();
         self.at = self.at.wrapping_sub(used as usize >> 3);
-        // SAFETY: see above; any byte address will do for an unaligned read.
+        // SAFETY: by the contract eight bytes lie at the new `at`; the read needs no alignment.
         let word = unsafe { src.add(self.at).cast::<u64>().read_unaligned() };
         self.bits = (u64::from_le(word) | 1) << (used & 7);
     }

@@ -76,7 +76,7 @@ impl Cursor {
     /// Eight bytes of input at `from`.
     #[inline(always)]
     unsafe fn refill(&mut self) {
-        // SAFETY: see above.
+        // SAFETY: by the contract eight bytes of input lie at `from`, of which at most seven are skipped.
         unsafe {
             self.bits |= load8(self.from).wrapping_shl(self.held);
             self.from = self.from.add((!self.held >> 3 & 7) as usize);
@@ -98,7 +98,8 @@ impl Cursor {
     #[inline(always)]
     unsafe fn literals(&mut self, entry: Entry) {
         let (word, n) = entry.literals();
-        // SAFETY: see above; two bits count the literals.
+        // SAFETY: by the contract four bytes of output lie at `to`; `n` is at most three, as two bits count the
+        // literals.
         unsafe {
             self.to.cast::<u32>().write_unaligned(word.to_le());
             self.to = self.to.add(n);

@@ -217,7 +217,8 @@ impl<'a> Window<'a> {
             return Ok(());
         }
         if WIDE && len <= 16 && room.min(left) >= 16 {
-            // SAFETY: as above, and 16 bytes of both.
+            // SAFETY: 16 bytes can be read at `at` and written at `pos`, as just compared; `src` is a shared borrow
+            // and so lies outside the uniquely borrowed `out`.
             unsafe { copy16(src.as_ptr().add(at), self.end()) };
             self.pos += len;
             return Ok(());

@@ -47,7 +47,7 @@ impl<'a> Words<'a> {
     #[cfg(feature = "lz4")]
     #[inline(always)]
     pub(in crate::arch) unsafe fn load64_unchecked(&self, at: usize) -> u64 {
-        // SAFETY: see above.
+        // SAFETY: by the contract the eight bytes are part of the input; the read needs no alignment.
         u64::from_le(unsafe { self.bytes.as_ptr().add(at).cast::<u64>().read_unaligned() })
     }
 
@@ -218,7 +218,7 @@ unsafe fn short_common_before(x: *const u8, y: *const u8, mut n: usize, most: us
 /// Eight bytes are readable at both.
 #[inline(always)]
 unsafe fn difference(x: *const u8, y: *const u8, n: usize) -> u64 {
-    // SAFETY: see above.
+    // SAFETY: by the contract eight bytes are readable at `x + n` and at `y + n`; the read needs no alignment.
     let word = |p: *const u8| u64::from_le(unsafe { p.add(n).cast::<u64>().read_unaligned() });
     word(x) ^ word(y)
 }
@@ -247,7 +247,7 @@ unsafe fn difference32(x: *const u8, y: *const u8) -> u32 {
 /// 32 bytes are readable at both.
 #[inline(always)]
 unsafe fn common32(x: *const u8, y: *const u8) -> usize {
-    // SAFETY: see above.
+    // SAFETY: by the contract 32 bytes are readable at both, which is what `difference32`, or four words, read.
     unsafe {
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         {

@@ -16,10 +16,9 @@
 //! into a dictionary, and leaves all state as it was before that instruction. The caller's own loop, which checks everything,
 //! carries out that instruction and calls again.
 //!
-//! Why the loops are as they are (`docs/optimization-notes.md` has what was tried and measured):
-//! - The address of the next instruction is known early. Where one kind of instruction prevails, it follows from a predicted
-//!   branch, not from bytes that have just been loaded. Where kinds mix, a wrong prediction costs more than arithmetic: all
-//!   possible addresses are summed up before it is known which of them is right.
+//! Why the loops are as they are (`docs/optimization-notes.md` says what was measured, and which loops have been removed):
+//! - The address of the next instruction is known early: it follows from predicted branches, not from bytes that have just been
+//!   loaded.
 //! - With a byte shuffle a match is made without a branch on its distance, BloscLZ's up to 32 bytes without a branch on its
 //!   length either. Where LZ4 matches are nearly all far, or some are long, branches on both are faster, because wide loads
 //!   wait for stores. Up to [`MEDIUM`](step::MEDIUM) bytes the rest of a match is made 64 bytes at a time.
@@ -27,7 +26,7 @@
 //!   loop keeps all registers.
 //! - With AVX-512, LZ4 sequences of up to 64 literals and 64 bytes of match are made without any branch (`wide`). That is
 //!   faster where an eighth of the lengths is long, as in most planes of measured data.
-//! - A load of bytes that were stored just before is fast only if one store holds all of them. Where most matches would load
+//! - A load of bytes that were stored just before is fast only if one store holds all of them. Where most LZ4 matches would load
 //!   across two stores, they are made of a register that holds the end of the output ([`Tail`]). Without a byte shuffle,
 //!   distances too short for a load repeat a word.
 //!
@@ -56,8 +55,8 @@ use crate::arch::lz::window::{WIDE, Window};
 use blosclz::BloscLz;
 use lz4::Lz4;
 use step::{
-    BATCH, Bounds, Cursor, FAR, GENERAL, Instruction, InstructionCounts, Loop, NEAR, PLAIN, REACH,
-    REPETITIVE, SPECIAL, WRITE, distance,
+    BATCH, Bounds, Cursor, FAR, FEW_NEAR, GENERAL, Instruction, InstructionCounts, Loop, NEAR, REACH,
+    REPETITIVE, SHORT, WRITE, distance,
 };
 
 /// LZ4 sequences from byte `at` on; returns the offset of the first one that is left to the caller.
@@ -101,8 +100,7 @@ fn middle<I: Instruction>(window: &mut Window<'_>, input: &Input<'_>, at: usize,
         let bounds = Bounds { start, last, full, enough, many: usize::MAX };
         // Tests in this crate run it wherever it can run.
         #[cfg(all(feature = "std", target_arch = "x86_64"))]
-        let wants_wide =
-            I::HAS_WIDE && kernels::has_avx512(level) && (cfg!(test) || !executes_512_in_halves());
+        let wants_wide = I::IS_LZ4 && kernels::has_avx512(level) && (cfg!(test) || !executes_512_in_halves());
         #[cfg(all(feature = "std", target_arch = "x86_64"))]
         let cursor = if wants_wide && rest.len() > wide::READ && len - written > wide::WRITE {
             let (last, full) =
@@ -189,11 +187,13 @@ impl<I: Instruction> bit_instructions::Kernel for Middle<I> {
             // SAFETY: `middle` has made place and bounds of one input and one output.
             let batch = unsafe {
                 match next {
-                    Loop::Far if BEST => batch::<I, BEST, FAR>(&mut cursor, bounds, count),
-                    Loop::Repetitive => batch::<I, BEST, REPETITIVE>(&mut cursor, bounds, count),
-                    Loop::Plain if BEST => batch::<I, BEST, PLAIN>(&mut cursor, bounds, count),
-                    Loop::Special if BEST => batch::<I, BEST, SPECIAL>(&mut cursor, bounds, count),
-                    Loop::Near if BEST => batch::<I, BEST, NEAR>(&mut cursor, bounds, count),
+                    Loop::Far if BEST && I::IS_LZ4 => batch::<I, BEST, FAR>(&mut cursor, bounds, count),
+                    Loop::Repetitive if I::IS_LZ4 => batch::<I, BEST, REPETITIVE>(&mut cursor, bounds, count),
+                    Loop::Near if BEST && I::IS_LZ4 => batch::<I, BEST, NEAR>(&mut cursor, bounds, count),
+                    Loop::FewNear if BEST && !I::IS_LZ4 => {
+                        batch::<I, BEST, FEW_NEAR>(&mut cursor, bounds, count)
+                    }
+                    Loop::Short if BEST && !I::IS_LZ4 => batch::<I, BEST, SHORT>(&mut cursor, bounds, count),
                     _ => batch::<I, BEST, GENERAL>(&mut cursor, bounds, count),
                 }
             };
@@ -220,7 +220,7 @@ unsafe fn batch<I: Instruction, const BEST: bool, const LOOP: u8>(
     let first = cursor.from;
     // SAFETY: `middle` begins after four bytes, and each batch before this one has written 64 more.
     let tail = unsafe { if LOOP == NEAR { Tail::before(cursor.to) } else { Tail::NONE } };
-    let mut counts = InstructionCounts { tail, close: 0, long: 0, literals: 0, waits: 0, far: 0 };
+    let mut counts = InstructionCounts { tail, close: 0, long: 0, literals: 0 };
     let mut left = count;
     if BEST {
         aligned();
