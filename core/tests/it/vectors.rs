@@ -78,6 +78,7 @@ fn check_header(record: &Value, chunk: &Chunk<'_>) {
         Some(Special::Nan) => "nan",
         Some(Special::Value) => "value",
         Some(Special::Uninit) => "uninit",
+        Some(other) => panic!("{name}: special chunk of the unknown kind {other:?}"),
     };
     assert_eq!(special, text(record, "special"), "{name}");
 }
