@@ -3,7 +3,7 @@
 
 use crate::arch::input::Input;
 use crate::arch::level::Level;
-use crate::arch::lz::window::WIDE;
+use crate::arch::lz::window::WIDE_COPIES;
 use crate::arch::out::{Out, prefetch};
 use crate::chunk::blocks::{Stream, Streams};
 use crate::chunk::context::ChunkContext;
@@ -20,7 +20,7 @@ use core::ops::Range;
 
 /// Most streams whose planes are joined without an intermediate copy. Each takes two or three words of stack, of
 /// which small machines have little.
-const MAX_JOINED: usize = if WIDE { 32 } else { FEW };
+const MAX_JOINED: usize = if WIDE_COPIES { 32 } else { FEW };
 
 /// Planes of the widest number.
 const FEW: usize = 8;

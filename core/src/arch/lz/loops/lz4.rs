@@ -259,7 +259,7 @@ impl Instruction for Lz4 {
         if counts.close > batch / 4 * 3 {
             Loop::Near
         } else if counts.long + counts.literals > many {
-            Loop::Wide
+            Loop::Avx512
         } else if counts.long <= 3 * few && bytes <= 3 * batch + few + if is_long { counts.long } else { 0 } {
             // Three bytes are a sequence without literals.
             Loop::Repetitive

@@ -24,7 +24,7 @@
 //!   wait for stores. Up to [`MEDIUM`](step::MEDIUM) bytes the rest of a match is made 64 bytes at a time.
 //! - What few instructions need is a call on a cold path: common instructions jump once, back to the next instruction, and the
 //!   loop keeps all registers.
-//! - With AVX-512, LZ4 sequences of up to 64 literals and 64 bytes of match are made without any branch (`wide`). That is
+//! - With AVX-512, LZ4 sequences of up to 64 literals and 64 bytes of match are made without any branch (`avx512`). That is
 //!   faster where an eighth of the lengths is long, as in most planes of measured data.
 //! - A load of bytes that were stored just before is fast only if one store holds all of them. Where most LZ4 matches would load
 //!   across two stores, they are made of a register that holds the end of the output ([`Tail`]). Without a byte shuffle,
@@ -36,11 +36,11 @@
 // One of the two loops alone needs only part of this.
 #![cfg_attr(not(all(feature = "lz4", feature = "blosclz")), allow(dead_code, unused_imports))]
 
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+mod avx512;
 mod blosclz;
 mod lz4;
 mod step;
-#[cfg(all(feature = "std", target_arch = "x86_64"))]
-mod wide;
 
 use crate::arch::entropy::bit_instructions;
 use crate::arch::input::Input;
@@ -51,7 +51,7 @@ use crate::arch::level::Level;
 use crate::arch::level::detect::executes_512_in_halves;
 use crate::arch::lz::matches::mark_initialised;
 use crate::arch::lz::tail::Tail;
-use crate::arch::lz::window::{WIDE, Window};
+use crate::arch::lz::window::{WIDE_COPIES, Window};
 use blosclz::BloscLz;
 use lz4::Lz4;
 use step::{
@@ -81,7 +81,7 @@ fn middle<I: Instruction>(window: &mut Window<'_>, input: &Input<'_>, at: usize,
     let left = input.exact().len().saturating_sub(at);
     let (start, written, wanted, len) = window.parts();
     // Near matches read the last four bytes.
-    if !WIDE
+    if !WIDE_COPIES
         || left == 0
         || written < 4
         || start.addr() < REACH
@@ -100,11 +100,12 @@ fn middle<I: Instruction>(window: &mut Window<'_>, input: &Input<'_>, at: usize,
         let bounds = Bounds { start, last, full, enough, many: usize::MAX };
         // Tests in this crate run it wherever it can run.
         #[cfg(all(feature = "std", target_arch = "x86_64"))]
-        let wants_wide = I::IS_LZ4 && kernels::has_avx512(level) && (cfg!(test) || !executes_512_in_halves());
+        let wants_avx512 =
+            I::IS_LZ4 && kernels::has_avx512(level) && (cfg!(test) || !executes_512_in_halves());
         #[cfg(all(feature = "std", target_arch = "x86_64"))]
-        let cursor = if wants_wide && rest.len() > wide::READ && len - written > wide::WRITE {
+        let cursor = if wants_avx512 && rest.len() > avx512::READ && len - written > avx512::WRITE {
             let (last, full) =
-                (cursor.from.add(left.min(rest.len() - wide::READ)), start.add(len - wide::WRITE));
+                (cursor.from.add(left.min(rest.len() - avx512::READ)), start.add(len - avx512::WRITE));
             by_turns::<I>(
                 level,
                 cursor,
@@ -122,36 +123,36 @@ fn middle<I: Instruction>(window: &mut Window<'_>, input: &Input<'_>, at: usize,
     }
 }
 
-/// [`Middle`], and the [`Loop::Wide`] where it suits. Of short streams not much may be spent on finding out: they begin
+/// [`Middle`], and the [`Loop::Avx512`] where it suits. Of short streams not much may be spent on finding out: they begin
 /// with that loop, which shows soon whether it suits.
 ///
 /// # Safety
-/// `bounds` and `wide` are of one input and output, `wide` with the room that [`wide::sequences`] needs; so is `cursor`,
+/// `bounds` and `wider` are of one input and output, `wider` with the room that [`avx512::sequences`] needs; so is `cursor`,
 /// and everything before it has been written. `level` is one with AVX-512.
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 unsafe fn by_turns<I: Instruction>(
     level: Level,
     mut cursor: Cursor,
     mut bounds: Bounds,
-    wide: &Bounds,
+    wider: &Bounds,
 ) -> Cursor {
     // SAFETY: the output from `cursor.to` to its end, which may be written.
-    unsafe { mark_initialised(cursor.to, distance(cursor.to, wide.full) + wide::WRITE) };
+    unsafe { mark_initialised(cursor.to, distance(cursor.to, wider.full) + avx512::WRITE) };
     let mut batch = BATCH / 4;
     loop {
         // SAFETY: `level` has AVX-512, and the output is marked as initialised by the line before the loop.
-        bounds.many = match unsafe { wide::sequences(&mut cursor, wide, batch) } {
-            wide::Next::Same => {
+        bounds.many = match unsafe { avx512::sequences(&mut cursor, wider, batch) } {
+            avx512::Next::Same => {
                 batch = BATCH;
                 continue;
             }
-            wide::Next::Short => wide.many,
-            wide::Next::Edge => usize::MAX,
+            avx512::Next::Short => wider.many,
+            avx512::Next::Edge => usize::MAX,
         };
-        let wants_wide;
-        (cursor, wants_wide) =
+        let wants_avx512;
+        (cursor, wants_avx512) =
             bit_instructions::run(level, Middle::<I> { cursor, bounds, kind: core::marker::PhantomData });
-        if !wants_wide {
+        if !wants_avx512 {
             return cursor;
         }
     }
@@ -170,7 +171,7 @@ struct Middle<I> {
 const MANY: usize = BATCH / 7;
 
 impl<I: Instruction> bit_instructions::Kernel for Middle<I> {
-    /// Where it has come to, and whether there the [`Loop::Wide`] should go on.
+    /// Where it has come to, and whether there the [`Loop::Avx512`] should go on.
     type Output = (Cursor, bool);
 
     #[inline(always)]
@@ -178,7 +179,7 @@ impl<I: Instruction> bit_instructions::Kernel for Middle<I> {
         // Not moved to a place of its own: it has just been written, by halves of what a copy would read at once.
         let (mut cursor, bounds) = (self.cursor, &self.bounds);
         if BEST {
-            // SAFETY: the output from `cursor.to` to its end, which a sequence of the wide loop may have come close to.
+            // SAFETY: the output from `cursor.to` to its end, which a sequence of the loop `Avx512` may have come close to.
             unsafe { mark_initialised(cursor.to, distance(cursor.to, bounds.full.wrapping_add(WRITE))) };
         }
         let (mut next, mut count) =
@@ -199,7 +200,7 @@ impl<I: Instruction> bit_instructions::Kernel for Middle<I> {
             };
             count = BATCH;
             match batch {
-                Some(Loop::Wide) => return (cursor, true),
+                Some(Loop::Avx512) => return (cursor, true),
                 Some(suitable) => next = suitable,
                 None => return (cursor, false),
             }

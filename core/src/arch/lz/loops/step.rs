@@ -31,7 +31,7 @@ pub(super) struct Bounds {
     pub(super) full: *mut u8,
     /// Where the loop ends: `full`, or what is wanted.
     pub(super) enough: *mut u8,
-    /// So many long lengths of a batch, and more, are worth [`Loop::Wide`].
+    /// So many long lengths of a batch, and more, are worth [`Loop::Avx512`].
     pub(super) many: usize,
 }
 
@@ -48,7 +48,7 @@ pub(super) trait Instruction {
     const IS_LZ4: bool;
 
     /// Which loop suits what comes next, after `LOOP` has carried out `batch` instructions that took `bytes` of input and
-    /// counted `counts` (nothing without a byte shuffle); [`Loop::Wide`] where more than `many` lengths are long.
+    /// counted `counts` (nothing without a byte shuffle); [`Loop::Avx512`] where more than `many` lengths are long.
     fn suitable<const LOOP: u8>(batch: usize, bytes: usize, counts: &InstructionCounts, many: usize) -> Loop;
 
     /// Carries out the instruction at `cursor.from`, or answers `None` if its literals do not end, or its match
@@ -82,7 +82,7 @@ pub(super) const REACH: usize = 1 << 17;
 
 /// The loops over the instructions of a stream. [`Instruction::suitable`] chooses one by the last [`BATCH`] instructions.
 ///
-/// All but `General` and `Repetitive` need a byte shuffle, and `Wide` needs registers of 64 bytes.
+/// All but `General` and `Repetitive` need a byte shuffle, and `Avx512` needs registers of 64 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Loop {
@@ -99,7 +99,7 @@ pub(super) enum Loop {
     /// BloscLZ: likewise, and at most one in 16 is longer than 8 bytes.
     Short,
     /// LZ4: one length in seven is long. `mod.rs` does not run it by batches like the others.
-    Wide,
+    Avx512,
 }
 
 // The loops as arguments of functions: the compiler takes no enum there.
