@@ -1,6 +1,6 @@
 //! Copies by whole words: what the output window and the pointer loops of the LZ decoders are made of.
 //!
-//! Some copy more than they are asked for: who calls them has that much room. Callers say which in their own heads.
+//! Some copy more bytes than they are asked for; their `# Safety` sections say for how many there must be room.
 
 // A build with some of the codecs needs only part of this.
 #![cfg_attr(
@@ -187,7 +187,7 @@ pub(in crate::arch) unsafe fn copy16(from: *const u8, to: *mut u8) {
 #[cfg(any(feature = "blosclz", feature = "lz4"))]
 pub(in crate::arch) const STRIDE: usize = 64;
 
-/// Copies `len` bytes, [`STRIDE`] at a time: up to so many without a branch on how many.
+/// Copies `len` bytes, [`STRIDE`] at a time: no branch depends on `len` up to [`STRIDE`].
 ///
 /// # Safety
 /// Whole strides may be read and written. Where `from` is in the buffer that is written, it is at least 32 bytes before

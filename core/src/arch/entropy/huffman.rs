@@ -23,7 +23,7 @@ pub(crate) type Table = [[u8; 2]; ENTRIES];
 pub(crate) type Pairs = [[u8; 4]; ENTRIES];
 
 /// One of the streams: `src[start..]` up to the 8 bytes at `at`, of which `bits` holds those not read yet,
-/// highest first, above a 1 that tells how many have been: as many as there are zeros below it. At most
+/// highest first, above a 1: there is a zero below it for each bit that has been taken. At most
 /// 7 + 55 are before a refill, and so never the lowest bit, which gives way to the 1.
 #[derive(Clone, Copy)]
 pub(crate) struct Stream {

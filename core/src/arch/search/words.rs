@@ -2,6 +2,20 @@
 //!
 //! Words are little-endian whatever the machine, so that the same matches are found, and the same bytes
 //! written, everywhere.
+//!
+//! ```text
+//! common(a, b, end)      n = 0; while b + n < end and bytes[a + n] = bytes[b + n]: n += 1
+//!     a word at a time   differ = word(a + n) ^ word(b + n); its trailing zeros are the bits that are equal
+//!     by lines           64 bytes at a time: one bit for each byte that differs; then 32, then words, then bytes
+//! common_before          the same backwards, with the leading zeros of words that end at `a` and `b`
+//! ```
+//! The forms of `common` differ in what they expect, because a wrong guess costs an encoder more than the comparison:
+//! - `common`: most strings differ within eight bytes; one branch.
+//! - `common_any`, `end_of_common`: any length up to 32 is as likely; no branch depends on it.
+//! - `common_from`: the caller has compared the first words already.
+//! - `common_to_end`: as `common`, without a bound to keep in a register.
+//!
+//! What is rare is a call that takes no struct by value, so that loops keep their registers.
 
 // A build with some of the codecs needs only part of this.
 #![cfg_attr(

@@ -1,4 +1,12 @@
 //! Items of 2 to 15 bytes, a block at a time; wider ones go to [`windows`](super::windows).
+//!
+//! ```text
+//! for each block of 16 items per lane, the last one overlapping the one before
+//!     split: load and order the items of every lane (`split_block`); store register j to plane j (`store_planes`)
+//!     join:  load register j from plane j (`load_planes`); order and store every lane (`join_block`)
+//! ```
+//! Loads and stores of whole registers go beyond the items by up to `excess` bytes. The last block goes by way of a buffer on
+//! the stack where the caller's slice has no room for that.
 
 use super::planes::PlaneSource;
 use super::registers::{Join, LINE, Split, Vector};
@@ -55,7 +63,7 @@ const fn structure(width: usize) -> usize {
     match width {
         2 => 2,
         3 | 6 | 12 => 3,
-        4 | 8 | 16 => 4,
+        4 | 8 => 4,
         _ => 0,
     }
 }

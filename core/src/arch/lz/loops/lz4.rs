@@ -156,8 +156,8 @@ impl Lz4 {
                     }
                     match32(source, to, back);
                 } else if AFTER_MANY {
-                    // The shortest match by itself: items often repeat the last such match, and a load that takes in the
-                    // first literals behind that one would wait for both to reach the cache.
+                    // The first four bytes by themselves: items often repeat the last shortest match. A load of that match and of
+                    // the literals behind it would wait for both stores to reach the cache.
                     core::ptr::copy_nonoverlapping(source, to, 4);
                     copy8(source.add(4), to.add(4));
                     copy8(source.add(12), to.add(12));

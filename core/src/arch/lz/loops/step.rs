@@ -31,7 +31,7 @@ pub(super) struct Bounds {
     pub(super) full: *mut u8,
     /// Where the loop ends: `full`, or what is wanted.
     pub(super) enough: *mut u8,
-    /// So many long lengths of a batch, and more, are worth [`Loop::Avx512`].
+    /// Long lengths in a batch from which on [`Loop::Avx512`] is faster.
     pub(super) many: usize,
 }
 
