@@ -18,7 +18,7 @@ mod callgrind;
 pub use callgrind::callgrind;
 
 use crate::data::generate::random_bytes;
-use crate::suite::kernels::FILTERS;
+use crate::suite::kernels::{FILTERS, Kernel};
 use blosc_core::{Level, arch};
 
 /// Item sizes that are counted.
@@ -38,7 +38,7 @@ pub struct Count {
 }
 
 /// The cases of this machine, in the order [`once`] runs them.
-pub fn cases() -> Vec<(&'static crate::suite::kernels::Kernel, Level, usize)> {
+pub fn cases() -> Vec<(&'static Kernel, Level, usize)> {
     let mut cases = Vec::new();
     for kernel in &FILTERS {
         let own = arch::OPERATIONS.iter().find(|o| o.name == kernel.table).map_or(&[][..], |o| o.isas);

@@ -2,16 +2,22 @@
 //!
 //! A store followed by a load 4096 bytes further looks like a dependency to many CPUs, so a kernel's
 //! speed depends on where two buffers happen to lie. Each round takes another pair of offsets.
+//!
+//! All arenas of a run lie in the same memory, in huge pages where the system grants them. Small pages come from anywhere,
+//! and which of them a buffer gets decides which sets of the second-level cache it fills: a kernel over 256 KiB differed
+//! by 10 % from process to process.
 
+use memmap2::MmapMut;
 use std::cell::{Cell, OnceCell};
 
 const PAGE: usize = 4096;
+/// Size of a huge page.
+const HUGE: usize = 2 << 20;
 /// Offsets in bytes from a page boundary: (source, destination). Whole cache lines.
 const PLACES: [(usize, usize); 7] =
     [(0, 64), (64, 2112), (1024, 512), (192, 3072), (2048, 128), (640, 1728), (3008, 0)];
 
-/// Buffers from this size on are taken not to fit the caches. They are kept for the next group: which pages main memory
-/// is made of makes no difference to them, and faulting them in takes longer than a round.
+/// What is written beyond this many bytes is taken not to fit the caches.
 const LARGE: usize = 16 << 20;
 
 /// Bytes that are read to push others out of the caches.
@@ -19,7 +25,8 @@ const WASH: usize = 128 << 20;
 
 thread_local! {
     static WATER: OnceCell<Vec<u8>> = const { OnceCell::new() };
-    static SPARE: Cell<Option<(Vec<u8>, Vec<u8>)>> = const { Cell::new(None) };
+    /// The buffers of the last arena, for the next one: see the head of the file.
+    static SPARE: Cell<Option<(MmapMut, MmapMut)>> = const { Cell::new(None) };
 }
 
 /// Has the caches write back what is in them. One contender's stores may leave a whole cache of bytes still to be
@@ -31,10 +38,10 @@ pub fn wash_caches() {
     });
 }
 
-/// The two buffers of a group.
+/// The two buffers of a comparison.
 pub struct Arena {
-    source: Vec<u8>,
-    target: Vec<u8>,
+    source: MmapMut,
+    target: MmapMut,
     len: usize,
     room: usize,
     at: (usize, usize),
@@ -42,14 +49,25 @@ pub struct Arena {
 
 impl Arena {
     /// Holds a copy of `source` and `room` bytes to write to; every page is touched.
-    pub fn new(source: &[u8], room: usize) -> Arena {
+    ///
+    /// # Errors
+    /// One line, where the system has no memory for it.
+    pub fn new(source: &[u8], room: usize) -> Result<Arena, String> {
         let (from, to) = (source.len() + 2 * PAGE, room + 2 * PAGE);
-        let spare = SPARE.take().filter(|(a, b)| (a.len(), b.len()) == (from, to));
-        let (from, to) = spare.unwrap_or_else(|| (vec![0x5A; from], vec![0xA5; to]));
+        let spare = SPARE.take().filter(|(a, b)| a.len() >= from && b.len() >= to);
+        let (from, to) = match spare {
+            Some(both) => both,
+            None => (pages(from, 0x5A)?, pages(to, 0xA5)?),
+        };
         let mut arena = Arena { source: from, target: to, len: source.len(), room, at: (0, 0) };
         arena.at = (start(&arena.source, 0), start(&arena.target, 0));
         arena.source[arena.at.0..arena.at.0 + source.len()].copy_from_slice(source);
-        arena
+        Ok(arena)
+    }
+
+    /// Leaves its memory to the next one.
+    pub fn hand_over(self) {
+        SPARE.set(Some((self.source, self.target)));
     }
 
     /// Moves both buffers to the offsets of `round`.
@@ -63,8 +81,8 @@ impl Arena {
     }
 
     /// Overwrites the destination, so that stale bytes cannot pass for a result.
-    pub fn spoil(&mut self) {
-        self.target.fill(0xA5);
+    pub fn overwrite(&mut self) {
+        self.target[..self.room + 2 * PAGE].fill(0xA5);
     }
 
     /// What a contender reads and writes.
@@ -83,12 +101,15 @@ impl Arena {
     }
 }
 
-impl Drop for Arena {
-    fn drop(&mut self) {
-        if self.len >= LARGE {
-            SPARE.set(Some((std::mem::take(&mut self.source), std::mem::take(&mut self.target))));
-        }
-    }
+/// At least this many bytes of memory, each of them written to.
+fn pages(len: usize, byte: u8) -> Result<MmapMut, String> {
+    let len = len.next_multiple_of(HUGE);
+    let mut map = MmapMut::map_anon(len).map_err(|e| format!("no {len} bytes of memory: {e}"))?;
+    // A kernel without huge pages refuses, and small ones do.
+    #[cfg(target_os = "linux")]
+    let _ = map.advise(memmap2::Advice::HugePage);
+    map.fill(byte);
+    Ok(map)
 }
 
 /// Index of the byte that lies `offset` after the first page boundary.
@@ -103,7 +124,7 @@ mod tests {
     #[test]
     fn source_survives_every_move() {
         let bytes = crate::data::generate::random_bytes(10_000);
-        let mut arena = Arena::new(&bytes, 77);
+        let mut arena = Arena::new(&bytes, 77).unwrap();
         for round in 0..20 {
             arena.place(round);
             let (src, dst) = arena.split();

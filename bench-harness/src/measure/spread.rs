@@ -17,7 +17,7 @@
 //! same state, should lie between `figure / (1 + spread)` and `figure * (1 + spread)` nineteen times of twenty.
 
 use super::stats::Summary;
-use crate::result::{Row, medians, round3};
+use crate::result::{Row, Visit, round3};
 use std::collections::BTreeMap;
 
 /// A typical case counts like so many visits.
@@ -25,7 +25,7 @@ const PRIOR: usize = 4;
 /// Standard deviation of a median, in those of a mean of the same normal numbers.
 const MEDIAN: f64 = 1.2533;
 /// A row with a wider spread is marked noisy.
-const WIDE: f64 = 0.15;
+const WIDE: f64 = 0.10;
 
 /// Variance of the logarithms of what the visits found; `None` for fewer than two.
 fn variance(visits: &[f64]) -> Option<f64> {
@@ -59,23 +59,23 @@ fn student(freedom: f64) -> f64 {
 }
 
 /// The quantities of a row that have a spread: what the visits found, and where the spread goes.
-type Figure = (fn(&Row) -> Vec<f64>, fn(&mut Row) -> &mut Option<f64>);
+type Figure = (fn(&Visit) -> Option<f64>, fn(&mut Row) -> &mut Option<f64>);
 
 const FIGURES: [Figure; 3] = [
-    (|r| medians(&r.samples.ns), |r| &mut r.spread),
-    (|r| medians(&r.samples.copy), |r| &mut r.vs_copy_spread),
-    (|r| medians(&r.samples.peer), |r| &mut r.vs_peer_spread),
+    (Visit::figure, |r| &mut r.spread),
+    (|v| v.copy, |r| &mut r.vs_copy_spread),
+    (|v| v.peer, |r| &mut r.vs_peer_spread),
 ];
 
 /// Fills in the spreads of a run's rows, and marks those that are noisy.
 pub fn settle(rows: &mut [Row]) {
-    for (visits, place) in FIGURES {
+    for (quantity, place) in FIGURES {
         let mut suites: BTreeMap<String, Vec<f64>> = BTreeMap::new();
         for row in rows.iter() {
-            suites.entry(row.suite.clone()).or_default().extend(variance(&visits(row)));
+            suites.entry(row.suite.clone()).or_default().extend(variance(&row.found(quantity)));
         }
         for row in rows.iter_mut() {
-            let found = visits(row);
+            let found = row.found(quantity);
             let typical = suites.get(&row.suite).and_then(|list| Summary::of(list)).map(|s| s.median);
             let Some(typical) = typical.filter(|_| !found.is_empty()) else { continue };
             *place(row) = Some(round3(spread(found.len(), variance(&found), typical)));
@@ -85,8 +85,7 @@ pub fn settle(rows: &mut [Row]) {
         // One visit knows nothing of others: then the middle half of its rounds must lie within a sixth of the median.
         let narrow =
             || row.mad_ns.zip(row.median_ns).is_some_and(|(mad, ns)| mad <= 0.08 * ns) && row.rounds > 2;
-        let wide = row.spread.map_or_else(|| !narrow(), |s| s > WIDE);
-        row.noisy = wide || 2 * row.samples.disturbed > row.samples.ns.len();
+        row.noisy = row.spread.map_or_else(|| !narrow(), |s| s > WIDE);
     }
 }
 
@@ -119,7 +118,8 @@ mod tests {
         let mut normal = || noise.by_ref().take(4).sum::<f64>() - 2.0;
         let mut run = |scatter: f64| {
             let mut row = Row { suite: "s".into(), ..Row::default() };
-            row.samples.ns = (0..visits).map(|_| vec![100.0 * (scatter * normal()).exp()]).collect();
+            let visit = |_| Visit { ns: vec![100.0 * (scatter * normal()).exp()], ..Visit::default() };
+            row.visits = (0..visits).map(visit).collect();
             row.settle();
             row
         };

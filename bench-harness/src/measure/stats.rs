@@ -41,6 +41,13 @@ impl Summary {
     }
 }
 
+/// A quarter of the numbers are below.
+pub fn lower_quartile(numbers: &[f64]) -> Option<f64> {
+    let mut sorted: Vec<f64> = numbers.iter().copied().filter(|x| x.is_finite()).collect();
+    sorted.sort_by(f64::total_cmp);
+    quantile(&sorted, 0.25)
+}
+
 /// Linear interpolation between neighbours of a sorted slice.
 fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
     let at = q * sorted.len().checked_sub(1)? as f64;

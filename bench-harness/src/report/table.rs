@@ -141,6 +141,19 @@ pub fn maybe(x: Option<f64>) -> String {
     x.map_or("-".into(), figure)
 }
 
+/// A speed in GB/s, or where that is less than a tenth, in MB/s: `3.70`, `82.0M`.
+pub fn speed(gbps: f64) -> String {
+    if gbps < 0.1 { format!("{}M", figure(1000.0 * gbps)) } else { figure(gbps) }
+}
+
+/// A speed with its unit: `3.70 GB/s`, `82.0 MB/s`.
+pub fn speed_unit(gbps: f64) -> String {
+    match speed(gbps).strip_suffix('M') {
+        Some(megabytes) => format!("{megabytes} MB/s"),
+        None => format!("{} GB/s", figure(gbps)),
+    }
+}
+
 /// `1.23 ms`, `45.6 us`, `789 ns`.
 pub fn duration(ns: f64) -> String {
     match ns {

@@ -1,8 +1,8 @@
 //! Passes over all jobs: each visits every job once, in an order of its own, so that the visits to a case lie spread
 //! over the whole run.
 
-use super::{Job, Setting};
-use crate::measure::{Plan, spread};
+use super::choice::Job;
+use crate::measure::{Plan, Setting, spread};
 use crate::result::Row;
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub struct Effort {
 
 impl Effort {
     /// The quick run: under a minute on a machine of 2022 or later.
-    pub const QUICK: Effort = Effort { plan: Plan::QUICK, passes: 9, time: Duration::from_secs(56) };
+    pub const QUICK: Effort = Effort { plan: Plan::QUICK, passes: 40, time: Duration::from_secs(54) };
 
     /// `time` for `jobs` jobs.
     pub fn within(time: Duration, jobs: usize) -> Effort {
@@ -73,7 +73,7 @@ impl<'a> Passes<'a> {
             let verify = pass == 0 || rows.iter().any(|r| r.refused.is_some());
             let mut visit = (job.run)(setting, &Plan { visit: pass, verify, ..*plan }, stop);
             if done(&visit)? {
-                visit.iter_mut().for_each(|r| r.samples.disturbed = r.samples.ns.len());
+                visit.iter_mut().flat_map(|r| &mut r.visits).for_each(|v| v.loaded = true);
             }
             for new in visit {
                 match rows.iter_mut().find(|r| r.key() == new.key() && r.goal == new.goal) {
@@ -111,6 +111,7 @@ fn order(pass: usize, jobs: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::result::Visit;
 
     #[test]
     fn every_pass_visits_every_job_in_an_order_of_its_own() {
@@ -131,7 +132,8 @@ mod tests {
                 return vec![Row { refused: Some("wrong".into()), ..row }];
             }
             row.verified = true;
-            row.samples.ns.push(ns.get(plan.visit).copied().into_iter().collect());
+            let ns = ns.get(plan.visit).copied().into_iter().collect();
+            row.visits.push(Visit { ns, ..Visit::default() });
             vec![row]
         };
         Job { label: String::new(), run: Box::new(run) }
