@@ -82,13 +82,15 @@ pub fn job(data: Data, choice: &Choice) -> Option<Job<'_>> {
             let source: &[u8] = bytemuck::cast_slice(&aligned);
             let Ok(stream) = pack(source.get(..bytes).unwrap_or_default(), level.into()) else { continue };
             let stream: Rc<[u8]> = stream.into();
-            let (cbytes, ratio) = (Some(stream.len()), Some(round3(bytes as f64 / stream.len().max(1) as f64)));
+            let (cbytes, ratio) =
+                (Some(stream.len()), Some(round3(bytes as f64 / stream.len().max(1) as f64)));
             let read: Work<'_> =
                 Box::new(move |_, dst| unpack(&stream, dst.get_mut(..bytes).ok_or("does not fit")?));
             let row = Row { cbytes, ratio, ..row("decompress") };
             readers.push(Candidate::new(row, read, expect(&data.bytes)));
         }
-        let mut rows = Comparison::new(&data.bytes, bytes + bytes / 2 + 4096, bytes, writers).run(setting, plan, stop);
+        let mut rows =
+            Comparison::new(&data.bytes, bytes + bytes / 2 + 4096, bytes, writers).run(setting, plan, stop);
         rows.extend(Comparison::new(&data.bytes, bytes, bytes, readers).run(setting, plan, stop));
         rows
     };

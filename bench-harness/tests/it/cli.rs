@@ -254,15 +254,15 @@ fn what_is_printed_fits_80_columns() {
     let data = folder.join("field.bin");
     let field: Vec<u8> = (0..20_000u32).flat_map(|n| (n as f32 / 100.0).sin().to_le_bytes()).collect();
     std::fs::write(&data, field).unwrap();
-    let advice = bench(&["advise", data.to_str().unwrap(), "--dtype", "f4", "--time", "0.2"]).output().unwrap();
+    let advice =
+        bench(&["advise", data.to_str().unwrap(), "--dtype", "f4", "--time", "0.2"]).output().unwrap();
     let told = text(&advice.stdout);
     assert!(advice.status.success() && told.contains("blosc compress "), "{told}{}", text(&advice.stderr));
     narrow(&told, folder.to_str().unwrap());
     for args in [&["cmp", path, path, path][..], &["rank", path], &["diff", path, path], &["check", path]] {
         narrow(&text(&bench(args).output().unwrap().stdout), path);
     }
-    for args in
-        [&["--help"][..], &["run", "--help"], &["diff", "--help"], &["corpus"], &["repeat", "--help"]]
+    for args in [&["--help"][..], &["run", "--help"], &["diff", "--help"], &["corpus"], &["repeat", "--help"]]
     {
         narrow(&text(&bench(args).output().unwrap().stdout), path);
     }

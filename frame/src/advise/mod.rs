@@ -114,7 +114,8 @@ fn further_ways(sample: &Sample, way: Way) -> Vec<Way> {
     let mut ways: Vec<Way> = [3, 7].map(|level| Way { level, ..way }).into();
     // The blocks of an array are boxes, whose sides its shape decides.
     if sample.command == Verb::CompressBytes {
-        let fits = |size: &u32| size % sample.typesize == 0;
+        let smallest = sample.pieces.iter().map(Vec::len).min().unwrap_or(0);
+        let fits = |size: &u32| size % sample.typesize == 0 && (*size as usize) < smallest;
         let sizes = BLOCKSIZES.into_iter().filter(fits);
         ways.extend(sizes.map(|size| Way { blocksize: Some(size), ..way }));
     }
@@ -166,7 +167,7 @@ impl Advice {
     /// For a terminal.
     pub fn text(&self, sample: &Sample) -> String {
         let mut out = format!(
-            "{} of {} bytes sampled, items of {} bytes; {} ways tried{}.\nOne thread; what no other way beats both in speed and in ratio:\n\n  ",
+            "Sampled {} of {} bytes, items of {} bytes.\n{} ways tried{}; one thread. What no other way beats:\n\n  ",
             sample.len(),
             sample.total,
             sample.typesize,
