@@ -19,8 +19,8 @@ use std::process::ExitCode;
 
 /// Measures Blosc kernels, codecs and pipelines on this CPU; verifies before it times.
 ///
-/// Every case is visited several times, seconds apart. Its figure is the median of
-/// the visits; its spread says how far another run may lie, in 19 cases of 20:
+/// Every case is visited several times, seconds apart. Its figure is the lower
+/// quartile of the visits; its spread says how far another run may lie, in 19 cases of 20:
 /// between figure / (1 + spread) and figure * (1 + spread).
 #[derive(Parser)]
 // An option before a subcommand is the quick run's, and would be lost.
@@ -324,7 +324,9 @@ pub fn run() -> Result<ExitCode, String> {
         Some(Command::Instructions { qemu, program, mca, llvm, check, write, tolerance }) => {
             let counts = match qemu.as_deref().zip(program.as_deref()) {
                 Some((runner, program)) => files::emulated(runner, program, &mca, &llvm)?,
-                None => instructions::callgrind(&std::env::current_exe().map_err(|e| e.to_string())?)?,
+                None => {
+                    instructions::callgrind::callgrind(&std::env::current_exe().map_err(|e| e.to_string())?)?
+                }
             };
             files::instructions(&counts, check.as_deref(), write.as_deref(), tolerance)
         }

@@ -165,9 +165,14 @@ fn usual_place(library: &str) -> Option<PathBuf> {
         let names = std::fs::read_dir(folder).ok()?.filter_map(|e| Some(e.ok()?.path()));
         let prefixes = [format!("{library}.so"), format!("{library}.dylib")];
         let fits = |p: &PathBuf| prefixes.iter().any(|prefix| file_name(p).starts_with(prefix.as_str()));
-        names.filter(fits).max()
+        names.filter(fits).max_by_key(|path| (version(path), path.clone()))
     };
     folders.iter().find_map(newest)
+}
+
+/// The numbers of a name such as `libblosc2.so.10.1`: a newer library has larger ones, whatever their digits.
+fn version(path: &Path) -> Vec<u32> {
+    file_name(path).split('.').filter_map(|part| part.parse().ok()).collect()
 }
 
 fn file_name(path: &Path) -> String {
@@ -208,4 +213,16 @@ fn inside_wheel(package: &str, library: &str) -> Result<PathBuf, String> {
         }
     }
     Err(told(&format!("has no {library} inside {}", folder.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_library_has_the_largest_numbers() {
+        let names = ["libblosc2.so", "libblosc2.so.10.1", "libblosc2.so.9.12.3"].map(PathBuf::from);
+        let newest = names.iter().max_by_key(|path| version(path)).unwrap();
+        assert_eq!(file_name(newest), "libblosc2.so.10.1");
+    }
 }

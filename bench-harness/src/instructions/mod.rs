@@ -9,13 +9,10 @@
 //! Counts are not times: they say nothing about latencies, ports or caches. What QEMU executed can therefore be
 //! handed to llvm-mca ([`mca`]), which estimates cycles on cores it has a model of.
 
+pub mod callgrind;
 pub mod chunks;
 pub mod mca;
 pub mod qemu;
-
-mod callgrind;
-
-pub use callgrind::callgrind;
 
 use crate::data::generate::random_bytes;
 use crate::suite::kernels::{FILTERS, Kernel};

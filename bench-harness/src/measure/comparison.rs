@@ -42,7 +42,7 @@ impl<'a> Comparison<'a> {
         if probe_rows.is_some() {
             candidates.extend([Probe::Read, Probe::Write].map(|p| yardstick(p, bytes, probe_rows, setting)));
         }
-        match Arena::new(source, room) {
+        match Arena::new(source, room, plan.visit) {
             Ok(mut arena) => {
                 visit(&mut candidates, &mut arena, stateless, plan, stop);
                 arena.hand_over();
@@ -63,22 +63,21 @@ impl<'a> Comparison<'a> {
             row.timing = setting.timing;
             row.verified = row.refused.is_none();
             // A run that was stopped before this case had a sample says nothing about it.
-            let Some(mine) = visit.figure() else {
+            if visit.figure().is_none() {
                 rows.extend(row.refused.is_some().then_some(row));
                 continue;
-            };
+            }
             if row.packs() && written > 0 {
                 row.cbytes = Some(written);
                 row.ratio = Some(round3(bytes as f64 / written as f64));
             }
             if !matches!(role, Role::Probe(_)) {
-                visit.copy = copy.map(|c| c / mine);
-                visit.memcpy = memcpy.map(|m| m / mine);
+                (visit.copy, visit.memcpy) = (copy, memcpy);
             }
             let opponent = peers.iter().find(|(theirs, ..)| theirs.contest() == row.contest());
             if let (Role::Subject, Some((theirs, figure, size))) = (role, opponent) {
                 row.peer = Some(theirs.engine.clone());
-                visit.peer = figure.map(|f| f / mine);
+                visit.peer = *figure;
                 let sizes = row.cbytes.filter(|_| row.packs() && *size > 0);
                 row.size_vs_peer = sizes.map(|mine| round3(mine as f64 / *size as f64));
             }

@@ -11,14 +11,16 @@
 //!             time each candidate once, beginning with another one each round; before long work over large
 //!             buffers, have the caches write back what the one before has left in them; where data are to be met
 //!             for the first time, let it work through other data first
-//!         the visit's figure is the lower quartile of its rounds: what disturbs a round only ever slows it
-//!         the visit's ratios are those of such figures of the SAME visit
-//! the row's figure is the median of its visits; its spread comes from how far they lie apart
+//!         the visit's figure is that of its fastest tenth of rounds: what disturbs a round only ever slows it
+//! the row's figure is the lower quartile of its visits; its spread comes from how far they lie apart
+//! the row's ratios are those of such figures of candidates of the SAME visits
 //! ```
 //! Ratios therefore compare neighbours in time: a machine that slows down slows both sides. Visits lie seconds
-//! apart, so that their differences hold what a later run will meet as well: another frequency, another neighbour. See
-//! [`spread`]. The buffers stay where they are from the first visit to the last, in huge pages where the system has them:
-//! which small pages a process gets decides which cache sets it shares, and would make each process another machine.
+//! apart, each in another part of memory, so that their differences hold what a later run will meet as well: another
+//! frequency, another neighbour, other pages. See [`spread`] and [`arena`].
+//!
+//! Why quartiles and tenths: five runs of the quick suite on a virtual machine (AMD Zen 4, KVM, 2 CPUs) were evaluated in
+//! all ways. Ratios of neighbours agreed within 3 % in 80 % of pairs of runs by medians of medians, in 90 % by these.
 
 pub mod arena;
 pub mod canary;

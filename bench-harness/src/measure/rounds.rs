@@ -173,7 +173,7 @@ mod tests {
         let source = crate::data::generate::random_bytes(5000);
         let candidate = |flip| Candidate::new(Row::default(), copy(flip), expect(&source));
         let mut both = [candidate(false), candidate(true)];
-        let mut arena = Arena::new(&source, 5000).unwrap();
+        let mut arena = Arena::new(&source, 5000, 0).unwrap();
         visit(&mut both, &mut arena, true, &Plan::QUICK, &|| false);
         assert!(both[0].visit.ns.len() > 1 && both[0].visit.ns.iter().all(|ns| *ns > 0.0));
         assert_eq!((both[0].written, &both[0].row.refused), (5000, &None));
@@ -184,7 +184,7 @@ mod tests {
     fn a_stop_keeps_what_is_done() {
         let source = vec![1; 64];
         let mut one = [Candidate::new(Row::default(), copy(false), expect(&source))];
-        visit(&mut one, &mut Arena::new(&source, 64).unwrap(), true, &Plan::QUICK, &|| true);
+        visit(&mut one, &mut Arena::new(&source, 64, 0).unwrap(), true, &Plan::QUICK, &|| true);
         assert!(one[0].visit.ns.is_empty());
     }
 }

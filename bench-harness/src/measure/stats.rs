@@ -41,11 +41,11 @@ impl Summary {
     }
 }
 
-/// A quarter of the numbers are below.
-pub fn lower_quartile(numbers: &[f64]) -> Option<f64> {
+/// This part of the numbers is below.
+pub fn quantile_of(numbers: &[f64], part: f64) -> Option<f64> {
     let mut sorted: Vec<f64> = numbers.iter().copied().filter(|x| x.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
-    quantile(&sorted, 0.25)
+    quantile(&sorted, part)
 }
 
 /// Linear interpolation between neighbours of a sorted slice.

@@ -166,7 +166,7 @@ impl Agreement {
             table.row([vec![g.name.clone(), g.cases.to_string()], copy.to_vec(), ratio.to_vec()].concat());
         }
         let mut out = format!(
-            "{} runs. copy: fractions of a copy in the same rounds; ratio: times of neighbours.\n\n{}\n\
+            "{} runs. copy: fractions of a copy; ratio: times of neighbours\n\n{}\n\
              Furthest apart, of fractions of a copy:\n",
             self.runs,
             table.text()

@@ -1,7 +1,6 @@
 //! Bars, and grids of shaded figures, as inline SVG.
 
 use super::svg::escape;
-use super::table::figure;
 use std::fmt::Write;
 
 /// One bar.
@@ -31,7 +30,7 @@ pub struct Bars {
 impl Bars {
     /// The bars; the longest takes what is left beside the text.
     pub fn svg(&self) -> String {
-        let (width, tall, name, behind) = (260.0, 22.0, 20.0, 112.0);
+        let (width, tall, name, behind) = (290.0, 22.0, 20.0, 136.0);
         let most = self.bars.iter().map(|b| b.value).fold(f64::MIN_POSITIVE, f64::max);
         let height = tall * self.bars.len() as f64;
         let title = escape(&self.title);
@@ -166,9 +165,5 @@ impl Cell {
 /// A spread in percent, of two digits.
 pub fn percent(spread: f64) -> String {
     let percent = 100.0 * spread;
-    if percent >= 9.95 {
-        format!("{percent:.0}")
-    } else {
-        figure(percent).trim_end_matches('0').trim_end_matches('.').into()
-    }
+    if percent >= 9.95 { format!("{percent:.0}") } else { format!("{percent:.1}") }
 }

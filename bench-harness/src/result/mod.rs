@@ -9,8 +9,8 @@
 //!
 //! Unknown fields are ignored, so that newer files can be read; a newer `schema` is refused. Older ones are read:
 //! - schema 1: rows were measured in one visit and carry no `spread`; their `p10_ns` and `p90_ns` stand for it;
-//! - schema 2: the figure of a visit was the median of its rounds and not their lower quartile, and a row was noisy where
-//!   the machine was loaded, too.
+//! - schema 2: figures were medians of visits, which were medians of rounds; a row was noisy where the machine was loaded,
+//!   too.
 
 pub mod file;
 pub mod visit;
@@ -18,7 +18,7 @@ pub mod visit;
 pub use visit::Visit;
 
 use crate::measure::cycles::Unit;
-use crate::measure::stats::{Summary, lower_quartile};
+use crate::measure::stats::{Summary, quantile_of};
 use serde::{Deserialize, Serialize};
 
 /// Version of the row format. Raised when a field changes its meaning.
@@ -83,10 +83,10 @@ pub struct Row {
     pub rounds: usize,
     /// Runs inside one sample.
     pub iterations: u64,
-    /// What each visit found, in nanoseconds of one run: the lower quartile of its rounds.
+    /// What each visit found, in nanoseconds of one run: a tenth of its rounds were faster.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub visits_ns: Vec<f64>,
-    /// Nanoseconds of one run: the median of what the visits found.
+    /// Nanoseconds of one run: the lower quartile of what the visits found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub median_ns: Option<f64>,
     /// How far another run may lie: between `median_ns / (1 + spread)` and `median_ns * (1 + spread)`, nineteen times
@@ -232,30 +232,30 @@ impl Row {
     pub fn settle(&mut self) {
         let rounds: Vec<f64> = self.visits.iter().flat_map(|v| v.ns.iter().copied()).collect();
         let visits = self.found(Visit::figure);
-        let (Some(all), Some(middle)) = (Summary::of(&rounds), Summary::of(&visits)) else { return };
+        let (Some(all), Some(figure)) = (Summary::of(&rounds), quantile_of(&visits, QUIET)) else { return };
         self.visits_ns = visits.into_iter().map(round3).collect();
         self.rounds = all.count;
-        self.median_ns = Some(round3(middle.median));
+        self.median_ns = Some(round3(figure));
         self.mad_ns = Some(round3(all.mad));
         self.min_ns = Some(round3(all.min));
         self.p10_ns = Some(round3(all.p10));
         self.p90_ns = Some(round3(all.p90));
         let bytes = self.bytes as f64;
         // One item out of a chunk: the chunk's bytes a second would be a boast.
-        let streams = middle.median > 0.0 && self.op != "getitem";
-        self.gbps = streams.then(|| round3(bytes / middle.median));
-        let median = |row: &Row, of: fn(&Visit) -> Option<f64>| Summary::of(&row.found(of)).map(|s| s.median);
+        let streams = figure > 0.0 && self.op != "getitem";
+        self.gbps = streams.then(|| round3(bytes / figure));
+        let low = |row: &Row, of: fn(&Visit) -> Option<f64>| quantile_of(&row.found(of), QUIET);
         let counted = self.threads == 1 && self.gbps.is_some();
-        let counts = median(self, |v| lower_quartile(&v.counts)).filter(|n| counted && *n > 0.0);
+        let counts = low(self, Visit::count).filter(|n| counted && *n > 0.0);
         let speed = counts.map(|n| round3(bytes / n));
         match Unit::here() {
             Unit::Cycles => self.bytes_per_cycle = speed,
             Unit::Ticks => self.bytes_per_tick = speed,
             Unit::Absent => {}
         }
-        self.vs_copy = median(self, |v| v.copy).map(round3);
-        self.vs_memcpy = median(self, |v| v.memcpy).map(round3);
-        self.vs_peer = median(self, |v| v.peer).map(round3);
+        self.vs_copy = low(self, |v| v.copy).map(|copy| round3(copy / figure));
+        self.vs_memcpy = low(self, |v| v.memcpy).map(|copy| round3(copy / figure));
+        self.vs_peer = low(self, |v| v.peer).map(|peer| round3(peer / figure));
     }
 
     /// Takes in what another visit to the same case measured. One that was refused once stays so.
@@ -272,6 +272,9 @@ impl Row {
     }
 }
 
+/// Part of the visits that are faster than the row's figure: neighbours, and places in memory that suit it badly, only slow a
+/// visit. Lower still would be a matter of luck.
+const QUIET: f64 = 0.25;
 /// This many calm visits say enough.
 const ENOUGH: usize = 3;
 

@@ -19,7 +19,7 @@ pub struct Effort {
 
 impl Effort {
     /// The quick run: under a minute on a machine of 2022 or later.
-    pub const QUICK: Effort = Effort { plan: Plan::QUICK, passes: 40, time: Duration::from_secs(54) };
+    pub const QUICK: Effort = Effort { plan: Plan::QUICK, passes: 64, time: Duration::from_secs(53) };
 
     /// `time` for `jobs` jobs.
     pub fn within(time: Duration, jobs: usize) -> Effort {
@@ -148,7 +148,7 @@ mod tests {
             passes.pass(pass, (&setting, &Plan::QUICK, &|| false), |_| (), |_| Ok(false)).unwrap();
         }
         let rows = passes.rows();
-        assert_eq!((rows[0].median_ns, rows[0].visits_ns.len(), rows[0].rounds), (Some(2.0), 3, 3));
+        assert_eq!((rows[0].median_ns, rows[0].visits_ns.len(), rows[0].rounds), (Some(1.5), 3, 3));
         assert!(rows[1..].iter().all(|r| r.refused.is_some() && r.median_ns.is_none() && !r.verified));
     }
 }

@@ -31,7 +31,7 @@ const SHARED: usize = 16 << 20;
 /// All jobs.
 pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
     let mut jobs = levels(choice);
-    jobs.extend([16 << 10, 4 << 20, 64 << 20].map(|bytes| best_kernels(bytes, choice)));
+    jobs.extend([8 << 10, 4 << 20, 64 << 20].map(|bytes| best_kernels(bytes, choice)));
     jobs.extend(arrays(choice));
     jobs.extend(scaling(choice));
     jobs

@@ -37,17 +37,16 @@ pub fn levels(file: &Results) -> String {
     let Some(shown) = sizes.get(1).or(sizes.first()).copied() else { return String::new() };
     let shown_rows = || timed(file, "kernels").filter(|r| nominal(r, &sizes) == Some(shown));
     let mut ops: Vec<&str> = Vec::new();
-    let mut typesizes: Vec<usize> = Vec::new();
     for r in shown_rows().filter(|r| r.engine == "ours") {
         if !ops.contains(&r.op.as_str()) {
             ops.push(&r.op);
         }
-        typesizes.push(r.typesize);
     }
-    typesizes.sort_unstable();
-    typesizes.dedup();
     let mut body = String::from("<div class=\"pair\">");
     for op in ops {
+        let mut typesizes: Vec<usize> = shown_rows().filter(|r| r.op == op).map(|r| r.typesize).collect();
+        typesizes.sort_unstable();
+        typesizes.dedup();
         let mut rows: BTreeMap<usize, (String, Vec<Option<Cell>>)> = BTreeMap::new();
         for r in shown_rows().filter(|r| r.op == op) {
             let order = blosc_core::Isa::ALL.iter().position(|i| i.name() == r.isa).unwrap_or(usize::MAX);

@@ -4,7 +4,7 @@ use super::parts::{Mean, date, section};
 use crate::report::cases::letter;
 use crate::report::grids::{Bar, Bars, percent};
 use crate::report::svg::escape;
-use crate::report::table::{figure, speed_unit};
+use crate::report::table::{part as digits, speed_unit};
 use crate::result::Row;
 use crate::result::file::Results;
 use std::fmt::Write;
@@ -74,13 +74,13 @@ pub fn overview(files: &[Results]) -> String {
             let text = format!(
                 "{}{} ({})",
                 if part.noisy { "~" } else { "" },
-                figure(part.value),
+                digits(part.value),
                 speed_unit(fast.value)
             );
             let told = format!(
                 "{}: {} of a copy, {}{around}",
                 file.machine.name,
-                figure(part.value),
+                digits(part.value),
                 speed_unit(fast.value)
             );
             let who = letter(index).to_string();

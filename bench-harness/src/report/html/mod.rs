@@ -44,7 +44,7 @@ pub fn page(files: &[Results]) -> String {
     out
 }
 
-const FOOT: &str = "<footer>Lower quartiles of interleaved rounds, medians over visits, one pinned core; only ratios taken in \
+const FOOT: &str = "<footer>Lower quartiles of visits of interleaved rounds, one pinned core; only ratios taken in \
     one run are worth quoting. ARM: what there is are exact instruction counts and llvm-mca estimates of the NEON kernels, \
     which are no times and therefore stand on no page of times: see <code>results/neon-instructions.txt</code>.</footer>\n";
 
