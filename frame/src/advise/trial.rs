@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
-use blosc_core::{Chunk, Codec, Filter, Limits, Params, Pool, Surroundings, max_encoded_len};
+use blosc_core::{Chunk, ChunkContext, Codec, Filter, Limits, Params, Pool, max_encoded_len};
 use std::time::{Duration, Instant};
 
 /// Which filters chunks go through.
@@ -96,13 +96,13 @@ impl Trial {
             let params = way.params(sample.typesize).fit(piece.len());
             let mut chunk = vec![0; max_encoded_len(piece.len())];
             let start = Instant::now();
-            let len = pool.compress_into(&params, Surroundings::default(), piece, &mut chunk).ok()?;
+            let len = pool.compress_into(&params, ChunkContext::default(), piece, &mut chunk).ok()?;
             took[0] += start.elapsed();
             chunk.truncate(len);
             let mut back = vec![0; piece.len()];
             let start = Instant::now();
             let parsed = Chunk::parse_with(&chunk, &Limits::NONE).ok()?;
-            pool.decompress_into(&parsed, Surroundings::default(), &mut back).ok()?;
+            pool.decompress_into(&parsed, ChunkContext::default(), &mut back).ok()?;
             took[1] += start.elapsed();
             if &back != piece {
                 return None;
