@@ -72,7 +72,7 @@ enum Command {
     },
     /// Write one self-contained HTML page about results files.
     Report {
-        /// Results files; the first is described in full.
+        /// Results files; each machine has sections of its own.
         #[arg(required = true)]
         files: Vec<PathBuf>,
         /// The page.
