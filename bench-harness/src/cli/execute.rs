@@ -43,7 +43,7 @@ pub fn execute(jobs: Vec<Job<'_>>, effort: &Effort, out: &Path) -> Result<ExitCo
     let mut watch = Watch::new(machine.busy_cpus);
     let setting = Setting { arch: pulp::Arch::new(), timing: machine.emulator.is_none() };
     let mut writer = Writer::create(out, &machine, &command_line())?;
-    let progress = Progress::new(jobs.len(), effort.passes);
+    let progress = Progress::new(2 * jobs.len());
     let stopped = || stop.load(Ordering::Relaxed);
     let (mut visits, started) = (Passes::new(jobs), Instant::now());
     for pass in 0..effort.passes {
@@ -56,6 +56,7 @@ pub fn execute(jobs: Vec<Job<'_>>, effort: &Effort, out: &Path) -> Result<ExitCo
             Ok(watch.loaded())
         };
         visits.pass(pass, (&setting, &effort.plan, &stopped), |label| progress.start(label), done)?;
+        progress.expect(visits.jobs() * effort.expected(pass + 1, started.elapsed()));
         if stopped() || !effort.fits(pass + 1, started.elapsed(), begun.elapsed()) {
             break;
         }

@@ -35,6 +35,12 @@ impl Effort {
         let next = if passes == 1 { last * 2 / 3 } else { last };
         passes < 2 || (passes < self.passes && taken + next <= self.time)
     }
+
+    /// How many passes there will be, after some that took this long.
+    pub fn expected(&self, passes: usize, taken: Duration) -> usize {
+        let each = taken.as_secs_f64() / passes.max(1) as f64;
+        ((self.time.as_secs_f64() / each.max(1e-9)) as usize).max(2).min(self.passes)
+    }
 }
 
 /// Jobs, and what their visits have measured.
@@ -48,6 +54,11 @@ impl<'a> Passes<'a> {
     pub fn new(jobs: Vec<Job<'a>>) -> Passes<'a> {
         let rows = jobs.iter().map(|_| Vec::new()).collect();
         Passes { jobs, rows }
+    }
+
+    /// How many jobs there are.
+    pub fn jobs(&self) -> usize {
+        self.jobs.len()
     }
 
     /// Visits every job once, in the order of this pass. `begin` hears the label of each; `done` gets what its visit
@@ -112,6 +123,13 @@ fn order(pass: usize, jobs: usize) -> Vec<usize> {
 mod tests {
     use super::*;
     use crate::result::Visit;
+
+    #[test]
+    fn passes_are_foreseen() {
+        let effort = Effort { passes: 9, time: Duration::from_secs(10), ..Effort::QUICK };
+        let expected = |passes, seconds| effort.expected(passes, Duration::from_secs(seconds));
+        assert_eq!([expected(1, 2), expected(3, 6), expected(1, 100), expected(1, 0)], [5, 5, 2, 9]);
+    }
 
     #[test]
     fn every_pass_visits_every_job_in_an_order_of_its_own() {
