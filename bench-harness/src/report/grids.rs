@@ -100,7 +100,7 @@ pub struct HeatMap {
 impl HeatMap {
     /// The grid.
     pub fn svg(&self) -> String {
-        let (head, cell, tall) = (112.0, 62.0, 40.0);
+        let (head, cell, tall) = (112.0, 62.0, 46.0);
         let width = head + cell * self.columns.len() as f64;
         let height = 26.0 + tall * self.rows.len() as f64;
         let mut out = format!(
@@ -118,7 +118,7 @@ impl HeatMap {
                 out,
                 "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>",
                 head - 8.0,
-                y + 24.0,
+                y + 28.0,
                 escape(name)
             );
             for (index, content) in cells.iter().enumerate() {
@@ -145,7 +145,7 @@ impl Cell {
             tall - 4.0,
             0.06 + 0.64 * self.shade.clamp(0.0, 1.0),
             x + wide / 2.0,
-            y + 18.5,
+            y + 20.5,
             escape(&self.text)
         );
         if let Some(spread) = self.spread {
@@ -153,7 +153,7 @@ impl Cell {
                 out,
                 "<text class=\"below\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">±{} %</text>",
                 x + wide / 2.0,
-                y + 32.0,
+                y + 37.0,
                 percent(spread)
             );
         }
