@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! x_i  logarithm of what visit i found, one of n;  m  their median
-//! d_i  m - x_i of the visits that are faster than m, the largest brought down to three times the next
+//! d_i  m - x_i of the visits that are faster than m
 //! s2   sum of d_i squared / ((n - 1.5) / 2)
 //! v    (4 * typical s2 of the suite + (n - 1) / 2 * s2) / (4 + (n - 1) / 2)
 //! h    t * sqrt(2) * 1.36 * sqrt(v / n)                spread = e^h - 1
@@ -31,13 +31,9 @@ const WIDE: f64 = 0.10;
 fn variance(visits: &[f64]) -> Option<f64> {
     let logs: Vec<f64> = visits.iter().map(|x| x.ln()).collect();
     let middle = Summary::of(&logs)?.median;
-    let mut below: Vec<f64> = logs.iter().map(|x| middle - x).filter(|d| *d >= 0.0).collect();
-    below.sort_by(f64::total_cmp);
-    if let [_, .., next, last] = below.as_mut_slice() {
-        *last = last.min(3.0 * *next);
-    }
+    let below = logs.iter().map(|x| middle - x).filter(|d| *d > 0.0);
     let half = (visits.len() as f64 - 1.5) / 2.0;
-    (visits.len() > 1).then(|| below.iter().map(|d| d * d).sum::<f64>() / half)
+    (visits.len() > 1).then(|| below.map(|d| d * d).sum::<f64>() / half)
 }
 
 /// The spread of a figure of this many visits with this variance, where `typical` is usual.

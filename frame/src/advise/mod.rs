@@ -115,7 +115,7 @@ fn further_ways(sample: &Sample, way: Way) -> Vec<Way> {
     // The blocks of an array are boxes, whose sides its shape decides.
     if sample.command == Verb::CompressBytes {
         let smallest = sample.pieces.iter().map(Vec::len).min().unwrap_or(0);
-        let fits = |size: &u32| size % sample.typesize == 0 && (*size as usize) < smallest;
+        let fits = |size: &u32| size.is_multiple_of(sample.typesize) && (*size as usize) < smallest;
         let sizes = BLOCKSIZES.into_iter().filter(fits);
         ways.extend(sizes.map(|size| Way { blocksize: Some(size), ..way }));
     }
