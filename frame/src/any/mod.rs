@@ -80,7 +80,7 @@ pub struct Opened {
 #[non_exhaustive]
 pub enum Container {
     /// A bloscpack file.
-    Bloscpack(PackRows<Box<dyn Store>>),
+    Bloscpack(PackRows<Box<dyn Store + Send + Sync>>),
     /// A bcolz column.
     Column(CArray<FsDir>),
     /// A bcolz table.
@@ -88,7 +88,7 @@ pub enum Container {
     /// A Blaze dataset.
     Blaze(Blaze<FsDir>),
     /// A frame, an array, or a file that is not compressed.
-    Other(Box<dyn Rows>),
+    Other(Box<dyn Rows + Send>),
 }
 
 impl Deref for Container {
@@ -250,7 +250,7 @@ pub fn open_found(found: Found, limits: &Limits, anywhere: bool) -> Result<Opene
     let Some(file) = found.file else { return open_directory(found, limits) };
     match kind {
         Kind::Bloscpack => {
-            let store: Box<dyn Store> = match offset {
+            let store: Box<dyn Store + Send + Sync> = match offset {
                 0 => Box::new(file),
                 _ => Box::new(ReadOnly(Offset::new(file, offset)?)),
             };
@@ -334,7 +334,7 @@ fn npy(file: PathFile) -> Result<Opened, Error> {
         return Err(Error::Truncated { structure: Structure::Npy, field: "items", offset, needed: len });
     }
     let items = Uncompressed::new(file, offset, len);
-    let data: Box<dyn Rows> = match header.fortran && header.shape.len() > 1 {
+    let data: Box<dyn Rows + Send> = match header.fortran && header.shape.len() > 1 {
         true => Box::new(Unchangeable(AxesReversed::new(items, &header.shape, header.dtype.itemsize())?)),
         false => Box::new(Unchangeable(items)),
     };
@@ -348,7 +348,7 @@ fn npy(file: PathFile) -> Result<Opened, Error> {
     Ok(Opened { data: Container::Other(data), about })
 }
 
-fn bloscpack(pack: PackRows<Box<dyn Store>>) -> Result<Opened, Error> {
+fn bloscpack(pack: PackRows<Box<dyn Store + Send + Sync>>) -> Result<Opened, Error> {
     let numpy = pack.numpy().cloned();
     let mut metadata = pack.pack().metadata().cloned();
     if numpy.is_some()
