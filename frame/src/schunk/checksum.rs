@@ -38,6 +38,7 @@ pub(super) const UNKNOWN: u64 = 0;
 
 /// What is known about a frame's integrity before any chunk is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ChecksumState {
     /// Written without checksums.
     None,
