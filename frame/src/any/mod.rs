@@ -311,8 +311,20 @@ pub fn open_raw(
     shape: Option<Vec<u64>>,
     typesize: u32,
 ) -> Result<Opened, Error> {
-    let file = PathFile::open(path)?;
-    let len = file.size()?;
+    of_raw(PathFile::open(path)?, dtype, shape, typesize)
+}
+
+/// Takes bytes, of memory for example, as plain items of `dtype`.
+///
+/// # Errors
+/// As [`open_raw`].
+pub fn of_raw(
+    source: impl ReadAt + Send + 'static,
+    dtype: Option<Dtype>,
+    shape: Option<Vec<u64>>,
+    typesize: u32,
+) -> Result<Opened, Error> {
+    let len = source.size()?;
     let item = u64::from(dtype.as_ref().map_or(1, Dtype::itemsize)).max(1);
     let items =
         shape.as_ref().map_or(Some(len / item), |s| s.iter().try_fold(1u64, |n, &d| n.checked_mul(d)));
@@ -322,7 +334,7 @@ pub fn open_raw(
     }
     let typesize = dtype.as_ref().map_or(typesize, Dtype::itemsize);
     let about = About { kind: "bytes", dtype, shape, typesize, ..About::default() };
-    Ok(Opened { data: Container::Other(Box::new(Unchangeable(Uncompressed::new(file, 0, len)))), about })
+    Ok(Opened { data: Container::Other(Box::new(Unchangeable(Uncompressed::new(source, 0, len)))), about })
 }
 
 fn npy(file: PathFile) -> Result<Opened, Error> {

@@ -2,7 +2,7 @@
 
 use crate::memory::CBuffer;
 use crate::values::Values;
-use blosc_core::{Chunk, Limits, Pool, Surroundings};
+use blosc_core::{Chunk, ChunkContext, Limits, Pool};
 use std::cell::RefCell;
 
 thread_local! {
@@ -16,11 +16,11 @@ pub fn with_pool<T>(work: impl FnOnce(&mut Pool) -> Result<T, blosc_core::Error>
 }
 
 pub fn decode(values: &Values<'_>, data: &[u8]) -> Result<CBuffer, String> {
-    let limits = Limits { output: values.limit(data.len()), ..Limits::DEFAULT };
+    let limits = Limits::DEFAULT.output(values.limit(data.len()));
     let chunk = Chunk::parse_with(data, &limits).map_err(|error| error.to_string())?;
     values.check(chunk.nbytes() as u64)?;
     let mut out = CBuffer::zeroed(chunk.nbytes())?;
-    with_pool(|pool| pool.decompress_into(&chunk, Surroundings::default(), out.bytes()))?;
+    with_pool(|pool| pool.decompress_into(&chunk, ChunkContext::default(), out.bytes()))?;
     Ok(out)
 }
 

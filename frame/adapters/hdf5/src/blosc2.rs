@@ -13,8 +13,8 @@ fn text(error: Error) -> String {
 
 pub fn decode(values: &Values<'_>, data: &[u8]) -> Result<CBuffer, String> {
     let output = values.limit(data.len());
-    let chunk = blosc_core::Limits { output, ..blosc_core::Limits::DEFAULT };
-    let limits = Limits { output, chunk, chunks: 1 << 16, ..Limits::DEFAULT };
+    let chunk = blosc_core::Limits::DEFAULT.output(output);
+    let limits = Limits::DEFAULT.output(output).chunk(chunk).chunks(1 << 16);
     let mut frame = SuperChunk::open_read(data, &limits).map_err(text)?;
     if frame.metalayer("b2nd").is_none() {
         let nbytes = frame.nbytes();

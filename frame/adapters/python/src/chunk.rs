@@ -2,7 +2,7 @@
 
 use crate::buffer::Memory;
 use crate::errors::of_chunk;
-use blosc_core::{Chunk, Codec, Error, Header, Limits, Params, Pool, Surroundings, max_encoded_len};
+use blosc_core::{Chunk, ChunkContext, Codec, Error, Header, Limits, Params, Pool, max_encoded_len};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -74,7 +74,7 @@ pub fn compress<'py>(
             if chunk.len() < room {
                 chunk.resize(room, 0);
             }
-            let len = pool.compress_into(&params, Surroundings::default(), bytes, &mut chunk)?;
+            let len = pool.compress_into(&params, ChunkContext::default(), bytes, &mut chunk)?;
             Ok::<_, Error>((chunk, len))
         })
     });
@@ -89,7 +89,7 @@ pub fn compress<'py>(
 /// The chunk in `bytes`, if it decodes to no more than `limit` bytes.
 fn parse(bytes: &[u8], limit: Option<u64>) -> Result<Chunk<'_>, Error> {
     let output = limit.unwrap_or_else(|| (bytes.len() as u64).saturating_mul(EXPANSION).max(ALWAYS));
-    Chunk::parse_with(bytes, &Limits { output, ..Limits::DEFAULT })
+    Chunk::parse_with(bytes, &Limits::DEFAULT.output(output))
 }
 
 /// New `bytes` of `len` bytes, which `write` fills without the interpreter's lock.
@@ -155,7 +155,7 @@ pub fn decompress<'py>(
     let chunk =
         parse(memory.bytes(), if out.is_some() { Some(u64::MAX) } else { limit }).map_err(of_chunk)?;
     decode_to(py, out, chunk.nbytes(), |bytes| {
-        POOL.with_borrow_mut(|(pool, _)| pool.decompress_into(&chunk, Surroundings::default(), bytes))
+        POOL.with_borrow_mut(|(pool, _)| pool.decompress_into(&chunk, ChunkContext::default(), bytes))
     })
 }
 
@@ -174,7 +174,7 @@ pub fn decompress_range<'py>(
     let outside = Error::OutOfRange { index: start.max(stop) as u64, len: chunk.nbytes() as u64 };
     let len = stop.checked_sub(start).filter(|_| stop <= chunk.nbytes()).ok_or_else(|| of_chunk(outside))?;
     decode_to(py, out, len, |bytes| {
-        POOL.with_borrow_mut(|(pool, _)| pool.get_bytes(&chunk, Surroundings::default(), start..stop, bytes))
+        POOL.with_borrow_mut(|(pool, _)| pool.get_bytes(&chunk, ChunkContext::default(), start..stop, bytes))
     })
 }
 

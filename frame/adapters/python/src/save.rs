@@ -3,59 +3,37 @@
 use crate::buffer::Memory;
 use crate::chunk::params;
 use crate::errors::{of_chunk, of_frame};
-use blosc_core::{Params, Pool};
-use blosc_frame::any::{About, Container, Opened};
+use blosc_core::Pool;
+use blosc_frame::any::of_raw;
 use blosc_frame::bloscpack::Options;
 use blosc_frame::convert::{Cut, Packing, Target, blosc1_params, convert};
 use blosc_frame::dtype::Dtype;
-use blosc_frame::error::Structure;
 use blosc_frame::io::ReadAt;
-use blosc_frame::plain::Plain;
 use blosc_frame::value::{TextLimits, Value};
-use blosc_frame::{Error, IoError, IoKind, Rows};
+use blosc_frame::{Error, IoError, IoKind};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// The items of an array in C order, in memory of Python.
 struct Items(Memory);
 
-impl Plain for Items {
-    fn nbytes(&self) -> u64 {
-        self.0.bytes().len() as u64
+impl ReadAt for Items {
+    fn size(&self) -> Result<u64, IoError> {
+        Ok(self.0.bytes().len() as u64)
     }
-
-    fn read_plain(&self, _: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
-        Ok(self.0.bytes().read_exact_at(at, out)?)
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
+        self.0.bytes().read_at(offset, buf)
     }
-
-    /// Reading costs nothing but the copy, so nothing beside what is asked for is read.
-    fn granule(&self) -> u64 {
-        1
+    fn as_slice(&self) -> Option<&[u8]> {
+        Some(self.0.bytes())
     }
-}
-
-impl Rows for Items {
-    fn row_nbytes(&self) -> u64 {
-        1
-    }
-    fn splice(&mut self, _: &mut Pool, _: Range<u64>, _: &dyn ReadAt) -> Result<(), Error> {
-        unchangeable()
-    }
-    fn resize(&mut self, _: &mut Pool, _: u64) -> Result<(), Error> {
-        unchangeable()
-    }
-}
-
-fn unchangeable() -> Result<(), Error> {
-    Err(Error::Unsupported { structure: Structure::Npy, what: "changing memory of Python" })
 }
 
 /// How to write, as keywords of Python.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-struct How {
+pub struct How {
     format: String,
     codec: String,
     level: i64,
@@ -80,13 +58,13 @@ fn target(how: &How, item: u32) -> PyResult<Target> {
         return Err(PyValueError::new_err("sparse is for b2nd and frame"));
     }
     let item_size = usize::try_from(item).unwrap_or(usize::MAX).max(1);
-    let params = Params { blosc1: false, ..params(&how.codec, how.level, how.shuffle, 0, item_size)? };
+    let params = params(&how.codec, how.level, how.shuffle, 0, item_size)?.blosc1(false);
     params.check().map_err(of_chunk)?;
-    let packing = Packing { params, chunk: how.chunk_nbytes, reserve: 0 };
+    let packing = Packing::new(params).chunk(how.chunk_nbytes);
     Ok(match &*how.format {
         "b2nd" => Target::B2nd(
             packing,
-            Cut { chunks: how.chunks.clone(), blocks: how.blocks.clone(), sparse: how.sparse },
+            Cut::default().shapes(how.chunks.clone(), how.blocks.clone()).sparse(how.sparse),
         ),
         "frame" if how.sparse => Target::Sframe(packing),
         "frame" => Target::Cframe(packing),
@@ -135,16 +113,8 @@ pub fn save(
     if path.symlink_metadata().is_ok() {
         return Err(fail(IoKind::AlreadyExists.into()));
     }
-    let data = Container::Other(Box::new(Items(Memory::of(data)?)));
-    let about = About {
-        kind: "memory",
-        dtype: Some(dtype),
-        shape: Some(shape),
-        typesize,
-        metadata,
-        ..About::default()
-    };
-    let input = Opened { data, about };
+    let mut input = of_raw(Items(Memory::of(data)?), Some(dtype), Some(shape), typesize).map_err(fail)?;
+    input.about.metadata = metadata;
     let done = py.detach(move || {
         let (mut pool, mut encoder) = (Pool::new(1), Pool::new(how.threads));
         convert(&input, &mut pool, &mut encoder, &target, &path).map_err(|error| clean_up(&path, error))

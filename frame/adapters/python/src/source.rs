@@ -6,7 +6,7 @@
 use crate::buffer::Memory;
 use crate::errors::of_frame;
 use blosc_core::Pool;
-use blosc_frame::any::{About, Found, Kind, Opened};
+use blosc_frame::any::{About, Container, Found, Kind, Opened};
 use blosc_frame::b2nd::{NdArray, Selection};
 use blosc_frame::io::{FsDir, PathFile};
 use blosc_frame::plain::Plain;
@@ -25,14 +25,14 @@ enum Handle {
     /// An array of Blosc2, which decodes single blocks.
     Array(Box<NdArray<'static>>),
     /// Anything else, as rows.
-    Rows(Box<Opened>, Pool),
+    Rows(Box<Container>, Pool),
 }
 
 impl Handle {
     fn read(&mut self, shape: &[u64], item: u64, ranges: &[Range<u64>], out: &mut [u8]) -> Result<(), Error> {
         match self {
             Handle::Array(array) => array.get_into(&Selection::ranges(shape, ranges)?, out),
-            Handle::Rows(opened, pool) => opened.data.read_box(pool, (shape, item), ranges, out),
+            Handle::Rows(data, pool) => data.read_box(pool, (shape, item), ranges, out),
         }
     }
 }
@@ -64,7 +64,7 @@ impl Source {
     fn open(path: PathBuf, limits: Limits, threads: usize) -> Result<Source, Error> {
         let opened = open_any(&path, &limits)?;
         let (nbytes, rows) = (opened.data.nbytes(), opened.data.chunk_nbytes());
-        let Opened { data, about } = opened;
+        let Opened { data, about, .. } = opened;
         let typesize = u64::from(about.typesize).max(1);
         // Items of a frame have a size but no type: where they do not fill it, it holds bytes.
         let item = match &about.dtype {
@@ -87,8 +87,7 @@ impl Source {
             // Frames are read in steps of their own, whatever their chunks are.
             let known = about.kind != "frame" && !shape.is_empty();
             let chunks = known.then(|| [&[first], shape.get(1..).unwrap_or_default()].concat());
-            let rest = About { ..about.clone() };
-            (Handle::Rows(Box::new(Opened { data, about: rest }), Pool::new(threads)), chunks)
+            (Handle::Rows(Box::new(data), Pool::new(threads)), chunks)
         };
         Ok(Source { path, limits, threads, about, shape, item, chunks, idle: Mutex::new(vec![handle]) })
     }
@@ -111,7 +110,7 @@ impl Source {
         if !same || opened.data.nbytes() != items {
             return Err(changed);
         }
-        Ok(Handle::Rows(Box::new(opened), Pool::new(self.threads)))
+        Ok(Handle::Rows(Box::new(opened.data), Pool::new(self.threads)))
     }
 
     fn read(&self, ranges: &[Range<u64>], out: &mut [u8]) -> Result<(), Error> {
@@ -137,7 +136,7 @@ impl Source {
     #[pyo3(signature = (path, *, threads = 1, limit = None))]
     fn new(py: Python<'_>, path: PathBuf, threads: usize, limit: Option<u64>) -> PyResult<Source> {
         let output = limit.unwrap_or(Limits::DEFAULT.output);
-        let limits = Limits { output, ..Limits::DEFAULT };
+        let limits = Limits::DEFAULT.output(output);
         let shown = path.display().to_string();
         py.detach(|| Source::open(path, limits, threads)).map_err(|error| of_frame(error, &shown))
     }

@@ -49,7 +49,7 @@ pub(crate) fn parse<'a>(bytes: &'a [u8], size: &BytesRepresentation) -> Result<C
         Some(size) => size.saturating_mul(2).saturating_add(SLACK),
         None => (bytes.len() as u64).saturating_mul(EXPANSION).max(ALWAYS),
     };
-    Chunk::parse_with(bytes, &Limits { output, ..Limits::DEFAULT }).map_err(failed)
+    Chunk::parse_with(bytes, &Limits::DEFAULT.output(output)).map_err(failed)
 }
 
 /// The codec `blosc` of Zarr version 3, and of numcodecs in version 2.

@@ -8,7 +8,7 @@
 //! ```
 
 use crate::codec::{failed, parse, with_pool};
-use blosc_core::{Chunk, Error, Pool, Surroundings};
+use blosc_core::{Chunk, ChunkContext, Error, Pool};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -73,7 +73,7 @@ fn within(range: ByteRange, nbytes: usize) -> Result<Range<usize>, CodecError> {
 fn decode(pool: &mut Pool, chunk: &Chunk<'_>, ranges: &[Range<usize>]) -> Result<Vec<Vec<u8>>, Error> {
     let get = |pool: &mut Pool, range: &Range<usize>| {
         let mut part = vec![0; range.len()];
-        pool.get_bytes(chunk, Surroundings::default(), range.clone(), &mut part)?;
+        pool.get_bytes(chunk, ChunkContext::default(), range.clone(), &mut part)?;
         Ok(part)
     };
     let total: usize = ranges.iter().fold(0, |sum, range| sum.saturating_add(range.len()));
@@ -110,7 +110,7 @@ impl Block {
             if self.index != Some(index) {
                 self.index = None;
                 self.bytes.resize(self.size, 0);
-                let len = pool.decode_block(chunk, Surroundings::default(), index, &mut self.bytes)?;
+                let len = pool.decode_block(chunk, ChunkContext::default(), index, &mut self.bytes)?;
                 self.bytes.truncate(len);
                 self.index = Some(index);
             }
