@@ -26,6 +26,7 @@ use crate::error::Error;
 use crate::io::ReadAt;
 use alloc::vec::Vec;
 use blosc_core::{Params, Pool};
+use core::ops::Range;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 const MAGIC: [u8; 8] = *b"XXH3\x02\0\0\0";
@@ -55,19 +56,23 @@ pub(super) fn of(bytes: &[u8]) -> u64 {
     xxh3_64(bytes).max(1)
 }
 
-/// The same of the first `len` bytes of a file, or of all there are.
-pub(super) fn of_file(file: &(impl ReadAt + ?Sized), len: u64) -> Result<u64, Error> {
-    let (mut hash, mut at) = (Xxh3Default::new(), 0u64);
+/// The same of parts of a file that follow each other, as far as it reaches.
+pub(super) fn of_ranges(file: &(impl ReadAt + ?Sized), ranges: &[Range<u64>]) -> Result<u64, Error> {
+    let mut hash = Xxh3Default::new();
     let mut buf = alloc::vec![0; 16 << 10];
-    loop {
-        let most = usize::try_from(len.saturating_sub(at)).unwrap_or(usize::MAX).min(buf.len());
-        let n = file.read_at(at, buf.get_mut(..most).unwrap_or(&mut []))?;
-        if n == 0 {
-            return Ok(hash.digest().max(1));
+    for range in ranges {
+        let mut at = range.start;
+        loop {
+            let most = usize::try_from(range.end.saturating_sub(at)).unwrap_or(usize::MAX).min(buf.len());
+            let n = file.read_at(at, buf.get_mut(..most).unwrap_or(&mut []))?;
+            if n == 0 {
+                break;
+            }
+            hash.update(buf.get(..n).unwrap_or(&[]));
+            at = at.saturating_add(n as u64);
         }
-        hash.update(buf.get(..n).unwrap_or(&[]));
-        at = at.saturating_add(n as u64);
     }
+    Ok(hash.digest().max(1))
 }
 
 /// The same of parts that follow each other.
