@@ -58,6 +58,9 @@ pub(super) struct Contiguous<'a> {
     recent: Range<u64>,
     /// Whether the free room of the state on disk has been looked for.
     looked: bool,
+    /// In memory, the checksum of header, index and trailer as last read or written: another handle of the same bytes
+    /// may have brought the header back to what it was.
+    sum: u64,
 }
 
 fn len(range: &Range<u64>) -> u64 {
@@ -95,6 +98,7 @@ impl<'a> Contiguous<'a> {
             largest: 0,
             recent: 0..0,
             looked: true,
+            sum: 0,
         }
     }
 
@@ -105,6 +109,10 @@ impl<'a> Contiguous<'a> {
         (self.end, self.top) = (header.frame_len, header.frame_len);
         (self.live, self.looked) = (self.payload, looked);
         self.rests = core::iter::once(self.base.saturating_add(self.payload)..self.end).collect();
+    }
+
+    fn note_sum(&mut self, parts: &[&[u8]]) {
+        self.sum = if self.store.is_shared() { 0 } else { checksum::of_parts(parts) };
     }
 
     /// Everything starts behind a header of `base` bytes.
@@ -251,6 +259,7 @@ impl<'a> Contiguous<'a> {
         self.store.write_at(start, switch)?;
         self.store.sync()?;
         self.in_force(at, end);
+        self.note_sum(&[&written.head, &written.rest]);
         draft.in_force = Some(written);
         Ok(())
     }
@@ -299,6 +308,7 @@ impl<'a> Contiguous<'a> {
         match outcome.filter(in_place) {
             Some(written) => {
                 self.reset(&written.header, true);
+                self.note_sum(&[&written.head, &written.rest]);
                 draft.in_force = Some(written);
             }
             None => {
@@ -348,6 +358,7 @@ impl ChunkStore for Contiguous<'_> {
 
     fn opened(&mut self, opened: &Opened, _: &Index) {
         self.reset(&opened.header, false);
+        self.note_sum(&[&opened.head, &opened.index, &opened.trailer]);
     }
 
     fn locate(&self, entry: u64) -> Result<Located<'_>, Error> {
@@ -434,11 +445,16 @@ impl ChunkStore for Contiguous<'_> {
         self.store.follow()
     }
 
-    /// Every commit shows in the header.
     fn is_stored(&self, committed: &Header) -> Result<bool, Error> {
         let mut fixed = [0; FIXED_LEN];
         self.store.read_exact_at(0, &mut fixed)?;
-        Ok(Header::parse(&fixed)? == *committed)
+        if Header::parse(&fixed)? != *committed {
+            return Ok(false);
+        }
+        let head = u64::from(committed.header_len);
+        let payload = if committed.nbytes == 0 { 0 } else { committed.cbytes };
+        let parts = [0..head, head.saturating_add(payload)..committed.frame_len];
+        Ok(self.store.is_shared() || checksum::of_ranges(&*self.store, &parts)? == self.sum)
     }
 
     fn size(&self) -> Result<u64, Error> {

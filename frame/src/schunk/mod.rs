@@ -341,6 +341,18 @@ impl<'a> SuperChunk<'a> {
         self.store.open(&self.limits)
     }
 
+    /// Forgets all changes since the last commit.
+    ///
+    /// # Errors
+    /// Those of reading what is stored.
+    pub fn discard(&mut self) -> Result<(), Error> {
+        if self.pending.committed.is_none() {
+            return Ok(());
+        }
+        let opened = self.reopen()?;
+        self.load(&opened)
+    }
+
     /// An error if another writer changed the frame since this handle last read or wrote it.
     fn check_unchanged(&self) -> Result<(), Error> {
         let what = match self.pending.committed {

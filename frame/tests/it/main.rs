@@ -3,6 +3,8 @@
 mod common;
 mod containers;
 
+#[cfg(unix)]
+mod appends;
 mod b2nd_crash;
 mod b2nd_model;
 mod b2nd_thin;
