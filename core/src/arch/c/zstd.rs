@@ -174,7 +174,8 @@ pub(crate) struct ZstdEncoder {
     memory: Memory,
 }
 
-// SAFETY: as for `ZstdDecoder`; the digested dictionary is immutable.
+// SAFETY: no C object in it refers to the thread that made it, and `&mut self` keeps others out; the digested
+// dictionary is immutable.
 unsafe impl Send for ZstdEncoder {}
 
 impl ZstdEncoder {
