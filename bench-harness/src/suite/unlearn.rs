@@ -1,14 +1,14 @@
-//! What a contender works through before each sample, where data are to be measured as if met for the first time.
+//! Work on other arrays before each sample, so that the CPU unlearns where the branches of this one go.
 //!
 //! CPUs learn by heart where the branches of some hundred kilobytes of a stream go. A loop over one array therefore shows
 //! a speed that no reader of files ever sees, and flatters whoever branches most. Between two samples every
-//! contender works through the other arrays of the corpus with the same parameters, outside the clock.
+//! candidate works through the other arrays of the corpus with the same parameters, outside the clock.
 
-use super::codecs::filtered;
 use crate::data::{Data, everything};
-use crate::engine::{Engine, Spec, ours};
-use crate::measure::Before;
-use blosc_core::{Filter, max_encoded_len};
+use crate::engine::spec::{Engine, Filters, Spec};
+use crate::engine::{filtered, ours};
+use crate::measure::candidate::Before;
+use blosc_core::max_encoded_len;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -28,16 +28,16 @@ struct Other {
 }
 
 /// What others are made for: how they are written, and the filter they have been through before.
-type Want = (Spec, Option<Filter>);
+type Want = (Spec, Option<Filters>);
 
 /// What has been made for one of them.
 type Made = (Want, Rc<[Other]>);
 
 /// The arrays of the corpus with their chunks, made once for each combination.
 #[derive(Clone, Default)]
-pub struct Others(Rc<RefCell<Vec<Made>>>);
+pub struct OtherArrays(Rc<RefCell<Vec<Made>>>);
 
-impl Others {
+impl OtherArrays {
     fn of(&self, want: Want) -> Rc<[Other]> {
         if let Some((_, made)) = self.0.borrow().iter().find(|(known, _)| *known == want) {
             return Rc::clone(made);
@@ -56,9 +56,9 @@ fn other(data: &Data, (spec, before): Want) -> Option<Other> {
     Some(Other { name: data.name, bytes, chunk })
 }
 
-/// What a contender does with each of the others.
+/// What a candidate does with each of the others.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Doing {
+pub enum Task {
     /// Compresses it.
     Compress,
     /// Decompresses its chunk.
@@ -69,12 +69,12 @@ pub enum Doing {
 
 /// The work of `engine` on the others before a sample of `data`; `None` where data need not be met for the first time.
 /// `before` is the filter that `data` has been through already.
-pub fn worked_through(
+pub fn work_on_others(
     engine: &dyn Engine,
-    doing: Doing,
+    task: Task,
     (spec, before): Want,
     data: &Data,
-    others: Option<&Others>,
+    others: Option<&OtherArrays>,
 ) -> Option<Before<'static>> {
     let others = others.filter(|_| data.bytes.len() <= LEARNT)?;
     let spec = Spec { threads: 1, ..spec };
@@ -90,11 +90,11 @@ pub fn worked_through(
         for _ in 0..others.len() {
             next = (next + 1) % others.len().max(1);
             let Some(other) = others.get(next).filter(|other| other.name != own) else { continue };
-            // Their results are nobody's; an engine that cannot read a chunk has not learnt it either.
-            if doing != Doing::Decompress {
+            // No result is looked at; an engine that cannot read a chunk has not learnt it either.
+            if task != Task::Decompress {
                 let _ = compress(&other.bytes, &mut chunk);
             }
-            if doing != Doing::Compress {
+            if task != Task::Compress {
                 let _ = decompress(&other.chunk, &mut bytes);
             }
             if start.elapsed() >= ENOUGH {

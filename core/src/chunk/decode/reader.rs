@@ -1,13 +1,13 @@
-//! [`Job`]: what the blocks of one chunk have in common, and one block through codec and filters.
+//! [`ChunkReader`]: what the blocks of one chunk have in common, and one block through codec and filters.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::arch::input::Input;
 use crate::arch::level::Level;
-use crate::arch::lz::window::WIDE;
+use crate::arch::lz::window::WIDE_COPIES;
 use crate::arch::out::{Out, prefetch};
 use crate::chunk::blocks::{Stream, Streams};
 use crate::chunk::context::ChunkContext;
-use crate::chunk::header::{Header, Special};
+use crate::chunk::header::Header;
 use crate::chunk::pipeline::{Backward, BlockLocation, Env, width};
 use crate::chunk::view::Chunk;
 use crate::codec::context::DecodeContext;
@@ -20,7 +20,7 @@ use core::ops::Range;
 
 /// Most streams whose planes are joined without an intermediate copy. Each takes two or three words of stack, of
 /// which small machines have little.
-const MAX_JOINED: usize = if WIDE { 32 } else { FEW };
+const MAX_JOINED: usize = if WIDE_COPIES { 32 } else { FEW };
 
 /// Planes of the widest number.
 const FEW: usize = 8;
@@ -39,52 +39,6 @@ pub(super) struct Scratch<'s> {
     pub r: &'s mut [u8],
 }
 
-/// Decoded bytes from `start` on of a chunk without streams: stored or special.
-pub(crate) fn copy_plain(chunk: &Chunk<'_>, start: usize, mut out: Out<'_>) -> Result<(), Error> {
-    match chunk.header().special() {
-        Some(Special::Zeros | Special::Uninit) => out.fill(0),
-        Some(Special::Nan | Special::Value) => fill_repeated(chunk.repeated_value(), start, out),
-        None => {
-            let end = start.saturating_add(out.len());
-            let bytes = chunk.stored_bytes()?.get(start..end);
-            let bytes = bytes.ok_or(Error::OutOfRange { index: end as u64, len: chunk.nbytes() as u64 })?;
-            copy_stored(bytes, out);
-        }
-    }
-    Ok(())
-}
-
-/// Copies in pieces of a size at which C libraries copy fastest, unless the destination is too large for the caches.
-fn copy_stored(bytes: &[u8], mut out: Out<'_>) {
-    const PIECE: usize = 128 << 10;
-    if Stores::for_len(bytes.len()) == Stores::Streaming {
-        out.copy_from(bytes);
-        return;
-    }
-    let mut at = 0usize;
-    for piece in bytes.chunks(PIECE) {
-        if let Some(mut place) = out.get(at, piece.len()) {
-            at = at.saturating_add(place.copy_from(piece));
-        }
-    }
-}
-
-/// Fills `out` with `value` over and over, beginning `start` bytes into the repetition.
-fn fill_repeated(value: &[u8], start: usize, mut out: Out<'_>) {
-    if let [byte] = value {
-        return out.fill(*byte);
-    }
-    let (mut at, mut skip) = (0usize, start.checked_rem(value.len()).unwrap_or(0));
-    while let Some(mut place) = out.get(at, out.len().saturating_sub(at)) {
-        let copied = place.copy_from(value.get(skip..).unwrap_or(&[]));
-        if copied == 0 {
-            return;
-        }
-        at = at.saturating_add(copied);
-        skip = 0;
-    }
-}
-
 /// Extra bytes that let the planes of a split block lie apart; see [`pitch`].
 pub(super) fn pad(block: usize) -> usize {
     if block < 4096 { 0 } else { block >> 3 }
@@ -100,7 +54,7 @@ fn pitch(neblock: usize, count: usize, room: usize) -> usize {
 }
 
 /// Everything about a chunk with streams that its blocks have in common.
-pub(super) struct Job<'a> {
+pub(super) struct ChunkReader<'a> {
     pub chunk: Chunk<'a>,
     pub backward: Backward,
     level: Level,
@@ -110,13 +64,17 @@ pub(super) struct Job<'a> {
     joins: bool,
 }
 
-impl<'a> Job<'a> {
+impl<'a> ChunkReader<'a> {
     // Nothing fails here: a `Result` would be made elsewhere, and then copied.
-    pub(super) fn new<'s: 'a>(chunk: &Chunk<'a>, level: Level, chunk_context: &ChunkContext<'s>) -> Job<'a> {
+    pub(super) fn new<'s: 'a>(
+        chunk: &Chunk<'a>,
+        level: Level,
+        chunk_context: &ChunkContext<'s>,
+    ) -> ChunkReader<'a> {
         let backward = Backward::of(chunk.header());
         let stores = Stores::for_len(chunk.nbytes().max(chunk_context.whole));
         let joins = chunk_context.filter(1).is_none() && streams_are_planes(chunk, &backward);
-        Job { chunk: *chunk, backward, level, chunk_context: *chunk_context, stores, joins }
+        ChunkReader { chunk: *chunk, backward, level, chunk_context: *chunk_context, stores, joins }
     }
 
     #[inline]
