@@ -13,7 +13,7 @@ use blosc_core::{
 /// Largest chunk that is decoded.
 const OUTPUT: u64 = 4 << 20;
 /// What every chunk is opened under.
-pub const LIMITS: Limits = Limits { output: OUTPUT, ..Limits::DEFAULT };
+pub const LIMITS: Limits = Limits::DEFAULT.output(OUTPUT);
 
 /// Parses and walks everything a header and its offsets lead to.
 pub fn parse(data: &[u8]) {
@@ -26,7 +26,7 @@ pub fn parse(data: &[u8]) {
         }
     }
     let Ok(chunk) = Chunk::parse_with(data, &Limits::NONE) else { return };
-    let (nbytes, tight) = (chunk.nbytes() as u64, Limits { expansion: 20, ..Limits::NONE });
+    let (nbytes, tight) = (chunk.nbytes() as u64, Limits::NONE.expansion(20));
     let within = nbytes <= 20 * u64::from(chunk.header().cbytes);
     assert_eq!(Chunk::parse_with(data, &tight).is_ok(), within, "a limit on the expansion");
     assert!(chunk.header().filters.iter().all(|slot| !slot.filter.name().is_empty()));
@@ -210,7 +210,7 @@ fn surrounded(params: &Params, source: &[u8]) {
         [params.codec, if typesize == 1 { Codec::Ndlz } else { Codec::Lz4 }, Codec::Other(Runs.id())];
     let filters = [Filter::NdCell, Filter::Other(Turn.id()), Filter::NdMean];
     for (codec, filter) in codecs.into_iter().zip(filters) {
-        let params = Params { codec, dictionary: false, blosc1: false, ..*params };
+        let params = params.codec(codec).dictionary(false).blosc1(false);
         let params = params.no_filter().slot(4, filter, side % 8).slot(5, Filter::ByteDelta, meta);
         let params = params.blocksize(Some(source.len().max(1) as u32)).fit(source.len());
         let Ok(bytes) = Pool::new(1).compress_in(&params, around, source) else { continue };
@@ -321,7 +321,7 @@ fn plan(u: &mut Unstructured<'_>) -> arbitrary::Result<(Params, Vec<u8>)> {
             Filter::IntTrunc,
         ][usize::from(id % 7)];
         let meta = if filter == Filter::Shuffle && meta & 1 == 0 { 0 } else { meta };
-        *slot = FilterSlot { filter, meta };
+        *slot = FilterSlot::new(filter, meta);
     }
     params.dictionary = c.dictionary;
     params.blosc1 = c.blosc1;

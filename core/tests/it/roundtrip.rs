@@ -22,7 +22,7 @@ fn codecs() -> Vec<Codec> {
 }
 
 fn slot() -> impl Strategy<Value = FilterSlot> {
-    let filter = |filter, meta| FilterSlot { filter, meta };
+    let filter = |filter, meta| FilterSlot::new(filter, meta);
     prop_oneof![
         4 => Just(FilterSlot::NONE),
         2 => Just(filter(Filter::Shuffle, 0)),

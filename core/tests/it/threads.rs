@@ -87,7 +87,7 @@ fn message(panic: Box<dyn std::any::Any + Send>) -> String {
 fn a_panic_of_the_caller_s_codec_or_filter_comes_back() {
     const BLOCK: usize = 16 << 10;
     let mut slots = [FilterSlot::NONE; 6];
-    slots[5] = FilterSlot { filter: Filter::Other(201), meta: 0 };
+    slots[5] = FilterSlot::new(Filter::Other(201), 0);
     let codec = Params::new(1).no_filter().codec(Codec::Other(200)).blocksize(Some(BLOCK as u32));
     let filter = Params::new(1).codec(Codec::Lz4).filters(slots).blocksize(Some(BLOCK as u32));
     for (name, params) in [("codec", codec), ("filter", filter)] {

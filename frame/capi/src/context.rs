@@ -62,25 +62,18 @@ impl Context {
         check_filters(&c.filters)?;
         let mut filters = [FilterSlot::NONE; 6];
         for ((slot, id), meta) in filters.iter_mut().zip(c.filters).zip(c.filters_meta) {
-            *slot = FilterSlot { filter: Filter::from_id(id), meta };
+            *slot = FilterSlot::new(Filter::from_id(id), meta);
         }
-        let split = match c.splitmode {
-            1 => Split::Always,
-            2 => Split::Never,
-            3 => Split::Auto,
-            _ => Split::ForwardCompat,
-        };
+        let split = u8::try_from(c.splitmode).ok().and_then(Split::from_mode).unwrap_or_default();
         let blocksize = u32::try_from(c.blocksize).map_err(|_| INVALID_PARAM)?;
-        let params = Params {
-            codec_meta: c.compcode_meta,
-            ..Params::new(typesize)
-                .codec(blosc_core::Codec::from_id(c.compcode))
-                .level(c.clevel)
-                .filters(filters)
-                .split(split)
-                .blocksize((blocksize > 0).then_some(blocksize))
-                .dictionary(c.use_dict != 0 && c.clevel > 0)
-        };
+        let params = Params::new(typesize)
+            .codec(blosc_core::Codec::from_id(c.compcode))
+            .codec_meta(c.compcode_meta)
+            .level(c.clevel)
+            .filters(filters)
+            .split(split)
+            .blocksize((blocksize > 0).then_some(blocksize))
+            .dictionary(c.use_dict != 0 && c.clevel > 0);
         Ok(params.fit(nbytes))
     }
 
@@ -308,6 +301,18 @@ pub fn parse(bytes: &[u8]) -> Result<Chunk<'_>> {
     Ok(Chunk::parse_with(bytes, &Limits::NONE)?)
 }
 
+/// The chunk at `src`, of which `srcsize` bytes may be read: no more is looked at than its header says.
+///
+/// # Safety
+/// `srcsize` bytes at `src` are readable, or as many as the header says.
+pub unsafe fn chunk_at<'a>(src: *const c_void, srcsize: i32) -> Result<&'a [u8]> {
+    // SAFETY: as the caller promises.
+    let head = unsafe { bytes(src, i64::from(srcsize).min(16)) }?;
+    let told = head.last_chunk().map_or(srcsize, |word| i32::from_le_bytes(*word));
+    // SAFETY: as the caller promises.
+    unsafe { bytes(src, if told < 16 { srcsize.min(32) } else { told.min(srcsize) }.into()) }
+}
+
 /// # Safety
 /// `context` is null or came from `blosc2_create_cctx` or `_dctx`, and no other call uses it now.
 pub unsafe fn context<'a>(context: *mut Context) -> Result<&'a mut Context> {
@@ -399,7 +404,7 @@ unsafe extern "C" fn blosc2_decompress_ctx(
     int(|| {
         // SAFETY: a context; `srcsize` readable and `destsize` writable bytes that do not overlap.
         let (ctx, src, dest) =
-            unsafe { (context(ctx)?, bytes(src, srcsize.into())?, bytes_mut(dest, destsize.into())?) };
+            unsafe { (context(ctx)?, chunk_at(src, srcsize)?, bytes_mut(dest, destsize.into())?) };
         size(ctx.decompress(src, dest)?)
     })
 }
@@ -438,7 +443,7 @@ pub unsafe extern "C" fn blosc2_getitem_ctx(
     int(|| {
         // SAFETY: a context; `srcsize` readable and `destsize` writable bytes that do not overlap.
         let (ctx, src, dest) =
-            unsafe { (context(ctx)?, bytes(src, srcsize.into())?, bytes_mut(dest, destsize.into())?) };
+            unsafe { (context(ctx)?, chunk_at(src, srcsize)?, bytes_mut(dest, destsize.into())?) };
         get_items(ctx, src, (start, nitems), true, dest)
     })
 }
@@ -456,7 +461,7 @@ unsafe extern "C" fn blosc2_getitem_bytes_ctx(
     int(|| {
         // SAFETY: a context; `srcsize` readable and `destsize` writable bytes that do not overlap.
         let (ctx, src, dest) =
-            unsafe { (context(ctx)?, bytes(src, srcsize.into())?, bytes_mut(dest, destsize.into())?) };
+            unsafe { (context(ctx)?, chunk_at(src, srcsize)?, bytes_mut(dest, destsize.into())?) };
         get_items(ctx, src, (start, nbytes), false, dest)
     })
 }

@@ -211,7 +211,7 @@ fn find(input: &Input, intent: Intent) -> Result<Found> {
         let why = "a frame inside a larger file cannot be changed; copy it out with repair --offset";
         return Err(Failure::Usage(format!("{}: --offset: {why}", path.display())));
     }
-    let found = match is_stream(path)? {
+    let mut found = match is_stream(path)? {
         true if intent.writes() => {
             return Err(Failure::Usage(format!("{}: a stream cannot be changed", path.display())));
         }
@@ -231,7 +231,7 @@ fn find(input: &Input, intent: Intent) -> Result<Found> {
             )?
         }
     };
-    let kind = match (input.kind, found.file.is_some()) {
+    found.kind = match (input.kind, found.file.is_some()) {
         (None, _) => found.kind,
         (Some(As::Chunk), true) => Kind::Chunk,
         (Some(As::Frame | As::B2nd), true) => Kind::Frame,
@@ -243,7 +243,7 @@ fn find(input: &Input, intent: Intent) -> Result<Found> {
         (Some(As::Blaze), false) => Kind::Blaze,
         (Some(kind), _) => return Err(other_place(path, kind)),
     };
-    Ok(Found { kind, ..found })
+    Ok(found)
 }
 
 fn past_end(path: &Path, offset: u64) -> Failure {

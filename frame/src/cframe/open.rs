@@ -430,7 +430,7 @@ impl Opened {
         let at = self.header.index_at()?;
         let in_index = |error| Error::Chunk { chunk: None, offset: at, error };
         let cbytes = (self.header.frame_type == FrameType::Contiguous).then_some(self.header.cbytes);
-        let chunk_limits = blosc_core::Limits { output: u64::MAX, ..limits.chunk };
+        let chunk_limits = limits.chunk.output(u64::MAX);
         let chunk = Chunk::parse_with(&self.index, &chunk_limits).map_err(in_index)?;
         let repeated = match chunk.header().special() {
             Some(Special::Zeros) => Some(0),
@@ -608,7 +608,7 @@ mod tests {
         }
         let frame = writer.into_bytes().unwrap();
         let open = |metalayers| {
-            let limits = Limits { metalayers, ..Limits::DEFAULT };
+            let limits = Limits::DEFAULT.metalayers(metalayers);
             open_at(&frame, FrameType::Contiguous, &limits).map(drop)
         };
         assert_eq!(open(4000), Ok(()));
@@ -624,7 +624,7 @@ mod tests {
             head.copy_within(first.clone(), place.start);
         }
         let section = Section::parse(&head, FIXED_LEN, Structure::Metalayers).unwrap();
-        let limits = Limits { metalayers: 2500, ..Limits::DEFAULT };
+        let limits = Limits::DEFAULT.metalayers(2500);
         let error = check_sizes(&section, &limits, 0).unwrap_err();
         assert!(
             matches!(error, Error::Limit { what: "bytes of all metalayers", asked: 3000, .. }),

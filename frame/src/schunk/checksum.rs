@@ -27,6 +27,7 @@ use crate::io::ReadAt;
 use alloc::vec::Vec;
 use blosc_core::{Params, Pool};
 use core::hash::Hasher;
+use core::ops::Range;
 use twox_hash::{XxHash3_64, XxHash3_128};
 
 const MAGIC: [u8; 8] = *b"XXH3\x02\0\0\0";
@@ -39,6 +40,7 @@ pub(super) const UNKNOWN: u64 = 0;
 
 /// What is known about a frame's integrity before any chunk is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ChecksumState {
     /// Written without checksums.
     None,
@@ -55,19 +57,23 @@ pub(super) fn of(bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot(bytes).max(1)
 }
 
-/// The same of the first `len` bytes of a file, or of all there are.
-pub(super) fn of_file(file: &(impl ReadAt + ?Sized), len: u64) -> Result<u64, Error> {
-    let (mut hash, mut at) = (XxHash3_64::new(), 0u64);
+/// The same of parts of a file that follow each other, as far as it reaches.
+pub(super) fn of_ranges(file: &(impl ReadAt + ?Sized), ranges: &[Range<u64>]) -> Result<u64, Error> {
+    let mut hash = XxHash3_64::new();
     let mut buf = alloc::vec![0; 16 << 10];
-    loop {
-        let most = usize::try_from(len.saturating_sub(at)).unwrap_or(usize::MAX).min(buf.len());
-        let n = file.read_at(at, buf.get_mut(..most).unwrap_or(&mut []))?;
-        if n == 0 {
-            return Ok(hash.finish().max(1));
+    for range in ranges {
+        let mut at = range.start;
+        loop {
+            let most = usize::try_from(range.end.saturating_sub(at)).unwrap_or(usize::MAX).min(buf.len());
+            let n = file.read_at(at, buf.get_mut(..most).unwrap_or(&mut []))?;
+            if n == 0 {
+                break;
+            }
+            hash.write(buf.get(..n).unwrap_or(&[]));
+            at = at.saturating_add(n as u64);
         }
-        hash.write(buf.get(..n).unwrap_or(&[]));
-        at = at.saturating_add(n as u64);
     }
+    Ok(hash.finish().max(1))
 }
 
 /// The same of parts that follow each other.
@@ -329,8 +335,8 @@ mod tests {
             let (head, rest) = bytes.split_at(len);
             assert_eq!(of(head), xxh3_64(head), "{len} bytes");
             assert_eq!(
-                of_file(&bytes.as_slice(), len as u64).unwrap(),
-                xxh3_64(head),
+                of_ranges(&bytes.as_slice(), &[0..1, 1..len.max(1) as u64]).unwrap(),
+                xxh3_64(&bytes[..len.max(1)]),
                 "{len} bytes of a file"
             );
             let parts = [head, rest.get(..len.min(rest.len())).unwrap(), &[1]];

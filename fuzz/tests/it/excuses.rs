@@ -44,7 +44,7 @@ fn plain() -> Vec<(Vec<u8>, Vec<u8>)> {
         base.no_filter().codec(Codec::BloscLz),
         base.slot(4, Filter::Delta, 0),
         base.codec(Codec::Zlib).level(9),
-        Params { blosc1: true, ..base },
+        base.blosc1(true),
         base.level(0),
     ];
     all.into_iter().map(|params| (compress(&params, &data).expect("a chunk"), data.clone())).collect()
@@ -304,11 +304,7 @@ fn the_first_byte_delta_excuses_blocks_that_are_no_multiple() {
 fn b2_excuses_old_unsplit_chunks() {
     let data: Vec<u8> = ramp(60).into_iter().cycle().take(24 * 100).collect();
     // One block without a split, for items of 24 bytes, as Blosc 1.9 wrote them.
-    let params = Params {
-        blosc1: true,
-        split: blosc_core::Split::Never,
-        ..Params::new(24).codec(Codec::Lz4).no_filter()
-    };
+    let params = Params::new(24).codec(Codec::Lz4).no_filter().split(blosc_core::Split::Never).blosc1(true);
     let mut chunk = compress(&params, &data).expect("a chunk");
     chunk[0] = 2;
     assert_eq!(judged(&chunk, &[5], &[]), Err(5), "the bit says it");
@@ -319,7 +315,7 @@ fn b2_excuses_old_unsplit_chunks() {
 #[test]
 fn b3_excuses_unwritten_tails_of_old_bitshuffle() {
     let data: Vec<u8> = ramp(256).into_iter().chain([1, 2, 3]).collect();
-    let params = Params { blosc1: true, ..Params::new(4).codec(Codec::Lz4).bitshuffle() };
+    let params = Params::new(4).codec(Codec::Lz4).bitshuffle().blosc1(true);
     let mut chunk = compress(&params, &data).expect("a chunk");
     chunk[0] = 5;
     assert_eq!(judged(&chunk, &[], &[1024, 1026]), Err(1024), "not of version 2");

@@ -81,7 +81,7 @@ impl Memory<'_> {
     /// As the decoder's.
     pub fn decode(&mut self, level: Level, bytes: &[u8], typesize: u32) -> Result<(Codec, usize), Error> {
         let room = self.room();
-        let limits = Limits { output: room as u64, blocks: 1024, ..Limits::DEFAULT };
+        let limits = Limits::DEFAULT.output(room as u64).blocks(1024);
         let chunk = Chunk::parse_with(bytes, &limits)?;
         let out = self.out.get_mut(..room).unwrap_or_default();
         let around = ChunkContext { typesize, ..ChunkContext::default() };

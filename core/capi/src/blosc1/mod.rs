@@ -134,7 +134,7 @@ pub unsafe extern "C" fn blosc_compress(
         typesize,
         codec: Some(settings::codec()),
         blocksize: settings::blocksize(),
-        split: CParams::split(settings::split()).unwrap_or_default(),
+        split: Split::from_mode(settings::split()).unwrap_or_default(),
         threads: blosc_get_nthreads(),
     };
     // SAFETY: as the caller promises.

@@ -27,7 +27,7 @@ fn fixtures(kinds: &[&str]) {
         if bytes.len() > MOST {
             continue;
         }
-        let around = support::surroundings(record);
+        let around = support::chunk_context(record);
         let Ok(chunk) = Chunk::parse(&bytes) else { continue };
         if chunk.nbytes() > 4 * MOST {
             continue;
@@ -81,7 +81,7 @@ fn vectors_malformed() {
 }
 
 fn filters() -> Vec<(&'static str, Params)> {
-    let f = |filter, meta| FilterSlot { filter, meta };
+    let f = |filter, meta| FilterSlot::new(filter, meta);
     let mut six = [FilterSlot::NONE; 6];
     let mut list = vec![
         ("none", Params::new(4).no_filter()),

@@ -130,11 +130,9 @@ pub fn column(args: &Column) -> Result<()> {
             };
             let row = new.shape().and_then(|shape| shape.get(1..)).unwrap_or_default().to_vec();
             let rows = table.rows();
-            let about = About {
-                dtype: Some(dtype.clone()),
-                shape: Some([rows].iter().chain(&row).copied().collect()),
-                ..About::default()
-            };
+            let mut about = About::default();
+            about.dtype = Some(dtype.clone());
+            about.shape = Some([rows].iter().chain(&row).copied().collect());
             let create = Create { expectedlen: rows, row, ..Create::new(dtype) };
             table.add_column(&mut Pool::new(0), name, &create, &data(new, from, &about)?)
         }

@@ -25,7 +25,7 @@ impl ChunkReader {
     pub fn new(path: &Path, file: &dyn ReadAt, offset: u64, max_output: u64, run: &Run) -> Result<Self> {
         let limits = match max_output {
             u64::MAX => Limits::NONE,
-            output => Limits { output, ..Limits::DEFAULT },
+            output => Limits::DEFAULT.output(output),
         };
         let mut head = [0; blosc_core::chunk::EXTENDED_HEADER];
         let n = file.read_at(offset, &mut head)?;
@@ -105,6 +105,7 @@ pub fn chunk_info(chunk: &Chunk<'_>) -> Value {
         Some(Special::Nan) => "nan",
         Some(Special::Value) => "repeated value",
         Some(Special::Uninit) => "uninitialised",
+        Some(_) => "special",
         None if h.is_stored() => "stored",
         None if h.is_vl() => "variable-length blocks",
         None => "blocks",
