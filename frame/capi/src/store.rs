@@ -177,7 +177,10 @@ pub struct CallerDir {
 impl Directory for CallerDir {
     fn open(&self, name: &str, _write: bool) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {
         let path = self.path.join(name);
-        self.back_end.open(&path, c"rb")?;
+        // The caller's function need not tell that there is no such file.
+        if !path.exists() {
+            return Err(IoKind::NotFound.into());
+        }
         Ok(Box::new(CallerFile { path, back_end: self.back_end }))
     }
     fn create(&self, name: &str) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {

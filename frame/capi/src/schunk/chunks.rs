@@ -6,6 +6,7 @@ use crate::context::parse;
 use crate::error::*;
 use crate::memory::{bytes, bytes_mut, copied, put, values};
 use blosc_core::Special;
+use blosc_frame::cframe::header::ChunkSize;
 use core::ffi::{c_int, c_void};
 
 /// The number of a chunk that is there.
@@ -36,16 +37,16 @@ pub fn append(owned: &mut Owned, chunk: &[u8]) -> Result<i64> {
 }
 
 fn insert(owned: &mut Owned, k: u64, chunk: &[u8]) -> Result<i64> {
-    let header = blosc_core::Header::parse(chunk)?;
-    let count = owned.change_from(k, |inner| {
+    // The size that the caller set holds from the first chunk on.
+    let chunksize = u32::try_from(owned.public.chunksize).ok().filter(|&size| size > 0);
+    if let (ChunkSize::Unknown, Some(size)) = (owned.inner.frame.chunksize(), chunksize) {
+        owned.inner.frame.set_chunksize(size)?;
+    }
+    owned.change_from(k, |inner| {
         inner.frame.insert_chunk(k, chunk)?;
         inner.cbytes += inner.stored_size(k);
         Ok(())
-    })?;
-    if k == 0 && !header.is_vl() {
-        owned.public.blocksize = i32::try_from(header.blocksize).unwrap_or(0);
-    }
-    Ok(count)
+    })
 }
 
 /// The chunk at `chunk`, as long as its header says.
@@ -206,9 +207,8 @@ unsafe extern "C" fn blosc2_schunk_decompress_chunk(
         reading(schunk, |owned| {
             let k = number(owned, nchunk)?;
             let chunk = owned.inner.chunk(k)?;
-            let ctx = owned.dctx()?;
-            ctx.nchunk = nchunk;
-            size(ctx.decompress(&chunk, dest)?)
+            owned.public.current_nchunk = nchunk;
+            size(owned.dctx()?.decompress(&chunk, dest)?)
         })
     })
 }

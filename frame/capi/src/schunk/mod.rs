@@ -84,8 +84,8 @@ enum Access {
     Files,
     /// As a map that is read only, changed in the file, or changed in memory alone.
     Map {
-        write: bool,
-        in_memory: bool,
+        mode: &'static str,
+        size: usize,
     },
     Caller(BackEnd),
 }
@@ -102,12 +102,26 @@ impl Access {
                 let mode = map.map(|map| map.mode).filter(|mode| !mode.is_null());
                 // SAFETY: a string, as the interface says.
                 let mode = mode.map_or("r", |mode| unsafe { CStr::from_ptr(mode) }.to_str().unwrap_or(""));
-                match mode {
-                    "r" | "r+" | "w+" | "c" => Ok(Access::Map { write: mode != "r", in_memory: mode == "c" }),
-                    _ => Err(INVALID_PARAM),
-                }
+                let known = ["r", "r+", "w+", "c"].into_iter().find(|known| *known == mode);
+                let size = map.map_or(0, |map| map.initial_mapping_size);
+                Ok(Access::Map { mode: known.ok_or(INVALID_PARAM)?, size })
             }
             id => Ok(Access::Caller(BackEnd::of(id, io.params)?)),
+        }
+    }
+
+    /// Whether the changes of a map stay in memory.
+    fn is_in_memory(self) -> bool {
+        matches!(self, Access::Map { mode: "c", .. })
+    }
+
+    /// Says what the C library says of maps where `BLOSC_INFO` asks for it: python-blosc2 looks for it.
+    fn announce(self, path: &str) {
+        let Access::Map { mode, size } = self else { return };
+        if std::env::var_os("BLOSC_INFO").is_some() {
+            let file = std::fs::metadata(path).map_or(0, |file| file.len());
+            let size = if mode == "r" { file } else { file.max(size as u64) };
+            eprintln!("[info] - Opened memory-mapped file {path} in mode {mode} with an mapping size of {size}.");
         }
     }
 }
@@ -244,12 +258,13 @@ impl Owned {
         let frame = &self.inner.frame;
         let long = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
         self.public.nchunks = long(frame.nchunks());
-        self.public.current_nchunk = self.public.nchunks;
         self.public.nbytes = long(frame.nbytes());
         self.public.cbytes = self.inner.cbytes;
         self.public.chunksize = match frame.chunksize() {
             ChunkSize::Fixed(size) => i32::try_from(size).unwrap_or(i32::MAX),
-            _ => 0,
+            // Callers may set it before the first chunk.
+            ChunkSize::Unknown => self.public.chunksize,
+            ChunkSize::Variable => 0,
         };
     }
 
@@ -327,8 +342,8 @@ impl Owned {
 
     /// `data` as a chunk, by the context that compresses; `nchunk`: where it will be.
     pub fn compressed(&mut self, data: &[u8], nchunk: i64) -> Result<Vec<u8>> {
+        self.public.current_nchunk = nchunk;
         let ctx = self.cctx()?;
-        ctx.nchunk = nchunk;
         let mut chunk = vec![0; data.len() + 32];
         let n = ctx.compress(data, &mut chunk)?;
         if n == 0 {
@@ -345,11 +360,26 @@ impl Inner {
         if k >= self.frame.nchunks() {
             return Err(INVALID_PARAM);
         }
-        let typesize = self.frame.typesize();
-        match self.frame.raw_chunk(k)? {
+        let (typesize, blocksize) = (self.frame.typesize(), self.blocksize());
+        let is_stored = self.is_stored;
+        let raw = self.frame.raw_chunk(k).map_err(|error| match error {
+            blosc_frame::Error::Truncated { .. }
+            | blosc_frame::Error::Chunk { error: blosc_core::Error::Truncated { .. }, .. }
+                if is_stored =>
+            {
+                FILE_READ
+            }
+            error => error.into(),
+        });
+        match raw? {
             RawChunk::Stored(bytes) => Ok(bytes.to_vec()),
-            RawChunk::Special(kind, nbytes) => Ok(data::special_header(kind, typesize, nbytes)?.to_vec()),
+            RawChunk::Special(kind, nbytes) => Ok(data::special_header(kind, typesize, nbytes, blocksize)?.to_vec()),
         }
+    }
+
+    /// The block size that new chunks are asked to have; 0 for any.
+    pub fn blocksize(&self) -> u32 {
+        u32::try_from(self.storage.cparams.blocksize).unwrap_or(0)
     }
 
     /// Counts chunk `k`, which is new.
@@ -394,11 +424,11 @@ pub fn create(asked: Asked) -> Result<*mut Schunk> {
     // SAFETY: the pointers of the parameters are null or valid, as the interface says.
     let params = unsafe { Context::compressing(asked.cparams) }.params(usize::MAX)?;
     let path = match (&asked.urlpath, asked.access) {
-        (None, _) | (_, Access::Map { in_memory: true, .. }) => {
+        (Some(path), access) if !access.is_in_memory() => path.clone(),
+        _ => {
             let frame = plain(SuperChunk::memory(&params));
             return wrap(Kept { frame, is_stored: false, lock: None }, asked, 0);
         }
-        (Some(path), _) => path.clone(),
     };
     if !asked.contiguous {
         store::empty_dir(&path)?;
@@ -418,6 +448,7 @@ pub fn create(asked: Asked) -> Result<*mut Schunk> {
         frame.commit()?;
         Ok(frame)
     })?;
+    asked.access.announce(&path);
     wrap(Kept { frame, is_stored: true, lock }, asked, 0)
 }
 
@@ -462,17 +493,17 @@ fn open_frame(path: &str, offset: i64, access: Access, locking: bool) -> Result<
                 }
             }
             _ if is_dir => SuperChunk::open_dir(InPlace::open_dir(path)?, &limits),
-            Access::Map { in_memory: true, .. } if offset == 0 => {
+            _ if access.is_in_memory() && offset == 0 => {
                 SuperChunk::from_bytes(std::fs::read(path).map_err(|_| FILE_OPEN)?, &limits)
             }
             _ if offset > 0 => {
                 let file = File::open(path).map_err(|_| FILE_OPEN)?;
                 SuperChunk::open_read(Offset::new(file, offset).map_err(io)?, &limits)
             }
-            Access::Map { write: false, .. } => SuperChunk::open(InPlace::open(path, false)?, &limits),
+            Access::Map { mode: "r", .. } => SuperChunk::open(InPlace::open(path, false)?, &limits),
             _ => SuperChunk::open(InPlace::open(path, true)?, &limits),
         }?)
     })?;
-    let in_memory = matches!(access, Access::Map { in_memory: true, .. });
-    Ok(Kept { frame, is_stored: !in_memory && offset == 0, lock })
+    access.announce(path);
+    Ok(Kept { frame, is_stored: !access.is_in_memory() && offset == 0, lock })
 }
