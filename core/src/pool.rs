@@ -10,7 +10,7 @@ use crate::chunk::copy_plain;
 use crate::chunk::limits::Limits;
 use crate::chunk::params::Params;
 use crate::chunk::{
-    Chunk, Decoder, Encoder, Plan, Surroundings, context_for, max_encoded_len, max_encoded_vl_len,
+    Chunk, ChunkContext, Decoder, Encoder, Plan, context_for, max_encoded_len, max_encoded_vl_len,
 };
 use crate::codec::Codec;
 use crate::codec::context::{DecodeContext, EncodeContext};
@@ -90,7 +90,7 @@ impl Pool {
     /// # Errors
     /// `Param` for parameters that are not allowed, `CodecNotBuiltIn`.
     pub fn compress(&mut self, params: &Params, data: &[u8]) -> Result<Vec<u8>, Error> {
-        self.compress_in(params, Surroundings::default(), data)
+        self.compress_in(params, ChunkContext::default(), data)
     }
 
     /// [`compress`](Self::compress), knowing the array around the chunk.
@@ -100,11 +100,11 @@ impl Pool {
     pub fn compress_in(
         &mut self,
         params: &Params,
-        around: Surroundings<'_>,
+        chunk_context: ChunkContext<'_>,
         data: &[u8],
     ) -> Result<Vec<u8>, Error> {
         let mut chunk = vec![0; max_encoded_len(data.len())];
-        let len = self.compress_into(params, around, data, &mut chunk)?;
+        let len = self.compress_into(params, chunk_context, data, &mut chunk)?;
         chunk.truncate(len);
         Ok(chunk)
     }
@@ -116,14 +116,17 @@ impl Pool {
     pub fn compress_into(
         &mut self,
         params: &Params,
-        around: Surroundings<'_>,
+        chunk_context: ChunkContext<'_>,
         data: &[u8],
         chunk: &mut [u8],
     ) -> Result<usize, Error> {
         params.check()?;
-        let dictionary =
-            if params.dictionary { dictionary::make(self.level, params, around, data)? } else { Vec::new() };
-        let plan = Plan::new(params, around, &dictionary, data)?;
+        let dictionary = if params.dictionary {
+            dictionary::make(self.level, params, chunk_context, data)?
+        } else {
+            Vec::new()
+        };
+        let plan = Plan::new(params, chunk_context, &dictionary, data)?;
         self.run_plan(params, &plan, data.len(), chunk)
     }
 
@@ -134,7 +137,7 @@ impl Pool {
     pub fn compress_vl(
         &mut self,
         params: &Params,
-        around: Surroundings<'_>,
+        chunk_context: ChunkContext<'_>,
         blocks: &[&[u8]],
     ) -> Result<Vec<u8>, Error> {
         let longest = blocks.iter().map(|b| b.len()).max().unwrap_or(0);
@@ -153,7 +156,7 @@ impl Pool {
         }
         let mut chunk = vec![0; max_encoded_vl_len(nbytes, blocks.len()) + dictionary.len() + 4];
         let mut encoder = Encoder::for_blocks(self.level, &one_block, longest, &dictionary, &mut self.work)?
-            .surroundings(around);
+            .chunk_context(chunk_context);
         let len = encoder.encode_vl(blocks, &mut chunk)?;
         chunk.truncate(len);
         Ok(chunk)
@@ -195,15 +198,19 @@ impl Pool {
     /// # Errors
     /// A codec or filter that is not built in, or a corrupt stream.
     pub fn decompress(&mut self, chunk: &Chunk<'_>) -> Result<Vec<u8>, Error> {
-        self.decompress_in(chunk, Surroundings::default())
+        self.decompress_in(chunk, ChunkContext::default())
     }
 
     /// [`decompress`](Self::decompress), knowing the array around the chunk.
     ///
     /// # Errors
     /// As `decompress`.
-    pub fn decompress_in(&mut self, chunk: &Chunk<'_>, around: Surroundings<'_>) -> Result<Vec<u8>, Error> {
-        written_vec(chunk.nbytes(), |out| self.decompress_out(chunk, around, out))
+    pub fn decompress_in(
+        &mut self,
+        chunk: &Chunk<'_>,
+        chunk_context: ChunkContext<'_>,
+    ) -> Result<Vec<u8>, Error> {
+        written_vec(chunk.nbytes(), |out| self.decompress_out(chunk, chunk_context, out))
     }
 
     /// Decodes a chunk into `out`, which must hold `chunk.nbytes()` bytes; returns that number.
@@ -213,16 +220,16 @@ impl Pool {
     pub fn decompress_into(
         &mut self,
         chunk: &Chunk<'_>,
-        around: Surroundings<'_>,
+        chunk_context: ChunkContext<'_>,
         out: &mut [u8],
     ) -> Result<usize, Error> {
-        self.decompress_out(chunk, around, out.into())
+        self.decompress_out(chunk, chunk_context, out.into())
     }
 
     fn decompress_out(
         &mut self,
         chunk: &Chunk<'_>,
-        around: Surroundings<'_>,
+        chunk_context: ChunkContext<'_>,
         mut out: Out<'_>,
     ) -> Result<usize, Error> {
         let (needed, given) = (chunk.nbytes(), out.len());
@@ -236,9 +243,9 @@ impl Pool {
         }
         #[cfg(feature = "std")]
         if self.threads > 1 && chunk.nblocks() > 1 && needed >= WORTH_A_THREAD {
-            return threads::decode(self.level, self.threads, chunk, around, out);
+            return threads::decode(self.level, self.threads, chunk, chunk_context, out);
         }
-        self.with_decoder(chunk, around, |decoder| decoder.decode(chunk, out.reborrow()))
+        self.with_decoder(chunk, chunk_context, |decoder| decoder.decode(chunk, out.reborrow()))
     }
 
     /// Decodes the decoded bytes `range`, touching only the blocks they cross.
@@ -248,11 +255,11 @@ impl Pool {
     pub fn get_bytes(
         &mut self,
         chunk: &Chunk<'_>,
-        around: Surroundings<'_>,
+        chunk_context: ChunkContext<'_>,
         range: Range<usize>,
         out: &mut [u8],
     ) -> Result<usize, Error> {
-        self.with_decoder(chunk, around, |decoder| decoder.get_bytes(chunk, range.clone(), &mut *out))
+        self.with_decoder(chunk, chunk_context, |decoder| decoder.get_bytes(chunk, range.clone(), &mut *out))
     }
 
     /// Decodes block `index` into `out`; returns its size.
@@ -262,17 +269,17 @@ impl Pool {
     pub fn decode_block(
         &mut self,
         chunk: &Chunk<'_>,
-        around: Surroundings<'_>,
+        chunk_context: ChunkContext<'_>,
         index: usize,
         out: &mut [u8],
     ) -> Result<usize, Error> {
-        self.with_decoder(chunk, around, |decoder| decoder.decode_block(chunk, index, &mut *out))
+        self.with_decoder(chunk, chunk_context, |decoder| decoder.decode_block(chunk, index, &mut *out))
     }
 
     fn with_decoder<T>(
         &mut self,
         chunk: &Chunk<'_>,
-        around: Surroundings<'_>,
+        chunk_context: ChunkContext<'_>,
         mut run: impl FnMut(&mut Decoder<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let codec = chunk.header().codec;
@@ -284,7 +291,8 @@ impl Pool {
             context.prepare(codec);
         }
         loop {
-            let mut decoder = Decoder::with_context(self.level, &mut self.work, context).surroundings(around);
+            let mut decoder =
+                Decoder::with_context(self.level, &mut self.work, context).chunk_context(chunk_context);
             let result = run(&mut decoder);
             context = decoder.into_context();
             // How much scratch a chunk needs is found out only where the last one's is not enough.

@@ -2,6 +2,7 @@
 
 /// Limits every open, read and edit is held to. The defaults are safe for hostile input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Limits of each chunk.
     pub chunk: blosc_core::Limits,
@@ -30,8 +31,7 @@ impl Limits {
     #[cfg(feature = "alloc")]
     pub(crate) fn for_size(&self, size: u64) -> Limits {
         let most = size.saturating_mul(self.expansion).max(Limits::ALWAYS);
-        let chunk = blosc_core::Limits { output: self.chunk.output.min(most), ..self.chunk };
-        Limits { chunk, ..*self }
+        self.chunk(self.chunk.output(self.chunk.output.min(most)))
     }
 
     /// The defaults.
@@ -54,6 +54,48 @@ impl Limits {
         output: u64::MAX,
         expansion: u64::MAX,
     };
+
+    /// Sets the limits of each chunk.
+    pub const fn chunk(mut self, limits: blosc_core::Limits) -> Limits {
+        self.chunk = limits;
+        self
+    }
+
+    /// Sets the most chunks of a container.
+    pub const fn chunks(mut self, chunks: u64) -> Limits {
+        self.chunks = chunks;
+        self
+    }
+
+    /// Sets the most index bytes per stored byte of an index above 1 MiB.
+    pub const fn index_expansion(mut self, factor: u64) -> Limits {
+        self.index_expansion = factor;
+        self
+    }
+
+    /// Sets the most bytes of one metalayer.
+    pub const fn metalayer(mut self, bytes: u64) -> Limits {
+        self.metalayer = bytes;
+        self
+    }
+
+    /// Sets the most bytes of a frame's header and trailer.
+    pub const fn metalayers(mut self, bytes: u64) -> Limits {
+        self.metalayers = bytes;
+        self
+    }
+
+    /// Sets the most bytes that a call may return which returns all decoded data.
+    pub const fn output(mut self, bytes: u64) -> Limits {
+        self.output = bytes;
+        self
+    }
+
+    /// Sets the most decoded bytes of one chunk per byte of its container, where they are above [`Limits::ALWAYS`].
+    pub const fn expansion(mut self, factor: u64) -> Limits {
+        self.expansion = factor;
+        self
+    }
 }
 
 impl Default for Limits {

@@ -17,6 +17,7 @@ use alloc::vec::Vec;
 
 /// What is wrong, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Damage {
     /// The chunk; `None` for header, index or trailer.
     pub chunk: Option<u64>,
@@ -28,6 +29,7 @@ pub struct Damage {
 
 /// The result in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Verdict {
     /// Everything is covered by a checksum, and everything matches.
     Intact,
@@ -41,6 +43,7 @@ pub enum Verdict {
 
 /// What verifying found.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Report {
     /// What is known from the trailer.
     pub checksums: ChecksumState,

@@ -7,13 +7,13 @@ use blosc_core::chunk::{lazy::LazyChunk, special};
 use blosc_core::codec::{CodecError, CodecErrorKind, context::DecodeContext};
 use blosc_core::filter::FilterError;
 use blosc_core::{
-    Chunk, Codec, Decoder, Filter, FilterSlot, Level, Limits, Params, Pool, Split, Surroundings,
+    Chunk, ChunkContext, Codec, Decoder, Filter, FilterSlot, Level, Limits, Params, Pool, Split,
 };
 
 /// Largest chunk that is decoded.
 const OUTPUT: u64 = 4 << 20;
 /// What every chunk is opened under.
-pub const LIMITS: Limits = Limits { output: OUTPUT, ..Limits::DEFAULT };
+pub const LIMITS: Limits = Limits::DEFAULT.output(OUTPUT);
 
 /// Parses and walks everything a header and its offsets lead to.
 pub fn parse(data: &[u8]) {
@@ -26,7 +26,7 @@ pub fn parse(data: &[u8]) {
         }
     }
     let Ok(chunk) = Chunk::parse_with(data, &Limits::NONE) else { return };
-    let (nbytes, tight) = (chunk.nbytes() as u64, Limits { expansion: 20, ..Limits::NONE });
+    let (nbytes, tight) = (chunk.nbytes() as u64, Limits::NONE.expansion(20));
     let within = nbytes <= 20 * u64::from(chunk.header().cbytes);
     assert_eq!(Chunk::parse_with(data, &tight).is_ok(), within, "a limit on the expansion");
     assert!(chunk.header().filters.iter().all(|slot| !slot.filter.name().is_empty()));
@@ -55,13 +55,13 @@ pub fn decode(data: &[u8]) {
     let around = around(u32::from(chunk.header().typesize));
     let mut first: Option<Result<Vec<u8>, blosc_core::Error>> = None;
     // Parts of outputs larger than the caches are written past them, wherever they begin.
-    let past = Surroundings { whole: 1 << 30, ..around };
+    let past = ChunkContext { whole: 1 << 30, ..around };
     for (level, around, start) in
         [(Level::SCALAR, around, 0), (Level::best(), around, 0), (Level::best(), past, data.len() % 64)]
     {
         let mut out = vec![0xA5; start + n];
         let result = Decoder::new(level, &mut work)
-            .surroundings(around)
+            .chunk_context(around)
             .decode(&chunk, &mut out[start..])
             .map(|len| out[start..][..len].to_vec());
         match &first {
@@ -74,12 +74,12 @@ pub fn decode(data: &[u8]) {
     // Without the codecs of the host; ours refuses one thing that those let pass.
     let mut out = vec![0xA5; n];
     let mut decoder =
-        Decoder::with_context(Level::best(), &mut work, DecodeContext::empty()).surroundings(around);
+        Decoder::with_context(Level::best(), &mut work, DecodeContext::empty()).chunk_context(around);
     match decoder.decode(&chunk, &mut out[..]) {
         Ok(len) => assert!(len == n && out == whole, "our own zlib or zstd differs"),
         Err(error) => assert!(is_lax(&chunk, error), "{error}"),
     }
-    let mut decoder = Decoder::new(Level::best(), &mut work).surroundings(around);
+    let mut decoder = Decoder::new(Level::best(), &mut work).chunk_context(around);
     for index in 0..chunk.nblocks().min(64) {
         let range = chunk.block_range(index).expect("a block of a parsed chunk");
         let mut block = vec![0; range.len()];
@@ -138,8 +138,8 @@ pub fn getitem(data: &[u8]) {
     let (from, to) = (a.min(b), a.max(b));
     let mut work = vec![0x5A; Decoder::work_len(&chunk)];
     let size = usize::from(chunk.header().typesize);
-    let around = Surroundings { typesize: size as u32, ..Surroundings::default() };
-    let mut decoder = Decoder::new(Level::best(), &mut work).surroundings(around);
+    let around = ChunkContext { typesize: size as u32, ..ChunkContext::default() };
+    let mut decoder = Decoder::new(Level::best(), &mut work).chunk_context(around);
     let mut whole = vec![0xA5; n];
     let mut part = vec![0x55; to - from];
     // The whole items in that range.
@@ -186,7 +186,7 @@ pub fn roundtrip(data: &[u8]) {
     let Ok(bytes) = Pool::new(1).compress(&params, &source) else { return };
     assert!(bytes.len() <= source.len() + 32);
     let chunk = Chunk::parse(&bytes).expect("our own chunk");
-    let around = Surroundings { typesize: params.typesize, ..Surroundings::default() };
+    let around = ChunkContext { typesize: params.typesize, ..ChunkContext::default() };
     let decoded = Pool::new(1).decompress_in(&chunk, around).expect("our own chunk");
     let lossy = params.filters.iter().any(|s| matches!(s.filter, Filter::TruncPrec | Filter::IntTrunc));
     assert!(lossy || decoded == source, "{params:?}");
@@ -205,12 +205,12 @@ fn surrounded(params: &Params, source: &[u8]) {
     let high = (source.len() / typesize as usize) as u32 / wide;
     let source = &source[..(typesize * wide * high) as usize];
     let [meta, side] = [params.filters[0].meta, params.filters[1].meta];
-    let around = Surroundings { blockshape: &[high, wide], ..around(typesize) };
+    let around = ChunkContext { blockshape: &[high, wide], ..around(typesize) };
     let codecs =
         [params.codec, if typesize == 1 { Codec::Ndlz } else { Codec::Lz4 }, Codec::Other(Runs.id())];
     let filters = [Filter::NdCell, Filter::Other(Turn.id()), Filter::NdMean];
     for (codec, filter) in codecs.into_iter().zip(filters) {
-        let params = Params { codec, dictionary: false, blosc1: false, ..*params };
+        let params = params.codec(codec).dictionary(false).blosc1(false);
         let params = params.no_filter().slot(4, filter, side % 8).slot(5, Filter::ByteDelta, meta);
         let params = params.blocksize(Some(source.len().max(1) as u32)).fit(source.len());
         let Ok(bytes) = Pool::new(1).compress_in(&params, around, source) else { continue };
@@ -221,8 +221,8 @@ fn surrounded(params: &Params, source: &[u8]) {
 }
 
 /// A typesize, and a codec and a filter of the caller's.
-fn around(typesize: u32) -> Surroundings<'static> {
-    Surroundings { typesize, codecs: &[&Runs], filters: &[&Turn], ..Surroundings::default() }
+fn around(typesize: u32) -> ChunkContext<'static> {
+    ChunkContext { typesize, codecs: &[&Runs], filters: &[&Turn], ..ChunkContext::default() }
 }
 
 /// A codec as a caller may have it: runs of a byte, nothing else.
@@ -321,7 +321,7 @@ fn plan(u: &mut Unstructured<'_>) -> arbitrary::Result<(Params, Vec<u8>)> {
             Filter::IntTrunc,
         ][usize::from(id % 7)];
         let meta = if filter == Filter::Shuffle && meta & 1 == 0 { 0 } else { meta };
-        *slot = FilterSlot { filter, meta };
+        *slot = FilterSlot::new(filter, meta);
     }
     params.dictionary = c.dictionary;
     params.blosc1 = c.blosc1;

@@ -18,7 +18,7 @@ use crate::resources::allow;
 use crate::support::judge::{Read, judge};
 use crate::support::{Case, TYPESIZES};
 use arbitrary::Unstructured;
-use blosc_core::{Chunk, Error, Pool, Surroundings};
+use blosc_core::{Chunk, ChunkContext, Error, Pool};
 use blosc_peers::CParams;
 use blosc_peers::child::{Answer, Remote};
 use std::cell::RefCell;
@@ -102,7 +102,7 @@ fn hostile(bytes: &[u8]) -> Result<(), Finding> {
 /// What this library makes of a chunk.
 pub fn decoded(bytes: &[u8]) -> Result<Vec<u8>, Error> {
     let chunk = Chunk::parse_with(bytes, &LIMITS)?;
-    let around = Surroundings { typesize: u32::from(chunk.header().typesize), ..Surroundings::default() };
+    let around = ChunkContext { typesize: u32::from(chunk.header().typesize), ..ChunkContext::default() };
     Pool::new(1).decompress_in(&chunk, around)
 }
 

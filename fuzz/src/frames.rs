@@ -21,13 +21,11 @@ pub const LARGE: usize = 1 << 20;
 const CHUNK: usize = 1 << 20;
 /// What every container is opened under. The number of chunks bounds the time, as many of them may be the
 /// same stored bytes.
-pub const LIMITS: Limits = Limits {
-    chunk: blosc_core::Limits { output: CHUNK as u64, ..blosc_core::Limits::DEFAULT },
-    chunks: 256,
-    metalayer: 1 << 20,
-    output: OUTPUT as u64,
-    ..Limits::DEFAULT
-};
+pub const LIMITS: Limits = Limits::DEFAULT
+    .chunk(blosc_core::Limits::DEFAULT.output(CHUNK as u64))
+    .chunks(256)
+    .metalayer(1 << 20)
+    .output(OUTPUT as u64);
 
 /// A contiguous frame, opened from bytes and read in every way; what can be read survives a copy.
 pub fn open(data: &[u8]) {

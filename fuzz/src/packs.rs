@@ -94,7 +94,7 @@ fn appends(u: &mut Unstructured<'_>) -> Result<()> {
     let options = Options {
         layout: *u.choose(&[Layout::V1, Layout::V2, Layout::Mono, Layout::V3])?,
         chunk_size: u.int_in_range(1..=600)?,
-        params: blosc_core::Params { typesize: params.typesize.min(255), ..params },
+        params: params.typesize(params.typesize.min(255)),
         checksum: *u.choose(&Checksum::ALL)?,
         offsets: u.arbitrary()?,
         spare: Spare::Chunks(u.int_in_range(0..=40)?),

@@ -101,7 +101,7 @@ impl Parts {
             true => vec![],
             false => {
                 let params = if u.ratio(1, 4)? { params(u)? } else { Params::new(8) };
-                blosc_core::compress(&Params { typesize: 8, ..params }, &index).expect("a small index")
+                blosc_core::compress(&params.typesize(8), &index).expect("a small index")
             }
         };
         let (head, trailer) = (self.head.len(), self.trailer.len());

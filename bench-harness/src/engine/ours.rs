@@ -5,7 +5,7 @@ use crate::measure::Work;
 use crate::suite::spoil;
 use blosc_core::chunk::Plan;
 use blosc_core::codec::context::EncodeContext;
-use blosc_core::{Chunk, Level, Limits, Pool, Surroundings};
+use blosc_core::{Chunk, ChunkContext, Level, Limits, Pool};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -34,7 +34,7 @@ impl Engine for Ours {
             let mut pool = Pool::new(spec.threads).level(level);
             return Ok(Box::new(move |src, dst| {
                 let n = pool
-                    .compress_into(&params, Surroundings::default(), src, dst)
+                    .compress_into(&params, ChunkContext::default(), src, dst)
                     .map_err(|e| e.to_string())?;
                 spoil(corrupt, dst.get_mut(..n).unwrap_or_default());
                 Ok(n)
@@ -44,7 +44,7 @@ impl Engine for Ours {
         let mut context = EncodeContext::for_codec(params.codec, params.level.max(1), len)
             .ok_or_else(|| format!("codec {} is not built in", params.codec))?;
         Ok(Box::new(move |src, dst| {
-            let plan = Plan::new(&params, Surroundings::default(), &[], src).map_err(|e| e.to_string())?;
+            let plan = Plan::new(&params, ChunkContext::default(), &[], src).map_err(|e| e.to_string())?;
             let n = plan.encode(level, &mut work, &mut context, dst).map_err(|e| e.to_string())?;
             spoil(corrupt, dst.get_mut(..n).unwrap_or_default());
             Ok(n)
@@ -58,7 +58,7 @@ impl Engine for Ours {
             // Read where it has been parsed to: a `map_err` would copy it.
             let parsed = Chunk::parse_with(chunk, &Limits::NONE);
             let chunk = parsed.as_ref().map_err(|e| e.to_string())?;
-            let n = pool.decompress_into(chunk, Surroundings::default(), dst).map_err(|e| e.to_string())?;
+            let n = pool.decompress_into(chunk, ChunkContext::default(), dst).map_err(|e| e.to_string())?;
             spoil(corrupt, dst.get_mut(..n).unwrap_or_default());
             Ok(n)
         }))
@@ -73,7 +73,7 @@ impl Engine for Ours {
             let parsed = Chunk::parse_partial(&chunk, &Limits::NONE);
             let chunk = parsed.as_ref().map_err(|e| e.to_string())?;
             let n = pool
-                .get_bytes(chunk, Surroundings::default(), range.clone(), dst)
+                .get_bytes(chunk, ChunkContext::default(), range.clone(), dst)
                 .map_err(|e| e.to_string())?;
             spoil(corrupt, dst.get_mut(..n).unwrap_or_default());
             Ok(n)

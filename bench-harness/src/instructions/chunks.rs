@@ -5,7 +5,7 @@
 
 use super::{BYTES, insn_boundary};
 use crate::data::generate;
-use blosc_core::{Chunk, Codec, Params, Pool, Surroundings};
+use blosc_core::{Chunk, ChunkContext, Codec, Params, Pool};
 
 /// Arrays that are counted: one that codecs give up on, one that they shrink.
 const DATA: [&str; 2] = ["noise_f4", "smooth_f4"];
@@ -48,12 +48,12 @@ pub fn once() {
         let mut chunk = vec![0; blosc_core::max_encoded_len(case.source.len())];
         let mut out = vec![0; case.source.len()];
         // Without a chunk the boundaries are missing, and so is the case: nothing else is counted in its place.
-        let len = pool.compress_into(&case.params, Surroundings::default(), &case.source, &mut chunk);
+        let len = pool.compress_into(&case.params, ChunkContext::default(), &case.source, &mut chunk);
         let Ok(encoded) = len.map(|len| chunk.get(..len).unwrap_or_default().to_vec()) else { continue };
         let Ok(parsed) = Chunk::parse(&encoded) else { continue };
         let mut run = || match case.decompress {
-            true => pool.decompress_into(&parsed, Surroundings::default(), &mut out),
-            false => pool.compress_into(&case.params, Surroundings::default(), &case.source, &mut chunk),
+            true => pool.decompress_into(&parsed, ChunkContext::default(), &mut out),
+            false => pool.compress_into(&case.params, ChunkContext::default(), &case.source, &mut chunk),
         };
         let _ = run();
         insn_boundary();

@@ -181,6 +181,24 @@ pub fn frames(choice: &Choice) -> Vec<Job<'_>> {
             }),
         });
     }
+    // Level 0 stores: nothing but copying hides what checking takes.
+    let kinds = CODECS.into_iter().filter(|c| choice.codecs.contains(c)).map(|codec| (codec, 5));
+    for ((codec, level), name) in
+        kinds.chain([(Codec::Lz4, 0)]).flat_map(|kind| DATA.map(|name| (kind, name)))
+    {
+        jobs.push(Job {
+            label: format!("what checking costs, {codec} {level}, {name}"),
+            run: Box::new(move |setting, plan, stop| {
+                let Some(seeded) = crate::data::generate::find(name) else { return Vec::new() };
+                let data = seeded.array(BYTES / 4);
+                let spec = Spec { level, ..spec(codec, data.typesize, 1) };
+                match checking(&spec, &data) {
+                    Ok((_folder, op)) => run("frame-files", &spec, &data, vec![op], (setting, plan, stop)),
+                    Err(why) => refused("frame-files", &spec, &data, why),
+                }
+            }),
+        });
+    }
     jobs
 }
 
@@ -281,6 +299,33 @@ fn large<'a>(spec: &Spec, data: &'a Data, choice: &Choice) -> Result<(Folder, Ve
     let len = data.bytes.len();
     let check: Judge<'a> = Rc::new(|got| expect(&data.bytes)(got));
     Ok((folder, vec![Op { name: "read all".into(), ours, theirs, check, bytes: len, room: len }]))
+}
+
+/// Reading all chunks of a file one by one and comparing them with their checksums, against reading them only.
+fn checking<'a>(spec: &Spec, data: &'a Data) -> Result<(Folder, Op<'a>), String> {
+    let folder = Folder::new()?;
+    let path = folder.file("checked.b2frame");
+    write_frame(&path, spec, &data.bytes, CHUNK, true)?;
+    let read = move |on: bool| -> Work<'a> {
+        let path = path.clone();
+        Box::new(move |_, dst| {
+            let mut frame = open(&path, 1)?;
+            frame.set_verify(on);
+            let mut bytes = 0;
+            frame.for_each_chunk(|chunk| Ok(bytes += chunk.len() as u64)).map_err(text)?;
+            number(bytes, dst)
+        })
+    };
+    let len = data.bytes.len();
+    let op = Op {
+        name: "read with checks".into(),
+        ours: read(true),
+        theirs: Some(("ours without checks".into(), read(false))),
+        check: Rc::new(move |got| expect(&(len as u64).to_le_bytes())(got)),
+        bytes: len,
+        room: 64,
+    };
+    Ok((folder, op))
 }
 
 /// Writing with checksums against writing without, both in memory.

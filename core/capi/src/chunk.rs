@@ -76,10 +76,8 @@ pub struct Limits {
 /// `len` bytes at `chunk` are readable for `'a`; `limits` is null or valid.
 unsafe fn parse<'a>(chunk: *const c_void, len: usize, limits: *const Limits) -> Result<Chunk<'a>, Status> {
     // SAFETY: null or valid, as the caller promises.
-    let limits = unsafe { limits.as_ref() }.map_or(blosc_core::Limits::DEFAULT, |l| blosc_core::Limits {
-        output: l.output,
-        blocks: l.blocks,
-        expansion: l.expansion,
+    let limits = unsafe { limits.as_ref() }.map_or(blosc_core::Limits::DEFAULT, |l| {
+        blosc_core::Limits::DEFAULT.output(l.output).blocks(l.blocks).expansion(l.expansion)
     });
     // SAFETY: as the caller promises.
     Ok(Chunk::parse_with(unsafe { bytes(chunk, len) }?, &limits)?)

@@ -33,32 +33,19 @@ pub struct Params {
 }
 
 impl Params {
-    /// Split modes by number.
-    pub(crate) fn split(number: u8) -> Option<Split> {
-        Some(match number {
-            1 => Split::Always,
-            2 => Split::Never,
-            3 => Split::Auto,
-            4 => Split::ForwardCompat,
-            _ => return None,
-        })
-    }
-
     fn to_core(self) -> Result<blosc_core::Params, Status> {
         let mut filters = [FilterSlot::NONE; 6];
         for ((slot, id), meta) in filters.iter_mut().zip(self.filters).zip(self.filters_meta) {
-            *slot = FilterSlot { filter: Filter::from_id(id), meta };
+            *slot = FilterSlot::new(Filter::from_id(id), meta);
         }
-        let params = blosc_core::Params {
-            codec_meta: self.codec_meta,
-            blosc1: self.blosc1 != 0,
-            ..blosc_core::Params::new(self.typesize)
-                .codec(Codec::from_id(self.codec))
-                .level(self.level)
-                .filters(filters)
-                .split(Params::split(self.split).ok_or(Status::Param)?)
-                .blocksize((self.blocksize != 0).then_some(self.blocksize))
-        };
+        let params = blosc_core::Params::new(self.typesize)
+            .codec(Codec::from_id(self.codec))
+            .codec_meta(self.codec_meta)
+            .level(self.level)
+            .filters(filters)
+            .split(Split::from_mode(self.split).ok_or(Status::Param)?)
+            .blocksize((self.blocksize != 0).then_some(self.blocksize))
+            .blosc1(self.blosc1 != 0);
         params.check()?;
         Ok(params)
     }

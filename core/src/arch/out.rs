@@ -18,7 +18,7 @@ const PAGE: usize = 4096;
 
 /// Has the CPU fetch `bytes` into its second cache while it does something else.
 #[inline(never)] // few blocks need it
-pub(crate) fn bring_near(bytes: &[u8]) {
+pub(crate) fn prefetch(bytes: &[u8]) {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse"))]
     for line in bytes.chunks(64) {
         use core::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};

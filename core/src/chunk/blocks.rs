@@ -5,7 +5,7 @@ use super::header::{FLAG_DONT_SPLIT, Header, le_i32};
 use crate::error::{Error, Field};
 
 /// Streams a block of `len` bytes is stored in. `leftover`: it is the short last block.
-#[inline(always)] // a header that something points to must lie in memory before the chunk around it is made
+#[inline(always)] // a header that something points to must lie in memory before the chunk chunk_context it is made
 pub(crate) fn stream_count(header: &Header, leftover: bool) -> usize {
     if header.is_vl() || header.flags & FLAG_DONT_SPLIT != 0 || leftover {
         return 1;

@@ -42,6 +42,7 @@ pub(crate) const FLAGS2_VL: u8 = 0x01;
 
 /// What a chunk without streams is filled with (§2.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Special {
     /// Zero bytes.
     Zeros,
@@ -55,6 +56,7 @@ pub enum Special {
 
 /// A checked chunk header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Header {
     /// Format version, byte 0.
     pub version: u8,
@@ -166,7 +168,7 @@ impl Header {
             needed: EXTENDED_HEADER,
         })?;
         let [.., f0, f1, f2, f3, f4, f5, codec, meta, m0, m1, m2, m3, m4, m5, flags2, flags1] = *full;
-        let slot = |id, meta| FilterSlot { filter: Filter::from_id(id), meta };
+        let slot = |id, meta| FilterSlot::new(Filter::from_id(id), meta);
         self.filters = [FilterSlot::NONE; 6];
         // Most chunks use the last slot only.
         if f0 | f1 | f2 | f3 | f4 | m0 | m1 | m2 | m3 | m4 != 0 {
@@ -343,18 +345,18 @@ impl Header {
 /// The first five slots of an extended header by id and parameter byte.
 #[inline(never)]
 fn first_filters(slots: [(u8, u8); 5]) -> [FilterSlot; 6] {
-    let [a, b, c, d, e] = slots.map(|(id, meta)| FilterSlot { filter: Filter::from_id(id), meta });
+    let [a, b, c, d, e] = slots.map(|(id, meta)| FilterSlot::new(Filter::from_id(id), meta));
     [a, b, c, d, e, FilterSlot::NONE]
 }
 
 /// The pipeline a short header implies.
 fn short_filters(flags: u8) -> [FilterSlot; 6] {
     let none = FilterSlot::NONE;
-    let delta = if flags & FLAG_DELTA != 0 { FilterSlot { filter: Filter::Delta, meta: 0 } } else { none };
+    let delta = if flags & FLAG_DELTA != 0 { FilterSlot::new(Filter::Delta, 0) } else { none };
     let last = if flags & 1 != 0 {
-        FilterSlot { filter: Filter::Shuffle, meta: 0 }
+        FilterSlot::new(Filter::Shuffle, 0)
     } else if flags & 4 != 0 {
-        FilterSlot { filter: Filter::BitShuffle, meta: 0 }
+        FilterSlot::new(Filter::BitShuffle, 0)
     } else {
         none
     };

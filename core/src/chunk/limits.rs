@@ -4,7 +4,18 @@ use super::header::Header;
 use crate::error::Error;
 
 /// Limits every parse and decode is held to. The defaults are safe for hostile input.
+///
+/// ```
+/// use blosc_core::{Chunk, Error, Limits};
+///
+/// // 32 bytes that announce a gigabyte of zeros.
+/// let zeros = blosc_core::chunk::special::zeros(4, 1 << 30)?;
+/// let limits = Limits::DEFAULT.output(1 << 20);
+/// assert!(matches!(Chunk::parse_with(&zeros, &limits), Err(Error::Limit { .. })));
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Most bytes one chunk may decode to. Default 1 GiB.
     pub output: u64,
@@ -20,9 +31,25 @@ impl Limits {
     pub const DEFAULT: Limits = Limits { output: 1 << 30, blocks: 1 << 24, expansion: u64::MAX };
     /// Nothing is refused for its size; for input that is trusted.
     pub const NONE: Limits = Limits { output: u64::MAX, blocks: u32::MAX, expansion: u64::MAX };
-}
 
-impl Limits {
+    /// Sets the most bytes that one chunk may decode to.
+    pub const fn output(mut self, bytes: u64) -> Limits {
+        self.output = bytes;
+        self
+    }
+
+    /// Sets the most blocks that one chunk may have.
+    pub const fn blocks(mut self, blocks: u32) -> Limits {
+        self.blocks = blocks;
+        self
+    }
+
+    /// Sets the most bytes of output per byte of chunk.
+    pub const fn expansion(mut self, factor: u64) -> Limits {
+        self.expansion = factor;
+        self
+    }
+
     /// Refuses a chunk that would cost more than these limits allow.
     ///
     /// # Errors

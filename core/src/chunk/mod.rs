@@ -15,6 +15,7 @@
 
 mod block_size;
 mod blocks;
+mod context;
 mod decode;
 mod encode;
 mod header;
@@ -27,6 +28,7 @@ pub mod special;
 mod view;
 
 pub use blocks::{Stream, Streams};
+pub use context::ChunkContext;
 #[cfg(feature = "alloc")]
 pub(crate) use decode::copy_plain;
 pub use decode::{BlockDecoder, Decoder};
@@ -38,5 +40,4 @@ pub use encode::{
     BlockEncoder, ChunkWriter, EncodedBlock, Encoder, Plan, max_encoded_len, max_encoded_vl_len,
 };
 pub use header::{EXTENDED_HEADER, Header, MAX_BLOCKSIZE, MAX_NBYTES, SHORT_HEADER, Special};
-pub use plugin::Surroundings;
 pub use view::Chunk;

@@ -9,6 +9,7 @@ pub use crate::filter::FilterSlot;
 
 /// When a block is stored as one stream per byte plane (docs/formats/chunk.md §6.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Split {
     /// Mode 1: split every full block.
     Always,
@@ -21,8 +22,39 @@ pub enum Split {
     ForwardCompat,
 }
 
+impl Split {
+    /// The mode with this number, 1 to 4.
+    pub const fn from_mode(mode: u8) -> Option<Split> {
+        match mode {
+            1 => Some(Split::Always),
+            2 => Some(Split::Never),
+            3 => Some(Split::Auto),
+            4 => Some(Split::ForwardCompat),
+            _ => None,
+        }
+    }
+
+    /// The number of the mode, 1 to 4.
+    pub const fn mode(self) -> u8 {
+        match self {
+            Split::Always => 1,
+            Split::Never => 2,
+            Split::Auto => 3,
+            Split::ForwardCompat => 4,
+        }
+    }
+}
+
 /// Parameters of the chunks an [`Encoder`](crate::Encoder) writes.
+///
+/// ```
+/// use blosc_core::{Codec, Filter, Params};
+///
+/// let params = Params::new(8).codec(Codec::Zstd).level(7).no_filter().slot(4, Filter::Delta, 0).slot(5, Filter::Shuffle, 0);
+/// assert!(params.check().is_ok());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Params {
     /// Item size in bytes, 1 ..= 536 866 816.
     pub typesize: u32,
@@ -47,14 +79,12 @@ pub struct Params {
 impl Params {
     /// BloscLZ, level 5, shuffle: the defaults of the Blosc2 C library.
     pub const fn new(typesize: u32) -> Params {
-        let mut filters = [FilterSlot::NONE; 6];
-        filters[5] = FilterSlot { filter: Filter::Shuffle, meta: 0 };
         Params {
             typesize,
             codec: Codec::BloscLz,
             codec_meta: 0,
             level: 5,
-            filters,
+            filters: FilterSlot::alone(Filter::Shuffle),
             split: Split::ForwardCompat,
             blocksize: None,
             dictionary: false,
@@ -62,9 +92,21 @@ impl Params {
         }
     }
 
+    /// Sets the item size in bytes.
+    pub const fn typesize(mut self, typesize: u32) -> Params {
+        self.typesize = typesize;
+        self
+    }
+
     /// Sets the codec.
     pub const fn codec(mut self, codec: Codec) -> Params {
         self.codec = codec;
+        self
+    }
+
+    /// Sets the parameter byte of the codec, such as the cell side of NDLZ.
+    pub const fn codec_meta(mut self, meta: u8) -> Params {
+        self.codec_meta = meta;
         self
     }
 
@@ -82,15 +124,13 @@ impl Params {
 
     /// Byte shuffle alone.
     pub const fn shuffle(mut self) -> Params {
-        self.filters = [FilterSlot::NONE; 6];
-        self.filters[5] = FilterSlot { filter: Filter::Shuffle, meta: 0 };
+        self.filters = FilterSlot::alone(Filter::Shuffle);
         self
     }
 
     /// Bit shuffle alone.
     pub const fn bitshuffle(mut self) -> Params {
-        self.filters = [FilterSlot::NONE; 6];
-        self.filters[5] = FilterSlot { filter: Filter::BitShuffle, meta: 0 };
+        self.filters = FilterSlot::alone(Filter::BitShuffle);
         self
     }
 
@@ -115,7 +155,7 @@ impl Params {
     /// Sets one filter slot, 0 ..= 5; other numbers change nothing.
     pub const fn slot(mut self, number: usize, filter: Filter, meta: u8) -> Params {
         if number < self.filters.len() {
-            self.filters[number] = FilterSlot { filter, meta };
+            self.filters[number] = FilterSlot::new(filter, meta);
         }
         self
     }

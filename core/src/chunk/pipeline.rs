@@ -6,9 +6,9 @@
 //! ```
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+use super::context::ChunkContext;
 use super::header::{FORMATS, Header};
 use super::params::FilterSlot;
-use super::plugin::Surroundings;
 use crate::arch::level::Level;
 use crate::arch::out::Out;
 use crate::error::Error;
@@ -23,7 +23,7 @@ pub(crate) struct Env<'a> {
     pub typesize: u8,
     /// Version 2 has its own bitshuffle rule (§3.3).
     pub version2: bool,
-    pub around: Surroundings<'a>,
+    pub chunk_context: ChunkContext<'a>,
     /// Decoded block 0 for DELTA, or `None` where the block is its own reference.
     pub reference: Option<&'a [u8]>,
     /// How the last filter to be undone writes the block.
@@ -100,7 +100,7 @@ impl Env<'_> {
         let level = self.level;
         #[cfg(feature = "formats")]
         let ts = usize::from(self.typesize);
-        if let Some(user) = self.around.filter(slot.filter.id()) {
+        if let Some(user) = self.chunk_context.filter(slot.filter.id()) {
             return user.backward(slot.meta, self.typesize, src, out.zeroed()).map_err(Self::wrap(slot));
         }
         match slot.filter {
@@ -122,23 +122,31 @@ impl Env<'_> {
             #[cfg(feature = "formats")]
             Filter::Delta => delta::backward(level, ts, src, self.reference, out).map_err(Self::wrap(slot)),
             #[cfg(feature = "plugins")]
-            Filter::ByteDelta => filter::bytedelta::width(slot.meta, self.around.typesize)
+            Filter::ByteDelta => filter::bytedelta::width(slot.meta, self.chunk_context.typesize)
                 .and_then(|w| filter::bytedelta::backward(level, w, src, out))
                 .map_err(Self::wrap(slot)),
             #[cfg(feature = "plugins")]
-            Filter::ByteDeltaV1 => filter::bytedelta::width(slot.meta, self.around.typesize)
+            Filter::ByteDeltaV1 => filter::bytedelta::width(slot.meta, self.chunk_context.typesize)
                 .and_then(|w| filter::bytedelta::backward_v1(level, w, src, out))
                 .map_err(Self::wrap(slot)),
             #[cfg(feature = "plugins")]
-            Filter::NdCell => {
-                filter::ndcell::backward(self.around.typesize, self.around.blockshape, slot.meta, src, out)
-                    .map_err(Self::wrap(slot))
-            }
+            Filter::NdCell => filter::ndcell::backward(
+                self.chunk_context.typesize,
+                self.chunk_context.blockshape,
+                slot.meta,
+                src,
+                out,
+            )
+            .map_err(Self::wrap(slot)),
             #[cfg(feature = "plugins")]
-            Filter::NdMean => {
-                filter::ndmean::backward(self.around.typesize, self.around.blockshape, slot.meta, src, out)
-                    .map_err(Self::wrap(slot))
-            }
+            Filter::NdMean => filter::ndmean::backward(
+                self.chunk_context.typesize,
+                self.chunk_context.blockshape,
+                slot.meta,
+                src,
+                out,
+            )
+            .map_err(Self::wrap(slot)),
             other => Err(Error::FilterUnknown { id: other.id(), slot: number }),
         }
     }
@@ -152,7 +160,7 @@ impl Env<'_> {
         mut out: Out<'_>,
     ) -> Result<(), Error> {
         let (level, ts) = (self.level, usize::from(self.typesize));
-        if let Some(user) = self.around.filter(slot.filter.id()) {
+        if let Some(user) = self.chunk_context.filter(slot.filter.id()) {
             return user.forward(slot.meta, self.typesize, src, out.zeroed()).map_err(Self::wrap(slot));
         }
         match slot.filter {
@@ -177,19 +185,27 @@ impl Env<'_> {
                 filter::int_trunc::forward(level, ts, slot.meta, src, out).map_err(Self::wrap(slot))
             }
             #[cfg(feature = "plugins")]
-            Filter::ByteDelta => filter::bytedelta::width(slot.meta, self.around.typesize)
+            Filter::ByteDelta => filter::bytedelta::width(slot.meta, self.chunk_context.typesize)
                 .and_then(|w| filter::bytedelta::forward(level, w, src, out))
                 .map_err(Self::wrap(slot)),
             #[cfg(feature = "plugins")]
-            Filter::NdCell => {
-                filter::ndcell::forward(self.around.typesize, self.around.blockshape, slot.meta, src, out)
-                    .map_err(Self::wrap(slot))
-            }
+            Filter::NdCell => filter::ndcell::forward(
+                self.chunk_context.typesize,
+                self.chunk_context.blockshape,
+                slot.meta,
+                src,
+                out,
+            )
+            .map_err(Self::wrap(slot)),
             #[cfg(feature = "plugins")]
-            Filter::NdMean => {
-                filter::ndmean::forward(self.around.typesize, self.around.blockshape, slot.meta, src, out)
-                    .map_err(Self::wrap(slot))
-            }
+            Filter::NdMean => filter::ndmean::forward(
+                self.chunk_context.typesize,
+                self.chunk_context.blockshape,
+                slot.meta,
+                src,
+                out,
+            )
+            .map_err(Self::wrap(slot)),
             other => Err(Error::FilterUnknown { id: other.id(), slot: number }),
         }
     }
@@ -198,7 +214,7 @@ impl Env<'_> {
     pub(crate) fn backward_all(
         &self,
         slots: &[(u8, FilterSlot)],
-        src: Source<'_>,
+        src: BlockLocation<'_>,
         a: &mut [u8],
         b: &mut [u8],
         mut out: Out<'_>,
@@ -215,11 +231,11 @@ impl Env<'_> {
     pub(crate) fn backward_scratch<'s>(
         &self,
         slots: &[(u8, FilterSlot)],
-        src: Source<'s>,
+        src: BlockLocation<'s>,
         a: &mut [u8],
         b: &mut [u8],
         len: usize,
-    ) -> Result<Source<'s>, Error> {
+    ) -> Result<BlockLocation<'s>, Error> {
         steps(slots, src, a, b, len, |number, slot, src, out| {
             self.backward(number, slot, src, out, Stores::Cached)
         })
@@ -232,9 +248,9 @@ impl Env<'_> {
         src: &'s [u8],
         a: &mut [u8],
         b: &mut [u8],
-    ) -> Result<Source<'s>, Error> {
+    ) -> Result<BlockLocation<'s>, Error> {
         let len = src.len();
-        steps(slots, Source::Bytes(src), a, b, len, |number, slot, src, out| {
+        steps(slots, BlockLocation::Bytes(src), a, b, len, |number, slot, src, out| {
             self.forward(number, slot, src, out)
         })
     }
@@ -242,7 +258,7 @@ impl Env<'_> {
 
 /// Where the bytes of a block are.
 #[derive(Clone, Copy)]
-pub(crate) enum Source<'a> {
+pub(crate) enum BlockLocation<'a> {
     /// Outside the scratch buffers.
     Bytes(&'a [u8]),
     /// At the start of buffer `a`.
@@ -251,13 +267,13 @@ pub(crate) enum Source<'a> {
     B,
 }
 
-impl<'a> Source<'a> {
+impl<'a> BlockLocation<'a> {
     /// The `len` bytes themselves.
     pub(crate) fn bytes(self, a: &'a [u8], b: &'a [u8], len: usize) -> Result<&'a [u8], Error> {
         let from = match self {
-            Source::Bytes(bytes) => bytes,
-            Source::A => a,
-            Source::B => b,
+            BlockLocation::Bytes(bytes) => bytes,
+            BlockLocation::A => a,
+            BlockLocation::B => b,
         };
         from.get(..len).ok_or(Error::WorkTooSmall { needed: len, given: from.len() })
     }
@@ -265,18 +281,18 @@ impl<'a> Source<'a> {
 
 fn steps<'s>(
     slots: &[(u8, FilterSlot)],
-    mut src: Source<'s>,
+    mut src: BlockLocation<'s>,
     a: &mut [u8],
     b: &mut [u8],
     len: usize,
     mut run: impl FnMut(u8, FilterSlot, &[u8], Out<'_>) -> Result<(), Error>,
-) -> Result<Source<'s>, Error> {
+) -> Result<BlockLocation<'s>, Error> {
     let short = Error::WorkTooSmall { needed: len, given: a.len().min(b.len()) };
     for &(number, slot) in slots {
         let (from, to, next) = match src {
-            Source::Bytes(bytes) => (bytes, &mut *b, Source::B),
-            Source::A => (&*a, &mut *b, Source::B),
-            Source::B => (&*b, &mut *a, Source::A),
+            BlockLocation::Bytes(bytes) => (bytes, &mut *b, BlockLocation::B),
+            BlockLocation::A => (&*a, &mut *b, BlockLocation::B),
+            BlockLocation::B => (&*b, &mut *a, BlockLocation::A),
         };
         let from = from.get(..len).ok_or(short)?;
         run(number, slot, from, to.get_mut(..len).ok_or(short)?.into())?;

@@ -123,6 +123,7 @@ fn check_lengths(src: &[u8], out: &Out<'_>) -> Result<(), FilterError> {
 
 /// One slot of the filter pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FilterSlot {
     /// The filter.
     pub filter: Filter,
@@ -132,5 +133,17 @@ pub struct FilterSlot {
 
 impl FilterSlot {
     /// An unused slot.
-    pub const NONE: FilterSlot = FilterSlot { filter: Filter::None, meta: 0 };
+    pub const NONE: FilterSlot = FilterSlot::new(Filter::None, 0);
+
+    /// A filter with its parameter byte.
+    pub const fn new(filter: Filter, meta: u8) -> FilterSlot {
+        FilterSlot { filter, meta }
+    }
+
+    /// A pipeline of one filter without a parameter: it goes to the last slot, where every writer stores it.
+    pub(crate) const fn alone(filter: Filter) -> [FilterSlot; 6] {
+        let mut slots = [FilterSlot::NONE; 6];
+        slots[5] = FilterSlot::new(filter, 0);
+        slots
+    }
 }

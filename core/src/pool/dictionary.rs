@@ -9,7 +9,7 @@
 
 use crate::arch::level::Level;
 use crate::chunk::params::Params;
-use crate::chunk::{Plan, Surroundings};
+use crate::chunk::{ChunkContext, Plan};
 use crate::codec::Codec;
 use crate::error::Error;
 use alloc::vec;
@@ -22,10 +22,10 @@ const MIN_DICTIONARY: usize = 256;
 pub(super) fn make(
     level: Level,
     params: &Params,
-    around: Surroundings<'_>,
+    chunk_context: ChunkContext<'_>,
     data: &[u8],
 ) -> Result<Vec<u8>, Error> {
-    let plan = Plan::new(params, around, &[], data)?;
+    let plan = Plan::new(params, chunk_context, &[], data)?;
     let max = MAX_DICTIONARY.min(data.len() / 20);
     let streams = plan.stream_count().max(8);
     let sample = data.len() / streams / 16;

@@ -20,7 +20,7 @@ use crate::arch::level::Level;
 use crate::arch::out::Out;
 use crate::chunk::params::Params;
 use crate::chunk::{
-    Appender, Chunk, ChunkWriter, Decoder, EncodedBlock, Plan, Progress, Surroundings, context_for,
+    Appender, Chunk, ChunkContext, ChunkWriter, Decoder, EncodedBlock, Plan, Progress, context_for,
     copy_plain, write_stored,
 };
 use crate::codec::context::DecodeContext;
@@ -105,7 +105,7 @@ pub(super) fn decode(
     level: Level,
     threads: usize,
     chunk: &Chunk<'_>,
-    around: Surroundings<'_>,
+    chunk_context: ChunkContext<'_>,
     out: Out<'_>,
 ) -> Result<usize, Error> {
     let nblocks = chunk.nblocks();
@@ -114,7 +114,7 @@ pub(super) fn decode(
     let worker = || {
         let mut work = vec![0; work_len];
         let context = DecodeContext::for_codec(chunk.header().codec);
-        let mut decoder = Decoder::with_context(level, &mut work, context).surroundings(around);
+        let mut decoder = Decoder::with_context(level, &mut work, context).chunk_context(chunk_context);
         let mut blocks = decoder.blocks(chunk)?;
         loop {
             let (index, place) = {

@@ -1,7 +1,7 @@
 //! Chunks byte by byte: the worked examples of `docs/formats/chunk.md`, and small properties of the API.
 
 use blosc_core::{
-    Chunk, Codec, Decoder, Error, Field, Level, Limits, Params, Pool, Special, Surroundings, chunk::special,
+    Chunk, ChunkContext, Codec, Decoder, Error, Field, Level, Limits, Params, Pool, Special, chunk::special,
 };
 
 fn hex(text: &str) -> Vec<u8> {
@@ -265,13 +265,13 @@ fn parts_of_large_outputs_are_the_same_bytes() {
                 let chunk =
                     pool.compress(&params.codec(Codec::BloscLz).blocksize(Some(block)), &data).unwrap();
                 let chunk = Chunk::parse(&chunk).unwrap();
-                let around = Surroundings { whole: 1 << 31, ..Surroundings::default() };
+                let around = ChunkContext { whole: 1 << 31, ..ChunkContext::default() };
                 for level in Level::available() {
                     for start in [0, 1, 7, 32, 63] {
                         let mut work = vec![0xA5; Decoder::work_len(&chunk)];
                         let mut out = vec![0x5A; start + data.len() + 64];
                         let here = &mut out[start..start + data.len()];
-                        let n = Decoder::new(level, &mut work).surroundings(around).decode(&chunk, here);
+                        let n = Decoder::new(level, &mut work).chunk_context(around).decode(&chunk, here);
                         assert_eq!(n, Ok(data.len()));
                         let context = format!("{level:?} {params:?} {block} {start}");
                         assert!(out[start..start + data.len()] == data, "{context}");

@@ -6,7 +6,7 @@ use crate::support;
 
 use blosc_core::chunk::Plan;
 use blosc_core::{
-    Chunk, Codec, Decoder, Encoder, Error, Filter, FilterSlot, Level, Params, Pool, Split, Surroundings,
+    Chunk, ChunkContext, Codec, Decoder, Encoder, Error, Filter, FilterSlot, Level, Params, Pool, Split,
     max_encoded_len,
 };
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ fn codecs() -> Vec<Codec> {
 }
 
 fn slot() -> impl Strategy<Value = FilterSlot> {
-    let filter = |filter, meta| FilterSlot { filter, meta };
+    let filter = |filter, meta| FilterSlot::new(filter, meta);
     prop_oneof![
         4 => Just(FilterSlot::NONE),
         2 => Just(filter(Filter::Shuffle, 0)),
@@ -108,7 +108,7 @@ proptest! {
             prop_assert!(out[..data.len()] == data && out[data.len()] == 0xDD, "at {level:?}");
         }
         let mut out = vec![0xDD; data.len()];
-        Pool::new(3).decompress_into(&chunk, Surroundings::default(), &mut out).expect("with threads");
+        Pool::new(3).decompress_into(&chunk, ChunkContext::default(), &mut out).expect("with threads");
         prop_assert!(out == data, "with threads");
 
         let mut decoder = Decoder::new(Level::best(), &mut work);
@@ -155,7 +155,7 @@ proptest! {
 /// A filter of the caller's may make zeros of bytes that are none: that is no chunk of zeros.
 #[test]
 fn zeros_by_a_users_filter() {
-    let around = Surroundings { filters: &[&support::AddMeta], ..Surroundings::default() };
+    let around = ChunkContext { filters: &[&support::AddMeta], ..ChunkContext::default() };
     let params = Params::new(4).no_filter().slot(5, Filter::Other(160), 1).blocksize(Some(600));
     let source = vec![0xFF; 6000];
     for threads in [1, 2] {

@@ -5,7 +5,7 @@ use blosc_core::chunk::plugin::{UserCodec, UserFilter};
 use blosc_core::chunk::special;
 use blosc_core::codec::CodecError;
 use blosc_core::filter::FilterError;
-use blosc_core::{Chunk, Codec, Filter, FilterSlot, Params, Pool, Surroundings};
+use blosc_core::{Chunk, ChunkContext, Codec, Filter, FilterSlot, Params, Pool};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -87,7 +87,7 @@ fn message(panic: Box<dyn std::any::Any + Send>) -> String {
 fn a_panic_of_the_caller_s_codec_or_filter_comes_back() {
     const BLOCK: usize = 16 << 10;
     let mut slots = [FilterSlot::NONE; 6];
-    slots[5] = FilterSlot { filter: Filter::Other(201), meta: 0 };
+    slots[5] = FilterSlot::new(Filter::Other(201), 0);
     let codec = Params::new(1).no_filter().codec(Codec::Other(200)).blocksize(Some(BLOCK as u32));
     let filter = Params::new(1).codec(Codec::Lz4).filters(slots).blocksize(Some(BLOCK as u32));
     for (name, params) in [("codec", codec), ("filter", filter)] {
@@ -98,7 +98,7 @@ fn a_panic_of_the_caller_s_codec_or_filter_comes_back() {
                 data.chunks_mut(BLOCK).for_each(|block| block[..ZEROS].fill(0));
                 let encode = |user: &Panics| {
                     let around =
-                        Surroundings { codecs: &[user], filters: &[user], ..Surroundings::default() };
+                        ChunkContext { codecs: &[user], filters: &[user], ..ChunkContext::default() };
                     Pool::new(4).compress_in(&params, around, &data).unwrap()
                 };
                 let chunk = encode(&Panics::at(usize::MAX));
@@ -106,7 +106,7 @@ fn a_panic_of_the_caller_s_codec_or_filter_comes_back() {
                 let decoding = catch_unwind(|| {
                     let user = Panics::at(at);
                     let around =
-                        Surroundings { codecs: &[&user], filters: &[&user], ..Surroundings::default() };
+                        ChunkContext { codecs: &[&user], filters: &[&user], ..ChunkContext::default() };
                     Pool::new(4).decompress_in(&Chunk::parse(&chunk).unwrap(), around)
                 });
                 [encoding.map(|_| ()), decoding.map(|_| ())].map(|result| message(result.unwrap_err()))

@@ -42,7 +42,7 @@ fn whole_chunk(record: &Value, bytes: &[u8]) {
     assert_eq!(threaded, data, "{name} with threads");
 
     let mut work = vec![0; Decoder::work_len(&chunk)];
-    let mut decoder = Decoder::new(Level::best(), &mut work).surroundings(around);
+    let mut decoder = Decoder::new(Level::best(), &mut work).chunk_context(around);
     for index in 0..chunk.nblocks() {
         let range = chunk.block_range(index).unwrap();
         let block = guarded(range.len(), |out| decoder.decode_block(&chunk, index, out)).unwrap();
@@ -78,6 +78,7 @@ fn check_header(record: &Value, chunk: &Chunk<'_>) {
         Some(Special::Nan) => "nan",
         Some(Special::Value) => "value",
         Some(Special::Uninit) => "uninit",
+        Some(other) => panic!("{name}: special chunk of the unknown kind {other:?}"),
     };
     assert_eq!(special, text(record, "special"), "{name}");
 }
@@ -98,7 +99,7 @@ fn vl_chunks_decode_whole_and_block_by_block() {
             let (sizes, hashes) = (&record["vl_block_sizes"], &record["vl_block_sha256"]);
             assert_eq!(sizes.as_array().map(Vec::len), Some(chunk.nblocks()), "{name}");
             let mut work = vec![0; Decoder::work_len(&chunk)];
-            let mut decoder = Decoder::new(Level::best(), &mut work).surroundings(around);
+            let mut decoder = Decoder::new(Level::best(), &mut work).chunk_context(around);
             for index in 0..chunk.nblocks() {
                 let range = chunk.block_range(index).unwrap();
                 assert_eq!(Some(range.len() as u64), sizes[index].as_u64(), "{name}, block {index}");
@@ -141,7 +142,7 @@ fn lazy_chunks_read_their_blocks_from_the_frame() {
             let mut work = vec![0; Decoder::work_len(&chunk)];
             let mut around = surroundings(record);
             around.typesize = u32::from(chunk.header().typesize);
-            let mut decoder = Decoder::new(Level::best(), &mut work).surroundings(around);
+            let mut decoder = Decoder::new(Level::best(), &mut work).chunk_context(around);
             let mut data = Vec::new();
             for index in 0..chunk.nblocks() {
                 let len = chunk.block_range(index).unwrap().len();

@@ -5,7 +5,7 @@ use crate::codec::{Plugins, check_filters, is_known};
 use crate::error::*;
 use crate::memory::{bytes, bytes_mut, values};
 use blosc_core::chunk::Plan;
-use blosc_core::{Chunk, Filter, FilterSlot, Limits, Params, Pool, Split, Surroundings};
+use blosc_core::{Chunk, ChunkContext, Filter, FilterSlot, Limits, Params, Pool, Split};
 use core::ffi::{c_int, c_void};
 use core::ops::Range;
 use core::ptr;
@@ -60,25 +60,18 @@ impl Context {
         check_filters(&c.filters)?;
         let mut filters = [FilterSlot::NONE; 6];
         for ((slot, id), meta) in filters.iter_mut().zip(c.filters).zip(c.filters_meta) {
-            *slot = FilterSlot { filter: Filter::from_id(id), meta };
+            *slot = FilterSlot::new(Filter::from_id(id), meta);
         }
-        let split = match c.splitmode {
-            1 => Split::Always,
-            2 => Split::Never,
-            3 => Split::Auto,
-            _ => Split::ForwardCompat,
-        };
+        let split = u8::try_from(c.splitmode).ok().and_then(Split::from_mode).unwrap_or_default();
         let blocksize = u32::try_from(c.blocksize).map_err(|_| INVALID_PARAM)?;
-        let params = Params {
-            codec_meta: c.compcode_meta,
-            ..Params::new(typesize)
-                .codec(blosc_core::Codec::from_id(c.compcode))
-                .level(c.clevel)
-                .filters(filters)
-                .split(split)
-                .blocksize((blocksize > 0).then_some(blocksize))
-                .dictionary(c.use_dict != 0 && c.clevel > 0)
-        };
+        let params = Params::new(typesize)
+            .codec(blosc_core::Codec::from_id(c.compcode))
+            .codec_meta(c.compcode_meta)
+            .level(c.clevel)
+            .filters(filters)
+            .split(split)
+            .blocksize((blocksize > 0).then_some(blocksize))
+            .dictionary(c.use_dict != 0 && c.clevel > 0);
         Ok(params.fit(nbytes))
     }
 
@@ -114,12 +107,12 @@ impl Context {
         let (typesize, blockshape) = unsafe { Context::around(self.cparams.schunk, self.cparams.typesize) };
         let plugins = Plugins::of(&raw mut self.cparams, &raw mut self.dparams, dest.as_ptr().cast());
         let (codecs, filters) = plugins.as_dyn();
-        let around = Surroundings {
+        let around = ChunkContext {
             typesize,
             blockshape: &blockshape,
             codecs: &codecs,
             filters: &filters,
-            ..Surroundings::default()
+            ..ChunkContext::default()
         };
         match self.pool.compress_into(&params, around, src, dest) {
             Ok(n) => Ok(n),
@@ -133,7 +126,7 @@ impl Context {
         let function = self.cparams.prefilter.ok_or(FAILURE)?;
         // SAFETY: the pointer of the parameters is null or a super-chunk.
         let nchunk = unsafe { current(self.cparams.schunk) };
-        let blocksize = Plan::new(params, Surroundings::default(), &[], src)?.blocksize().max(1);
+        let blocksize = Plan::new(params, ChunkContext::default(), &[], src)?.blocksize().max(1);
         let mut out = vec![0; src.len()];
         let mut scratch = vec![0u8; 3 * blocksize];
         let ctx: *mut Context = self;
@@ -248,19 +241,19 @@ impl Context {
     pub fn with<T>(
         &mut self,
         chunk: &Chunk<'_>,
-        body: impl FnOnce(&mut Pool, Surroundings<'_>) -> Result<T>,
+        body: impl FnOnce(&mut Pool, ChunkContext<'_>) -> Result<T>,
     ) -> Result<T> {
         // SAFETY: the pointer of the parameters is null or a super-chunk.
         let (typesize, blockshape) = unsafe { Context::around(self.dparams.schunk, 0) };
         let plugins =
             Plugins::of(&raw mut self.cparams, &raw mut self.dparams, chunk.bytes().as_ptr().cast());
         let (codecs, filters) = plugins.as_dyn();
-        let around = Surroundings {
+        let around = ChunkContext {
             typesize,
             blockshape: &blockshape,
             codecs: &codecs,
             filters: &filters,
-            ..Surroundings::default()
+            ..ChunkContext::default()
         };
         body(&mut self.pool, around)
     }
@@ -269,18 +262,18 @@ impl Context {
     pub fn with_compressing<T>(
         &mut self,
         chunk: &[u8],
-        body: impl FnOnce(&mut Pool, Surroundings<'_>) -> Result<T>,
+        body: impl FnOnce(&mut Pool, ChunkContext<'_>) -> Result<T>,
     ) -> Result<T> {
         // SAFETY: the pointer of the parameters is null or a super-chunk.
         let (typesize, blockshape) = unsafe { Context::around(self.cparams.schunk, self.cparams.typesize) };
         let plugins = Plugins::of(&raw mut self.cparams, &raw mut self.dparams, chunk.as_ptr().cast());
         let (codecs, filters) = plugins.as_dyn();
-        let around = Surroundings {
+        let around = ChunkContext {
             typesize,
             blockshape: &blockshape,
             codecs: &codecs,
             filters: &filters,
-            ..Surroundings::default()
+            ..ChunkContext::default()
         };
         body(&mut self.pool, around)
     }

@@ -32,7 +32,7 @@ unsafe extern "C" fn blosc2_vlcompress_ctx(
             // SAFETY: as many bytes at each pointer as its size says.
             blocks.push(unsafe { bytes(src, len.into()) }?);
         }
-        let params = blosc_core::Params { blocksize: None, ..ctx.params(usize::MAX)? };
+        let params = ctx.params(usize::MAX)?.blocksize(None);
         let chunk =
             ctx.with_compressing(dest, |pool, around| Ok(pool.compress_vl(&params, around, &blocks)?))?;
         match dest.get_mut(..chunk.len()) {

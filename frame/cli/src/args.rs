@@ -681,21 +681,20 @@ impl Run {
 impl Compress {
     /// The chunk parameters, for items of `typesize` bytes where `--typesize` does not say.
     pub fn params(&self, typesize: u32) -> Params {
-        Params {
-            typesize: self.typesize.unwrap_or(typesize),
-            codec: self.codec,
-            codec_meta: self.codec_meta,
-            level: self.level,
-            filters: self.filters.0,
-            split: match self.split {
-                SplitMode::Auto => Split::Auto,
-                SplitMode::Always => Split::Always,
-                SplitMode::Never => Split::Never,
-                SplitMode::Forward => Split::ForwardCompat,
-            },
-            blocksize: self.blocksize.map(|b| u32::try_from(b).unwrap_or(u32::MAX)),
-            dictionary: self.dict,
-            blosc1: self.blosc1,
-        }
+        let split = match self.split {
+            SplitMode::Auto => Split::Auto,
+            SplitMode::Always => Split::Always,
+            SplitMode::Never => Split::Never,
+            SplitMode::Forward => Split::ForwardCompat,
+        };
+        Params::new(self.typesize.unwrap_or(typesize))
+            .codec(self.codec)
+            .codec_meta(self.codec_meta)
+            .level(self.level)
+            .filters(self.filters.0)
+            .split(split)
+            .blocksize(self.blocksize.map(|b| u32::try_from(b).unwrap_or(u32::MAX)))
+            .dictionary(self.dict)
+            .blosc1(self.blosc1)
     }
 }

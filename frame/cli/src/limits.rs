@@ -10,7 +10,7 @@ pub fn limits(max_output: u64) -> Limits {
         return Limits::NONE;
     }
     // What a small file may decode to is what `--max-output` says.
-    let mut limits = Limits { output: max_output, expansion: u64::MAX, ..Limits::default() };
+    let mut limits = Limits::default().output(max_output).expansion(u64::MAX);
     limits.chunk.output = limits.chunk.output.min(max_output);
     limits
 }

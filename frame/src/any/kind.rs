@@ -161,6 +161,7 @@ impl Kind {
 
 /// A file or directory, its kind, and the handle it was looked at with: nothing is opened twice.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Found {
     /// What it is.
     pub kind: Kind,

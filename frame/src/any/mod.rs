@@ -49,6 +49,7 @@ use std::path::{Path, PathBuf};
 
 /// What is known about decoded bytes.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct About {
     /// Kind of container they come from.
     pub kind: &'static str,
@@ -69,6 +70,7 @@ pub struct About {
 }
 
 /// A container that is open.
+#[non_exhaustive]
 pub struct Opened {
     /// The decoded bytes, row by row.
     pub data: Container,

@@ -324,7 +324,7 @@ mod tests {
             }
             assert_eq!(nd.cache.kept.len(), most);
         }
-        let limits = crate::Limits { output: 8192, ..crate::Limits::default() };
+        let limits = crate::Limits::default().output(8192);
         let mut cache = Cache::new();
         assert_eq!(cache.capacity(8192, limits.output), 1);
         assert_eq!(cache.capacity(0, u64::MAX), 0);

@@ -21,7 +21,7 @@ use crate::schunk::parallel;
 use crate::schunk::{Loaded, Shared, Wanted};
 use crate::shape::Geometry;
 use alloc::vec::Vec;
-use blosc_core::{Chunk, Codec, Field, Pool, Special, Surroundings};
+use blosc_core::{Chunk, ChunkContext, Codec, Field, Pool, Special};
 use core::ops::Range;
 #[cfg(feature = "std")]
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -257,7 +257,7 @@ impl From<blosc_core::Error> for Failure {
 #[derive(Clone, Copy)]
 struct Source<'s> {
     chunk: Chunk<'s>,
-    around: Surroundings<'s>,
+    around: ChunkContext<'s>,
     geometry: &'s Geometry,
 }
 
@@ -265,7 +265,7 @@ impl<'s> Source<'s> {
     /// Chunk number `k`, at byte `at`, which must be as large as the array's chunks are.
     fn new(
         chunk: Chunk<'s>,
-        around: Surroundings<'s>,
+        around: ChunkContext<'s>,
         geometry: &'s Geometry,
         (k, at): (u64, u64),
     ) -> Result<Source<'s>, Error> {

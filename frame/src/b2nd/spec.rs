@@ -138,12 +138,8 @@ impl Spec {
     /// Parameters of the chunks: make the frame with them.
     pub fn params(&self) -> Params {
         let block = self.geometry.block_bytes();
-        Params {
-            typesize: self.geometry.typesize(),
-            blocksize: (block > 0).then_some(block),
-            blosc1: false,
-            ..self.params
-        }
+        let blocksize = (block > 0).then_some(block);
+        self.params.typesize(self.geometry.typesize()).blocksize(blocksize).blosc1(false)
     }
 
     /// Type of the items.

@@ -27,7 +27,7 @@ use crate::rows::{Rows, byte_range, count};
 use crate::value::Value;
 use alloc::format;
 use alloc::vec::Vec;
-use blosc_core::{Chunk, Pool, Surroundings};
+use blosc_core::{Chunk, ChunkContext, Pool};
 use core::ops::Range;
 
 /// Length of the header of a chunk file.
@@ -259,9 +259,9 @@ impl<T: Tree> CArray<T> {
         let bytes = loaded.file.get(16..).unwrap_or_default();
         let chunk = Chunk::parse_with(bytes, &self.limits.chunk).map_err(name)?;
         if range.start == 0 && range.end as u64 == loaded.nbytes {
-            pool.decompress_into(&chunk, Surroundings::default(), out).map_err(name)?;
+            pool.decompress_into(&chunk, ChunkContext::default(), out).map_err(name)?;
         } else {
-            pool.get_bytes(&chunk, Surroundings::default(), range, out).map_err(name)?;
+            pool.get_bytes(&chunk, ChunkContext::default(), range, out).map_err(name)?;
         }
         Ok(())
     }

@@ -58,7 +58,7 @@ impl CParams {
         if self.clevel > 9 {
             return refuse("clevel", self.clevel, "0 to 9");
         }
-        let params = Params { blosc1: true, ..Params::new(typesize) }.codec(codec).level(self.clevel);
+        let params = Params::new(typesize).blosc1(true).codec(codec).level(self.clevel);
         match self.shuffle {
             0 => Ok(params.no_filter()),
             1 => Ok(params.shuffle()),

@@ -44,7 +44,7 @@ pub struct Edit {
 impl Default for Edit {
     /// What bloscpack's command line uses: BloscLZ, level 7, items of 8 bytes.
     fn default() -> Self {
-        let params = Params { blosc1: true, level: 7, ..Params::new(8) };
+        let params = Params::new(8).level(7).blosc1(true);
         Edit { params, reserve: 0, grow: false, chunk_size: 1 << 20 }
     }
 }

@@ -16,7 +16,7 @@ use crate::limits::Limits;
 use crate::plain::{Plain, check_range};
 use crate::value::{TextLimits, Value};
 use alloc::vec::Vec;
-use blosc_core::{Chunk, Pool, Surroundings};
+use blosc_core::{Chunk, ChunkContext, Pool};
 use core::ops::Range;
 
 /// A bloscpack file of any layout.
@@ -180,7 +180,7 @@ impl<R: ReadAt> Bloscpack<R> {
             let chunk = Chunk::parse_with(stored.chunk(), &self.limits.chunk).map_err(name)?;
             grow(&mut out, (have as u64).saturating_add(plain.end.saturating_sub(plain.start)))?;
             if let Some(room) = out.get_mut(have..) {
-                pool.decompress_into(&chunk, Surroundings::default(), room).map_err(name)?;
+                pool.decompress_into(&chunk, ChunkContext::default(), room).map_err(name)?;
             }
         }
         Ok(out)
@@ -279,7 +279,7 @@ impl View<'_> {
         let stored = self.stored(i)?;
         let name = |error| Error::Chunk { chunk: Some(i), offset: stored.offset, error };
         let chunk = Chunk::parse_with(stored.chunk(), &self.limits.chunk).map_err(name)?;
-        let around = Surroundings::default();
+        let around = ChunkContext::default();
         if range == (0..chunk.nbytes()) {
             pool.decompress_into(&chunk, around, out).map_err(name)?;
         } else {

@@ -65,7 +65,7 @@ impl<S: ReadAt> PackRows<S> {
     /// A last chunk that is damaged.
     pub fn params(&self) -> Result<Params, Error> {
         let header = self.pack.header();
-        let mut params = Params { blosc1: true, ..Params::new(u32::from(header.typesize).max(1)) };
+        let mut params = Params::new(u32::from(header.typesize).max(1)).blosc1(true);
         if let Some(last) = self.pack.nchunks().checked_sub(1) {
             let bytes = self.pack.chunk_bytes(last)?;
             let header = *Chunk::parse(&bytes).map_err(Error::Codec)?.header();

@@ -13,7 +13,7 @@ use crate::error::{Error, IoKind, Structure};
 use crate::limits::Limits;
 use crate::value::{TextLimits, Value};
 use alloc::vec::Vec;
-use blosc_core::{Chunk, Pool, Surroundings};
+use blosc_core::{Chunk, ChunkContext, Pool};
 use std::io::Read;
 
 /// No stream is longer than this. What tells a v0 file from later ones is that the count a later header
@@ -195,7 +195,7 @@ impl<I: Read> StreamReader<I> {
         let name = |error| Error::Chunk { chunk: Some(i), offset, error };
         let chunk = Chunk::parse_with(&bytes, &self.limits.chunk).map_err(name)?;
         grow(out, chunk.nbytes() as u64)?;
-        pool.decompress_into(&chunk, Surroundings::default(), out).map_err(name)?;
+        pool.decompress_into(&chunk, ChunkContext::default(), out).map_err(name)?;
         self.next = i.saturating_add(1);
         Ok(true)
     }

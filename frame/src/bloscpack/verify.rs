@@ -5,7 +5,7 @@ use super::reader::Bloscpack;
 use crate::error::Error;
 use crate::io::ReadAt;
 use alloc::vec::Vec;
-use blosc_core::{Chunk, Pool, Surroundings};
+use blosc_core::{Chunk, ChunkContext, Pool};
 
 /// What [`Bloscpack::verify`] found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl<R: ReadAt> Bloscpack<R> {
                 let chunk = Chunk::parse_with(stored.chunk(), &self.limits.chunk).map_err(name)?;
                 if decode {
                     super::reader::grow(&mut plain, chunk.nbytes() as u64)?;
-                    pool.decompress_into(&chunk, Surroundings::default(), &mut plain).map_err(name)?;
+                    pool.decompress_into(&chunk, ChunkContext::default(), &mut plain).map_err(name)?;
                     plain.clear();
                 }
                 Ok((stored.offset, stored.bytes.len() as u64))

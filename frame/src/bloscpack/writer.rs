@@ -62,7 +62,7 @@ impl Default for Options {
         Options {
             layout: Layout::V3,
             chunk_size: 1 << 20,
-            params: Params { blosc1: true, level: 7, ..Params::new(8) },
+            params: Params::new(8).level(7).blosc1(true),
             checksum: Checksum::Adler32,
             offsets: true,
             spare: Spare::Times(10),
@@ -141,7 +141,7 @@ pub(crate) fn encode_chunk(
     data: &[u8],
     reserve: u32,
 ) -> Result<Vec<u8>, Error> {
-    let params = Params { blosc1: true, ..*params };
+    let params = params.blosc1(true);
     let mut chunk = pool.compress(&params, data).map_err(Error::Codec)?;
     if reserve > 0 {
         let want = (chunk.len() as u64).saturating_add(reserve.into());

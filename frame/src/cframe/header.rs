@@ -45,6 +45,7 @@ pub enum FrameType {
 
 /// The fixed part of a frame header, checked. Fields that only hint at defaults are kept as stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Header {
     /// `H`: length of the header with its metalayers.
     pub header_len: u32,
@@ -322,24 +323,19 @@ impl Header {
 
     /// Parameters of new chunks. Unknown codecs and filters are passed on as they are.
     pub fn params(&self) -> Params {
-        let mut params = Params::new(self.typesize);
-        params.codec = self.codec();
-        params.codec_meta = self.codec_meta;
-        params.level = self.level().min(9);
         let slots = self.filters.into_iter().zip(self.filters_meta).take(usize::from(self.filter_slots));
-        params.filters = [FilterSlot::NONE; 6];
-        for (slot, (id, meta)) in params.filters.iter_mut().zip(slots) {
-            *slot = FilterSlot { filter: Filter::from_id(id), meta };
+        let mut filters = [FilterSlot::NONE; 6];
+        for (slot, (id, meta)) in filters.iter_mut().zip(slots) {
+            *slot = FilterSlot::new(Filter::from_id(id), meta);
         }
-        params.split = match self.other_flags & 3 {
-            0 => Split::Always,
-            1 => Split::Never,
-            2 => Split::Auto,
-            _ => Split::ForwardCompat,
-        };
-        params.blocksize = if self.blocksize == 0 { None } else { Some(self.blocksize) };
-        params.dictionary = self.other_flags2 & 1 != 0;
-        params
+        Params::new(self.typesize)
+            .codec(self.codec())
+            .codec_meta(self.codec_meta)
+            .level(self.level().min(9))
+            .filters(filters)
+            .split(Split::from_mode((self.other_flags & 3) + 1).unwrap_or_default())
+            .blocksize((self.blocksize > 0).then_some(self.blocksize))
+            .dictionary(self.other_flags2 & 1 != 0)
     }
 
     /// The header of an empty frame whose new chunks are made with `params`.
@@ -376,13 +372,8 @@ impl Header {
         self.codec_flags = id.min(6) | params.level << 4;
         self.udcodec = id;
         self.codec_meta = params.codec_meta;
-        self.other_flags = self.other_flags & !3
-            | match params.split {
-                Split::Always => 0,
-                Split::Never => 1,
-                Split::Auto => 2,
-                Split::ForwardCompat => 3,
-            };
+        // The two bits hold the number of the mode less one.
+        self.other_flags = self.other_flags & !3 | params.split.mode().saturating_sub(1) & 3;
         self.typesize = params.typesize;
         self.blocksize = params.blocksize.unwrap_or(0);
         self.filter_slots = 6;

@@ -9,6 +9,7 @@ use blosc_core::{Header as ChunkHeader, Special};
 
 /// One entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Entry {
     /// Offset from the end of the header; in a sparse frame the number of the chunk file.
     Stored(u64),
@@ -39,7 +40,7 @@ impl Entry {
             Entry::Special(Special::Zeros) => Some(ZEROS),
             Entry::Special(Special::Nan) => Some(NAN),
             Entry::Special(Special::Uninit) => Some(UNINIT),
-            Entry::Special(Special::Value) => None,
+            Entry::Special(_) => None,
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::error::{Error, IoKind, Structure};
 use crate::io::ReadAt;
 use crate::limits::Limits;
 use alloc::vec::Vec;
-use blosc_core::{Chunk, Pool, Special, Surroundings};
+use blosc_core::{Chunk, ChunkContext, Pool, Special};
 
 /// Most that is asked for at once.
 const PIECE: u64 = 1 << 20;
@@ -430,7 +430,7 @@ impl Opened {
         let at = self.header.index_at()?;
         let in_index = |error| Error::Chunk { chunk: None, offset: at, error };
         let cbytes = (self.header.frame_type == FrameType::Contiguous).then_some(self.header.cbytes);
-        let chunk_limits = blosc_core::Limits { output: u64::MAX, ..limits.chunk };
+        let chunk_limits = limits.chunk.output(u64::MAX);
         let chunk = Chunk::parse_with(&self.index, &chunk_limits).map_err(in_index)?;
         let repeated = match chunk.header().special() {
             Some(Special::Zeros) => Some(0),
@@ -455,7 +455,7 @@ impl Opened {
         for start in (0..nbytes).step_by(step.max(8)) {
             let end = start.saturating_add(step).min(nbytes);
             let part = part.get_mut(..end.saturating_sub(start)).unwrap_or(&mut []);
-            pool.get_bytes(&chunk, Surroundings::default(), start..end, part).map_err(in_index)?;
+            pool.get_bytes(&chunk, ChunkContext::default(), start..end, part).map_err(in_index)?;
             for raw in part.as_chunks::<8>().0 {
                 let raw = i64::from_le_bytes(*raw);
                 index::check_entry(raw, at, cbytes)?;
@@ -608,7 +608,7 @@ mod tests {
         }
         let frame = writer.into_bytes().unwrap();
         let open = |metalayers| {
-            let limits = Limits { metalayers, ..Limits::DEFAULT };
+            let limits = Limits::DEFAULT.metalayers(metalayers);
             open_at(&frame, FrameType::Contiguous, &limits).map(drop)
         };
         assert_eq!(open(4000), Ok(()));
@@ -624,7 +624,7 @@ mod tests {
             head.copy_within(first.clone(), place.start);
         }
         let section = Section::parse(&head, FIXED_LEN, Structure::Metalayers).unwrap();
-        let limits = Limits { metalayers: 2500, ..Limits::DEFAULT };
+        let limits = Limits::DEFAULT.metalayers(2500);
         let error = check_sizes(&section, &limits, 0).unwrap_err();
         assert!(
             matches!(error, Error::Limit { what: "bytes of all metalayers", asked: 3000, .. }),

@@ -85,7 +85,7 @@ impl<'a> View<'a> {
                 offset: 0x26,
                 value: header.cbytes as i64,
             })?;
-            let chunk_limits = blosc_core::Limits { output: u64::MAX, ..limits.chunk };
+            let chunk_limits = limits.chunk.output(u64::MAX);
             let index = Chunk::parse_with(index, &chunk_limits).map_err(|error| Error::Chunk {
                 chunk: None,
                 offset: at,

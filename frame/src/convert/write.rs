@@ -41,7 +41,7 @@ pub fn blosc1_params(params: &Params) -> Params {
         _ => Codec::Lz4,
     };
     let found = |filter| params.filters.iter().any(|slot| slot.filter == filter);
-    let plain = Params { blosc1: true, ..Params::new(params.typesize) }.codec(codec).level(params.level);
+    let plain = Params::new(params.typesize).blosc1(true).codec(codec).level(params.level);
     match (found(Filter::BitShuffle), found(Filter::Shuffle)) {
         (true, _) => plain.bitshuffle(),
         (false, true) => plain.shuffle(),
@@ -92,7 +92,7 @@ impl Conversion<'_> {
     /// Parameters for items of this input's size.
     pub fn params(&self, packing: &Packing) -> Params {
         let item = self.about.dtype.as_ref().map_or(self.about.typesize, Dtype::itemsize).max(1);
-        Params { typesize: item, ..packing.params }
+        packing.params.typesize(item)
     }
 
     /// The dtype, or opaque items where none is known.

@@ -60,6 +60,7 @@ impl ByteOrder {
 
 /// Unit of a date or a time span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Unit {
     /// No unit: a bare count.
     Generic,
@@ -116,6 +117,7 @@ impl Unit {
 
 /// What a scalar is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Kind {
     /// `b1`: zero or one.
     Bool,

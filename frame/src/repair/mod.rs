@@ -37,6 +37,7 @@ pub enum Order {
 
 /// What a repair found.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Repaired {
     /// Where the order of the chunks comes from.
     pub order: Order,

@@ -274,7 +274,7 @@ fn vlmetalayers(bytes: &[u8], limits: &Limits, pool: &mut Pool) -> Vec<(String, 
     let section =
         trailer::check_start(bytes).and_then(|()| Section::parse(bytes, 2, Structure::VlMetalayers));
     let Ok(section) = section else { return Vec::new() };
-    let limits = blosc_core::Limits { output: limits.metalayer, ..limits.chunk };
+    let limits = limits.chunk.output(limits.metalayer);
     let mut decode = |content| pool.decompress(&Chunk::parse_with(content, &limits).ok()?).ok();
     let names = section.iter().filter(|entry| entry.name != CHECKSUMS_NAME.as_bytes());
     let pairs: Vec<_> = names.map(|e| (String::from_utf8_lossy(e.name).into_owned(), e.content)).collect();

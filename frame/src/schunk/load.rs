@@ -6,7 +6,7 @@ use super::shared::{Found, Shared};
 use crate::error::{Error, IoKind};
 use alloc::vec::Vec;
 use blosc_core::chunk::{Stream, Streams};
-use blosc_core::{Chunk, Filter, Header as ChunkHeader, Special, Surroundings};
+use blosc_core::{Chunk, ChunkContext, Filter, Header as ChunkHeader, Special};
 use core::ops::Range;
 
 /// Streams that may be short are read in pieces of this size.
@@ -25,7 +25,7 @@ pub(crate) enum Loaded<'s> {
     /// A stored one.
     Stored {
         chunk: Chunk<'s>,
-        around: Surroundings<'s>,
+        around: ChunkContext<'s>,
         /// Where it lies, for errors.
         at: u64,
     },

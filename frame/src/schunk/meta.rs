@@ -106,13 +106,13 @@ impl SuperChunk<'_> {
     /// The decoded content of a vlmetalayer.
     pub fn vlmetalayer(&mut self, name: &str) -> Result<Option<Vec<u8>>, Error> {
         let Some(meta) = find(&self.vlmetalayers, name) else { return Ok(None) };
-        let limits = blosc_core::Limits { output: self.limits.metalayer, ..self.limits.chunk };
+        let limits = self.limits.chunk.output(self.limits.metalayer);
         decode(&mut self.pool, &meta.content, &limits).map(Some)
     }
 
     /// What is wrong with each vlmetalayer that does not decode, whatever its name.
     pub(crate) fn bad_vlmetalayers(&mut self) -> Vec<Error> {
-        let limits = blosc_core::Limits { output: self.limits.metalayer, ..self.limits.chunk };
+        let limits = self.limits.chunk.output(self.limits.metalayer);
         let contents = self.vlmetalayers.iter().map(|meta| &meta.content);
         contents.filter_map(|content| decode(&mut self.pool, content, &limits).err()).collect()
     }

@@ -44,7 +44,7 @@ impl SuperChunk<'_> {
                 substitute = self.encode(&[])?;
                 New::Bytes(&substitute)
             }
-            Some(Special::Value) | None => New::Bytes(chunk),
+            _ => New::Bytes(chunk),
         };
         self.put(k, replace, new, header.nbytes)
     }
@@ -228,7 +228,7 @@ impl SuperChunk<'_> {
     }
 
     pub(super) fn chunk_limits(&self) -> blosc_core::Limits {
-        blosc_core::Limits { output: u64::MAX, ..self.limits.chunk }
+        self.limits.chunk.output(u64::MAX)
     }
 
     /// Refuses more chunks than a frame can have, or than the limits allow.

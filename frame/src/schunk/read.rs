@@ -8,7 +8,7 @@ use crate::cframe::index::Entry;
 use crate::cframe::view::fill_special;
 use crate::error::{Error, IoKind, Structure};
 use alloc::vec::Vec;
-use blosc_core::{Chunk, Header as ChunkHeader, Special, Surroundings};
+use blosc_core::{Chunk, ChunkContext, Header as ChunkHeader, Special};
 use core::ops::Range;
 
 /// Chunks below this size are read whole even when only some blocks are wanted.
@@ -148,7 +148,7 @@ impl SuperChunk<'_> {
                 let bytes = located.whole(k, &self.limits, &mut self.scratch)?;
                 let in_chunk = |error| Error::Chunk { chunk: Some(k), offset: at, error };
                 let chunk = Chunk::parse_with(bytes, &self.limits.chunk).map_err(in_chunk)?;
-                let around = Surroundings { whole, ..around(self.header.typesize, &self.blockshape) };
+                let around = ChunkContext { whole, ..around(self.header.typesize, &self.blockshape) };
                 let n = self.pool.decompress_into(&chunk, around, out).map_err(in_chunk)?;
                 self.note_len(k, n)?;
                 Ok(n)
@@ -394,6 +394,6 @@ impl SuperChunk<'_> {
 }
 
 /// What a chunk's codec and filters may ask about the frame around it.
-pub(super) fn around(typesize: u32, blockshape: &[u32]) -> Surroundings<'_> {
-    Surroundings { typesize, blockshape, ..Surroundings::default() }
+pub(super) fn around(typesize: u32, blockshape: &[u32]) -> ChunkContext<'_> {
+    ChunkContext { typesize, blockshape, ..ChunkContext::default() }
 }

@@ -14,6 +14,7 @@ use blosc_core::Header as ChunkHeader;
 
 /// What a [`SuperChunk::compact`] found to remove.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Compacted {
     /// Bytes of the container before.
     pub before: u64,

@@ -8,7 +8,7 @@ use crate::cframe::Entries;
 use crate::cframe::index::Entry;
 use crate::error::{Error, Structure};
 use crate::limits::Limits;
-use blosc_core::{Special, Surroundings};
+use blosc_core::{ChunkContext, Special};
 
 /// The chunks of a frame, to be read.
 #[derive(Clone, Copy)]
@@ -51,7 +51,7 @@ pub(super) fn entry(entries: &Entries, k: u64) -> Result<Entry, Error> {
 
 impl<'s> Shared<'s> {
     /// What chunks may ask about the frame around them.
-    pub(super) fn around(self) -> Surroundings<'s> {
+    pub(super) fn around(self) -> ChunkContext<'s> {
         around(self.typesize, self.blockshape)
     }
 

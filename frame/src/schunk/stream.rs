@@ -6,7 +6,7 @@ use super::{SuperChunk, parallel};
 use crate::cframe::view::fill_special;
 use crate::error::{Error, IoKind};
 use alloc::vec::Vec;
-use blosc_core::{Chunk, Surroundings};
+use blosc_core::{Chunk, ChunkContext};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -181,7 +181,7 @@ impl<'s> Shared<'s> {
         if chunk.nbytes() != out.len() {
             return Ok(false);
         }
-        let around = Surroundings { whole, ..self.around() };
+        let around = ChunkContext { whole, ..self.around() };
         let done = pool.decompress_into(&chunk, around, out);
         done.map_err(|error| Error::Chunk { chunk: Some(k), offset: at, error })?;
         Ok(true)

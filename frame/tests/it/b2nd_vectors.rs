@@ -104,7 +104,7 @@ fn arrays_decode_to_what_went_in() {
 
 #[test]
 fn malformed_arrays_are_refused_or_read_right() {
-    let limits = Limits { output: 1 << 28, ..Limits::DEFAULT };
+    let limits = Limits::DEFAULT.output(1 << 28);
     for (folder, records) in sets() {
         let (mut refused, mut read) = (0, 0);
         for r in records.iter().filter(|r| r["kind"] == "malformed-b2nd") {

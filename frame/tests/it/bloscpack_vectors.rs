@@ -77,7 +77,7 @@ fn truncation_at_every_byte_is_noticed() {
 #[test]
 fn mutations_give_errors_or_unprotected_changes() {
     let mut pool = Pool::new(1);
-    let limits = Limits { output: 1 << 24, ..Limits::default() };
+    let limits = Limits::default().output(1 << 24);
     for record in records("bloscpack") {
         let bytes = std::fs::read(&record.path).unwrap();
         let whole = open(&record);

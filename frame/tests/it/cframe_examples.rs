@@ -73,7 +73,7 @@ fn an_index_of_millions_in_forty_bytes_costs_nothing() {
     let refused = SuperChunk::from_slice(&frame).map(|_| ());
     assert!(matches!(refused, Err(Error::Limit { what: "chunks", .. })), "{refused:?}");
     // Under the caller's own limits it opens, and still takes no memory.
-    let limits = Limits { chunks: 1 << 28, ..Limits::DEFAULT };
+    let limits = Limits::DEFAULT.chunks(1 << 28);
     let mut sc = SuperChunk::open_read(&frame[..], &limits).unwrap();
     let mut ten = [1; 40];
     sc.read_items(n * 100 - 10..n * 100, &mut ten).unwrap();

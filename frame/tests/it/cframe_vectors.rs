@@ -158,7 +158,7 @@ fn decode_all(path: &Path, offset: u64) -> Result<Vec<u8>, Error> {
     let mut sc = open(path, offset)?;
     // Emulated, frames that claim hundreds of megabytes are refused: making and hashing those takes a minute.
     let emulated = std::env::var_os("BLOSC_EMULATED").is_some();
-    sc.set_limits(&Limits { output: if emulated { 1 << 24 } else { 1 << 28 }, ..Limits::DEFAULT });
+    sc.set_limits(&Limits::DEFAULT.output(if emulated { 1 << 24 } else { 1 << 28 }));
     let names: Vec<String> = sc.vlmetalayer_names().collect();
     for name in names {
         let _ = sc.vlmetalayer(&name);

@@ -18,7 +18,7 @@ use std::cell::Cell;
 use std::path::Path;
 
 fn targets() -> Vec<(&'static str, Target)> {
-    let packing = Packing { params: Params::new(1).codec(Codec::Zstd), chunk: Some(960), reserve: 0 };
+    let packing = Packing::new(Params::new(1).codec(Codec::Zstd)).chunk(Some(960));
     let pack = |layout| Target::Bloscpack(Options { chunk_size: 1000, layout, ..Options::default() });
     vec![
         ("v3.blp", pack(Layout::V3)),

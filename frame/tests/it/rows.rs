@@ -47,9 +47,9 @@ fn random_edits(r: &mut Random, rows: &mut dyn Rows, model: &mut Vec<u8>, steps:
 }
 
 fn targets() -> Vec<(&'static str, Target)> {
-    let packing = Packing { params: Params::new(1), chunk: Some(600), reserve: 0 };
+    let packing = Packing::new(Params::new(1)).chunk(Some(600));
     let pack = |layout| Target::Bloscpack(Options { chunk_size: 1000, layout, ..Options::default() });
-    let cut = Cut { chunks: Some(vec![7, 2]), blocks: Some(vec![3, 2]), ..Cut::default() };
+    let cut = Cut::default().shapes(Some(vec![7, 2]), Some(vec![3, 2]));
     vec![
         ("v3.blp", pack(Layout::V3)),
         ("mono.blp", pack(Layout::Mono)),
@@ -244,7 +244,7 @@ fn hostile(name: &str, base: &MemDir, names: &[String], read: &dyn Fn(MemDir) ->
 #[test]
 fn directories_cut_and_changed_at_every_byte() {
     let (mut pool, mut r) = (Pool::new(1), Random(12));
-    let limits = Limits { output: 1 << 20, ..Limits::default() };
+    let limits = Limits::default().output(1 << 20);
     let attrs =
         || Value::object([("t", Value::Number("11.5".into())), ("l", Value::List(vec![Value::int(3)]))]);
     let dtype = Dtype::parse("[('a', '<i4'), ('b', '|S3')]").unwrap();
@@ -304,8 +304,8 @@ fn arrays_of_long_rows_are_converted_piece_by_piece() {
     std::fs::write(place.join("raw"), &data).unwrap();
     let raw =
         open_raw(&place.join("raw"), Some(Dtype::parse("<i2").unwrap()), Some(shape.clone()), 1).unwrap();
-    let packing = Packing { params: Params::new(2).level(1), chunk: None, reserve: 0 };
-    let cut = Cut { chunks: Some(vec![3, 500_000]), blocks: Some(vec![3, 5000]), ..Cut::default() };
+    let packing = Packing::new(Params::new(2).level(1));
+    let cut = Cut::default().shapes(Some(vec![3, 500_000]), Some(vec![3, 5000]));
     let (mut a, mut b) = (Pool::new(1), Pool::new(1));
     convert(&raw, &mut a, &mut b, &Target::B2nd(packing, cut), &place.join("x.b2nd")).unwrap();
     let nd = open_any(&place.join("x.b2nd"), &Limits::default()).unwrap();
@@ -333,7 +333,7 @@ fn edits_leave_nothing_behind() {
     std::fs::create_dir_all(&place).unwrap();
     let (limits, mut r, mut pool) = (Limits::default(), Random(21), Pool::new(1));
     let (row, chunk) = (6usize, 600u64);
-    let packing = Packing { params: Params::new(1), chunk: Some(chunk), reserve: 0 };
+    let packing = Packing::new(Params::new(1)).chunk(Some(chunk));
     let pack = |layout| {
         let spare = Spare::Chunks(300);
         Target::Bloscpack(Options { chunk_size: 600, layout, spare, ..Options::default() })
@@ -391,7 +391,7 @@ fn strays_are_removed_by_the_next_edit() {
     std::fs::create_dir_all(&place).unwrap();
     std::fs::write(place.join("raw"), vec![7; 6000]).unwrap();
     let raw = open_raw(&place.join("raw"), None, None, 1).unwrap();
-    let packing = Packing { params: Params::new(1), chunk: Some(600), reserve: 0 };
+    let packing = Packing::new(Params::new(1)).chunk(Some(600));
     let cases = [
         ("bcolz", Target::Bcolz(packing), ["data/__12.blp", "data/__3.blp.tmp0", "meta/sizes.tmp2"]),
         (

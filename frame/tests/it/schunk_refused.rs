@@ -203,7 +203,7 @@ fn checksums_of_many_chunks_take_more_than_a_metalayer_may() {
     sc.set_chunksize(100).unwrap();
     sc.append(&[9; 100_000]).unwrap();
     let frame = sc.into_bytes().unwrap();
-    let limits = Limits { metalayer: 500, metalayers: 500, ..Limits::DEFAULT };
+    let limits = Limits::DEFAULT.metalayer(500).metalayers(500);
     let mut sc = SuperChunk::open_read(&*frame, &limits).unwrap();
     assert_eq!(sc.verify(|_| {}).unwrap().matched, 1000);
 }
@@ -296,7 +296,7 @@ fn a_small_file_does_not_expand_without_limit() {
     let frame = sc.into_bytes().unwrap();
     let mut sc = SuperChunk::from_slice(&frame).unwrap();
     assert!(matches!(sc.read_chunk(0), Err(Error::Limit { limit: Limits::ALWAYS, .. })));
-    let mut sc = SuperChunk::open_read(&*frame, &Limits { expansion: u64::MAX, ..Limits::DEFAULT }).unwrap();
+    let mut sc = SuperChunk::open_read(&*frame, &Limits::DEFAULT.expansion(u64::MAX)).unwrap();
     assert_eq!(sc.limits().chunk.output, Limits::DEFAULT.chunk.output);
     let mut four = [1; 4];
     sc.read_bytes(Limits::ALWAYS..Limits::ALWAYS + 4, &mut four).unwrap();

@@ -206,7 +206,7 @@ fn a_repair_that_cannot_write_fails_and_loses_nothing() {
 #[test]
 fn the_limits_of_a_repair_end_it_and_hold_for_its_result() {
     let (frame, _) = sample();
-    let mut limits = Limits { output: 1 << 20, ..Limits::DEFAULT };
+    let mut limits = Limits::DEFAULT.output(1 << 20);
     limits.chunk.output = 400;
     let make = |params: &Params| Ok(SuperChunk::memory(params));
     let (report, sc) = repair(&&frame[..], &limits, make).unwrap();

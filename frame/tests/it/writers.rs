@@ -32,13 +32,13 @@ impl Folder {
     fn containers(&self) -> Vec<PathBuf> {
         fs::write(self.0.join("raw"), [0; 4]).unwrap();
         let raw = open_raw(&self.0.join("raw"), Some(Dtype::parse("<u4").unwrap()), None, 4).unwrap();
-        let packing = Packing { params: Params::new(4), chunk: Some(4000), reserve: 0 };
+        let packing = Packing::new(Params::new(4)).chunk(Some(4000));
         let options = Options {
             chunk_size: 4000,
             spare: Spare::Chunks(8 * count(200, 4000) as u64),
             ..Options::default()
         };
-        let cut = Cut { chunks: Some(vec![1000]), blocks: Some(vec![100]), sparse: false };
+        let cut = Cut::default().shapes(Some(vec![1000]), Some(vec![100]));
         let targets = [
             ("f.b2frame", Target::Cframe(packing)),
             ("sparse", Target::Sframe(packing)),

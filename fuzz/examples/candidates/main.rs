@@ -619,7 +619,7 @@ fn datasets(out: &Out) -> Result<(), Error> {
     }
     let missing: Files = nested.iter().filter(|(name, _)| name != "data/a/__1__.bin").cloned().collect();
     out.tree(Some("blaze_open"), "uncounted-apart", &no_size(&missing));
-    let empty = Options { params: Params { blosc1: true, ..Params::new(4) }, ..Options::default() };
+    let empty = Options { params: Params::new(4).blosc1(true), ..Options::default() };
     let empty = empty.write(&mut pool, &Vec::new(), Vec::new())?;
     out.tree(Some("blaze_open"), "uncounted-empty", &no_size(&with(json, "data/__1__.bin", &empty)));
     for (name, base, from, to) in [

@@ -1,6 +1,6 @@
 //! What `c_differential` reports and what it excuses, without libblosc2: its answers are made up here.
 
-use blosc_core::{Chunk, Codec, Filter, Params, Surroundings, compress, decompress};
+use blosc_core::{Chunk, ChunkContext, Codec, Filter, Params, compress, decompress};
 use blosc_fuzz::differential::{compare, compare_written, decoded};
 use blosc_fuzz::excuses::{Defect, Refusal, Theirs, explain, refused_here, refused_there};
 use blosc_fuzz::support::Case;
@@ -44,7 +44,7 @@ fn plain() -> Vec<(Vec<u8>, Vec<u8>)> {
         base.no_filter().codec(Codec::BloscLz),
         base.slot(4, Filter::Delta, 0),
         base.codec(Codec::Zlib).level(9),
-        Params { blosc1: true, ..base },
+        base.blosc1(true),
         base.level(0),
     ];
     all.into_iter().map(|params| (compress(&params, &data).expect("a chunk"), data.clone())).collect()
@@ -209,7 +209,7 @@ fn what_is_refused_here_has_one_of_these_reasons() {
     only_here(&lazy[..33], &[1, 9], None);
     // A dictionary of 20 bytes, and the first block in it.
     let params = Params::new(4).codec(Codec::Lz4);
-    let vl = blosc_core::Pool::new(1).compress_vl(&params, Surroundings::default(), &[&data[..], &data[..8]]);
+    let vl = blosc_core::Pool::new(1).compress_vl(&params, ChunkContext::default(), &[&data[..], &data[..8]]);
     let vl = with(&vl.expect("a chunk"), 31, &[1]);
     assert_eq!(vl[32..36], 40u32.to_le_bytes());
     let inside = with(&vl, 40, &20u32.to_le_bytes());
@@ -304,11 +304,7 @@ fn the_first_byte_delta_excuses_blocks_that_are_no_multiple() {
 fn b2_excuses_old_unsplit_chunks() {
     let data: Vec<u8> = ramp(60).into_iter().cycle().take(24 * 100).collect();
     // One block without a split, for items of 24 bytes, as Blosc 1.9 wrote them.
-    let params = Params {
-        blosc1: true,
-        split: blosc_core::Split::Never,
-        ..Params::new(24).codec(Codec::Lz4).no_filter()
-    };
+    let params = Params::new(24).codec(Codec::Lz4).no_filter().split(blosc_core::Split::Never).blosc1(true);
     let mut chunk = compress(&params, &data).expect("a chunk");
     chunk[0] = 2;
     assert_eq!(judged(&chunk, &[5], &[]), Err(5), "the bit says it");
@@ -319,7 +315,7 @@ fn b2_excuses_old_unsplit_chunks() {
 #[test]
 fn b3_excuses_unwritten_tails_of_old_bitshuffle() {
     let data: Vec<u8> = ramp(256).into_iter().chain([1, 2, 3]).collect();
-    let params = Params { blosc1: true, ..Params::new(4).codec(Codec::Lz4).bitshuffle() };
+    let params = Params::new(4).codec(Codec::Lz4).bitshuffle().blosc1(true);
     let mut chunk = compress(&params, &data).expect("a chunk");
     chunk[0] = 5;
     assert_eq!(judged(&chunk, &[], &[1024, 1026]), Err(1024), "not of version 2");
@@ -355,7 +351,7 @@ fn b6_excuses_all_blocks_but_the_first() {
     let data = ramp(300);
     let blocks = [&data[..400], &data[400..900], &data[900..]];
     let chunk = |params: &Params| {
-        blosc_core::Pool::new(1).compress_vl(params, Surroundings::default(), &blocks).expect("a chunk")
+        blosc_core::Pool::new(1).compress_vl(params, ChunkContext::default(), &blocks).expect("a chunk")
     };
     let delta = chunk(&Params::new(4).codec(Codec::Lz4).slot(4, Filter::Delta, 0));
     assert_eq!(judged(&delta, &[400], &[]), Ok(vec![Defect::B6]));

@@ -1,7 +1,7 @@
 //! What each file in `regressions/` was, and what is right instead. The replay runs them too, for crashes.
 
 use blosc_core::codec::lz4;
-use blosc_core::{Chunk, Pool, Surroundings};
+use blosc_core::{Chunk, ChunkContext, Pool};
 use blosc_frame::b2nd::{Dtype, NdArray};
 use blosc_frame::bcolz::{CTable, Create, FlatTree};
 use blosc_frame::io::{FaultDir, MemDir};
@@ -111,7 +111,7 @@ fn chunk_zstd_stream_that_only_c_takes() {
         assert!(whole.is_ok(), "{whole:?}");
     }
     let mut part = [0xA5; 4];
-    let read = pool.get_bytes(&chunk, Surroundings::default(), 40..44, &mut part);
+    let read = pool.get_bytes(&chunk, ChunkContext::default(), 40..44, &mut part);
     assert_eq!(read.map(|_| part.to_vec()), whole.map(|bytes| bytes[40..44].to_vec()));
 }
 

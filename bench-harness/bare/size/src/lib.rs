@@ -49,7 +49,7 @@ pub unsafe extern "C" fn decode(
 mod parts {
     use blosc_core::chunk::Stream;
     use blosc_core::chunk::lazy::LazyChunk;
-    use blosc_core::{Chunk, Decoder, Error, Level, Limits, Surroundings};
+    use blosc_core::{Chunk, Decoder, Error, Level, Limits, ChunkContext};
     use core::slice;
 
     /// Everything else that reads a chunk, by every door there is: items, bytes, single blocks, masks, the streams and the
@@ -88,8 +88,8 @@ mod parts {
         while let Some(stream) = streams.next_stream()? {
             sum = sum.wrapping_add(usize::from(matches!(stream, Stream::Stored(_))));
         }
-        let around = Surroundings { typesize: 4, ..Surroundings::default() };
-        let mut decoder = Decoder::new(Level::SCALAR, work).surroundings(around);
+        let around = ChunkContext { typesize: 4, ..ChunkContext::default() };
+        let mut decoder = Decoder::new(Level::SCALAR, work).chunk_context(around);
         sum = sum.wrapping_add(decoder.get_items(&chunk, from..to, &mut *dst)?);
         sum = sum.wrapping_add(decoder.get_bytes(&chunk, from..to, &mut *dst)?);
         sum = sum.wrapping_add(decoder.decode_block(&chunk, from, &mut *dst)?);

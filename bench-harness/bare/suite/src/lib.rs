@@ -20,7 +20,7 @@ pub use frames::{FRAMES, Frame, Frames, frames};
 pub use twins::{built, twins};
 pub use verify::verify;
 
-use blosc_core::{Chunk, Codec, Decoder, Error, Level, Limits, Surroundings};
+use blosc_core::{Chunk, Codec, Decoder, Error, Level, Limits, ChunkContext};
 use core::fmt::Write;
 
 /// A chunk and the SHA-256 of what it decodes to.
@@ -81,11 +81,11 @@ impl Memory<'_> {
     /// As the decoder's.
     pub fn decode(&mut self, level: Level, bytes: &[u8], typesize: u32) -> Result<(Codec, usize), Error> {
         let room = self.room();
-        let limits = Limits { output: room as u64, blocks: 1024, ..Limits::DEFAULT };
+        let limits = Limits::DEFAULT.output(room as u64).blocks(1024);
         let chunk = Chunk::parse_with(bytes, &limits)?;
         let out = self.out.get_mut(..room).unwrap_or_default();
-        let around = Surroundings { typesize, ..Surroundings::default() };
-        let len = Decoder::new(level, self.work).surroundings(around).decode(&chunk, out)?;
+        let around = ChunkContext { typesize, ..ChunkContext::default() };
+        let len = Decoder::new(level, self.work).chunk_context(around).decode(&chunk, out)?;
         Ok((chunk.header().codec, len))
     }
 }

@@ -1,7 +1,7 @@
 //! Valid chunks against their recorded hashes.
 
 use crate::{Fixture, Memory};
-use blosc_core::{Chunk, Decoder, Level, Surroundings};
+use blosc_core::{Chunk, Decoder, Level, ChunkContext};
 use core::fmt::Write;
 use sha2::{Digest, Sha256};
 
@@ -43,8 +43,8 @@ fn items(fixture: &Fixture, level: Level, memory: &mut Memory<'_>, len: usize) -
     let size = usize::from(chunk.header().typesize);
     let count = len.checked_div(size).unwrap_or(0);
     let range = count / 3..count - count / 3;
-    let around = Surroundings { typesize: fixture.typesize, ..Surroundings::default() };
-    let mut decoder = Decoder::new(level, memory.work).surroundings(around);
+    let around = ChunkContext { typesize: fixture.typesize, ..ChunkContext::default() };
+    let mut decoder = Decoder::new(level, memory.work).chunk_context(around);
     let Ok(got) = decoder.get_items(&chunk, range.clone(), &mut *memory.chunk) else {
         return Some("items were refused");
     };

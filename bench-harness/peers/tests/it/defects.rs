@@ -221,7 +221,7 @@ fn found_here_a_context_remembers_the_chunk_before() {
         (0..7 * 184).map(|i| if i % 7 == 0 { (i / 70) as u8 } else { (i % 7) as u8 }).collect();
     // A shuffle of two bytes at a time, then a Blosc1 chunk, whose header has no room for such a width.
     let meta = write(&lib, &CParams { filters_meta: [0, 0, 0, 0, 0, 2], ..LZ4 }, &data);
-    let params = Params { blosc1: true, ..Params::new(7).codec(Codec::Lz4).shuffle() };
+    let params = Params::new(7).codec(Codec::Lz4).shuffle().blosc1(true);
     let old = compress(&params, &data).unwrap();
     assert!(meta[2] & 2 == 0 && old[2] & 2 == 0, "neither is stored");
     let mut reader = lib.decompressor(1).unwrap();

@@ -3,7 +3,7 @@
 use crate::support;
 
 use blosc_core::chunk::special;
-use blosc_core::{Chunk, Codec, Decoder, Filter, Level, Params, Pool, Surroundings, decompress};
+use blosc_core::{Chunk, ChunkContext, Codec, Decoder, Filter, Level, Params, Pool, decompress};
 use blosc_peers::CParams;
 use blosc_peers::blosc2::{OVERHEAD, Special};
 use support::{Case, Rng, blosc2, data, rounds};
@@ -67,7 +67,7 @@ fn plugins_and_lossy_filters_agree_both_ways() {
         let c_shape: Vec<i32> = shape.iter().map(|&s| s as i32).collect();
         let array = lib.array(&case.params, &c_shape).unwrap();
         let around =
-            Surroundings { typesize: case.typesize as u32, blockshape: &shape, ..Surroundings::default() };
+            ChunkContext { typesize: case.typesize as u32, blockshape: &shape, ..ChunkContext::default() };
         let mut reader = lib.decompressor_in(1, &array).unwrap();
         let mut pool = Pool::new(1);
 
@@ -183,7 +183,7 @@ fn libblosc2_reads_our_vl_chunks() {
             .collect();
         let slices: Vec<&[u8]> = blocks.iter().map(Vec::as_slice).collect();
         let bytes = Pool::new(1)
-            .compress_vl(&params, Surroundings::default(), &slices)
+            .compress_vl(&params, ChunkContext::default(), &slices)
             .unwrap_or_else(|e| panic!("seed {seed}: {e}\n{params:?}"));
         assert!(decompress(&bytes).unwrap() == blocks.concat(), "seed {seed}: {params:?}");
         dictionaries += u32::from(Chunk::parse(&bytes).unwrap().header().has_dictionary());

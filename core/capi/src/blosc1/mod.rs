@@ -21,7 +21,7 @@ use crate::encode::Params as CParams;
 use crate::memory::{apart, bytes, room, zeroed};
 use crate::status::{Status, guard};
 use blosc_core::codec::context::DecodeContext;
-use blosc_core::{Chunk, Codec, Decoder, Level, Limits, Params, Pool, Split, Surroundings};
+use blosc_core::{Chunk, ChunkContext, Codec, Decoder, Level, Limits, Params, Pool, Split};
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ops::Range;
 
@@ -89,7 +89,7 @@ impl Request {
                 (bytes(src, nbytes)?, zeroed(dest, destsize.min(nbytes.saturating_add(OVERHEAD)))?)
             };
             let mut pool = Pool::new(threads(self.threads));
-            let around = Surroundings::default();
+            let around = ChunkContext::default();
             // The encoder wants room for the longer of the two headers.
             let mut room = [0u8; 2 * OVERHEAD];
             if chunk.len() < room.len() {
@@ -134,7 +134,7 @@ pub unsafe extern "C" fn blosc_compress(
         typesize,
         codec: Some(settings::codec()),
         blocksize: settings::blocksize(),
-        split: CParams::split(settings::split()).unwrap_or_default(),
+        split: Split::from_mode(settings::split()).unwrap_or_default(),
         threads: blosc_get_nthreads(),
     };
     // SAFETY: as the caller promises.
@@ -228,7 +228,7 @@ pub unsafe extern "C" fn blosc_decompress_ctx(
         apart(&[(src, chunk.bytes().len()), (dest.cast_const(), len)])?;
         // SAFETY: at most `destsize` bytes, apart from the chunk.
         let out = unsafe { zeroed(dest, len) }?;
-        Ok(Pool::new(threads).decompress_into(&chunk, Surroundings::default(), out)?)
+        Ok(Pool::new(threads).decompress_into(&chunk, ChunkContext::default(), out)?)
     });
     c_int::try_from(result).unwrap_or(-1).max(-1)
 }

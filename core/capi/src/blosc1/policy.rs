@@ -33,7 +33,7 @@ fn splits(params: &Params, blocksize: usize) -> bool {
         Split::Always => true,
         Split::Never => false,
         Split::Auto => matches!(params.codec, Codec::BloscLz | Codec::Snappy),
-        Split::ForwardCompat => params.codec != Codec::Zstd,
+        _ => params.codec != Codec::Zstd,
     };
     let size = params.typesize as usize;
     wanted && size <= 16 && blocksize / size >= LEAST_STREAM

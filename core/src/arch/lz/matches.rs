@@ -400,14 +400,14 @@ const fn near() -> Near {
 /// Row `d - 1`: which of `d` bytes comes where if they repeat. The last takes 32 bytes as they are, 16 at a time.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 #[repr(align(32))]
-struct Rows([[u8; 32]; 16]);
+struct PeriodTable([[u8; 32]; 16]);
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-static ROWS: Rows = rows();
+static ROWS: PeriodTable = rows();
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 #[allow(clippy::indexing_slicing)]
-const fn rows() -> Rows {
+const fn rows() -> PeriodTable {
     let mut rows = [[0; 32]; 16];
     let mut d = 1;
     while d <= 16 {
@@ -418,5 +418,5 @@ const fn rows() -> Rows {
         }
         d += 1;
     }
-    Rows(rows)
+    PeriodTable(rows)
 }

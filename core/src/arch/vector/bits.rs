@@ -22,20 +22,21 @@ const PLANES: usize = 16;
 /// or read in part, has to come back; and fetching ahead finds nothing to go by in single lines.
 const MOST: usize = 2048;
 
-/// TileBuffer for planes of a tile, which lie a line further apart than they are long: so they do not crowd.
+/// Uninitialised memory on the stack for the planes of a tile. These lie a line further apart than they are long, so that they do
+/// not share the sets of a cache.
 #[repr(align(64))]
 pub(in crate::arch) struct TileBuffer<const BYTES: usize>(MaybeUninit<[u8; BYTES]>);
 
-/// TileBuffer of short buffers, for callers with little stack.
+/// Bytes of a [`TileBuffer`] for buffers shorter than [`LONG`]: firmware has little stack.
 pub(in crate::arch) const LITTLE: usize = PLANES * (256 + LINE);
 
-/// TileBuffer of buffers of [`LONG`] bytes.
+/// Bytes of a [`TileBuffer`] for buffers of [`LONG`] bytes and more.
 pub(in crate::arch) const AMPLE: usize = PLANES * (1024 + LINE);
 
 /// Buffers that need more than the L1 cache.
 pub(in crate::arch) const LONG: usize = 64 << 10;
 
-/// Buffers that need more than the L2 cache, or much of it: lines of rows are brought near.
+/// Buffers that need more than the L2 cache, or much of it: lines of rows are prefetched.
 const FAR: usize = 1 << 20;
 
 /// Whether more than `ways` of the rows of items of `width` bytes share a set of a cache whose ways are pages: as where a row is
@@ -69,7 +70,7 @@ pub(in crate::arch) unsafe fn bitshuffle<V: Vector, const ROOM: usize>(
     let mut room = TileBuffer::<ROOM>(MaybeUninit::uninit());
     let planes = room.0.as_mut_ptr().cast::<u8>();
     // Slower where transposing takes its time: lines are there again before their other half is.
-    let ahead = items * typesize >= FAR && V::hints();
+    let ahead = items * typesize >= FAR && V::wants_prefetch();
     let staged = ROOM > LITTLE && V::BITS && crowded(typesize, row, 32);
     let mut i = 0;
     while i < items {
@@ -105,7 +106,7 @@ pub(in crate::arch) unsafe fn bitshuffle<V: Vector, const ROOM: usize>(
                         plane_by_stage::<V>(plane, tile, rows, row);
                     } else {
                         if ahead {
-                            near_rows::<V>(rows.wrapping_add(2 * LINE - 1), row, tile / 8);
+                            prefetch_rows::<V>(rows.wrapping_add(2 * LINE - 1), row, tile / 8);
                         }
                         let mut k = 0;
                         while k < tile {
@@ -139,7 +140,7 @@ pub(in crate::arch) unsafe fn bitunshuffle<V: Vector, const ROOM: usize>(
     let mut room = TileBuffer::<ROOM>(MaybeUninit::uninit());
     let base = room.0.as_mut_ptr().cast::<u8>();
     // The next plane's rows; of few planes the CPU finds them by itself.
-    let ahead = items * typesize >= FAR && width >= 8 && V::hints();
+    let ahead = items * typesize >= FAR && width >= 8 && V::wants_prefetch();
     let mut i = 0;
     while i < items {
         let tile = if items - i >= long { long } else { n };
@@ -155,12 +156,12 @@ pub(in crate::arch) unsafe fn bitunshuffle<V: Vector, const ROOM: usize>(
                 let writable = (items - i) * typesize - first;
                 let (to, distance) = if width > 1 { (base, planes.pitch) } else { (dst, 0) };
                 if stream {
-                    V::near(dst.wrapping_add(tile * typesize));
+                    V::prefetch(dst.wrapping_add(tile * typesize));
                 }
                 let mut j = 0;
                 while j < width {
                     if ahead {
-                        near_rows::<V>(src.wrapping_add(8 * (j + 1) * row), row, tile / 8);
+                        prefetch_rows::<V>(src.wrapping_add(8 * (j + 1) * row), row, tile / 8);
                     }
                     let mut k = 0;
                     while k < tile {
@@ -210,14 +211,14 @@ unsafe fn plane_by_stage<V: Vector>(plane: *const u8, items: usize, rows: *mut u
     }
 }
 
-/// `len` bytes of each of 8 rows are brought near. Out of line: most buffers are too short for it.
+/// Prefetches `len` bytes of each of 8 rows. Out of line: most buffers are too short for it.
 #[cold]
 #[inline(never)]
-unsafe fn near_rows<V: Vector>(rows: *const u8, row: usize, len: usize) {
+unsafe fn prefetch_rows<V: Vector>(rows: *const u8, row: usize, len: usize) {
     for b in 0..8 {
         for at in (0..len).step_by(LINE) {
             // SAFETY: the caller's CPU.
-            unsafe { V::near(rows.wrapping_add(b * row + at)) };
+            unsafe { V::prefetch(rows.wrapping_add(b * row + at)) };
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Items of 2 to 15 bytes, a block at a time; wider ones go to [`windows`](super::windows).
 
-use super::planes::Source;
+use super::planes::PlaneSource;
 use super::registers::{Join, LINE, Split, Vector};
 use super::tables::Tables;
 use core::mem::MaybeUninit;
@@ -264,7 +264,7 @@ pub(super) unsafe fn join_block<V: Vector, const W: usize, const P: usize, const
     }
 }
 
-/// TileBuffer for one block and its excess.
+/// Uninitialised memory on the stack for one block and what its last store writes behind it.
 #[repr(align(64))]
 struct Bounce(MaybeUninit<[u8; 64 * 15 + 16]>);
 
@@ -296,7 +296,7 @@ pub(super) unsafe fn store_planes<V: Vector, const P: usize, const FIRST: usize>
         // SAFETY: the caller's.
         unsafe {
             if count < 16 {
-                V::near(dst.wrapping_add(2 * block - 1));
+                V::prefetch(dst.wrapping_add(2 * block - 1));
             }
             a[j].store(dst);
             if block > V::BYTES {
@@ -337,7 +337,7 @@ unsafe fn split_items<V: Vector, const W: usize, const P: usize>(job: Split) {
 
 /// Joins `n >= V::BLOCK` items of `W` bytes.
 #[inline(always)]
-unsafe fn join_items<V: Vector, const W: usize, const P: usize>(job: Join<impl Source>) {
+unsafe fn join_items<V: Vector, const W: usize, const P: usize>(job: Join<impl PlaneSource>) {
     let Join { n, planes, dst, writable, .. } = job;
     let (block, excess) = const { (block::<V>(W), excess::<V>(W, P)) };
     let mut bounce = Bounce(MaybeUninit::uninit());
@@ -362,14 +362,14 @@ unsafe fn join_items<V: Vector, const W: usize, const P: usize>(job: Join<impl S
 /// Whole lines alone go past the cache: a line that is written both ways takes as long as hundreds of others. The ones at the
 /// ends, of which others may have a part, go into the cache.
 #[inline(always)]
-unsafe fn stream_items<V: Vector, const W: usize>(job: Join<impl Source>) {
+unsafe fn stream_items<V: Vector, const W: usize>(job: Join<impl PlaneSource>) {
     let Join { n, planes, dst, .. } = job;
     let block = const { block::<V>(W) };
     let mut bounce = Bounce(MaybeUninit::uninit());
     // SAFETY: blocks end at or before item `n`, or fill the bounce buffer; what lies before the first whole line is no longer
     // than a block, so `i <= n`; from there on each block begins at a multiple of `V::BYTES`, which streaming needs.
     unsafe {
-        V::near(dst.wrapping_add(n * W));
+        V::prefetch(dst.wrapping_add(n * W));
         let mut i = dst.align_offset(LINE.min(block * W)) / W;
         if i > 0 {
             join_items_of_block::<V, W, W, false>(planes, 0, bounce.ptr());
@@ -402,7 +402,7 @@ unsafe fn stream_items<V: Vector, const W: usize>(job: Join<impl Source>) {
 /// As for [`join_block`], of a block.
 #[inline(always)]
 unsafe fn join_items_of_block<V: Vector, const W: usize, const P: usize, const STREAM: bool>(
-    planes: impl Source,
+    planes: impl PlaneSource,
     i: usize,
     to: *mut u8,
 ) {
@@ -426,7 +426,7 @@ unsafe fn join_items_of_block<V: Vector, const W: usize, const P: usize, const S
 /// # Safety
 /// The CPU; the planes have these bytes from `i`.
 #[inline(always)]
-pub(super) unsafe fn load_planes<V: Vector, const P: usize, S: Source>(
+pub(super) unsafe fn load_planes<V: Vector, const P: usize, S: PlaneSource>(
     planes: S,
     first: usize,
     width: usize,
@@ -483,7 +483,7 @@ pub(super) unsafe fn split<V: Vector>(job: Split) {
 /// # Safety
 /// The CPU; what the job says is readable and writable.
 #[inline(always)]
-pub(super) unsafe fn join<V: Vector, S: Source>(job: Join<S>) {
+pub(super) unsafe fn join<V: Vector, S: PlaneSource>(job: Join<S>) {
     // SAFETY: the caller's; streaming needs items that divide a register.
     unsafe {
         if job.stream && job.dst.addr().is_multiple_of(job.width) {

@@ -30,7 +30,7 @@ mod windows;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 pub(super) use bits::crowded;
 pub(super) use bits::{AMPLE, LITTLE, LONG, bitshuffle, bitunshuffle};
-pub(super) use planes::{Each, Pitched, Source, Table};
+pub(super) use planes::{Each, Pitched, PlaneSource, Table};
 pub(super) use registers::{Join, Split, Vector};
 pub(super) use rows::rows;
 
@@ -49,7 +49,7 @@ pub(super) unsafe fn split<V: Vector>(job: Split) {
 /// # Safety
 /// The CPU; what the job says is readable and writable.
 #[inline(always)]
-pub(super) unsafe fn join<V: Vector, S: Source>(job: Join<S>) {
+pub(super) unsafe fn join<V: Vector, S: PlaneSource>(job: Join<S>) {
     // SAFETY: each branch has the conditions of this function: the CPU of `V`, and the memory of `job`.
     unsafe { if job.width < 16 { block::join::<V, S>(job) } else { windows::join::<V, S>(job) } }
 }

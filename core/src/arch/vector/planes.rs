@@ -4,7 +4,7 @@ use crate::arch::planes::Plane;
 use core::mem::MaybeUninit;
 
 /// Finds bytes of planes.
-pub(in crate::arch) trait Source: Copy {
+pub(in crate::arch) trait PlaneSource: Copy {
     /// Where byte `i` of plane `j` is; of a constant plane, a line of it.
     ///
     /// # Safety
@@ -13,7 +13,7 @@ pub(in crate::arch) trait Source: Copy {
     /// The same, when the one of the plane before is at hand: what need not be kept for each plane stays in a register.
     ///
     /// # Safety
-    /// As for [`at`](Source::at).
+    /// As for [`at`](PlaneSource::at).
     #[inline(always)]
     unsafe fn next(&self, _before: *const u8, j: usize, i: usize) -> *const u8 {
         // SAFETY: the caller's.
@@ -30,7 +30,7 @@ pub(in crate::arch) struct Pitched {
     pub pitch: usize,
 }
 
-impl Source for Pitched {
+impl PlaneSource for Pitched {
     #[inline(always)]
     unsafe fn at(&self, j: usize, i: usize) -> *const u8 {
         // SAFETY: the caller's.
@@ -86,7 +86,7 @@ impl<'a> Table<'a> {
 #[derive(Clone, Copy)]
 pub(in crate::arch) struct Each<'a>(&'a [MaybeUninit<Entry>; MOST]);
 
-impl Source for Each<'_> {
+impl PlaneSource for Each<'_> {
     #[inline(always)]
     unsafe fn at(&self, j: usize, i: usize) -> *const u8 {
         // SAFETY: the plane exists, so its entry was written, and it has byte `i`; a constant's line

@@ -40,14 +40,14 @@ pub(in crate::arch) trait Vector: Copy {
     /// Orders what was streamed before what follows.
     #[inline(always)]
     unsafe fn fence() {}
-    /// Whether rows that are brought near in good time are sooner done with on this CPU.
+    /// Whether this CPU is faster where the lines of rows are prefetched.
     #[inline(always)]
-    fn hints() -> bool {
+    fn wants_prefetch() -> bool {
         false
     }
-    /// The line of `p`, which need not be there, is brought near.
+    /// Prefetches the line of `p`, which may be any address.
     #[inline(always)]
-    unsafe fn near(_p: *const u8) {}
+    unsafe fn prefetch(_p: *const u8) {}
     /// Lane `l` from `p + l * stride`.
     #[inline(always)]
     unsafe fn load_lanes(p: *const u8, _stride: usize) -> Self {

@@ -10,7 +10,7 @@
 //! 16 planes are more than a set of the L1 cache holds. Where they crowd, registers shorter than a line go by way of [`Lines`].
 
 use super::block::{block, join_lanes, load_planes, store_planes, transpose};
-use super::planes::{Pitched, Source};
+use super::planes::{Pitched, PlaneSource};
 use super::registers::{Join, LINE, Split, Vector};
 use core::mem::MaybeUninit;
 
@@ -62,7 +62,7 @@ impl Lines {
     /// # Safety
     /// The CPU; the planes have these bytes.
     #[inline(always)]
-    unsafe fn load<V: Vector, S: Source>(&mut self, planes: S, first: usize, i: usize) {
+    unsafe fn load<V: Vector, S: PlaneSource>(&mut self, planes: S, first: usize, i: usize) {
         let lines = self.planes();
         let mut j = 0;
         while j < 16 {
@@ -191,7 +191,7 @@ unsafe fn load_window<V: Vector>(from: *const u8, stride: usize) -> [V; 16] {
 /// # Safety
 /// The CPU; what the job says is readable and writable.
 #[inline(always)]
-pub(super) unsafe fn join<V: Vector, S: Source>(job: Join<S>) {
+pub(super) unsafe fn join<V: Vector, S: PlaneSource>(job: Join<S>) {
     let Join { width, stride, n, planes, dst, .. } = job;
     // SAFETY: there are 16 planes and more, and `n > 0`.
     let pitch = unsafe { planes.at(1, 0).addr().wrapping_sub(planes.at(0, 0).addr()) };
@@ -237,7 +237,7 @@ pub(super) unsafe fn join<V: Vector, S: Source>(job: Join<S>) {
 /// # Safety
 /// The CPU; the planes have these bytes, the windows are writable.
 #[inline(always)]
-unsafe fn store_window<V: Vector, S: Source>(
+unsafe fn store_window<V: Vector, S: PlaneSource>(
     planes: S,
     first: usize,
     i: usize,
@@ -265,7 +265,7 @@ unsafe fn store_window<V: Vector, S: Source>(
 /// # Safety
 /// As for [`store_window`], of 8 planes from `first` on.
 #[inline(always)]
-unsafe fn store_half_window<V: Vector, S: Source>(
+unsafe fn store_half_window<V: Vector, S: PlaneSource>(
     planes: S,
     first: usize,
     i: usize,

@@ -69,11 +69,11 @@ impl<const GFNI: bool> Vector for Ymm<GFNI> {
     }
     // AMD CPUs with units of 256 bits fetch rows by themselves: the hints cost them a seventh.
     #[inline(always)]
-    fn hints() -> bool {
+    fn wants_prefetch() -> bool {
         !executes_512_in_halves()
     }
     #[inline(always)]
-    unsafe fn near(p: *const u8) {
+    unsafe fn prefetch(p: *const u8) {
         // SAFETY: SSE; nothing is too far for a hint.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(p.cast()) }
     }

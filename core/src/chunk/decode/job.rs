@@ -4,11 +4,11 @@
 use crate::arch::input::Input;
 use crate::arch::level::Level;
 use crate::arch::lz::window::WIDE;
-use crate::arch::out::{Out, bring_near};
+use crate::arch::out::{Out, prefetch};
 use crate::chunk::blocks::{Stream, Streams};
+use crate::chunk::context::ChunkContext;
 use crate::chunk::header::{Header, Special};
-use crate::chunk::pipeline::{Backward, Env, Source, width};
-use crate::chunk::plugin::Surroundings;
+use crate::chunk::pipeline::{Backward, BlockLocation, Env, width};
 use crate::chunk::view::Chunk;
 use crate::codec::context::DecodeContext;
 use crate::codec::destination::Destination;
@@ -104,7 +104,7 @@ pub(super) struct Job<'a> {
     pub chunk: Chunk<'a>,
     pub backward: Backward,
     level: Level,
-    around: Surroundings<'a>,
+    chunk_context: ChunkContext<'a>,
     stores: Stores,
     /// Whether every stream of a split block is a plane of a shuffle, which is not the caller's own.
     joins: bool,
@@ -112,11 +112,11 @@ pub(super) struct Job<'a> {
 
 impl<'a> Job<'a> {
     // Nothing fails here: a `Result` would be made elsewhere, and then copied.
-    pub(super) fn new<'s: 'a>(chunk: &Chunk<'a>, level: Level, around: &Surroundings<'s>) -> Job<'a> {
+    pub(super) fn new<'s: 'a>(chunk: &Chunk<'a>, level: Level, chunk_context: &ChunkContext<'s>) -> Job<'a> {
         let backward = Backward::of(chunk.header());
-        let stores = Stores::for_len(chunk.nbytes().max(around.whole));
-        let joins = around.filter(1).is_none() && streams_are_planes(chunk, &backward);
-        Job { chunk: *chunk, backward, level, around: *around, stores, joins }
+        let stores = Stores::for_len(chunk.nbytes().max(chunk_context.whole));
+        let joins = chunk_context.filter(1).is_none() && streams_are_planes(chunk, &backward);
+        Job { chunk: *chunk, backward, level, chunk_context: *chunk_context, stores, joins }
     }
 
     #[inline]
@@ -147,7 +147,7 @@ impl<'a> Job<'a> {
             level: self.level,
             typesize: header.typesize,
             version2: header.version == 2,
-            around: self.around,
+            chunk_context: self.chunk_context,
             reference,
             stores: self.stores,
         }
@@ -194,7 +194,7 @@ impl<'a> Job<'a> {
     ) -> Result<(), Error> {
         let (codec, meta) = (self.header().codec, self.header().codec_meta);
         let corrupt = |error| Error::Codec { codec, offset, error };
-        if let Some(user) = self.around.codec(codec.id()) {
+        if let Some(user) = self.chunk_context.codec(codec.id()) {
             return user.decode(meta, src, room.exact().zeroed()).map_err(corrupt);
         }
         // What follows the stream in the chunk may be read too.
@@ -238,10 +238,10 @@ impl<'a> Job<'a> {
                 }
                 let given = a.len();
                 a.get_mut(..len).ok_or(Error::WorkTooSmall { needed: len, given })?.fill(value);
-                Source::A
+                BlockLocation::A
             }
-            Expanded::Bytes(bytes) => Source::Bytes(bytes),
-            Expanded::InA => Source::A,
+            Expanded::Bytes(bytes) => BlockLocation::Bytes(bytes),
+            Expanded::InA => BlockLocation::A,
         };
         self.env(reference).backward_all(slots, source, a, b, out)
     }
@@ -282,7 +282,7 @@ impl<'a> Job<'a> {
                     Stream::Stored(bytes) => {
                         let far = self.chunk.bytes().len() > 2 * GATHERED;
                         if far && self.header().typesize > 1 && bytes.len() <= GATHERED {
-                            bring_near(bytes);
+                            prefetch(bytes);
                         }
                         return Ok(Expanded::Bytes(bytes));
                     }
@@ -383,10 +383,10 @@ impl<'a> Job<'a> {
             Expanded::Constant(value) => {
                 let given = a.len();
                 a.get_mut(..block_len).ok_or(Error::WorkTooSmall { needed: block_len, given })?.fill(value);
-                Source::A
+                BlockLocation::A
             }
-            Expanded::Bytes(bytes) => Source::Bytes(bytes),
-            Expanded::InA => Source::A,
+            Expanded::Bytes(bytes) => BlockLocation::Bytes(bytes),
+            Expanded::InA => BlockLocation::A,
         };
         let decoded = self.env(reference).backward_scratch(slots, source, a, b, block_len)?;
         out.copy_from(decoded.bytes(a, b, block_len)?.get(part).ok_or(outside)?);

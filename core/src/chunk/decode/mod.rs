@@ -11,8 +11,8 @@
 mod getitem;
 mod job;
 
+use super::context::ChunkContext;
 use super::pipeline::Backward;
-use super::plugin::Surroundings;
 use super::view::Chunk;
 use crate::arch::level::Level;
 use crate::arch::out::Out;
@@ -29,7 +29,7 @@ use job::{Job, Scratch, pad};
 pub struct Decoder<'w> {
     level: Level,
     work: &'w mut [u8],
-    around: Surroundings<'w>,
+    chunk_context: ChunkContext<'w>,
     context: DecodeContext,
 }
 
@@ -44,9 +44,9 @@ impl<'w> Decoder<'w> {
         Decoder::with_context(level, work, DecodeContext::new())
     }
 
-    /// A decoder around codec contexts that exist already.
+    /// A decoder that takes over codec contexts, those of an earlier decoder for instance.
     pub fn with_context(level: Level, work: &'w mut [u8], context: DecodeContext) -> Decoder<'w> {
-        Decoder { level, work, around: Surroundings::default(), context }
+        Decoder { level, work, chunk_context: ChunkContext::default(), context }
     }
 
     /// Gives the codec contexts back, for the next decoder.
@@ -54,9 +54,9 @@ impl<'w> Decoder<'w> {
         self.context
     }
 
-    /// Tells what the surroundings of the chunks know.
-    pub fn surroundings(mut self, around: Surroundings<'w>) -> Self {
-        self.around = around;
+    /// Sets what the chunks themselves do not say: the array around them, and codecs and filters of the caller.
+    pub fn chunk_context(mut self, chunk_context: ChunkContext<'w>) -> Self {
+        self.chunk_context = chunk_context;
         self
     }
 
@@ -87,7 +87,7 @@ impl<'w> Decoder<'w> {
             } else {
                 dispatch::decode_work_len(block)
             };
-        // Destination to lay the planes of a split block apart, where the pipeline is a shuffle alone.
+        // Room to lay the planes of a split block apart, where the pipeline is a shuffle alone.
         let apart = if delta { 0 } else { block };
         (block.saturating_add(pad(block).min(apart)), max(block, codec), if delta { block } else { 0 })
     }
@@ -106,7 +106,7 @@ impl<'w> Decoder<'w> {
     where
         'w: 'a,
     {
-        Job::new(chunk, self.level, &self.around)
+        Job::new(chunk, self.level, &self.chunk_context)
     }
 
     /// Decodes all of `chunk` into the start of `out`; returns the decoded size.
@@ -147,7 +147,7 @@ impl<'w> Decoder<'w> {
             copy_plain(chunk, 0, out)?;
             return Ok(nbytes);
         }
-        let job = Job::new(chunk, self.level, &self.around);
+        let job = Job::new(chunk, self.level, &self.chunk_context);
         let (mut scratch, context) = self.scratch(&job)?;
         let needs_first = job.needs_first();
         if needs_first {
@@ -192,7 +192,7 @@ impl<'w> Decoder<'w> {
             copy_plain(chunk, range.start, out)?;
             return Ok(len);
         }
-        let job = Job::new(chunk, self.level, &self.around);
+        let job = Job::new(chunk, self.level, &self.chunk_context);
         let (mut scratch, context) = self.scratch(&job)?;
         let needs_first = job.needs_first();
         if needs_first {

@@ -4,8 +4,8 @@
 use super::plan::Plan;
 use crate::arch::level::Level;
 use crate::chunk::block_size;
+use crate::chunk::context::ChunkContext;
 use crate::chunk::params::Params;
-use crate::chunk::plugin::Surroundings;
 use crate::codec::Codec;
 use crate::codec::context::EncodeContext;
 use crate::error::Error;
@@ -14,7 +14,7 @@ use crate::error::Error;
 pub struct Encoder<'w> {
     pub(super) level: Level,
     pub(super) params: Params,
-    pub(super) around: Surroundings<'w>,
+    pub(super) chunk_context: ChunkContext<'w>,
     pub(super) dictionary: &'w [u8],
     pub(super) work: &'w mut [u8],
     pub(super) context: EncodeContext,
@@ -63,12 +63,19 @@ impl<'w> Encoder<'w> {
     ) -> Result<Encoder<'w>, Error> {
         params.check()?;
         let context = context_for(params, max_block)?;
-        Ok(Encoder { level, params: *params, around: Surroundings::default(), dictionary, work, context })
+        Ok(Encoder {
+            level,
+            params: *params,
+            chunk_context: ChunkContext::default(),
+            dictionary,
+            work,
+            context,
+        })
     }
 
-    /// Tells what the surroundings of the chunks know.
-    pub fn surroundings(mut self, around: Surroundings<'w>) -> Self {
-        self.around = around;
+    /// Sets what the chunks themselves do not say: the array around them, and codecs and filters of the caller.
+    pub fn chunk_context(mut self, chunk_context: ChunkContext<'w>) -> Self {
+        self.chunk_context = chunk_context;
         self
     }
 
@@ -78,7 +85,7 @@ impl<'w> Encoder<'w> {
     /// # Errors
     /// `Param`, `WorkTooSmall`, or `OutputTooSmall` where `dst` cannot hold the chunk.
     pub fn encode(&mut self, src: &[u8], dst: &mut [u8]) -> Result<usize, Error> {
-        let plan = Plan::new(&self.params, self.around, self.dictionary, src)?;
+        let plan = Plan::new(&self.params, self.chunk_context, self.dictionary, src)?;
         plan.encode(self.level, self.work, &mut self.context, dst)
     }
 }

@@ -3,13 +3,13 @@
 
 use crate::arch::level::Level;
 use crate::chunk::block_size;
+use crate::chunk::context::ChunkContext;
 use crate::chunk::header::{
     EXTENDED_HEADER, FLAG_DELTA, FLAG_DONT_SPLIT, FLAGS_EXTENDED, FLAGS1_DICTIONARY, Header, MAX_NBYTES,
     SHORT_HEADER,
 };
 use crate::chunk::params::{FilterSlot, Params};
 use crate::chunk::pipeline::{Env, width};
-use crate::chunk::plugin::Surroundings;
 use crate::codec::dispatch::Content;
 use crate::codec::{Codec, dispatch};
 use crate::error::Error;
@@ -29,7 +29,7 @@ pub struct EncodedBlock {
 #[derive(Clone, Copy)]
 pub struct Plan<'a> {
     pub(super) params: Params,
-    pub(super) around: Surroundings<'a>,
+    pub(super) chunk_context: ChunkContext<'a>,
     pub(super) dictionary: &'a [u8],
     pub(super) src: &'a [u8],
     pub(super) header: Header,
@@ -46,12 +46,12 @@ impl<'a> Plan<'a> {
     /// `Param` for parameters that are not allowed or do not fit the data.
     pub fn new(
         params: &Params,
-        around: Surroundings<'a>,
+        chunk_context: ChunkContext<'a>,
         dictionary: &'a [u8],
         src: &'a [u8],
     ) -> Result<Plan<'a>, Error> {
         params.check()?;
-        if matches!(params.codec, Codec::Other(id) if around.codec(id).is_none()) {
+        if matches!(params.codec, Codec::Other(id) if chunk_context.codec(id).is_none()) {
             return Err(Error::CodecNotBuiltIn(params.codec));
         }
         if src.len() > MAX_NBYTES {
@@ -85,7 +85,7 @@ impl<'a> Plan<'a> {
         let header = header_of(params, src.len(), blocksize, split, !dictionary.is_empty());
         let mut plan = Plan {
             params: *params,
-            around,
+            chunk_context,
             dictionary,
             src,
             header,
@@ -183,7 +183,7 @@ impl<'a> Plan<'a> {
     /// Whether the codec writes the same bytes in any room that they fit, so that a block may be tried in what is left.
     pub(super) fn ignores_room(&self) -> bool {
         let ours = matches!(self.params.codec, Codec::BloscLz | Codec::Lz4 | Codec::Lz4Hc);
-        ours && self.around.codec(self.params.codec.id()).is_none()
+        ours && self.chunk_context.codec(self.params.codec.id()).is_none()
     }
 
     pub(crate) fn block_src(&self, index: usize) -> Result<&'a [u8], Error> {
@@ -197,7 +197,14 @@ impl<'a> Plan<'a> {
         'a: 'e,
     {
         let (typesize, version2) = (self.header.typesize, self.params.blosc1);
-        Env { level, typesize, version2, around: self.around, reference, stores: Stores::Cached }
+        Env {
+            level,
+            typesize,
+            version2,
+            chunk_context: self.chunk_context,
+            reference,
+            stores: Stores::Cached,
+        }
     }
 
     /// Streams of a full block, added up over the chunk.

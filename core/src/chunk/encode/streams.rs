@@ -124,12 +124,12 @@ impl Plan<'_> {
         context: &mut EncodeContext,
     ) -> Result<Option<usize>, Error> {
         let (codec, meta, level) = (self.params.codec, self.params.codec_meta, self.params.level);
-        if let Some(user) = self.around.codec(codec.id()) {
+        if let Some(user) = self.chunk_context.codec(codec.id()) {
             return Ok(user.encode(meta, level, src, dst));
         }
         #[cfg(feature = "plugins")]
         if codec == Codec::Ndlz {
-            return Ok(crate::codec::ndlz::encode(src, dst, meta, self.around.blockshape, work));
+            return Ok(crate::codec::ndlz::encode(src, dst, meta, self.chunk_context.blockshape, work));
         }
         if matches!(codec, Codec::Other(_)) {
             return Err(Error::CodecNotBuiltIn(codec));

@@ -45,7 +45,7 @@ impl Encoder<'_> {
             return bad("block length", longest, "no more than the encoder was made for");
         }
         let params = Params { blocksize: None, ..self.params };
-        let plan = Plan::new(&params, self.around, self.dictionary, &[])?;
+        let plan = Plan::new(&params, self.chunk_context, self.dictionary, &[])?;
         let mut header = plan.header;
         header.version = 6;
         header.flags |= FLAG_DONT_SPLIT;

@@ -139,7 +139,7 @@ impl<'d> ChunkWriter<'d> {
         let whole_items = plan.src.len().checked_rem(plan.params.typesize as usize) == Some(0);
         // A filter of the caller may make zeros of other bytes, and those of them again.
         let of_zeros =
-            plan.slots().as_slice().iter().all(|(_, s)| plan.around.filter(s.filter.id()).is_none());
+            plan.slots().as_slice().iter().all(|(_, s)| plan.chunk_context.filter(s.filter.id()).is_none());
         let len = if self.abandoned {
             let len = plan.stored_len();
             let small = Error::OutputTooSmall { needed: len, given: self.dst.len() };

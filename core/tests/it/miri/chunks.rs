@@ -35,7 +35,7 @@ fn fixtures(kinds: &[&str]) {
         whole += 1;
         for level in levels() {
             let mut work = vec![0xDD; Decoder::work_len(&chunk)].into_boxed_slice();
-            let mut decoder = Decoder::new(level, &mut work).surroundings(around);
+            let mut decoder = Decoder::new(level, &mut work).chunk_context(around);
             let mut out = vec![0; chunk.nbytes()].into_boxed_slice();
             let _ = decoder.decode(&chunk, &mut out[..]);
             let n = chunk.nbytes();
@@ -57,7 +57,7 @@ fn fixtures(kinds: &[&str]) {
             }
             damaged += 1;
             let mut work = vec![0xDD; Decoder::work_len(&chunk)].into_boxed_slice();
-            let mut decoder = Decoder::new(Level::best(), &mut work).surroundings(around);
+            let mut decoder = Decoder::new(Level::best(), &mut work).chunk_context(around);
             let mut out = vec![0; chunk.nbytes()].into_boxed_slice();
             let _ = decoder.decode(&chunk, &mut out[..]);
         }
@@ -81,7 +81,7 @@ fn vectors_malformed() {
 }
 
 fn filters() -> Vec<(&'static str, Params)> {
-    let f = |filter, meta| FilterSlot { filter, meta };
+    let f = |filter, meta| FilterSlot::new(filter, meta);
     let mut six = [FilterSlot::NONE; 6];
     let mut list = vec![
         ("none", Params::new(4).no_filter()),

@@ -4,7 +4,7 @@
 use blosc_core::chunk::plugin::{UserCodec, UserFilter};
 use blosc_core::codec::{CodecError, CodecErrorKind};
 use blosc_core::filter::FilterError;
-use blosc_core::{Chunk, Decoder, Error, Level, Surroundings};
+use blosc_core::{Chunk, ChunkContext, Decoder, Error, Level};
 pub use blosc_testkit::{guarded, sha256};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -55,19 +55,19 @@ pub fn number(record: &Value, key: &str) -> usize {
 }
 
 /// What the chunks of the vectors have around them.
-pub fn surroundings(record: &Value) -> Surroundings<'static> {
-    Surroundings {
+pub fn surroundings(record: &Value) -> ChunkContext<'static> {
+    ChunkContext {
         typesize: record["typesize"].as_u64().unwrap_or(0) as u32,
         codecs: &[&Pairs],
         filters: &[&AddMeta, &Reverse],
-        ..Surroundings::default()
+        ..ChunkContext::default()
     }
 }
 
 /// Decodes `chunk` whole with `level`'s kernels.
-pub fn decode(level: Level, chunk: &Chunk<'_>, around: Surroundings<'_>) -> Result<Vec<u8>, Error> {
+pub fn decode(level: Level, chunk: &Chunk<'_>, around: ChunkContext<'_>) -> Result<Vec<u8>, Error> {
     let mut work = vec![0xDD; Decoder::work_len(chunk)];
-    let mut decoder = Decoder::new(level, &mut work).surroundings(around);
+    let mut decoder = Decoder::new(level, &mut work).chunk_context(around);
     guarded(chunk.nbytes(), |out| decoder.decode(chunk, out))
 }
 

@@ -5,7 +5,6 @@ use super::{Access, Asked, Kept, Owned, changing, limits, open_frame, owned, pla
 use crate::abi::{CParams, DParams, Io, Schunk, Storage};
 use crate::error::*;
 use crate::memory::{bytes, copied, put, text};
-use blosc_core::Split;
 use blosc_frame::SuperChunk;
 use core::ffi::{c_char, c_int};
 use core::ptr;
@@ -22,12 +21,7 @@ pub fn params_of(frame: &SuperChunk<'_>) -> CParams {
         use_dict: c_int::from(p.dictionary),
         typesize: i32::try_from(p.typesize).unwrap_or(i32::MAX),
         blocksize: p.blocksize.map_or(0, |size| i32::try_from(size).unwrap_or(0)),
-        splitmode: match p.split {
-            Split::Always => 1,
-            Split::Never => 2,
-            Split::Auto => 3,
-            Split::ForwardCompat => 4,
-        },
+        splitmode: p.split.mode().into(),
         ..CParams::DEFAULT
     };
     for (k, slot) in p.filters.iter().enumerate() {

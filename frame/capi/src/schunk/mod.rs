@@ -67,8 +67,8 @@ struct Stored {
 
 /// Limits of what is opened: any size of chunk that the format allows, otherwise those of `blosc-frame`.
 pub fn limits() -> blosc_frame::Limits {
-    let chunk = blosc_core::Limits { output: 1 << 31, ..blosc_core::Limits::DEFAULT };
-    blosc_frame::Limits { chunk, ..blosc_frame::Limits::DEFAULT }
+    let chunk = blosc_core::Limits::DEFAULT.output(1 << 31);
+    blosc_frame::Limits::DEFAULT.chunk(chunk)
 }
 
 /// # Safety

@@ -149,7 +149,7 @@ fn filter(text: &str) -> Result<FilterSlot, String> {
     ]
     .into_iter()
     .find(|f| f.name() == name)
-    .map(|filter| FilterSlot { filter, meta })
+    .map(|filter| FilterSlot::new(filter, meta))
     .ok_or_else(|| {
         format!(
             "unknown filter {name:?}: none, shuffle, bitshuffle, delta, trunc_prec, bytedelta, int_trunc, ndcell or ndmean"

@@ -49,7 +49,7 @@ fn has_extension(path: &Path) -> bool {
 
 fn params(args: &Blosc) -> Params {
     let codec = codec_by_name(&args.codec).unwrap_or(blosc_core::Codec::BloscLz);
-    let params = Params { blosc1: true, ..Params::new(args.typesize) }.codec(codec).level(args.clevel);
+    let params = Params::new(args.typesize).blosc1(true).codec(codec).level(args.clevel);
     match (args.no_shuffle, args.bitshuffle) {
         (true, _) => params.no_filter(),
         (_, true) => params.bitshuffle(),

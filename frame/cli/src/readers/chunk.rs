@@ -3,7 +3,7 @@
 use super::{Items, Reader, pool};
 use crate::args::Run;
 use crate::failure::{Failure, Findings, Result};
-use blosc_core::{Chunk, Limits, Pool, Special, Surroundings};
+use blosc_core::{Chunk, ChunkContext, Limits, Pool, Special};
 use blosc_frame::io::ReadAt;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -25,7 +25,7 @@ impl ChunkReader {
     pub fn new(path: &Path, file: &dyn ReadAt, offset: u64, max_output: u64, run: &Run) -> Result<Self> {
         let limits = match max_output {
             u64::MAX => Limits::NONE,
-            output => Limits { output, ..Limits::DEFAULT },
+            output => Limits::DEFAULT.output(output),
         };
         let mut head = [0; blosc_core::chunk::EXTENDED_HEADER];
         let n = file.read_at(offset, &mut head)?;
@@ -53,7 +53,7 @@ impl ChunkReader {
     fn get(&mut self, range: Range<usize>) -> Result<Vec<u8>> {
         let failed = |e| Failure::from(e).about(self.path.display());
         let chunk = Chunk::parse_with(&self.bytes, &self.limits).map_err(failed)?;
-        let around = Surroundings { typesize: self.typesize, ..Surroundings::default() };
+        let around = ChunkContext { typesize: self.typesize, ..ChunkContext::default() };
         if range == (0..self.nbytes) {
             return self.pool.decompress_in(&chunk, around).map_err(failed);
         }
@@ -105,6 +105,7 @@ pub fn chunk_info(chunk: &Chunk<'_>) -> Value {
         Some(Special::Nan) => "nan",
         Some(Special::Value) => "repeated value",
         Some(Special::Uninit) => "uninitialised",
+        Some(_) => "special",
         None if h.is_stored() => "stored",
         None if h.is_vl() => "variable-length blocks",
         None => "blocks",

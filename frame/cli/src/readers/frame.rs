@@ -138,6 +138,7 @@ fn checksums(state: ChecksumState) -> String {
         ChecksumState::Present => "xxh3".into(),
         ChecksumState::Foreign => "out of date: edited by a writer without checksums".into(),
         ChecksumState::Other(kind) => format!("unknown, type {kind}"),
+        _ => "unknown".into(),
     }
 }
 

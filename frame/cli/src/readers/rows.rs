@@ -106,7 +106,7 @@ impl RowsReader {
 
 /// What is to be read: everything, or one column of a table.
 fn view<'o>(opened: &'o Opened, column: Option<&str>) -> std::result::Result<(&'o dyn Plain, Items), Error> {
-    let Opened { data, about } = opened;
+    let Opened { data, about, .. } = opened;
     Ok(match (data, column) {
         (Container::Table(table), Some(name)) => {
             let column = table.column(name)?;

@@ -23,12 +23,12 @@ use zip::ZipWriter;
 
 /// What to write, from the options that say how.
 fn target(format: Format, pack: &Pack, parts: &Parts, params: Params, chunk: Option<u64>) -> Target {
-    let packing = Packing { params, chunk, reserve: pack.reserve };
+    let packing = Packing::new(params).chunk(chunk).reserve(pack.reserve);
     match format {
         Format::Sframe => Target::Sframe(packing),
         Format::B2nd | Format::B2z | Format::B2d => {
             let (chunks, blocks) = (parts.chunks.clone(), parts.blocks.clone());
-            Target::B2nd(packing, Cut { chunks, blocks, sparse: parts.sparse })
+            Target::B2nd(packing, Cut::default().shapes(chunks, blocks).sparse(parts.sparse))
         }
         Format::Npy | Format::Npz => Target::Npy,
         Format::Bcolz => Target::Bcolz(packing),
@@ -44,7 +44,7 @@ fn target(format: Format, pack: &Pack, parts: &Parts, params: Params, chunk: Opt
             Target::Bloscpack(Options {
                 layout: pack.layout(),
                 chunk_size,
-                params: Params { blosc1: true, ..params },
+                params: params.blosc1(true),
                 checksum: pack.checksum,
                 offsets: !pack.no_offsets,
                 spare: pack.max_app.map_or(Spare::Times(10), Spare::Chunks),
@@ -58,7 +58,7 @@ fn target(format: Format, pack: &Pack, parts: &Parts, params: Params, chunk: Opt
 
 /// Compresses plain bytes or a `.npy` file into one of these formats.
 pub fn write(args: &Compress, mut input: Input, format: Format) -> Result<()> {
-    let (path, _spool) = input.file()?;
+    let path = input.file()?;
     let opened = if input.npy {
         open_any(&path, &Limits::NONE)
     } else {

@@ -10,6 +10,8 @@ mod durable;
 mod frames;
 mod inputs;
 mod listing;
+mod manual;
+mod mistakes;
 mod outputs;
 mod packs;
 mod readme;

@@ -1,7 +1,7 @@
 //! What the tests of frames share: a source of chance, and a plain model of a super-chunk.
 #![allow(dead_code, unused_imports)] // each module uses its part
 
-use blosc_core::{Codec, Params, Pool, Special, Surroundings};
+use blosc_core::{ChunkContext, Codec, Params, Pool, Special};
 use blosc_frame::cframe::header::ChunkSize;
 use blosc_frame::{Error, SuperChunk};
 
@@ -163,7 +163,7 @@ fn vl_chunk(random: &mut Random, params: &Params, data: &[u8]) -> Result<Vec<u8>
         rest = after;
     }
     let params = params.fit(data.len());
-    Pool::new(1).compress_vl(&params, Surroundings::default(), &blocks).map_err(Error::Codec)
+    Pool::new(1).compress_vl(&params, ChunkContext::default(), &blocks).map_err(Error::Codec)
 }
 
 /// What came of an edit; a refused one leaves the model as it was.

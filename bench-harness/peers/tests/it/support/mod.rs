@@ -178,19 +178,14 @@ impl Case {
     /// The same for our writer.
     pub fn ours(&self) -> Params {
         let p = &self.params;
-        let slot = |i: usize| FilterSlot { filter: Filter::from_id(p.filters[i]), meta: p.filters_meta[i] };
+        let slot = |i: usize| FilterSlot::new(Filter::from_id(p.filters[i]), p.filters_meta[i]);
         let mut params = Params::new(self.typesize as u32)
             .codec(Codec::from_id(p.codec))
             .level(p.clevel)
             .filters(std::array::from_fn(slot))
             .dictionary(p.use_dict)
-            .split(match p.splitmode {
-                1 => Split::Always,
-                2 => Split::Never,
-                3 => Split::Auto,
-                _ => Split::ForwardCompat,
-            });
-        params.codec_meta = p.codec_meta;
+            .split(u8::try_from(p.splitmode).ok().and_then(Split::from_mode).unwrap_or_default())
+            .codec_meta(p.codec_meta);
         if self.blocksize != 0 {
             params = params.blocksize(Some(self.blocksize as u32));
         }

@@ -11,7 +11,8 @@
 //! ```
 
 use super::step::{
-    BATCH, Bounds, Cursor, FAR, Instruction, Loop, MEDIUM, NEAR, PLAIN, REPETITIVE, SPECIAL, Seen,
+    BATCH, Bounds, Cursor, FAR, Instruction, InstructionCounts, Loop, MEDIUM, NEAR, PLAIN, REPETITIVE,
+    SPECIAL,
 };
 use super::step::{cold_path, distance, extended, far_match, large_match, near_match};
 use crate::arch::copy::{LONG, copy8, copy16, copy32, early, load8, load16, store16};
@@ -25,7 +26,7 @@ pub(super) struct BloscLz;
 /// BloscLZ matches of a distance up to this may read what has not reached the cache yet.
 const RECENT: usize = 64;
 
-/// What [`Seen::waits`] adds up, by distance: in its lowest byte matches that may have to wait and can be made of a
+/// What [`InstructionCounts::waits`] adds up, by distance: in its lowest byte matches that may have to wait and can be made of a
 /// [`Tail`], in the next all that may have to, in the third those that are made of the last four bytes.
 static WAITS: [u32; RECENT + 2] = {
     let mut waits = [0; RECENT + 2];
@@ -111,17 +112,17 @@ impl Instruction for BloscLz {
     /// `Near` where most matches would wait (every other instruction is a match), or where some would and few are nearer, as
     /// in items of 8 bytes without a filter.
     #[inline(always)]
-    fn suitable<const LOOP: u8>(batch: usize, _: usize, seen: &Seen, _: usize) -> Loop {
-        let [stalling, recent, near, _] = seen.waits.to_le_bytes().map(usize::from);
+    fn suitable<const LOOP: u8>(batch: usize, _: usize, counts: &InstructionCounts, _: usize) -> Loop {
+        let [stalling, recent, near, _] = counts.waits.to_le_bytes().map(usize::from);
         let again = recent > batch / 8 * 3;
         if stalling > batch / 8 * 3 || (!again && stalling > batch / 12 && near < batch / 32) {
             Loop::Near
-        } else if seen.far > batch / 16 {
+        } else if counts.far > batch / 16 {
             Loop::Far
         } else if again {
             Loop::Repetitive
         } else if stalling + near <= batch / 32 {
-            if (LOOP == PLAIN || LOOP == SPECIAL) && seen.long <= batch / 16 {
+            if (LOOP == PLAIN || LOOP == SPECIAL) && counts.long <= batch / 16 {
                 Loop::Special
             } else {
                 Loop::Plain
@@ -135,7 +136,7 @@ impl Instruction for BloscLz {
     unsafe fn step<const BEST: bool, const LOOP: u8>(
         cursor: Cursor,
         bounds: &Bounds,
-        seen: &mut Seen,
+        counts: &mut InstructionCounts,
     ) -> Option<Cursor> {
         let Cursor { from, to } = cursor;
         // SAFETY: `READ` and `WRITE` bytes are there: for 32 literals and their count, and for a match of at most 32
@@ -153,10 +154,10 @@ impl Instruction for BloscLz {
                     if control < 16 {
                         let bytes = load16(from.add(1));
                         store16(to, bytes);
-                        seen.tail = seen.tail.then(bytes, control + 1);
+                        counts.tail = counts.tail.then(bytes, control + 1);
                     } else {
                         copy32(from.add(1), to);
-                        seen.tail = Tail::before(to_next);
+                        counts.tail = Tail::before(to_next);
                     }
                 } else {
                     copy32(from.add(1), to);
@@ -175,10 +176,10 @@ impl Instruction for BloscLz {
                 let source = to.wrapping_sub(raw);
                 if raw < FAR_FORM - 1 && source > bounds.start {
                     let (back, len) = (raw + 1, (control >> 5) + 2);
-                    let bytes = seen.tail.any(source.sub(1), back);
-                    seen.waits += waits(back);
+                    let bytes = counts.tail.any(source.sub(1), back);
+                    counts.waits += waits(back);
                     store16(to, bytes);
-                    seen.tail = seen.tail.then(bytes, len);
+                    counts.tail = counts.tail.then(bytes, len);
                     return Some(Cursor { from: from.add(2), to: to.add(len) });
                 }
             }
@@ -188,7 +189,7 @@ impl Instruction for BloscLz {
                     let source = to.wrapping_sub(raw);
                     if (7..FAR_FORM - 1).contains(&raw) && source > bounds.start {
                         copy8(source.sub(1), to);
-                        seen.waits += waits(raw + 1);
+                        counts.waits += waits(raw + 1);
                         return Some(Cursor { from: from.add(2), to: to.add((control >> 5) + 2) });
                     }
                 }
@@ -198,7 +199,7 @@ impl Instruction for BloscLz {
             let word = load8(from);
             let continued = control >= 7 << 5;
             if LOOP == PLAIN || LOOP == SPECIAL {
-                seen.long += usize::from(continued);
+                counts.long += usize::from(continued);
             }
             let shift = if continued { 8 } else { 0 };
             let tail = word >> 8;
@@ -216,11 +217,11 @@ impl Instruction for BloscLz {
                 let near = select_unpredictable(!word & 0xff1f == 0, four, two);
                 let longer = select_unpredictable(!word & 0x00ff_001f == 0, five, three);
                 next = select_unpredictable(continued, longer, near);
-                seen.far += usize::from(is_far);
+                counts.far += usize::from(is_far);
             } else if raw >= FAR_FORM - 1 {
                 raw += extension;
                 next = next.add(2);
-                seen.far += 1;
+                counts.far += 1;
             }
             let source = to.wrapping_sub(raw);
             if source <= bounds.start {
@@ -228,10 +229,10 @@ impl Instruction for BloscLz {
             }
             let (back, room) = (raw + 1, distance(to, bounds.full));
             if LOOP == NEAR && len <= 16 {
-                let bytes = seen.tail.any(source.sub(1), back);
-                seen.waits += waits(back);
+                let bytes = counts.tail.any(source.sub(1), back);
+                counts.waits += waits(back);
                 store16(to, bytes);
-                seen.tail = seen.tail.then(bytes, len);
+                counts.tail = counts.tail.then(bytes, len);
                 return Some(Cursor { from: next, to: to.add(len) });
             }
             if len > 32 && (len > MEDIUM || MEDIUM > room) {
@@ -241,17 +242,17 @@ impl Instruction for BloscLz {
                         return None;
                     }
                     if LOOP == NEAR {
-                        seen.tail = Tail::before(cursor.to);
+                        counts.tail = Tail::before(cursor.to);
                     }
                     return Some(cursor);
                 }
                 large_match(to, back, len);
                 if LOOP == NEAR {
-                    seen.tail = Tail::before(to.add(len));
+                    counts.tail = Tail::before(to.add(len));
                 }
                 return Some(Cursor { from: next, to: to.add(len) });
             }
-            seen.waits += waits(back);
+            counts.waits += waits(back);
             if LOOP == REPETITIVE && len <= 16 {
                 match16_by_halves(source.sub(1), to, back);
             } else if (LOOP == PLAIN || LOOP == SPECIAL || LOOP == FAR) && back >= 16 {
@@ -265,7 +266,7 @@ impl Instruction for BloscLz {
                 match_beyond32(to, back, len);
             }
             if LOOP == NEAR {
-                seen.tail = Tail::before(to.add(len));
+                counts.tail = Tail::before(to.add(len));
             }
             Some(Cursor { from: next, to: to.add(len) })
         }

@@ -10,8 +10,8 @@
 //! ```
 
 use super::step::{
-    BATCH, Bounds, Cursor, FAR, GENERAL, Instruction, Loop, MEDIUM, NEAR, PLAIN, REPETITIVE, SPECIAL, Seen,
-    WRITE,
+    BATCH, Bounds, Cursor, FAR, GENERAL, Instruction, InstructionCounts, Loop, MEDIUM, NEAR, PLAIN,
+    REPETITIVE, SPECIAL, WRITE,
 };
 use super::step::{cold_path, distance, extended, far_match, large_match, near_match};
 use crate::arch::copy::{LONG, SLACK, STRIDE, copy_library, copy_on, copy8, early, load8, load16, store16};
@@ -138,7 +138,7 @@ impl Lz4 {
         cursor: Cursor,
         bounds: &Bounds,
         token: u8,
-        seen: &mut Seen,
+        counts: &mut InstructionCounts,
     ) -> Option<Cursor> {
         let Cursor { from, to } = cursor;
         // SAFETY: `READ` and `WRITE` bytes are there: for a match of at most 32 bytes and a byte of length. Longer
@@ -151,7 +151,7 @@ impl Lz4 {
             }
             let short = usize::from(token & 15);
             if short < 15 {
-                seen.close += usize::from(back < BEYOND);
+                counts.close += usize::from(back < BEYOND);
                 if LOOP == SPECIAL && short <= 12 {
                     if back == 0 {
                         return None;
@@ -175,7 +175,7 @@ impl Lz4 {
                 }
                 return Some(Cursor { from: from.add(2), to: to.add(short + 4) });
             }
-            seen.long += 1;
+            counts.long += 1;
             let len = usize::from(*from.add(2)) + 19;
             let room = distance(to, bounds.full.wrapping_add(WRITE - SLACK));
             if len > MEDIUM || MEDIUM > room || back == 0 {
@@ -210,20 +210,20 @@ impl Instruction for Lz4 {
     const HAS_WIDE: bool = true;
 
     #[inline(always)]
-    fn suitable<const LOOP: u8>(batch: usize, bytes: usize, seen: &Seen, many: usize) -> Loop {
+    fn suitable<const LOOP: u8>(batch: usize, bytes: usize, counts: &InstructionCounts, many: usize) -> Loop {
         let few = batch / 16;
-        if seen.close > batch / 4 * 3 {
+        if counts.close > batch / 4 * 3 {
             Loop::Near
-        } else if seen.long + seen.literals > many {
+        } else if counts.long + counts.literals > many {
             Loop::Wide
-        } else if seen.long <= 3 * few
-            && bytes <= 3 * batch + few + if seen.long > few { seen.long } else { 0 }
+        } else if counts.long <= 3 * few
+            && bytes <= 3 * batch + few + if counts.long > few { counts.long } else { 0 }
         {
             Loop::Repetitive
-        } else if seen.long > few {
-            if seen.close > few { Loop::Special } else { Loop::Far }
-        } else if LOOP != REPETITIVE && seen.close <= few {
-            if seen.literals > few { Loop::Far } else { Loop::Plain }
+        } else if counts.long > few {
+            if counts.close > few { Loop::Special } else { Loop::Far }
+        } else if LOOP != REPETITIVE && counts.close <= few {
+            if counts.literals > few { Loop::Far } else { Loop::Plain }
         } else {
             Loop::General
         }
@@ -233,7 +233,7 @@ impl Instruction for Lz4 {
     unsafe fn step<const BEST: bool, const LOOP: u8>(
         cursor: Cursor,
         bounds: &Bounds,
-        seen: &mut Seen,
+        counts: &mut InstructionCounts,
     ) -> Option<Cursor> {
         // SAFETY: `READ` and `WRITE` bytes are there. Up to 14 literals are copied as 16 bytes and followed by a
         // distance and a length; more have been measured, and leave as many bytes as those take.
@@ -246,7 +246,7 @@ impl Instruction for Lz4 {
                 let count = usize::from(token >> 4);
                 if (LOOP == REPETITIVE && BEST || LOOP == PLAIN) && count == 15 {
                     cold_path();
-                    seen.literals += 1;
+                    counts.literals += 1;
                     let cursor = Lz4::many(Cursor { from, to }, bounds, token);
                     return (!cursor.from.is_null()).then_some(cursor);
                 }
@@ -254,19 +254,19 @@ impl Instruction for Lz4 {
                     let bytes = load16(from);
                     store16(to, bytes);
                     if LOOP == NEAR {
-                        seen.tail = seen.tail.then(bytes, count);
+                        counts.tail = counts.tail.then(bytes, count);
                     }
                     (from, to, after) = (from.add(count), to.add(count), after.add(count));
                 } else {
-                    seen.literals += 1;
+                    counts.literals += 1;
                     Cursor { from, to } = Lz4::literals(Cursor { from, to }, bounds)?;
                     if LOOP == FAR || LOOP == SPECIAL {
                         // They end before `last`.
-                        return Lz4::guessed::<true, LOOP>(Cursor { from, to }, bounds, token, seen);
+                        return Lz4::guessed::<true, LOOP>(Cursor { from, to }, bounds, token, counts);
                     }
                     after = from.add(2);
                     if LOOP == NEAR {
-                        seen.tail = Tail::before(to);
+                        counts.tail = Tail::before(to);
                     }
                 }
             }
@@ -278,7 +278,7 @@ impl Instruction for Lz4 {
                 return None;
             }
             if LOOP == FAR || LOOP == SPECIAL {
-                return Lz4::guessed::<false, LOOP>(Cursor { from, to }, bounds, token, seen);
+                return Lz4::guessed::<false, LOOP>(Cursor { from, to }, bounds, token, counts);
             }
             let word = load8(from);
             let back = word as usize & 0xffff;
@@ -290,8 +290,8 @@ impl Instruction for Lz4 {
             if LOOP == PLAIN {
                 if short == 15 || back < 8 {
                     cold_path();
-                    seen.close += usize::from(back < 8);
-                    seen.long += usize::from(short == 15);
+                    counts.close += usize::from(back < 8);
+                    counts.long += usize::from(short == 15);
                     let cursor = Lz4::long(Cursor { from, to }, bounds, token);
                     return (!cursor.from.is_null()).then_some(cursor);
                 }
@@ -300,29 +300,29 @@ impl Instruction for Lz4 {
             }
             if LOOP == NEAR {
                 if short > 12 {
-                    let cursor = Lz4::guessed::<false, LOOP>(Cursor { from, to }, bounds, token, seen)?;
-                    seen.tail = Tail::before(cursor.to);
+                    let cursor = Lz4::guessed::<false, LOOP>(Cursor { from, to }, bounds, token, counts)?;
+                    counts.tail = Tail::before(cursor.to);
                     return Some(cursor);
                 }
-                let bytes = if back < BEYOND { seen.tail.near(back) } else { load16(source) };
-                seen.close += usize::from(back < BEYOND);
+                let bytes = if back < BEYOND { counts.tail.near(back) } else { load16(source) };
+                counts.close += usize::from(back < BEYOND);
                 store16(to, bytes);
-                seen.tail = seen.tail.then(bytes, short + 4);
+                counts.tail = counts.tail.then(bytes, short + 4);
                 return Some(Cursor { from: after, to: to.add(short + 4) });
             }
             if LOOP == REPETITIVE && short > 12 {
                 cold_path();
-                seen.long += 1;
+                counts.long += 1;
                 let cursor = Lz4::long(Cursor { from, to }, bounds, token);
                 return (!cursor.from.is_null()).then_some(cursor);
             }
             if short > 12 {
-                seen.long += 1;
+                counts.long += 1;
                 let cursor = Lz4::long(Cursor { from, to }, bounds, token);
                 return (!cursor.from.is_null()).then_some(cursor);
             }
             if LOOP == GENERAL {
-                seen.close += usize::from(back < BEYOND);
+                counts.close += usize::from(back < BEYOND);
                 match16(source, to, back);
             } else {
                 match16_by_halves(source, to, back);

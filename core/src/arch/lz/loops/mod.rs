@@ -56,8 +56,8 @@ use crate::arch::lz::window::{WIDE, Window};
 use blosclz::BloscLz;
 use lz4::Lz4;
 use step::{
-    BATCH, Bounds, Cursor, FAR, GENERAL, Instruction, Loop, NEAR, PLAIN, REACH, REPETITIVE, SPECIAL, Seen,
-    WRITE, distance,
+    BATCH, Bounds, Cursor, FAR, GENERAL, Instruction, InstructionCounts, Loop, NEAR, PLAIN, REACH,
+    REPETITIVE, SPECIAL, WRITE, distance,
 };
 
 /// LZ4 sequences from byte `at` on; returns the offset of the first one that is left to the caller.
@@ -220,7 +220,7 @@ unsafe fn batch<I: Instruction, const BEST: bool, const LOOP: u8>(
     let first = cursor.from;
     // SAFETY: `middle` begins after four bytes, and each batch before this one has written 64 more.
     let tail = unsafe { if LOOP == NEAR { Tail::before(cursor.to) } else { Tail::NONE } };
-    let mut seen = Seen { tail, close: 0, long: 0, literals: 0, waits: 0, far: 0 };
+    let mut counts = InstructionCounts { tail, close: 0, long: 0, literals: 0, waits: 0, far: 0 };
     let mut left = count;
     if BEST {
         aligned();
@@ -231,9 +231,9 @@ unsafe fn batch<I: Instruction, const BEST: bool, const LOOP: u8>(
             return None;
         }
         // SAFETY: compared just now, or where a step from before `last` has led.
-        *cursor = unsafe { I::step::<BEST, LOOP>(*cursor, bounds, &mut seen) }?;
+        *cursor = unsafe { I::step::<BEST, LOOP>(*cursor, bounds, &mut counts) }?;
     }
-    Some(I::suitable::<LOOP>(count, distance(first, cursor.from), &seen, bounds.many))
+    Some(I::suitable::<LOOP>(count, distance(first, cursor.from), &counts, bounds.many))
 }
 
 /// Begins a loop at a line of the instruction cache: where the linker puts it is worth a tenth of the speed of short loops.

@@ -49,11 +49,11 @@ pub(super) trait Instruction {
     const HAS_WIDE: bool;
 
     /// Which loop suits what comes next, after `LOOP` has carried out `batch` instructions that took `bytes` of input and
-    /// counted `seen` (nothing without a byte shuffle); [`Loop::Wide`] where more than `many` lengths are long.
-    fn suitable<const LOOP: u8>(batch: usize, bytes: usize, seen: &Seen, many: usize) -> Loop;
+    /// counted `counts` (nothing without a byte shuffle); [`Loop::Wide`] where more than `many` lengths are long.
+    fn suitable<const LOOP: u8>(batch: usize, bytes: usize, counts: &InstructionCounts, many: usize) -> Loop;
 
     /// Carries out the instruction at `cursor.from`, or answers `None` if its literals do not end, or its match
-    /// does not begin, before `bounds.last`. Counts in `seen` what only some streams have; `LOOP` is the loop.
+    /// does not begin, before `bounds.last`. Counts what only some streams have; `LOOP` is the loop.
     ///
     /// # Safety
     /// `cursor` at most where a step from before `bounds.last` leads, and not after `bounds.full`; everything
@@ -61,12 +61,12 @@ pub(super) trait Instruction {
     unsafe fn step<const BEST: bool, const LOOP: u8>(
         cursor: Cursor,
         bounds: &Bounds,
-        seen: &mut Seen,
+        counts: &mut InstructionCounts,
     ) -> Option<Cursor>;
 }
 
 /// Instructions of a batch that only some streams have.
-pub(super) struct Seen {
+pub(super) struct InstructionCounts {
     /// What the loop [`Loop::Near`] makes near matches of.
     pub(super) tail: Tail,
     /// LZ4: short matches of a distance that a [`Tail`] has, of those below 8 in [`Loop::Plain`].

@@ -23,7 +23,7 @@ const WIDEST_BITS: usize = 16;
 /// always on their way; only if these belong to several sets do they not evict each other.
 const LINES: usize = 8 * TILE;
 
-/// TileBuffer for a tile, the stack that short buffers take.
+/// Bytes of a [`TileBuffer`] for one tile: what short buffers take of the stack.
 const LITTLE: usize = WIDEST_BITS * (TILE + 64);
 
 /// Byte `k` of every 8 becomes their bits `k`, the last byte's first.

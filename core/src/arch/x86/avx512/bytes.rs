@@ -7,7 +7,7 @@ use super::registers::{
 };
 use super::{eights, halves};
 use crate::arch::level::detect::executes_512_in_halves;
-use crate::arch::vector::{Each, Pitched, Source};
+use crate::arch::vector::{Each, Pitched, PlaneSource};
 use core::ops::Range;
 
 /// Splits `n >= BLOCK` items of `W` bytes.
@@ -43,7 +43,7 @@ pub(super) unsafe fn split_items<const W: usize, const R: usize>(
 
 /// A line of each of the `R` planes from `j` on.
 #[inline(always)]
-pub(super) unsafe fn load_planes<const R: usize>(planes: impl Source, j: usize, i: usize) -> [Zmm; R] {
+pub(super) unsafe fn load_planes<const R: usize>(planes: impl PlaneSource, j: usize, i: usize) -> [Zmm; R] {
     // SAFETY: the 64 bytes of each plane from item `i` on are readable, as the caller vouches.
     unsafe {
         let mut at = planes.at(j, i);
@@ -62,7 +62,7 @@ pub(super) unsafe fn load_planes<const R: usize>(planes: impl Source, j: usize, 
 #[inline(always)]
 pub(super) unsafe fn join_items<const W: usize, const R: usize, const STREAM: bool>(
     n: usize,
-    planes: impl Source,
+    planes: impl PlaneSource,
     dst: *mut u8,
 ) {
     let len = 64 / R * W;
@@ -202,7 +202,7 @@ pub(super) unsafe fn split_turn<const R: usize, const COUNT: usize, const TURN: 
 pub(super) unsafe fn join_wide<const LAST: usize>(
     width: usize,
     n: usize,
-    planes: impl Source,
+    planes: impl PlaneSource,
     dst: *mut u8,
     indices: [&Indices; 2],
 ) {
@@ -305,7 +305,7 @@ pub(super) unsafe fn split_planes(
 #[inline(always)]
 pub(super) unsafe fn join_cached<const W: usize, const R: usize>(
     n: usize,
-    planes: impl Source,
+    planes: impl PlaneSource,
     dst: *mut u8,
 ) {
     // SAFETY: the conditions are those of `join_items`, handed on as they are.
@@ -314,7 +314,13 @@ pub(super) unsafe fn join_cached<const W: usize, const R: usize>(
 
 /// Joins `n >= BLOCK` items of 2 to 32 bytes.
 #[inline(always)]
-pub(super) unsafe fn join_planes(width: usize, n: usize, planes: impl Source, dst: *mut u8, stream: bool) {
+pub(super) unsafe fn join_planes(
+    width: usize,
+    n: usize,
+    planes: impl PlaneSource,
+    dst: *mut u8,
+    stream: bool,
+) {
     // SAFETY: each branch has the conditions of this function, and is chosen by the width that it is for.
     unsafe {
         if let Some([even, odd]) = NARROW_JOIN.get(width.wrapping_sub(17)) {

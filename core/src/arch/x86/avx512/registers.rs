@@ -123,10 +123,10 @@ pub(super) unsafe fn store(p: *mut u8, z: Zmm) {
     unsafe { _mm512_storeu_si512(p.cast(), z) }
 }
 
-/// How far ahead of a block's part of a plane the plane is brought near.
+/// How far ahead of a block's part of a plane the plane is prefetched, in bytes.
 pub(super) const AHEAD: usize = 3 * BLOCK - 1;
 
-/// Stores a block's part of a plane, and brings the plane's line near that is `AWAY` bytes from there.
+/// Stores a block's part of a plane, and prefetches the plane's line that is `AWAY` bytes from there.
 ///
 /// A store across two lines asks for the second only when it is its turn, and waits for it: Intel's CPUs took twice the time.
 #[inline(always)]
@@ -256,6 +256,6 @@ pub(super) unsafe fn half_of_planes<const R: usize>(src: *const u8, len: usize, 
     }
 }
 
-/// TileBuffer for planes, those of a join a line further apart than they are long.
+/// Uninitialised memory on the stack for the planes of a tile. Planes to be joined lie a line further apart than they are long.
 #[repr(align(64))]
 pub(super) struct TileBuffer<const BYTES: usize>(pub(super) MaybeUninit<[u8; BYTES]>);
