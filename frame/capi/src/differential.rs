@@ -3,12 +3,13 @@
 //! `BLOSC_LONG=1`, a tenth otherwise.
 
 use crate::abi::{CParams, MAX_DIM, Schunk, Storage};
-use crate::b2nd::Array;
+use crate::b2nd::{Array, NdContext};
 use crate::memory::release;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem::transmute_copy;
 use core::ptr::{null, null_mut};
 use std::ffi::CString;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 unsafe extern "C" {
     fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
@@ -25,6 +26,8 @@ macro_rules! api {
 
         mod ours {
             use super::*;
+            // Contexts and arrays are opaque behind their pointers.
+            #[allow(improper_ctypes)]
             unsafe extern "C" {
                 $(pub fn $name($(_: $argument),*) -> $result;)+
             }
@@ -55,10 +58,10 @@ macro_rules! api {
 }
 
 api! {
+    blosc2_init() -> ();
     blosc2_schunk_new(*const Storage) -> *mut Schunk;
     blosc2_schunk_free(*mut Schunk) -> c_int;
     blosc2_schunk_append_buffer(*mut Schunk, *const c_void, i32) -> i64;
-    blosc2_schunk_decompress_chunk(*mut Schunk, i64, *mut c_void, i32) -> c_int;
     blosc2_schunk_get_chunk(*mut Schunk, i64, *mut *mut u8, *mut bool) -> c_int;
     blosc2_schunk_insert_chunk(*mut Schunk, i64, *mut u8, bool) -> i64;
     blosc2_schunk_update_chunk(*mut Schunk, i64, *mut u8, bool) -> i64;
@@ -73,9 +76,9 @@ api! {
     blosc2_vlmeta_update(*mut Schunk, *const c_char, *const u8, i32, *const CParams) -> c_int;
     blosc2_vlmeta_delete(*mut Schunk, *const c_char) -> c_int;
     blosc2_vlmeta_get(*mut Schunk, *const c_char, *mut *mut u8, *mut i32) -> c_int;
-    b2nd_create_ctx(*const Storage, i8, *const i64, *const i32, *const i32, *const c_char, i8, *const c_void, i32) -> *mut c_void;
-    b2nd_free_ctx(*mut c_void) -> c_int;
-    b2nd_from_cbuffer(*mut c_void, *mut *mut Array, *const c_void, i64) -> c_int;
+    b2nd_create_ctx(*const Storage, i8, *const i64, *const i32, *const i32, *const c_char, i8, *const c_void, i32) -> *mut NdContext;
+    b2nd_free_ctx(*mut NdContext) -> c_int;
+    b2nd_from_cbuffer(*const NdContext, *mut *mut Array, *const c_void, i64) -> c_int;
     b2nd_free(*mut Array) -> c_int;
     b2nd_resize(*mut Array, *const i64, *const i64) -> c_int;
     b2nd_append(*mut Array, *const c_void, i64, i8) -> c_int;
@@ -87,8 +90,11 @@ api! {
     b2nd_from_cframe(*mut u8, i64, bool, *mut *mut Array) -> c_int;
 }
 
+/// The C library is used by one test at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
 /// Both libraries, ours first; `None` where the C library is not there.
-fn both() -> Option<[Api; 2]> {
+fn both() -> Option<([Api; 2], MutexGuard<'static, ()>)> {
     let Ok(path) = std::env::var("BLOSC_LIBBLOSC2") else {
         println!("skipped: BLOSC_LIBBLOSC2 names no libblosc2");
         return None;
@@ -97,8 +103,13 @@ fn both() -> Option<[Api; 2]> {
     // SAFETY: a string. The library finds its own functions before those of the process (RTLD_NOW, RTLD_DEEPBIND).
     let library = unsafe { dlopen(path.as_ptr(), 0x2 | 0x8) };
     assert!(!library.is_null(), "{path:?} cannot be loaded");
-    // SAFETY: the variable names a libblosc2.
-    Some([Api::ours(), unsafe { Api::theirs(library) }])
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    // SAFETY: the variable names a libblosc2, which wants to be initialised before anything else.
+    unsafe {
+        let theirs = Api::theirs(library);
+        (theirs.blosc2_init)();
+        Some(([Api::ours(), theirs], alone))
+    }
 }
 
 fn sequences() -> u64 {
@@ -157,7 +168,8 @@ unsafe fn edit(random: &mut Random, seed: u64, apis: [Api; 2], schunks: [*mut Sc
                 let (mut chunk, mut owned) = (null_mut(), false);
                 let from = n % nchunks;
                 assert!((api.blosc2_schunk_get_chunk)(s, from, &raw mut chunk, &raw mut owned) > 0);
-                let put = if what == 2 { api.blosc2_schunk_insert_chunk } else { api.blosc2_schunk_update_chunk };
+                let put =
+                    if what == 2 { api.blosc2_schunk_insert_chunk } else { api.blosc2_schunk_update_chunk };
                 let done = put(s, k, chunk, true);
                 if owned {
                     release(chunk);
@@ -168,13 +180,21 @@ unsafe fn edit(random: &mut Random, seed: u64, apis: [Api; 2], schunks: [*mut Sc
             5 if nchunks > 0 => {
                 let start = random.below(nchunks * 500);
                 let stop = start + random.below((nchunks * 500 - start).min(499)) + 1;
-                both(&|api, s| (api.blosc2_schunk_set_slice_buffer)(s, start, stop, data.as_ptr().cast()).into())
+                both(&|api, s| {
+                    (api.blosc2_schunk_set_slice_buffer)(s, start, stop, data.as_ptr().cast()).into()
+                })
             }
             6 => both(&|api, s| {
                 i64::from((api.blosc2_vlmeta_add)(s, name, data.as_ptr().cast(), 40 * n as i32 + 1, null()))
             }),
             7 => both(&|api, s| {
-                i64::from((api.blosc2_vlmeta_update)(s, name, data.as_ptr().cast(), 30 * n as i32 + 1, null()))
+                i64::from((api.blosc2_vlmeta_update)(
+                    s,
+                    name,
+                    data.as_ptr().cast(),
+                    30 * n as i32 + 1,
+                    null(),
+                ))
             }),
             8 => both(&|api, s| i64::from((api.blosc2_vlmeta_delete)(s, name))),
             _ => [0, 0],
@@ -190,7 +210,14 @@ unsafe fn compare(seed: u64, apis: [Api; 2], schunks: [*mut Schunk; 2]) {
     unsafe {
         let fields = schunks.map(|s| {
             let s = &*s;
-            [s.nchunks, s.nbytes, s.chunksize.into(), s.typesize.into(), s.nvlmetalayers.into(), s.nmetalayers.into()]
+            [
+                s.nchunks,
+                s.nbytes,
+                s.chunksize.into(),
+                s.typesize.into(),
+                s.nvlmetalayers.into(),
+                s.nmetalayers.into(),
+            ]
         });
         assert_eq!(fields[0], fields[1], "sequence {seed}: fields, C: right");
         let [ours, theirs] = [0, 1].map(|i| content(apis[i], schunks[i]));
@@ -238,7 +265,7 @@ unsafe fn exchange(seed: u64, apis: [Api; 2], schunks: [*mut Schunk; 2]) {
 
 /// Random changes of super-chunks that are kept as `contiguous` and `in_files` say.
 fn super_chunks(contiguous: bool, in_files: bool) {
-    let Some(apis) = both() else { return };
+    let Some((apis, _alone)) = both() else { return };
     let folder = std::env::temp_dir().join(format!("blosc2-side-{contiguous}-{}", std::process::id()));
     let paths = ["ours", "theirs"].map(|name| {
         let path = folder.join(name);
@@ -258,8 +285,13 @@ fn super_chunks(contiguous: bool, in_files: bool) {
                     (apis[i].blosc2_remove_urlpath)(paths[i].as_ptr());
                 }
                 let urlpath = if in_files { paths[i].as_ptr().cast_mut() } else { null_mut() };
-                let storage =
-                    Storage { contiguous, urlpath, cparams: &raw mut cparams, dparams: null_mut(), io: null_mut() };
+                let storage = Storage {
+                    contiguous,
+                    urlpath,
+                    cparams: &raw mut cparams,
+                    dparams: null_mut(),
+                    io: null_mut(),
+                };
                 (apis[i].blosc2_schunk_new)(&raw const storage)
             });
             let first = random.items(500);
@@ -348,10 +380,14 @@ unsafe fn items(api: Api, array: *mut Array) -> (Vec<i64>, Vec<i32>) {
 unsafe fn edit_array(random: &mut Random, seed: u64, apis: [Api; 2], arrays: [*mut Array; 2]) {
     // SAFETY: as the caller promises; every length is that of its buffer.
     unsafe {
-        let (shape, chunks) = ([(*arrays[0]).shape[0], (*arrays[0]).shape[1]], [(*arrays[0]).chunkshape[0], (*arrays[0]).chunkshape[1]]);
+        let (shape, chunks) = (
+            [(*arrays[0]).shape[0], (*arrays[0]).shape[1]],
+            [(*arrays[0]).chunkshape[0], (*arrays[0]).chunkshape[1]],
+        );
         let axis = random.below(2) as usize;
         let unit = i64::from(chunks[axis]);
-        let both = |call: &dyn Fn(Api, *mut Array) -> c_int| [0, 1].map(|i| i64::from(call(apis[i], arrays[i])));
+        let both =
+            |call: &dyn Fn(Api, *mut Array) -> c_int| [0, 1].map(|i| i64::from(call(apis[i], arrays[i])));
         let what = random.below(5);
         let whole = shape[axis] % unit == 0;
         let rows = unit * shape[1 - axis];
@@ -364,7 +400,14 @@ unsafe fn edit_array(random: &mut Random, seed: u64, apis: [Api; 2], arrays: [*m
                 let data = random.items(part[0] * part[1]);
                 both(&|api, a| {
                     let len = part[0] * part[1] * 4;
-                    (api.b2nd_set_slice_cbuffer)(data.as_ptr().cast(), part.as_ptr(), len, start.as_ptr(), stop.as_ptr(), a)
+                    (api.b2nd_set_slice_cbuffer)(
+                        data.as_ptr().cast(),
+                        part.as_ptr(),
+                        len,
+                        start.as_ptr(),
+                        stop.as_ptr(),
+                        a,
+                    )
                 })
             }
             2 if whole => both(&|api, a| (api.b2nd_append)(a, data.as_ptr().cast(), rows * 4, axis as i8)),
@@ -388,7 +431,7 @@ unsafe fn edit_array(random: &mut Random, seed: u64, apis: [Api; 2], arrays: [*m
 
 #[test]
 fn arrays() {
-    let Some(apis) = both() else { return };
+    let Some((apis, _alone)) = both() else { return };
     for seed in 0..sequences() {
         let mut random = Random(seed * 104729 + 1);
         let mut cparams = CParams { typesize: 4, ..CParams::DEFAULT };
@@ -409,9 +452,15 @@ fn arrays() {
             let arrays = [0, 1].map(|i| {
                 let api = apis[i];
                 let (s, c, b) = (shape.as_ptr(), chunks.as_ptr(), blocks.as_ptr());
-                let ctx = (api.b2nd_create_ctx)(&raw const storage, 2, s, c, b, c"<i4".as_ptr(), 0, null(), 0);
+                let ctx =
+                    (api.b2nd_create_ctx)(&raw const storage, 2, s, c, b, c"<i4".as_ptr(), 0, null(), 0);
                 let mut array = null_mut();
-                let made = (api.b2nd_from_cbuffer)(ctx, &raw mut array, data.as_ptr().cast(), shape[0] * shape[1] * 4);
+                let made = (api.b2nd_from_cbuffer)(
+                    ctx,
+                    &raw mut array,
+                    data.as_ptr().cast(),
+                    shape[0] * shape[1] * 4,
+                );
                 assert_eq!(made, 0);
                 (api.b2nd_free_ctx)(ctx);
                 array
@@ -423,10 +472,16 @@ fn arrays() {
             }
             for i in [0, 1] {
                 let (mut frame, mut len, mut owned, mut read) = (null_mut(), 0, false, null_mut());
-                assert_eq!((apis[i].b2nd_to_cframe)(arrays[i], &raw mut frame, &raw mut len, &raw mut owned), 0);
+                assert_eq!(
+                    (apis[i].b2nd_to_cframe)(arrays[i], &raw mut frame, &raw mut len, &raw mut owned),
+                    0
+                );
                 let other = apis[1 - i];
                 assert_eq!((other.b2nd_from_cframe)(frame, len, true, &raw mut read), 0, "sequence {seed}");
-                assert!(items(other, read) == items(apis[i], arrays[i]), "sequence {seed}: frame of library {i}");
+                assert!(
+                    items(other, read) == items(apis[i], arrays[i]),
+                    "sequence {seed}: frame of library {i}"
+                );
                 (other.b2nd_free)(read);
                 if owned {
                     release(frame);

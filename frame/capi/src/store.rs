@@ -1,7 +1,7 @@
 //! Files of frames as users of the C library expect them.
 //!
 //! ```text
-//! InPlace     a frame is changed where it lies, nothing is flushed, nobody is kept out: several handles may have one frame
+//! InPlace     a frame is changed where it lies, nothing is flushed; several handles may have one frame
 //! CallerFile  a file behind the functions of `blosc2_register_io_cb`, opened for each access
 //! CallerDir   a sparse frame whose files are such files
 //! ```

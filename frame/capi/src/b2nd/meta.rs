@@ -25,7 +25,8 @@ impl Meta {
         if meta.dtype.is_empty() {
             meta.dtype = format!("|S{}", owned.public.typesize);
         }
-        meta.bytes(usize::try_from(owned.public.typesize).map_err(|_| INVALID_PARAM)?)?;
+        // Numbers of items that do not fit are refused here, sizes in bytes where a buffer is made.
+        meta.bytes(1)?;
         Ok(meta)
     }
 

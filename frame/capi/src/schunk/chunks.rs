@@ -6,7 +6,6 @@ use crate::context::parse;
 use crate::error::*;
 use crate::memory::{bytes, bytes_mut, copied, put, values};
 use blosc_core::Special;
-use blosc_frame::cframe::header::ChunkSize;
 use core::ffi::{c_int, c_void};
 
 /// The number of a chunk that is there.
@@ -37,11 +36,7 @@ pub fn append(owned: &mut Owned, chunk: &[u8]) -> Result<i64> {
 }
 
 fn insert(owned: &mut Owned, k: u64, chunk: &[u8]) -> Result<i64> {
-    // The size that the caller set holds from the first chunk on.
-    let chunksize = u32::try_from(owned.public.chunksize).ok().filter(|&size| size > 0);
-    if let (ChunkSize::Unknown, Some(size)) = (owned.inner.frame.chunksize(), chunksize) {
-        owned.inner.frame.set_chunksize(size)?;
-    }
+    owned.declare_chunksize()?;
     owned.change_from(k, |inner| {
         inner.frame.insert_chunk(k, chunk)?;
         inner.cbytes += inner.stored_size(k);

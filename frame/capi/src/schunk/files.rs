@@ -1,7 +1,9 @@
 //! Frames in files and buffers.
 
 use super::session::is_locking;
-use super::{Access, Asked, Kept, Owned, changing, limits, open_frame, owned, plain, plain_path, reading, wrap};
+use super::{
+    Access, Asked, Kept, Owned, changing, limits, open_frame, owned, plain, plain_path, reading, wrap,
+};
 use crate::abi::{CParams, DParams, Io, Schunk, Storage};
 use crate::error::*;
 use crate::memory::{bytes, copied, put, text};

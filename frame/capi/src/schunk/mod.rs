@@ -6,6 +6,7 @@
 //! ```
 //! A pointer to the public part is a pointer to the whole. `session.rs` commits every change of a frame in a file at once.
 
+mod access;
 mod chunks;
 mod data;
 mod files;
@@ -14,17 +15,16 @@ mod session;
 mod slices;
 mod vlmeta;
 
-use crate::abi::{CParams, DParams, Io, Metalayer, Schunk, StdioMmap, Storage};
+use crate::abi::{CParams, DParams, Io, Metalayer, Schunk, Storage};
 use crate::context::{Context, blosc2_free_ctx};
 use crate::error::*;
-use crate::io::BackEnd;
 use crate::memory::{copied, release, string, text};
 use crate::store::{self, CallerDir, CallerFile, InPlace};
 use blosc_frame::SuperChunk;
 use blosc_frame::cframe::header::ChunkSize;
 use blosc_frame::io::{Offset, SidecarLock};
 use blosc_frame::schunk::RawChunk;
-use core::ffi::{CStr, c_int, c_void};
+use core::ffi::{c_int, c_void};
 use core::ptr;
 use data::Data;
 use session::Session;
@@ -32,6 +32,7 @@ use std::ffi::CString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use access::Access;
 pub use chunks::{append, fill_special, update};
 pub use files::{frame_bytes, frame_out, from_buffer, in_memory, open, save, save_append};
 pub use session::{blosc2_schunk_refresh as refresh, changing, reading, session};
@@ -76,54 +77,6 @@ pub fn limits() -> blosc_frame::Limits {
 pub unsafe fn owned<'a>(schunk: *mut Schunk) -> Result<&'a mut Owned> {
     // SAFETY: as the caller promises; every super-chunk is made as an `Owned`, whose first field this is.
     unsafe { schunk.cast::<Owned>().as_mut() }.ok_or(NULL_POINTER)
-}
-
-/// How the files of a frame are reached.
-#[derive(Clone, Copy)]
-enum Access {
-    Files,
-    /// As a map that is read only, changed in the file, or changed in memory alone.
-    Map {
-        mode: &'static str,
-        size: usize,
-    },
-    Caller(BackEnd),
-}
-
-impl Access {
-    /// # Safety
-    /// `io.params` is null or of the kind that `io.id` says.
-    unsafe fn of(io: &Io) -> Result<Access> {
-        match io.id {
-            0 => Ok(Access::Files),
-            1 => {
-                // SAFETY: as the caller promises.
-                let map = unsafe { io.params.cast::<StdioMmap>().as_ref() };
-                let mode = map.map(|map| map.mode).filter(|mode| !mode.is_null());
-                // SAFETY: a string, as the interface says.
-                let mode = mode.map_or("r", |mode| unsafe { CStr::from_ptr(mode) }.to_str().unwrap_or(""));
-                let known = ["r", "r+", "w+", "c"].into_iter().find(|known| *known == mode);
-                let size = map.map_or(0, |map| map.initial_mapping_size);
-                Ok(Access::Map { mode: known.ok_or(INVALID_PARAM)?, size })
-            }
-            id => Ok(Access::Caller(BackEnd::of(id, io.params)?)),
-        }
-    }
-
-    /// Whether the changes of a map stay in memory.
-    fn is_in_memory(self) -> bool {
-        matches!(self, Access::Map { mode: "c", .. })
-    }
-
-    /// Says what the C library says of maps where `BLOSC_INFO` asks for it: python-blosc2 looks for it.
-    fn announce(self, path: &str) {
-        let Access::Map { mode, size } = self else { return };
-        if std::env::var_os("BLOSC_INFO").is_some() {
-            let file = std::fs::metadata(path).map_or(0, |file| file.len());
-            let size = if mode == "r" { file } else { file.max(size as u64) };
-            eprintln!("[info] - Opened memory-mapped file {path} in mode {mode} with an mapping size of {size}.");
-        }
-    }
 }
 
 /// What the caller asks of a new super-chunk, with defaults where it says nothing.
@@ -268,6 +221,15 @@ impl Owned {
         };
     }
 
+    /// Takes over the size of chunks that the caller set in the structure before the first chunk.
+    pub fn declare_chunksize(&mut self) -> Result<()> {
+        let size = u32::try_from(self.public.chunksize).ok().filter(|&size| size > 0);
+        if let (ChunkSize::Unknown, Some(size)) = (self.inner.frame.chunksize(), size) {
+            self.inner.frame.set_chunksize(size)?;
+        }
+        Ok(())
+    }
+
     /// The metalayers that C reads, with their content as it is stored.
     pub fn sync_meta(&mut self) -> Result<()> {
         self.release_meta();
@@ -373,7 +335,9 @@ impl Inner {
         });
         match raw? {
             RawChunk::Stored(bytes) => Ok(bytes.to_vec()),
-            RawChunk::Special(kind, nbytes) => Ok(data::special_header(kind, typesize, nbytes, blocksize)?.to_vec()),
+            RawChunk::Special(kind, nbytes) => {
+                Ok(data::special_header(kind, typesize, nbytes, blocksize)?.to_vec())
+            }
         }
     }
 
@@ -465,6 +429,8 @@ pub unsafe extern "C" fn blosc2_schunk_free(schunk: *mut Schunk) -> c_int {
         // SAFETY: a super-chunk of this library, given back once, as the interface says.
         unsafe {
             let owned = owned(schunk)?;
+            // What is left to do at the end of the file is done under the lock, which ends with the handle.
+            owned.hold_to_the_end();
             owned.release_meta();
             blosc2_free_ctx(owned.public.cctx);
             blosc2_free_ctx(owned.public.dctx);
