@@ -5,15 +5,18 @@
 //! The files lie in `TMPDIR`, else in `/dev/shm` where there is one: memory stands for the disk, so that
 //! flushing (which libblosc2 never does) costs nothing and the figures are not the disk's.
 
+use super::choice::{Choice, Job};
 use super::chunks::row;
-use super::{Bout, Case, Choice, Job, expect};
 use crate::data::Data;
-use crate::engine::Spec;
 use crate::engine::peers::cparams;
+use crate::engine::{Filters, Spec};
 use crate::machine::unpinned;
-use crate::measure::{Check, Plan, Work};
+use crate::measure::candidate::{Candidate, Check, Work};
+use crate::measure::check::expect;
+use crate::measure::comparison::Comparison;
+use crate::measure::{Plan, Setting};
 use crate::result::Row;
-use blosc_core::{Codec, Filter, Level};
+use blosc_core::{Codec, Level};
 use blosc_frame::b2nd::{self, Dtype, NdArray};
 use blosc_frame::{Limits, SuperChunk};
 use blosc_peers::blosc2::{ArraySpec, Containers};
@@ -89,7 +92,7 @@ fn run<'a>(
     spec: &Spec,
     data: &'a Data,
     ops: Vec<Op<'a>>,
-    (setting, plan, stop): (&super::Setting, &Plan, &dyn Fn() -> bool),
+    (setting, plan, stop): (&Setting, &Plan, &dyn Fn() -> bool),
 ) -> Vec<Row> {
     let plan = Plan { min_rounds: 5, ..*plan };
     let mut rows = Vec::new();
@@ -100,22 +103,15 @@ fn run<'a>(
             Box::new(move |got| check(got))
         };
         let ours = Row { isa: Level::best().isa().name().into(), ..fixed.clone() };
-        let mut cases = vec![Case {
-            row: ours,
-            peer: false,
-            work: op.ours,
-            timer: None,
-            before: None,
-            check: judge(&op.check),
-        }];
+        let mut candidates = vec![Candidate::new(ours, op.ours, judge(&op.check))];
         if let Some((engine, work)) = op.theirs {
             let row = Row { engine, ..fixed };
-            cases.push(Case { row, peer: true, work, timer: None, before: None, check: judge(&op.check) });
+            candidates.push(Candidate::new(row, work, judge(&op.check)).peer(true));
         }
         // What they read lies in files.
         let source = data.bytes.get(..64).unwrap_or_default();
-        let bout = Bout { source, room: op.room, bytes: op.bytes, cases, probe_rows: None, stateless: false };
-        rows.extend(unpinned(|| bout.run(setting, &plan, stop)));
+        let comparison = Comparison::new(source, op.room, op.bytes, candidates);
+        rows.extend(unpinned(|| comparison.run(setting, &plan, stop)));
     }
     rows
 }
@@ -203,7 +199,7 @@ pub fn frames(choice: &Choice) -> Vec<Job<'_>> {
 }
 
 fn spec(codec: Codec, typesize: usize, threads: usize) -> Spec {
-    let filter = if typesize > 1 { Filter::Shuffle } else { Filter::None };
+    let filter = if typesize > 1 { Filters::Shuffle } else { Filters::None };
     Spec { codec, filter, level: 5, typesize, threads, blocksize: None }
 }
 

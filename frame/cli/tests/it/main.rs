@@ -2,6 +2,7 @@
 
 mod common;
 
+mod advise;
 mod arrays;
 mod blpk;
 mod chunks;
