@@ -3,7 +3,8 @@
 #![allow(missing_docs)] // criterion's macros write public functions without any
 
 use blosc_bench::data::generate::random_bytes;
-use blosc_bench::suite::kernels::{FILTERS, SPLITS, TYPESIZES};
+use blosc_bench::suite::choice::TYPESIZES;
+use blosc_bench::suite::kernels::{FILTERS, SPLITS};
 use blosc_core::{Level, arch};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 

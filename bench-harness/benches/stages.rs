@@ -5,8 +5,8 @@ use blosc_bench::data::Data;
 use blosc_bench::data::corpus::REAL;
 use blosc_bench::engine::ours::{self, Ours};
 use blosc_bench::engine::{Engine, Spec};
-use blosc_bench::suite::chunks::{CODECS, FILTERS};
-use blosc_core::{Filter, Level, max_encoded_len};
+use blosc_bench::suite::choice::{CODECS, FILTERS};
+use blosc_core::{Level, max_encoded_len};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 fn arrays() -> Vec<Data> {
@@ -20,7 +20,7 @@ fn chunks(c: &mut Criterion) {
         let mut group = c.benchmark_group(stage);
         for data in arrays() {
             for codec in CODECS {
-                for filter in FILTERS.into_iter().filter(|f| data.typesize > 1 || *f != Filter::Shuffle) {
+                for filter in FILTERS.into_iter().filter(|f| f.suits(data.typesize)) {
                     let spec = Spec {
                         codec,
                         filter,

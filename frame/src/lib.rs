@@ -9,6 +9,8 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+#[cfg(feature = "advise")]
+pub mod advise;
 #[cfg(all(feature = "std", feature = "classic"))]
 pub mod any;
 #[cfg(feature = "alloc")]

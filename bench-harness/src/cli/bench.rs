@@ -3,9 +3,10 @@
 use super::execute::execute;
 use blosc_bench::data::{self, Data};
 use blosc_bench::engine::{self, crates};
-use blosc_bench::suite::goals::GOALS;
+use blosc_bench::report::goals::GOALS;
+use blosc_bench::suite::choice::{Choice, Job};
 use blosc_bench::suite::passes::Effort;
-use blosc_bench::suite::{Choice, Job, SUITES, Suite, chunks, kernels};
+use blosc_bench::suite::{SUITES, Suite, kernels, quick};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -14,11 +15,36 @@ use std::time::Duration;
 const MOST_THREADS: usize = 1024;
 
 /// The run without arguments.
-pub fn quick(out: &Path) -> Result<ExitCode, String> {
-    let choice = Choice::default();
-    let mut jobs = kernels::jobs("kernels", &choice);
-    jobs.extend(chunks::jobs(&choice));
-    execute(jobs, &Effort::QUICK, out)
+pub fn quick(args: &super::Quick) -> Result<ExitCode, String> {
+    let mut choice = Choice::default();
+    engines(&mut choice, &args.engine)?;
+    execute(quick::jobs(&choice), &Effort::QUICK, &args.out)
+}
+
+/// What the quick run leaves out.
+pub fn full(args: &super::Quick) -> Result<ExitCode, String> {
+    let mut choice = Choice::default();
+    engines(&mut choice, &args.engine)?;
+    let suites = ["kernels", "chunks", "latency", "threads"].map(String::from);
+    let jobs: Vec<Job<'_>> =
+        suites_of(&suites)?.into_iter().flat_map(|suite| (suite.jobs)(&choice)).collect();
+    let effort = Effort::within(Duration::from_secs(600), jobs.len());
+    execute(jobs, &effort, &args.out)
+}
+
+/// Opponents by their names.
+fn engines(choice: &mut Choice, names: &[String]) -> Result<(), String> {
+    for name in names {
+        match crates::ALL.iter().find(|c| c.name() == name) {
+            Some(c) => choice.crates.push(*c),
+            None if name == "pco" && cfg!(feature = "pco") => choice.numbers = true,
+            None if name == "pco" => {
+                return Err("--engine pco: not built in; build with --features pco".into());
+            }
+            None => choice.engines.push(engine::open(name)?),
+        }
+    }
+    Ok(())
 }
 
 /// The run with arguments.
@@ -46,16 +72,13 @@ pub fn run(args: &super::Run) -> Result<ExitCode, String> {
     }
     args.coding.choose(&mut choice.codecs, &mut choice.filters, &mut choice.levels)?;
     choice.blocksize = args.blocksize.and_then(|b| u32::try_from(b).ok());
-    choice.threads = if args.threads.is_empty() { doubling() } else { args.threads.clone() };
+    if !args.threads.is_empty() {
+        choice.threads.clone_from(&args.threads);
+    }
     if let Some(bad) = args.threads.iter().find(|n| !(1..=MOST_THREADS).contains(*n)) {
         return Err(format!("--threads {bad}: must be 1 to {MOST_THREADS}"));
     }
-    for name in &args.engine {
-        match crates::ALL.iter().find(|c| c.name() == name) {
-            Some(c) => choice.crates.push(*c),
-            None => choice.engines.push(engine::open(name)?),
-        }
-    }
+    engines(&mut choice, &args.engine)?;
     choice.goals = goals_of(args)?;
     choice.once = args.once;
     let suites = suites_of(&args.suite)?;
@@ -99,13 +122,4 @@ pub fn find_data(name: &str, dtype: &str) -> Result<Data, String> {
         return Ok(found.clone());
     }
     Data::from_file(Path::new(name), dtype).map_err(|e| format!("--data {e}"))
-}
-
-/// 1, 2, 4 … and the number of CPUs.
-fn doubling() -> Vec<usize> {
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut counts: Vec<usize> =
-        std::iter::successors(Some(1), |n| Some(n * 2)).take_while(|n| *n < cpus).collect();
-    counts.push(cpus);
-    counts
 }

@@ -4,11 +4,12 @@ use super::progress::Progress;
 use super::say;
 use blosc_bench::machine::load::Watch;
 use blosc_bench::machine::{Machine, linux};
+use blosc_bench::measure::Setting;
 use blosc_bench::report::console;
 use blosc_bench::result::file::Writer;
 use blosc_bench::result::round3;
+use blosc_bench::suite::choice::Job;
 use blosc_bench::suite::passes::{Effort, Passes};
-use blosc_bench::suite::{Job, Setting};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -42,7 +43,7 @@ pub fn execute(jobs: Vec<Job<'_>>, effort: &Effort, out: &Path) -> Result<ExitCo
     let mut watch = Watch::new(machine.busy_cpus);
     let setting = Setting { arch: pulp::Arch::new(), timing: machine.emulator.is_none() };
     let mut writer = Writer::create(out, &machine, &command_line())?;
-    let progress = Progress::new(jobs.len(), effort.passes);
+    let progress = Progress::new(2 * jobs.len());
     let stopped = || stop.load(Ordering::Relaxed);
     let (mut visits, started) = (Passes::new(jobs), Instant::now());
     for pass in 0..effort.passes {
@@ -55,6 +56,7 @@ pub fn execute(jobs: Vec<Job<'_>>, effort: &Effort, out: &Path) -> Result<ExitCo
             Ok(watch.loaded())
         };
         visits.pass(pass, (&setting, &effort.plan, &stopped), |label| progress.start(label), done)?;
+        progress.expect(visits.jobs() * effort.expected(pass + 1, started.elapsed()));
         if stopped() || !effort.fits(pass + 1, started.elapsed(), begun.elapsed()) {
             break;
         }

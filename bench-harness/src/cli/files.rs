@@ -2,7 +2,7 @@
 
 use super::say;
 use blosc_bench::instructions::{self, Count};
-use blosc_bench::report::{compare, html};
+use blosc_bench::report::{cases, difference, export, html, rank, side_by_side};
 use blosc_bench::result::file::{self, Results, Writer, read};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ fn all(paths: &[PathBuf]) -> Result<Vec<Results>, String> {
 /// The words of `--filter` as one string, if a timed row of the files has them all.
 fn words(files: &[Results], filter: &[String]) -> Result<String, String> {
     let filter = filter.join(" ");
-    let hit = |f: &Results| f.rows.iter().any(|r| r.median_ns.is_some() && compare::matches(r, &filter));
+    let hit = |f: &Results| f.rows.iter().any(|r| r.median_ns.is_some() && cases::matches(r, &filter));
     match files.iter().any(hit) {
         true => Ok(filter),
         false if filter.is_empty() => Err("no row carries a time".into()),
@@ -30,14 +30,14 @@ fn words(files: &[Results], filter: &[String]) -> Result<String, String> {
 pub fn cmp(paths: &[PathBuf], filter: &[String]) -> Result<ExitCode, String> {
     let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let files = all(paths)?;
-    say(&compare::compare(&files, &words(&files, filter)?, colour));
+    say(&side_by_side::compare(&files, &words(&files, filter)?, colour));
     Ok(ExitCode::SUCCESS)
 }
 
 /// `rank`.
 pub fn rank(paths: &[PathBuf], filter: &[String]) -> Result<ExitCode, String> {
     let files = all(paths)?;
-    say(&compare::rank(&files, &words(&files, filter)?));
+    say(&rank::rank(&files, &words(&files, filter)?));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -47,7 +47,7 @@ pub fn diff(old: &Path, new: &Path, threshold: f64, filter: &[String]) -> Result
         return Err(format!("--threshold {threshold}: must be a percentage"));
     }
     let files = [read(old)?, read(new)?];
-    let found = compare::difference(&files, threshold / 100.0, &words(&files, filter)?);
+    let found = difference::difference(&files, threshold / 100.0, &words(&files, filter)?);
     if found.cases == 0 {
         return Err(format!("{} and {} have no case in common", old.display(), new.display()));
     }
@@ -97,8 +97,12 @@ pub fn check(paths: &[PathBuf]) -> Result<ExitCode, String> {
     }
     for path in &files {
         let results = read(path)?;
-        let state = if results.complete { "complete" } else { "interrupted" };
-        say(&format!("{}: {} rows, {state}, {}\n", path.display(), results.rows.len(), results.machine.name));
+        let verdict = match file::contributable(&results) {
+            Ok(()) => "can be contributed".to_string(),
+            Err(why) => format!("cannot be contributed: {why}"),
+        };
+        let (rows, name) = (results.rows.len(), &results.machine.name);
+        say(&format!("{}: {rows} rows, {name}; {verdict}\n", path.display()));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -153,10 +157,10 @@ pub fn instructions(
 pub fn print(path: &Path, filter: &[String], csv: bool) -> Result<ExitCode, String> {
     let results = read(path)?;
     let text = if csv {
-        compare::csv(&results)
+        export::csv(&results)
     } else {
         let filter = words(std::slice::from_ref(&results), filter)?;
-        compare::markdown(&results, &filter)
+        export::markdown(&results, &filter)
     };
     say(&text);
     Ok(ExitCode::SUCCESS)
@@ -170,7 +174,7 @@ pub fn splice(results: &Path, readme: &Path, check: bool) -> Result<ExitCode, St
     let missing = || format!("{}: has no lines {} and {}", readme.display(), MARKS.0, MARKS.1);
     let (before, rest) = text.split_once(MARKS.0).ok_or_else(missing)?;
     let (_, after) = rest.split_once(MARKS.1).ok_or_else(missing)?;
-    let table = compare::readme(&results);
+    let table = export::readme(&results);
     let new = format!("{before}{}\n{}\n{}{after}", MARKS.0, table.trim_end(), MARKS.1);
     if check {
         return Ok(ExitCode::from(u8::from(new != text)));

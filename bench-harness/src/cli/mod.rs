@@ -1,14 +1,17 @@
 //! The command line.
 
+mod advise;
 mod bench;
 mod execute;
 mod files;
 mod progress;
 mod ratio;
+mod repeat;
 
+use blosc_bench::engine::Filters;
 use blosc_bench::instructions;
 use blosc_bench::report::table::paragraph;
-use blosc_core::{Codec, Filter};
+use blosc_core::Codec;
 use clap::{Args, Parser, Subcommand};
 use std::io::Write;
 use std::path::PathBuf;
@@ -16,8 +19,8 @@ use std::process::ExitCode;
 
 /// Measures Blosc kernels, codecs and pipelines on this CPU; verifies before it times.
 ///
-/// Every case is visited several times, seconds apart. Its figure is the median of
-/// the visits; its spread says how far another run may lie, in 19 cases of 20:
+/// Every case is visited several times, seconds apart. Its figure is the lower
+/// quartile of the visits; its spread says how far another run may lie, in 19 cases of 20:
 /// between figure / (1 + spread) and figure * (1 + spread).
 #[derive(Parser)]
 // An option before a subcommand is the quick run's, and would be lost.
@@ -31,10 +34,19 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Kernels and chunks in under a minute (what happens without a command).
+    /// What matters, in under a minute (what happens without a command).
     Quick(Quick),
+    /// Kernels, chunks, latency and threads, every array and level: ten minutes.
+    Full(Quick),
+    /// Run quick several times and print how well the runs agree.
+    ///
+    /// Of all pairs of runs: the share in which the fractions of a copy lie within
+    /// 5 %, and ratios of neighbours within 3 %. The goal is 95 % of each.
+    Repeat(repeat::Options),
     /// Choose suites, kernels, arrays, opponents and time.
     Run(Box<Run>),
+    /// Try codecs, filters, levels and block sizes on a file; say which to take.
+    Advise(advise::Options),
     /// Compare sizes with another library's; status 1 if a bound is broken.
     Ratio(ratio::Options),
     /// Compare results files case by case: GB/s, and ratios to the first file.
@@ -60,7 +72,7 @@ enum Command {
     },
     /// Write one self-contained HTML page about results files.
     Report {
-        /// Results files; the first is described in full.
+        /// Results files; each machine has sections of its own.
         #[arg(required = true)]
         files: Vec<PathBuf>,
         /// The page.
@@ -145,6 +157,9 @@ enum Command {
 
 #[derive(Args, Clone)]
 struct Quick {
+    /// Opponents, as for `run`: libblosc2[=PATH] libblosc[=PATH] python:blosc2 ...
+    #[arg(long, value_name = "ENGINE")]
+    engine: Vec<String>,
     /// Where the JSON lines go.
     #[arg(long, value_name = "FILE", default_value = "target/blosc-bench/latest.jsonl")]
     out: PathBuf,
@@ -166,7 +181,7 @@ struct Coding {
     /// Codecs: blosclz lz4 lz4hc zlib zstd.
     #[arg(long, value_delimiter = ',')]
     codec: Vec<String>,
-    /// Filters: none shuffle bitshuffle.
+    /// Filters: none shuffle bitshuffle shuffle+bytedelta.
     #[arg(long, value_delimiter = ',')]
     filter: Vec<String>,
     /// Compression levels, 1 to 9.
@@ -179,7 +194,7 @@ impl Coding {
     fn choose(
         &self,
         codecs: &mut Vec<Codec>,
-        filters: &mut Vec<Filter>,
+        filters: &mut Vec<Filters>,
         levels: &mut Vec<u8>,
     ) -> Result<(), String> {
         pick(codecs, &self.codec, "--codec", |c| c.name())?;
@@ -290,9 +305,12 @@ pub fn run() -> Result<ExitCode, String> {
         }
     };
     match cli.command {
-        None => bench::quick(&cli.quick.out),
-        Some(Command::Quick(quick)) => bench::quick(&quick.out),
+        None => bench::quick(&cli.quick),
+        Some(Command::Quick(quick)) => bench::quick(&quick),
+        Some(Command::Full(full)) => bench::full(&full),
+        Some(Command::Repeat(options)) => repeat::run(&options),
         Some(Command::Run(run)) => bench::run(&run),
+        Some(Command::Advise(options)) => advise::run(&options),
         Some(Command::Ratio(options)) => ratio::run(&options),
         Some(Command::Cmp(f)) => files::cmp(&f.files, &f.filter),
         Some(Command::Rank(f)) => files::rank(&f.files, &f.filter),
@@ -306,7 +324,9 @@ pub fn run() -> Result<ExitCode, String> {
         Some(Command::Instructions { qemu, program, mca, llvm, check, write, tolerance }) => {
             let counts = match qemu.as_deref().zip(program.as_deref()) {
                 Some((runner, program)) => files::emulated(runner, program, &mca, &llvm)?,
-                None => instructions::callgrind(&std::env::current_exe().map_err(|e| e.to_string())?)?,
+                None => {
+                    instructions::callgrind::callgrind(&std::env::current_exe().map_err(|e| e.to_string())?)?
+                }
             };
             files::instructions(&counts, check.as_deref(), write.as_deref(), tolerance)
         }

@@ -3,15 +3,15 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 
-/// Progress over a known number of jobs, each visited in every pass.
+/// Progress over visits, whose number shows as a run goes on.
 pub struct Progress {
     bar: ProgressBar,
 }
 
 impl Progress {
     /// Nothing is drawn unless standard error is a terminal.
-    pub fn new(jobs: usize, passes: usize) -> Progress {
-        let bar = ProgressBar::new((jobs * passes) as u64);
+    pub fn new(visits: usize) -> Progress {
+        let bar = ProgressBar::new(visits as u64);
         if !std::io::stderr().is_terminal() {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
@@ -29,6 +29,11 @@ impl Progress {
     /// A job is done.
     pub fn done(&self) {
         self.bar.inc(1);
+    }
+
+    /// There will be this many visits.
+    pub fn expect(&self, visits: usize) {
+        self.bar.set_length(visits as u64);
     }
 
     /// All are.

@@ -1,6 +1,6 @@
 //! Codec crates by themselves: what a Rust program would use without this library.
 
-use crate::measure::Work;
+use crate::measure::candidate::Work;
 use blosc_core::Codec;
 use std::rc::Rc;
 

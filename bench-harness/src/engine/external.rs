@@ -16,8 +16,8 @@
 //! It times itself, so pipes and start-up are not in the figure; its results are fetched and checked
 //! like everybody's.
 
-use super::{Engine, SelfTimed, Spec};
-use crate::measure::Work;
+use super::spec::{Engine, SelfTimed, Spec};
+use crate::measure::candidate::Work;
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::ops::Range;

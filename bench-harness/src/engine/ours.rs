@@ -1,8 +1,8 @@
 //! This library.
 
-use super::{Engine, Spec};
-use crate::measure::Work;
-use crate::suite::spoil;
+use super::spec::{Engine, Spec};
+use crate::measure::candidate::{Check, Work};
+use crate::measure::check::{expect, flip_middle_byte};
 use blosc_core::chunk::Plan;
 use blosc_core::codec::context::EncodeContext;
 use blosc_core::{Chunk, ChunkContext, Level, Limits, Pool};
@@ -36,7 +36,7 @@ impl Engine for Ours {
                 let n = pool
                     .compress_into(&params, ChunkContext::default(), src, dst)
                     .map_err(|e| e.to_string())?;
-                spoil(corrupt, dst.get_mut(..n).unwrap_or_default());
+                flip_middle_byte(corrupt, dst.get_mut(..n).unwrap_or_default());
                 Ok(n)
             }));
         }
@@ -46,7 +46,7 @@ impl Engine for Ours {
         Ok(Box::new(move |src, dst| {
             let plan = Plan::new(&params, ChunkContext::default(), &[], src).map_err(|e| e.to_string())?;
             let n = plan.encode(level, &mut work, &mut context, dst).map_err(|e| e.to_string())?;
-            spoil(corrupt, dst.get_mut(..n).unwrap_or_default());
+            flip_middle_byte(corrupt, dst.get_mut(..n).unwrap_or_default());
             Ok(n)
         }))
     }
@@ -59,7 +59,7 @@ impl Engine for Ours {
             let parsed = Chunk::parse_with(chunk, &Limits::NONE);
             let chunk = parsed.as_ref().map_err(|e| e.to_string())?;
             let n = pool.decompress_into(chunk, ChunkContext::default(), dst).map_err(|e| e.to_string())?;
-            spoil(corrupt, dst.get_mut(..n).unwrap_or_default());
+            flip_middle_byte(corrupt, dst.get_mut(..n).unwrap_or_default());
             Ok(n)
         }))
     }
@@ -75,7 +75,7 @@ impl Engine for Ours {
             let n = pool
                 .get_bytes(chunk, ChunkContext::default(), range.clone(), dst)
                 .map_err(|e| e.to_string())?;
-            spoil(corrupt, dst.get_mut(..n).unwrap_or_default());
+            flip_middle_byte(corrupt, dst.get_mut(..n).unwrap_or_default());
             Ok(n)
         }))
     }
@@ -87,10 +87,10 @@ pub fn compress(spec: &Spec, data: &[u8]) -> Result<Rc<[u8]>, String> {
 }
 
 /// Judges a chunk: our scalar decoder must give back `source`.
-pub fn decodes_to(source: &[u8]) -> crate::measure::Check<'_> {
+pub fn decodes_to(source: &[u8]) -> Check<'_> {
     Box::new(move |got| {
         let chunk = Chunk::parse_with(got, &Limits::NONE).map_err(|e| format!("wrong chunk: {e}"))?;
         let back = Pool::new(1).level(Level::SCALAR).decompress(&chunk);
-        crate::suite::expect(source)(&back.map_err(|e| format!("wrong chunk: {e}"))?)
+        expect(source)(&back.map_err(|e| format!("wrong chunk: {e}"))?)
     })
 }

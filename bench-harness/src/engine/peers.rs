@@ -1,8 +1,7 @@
 //! The C libraries, loaded at run time through `blosc-peers`.
 
-use super::{Engine, Spec};
-use crate::measure::Work;
-use blosc_core::Filter;
+use super::spec::{Engine, Spec};
+use crate::measure::candidate::Work;
 use blosc_peers::blosc2::Kernel;
 use blosc_peers::{CParams, Libblosc, Libblosc2};
 use std::ops::Range;
@@ -15,14 +14,6 @@ pub struct Blosc2(pub Libblosc2);
 /// C-Blosc 1.
 pub struct Blosc1(pub Rc<Libblosc>);
 
-fn filter_id(filter: Filter) -> u8 {
-    match filter {
-        Filter::Shuffle => 1,
-        Filter::BitShuffle => 2,
-        _ => 0,
-    }
-}
-
 /// A spec as libblosc2 takes it.
 pub fn cparams(spec: &Spec) -> CParams {
     CParams {
@@ -31,7 +22,8 @@ pub fn cparams(spec: &Spec) -> CParams {
         typesize: i32::try_from(spec.typesize).unwrap_or(1),
         nthreads: i16::try_from(spec.threads).unwrap_or(1),
         blocksize: spec.blocksize.and_then(|b| i32::try_from(b).ok()).unwrap_or(0),
-        filters: [0, 0, 0, 0, 0, filter_id(spec.filter)],
+        filters: spec.filter.slots(spec.typesize).map(|slot| slot.filter.id()),
+        filters_meta: spec.filter.slots(spec.typesize).map(|slot| slot.meta),
         ..CParams::default()
     }
 }
@@ -86,12 +78,16 @@ impl Engine for Blosc1 {
 
     fn compressor(&self, spec: &Spec, _: usize) -> Result<Work<'static>, String> {
         one_thread(spec)?;
-        let (library, spec) = (Rc::clone(&self.0), *spec);
+        let slots = spec.filter.slots(spec.typesize);
+        let [.., before, last] = slots;
+        if before.filter.id() != 0 {
+            return Err("Blosc 1 has one filter".into());
+        }
+        let (library, spec, filter) = (Rc::clone(&self.0), *spec, last.filter.id());
         let block = spec.blocksize.map_or(0, |b| b as usize);
         Ok(Box::new(move |src, dst| {
             let codec = (spec.codec.name(), i32::from(spec.level));
-            let filter = filter_id(spec.filter).into();
-            library.compress(codec, filter, spec.typesize, block, src, dst).map_err(|e| e.to_string())
+            library.compress(codec, filter.into(), spec.typesize, block, src, dst).map_err(|e| e.to_string())
         }))
     }
 
@@ -169,9 +165,14 @@ fn usual_place(library: &str) -> Option<PathBuf> {
         let names = std::fs::read_dir(folder).ok()?.filter_map(|e| Some(e.ok()?.path()));
         let prefixes = [format!("{library}.so"), format!("{library}.dylib")];
         let fits = |p: &PathBuf| prefixes.iter().any(|prefix| file_name(p).starts_with(prefix.as_str()));
-        names.filter(fits).max()
+        names.filter(fits).max_by_key(|path| (version(path), path.clone()))
     };
     folders.iter().find_map(newest)
+}
+
+/// The numbers of a name such as `libblosc2.so.10.1`: a newer library has larger ones, whatever their digits.
+fn version(path: &Path) -> Vec<u32> {
+    file_name(path).split('.').filter_map(|part| part.parse().ok()).collect()
 }
 
 fn file_name(path: &Path) -> String {
@@ -212,4 +213,16 @@ fn inside_wheel(package: &str, library: &str) -> Result<PathBuf, String> {
         }
     }
     Err(told(&format!("has no {library} inside {}", folder.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_library_has_the_largest_numbers() {
+        let names = ["libblosc2.so", "libblosc2.so.10.1", "libblosc2.so.9.12.3"].map(PathBuf::from);
+        let newest = names.iter().max_by_key(|path| version(path)).unwrap();
+        assert_eq!(file_name(newest), "libblosc2.so.10.1");
+    }
 }

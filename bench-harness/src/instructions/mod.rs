@@ -9,16 +9,13 @@
 //! Counts are not times: they say nothing about latencies, ports or caches. What QEMU executed can therefore be
 //! handed to llvm-mca ([`mca`]), which estimates cycles on cores it has a model of.
 
+pub mod callgrind;
 pub mod chunks;
 pub mod mca;
 pub mod qemu;
 
-mod callgrind;
-
-pub use callgrind::callgrind;
-
 use crate::data::generate::random_bytes;
-use crate::suite::kernels::FILTERS;
+use crate::suite::kernels::{FILTERS, Kernel};
 use blosc_core::{Level, arch};
 
 /// Item sizes that are counted.
@@ -38,7 +35,7 @@ pub struct Count {
 }
 
 /// The cases of this machine, in the order [`once`] runs them.
-pub fn cases() -> Vec<(&'static crate::suite::kernels::Kernel, Level, usize)> {
+pub fn cases() -> Vec<(&'static Kernel, Level, usize)> {
     let mut cases = Vec::new();
     for kernel in &FILTERS {
         let own = arch::OPERATIONS.iter().find(|o| o.name == kernel.table).map_or(&[][..], |o| o.isas);

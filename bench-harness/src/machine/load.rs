@@ -3,7 +3,7 @@
 use super::linux;
 use std::time::{Duration, Instant};
 
-/// More work of others than this, in CPUs, makes rows noisy; less shows in the spread if it matters.
+/// While others do more work than this, in CPUs, a visit is loaded; less shows in the spread if it matters.
 pub const TOLERATED: f64 = 0.5;
 /// Shorter spans hold too few of the kernel's ticks to judge by.
 const SPAN: Duration = Duration::from_millis(200);

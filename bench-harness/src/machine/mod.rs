@@ -75,6 +75,9 @@ pub struct Machine {
     pub features: Vec<String>,
     /// Commit of this program.
     pub commit: String,
+    /// Version of this program.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub harness: String,
     /// Load averages (1, 5, 15 minutes) before the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<[f64; 3]>,
@@ -104,6 +107,11 @@ pub struct Cache {
 }
 
 impl Machine {
+    /// Commit of this program.
+    pub fn own_commit() -> &'static str {
+        env!("BLOSC_BENCH_COMMIT")
+    }
+
     /// Looks around. Does not change anything.
     pub fn detect() -> Machine {
         Machine::with(std::thread::available_parallelism().map_or(1, usize::from), None)
@@ -125,7 +133,8 @@ impl Machine {
             libc: libc_name().into(),
             rustc: env!("BLOSC_BENCH_RUSTC").into(),
             target: env!("BLOSC_BENCH_TARGET").into(),
-            commit: env!("BLOSC_BENCH_COMMIT").into(),
+            commit: Machine::own_commit().into(),
+            harness: env!("CARGO_PKG_VERSION").into(),
             optimised: !cfg!(debug_assertions),
             features: ["std", "codecs", "zstd-c"].map(String::from).into(),
             levels: blosc_core::Level::available().map(|l| l.isa().name().into()).collect(),

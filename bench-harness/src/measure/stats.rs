@@ -41,6 +41,13 @@ impl Summary {
     }
 }
 
+/// This part of the numbers is below.
+pub fn quantile_of(numbers: &[f64], part: f64) -> Option<f64> {
+    let mut sorted: Vec<f64> = numbers.iter().copied().filter(|x| x.is_finite()).collect();
+    sorted.sort_by(f64::total_cmp);
+    quantile(&sorted, part)
+}
+
 /// Linear interpolation between neighbours of a sorted slice.
 fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
     let at = q * sorted.len().checked_sub(1)? as f64;

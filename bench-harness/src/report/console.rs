@@ -1,12 +1,11 @@
 //! What a run prints when it is done: the machine, kernel speeds, chunk speeds, and what was refused.
 
-use super::table::{Table, duration, figure, maybe, paragraph, size};
+use super::table::{Table, duration, figure, maybe, paragraph, size, speed};
 use crate::data::generate;
 use crate::machine::Machine;
 use crate::machine::load::TOLERATED;
 use crate::measure::stats::geometric_mean;
 use crate::result::Row;
-use crate::suite::goals;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -23,8 +22,8 @@ pub fn summary(machine: &Machine, rows: &[Row]) -> String {
     if !chunks.is_empty() {
         let _ = writeln!(
             out,
-            "\nChunks: geometric means over the real arrays; GB/s of uncompressed bytes,\n\
-             and decompression as a fraction of a copy\n\n{}",
+            "\nChunks: geometric means over the real arrays; GB/s of uncompressed bytes\n\
+             (82M: 82 MB/s), and decompression as a fraction of a copy\n\n{}",
             chunks.text()
         );
     }
@@ -41,14 +40,14 @@ pub fn summary(machine: &Machine, rows: &[Row]) -> String {
     if !others.is_empty() {
         let _ = writeln!(out, "\nOther suites: geometric means over the arrays\n\n{}", others.text());
     }
-    let goals = goals::table(rows);
+    let goals = super::goals::table(rows);
     if !goals.is_empty() {
         let _ = writeln!(
             out,
             "\nGoals: speed ratios in the same rounds; size against the opponent's\n\n{}",
             goals.text()
         );
-        out.extend(goals::memory_note(rows).map(|note| format!("{note}\n\n")));
+        out.extend(super::goals::memory_note(rows).map(|note| format!("{note}\n\n")));
     }
     out.push_str(&notes(machine, rows));
     out
@@ -85,7 +84,7 @@ fn kernel_tables(suite: &str, rows: &[Row]) -> String {
     }
     // Items that do not divide a size leave a few bytes out: such a row belongs to the size above.
     let column = |r: &Row| sizes.iter().position(|s| r.bytes <= *s && r.bytes + 64 > *s);
-    let cell = |r: &Row| format!("{}{}", if r.noisy { "~" } else { "" }, maybe(r.gbps));
+    let cell = |r: &Row| format!("{}{}", if r.noisy { "~" } else { "" }, r.gbps.map_or("-".into(), speed));
     let heads: Vec<String> = sizes.iter().map(|s| size(*s)).collect();
     let mut table =
         Table::new(&[&["yardsticks"], &heads.iter().map(String::as_str).collect::<Vec<_>>()[..]].concat());
@@ -156,8 +155,8 @@ pub fn chunk_table(rows: &[Row]) -> Table {
             format!("{codec:<8} {filter:<10} {}", level.map_or(String::new(), |l| l.to_string())),
             comp.len().to_string(),
             maybe(mean(&comp, |r| r.ratio)),
-            maybe(mean(&comp, |r| r.gbps)),
-            maybe(mean(&decomp, |r| r.gbps)),
+            mean(&comp, |r| r.gbps).map_or("-".into(), speed),
+            mean(&decomp, |r| r.gbps).map_or("-".into(), speed),
             maybe(mean(&decomp, |r| r.vs_copy)),
         ]);
     }
@@ -216,7 +215,7 @@ fn other_table(rows: &[Row]) -> Table {
             format!("{suite} {case}"),
             rows.len().to_string(),
             mean(|r| r.median_ns).map_or("-".into(), duration),
-            maybe(mean(|r| r.gbps)),
+            mean(|r| r.gbps).map_or("-".into(), speed),
             maybe(mean(|r| r.vs_peer)),
         ]);
     }
@@ -229,12 +228,14 @@ fn notes(machine: &Machine, rows: &[Row]) -> String {
         let _ = writeln!(out, "NOT A TIMING: the instructions run under {e}.");
     }
     if let Some(busy) = machine.busy_cpus_most.filter(|busy| *busy > TOLERATED) {
-        let told =
-            format!("Other programs used up to {} CPUs: rows of that time are marked noisy.", figure(busy));
+        let told = format!(
+            "Other programs used up to {} CPUs: visits of that time count only where there are too few others.",
+            figure(busy)
+        );
         out.push_str(&paragraph(&told));
     }
     let spreads = rows.iter().filter_map(|r| r.spread).collect();
-    if let Some(line) = super::compare::spread_line(spreads) {
+    if let Some(line) = super::cases::spread_line(spreads) {
         let visits = rows.iter().map(|r| r.visits_ns.len()).max().unwrap_or(0);
         out.push_str(&paragraph(&format!(
             "{} ({visits} visits each; another run should lie within)",
@@ -244,8 +245,7 @@ fn notes(machine: &Machine, rows: &[Row]) -> String {
     let noisy = rows.iter().filter(|r| r.noisy).count();
     let timed = rows.iter().filter(|r| r.median_ns.is_some()).count();
     if noisy > 0 {
-        let told =
-            format!("{noisy} of {timed} rows are noisy (~): wide spread, or the machine was not ours alone.");
+        let told = format!("{noisy} of {timed} rows are noisy (~): their spread is above 10 %.");
         out.push_str(&paragraph(&told));
     }
     let mut absent: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();

@@ -1,7 +1,14 @@
 //! Tables for terminals and files, comparisons of runs, and the HTML page.
 
-pub mod compare;
+pub mod agreement;
+pub mod cases;
 pub mod console;
+pub mod difference;
+pub mod export;
+pub mod goals;
+pub mod grids;
 pub mod html;
+pub mod rank;
+pub mod side_by_side;
 pub mod svg;
 pub mod table;

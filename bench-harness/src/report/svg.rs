@@ -17,6 +17,10 @@ pub struct Point {
     pub label: String,
     /// Shown when pointed at.
     pub title: String,
+    /// How far another run may lie, as a part of the vertical value: a bar through the mark.
+    pub spread: Option<f64>,
+    /// A wide spread: the mark is hollow.
+    pub noisy: bool,
 }
 
 /// Points of one colour.
@@ -29,6 +33,8 @@ pub struct Series {
     pub line: bool,
     /// Dashed, for yardsticks.
     pub dashed: bool,
+    /// Squares and not discs, for opponents.
+    pub square: bool,
     /// Which of the eight colours; series of one colour share a place in the legend.
     pub colour: usize,
 }
@@ -49,6 +55,8 @@ pub struct Chart<'a> {
     pub x_ticks: Vec<(f64, String)>,
     /// The data.
     pub series: Vec<Series>,
+    /// Yardsticks: names and vertical values of dashed lines from side to side.
+    pub yardsticks: Vec<(String, f64)>,
 }
 
 const WIDTH: f64 = 560.0;
@@ -125,7 +133,8 @@ impl Chart<'_> {
     pub fn svg(&self) -> String {
         let points = || self.series.iter().flat_map(|s| &s.points);
         let x = Axis::new(points().map(|p| p.x), self.log_x, (LEFT, WIDTH - RIGHT));
-        let y = Axis::new(points().map(|p| p.y), self.log_y, (HEIGHT - BOTTOM, TOP));
+        let values = points().map(|p| p.y).chain(self.yardsticks.iter().map(|y| y.1));
+        let y = Axis::new(values, self.log_y, (HEIGHT - BOTTOM, TOP));
         let mut out = format!(
             "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">\n",
             escape(self.title)
@@ -162,7 +171,21 @@ impl Chart<'_> {
             (TOP + HEIGHT - BOTTOM) / 2.0,
             escape(self.y)
         );
+        let mut taken: Vec<Area> = points().map(|p| Area::around(x.at(p.x), y.at(p.y), 5.0, 5.0)).collect();
+        for (name, value) in &self.yardsticks {
+            let at = y.at(*value);
+            let _ = writeln!(
+                out,
+                "<line class=\"yard\" x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>",
+                WIDTH - RIGHT
+            );
+            let long = LETTER * name.chars().count() as f64;
+            label(&mut out, name, (LEFT + 6.0 + long / 2.0, at), &mut taken);
+        }
         self.series.iter().for_each(|series| draw(&mut out, series, &x, &y));
+        for p in points().filter(|p| !p.label.is_empty()) {
+            label(&mut out, &p.label, (x.at(p.x), y.at(p.y)), &mut taken);
+        }
         out.push_str("</svg>\n");
         out.push_str(&self.legend());
         out
@@ -196,121 +219,105 @@ fn draw(out: &mut String, series: &Series, x: &Axis, y: &Axis) {
     }
     for p in &series.points {
         let (a, b) = at(p);
-        let _ = writeln!(
-            out,
-            "<circle class=\"{class}\" cx=\"{a:.1}\" cy=\"{b:.1}\" r=\"4\"><title>{}</title></circle>",
-            escape(&p.title)
-        );
-        if !p.label.is_empty() {
+        if let Some(spread) = p.spread {
+            let (low, high) = (y.at(p.y / (1.0 + spread)), y.at(p.y * (1.0 + spread)));
             let _ = writeln!(
                 out,
-                "<text class=\"mark\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
-                a,
-                b - 7.0,
-                escape(&p.label)
+                "<line class=\"{class} spread\" x1=\"{a:.1}\" x2=\"{a:.1}\" y1=\"{low:.1}\" y2=\"{high:.1}\"/>"
             );
         }
+        let hollow = if p.noisy { " hollow" } else { "" };
+        let shape = match series.square {
+            true => format!(
+                "<rect class=\"m{class}{hollow}\" x=\"{:.1}\" y=\"{:.1}\" width=\"8\" height=\"8\">",
+                a - 4.0,
+                b - 4.0
+            ),
+            false => format!("<circle class=\"m{class}{hollow}\" cx=\"{a:.1}\" cy=\"{b:.1}\" r=\"4\">"),
+        };
+        let end = if series.square { "rect" } else { "circle" };
+        let _ = writeln!(out, "{shape}<title>{}</title></{end}>", escape(&p.title));
     }
 }
 
-/// Bars of one quantity, one below the other.
-pub struct Bars {
-    /// What they show, for screen readers.
-    pub title: String,
-    /// Short name, length, what stands behind it, what a pointer over it says, colour.
-    pub bars: Vec<(String, f64, String, String, usize)>,
+/// Width of a letter of a label, and height of a line, on a narrow screen, where letters are largest.
+const LETTER: f64 = 8.5;
+const LINE: f64 = 15.0;
+
+/// A part of a chart that something stands in.
+#[derive(Clone, Copy)]
+struct Area {
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
 }
 
-impl Bars {
-    /// The bars; the longest takes all the room there is.
-    pub fn svg(&self) -> String {
-        let (width, tall, name, figure) = (250.0, 22.0, 20.0, 50.0);
-        let most = self.bars.iter().map(|b| b.1).fold(f64::MIN_POSITIVE, f64::max);
-        let height = tall * self.bars.len() as f64;
-        let title = escape(&self.title);
-        let mut out = format!(
-            "<svg class=\"bars\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{title}\">\n"
-        );
-        for (line, (who, value, text, told, colour)) in self.bars.iter().enumerate() {
-            let (y, long) = (tall * line as f64, (width - name - figure) * value / most);
-            let _ = writeln!(
-                out,
-                "<g><title>{}</title><text x=\"0\" y=\"{:.1}\">{}</text>\
-                 <rect class=\"f{}\" x=\"{name}\" y=\"{:.1}\" width=\"{long:.1}\" height=\"{:.1}\" rx=\"3\"/>\
-                 <text class=\"cell\" x=\"{:.1}\" y=\"{:.1}\">{}</text></g>",
-                escape(told),
-                y + 15.5,
-                escape(who),
-                colour % 8,
-                y + 3.0,
-                tall - 6.0,
-                name + long + 7.0,
-                y + 15.5,
-                escape(text)
-            );
-        }
-        out.push_str("</svg>\n");
-        out
+impl Area {
+    fn around(x: f64, y: f64, half_width: f64, half_height: f64) -> Area {
+        Area { left: x - half_width, right: x + half_width, top: y - half_height, bottom: y + half_height }
+    }
+
+    fn meets(&self, other: &Area) -> bool {
+        self.left < other.right
+            && other.left < self.right
+            && self.top < other.bottom
+            && other.top < self.bottom
+    }
+
+    fn inside(&self) -> bool {
+        self.left >= LEFT && self.right <= WIDTH && self.top >= 0.0 && self.bottom <= HEIGHT - BOTTOM
     }
 }
 
-/// Text, shade from 0 to 1, what a pointer over it says; or nothing.
-pub type Cell = Option<(String, f64, String)>;
-
-/// A grid of figures, each shaded by a part of one.
-pub struct HeatMap {
-    /// What it shows, for screen readers.
-    pub title: String,
-    /// Column heads.
-    pub columns: Vec<String>,
-    /// Row heads and cells.
-    pub rows: Vec<(String, Vec<Cell>)>,
+/// Writes `text` beside a mark where nothing stands yet; nowhere if there is no such place.
+fn label(out: &mut String, text: &str, (x, y): (f64, f64), taken: &mut Vec<Area>) {
+    let half = LETTER * text.chars().count() as f64 / 2.0;
+    let (side, up) = (half + 7.0, LINE / 2.0 + 8.0);
+    let places = [
+        (0.0, -up),
+        (side, 0.0),
+        (-side, 0.0),
+        (0.0, up),
+        (side, -up),
+        (-side, -up),
+        (side, up),
+        (-side, up),
+    ];
+    let area = |(dx, dy): (f64, f64)| Area::around(x + dx, y + dy, half, LINE / 2.0);
+    let free = |a: &Area| a.inside() && !taken.iter().any(|t| t.meets(a));
+    let Some(place) = places.into_iter().map(area).find(free) else { return };
+    taken.push(place);
+    let (x, y) = ((place.left + place.right) / 2.0, place.bottom - 4.0);
+    let _ = writeln!(
+        out,
+        "<text class=\"mark\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{}</text>",
+        escape(text)
+    );
 }
 
-impl HeatMap {
-    /// The grid.
-    pub fn svg(&self) -> String {
-        let (head, cell, tall) = (96.0, 52.0, 26.0);
-        let width = head + cell * self.columns.len() as f64;
-        let height = tall * (self.rows.len() + 1) as f64;
-        let mut out = format!(
-            "<svg class=\"heat\" viewBox=\"0 0 {width} {height}\" style=\"max-width:{:.0}px\" role=\"img\" aria-label=\"{}\">\n",
-            width * 1.15,
-            escape(&self.title)
-        );
-        for (index, name) in self.columns.iter().enumerate() {
-            let x = head + cell * (index as f64 + 0.5);
-            let _ = writeln!(out, "<text x=\"{x}\" y=\"17\" text-anchor=\"middle\">{}</text>", escape(name));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_never_meet() {
+        let point = |i: u32| Point {
+            x: 1.0 + f64::from(i % 5) / 50.0,
+            y: 1.0 + f64::from(i) / 100.0,
+            label: format!("label {i}"),
+            title: String::new(),
+            spread: Some(0.1),
+            noisy: i % 2 == 0,
+        };
+        let points: Vec<Point> = (0..20).map(point).collect();
+        let (mut taken, mut out) = (Vec::new(), String::new());
+        for p in &points {
+            label(&mut out, &p.label, (100.0 + 20.0 * p.x, 100.0 + 20.0 * p.y), &mut taken);
         }
-        for (line, (name, cells)) in self.rows.iter().enumerate() {
-            let y = tall * (line + 1) as f64;
-            let _ = writeln!(
-                out,
-                "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>",
-                head - 8.0,
-                y + 17.0,
-                escape(name)
-            );
-            for (index, content) in cells.iter().enumerate() {
-                let Some((text, shade, title)) = content else { continue };
-                let x = head + cell * index as f64;
-                let _ = writeln!(
-                    out,
-                    "<g><title>{}</title><rect class=\"shade\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"3\" \
-                     fill-opacity=\"{:.2}\"/><text class=\"cell\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text></g>",
-                    escape(title),
-                    x + 1.0,
-                    y + 1.0,
-                    cell - 2.0,
-                    tall - 2.0,
-                    0.06 + 0.64 * shade.clamp(0.0, 1.0),
-                    x + cell / 2.0,
-                    y + 17.5,
-                    escape(text)
-                );
-            }
+        assert!(taken.len() > 2 && taken.len() == out.matches("<text").count());
+        for (i, a) in taken.iter().enumerate() {
+            assert!(a.inside() && taken.iter().skip(i + 1).all(|b| !b.meets(a)));
         }
-        out.push_str("</svg>\n");
-        out
     }
 }

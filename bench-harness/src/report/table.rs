@@ -136,9 +136,31 @@ pub fn figure(x: f64) -> String {
     }
 }
 
+/// A part of one, of two significant digits at least: `0.98`, `0.061`, `0.0044`.
+pub fn part(x: f64) -> String {
+    match x {
+        x if x >= 0.1 || x <= 0.0 => figure(x),
+        x if x >= 0.01 => format!("{x:.3}"),
+        x => format!("{x:.4}"),
+    }
+}
+
 /// A figure, or a dash.
 pub fn maybe(x: Option<f64>) -> String {
     x.map_or("-".into(), figure)
+}
+
+/// A speed in GB/s, or where that is less than a tenth, in MB/s: `3.70`, `82.0M`.
+pub fn speed(gbps: f64) -> String {
+    if gbps < 0.1 { format!("{}M", figure(1000.0 * gbps)) } else { figure(gbps) }
+}
+
+/// A speed with its unit: `3.70 GB/s`, `82.0 MB/s`.
+pub fn speed_unit(gbps: f64) -> String {
+    match speed(gbps).strip_suffix('M') {
+        Some(megabytes) => format!("{megabytes} MB/s"),
+        None => format!("{} GB/s", figure(gbps)),
+    }
 }
 
 /// `1.23 ms`, `45.6 us`, `789 ns`.
@@ -162,6 +184,12 @@ mod tests {
         let text = t.text();
         assert!(text.lines().all(|l| l.len() <= COLUMNS), "{text}");
         assert!(text.lines().any(|l| l.starts_with("  decompress") && l.ends_with("1.00")), "{text}");
+    }
+
+    #[test]
+    fn slow_and_small_figures_keep_their_digits() {
+        assert_eq!([speed(0.1), speed(0.0822), speed_unit(0.0822)], ["0.10", "82.2M", "82.2 MB/s"]);
+        assert_eq!([part(0.98), part(0.0613), part(0.00444)], ["0.98", "0.061", "0.0044"]);
     }
 
     #[test]

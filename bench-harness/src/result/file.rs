@@ -155,6 +155,39 @@ pub fn parse(path: &Path, text: impl BufRead) -> Result<Results, String> {
     results.ok_or_else(|| format!("{}: empty, not a results file", path.display()))
 }
 
+/// Whether a file can stand among the records of machines.
+///
+/// # Errors
+/// One line: why it cannot.
+pub fn contributable(results: &Results) -> Result<(), String> {
+    let machine = &results.machine;
+    if !results.complete {
+        return Err("interrupted".into());
+    }
+    if let Some(emulator) = &machine.emulator {
+        return Err(format!("not a timing, under {emulator}"));
+    }
+    if !machine.optimised {
+        return Err("not an optimised build".into());
+    }
+    if machine.harness.is_empty() {
+        return Err("by an older harness, whose figures mean something else".into());
+    }
+    if machine.commit.ends_with("-dirty") || machine.commit == "unknown" {
+        return Err(format!("built from commit {}, which is in no repository", machine.commit));
+    }
+    if let Some(wrong) = results.rows.iter().find(|r| !r.verified && r.left_out.is_none()) {
+        return Err(format!("wrong output: {}", wrong.label()));
+    }
+    match results.rows.iter().filter(|r| r.median_ns.is_some()).count() {
+        few if few < FEW => Err(format!("{few} timed rows; a quick run has {FEW} at least")),
+        _ => Ok(()),
+    }
+}
+
+/// Rows that a quick run has on every CPU.
+const FEW: usize = 200;
+
 /// Pieces of one record as a whole: runs of different cases by the same build on the same machine.
 ///
 /// # Errors

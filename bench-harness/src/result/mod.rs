@@ -7,17 +7,22 @@
 //! - `row`: one case, see [`Row`];
 //! - `end`, the last line: `complete` is false when the run was interrupted.
 //!
-//! Unknown fields are ignored, so that newer files can be read; a newer `schema` is refused. Files of schema 1, whose
-//! rows were measured in one visit and carry no `spread`, are read: their `p10_ns` and `p90_ns` stand for it.
+//! Unknown fields are ignored, so that newer files can be read; a newer `schema` is refused. Older ones are read:
+//! - schema 1: rows were measured in one visit and carry no `spread`; their `p10_ns` and `p90_ns` stand for it;
+//! - schema 2: figures were medians of visits, which were medians of rounds; a row was noisy where the machine was loaded,
+//!   too.
 
 pub mod file;
+pub mod visit;
+
+pub use visit::Visit;
 
 use crate::measure::cycles::Unit;
-use crate::measure::stats::Summary;
+use crate::measure::stats::{Summary, quantile_of};
 use serde::{Deserialize, Serialize};
 
 /// Version of the row format. Raised when a field changes its meaning.
-pub const SCHEMA: u32 = 2;
+pub const SCHEMA: u32 = 3;
 /// The oldest that is read.
 pub const OLDEST: u32 = 1;
 
@@ -71,17 +76,17 @@ pub struct Row {
     pub left_out: Option<String>,
     /// False under an emulator: then the nanoseconds are not a timing.
     pub timing: bool,
-    /// The spread is too wide, or the machine was loaded: do not lean on this row.
+    /// The spread of this row is wide: do not lean on it.
     pub noisy: bool,
 
     /// Samples taken, over all visits.
     pub rounds: usize,
     /// Runs inside one sample.
     pub iterations: u64,
-    /// Median of each visit, in nanoseconds of one run.
+    /// What each visit found, in nanoseconds of one run: a tenth of its rounds were faster.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub visits_ns: Vec<f64>,
-    /// Nanoseconds of one run: median of the visits' medians.
+    /// Nanoseconds of one run: the lower quartile of what the visits found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub median_ns: Option<f64>,
     /// How far another run may lie: between `median_ns / (1 + spread)` and `median_ns * (1 + spread)`, nineteen times
@@ -127,12 +132,6 @@ pub struct Row {
     /// Speed as a fraction of libc's memcpy in the same rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vs_memcpy: Option<f64>,
-    /// Speed as a fraction of a loop that only reads.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub vs_read: Option<f64>,
-    /// Speed as a fraction of a loop that only writes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub vs_write: Option<f64>,
     /// Name of the opponent in the same rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peer: Option<String>,
@@ -148,7 +147,7 @@ pub struct Row {
 
     /// What the figures come from, while a run lasts.
     #[serde(skip)]
-    pub samples: Samples,
+    pub visits: Vec<Visit>,
 }
 
 /// What identifies a case across runs and machines.
@@ -162,6 +161,16 @@ impl Row {
         let numbers = [self.typesize, self.bytes, self.threads, level, block, usize::from(self.once)];
         let engine = self.engine.split(' ').next().unwrap_or_default();
         (&self.suite, &self.op, engine, &self.isa, &self.codec, &self.filter, numbers, &self.data)
+    }
+
+    /// What rows have in common that are compared with each other: they differ in who did it, and on how many threads.
+    pub fn contest(&self) -> (&str, usize, &str, &str, Option<u8>, &str) {
+        (&self.op, self.typesize, &self.codec, &self.filter, self.level, &self.data)
+    }
+
+    /// Whether it is about writing compressed bytes, of which there may be more or fewer.
+    pub fn packs(&self) -> bool {
+        matches!(self.op.as_str(), "compress" | "encode")
     }
 
     /// The case in words, for tables.
@@ -212,34 +221,41 @@ impl Row {
         Some(holds(self, other)? || holds(other, self)?)
     }
 
-    /// Fills in the figures from the samples. What lies between the visits is [`settle`](crate::measure::spread::settle).
+    /// What the visits found of one quantity. Those made while other programs used the machine count only where there are
+    /// fewer than [`ENOUGH`] others.
+    pub fn found(&self, quantity: impl Fn(&Visit) -> Option<f64>) -> Vec<f64> {
+        let calm = self.visits.iter().filter(|v| !v.loaded).count() >= ENOUGH;
+        self.visits.iter().filter(|v| !calm || !v.loaded).filter_map(quantity).collect()
+    }
+
+    /// Fills in the figures from the visits. What lies between them is [`settle`](crate::measure::spread::settle).
     pub fn settle(&mut self) {
-        let Some(all) = Summary::of(&self.samples.ns.concat()) else { return };
-        self.visits_ns = medians(&self.samples.ns).into_iter().map(round3).collect();
-        let Some(median) = middle(&self.samples.ns) else { return };
+        let rounds: Vec<f64> = self.visits.iter().flat_map(|v| v.ns.iter().copied()).collect();
+        let visits = self.found(Visit::figure);
+        let (Some(all), Some(figure)) = (Summary::of(&rounds), quantile_of(&visits, QUIET)) else { return };
+        self.visits_ns = visits.into_iter().map(round3).collect();
         self.rounds = all.count;
-        self.median_ns = Some(round3(median));
+        self.median_ns = Some(round3(figure));
         self.mad_ns = Some(round3(all.mad));
         self.min_ns = Some(round3(all.min));
         self.p10_ns = Some(round3(all.p10));
         self.p90_ns = Some(round3(all.p90));
-        // One item out of a chunk: the chunk's bytes a second would be a boast.
-        let streams = median > 0.0 && self.op != "getitem";
-        self.gbps = streams.then(|| round3(self.bytes as f64 / median));
         let bytes = self.bytes as f64;
+        // One item out of a chunk: the chunk's bytes a second would be a boast.
+        let streams = figure > 0.0 && self.op != "getitem";
+        self.gbps = streams.then(|| round3(bytes / figure));
+        let low = |row: &Row, of: fn(&Visit) -> Option<f64>| quantile_of(&row.found(of), QUIET);
         let counted = self.threads == 1 && self.gbps.is_some();
-        let speed = middle(&self.samples.counts).filter(|n| counted && *n > 0.0).map(|n| round3(bytes / n));
+        let counts = low(self, Visit::count).filter(|n| counted && *n > 0.0);
+        let speed = counts.map(|n| round3(bytes / n));
         match Unit::here() {
             Unit::Cycles => self.bytes_per_cycle = speed,
             Unit::Ticks => self.bytes_per_tick = speed,
             Unit::Absent => {}
         }
-        let middle = |visits: &[Vec<f64>]| middle(visits).map(round3);
-        self.vs_copy = middle(&self.samples.copy);
-        self.vs_memcpy = middle(&self.samples.memcpy);
-        self.vs_read = middle(&self.samples.read);
-        self.vs_write = middle(&self.samples.write);
-        self.vs_peer = middle(&self.samples.peer);
+        self.vs_copy = low(self, |v| v.copy).map(|copy| round3(copy / figure));
+        self.vs_memcpy = low(self, |v| v.memcpy).map(|copy| round3(copy / figure));
+        self.vs_peer = low(self, |v| v.peer).map(|peer| round3(peer / figure));
     }
 
     /// Takes in what another visit to the same case measured. One that was refused once stays so.
@@ -252,57 +268,15 @@ impl Row {
             return;
         }
         self.iterations = self.iterations.max(visit.iterations);
-        self.samples.append(visit.samples);
+        self.visits.extend(visit.visits);
     }
 }
 
-/// Numbers in the order they were measured, a list for each visit.
-pub type Visits = Vec<Vec<f64>>;
-
-/// What the visits to a case measured, a number a round. Kept while a run lasts and not in files.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Samples {
-    /// Nanoseconds of one run.
-    pub ns: Visits,
-    /// Cycles or ticks of one run.
-    pub counts: Visits,
-    /// Speed as a fraction of our copy's in the same round.
-    pub copy: Visits,
-    /// The same of libc's memcpy.
-    pub memcpy: Visits,
-    /// The same of a loop that only reads.
-    pub read: Visits,
-    /// The same of a loop that only writes.
-    pub write: Visits,
-    /// Speed as a multiple of the opponent's.
-    pub peer: Visits,
-    /// How many visits were disturbed: others used the machine, or it ran slowly.
-    pub disturbed: usize,
-}
-
-impl Samples {
-    fn append(&mut self, other: Samples) {
-        let Samples { ns, counts, copy, memcpy, read, write, peer, disturbed } = other;
-        self.ns.extend(ns);
-        self.counts.extend(counts);
-        self.copy.extend(copy);
-        self.memcpy.extend(memcpy);
-        self.read.extend(read);
-        self.write.extend(write);
-        self.peer.extend(peer);
-        self.disturbed += disturbed;
-    }
-}
-
-/// The median of each visit.
-pub fn medians(visits: &[Vec<f64>]) -> Vec<f64> {
-    visits.iter().filter_map(|v| Summary::of(v)).map(|s| s.median).collect()
-}
-
-/// The median of the visits' medians.
-fn middle(visits: &[Vec<f64>]) -> Option<f64> {
-    Summary::of(&medians(visits)).map(|s| s.median)
-}
+/// Part of the visits that are faster than the row's figure: neighbours, and places in memory that suit it badly, only slow a
+/// visit. Lower still would be a matter of luck.
+const QUIET: f64 = 0.25;
+/// This many calm visits say enough.
+const ENOUGH: usize = 3;
 
 /// Keeps five significant digits: more would be noise, and the files stay small.
 pub fn round3(x: f64) -> f64 {

@@ -1,63 +1,80 @@
 //! Suite `chunks`: whole chunks written and read, for each array, codec, filter and level.
 
-use super::others::{Doing, worked_through};
-use super::{Bout, Case, Choice, Job, expect};
+use super::choice::{Choice, Job};
+use super::unlearn::{Task, work_on_others};
 use crate::data::Data;
 use crate::engine::ours::{self, Ours, decodes_to};
-use crate::engine::{Engine, SelfTimed, Spec};
-use crate::measure::{Timer, Work};
+use crate::engine::{Engine, Filters, SelfTimed, Spec};
+use crate::measure::candidate::{Candidate, Timer, Work};
+use crate::measure::check::expect;
+use crate::measure::comparison::Comparison;
+use crate::measure::{Plan, Setting};
 use crate::result::{Row, round3};
-use blosc_core::{Codec, Filter, max_encoded_len};
+use blosc_core::max_encoded_len;
 use std::cell::OnceCell;
 use std::rc::Rc;
-
-/// Codecs that are written.
-pub const CODECS: [Codec; 5] = [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd];
-/// Filters that are compared.
-pub const FILTERS: [Filter; 3] = [Filter::None, Filter::Shuffle, Filter::BitShuffle];
-/// Compression levels that are compared.
-pub const LEVELS: [u8; 3] = [1, 5, 9];
 
 /// Chunks of arrays up to this size are written once and kept for later visits.
 const KEPT: usize = 1 << 20;
 
-/// Jobs for every combination that makes sense: shuffling single bytes does not.
+/// A job for every combination that makes sense: shuffling single bytes does not.
 pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
-    let mut jobs = Vec::new();
-    for data in arrays(choice) {
-        let data = Rc::new(data);
-        for spec in specs(choice, data.typesize) {
-            let data = Rc::clone(&data);
-            let chunk: OnceCell<Result<Rc<[u8]>, String>> = OnceCell::new();
-            jobs.push(Job {
-                label: format!("{} {} l{}, {}", spec.codec, spec.filter.name(), spec.level, data.name),
-                run: Box::new(move |setting, plan, stop| {
-                    let mut rows = compress("chunks", &spec, None, &data, choice).run(setting, plan, stop);
-                    let write = || ours::compress(&spec, &data.bytes);
-                    let chunk = if data.bytes.len() > KEPT { &write() } else { chunk.get_or_init(write) };
-                    match chunk {
-                        Ok(chunk) => {
-                            let bout = decompress("chunks", &spec, None, &data, Rc::clone(chunk), choice);
-                            rows.extend(bout.run(setting, plan, stop));
-                        }
-                        Err(why) => {
-                            let row = row("chunks", "decompress", &spec, &data);
-                            rows.push(Row { refused: Some(why.clone()), ..row });
-                        }
-                    }
-                    rows
-                }),
-            });
-        }
-    }
+    let each = |data: Rc<Data>| {
+        let specs = specs(choice, data.typesize);
+        specs.into_iter().map(move |spec| job("chunks", vec![spec], Rc::clone(&data), choice))
+    };
+    let mut jobs: Vec<Job<'_>> = arrays(choice).into_iter().map(Rc::new).flat_map(each).collect();
+    jobs.extend(numbers(choice, arrays(choice)));
     jobs
+}
+
+/// The arrays by `pco`, if that was asked for.
+pub fn numbers(choice: &Choice, data: Vec<Data>) -> Vec<Job<'_>> {
+    #[cfg(feature = "pco")]
+    if choice.numbers {
+        return data.into_iter().flat_map(|data| super::numbers::job(data, choice)).collect();
+    }
+    let _ = (choice, data);
+    Vec::new()
+}
+
+/// Compression and decompression of an array in each of these ways, all of one direction in the same rounds.
+pub fn job<'a>(suite: &'static str, specs: Vec<Spec>, data: Rc<Data>, choice: &'a Choice) -> Job<'a> {
+    let chunks: Vec<OnceCell<Result<Rc<[u8]>, String>>> = specs.iter().map(|_| OnceCell::new()).collect();
+    let name = |s: &Spec| format!("{} {} l{}", s.codec, s.filter.name(), s.level);
+    let label = match &specs[..] {
+        [one] => format!("{}, {}", name(one), data.name),
+        many => format!("{} ways, {}", many.len(), data.name),
+    };
+    let run = move |setting: &Setting, plan: &Plan, stop: &dyn Fn() -> bool| {
+        let bytes = data.bytes.len();
+        let both = specs.iter().map(|spec| compressors(suite, spec, None, &data, choice));
+        let room = max_encoded_len(bytes) + 1024;
+        let writing = Comparison::new(&data.bytes, room, bytes, both.flatten().collect());
+        let mut rows = writing.run(setting, plan, stop);
+        let mut readers = Vec::new();
+        for (spec, chunk) in specs.iter().zip(&chunks) {
+            let write = || ours::compress(spec, &data.bytes);
+            let chunk = if bytes > KEPT { write() } else { chunk.get_or_init(write).clone() };
+            match &chunk {
+                Ok(chunk) => readers.extend(decompressors(suite, spec, None, &data, chunk, choice)),
+                Err(why) => {
+                    let row = row(suite, "decompress", spec, &data);
+                    rows.push(Row { refused: Some(why.clone()), ..row });
+                }
+            }
+        }
+        rows.extend(Comparison::new(&data.bytes, bytes, bytes, readers).run(setting, plan, stop));
+        rows
+    };
+    Job { label, run: Box::new(run) }
 }
 
 /// Every codec, filter and level; shuffling single bytes is left out.
 pub fn specs(choice: &Choice, typesize: usize) -> Vec<Spec> {
     let mut specs = Vec::new();
     for &codec in &choice.codecs {
-        for &filter in choice.filters.iter().filter(|f| typesize > 1 || **f != Filter::Shuffle) {
+        for &filter in choice.filters.iter().filter(|f| f.suits(typesize)) {
             for &level in &choice.levels {
                 let blocksize = choice.blocksize;
                 specs.push(Spec { codec, filter, level, typesize, threads: 1, blocksize });
@@ -127,72 +144,78 @@ pub fn written_by(engine: &dyn Engine, spec: &Spec, data: &[u8]) -> Result<Rc<[u
     Ok(chunk.into())
 }
 
-/// Everybody compresses `data`, which has been through the filter `done` already.
+/// Every engine compresses `data`, which has been through the filter `done` already.
 pub fn compress<'a>(
     suite: &str,
     spec: &Spec,
-    done: Option<Filter>,
+    done: Option<Filters>,
     data: &'a Data,
     choice: &Choice,
-) -> Bout<'a> {
-    let mut cases = Vec::new();
-    for (engine, peer) in engines(choice) {
-        let others = choice.others_of(suite);
-        let row = Row { engine: engine.name(), isa: engine.isa(), ..row(suite, "compress", spec, data) };
-        let timed = engine.self_timed("compress", spec, data.bytes.as_ref().into());
-        cases.push(match contend(timed, || engine.compressor(spec, data.bytes.len())) {
-            Ok((work, timer)) => {
-                let before = worked_through(engine.as_ref(), Doing::Compress, (*spec, done), data, others);
-                Case { row, peer, work, timer, before, check: decodes_to(&data.bytes) }
-            }
-            Err(why) => Case::left_out(row, why),
-        });
-    }
-    let bytes = data.bytes.len();
-    Bout {
-        source: &data.bytes,
-        room: max_encoded_len(bytes) + 1024,
-        bytes,
-        cases,
-        probe_rows: None,
-        stateless: false,
-    }
+) -> Comparison<'a> {
+    let (bytes, candidates) = (data.bytes.len(), compressors(suite, spec, done, data, choice));
+    Comparison::new(&data.bytes, max_encoded_len(bytes) + 1024, bytes, candidates)
 }
 
-/// Everybody decompresses the same chunk of `data`; an engine that cannot read its format, one of its own.
+/// Every engine decompresses the same chunk of `data`; one that cannot read its format, a chunk of its own.
 pub fn decompress<'a>(
     suite: &str,
     spec: &Spec,
-    done: Option<Filter>,
+    done: Option<Filters>,
     data: &'a Data,
-    chunk: Rc<[u8]>,
+    chunk: &Rc<[u8]>,
     choice: &Choice,
-) -> Bout<'a> {
-    let mut cases = Vec::new();
-    let bytes = data.bytes.len();
-    for (engine, peer) in engines(choice) {
-        let others = choice.others_of(suite);
-        let row = Row { engine: engine.name(), isa: engine.isa(), ..row(suite, "decompress", spec, data) };
-        let chunk = match readable(engine.as_ref(), spec, &data.bytes, &chunk) {
-            Ok(chunk) => chunk,
-            Err(why) => {
-                cases.push(Case::left_out(row, why));
-                continue;
-            }
-        };
-        let row = Row {
-            cbytes: Some(chunk.len()),
-            ratio: Some(round3(bytes as f64 / chunk.len().max(1) as f64)),
-            ..row
-        };
-        let timed = engine.self_timed("decompress", spec, Rc::clone(&chunk));
-        cases.push(match contend(timed, || engine.decompressor(spec, Rc::clone(&chunk))) {
+) -> Comparison<'a> {
+    let (bytes, candidates) = (data.bytes.len(), decompressors(suite, spec, done, data, chunk, choice));
+    Comparison::new(&data.bytes, bytes, bytes, candidates)
+}
+
+fn compressors<'a>(
+    suite: &str,
+    spec: &Spec,
+    done: Option<Filters>,
+    data: &'a Data,
+    choice: &Choice,
+) -> Vec<Candidate<'a>> {
+    let candidate = |(engine, peer): (Rc<dyn Engine>, bool)| {
+        let row = Row { engine: engine.name(), isa: engine.isa(), ..row(suite, "compress", spec, data) };
+        let timed = engine.self_timed("compress", spec, data.bytes.as_ref().into());
+        match contend(timed, || engine.compressor(spec, data.bytes.len())) {
             Ok((work, timer)) => {
-                let before = worked_through(engine.as_ref(), Doing::Decompress, (*spec, done), data, others);
-                Case { row, peer, work, timer, before, check: expect(&data.bytes) }
+                let others = choice.others_of(suite);
+                let before = work_on_others(engine.as_ref(), Task::Compress, (*spec, done), data, others);
+                Candidate::new(row, work, decodes_to(&data.bytes)).peer(peer).timer(timer).before(before)
             }
-            Err(why) => Case::left_out(row, why),
-        });
-    }
-    Bout { source: &data.bytes, room: bytes, bytes, cases, probe_rows: None, stateless: false }
+            Err(why) => Candidate::left_out(row, why),
+        }
+    };
+    engines(choice).into_iter().map(candidate).collect()
+}
+
+fn decompressors<'a>(
+    suite: &str,
+    spec: &Spec,
+    done: Option<Filters>,
+    data: &'a Data,
+    chunk: &Rc<[u8]>,
+    choice: &Choice,
+) -> Vec<Candidate<'a>> {
+    let candidate = |(engine, peer): (Rc<dyn Engine>, bool)| {
+        let row = Row { engine: engine.name(), isa: engine.isa(), ..row(suite, "decompress", spec, data) };
+        let chunk = match readable(engine.as_ref(), spec, &data.bytes, chunk) {
+            Ok(chunk) => chunk,
+            Err(why) => return Candidate::left_out(row, why),
+        };
+        let ratio = Some(round3(data.bytes.len() as f64 / chunk.len().max(1) as f64));
+        let row = Row { cbytes: Some(chunk.len()), ratio, ..row };
+        let timed = engine.self_timed("decompress", spec, Rc::clone(&chunk));
+        match contend(timed, || engine.decompressor(spec, Rc::clone(&chunk))) {
+            Ok((work, timer)) => {
+                let others = choice.others_of(suite);
+                let before = work_on_others(engine.as_ref(), Task::Decompress, (*spec, done), data, others);
+                Candidate::new(row, work, expect(&data.bytes)).peer(peer).timer(timer).before(before)
+            }
+            Err(why) => Candidate::left_out(row, why),
+        }
+    };
+    engines(choice).into_iter().map(candidate).collect()
 }

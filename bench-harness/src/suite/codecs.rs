@@ -1,38 +1,33 @@
 //! Suite `codecs`: single streams of filtered bytes, without chunk, blocks or split: our codecs beside the
 //! crates `lz4_flex`, `zstd` and `zlib-rs`.
 
-use super::chunks::row;
-use super::{Bout, Case, Choice, Job, expect, spoil};
+use super::choice::{Choice, Job};
+use super::chunks::{arrays, row, specs};
 use crate::data::Data;
-use crate::engine::Spec;
 use crate::engine::crates::codec_of;
-use crate::measure::{Check, Work};
+use crate::engine::{Spec, filtered};
+use crate::measure::candidate::{Candidate, Check, Work};
+use crate::measure::check::{expect, flip_middle_byte};
+use crate::measure::comparison::Comparison;
 use crate::result::round3;
 use blosc_core::codec::context::{DecodeContext, EncodeContext};
 use blosc_core::codec::dispatch::{decode_stream, decode_work_len, encode_stream, encode_work_len};
-use blosc_core::filter::{bitshuffle, shuffle};
-use blosc_core::{Codec, Filter, Level, Out};
+use blosc_core::{Codec, Out};
 use std::rc::Rc;
 
 /// A stream for every array, codec, filter and level.
 pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
     let mut jobs = Vec::new();
-    for data in super::chunks::arrays(choice) {
+    for data in arrays(choice) {
         let data = Rc::new(data);
-        for spec in super::chunks::specs(choice, data.typesize) {
+        for spec in specs(choice, data.typesize) {
             let data = Rc::clone(&data);
             jobs.push(Job {
                 label: format!("{} stream l{}, {}", spec.codec, spec.level, data.name),
                 run: Box::new(move |setting, plan, stop| {
                     let Some(data) = filtered(&data, spec.filter) else { return Vec::new() };
-                    let mut rows = Vec::new();
-                    if let Some(bout) = streams(&spec, &data, choice, false) {
-                        rows.extend(bout.run(setting, plan, stop));
-                    }
-                    if let Some(bout) = streams(&spec, &data, choice, true) {
-                        rows.extend(bout.run(setting, plan, stop));
-                    }
-                    rows
+                    let both = [false, true].map(|backward| streams(&spec, &data, choice, backward));
+                    both.into_iter().flatten().flat_map(|one| one.run(setting, plan, stop)).collect()
                 }),
             });
         }
@@ -40,20 +35,7 @@ pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
     jobs
 }
 
-/// The array after one filter over all of it.
-pub fn filtered(data: &Data, filter: Filter) -> Option<Data> {
-    let mut out = vec![0; data.bytes.len()];
-    match filter {
-        Filter::Shuffle => shuffle::shuffle(Level::best(), data.typesize, &data.bytes, &mut out[..]).ok()?,
-        Filter::BitShuffle => {
-            bitshuffle::bitshuffle(Level::best(), data.typesize, &data.bytes, &mut out[..]).ok()?;
-        }
-        _ => out.copy_from_slice(&data.bytes),
-    }
-    Some(Data { bytes: out.into(), ..data.clone() })
-}
-
-fn streams<'a>(spec: &Spec, data: &'a Data, choice: &Choice, backward: bool) -> Option<Bout<'a>> {
+fn streams<'a>(spec: &Spec, data: &'a Data, choice: &Choice, backward: bool) -> Option<Comparison<'a>> {
     let bytes = data.bytes.len();
     let room = bytes + bytes / 8 + 1024;
     let mut stream = vec![0; room];
@@ -62,7 +44,7 @@ fn streams<'a>(spec: &Spec, data: &'a Data, choice: &Choice, backward: bool) -> 
     let stream: Rc<[u8]> = stream.into();
     let crates = choice.crates.iter().filter(|c| codec_of(**c) == spec.codec).copied();
     let who = [None].into_iter().chain(crates.map(Some));
-    let mut cases = Vec::new();
+    let mut candidates = Vec::new();
     for name in who {
         let op = if backward { "decode" } else { "encode" };
         let mut row = row("codecs", op, spec, data);
@@ -88,15 +70,15 @@ fn streams<'a>(spec: &Spec, data: &'a Data, choice: &Choice, backward: bool) -> 
                 expect(&data.bytes)(&back)
             })
         };
-        cases.push(Case { row, peer: name.is_some(), work, timer: None, before: None, check });
+        candidates.push(Candidate::new(row, work, check).peer(name.is_some()));
     }
-    Some(Bout { source: &data.bytes, room, bytes, cases, probe_rows: None, stateless: false })
+    Some(Comparison::new(&data.bytes, room, bytes, candidates))
 }
 
 fn wrong(mut work: Work<'static>, corrupt: bool) -> Work<'static> {
     Box::new(move |src, dst| {
         let n = work(src, dst)?;
-        spoil(corrupt, dst.get_mut(..n).unwrap_or_default());
+        flip_middle_byte(corrupt, dst.get_mut(..n).unwrap_or_default());
         Ok(n)
     })
 }

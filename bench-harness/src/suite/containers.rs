@@ -1,13 +1,15 @@
 //! Suites `frames` (super-chunks in memory) and `arrays` (b2nd): what containers cost on top of chunks.
 //! Memory stands for the disk, so that the figures are ours and not the disk's.
 
+use super::choice::{Choice, Job};
 use super::chunks::row;
-use super::{Bout, Case, Choice, Job, expect, spoil};
 use crate::data::Data;
-use crate::engine::Spec;
-use crate::measure::{Check, Work};
+use crate::engine::{Filters, Spec};
+use crate::measure::candidate::{Candidate, Check, Work};
+use crate::measure::check::{expect, flip_middle_byte};
+use crate::measure::comparison::Comparison;
 use crate::result::Row;
-use blosc_core::{Codec, Filter, Level};
+use blosc_core::{Codec, Level};
 use blosc_frame::b2nd::{self, Dtype, NdArray};
 use blosc_frame::{Limits, SuperChunk};
 use std::rc::Rc;
@@ -27,16 +29,16 @@ pub fn jobs<'a>(suite: &'static str, choice: &'a Choice) -> Vec<Job<'a>> {
                 label: format!("{suite} {codec}, {}", data.name),
                 run: Box::new(move |setting, plan, stop| {
                     let data = data.sized(BYTES);
-                    let filter = if data.typesize > 1 { Filter::Shuffle } else { Filter::None };
+                    let filter = if data.typesize > 1 { Filters::Shuffle } else { Filters::None };
                     let (typesize, blocksize) = (data.typesize, None);
                     let spec = Spec { codec, filter, level: 5, typesize, threads: 1, blocksize };
-                    let bouts = if suite == "frames" {
+                    let comparisons = if suite == "frames" {
                         frames(&spec, &data, choice)
                     } else {
                         arrays(&spec, &data, choice)
                     };
-                    match bouts {
-                        Ok(bouts) => bouts.into_iter().flat_map(|b| b.run(setting, plan, stop)).collect(),
+                    match comparisons {
+                        Ok(all) => all.into_iter().flat_map(|one| one.run(setting, plan, stop)).collect(),
                         Err(e) => {
                             let row = row(suite, "create", &spec, &data);
                             vec![Row { refused: Some(format!("wrong container: {e}")), ..row }]
@@ -61,7 +63,7 @@ fn frame_of(spec: &Spec, data: &[u8]) -> Result<Vec<u8>, Failure> {
     Ok(file)
 }
 
-fn frames<'a>(spec: &Spec, data: &'a Data, choice: &Choice) -> Result<Vec<Bout<'a>>, Failure> {
+fn frames<'a>(spec: &Spec, data: &'a Data, choice: &Choice) -> Result<Vec<Comparison<'a>>, Failure> {
     let spec = *spec;
     let file: Rc<[u8]> = frame_of(&spec, &data.bytes)?.into();
     let write: Work<'a> = Box::new(move |src, dst| {
@@ -86,9 +88,9 @@ fn frames<'a>(spec: &Spec, data: &'a Data, choice: &Choice) -> Result<Vec<Bout<'
     let all = data.bytes.len();
     let some = data.bytes.get(from..to).unwrap_or_default();
     Ok(vec![
-        bout("frames", "append", &spec, data, choice, (write, check), (all, all + CHUNK as usize)),
-        bout("frames", "read", &spec, data, choice, (read, expect(&data.bytes)), (all, all)),
-        bout(
+        comparison("frames", "append", &spec, data, choice, (write, check), (all, all + CHUNK as usize)),
+        comparison("frames", "read", &spec, data, choice, (read, expect(&data.bytes)), (all, all)),
+        comparison(
             "frames",
             "open and read 10 items",
             &spec,
@@ -117,7 +119,7 @@ fn array_of(spec: &Spec, shape: [u64; 2], dtype: &Dtype, data: &[u8]) -> Result<
     Ok(file)
 }
 
-fn arrays<'a>(spec: &Spec, data: &'a Data, choice: &Choice) -> Result<Vec<Bout<'a>>, Failure> {
+fn arrays<'a>(spec: &Spec, data: &'a Data, choice: &Choice) -> Result<Vec<Comparison<'a>>, Failure> {
     let spec = *spec;
     let columns = 1024;
     let rows = data.bytes.len() / data.typesize / columns;
@@ -155,8 +157,8 @@ fn arrays<'a>(spec: &Spec, data: &'a Data, choice: &Choice) -> Result<Vec<Bout<'
     let rows_work = slice([8..24, 0..columns as u64], Rc::clone(&file));
     let columns_work = slice([0..rows as u64, 100..116], file);
     Ok(vec![
-        bout("arrays", "create", &spec, data, choice, (write, check), (all, all + CHUNK as usize)),
-        bout(
+        comparison("arrays", "create", &spec, data, choice, (write, check), (all, all + CHUNK as usize)),
+        comparison(
             "arrays",
             "slice of 16 rows",
             &spec,
@@ -165,7 +167,7 @@ fn arrays<'a>(spec: &Spec, data: &'a Data, choice: &Choice) -> Result<Vec<Bout<'
             (rows_work, rows_check),
             (rows_len, rows_len),
         ),
-        bout(
+        comparison(
             "arrays",
             "slice of 16 columns",
             &spec,
@@ -183,7 +185,7 @@ fn put(file: &[u8], dst: &mut [u8]) -> Result<usize, String> {
     Ok(file.len())
 }
 
-fn bout<'a>(
+fn comparison<'a>(
     suite: &str,
     op: &str,
     spec: &Spec,
@@ -191,14 +193,13 @@ fn bout<'a>(
     choice: &Choice,
     (mut work, check): (Work<'a>, Check<'a>),
     (bytes, room): (usize, usize),
-) -> Bout<'a> {
+) -> Comparison<'a> {
     let row = Row { bytes, isa: Level::best().isa().name().into(), ..row(suite, op, spec, data) };
     let corrupt = choice.corrupt;
     let work: Work<'a> = Box::new(move |src, dst| {
         let n = work(src, dst)?;
-        spoil(corrupt, dst.get_mut(..n).unwrap_or_default());
+        flip_middle_byte(corrupt, dst.get_mut(..n).unwrap_or_default());
         Ok(n)
     });
-    let cases = vec![Case { row, peer: false, work, timer: None, before: None, check }];
-    Bout { source: &data.bytes, room, bytes, cases, probe_rows: None, stateless: false }
+    Comparison::new(&data.bytes, room, bytes, vec![Candidate::new(row, work, check)])
 }

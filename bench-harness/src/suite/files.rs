@@ -5,15 +5,18 @@
 //! The files lie in `TMPDIR`, else in `/dev/shm` where there is one: memory stands for the disk, so that
 //! flushing (which libblosc2 never does) costs nothing and the figures are not the disk's.
 
+use super::choice::{Choice, Job};
 use super::chunks::row;
-use super::{Bout, Case, Choice, Job, expect};
 use crate::data::Data;
-use crate::engine::Spec;
 use crate::engine::peers::cparams;
+use crate::engine::{Filters, Spec};
 use crate::machine::unpinned;
-use crate::measure::{Check, Plan, Work};
+use crate::measure::candidate::{Candidate, Check, Work};
+use crate::measure::check::expect;
+use crate::measure::comparison::Comparison;
+use crate::measure::{Plan, Setting};
 use crate::result::Row;
-use blosc_core::{Codec, Filter, Level};
+use blosc_core::{Codec, Level};
 use blosc_frame::b2nd::{self, Dtype, NdArray};
 use blosc_frame::{Limits, SuperChunk};
 use blosc_peers::blosc2::{ArraySpec, Containers};
@@ -89,7 +92,7 @@ fn run<'a>(
     spec: &Spec,
     data: &'a Data,
     ops: Vec<Op<'a>>,
-    (setting, plan, stop): (&super::Setting, &Plan, &dyn Fn() -> bool),
+    (setting, plan, stop): (&Setting, &Plan, &dyn Fn() -> bool),
 ) -> Vec<Row> {
     let plan = Plan { min_rounds: 5, ..*plan };
     let mut rows = Vec::new();
@@ -100,22 +103,15 @@ fn run<'a>(
             Box::new(move |got| check(got))
         };
         let ours = Row { isa: Level::best().isa().name().into(), ..fixed.clone() };
-        let mut cases = vec![Case {
-            row: ours,
-            peer: false,
-            work: op.ours,
-            timer: None,
-            before: None,
-            check: judge(&op.check),
-        }];
+        let mut candidates = vec![Candidate::new(ours, op.ours, judge(&op.check))];
         if let Some((engine, work)) = op.theirs {
             let row = Row { engine, ..fixed };
-            cases.push(Case { row, peer: true, work, timer: None, before: None, check: judge(&op.check) });
+            candidates.push(Candidate::new(row, work, judge(&op.check)).peer(true));
         }
         // What they read lies in files.
         let source = data.bytes.get(..64).unwrap_or_default();
-        let bout = Bout { source, room: op.room, bytes: op.bytes, cases, probe_rows: None, stateless: false };
-        rows.extend(unpinned(|| bout.run(setting, &plan, stop)));
+        let comparison = Comparison::new(source, op.room, op.bytes, candidates);
+        rows.extend(unpinned(|| comparison.run(setting, &plan, stop)));
     }
     rows
 }
@@ -181,11 +177,29 @@ pub fn frames(choice: &Choice) -> Vec<Job<'_>> {
             }),
         });
     }
+    // Level 0 stores: nothing but copying hides what checking takes.
+    let kinds = CODECS.into_iter().filter(|c| choice.codecs.contains(c)).map(|codec| (codec, 5));
+    for ((codec, level), name) in
+        kinds.chain([(Codec::Lz4, 0)]).flat_map(|kind| DATA.map(|name| (kind, name)))
+    {
+        jobs.push(Job {
+            label: format!("what checking costs, {codec} {level}, {name}"),
+            run: Box::new(move |setting, plan, stop| {
+                let Some(seeded) = crate::data::generate::find(name) else { return Vec::new() };
+                let data = seeded.array(BYTES / 4);
+                let spec = Spec { level, ..spec(codec, data.typesize, 1) };
+                match checking(&spec, &data) {
+                    Ok((_folder, op)) => run("frame-files", &spec, &data, vec![op], (setting, plan, stop)),
+                    Err(why) => refused("frame-files", &spec, &data, why),
+                }
+            }),
+        });
+    }
     jobs
 }
 
 fn spec(codec: Codec, typesize: usize, threads: usize) -> Spec {
-    let filter = if typesize > 1 { Filter::Shuffle } else { Filter::None };
+    let filter = if typesize > 1 { Filters::Shuffle } else { Filters::None };
     Spec { codec, filter, level: 5, typesize, threads, blocksize: None }
 }
 
@@ -281,6 +295,33 @@ fn large<'a>(spec: &Spec, data: &'a Data, choice: &Choice) -> Result<(Folder, Ve
     let len = data.bytes.len();
     let check: Judge<'a> = Rc::new(|got| expect(&data.bytes)(got));
     Ok((folder, vec![Op { name: "read all".into(), ours, theirs, check, bytes: len, room: len }]))
+}
+
+/// Reading all chunks of a file one by one and comparing them with their checksums, against reading them only.
+fn checking<'a>(spec: &Spec, data: &'a Data) -> Result<(Folder, Op<'a>), String> {
+    let folder = Folder::new()?;
+    let path = folder.file("checked.b2frame");
+    write_frame(&path, spec, &data.bytes, CHUNK, true)?;
+    let read = move |on: bool| -> Work<'a> {
+        let path = path.clone();
+        Box::new(move |_, dst| {
+            let mut frame = open(&path, 1)?;
+            frame.set_verify(on);
+            let mut bytes = 0;
+            frame.for_each_chunk(|chunk| Ok(bytes += chunk.len() as u64)).map_err(text)?;
+            number(bytes, dst)
+        })
+    };
+    let len = data.bytes.len();
+    let op = Op {
+        name: "read with checks".into(),
+        ours: read(true),
+        theirs: Some(("ours without checks".into(), read(false))),
+        check: Rc::new(move |got| expect(&(len as u64).to_le_bytes())(got)),
+        bytes: len,
+        room: 64,
+    };
+    Ok((folder, op))
 }
 
 /// Writing with checksums against writing without, both in memory.

@@ -1,9 +1,11 @@
 //! Suites `kernels` (the filters at every level) and `split` (items into byte planes and back, with the
 //! padded pitch that the pipeline uses).
 
-use super::{Bout, Case, Choice, Job, expect, spoil};
+use super::choice::{Choice, Job};
 use crate::data::generate::random_bytes;
-use crate::measure::Check;
+use crate::measure::candidate::{Candidate, Check};
+use crate::measure::check::{expect, flip_middle_byte};
+use crate::measure::comparison::Comparison;
 use crate::result::Row;
 use blosc_core::filter::blocksplit::{Planes, Stores, join, split};
 use blosc_core::filter::{FilterError, bitshuffle, shuffle};
@@ -11,12 +13,8 @@ use blosc_core::{Isa, Level, arch};
 use std::cell::{LazyCell, OnceCell};
 use std::rc::Rc;
 
-/// Item sizes of the quick run: the common ones, and one odd one.
-pub const TYPESIZES: [usize; 7] = [1, 2, 3, 4, 8, 12, 16];
-/// Item sizes of the full run.
+/// Item sizes of a full run.
 pub const ALL_TYPESIZES: [usize; 14] = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 16, 24, 32];
-/// 16 KiB, 256 KiB, 4 MiB and 64 MiB: inside L1, L2 and L3 of most machines, and in none.
-pub const SIZES: [usize; 4] = [16 << 10, 256 << 10, 4 << 20, 64 << 20];
 
 /// Level, item size, source, destination.
 pub type Transform = fn(Level, usize, &[u8], &mut [u8]) -> Result<(), FilterError>;
@@ -116,10 +114,10 @@ pub fn jobs<'a>(suite: &'static str, choice: &'a Choice) -> Vec<Job<'a>> {
                 jobs.push(Job {
                     label,
                     run: Box::new(move |setting, plan, stop| {
-                        let all = source.get_or_init(|| random_bytes(bytes + 64 * PAD));
-                        let mut bout = group(suite, kernel, typesize, bytes, all, choice);
-                        bout.probe_rows = first.then_some(suite);
-                        bout.run(setting, plan, stop)
+                        let all = source.get_or_init(|| self::source(bytes));
+                        let candidates = candidates(suite, kernel, typesize, bytes, all, choice);
+                        let probe_rows = first.then_some(suite);
+                        comparison(all, bytes, candidates, probe_rows).run(setting, plan, stop)
                     }),
                 });
             }
@@ -128,20 +126,34 @@ pub fn jobs<'a>(suite: &'static str, choice: &'a Choice) -> Vec<Job<'a>> {
     jobs
 }
 
+/// What kernels over `bytes` bytes read: joining reads the padding between planes as well.
+pub fn source(bytes: usize) -> Vec<u8> {
+    random_bytes(bytes + 64 * PAD)
+}
+
+/// Kernels over `bytes` bytes of `random`, which is a [`source`].
+pub fn comparison<'a>(
+    random: &'a [u8],
+    bytes: usize,
+    candidates: Vec<Candidate<'a>>,
+    probe_rows: Option<&'static str>,
+) -> Comparison<'a> {
+    Comparison { probe_rows, stateless: true, ..Comparison::new(random, random.len(), bytes, candidates) }
+}
+
 /// One operation, item size and size: every level asked for, and the opponents that have the kernel.
-pub fn group<'a>(
+pub fn candidates<'a>(
     suite: &'static str,
     kernel: &'static Kernel,
     typesize: usize,
     bytes: usize,
     random: &'a [u8],
     choice: &Choice,
-) -> Bout<'a> {
-    let whole = bytes - bytes % typesize;
+) -> Vec<Candidate<'a>> {
     let (input, output) = kernel.lengths(typesize, bytes);
     let source = random.get(..input).unwrap_or(random);
     // The scalar form is the specification; padding between planes keeps what the arena put there. It is worked out
-    // when somebody is judged.
+    // when a candidate is judged.
     let right: Rc<LazyCell<Result<Vec<u8>, String>, _>> = Rc::new(LazyCell::new(move || {
         let mut right = vec![0xA5; output];
         (kernel.run)(Level::SCALAR, typesize, source, &mut right).map_err(|e| e.0.to_string())?;
@@ -152,7 +164,7 @@ pub fn group<'a>(
         Box::new(move |got| expect(LazyCell::force(&right).as_ref().map_err(String::clone)?)(got))
     };
     let own = arch::OPERATIONS.iter().find(|o| o.name == kernel.table).map_or(&[][..], |o| o.isas);
-    let base = Row {
+    let row = Row {
         suite: suite.into(),
         engine: "ours".into(),
         op: kernel.name.into(),
@@ -162,27 +174,26 @@ pub fn group<'a>(
         data: "random".into(),
         ..Row::default()
     };
-    let mut cases = Vec::new();
-    for engine in &choice.engines {
-        if let Some(work) = engine.kernel(kernel.name, typesize) {
-            let row = Row { engine: engine.name(), ..base.clone() };
-            cases.push(Case { row, peer: true, work, timer: None, before: None, check: judge() });
-        }
-    }
-    for &level in choice.isas.iter().filter(|l| own.contains(&l.isa()) || l.isa() == Isa::Scalar) {
-        let corrupt = choice.corrupt;
-        cases.push(Case {
-            row: Row { isa: level.isa().name().into(), ..base.clone() },
-            peer: false,
-            timer: None,
-            before: None,
-            work: Box::new(move |src, dst| {
-                (kernel.run)(level, typesize, src, dst).map_err(|e| e.0.to_string())?;
-                spoil(corrupt, dst);
-                Ok(output)
-            }),
-            check: judge(),
+    let theirs = choice.engines.iter().filter_map(|engine| {
+        let mut work = engine.kernel(kernel.name, typesize)?;
+        let row = Row { engine: engine.name(), ..row.clone() };
+        let work = Box::new(move |src: &[u8], dst: &mut [u8]| {
+            work(src.get(..input).unwrap_or_default(), dst.get_mut(..output).unwrap_or_default())
         });
-    }
-    Bout { source, room: output, bytes: whole, cases, probe_rows: None, stateless: true }
+        Some(Candidate::new(row, work, judge()).peer(true))
+    });
+    let levels = choice.isas.iter().filter(|l| own.contains(&l.isa()) || l.isa() == Isa::Scalar);
+    let ours = levels.map(|&level| {
+        let corrupt = choice.corrupt;
+        let row = Row { isa: level.isa().name().into(), ..row.clone() };
+        let work = Box::new(move |src: &[u8], dst: &mut [u8]| {
+            let src = src.get(..input).unwrap_or_default();
+            let dst = dst.get_mut(..output).unwrap_or_default();
+            (kernel.run)(level, typesize, src, dst).map_err(|e| e.0.to_string())?;
+            flip_middle_byte(corrupt, dst);
+            Ok(output)
+        });
+        Candidate::new(row, work, judge())
+    });
+    theirs.chain(ours).collect()
 }

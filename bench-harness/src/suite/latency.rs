@@ -1,11 +1,13 @@
 //! Suite `latency`: what a caller waits for: one item out of a chunk, and the round trip of a small chunk.
 
+use super::choice::{Choice, Job};
 use super::chunks::{engines, readable, row, written_by};
-use super::others::{Doing, worked_through};
-use super::{Bout, Case, Choice, Job, expect};
+use super::unlearn::{Task, work_on_others};
 use crate::data::Data;
 use crate::engine::{Engine, Spec, ours};
-use crate::measure::Work;
+use crate::measure::candidate::{Candidate, Work};
+use crate::measure::check::expect;
+use crate::measure::comparison::Comparison;
 use crate::result::Row;
 use blosc_core::max_encoded_len;
 use std::rc::Rc;
@@ -20,7 +22,7 @@ pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
     let mut jobs = Vec::new();
     for data in &choice.data {
         for &codec in &choice.codecs {
-            for &filter in &choice.filters {
+            for &filter in choice.filters.iter().filter(|f| f.suits(data.typesize)) {
                 let (typesize, blocksize) = (data.typesize, choice.blocksize);
                 let spec = Spec { codec, filter, level: 5, typesize, threads: 1, blocksize };
                 let label = format!("{codec} {}, {}", filter.name(), data.name);
@@ -30,8 +32,8 @@ pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
                         let mut rows = Vec::new();
                         for size in ITEM_CHUNKS {
                             let data = data.sized(size);
-                            if let Some(bout) = item("latency", &spec, &data, choice) {
-                                rows.extend(bout.run(setting, plan, stop));
+                            if let Some(one) = item("latency", &spec, &data, choice) {
+                                rows.extend(one.run(setting, plan, stop));
                             }
                         }
                         for size in ROUND_TRIPS {
@@ -48,44 +50,43 @@ pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
 }
 
 /// One item from the middle of a chunk, written by the first opponent if there is one.
-pub fn item<'a>(suite: &str, spec: &Spec, data: &'a Data, choice: &Choice) -> Option<Bout<'a>> {
+pub fn item<'a>(suite: &str, spec: &Spec, data: &'a Data, choice: &Choice) -> Option<Comparison<'a>> {
     let chunk = chunk_of(spec, &data.bytes, choice).ok()?;
     let index = data.bytes.len() / data.typesize * 5 / 8 + 1;
     let right = data.bytes.get(index * data.typesize..(index + 1) * data.typesize)?;
-    let mut cases = Vec::new();
-    for (engine, peer) in engines(choice) {
-        let others = choice.others_of(suite);
+    let candidate = |(engine, peer): (Rc<dyn Engine>, bool)| {
         let row = Row { engine: engine.name(), isa: engine.isa(), ..row(suite, "getitem", spec, data) };
         let work = readable(engine.as_ref(), spec, &data.bytes, &chunk)
             .and_then(|chunk| engine.getitem(spec, chunk, index..index + 1));
-        cases.push(match work {
+        match work {
             Ok(work) => {
-                let before = worked_through(engine.as_ref(), Doing::Decompress, (*spec, None), data, others);
-                Case { row, peer, work, timer: None, before, check: expect(right) }
+                let others = choice.others_of(suite);
+                let before = work_on_others(engine.as_ref(), Task::Decompress, (*spec, None), data, others);
+                Candidate::new(row, work, expect(right)).peer(peer).before(before)
             }
-            Err(why) => Case::left_out(row, why),
-        });
-    }
-    let room = data.typesize;
-    Some(Bout { source: right, room, bytes: data.typesize, cases, probe_rows: None, stateless: false })
+            Err(why) => Candidate::left_out(row, why),
+        }
+    };
+    let candidates = engines(choice).into_iter().map(candidate).collect();
+    Some(Comparison::new(right, data.typesize, data.typesize, candidates))
 }
 
 /// Compressing and decompressing, both in the time.
-pub fn round_trip<'a>(suite: &str, spec: &Spec, data: &'a Data, choice: &Choice) -> Bout<'a> {
+pub fn round_trip<'a>(suite: &str, spec: &Spec, data: &'a Data, choice: &Choice) -> Comparison<'a> {
     let bytes = data.bytes.len();
-    let mut cases = Vec::new();
-    for (engine, peer) in engines(choice) {
-        let others = choice.others_of(suite);
+    let candidate = |(engine, peer): (Rc<dyn Engine>, bool)| {
         let row = Row { engine: engine.name(), isa: engine.isa(), ..row(suite, "roundtrip", spec, data) };
-        cases.push(match both(engine.as_ref(), spec, bytes) {
+        match both(engine.as_ref(), spec, bytes) {
             Ok(work) => {
-                let before = worked_through(engine.as_ref(), Doing::RoundTrip, (*spec, None), data, others);
-                Case { row, peer, work, timer: None, before, check: expect(&data.bytes) }
+                let others = choice.others_of(suite);
+                let before = work_on_others(engine.as_ref(), Task::RoundTrip, (*spec, None), data, others);
+                Candidate::new(row, work, expect(&data.bytes)).peer(peer).before(before)
             }
-            Err(why) => Case::left_out(row, why),
-        });
-    }
-    Bout { source: &data.bytes, room: bytes, bytes, cases, probe_rows: None, stateless: false }
+            Err(why) => Candidate::left_out(row, why),
+        }
+    };
+    let candidates = engines(choice).into_iter().map(candidate).collect();
+    Comparison::new(&data.bytes, bytes, bytes, candidates)
 }
 
 fn both(engine: &dyn Engine, spec: &Spec, len: usize) -> Result<Work<'static>, String> {

@@ -1,8 +1,8 @@
 //! Passes over all jobs: each visits every job once, in an order of its own, so that the visits to a case lie spread
 //! over the whole run.
 
-use super::{Job, Setting};
-use crate::measure::{Plan, spread};
+use super::choice::Job;
+use crate::measure::{Plan, Setting, spread};
 use crate::result::Row;
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub struct Effort {
 
 impl Effort {
     /// The quick run: under a minute on a machine of 2022 or later.
-    pub const QUICK: Effort = Effort { plan: Plan::QUICK, passes: 9, time: Duration::from_secs(56) };
+    pub const QUICK: Effort = Effort { plan: Plan::QUICK, passes: 64, time: Duration::from_secs(53) };
 
     /// `time` for `jobs` jobs.
     pub fn within(time: Duration, jobs: usize) -> Effort {
@@ -35,6 +35,12 @@ impl Effort {
         let next = if passes == 1 { last * 2 / 3 } else { last };
         passes < 2 || (passes < self.passes && taken + next <= self.time)
     }
+
+    /// How many passes there will be, after some that took this long.
+    pub fn expected(&self, passes: usize, taken: Duration) -> usize {
+        let each = taken.as_secs_f64() / passes.max(1) as f64;
+        ((self.time.as_secs_f64() / each.max(1e-9)) as usize).max(2).min(self.passes)
+    }
 }
 
 /// Jobs, and what their visits have measured.
@@ -48,6 +54,11 @@ impl<'a> Passes<'a> {
     pub fn new(jobs: Vec<Job<'a>>) -> Passes<'a> {
         let rows = jobs.iter().map(|_| Vec::new()).collect();
         Passes { jobs, rows }
+    }
+
+    /// How many jobs there are.
+    pub fn jobs(&self) -> usize {
+        self.jobs.len()
     }
 
     /// Visits every job once, in the order of this pass. `begin` hears the label of each; `done` gets what its visit
@@ -73,7 +84,7 @@ impl<'a> Passes<'a> {
             let verify = pass == 0 || rows.iter().any(|r| r.refused.is_some());
             let mut visit = (job.run)(setting, &Plan { visit: pass, verify, ..*plan }, stop);
             if done(&visit)? {
-                visit.iter_mut().for_each(|r| r.samples.disturbed = r.samples.ns.len());
+                visit.iter_mut().flat_map(|r| &mut r.visits).for_each(|v| v.loaded = true);
             }
             for new in visit {
                 match rows.iter_mut().find(|r| r.key() == new.key() && r.goal == new.goal) {
@@ -111,6 +122,14 @@ fn order(pass: usize, jobs: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::result::Visit;
+
+    #[test]
+    fn passes_are_foreseen() {
+        let effort = Effort { passes: 9, time: Duration::from_secs(10), ..Effort::QUICK };
+        let expected = |passes, seconds| effort.expected(passes, Duration::from_secs(seconds));
+        assert_eq!([expected(1, 2), expected(3, 6), expected(1, 100), expected(1, 0)], [5, 5, 2, 9]);
+    }
 
     #[test]
     fn every_pass_visits_every_job_in_an_order_of_its_own() {
@@ -131,7 +150,8 @@ mod tests {
                 return vec![Row { refused: Some("wrong".into()), ..row }];
             }
             row.verified = true;
-            row.samples.ns.push(ns.get(plan.visit).copied().into_iter().collect());
+            let ns = ns.get(plan.visit).copied().into_iter().collect();
+            row.visits.push(Visit { ns, ..Visit::default() });
             vec![row]
         };
         Job { label: String::new(), run: Box::new(run) }
@@ -146,7 +166,7 @@ mod tests {
             passes.pass(pass, (&setting, &Plan::QUICK, &|| false), |_| (), |_| Ok(false)).unwrap();
         }
         let rows = passes.rows();
-        assert_eq!((rows[0].median_ns, rows[0].visits_ns.len(), rows[0].rounds), (Some(2.0), 3, 3));
+        assert_eq!((rows[0].median_ns, rows[0].visits_ns.len(), rows[0].rounds), (Some(1.5), 3, 3));
         assert!(rows[1..].iter().all(|r| r.refused.is_some() && r.median_ns.is_none() && !r.verified));
     }
 }

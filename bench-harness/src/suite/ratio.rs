@@ -4,10 +4,10 @@
 //! the geometric mean over arrays and block sizes not above it.
 
 use crate::data::{self, Data};
-use crate::engine::{Engine, Spec, ours};
+use crate::engine::{Engine, Filters, Spec, ours};
 use crate::measure::stats::geometric_mean;
 use crate::report::table::Table;
-use blosc_core::{Codec, Filter};
+use blosc_core::Codec;
 
 /// How much larger one chunk may be.
 pub const MOST: f64 = 1.01;
@@ -17,7 +17,7 @@ pub struct Choice {
     /// Codecs.
     pub codecs: Vec<Codec>,
     /// Filters.
-    pub filters: Vec<Filter>,
+    pub filters: Vec<Filters>,
     /// Levels.
     pub levels: Vec<u8>,
     /// Block sizes; `None` is the automatic one.
@@ -30,7 +30,7 @@ impl Default for Choice {
     fn default() -> Choice {
         Choice {
             codecs: vec![Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd],
-            filters: vec![Filter::None, Filter::Shuffle, Filter::BitShuffle],
+            filters: vec![Filters::None, Filters::Shuffle, Filters::BitShuffle],
             levels: vec![1, 5, 9],
             blocksizes: vec![None, Some(32 << 10), Some(256 << 10)],
             data: sets(),
@@ -139,8 +139,8 @@ impl Verdict {
 }
 
 /// Codec, filter and level of a pair.
-fn group_of(pair: &Pair) -> (u8, u8, u8) {
-    (pair.spec.codec.id(), pair.spec.filter.id(), pair.spec.level)
+fn group_of(pair: &Pair) -> (u8, &'static str, u8) {
+    (pair.spec.codec.id(), pair.spec.filter.name(), pair.spec.level)
 }
 
 /// One line for each group, and whether every one holds.

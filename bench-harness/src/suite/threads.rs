@@ -1,13 +1,15 @@
 //! Suite `threads`: the same chunk with one, two … threads, unpinned. Each row's opponent is one thread.
 
+use super::choice::{Choice, Job};
 use super::chunks::row;
 use super::latency::chunk_of;
-use super::{Bout, Case, Choice, Job, expect};
 use crate::data::Data;
 use crate::engine::ours::{Ours, decodes_to};
-use crate::engine::{Engine, Spec};
+use crate::engine::{Engine, Filters, Spec};
 use crate::machine::unpinned;
-use crate::measure::Work;
+use crate::measure::candidate::{Candidate, Work};
+use crate::measure::check::expect;
+use crate::measure::comparison::Comparison;
 use crate::result::Row;
 use blosc_core::{Level, max_encoded_len};
 
@@ -19,7 +21,7 @@ pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
     let mut jobs = Vec::new();
     for data in &choice.data {
         for &codec in &choice.codecs {
-            for &filter in choice.filters.iter().filter(|f| f.id() != 0) {
+            for &filter in choice.filters.iter().filter(|f| **f != Filters::None && f.suits(data.typesize)) {
                 let (typesize, blocksize) = (data.typesize, choice.blocksize);
                 let spec = Spec { codec, filter, level: 5, typesize, threads: 1, blocksize };
                 jobs.push(Job {
@@ -28,8 +30,8 @@ pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
                         let data = data.sized(BYTES);
                         let mut rows = Vec::new();
                         for op in ["compress", "decompress"] {
-                            if let Some(bout) = scaling("threads", op, &spec, &data, choice) {
-                                rows.extend(unpinned(|| bout.run(setting, plan, stop)));
+                            if let Some(one) = scaling("threads", op, &spec, &data, choice) {
+                                rows.extend(unpinned(|| one.run(setting, plan, stop)));
                             }
                         }
                         rows
@@ -42,8 +44,14 @@ pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
 }
 
 /// One operation at each number of threads; one thread is the opponent.
-pub fn scaling<'a>(suite: &str, op: &str, spec: &Spec, data: &'a Data, choice: &Choice) -> Option<Bout<'a>> {
-    let mut cases = Vec::new();
+pub fn scaling<'a>(
+    suite: &str,
+    op: &str,
+    spec: &Spec,
+    data: &'a Data,
+    choice: &Choice,
+) -> Option<Comparison<'a>> {
+    let mut candidates = Vec::new();
     let bytes = data.bytes.len();
     let chunk = chunk_of(spec, &data.bytes, choice).ok()?;
     let mut counts = choice.threads.clone();
@@ -58,17 +66,16 @@ pub fn scaling<'a>(suite: &str, op: &str, spec: &Spec, data: &'a Data, choice: &
             (ours.decompressor(&spec, chunk.clone()).ok()?, expect(&data.bytes))
         };
         let row = Row { isa: ours.isa(), ..row(suite, op, &spec, data) };
-        cases.push(Case { row, peer: threads == 1, work, timer: None, before: None, check });
+        candidates.push(Candidate::new(row, work, check).peer(threads == 1));
     }
-    let room = max_encoded_len(bytes) + 1024;
-    Some(Bout { source: &data.bytes, room, bytes, cases, probe_rows: None, stateless: false })
+    Some(Comparison::new(&data.bytes, max_encoded_len(bytes) + 1024, bytes, candidates))
 }
 
 /// What memory allows where it alone sets the speed: libc's memcpy by one thread, and by two of which each copies half. One
 /// thread is the opponent.
-pub fn copying<'a>(suite: &str, source: &'a [u8]) -> Bout<'a> {
+pub fn copying<'a>(suite: &str, source: &'a [u8]) -> Comparison<'a> {
     let bytes = source.len();
-    let case = |threads| {
+    let candidate = |threads| {
         let row = Row {
             suite: suite.into(),
             engine: "memcpy".into(),
@@ -80,9 +87,10 @@ pub fn copying<'a>(suite: &str, source: &'a [u8]) -> Bout<'a> {
             ..Row::default()
         };
         let work: Work<'a> = Box::new(move |src, dst| copy_shared(src, dst, threads));
-        Case { row, peer: threads == 1, work, timer: None, before: None, check: expect(source) }
+        Candidate::new(row, work, expect(source)).peer(threads == 1)
     };
-    Bout { source, room: bytes, bytes, cases: vec![case(1), case(2)], probe_rows: None, stateless: true }
+    let candidates = vec![candidate(1), candidate(2)];
+    Comparison { stateless: true, ..Comparison::new(source, bytes, bytes, candidates) }
 }
 
 /// Each thread copies a share, the calling one too.

@@ -107,7 +107,7 @@ fn malformed_files_are_one_line_and_status_2() {
         file("empty", ""),
         file("text", "hello\n"),
         file("json", "{}\n"),
-        file("new", &MACHINE.replace("\"schema\":1", "\"schema\":3")),
+        file("new", &MACHINE.replace("\"schema\":1", "\"schema\":4")),
         binary.to_str().unwrap().to_string(),
         torn,
         folder.join("missing").to_str().unwrap().to_string(),
@@ -162,7 +162,7 @@ fn an_interrupt_keeps_what_is_done() {
     assert!(!results.complete && results.rows.len() >= before);
     assert!(results.rows.iter().all(|r| r.verified && r.median_ns.is_some()));
     let checked = bench(&["check", path]).output().unwrap();
-    assert!(text(&checked.stdout).contains("interrupted"));
+    assert!(text(&checked.stdout).contains("cannot be contributed: interrupted"));
     std::fs::remove_dir_all(folder).unwrap();
 }
 
@@ -193,6 +193,44 @@ fn rows_say_whether_data_was_met_for_the_first_time() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+/// Runs that are there already are compared and not made again.
+#[test]
+fn repeat_prints_how_well_runs_agree() {
+    use blosc_bench::machine::Machine;
+    use blosc_bench::result::Row;
+    use blosc_bench::result::file::Writer;
+    let folder = scratch("repeat");
+    for (number, factor) in [("1", 1.0), ("2", 1.04), ("3", 1.2)] {
+        let row = |isa: &str, ns: f64| Row {
+            suite: "kernels".into(),
+            engine: "ours".into(),
+            op: "shuffle".into(),
+            isa: isa.into(),
+            typesize: 4,
+            threads: 1,
+            bytes: 1 << 18,
+            data: "random".into(),
+            verified: true,
+            median_ns: Some(ns),
+            vs_copy: Some(1000.0 / ns),
+            ..Row::default()
+        };
+        let (path, machine) = (folder.join(format!("{number}.jsonl")), Machine::detect());
+        let writer = Writer::create(&path, &machine, "quick").unwrap();
+        writer.finish(&[row("sse2", 2000.0), row("avx2", 1000.0 * factor)], true, &machine).unwrap();
+    }
+    let args = ["repeat", "3", "--folder", folder.to_str().unwrap()];
+    let told = text(&bench(&args).output().unwrap().stdout);
+    // Of three pairs of each row: all of the first agree, one of the second.
+    assert!(told.contains("66.7 %") && told.contains("is NOT met"), "{told}");
+    narrow(&told, folder.to_str().unwrap());
+    let json = text(&bench(&[&args[..], &["--json"]].concat()).output().unwrap().stdout);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((json["runs"].as_u64(), json["groups"][0]["vs_copy"]["agree"].as_u64()), (Some(3), Some(4)));
+    refused(&["repeat", "1"], "1");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 /// Every suite, quickly, then everything that prints about it. Lines that hold a path or the command may be longer.
 #[test]
 fn what_is_printed_fits_80_columns() {
@@ -213,11 +251,18 @@ fn what_is_printed_fits_80_columns() {
         "1",
     ]);
     run(&["--suite", "chunks,frames,arrays,latency", "--level", "5", "--codec", "blosclz,lz4hc"]);
+    let data = folder.join("field.bin");
+    let field: Vec<u8> = (0..20_000u32).flat_map(|n| (n as f32 / 100.0).sin().to_le_bytes()).collect();
+    std::fs::write(&data, field).unwrap();
+    let advice =
+        bench(&["advise", data.to_str().unwrap(), "--dtype", "f4", "--time", "0.2"]).output().unwrap();
+    let told = text(&advice.stdout);
+    assert!(advice.status.success() && told.contains("blosc compress "), "{told}{}", text(&advice.stderr));
+    narrow(&told, folder.to_str().unwrap());
     for args in [&["cmp", path, path, path][..], &["rank", path], &["diff", path, path], &["check", path]] {
         narrow(&text(&bench(args).output().unwrap().stdout), path);
     }
-    for args in
-        [&["--help"][..], &["run", "--help"], &["diff", "--help"], &["corpus"], &["instructions", "--help"]]
+    for args in [&["--help"][..], &["run", "--help"], &["diff", "--help"], &["corpus"], &["repeat", "--help"]]
     {
         narrow(&text(&bench(args).output().unwrap().stdout), path);
     }

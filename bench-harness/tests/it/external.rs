@@ -1,10 +1,12 @@
 //! The engine that ships as a Python program speaks the protocol and is checked like every other. Needs a
 //! Python with the package blosc2: the environment variable `BLOSC_PYTHON`.
 
+use blosc_bench::engine::Filters;
 use blosc_bench::engine::external::External;
-use blosc_bench::measure::Plan;
-use blosc_bench::suite::{Choice, Setting, chunks};
-use blosc_core::{Codec, Filter};
+use blosc_bench::measure::{Plan, Setting};
+use blosc_bench::suite::choice::Choice;
+use blosc_bench::suite::chunks;
+use blosc_core::Codec;
 use std::rc::Rc;
 
 #[test]
@@ -18,7 +20,7 @@ fn python_blosc2_is_timed_by_itself_and_verified_by_us() {
     let choice = Choice {
         data: blosc_bench::data::corpus::REAL.iter().map(|r| r.array()).take(2).collect(),
         codecs: vec![Codec::Lz4, Codec::Zstd],
-        filters: vec![Filter::Shuffle],
+        filters: vec![Filters::Shuffle],
         levels: vec![5],
         engines: vec![Rc::new(engine)],
         ..Choice::default()

@@ -2,5 +2,6 @@
 
 mod cli;
 mod external;
+mod imports;
 mod refusal;
 mod results;

@@ -1,9 +1,11 @@
 //! Nothing wrong is ever timed: with one byte of every result flipped, every case of ours is refused.
 
-use blosc_bench::measure::Plan;
+use blosc_bench::engine::Filters;
+use blosc_bench::measure::{Plan, Setting};
 use blosc_bench::result::Row;
-use blosc_bench::suite::{Choice, Setting, chunks, kernels};
-use blosc_core::{Codec, Filter};
+use blosc_bench::suite::choice::Choice;
+use blosc_bench::suite::{chunks, kernels, quick};
+use blosc_core::Codec;
 
 fn run(corrupt: bool) -> Vec<Row> {
     let data = blosc_bench::data::corpus::REAL.iter().map(|r| r.array()).take(3).collect();
@@ -13,7 +15,7 @@ fn run(corrupt: bool) -> Vec<Row> {
         data,
         array_sizes: vec![20_000],
         codecs: vec![Codec::BloscLz, Codec::Lz4],
-        filters: vec![Filter::Shuffle, Filter::BitShuffle],
+        filters: vec![Filters::Shuffle, Filters::BitShuffle],
         levels: vec![5],
         corrupt,
         ..Choice::default()
@@ -34,6 +36,22 @@ fn a_wrong_kernel_or_codec_is_never_timed() {
         assert!(!row.verified && row.median_ns.is_none() && row.gbps.is_none(), "{}", row.label());
         assert!(row.refused.as_ref().is_some_and(|why| why.starts_with("wrong")), "{:?}", row.refused);
     }
+}
+
+/// Nothing else lets a wrong kernel into the quick run.
+#[test]
+fn the_quick_run_refuses_too() {
+    let choice = Choice { corrupt: true, ..Choice::default() };
+    let setting = Setting { arch: pulp::Arch::new(), timing: true };
+    let plan = Plan { max_rounds: 1, min_rounds: 1, ..Plan::QUICK };
+    let mut jobs = quick::jobs(&choice);
+    jobs.retain(|job| job.label != "kernels, 64M");
+    let rows: Vec<Row> = jobs.into_iter().flat_map(|mut job| (job.run)(&setting, &plan, &|| false)).collect();
+    let ours: Vec<&Row> = rows.iter().filter(|r| r.engine == "ours").collect();
+    assert!(ours.len() > 200, "{}", ours.len());
+    let accepted: Vec<String> = ours.iter().filter(|r| r.refused.is_none()).map(|r| r.label()).collect();
+    // Another distance in a chunk may lead to the same bytes: such a chunk is right.
+    assert!(accepted.len() < 5 && accepted.iter().all(|l| l.starts_with("compress")), "{accepted:?}");
 }
 
 #[test]

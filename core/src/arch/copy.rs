@@ -1,6 +1,6 @@
 //! Copies by whole words: what the output window and the pointer loops of the LZ decoders are made of.
 //!
-//! Some copy more than they are asked for: who calls them has that much room. Callers say which in their own heads.
+//! Some copy more bytes than they are asked for; their `# Safety` sections say for how many there must be room.
 
 // A build with some of the codecs needs only part of this.
 #![cfg_attr(
@@ -147,7 +147,7 @@ pub(in crate::arch) fn words(v: Vector) -> [u64; 2] {
 /// 16 initialised bytes at `from`.
 #[inline(always)]
 pub(in crate::arch) unsafe fn load16(from: *const u8) -> Vector {
-    // SAFETY: see above; unaligned reads of plain integers.
+    // SAFETY: by the contract 16 initialised bytes lie at `from`; the read needs no alignment.
     unsafe { from.cast::<Vector>().read_unaligned() }
 }
 
@@ -155,7 +155,7 @@ pub(in crate::arch) unsafe fn load16(from: *const u8) -> Vector {
 /// Eight initialised bytes at `from`.
 #[inline(always)]
 pub(in crate::arch) unsafe fn load8(from: *const u8) -> u64 {
-    // SAFETY: the caller vouches for eight initialised bytes; the read needs no alignment.
+    // SAFETY: by the contract eight initialised bytes lie at `from`; the read needs no alignment.
     u64::from_le(unsafe { from.cast::<u64>().read_unaligned() })
 }
 
@@ -163,7 +163,7 @@ pub(in crate::arch) unsafe fn load8(from: *const u8) -> u64 {
 /// 16 writable bytes at `to`.
 #[inline(always)]
 pub(in crate::arch) unsafe fn store16(to: *mut u8, v: Vector) {
-    // SAFETY: the caller vouches for 16 writable bytes; the write needs no alignment.
+    // SAFETY: by the contract 16 bytes are writable at `to`; the write needs no alignment.
     unsafe { to.cast::<Vector>().write_unaligned(v) }
 }
 
@@ -171,7 +171,7 @@ pub(in crate::arch) unsafe fn store16(to: *mut u8, v: Vector) {
 /// Eight bytes readable at `from` and writable at `to`, at least eight bytes apart.
 #[inline(always)]
 pub(in crate::arch) unsafe fn copy8(from: *const u8, to: *mut u8) {
-    // SAFETY: the caller vouches for both ranges of eight bytes and that they are eight bytes apart.
+    // SAFETY: by the contract both ranges have eight bytes and lie eight bytes apart.
     unsafe { core::ptr::copy_nonoverlapping(from, to, 8) }
 }
 
@@ -179,7 +179,7 @@ pub(in crate::arch) unsafe fn copy8(from: *const u8, to: *mut u8) {
 /// 16 bytes readable at `from` and writable at `to`, at least 16 bytes apart.
 #[inline(always)]
 pub(in crate::arch) unsafe fn copy16(from: *const u8, to: *mut u8) {
-    // SAFETY: the caller vouches for both ranges of 16 bytes and that they are 16 bytes apart.
+    // SAFETY: by the contract both ranges have 16 bytes and lie 16 bytes apart.
     unsafe { core::ptr::copy_nonoverlapping(from, to, 16) }
 }
 
@@ -187,7 +187,7 @@ pub(in crate::arch) unsafe fn copy16(from: *const u8, to: *mut u8) {
 #[cfg(any(feature = "blosclz", feature = "lz4"))]
 pub(in crate::arch) const STRIDE: usize = 64;
 
-/// Copies `len` bytes, [`STRIDE`] at a time: up to so many without a branch on how many.
+/// Copies `len` bytes, [`STRIDE`] at a time: no branch depends on `len` up to [`STRIDE`].
 ///
 /// # Safety
 /// Whole strides may be read and written. Where `from` is in the buffer that is written, it is at least 32 bytes before
@@ -214,6 +214,6 @@ pub(in crate::arch) unsafe fn copy_on(from: *const u8, to: *mut u8, len: usize) 
 /// 32 bytes readable at `from` and writable at `to`, at least 32 bytes apart.
 #[inline(always)]
 pub(in crate::arch) unsafe fn copy32(from: *const u8, to: *mut u8) {
-    // SAFETY: the caller vouches for both ranges of 32 bytes and that they are 32 bytes apart.
+    // SAFETY: by the contract both ranges have 32 bytes and lie 32 bytes apart.
     unsafe { core::ptr::copy_nonoverlapping(from, to, 32) }
 }

@@ -135,19 +135,17 @@ pub(crate) enum Content {
     /// Anything.
     #[default]
     Any,
-    /// Items of so many bytes, as no filter moves them.
-    Items(u8),
-    /// Bytes of the same place in each item, after a shuffle, and how many places a stream holds, one after the other.
-    BytePlanes(usize),
+    /// Bytes of the same place in each item, after a shuffle.
+    BytePlanes,
     /// Bits of the same place in each item, after a bitshuffle.
     BitPlanes,
 }
 
 impl Content {
     /// Whether a filter has brought bytes or bits of the same place together.
-    #[cfg(any(feature = "lz4", feature = "zstd-c"))]
+    #[cfg(feature = "lz4")]
     pub(crate) fn is_planes(self) -> bool {
-        matches!(self, Content::BytePlanes(_) | Content::BitPlanes)
+        matches!(self, Content::BytePlanes | Content::BitPlanes)
     }
 }
 
@@ -166,7 +164,7 @@ pub(crate) fn encode_stream_of(
     let _ = (level, src, &dst, dict, content, &work, &context);
     match codec {
         #[cfg(feature = "blosclz")]
-        Codec::BloscLz => super::blosclz::encode_content(src, dst, level, content, work),
+        Codec::BloscLz => super::blosclz::encode(src, dst, level, work),
         #[cfg(feature = "lz4")]
         Codec::Lz4 => {
             super::lz4::encode_content(src, dst, 10 - u32::from(level.clamp(1, 9)), dict, content, work)

@@ -22,6 +22,8 @@ pub mod lz4hc;
 pub(crate) mod matcher;
 #[cfg(feature = "plugins")]
 pub mod ndlz;
+#[cfg(all(feature = "std", feature = "zlib"))]
+mod sample;
 #[cfg(any(feature = "lz4", feature = "zlib"))]
 mod search;
 #[cfg(feature = "snappy")]

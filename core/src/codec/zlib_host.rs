@@ -7,16 +7,13 @@
 //! 6 to 8    zlib-rs                      zlib-rs
 //! level 9   `zlib::deflate`, which writes less in less time
 //! ```
-//! Level 5 asks zlib-rs for its level 4 where matches are short: longer searches find little more of them.
-//!
 //! Our own encoder steps over what has no matches. `core/examples/zlib_speed.rs` compares them. The choice depends on the
 //! stream and the level alone, and so does what is written: of SIMD instructions zlib-rs only asks to compare bytes and to
 //! compute the checksum.
 
 use super::context::EncodeContext;
 use super::zlib::deflate;
-use crate::arch::search::hash::hash4;
-use crate::arch::search::words::Words;
+use crate::codec::sample::Sample;
 use zlib_rs::{Deflate, DeflateFlush, Status};
 
 /// Which encoder the streams of a level are for.
@@ -29,10 +26,8 @@ enum Choice {
     OursOrLibrary,
 }
 
-/// The highest level of ours where matches are few.
+/// The highest level of ours where matches are few: few matches are found by few steps.
 const MOST_WHERE_FEW: u8 = 4;
-/// The level that is zlib-rs's next lower one where matches are short.
-const LESS_WHERE_SHORT: u8 = 5;
 
 const fn choice(level: u8) -> Choice {
     match level {
@@ -41,15 +36,6 @@ const fn choice(level: u8) -> Choice {
         9.. => Choice::Ours,
         _ => Choice::Library,
     }
-}
-
-/// What a sample of a stream has.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Matches {
-    Few,
-    /// Rare or dense, and few longer than seven bytes.
-    Short,
-    Long,
 }
 
 /// Whether streams of chunk level `level`, which is zlib's own, may be for zlib-rs.
@@ -82,23 +68,16 @@ pub(crate) fn encode(
     level: u8,
     work: &mut [u8],
 ) -> Option<usize> {
-    let found = match choice(level) {
+    match choice(level) {
         Choice::Ours => return deflate::encode(src, dst, level, work),
-        Choice::OursOrQuick | Choice::OursOrLibrary => matches(src, level),
-        Choice::Library => Matches::Long,
-    };
-    match (choice(level), found) {
-        (_, Matches::Few) => {
-            // Few matches are found by few steps.
+        Choice::OursOrQuick | Choice::OursOrLibrary if has_few_matches(src, level) => {
             return deflate::encode(src, dst, level.min(MOST_WHERE_FEW), work);
         }
-        (Choice::OursOrQuick, _) => return deflate::encode_quick(src, dst, work),
-        _ => {}
+        Choice::OursOrQuick => return deflate::encode_quick(src, dst, work),
+        Choice::OursOrLibrary | Choice::Library => {}
     }
-    let less = level == LESS_WHERE_SHORT && found == Matches::Short;
     let state = context.zlib.as_mut()?;
     state.reset();
-    state.set_level(i32::from(level) - i32::from(less)).ok()?;
     match state.compress(src, dst, DeflateFlush::Finish) {
         Ok(Status::StreamEnd) => usize::try_from(state.total_out()).ok(),
         _ => {
@@ -121,52 +100,21 @@ fn abandon(state: &mut Deflate) {
     }
 }
 
-/// [`Matches::Few`] where at most one position in 64 has a match, or where the matches are long and far apart, with at least
-/// three sixteenths of the bytes in them: bits of the same place in floats are such streams. At levels above 2, streams with
-/// few matches but long ones count as well. The function looks at pieces from all over `src`: short ones at levels 1 and 2,
-/// where the other encoders read up to 5 GB/s and this one takes longer for each match. There three quarters of the
-/// positions must have no match.
+/// Whether at most one position in 64 has a match, or the matches are long and far apart, with at least three sixteenths
+/// of the bytes in them, as in bits of the same place in floats. Above level 2 streams that are nothing but long matches
+/// count as well.
 ///
-/// [`Matches::Short`] where at least two fifths of the bytes, or at most a quarter, are in matches of which few have eight
-/// bytes. In other streams the long matches may lie farther apart than these pieces show: by up to two percent in photographs.
-fn matches(src: &[u8], level: u8) -> Matches {
-    const BITS: u32 = 11;
+/// Levels 1 and 2 look at short pieces, since the encoders that are chosen otherwise read up to 5 GB/s. There three quarters of
+/// the positions must have no match, because this encoder takes longer for each.
+fn has_few_matches(src: &[u8], level: u8) -> bool {
     let (pieces, piece, most_sixteenths) = if level < 3 { (8, 64, 4) } else { (4, 512, 13) };
-    let Some(words) = Words::new(src) else { return Matches::Long };
-    // Positions where a whole word begins, but for the last.
-    let len = src.len() - size_of::<u64>();
-    let piece = piece.min(len / pieces);
-    let mut last = [0u32; 1 << BITS];
-    // Positions, those whose four and eight bytes have been there before, and those of them where a match begins.
-    let (mut all, mut fours, mut eights, mut starts) = (0, 0, 0, 0);
-    for at in 0..pieces {
-        let start = (len - piece) / (pieces - 1) * at;
-        let mut distance = 0;
-        for p in start.max(1)..start + piece {
-            let word = words.load64(p);
-            let q = last.get_mut(hash4(word, BITS)).map_or(0, |cell| core::mem::replace(cell, p as u32));
-            let differ = words.load64(q as usize) ^ word;
-            let before =
-                core::mem::replace(&mut distance, if differ as u32 == 0 { p - q as usize } else { 0 });
-            fours += usize::from(distance > 0);
-            starts += usize::from(distance > 0 && distance != before);
-            eights += usize::from(differ == 0);
-        }
-        all += piece;
-    }
-    let (hardly_any, dense) = (64 * fours <= all, 16 * fours > most_sixteenths * all);
-    let (long, far_apart) = (2 * eights >= fours, 16 * starts <= 3 * (all - fours));
-    let nothing_else = level > 2 && 32 * fours >= 31 * all && 16 * eights >= 15 * fours;
-    let short = (5 * fours >= 2 * all && 20 * eights <= fours)
-        || (4 * fours <= all && 32 * eights <= fours)
-        || (8 * fours <= all && 8 * eights <= fours);
-    if hardly_any || nothing_else || (long && far_apart && !dense) {
-        Matches::Few
-    } else if short {
-        Matches::Short
-    } else {
-        Matches::Long
-    }
+    let Some(Sample { positions, fours, eights, starts }) = Sample::of(src, pieces, piece) else {
+        return false;
+    };
+    let (none, dense) = (64 * fours <= positions, 16 * fours > most_sixteenths * positions);
+    let (long, far_apart) = (2 * eights >= fours, 16 * starts <= 3 * (positions - fours));
+    let nothing_else = level > 2 && 32 * fours >= 31 * positions && 16 * eights >= 15 * fours;
+    none || nothing_else || (long && far_apart && !dense)
 }
 
 #[cfg(test)]
@@ -222,7 +170,7 @@ mod tests {
         for (src, from_level) in [(random, 1), (most, 1), (text, 6), (period, 6), (vec![1; 50_000], 3)] {
             for level in 1..=5 {
                 let few = level >= from_level;
-                assert_eq!(matches(&src, level) == Matches::Few, few, "level {level}");
+                assert_eq!(has_few_matches(&src, level), few, "level {level}");
                 let mut work = vec![0xa5; work_len(level, src.len())];
                 let (mut host, mut own) = (vec![0; src.len() + 100], vec![0; src.len() + 100]);
                 let mut context = EncodeContext::for_codec(Codec::Zlib, level, src.len()).unwrap();
@@ -244,27 +192,6 @@ mod tests {
             let n = encode(&mut context, &src, &mut dst, level, &mut work).unwrap();
             zlib::decode(&dst[..n], (&mut back[..]).into(), &mut [0; zlib::DECODE_WORK_LEN]).unwrap();
             assert!(back == src, "{len} bytes, level {level}");
-        }
-    }
-
-    /// Words of six bytes are short matches, a period of thirty is long: one context writes both as zlib-rs does at levels 4
-    /// and 5, whatever it wrote before.
-    #[test]
-    fn short_matches_are_written_one_level_lower() {
-        let mut noise = noise(3);
-        let words: Vec<[u8; 6]> = (0..300).map(|_| core::array::from_fn(|_| noise())).collect();
-        let text: Vec<u8> = (0..9000).flat_map(|_| words[usize::from(noise()) % 300]).collect();
-        let lines: Vec<u8> =
-            (0..2000u32).flat_map(|i| [[i as u8, (i >> 8) as u8, 7, 9]; 7]).flatten().collect();
-        assert_eq!((matches(&text, 5), matches(&lines, 5)), (Matches::Short, Matches::Long));
-        let mut context = EncodeContext::for_codec(Codec::Zlib, 5, text.len()).unwrap();
-        let mut work = vec![0xa5; work_len(5, text.len())];
-        for (src, level) in [(&text, 4), (&lines, 5), (&text, 4)] {
-            let (mut host, mut theirs) = (vec![0; src.len() + 100], vec![0; src.len() + 100]);
-            let n = encode(&mut context, src, &mut host, 5, &mut work).unwrap();
-            let mut state = Deflate::new(level, true, 15);
-            assert_eq!(state.compress(src, &mut theirs, DeflateFlush::Finish), Ok(Status::StreamEnd));
-            assert!(host[..n] == theirs[..state.total_out() as usize], "level {level}");
         }
     }
 }

@@ -121,7 +121,7 @@ mod plugins {
     }
 
     #[test]
-    fn bytedelta_width_comes_from_meta_or_the_surroundings() {
+    fn bytedelta_width_comes_from_meta_or_the_context() {
         assert_eq!(bytedelta::width(7, 4), Ok(7));
         assert_eq!(bytedelta::width(0, 4), Ok(4));
         assert_eq!(bytedelta::width(0, 300), Ok(300));

@@ -7,7 +7,7 @@ use blosc_core::chunk::lazy::LazyChunk;
 use blosc_core::filter::{bitshuffle, shuffle};
 use blosc_core::{Chunk, Decoder, Level, Limits, Out, Pool, Special};
 use serde_json::Value;
-use support::{Vectors, decode, guarded, number, sha256, surroundings, text};
+use support::{Vectors, chunk_context, decode, guarded, number, sha256, text};
 
 #[test]
 fn chunks_decode_to_what_went_in() {
@@ -26,7 +26,7 @@ fn whole_chunk(record: &Value, bytes: &[u8]) {
     let name = text(record, "file");
     let chunk = Chunk::parse(bytes).unwrap_or_else(|e| panic!("{name}: {e}"));
     check_header(record, &chunk);
-    let around = surroundings(record);
+    let around = chunk_context(record);
     let levels: Vec<Level> = Level::available().collect();
     let data = decode(Level::SCALAR, &chunk, around).unwrap_or_else(|e| panic!("{name}: {e}"));
     if record["uninit"] == true {
@@ -91,7 +91,7 @@ fn vl_chunks_decode_whole_and_block_by_block() {
             let (name, bytes) = (text(record, "file"), set.read(record));
             let chunk = Chunk::parse(&bytes).unwrap_or_else(|e| panic!("{name}: {e}"));
             check_header(record, &chunk);
-            let around = surroundings(record);
+            let around = chunk_context(record);
             for level in Level::available() {
                 let data = decode(level, &chunk, around).unwrap_or_else(|e| panic!("{name}: {e}"));
                 assert_eq!(sha256(&data), text(record, "decoded_sha256"), "{name}");
@@ -140,7 +140,7 @@ fn lazy_chunks_read_their_blocks_from_the_frame() {
             }
             let chunk = Chunk::parse_partial(&partial, &Limits::DEFAULT).unwrap();
             let mut work = vec![0; Decoder::work_len(&chunk)];
-            let mut around = surroundings(record);
+            let mut around = chunk_context(record);
             around.typesize = u32::from(chunk.header().typesize);
             let mut decoder = Decoder::new(Level::best(), &mut work).chunk_context(around);
             let mut data = Vec::new();
@@ -194,7 +194,7 @@ fn malformed_chunks_are_errors_or_right() {
             let base = set.records.iter().find(|r| r["file"] == record["base"]);
             let base_hash = base.map_or(text(record, "base_decoded_sha256"), |r| text(r, "decoded_sha256"));
             // No super-chunk around these: meta 0 of bytedelta is then an error.
-            let around = surroundings(&Value::Null);
+            let around = chunk_context(&Value::Null);
             let outcome = Chunk::parse(&bytes)
                 .and_then(|chunk| decode(Level::best(), &chunk, around).map(|data| (chunk, data)));
             match outcome {

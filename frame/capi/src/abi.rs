@@ -148,6 +148,37 @@ pub struct StdioMmap {
 }
 
 #[repr(C)]
+pub struct StdioFile {
+    pub file: *mut c_void,
+}
+
+#[repr(C)]
+pub struct StdioParams {
+    pub locking: bool,
+}
+
+/// The functions of a back end for files.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct IoCb {
+    pub id: u8,
+    pub name: *mut c_char,
+    pub is_allocation_necessary: bool,
+    pub open: Option<unsafe extern "C" fn(*const c_char, *const c_char, *mut c_void) -> *mut c_void>,
+    pub close: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
+    pub size: Option<unsafe extern "C" fn(*mut c_void) -> i64>,
+    pub write: Option<unsafe extern "C" fn(*const c_void, i64, i64, i64, *mut c_void) -> i64>,
+    pub read: Option<unsafe extern "C" fn(*mut *mut c_void, i64, i64, i64, *mut c_void) -> i64>,
+    pub truncate: Option<unsafe extern "C" fn(*mut c_void, i64) -> c_int>,
+    pub destroy: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
+}
+
+// SAFETY: functions and a name, neither of which is changed through it.
+unsafe impl Sync for IoCb {}
+// SAFETY: as for `Sync`.
+unsafe impl Send for IoCb {}
+
+#[repr(C)]
 pub struct Metalayer {
     pub name: *mut c_char,
     pub content: *mut u8,
@@ -249,6 +280,10 @@ mod tests {
         layout!(Io, 24: id 0, name 8, params 16);
         layout!(StdioMmap, 96: mode 0, initial_mapping_size 8, needs_free 16, addr 24, urlpath 32, file_size 40,
             mapping_size 48, is_memory_only 56, file 64, fd 72, access_flags 80, map_flags 88);
+        layout!(StdioFile, 8: file 0);
+        layout!(StdioParams, 1: locking 0);
+        layout!(IoCb, 80: id 0, name 8, is_allocation_necessary 16, open 24, close 32, size 40, write 48, read 56,
+            truncate 64, destroy 72);
         layout!(Metalayer, 24: name 0, content 8, content_len 16);
         layout!(Schunk, 65840: version 0, compcode 1, compcode_meta 2, clevel 3, splitmode 4, typesize 8, blocksize 12,
             chunksize 16, flags2 20, use_dict 21, filters 22, filters_meta 28, nchunks 40, current_nchunk 48, nbytes 56,

@@ -75,7 +75,7 @@ extern "C" fn blosc2_get_nthreads() -> i16 {
 
 #[unsafe(no_mangle)]
 extern "C" fn blosc2_set_nthreads(nthreads: i16) -> i16 {
-    if nthreads <= 0 { threads() } else { THREADS.swap(nthreads, Relaxed) }
+    if nthreads <= 0 { INVALID_PARAM.0 as i16 } else { THREADS.swap(nthreads, Relaxed) }
 }
 
 #[unsafe(no_mangle)]
@@ -117,7 +117,7 @@ fn from_environment(cparams: &mut CParams, shuffle: &mut c_int) -> Result<()> {
     if let Some(size) = integer("BLOSC_BLOCKSIZE").filter(|&n| n > 0) {
         blosc1_set_blocksize(usize::try_from(size).unwrap_or(0));
     }
-    threads_from_environment();
+    threads_from_environment()?;
     if let Ok(name) = env::var("BLOSC_SPLITMODE") {
         blosc1_set_splitmode(match name.as_str() {
             "ALWAYS" => 1,
@@ -130,11 +130,12 @@ fn from_environment(cparams: &mut CParams, shuffle: &mut c_int) -> Result<()> {
     Ok(())
 }
 
-fn threads_from_environment() {
-    let asked = env::var("BLOSC_NTHREADS").ok().and_then(|text| text.trim().parse::<i16>().ok());
-    if let Some(threads) = asked.filter(|&n| n > 0) {
-        blosc2_set_nthreads(threads);
+fn threads_from_environment() -> Result<()> {
+    if let Ok(asked) = env::var("BLOSC_NTHREADS") {
+        let asked = asked.trim().parse::<i16>().ok().filter(|&n| n > 0);
+        blosc2_set_nthreads(asked.ok_or(INVALID_PARAM)?);
     }
+    Ok(())
 }
 
 #[unsafe(no_mangle)]
@@ -197,7 +198,7 @@ unsafe fn unbounded<'a>(src: *const c_void) -> Result<&'a [u8]> {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc1_decompress(src: *const c_void, dest: *mut c_void, destsize: usize) -> c_int {
     int(|| {
-        threads_from_environment();
+        threads_from_environment()?;
         let dparams = crate::abi::DParams { nthreads: threads(), ..crate::abi::DParams::DEFAULT };
         // SAFETY: no pointer in the parameters; a chunk, and `destsize` writable bytes.
         let (mut ctx, src, dest) = unsafe {

@@ -1,7 +1,7 @@
 //! Bare chunks: what a header says, one-shot functions, special chunks.
 
 use crate::abi::{CParams, DParams};
-use crate::context::{Context, MAX_BUFFERSIZE};
+use crate::context::{Context, MAX_BUFFERSIZE, chunk_at};
 use crate::error::*;
 use crate::memory::{bytes, bytes_mut, put};
 use blosc_core::chunk::special;
@@ -35,7 +35,7 @@ unsafe extern "C" fn blosc2_cbuffer_sizes(
         put(cbytes, c);
         put(blocksize, b);
     }
-    found.map_or_else(|code| code.0, |[_, c, _]| c)
+    found.map_or_else(|code| code.0, |_| 0)
 }
 
 #[unsafe(no_mangle)]
@@ -142,7 +142,7 @@ unsafe extern "C" fn blosc2_decompress(
         let dparams = DParams { nthreads: crate::blosc1::threads(), ..DParams::DEFAULT };
         // SAFETY: `srcsize` readable and `destsize` writable bytes that do not overlap; no pointer in the parameters.
         let (mut ctx, src, dest) = unsafe {
-            (Context::decompressing(dparams), bytes(src, srcsize.into())?, bytes_mut(dest, destsize.into())?)
+            (Context::decompressing(dparams), chunk_at(src, srcsize)?, bytes_mut(dest, destsize.into())?)
         };
         size(ctx.decompress(src, dest)?)
     })

@@ -2,7 +2,7 @@
 
 use crate::abi::{Backward, MAX_FILTERS};
 use crate::abi::{CParams, Codec, DParams, Decoder, Encoder, Filter, Forward};
-use crate::error::{CODEC_PARAM, FAILURE, FILTER_PIPELINE, NULL_POINTER, Result, int};
+use crate::error::{CODEC_PARAM, FAILURE, FILTER_PIPELINE, NULL_POINTER, Result, TUNER, int};
 use crate::memory::text;
 use blosc_core::chunk::plugin::{UserCodec, UserFilter};
 use blosc_core::error::CodecError;
@@ -86,6 +86,12 @@ unsafe extern "C" fn blosc2_register_filter(filter: *const Filter) -> c_int {
         }
         Ok(0)
     })
+}
+
+/// Tuners are not called.
+#[unsafe(no_mangle)]
+extern "C" fn blosc2_register_tuner(_tuner: *const c_void) -> c_int {
+    TUNER.0
 }
 
 /// The registered codecs and filters, with what their functions are passed in one call.

@@ -301,6 +301,18 @@ pub fn parse(bytes: &[u8]) -> Result<Chunk<'_>> {
     Ok(Chunk::parse_with(bytes, &Limits::NONE)?)
 }
 
+/// The chunk at `src`, of which `srcsize` bytes may be read: no more is looked at than its header says.
+///
+/// # Safety
+/// `srcsize` bytes at `src` are readable, or as many as the header says.
+pub unsafe fn chunk_at<'a>(src: *const c_void, srcsize: i32) -> Result<&'a [u8]> {
+    // SAFETY: as the caller promises.
+    let head = unsafe { bytes(src, i64::from(srcsize).min(16)) }?;
+    let told = head.last_chunk().map_or(srcsize, |word| i32::from_le_bytes(*word));
+    // SAFETY: as the caller promises.
+    unsafe { bytes(src, if told < 16 { srcsize.min(32) } else { told.min(srcsize) }.into()) }
+}
+
 /// # Safety
 /// `context` is null or came from `blosc2_create_cctx` or `_dctx`, and no other call uses it now.
 pub unsafe fn context<'a>(context: *mut Context) -> Result<&'a mut Context> {
@@ -392,7 +404,7 @@ unsafe extern "C" fn blosc2_decompress_ctx(
     int(|| {
         // SAFETY: a context; `srcsize` readable and `destsize` writable bytes that do not overlap.
         let (ctx, src, dest) =
-            unsafe { (context(ctx)?, bytes(src, srcsize.into())?, bytes_mut(dest, destsize.into())?) };
+            unsafe { (context(ctx)?, chunk_at(src, srcsize)?, bytes_mut(dest, destsize.into())?) };
         size(ctx.decompress(src, dest)?)
     })
 }
@@ -431,7 +443,7 @@ pub unsafe extern "C" fn blosc2_getitem_ctx(
     int(|| {
         // SAFETY: a context; `srcsize` readable and `destsize` writable bytes that do not overlap.
         let (ctx, src, dest) =
-            unsafe { (context(ctx)?, bytes(src, srcsize.into())?, bytes_mut(dest, destsize.into())?) };
+            unsafe { (context(ctx)?, chunk_at(src, srcsize)?, bytes_mut(dest, destsize.into())?) };
         get_items(ctx, src, (start, nitems), true, dest)
     })
 }
@@ -449,7 +461,7 @@ unsafe extern "C" fn blosc2_getitem_bytes_ctx(
     int(|| {
         // SAFETY: a context; `srcsize` readable and `destsize` writable bytes that do not overlap.
         let (ctx, src, dest) =
-            unsafe { (context(ctx)?, bytes(src, srcsize.into())?, bytes_mut(dest, destsize.into())?) };
+            unsafe { (context(ctx)?, chunk_at(src, srcsize)?, bytes_mut(dest, destsize.into())?) };
         get_items(ctx, src, (start, nbytes), false, dest)
     })
 }

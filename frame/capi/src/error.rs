@@ -1,7 +1,7 @@
 //! Result codes of C-Blosc2, and the guard that no panic passes.
 
 use blosc_core::Error as Core;
-use blosc_frame::{Error as Frame, IoKind};
+use blosc_frame::{Error as Frame, IoError, IoKind};
 use core::ffi::{CStr, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -108,6 +108,12 @@ impl From<Frame> for Code {
             Frame::Invalid { .. } | Frame::Truncated { .. } => INVALID_HEADER,
             _ => FAILURE,
         }
+    }
+}
+
+impl From<IoError> for Code {
+    fn from(error: IoError) -> Code {
+        Frame::from(error).into()
     }
 }
 

@@ -8,7 +8,7 @@
 //! chunk.rs      bare chunks, one-shot functions, special chunks        vl.rs       blocks of variable length
 //! blosc1.rs     blosc1_*, the settings of the process                  library.rs  names, defaults, clocks, files
 //! schunk/       super-chunks, frames, metalayers                       b2nd/       arrays
-//! missing.rs    what is exported and not supported
+//! io.rs         back ends for files, registered or built in      store.rs     files of frames, changed in place
 //! ```
 //! `README.md` lists what differs from the C library.
 
@@ -19,10 +19,11 @@ mod chunk;
 mod codec;
 mod context;
 mod error;
+mod io;
 mod library;
 mod memory;
-mod missing;
 mod schunk;
+mod store;
 #[cfg(test)]
 mod tests;
 mod vl;

@@ -1,6 +1,6 @@
 //! Chunks whose blocks have lengths of their own.
 
-use crate::context::{Context, context, parse};
+use crate::context::{Context, chunk_at, context, parse};
 use crate::error::*;
 use crate::memory::{bytes, bytes_mut, copied, put, release, values};
 use blosc_core::Chunk;
@@ -44,15 +44,37 @@ unsafe extern "C" fn blosc2_vlcompress_ctx(
 }
 
 /// Block `index`, decoded.
-pub fn block(ctx: &mut Context, chunk: &Chunk<'_>, index: usize) -> Result<Vec<u8>> {
+fn block(ctx: &mut Context, chunk: &Chunk<'_>, index: usize) -> Result<Vec<u8>> {
     let mut out = vec![0; chunk.block_range(index)?.len()];
     let n = ctx.with(chunk, |pool, around| Ok(pool.decode_block(chunk, around, index, &mut out)?))?;
     out.truncate(n);
     Ok(out)
 }
 
+/// Hands block `nblock` of the chunk in `bytes` out.
+///
+/// # Safety
+/// `dest` and `destsize` are null or writable.
+pub unsafe fn block_out(
+    ctx: &mut Context,
+    bytes: &[u8],
+    nblock: i32,
+    dest: *mut *mut u8,
+    destsize: *mut i32,
+) -> Result<c_int> {
+    let chunk = parse_vl(bytes)?;
+    let index = usize::try_from(nblock).ok().filter(|&k| k < chunk.nblocks()).ok_or(INVALID_PARAM)?;
+    let data = block(ctx, &chunk, index)?;
+    // SAFETY: null or writable, as the caller promises.
+    unsafe {
+        put(dest, copied(&data)?);
+        put(destsize, size(data.len())?);
+    }
+    size(data.len())
+}
+
 /// The chunk of variable blocks in `src`.
-pub fn parse_vl(src: &[u8]) -> Result<Chunk<'_>> {
+fn parse_vl(src: &[u8]) -> Result<Chunk<'_>> {
     let chunk = parse(src)?;
     if chunk.header().is_vl() { Ok(chunk) } else { Err(INVALID_PARAM) }
 }
@@ -68,7 +90,7 @@ unsafe extern "C" fn blosc2_vldecompress_ctx(
 ) -> c_int {
     int(|| {
         // SAFETY: a context, and `srcsize` readable bytes.
-        let (ctx, src) = unsafe { (context(ctx)?, bytes(src, srcsize.into())?) };
+        let (ctx, src) = unsafe { (context(ctx)?, chunk_at(src, srcsize)?) };
         let chunk = parse_vl(src)?;
         let count = chunk.nblocks();
         if usize::try_from(maxblocks).map_or(true, |most| most < count)
@@ -113,16 +135,9 @@ unsafe extern "C" fn blosc2_vldecompress_block_ctx(
 ) -> c_int {
     int(|| {
         // SAFETY: a context, and `srcsize` readable bytes.
-        let (ctx, src) = unsafe { (context(ctx)?, bytes(src, srcsize.into())?) };
-        let chunk = parse_vl(src)?;
-        let index = usize::try_from(nblock).ok().filter(|&k| k < chunk.nblocks()).ok_or(INVALID_PARAM)?;
-        let data = block(ctx, &chunk, index)?;
+        let (ctx, src) = unsafe { (context(ctx)?, chunk_at(src, srcsize)?) };
         // SAFETY: null or writable.
-        unsafe {
-            put(dest, copied(&data)?);
-            put(destsize, size(data.len())?);
-        }
-        size(data.len())
+        unsafe { block_out(ctx, src, nblock, dest, destsize) }
     })
 }
 
@@ -133,6 +148,9 @@ unsafe extern "C" fn blosc2_vlchunk_get_nblocks(
     nblocks: *mut i32,
 ) -> c_int {
     int(|| {
+        if nblocks.is_null() {
+            return Err(NULL_POINTER);
+        }
         // SAFETY: `srcsize` readable bytes.
         let src = unsafe { bytes(src, srcsize.into()) }?;
         let header = blosc_core::Header::parse(src)?;

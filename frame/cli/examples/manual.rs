@@ -7,11 +7,15 @@
 //! ```
 use clap_complete::{Shell, generate_to};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 fn main() -> io::Result<()> {
     let folder = std::env::args_os().nth(1).map(PathBuf::from);
-    let folder = folder.ok_or_else(|| io::Error::other("usage: manual DIRECTORY"))?;
+    write(&folder.ok_or_else(|| io::Error::other("usage: manual DIRECTORY"))?)
+}
+
+/// Writes all of them.
+pub fn write(folder: &Path) -> io::Result<()> {
     let (man, completions) = (folder.join("man"), folder.join("completions"));
     std::fs::create_dir_all(&man)?;
     std::fs::create_dir_all(&completions)?;

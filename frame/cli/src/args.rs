@@ -60,6 +60,8 @@ fn given(matches: &ArgMatches) -> Given {
 pub enum Command {
     /// Compress a file, or standard input
     Compress(Compress),
+    /// Try codecs, filters, levels and block sizes on a file, and say which to take
+    Advise(crate::commands::advise::Advise),
     /// Write the plain bytes of any Blosc file
     Decompress(Decompress),
     /// Say what a file holds. `blosc FILE` does the same

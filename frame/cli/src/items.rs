@@ -9,7 +9,6 @@
 use crate::args::Input;
 use crate::failure::{Failure, Result, failure};
 use crate::open::{self, Intent};
-use crate::output::spool_named;
 use crate::readers::{Cut, Items};
 use blosc_frame::any::{Found, HEAD, Kind};
 use blosc_frame::dtype::Dtype;
@@ -103,10 +102,7 @@ fn decoded(found: Found, input: &Input) -> Result<NewItems> {
         other => other,
     })?;
     let items = opened.reader()?.items();
-    let mut file = spool_named()?;
-    opened.read(&Cut::ALL, file.as_file_mut(), &|_| {})?;
-    // The name goes with `file`, the data when this handle is closed.
-    let data = PathFile::open(file.path()).map_err(|e| failure(path)(e.into()))?;
+    let data = open::unnamed_of(path, &mut |file| opened.read(&Cut::ALL, file, &|_| {}))?;
     Ok(NewItems { path: path.to_path_buf(), data: Data::At(Box::new(data)), items: Some(items) })
 }
 
@@ -167,12 +163,15 @@ impl NewItems {
         }
     }
 
-    /// All bytes.
-    pub fn read(self) -> Result<Vec<u8>> {
-        let mut bytes = Vec::new();
+    /// All bytes, which must be no more than `most`: a stream may have no end.
+    pub fn read(self, most: u64) -> Result<Vec<u8>> {
+        let (mut bytes, path) = (Vec::new(), self.path.clone());
         self.each(&mut |piece| {
             bytes.extend_from_slice(piece);
-            Ok(())
+            match bytes.len() as u64 > most {
+                true => Err(Failure::at(&path, format!("more than the {most} bytes that there is room for"))),
+                false => Ok(()),
+            }
         })?;
         Ok(bytes)
     }

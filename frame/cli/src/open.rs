@@ -31,7 +31,6 @@ use serde_json::Value;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
 
 /// What a command will do with what it opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,6 +207,14 @@ fn damaged_table(input: &Input, max: u64, error: blosc_frame::Error) -> Result<a
 /// As [`open`]; of something else that it is no frame.
 pub fn open_as_frame(input: &Input, intent: Intent) -> Result<(SuperChunk<'static>, Option<Lock>)> {
     let path = input.input.as_path();
+    if leaf(path).is_some() {
+        let Opened { what, _lock, .. } = open(input, intent)?;
+        return match what {
+            What::Array(array) => Ok((array.nd.into_frame(), _lock)),
+            What::Frame(reader) => Ok((reader.frame, _lock)),
+            _ => Err(Failure::at(path, "no frame or array")),
+        };
+    }
     let lock = access::lock(path, input.lock, intent.writes())?;
     let found = find(input, intent)?;
     let kind = found.kind;
@@ -322,14 +329,17 @@ fn spool(mut stream: Box<dyn Read>, input: &Input) -> Result<Found> {
 
 /// A file without a name that holds what `data` gives.
 pub fn unnamed(data: &mut dyn Read, path: &Path) -> Result<PathFile> {
-    let mut file = spool_named()?;
-    io::copy(data, file.as_file_mut()).map_err(Failure::io(path))?;
-    unnamed_file(&file, path)
+    unnamed_of(path, &mut |file| io::copy(data, file).map(drop).map_err(Failure::io(path)))
 }
 
-/// A handle of a temporary file. The name goes with `file`, the data when the handle is closed.
-pub fn unnamed_file(file: &NamedTempFile, path: &Path) -> Result<PathFile> {
-    PathFile::open(file.path()).map_err(|e| failure(path)(e.into()))
+/// A file without a name that holds what `fill` writes. The name goes before anything is written, the data when the
+/// file is closed: nothing is left behind, however the program ends.
+pub fn unnamed_of(path: &Path, fill: &mut dyn FnMut(&mut File) -> Result<()>) -> Result<PathFile> {
+    let (mut file, name) = spool_named()?.into_parts();
+    let handle = PathFile::open(&*name).map_err(|e| failure(path)(e.into()))?;
+    drop(name);
+    fill(&mut file)?;
+    Ok(handle)
 }
 
 fn is_array(frame: &SuperChunk<'_>) -> bool {

@@ -55,6 +55,7 @@ impl Destination {
         let name = output.output.clone();
         let way = way(&name)?;
         if let Way::Rename(path) = &way {
+            check_inside(&name, path)?;
             check_replace(&name, path, output.force, shape)?;
         } else if shape == Shape::Directory {
             let text = format!("{}: the result is a directory; name one with -o", name.display());
@@ -187,6 +188,19 @@ fn is_descriptor(path: &Path) -> bool {
         }
     };
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// Refuses to put a result among the files of a container that is a directory, where it could take the place of one.
+fn check_inside(name: &Path, path: &Path) -> Result<()> {
+    let folder = fs::canonicalize(parent(path)).unwrap_or_default();
+    // The files of a bcolz column lie one folder deeper.
+    for folder in folder.ancestors().take(2).filter(|folder| folder.parent().is_some()) {
+        if matches!(Kind::of_directory(folder), Ok(Kind::SparseFrame | Kind::Bcolz(_) | Kind::Blaze)) {
+            let text = format!("{} is a container, in which only its own files lie", folder.display());
+            return Err(Failure::Usage(format!("-o {}: {text}", name.display())));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses to replace what is at `path` by a result of this shape.

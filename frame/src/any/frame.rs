@@ -13,7 +13,7 @@ use core::cell::RefCell;
 use core::ops::Range;
 
 /// Opens the frame once more, as it was last committed.
-pub type Reopen = Box<dyn Fn() -> Result<SuperChunk<'static>, Error>>;
+pub type Reopen = Box<dyn Fn() -> Result<SuperChunk<'static>, Error> + Send>;
 
 /// A frame, contiguous or sparse. Each change is one commit, and so atomic. One that fails leaves a handle of what was
 /// committed; if that was opened for reading alone, the next change is refused.

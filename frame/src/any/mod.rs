@@ -82,7 +82,7 @@ pub struct Opened {
 #[non_exhaustive]
 pub enum Container {
     /// A bloscpack file.
-    Bloscpack(PackRows<Box<dyn Store>>),
+    Bloscpack(PackRows<Box<dyn Store + Send + Sync>>),
     /// A bcolz column.
     Column(CArray<FsDir>),
     /// A bcolz table.
@@ -90,7 +90,7 @@ pub enum Container {
     /// A Blaze dataset.
     Blaze(Blaze<FsDir>),
     /// A frame, an array, or a file that is not compressed.
-    Other(Box<dyn Rows>),
+    Other(Box<dyn Rows + Send>),
 }
 
 impl Deref for Container {
@@ -252,7 +252,7 @@ pub fn open_found(found: Found, limits: &Limits, anywhere: bool) -> Result<Opene
     let Some(file) = found.file else { return open_directory(found, limits) };
     match kind {
         Kind::Bloscpack => {
-            let store: Box<dyn Store> = match offset {
+            let store: Box<dyn Store + Send + Sync> = match offset {
                 0 => Box::new(file),
                 _ => Box::new(ReadOnly(Offset::new(file, offset)?)),
             };
@@ -311,8 +311,20 @@ pub fn open_raw(
     shape: Option<Vec<u64>>,
     typesize: u32,
 ) -> Result<Opened, Error> {
-    let file = PathFile::open(path)?;
-    let len = file.size()?;
+    of_raw(PathFile::open(path)?, dtype, shape, typesize)
+}
+
+/// Takes bytes, of memory for example, as plain items of `dtype`.
+///
+/// # Errors
+/// As [`open_raw`].
+pub fn of_raw(
+    source: impl ReadAt + Send + 'static,
+    dtype: Option<Dtype>,
+    shape: Option<Vec<u64>>,
+    typesize: u32,
+) -> Result<Opened, Error> {
+    let len = source.size()?;
     let item = u64::from(dtype.as_ref().map_or(1, Dtype::itemsize)).max(1);
     let items =
         shape.as_ref().map_or(Some(len / item), |s| s.iter().try_fold(1u64, |n, &d| n.checked_mul(d)));
@@ -322,7 +334,7 @@ pub fn open_raw(
     }
     let typesize = dtype.as_ref().map_or(typesize, Dtype::itemsize);
     let about = About { kind: "bytes", dtype, shape, typesize, ..About::default() };
-    Ok(Opened { data: Container::Other(Box::new(Unchangeable(Uncompressed::new(file, 0, len)))), about })
+    Ok(Opened { data: Container::Other(Box::new(Unchangeable(Uncompressed::new(source, 0, len)))), about })
 }
 
 fn npy(file: PathFile) -> Result<Opened, Error> {
@@ -336,7 +348,7 @@ fn npy(file: PathFile) -> Result<Opened, Error> {
         return Err(Error::Truncated { structure: Structure::Npy, field: "items", offset, needed: len });
     }
     let items = Uncompressed::new(file, offset, len);
-    let data: Box<dyn Rows> = match header.fortran && header.shape.len() > 1 {
+    let data: Box<dyn Rows + Send> = match header.fortran && header.shape.len() > 1 {
         true => Box::new(Unchangeable(AxesReversed::new(items, &header.shape, header.dtype.itemsize())?)),
         false => Box::new(Unchangeable(items)),
     };
@@ -350,7 +362,7 @@ fn npy(file: PathFile) -> Result<Opened, Error> {
     Ok(Opened { data: Container::Other(data), about })
 }
 
-fn bloscpack(pack: PackRows<Box<dyn Store>>) -> Result<Opened, Error> {
+fn bloscpack(pack: PackRows<Box<dyn Store + Send + Sync>>) -> Result<Opened, Error> {
     let numpy = pack.numpy().cloned();
     let mut metadata = pack.pack().metadata().cloned();
     if numpy.is_some()

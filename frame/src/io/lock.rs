@@ -182,12 +182,7 @@ impl SidecarLock {
 
     /// Waits until no writer holds the lock, and holds it for reading.
     pub fn read(&mut self) -> Result<Held<'_>, Error> {
-        self.file.lock_shared()?;
-        let found = self.generation().inspect_err(|_| {
-            let _ = self.file.unlock();
-        })?;
-        let changed = found != self.seen;
-        self.seen = found;
+        let changed = self.acquire(false)?;
         Ok(Held { lock: self, changed })
     }
 
@@ -196,13 +191,38 @@ impl SidecarLock {
     /// # Errors
     /// Those of the file system.
     pub fn write(&mut self) -> Result<Held<'_>, Error> {
-        match self.lock_and_announce() {
-            Ok(changed) => Ok(Held { lock: self, changed }),
-            Err(error) => {
-                let _ = self.file.unlock();
-                Err(error.into())
-            }
-        }
+        let changed = self.acquire(true)?;
+        Ok(Held { lock: self, changed })
+    }
+
+    /// As [`read`](Self::read) or [`write`](Self::write), but the lock is held until [`release`](Self::release): for
+    /// callers whose unlocking is a call of its own. Tells whether another handle has changed the frame.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn acquire(&mut self, write: bool) -> Result<bool, Error> {
+        let held = if write { self.lock_and_announce() } else { self.lock_shared() };
+        held.map_err(|error| {
+            let _ = self.file.unlock();
+            error.into()
+        })
+    }
+
+    /// Lets go of what [`acquire`](Self::acquire) holds.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn release(&self) -> Result<(), Error> {
+        Ok(self.file.unlock().map_err(IoError::from)?)
+    }
+
+    /// Tells whether there was a change since this handle last held the lock.
+    fn lock_shared(&mut self) -> Result<bool, IoError> {
+        self.file.lock_shared()?;
+        let found = self.generation()?;
+        let changed = found != self.seen;
+        self.seen = found;
+        Ok(changed)
     }
 
     /// Tells whether there was a change since this handle last held the lock.

@@ -26,7 +26,9 @@ use crate::error::Error;
 use crate::io::ReadAt;
 use alloc::vec::Vec;
 use blosc_core::{Params, Pool};
-use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
+use core::hash::Hasher;
+use core::ops::Range;
+use twox_hash::{XxHash3_64, XxHash3_128};
 
 const MAGIC: [u8; 8] = *b"XXH3\x02\0\0\0";
 /// Magic of the first version.
@@ -52,39 +54,43 @@ pub enum ChecksumState {
 
 /// The checksum of stored bytes; never [`UNKNOWN`].
 pub(super) fn of(bytes: &[u8]) -> u64 {
-    xxh3_64(bytes).max(1)
+    XxHash3_64::oneshot(bytes).max(1)
 }
 
-/// The same of the first `len` bytes of a file, or of all there are.
-pub(super) fn of_file(file: &(impl ReadAt + ?Sized), len: u64) -> Result<u64, Error> {
-    let (mut hash, mut at) = (Xxh3Default::new(), 0u64);
+/// The same of parts of a file that follow each other, as far as it reaches.
+pub(super) fn of_ranges(file: &(impl ReadAt + ?Sized), ranges: &[Range<u64>]) -> Result<u64, Error> {
+    let mut hash = XxHash3_64::new();
     let mut buf = alloc::vec![0; 16 << 10];
-    loop {
-        let most = usize::try_from(len.saturating_sub(at)).unwrap_or(usize::MAX).min(buf.len());
-        let n = file.read_at(at, buf.get_mut(..most).unwrap_or(&mut []))?;
-        if n == 0 {
-            return Ok(hash.digest().max(1));
+    for range in ranges {
+        let mut at = range.start;
+        loop {
+            let most = usize::try_from(range.end.saturating_sub(at)).unwrap_or(usize::MAX).min(buf.len());
+            let n = file.read_at(at, buf.get_mut(..most).unwrap_or(&mut []))?;
+            if n == 0 {
+                break;
+            }
+            hash.write(buf.get(..n).unwrap_or(&[]));
+            at = at.saturating_add(n as u64);
         }
-        hash.update(buf.get(..n).unwrap_or(&[]));
-        at = at.saturating_add(n as u64);
     }
+    Ok(hash.finish().max(1))
 }
 
 /// The same of parts that follow each other.
 pub(super) fn of_parts(parts: &[&[u8]]) -> u64 {
-    let mut hash = Xxh3Default::new();
-    parts.iter().for_each(|part| hash.update(part));
-    hash.digest().max(1)
+    let mut hash = XxHash3_64::new();
+    parts.iter().for_each(|part| hash.write(part));
+    hash.finish().max(1)
 }
 
 /// The frame's fingerprint: `head` is the header, `trailer` runs to its very end.
 pub(super) fn fingerprint(head: &[u8], index: &[u8], trailer: &[u8]) -> [u8; 16] {
-    let mut hash = Xxh3Default::new();
-    hash.update(head.get(..0x3e).unwrap_or(&[]));
-    hash.update(head.get(0x44..0x57).unwrap_or(&[]));
-    hash.update(index);
-    hash.update(trailer.get(..trailer.len().saturating_sub(16)).unwrap_or(&[]));
-    hash.digest128().to_be_bytes()
+    let mut hash = XxHash3_128::new();
+    hash.write(head.get(..0x3e).unwrap_or(&[]));
+    hash.write(head.get(0x44..0x57).unwrap_or(&[]));
+    hash.write(index);
+    hash.write(trailer.get(..trailer.len().saturating_sub(16)).unwrap_or(&[]));
+    hash.finish_128().to_be_bytes()
 }
 
 /// The checksums kept with a super-chunk.
@@ -313,5 +319,34 @@ impl Opened {
     /// The checksum of header bytes 57..H, as the table has it.
     pub(crate) fn metalayers_checksum(&self) -> u64 {
         of(self.head.get(FIXED_LEN..).unwrap_or(&[]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
+
+    /// The checksums are part of the format: another implementation of XXH3 gives the same.
+    #[test]
+    fn another_implementation_agrees() {
+        let bytes: Vec<u8> = (0..3_000_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+        for len in (0..2100).chain([4095, 65_536, 1_000_001, bytes.len()]) {
+            let (head, rest) = bytes.split_at(len);
+            assert_eq!(of(head), xxh3_64(head), "{len} bytes");
+            assert_eq!(
+                of_ranges(&bytes.as_slice(), &[0..1, 1..len.max(1) as u64]).unwrap(),
+                xxh3_64(&bytes[..len.max(1)]),
+                "{len} bytes of a file"
+            );
+            let parts = [head, rest.get(..len.min(rest.len())).unwrap(), &[1]];
+            let mut other = Xxh3Default::new();
+            parts.iter().for_each(|part| other.update(part));
+            assert_eq!(of_parts(&parts), other.digest(), "parts of {len} bytes");
+        }
+        let (head, index, trailer) = (&bytes[..0x60], &bytes[..700], &bytes[..500]);
+        let mut other = Xxh3Default::new();
+        [&head[..0x3e], &head[0x44..0x57], index, &trailer[..484]].iter().for_each(|part| other.update(part));
+        assert_eq!(fingerprint(head, index, trailer), other.digest128().to_be_bytes());
     }
 }

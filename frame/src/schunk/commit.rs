@@ -222,7 +222,7 @@ impl SuperChunk<'_> {
     pub(super) fn committed(&mut self, written: Assembled) {
         self.header = written.header;
         self.committed = Some(written.header);
-        if self.is_sparse() {
+        if self.is_sparse() || self.is_in_place() {
             self.index_sum = checksum::of_parts(&[&written.head, &written.rest]);
         }
         self.was_array = self.is_array();

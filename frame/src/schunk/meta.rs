@@ -117,6 +117,11 @@ impl SuperChunk<'_> {
         contents.filter_map(|content| decode(&mut self.pool, content, &limits).err()).collect()
     }
 
+    /// The content of a vlmetalayer as it is stored: a chunk.
+    pub fn vlmetalayer_chunk(&self, name: &str) -> Option<&[u8]> {
+        find(&self.vlmetalayers, name).map(|meta| &*meta.content)
+    }
+
     /// Adds or changes a vlmetalayer.
     ///
     /// # Errors

@@ -76,8 +76,8 @@ pub struct SuperChunk<'a> {
     header: Header,
     /// The header's first bytes as last read or written; `None` before the first commit of a new frame.
     committed: Option<Header>,
-    /// Of a sparse frame, the checksum of its index file as last read or written: a commit may leave the header as
-    /// it was.
+    /// Of a sparse frame, and of one that is written in place, the checksum of header, index and trailer as last read or
+    /// written: a commit may leave the header as it was.
     index_sum: u64,
     entries: Entries,
     sizes: Sizes,
@@ -287,7 +287,7 @@ impl<'a> SuperChunk<'a> {
         }
         self.was_array = self.is_array();
         self.committed = Some(header);
-        if self.is_sparse() {
+        if self.is_sparse() || self.is_in_place() {
             self.index_sum = checksum::of_parts(&[&opened.head, &opened.index, &opened.trailer]);
         }
         self.dirty = false;
@@ -415,6 +415,23 @@ impl<'a> SuperChunk<'a> {
         }
     }
 
+    /// Forgets all changes since the last commit.
+    ///
+    /// # Errors
+    /// Those of reading what is stored.
+    pub fn discard(&mut self) -> Result<(), Error> {
+        if self.committed.is_none() {
+            return Ok(());
+        }
+        let opened = self.reopen()?;
+        self.load(&opened)
+    }
+
+    /// Whether commits of the contiguous frame overwrite the state before.
+    fn is_in_place(&self) -> bool {
+        matches!(&self.place, Place::Contiguous(frame) if !frame.store.is_shared())
+    }
+
     /// Whether the path still names the file that was opened.
     fn is_current(&self) -> Result<bool, Error> {
         match &self.place {
@@ -445,17 +462,24 @@ impl<'a> SuperChunk<'a> {
         Ok(())
     }
 
-    /// Whether what was committed is what is stored. Every commit of a contiguous frame shows in its header.
+    /// Whether what was committed is what is stored. Every commit of a contiguous frame shows in its header, unless it is
+    /// written in place.
     fn is_stored(&self, committed: &Header) -> Result<bool, Error> {
         match &self.place {
             Place::Contiguous(frame) => {
                 let mut fixed = [0; FIXED_LEN];
                 frame.store.read_exact_at(0, &mut fixed)?;
-                Ok(Header::parse(&fixed)? == *committed)
+                if Header::parse(&fixed)? != *committed {
+                    return Ok(false);
+                }
+                let head = u64::from(committed.header_len);
+                let payload = if committed.nbytes == 0 { 0 } else { committed.cbytes };
+                let parts = [0..head, head.saturating_add(payload)..committed.frame_len];
+                Ok(!self.is_in_place() || checksum::of_ranges(&*frame.store, &parts)? == self.index_sum)
             }
             Place::Sparse { dir, .. } => {
                 let index = dir.open(INDEX_NAME, false)?;
-                Ok(checksum::of_file(&*index, committed.frame_len)? == self.index_sum)
+                Ok(checksum::of_ranges(&*index, &[0..committed.frame_len])? == self.index_sum)
             }
         }
     }

@@ -10,7 +10,7 @@ const GROUND: [&str; 11] =
 const BLOSC2: [&str; 3] = ["cframe", "schunk", "b2nd"];
 const CLASSIC: [&str; 3] = ["bloscpack", "bcolz", "blaze"];
 /// Over both wings.
-const ROOF: [&str; 5] = ["npy", "verify", "repair", "any", "convert"];
+const ROOF: [&str; 6] = ["npy", "verify", "repair", "any", "convert", "advise"];
 
 /// Imports that still run upwards, each with the change that is to end it.
 const KNOWN: [(&str, &str, &str); 0] = [];

@@ -95,7 +95,8 @@ impl Vector for Q {
     }
     #[inline(always)]
     unsafe fn load_structures<const N: usize>(p: *const u8) -> [Self; 4] {
-        // SAFETY: the caller's. Of bytes: those have no alignment to violate either.
+        // SAFETY: conditions of the trait: these bytes may be read, and the CPU has the instruction. Single bytes have
+        // no alignment.
         unsafe {
             match N {
                 2 => {

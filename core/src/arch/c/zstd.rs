@@ -144,27 +144,21 @@ impl ZstdDecoder {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tuning {
     pub(crate) hash_log: u8,
-    pub(crate) chain_log: u8,
     pub(crate) search_log: u8,
     pub(crate) target_length: u16,
     pub(crate) strategy: u8,
-    /// The most bytes of a block, each of which has codes of its own.
-    pub(crate) max_block: i32,
 }
 
 impl Tuning {
     pub(crate) const LAZY2: u8 = sys::ZSTD_strategy::ZSTD_lazy2 as u8;
 
-    fn parameters(self) -> [(sys::ZSTD_cParameter, i32); 6] {
+    fn parameters(self) -> [(sys::ZSTD_cParameter, i32); 4] {
         use sys::ZSTD_cParameter as P;
         [
             (P::ZSTD_c_hashLog, self.hash_log.into()),
-            (P::ZSTD_c_chainLog, self.chain_log.into()),
             (P::ZSTD_c_searchLog, self.search_log.into()),
             (P::ZSTD_c_targetLength, self.target_length.into()),
             (P::ZSTD_c_strategy, self.strategy.into()),
-            // `ZSTD_c_maxBlockSize`.
-            (P::ZSTD_c_experimentalParam18, self.max_block),
         ]
     }
 }
@@ -180,7 +174,8 @@ pub(crate) struct ZstdEncoder {
     memory: Memory,
 }
 
-// SAFETY: as for `ZstdDecoder`; the digested dictionary is immutable.
+// SAFETY: no C object in it refers to the thread that made it, and `&mut self` keeps others out; the digested
+// dictionary is immutable.
 unsafe impl Send for ZstdEncoder {}
 
 impl ZstdEncoder {

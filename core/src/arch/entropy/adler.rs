@@ -1,6 +1,5 @@
 //! Adler-32 (RFC 1950): two sums modulo 65521, which are taken of runs that cannot overflow 32 bits.
 
-use crate::arch::entropy::bit_instructions;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use crate::arch::kernels;
 use crate::arch::level::Level;
@@ -15,60 +14,28 @@ const STEPS: usize = 22;
 
 /// The Adler-32 checksum of `data`.
 pub fn adler32(data: &[u8], level: Level) -> u32 {
-    bit_instructions::run(level, Adler { data, level })
-}
-
-struct Adler<'a> {
-    data: &'a [u8],
-    level: Level,
-}
-
-impl bit_instructions::Kernel for Adler<'_> {
-    type Output = u32;
-
-    #[inline(always)]
-    fn run<const BEST: bool>(self) -> u32 {
-        let (mut a, mut b) = (1u32, 0u32);
-        let (steps, rest) = self.data.as_chunks::<LANES>();
-        for run in steps.chunks(RUN) {
-            // SAFETY: `BEST` is only compiled for CPUs with the instructions.
-            let [sum, before, own] = unsafe { sums::<BEST>(run, self.level) };
-            b = (b + a * (run.len() * LANES) as u32 + before * LANES as u32 + own) % MODULUS;
-            a = (a + sum) % MODULUS;
-        }
-        for &byte in rest {
-            a += u32::from(byte);
-            b += a;
-        }
-        ((b % MODULUS) << 16) | (a % MODULUS)
+    let (mut a, mut b) = (1u32, 0u32);
+    let (steps, rest) = data.as_chunks::<LANES>();
+    for run in steps.chunks(RUN) {
+        let [sum, before, own] = sums(run, level);
+        b = (b + a * (run.len() * LANES) as u32 + before * LANES as u32 + own) % MODULUS;
+        a = (a + sum) % MODULUS;
     }
+    for &byte in rest {
+        a += u32::from(byte);
+        b += a;
+    }
+    ((b % MODULUS) << 16) | (a % MODULUS)
 }
 
-/// [`by_lanes`] as `level` allows.
-///
-/// # Safety
-/// With `BEST` the CPU must have SSSE3.
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-#[inline(always)]
-unsafe fn sums<const BEST: bool>(run: &[[u8; LANES]], level: Level) -> [u32; 3] {
+/// [`by_lanes`], as `level` allows.
+fn sums(run: &[[u8; LANES]], level: Level) -> [u32; 3] {
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     if kernels::has_avx2(level) {
-        // SAFETY: the level is proof of AVX2.
-        unsafe { by_avx2(run) }
-    } else if BEST {
-        // SAFETY: `BEST` is only compiled for CPUs with SSSE3.
-        unsafe { by_shuffle_set(run) }
-    } else {
-        by_lanes(run)
+        // SAFETY: `has_avx2` says that the level proves AVX2.
+        return unsafe { by_avx2(run) };
     }
-}
-
-/// [`by_lanes`], all there is on this CPU.
-///
-/// # Safety
-/// None is needed.
-#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
-#[inline(always)]
-unsafe fn sums<const BEST: bool>(run: &[[u8; LANES]], _level: Level) -> [u32; 3] {
+    let _ = level;
     by_lanes(run)
 }
 
@@ -93,37 +60,7 @@ fn by_lanes(run: &[[u8; LANES]]) -> [u32; 3] {
     [sums.iter().sum(), befores.iter().sum(), own.sum()]
 }
 
-/// [`by_lanes`] by the sums of products that came with the byte shuffle.
-///
-/// # Safety
-/// The CPU must have SSSE3.
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-#[inline(always)]
-unsafe fn by_shuffle_set(run: &[[u8; LANES]]) -> [u32; 3] {
-    use crate::arch::copy::{Vector, load16};
-    use core::arch::x86_64::*;
-    // SAFETY: both halves of each step are in `run`; no pair of products and no sum of two pairs overflows 15 bits:
-    // 255 * (32 + 31 + 16 + 15).
-    unsafe {
-        let zero = _mm_setzero_si128();
-        let first = _mm_setr_epi8(32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17);
-        let second = _mm_setr_epi8(16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1);
-        let (mut sum, mut before, mut own) = (zero, zero, zero);
-        for step in run {
-            let (low, high) = (load16(step.as_ptr()), load16(step.as_ptr().add(16)));
-            before = _mm_add_epi32(before, sum);
-            sum = _mm_add_epi32(sum, _mm_add_epi32(_mm_sad_epu8(low, zero), _mm_sad_epu8(high, zero)));
-            let products = _mm_add_epi16(_mm_maddubs_epi16(low, first), _mm_maddubs_epi16(high, second));
-            own = _mm_add_epi32(own, _mm_madd_epi16(products, _mm_set1_epi16(1)));
-        }
-        [sum, before, own].map(|v| {
-            let lanes = core::mem::transmute::<Vector, [u32; 4]>(v);
-            lanes.iter().sum()
-        })
-    }
-}
-
-/// [`by_shuffle_set`] of a whole step at once.
+/// [`by_lanes`], a step at once. No pair of products and no sum of two pairs overflows 16 bits: 255 * (32 + 31).
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 #[target_feature(enable = "avx2")]
 fn by_avx2(run: &[[u8; LANES]]) -> [u32; 3] {
@@ -168,8 +105,8 @@ mod tests {
             let wanted = by_lanes(&run[..len]);
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             if Level::new(Isa::Avx2).is_some() {
-                // SAFETY: the CPU has AVX2, and so SSSE3.
-                assert_eq!(unsafe { [by_avx2(&run[..len]), by_shuffle_set(&run[..len])] }, [wanted; 2]);
+                // SAFETY: the CPU has AVX2, as its level proves.
+                assert_eq!(unsafe { by_avx2(&run[..len]) }, wanted);
             }
             assert!(wanted[0] as usize <= 255 * LANES * len);
             let data = run[..len].as_flattened();

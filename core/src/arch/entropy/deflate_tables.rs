@@ -15,7 +15,7 @@
 //! ```
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use crate::arch::lz::window::WIDE;
+use crate::arch::lz::window::WIDE_COPIES;
 use crate::codec::error::CodecErrorKind;
 
 /// Bits of a literal's or length's code in blocks that do not describe their codes (RFC 1951 section 3.2.6).
@@ -28,7 +28,7 @@ pub(crate) fn fixed_len(symbol: usize) -> u8 {
 }
 
 /// Index bits of the literal and length table: more of them where the nearest cache holds them easily.
-pub(crate) const LIT_BITS: u32 = if WIDE { 11 } else { 10 };
+pub(crate) const LIT_BITS: u32 = if WIDE_COPIES { 11 } else { 10 };
 /// Index bits of the distance table.
 pub(crate) const DIST_BITS: u32 = 8;
 /// Index bits of the table for the code lengths.

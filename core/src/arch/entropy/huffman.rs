@@ -23,7 +23,7 @@ pub(crate) type Table = [[u8; 2]; ENTRIES];
 pub(crate) type Pairs = [[u8; 4]; ENTRIES];
 
 /// One of the streams: `src[start..]` up to the 8 bytes at `at`, of which `bits` holds those not read yet,
-/// highest first, above a 1 that tells how many have been: as many as there are zeros below it. At most
+/// highest first, above a 1: there is a zero below it for each bit that has been taken. At most
 /// 7 + 55 are before a refill, and so never the lowest bit, which gives way to the 1.
 #[derive(Clone, Copy)]
 pub(crate) struct Stream {
@@ -67,7 +67,7 @@ impl Stream {
     unsafe fn refill(&mut self, src: *const u8) {
         let used = self.bits.trailing_zeros();
         self.at = self.at.wrapping_sub(used as usize >> 3);
-        // SAFETY: see above; any byte address will do for an unaligned read.
+        // SAFETY: by the contract eight bytes lie at the new `at`; the read needs no alignment.
         let word = unsafe { src.add(self.at).cast::<u64>().read_unaligned() };
         self.bits = (u64::from_le(word) | 1) << (used & 7);
     }

@@ -19,7 +19,7 @@ use crate::arch::entropy::bits::BitReader;
 use crate::arch::entropy::deflate_tables::{Entry, Tables};
 use crate::arch::level::Level;
 use crate::arch::lz::matches::{mark_initialised, match16, short_match, wide_pattern};
-use crate::arch::lz::window::{WIDE, Window};
+use crate::arch::lz::window::{WIDE_COPIES, Window};
 
 /// Bytes of input that a turn may load: three refills, each at most 7 bytes after the one before.
 const READ: usize = 3 * 8;
@@ -41,7 +41,7 @@ pub(crate) fn middle(
 ) -> bool {
     let (src, (at, bits, held)) = (reader.src(), reader.place());
     let (start, written, _, len) = window.parts();
-    if !WIDE || src.len() < READ || at > src.len() - READ || len < WRITE || written > len - WRITE {
+    if !WIDE_COPIES || src.len() < READ || at > src.len() - READ || len < WRITE || written > len - WRITE {
         return false;
     }
     // SAFETY: `at` and `written` are in their buffers, the second is at most `len`, and so are the two ends, `READ` and
@@ -76,7 +76,7 @@ impl Cursor {
     /// Eight bytes of input at `from`.
     #[inline(always)]
     unsafe fn refill(&mut self) {
-        // SAFETY: see above.
+        // SAFETY: by the contract eight bytes of input lie at `from`, of which at most seven are skipped.
         unsafe {
             self.bits |= load8(self.from).wrapping_shl(self.held);
             self.from = self.from.add((!self.held >> 3 & 7) as usize);
@@ -98,7 +98,8 @@ impl Cursor {
     #[inline(always)]
     unsafe fn literals(&mut self, entry: Entry) {
         let (word, n) = entry.literals();
-        // SAFETY: see above; two bits count the literals.
+        // SAFETY: by the contract four bytes of output lie at `to`; `n` is at most three, as two bits count the
+        // literals.
         unsafe {
             self.to.cast::<u32>().write_unaligned(word.to_le());
             self.to = self.to.add(n);

@@ -95,7 +95,8 @@ pub(in crate::arch) unsafe fn wide_match<const BEST: bool>(end: *mut u8, distanc
 /// As for [`wide_match`], with `BEST` for any length.
 #[inline(always)]
 pub(in crate::arch) unsafe fn short_match<const BEST: bool>(end: *mut u8, distance: usize, len: usize) {
-    // SAFETY: as above.
+    // SAFETY: the contract of `wide_match`: every store starts before `end + len` and ends at most `SLACK` bytes after
+    // that; every load ends at or before the last byte stored so far.
     unsafe {
         if distance >= 32 {
             let from = end.sub(distance);
@@ -129,7 +130,8 @@ pub(in crate::arch) unsafe fn short_match<const BEST: bool>(end: *mut u8, distan
 /// Room for that, at least `2 * SLACK`; `step` is at most 16.
 #[inline(always)]
 pub(in crate::arch) unsafe fn wide_pattern(end: *mut u8, pattern: Vector, step: usize, len: usize) {
-    // SAFETY: as above: the first of two stores starts before `end + len`, the second at most 16 later.
+    // SAFETY: by the contract there is room for the first two stores, at most `2 * SLACK` bytes, and for two more from
+    // before `end + len` on: the second starts at most 16 bytes later.
     unsafe {
         store16(end, pattern);
         store16(end.add(step), pattern);
@@ -270,7 +272,7 @@ pub(in crate::arch) unsafe fn match16(from: *const u8, to: *mut u8, back: usize)
 #[cfg(any(feature = "blosclz", feature = "lz4"))]
 #[inline(always)]
 pub(in crate::arch) unsafe fn match16_by_halves(from: *const u8, to: *mut u8, back: usize) {
-    // SAFETY: as for `match16`; a row for at most 8 bytes takes none of the second half.
+    // SAFETY: the contract of `match16` gives both halves; a row for at most 8 bytes takes none of the second.
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     unsafe {
         use core::arch::x86_64::{_mm_castpd_si128, _mm_castsi128_pd, _mm_loadh_pd, _mm_loadl_epi64};
@@ -363,7 +365,8 @@ unsafe fn repeated_bytes(from: *const u8, d: usize) -> (Vector, usize) {
         (shuffled(load16(from), d, 0), usize::from(PATTERNS.get_unchecked(d & 15).step))
     }
     #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
-    // SAFETY: see above.
+    // SAFETY: without vectors no code is compiled for the byte shuffle, so nothing calls this; `repeated` checks
+    // nothing else.
     unsafe {
         repeated(from.add(d), d)
     }

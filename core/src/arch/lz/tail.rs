@@ -1,6 +1,6 @@
 //! [`Tail`]: the last 16 bytes of an LZ codec's output, held in a register.
 //!
-//! Without a filter, items of 4 or 8 bytes make streams of a few literals and a short match of distance 4, 8 or 16, by
+//! Without a filter, items of 4 or 8 bytes make LZ4 streams of a few literals and a short match of distance 4, 8 or 16, by
 //! turns. A load of what two or three such stores have just written waits for all of them to reach the cache. A near
 //! match made of a register waits for nothing:
 //!
@@ -29,8 +29,7 @@ pub(in crate::arch) const BEYOND: usize = 17;
 #[repr(C, align(64))]
 struct Orders {
     /// Row `d - 1`: the last `d` of 16 bytes, over and over.
-    near: [[u8; 16]; 17],
-    zeros: [u8; 16],
+    near: [[u8; 16]; 16],
     /// 16 bytes from `n` on drop the first `n`; 16 bytes from 16 before that leave just those that move in behind.
     shift: [u8; 48],
 }
@@ -39,7 +38,7 @@ static ORDERS: Orders = orders();
 
 #[allow(clippy::indexing_slicing)]
 const fn orders() -> Orders {
-    let (mut near, mut shift) = ([[0x80; 16]; 17], [0x80; 48]);
+    let (mut near, mut shift) = ([[0; 16]; 16], [0x80; 48]);
     let mut at = 0;
     while at < 16 {
         let mut d = 1;
@@ -50,7 +49,7 @@ const fn orders() -> Orders {
         shift[16 + at] = at as u8;
         at += 1;
     }
-    Orders { near, zeros: [0; 16], shift }
+    Orders { near, shift }
 }
 
 /// The bytes of `v` that `order` names, zero where it names none.
@@ -81,7 +80,7 @@ impl Tail {
     /// 16 initialised bytes before `to`.
     #[inline(always)]
     pub(in crate::arch) unsafe fn before(to: *const u8) -> Tail {
-        // SAFETY: see above.
+        // SAFETY: by the contract 16 initialised bytes lie before `to`.
         Tail(unsafe { load16(to.sub(16)) })
     }
 
@@ -93,28 +92,6 @@ impl Tail {
     pub(in crate::arch) unsafe fn near(self, back: usize) -> Vector {
         // SAFETY: a row for every such distance.
         unsafe { ordered(self.0, ORDERS.near.get_unchecked(back - 1).as_ptr()) }
-    }
-
-    /// [`near`](Self::near) for such a distance, else the 16 bytes at `from`, without a branch.
-    ///
-    /// # Safety
-    /// `1 <= back`; 16 initialised bytes at `from` if `BEYOND <= back`; the CPU has the byte shuffle.
-    #[inline(always)]
-    pub(in crate::arch) unsafe fn any(self, from: *const u8, back: usize) -> Vector {
-        // SAFETY: near ones take zeros for what is at `from`, others an order that names nothing.
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        unsafe {
-            let is_near = back < BEYOND;
-            let from = core::hint::select_unpredictable(is_near, ORDERS.zeros.as_ptr(), from);
-            let order = core::hint::select_unpredictable(is_near, back, BEYOND);
-            let order = ORDERS.near.get_unchecked(order - 1).as_ptr();
-            core::arch::x86_64::_mm_or_si128(ordered(self.0, order), load16(from))
-        }
-        #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
-        {
-            let _ = (from, back);
-            self.0
-        }
     }
 
     /// The tail once the first `len` bytes of `next` have been appended.

@@ -6,7 +6,7 @@
 //! | older history        | | written, may be read | | not yet written |
 //! +----------------------+ +----------------------+ +-----------------+
 //! ```
-//! Each operation checks its lengths at the door and then copies with 16-byte stores that may run
+//! Each operation checks its lengths first and then copies with 16-byte stores that may run
 //! up to `SLACK` bytes past what was asked for, but never past `len`: near the end copies are
 //! exact. Only `out[..pos]` is ever read, so the bytes beyond need not be initialised.
 //!
@@ -23,8 +23,8 @@ use crate::arch::lz::matches::{long_match, long_pattern, repeated, repeated_word
 use crate::arch::out::Out;
 use crate::codec::error::CodecErrorKind;
 
-/// Wide copies pay where two registers hold 16 bytes.
-pub(crate) const WIDE: bool = cfg!(any(
+/// Whether copies by 16 bytes pay: where one or two registers hold as many.
+pub(crate) const WIDE_COPIES: bool = cfg!(any(
     target_pointer_width = "64",
     target_feature = "sse2",
     target_feature = "neon",
@@ -181,8 +181,10 @@ impl<'a> Window<'a> {
         len: usize,
     ) -> bool {
         let is_short = count <= MOST && head_len <= 4 && len <= 8;
-        let fits =
-            WIDE && is_short && self.remaining() >= MOST + 12 && at < src.len().saturating_sub(MOST - 1);
+        let fits = WIDE_COPIES
+            && is_short
+            && self.remaining() >= MOST + 12
+            && at < src.len().saturating_sub(MOST - 1);
         if fits {
             // SAFETY: `MOST` bytes can be read at `at`; four, at most `MOST` and eight can be written at `pos`.
             unsafe {
@@ -207,7 +209,7 @@ impl<'a> Window<'a> {
     #[inline(always)]
     pub fn literals(&mut self, src: &[u8], at: usize, len: usize) -> Result<(), CodecErrorKind> {
         let (room, left) = (self.remaining(), src.len().saturating_sub(at));
-        if WIDE && len <= LONG && room.min(left) >= SLACK && len <= room.min(left) - SLACK {
+        if WIDE_COPIES && len <= LONG && room.min(left) >= SLACK && len <= room.min(left) - SLACK {
             // SAFETY: `len + SLACK` bytes can be read at `at` and written at `pos`; `src` is a shared
             // borrow and so lies outside the uniquely borrowed `out`.
             unsafe {
@@ -216,8 +218,9 @@ impl<'a> Window<'a> {
             self.pos += len;
             return Ok(());
         }
-        if WIDE && len <= 16 && room.min(left) >= 16 {
-            // SAFETY: as above, and 16 bytes of both.
+        if WIDE_COPIES && len <= 16 && room.min(left) >= 16 {
+            // SAFETY: 16 bytes can be read at `at` and written at `pos`, as just compared; `src` is a shared borrow
+            // and so lies outside the uniquely borrowed `out`.
             unsafe { copy16(src.as_ptr().add(at), self.end()) };
             self.pos += len;
             return Ok(());
@@ -268,7 +271,7 @@ impl<'a> Window<'a> {
     #[inline(always)]
     pub fn sequence(&mut self, head: &[u8; 32], count: usize, distance: usize, len: usize) -> bool {
         let (start, room) = (self.pos + count, self.remaining());
-        if !WIDE
+        if !WIDE_COPIES
             || count > 16
             || room < 16 + 2 * SLACK
             || len > room - (16 + SLACK)
@@ -276,8 +279,8 @@ impl<'a> Window<'a> {
         {
             return false;
         }
-        // SAFETY: `1 <= distance <= start` and `16 + len + SLACK` bytes of room, and `16 + 2 * SLACK`. `head` covers eight bytes from `count - distance` on; history before `end` is read only
-        // where it has eight, or `distance >= 8`, bytes.
+        // SAFETY: `1 <= distance <= start`; `16 + len + SLACK` and `16 + 2 * SLACK` bytes of room, as just compared. `head` covers
+        // eight bytes from `count - distance` on; history before `end` is read only where it has eight, or `distance`, bytes.
         unsafe {
             let end = self.end();
             copy16(head.as_ptr(), end);
@@ -323,7 +326,7 @@ impl<'a> Window<'a> {
     pub fn copy_match(&mut self, distance: usize, len: usize) -> Result<(), CodecErrorKind> {
         let room = self.remaining();
         // The second comparison is for 0 and for what lies before `out`.
-        if WIDE
+        if WIDE_COPIES
             && self.pos >= 16
             && distance.wrapping_sub(1) < self.pos
             && room >= SLACK
@@ -336,7 +339,7 @@ impl<'a> Window<'a> {
             self.pos += len;
             return Ok(());
         }
-        if WIDE && distance >= 8 && distance <= self.pos && len <= 16 && room >= 16 {
+        if WIDE_COPIES && distance >= 8 && distance <= self.pos && len <= 16 && room >= 16 {
             // SAFETY: `distance <= pos`, 16 bytes of room; each load ends at or before the last byte stored.
             unsafe {
                 let (end, from) = (self.end(), self.end().sub(distance));
@@ -368,7 +371,7 @@ impl<'a> Window<'a> {
                 return Ok(());
             }
         }
-        if WIDE {
+        if WIDE_COPIES {
             // SAFETY: `1 <= distance <= pos` and `len <= remaining`, both checked above.
             unsafe { self.exact_match(distance, len) };
         } else {

@@ -105,7 +105,7 @@ mod sixteen {
         /// Sixteen bytes are readable.
         #[inline(always)]
         pub unsafe fn load(at: *const u8) -> Self {
-            // SAFETY: the caller's.
+            // SAFETY: by the contract sixteen bytes are readable; the load needs no alignment.
             Sixteen(unsafe { _mm_loadu_si128(at.cast()) })
         }
 
@@ -115,7 +115,7 @@ mod sixteen {
         /// Sixteen bytes are readable.
         #[inline(always)]
         pub unsafe fn differ(&self, at: *const u8) -> Bits {
-            // SAFETY: the caller's.
+            // SAFETY: by the contract sixteen bytes are readable at `at`.
             unsafe { _mm_movemask_epi8(_mm_cmpeq_epi8(self.0, Self::load(at).0)) as u32 ^ 0xffff }
         }
     }
@@ -135,7 +135,7 @@ mod sixteen {
         /// Sixteen bytes are readable.
         #[inline(always)]
         pub unsafe fn load(at: *const u8) -> Self {
-            // SAFETY: the caller's.
+            // SAFETY: by the contract sixteen bytes are readable; the read needs no alignment.
             Sixteen(u128::from_le(unsafe { at.cast::<u128>().read_unaligned() }))
         }
 
@@ -145,7 +145,7 @@ mod sixteen {
         /// Sixteen bytes are readable.
         #[inline(always)]
         pub unsafe fn differ(&self, at: *const u8) -> Bits {
-            // SAFETY: the caller's.
+            // SAFETY: by the contract sixteen bytes are readable at `at`.
             self.0 ^ unsafe { Self::load(at).0 }
         }
     }

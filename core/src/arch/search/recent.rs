@@ -37,8 +37,8 @@ impl<'a, const BITS: u32> RecentPositions<'a, BITS> {
         self.cells.fill([0; 2]);
     }
 
-    /// From now on every word of the first `until` bytes may be looked up. `None` where there are not so many, or fewer
-    /// than before.
+    /// From now on every word of the first `until` bytes may be looked up. `None` where the input is shorter, or `until` is
+    /// less than before.
     #[inline(always)]
     pub fn extend(&mut self, until: usize) -> Option<()> {
         let last = self.words.starts_before(until)?;

@@ -2,6 +2,20 @@
 //!
 //! Words are little-endian whatever the machine, so that the same matches are found, and the same bytes
 //! written, everywhere.
+//!
+//! ```text
+//! common(a, b, end)      n = 0; while b + n < end and bytes[a + n] = bytes[b + n]: n += 1
+//!     a word at a time   differ = word(a + n) ^ word(b + n); its trailing zeros are the bits that are equal
+//!     by lines           64 bytes at a time: one bit for each byte that differs; then 32, then words, then bytes
+//! common_before          the same backwards, with the leading zeros of words that end at `a` and `b`
+//! ```
+//! The forms of `common` differ in what they expect, because a wrong guess costs an encoder more than the comparison:
+//! - `common`: most strings differ within eight bytes; one branch.
+//! - `common_any`, `end_of_common`: any length up to 32 is as likely; no branch depends on it.
+//! - `common_from`: the caller has compared the first words already.
+//! - `common_to_end`: as `common`, without a bound to keep in a register.
+//!
+//! What is rare is a call that takes no struct by value, so that loops keep their registers.
 
 // A build with some of the codecs needs only part of this.
 #![cfg_attr(
@@ -47,7 +61,7 @@ impl<'a> Words<'a> {
     #[cfg(feature = "lz4")]
     #[inline(always)]
     pub(in crate::arch) unsafe fn load64_unchecked(&self, at: usize) -> u64 {
-        // SAFETY: see above.
+        // SAFETY: by the contract the eight bytes are part of the input; the read needs no alignment.
         u64::from_le(unsafe { self.bytes.as_ptr().add(at).cast::<u64>().read_unaligned() })
     }
 
@@ -218,7 +232,7 @@ unsafe fn short_common_before(x: *const u8, y: *const u8, mut n: usize, most: us
 /// Eight bytes are readable at both.
 #[inline(always)]
 unsafe fn difference(x: *const u8, y: *const u8, n: usize) -> u64 {
-    // SAFETY: see above.
+    // SAFETY: by the contract eight bytes are readable at `x + n` and at `y + n`; the read needs no alignment.
     let word = |p: *const u8| u64::from_le(unsafe { p.add(n).cast::<u64>().read_unaligned() });
     word(x) ^ word(y)
 }
@@ -247,7 +261,7 @@ unsafe fn difference32(x: *const u8, y: *const u8) -> u32 {
 /// 32 bytes are readable at both.
 #[inline(always)]
 unsafe fn common32(x: *const u8, y: *const u8) -> usize {
-    // SAFETY: see above.
+    // SAFETY: by the contract 32 bytes are readable at both, which is what `difference32`, or four words, read.
     unsafe {
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         {

@@ -71,7 +71,6 @@ pub(in crate::arch) unsafe fn bitshuffle<V: Vector, const ROOM: usize>(
     let planes = room.0.as_mut_ptr().cast::<u8>();
     // Slower where transposing takes its time: lines are there again before their other half is.
     let ahead = items * typesize >= FAR && V::wants_prefetch();
-    let staged = ROOM > LITTLE && V::BITS && crowded(typesize, row, 32);
     let mut i = 0;
     while i < items {
         // The last tile overlaps the one before.
@@ -102,17 +101,13 @@ pub(in crate::arch) unsafe fn bitshuffle<V: Vector, const ROOM: usize>(
                 let mut j = 0;
                 while j < width {
                     let (plane, rows) = (from.add(j * distance), dst.add(8 * j * row));
-                    if staged {
-                        plane_by_stage::<V>(plane, tile, rows, row);
-                    } else {
-                        if ahead {
-                            prefetch_rows::<V>(rows.wrapping_add(2 * LINE - 1), row, tile / 8);
-                        }
-                        let mut k = 0;
-                        while k < tile {
-                            plane_to_rows::<V>(plane.add(k), rows.add(k / 8), row);
-                            k += n;
-                        }
+                    if ahead {
+                        prefetch_rows::<V>(rows.wrapping_add(2 * LINE - 1), row, tile / 8);
+                    }
+                    let mut k = 0;
+                    while k < tile {
+                        plane_to_rows::<V>(plane.add(k), rows.add(k / 8), row);
+                        k += n;
                     }
                     j += 1;
                 }
@@ -149,7 +144,7 @@ pub(in crate::arch) unsafe fn bitunshuffle<V: Vector, const ROOM: usize>(
         let mut next = 0;
         while next < typesize {
             let first = next.min(typesize - width);
-            // SAFETY: as above.
+            // SAFETY: tiles end at or before the last item; the planes have room in the tile buffer.
             unsafe {
                 let src = src.add(8 * first * row + i / 8);
                 let dst = dst.add(i * typesize + first);
@@ -179,35 +174,8 @@ pub(in crate::arch) unsafe fn bitunshuffle<V: Vector, const ROOM: usize>(
         i += tile;
     }
     if stream {
-        // SAFETY: the caller's CPU.
+        // SAFETY: registers alone, or a prefetch, which may name any address; of the CPU that the contract of `Vector` asks for.
         unsafe { V::fence() };
-    }
-}
-
-/// `items` bytes of one plane to its 8 rows, by whole lines: of rows that crowd, half a line may be gone before the other half
-/// comes.
-#[inline(always)]
-unsafe fn plane_by_stage<V: Vector>(plane: *const u8, items: usize, rows: *mut u8, row: usize) {
-    const PITCH: usize = MOST / 8 + LINE;
-    let mut stage = TileBuffer::<{ 8 * PITCH }>(MaybeUninit::uninit());
-    let stage = stage.0.as_mut_ptr().cast::<u8>();
-    let mut k = 0;
-    // SAFETY: the caller's; no more than `MOST` items.
-    unsafe {
-        while k < items {
-            plane_to_rows::<V>(plane.add(k), stage.add(k / 8), PITCH);
-            k += 8 * V::BYTES;
-        }
-        let mut b = 0;
-        while b < 8 {
-            let (from, to) = (stage.add(b * PITCH), rows.add(b * row));
-            let mut k = 0;
-            while k < items / 8 {
-                V::load(from.add(k)).store(to.add(k));
-                k += V::BYTES;
-            }
-            b += 1;
-        }
     }
 }
 
@@ -217,7 +185,7 @@ unsafe fn plane_by_stage<V: Vector>(plane: *const u8, items: usize, rows: *mut u
 unsafe fn prefetch_rows<V: Vector>(rows: *const u8, row: usize, len: usize) {
     for b in 0..8 {
         for at in (0..len).step_by(LINE) {
-            // SAFETY: the caller's CPU.
+            // SAFETY: registers alone, or a prefetch, which may name any address; of the CPU that the contract of `Vector` asks for.
             unsafe { V::prefetch(rows.wrapping_add(b * row + at)) };
         }
     }
@@ -226,7 +194,7 @@ unsafe fn prefetch_rows<V: Vector>(rows: *const u8, row: usize, len: usize) {
 /// `8 * V::BYTES` bytes of one plane to `V::BYTES` bytes of each of its 8 rows.
 #[inline(always)]
 unsafe fn plane_to_rows<V: Vector>(plane: *const u8, rows: *mut u8, row: usize) {
-    // SAFETY: the caller's.
+    // SAFETY: by the contract `8 * V::BYTES` bytes are readable at `plane`, and `V::BYTES` writable at each of 8 rows.
     unsafe {
         let r = if V::BITS {
             split_block::<V, 8, 8, true>(plane)
@@ -244,7 +212,7 @@ unsafe fn plane_to_rows<V: Vector>(plane: *const u8, rows: *mut u8, row: usize) 
 /// The inverse of [`plane_to_rows`].
 #[inline(always)]
 unsafe fn rows_to_plane<V: Vector>(rows: *const u8, row: usize, plane: *mut u8) {
-    // SAFETY: the caller's.
+    // SAFETY: by the contract `V::BYTES` bytes are readable at each of 8 rows, and `8 * V::BYTES` writable at `plane`.
     unsafe {
         let mut r = [V::load(rows); 8];
         let mut b = 0;
@@ -264,7 +232,7 @@ unsafe fn rows_to_plane<V: Vector>(rows: *const u8, row: usize, plane: *mut u8) 
 /// Bit `b` of register `m` becomes bit `m` of register `b`, in every byte.
 #[inline(always)]
 unsafe fn swap_register_and_bit<V: Vector>(mut r: [V; 8]) -> [V; 8] {
-    // SAFETY: the caller's CPU.
+    // SAFETY: registers alone, of the CPU that the contract of `Vector` asks for.
     unsafe {
         let mut m = 0;
         while m < 4 {

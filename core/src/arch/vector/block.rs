@@ -1,4 +1,12 @@
 //! Items of 2 to 15 bytes, a block at a time; wider ones go to [`windows`](super::windows).
+//!
+//! ```text
+//! for each block of 16 items per lane, the last one overlapping the one before
+//!     split: load and order the items of every lane (`split_block`); store register j to plane j (`store_planes`)
+//!     join:  load register j from plane j (`load_planes`); order and store every lane (`join_block`)
+//! ```
+//! Loads and stores of whole registers go beyond the items by up to `excess` bytes. The last block goes by way of a buffer on
+//! the stack where the caller's slice has no room for that.
 
 use super::planes::PlaneSource;
 use super::registers::{Join, LINE, Split, Vector};
@@ -12,7 +20,7 @@ unsafe fn rotate<V: Vector, const R: usize, const UNIT: usize>(from: [V; R]) -> 
     let mut to = from;
     let mut i = 0;
     while i < R / 2 {
-        // SAFETY: the caller's CPU.
+        // SAFETY: registers alone, of the CPU that the contract of `Vector` asks for.
         (to[2 * i], to[2 * i + 1]) = unsafe { V::zip::<UNIT>(from[i], from[i + R / 2]) };
         i += 1;
     }
@@ -24,7 +32,7 @@ unsafe fn rotate<V: Vector, const R: usize, const UNIT: usize>(from: [V; R]) -> 
 pub(super) unsafe fn transpose<V: Vector, const P: usize>(mut r: [V; P]) -> [V; P] {
     let mut done = 1;
     while done < P {
-        // SAFETY: the caller's CPU.
+        // SAFETY: registers alone, of the CPU that the contract of `Vector` asks for.
         r = unsafe {
             match P {
                 2 => rotate::<V, P, 8>(r),
@@ -43,7 +51,7 @@ pub(super) unsafe fn transpose<V: Vector, const P: usize>(mut r: [V; P]) -> [V; 
 pub(super) unsafe fn join_lanes<V: Vector, const P: usize>(mut r: [V; P]) -> [V; P] {
     let mut turn = 1;
     while turn < P {
-        // SAFETY: the caller's CPU.
+        // SAFETY: registers alone, of the CPU that the contract of `Vector` asks for.
         r = unsafe { rotate::<V, P, 1>(r) };
         turn *= 2;
     }
@@ -55,7 +63,7 @@ const fn structure(width: usize) -> usize {
     match width {
         2 => 2,
         3 | 6 | 12 => 3,
-        4 | 8 | 16 => 4,
+        4 | 8 => 4,
         _ => 0,
     }
 }
@@ -293,7 +301,8 @@ pub(super) unsafe fn store_planes<V: Vector, const P: usize, const FIRST: usize>
 ) {
     let mut j = FIRST;
     while j < count {
-        // SAFETY: the caller's.
+        // SAFETY: by the contract a block is writable at `dst`, which the last line of the loop moves from plane to
+        // plane.
         unsafe {
             if count < 16 {
                 V::prefetch(dst.wrapping_add(2 * block - 1));
@@ -409,7 +418,8 @@ unsafe fn join_items_of_block<V: Vector, const W: usize, const P: usize, const S
     let block = const { block::<V>(W) };
     // Both registers of a plane at once only where that many stay in registers.
     let two = block > V::BYTES && V::STRUCTURES;
-    // SAFETY: the caller's.
+    // SAFETY: by the contract the planes have a block from item `i` on, and a block is writable at `to`, or what
+    // `join_block` writes behind it.
     unsafe {
         let (a, b) = load_planes::<V, P, _>(planes, 0, W, i, two);
         join_block::<V, W, P, false>(a, to, STREAM);
@@ -433,7 +443,7 @@ pub(super) unsafe fn load_planes<V: Vector, const P: usize, S: PlaneSource>(
     i: usize,
     two: bool,
 ) -> ([V; P], [V; P]) {
-    // SAFETY: the caller's.
+    // SAFETY: by the contract the planes have these bytes; `next` is asked for a plane that follows an existing one.
     unsafe {
         let mut at = planes.at(first, i);
         let mut a = [V::load(at); P];
@@ -471,7 +481,7 @@ macro_rules! by_width {
 /// The CPU; what the job says is readable and writable.
 #[inline(always)]
 pub(super) unsafe fn split<V: Vector>(job: Split) {
-    // SAFETY: the caller's.
+    // SAFETY: the contract is that of `split_items`: a block of items or more, and the memory that the job names.
     unsafe {
         by_width!(V, job, split_items;
             2 2, 3 4, 4 4, 5 8, 6 8, 7 8, 8 8, 9 16, 10 16, 11 16, 12 16, 13 16, 14 16, 15 16)
@@ -484,7 +494,8 @@ pub(super) unsafe fn split<V: Vector>(job: Split) {
 /// The CPU; what the job says is readable and writable.
 #[inline(always)]
 pub(super) unsafe fn join<V: Vector, S: PlaneSource>(job: Join<S>) {
-    // SAFETY: the caller's; streaming needs items that divide a register.
+    // SAFETY: the contract is that of `join_items`; `stream_items` is called with items that divide a register, and
+    // `dst` a multiple of them.
     unsafe {
         if job.stream && job.dst.addr().is_multiple_of(job.width) {
             match job.width {

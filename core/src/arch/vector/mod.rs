@@ -1,13 +1,13 @@
 //! The kernels for registers made of 16-byte lanes: SSE2, AVX2, NEON, simd128.
 //!
 //! ```text
-//! split  item width w <= 16, one block = 16 items per lane
+//! split  item width w < 16, one block = 16 items per lane
 //!   load   U = 16 / P items at a time, P = w rounded up to a power of two; lane l has items 16 l ..
 //!   table  order each lane by byte plane: U bytes of plane 0, of plane 1, ...
 //!   zip    log2(P) times: register i with register i + P/2, in units of U bytes
 //!   store  register j is now byte plane j of the block
 //! join   the same backwards; lane by lane, each store repairing what the one before wrote too much
-//!        where loads take items of 2 to 4 bytes apart, items of 2, 3, 4, 6, 8, 12 and 16 bytes are such items of such items
+//!        where loads take items of 2 to 4 bytes apart, items of 2, 3, 4, 6, 8 and 12 bytes are such items of such items
 //! wider  windows of 16 byte planes, one load per item and window
 //! bits   planes of a tile that stays in the L1 cache, then bits across 8 registers
 //! ```

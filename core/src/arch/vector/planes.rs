@@ -16,7 +16,7 @@ pub(in crate::arch) trait PlaneSource: Copy {
     /// As for [`at`](PlaneSource::at).
     #[inline(always)]
     unsafe fn next(&self, _before: *const u8, j: usize, i: usize) -> *const u8 {
-        // SAFETY: the caller's.
+        // SAFETY: the conditions are those of `at`.
         unsafe { self.at(j, i) }
     }
 }
@@ -33,7 +33,7 @@ pub(in crate::arch) struct Pitched {
 impl PlaneSource for Pitched {
     #[inline(always)]
     unsafe fn at(&self, j: usize, i: usize) -> *const u8 {
-        // SAFETY: the caller's.
+        // SAFETY: by the contract plane `j` exists and has byte `i`.
         unsafe { self.base.add(j * self.pitch + i) }
     }
     #[inline(always)]

@@ -34,7 +34,7 @@ pub(in crate::arch) trait Vector: Copy {
     /// All lanes to `p`, which is a multiple of `BYTES`, past the cache.
     #[inline(always)]
     unsafe fn stream(self, p: *mut u8) {
-        // SAFETY: the caller's.
+        // SAFETY: the conditions are those of `store`.
         unsafe { self.store(p) }
     }
     /// Orders what was streamed before what follows.
@@ -52,14 +52,14 @@ pub(in crate::arch) trait Vector: Copy {
     #[inline(always)]
     unsafe fn load_lanes(p: *const u8, _stride: usize) -> Self {
         const { assert!(Self::LANES == 1) };
-        // SAFETY: the caller's.
+        // SAFETY: the only lane is the register.
         unsafe { Self::load(p) }
     }
     /// Lane `l` to `p`.
     #[inline(always)]
     unsafe fn store_lane(self, _l: usize, p: *mut u8) {
         const { assert!(Self::LANES == 1) };
-        // SAFETY: the caller's.
+        // SAFETY: the only lane is the register.
         unsafe { self.store(p) }
     }
     /// Lane `l`: its first 8 bytes to `p`, the others to `q`.
@@ -81,7 +81,7 @@ pub(in crate::arch) trait Vector: Copy {
     #[inline(always)]
     unsafe fn load_structures<const N: usize>(p: *const u8) -> [Self; 4] {
         debug_assert!(Self::STRUCTURES);
-        // SAFETY: the caller's.
+        // SAFETY: the conditions are those of `load`.
         unsafe { [Self::load(p); 4] }
     }
     /// The inverse of [`Vector::load_structures`].

@@ -50,7 +50,7 @@ impl Lines {
         let lines = self.planes();
         let mut j = 0;
         while j < 16 {
-            // SAFETY: the caller's.
+            // SAFETY: by the contract a line is writable at `dst`, and the lines here have been filled by the caller.
             unsafe { copy_line::<V>(lines.at(j, 0), dst) };
             dst = dst.wrapping_add(pitch);
             j += 1;
@@ -66,7 +66,8 @@ impl Lines {
         let lines = self.planes();
         let mut j = 0;
         while j < 16 {
-            // SAFETY: the caller's.
+            // SAFETY: by the contract the planes have a line from byte `i` on; there is a line for each of 16 planes
+            // here.
             unsafe { copy_line::<V>(planes.at(first + j, i), lines.at(j, 0).cast_mut()) };
             j += 1;
         }
@@ -81,7 +82,8 @@ impl Lines {
 unsafe fn copy_line<V: Vector>(from: *const u8, to: *mut u8) {
     let mut k = 0;
     while k < LINE {
-        // SAFETY: the caller's.
+        // SAFETY: by the contract `LINE` bytes are readable at `from` and writable at `to`, and `k + V::BYTES` is at
+        // most `LINE`.
         unsafe { V::load(from.add(k)).store(to.add(k)) };
         k += V::BYTES;
     }
@@ -161,7 +163,8 @@ unsafe fn split_window<V: Vector, const FIRST: usize>(
     to: *mut u8,
     pitch: usize,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: `split` calls it for a window and planes inside the block: 16 bytes of each item are readable, the
+    // planes writable.
     unsafe {
         let a = load_window::<V>(from, stride);
         let b = if block > V::BYTES { load_window::<V>(from.add(V::BYTES * stride), stride) } else { a };
@@ -172,7 +175,8 @@ unsafe fn split_window<V: Vector, const FIRST: usize>(
 /// The planes of a window of `V::BYTES` items.
 #[inline(always)]
 unsafe fn load_window<V: Vector>(from: *const u8, stride: usize) -> [V; 16] {
-    // SAFETY: the caller's.
+    // SAFETY: `split` and `split_window` call it for `V::BYTES` items, the last of which has 16 bytes from byte `c`
+    // on.
     unsafe {
         let mut r = [V::load_lanes(from, 16 * stride); 16];
         let mut from = from;
@@ -208,7 +212,8 @@ pub(super) unsafe fn join<V: Vector, S: PlaneSource>(job: Join<S>) {
             let mut i = first;
             while i < end {
                 i = i.min(n - block);
-                // SAFETY: as above, the other way.
+                // SAFETY: byte `c` is at least 16 bytes before the end of the item; the block ends at or before item
+                // `n`.
                 unsafe {
                     let to = dst.add(i * stride + c);
                     if gathers {
@@ -244,7 +249,7 @@ unsafe fn store_window<V: Vector, S: PlaneSource>(
     mut to: *mut u8,
     stride: usize,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: by the contract 16 planes have these bytes, and the windows of `V::BYTES` items are writable.
     unsafe {
         let r = transpose::<V, 16>(load_planes::<V, 16, S>(planes, first, 16, i, false).0);
         let mut l = 0;
@@ -272,7 +277,7 @@ unsafe fn store_half_window<V: Vector, S: PlaneSource>(
     mut to: *mut u8,
     stride: usize,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: by the contract 8 planes have these bytes, and the half windows of `V::BYTES` items are writable.
     unsafe {
         let r = join_lanes::<V, 8>(load_planes::<V, 8, S>(planes, first, 8, i, false).0);
         let mut l = 0;

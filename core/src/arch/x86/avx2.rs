@@ -92,7 +92,7 @@ impl<const GFNI: bool> Vector for Ymm<GFNI> {
     }
     #[inline(always)]
     unsafe fn store_halves(self, l: usize, p: *mut u8, q: *mut u8) {
-        // SAFETY: the caller has room for 8 bytes at each, and a CPU with AVX2.
+        // SAFETY: conditions of the trait: 8 bytes may be written at each, and the CPU has AVX2, which includes SSE2.
         unsafe { store_halves(self.lane(l), p, q) }
     }
     #[inline(always)]

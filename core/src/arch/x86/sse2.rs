@@ -42,7 +42,7 @@ impl<const SSSE3: bool> Vector for Xmm<SSSE3> {
     }
     #[inline(always)]
     unsafe fn store_halves(self, _l: usize, p: *mut u8, q: *mut u8) {
-        // SAFETY: the caller has room for 8 bytes at each, and a CPU with SSE2.
+        // SAFETY: conditions of the trait: 8 bytes may be written at each, and the CPU has SSE2.
         unsafe { store_halves(self.0, p, q) }
     }
     #[inline(always)]

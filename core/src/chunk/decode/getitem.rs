@@ -2,7 +2,8 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::Decoder;
-use super::job::{Job, Scratch, copy_plain};
+use super::plain::copy_plain;
+use super::reader::{ChunkReader, Scratch};
 use crate::arch::out::Out;
 use crate::chunk::view::Chunk;
 use crate::error::Error;
@@ -57,16 +58,16 @@ impl Decoder<'_> {
             copy_plain(chunk, range.start, out)?;
             return Ok(len);
         }
-        let job = self.job(chunk);
-        let (mut scratch, context) = self.scratch(&job)?;
-        let needs_first = job.needs_first();
+        let reader = self.reader(chunk);
+        let (mut scratch, context) = self.scratch(&reader)?;
+        let needs_first = reader.needs_first();
         if needs_first {
-            job.first_block(&mut scratch, context)?;
+            reader.first_block(&mut scratch, context)?;
         }
-        let (mut index, mut block_start) = first_block_of(&job, range.start)?;
+        let (mut index, mut block_start) = first_block_of(&reader, range.start)?;
         let mut done = 0usize;
         while done < len {
-            let block_len = job.block_len(index)?;
+            let block_len = reader.block_len(index)?;
             let block_end = block_start.saturating_add(block_len);
             let from = range.start.max(block_start).saturating_sub(block_start);
             let to = range.end.min(block_end).saturating_sub(block_start);
@@ -78,9 +79,9 @@ impl Decoder<'_> {
             } else {
                 let reference = needs_first.then_some(&**r);
                 if place.len() == block_len {
-                    job.block(index, a, b, reference, context, place)?;
+                    reader.block(index, a, b, reference, context, place)?;
                 } else {
-                    job.part(index, from..to, a, b, reference, context, place)?;
+                    reader.part(index, from..to, a, b, reference, context, place)?;
                 }
             }
             index = index.saturating_add(1);
@@ -91,15 +92,15 @@ impl Decoder<'_> {
 }
 
 /// The block that decoded byte `at` lies in, and where that block starts.
-fn first_block_of(job: &Job<'_>, at: usize) -> Result<(usize, usize), Error> {
-    if !job.header().is_vl() {
-        let blocksize = job.header().blocksize as usize;
+fn first_block_of(reader: &ChunkReader<'_>, at: usize) -> Result<(usize, usize), Error> {
+    if !reader.header().is_vl() {
+        let blocksize = reader.header().blocksize as usize;
         let index = at.checked_div(blocksize).unwrap_or(0);
         return Ok((index, index.saturating_mul(blocksize)));
     }
     let (mut index, mut start) = (0usize, 0usize);
     loop {
-        let next = start.saturating_add(job.block_len(index)?);
+        let next = start.saturating_add(reader.block_len(index)?);
         if next > at {
             return Ok((index, start));
         }

@@ -9,7 +9,8 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 mod getitem;
-mod job;
+mod plain;
+mod reader;
 
 use super::context::ChunkContext;
 use super::pipeline::Backward;
@@ -20,10 +21,10 @@ use crate::codec::context::DecodeContext;
 use crate::codec::{Codec, dispatch};
 use crate::error::Error;
 #[cfg(feature = "alloc")]
-pub(crate) use job::copy_plain;
+pub(crate) use plain::copy_plain;
 #[cfg(not(feature = "alloc"))]
-use job::copy_plain;
-use job::{Job, Scratch, pad};
+use plain::copy_plain;
+use reader::{ChunkReader, Scratch, pad};
 
 /// Decodes chunks with scratch memory of the caller. Never allocates after it has been made.
 pub struct Decoder<'w> {
@@ -92,8 +93,8 @@ impl<'w> Decoder<'w> {
         (block.saturating_add(pad(block).min(apart)), max(block, codec), if delta { block } else { 0 })
     }
 
-    fn scratch(&mut self, job: &Job<'_>) -> Result<(Scratch<'_>, &mut DecodeContext), Error> {
-        let (a, b, r) = Self::parts(&job.chunk, &job.backward);
+    fn scratch(&mut self, reader: &ChunkReader<'_>) -> Result<(Scratch<'_>, &mut DecodeContext), Error> {
+        let (a, b, r) = Self::parts(&reader.chunk, &reader.backward);
         let needed = a.saturating_add(b).saturating_add(r);
         let short = Error::WorkTooSmall { needed, given: self.work.len() };
         let (a, rest) = self.work.split_at_mut_checked(a).ok_or(short)?;
@@ -102,11 +103,11 @@ impl<'w> Decoder<'w> {
         Ok((Scratch { a, b, r }, &mut self.context))
     }
 
-    fn job<'a>(&self, chunk: &Chunk<'a>) -> Job<'a>
+    fn reader<'a>(&self, chunk: &Chunk<'a>) -> ChunkReader<'a>
     where
         'w: 'a,
     {
-        Job::new(chunk, self.level, &self.chunk_context)
+        ChunkReader::new(chunk, self.level, &self.chunk_context)
     }
 
     /// Decodes all of `chunk` into the start of `out`; returns the decoded size.
@@ -147,15 +148,15 @@ impl<'w> Decoder<'w> {
             copy_plain(chunk, 0, out)?;
             return Ok(nbytes);
         }
-        let job = Job::new(chunk, self.level, &self.chunk_context);
-        let (mut scratch, context) = self.scratch(&job)?;
-        let needs_first = job.needs_first();
+        let reader = ChunkReader::new(chunk, self.level, &self.chunk_context);
+        let (mut scratch, context) = self.scratch(&reader)?;
+        let needs_first = reader.needs_first();
         if needs_first {
-            job.first_block(&mut scratch, context)?;
+            reader.first_block(&mut scratch, context)?;
         }
         let mut at = 0usize;
         for index in 0..chunk.nblocks() {
-            let len = job.block_len(index)?;
+            let len = reader.block_len(index)?;
             let mut place = out.get(at, len).ok_or(Error::OutputTooSmall { needed: nbytes, given })?;
             at = at.saturating_add(len);
             if mask.get(index) == Some(&true) {
@@ -167,7 +168,7 @@ impl<'w> Decoder<'w> {
                 place.copy_from(scratch.r);
             } else {
                 let Scratch { a, b, r } = &mut scratch;
-                job.block(index, a, b, needs_first.then_some(&**r), context, place)?;
+                reader.block(index, a, b, needs_first.then_some(&**r), context, place)?;
             }
         }
         Ok(nbytes)
@@ -192,18 +193,18 @@ impl<'w> Decoder<'w> {
             copy_plain(chunk, range.start, out)?;
             return Ok(len);
         }
-        let job = Job::new(chunk, self.level, &self.chunk_context);
-        let (mut scratch, context) = self.scratch(&job)?;
-        let needs_first = job.needs_first();
+        let reader = ChunkReader::new(chunk, self.level, &self.chunk_context);
+        let (mut scratch, context) = self.scratch(&reader)?;
+        let needs_first = reader.needs_first();
         if needs_first {
-            job.first_block(&mut scratch, context)?;
+            reader.first_block(&mut scratch, context)?;
             if index == 0 {
                 out.copy_from(scratch.r);
                 return Ok(len);
             }
         }
         let Scratch { a, b, r } = &mut scratch;
-        job.block(index, a, b, needs_first.then_some(&**r), context, out)?;
+        reader.block(index, a, b, needs_first.then_some(&**r), context, out)?;
         Ok(len)
     }
 }
@@ -222,19 +223,19 @@ impl<'w> Decoder<'w> {
         if !chunk.header().has_streams() {
             return Err(Error::Unsupported("a chunk without streams has no blocks to decode: use `decode`"));
         }
-        let job = self.job(chunk);
-        let (mut scratch, context) = self.scratch(&job)?;
-        let needs_first = job.needs_first();
+        let reader = self.reader(chunk);
+        let (mut scratch, context) = self.scratch(&reader)?;
+        let needs_first = reader.needs_first();
         if needs_first {
-            job.first_block(&mut scratch, context)?;
+            reader.first_block(&mut scratch, context)?;
         }
-        Ok(BlockDecoder { job, scratch, context, needs_first })
+        Ok(BlockDecoder { reader, scratch, context, needs_first })
     }
 }
 
 /// Decodes single blocks of one chunk; see [`Decoder::blocks`].
 pub struct BlockDecoder<'d, 'a> {
-    job: Job<'a>,
+    reader: ChunkReader<'a>,
     scratch: Scratch<'d>,
     context: &'d mut DecodeContext,
     needs_first: bool,
@@ -246,7 +247,7 @@ impl BlockDecoder<'_, '_> {
     /// # Errors
     /// `OutOfRange`.
     pub fn block_len(&self, index: usize) -> Result<usize, Error> {
-        self.job.block_len(index)
+        self.reader.block_len(index)
     }
 
     /// Decodes block `index` into `out`, which has exactly its size.
@@ -259,6 +260,6 @@ impl BlockDecoder<'_, '_> {
             out.copy_from(r);
             return Ok(());
         }
-        self.job.block(index, a, b, self.needs_first.then_some(&**r), self.context, out)
+        self.reader.block(index, a, b, self.needs_first.then_some(&**r), self.context, out)
     }
 }

@@ -127,18 +127,14 @@ impl<'a> Plan<'a> {
         block.saturating_mul(3).saturating_add(256 * 4 + 8).saturating_add(reference).saturating_add(codec)
     }
 
-    /// What the streams are made of: planes if the last filter that moves bytes or bits has made them, else items.
-    /// `streams`: how many a block is cut into.
-    pub(super) fn content(&self, streams: usize) -> Content {
+    /// What the streams are made of: planes if the last filter that moves bytes or bits has made them.
+    pub(super) fn content(&self) -> Content {
         let made = |slot: &FilterSlot| match slot.filter {
-            Filter::Shuffle => match width(*slot, self.header.typesize) {
-                0 | 1 => None,
-                width => Some(Content::BytePlanes(if streams > 1 { 1 } else { width })),
-            },
+            Filter::Shuffle if width(*slot, self.header.typesize) > 1 => Some(Content::BytePlanes),
             Filter::BitShuffle => Some(Content::BitPlanes),
             _ => None,
         };
-        self.params.filters.iter().rev().find_map(made).unwrap_or(Content::Items(self.header.typesize))
+        self.params.filters.iter().rev().find_map(made).unwrap_or(Content::Any)
     }
 
     pub(super) fn header_len(&self) -> usize {

@@ -12,9 +12,9 @@ mod decode;
 mod emit;
 mod encode;
 mod format;
+mod levels;
 mod probe;
 
 pub use decode::decode;
 pub(crate) use decode::expand;
-pub(crate) use encode::encode_content;
 pub use encode::{encode, work_len};

@@ -13,6 +13,7 @@ mod decode;
 pub(crate) mod emit;
 mod encode;
 mod format;
+mod levels;
 
 pub use decode::decode;
 pub(crate) use decode::expand;

@@ -83,6 +83,30 @@ impl<const WRAP: bool, const DICT: bool> Tables<'_, WRAP, DICT> {
         let (at, differ) = self.equal::<32>(low, p, word)?;
         Some((at, self.history.common_from(differ, at, p, end)))
     }
+
+    /// The first match at or after offset `p`, where literals begin at `anchor`: its offset, its position and its length.
+    #[inline(always)]
+    fn next(&mut self, mut p: usize, anchor: usize, end: usize) -> Option<(usize, usize, usize)> {
+        let (at, len) = loop {
+            let word = self.starts.get64(p)?;
+            if let Some(found) = self.seven(p, word, end) {
+                self.enter_four(self.history.base() + p, word);
+                break found;
+            }
+            if let Some(found) = self.four(p, word, end) {
+                break found;
+            }
+            p += 1 + ((p - anchor) >> PATIENCE);
+        };
+        if len < SHORT
+            && let Some(word) = self.starts.get64(p + 1)
+            && let Some((other, more)) = self.seven(p + 1, word, end)
+            && more > len
+        {
+            return Some((p + 1, other, more));
+        }
+        Some((p, at, len))
+    }
 }
 
 /// Writes every sequence that has a match; returns where the last literals begin.
@@ -108,25 +132,8 @@ pub(super) fn sequences<const WRAP: bool, const DICT: bool>(
     // The first position is in the tables, which are all zero.
     let (mut anchor, mut p) = (0, usize::from(!DICT));
     loop {
-        let (mut at, mut len) = loop {
-            let Some(word) = starts.get64(p) else { return Some(anchor) };
-            if let Some(found) = tables.seven(p, word, match_end) {
-                tables.enter_four(base + p, word);
-                break found;
-            }
-            if let Some(found) = tables.four(p, word, match_end) {
-                break found;
-            }
-            p += 1 + ((p - anchor) >> PATIENCE);
-        };
-        if len < SHORT
-            && let Some(word) = starts.get64(p + 1)
-        {
-            match tables.seven(p + 1, word, match_end) {
-                Some((other, more)) if more > len => (at, len, p) = (other, more, p + 1),
-                _ => {}
-            }
-        }
+        let Some((found, at, len)) = tables.next(p, anchor, match_end) else { return Some(anchor) };
+        p = found;
         let distance = base + p - at;
         let end = p + len;
         let mut start = p;

@@ -9,6 +9,7 @@
 //! The level says how many are looked at.
 
 mod greedy;
+mod levels;
 mod parse;
 
 use crate::arch::lz::window::Window;
@@ -18,22 +19,18 @@ use crate::codec::lz4::emit::last_literals;
 use crate::codec::lz4::{LAST_MATCH, REACH};
 use crate::codec::search::chains::{self, Chains};
 use crate::codec::search::rows::{self, Rows};
+use levels::Finder;
 
 /// How much of a dictionary is used.
 const DICTIONARY: usize = 32 << 10;
 
 /// Bytes of scratch that [`encode`] needs, whether there is a dictionary or not.
 pub const fn work_len(level: u8, src_len: usize) -> usize {
-    match level {
-        0..=2 => greedy::WORK_LEN,
-        3..=5 => rows::work_len(src_len, DICTIONARY, roomy(level)),
-        _ => chains::work_len(src_len, DICTIONARY),
+    match levels::of(level) {
+        Finder::LastPositions => greedy::WORK_LEN,
+        Finder::Rows(_) => rows::work_len(src_len, DICTIONARY),
+        Finder::Chains(_) => chains::work_len(src_len, DICTIONARY),
     }
-}
-
-/// Whether long inputs get more rows: a level that looks at few entries of a row does not miss those that have gone.
-const fn roomy(level: u8) -> bool {
-    level >= 5
 }
 
 /// Compresses `src` into one LZ4 block at the start of `dst` and returns its length; `level` is 1 to 9.
@@ -69,15 +66,11 @@ fn sequences<const WRAP: bool, const DICT: bool>(
     work: &mut [u8],
 ) -> Option<usize> {
     let history = History::<DICT>::new(src, dict)?;
-    let effort = parse::effort(level);
-    match level {
-        0..=2 => greedy::sequences::<WRAP, DICT>(src, out, &history, work),
-        3..=5 => parse::sequences(src, out, Rows::<DICT, REACH>::new(history, roomy(level), work)?, &effort),
-        _ => parse::sequences(
-            src,
-            out,
-            Chains::<DICT>::new(history, REACH, effort.thorough, true, work)?,
-            &effort,
-        ),
+    match levels::of(level) {
+        Finder::LastPositions => greedy::sequences::<WRAP, DICT>(src, out, &history, work),
+        Finder::Rows(effort) => parse::sequences(src, out, Rows::<DICT, REACH>::new(history, work)?, &effort),
+        Finder::Chains(effort) => {
+            parse::sequences(src, out, Chains::<DICT>::new(history, REACH, work)?, &effort)
+        }
     }
 }

@@ -21,25 +21,6 @@ const LEAST: usize = 3;
 /// The longest match whose length needs no byte of its own, and how much longer each such byte makes it.
 const CHEAP: usize = 18;
 const DEARER: usize = 255;
-/// Of the positions, one in so many is looked at one byte after a match was found. They are often what every item has in
-/// common, the most of all; with an eighth of them streams are at most .5 % larger.
-const SECOND_LOOK: u32 = 8;
-
-/// How level `level` searches. Where it is thorough and the input compresses so well that there are few searches, matches
-/// are looked for twice.
-pub(super) fn effort(level: u8) -> Effort {
-    let (steps, enough, patience) = match level {
-        0..=3 => (4, 256, 8),
-        4 => (9, 512, 8),
-        5 => (16, 1024, 9),
-        6 => (36, 1024, 9),
-        7 => (64, 1024, 9),
-        8 => (128, 1024, 9),
-        _ => (288, 4096, 10),
-    };
-    Effort { steps, thorough: level >= 8, enough, patience }
-}
-
 impl Match {
     /// Leaves to `taken`, which begins earlier, the bytes under both that cost `taken` nothing. It still begins
     /// at or before `last_start`.
@@ -75,27 +56,21 @@ pub(super) fn sequences<'a, S: Search<'a, DICT>, const DICT: bool>(
         let from = search.history().base() + p - taken.distance;
         let behind = search.history().common_before(from, p, p - anchor);
         (taken.start, taken.len) = (p - behind, taken.len + behind);
-        let mut wider = |taken: Match, p: usize, steps: u32| {
-            search.leave_out_inside(&taken);
+        let mut wider = |taken: Match, p: usize| {
+            search.leave_out(&taken);
             if taken.len >= effort.enough || p > last_start {
                 return Match { len: 0, ..taken };
             }
-            search.wider(p, taken.start, taken.len, match_end, steps)
+            search.wider(p, taken.start, taken.len, match_end, effort.steps)
         };
-        let mut next = Match { len: 0, ..taken };
-        if effort.thorough && taken.len < CHEAP && out.position() < p / 4 {
-            next = wider(taken, p + 1, effort.steps / SECOND_LOOK);
-        }
-        if next.len == 0 {
-            next = wider(taken, taken.end() - 2, effort.steps);
-        }
+        let mut next = wider(taken, taken.end() - 2);
         while next.len > 0 {
             let mut too_soon = next.start < taken.start + LEAST;
             if !too_soon {
                 next.give_way(&taken, last_start);
                 too_soon = next.start < taken.start + SHORTEST;
             }
-            let third = wider(next, next.end() - if too_soon { 2 } else { 3 }, effort.steps);
+            let third = wider(next, next.end() - if too_soon { 2 } else { 3 });
             let room = taken.len + if too_soon { next.start } else { taken.start };
             if third.len > 0 && third.start < room && next.start > taken.start {
                 next = third;
@@ -109,7 +84,7 @@ pub(super) fn sequences<'a, S: Search<'a, DICT>, const DICT: bool>(
                 sequence(out, src, anchor, taken.start, taken.distance, taken.len).ok()?;
                 anchor = taken.end();
                 if next.len < SHORTEST {
-                    (taken, next) = (third, wider(third, third.end() - 2, effort.steps));
+                    (taken, next) = (third, wider(third, third.end() - 2));
                     continue;
                 }
             }

@@ -4,7 +4,7 @@
 //! head[hash of four bytes]  u32: one more than the latest position with this hash
 //! back[p mod 65536]         u16: how far before p the position before it with the same hash lies
 //! ```
-//! Positions are entered some thousand ahead of the search, which keeps that loop small: a search begins with
+//! Positions are entered 512 ahead of the search, which keeps that loop small: a search begins with
 //! `back[p]`, and needs no head.
 
 use super::{Best, Match, RUN_END, Search, is_run};
@@ -13,12 +13,8 @@ use crate::codec::history::History;
 
 /// Of the largest table of heads.
 const MOST_BITS: u32 = 15;
-/// How many bytes of a match are asked for the chain that leads on.
-const MOST_LATER: usize = 64;
-/// How far ahead positions are entered.
+/// Positions that are entered ahead of a search.
 const AHEAD: usize = 512;
-/// A chain with a step wider than this is that of few positions.
-const FEW: usize = 1 << 12;
 /// Positions between two looks at whether the input repeats itself, and the longest period that is seen.
 const PIECE: usize = 64;
 /// Farther than any match: what ends a chain.
@@ -35,10 +31,6 @@ pub(in crate::codec) struct Chains<'a, const DICT: bool> {
     /// The farthest distance. Links of the positions that far back may be those of positions that were entered since: where
     /// they lead is compared like any other place.
     reach: usize,
-    /// Whether chains of later bytes of a match are followed.
-    thorough: bool,
-    /// And that of the byte behind it, where it is that of few positions.
-    behind: bool,
 }
 
 /// Bits of the hashes for `len` bytes.
@@ -72,8 +64,6 @@ impl<'a, const DICT: bool> Chains<'a, DICT> {
     pub(in crate::codec) fn new(
         history: History<'a, DICT>,
         reach: usize,
-        thorough: bool,
-        behind: bool,
         work: &'a mut [u8],
     ) -> Option<Self> {
         let bits = bits(history.end());
@@ -81,7 +71,7 @@ impl<'a, const DICT: bool> Chains<'a, DICT> {
         head.fill(0);
         let back = back.get_mut(..2 * window(history.end()))?;
         let (head, back) = (head.as_chunks_mut().0, back.as_chunks_mut().0);
-        Some(Chains { history, head, bits, back, entered: 0, reach, thorough, behind })
+        Some(Chains { history, head, bits, back, entered: 0, reach })
     }
 
     /// Enters every position below `end`, but for the insides of runs and of what repeats itself for long.
@@ -161,61 +151,17 @@ impl<'a, const DICT: bool> Chains<'a, DICT> {
         usize::from(self.back.get(position % WINDOW).map_or(NOWHERE, |cell| u16::from_le_bytes(*cell)))
     }
 
-    /// Which of the `len` bytes from `position` on has the widest step before it, out of the last [`MOST_LATER`].
-    #[inline(never)]
-    fn widest_step(&self, position: usize, len: usize) -> usize {
-        let last = len.min(self.entered - position).saturating_sub(3);
-        let (mut chosen, mut widest) = (0, self.step(position));
-        for later in last.saturating_sub(MOST_LATER).max(1)..last {
-            let step = self.step(position + later);
-            if step > widest {
-                (chosen, widest) = (later, step);
-            }
-        }
-        chosen
-    }
-
-    /// How to look on after a match of `len` bytes was found: from which distance, on the chain of which later byte.
-    #[inline(never)]
-    fn onward(&self, position: usize, distance: usize, len: usize) -> (usize, usize) {
-        // A longer one also has the byte after these. Where few others have the last four, their chain is the shortest. Of
-        // the positions of runs not all are entered.
-        let last = len - 3;
-        let word = self.history.word_at(position + last).unwrap_or(0) as u32;
-        let few = self.behind && position + last < self.entered && word != word.rotate_left(8);
-        if few && self.step(position + last) > distance.max(FEW) {
-            return (0, last);
-        }
-        (distance, self.widest_step(position - distance, len))
-    }
-
-    /// Offers what begins at the offset of `best`.
+    /// Offers up to `steps` positions of the chain of the byte `later` bytes after the offset of `best`, which is aimed.
     #[inline(always)]
-    fn offer_longer(&self, best: &mut Best, end: usize, steps: u32) {
-        let reference = self.history.base() + best.p;
-        let reach = self.reach.min(reference);
-        // A longer match than a known one also lies on the chains of later bytes: the one with the widest step is taken.
-        let known = self.thorough && best.longest > 3;
-        let mut chain = reference + if known { self.widest_step(reference, best.longest + 1) } else { 0 };
-        // Where the chain leads, at its own byte.
-        let mut at = chain;
+    fn follow<const WIDER: bool>(&self, best: &mut Best, later: usize, end: usize, steps: u32) {
+        let reference = self.history.base() + best.p + later;
+        let reach = self.reach.min(reference - later);
+        let mut at = reference;
         for _ in 0..steps {
             at = at.wrapping_sub(self.step(at));
-            let distance = chain.wrapping_sub(at);
-            if distance > reach {
+            let distance = reference.wrapping_sub(at);
+            if distance > reach || !best.offer::<WIDER, DICT>(&self.history, distance, end) {
                 return;
-            }
-            let before = best.longest;
-            if !best.offer::<false, DICT>(&self.history, distance, end) {
-                return;
-            }
-            if self.thorough && best.longest > before {
-                let (distance, later) = self.onward(reference, distance, best.longest);
-                chain = reference + later;
-                at = chain - distance;
-                if distance == 0 {
-                    best.aim_at_start(&self.history);
-                }
             }
         }
     }
@@ -249,7 +195,7 @@ impl<'a, const DICT: bool> Search<'a, DICT> for Chains<'a, DICT> {
         }
         if !WIDER {
             best.aim(&self.history);
-            return self.offer_longer(best, end, steps);
+            return self.follow::<false>(best, 0, end, steps);
         }
         let Some(around) = best.around(&self.history, end) else {
             best.aim(&self.history);
@@ -267,16 +213,7 @@ impl<'a, const DICT: bool> Search<'a, DICT> for Chains<'a, DICT> {
 
     #[inline(always)]
     fn offer_to(&self, best: &mut Best, later: usize, end: usize, steps: u32) {
-        let reference = self.history.base() + best.p + later;
-        let reach = self.reach.min(reference - later);
-        let mut at = reference;
-        for _ in 0..steps {
-            at = at.wrapping_sub(self.step(at));
-            let distance = reference.wrapping_sub(at);
-            if distance > reach || !best.offer::<true, DICT>(&self.history, distance, end) {
-                return;
-            }
-        }
+        self.follow::<true>(best, later, end, steps);
     }
 
     /// Nothing: all positions are in the same chains.
@@ -284,10 +221,5 @@ impl<'a, const DICT: bool> Search<'a, DICT> for Chains<'a, DICT> {
     fn look_for(&mut self, _: usize) {}
 
     /// Nothing: what repeats itself was left out when it was entered.
-    #[cfg(feature = "zlib")]
-    fn leave_out(&mut self, _: Match) {}
-
-    /// Nothing: the inside was entered ahead.
-    #[cfg(feature = "lz4")]
-    fn leave_out_inside(&mut self, _: &Match) {}
+    fn leave_out(&mut self, _: &Match) {}
 }

@@ -1,7 +1,24 @@
 //! [`Search`]: the longest match out of what a table of earlier positions offers, for LZ4HC and zlib.
 //!
-//! Inside a run of one byte every position looks like the one before: of a run only the first position is entered, and
-//! the last [`RUN_END`]. Runs are found by how they begin and by how they end.
+//! ```text
+//! widest(p, low, longer): the longest match across offset p that begins at or after `low` and is longer than `longer`
+//!   enter all positions before p into the table
+//!   if a run of one byte begins or goes on at p:  look across the run, see below
+//!   for each of up to `steps` earlier positions that the table offers for the bytes at p:
+//!     unless the four bytes agree in which a longer match must end:  next
+//!     extend forward, and backward as far as `low`;  keep the longest
+//!
+//! across a run:
+//!   inside it, the match at distance 1
+//!   what the table offers for the last three bytes of the run: an earlier run that ends like this one, and is as long
+//!   if the run begins at p and nothing is longer than it: what the table offers for its first bytes
+//! ```
+//! Inside a run every position looks like the one before, so of a run only the first position is entered, and the last
+//! [`RUN_END`]. [`rows`] and [`chains`] are the two tables.
+//!
+//! - Without a dictionary the bytes around p are loaded once for all candidates (`PrefetchedWords`, `Lookahead`), and whether a
+//!   candidate is longer decides no branch: lengths are not predictable, and few candidates are longer (commit 02f48861:
+//!   1.05 to 1.12 times as fast).
 
 pub(super) mod chains;
 pub(super) mod rows;
@@ -21,13 +38,11 @@ pub(in crate::codec) const ANY_RUN: usize = 4;
 /// How many positions at the end of a run are entered.
 pub(in crate::codec) const RUN_END: usize = 3;
 
-/// How a search depends on the level.
+/// How far a search goes, by the level.
 pub(in crate::codec) struct Effort {
-    /// How many earlier positions are looked at.
+    /// Earlier positions that are compared at most.
     pub(in crate::codec) steps: u32,
-    /// Whether chains of later bytes of a match are followed.
-    pub(in crate::codec) thorough: bool,
-    /// A match this long is taken as it is.
+    /// Bytes of a match that is taken without looking for a longer one.
     pub(in crate::codec) enough: usize,
     /// After `1 << patience` bytes without a match the search takes larger steps.
     pub(in crate::codec) patience: u32,
@@ -76,13 +91,8 @@ pub(in crate::codec) trait Search<'a, const DICT: bool> {
     #[cfg(feature = "zlib")]
     fn look_for(&mut self, bytes: usize);
 
-    /// Leaves out what `taken` would only fill the table with.
-    #[cfg(feature = "zlib")]
-    fn leave_out(&mut self, taken: Match);
-
-    /// Leaves out what lies inside `found`, taken or not: the table knows where it comes from.
-    #[cfg(feature = "lz4")]
-    fn leave_out_inside(&mut self, found: &Match);
+    /// Leaves out what `found`, taken or not, would only fill the table with.
+    fn leave_out(&mut self, found: &Match);
 
     /// The longest match that begins at offset `p` and ends at or before `end`, out of up to `steps` positions.
     #[cfg(feature = "lz4")]
@@ -183,12 +193,6 @@ impl Best {
     fn aim<const DICT: bool>(&mut self, history: &History<'_, DICT>) {
         self.probe = (self.low + self.longest - 3).saturating_sub(self.p);
         self.wanted = history.word(self.p + self.probe) as u32;
-    }
-
-    /// For candidates that are known to end as the next longer match must.
-    #[inline(always)]
-    pub(in crate::codec) fn aim_at_start<const DICT: bool>(&mut self, history: &History<'_, DICT>) {
-        (self.probe, self.wanted) = (0, history.word(self.p) as u32);
     }
 
     /// Looks at the match at this distance, and with `WIDER` at what lies before it; whether it is worth looking on.

@@ -18,21 +18,11 @@ use crate::codec::history::History;
 const ENTRIES: usize = 16;
 type Row = [u8; 64];
 
-/// Of matches longer than `LONG` only this many first and last positions are entered, where their distance is up to
-/// `SHORT`, and by LZ4HC where they do not overlap.
+/// Of matches longer than `LONG` whose distance is up to `SHORT`, all in bytes, only this many first and last positions are
+/// entered: the others repeat the first, and each would cost a store to the same few rows.
 const TAIL: usize = 64;
 const LONG: usize = 256;
 const SHORT: usize = 64;
-/// Of matches this long LZ4HC enters the last quarter: the rest would crowd out positions that lead elsewhere. What goes on
-/// behind the match is found from that quarter.
-#[cfg(feature = "lz4")]
-const INSIDE: usize = 16;
-/// The farthest distance at which it does so.
-#[cfg(feature = "lz4")]
-const FRESH: usize = 1 << 15;
-/// The same in inputs longer than [`WINDOW`], of which what is far back soon is out of reach, and known by its repetition only.
-#[cfg(feature = "lz4")]
-const FRESH_IN_LONG: usize = 1 << 10;
 const WINDOW: usize = 1 << 16;
 
 /// The rows; no match lies farther back than `REACH`, which is below 65536.
@@ -45,42 +35,30 @@ pub(in crate::codec) struct Rows<'a, const DICT: bool, const REACH: usize> {
     mask: u64,
     /// Positions below this are in the rows, or left out for good.
     entered: usize,
-    /// The farthest distance of matches whose insides are left out.
-    #[cfg(feature = "lz4")]
-    fresh: usize,
 }
 
-/// Bits of the number of a row for `len` bytes: there are one to two entries for each, up to the window's. `roomy`: in longer
-/// inputs two for each of the window's, since in some rows all entries are of strings that are met again and again.
-const fn bits(len: usize, roomy: bool) -> u32 {
+/// Bits of the number of a row for `len` bytes: there are one to two entries for each, up to the window's.
+const fn bits(len: usize) -> u32 {
     let positions = usize::BITS - len.leading_zeros();
-    let most = if roomy && len > WINDOW { 17 } else { 16 };
+    let most = WINDOW.trailing_zeros();
     let positions = if positions > most { most } else { positions };
     positions.saturating_sub(ENTRIES.trailing_zeros())
 }
 
 /// Bytes of scratch for `src_len` bytes and `dict_len` before them.
-pub(in crate::codec) const fn work_len(src_len: usize, dict_len: usize, roomy: bool) -> usize {
+pub(in crate::codec) const fn work_len(src_len: usize, dict_len: usize) -> usize {
     // The first row begins a cache line.
-    (size_of::<Row>() << bits(src_len.saturating_add(dict_len), roomy)) + size_of::<Row>()
+    (size_of::<Row>() << bits(src_len.saturating_add(dict_len))) + size_of::<Row>()
 }
 
 impl<'a, const DICT: bool, const REACH: usize> Rows<'a, DICT, REACH> {
     /// Empty rows.
-    pub(in crate::codec) fn new(history: History<'a, DICT>, roomy: bool, work: &'a mut [u8]) -> Option<Self> {
-        let bits = bits(history.end(), roomy);
+    pub(in crate::codec) fn new(history: History<'a, DICT>, work: &'a mut [u8]) -> Option<Self> {
+        let bits = bits(history.end());
         let skip = work.as_ptr().align_offset(size_of::<Row>()).min(work.len());
         let rows = work.get_mut(skip..)?.get_mut(..size_of::<Row>() << bits)?;
         rows.fill(0);
-        Some(Rows {
-            history,
-            rows: rows.as_chunks_mut().0,
-            bits,
-            mask: low(4),
-            entered: 0,
-            #[cfg(feature = "lz4")]
-            fresh: if history.end() > WINDOW { FRESH_IN_LONG } else { FRESH },
-        })
+        Some(Rows { history, rows: rows.as_chunks_mut().0, bits, mask: low(4), entered: 0 })
     }
 
     /// Leaves out a long match, but for its first and last positions.
@@ -235,22 +213,9 @@ impl<'a, const DICT: bool, const REACH: usize> Search<'a, DICT> for Rows<'a, DIC
         self.mask = low(bytes.clamp(4, 8));
     }
 
-    #[cfg(feature = "zlib")]
-    fn leave_out(&mut self, taken: Match) {
-        if taken.len > LONG && taken.distance <= SHORT {
-            self.leave_out_middle(&taken);
-        }
-    }
-
-    #[cfg(feature = "lz4")]
     #[inline(always)]
-    fn leave_out_inside(&mut self, found: &Match) {
-        if found.len < INSIDE || found.distance > self.fresh {
-            return;
-        }
-        if found.len <= LONG {
-            self.entered = self.entered.max(self.history.base() + found.end() - found.len / 4);
-        } else if found.distance <= SHORT || found.distance >= found.len {
+    fn leave_out(&mut self, found: &Match) {
+        if found.len > LONG && found.distance <= SHORT {
             self.leave_out_middle(found);
         }
     }
@@ -276,11 +241,11 @@ mod tests {
 
     /// Which bytes of `found` are in the rows once all positions up to its end are entered or left out.
     fn entered(src: &[u8], found: Match) -> Vec<usize> {
-        let mut work = vec![0; work_len(src.len(), 0, false)];
+        let mut work = vec![0; work_len(src.len(), 0)];
         let history = History::<false>::new(src, &[]).unwrap();
-        let mut rows = Rows::<false, FAR>::new(history, false, &mut work).unwrap();
+        let mut rows = Rows::<false, FAR>::new(history, &mut work).unwrap();
         rows.enter(found.start);
-        rows.leave_out_inside(&found);
+        rows.leave_out(&found);
         rows.enter(found.end());
         (0..found.len).filter(|later| rows.holds(found.start + later)).collect()
     }
@@ -292,29 +257,6 @@ mod tests {
         src.extend_from_within(..);
         src.extend([0; 16]);
         src
-    }
-
-    #[test]
-    fn of_what_matches_only_the_end_is_entered() {
-        let found = |len| Match { start: 1024, distance: 1024, len };
-        let src = twice(1024);
-        assert_eq!(entered(&src, found(INSIDE - 1)), (0..INSIDE - 1).collect::<Vec<_>>(), "short ones whole");
-        for len in [INSIDE, INSIDE + 3, 100, LONG] {
-            assert_eq!(entered(&src, found(len)), (len - len / 4..len).collect::<Vec<_>>(), "{len}");
-        }
-        let both = |len: usize| (0..TAIL).chain(len - TAIL..len).collect::<Vec<_>>();
-        for len in [LONG + 1, 1000] {
-            assert_eq!(entered(&src, found(len)), both(len), "{len}");
-        }
-    }
-
-    #[test]
-    fn what_matches_far_back_is_entered() {
-        for (src, fresh) in [(twice(FRESH - 100), FRESH), (twice(FRESH), FRESH_IN_LONG)] {
-            let found = |distance| Match { start: src.len() - 216, distance, len: 100 };
-            assert_eq!(entered(&src, found(fresh)), (75..100).collect::<Vec<_>>(), "{fresh}");
-            assert_eq!(entered(&src, found(fresh + 1)), (0..100).collect::<Vec<_>>(), "{fresh}");
-        }
     }
 
     /// Long matches that overlap: what repeats itself at a short distance is left out, at a long one it is not.

@@ -15,6 +15,10 @@ mod dictionary;
 mod frame;
 mod fse;
 mod huffman;
+#[cfg(feature = "zstd-c")]
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+// it reads what is to be encoded, which no stranger wrote
+pub(in crate::codec) mod levels;
 mod tables;
 mod xxh64;
 

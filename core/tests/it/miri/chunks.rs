@@ -27,7 +27,7 @@ fn fixtures(kinds: &[&str]) {
         if bytes.len() > MOST {
             continue;
         }
-        let around = support::surroundings(record);
+        let around = support::chunk_context(record);
         let Ok(chunk) = Chunk::parse(&bytes) else { continue };
         if chunk.nbytes() > 4 * MOST {
             continue;

@@ -55,7 +55,7 @@ pub fn number(record: &Value, key: &str) -> usize {
 }
 
 /// What the chunks of the vectors have around them.
-pub fn surroundings(record: &Value) -> ChunkContext<'static> {
+pub fn chunk_context(record: &Value) -> ChunkContext<'static> {
     ChunkContext {
         typesize: record["typesize"].as_u64().unwrap_or(0) as u32,
         codecs: &[&Pairs],

@@ -104,7 +104,7 @@ impl Meta {
             .iter()
             .try_fold(block, |n, &b| n.checked_mul(usize::try_from(b).ok()?))
             .ok_or(INVALID_PARAM)?;
-        if chunk > i32::MAX as usize - 32 { Err(INVALID_PARAM) } else { Ok((block, chunk)) }
+        if chunk > i32::MAX as usize - 32 { Err(MAX_BUFSIZE_EXCEEDED) } else { Ok((block, chunk)) }
     }
 
     /// Positions of the chunks that items `start` to `stop` lie in.

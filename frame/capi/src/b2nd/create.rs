@@ -1,12 +1,12 @@
 //! Contexts, new arrays and copies.
 
 use super::boxes::copy_box;
-use super::{Array, Meta, NdContext, array, layers, slices, wrap};
+use super::{Array, Meta, NdContext, array, changing, layers, reading, slices, wrap};
 use crate::abi::{CParams, DParams, MAX_DIM, Metalayer, Storage};
 use crate::context::parse;
 use crate::error::*;
 use crate::memory::{bytes, bytes_mut, put, release, string, text, values};
-use crate::schunk::{self, Asked, Owned, owned};
+use crate::schunk::{self, Asked, Owned};
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr;
 use std::ffi::{CStr, CString};
@@ -125,56 +125,61 @@ pub fn create(ctx: &NdContext, meta: &Meta, fill: Fill<'_>) -> Result<*mut Array
     let (block, chunk) = meta.bytes(typesize)?;
     let cparams = CParams { blocksize: size(block)?, ..asked.cparams };
     let sc = schunk::create(asked.with_cparams(cparams))?;
-    let made = (|| {
-        // SAFETY: just made.
-        let owned = unsafe { owned(sc) }?;
-        owned.inner.frame.set_metalayer("b2nd", &meta.content())?;
-        for (name, content) in &ctx.metalayers {
-            owned.inner.frame.set_metalayer(name, content)?;
-        }
-        owned.sync_meta()?;
-        let nchunks = meta.grid().iter().product::<i64>();
-        if chunk > 0 {
-            owned.change(|inner| {
-                Ok(inner.frame.set_chunksize(u32::try_from(chunk).map_err(|_| INVALID_PARAM)?)?)
-            })?;
-        }
-        match fill {
-            _ if nchunks == 0 || chunk == 0 => {
-                owned.change(|_| Ok(()))?;
-            }
-            Fill::Special(kind) => {
-                let items = nchunks * i64::try_from(chunk / typesize.max(1)).unwrap_or(0);
-                // SAFETY: just made.
-                let done = unsafe { schunk::fill_special(sc, items, kind, size(chunk)?) };
-                if done < 0 {
-                    return Err(Code(c_int::try_from(done).unwrap_or(-1)));
-                }
-            }
-            Fill::Value(item) => {
-                let mut repeated = vec![0; 32 + item.len()];
-                let n = blosc_core::chunk::special::repeated(item, chunk, &mut repeated)?;
-                // The block size of the array, as the other chunks have it.
-                repeated[8..12]
-                    .copy_from_slice(&u32::try_from(block).map_err(|_| INVALID_PARAM)?.to_le_bytes());
-                parse(&repeated[..n])?;
-                owned.change(|inner| {
-                    for k in 0..u64::try_from(nchunks).unwrap_or(0) {
-                        inner.frame.append_chunk(&repeated[..n])?;
-                        inner.add_size(k);
-                    }
-                    Ok(())
-                })?;
-            }
-            Fill::Nothing => {}
-        }
-        wrap(sc, meta, false)
-    })();
+    // SAFETY: just made.
+    let made = unsafe { schunk::changing(sc, |owned| fill_new(owned, ctx, meta, (block, chunk), fill)) };
+    let made = made.and_then(|()| wrap(sc, meta, false));
     if made.is_err() {
         // SAFETY: just made, and not handed out.
         unsafe { schunk::blosc2_schunk_free(sc) };
     }
     made
+}
+
+/// Gives a new super-chunk its metalayers and chunks. `block` and `chunk`: their sizes in bytes.
+fn fill_new(
+    owned: &mut Owned,
+    ctx: &NdContext,
+    meta: &Meta,
+    (block, chunk): (usize, usize),
+    fill: Fill<'_>,
+) -> Result<()> {
+    owned.inner.frame.set_metalayer("b2nd", &meta.content())?;
+    for (name, content) in &ctx.metalayers {
+        owned.inner.frame.set_metalayer(name, content)?;
+    }
+    owned.sync_meta()?;
+    let typesize = i64::from(owned.public.typesize.max(1));
+    let nchunks = meta.grid().iter().product::<i64>();
+    if chunk > 0 {
+        let chunksize = u32::try_from(chunk).map_err(|_| INVALID_PARAM)?;
+        owned.change(|inner| Ok(inner.frame.set_chunksize(chunksize)?))?;
+    }
+    if nchunks == 0 || chunk == 0 {
+        return Ok(());
+    }
+    match fill {
+        Fill::Special(kind) => {
+            let items = i64::from(size(chunk)?) / typesize;
+            let items = nchunks.checked_mul(items).ok_or(INVALID_PARAM)?;
+            schunk::fill_special(owned, items, kind, size(chunk)?)?;
+        }
+        Fill::Value(item) => {
+            let mut repeated = vec![0; 32 + item.len()];
+            let n = blosc_core::chunk::special::repeated(item, chunk, &mut repeated)?;
+            // The block size of the array, as the other chunks have it.
+            repeated[8..12].copy_from_slice(&u32::try_from(block).map_err(|_| INVALID_PARAM)?.to_le_bytes());
+            parse(&repeated[..n])?;
+            owned.change(|inner| {
+                for k in 0..u64::try_from(nchunks).unwrap_or(0) {
+                    inner.frame.append_chunk(&repeated[..n])?;
+                    inner.add_size(k);
+                }
+                Ok(())
+            })?;
+        }
+        Fill::Nothing => {}
+    }
+    Ok(())
 }
 
 fn new_array(ctx: *const NdContext, out: *mut *mut Array, fill: Fill<'_>) -> c_int {
@@ -238,25 +243,32 @@ unsafe extern "C" fn b2nd_from_cbuffer(
             let meta = ctx.meta()?;
             let new = create(ctx, &meta, Fill::Nothing)?;
             let start = vec![0; meta.shape.len()];
-            if let Err(code) = slices::set(array(new)?, data, &meta.shape, &start, &meta.shape, true) {
-                super::b2nd_free(new);
-                return Err(code);
-            }
-            put(out, new);
+            let done = changing(new, |new| slices::set(new, data, &meta.shape, &start, &meta.shape, true));
+            put(out, or_free(new, done)?);
         }
         Ok(0)
     })
 }
 
+/// The new array, or the error; the array is then freed.
+fn or_free(new: *mut Array, done: Result<()>) -> Result<*mut Array> {
+    done.map(|()| new).inspect_err(|_| {
+        // SAFETY: just made, and not handed out.
+        unsafe { super::b2nd_free(new) };
+    })
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn b2nd_to_cbuffer(src: *const Array, buffer: *mut c_void, buffersize: i64) -> c_int {
-    int(|| {
-        // SAFETY: null or an array of this library; `buffersize` writable bytes.
-        let (src, out) = unsafe { (array(src)?, bytes_mut(buffer, buffersize)?) };
-        let meta = src.meta()?;
-        let start = vec![0; meta.shape.len()];
-        slices::get(src, &start, &meta.shape, out, &meta.shape)?;
-        Ok(0)
+    // SAFETY: null or an array of this library; `buffersize` writable bytes.
+    int(|| unsafe {
+        let out = bytes_mut(buffer, buffersize)?;
+        reading(src, |src| {
+            let meta = src.meta()?;
+            let start = vec![0; meta.shape.len()];
+            slices::get(src, &start, &meta.shape, out, &meta.shape)?;
+            Ok(0)
+        })
     })
 }
 
@@ -269,34 +281,9 @@ fn sliced(ctx: &NdContext, src: &Array, start: &[i64], stop: &[i64]) -> Result<*
     }
     let meta = Meta { shape: shape.clone(), dtype: src.meta()?.dtype, dtype_format: src.dtype_format, ..own };
     let new = create(ctx, &meta, Fill::Nothing)?;
-    let done = (|| {
-        // SAFETY: just made.
-        let to = unsafe { array(new) }?;
-        let size = usize::try_from(src.schunk()?.public.typesize).map_err(|_| INVALID_PARAM)?;
-        // Chunk by chunk of the new array, so that memory for one is enough.
-        let zero = vec![0; shape.len()];
-        for position in meta.chunks(&zero, &shape)? {
-            let low: Vec<i64> =
-                (0..shape.len()).map(|k| position[k] * i64::from(meta.chunkshape[k])).collect();
-            let high: Vec<i64> =
-                (0..shape.len()).map(|k| (low[k] + i64::from(meta.chunkshape[k])).min(shape[k])).collect();
-            let part: Vec<i64> = low.iter().zip(&high).map(|(a, b)| b - a).collect();
-            let bytes = part.iter().product::<i64>() * i64::try_from(size).unwrap_or(1);
-            let mut data = vec![0; usize::try_from(bytes).map_err(|_| INVALID_PARAM)?];
-            let shifted = |at: &[i64]| -> Vec<i64> { at.iter().zip(start).map(|(a, b)| a + b).collect() };
-            slices::get(src, &shifted(&low), &shifted(&high), &mut data, &part)?;
-            slices::set(to, &data, &part, &low, &high, true)?;
-        }
-        Ok(())
-    })();
-    match done {
-        Ok(()) => Ok(new),
-        Err(code) => {
-            // SAFETY: just made, and not handed out.
-            unsafe { super::b2nd_free(new) };
-            Err(code)
-        }
-    }
+    // SAFETY: just made.
+    let done = unsafe { changing(new, |to| transfer(src, start, to, &vec![0; shape.len()], &shape, true)) };
+    or_free(new, done)
 }
 
 #[unsafe(no_mangle)]
@@ -307,40 +294,45 @@ unsafe extern "C" fn b2nd_get_slice(
     start: *const i64,
     stop: *const i64,
 ) -> c_int {
-    int(|| {
-        // SAFETY: a context; an array of this library with as many numbers as dimensions; null or writable.
-        unsafe {
-            let (ctx, src) = (context(ctx)?, array(src)?);
+    // SAFETY: a context; an array of this library with as many numbers as dimensions; null or writable.
+    int(|| unsafe {
+        let ctx = context(ctx)?;
+        let new = reading(src, |src| {
             let n = i64::from(src.ndim);
-            put(out, sliced(ctx, src, values(start, n)?, values(stop, n)?)?);
-        }
+            sliced(ctx, src, values(start, n)?, values(stop, n)?)
+        })?;
+        put(out, new);
         Ok(0)
     })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn b2nd_copy(ctx: *const NdContext, src: *const Array, out: *mut *mut Array) -> c_int {
-    int(|| {
-        // SAFETY: a context; an array of this library; null or writable.
-        unsafe {
-            let (ctx, src) = (context(ctx)?, array(src)?);
+    // SAFETY: a context; an array of this library; null or writable.
+    int(|| unsafe {
+        let ctx = context(ctx)?;
+        let new = reading(src, |src| {
             let meta = src.meta()?;
             let new = sliced(ctx, src, &vec![0; meta.shape.len()], &meta.shape)?;
-            copy_vlmeta(src.schunk()?, array(new)?.schunk()?)?;
-            put(out, new);
-        }
+            let from = src.schunk()?;
+            or_free(new, changing(new, |new| copy_meta(from, new)))
+        })?;
+        put(out, new);
         Ok(0)
     })
 }
 
-fn copy_vlmeta(from: &mut Owned, to: &mut Owned) -> Result<()> {
-    let names: Vec<String> = from.inner.frame.vlmetalayer_names().collect();
-    for name in &names {
-        let content = from.inner.frame.vlmetalayer(name)?.unwrap_or_default();
-        to.inner.frame.set_vlmetalayer(name, &content)?;
+/// Takes over the metalayers of `from` that the new array has not, and its variable-length metalayers.
+fn copy_meta(from: &mut Owned, new: &mut Array) -> Result<()> {
+    let to = new.schunk()?;
+    let names: Vec<String> = from.inner.frame.metalayer_names().collect();
+    for name in names.iter().filter(|name| !matches!(name.as_str(), "b2nd" | "caterva")) {
+        let content = from.inner.frame.metalayer(name).unwrap_or(&[]).to_vec();
+        if to.inner.frame.metalayer(name).is_none() {
+            to.inner.frame.set_metalayer(name, &content)?;
+        }
     }
-    to.change(|_| Ok(()))?;
-    to.sync_meta()
+    to.copy_vlmeta(from)
 }
 
 #[unsafe(no_mangle)]
@@ -352,52 +344,103 @@ unsafe extern "C" fn b2nd_concatenate(
     copy: bool,
     out: *mut *mut Array,
 ) -> c_int {
-    int(|| {
-        // SAFETY: a context; arrays of this library; null or writable, and without `copy` an array.
-        unsafe {
-            let (ctx, a, b) = (context(ctx)?, array(src1)?, array(src2)?);
-            let (left, right) = (a.meta()?, b.meta()?);
-            let axis = usize::try_from(axis).ok().filter(|&k| k < left.shape.len()).ok_or(INVALID_PARAM)?;
-            let fits = left.shape.len() == right.shape.len()
-                && (0..left.shape.len()).all(|k| k == axis || left.shape[k] == right.shape[k]);
-            if !fits || a.schunk()?.public.typesize != b.schunk()?.public.typesize {
-                return Err(INVALID_PARAM);
-            }
-            let mut whole = left.shape.clone();
-            whole[axis] += right.shape[axis];
-            let target = if copy {
-                let meta = Meta { shape: whole.clone(), dtype: left.dtype.clone(), ..ctx.meta()? };
-                let new = create(ctx, &meta, Fill::Special(1))?;
-                transfer(a, array(new)?, &vec![0; whole.len()])?;
-                new
-            } else {
-                super::edit::resize(a, &whole)?;
+    // SAFETY: a context; arrays of this library; null or writable, and without `copy` an array.
+    int(|| unsafe {
+        let ctx = context(ctx)?;
+        let new = match copy {
+            true => reading(src1, |a| joined(ctx, a, src2, axis))?,
+            false => {
+                changing(src1.cast_mut(), |a| {
+                    let (left, whole, axis) = shapes(a, array(src2)?, axis)?;
+                    super::edit::resize(a, &whole)?;
+                    append_all(a, src2, left.shape[axis], axis)
+                })?;
                 src1.cast_mut()
-            };
-            let mut at = vec![0; whole.len()];
-            at[axis] = left.shape[axis];
-            transfer(b, array(target)?, &at)?;
-            put(out, target);
-        }
+            }
+        };
+        put(out, new);
         Ok(0)
     })
 }
 
-/// Writes all of `from` to where `at` begins in `to`.
-fn transfer(from: &Array, to: &mut Array, at: &[i64]) -> Result<()> {
-    let meta = from.meta()?;
+/// The geometry of `a`, the shape of both arrays together, and the axis that grows.
+fn shapes(a: &Array, b: &Array, axis: i8) -> Result<(Meta, Vec<i64>, usize)> {
+    let (left, right) = (a.meta()?, b.meta()?);
+    let axis = usize::try_from(axis).ok().filter(|&k| k < left.shape.len()).ok_or(INVALID_PARAM)?;
+    let fits = left.shape.len() == right.shape.len()
+        && (0..left.shape.len()).all(|k| k == axis || left.shape[k] == right.shape[k]);
+    if !fits || a.schunk()?.public.typesize != b.schunk()?.public.typesize {
+        return Err(INVALID_PARAM);
+    }
+    let mut whole = left.shape.clone();
+    whole[axis] += right.shape[axis];
+    Ok((left, whole, axis))
+}
+
+/// A new array of `a` and, behind it, the array at `src2`.
+///
+/// # Safety
+/// `src2` is null or an array of this library.
+unsafe fn joined(ctx: &NdContext, a: &Array, src2: *const Array, axis: i8) -> Result<*mut Array> {
+    // SAFETY: as the caller promises.
+    let (left, whole, axis) = shapes(a, unsafe { array(src2) }?, axis)?;
+    let meta = Meta { shape: whole, dtype: left.dtype.clone(), ..ctx.meta()? };
+    let new = create(ctx, &meta, Fill::Special(1))?;
+    // SAFETY: `new` has just been made; `src2` as the caller promises.
+    let done = unsafe {
+        changing(new, |new| {
+            let zero = vec![0; left.shape.len()];
+            transfer(a, &zero, new, &zero, &left.shape, false)?;
+            append_all(new, src2, left.shape[axis], axis)
+        })
+    };
+    or_free(new, done)
+}
+
+/// Writes the array at `src2` to where `at` begins on `axis`.
+///
+/// # Safety
+/// `src2` is null or an array of this library.
+unsafe fn append_all(to: &mut Array, src2: *const Array, at: i64, axis: usize) -> Result<()> {
+    let own = ptr::eq(src2, to);
+    let mut write = |from: &Array, shape: &[i64]| {
+        let zero = vec![0; shape.len()];
+        let mut place = zero.clone();
+        place[axis] = at;
+        transfer(from, &zero, to, &place, shape, false)
+    };
+    if own {
+        return Err(INVALID_PARAM);
+    }
+    // SAFETY: as the caller promises; it is not `to`.
+    unsafe { reading(src2, |from| write(from, &from.meta()?.shape)) }
+}
+
+/// Copies a box of the shape `shape`, which is at `start` in `from` and at `at` in `to`; chunk by chunk of `to`, so that
+/// memory for one is enough. `fresh`: as of [`slices::set`].
+fn transfer(
+    from: &Array,
+    start: &[i64],
+    to: &mut Array,
+    at: &[i64],
+    shape: &[i64],
+    fresh: bool,
+) -> Result<()> {
+    let meta = to.meta()?;
     let size = i64::from(from.schunk()?.public.typesize);
-    let zero = vec![0; meta.shape.len()];
-    for position in meta.chunks(&zero, &meta.shape)? {
-        let low: Vec<i64> = (0..zero.len()).map(|k| position[k] * i64::from(meta.chunkshape[k])).collect();
+    let end: Vec<i64> = at.iter().zip(shape).map(|(a, n)| a + n).collect();
+    for position in meta.chunks(at, &end)? {
+        let low: Vec<i64> =
+            (0..at.len()).map(|k| at[k].max(position[k] * i64::from(meta.chunkshape[k]))).collect();
         let high: Vec<i64> =
-            (0..zero.len()).map(|k| (low[k] + i64::from(meta.chunkshape[k])).min(meta.shape[k])).collect();
+            (0..at.len()).map(|k| end[k].min((position[k] + 1) * i64::from(meta.chunkshape[k]))).collect();
         let part: Vec<i64> = low.iter().zip(&high).map(|(a, b)| b - a).collect();
-        let mut data =
-            vec![0; usize::try_from(part.iter().product::<i64>() * size).map_err(|_| INVALID_PARAM)?];
-        slices::get(from, &low, &high, &mut data, &part)?;
-        let shifted = |list: &[i64]| -> Vec<i64> { list.iter().zip(at).map(|(a, b)| a + b).collect() };
-        slices::set(to, &data, &part, &shifted(&low), &shifted(&high), false)?;
+        let bytes = part.iter().product::<i64>() * size;
+        let mut data = vec![0; usize::try_from(bytes).map_err(|_| INVALID_PARAM)?];
+        let source =
+            |list: &[i64]| -> Vec<i64> { (0..at.len()).map(|k| list[k] - at[k] + start[k]).collect() };
+        slices::get(from, &source(&low), &source(&high), &mut data, &part)?;
+        slices::set(to, &data, &part, &low, &high, fresh)?;
     }
     Ok(())
 }

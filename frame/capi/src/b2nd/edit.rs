@@ -1,6 +1,6 @@
 //! Shapes: resize, append, insert, delete, and views of fewer or more dimensions.
 
-use super::{Array, Meta, array, wrap};
+use super::{Array, Meta, array, changing, wrap};
 use crate::error::*;
 use crate::memory::{bytes, put, values};
 use blosc_core::Params;
@@ -14,6 +14,9 @@ fn change(
     array: &mut Array,
     edit: impl FnOnce(&mut NdArray<'static>) -> core::result::Result<(), blosc_frame::Error>,
 ) -> Result<()> {
+    if array.is_view() {
+        return Err(INVALID_PARAM);
+    }
     let owned = array.schunk()?;
     owned.change(|inner| {
         // The frame is lent to the array; an error of `open` would lose it, so what that checks is checked before.
@@ -27,7 +30,8 @@ fn change(
         Ok(())
     })?;
     owned.sync_meta()?;
-    array.reload()
+    array.follow()?;
+    Ok(())
 }
 
 /// Changes the shape at the ends of its axes.
@@ -37,52 +41,54 @@ pub fn resize(array: &mut Array, shape: &[i64]) -> Result<()> {
     change(array, |nd| nd.resize(&shape))
 }
 
+/// Changes the shape at the places `start` of its axes.
+fn resize_at(dst: &mut Array, shape: &[i64], start: &[i64]) -> Result<()> {
+    let old = dst.meta()?;
+    for (axis, (&new, &at)) in shape.iter().zip(start).enumerate() {
+        let before = old.shape[axis];
+        let grows = new > before;
+        // Inside an axis only whole chunks come and go.
+        let unit = i64::from(old.chunkshape[axis]);
+        let end = if grows { before } else { new };
+        if new != before
+            && (at < 0 || at > end || (at != end && (at % unit != 0 || (new - before) % unit != 0)))
+        {
+            return Err(INVALID_PARAM);
+        }
+    }
+    for (axis, (&new, &at)) in shape.iter().zip(start).enumerate() {
+        let before = dst.meta()?.shape[axis];
+        let at = u64::try_from(at).map_err(|_| INVALID_PARAM)?;
+        if new < before {
+            let gone = u64::try_from(before - new).map_err(|_| INVALID_PARAM)?;
+            change(dst, |nd| nd.delete(axis, at..at + gone))?;
+        } else if new > before {
+            let meta = dst.meta()?;
+            let size = i64::from(dst.schunk()?.public.typesize);
+            let row: i64 =
+                meta.shape.iter().enumerate().map(|(k, &n)| if k == axis { 1 } else { n }).product();
+            let bytes =
+                row.checked_mul(size).and_then(|n| n.checked_mul(new - before)).ok_or(INVALID_PARAM)?;
+            let zeros = vec![0; usize::try_from(bytes).map_err(|_| INVALID_PARAM)?];
+            change(dst, |nd| nd.insert(axis, at, &zeros))?;
+        }
+    }
+    Ok(())
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn b2nd_resize(dst: *mut Array, new_shape: *const i64, start: *const i64) -> c_int {
-    int(|| {
-        // SAFETY: null or an array of this library; as many numbers as it has dimensions, or null for `start`.
-        let (dst, shape, start) = unsafe {
-            let dst = array(dst)?;
-            let n = i64::from(dst.ndim);
-            let start = if start.is_null() { None } else { Some(values(start, n)?) };
-            (dst, values(new_shape, n)?, start)
-        };
-        let Some(start) = start else {
-            resize(dst, shape)?;
-            return Ok(0);
-        };
-        let old = dst.meta()?;
-        for (axis, (&new, &at)) in shape.iter().zip(start).enumerate() {
-            let before = old.shape[axis];
-            let grows = new > before;
-            // Inside an axis only whole chunks come and go.
-            let unit = i64::from(old.chunkshape[axis]);
-            let end = if grows { before } else { new };
-            if new != before
-                && (at < 0 || at > end || (at != end && (at % unit != 0 || (new - before) % unit != 0)))
-            {
-                return Err(INVALID_PARAM);
-            }
-        }
-        for (axis, (&new, &at)) in shape.iter().zip(start).enumerate() {
-            let before = dst.meta()?.shape[axis];
-            let at = u64::try_from(at).map_err(|_| INVALID_PARAM)?;
-            if new < before {
-                let gone = u64::try_from(before - new).map_err(|_| INVALID_PARAM)?;
-                change(dst, |nd| nd.delete(axis, at..at + gone))?;
-            } else if new > before {
-                let meta = dst.meta()?;
-                let size = i64::from(dst.schunk()?.public.typesize);
-                let row: i64 =
-                    meta.shape.iter().enumerate().map(|(k, &n)| if k == axis { 1 } else { n }).product();
-                let bytes =
-                    row.checked_mul(size).and_then(|n| n.checked_mul(new - before)).ok_or(INVALID_PARAM)?;
-                let zeros = vec![0; usize::try_from(bytes).map_err(|_| INVALID_PARAM)?];
-                change(dst, |nd| nd.insert(axis, at, &zeros))?;
-            }
+    let edit = |dst: &mut Array| {
+        let n = i64::from(dst.ndim);
+        // SAFETY: as many numbers as the array has dimensions, or null for `start`.
+        unsafe {
+            let shape = values(new_shape, n)?;
+            if start.is_null() { resize(dst, shape)? } else { resize_at(dst, shape, values(start, n)?)? }
         }
         Ok(0)
-    })
+    };
+    // SAFETY: null or an array of this library.
+    int(|| unsafe { changing(dst, edit) })
 }
 
 fn axis_of(array: &Array, axis: i8) -> Result<usize> {
@@ -97,38 +103,39 @@ unsafe extern "C" fn b2nd_insert(
     axis: i8,
     insert_start: i64,
 ) -> c_int {
-    int(|| {
-        // SAFETY: null or an array of this library; `buffersize` readable bytes.
-        let (dst, data) = unsafe { (array(dst)?, bytes(buffer, buffersize)?) };
-        let axis = axis_of(dst, axis)?;
+    // SAFETY: null or an array of this library; `buffersize` readable bytes.
+    int(|| unsafe {
+        let data = bytes(buffer, buffersize)?;
         let at = u64::try_from(insert_start).map_err(|_| INVALID_PARAM)?;
-        change(dst, |nd| nd.insert(axis, at, data))?;
-        Ok(0)
+        changing(dst, |dst| {
+            let axis = axis_of(dst, axis)?;
+            change(dst, |nd| nd.insert(axis, at, data)).map(|()| 0)
+        })
     })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn b2nd_append(dst: *mut Array, buffer: *const c_void, buffersize: i64, axis: i8) -> c_int {
-    int(|| {
-        // SAFETY: null or an array of this library; `buffersize` readable bytes.
-        let (dst, data) = unsafe { (array(dst)?, bytes(buffer, buffersize)?) };
-        let axis = axis_of(dst, axis)?;
-        change(dst, |nd| nd.append(axis, data))?;
-        Ok(0)
+    // SAFETY: null or an array of this library; `buffersize` readable bytes.
+    int(|| unsafe {
+        let data = bytes(buffer, buffersize)?;
+        changing(dst, |dst| {
+            let axis = axis_of(dst, axis)?;
+            change(dst, |nd| nd.append(axis, data)).map(|()| 0)
+        })
     })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn b2nd_delete(dst: *mut Array, axis: i8, delete_start: i64, delete_len: i64) -> c_int {
-    int(|| {
-        // SAFETY: null or an array of this library.
-        let dst = unsafe { array(dst) }?;
+    let edit = |dst: &mut Array| {
         let axis = axis_of(dst, axis)?;
         let number = |n: i64| u64::try_from(n).map_err(|_| INVALID_PARAM);
         let (at, len) = (number(delete_start)?, number(delete_len)?);
-        change(dst, |nd| nd.delete(axis, at..at + len))?;
-        Ok(0)
-    })
+        change(dst, |nd| nd.delete(axis, at..at + len)).map(|()| 0)
+    };
+    // SAFETY: null or an array of this library.
+    int(|| unsafe { changing(dst, edit) })
 }
 
 /// A view of `src` without the axes that `gone` picks.

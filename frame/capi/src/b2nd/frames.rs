@@ -3,7 +3,7 @@
 use super::{Array, Meta, array, wrap};
 use crate::abi::Schunk;
 use crate::error::*;
-use crate::memory::{copied, put, text};
+use crate::memory::put;
 use crate::schunk::{self, owned};
 use core::ffi::{c_char, c_int};
 use core::ptr;
@@ -11,12 +11,7 @@ use core::ptr;
 /// An array around a super-chunk with the metalayer; the super-chunk becomes the array's.
 fn around(sc: *mut Schunk) -> Result<*mut Array> {
     // SAFETY: just opened, or a super-chunk of this library that the caller gives away.
-    let owned = unsafe { owned(sc) }?;
-    let content = owned.inner.frame.metalayer("b2nd").or_else(|| owned.inner.frame.metalayer("caterva"));
-    let mut meta = Meta::parse(content.ok_or(METALAYER_NOT_FOUND)?)?;
-    if meta.dtype.is_empty() {
-        meta.dtype = format!("|S{}", owned.public.typesize);
-    }
+    let meta = Meta::of(unsafe { owned(sc) }?)?;
     wrap(sc, &meta, false)
 }
 
@@ -67,6 +62,26 @@ unsafe extern "C" fn b2nd_from_cframe(
     })
 }
 
+/// Runs `body` on the array's super-chunk; for a view, on a copy with the shapes of the view.
+///
+/// # Safety
+/// `src` is null or an array of this library.
+unsafe fn with_frame<T>(src: *const Array, body: impl FnOnce(*mut Schunk) -> Result<T>) -> Result<T> {
+    // SAFETY: as the caller promises; the copy is freed once.
+    unsafe {
+        let src = array(src)?;
+        if !src.is_view() {
+            return body(src.sc);
+        }
+        let content = src.meta()?.content();
+        let copy = schunk::in_memory(schunk::reading(src.sc, schunk::frame_bytes)?)?;
+        let done = schunk::changing(copy, |owned| Ok(owned.inner.frame.set_metalayer("b2nd", &content)?))
+            .and_then(|()| body(copy));
+        schunk::blosc2_schunk_free(copy);
+        done
+    }
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn b2nd_to_cframe(
     src: *const Array,
@@ -74,35 +89,24 @@ unsafe extern "C" fn b2nd_to_cframe(
     cframe_len: *mut i64,
     needs_free: *mut bool,
 ) -> c_int {
-    int(|| {
-        // SAFETY: null or an array of this library; null or writable.
-        unsafe {
-            let frame = schunk::frame_bytes(array(src)?.schunk()?)?;
-            put(cframe, copied(&frame)?);
-            put(cframe_len, i64::try_from(frame.len()).map_err(|_| MAX_BUFSIZE_EXCEEDED)?);
-            put(needs_free, true);
-        }
+    // SAFETY: null or an array of this library; null or writable.
+    int(|| unsafe {
+        let len = with_frame(src, |sc| schunk::frame_out(sc, cframe, needs_free))?;
+        put(cframe_len, len);
         Ok(0)
     })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn b2nd_save(src: *const Array, urlpath: *const c_char) -> c_int {
-    int(|| {
-        // SAFETY: null or an array of this library; null or a string.
-        let (frame, path) = unsafe { (schunk::frame_bytes(array(src)?.schunk()?)?, text(urlpath)?) };
-        std::fs::write(schunk::plain_path(path), frame).map_err(|_| FILE_WRITE)?;
-        Ok(0)
-    })
+    // SAFETY: null or an array of this library; null or a string.
+    int(|| unsafe { with_frame(src, |sc| schunk::save(sc, urlpath)).map(|_| 0) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn b2nd_save_append(src: *const Array, urlpath: *const c_char) -> i64 {
-    long(|| {
-        // SAFETY: null or an array of this library; null or a string.
-        let (owned, path) = unsafe { (array(src)?.schunk()?, text(urlpath)?) };
-        schunk::append_file(owned, schunk::plain_path(path))
-    })
+    // SAFETY: null or an array of this library; null or a string.
+    long(|| unsafe { with_frame(src, |sc| schunk::save_append(sc, urlpath)) })
 }
 
 #[unsafe(no_mangle)]
@@ -123,10 +127,10 @@ unsafe extern "C" fn b2nd_refresh(src: *mut Array) -> c_int {
         // SAFETY: null or an array of this library.
         let src = unsafe { array(src) }?;
         // SAFETY: the array's own super-chunk.
-        let changed = unsafe { schunk::refresh(src.sc) };
-        if changed > 0 {
-            src.reload()?;
+        let refreshed = unsafe { schunk::refresh(src.sc) };
+        if refreshed < 0 {
+            return Err(Code(refreshed));
         }
-        if changed < 0 { Err(Code(changed)) } else { Ok(changed) }
+        Ok(c_int::from(src.follow()?))
     })
 }

@@ -3,6 +3,7 @@
 use crate::abi::MAX_DIM;
 use crate::error::*;
 use crate::memory::{copied, put, string, text, values};
+use crate::schunk::Owned;
 use core::ffi::{c_char, c_int};
 
 /// Shapes and item type of an array.
@@ -16,6 +17,17 @@ pub struct Meta {
 }
 
 impl Meta {
+    /// That of a super-chunk, also under its name of old.
+    pub fn of(owned: &Owned) -> Result<Meta> {
+        let frame = &owned.inner.frame;
+        let content = frame.metalayer("b2nd").or_else(|| frame.metalayer("caterva"));
+        let mut meta = Meta::parse(content.ok_or(METALAYER_NOT_FOUND)?)?;
+        if meta.dtype.is_empty() {
+            meta.dtype = format!("|S{}", owned.public.typesize);
+        }
+        Ok(meta)
+    }
+
     /// Reads the content of the metalayer.
     pub fn parse(content: &[u8]) -> Result<Meta> {
         let mut rest = content;

@@ -19,7 +19,7 @@ pub use meta::Meta;
 use crate::abi::{MAX_DIM, Metalayer, Schunk, Storage};
 use crate::error::*;
 use crate::memory::{release, string};
-use crate::schunk::{Owned, owned};
+use crate::schunk::{self, Owned, owned};
 use core::ffi::{c_char, c_int};
 use core::ptr;
 
@@ -84,6 +84,42 @@ pub struct NdContext {
 unsafe fn array<'a>(array: *const Array) -> Result<&'a mut Array> {
     // SAFETY: as the caller promises.
     unsafe { array.cast_mut().as_mut() }.ok_or(NULL_POINTER)
+}
+
+/// Runs `body`, which reads, as one operation on the array.
+///
+/// # Safety
+/// `src` is null or an array of this library that no other call uses now.
+unsafe fn reading<T>(src: *const Array, body: impl FnOnce(&mut Array) -> Result<T>) -> Result<T> {
+    // SAFETY: as the caller promises.
+    unsafe { session(src, false, body) }
+}
+
+/// Runs `body`, which changes the array, as one operation.
+///
+/// # Safety
+/// As [`reading`].
+unsafe fn changing<T>(dst: *mut Array, body: impl FnOnce(&mut Array) -> Result<T>) -> Result<T> {
+    // SAFETY: as the caller promises.
+    unsafe { session(dst, true, body) }
+}
+
+/// # Safety
+/// As [`reading`].
+unsafe fn session<T>(
+    src: *const Array,
+    write: bool,
+    body: impl FnOnce(&mut Array) -> Result<T>,
+) -> Result<T> {
+    // SAFETY: as the caller promises; within the session there is one reference to the array.
+    unsafe {
+        let sc = array(src)?.sc;
+        schunk::session(sc, write, || {
+            let array = array(src)?;
+            array.follow()?;
+            body(array)
+        })
+    }
 }
 
 impl Array {
@@ -152,13 +188,25 @@ impl Array {
         self.dtype_format = meta.dtype_format;
     }
 
-    /// Shapes from the metalayer of the super-chunk, after a change.
-    fn reload(&mut self) -> Result<()> {
+    /// Whether the super-chunk is another array's.
+    fn is_view(&self) -> bool {
+        // SAFETY: every array is made as a `Whole`, whose first field this is.
+        unsafe { (*ptr::from_ref(self).cast::<Whole>()).is_view }
+    }
+
+    /// Shapes from the metalayer of the super-chunk, if that may have changed; tells whether it has.
+    fn follow(&mut self) -> Result<bool> {
         let owned = self.schunk()?;
-        let meta = Meta::parse(owned.inner.frame.metalayer("b2nd").ok_or(METALAYER_NOT_FOUND)?)?;
-        self.set(&meta);
+        if self.is_view() || self.last_tick == owned.public.change_tick {
+            return Ok(false);
+        }
+        let (old, new) = (self.meta()?, Meta::of(owned)?);
+        if (&old.chunkshape, &old.blockshape) != (&new.chunkshape, &new.blockshape) {
+            return Err(DATA);
+        }
+        self.set(&new);
         self.last_tick = owned.public.change_tick;
-        Ok(())
+        Ok(old.shape != new.shape)
     }
 }
 
@@ -168,6 +216,8 @@ fn wrap(sc: *mut Schunk, meta: &Meta, is_view: bool) -> Result<*mut Array> {
     let mut public: Array = unsafe { core::mem::zeroed() };
     public.sc = sc;
     public.set(meta);
+    // SAFETY: a super-chunk of this library, as every caller passes.
+    public.last_tick = unsafe { owned(sc) }?.public.change_tick;
     public.chunk_cache = ChunkCache { data: ptr::null_mut(), nchunk: -1 };
     public.dtype = string(&meta.dtype)?;
     Ok(Box::into_raw(Box::new(Whole { public, is_view })).cast())

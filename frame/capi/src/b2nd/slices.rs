@@ -2,7 +2,7 @@
 
 use super::boxes::{copy_box, positions};
 use super::create::chunk_of;
-use super::{Array, Meta, array};
+use super::{Array, Meta, changing, reading};
 use crate::error::*;
 use crate::memory::{bytes, bytes_mut, values};
 use core::ffi::{c_int, c_void};
@@ -101,7 +101,6 @@ pub fn set(
             crate::schunk::update(owned, k, &chunk)?;
         }
     }
-    array.last_tick = owned.public.change_tick;
     Ok(())
 }
 
@@ -114,15 +113,14 @@ unsafe extern "C" fn b2nd_get_slice_cbuffer(
     buffershape: *const i64,
     buffersize: i64,
 ) -> c_int {
-    int(|| {
-        // SAFETY: null or an array of this library; as many numbers as it has dimensions; `buffersize` writable bytes.
-        unsafe {
-            let src = array(src)?;
+    // SAFETY: null or an array of this library; as many numbers as it has dimensions; `buffersize` writable bytes.
+    int(|| unsafe {
+        let out = bytes_mut(buffer, buffersize)?;
+        reading(src, |src| {
             let n = i64::from(src.ndim);
-            let out = bytes_mut(buffer, buffersize)?;
             get(src, values(start, n)?, values(stop, n)?, out, values(buffershape, n)?)?;
-        }
-        Ok(0)
+            Ok(0)
+        })
     })
 }
 
@@ -135,15 +133,14 @@ unsafe extern "C" fn b2nd_set_slice_cbuffer(
     stop: *const i64,
     dst: *mut Array,
 ) -> c_int {
-    int(|| {
-        // SAFETY: null or an array of this library; as many numbers as it has dimensions; `buffersize` readable bytes.
-        unsafe {
-            let dst = array(dst)?;
+    // SAFETY: null or an array of this library; as many numbers as it has dimensions; `buffersize` readable bytes.
+    int(|| unsafe {
+        let data = bytes(buffer, buffersize)?;
+        changing(dst, |dst| {
             let n = i64::from(dst.ndim);
-            let data = bytes(buffer, buffersize)?;
             set(dst, data, values(buffershape, n)?, values(start, n)?, values(stop, n)?, false)?;
-        }
-        Ok(0)
+            Ok(0)
+        })
     })
 }
 
@@ -166,21 +163,23 @@ unsafe extern "C" fn b2nd_get_sparse_cbuffer(
     buffer: *mut c_void,
     buffersize: i64,
 ) -> c_int {
-    int(|| {
-        // SAFETY: null or an array of this library; `ncoords` numbers; `buffersize` writable bytes.
-        let (src, coords, out) =
-            unsafe { (array(src)?, values(coords, ncoords)?, bytes_mut(buffer, buffersize)?) };
-        let (meta, size) = (src.meta()?, item_size(src)?);
-        if coords.iter().any(|&flat| flat < 0 || flat >= src.nitems) || out.len() / size.max(1) < coords.len()
-        {
-            return Err(INVALID_PARAM);
-        }
-        let mut reader = Reader::new(src, &meta, size)?;
-        for (&flat, place) in coords.iter().zip(out.chunks_mut(size)) {
-            place.copy_from_slice(reader.item(&position_of(flat, &meta.shape))?);
-        }
-        Ok(0)
+    // SAFETY: null or an array of this library; `ncoords` numbers; `buffersize` writable bytes.
+    int(|| unsafe {
+        let (coords, out) = (values(coords, ncoords)?, bytes_mut(buffer, buffersize)?);
+        reading(src, |src| get_sparse(src, coords, out).map(|()| 0))
     })
+}
+
+fn get_sparse(src: &Array, coords: &[i64], out: &mut [u8]) -> Result<()> {
+    let (meta, size) = (src.meta()?, item_size(src)?);
+    if coords.iter().any(|&flat| flat < 0 || flat >= src.nitems) || out.len() / size.max(1) < coords.len() {
+        return Err(INVALID_PARAM);
+    }
+    let mut reader = Reader::new(src, &meta, size)?;
+    for (&flat, place) in coords.iter().zip(out.chunks_mut(size)) {
+        place.copy_from_slice(reader.item(&position_of(flat, &meta.shape))?);
+    }
+    Ok(())
 }
 
 /// Reads single items; keeps the last block.
@@ -239,6 +238,45 @@ unsafe fn lists<'a>(meta: &Meta, selection: *const *const i64, sizes: *const i64
     Ok(out)
 }
 
+/// The lengths of the lists.
+fn lengths(lists: &[&[i64]]) -> Vec<i64> {
+    lists.iter().map(|list| i64::try_from(list.len()).unwrap_or(0)).collect()
+}
+
+fn get_selection(src: &Array, lists: &[&[i64]], out: &mut [u8], shape: &[i64]) -> Result<()> {
+    let (meta, size, counts) = (src.meta()?, item_size(src)?, lengths(lists));
+    let (zero, one) = (vec![0; counts.len()], vec![1; counts.len()]);
+    check_shape(shape, &zero, &counts, out.len(), size)?;
+    let mut reader = Reader::new(src, &meta, size)?;
+    for at in positions(&zero, &counts) {
+        let item: Vec<i64> = lists.iter().zip(&at).map(|(list, &k)| list[k as usize]).collect();
+        copy_box(size, &one, (reader.item(&item)?, &one, &zero), (&mut *out, shape, &at))?;
+    }
+    Ok(())
+}
+
+/// The smallest slice that holds the selection is read, changed and written.
+fn set_selection(dst: &mut Array, lists: &[&[i64]], data: &[u8], shape: &[i64]) -> Result<()> {
+    let (size, counts) = (item_size(dst)?, lengths(lists));
+    let (zero, one) = (vec![0; counts.len()], vec![1; counts.len()]);
+    check_shape(shape, &zero, &counts, data.len(), size)?;
+    if counts.contains(&0) {
+        return Ok(());
+    }
+    let low: Vec<i64> = lists.iter().map(|list| list.iter().min().copied().unwrap_or(0)).collect();
+    let high: Vec<i64> = lists.iter().map(|list| list.iter().max().map_or(0, |&x| x + 1)).collect();
+    let part: Vec<i64> = low.iter().zip(&high).map(|(a, b)| b - a).collect();
+    let total = part.iter().try_fold(size, |n, &k| n.checked_mul(usize::try_from(k).ok()?));
+    let mut slice = vec![0; total.ok_or(INVALID_PARAM)?];
+    get(dst, &low, &high, &mut slice, &part)?;
+    for at in positions(&zero, &counts) {
+        let to: Vec<i64> =
+            lists.iter().zip(&at).zip(&low).map(|((list, &k), l)| list[k as usize] - l).collect();
+        copy_box(size, &one, (data, shape, &at), (&mut slice, &part, &to))?;
+    }
+    set(dst, &slice, &part, &low, &high, false)
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn b2nd_get_orthogonal_selection(
     src: *const Array,
@@ -248,24 +286,14 @@ unsafe extern "C" fn b2nd_get_orthogonal_selection(
     buffershape: *const i64,
     buffersize: i64,
 ) -> c_int {
-    int(|| {
-        // SAFETY: null or an array of this library; a list for each dimension; `buffersize` writable bytes.
-        unsafe {
-            let src = array(src)?;
-            let (meta, size) = (src.meta()?, item_size(src)?);
-            let (lists, out) = (lists(&meta, selection, selection_size)?, bytes_mut(buffer, buffersize)?);
-            let shape = values(buffershape, src.ndim.into())?;
-            let counts: Vec<i64> = lists.iter().map(|list| i64::try_from(list.len()).unwrap_or(0)).collect();
-            check_shape(shape, &vec![0; counts.len()], &counts, out.len(), size)?;
-            let mut reader = Reader::new(src, &meta, size)?;
-            for at in positions(&vec![0; counts.len()], &counts) {
-                let item: Vec<i64> = lists.iter().zip(&at).map(|(list, &k)| list[k as usize]).collect();
-                let one = vec![1; counts.len()];
-                let zero = vec![0; counts.len()];
-                copy_box(size, &one, (reader.item(&item)?, &one, &zero), (&mut *out, shape, &at))?;
-            }
-        }
-        Ok(0)
+    // SAFETY: null or an array of this library; a list for each dimension; `buffersize` writable bytes.
+    int(|| unsafe {
+        let out = bytes_mut(buffer, buffersize)?;
+        reading(src, |src| {
+            let (lists, shape) =
+                (lists(&src.meta()?, selection, selection_size)?, values(buffershape, src.ndim.into())?);
+            get_selection(src, &lists, out, shape).map(|()| 0)
+        })
     })
 }
 
@@ -278,33 +306,13 @@ unsafe extern "C" fn b2nd_set_orthogonal_selection(
     buffershape: *const i64,
     buffersize: i64,
 ) -> c_int {
-    int(|| {
-        // SAFETY: null or an array of this library; a list for each dimension; `buffersize` readable bytes.
-        unsafe {
-            let dst = array(dst)?;
-            let (meta, size) = (dst.meta()?, item_size(dst)?);
-            let (lists, data) = (lists(&meta, selection, selection_size)?, bytes(buffer, buffersize)?);
-            let shape = values(buffershape, dst.ndim.into())?.to_vec();
-            let counts: Vec<i64> = lists.iter().map(|list| i64::try_from(list.len()).unwrap_or(0)).collect();
-            check_shape(&shape, &vec![0; counts.len()], &counts, data.len(), size)?;
-            // The smallest slice that holds the selection is read, changed and written.
-            let low: Vec<i64> = lists.iter().map(|list| list.iter().min().copied().unwrap_or(0)).collect();
-            let high: Vec<i64> = lists.iter().map(|list| list.iter().max().map_or(0, |&x| x + 1)).collect();
-            let part: Vec<i64> = low.iter().zip(&high).map(|(a, b)| b - a).collect();
-            if counts.contains(&0) {
-                return Ok(0);
-            }
-            let total = part.iter().try_fold(size, |n, &k| n.checked_mul(usize::try_from(k).ok()?));
-            let mut slice = vec![0; total.ok_or(INVALID_PARAM)?];
-            get(dst, &low, &high, &mut slice, &part)?;
-            let one = vec![1; counts.len()];
-            for at in positions(&vec![0; counts.len()], &counts) {
-                let to: Vec<i64> =
-                    lists.iter().zip(&at).zip(&low).map(|((list, &k), l)| list[k as usize] - l).collect();
-                copy_box(size, &one, (data, &shape, &at), (&mut slice, &part, &to))?;
-            }
-            set(dst, &slice, &part, &low, &high, false)?;
-        }
-        Ok(0)
+    // SAFETY: null or an array of this library; a list for each dimension; `buffersize` readable bytes.
+    int(|| unsafe {
+        let data = bytes(buffer, buffersize)?;
+        changing(dst, |dst| {
+            let (lists, shape) =
+                (lists(&dst.meta()?, selection, selection_size)?, values(buffershape, dst.ndim.into())?);
+            set_selection(dst, &lists, data, shape).map(|()| 0)
+        })
     })
 }

@@ -1,6 +1,6 @@
 //! Whole chunks in and out.
 
-use super::owned;
+use super::{Owned, changing, reading};
 use crate::abi::Schunk;
 use crate::context::parse;
 use crate::error::*;
@@ -8,29 +8,36 @@ use crate::memory::{bytes, bytes_mut, copied, put, values};
 use blosc_core::Special;
 use core::ffi::{c_int, c_void};
 
+/// The number of a chunk that is there.
+fn number(owned: &Owned, nchunk: i64) -> Result<u64> {
+    u64::try_from(nchunk).ok().filter(|&k| k < owned.inner.frame.nchunks()).ok_or(INVALID_PARAM)
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_schunk_append_buffer(
     schunk: *mut Schunk,
     src: *const c_void,
     nbytes: i32,
 ) -> i64 {
-    long(|| {
-        // SAFETY: null or a super-chunk of this library; `nbytes` readable bytes.
-        let (owned, src) = unsafe { (owned(schunk)?, bytes(src, nbytes.into())?) };
-        let chunk = owned.compressed(src, owned.public.nchunks)?;
-        append(owned, &chunk)
+    // SAFETY: null or a super-chunk of this library; `nbytes` readable bytes.
+    long(|| unsafe {
+        let src = bytes(src, nbytes.into())?;
+        changing(schunk, |owned| {
+            let chunk = owned.compressed(src, owned.public.nchunks)?;
+            append(owned, &chunk)
+        })
     })
 }
 
 /// Appends a chunk; returns the number of chunks.
-pub fn append(owned: &mut super::Owned, chunk: &[u8]) -> Result<i64> {
+pub fn append(owned: &mut Owned, chunk: &[u8]) -> Result<i64> {
     let k = owned.inner.frame.nchunks();
     insert(owned, k, chunk)
 }
 
-fn insert(owned: &mut super::Owned, k: u64, chunk: &[u8]) -> Result<i64> {
+fn insert(owned: &mut Owned, k: u64, chunk: &[u8]) -> Result<i64> {
     let header = blosc_core::Header::parse(chunk)?;
-    let count = owned.change(|inner| {
+    let count = owned.change_from(k, |inner| {
         inner.frame.insert_chunk(k, chunk)?;
         inner.cbytes += inner.stored_size(k);
         Ok(())
@@ -54,24 +61,31 @@ unsafe fn whole<'a>(chunk: *const u8) -> Result<&'a [u8]> {
     Ok(whole)
 }
 
-/// Takes the chunk over where it is not copied: the caller has given it away.
+/// Runs `edit` with a chunk of the caller's, which is taken over where it is not copied: the caller has given it away.
 ///
 /// # Safety
-/// `chunk` is from malloc where `copy` is not set.
-unsafe fn taken(chunk: *mut u8, copy: bool, result: Result<i64>) -> Result<i64> {
-    if !copy && result.is_ok() {
-        // SAFETY: as the caller promises; its bytes are in the frame now.
-        unsafe { crate::memory::release(chunk) };
-    }
-    result
+/// `schunk` is null or a super-chunk of this library, and `chunk` a whole chunk, from malloc where `copy` is not set.
+unsafe fn with_chunk(
+    schunk: *mut Schunk,
+    chunk: *mut u8,
+    copy: bool,
+    edit: impl FnOnce(&mut Owned, &[u8]) -> Result<i64>,
+) -> i64 {
+    // SAFETY: as the caller promises; the bytes are in the frame by the time that they are released.
+    long(|| unsafe {
+        let whole = whole(chunk)?;
+        let count = changing(schunk, |owned| edit(owned, whole))?;
+        if !copy {
+            crate::memory::release(chunk);
+        }
+        Ok(count)
+    })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_schunk_append_chunk(schunk: *mut Schunk, chunk: *mut u8, copy: bool) -> i64 {
-    long(|| {
-        // SAFETY: null or a super-chunk of this library, and a whole chunk.
-        unsafe { taken(chunk, copy, append(owned(schunk)?, whole(chunk)?)) }
-    })
+    // SAFETY: as this function's own arguments.
+    unsafe { with_chunk(schunk, chunk, copy, append) }
 }
 
 #[unsafe(no_mangle)]
@@ -81,19 +95,21 @@ unsafe extern "C" fn blosc2_schunk_insert_chunk(
     chunk: *mut u8,
     copy: bool,
 ) -> i64 {
-    long(|| {
-        let k = u64::try_from(nchunk).map_err(|_| CHUNK_INSERT)?;
-        // SAFETY: null or a super-chunk of this library, and a whole chunk.
-        unsafe { taken(chunk, copy, insert(owned(schunk)?, k, whole(chunk)?).map_err(|_| CHUNK_INSERT)) }
-    })
+    let edit = |owned: &mut Owned, chunk: &[u8]| {
+        let most = owned.inner.frame.nchunks();
+        let k = u64::try_from(nchunk).ok().filter(|&k| k <= most).ok_or(INVALID_PARAM)?;
+        insert(owned, k, chunk).map_err(|_| CHUNK_INSERT)
+    };
+    // SAFETY: as this function's own arguments.
+    unsafe { with_chunk(schunk, chunk, copy, edit) }
 }
 
 /// Replaces chunk `k`.
-pub fn update(owned: &mut super::Owned, k: u64, chunk: &[u8]) -> Result<i64> {
+pub fn update(owned: &mut Owned, k: u64, chunk: &[u8]) -> Result<i64> {
     if k >= owned.inner.frame.nchunks() {
         return Err(INVALID_PARAM);
     }
-    owned.change(|inner| {
+    owned.change_from(k, |inner| {
         inner.cbytes -= inner.stored_size(k);
         let done = inner.frame.update_chunk(k, chunk);
         inner.cbytes += inner.stored_size(k);
@@ -108,43 +124,41 @@ unsafe extern "C" fn blosc2_schunk_update_chunk(
     chunk: *mut u8,
     copy: bool,
 ) -> i64 {
-    long(|| {
-        let k = u64::try_from(nchunk).map_err(|_| CHUNK_UPDATE)?;
-        // SAFETY: null or a super-chunk of this library, and a whole chunk.
-        unsafe { taken(chunk, copy, update(owned(schunk)?, k, whole(chunk)?).map_err(|_| CHUNK_UPDATE)) }
-    })
+    let edit = |owned: &mut Owned, chunk: &[u8]| {
+        let k = number(owned, nchunk)?;
+        update(owned, k, chunk).map_err(|_| CHUNK_UPDATE)
+    };
+    // SAFETY: as this function's own arguments.
+    unsafe { with_chunk(schunk, chunk, copy, edit) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_schunk_delete_chunk(schunk: *mut Schunk, nchunk: i64) -> i64 {
-    long(|| {
-        // SAFETY: null or a super-chunk of this library.
-        let owned = unsafe { owned(schunk) }?;
-        let k =
-            u64::try_from(nchunk).ok().filter(|&k| k < owned.inner.frame.nchunks()).ok_or(INVALID_PARAM)?;
-        owned.change(|inner| {
+    let edit = |owned: &mut Owned| {
+        let k = number(owned, nchunk)?;
+        owned.change_from(k, |inner| {
             let size = inner.stored_size(k);
             inner.frame.delete(k)?;
             inner.cbytes -= size;
             Ok(())
         })
-    })
+    };
+    // SAFETY: null or a super-chunk of this library.
+    long(|| unsafe { changing(schunk, edit) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_schunk_reorder_offsets(schunk: *mut Schunk, offsets_order: *const i64) -> c_int {
-    int(|| {
-        // SAFETY: null or a super-chunk of this library, with as many numbers as it has chunks.
-        let (owned, order) = unsafe {
-            let owned = owned(schunk)?;
-            let count = owned.public.nchunks;
-            (owned, values(offsets_order, count)?)
-        };
-        let order: core::result::Result<Vec<u64>, _> = order.iter().map(|&k| u64::try_from(k)).collect();
-        let order = order.map_err(|_| INVALID_INDEX)?;
+    let edit = |owned: &mut Owned| {
+        // SAFETY: as many numbers as the super-chunk has chunks.
+        let order = unsafe { values(offsets_order, owned.public.nchunks) }?;
+        let order: Result<Vec<u64>> = order.iter().map(|&k| number(owned, k).map_err(|_| DATA)).collect();
+        let order = order?;
         owned.change(|inner| Ok(inner.frame.reorder(&order)?))?;
         Ok(0)
-    })
+    };
+    // SAFETY: null or a super-chunk of this library.
+    int(|| unsafe { changing(schunk, edit) })
 }
 
 #[unsafe(no_mangle)]
@@ -154,15 +168,15 @@ unsafe extern "C" fn blosc2_schunk_get_chunk(
     chunk: *mut *mut u8,
     needs_free: *mut bool,
 ) -> c_int {
-    int(|| {
-        // SAFETY: null or a super-chunk of this library.
-        let owned = unsafe { owned(schunk) }?;
-        let bytes = owned.inner.chunk(u64::try_from(nchunk).map_err(|_| INVALID_PARAM)?)?;
-        // SAFETY: null or writable.
-        unsafe {
-            put(chunk, copied(&bytes)?);
-            put(needs_free, true);
-        }
+    // SAFETY: null or a super-chunk of this library; null or writable.
+    int(|| unsafe {
+        put(needs_free, false);
+        let bytes = reading(schunk, |owned| {
+            let k = number(owned, nchunk)?;
+            owned.inner.chunk(k)
+        })?;
+        put(chunk, copied(&bytes)?);
+        put(needs_free, true);
         size(bytes.len())
     })
 }
@@ -186,13 +200,16 @@ unsafe extern "C" fn blosc2_schunk_decompress_chunk(
     dest: *mut c_void,
     nbytes: i32,
 ) -> c_int {
-    int(|| {
-        // SAFETY: null or a super-chunk of this library; `nbytes` writable bytes.
-        let (owned, dest) = unsafe { (owned(schunk)?, bytes_mut(dest, nbytes.into())?) };
-        let chunk = owned.inner.chunk(u64::try_from(nchunk).map_err(|_| INVALID_PARAM)?)?;
-        let ctx = owned.dctx()?;
-        ctx.nchunk = nchunk;
-        size(ctx.decompress(&chunk, dest)?)
+    // SAFETY: null or a super-chunk of this library; `nbytes` writable bytes.
+    int(|| unsafe {
+        let dest = bytes_mut(dest, nbytes.into())?;
+        reading(schunk, |owned| {
+            let k = number(owned, nchunk)?;
+            let chunk = owned.inner.chunk(k)?;
+            let ctx = owned.dctx()?;
+            ctx.nchunk = nchunk;
+            size(ctx.decompress(&chunk, dest)?)
+        })
     })
 }
 
@@ -204,50 +221,46 @@ unsafe extern "C" fn blosc2_schunk_get_vlblock(
     dest: *mut *mut u8,
     destsize: *mut i32,
 ) -> c_int {
-    int(|| {
-        // SAFETY: null or a super-chunk of this library.
-        let owned = unsafe { owned(schunk) }?;
-        let bytes = owned.inner.chunk(u64::try_from(nchunk).map_err(|_| INVALID_PARAM)?)?;
-        let chunk = crate::vl::parse_vl(&bytes)?;
-        let index = usize::try_from(nblock).ok().filter(|&k| k < chunk.nblocks()).ok_or(INVALID_PARAM)?;
-        let data = crate::vl::block(owned.dctx()?, &chunk, index)?;
-        // SAFETY: null or writable.
-        unsafe {
-            put(dest, copied(&data)?);
-            put(destsize, size(data.len())?);
-        }
-        size(data.len())
+    // SAFETY: null or a super-chunk of this library; null or writable.
+    int(|| unsafe {
+        reading(schunk, |owned| {
+            let k = number(owned, nchunk)?;
+            let bytes = owned.inner.chunk(k)?;
+            crate::vl::block_out(owned.dctx()?, &bytes, nblock, dest, destsize)
+        })
     })
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_fill_special(
+unsafe extern "C" fn blosc2_schunk_fill_special(
     schunk: *mut Schunk,
     nitems: i64,
     special_value: c_int,
     chunksize: i32,
 ) -> i64 {
-    long(|| {
-        // SAFETY: null or a super-chunk of this library.
-        let owned = unsafe { owned(schunk) }?;
-        let kind = match special_value {
-            1 => Special::Zeros,
-            2 => Special::Nan,
-            4 => Special::Uninit,
-            _ => return Err(SCHUNK_SPECIAL),
-        };
-        if nitems == 0 {
-            return Ok(0);
-        }
-        let nbytes = nitems.checked_mul(owned.public.typesize.into()).ok_or(SCHUNK_SPECIAL)?;
-        let nbytes = u64::try_from(nbytes).map_err(|_| SCHUNK_SPECIAL)?;
-        let chunksize = u32::try_from(chunksize).ok().filter(|&n| n > 0).ok_or(SCHUNK_SPECIAL)?;
-        if owned.inner.frame.nbytes() > 0 {
-            return Err(SCHUNK_SPECIAL);
-        }
-        owned.change(|inner| {
-            inner.frame.set_chunksize(chunksize)?;
-            Ok(inner.frame.fill_special(kind, nbytes)?)
-        })
+    // SAFETY: null or a super-chunk of this library.
+    long(|| unsafe { changing(schunk, |owned| fill_special(owned, nitems, special_value, chunksize)) })
+}
+
+/// Makes an empty super-chunk one of `nitems` special items.
+pub fn fill_special(owned: &mut Owned, nitems: i64, special_value: c_int, chunksize: i32) -> Result<i64> {
+    let kind = match special_value {
+        1 => Special::Zeros,
+        2 => Special::Nan,
+        4 => Special::Uninit,
+        _ => return Err(SCHUNK_SPECIAL),
+    };
+    if nitems == 0 {
+        return Ok(0);
+    }
+    let nbytes = nitems.checked_mul(owned.public.typesize.into()).ok_or(SCHUNK_SPECIAL)?;
+    let nbytes = u64::try_from(nbytes).map_err(|_| SCHUNK_SPECIAL)?;
+    let chunksize = u32::try_from(chunksize).ok().filter(|&n| n > 0).ok_or(SCHUNK_SPECIAL)?;
+    if owned.inner.frame.nbytes() > 0 {
+        return Err(SCHUNK_SPECIAL);
+    }
+    owned.change(|inner| {
+        inner.frame.set_chunksize(chunksize)?;
+        Ok(inner.frame.fill_special(kind, nbytes)?)
     })
 }

@@ -1,9 +1,10 @@
 //! Frames in files and buffers.
 
-use super::{Asked, Owned, limits, open_frame, owned, plain_path, wrap};
+use super::session::is_locking;
+use super::{Access, Asked, Kept, Owned, changing, limits, open_frame, owned, plain_path, reading, wrap};
 use crate::abi::{CParams, DParams, Io, Schunk, Storage};
 use crate::error::*;
-use crate::memory::{bytes, copied, put, release, text};
+use crate::memory::{bytes, copied, put, text};
 use blosc_frame::SuperChunk;
 use core::ffi::{c_char, c_int};
 use core::ptr;
@@ -31,27 +32,25 @@ pub fn params_of(frame: &SuperChunk<'_>) -> CParams {
 }
 
 /// A super-chunk around a frame that exists.
-fn existing(
-    frame: SuperChunk<'static>,
-    urlpath: Option<String>,
-    contiguous: bool,
-    is_stored: bool,
-) -> Result<*mut Schunk> {
+fn existing(kept: Kept, urlpath: Option<String>, io: Option<Io>) -> Result<*mut Schunk> {
+    let frame = &kept.frame;
+    let contiguous = !frame.is_sparse();
     let storage = Storage {
         contiguous,
         urlpath: ptr::null_mut(),
-        cparams: &mut params_of(&frame),
+        cparams: &mut params_of(frame),
         dparams: &mut DParams { ..DParams::DEFAULT },
         io: ptr::null_mut(),
     };
     // SAFETY: the pointers are to values that live as long as this call.
-    let asked = Asked { urlpath, ..unsafe { Asked::of(&raw const storage) }? };
+    let mut asked = Asked { urlpath, ..unsafe { Asked::of(&raw const storage) }? };
+    asked.io = io.unwrap_or(asked.io);
     let mut cbytes = i64::try_from(frame.header().cbytes).unwrap_or(i64::MAX);
     let first = if frame.nchunks() > 0 { frame.chunk_header(0)? } else { None };
     if frame.nchunks() == 0 {
         cbytes = 0;
     }
-    let schunk = wrap(frame, asked, is_stored, cbytes)?;
+    let schunk = wrap(kept, asked, cbytes)?;
     if let Some(header) = first.filter(|header| !header.is_vl()) {
         // SAFETY: just made.
         unsafe { (*schunk).blocksize = i32::try_from(header.blocksize).unwrap_or(0) };
@@ -65,11 +64,10 @@ fn existing(
 /// `urlpath` is null or a string; `io` is null or valid.
 pub unsafe fn open(urlpath: *const c_char, offset: i64, io: *const Io) -> Result<*mut Schunk> {
     // SAFETY: as the caller promises.
-    let (path, mode) =
-        unsafe { (plain_path(text(urlpath)?), io.as_ref().map_or(Ok(None), |io| super::mode_of(io))?) };
-    let (frame, is_stored) = open_frame(path, offset, mode.as_deref())?;
-    let contiguous = !frame.is_sparse();
-    existing(frame, Some(path.to_owned()), contiguous, is_stored)
+    let (path, io) = unsafe { (plain_path(text(urlpath)?), io.as_ref()) };
+    // SAFETY: as the caller promises of `io` and what it points to.
+    let (access, locking) = unsafe { (io.map_or(Ok(Access::Files), |io| Access::of(io))?, is_locking(io)) };
+    existing(open_frame(path, offset, access, locking)?, Some(path.to_owned()), io.copied())
 }
 
 #[unsafe(no_mangle)]
@@ -106,8 +104,13 @@ unsafe extern "C" fn blosc2_schunk_open_offset_udio(
 /// `len` bytes at `cframe` are readable.
 pub unsafe fn from_buffer(cframe: *mut u8, len: i64) -> Result<*mut Schunk> {
     // SAFETY: as the caller promises.
-    let bytes = unsafe { bytes(cframe.cast_const().cast(), len) }?.to_vec();
-    existing(SuperChunk::from_bytes(bytes, &limits())?, None, true, false)
+    in_memory(unsafe { bytes(cframe.cast_const().cast(), len) }?.to_vec())
+}
+
+/// A super-chunk in memory from a frame.
+pub fn in_memory(bytes: Vec<u8>) -> Result<*mut Schunk> {
+    let frame = SuperChunk::from_bytes(bytes, &limits())?;
+    existing(Kept { frame, is_stored: false, lock: None }, None, None)
 }
 
 #[unsafe(no_mangle)]
@@ -122,7 +125,47 @@ extern "C" fn blosc2_schunk_avoid_cframe_free(_schunk: *mut Schunk, _avoid_cfram
 
 /// The frame as bytes.
 pub fn frame_bytes(owned: &mut Owned) -> Result<Vec<u8>> {
+    // A frame in memory is put in order for it.
+    owned.inner.data.changed_from(0);
     Ok(owned.inner.frame.to_bytes()?)
+}
+
+/// Hands the frame out as bytes from malloc; returns how many.
+///
+/// # Safety
+/// `schunk` is null or a super-chunk of this library; the others are null or writable.
+pub unsafe fn frame_out(schunk: *mut Schunk, cframe: *mut *mut u8, needs_free: *mut bool) -> Result<i64> {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let frame = reading(schunk, frame_bytes)?;
+        put(cframe, copied(&frame)?);
+        put(needs_free, true);
+        i64::try_from(frame.len()).map_err(|_| MAX_BUFSIZE_EXCEEDED)
+    }
+}
+
+/// Writes the frame as a file of its own; returns its length.
+///
+/// # Safety
+/// `schunk` is null or a super-chunk of this library, `urlpath` null or a string.
+pub unsafe fn save(schunk: *mut Schunk, urlpath: *const c_char) -> Result<i64> {
+    // SAFETY: as the caller promises.
+    let (frame, path) = unsafe { (reading(schunk, frame_bytes)?, plain_path(text(urlpath)?)) };
+    std::fs::write(path, &frame).map_err(|_| FILE_WRITE)?;
+    i64::try_from(frame.len()).map_err(|_| MAX_BUFSIZE_EXCEEDED)
+}
+
+/// Writes the frame behind what the file holds; returns where.
+///
+/// # Safety
+/// As [`save`].
+pub unsafe fn save_append(schunk: *mut Schunk, urlpath: *const c_char) -> Result<i64> {
+    // SAFETY: as the caller promises.
+    let (frame, path) = unsafe { (reading(schunk, frame_bytes)?, plain_path(text(urlpath)?)) };
+    let mut file = OpenOptions::new().append(true).create(true).open(path).map_err(|_| FILE_OPEN)?;
+    let at = file.seek(SeekFrom::End(0)).map_err(|_| FILE_READ)?;
+    file.write_all(&frame).map_err(|_| FILE_WRITE)?;
+    i64::try_from(at).map_err(|_| MAX_BUFSIZE_EXCEEDED)
 }
 
 #[unsafe(no_mangle)]
@@ -131,105 +174,59 @@ unsafe extern "C" fn blosc2_schunk_to_buffer(
     cframe: *mut *mut u8,
     needs_free: *mut bool,
 ) -> i64 {
-    long(|| {
-        // SAFETY: null or a super-chunk of this library.
-        let frame = frame_bytes(unsafe { owned(schunk) }?)?;
-        // SAFETY: null or writable.
-        unsafe {
-            put(cframe, copied(&frame)?);
-            put(needs_free, true);
-        }
-        i64::try_from(frame.len()).map_err(|_| MAX_BUFSIZE_EXCEEDED)
-    })
+    // SAFETY: as this function's own arguments.
+    long(|| unsafe { frame_out(schunk, cframe, needs_free) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_schunk_to_file(schunk: *mut Schunk, urlpath: *const c_char) -> i64 {
-    long(|| {
-        // SAFETY: null or a super-chunk; null or a string.
-        let (frame, path) = unsafe { (frame_bytes(owned(schunk)?)?, plain_path(text(urlpath)?)) };
-        std::fs::write(path, &frame).map_err(|_| FILE_WRITE)?;
-        i64::try_from(frame.len()).map_err(|_| MAX_BUFSIZE_EXCEEDED)
-    })
-}
-
-/// Writes the frame behind what the file holds; returns where.
-pub fn append_file(owned: &mut Owned, path: &str) -> Result<i64> {
-    let frame = frame_bytes(owned)?;
-    let mut file = OpenOptions::new().append(true).create(true).open(path).map_err(|_| FILE_OPEN)?;
-    let at = file.seek(SeekFrom::End(0)).map_err(|_| FILE_READ)?;
-    file.write_all(&frame).map_err(|_| FILE_WRITE)?;
-    i64::try_from(at).map_err(|_| MAX_BUFSIZE_EXCEEDED)
+    // SAFETY: as this function's own arguments.
+    long(|| unsafe { save(schunk, urlpath) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_schunk_append_file(schunk: *mut Schunk, urlpath: *const c_char) -> i64 {
-    // SAFETY: null or a super-chunk; null or a string.
-    long(|| append_file(unsafe { owned(schunk) }?, plain_path(unsafe { text(urlpath) }?)))
+    // SAFETY: as this function's own arguments.
+    long(|| unsafe { save_append(schunk, urlpath) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_schunk_frame_len(schunk: *mut Schunk) -> i64 {
-    long(|| {
-        // SAFETY: null or a super-chunk of this library.
-        let owned = unsafe { owned(schunk) }?;
-        i64::try_from(frame_bytes(owned)?.len()).map_err(|_| MAX_BUFSIZE_EXCEEDED)
+    // SAFETY: null or a super-chunk of this library.
+    long(|| unsafe {
+        let frame = reading(schunk, frame_bytes)?;
+        i64::try_from(frame.len()).map_err(|_| MAX_BUFSIZE_EXCEEDED)
     })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_frame_get_offsets(schunk: *mut Schunk) -> *mut i64 {
-    pointer(|| {
-        // SAFETY: null or a super-chunk of this library.
-        let frame = &unsafe { owned(schunk) }?.inner.frame;
+    let list = |owned: &mut Owned| {
+        let frame = &owned.inner.frame;
         let raw: Vec<u8> = (0..frame.nchunks())
             .flat_map(|k| frame.entry(k).and_then(|entry| entry.to_raw()).unwrap_or(-1).to_ne_bytes())
             .collect();
         Ok(copied(&raw)?.cast())
-    })
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_refresh(schunk: *mut Schunk) -> c_int {
-    int(|| {
-        // SAFETY: null or a super-chunk of this library.
-        let owned = unsafe { owned(schunk) }?;
-        if owned.inner.is_stored && owned.inner.frame.refresh()? {
-            owned.inner.cbytes = i64::try_from(owned.inner.frame.header().cbytes).unwrap_or(i64::MAX);
-            owned.public.change_tick += 1;
-            owned.sync_meta()?;
-            owned.sync();
-            return Ok(1);
-        }
-        Ok(0)
-    })
-}
-
-/// Nothing is locked, as C-Blosc2 does without its option `locking`.
-#[unsafe(no_mangle)]
-extern "C" fn blosc2_schunk_lock(_schunk: *mut Schunk) -> c_int {
-    0
-}
-
-/// The inverse of [`blosc2_schunk_lock`].
-#[unsafe(no_mangle)]
-extern "C" fn blosc2_schunk_unlock(_schunk: *mut Schunk) -> c_int {
-    0
+    };
+    // SAFETY: null or a super-chunk of this library.
+    pointer(|| unsafe { reading(schunk, list) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_schunk_copy(schunk: *mut Schunk, storage: *const Storage) -> *mut Schunk {
     pointer(|| {
         // SAFETY: null or a super-chunk of this library; null or a valid structure.
-        let (from, asked) = unsafe { (owned(schunk)?, Asked::of(storage)?) };
+        let (from, mut asked) = unsafe { (owned(schunk)?, Asked::of(storage)?) };
+        // SAFETY: null or a valid structure, as the interface asks.
+        if unsafe { storage.as_ref() }.is_none_or(|storage| storage.cparams.is_null()) {
+            asked = asked.with_cparams(params_of(&from.inner.frame));
+        }
         if asked.cparams.typesize != from.public.typesize {
             return Err(SCHUNK_COPY);
         }
-        // SAFETY: null or a valid structure, as the interface asks.
-        let given = unsafe { storage.as_ref() }.is_some_and(|storage| !storage.cparams.is_null());
-        let asked = if given { asked } else { asked.with_cparams(params_of(&from.inner.frame)) };
         let copy = super::create(asked)?;
-        let done = copy_into(from, copy);
+        // SAFETY: two different super-chunks: `copy` has just been made.
+        let done = unsafe { reading(schunk, |from| changing(copy, |to| copy_into(from, to))) };
         if let Err(code) = done {
             // SAFETY: just made, and not handed out.
             unsafe { super::blosc2_schunk_free(copy) };
@@ -239,9 +236,7 @@ unsafe extern "C" fn blosc2_schunk_copy(schunk: *mut Schunk, storage: *const Sto
     })
 }
 
-fn copy_into(from: &mut Owned, copy: *mut Schunk) -> Result<()> {
-    // SAFETY: a super-chunk just made, and not `from`.
-    let to = unsafe { owned(copy) }?;
+fn copy_into(from: &mut Owned, to: &mut Owned) -> Result<()> {
     let names: Vec<String> = from.inner.frame.metalayer_names().collect();
     for name in &names {
         let content = from.inner.frame.metalayer(name).unwrap_or(&[]).to_vec();
@@ -263,44 +258,44 @@ fn copy_into(from: &mut Owned, copy: *mut Schunk) -> Result<()> {
         to.inner.frame.append_chunk(&chunk)?;
         to.inner.cbytes += to.inner.stored_size(k);
     }
-    let names: Vec<String> = from.inner.frame.vlmetalayer_names().collect();
-    for name in &names {
-        let content = from.inner.frame.vlmetalayer(name)?.unwrap_or_default();
-        to.inner.frame.set_vlmetalayer(name, &content)?;
+    to.copy_vlmeta(from)
+}
+
+impl Owned {
+    /// Takes over the variable-length metalayers of `from`.
+    pub fn copy_vlmeta(&mut self, from: &mut Owned) -> Result<()> {
+        let names: Vec<String> = from.inner.frame.vlmetalayer_names().collect();
+        for name in &names {
+            let content = from.inner.frame.vlmetalayer(name)?.unwrap_or_default();
+            self.inner.frame.set_vlmetalayer(name, &content)?;
+        }
+        self.sync();
+        self.sync_meta()
     }
-    to.change(|_| Ok(()))?;
-    to.sync_meta()
+}
+
+/// A copy of `value` that callers free.
+fn handed_out<T>(value: T) -> Result<*mut T> {
+    let place = crate::memory::allocate(size_of::<T>())?.cast::<T>();
+    // SAFETY: fresh memory of malloc, which suits any alignment.
+    unsafe { place.write(value) };
+    Ok(place)
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_schunk_get_cparams(schunk: *mut Schunk, cparams: *mut *mut CParams) -> c_int {
-    int(|| {
-        // SAFETY: null or a super-chunk of this library; null or writable.
-        unsafe {
-            let copy = crate::memory::allocate(size_of::<CParams>())?.cast::<CParams>();
-            match owned(schunk) {
-                Ok(owned) => copy.write(owned.cctx()?.cparams),
-                Err(code) => {
-                    release(copy);
-                    return Err(code);
-                }
-            }
-            put(cparams, copy);
-        }
+    // SAFETY: null or a super-chunk of this library; null or writable.
+    int(|| unsafe {
+        put(cparams, handed_out(owned(schunk)?.cctx()?.cparams)?);
         Ok(0)
     })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_schunk_get_dparams(schunk: *mut Schunk, dparams: *mut *mut DParams) -> c_int {
-    int(|| {
-        // SAFETY: null or a super-chunk of this library; null or writable.
-        unsafe {
-            let found = owned(schunk)?.dctx()?.dparams;
-            let copy = crate::memory::allocate(size_of::<DParams>())?.cast::<DParams>();
-            copy.write(found);
-            put(dparams, copy);
-        }
+    // SAFETY: null or a super-chunk of this library; null or writable.
+    int(|| unsafe {
+        put(dparams, handed_out(owned(schunk)?.dctx()?.dparams)?);
         Ok(0)
     })
 }

@@ -4,31 +4,37 @@
 //! Owned { public: Schunk   what C sees; `sync` brings its counters up to date after each change
 //!         inner: Inner }   the frame, and what the public part points to
 //! ```
-//! A pointer to the public part is a pointer to the whole. Every change of a frame in a file is committed at once.
+//! A pointer to the public part is a pointer to the whole. `session.rs` commits every change of a frame in a file at once.
 
 mod chunks;
+mod data;
 mod files;
 mod meta;
+mod session;
 mod slices;
 mod vlmeta;
 
 use crate::abi::{CParams, DParams, Io, Metalayer, Schunk, StdioMmap, Storage};
 use crate::context::{Context, blosc2_free_ctx};
 use crate::error::*;
+use crate::io::BackEnd;
 use crate::memory::{copied, release, string, text};
-use blosc_core::{Special, chunk::special};
+use crate::store::{self, CallerDir, CallerFile, InPlace};
 use blosc_frame::SuperChunk;
 use blosc_frame::cframe::header::ChunkSize;
-use blosc_frame::io::{FsDir, Offset, PathFile};
+use blosc_frame::io::{Offset, SidecarLock};
 use blosc_frame::schunk::RawChunk;
 use core::ffi::{CStr, c_int, c_void};
 use core::ptr;
+use data::Data;
+use session::Session;
 use std::ffi::CString;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-pub use chunks::{append, blosc2_schunk_fill_special as fill_special, update};
-pub use files::{append_file, blosc2_schunk_refresh as refresh, frame_bytes, from_buffer, open};
+pub use chunks::{append, fill_special, update};
+pub use files::{frame_bytes, frame_out, from_buffer, in_memory, open, save, save_append};
+pub use session::{blosc2_schunk_refresh as refresh, changing, reading, session};
 
 /// The whole of a super-chunk.
 #[repr(C)]
@@ -47,6 +53,8 @@ pub struct Inner {
     /// What `public.storage` points to.
     storage: Box<Stored>,
     blockshape: Vec<i64>,
+    session: Session,
+    data: Data,
 }
 
 struct Stored {
@@ -70,6 +78,40 @@ pub unsafe fn owned<'a>(schunk: *mut Schunk) -> Result<&'a mut Owned> {
     unsafe { schunk.cast::<Owned>().as_mut() }.ok_or(NULL_POINTER)
 }
 
+/// How the files of a frame are reached.
+#[derive(Clone, Copy)]
+enum Access {
+    Files,
+    /// As a map that is read only, changed in the file, or changed in memory alone.
+    Map {
+        write: bool,
+        in_memory: bool,
+    },
+    Caller(BackEnd),
+}
+
+impl Access {
+    /// # Safety
+    /// `io.params` is null or of the kind that `io.id` says.
+    unsafe fn of(io: &Io) -> Result<Access> {
+        match io.id {
+            0 => Ok(Access::Files),
+            1 => {
+                // SAFETY: as the caller promises.
+                let map = unsafe { io.params.cast::<StdioMmap>().as_ref() };
+                let mode = map.map(|map| map.mode).filter(|mode| !mode.is_null());
+                // SAFETY: a string, as the interface says.
+                let mode = mode.map_or("r", |mode| unsafe { CStr::from_ptr(mode) }.to_str().unwrap_or(""));
+                match mode {
+                    "r" | "r+" | "w+" | "c" => Ok(Access::Map { write: mode != "r", in_memory: mode == "c" }),
+                    _ => Err(INVALID_PARAM),
+                }
+            }
+            id => Ok(Access::Caller(BackEnd::of(id, io.params)?)),
+        }
+    }
+}
+
 /// What the caller asks of a new super-chunk, with defaults where it says nothing.
 pub struct Asked {
     pub contiguous: bool,
@@ -77,7 +119,8 @@ pub struct Asked {
     pub cparams: CParams,
     pub dparams: DParams,
     io: Io,
-    mode: Option<String>,
+    access: Access,
+    locking: bool,
 }
 
 impl Asked {
@@ -95,7 +138,8 @@ impl Asked {
             cparams: CParams::DEFAULT,
             dparams: DParams::DEFAULT,
             io: Io { id: 0, name: c"filesystem".as_ptr(), params: ptr::null_mut() },
-            mode: None,
+            access: Access::Files,
+            locking: false,
         };
         // SAFETY: null or valid, as the caller promises.
         let Some(storage) = (unsafe { storage.as_ref() }) else { return Ok(asked) };
@@ -107,8 +151,9 @@ impl Asked {
             }
             asked.cparams = storage.cparams.as_ref().copied().unwrap_or(asked.cparams);
             asked.dparams = storage.dparams.as_ref().copied().unwrap_or(asked.dparams);
+            asked.locking = session::is_locking(storage.io.as_ref());
             if let Some(io) = storage.io.as_ref() {
-                asked.mode = mode_of(io)?;
+                asked.access = Access::of(io)?;
                 asked.io = *io;
             }
         }
@@ -121,31 +166,17 @@ pub fn plain_path(path: &str) -> &str {
     path.strip_prefix("file:///").unwrap_or(path)
 }
 
-/// How a memory-mapped file is to be opened; `None` for the file system. Other back ends are not supported.
-///
-/// # Safety
-/// `io.params` is null or of the kind that `io.id` says.
-unsafe fn mode_of(io: &Io) -> Result<Option<String>> {
-    match io.id {
-        0 => Ok(None),
-        1 => {
-            // SAFETY: as the caller promises.
-            let map = unsafe { io.params.cast::<StdioMmap>().as_ref() };
-            let mode = map.map(|map| map.mode).filter(|mode| !mode.is_null());
-            // SAFETY: a string, as the interface says.
-            let mode = mode.map_or("r", |mode| unsafe { CStr::from_ptr(mode) }.to_str().unwrap_or(""));
-            if matches!(mode, "r" | "r+" | "w+" | "c") {
-                Ok(Some(mode.to_owned()))
-            } else {
-                Err(INVALID_PARAM)
-            }
-        }
-        _ => Err(PLUGIN_IO),
-    }
+/// A frame, and how it is kept.
+struct Kept {
+    frame: SuperChunk<'static>,
+    /// Whether others can see it.
+    is_stored: bool,
+    lock: Option<SidecarLock>,
 }
 
 /// A super-chunk around `frame`. `cbytes`: sum of its chunks' sizes.
-pub fn wrap(frame: SuperChunk<'static>, asked: Asked, is_stored: bool, cbytes: i64) -> Result<*mut Schunk> {
+fn wrap(kept: Kept, asked: Asked, cbytes: i64) -> Result<*mut Schunk> {
+    let Kept { frame, is_stored, lock } = kept;
     let urlpath = asked.urlpath.map(CString::new).transpose().map_err(|_| INVALID_PARAM)?;
     let null = ptr::null_mut();
     let stored = Stored {
@@ -161,7 +192,10 @@ pub fn wrap(frame: SuperChunk<'static>, asked: Asked, is_stored: bool, cbytes: i
         io: asked.io,
         urlpath,
     };
-    let inner = Inner { frame, is_stored, cbytes, storage: Box::new(stored), blockshape: Vec::new() };
+    let session = Session { lock, ..Session::default() };
+    let data = Data::new(!is_stored && !asked.contiguous);
+    let inner =
+        Inner { frame, is_stored, cbytes, storage: Box::new(stored), blockshape: Vec::new(), session, data };
     // SAFETY: numbers, pointers, `false` and arrays of these: all zeros are a valid value of each.
     let public: Schunk = unsafe { core::mem::zeroed() };
     let raw = Box::into_raw(Box::new(Owned { public, inner }));
@@ -200,6 +234,7 @@ pub fn wrap(frame: SuperChunk<'static>, asked: Asked, is_stored: bool, cbytes: i
     owned.inner.frame.set_threads(usize::try_from(owned.inner.storage.dparams.nthreads.max(1)).unwrap_or(1));
     owned.sync_meta()?;
     owned.sync();
+    owned.sync_data();
     Ok(raw.cast())
 }
 
@@ -218,9 +253,10 @@ impl Owned {
         };
     }
 
-    /// The metalayers that C reads: header metalayers with their content, the others by name.
+    /// The metalayers that C reads, with their content as it is stored.
     pub fn sync_meta(&mut self) -> Result<()> {
         self.release_meta();
+        self.public.change_tick += 1;
         let names: Vec<String> = self.inner.frame.metalayer_names().collect();
         for (place, name) in self.public.metalayers.iter_mut().zip(&names) {
             let content = self.inner.frame.metalayer(name).unwrap_or(&[]);
@@ -229,7 +265,7 @@ impl Owned {
         }
         let names: Vec<String> = self.inner.frame.vlmetalayer_names().collect();
         for (place, name) in self.public.vlmetalayers.iter_mut().zip(&names) {
-            *place = metalayer(name, &[])?;
+            *place = metalayer(name, self.inner.frame.vlmetalayer_chunk(name).unwrap_or(&[]))?;
             self.public.nvlmetalayers += 1;
         }
         self.set_blockshape();
@@ -264,13 +300,15 @@ impl Owned {
         self.public.nvlmetalayers = 0;
     }
 
-    /// Runs `edit`, commits it where others can see the frame, and returns the number of chunks.
+    /// Runs `edit` and returns the number of chunks. The session around it commits what has changed.
     pub fn change(&mut self, edit: impl FnOnce(&mut Inner) -> Result<()>) -> Result<i64> {
+        self.change_from(0, edit)
+    }
+
+    /// As [`change`](Self::change), where the chunks before `k` stay as they are.
+    pub fn change_from(&mut self, k: u64, edit: impl FnOnce(&mut Inner) -> Result<()>) -> Result<i64> {
+        self.inner.data.changed_from(k);
         edit(&mut self.inner)?;
-        if self.inner.is_stored {
-            self.inner.frame.commit()?;
-        }
-        self.public.change_tick += 1;
         self.sync();
         Ok(self.public.nchunks)
     }
@@ -310,15 +348,7 @@ impl Inner {
         let typesize = self.frame.typesize();
         match self.frame.raw_chunk(k)? {
             RawChunk::Stored(bytes) => Ok(bytes.to_vec()),
-            RawChunk::Special(kind, nbytes) => {
-                let n = nbytes as usize;
-                let made = match kind {
-                    Special::Nan => special::nans(typesize, n),
-                    Special::Uninit => special::uninit(typesize, n),
-                    _ => special::zeros(typesize, n),
-                };
-                Ok(made?.to_vec())
-            }
+            RawChunk::Special(kind, nbytes) => Ok(data::special_header(kind, typesize, nbytes)?.to_vec()),
         }
     }
 
@@ -363,27 +393,39 @@ pub unsafe extern "C" fn blosc2_schunk_new(storage: *const Storage) -> *mut Schu
 pub fn create(asked: Asked) -> Result<*mut Schunk> {
     // SAFETY: the pointers of the parameters are null or valid, as the interface says.
     let params = unsafe { Context::compressing(asked.cparams) }.params(usize::MAX)?;
-    let in_memory = asked.mode.as_deref() == Some("c");
-    let (mut frame, is_stored) = match asked.urlpath.as_deref() {
-        None => (SuperChunk::memory(&params), false),
-        Some(_) if in_memory => (SuperChunk::memory(&params), false),
-        Some(path) if asked.contiguous => {
-            let file =
-                if Path::new(path).exists() { PathFile::open_rw(path) } else { PathFile::create_new(path) };
-            (SuperChunk::create(file.map_err(blosc_frame::Error::from)?, &params)?, true)
+    let path = match (&asked.urlpath, asked.access) {
+        (None, _) | (_, Access::Map { in_memory: true, .. }) => {
+            let frame = plain(SuperChunk::memory(&params));
+            return wrap(Kept { frame, is_stored: false, lock: None }, asked, 0);
         }
-        Some(path) => {
-            let dir = if Path::new(path).is_dir() { FsDir::open(path) } else { FsDir::create(path) };
-            (SuperChunk::create_dir(dir.map_err(blosc_frame::Error::from)?, &params)?, true)
-        }
+        (Some(path), _) => path.clone(),
     };
-    frame.set_limits(&limits());
-    // The C library keeps none, and shows the table as a metalayer.
-    frame.set_checksums(false);
-    if is_stored {
-        frame.commit()?;
+    if !asked.contiguous {
+        store::empty_dir(&path)?;
     }
-    wrap(frame, asked, is_stored, 0)
+    let (frame, lock) = session::locked(&path, asked.locking, true, || {
+        let frame = match (asked.access, asked.contiguous) {
+            (Access::Caller(back_end), true) => {
+                SuperChunk::create(InPlace(CallerFile::create(PathBuf::from(&path), back_end)?), &params)
+            }
+            (Access::Caller(back_end), false) => {
+                SuperChunk::create_dir(CallerDir { path: PathBuf::from(&path), back_end }, &params)
+            }
+            (_, true) => SuperChunk::create(InPlace::create(&path)?, &params),
+            (_, false) => SuperChunk::create_dir(InPlace::open_dir(&path)?, &params),
+        };
+        let mut frame = plain(frame?);
+        frame.commit()?;
+        Ok(frame)
+    })?;
+    wrap(Kept { frame, is_stored: true, lock }, asked, 0)
+}
+
+/// The frame without checksums: the C library keeps none, and shows their table as a metalayer.
+fn plain(mut frame: SuperChunk<'static>) -> SuperChunk<'static> {
+    frame.set_limits(&limits());
+    frame.set_checksums(false);
+    frame
 }
 
 #[unsafe(no_mangle)]
@@ -402,23 +444,35 @@ pub unsafe extern "C" fn blosc2_schunk_free(schunk: *mut Schunk) -> c_int {
 }
 
 /// Opens what `path` names, from `offset` on.
-fn open_frame(path: &str, offset: i64, mode: Option<&str>) -> Result<(SuperChunk<'static>, bool)> {
-    let io = blosc_frame::Error::from;
+fn open_frame(path: &str, offset: i64, access: Access, locking: bool) -> Result<Kept> {
     let limits = limits();
-    if Path::new(path).is_dir() {
-        return Ok((SuperChunk::open_dir(FsDir::open(path).map_err(io)?, &limits)?, true));
-    }
     let offset = u64::try_from(offset).map_err(|_| INVALID_PARAM)?;
-    if offset > 0 {
-        let file = File::open(path).map_err(|_| FILE_OPEN)?;
-        return Ok((SuperChunk::open_read(Offset::new(file, offset).map_err(io)?, &limits)?, false));
-    }
-    if mode == Some("c") {
-        // Copy on write: the changes stay in memory.
-        return Ok((SuperChunk::from_bytes(std::fs::read(path).map_err(|_| FILE_OPEN)?, &limits)?, false));
-    }
-    match PathFile::open_rw(path) {
-        Ok(file) if mode != Some("r") => Ok((SuperChunk::open(file, &limits)?, true)),
-        _ => Ok((SuperChunk::open_read(PathFile::open(path).map_err(io)?, &limits)?, true)),
-    }
+    let io = blosc_frame::Error::from;
+    let (frame, lock) = session::locked(path, locking, false, || {
+        let is_dir = Path::new(path).is_dir();
+        Ok(match access {
+            Access::Caller(back_end) if is_dir => {
+                SuperChunk::open_dir(CallerDir { path: PathBuf::from(path), back_end }, &limits)
+            }
+            Access::Caller(back_end) => {
+                let file = CallerFile { path: PathBuf::from(path), back_end };
+                match offset {
+                    0 => SuperChunk::open(InPlace(file), &limits),
+                    _ => SuperChunk::open_read(Offset::new(file, offset).map_err(io)?, &limits),
+                }
+            }
+            _ if is_dir => SuperChunk::open_dir(InPlace::open_dir(path)?, &limits),
+            Access::Map { in_memory: true, .. } if offset == 0 => {
+                SuperChunk::from_bytes(std::fs::read(path).map_err(|_| FILE_OPEN)?, &limits)
+            }
+            _ if offset > 0 => {
+                let file = File::open(path).map_err(|_| FILE_OPEN)?;
+                SuperChunk::open_read(Offset::new(file, offset).map_err(io)?, &limits)
+            }
+            Access::Map { write: false, .. } => SuperChunk::open(InPlace::open(path, false)?, &limits),
+            _ => SuperChunk::open(InPlace::open(path, true)?, &limits),
+        }?)
+    })?;
+    let in_memory = matches!(access, Access::Map { in_memory: true, .. });
+    Ok(Kept { frame, is_stored: !in_memory && offset == 0, lock })
 }

@@ -1,6 +1,6 @@
 //! Items of a super-chunk, wherever its chunks begin.
 
-use super::{Owned, chunks, owned};
+use super::{Owned, changing, chunks, reading};
 use crate::abi::Schunk;
 use crate::error::*;
 use crate::memory::{bytes, bytes_mut, put, values};
@@ -83,14 +83,14 @@ unsafe extern "C" fn blosc2_schunk_get_slice_buffer(
     stop: i64,
     buffer: *mut c_void,
 ) -> c_int {
-    int(|| {
-        // SAFETY: null or a super-chunk of this library.
-        let owned = unsafe { owned(schunk) }?;
+    let read = |owned: &mut Owned| {
         // SAFETY: room for the items, as the interface says.
         let out = unsafe { bytes_mut(buffer, buffer_len(owned, start, stop)?) }?;
         owned.get_items(start, stop, out)?;
         Ok(0)
-    })
+    };
+    // SAFETY: null or a super-chunk of this library.
+    int(|| unsafe { reading(schunk, read) })
 }
 
 #[unsafe(no_mangle)]
@@ -100,18 +100,18 @@ unsafe extern "C" fn blosc2_schunk_get_sparse_buffer(
     coords: *const i64,
     buffer: *mut c_void,
 ) -> c_int {
-    int(|| {
-        // SAFETY: null or a super-chunk of this library; `ncoords` numbers; room for as many items.
-        let (owned, coords) = unsafe { (owned(schunk)?, values(coords, ncoords)?) };
-        let size = usize::try_from(owned.public.typesize).map_err(|_| INVALID_PARAM)?;
+    let read = |owned: &mut Owned| {
+        let item_size = usize::try_from(owned.public.typesize).map_err(|_| INVALID_PARAM)?;
         let len = ncoords.checked_mul(owned.public.typesize.into()).ok_or(INVALID_PARAM)?;
-        // SAFETY: the interface asks for room for `ncoords` items at `buffer`, which is `len` bytes.
-        let out = unsafe { bytes_mut(buffer, len) }?;
-        for (&item, place) in coords.iter().zip(out.chunks_mut(size)) {
+        // SAFETY: `ncoords` numbers, and room for as many items, as the interface says.
+        let (coords, out) = unsafe { (values(coords, ncoords)?, bytes_mut(buffer, len)?) };
+        for (&item, place) in coords.iter().zip(out.chunks_mut(item_size)) {
             owned.get_items(item, item.checked_add(1).ok_or(INVALID_PARAM)?, place)?;
         }
         Ok(0)
-    })
+    };
+    // SAFETY: null or a super-chunk of this library.
+    int(|| unsafe { reading(schunk, read) })
 }
 
 #[unsafe(no_mangle)]
@@ -121,13 +121,9 @@ unsafe extern "C" fn blosc2_schunk_set_slice_buffer(
     stop: i64,
     buffer: *const c_void,
 ) -> c_int {
-    int(|| {
-        // SAFETY: null or a super-chunk of this library; as many bytes as the items take.
-        let (owned, data) = unsafe {
-            let owned = owned(schunk)?;
-            let len = buffer_len(owned, start, stop)?;
-            (owned, bytes(buffer, len)?)
-        };
+    let edit = |owned: &mut Owned| {
+        // SAFETY: as many bytes as the items take.
+        let data = unsafe { bytes(buffer, buffer_len(owned, start, stop)?) }?;
         for (k, within, place) in parts(owned, owned.byte_range(start, stop)?)? {
             let new = data.get(place).ok_or(READ_BUFFER)?;
             let len = owned.inner.frame.chunk_nbytes(k)? as usize;
@@ -142,7 +138,30 @@ unsafe extern "C" fn blosc2_schunk_set_slice_buffer(
             chunks::update(owned, k, &chunk)?;
         }
         Ok(0)
-    })
+    };
+    // SAFETY: null or a super-chunk of this library.
+    int(|| unsafe { changing(schunk, edit) })
+}
+
+/// The numbers of the chunks that items `start` to `stop` lie in; of an array, those of the slice.
+///
+/// # Safety
+/// As many numbers at `start` and `stop` as the array has dimensions; one each of what is no array.
+unsafe fn chunks_of(owned: &mut Owned, start: *const i64, stop: *const i64) -> Result<Vec<i64>> {
+    if let Some(meta) = owned.inner.frame.metalayer("b2nd").map(crate::b2nd::Meta::parse) {
+        let meta = meta?;
+        let n = i64::try_from(meta.shape.len()).unwrap_or(0);
+        // SAFETY: as the caller promises.
+        let (start, stop) = unsafe { (values(start, n)?, values(stop, n)?) };
+        return crate::b2nd::chunks_of(&meta, start, stop);
+    }
+    // SAFETY: as the caller promises.
+    let (start, stop) = unsafe { (values(start, 1)?, values(stop, 1)?) };
+    // What lies beyond the end is in no chunk.
+    let range = owned.byte_range(start[0], stop[0])?;
+    let end = range.end.min(owned.inner.frame.nbytes());
+    let range = range.start.min(end)..end;
+    Ok(parts(owned, range)?.into_iter().map(|(k, _, _)| i64::try_from(k).unwrap_or(-1)).collect())
 }
 
 #[unsafe(no_mangle)]
@@ -152,30 +171,11 @@ unsafe extern "C" fn blosc2_get_slice_nchunks(
     stop: *const i64,
     chunks_idx: *mut *mut i64,
 ) -> i64 {
-    long(|| {
-        // SAFETY: null or a super-chunk of this library.
-        let owned = unsafe { owned(schunk) }?;
-        let list: Vec<i64> = match owned.inner.frame.metalayer("b2nd").map(crate::b2nd::Meta::parse) {
-            Some(meta) => {
-                let meta = meta?;
-                let n = i64::try_from(meta.shape.len()).unwrap_or(0);
-                // SAFETY: as many numbers as the array has dimensions.
-                let (start, stop) = unsafe { (values(start, n)?, values(stop, n)?) };
-                crate::b2nd::chunks_of(&meta, start, stop)?
-            }
-            None => {
-                // SAFETY: one number each.
-                let (start, stop) = unsafe { (values(start, 1)?, values(stop, 1)?) };
-                // What lies beyond the end is in no chunk.
-                let range = owned.byte_range(start[0], stop[0])?;
-                let end = range.end.min(owned.inner.frame.nbytes());
-                let range = range.start.min(end)..end;
-                parts(owned, range)?.into_iter().map(|(k, _, _)| i64::try_from(k).unwrap_or(-1)).collect()
-            }
-        };
+    // SAFETY: null or a super-chunk of this library; its numbers; null or writable.
+    long(|| unsafe {
+        let list = reading(schunk, |owned| chunks_of(owned, start, stop))?;
         let bytes: Vec<u8> = list.iter().flat_map(|k| k.to_ne_bytes()).collect();
-        // SAFETY: null or writable.
-        unsafe { put(chunks_idx, crate::memory::copied(&bytes)?.cast()) };
+        put(chunks_idx, crate::memory::copied(&bytes)?.cast());
         i64::try_from(list.len()).map_err(|_| INVALID_PARAM)
     })
 }

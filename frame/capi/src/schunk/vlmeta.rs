@@ -1,10 +1,11 @@
 //! Metalayers of the trailer, whose length may change.
 
-use super::{Owned, owned};
+use super::meta::with_content;
+use super::{Owned, changing, reading};
 use crate::abi::{CParams, Schunk};
 use crate::error::*;
-use crate::memory::{bytes, copied, put, text};
-use core::ffi::{c_char, c_int, c_void};
+use crate::memory::{copied, put, text};
+use core::ffi::{c_char, c_int};
 
 fn position(owned: &Owned, name: &str) -> Option<usize> {
     owned.inner.frame.vlmetalayer_names().position(|known| known == name)
@@ -18,10 +19,10 @@ fn set(owned: &mut Owned, name: &str, content: &[u8]) -> Result<c_int> {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_vlmeta_exists(schunk: *mut Schunk, name: *const c_char) -> c_int {
-    int(|| {
-        // SAFETY: null or a super-chunk of this library; a string.
-        let (owned, name) = unsafe { (owned(schunk)?, text(name)?) };
-        size(position(owned, name).ok_or(NOT_FOUND)?)
+    // SAFETY: null or a super-chunk of this library; null or a string.
+    int(|| unsafe {
+        let name = text(name)?;
+        reading(schunk, |owned| size(position(owned, name).ok_or(NOT_FOUND)?))
     })
 }
 
@@ -34,15 +35,11 @@ unsafe extern "C" fn blosc2_vlmeta_add(
     content_len: i32,
     _cparams: *const CParams,
 ) -> c_int {
-    int(|| {
-        // SAFETY: null or a super-chunk of this library; a string; `content_len` readable bytes.
-        let (owned, name, content) =
-            unsafe { (owned(schunk)?, text(name)?, bytes(content.cast::<c_void>(), content_len.into())?) };
-        if position(owned, name).is_some() {
-            return Err(INVALID_PARAM);
-        }
-        set(owned, name, content)
-    })
+    let edit = |owned: &mut Owned, name: &str, content: &[u8]| {
+        if position(owned, name).is_some() { Err(INVALID_PARAM) } else { set(owned, name, content) }
+    };
+    // SAFETY: as this function's own arguments.
+    unsafe { with_content(schunk, name, content, content_len, edit) }
 }
 
 #[unsafe(no_mangle)]
@@ -53,14 +50,13 @@ unsafe extern "C" fn blosc2_vlmeta_update(
     content_len: i32,
     _cparams: *const CParams,
 ) -> c_int {
-    int(|| {
-        // SAFETY: null or a super-chunk of this library; a string; `content_len` readable bytes.
-        let (owned, name, content) =
-            unsafe { (owned(schunk)?, text(name)?, bytes(content.cast::<c_void>(), content_len.into())?) };
+    let edit = |owned: &mut Owned, name: &str, content: &[u8]| {
         let at = position(owned, name).ok_or(NOT_FOUND)?;
         set(owned, name, content)?;
         size(at)
-    })
+    };
+    // SAFETY: as this function's own arguments.
+    unsafe { with_content(schunk, name, content, content_len, edit) }
 }
 
 #[unsafe(no_mangle)]
@@ -70,46 +66,47 @@ unsafe extern "C" fn blosc2_vlmeta_get(
     content: *mut *mut u8,
     content_len: *mut i32,
 ) -> c_int {
-    int(|| {
-        // SAFETY: null or a super-chunk of this library; a string.
-        let (owned, name) = unsafe { (owned(schunk)?, text(name)?) };
-        let at = position(owned, name).ok_or(NOT_FOUND)?;
-        let found = owned.inner.frame.vlmetalayer(name)?.ok_or(NOT_FOUND)?;
-        // SAFETY: null or writable.
-        unsafe {
+    // SAFETY: null or a super-chunk of this library; null or a string; null or writable.
+    int(|| unsafe {
+        let name = text(name)?;
+        reading(schunk, |owned| {
+            let at = position(owned, name).ok_or(NOT_FOUND)?;
+            let found = owned.inner.frame.vlmetalayer(name)?.ok_or(NOT_FOUND)?;
             put(content_len, size(found.len())?);
             put(content, copied(&found)?);
-        }
-        size(at)
+            size(at)
+        })
     })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_vlmeta_delete(schunk: *mut Schunk, name: *const c_char) -> c_int {
-    int(|| {
-        // SAFETY: null or a super-chunk of this library; a string.
-        let (owned, name) = unsafe { (owned(schunk)?, text(name)?) };
-        position(owned, name).ok_or(NOT_FOUND)?;
-        owned.change(|inner| {
-            inner.frame.remove_vlmetalayer(name);
-            Ok(())
-        })?;
-        owned.sync_meta()?;
-        Ok(owned.public.nvlmetalayers.into())
+    // SAFETY: null or a super-chunk of this library; null or a string.
+    int(|| unsafe {
+        let name = text(name)?;
+        changing(schunk, |owned| {
+            position(owned, name).ok_or(NOT_FOUND)?;
+            owned.change(|inner| {
+                inner.frame.remove_vlmetalayer(name);
+                Ok(())
+            })?;
+            owned.sync_meta()?;
+            Ok(owned.public.nvlmetalayers.into())
+        })
     })
 }
 
 /// The names stay the super-chunk's.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_vlmeta_get_names(schunk: *mut Schunk, names: *mut *mut c_char) -> c_int {
-    int(|| {
-        // SAFETY: null or a super-chunk of this library.
-        let owned = unsafe { owned(schunk) }?;
+    let list = |owned: &mut Owned| {
         let count = usize::try_from(owned.public.nvlmetalayers).unwrap_or(0);
         for (k, layer) in owned.public.vlmetalayers.iter().take(count).enumerate() {
             // SAFETY: `nvlmetalayers` places, as the interface says; each layer was made by `sync_meta`.
             unsafe { names.add(k).write((**layer).name) };
         }
         Ok(owned.public.nvlmetalayers.into())
-    })
+    };
+    // SAFETY: null or a super-chunk of this library.
+    int(|| unsafe { reading(schunk, list) })
 }

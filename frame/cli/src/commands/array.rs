@@ -25,13 +25,15 @@ fn part(nd: &NdArray<'_>, new: NewItems, input: &Path, wanted: &Dims<u64>) -> Re
         let text = format!("items of shape {shape}, but the part to be set has {wanted}");
         return Err(Failure::at(input, text));
     }
-    let data = new.read()?;
     let size = wanted.iter().fold(u64::from(nd.geometry().typesize()), |n, s| n.saturating_mul(*s));
-    if data.len() as u64 != size {
-        let text = format!("{} bytes, but the part to be set, of shape {wanted}, takes {size}", data.len());
-        return Err(Failure::at(input, text));
+    let other = |len: u64| {
+        Failure::at(input, format!("{len} bytes, but the part to be set, of shape {wanted}, takes {size}"))
+    };
+    if let Some(len) = new.nbytes().filter(|len| *len != size) {
+        return Err(other(len));
     }
-    Ok(data)
+    let data = new.read(size)?;
+    if data.len() as u64 != size { Err(other(data.len() as u64)) } else { Ok(data) }
 }
 
 /// Rows along `axis`, or one row without that axis.
@@ -52,7 +54,7 @@ fn rows(nd: &NdArray<'_>, new: NewItems, input: &Path, axis: usize) -> Result<Ve
         let text = format!("items of shape {shape}, but rows of dimension {axis} of the array have {row}");
         return Err(Failure::at(input, text));
     }
-    let data = new.read()?;
+    let data = new.read(u64::MAX)?;
     let size = row.iter().fold(u64::from(nd.geometry().typesize()), |n, s| n.saturating_mul(*s));
     if size > 0 && !(data.len() as u64).is_multiple_of(size) {
         let text =

@@ -6,18 +6,22 @@ use crate::failure::{Failure, Result, asked, copying, failure};
 use crate::items::{NewItems, open_items};
 use crate::json::from_hex;
 use crate::limits::limits_of;
-use crate::open::{Intent, open_as_frame};
+use crate::open::{Intent, is_stream, open_as_frame};
 use crate::output::{Destination, Shape, notice};
 use crate::writers::choice::{Holds, Request, Verb};
 use crate::{progress, writers};
 use blosc_core::Special;
+use blosc_core::chunk::MAX_NBYTES;
 use blosc_frame::SuperChunk;
 use blosc_frame::io::{FsDir, Offset};
 use blosc_frame::repair::{self, Order, Repaired, repair_dir};
 use serde_json::json;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::Path;
+
+/// Bytes of the longest script of edits: a million lines.
+const MOST_SCRIPT: u64 = 64 << 20;
 
 /// Commits what was changed, and says so if there is no room for the table of checksums.
 pub fn commit(frame: &mut SuperChunk<'_>, path: &Path) -> Result<()> {
@@ -60,8 +64,8 @@ pub fn edit(args: &Edit) -> Result<()> {
             apply(frame, &words, args).map_err(|e| e.about(path.display()))?;
         }
         Some(script) => {
-            let mut text = String::new();
-            writers::open_plain(script)?.0.read_to_string(&mut text)?;
+            let text = writers::read_plain(script, MOST_SCRIPT)?;
+            let text = String::from_utf8(text).map_err(|_| Failure::at(script, "is no text"))?;
             for (number, line) in text.lines().enumerate() {
                 let words: Vec<&str> = line.split_whitespace().collect();
                 if words.is_empty() || line.starts_with('#') {
@@ -84,7 +88,7 @@ fn apply(frame: &mut SuperChunk<'_>, words: &[&str], args: &Edit) -> Result<()> 
         let input = Input::whole(Path::new(name), args.access.max_output, &Run::default());
         let new = open_items(&input, args.plain)?;
         new.check(None, typesize)?;
-        new.read()
+        new.read(MAX_NBYTES as u64)
     };
     match *words {
         ["insert", k, name] => frame.insert(number(k)?, &file(name)?),
@@ -165,6 +169,10 @@ pub fn repair(args: &Repair) -> Result<()> {
         if out == Path::new("-") {
             // The report goes there.
             return Err(Failure::Usage("-o: name a file for the repaired frame".into()));
+        }
+        if is_stream(path)? {
+            let text = "a stream, and what is repaired is read back and forth: put it into a file";
+            return Err(Failure::Usage(format!("{}: {text}", path.display())));
         }
         let file = File::open(path).map_err(Failure::io(path))?;
         let file = Offset::new(file, args.offset).map_err(|e| Failure::at(path, e))?;

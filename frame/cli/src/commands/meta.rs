@@ -6,10 +6,12 @@ use crate::failure::{Failure, Result, asked, failure};
 use crate::json::{from_hex, metalayer};
 use crate::open::{Intent, open_as_frame};
 use crate::writers;
+use blosc_core::chunk::MAX_NBYTES;
+use blosc_frame::cframe::CHECKSUMS_NAME;
 use blosc_frame::value::{TextLimits, Value};
 use blosc_frame::{SuperChunk, msgpack};
 use serde_json::{Map, Value as Json};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::Path;
 
 /// Opens the frame that a command is about, and holds its lock.
@@ -50,7 +52,18 @@ fn get(which: &MetaName) -> Result<()> {
     Ok(std::io::stdout().write_all(&content.ok_or_else(|| missing(which))?)?)
 }
 
+/// Refuses the name under which commits keep checksums: they would put their own content there.
+fn check_name(which: &MetaName) -> Result<()> {
+    match which.vl && which.name == CHECKSUMS_NAME {
+        true => {
+            Err(Failure::Usage(format!("{CHECKSUMS_NAME}: kept for the checksums, which each change writes")))
+        }
+        false => Ok(()),
+    }
+}
+
 fn put(set: &MetaSet) -> Result<()> {
+    check_name(&set.which)?;
     let content = match (&set.value.hex, &set.value.json, &set.value.file) {
         (Some(hex), ..) => from_hex(hex)
             .ok_or_else(|| Failure::Usage(format!("--hex: {hex:?}: two hexadecimal digits per byte")))?,
@@ -59,9 +72,8 @@ fn put(set: &MetaSet) -> Result<()> {
             msgpack::from_value(&value.map_err(|e| Failure::Usage(format!("--json: {e}")))?)
         }
         (_, _, Some(file)) => {
-            let mut content = Vec::new();
-            writers::open_plain(file)?.0.read_to_end(&mut content)?;
-            content
+            // The content of a vlmetalayer is one chunk.
+            writers::read_plain(file, MAX_NBYTES as u64)?
         }
         _ => return Err(Failure::Usage("--hex, --json or --file is needed".into())),
     };

@@ -1,5 +1,6 @@
 //! The commands.
 
+pub mod advise;
 pub mod array;
 mod frame;
 pub mod info;
@@ -25,6 +26,7 @@ use std::path::Path;
 /// Runs the command that was asked for.
 pub fn run(args: Args) -> Result<()> {
     match args.command {
+        Command::Advise(args) => advise::run(&args),
         Command::Compress(args) => writers::write(args),
         Command::Decompress(args) => decompress(&args),
         Command::Slice(args) => slice(&args),

@@ -11,7 +11,7 @@ use blosc_frame::any::{About, Container, Opened};
 use blosc_frame::bcolz::{CTable, Create};
 use blosc_frame::dtype::Dtype;
 use blosc_frame::io::{FsDir, ReadAt};
-use blosc_frame::{Error, Rows};
+use blosc_frame::{Error, IoError, IoKind, Rows};
 use std::path::Path;
 
 /// The bytes of new rows.
@@ -139,5 +139,18 @@ pub fn column(args: &Column) -> Result<()> {
         ColumnAction::Rm { name, .. } => table.remove_column(name),
         ColumnAction::Mv { name, to, .. } => table.rename_column(name, to),
     }
-    .map_err(changed(path))
+    .map_err(|error| {
+        let (ColumnAction::Add { name, .. }
+        | ColumnAction::Rm { name, .. }
+        | ColumnAction::Mv { to: name, .. }) = &args.action;
+        match error {
+            Error::Io(IoError { kind: IoKind::Name, .. }) => {
+                Failure::Usage(format!("{name:?}: no column can be called so"))
+            }
+            Error::Io(IoError { kind: IoKind::AlreadyExists, .. }) => {
+                Failure::Usage(format!("{name:?}: the table has a column that is called so"))
+            }
+            error => changed(path)(error),
+        }
+    })
 }

@@ -98,7 +98,7 @@ impl Cut<'_> {
         for (name, given) in [("start", self.start), ("stop", self.stop)] {
             if given.len() > 1 {
                 return Err(Failure::Usage(format!(
-                    "--{name} takes one number here: the data has one dimension"
+                    "--{name} takes one number here, that of a row: only b2nd arrays are cut in other dimensions"
                 )));
             }
         }

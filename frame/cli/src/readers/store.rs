@@ -5,7 +5,7 @@
 
 use crate::args::{Input, Kind as As};
 use crate::failure::{Failure, Findings, Result, failure};
-use crate::open::{Intent, Opened, What, open, open_found, unnamed};
+use crate::open::{Intent, Opened, What, is_stream, open, open_found, unnamed};
 use crate::readers::table;
 use blosc_frame::any::{Found, Kind};
 use blosc_frame::b2nd::carrier::{self, Carrier};
@@ -13,6 +13,8 @@ use blosc_frame::io::PathFile;
 use blosc_frame::value::Value as Meta;
 use blosc_frame::{Limits, SuperChunk, msgpack};
 use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
 /// Most entries and deepest folders listed.
@@ -25,6 +27,8 @@ const MOST_EMBEDDED: u64 = 1 << 30;
 pub struct StoreReader {
     input: Input,
     kind: &'static str,
+    /// The archive, where it came as a stream, whose name cannot be opened again.
+    stream: Option<File>,
     /// What it holds, sorted by key.
     pub entries: Vec<Value>,
 }
@@ -114,7 +118,7 @@ impl StoreReader {
             }
         }
         entries.sort_by_key(|e| e["key"].to_string());
-        let mut store = StoreReader { input: input.clone(), kind: name, entries };
+        let mut store = StoreReader { input: input.clone(), kind: name, stream: None, entries };
         store.list_embedded();
         Ok(store)
     }
@@ -139,7 +143,11 @@ impl StoreReader {
             let text = "a zip file, but no python-blosc2 store: it holds no frames (compress makes arrays of .npz files)";
             return Err(Failure::Unable(format!("{}: {text}", path.display())));
         }
-        let mut store = StoreReader { input: input.clone(), kind: "b2z store", entries };
+        let stream = match is_stream(path)? {
+            true => Some(file.file().try_clone().map_err(Failure::io(path))?),
+            false => None,
+        };
+        let mut store = StoreReader { input: input.clone(), kind: "b2z store", stream, entries };
         store.list_embedded();
         Ok(store)
     }
@@ -249,7 +257,16 @@ impl StoreReader {
     /// Opens one of the entries.
     pub fn open(&self, entry: &Value, intent: Intent) -> Result<Opened> {
         let path = self.input.input.as_path();
-        let Some(store) = entry["inside"].as_str() else { return open(&self.one(entry)?, intent) };
+        let Some(store) = entry["inside"].as_str() else {
+            let input = self.one(entry)?;
+            let (Some(stream), Some(size)) = (&self.stream, entry["size"].as_u64()) else {
+                return open(&input, intent);
+            };
+            let mut member = stream;
+            member.seek(SeekFrom::Start(input.offset)).map_err(Failure::io(path))?;
+            let file = unnamed(&mut member.take(size), path)?;
+            return open_found(Found::of(path, file, 0).map_err(failure(path))?, &self.whole(), intent, None);
+        };
         if !matches!(intent, Intent::Inspect | Intent::Read) {
             return Err(Failure::at(
                 path,

@@ -3,8 +3,7 @@
 
 use super::store::{StoreReader, key};
 use crate::failure::{Failure, Result, failure};
-use crate::open::{Intent, Opened, What, open_found, unnamed_file};
-use crate::output::spool_named;
+use crate::open::{Intent, Opened, What, open_found, unnamed_of};
 use blosc_frame::any::Found;
 use blosc_frame::b2nd::Dims;
 use blosc_frame::npy::NpyHeader;
@@ -60,22 +59,24 @@ fn rows_that_live(store: &StoreReader, name: &str, column: &mut Opened, living: 
     let (Some(dtype), Some(shape)) = (items.dtype, Dims::new(&shape)) else {
         return Err(Failure::at(path, "the type of its items is not known"));
     };
-    let mut file = spool_named()?;
     let header = NpyHeader { dtype, fortran: false, shape }.to_bytes()?;
-    file.write_all(&header)?;
-    let step = PIECE.checked_div(row).unwrap_or(1).max(1);
-    let (mut at, mut piece) = (0u64, Vec::new());
-    while at < rows {
-        let end = at.saturating_add(step).min(rows);
-        piece.clear();
-        column.reader()?.read(Some(at..end), &mut piece, &|_| {})?;
-        let lives = living.iter().skip(usize::try_from(at).unwrap_or(usize::MAX));
-        for (item, _) in piece.chunks_exact(row as usize).zip(lives).filter(|(_, lives)| **lives) {
-            file.write_all(item)?;
+    let file = unnamed_of(path, &mut |file| {
+        file.write_all(&header)?;
+        let step = PIECE.checked_div(row).unwrap_or(1).max(1);
+        let (mut at, mut piece) = (0u64, Vec::new());
+        while at < rows {
+            let end = at.saturating_add(step).min(rows);
+            piece.clear();
+            column.reader()?.read(Some(at..end), &mut piece, &|_| {})?;
+            let lives = living.iter().skip(usize::try_from(at).unwrap_or(usize::MAX));
+            let items = piece.chunks_exact(row as usize).zip(lives);
+            let living: Vec<_> = items.filter(|(_, lives)| **lives).map(|(item, _)| item).collect();
+            file.write_all(&living.concat())?;
+            at = end;
         }
-        at = end;
-    }
-    let found = Found::of(path, unnamed_file(&file, path)?, 0).map_err(failure(path))?;
+        Ok(())
+    })?;
+    let found = Found::of(path, file, 0).map_err(failure(path))?;
     open_found(found, &store.whole(), Intent::Read, None)
 }
 

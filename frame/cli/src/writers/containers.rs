@@ -58,7 +58,7 @@ fn target(format: Format, pack: &Pack, parts: &Parts, params: Params, chunk: Opt
 
 /// Compresses plain bytes or a `.npy` file into one of these formats.
 pub fn write(args: &Compress, mut input: Input, format: Format) -> Result<()> {
-    let (path, _spool) = input.file()?;
+    let path = input.file()?;
     let opened = if input.npy {
         open_any(&path, &Limits::NONE)
     } else {

@@ -12,7 +12,7 @@ pub mod store;
 
 use crate::args::{Compress, Format, Output};
 use crate::failure::{Failure, Result};
-use crate::output::{Destination, Shape, spool_named};
+use crate::output::{Destination, Shape, notice, spool_named};
 use blosc_frame::any::{HEAD, Kind};
 use choice::{Holds, Request, Verb};
 use std::fs::{self, File};
@@ -34,6 +34,8 @@ pub struct Input {
     pub len: Option<u64>,
     /// Whether it is a `.npy` file.
     pub npy: bool,
+    /// The copy of a stream that is not read from first to last byte.
+    copy: Option<NamedTempFile>,
 }
 
 impl Input {
@@ -43,7 +45,8 @@ impl Input {
         let (mut data, len) = open_plain(&path)?;
         let mut head = Vec::new();
         data.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(|e| Failure::at(&path, e))?;
-        let npy = !args.plain && Kind::of_head(&head, None) == Kind::Npy;
+        let kind = Kind::of_head(&head, None);
+        let npy = !args.plain && kind == Kind::Npy;
         let made = args.dtype.is_some() || args.shape.is_some();
         if npy && made {
             let text =
@@ -61,17 +64,40 @@ impl Input {
             }
             false => Holds::Bytes,
         };
-        Ok(Input { path, holds, data: Box::new(io::Cursor::new(head).chain(data)), len, npy })
+        let data = Box::new(io::Cursor::new(head).chain(data));
+        let mut input = Input { path, holds, data, len, npy, copy: None };
+        match kind {
+            _ if args.plain || holds != Holds::Bytes => {}
+            // The arrays of NumPy under another name, or without one.
+            Kind::Zip => {
+                let file = input.file()?;
+                if npz::has_arrays(&file) {
+                    input.holds = Holds::Arrays;
+                } else {
+                    input.data = Box::new(File::open(&file).map_err(Failure::io(&input.path))?);
+                }
+            }
+            Kind::Frame | Kind::Bloscpack => {
+                let what =
+                    "compressed by Blosc already; its bytes are taken as they are (convert takes its items)";
+                notice(format_args!("{}: {what}", input.path.display()));
+            }
+            _ => {}
+        }
+        Ok(input)
     }
 
-    /// A file that holds it, for what is not read from first to last byte: itself, or a copy of a pipe.
-    fn file(&mut self) -> Result<(PathBuf, Option<NamedTempFile>)> {
+    /// A file that holds it, for what is not read from first to last byte: itself, or a copy of a stream.
+    fn file(&mut self) -> Result<PathBuf> {
         if self.len.is_some() {
-            return Ok((self.path.clone(), None));
+            return Ok(self.path.clone());
         }
-        let mut copy = spool_named()?;
-        io::copy(&mut self.data, copy.as_file_mut()).map_err(|e| Failure::at(&self.path, e))?;
-        Ok((copy.path().to_path_buf(), Some(copy)))
+        if self.copy.is_none() {
+            let mut copy = spool_named()?;
+            io::copy(&mut self.data, copy.as_file_mut()).map_err(|e| Failure::at(&self.path, e))?;
+            self.copy = Some(copy);
+        }
+        Ok(self.copy.as_ref().map(|copy| copy.path().to_path_buf()).unwrap_or_default())
     }
 }
 
@@ -86,6 +112,16 @@ pub fn open_plain(path: &Path) -> Result<(Box<dyn Read>, Option<u64>)> {
     let file = File::open(path).map_err(Failure::io(path))?;
     let len = file.metadata().map_err(Failure::io(path))?.len();
     Ok((Box::new(file), Some(len)))
+}
+
+/// All bytes of a file or a stream, no more than `most`.
+pub fn read_plain(path: &Path, most: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = open_plain(path)?.0.take(most.saturating_add(1)).read_to_end(&mut bytes);
+    match read.map_err(Failure::io(path))? as u64 > most {
+        true => Err(Failure::at(path, format!("more than {most} bytes"))),
+        false => Ok(bytes),
+    }
 }
 
 /// `blosc compress`.
@@ -116,7 +152,8 @@ pub fn write(mut args: Compress) -> Result<()> {
         Format::B2frame => frame::write(&args, input),
         Format::Sframe => frame::write_dir(&args, input),
         Format::B2z | Format::B2d | Format::Arrays if input.holds == Holds::Arrays => {
-            npz::compress(&args, format)
+            let file = input.file()?;
+            npz::compress(&args, &file, format)
         }
         Format::B2z | Format::B2d => store::compress(&args, input, format),
         _ => containers::write(&args, input, format),

@@ -13,10 +13,10 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 /// Every member becomes an array in the directory or store `-o`, which appears only when it is complete. To a
-/// directory that exists arrays are added.
-pub fn compress(args: &Compress, format: Format) -> Result<()> {
+/// directory that exists arrays are added. `file` is the input or a copy of it.
+pub fn compress(args: &Compress, file: &Path, format: Format) -> Result<()> {
     let (folder, input) = (args.output.output.as_path(), args.input.as_path());
-    let file = File::open(input).map_err(|e| Failure::at(input, e))?;
+    let file = File::open(file).map_err(|e| Failure::at(input, e))?;
     let mut archive = ZipArchive::new(file).map_err(|e| Failure::at(input, e))?;
     let members = members(&mut archive, input)?;
     if format == Format::Arrays && folder.is_dir() {
@@ -30,6 +30,12 @@ pub fn compress(args: &Compress, format: Format) -> Result<()> {
         });
     }
     store::write(&destination, format, |folder| write_members(&mut archive, &members, folder, args))
+}
+
+/// Whether a zip file has members that are called as NumPy calls arrays.
+pub fn has_arrays(file: &Path) -> bool {
+    let archive = File::open(file).ok().and_then(|file| ZipArchive::new(file).ok());
+    archive.is_some_and(|archive| archive.file_names().flatten().any(|name| name.ends_with(".npy")))
 }
 
 /// The members that are arrays: their numbers, and where in the directory each goes. The others are named.

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// A thousand little-endian `i4`.
-fn raw() -> Vec<u8> {
+pub fn raw() -> Vec<u8> {
     (0..1000i32).flat_map(i32::to_le_bytes).collect()
 }
 
@@ -41,7 +41,7 @@ folder  no   no     no         no    no      no     no   no    no
 const DIRECTORIES: [&str; 6] = ["sframe", "sb2nd", "bcolz", "blaze", "arrays", "folder"];
 
 /// Makes one of each kind, under its kind's name.
-fn make(folder: &Folder) {
+pub fn make(folder: &Folder) {
     folder.write("raw", &raw());
     folder.write("more", &raw()[..40]);
     let array = ["--dtype", "<i4", "--shape", "1000", "--chunks", "300"];
@@ -69,7 +69,7 @@ fn make(folder: &Folder) {
     std::fs::create_dir(folder.path("folder")).unwrap();
 }
 
-fn words<'a>(verb: &'a str, path: &'a str) -> Vec<&'a str> {
+pub fn words<'a>(verb: &'a str, path: &'a str) -> Vec<&'a str> {
     match verb {
         "info" | "verify" => vec![verb, path],
         "decompress" => vec![verb, path, "-o", "-"],
@@ -84,7 +84,7 @@ fn words<'a>(verb: &'a str, path: &'a str) -> Vec<&'a str> {
 }
 
 /// Every file below a path.
-fn tree(path: &Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+pub fn tree(path: &Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
     if path.is_file() {
         return vec![(path.to_path_buf(), std::fs::read(path).unwrap())];
     }
@@ -420,90 +420,6 @@ fn statuses_say_whose_fault_it_is() {
         let (code, text) = folder.fail(&words.split(' ').collect::<Vec<_>>());
         assert!(code == status && !folder.path("out").exists(), "{words}: {code} {text}");
     }
-}
-
-/// The user's mistake is named, not a byte of an encoding.
-#[test]
-fn mistakes_are_named() {
-    let folder = Folder::new("named");
-    make(&folder);
-    for (words, says) in [
-        ("info sframe/chunks.b2frame", "name the directory"),
-        ("append sframe/chunks.b2frame more", "name the directory"),
-        ("info hdf5", "HDF5 data"),
-        ("decompress gzip -o out", "unpack it first"),
-        ("info zip", "zip file"),
-        ("compress raw -o out --dtype <i4 --shape 20,50 --chunks 0,50 --format b2nd", "--chunks 0,50"),
-        ("compress raw -o out --dtype <i4 --shape 20,50 --blocks 0,50 --format b2nd", "--blocks 0,50"),
-        (
-            "compress raw -o out --dtype <i4 --shape 20000,50000 --chunks 20000,50000 --format b2nd",
-            "2147483615 bytes at most",
-        ),
-        ("compress raw -o out --dtype <i4 --shape 20,51 --format b2nd", "tell 4080 bytes of items"),
-        ("compress raw -o out --dtype |V0 --shape 20 --format b2nd", "--dtype |V0"),
-        ("resize b2nd --shape 100000000000", "chunks = "),
-        ("slice b2nd -o out --start 9 --stop 0 --step -1", "give the smaller number as --start"),
-        ("set frame more", "no array"),
-    ] {
-        let (_, text) = folder.fail(&words.split(' ').collect::<Vec<_>>());
-        assert!(text.contains(says) && !text.contains(" at byte "), "{words}: {text}");
-    }
-}
-
-/// A column that cannot be opened is named, and the others can be read.
-#[test]
-fn a_damaged_column_is_named_and_the_others_are_read() {
-    let folder = Folder::new("columns");
-    folder.write("raw", &raw());
-    folder.run(&[
-        "compress",
-        "raw",
-        "-o",
-        "pairs",
-        "--format",
-        "bcolz",
-        "--dtype",
-        "[('f0', '<i4'), ('f1', '<i4')]",
-    ]);
-    let column = folder.run(&["decompress", "pairs", "--column", "f1", "-o", "-"]);
-    std::fs::remove_file(folder.path("pairs/f0/meta/sizes")).unwrap();
-    for verb in ["info", "verify", "decompress"] {
-        let (_, text) = folder.fail(&words(verb, "pairs"));
-        assert!(text.contains("column f0") && text.contains("--column NAME"), "{verb}: {text}");
-    }
-    assert!(folder.run(&["decompress", "pairs", "--column", "f1", "-o", "-"]) == column);
-    assert!(folder.fail(&["decompress", "pairs", "--column", "f0", "-o", "-"]).1.contains("f0"));
-}
-
-/// Members of a `.npz` file that are no arrays are left out, and no two become one.
-#[test]
-fn other_members_of_npz_files_are_left_out() {
-    use std::io::Write;
-    let folder = Folder::new("members");
-    make(&folder);
-    let npy = folder.read("npy");
-    let archive = |name: &str, members: &[(&str, &[u8])]| {
-        let mut zip = zip::ZipWriter::new(std::fs::File::create(folder.path(name)).unwrap());
-        let options = zip::write::SimpleFileOptions::default();
-        for (name, bytes) in members {
-            match name.ends_with('/') {
-                true => zip.add_directory(*name, options).unwrap(),
-                false => {
-                    zip.start_file(*name, options).unwrap();
-                    zip.write_all(bytes).unwrap();
-                }
-            }
-        }
-        zip.finish().unwrap();
-    };
-    archive("a.npz", &[("g/", b""), ("README.txt", b"read me"), ("g/x.npy", &npy)]);
-    let told = folder.notice(&["compress", "a.npz", "-o", "a"]);
-    assert!(told.contains("README.txt"), "{told}");
-    assert!(folder.run(&["decompress", "a/g/x.b2nd", "-o", "-"]) == raw());
-    archive("b.npz", &[("x", &npy), ("x.npy", &npy)]);
-    let (status, text) = folder.fail(&["compress", "b.npz", "-o", "b"]);
-    assert!(status == 1 && text.contains("two members would become x.b2nd"), "{text}");
-    assert!(!folder.path("b").exists());
 }
 
 /// The file is opened once, when its lock is held.

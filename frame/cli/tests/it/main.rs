@@ -2,6 +2,7 @@
 
 mod common;
 
+mod advise;
 mod arrays;
 mod blpk;
 mod chunks;
@@ -10,6 +11,8 @@ mod durable;
 mod frames;
 mod inputs;
 mod listing;
+mod manual;
+mod mistakes;
 mod outputs;
 mod packs;
 mod readme;

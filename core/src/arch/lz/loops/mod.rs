@@ -16,18 +16,17 @@
 //! into a dictionary, and leaves all state as it was before that instruction. The caller's own loop, which checks everything,
 //! carries out that instruction and calls again.
 //!
-//! Why the loops are as they are (`docs/optimization-notes.md` has what was tried and measured):
-//! - The address of the next instruction is known early. Where one kind of instruction prevails, it follows from a predicted
-//!   branch, not from bytes that have just been loaded. Where kinds mix, a wrong prediction costs more than arithmetic: all
-//!   possible addresses are summed up before it is known which of them is right.
+//! Why the loops are as they are (`docs/optimization-notes.md` says what was measured, and which loops have been removed):
+//! - The address of the next instruction is known early: it follows from predicted branches, not from bytes that have just been
+//!   loaded.
 //! - With a byte shuffle a match is made without a branch on its distance, BloscLZ's up to 32 bytes without a branch on its
 //!   length either. Where LZ4 matches are nearly all far, or some are long, branches on both are faster, because wide loads
 //!   wait for stores. Up to [`MEDIUM`](step::MEDIUM) bytes the rest of a match is made 64 bytes at a time.
 //! - What few instructions need is a call on a cold path: common instructions jump once, back to the next instruction, and the
 //!   loop keeps all registers.
-//! - With AVX-512, LZ4 sequences of up to 64 literals and 64 bytes of match are made without any branch (`wide`). That is
+//! - With AVX-512, LZ4 sequences of up to 64 literals and 64 bytes of match are made without any branch (`avx512`). That is
 //!   faster where an eighth of the lengths is long, as in most planes of measured data.
-//! - A load of bytes that were stored just before is fast only if one store holds all of them. Where most matches would load
+//! - A load of bytes that were stored just before is fast only if one store holds all of them. Where most LZ4 matches would load
 //!   across two stores, they are made of a register that holds the end of the output ([`Tail`]). Without a byte shuffle,
 //!   distances too short for a load repeat a word.
 //!
@@ -37,11 +36,11 @@
 // One of the two loops alone needs only part of this.
 #![cfg_attr(not(all(feature = "lz4", feature = "blosclz")), allow(dead_code, unused_imports))]
 
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+mod avx512;
 mod blosclz;
 mod lz4;
 mod step;
-#[cfg(all(feature = "std", target_arch = "x86_64"))]
-mod wide;
 
 use crate::arch::entropy::bit_instructions;
 use crate::arch::input::Input;
@@ -52,12 +51,12 @@ use crate::arch::level::Level;
 use crate::arch::level::detect::executes_512_in_halves;
 use crate::arch::lz::matches::mark_initialised;
 use crate::arch::lz::tail::Tail;
-use crate::arch::lz::window::{WIDE, Window};
+use crate::arch::lz::window::{WIDE_COPIES, Window};
 use blosclz::BloscLz;
 use lz4::Lz4;
 use step::{
-    BATCH, Bounds, Cursor, FAR, GENERAL, Instruction, InstructionCounts, Loop, NEAR, PLAIN, REACH,
-    REPETITIVE, SPECIAL, WRITE, distance,
+    BATCH, Bounds, Cursor, FAR, FEW_NEAR, GENERAL, Instruction, InstructionCounts, Loop, NEAR, REACH,
+    REPETITIVE, SHORT, WRITE, distance,
 };
 
 /// LZ4 sequences from byte `at` on; returns the offset of the first one that is left to the caller.
@@ -82,7 +81,7 @@ fn middle<I: Instruction>(window: &mut Window<'_>, input: &Input<'_>, at: usize,
     let left = input.exact().len().saturating_sub(at);
     let (start, written, wanted, len) = window.parts();
     // Near matches read the last four bytes.
-    if !WIDE
+    if !WIDE_COPIES
         || left == 0
         || written < 4
         || start.addr() < REACH
@@ -101,12 +100,12 @@ fn middle<I: Instruction>(window: &mut Window<'_>, input: &Input<'_>, at: usize,
         let bounds = Bounds { start, last, full, enough, many: usize::MAX };
         // Tests in this crate run it wherever it can run.
         #[cfg(all(feature = "std", target_arch = "x86_64"))]
-        let wants_wide =
-            I::HAS_WIDE && kernels::has_avx512(level) && (cfg!(test) || !executes_512_in_halves());
+        let wants_avx512 =
+            I::IS_LZ4 && kernels::has_avx512(level) && (cfg!(test) || !executes_512_in_halves());
         #[cfg(all(feature = "std", target_arch = "x86_64"))]
-        let cursor = if wants_wide && rest.len() > wide::READ && len - written > wide::WRITE {
+        let cursor = if wants_avx512 && rest.len() > avx512::READ && len - written > avx512::WRITE {
             let (last, full) =
-                (cursor.from.add(left.min(rest.len() - wide::READ)), start.add(len - wide::WRITE));
+                (cursor.from.add(left.min(rest.len() - avx512::READ)), start.add(len - avx512::WRITE));
             by_turns::<I>(
                 level,
                 cursor,
@@ -124,36 +123,36 @@ fn middle<I: Instruction>(window: &mut Window<'_>, input: &Input<'_>, at: usize,
     }
 }
 
-/// [`Middle`], and the [`Loop::Wide`] where it suits. Of short streams not much may be spent on finding out: they begin
+/// [`Middle`], and the [`Loop::Avx512`] where it suits. Of short streams not much may be spent on finding out: they begin
 /// with that loop, which shows soon whether it suits.
 ///
 /// # Safety
-/// `bounds` and `wide` are of one input and output, `wide` with the room that [`wide::sequences`] needs; so is `cursor`,
+/// `bounds` and `wider` are of one input and output, `wider` with the room that [`avx512::sequences`] needs; so is `cursor`,
 /// and everything before it has been written. `level` is one with AVX-512.
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 unsafe fn by_turns<I: Instruction>(
     level: Level,
     mut cursor: Cursor,
     mut bounds: Bounds,
-    wide: &Bounds,
+    wider: &Bounds,
 ) -> Cursor {
     // SAFETY: the output from `cursor.to` to its end, which may be written.
-    unsafe { mark_initialised(cursor.to, distance(cursor.to, wide.full) + wide::WRITE) };
+    unsafe { mark_initialised(cursor.to, distance(cursor.to, wider.full) + avx512::WRITE) };
     let mut batch = BATCH / 4;
     loop {
         // SAFETY: `level` has AVX-512, and the output is marked as initialised by the line before the loop.
-        bounds.many = match unsafe { wide::sequences(&mut cursor, wide, batch) } {
-            wide::Next::Same => {
+        bounds.many = match unsafe { avx512::sequences(&mut cursor, wider, batch) } {
+            avx512::Next::Same => {
                 batch = BATCH;
                 continue;
             }
-            wide::Next::Short => wide.many,
-            wide::Next::Edge => usize::MAX,
+            avx512::Next::Short => wider.many,
+            avx512::Next::Edge => usize::MAX,
         };
-        let wants_wide;
-        (cursor, wants_wide) =
+        let wants_avx512;
+        (cursor, wants_avx512) =
             bit_instructions::run(level, Middle::<I> { cursor, bounds, kind: core::marker::PhantomData });
-        if !wants_wide {
+        if !wants_avx512 {
             return cursor;
         }
     }
@@ -172,7 +171,7 @@ struct Middle<I> {
 const MANY: usize = BATCH / 7;
 
 impl<I: Instruction> bit_instructions::Kernel for Middle<I> {
-    /// Where it has come to, and whether there the [`Loop::Wide`] should go on.
+    /// Where it has come to, and whether there the [`Loop::Avx512`] should go on.
     type Output = (Cursor, bool);
 
     #[inline(always)]
@@ -180,7 +179,7 @@ impl<I: Instruction> bit_instructions::Kernel for Middle<I> {
         // Not moved to a place of its own: it has just been written, by halves of what a copy would read at once.
         let (mut cursor, bounds) = (self.cursor, &self.bounds);
         if BEST {
-            // SAFETY: the output from `cursor.to` to its end, which a sequence of the wide loop may have come close to.
+            // SAFETY: the output from `cursor.to` to its end, which a sequence of the loop `Avx512` may have come close to.
             unsafe { mark_initialised(cursor.to, distance(cursor.to, bounds.full.wrapping_add(WRITE))) };
         }
         let (mut next, mut count) =
@@ -189,17 +188,19 @@ impl<I: Instruction> bit_instructions::Kernel for Middle<I> {
             // SAFETY: `middle` has made place and bounds of one input and one output.
             let batch = unsafe {
                 match next {
-                    Loop::Far if BEST => batch::<I, BEST, FAR>(&mut cursor, bounds, count),
-                    Loop::Repetitive => batch::<I, BEST, REPETITIVE>(&mut cursor, bounds, count),
-                    Loop::Plain if BEST => batch::<I, BEST, PLAIN>(&mut cursor, bounds, count),
-                    Loop::Special if BEST => batch::<I, BEST, SPECIAL>(&mut cursor, bounds, count),
-                    Loop::Near if BEST => batch::<I, BEST, NEAR>(&mut cursor, bounds, count),
+                    Loop::Far if BEST && I::IS_LZ4 => batch::<I, BEST, FAR>(&mut cursor, bounds, count),
+                    Loop::Repetitive if I::IS_LZ4 => batch::<I, BEST, REPETITIVE>(&mut cursor, bounds, count),
+                    Loop::Near if BEST && I::IS_LZ4 => batch::<I, BEST, NEAR>(&mut cursor, bounds, count),
+                    Loop::FewNear if BEST && !I::IS_LZ4 => {
+                        batch::<I, BEST, FEW_NEAR>(&mut cursor, bounds, count)
+                    }
+                    Loop::Short if BEST && !I::IS_LZ4 => batch::<I, BEST, SHORT>(&mut cursor, bounds, count),
                     _ => batch::<I, BEST, GENERAL>(&mut cursor, bounds, count),
                 }
             };
             count = BATCH;
             match batch {
-                Some(Loop::Wide) => return (cursor, true),
+                Some(Loop::Avx512) => return (cursor, true),
                 Some(suitable) => next = suitable,
                 None => return (cursor, false),
             }
@@ -220,7 +221,7 @@ unsafe fn batch<I: Instruction, const BEST: bool, const LOOP: u8>(
     let first = cursor.from;
     // SAFETY: `middle` begins after four bytes, and each batch before this one has written 64 more.
     let tail = unsafe { if LOOP == NEAR { Tail::before(cursor.to) } else { Tail::NONE } };
-    let mut counts = InstructionCounts { tail, close: 0, long: 0, literals: 0, waits: 0, far: 0 };
+    let mut counts = InstructionCounts { tail, close: 0, long: 0, literals: 0 };
     let mut left = count;
     if BEST {
         aligned();

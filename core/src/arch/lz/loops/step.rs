@@ -31,7 +31,7 @@ pub(super) struct Bounds {
     pub(super) full: *mut u8,
     /// Where the loop ends: `full`, or what is wanted.
     pub(super) enough: *mut u8,
-    /// So many long lengths of a batch, and more, are worth [`Loop::Wide`].
+    /// Long lengths in a batch from which on [`Loop::Avx512`] is faster.
     pub(super) many: usize,
 }
 
@@ -40,16 +40,15 @@ pub(super) trait Instruction {
     /// Bytes from `bounds.last` on that an instruction and its copies may read.
     const READ: usize;
 
-    /// The loop to begin with, and how many instructions come before the first look at which kind there is most of: of
-    /// short streams many are carried out by then. Without a byte shuffle it is `General` and a whole [`BATCH`].
+    /// The loop to begin with, and how many instructions come before the first choice: of short streams many are carried out
+    /// by then. Without a byte shuffle it is `General` and a whole [`BATCH`].
     const FIRST: (Loop, usize);
 
-    /// Whether `wide::sequences` carries out these instructions.
-    #[cfg(all(feature = "std", target_arch = "x86_64"))]
-    const HAS_WIDE: bool;
+    /// Whether these are LZ4 sequences: which of the loops there are hangs on it, and builds need not contain the others.
+    const IS_LZ4: bool;
 
     /// Which loop suits what comes next, after `LOOP` has carried out `batch` instructions that took `bytes` of input and
-    /// counted `counts` (nothing without a byte shuffle); [`Loop::Wide`] where more than `many` lengths are long.
+    /// counted `counts` (nothing without a byte shuffle); [`Loop::Avx512`] where more than `many` lengths are long.
     fn suitable<const LOOP: u8>(batch: usize, bytes: usize, counts: &InstructionCounts, many: usize) -> Loop;
 
     /// Carries out the instruction at `cursor.from`, or answers `None` if its literals do not end, or its match
@@ -65,58 +64,53 @@ pub(super) trait Instruction {
     ) -> Option<Cursor>;
 }
 
-/// Instructions of a batch that only some streams have.
+/// What a loop counts in a batch, to tell which loop suits the next one.
 pub(super) struct InstructionCounts {
-    /// What the loop [`Loop::Near`] makes near matches of.
+    /// The end of the output, of which [`Loop::Near`] makes matches.
     pub(super) tail: Tail,
-    /// LZ4: short matches of a distance that a [`Tail`] has, of those below 8 in [`Loop::Plain`].
+    /// Matches of a distance up to 16, the longest that a [`Tail`] has. Of LZ4 only those up to 18 bytes, and not in
+    /// [`Loop::Repetitive`].
     pub(super) close: usize,
-    /// LZ4: matches longer than 16 bytes. BloscLZ: longer than 8, where a loop suits the others.
+    /// LZ4: matches longer than 16 bytes. BloscLZ: longer than 8, in [`Loop::FewNear`] and [`Loop::Short`].
     pub(super) long: usize,
     /// LZ4: 15 literals and more.
     pub(super) literals: usize,
-    /// BloscLZ: sum of what `blosclz::waits` says of each match.
-    pub(super) waits: u32,
-    /// BloscLZ: matches whose distance takes two bytes more.
-    pub(super) far: usize,
 }
 
 /// No distance is longer: taken from a higher address, none wraps around.
 pub(super) const REACH: usize = 1 << 17;
 
-/// The loops over the instructions of a stream: which suits the last [`BATCH`] instructions.
+/// The loops over the instructions of a stream. [`Instruction::suitable`] chooses one by the last [`BATCH`] instructions.
 ///
-/// All but `General` and `Repetitive` need a byte shuffle.
+/// All but `General` and `Repetitive` need a byte shuffle, and `Avx512` needs registers of 64 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Loop {
-    /// No kind of instruction prevails.
+    /// Distances vary.
     General,
-    /// LZ4: nearly all matches are far, and some lengths are continued. BloscLZ: some distances take two bytes more.
+    /// LZ4: nearly all matches are far, or some are longer than 16 bytes.
     Far,
-    /// LZ4: most sequences have no literals and take three bytes, a few are longer. BloscLZ: many matches repeat what few
-    /// instructions before them have made.
+    /// LZ4: most sequences have no literals and take three bytes.
     Repetitive,
-    /// LZ4: nearly all matches are far, and few lengths are continued. BloscLZ: few matches are near.
-    Plain,
-    /// Most matches are short, near, and follow each other: they are made of a [`Tail`].
+    /// LZ4: three of four matches are short and near.
     Near,
-    /// LZ4: some matches are longer than 16 bytes, some near. BloscLZ: few matches are near, and few longer than 8 bytes.
-    Special,
-    /// LZ4: many lengths are long, and the level has registers of 64 bytes. It is not one of those that `mod.rs` runs by
-    /// batches.
-    Wide,
+    /// BloscLZ: at most one match in 32 instructions is near.
+    FewNear,
+    /// BloscLZ: likewise, and at most one in 16 is longer than 8 bytes.
+    Short,
+    /// LZ4: one length in seven is long. `mod.rs` does not run it by batches like the others.
+    Avx512,
 }
 
 // The loops as arguments of functions: the compiler takes no enum there.
 pub(super) const GENERAL: u8 = Loop::General as u8;
 pub(super) const FAR: u8 = Loop::Far as u8;
 pub(super) const REPETITIVE: u8 = Loop::Repetitive as u8;
-pub(super) const PLAIN: u8 = Loop::Plain as u8;
 pub(super) const NEAR: u8 = Loop::Near as u8;
-pub(super) const SPECIAL: u8 = Loop::Special as u8;
+pub(super) const FEW_NEAR: u8 = Loop::FewNear as u8;
+pub(super) const SHORT: u8 = Loop::Short as u8;
 
-/// Instructions between two looks at which kind there is most of.
+/// Instructions between two choices of a loop.
 pub(super) const BATCH: usize = 64;
 
 /// Marks a branch as rare. The compiler lays its code out of the way, so that short instructions take no jump but the one back
@@ -221,7 +215,7 @@ pub(super) unsafe fn much_extended(
     mut len: usize,
 ) -> Option<(usize, *const u8)> {
     while from < last {
-        // SAFETY: before `last`, and the caller began in the same buffer.
+        // SAFETY: `from` is before `last`, and by the contract both lie in one input.
         let byte = unsafe { *from };
         from = from.wrapping_add(1);
         len = len.saturating_add(usize::from(byte));

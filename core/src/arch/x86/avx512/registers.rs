@@ -131,7 +131,7 @@ pub(super) const AHEAD: usize = 3 * BLOCK - 1;
 /// A store across two lines asks for the second only when it is its turn, and waits for it: Intel's CPUs took twice the time.
 #[inline(always)]
 pub(super) unsafe fn store_ahead<const AWAY: usize>(p: *mut u8, z: Zmm) {
-    // SAFETY: the caller's; nothing is too far for a hint.
+    // SAFETY: by the contract of `store` 64 bytes are writable at `p`; a prefetch may name any address.
     unsafe {
         _mm_prefetch::<_MM_HINT_T0>(p.wrapping_add(AWAY).cast());
         store(p, z);
@@ -242,7 +242,7 @@ pub(super) unsafe fn transpose<const R: usize>(r: [Zmm; R]) -> [Zmm; R] {
 /// `R` planes of a block whose groups have `len` bytes.
 #[inline(always)]
 pub(super) unsafe fn half_of_planes<const R: usize>(src: *const u8, len: usize, index: Zmm) -> [Zmm; R] {
-    // SAFETY: the caller's; a group is at least 64 bytes.
+    // SAFETY: by the contract `R` groups of `len` bytes are readable; a group has at least 64.
     unsafe {
         let mut r = [index; R];
         let mut group = src;

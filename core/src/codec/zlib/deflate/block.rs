@@ -99,39 +99,69 @@ impl Lengths {
     }
 }
 
-/// Writes a block; `None` where it does not fit.
-pub(super) fn write(out: &mut BitWriter<'_>, src: &[u8], contents: &Contents<'_>, last: bool) -> Option<()> {
-    let histogram = contents.histogram;
-    let litlens = Code::<MOST>::of(&histogram.litlens, LONGEST);
-    let distances = Code::<DISTANCES>::of(&histogram.distances, LONGEST);
-    let lengths = Lengths::of(&litlens, &distances);
-    let mut freq = [0; 19];
-    for (symbol, _) in lengths.symbols() {
-        if let Some(n) = freq.get_mut(usize::from(symbol)) {
-            *n += 1;
+/// The codes of a block, and the code of their lengths.
+struct Codes {
+    litlens: Code<MOST>,
+    distances: Code<DISTANCES>,
+    lengths: Lengths,
+    lengths_code: Code<19>,
+    /// How many lengths of `lengths_code` are written, in [`ORDER`].
+    lengths_count: usize,
+    /// Bits that the description of the codes takes.
+    described: u64,
+}
+
+impl Codes {
+    #[inline(always)] // where it is to stay: it is large
+    fn of(histogram: &Histogram) -> Codes {
+        let litlens = Code::<MOST>::of(&histogram.litlens, LONGEST);
+        let distances = Code::<DISTANCES>::of(&histogram.distances, LONGEST);
+        let lengths = Lengths::of(&litlens, &distances);
+        let mut freq = [0; 19];
+        for (symbol, _) in lengths.symbols() {
+            if let Some(n) = freq.get_mut(usize::from(symbol)) {
+                *n += 1;
+            }
+        }
+        let lengths_code = Code::<19>::of(&freq, LONGEST_LENGTH);
+        let last = ORDER.iter().rposition(|s| lengths_code.get(usize::from(*s)).1 > 0);
+        let lengths_count = last.map_or(4, |at| (at + 1).max(4));
+        let repeats: u64 = lengths.symbols().map(|(symbol, _)| u64::from(repeat_bits(symbol))).sum();
+        let described = 14 + 3 * lengths_count as u64 + lengths_code.cost(&freq) + repeats;
+        Codes { litlens, distances, lengths, lengths_code, lengths_count, described }
+    }
+
+    /// Writes the description.
+    fn describe(&self, out: &mut BitWriter<'_>) {
+        out.put((self.lengths.litlens - 257) as u32, 5);
+        out.put((self.lengths.distances - 1) as u32, 5);
+        out.put(self.lengths_count as u32 - 4, 4);
+        out.flush();
+        for symbol in ORDER.iter().take(self.lengths_count) {
+            out.put(self.lengths_code.get(usize::from(*symbol)).1, 3);
+            out.flush();
+        }
+        for (symbol, more) in self.lengths.symbols() {
+            let (bits, len) = self.lengths_code.get(usize::from(symbol));
+            out.put(bits, len);
+            out.put(more.into(), repeat_bits(symbol));
+            out.flush();
         }
     }
-    let lengths_code = Code::<19>::of(&freq, LONGEST_LENGTH);
-    let lengths_count =
-        ORDER.iter().rposition(|s| lengths_code.get(usize::from(*s)).1 > 0).map_or(4, |at| (at + 1).max(4));
+}
 
-    let described = 14
-        + 3 * lengths_count as u64
-        + lengths_code.cost(&freq)
-        + lengths.symbols().map(|(symbol, _)| u64::from(repeat_bits(symbol))).sum::<u64>();
-    let extra = extra_bits(histogram);
+/// Writes a block in the form that takes fewest bits; `None` where it does not fit.
+pub(super) fn write(out: &mut BitWriter<'_>, src: &[u8], contents: &Contents<'_>, last: bool) -> Option<()> {
+    let histogram = contents.histogram;
+    let codes = Codes::of(histogram);
+    let extra = 3 + extra_bits(histogram);
+    let (litlens, distances) = (&codes.litlens, &codes.distances);
     let coded =
-        3 + described + litlens.cost(&histogram.litlens) + distances.cost(&histogram.distances) + extra;
-    let fixed = 3
-        + extra
-        + histogram
-            .litlens
-            .iter()
-            .zip(fixed_lens())
-            .map(|(n, len)| u64::from(*n) * u64::from(len))
-            .sum::<u64>()
+        extra + codes.described + litlens.cost(&histogram.litlens) + distances.cost(&histogram.distances);
+    let fixed_litlens = histogram.litlens.iter().zip(fixed_lens());
+    let fixed = extra
+        + fixed_litlens.map(|(n, len)| u64::from(*n) * u64::from(len)).sum::<u64>()
         + histogram.distances.iter().map(|n| 5 * u64::from(*n)).sum::<u64>();
-
     let bytes = src.get(contents.start..contents.end)?;
     let pieces = bytes.len().div_ceil(STORED).max(1) as u64;
     let stored = 8 * bytes.len() as u64 + pieces * (3 + 7 + 32);
@@ -139,42 +169,34 @@ pub(super) fn write(out: &mut BitWriter<'_>, src: &[u8], contents: &Contents<'_>
         return None;
     }
     if stored <= fixed.min(coded) {
-        let mut pieces = bytes.chunks(STORED).peekable();
-        let mut piece: &[u8] = pieces.next().unwrap_or_default();
-        loop {
-            let end = pieces.peek().is_none();
-            out.put(u32::from(last && end), 3);
-            out.align();
-            let len = piece.len() as u16;
-            out.put(u32::from(len) | u32::from(!len) << 16, 32);
-            out.flush();
-            out.bytes(piece);
-            let Some(next) = pieces.next() else { return Some(()) };
-            piece = next;
-        }
-    }
-    if fixed <= coded {
+        store(out, bytes, last);
+    } else if fixed <= coded {
         out.put(u32::from(last) | 1 << 1, 3);
         fixed_tokens(out, bytes, contents);
-        return Some(());
+    } else {
+        out.put(u32::from(last) | 2 << 1, 3);
+        codes.describe(out);
+        tokens(out, bytes, contents, litlens, distances);
     }
-    out.put(u32::from(last) | 2 << 1, 3);
-    out.put((lengths.litlens - 257) as u32, 5);
-    out.put((lengths.distances - 1) as u32, 5);
-    out.put(lengths_count as u32 - 4, 4);
-    out.flush();
-    for symbol in ORDER.iter().take(lengths_count) {
-        out.put(lengths_code.get(usize::from(*symbol)).1, 3);
-        out.flush();
-    }
-    for (symbol, more) in lengths.symbols() {
-        let (bits, len) = lengths_code.get(usize::from(symbol));
-        out.put(bits, len);
-        out.put(more.into(), repeat_bits(symbol));
-        out.flush();
-    }
-    tokens(out, bytes, contents, &litlens, &distances);
     Some(())
+}
+
+/// Writes stored blocks, one at least.
+fn store(out: &mut BitWriter<'_>, bytes: &[u8], last: bool) {
+    let mut rest = bytes;
+    loop {
+        let (piece, next) = rest.split_at(rest.len().min(STORED));
+        rest = next;
+        out.put(u32::from(last && rest.is_empty()), 3);
+        out.align();
+        let len = piece.len() as u16;
+        out.put(u32::from(len) | u32::from(!len) << 16, 32);
+        out.flush();
+        out.bytes(piece);
+        if rest.is_empty() {
+            return;
+        }
+    }
 }
 
 /// The lengths of the literal/length code of blocks without a description.

@@ -10,7 +10,7 @@ use super::bits::BitWriter;
 use super::block;
 use super::tokens::{
     Contents, END, Histogram, LONGEST, MOST_BYTES, NONE, SHORTEST, TOKENS, Token, distance_symbol, entropy,
-    floor_log2, length_symbol, log2, plain_bits,
+    floor_log2, length_symbol, log2,
 };
 use crate::codec::search::Match;
 
@@ -18,8 +18,6 @@ use crate::codec::search::Match;
 const CODES: usize = 10;
 /// And the extra bits of a near distance.
 const NEAR: usize = 6;
-/// About how many bits more than others those bytes take that need a match of their own.
-const OWN: usize = 8;
 
 /// By how many bits two codes must be better than one: all these are estimates.
 const DOUBT: i64 = 200;
@@ -28,8 +26,7 @@ const FRESH: u32 = 2048;
 const FIRST: u32 = FRESH / 8;
 /// So many literals and fewer do not tell what one takes.
 const FEWEST: u32 = 64;
-/// Sixteenths of bits a byte by which literals must be cheaper, for matches to be weighed against them.
-const CLEARLY: usize = 4;
+
 /// Tokens of the block that is being gathered, and the stream so far.
 pub(super) struct Blocks<'a> {
     src: &'a [u8],
@@ -54,13 +51,11 @@ pub(super) struct Blocks<'a> {
     byte_bits: usize,
     /// No shorter match is worth its bits, or few are.
     least: usize,
-    weigh: bool,
 }
 
 impl<'a> Blocks<'a> {
-    /// `weigh`: matches are weighed against what literals would take if there were no matches.
     #[inline(always)] // where it is to stay: it is large
-    pub(super) fn new(src: &'a [u8], work: &'a mut [u8], out: BitWriter<'a>, weigh: bool) -> Self {
+    pub(super) fn new(src: &'a [u8], work: &'a mut [u8], out: BitWriter<'a>) -> Self {
         Blocks {
             src,
             out,
@@ -76,7 +71,6 @@ impl<'a> Blocks<'a> {
             fresh: Histogram::EMPTY,
             literal_bits: 16 * 8,
             least: SHORTEST,
-            weigh,
             byte_bits: 16 * 4,
         }
     }
@@ -104,9 +98,7 @@ impl<'a> Blocks<'a> {
     pub(super) fn better(&self, later: &Match, taken: &Match) -> bool {
         let (far, near) = (floor_log2(later.distance), floor_log2(taken.distance));
         let more = later.end() - taken.end();
-        // One byte or two a neighbour takes in. More of them need a match of their own, or are literals.
-        let own = if more < SHORTEST { 0 } else { 16 * OWN };
-        let saved = (more * self.byte_bits + own).min(more.max(SHORTEST) * self.literal_bits);
+        let saved = (more * self.byte_bits).min(more.max(SHORTEST) * self.literal_bits);
         saved + 16 * near > self.literal_bits + 16 * far
     }
 
@@ -200,13 +192,6 @@ impl<'a> Blocks<'a> {
         }
         let bytes = (self.at - self.fresh_from).max(1) as i64;
         self.byte_bits = ((alone + 16 * block::extra_bits(&self.fresh) as i64) / bytes) as usize;
-        if self.weigh {
-            // Where matches take more bits than literals would, few literals are left that tell how cheap they are.
-            let plain = plain_bits(self.src.get(self.fresh_from..self.at).unwrap_or_default());
-            if plain + CLEARLY < self.byte_bits {
-                self.literal_bits = self.literal_bits.min(plain + 4);
-            }
-        }
         self.least = (16 * (CODES + NEAR)).div_ceil(self.literal_bits).max(SHORTEST);
         self.settled.add(&self.fresh);
         self.fresh.clear();

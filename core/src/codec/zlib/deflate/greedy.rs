@@ -1,4 +1,14 @@
 //! Levels 1 and 2: one table of last positions, and the first match it finds, or a run.
+//!
+//! ```text
+//! p = 1
+//! while p is not too close to the end:
+//!   q = table[hash of the six bytes at p];  table[hash] = p
+//!   if the six bytes at p and q differ, or q is too far:  p += step, which grows;  continue
+//!   taken = the match, or the run of one byte at p if that goes as far
+//!   if it takes more bits than its literals:  p += 1;  continue
+//!   extend taken backward over literals;  pass it on;  p = its end
+//! ```
 
 use super::blocks::Blocks;
 use super::tokens::REACH;

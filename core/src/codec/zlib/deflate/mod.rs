@@ -18,6 +18,7 @@ mod block;
 mod blocks;
 mod code;
 mod greedy;
+mod levels;
 mod parse;
 #[cfg(feature = "std")]
 mod quick;
@@ -31,6 +32,7 @@ use crate::codec::search::chains::{self, Chains};
 use crate::codec::search::rows::{self, Rows};
 use bits::BitWriter;
 use blocks::Blocks;
+use levels::Finder;
 use threes::Threes;
 use tokens::REACH;
 
@@ -48,10 +50,10 @@ use tokens::REACH;
 /// assert_eq!(back, src);
 /// ```
 pub const fn work_len(level: u8, src_len: usize) -> usize {
-    let search = match level {
-        0..=2 => greedy::work_len(src_len),
-        3..=5 => rows::work_len(src_len, 0, false),
-        _ => threes::work_len(src_len) + chains::work_len(src_len, 0),
+    let search = match levels::of(level) {
+        Finder::LastPositions { .. } => greedy::work_len(src_len),
+        Finder::Rows(_) => rows::work_len(src_len, 0),
+        Finder::Chains(_) => threes::work_len(src_len) + chains::work_len(src_len, 0),
     };
     tokens::work_len(src_len) + search
 }
@@ -68,19 +70,18 @@ pub fn encode(src: &[u8], dst: &mut [u8], level: u8, work: &mut [u8]) -> Option<
     let (tokens, work) =
         work.get_mut(..work_len(level, src.len()))?.split_at_mut(tokens::work_len(src.len()));
     let body = with_header(dst, level)?;
-    let mut blocks = Blocks::new(src, tokens, BitWriter::new(body), level > 2);
+    let mut blocks = Blocks::new(src, tokens, BitWriter::new(body));
     // Less than a word is all literals.
     if let (Some(words), Some(history)) = (Words::new(src), History::<false>::new(src, &[])) {
-        let effort = parse::effort(level, src.len());
-        match level {
-            0..=2 => greedy::matches(src, &words, 5 + u32::from(level), work, &mut blocks)?,
-            3..=5 => {
-                let rows = Rows::<false, REACH>::new(history, false, work)?;
+        match levels::of(level) {
+            Finder::LastPositions { patience } => greedy::matches(src, &words, patience, work, &mut blocks)?,
+            Finder::Rows(effort) => {
+                let rows = Rows::<false, REACH>::new(history, work)?;
                 parse::matches(src, rows, None, &effort, &mut blocks)?;
             }
-            _ => {
+            Finder::Chains(effort) => {
                 let (threes, work) = Threes::new(src.len(), work)?;
-                let chains = Chains::<false>::new(history, REACH, effort.thorough, false, work)?;
+                let chains = Chains::<false>::new(history, REACH, work)?;
                 parse::matches(src, chains, Some(threes), &effort, &mut blocks)?;
             }
         }
@@ -108,17 +109,10 @@ pub fn encode_quick(src: &[u8], dst: &mut [u8], work: &mut [u8]) -> Option<usize
     with_sum(src, body, len)
 }
 
-/// Writes the header of a stream; returns what lies behind it.
+/// Writes the header of a stream; returns the rest of `dst`.
 fn with_header(dst: &mut [u8], level: u8) -> Option<&mut [u8]> {
-    // A window of 32 KiB, no dictionary, and how hard it was tried, which no decoder asks.
-    let flags = match level {
-        0..=1 => 0x01,
-        2..=5 => 0x5e,
-        6 => 0x9c,
-        _ => 0xda,
-    };
-    let (header, body) = dst.split_first_chunk_mut::<2>()?;
-    *header = [0x78, flags];
+    let (to, body) = dst.split_first_chunk_mut::<2>()?;
+    *to = levels::header(level);
     Some(body)
 }
 

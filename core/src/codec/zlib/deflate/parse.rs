@@ -1,9 +1,20 @@
 //! Levels 3 to 9: a match gives way to a longer one that begins a byte later, if that saves bits.
+//!
+//! ```text
+//! p = 0
+//! while p is not too close to the end:
+//!   taken = the longest match at p, or one of three bytes
+//!   if there is none, or it takes more bits than its literals:  p += step, which grows;  continue
+//!   while taken is shorter than `enough`:
+//!     later = the longest match at taken's start + 1 that is longer, out of half as many candidates
+//!     unless a literal and `later` take fewer bits:  stop
+//!     taken = later
+//!   pass on the literals before taken, and taken;  p = its end
+//! ```
 
 use super::blocks::Blocks;
 use super::threes::Threes;
-use super::tokens::LONGEST;
-use super::tokens::SHORTEST;
+use super::tokens::{LONGEST, SHORTEST};
 use crate::arch::entropy::bit_instructions;
 use crate::arch::level::Level;
 use crate::codec::search::{ANY_RUN, Effort, Search};
@@ -13,23 +24,6 @@ const LAST_MATCH: usize = 8;
 
 /// The largest step, less one.
 const LARGEST: usize = 64;
-
-/// Level 9 looks at more positions in longer inputs: for most of them the window is full.
-const LONG: usize = 1 << 16;
-
-/// How level `level` searches `len` bytes.
-pub(super) fn effort(level: u8, len: usize) -> Effort {
-    let (steps, enough, patience) = match level {
-        0..=3 => (4, 16, 7),
-        4 => (8, 32, 8),
-        5 => (16, 32, 8),
-        6 => (36, LONGEST, 9),
-        7 => (64, LONGEST, 9),
-        8 => (128, LONGEST, 9),
-        _ => (if len > LONG { 384 } else { 192 }, LONGEST, 10),
-    };
-    Effort { steps, thorough: level >= 8, enough, patience }
-}
 
 /// Passes on every match; `None` where the stream does not fit.
 #[inline(never)]
@@ -84,7 +78,7 @@ impl<'a, S: Search<'a, false>> bit_instructions::Kernel for Parse<'_, '_, '_, S>
                 taken = later;
             }
             blocks.push(&taken)?;
-            search.leave_out(taken);
+            search.leave_out(&taken);
             (p, anchor) = (taken.end(), taken.end());
         }
         Some(())

@@ -1,5 +1,11 @@
 //! Level 1 on hosts: one pass, one look-up a byte, one block by the codes that need no description.
 //!
+//! ```text
+//! while a word lies at p:
+//!   q = table[hash of the four bytes at p];  table[hash] = p
+//!   if the four bytes at p and q are equal and q is within reach:  write the match;  p = its end
+//!   else:  write a literal;  p += 1
+//! ```
 //! Where matches are many this is the cheapest way to write them: nothing is kept, counted or read twice.
 
 use super::bits::BitWriter;

@@ -24,8 +24,6 @@ pub(super) const SHORTEST: usize = 3;
 pub(super) const TOKENS: usize = 8192;
 /// Bytes of a block, at most.
 pub(super) const MOST_BYTES: usize = 1 << 20;
-/// Bytes that are counted for what they would take as literals, at least, if there are so many.
-const SAMPLE: usize = 1024;
 
 pub(super) type Token = [u8; 8];
 
@@ -77,20 +75,6 @@ pub(super) fn entropy(counts: impl Iterator<Item = u32>) -> i64 {
         bits += n * log2(n);
     }
     i64::from((total * log2(total) - bits) / 8).max(16 * i64::from(total))
-}
-
-/// Sixteenths of bits that a byte of `bytes` takes if all of them are literals.
-#[inline(never)]
-pub(super) fn plain_bits(bytes: &[u8]) -> usize {
-    let step = (bytes.len() / SAMPLE) | 1;
-    let mut counts = [0u32; END];
-    for &byte in bytes.iter().step_by(step) {
-        if let Some(n) = counts.get_mut(usize::from(byte)) {
-            *n += 1;
-        }
-    }
-    let n = bytes.len().div_ceil(step).max(1);
-    entropy(counts.into_iter()) as usize / n
 }
 
 /// The binary logarithm of `n < 1 << 21` in units of 1/128; 0 of 0.

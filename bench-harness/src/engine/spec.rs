@@ -1,0 +1,134 @@
+//! [`Spec`]: how chunks are written. [`Engine`]: a program or library that writes and reads them.
+//!
+//! An engine turns a [`Spec`] into closures that hold their contexts and scratch memory, so that set-up
+//! is never timed; a run is what a user's loop over many chunks pays.
+
+use crate::measure::candidate::{Timer, Work};
+use blosc_core::{Codec, Filter, FilterSlot, Params};
+use std::ops::Range;
+use std::rc::Rc;
+
+/// Which filters a chunk goes through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Filters {
+    /// No filter.
+    None,
+    /// Byte shuffle.
+    Shuffle,
+    /// Bit shuffle.
+    BitShuffle,
+    /// Byte shuffle, then the differences of neighbouring bytes in each plane.
+    ShuffleByteDelta,
+}
+
+impl Filters {
+    /// All of them.
+    pub const ALL: [Filters; 4] =
+        [Filters::None, Filters::Shuffle, Filters::BitShuffle, Filters::ShuffleByteDelta];
+
+    /// Its name in results and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Filters::None => "none",
+            Filters::Shuffle => "shuffle",
+            Filters::BitShuffle => "bitshuffle",
+            Filters::ShuffleByteDelta => "shuffle+bytedelta",
+        }
+    }
+
+    /// Whether it reorders anything in items of this many bytes.
+    pub fn suits(self, typesize: usize) -> bool {
+        typesize > 1 || matches!(self, Filters::None | Filters::BitShuffle)
+    }
+
+    /// The filter slots of a chunk.
+    pub fn slots(self, typesize: usize) -> [FilterSlot; 6] {
+        let params = Params::new(u32::try_from(typesize).unwrap_or(1).max(1));
+        match self {
+            Filters::None => params.no_filter(),
+            Filters::Shuffle => params,
+            Filters::BitShuffle => params.bitshuffle(),
+            // Its parameter is the number of planes.
+            Filters::ShuffleByteDelta => params.no_filter().slot(4, Filter::Shuffle, 0).slot(
+                5,
+                Filter::ByteDelta,
+                u8::try_from(typesize).unwrap_or(0),
+            ),
+        }
+        .filters
+    }
+}
+
+/// How chunks are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spec {
+    /// Codec of the streams.
+    pub codec: Codec,
+    /// Filters.
+    pub filter: Filters,
+    /// 0 ..= 9.
+    pub level: u8,
+    /// Bytes of one item.
+    pub typesize: usize,
+    /// Threads.
+    pub threads: usize,
+    /// Block size, or automatic.
+    pub blocksize: Option<u32>,
+}
+
+impl Spec {
+    /// As this library's parameters.
+    pub fn params(&self) -> Params {
+        let typesize = u32::try_from(self.typesize).unwrap_or(1).max(1);
+        let params = Params::new(typesize).codec(self.codec).level(self.level).blocksize(self.blocksize);
+        params.filters(self.filter.slots(self.typesize))
+    }
+}
+
+/// A case of an engine that has its own clock.
+pub struct SelfTimed {
+    /// One run, for the judge.
+    pub work: Work<'static>,
+    /// Nanoseconds of so many runs together.
+    pub timer: Timer<'static>,
+}
+
+/// Somebody who can write and read chunks.
+pub trait Engine {
+    /// Name and version, such as `libblosc2 3.3.5`.
+    fn name(&self) -> String;
+    /// Instruction set, where it is ours to choose.
+    fn isa(&self) -> String {
+        String::new()
+    }
+    /// The library behind it, if it reads and writes files too.
+    fn library(&self) -> Option<blosc_peers::Libblosc2> {
+        None
+    }
+    /// `compress` or `decompress` of `input`, if this engine has its own clock.
+    fn self_timed(&self, op: &str, spec: &Spec, input: Rc<[u8]>) -> Option<Result<SelfTimed, String>> {
+        let _ = (op, spec, input);
+        None
+    }
+    /// One of the kernels by itself (`shuffle`, `unshuffle`, `bitshuffle`, `bitunshuffle`), if it has them.
+    fn kernel(&self, name: &str, typesize: usize) -> Option<Work<'static>> {
+        let _ = (name, typesize);
+        None
+    }
+    /// Whether it understands the format of this chunk.
+    fn reads(&self, chunk: &[u8]) -> bool {
+        let _ = chunk;
+        true
+    }
+    /// Compresses its source, of `len` bytes, into its destination.
+    fn compressor(&self, spec: &Spec, len: usize) -> Result<Work<'static>, String>;
+    /// Decompresses the chunk that is its source into its destination.
+    fn decompress_any(&self, spec: &Spec) -> Result<Work<'static>, String>;
+    /// Decompresses `chunk` into its destination.
+    fn decompressor(&self, spec: &Spec, chunk: Rc<[u8]>) -> Result<Work<'static>, String> {
+        let mut work = self.decompress_any(spec)?;
+        Ok(Box::new(move |_, dst| work(&chunk, dst)))
+    }
+    /// Decodes some items of `chunk`.
+    fn getitem(&self, spec: &Spec, chunk: Rc<[u8]>, items: Range<usize>) -> Result<Work<'static>, String>;
+}

@@ -1,0 +1,77 @@
+//! Cases of several results files, and words that choose among them.
+
+use super::table::figure;
+use crate::measure::stats::Summary;
+use crate::result::file::Results;
+use crate::result::{Key, Row};
+use std::collections::BTreeMap;
+
+/// Rows of all files that belong to the same case, one place for each file.
+pub fn cases<'a>(files: &'a [Results], filter: &str) -> BTreeMap<Key<'a>, Vec<Option<&'a Row>>> {
+    let mut cases: BTreeMap<Key<'_>, Vec<Option<&Row>>> = BTreeMap::new();
+    for (index, file) in files.iter().enumerate() {
+        for row in file.rows.iter().filter(|r| r.median_ns.is_some() && matches(r, filter)) {
+            let places = cases.entry(row.key()).or_insert_with(|| vec![None; files.len()]);
+            if let Some(place) = places.get_mut(index) {
+                *place = Some(row);
+            }
+        }
+    }
+    cases
+}
+
+/// Whether every word of `filter` is a word of the row's label or its suite.
+pub fn matches(row: &Row, filter: &str) -> bool {
+    let label = format!("{} {} {}", row.suite, row.engine, row.label());
+    filter.split_whitespace().all(|word| label.split_whitespace().any(|l| l == word))
+}
+
+/// How wide spreads are, in a line.
+pub fn spread_line(spreads: Vec<f64>) -> Option<String> {
+    let s = Summary::of(&spreads)?;
+    Some(format!(
+        "Spread: ±{} % in the middle, at most ±{} % for nine of ten rows\n",
+        figure(100.0 * s.median),
+        figure(100.0 * s.p90)
+    ))
+}
+
+/// A letter for each file: `A`, `B` ...
+pub fn letter(index: usize) -> char {
+    char::from(b'A' + u8::try_from(index % 26).unwrap_or(0))
+}
+
+/// Rows with the times given, for tests of what compares them.
+#[cfg(test)]
+pub mod testing {
+    use super::*;
+    use crate::machine::Machine;
+
+    /// A case for each time.
+    pub fn results(times: &[f64]) -> Results {
+        let row = |(index, ns): (usize, &f64)| Row {
+            suite: "kernels".into(),
+            engine: "ours".into(),
+            op: "shuffle".into(),
+            typesize: index + 1,
+            threads: 1,
+            bytes: 4096,
+            data: "random".into(),
+            verified: true,
+            median_ns: Some(*ns),
+            spread: Some(0.02),
+            gbps: Some(4096.0 / ns),
+            vs_copy: Some(50.0 / ns),
+            vs_copy_spread: Some(0.02),
+            ..Row::default()
+        };
+        Results {
+            path: "x".into(),
+            machine: Machine::default(),
+            command: String::new(),
+            started: 0,
+            rows: times.iter().enumerate().map(row).collect(),
+            complete: true,
+        }
+    }
+}

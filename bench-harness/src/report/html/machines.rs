@@ -1,0 +1,124 @@
+//! Machines side by side.
+
+use super::parts::{Mean, date, section};
+use crate::report::cases::letter;
+use crate::report::grids::{Bar, Bars, percent};
+use crate::report::svg::escape;
+use crate::report::table::{part as digits, speed_unit};
+use crate::result::Row;
+use crate::result::file::Results;
+use std::fmt::Write;
+
+/// A case that machines are compared by: what it is called, and which rows it is about, the best level being given.
+type Measure = (String, Box<dyn Fn(&Row, &str) -> bool>);
+
+/// The best level of the main kernels at 256 KiB, and chunks at level 5 (means over the arrays).
+fn measures() -> Vec<Measure> {
+    let mut all: Vec<Measure> = Vec::new();
+    for op in ["shuffle", "unshuffle", "bitshuffle", "bitunshuffle"] {
+        for typesize in [4, 8] {
+            let fits = move |r: &Row, best: &str| {
+                let case = (r.suite.as_str(), r.op.as_str(), r.typesize, r.bytes);
+                case == ("kernels", op, typesize, 256 << 10) && r.isa == best
+            };
+            all.push((format!("{op}, {typesize} bytes, 256K"), Box::new(fits)));
+        }
+    }
+    for codec in ["blosclz", "lz4", "zlib", "zstd"] {
+        for op in ["compress", "decompress"] {
+            let fits = move |r: &Row, _: &str| {
+                let case = (r.suite.as_str(), r.op.as_str(), r.codec.as_str(), r.filter.as_str());
+                case == ("chunks", op, codec, "shuffle") && (r.level, r.engine.as_str()) == (Some(5), "ours")
+            };
+            all.push((format!("{op}, {codec} shuffle 5"), Box::new(fits)));
+        }
+    }
+    all
+}
+
+/// Who the files are about, and where they can be compared, bars for each case.
+pub fn overview(files: &[Results]) -> String {
+    if files.len() < 2 {
+        return String::new();
+    }
+    let mut body = String::from("<ul class=\"who\">");
+    for (index, file) in files.iter().enumerate() {
+        let m = &file.machine;
+        let about = [format!("commit {}", m.commit), format!("harness {}", m.harness), date(file.started)];
+        let about = about.map(|text| escape(&text)).join(", ");
+        let _ = writeln!(
+            body,
+            "<li><i class=\"b{}\"></i><b>{}</b> <a href=\"#machine{index}\">{}</a>, {about}</li>",
+            index % 8,
+            letter(index),
+            escape(&m.name)
+        );
+    }
+    body.push_str("</ul>\n");
+    let build = |f: &Results| (f.machine.commit.clone(), f.machine.harness.clone());
+    if files.iter().any(|f| Some(build(f)) != files.first().map(build)) {
+        body.push_str(
+            "<p class=\"warning\">Not compared: these files come from different commits or versions of the harness. \
+             Measure all machines with one build.</p>\n",
+        );
+        return section("Machines", "Each has its own sections below.", &body);
+    }
+    body.push_str("<div class=\"small\">\n");
+    for (title, fits) in measures() {
+        let bar = |(index, file): (usize, &Results)| {
+            let best = file.machine.levels.last().map_or("", String::as_str);
+            let timed = file.rows.iter().filter(|r| r.median_ns.is_some());
+            let rows: Vec<&Row> = timed.filter(|r| fits(r, best)).collect();
+            let (part, fast) = (Mean::of(&rows, |r| r.vs_copy)?, Mean::of(&rows, |r| r.gbps)?);
+            let around = part.spread.map_or(String::new(), |s| format!(" ± {} %", percent(s)));
+            let text = format!(
+                "{}{} ({})",
+                if part.noisy { "~" } else { "" },
+                digits(part.value),
+                speed_unit(fast.value)
+            );
+            let told = format!(
+                "{}: {} of a copy, {}{around}",
+                file.machine.name,
+                digits(part.value),
+                speed_unit(fast.value)
+            );
+            let who = letter(index).to_string();
+            Some(Bar { who, value: part.value, text, told, colour: index, spread: part.spread })
+        };
+        let bars: Vec<Bar> = files.iter().enumerate().filter_map(bar).collect();
+        if !bars.is_empty() {
+            let svg = Bars { title: title.clone(), bars }.svg();
+            let _ = write!(body, "<figure><figcaption>{title}</figcaption>{svg}</figure>");
+        }
+    }
+    body.push_str("</div>");
+    let lead = "Fractions of a copy of the same size on the same machine, in the same rounds, and the speed in brackets: the \
+                best level of each; chunks are geometric means over all arrays.";
+    section("Machines side by side", lead, &body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::cases::testing::results;
+
+    #[test]
+    fn only_equal_builds_are_compared() {
+        let machine = |commit: &str| {
+            let mut file = results(&[100.0; 8]);
+            file.machine.commit = commit.into();
+            file.machine.levels = vec!["avx2".into()];
+            for row in &mut file.rows {
+                (row.isa, row.bytes) = ("avx2".into(), 256 << 10);
+            }
+            file
+        };
+        let page = overview(&[machine("a"), machine("a")]);
+        assert!(
+            page.contains("side by side") && page.contains("of a copy") && !page.contains("Not compared")
+        );
+        let page = overview(&[machine("a"), machine("b")]);
+        assert!(page.contains("Not compared") && !page.contains("<figure>"));
+    }
+}

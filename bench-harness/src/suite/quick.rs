@@ -1,0 +1,104 @@
+//! The quick run: about 300 rows, each visited often within a minute, for the questions people ask.
+//!
+//! | question | rows |
+//! |---|---|
+//! | which CPU? | the best level of each kernel from the first-level cache to memory, beside plain copies; threads |
+//! | which SIMD level? | every level of each kernel, at 256 KiB |
+//! | which codec, which filter, which level? | chunks of three real arrays, and one with constant byte planes |
+//!
+//! All answers to one question are candidates of one comparison, so that they are timed in the same rounds.
+
+use super::choice::{Choice, Job};
+use super::{chunks, kernels, threads};
+use crate::data::{corpus, generate};
+use crate::engine::{Filters, Spec};
+use crate::machine::unpinned;
+use blosc_core::{Codec, Level};
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+/// Bytes at which all levels are compared: second-level cache.
+const LEVELS_AT: usize = 256 << 10;
+/// Item sizes there.
+const TYPESIZES: [usize; 5] = [1, 2, 4, 8, 16];
+/// Item sizes at the other sizes.
+const SIZED: [usize; 2] = [4, 8];
+/// Items of two, four and eight bytes.
+const ARRAYS: [&str; 3] = ["elevation", "goes_flux", "oil_prices"];
+/// Bytes of the chunk that threads share: it fits no second-level cache.
+const SHARED: usize = 16 << 20;
+
+/// All jobs.
+pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
+    let mut jobs = levels(choice);
+    jobs.extend([8 << 10, 4 << 20, 64 << 20].map(|bytes| best_kernels(bytes, choice)));
+    jobs.extend(arrays(choice));
+    jobs.extend(scaling(choice));
+    jobs
+}
+
+fn levels(choice: &Choice) -> Vec<Job<'_>> {
+    let source: Rc<OnceCell<Vec<u8>>> = Rc::default();
+    let mut jobs = Vec::new();
+    for kernel in &kernels::FILTERS {
+        for typesize in TYPESIZES.into_iter().filter(|t| *t > 1 || !kernel.trivial_at_1) {
+            let source = Rc::clone(&source);
+            let probe_rows = jobs.is_empty().then_some("kernels");
+            let run = move |setting: &_, plan: &_, stop: &dyn Fn() -> bool| {
+                let all = source.get_or_init(|| kernels::source(LEVELS_AT));
+                let candidates = kernels::candidates("kernels", kernel, typesize, LEVELS_AT, all, choice);
+                kernels::comparison(all, LEVELS_AT, candidates, probe_rows).run(setting, plan, stop)
+            };
+            jobs.push(Job { label: format!("{} ts {typesize}", kernel.name), run: Box::new(run) });
+        }
+    }
+    jobs
+}
+
+fn best_kernels(bytes: usize, choice: &Choice) -> Job<'_> {
+    let best = Choice { isas: vec![Level::best()], ..choice.clone() };
+    let source: OnceCell<Vec<u8>> = OnceCell::new();
+    let run = move |setting: &_, plan: &_, stop: &dyn Fn() -> bool| {
+        let all = source.get_or_init(|| kernels::source(bytes));
+        let each = kernels::FILTERS.iter().flat_map(|kernel| SIZED.map(|typesize| (kernel, typesize)));
+        let candidates =
+            each.flat_map(|(k, t)| kernels::candidates("kernels", k, t, bytes, all, &best)).collect();
+        kernels::comparison(all, bytes, candidates, Some("kernels")).run(setting, plan, stop)
+    };
+    Job { label: format!("kernels, {}", crate::report::table::size(bytes)), run: Box::new(run) }
+}
+
+fn arrays(choice: &Choice) -> Vec<Job<'_>> {
+    let mut jobs = Vec::new();
+    for data in corpus::REAL.iter().filter(|r| ARRAYS.contains(&r.name)).map(corpus::Real::array) {
+        let (data, middle) = (Rc::new(data), Choice { levels: vec![5], ..choice.clone() });
+        let edges = Choice { levels: vec![1, 9], filters: vec![Filters::Shuffle], ..choice.clone() };
+        for specs in [chunks::specs(&middle, data.typesize), chunks::specs(&edges, data.typesize)] {
+            jobs.push(chunks::job("chunks", specs, Rc::clone(&data), choice));
+        }
+    }
+    let numbers = corpus::REAL.iter().filter(|r| ARRAYS.contains(&r.name)).map(corpus::Real::array);
+    jobs.extend(chunks::numbers(choice, numbers.collect()));
+    if let Some(planes) = generate::find("narrow_i8") {
+        let data = planes.array(64 << 10);
+        let some = Choice {
+            codecs: vec![Codec::BloscLz, Codec::Lz4, Codec::Zstd],
+            filters: vec![Filters::Shuffle],
+            levels: vec![5],
+            ..choice.clone()
+        };
+        jobs.push(chunks::job("chunks", chunks::specs(&some, data.typesize), Rc::new(data), choice));
+    }
+    jobs
+}
+
+fn scaling(choice: &Choice) -> Option<Job<'_>> {
+    let data = generate::find("smooth_f4")?.array(SHARED);
+    let (codec, filter, typesize) = (Codec::Lz4, Filters::Shuffle, data.typesize);
+    let spec = Spec { codec, filter, level: 5, typesize, threads: 1, blocksize: None };
+    let run = move |setting: &_, plan: &_, stop: &dyn Fn() -> bool| {
+        let both = ["compress", "decompress"].map(|op| threads::scaling("threads", op, &spec, &data, choice));
+        both.into_iter().flatten().flat_map(|one| unpinned(|| one.run(setting, plan, stop))).collect()
+    };
+    Some(Job { label: "threads".into(), run: Box::new(run) })
+}

@@ -1,0 +1,61 @@
+//! What each level of BloscLZ does. How the numbers were chosen: docs/optimization-notes.md, "Encoders".
+
+/// What the probe asks of a stream before it is searched.
+pub(super) struct Probe {
+    /// The probe looks at the last `1 / divisor` of the stream.
+    pub(super) divisor: usize,
+    /// Bytes from the start of that region which it reads at most.
+    pub(super) most: usize,
+    /// Hundredths: how many times as long as its estimated output the region must be.
+    pub(super) percent: usize,
+    /// Positions without a match after which its step grows by one.
+    pub(super) patience: usize,
+}
+
+/// The bytes that must be equal for the search to find a match.
+#[derive(Clone, Copy)]
+pub(super) enum StringLength {
+    Five,
+    Six,
+}
+
+/// One row of the table.
+pub(super) struct Parameters {
+    pub(super) probe: Probe,
+    /// First step in bytes of the skim that encodes a stream which the probe refuses.
+    pub(super) skim_step: usize,
+    pub(super) string: StringLength,
+}
+
+/// The first level that skims every stream which its probe refuses. A lower level skims those that a level below it encodes,
+/// so that no level stores what a lower one encodes, and stores the others: the reference refuses them in less time than a
+/// skim takes.
+pub(super) const SKIMS_ALL: u8 = 4;
+
+/// The parameters of `level`; 0 counts as 1, and what is above 9 as 9.
+pub(super) fn of(level: u8) -> Parameters {
+    use StringLength::{Five, Six};
+    const KIB: usize = 1 << 10;
+    // `percent`: the reference gives up streams that shrink by less than 2, 1.5, 1.2, 1.15, 1.1 and 1 (docs/formats/chunk.md
+    // §4.3). Here it is one to five hundredths less, since the estimate is rough.
+    //
+    // `patience`: streams that levels 2 and 3 refuse are stored, so the answer should be exact (64 in place of 256: shuffled
+    // streams .4 % larger). What levels 4 to 7 refuse is skimmed and shrinks nearly as far, so the answer should be quick
+    // (64 in place of 32: a tenth slower).
+    //
+    // `skim_step`: skims make bitshuffled chunks 14 % to 33 % smaller at levels 5 to 9. Steps of 8 bytes in place of 16 make
+    // these 1 % smaller and 5 % slower.
+    //
+    // `string`: the longer the strings, the fewer short matches, and the faster the decoder.
+    let (divisor, most, percent, patience, skim_step, string) = match level {
+        0 | 1 => (8, 4 * KIB, 198, 64, 16, Six),
+        2 => (4, 8 * KIB, 148, 256, 16, Six),
+        3 => (4, 16 * KIB, 119, 256, 16, Six),
+        4 | 5 => (2, 16 * KIB, 119, 32, 16, Six),
+        6 => (2, 16 * KIB, 119, 32, 16, Five),
+        7 => (1, 16 * KIB, 114, 32, 8, Five),
+        8 => (1, 16 * KIB, 109, 64, 8, Five),
+        _ => (1, 16 * KIB, 97, 64, 8, Five),
+    };
+    Parameters { probe: Probe { divisor, most, percent, patience }, skim_step, string }
+}

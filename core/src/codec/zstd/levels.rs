@@ -1,0 +1,100 @@
+//! What each level asks of the C library. How the numbers were chosen: docs/optimization-notes.md, "Encoders".
+
+use crate::arch::c::zstd::Tuning;
+use crate::codec::dispatch::Content;
+
+/// Longest stream in bytes of zstd's smallest set of parameters.
+const SMALL: usize = 16 << 10;
+/// Longest stream in bytes of zstd's next two sets.
+const MEDIUM: usize = 256 << 10;
+
+/// zstd's own level for chunk level 1 ..= 9 (docs/formats/chunk.md §6.3): 1, 3, .. 15, and 22.
+pub const fn library_level(level: u8) -> i32 {
+    match level {
+        0 => 1,
+        1..=8 => 2 * level as i32 - 1,
+        _ => 22,
+    }
+}
+
+/// Where zstd's own parameters of a level are not the best for streams of chunks: outputs as small in less time.
+pub(in crate::codec) fn tuning(library_level: i32, src: &[u8], content: Content) -> Tuning {
+    const LEVEL_1: i32 = self::library_level(1);
+    const LEVEL_5: i32 = self::library_level(5);
+    const LEVEL_9: i32 = self::library_level(9);
+    let own = Tuning::default();
+    match (library_level, content) {
+        // zstd has four hash-table cells for each byte: planes do with one or two, which stay in the first-level cache.
+        (LEVEL_1, Content::BytePlanes | Content::BitPlanes) if (4097..=SMALL).contains(&src.len()) => {
+            Tuning { hash_log: 13, ..own }
+        }
+        // Chains instead of binary trees. Planes of bits lose by it.
+        (LEVEL_5, Content::Any | Content::BytePlanes) if src.len() <= SMALL && !repeats(src) => {
+            Tuning { strategy: Tuning::LAZY2, search_log: if src.len() > 4096 { 6 } else { 0 }, ..own }
+        }
+        // Rows that the second-level cache holds, and that need not be cleared in vain: without it bit planes take a
+        // quarter more time.
+        (LEVEL_5, Content::BytePlanes | Content::BitPlanes) if (SMALL + 1..=MEDIUM).contains(&src.len()) => {
+            Tuning { hash_log: row_log(src.len(), content == Content::BitPlanes), ..own }
+        }
+        // Longer matches are taken as they come, instead of being priced at each of their lengths: byte planes take an eighth
+        // less time. Planes of bits of regular data become several percent larger by it.
+        (LEVEL_9, Content::BytePlanes) => Tuning { target_length: 320, ..own },
+        (LEVEL_9, Content::Any) => Tuning { target_length: 512, ..own },
+        _ => own,
+    }
+}
+
+/// Binary logarithm of the cells for planes of `len` bytes at level 5.
+fn row_log(len: usize, is_bits: bool) -> u8 {
+    let len_log = len.next_power_of_two().trailing_zeros() as u8;
+    (len_log - u8::from(is_bits && len_log > 15)).clamp(15, if is_bits { 16 } else { 17 })
+}
+
+/// Whether most of `src` seems to be runs or to come again every 256 bytes, as planes of evenly rising integers do.
+/// Binary trees pass over long matches, chains enter each of their bytes. Sixteen words tell it in less time than a sample takes.
+fn repeats(src: &[u8]) -> bool {
+    const PROBES: usize = 16;
+    let Some(room) = src.len().checked_sub(256 + 8) else { return false };
+    let word = |at: usize| src.get(at..at + 8);
+    let found = (0..PROBES)
+        .map(|probe| probe * room / PROBES)
+        .filter(|&at| word(at) == word(at + 1) || word(at) == word(at + 256))
+        .count();
+    found >= PROBES - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn rows_are_as_large_as_planes_within_limits() {
+        let logs = |len| [false, true].map(|is_bits| row_log(len, is_bits));
+        assert_eq!(logs(SMALL + 1), [15, 15]);
+        assert_eq!(logs(0x8000), [15, 15]);
+        assert_eq!(logs(0x8001), [16, 15]);
+        assert_eq!(logs(0x1_0000), [16, 15]);
+        assert_eq!(logs(0x1_0001), [17, 16]);
+        assert_eq!(logs(MEDIUM), [17, 16]);
+    }
+
+    #[test]
+    fn runs_and_what_comes_again_after_256_bytes_repeat() {
+        let noise: Vec<u8> = (0..4096u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+        let mut half = vec![7; 4096];
+        half[2048..].copy_from_slice(&noise[..2048]);
+        for (src, wanted) in [
+            (vec![7; 4096], true),
+            ((0..4096).map(|i| i as u8).collect(), true),
+            ((0..4096).map(|i| (i >> 8) as u8).collect(), true),
+            (vec![7; 263], false),
+            (half, false),
+            (noise, false),
+        ] {
+            assert_eq!(repeats(&src), wanted, "{:?}", &src[..4]);
+        }
+    }
+}

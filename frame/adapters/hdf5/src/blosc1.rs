@@ -1,0 +1,38 @@
+//! Filter 32001: a stored chunk is a Blosc1 chunk.
+
+use crate::memory::CBuffer;
+use crate::values::Values;
+use blosc_core::{Chunk, ChunkContext, Limits, Pool};
+use std::cell::RefCell;
+
+thread_local! {
+    /// Scratch memory and codec contexts.
+    static POOL: RefCell<Pool> = RefCell::new(Pool::new(1));
+}
+
+/// Runs `work` with this thread's pool.
+pub fn with_pool<T>(work: impl FnOnce(&mut Pool) -> Result<T, blosc_core::Error>) -> Result<T, String> {
+    POOL.with_borrow_mut(work).map_err(|error| error.to_string())
+}
+
+pub fn decode(values: &Values<'_>, data: &[u8]) -> Result<CBuffer, String> {
+    let limits = Limits::DEFAULT.output(values.limit(data.len()));
+    let chunk = Chunk::parse_with(data, &limits).map_err(|error| error.to_string())?;
+    values.check(chunk.nbytes() as u64)?;
+    let mut out = CBuffer::zeroed(chunk.nbytes())?;
+    with_pool(|pool| pool.decompress_into(&chunk, ChunkContext::default(), out.bytes()))?;
+    Ok(out)
+}
+
+pub fn encode(values: &Values<'_>, data: &[u8]) -> Result<CBuffer, String> {
+    let (_, item) = values.sizes();
+    let (params, filter) = values.params(if item > 255 { 1 } else { item })?;
+    let params = match filter {
+        0 => params.no_filter(),
+        1 => params.shuffle(),
+        2 => params.bitshuffle(),
+        other => return Err(format!("shuffle {other}: 0, 1 and 2 are known")),
+    };
+    let chunk = with_pool(|pool| pool.compress(&params.blosc1(true), data))?;
+    CBuffer::copy_of(&chunk)
+}

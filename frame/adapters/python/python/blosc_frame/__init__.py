@@ -1,0 +1,44 @@
+"""Blosc data as NumPy arrays, and a Blosc codec for numcodecs and Zarr.
+
+open, save           frames, b2nd arrays, bloscpack, bcolz and .npy files; slices decode only the blocks they touch
+compress, ...        single chunks
+register             makes numcodecs and Zarr use this package wherever they meet the codec "blosc"
+"""
+
+from ._array import Array, open, save
+from ._native import BloscError, chunk_info, compress, decompress, decompress_range
+
+__all__ = [
+    "Array",
+    "BloscError",
+    "chunk_info",
+    "compress",
+    "decompress",
+    "decompress_range",
+    "open",
+    "register",
+    "save",
+]
+
+
+def register(*, partial: bool = True) -> None:
+    """Let numcodecs and zarr-python, as far as they are installed, use this package for the codec "blosc".
+
+    It holds for this process: call it in each worker process as well, or have Dask do it with
+    ``--preload blosc_frame.preload``. With ``partial``, zarr-python also reads through `zarr.PartialPipeline`.
+    """
+    try:
+        import numcodecs  # noqa: F401
+    except ImportError:
+        return
+    from . import numcodecs as ours
+
+    ours.register()
+    try:
+        import zarr as installed
+    except ImportError:
+        return
+    settings = {"codecs.blosc": "blosc_frame.zarr.BloscCodec"}
+    if partial:
+        settings["codec_pipeline.path"] = "blosc_frame.zarr.PartialPipeline"
+    installed.config.set(settings)

@@ -1,0 +1,30 @@
+//! `blosc_frame._native`: what the Python package `blosc_frame` is made of.
+//!
+//! ```text
+//! chunk.rs    one chunk:      compress, decompress, decompress_range, chunk_info
+//! source.rs   one container:  Source.read_box, for `blosc_frame.open`
+//! save.rs     an array:       save, for `blosc_frame.save`
+//! buffer.rs   memory of Python as slices        errors.rs  our errors as exceptions
+//! ```
+//! Memory goes in and out by the buffer protocol without copies, and no work on data holds the interpreter's lock.
+
+mod buffer;
+mod chunk;
+mod errors;
+mod save;
+mod source;
+
+use pyo3::prelude::*;
+
+/// The compiled half of `blosc_frame`.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::chunk::{chunk_info, compress, decompress, decompress_range};
+    #[pymodule_export]
+    use crate::errors::BloscError;
+    #[pymodule_export]
+    use crate::save::save;
+    #[pymodule_export]
+    use crate::source::Source;
+}

@@ -1,0 +1,173 @@
+"""`open` and `save`, alone and against python-blosc2 and bloscpack where these are installed."""
+
+import collections
+import collections.abc
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import blosc_frame
+
+FORMATS = {"b2nd": ".b2nd", "bloscpack": ".blp", "bcolz": ".bcolz", "npy": ".npy"}
+
+
+def indices(shape):
+    yield ...
+    yield ()
+    yield 0
+    yield -1
+    yield slice(None, None, -1)
+    yield slice(5, 2)
+    yield slice(1, -1, 3)
+    if len(shape) > 1:
+        yield (slice(None), 3)
+        yield (..., slice(-2, None))
+        yield (slice(9, 2, -3), slice(1, 4, 2))
+        yield tuple(0 for _ in shape)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("dtype", ["<f8", ">i4", "u1", "<M8[s]", "<U3", "S5", "?", "c8"])
+@pytest.mark.parametrize("shape", [(1000,), (20, 30), (11, 7, 13)])
+def test_slices_are_those_of_numpy(tmp_path, format, dtype, shape):
+    data = (np.arange(np.prod(shape)) % 50).astype(dtype).reshape(shape)
+    path = tmp_path / f"data{FORMATS[format]}"
+    blosc_frame.save(path, data)
+    array = blosc_frame.open(path)
+    assert (array.shape, array.dtype, array.kind, array.nbytes) == (shape, data.dtype, format, data.nbytes)
+    for index in indices(shape):
+        got, want = array[index], data[index]
+        assert got.dtype == want.dtype
+        np.testing.assert_array_equal(got, want, err_msg=str(index))
+    np.testing.assert_array_equal(np.asarray(array), data)
+    np.testing.assert_array_equal(list(array)[1], data[1])
+    for bad in (shape[0], -shape[0] - 1):
+        with pytest.raises(IndexError):
+            array[bad]
+    with pytest.raises(IndexError, match="too many"):
+        array[(0,) * (len(shape) + 1)]
+    with pytest.raises(TypeError):
+        array[[1, 2]]
+
+
+def test_records_metadata_and_no_dimensions(tmp_path):
+    records = np.array([(1, 2.5, b"ab"), (3, -1.0, b"c")], [("a", "<i4"), ("b", "<f8"), ("c", "S2")])
+    for format, extension in FORMATS.items():
+        path = tmp_path / f"r{extension}"
+        metadata = None if format == "npy" else {"unit": "K", "list": [1, 2.5, None, "é"]}
+        blosc_frame.save(path, records, metadata=metadata)
+        array = blosc_frame.open(path)
+        np.testing.assert_array_equal(array[:], records)
+        assert array[1] == records[1]
+        assert array.metadata == metadata
+    blosc_frame.save(tmp_path / "zero.b2nd", np.float32(2.5))
+    zero = blosc_frame.open(tmp_path / "zero.b2nd")
+    assert zero.shape == () and zero[()] == np.float32(2.5)
+    blosc_frame.save(tmp_path / "empty.b2nd", np.zeros((0, 3)))
+    assert blosc_frame.open(tmp_path / "empty.b2nd")[:].shape == (0, 3)
+
+
+def test_frames_have_items_of_a_size(tmp_path, series):
+    for sparse in (False, True):
+        path = tmp_path / f"s{sparse}.b2frame"
+        with pytest.warns(UserWarning, match="dtype"):
+            blosc_frame.save(path, series, sparse=sparse, chunk_nbytes=80_000)
+        frame = blosc_frame.open(path)
+        assert (frame.kind, frame.dtype, frame.shape, frame.chunks) == ("frame", np.dtype("V8"), (200_000,), None)
+        np.testing.assert_array_equal(blosc_frame.open(path, dtype="<f8")[9_990:10_010], series[9_990:10_010])
+        with pytest.raises(ValueError, match="8 bytes"):
+            blosc_frame.open(path, dtype="<f4")
+
+
+def test_a_failed_save_leaves_nothing_and_replaces_nothing(tmp_path, series):
+    path = tmp_path / "a.b2nd"
+    with pytest.raises(ValueError):
+        blosc_frame.save(path, series, chunks=(10, 10))
+    assert not path.exists()
+    blosc_frame.save(path, series)
+    before = path.read_bytes()
+    with pytest.raises(FileExistsError):
+        blosc_frame.save(path, series * 2)
+    assert path.read_bytes() == before
+    for bad in ({"codec": "lzma"}, {"level": 11}, {"chunk_nbytes": 100}, {"format": "hdf5"}, {"shuffle": 9}):
+        with pytest.raises(ValueError):
+            blosc_frame.save(tmp_path / "b.b2nd", series, **bad)
+        assert not (tmp_path / "b.b2nd").exists()
+    with pytest.raises(ValueError, match="extension"):
+        blosc_frame.save(tmp_path / "b.xyz", series)
+    with pytest.raises(TypeError):
+        blosc_frame.save(tmp_path / "b.b2nd", np.array([None]))
+
+
+def test_what_cannot_be_opened(tmp_path, series):
+    with pytest.raises(FileNotFoundError, match="none"):
+        blosc_frame.open(tmp_path / "none.b2nd")
+    (tmp_path / "text").write_text("no container")
+    with pytest.raises(blosc_frame.BloscError):
+        blosc_frame.open(tmp_path / "text")
+    blosc_frame.save(tmp_path / "a.b2nd", series, chunks=(1000,))
+    whole = bytearray((tmp_path / "a.b2nd").read_bytes())
+    (tmp_path / "cut.b2nd").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(blosc_frame.BloscError):
+        blosc_frame.open(tmp_path / "cut.b2nd")
+    whole[len(whole) // 3 : len(whole) // 2] = b"\xff" * (len(whole) // 2 - len(whole) // 3)
+    (tmp_path / "bad.b2nd").write_bytes(whole)
+    with pytest.raises(blosc_frame.BloscError, match="bad.b2nd: chunk"):
+        blosc_frame.open(tmp_path / "bad.b2nd")[:]
+
+
+def test_a_small_file_that_announces_much_is_refused_before_memory(tmp_path, series):
+    blosc_frame.save(tmp_path / "a.b2nd", series)
+    with pytest.raises(blosc_frame.BloscError, match="limit"):
+        blosc_frame.open(tmp_path / "a.b2nd", limit=1000)[:]
+    assert blosc_frame.open(tmp_path / "a.b2nd", limit=1000)[:100].nbytes == 800
+
+
+def test_threads_and_pickles(tmp_path, series):
+    blosc_frame.save(tmp_path / "a.b2nd", series, chunks=(10_000,), blocks=(1000,))
+    array = blosc_frame.open(tmp_path / "a.b2nd", threads=2)
+    assert array.chunks == (10_000,)
+    again = pickle.loads(pickle.dumps(array))
+    assert again.shape == array.shape
+    failures = []
+
+    def work(k):
+        for start in range(k, 190_000, 9_973):
+            if not np.array_equal(array[start : start + 5000], series[start : start + 5000]):
+                failures.append(start)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    blosc_frame.save(tmp_path / "b.b2nd", array[:100])
+    (tmp_path / "b.b2nd").replace(tmp_path / "a.b2nd")
+    np.testing.assert_array_equal(again[:100], series[:100])
+
+
+def test_python_blosc2_both_ways(tmp_path):
+    blosc2 = pytest.importorskip("blosc2")
+    data = np.linspace(0, 1, 60_000).reshape(200, 300)
+    blosc2.asarray(data, urlpath=str(tmp_path / "theirs.b2nd"), chunks=(50, 60), blocks=(10, 20))
+    theirs = blosc_frame.open(tmp_path / "theirs.b2nd")
+    assert theirs.chunks == (50, 60)
+    np.testing.assert_array_equal(theirs[40:60, ::7], data[40:60, ::7])
+    blosc_frame.save(tmp_path / "ours.b2nd", data, chunks=(50, 60), blocks=(10, 20), metadata={"unit": "m"})
+    ours = blosc2.open(str(tmp_path / "ours.b2nd"))
+    np.testing.assert_array_equal(ours[:], data)
+    assert ours.schunk.vlmeta["unit"] == "m"
+
+
+def test_bloscpack_both_ways(tmp_path, series, monkeypatch):
+    # The last bloscpack was written for Python 3.9.
+    for name in ("MutableMapping", "Mapping", "Iterable", "Sequence"):
+        monkeypatch.setattr(collections, name, getattr(collections.abc, name), raising=False)
+    bloscpack = pytest.importorskip("bloscpack")
+    bloscpack.pack_ndarray_to_file(series, str(tmp_path / "theirs.blp"))
+    np.testing.assert_array_equal(blosc_frame.open(tmp_path / "theirs.blp")[50:60], series[50:60])
+    blosc_frame.save(tmp_path / "ours.blp", series)
+    np.testing.assert_array_equal(bloscpack.unpack_ndarray_from_file(str(tmp_path / "ours.blp")), series)

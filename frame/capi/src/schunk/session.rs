@@ -1,0 +1,188 @@
+//! What surrounds each operation on a super-chunk: the lock, what others have written since, and the commit.
+//!
+//! ```text
+//! begin   hold the lock, if the handle has one; take over what other handles have written
+//! ...     one operation, or all that are between blosc2_schunk_lock and blosc2_schunk_unlock
+//! end     commit, let go of the lock
+//! ```
+
+use super::{Owned, owned};
+use crate::abi::{Io, Schunk, StdioParams};
+use crate::error::*;
+use blosc_frame::io::SidecarLock;
+use core::ffi::c_int;
+use std::path::Path;
+
+/// The lock of a handle, and how many operations lie in each other.
+#[derive(Default)]
+pub struct Session {
+    pub lock: Option<SidecarLock>,
+    pub depth: u32,
+}
+
+/// Whether handles on files of this back end lock the frame.
+///
+/// # Safety
+/// `io` is null or valid, and its parameters are of the kind that its id says.
+pub unsafe fn is_locking(io: Option<&Io>) -> bool {
+    if io.is_some_and(|io| io.id != 0) {
+        return false;
+    }
+    // SAFETY: parameters of the back end for files, as the caller promises.
+    let asked =
+        io.and_then(|io| unsafe { io.params.cast::<StdioParams>().as_ref() }).is_some_and(|p| p.locking);
+    asked || std::env::var("BLOSC_LOCKING").is_ok_and(|value| !value.is_empty() && value != "0")
+}
+
+/// Runs `body` while the lock of the frame at `path` is held, if `locking` asks for it. Gives the lock, too.
+pub fn locked<T>(
+    path: &str,
+    locking: bool,
+    write: bool,
+    body: impl FnOnce() -> Result<T>,
+) -> Result<(T, Option<SidecarLock>)> {
+    if !locking {
+        return Ok((body()?, None));
+    }
+    let mut lock = SidecarLock::open(Path::new(path)).map_err(|_| LOCK)?;
+    lock.acquire(write).map_err(|_| LOCK)?;
+    let made = body();
+    lock.release().map_err(|_| LOCK)?;
+    Ok((made?, Some(lock)))
+}
+
+impl Owned {
+    fn begin(&mut self, write: bool) -> Result<()> {
+        let session = &mut self.inner.session;
+        if session.depth > 0 {
+            session.depth += 1;
+            return Ok(());
+        }
+        if let Some(lock) = &mut session.lock {
+            lock.acquire(write).map_err(|_| LOCK)?;
+        }
+        session.depth = 1;
+        // A reader goes on with what it has if the file is gone.
+        if let Err(code) = self.follow()
+            && write
+        {
+            self.end()?;
+            return Err(code);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<()> {
+        self.inner.session.depth = self.inner.session.depth.saturating_sub(1);
+        if self.inner.session.depth > 0 {
+            return Ok(());
+        }
+        let done = self.commit();
+        self.sync_data();
+        if let Some(lock) = &self.inner.session.lock {
+            lock.release().map_err(|_| LOCK)?;
+        }
+        done
+    }
+
+    /// Writes what has changed; where this fails, the frame is again what is stored.
+    fn commit(&mut self) -> Result<()> {
+        if !self.inner.is_stored || !self.inner.frame.is_dirty() {
+            return Ok(());
+        }
+        let done = self.inner.frame.commit();
+        if done.is_err() {
+            self.inner.frame.discard()?;
+            self.inner.recount();
+            self.sync_meta()?;
+            self.sync();
+        }
+        Ok(done?)
+    }
+
+    /// Takes over what other handles have written; tells whether there was anything.
+    fn follow(&mut self) -> Result<bool> {
+        if !self.inner.is_stored || self.inner.frame.is_dirty() || !self.inner.frame.refresh()? {
+            return Ok(false);
+        }
+        self.inner.cbytes = i64::try_from(self.inner.frame.header().cbytes).unwrap_or(i64::MAX);
+        self.sync_meta()?;
+        self.sync();
+        Ok(true)
+    }
+}
+
+/// Runs `body` as one operation on `schunk`, of which it may make references of its own.
+///
+/// # Safety
+/// `schunk` is null or a super-chunk of this library that no other call uses now.
+pub unsafe fn session<T>(schunk: *mut Schunk, write: bool, body: impl FnOnce() -> Result<T>) -> Result<T> {
+    // SAFETY: as the caller promises; the reference ends before `body` begins.
+    unsafe { owned(schunk) }?.begin(write)?;
+    // A panic, which would be a bug, must not leave the frame locked.
+    let done = guard(Err, || body().map(Ok));
+    // SAFETY: as the caller promises; what `body` referred to ended with it.
+    let ended = unsafe { owned(schunk) }?.end();
+    let value = done?;
+    ended.map(|()| value)
+}
+
+/// Runs `body`, which reads, on the super-chunk.
+///
+/// # Safety
+/// As [`session`].
+pub unsafe fn reading<T>(schunk: *mut Schunk, body: impl FnOnce(&mut Owned) -> Result<T>) -> Result<T> {
+    // SAFETY: as the caller promises; the only reference within the session is the one handed to `body`.
+    unsafe { session(schunk, false, || body(owned(schunk)?)) }
+}
+
+/// Runs `body`, which changes the frame, on the super-chunk.
+///
+/// # Safety
+/// As [`session`].
+pub unsafe fn changing<T>(schunk: *mut Schunk, body: impl FnOnce(&mut Owned) -> Result<T>) -> Result<T> {
+    // SAFETY: as the caller promises; the only reference within the session is the one handed to `body`.
+    unsafe { session(schunk, true, || body(owned(schunk)?)) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_schunk_refresh(schunk: *mut Schunk) -> c_int {
+    int(|| {
+        // SAFETY: null or a super-chunk of this library.
+        let owned = unsafe { owned(schunk) }?;
+        if let Some(lock) = owned.inner.session.lock.as_mut().filter(|_| owned.inner.session.depth == 0) {
+            lock.acquire(false).map_err(|_| LOCK)?;
+        }
+        let found = owned.follow();
+        if let Some(lock) = owned.inner.session.lock.as_ref().filter(|_| owned.inner.session.depth == 0) {
+            lock.release().map_err(|_| LOCK)?;
+        }
+        found.map(c_int::from)
+    })
+}
+
+/// Without a lock of the handle this does nothing: changes are committed one by one.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn blosc2_schunk_lock(schunk: *mut Schunk) -> c_int {
+    int(|| {
+        // SAFETY: null or a super-chunk of this library.
+        let owned = unsafe { owned(schunk) }?;
+        if owned.inner.session.lock.is_some() {
+            owned.begin(true)?;
+        }
+        Ok(0)
+    })
+}
+
+/// The inverse of [`blosc2_schunk_lock`].
+#[unsafe(no_mangle)]
+unsafe extern "C" fn blosc2_schunk_unlock(schunk: *mut Schunk) -> c_int {
+    int(|| {
+        // SAFETY: null or a super-chunk of this library.
+        let owned = unsafe { owned(schunk) }?;
+        if owned.inner.session.lock.is_some() && owned.inner.session.depth > 0 {
+            owned.end()?;
+        }
+        Ok(0)
+    })
+}
