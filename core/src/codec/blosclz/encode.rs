@@ -45,8 +45,7 @@ const WIDE_CELLS: usize = 1 << 13;
 const SKIM_CELLS: usize = 1 << 12;
 /// Bytes of the strings that a skim looks up.
 const SKIM_STRING: usize = 8;
-/// A search's step grows by one every `1 << PATIENCE` positions without a match, and a skim's by [`SKIM_PATIENCE`].
-const PATIENCE: u32 = 7;
+/// A skim's step grows by one every `1 << SKIM_PATIENCE` positions without a match.
 const SKIM_PATIENCE: u32 = 3;
 /// Shortest stream in bytes that is encoded.
 const SHORTEST: usize = 16;
@@ -74,9 +73,9 @@ pub fn encode(src: &[u8], dst: &mut [u8], level: u8, work: &mut [u8]) -> Option<
     if src.len() < SHORTEST || src.len() > i32::MAX as usize {
         return None;
     }
-    let Parameters { probe, skim_step, string } = levels::of(level);
+    let Parameters { probe, skim_step, string, patience } = levels::of(level);
     if src.len() < LEAST_PROBED || probe::shrinks(src, &probe, work)? {
-        let pace = Pace { patience: PATIENCE, first: 1 };
+        let pace = Pace { patience, first: 1 };
         return match string {
             StringLength::Five => search::<5>(src, dst, pace, work),
             StringLength::Six => search::<6>(src, dst, pace, work),
