@@ -22,6 +22,8 @@ const DISPATCHED: &[(&str, &str, Isa)] = &[
     ("arch/x86/avx2.rs", "avx2,gfni", Isa::Avx2Gfni),
     ("arch/x86/avx512/bits.rs", "avx512f,avx512bw,avx512vl,avx512vbmi,gfni", Isa::Avx512),
     ("arch/x86/avx512/bytes.rs", "avx512f,avx512bw,avx512vl,avx512vbmi", Isa::Avx512),
+    ("arch/x86/avx512/halves.rs", "avx512f,avx512bw,avx512vl,avx512vbmi", Isa::Avx512),
+    ("arch/x86/avx512/staged.rs", "avx512f,avx512bw,avx512vl,avx512vbmi", Isa::Avx512),
     ("arch/x86/sse2.rs", "sse2", Isa::Sse2),
     ("arch/x86/sse2.rs", "ssse3", Isa::Ssse3),
 ];

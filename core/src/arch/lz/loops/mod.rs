@@ -191,10 +191,8 @@ impl<I: Instruction> bit_instructions::Kernel for Middle<I> {
                     Loop::Far if BEST && I::IS_LZ4 => batch::<I, BEST, FAR>(&mut cursor, bounds, count),
                     Loop::Repetitive if I::IS_LZ4 => batch::<I, BEST, REPETITIVE>(&mut cursor, bounds, count),
                     Loop::Near if BEST && I::IS_LZ4 => batch::<I, BEST, NEAR>(&mut cursor, bounds, count),
-                    Loop::FewNear if BEST && !I::IS_LZ4 => {
-                        batch::<I, BEST, FEW_NEAR>(&mut cursor, bounds, count)
-                    }
-                    Loop::Short if BEST && !I::IS_LZ4 => batch::<I, BEST, SHORT>(&mut cursor, bounds, count),
+                    Loop::FewNear if BEST => batch::<I, BEST, FEW_NEAR>(&mut cursor, bounds, count),
+                    Loop::Short if BEST => batch::<I, BEST, SHORT>(&mut cursor, bounds, count),
                     _ => batch::<I, BEST, GENERAL>(&mut cursor, bounds, count),
                 }
             };

@@ -94,9 +94,9 @@ pub(super) enum Loop {
     Repetitive,
     /// LZ4: three of four matches are short and near.
     Near,
-    /// BloscLZ: at most one match in 32 instructions is near.
+    /// BloscLZ: at most one match in 32 instructions is near. LZ4: nearly all matches are far, and few lengths are continued.
     FewNear,
-    /// BloscLZ: likewise, and at most one in 16 is longer than 8 bytes.
+    /// BloscLZ: likewise, and at most one in 16 is longer than 8 bytes. LZ4: some matches are near, some longer than 16 bytes.
     Short,
     /// LZ4: one length in seven is long. `mod.rs` does not run it by batches like the others.
     Avx512,

@@ -1,27 +1,17 @@
-//! Bit transposition by `gf2p8affineqb`.
-//!
-//! ```text
-//! for each tile of items: split it into planes on the stack, every 8 items in reverse (typesize 1: the items are the plane)
-//!     for each plane, 512 items at a time, in 8 registers
-//!         every 8 bytes: transpose their 8x8 bits           the instruction takes the 8 bytes in reverse
-//!         transpose the 8x8 bytes of every register         `byte_transposition`
-//!         transpose the 8x8 units of 8 bytes                `Swap`: register b is now a line of the plane's row b
-//! ```
-//! The inverse goes the same way backwards.
-//!
-//! - Units are exchanged between registers by blends, which more ports execute than permutes of two registers, and within a
-//!   register by a permute of one, of which half as many are needed (commit 45a9e7b0, Granite Rapids, `kernel_speed`).
-//! - Long buffers take tiles of 1024 to 4096 items, so that 2 to 8 lines of one row are written one after the other: rows of
-//!   blocks often share a set of the L1 cache, and a line that leaves it half written comes back (commit 63ee80e8, Zen 4).
+//! Bit transposition: tiles of 512 items, 8 lines of each plane; every 8 bytes transposed by `gf2p8affineqb`, then split as
+//! items of 8 bytes. The instruction wants those 8 bytes in reverse; the permutes see to it.
 
 use super::super::avx2;
 use super::super::intrinsics::*;
-use super::bytes::{join_pitched, split_planes};
-use super::registers::{BLOCK, SPLIT_REVERSE, TileBuffer, Zmm, load, store, store_ahead};
+use super::bytes::{join_pitched, split_planes, store_planes};
+use super::eights::{Swap, byte_transposition, swap_units};
+use super::registers::{BLOCK, INDICES, SPLIT_REVERSE, TileBuffer, WIDEST, Zmm, load, store, store_ahead};
+use crate::arch::level::detect::executes_512_in_halves;
 use crate::arch::out::Out;
 use crate::arch::planes::Stores;
 use crate::arch::vector::{AMPLE, LONG, Pitched, crowded};
 use core::mem::MaybeUninit;
+use core::ops::Range;
 
 /// Items of a tile: a line of each row.
 const TILE: usize = 512;
@@ -29,88 +19,24 @@ const TILE: usize = 512;
 /// Widest item whose bits are transposed here.
 const WIDEST_BITS: usize = 16;
 
-/// Most items of a long tile: eight lines of each row.
-const MOST: usize = 8 * TILE;
+/// Most items whose rows are read or written together, eight lines of each. Of rows that crowd a cache set some lines are
+/// always on their way; only if these belong to several sets do they not evict each other.
+const LINES: usize = 8 * TILE;
 
-/// Bytes of a [`TileBuffer`] for one tile: what short buffers take of the stack.
+/// TileBuffer for a tile, the stack that short buffers take.
 const LITTLE: usize = WIDEST_BITS * (TILE + 64);
-
-/// What blends go by.
-#[derive(Clone, Copy)]
-pub(super) struct Swap([__mmask8; 3]);
-
-impl Swap {
-    #[inline(always)]
-    pub(super) fn new() -> Swap {
-        #[cfg_attr(miri, allow(unused_mut))]
-        let mut masks = 0x00f0_ccaa_u32;
-        // SAFETY: no instruction at all. Blends whose masks it knew the compiler would merge with the permutes around them, to
-        // permutes of two registers.
-        #[cfg(not(miri))]
-        unsafe {
-            core::arch::asm!("/* {0:e} */", inout(reg) masks, options(pure, nomem, nostack, preserves_flags));
-        }
-        Swap([masks as u8, (masks >> 8) as u8, (masks >> 16) as u8])
-    }
-
-    /// Unit `u` of register `r` from register `r ^ u`.
-    #[inline(always)]
-    pub(super) unsafe fn units(self, mut r: [Zmm; 8]) -> [Zmm; 8] {
-        let mut round = 3;
-        while round > 0 {
-            round -= 1;
-            let mask = self.0[round];
-            let mut i = 0;
-            while i < 8 {
-                let k = i ^ (1 << round);
-                if i < k {
-                    // SAFETY: registers alone, of a CPU with AVX-512, as the row of the table proves.
-                    (r[i], r[k]) = unsafe {
-                        (_mm512_mask_blend_epi64(mask, r[i], r[k]), _mm512_mask_blend_epi64(mask, r[k], r[i]))
-                    };
-                }
-                i += 1;
-            }
-        }
-        r
-    }
-}
-
-/// Unit `u` from unit `u ^ by`.
-#[inline(always)]
-pub(super) unsafe fn swap_units(z: Zmm, by: usize) -> Zmm {
-    // SAFETY: registers alone, of a CPU with AVX-512, as the row of the table proves.
-    unsafe {
-        let units = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
-        _mm512_permutexvar_epi64(_mm512_xor_si512(units, _mm512_set1_epi64(by as i64)), z)
-    }
-}
-
-/// Indices: byte `b` of unit `u` from byte `u` of unit `b`, each exchanged with the one at the distance `by`.
-#[inline(always)]
-pub(super) unsafe fn byte_transposition(by: usize) -> Zmm {
-    // SAFETY: registers alone, of a CPU with AVX-512, as the row of the table proves.
-    unsafe {
-        let units = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
-        let bytes = _mm512_set1_epi64(0x3830_2820_1810_0800);
-        let units = _mm512_or_si512(units, _mm512_slli_epi64::<8>(units));
-        let units = _mm512_or_si512(units, _mm512_slli_epi64::<16>(units));
-        let units = _mm512_or_si512(units, _mm512_slli_epi64::<32>(units));
-        _mm512_xor_si512(_mm512_or_si512(bytes, units), _mm512_set1_epi8(by as i8))
-    }
-}
 
 /// Byte `k` of every 8 becomes their bits `k`, the last byte's first.
 #[inline(always)]
 unsafe fn bits_8x8(z: Zmm) -> Zmm {
-    // SAFETY: registers alone, of a CPU with GFNI and AVX-512, as the row of the table proves.
+    // SAFETY: the caller's CPU.
     unsafe { _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_set1_epi64(0x8040_2010_0804_0201_u64 as i64), z) }
 }
 
 /// One plane of a tile to a line of each of its 8 rows. Every 8 bytes are in reverse, or will be.
 #[inline(always)]
 unsafe fn plane_to_rows<const REVERSE: bool>(plane: *const u8, rows: *mut u8, row: usize, swap: Swap) {
-    // SAFETY: by the contract a tile is readable at `plane`, and a line writable at each of 8 rows.
+    // SAFETY: the caller's.
     unsafe {
         let backwards = _mm512_set4_epi32(0x08090a0b, 0x0c0d0e0f, 0x00010203, 0x04050607);
         let mut r = [backwards; 8];
@@ -137,7 +63,7 @@ unsafe fn plane_to_rows<const REVERSE: bool>(plane: *const u8, rows: *mut u8, ro
 /// The inverse of [`plane_to_rows`].
 #[inline(always)]
 unsafe fn rows_to_plane(rows: *const u8, row: usize, plane: *mut u8, swap: Swap) {
-    // SAFETY: by the contract a line is readable at each of 8 rows, and a tile writable at `plane`.
+    // SAFETY: the caller's.
     unsafe {
         let mut r = [load(rows); 8];
         let mut from = rows;
@@ -157,9 +83,137 @@ unsafe fn rows_to_plane(rows: *const u8, row: usize, plane: *mut u8, swap: Swap)
     }
 }
 
+/// Bit-transposes `items >= LINES` items of `width` bytes, `COUNT` planes at a time, their rows by `SPAN / 512` lines at once.
+/// The planes of `OUTER` items are worked out, in halves of `R`, before those of the next.
+#[inline(always)]
+unsafe fn bitshuffle_in_phases<const R: usize, const COUNT: usize, const SPAN: usize, const OUTER: usize>(
+    width: usize,
+    items: usize,
+    src: *const u8,
+    dst: *mut u8,
+    room: *mut u8,
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        let (index, swap) = (INDICES[width.min(WIDEST)][SPLIT_REVERSE].load(), Swap::new());
+        let mut first = 0;
+        while first < items {
+            let job =
+                BitPhase { width, items, span: first..(first + OUTER).min(items), src, dst, room, swap };
+            job.half::<R, COUNT, SPAN>(0, index[0]);
+            job.half::<R, COUNT, SPAN>(1, index[1]);
+            first += OUTER;
+        }
+    }
+}
+
+/// The items `span` of all.
+struct BitPhase {
+    width: usize,
+    items: usize,
+    span: Range<usize>,
+    src: *const u8,
+    dst: *mut u8,
+    room: *mut u8,
+    swap: Swap,
+}
+
+impl BitPhase {
+    /// The first or last `R` planes, `COUNT` or twice as many; those of both halves are left to the first.
+    #[inline(always)]
+    unsafe fn half<const R: usize, const COUNT: usize, const SPAN: usize>(&self, half: usize, index: Zmm) {
+        let (plane, from) = (half * (self.width - R), half * (2 * R - self.width));
+        // SAFETY: the caller's.
+        unsafe {
+            if from < COUNT {
+                self.turn::<R, COUNT, SPAN, 0>(plane, index, from..COUNT);
+            }
+            if R > COUNT {
+                self.turn::<R, COUNT, SPAN, 1>(plane, index, from.max(COUNT)..R);
+            }
+        }
+    }
+
+    /// The planes `range` of a half, which begins with plane `plane`; see [`store_planes`].
+    #[inline(always)]
+    unsafe fn turn<const R: usize, const COUNT: usize, const SPAN: usize, const TURN: usize>(
+        &self,
+        plane: usize,
+        index: Zmm,
+        range: Range<usize>,
+    ) {
+        let &BitPhase { width, items, ref span, src, dst, room, swap } = self;
+        let row = items / 8;
+        let mut t = span.start;
+        while t < span.end {
+            t = t.min(items - SPAN);
+            // SAFETY: ends at or before the last item, overlapping what was before; the planes have room.
+            unsafe {
+                let mut i = 0;
+                while i < SPAN {
+                    let planes = room.wrapping_add(i).wrapping_sub(COUNT * TURN * (SPAN + 64));
+                    store_planes::<R, COUNT, TURN>(
+                        width,
+                        src.add((t + i) * width),
+                        planes,
+                        SPAN + 64,
+                        index,
+                        range.clone(),
+                    );
+                    i += BLOCK;
+                }
+                for j in range.clone() {
+                    let rows = dst.add(8 * (plane + j) * row + t / 8);
+                    let mut k = 0;
+                    while k < SPAN {
+                        plane_to_rows::<false>(
+                            room.add((j - COUNT * TURN) * (SPAN + 64) + k),
+                            rows.add(k / 8),
+                            row,
+                            swap,
+                        );
+                        k += TILE;
+                    }
+                }
+            }
+            t += SPAN;
+        }
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+unsafe fn bitshuffle_crowded(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
+    let mut room = TileBuffer::<{ 2 * (LINES + 64) }>(MaybeUninit::uninit());
+    let room = room.0.as_mut_ptr().cast::<u8>();
+    // SAFETY: the caller's; two planes of `LINES` items, or four of half as many, have room.
+    unsafe {
+        match typesize {
+            2 => bitshuffle_in_phases::<1, 1, { LINES / 2 }, LINES>(typesize, items, src, dst, room),
+            3 | 4 => bitshuffle_in_phases::<2, 2, LINES, LINES>(typesize, items, src, dst, room),
+            5..=8 => bitshuffle_in_phases::<4, 2, LINES, LINES>(typesize, items, src, dst, room),
+            _ => bitshuffle_in_phases::<8, 4, { LINES / 2 }, { LINES / 2 }>(typesize, items, src, dst, room),
+        }
+    }
+}
+
+/// [`bitshuffle_crowded`] for items of 8 bytes and more, a half of the planes at a time: nothing is worked out twice.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+unsafe fn bitshuffle_by_halves(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
+    let mut room = TileBuffer::<AMPLE>(MaybeUninit::uninit());
+    let room = room.0.as_mut_ptr().cast::<u8>();
+    // SAFETY: the caller's; four planes of `LINES` items, or eight of half as many, have room.
+    unsafe {
+        if typesize == 8 {
+            bitshuffle_in_phases::<4, 4, LINES, LINES>(typesize, items, src, dst, room);
+        } else {
+            bitshuffle_in_phases::<8, 8, { LINES / 2 }, { LINES / 2 }>(typesize, items, src, dst, room);
+        }
+    }
+}
+
 /// Items of a tile of which `room` bytes hold the planes.
 fn long_tile(room: usize, typesize: usize) -> usize {
-    (room / typesize.max(1) - 64).min(MOST) / TILE * TILE
+    (room / typesize.max(1) - 64).min(LINES) / TILE * TILE
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
@@ -203,8 +257,7 @@ unsafe fn bitunshuffle_tiles<const ROOM: usize>(typesize: usize, items: usize, s
     let base = room.0.as_mut_ptr().cast::<u8>();
     let long = long_tile(ROOM, typesize);
     let mut i = 0;
-    // SAFETY: tiles end at or before the last item, the last one overlapping the one before; `long_tile` leaves the
-    // planes their room.
+    // SAFETY: as above; the planes have room.
     unsafe {
         while i < items {
             let tile = if typesize > 1 && items - i >= long { long } else { TILE };
@@ -233,14 +286,22 @@ unsafe fn bitunshuffle_tiles<const ROOM: usize>(typesize: usize, items: usize, s
 /// Row of the kernel table.
 pub(in crate::arch) unsafe fn bitshuffle(typesize: usize, src: &[u8], mut out: Out<'_>) {
     let items = src.len().checked_div(typesize).unwrap_or(0);
-    // SAFETY: the row states the lengths and proves the CPU; there is at least a tile of items, or another row is
-    // called.
+    // SAFETY: the caller's; at least a tile of items.
     unsafe {
         if items < TILE || typesize > WIDEST_BITS {
             return avx2::gfni::bitshuffle(typesize, src, out);
         }
-        let ample = src.len() >= LONG && typesize > 1;
-        let kernel = if ample { bitshuffle_tiles::<AMPLE> } else { bitshuffle_tiles::<LITTLE> };
+        let long = src.len() >= LONG && typesize > 1;
+        let phases = long && items >= LINES && crowded(typesize, items / 8, 8);
+        let kernel = if phases && !executes_512_in_halves() {
+            bitshuffle_crowded
+        } else if phases && typesize >= 8 {
+            bitshuffle_by_halves
+        } else if long && executes_512_in_halves() {
+            bitshuffle_tiles::<AMPLE>
+        } else {
+            bitshuffle_tiles::<LITTLE>
+        };
         kernel(typesize, items, src.as_ptr(), out.as_mut_ptr());
     }
 }
@@ -248,8 +309,7 @@ pub(in crate::arch) unsafe fn bitshuffle(typesize: usize, src: &[u8], mut out: O
 /// Row of the kernel table.
 pub(in crate::arch) unsafe fn bitunshuffle(typesize: usize, src: &[u8], mut out: Out<'_>, stores: Stores) {
     let items = src.len().checked_div(typesize).unwrap_or(0);
-    // SAFETY: the row states the lengths and proves the CPU; there is at least a tile of items, or another row is
-    // called.
+    // SAFETY: the caller's; at least a tile of items.
     unsafe {
         if items < TILE || typesize > WIDEST_BITS {
             return avx2::gfni::bitunshuffle(typesize, src, out, stores);
@@ -259,3 +319,15 @@ pub(in crate::arch) unsafe fn bitunshuffle(typesize: usize, src: &[u8], mut out:
         kernel(typesize, items, src.as_ptr(), out.as_mut_ptr());
     }
 }
+
+#[cfg(test)]
+type Kernel = unsafe fn(usize, usize, *const u8, *mut u8);
+
+/// Kernels of which CPUs choose one, and from which width to which each is for.
+#[cfg(test)]
+pub(super) const VARIANTS: [(Kernel, usize, usize); 4] = [
+    (bitshuffle_crowded, 2, WIDEST_BITS),
+    (bitshuffle_by_halves, 8, WIDEST_BITS),
+    (bitshuffle_tiles::<AMPLE>, 2, WIDEST_BITS),
+    (bitshuffle_tiles::<LITTLE>, 2, WIDEST_BITS),
+];

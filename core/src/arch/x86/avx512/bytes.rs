@@ -5,6 +5,8 @@ use super::registers::{
     AHEAD, BLOCK, INDICES, Indices, JOIN, NARROW_JOIN, PHASE, SHARED, WIDEST, Zmm, half_of_planes, load,
     store_ahead, transpose,
 };
+use super::{eights, halves};
+use crate::arch::level::detect::executes_512_in_halves;
 use crate::arch::vector::{Each, Pitched, PlaneSource};
 use core::ops::Range;
 
@@ -137,8 +139,7 @@ pub(super) unsafe fn split_in_phases<const R: usize>(
     indices: &Indices,
 ) {
     let tile = PHASE / width.max(1) / BLOCK * BLOCK;
-    // SAFETY: blocks end at or before item `n`, the last one overlapping the one before; register j of half h is plane
-    // `h * (width - R) + j`, which is below `width`.
+    // SAFETY: as for `split_items`; register j of half h is plane `h * (width - R) + j`.
     unsafe {
         let index = indices.load();
         let mut first = 0;
@@ -205,8 +206,7 @@ pub(super) unsafe fn join_wide<const LAST: usize>(
     dst: *mut u8,
     indices: [&Indices; 2],
 ) {
-    // SAFETY: blocks end at or before item `n`, the last one overlapping the one before; a group is stored as its own
-    // first and last 64 bytes.
+    // SAFETY: as for `join_items`.
     unsafe {
         let index = [indices[0].load(), indices[1].load()];
         let mut i = 0;
@@ -269,7 +269,11 @@ pub(super) unsafe fn split_wide(
 ) {
     // SAFETY: each branch has the conditions of this function, and is chosen by the widths that it is for.
     unsafe {
-        if width > 16 {
+        if (17..=halves::NARROW).contains(&width) && executes_512_in_halves() {
+            halves::split_narrow(width, n, src, dst, pitch);
+        } else if (17..=eights::WIDEST).contains(&width) {
+            eights::split(width, n, src, dst, pitch);
+        } else if width > 16 {
             split_in_phases::<16>(width, n, src, dst, pitch, indices);
         } else {
             split_in_phases::<8>(width, n, src, dst, pitch, indices);

@@ -12,25 +12,33 @@
 //! than 32 bytes are left to AVX2.
 
 use super::avx2;
+use crate::arch::level::detect::executes_512_in_halves;
 use crate::arch::out::Out;
 use crate::arch::planes::{Planes, Stores};
-use crate::arch::vector::{Pitched, Table};
+use crate::arch::vector::{LONG, Pitched, Table};
 use bytes::{join_each, join_pitched, split_planes};
-use registers::{BLOCK, SPLIT, WIDEST};
+use registers::{BLOCK, SHARED, SPLIT, WIDEST};
 
 mod bits;
 mod bytes;
+mod eights;
+mod halves;
 mod registers;
+mod staged;
+#[cfg(test)]
+mod tests;
 pub(in crate::arch) use bits::{bitshuffle, bitunshuffle};
 
 /// Row of the kernel table.
 pub(in crate::arch) unsafe fn split(width: usize, src: &[u8], mut out: Out<'_>, pitch: usize) {
     let n = src.len().checked_div(width).unwrap_or(0);
-    // SAFETY: the row states the lengths and proves the CPU; there is at least a block of items, or another row is
-    // called.
+    // SAFETY: the caller's; at least a block of items.
     unsafe {
         if n < BLOCK || width > WIDEST {
             return avx2::split(width, src, out, pitch);
+        }
+        if width > 8 && pitch.is_multiple_of(SHARED) && n >= staged::MANY && executes_512_in_halves() {
+            return staged::split_crowded(width, n, src.as_ptr(), out.as_mut_ptr(), pitch);
         }
         split_planes(width, n, src.as_ptr(), out.as_mut_ptr(), pitch, SPLIT);
     }
@@ -40,8 +48,7 @@ pub(in crate::arch) unsafe fn split(width: usize, src: &[u8], mut out: Out<'_>, 
 pub(in crate::arch) unsafe fn join(width: usize, planes: Planes<'_>, mut out: Out<'_>, stores: Stores) {
     let n = out.len().checked_div(width).unwrap_or(0);
     let stream = stores == Stores::Streaming;
-    // SAFETY: the row states the lengths and proves the CPU; there is at least a block of items, or another row is
-    // called.
+    // SAFETY: the caller's; at least a block of items.
     unsafe {
         if n < BLOCK || width > WIDEST {
             return avx2::join(width, planes, out, stores);
@@ -49,6 +56,9 @@ pub(in crate::arch) unsafe fn join(width: usize, planes: Planes<'_>, mut out: Ou
         match planes {
             Planes::Pitched { bytes, pitch } => {
                 let (planes, dst) = (Pitched { base: bytes.as_ptr(), pitch }, out.as_mut_ptr());
+                if width > 16 && pitch.is_multiple_of(SHARED) && out.len() >= LONG && !stream {
+                    return staged::join_crowded(width, n, planes, dst);
+                }
                 join_pitched(width, n, planes, dst, stream);
             }
             Planes::Each(list) => join_each(width, n, Table::new(list).source(), out.as_mut_ptr(), stream),

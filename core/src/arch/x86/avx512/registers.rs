@@ -123,15 +123,15 @@ pub(super) unsafe fn store(p: *mut u8, z: Zmm) {
     unsafe { _mm512_storeu_si512(p.cast(), z) }
 }
 
-/// How far ahead of a block's part of a plane the plane is prefetched, in bytes.
+/// How far ahead of a block's part of a plane the plane is brought near.
 pub(super) const AHEAD: usize = 3 * BLOCK - 1;
 
-/// Stores a block's part of a plane, and prefetches the plane's line that is `AWAY` bytes from there.
+/// Stores a block's part of a plane, and brings the plane's line near that is `AWAY` bytes from there.
 ///
 /// A store across two lines asks for the second only when it is its turn, and waits for it: Intel's CPUs took twice the time.
 #[inline(always)]
 pub(super) unsafe fn store_ahead<const AWAY: usize>(p: *mut u8, z: Zmm) {
-    // SAFETY: by the contract of `store` 64 bytes are writable at `p`; a prefetch may name any address.
+    // SAFETY: the caller's; nothing is too far for a hint.
     unsafe {
         _mm_prefetch::<_MM_HINT_T0>(p.wrapping_add(AWAY).cast());
         store(p, z);
@@ -242,7 +242,7 @@ pub(super) unsafe fn transpose<const R: usize>(r: [Zmm; R]) -> [Zmm; R] {
 /// `R` planes of a block whose groups have `len` bytes.
 #[inline(always)]
 pub(super) unsafe fn half_of_planes<const R: usize>(src: *const u8, len: usize, index: Zmm) -> [Zmm; R] {
-    // SAFETY: by the contract `R` groups of `len` bytes are readable; a group has at least 64.
+    // SAFETY: the caller's; a group is at least 64 bytes.
     unsafe {
         let mut r = [index; R];
         let mut group = src;
@@ -256,6 +256,6 @@ pub(super) unsafe fn half_of_planes<const R: usize>(src: *const u8, len: usize, 
     }
 }
 
-/// Uninitialised memory on the stack for the planes of a tile. Planes to be joined lie a line further apart than they are long.
+/// TileBuffer for planes, those of a join a line further apart than they are long.
 #[repr(align(64))]
 pub(super) struct TileBuffer<const BYTES: usize>(pub(super) MaybeUninit<[u8; BYTES]>);
