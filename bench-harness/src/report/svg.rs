@@ -308,7 +308,7 @@ mod tests {
             label: format!("label {i}"),
             title: String::new(),
             spread: Some(0.1),
-            noisy: i % 2 == 0,
+            noisy: i.is_multiple_of(2),
         };
         let points: Vec<Point> = (0..20).map(point).collect();
         let (mut taken, mut out) = (Vec::new(), String::new());

@@ -204,7 +204,8 @@ fn series(groups: BTreeMap<(&str, &str, &str, u8), Vec<&Row>>) -> Vec<Series> {
 /// Single streams of the codecs: ours beside the crates, if the file has them.
 pub fn streams(file: &Results) -> String {
     let mut engines: Vec<&str> = Vec::new();
-    let mut groups: BTreeMap<(&str, &str, &str, u8), BTreeMap<&str, Vec<&Row>>> = BTreeMap::new();
+    type Engines<'a> = BTreeMap<&'a str, Vec<&'a Row>>;
+    let mut groups: BTreeMap<(&str, &str, &str, u8), Engines<'_>> = BTreeMap::new();
     for r in timed(file, "codecs") {
         if !engines.contains(&r.engine.as_str()) {
             engines.push(&r.engine);
