@@ -308,7 +308,11 @@ fn checking<'a>(spec: &Spec, data: &'a Data) -> Result<(Folder, Op<'a>), String>
             let mut frame = open(&path, 1)?;
             frame.set_verify(on);
             let mut bytes = 0;
-            frame.for_each_chunk(|chunk| Ok(bytes += chunk.len() as u64)).map_err(text)?;
+            let counted = frame.for_each_chunk(|chunk| {
+                bytes += chunk.len() as u64;
+                Ok(())
+            });
+            counted.map_err(text)?;
             number(bytes, dst)
         })
     };

@@ -479,7 +479,8 @@ impl<'a> SuperChunk<'a> {
             }
             Place::Sparse { dir, .. } => {
                 let index = dir.open(INDEX_NAME, false)?;
-                Ok(checksum::of_ranges(&*index, &[0..committed.frame_len])? == self.index_sum)
+                Ok(checksum::of_ranges(&*index, core::slice::from_ref(&(0..committed.frame_len)))?
+                    == self.index_sum)
             }
         }
     }
