@@ -153,10 +153,9 @@ unsafe extern "C" fn blosc2_compress(
         let mut cparams = CParams { typesize, ..CParams::DEFAULT };
         cparams.clevel = u8::try_from(clevel).ok().filter(|&level| level <= 9).ok_or(CODEC_PARAM)?;
         from_environment(&mut cparams, &mut shuffle)?;
-        cparams.filters = match shuffle {
-            0..=2 => [0, 0, 0, 0, if DELTA.load(Relaxed) { 3 } else { 0 }, shuffle as u8],
-            _ => return Err(CODEC_PARAM),
-        };
+        // Any other number means no filter, as in the C library.
+        let shuffle = u8::try_from(shuffle).ok().filter(|&id| id <= 2).unwrap_or(0);
+        cparams.filters = [0, 0, 0, 0, if DELTA.load(Relaxed) { 3 } else { 0 }, shuffle];
         cparams.compcode = CODEC.load(Relaxed);
         cparams.nthreads = threads();
         cparams.blocksize = i32::try_from(BLOCKSIZE.load(Relaxed)).unwrap_or(i32::MAX - 32).min(0x1FFF_F000);

@@ -175,7 +175,12 @@ fn special_chunk(
     if dest.len() < 32 || n % typesize as usize != 0 {
         return Err(DATA);
     }
-    size(make(typesize, n, dest)?)
+    let len = make(typesize, n, dest)?;
+    // The block size that is asked for, as chunks with data have it.
+    if 0 < cparams.blocksize && cparams.blocksize <= nbytes {
+        dest[8..12].copy_from_slice(&cparams.blocksize.to_le_bytes());
+    }
+    size(len)
 }
 
 fn head(made: core::result::Result<[u8; 32], blosc_core::Error>, dest: &mut [u8]) -> Result<usize> {

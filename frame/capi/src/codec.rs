@@ -187,12 +187,16 @@ impl UserFilter for CallFilter {
 
 /// Whether this is the id of a codec that can be written.
 pub fn is_known(id: u8) -> bool {
-    matches!(id, 0 | 1 | 2 | 4 | 5 | 32) || codecs().iter().any(|codec| codec.id == id)
+    matches!(id, 0 | 1 | 2 | 4 | 5 | 32)
+        || codecs().iter().any(|codec| codec.id == id && codec.encoder.is_some())
 }
 
 /// The slots in use.
 pub fn check_filters(filters: &[u8; MAX_FILTERS]) -> Result<()> {
     let list = FILTERS.lock().unwrap_or_else(PoisonError::into_inner);
-    let known = |id: u8| matches!(id, 0..=4 | 32 | 33 | 35 | 36) || list.iter().any(|filter| filter.id == id);
+    let known = |id: u8| {
+        matches!(id, 0..=4 | 32 | 33 | 35 | 36)
+            || list.iter().any(|filter| filter.id == id && filter.forward.is_some())
+    };
     if filters.iter().all(|&id| known(id)) { Ok(()) } else { Err(FILTER_PIPELINE) }
 }

@@ -23,8 +23,6 @@ pub struct Context {
     pool: Pool,
     /// Blocks that the next decompression skips.
     mask: Option<Vec<bool>>,
-    /// Number of the chunk in its super-chunk, for the caller's filters.
-    pub nchunk: i64,
 }
 
 impl Context {
@@ -46,7 +44,7 @@ impl Context {
 
     fn new(cparams: CParams, dparams: DParams, threads: i16) -> Context {
         let pool = Pool::new(usize::try_from(threads.max(1)).unwrap_or(1));
-        Context { cparams, dparams, prefilter: None, postfilter: None, pool, mask: None, nchunk: -1 }
+        Context { cparams, dparams, prefilter: None, postfilter: None, pool, mask: None }
     }
 
     /// The parameters for `nbytes` bytes, as `blosc-core` takes them.
@@ -126,6 +124,8 @@ impl Context {
     /// What the caller's prefilter makes of `src`, block by block.
     fn prefiltered(&mut self, params: &Params, src: &[u8]) -> Result<Vec<u8>> {
         let function = self.cparams.prefilter.ok_or(FAILURE)?;
+        // SAFETY: the pointer of the parameters is null or a super-chunk.
+        let nchunk = unsafe { current(self.cparams.schunk) };
         let blocksize = Plan::new(params, ChunkContext::default(), &[], src)?.blocksize().max(1);
         let mut out = vec![0; src.len()];
         let mut scratch = vec![0u8; 3 * blocksize];
@@ -139,7 +139,7 @@ impl Context {
                 output_size: size(to.len())?,
                 output_typesize: self.cparams.typesize,
                 output_offset: size(k * blocksize)?,
-                nchunk: self.nchunk,
+                nchunk,
                 nblock: size(k)?,
                 tid: 0,
                 ttmp: scratch.as_mut_ptr(),
@@ -201,6 +201,8 @@ impl Context {
     fn blocks(&mut self, chunk: &Chunk<'_>, range: Range<usize>, whole: &mut [u8]) -> Result<()> {
         let ctx: *mut Context = self;
         let given = self.postfilter;
+        // SAFETY: the pointer of the parameters is null or a super-chunk.
+        let nchunk = unsafe { current(self.dparams.schunk) };
         let mut scratch = Vec::new();
         for block in 0..chunk.nblocks() {
             let place = chunk.block_range(block)?;
@@ -220,7 +222,7 @@ impl Context {
                 size: size(out.len())?,
                 typesize: c_int::from(chunk.header().typesize),
                 offset: size(place.start)?,
-                nchunk: self.nchunk,
+                nchunk,
                 nblock: size(block)?,
                 tid: 0,
                 ttmp: ttmp.as_mut_ptr(),
@@ -275,6 +277,15 @@ impl Context {
         };
         body(&mut self.pool, around)
     }
+}
+
+/// The number of the chunk that is worked on, which callers set in the super-chunk before they compress; -1 without one.
+///
+/// # Safety
+/// `schunk` is null or a super-chunk.
+unsafe fn current(schunk: *const c_void) -> i64 {
+    // SAFETY: as the caller promises.
+    unsafe { schunk.cast::<Schunk>().as_ref() }.map_or(-1, |schunk| schunk.current_nchunk)
 }
 
 /// Refuses chunks of later formats that say they use what this library does not know.

@@ -18,6 +18,8 @@ mod blosc1;
 mod chunk;
 mod codec;
 mod context;
+#[cfg(all(test, target_os = "linux"))]
+mod differential;
 mod error;
 mod io;
 mod library;

@@ -174,6 +174,9 @@ unsafe extern "C" fn blosc2_remove_urlpath(path: *const c_char) -> c_int {
     int(|| {
         // SAFETY: null or a string, which `text` tells apart.
         let path = Path::new(unsafe { text(path) }?);
+        let mut lock = path.as_os_str().to_owned();
+        lock.push(".b2lock");
+        _ = fs::remove_file(lock);
         // What is not there need not be removed.
         if path.symlink_metadata().is_err() { Ok(0) } else { removed(fs::remove_file(path)) }
     })

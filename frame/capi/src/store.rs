@@ -1,7 +1,7 @@
 //! Files of frames as users of the C library expect them.
 //!
 //! ```text
-//! InPlace     a frame is changed where it lies, nothing is flushed, nobody is kept out: several handles may have one frame
+//! InPlace     a frame is changed where it lies, nothing is flushed; several handles may have one frame
 //! CallerFile  a file behind the functions of `blosc2_register_io_cb`, opened for each access
 //! CallerDir   a sparse frame whose files are such files
 //! ```
@@ -177,7 +177,10 @@ pub struct CallerDir {
 impl Directory for CallerDir {
     fn open(&self, name: &str, _write: bool) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {
         let path = self.path.join(name);
-        self.back_end.open(&path, c"rb")?;
+        // The caller's function need not tell that there is no such file.
+        if !path.exists() {
+            return Err(IoKind::NotFound.into());
+        }
         Ok(Box::new(CallerFile { path, back_end: self.back_end }))
     }
     fn create(&self, name: &str) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {

@@ -1,6 +1,6 @@
 //! The functions as C calls them: by their exported names.
 
-use crate::abi::{CParams, DParams, Schunk, Storage};
+use crate::abi::{CParams, DParams, Io, Schunk, StdioParams, Storage};
 use crate::b2nd::{Array, NdContext};
 use crate::context::Context;
 use crate::memory::release;
@@ -75,6 +75,22 @@ unsafe extern "C" {
     fn b2nd_to_cbuffer(array: *const Array, buffer: *mut c_void, size: i64) -> c_int;
     fn b2nd_resize(array: *mut Array, shape: *const i64, start: *const i64) -> c_int;
     fn b2nd_free(array: *mut Array) -> c_int;
+    fn b2nd_deserialize_meta(
+        smeta: *const u8,
+        len: i32,
+        ndim: *mut i8,
+        shape: *mut i64,
+        chunkshape: *mut i32,
+        blockshape: *mut i32,
+        dtype: *mut *mut c_char,
+        dtype_format: *mut i8,
+    ) -> c_int;
+    fn blosc2_schunk_open_udio(urlpath: *const c_char, io: *const Io) -> *mut Schunk;
+    fn blosc2_schunk_refresh(schunk: *mut Schunk) -> c_int;
+    fn blosc2_schunk_lock(schunk: *mut Schunk) -> c_int;
+    fn blosc2_schunk_unlock(schunk: *mut Schunk) -> c_int;
+    fn blosc2_schunk_get_chunk(s: *mut Schunk, k: i64, chunk: *mut *mut u8, free: *mut bool) -> c_int;
+    fn blosc2_remove_urlpath(path: *const c_char) -> c_int;
 }
 
 fn numbers(n: i32) -> Vec<i32> {
@@ -158,7 +174,7 @@ unsafe fn super_chunk(storage: &Storage) -> *mut Schunk {
         assert_eq!(back[..1000], data[2000..]);
         assert_eq!(blosc2_schunk_decompress_chunk(sc, 3, back.as_mut_ptr().cast(), 4000), -12);
         assert_eq!(blosc2_meta_add(sc, c"fixed".as_ptr(), b"abc".as_ptr(), 3), 0);
-        assert_eq!(blosc2_vlmeta_add(sc, c"free".as_ptr(), b"defg".as_ptr(), 4, ptr::null()), 1);
+        assert_eq!(blosc2_vlmeta_add(sc, c"free".as_ptr(), b"defg".as_ptr(), 4, ptr::null()), 0);
         sc
     }
 }
@@ -249,5 +265,146 @@ fn arrays_in_and_out() {
         assert_eq!(((*array).shape[0], (*array).shape[1]), (9, 4));
         b2nd_free(array);
         b2nd_free_ctx(ctx);
+    }
+}
+
+/// A path in the folder of temporary files.
+fn path(name: &str) -> std::ffi::CString {
+    let path = std::env::temp_dir().join(format!("blosc2-capi-{name}-{}", std::process::id()));
+    std::ffi::CString::new(path.to_str().expect("UTF-8")).expect("no NUL")
+}
+
+#[test]
+fn handles_see_what_others_write() {
+    let data = numbers(1000);
+    for contiguous in [true, false] {
+        let path = path(if contiguous { "follow-c" } else { "follow-s" });
+        let mut cparams = CParams { typesize: 4, ..CParams::DEFAULT };
+        // SAFETY: the structures are valid; every super-chunk is freed once.
+        unsafe {
+            let writer = blosc2_schunk_new(&storage(&mut cparams, contiguous, path.as_ptr()));
+            let reader = blosc2_schunk_open(path.as_ptr());
+            assert_eq!(blosc2_schunk_append_buffer(writer, data.as_ptr().cast(), 4000), 1);
+            assert_eq!((*reader).nchunks, 0);
+            assert_eq!((blosc2_schunk_refresh(reader), blosc2_schunk_refresh(reader)), (1, 0));
+            assert_eq!((*reader).nchunks, 1);
+            // A handle that is behind catches up before it writes.
+            assert_eq!(blosc2_schunk_append_buffer(writer, data.as_ptr().cast(), 4000), 2);
+            assert_eq!(blosc2_schunk_append_buffer(reader, data.as_ptr().cast(), 4000), 3);
+            let mut back = vec![0i32; 1000];
+            assert_eq!(blosc2_schunk_decompress_chunk(writer, 2, back.as_mut_ptr().cast(), 4000), 4000);
+            assert_eq!(back, data);
+            blosc2_schunk_free(writer);
+            blosc2_schunk_free(reader);
+            assert_eq!(blosc2_remove_urlpath(path.as_ptr()), 0);
+        }
+    }
+}
+
+#[test]
+fn a_handle_that_locks_has_a_lock_file_and_writes_when_it_lets_go() {
+    let (data, path) = (numbers(1000), path("locked"));
+    let lock = std::path::PathBuf::from(format!("{}.b2lock", path.to_str().expect("UTF-8")));
+    let mut params = StdioParams { locking: true };
+    let mut io = Io { id: 0, name: c"filesystem".as_ptr(), params: (&raw mut params).cast() };
+    let mut cparams = CParams { typesize: 4, ..CParams::DEFAULT };
+    // SAFETY: the structures are valid; every super-chunk is freed once.
+    unsafe {
+        let storage = Storage { io: &raw mut io, ..storage(&mut cparams, true, path.as_ptr()) };
+        let writer = blosc2_schunk_new(&raw const storage);
+        let other = blosc2_schunk_open(path.as_ptr());
+        assert_eq!(blosc2_schunk_lock(writer), 0);
+        assert_eq!(blosc2_schunk_append_buffer(writer, data.as_ptr().cast(), 4000), 1);
+        assert_eq!((blosc2_schunk_refresh(other), lock.exists()), (0, true));
+        assert_eq!(blosc2_schunk_unlock(writer), 0);
+        assert_eq!((blosc2_schunk_refresh(other), (*other).nchunks), (1, 1));
+        let third = blosc2_schunk_open_udio(path.as_ptr(), &raw const io);
+        assert_eq!((*third).nchunks, 1);
+        for schunk in [writer, other, third] {
+            blosc2_schunk_free(schunk);
+        }
+        assert_eq!(blosc2_remove_urlpath(path.as_ptr()), 0);
+    }
+    assert!(!lock.exists());
+}
+
+#[test]
+fn chunk_pointers_are_kept_in_step() {
+    let mut cparams = CParams { typesize: 4, ..CParams::DEFAULT };
+    // SAFETY: the structures are valid; each pointer is to a whole chunk.
+    unsafe {
+        let sc = blosc2_schunk_new(&storage(&mut cparams, false, ptr::null()));
+        for k in 0..40i64 {
+            let data = vec![k as i32; 1000];
+            assert_eq!(blosc2_schunk_append_buffer(sc, data.as_ptr().cast(), 4000), k + 1);
+            for j in 0..=k {
+                let (mut chunk, mut free) = (ptr::null_mut(), false);
+                let len = blosc2_schunk_get_chunk(sc, j, &raw mut chunk, &raw mut free) as usize;
+                let shown = core::slice::from_raw_parts(*(*sc).data.add(j as usize), len);
+                assert_eq!(shown, core::slice::from_raw_parts(chunk, len));
+                release(chunk);
+            }
+        }
+        blosc2_schunk_free(sc);
+    }
+}
+
+#[test]
+fn the_size_of_chunks_that_the_caller_sets_holds() {
+    let mut cparams = CParams { typesize: 4, ..CParams::DEFAULT };
+    // SAFETY: the structures are valid.
+    unsafe {
+        let sc = blosc2_schunk_new(&storage(&mut cparams, true, ptr::null()));
+        (*sc).chunksize = 4000;
+        assert_eq!(blosc2_schunk_append_buffer(sc, numbers(10).as_ptr().cast(), 40), 1);
+        assert_eq!(((*sc).chunksize, (*sc).blocksize), (4000, 0));
+        blosc2_schunk_free(sc);
+    }
+}
+
+#[test]
+fn only_as_many_numbers_as_dimensions_are_written() {
+    let meta = crate::b2nd::Meta {
+        shape: vec![10],
+        chunkshape: vec![5],
+        blockshape: vec![2],
+        dtype: "<i4".into(),
+        dtype_format: 0,
+    };
+    let (content, mut shape, mut chunks, mut blocks) = (meta.content(), [7i64; 2], [7i32; 2], [7i32; 2]);
+    let (mut ndim, mut format) = (0, 0);
+    // SAFETY: as much room as the metalayer has dimensions, and more.
+    let len = unsafe {
+        b2nd_deserialize_meta(
+            content.as_ptr(),
+            content.len() as i32,
+            &raw mut ndim,
+            shape.as_mut_ptr(),
+            chunks.as_mut_ptr(),
+            blocks.as_mut_ptr(),
+            ptr::null_mut(),
+            &raw mut format,
+        )
+    };
+    assert_eq!((len > 0, ndim, shape, chunks, blocks), (true, 1, [10, 7], [5, 7], [2, 7]));
+}
+
+#[test]
+fn null_is_refused() {
+    let (null, room) = (ptr::null_mut::<Schunk>(), &mut [0u8; 8]);
+    // SAFETY: null pointers, and one buffer with its length.
+    unsafe {
+        assert_eq!(blosc2_schunk_append_buffer(null, room.as_ptr().cast(), 8), -32);
+        assert_eq!(blosc2_schunk_decompress_chunk(null, 0, room.as_mut_ptr().cast(), 8), -32);
+        assert_eq!(blosc2_schunk_get_slice_buffer(null, 0, 1, room.as_mut_ptr().cast()), -32);
+        assert_eq!(
+            (blosc2_schunk_refresh(null), blosc2_schunk_lock(null), blosc2_schunk_free(null)),
+            (-32, -32, -32)
+        );
+        assert_eq!(blosc2_meta_add(null, c"a".as_ptr(), room.as_ptr(), 8), -32);
+        assert_eq!(b2nd_to_cbuffer(ptr::null(), room.as_mut_ptr().cast(), 8), -32);
+        assert_eq!(b2nd_resize(ptr::null_mut(), ptr::null(), ptr::null()), -32);
+        assert!(blosc2_schunk_open(ptr::null()).is_null());
+        assert_eq!(b2nd_free(ptr::null_mut()), 0);
     }
 }

@@ -62,10 +62,13 @@ pub unsafe fn block_out(
     dest: *mut *mut u8,
     destsize: *mut i32,
 ) -> Result<c_int> {
+    if dest.is_null() || destsize.is_null() {
+        return Err(NULL_POINTER);
+    }
     let chunk = parse_vl(bytes)?;
     let index = usize::try_from(nblock).ok().filter(|&k| k < chunk.nblocks()).ok_or(INVALID_PARAM)?;
     let data = block(ctx, &chunk, index)?;
-    // SAFETY: null or writable, as the caller promises.
+    // SAFETY: writable, as the caller promises: they are not null.
     unsafe {
         put(dest, copied(&data)?);
         put(destsize, size(data.len())?);

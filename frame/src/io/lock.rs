@@ -186,7 +186,7 @@ impl SidecarLock {
         Ok(Held { lock: self, changed })
     }
 
-    /// Waits until nobody holds the lock, holds it for writing, and announces a change.
+    /// Waits until no handle holds the lock, holds it for writing, and announces a change.
     ///
     /// # Errors
     /// Those of the file system.

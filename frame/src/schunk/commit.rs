@@ -136,6 +136,23 @@ impl SuperChunk<'_> {
         Ok(())
     }
 
+    /// Forgets all changes since the last commit.
+    ///
+    /// # Errors
+    /// Those of reading what is stored.
+    pub fn discard(&mut self) -> Result<(), Error> {
+        if self.committed.is_none() {
+            return Ok(());
+        }
+        let opened = self.reopen()?;
+        self.load(&opened)
+    }
+
+    /// Whether commits of the contiguous frame overwrite the state before.
+    pub(super) fn is_in_place(&self) -> bool {
+        matches!(&self.place, Place::Contiguous(frame) if !frame.store.is_shared())
+    }
+
     /// Whether one small write can put the next state in force.
     fn can_switch(&self, start: u64) -> bool {
         self.entries.len() > 0 && (self.metalayers_changed == Change::No || start <= SECTOR)

@@ -415,23 +415,6 @@ impl<'a> SuperChunk<'a> {
         }
     }
 
-    /// Forgets all changes since the last commit.
-    ///
-    /// # Errors
-    /// Those of reading what is stored.
-    pub fn discard(&mut self) -> Result<(), Error> {
-        if self.committed.is_none() {
-            return Ok(());
-        }
-        let opened = self.reopen()?;
-        self.load(&opened)
-    }
-
-    /// Whether commits of the contiguous frame overwrite the state before.
-    fn is_in_place(&self) -> bool {
-        matches!(&self.place, Place::Contiguous(frame) if !frame.store.is_shared())
-    }
-
     /// Whether the path still names the file that was opened.
     fn is_current(&self) -> Result<bool, Error> {
         match &self.place {

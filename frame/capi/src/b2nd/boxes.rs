@@ -92,8 +92,14 @@ impl Meta {
         u64::try_from(number).unwrap_or(u64::MAX)
     }
 
-    /// Bytes of a block and of a chunk, of items of `size` bytes.
+    /// Bytes of a block and of a chunk, of items of `size` bytes. The array with the padding of its chunks must have a
+    /// number of items that the interface can tell.
     pub fn bytes(&self, size: usize) -> Result<(usize, usize)> {
+        let padded = self.axes().try_fold(1i64, |n, k| {
+            let chunk = i64::from(self.chunkshape[k]);
+            n.checked_mul(self.grid()[k].checked_mul(chunk)?)
+        });
+        padded.ok_or(INVALID_PARAM)?;
         let block = self
             .blockshape
             .iter()
@@ -145,7 +151,7 @@ impl Meta {
 }
 
 pub fn div_up(n: i64, unit: i32) -> i64 {
-    if unit == 0 { 0 } else { (n + i64::from(unit) - 1) / i64::from(unit) }
+    if unit == 0 { 0 } else { n / i64::from(unit) + i64::from(n % i64::from(unit) != 0) }
 }
 
 /// Numbers of the chunks that items `start` to `stop` lie in.

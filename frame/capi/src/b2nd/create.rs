@@ -93,19 +93,33 @@ pub unsafe fn context<'a>(ctx: *const NdContext) -> Result<&'a NdContext> {
 }
 
 impl NdContext {
+    /// The geometry of an array of this shape, checked.
+    pub fn meta_of(&self, shape: &[i64]) -> Result<Meta> {
+        if usize::try_from(self.ndim) != Ok(shape.len()) {
+            return Err(INVALID_PARAM);
+        }
+        let meta = Meta { shape: shape.to_vec(), ..self.unchecked()? };
+        // Checked as a reader would.
+        Meta::parse(&meta.content()).map_err(|_| INVALID_PARAM)
+    }
+
+    /// The geometry that the context tells, checked.
     pub fn meta(&self) -> Result<Meta> {
+        let n = usize::try_from(self.ndim).map_err(|_| INVALID_PARAM)?;
+        self.meta_of(self.shape.get(..n).ok_or(INVALID_PARAM)?)
+    }
+
+    fn unchecked(&self) -> Result<Meta> {
         let n = usize::try_from(self.ndim).map_err(|_| INVALID_PARAM)?;
         // SAFETY: a string that the context made.
         let dtype = unsafe { text(self.dtype) }?.to_owned();
-        let meta = Meta {
+        Ok(Meta {
             shape: self.shape[..n].to_vec(),
             chunkshape: self.chunkshape[..n].to_vec(),
             blockshape: self.blockshape[..n].to_vec(),
             dtype,
             dtype_format: self.dtype_format,
-        };
-        // Checked as a reader would.
-        Meta::parse(&meta.content()).map_err(|_| INVALID_PARAM)
+        })
     }
 }
 
@@ -275,14 +289,15 @@ unsafe extern "C" fn b2nd_to_cbuffer(src: *const Array, buffer: *mut c_void, buf
 /// A new array of the items `start` to `stop` of `src`, with chunks as the context says.
 fn sliced(ctx: &NdContext, src: &Array, start: &[i64], stop: &[i64]) -> Result<*mut Array> {
     let shape: Vec<i64> = start.iter().zip(stop).map(|(a, b)| b - a).collect();
-    let own = ctx.meta()?;
-    if own.shape.len() != shape.len() {
-        return Err(INVALID_PARAM);
-    }
-    let meta = Meta { shape: shape.clone(), dtype: src.meta()?.dtype, dtype_format: src.dtype_format, ..own };
-    let new = create(ctx, &meta, Fill::Nothing)?;
+    let own = ctx.meta_of(&shape)?;
+    let meta = Meta { dtype: src.meta()?.dtype, dtype_format: src.dtype_format, ..own };
+    // What lies beyond the end of the source is zero.
+    let inside: Vec<i64> =
+        (0..shape.len()).map(|k| shape[k].min(src.shape[k].saturating_sub(start[k])).max(0)).collect();
+    let whole = inside == shape;
+    let new = create(ctx, &meta, if whole { Fill::Nothing } else { Fill::Special(1) })?;
     // SAFETY: just made.
-    let done = unsafe { changing(new, |to| transfer(src, start, to, &vec![0; shape.len()], &shape, true)) };
+    let done = unsafe { changing(new, |to| transfer(src, start, to, &vec![0; shape.len()], &inside, whole)) };
     or_free(new, done)
 }
 
@@ -384,7 +399,7 @@ fn shapes(a: &Array, b: &Array, axis: i8) -> Result<(Meta, Vec<i64>, usize)> {
 unsafe fn joined(ctx: &NdContext, a: &Array, src2: *const Array, axis: i8) -> Result<*mut Array> {
     // SAFETY: as the caller promises.
     let (left, whole, axis) = shapes(a, unsafe { array(src2) }?, axis)?;
-    let meta = Meta { shape: whole, dtype: left.dtype.clone(), ..ctx.meta()? };
+    let meta = Meta { dtype: left.dtype.clone(), ..ctx.meta_of(&whole)? };
     let new = create(ctx, &meta, Fill::Special(1))?;
     // SAFETY: `new` has just been made; `src2` as the caller promises.
     let done = unsafe {

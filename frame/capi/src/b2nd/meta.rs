@@ -25,6 +25,8 @@ impl Meta {
         if meta.dtype.is_empty() {
             meta.dtype = format!("|S{}", owned.public.typesize);
         }
+        // Numbers of items that do not fit are refused here, sizes in bytes where a buffer is made.
+        meta.bytes(1)?;
         Ok(meta)
     }
 
@@ -137,15 +139,15 @@ unsafe extern "C" fn b2nd_deserialize_meta(
     dtype_format: *mut i8,
 ) -> c_int {
     int(|| {
-        // SAFETY: `smeta_len` readable bytes; room for `MAX_DIM` numbers at each; null or writable.
+        // SAFETY: `smeta_len` readable bytes; room for as many numbers as dimensions at each; null or writable.
         unsafe {
             let content = crate::memory::bytes(smeta.cast(), smeta_len.into())?;
             let meta = Meta::parse(content)?;
             put(ndim, i8::try_from(meta.shape.len()).unwrap_or(0));
-            for k in 0..MAX_DIM {
-                put(shape.wrapping_add(k), meta.shape.get(k).copied().unwrap_or(1));
-                put(chunkshape.wrapping_add(k), meta.chunkshape.get(k).copied().unwrap_or(1));
-                put(blockshape.wrapping_add(k), meta.blockshape.get(k).copied().unwrap_or(1));
+            for k in 0..meta.shape.len() {
+                put(shape.wrapping_add(k), meta.shape[k]);
+                put(chunkshape.wrapping_add(k), meta.chunkshape[k]);
+                put(blockshape.wrapping_add(k), meta.blockshape[k]);
             }
             put(dtype_format, meta.dtype_format);
             if !dtype.is_null() {

@@ -36,16 +36,12 @@ pub fn append(owned: &mut Owned, chunk: &[u8]) -> Result<i64> {
 }
 
 fn insert(owned: &mut Owned, k: u64, chunk: &[u8]) -> Result<i64> {
-    let header = blosc_core::Header::parse(chunk)?;
-    let count = owned.change_from(k, |inner| {
+    owned.declare_chunksize()?;
+    owned.change_from(k, |inner| {
         inner.frame.insert_chunk(k, chunk)?;
         inner.cbytes += inner.stored_size(k);
         Ok(())
-    })?;
-    if k == 0 && !header.is_vl() {
-        owned.public.blocksize = i32::try_from(header.blocksize).unwrap_or(0);
-    }
-    Ok(count)
+    })
 }
 
 /// The chunk at `chunk`, as long as its header says.
@@ -206,9 +202,8 @@ unsafe extern "C" fn blosc2_schunk_decompress_chunk(
         reading(schunk, |owned| {
             let k = number(owned, nchunk)?;
             let chunk = owned.inner.chunk(k)?;
-            let ctx = owned.dctx()?;
-            ctx.nchunk = nchunk;
-            size(ctx.decompress(&chunk, dest)?)
+            owned.public.current_nchunk = nchunk;
+            size(owned.dctx()?.decompress(&chunk, dest)?)
         })
     })
 }

@@ -29,7 +29,7 @@ impl Data {
 
 impl Inner {
     fn pointer(&mut self, k: u64) -> Option<*mut u8> {
-        let typesize = self.frame.typesize();
+        let (typesize, blocksize) = (self.frame.typesize(), self.blocksize());
         match self.frame.raw_chunk(k).ok()? {
             RawChunk::Stored(bytes) => Some(bytes.as_ptr().cast_mut()),
             RawChunk::Special(kind, nbytes) => {
@@ -38,7 +38,7 @@ impl Inner {
                 {
                     return Some(known.as_ptr().cast_mut());
                 }
-                let header = Box::new(special_header(kind, typesize, nbytes).ok()?);
+                let header = Box::new(special_header(kind, typesize, nbytes, blocksize).ok()?);
                 let pointer = header.as_ptr().cast_mut();
                 headers.push((kind, nbytes, header));
                 Some(pointer)
@@ -47,14 +47,23 @@ impl Inner {
     }
 }
 
-/// The header that is the whole of a special chunk.
-pub fn special_header(kind: Special, typesize: u32, nbytes: u32) -> Result<[u8; 32], blosc_core::Error> {
+/// The header that is the whole of a special chunk. Callers read it block by block, as the other chunks.
+pub fn special_header(
+    kind: Special,
+    typesize: u32,
+    nbytes: u32,
+    blocksize: u32,
+) -> Result<[u8; 32], blosc_core::Error> {
     let n = nbytes as usize;
-    match kind {
+    let mut header = match kind {
         Special::Nan => special::nans(typesize, n),
         Special::Uninit => special::uninit(typesize, n),
         _ => special::zeros(typesize, n),
+    }?;
+    if 0 < blocksize && blocksize <= nbytes {
+        header[8..12].copy_from_slice(&blocksize.to_le_bytes());
     }
+    Ok(header)
 }
 
 impl Owned {

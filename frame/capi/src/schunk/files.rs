@@ -1,7 +1,9 @@
 //! Frames in files and buffers.
 
 use super::session::is_locking;
-use super::{Access, Asked, Kept, Owned, changing, limits, open_frame, owned, plain_path, reading, wrap};
+use super::{
+    Access, Asked, Kept, Owned, changing, limits, open_frame, owned, plain, plain_path, reading, wrap,
+};
 use crate::abi::{CParams, DParams, Io, Schunk, Storage};
 use crate::error::*;
 use crate::memory::{bytes, copied, put, text};
@@ -125,6 +127,12 @@ extern "C" fn blosc2_schunk_avoid_cframe_free(_schunk: *mut Schunk, _avoid_cfram
 
 /// The frame as bytes.
 pub fn frame_bytes(owned: &mut Owned) -> Result<Vec<u8>> {
+    let frame = &mut owned.inner.frame;
+    if owned.inner.storage.urlpath.is_some() {
+        let mut copy = plain(SuperChunk::memory(&frame.params()));
+        copy.copy_from(frame)?;
+        return Ok(copy.to_bytes()?);
+    }
     // A frame in memory is put in order for it.
     owned.inner.data.changed_from(0);
     Ok(owned.inner.frame.to_bytes()?)

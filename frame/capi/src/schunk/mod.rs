@@ -6,6 +6,7 @@
 //! ```
 //! A pointer to the public part is a pointer to the whole. `session.rs` commits every change of a frame in a file at once.
 
+mod access;
 mod chunks;
 mod data;
 mod files;
@@ -14,17 +15,16 @@ mod session;
 mod slices;
 mod vlmeta;
 
-use crate::abi::{CParams, DParams, Io, Metalayer, Schunk, StdioMmap, Storage};
+use crate::abi::{CParams, DParams, Io, Metalayer, Schunk, Storage};
 use crate::context::{Context, blosc2_free_ctx};
 use crate::error::*;
-use crate::io::BackEnd;
 use crate::memory::{copied, release, string, text};
 use crate::store::{self, CallerDir, CallerFile, InPlace};
 use blosc_frame::SuperChunk;
 use blosc_frame::cframe::header::ChunkSize;
 use blosc_frame::io::{Offset, SidecarLock};
 use blosc_frame::schunk::RawChunk;
-use core::ffi::{CStr, c_int, c_void};
+use core::ffi::{c_int, c_void};
 use core::ptr;
 use data::Data;
 use session::Session;
@@ -32,6 +32,7 @@ use std::ffi::CString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use access::Access;
 pub use chunks::{append, fill_special, update};
 pub use files::{frame_bytes, frame_out, from_buffer, in_memory, open, save, save_append};
 pub use session::{blosc2_schunk_refresh as refresh, changing, reading, session};
@@ -76,40 +77,6 @@ pub fn limits() -> blosc_frame::Limits {
 pub unsafe fn owned<'a>(schunk: *mut Schunk) -> Result<&'a mut Owned> {
     // SAFETY: as the caller promises; every super-chunk is made as an `Owned`, whose first field this is.
     unsafe { schunk.cast::<Owned>().as_mut() }.ok_or(NULL_POINTER)
-}
-
-/// How the files of a frame are reached.
-#[derive(Clone, Copy)]
-enum Access {
-    Files,
-    /// As a map that is read only, changed in the file, or changed in memory alone.
-    Map {
-        write: bool,
-        in_memory: bool,
-    },
-    Caller(BackEnd),
-}
-
-impl Access {
-    /// # Safety
-    /// `io.params` is null or of the kind that `io.id` says.
-    unsafe fn of(io: &Io) -> Result<Access> {
-        match io.id {
-            0 => Ok(Access::Files),
-            1 => {
-                // SAFETY: as the caller promises.
-                let map = unsafe { io.params.cast::<StdioMmap>().as_ref() };
-                let mode = map.map(|map| map.mode).filter(|mode| !mode.is_null());
-                // SAFETY: a string, as the interface says.
-                let mode = mode.map_or("r", |mode| unsafe { CStr::from_ptr(mode) }.to_str().unwrap_or(""));
-                match mode {
-                    "r" | "r+" | "w+" | "c" => Ok(Access::Map { write: mode != "r", in_memory: mode == "c" }),
-                    _ => Err(INVALID_PARAM),
-                }
-            }
-            id => Ok(Access::Caller(BackEnd::of(id, io.params)?)),
-        }
-    }
 }
 
 /// What the caller asks of a new super-chunk, with defaults where it says nothing.
@@ -244,13 +211,23 @@ impl Owned {
         let frame = &self.inner.frame;
         let long = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
         self.public.nchunks = long(frame.nchunks());
-        self.public.current_nchunk = self.public.nchunks;
         self.public.nbytes = long(frame.nbytes());
         self.public.cbytes = self.inner.cbytes;
         self.public.chunksize = match frame.chunksize() {
             ChunkSize::Fixed(size) => i32::try_from(size).unwrap_or(i32::MAX),
-            _ => 0,
+            // Callers may set it before the first chunk.
+            ChunkSize::Unknown => self.public.chunksize,
+            ChunkSize::Variable => 0,
         };
+    }
+
+    /// Takes over the size of chunks that the caller set in the structure before the first chunk.
+    pub fn declare_chunksize(&mut self) -> Result<()> {
+        let size = u32::try_from(self.public.chunksize).ok().filter(|&size| size > 0);
+        if let (ChunkSize::Unknown, Some(size)) = (self.inner.frame.chunksize(), size) {
+            self.inner.frame.set_chunksize(size)?;
+        }
+        Ok(())
     }
 
     /// The metalayers that C reads, with their content as it is stored.
@@ -327,8 +304,8 @@ impl Owned {
 
     /// `data` as a chunk, by the context that compresses; `nchunk`: where it will be.
     pub fn compressed(&mut self, data: &[u8], nchunk: i64) -> Result<Vec<u8>> {
+        self.public.current_nchunk = nchunk;
         let ctx = self.cctx()?;
-        ctx.nchunk = nchunk;
         let mut chunk = vec![0; data.len() + 32];
         let n = ctx.compress(data, &mut chunk)?;
         if n == 0 {
@@ -345,11 +322,28 @@ impl Inner {
         if k >= self.frame.nchunks() {
             return Err(INVALID_PARAM);
         }
-        let typesize = self.frame.typesize();
-        match self.frame.raw_chunk(k)? {
+        let (typesize, blocksize) = (self.frame.typesize(), self.blocksize());
+        let is_stored = self.is_stored;
+        let raw = self.frame.raw_chunk(k).map_err(|error| match error {
+            blosc_frame::Error::Truncated { .. }
+            | blosc_frame::Error::Chunk { error: blosc_core::Error::Truncated { .. }, .. }
+                if is_stored =>
+            {
+                FILE_READ
+            }
+            error => error.into(),
+        });
+        match raw? {
             RawChunk::Stored(bytes) => Ok(bytes.to_vec()),
-            RawChunk::Special(kind, nbytes) => Ok(data::special_header(kind, typesize, nbytes)?.to_vec()),
+            RawChunk::Special(kind, nbytes) => {
+                Ok(data::special_header(kind, typesize, nbytes, blocksize)?.to_vec())
+            }
         }
+    }
+
+    /// The block size that new chunks are asked to have; 0 for any.
+    pub fn blocksize(&self) -> u32 {
+        u32::try_from(self.storage.cparams.blocksize).unwrap_or(0)
     }
 
     /// Counts chunk `k`, which is new.
@@ -394,11 +388,11 @@ pub fn create(asked: Asked) -> Result<*mut Schunk> {
     // SAFETY: the pointers of the parameters are null or valid, as the interface says.
     let params = unsafe { Context::compressing(asked.cparams) }.params(usize::MAX)?;
     let path = match (&asked.urlpath, asked.access) {
-        (None, _) | (_, Access::Map { in_memory: true, .. }) => {
+        (Some(path), access) if !access.is_in_memory() => path.clone(),
+        _ => {
             let frame = plain(SuperChunk::memory(&params));
             return wrap(Kept { frame, is_stored: false, lock: None }, asked, 0);
         }
-        (Some(path), _) => path.clone(),
     };
     if !asked.contiguous {
         store::empty_dir(&path)?;
@@ -418,6 +412,7 @@ pub fn create(asked: Asked) -> Result<*mut Schunk> {
         frame.commit()?;
         Ok(frame)
     })?;
+    asked.access.announce(&path);
     wrap(Kept { frame, is_stored: true, lock }, asked, 0)
 }
 
@@ -434,6 +429,8 @@ pub unsafe extern "C" fn blosc2_schunk_free(schunk: *mut Schunk) -> c_int {
         // SAFETY: a super-chunk of this library, given back once, as the interface says.
         unsafe {
             let owned = owned(schunk)?;
+            // What is left to do at the end of the file is done under the lock, which ends with the handle.
+            owned.hold_to_the_end();
             owned.release_meta();
             blosc2_free_ctx(owned.public.cctx);
             blosc2_free_ctx(owned.public.dctx);
@@ -462,17 +459,17 @@ fn open_frame(path: &str, offset: i64, access: Access, locking: bool) -> Result<
                 }
             }
             _ if is_dir => SuperChunk::open_dir(InPlace::open_dir(path)?, &limits),
-            Access::Map { in_memory: true, .. } if offset == 0 => {
+            _ if access.is_in_memory() && offset == 0 => {
                 SuperChunk::from_bytes(std::fs::read(path).map_err(|_| FILE_OPEN)?, &limits)
             }
             _ if offset > 0 => {
                 let file = File::open(path).map_err(|_| FILE_OPEN)?;
                 SuperChunk::open_read(Offset::new(file, offset).map_err(io)?, &limits)
             }
-            Access::Map { write: false, .. } => SuperChunk::open(InPlace::open(path, false)?, &limits),
+            Access::Map { mode: "r", .. } => SuperChunk::open(InPlace::open(path, false)?, &limits),
             _ => SuperChunk::open(InPlace::open(path, true)?, &limits),
         }?)
     })?;
-    let in_memory = matches!(access, Access::Map { in_memory: true, .. });
-    Ok(Kept { frame, is_stored: !in_memory && offset == 0, lock })
+    access.announce(path);
+    Ok(Kept { frame, is_stored: !access.is_in_memory() && offset == 0, lock })
 }

@@ -72,6 +72,13 @@ impl Owned {
         Ok(())
     }
 
+    /// Takes the lock, if the handle has one, for as long as the handle lives.
+    pub fn hold_to_the_end(&mut self) {
+        if let (Some(lock), 0) = (&mut self.inner.session.lock, self.inner.session.depth) {
+            _ = lock.acquire(true);
+        }
+    }
+
     fn end(&mut self) -> Result<()> {
         self.inner.session.depth = self.inner.session.depth.saturating_sub(1);
         if self.inner.session.depth > 0 {
@@ -90,14 +97,14 @@ impl Owned {
         if !self.inner.is_stored || !self.inner.frame.is_dirty() {
             return Ok(());
         }
-        let done = self.inner.frame.commit();
+        let done = self.declare_chunksize().and_then(|()| Ok(self.inner.frame.commit()?));
         if done.is_err() {
             self.inner.frame.discard()?;
             self.inner.recount();
             self.sync_meta()?;
             self.sync();
         }
-        Ok(done?)
+        done
     }
 
     /// Takes over what other handles have written; tells whether there was anything.

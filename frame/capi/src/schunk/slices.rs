@@ -38,11 +38,8 @@ fn parts(owned: &mut Owned, range: Range<u64>) -> Result<Vec<Part>> {
 impl Owned {
     /// Decodes bytes `range` of chunk `k`.
     pub fn chunk_bytes(&mut self, k: u64, range: Range<usize>, out: &mut [u8]) -> Result<()> {
-        let plain = {
-            let ctx = self.dctx()?;
-            ctx.nchunk = i64::try_from(k).unwrap_or(-1);
-            ctx.dparams.postfilter.is_none()
-        };
+        self.public.current_nchunk = i64::try_from(k).unwrap_or(-1);
+        let plain = self.dctx()?.dparams.postfilter.is_none();
         let own = |id: u8| id >= 160;
         if plain && !own(self.public.compcode) && !self.public.filters.iter().any(|&id| own(id)) {
             // Reads only the blocks it needs.

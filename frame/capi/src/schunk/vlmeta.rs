@@ -11,10 +11,11 @@ fn position(owned: &Owned, name: &str) -> Option<usize> {
     owned.inner.frame.vlmetalayer_names().position(|known| known == name)
 }
 
+/// Sets a layer; gives its position.
 fn set(owned: &mut Owned, name: &str, content: &[u8]) -> Result<c_int> {
     owned.change(|inner| Ok(inner.frame.set_vlmetalayer(name, content)?))?;
     owned.sync_meta()?;
-    Ok(owned.public.nvlmetalayers.into())
+    size(position(owned, name).ok_or(FAILURE)?)
 }
 
 #[unsafe(no_mangle)]
@@ -51,9 +52,8 @@ unsafe extern "C" fn blosc2_vlmeta_update(
     _cparams: *const CParams,
 ) -> c_int {
     let edit = |owned: &mut Owned, name: &str, content: &[u8]| {
-        let at = position(owned, name).ok_or(NOT_FOUND)?;
-        set(owned, name, content)?;
-        size(at)
+        position(owned, name).ok_or(NOT_FOUND)?;
+        set(owned, name, content)
     };
     // SAFETY: as this function's own arguments.
     unsafe { with_content(schunk, name, content, content_len, edit) }
