@@ -1,7 +1,7 @@
 //! What reads text: the command line, and the results files of the harness.
 
 use crate::resources::allow;
-use blosc_bench::report::{compare, console, html};
+use blosc_bench::report::{console, difference, export, html, rank, side_by_side};
 use blosc_bench::result::file;
 use std::ffi::OsString;
 use std::path::Path;
@@ -21,13 +21,13 @@ pub fn results(data: &[u8]) {
     allow(256 * data.len());
     let Ok(results) = file::parse(Path::new("results.jsonl"), data) else { return };
     console::summary(&results.machine, &results.rows);
-    compare::csv(&results);
-    compare::markdown(&results, "");
-    compare::readme(&results);
+    export::csv(&results);
+    export::markdown(&results, "");
+    export::readme(&results);
     let files = [results.clone(), results];
-    compare::compare(&files, "", false);
-    compare::rank(&files, "");
-    compare::difference(&files, 1.05, "");
+    side_by_side::compare(&files, "", false);
+    rank::rank(&files, "");
+    difference::difference(&files, 1.05, "");
     let page = html::page(&files);
     assert!(!page.contains("<script>alert"), "text of a results file becomes part of the page");
 }

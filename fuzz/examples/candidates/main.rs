@@ -9,12 +9,12 @@
 mod arrays;
 
 use blosc_core::{Codec, Params, Pool, Special};
-use blosc_frame::npy::NpyHeader;
 use blosc_frame::b2nd::{Dtype, NdArray, Spec};
 use blosc_frame::bcolz::{self, CArray, CTable, FlatTree};
 use blosc_frame::blaze::{self, Blaze, MetaSyntax};
 use blosc_frame::bloscpack::{Checksum, Layout, Numpy, Options, Order};
 use blosc_frame::io::{Directory, MemDir};
+use blosc_frame::npy::NpyHeader;
 use blosc_frame::rows::Rows;
 use blosc_frame::value::Value;
 use blosc_frame::{Error, Limits, SuperChunk};
