@@ -333,7 +333,7 @@ impl Header {
             .codec_meta(self.codec_meta)
             .level(self.level().min(9))
             .filters(filters)
-            .split(Split::from_mode((self.other_flags & 3) + 1).unwrap_or_default())
+            .split(Split::from_mode((self.other_flags & 3).saturating_add(1)).unwrap_or_default())
             .blocksize((self.blocksize > 0).then_some(self.blocksize))
             .dictionary(self.other_flags2 & 1 != 0)
     }

@@ -58,7 +58,10 @@ pub(super) fn of(bytes: &[u8]) -> u64 {
 }
 
 /// The same of parts of a file that follow each other, as far as it reaches.
-pub(super) fn of_ranges(file: &(impl ReadAt + ?Sized), ranges: &[Range<u64>]) -> Result<u64, Error> {
+pub(super) fn of_ranges(
+    file: &(impl ReadAt + ?Sized),
+    ranges: impl IntoIterator<Item = Range<u64>>,
+) -> Result<u64, Error> {
     let mut hash = XxHash3_64::new();
     let mut buf = alloc::vec![0; 16 << 10];
     for range in ranges {
@@ -335,7 +338,7 @@ mod tests {
             let (head, rest) = bytes.split_at(len);
             assert_eq!(of(head), xxh3_64(head), "{len} bytes");
             assert_eq!(
-                of_ranges(&bytes.as_slice(), &[0..1, 1..len.max(1) as u64]).unwrap(),
+                of_ranges(&bytes.as_slice(), [0..1, 1..len.max(1) as u64]).unwrap(),
                 xxh3_64(&bytes[..len.max(1)]),
                 "{len} bytes of a file"
             );

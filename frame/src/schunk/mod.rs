@@ -458,11 +458,11 @@ impl<'a> SuperChunk<'a> {
                 let head = u64::from(committed.header_len);
                 let payload = if committed.nbytes == 0 { 0 } else { committed.cbytes };
                 let parts = [0..head, head.saturating_add(payload)..committed.frame_len];
-                Ok(!self.is_in_place() || checksum::of_ranges(&*frame.store, &parts)? == self.index_sum)
+                Ok(!self.is_in_place() || checksum::of_ranges(&*frame.store, parts)? == self.index_sum)
             }
             Place::Sparse { dir, .. } => {
                 let index = dir.open(INDEX_NAME, false)?;
-                Ok(checksum::of_ranges(&*index, &[0..committed.frame_len])? == self.index_sum)
+                Ok(checksum::of_ranges(&*index, core::iter::once(0..committed.frame_len))? == self.index_sum)
             }
         }
     }
