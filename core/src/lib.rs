@@ -31,4 +31,4 @@ pub use error::{CodecError, Error, Field};
 pub use filter::Filter;
 pub use names::UnknownName;
 #[cfg(feature = "alloc")]
-pub use pool::{Pool, compress, decompress};
+pub use pool::{Pool, compress, decompress, decompress_into};

@@ -47,6 +47,25 @@ pub fn decompress(chunk: &[u8]) -> Result<Vec<u8>, Error> {
     Pool::new(1).decompress(&Chunk::parse_with(chunk, &Limits::DEFAULT)?)
 }
 
+/// Decompresses one chunk into the start of `out`, under the default limits, on one thread; returns the number of bytes
+/// written. For many chunks [`Pool::decompress_into`] keeps the scratch memory.
+///
+/// ```
+/// let chunk = blosc_core::compress(&blosc_core::Params::new(4), &[7; 400])?;
+/// let mut out = [0; 1000];
+/// let n = blosc_core::decompress_into(&chunk, &mut out)?;
+/// assert_eq!(out[..n], [7; 400]);
+/// assert!(blosc_core::decompress_into(&chunk, &mut out[..399]).is_err());
+/// # Ok::<(), blosc_core::Error>(())
+/// ```
+///
+/// # Errors
+/// `OutputTooSmall`, and as [`decompress`].
+pub fn decompress_into(chunk: &[u8], out: &mut [u8]) -> Result<usize, Error> {
+    let chunk = Chunk::parse_with(chunk, &Limits::DEFAULT)?;
+    Pool::new(1).decompress_into(&chunk, ChunkContext::default(), out)
+}
+
 /// Scratch memory, codec contexts and a number of threads: what a host keeps to read and write many
 /// chunks. Nothing is shared between pools and nothing is global.
 pub struct Pool {

@@ -215,6 +215,14 @@ pub enum Error {
     /// The text that describes an array's items is not a dtype that can be read.
     #[cfg(feature = "alloc")]
     Dtype(crate::dtype::DtypeError),
+    /// The items of an array are not of the type that was asked for.
+    #[cfg(feature = "alloc")]
+    ItemType {
+        /// The dtype of the items; `None` where they have fields or are arrays themselves.
+        found: Option<crate::dtype::Scalar>,
+        /// The Rust type that was asked for.
+        asked: &'static str,
+    },
     /// There is not as much memory as was asked for within the limits.
     OutOfMemory,
     /// What cannot be: a defect of this library, to be reported. Nothing was changed for it.
@@ -395,6 +403,14 @@ impl fmt::Display for Error {
             Error::Changed { what } => write!(f, "changed by someone else while open: {what}"),
             #[cfg(feature = "alloc")]
             Error::Dtype(error) => error.fmt(f),
+            #[cfg(feature = "alloc")]
+            Error::ItemType { found: Some(found), asked } => {
+                write!(f, "the items are of dtype {found} and cannot be read or written as {asked}")
+            }
+            #[cfg(feature = "alloc")]
+            Error::ItemType { found: None, asked } => {
+                write!(f, "the items have a structured dtype and cannot be read or written as {asked}")
+            }
             Error::OutOfMemory => f.write_str("not enough memory"),
             Error::Internal { what } => write!(f, "{what}: a defect of this program; please report it"),
             Error::Io(error) => error.fmt(f),
@@ -404,3 +420,46 @@ impl fmt::Display for Error {
 
 impl core::error::Error for IoError {}
 impl core::error::Error for Error {}
+
+/// What went wrong with the file at a path: the error of calls that take a path and do everything with it.
+#[cfg(feature = "std")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FileError {
+    /// The path as it was given.
+    pub path: std::path::PathBuf,
+    /// What went wrong.
+    pub error: Error,
+}
+
+#[cfg(feature = "ndarray")]
+impl FileError {
+    /// Adds the path to an error.
+    pub(crate) fn at(path: &std::path::Path) -> impl Fn(Error) -> FileError {
+        move |error| FileError { path: path.to_path_buf(), error }
+    }
+}
+
+#[cfg(feature = "std")]
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.error)
+    }
+}
+
+#[cfg(feature = "std")]
+impl core::error::Error for FileError {}
+
+#[cfg(feature = "std")]
+impl From<FileError> for Error {
+    fn from(error: FileError) -> Error {
+        error.error
+    }
+}
+
+#[cfg(feature = "std")]
+impl From<FileError> for std::io::Error {
+    fn from(error: FileError) -> std::io::Error {
+        std::io::Error::new(std::io::Error::from(error.error).kind(), error)
+    }
+}

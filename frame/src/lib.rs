@@ -54,6 +54,8 @@ pub mod verify;
 
 #[cfg(all(feature = "std", feature = "classic"))]
 pub use any::{open_any, open_any_mut};
+#[cfg(feature = "std")]
+pub use error::FileError;
 pub use error::{Error, IoError, IoKind, Structure};
 pub use limits::Limits;
 #[cfg(feature = "alloc")]

@@ -189,53 +189,44 @@ impl<R: ReadAt> Plain for Uncompressed<R> {
     }
 }
 
-impl<P: Plain + ?Sized> Plain for &P {
-    fn nbytes(&self) -> u64 {
-        (**self).nbytes()
-    }
-    fn read_plain(&self, pool: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
-        (**self).read_plain(pool, at, out)
-    }
-    fn chunk_nbytes(&self) -> u64 {
-        (**self).chunk_nbytes()
-    }
-    fn granule(&self) -> u64 {
-        (**self).granule()
-    }
-    fn read_box(
-        &self,
-        pool: &mut Pool,
-        array: (&[u64], u64),
-        ranges: &[Range<u64>],
-        out: &mut [u8],
-    ) -> Result<(), Error> {
-        (**self).read_box(pool, array, ranges, out)
-    }
+/// Implements [`Plain`] for a type by what is inside.
+macro_rules! plain_by {
+    ([$($of:tt)*] $type:ty, $this:ident => $inside:expr) => {
+        impl<$($of)*> $crate::plain::Plain for $type {
+            fn nbytes(&self) -> u64 {
+                let $this = self;
+                $inside.nbytes()
+            }
+            fn read_plain(&self, pool: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
+                let $this = self;
+                $inside.read_plain(pool, at, out)
+            }
+            fn chunk_nbytes(&self) -> u64 {
+                let $this = self;
+                $inside.chunk_nbytes()
+            }
+            fn granule(&self) -> u64 {
+                let $this = self;
+                $inside.granule()
+            }
+            fn read_box(
+                &self,
+                pool: &mut Pool,
+                array: (&[u64], u64),
+                ranges: &[Range<u64>],
+                out: &mut [u8],
+            ) -> Result<(), Error> {
+                let $this = self;
+                $inside.read_box(pool, array, ranges, out)
+            }
+        }
+    };
 }
+#[cfg(all(feature = "std", feature = "classic"))]
+pub(crate) use plain_by;
 
-impl<P: Plain + ?Sized> Plain for alloc::boxed::Box<P> {
-    fn nbytes(&self) -> u64 {
-        (**self).nbytes()
-    }
-    fn read_plain(&self, pool: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
-        (**self).read_plain(pool, at, out)
-    }
-    fn chunk_nbytes(&self) -> u64 {
-        (**self).chunk_nbytes()
-    }
-    fn granule(&self) -> u64 {
-        (**self).granule()
-    }
-    fn read_box(
-        &self,
-        pool: &mut Pool,
-        array: (&[u64], u64),
-        ranges: &[Range<u64>],
-        out: &mut [u8],
-    ) -> Result<(), Error> {
-        (**self).read_box(pool, array, ranges, out)
-    }
-}
+plain_by!([P: Plain + ?Sized] &P, this => (**this));
+plain_by!([P: Plain + ?Sized] alloc::boxed::Box<P>, this => (**this));
 
 /// Checks that `at .. at + len` lies inside `nbytes`; returns the end.
 ///

@@ -14,7 +14,7 @@
 //! ```
 //!
 //! It times itself, so pipes and start-up are not in the figure; its results are fetched and checked
-//! like everybody's.
+//! like those of every engine.
 
 use super::spec::{Engine, SelfTimed, Spec};
 use crate::measure::candidate::Work;

@@ -89,7 +89,7 @@ impl Spec {
 pub struct SelfTimed {
     /// One run, for the judge.
     pub work: Work<'static>,
-    /// Nanoseconds of so many runs together.
+    /// Nanoseconds of this many runs together.
     pub timer: Timer<'static>,
 }
 

@@ -9,6 +9,7 @@
 
 use super::cases::cases;
 use super::table::{Table, figure, size};
+use crate::machine::load::TOLERATED;
 use crate::measure::stats::Summary;
 use crate::result::Row;
 use crate::result::file::Results;
@@ -77,6 +78,8 @@ pub struct Group {
 pub struct Agreement {
     /// Runs that were compared.
     pub runs: usize,
+    /// Runs, counted from 1, during which other programs used the machine.
+    pub loaded: Vec<usize>,
     /// Groups of cases, the last one of all.
     pub groups: Vec<Group>,
     /// The cases that differ most, with how far two runs lie apart at most.
@@ -146,7 +149,9 @@ pub fn agreement(runs: &[Results]) -> Agreement {
         })
         .collect();
     groups.sort_by_key(|g| g.name == "all");
-    Agreement { runs: runs.len(), groups, worst }
+    let busy = |run: &Results| run.machine.busy_cpus_most.is_some_and(|busy| busy > TOLERATED);
+    let loaded = (1..).zip(runs).filter(|(_, run)| busy(run)).map(|(number, _)| number).collect();
+    Agreement { runs: runs.len(), loaded, groups, worst }
 }
 
 impl Agreement {
@@ -174,6 +179,13 @@ impl Agreement {
         for (case, apart) in &self.worst {
             out.push_str(&super::table::paragraph(&format!("{:>6.1} %  {case}", 100.0 * apart)));
         }
+        if !self.loaded.is_empty() {
+            let list: Vec<String> = self.loaded.iter().map(usize::to_string).collect();
+            out.push_str(&super::table::paragraph(&format!(
+                "Other programs used the machine during runs {}: they say less.",
+                list.join(", ")
+            )));
+        }
         out
     }
 }
@@ -190,6 +202,8 @@ mod tests {
             run.rows.iter_mut().for_each(|r| r.typesize = 4);
             run.rows[1].isa = "avx2".into();
         }
+        runs[1].machine.busy_cpus_most = Some(1.3);
+        assert!(agreement(&runs).loaded == [2] && agreement(&runs).text().contains("during runs 2:"));
         let all = agreement(&runs).groups.last().cloned().unwrap();
         // Row 1: 4, 0 and 4 % apart. Row 2: 4, 8 and 3.8 %. Their ratios: 2, 2 and 1.85.
         let (copy, ratio) = (all.vs_copy.unwrap(), all.neighbours.unwrap());

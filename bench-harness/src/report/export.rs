@@ -115,7 +115,9 @@ pub fn readme(file: &Results) -> String {
     out.push('\n');
     let chunks = chunk_table(&file.rows);
     if !chunks.is_empty() {
-        out.push_str("Chunks, geometric means over the real arrays; GB/s of uncompressed bytes.\n\n");
+        out.push_str(
+            "Chunks, geometric means over the real arrays; GB/s of uncompressed bytes (M: MB/s).\n\n",
+        );
         out.push_str(&chunks.markdown());
     }
     out

@@ -34,7 +34,7 @@ const fn goal(number: u32, against: Against, due: f64, moonshot: f64, text: &'st
 }
 
 /// The goals that can be measured on this machine. Times ("at most half") are given as speeds ("twice").
-/// Number 16 counts instructions of NEON kernels; see the README for that one.
+/// Number 16 counts instructions of NEON kernels; the README says how.
 pub const GOALS: [Goal; 18] = [
     goal(1, Against::Memcpy, 0.95, 1.0, "(un)shuffle ts 2, 4"),
     Goal { rows: |r| r.typesize == 8, ..goal(2, Against::Memcpy, 0.70, 0.90, "shuffle ts 8") },

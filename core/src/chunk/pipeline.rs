@@ -100,55 +100,39 @@ impl Env<'_> {
         let level = self.level;
         #[cfg(feature = "formats")]
         let ts = usize::from(self.typesize);
-        if let Some(user) = self.chunk_context.filter(slot.filter.id()) {
-            return user.backward(slot.meta, self.typesize, src, out.zeroed()).map_err(Self::wrap(slot));
-        }
-        match slot.filter {
-            Filter::None | Filter::TruncPrec | Filter::IntTrunc => {
+        #[cfg(feature = "plugins")]
+        let ChunkContext { typesize, blockshape: shape, .. } = self.chunk_context;
+        let done = match (self.chunk_context.filter(slot.filter.id()), slot.filter) {
+            (Some(user), _) => user.backward(slot.meta, self.typesize, src, out.zeroed()),
+            (_, Filter::None | Filter::TruncPrec | Filter::IntTrunc) => {
                 out.copy_from(src);
                 Ok(())
             }
-            Filter::Shuffle => shuffle::unshuffle_by(level, width(slot, self.typesize), src, out, stores)
-                .map_err(Self::wrap(slot)),
+            (_, Filter::Shuffle) => {
+                shuffle::unshuffle_by(level, width(slot, self.typesize), src, out, stores)
+            }
             #[cfg(feature = "formats")]
-            Filter::BitShuffle if self.version2 && !bitshuffle::version2_applies(src.len(), ts) => {
+            (_, Filter::BitShuffle) if self.version2 && !bitshuffle::version2_applies(src.len(), ts) => {
                 out.copy_from(src);
                 Ok(())
             }
             #[cfg(feature = "formats")]
-            Filter::BitShuffle => {
-                bitshuffle::bitunshuffle_by(level, ts, src, out, stores).map_err(Self::wrap(slot))
-            }
+            (_, Filter::BitShuffle) => bitshuffle::bitunshuffle_by(level, ts, src, out, stores),
             #[cfg(feature = "formats")]
-            Filter::Delta => delta::backward(level, ts, src, self.reference, out).map_err(Self::wrap(slot)),
+            (_, Filter::Delta) => delta::backward(level, ts, src, self.reference, out),
             #[cfg(feature = "plugins")]
-            Filter::ByteDelta => filter::bytedelta::width(slot.meta, self.chunk_context.typesize)
-                .and_then(|w| filter::bytedelta::backward(level, w, src, out))
-                .map_err(Self::wrap(slot)),
+            (_, Filter::ByteDelta) => filter::bytedelta::width(slot.meta, typesize)
+                .and_then(|w| filter::bytedelta::backward(level, w, src, out)),
             #[cfg(feature = "plugins")]
-            Filter::ByteDeltaV1 => filter::bytedelta::width(slot.meta, self.chunk_context.typesize)
-                .and_then(|w| filter::bytedelta::backward_v1(level, w, src, out))
-                .map_err(Self::wrap(slot)),
+            (_, Filter::ByteDeltaV1) => filter::bytedelta::width(slot.meta, typesize)
+                .and_then(|w| filter::bytedelta::backward_v1(level, w, src, out)),
             #[cfg(feature = "plugins")]
-            Filter::NdCell => filter::ndcell::backward(
-                self.chunk_context.typesize,
-                self.chunk_context.blockshape,
-                slot.meta,
-                src,
-                out,
-            )
-            .map_err(Self::wrap(slot)),
+            (_, Filter::NdCell) => filter::ndcell::backward(typesize, shape, slot.meta, src, out),
             #[cfg(feature = "plugins")]
-            Filter::NdMean => filter::ndmean::backward(
-                self.chunk_context.typesize,
-                self.chunk_context.blockshape,
-                slot.meta,
-                src,
-                out,
-            )
-            .map_err(Self::wrap(slot)),
-            other => Err(Error::FilterUnknown { id: other.id(), slot: number }),
-        }
+            (_, Filter::NdMean) => filter::ndmean::backward(typesize, shape, slot.meta, src, out),
+            (_, other) => return Err(Error::FilterUnknown { id: other.id(), slot: number }),
+        };
+        done.map_err(Self::wrap(slot))
     }
 
     /// Applies one slot.
@@ -160,54 +144,34 @@ impl Env<'_> {
         mut out: Out<'_>,
     ) -> Result<(), Error> {
         let (level, ts) = (self.level, usize::from(self.typesize));
-        if let Some(user) = self.chunk_context.filter(slot.filter.id()) {
-            return user.forward(slot.meta, self.typesize, src, out.zeroed()).map_err(Self::wrap(slot));
-        }
-        match slot.filter {
-            Filter::None => {
+        #[cfg(feature = "plugins")]
+        let ChunkContext { typesize, blockshape: shape, .. } = self.chunk_context;
+        let done = match (self.chunk_context.filter(slot.filter.id()), slot.filter) {
+            (Some(user), _) => user.forward(slot.meta, self.typesize, src, out.zeroed()),
+            (_, Filter::None) => {
                 out.copy_from(src);
                 Ok(())
             }
-            Filter::Shuffle => {
-                shuffle::shuffle(level, width(slot, self.typesize), src, out).map_err(Self::wrap(slot))
-            }
-            Filter::BitShuffle if self.version2 && !bitshuffle::version2_applies(src.len(), ts) => {
+            (_, Filter::Shuffle) => shuffle::shuffle(level, width(slot, self.typesize), src, out),
+            (_, Filter::BitShuffle) if self.version2 && !bitshuffle::version2_applies(src.len(), ts) => {
                 out.copy_from(src);
                 Ok(())
             }
-            Filter::BitShuffle => bitshuffle::bitshuffle(level, ts, src, out).map_err(Self::wrap(slot)),
-            Filter::Delta => delta::forward(level, ts, src, self.reference, out).map_err(Self::wrap(slot)),
-            Filter::TruncPrec => {
-                filter::trunc_prec::forward(level, ts, slot.meta, src, out).map_err(Self::wrap(slot))
-            }
+            (_, Filter::BitShuffle) => bitshuffle::bitshuffle(level, ts, src, out),
+            (_, Filter::Delta) => delta::forward(level, ts, src, self.reference, out),
+            (_, Filter::TruncPrec) => filter::trunc_prec::forward(level, ts, slot.meta, src, out),
             #[cfg(feature = "plugins")]
-            Filter::IntTrunc => {
-                filter::int_trunc::forward(level, ts, slot.meta, src, out).map_err(Self::wrap(slot))
-            }
+            (_, Filter::IntTrunc) => filter::int_trunc::forward(level, ts, slot.meta, src, out),
             #[cfg(feature = "plugins")]
-            Filter::ByteDelta => filter::bytedelta::width(slot.meta, self.chunk_context.typesize)
-                .and_then(|w| filter::bytedelta::forward(level, w, src, out))
-                .map_err(Self::wrap(slot)),
+            (_, Filter::ByteDelta) => filter::bytedelta::width(slot.meta, typesize)
+                .and_then(|w| filter::bytedelta::forward(level, w, src, out)),
             #[cfg(feature = "plugins")]
-            Filter::NdCell => filter::ndcell::forward(
-                self.chunk_context.typesize,
-                self.chunk_context.blockshape,
-                slot.meta,
-                src,
-                out,
-            )
-            .map_err(Self::wrap(slot)),
+            (_, Filter::NdCell) => filter::ndcell::forward(typesize, shape, slot.meta, src, out),
             #[cfg(feature = "plugins")]
-            Filter::NdMean => filter::ndmean::forward(
-                self.chunk_context.typesize,
-                self.chunk_context.blockshape,
-                slot.meta,
-                src,
-                out,
-            )
-            .map_err(Self::wrap(slot)),
-            other => Err(Error::FilterUnknown { id: other.id(), slot: number }),
-        }
+            (_, Filter::NdMean) => filter::ndmean::forward(typesize, shape, slot.meta, src, out),
+            (_, other) => return Err(Error::FilterUnknown { id: other.id(), slot: number }),
+        };
+        done.map_err(Self::wrap(slot))
     }
 
     /// Undoes `slots` from `src`, which has `out`'s length, into `out`.

@@ -11,8 +11,8 @@ use core::cmp::Ordering;
 /// out  [ wanted ........ | the rest of the stream | may be overwritten ]
 ///        0          wanted                      len           out.len()
 /// ```
-/// Wide copies that may run past the stream's end need not stop before it. Who wants only the beginning of a stream
-/// need not wait for the rest: decoders that can stop once they have written it.
+/// Wide copies that may run past the stream's end need not stop before it. A caller that wants only the beginning of a
+/// stream need not wait for the rest: decoders that can stop do so once they have written it.
 pub struct Destination<'a> {
     /// All of the memory.
     pub(crate) out: Out<'a>,

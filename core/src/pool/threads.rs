@@ -34,8 +34,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs `worker` on `threads` threads, or fewer where the system gives fewer, this one included. Returns the error of a worker that
-/// failed; a worker's panic goes on in the caller once all have ended. Either has `stop` called first, which leaves the
+/// Runs `worker` on `threads` threads, or fewer where the system gives fewer, this one included. Returns the error of a worker
+/// that failed; a worker's panic goes on in the caller once all have ended. Either has `stop` called first, which leaves the
 /// other workers nothing to do, so that none waits for what will not come.
 fn on_all(
     threads: usize,

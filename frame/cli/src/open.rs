@@ -15,6 +15,7 @@ use crate::failure::{Failure, Result, failure};
 use crate::limits::{limits, max_by_size};
 use crate::output::{notice, remember_replacing, spool_named};
 use crate::readers::array::ArrayReader;
+use crate::readers::bcolz;
 use crate::readers::chunk::ChunkReader;
 use crate::readers::frame::FrameReader;
 use crate::readers::rows::RowsReader;
@@ -24,8 +25,8 @@ use crate::writers::choice::Holds;
 use blosc_frame::SuperChunk;
 use blosc_frame::any::{self, Found, HEAD, Kind};
 use blosc_frame::b2nd::{NdArray, carrier};
-use blosc_frame::bcolz::{CArray, Flavour};
-use blosc_frame::io::{Directory, FsDir, Offset, PathFile, ReadAt};
+use blosc_frame::bcolz::Flavour;
+use blosc_frame::io::{Offset, PathFile, ReadAt};
 use clap::ValueEnum;
 use serde_json::Value;
 use std::fs::File;
@@ -157,7 +158,7 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
         }
         Kind::Bloscpack | Kind::Bcolz(_) | Kind::Blaze | Kind::Shards | Kind::Npy => {
             let opened = match any::open_found(found, &limits(max), input.anywhere) {
-                Err(error) if kind == Kind::Bcolz(Flavour::Table) => damaged_table(input, max, error)?,
+                Err(error) if kind == Kind::Bcolz(Flavour::Table) => bcolz::damaged_table(input, max, error)?,
                 opened => opened.map_err(failure(path))?,
             };
             let rows = RowsReader::new(path, opened, input, max)?;
@@ -172,33 +173,6 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
         notice(format_args!("{}: {}", path.display(), behind.describe()));
     }
     Ok(Opened { what, behind, _lock: lock })
-}
-
-/// The column that is asked for of a table that cannot be opened as a whole.
-///
-/// # Errors
-/// Without one, names the column that is to blame.
-fn damaged_table(input: &Input, max: u64, error: blosc_frame::Error) -> Result<any::Opened> {
-    let path = input.input.as_path();
-    let root = FsDir::open(path).map_err(|e| failure(path)(e.into()))?;
-    if let Some(name) = &input.column {
-        let column = root.subdirectory(name).map_err(|e| failure(&path.join(name))(e.into()))?;
-        let found = Found::at(column.path(), 0, None);
-        return found
-            .and_then(|found| any::open_found(found, &limits(max), false))
-            .map_err(failure(column.path()));
-    }
-    let mut names = root.list()?;
-    names.sort();
-    for name in names {
-        if let Ok(column) = root.subdirectory(&name)
-            && let Err(error) = CArray::open(column, &limits(max))
-        {
-            let others = "the other columns can be read, each by --column NAME";
-            return Err(Failure::at(path, format!("column {name}: {error}; {others}")));
-        }
-    }
-    Err(failure(path)(error))
 }
 
 /// Opens what must be a frame, be it an array or not.
@@ -392,7 +366,10 @@ impl What {
     /// Of a chunk or a store, that it is none.
     pub fn into_any(self, path: &Path) -> Result<any::Opened> {
         let frame = match self {
-            What::Rows(rows) => return Ok(rows.opened),
+            What::Rows(mut rows) => {
+                rows.prepare()?;
+                return Ok(rows.opened);
+            }
             What::Array(array) => array.nd.into_frame(),
             What::Frame(reader) => reader.frame,
             What::Store(store) => return Err(store.many()),

@@ -11,6 +11,7 @@
 
 use crate::args::Output;
 use crate::failure::{Failure, Result, failure};
+use crate::json::printable;
 use blosc_frame::any::Kind;
 use blosc_frame::io::{NewDir, NewFile, sync_directory, sync_tree};
 use std::ffi::OsString;
@@ -481,24 +482,6 @@ fn temporary_dir(path: &Path) -> io::Result<NewDir> {
 /// The directory that `path` is in.
 pub fn parent(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// Text with nothing in it that a terminal would act upon: names come from files that anyone may have written.
-pub fn printable(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' | '\t' => out.extend(c.escape_default()),
-            c if c.is_control() || is_directional(c) => out.extend(c.escape_unicode()),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// Marks that change the direction of text, and so the order in which a line is read.
-fn is_directional(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Says something about what was done, on standard error.

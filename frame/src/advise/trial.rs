@@ -127,7 +127,7 @@ impl Trial {
         1.0 / (1.0 / self.compress + 1.0 / self.decompress)
     }
 
-    /// Nanoseconds a byte takes to be compressed, written to a disk of so many GB a second, read and decompressed.
+    /// Nanoseconds a byte takes to be compressed, written to a disk that takes `disk` GB a second, read and decompressed.
     pub fn through(&self, disk: f64) -> f64 {
         1.0 / self.speed() + 2.0 / (self.ratio * disk)
     }

@@ -32,7 +32,7 @@ use crate::io::{FsDir, Locking, Offset, PathFile, ReadAt, ReadOnly, Store};
 use crate::limits::Limits;
 use crate::msgpack;
 use crate::npy::NpyHeader;
-use crate::plain::{Plain, Uncompressed};
+use crate::plain::{Plain, Uncompressed, plain_by};
 use crate::reversed::AxesReversed;
 use crate::rows::Rows;
 use crate::schunk::SuperChunk;
@@ -119,56 +119,12 @@ impl DerefMut for Container {
     }
 }
 
-impl Plain for Container {
-    fn nbytes(&self) -> u64 {
-        (**self).nbytes()
-    }
-    fn read_plain(&self, pool: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
-        (**self).read_plain(pool, at, out)
-    }
-    fn chunk_nbytes(&self) -> u64 {
-        (**self).chunk_nbytes()
-    }
-    fn granule(&self) -> u64 {
-        (**self).granule()
-    }
-    fn read_box(
-        &self,
-        pool: &mut Pool,
-        array: (&[u64], u64),
-        ranges: &[Range<u64>],
-        out: &mut [u8],
-    ) -> Result<(), Error> {
-        (**self).read_box(pool, array, ranges, out)
-    }
-}
+plain_by!([] Container, this => (**this));
 
 /// Items that are not compressed, which nothing here changes.
 struct Unchangeable<P>(P);
 
-impl<P: Plain> Plain for Unchangeable<P> {
-    fn nbytes(&self) -> u64 {
-        self.0.nbytes()
-    }
-    fn read_plain(&self, pool: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
-        self.0.read_plain(pool, at, out)
-    }
-    fn chunk_nbytes(&self) -> u64 {
-        self.0.chunk_nbytes()
-    }
-    fn granule(&self) -> u64 {
-        self.0.granule()
-    }
-    fn read_box(
-        &self,
-        pool: &mut Pool,
-        array: (&[u64], u64),
-        ranges: &[Range<u64>],
-        out: &mut [u8],
-    ) -> Result<(), Error> {
-        self.0.read_box(pool, array, ranges, out)
-    }
-}
+plain_by!([P: Plain] Unchangeable<P>, this => this.0);
 
 impl<P: Plain> Rows for Unchangeable<P> {
     fn row_nbytes(&self) -> u64 {

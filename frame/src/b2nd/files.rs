@@ -1,7 +1,7 @@
 //! Whole arrays in one call, as `ndarray-npy` has them for NumPy's own files.
 
 use super::{Element, NdArray, Selection, Spec};
-use crate::error::Error;
+use crate::error::{Error, FileError};
 use crate::io::PathFile;
 use crate::limits::Limits;
 use crate::schunk::SuperChunk;
@@ -17,38 +17,53 @@ use std::path::Path;
 /// let field = ndarray::Array2::from_shape_fn((20, 30), |(i, j)| (i * 30 + j) as f32);
 /// write_b2nd(&path, &field)?;
 /// assert_eq!(read_b2nd::<f32>(&path)?, field.into_dyn());
-/// assert!(read_b2nd::<f64>(&path).is_err());
+/// let error = read_b2nd::<f64>(&path).unwrap_err();
+/// let expected = format!("{}: the items are of dtype <f4 and cannot be read or written as f64", path.display());
+/// assert_eq!(error.to_string(), expected);
 /// # std::fs::remove_file(path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
 /// A file that exists, or cannot be written; an array of more than 16 axes.
-pub fn write_b2nd<S, D>(path: impl AsRef<Path>, values: &ArrayBase<S, D>) -> Result<(), Error>
+pub fn write_b2nd<S, D>(path: impl AsRef<Path>, values: &ArrayBase<S, D>) -> Result<(), FileError>
+where
+    S: Data<Elem: Element>,
+    D: Dimension,
+{
+    let path = path.as_ref();
+    write(path, values).map_err(FileError::at(path))
+}
+
+fn write<S, D>(path: &Path, values: &ArrayBase<S, D>) -> Result<(), Error>
 where
     S: Data<Elem: Element>,
     D: Dimension,
 {
     let shape: Vec<u64> = values.shape().iter().map(|&side| side as u64).collect();
     let spec = Spec::new(&shape, S::Elem::dtype())?;
-    let file = PathFile::create_new(path.as_ref())?;
-    let write = || {
+    let file = PathFile::create_new(path)?;
+    let fill = || {
         let mut array = NdArray::zeros(SuperChunk::create(file, &spec.params())?, &spec)?;
         array.set_ndarray(&Selection::all(&shape), &values.view().into_dyn())?;
         array.commit()
     };
-    write().inspect_err(|_| {
-        let _ = std::fs::remove_file(path.as_ref());
+    fill().inspect_err(|_| {
+        let _ = std::fs::remove_file(path);
     })
 }
 
 /// Reads a b2nd file whole, under the default limits.
 ///
 /// # Errors
-/// A file that cannot be read or is damaged, items that are not of type `T`.
-pub fn read_b2nd<T: Element>(path: impl AsRef<Path>) -> Result<ArrayD<T>, Error> {
-    let file = PathFile::open(path.as_ref())?;
-    NdArray::open(SuperChunk::open_read(file, &Limits::DEFAULT)?)?.to_ndarray()
+/// A file that cannot be read or is damaged, items that are not of type `T`; the error names the path.
+pub fn read_b2nd<T: Element>(path: impl AsRef<Path>) -> Result<ArrayD<T>, FileError> {
+    let path = path.as_ref();
+    read(path).map_err(FileError::at(path))
+}
+
+fn read<T: Element>(path: &Path) -> Result<ArrayD<T>, Error> {
+    NdArray::open(SuperChunk::open_read(PathFile::open(path)?, &Limits::DEFAULT)?)?.to_ndarray()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::array::NdArray;
 use super::select::Selection;
 use crate::dtype::{ByteOrder, Dtype, Kind};
-use crate::error::{Error, Structure};
+use crate::error::Error;
 use alloc::vec::Vec;
 
 /// A Rust type that is an array's item: `bool`, integers, floats, and `[f32; 2]`, `[f64; 2]` for complex
@@ -83,10 +83,8 @@ impl NdArray<'_> {
     fn order_of<T: Element>(&self) -> Result<ByteOrder, Error> {
         match self.dtype() {
             Dtype::Scalar(s) if s.kind == T::KIND && s.size as usize == T::SIZE => Ok(s.order),
-            _ => Err(Error::Unsupported {
-                structure: Structure::B2nd,
-                what: "items of this dtype as that Rust type",
-            }),
+            Dtype::Scalar(s) => Err(Error::ItemType { found: Some(*s), asked: core::any::type_name::<T>() }),
+            _ => Err(Error::ItemType { found: None, asked: core::any::type_name::<T>() }),
         }
     }
 
@@ -97,12 +95,13 @@ impl NdArray<'_> {
     /// # let spec = Spec::new(&[2], Dtype::parse(">i2")?)?;
     /// # let mut nd = NdArray::from_slice(SuperChunk::memory(&spec.params()), &spec, &[1, 2, 0, 5])?;
     /// assert_eq!(nd.read::<i16>()?, [258, 5]);
-    /// assert!(nd.read::<u16>().is_err());
+    /// let error = nd.read::<u16>().unwrap_err();
+    /// assert_eq!(error.to_string(), "the items are of dtype >i2 and cannot be read or written as u16");
     /// # Ok::<(), blosc_frame::Error>(())
     /// ```
     ///
     /// # Errors
-    /// `Unsupported` if the dtype is not `T`'s, and as [`NdArray::get`].
+    /// [`Error::ItemType`] if the dtype is not `T`'s, and as [`NdArray::get`].
     pub fn read<T: Element>(&mut self) -> Result<Vec<T>, Error> {
         self.read_selection(&Selection::all(self.shape()))
     }
@@ -120,7 +119,7 @@ impl NdArray<'_> {
     /// Sets the selected items to these values.
     ///
     /// # Errors
-    /// `Unsupported` if the dtype is not `T`'s, and as [`NdArray::set`].
+    /// [`Error::ItemType`] if the dtype is not `T`'s, and as [`NdArray::set`].
     pub fn write_selection<T: Element>(&mut self, selection: &Selection, values: &[T]) -> Result<(), Error> {
         let order = self.order_of::<T>()?;
         let mut bytes = Vec::with_capacity(values.len().saturating_mul(T::SIZE));
@@ -137,8 +136,10 @@ impl NdArray<'_> {
         let shape: Vec<usize> =
             self.shape().iter().map(|s| usize::try_from(*s).unwrap_or(usize::MAX)).collect();
         let values = self.read()?;
-        ndarray::ArrayD::from_shape_vec(shape, values)
-            .map_err(|_| Error::Unsupported { structure: Structure::B2nd, what: "this shape in memory" })
+        ndarray::ArrayD::from_shape_vec(shape, values).map_err(|_| Error::Unsupported {
+            structure: crate::error::Structure::B2nd,
+            what: "this shape in memory",
+        })
     }
 
     /// Sets the selected items to those of an [`ndarray`] array of the selection's shape.

@@ -189,6 +189,39 @@ impl PathFile {
         })?;
         Ok(PathFile { new: true, ..file })
     }
+    /// Creates a file, or empties the one that is there once no other writer holds it. It is locked as by
+    /// [`PathFile::open_rw`].
+    ///
+    /// ```
+    /// use blosc_core::Params;
+    /// use blosc_frame::{SuperChunk, io::PathFile};
+    /// # let folder = std::env::temp_dir().join(format!("blosc-create-{}", std::process::id()));
+    /// # std::fs::create_dir(&folder)?;
+    /// # let path = folder.join("x.b2frame");
+    /// for value in 0..2 {
+    ///     let mut frame = SuperChunk::create(PathFile::create(&path)?, &Params::new(8))?;
+    ///     frame.append(&[value; 800])?;
+    ///     frame.commit()?;
+    /// }
+    /// # let frame = SuperChunk::open_read(PathFile::open(&path)?, &blosc_frame::Limits::DEFAULT)?;
+    /// # assert_eq!((frame.nbytes(), std::fs::read_dir(&folder)?.count()), (800, 1));
+    /// # std::fs::remove_dir_all(folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn create(path: impl Into<PathBuf>) -> Result<PathFile, IoError> {
+        let path = path.into();
+        match PathFile::create_new(&path) {
+            Err(IoError { kind: IoKind::AlreadyExists, .. }) => {
+                let mut file = PathFile::open_rw(path)?;
+                file.truncate(0)?;
+                Ok(file)
+            }
+            done => done,
+        }
+    }
     /// The path it was opened by, made absolute.
     pub fn path(&self) -> &Path {
         &self.path

@@ -1,4 +1,24 @@
-//! The decoded bytes as a stream: [`Reader`] is `Read + Seek`, [`Writer`] appends through `Write`.
+//! The decoded bytes as a stream: [`Reader`] is `Read + Seek`, [`Writer`] appends through `Write`. Both either borrow the
+//! super-chunk or own it.
+//!
+//! ```
+//! use blosc_core::{Codec, Params};
+//! use blosc_frame::{Limits, SuperChunk};
+//! use std::io::{Read, Seek, SeekFrom, Write};
+//!
+//! let mut writer = SuperChunk::memory(&Params::new(1).codec(Codec::Zstd)).into_writer();
+//! for line in 0..1000 {
+//!     writeln!(writer, "line {line:04}")?;
+//! }
+//! let frame = writer.finish()?.into_bytes()?; // of a frame in a file: `finish()?.commit()?`
+//!
+//! let mut reader = SuperChunk::from_bytes(frame, &Limits::DEFAULT)?.into_reader();
+//! let mut line = [0; 10];
+//! reader.seek(SeekFrom::Start(700 * 10))?;
+//! reader.read_exact(&mut line)?;
+//! assert_eq!(&line, b"line 0700\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use super::parallel::Tools;
 use super::shared::{Found, Shared};
@@ -7,6 +27,8 @@ use crate::cframe::view::fill_special;
 use crate::error::{Error, IoKind};
 use alloc::vec::Vec;
 use blosc_core::{Chunk, ChunkContext};
+use core::borrow::BorrowMut;
+use core::marker::PhantomData;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -14,9 +36,10 @@ use std::sync::{Mutex, PoisonError};
 /// Larger chunks are decoded one at a time, their blocks in parallel, to bound the memory.
 pub(super) const MAX_AHEAD: u32 = 16 << 20;
 
-/// Reads the decoded bytes of a super-chunk, one chunk in memory at a time.
-pub struct Reader<'s, 'a> {
-    chunks: &'s mut SuperChunk<'a>,
+/// Reads the decoded bytes of a super-chunk, one chunk in memory at a time. `S` is the super-chunk or a borrow of it.
+pub struct Reader<'a, S = SuperChunk<'a>> {
+    chunks: S,
+    store: PhantomData<SuperChunk<'a>>,
     at: u64,
     /// The decoded bytes from `start` on.
     buffer: Vec<u8>,
@@ -25,13 +48,23 @@ pub struct Reader<'s, 'a> {
 
 impl<'a> SuperChunk<'a> {
     /// The decoded bytes as `Read + Seek`.
-    pub fn reader(&mut self) -> Reader<'_, 'a> {
-        Reader { chunks: self, at: 0, buffer: Vec::new(), start: 0 }
+    pub fn reader(&mut self) -> Reader<'a, &mut SuperChunk<'a>> {
+        Reader::new(self)
+    }
+
+    /// As [`SuperChunk::reader`], for a reader that is handed on; [`Reader::into_inner`] gives the super-chunk back.
+    pub fn into_reader(self) -> Reader<'a> {
+        Reader::new(self)
     }
 
     /// Appends what is written to it, in whole chunks; the rest at [`Writer::finish`] or on `flush`.
-    pub fn writer(&mut self) -> Writer<'_, 'a> {
-        Writer { chunks: self, buffer: Vec::new() }
+    pub fn writer(&mut self) -> Writer<'a, &mut SuperChunk<'a>> {
+        Writer::new(self)
+    }
+
+    /// As [`SuperChunk::writer`], for a writer that is handed on; [`Writer::finish`] gives the super-chunk back.
+    pub fn into_writer(self) -> Writer<'a> {
+        Writer::new(self)
     }
 
     /// Decodes all chunks, on all threads, and hands them to `take` in order.
@@ -188,24 +221,34 @@ impl<'s> Shared<'s> {
     }
 }
 
-impl Reader<'_, '_> {
+impl<'a, S: BorrowMut<SuperChunk<'a>>> Reader<'a, S> {
+    fn new(chunks: S) -> Self {
+        Reader { chunks, store: PhantomData, at: 0, buffer: Vec::new(), start: 0 }
+    }
+
+    /// What it reads.
+    pub fn into_inner(self) -> S {
+        self.chunks
+    }
+
     /// Decodes the chunk that holds byte `at`.
     fn load(&mut self) -> Result<(), Error> {
-        let total = self.chunks.nbytes();
+        let chunks = self.chunks.borrow_mut();
+        let total = chunks.nbytes();
         let window = 64u64 << 10;
         let stop = self.at.saturating_add(window).min(total);
-        let (start, end) = match self.chunks.sizes.find(self.at) {
+        let (start, end) = match chunks.sizes.find(self.at) {
             Some((_, span)) => (span.start, span.end),
             None => (self.at, stop),
         };
-        let (asked, limit) = (end.saturating_sub(start), self.chunks.limits.chunk.output);
+        let (asked, limit) = (end.saturating_sub(start), chunks.limits.chunk.output);
         if asked > limit {
             return Err(Error::Limit { what: "bytes of a chunk", asked, limit });
         }
         let len = usize::try_from(asked).map_err(|_| IoKind::NoSpace)?;
         super::place::resize(&mut self.buffer, len)?;
         self.buffer.truncate(len);
-        let read = self.chunks.read_bytes(start..end, &mut self.buffer);
+        let read = chunks.read_bytes(start..end, &mut self.buffer);
         if read.is_err() {
             // What is in it now would be taken for data by the next call.
             self.buffer.clear();
@@ -215,9 +258,9 @@ impl Reader<'_, '_> {
     }
 }
 
-impl Read for Reader<'_, '_> {
+impl<'a, S: BorrowMut<SuperChunk<'a>>> Read for Reader<'a, S> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        if self.at >= self.chunks.nbytes() || buf.is_empty() {
+        if self.at >= self.chunks.borrow().nbytes() || buf.is_empty() {
             return Ok(0);
         }
         let end = self.start.saturating_add(self.buffer.len() as u64);
@@ -236,11 +279,11 @@ impl Read for Reader<'_, '_> {
     }
 }
 
-impl Seek for Reader<'_, '_> {
+impl<'a, S: BorrowMut<SuperChunk<'a>>> Seek for Reader<'a, S> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let target = match to {
             SeekFrom::Start(at) => Some(at),
-            SeekFrom::End(by) => self.chunks.nbytes().checked_add_signed(by),
+            SeekFrom::End(by) => self.chunks.borrow().nbytes().checked_add_signed(by),
             SeekFrom::Current(by) => self.at.checked_add_signed(by),
         };
         self.at = target.ok_or(io::Error::from(io::ErrorKind::InvalidInput))?;
@@ -253,39 +296,51 @@ impl Seek for Reader<'_, '_> {
 ///
 /// Where appending fails, what was appended before stays, and what was not is kept: writing on, a `flush` or
 /// [`Writer::finish`] tries it again first, so nothing is left out between what comes before and after.
-pub struct Writer<'s, 'a> {
-    chunks: &'s mut SuperChunk<'a>,
+///
+/// `S` is the super-chunk or a borrow of it.
+pub struct Writer<'a, S = SuperChunk<'a>> {
+    chunks: S,
+    store: PhantomData<SuperChunk<'a>>,
     buffer: Vec<u8>,
 }
 
-impl Writer<'_, '_> {
-    /// Appends what is left. Nothing is committed.
-    pub fn finish(mut self) -> Result<(), Error> {
-        self.append(self.buffer.len())
+impl<'a, S: BorrowMut<SuperChunk<'a>>> Writer<'a, S> {
+    fn new(chunks: S) -> Self {
+        Writer { chunks, store: PhantomData, buffer: Vec::new() }
+    }
+
+    /// Appends what is left and returns the super-chunk. Nothing is committed.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::append`]; what could not be appended is lost, where a `flush` would have kept it.
+    pub fn finish(mut self) -> Result<S, Error> {
+        self.append(self.buffer.len())?;
+        Ok(self.chunks)
     }
 
     /// How much is gathered before it is encoded: a few chunks per thread.
     fn batch(&self) -> usize {
-        let per_thread = if self.chunks.threads > 1 { self.chunks.threads.saturating_mul(2) } else { 1 };
-        (self.chunks.chunksize as usize).saturating_mul(per_thread).max(1)
+        let chunks = self.chunks.borrow();
+        let per_thread = if chunks.threads > 1 { chunks.threads.saturating_mul(2) } else { 1 };
+        (chunks.chunksize as usize).saturating_mul(per_thread).max(1)
     }
 
     /// Appends the first `len` bytes of the buffer and takes out of it what has been appended.
     fn append(&mut self, len: usize) -> Result<(), Error> {
         let mut taken = 0;
-        let done = self.chunks.append_counted(self.buffer.get(..len).unwrap_or(&[]), &mut taken);
+        let done = self.chunks.borrow_mut().append_counted(self.buffer.get(..len).unwrap_or(&[]), &mut taken);
         self.buffer.drain(..taken.min(len));
         done
     }
 
     /// Appends the whole chunks in the buffer.
     fn append_whole(&mut self) -> Result<(), Error> {
-        let chunk = (self.chunks.chunksize as usize).max(1);
+        let chunk = (self.chunks.borrow().chunksize as usize).max(1);
         self.append(self.buffer.len() - self.buffer.len() % chunk)
     }
 }
 
-impl Write for Writer<'_, '_> {
+impl<'a, S: BorrowMut<SuperChunk<'a>>> Write for Writer<'a, S> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         let batch = self.batch();
         if self.buffer.len() >= batch {

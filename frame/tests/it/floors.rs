@@ -46,7 +46,7 @@ fn named(rest: &str) -> Vec<String> {
         |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
     let of = |name: &str| match name {
         "SuperChunk" => "schunk".to_string(),
-        "Error" | "IoError" | "IoKind" | "Structure" => "error".into(),
+        "Error" | "FileError" | "IoError" | "IoKind" | "Structure" => "error".into(),
         "Limits" => "limits".into(),
         "Rows" => "rows".into(),
         "open_any" | "open_any_mut" => "any".into(),

@@ -106,6 +106,29 @@ impl Cursor {
         }
         self.skip(entry);
     }
+
+    /// Appends a match.
+    ///
+    /// # Safety
+    /// `1 <= distance`; as many bytes before `to` have been written, or 16 and as many without `BEST`; `len` is at most
+    /// [`MAX_MATCH`], and from `to` on there is room for the longest match and what a copy may write behind it.
+    #[inline(always)]
+    unsafe fn copy_match<const BEST: bool>(&mut self, distance: usize, len: usize) {
+        // SAFETY: the conditions of the three are those of this function; with `BEST` the CPU has the byte shuffle, and the
+        // output has been marked as initialised.
+        unsafe {
+            if BEST && len <= 16 {
+                match16(self.to.sub(distance), self.to, distance);
+            } else if distance == 1 {
+                // One byte is found in an earlier store; 16 from there on would wait for the cache.
+                let word = u64::from_ne_bytes([self.to.sub(1).read(); 8]);
+                wide_pattern(self.to, vector(word, word), 16, len);
+            } else {
+                short_match::<BEST>(self.to, distance, len);
+            }
+            self.to = self.to.add(len);
+        }
+    }
 }
 
 /// The loop over the codes of a block.
@@ -192,16 +215,7 @@ impl bit_instructions::Kernel for Middle<'_, '_> {
                 }
                 cursor.refill();
                 entry = lit.first(cursor.bits);
-                if BEST && len <= 16 {
-                    match16(cursor.to.sub(distance), cursor.to, distance);
-                } else if distance == 1 {
-                    // One byte is found in an earlier store; 16 from there on would wait for the cache.
-                    let word = u64::from_ne_bytes([cursor.to.sub(1).read(); 8]);
-                    wide_pattern(cursor.to, vector(word, word), 16, len);
-                } else {
-                    short_match::<BEST>(cursor.to, distance, len);
-                }
-                cursor.to = cursor.to.add(len);
+                cursor.copy_match::<BEST>(distance, len);
             }
             (cursor, false)
         }

@@ -24,6 +24,7 @@ mod block;
 mod planes;
 mod registers;
 mod rows;
+mod structures;
 mod tables;
 mod windows;
 

@@ -27,12 +27,12 @@ use crate::arch::search::lookahead::{Lookahead, PrefetchedWords};
 use crate::codec::history::History;
 use core::hint::select_unpredictable;
 
-/// A match this long is taken without looking for a longer one.
+/// Bytes of a match that ends every search: a longer one would save little.
 const ENOUGH: usize = 4096;
-/// For LZ4HC shorter runs are found by how they begin.
+/// Shortest run, in bytes, whose end LZ4HC looks up. Shorter ones are found by how they begin.
 #[cfg(feature = "lz4")]
 const LONG_RUN: usize = 8;
-/// A run by which a search asks for what runs are like.
+/// The same for zlib.
 #[cfg(feature = "zlib")]
 pub(in crate::codec) const ANY_RUN: usize = 4;
 /// How many positions at the end of a run are entered.
@@ -87,7 +87,7 @@ pub(in crate::codec) trait Search<'a, const DICT: bool> {
     /// of `best`, which is aimed.
     fn offer_to(&self, best: &mut Best, later: usize, end: usize, steps: u32);
 
-    /// From now on matches of so many bytes are looked for; shorter ones may be missed.
+    /// From now on matches of `bytes` bytes and more are looked for; shorter ones may be missed.
     #[cfg(feature = "zlib")]
     fn look_for(&mut self, bytes: usize);
 

@@ -2,7 +2,7 @@
 
 use crate::memory::CBuffer;
 use crate::values::Values;
-use blosc_core::{Chunk, ChunkContext, Limits, Pool};
+use blosc_core::{Chunk, ChunkContext, Limits, Params, Pool};
 use std::cell::RefCell;
 
 thread_local! {
@@ -24,7 +24,8 @@ pub fn decode(values: &Values<'_>, data: &[u8]) -> Result<CBuffer, String> {
     Ok(out)
 }
 
-pub fn encode(values: &Values<'_>, data: &[u8]) -> Result<CBuffer, String> {
+/// The parameters of new chunks.
+pub fn params(values: &Values<'_>) -> Result<Params, String> {
     let (_, item) = values.sizes();
     let (params, filter) = values.params(if item > 255 { 1 } else { item })?;
     let params = match filter {
@@ -33,6 +34,10 @@ pub fn encode(values: &Values<'_>, data: &[u8]) -> Result<CBuffer, String> {
         2 => params.bitshuffle(),
         other => return Err(format!("shuffle {other}: 0, 1 and 2 are known")),
     };
-    let chunk = with_pool(|pool| pool.compress(&params.blosc1(true), data))?;
-    CBuffer::copy_of(&chunk)
+    Ok(params.blosc1(true))
+}
+
+pub fn encode(values: &Values<'_>, data: &[u8]) -> Result<CBuffer, String> {
+    let params = params(values)?;
+    CBuffer::copy_of(&with_pool(|pool| pool.compress(&params, data))?)
 }

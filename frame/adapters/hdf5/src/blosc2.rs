@@ -37,15 +37,17 @@ fn room(values: &Values<'_>, nbytes: u64, limit: u64) -> Result<CBuffer, String>
 }
 
 /// The parameters. Truncated precision needs a number of bits, which HDF5 has no place for.
-fn params(values: &Values<'_>, typesize: u32) -> Result<Params, String> {
+pub fn params(values: &Values<'_>, typesize: u32) -> Result<Params, String> {
     let (params, filter) = values.params(typesize)?;
-    Ok(match filter {
+    let params = match filter {
         0 => params.no_filter(),
         1 => params.shuffle(),
         2 => params.bitshuffle(),
         3 => params.no_filter().slot(5, Filter::Delta, 0),
         other => return Err(format!("filter {other}: 0 to 3 are known")),
-    })
+    };
+    params.check().map_err(|error| error.to_string())?;
+    Ok(params)
 }
 
 pub fn encode(values: &Values<'_>, data: &[u8]) -> Result<CBuffer, String> {
@@ -64,7 +66,6 @@ pub fn encode(values: &Values<'_>, data: &[u8]) -> Result<CBuffer, String> {
         }
         None => {
             let params = params.blocksize(blocksize).fit(data.len());
-            params.check().map_err(|error| error.to_string())?;
             let size = u32::try_from(data.len()).map_err(|_| "a chunk above 4 GiB".to_owned())?;
             let mut frame = SuperChunk::memory(&params);
             frame.set_chunksize(size).and_then(|()| frame.append(data)).map_err(text)?;

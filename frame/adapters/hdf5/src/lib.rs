@@ -123,6 +123,12 @@ unsafe extern "C" fn set_local(dcpl: Hid, item: Hid, _space: Hid) -> c_int {
             Which::Blosc1 => values::local_blosc1(&given, &layout),
             Which::Blosc2 => values::local_blosc2(&given, &layout),
         };
+        // Most programs make filters optional. Then HDF5 would store plain chunks where the encoder refuses the numbers.
+        let checked = Values(&values);
+        match which {
+            Which::Blosc1 => blosc1::params(&checked)?,
+            Which::Blosc2 => blosc2::params(&checked, checked.sizes().1)?,
+        };
         library.modify(dcpl, which.id(), flags, &values)
     });
     match done {

@@ -4,7 +4,7 @@
 use crate::args::{Append, Convert, Delete, Insert, Output, Resize, Set};
 use crate::failure::{Failure, Result, asked, failure};
 use crate::items::NewItems;
-use crate::readers::{Cut, Items, one_per_dimension};
+use crate::readers::{Items, one_per_dimension};
 use crate::writers;
 use blosc_frame::Error;
 use blosc_frame::b2nd::{Dims, NdArray, Selection};
@@ -72,7 +72,7 @@ fn commit(nd: &mut NdArray<'_>, path: &Path, changed: std::result::Result<(), Er
 
 /// `blosc set`.
 pub fn set(nd: &mut NdArray<'_>, new: NewItems, args: &Set) -> Result<()> {
-    let cut = Cut { start: &args.start, stop: &args.stop, step: &args.step };
+    let cut = args.part.cut();
     let selection = Selection::new(nd.shape(), &cut.takes(nd.shape())?).map_err(asked)?;
     let data = part(nd, new, &args.input, selection.shape())?;
     let changed = nd.set(&selection, &data);

@@ -3,8 +3,8 @@
 use super::info::summary;
 use crate::args::{Input, Ls};
 use crate::failure::{Failure, Result};
+use crate::json::printable;
 use crate::open::{Intent, What, open};
-use crate::output::printable;
 use crate::readers::store::key;
 use blosc_frame::any::{Found, Kind};
 use serde_json::{Value, json};

@@ -11,9 +11,10 @@ mod rows;
 use crate::args::{Args, Command, Decompress, Format, Input, Output, Run, Slice, Verify};
 use crate::failure::{Failure, Result};
 use crate::items::{NewItems, open_items};
+use crate::json::printable;
 use crate::limits::{max_by_size, size};
 use crate::open::{Intent, Opened, What, open};
-use crate::output::{Sink, printable, stdout_failed};
+use crate::output::{Sink, stdout_failed};
 use crate::readers::Cut;
 use crate::readers::store::key;
 use crate::writers::choice::{Holds, Request, Verb};
@@ -171,7 +172,7 @@ fn decompress(args: &Decompress) -> Result<()> {
 fn slice(args: &Slice) -> Result<()> {
     let mut opened = open(&args.input, Intent::Read)?;
     opened.reader()?;
-    let cut = Cut { start: &args.start, stop: &args.stop, step: &args.step };
+    let cut = args.part.cut();
     let format = plain_format(&mut opened, &args.output, args.plain)?;
     let header = match (format, args.superchunks) {
         (Format::Plain, _) => None,

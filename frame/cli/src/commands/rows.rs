@@ -5,7 +5,7 @@ use crate::failure::{Failure, Result, asked, failure};
 use crate::items::{NewItems, open_items};
 use crate::limits::limits_of;
 use crate::open::{Intent, What, open};
-use crate::readers::{Cut, pool};
+use crate::readers::pool;
 use blosc_core::Pool;
 use blosc_frame::any::{About, Container, Opened};
 use blosc_frame::bcolz::{CTable, Create};
@@ -45,11 +45,11 @@ pub fn append(opened: &mut Opened, new: NewItems, args: &Append) -> Result<()> {
 /// `blosc set`.
 pub fn set(opened: &mut Opened, new: NewItems, args: &Set) -> Result<()> {
     let data = data(new, &args.input, &opened.about)?;
-    let cut = Cut { start: &args.start, stop: &args.stop, step: &args.step };
+    let cut = args.part.cut();
     let rows = cut.rows(opened.data.rows())?;
     let size = data.size()?;
     let wanted = (rows.end - rows.start).saturating_mul(opened.data.row_nbytes());
-    if !args.stop.is_empty() && size != wanted {
+    if !args.part.stop.is_empty() && size != wanted {
         let text = format!("rows {}..{} take {wanted} bytes, the input has {size}", rows.start, rows.end);
         return Err(Failure::Usage(text));
     }

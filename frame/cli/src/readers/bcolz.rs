@@ -1,10 +1,13 @@
 //! What `info` and `verify` say of bcolz directories.
 
-use crate::failure::Findings;
+use crate::args::Input;
+use crate::failure::{Failure, Findings, failure};
 use crate::json::json as value;
+use crate::limits::limits;
 use blosc_core::Pool;
+use blosc_frame::any::{Found, Opened, open_found};
 use blosc_frame::bcolz::{CArray, CTable, numpy_name};
-use blosc_frame::io::FsDir;
+use blosc_frame::io::{Directory, FsDir};
 use blosc_frame::plain::Plain;
 use blosc_frame::{Error, Rows};
 use serde_json::{Value, json};
@@ -69,4 +72,31 @@ pub fn verify_table(table: &CTable<FsDir>, pool: &mut Pool) -> Result<Findings, 
         found.add(format_args!("column {name}, chunk {i}: "), &error);
     }
     Ok(found)
+}
+
+/// The column that is asked for of a table that cannot be opened as a whole.
+///
+/// # Errors
+/// Without one, names the column that is to blame.
+pub fn damaged_table(input: &Input, max: u64, error: Error) -> Result<Opened, Failure> {
+    let path = input.input.as_path();
+    let root = FsDir::open(path).map_err(|e| failure(path)(e.into()))?;
+    if let Some(name) = &input.column {
+        let column = root.subdirectory(name).map_err(|e| failure(&path.join(name))(e.into()))?;
+        let found = Found::at(column.path(), 0, None);
+        return found
+            .and_then(|found| open_found(found, &limits(max), false))
+            .map_err(failure(column.path()));
+    }
+    let mut names = root.list()?;
+    names.sort();
+    for name in names {
+        if let Ok(column) = root.subdirectory(&name)
+            && let Err(error) = CArray::open(column, &limits(max))
+        {
+            let others = "the other columns can be read, each by --column NAME";
+            return Err(Failure::at(path, format!("column {name}: {error}; {others}")));
+        }
+    }
+    Err(failure(path)(error))
 }

@@ -1,7 +1,7 @@
 //! What can be read: one file per kind. [`Reader`] is what all kinds but stores have in common.
 
 pub mod array;
-mod bcolz;
+pub mod bcolz;
 mod blaze;
 mod bloscpack;
 pub mod chunk;

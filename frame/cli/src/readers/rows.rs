@@ -4,18 +4,24 @@ use super::{Items, Reader, bcolz, blaze, bloscpack, copy, pool};
 use crate::args::Input;
 use crate::behind::Behind;
 use crate::failure::{Failure, Findings, Result, failure};
-use crate::limits::check_output;
+use crate::limits::{check_output, max_by_size};
+use crate::open::unnamed_of;
 use crate::output::notice;
 use blosc_core::Pool;
-use blosc_frame::any::{Container, Kind, Opened};
-use blosc_frame::b2nd::Dtype;
-use blosc_frame::bloscpack::Order;
+use blosc_frame::any::{Container, Found, Kind, Opened, open_found};
+use blosc_frame::b2nd::{Dims, Dtype};
+use blosc_frame::bloscpack::{Numpy, Order};
+use blosc_frame::io::ReadAt;
+use blosc_frame::npy::NpyHeader;
 use blosc_frame::plain::Plain;
-use blosc_frame::{Error, Rows};
+use blosc_frame::{Error, Limits, Rows};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
+
+/// Bytes of rows that the library puts into C order at a time.
+const HELD: u64 = 64 << 20;
 
 /// A container of rows.
 pub struct RowsReader {
@@ -34,6 +40,31 @@ impl RowsReader {
         let reader = RowsReader { path: path.to_path_buf(), opened, column, max_output, pool };
         view(&reader.opened, reader.column.as_deref()).map_err(failure(path))?;
         Ok(reader)
+    }
+
+    /// Prepares for reading many rows. Those of an array in Fortran order are spread over all chunks, which would be
+    /// decoded again for each [`HELD`] bytes of rows: a larger array is decoded once, to a file without a name.
+    ///
+    /// # Errors
+    /// Chunks that cannot be decoded, and no room for the file.
+    pub fn prepare(&mut self) -> Result<()> {
+        let RowsReader { opened, pool, path, .. } = self;
+        let Container::Bloscpack(rows) = &opened.data else { return Ok(()) };
+        let fortran = |numpy: &&Numpy| numpy.order == Order::F && numpy.shape.len() > 1;
+        let (pack, numpy, path) = (rows.pack(), rows.numpy().filter(fortran), path.as_path());
+        let stored = pack.source().size()?;
+        let (Some(numpy), true) = (numpy, (HELD..=max_by_size(stored)).contains(&pack.nbytes())) else {
+            return Ok(());
+        };
+        let Some(shape) = Dims::new(&numpy.shape) else { return Ok(()) };
+        let header = NpyHeader { dtype: numpy.dtype.clone(), fortran: true, shape }.to_bytes()?;
+        let file = unnamed_of(path, &mut |file| {
+            file.write_all(&header)?;
+            copy(pack, pool, path, 0..pack.nbytes(), file, &|_| {})
+        })?;
+        let items = Found::of(path, file, 0).and_then(|found| open_found(found, &Limits::NONE, false));
+        opened.data = items.map_err(failure(path))?.data;
+        Ok(())
     }
 
     /// Writes all decoded bytes in the order in which they are stored. That of a bloscpack file of an array may be
@@ -171,6 +202,10 @@ impl Reader for RowsReader {
     }
 
     fn read(&mut self, rows: Option<Range<u64>>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
+        if rows.as_ref().is_none_or(|rows| (rows.end - rows.start).saturating_mul(self.items().row()) > HELD)
+        {
+            self.prepare()?;
+        }
         let (plain, items) = view(&self.opened, self.column.as_deref()).map_err(failure(&self.path))?;
         let row = items.row();
         let bytes = rows.map_or(0..plain.nbytes(), |rows| rows.start * row..rows.end * row);

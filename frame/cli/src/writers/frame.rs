@@ -57,5 +57,5 @@ fn fill(mut frame: SuperChunk<'_>, args: &Compress, mut input: Input) -> Result<
         writer.write_all(&buffer[..n]).map_err(|e| Failure::at(output, e))?;
         bar.inc(n as u64);
     }
-    writer.finish().and_then(|()| frame.commit()).map_err(failure(output))
+    writer.finish().and_then(SuperChunk::commit).map_err(failure(output))
 }

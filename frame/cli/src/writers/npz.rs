@@ -78,7 +78,7 @@ pub fn plain_name(name: &str) -> Option<&str> {
         !part.is_empty()
             && !part.starts_with('.')
             && !part.contains(['\\', ':'])
-            && crate::output::printable(part) == part
+            && crate::json::printable(part) == part
             && !part.contains('\n')
     };
     name.split('/').all(plain).then_some(name)

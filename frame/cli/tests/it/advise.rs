@@ -2,7 +2,7 @@
 
 use crate::common::{Folder, json};
 
-/// Smooth floats: they shrink with a filter, and hardly any faster way is as small.
+/// Smooth floats: they shrink by a factor with a filter, and little without one.
 fn field() -> Vec<u8> {
     (0..60_000u32)
         .flat_map(|n| (280.0 + (n as f32 / 500.0).sin() + (n % 7) as f32 / 512.0).to_le_bytes())

@@ -515,3 +515,39 @@ fn fortran_order_is_transposed_in_bounded_memory() {
         assert!(out.status.success(), "{words}: {}", String::from_utf8_lossy(&out.stderr));
     }
 }
+
+/// A compressed array in Fortran order that is too large to be held is decoded once, however many rows are asked for.
+#[cfg(target_os = "linux")]
+#[test]
+fn fortran_order_is_decoded_once() {
+    let place = Place::new();
+    let (rows, columns) = (48u64, 1u64 << 20);
+    let stored: Vec<u8> = (0..rows * columns).flat_map(|i| ((i % rows) as u32).to_le_bytes()).collect();
+    let numpy = blosc_frame::bloscpack::Numpy {
+        dtype: blosc_frame::b2nd::Dtype::parse("<u4").unwrap(),
+        shape: vec![rows, columns],
+        order: blosc_frame::bloscpack::Order::F,
+    };
+    let options = blosc_frame::bloscpack::Options::default().numpy(&numpy).unwrap();
+    place.write("F.blp", &options.write(&mut blosc_core::Pool::new(1), &stored, Vec::new()).unwrap());
+    let chunks = stored.len() >> 20;
+    for words in ["convert F.blp -o F.b2nd", "decompress F.blp -o F.npy", "slice F.blp --start 1 -o -"] {
+        let command = format!("strace -f -y -e trace=pread64 -o log {} {words}", env!("CARGO_BIN_EXE_blosc"));
+        let out = Command::new("sh").args(["-c", &command]).current_dir(place.0.path()).output().unwrap();
+        if !out.status.success() && !place.path("log").exists() {
+            return eprintln!("SKIPPED: no strace that works here: how often chunks are read is not counted");
+        }
+        assert!(out.status.success(), "{words}: {}", String::from_utf8_lossy(&out.stderr));
+        let log = std::fs::read_to_string(place.path("log")).unwrap();
+        let reads = log.lines().filter(|line| line.contains("F.blp")).count();
+        assert!(reads >= chunks && reads < 2 * chunks, "{words}: {reads} reads of {chunks} chunks");
+        if words.starts_with("slice") {
+            let row = |r: u32| std::iter::repeat_n(r.to_le_bytes(), columns as usize).flatten();
+            assert!(out.stdout.iter().copied().eq((1..rows as u32).flat_map(row)), "{words}");
+        }
+    }
+    assert_eq!(
+        place.ok("slice F.b2nd --start 7,9 --stop 8,11 -o - --plain"),
+        [7u32, 7].map(u32::to_le_bytes).concat()
+    );
+}

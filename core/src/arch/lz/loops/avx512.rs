@@ -100,6 +100,79 @@ unsafe fn copy(from: *const u8, to: *mut u8, mut done: usize, len: usize) {
     }
 }
 
+/// More than [`WIDTH`] literals at `from`: copies them, and answers how many there are and where they begin. `count` includes
+/// the first byte that continues the count, which lies just before `from`. `None`: too near an end.
+///
+/// # Safety
+/// As for [`sequences`], `from` at most two bytes after the token.
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn many_literals(
+    mut from: *const u8,
+    to: *mut u8,
+    mut count: usize,
+    bounds: &Bounds,
+) -> Option<(usize, *const u8)> {
+    let &Bounds { last, full, .. } = bounds;
+    // SAFETY: the literals end before `last` and `full`, as compared here; a register behind each has room.
+    unsafe {
+        if *from.sub(1) == 255 {
+            (count, from) = much_extended(from, last, count)?;
+        }
+        if from >= last || count >= distance(from, last) || count > distance(to, full) {
+            return None;
+        }
+        if count > LONG {
+            copy_library(from, to, count);
+        } else {
+            copy(from, to, 0, count);
+        }
+    }
+    Some((count, from))
+}
+
+/// What follows the first [`WIDTH`] bytes of a match, which are in `bytes` and have been stored; answers its length and where
+/// the next sequence begins. `len` includes the first byte that continues the length, just before `from`. `None`: too near an
+/// end.
+///
+/// # Safety
+/// As for [`sequences`], after the first register of a match at `to` of the distance `back`.
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn long_rest(
+    mut from: *const u8,
+    to: *mut u8,
+    back: usize,
+    mut len: usize,
+    bytes: __m512i,
+    bounds: &Bounds,
+) -> Option<(usize, *const u8)> {
+    // SAFETY: the match ends at most a register after `full`, as compared here, and a register behind it has room. Its source
+    // begins at or after `start`.
+    unsafe {
+        if *from.sub(1) == 255 {
+            (len, from) = much_extended(from, bounds.last, len)?;
+        }
+        if len > distance(to, bounds.full.add(WIDTH)) {
+            return None;
+        }
+        if back >= WIDTH {
+            copy(to.sub(back), to, WIDTH, len);
+        } else if len <= LONG || distance(bounds.start, to) < 16 {
+            let period = WIDTH - WIDTH % back;
+            let mut done = period;
+            while done < len {
+                rolled();
+                store(to.add(done), bytes);
+                done += period;
+            }
+        } else {
+            long_match(to, back, len);
+        }
+    }
+    Some((len, from))
+}
+
 /// Carries out up to `batch` sequences from `cursor` on.
 ///
 /// # Safety
@@ -110,7 +183,7 @@ unsafe fn copy(from: *const u8, to: *mut u8, mut done: usize, len: usize) {
 #[inline(never)]
 pub(super) unsafe fn sequences(cursor: &mut Cursor, bounds: &Bounds, batch: usize) -> Next {
     let Cursor { mut from, mut to } = *cursor;
-    let (last, full) = (bounds.last, bounds.full);
+    let last = bounds.last;
     let mut long = 0;
     for _ in 0..batch {
         *cursor = Cursor { from, to };
@@ -129,18 +202,8 @@ pub(super) unsafe fn sequences(cursor: &mut Cursor, bounds: &Bounds, batch: usiz
             if count <= WIDTH {
                 store(to, load(literals));
             } else {
-                if more == 255 {
-                    let Some(much) = much_extended(literals, last, count) else { return Next::Edge };
-                    (count, literals) = much;
-                }
-                if literals >= last || count >= distance(literals, last) || count > distance(to, full) {
-                    return Next::Edge;
-                }
-                if count > LONG {
-                    copy_library(literals, to, count);
-                } else {
-                    copy(literals, to, 0, count);
-                }
+                let Some(much) = many_literals(literals, to, count, bounds) else { return Next::Edge };
+                (count, literals) = much;
             }
             let at = literals.add(count);
             // The last sequence has no match.
@@ -169,26 +232,8 @@ pub(super) unsafe fn sequences(cursor: &mut Cursor, bounds: &Bounds, batch: usiz
             let bytes = _mm512_permutexvar_epi8(_mm512_load_si512(order.cast()), bytes);
             store(to, bytes);
             if len > WIDTH {
-                if more == 255 {
-                    let Some(much) = much_extended(from, last, len) else { return Next::Edge };
-                    (len, from) = much;
-                }
-                if len > distance(to, full.add(WIDTH)) {
-                    return Next::Edge;
-                }
-                if back >= WIDTH {
-                    copy(source, to, WIDTH, len);
-                } else if len <= LONG || distance(bounds.start, to) < 16 {
-                    let period = WIDTH - WIDTH % back;
-                    let mut done = period;
-                    while done < len {
-                        rolled();
-                        store(to.add(done), bytes);
-                        done += period;
-                    }
-                } else {
-                    long_match(to, back, len);
-                }
+                let Some(much) = long_rest(from, to, back, len, bytes, bounds) else { return Next::Edge };
+                (len, from) = much;
             }
             to = to.add(len);
         }

@@ -1,6 +1,7 @@
 //! Bits of a deflate stream, lowest bit of the first byte first.
 
-/// Writes bits into a slice. Who writes more than there is room for loses it: [`room`](Self::room) is asked before.
+/// Writes bits into a slice. Bits beyond its end are dropped without an error, so callers compare [`room`](Self::room)
+/// before, or ask `fits` afterwards.
 pub(super) struct BitWriter<'a> {
     dst: &'a mut [u8],
     /// The next byte.
@@ -15,7 +16,7 @@ impl<'a> BitWriter<'a> {
         BitWriter { dst, at: 0, bits: 0, held: 0 }
     }
 
-    /// The writer, in the place of which stands one without room.
+    /// Moves the writer out, to be kept in registers, and leaves one of an empty slice.
     pub(super) fn take(&mut self) -> Self {
         core::mem::replace(self, BitWriter::new(&mut []))
     }
@@ -36,10 +37,10 @@ impl<'a> BitWriter<'a> {
         self.held.wrapping_neg() & 7
     }
 
-    /// Appends the low `n` bits of `value`, above which there are none. Between two [`flush`](Self::flush)es at most 56
-    /// in all.
+    /// Appends the low `n` bits of `value`, whose other bits are 0. At most 56 bits fit between two
+    /// [`flush`](Self::flush)es.
     #[inline(always)]
-    pub(super) fn put(&mut self, value: u32, n: u32) {
+    pub(super) fn push_bits(&mut self, value: u32, n: u32) {
         self.bits |= u64::from(value) << (self.held & 63);
         self.held += n;
     }
@@ -67,7 +68,7 @@ impl<'a> BitWriter<'a> {
 
     /// Fills up the last byte with zeros.
     pub(super) fn align(&mut self) {
-        self.put(0, self.missing());
+        self.push_bits(0, self.missing());
         self.flush();
     }
 

@@ -133,18 +133,18 @@ impl Codes {
 
     /// Writes the description.
     fn describe(&self, out: &mut BitWriter<'_>) {
-        out.put((self.lengths.litlens - 257) as u32, 5);
-        out.put((self.lengths.distances - 1) as u32, 5);
-        out.put(self.lengths_count as u32 - 4, 4);
+        out.push_bits((self.lengths.litlens - 257) as u32, 5);
+        out.push_bits((self.lengths.distances - 1) as u32, 5);
+        out.push_bits(self.lengths_count as u32 - 4, 4);
         out.flush();
         for symbol in ORDER.iter().take(self.lengths_count) {
-            out.put(self.lengths_code.get(usize::from(*symbol)).1, 3);
+            out.push_bits(self.lengths_code.get(usize::from(*symbol)).1, 3);
             out.flush();
         }
         for (symbol, more) in self.lengths.symbols() {
             let (bits, len) = self.lengths_code.get(usize::from(symbol));
-            out.put(bits, len);
-            out.put(more.into(), repeat_bits(symbol));
+            out.push_bits(bits, len);
+            out.push_bits(more.into(), repeat_bits(symbol));
             out.flush();
         }
     }
@@ -171,10 +171,10 @@ pub(super) fn write(out: &mut BitWriter<'_>, src: &[u8], contents: &Contents<'_>
     if stored <= fixed.min(coded) {
         store(out, bytes, last);
     } else if fixed <= coded {
-        out.put(u32::from(last) | 1 << 1, 3);
+        out.push_bits(u32::from(last) | 1 << 1, 3);
         fixed_tokens(out, bytes, contents);
     } else {
-        out.put(u32::from(last) | 2 << 1, 3);
+        out.push_bits(u32::from(last) | 2 << 1, 3);
         codes.describe(out);
         tokens(out, bytes, contents, litlens, distances);
     }
@@ -187,10 +187,10 @@ fn store(out: &mut BitWriter<'_>, bytes: &[u8], last: bool) {
     loop {
         let (piece, next) = rest.split_at(rest.len().min(STORED));
         rest = next;
-        out.put(u32::from(last && rest.is_empty()), 3);
+        out.push_bits(u32::from(last && rest.is_empty()), 3);
         out.align();
         let len = piece.len() as u16;
-        out.put(u32::from(len) | u32::from(!len) << 16, 32);
+        out.push_bits(u32::from(len) | u32::from(!len) << 16, 32);
         out.flush();
         out.bytes(piece);
         if rest.is_empty() {
@@ -256,31 +256,31 @@ impl bit_instructions::Kernel for Tokens<'_, '_> {
             for three in threes {
                 for &byte in three {
                     let (bits, len) = litlens.get(byte.into());
-                    out.put(bits, len);
+                    out.push_bits(bits, len);
                 }
                 out.flush();
             }
             for &byte in rest {
                 let (bits, len) = litlens.get(byte.into());
-                out.put(bits, len);
+                out.push_bits(bits, len);
             }
             out.flush();
             at += run;
             if let Some((length, distance)) = found {
                 let (symbol, more) = length_symbol(length);
                 let (bits, len) = litlens.get(symbol);
-                out.put(bits, len);
-                out.put(length & ((1 << more) - 1), more);
+                out.push_bits(bits, len);
+                out.push_bits(length & ((1 << more) - 1), more);
                 let (symbol, more) = distance_symbol(distance);
                 let (bits, len) = distances.get(symbol);
-                out.put(bits, len);
-                out.put(distance & ((1 << more) - 1), more);
+                out.push_bits(bits, len);
+                out.push_bits(distance & ((1 << more) - 1), more);
                 out.flush();
                 at += length as usize + 3;
             }
         }
         let (bits, len) = litlens.get(END);
-        out.put(bits, len);
+        out.push_bits(bits, len);
         out.flush();
         *kept = out;
     }

@@ -14,17 +14,17 @@ use super::tokens::{
 };
 use crate::codec::search::Match;
 
-/// About how many bits the codes of a length and a distance take.
+/// Bits that the codes of a length and a distance take, about.
 const CODES: usize = 10;
-/// And the extra bits of a near distance.
+/// Extra bits of a near distance, about.
 const NEAR: usize = 6;
 
-/// By how many bits two codes must be better than one: all these are estimates.
+/// Bits by which two codes must be better than one, because all counts here are estimates.
 const DOUBT: i64 = 200;
 /// Symbols between two looks at whether a block should end, and before the first.
 const FRESH: u32 = 2048;
 const FIRST: u32 = FRESH / 8;
-/// So many literals and fewer do not tell what one takes.
+/// Literals that must be counted before their mean length in bits is believed.
 const FEWEST: u32 = 64;
 
 /// Tokens of the block that is being gathered, and the stream so far.
@@ -45,11 +45,11 @@ pub(super) struct Blocks<'a> {
     fresh_most: u32,
     settled: Histogram,
     fresh: Histogram,
-    /// Sixteenths of bits that a literal takes.
+    /// What a literal takes, in sixteenths of bits.
     literal_bits: usize,
-    /// A byte of the input, on average.
+    /// What a byte of the input takes on average, in sixteenths of bits.
     byte_bits: usize,
-    /// No shorter match is worth its bits, or few are.
+    /// Bytes of the shortest match that is looked for: few shorter ones are worth their bits.
     least: usize,
 }
 
@@ -166,15 +166,16 @@ impl<'a> Blocks<'a> {
     #[inline(always)]
     fn look(&mut self) -> Option<()> {
         if self.fresh_symbols >= self.fresh_most || self.count == self.tokens.len() {
-            self.settle()
+            self.settle_fresh()
         } else {
             Some(())
         }
     }
 
-    /// Ends the block before the fresh tokens if that saves bits, or after them if it is full.
+    /// Ends the block before the fresh tokens if that saves bits, or after them if it is full, and updates what literals and
+    /// bytes are believed to take.
     #[inline(never)]
-    fn settle(&mut self) -> Option<()> {
+    fn settle_fresh(&mut self) -> Option<()> {
         let alone = self.fresh.entropy();
         if self.settled_count > 0 {
             let apart = self.settled.entropy() + alone + 16 * (block::description(&self.fresh) + DOUBT);
@@ -228,7 +229,7 @@ impl<'a> Blocks<'a> {
     /// Ends the stream with literals up to the end of the input; returns the number of its bytes.
     pub(super) fn finish(&mut self) -> Option<usize> {
         self.push_literals(self.src.len())?;
-        self.settle()?;
+        self.settle_fresh()?;
         self.end_block(true)?;
         self.out.align();
         Some(self.out.len())

@@ -102,7 +102,7 @@ impl bit_instructions::Kernel for Quick<'_, '_> {
     fn run<const BEST: bool>(self) -> Option<()> {
         let Quick { src, table, bits, out: kept } = self;
         let mut out = kept.take();
-        out.put(1 | 1 << 1, 3);
+        out.push_bits(1 | 1 << 1, 3);
         let mut p = 0;
         if let Some(words) = Words::new(src) {
             while let Some(word) = words.get64(p) {
@@ -116,17 +116,17 @@ impl bit_instructions::Kernel for Quick<'_, '_> {
                 if differ as u32 == 0 && usize::from(less_one) < REACH.min(p) {
                     let len = words.common_from(differ, q, p, src.len().min(p + LONGEST));
                     let code = LENGTHS.get(len.wrapping_sub(3)).copied().unwrap_or(0);
-                    out.put(code & ((1 << COUNT) - 1), code >> COUNT);
+                    out.push_bits(code & ((1 << COUNT) - 1), code >> COUNT);
                     let (symbol, more) = distance_symbol(less_one.into());
                     let code = DISTANCES.get(symbol).copied().unwrap_or(0);
-                    out.put(u32::from(code) | (u32::from(less_one) & ((1 << more) - 1)) << 5, 5 + more);
+                    out.push_bits(u32::from(code) | (u32::from(less_one) & ((1 << more) - 1)) << 5, 5 + more);
                     p += len;
                     if !out.fits() {
                         return None;
                     }
                 } else {
                     let code = LITERALS.get(word as usize & 0xff).copied().unwrap_or(0);
-                    out.put(code & 0xffff, code >> COUNT);
+                    out.push_bits(code & 0xffff, code >> COUNT);
                     p += 1;
                 }
                 out.flush();
@@ -134,11 +134,11 @@ impl bit_instructions::Kernel for Quick<'_, '_> {
         }
         for &byte in src.get(p..)? {
             let code = LITERALS.get(usize::from(byte)).copied().unwrap_or(0);
-            out.put(code & 0xffff, code >> COUNT);
+            out.push_bits(code & 0xffff, code >> COUNT);
             out.flush();
         }
         let end = const { literal(END) };
-        out.put(end & 0xffff, end >> COUNT);
+        out.push_bits(end & 0xffff, end >> COUNT);
         out.flush();
         let fits = out.fits();
         *kept = out;
