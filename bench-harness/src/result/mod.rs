@@ -222,7 +222,7 @@ impl Row {
     }
 
     /// What the visits found of one quantity. Those made while other programs used the machine count only where there are
-    /// fewer than [`ENOUGH`] others.
+    /// too few others.
     pub fn found(&self, quantity: impl Fn(&Visit) -> Option<f64>) -> Vec<f64> {
         let calm = self.visits.iter().filter(|v| !v.loaded).count() >= ENOUGH;
         self.visits.iter().filter(|v| !calm || !v.loaded).filter_map(quantity).collect()
