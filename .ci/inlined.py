@@ -16,7 +16,7 @@ ALLOWED = re.compile(
     r"|blosc_core::arch::x86::|blosc_core::arch::elementwise::"  # kernels
     r"|blosc_core::arch::lz::matches::long_|blosc_core::arch::copy::copy_pieces"  # long copies
     r"|blosc_core::arch::lz::loops::(step::(much_extended|large_match)|blosclz::BloscLz::long|lz4::Lz4::(long|many)|wide::sequences)"  # rare, or long
-    r"|blosc_core::arch::vector::bits::near_rows"  # for few buffers
+    r"|blosc_core::arch::vector::bits::prefetch_rows"  # for few buffers
     r"|blosc_core::arch::entropy::adler::by_avx2"  # for runs of 5 KiB
     r"|blosc_core::arch::entropy::bit_instructions::with_bmi|std_detect::"  # between batches
     r"|blosc_core::arch::lz::window::.*(edge_match|exact_literals)"  # near the ends
