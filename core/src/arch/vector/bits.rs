@@ -39,13 +39,6 @@ pub(in crate::arch) const LONG: usize = 64 << 10;
 /// Buffers that need more than the L2 cache, or much of it: lines of rows are prefetched.
 const FAR: usize = 1 << 20;
 
-/// Whether more than `ways` of the rows of items of `width` bytes share a set of a cache whose ways are pages: as where a row is
-/// a page, and in blocks of a power of two also where the items have 6 or 12 bytes.
-pub(in crate::arch) fn crowded(width: usize, row: usize, ways: usize) -> bool {
-    let near = |r: usize| row.wrapping_mul(r).wrapping_add(LINE) % 4096 <= 2 * LINE;
-    (0..8 * width.min(PLANES)).filter(|&r| near(r)).count() > ways
-}
-
 /// Planes of a tile and its items, a multiple of `n`.
 #[inline(always)]
 fn tile(room: usize, typesize: usize, n: usize) -> (usize, usize) {

@@ -28,8 +28,6 @@ mod structures;
 mod tables;
 mod windows;
 
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-pub(super) use bits::crowded;
 pub(super) use bits::{AMPLE, LITTLE, LONG, bitshuffle, bitunshuffle};
 pub(super) use planes::{Each, Pitched, PlaneSource, Table};
 pub(super) use registers::{Join, Split, Vector};

@@ -9,7 +9,7 @@ use super::registers::{BLOCK, INDICES, SPLIT_REVERSE, TileBuffer, WIDEST, Zmm, l
 use crate::arch::level::detect::executes_512_in_halves;
 use crate::arch::out::Out;
 use crate::arch::planes::Stores;
-use crate::arch::vector::{AMPLE, LONG, Pitched, crowded};
+use crate::arch::vector::{AMPLE, LONG, Pitched};
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
@@ -25,6 +25,13 @@ const LINES: usize = 8 * TILE;
 
 /// TileBuffer for a tile, the stack that short buffers take.
 const LITTLE: usize = WIDEST_BITS * (TILE + 64);
+
+/// Whether more than `ways` of the rows of items of `width` bytes share a set of a cache whose ways are pages: as where a row is
+/// a page, and in blocks of a power of two also where the items have 6 or 12 bytes.
+fn crowded(width: usize, row: usize, ways: usize) -> bool {
+    let near = |r: usize| row.wrapping_mul(r).wrapping_add(64) % 4096 <= 2 * 64;
+    (0..8 * width.min(WIDEST_BITS)).filter(|&r| near(r)).count() > ways
+}
 
 /// Byte `k` of every 8 becomes their bits `k`, the last byte's first.
 #[inline(always)]
