@@ -32,13 +32,13 @@ impl Limits {
     /// Nothing is refused for its size; for input that is trusted.
     pub const NONE: Limits = Limits { output: u64::MAX, blocks: u32::MAX, expansion: u64::MAX };
 
-    /// Sets the most bytes that one chunk may decode to.
+    /// Sets the most bytes that a chunk may decode to.
     pub const fn output(mut self, bytes: u64) -> Limits {
         self.output = bytes;
         self
     }
 
-    /// Sets the most blocks that one chunk may have.
+    /// Sets the most blocks that a chunk may have.
     pub const fn blocks(mut self, blocks: u32) -> Limits {
         self.blocks = blocks;
         self

@@ -315,7 +315,7 @@ pub fn parse(bytes: &[u8]) -> Result<Chunk<'_>> {
 /// The chunk at `src`, of which `srcsize` bytes may be read: no more is looked at than its header says.
 ///
 /// # Safety
-/// `srcsize` bytes at `src` are readable, or as many as the header says.
+/// At `src`, `srcsize` bytes are readable, or the number of bytes that the header says.
 pub unsafe fn chunk_at<'a>(src: *const c_void, srcsize: i32) -> Result<&'a [u8]> {
     // SAFETY: as the caller promises.
     let head = unsafe { bytes(src, i64::from(srcsize).min(16)) }?;

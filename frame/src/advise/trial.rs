@@ -81,9 +81,9 @@ pub struct Trial {
     pub way: Way,
     /// Bytes of the sample for each byte of its chunks.
     pub ratio: f64,
-    /// GB of the sample that one thread compresses a second.
+    /// GB of the sample that a thread compresses a second.
     pub compress: f64,
-    /// GB of the sample that one thread decompresses a second.
+    /// GB of the sample that a thread decompresses a second.
     pub decompress: f64,
 }
 

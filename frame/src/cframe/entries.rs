@@ -99,7 +99,7 @@ impl Opened {
         let chunk = Chunk::parse_with(&self.index, limits).map_err(in_index)?;
         let repeated = match chunk.header().special() {
             Some(Special::Zeros) => Some(0),
-            // A value of another width than 8 is legal but nobody writes it: decoded the long way.
+            // A value of another width than 8 is legal, though no known program writes it. It is decoded one by one.
             Some(Special::Value) if chunk.header().cbytes == 40 => {
                 self.index.get(32..40).and_then(|v| v.first_chunk()).map(|v| i64::from_le_bytes(*v))
             }

@@ -16,6 +16,7 @@ use super::checksum;
 use super::commit::{Draft, Written};
 use super::index::Index;
 use super::pending::{Change, Pending};
+use super::rewrite::{copy_down, write_anew};
 use super::store::{ChunkStore, Located, Source};
 use crate::cframe::header::{FIXED_LEN, FrameType, Header};
 use crate::cframe::index::Entry;
@@ -284,6 +285,34 @@ impl<'a> Contiguous<'a> {
         }
     }
 
+    /// Where only one state is needed (see [`Store::is_shared`]): the chunks written behind the old index and trailer move
+    /// down over them, so that chunks follow each other as C-Blosc2 writes them.
+    fn move_down(&mut self, index: &mut Index) -> Result<(), Error> {
+        self.live = self.live_next();
+        let old = core::mem::take(&mut self.released).into_iter().chain(core::mem::take(&mut self.rests));
+        join(&mut self.free, old);
+        let rest = self.base.saturating_add(self.payload);
+        let Some(hole) = self.free.iter().position(|range| range.contains(&rest)) else {
+            return Err(Error::Internal { what: "the old index is in no free range" });
+        };
+        let hole = self.free.remove(hole);
+        let by = len(&hole);
+        copy_down(&mut *self.store, hole.end..self.end, hole.start)?;
+        for range in self.free.iter_mut().filter(|range| range.start >= hole.end) {
+            *range = range.start.saturating_sub(by)..range.end.saturating_sub(by);
+        }
+        for k in index.numbers() {
+            let Entry::Stored(offset) = index.entry(k)? else { continue };
+            if self.base.saturating_add(offset) >= hole.end {
+                let sum = index.sum(k).unwrap_or(checksum::UNKNOWN);
+                index.point(k, offset.saturating_sub(by) as i64, sum)?;
+            }
+        }
+        self.end = self.end.saturating_sub(by);
+        self.top = self.end;
+        Ok(())
+    }
+
     /// Whether so much is free that the frame is worth writing anew: above half of what its parts take, and two of the
     /// largest chunk, and index and trailer once more. A frame of which only one chunk changes, again and again, has up
     /// to two old versions of it.
@@ -318,37 +347,6 @@ impl<'a> Contiguous<'a> {
         }
         result
     }
-}
-
-/// Writes a frame's header, its chunks in their order, index and trailer.
-fn write_anew(
-    draft: &mut Draft<'_>,
-    base: u64,
-    check: bool,
-    old: &dyn ReadAt,
-    new: &mut dyn WriteAt,
-) -> Result<Written, Error> {
-    let start = draft.header_len();
-    let (size, mut at, mut buf) = (old.size()?, start, Vec::new());
-    for k in draft.index.numbers() {
-        let Entry::Stored(offset) = draft.index.entry(k)? else { continue };
-        let from = base.saturating_add(offset);
-        let located = Located::new(Source::Shared(old), from, size.saturating_sub(from), Structure::Chunk);
-        let chunk = located.whole(k, &Limits::NONE, &mut buf)?;
-        let known = draft.index.sum(k);
-        let sum = if check { Some(draft.checksums.of_chunk(chunk)) } else { known };
-        if known.is_some() && sum != known {
-            return Err(Error::Checksum { structure: Structure::Chunk, chunk: Some(k), offset: from });
-        }
-        new.write_at(at, chunk)?;
-        draft.index.point(k, at.saturating_sub(start) as i64, sum.unwrap_or(checksum::UNKNOWN))?;
-        at = at.saturating_add(chunk.len() as u64);
-    }
-    let cbytes = at.saturating_sub(start);
-    let written = draft.assemble(cbytes, |_, _| cbytes)?;
-    new.write_at(at, &written.rest)?;
-    new.write_at(0, &written.head)?;
-    Ok(written)
 }
 
 impl ChunkStore for Contiguous<'_> {
@@ -414,6 +412,9 @@ impl ChunkStore for Contiguous<'_> {
         if header_len != self.base || !draft.pending.can_switch(header_len, chunks) {
             return self.rewrite(draft, false);
         }
+        if !self.store.is_shared() && draft.pending.committed.is_some() {
+            self.move_down(draft.index)?;
+        }
         self.switch(draft)?;
         if self.is_loose() {
             // The commit is done: where this cannot be, on a bare file handle or a full disk, the frame only stays as
@@ -425,10 +426,6 @@ impl ChunkStore for Contiguous<'_> {
 
     fn compact(&mut self, draft: &mut Draft<'_>) -> Result<(), Error> {
         self.rewrite(draft, true)
-    }
-
-    fn close_up(&mut self, draft: &mut Draft<'_>) -> Result<(), Error> {
-        if self.store.is_shared() || self.free.is_empty() { Ok(()) } else { self.rewrite(draft, false) }
     }
 
     fn discard(&mut self, committed: Option<&Header>) {

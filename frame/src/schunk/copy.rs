@@ -53,7 +53,6 @@ impl SuperChunk<'_> {
     pub fn to_bytes(&mut self) -> Result<Vec<u8>, Error> {
         if self.store.as_slice().is_some() {
             self.commit()?;
-            self.store_draft(|store, draft| store.close_up(draft))?;
             let len = self.pending.committed.and_then(|header| usize::try_from(header.frame_len).ok());
             let bytes = self.store.as_slice().zip(len).and_then(|(bytes, len)| bytes.get(..len));
             return Ok(bytes

@@ -52,7 +52,7 @@ impl SuperChunk<'_> {
         Ok(())
     }
 
-    /// Fills up the last chunk with `nbytes` bytes at most, of which `pattern` makes as many as there is room for. Gives
+    /// Fills up the last chunk with `nbytes` bytes at most, of which `pattern` makes what there is room for. Gives
     /// how many are left.
     fn fill_last(
         &mut self,

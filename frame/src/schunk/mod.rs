@@ -35,6 +35,7 @@ pub(crate) mod parallel;
 mod pending;
 mod put;
 mod read;
+mod rewrite;
 mod shared;
 mod sizes;
 mod sparse;
@@ -158,6 +159,7 @@ impl<'a> SuperChunk<'a> {
         mut store: impl Store + Send + Sync + 'a,
         params: &Params,
     ) -> Result<SuperChunk<'a>, Error> {
+        params.check().map_err(Error::Codec)?;
         store.truncate(0)?;
         Ok(SuperChunk::new(FrameType::Contiguous, params, contiguous(store)))
     }
@@ -167,6 +169,7 @@ impl<'a> SuperChunk<'a> {
         dir: impl Directory + Send + Sync + 'a,
         params: &Params,
     ) -> Result<SuperChunk<'a>, Error> {
+        params.check().map_err(Error::Codec)?;
         if dir.contains(INDEX_NAME)? {
             return Err(IoKind::AlreadyExists.into());
         }

@@ -41,11 +41,6 @@ pub(crate) trait ChunkStore {
     fn commit(&mut self, draft: &mut Draft<'_>) -> Result<(), Error>;
     /// Drops what the state on disk, which is that of `draft`, does not refer to, and makes checksums that are missing.
     fn compact(&mut self, draft: &mut Draft<'_>) -> Result<(), Error>;
-    /// As [`ChunkStore::compact`], where free room is known of and others cannot see it: in memory.
-    fn close_up(&mut self, draft: &mut Draft<'_>) -> Result<(), Error> {
-        let _ = draft;
-        Ok(())
-    }
     /// Takes back what was written since the last commit, whose header this is.
     fn discard(&mut self, committed: Option<&Header>);
 

@@ -306,3 +306,13 @@ fn a_small_file_does_not_expand_without_limit() {
         blosc_frame::repair::repair(&&*frame, &Limits::DEFAULT, |params| Ok(SuperChunk::memory(params)));
     assert_eq!(repaired.unwrap().0.kept, 1);
 }
+
+#[test]
+fn parameters_that_cannot_be_are_refused_before_anything_is_touched() {
+    let (mut old, wrong) = (vec![7u8; 100], Params::new(4).level(11));
+    assert!(matches!(SuperChunk::create(&mut old, &wrong), Err(Error::Codec(_))));
+    assert_eq!(old, [7; 100]);
+    let dir = MemDir::new();
+    assert!(matches!(SuperChunk::create_dir(dir.clone(), &wrong), Err(Error::Codec(_))));
+    assert!(dir.list().unwrap().is_empty());
+}

@@ -51,7 +51,7 @@ struct Class {
 
 // SAFETY: the name is a literal and `can_apply` is null; nothing that the pointers lead to is ever written.
 unsafe impl Sync for Class {}
-// SAFETY: as above.
+// SAFETY: `Class` holds no data of the thread that made it: its pointers lead to statics, or are null.
 unsafe impl Send for Class {}
 
 /// Which filter this copy of the library is.
@@ -167,7 +167,8 @@ unsafe extern "C" fn filter(
         (_, 0) => return 0,
         // SAFETY: `old` is not null and holds `nbytes` bytes by the contract of the call.
         (0, _) => (&[][..], unsafe { core::slice::from_raw_parts(old.cast::<u8>(), nbytes) }),
-        // SAFETY: as above, and `values` is not null and holds `count` numbers by the contract of the call.
+        // SAFETY: neither `old` nor `values` is null (compared above); by the contract of the call they hold `nbytes` bytes
+        // and `count` numbers.
         _ => unsafe {
             (
                 core::slice::from_raw_parts(values, count),

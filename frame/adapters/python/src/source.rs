@@ -177,7 +177,7 @@ impl Source {
         self.about.metadata.as_ref().map(|value| value.to_json_compact())
     }
 
-    /// The most bytes that one read may return.
+    /// The most bytes that a read may return.
     #[getter]
     fn limit(&self) -> u64 {
         self.limits.output

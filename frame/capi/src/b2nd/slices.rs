@@ -113,7 +113,7 @@ unsafe extern "C" fn b2nd_get_slice_cbuffer(
     buffershape: *const i64,
     buffersize: i64,
 ) -> c_int {
-    // SAFETY: null or an array of this library; as many numbers as it has dimensions; `buffersize` writable bytes.
+    // SAFETY: null or an array of this library; a number for each dimension; `buffersize` writable bytes.
     int(|| unsafe {
         let out = bytes_mut(buffer, buffersize)?;
         reading(src, |src| {
@@ -133,7 +133,7 @@ unsafe extern "C" fn b2nd_set_slice_cbuffer(
     stop: *const i64,
     dst: *mut Array,
 ) -> c_int {
-    // SAFETY: null or an array of this library; as many numbers as it has dimensions; `buffersize` readable bytes.
+    // SAFETY: null or an array of this library; a number for each dimension; `buffersize` readable bytes.
     int(|| unsafe {
         let data = bytes(buffer, buffersize)?;
         changing(dst, |dst| {

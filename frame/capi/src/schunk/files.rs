@@ -1,6 +1,6 @@
 //! Frames in files and buffers.
 
-use super::session::is_locking;
+use super::session::{is_locking, locked};
 use super::{
     Access, Asked, Kept, Owned, changing, limits, open_frame, owned, plain, plain_path, reading, wrap,
 };
@@ -69,7 +69,13 @@ pub unsafe fn open(urlpath: *const c_char, offset: i64, io: *const Io) -> Result
     let (path, io) = unsafe { (plain_path(text(urlpath)?), io.as_ref()) };
     // SAFETY: as the caller promises of `io` and what it points to.
     let (access, locking) = unsafe { (io.map_or(Ok(Access::Files), |io| Access::of(io))?, is_locking(io)) };
-    existing(open_frame(path, offset, access, locking)?, Some(path.to_owned()), io.copied())
+    // The lock is held until the first chunk and the metalayers have been read, too.
+    let (schunk, lock) = locked(path, locking, false, || {
+        existing(open_frame(path, offset, access)?, Some(path.to_owned()), io.copied())
+    })?;
+    // SAFETY: just made, and not handed out.
+    unsafe { owned(schunk) }?.inner.session.lock = lock;
+    Ok(schunk)
 }
 
 #[unsafe(no_mangle)]

@@ -441,35 +441,33 @@ pub unsafe extern "C" fn blosc2_schunk_free(schunk: *mut Schunk) -> c_int {
 }
 
 /// Opens what `path` names, from `offset` on.
-fn open_frame(path: &str, offset: i64, access: Access, locking: bool) -> Result<Kept> {
+fn open_frame(path: &str, offset: i64, access: Access) -> Result<Kept> {
     let limits = limits();
     let offset = u64::try_from(offset).map_err(|_| INVALID_PARAM)?;
     let io = blosc_frame::Error::from;
-    let (frame, lock) = session::locked(path, locking, false, || {
-        let is_dir = Path::new(path).is_dir();
-        Ok(match access {
-            Access::Caller(back_end) if is_dir => {
-                SuperChunk::open_dir(CallerDir { path: PathBuf::from(path), back_end }, &limits)
+    let is_dir = Path::new(path).is_dir();
+    let frame = match access {
+        Access::Caller(back_end) if is_dir => {
+            SuperChunk::open_dir(CallerDir { path: PathBuf::from(path), back_end }, &limits)
+        }
+        Access::Caller(back_end) => {
+            let file = CallerFile { path: PathBuf::from(path), back_end };
+            match offset {
+                0 => SuperChunk::open(InPlace(file), &limits),
+                _ => SuperChunk::open_read(Offset::new(file, offset).map_err(io)?, &limits),
             }
-            Access::Caller(back_end) => {
-                let file = CallerFile { path: PathBuf::from(path), back_end };
-                match offset {
-                    0 => SuperChunk::open(InPlace(file), &limits),
-                    _ => SuperChunk::open_read(Offset::new(file, offset).map_err(io)?, &limits),
-                }
-            }
-            _ if is_dir => SuperChunk::open_dir(InPlace::open_dir(path)?, &limits),
-            _ if access.is_in_memory() && offset == 0 => {
-                SuperChunk::from_bytes(std::fs::read(path).map_err(|_| FILE_OPEN)?, &limits)
-            }
-            _ if offset > 0 => {
-                let file = File::open(path).map_err(|_| FILE_OPEN)?;
-                SuperChunk::open_read(Offset::new(file, offset).map_err(io)?, &limits)
-            }
-            Access::Map { mode: "r", .. } => SuperChunk::open(InPlace::open(path, false)?, &limits),
-            _ => SuperChunk::open(InPlace::open(path, true)?, &limits),
-        }?)
-    })?;
+        }
+        _ if is_dir => SuperChunk::open_dir(InPlace::open_dir(path)?, &limits),
+        _ if access.is_in_memory() && offset == 0 => {
+            SuperChunk::from_bytes(std::fs::read(path).map_err(|_| FILE_OPEN)?, &limits)
+        }
+        _ if offset > 0 => {
+            let file = File::open(path).map_err(|_| FILE_OPEN)?;
+            SuperChunk::open_read(Offset::new(file, offset).map_err(io)?, &limits)
+        }
+        Access::Map { mode: "r", .. } => SuperChunk::open(InPlace::open(path, false)?, &limits),
+        _ => SuperChunk::open(InPlace::open(path, true)?, &limits),
+    }?;
     access.announce(path);
-    Ok(Kept { frame, is_stored: !access.is_in_memory() && offset == 0, lock })
+    Ok(Kept { frame, is_stored: !access.is_in_memory() && offset == 0, lock: None })
 }

@@ -25,7 +25,7 @@ impl Lz4 {
     /// The match of a sequence: its distance is at `cursor.from`.
     ///
     /// # Safety
-    /// `SLACK` bytes of output from `cursor.to` on, and as above.
+    /// From `cursor.to` on, `SLACK` bytes of output are there; everything before it has been written. `cursor.from` is in the input.
     #[inline(always)]
     unsafe fn finish<const BEST: bool>(cursor: Cursor, bounds: &Bounds, token: u8) -> Option<Cursor> {
         // The last sequence has no match.
@@ -34,7 +34,7 @@ impl Lz4 {
         }
         // SAFETY: three bytes are there, the last at most two after `last`: the next step begins there or before.
         let back = usize::from(u16::from_le(unsafe { cursor.from.cast::<u16>().read_unaligned() }));
-        // SAFETY: as above.
+        // SAFETY: `from < bounds.last`, compared above, and at least two bytes of input lie behind `last`.
         let from = unsafe { cursor.from.add(2) };
         let short = usize::from(token & 15);
         let (len, from) = if short > 12 {
@@ -43,7 +43,7 @@ impl Lz4 {
                 // SAFETY: `from` is in the input; everything before `cursor.to` has been written.
                 (len, from) = unsafe { extended(from, bounds, len) }?;
             }
-            // SAFETY: as above.
+            // SAFETY: everything before `cursor.to` has been written; `far_match` checks distance and length itself.
             if !unsafe { far_match::<BEST>(bounds, cursor.to, back, len) } {
                 return None;
             }

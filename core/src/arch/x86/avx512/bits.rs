@@ -264,7 +264,8 @@ unsafe fn bitunshuffle_tiles<const ROOM: usize>(typesize: usize, items: usize, s
     let base = room.0.as_mut_ptr().cast::<u8>();
     let long = long_tile(ROOM, typesize);
     let mut i = 0;
-    // SAFETY: as above; the planes have room.
+    // SAFETY: by the contract of `bitunshuffle_items` both buffers hold `items` items and the CPU has the instructions; `pitch`
+    // and `tile` are chosen so that `room` holds the planes of a tile.
     unsafe {
         while i < items {
             let tile = if typesize > 1 && items - i >= long { long } else { TILE };

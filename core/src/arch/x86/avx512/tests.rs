@@ -48,7 +48,7 @@ fn splits_for_either_kind_of_cpu() {
                 // SAFETY: the CPU has the instructions; `n` items on both sides.
                 agrees(n * width, right, &|src, dst| unsafe { kernel(width, n, src, dst, n) });
             };
-            // SAFETY: as above.
+            // SAFETY: `can_run` found the instructions; `agrees` gives `n` items on both sides.
             agrees(n * width, right, &|src, dst| unsafe {
                 if width > 16 {
                     split_in_phases::<16>(width, n, src, dst, n, indices);

@@ -155,7 +155,7 @@ def open(path, *, dtype=None, threads: int = 1, limit: int | None = None) -> Arr
     """Open a frame, b2nd array, bloscpack file, bcolz or Blaze directory, or .npy file as an array.
 
     `dtype` names the type of the items where the container does not: frames know their size only. `limit` is the most
-    bytes that one read may return, 16 GiB without it. `threads` decode a read side by side.
+    bytes that a read may return, 16 GiB without it. `threads` decode a read side by side.
     """
     return Array(path, dtype=dtype, threads=threads, limit=limit)
 

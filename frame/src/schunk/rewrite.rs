@@ -1,0 +1,60 @@
+//! Bytes of a contiguous frame that are written once more: all of them into a new store, or some nearer to the start.
+
+use super::checksum;
+use super::commit::{Draft, Written};
+use super::store::{Located, Source};
+use crate::cframe::index::Entry;
+use crate::error::{Error, Structure};
+use crate::io::{ReadAt, WriteAt};
+use crate::limits::Limits;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// Moves bytes down to `to`.
+pub(super) fn copy_down<S: ReadAt + WriteAt + ?Sized>(
+    store: &mut S,
+    mut from: Range<u64>,
+    mut to: u64,
+) -> Result<(), Error> {
+    let mut buf = alloc::vec![0; from.end.saturating_sub(from.start).min(1 << 20) as usize];
+    while from.start < from.end {
+        let part =
+            buf.get_mut(..from.end.saturating_sub(from.start).min(1 << 20) as usize).unwrap_or(&mut []);
+        store.read_exact_at(from.start, part)?;
+        store.write_at(to, part)?;
+        let n = part.len() as u64;
+        (from.start, to) = (from.start.saturating_add(n), to.saturating_add(n));
+    }
+    Ok(())
+}
+
+/// Writes a frame's header, its chunks in their order, index and trailer.
+pub(super) fn write_anew(
+    draft: &mut Draft<'_>,
+    base: u64,
+    check: bool,
+    old: &dyn ReadAt,
+    new: &mut dyn WriteAt,
+) -> Result<Written, Error> {
+    let start = draft.header_len();
+    let (size, mut at, mut buf) = (old.size()?, start, Vec::new());
+    for k in draft.index.numbers() {
+        let Entry::Stored(offset) = draft.index.entry(k)? else { continue };
+        let from = base.saturating_add(offset);
+        let located = Located::new(Source::Shared(old), from, size.saturating_sub(from), Structure::Chunk);
+        let chunk = located.whole(k, &Limits::NONE, &mut buf)?;
+        let known = draft.index.sum(k);
+        let sum = if check { Some(draft.checksums.of_chunk(chunk)) } else { known };
+        if known.is_some() && sum != known {
+            return Err(Error::Checksum { structure: Structure::Chunk, chunk: Some(k), offset: from });
+        }
+        new.write_at(at, chunk)?;
+        draft.index.point(k, at.saturating_sub(start) as i64, sum.unwrap_or(checksum::UNKNOWN))?;
+        at = at.saturating_add(chunk.len() as u64);
+    }
+    let cbytes = at.saturating_sub(start);
+    let written = draft.assemble(cbytes, |_, _| cbytes)?;
+    new.write_at(at, &written.rest)?;
+    new.write_at(0, &written.head)?;
+    Ok(written)
+}
