@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! superchunksize s known:   file k holds chunks (k−1)·s .. k·s
-//! otherwise:                each file is asked for its chunks; files added later hold as many as the largest
+//! otherwise:                each file is asked for its chunks; a file added later holds the number of the largest one
 //! ```
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
