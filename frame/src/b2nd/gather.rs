@@ -14,7 +14,8 @@
 
 use super::array::Worker;
 use super::read::fit;
-use super::select::{Block, Selection, Touched};
+use super::select::Selection;
+use super::walk::{Block, Touched};
 use crate::error::Error;
 #[cfg(feature = "std")]
 use crate::schunk::parallel;

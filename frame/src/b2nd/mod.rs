@@ -6,6 +6,7 @@ mod create;
 mod defaults;
 #[cfg(feature = "ndarray")]
 mod files;
+mod from_arrays;
 mod gather;
 #[cfg(test)]
 mod model;
@@ -16,6 +17,7 @@ mod show;
 mod spec;
 mod strided;
 mod typed;
+mod walk;
 mod write;
 
 pub use crate::dtype::Dtype;

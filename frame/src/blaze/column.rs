@@ -1,12 +1,11 @@
 //! One column: its chunks in super-chunk files, in one directory or several.
 //!
-//! ```text
-//! superchunksize s known:   file k holds chunks (k−1)·s .. k·s
-//! otherwise:                as many as each file says; files added later hold as many as the largest
-//! ```
+//! `superchunks.rs` says which file holds a chunk. An edit writes whole files, each put in place by a rename; only
+//! `set_in_place` writes over chunks where they are.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::storage::{Storage, invalid, typesize};
+use super::superchunks::{Files, default_superchunk, file_name, file_number};
 use crate::bcolz::{Tree, discard, sweep};
 use crate::bloscpack::{Bloscpack, Edit, Options, Spare, Writer, encode_chunk};
 use crate::dtype::Dtype;
@@ -15,8 +14,6 @@ use crate::io::{Fill, ReadAt, WriteAt};
 use crate::limits::Limits;
 use crate::plain::{Content, Plain, check_range, over_chunks};
 use alloc::boxed::Box;
-use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 use blosc_core::{Params, Pool};
 use core::cell::RefCell;
@@ -45,71 +42,6 @@ pub struct Column<T> {
     pub(super) durable: bool,
     /// What writers that died left in the directory has been removed.
     swept: bool,
-}
-
-/// Which chunks each file holds.
-struct Files {
-    /// First chunk of the first files; at least one entry.
-    starts: Vec<u64>,
-    /// Chunks of the last one of those, and of every file behind it.
-    per: u64,
-    /// Why nothing is known about chunks from that one on: a file that should tell is not here.
-    unknown: Option<(u64, Error)>,
-}
-
-impl Files {
-    /// The chunks of file `k`, from 1 on.
-    fn chunks(&self, k: u64) -> Range<u64> {
-        let k = k.saturating_sub(1);
-        let at = |k: u64| usize::try_from(k).ok().and_then(|k| self.starts.get(k)).copied();
-        let last = (self.starts.len() as u64).saturating_sub(1);
-        let start = at(k).unwrap_or_else(|| {
-            let behind = k.saturating_sub(last).saturating_mul(self.per);
-            self.starts.last().copied().unwrap_or(0).saturating_add(behind)
-        });
-        start..at(k.saturating_add(1)).unwrap_or(start.saturating_add(self.per))
-    }
-
-    /// The file that holds chunk `i`.
-    fn of(&self, i: u64) -> u64 {
-        let listed = self.starts.partition_point(|&start| start <= i) as u64;
-        if listed < self.starts.len() as u64 {
-            return listed;
-        }
-        let behind = i.saturating_sub(self.starts.last().copied().unwrap_or(0));
-        listed.saturating_add(behind.checked_div(self.per).unwrap_or(0))
-    }
-
-    /// How many files so many chunks take.
-    fn count(&self, chunks: u64) -> u64 {
-        chunks.checked_sub(1).map_or(0, |last| self.of(last))
-    }
-
-    /// Fails when the files do not tell where chunk `i` is.
-    fn check(&self, i: u64) -> Result<(), Error> {
-        match self.unknown {
-            Some((first, error)) if i >= first => Err(error),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// Super-chunks are chosen to hold about this many decoded bytes.
-const SUPERCHUNK: u64 = 64 << 20;
-
-/// How many chunks of `chunk` bytes go into a super-chunk by default.
-pub(super) fn default_superchunk(chunk: u64) -> u64 {
-    SUPERCHUNK.checked_div(chunk).unwrap_or(1).clamp(1, 1024)
-}
-
-pub(super) fn file_name(k: u64) -> String {
-    format!("__{k}__.bin")
-}
-
-/// The number in the name of a super-chunk file.
-fn file_number(name: &str) -> Option<u64> {
-    let k = name.strip_prefix("__")?.strip_suffix("__.bin")?.parse().ok()?;
-    (file_name(k) == name).then_some(k)
 }
 
 impl<T: Tree> Column<T> {

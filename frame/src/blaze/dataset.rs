@@ -4,11 +4,12 @@
 //! rename; then `sizes`; then surplus files are removed. Appending and cutting the end are so atomic.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::column::{Column, Part, default_superchunk};
+use super::column::{Column, Part};
 use super::storage::{
     MetaSyntax, Names, Storage, dflt_of, format, invalid, parse, plain_attributes, sizes_value,
     typed_attributes,
 };
+use super::superchunks::default_superchunk;
 use crate::bcolz::{CParams, Sizes, Tree, default_chunklen, default_item, growth, zero_of};
 use crate::dtype::Dtype;
 use crate::error::{Error, IoKind};

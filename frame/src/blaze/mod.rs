@@ -13,6 +13,7 @@ mod column;
 mod dataset;
 mod shards;
 mod storage;
+mod superchunks;
 
 pub use column::Column;
 pub use dataset::{Blaze, Create};

@@ -8,6 +8,7 @@
 //! ```
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+use super::superchunks::is_superchunk;
 use crate::bcolz::{CParams, Sizes, numpy_name};
 use crate::bloscpack::parse_dtype;
 use crate::dtype::{ByteOrder, Dtype, Field, Kind, Struct};
@@ -126,11 +127,6 @@ fn big_endian(dtype: Dtype) -> Dtype {
         }
         other => other,
     }
-}
-
-/// Whether a name is one of a super-chunk file.
-pub(super) fn is_superchunk(name: &str) -> bool {
-    name.strip_prefix("__").and_then(|n| n.strip_suffix("__.bin")).is_some()
 }
 
 /// What `meta/storage` says.

@@ -1,6 +1,7 @@
 //! Frames and arrays in files, read and written by the library itself.
 
-use super::{CParams, Libblosc2, RawDParams, RawStorage};
+use super::functions::{RawDParams, RawStorage};
+use super::{CParams, Libblosc2};
 use crate::library::{Code, LoadError, c_len, function};
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::Path;

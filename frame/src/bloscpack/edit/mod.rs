@@ -11,17 +11,21 @@
 //! last chunk are ignored, the header is one write inside one 512-byte unit, and −1 in the table means
 //! "walk". The stored bytes of chunks that do not change are kept, their checksums verified on the way.
 //! New metadata that must go with the data (the shape of an array) makes it a new file always.
+//!
+//! This module plans a change; `write.rs` carries it out.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+mod write;
+
+use self::write::{copy, encode_part, put_chunk};
 use super::header::{Header, Layout};
 use super::metadata::{self, MetaOptions};
 use super::numpy::Numpy;
-use super::reader::{Bloscpack, View};
-use super::writer::{encode_chunk, widen, write_table};
-use crate::error::{Error, IoKind};
+use super::reader::Bloscpack;
+use super::writer::widen;
+use crate::error::Error;
 use crate::io::{ReadAt, Store, WriteAt};
-use crate::plain::{Content, Held, Piece, Plain};
-use crate::reversed::AxesReversed;
+use crate::plain::{Content, Piece, Plain};
 use crate::value::Value;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -221,64 +225,6 @@ impl<S: Store> Bloscpack<S> {
         }
     }
 
-    fn append_in_place(
-        &mut self,
-        pool: &mut Pool,
-        edit: &Edit,
-        content: &Content<'_>,
-        plan: &NewFile,
-    ) -> Result<(), Error> {
-        let end = match self.nchunks().checked_sub(1) {
-            Some(last) => {
-                // The old data must be right before anything is built upon it.
-                let stored = self.view().stored(last)?;
-                stored.offset.saturating_add(stored.bytes.len() as u64)
-            }
-            None => self.table,
-        };
-        let mut starts = Vec::new();
-        let mut at = end;
-        let mut buffer = Vec::new();
-        let written = plan.encode.clone().try_for_each(|i| {
-            let chunk = encode_part(pool, edit, content, &self.view(), &plan.header, i, &mut buffer)?;
-            starts.push(at);
-            at = put_chunk(&mut self.source, at, &plan.header, &chunk)?;
-            Ok(())
-        });
-        if let Err(error) = written {
-            // The new bytes are ignored by every reader; take them away all the same.
-            let _ = self.source.truncate(self.size);
-            return Err(error);
-        }
-        self.source.truncate(at)?;
-        self.source.sync()?;
-        let (bytes, n) = plan.header.encode();
-        self.source.write_at(0, bytes.get(..n).unwrap_or_default())?;
-        self.source.sync()?;
-        if plan.header.offsets {
-            let first = self.table.saturating_add(plan.encode.start.saturating_mul(8));
-            write_table(&mut self.source, first, &starts)?;
-            self.source.sync()?;
-        }
-        Ok(())
-    }
-
-    fn rewrite(
-        &mut self,
-        pool: &mut Pool,
-        edit: &Edit,
-        content: &Content<'_>,
-        plan: &NewFile,
-    ) -> Result<(), Error> {
-        let (index, header, limits, size, table) =
-            (&self.index, &self.header, &self.limits, self.size, self.table);
-        self.source.rewrite(&mut |old, new| {
-            let view = View { source: old, size, header, index, limits };
-            let table = write_head(plan, old, table, new)?;
-            write_edited(pool, edit, content, plan, &view, table, new)
-        })
-    }
-
     /// Says whether [`Bloscpack::set_metadata`] would be refused, without changing anything.
     ///
     /// # Errors
@@ -448,115 +394,4 @@ impl<S: WriteAt> Bloscpack<S> {
         }
         Ok(fitting)
     }
-}
-
-/// Encodes chunk `i` of the new content.
-fn encode_part(
-    pool: &mut Pool,
-    edit: &Edit,
-    content: &Content<'_>,
-    old: &dyn Plain,
-    header: &Header,
-    i: u64,
-    buffer: &mut Vec<u8>,
-) -> Result<Vec<u8>, Error> {
-    let step = u64::from(header.chunk_size.unwrap_or(0));
-    let at = i.saturating_mul(step);
-    let n = content.nbytes().saturating_sub(at).min(step);
-    buffer.resize(usize::try_from(n).map_err(|_| IoKind::OutOfMemory)?, 0);
-    content.read(pool, old, at, buffer)?;
-    encode_chunk(pool, &edit.params, buffer, edit.reserve)
-}
-
-/// Writes a chunk and its digest; returns where they end.
-fn put_chunk<W: WriteAt + ?Sized>(
-    sink: &mut W,
-    at: u64,
-    header: &Header,
-    chunk: &[u8],
-) -> Result<u64, Error> {
-    sink.write_at(at, chunk)?;
-    let digest_at = at.saturating_add(chunk.len() as u64);
-    let digest = header.checksum.digest(chunk);
-    sink.write_at(digest_at, digest.as_ref())?;
-    Ok(digest_at.saturating_add(digest.as_ref().len() as u64))
-}
-
-/// Writes header and metadata of the new file; returns where its table starts.
-fn write_head(plan: &NewFile, old: &dyn ReadAt, table: u64, new: &mut dyn WriteAt) -> Result<u64, Error> {
-    let (bytes, n) = plan.header.encode();
-    new.write_at(0, bytes.get(..n).unwrap_or_default())?;
-    match &plan.section {
-        Some(section) => {
-            new.write_at(n as u64, section)?;
-            Ok((n as u64).saturating_add(section.len() as u64))
-        }
-        None => {
-            copy(old, n as u64..table, new, n as u64)?;
-            Ok(table)
-        }
-    }
-}
-
-/// Writes chunks and table of the new file.
-fn write_edited(
-    pool: &mut Pool,
-    edit: &Edit,
-    content: &Content<'_>,
-    plan: &NewFile,
-    old: &View<'_>,
-    table: u64,
-    new: &mut dyn WriteAt,
-) -> Result<(), Error> {
-    let entries = plan.header.table_len();
-    let mut at = table.saturating_add(entries.saturating_mul(8));
-    let mut starts = Vec::new();
-    let mut buffer = Vec::new();
-    let in_c_order;
-    let plain: &dyn Plain = match &plan.fortran {
-        Some(array) => {
-            in_c_order = Held::new(AxesReversed::new(old, &array.shape, array.dtype.itemsize())?);
-            &in_c_order
-        }
-        None => old,
-    };
-    for i in 0..plan.nchunks {
-        starts.push(at);
-        if plan.encode.contains(&i) {
-            let chunk = encode_part(pool, edit, content, plain, &plan.header, i, &mut buffer)?;
-            at = put_chunk(new, at, &plan.header, &chunk)?;
-        } else {
-            let stored = old.stored(i)?;
-            new.write_at(at, &stored.bytes)?;
-            at = at.saturating_add(stored.bytes.len() as u64);
-        }
-    }
-    if plan.header.offsets {
-        let used = starts.len() as u64;
-        write_table(new, table, &starts)?;
-        let mut spare = table.saturating_add(used.saturating_mul(8));
-        let mut left = entries.saturating_sub(used).saturating_mul(8);
-        while left > 0 {
-            let n = left.min(65536);
-            new.write_at(spare, &vec![0xff; usize::try_from(n).unwrap_or(0)])?;
-            spare = spare.saturating_add(n);
-            left = left.saturating_sub(n);
-        }
-    }
-    Ok(())
-}
-
-/// Copies bytes `range` of `from` to `to` of `sink`.
-fn copy(from: &dyn ReadAt, range: Range<u64>, sink: &mut dyn WriteAt, mut to: u64) -> Result<(), Error> {
-    let mut at = range.start;
-    let mut buffer = vec![0; 1 << 16];
-    while at < range.end {
-        let n = usize::try_from(range.end.saturating_sub(at)).unwrap_or(usize::MAX).min(buffer.len());
-        let now = buffer.get_mut(..n).unwrap_or_default();
-        from.read_exact_at(at, now)?;
-        sink.write_at(to, now)?;
-        at = at.saturating_add(n as u64);
-        to = to.saturating_add(n as u64);
-    }
-    Ok(())
 }
