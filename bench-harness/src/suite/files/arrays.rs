@@ -1,6 +1,6 @@
 //! Suite `array-files`: boxes of a 4-D array are read from a file, and the whole array is written.
 
-use super::{BYTES, CODECS, Folder, Op, number, open, opponent, refused, run, smooth, spec, text};
+use super::operation::{BYTES, CODECS, Folder, Op, number, open, opponent, refused, run, smooth, spec, text};
 use crate::data::Data;
 use crate::engine::Spec;
 use crate::engine::peers::cparams;

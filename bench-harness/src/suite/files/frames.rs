@@ -1,6 +1,8 @@
 //! Suite `frame-files`: frames are opened, appended to and read, and what checksums and checking them cost.
 
-use super::{BYTES, CODECS, Folder, Judge, Op, number, open, opponent, refused, run, smooth, spec, text};
+use super::operation::{
+    BYTES, CODECS, Folder, Judge, Op, number, open, opponent, refused, run, smooth, spec, text,
+};
 use crate::data::Data;
 use crate::engine::Spec;
 use crate::engine::peers::cparams;
