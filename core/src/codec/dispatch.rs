@@ -135,8 +135,8 @@ pub(crate) enum Content {
     /// Anything.
     #[default]
     Any,
-    /// Bytes of the same place in each item, after a shuffle.
-    BytePlanes,
+    /// So many planes, of the bytes of the same place in each item, after a shuffle.
+    BytePlanes(usize),
     /// Bits of the same place in each item, after a bitshuffle.
     BitPlanes,
 }
@@ -145,7 +145,7 @@ impl Content {
     /// Whether a filter has brought bytes or bits of the same place together.
     #[cfg(feature = "lz4")]
     pub(crate) fn is_planes(self) -> bool {
-        matches!(self, Content::BytePlanes | Content::BitPlanes)
+        matches!(self, Content::BytePlanes(_) | Content::BitPlanes)
     }
 }
 

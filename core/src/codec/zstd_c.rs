@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn what_a_context_did_before_changes_no_byte() {
-        let contents = [Content::Any, Content::BytePlanes, Content::BitPlanes];
+        let contents = [Content::Any, Content::BytePlanes(1), Content::BytePlanes(4), Content::BitPlanes];
         let lens = [
             64,
             4096,
@@ -110,7 +110,7 @@ mod tests {
         let most = 300_000;
         // An emulator takes long for what C does here.
         let emulated = std::env::var_os("BLOSC_EMULATED").is_some();
-        for level in [1, 5, 9] {
+        for level in [1, 5, 6, 9] {
             let lens = &lens[..if level == 9 || emulated { 7 } else { lens.len() }];
             let mut used = EncodeContext::for_codec(Codec::Zstd, level, most).unwrap();
             let mut decoder = DecodeContext::for_codec(Codec::Zstd);

@@ -147,18 +147,22 @@ pub(crate) struct Tuning {
     pub(crate) search_log: u8,
     pub(crate) target_length: u16,
     pub(crate) strategy: u8,
+    /// Bytes of a zstd block at most; each block has Huffman codes of its own.
+    pub(crate) max_block: i32,
 }
 
 impl Tuning {
     pub(crate) const LAZY2: u8 = sys::ZSTD_strategy::ZSTD_lazy2 as u8;
 
-    fn parameters(self) -> [(sys::ZSTD_cParameter, i32); 4] {
+    fn parameters(self) -> [(sys::ZSTD_cParameter, i32); 5] {
         use sys::ZSTD_cParameter as P;
         [
             (P::ZSTD_c_hashLog, self.hash_log.into()),
             (P::ZSTD_c_searchLog, self.search_log.into()),
             (P::ZSTD_c_targetLength, self.target_length.into()),
             (P::ZSTD_c_strategy, self.strategy.into()),
+            // `ZSTD_c_maxBlockSize`, since zstd 1.5.5.
+            (P::ZSTD_c_experimentalParam18, self.max_block),
         ]
     }
 }

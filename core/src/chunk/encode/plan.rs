@@ -127,10 +127,14 @@ impl<'a> Plan<'a> {
         block.saturating_mul(3).saturating_add(256 * 4 + 8).saturating_add(reference).saturating_add(codec)
     }
 
-    /// What the streams are made of: planes if the last filter that moves bytes or bits has made them.
-    pub(super) fn content(&self) -> Content {
+    /// What the streams are made of, where a block has `streams` of them: planes if the last filter that moves bytes or bits has
+    /// made them.
+    pub(super) fn content(&self, streams: usize) -> Content {
         let made = |slot: &FilterSlot| match slot.filter {
-            Filter::Shuffle if width(*slot, self.header.typesize) > 1 => Some(Content::BytePlanes),
+            Filter::Shuffle => match width(*slot, self.header.typesize) {
+                0 | 1 => None,
+                width => Some(Content::BytePlanes(width.div_ceil(streams.max(1)))),
+            },
             Filter::BitShuffle => Some(Content::BitPlanes),
             _ => None,
         };

@@ -104,7 +104,7 @@ impl Plan<'_> {
         let leftover = filtered.len() < self.blocksize();
         let count = if leftover { 1 } else { self.streams.max(1) };
         let neblock = filtered.len().checked_div(count).unwrap_or(0).max(1);
-        let mut streams = StreamWriter::new(self, dst, most, self.content());
+        let mut streams = StreamWriter::new(self, dst, most, self.content(count));
         for stream in filtered.chunks(neblock) {
             streams.push(stream, work, context)?;
             if streams.is_too_long() {

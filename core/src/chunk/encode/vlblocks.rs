@@ -91,7 +91,7 @@ impl Encoder<'_> {
         let limit = block.len().saturating_sub(1);
         let coded = match body.get_mut(..limit) {
             Some(to) if limit > 0 && plan.params.level > 0 => {
-                plan.compress(filtered, to, plan.content(), codec, &mut self.context)?
+                plan.compress(filtered, to, plan.content(1), codec, &mut self.context)?
             }
             _ => None,
         };

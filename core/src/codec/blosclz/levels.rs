@@ -8,8 +8,8 @@ pub(super) struct Probe {
     pub(super) most: usize,
     /// Hundredths: how many times as long as its estimated output the region must be.
     pub(super) percent: usize,
-    /// Positions without a match after which its step grows by one.
-    pub(super) patience: usize,
+    /// Its step grows by one every `1 << patience` positions without a match.
+    pub(super) patience: u32,
 }
 
 /// The bytes that must be equal for the search to find a match.
@@ -41,9 +41,9 @@ pub(super) fn of(level: u8) -> Parameters {
     // `percent`: the reference gives up streams that shrink by less than 2, 1.5, 1.2, 1.15, 1.1 and 1 (docs/formats/chunk.md
     // §4.3). Here it is one to five hundredths less, since the estimate is rough.
     //
-    // The probe's `patience`: streams that levels 2 and 3 refuse are stored, so the answer should be exact (64 in place of
-    // 256: shuffled streams .4 % larger). What levels 4 to 7 refuse is skimmed and shrinks nearly as far, so the answer
-    // should be quick (64 in place of 32: a tenth slower).
+    // The probe's `patience`: streams that levels 2 and 3 refuse are stored, so the answer should be exact (6 in place of
+    // 8: shuffled streams .4 % larger). What levels 4 to 7 refuse is skimmed and shrinks nearly as far, so the answer
+    // should be quick (6 in place of 5: a tenth slower).
     //
     // `skim_step`: skims make bitshuffled chunks 14 % to 33 % smaller at levels 5 to 9. Steps of 8 bytes in place of 16 make
     // these 1 % smaller and 5 % slower.
@@ -51,14 +51,14 @@ pub(super) fn of(level: u8) -> Parameters {
     // `string` and, last, the search's `patience`: the longer the strings, the fewer short matches, and the faster both
     // directions. Patience of 7 in place of 6 makes chunks .2 % smaller at levels 1 to 5, and these a tenth slower.
     let (divisor, most, percent, probe_patience, skim_step, string, patience) = match level {
-        0 | 1 => (8, 4 * KIB, 198, 64, 16, Six, 6),
-        2 => (4, 8 * KIB, 148, 256, 16, Six, 6),
-        3 => (4, 16 * KIB, 119, 256, 16, Six, 6),
-        4 | 5 => (2, 16 * KIB, 119, 32, 16, Six, 6),
-        6 => (2, 16 * KIB, 119, 32, 16, Five, 6),
-        7 => (1, 16 * KIB, 114, 32, 8, Five, 6),
-        8 => (1, 16 * KIB, 109, 64, 8, Five, 7),
-        _ => (1, 16 * KIB, 97, 64, 8, Five, 7),
+        0 | 1 => (8, 4 * KIB, 198, 6, 16, Six, 6),
+        2 => (4, 8 * KIB, 148, 8, 16, Six, 6),
+        3 => (4, 16 * KIB, 119, 8, 16, Six, 6),
+        4 | 5 => (2, 16 * KIB, 119, 5, 16, Six, 6),
+        6 => (2, 16 * KIB, 119, 5, 16, Five, 6),
+        7 => (1, 16 * KIB, 114, 5, 8, Five, 6),
+        8 => (1, 16 * KIB, 109, 6, 8, Five, 7),
+        _ => (1, 16 * KIB, 97, 6, 8, Five, 7),
     };
     let probe = Probe { divisor, most, percent, patience: probe_patience };
     Parameters { probe, skim_step, string, patience }

@@ -36,11 +36,12 @@ pub(super) fn shrinks(src: &[u8], probe: &Probe, work: &mut [u8]) -> Option<bool
 /// Whether all of `region` is at least `percent` hundredths of what it shrinks to.
 fn region_shrinks(region: &[u8], probe: &Probe, table: &mut Table<'_, CELLS>) -> bool {
     let &Probe { percent, patience, .. } = probe;
+    let first = 1 << patience;
     let (Some(words), Some(end)) = (Words::new(region), region.len().checked_sub(1)) else { return false };
     let Some(last_start) = region.len().checked_sub(LAST_MATCH + 1) else { return false };
     // With more than this it cannot become enough.
     let most = region.len() * 100 / percent;
-    let (mut counted, mut p, mut anchor, mut tries) = (1, 1, 0, patience);
+    let (mut counted, mut p, mut anchor, mut tries) = (1, 1, 0, first);
     let hash = |word| hash4(word, Table::<CELLS>::BITS);
     table.swap(hash(words.load64(0)), 0);
     while p <= last_start {
@@ -49,7 +50,7 @@ fn region_shrinks(region: &[u8], probe: &Probe, table: &mut Table<'_, CELLS>) ->
         let diff = words.load64(q) ^ word;
         // In one of the low seven bytes.
         if diff << 8 != 0 {
-            p += tries / patience;
+            p += tries >> patience;
             tries += 1;
             continue;
         }
@@ -66,7 +67,7 @@ fn region_shrinks(region: &[u8], probe: &Probe, table: &mut Table<'_, CELLS>) ->
             return true;
         }
         table.swap(hash(words.load64(p - 2)), p - 2);
-        (anchor, tries) = (p, patience);
+        (anchor, tries) = (p, first);
     }
     let seen = p.min(region.len());
     (counted + literals_take(seen - anchor)) * percent <= seen * 100

@@ -443,11 +443,11 @@ mod tests {
             // Chance matches only: few are longer than five bytes.
             let short: vec::Vec<u8> = (0..len).map(|_| next(8) as u8).collect();
             for acceleration in [1, 5, 9] {
-                for content in [Content::Any, Content::BytePlanes, Content::BitPlanes] {
+                for content in [Content::Any, Content::BytePlanes(1), Content::BitPlanes] {
                     planes(&long, content, acceleration);
                 }
-                let again = planes(&short, Content::BytePlanes, acceleration);
-                let pace = levels::anywhere(Content::BytePlanes, acceleration as usize);
+                let again = planes(&short, Content::BytePlanes(1), acceleration);
+                let pace = levels::anywhere(Content::BytePlanes(1), acceleration as usize);
                 let begun_again = read_back(&short, |room, work| short_strings(&short, room, pace, work));
                 assert!(
                     again == begun_again || len <= SHORT,
@@ -456,11 +456,11 @@ mod tests {
                 // A plane that does not fit is not written past its room.
                 let mut room = [0; 200];
                 let work = &mut vec![0; work_len(len)];
-                let planes = Content::BytePlanes;
+                let planes = Content::BytePlanes(1);
                 assert_eq!(encode_content(&long, &mut room[..100], acceleration, &[], planes, work), None);
                 assert!(room[100..].iter().all(|b| *b == 0));
             }
-            assert!(planes(&long, Content::BytePlanes, 5) <= planes(&long, Content::Any, 5), "{len}");
+            assert!(planes(&long, Content::BytePlanes(1), 5) <= planes(&long, Content::Any, 5), "{len}");
         }
     }
 }

@@ -37,8 +37,8 @@ pub(super) fn in_planes(content: Content, acceleration: usize) -> Option<PlanePa
     let (first, growth, share) = match (content, acceleration) {
         (Content::Any, _) | (Content::BitPlanes, ..=4) => return None,
         // The more patient the search for short strings, the more it finds, so long ones must find more.
-        (Content::BytePlanes, 1) => (64, 1, Some(3)),
-        (Content::BytePlanes, a) => (32 * (a + 1), 2, Some(8)),
+        (Content::BytePlanes(_), 1) => (64, 1, Some(3)),
+        (Content::BytePlanes(_), a) => (32 * (a + 1), 2, Some(8)),
         (Content::BitPlanes, a) => (16 * (a + 5), 2, None),
     };
     Some(PlanePace { pace: Pace { first, growth, initial_growth: growth }, share })

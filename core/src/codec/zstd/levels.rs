@@ -21,28 +21,73 @@ pub const fn library_level(level: u8) -> i32 {
 pub(in crate::codec) fn tuning(library_level: i32, src: &[u8], content: Content) -> Tuning {
     const LEVEL_1: i32 = self::library_level(1);
     const LEVEL_5: i32 = self::library_level(5);
+    const LEVEL_6: i32 = self::library_level(6);
     const LEVEL_9: i32 = self::library_level(9);
-    let own = Tuning::default();
+    let own = match content {
+        // From level 6 on all planes of a block are one stream (docs/formats/chunk.md §6.3). Each by codes of its own: chunks of
+        // 64 KiB at level 9 take .6 of the time and are 3.5 % smaller.
+        Content::BytePlanes(planes) if library_level >= LEVEL_6 => {
+            Tuning { max_block: unlike_planes(src, planes), ..Tuning::default() }
+        }
+        _ => Tuning::default(),
+    };
     match (library_level, content) {
         // zstd has four hash-table cells for each byte: planes do with one or two, which stay in the first-level cache.
-        (LEVEL_1, Content::BytePlanes | Content::BitPlanes) if (4097..=SMALL).contains(&src.len()) => {
+        (LEVEL_1, Content::BytePlanes(_) | Content::BitPlanes) if (4097..=SMALL).contains(&src.len()) => {
             Tuning { hash_log: 13, ..own }
         }
         // Chains instead of binary trees. Planes of bits lose by it.
-        (LEVEL_5, Content::Any | Content::BytePlanes) if src.len() <= SMALL && !repeats(src) => {
+        (LEVEL_5, Content::Any | Content::BytePlanes(_)) if src.len() <= SMALL && !repeats(src) => {
             Tuning { strategy: Tuning::LAZY2, search_log: if src.len() > 4096 { 6 } else { 0 }, ..own }
         }
         // Rows that the second-level cache holds, and that need not be cleared in vain: without it bit planes take a
         // quarter more time.
-        (LEVEL_5, Content::BytePlanes | Content::BitPlanes) if (SMALL + 1..=MEDIUM).contains(&src.len()) => {
+        (LEVEL_5, Content::BytePlanes(_) | Content::BitPlanes)
+            if (SMALL + 1..=MEDIUM).contains(&src.len()) =>
+        {
             Tuning { hash_log: row_log(src.len(), content == Content::BitPlanes), ..own }
         }
+        // Chains instead of binary trees: half the time, and .2 % larger. With blocks that end anywhere 6 % larger.
+        (LEVEL_6, Content::BytePlanes(_))
+            if own.max_block > 0 && (SMALL + 1..=64 << 10).contains(&src.len()) =>
+        {
+            Tuning { strategy: Tuning::LAZY2, hash_log: 15, ..own }
+        }
+        (LEVEL_9, Content::BytePlanes(_)) if own.max_block > 0 => Tuning { target_length: 192, ..own },
         // Longer matches are taken as they come, instead of being priced at each of their lengths: byte planes take an eighth
         // less time. Planes of bits of regular data become several percent larger by it.
-        (LEVEL_9, Content::BytePlanes) => Tuning { target_length: 320, ..own },
+        (LEVEL_9, Content::BytePlanes(_)) => Tuning { target_length: 320, ..own },
         (LEVEL_9, Content::Any) => Tuning { target_length: 512, ..own },
         _ => own,
     }
+}
+
+/// Bytes of each of the `planes` of `src` where zstd's blocks should end with them; 0 where they should not.
+///
+/// Codes of its own pay for a plane of 4 KiB or more whose bytes are spread unlike those of the plane before. Longer planes than
+/// 128 KiB are several blocks anyway.
+fn unlike_planes(src: &[u8], planes: usize) -> i32 {
+    const SAMPLES: usize = 128;
+    let plane = src.len() / planes.max(1);
+    if planes < 2 || !(4 << 10..=128 << 10).contains(&plane) || repeats(src) {
+        return 0;
+    }
+    let mut before = [0i32; 32];
+    let mut unlike = 0;
+    for (number, plane) in src.chunks_exact(plane).enumerate() {
+        let mut now = [0i32; 32];
+        for byte in plane.iter().step_by(plane.len() / SAMPLES).take(SAMPLES) {
+            if let Some(cell) = now.get_mut(usize::from(byte >> 3)) {
+                *cell += 1;
+            }
+        }
+        if number > 0 {
+            unlike += before.iter().zip(&now).map(|(b, n)| (b - n).abs()).sum::<i32>();
+        }
+        before = now;
+    }
+    let most = 2 * SAMPLES as i32 * (planes as i32 - 1);
+    if 8 * unlike >= most { plane as i32 } else { 0 }
 }
 
 /// Binary logarithm of the cells for planes of `len` bytes at level 5.

@@ -11,17 +11,19 @@
 //!
 //! loop General     a match of up to 32 bytes is made without a branch on its distance or length
 //!      FewNear     a match of a distance from 16 on is copied; the branch on that is predicted
+//!      Near        matches of up to 16 bytes and 16 literals are made of and kept in a register ([`Tail`])
 //!      Short       a match of up to 8 bytes and a distance from 8 on is copied by one word, others as in FewNear
 //! ```
 //! Whether a distance takes two bytes more is a branch: arithmetic in its place makes every instruction wait for the bytes of
 //! the one before, and took 1.3 times as long in the mean (`docs/optimization-notes.md`, "Loops of LZ decoders").
 
 use super::step::{
-    BATCH, Bounds, Cursor, FEW_NEAR, Instruction, InstructionCounts, Loop, MEDIUM, SHORT, cold_path,
+    BATCH, Bounds, Cursor, FEW_NEAR, Instruction, InstructionCounts, Loop, MEDIUM, NEAR, SHORT, cold_path,
     distance, extended, far_match, large_match, near_match,
 };
-use crate::arch::copy::{LONG, copy8, copy16, copy32, load8};
+use crate::arch::copy::{LONG, copy8, copy16, copy32, load8, load16, store16};
 use crate::arch::lz::matches::{match_beyond32, match32};
+use crate::arch::lz::tail::{BEYOND, Tail};
 
 /// Instructions of a BloscLZ stream after the first: literals, or a near or far match.
 pub(super) struct BloscLz;
@@ -129,24 +131,42 @@ impl BloscLz {
                 return None;
             }
             let (back, room) = (raw + 1, distance(to, bounds.full));
+            // Nearer ones are mostly runs, which `General` makes as fast.
+            counts.waiting += usize::from((5..BEYOND).contains(&back));
+            if LOOP == NEAR && len <= 16 {
+                counts.close += usize::from(back < BEYOND);
+                let bytes = if back < BEYOND { counts.tail.near(back) } else { load16(source.sub(1)) };
+                store16(to, bytes);
+                counts.tail = counts.tail.then(bytes, len);
+                return Some(Cursor { from: next, to: to.add(len) });
+            }
             if len > 32 && (len > MEDIUM || MEDIUM > room) {
                 if len > LONG || len > room {
                     let cursor = BloscLz::long(cursor, bounds);
-                    return (!cursor.from.is_null()).then_some(cursor);
+                    if cursor.from.is_null() {
+                        return None;
+                    }
+                    if LOOP == NEAR {
+                        counts.tail = Tail::before(cursor.to);
+                    }
+                    return Some(cursor);
                 }
                 large_match(to, back, len);
-                return Some(Cursor { from: next, to: to.add(len) });
-            }
-            counts.close += usize::from(back <= 16);
-            let source = source.sub(1);
-            if (LOOP == FEW_NEAR || LOOP == SHORT) && back >= 16 {
-                copy16(source, to);
-                copy16(source.add(16), to.add(16));
             } else {
-                match32(source, to, back);
+                counts.close += usize::from(back < BEYOND);
+                let source = source.sub(1);
+                if (LOOP == FEW_NEAR || LOOP == SHORT) && back >= 16 {
+                    copy16(source, to);
+                    copy16(source.add(16), to.add(16));
+                } else {
+                    match32(source, to, back);
+                }
+                if len > 32 {
+                    match_beyond32(to, back, len);
+                }
             }
-            if len > 32 {
-                match_beyond32(to, back, len);
+            if LOOP == NEAR {
+                counts.tail = Tail::before(to.add(len));
             }
             Some(Cursor { from: next, to: to.add(len) })
         }
@@ -164,7 +184,9 @@ impl Instruction for BloscLz {
 
     #[inline(always)]
     fn suitable<const LOOP: u8>(batch: usize, _: usize, counts: &InstructionCounts, _: usize) -> Loop {
-        if counts.close > batch / 32 {
+        if counts.waiting > batch / 8 * 3 {
+            Loop::Near
+        } else if counts.close > batch / 32 {
             Loop::General
         } else if (LOOP == FEW_NEAR || LOOP == SHORT) && counts.long <= batch / 16 {
             Loop::Short
@@ -190,7 +212,16 @@ impl Instruction for BloscLz {
                 if next >= bounds.last {
                     return None;
                 }
-                copy32(from.add(1), to);
+                if LOOP == NEAR && control < 16 {
+                    let bytes = load16(from.add(1));
+                    store16(to, bytes);
+                    counts.tail = counts.tail.then(bytes, control + 1);
+                } else {
+                    copy32(from.add(1), to);
+                    if LOOP == NEAR {
+                        counts.tail = Tail::before(to.add(control + 1));
+                    }
+                }
                 return Some(Cursor { from: next, to: to.add(control + 1) });
             }
             if from >= bounds.last {

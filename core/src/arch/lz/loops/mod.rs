@@ -190,7 +190,7 @@ impl<I: Instruction> bit_instructions::Kernel for Middle<I> {
                 match next {
                     Loop::Far if BEST && I::IS_LZ4 => batch::<I, BEST, FAR>(&mut cursor, bounds, count),
                     Loop::Repetitive if I::IS_LZ4 => batch::<I, BEST, REPETITIVE>(&mut cursor, bounds, count),
-                    Loop::Near if BEST && I::IS_LZ4 => batch::<I, BEST, NEAR>(&mut cursor, bounds, count),
+                    Loop::Near if BEST => batch::<I, BEST, NEAR>(&mut cursor, bounds, count),
                     Loop::FewNear if BEST => batch::<I, BEST, FEW_NEAR>(&mut cursor, bounds, count),
                     Loop::Short if BEST => batch::<I, BEST, SHORT>(&mut cursor, bounds, count),
                     _ => batch::<I, BEST, GENERAL>(&mut cursor, bounds, count),
@@ -219,7 +219,7 @@ unsafe fn batch<I: Instruction, const BEST: bool, const LOOP: u8>(
     let first = cursor.from;
     // SAFETY: `middle` begins after four bytes, and each batch before this one has written 64 more.
     let tail = unsafe { if LOOP == NEAR { Tail::before(cursor.to) } else { Tail::NONE } };
-    let mut counts = InstructionCounts { tail, close: 0, long: 0, literals: 0 };
+    let mut counts = InstructionCounts { tail, close: 0, long: 0, literals: 0, waiting: 0 };
     let mut left = count;
     if BEST {
         aligned();

@@ -75,6 +75,8 @@ pub(super) struct InstructionCounts {
     pub(super) long: usize,
     /// LZ4: 15 literals and more.
     pub(super) literals: usize,
+    /// BloscLZ: matches of a distance from 5 to 16, which load what has just been stored in pieces.
+    pub(super) waiting: usize,
 }
 
 /// No distance is longer: taken from a higher address, none wraps around.
@@ -92,7 +94,8 @@ pub(super) enum Loop {
     Far,
     /// LZ4: most sequences have no literals and take three bytes.
     Repetitive,
-    /// LZ4: three of four matches are short and near.
+    /// LZ4: three of four matches are short and near. BloscLZ: three of eight instructions are matches of a distance from 5 to
+    /// 16, as in items of 8 bytes without a filter.
     Near,
     /// BloscLZ: at most one match in 32 instructions is near. LZ4: nearly all matches are far, and few lengths are continued.
     FewNear,
