@@ -390,7 +390,7 @@ pub fn create(asked: Asked) -> Result<*mut Schunk> {
     let path = match (&asked.urlpath, asked.access) {
         (Some(path), access) if !access.is_in_memory() => path.clone(),
         _ => {
-            let frame = plain(SuperChunk::memory(&params));
+            let frame = plain(SuperChunk::memory(&params)?);
             return wrap(Kept { frame, is_stored: false, lock: None }, asked, 0);
         }
     };
