@@ -187,7 +187,7 @@ impl UserFilter for CallFilter {
 
 /// Whether this is the id of a codec that can be written.
 pub fn is_known(id: u8) -> bool {
-    matches!(id, 0 | 1 | 2 | 4 | 5 | 32)
+    matches!(id, 0 | 1 | 2 | 4 | 5 | 32..=35)
         || codecs().iter().any(|codec| codec.id == id && codec.encoder.is_some())
 }
 
