@@ -4,6 +4,7 @@ use crate::abi::{CParams, DParams, PostfilterParams, PrefilterParams, Schunk};
 use crate::codec::{Plugins, check_filters, is_known};
 use crate::error::*;
 use crate::memory::{bytes, bytes_mut, values};
+use crate::runner;
 use blosc_core::chunk::Plan;
 use blosc_core::{Chunk, ChunkContext, Filter, FilterSlot, Limits, Params, Pool, Split};
 use core::ffi::{c_int, c_void};
@@ -43,7 +44,7 @@ impl Context {
     }
 
     fn new(cparams: CParams, dparams: DParams, threads: i16) -> Context {
-        let pool = Pool::new(usize::try_from(threads.max(1)).unwrap_or(1));
+        let pool = Pool::new(usize::try_from(threads.max(1)).unwrap_or(1)).runner(runner::current());
         Context { cparams, dparams, prefilter: None, postfilter: None, pool, mask: None }
     }
 

@@ -1,11 +1,13 @@
 //! The functions as C calls them: by their exported names.
 
-use crate::abi::{CParams, DParams, Io, Schunk, StdioParams, Storage};
+use crate::abi::{CParams, Codec, DParams, Io, Schunk, StdioParams, Storage};
 use crate::b2nd::{Array, NdContext};
 use crate::context::Context;
 use crate::memory::release;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
+
+mod asked;
 
 // Contexts and arrays are opaque behind their pointers.
 #[allow(improper_ctypes)]
@@ -91,80 +93,13 @@ unsafe extern "C" {
     fn blosc2_schunk_unlock(schunk: *mut Schunk) -> c_int;
     fn blosc2_schunk_get_chunk(s: *mut Schunk, k: i64, chunk: *mut *mut u8, free: *mut bool) -> c_int;
     fn blosc2_schunk_fill_special(schunk: *mut Schunk, nitems: i64, kind: c_int, chunksize: i32) -> i64;
+    fn blosc2_set_threads_callback(callback: Option<crate::runner::ThreadsCallback>, data: *mut c_void);
+    fn blosc2_register_codec(codec: *const Codec) -> c_int;
     fn blosc2_remove_urlpath(path: *const c_char) -> c_int;
 }
 
 fn numbers(n: i32) -> Vec<i32> {
     (0..n).map(|i| i * 3).collect()
-}
-
-/// A file name of this test's own.
-fn fresh(name: &str) -> std::ffi::CString {
-    let path = std::env::temp_dir().join(format!("blosc2-capi-{}-{name}", std::process::id()));
-    std::ffi::CString::new(path.to_str().unwrap()).unwrap()
-}
-
-#[test]
-fn a_dictionary_is_refused_where_it_would_be_made() {
-    let data = numbers(1000);
-    for (contiguous, file) in [(false, false), (true, false), (true, true), (false, true)] {
-        let path = fresh("dict");
-        let mut cparams = CParams { typesize: 4, use_dict: 1, compcode: 0, ..CParams::DEFAULT };
-        let mut storage = Storage {
-            contiguous,
-            urlpath: if file { path.as_ptr().cast_mut() } else { ptr::null_mut() },
-            cparams: &raw mut cparams,
-            dparams: ptr::null_mut(),
-            io: ptr::null_mut(),
-        };
-        // SAFETY: the structures outlive the calls, and the super-chunk is freed once.
-        unsafe {
-            let schunk = blosc2_schunk_new(&raw mut storage);
-            assert!(!schunk.is_null(), "contiguous {contiguous}, file {file}");
-            // BloscLZ has no dictionaries: special chunks need none, others cannot be written.
-            assert_eq!(blosc2_schunk_fill_special(schunk, 1000, 1, 4000), 1);
-            assert_eq!(blosc2_schunk_append_buffer(schunk, data.as_ptr().cast(), 4000), -8);
-            assert_eq!(blosc2_schunk_free(schunk), 0);
-            assert!(!file || blosc2_remove_urlpath(path.as_ptr()) == 0);
-        }
-    }
-}
-
-#[test]
-fn zfp_keeps_numbers_behind_the_default_filter() {
-    let items: Vec<f32> = (0..400).map(|i| (i as f32 / 40.0).sin()).collect();
-    let mut back = vec![0f32; 400];
-    let mut cparams = CParams { typesize: 4, compcode: 33, compcode_meta: -3i8 as u8, ..CParams::DEFAULT };
-    assert_eq!(cparams.filters[5], 1, "a shuffle");
-    let mut storage = Storage {
-        contiguous: true,
-        urlpath: ptr::null_mut(),
-        cparams: &raw mut cparams,
-        dparams: ptr::null_mut(),
-        io: ptr::null_mut(),
-    };
-    let (shape, side) = ([20i64, 20], [20i32, 20]);
-    let mut array = ptr::null_mut();
-    // SAFETY: every length is that of its buffer, and what is made is freed once.
-    unsafe {
-        let ctx = b2nd_create_ctx(
-            &raw mut storage,
-            2,
-            shape.as_ptr(),
-            side.as_ptr(),
-            side.as_ptr(),
-            c"<f4".as_ptr(),
-            0,
-            ptr::null(),
-            0,
-        );
-        assert_eq!(b2nd_from_cbuffer(ctx, &raw mut array, items.as_ptr().cast(), 1600), 0);
-        assert!((*(*array).sc).cbytes < 1200);
-        assert_eq!(b2nd_to_cbuffer(array, back.as_mut_ptr().cast(), 1600), 0);
-        assert_eq!((b2nd_free(array), b2nd_free_ctx(ctx)), (0, 0));
-    }
-    assert!(back.iter().zip(&items).all(|(a, b)| (a - b).abs() <= 1e-3), "{back:?}");
-    assert_ne!(back, items);
 }
 
 #[test]
