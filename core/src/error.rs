@@ -193,6 +193,10 @@ impl fmt::Display for Error {
             Error::Codec { codec, offset, error } => {
                 write!(f, "{codec} stream at byte {offset}: {error}")
             }
+            #[cfg(feature = "std")]
+            Error::CodecNotBuiltIn(codec) if codec.is_zfp() => {
+                write!(f, "codec {} ({codec}) is not built in: it needs feature `zfp` of blosc-core", codec.id())
+            }
             Error::CodecNotBuiltIn(codec) => write!(f, "codec {} ({codec}) is not built in", codec.id()),
             Error::FilterUnknown { id, slot } => {
                 write!(f, "filter {id} in slot {slot} is not built in and no plugin was supplied for it")

@@ -30,5 +30,7 @@ pub use codec::Codec;
 pub use error::{CodecError, Error, Field};
 pub use filter::Filter;
 pub use names::UnknownName;
+#[cfg(feature = "std")]
+pub use pool::Runner;
 #[cfg(feature = "alloc")]
 pub use pool::{Pool, compress, decompress, decompress_into};

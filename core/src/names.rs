@@ -18,8 +18,18 @@ impl fmt::Display for UnknownName {
 impl core::error::Error for UnknownName {}
 
 /// Every codec whose name stands for one id.
-const CODECS: [Codec; 7] =
-    [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Snappy, Codec::Zlib, Codec::Zstd, Codec::Ndlz];
+const CODECS: [Codec; 10] = [
+    Codec::BloscLz,
+    Codec::Lz4,
+    Codec::Lz4Hc,
+    Codec::Snappy,
+    Codec::Zlib,
+    Codec::Zstd,
+    Codec::Ndlz,
+    Codec::ZFP_ACC,
+    Codec::ZFP_PREC,
+    Codec::ZFP_RATE,
+];
 
 /// The same of filters. That of [`Filter::ByteDeltaV1`] cannot be written, so its name is not read either.
 const FILTERS: [Filter; 9] = [

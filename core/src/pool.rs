@@ -22,6 +22,10 @@ use core::ops::Range;
 mod dictionary;
 #[cfg(feature = "std")]
 mod threads;
+#[cfg(feature = "std")]
+pub use threads::Runner;
+#[cfg(feature = "std")]
+use threads::Team;
 
 /// Compresses `data` into one chunk, on one thread, with the best kernels of this machine.
 ///
@@ -71,6 +75,8 @@ pub fn decompress_into(chunk: &[u8], out: &mut [u8]) -> Result<usize, Error> {
 pub struct Pool {
     level: Level,
     threads: usize,
+    #[cfg(feature = "std")]
+    runner: Option<&'static dyn Runner>,
     decode: Option<DecodeContext>,
     encode: Option<(EncodeContext, Codec, u8)>,
     work: Vec<u8>,
@@ -87,6 +93,8 @@ impl Pool {
         Pool {
             level: Level::best(),
             threads: count_threads(threads),
+            #[cfg(feature = "std")]
+            runner: None,
             decode: None,
             encode: None,
             work: Vec::new(),
@@ -97,6 +105,20 @@ impl Pool {
     pub fn level(mut self, level: Level) -> Pool {
         self.level = level;
         self
+    }
+
+    /// Uses the caller's threads, for chunks of any size, in place of threads that are started for large ones.
+    #[cfg(feature = "std")]
+    pub fn runner(mut self, runner: Option<&'static dyn Runner>) -> Pool {
+        self.runner = runner;
+        self
+    }
+
+    /// The threads for `len` bytes in more than one block, if several are worth it.
+    #[cfg(feature = "std")]
+    fn team(&self, len: usize) -> Option<Team> {
+        let worth = len >= WORTH_A_THREAD || self.runner.is_some();
+        (self.threads > 1 && worth).then_some(Team { threads: self.threads, runner: self.runner })
     }
 
     /// How many threads this pool uses at most.
@@ -189,8 +211,8 @@ impl Pool {
         chunk: &mut [u8],
     ) -> Result<usize, Error> {
         #[cfg(feature = "std")]
-        if self.threads > 1 && plan.nblocks() != 1 && len >= WORTH_A_THREAD {
-            return threads::encode(self.level, self.threads, params, plan, chunk);
+        if let Some(team) = self.team(len).filter(|_| plan.nblocks() != 1) {
+            return threads::encode(self.level, team, params, plan, chunk);
         }
         let _ = len;
         let mut context = match self.encode.take() {
@@ -255,14 +277,14 @@ impl Pool {
         let mut out = out.get(0, needed).ok_or(Error::OutputTooSmall { needed, given })?;
         if !chunk.header().has_streams() {
             #[cfg(feature = "std")]
-            threads::decode_plain(self.threads, chunk, out)?;
+            threads::decode_plain(Team { threads: self.threads, runner: self.runner }, chunk, out)?;
             #[cfg(not(feature = "std"))]
             copy_plain(chunk, 0, out)?;
             return Ok(needed);
         }
         #[cfg(feature = "std")]
-        if self.threads > 1 && chunk.nblocks() > 1 && needed >= WORTH_A_THREAD {
-            return threads::decode(self.level, self.threads, chunk, chunk_context, out);
+        if let Some(team) = self.team(needed).filter(|_| chunk.nblocks() > 1) {
+            return threads::decode(self.level, team, chunk, chunk_context, out);
         }
         self.with_decoder(chunk, chunk_context, |decoder| decoder.decode(chunk, out.reborrow()))
     }

@@ -87,7 +87,7 @@ fn make(target: &Path, count: usize, seed: u64, crash: bool) -> Result<(), Box<d
         let mut sc = match place {
             0 => SuperChunk::create(DirFile::create(dir.clone(), "frame")?, &params)?,
             1 => SuperChunk::create_dir(dir.clone(), &params)?,
-            _ => SuperChunk::memory(&params),
+            _ => SuperChunk::memory(&params)?,
         };
         sc.set_chunksize(chunksize as u32)?;
         if random.below(4) == 0 {

@@ -234,6 +234,23 @@ pub enum Error {
     Io(IoError),
 }
 
+impl Error {
+    /// What makes a decoder's error one of chunk `chunk`, which starts at `offset` of the container.
+    pub(crate) fn in_chunk(chunk: Option<u64>, offset: u64) -> impl Fn(blosc_core::Error) -> Error + Copy {
+        move |error| Error::Chunk { chunk, offset, error }
+    }
+
+    pub(crate) const fn out_of_range(what: &'static str, index: u64, len: u64) -> Error {
+        Error::OutOfRange { what, index, len }
+    }
+}
+
+/// The first `len` bytes of a caller's output.
+pub(crate) fn destination(out: &mut [u8], len: usize) -> Result<&mut [u8], Error> {
+    let given = out.len() as u64;
+    out.get_mut(..len).ok_or(Error::OutputTooSmall { needed: len as u64, given })
+}
+
 /// Kinds of input/output failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

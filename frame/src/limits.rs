@@ -1,5 +1,12 @@
 //! [`Limits`]: how much a container may cost before anything of it is allocated.
 
+use crate::error::Error;
+
+/// An error if `asked` is above a limit.
+pub(crate) fn within(what: &'static str, asked: u64, limit: u64) -> Result<(), Error> {
+    if asked > limit { Err(Error::Limit { what, asked, limit }) } else { Ok(()) }
+}
+
 /// Limits every open, read and edit is held to. The defaults are safe for hostile input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -32,6 +39,11 @@ impl Limits {
     pub(crate) fn for_size(&self, size: u64) -> Limits {
         let most = size.saturating_mul(self.expansion).max(Limits::ALWAYS);
         self.chunk(self.chunk.output(self.chunk.output.min(most)))
+    }
+
+    /// An error if a chunk that decodes to this many bytes is above the limit.
+    pub(crate) fn check_chunk(&self, bytes: u64) -> Result<(), Error> {
+        within("bytes of a chunk", bytes, self.chunk.output)
     }
 
     /// The defaults.

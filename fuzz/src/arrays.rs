@@ -230,7 +230,7 @@ fn slices(u: &mut Unstructured<'_>) -> Result<()> {
     let geometry = *spec.geometry();
     let typesize = geometry.typesize() as usize;
     let mut model = Model { data: pattern(u, geometry.nbytes() as usize)?, shape, typesize };
-    let frame = SuperChunk::memory(&spec.params());
+    let frame = SuperChunk::memory(&spec.params()).expect("parameters of our own");
     let mut nd = NdArray::from_slice(frame, &spec, &model.data).expect("an array of our own");
     assert_eq!(nd.get_all().as_ref(), Ok(&model.data));
     assert!(Selection::new(nd.shape(), &vec![Take::range(0..1); ndim + 1]).is_err());

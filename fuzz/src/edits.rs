@@ -99,7 +99,7 @@ impl Place {
 
     fn create(&self, params: &Params) -> std::result::Result<SuperChunk<'static>, Error> {
         match self {
-            Place::Memory => Ok(SuperChunk::memory(params)),
+            Place::Memory => SuperChunk::memory(params),
             Place::File(dir) => SuperChunk::create(DirFile::create(dir.clone(), NAME)?, params),
             Place::Directory(dir) => SuperChunk::create_dir(dir.clone(), params),
         }

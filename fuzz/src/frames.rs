@@ -33,7 +33,7 @@ pub fn open(data: &[u8]) {
     let view = told(View::open(data, &LIMITS));
     let Some(mut sc) = told(SuperChunk::from_bytes(data.to_vec(), &LIMITS)) else {
         // What is too damaged to open may be repaired, in memory or from a file; what comes of that is whole.
-        let made = |params: &Params| Ok(SuperChunk::memory(params));
+        let made = SuperChunk::memory;
         let mended = repair(&data, &LIMITS, made);
         let tally = Tally::default();
         let of_file = repair(&Counted { data, most: usize::MAX, tally: &tally }, &LIMITS, made);
@@ -50,8 +50,10 @@ pub fn open(data: &[u8]) {
     }
     piecewise(data, &chunks);
     if chunks.iter().all(std::result::Result::is_ok) {
-        let mut copy = SuperChunk::memory(&sc.params());
-        if copy.copy_from(&mut sc).is_ok() {
+        // Parameters that are only read make no new frame.
+        if let Ok(mut copy) = SuperChunk::memory(&sc.params())
+            && copy.copy_from(&mut sc).is_ok()
+        {
             for (k, chunk) in (0..).zip(&chunks) {
                 assert_eq!(copy.read_chunk(k).ok().as_ref(), chunk.as_ref().ok(), "chunk {k} of a copy");
             }
@@ -132,7 +134,7 @@ pub fn open_sparse(data: &[u8]) {
     match told(SuperChunk::open_dir(dir.clone(), &LIMITS)) {
         Some(mut sc) => drop(read(&mut sc)),
         None => {
-            if let Ok((_, sc)) = repair_dir(&dir, &LIMITS, |params| Ok(SuperChunk::memory(params))) {
+            if let Ok((_, sc)) = repair_dir(&dir, &LIMITS, SuperChunk::memory) {
                 whole(sc);
             }
         }

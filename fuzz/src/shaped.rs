@@ -205,7 +205,7 @@ pub fn frame(data: &[u8]) {
     allow(64 << 20); // encoder contexts
     let mut u = Unstructured::new(data);
     let mut made = || -> Result<Vec<u8>> {
-        let mut sc = SuperChunk::memory(&params(&mut u)?);
+        let mut sc = SuperChunk::memory(&params(&mut u)?).expect("parameters of our own");
         fill(&mut u, &mut sc)?;
         mutate(&mut u, &sc.into_bytes().expect("a frame of our own"), false)
     };
@@ -259,7 +259,11 @@ pub fn array(data: &[u8]) {
         let spec = Spec::new(&shape, Dtype::parse(dtype).expect("a dtype")).expect("a small array");
         let spec = spec.params_from(&params(&mut u)?);
         let dense = pattern(&mut u, spec.geometry().nbytes() as usize)?;
-        let nd = NdArray::from_slice(SuperChunk::memory(&spec.params()), &spec, &dense);
+        let nd = NdArray::from_slice(
+            SuperChunk::memory(&spec.params()).expect("parameters of our own"),
+            &spec,
+            &dense,
+        );
         let mut sc = nd.expect("an array of our own").into_frame();
         let mut meta = sc.metalayer("b2nd").expect("the metalayer of an array").to_vec();
         for _ in 0..u.int_in_range(1..=3)? {

@@ -31,7 +31,9 @@ pub fn splits(params: &Params, blocksize: u64) -> bool {
         };
         return wanted && t <= 16 && per_plane >= 128;
     }
+    // ZFP takes a block as one array.
     match params.split {
+        _ if cfg!(feature = "zfp") && params.codec.is_zfp() => false,
         // A block shorter than an item has no planes.
         Split::Always => t <= 255 && per_plane >= 1,
         Split::Never => false,

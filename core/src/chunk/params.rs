@@ -214,6 +214,8 @@ impl Params {
         if self.codec == Codec::Ndlz && !matches!(self.codec_meta, 4 | 8) {
             return bad("codec meta", i64::from(self.codec_meta), "4 or 8 for ndlz");
         }
+        #[cfg(feature = "zfp")]
+        self.check_zfp()?;
         for (number, slot) in (0u8..6).zip(self.filters) {
             self.check_slot(number, slot)?;
         }
@@ -243,6 +245,30 @@ impl Params {
         };
         match fault {
             Some(FilterError(reason)) => Err(Error::FilterParam { id: slot.filter.id(), meta, reason }),
+            None => Ok(()),
+        }
+    }
+
+    /// ZFP takes floats: after another filter the bytes are none, and an error of 1 in them is any error in the numbers.
+    #[cfg(feature = "zfp")]
+    fn check_zfp(&self) -> Result<(), Error> {
+        if !self.codec.is_zfp() {
+            return Ok(());
+        }
+        let bad = |name, value: i64, allowed| Err(Error::Param { name, value, allowed });
+        if !matches!(self.typesize, 4 | 8) {
+            return bad("typesize", i64::from(self.typesize), "4 or 8 for ZFP, which takes floats");
+        }
+        if self.codec == Codec::ZFP_RATE && !matches!(self.codec_meta, 1..=100) {
+            return bad(
+                "codec meta",
+                i64::from(self.codec_meta),
+                "1 to 100 for zfp_rate: percent of the size",
+            );
+        }
+        let other = self.filters.iter().find(|s| !matches!(s.filter, Filter::None | Filter::TruncPrec));
+        match other {
+            Some(slot) => bad("filters", i64::from(slot.filter.id()), "none or trunc_prec before ZFP"),
             None => Ok(()),
         }
     }

@@ -25,12 +25,23 @@ pub enum Codec {
 }
 
 impl Codec {
+    /// Id 33: ZFP with a bound on the error. Needs feature `zfp`, as do the next two.
+    pub const ZFP_ACC: Codec = Codec::Other(33);
+    /// Id 34: ZFP with a number of bit planes.
+    pub const ZFP_PREC: Codec = Codec::Other(34);
+    /// Id 35: ZFP with a fixed size.
+    pub const ZFP_RATE: Codec = Codec::Other(35);
     /// Format 5, written by alphas of C-Blosc2 only. No reader supports it any more.
     pub(crate) const LIZARD: Codec = Codec::Other(6);
     /// Format 7, "defined by the super-chunk", which no writer uses.
     pub(crate) const UNDEFINED: Codec = Codec::Other(7);
     /// Format 6 without a codec id of 32 or more.
     pub(crate) const INVALID: Codec = Codec::Other(31);
+
+    /// Whether this is one of the three modes of ZFP.
+    pub const fn is_zfp(self) -> bool {
+        matches!(self, Codec::ZFP_ACC | Codec::ZFP_PREC | Codec::ZFP_RATE)
+    }
 
     /// The codec with this registered id.
     pub const fn from_id(id: u8) -> Codec {
@@ -74,9 +85,9 @@ impl Codec {
                 6 => "lizard",
                 7 => "codec of the super-chunk",
                 31 => "invalid codec id",
-                33 => "zfp, fixed accuracy",
-                34 => "zfp, fixed precision",
-                35 => "zfp, fixed rate",
+                33 => "zfp_acc",
+                34 => "zfp_prec",
+                35 => "zfp_rate",
                 36 => "openhtj2k",
                 37 => "grok",
                 38 => "openzl",

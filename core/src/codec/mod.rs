@@ -28,6 +28,8 @@ mod sample;
 mod search;
 #[cfg(feature = "snappy")]
 pub mod snappy;
+#[cfg(feature = "zfp")]
+pub(crate) mod zfp;
 #[cfg(feature = "zlib")]
 pub mod zlib;
 #[cfg(all(feature = "std", feature = "zlib"))]

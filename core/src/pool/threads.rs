@@ -27,6 +27,8 @@ use crate::codec::context::DecodeContext;
 use crate::error::Error;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::panic::AssertUnwindSafe;
+use std::panic::{catch_unwind, resume_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Builder};
 
@@ -34,11 +36,53 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Threads of the caller, for a [`Pool`](super::Pool) to use in place of its own.
+pub trait Runner: Sync {
+    /// Calls `job` up to `jobs` times, with 0, 1, …, on any threads, at once or one after the other, and returns when all
+    /// calls have ended.
+    fn run(&self, jobs: usize, job: &(dyn Fn(usize) + Sync));
+}
+
+/// How many threads to use, and whose.
+#[derive(Clone, Copy)]
+pub(super) struct Team {
+    pub threads: usize,
+    pub runner: Option<&'static dyn Runner>,
+}
+
+impl Team {
+    fn at_most(self, threads: usize) -> Team {
+        Team { threads: self.threads.min(threads), ..self }
+    }
+}
+
+/// Runs `worker` on the caller's threads. Whatever they leave undone is done here.
+fn on_runner(
+    runner: &dyn Runner,
+    threads: usize,
+    worker: impl Fn() -> Result<(), Error> + Sync,
+) -> Result<(), Error> {
+    let failed = Mutex::new(None);
+    let panicked = Mutex::new(None);
+    runner.run(threads, &|_| match catch_unwind(AssertUnwindSafe(&worker)) {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => *lock(&failed) = Some(error),
+        Err(panic) => *lock(&panicked) = Some(panic),
+    });
+    if let Some(panic) = panicked.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        resume_unwind(panic);
+    }
+    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(error) => Err(error),
+        None => worker(),
+    }
+}
+
 /// Runs `worker` on `threads` threads, or fewer where the system gives fewer, this one included. Returns the error of a worker
 /// that failed; a worker's panic goes on in the caller once all have ended. Either has `stop` called first, which leaves the
 /// other workers nothing to do, so that none waits for what will not come.
 fn on_all(
-    threads: usize,
+    team: Team,
     worker: impl Fn() -> Result<(), Error> + Sync,
     stop: impl Fn() + Sync,
 ) -> Result<(), Error> {
@@ -54,13 +98,16 @@ fn on_all(
         core::mem::forget(stop);
         Ok(())
     };
+    if let Some(runner) = team.runner {
+        return on_runner(runner, team.threads, worker);
+    }
     thread::scope(|scope| {
         let others: Vec<_> =
-            (1..threads).map_while(|_| Builder::new().spawn_scoped(scope, worker).ok()).collect();
+            (1..team.threads).map_while(|_| Builder::new().spawn_scoped(scope, worker).ok()).collect();
         let mine = worker();
-        others.into_iter().fold(mine, |result, other| {
-            result.and(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-        })
+        others
+            .into_iter()
+            .fold(mine, |result, other| result.and(other.join().unwrap_or_else(|panic| resume_unwind(panic))))
     })
 }
 
@@ -69,15 +116,15 @@ const PART: usize = 1 << 20;
 
 /// Cuts `out` into a part for each of up to `threads` threads, and has `write` called with where each part begins.
 fn in_parts(
-    threads: usize,
+    team: Team,
     out: Out<'_>,
     write: impl Fn(usize, Out<'_>) -> Result<(), Error> + Sync,
 ) -> Result<(), Error> {
-    let threads = threads.min(out.len() / PART);
-    if threads <= 1 {
+    let team = team.at_most(out.len() / PART);
+    if team.threads <= 1 {
         return write(0, out);
     }
-    let part = out.len().div_ceil(threads).next_multiple_of(64);
+    let part = out.len().div_ceil(team.threads).next_multiple_of(64);
     let left = Mutex::new((0, Some(out)));
     let worker = || {
         loop {
@@ -92,18 +139,18 @@ fn in_parts(
             write(at, place)?;
         }
     };
-    on_all(threads, worker, || lock(&left).1 = None)
+    on_all(team, worker, || lock(&left).1 = None)
 }
 
 /// Decodes a chunk without streams into `out`, which has exactly its size.
-pub(super) fn decode_plain(threads: usize, chunk: &Chunk<'_>, out: Out<'_>) -> Result<(), Error> {
-    in_parts(threads, out, |at, out| copy_plain(chunk, at, out))
+pub(super) fn decode_plain(team: Team, chunk: &Chunk<'_>, out: Out<'_>) -> Result<(), Error> {
+    in_parts(team, out, |at, out| copy_plain(chunk, at, out))
 }
 
 /// Decodes a chunk with streams into `out`, which has exactly its size.
 pub(super) fn decode(
     level: Level,
-    threads: usize,
+    team: Team,
     chunk: &Chunk<'_>,
     chunk_context: ChunkContext<'_>,
     out: Out<'_>,
@@ -134,7 +181,7 @@ pub(super) fn decode(
             blocks.decode(index, place)?;
         }
     };
-    on_all(threads.min(nblocks), worker, || lock(&places).0 = nblocks)?;
+    on_all(team.at_most(nblocks), worker, || lock(&places).0 = nblocks)?;
     Ok(chunk.nbytes())
 }
 
@@ -180,18 +227,18 @@ impl<'d> Workers<'d> {
 /// Encodes a plan's blocks; returns the chunk's length.
 pub(super) fn encode(
     level: Level,
-    threads: usize,
+    team: Team,
     params: &Params,
     plan: &Plan<'_>,
     dst: &mut [u8],
 ) -> Result<usize, Error> {
     let mut writer = plan.writer(dst)?;
     if !writer.is_abandoned() {
-        let progress = encode_blocks(level, threads.min(plan.nblocks()), params, plan, &mut writer)?;
+        let progress = encode_blocks(level, team.at_most(plan.nblocks()), params, plan, &mut writer)?;
         writer.resume(progress);
     }
     writer.finish_by(|out, src| {
-        in_parts(threads, out, |at, mut out| {
+        in_parts(team, out, |at, mut out| {
             out.copy_from(src.get(at..).unwrap_or_default());
             Ok(())
         })
@@ -201,13 +248,13 @@ pub(super) fn encode(
 /// Encodes a plan's blocks to where `writer` says.
 fn encode_blocks(
     level: Level,
-    threads: usize,
+    team: Team,
     params: &Params,
     plan: &Plan<'_>,
     writer: &mut ChunkWriter<'_>,
 ) -> Result<Progress, Error> {
     // One buffer in work and one waiting for its turn, for each thread: blocks finish out of order.
-    let buffers = 2 * threads;
+    let buffers = 2 * team.threads;
     let workers = Workers {
         shared: Mutex::new(Shared {
             places: writer.appender(),
@@ -254,7 +301,7 @@ fn encode_blocks(
             }
         }
     };
-    on_all(threads, worker, || {
+    on_all(team, worker, || {
         lock(&workers.shared).taken = workers.nblocks;
         workers.changed.notify_all();
     })?;

@@ -39,6 +39,8 @@ mod snappy;
 #[cfg(all(feature = "std", feature = "codecs"))]
 mod threads;
 mod vectors;
+#[cfg(feature = "zfp")]
+mod zfp;
 #[cfg(feature = "zlib")]
 mod zlib;
 #[cfg(feature = "zstd")]

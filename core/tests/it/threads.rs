@@ -5,7 +5,7 @@ use blosc_core::chunk::plugin::{UserCodec, UserFilter};
 use blosc_core::chunk::special;
 use blosc_core::codec::CodecError;
 use blosc_core::filter::FilterError;
-use blosc_core::{Chunk, ChunkContext, Codec, Filter, FilterSlot, Params, Pool};
+use blosc_core::{Chunk, ChunkContext, Codec, Filter, FilterSlot, Params, Pool, Runner};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -169,4 +169,53 @@ fn chunks_without_streams_are_those_of_one_thread() {
     assert!(back.len() == len && back.chunks(7).all(|item| item == value));
     let zeros = special::zeros(4, 8 << 20).unwrap();
     assert!(Pool::new(4).decompress(&Chunk::parse(&zeros).unwrap()).unwrap() == vec![0; 8 << 20]);
+}
+
+/// Runs jobs one after the other, on threads, or only the first `jobs` of them, and counts them.
+struct Jobs {
+    jobs: usize,
+    at_once: bool,
+    ran: AtomicUsize,
+}
+
+impl Runner for Jobs {
+    fn run(&self, jobs: usize, job: &(dyn Fn(usize) + Sync)) {
+        let job = |number| {
+            self.ran.fetch_add(1, Ordering::Relaxed);
+            job(number);
+        };
+        let numbers = 0..jobs.min(self.jobs);
+        if !self.at_once {
+            return numbers.for_each(job);
+        }
+        std::thread::scope(|scope| numbers.for_each(|number| drop(scope.spawn(move || job(number)))));
+    }
+}
+
+#[test]
+fn the_callers_threads_make_the_same_chunks() {
+    let mut rng = Rng::new(7);
+    let data: Vec<u8> =
+        (0..64 * 1024).map(|i| if i % 3 == 0 { rng.next() as u8 } else { (i / 100) as u8 }).collect();
+    let params = Params::new(4).codec(Codec::Lz4).shuffle().blocksize(Some(1024));
+    let wanted = Pool::new(1).compress(&params, &data).unwrap();
+    for (jobs, at_once) in [(4, false), (4, true), (1, false), (0, false)] {
+        let runner: &'static Jobs = Box::leak(Box::new(Jobs { jobs, at_once, ran: AtomicUsize::new(0) }));
+        let (data, params, wanted) = (data.clone(), params, wanted.clone());
+        within_a_minute(move || {
+            let mut pool = Pool::new(4).runner(Some(runner));
+            assert_eq!(pool.compress(&params, &data).unwrap(), wanted);
+            assert_eq!(runner.ran.load(Ordering::Relaxed), jobs, "small chunks too");
+            assert_eq!(pool.decompress(&Chunk::parse(&wanted).unwrap()).unwrap(), data);
+            assert_eq!(runner.ran.load(Ordering::Relaxed), 2 * jobs);
+        });
+        // A panic of the caller's codec comes back from the caller's threads.
+        let panics = Panics::at(1);
+        let around = ChunkContext { codecs: &[&panics], ..ChunkContext::default() };
+        let params = params.codec(Codec::Other(200));
+        let mut pool = Pool::new(4).runner(Some(runner));
+        assert!(
+            catch_unwind(AssertUnwindSafe(|| pool.compress_in(&params, around, &vec![0; 8192]))).is_err()
+        );
+    }
 }

@@ -33,13 +33,16 @@ pub fn name(id: c_int) -> Option<&'static CStr> {
         4 => c"zlib",
         5 => c"zstd",
         32 => c"ndlz",
+        33 => c"zfp_acc",
+        34 => c"zfp_prec",
+        35 => c"zfp_rate",
         _ => return None,
     })
 }
 
 /// Id of the codec `name`, built in or registered.
 pub fn id(name_wanted: &str) -> Option<u8> {
-    let built_in = [0u8, 1, 2, 4, 5, 32];
+    let built_in = [0u8, 1, 2, 4, 5, 32, 33, 34, 35];
     let found = built_in
         .into_iter()
         .find(|&id| name(id.into()).is_some_and(|n| n.to_bytes() == name_wanted.as_bytes()));

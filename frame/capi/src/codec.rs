@@ -30,6 +30,10 @@ struct RegisteredFilter {
     backward: Option<Backward>,
 }
 
+/// Id of a codec that stands for a bug in this library: it panics.
+#[cfg(test)]
+pub const PANICS: u8 = 251;
+
 static CODECS: Mutex<Vec<Registered>> = Mutex::new(Vec::new());
 static FILTERS: Mutex<Vec<RegisteredFilter>> = Mutex::new(Vec::new());
 
@@ -147,6 +151,8 @@ impl UserCodec for CallCodec {
     }
 
     fn encode(&self, meta: u8, _: u8, src: &[u8], dst: &mut [u8]) -> Option<usize> {
+        #[cfg(test)]
+        assert!(self.0.id != PANICS, "a bug, for a test");
         let encoder = self.0.encoder?;
         let Passed { cparams, chunk, .. } = self.1;
         // SAFETY: the function was registered for this; both buffers have the lengths passed.
@@ -156,6 +162,8 @@ impl UserCodec for CallCodec {
 
     fn decode(&self, meta: u8, src: &[u8], dst: &mut [u8]) -> core::result::Result<(), CodecError> {
         let failed = CodecError { kind: CodecErrorKind::Corrupt, offset: 0 };
+        #[cfg(test)]
+        assert!(self.0.id != PANICS, "a bug, for a test");
         let decoder = self.0.decoder.ok_or(failed)?;
         let Passed { dparams, chunk, .. } = self.1;
         // SAFETY: as in `encode`.
@@ -187,7 +195,7 @@ impl UserFilter for CallFilter {
 
 /// Whether this is the id of a codec that can be written.
 pub fn is_known(id: u8) -> bool {
-    matches!(id, 0 | 1 | 2 | 4 | 5 | 32)
+    matches!(id, 0 | 1 | 2 | 4 | 5 | 32..=35)
         || codecs().iter().any(|codec| codec.id == id && codec.encoder.is_some())
 }
 

@@ -4,6 +4,7 @@ use crate::abi::{CParams, DParams, PostfilterParams, PrefilterParams, Schunk};
 use crate::codec::{Plugins, check_filters, is_known};
 use crate::error::*;
 use crate::memory::{bytes, bytes_mut, values};
+use crate::runner;
 use blosc_core::chunk::Plan;
 use blosc_core::{Chunk, ChunkContext, Filter, FilterSlot, Limits, Params, Pool, Split};
 use core::ffi::{c_int, c_void};
@@ -43,7 +44,7 @@ impl Context {
     }
 
     fn new(cparams: CParams, dparams: DParams, threads: i16) -> Context {
-        let pool = Pool::new(usize::try_from(threads.max(1)).unwrap_or(1));
+        let pool = Pool::new(usize::try_from(threads.max(1)).unwrap_or(1)).runner(runner::current());
         Context { cparams, dparams, prefilter: None, postfilter: None, pool, mask: None }
     }
 
@@ -62,10 +63,17 @@ impl Context {
         for ((slot, id), meta) in filters.iter_mut().zip(c.filters).zip(c.filters_meta) {
             *slot = FilterSlot::new(Filter::from_id(id), meta);
         }
+        let codec = blosc_core::Codec::from_id(c.compcode);
+        if codec.is_zfp() {
+            // Other filters make bytes of the floats that ZFP would change beyond recognition; the default is a shuffle.
+            for slot in filters.iter_mut().filter(|slot| slot.filter != Filter::TruncPrec) {
+                *slot = FilterSlot::NONE;
+            }
+        }
         let split = u8::try_from(c.splitmode).ok().and_then(Split::from_mode).unwrap_or_default();
         let blocksize = u32::try_from(c.blocksize).map_err(|_| INVALID_PARAM)?;
         let params = Params::new(typesize)
-            .codec(blosc_core::Codec::from_id(c.compcode))
+            .codec(codec)
             .codec_meta(c.compcode_meta)
             .level(c.clevel)
             .filters(filters)

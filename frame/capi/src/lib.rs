@@ -8,6 +8,7 @@
 //! chunk.rs      bare chunks, one-shot functions, special chunks        vl.rs       blocks of variable length
 //! blosc1.rs     blosc1_*, the settings of the process                  library.rs  names, defaults, clocks, files
 //! schunk/       super-chunks, frames, metalayers                       b2nd/       arrays
+//! runner.rs     the caller's own threads
 //! io.rs         back ends for files, registered or built in      store.rs     files of frames, changed in place
 //! ```
 //! `README.md` lists what differs from the C library.
@@ -24,6 +25,7 @@ mod error;
 mod io;
 mod library;
 mod memory;
+mod runner;
 mod schunk;
 mod store;
 #[cfg(test)]

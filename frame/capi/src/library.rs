@@ -4,6 +4,7 @@ use crate::abi::{CParams, DParams, Io, StdioMmap, Storage, Timestamp};
 use crate::blosc1::{id, name};
 use crate::error::*;
 use crate::memory::{bytes, bytes_mut, put, string, text, values};
+use crate::runner::{self, ThreadsCallback};
 use blosc_core::{Level, filter};
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
@@ -34,9 +35,11 @@ extern "C" fn blosc2_list_compressors() -> *const c_char {
     c"blosclz,lz4,lz4hc,zlib,zstd".as_ptr()
 }
 
-/// Work is shared among threads of the library's own; the caller's pool is not used.
+/// Contexts that are made from now on run the blocks of a chunk on the caller's threads; null: on threads of their own.
 #[unsafe(no_mangle)]
-extern "C" fn blosc2_set_threads_callback(_callback: *const c_void, _data: *mut c_void) {}
+extern "C" fn blosc2_set_threads_callback(callback: Option<ThreadsCallback>, data: *mut c_void) {
+    runner::set(callback, data);
+}
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_compname_to_compcode(compname: *const c_char) -> c_int {

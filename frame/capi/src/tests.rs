@@ -1,11 +1,13 @@
 //! The functions as C calls them: by their exported names.
 
-use crate::abi::{CParams, DParams, Io, Schunk, StdioParams, Storage};
+use crate::abi::{CParams, Codec, DParams, Io, Schunk, StdioParams, Storage};
 use crate::b2nd::{Array, NdContext};
 use crate::context::Context;
 use crate::memory::release;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
+
+mod asked;
 
 // Contexts and arrays are opaque behind their pointers.
 #[allow(improper_ctypes)]
@@ -90,6 +92,9 @@ unsafe extern "C" {
     fn blosc2_schunk_lock(schunk: *mut Schunk) -> c_int;
     fn blosc2_schunk_unlock(schunk: *mut Schunk) -> c_int;
     fn blosc2_schunk_get_chunk(s: *mut Schunk, k: i64, chunk: *mut *mut u8, free: *mut bool) -> c_int;
+    fn blosc2_schunk_fill_special(schunk: *mut Schunk, nitems: i64, kind: c_int, chunksize: i32) -> i64;
+    fn blosc2_set_threads_callback(callback: Option<crate::runner::ThreadsCallback>, data: *mut c_void);
+    fn blosc2_register_codec(codec: *const Codec) -> c_int;
     fn blosc2_remove_urlpath(path: *const c_char) -> c_int;
 }
 

@@ -4,7 +4,7 @@ mod change;
 mod values;
 
 use crate::readers::Cut;
-use blosc_core::{Codec, Level, Params, Split};
+use blosc_core::{Codec, FilterSlot, Level, Params, Split};
 use blosc_frame::bloscpack::{Checksum, Layout};
 pub use change::*;
 use clap::parser::ValueSource;
@@ -12,7 +12,7 @@ use clap::{ArgMatches, Args as Group, CommandFactory, FromArgMatches, Parser, Su
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 pub use values::{Format, Given, Kind, MetaKind, PackLayout, Pipeline, SplitMode, most, size};
-use values::{checksum, codec, files, filters, level, some};
+use values::{checksum, codec, files, filters, level, meta, some};
 
 /// Compress, decompress, inspect and verify Blosc data: chunks, frames, arrays, bloscpack, bcolz.
 #[derive(Debug, Parser)]
@@ -181,11 +181,12 @@ pub struct Compress {
     /// Kind of file to write; from the output's name if left out
     #[arg(long, value_name = "KIND")]
     pub format: Option<Format>,
-    /// blosclz, lz4, lz4hc, zlib, zstd, ndlz
+    /// blosclz, lz4, lz4hc, zlib, zstd, ndlz; for arrays of floats zfp_acc, zfp_prec, zfp_rate, which change the numbers
     #[arg(long, default_value = "blosclz", value_name = "NAME", value_parser = codec)]
     pub codec: Codec,
-    /// Parameter byte of the codec (ndlz: cell side 4 or 8)
-    #[arg(long, default_value_t = 0, value_name = "BYTE")]
+    /// Parameter byte of the codec (ndlz: cell side 4 or 8; zfp_acc: error at most 10^BYTE; zfp_prec: bit planes; zfp_rate:
+    /// percent of the size)
+    #[arg(long, default_value = "0", value_name = "BYTE", value_parser = meta, allow_negative_numbers = true)]
     pub codec_meta: u8,
     /// 0 (store) to 9 (smallest)
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u8).range(0..=9))]
@@ -396,6 +397,9 @@ pub struct Convert {
     /// Codec of the copy; that of the input if left out
     #[arg(long, value_name = "NAME", value_parser = codec)]
     pub codec: Option<Codec>,
+    /// Parameter byte of that codec
+    #[arg(long, value_name = "BYTE", value_parser = meta, allow_negative_numbers = true, requires = "codec")]
+    pub codec_meta: Option<u8>,
     /// Level of the copy, 0 to 9; that of the input if left out
     #[arg(long, value_parser = clap::value_parser!(u8).range(0..=9))]
     pub level: Option<u8>,
@@ -411,6 +415,20 @@ impl Run {
     }
 }
 
+impl Convert {
+    /// Sets in `params` what the options say.
+    pub fn apply(&self, params: &mut Params) {
+        if let Some(codec) = self.codec {
+            (params.codec, params.codec_meta) = (codec, self.codec_meta.unwrap_or(0));
+            if codec.is_zfp() {
+                params.filters = [FilterSlot::NONE; 6];
+            }
+        }
+        params.level = self.level.unwrap_or(params.level);
+        params.filters = self.filters.map_or(params.filters, |list| list.0);
+    }
+}
+
 impl Compress {
     /// The chunk parameters, for items of `typesize` bytes where `--typesize` does not say.
     pub fn params(&self, typesize: u32) -> Params {
@@ -420,11 +438,14 @@ impl Compress {
             SplitMode::Never => Split::Never,
             SplitMode::Forward => Split::ForwardCompat,
         };
+        // The default filter makes other bytes of the floats that ZFP takes.
+        let plain = self.codec.is_zfp() && self.given.iter().all(|option| option != "filters");
+        let filters = if plain { [FilterSlot::NONE; 6] } else { self.filters.0 };
         Params::new(self.typesize.unwrap_or(typesize))
             .codec(self.codec)
             .codec_meta(self.codec_meta)
             .level(self.level)
-            .filters(self.filters.0)
+            .filters(filters)
             .split(split)
             .blocksize(self.blocksize.map(|b| u32::try_from(b).unwrap_or(u32::MAX)))
             .dictionary(self.dict)

@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn files_are_what_they_begin_with() {
         let chunk = blosc_core::compress(&blosc_core::Params::new(4), &[7; 400]).unwrap();
-        let frame = crate::SuperChunk::memory(&blosc_core::Params::new(1)).to_bytes().unwrap();
+        let frame = crate::SuperChunk::memory(&blosc_core::Params::new(1)).unwrap().to_bytes().unwrap();
         let cases: [(&[u8], Kind); 14] = [
             (&frame, Kind::Frame),
             (&chunk, Kind::Chunk),

@@ -6,7 +6,7 @@
 //!
 //! let spec = Spec::new(&[3, 5], Dtype::parse("|u1")?)?.chunks(&[2, 3])?.blocks(&[1, 2])?;
 //! let data: Vec<u8> = (1..=15).collect();
-//! let mut nd = NdArray::from_slice(SuperChunk::memory(&spec.params()), &spec, &data)?;
+//! let mut nd = NdArray::from_slice(SuperChunk::memory(&spec.params())?, &spec, &data)?;
 //!
 //! assert_eq!(nd.get(&Selection::ranges(nd.shape(), &[1..3, 2..4])?)?, [8, 9, 13, 14]);
 //! let every_other_row_backwards = [Take::slice(3, None, None, -2)?, Take::List(vec![4, 0])];

@@ -268,7 +268,7 @@ mod tests {
         let spec = spec.params_from(&Params::new(2).codec(codec).level(3).shuffle());
         let spec = spec.chunks(&[32, 32, 16]).unwrap().blocks(&[16, 16, 16]).unwrap();
         let data: Vec<u8> = (0..65536u32).flat_map(|i| ((i / 3) as u16).to_le_bytes()).collect();
-        let nd = NdArray::from_slice(SuperChunk::memory(&spec.params()), &spec, &data).unwrap();
+        let nd = NdArray::from_slice(SuperChunk::memory(&spec.params()).unwrap(), &spec, &data).unwrap();
         (nd, data)
     }
 

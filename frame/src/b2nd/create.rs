@@ -24,6 +24,7 @@ use core::ops::Range;
 impl<'a> NdArray<'a> {
     /// An array without chunks yet, in a frame without chunks.
     pub(super) fn start(mut frame: SuperChunk<'a>, spec: &Spec) -> Result<NdArray<'a>, Error> {
+        spec.check().map_err(Error::Codec)?;
         let geometry = *spec.geometry();
         if frame.nchunks() > 0 || frame.typesize() != geometry.typesize() {
             return Err(Error::Param {

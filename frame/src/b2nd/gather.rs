@@ -446,7 +446,8 @@ mod tests {
             let mut dense: Vec<u8> = r.bytes(g.nbytes() as usize).iter().map(|b| b % 5).collect();
             let third = dense.len() / 3;
             dense[..third].fill(0);
-            let mut nd = NdArray::from_slice(SuperChunk::memory(&spec.params()), &spec, &dense).unwrap();
+            let mut nd =
+                NdArray::from_slice(SuperChunk::memory(&spec.params()).unwrap(), &spec, &dense).unwrap();
             if round % 3 == 0 && g.nchunks() > 1 {
                 let last = g.nchunks() - 1;
                 let whole = nd.frame_mut().read_chunk(last).unwrap();

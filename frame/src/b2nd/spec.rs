@@ -1,7 +1,7 @@
 //! [`Spec`]: everything that is chosen when an array is created.
 
 use super::defaults::{Caches, default_parts};
-use crate::dtype::Dtype;
+use crate::dtype::{ByteOrder, Dtype, Kind};
 use crate::error::Error;
 use crate::shape::Dims;
 use crate::shape::Geometry;
@@ -53,6 +53,25 @@ impl Spec {
         let mut spec = Spec { chunks: Some(*geometry.chunks()), blocks: Some(*geometry.blocks()), ..spec };
         spec.update(geometry.shape())?;
         Ok(spec)
+    }
+
+    /// Checks everything that can be checked without the data.
+    ///
+    /// # Errors
+    /// Those of [`Params::check`]; ZFP with items that are not floats, or with blocks that it does not take.
+    pub fn check(&self) -> Result<(), blosc_core::Error> {
+        let params = self.params();
+        params.check()?;
+        let floats = matches!(&self.dtype, Dtype::Scalar(item)
+            if item.kind == Kind::Float && item.order == ByteOrder::Little && matches!(item.size, 4 | 8));
+        let blocks = self.geometry.blocks();
+        let fits = matches!(blocks.len(), 1..=4) && blocks.iter().all(|&side| side >= 4);
+        if params.codec.is_zfp() && params.level > 0 && !(floats && fits) {
+            let allowed =
+                "ZFP takes arrays of <f4 or <f8 whose blocks have 1 to 4 dimensions, each of 4 items or more";
+            return Err(blosc_core::Error::Param { name: "codec", value: params.codec.id().into(), allowed });
+        }
+        Ok(())
     }
 
     fn update(&mut self, shape: &[u64]) -> Result<(), Error> {

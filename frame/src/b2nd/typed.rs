@@ -93,7 +93,7 @@ impl NdArray<'_> {
     /// ```
     /// # use blosc_frame::{SuperChunk, b2nd::{Dtype, NdArray, Spec}};
     /// # let spec = Spec::new(&[2], Dtype::parse(">i2")?)?;
-    /// # let mut nd = NdArray::from_slice(SuperChunk::memory(&spec.params()), &spec, &[1, 2, 0, 5])?;
+    /// # let mut nd = NdArray::from_slice(SuperChunk::memory(&spec.params())?, &spec, &[1, 2, 0, 5])?;
     /// assert_eq!(nd.read::<i16>()?, [258, 5]);
     /// let error = nd.read::<u16>().unwrap_err();
     /// assert_eq!(error.to_string(), "the items are of dtype >i2 and cannot be read or written as u16");
@@ -176,7 +176,7 @@ mod tests {
         for order in [ByteOrder::Little, ByteOrder::Big] {
             let spec =
                 Spec::new(&[values.len() as u64], Dtype::scalar(T::KIND, order, T::SIZE as u32)).unwrap();
-            let mut nd = NdArray::zeros(SuperChunk::memory(&spec.params()), &spec).unwrap();
+            let mut nd = NdArray::zeros(SuperChunk::memory(&spec.params()).unwrap(), &spec).unwrap();
             nd.write_selection(&Selection::all(&[values.len() as u64]), values).unwrap();
             assert_eq!(nd.read::<T>().unwrap(), values);
             assert!(nd.read::<[f32; 2]>().is_err() || T::KIND == Kind::Complex);
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn ndarray_in_and_out() {
         let spec = Spec::new(&[3, 4], f32::dtype()).unwrap();
-        let mut nd = NdArray::zeros(SuperChunk::memory(&spec.params()), &spec).unwrap();
+        let mut nd = NdArray::zeros(SuperChunk::memory(&spec.params()).unwrap(), &spec).unwrap();
         let x = ndarray::ArrayD::from_shape_fn(alloc::vec![3, 4], |i| (i[0] * 10 + i[1]) as f32);
         nd.set_ndarray(&Selection::all(&[3, 4]), &x.view()).unwrap();
         assert_eq!(nd.to_ndarray::<f32>().unwrap(), x);

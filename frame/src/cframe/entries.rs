@@ -94,7 +94,7 @@ impl Opened {
             return Ok(Entries::List(Vec::new()));
         }
         let at = self.header.index_at()?;
-        let in_index = |error| Error::Chunk { chunk: None, offset: at, error };
+        let in_index = Error::in_chunk(None, at);
         let cbytes = (self.header.frame_type == FrameType::Contiguous).then_some(self.header.cbytes);
         let chunk = Chunk::parse_with(&self.index, limits).map_err(in_index)?;
         let repeated = match chunk.header().special() {

@@ -17,7 +17,7 @@ use super::section::Section;
 use super::trailer::{self, TAIL_LEN, Tail};
 use crate::error::{Error, Structure};
 use crate::io::ReadAt;
-use crate::limits::Limits;
+use crate::limits::{Limits, within};
 use alloc::vec::Vec;
 
 /// Most that is asked for at once.
@@ -86,7 +86,7 @@ struct Rest {
 /// ```
 /// use blosc_frame::cframe::{Opener, Step, header::FrameType};
 /// use blosc_frame::Limits;
-/// # let mut writer = blosc_frame::SuperChunk::memory(&blosc_core::Params::new(4));
+/// # let mut writer = blosc_frame::SuperChunk::memory(&blosc_core::Params::new(4))?;
 /// # writer.append_data(&[1; 400])?;
 /// # writer.append_data(&[2; 400])?;
 /// # let frame = writer.into_bytes()?;
@@ -144,14 +144,9 @@ impl Opener {
         if header.frame_len > self.size {
             return Err(truncated(Structure::FrameHeader, "frame_len", 0x0f, header.frame_len));
         }
-        if header.nchunks().is_some_and(|n| n > self.limits.chunks) {
-            let asked = header.nchunks().unwrap_or(0);
-            return Err(Error::Limit { what: "chunks", asked, limit: self.limits.chunks });
-        }
-        let (asked, limit) = (u64::from(header.header_len), self.limits.metalayers);
-        if asked > limit.max(FIXED_LEN as u64) {
-            return Err(Error::Limit { what: "bytes of the frame's header", asked, limit });
-        }
+        within("chunks", header.nchunks().unwrap_or(0), self.limits.chunks)?;
+        let asked = u64::from(header.header_len);
+        within("bytes of the frame's header", asked, self.limits.metalayers.max(FIXED_LEN as u64))?;
         self.state = State::Metalayers(header, fixed.to_vec());
         Ok(piece(FIXED_LEN as u64, asked))
     }
@@ -178,31 +173,7 @@ impl Opener {
         let at = header.frame_len.saturating_sub(TAIL_LEN as u64);
         let bytes = bytes.first_chunk().ok_or(truncated(Structure::Trailer, "tail", at, TAIL_LEN as u64))?;
         let tail = Tail::parse(bytes, at, header.header_len)?;
-        let trailer_at = header.frame_len.saturating_sub(u64::from(tail.trailer_len));
-        let from = if header.nbytes == 0 {
-            if trailer_at != u64::from(header.header_len) {
-                return Err(Error::Invalid {
-                    structure: Structure::Trailer,
-                    field: "trailer_len of an empty frame",
-                    offset: at.saturating_add(1),
-                    value: i64::from(tail.trailer_len),
-                });
-            }
-            trailer_at
-        } else {
-            let index_at = header.index_at()?;
-            // The index is a chunk; a file with holes may say it is larger than any.
-            let room = trailer_at.checked_sub(index_at);
-            if room.is_none_or(|room| !(16..=i32::MAX as u64).contains(&room)) {
-                return Err(Error::Invalid {
-                    structure: Structure::FrameHeader,
-                    field: "compressed_size",
-                    offset: 0x26,
-                    value: header.cbytes as i64,
-                });
-            }
-            index_at
-        };
+        let (from, trailer_at) = tail.index_and_trailer(&header)?;
         let opened = Opened { header, head, tail, index: Vec::new(), trailer: Vec::new(), nchunks: 0 };
         self.state = State::Rest(Rest { opened, at: from, index_end: trailer_at, trailer_at });
         Ok(piece(from, header.frame_len))
@@ -222,9 +193,7 @@ impl Opener {
             }
             let (asked, table) = (u64::from(tail.trailer_len), table_most(rest.opened.nchunks));
             let limit = self.limits.metalayers.saturating_add(table);
-            if asked > limit {
-                return Err(Error::Limit { what: "bytes of the frame's trailer", asked, limit });
-            }
+            within("bytes of the frame's trailer", asked, limit)?;
         }
         let part = |from: u64, to: u64| {
             let place =
@@ -260,10 +229,9 @@ impl Opener {
     /// the length of the index.
     fn check_index(&self, header: &Header, index: &[u8], trailer_at: u64) -> Result<(u64, u64), Error> {
         let at = header.index_at()?;
-        let in_index = |error| Error::Chunk { chunk: None, offset: at, error };
         let room = trailer_at.saturating_sub(at);
         let index = index.get(..usize::try_from(room).unwrap_or(usize::MAX)).unwrap_or(index);
-        let chunk = blosc_core::Header::parse(index).map_err(in_index)?;
+        let chunk = blosc_core::Header::parse(index).map_err(Error::in_chunk(None, at))?;
         let nchunks = index::check_header(&chunk, header.nchunks(), at)?;
         let cbytes = u64::from(chunk.cbytes);
         if cbytes > room {
@@ -273,14 +241,12 @@ impl Opener {
             let (structure, field, offset) = (Structure::Index, "cbytes", at.saturating_add(12));
             return Err(Error::Invalid { structure, field, offset, value: i64::from(chunk.cbytes) });
         }
-        if nchunks > self.limits.chunks {
-            return Err(Error::Limit { what: "chunks", asked: nchunks, limit: self.limits.chunks });
-        }
+        within("chunks", nchunks, self.limits.chunks)?;
         // Special chunks are kept as they are and need no memory; others may expand a little.
         let decoded = nchunks.saturating_mul(8);
         let allowed = cbytes.saturating_mul(self.limits.index_expansion).max(1 << 20);
-        if chunk.special().is_none() && decoded > allowed {
-            return Err(Error::Limit { what: "bytes of the index", asked: decoded, limit: allowed });
+        if chunk.special().is_none() {
+            within("bytes of the index", decoded, allowed)?;
         }
         Ok((nchunks, cbytes))
     }
@@ -321,15 +287,10 @@ fn check_sizes(section: &Section<'_>, limits: &Limits, table: u64) -> Result<(),
             true => limits.metalayer.max(table),
             false => limits.metalayer,
         };
-        if asked > limit {
-            return Err(Error::Limit { what: "metalayer bytes", asked, limit });
-        }
+        within("metalayer bytes", asked, limit)?;
         all = all.saturating_add(asked);
     }
-    if all > most {
-        return Err(Error::Limit { what: "bytes of all metalayers", asked: all, limit: most });
-    }
-    Ok(())
+    within("bytes of all metalayers", all, most)
 }
 
 /// Runs an [`Opener`] over a source.
@@ -365,6 +326,3 @@ impl Opened {
         trailer::parse(&self.trailer)
     }
 }
-
-#[cfg(all(test, feature = "std"))]
-mod tests;

@@ -10,6 +10,7 @@
 //! ```
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+use super::header::Header;
 use super::section::Section;
 use crate::error::{Error, Structure};
 
@@ -53,6 +54,28 @@ impl Tail {
             return Err(invalid("fingerprint marker", 5, i64::from(ext)));
         }
         Ok(Tail { trailer_len, fingerprint_type, fingerprint })
+    }
+
+    /// Where the index chunk starts and where the trailer, which is the same place where there are no chunks. `header` is
+    /// the frame's, which [`Tail::parse`] was given.
+    pub(crate) fn index_and_trailer(&self, header: &Header) -> Result<(u64, u64), Error> {
+        let trailer_at = header.frame_len.saturating_sub(self.trailer_len.into());
+        let wrong = |structure, field, offset, value| Error::Invalid { structure, field, offset, value };
+        if header.nbytes == 0 {
+            let (field, offset) = ("trailer_len of an empty frame", header.frame_len.saturating_sub(22));
+            let error = wrong(Structure::Trailer, field, offset, self.trailer_len.into());
+            return if trailer_at == header.header_len.into() {
+                Ok((trailer_at, trailer_at))
+            } else {
+                Err(error)
+            };
+        }
+        let index_at = header.index_at()?;
+        match trailer_at.checked_sub(index_at) {
+            // The index is a chunk; a file with holes may say it is larger than any.
+            Some(16..=0x7fff_ffff) => Ok((index_at, trailer_at)),
+            _ => Err(wrong(Structure::FrameHeader, "compressed_size", 0x26, header.cbytes as i64)),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```
 //! # use blosc_frame::{SuperChunk, Limits};
-//! # let mut writer = SuperChunk::memory(&blosc_core::Params::new(4));
+//! # let mut writer = SuperChunk::memory(&blosc_core::Params::new(4))?;
 //! # writer.set_metalayer("m", &[0x92, 1, 2])?;
 //! # writer.append(&[7; 4000])?;
 //! # let flash = writer.into_bytes()?;
@@ -25,7 +25,7 @@ use super::header::{ChunkSize, FIXED_LEN, FrameType, Header};
 use super::index::{self, Entry};
 use super::section::Section;
 use super::trailer::{self, TAIL_LEN, Tail};
-use crate::error::{Error, Structure};
+use crate::error::{Error, Structure, destination};
 use crate::limits::Limits;
 use blosc_core::{Chunk, Decoder, Level, Special};
 use core::ops::Range;
@@ -72,34 +72,18 @@ impl<'a> View<'a> {
         let tail_at = header.frame_len.saturating_sub(TAIL_LEN as u64);
         let tail = frame.last_chunk().ok_or(short(Structure::Trailer, "tail", tail_at, TAIL_LEN as u64))?;
         let tail = Tail::parse(tail, tail_at, header.header_len)?;
-        let trailer_at = frame.len().saturating_sub(tail.trailer_len as usize);
-        let vlmetalayers = trailer::parse(frame.get(trailer_at..).unwrap_or(&[]))?;
+        let (at, trailer_at) = tail.index_and_trailer(&header)?;
+        // Both are inside the frame, which lies in memory.
+        let (from, to) = (at as usize, trailer_at as usize);
+        let vlmetalayers = trailer::parse(frame.get(to..).unwrap_or(&[]))?;
         let mut view =
             View { frame, header, metalayers, vlmetalayers, index: None, nchunks: 0, limits: *limits };
         if header.nbytes > 0 {
-            let at = header.index_at()?;
-            let index = usize::try_from(at).ok().and_then(|at| frame.get(at..trailer_at));
-            let index = index.ok_or(Error::Invalid {
-                structure: Structure::FrameHeader,
-                field: "compressed_size",
-                offset: 0x26,
-                value: header.cbytes as i64,
-            })?;
             let chunk_limits = limits.chunk.output(u64::MAX);
-            let index = Chunk::parse_with(index, &chunk_limits).map_err(|error| Error::Chunk {
-                chunk: None,
-                offset: at,
-                error,
-            })?;
+            let index = Chunk::parse_with(frame.get(from..to).unwrap_or(&[]), &chunk_limits);
+            let index = index.map_err(Error::in_chunk(None, at))?;
             view.nchunks = index::check_header(index.header(), header.nchunks(), at)?;
             view.index = Some(index);
-        } else if trailer_at != header.header_len as usize {
-            return Err(Error::Invalid {
-                structure: Structure::Trailer,
-                field: "trailer_len of an empty frame",
-                offset: tail_at.saturating_add(1),
-                value: i64::from(tail.trailer_len),
-            });
         }
         Ok(view)
     }
@@ -126,20 +110,18 @@ impl<'a> View<'a> {
         self.index.map_or(0, |index| Decoder::work_len(&index))
     }
 
-    fn out_of_range(&self, k: u64) -> Error {
-        Error::OutOfRange { what: "chunk", index: k, len: self.nchunks }
-    }
-
     /// Entry `k` of the index. Decodes the one block of the index it lies in.
     pub fn entry(&self, k: u64, level: Level, work: &mut [u8]) -> Result<Entry, Error> {
         let at = self.header.index_at()?;
-        let (Some(index), true) = (self.index, k < self.nchunks) else { return Err(self.out_of_range(k)) };
+        let (Some(index), true) = (self.index, k < self.nchunks) else {
+            return Err(Error::out_of_range("chunk", k, self.nchunks));
+        };
         // Below 2^31: the index has at most 2^28 - 1 entries.
         let start = (k as usize).saturating_mul(8);
         let mut raw = [0; 8];
         Decoder::new(level, work)
             .get_bytes(&index, start..start.saturating_add(8), &mut raw[..])
-            .map_err(|error| Error::Chunk { chunk: None, offset: at, error })?;
+            .map_err(Error::in_chunk(None, at))?;
         index::check_entry(i64::from_le_bytes(raw), at, Some(self.header.cbytes))
     }
 
@@ -160,11 +142,7 @@ impl<'a> View<'a> {
             (Ok(at), Ok(end)) => self.frame.get(at..end).unwrap_or(&[]),
             _ => &[],
         };
-        let chunk = Chunk::parse_with(bytes, &self.limits.chunk).map_err(|error| Error::Chunk {
-            chunk: Some(k),
-            offset: at,
-            error,
-        })?;
+        let chunk = Chunk::parse_with(bytes, &self.limits.chunk).map_err(Error::in_chunk(Some(k), at))?;
         Ok((ViewChunk::Stored(chunk), at))
     }
 
@@ -177,11 +155,9 @@ impl<'a> View<'a> {
         };
         let rest = self.header.nbytes.saturating_sub(k.saturating_mul(u64::from(c)));
         let len = u64::from(c).min(rest);
-        let limit = self.limits.chunk.output;
-        if len > limit {
-            return Err(Error::Limit { what: "bytes of a chunk", asked: len, limit });
-        }
-        usize::try_from(len).map_err(|_| Error::Limit { what: "bytes of a chunk", asked: len, limit })
+        self.limits.check_chunk(len)?;
+        let most = usize::MAX as u64;
+        usize::try_from(len).map_err(|_| Error::Capacity { what: "bytes of a chunk", asked: len, most })
     }
 
     /// Decodes all of chunk `k` into the start of `out`; returns its size.
@@ -193,13 +169,11 @@ impl<'a> View<'a> {
         out: &mut [u8],
     ) -> Result<usize, Error> {
         match self.located(k, level, work)? {
-            (ViewChunk::Stored(chunk), at) => Decoder::new(level, work)
-                .decode(&chunk, out)
-                .map_err(|error| Error::Chunk { chunk: Some(k), offset: at, error }),
+            (ViewChunk::Stored(chunk), at) => {
+                Decoder::new(level, work).decode(&chunk, out).map_err(Error::in_chunk(Some(k), at))
+            }
             (ViewChunk::Special(kind, len), _) => {
-                let given = out.len() as u64;
-                let out = out.get_mut(..len).ok_or(Error::OutputTooSmall { needed: len as u64, given })?;
-                fill_special(kind, self.header.typesize, 0, out)?;
+                fill_special(kind, self.header.typesize, 0, destination(out, len)?)?;
                 Ok(len)
             }
         }
@@ -215,47 +189,48 @@ impl<'a> View<'a> {
         out: &mut [u8],
     ) -> Result<usize, Error> {
         let typesize = self.header.typesize as usize;
+        // What is above all memory is out of range, too.
         let range = range.start.saturating_mul(typesize)..range.end.saturating_mul(typesize);
         match self.located(k, level, work)? {
-            (ViewChunk::Stored(chunk), at) => Decoder::new(level, work)
-                .get_bytes(&chunk, range, out)
-                .map_err(|error| Error::Chunk { chunk: Some(k), offset: at, error }),
-            (ViewChunk::Special(kind, len), _) => {
-                let (given, needed) = (out.len() as u64, range.len());
-                if range.end > len {
-                    return Err(Error::OutOfRange { what: "byte", index: range.end as u64, len: len as u64 });
-                }
-                let out =
-                    out.get_mut(..needed).ok_or(Error::OutputTooSmall { needed: needed as u64, given })?;
-                fill_special(kind, self.header.typesize, range.start, out)?;
-                Ok(needed)
+            (ViewChunk::Stored(chunk), at) => {
+                Decoder::new(level, work).get_bytes(&chunk, range, out).map_err(Error::in_chunk(Some(k), at))
+            }
+            (ViewChunk::Special(_, len), _) if range.end > len => {
+                Err(Error::out_of_range("byte", range.end as u64, len as u64))
+            }
+            (ViewChunk::Special(kind, _), _) => {
+                fill_special(kind, self.header.typesize, range.start, destination(out, range.len())?)?;
+                Ok(range.len())
             }
         }
+    }
+}
+
+/// The NaN of special chunks, where items can be one.
+pub(crate) const fn nan(typesize: u32) -> Option<&'static [u8]> {
+    const NAN4: [u8; 4] = 0x7fc0_0000_u32.to_le_bytes();
+    const NAN8: [u8; 8] = 0x7ff8_0000_0000_0000_u64.to_le_bytes();
+    match typesize {
+        4 => Some(&NAN4),
+        8 => Some(&NAN8),
+        _ => None,
     }
 }
 
 /// Fills `out` with the bytes of a special chunk from byte `start` of it on. Chunks that were never
 /// written read as zeros.
 pub(crate) fn fill_special(kind: Special, typesize: u32, start: usize, out: &mut [u8]) -> Result<(), Error> {
-    const NAN4: [u8; 4] = 0x7fc0_0000_u32.to_le_bytes();
-    const NAN8: [u8; 8] = 0x7ff8_0000_0000_0000_u64.to_le_bytes();
-    let pattern: &[u8] = match (kind, typesize) {
-        (Special::Zeros | Special::Uninit, _) => {
-            out.fill(0);
-            return Ok(());
-        }
-        (Special::Nan, 4) => &NAN4,
-        (Special::Nan, 8) => &NAN8,
-        _ => {
-            return Err(Error::Unsupported {
-                structure: Structure::Index,
-                what: "NaN of a typesize other than 4 or 8",
-            });
-        }
-    };
+    if matches!(kind, Special::Zeros | Special::Uninit) {
+        out.fill(0);
+        return Ok(());
+    }
+    let pattern = nan(typesize).filter(|_| kind == Special::Nan).ok_or(Error::Unsupported {
+        structure: Structure::Index,
+        what: "NaN of a typesize other than 4 or 8",
+    })?;
     let mut word = [0; 8];
-    let turned = pattern.iter().cycle().skip(start.checked_rem(pattern.len()).unwrap_or(0));
-    word.iter_mut().zip(turned).for_each(|(to, from)| *to = *from);
+    word.iter_mut().zip(pattern.iter().cycle()).for_each(|(to, from)| *to = *from);
+    word.rotate_left(start % 8);
     let (words, rest) = out.as_chunks_mut::<8>();
     words.fill(word);
     rest.iter_mut().zip(word).for_each(|(to, from)| *to = from);

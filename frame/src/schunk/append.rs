@@ -28,7 +28,8 @@ impl SuperChunk<'_> {
             let last = self.nchunks().saturating_sub(1);
             let mut whole = self.read_chunk(last)?;
             whole.extend_from_slice(now);
-            self.update(last, &whole)?;
+            let chunk = self.encode(&whole)?;
+            self.put_chunk(last, true, &chunk)?;
             *taken = taken.saturating_add(now.len());
         }
         self.append_pieces(rest, self.piece() as usize, taken)

@@ -1,10 +1,10 @@
 //! The frame without what it does not need, and copies of it.
 
-use super::SuperChunk;
 use super::index::Index;
 use super::pending::Change;
+use super::{SuperChunk, contiguous};
 use crate::cframe::Entries;
-use crate::cframe::header::{ChunkSize, Header};
+use crate::cframe::header::{ChunkSize, FrameType, Header};
 use crate::error::Error;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -59,7 +59,8 @@ impl SuperChunk<'_> {
                 .ok_or(Error::Internal { what: "a frame in memory shorter than it is" })?
                 .to_vec());
         }
-        let mut copy = SuperChunk::memory(&self.params());
+        // Parameters that are only read may be copied, too.
+        let mut copy = SuperChunk::new(FrameType::Contiguous, &self.params(), contiguous(Vec::new()));
         copy.copy_from(self)?;
         copy.to_bytes()
     }

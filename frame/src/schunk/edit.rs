@@ -67,18 +67,19 @@ impl SuperChunk<'_> {
 
     /// Inserts one chunk that holds exactly `data` before chunk `k`.
     pub fn insert(&mut self, k: u64, data: &[u8]) -> Result<(), Error> {
-        self.prepare(false)?;
-        self.check_position(k, self.nchunks().saturating_add(1))?;
-        let chunk = self.encode(data)?;
-        self.put_chunk(k, false, &chunk)
+        self.put_data(k, false, data)
     }
 
     /// Replaces chunk `k` by one that holds exactly `data`.
     pub fn update(&mut self, k: u64, data: &[u8]) -> Result<(), Error> {
+        self.put_data(k, true, data)
+    }
+
+    fn put_data(&mut self, k: u64, replace: bool, data: &[u8]) -> Result<(), Error> {
         self.prepare(false)?;
-        self.check_position(k, self.nchunks())?;
+        self.check_position(k, replace)?;
         let chunk = self.encode(data)?;
-        self.put_chunk(k, true, &chunk)
+        self.put_chunk(k, replace, &chunk)
     }
 
     /// Appends a chunk that is encoded already; it is checked first.
@@ -88,21 +89,31 @@ impl SuperChunk<'_> {
 
     /// Inserts a chunk that is encoded already before chunk `k`.
     pub fn insert_chunk(&mut self, k: u64, chunk: &[u8]) -> Result<(), Error> {
-        let chunk = self.check_chunk(chunk)?;
-        self.check_position(k, self.nchunks().saturating_add(1))?;
-        self.put_chunk(k, false, chunk.bytes())
+        self.put_checked(k, false, chunk)
     }
 
     /// Replaces chunk `k` by one that is encoded already.
     pub fn update_chunk(&mut self, k: u64, chunk: &[u8]) -> Result<(), Error> {
-        let chunk = self.check_chunk(chunk)?;
-        self.check_position(k, self.nchunks())?;
-        self.put_chunk(k, true, chunk.bytes())
+        self.put_checked(k, true, chunk)
+    }
+
+    fn put_checked(&mut self, k: u64, replace: bool, chunk: &[u8]) -> Result<(), Error> {
+        let chunk = Chunk::parse_with(chunk, &self.limits.chunk).map_err(Error::Codec)?;
+        self.prepare(chunk.header().is_vl())?;
+        if chunk.header().cbytes < 32 {
+            return Err(Error::Param {
+                name: "chunk size",
+                value: i64::from(chunk.header().cbytes),
+                allowed: "at least 32 bytes; shorter Blosc1 chunks cannot be read in frames",
+            });
+        }
+        self.check_position(k, replace)?;
+        self.put_chunk(k, replace, chunk.bytes())
     }
 
     /// Removes chunk `k`.
     pub fn delete(&mut self, k: u64) -> Result<(), Error> {
-        self.check_position(k, self.nchunks())?;
+        self.check_position(k, true)?;
         self.touch()?;
         self.settle_regularity()?;
         let next = self.sizes_known()?.len_of(1);
@@ -123,10 +134,10 @@ impl SuperChunk<'_> {
         let mut seen = alloc::vec![false; order.len()];
         for k in order {
             let slot = usize::try_from(*k).ok().and_then(|k| seen.get_mut(k)).filter(|seen| !**seen);
-            *slot.ok_or(Error::OutOfRange { what: "chunk (each exactly once)", index: *k, len: n })? = true;
+            *slot.ok_or(Error::out_of_range("chunk (each exactly once)", *k, n))? = true;
         }
         if order.len() as u64 != n {
-            return Err(Error::OutOfRange { what: "chunk (all of them)", index: order.len() as u64, len: n });
+            return Err(Error::out_of_range("chunk (all of them)", order.len() as u64, n));
         }
         if n == 0 {
             return Ok(());
@@ -149,33 +160,17 @@ impl SuperChunk<'_> {
 
     pub(super) fn encode(&mut self, data: &[u8]) -> Result<Vec<u8>, Error> {
         if data.len() > MAX_CHUNK_NBYTES as usize {
-            let asked = data.len() as u64;
-            return Err(Error::Capacity {
-                what: "bytes of a chunk",
-                asked,
-                most: u64::from(MAX_CHUNK_NBYTES),
-            });
+            let (asked, most) = (data.len() as u64, MAX_CHUNK_NBYTES.into());
+            return Err(Error::Capacity { what: "bytes of a chunk", asked, most });
         }
         let params = self.params().fit(data.len());
         let context = chunk_context(self.header.typesize, &self.blockshape);
         self.pool.compress_in(&params, context, data).map_err(Error::Codec)
     }
 
-    fn check_position(&self, k: u64, len: u64) -> Result<(), Error> {
-        if k < len { Ok(()) } else { Err(Error::OutOfRange { what: "chunk", index: k, len }) }
-    }
-
-    /// Checks a chunk of the caller's before anything is written.
-    fn check_chunk<'c>(&mut self, chunk: &'c [u8]) -> Result<Chunk<'c>, Error> {
-        let parsed = Chunk::parse_with(chunk, &self.limits.chunk).map_err(Error::Codec)?;
-        self.prepare(parsed.header().is_vl())?;
-        if parsed.header().cbytes < 32 {
-            return Err(Error::Param {
-                name: "chunk size",
-                value: i64::from(parsed.header().cbytes),
-                allowed: "at least 32 bytes; shorter Blosc1 chunks cannot be read in frames",
-            });
-        }
-        Ok(parsed)
+    /// Refuses a number that no chunk has, or that a new one cannot have.
+    fn check_position(&self, k: u64, of_chunk: bool) -> Result<(), Error> {
+        let len = self.nchunks().saturating_add(u64::from(!of_chunk));
+        if k < len { Ok(()) } else { Err(Error::out_of_range("chunk", k, len)) }
     }
 }

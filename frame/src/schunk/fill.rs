@@ -5,6 +5,7 @@ use super::index::Index;
 use super::put::{New, raw_special};
 use super::sizes::Sizes;
 use crate::cframe::header::ChunkSize;
+use crate::cframe::view::{self, nan};
 use crate::error::Error;
 use alloc::vec::Vec;
 use blosc_core::Special;
@@ -18,13 +19,7 @@ impl SuperChunk<'_> {
     /// [`Special::Value`], NaN of a typesize other than 4 or 8, or a part of an item.
     pub fn fill_special(&mut self, kind: Special, nbytes: u64) -> Result<(), Error> {
         let typesize = self.typesize();
-        if kind == Special::Value || (kind == Special::Nan && !matches!(typesize, 4 | 8)) {
-            return Err(Error::Param {
-                name: "special kind",
-                value: kind as i64,
-                allowed: "zeros, uninit, or NaN of typesize 4 or 8",
-            });
-        }
+        self.check_special(kind)?;
         if nbytes.checked_rem(u64::from(typesize)) != Some(0) {
             return Err(Error::Param { name: "bytes to fill", value: nbytes as i64, allowed: "whole items" });
         }
@@ -33,7 +28,7 @@ impl SuperChunk<'_> {
         let c = self.piece();
         let count = nbytes.div_ceil(u64::from(c.max(1)));
         self.check_count(count.saturating_add(self.nchunks()))?;
-        let pattern = |filler: &mut [u8]| crate::cframe::view::fill_special(kind, typesize, 0, filler);
+        let pattern = |filler: &mut [u8]| view::fill_special(kind, typesize, 0, filler);
         let mut left = self.fill_last(nbytes, pattern)?;
         if self.nchunks() == 0
             && matches!(self.header.chunksize, ChunkSize::Fixed(_))
@@ -64,10 +59,7 @@ impl SuperChunk<'_> {
             return Ok(nbytes);
         }
         let old = self.piece().saturating_sub(self.lacking());
-        let (asked, limit) = (room.saturating_add(old.into()), self.limits.chunk.output);
-        if asked > limit {
-            return Err(Error::Limit { what: "bytes of a chunk", asked, limit });
-        }
+        self.limits.check_chunk(room.saturating_add(old.into()))?;
         let mut filler = Vec::new();
         super::store::resize(&mut filler, room as usize)?;
         pattern(&mut filler)?;
@@ -88,12 +80,9 @@ impl SuperChunk<'_> {
         self.prepare(false)?;
         self.declare(None)?;
         let c = u64::from(self.piece());
+        let most = u64::MAX / typesize;
         let asked = count.checked_mul(typesize);
-        let asked = asked.ok_or(Error::Capacity {
-            what: "bytes to fill",
-            asked: count,
-            most: u64::MAX / typesize,
-        })?;
+        let asked = asked.ok_or(Error::Capacity { what: "items to fill", asked: count, most })?;
         let mut left = self.fill_last(asked, |filler| {
             filler.iter_mut().zip(item.iter().cycle()).for_each(|(to, from)| *to = *from);
             Ok(())
@@ -109,11 +98,18 @@ impl SuperChunk<'_> {
 
     /// A special chunk as an ordinary one that repeats its value.
     pub(super) fn as_repeated(&self, kind: Special, len: u32) -> Result<Vec<u8>, Error> {
-        let typesize = self.typesize();
-        match (kind, typesize) {
-            (Special::Nan, 4) => repeated(&F32_NAN, len as usize),
-            (Special::Nan, 8) => repeated(&F64_NAN, len as usize),
-            (Special::Zeros | Special::Uninit, _) => zeros(len),
+        match self.check_special(kind)? {
+            Some(nan) => repeated(nan, len as usize),
+            None => zeros(len),
+        }
+    }
+
+    /// Whether all items can be of this kind; gives the value of one that is not 0.
+    fn check_special(&self, kind: Special) -> Result<Option<&'static [u8]>, Error> {
+        let nan = nan(self.typesize()).filter(|_| kind == Special::Nan);
+        match kind {
+            Special::Zeros | Special::Uninit => Ok(None),
+            _ if nan.is_some() => Ok(nan),
             _ => Err(Error::Param {
                 name: "special kind",
                 value: kind as i64,
@@ -149,10 +145,6 @@ fn zeros(len: u32) -> Result<Vec<u8>, Error> {
     chunk.resize(cbytes as usize, 0);
     Ok(chunk)
 }
-
-/// The NaN of special chunks.
-pub(super) const F32_NAN: [u8; 4] = 0x7fc0_0000_u32.to_le_bytes();
-pub(super) const F64_NAN: [u8; 8] = 0x7ff8_0000_0000_0000_u64.to_le_bytes();
 
 /// A chunk of `nbytes` bytes that repeats `value`.
 pub(super) fn repeated(value: &[u8], nbytes: usize) -> Result<Vec<u8>, Error> {

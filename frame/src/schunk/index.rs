@@ -3,7 +3,7 @@
 //! The three lists are as long as each other, whatever is edited; only that of checksums is empty while none is known.
 
 use super::checksum::UNKNOWN;
-use super::sizes::{self, Sizes};
+use super::sizes::Sizes;
 use crate::cframe::Entries;
 use crate::cframe::header::ChunkSize;
 use crate::cframe::index::Entry;
@@ -20,20 +20,17 @@ pub(crate) struct Index {
     sizes: Sizes,
 }
 
-/// Exchanges the `old` values from `at` on for `new`.
-pub(super) fn splice<T>(list: &mut Vec<T>, at: usize, old: bool, new: Option<T>) -> Result<(), Error> {
-    let end = at.checked_add(usize::from(old)).filter(|end| *end <= list.len());
-    list.splice(at..end.ok_or(Error::Internal { what: "an edit behind the last chunk" })?, new);
+/// Adds `new` before value `k`, or exchanges or (without `new`) removes value `k`.
+pub(super) fn splice<T>(list: &mut Vec<T>, k: u64, old: bool, new: Option<T>) -> Result<(), Error> {
+    let end = k.checked_add(old.into()).filter(|end| *end <= list.len() as u64);
+    let end = end.ok_or(Error::Internal { what: "an edit behind the last chunk" })?;
+    list.splice(k as usize..end as usize, new);
     Ok(())
 }
 
 /// The values of `list` that `order` names, in that order.
 pub(super) fn picked<T: Copy>(order: &[u64], list: &[T]) -> Vec<T> {
     order.iter().filter_map(|k| list.get(*k as usize).copied()).collect()
-}
-
-fn position(k: u64) -> Result<usize, Error> {
-    usize::try_from(k).map_err(|_| Error::Internal { what: "a chunk's number above all memory" })
 }
 
 impl Index {
@@ -103,8 +100,7 @@ impl Index {
     }
     /// As [`Index::get`], of a chunk that must be there.
     pub(super) fn entry(&self, k: u64) -> Result<Entry, Error> {
-        let raw =
-            self.entries.get(k).ok_or(Error::OutOfRange { what: "chunk", index: k, len: self.len() })?;
+        let raw = self.entries.get(k).ok_or(Error::out_of_range("chunk", k, self.len()))?;
         let wrong = Error::Invalid { structure: Structure::Index, field: "entry", offset: 0, value: raw };
         Entry::from_raw(raw).ok_or(wrong)
     }
@@ -134,24 +130,22 @@ impl Index {
             return Ok(());
         }
         let mut lens = Vec::new();
-        lens.try_reserve_exact(position(self.len())?).map_err(|_| Error::OutOfMemory)?;
+        let count = usize::try_from(self.len()).map_err(|_| Error::OutOfMemory)?;
+        lens.try_reserve_exact(count).map_err(|_| Error::OutOfMemory)?;
         // Millions of entries may be the same: one look at their chunk is enough.
         let mut last = None;
         for k in 0..self.len() {
-            lens.push(match self.entry(k)? {
-                Entry::Stored(entry) => match last {
-                    Some((same, len)) if same == entry => Some(len),
-                    _ => {
-                        let len = read(k, entry)?;
-                        last = Some((entry, len));
-                        Some(len)
-                    }
-                },
-                Entry::Special(_) => self.sizes.len_of(k),
+            lens.push(match (self.entry(k)?, last) {
+                (Entry::Special(_), _) => self.sizes.len_of(k),
+                (Entry::Stored(entry), Some((same, len))) if same == entry => Some(len),
+                (Entry::Stored(entry), _) => {
+                    last = Some((entry, read(k, entry)?));
+                    last.map(|(_, len)| len)
+                }
             });
         }
         let total = self.sizes.total();
-        self.sizes = sizes::collect(lens.into_iter(), total).ok_or(Error::Invalid {
+        self.sizes = Sizes::read(lens, total).ok_or(Error::Invalid {
             structure: Structure::FrameHeader,
             field: "uncompressed_size (not the sum of the chunks)",
             offset: 0x1d,
@@ -163,26 +157,23 @@ impl Index {
     /// Adds a chunk before chunk `k`, or exchanges or (without `new`) removes chunk `k`: where it lies, its checksum,
     /// its size. The sizes are read where they differ.
     pub(super) fn edit(&mut self, k: u64, old: bool, new: Option<(i64, u64, u32)>) -> Result<(), Error> {
-        let at = position(k)?;
+        self.splice(k, old, new.map(|(raw, sum, _)| (raw, sum)))?;
+        self.sizes.edit(k, old, new.map(|(.., len)| len))
+    }
+
+    fn splice(&mut self, k: u64, old: bool, new: Option<(i64, u64)>) -> Result<(), Error> {
         let list = self.entries.list_mut()?;
-        let sum = new.map(|(_, sum, _)| sum);
+        let sum = new.map(|(_, sum)| sum);
         if !self.sums.is_empty() || sum.is_some_and(|sum| sum != UNKNOWN) {
             self.sums.resize(list.len(), UNKNOWN);
-            splice(&mut self.sums, at, old, sum)?;
+            splice(&mut self.sums, k, old, sum)?;
         }
-        splice(list, at, old, new.map(|(raw, ..)| raw))?;
-        self.sizes.edit(at, old, new.map(|(.., len)| len))
+        splice(list, k, old, new.map(|(raw, _)| raw))
     }
 
     /// Notes where chunk `k` lies and its checksum; it decodes to what it did.
     pub(super) fn point(&mut self, k: u64, raw: i64, sum: u64) -> Result<(), Error> {
-        let at = position(k)?;
-        let list = self.entries.list_mut()?;
-        if !self.sums.is_empty() || sum != UNKNOWN {
-            self.sums.resize(list.len(), UNKNOWN);
-            splice(&mut self.sums, at, true, Some(sum))?;
-        }
-        splice(list, at, true, Some(raw))
+        self.splice(k, true, Some((raw, sum)))
     }
 
     /// Brings the chunks into a new order, a permutation of all of them.

@@ -1,7 +1,8 @@
 //! Chunks brought into memory without being decoded, for callers that decode blocks themselves.
 
-use super::shared::{Found, Loaded, Shared};
+use super::shared::{Loaded, Shared};
 use super::store::{Located, at_least};
+use crate::cframe::index::Entry;
 use crate::error::{Error, IoKind};
 use alloc::vec::Vec;
 use blosc_core::chunk::{Stream, Streams};
@@ -32,24 +33,21 @@ impl<'s> Shared<'s> {
     where
         's: 'b,
     {
-        let located = match self.locate(k)? {
-            Found::Stored(located) => located,
-            Found::Special(kind) => return Ok(Loaded::Special(kind)),
+        let located = match self.index.entry(k)? {
+            Entry::Stored(entry) => self.locate(k, entry)?,
+            Entry::Special(kind) => return Ok(Loaded::Special(kind)),
         };
         let (header, known) = located.head(k, buf)?;
         let (blocks, count) = wanted(&header);
         let in_memory = located.slice().is_some();
         if !in_memory && tells_blocks(&header) && worth_parts(&header, count) {
+            self.limits.check_chunk(header.nbytes.into())?;
             let chunk = load_blocks(&located, k, (&header, known), blocks, &self.limits.chunk, buf)?;
             return Ok(self.loaded(k, located.at, chunk));
         }
         let read_whole = !in_memory || count >= header.nblocks() as u64;
         self.whole(k, &if read_whole { located } else { located.held_to(None) }, buf)
     }
-}
-
-fn parse<'b>(bytes: &'b [u8], limits: &blosc_core::Limits, k: u64, at: u64) -> Result<Chunk<'b>, Error> {
-    Chunk::parse_with(bytes, limits).map_err(|error| Error::Chunk { chunk: Some(k), offset: at, error })
 }
 
 /// Whether a header tells where the blocks are cut: not those of variable length, nor where the block size is no
@@ -80,11 +78,7 @@ fn load_blocks<'b>(
     limits: &blosc_core::Limits,
     buf: &'b mut Vec<u8>,
 ) -> Result<Chunk<'b>, Error> {
-    let in_chunk = |error| Error::Chunk { chunk: Some(k), offset: located.at, error };
-    if u64::from(header.nbytes) > limits.output {
-        let asked = u64::from(header.nbytes);
-        return Err(Error::Limit { what: "bytes of a chunk", asked, limit: limits.output });
-    }
+    let in_chunk = Error::in_chunk(Some(k), located.at);
     // What is not read is left over from another chunk and never looked at.
     let buf = at_least(buf, header.cbytes as usize)?;
     let read = |buf: &mut [u8], range: Range<usize>| {
@@ -120,7 +114,7 @@ fn load_blocks<'b>(
             // Its streams reach into what follows. No writer lays them so; only the whole chunk tells what they are.
             let all = 0..buf.len();
             read(buf, all)?;
-            return parse(buf, limits, k, located.at);
+            return Chunk::parse_with(buf, limits).map_err(in_chunk);
         }
     }
     Chunk::parse_partial(buf, limits).map_err(in_chunk)

@@ -7,10 +7,11 @@ use super::pending::Change;
 use crate::cframe::header::FIXED_LEN;
 use crate::cframe::section::{self, Section};
 use crate::cframe::{CHECKSUMS_NAME, Opened, trailer};
-use crate::error::Error;
+use crate::error::{Error, Structure};
+use crate::limits::within;
 use alloc::string::String;
 use alloc::vec::Vec;
-use blosc_core::{Chunk, Params};
+use blosc_core::{Chunk, Params, Pool};
 
 /// A name and its content as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -186,57 +187,17 @@ impl SuperChunk<'_> {
 }
 
 /// Decodes a vlmetalayer's content: exactly one chunk.
-pub(super) fn decode(
-    pool: &mut blosc_core::Pool,
-    content: &[u8],
-    limits: &blosc_core::Limits,
-) -> Result<Vec<u8>, Error> {
-    let in_chunk = |error| Error::Chunk { chunk: None, offset: 0, error };
+pub(super) fn decode(pool: &mut Pool, content: &[u8], limits: &blosc_core::Limits) -> Result<Vec<u8>, Error> {
+    let in_chunk = Error::in_chunk(None, 0);
     let chunk = Chunk::parse_with(content, limits).map_err(in_chunk)?;
     if chunk.bytes().len() != content.len() {
         return Err(Error::Invalid {
-            structure: crate::error::Structure::VlMetalayers,
+            structure: Structure::VlMetalayers,
             field: "content (longer than its chunk)",
             offset: 0,
             value: content.len() as i64,
         });
     }
-    if chunk.nbytes() as u64 > limits.output {
-        let (asked, limit) = (chunk.nbytes() as u64, limits.output);
-        return Err(Error::Limit { what: "bytes of a metalayer", asked, limit });
-    }
+    within("bytes of a metalayer", chunk.nbytes() as u64, limits.output)?;
     pool.decompress(&chunk).map_err(in_chunk)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Limits;
-
-    /// Swaps the last letter of a name for a byte that is not UTF-8.
-    fn spoil(frame: &mut [u8], name: &[u8]) {
-        let at = frame.windows(name.len()).position(|w| w == name).unwrap();
-        frame[at + name.len() - 1] = 0xff;
-    }
-
-    #[test]
-    fn names_that_are_not_utf8_are_found_as_they_are_shown() {
-        let mut sc = SuperChunk::memory(&Params::new(1));
-        sc.set_checksums(false);
-        sc.set_metalayer("mm", b"1").unwrap();
-        sc.set_vlmetalayer("vv", b"2").unwrap();
-        let mut frame = sc.into_bytes().unwrap();
-        spoil(&mut frame, b"mm");
-        spoil(&mut frame, b"vv");
-        let mut sc = SuperChunk::from_bytes(frame, &Limits::DEFAULT).unwrap();
-        let (m, v) = (sc.metalayer_names().next().unwrap(), sc.vlmetalayer_names().next().unwrap());
-        assert_eq!((&*m, &*v), ("m\u{fffd}", "v\u{fffd}"));
-        assert_eq!(sc.metalayer(&m), Some(&b"1"[..]));
-        assert_eq!(sc.vlmetalayer(&v), Ok(Some(b"2".to_vec())));
-        assert!(sc.bad_vlmetalayers().is_empty());
-        sc.metalayers.trailer[0].content.truncate(3);
-        assert_eq!(sc.bad_vlmetalayers().len(), 1);
-        assert!(sc.remove_metalayer(&m) && sc.remove_vlmetalayer(&v));
-        assert_eq!(sc.metalayer_names().count() + sc.vlmetalayer_names().count(), 0);
-    }
 }

@@ -5,7 +5,7 @@
 //! use blosc_core::Params;
 //! use blosc_frame::SuperChunk;
 //!
-//! let mut sc = SuperChunk::memory(&Params::new(4));
+//! let mut sc = SuperChunk::memory(&Params::new(4))?;
 //! sc.set_chunksize(400)?;
 //! sc.append(&[1; 1000])?;                     // two chunks of 400 bytes and one of 200
 //! sc.set_vlmetalayer("note", b"\xa2hi")?;
@@ -99,8 +99,11 @@ pub struct SuperChunk<'a> {
 
 impl SuperChunk<'static> {
     /// A new contiguous frame in memory; see [`SuperChunk::into_bytes`].
-    pub fn memory(params: &Params) -> SuperChunk<'static> {
-        SuperChunk::new(FrameType::Contiguous, params, contiguous(Vec::new()))
+    ///
+    /// # Errors
+    /// Parameters with which no chunk can be written, as of [`Params::check`].
+    pub fn memory(params: &Params) -> Result<SuperChunk<'static>, Error> {
+        SuperChunk::create(Vec::new(), params)
     }
 
     /// Opens a frame in a buffer, which must end where the frame ends.

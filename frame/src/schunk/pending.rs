@@ -50,25 +50,3 @@ impl Pending {
         self.committed.is_none() || chunks > 0 && (self.metalayers == Change::No || header_len <= SECTOR)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cframe::header::FrameType;
-    use blosc_core::Params;
-
-    #[test]
-    fn one_write_is_enough_where_the_header_changes_in_one_sector() {
-        let new = Pending::all();
-        assert!(new.is_anything() && new.can_switch(97, 0) && new.can_switch(5000, 3));
-        let mut header = Header::new(FrameType::Contiguous, &Params::new(4));
-        let none = Pending::nothing(header);
-        assert!(!none.is_anything() && none.can_switch(97, 1));
-        assert!(!none.can_switch(97, 0), "the last chunk goes: the trailer would lie elsewhere");
-        header.header_len = 513;
-        let mut long = Pending::nothing(header);
-        assert!(long.can_switch(513, 1), "the metalayers are not written");
-        long.metalayers = Change::Content;
-        assert!(long.is_anything() && !long.can_switch(513, 1), "their write may be torn");
-    }
-}

@@ -6,13 +6,15 @@
 
 use super::SuperChunk;
 use super::checksum;
-use super::fill::{F32_NAN, F64_NAN, repeated};
+use super::fill::repeated;
 use super::index::Index;
 use super::pending::Change;
 use super::sizes::Sizes;
 use crate::cframe::header::{ChunkSize, FIXED_LEN, MAX_CHUNKS};
 use crate::cframe::index::Entry;
+use crate::cframe::view::nan;
 use crate::error::Error;
+use crate::limits::within;
 use alloc::vec::Vec;
 use blosc_core::Special;
 
@@ -30,10 +32,8 @@ impl SuperChunk<'_> {
         let new = match header.special() {
             // An entry of the index would be read in the frame's items, not in the chunk's.
             Some(Special::Nan) if header.nbytes > 0 && u32::from(header.typesize) != self.typesize() => {
-                substitute = match header.typesize {
-                    4 => repeated(&F32_NAN, header.nbytes as usize)?,
-                    _ => repeated(&F64_NAN, header.nbytes as usize)?,
-                };
+                let nan = nan(if header.typesize == 4 { 4 } else { 8 }).unwrap_or(&[]);
+                substitute = repeated(nan, header.nbytes as usize)?;
                 New::Bytes(&substitute)
             }
             Some(kind @ (Special::Zeros | Special::Nan | Special::Uninit)) if header.nbytes > 0 => {
@@ -89,8 +89,10 @@ impl SuperChunk<'_> {
     /// Writes a chunk's bytes; gives its raw entry and checksum.
     fn write(&mut self, bytes: &[u8]) -> Result<(i64, u64), Error> {
         if !self.pending.written {
-            // Behind the committed frame another writer's state may begin by now, whatever was noted in memory before.
-            self.check_unchanged()?;
+            // Changes noted in memory may be old: behind the committed frame another writer's state may begin by now.
+            if self.is_dirty() {
+                self.check_unchanged()?;
+            }
             if self.pending.committed.is_none() {
                 let section = self.metalayers.section(Change::Length)?;
                 self.store.start((FIXED_LEN as u64).saturating_add(section.len() as u64));
@@ -113,20 +115,24 @@ impl SuperChunk<'_> {
     pub(super) fn prepare(&mut self, vl_blocks: bool) -> Result<(), Error> {
         self.touch()?;
         if self.nchunks() > 0 {
-            let first = match self.vl_blocks {
-                Some(known) => known,
-                None => self.chunk_header(0)?.is_some_and(|header| header.is_vl()),
-            };
-            self.vl_blocks = Some(first);
-            if first != vl_blocks {
-                return Err(Error::Param {
-                    name: "kind of blocks",
-                    value: i64::from(vl_blocks),
-                    allowed: "the kind the frame's chunks have; they do not mix",
-                });
-            }
+            self.learn_blocks()?;
         } else {
             self.vl_blocks = Some(vl_blocks);
+        }
+        if self.vl_blocks == Some(vl_blocks) {
+            return Ok(());
+        }
+        Err(Error::Param {
+            name: "kind of blocks",
+            value: i64::from(vl_blocks),
+            allowed: "the kind the frame's chunks have; they do not mix",
+        })
+    }
+
+    /// Learns from the first chunk which kind of blocks the chunks have.
+    fn learn_blocks(&mut self) -> Result<(), Error> {
+        if self.vl_blocks.is_none() && self.nchunks() > 0 {
+            self.vl_blocks = Some(self.chunk_header(0)?.is_some_and(|header| header.is_vl()));
         }
         Ok(())
     }
@@ -134,13 +140,7 @@ impl SuperChunk<'_> {
     /// Declares the chunk size of a frame that has none yet.
     pub(super) fn declare(&mut self, size: Option<u32>) -> Result<(), Error> {
         if self.header.chunksize == ChunkSize::Unknown {
-            let size = match size {
-                Some(size) => size,
-                None => {
-                    self.set_chunksize(self.chunksize)?;
-                    self.chunksize
-                }
-            };
+            let Some(size) = size else { return self.set_chunksize(self.chunksize) };
             self.header.chunksize = ChunkSize::Fixed(size);
             self.index = Index::new(size);
         }
@@ -165,11 +165,8 @@ impl SuperChunk<'_> {
             self.index.point(k, raw, sum)?;
         }
         self.header.chunksize = ChunkSize::Variable;
-        if self.vl_blocks.is_none() && self.nchunks() > 0 {
-            self.vl_blocks = Some(self.chunk_header(0)?.is_some_and(|header| header.is_vl()));
-        }
         self.pending.frame = true;
-        Ok(())
+        self.learn_blocks()
     }
 
     pub(super) fn chunk_limits(&self) -> blosc_core::Limits {
@@ -178,11 +175,10 @@ impl SuperChunk<'_> {
 
     /// Refuses more chunks than a frame can have, or than the limits allow.
     pub(super) fn check_count(&self, asked: u64) -> Result<(), Error> {
-        let (what, limit) = ("chunks", self.limits.chunks);
         if asked > MAX_CHUNKS {
-            return Err(Error::Capacity { what, asked, most: MAX_CHUNKS });
+            return Err(Error::Capacity { what: "chunks", asked, most: MAX_CHUNKS });
         }
-        if asked > limit { Err(Error::Limit { what, asked, limit }) } else { Ok(()) }
+        within("chunks", asked, self.limits.chunks)
     }
 
     /// Looks, before the first change after a commit, whether the frame is still what was opened.

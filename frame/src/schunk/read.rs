@@ -2,12 +2,13 @@
 
 use super::SuperChunk;
 use super::load::Wanted;
-use super::shared::{Found, Loaded};
+use super::shared::Loaded;
 use super::sizes::Sizes;
 use super::store::resize;
 use crate::cframe::index::Entry;
 use crate::cframe::view::fill_special;
-use crate::error::Error;
+use crate::error::{Error, destination};
+use crate::limits::within;
 use alloc::vec::Vec;
 use blosc_core::{Header as ChunkHeader, Special};
 use core::ops::Range;
@@ -24,8 +25,8 @@ pub enum RawChunk<'s> {
 impl SuperChunk<'_> {
     /// Where chunk `k` starts in the frame, or in its file, for errors.
     pub(crate) fn stored_at(&self, k: u64) -> u64 {
-        match self.shared().locate(k) {
-            Ok(Found::Stored(located)) => located.at,
+        match self.entry(k) {
+            Some(Entry::Stored(entry)) => self.store.locate(entry).map_or(0, |located| located.at),
             _ => 0,
         }
     }
@@ -65,13 +66,12 @@ impl SuperChunk<'_> {
 
     /// Chunk `k` as it is stored, borrowed where the frame lies in memory.
     pub fn raw_chunk(&mut self, k: u64) -> Result<RawChunk<'_>, Error> {
-        if let Some(kind) = self.special(k) {
-            return Ok(RawChunk::Special(kind, self.chunk_nbytes(k)?));
-        }
-        let (shared, _, buf) = self.parts();
-        match shared.locate(k)? {
-            Found::Stored(located) => Ok(RawChunk::Stored(located.whole(k, shared.limits, buf)?)),
-            Found::Special(_) => Err(Error::Internal { what: "a chunk that is special and is not" }),
+        match self.index.entry(k)? {
+            Entry::Special(kind) => Ok(RawChunk::Special(kind, self.chunk_nbytes(k)?)),
+            Entry::Stored(entry) => {
+                let (shared, _, buf) = self.parts();
+                Ok(RawChunk::Stored(shared.locate(k, entry)?.whole(k, shared.limits, buf)?))
+            }
         }
     }
 
@@ -85,10 +85,7 @@ impl SuperChunk<'_> {
     /// Decodes chunk `k` to `out`, which becomes as long as the chunk is.
     pub(super) fn read_chunk_to(&mut self, k: u64, out: &mut Vec<u8>) -> Result<(), Error> {
         let len = self.chunk_nbytes(k)?;
-        let (asked, limit) = (u64::from(len), self.limits.chunk.output);
-        if asked > limit {
-            return Err(Error::Limit { what: "bytes of a chunk", asked, limit });
-        }
+        self.limits.check_chunk(len.into())?;
         let typesize = self.header.typesize;
         let (shared, pool, buf) = self.parts();
         // A chunk's own header may disagree with the frame's; the chunk is right (docs/formats/cframe.md §3.4).
@@ -121,9 +118,7 @@ impl SuperChunk<'_> {
             }
             Loaded::Special(kind) => {
                 let len = self.chunk_nbytes(k)? as usize;
-                let given = out.len() as u64;
-                let out = out.get_mut(..len).ok_or(Error::OutputTooSmall { needed: len as u64, given })?;
-                fill_special(kind, self.header.typesize, 0, out)?;
+                fill_special(kind, self.header.typesize, 0, destination(out, len)?)?;
                 Ok(len)
             }
         }
@@ -143,7 +138,7 @@ impl SuperChunk<'_> {
         if self.special(k).is_some() {
             let (len, index) = (u64::from(self.chunk_nbytes(k)?), range.end as u64);
             if range.start > range.end || index > len {
-                return Err(Error::OutOfRange { what: "byte", index, len });
+                return Err(Error::out_of_range("byte", index, len));
             }
         }
         let (n, len) = self.read_chunk_part(k, range, out)?;
@@ -162,8 +157,7 @@ impl SuperChunk<'_> {
         out: &mut [u8],
     ) -> Result<(usize, Option<usize>), Error> {
         let needed = range.len();
-        let given = out.len() as u64;
-        let out = out.get_mut(..needed).ok_or(Error::OutputTooSmall { needed: needed as u64, given })?;
+        let out = destination(out, needed)?;
         let typesize = self.header.typesize;
         let (shared, pool, buf) = self.parts();
         let wanted = |header: &ChunkHeader| {
@@ -201,7 +195,7 @@ impl SuperChunk<'_> {
             let whole = self.read_chunk(k)?;
             return blocks.iter().try_for_each(|block| match block {
                 0 => take(0, &whole),
-                n => Err(Error::OutOfRange { what: "block", index: *n as u64, len: 1 }),
+                n => Err(Error::out_of_range("block", *n as u64, 1)),
             });
         };
         let mut out = Vec::new();
@@ -217,12 +211,12 @@ impl SuperChunk<'_> {
     pub fn read_bytes(&mut self, range: Range<u64>, out: &mut [u8]) -> Result<usize, Error> {
         let total = self.nbytes();
         if range.start > range.end || range.end > total {
-            return Err(Error::OutOfRange { what: "byte", index: range.end, len: total });
+            return Err(Error::out_of_range("byte", range.end, total));
         }
         let needed = range.end.saturating_sub(range.start);
-        let too_small = Error::OutputTooSmall { needed, given: out.len() as u64 };
-        let needed = usize::try_from(needed).map_err(|_| too_small)?;
-        let mut out = out.get_mut(..needed).ok_or(too_small)?;
+        let given = out.len() as u64;
+        let needed = usize::try_from(needed).map_err(|_| Error::OutputTooSmall { needed, given })?;
+        let mut out = destination(out, needed)?;
         if needed > 0 {
             self.sizes_known()?;
         }
@@ -247,8 +241,8 @@ impl SuperChunk<'_> {
             return Ok(len);
         }
         let regular = matches!(self.index.sizes(), Sizes::Regular { .. });
-        let len = self.nbytes();
-        let (k, span) = self.index.find(at).ok_or(Error::OutOfRange { what: "byte", index: at, len })?;
+        let outside = Error::out_of_range("byte", at, self.nbytes());
+        let (k, span) = self.index.find(at).ok_or(outside)?;
         let [start, size] = [at, span.end].map(|at| at.saturating_sub(span.start) as usize);
         let within = start..start.saturating_add(out.len()).min(size);
         let out = out.get_mut(..within.len()).unwrap_or(&mut []);
@@ -281,7 +275,7 @@ impl SuperChunk<'_> {
         let len = self.nitems();
         let typesize = u64::from(self.typesize());
         if range.start > range.end || range.end > len {
-            return Err(Error::OutOfRange { what: "item", index: range.end, len });
+            return Err(Error::out_of_range("item", range.end, len));
         }
         self.read_bytes(range.start.saturating_mul(typesize)..range.end.saturating_mul(typesize), out)
     }
@@ -289,12 +283,9 @@ impl SuperChunk<'_> {
     /// Decodes everything into a new vector, within the limits.
     pub fn read_all(&mut self) -> Result<Vec<u8>, Error> {
         let mut out = Vec::new();
-        let limit = self.limits.output;
         for k in 0..self.nchunks() {
             let asked = (out.len() as u64).saturating_add(u64::from(self.chunk_nbytes(k)?));
-            if asked > limit {
-                return Err(Error::Limit { what: "bytes of output", asked, limit });
-            }
+            within("bytes of output", asked, self.limits.output)?;
             let chunk = self.read_chunk(k)?;
             out.try_reserve(chunk.len()).map_err(|_| Error::OutOfMemory)?;
             out.extend_from_slice(&chunk);

@@ -15,17 +15,11 @@ use core::ops::Range;
 #[derive(Clone, Copy)]
 pub(crate) struct Shared<'s> {
     store: &'s (dyn ChunkStore + Send + Sync + 's),
-    index: &'s Index,
+    pub(super) index: &'s Index,
     /// Whether chunks that are read whole are held to their checksums, where they are known.
     verify: bool,
     pub(super) limits: &'s Limits,
     context: ChunkContext<'s>,
-}
-
-/// A chunk that has been found.
-pub(super) enum Found<'s> {
-    Special(Special),
-    Stored(Located<'s>),
 }
 
 /// A chunk of which at least the blocks asked for lie in memory.
@@ -86,15 +80,10 @@ impl<'s> Shared<'s> {
         Shared { verify: self.verify && self.store.as_slice().is_none(), ..self }
     }
 
-    /// Where chunk `k` lies; held to its checksum if all of it is read.
-    pub(super) fn locate(self, k: u64) -> Result<Found<'s>, Error> {
-        Ok(match self.index.entry(k)? {
-            Entry::Special(kind) => Found::Special(kind),
-            Entry::Stored(entry) => {
-                let sum = self.index.sum(k).filter(|_| self.verify);
-                Found::Stored(self.store.locate(entry)?.held_to(sum))
-            }
-        })
+    /// Where the bytes of chunk `k` lie, whose entry this is; held to its checksum if all of it is read.
+    pub(super) fn locate(self, k: u64, entry: u64) -> Result<Located<'s>, Error> {
+        let sum = self.index.sum(k).filter(|_| self.verify);
+        Ok(self.store.locate(entry)?.held_to(sum))
     }
 
     /// All of chunk `k`, borrowed where the frame lies in memory, else read into `buf`.
@@ -102,9 +91,9 @@ impl<'s> Shared<'s> {
     where
         's: 'b,
     {
-        match self.locate(k)? {
-            Found::Special(kind) => Ok(Loaded::Special(kind)),
-            Found::Stored(located) => self.whole(k, &located, buf),
+        match self.index.entry(k)? {
+            Entry::Special(kind) => Ok(Loaded::Special(kind)),
+            Entry::Stored(entry) => self.whole(k, &self.locate(k, entry)?, buf),
         }
     }
 
@@ -119,8 +108,7 @@ impl<'s> Shared<'s> {
         's: 'b,
     {
         let chunk = Chunk::parse_with(located.whole(k, self.limits, buf)?, &self.limits.chunk);
-        let chunk = chunk.map_err(|error| Error::Chunk { chunk: Some(k), offset: located.at, error })?;
-        Ok(self.loaded(k, located.at, chunk))
+        Ok(self.loaded(k, located.at, chunk.map_err(Error::in_chunk(Some(k), located.at))?))
     }
 
     pub(super) fn loaded<'b>(self, k: u64, at: u64, chunk: Chunk<'b>) -> Loaded<'b>
@@ -132,28 +120,28 @@ impl<'s> Shared<'s> {
 }
 
 impl Stored<'_> {
-    fn failed(&self, error: blosc_core::Error) -> Error {
-        Error::Chunk { chunk: Some(self.k), offset: self.at, error }
+    fn failed(&self) -> impl Fn(blosc_core::Error) -> Error + Copy {
+        Error::in_chunk(Some(self.k), self.at)
     }
 
     /// Decodes all of it into the start of `out`, which is part of an output of `whole` bytes; returns its size.
     pub(crate) fn decode(&self, pool: &mut Pool, out: &mut [u8], whole: usize) -> Result<usize, Error> {
         let context = ChunkContext { whole, ..self.context };
-        pool.decompress_into(&self.chunk, context, out).map_err(|error| self.failed(error))
+        pool.decompress_into(&self.chunk, context, out).map_err(self.failed())
     }
 
     /// Decodes a range of its bytes into the start of `out`.
     pub(crate) fn bytes(&self, pool: &mut Pool, range: Range<usize>, out: &mut [u8]) -> Result<usize, Error> {
-        pool.get_bytes(&self.chunk, self.context, range, out).map_err(|error| self.failed(error))
+        pool.get_bytes(&self.chunk, self.context, range, out).map_err(self.failed())
     }
 
     /// Decodes a block into the start of `out`; returns its size.
     pub(crate) fn block(&self, pool: &mut Pool, block: usize, out: &mut [u8]) -> Result<usize, Error> {
-        pool.decode_block(&self.chunk, self.context, block, out).map_err(|error| self.failed(error))
+        pool.decode_block(&self.chunk, self.context, block, out).map_err(self.failed())
     }
 
     /// Decoded bytes of a block.
     pub(super) fn block_len(&self, block: usize) -> Result<usize, Error> {
-        self.chunk.block_range(block).map(|range| range.len()).map_err(|error| self.failed(error))
+        self.chunk.block_range(block).map(|range| range.len()).map_err(self.failed())
     }
 }

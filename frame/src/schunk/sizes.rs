@@ -65,14 +65,14 @@ impl Sizes {
             }
             Sizes::Unread { .. } => None,
             Sizes::Each { lens, starts, .. } => {
-                if starts.len() != lens.len().saturating_add(1) {
-                    starts.clear();
+                if starts.is_empty() {
                     let mut sum = 0u64;
                     starts.push(0);
-                    for len in lens.iter() {
+                    // 2^28 sizes of 32 bits.
+                    starts.extend(lens.iter().map(|len| {
                         sum = sum.saturating_add(if *len == LOST { 0 } else { u64::from(*len) });
-                        starts.push(sum);
-                    }
+                        sum
+                    }));
                 }
                 // Chunks of no bytes share their start with the next one: the last of them holds the byte.
                 let k = starts.partition_point(|start| *start <= at).checked_sub(1)?;
@@ -81,25 +81,18 @@ impl Sizes {
             }
         }
     }
-}
 
-/// Collects sizes as they are read; one size that is not recorded follows from the total.
-pub(super) fn collect(sizes: impl Iterator<Item = Option<u32>>, total: u64) -> Option<Sizes> {
-    let mut lens: Vec<u32> = sizes.map(|len| len.unwrap_or(LOST)).collect();
-    let known: u64 = lens.iter().filter(|len| **len != LOST).map(|len| u64::from(*len)).sum();
-    let mut lost = lens.iter_mut().filter(|len| **len == LOST);
-    match (lost.next(), lost.next()) {
-        (None, _) if known != total => return None,
-        (Some(only), None) => {
-            *only = u32::try_from(total.checked_sub(known)?).ok().filter(|len| *len < LOST)?;
-        }
-        _ => {}
+    /// Sizes as they were read; one that is not recorded follows from the total. `None` if they differ from it.
+    pub(super) fn read(lens: Vec<Option<u32>>, total: u64) -> Option<Sizes> {
+        let known = lens.iter().flatten().map(|len| u64::from(*len)).sum();
+        let missing = match lens.iter().filter(|len| len.is_none()).count() {
+            0 if known != total => return None,
+            1 => u32::try_from(total.checked_sub(known)?).ok().filter(|len| *len < LOST)?,
+            _ => LOST,
+        };
+        Some(Sizes::each(lens.into_iter().map(|len| len.unwrap_or(missing)).collect()))
     }
-    Some(Sizes::each(lens))
-}
 
-/// Edits; the caller has made irregular frames [`Sizes::Each`].
-impl Sizes {
     /// Whether a chunk of `len` bytes at `k` of `n`, new or in place of another, leaves the frame regular if it is so.
     pub(super) fn fits(&self, k: u64, replace: bool, n: u64, len: u32) -> bool {
         let Sizes::Regular { chunk, total } = *self else { return true };
@@ -110,20 +103,21 @@ impl Sizes {
         }
     }
 
-    /// Adds a chunk of `new` bytes before chunk `at`, or exchanges or (without `new`) removes chunk `at`.
-    pub(super) fn edit(&mut self, at: usize, old: bool, new: Option<u32>) -> Result<(), Error> {
-        let gone = if old { self.len_of(at as u64).unwrap_or(0) } else { 0 };
+    /// Adds a chunk of `new` bytes before chunk `k`, or exchanges or (without `new`) removes chunk `k`.
+    /// The caller has made irregular frames [`Sizes::Each`].
+    pub(super) fn edit(&mut self, k: u64, old: bool, new: Option<u32>) -> Result<(), Error> {
+        let gone = if old { self.len_of(k).unwrap_or(0) } else { 0 };
         let (Sizes::Regular { total, .. } | Sizes::Unread { total } | Sizes::Each { total, .. }) = self;
         let left = total.checked_sub(gone.into()).and_then(|left| left.checked_add(new.unwrap_or(0).into()));
         *total = left.ok_or(Error::Internal { what: "a chunk larger than all together" })?;
         if let Sizes::Each { lens, starts, total } = self {
             // Appending keeps the running sum; anything else makes it again.
-            if !old && at == lens.len() && starts.len() == at.saturating_add(1) {
+            if !old && k == lens.len() as u64 && !starts.is_empty() {
                 starts.push(*total);
             } else {
                 starts.clear();
             }
-            splice(lens, at, old, new)?;
+            splice(lens, k, old, new)?;
         }
         Ok(())
     }

@@ -26,13 +26,9 @@ pub(crate) trait ChunkStore {
     fn locate(&self, entry: u64) -> Result<Located<'_>, Error>;
 
     /// The first chunk of a new frame will follow, whose header takes this many bytes.
-    fn start(&mut self, header_len: u64) {
-        let _ = header_len;
-    }
-    /// `index` is about to change for the first time; `live` is what its stored chunks take, where that is known.
-    fn look(&mut self, index: &Index, live: Option<u64>) {
-        let _ = (index, live);
-    }
+    fn start(&mut self, _header_len: u64) {}
+    /// The index is about to change for the first time; `_live` is what its stored chunks take, where that is known.
+    fn look(&mut self, _index: &Index, _live: Option<u64>) {}
     /// Writes a new chunk; the state on disk is not touched. Returns its raw entry.
     fn add(&mut self, chunk: &[u8], index: &Index) -> Result<i64, Error>;
     /// An entry of the state being made no longer refers to this chunk.
@@ -59,13 +55,11 @@ pub(crate) trait ChunkStore {
         None
     }
     /// Files that nothing refers to.
-    fn strays(&self, index: &Index) -> Result<Vec<String>, Error> {
-        let _ = index;
+    fn strays(&self, _index: &Index) -> Result<Vec<String>, Error> {
         Ok(Vec::new())
     }
     /// The number of a chunk file for which C-Blosc2 refuses the frame.
-    fn number_too_high(&self, index: &Index) -> Option<u32> {
-        let _ = index;
+    fn number_too_high(&self, _index: &Index) -> Option<u32> {
         None
     }
 }
@@ -127,11 +121,7 @@ impl<'p> Located<'p> {
     }
 
     fn parse_header(&self, k: u64, bytes: &[u8]) -> Result<ChunkHeader, Error> {
-        let header = ChunkHeader::parse(bytes).map_err(|error| Error::Chunk {
-            chunk: Some(k),
-            offset: self.at,
-            error,
-        })?;
+        let header = ChunkHeader::parse(bytes).map_err(Error::in_chunk(Some(k), self.at))?;
         if u64::from(header.cbytes) > self.limit {
             return Err(Error::Invalid {
                 structure: self.structure,
@@ -175,10 +165,7 @@ impl<'p> Located<'p> {
             return self.checked(k, bytes.get(..header.cbytes as usize).ok_or(IoKind::UnexpectedEnd)?);
         }
         let (header, first) = self.head(k, buf)?;
-        if u64::from(header.nbytes) > limits.chunk.output {
-            let asked = u64::from(header.nbytes);
-            return Err(Error::Limit { what: "bytes of a chunk", asked, limit: limits.chunk.output });
-        }
+        limits.check_chunk(header.nbytes.into())?;
         let cbytes = header.cbytes as usize;
         let all = at_least(buf, cbytes)?;
         if let Some(rest) = all.get_mut(first..).filter(|rest| !rest.is_empty()) {

@@ -6,7 +6,7 @@
 //! use blosc_frame::{Limits, SuperChunk};
 //! use std::io::{Read, Seek, SeekFrom, Write};
 //!
-//! let mut writer = SuperChunk::memory(&Params::new(1).codec(Codec::Zstd)).into_writer();
+//! let mut writer = SuperChunk::memory(&Params::new(1).codec(Codec::Zstd))?.into_writer();
 //! for line in 0..1000 {
 //!     writeln!(writer, "line {line:04}")?;
 //! }
@@ -29,6 +29,7 @@ use crate::error::Error;
 use alloc::vec::Vec;
 use core::borrow::BorrowMut;
 use core::marker::PhantomData;
+use core::ops::Range;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -186,18 +187,12 @@ impl<'a, S: BorrowMut<SuperChunk<'a>>> Reader<'a, S> {
     /// Decodes the chunk that holds byte `at`.
     fn load(&mut self) -> Result<(), Error> {
         let chunks = self.chunks.borrow_mut();
-        let total = chunks.nbytes();
-        let window = 64u64 << 10;
-        let stop = self.at.saturating_add(window).min(total);
-        let (start, end) = match chunks.index.find(self.at) {
-            Some((_, span)) => (span.start, span.end),
-            None => (self.at, stop),
-        };
-        let (asked, limit) = (end.saturating_sub(start), chunks.limits.chunk.output);
-        if asked > limit {
-            return Err(Error::Limit { what: "bytes of a chunk", asked, limit });
-        }
-        let len = usize::try_from(asked).map_err(|_| Error::OutOfMemory)?;
+        // Where the sizes of chunks are not known, some bytes from there on.
+        let some = self.at..self.at.saturating_add(64 << 10).min(chunks.nbytes());
+        let Range { start, end } = chunks.index.find(self.at).map_or(some, |(_, span)| span);
+        let len = end.saturating_sub(start);
+        chunks.limits.check_chunk(len)?;
+        let len = usize::try_from(len).map_err(|_| Error::OutOfMemory)?;
         resize(&mut self.buffer, len)?;
         let read = chunks.read_bytes(start..end, &mut self.buffer);
         if read.is_err() {
@@ -220,11 +215,7 @@ impl<'a, S: BorrowMut<SuperChunk<'a>>> Read for Reader<'a, S> {
             self.load()?;
         }
         let from = usize::try_from(self.at.saturating_sub(self.start)).map_err(io::Error::other)?;
-        let rest = self.buffer.get(from..).unwrap_or(&[]);
-        let n = rest.len().min(buf.len());
-        if let (Some(to), Some(from)) = (buf.get_mut(..n), rest.get(..n)) {
-            to.copy_from_slice(from);
-        }
+        let n = self.buffer.get(from..).unwrap_or(&[]).read(buf)?;
         self.at = self.at.saturating_add(n as u64);
         Ok(n)
     }

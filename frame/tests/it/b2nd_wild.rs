@@ -48,7 +48,7 @@ fn what_is_no_plain_array_is_named() {
 /// A frame of these chunks whose metalayer `name` is `content`.
 fn frame(name: &str, content: &[u8], typesize: u32, chunks: &[&[u8]]) -> SuperChunk<'static> {
     let mut frame =
-        SuperChunk::memory(&Params::new(typesize).shuffle().blocksize(Some(chunks[0].len() as u32)));
+        SuperChunk::memory(&Params::new(typesize).shuffle().blocksize(Some(chunks[0].len() as u32))).unwrap();
     frame.set_metalayer(name, content).unwrap();
     frame.set_chunksize(chunks[0].len() as u32).unwrap();
     chunks.iter().for_each(|chunk| frame.append_data(chunk).unwrap());
@@ -103,7 +103,7 @@ fn every_number_of_dimensions() {
         let dir = FsDir::create(&folder).unwrap();
         for sparse in [false, true] {
             let frame = match sparse {
-                false => SuperChunk::memory(&spec.params()),
+                false => SuperChunk::memory(&spec.params()).unwrap(),
                 true => SuperChunk::create_dir(dir.clone(), &spec.params()).unwrap(),
             };
             let mut nd = NdArray::from_slice(frame, &spec, &data).unwrap();

@@ -41,7 +41,7 @@ fn the_example_of_zeros_is_read_and_written_byte_for_byte() {
     assert_eq!(sc.read_all().unwrap(), [0; 1000]);
 
     let params = Params::new(4).codec(blosc_core::Codec::Zstd).blocksize(Some(400));
-    let mut made = SuperChunk::memory(&params.split(blosc_core::Split::Auto));
+    let mut made = SuperChunk::memory(&params.split(blosc_core::Split::Auto)).unwrap();
     made.set_checksums(false);
     made.set_chunksize(400).unwrap();
     made.fill_special(Special::Zeros, 1000).unwrap();

@@ -35,7 +35,7 @@ fn frames() -> Vec<Vec<u8>> {
     let mut random = Random(5);
     let mut frames = Vec::new();
     for codec in [Codec::Lz4, Codec::Zstd] {
-        let mut sc = SuperChunk::memory(&Params::new(4).codec(codec));
+        let mut sc = SuperChunk::memory(&Params::new(4).codec(codec)).unwrap();
         sc.set_chunksize(400).unwrap();
         sc.set_metalayer("meta", b"\x93\x01\x02\x03").unwrap();
         sc.set_vlmetalayer("vl", b"\xa5hello").unwrap();
@@ -47,7 +47,7 @@ fn frames() -> Vec<Vec<u8>> {
         sc.insert(0, &random.bytes(64)).unwrap();
         frames.push(sc.into_bytes().unwrap());
     }
-    let mut empty = SuperChunk::memory(&Params::new(8));
+    let mut empty = SuperChunk::memory(&Params::new(8)).unwrap();
     empty.set_metalayer("only", b"\xc0").unwrap();
     frames.push(empty.into_bytes().unwrap());
     frames

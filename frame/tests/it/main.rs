@@ -3,6 +3,7 @@
 mod common;
 mod containers;
 
+mod append_reads;
 #[cfg(unix)]
 mod appends;
 mod b2nd_crash;
@@ -16,6 +17,7 @@ mod bloscpack_edit;
 mod bloscpack_vectors;
 mod cframe_examples;
 mod cframe_flip;
+mod cframe_holes;
 mod cframe_vectors;
 mod convert;
 mod crash;

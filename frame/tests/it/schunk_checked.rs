@@ -3,10 +3,14 @@
 
 use blosc_core::Params;
 use blosc_frame::b2nd::{Dtype, NdArray, Selection, Spec};
+use blosc_frame::cframe::header::FrameType;
 use blosc_frame::cframe::index::Entry;
+use blosc_frame::cframe::{CHECKSUMS_NAME, open_at};
 use blosc_frame::io::{DirFile, Directory, MemDir};
+use blosc_frame::schunk::RawChunk;
 use blosc_frame::{Error, Limits, SuperChunk};
 use std::io::Read;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
@@ -90,9 +94,9 @@ fn every_read_of_a_whole_chunk_names_the_damaged_one() {
             names(sc.read_bytes(0..5 * CHUNK as u64, &mut all), 2);
             names(sc.read_items(1000..4000, &mut all), 2);
             names(sc.for_each_chunk(|_| Ok(())), 2);
-            names(SuperChunk::memory(&stored()).append_from(&mut sc), 2);
-            names(SuperChunk::memory(&stored()).recompress_from(&mut sc), 2);
-            names(SuperChunk::memory(&stored()).copy_from(&mut sc), 2);
+            names(SuperChunk::memory(&stored()).unwrap().append_from(&mut sc), 2);
+            names(SuperChunk::memory(&stored()).unwrap().recompress_from(&mut sc), 2);
+            names(SuperChunk::memory(&stored()).unwrap().copy_from(&mut sc), 2);
             assert!(sc.reader().read_to_end(&mut Vec::new()).is_err());
             // A part of it takes all of it to be read from a file, and no more than that part from memory.
             let mut item = [0; 4];
@@ -163,4 +167,31 @@ fn arrays_are_held_to_their_checksums_too() {
         nd.frame_mut().set_verify(false);
         assert_eq!(nd.get_all().unwrap().len(), 8000);
     }
+}
+
+/// The checksums are part of the format: another implementation of XXH3 gives the same for chunks of every length.
+#[test]
+fn another_implementation_of_the_checksums_agrees() {
+    let bytes: Vec<u8> = data(250_000);
+    let mut sc = SuperChunk::memory(&Params::new(1).level(0)).unwrap();
+    sc.set_metalayer("unit", b"\xa2mm").unwrap();
+    let lens = (1..1200).chain([4095, 65_536, bytes.len()]);
+    lens.clone().for_each(|len| sc.append_data(&bytes[..len]).unwrap());
+    let frame = sc.to_bytes().unwrap();
+    for (k, len) in (0..).zip(lens) {
+        let expected = sc.chunk_checksum(k);
+        let RawChunk::Stored(chunk) = sc.raw_chunk(k).unwrap() else { panic!("chunk {k} is not stored") };
+        assert_eq!(expected, Some(xxh3_64(chunk)), "{len} bytes");
+    }
+    let opened = open_at(&frame, FrameType::Contiguous, &Limits::DEFAULT).unwrap();
+    let (head, trailer) = (&opened.head, &opened.trailer);
+    let mut other = Xxh3Default::new();
+    [&head[..0x3e], &head[0x44..0x57], &opened.index, &trailer[..trailer.len() - 16]]
+        .iter()
+        .for_each(|part| other.update(part));
+    assert_eq!(sc.fingerprint(), (3, other.digest128().to_be_bytes()));
+    let table = opened.vlmetalayers().unwrap().get(CHECKSUMS_NAME).unwrap();
+    let table = blosc_core::decompress(table).unwrap();
+    // Behind 5 bytes of MessagePack and the magic.
+    assert_eq!(table[13..21], xxh3_64(&head[0x57..]).to_le_bytes());
 }

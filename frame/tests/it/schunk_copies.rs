@@ -15,7 +15,7 @@ const C: usize = 800;
 fn made(random: &mut Random, sparse: bool, params: &Params) -> (SuperChunk<'static>, Vec<u8>) {
     let mut sc = match sparse {
         true => SuperChunk::create_dir(MemDir::new(), params).unwrap(),
-        false => SuperChunk::memory(params),
+        false => SuperChunk::memory(params).unwrap(),
     };
     sc.set_chunksize(C as u32).unwrap();
     sc.set_metalayer("m", b"\xa1m").unwrap();
@@ -54,7 +54,7 @@ fn frames_are_concatenated_copied_and_compressed_anew() {
 
         let mut copy = match to {
             true => SuperChunk::create_dir(MemDir::new(), &params).unwrap(),
-            false => SuperChunk::memory(&params),
+            false => SuperChunk::memory(&params).unwrap(),
         };
         copy.copy_from(&mut b).unwrap();
         copy.commit().unwrap();
@@ -67,7 +67,7 @@ fn frames_are_concatenated_copied_and_compressed_anew() {
         );
 
         let new = Params::new(8).codec(Codec::BloscLz).level(9);
-        let mut again = SuperChunk::memory(&new);
+        let mut again = SuperChunk::memory(&new).unwrap();
         again.recompress_from(&mut b).unwrap();
         let bytes = again.into_bytes().unwrap();
         let mut again = SuperChunk::from_slice(&bytes).unwrap();
@@ -78,12 +78,12 @@ fn frames_are_concatenated_copied_and_compressed_anew() {
         assert!(codecs(&again).iter().flatten().all(|codec| *codec == Codec::BloscLz));
         assert!(codecs(&b).contains(&Some(Codec::Lz4)) && codecs(&b).contains(&Some(Codec::Zstd)));
         // The frames joined have a short chunk inside, so special chunks had to be written out there.
-        let mut again = SuperChunk::memory(&new);
+        let mut again = SuperChunk::memory(&new).unwrap();
         again.recompress_from(&mut a).unwrap();
         assert_eq!(again.special(2), Some(Special::Nan));
         assert!(read(&mut again) == first);
     }
-    let mut other = SuperChunk::memory(&Params::new(4));
+    let mut other = SuperChunk::memory(&Params::new(4)).unwrap();
     let (mut a, _) = made(&mut random, false, &params);
     assert!(matches!(other.append_from(&mut a), Err(Error::Param { name: "typesize", .. })));
 }
@@ -118,7 +118,7 @@ fn ready_chunks_of_any_codec_are_appended_inserted_and_put_in_place() {
 
 #[test]
 fn an_empty_special_chunk_is_stored_in_its_plain_form() {
-    let mut sc = SuperChunk::memory(&Params::new(4));
+    let mut sc = SuperChunk::memory(&Params::new(4)).unwrap();
     sc.append_data(&[1; 40]).unwrap();
     sc.append_chunk(&special::zeros(4, 0).unwrap()).unwrap();
     sc.append_chunk(&special::uninit(4, 0).unwrap()).unwrap();

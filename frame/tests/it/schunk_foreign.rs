@@ -64,7 +64,7 @@ fn edits(open: impl Fn() -> SuperChunk<'static>, keep: impl Fn(SuperChunk<'stati
 
 #[test]
 fn odd_fields_survive_every_edit() {
-    let mut sc = SuperChunk::memory(&Params::new(4));
+    let mut sc = SuperChunk::memory(&Params::new(4)).unwrap();
     fill(&mut sc);
     let mut frame = sc.into_bytes().unwrap();
     odd(&mut frame);
@@ -85,7 +85,7 @@ fn odd_fields_survive_every_edit() {
 
 #[test]
 fn a_writer_without_checksums_is_neither_damage_nor_intact() {
-    let mut sc = SuperChunk::memory(&Params::new(4));
+    let mut sc = SuperChunk::memory(&Params::new(4)).unwrap();
     sc.set_chunksize(400).unwrap();
     sc.append(&[1; 1000]).unwrap();
     let mut frame = sc.into_bytes().unwrap();
@@ -96,4 +96,35 @@ fn a_writer_without_checksums_is_neither_damage_nor_intact() {
     let mut sc = SuperChunk::from_slice(&frame).unwrap();
     assert_eq!(sc.verify(|_| {}).unwrap().verdict(), Verdict::Foreign);
     assert_eq!(sc.checksum_state(), ChecksumState::Foreign);
+}
+
+/// Swaps the last letter of a name for a byte that is not UTF-8.
+fn spoil(frame: &mut [u8], name: &[u8]) {
+    let at = frame.windows(name.len()).position(|w| w == name).unwrap();
+    frame[at + name.len() - 1] = 0xff;
+}
+
+#[test]
+fn names_that_are_not_utf8_are_found_as_they_are_shown() {
+    let mut sc = SuperChunk::memory(&Params::new(1)).unwrap();
+    sc.set_checksums(false);
+    sc.set_metalayer("mm", b"1").unwrap();
+    sc.set_vlmetalayer("vv", b"2").unwrap();
+    let mut frame = sc.into_bytes().unwrap();
+    spoil(&mut frame, b"mm");
+    spoil(&mut frame, b"vv");
+    let mut sc = SuperChunk::from_bytes(frame.clone(), &Limits::DEFAULT).unwrap();
+    let (m, v) = (sc.metalayer_names().next().unwrap(), sc.vlmetalayer_names().next().unwrap());
+    assert_eq!((&*m, &*v), ("m\u{fffd}", "v\u{fffd}"));
+    assert_eq!(sc.metalayer(&m), Some(&b"1"[..]));
+    assert_eq!(sc.vlmetalayer(&v), Ok(Some(b"2".to_vec())));
+    assert_eq!(sc.verify(|_| ()).unwrap().damage, []);
+    // The chunk that is its content says it is longer.
+    let chunk = sc.vlmetalayer_chunk(&v).unwrap().to_vec();
+    let at = frame.windows(chunk.len()).position(|w| w == chunk).unwrap();
+    frame[at + 12] ^= 0x40;
+    let mut bad = SuperChunk::from_bytes(frame, &Limits::DEFAULT).unwrap();
+    assert_eq!(bad.verify(|_| ()).unwrap().damage.len(), 1);
+    assert!(sc.remove_metalayer(&m) && sc.remove_vlmetalayer(&v));
+    assert_eq!(sc.metalayer_names().count() + sc.vlmetalayer_names().count(), 0);
 }

@@ -22,7 +22,7 @@ fn history(seed: u64, place: Where) {
         Model { chunksize: (1 + random.below(200 / typesize + 2)) * typesize, ..Model::default() };
     let dir = MemDir::new();
     let mut sc = match place {
-        Where::Memory => SuperChunk::memory(&params),
+        Where::Memory => SuperChunk::memory(&params).unwrap(),
         Where::File => SuperChunk::create(DirFile::create(dir.clone(), "f").unwrap(), &params).unwrap(),
         Where::Directory => SuperChunk::create_dir(dir.clone(), &params).unwrap(),
     };
@@ -81,7 +81,7 @@ fn edit_histories_match_a_plain_model() {
 #[test]
 fn a_frame_inside_a_larger_file() {
     let mut random = Random(7);
-    let mut sc = SuperChunk::memory(&blosc_core::Params::new(4));
+    let mut sc = SuperChunk::memory(&blosc_core::Params::new(4)).unwrap();
     sc.set_chunksize(400).unwrap();
     let data = random.bytes(3000);
     sc.append(&data).unwrap();
@@ -99,7 +99,7 @@ fn threads_change_no_byte() {
     let data = random.bytes(1 << 20);
     let made: Vec<Vec<u8>> = [1, 2, 5]
         .map(|threads| {
-            let mut sc = SuperChunk::memory(&blosc_core::Params::new(8));
+            let mut sc = SuperChunk::memory(&blosc_core::Params::new(8)).unwrap();
             sc.set_chunksize(10_000).unwrap();
             sc.set_threads(threads);
             sc.append(&data).unwrap();
@@ -121,7 +121,7 @@ fn reading_and_writing_as_streams() {
     use std::io::{Read, Seek, SeekFrom, Write};
     let mut random = Random(11);
     let data = random.bytes(100_000);
-    let mut sc = SuperChunk::memory(&blosc_core::Params::new(4));
+    let mut sc = SuperChunk::memory(&blosc_core::Params::new(4)).unwrap();
     sc.set_chunksize(8000).unwrap();
     let mut writer = sc.writer();
     for piece in data.chunks(777) {
@@ -141,7 +141,7 @@ fn reading_and_writing_as_streams() {
 
 #[test]
 fn refused_before_anything_is_written() {
-    let mut sc = SuperChunk::memory(&blosc_core::Params::new(4));
+    let mut sc = SuperChunk::memory(&blosc_core::Params::new(4)).unwrap();
     for i in 0..16 {
         sc.set_metalayer(&format!("m{i}"), b"x").unwrap();
         sc.set_vlmetalayer(&format!("v{i}"), b"x").unwrap();

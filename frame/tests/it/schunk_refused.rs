@@ -147,6 +147,39 @@ fn what_needs_a_rename_is_refused_by_a_bare_file() {
     drop(sc);
     let mut sc = SuperChunk::open(file(), &Limits::DEFAULT).unwrap();
     assert_eq!((sc.read_all().unwrap(), sc.metalayer("unit")), (vec![7; 4000], None));
+    // The last chunk goes: the trailer would lie elsewhere.
+    sc.delete(0).unwrap();
+    assert!(matches!(sc.commit(), Err(Error::NotAtomic { .. })));
+    let _ = std::fs::remove_file(&path);
+}
+
+/// A header metalayer that keeps its length is switched with the header's first bytes, if all of them lie in one sector.
+#[test]
+fn a_metalayer_behind_the_first_sector_is_not_written_in_place() {
+    let path = std::env::temp_dir().join(format!("blosc-sector-{}", std::process::id()));
+    for (len, in_place) in [(512, true), (513, false)] {
+        let file = || {
+            std::fs::File::options().read(true).write(true).create(true).truncate(false).open(&path).unwrap()
+        };
+        let mut sc = SuperChunk::create(file(), &Params::new(4)).unwrap();
+        // The fixed part, 10 bytes around the contents, and 6, the name and 5 of this one.
+        sc.set_metalayer("unit", &vec![1; len - 112]).unwrap();
+        sc.append(&[7; 4000]).unwrap();
+        sc.commit().unwrap();
+        assert_eq!(sc.header().header_len as usize, len);
+        // Where the metalayers are not written, their length does not matter.
+        sc.append(&[7; 4000]).unwrap();
+        sc.commit().unwrap();
+        sc.set_metalayer("unit", &vec![2; len - 112]).unwrap();
+        let done = sc.commit();
+        assert!(
+            if in_place { done.is_ok() } else { matches!(done, Err(Error::NotAtomic { .. })) },
+            "{done:?}"
+        );
+        drop(sc);
+        let sc = SuperChunk::open(file(), &Limits::DEFAULT).unwrap();
+        assert_eq!(sc.metalayer("unit").unwrap()[0], if in_place { 2 } else { 1 });
+    }
     let _ = std::fs::remove_file(&path);
 }
 
@@ -199,7 +232,7 @@ fn a_stream_goes_on_where_the_disk_was_full() {
 /// A table of checksums larger than one metalayer may be: it grows with the chunks.
 #[test]
 fn checksums_of_many_chunks_take_more_than_a_metalayer_may() {
-    let mut sc = SuperChunk::memory(&Params::new(1));
+    let mut sc = SuperChunk::memory(&Params::new(1)).unwrap();
     sc.set_chunksize(100).unwrap();
     sc.append(&[9; 100_000]).unwrap();
     let frame = sc.into_bytes().unwrap();
@@ -211,7 +244,7 @@ fn checksums_of_many_chunks_take_more_than_a_metalayer_may() {
 /// A table of checksums that says it is gigabytes, in forty bytes, is not decoded.
 #[test]
 fn a_table_of_checksums_that_does_not_fit_is_no_table() {
-    let mut sc = SuperChunk::memory(&Params::new(1));
+    let mut sc = SuperChunk::memory(&Params::new(1)).unwrap();
     sc.append(&[9; 100]).unwrap();
     let mut frame = sc.into_bytes().unwrap();
     // Its chunk: stored, 45 bytes in the table of one checksum.
@@ -290,7 +323,7 @@ fn what_a_full_disk_took_of_a_chunk_or_an_index_is_given_back() {
 #[test]
 fn a_small_file_does_not_expand_without_limit() {
     let large = Limits::ALWAYS as u32 + 4;
-    let mut sc = SuperChunk::memory(&Params::new(4));
+    let mut sc = SuperChunk::memory(&Params::new(4)).unwrap();
     sc.set_chunksize(large).unwrap();
     sc.fill_special(blosc_core::Special::Zeros, large.into()).unwrap();
     let frame = sc.into_bytes().unwrap();
@@ -302,17 +335,34 @@ fn a_small_file_does_not_expand_without_limit() {
     sc.read_bytes(Limits::ALWAYS..Limits::ALWAYS + 4, &mut four).unwrap();
     assert_eq!(four, [0; 4]);
     // A repair copies the entry, and decodes nothing.
-    let repaired =
-        blosc_frame::repair::repair(&&*frame, &Limits::DEFAULT, |params| Ok(SuperChunk::memory(params)));
+    let repaired = blosc_frame::repair::repair(&&*frame, &Limits::DEFAULT, SuperChunk::memory);
     assert_eq!(repaired.unwrap().0.kept, 1);
 }
 
 #[test]
 fn parameters_that_cannot_be_are_refused_before_anything_is_touched() {
-    let (mut old, wrong) = (vec![7u8; 100], Params::new(4).level(11));
-    assert!(matches!(SuperChunk::create(&mut old, &wrong), Err(Error::Codec(_))));
-    assert_eq!(old, [7; 100]);
-    let dir = MemDir::new();
-    assert!(matches!(SuperChunk::create_dir(dir.clone(), &wrong), Err(Error::Codec(_))));
-    assert!(dir.list().unwrap().is_empty());
+    let params = Params::new(4);
+    let wrong = [
+        params.level(11),
+        params.level(16),
+        params.blocksize(Some(0)),
+        params.blocksize(Some(u32::MAX)),
+        Params::new(0),
+        params.codec(blosc_core::Codec::Snappy),
+    ];
+    for wrong in wrong {
+        let refused = |made: Result<SuperChunk<'_>, Error>| {
+            assert!(matches!(made.map(drop), Err(Error::Codec(_))), "{wrong:?}");
+        };
+        refused(SuperChunk::memory(&wrong));
+        let mut old = vec![7u8; 100];
+        refused(SuperChunk::create(&mut old, &wrong));
+        assert_eq!(old, [7; 100]);
+        let dir = MemDir::new();
+        refused(SuperChunk::create_dir(dir.clone(), &wrong));
+        assert!(dir.list().unwrap().is_empty());
+        let mut sc = SuperChunk::memory(&params).unwrap();
+        assert!(matches!(sc.set_params(&wrong), Err(Error::Codec(_))), "{wrong:?}");
+        assert_eq!(sc.params(), SuperChunk::memory(&params).unwrap().params());
+    }
 }

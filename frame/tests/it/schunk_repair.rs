@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn sample() -> (Vec<u8>, Vec<Vec<u8>>) {
     let mut random = Random(9);
-    let mut sc = SuperChunk::memory(&Params::new(4).codec(Codec::Lz4));
+    let mut sc = SuperChunk::memory(&Params::new(4).codec(Codec::Lz4)).unwrap();
     sc.set_chunksize(400).unwrap();
     sc.set_metalayer("m", b"\xc3").unwrap();
     sc.set_vlmetalayer("v", b"\xa2hi").unwrap();
@@ -26,8 +26,8 @@ fn sample() -> (Vec<u8>, Vec<Vec<u8>>) {
 /// Repairs it in memory, and as a file of which only parts are in memory.
 fn mend(bytes: &[u8]) -> (Repaired, SuperChunk<'static>) {
     let file = File { bytes, largest: AtomicUsize::new(0) };
-    let (of_file, sc) = repair(&file, &Limits::DEFAULT, |params| Ok(SuperChunk::memory(params))).unwrap();
-    let (report, other) = repair(&bytes, &Limits::DEFAULT, |params| Ok(SuperChunk::memory(params))).unwrap();
+    let (of_file, sc) = repair(&file, &Limits::DEFAULT, SuperChunk::memory).unwrap();
+    let (report, other) = repair(&bytes, &Limits::DEFAULT, SuperChunk::memory).unwrap();
     let other = other.into_bytes().unwrap();
     assert_eq!((of_file, sc.into_bytes().unwrap()), (report.clone(), other.clone()));
     let sc = SuperChunk::from_bytes(other, &Limits::DEFAULT).unwrap();
@@ -128,7 +128,7 @@ fn a_sparse_frame_without_its_index() {
     let mut index = dir.get("chunks.b2frame").unwrap();
     index.truncate(150);
     dir.put("chunks.b2frame", index);
-    let made = |params: &Params| Ok(SuperChunk::memory(params));
+    let made = SuperChunk::memory;
     let (report, mut sc) = repair_dir(&dir, &Limits::DEFAULT, made).unwrap();
     assert_eq!((report.order, report.kept, report.header), (Order::Stored, 10, true));
     assert_eq!(sc.read_all().unwrap(), data);
@@ -155,7 +155,7 @@ fn a_large_file_is_searched_in_pieces() {
     assert_eq!((report.order, report.kept), (Order::Stored, 40));
     assert_eq!(sc.read_all().unwrap(), plain);
     let file = File { bytes: &file, largest: AtomicUsize::new(0) };
-    repair(&file, &Limits::DEFAULT, |params| Ok(SuperChunk::memory(params))).unwrap();
+    repair(&file, &Limits::DEFAULT, SuperChunk::memory).unwrap();
     assert!(file.largest.into_inner() <= 1 << 18);
 }
 
@@ -165,7 +165,7 @@ fn a_large_file_is_searched_in_pieces() {
 fn nan_chunks_keep_their_bytes_in_frames_of_other_items() {
     for (own, frame) in [(8, 3), (8, 4), (4, 8), (4, 1), (4, 4), (8, 8)] {
         let chunk = blosc_core::chunk::special::nans(own, 48).unwrap();
-        let mut sc = SuperChunk::memory(&Params::new(frame));
+        let mut sc = SuperChunk::memory(&Params::new(frame)).unwrap();
         sc.append_chunk(&chunk).unwrap();
         let mut again = SuperChunk::from_bytes(sc.into_bytes().unwrap(), &Limits::DEFAULT).unwrap();
         assert_eq!(again.read_chunk(0), Ok(blosc_core::decompress(&chunk).unwrap()), "{own} in {frame}");
@@ -208,14 +208,14 @@ fn the_limits_of_a_repair_end_it_and_hold_for_its_result() {
     let (frame, _) = sample();
     let mut limits = Limits::DEFAULT.output(1 << 20);
     limits.chunk.output = 400;
-    let make = |params: &Params| Ok(SuperChunk::memory(params));
+    let make = SuperChunk::memory;
     let (report, sc) = repair(&&frame[..], &limits, make).unwrap();
     assert_eq!((report.kept, *sc.limits()), (20, limits));
     limits.chunk.output = 399;
     let refused = repair(&&frame[..], &limits, make).map(drop);
     assert!(matches!(refused, Err(Error::Limit { .. })), "{refused:?}");
     // Chunks of different sizes, of which one is too large.
-    let mut sc = SuperChunk::memory(&Params::new(4));
+    let mut sc = SuperChunk::memory(&Params::new(4)).unwrap();
     sc.append_data(&[1, 2, 3, 4]).unwrap();
     sc.append_data(&(0..100u32).flat_map(u32::to_le_bytes).collect::<Vec<_>>()).unwrap();
     let frame = sc.into_bytes().unwrap();

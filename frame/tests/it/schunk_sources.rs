@@ -35,7 +35,7 @@ fn frame() -> (Vec<u8>, Vec<u8>) {
     // Half of each item is noise: blocks are a good deal smaller than decoded, and far from nothing.
     let data: Vec<u8> =
         (0..3 * CHUNK / 4).flat_map(|i| [random.next() as u8, 1, (i >> 12) as u8, 0]).collect();
-    let mut sc = SuperChunk::memory(&Params::new(4).codec(Codec::Lz4).blocksize(Some(BLOCK as u32)));
+    let mut sc = SuperChunk::memory(&Params::new(4).codec(Codec::Lz4).blocksize(Some(BLOCK as u32))).unwrap();
     sc.set_chunksize(CHUNK as u32).unwrap();
     sc.set_metalayer("m", b"\xc0").unwrap();
     sc.append(&data).unwrap();
@@ -127,7 +127,7 @@ fn blocks_that_lie_in_each_other_are_read_as_from_memory() {
         chunk.extend(len.to_le_bytes());
         chunk.extend(&blocks[block]);
     }
-    let mut sc = SuperChunk::memory(&Params::new(1).no_filter());
+    let mut sc = SuperChunk::memory(&Params::new(1).no_filter()).unwrap();
     sc.append_chunk(&chunk).unwrap();
     let (frame, data) = (sc.into_bytes().unwrap(), blocks.concat());
     assert!(SuperChunk::from_slice(&frame).unwrap().read_all().unwrap() == data);
@@ -158,7 +158,7 @@ impl ReadAt for Damaged {
 
 #[test]
 fn a_reader_says_again_what_it_could_not_read() {
-    let mut sc = SuperChunk::memory(&Params::new(1).no_filter().level(0));
+    let mut sc = SuperChunk::memory(&Params::new(1).no_filter().level(0)).unwrap();
     sc.set_chunksize(1000).unwrap();
     sc.append(&[7; 3000]).unwrap();
     let bytes = sc.into_bytes().unwrap();
@@ -175,7 +175,7 @@ fn a_reader_says_again_what_it_could_not_read() {
 
 #[test]
 fn a_reader_keeps_to_the_limits() {
-    let mut sc = SuperChunk::memory(&Params::new(1));
+    let mut sc = SuperChunk::memory(&Params::new(1)).unwrap();
     sc.set_chunksize(1 << 30).unwrap();
     sc.fill_special(Special::Zeros, 1 << 30).unwrap();
     let bytes = sc.into_bytes().unwrap();

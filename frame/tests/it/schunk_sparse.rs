@@ -85,7 +85,7 @@ fn files_that_nothing_refers_to_are_told_of_and_go() {
 #[test]
 fn zeros_of_large_items_are_an_ordinary_chunk_where_sizes_differ() {
     for (typesize, len) in [(300, 600), (70_000, 140_000), (4, 40), (1, 3 << 20), (1, 7), (300, 300 * 7000)] {
-        let mut sc = SuperChunk::memory(&Params::new(typesize));
+        let mut sc = SuperChunk::memory(&Params::new(typesize)).unwrap();
         sc.append_data(&vec![5; 3 * typesize as usize]).unwrap();
         sc.insert(0, &vec![0; len]).unwrap();
         let bytes = sc.into_bytes().unwrap();

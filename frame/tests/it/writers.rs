@@ -72,7 +72,7 @@ fn start(name: &str, words: &[&OsStr]) -> Child {
 }
 
 /// Whether this program can start itself: one for another CPU, under an emulator, may not.
-fn can_start() -> bool {
+pub fn can_start() -> bool {
     let started = Command::new(std::env::current_exe().unwrap()).arg("--list").stdout(Stdio::null()).status();
     let can = started.is_ok_and(|status| status.success());
     if !can {

@@ -11,7 +11,7 @@ fn remade(
     remake: impl Fn(&mut SuperChunk<'static>, u64, &[u8]) -> Result<(), Error>,
 ) -> Result<Vec<u8>, Error> {
     let mut from = array.into_frame();
-    let mut to = SuperChunk::memory(&from.params());
+    let mut to = SuperChunk::memory(&from.params())?;
     to.set_chunksize(from.chunk_nbytes(0)?)?;
     to.set_metalayer("b2nd", from.metalayer("b2nd").expect("the metalayer of an array"))?;
     for k in 0..from.nchunks() {
@@ -28,7 +28,7 @@ pub fn arrays(out: &Out) -> Result<(), Error> {
         let params = Params::new(1).codec(codec);
         let spec = Spec::new(shape, dtype(text))?.params_from(&params).chunks(chunks)?.blocks(blocks)?;
         let data = bytes(spec.geometry().nbytes() as usize);
-        NdArray::from_slice(SuperChunk::memory(&spec.params()), &spec, &data)
+        NdArray::from_slice(SuperChunk::memory(&spec.params())?, &spec, &data)
     };
     let square =
         |codec, chunks: [u32; 2], blocks: [u32; 2]| array(codec, "|u1", &[1024, 1024], &chunks, &blocks);
@@ -111,7 +111,7 @@ pub fn arrays(out: &Out) -> Result<(), Error> {
     let mut short = small()?.into_frame();
     short.delete(3)?;
     out.keep("b2nd_open", "too-few-chunks", &short.into_bytes()?);
-    let mut plain = SuperChunk::memory(&Params::new(4));
+    let mut plain = SuperChunk::memory(&Params::new(4))?;
     plain.set_metalayer("b2nd", small()?.frame().metalayer("b2nd").expect("the metalayer of an array"))?;
     for len in [24, 24, 24, 20] {
         plain.append_data(&data(len))?;

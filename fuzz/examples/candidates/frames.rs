@@ -9,7 +9,7 @@ use blosc_frame::{Error, SuperChunk};
 /// Frames of every kind, and arrays of several shapes in them.
 pub fn frames(out: &Out) -> Result<(), Error> {
     let params = Params::new(4).shuffle();
-    let mut plain = SuperChunk::memory(&params);
+    let mut plain = SuperChunk::memory(&params)?;
     plain.set_chunksize(400)?;
     plain.append(&data(1000))?;
     plain.set_vlmetalayer("note", b"\xa5hello")?;
@@ -18,9 +18,9 @@ pub fn frames(out: &Out) -> Result<(), Error> {
     let bytes = plain.into_bytes()?;
     out.tree(None, "frame", &vec![("a.b2frame".into(), bytes.clone())]);
     out.tree(None, "frame-behind", &vec![("a.b2frame".into(), [b"abc", &bytes[..]].concat())]);
-    let mut empty = SuperChunk::memory(&params);
+    let mut empty = SuperChunk::memory(&params)?;
     out.tree(None, "frame-empty", &vec![("a.b2frame".into(), empty.to_bytes()?)]);
-    let mut variable = SuperChunk::memory(&params);
+    let mut variable = SuperChunk::memory(&params)?;
     variable.append_data(&data(40))?;
     variable.append_data(&data(400))?;
     variable.append_data(&data(80))?;
@@ -52,7 +52,7 @@ pub fn frames(out: &Out) -> Result<(), Error> {
             &[b"?"]
         };
         for content in contents {
-            let mut carrier = SuperChunk::memory(&params);
+            let mut carrier = SuperChunk::memory(&params)?;
             carrier.append_data(&data(40))?;
             match name {
                 "__pack_tensor__" => carrier.set_vlmetalayer(name, content)?,
@@ -63,11 +63,11 @@ pub fn frames(out: &Out) -> Result<(), Error> {
     }
     // So large that two threads share it, and stored in few bytes.
     let zstd = Params::new(4).codec(Codec::Zstd);
-    let mut large = SuperChunk::memory(&zstd);
+    let mut large = SuperChunk::memory(&zstd)?;
     large.set_chunksize(300_000)?;
     large.append(&vec![7; 1_400_000])?;
     out.keep("frame_open", "large", &large.into_bytes()?);
-    let mut zeros = SuperChunk::memory(&zstd);
+    let mut zeros = SuperChunk::memory(&zstd)?;
     zeros.set_chunksize(300_000)?;
     zeros.fill_special(Special::Zeros, 1_400_000)?;
     out.keep("frame_open", "zeros", &zeros.into_bytes()?);
@@ -80,7 +80,7 @@ pub fn frames(out: &Out) -> Result<(), Error> {
     ] {
         let spec = Spec::new(shape, dtype(text))?.chunks(chunks)?.blocks(blocks)?;
         let n = spec.geometry().nbytes() as usize;
-        let array = NdArray::from_slice(SuperChunk::memory(&spec.params()), &spec, &data(n))?;
+        let array = NdArray::from_slice(SuperChunk::memory(&spec.params())?, &spec, &data(n))?;
         let bytes = array.into_frame().into_bytes()?;
         out.keep("b2nd_open", &format!("array-{name}"), &bytes);
         out.tree(None, &format!("array-{name}"), &vec![("a.b2nd".into(), bytes)]);
@@ -92,7 +92,7 @@ pub fn frames(out: &Out) -> Result<(), Error> {
     ] {
         let spec = Spec::new(shape, dtype("|u1"))?.params_from(&zstd).chunks(chunks)?.blocks(blocks)?;
         let all: Vec<u8> = (0..1_440_000).map(|k| (k % 600 == 0) as u8).collect();
-        let array = NdArray::from_slice(SuperChunk::memory(&spec.params()), &spec, &all)?;
+        let array = NdArray::from_slice(SuperChunk::memory(&spec.params())?, &spec, &all)?;
         out.keep("b2nd_open", &format!("large-{name}"), &array.into_frame().into_bytes()?);
     }
     Ok(())

@@ -242,7 +242,7 @@ fn msgpack_bytes_at_the_deepest_level() {
 #[test]
 fn repair_of_lost_chunks_of_no_size() {
     let data = input("frame_open/lost_chunks_of_no_size");
-    let made = repair(&&data[..], &LIMITS, |params| Ok(SuperChunk::memory(params)));
+    let made = repair(&&data[..], &LIMITS, SuperChunk::memory);
     let (report, sc) = made.expect("a frame that opens");
     let lost = report.lost.len() as u64;
     assert_eq!((report.kept, lost, report.missing, sc.nchunks()), (0, 2, 1, 2));

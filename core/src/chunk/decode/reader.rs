@@ -13,6 +13,8 @@ use crate::chunk::view::Chunk;
 use crate::codec::context::DecodeContext;
 use crate::codec::destination::Destination;
 use crate::codec::dispatch::{self, StreamError};
+#[cfg(feature = "zfp")]
+use crate::codec::zfp::{Floats, NEEDS};
 use crate::error::Error;
 use crate::filter::blocksplit::{self, Plane, Planes, Stores};
 use crate::filter::{Filter, FilterError};
@@ -154,6 +156,13 @@ impl<'a> ChunkReader<'a> {
         let corrupt = |error| Error::Codec { codec, offset, error };
         if let Some(user) = self.chunk_context.codec(codec.id()) {
             return user.decode(meta, src, room.exact().zeroed()).map_err(corrupt);
+        }
+        #[cfg(feature = "zfp")]
+        if codec.is_zfp() {
+            let out = room.exact().zeroed();
+            let (typesize, shape) = (self.header().typesize.into(), self.chunk_context.blockshape);
+            let floats = Floats::of(typesize, shape, out.len()).ok_or(Error::Unsupported(NEEDS))?;
+            return floats.decode(codec, meta, src, out).map_err(corrupt);
         }
         // What follows the stream in the chunk may be read too.
         let input = match self.chunk.bytes().get(offset.saturating_add(4)..) {

@@ -51,7 +51,8 @@ impl<'a> Plan<'a> {
         src: &'a [u8],
     ) -> Result<Plan<'a>, Error> {
         params.check()?;
-        if matches!(params.codec, Codec::Other(id) if chunk_context.codec(id).is_none()) {
+        let zfp = cfg!(feature = "zfp") && params.codec.is_zfp();
+        if !zfp && matches!(params.codec, Codec::Other(id) if chunk_context.codec(id).is_none()) {
             return Err(Error::CodecNotBuiltIn(params.codec));
         }
         if src.len() > MAX_NBYTES {

@@ -6,6 +6,8 @@ use crate::arch::out::Out;
 use crate::codec::Codec;
 use crate::codec::context::EncodeContext;
 use crate::codec::dispatch::{self, Content};
+#[cfg(feature = "zfp")]
+use crate::codec::zfp::{Floats, NEEDS};
 use crate::error::Error;
 
 /// Writes the streams of one block.
@@ -130,6 +132,13 @@ impl Plan<'_> {
         #[cfg(feature = "plugins")]
         if codec == Codec::Ndlz {
             return Ok(crate::codec::ndlz::encode(src, dst, meta, self.chunk_context.blockshape, work));
+        }
+        #[cfg(feature = "zfp")]
+        if codec.is_zfp() {
+            let shape = self.chunk_context.blockshape;
+            let floats = Floats::of(self.params.typesize, shape, src.len());
+            let refused = Error::Param { name: "codec", value: i64::from(codec.id()), allowed: NEEDS };
+            return Ok(floats.ok_or(refused)?.encode(codec, meta, src, dst));
         }
         if matches!(codec, Codec::Other(_)) {
             return Err(Error::CodecNotBuiltIn(codec));

@@ -61,13 +61,14 @@ pub fn encode(values: &Values<'_>, data: &[u8]) -> Result<CBuffer, String> {
             let spec =
                 Spec::new(&sides, Dtype::opaque(item)).and_then(|spec| spec.chunks(&shape)).map_err(text)?;
             let spec = spec.params_from(&params);
-            let array = NdArray::from_slice(SuperChunk::memory(&spec.params()), &spec, data).map_err(text)?;
+            let frame = SuperChunk::memory(&spec.params()).map_err(text)?;
+            let array = NdArray::from_slice(frame, &spec, data).map_err(text)?;
             array.into_frame().into_bytes()
         }
         None => {
             let params = params.blocksize(blocksize).fit(data.len());
             let size = u32::try_from(data.len()).map_err(|_| "a chunk above 4 GiB".to_owned())?;
-            let mut frame = SuperChunk::memory(&params);
+            let mut frame = SuperChunk::memory(&params).map_err(text)?;
             frame.set_chunksize(size).and_then(|()| frame.append(data)).map_err(text)?;
             frame.into_bytes()
         }

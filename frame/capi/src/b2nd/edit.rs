@@ -21,7 +21,7 @@ fn change(
     owned.change(|inner| {
         // The frame is lent to the array; an error of `open` would lose it, so what that checks is checked before.
         Meta::parse(inner.frame.metalayer("b2nd").ok_or(METALAYER_NOT_FOUND)?)?;
-        let frame = mem::replace(&mut inner.frame, SuperChunk::memory(&Params::new(1)));
+        let frame = mem::replace(&mut inner.frame, SuperChunk::memory(&Params::new(1))?);
         let mut nd = NdArray::open(frame)?;
         let done = edit(&mut nd);
         inner.frame = nd.into_frame();

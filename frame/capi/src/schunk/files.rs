@@ -7,6 +7,7 @@ use super::{
 use crate::abi::{CParams, DParams, Io, Schunk, Storage};
 use crate::error::*;
 use crate::memory::{bytes, copied, put, text};
+use blosc_core::Params;
 use blosc_frame::SuperChunk;
 use core::ffi::{c_char, c_int};
 use core::ptr;
@@ -135,7 +136,7 @@ extern "C" fn blosc2_schunk_avoid_cframe_free(_schunk: *mut Schunk, _avoid_cfram
 pub fn frame_bytes(owned: &mut Owned) -> Result<Vec<u8>> {
     let frame = &mut owned.inner.frame;
     if owned.inner.storage.urlpath.is_some() {
-        let mut copy = plain(SuperChunk::memory(&frame.params()));
+        let mut copy = plain(SuperChunk::memory(&Params::new(frame.typesize()))?);
         copy.copy_from(frame)?;
         return Ok(copy.to_bytes()?);
     }

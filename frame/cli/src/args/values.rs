@@ -123,19 +123,22 @@ pub(super) fn checksum(name: &str) -> Result<Checksum, String> {
 }
 
 pub(super) fn codec(name: &str) -> Result<Codec, String> {
-    [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd, Codec::Ndlz]
-        .into_iter()
-        .find(|c| c.name() == name)
-        .ok_or_else(|| format!("unknown codec {name:?}: blosclz, lz4, lz4hc, zlib, zstd or ndlz"))
+    name.parse().ok().filter(|codec| *codec != Codec::Snappy).ok_or_else(|| {
+        format!(
+            "unknown codec {name:?}: blosclz, lz4, lz4hc, zlib, zstd, ndlz, zfp_acc, zfp_prec or zfp_rate"
+        )
+    })
+}
+
+/// A parameter byte, which some codecs and filters take to have a sign.
+pub(super) fn meta(text: &str) -> Result<u8, String> {
+    let number = text.parse::<i16>().ok().filter(|n| (-128..=255).contains(n));
+    number.map(|n| n as u8).ok_or_else(|| format!("{text:?} is not a parameter: -128 to 255"))
 }
 
 fn filter(text: &str) -> Result<FilterSlot, String> {
     let (name, meta) = text.split_once(':').unwrap_or((text, "0"));
-    let meta = meta
-        .parse::<i16>()
-        .ok()
-        .filter(|m| (-128..=255).contains(m))
-        .ok_or_else(|| format!("{meta:?} is not a filter parameter: -128 to 255"))? as u8;
+    let meta = self::meta(meta)?;
     [
         Filter::None,
         Filter::Shuffle,

@@ -112,12 +112,7 @@ pub fn delete(nd: &mut NdArray<'_>, args: &Delete) -> Result<()> {
 pub fn convert(nd: &mut NdArray<'_>, args: &Convert, output: &Output) -> Result<()> {
     let path = args.input.input.as_path();
     let mut params = nd.frame().params();
-    params.codec = args.codec.unwrap_or(params.codec);
-    params.level = args.level.unwrap_or(params.level);
-    params.filters = args.filters.map_or(params.filters, |list| list.0);
-    if args.codec.is_some() {
-        params.codec_meta = 0;
-    }
+    args.apply(&mut params);
     // Without other shapes the chunks keep theirs.
     let mut parts = args.parts.clone();
     if parts.chunks.is_none() && parts.blocks.is_none() {
@@ -125,7 +120,7 @@ pub fn convert(nd: &mut NdArray<'_>, args: &Convert, output: &Output) -> Result<
         parts.blocks = Some(nd.geometry().blocks().to_vec());
     }
     let spec = writers::array::spec(nd.shape(), nd.dtype().clone(), &params, &parts)?;
-    spec.params().check().map_err(crate::failure::params)?;
+    spec.check().map_err(crate::failure::params)?;
     writers::array::create(output, &spec, parts.sparse, |mut frame| {
         frame.set_threads(args.input.run.threads);
         let mut copy = NdArray::copy(frame, &spec, nd).map_err(failure(path))?;

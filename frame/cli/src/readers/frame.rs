@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn a_frame_changed_while_it_is_read_is_told_from_a_damaged_one() {
         let data: Vec<u8> = (0..3000u32).map(|i| ((i * i) >> 3) as u8).collect();
-        let mut frame = SuperChunk::memory(&blosc_core::Params::new(1));
+        let mut frame = SuperChunk::memory(&blosc_core::Params::new(1)).unwrap();
         frame.append(&data).unwrap();
         let bytes = frame.to_bytes().unwrap();
         let file = tempfile::NamedTempFile::new().unwrap();

@@ -97,7 +97,7 @@ impl Items<'_> {
 /// Compresses the items of `input` into an array.
 pub fn write_items(items: Items<'_>, input: &Path, output: &Output, args: &Compress) -> Result<()> {
     let spec = spec(&items.header.shape, items.header.dtype.clone(), &args.params(1), &args.parts)?;
-    spec.params().check().map_err(crate::failure::params)?;
+    spec.check().map_err(crate::failure::params)?;
     create(output, &spec, args.parts.sparse, |mut frame| {
         frame.set_threads(args.run.threads);
         frame.set_checksums(!args.no_checksum);

@@ -116,11 +116,7 @@ pub fn run_convert(mut opened: open::Opened, args: &Convert) -> Result<()> {
     } else {
         params.blosc1 = false;
     }
-    if let Some(codec) = args.codec {
-        (params.codec, params.codec_meta) = (codec, 0);
-    }
-    params.level = args.level.unwrap_or(params.level);
-    params.filters = args.filters.map_or(params.filters, |list| list.0);
+    args.apply(&mut params);
     let target = target(format, &args.pack, &args.parts, params, args.chunksize);
     let work = Work { input: &input, from: path, output: &args.output, partial: args.partial };
     work.place(format, &target, args.input.run.threads)

@@ -50,6 +50,57 @@ fn npy_files_go_in_and_come_out() {
 }
 
 #[test]
+fn floats_go_through_zfp() {
+    let folder = Folder::new("zfp");
+    let plain = npy(&[16, 16]);
+    let mut file = plain[..plain.len() - 1024].to_vec();
+    let kind = file.windows(3).position(|text| text == b"<u4").unwrap() + 1;
+    file[kind] = b'f';
+    let header = file.len();
+    file.extend((0..256).flat_map(|i| (i as f32 / 16.0).sin().to_le_bytes()));
+    folder.write("a.npy", &file);
+    folder.write("int.npy", &plain);
+    let floats = |bytes: &[u8]| -> Vec<f32> {
+        bytes.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect()
+    };
+    let close = |name: &str, bound: f32| {
+        let back = floats(&folder.run(&["decompress", name, "-o", "-"]));
+        assert!(back.iter().zip(floats(&file[header..])).all(|(a, b)| (a - b).abs() <= bound), "{back:?}");
+        let info = json(&folder.run(&["info", "--json", name]));
+        assert!(info["cbytes"].as_u64() < Some(900), "{info}");
+    };
+    let options = ["--codec", "zfp_acc", "--codec-meta", "-2", "--blocks", "8,8", "--chunks", "16,16"];
+    folder.run(&[&["compress", "a.npy", "-o", "acc.b2nd"][..], &options].concat());
+    close("acc.b2nd", 0.01);
+    folder.run(&["compress", "a.npy", "-o", "z.b2nd", "--codec", "zlib", "--chunks", "16,16"]);
+    folder.run(&[
+        "convert",
+        "z.b2nd",
+        "-o",
+        "rate.b2nd",
+        "--codec",
+        "zfp_rate",
+        "--codec-meta",
+        "50",
+        "--force",
+    ]);
+    close("rate.b2nd", 0.01);
+    for words in [
+        "compress int.npy -o out.b2nd --codec zfp_acc",
+        "compress a.npy -o out.b2nd --codec zfp_rate",
+        "compress a.npy -o out.b2nd --codec zfp_acc --filters shuffle",
+        "compress a.npy -o out.b2nd --codec zfp_acc --blocks 2,16 --chunks 16,16",
+        "compress a.npy -o out.chunk --typesize 4 --codec zfp_acc",
+    ] {
+        let (code, text) = folder.fail(&words.split(' ').collect::<Vec<_>>());
+        assert!(
+            code == 2 && !folder.path("out.b2nd").exists() && !folder.path("out.chunk").exists(),
+            "{words}: {text}"
+        );
+    }
+}
+
+#[test]
 fn arrays_change_their_shape() {
     let folder = Folder::new("shape");
     folder.write("a.npy", &npy(&[4, 3]));

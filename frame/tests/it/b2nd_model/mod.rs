@@ -25,7 +25,7 @@ fn count(full: usize) -> usize {
 
 fn frame(r: &mut Random, spec: &Spec, dir: &MemDir) -> SuperChunk<'static> {
     match r.below(2) {
-        0 => SuperChunk::memory(&spec.params()),
+        0 => SuperChunk::memory(&spec.params()).unwrap(),
         _ => SuperChunk::create_dir(dir.clone(), &spec.params()).unwrap(),
     }
 }
@@ -203,7 +203,7 @@ fn made_from_others() {
         let spec = r.spec(&shape);
         let t = spec.geometry().typesize() as usize;
         let model = Model { data: r.bytes(spec.geometry().nbytes() as usize), shape: shape.clone(), t };
-        let memory = |spec: &Spec| SuperChunk::memory(&spec.params());
+        let memory = |spec: &Spec| SuperChunk::memory(&spec.params()).unwrap();
         let mut nd = NdArray::from_slice(memory(&spec), &spec, &model.data).unwrap();
         let like = |r: &mut Random, shape: &[u64]| {
             let other = r.spec(shape);
@@ -280,7 +280,7 @@ fn nd_dtype(spec: &Spec) -> Dtype {
 fn filled_arrays() {
     let dtype = || Dtype::parse("<f4").unwrap();
     let spec = Spec::new(&[30, 7], dtype()).unwrap().chunks(&[8, 4]).unwrap().blocks(&[3, 3]).unwrap();
-    let memory = || SuperChunk::memory(&spec.params());
+    let memory = || SuperChunk::memory(&spec.params()).unwrap();
     for (mut nd, item) in [
         (NdArray::zeros(memory(), &spec).unwrap(), 0f32.to_le_bytes()),
         (NdArray::uninit(memory(), &spec).unwrap(), 0f32.to_le_bytes()),
@@ -304,7 +304,7 @@ fn filled_arrays() {
     assert!(NdArray::full(memory(), &spec, &[1]).is_err());
     assert!(NdArray::from_slice(memory(), &spec, &[1]).is_err());
     let mut nd = NdArray::zeros(memory(), &spec).unwrap();
-    assert!(NdArray::open(SuperChunk::memory(&spec.params())).is_err());
+    assert!(NdArray::open(SuperChunk::memory(&spec.params()).unwrap()).is_err());
     assert!(nd.resize(&[3]).is_err() && nd.append(2, &[]).is_err() && nd.append(0, &[0; 5]).is_err());
     assert!(nd.delete(0, 20..31).is_err() && nd.insert(0, 31, &[0; 28]).is_err());
     assert!(nd.set(&Selection::all(&[30, 7]), &[0; 4]).is_err());

@@ -1,16 +1,24 @@
 //! Frames with holes, and what takes several pieces to read.
 
-use super::*;
 use blosc_core::Params;
+use blosc_frame::cframe::header::FrameType;
+use blosc_frame::cframe::trailer::TAIL_LEN;
+use blosc_frame::cframe::{Opened, open_at};
+use blosc_frame::error::{Error, IoError};
+use blosc_frame::io::ReadAt;
+use blosc_frame::{Limits, SuperChunk};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 const HUGE: u64 = 1 << 40;
+/// Most that is asked for at once.
+const PIECE: u64 = 1 << 20;
 
 /// A file with holes: bytes at some places, zeros elsewhere. Notes how much of it is read, and keeps what is
 /// asked for at once small.
 struct Holes {
     size: u64,
     parts: Vec<(u64, Vec<u8>)>,
-    read: core::sync::atomic::AtomicU64,
+    read: AtomicU64,
 }
 
 impl Holes {
@@ -18,17 +26,17 @@ impl Holes {
         Holes { size, parts, read: 0.into() }
     }
     fn read(&self) -> u64 {
-        self.read.load(core::sync::atomic::Ordering::Relaxed)
+        self.read.load(Ordering::Relaxed)
     }
 }
 
 impl ReadAt for Holes {
-    fn size(&self) -> Result<u64, crate::error::IoError> {
+    fn size(&self) -> Result<u64, IoError> {
         Ok(self.size)
     }
-    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, crate::error::IoError> {
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
         assert!(buf.len() as u64 <= PIECE, "{} bytes at once", buf.len());
-        self.read.fetch_add(buf.len() as u64, core::sync::atomic::Ordering::Relaxed);
+        self.read.fetch_add(buf.len() as u64, Ordering::Relaxed);
         buf.fill(0);
         for (start, bytes) in &self.parts {
             for (at, byte) in (*start..).zip(bytes) {
@@ -43,7 +51,7 @@ impl ReadAt for Holes {
 
 /// A frame of two chunks in pieces: header, chunks, index, trailer.
 fn pieces() -> [Vec<u8>; 4] {
-    let mut writer = crate::SuperChunk::memory(&Params::new(4));
+    let mut writer = SuperChunk::memory(&Params::new(4)).unwrap();
     writer.append_data(&[1; 400]).unwrap();
     writer.append_data(&[2; 400]).unwrap();
     let frame = writer.into_bytes().unwrap();
@@ -124,7 +132,7 @@ fn a_header_of_gigabytes_is_refused_by_the_limit() {
 
 #[test]
 fn contents_that_lie_over_each_other_are_counted_each() {
-    let mut writer = crate::SuperChunk::memory(&Params::new(4));
+    let mut writer = SuperChunk::memory(&Params::new(4)).unwrap();
     for name in ["a", "b", "c"] {
         writer.set_metalayer(name, &[7; 1000]).unwrap();
     }
@@ -135,26 +143,27 @@ fn contents_that_lie_over_each_other_are_counted_each() {
     };
     assert_eq!(open(4000), Ok(()));
     assert!(matches!(open(2000), Err(Error::Limit { what: "bytes of the frame's header", .. })));
-    // All three are now the first.
-    let mut head = frame.get(..).unwrap().to_vec();
-    let offset = |head: &[u8], name| {
-        head.windows(3).position(|w| w == [0xa1, name, 0xd2]).map(|at| at + 3..at + 7).unwrap()
-    };
-    let first = offset(&head, b'a');
-    for name in [b'b', b'c'] {
-        let place = offset(&head, name);
-        head.copy_within(first.clone(), place.start);
+    // In a header that has room for one content, the others are the first again.
+    let mut writer = SuperChunk::memory(&Params::new(4)).unwrap();
+    writer.set_metalayer("a", &[7; 1000]).unwrap();
+    writer.set_metalayer("b", &[]).unwrap();
+    writer.set_metalayer("c", &[]).unwrap();
+    let mut frame = writer.into_bytes().unwrap();
+    let offset = |name| frame.windows(3).position(|w| w == [0xa1, name, 0xd2]).unwrap() + 3;
+    let [first, others @ ..] = [b'a', b'b', b'c'].map(offset);
+    for other in others {
+        frame.copy_within(first..first + 4, other);
     }
-    let section = Section::parse(&head, FIXED_LEN, Structure::Metalayers).unwrap();
-    let limits = Limits::DEFAULT.metalayers(2500);
-    let error = check_sizes(&section, &limits, 0).unwrap_err();
+    let open = |most| open_at(&frame, FrameType::Contiguous, &Limits::DEFAULT.metalayers(most)).map(drop);
+    assert_eq!(open(3000), Ok(()));
+    let error = open(2500).unwrap_err();
     assert!(matches!(error, Error::Limit { what: "bytes of all metalayers", asked: 3000, .. }), "{error}");
 }
 
 /// An index, a header and a trailer that all take several pieces.
 #[test]
 fn what_takes_several_pieces_is_put_together() {
-    let mut writer = crate::SuperChunk::memory(&Params::new(1));
+    let mut writer = SuperChunk::memory(&Params::new(1)).unwrap();
     let noise = |seed: u32, n: usize| {
         let mut x = seed;
         let next = core::iter::repeat_with(move || {

@@ -1,0 +1,171 @@
+//! What callers ask for besides the data: codecs, dictionaries, threads.
+
+use super::*;
+use std::ffi::CString;
+use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+
+/// A file name of this test's own.
+fn fresh(name: &str) -> CString {
+    let path = std::env::temp_dir().join(format!("blosc2-capi-{}-{name}", std::process::id()));
+    CString::new(path.to_str().unwrap()).unwrap()
+}
+
+#[test]
+fn a_dictionary_is_refused_where_it_would_be_made() {
+    let data = numbers(1000);
+    for (contiguous, file) in [(false, false), (true, false), (true, true), (false, true)] {
+        let path = fresh("dict");
+        let mut cparams = CParams { typesize: 4, use_dict: 1, compcode: 0, ..CParams::DEFAULT };
+        let mut storage = Storage {
+            contiguous,
+            urlpath: if file { path.as_ptr().cast_mut() } else { ptr::null_mut() },
+            cparams: &raw mut cparams,
+            dparams: ptr::null_mut(),
+            io: ptr::null_mut(),
+        };
+        // SAFETY: the structures outlive the calls, and the super-chunk is freed once.
+        unsafe {
+            let schunk = blosc2_schunk_new(&raw mut storage);
+            assert!(!schunk.is_null(), "contiguous {contiguous}, file {file}");
+            // BloscLZ has no dictionaries: special chunks need none, others cannot be written.
+            assert_eq!(blosc2_schunk_fill_special(schunk, 1000, 1, 4000), 1);
+            assert_eq!(blosc2_schunk_append_buffer(schunk, data.as_ptr().cast(), 4000), -8);
+            assert_eq!(blosc2_schunk_free(schunk), 0);
+            assert!(!file || blosc2_remove_urlpath(path.as_ptr()) == 0);
+        }
+    }
+}
+
+#[test]
+fn zfp_keeps_numbers_behind_the_default_filter() {
+    let items: Vec<f32> = (0..400).map(|i| (i as f32 / 40.0).sin()).collect();
+    let mut back = vec![0f32; 400];
+    let mut cparams = CParams { typesize: 4, compcode: 33, compcode_meta: -3i8 as u8, ..CParams::DEFAULT };
+    assert_eq!(cparams.filters[5], 1, "a shuffle");
+    let mut storage = Storage {
+        contiguous: true,
+        urlpath: ptr::null_mut(),
+        cparams: &raw mut cparams,
+        dparams: ptr::null_mut(),
+        io: ptr::null_mut(),
+    };
+    let (shape, side) = ([20i64, 20], [20i32, 20]);
+    let mut array = ptr::null_mut();
+    // SAFETY: every length is that of its buffer, and what is made is freed once.
+    unsafe {
+        let ctx = b2nd_create_ctx(
+            &raw mut storage,
+            2,
+            shape.as_ptr(),
+            side.as_ptr(),
+            side.as_ptr(),
+            c"<f4".as_ptr(),
+            0,
+            ptr::null(),
+            0,
+        );
+        assert_eq!(b2nd_from_cbuffer(ctx, &raw mut array, items.as_ptr().cast(), 1600), 0);
+        assert!((*(*array).sc).cbytes < 1200);
+        assert_eq!(b2nd_to_cbuffer(array, back.as_mut_ptr().cast(), 1600), 0);
+        assert_eq!((b2nd_free(array), b2nd_free_ctx(ctx)), (0, 0));
+    }
+    assert!(back.iter().zip(&items).all(|(a, b)| (a - b).abs() <= 1e-3), "{back:?}");
+    assert_ne!(back, items);
+}
+
+static JOBS: AtomicI32 = AtomicI32::new(0);
+
+unsafe extern "C" fn one_by_one(
+    data: *mut c_void,
+    job: unsafe extern "C" fn(*mut c_void),
+    jobs: c_int,
+    size: usize,
+    first: *mut c_void,
+) {
+    assert_eq!(data as usize, 5);
+    JOBS.fetch_add(jobs, Relaxed);
+    for k in 0..jobs as usize {
+        // SAFETY: so many structures of so many bytes each lie there.
+        unsafe { job(first.cast::<u8>().add(k * size).cast()) };
+    }
+}
+
+#[test]
+fn the_callers_threads_do_the_work() {
+    let data = numbers(10_000);
+    let (mut chunk, mut back) = (vec![0u8; 50_000], vec![0i32; 10_000]);
+    // SAFETY: every length is that of its buffer, and the contexts are freed once.
+    unsafe {
+        blosc2_set_threads_callback(Some(one_by_one), 5 as *mut c_void);
+        let cparams = CParams { typesize: 4, blocksize: 4000, nthreads: 3, ..CParams::DEFAULT };
+        let cctx = blosc2_create_cctx(cparams);
+        let dctx = blosc2_create_dctx(DParams { nthreads: 2, ..DParams::DEFAULT });
+        let n = blosc2_compress_ctx(cctx, data.as_ptr().cast(), 40_000, chunk.as_mut_ptr().cast(), 50_000);
+        assert!(n > 0 && JOBS.load(Relaxed) >= 3);
+        let n = blosc2_decompress_ctx(dctx, chunk.as_ptr().cast(), n, back.as_mut_ptr().cast(), 40_000);
+        assert_eq!(n, 40_000);
+        assert!(JOBS.load(Relaxed) >= 5);
+        blosc2_set_threads_callback(None, ptr::null_mut());
+        blosc2_free_ctx(cctx);
+        blosc2_free_ctx(dctx);
+    }
+    assert_eq!(back, data);
+}
+
+unsafe extern "C" fn never(
+    _: *const u8,
+    _: i32,
+    _: *mut u8,
+    _: i32,
+    _: u8,
+    _: *mut CParams,
+    _: *const c_void,
+) -> c_int {
+    0
+}
+
+#[test]
+fn a_panic_inside_is_an_error_outside() {
+    let data = numbers(100_000);
+    let mut chunk = vec![0u8; 500_000];
+    let codec = Codec {
+        compcode: crate::codec::PANICS,
+        compname: c"panics".as_ptr().cast_mut(),
+        complib: 1,
+        version: 1,
+        encoder: Some(never),
+        decoder: None,
+    };
+    // SAFETY: every length is that of its buffer, the structures outlive the calls, and what is made is freed once.
+    unsafe {
+        assert_eq!(blosc2_register_codec(&raw const codec), 0);
+        // So much data is shared among threads, if there may be several.
+        for nthreads in [1, 4] {
+            let mut cparams = CParams {
+                typesize: 4,
+                compcode: codec.compcode,
+                nthreads,
+                blocksize: 4000,
+                ..CParams::DEFAULT
+            };
+            let cctx = blosc2_create_cctx(cparams);
+            let n =
+                blosc2_compress_ctx(cctx, data.as_ptr().cast(), 400_000, chunk.as_mut_ptr().cast(), 500_000);
+            assert_eq!(n, -1);
+            blosc2_free_ctx(cctx);
+            let mut storage = Storage {
+                contiguous: true,
+                urlpath: ptr::null_mut(),
+                cparams: &raw mut cparams,
+                dparams: ptr::null_mut(),
+                io: ptr::null_mut(),
+            };
+            let schunk = blosc2_schunk_new(&raw mut storage);
+            assert_eq!(blosc2_schunk_append_buffer(schunk, data.as_ptr().cast(), 400_000), -1);
+            // What was there before the panic is as it was.
+            assert_eq!((*schunk).nchunks, 0);
+            assert_eq!(blosc2_schunk_fill_special(schunk, 1000, 1, 4000), 1);
+            assert_eq!(blosc2_schunk_free(schunk), 0);
+        }
+    }
+}
