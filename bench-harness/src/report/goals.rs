@@ -21,48 +21,65 @@ pub struct Goal {
     pub text: &'static str,
     /// The yardstick.
     pub against: Against,
-    /// Speed ratio that is due.
+    /// Speed ratio that the geometric mean of its rows should reach.
     pub due: f64,
-    /// Speed ratio hoped for.
-    pub moonshot: f64,
     /// Which rows of the goal it is about.
     pub rows: fn(&Row) -> bool,
 }
 
-const fn goal(number: u32, against: Against, due: f64, moonshot: f64, text: &'static str) -> Goal {
-    Goal { number, text, against, due, moonshot, rows: |_| true }
+const fn goal(number: u32, against: Against, due: f64, text: &'static str) -> Goal {
+    Goal { number, text, against, due, rows: |_| true }
+}
+
+fn by_avx2(row: &Row) -> bool {
+    row.isa == "avx2" || row.isa == "avx2-gfni"
+}
+
+fn by_gfni(row: &Row) -> bool {
+    row.isa == "avx2-gfni" || row.isa == "avx512"
 }
 
 /// The goals that can be measured on this machine. Times ("at most half") are given as speeds ("twice").
 /// Number 16 counts instructions of NEON kernels; the README says how.
-pub const GOALS: [Goal; 18] = [
-    goal(1, Against::Memcpy, 0.95, 1.0, "(un)shuffle ts 2, 4"),
-    Goal { rows: |r| r.typesize == 8, ..goal(2, Against::Memcpy, 0.70, 0.90, "shuffle ts 8") },
-    Goal { rows: |r| r.typesize == 16, ..goal(2, Against::Memcpy, 0.50, 0.80, "shuffle ts 16") },
-    goal(3, Against::Memcpy, 0.5, 0.9, "(un)shuffle ts 2 to 32"),
-    goal(4, Against::Memcpy, 0.40, 0.65, "bitshuffle ts 1 to 8"),
-    goal(5, Against::Memcpy, 0.45, 0.75, "bitunshuffle ts 1 to 8"),
-    goal(6, Against::Peer, 2.0, 4.0, "bit(un)shuffle, AVX2"),
-    goal(7, Against::Peer, 1.0, 1.3, "LZ4 decode, filtered"),
-    goal(8, Against::Peer, 1.3, 2.0, "BloscLZ decode"),
-    goal(9, Against::Peer, 1.4, 4.0, "BloscLZ encode, l5"),
-    goal(10, Against::Peer, 1.5, 2.0, "decompress 64M shuffle"),
-    goal(11, Against::Peer, 3.0, 4.0, "decompress 2M bitshuf"),
-    goal(12, Against::Peer, 1.3, 2.0, "compress 64M"),
-    goal(13, Against::Peer, 2.0, 10.0, "one item of 1M"),
-    goal(14, Against::Peer, 1.0, 2.0, "4K round trip"),
-    goal(15, Against::Peer, 1.9, 2.0, "2 threads vs 1, 64M"),
-    Goal { rows: |r| r.op == "compress", ..goal(17, Against::Peer, 1.0, 1.2, "zstd, zlib compress") },
-    Goal { rows: |r| r.op == "decompress", ..goal(17, Against::Peer, 1.0, 1.2, "zstd, zlib decompress") },
+pub const GOALS: [Goal; 20] = [
+    goal(1, Against::Memcpy, 0.98, "(un)shuffle ts 2, 4"),
+    Goal { rows: by_avx2, ..goal(3, Against::Memcpy, 0.55, "(un)shuffle ts 2-32, AVX2") },
+    Goal { rows: |r| !by_avx2(r), ..goal(3, Against::Memcpy, 0.85, "(un)shuffle ts 2-32") },
+    Goal { rows: |r| !by_gfni(r), ..goal(4, Against::Memcpy, 0.25, "bitshuffle ts 1-8, AVX2") },
+    Goal { rows: by_gfni, ..goal(4, Against::Memcpy, 0.70, "bitshuffle ts 1-8, GFNI") },
+    Goal { rows: |r| !by_gfni(r), ..goal(5, Against::Memcpy, 0.25, "bitunshuffle 1-8, AVX2") },
+    Goal { rows: by_gfni, ..goal(5, Against::Memcpy, 0.70, "bitunshuffle 1-8, GFNI") },
+    Goal { rows: |r| r.filter != "none before", ..goal(7, Against::Peer, 1.3, "LZ4 decode, filtered") },
+    Goal { rows: |r| r.filter == "none before", ..goal(7, Against::Peer, 1.1, "LZ4 decode, unfiltered") },
+    goal(8, Against::Peer, 1.4, "BloscLZ decode"),
+    goal(9, Against::Peer, 2.5, "BloscLZ encode, l5"),
+    goal(10, Against::Peer, 1.6, "decompress 64M shuffle"),
+    goal(11, Against::Peer, 2.3, "decompress 2M bitshuf"),
+    goal(12, Against::Peer, 1.8, "compress 64M"),
+    goal(13, Against::Peer, 8.0, "one item of 1M"),
+    goal(14, Against::Peer, 1.5, "4K round trip"),
+    goal(15, Against::Peer, 1.6, "2 threads vs 1, 64M"),
+    Goal {
+        rows: |r| r.op == "compress" && r.codec == "zstd",
+        ..goal(17, Against::Peer, 1.2, "zstd compress")
+    },
+    Goal {
+        rows: |r| r.op == "compress" && r.codec == "zlib",
+        ..goal(17, Against::Peer, 1.2, "zlib compress")
+    },
+    Goal { rows: |r| r.op == "decompress", ..goal(17, Against::Peer, 1.25, "zstd, zlib decompress") },
 ];
 
-/// No array may fall below this fraction of the opponent's speed, whatever a goal says.
-const FLOOR: f64 = 0.9;
+/// What no single array should fall below, as a fraction of the opponent's speed.
+const FLOOR: f64 = 0.5;
 
-/// Each goal's mean and worst ratio, how many rows fall below .9 of an opponent, and whether the worst reaches what is
-/// due, with no output more than 1 % larger, nor larger in the mean.
+/// What no single output should exceed, in sizes of the opponent's.
+const LARGEST: f64 = 1.03;
+
+/// Each goal's mean and worst ratio, how many rows fall below half the speed of an opponent, and whether it is met: the mean
+/// reaches what is due, no row falls below half, no output is more than 3 % larger, and outputs are not larger in the mean.
 pub fn table(rows: &[Row]) -> Table {
-    let head = ["#  goal", "vs", "due", "worst", "mean", "best", "rows", "<.9", "size", "met"];
+    let head = ["#  goal", "vs", "due", "worst", "mean", "best", "rows", "<.5", "size", "met"];
     let mut table = Table::new(&head);
     for g in &GOALS {
         let of = |r: &&Row| r.goal == Some(g.number) && r.engine == "ours" && (g.rows)(r);
@@ -74,9 +91,9 @@ pub fn table(rows: &[Row]) -> Table {
         let below = values.iter().filter(|v| **v < FLOOR).count();
         let sizes: Vec<f64> = rows.iter().filter(of).filter_map(|r| r.size_vs_peer).collect();
         let biggest = sizes.iter().copied().fold(0.0, f64::max);
-        let sizes_fit = biggest <= 1.01 && geometric_mean(sizes.iter().copied()).is_none_or(|m| m <= 1.0);
-        let met = worst >= g.due && sizes_fit;
+        let sizes_fit = biggest <= LARGEST && geometric_mean(sizes.iter().copied()).is_none_or(|m| m <= 1.0);
         let peer = g.against == Against::Peer;
+        let met = mean >= g.due && (!peer || below == 0) && sizes_fit;
         table.row(vec![
             format!("{:<2} {}", g.number, g.text),
             if peer { "peer".into() } else { "memcpy".into() },
@@ -109,16 +126,17 @@ mod tests {
         Row { goal: Some(9), engine: "ours".into(), vs_peer, size_vs_peer, ..Row::default() }
     }
 
-    /// Cells of the one goal in these rows: worst, mean, rows below .9, met.
+    /// Cells of the one goal in these rows: worst, mean, rows below .5, met.
     fn judged(rows: &[Row]) -> Vec<String> {
         let (_, lines) = table(rows).cells();
         [3, 4, 7, 9].iter().map(|c| lines[0][*c].clone()).collect()
     }
 
     #[test]
-    fn the_worst_case_decides() {
-        assert_eq!(judged(&[row(2.0, 0.9), row(1.4, 0.9)]), ["1.40", "1.67", "0", "yes"]);
-        assert_eq!(judged(&[row(4.0, 0.9), row(0.8, 0.9)]), ["0.80", "1.79", "1", "no"]);
+    fn the_mean_decides_and_no_row_is_below_half() {
+        assert_eq!(judged(&[row(4.0, 0.9), row(1.6, 0.9)]), ["1.60", "2.53", "0", "yes"]);
+        assert_eq!(judged(&[row(4.0, 0.9), row(1.5, 0.9)]), ["1.50", "2.45", "0", "no"]);
+        assert_eq!(judged(&[row(20.0, 0.9), row(0.4, 0.9)]), ["0.40", "2.83", "1", "no"]);
     }
 
     /// A copy is no row of the goal: it stands below the table.
@@ -134,8 +152,8 @@ mod tests {
 
     #[test]
     fn larger_output_is_never_fine() {
-        for (sizes, met) in [([1.02, 0.5], "no"), ([1.005, 0.999], "no"), ([1.005, 0.99], "yes")] {
-            assert_eq!(judged(&sizes.map(|size| row(2.0, size)))[3], met);
+        for (sizes, met) in [([1.04, 0.5], "no"), ([1.005, 0.999], "no"), ([1.02, 0.97], "yes")] {
+            assert_eq!(judged(&sizes.map(|size| row(3.0, size)))[3], met);
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::data::{Data, Origin};
 use crate::engine::{Filters, Spec, filtered};
 use crate::machine::unpinned;
 use crate::result::Row;
-use blosc_core::{Codec, Isa, Level};
+use blosc_core::{Codec, Level};
 use std::rc::Rc;
 
 const FAST: [Codec; 2] = [Codec::BloscLz, Codec::Lz4];
@@ -24,7 +24,7 @@ pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
     let numbers = (1..=17).filter(|n| choice.goals.is_empty() || choice.goals.contains(n));
     for number in numbers {
         let new = match number {
-            1..=6 => kernel_jobs(number, choice),
+            1..=5 => kernel_jobs(number, choice),
             7..=9 => stream_jobs(number, choice),
             10 => whole(number, choice, 64 << 20, &FAST, &[Filters::Shuffle], &["decompress"]),
             11 => whole(number, choice, 2 << 20, &FAST, &[Filters::BitShuffle], &["decompress"]),
@@ -61,23 +61,12 @@ fn mark(number: u32, mut rows: Vec<Row>) -> Vec<Row> {
 fn kernel_jobs(number: u32, choice: &Choice) -> Vec<Job<'_>> {
     let (ops, typesizes): (&'static [&str], Vec<usize>) = match number {
         1 => (&["shuffle", "unshuffle"], vec![2, 4]),
-        2 => (&["shuffle"], vec![8, 16]),
         3 => (&["shuffle", "unshuffle"], (2..=32).collect()),
         4 => (&["bitshuffle"], (1..=8).collect()),
         5 => (&["bitunshuffle"], (1..=8).collect()),
-        _ => (&["bitshuffle", "bitunshuffle"], vec![1, 2, 4, 8]),
+        _ => return Vec::new(),
     };
-    let level = if number == 6 { Level::new(Isa::Avx2) } else { Some(Level::best()) };
-    let needs_gfni = matches!(number, 4 | 5);
-    let Some(level) = level.filter(|_| !needs_gfni || Level::new(Isa::Avx2Gfni).is_some()) else {
-        return Vec::new();
-    };
-    let mut mine = choice.clone();
-    mine.isas = vec![level];
-    if number != 6 {
-        mine.engines.clear();
-    }
-    let mine = Rc::new(mine);
+    let mine = Rc::new(Choice { isas: vec![Level::best()], engines: Vec::new(), ..choice.clone() });
     let mut jobs = Vec::new();
     for bytes in [256 << 10, 4 << 20] {
         for kernel in kernels::FILTERS.iter().filter(|k| ops.contains(&k.name)) {
@@ -105,13 +94,16 @@ fn sets(choice: &Choice) -> impl Iterator<Item = &Data> {
     choice.data.iter().filter(move |d| !extreme.contains(&d.name.as_str()))
 }
 
-/// One codec on filtered bytes: a chunk without a filter, in one block, so that both sides add only a
-/// header.
+/// One codec on filtered bytes, LZ4 on unfiltered ones too: a chunk without a filter, in one block, so that both sides add
+/// only a header.
 fn stream_jobs(number: u32, choice: &Choice) -> Vec<Job<'_>> {
-    let codec = if number == 7 { Codec::Lz4 } else { Codec::BloscLz };
+    let (codec, filters): (_, &[Filters]) = match number {
+        7 => (Codec::Lz4, &[Filters::Shuffle, Filters::BitShuffle, Filters::None]),
+        _ => (Codec::BloscLz, &[Filters::Shuffle, Filters::BitShuffle]),
+    };
     let mut jobs = Vec::new();
     for data in sets(choice) {
-        for filter in [Filters::Shuffle, Filters::BitShuffle] {
+        for &filter in filters {
             jobs.push(Job {
                 label: format!("goal {number}: {codec} stream, {} {}", filter.name(), data.name),
                 run: Box::new(move |setting, plan, stop| {
@@ -220,7 +212,9 @@ fn two_threads(choice: &Choice) -> Vec<Job<'_>> {
     two.threads = vec![2];
     let two = Rc::new(two);
     let mut jobs = Vec::new();
-    for data in sets(choice).filter(|d| ["smooth_f4", "smooth_f8", "goes_flux"].contains(&d.name.as_str())) {
+    // The last is stored.
+    let arrays = ["smooth_f4", "smooth_f8", "goes_flux", "random_u1"];
+    for data in choice.data.iter().filter(|d| arrays.contains(&d.name.as_str())) {
         for codec in FAST {
             let two = Rc::clone(&two);
             jobs.push(Job {
