@@ -195,7 +195,7 @@ impl ZstdEncoder {
             // A `Tuning` has no larger tables, but may have others.
             for strategy in [own.strategy, sys::ZSTD_strategy::ZSTD_lazy2] {
                 let params = sys::ZSTD_compressionParameters { strategy, ..own };
-                // SAFETY: likewise.
+                // SAFETY: this only computes.
                 size = size.max(unsafe { sys::ZSTD_estimateCCtxSize_usingCParams(params) });
             }
         }

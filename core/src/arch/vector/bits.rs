@@ -22,8 +22,8 @@ const PLANES: usize = 16;
 /// or read in part, has to come back; and fetching ahead finds nothing to go by in single lines.
 const MOST: usize = 2048;
 
-/// Uninitialised memory on the stack for the planes of a tile. These lie a line further apart than they are long, so that they do
-/// not share the sets of a cache.
+/// Uninitialised memory on the stack for the planes of a tile. These lie a line further apart than they are long, so that
+/// they do not share the sets of a cache.
 #[repr(align(64))]
 pub(in crate::arch) struct TileBuffer<const BYTES: usize>(MaybeUninit<[u8; BYTES]>);
 
@@ -167,24 +167,33 @@ pub(in crate::arch) unsafe fn bitunshuffle<V: Vector, const ROOM: usize>(
         i += tile;
     }
     if stream {
-        // SAFETY: registers alone, or a prefetch, which may name any address; of the CPU that the contract of `Vector` asks for.
+        // SAFETY: registers alone, or a prefetch, which may name any address; of the CPU that the contract of `Vector` asks
+        // for.
         unsafe { V::fence() };
     }
 }
 
 /// Prefetches `len` bytes of each of 8 rows. Out of line: most buffers are too short for it.
+///
+/// # Safety
+/// The CPU has the instructions of `V`.
 #[cold]
 #[inline(never)]
 unsafe fn prefetch_rows<V: Vector>(rows: *const u8, row: usize, len: usize) {
     for b in 0..8 {
         for at in (0..len).step_by(LINE) {
-            // SAFETY: registers alone, or a prefetch, which may name any address; of the CPU that the contract of `Vector` asks for.
+            // SAFETY: registers alone, or a prefetch, which may name any address; of the CPU that the contract of `Vector`
+            // asks for.
             unsafe { V::prefetch(rows.wrapping_add(b * row + at)) };
         }
     }
 }
 
 /// `8 * V::BYTES` bytes of one plane to `V::BYTES` bytes of each of its 8 rows.
+///
+/// # Safety
+/// `8 * V::BYTES` bytes at `plane` are readable, and `V::BYTES` bytes at each of 8 rows, `row` bytes apart from `rows` on,
+/// writable; the CPU has the instructions of `V`.
 #[inline(always)]
 unsafe fn plane_to_rows<V: Vector>(plane: *const u8, rows: *mut u8, row: usize) {
     // SAFETY: by the contract `8 * V::BYTES` bytes are readable at `plane`, and `V::BYTES` writable at each of 8 rows.
@@ -203,6 +212,10 @@ unsafe fn plane_to_rows<V: Vector>(plane: *const u8, rows: *mut u8, row: usize) 
 }
 
 /// The inverse of [`plane_to_rows`].
+///
+/// # Safety
+/// `V::BYTES` bytes at each of 8 rows, `row` bytes apart from `rows` on, are readable, and `8 * V::BYTES` bytes at `plane`
+/// writable; the CPU has the instructions of `V`.
 #[inline(always)]
 unsafe fn rows_to_plane<V: Vector>(rows: *const u8, row: usize, plane: *mut u8) {
     // SAFETY: by the contract `V::BYTES` bytes are readable at each of 8 rows, and `8 * V::BYTES` writable at `plane`.
@@ -223,6 +236,9 @@ unsafe fn rows_to_plane<V: Vector>(rows: *const u8, row: usize, plane: *mut u8) 
 }
 
 /// Bit `b` of register `m` becomes bit `m` of register `b`, in every byte.
+///
+/// # Safety
+/// The CPU has the instructions of `V`.
 #[inline(always)]
 unsafe fn swap_register_and_bit<V: Vector>(mut r: [V; 8]) -> [V; 8] {
     // SAFETY: registers alone, of the CPU that the contract of `Vector` asks for.

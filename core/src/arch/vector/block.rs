@@ -16,6 +16,9 @@ use core::mem::MaybeUninit;
 use core::ptr::copy_nonoverlapping;
 
 /// Rotates the address `register . unit` of `R` registers left by one.
+///
+/// # Safety
+/// The CPU has the instructions of `V`.
 #[inline(always)]
 unsafe fn rotate<V: Vector, const R: usize, const UNIT: usize>(from: [V; R]) -> [V; R] {
     let mut to = from;
@@ -29,6 +32,9 @@ unsafe fn rotate<V: Vector, const R: usize, const UNIT: usize>(from: [V; R]) -> 
 }
 
 /// Transposes `P x P` units of `16 / P` bytes in every lane.
+///
+/// # Safety
+/// The CPU has the instructions of `V`.
 #[inline(always)]
 pub(super) unsafe fn transpose<V: Vector, const P: usize>(mut r: [V; P]) -> [V; P] {
     let mut done = 1;
@@ -48,6 +54,9 @@ pub(super) unsafe fn transpose<V: Vector, const P: usize>(mut r: [V; P]) -> [V; 
 }
 
 /// Of planes of a power of two of bytes an item: lane `l` of register `k` is bytes `16 k ..` of the items `16 l ..`.
+///
+/// # Safety
+/// The CPU has the instructions of `V`.
 #[inline(always)]
 pub(super) unsafe fn join_lanes<V: Vector, const P: usize>(mut r: [V; P]) -> [V; P] {
     let mut turn = 1;
@@ -239,6 +248,9 @@ pub(super) unsafe fn store_planes<V: Vector, const P: usize, const FIRST: usize>
 }
 
 /// Splits `n >= V::BLOCK` items of `W` bytes.
+///
+/// # Safety
+/// The pointers of `job` are good for `n` items of `W` bytes and their planes; the CPU has the instructions of `V`.
 #[inline(always)]
 unsafe fn split_items<V: Vector, const W: usize, const P: usize>(job: Split) {
     let Split { n, src, readable, dst, pitch, .. } = job;
@@ -266,6 +278,9 @@ unsafe fn split_items<V: Vector, const W: usize, const P: usize>(job: Split) {
 }
 
 /// Joins `n >= V::BLOCK` items of `W` bytes.
+///
+/// # Safety
+/// The pointers of `job` are good for `n` items of `W` bytes and their planes; the CPU has the instructions of `V`.
 #[inline(always)]
 unsafe fn join_items<V: Vector, const W: usize, const P: usize>(job: Join<impl PlaneSource>) {
     let Join { n, planes, dst, writable, .. } = job;
@@ -291,6 +306,9 @@ unsafe fn join_items<V: Vector, const W: usize, const P: usize>(job: Join<impl P
 ///
 /// Whole lines alone go past the cache: a line that is written both ways takes as long as hundreds of others. The ones at the
 /// ends, of which others may have a part, go into the cache.
+///
+/// # Safety
+/// The pointers of `job` are good for `n` items of `W` bytes and their planes; the CPU has the instructions of `V`.
 #[inline(always)]
 unsafe fn stream_items<V: Vector, const W: usize>(job: Join<impl PlaneSource>) {
     let Join { n, planes, dst, .. } = job;

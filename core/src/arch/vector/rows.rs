@@ -23,6 +23,10 @@ macro_rules! rows {
         }
 
         /// Row of the kernel table.
+        ///
+        /// # Safety
+        /// The CPU is one of the level that has this row, and the buffers are as long as [`kernels`](crate::arch::kernels)
+        /// checks.
         pub(in crate::arch) unsafe fn split(width: usize, src: &[u8], mut out: Out<'_>, pitch: usize) {
             let n = src.len().checked_div(width).unwrap_or(0);
             // SAFETY: the kernel table states the lengths; a slice has at least a block of items, or another row is called.
@@ -36,6 +40,10 @@ macro_rules! rows {
         }
 
         /// Row of the kernel table.
+        ///
+        /// # Safety
+        /// The CPU is one of the level that has this row, and the buffers are as long as [`kernels`](crate::arch::kernels)
+        /// checks.
         pub(in crate::arch) unsafe fn join(
             width: usize,
             planes: Planes<'_>,
@@ -101,6 +109,10 @@ macro_rules! rows {
         }
 
         /// Row of the kernel table.
+        ///
+        /// # Safety
+        /// The CPU is one of the level that has this row, and the buffers are as long as [`kernels`](crate::arch::kernels)
+        /// checks.
         pub(in crate::arch) unsafe fn bitshuffle(typesize: usize, src: &[u8], mut out: Out<'_>) {
             let items = src.len().checked_div(typesize).unwrap_or(0);
             // SAFETY: the kernel table states the lengths; a slice has at least a tile of items, or another row is called.
@@ -118,6 +130,10 @@ macro_rules! rows {
         }
 
         /// Row of the kernel table.
+        ///
+        /// # Safety
+        /// The CPU is one of the level that has this row, and the buffers are as long as [`kernels`](crate::arch::kernels)
+        /// checks.
         pub(in crate::arch) unsafe fn bitunshuffle(
             typesize: usize,
             src: &[u8],

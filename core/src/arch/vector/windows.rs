@@ -155,6 +155,10 @@ pub(super) unsafe fn split<V: Vector>(job: Split) {
 }
 
 /// Stores the planes of a window of a block from plane `FIRST` on; the transposition of those before it is left out.
+///
+/// # Safety
+/// 16 bytes of each of `block` items, `stride` bytes apart from `from` on, are readable; planes `FIRST..16`, `pitch` bytes
+/// apart from `to` on, have room for the block; the CPU has the instructions of `V`.
 #[inline(always)]
 unsafe fn split_window<V: Vector, const FIRST: usize>(
     from: *const u8,
@@ -173,6 +177,9 @@ unsafe fn split_window<V: Vector, const FIRST: usize>(
 }
 
 /// The planes of a window of `V::BYTES` items.
+///
+/// # Safety
+/// A window of `V::BYTES` items, `stride` bytes apart from `from` on, is readable; the CPU has the instructions of `V`.
 #[inline(always)]
 unsafe fn load_window<V: Vector>(from: *const u8, stride: usize) -> [V; 16] {
     // SAFETY: `split` and `split_window` call it for `V::BYTES` items, the last of which has 16 bytes from byte `c`

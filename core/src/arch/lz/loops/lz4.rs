@@ -25,7 +25,8 @@ impl Lz4 {
     /// The match of a sequence: its distance is at `cursor.from`.
     ///
     /// # Safety
-    /// From `cursor.to` on, `SLACK` bytes of output are there; everything before it has been written. `cursor.from` is in the input.
+    /// From `cursor.to` on, `SLACK` bytes of output are there; everything before it has been written. `cursor.from` is in the
+    /// input.
     #[inline(always)]
     unsafe fn finish<const BEST: bool>(cursor: Cursor, bounds: &Bounds, token: u8) -> Option<Cursor> {
         // The last sequence has no match.
@@ -66,7 +67,8 @@ impl Lz4 {
 /// 18 bytes that may be read and written, `from` at least 8 before `to`.
 #[inline(always)]
 unsafe fn copy18(from: *const u8, to: *mut u8) {
-    // SAFETY: see above.
+    // SAFETY: by the contract 18 bytes may be read and written; a load ends at or before `to`, as `from` lies 8 bytes before
+    // it.
     unsafe {
         copy8(from, to);
         copy8(from.add(8), to.add(8));
@@ -110,7 +112,8 @@ impl Lz4 {
     #[cfg_attr(target_arch = "x86_64", target_feature(enable = "bmi1,bmi2,lzcnt,ssse3"))]
     unsafe fn many(cursor: Cursor, bounds: &Bounds, token: u8) -> Cursor {
         let refused = Cursor { from: core::ptr::null(), ..cursor };
-        // SAFETY: see above.
+        // SAFETY: the conditions are those of `literals`, after which `cursor` is where `finish` begins; `target_feature`
+        // enables what `BEST` stands for.
         unsafe { Lz4::literals(cursor, bounds).and_then(|cursor| Lz4::finish::<true>(cursor, bounds, token)) }
             .unwrap_or(refused)
     }
@@ -124,7 +127,7 @@ impl Lz4 {
     #[cfg_attr(target_arch = "x86_64", target_feature(enable = "bmi1,bmi2,lzcnt,ssse3"))]
     unsafe fn long(cursor: Cursor, bounds: &Bounds, token: u8) -> Cursor {
         let refused = Cursor { from: core::ptr::null(), ..cursor };
-        // SAFETY: see above.
+        // SAFETY: the conditions are those of `finish`, and `target_feature` enables what `BEST` stands for.
         unsafe { Lz4::finish::<true>(cursor, bounds, token) }.unwrap_or(refused)
     }
 

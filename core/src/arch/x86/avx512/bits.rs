@@ -26,24 +26,27 @@ const LINES: usize = 8 * TILE;
 /// TileBuffer for a tile, the stack that short buffers take.
 const LITTLE: usize = WIDEST_BITS * (TILE + 64);
 
-/// Whether more than `ways` of the rows of items of `width` bytes share a set of a cache whose ways are pages: as where a row is
-/// a page, and in blocks of a power of two also where the items have 6 or 12 bytes.
+/// Whether more than `ways` of the rows of items of `width` bytes share a set of a cache whose ways are pages: as where a row
+/// is a page, and in blocks of a power of two also where the items have 6 or 12 bytes.
 fn crowded(width: usize, row: usize, ways: usize) -> bool {
     let near = |r: usize| row.wrapping_mul(r).wrapping_add(64) % 4096 <= 2 * 64;
     (0..8 * width.min(WIDEST_BITS)).filter(|&r| near(r)).count() > ways
 }
 
 /// Byte `k` of every 8 becomes their bits `k`, the last byte's first.
+///
+/// # Safety
+/// The CPU has AVX-512 F and GFNI.
 #[inline(always)]
 unsafe fn bits_8x8(z: Zmm) -> Zmm {
-    // SAFETY: the caller's CPU.
+    // SAFETY: by the contract the CPU has these instructions.
     unsafe { _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_set1_epi64(0x8040_2010_0804_0201_u64 as i64), z) }
 }
 
 /// One plane of a tile to a line of each of its 8 rows. Every 8 bytes are in reverse, or will be.
 #[inline(always)]
 unsafe fn plane_to_rows<const REVERSE: bool>(plane: *const u8, rows: *mut u8, row: usize, swap: Swap) {
-    // SAFETY: the caller's.
+    // SAFETY: by the contract 512 bytes of the plane and a line of each row are there.
     unsafe {
         let backwards = _mm512_set4_epi32(0x08090a0b, 0x0c0d0e0f, 0x00010203, 0x04050607);
         let mut r = [backwards; 8];
@@ -68,9 +71,13 @@ unsafe fn plane_to_rows<const REVERSE: bool>(plane: *const u8, rows: *mut u8, ro
 }
 
 /// The inverse of [`plane_to_rows`].
+///
+/// # Safety
+/// A line at each of 8 rows, `row` bytes apart from `rows` on, is readable, and 512 bytes at `plane` are writable; the CPU
+/// has AVX-512 F, BW, VL, VBMI and GFNI.
 #[inline(always)]
 unsafe fn rows_to_plane(rows: *const u8, row: usize, plane: *mut u8, swap: Swap) {
-    // SAFETY: the caller's.
+    // SAFETY: by the contract a line of each row and 512 bytes of the plane are there.
     unsafe {
         let mut r = [load(rows); 8];
         let mut from = rows;
@@ -92,6 +99,10 @@ unsafe fn rows_to_plane(rows: *const u8, row: usize, plane: *mut u8, swap: Swap)
 
 /// Bit-transposes `items >= LINES` items of `width` bytes, `COUNT` planes at a time, their rows by `SPAN / 512` lines at once.
 /// The planes of `OUTER` items are worked out, in halves of `R`, before those of the next.
+///
+/// # Safety
+/// As for [`bitshuffle_tiles`], with `items >= SPAN`; `room` has `COUNT` planes of `SPAN + 64` bytes, and `2 * R >= width >=
+/// R`.
 #[inline(always)]
 unsafe fn bitshuffle_in_phases<const R: usize, const COUNT: usize, const SPAN: usize, const OUTER: usize>(
     width: usize,
@@ -100,7 +111,7 @@ unsafe fn bitshuffle_in_phases<const R: usize, const COUNT: usize, const SPAN: u
     dst: *mut u8,
     room: *mut u8,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: the buffers and the CPU are those of the contract, and `span` ends at or before item `items`.
     unsafe {
         let (index, swap) = (INDICES[width.min(WIDEST)][SPLIT_REVERSE].load(), Swap::new());
         let mut first = 0;
@@ -127,10 +138,13 @@ struct BitPhase {
 
 impl BitPhase {
     /// The first or last `R` planes, `COUNT` or twice as many; those of both halves are left to the first.
+    ///
+    /// # Safety
+    /// The fields are what [`bitshuffle_in_phases`] asks for; `index` is that of the half.
     #[inline(always)]
     unsafe fn half<const R: usize, const COUNT: usize, const SPAN: usize>(&self, half: usize, index: Zmm) {
         let (plane, from) = (half * (self.width - R), half * (2 * R - self.width));
-        // SAFETY: the caller's.
+        // SAFETY: the conditions are those of `turn`; `range` names planes of this half, `COUNT` of each turn.
         unsafe {
             if from < COUNT {
                 self.turn::<R, COUNT, SPAN, 0>(plane, index, from..COUNT);
@@ -142,6 +156,9 @@ impl BitPhase {
     }
 
     /// The planes `range` of a half, which begins with plane `plane`; see [`store_planes`].
+    ///
+    /// # Safety
+    /// The fields are what [`bitshuffle_in_phases`] asks for; `range` lies within `COUNT * TURN..COUNT * (TURN + 1)`.
     #[inline(always)]
     unsafe fn turn<const R: usize, const COUNT: usize, const SPAN: usize, const TURN: usize>(
         &self,
@@ -188,11 +205,13 @@ impl BitPhase {
     }
 }
 
+/// # Safety
+/// As for [`bitshuffle_tiles`], with `items >= LINES`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 unsafe fn bitshuffle_crowded(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
     let mut room = TileBuffer::<{ 2 * (LINES + 64) }>(MaybeUninit::uninit());
     let room = room.0.as_mut_ptr().cast::<u8>();
-    // SAFETY: the caller's; two planes of `LINES` items, or four of half as many, have room.
+    // SAFETY: the conditions are those of this function; two planes of `LINES` items, or four of half as many, have room.
     unsafe {
         match typesize {
             2 => bitshuffle_in_phases::<1, 1, { LINES / 2 }, LINES>(typesize, items, src, dst, room),
@@ -204,11 +223,14 @@ unsafe fn bitshuffle_crowded(typesize: usize, items: usize, src: *const u8, dst:
 }
 
 /// [`bitshuffle_crowded`] for items of 8 bytes and more, a half of the planes at a time: nothing is worked out twice.
+///
+/// # Safety
+/// As for [`bitshuffle_tiles`], with `items >= LINES` and `typesize >= 8`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 unsafe fn bitshuffle_by_halves(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
     let mut room = TileBuffer::<AMPLE>(MaybeUninit::uninit());
     let room = room.0.as_mut_ptr().cast::<u8>();
-    // SAFETY: the caller's; four planes of `LINES` items, or eight of half as many, have room.
+    // SAFETY: the conditions are those of this function; four planes of `LINES` items, or eight of half as many, have room.
     unsafe {
         if typesize == 8 {
             bitshuffle_in_phases::<4, 4, LINES, LINES>(typesize, items, src, dst, room);
@@ -223,6 +245,9 @@ fn long_tile(room: usize, typesize: usize) -> usize {
     (room / typesize.max(1) - 64).min(LINES) / TILE * TILE
 }
 
+/// # Safety
+/// `items * typesize` bytes are readable at `src` and writable at `dst`; `items` is a multiple of 8, and at least `TILE`; the
+/// CPU has AVX-512 F, BW, VL, VBMI and GFNI.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 unsafe fn bitshuffle_tiles<const ROOM: usize>(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
     let (row, swap) = (items / 8, Swap::new());
@@ -257,6 +282,9 @@ unsafe fn bitshuffle_tiles<const ROOM: usize>(typesize: usize, items: usize, src
     }
 }
 
+/// # Safety
+/// `items * typesize` bytes are readable at `src` and writable at `dst`; `items` is a multiple of 8, and at least `TILE`; the
+/// CPU has AVX-512 F, BW, VL, VBMI and GFNI.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 unsafe fn bitunshuffle_tiles<const ROOM: usize>(typesize: usize, items: usize, src: *const u8, dst: *mut u8) {
     let (row, swap) = (items / 8, Swap::new());
@@ -292,9 +320,12 @@ unsafe fn bitunshuffle_tiles<const ROOM: usize>(typesize: usize, items: usize, s
 }
 
 /// Row of the kernel table.
+///
+/// # Safety
+/// The CPU is one of the level that has this row, and `out` is as long as `src`, whole items in multiples of 8.
 pub(in crate::arch) unsafe fn bitshuffle(typesize: usize, src: &[u8], mut out: Out<'_>) {
     let items = src.len().checked_div(typesize).unwrap_or(0);
-    // SAFETY: the caller's; at least a tile of items.
+    // SAFETY: the buffers are as long as the contract says, and at least a tile of items is left to AVX-512.
     unsafe {
         if items < TILE || typesize > WIDEST_BITS {
             return avx2::gfni::bitshuffle(typesize, src, out);
@@ -315,9 +346,12 @@ pub(in crate::arch) unsafe fn bitshuffle(typesize: usize, src: &[u8], mut out: O
 }
 
 /// Row of the kernel table.
+///
+/// # Safety
+/// The CPU is one of the level that has this row, and `out` is as long as `src`, whole items in multiples of 8.
 pub(in crate::arch) unsafe fn bitunshuffle(typesize: usize, src: &[u8], mut out: Out<'_>, stores: Stores) {
     let items = src.len().checked_div(typesize).unwrap_or(0);
-    // SAFETY: the caller's; at least a tile of items.
+    // SAFETY: the buffers are as long as the contract says, and at least a tile of items is left to AVX-512.
     unsafe {
         if items < TILE || typesize > WIDEST_BITS {
             return avx2::gfni::bitunshuffle(typesize, src, out, stores);

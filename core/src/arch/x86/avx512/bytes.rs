@@ -11,6 +11,10 @@ use crate::arch::vector::{Each, Pitched, PlaneSource};
 use core::ops::Range;
 
 /// Splits `n >= BLOCK` items of `W` bytes.
+///
+/// # Safety
+/// `n * W` bytes at `src` are readable, and for each of `W` planes `j` `n` bytes at `dst + j * pitch` are writable; the
+/// CPU has AVX-512 F, BW, VL and VBMI. `n >= BLOCK`.
 #[inline(always)]
 pub(super) unsafe fn split_items<const W: usize, const R: usize>(
     n: usize,
@@ -42,6 +46,9 @@ pub(super) unsafe fn split_items<const W: usize, const R: usize>(
 }
 
 /// A line of each of the `R` planes from `j` on.
+///
+/// # Safety
+/// `R` planes from `j` on have 64 readable bytes from item `i` on; the CPU has AVX-512 F.
 #[inline(always)]
 pub(super) unsafe fn load_planes<const R: usize>(planes: impl PlaneSource, j: usize, i: usize) -> [Zmm; R] {
     // SAFETY: the 64 bytes of each plane from item `i` on are readable, as the caller vouches.
@@ -59,6 +66,10 @@ pub(super) unsafe fn load_planes<const R: usize>(planes: impl PlaneSource, j: us
 }
 
 /// Joins `n >= BLOCK` items of `W` bytes. To stream, `W` is a power of two and `dst` a multiple of it.
+///
+/// # Safety
+/// `W` planes of `n` bytes are readable, and `n * W` bytes at `dst` writable; the CPU has AVX-512 F, BW, VL and VBMI. `n >=
+/// BLOCK`.
 #[inline(always)]
 pub(super) unsafe fn join_items<const W: usize, const R: usize, const STREAM: bool>(
     n: usize,
@@ -103,6 +114,10 @@ pub(super) unsafe fn join_items<const W: usize, const R: usize, const STREAM: bo
 
 /// Stores the planes `range` of a half of a block of items of `width` bytes. All of them are among the `COUNT` ones
 /// of turn `TURN`; no other ones are worked out.
+///
+/// # Safety
+/// A block of 64 items of `width` bytes at `src` is readable from the half's first byte on; 64 bytes are writable at each
+/// plane of `range`, `pitch` bytes apart from `dst` on; the CPU has AVX-512 F, BW, VL and VBMI.
 #[inline(always)]
 pub(super) unsafe fn store_planes<const R: usize, const COUNT: usize, const TURN: usize>(
     width: usize,
@@ -129,6 +144,10 @@ pub(super) unsafe fn store_planes<const R: usize, const COUNT: usize, const TURN
 
 /// Splits `n >= BLOCK` items of 9 to 32 bytes, half or a quarter of the planes at a time: planes whose distance
 /// is a power of two share a cache set, and no more than 8 of them stay in it until their line is full.
+///
+/// # Safety
+/// `n * width` bytes at `src` are readable, and for each of `width` planes `j` `n` bytes at `dst + j * pitch` are writable; the
+/// CPU has AVX-512 F, BW, VL and VBMI. `n >= BLOCK` and `2 * R >= width >= R`.
 #[inline(always)]
 pub(super) unsafe fn split_in_phases<const R: usize>(
     width: usize,
@@ -166,6 +185,9 @@ pub(super) unsafe fn split_in_phases<const R: usize>(
 }
 
 /// The planes `range` of a half of the blocks that hold `items`; see [`store_planes`].
+///
+/// # Safety
+/// As for [`split_in_phases`], with `dst` at the first plane of the half.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "one loop body of split_in_phases")]
 pub(super) unsafe fn split_turn<const R: usize, const COUNT: usize, const TURN: usize>(
@@ -198,6 +220,10 @@ pub(super) unsafe fn split_turn<const R: usize, const COUNT: usize, const TURN: 
 
 /// Joins `n >= BLOCK` items of 17 to 32 bytes out of their first 16 and their last `LAST` planes, 8 or 16; `indices` are for
 /// even and for odd groups.
+///
+/// # Safety
+/// `width` planes of `n` bytes are readable, and `n * width` bytes at `dst` writable; the CPU has AVX-512 F, BW, VL and VBMI.
+/// `n >= BLOCK`.
 #[inline(always)]
 pub(super) unsafe fn join_wide<const LAST: usize>(
     width: usize,
@@ -206,7 +232,8 @@ pub(super) unsafe fn join_wide<const LAST: usize>(
     dst: *mut u8,
     indices: [&Indices; 2],
 ) {
-    // SAFETY: as for `join_items`.
+    // SAFETY: blocks end at or before item `n`, the last one overlapping the one before; a group is stored as its first and
+    // last 64 bytes.
     unsafe {
         let index = [indices[0].load(), indices[1].load()];
         let mut i = 0;
@@ -257,6 +284,10 @@ macro_rules! by_width {
 /// Splits `n >= BLOCK` items of 9 to 32 bytes in phases. A function of its own, so that the loops of
 /// [`split_planes`] do not run short of registers: loads of what they keep on the stack would wait for stores to planes at the
 /// same offset in a page.
+///
+/// # Safety
+/// `n * width` bytes at `src` are readable, and for each of `width` planes `j` `n` bytes at `dst + j * pitch` are writable; the
+/// CPU has AVX-512 F, BW, VL and VBMI. `n >= BLOCK`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
 #[inline(never)]
 pub(super) unsafe fn split_wide(
@@ -282,6 +313,10 @@ pub(super) unsafe fn split_wide(
 }
 
 /// Splits `n >= BLOCK` items of 2 to 32 bytes; `kind` is `SPLIT` or, up to 16 bytes, `SPLIT_REVERSE`.
+///
+/// # Safety
+/// `n * width` bytes at `src` are readable, and for each of `width` planes `j` `n` bytes at `dst + j * pitch` are writable; the
+/// CPU has AVX-512 F, BW, VL and VBMI. `n >= BLOCK`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
 pub(super) unsafe fn split_planes(
     width: usize,
@@ -302,6 +337,9 @@ pub(super) unsafe fn split_planes(
 }
 
 /// [`join_items`] into the cache.
+///
+/// # Safety
+/// As for [`join_items`].
 #[inline(always)]
 pub(super) unsafe fn join_cached<const W: usize, const R: usize>(
     n: usize,
@@ -313,6 +351,10 @@ pub(super) unsafe fn join_cached<const W: usize, const R: usize>(
 }
 
 /// Joins `n >= BLOCK` items of 2 to 32 bytes.
+///
+/// # Safety
+/// `width` planes of `n` bytes are readable, and `n * width` bytes at `dst` writable; the CPU has AVX-512 F, BW, VL and VBMI.
+/// `n >= BLOCK`.
 #[inline(always)]
 pub(super) unsafe fn join_planes(
     width: usize,
@@ -342,6 +384,8 @@ pub(super) unsafe fn join_planes(
     }
 }
 
+/// # Safety
+/// As for [`join_planes`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
 pub(super) unsafe fn join_pitched(width: usize, n: usize, planes: Pitched, dst: *mut u8, stream: bool) {
     // SAFETY: the conditions are those of `join_planes`, and `target_feature` enables its instructions.

@@ -31,6 +31,9 @@ impl Swap {
     }
 
     /// Unit `u` of register `r` from register `r ^ u`.
+    ///
+    /// # Safety
+    /// The CPU has AVX-512 F, BW, VL and VBMI.
     #[inline(always)]
     pub(super) unsafe fn units(self, mut r: [Zmm; 8]) -> [Zmm; 8] {
         let mut round = 3;
@@ -41,7 +44,7 @@ impl Swap {
             while i < 8 {
                 let k = i ^ (1 << round);
                 if i < k {
-                    // SAFETY: the caller's CPU.
+                    // SAFETY: by the contract the CPU has these instructions.
                     (r[i], r[k]) = unsafe {
                         (_mm512_mask_blend_epi64(mask, r[i], r[k]), _mm512_mask_blend_epi64(mask, r[k], r[i]))
                     };
@@ -54,9 +57,12 @@ impl Swap {
 }
 
 /// Unit `u` from unit `u ^ by`.
+///
+/// # Safety
+/// The CPU has AVX-512 F, BW, VL and VBMI.
 #[inline(always)]
 pub(super) unsafe fn swap_units(z: Zmm, by: usize) -> Zmm {
-    // SAFETY: the caller's CPU.
+    // SAFETY: by the contract the CPU has these instructions.
     unsafe {
         let units = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
         _mm512_permutexvar_epi64(_mm512_xor_si512(units, _mm512_set1_epi64(by as i64)), z)
@@ -66,7 +72,7 @@ pub(super) unsafe fn swap_units(z: Zmm, by: usize) -> Zmm {
 /// Indices: byte `b` of unit `u` from byte `u` of unit `b`, each exchanged with the one at the distance `by`.
 #[inline(always)]
 pub(super) unsafe fn byte_transposition(by: usize) -> Zmm {
-    // SAFETY: the caller's CPU.
+    // SAFETY: by the contract the CPU has these instructions.
     unsafe {
         let units = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
         let bytes = _mm512_set1_epi64(0x3830_2820_1810_0800);
@@ -81,6 +87,10 @@ pub(super) unsafe fn byte_transposition(by: usize) -> Zmm {
 pub(super) const WIDEST: usize = 20;
 
 /// Splits `n >= BLOCK` items of 17 to [`WIDEST`] bytes, 8 planes at a time, whatever shares a cache set.
+///
+/// # Safety
+/// `n * width` bytes at `src` are readable, and for each of `width` planes `j` `n` bytes at `dst + j * pitch` are writable; the
+/// CPU has AVX-512 F, BW, VL and VBMI. `n >= BLOCK`.
 #[inline(always)]
 pub(super) unsafe fn split(width: usize, n: usize, src: *const u8, dst: *mut u8, pitch: usize) {
     let tile = PHASE / width.max(1) / BLOCK * BLOCK;
@@ -91,7 +101,7 @@ pub(super) unsafe fn split(width: usize, n: usize, src: *const u8, dst: *mut u8,
         while next < width {
             let plane = next.min(width - 8);
             let job = Eight { width, plane, from: next - plane };
-            // SAFETY: the caller's.
+            // SAFETY: `items` ends at or before `n`, and the eight planes are among the item's: `plane + 8 <= width`.
             unsafe {
                 // Of one load the items are 64 bytes from the first one's first plane to the last one's last.
                 if width <= 18 {
@@ -118,6 +128,10 @@ struct Eight {
 
 impl Eight {
     /// Splits the items `items` of `n`, by `LOADS` loads for every eight of them.
+    ///
+    /// # Safety
+    /// `n * width` bytes at `src` are readable, and for each of `width` planes `j` `n` bytes at `dst + j * pitch` are
+    /// writable; the CPU has AVX-512 F, BW, VL and VBMI. `n >= BLOCK`.
     #[inline(always)]
     unsafe fn split<const LOADS: usize>(
         &self,
@@ -142,7 +156,7 @@ impl Eight {
             last_at[i] = at[i].wrapping_add((begin - start) as u8);
             i += 1;
         }
-        // SAFETY: the caller's; blocks end at or before item `n`, and loads with them.
+        // SAFETY: blocks end at or before item `n`, and loads with them; the stores are to planes of the item.
         unsafe {
             let planes = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
             let planes = _mm512_shuffle_epi8(planes, _mm512_set4_epi32(0x0808_0808, 0x0808_0808, 0, 0));

@@ -29,10 +29,14 @@ static LAST_FOUR: [LastFour; NARROW - 16] = {
 
 /// Splits `n >= BLOCK` items of 17 to [`NARROW`] bytes: the first 16 planes as of items of 32 bytes, the last four by a permute
 /// for each group of four items, into the lane that the group has in them.
+///
+/// # Safety
+/// `n * width` bytes at `src` are readable, and for each of `width` planes `j` `n` bytes at `dst + j * pitch` are writable; the
+/// CPU has AVX-512 F, BW, VL and VBMI. `n >= BLOCK`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
 pub(super) unsafe fn split_narrow(width: usize, n: usize, src: *const u8, dst: *mut u8, pitch: usize) {
     let group = 4 * width;
-    // SAFETY: the caller's; blocks end at or before item `n`, the last one overlapping the one before.
+    // SAFETY: blocks end at or before item `n`, the last one overlapping the one before; loads end with their group.
     unsafe {
         let [index, _] = INDICES[width.min(NARROW)][SPLIT].load();
         let last_index = load(LAST_FOUR[(width - 17) % LAST_FOUR.len()].0.as_ptr());

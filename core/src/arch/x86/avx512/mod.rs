@@ -30,9 +30,13 @@ mod tests;
 pub(in crate::arch) use bits::{bitshuffle, bitunshuffle};
 
 /// Row of the kernel table.
+///
+/// # Safety
+/// The CPU is one of the level that has this row; `src` is whole items of `width` bytes, and `out` has their planes, `pitch`
+/// bytes apart.
 pub(in crate::arch) unsafe fn split(width: usize, src: &[u8], mut out: Out<'_>, pitch: usize) {
     let n = src.len().checked_div(width).unwrap_or(0);
-    // SAFETY: the caller's; at least a block of items.
+    // SAFETY: the planes have room by the contract, and at least a block of items is left to AVX-512.
     unsafe {
         if n < BLOCK || width > WIDEST {
             return avx2::split(width, src, out, pitch);
@@ -45,10 +49,14 @@ pub(in crate::arch) unsafe fn split(width: usize, src: &[u8], mut out: Out<'_>, 
 }
 
 /// Row of the kernel table.
+///
+/// # Safety
+/// The CPU is one of the level that has this row; `out` is whole items of `width` bytes, and `planes` has as many bytes of each
+/// plane.
 pub(in crate::arch) unsafe fn join(width: usize, planes: Planes<'_>, mut out: Out<'_>, stores: Stores) {
     let n = out.len().checked_div(width).unwrap_or(0);
     let stream = stores == Stores::Streaming;
-    // SAFETY: the caller's; at least a block of items.
+    // SAFETY: the planes are as long as the contract says, and at least a block of items is left to AVX-512.
     unsafe {
         if n < BLOCK || width > WIDEST {
             return avx2::join(width, planes, out, stores);

@@ -111,6 +111,8 @@ pub(super) const SPLIT: usize = 0;
 pub(super) const SPLIT_REVERSE: usize = 1;
 pub(super) const JOIN: usize = 2;
 
+/// # Safety
+/// 64 bytes at `p` are readable; the CPU has AVX-512 F.
 #[inline(always)]
 pub(super) unsafe fn load(p: *const u8) -> Zmm {
     // SAFETY: 64 bytes at `p` are readable, as the caller vouches; the load needs no alignment.
@@ -129,9 +131,12 @@ pub(super) const AHEAD: usize = 3 * BLOCK - 1;
 /// Stores a block's part of a plane, and brings the plane's line near that is `AWAY` bytes from there.
 ///
 /// A store across two lines asks for the second only when it is its turn, and waits for it: Intel's CPUs took twice the time.
+///
+/// # Safety
+/// 64 bytes at `p` are writable; the CPU has AVX-512 F.
 #[inline(always)]
 pub(super) unsafe fn store_ahead<const AWAY: usize>(p: *mut u8, z: Zmm) {
-    // SAFETY: the caller's; nothing is too far for a hint.
+    // SAFETY: by the contract 64 bytes at `p` are writable; a hint may name any address.
     unsafe {
         _mm_prefetch::<_MM_HINT_T0>(p.wrapping_add(AWAY).cast());
         store(p, z);
@@ -155,6 +160,9 @@ pub(super) unsafe fn transpose_lanes([a, b, c, d]: [Zmm; 4]) -> [Zmm; 4] {
 }
 
 /// Transposes the four words of 4 bytes in each lane of four registers.
+///
+/// # Safety
+/// The CPU has AVX-512 F, BW, VL and VBMI.
 #[inline(always)]
 pub(super) unsafe fn transpose_words([a, b, c, d]: [Zmm; 4]) -> [Zmm; 4] {
     // SAFETY: these instructions touch registers alone, and the caller runs on a CPU with AVX-512.
@@ -171,6 +179,9 @@ pub(super) unsafe fn transpose_words([a, b, c, d]: [Zmm; 4]) -> [Zmm; 4] {
 }
 
 /// Transposes `R` registers of `R` units of `64 / R` bytes; `R` is 1, 2, 4, 8 or 16.
+///
+/// # Safety
+/// The CPU has AVX-512 F, BW, VL and VBMI.
 #[inline(always)]
 pub(super) unsafe fn transpose<const R: usize>(r: [Zmm; R]) -> [Zmm; R] {
     let mut out = r;
@@ -240,9 +251,12 @@ pub(super) unsafe fn transpose<const R: usize>(r: [Zmm; R]) -> [Zmm; R] {
 }
 
 /// `R` planes of a block whose groups have `len` bytes.
+///
+/// # Safety
+/// `R` groups of `len >= 64` bytes at `src` are readable; the CPU has AVX-512 F, BW, VL and VBMI.
 #[inline(always)]
 pub(super) unsafe fn half_of_planes<const R: usize>(src: *const u8, len: usize, index: Zmm) -> [Zmm; R] {
-    // SAFETY: the caller's; a group is at least 64 bytes.
+    // SAFETY: by the contract the first and last 64 bytes of each group are readable.
     unsafe {
         let mut r = [index; R];
         let mut group = src;

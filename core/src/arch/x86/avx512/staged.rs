@@ -14,13 +14,17 @@ pub(super) const MANY: usize = 8 * STAGED;
 
 /// Splits `n >= MANY` items of up to 32 bytes whose planes crowd a cache set. They are put where they do not first, and
 /// from there several lines of one plane after the other to where they belong: lines in a row are fetched ahead.
+///
+/// # Safety
+/// `n * width` bytes at `src` are readable, and for each of `width` planes `j` `n` bytes at `dst + j * pitch` are writable; the
+/// CPU has AVX-512 F, BW, VL and VBMI. `n >= STAGED`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
 pub(super) unsafe fn split_crowded(width: usize, n: usize, src: *const u8, dst: *mut u8, pitch: usize) {
     const APART: usize = STAGED + 64;
     let mut room = TileBuffer::<{ WIDEST * APART }>(MaybeUninit::uninit());
     let stage = room.0.as_mut_ptr().cast::<u8>();
     let mut i = 0;
-    // SAFETY: the caller's; tiles end at or before item `n`, the last one overlapping the one before; they have room.
+    // SAFETY: tiles end at or before item `n`, the last one overlapping the one before; a tile's planes have room.
     unsafe {
         while i < n {
             i = i.min(n - STAGED);
@@ -48,6 +52,10 @@ pub(super) unsafe fn split_crowded(width: usize, n: usize, src: *const u8, dst: 
 
 /// Joins items of 17 to 32 bytes, [`LONG`] bytes of them or more, whose planes crowd a cache set: several lines of each are put
 /// where they do not first.
+///
+/// # Safety
+/// `width` planes of `n` bytes are readable, and `n * width` bytes at `dst` writable; the CPU has AVX-512 F, BW, VL and VBMI.
+/// `n * width >= LONG`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
 pub(super) unsafe fn join_crowded(width: usize, n: usize, planes: Pitched, dst: *mut u8) {
     let mut room = TileBuffer::<AMPLE>(MaybeUninit::uninit());
