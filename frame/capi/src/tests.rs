@@ -8,6 +8,7 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
 
 mod asked;
+mod hostile;
 
 // Contexts and arrays are opaque behind their pointers.
 #[allow(improper_ctypes)]
@@ -95,6 +96,22 @@ unsafe extern "C" {
     fn blosc2_schunk_fill_special(schunk: *mut Schunk, nitems: i64, kind: c_int, chunksize: i32) -> i64;
     fn blosc2_set_threads_callback(callback: Option<crate::runner::ThreadsCallback>, data: *mut c_void);
     fn blosc2_register_codec(codec: *const Codec) -> c_int;
+    fn blosc2_schunk_append_chunk(s: *mut Schunk, chunk: *mut u8, copy: bool) -> i64;
+    fn blosc2_schunk_insert_chunk(s: *mut Schunk, k: i64, chunk: *mut u8, copy: bool) -> i64;
+    fn blosc2_schunk_update_chunk(s: *mut Schunk, k: i64, chunk: *mut u8, copy: bool) -> i64;
+    fn blosc2_schunk_delete_chunk(s: *mut Schunk, k: i64) -> i64;
+    fn blosc2_schunk_to_buffer(s: *mut Schunk, frame: *mut *mut u8, free: *mut bool) -> i64;
+    fn blosc2_schunk_from_buffer(frame: *mut u8, len: i64, copy: bool) -> *mut Schunk;
+    fn blosc2_getitem_ctx(
+        ctx: *mut Context,
+        src: *const c_void,
+        n: i32,
+        start: c_int,
+        items: c_int,
+        dest: *mut c_void,
+        room: i32,
+    ) -> c_int;
+    fn b2nd_from_cframe(frame: *mut u8, len: i64, copy: bool, array: *mut *mut Array) -> c_int;
     fn blosc2_remove_urlpath(path: *const c_char) -> c_int;
 }
 
