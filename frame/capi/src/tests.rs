@@ -120,6 +120,25 @@ fn numbers(n: i32) -> Vec<i32> {
 }
 
 #[test]
+fn chunks_of_less_than_an_item_are_those_of_the_c_library() {
+    let (data, mut chunk) = ([7u8, 8, 9, 10], [0u8; 64]);
+    // SAFETY: every length is that of its buffer, and the contexts are freed once.
+    unsafe {
+        for (blocksize, wanted) in [(0, 1), (2, 2), (5, 4)] {
+            let cctx = blosc2_create_cctx(CParams { typesize: 8, blocksize, ..CParams::DEFAULT });
+            let n = blosc2_compress_ctx(cctx, data.as_ptr().cast(), 4, chunk.as_mut_ptr().cast(), 64);
+            blosc2_free_ctx(cctx);
+            assert_eq!((n, chunk[8]), (36, wanted), "block size {blocksize}");
+            let dctx = blosc2_create_dctx(DParams::DEFAULT);
+            let mut back = [0u8; 4];
+            let n = blosc2_decompress_ctx(dctx, chunk.as_ptr().cast(), n, back.as_mut_ptr().cast(), 4);
+            blosc2_free_ctx(dctx);
+            assert_eq!((n, back), (4, data));
+        }
+    }
+}
+
+#[test]
 fn chunks_by_contexts() {
     let data = numbers(10_000);
     let (mut chunk, mut back) = (vec![0u8; 50_000], vec![0i32; 10_000]);
