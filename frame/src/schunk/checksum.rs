@@ -170,11 +170,6 @@ impl Checksums {
         Some(())
     }
 
-    /// What the table says about the metalayers; `None` if there is no usable table.
-    pub(super) fn metalayers(&self) -> Option<u64> {
-        Some(self.metalayers).filter(|sum| *sum != UNKNOWN)
-    }
-
     /// The checksum of a chunk's stored bytes, if checksums are on.
     pub(super) fn of_chunk(&self, bytes: &[u8]) -> u64 {
         if self.enabled { of(bytes) } else { UNKNOWN }
@@ -275,7 +270,7 @@ impl SuperChunk<'_> {
 
     /// What the table says about the metalayers; `None` if there is no usable table.
     pub(crate) fn metalayers_checksum(&self) -> Option<u64> {
-        self.checksums.metalayers()
+        Some(self.checksums.metalayers).filter(|sum| *sum != UNKNOWN)
     }
 }
 
