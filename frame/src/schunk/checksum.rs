@@ -212,6 +212,7 @@ impl Checksums {
         let mut table = Vec::from([0xc6, 0, 0, 0, 0]);
         table.extend(MAGIC);
         words.for_each(|word| table.extend(word.to_le_bytes()));
+        // Below 2^32: a frame has fewer than 2^28 chunks.
         let len = table.len().saturating_sub(5) as u32;
         table.splice(1..5, len.to_be_bytes());
         // Checksums do not compress; level 0 stores them.
