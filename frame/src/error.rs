@@ -240,6 +240,14 @@ impl Error {
         move |error| Error::Chunk { chunk, offset, error }
     }
 
+    pub(crate) const fn invalid(structure: Structure, field: &'static str, offset: u64, value: i64) -> Error {
+        Error::Invalid { structure, field, offset, value }
+    }
+
+    pub(crate) const fn param(name: &'static str, value: i64, allowed: &'static str) -> Error {
+        Error::Param { name, value, allowed }
+    }
+
     pub(crate) const fn out_of_range(what: &'static str, index: u64, len: u64) -> Error {
         Error::OutOfRange { what, index, len }
     }

@@ -54,7 +54,8 @@ pub fn blocksize(params: &Params, nbytes: usize) -> u32 {
     let total = nbytes as u64;
     let t = u64::from(params.typesize).max(1);
     if total < t {
-        return u32::try_from(total.max(1)).unwrap_or(MAX_BLOCKSIZE);
+        let asked = params.blocksize.map_or(total, u64::from);
+        return u32::try_from(asked.min(total).max(1)).unwrap_or(MAX_BLOCKSIZE);
     }
     let mut bs = match params.blocksize {
         Some(asked) => u64::from(asked),

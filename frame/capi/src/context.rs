@@ -71,7 +71,11 @@ impl Context {
             }
         }
         let split = u8::try_from(c.splitmode).ok().and_then(Split::from_mode).unwrap_or_default();
-        let blocksize = u32::try_from(c.blocksize).map_err(|_| INVALID_PARAM)?;
+        let blocksize = match u32::try_from(c.blocksize).map_err(|_| INVALID_PARAM)? {
+            // Less than an item has blocks of one byte, as in C-Blosc2.
+            0 if nbytes < typesize as usize => 1,
+            asked => asked,
+        };
         let params = Params::new(typesize)
             .codec(codec)
             .codec_meta(c.compcode_meta)

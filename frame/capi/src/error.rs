@@ -123,8 +123,18 @@ pub fn guard<T>(failed: impl Fn(Code) -> T, body: impl FnOnce() -> Result<T>) ->
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(value)) => value,
         Ok(Err(code)) => failed(code),
-        Err(_) => failed(FAILURE),
+        Err(_) => {
+            #[cfg(test)]
+            PANICS.set(PANICS.get() + 1);
+            failed(FAILURE)
+        }
     }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How many panics became codes on this thread.
+    pub static PANICS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 /// [`guard`] for functions that return `int`.

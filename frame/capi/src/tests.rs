@@ -8,6 +8,7 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
 
 mod asked;
+mod hostile;
 
 // Contexts and arrays are opaque behind their pointers.
 #[allow(improper_ctypes)]
@@ -95,11 +96,46 @@ unsafe extern "C" {
     fn blosc2_schunk_fill_special(schunk: *mut Schunk, nitems: i64, kind: c_int, chunksize: i32) -> i64;
     fn blosc2_set_threads_callback(callback: Option<crate::runner::ThreadsCallback>, data: *mut c_void);
     fn blosc2_register_codec(codec: *const Codec) -> c_int;
+    fn blosc2_schunk_append_chunk(s: *mut Schunk, chunk: *mut u8, copy: bool) -> i64;
+    fn blosc2_schunk_insert_chunk(s: *mut Schunk, k: i64, chunk: *mut u8, copy: bool) -> i64;
+    fn blosc2_schunk_update_chunk(s: *mut Schunk, k: i64, chunk: *mut u8, copy: bool) -> i64;
+    fn blosc2_schunk_delete_chunk(s: *mut Schunk, k: i64) -> i64;
+    fn blosc2_schunk_to_buffer(s: *mut Schunk, frame: *mut *mut u8, free: *mut bool) -> i64;
+    fn blosc2_schunk_from_buffer(frame: *mut u8, len: i64, copy: bool) -> *mut Schunk;
+    fn blosc2_getitem_ctx(
+        ctx: *mut Context,
+        src: *const c_void,
+        n: i32,
+        start: c_int,
+        items: c_int,
+        dest: *mut c_void,
+        room: i32,
+    ) -> c_int;
+    fn b2nd_from_cframe(frame: *mut u8, len: i64, copy: bool, array: *mut *mut Array) -> c_int;
     fn blosc2_remove_urlpath(path: *const c_char) -> c_int;
 }
 
 fn numbers(n: i32) -> Vec<i32> {
     (0..n).map(|i| i * 3).collect()
+}
+
+#[test]
+fn chunks_of_less_than_an_item_are_those_of_the_c_library() {
+    let (data, mut chunk) = ([7u8, 8, 9, 10], [0u8; 64]);
+    // SAFETY: every length is that of its buffer, and the contexts are freed once.
+    unsafe {
+        for (blocksize, wanted) in [(0, 1), (2, 2), (5, 4)] {
+            let cctx = blosc2_create_cctx(CParams { typesize: 8, blocksize, ..CParams::DEFAULT });
+            let n = blosc2_compress_ctx(cctx, data.as_ptr().cast(), 4, chunk.as_mut_ptr().cast(), 64);
+            blosc2_free_ctx(cctx);
+            assert_eq!((n, chunk[8]), (36, wanted), "block size {blocksize}");
+            let dctx = blosc2_create_dctx(DParams::DEFAULT);
+            let mut back = [0u8; 4];
+            let n = blosc2_decompress_ctx(dctx, chunk.as_ptr().cast(), n, back.as_mut_ptr().cast(), 4);
+            blosc2_free_ctx(dctx);
+            assert_eq!((n, back), (4, data));
+        }
+    }
 }
 
 #[test]

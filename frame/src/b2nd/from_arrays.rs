@@ -137,7 +137,7 @@ impl<'a> NdArray<'a> {
                     }
                     let part = source.get(&Selection::region(source.shape(), &from, &shape)?)?;
                     let at = both.start.saturating_sub(wanted.start);
-                    interleave(&part, count, axis, at..at.saturating_add(shape.at(axis)), out);
+                    interleave(&part, count, axis, at..at.saturating_add(shape.at(axis)), out)?;
                 }
                 first = end;
             }
@@ -179,7 +179,7 @@ impl<'a> NdArray<'a> {
                 let Some(source) = which.and_then(|n| sources.get_mut(n)) else { continue };
                 let selection = Selection::region(source.shape(), &without(start), &without(count))?;
                 let part = source.get(&selection)?;
-                interleave(&part, count, axis, k..k.saturating_add(1), out);
+                interleave(&part, count, axis, k..k.saturating_add(1), out)?;
             }
             Ok(())
         })?;
@@ -217,19 +217,25 @@ impl<'a> NdArray<'a> {
 }
 
 /// Puts `part`, which is as wide as `at` along `axis`, into a box of shape `count`.
-fn interleave(part: &[u8], count: &Dims<u64>, axis: usize, at: Range<u64>, out: &mut [u8]) {
+fn interleave(
+    part: &[u8],
+    count: &Dims<u64>,
+    axis: usize,
+    at: Range<u64>,
+    out: &mut [u8],
+) -> Result<(), Error> {
     let outer: u64 = count.iter().take(axis).product();
     let side = count.at(axis).max(1) as usize;
     let row = out.len().checked_div((outer.max(1) as usize).saturating_mul(side)).unwrap_or(0);
     let (skip, width) = (at.start as usize * row, (at.end.saturating_sub(at.start)) as usize * row);
     if width == 0 {
-        return;
+        return Ok(());
     }
     for (to, from) in out.chunks_exact_mut(side.saturating_mul(row)).zip(part.chunks_exact(width)) {
-        if let Some(to) = to.get_mut(skip..skip.saturating_add(width)) {
-            to.copy_from_slice(from);
-        }
+        let to = to.get_mut(skip..skip.saturating_add(width));
+        to.ok_or(Error::Internal { what: "a part outside its box" })?.copy_from_slice(from);
     }
+    Ok(())
 }
 
 fn same_items(spec: &Spec, source: &NdArray<'_>) -> Result<(), Error> {

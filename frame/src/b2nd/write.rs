@@ -13,6 +13,9 @@ use super::select::Selection;
 use crate::error::Error;
 use core::ops::Range;
 
+/// What is not written would be lost without a word.
+const OUTSIDE: Error = Error::Internal { what: "an item outside its chunk or its data" };
+
 impl NdArray<'_> {
     /// Sets the selected items to `data`, in C order of the selection's shape. Of an index that is
     /// listed twice the last value stays.
@@ -58,9 +61,7 @@ impl NdArray<'_> {
         let (chunk, at) = self.address(index)?;
         check_len(self.geometry.typesize().into(), item.len())?;
         let mut data = self.decoded_chunk(chunk)?;
-        if let Some(to) = data.get_mut(at..at.saturating_add(item.len())) {
-            to.copy_from_slice(item);
-        }
+        data.get_mut(at..at.saturating_add(item.len())).ok_or(OUTSIDE)?.copy_from_slice(item);
         self.edit().update(chunk, &data)?;
         self.scratch = data;
         Ok(())
@@ -80,10 +81,8 @@ impl NdArray<'_> {
             let mut data = self.decoded_chunk(*chunk)?;
             for (_, at, n) in same {
                 let n = n.saturating_mul(t);
-                let to = data.get_mut(*at..at.saturating_add(t));
-                if let (Some(to), Some(item)) = (to, items.get(n..n.saturating_add(t))) {
-                    to.copy_from_slice(item);
-                }
+                let item = items.get(n..n.saturating_add(t)).ok_or(OUTSIDE)?;
+                data.get_mut(*at..at.saturating_add(t)).ok_or(OUTSIDE)?.copy_from_slice(item);
             }
             self.edit().update(*chunk, &data)?;
             self.scratch = data;

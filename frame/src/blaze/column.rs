@@ -345,7 +345,7 @@ impl<T: Tree> Column<T> {
         }
     }
 
-    /// How super-chunk files are written.
+    /// How super-chunk files are written. Chunks are within [`MAX_BUFFER`](crate::bloscpack::MAX_BUFFER), as opening checks.
     fn options(&self) -> Options {
         Options {
             chunk_size: u32::try_from(self.chunk).unwrap_or(u32::MAX),

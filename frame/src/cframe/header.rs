@@ -250,38 +250,25 @@ impl Header {
             ChunkSize::Unknown => -1,
         };
         let mut out = [0; FIXED_LEN];
-        let parts: [&[u8]; 29] = [
-            MAGIC,
-            &[0xd2],
-            &self.header_len.to_be_bytes(),
-            &[0xcf],
-            &self.frame_len.to_be_bytes(),
-            &[0xa4, self.general_flags, self.frame_type as u8, self.codec_flags, self.other_flags],
-            &[0xd3],
-            &self.nbytes.to_be_bytes(),
-            &[0xd3],
-            &self.cbytes.to_be_bytes(),
-            &[0xd2],
-            &self.typesize.to_be_bytes(),
-            &[0xd2],
-            &self.blocksize.to_be_bytes(),
-            &[0xd2],
-            &chunksize.to_be_bytes(),
-            &[0xd1],
-            &self.threads[0].to_be_bytes(),
-            &[0xd1],
-            &self.threads[1].to_be_bytes(),
-            &[if self.has_vlmetalayers { 0xc3 } else { 0xc2 }],
-            &[0xd8],
-            &[self.filter_slots],
-            &self.filters,
-            &[self.udcodec],
-            &[self.codec_meta],
-            &self.filters_meta,
-            &[self.other_flags2],
-            &[self.reserved],
+        let parts: [(&[u8], &[u8]); 15] = [
+            (MAGIC, &[]),
+            (&[0xd2], &self.header_len.to_be_bytes()),
+            (&[0xcf], &self.frame_len.to_be_bytes()),
+            (&[0xa4], &[self.general_flags, self.frame_type as u8, self.codec_flags, self.other_flags]),
+            (&[0xd3], &self.nbytes.to_be_bytes()),
+            (&[0xd3], &self.cbytes.to_be_bytes()),
+            (&[0xd2], &self.typesize.to_be_bytes()),
+            (&[0xd2], &self.blocksize.to_be_bytes()),
+            (&[0xd2], &chunksize.to_be_bytes()),
+            (&[0xd1], &self.threads[0].to_be_bytes()),
+            (&[0xd1], &self.threads[1].to_be_bytes()),
+            (if self.has_vlmetalayers { &[0xc3] } else { &[0xc2] }, &[]),
+            (&[0xd8], &[self.filter_slots]),
+            (&self.filters, &[self.udcodec, self.codec_meta]),
+            (&self.filters_meta, &[self.other_flags2, self.reserved]),
         ];
-        for (to, from) in out.iter_mut().zip(parts.into_iter().flatten()) {
+        let bytes = parts.into_iter().flat_map(|(marker, value)| marker.iter().chain(value));
+        for (to, from) in out.iter_mut().zip(bytes) {
             *to = *from;
         }
         out

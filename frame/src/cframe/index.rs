@@ -45,15 +45,17 @@ impl Entry {
     }
 }
 
+/// Why a special chunk in a frame of variable chunks cannot be read.
+pub(crate) const SIZE_LOST: Error = Error::Unsupported {
+    structure: Structure::Index,
+    what: "a special chunk in a frame of variable chunks (its size is lost)",
+};
+
 /// Checks the header of an index chunk against the number of chunks the frame header promises
 /// (`None`: it promises none) and gives that number. `at` is where the chunk starts in the frame.
 pub fn check_header(header: &ChunkHeader, promised: Option<u64>, at: u64) -> Result<u64, Error> {
-    let invalid = |field, skip: u64, value| Error::Invalid {
-        structure: Structure::Index,
-        field,
-        offset: at.saturating_add(skip),
-        value,
-    };
+    let invalid =
+        |field, skip, value| Error::invalid(Structure::Index, field, at.saturating_add(skip), value);
     if header.typesize != 8 {
         return Err(invalid("typesize", 3, i64::from(header.typesize)));
     }
@@ -79,10 +81,6 @@ pub fn check_entry(raw: i64, at: u64, cbytes: Option<u64>) -> Result<Entry, Erro
         (Entry::Stored(id), None) => id <= u64::from(u32::MAX),
         _ => true,
     });
-    entry.ok_or(Error::Invalid {
-        structure: Structure::Index,
-        field: if cbytes.is_some() { "entry (chunk offset)" } else { "entry (chunk file)" },
-        offset: at,
-        value: raw,
-    })
+    let field = if cbytes.is_some() { "entry (chunk offset)" } else { "entry (chunk file)" };
+    entry.ok_or(Error::invalid(Structure::Index, field, at, raw))
 }

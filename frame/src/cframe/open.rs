@@ -136,10 +136,9 @@ impl Opener {
     fn fixed(&mut self, bytes: &[u8]) -> Result<Step<Opened>, Error> {
         let fixed = bytes.first_chunk().ok_or(truncated(Structure::FrameHeader, "header", 0, 87))?;
         let header = Header::parse(fixed)?;
-        let invalid =
-            |field, offset, value| Error::Invalid { structure: Structure::FrameHeader, field, offset, value };
         if header.frame_type != self.expected {
-            return Err(invalid("frame_type", 0x1a, header.frame_type as i64));
+            let found = header.frame_type as i64;
+            return Err(Error::invalid(Structure::FrameHeader, "frame_type", 0x1a, found));
         }
         if header.frame_len > self.size {
             return Err(truncated(Structure::FrameHeader, "frame_len", 0x0f, header.frame_len));
@@ -238,8 +237,7 @@ impl Opener {
             return Err(truncated(Structure::Index, "cbytes", at, cbytes));
         }
         if cbytes > nchunks.saturating_mul(8).saturating_add(INDEX_SLACK) {
-            let (structure, field, offset) = (Structure::Index, "cbytes", at.saturating_add(12));
-            return Err(Error::Invalid { structure, field, offset, value: i64::from(chunk.cbytes) });
+            return Err(Error::invalid(Structure::Index, "cbytes", at.saturating_add(12), cbytes as i64));
         }
         within("chunks", nchunks, self.limits.chunks)?;
         // Special chunks are kept as they are and need no memory; others may expand a little.

@@ -87,19 +87,21 @@ impl<'a> Section<'a> {
     /// The entry whose map item starts at `at`, and where the next item starts.
     fn entry(&self, at: usize) -> Result<(Entry<'a>, usize), Error> {
         let structure = self.structure;
-        let invalid = |field, at: usize, value| Error::Invalid { structure, field, offset: at as u64, value };
+        let invalid = |field, at: usize, value| Error::invalid(structure, field, at as u64, value);
+        let truncated = |field, at: usize, needed: u32| Error::Truncated {
+            structure,
+            field,
+            offset: at as u64,
+            needed: needed.into(),
+        };
         let [marker] = field(self.bytes, at, structure, "name")?;
         if marker & 0xe0 != 0xa0 {
             return Err(invalid("name", at, i64::from(marker)));
         }
         let start = at.saturating_add(1);
         let end = start.saturating_add(usize::from(marker & 0x1f));
-        let name = self.bytes.get(start..end).ok_or(Error::Truncated {
-            structure,
-            field: "name",
-            offset: at as u64,
-            needed: u64::from(marker & 0x1f),
-        })?;
+        let name = self.bytes.get(start..end);
+        let name = name.ok_or(truncated("name", at, u32::from(marker & 0x1f)))?;
         if name.contains(&0) {
             return Err(invalid("name", at, 0));
         }
@@ -107,15 +109,9 @@ impl<'a> Section<'a> {
         let bin = usize::try_from(offset).map_err(|_| invalid("offset", end, i64::from(offset)))?;
         let len = u32::from_be_bytes(marked(self.bytes, bin, 0xc6, structure, "content")?);
         let offset = bin.saturating_add(5);
-        let content = usize::try_from(len)
-            .ok()
-            .and_then(|len| self.bytes.get(offset..offset.checked_add(len)?))
-            .ok_or(Error::Truncated {
-                structure,
-                field: "content",
-                offset: bin as u64,
-                needed: u64::from(len),
-            })?;
+        let content =
+            usize::try_from(len).ok().and_then(|len| self.bytes.get(offset..offset.checked_add(len)?));
+        let content = content.ok_or(truncated("content", bin, len))?;
         Ok((Entry { name, content, offset }, end.saturating_add(5)))
     }
 
@@ -146,30 +142,20 @@ impl<'a> Section<'a> {
     }
 }
 
-/// Where a section is written, which decides what its numbers count from.
-#[cfg(feature = "alloc")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// At byte 87 of the header.
-    Header,
-    /// At byte 2 of the trailer.
-    Trailer,
-}
-
-/// Writes a section of `entries` (name, content). The caller has checked names, count and sizes with
+/// Writes a section of `entries` (name, content): the [`Structure::VlMetalayers`] of a trailer at its byte 2, those of
+/// any other structure at byte 87 of the header. The caller has checked names, count and sizes with
 /// [`check_entry`]; a map part of 64 KiB cannot be reached with them.
 #[cfg(feature = "alloc")]
-pub fn encode<'a, I>(place: Place, entries: I) -> Result<alloc::vec::Vec<u8>, Error>
+pub fn encode<'a, I>(structure: Structure, entries: I) -> Result<alloc::vec::Vec<u8>, Error>
 where
     I: Iterator<Item = (&'a [u8], &'a [u8])> + Clone,
 {
-    let structure = if place == Place::Header { Structure::Metalayers } else { Structure::VlMetalayers };
     let too_long = Error::Capacity { what: structure.name(), asked: u64::MAX, most: i32::MAX as u64 };
     let count = u16::try_from(entries.clone().count()).map_err(|_| too_long)?;
     let map: usize = entries.clone().map(|(name, _)| name.len().saturating_add(6)).sum();
-    let (start, uncounted) = match place {
-        Place::Header => (super::header::FIXED_LEN, 0),
-        Place::Trailer => (2, 1),
+    let (start, uncounted) = match structure {
+        Structure::VlMetalayers => (2, 1),
+        _ => (super::header::FIXED_LEN, 0),
     };
     let index_size = map.saturating_add(7).saturating_sub(uncounted);
     let index_size = u16::try_from(index_size).map_err(|_| too_long)?;
@@ -200,11 +186,7 @@ where
 /// Checks a name and content against what the format can hold, before anything is written.
 pub fn check_entry(name: &str, content: &[u8]) -> Result<(), Error> {
     if name.len() > MAX_NAME || name.contains('\0') {
-        return Err(Error::Param {
-            name: "metalayer name length",
-            value: name.len() as i64,
-            allowed: "at most 31 bytes, no NUL",
-        });
+        return Err(Error::param("metalayer name length", name.len() as i64, "at most 31 bytes, no NUL"));
     }
     if content.len() >= 1 << 30 {
         return Err(Error::Capacity { what: "metalayer bytes", asked: content.len() as u64, most: 1 << 30 });

@@ -35,12 +35,8 @@ pub struct Tail {
 impl Tail {
     /// Reads the tail. `at` is where it starts in the frame, for messages; `header_len` bounds `T`.
     pub fn parse(bytes: &[u8; TAIL_LEN], at: u64, header_len: u32) -> Result<Tail, Error> {
-        let invalid = |field, skip: u64, value| Error::Invalid {
-            structure: Structure::Trailer,
-            field,
-            offset: at.saturating_add(skip),
-            value,
-        };
+        let invalid =
+            |field, skip, value| Error::invalid(Structure::Trailer, field, at.saturating_add(skip), value);
         let [marker, t0, t1, t2, t3, ext, fingerprint_type, fingerprint @ ..] = *bytes;
         if marker != 0xce {
             return Err(invalid("trailer_len marker", 0, i64::from(marker)));
@@ -60,10 +56,9 @@ impl Tail {
     /// the frame's, which [`Tail::parse`] was given.
     pub(crate) fn index_and_trailer(&self, header: &Header) -> Result<(u64, u64), Error> {
         let trailer_at = header.frame_len.saturating_sub(self.trailer_len.into());
-        let wrong = |structure, field, offset, value| Error::Invalid { structure, field, offset, value };
         if header.nbytes == 0 {
             let (field, offset) = ("trailer_len of an empty frame", header.frame_len.saturating_sub(22));
-            let error = wrong(Structure::Trailer, field, offset, self.trailer_len.into());
+            let error = Error::invalid(Structure::Trailer, field, offset, self.trailer_len.into());
             return if trailer_at == header.header_len.into() {
                 Ok((trailer_at, trailer_at))
             } else {
@@ -74,15 +69,14 @@ impl Tail {
         match trailer_at.checked_sub(index_at) {
             // The index is a chunk; a file with holes may say it is larger than any.
             Some(16..=0x7fff_ffff) => Ok((index_at, trailer_at)),
-            _ => Err(wrong(Structure::FrameHeader, "compressed_size", 0x26, header.cbytes as i64)),
+            _ => Err(Error::invalid(Structure::FrameHeader, "compressed_size", 0x26, header.cbytes as i64)),
         }
     }
 }
 
 /// Checks the first bytes of a trailer.
 pub(crate) fn check_start(bytes: &[u8]) -> Result<(), Error> {
-    let invalid =
-        |field, offset, value| Error::Invalid { structure: Structure::Trailer, field, offset, value };
+    let invalid = |field, offset, value| Error::invalid(Structure::Trailer, field, offset, value);
     match *bytes {
         [0x94] | [0x94, 0 | 1, ..] => Ok(()),
         [0x94, version, ..] => Err(invalid("version", 1, i64::from(version))),

@@ -147,12 +147,7 @@ impl<'a> View<'a> {
     }
 
     fn special_len(&self, k: u64) -> Result<usize, Error> {
-        let ChunkSize::Fixed(c) = self.header.chunksize else {
-            return Err(Error::Unsupported {
-                structure: Structure::Index,
-                what: "a special chunk in a frame of variable chunks (its size is lost)",
-            });
-        };
+        let ChunkSize::Fixed(c) = self.header.chunksize else { return Err(index::SIZE_LOST) };
         let rest = self.header.nbytes.saturating_sub(k.saturating_mul(u64::from(c)));
         let len = u64::from(c).min(rest);
         self.limits.check_chunk(len)?;

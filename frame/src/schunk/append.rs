@@ -5,6 +5,8 @@ use super::SuperChunk;
 use super::parallel;
 use super::put::New;
 use super::read::RawChunk;
+#[cfg(feature = "std")]
+use super::shared::chunk_context;
 use super::sizes::Sizes;
 use crate::cframe::header::ChunkSize;
 use crate::error::Error;
@@ -59,15 +61,11 @@ impl SuperChunk<'_> {
                 self.threads,
                 data.chunks(size.max(1)),
                 |(pool, _), piece: &[u8]| {
-                    let params = params.fit(piece.len());
-                    (
-                        pool.compress_in(&params, super::shared::chunk_context(typesize, &blockshape), piece),
-                        piece.len(),
-                    )
+                    let context = chunk_context(typesize, &blockshape);
+                    (pool.compress_in(&params.fit(piece.len()), context, piece), piece.len())
                 },
                 |(chunk, len)| {
-                    let n = self.nchunks();
-                    self.put_chunk(n, false, &chunk.map_err(Error::Codec)?)?;
+                    self.put_chunk(self.nchunks(), false, &chunk.map_err(Error::Codec)?)?;
                     *taken = taken.saturating_add(len);
                     Ok(())
                 },
@@ -85,11 +83,7 @@ impl SuperChunk<'_> {
     /// metalayers stay this frame's own.
     pub fn append_from(&mut self, other: &mut SuperChunk<'_>) -> Result<(), Error> {
         if other.typesize() != self.typesize() {
-            return Err(Error::Param {
-                name: "typesize",
-                value: i64::from(other.typesize()),
-                allowed: "the typesize of this frame",
-            });
+            return Err(Error::param("typesize", i64::from(other.typesize()), "the typesize of this frame"));
         }
         if let (0, ChunkSize::Fixed(c)) = (self.nchunks(), other.header.chunksize) {
             self.declare(Some(c))?;

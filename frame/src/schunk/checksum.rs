@@ -170,11 +170,6 @@ impl Checksums {
         Some(())
     }
 
-    /// What the table says about the metalayers; `None` if there is no usable table.
-    pub(super) fn metalayers(&self) -> Option<u64> {
-        Some(self.metalayers).filter(|sum| *sum != UNKNOWN)
-    }
-
     /// The checksum of a chunk's stored bytes, if checksums are on.
     pub(super) fn of_chunk(&self, bytes: &[u8]) -> u64 {
         if self.enabled { of(bytes) } else { UNKNOWN }
@@ -217,6 +212,7 @@ impl Checksums {
         let mut table = Vec::from([0xc6, 0, 0, 0, 0]);
         table.extend(MAGIC);
         words.for_each(|word| table.extend(word.to_le_bytes()));
+        // Below 2^32: a frame has fewer than 2^28 chunks.
         let len = table.len().saturating_sub(5) as u32;
         table.splice(1..5, len.to_be_bytes());
         // Checksums do not compress; level 0 stores them.
@@ -275,7 +271,7 @@ impl SuperChunk<'_> {
 
     /// What the table says about the metalayers; `None` if there is no usable table.
     pub(crate) fn metalayers_checksum(&self) -> Option<u64> {
-        self.checksums.metalayers()
+        Some(self.checksums.metalayers).filter(|sum| *sum != UNKNOWN)
     }
 }
 

@@ -61,7 +61,7 @@ impl Draft<'_> {
     pub(super) fn assemble(
         &mut self,
         live: u64,
-        payload: impl FnOnce(&Index, u64) -> u64,
+        payload: impl FnOnce(&Index, u64) -> Result<u64, Error>,
     ) -> Result<Written, Error> {
         let Draft { section, index, metalayers, checksums, pool, .. } = self;
         let table = checksums.encode(index, checksum::of(section), live, metalayers.trailer.len(), pool)?;
@@ -75,7 +75,7 @@ impl Draft<'_> {
         let fits = u32::try_from(asked).ok().filter(|len| u64::from(*len) <= most);
         header.header_len =
             fits.ok_or(Error::Capacity { what: "header bytes", asked: asked as u64, most })?;
-        header.cbytes = payload(index, rest_len);
+        header.cbytes = payload(index, rest_len)?;
         header.has_vlmetalayers = table || !metalayers.trailer.is_empty();
         if table {
             // Both 0 says: the header was last written with checksums (see `checksum`).
@@ -124,14 +124,14 @@ impl SuperChunk<'_> {
         }
         self.check_unchanged()?;
         if self.nbytes() == 0 && self.nchunks() > 0 {
-            return Err(Error::Param { name: "bytes of all chunks", value: 0, allowed: "at least 1" });
+            return Err(Error::param("bytes of all chunks", 0, "at least 1"));
         }
         if self.was_array && !self.is_array() {
-            return Err(Error::Param {
-                name: "chunks of an array",
-                value: self.nchunks() as i64,
-                allowed: "those its shape demands, all of one size, and a b2nd metalayer that says so",
-            });
+            return Err(Error::param(
+                "chunks of an array",
+                self.nchunks() as i64,
+                "those its shape demands, all of one size, and a b2nd metalayer that says so",
+            ));
         }
         self.store.look(&self.index, self.checksums.live);
         self.pending.written = true;

@@ -51,7 +51,8 @@ pub(super) struct Contiguous<'a> {
     released: Vec<Range<u64>>,
     /// Index and trailer of the state on disk, and of states that may be on disk since a commit failed.
     rests: Vec<Range<u64>>,
-    /// Stored bytes of all chunks.
+    /// Stored bytes of all chunks, as far as the file and the headers of chunks tell: what they say may be wrong, so
+    /// this is only what the choice to rewrite the frame goes by, and saturates.
     live: u64,
     /// Stored bytes of the largest chunk, as far as chunks were written or looked at.
     largest: u64,
@@ -66,6 +67,11 @@ pub(super) struct Contiguous<'a> {
 
 fn len(range: &Range<u64>) -> u64 {
     range.end.saturating_sub(range.start)
+}
+
+/// `at - from`, which becomes part of the frame: a number that is wrong would be written to it.
+fn distance(at: u64, from: u64) -> Result<u64, Error> {
+    at.checked_sub(from).ok_or(Error::Internal { what: "a place before the frame's chunks" })
 }
 
 /// Adds ranges, and joins those that touch or overlap.
@@ -239,8 +245,7 @@ impl<'a> Contiguous<'a> {
     /// Writes index and trailer where neither state has anything, then the header over that of the state on disk.
     fn switch(&mut self, draft: &mut Draft<'_>) -> Result<(), Error> {
         let (base, live) = (self.base, self.live_next());
-        let written =
-            draft.assemble(live, |index, len| self.allocate_rest(index, len).saturating_sub(base))?;
+        let written = draft.assemble(live, |index, len| distance(self.allocate_rest(index, len), base))?;
         let (at, end) = (base.saturating_add(written.header.cbytes), written.header.frame_len);
         self.write(at, &written.rest)?;
         // From here on the state with this index may be on disk, even if an error is reported.
@@ -259,25 +264,31 @@ impl<'a> Contiguous<'a> {
         self.store.sync()?;
         self.store.write_at(start, switch)?;
         self.store.sync()?;
-        self.in_force(at, end);
+        self.in_force(written.header.cbytes, end);
         self.note_sum(&[&written.head, &written.rest]);
         draft.in_force = Some(written);
         Ok(())
     }
 
-    /// The state being made is in force, its index at `at`: what only the one before it used is free, and what lies
-    /// behind the frame is cut off if that is easy.
-    fn in_force(&mut self, at: u64, end: u64) {
+    /// What only the state before used becomes free.
+    fn free_old(&mut self) {
         self.live = self.live_next();
-        let old = core::mem::take(&mut self.released).into_iter().chain(core::mem::take(&mut self.rests));
-        join(&mut self.free, old);
+        self.rests.append(&mut self.released);
+        join(&mut self.free, self.rests.drain(..));
+    }
+
+    /// The state being made is in force, its index behind `payload` bytes: what only the one before it used is free, and
+    /// what lies behind the frame is cut off if that is easy.
+    fn in_force(&mut self, payload: u64, end: u64) {
+        self.free_old();
+        self.payload = payload;
+        let at = self.base.saturating_add(payload);
         // The new index and trailer are among what was pinned.
         for range in &mut self.free {
             range.end = range.end.min(at);
         }
         self.free.retain(|range| range.start < range.end);
         self.rests = core::iter::once(at..end).collect();
-        self.payload = at.saturating_sub(self.base);
         (self.end, self.top) = (end, end);
         self.unused = self.free.clone();
         if self.store.size().is_ok_and(|size| size > end) {
@@ -288,9 +299,7 @@ impl<'a> Contiguous<'a> {
     /// Where only one state is needed (see [`Store::is_shared`]): the chunks written behind the old index and trailer move
     /// down over them, so that chunks follow each other as C-Blosc2 writes them.
     fn move_down(&mut self, index: &mut Index) -> Result<(), Error> {
-        self.live = self.live_next();
-        let old = core::mem::take(&mut self.released).into_iter().chain(core::mem::take(&mut self.rests));
-        join(&mut self.free, old);
+        self.free_old();
         let rest = self.base.saturating_add(self.payload);
         let Some(hole) = self.free.iter().position(|range| range.contains(&rest)) else {
             return Err(Error::Internal { what: "the old index is in no free range" });
@@ -305,10 +314,10 @@ impl<'a> Contiguous<'a> {
             let Entry::Stored(offset) = index.entry(k)? else { continue };
             if self.base.saturating_add(offset) >= hole.end {
                 let sum = index.sum(k).unwrap_or(checksum::UNKNOWN);
-                index.point(k, offset.saturating_sub(by) as i64, sum)?;
+                index.point(k, distance(offset, by)? as i64, sum)?;
             }
         }
-        self.end = self.end.saturating_sub(by);
+        self.end = distance(self.end, by)?;
         self.top = self.end;
         Ok(())
     }
@@ -382,7 +391,7 @@ impl ChunkStore for Contiguous<'_> {
         self.live = self.live.saturating_add(size);
         self.largest = self.largest.max(size);
         self.recent = at..at.saturating_add(size);
-        Ok(at.saturating_sub(self.base) as i64)
+        Ok(distance(at, self.base)? as i64)
     }
 
     fn release(&mut self, entry: u64, cbytes: u64) {

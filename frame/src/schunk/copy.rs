@@ -74,11 +74,11 @@ impl SuperChunk<'_> {
     /// are. Works between contiguous and sparse frames.
     pub fn copy_from(&mut self, other: &mut SuperChunk<'_>) -> Result<(), Error> {
         if self.nchunks() > 0 || self.typesize() != other.typesize() {
-            return Err(Error::Param {
-                name: "chunks of the copy",
-                value: self.nchunks() as i64,
-                allowed: "none, and the same typesize",
-            });
+            return Err(Error::param(
+                "chunks of the copy",
+                self.nchunks() as i64,
+                "none, and the same typesize",
+            ));
         }
         let (frame_type, from) = (self.header.frame_type, other.header);
         self.header = Header { frame_type, chunksize: ChunkSize::Unknown, ..from };

@@ -20,19 +20,11 @@ impl SuperChunk<'_> {
         let typesize = self.typesize();
         let whole = (chunksize - chunksize.checked_rem(typesize).unwrap_or(0)).max(typesize);
         if whole == 0 || whole > MAX_CHUNK_NBYTES {
-            return Err(Error::Param {
-                name: "chunksize",
-                value: i64::from(chunksize),
-                allowed: "1 to 2147483615 bytes",
-            });
+            return Err(Error::param("chunksize", i64::from(chunksize), "1 to 2147483615 bytes"));
         }
         match self.header.chunksize {
             ChunkSize::Fixed(declared) if self.nchunks() > 0 && declared != whole => {
-                return Err(Error::Param {
-                    name: "chunksize",
-                    value: i64::from(chunksize),
-                    allowed: "the size the frame declares",
-                });
+                return Err(Error::param("chunksize", i64::from(chunksize), "the size the frame declares"));
             }
             ChunkSize::Fixed(_) | ChunkSize::Unknown if self.nchunks() == 0 => {
                 self.header.chunksize = ChunkSize::Fixed(whole);
@@ -49,11 +41,7 @@ impl SuperChunk<'_> {
     pub fn set_params(&mut self, params: &blosc_core::Params) -> Result<(), Error> {
         params.check().map_err(Error::Codec)?;
         if params.typesize != self.typesize() {
-            return Err(Error::Param {
-                name: "typesize",
-                value: i64::from(params.typesize),
-                allowed: "the typesize of the frame",
-            });
+            return Err(Error::param("typesize", i64::from(params.typesize), "the typesize of the frame"));
         }
         self.header.set_params(params);
         self.pending.frame = true;
@@ -101,11 +89,11 @@ impl SuperChunk<'_> {
         let chunk = Chunk::parse_with(chunk, &self.limits.chunk).map_err(Error::Codec)?;
         self.prepare(chunk.header().is_vl())?;
         if chunk.header().cbytes < 32 {
-            return Err(Error::Param {
-                name: "chunk size",
-                value: i64::from(chunk.header().cbytes),
-                allowed: "at least 32 bytes; shorter Blosc1 chunks cannot be read in frames",
-            });
+            return Err(Error::param(
+                "chunk size",
+                i64::from(chunk.header().cbytes),
+                "at least 32 bytes; shorter Blosc1 chunks cannot be read in frames",
+            ));
         }
         self.check_position(k, replace)?;
         self.put_chunk(k, replace, chunk.bytes())

@@ -16,22 +16,25 @@ impl SuperChunk<'_> {
     /// the format allows it.
     ///
     /// # Errors
-    /// [`Special::Value`], NaN of a typesize other than 4 or 8, or a part of an item.
+    /// [`Special::Value`], NaN of a typesize other than 4 or 8, or a part of an item; NaN behind a part of an item.
     pub fn fill_special(&mut self, kind: Special, nbytes: u64) -> Result<(), Error> {
         let typesize = self.typesize();
-        self.check_special(kind)?;
+        let is_value = self.check_special(kind)?.is_some();
+        if is_value {
+            self.check_whole()?;
+        }
         if nbytes.checked_rem(u64::from(typesize)) != Some(0) {
-            return Err(Error::Param { name: "bytes to fill", value: nbytes as i64, allowed: "whole items" });
+            return Err(Error::param("bytes to fill", nbytes as i64, "whole items"));
         }
         self.prepare(false)?;
         self.declare(None)?;
-        let c = self.piece();
+        let c = if is_value { self.items_piece() } else { self.piece() };
         let count = nbytes.div_ceil(u64::from(c.max(1)));
         self.check_count(count.saturating_add(self.nchunks()))?;
         let pattern = |filler: &mut [u8]| view::fill_special(kind, typesize, 0, filler);
         let mut left = self.fill_last(nbytes, pattern)?;
         if self.nchunks() == 0
-            && matches!(self.header.chunksize, ChunkSize::Fixed(_))
+            && self.header.chunksize == ChunkSize::Fixed(c)
             && c.checked_rem(typesize) == Some(0)
         {
             let sizes = Sizes::Regular { chunk: c, total: left };
@@ -47,14 +50,29 @@ impl SuperChunk<'_> {
         Ok(())
     }
 
-    /// Fills up the last chunk with `nbytes` bytes at most, of which `pattern` makes what there is room for. Gives
-    /// how many are left.
+    /// Bytes of a new chunk of whole items.
+    fn items_piece(&self) -> u32 {
+        let (piece, typesize) = (self.piece(), self.typesize());
+        (piece - piece.checked_rem(typesize).unwrap_or(0)).max(typesize)
+    }
+
+    /// Values cannot follow a part of an item.
+    fn check_whole(&self) -> Result<(), Error> {
+        match self.nbytes().checked_rem(self.typesize().into()) {
+            Some(0) => Ok(()),
+            _ => Err(Error::param("bytes before a value", self.nbytes() as i64, "whole items")),
+        }
+    }
+
+    /// Fills up the last chunk with `nbytes` bytes at most, of which `pattern` makes the whole items there is room for.
+    /// Gives how many are left.
     fn fill_last(
         &mut self,
         nbytes: u64,
         pattern: impl FnOnce(&mut [u8]) -> Result<(), Error>,
     ) -> Result<u64, Error> {
-        let room = nbytes.min(self.lacking().into());
+        let lacking = self.lacking() - self.lacking().checked_rem(self.typesize()).unwrap_or(0);
+        let room = nbytes.min(lacking.into());
         if room == 0 {
             return Ok(nbytes);
         }
@@ -68,18 +86,18 @@ impl SuperChunk<'_> {
     }
 
     /// Appends `count` items that all have the value `item`, which is `typesize` bytes long.
+    ///
+    /// # Errors
+    /// An item of another length; a frame that ends with a part of an item.
     pub fn fill_value(&mut self, item: &[u8], count: u64) -> Result<(), Error> {
         let typesize = u64::from(self.typesize());
         if item.len() as u64 != typesize {
-            return Err(Error::Param {
-                name: "length of the value",
-                value: item.len() as i64,
-                allowed: "the typesize",
-            });
+            return Err(Error::param("length of the value", item.len() as i64, "the typesize"));
         }
+        self.check_whole()?;
         self.prepare(false)?;
         self.declare(None)?;
-        let c = u64::from(self.piece());
+        let c = u64::from(self.items_piece());
         let most = u64::MAX / typesize;
         let asked = count.checked_mul(typesize);
         let asked = asked.ok_or(Error::Capacity { what: "items to fill", asked: count, most })?;
@@ -88,7 +106,7 @@ impl SuperChunk<'_> {
             Ok(())
         })?;
         while left > 0 {
-            let now = left.min(c - c.checked_rem(typesize).unwrap_or(0)).max(typesize);
+            let now = left.min(c);
             let chunk = repeated(item, now as usize)?;
             self.put_chunk(self.nchunks(), false, &chunk)?;
             left = left.saturating_sub(now);
@@ -110,11 +128,7 @@ impl SuperChunk<'_> {
         match kind {
             Special::Zeros | Special::Uninit => Ok(None),
             _ if nan.is_some() => Ok(nan),
-            _ => Err(Error::Param {
-                name: "special kind",
-                value: kind as i64,
-                allowed: "zeros, uninit, or NaN of typesize 4 or 8",
-            }),
+            _ => Err(Error::param("special kind", kind as i64, "zeros, uninit, or NaN of typesize 4 or 8")),
         }
     }
 }
@@ -128,7 +142,7 @@ const ZEROS_BLOCK: u32 = 1 << 20;
 /// an item of more than 255 bytes is too short for that.
 fn zeros(len: u32) -> Result<Vec<u8>, Error> {
     if len == 0 {
-        return Err(Error::Param { name: "bytes to fill", value: 0, allowed: "at least 1" });
+        return Err(Error::param("bytes to fill", 0, "at least 1"));
     }
     let block = len.min(ZEROS_BLOCK);
     let blocks = len.div_ceil(block);

@@ -6,7 +6,7 @@ use super::checksum::UNKNOWN;
 use super::sizes::Sizes;
 use crate::cframe::Entries;
 use crate::cframe::header::ChunkSize;
-use crate::cframe::index::Entry;
+use crate::cframe::index::{Entry, SIZE_LOST};
 use crate::error::{Error, Structure};
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -101,8 +101,7 @@ impl Index {
     /// As [`Index::get`], of a chunk that must be there.
     pub(super) fn entry(&self, k: u64) -> Result<Entry, Error> {
         let raw = self.entries.get(k).ok_or(Error::out_of_range("chunk", k, self.len()))?;
-        let wrong = Error::Invalid { structure: Structure::Index, field: "entry", offset: 0, value: raw };
-        Entry::from_raw(raw).ok_or(wrong)
+        Entry::from_raw(raw).ok_or(Error::invalid(Structure::Index, "entry", 0, raw))
     }
 
     pub(super) fn sizes(&self) -> &Sizes {
@@ -114,10 +113,7 @@ impl Index {
     /// Decoded bytes of chunk `k`; an error where no writer recorded them.
     pub(super) fn len_of(&self, k: u64) -> Result<u32, Error> {
         self.entry(k)?;
-        self.sizes.len_of(k).ok_or(Error::Unsupported {
-            structure: Structure::Index,
-            what: "a special chunk in a frame of variable chunks (its size is lost)",
-        })
+        self.sizes.len_of(k).ok_or(SIZE_LOST)
     }
     /// The chunk that holds byte `at`, and the bytes it spans. `None` if unread or past the end.
     pub(super) fn find(&mut self, at: u64) -> Option<(u64, Range<u64>)> {
@@ -145,12 +141,12 @@ impl Index {
             });
         }
         let total = self.sizes.total();
-        self.sizes = Sizes::read(lens, total).ok_or(Error::Invalid {
-            structure: Structure::FrameHeader,
-            field: "uncompressed_size (not the sum of the chunks)",
-            offset: 0x1d,
-            value: total as i64,
-        })?;
+        self.sizes = Sizes::read(lens, total).ok_or(Error::invalid(
+            Structure::FrameHeader,
+            "uncompressed_size (not the sum of the chunks)",
+            0x1d,
+            total as i64,
+        ))?;
         Ok(())
     }
 

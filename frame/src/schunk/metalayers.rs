@@ -48,13 +48,13 @@ impl Metalayers {
         if !self.stored.is_empty() && change == Change::No {
             return Ok(self.stored.clone());
         }
-        section::encode(section::Place::Header, self.header.iter().map(Meta::pair))
+        section::encode(Structure::Metalayers, self.header.iter().map(Meta::pair))
     }
 
     /// The next trailer, without a fingerprint.
     pub(super) fn encode_trailer(&self, table: Option<&Meta>) -> Result<Vec<u8>, Error> {
         let layers = self.trailer.iter().chain(table).map(Meta::pair);
-        trailer::encode(&section::encode(section::Place::Trailer, layers)?)
+        trailer::encode(&section::encode(Structure::VlMetalayers, layers)?)
     }
 }
 
@@ -191,12 +191,12 @@ pub(super) fn decode(pool: &mut Pool, content: &[u8], limits: &blosc_core::Limit
     let in_chunk = Error::in_chunk(None, 0);
     let chunk = Chunk::parse_with(content, limits).map_err(in_chunk)?;
     if chunk.bytes().len() != content.len() {
-        return Err(Error::Invalid {
-            structure: Structure::VlMetalayers,
-            field: "content (longer than its chunk)",
-            offset: 0,
-            value: content.len() as i64,
-        });
+        return Err(Error::invalid(
+            Structure::VlMetalayers,
+            "content (longer than its chunk)",
+            0,
+            content.len() as i64,
+        ));
     }
     within("bytes of a metalayer", chunk.nbytes() as u64, limits.output)?;
     pool.decompress(&chunk).map_err(in_chunk)

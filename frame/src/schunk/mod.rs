@@ -111,12 +111,12 @@ impl SuperChunk<'static> {
         let len = bytes.len() as u64;
         let sc = SuperChunk::open(bytes, limits)?;
         if sc.header.frame_len != len {
-            return Err(Error::Invalid {
-                structure: Structure::FrameHeader,
-                field: "frame_len (of a frame in a buffer)",
-                offset: 0x0f,
-                value: sc.header.frame_len as i64,
-            });
+            return Err(Error::invalid(
+                Structure::FrameHeader,
+                "frame_len (of a frame in a buffer)",
+                0x0f,
+                sc.header.frame_len as i64,
+            ));
         }
         Ok(sc)
     }

@@ -122,11 +122,11 @@ impl SuperChunk<'_> {
         if self.vl_blocks == Some(vl_blocks) {
             return Ok(());
         }
-        Err(Error::Param {
-            name: "kind of blocks",
-            value: i64::from(vl_blocks),
-            allowed: "the kind the frame's chunks have; they do not mix",
-        })
+        Err(Error::param(
+            "kind of blocks",
+            i64::from(vl_blocks),
+            "the kind the frame's chunks have; they do not mix",
+        ))
     }
 
     /// Learns from the first chunk which kind of blocks the chunks have.
@@ -197,8 +197,8 @@ pub(super) fn raw_special(kind: Special) -> Result<i64, Error> {
 }
 
 /// Why a frame cannot start with an empty chunk.
-pub(super) const ZERO_FIRST: Error = Error::Param {
-    name: "bytes of the first chunk",
-    value: 0,
-    allowed: "at least 1: other readers cannot open a frame that starts with an empty chunk",
-};
+pub(super) const ZERO_FIRST: Error = Error::param(
+    "bytes of the first chunk",
+    0,
+    "at least 1: other readers cannot open a frame that starts with an empty chunk",
+);

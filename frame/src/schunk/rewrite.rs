@@ -53,7 +53,7 @@ pub(super) fn write_anew(
         at = at.saturating_add(chunk.len() as u64);
     }
     let cbytes = at.saturating_sub(start);
-    let written = draft.assemble(cbytes, |_, _| cbytes)?;
+    let written = draft.assemble(cbytes, |_, _| Ok(cbytes))?;
     new.write_at(at, &written.rest)?;
     new.write_at(0, &written.head)?;
     Ok(written)

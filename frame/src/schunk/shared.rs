@@ -19,7 +19,7 @@ pub(crate) struct Shared<'s> {
     /// Whether chunks that are read whole are held to their checksums, where they are known.
     verify: bool,
     pub(super) limits: &'s Limits,
-    context: ChunkContext<'s>,
+    pub(super) context: ChunkContext<'s>,
 }
 
 /// A chunk of which at least the blocks asked for lie in memory.
@@ -70,11 +70,6 @@ impl SuperChunk<'_> {
 }
 
 impl<'s> Shared<'s> {
-    #[cfg(feature = "std")]
-    pub(super) fn typesize(self) -> u32 {
-        self.context.typesize
-    }
-
     /// The same for readers of parts: what lies in memory is not read whole for them.
     pub(super) fn for_parts(self) -> Shared<'s> {
         Shared { verify: self.verify && self.store.as_slice().is_none(), ..self }

@@ -98,7 +98,7 @@ impl<'a> Sparse<'a> {
     fn replace_index(&mut self, draft: &mut Draft<'_>) -> Result<(), Error> {
         self.renumber(draft.index)?;
         let live = self.live;
-        let written = draft.assemble(live, |_, _| live)?;
+        let written = draft.assemble(live, |_, _| Ok(live))?;
         let referenced = referenced(draft.index);
         let is_used = |id: &u32| referenced.binary_search(id).is_ok();
         let dir = &self.dir;

@@ -123,12 +123,12 @@ impl<'p> Located<'p> {
     fn parse_header(&self, k: u64, bytes: &[u8]) -> Result<ChunkHeader, Error> {
         let header = ChunkHeader::parse(bytes).map_err(Error::in_chunk(Some(k), self.at))?;
         if u64::from(header.cbytes) > self.limit {
-            return Err(Error::Invalid {
-                structure: self.structure,
-                field: "cbytes",
-                offset: self.at.saturating_add(12),
-                value: i64::from(header.cbytes),
-            });
+            return Err(Error::invalid(
+                self.structure,
+                "cbytes",
+                self.at.saturating_add(12),
+                i64::from(header.cbytes),
+            ));
         }
         Ok(header)
     }

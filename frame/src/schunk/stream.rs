@@ -167,7 +167,7 @@ impl Shared<'_> {
     /// Decodes all of chunk `k` to `out`, part of an output of `whole` bytes, if it has that size; tells whether it has.
     fn decode(self, k: u64, (pool, buf): &mut Tools, out: &mut [u8], whole: usize) -> Result<bool, Error> {
         match self.chunk(k, buf)? {
-            Loaded::Special(kind) => fill_special(kind, self.typesize(), 0, out).map(|()| true),
+            Loaded::Special(kind) => fill_special(kind, self.context.typesize, 0, out).map(|()| true),
             Loaded::Stored(stored) if stored.chunk.nbytes() != out.len() => Ok(false),
             Loaded::Stored(stored) => stored.decode(pool, out, whole).map(|_| true),
         }

@@ -3,8 +3,9 @@
 
 use crate::common;
 
+use blosc_core::Special;
 use blosc_frame::io::{DirFile, MemDir, Offset, ReadOnly};
-use blosc_frame::{Limits, SuperChunk};
+use blosc_frame::{Error, Limits, SuperChunk};
 use common::{Model, Random, compare, count, edit, params};
 
 #[derive(Clone, Copy, Debug)]
@@ -154,4 +155,33 @@ fn refused_before_anything_is_written() {
     assert!(sc.checksums_left_out());
     let bytes = sc.into_bytes().unwrap();
     assert_eq!(SuperChunk::from_slice(&bytes).unwrap().nchunks(), 0);
+}
+
+/// Values that follow each other stay whole where the frame's chunks are cut inside items; behind a part of an item they
+/// are refused.
+#[test]
+fn values_are_not_cut_by_chunks_that_cut_items() {
+    let (one, nan) = ([1, 2, 3, 4], f32::NAN.to_le_bytes());
+    // Chunks of 10 bytes and a last one of 8.
+    let frame = || {
+        let mut sc = SuperChunk::memory(&blosc_core::Params::new(4)).unwrap();
+        [10, 10, 8].iter().for_each(|len| sc.append_data(&vec![9; *len]).unwrap());
+        sc
+    };
+    for items in 1..12 {
+        let mut sc = frame();
+        sc.fill_value(&one, items).unwrap();
+        assert_eq!(sc.read_all().unwrap(), [&[9; 28][..], &one.repeat(items as usize)].concat(), "{items}");
+        let mut sc = frame();
+        sc.fill_special(Special::Nan, 4 * items).unwrap();
+        assert_eq!(sc.read_all().unwrap(), [&[9; 28][..], &nan.repeat(items as usize)].concat(), "{items}");
+        let mut sc = frame();
+        sc.fill_special(Special::Zeros, 4 * items).unwrap();
+        assert_eq!(sc.read_all().unwrap(), [&[9; 28][..], &vec![0; 4 * items as usize]].concat(), "{items}");
+    }
+    let mut sc = frame();
+    sc.append(&[9]).unwrap();
+    assert!(matches!(sc.fill_value(&one, 3), Err(Error::Param { .. })));
+    assert!(matches!(sc.fill_special(Special::Nan, 12), Err(Error::Param { .. })));
+    assert_eq!(sc.read_all().unwrap(), [9; 29]);
 }

@@ -6,6 +6,7 @@ use blosc_core::Params;
 use blosc_frame::b2nd::{Dtype, NdArray, Spec};
 use blosc_frame::cframe::index::Entry;
 use blosc_frame::io::{DirFile, MemDir};
+use blosc_frame::schunk::ChecksumState;
 use blosc_frame::{Limits, SuperChunk};
 use std::collections::BTreeMap;
 
@@ -142,11 +143,84 @@ fn a_metalayer_set_again_and_again_in_a_frame_of_many_chunks() {
         let mut sc = open(&dir);
         sc.set_vlmetalayer("n", &[n; 10]).unwrap();
         sc.commit().unwrap();
+        hold(&dir, &format!("set {n}"));
     }
     let after = dir.get(NAME).unwrap().len();
     println!("50 times `meta set`, 20,000 chunks: {before} -> {after} bytes");
     let [_, _, _, rest] = sizes(&dir);
     assert!(after as u64 <= before as u64 + rest + rest / 2);
+}
+
+/// Both ways along both axes, whole chunks and parts of them, with items set between.
+#[test]
+fn resizing_an_array() {
+    let dir = MemDir::new();
+    let mut random = Random(9);
+    let spec = Spec::new(&[40, 300], Dtype::parse("<f4").unwrap()).unwrap();
+    let spec = spec.chunks(&[10, 100]).unwrap().blocks(&[2, 100]).unwrap();
+    let data = random.bytes(40 * 1200);
+    NdArray::from_slice(create(&dir, &spec.params()), &spec, &data).unwrap().commit().unwrap();
+    let mut worst: f64 = 0.0;
+    for n in 0..200 {
+        let mut nd = NdArray::open(open(&dir)).unwrap();
+        let shape = [1 + random.below(60) as u64, 1 + random.below(400) as u64];
+        nd.resize(&shape).unwrap();
+        nd.commit().unwrap();
+        hold(&dir, &format!("resize {n} to {shape:?}"));
+        let row = random.below(shape[0] as usize) as u64;
+        let mut nd = NdArray::open(open(&dir)).unwrap();
+        nd.set_slice(&[row..row + 1, 0..shape[1]], &random.bytes(4 * shape[1] as usize)).unwrap();
+        nd.commit().unwrap();
+        hold(&dir, &format!("row {row} after resize {n} to {shape:?}"));
+        let [file, used, ..] = sizes(&dir);
+        worst = worst.max(file as f64 / used as f64);
+    }
+    println!("200 resizes and rows: {worst:.2} at most, {:.2} in the end", growth(&dir));
+}
+
+/// Each commit writes a longer index and a longer table of checksums than the one before.
+#[test]
+fn a_growing_table_of_checksums() {
+    let (dir, mut random) = (MemDir::new(), Random(11));
+    let mut sc = create(&dir, &Params::new(1));
+    sc.set_chunksize(100).unwrap();
+    sc.commit().unwrap();
+    let mut worst: f64 = 0.0;
+    let chunks = if emulated() { 200 } else { 2000 };
+    for n in 0..chunks {
+        sc = if n % 2 == 0 { open(&dir) } else { sc };
+        sc.append(&random.bytes(100)).unwrap();
+        sc.commit().unwrap();
+        if n % 7 == 0 {
+            hold(&dir, &format!("chunk {n}"));
+            let [file, used, ..] = sizes(&dir);
+            worst = worst.max(file as f64 / used as f64);
+        }
+    }
+    hold(&dir, "the last chunk");
+    assert_eq!((sc.nchunks(), sc.checksum_state()), (chunks, ChecksumState::Present));
+    println!("{chunks} chunks with checksums: {worst:.2} at most, {:.2} in the end", growth(&dir));
+}
+
+/// Metalayers of the header and of the trailer that change their length.
+#[test]
+fn metalayers_of_changing_length() {
+    let (dir, mut random) = (MemDir::new(), Random(12));
+    let mut sc = create(&dir, &Params::new(1));
+    sc.set_chunksize(1000).unwrap();
+    sc.append(&random.bytes(20_000)).unwrap();
+    sc.commit().unwrap();
+    for n in 0..100 {
+        let mut sc = open(&dir);
+        let content = random.bytes(n * 37 % 5000);
+        match n % 2 {
+            0 => sc.set_metalayer("m", &content).unwrap(),
+            _ => sc.set_vlmetalayer("v", &content).unwrap(),
+        }
+        sc.commit().unwrap();
+        hold(&dir, &format!("metalayer {n}"));
+    }
+    println!("100 metalayers of changing length: {:.2}", growth(&dir));
 }
 
 /// Chunks that entries share keep their bytes until the last of these entries is gone.

@@ -112,6 +112,7 @@ impl<T: Tree> CArray<T> {
                 delta = delta.saturating_sub(self.load(i).map_or(0, |l| l.ctbytes.into()));
             }
         }
+        // What another writer says all chunks take may be wrong.
         let cbytes = i128::from(sizes.cbytes).saturating_add(delta).max(0);
         sizes.cbytes = u64::try_from(cbytes).unwrap_or(u64::MAX);
         Ok(sizes)
