@@ -169,18 +169,29 @@ impl NewItems {
         self.each(&mut |piece| {
             bytes.extend_from_slice(piece);
             match bytes.len() as u64 > most {
-                true => Err(Failure::at(&path, format!("more than the {most} bytes that there is room for"))),
+                true => Err(too_many(&path, most)),
                 false => Ok(()),
             }
         })?;
         Ok(bytes)
     }
 
-    /// The bytes at any position; a stream is kept in a file without a name.
-    pub fn at(self) -> Result<Box<dyn ReadAt>> {
+    /// The bytes at any position; a stream is kept in a file without a name. It may have no end, and no more than
+    /// `most` bytes.
+    pub fn at(self, most: u64) -> Result<Box<dyn ReadAt>> {
         match self.data {
             Data::At(data) => Ok(data),
-            Data::Stream(mut stream) => Ok(Box::new(open::unnamed(&mut stream, &self.path)?)),
+            Data::Stream(stream) => {
+                let file = open::unnamed(&mut stream.take(most.saturating_add(1)), &self.path)?;
+                match file.size()? > most {
+                    true => Err(too_many(&self.path, most)),
+                    false => Ok(Box::new(file)),
+                }
+            }
         }
     }
+}
+
+fn too_many(path: &Path, most: u64) -> Failure {
+    Failure::at(path, format!("more than the {most} bytes that there is room for"))
 }
