@@ -4,10 +4,13 @@
 //! out[i0, i1, .., ik] = in[ik, .., i1, i0]
 //!
 //! axes of one item are left out
-//! for each index of the axes between the first and the last:
-//!     first or last axis short    for each index of the short one: copy items along the other one
-//!     else                        for each block of BLOCK x BLOCK squares whose sides are a cache line:
-//!                                     transpose each square
+//! for each part of the first and the last axis that, with all axes between, stays in the cache:
+//!     for each index of the axes between:
+//!         first or last axis short    for each index of the short one: copy items along the other one
+//!         else                        for each square whose sides are a cache line: transpose it
+//!
+//! first and last axis together a few items only: for each stretch of the longest axis between:
+//!     for each index of the others: copy items along the stretch
 //! ```
 //! `in` is contiguous along the first axis and `out` along the last one. A square reads and writes whole cache lines,
 //! so a line is fetched once, also where rows lie a power of two apart and share a few sets of the cache. Inside a
@@ -26,11 +29,12 @@ const WORDS: usize = LINE / 8;
 /// Items along the sides of a square whose items are no parts of words.
 const WIDE: usize = 16;
 
-/// Squares along the sides of a block. The rows that squares beside each other read or write lie in the same pages:
-/// with a block's, 1024 at most, the second level of address translation has room for all of them.
-const BLOCK: usize = 16;
+/// Bytes in each array of what is transposed together: the second-level cache holds both, and its address translation
+/// the pages they lie in.
+const CACHED: usize = 512 << 10;
 
-/// Items that are copied along the long axis before the next index of the short one: they stay in the cache.
+/// Most items that are copied along the long axis before the next index of the short one: they stay in the first-level
+/// cache.
 const STRETCH: usize = 8192;
 
 /// An axis: number of items, and bytes from one item to the next in each of the two arrays.
@@ -64,27 +68,64 @@ pub(crate) fn reverse_axes(src: &[u8], sides: &[u64], item: usize, dst: &mut [u8
         dst.copy_from_slice(src);
         return Ok(());
     };
-    let side = side(item);
-    // Where both are short, each plane has a few items only, and what is long lies between.
-    let longest = middle.iter().enumerate().max_by_key(|(_, axis)| axis.n);
-    match longest.filter(|(_, axis)| first.n.max(last.n) < side && axis.n > first.n.max(last.n)) {
-        Some((d, &axis)) => {
-            let mut others = axes;
-            others.remove(d.saturating_add(1));
-            each_index(&others, &mut |to, from| {
-                let (Some(to), Some(from)) = (dst.get_mut(to..), src.get(from..)) else { return };
-                copy_items(item, (to, axis.to), (from, axis.from), axis.n);
+    let few = first.n.saturating_mul(last.n) < LINE;
+    let longest = middle.iter().enumerate().max_by_key(|(_, axis)| axis.n).filter(|_| few);
+    if let Some((d, &long)) = longest {
+        let mut others = axes.clone();
+        others.remove(d.saturating_add(1));
+        let plane = first.n.saturating_mul(last.n).saturating_mul(item);
+        for stretch in long.parts(CACHED.checked_div(plane).unwrap_or(1).clamp(1, STRETCH)) {
+            each_index(&others, (dst, src), &mut |dst, src| {
+                let (Some(to), Some(from)) = (dst.get_mut(stretch.to..), src.get(stretch.from..)) else {
+                    return;
+                };
+                copy_items(item, (to, long.to), (from, long.from), stretch.n);
             });
         }
-        None => each_index(middle, &mut |to, from| {
-            let (Some(to), Some(from)) = (dst.get_mut(to..), src.get(from..)) else { return };
-            match first.n.min(last.n) < side {
-                true => short(item, (to, from), first, last),
-                false => plane(item, (to, from), first, last),
-            }
-        }),
+        return Ok(());
+    }
+    let between = middle.iter().fold(1usize, |n, axis| n.saturating_mul(axis.n));
+    let (rows, columns) = parts(first.n, last.n, between, item);
+    for right in last.parts(columns) {
+        for top in first.parts(rows) {
+            let (first, last) = (Axis { n: top.n, ..first }, Axis { n: right.n, ..last });
+            let (to, from) = (top.to.saturating_add(right.to), top.from.saturating_add(right.from));
+            let (Some(dst), Some(src)) = (dst.get_mut(to..), src.get(from..)) else { continue };
+            each_index(middle, (dst, src), &mut |dst, src| match first.n.min(last.n) < side(item) {
+                true => short(item, (dst, src), first, last),
+                false => plane(item, (dst, src), first, last),
+            });
+        }
     }
     Ok(())
+}
+
+/// A part of an axis: number of items, and where it starts in the two arrays.
+struct Part {
+    n: usize,
+    to: usize,
+    from: usize,
+}
+
+impl Axis {
+    /// Parts of `most` items, and what is left.
+    fn parts(self, most: usize) -> impl Iterator<Item = Part> {
+        (0..self.n).step_by(most.max(1)).map(move |start| Part {
+            n: most.min(self.n.saturating_sub(start)),
+            to: start.saturating_mul(self.to),
+            from: start.saturating_mul(self.from),
+        })
+    }
+}
+
+/// Items of the first and the last axis that are transposed together, with `between` items of the other axes for each:
+/// whole squares, as many on both sides unless one of them is short.
+fn parts(first: usize, last: usize, between: usize, item: usize) -> (usize, usize) {
+    let squares = |n: usize| n.saturating_sub(n.checked_rem(side(item)).unwrap_or(0)).max(side(item));
+    let items = CACHED.checked_div(item.saturating_mul(between)).unwrap_or(1);
+    let both = squares(items.isqrt());
+    let rows = first.min(squares(items.checked_div(last.min(both)).unwrap_or(1)));
+    (rows, last.min(squares(items.checked_div(rows).unwrap_or(1))))
 }
 
 /// The axes of more than one item, in the order of `sides`.
@@ -104,12 +145,14 @@ fn axes(sides: &[u64], item: usize) -> Vec<Axis> {
     axes
 }
 
-/// Calls `f` with the offsets of each index of `axes` in both arrays.
-fn each_index(axes: &[Axis], f: &mut dyn FnMut(usize, usize)) {
+/// Calls `f` with what follows each index of `axes` in both arrays.
+fn each_index(axes: &[Axis], (dst, src): (&mut [u8], &[u8]), f: &mut dyn FnMut(&mut [u8], &[u8])) {
     let mut index = alloc::vec![0usize; axes.len()];
     let (mut to, mut from) = (0usize, 0usize);
     loop {
-        f(to, from);
+        if let (Some(dst), Some(src)) = (dst.get_mut(to..), src.get(from..)) {
+            f(dst, src);
+        }
         let mut counted = index.iter_mut().zip(axes).rev();
         loop {
             let Some((i, axis)) = counted.next() else { return };
@@ -127,16 +170,15 @@ fn each_index(axes: &[Axis], f: &mut dyn FnMut(usize, usize)) {
 
 /// A plane of which one axis is short.
 fn short(item: usize, (dst, src): (&mut [u8], &[u8]), first: Axis, last: Axis) {
-    let (short, long) = if first.n < last.n { (first, last) } else { (last, first) };
-    for start in (0..long.n).step_by(STRETCH) {
-        let n = STRETCH.min(long.n.saturating_sub(start));
-        for k in 0..short.n {
-            let at = |long: usize, short: usize| {
-                start.saturating_mul(long).saturating_add(k.saturating_mul(short))
-            };
-            let to = dst.get_mut(at(long.to, short.to)..);
-            if let (Some(to), Some(from)) = (to, src.get(at(long.from, short.from)..)) {
-                copy_items(item, (to, long.to), (from, long.from), n);
+    let (short, long) = if first.n <= last.n { (first, last) } else { (last, first) };
+    // Items that lie far apart take a line and a page each: fewer of them stay in the cache.
+    let stretch = CACHED.checked_div(long.to.max(long.from)).unwrap_or(1).clamp(WIDE, STRETCH);
+    for stretch in long.parts(stretch) {
+        for index in short.parts(1) {
+            let to = dst.get_mut(stretch.to.saturating_add(index.to)..);
+            let from = src.get(stretch.from.saturating_add(index.from)..);
+            if let (Some(to), Some(from)) = (to, from) {
+                copy_items(item, (to, long.to), (from, long.from), stretch.n);
             }
         }
     }
@@ -152,23 +194,12 @@ fn side(item: usize) -> usize {
 
 /// A plane of two longer axes.
 fn plane(item: usize, (dst, src): (&mut [u8], &[u8]), first: Axis, last: Axis) {
-    let side = side(item);
-    let block = side.saturating_mul(BLOCK);
-    let until = |start: usize, most: usize, n: usize| n.min(start.saturating_add(most));
-    for left in (0..last.n).step_by(block) {
-        for top in (0..first.n).step_by(block) {
-            for column in (left..until(left, block, last.n)).step_by(side) {
-                for row in (top..until(top, block, first.n)).step_by(side) {
-                    let at = |row_bytes: usize, column_bytes: usize| {
-                        row.saturating_mul(row_bytes).saturating_add(column.saturating_mul(column_bytes))
-                    };
-                    let to = dst.get_mut(at(first.to, last.to)..);
-                    if let (Some(to), Some(from)) = (to, src.get(at(first.from, last.from)..)) {
-                        let rows = until(row, side, first.n).saturating_sub(row);
-                        let columns = until(column, side, last.n).saturating_sub(column);
-                        square(item, (to, first.to, rows), (from, last.from, columns));
-                    }
-                }
+    for right in last.parts(side(item)) {
+        for top in first.parts(side(item)) {
+            let to = dst.get_mut(top.to.saturating_add(right.to)..);
+            let from = src.get(top.from.saturating_add(right.from)..);
+            if let (Some(to), Some(from)) = (to, from) {
+                square(item, (to, first.to, top.n), (from, last.from, right.n));
             }
         }
     }
@@ -303,7 +334,7 @@ mod tests {
 
     #[test]
     fn axes_are_reversed_for_every_item_size_and_shape() {
-        let shapes: [&[u64]; 20] = [
+        let shapes: [&[u64]; 24] = [
             &[],
             &[7],
             &[1],
@@ -323,6 +354,10 @@ mod tests {
             &[8195, 4],
             &[3, 8195],
             &[9, 1, 4, 9],
+            &[7, 30, 9],
+            &[2, 9000, 3],
+            &[70, 5, 3, 3],
+            &[800, 800],
             &[0, 4],
         ];
         for item in [1usize, 2, 3, 4, 8, 16, 20] {
