@@ -130,6 +130,17 @@ fn an_extension_is_a_promise() {
     assert_eq!(folder.read("back.npy"), npy(&[20, 6]));
 }
 
+/// A link that leads where there is no directory says so of that, not of the folder that the link is in.
+#[cfg(unix)]
+#[test]
+fn a_link_to_nowhere_is_explained() {
+    let folder = folder("dangling");
+    std::os::unix::fs::symlink("nowhere/x.b2nd", folder.path("link.b2nd")).unwrap();
+    let (status, text) = folder.fail(&["compress", "a.npy", "-o", "link.b2nd"]);
+    assert!(status == 1 && text.contains("there is no directory") && text.contains("nowhere"), "{text}");
+    assert!(folder.path("link.b2nd").is_symlink());
+}
+
 #[test]
 fn npy_files_come_of_all_that_knows_its_type() {
     let folder = folder("kinds");
