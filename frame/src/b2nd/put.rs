@@ -141,7 +141,7 @@ mod tests {
         let spec = Spec::new(&[5, 7, 4], Dtype::parse("<u2").unwrap()).unwrap();
         let spec = spec.chunks(&[2, 3, 4]).unwrap().blocks(&[1, 2, 2]).unwrap();
         let old: Vec<u8> = (0..280).map(|i| (i % 251) as u8).collect();
-        let new = || NdArray::from_slice(SuperChunk::memory(&spec.params()), &spec, &old).unwrap();
+        let new = || NdArray::from_slice(SuperChunk::memory(&spec.params()).unwrap(), &spec, &old).unwrap();
         let all = |nd: &mut NdArray<'_>| {
             let mut out = alloc::vec![0; usize::try_from(nd.geometry().nbytes()).unwrap()];
             let ranges: Vec<Range<u64>> = nd.shape().iter().map(|side| 0..*side).collect();
