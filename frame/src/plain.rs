@@ -7,7 +7,7 @@
 
 use crate::error::{Error, IoKind};
 use crate::io::ReadAt;
-use crate::shape::Runs;
+use crate::shape::{Runs, copy_items};
 use alloc::vec::Vec;
 use blosc_core::Pool;
 #[cfg(feature = "classic")]
@@ -54,17 +54,21 @@ pub trait Plain {
             return Err(Error::Param { name: "bytes", value, allowed: "those of the box" });
         }
         let close = runs.gap().is_some_and(|gap| gap.saturating_mul(item) < self.granule());
+        let line = run.saturating_mul(usize::try_from(runs.count).map_err(|_| IoKind::OutOfMemory)?);
+        let step = usize::try_from(runs.step.saturating_mul(item)).map_err(|_| IoKind::OutOfMemory)?;
         let (mut window, mut rest) = (Window::new(self.chunk_nbytes()), out);
-        runs.each(&mut |first| {
-            let Some((now, behind)) = core::mem::take(&mut rest).split_at_mut_checked(run) else {
+        runs.each_line(&mut |first| {
+            let Some((now, behind)) = core::mem::take(&mut rest).split_at_mut_checked(line) else {
                 return Ok(());
             };
             rest = behind;
             let at = first.saturating_mul(item);
-            match close {
-                true => window.read(self.nbytes(), at, now, &mut |at, out| self.read_plain(pool, at, out)),
-                false => self.read_plain(pool, at, now),
+            let mut read = |at, out: &mut [u8]| self.read_plain(pool, at, out);
+            if close {
+                return window.read_runs(self.nbytes(), at, (run, step), now, &mut read);
             }
+            let starts = (0..runs.count).map(|k| at.saturating_add(k.saturating_mul(step as u64)));
+            now.chunks_mut(run.max(1)).zip(starts).try_for_each(|(out, at)| read(at, out))
         })
     }
 }
@@ -104,15 +108,7 @@ impl Window {
             return read(at, out);
         }
         while !out.is_empty() {
-            let start = at.saturating_sub(at.checked_rem(self.step).unwrap_or(0));
-            if self.start != start || self.bytes.is_empty() {
-                let n = nbytes.saturating_sub(start).min(self.step);
-                self.bytes.resize(usize::try_from(n).map_err(|_| IoKind::OutOfMemory)?, 0);
-                self.start = start;
-                read(start, &mut self.bytes).inspect_err(|_| self.bytes.clear())?;
-            }
-            let skip = usize::try_from(at.saturating_sub(start)).unwrap_or(usize::MAX);
-            let have = self.bytes.get(skip..).unwrap_or_default();
+            let have = self.load(nbytes, at, read)?;
             let n = have.len().min(out.len());
             let (Some(from), Some((now, rest))) =
                 (have.get(..n), core::mem::take(&mut out).split_at_mut_checked(n))
@@ -127,6 +123,51 @@ impl Window {
             at = at.saturating_add(n as u64);
         }
         Ok(())
+    }
+
+    /// Fills `out` with runs of `run` bytes that start `step` bytes apart, the first of them at `at`.
+    ///
+    /// # Errors
+    /// As [`Window::read`].
+    fn read_runs(
+        &mut self,
+        nbytes: u64,
+        mut at: u64,
+        (run, step): (usize, usize),
+        mut out: &mut [u8],
+        read: &mut ReadPlain<'_>,
+    ) -> Result<(), Error> {
+        while !out.is_empty() {
+            let have = match run as u64 >= self.step {
+                true => &[],
+                false => self.load(nbytes, at, read)?,
+            };
+            let more = have.len().checked_sub(run).and_then(|behind| behind.checked_div(step));
+            // A run that crosses the end of the window is read by itself.
+            let whole = more.map_or(0, |more| more.saturating_add(1)).min(out.len().div_ceil(run.max(1)));
+            let n = run.saturating_mul(whole.max(1));
+            let Some((now, rest)) = core::mem::take(&mut out).split_at_mut_checked(n) else { break };
+            match whole {
+                0 => self.read(nbytes, at, now, read)?,
+                _ => copy_items(run, (now, run), (have, step), whole),
+            }
+            out = rest;
+            at = at.saturating_add((step as u64).saturating_mul(whole.max(1) as u64));
+        }
+        Ok(())
+    }
+
+    /// The bytes from `at` to the end of the window that `at` lies in.
+    fn load(&mut self, nbytes: u64, at: u64, read: &mut ReadPlain<'_>) -> Result<&[u8], Error> {
+        let start = at.saturating_sub(at.checked_rem(self.step).unwrap_or(0));
+        if self.start != start || self.bytes.is_empty() {
+            let n = nbytes.saturating_sub(start).min(self.step);
+            self.bytes.resize(usize::try_from(n).map_err(|_| IoKind::OutOfMemory)?, 0);
+            self.start = start;
+            read(start, &mut self.bytes).inspect_err(|_| self.bytes.clear())?;
+        }
+        let skip = usize::try_from(at.saturating_sub(start)).unwrap_or(usize::MAX);
+        Ok(self.bytes.get(skip..).unwrap_or_default())
     }
 }
 

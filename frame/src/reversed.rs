@@ -14,7 +14,7 @@
 
 use crate::error::{Error, IoError, IoKind};
 use crate::io::ReadAt;
-use crate::plain::{MOST_HELD, Plain, Uncompressed, check_range};
+use crate::plain::{MOST_HELD, Plain, Uncompressed, Window, check_range};
 use crate::shape::{next_box, reverse_axes, strides};
 use alloc::vec::Vec;
 use blosc_core::Pool;
@@ -30,6 +30,8 @@ pub struct AxesReversed<P> {
     item: u64,
     /// The items of a box as they are stored; kept, so that its pages are made once.
     items: RefCell<Vec<u8>>,
+    /// What was read last, for readers of a few bytes at a time.
+    window: RefCell<Window>,
 }
 
 impl<P: Plain> AxesReversed<P> {
@@ -43,8 +45,9 @@ impl<P: Plain> AxesReversed<P> {
             let value = i64::try_from(source.nbytes()).unwrap_or(i64::MAX);
             return Err(Error::Param { name: "bytes", value, allowed: "as many as dtype and shape say" });
         }
-        let (shape, strides) = (shape.to_vec(), strides(shape));
-        Ok(AxesReversed { source, shape, strides, item: item.into(), items: RefCell::default() })
+        let (shape, strides, item) = (shape.to_vec(), strides(shape), item.into());
+        let window = RefCell::new(Window::new(rows_held(&strides, item)));
+        Ok(AxesReversed { source, shape, strides, item, items: RefCell::default(), window })
     }
 }
 
@@ -87,8 +90,7 @@ impl<P: Plain> Plain for AxesReversed<P> {
 
     /// As many whole rows as are held at a time.
     fn chunk_nbytes(&self) -> u64 {
-        let row = self.strides.first().copied().unwrap_or(1).saturating_mul(self.item).max(1);
-        MOST_HELD.checked_div(row).unwrap_or(0).saturating_mul(row).max(row).min(MOST_HELD)
+        rows_held(&self.strides, self.item)
     }
 
     fn read_box(
@@ -111,7 +113,13 @@ impl<P: Plain> Plain for AxesReversed<P> {
     }
 }
 
-/// What is not compressed is read without a pool.
+/// Bytes of the whole rows that are held at a time.
+fn rows_held(strides: &[u64], item: u64) -> u64 {
+    let row = strides.first().copied().unwrap_or(1).saturating_mul(item).max(1);
+    MOST_HELD.checked_div(row).unwrap_or(0).saturating_mul(row).max(row).min(MOST_HELD)
+}
+
+/// What is not compressed is read without a pool. Small reads that follow each other read a box once.
 impl<R: ReadAt> ReadAt for AxesReversed<Uncompressed<R>> {
     fn size(&self) -> Result<u64, IoError> {
         Ok(self.nbytes())
@@ -119,11 +127,14 @@ impl<R: ReadAt> ReadAt for AxesReversed<Uncompressed<R>> {
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
         let left = self.nbytes().saturating_sub(offset);
         let n = usize::try_from(left).unwrap_or(usize::MAX).min(buf.len());
-        let read = self.read_plain(&mut Pool::new(1), offset, buf.get_mut(..n).unwrap_or_default());
-        read.map(|()| n).map_err(|error| match error {
-            Error::Io(error) => error,
-            Error::OutOfMemory => IoKind::OutOfMemory.into(),
-            _ => IoKind::Other.into(),
+        let out = buf.get_mut(..n).unwrap_or_default();
+        let read = &mut |at, out: &mut [u8]| self.read_plain(&mut Pool::new(1), at, out);
+        self.window.borrow_mut().read(self.nbytes(), offset, out, read).map(|()| n).map_err(|error| {
+            match error {
+                Error::Io(error) => error,
+                Error::OutOfMemory => IoKind::OutOfMemory.into(),
+                _ => IoKind::Other.into(),
+            }
         })
     }
 }

@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! --plain, or a file that begins like nothing known     its bytes, as they are
-//! .npy, chunk, frame, array, bloscpack, bcolz, Blaze    its items, which must be of the container's size and type
+//! .npy, chunk, frame, array, bloscpack, bcolz, Blaze,
+//! a leaf of a store                                     its items, which must be of the container's size and type
 //! anything else that is known                           refused
 //! ```
 
 use crate::args::Input;
 use crate::failure::{Failure, Result, failure};
-use crate::open::{self, Intent};
+use crate::open::{self, Intent, Opened};
 use crate::readers::{Cut, Items};
 use blosc_frame::any::{Found, HEAD, Kind};
 use blosc_frame::dtype::Dtype;
@@ -39,6 +40,9 @@ enum Data {
 pub fn open_items(input: &Input, plain: bool) -> Result<NewItems> {
     let path = input.input.as_path();
     let bytes = |data| Ok(NewItems { path: path.to_path_buf(), data, items: None });
+    if !plain && open::leaf(path).is_some() {
+        return decoded(open::open(input, Intent::Read), path);
+    }
     let found = match open::is_stream(path)? {
         true if plain => return bytes(Data::Stream(open::stream(path)?)),
         true => {
@@ -59,7 +63,7 @@ pub fn open_items(input: &Input, plain: bool) -> Result<NewItems> {
         Kind::Unknown => {}
         _ if plain => {}
         Kind::Npy => return npy(path, found.file),
-        _ => return decoded(found, input),
+        _ => return decoded(open::open_found(found, input, Intent::Read, None), path),
     }
     match found.file {
         Some(file) => bytes(Data::At(Box::new(file))),
@@ -92,9 +96,8 @@ fn npy(path: &Path, file: Option<PathFile>) -> Result<NewItems> {
 }
 
 /// The decoded items of a container, kept in a file without a name.
-fn decoded(found: Found, input: &Input) -> Result<NewItems> {
-    let path = input.input.as_path();
-    let mut opened = open::open_found(found, input, Intent::Read, None).map_err(|failure| match failure {
+fn decoded(opened: Result<Opened>, path: &Path) -> Result<NewItems> {
+    let mut opened = opened.map_err(|failure| match failure {
         Failure::Data(text) => Failure::Data(format!("{text} (--plain takes the file's bytes as they are)")),
         Failure::Unable(text) => {
             Failure::Unable(format!("{text} (--plain takes the file's bytes as they are)"))
@@ -169,18 +172,29 @@ impl NewItems {
         self.each(&mut |piece| {
             bytes.extend_from_slice(piece);
             match bytes.len() as u64 > most {
-                true => Err(Failure::at(&path, format!("more than the {most} bytes that there is room for"))),
+                true => Err(too_many(&path, most)),
                 false => Ok(()),
             }
         })?;
         Ok(bytes)
     }
 
-    /// The bytes at any position; a stream is kept in a file without a name.
-    pub fn at(self) -> Result<Box<dyn ReadAt>> {
+    /// The bytes at any position; a stream is kept in a file without a name. It may have no end, and no more than
+    /// `most` bytes.
+    pub fn at(self, most: u64) -> Result<Box<dyn ReadAt>> {
         match self.data {
             Data::At(data) => Ok(data),
-            Data::Stream(mut stream) => Ok(Box::new(open::unnamed(&mut stream, &self.path)?)),
+            Data::Stream(stream) => {
+                let file = open::unnamed(&mut stream.take(most.saturating_add(1)), &self.path)?;
+                match file.size()? > most {
+                    true => Err(too_many(&self.path, most)),
+                    false => Ok(Box::new(file)),
+                }
+            }
         }
     }
+}
+
+fn too_many(path: &Path, most: u64) -> Failure {
+    Failure::at(path, format!("more than the {most} bytes that there is room for"))
 }

@@ -112,13 +112,20 @@ pub fn leaf(path: &Path) -> Option<(PathBuf, String)> {
 /// As [`open`].
 pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock>) -> Result<Opened> {
     let (path, kind) = (input.input.as_path(), found.kind);
-    let stored =
-        found.file.as_ref().map(ReadAt::size).transpose()?.unwrap_or_else(|| crate::limits::size(path));
-    // The data of a manifest lies elsewhere.
-    let stored = if kind == Kind::Shards { 1 << 40 } else { stored };
+    let stored = match (&found.file, kind) {
+        // The data of a manifest lies elsewhere.
+        (_, Kind::Shards) => 1 << 40,
+        (Some(file), _) => file.size()?,
+        (None, Kind::SparseFrame | Kind::Bcolz(_) | Kind::Blaze) => crate::limits::size(path),
+        // What lies in other directories is opened by itself, if at all.
+        (None, _) => 0,
+    };
     let max = input.max_output.unwrap_or_else(|| max_by_size(stored));
     if input.column.is_some() && !matches!(kind, Kind::Bcolz(Flavour::Table) | Kind::Blaze | Kind::Shards) {
         return Err(Failure::Usage(format!("--column: {} is no table", path.display())));
+    }
+    if input.anywhere && kind != Kind::Shards {
+        return Err(Failure::Usage(format!("--anywhere: {} is no manifest of shards", path.display())));
     }
     if input.no_verify
         && !matches!(kind, Kind::Frame | Kind::SparseFrame | Kind::Store | Kind::Arrays | Kind::Zip)
@@ -380,9 +387,7 @@ impl What {
                 ));
             }
         };
-        // Nothing is changed that would have to be read once more.
-        let reopen = || Err(blosc_frame::IoError::new(blosc_frame::IoKind::ReadOnly).into());
-        any::of_frame(frame, Box::new(reopen)).map_err(failure(path))
+        any::of_frame(frame).map_err(failure(path))
     }
 }
 

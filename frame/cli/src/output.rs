@@ -146,7 +146,12 @@ impl Destination {
 
     /// Why nothing can be made beside the path, without the temporary name that the error speaks of.
     fn no_place(&self, error: &io::Error) -> Failure {
-        let text = match parent(&self.name) {
+        // Where the name is a link, beside what it leads to.
+        let path = match &self.way {
+            Way::Rename(path) => path,
+            _ => &self.name,
+        };
+        let text = match parent(path) {
             folder if folder.is_dir() => {
                 format!("nothing can be written in {}: {}", folder.display(), error.kind())
             }

@@ -6,11 +6,10 @@
 //! at the run's start, the outermost axis whose whole sub-arrays still fit   →   box   →   and on
 //! ```
 
-use super::frame::Reopen;
 use crate::b2nd::NdArray;
 use crate::error::{Error, IoKind};
 use crate::io::ReadAt;
-use crate::plain::{Plain, check_range};
+use crate::plain::{Plain, Uncompressed, check_range};
 use crate::rows::{Rows, byte_range, count};
 use crate::shape::{next_box, strides};
 use alloc::vec::Vec;
@@ -18,45 +17,25 @@ use blosc_core::Pool;
 use core::cell::RefCell;
 use core::ops::Range;
 
-/// Takes rows that belong at an index of the first axis.
-type Put<'f> = dyn FnMut(&mut NdArray<'static>, u64, &[u8]) -> Result<(), Error> + 'f;
-
 /// Most bytes that are moved at a time.
 const STEP: u64 = 64 << 20;
 
-/// An array in C order. Each change is one commit, and so atomic. One that fails leaves a handle of what was
-/// committed; if that was opened for reading alone, the next change is refused.
+/// An array in C order. Each change is one commit, and so atomic. One that fails leaves what was committed.
 pub(super) struct ArrayRows {
     array: RefCell<NdArray<'static>>,
-    reopen: Reopen,
 }
 
 impl ArrayRows {
-    pub fn new(array: NdArray<'static>, reopen: Reopen) -> ArrayRows {
-        ArrayRows { array: RefCell::new(array), reopen }
+    pub fn new(array: NdArray<'static>) -> ArrayRows {
+        ArrayRows { array: RefCell::new(array) }
     }
 
     /// Forgets the parts of a change that failed.
     fn forget_failed(&mut self, result: Result<(), Error>) -> Result<(), Error> {
         if result.is_err() && self.array.get_mut().frame().is_dirty() {
-            *self.array.get_mut() = NdArray::open((self.reopen)()?)?;
+            self.array.get_mut().discard()?;
         }
         result
-    }
-
-    /// Hands out `data` in pieces of whole rows, and where each belongs.
-    fn pieces(&mut self, data: &dyn ReadAt, put: &mut Put<'_>) -> Result<(), Error> {
-        let row = self.row_nbytes();
-        let (rows, step) = (count(row, data)?, STEP.checked_div(row).unwrap_or(1).max(1));
-        let (mut at, mut buffer) = (0u64, Vec::new());
-        while at < rows {
-            let n = step.min(rows.saturating_sub(at));
-            buffer.resize(usize::try_from(n.saturating_mul(row)).map_err(|_| IoKind::OutOfMemory)?, 0);
-            data.read_exact_at(at.saturating_mul(row), &mut buffer)?;
-            put(self.array.get_mut(), at, &buffer)?;
-            at = at.saturating_add(n);
-        }
-        Ok(())
     }
 }
 
@@ -127,8 +106,8 @@ impl Rows for ArrayRows {
         array.shape().iter().skip(1).fold(item, |n, &side| n.saturating_mul(side)).max(1)
     }
 
-    fn splice(&mut self, _: &mut Pool, rows: Range<u64>, data: &dyn ReadAt) -> Result<(), Error> {
-        let result = self.replace(rows, data);
+    fn splice(&mut self, pool: &mut Pool, rows: Range<u64>, data: &dyn ReadAt) -> Result<(), Error> {
+        let result = self.replace(pool, rows, data);
         self.forget_failed(result)
     }
 
@@ -144,29 +123,27 @@ impl Rows for ArrayRows {
 }
 
 impl ArrayRows {
-    fn replace(&mut self, rows: Range<u64>, data: &dyn ReadAt) -> Result<(), Error> {
+    fn replace(&mut self, pool: &mut Pool, rows: Range<u64>, data: &dyn ReadAt) -> Result<(), Error> {
         let row = self.row_nbytes();
         let (have, asked) = (self.rows(), byte_range(row, &rows)?);
         if asked.start > asked.end || rows.end > have {
             return Err(Error::OutOfRange { what: "row", index: rows.end.max(rows.start), len: have });
         }
-        let gone = rows.end.saturating_sub(rows.start);
-        if count(row, data)? == gone {
-            self.pieces(data, &mut |array, at, piece| {
-                let n = (piece.len() as u64).checked_div(row).unwrap_or(0);
-                let mut ranges: Vec<_> = array.shape().iter().map(|&side| 0..side).collect();
-                if let Some(first) = ranges.first_mut() {
-                    let start = rows.start.saturating_add(at);
-                    *first = start..start.saturating_add(n);
-                }
-                array.set_slice(&ranges, piece)
-            })?;
+        let (gone, new) = (rows.end.saturating_sub(rows.start), count(row, data)?);
+        let source = Uncompressed::new(data, 0, new.saturating_mul(row));
+        let array = self.array.get_mut();
+        if new == gone {
+            let mut ranges: Vec<_> = array.shape().iter().map(|&side| 0..side).collect();
+            if let Some(first) = ranges.first_mut() {
+                *first = rows;
+            }
+            array.set_from(pool, &ranges, &source)?;
         } else {
             if gone > 0 {
-                self.array.get_mut().delete(0, rows.clone())?;
+                array.delete(0, rows.clone())?;
             }
-            self.pieces(data, &mut |array, at, piece| array.insert(0, rows.start.saturating_add(at), piece))?;
+            array.insert_from(pool, 0, rows.start, &source)?;
         }
-        self.array.get_mut().commit()
+        array.commit()
     }
 }

@@ -5,44 +5,49 @@ use crate::error::{Error, IoKind, Structure};
 use crate::io::ReadAt;
 use crate::plain::{Content, Piece, Plain, check_range};
 use crate::rows::{Rows, byte_range, count};
-use crate::schunk::SuperChunk;
-use alloc::boxed::Box;
+use crate::schunk::{Committed, SuperChunk};
 use alloc::vec::Vec;
 use blosc_core::Pool;
 use core::cell::RefCell;
 use core::ops::Range;
 
-/// Opens the frame once more, as it was last committed.
-pub type Reopen = Box<dyn Fn() -> Result<SuperChunk<'static>, Error> + Send>;
-
-/// A frame, contiguous or sparse. Each change is one commit, and so atomic. One that fails leaves a handle of what was
-/// committed; if that was opened for reading alone, the next change is refused.
+/// A frame, contiguous or sparse. Each change is one commit, and so atomic. One that fails leaves what was committed.
 pub(super) struct FrameRows {
     frame: RefCell<SuperChunk<'static>>,
-    reopen: Reopen,
+}
+
+/// The bytes of a frame as they were committed, while its chunks are being changed.
+struct Old<'f>(RefCell<(&'f mut SuperChunk<'static>, &'f mut Committed)>);
+
+impl Plain for Old<'_> {
+    fn nbytes(&self) -> u64 {
+        self.0.borrow().1.nbytes()
+    }
+    fn read_plain(&self, _: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
+        let end = check_range(at, out.len(), self.nbytes())?;
+        let (frame, committed) = &mut *self.0.borrow_mut();
+        frame.read_committed(committed, at..end, out).map(drop)
+    }
 }
 
 impl FrameRows {
-    pub fn new(frame: SuperChunk<'static>, reopen: Reopen) -> FrameRows {
-        FrameRows { frame: RefCell::new(frame), reopen }
+    pub fn new(frame: SuperChunk<'static>) -> FrameRows {
+        FrameRows { frame: RefCell::new(frame) }
     }
 
     /// Forgets the parts of a change that failed.
     fn forget_failed(&mut self, result: Result<(), Error>) -> Result<(), Error> {
         if result.is_err() && self.frame.get_mut().is_dirty() {
-            *self.frame.get_mut() = (self.reopen)()?;
+            self.frame.get_mut().discard()?;
         }
         result
     }
 
     /// Replaces bytes `range` by `pieces`, chunk by chunk, reading what moves from the committed frame.
     fn change(&mut self, pool: &mut Pool, range: Range<u64>, pieces: Vec<Piece<'_>>) -> Result<(), Error> {
-        let old = FrameRows::new(
-            (self.reopen)()?,
-            Box::new(|| Err(Error::Internal { what: "the old state of a frame, changed" })),
-        );
-        let content = Content::splice(old.nbytes(), range, pieces)?;
         let frame = self.frame.get_mut();
+        let mut committed = frame.committed()?;
+        let content = Content::splice(committed.nbytes(), range, pieces)?;
         let size = match frame.chunksize() {
             ChunkSize::Fixed(size) => size,
             _ if frame.nchunks() == 0 => crate::schunk::DEFAULT_CHUNKSIZE,
@@ -65,6 +70,7 @@ impl FrameRows {
             let at = k.saturating_mul(size);
             let n = content.nbytes().saturating_sub(at).min(size);
             buffer.resize(usize::try_from(n).map_err(|_| IoKind::OutOfMemory)?, 0);
+            let old = Old(RefCell::new((&mut *frame, &mut committed)));
             content.read(pool, &old, at, &mut buffer)?;
             match k < frame.nchunks() {
                 true => frame.update(k, &buffer)?,

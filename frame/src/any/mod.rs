@@ -44,7 +44,6 @@ use array::ArrayRows;
 use blosc_core::{Params, Pool};
 use core::ops::{Deref, DerefMut, Range};
 use frame::FrameRows;
-pub use frame::Reopen;
 use std::path::{Path, PathBuf};
 
 /// What is known about decoded bytes.
@@ -159,16 +158,7 @@ pub fn open_any(path: &Path, limits: &Limits) -> Result<Opened, Error> {
 /// # Errors
 /// Also [`Error::Param`] if something else is there and `offset` is not 0.
 pub fn open_any_at(path: &Path, offset: u64, limits: &Limits) -> Result<Opened, Error> {
-    let found = Found::at(path, offset, None)?;
-    match found.kind {
-        Kind::Frame => {
-            let (path, limits) = (path.to_path_buf(), *limits);
-            let open = move |file| SuperChunk::open_read(Offset::<PathFile>::new(file, offset)?, &limits);
-            let frame = found.file.map_or_else(|| Err(unknown()), &open)?;
-            of_frame(frame, Box::new(move || open(PathFile::open(&path)?)))
-        }
-        _ => open_found(found, limits, false),
-    }
+    open_found(Found::at(path, offset, None)?, limits, false)
 }
 
 /// Opens a container to change it, too, and keeps other writers out until it is dropped.
@@ -184,29 +174,24 @@ pub fn open_any_mut(path: &Path, limits: &Limits) -> Result<Opened, Error> {
 /// # Errors
 /// As [`open_any`], and for files that may not be written.
 pub fn open_any_mut_with(path: &Path, limits: &Limits, locking: Locking) -> Result<Opened, Error> {
-    let found = Found::at(path, 0, Some(locking))?;
-    match (found.kind, found.file) {
-        (Kind::Frame, Some(file)) => {
-            let (path, limits) = (path.to_path_buf(), *limits);
-            let reopen = move || SuperChunk::open_read(PathFile::open(&path)?, &limits);
-            of_frame(SuperChunk::open(file, &limits)?, Box::new(reopen))
-        }
-        (kind, file) => open_found(Found { kind, file, ..found }, limits, false),
-    }
+    open_found(Found::at(path, 0, Some(locking))?, limits, false)
 }
 
-/// Opens what was found, unless it is a contiguous frame, which [`SuperChunk`] opens. A file that was opened for
-/// writing can be changed; `anywhere` allows a manifest of shards to name directories outside its own.
+/// Opens what was found. A file that was opened for writing can be changed; `anywhere` allows a manifest of shards to name directories outside its own.
 ///
 /// # Errors
 /// [`Error::Unsupported`] for a kind that has no rows here, [`Error::Param`] for an offset where none can be.
 pub fn open_found(found: Found, limits: &Limits, anywhere: bool) -> Result<Opened, Error> {
     let Found { kind, offset, .. } = found;
-    if kind != Kind::Bloscpack && offset != 0 {
+    if !matches!(kind, Kind::Bloscpack | Kind::Frame) && offset != 0 {
         return Err(kind::no_offset(offset, "0 for what is not a frame, bloscpack file or chunk"));
     }
     let Some(file) = found.file else { return open_directory(found, limits) };
     match kind {
+        Kind::Frame => of_frame(match found.write {
+            Some(_) => SuperChunk::open(file, limits)?,
+            None => SuperChunk::open_read(Offset::new(file, offset)?, limits)?,
+        }),
         Kind::Bloscpack => {
             let store: Box<dyn Store + Send + Sync> = match offset {
                 0 => Box::new(file),
@@ -225,12 +210,7 @@ fn open_directory(found: Found, limits: &Limits) -> Result<Opened, Error> {
         Kind::Bcolz(Flavour::Table) => table(CTable::open(found.directory()?, limits)?),
         Kind::Bcolz(_) => carray(CArray::open(found.directory()?, limits)?),
         Kind::Blaze => blaze(Blaze::open(&found.directory()?, limits)?),
-        Kind::SparseFrame => {
-            let limits = *limits;
-            let frame = SuperChunk::open_dir(found.directory()?, &limits)?;
-            // Read beside the handle that holds the lock.
-            of_frame(frame, Box::new(move || SuperChunk::open_dir(FsDir::open(&found.path)?, &limits)))
-        }
+        Kind::SparseFrame => of_frame(SuperChunk::open_dir(found.directory()?, limits)?),
         _ => Err(unknown()),
     }
 }
@@ -414,11 +394,11 @@ fn blaze(set: Blaze<FsDir>) -> Result<Opened, Error> {
     Ok(Opened { data: Container::Blaze(set), about })
 }
 
-/// A frame or array as rows. `reopen` opens the frame once more, as it was last committed: changes read from that.
+/// A frame or array as rows.
 ///
 /// # Errors
 /// Metalayers that contradict the frame.
-pub fn of_frame(mut frame: SuperChunk<'static>, reopen: Reopen) -> Result<Opened, Error> {
+pub fn of_frame(mut frame: SuperChunk<'static>) -> Result<Opened, Error> {
     let mut left_out = Vec::new();
     let mut pairs = Vec::new();
     let names: Vec<String> = frame.vlmetalayer_names().collect();
@@ -438,11 +418,11 @@ pub fn of_frame(mut frame: SuperChunk<'static>, reopen: Reopen) -> Result<Opened
     let (typesize, params) = (frame.typesize(), Some(frame.params()));
     let mut about = About { kind, typesize, params, metadata, left_out, ..About::default() };
     if !is_array {
-        return Ok(Opened { data: Container::Other(Box::new(FrameRows::new(frame, reopen))), about });
+        return Ok(Opened { data: Container::Other(Box::new(FrameRows::new(frame))), about });
     }
     let array = NdArray::open(frame)?;
     let shape = array.shape().to_vec();
     about.dtype = Some(array.dtype().clone());
     about.shape = Some(shape);
-    Ok(Opened { data: Container::Other(Box::new(ArrayRows::new(array, reopen))), about })
+    Ok(Opened { data: Container::Other(Box::new(ArrayRows::new(array))), about })
 }

@@ -188,9 +188,24 @@ impl<'a> NdArray<'a> {
     /// # Errors
     /// `Changed` if it is another array now, and as [`SuperChunk::refresh`].
     pub fn refresh(&mut self) -> Result<bool, Error> {
-        if !self.edit().refresh()? {
-            return Ok(false);
+        let new = self.edit().refresh()?;
+        if new {
+            self.load_shape()?;
         }
+        Ok(new)
+    }
+
+    /// Forgets all changes since the last commit.
+    ///
+    /// # Errors
+    /// Those of reading what is stored; `Changed` if another writer made another array of it.
+    pub fn discard(&mut self) -> Result<(), Error> {
+        self.edit().discard()?;
+        self.load_shape()
+    }
+
+    /// Takes the shape from the metalayer.
+    fn load_shape(&mut self) -> Result<(), Error> {
         let other = Error::Changed { what: "chunk shape, block shape or item size of the array" };
         let content = self.frame.metalayer(self.name).ok_or(other)?;
         let meta = Metalayer::parse(content)?;
@@ -203,7 +218,7 @@ impl<'a> NdArray<'a> {
         }
         check_frame(&self.frame, &geometry)?;
         self.geometry = geometry;
-        Ok(true)
+        Ok(())
     }
 
     /// Writes another shape into the metalayer. The chunks must fit it already, or will at the commit.

@@ -61,19 +61,27 @@ impl NdArray<'_> {
     /// # Errors
     /// As [`NdArray::append`], and `OutOfRange` for an index beyond the end.
     pub fn insert(&mut self, axis: usize, at: u64, data: &[u8]) -> Result<(), Error> {
-        let len = self.side(axis)?;
-        let row = self.row_bytes(axis)?;
-        let rows = (data.len() as u64).checked_div(row).unwrap_or(0);
-        check_len(rows.saturating_mul(row), data.len())?;
-        if at > len {
-            return Err(Error::OutOfRange { what: "index", index: at, len });
-        }
+        let rows = self.make_room(axis, at, data.len() as u64)?;
         if rows == 0 {
             return Ok(());
         }
-        self.open_gap(axis, at, rows)?;
         let new = self.along(axis, at..at.saturating_add(rows))?;
         self.set(&new, data)
+    }
+
+    /// Makes room for `bytes` bytes of whole rows before index `at`; what they hold is not defined. Gives their number.
+    pub(super) fn make_room(&mut self, axis: usize, at: u64, bytes: u64) -> Result<u64, Error> {
+        let len = self.side(axis)?;
+        let row = self.row_bytes(axis)?;
+        let rows = bytes.checked_div(row).unwrap_or(0);
+        check_len(rows.saturating_mul(row), usize::try_from(bytes).unwrap_or(usize::MAX))?;
+        if at > len {
+            return Err(Error::OutOfRange { what: "index", index: at, len });
+        }
+        if rows > 0 {
+            self.open_gap(axis, at, rows)?;
+        }
+        Ok(rows)
     }
 
     /// Makes room for `rows` rows before index `at`; what they hold is not defined.

@@ -23,6 +23,8 @@
 mod append;
 mod checksum;
 mod commit;
+#[cfg(all(feature = "std", feature = "classic"))]
+mod committed;
 mod contiguous;
 mod copy;
 mod edit;
@@ -56,6 +58,8 @@ use alloc::vec::Vec;
 use blosc_core::{Params, Pool, Special};
 pub use checksum::ChecksumState;
 use checksum::Checksums;
+#[cfg(all(feature = "std", feature = "classic"))]
+pub(crate) use committed::Committed;
 use contiguous::Contiguous;
 pub use copy::Compacted;
 use index::Index;

@@ -6,7 +6,9 @@ mod boxes;
 mod dims;
 mod geometry;
 pub mod metalayer;
+mod transpose;
 
-pub(crate) use boxes::{Runs, next_box, reverse_axes, strides};
+pub(crate) use boxes::{Runs, next_box, strides};
 pub use dims::{Dims, MAX_DIM};
 pub use geometry::{Geometry, MAX_CHUNK_BYTES, MAX_CHUNKS};
+pub(crate) use transpose::{copy_items, reverse_axes};

@@ -216,6 +216,31 @@ fn a_writer_that_finds_another_state_refuses() {
     }
 }
 
+/// What was found under a name is what is read and changed, whatever has the name meanwhile.
+#[test]
+fn another_file_under_the_name_is_not_read() {
+    let (folder, others) = (Folder::new("named"), Folder::new("named-others"));
+    for (path, other) in folder.containers().into_iter().zip(others.containers()) {
+        if path.is_dir() {
+            continue;
+        }
+        open_any_mut(&other, &Limits::DEFAULT)
+            .and_then(|mut opened| opened.data.set(&mut Pool::new(1), 0, &9u32.to_le_bytes().to_vec()))
+            .unwrap();
+        let (read, mut changed) = (
+            open_any(&path, &Limits::DEFAULT).unwrap(),
+            open_any_mut_with(&path, &Limits::DEFAULT, Locking::None).unwrap(),
+        );
+        fs::rename(&other, &path).unwrap();
+        let refused = changed.data.append(&mut Pool::new(1), &2u32.to_le_bytes().to_vec());
+        assert!(matches!(refused, Err(Error::Changed { .. })), "{}: {refused:?}", path.display());
+        for opened in [&read, &changed] {
+            assert_eq!(numbers(opened), [0], "{}", path.display());
+        }
+        assert_eq!(numbers(&open_any(&path, &Limits::DEFAULT).unwrap()), [9]);
+    }
+}
+
 /// The other process of the next test; run by itself, it has nothing to do.
 #[test]
 fn append_twos() {

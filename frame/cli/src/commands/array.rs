@@ -6,9 +6,15 @@ use crate::failure::{Failure, Result, asked, failure};
 use crate::items::NewItems;
 use crate::readers::{Items, one_per_dimension};
 use crate::writers;
+use blosc_core::Pool;
 use blosc_frame::Error;
-use blosc_frame::b2nd::{Dims, NdArray, Selection};
+use blosc_frame::b2nd::{Dims, NdArray, Selection, Take};
+use blosc_frame::io::ReadAt;
+use blosc_frame::plain::{Plain, Uncompressed};
 use std::path::Path;
+
+/// Items that are read as they are needed.
+type Source = Uncompressed<Box<dyn ReadAt>>;
 
 /// Refuses items that are not the array's, and gives the shape they have.
 fn check(nd: &NdArray<'_>, new: &NewItems) -> Result<Option<Dims<u64>>> {
@@ -17,8 +23,8 @@ fn check(nd: &NdArray<'_>, new: &NewItems) -> Result<Option<Dims<u64>>> {
     Ok(new.items.as_ref().and_then(|Items { shape, .. }| Dims::new(shape)))
 }
 
-/// Items of the shape `wanted` but for axes of one item.
-fn part(nd: &NdArray<'_>, new: NewItems, input: &Path, wanted: &Dims<u64>) -> Result<Vec<u8>> {
+/// Refuses items of another shape than `wanted`, but for axes of one item, and of another number.
+fn part(nd: &NdArray<'_>, new: NewItems, input: &Path, wanted: &Dims<u64>) -> Result<Source> {
     let shape = check(nd, &new)?;
     let sides = |shape: &Dims<u64>| shape.iter().copied().filter(|n| *n != 1).collect::<Vec<_>>();
     if let Some(shape) = shape.filter(|shape| sides(shape) != sides(wanted)) {
@@ -26,18 +32,17 @@ fn part(nd: &NdArray<'_>, new: NewItems, input: &Path, wanted: &Dims<u64>) -> Re
         return Err(Failure::at(input, text));
     }
     let size = wanted.iter().fold(u64::from(nd.geometry().typesize()), |n, s| n.saturating_mul(*s));
-    let other = |len: u64| {
-        Failure::at(input, format!("{len} bytes, but the part to be set, of shape {wanted}, takes {size}"))
-    };
-    if let Some(len) = new.nbytes().filter(|len| *len != size) {
-        return Err(other(len));
+    let data = new.at(size)?;
+    let len = data.size()?;
+    if len != size {
+        let text = format!("{len} bytes, but the part to be set, of shape {wanted}, takes {size}");
+        return Err(Failure::at(input, text));
     }
-    let data = new.read(size)?;
-    if data.len() as u64 != size { Err(other(data.len() as u64)) } else { Ok(data) }
+    Ok(Uncompressed::new(data, 0, len))
 }
 
 /// Rows along `axis`, or one row without that axis.
-fn rows(nd: &NdArray<'_>, new: NewItems, input: &Path, axis: usize) -> Result<Vec<u8>> {
+fn rows(nd: &NdArray<'_>, new: NewItems, input: &Path, axis: usize) -> Result<Source> {
     let len = nd.shape().len() as u64;
     if axis as u64 >= len {
         return Err(asked(Error::OutOfRange { what: "axis", index: axis as u64, len }));
@@ -54,14 +59,14 @@ fn rows(nd: &NdArray<'_>, new: NewItems, input: &Path, axis: usize) -> Result<Ve
         let text = format!("items of shape {shape}, but rows of dimension {axis} of the array have {row}");
         return Err(Failure::at(input, text));
     }
-    let data = new.read(u64::MAX)?;
+    let data = new.at(u64::MAX)?;
+    let len = data.size()?;
     let size = row.iter().fold(u64::from(nd.geometry().typesize()), |n, s| n.saturating_mul(*s));
-    if size > 0 && !(data.len() as u64).is_multiple_of(size) {
-        let text =
-            format!("{} bytes are no whole number of rows of shape {row}, {size} bytes each", data.len());
+    if size > 0 && !len.is_multiple_of(size) {
+        let text = format!("{len} bytes are no whole number of rows of shape {row}, {size} bytes each");
         return Err(Failure::at(input, text));
     }
-    Ok(data)
+    Ok(Uncompressed::new(data, 0, len))
 }
 
 /// What a change of the array at `path` came to.
@@ -72,10 +77,21 @@ fn commit(nd: &mut NdArray<'_>, path: &Path, changed: std::result::Result<(), Er
 
 /// `blosc set`.
 pub fn set(nd: &mut NdArray<'_>, new: NewItems, args: &Set) -> Result<()> {
-    let cut = args.part.cut();
-    let selection = Selection::new(nd.shape(), &cut.takes(nd.shape())?).map_err(asked)?;
-    let data = part(nd, new, &args.input, selection.shape())?;
-    let changed = nd.set(&selection, &data);
+    let takes = args.part.cut().takes(nd.shape())?;
+    let selection = Selection::new(nd.shape(), &takes).map_err(asked)?;
+    let source = part(nd, new, &args.input, selection.shape())?;
+    let range = |take: &Take| match take {
+        Take::Run { start, step: 1, count } => Some(*start..*start + *count),
+        _ => None,
+    };
+    let changed = match takes.iter().map(range).collect::<Option<Vec<_>>>() {
+        Some(ranges) => nd.set_from(&mut Pool::new(1), &ranges, &source),
+        None => {
+            let mut data = vec![0; usize::try_from(source.nbytes()).unwrap_or(usize::MAX)];
+            source.read_plain(&mut Pool::new(1), 0, &mut data)?;
+            nd.set(&selection, &data)
+        }
+    };
     commit(nd, &args.array, changed)
 }
 
@@ -89,15 +105,16 @@ pub fn resize(nd: &mut NdArray<'_>, args: &Resize) -> Result<()> {
 /// `blosc append` to an array.
 pub fn append(nd: &mut NdArray<'_>, new: NewItems, args: &Append) -> Result<()> {
     let axis = args.axis.unwrap_or(0);
-    let data = rows(nd, new, &args.input, axis)?;
-    let changed = nd.append(axis, &data);
+    let source = rows(nd, new, &args.input, axis)?;
+    let end = nd.shape().at(axis);
+    let changed = nd.insert_from(&mut Pool::new(1), axis, end, &source);
     commit(nd, &args.frame, changed)
 }
 
 /// `blosc insert`.
 pub fn insert(nd: &mut NdArray<'_>, new: NewItems, args: &Insert) -> Result<()> {
-    let data = rows(nd, new, &args.input, args.axis)?;
-    let changed = nd.insert(args.axis, args.at, &data);
+    let source = rows(nd, new, &args.input, args.axis)?;
+    let changed = nd.insert_from(&mut Pool::new(1), args.axis, args.at, &source);
     commit(nd, &args.array, changed)
 }
 

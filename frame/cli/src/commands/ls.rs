@@ -1,10 +1,11 @@
-//! `blosc ls`: what directories and stores hold, a line each.
+//! `blosc ls`: what directories and stores hold, a line each. What cannot be read is said, and the list goes on.
 
 use super::info::summary;
 use crate::args::{Input, Ls};
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, failure};
 use crate::json::printable;
 use crate::open::{Intent, What, open};
+use crate::output::notice;
 use crate::readers::store::key;
 use blosc_frame::any::{Found, Kind};
 use serde_json::{Value, json};
@@ -17,29 +18,37 @@ const MOST: usize = 100_000;
 
 /// Runs it.
 pub fn run(args: &Ls) -> Result<()> {
-    let mut rows = Vec::new();
-    match args.input.input.is_dir() && is_folder(&args.input.input)? {
-        true => folder(&args.input, &args.input.input, "", 0, &mut rows)?,
-        false => one(&args.input, "", 0, &mut rows)?,
+    let mut list = List::default();
+    match folder_kind(&args.input)? {
+        Some(_) if args.input.column.is_some() || args.input.anywhere || args.input.no_verify => {
+            let text =
+                "--column, --anywhere, --no-verify: they are for one container, and this is a directory";
+            return Err(Failure::Usage(format!("{text}: {}", args.input.input.display())));
+        }
+        Some(_) => list.folder(&args.input, "", 0, DEPTH)?,
+        None => list.one(&args.input, "", 0)?,
     }
-    if args.json {
-        let entries: Vec<Value> = rows
-            .into_iter()
-            .map(|row| json!({"name": row.name, "depth": row.depth, "info": row.info}))
-            .collect();
-        return super::print(&json!({"entries": entries}), true);
+    match args.json {
+        true => super::print(&json!({"entries": list.entries()}), true)?,
+        false => list.print()?,
     }
-    let label = |row: &Row| format!("{:1$}{2}", "", 2 * row.depth, printable(&row.name));
-    let width = rows.iter().map(|row| label(row).chars().count()).max().unwrap_or(0);
-    let mut out = std::io::stdout().lock();
-    for row in &rows {
-        let what = match (&row.info, &row.note) {
-            (Value::Null, note) => printable(note),
-            (info, _) => summary(info),
-        };
-        writeln!(out, "{:width$}  {what}", label(row)).map_err(|e| crate::output::stdout_failed(&e))?;
+    list.complete()
+}
+
+/// What `info` says of a directory that is no container: what lies in it, but not in its folders.
+pub fn info(input: &Input, json: bool) -> Result<()> {
+    let mut list = List::default();
+    list.folder(input, "", 0, 0)?;
+    if list.rows.is_empty() {
+        return Err(Failure::at(&input.input, Kind::Directory.advice().unwrap_or_default()));
     }
-    Ok(())
+    match json {
+        true => super::print(&json!({"kind": "directory", "entries": list.entries()}), true)?,
+        false => list.print()?,
+    }
+    let what = "a directory, and no container itself; `blosc ls` lists what lies in its folders, too";
+    notice(format_args!("{}: {what}", input.input.display()));
+    list.complete()
 }
 
 /// One line of the list.
@@ -52,78 +61,155 @@ struct Row {
     note: String,
 }
 
-/// Whether a directory is no container itself, but may have some in it.
-fn is_folder(path: &Path) -> Result<bool> {
-    let kind = Kind::of_directory(path).map_err(crate::failure::failure(path))?;
-    Ok(matches!(kind, Kind::Directory | Kind::Arrays))
+/// The kind of a directory that is no container itself, but may have some in it; `None` for all else.
+///
+/// # Errors
+/// A directory that cannot be read.
+pub fn folder_kind(input: &Input) -> Result<Option<Kind>> {
+    let path = input.input.as_path();
+    if !path.is_dir() || input.kind.is_some() || input.offset != 0 {
+        return Ok(None);
+    }
+    kind_of_folder(path)
 }
 
-/// What lies in a directory. Links are not followed.
-fn folder(input: &Input, path: &Path, name: &str, depth: usize, rows: &mut Vec<Row>) -> Result<()> {
-    let mut entries: Vec<_> = std::fs::read_dir(path)
-        .and_then(|entries| entries.collect::<std::io::Result<Vec<_>>>())
-        .map_err(|e| Failure::at(path, e))?;
-    entries.sort_by_key(std::fs::DirEntry::file_name);
-    if !name.is_empty() {
-        rows.push(Row { name: format!("{name}/"), depth: depth - 1, info: Value::Null, note: String::new() });
-    }
-    for entry in entries {
-        if rows.len() >= MOST {
-            return Err(Failure::at(path, "has too many entries to list"));
+fn kind_of_folder(path: &Path) -> Result<Option<Kind>> {
+    let kind = Kind::of_directory(path).map_err(failure(path))?;
+    Ok(Some(kind).filter(|kind| matches!(kind, Kind::Directory | Kind::Arrays)))
+}
+
+/// What was found.
+#[derive(Default)]
+struct List {
+    rows: Vec<Row>,
+    /// Number of folders of which something is missing in the list.
+    incomplete: usize,
+}
+
+impl List {
+    /// What lies in a directory, and in its folders down to the depth `most`. Links are not followed.
+    ///
+    /// # Errors
+    /// A directory that cannot be read. Of a folder in it that is said, and the list goes on.
+    fn folder(&mut self, input: &Input, name: &str, depth: usize, most: usize) -> Result<()> {
+        let path = input.input.as_path();
+        let mut entries: Vec<_> = std::fs::read_dir(path)
+            .and_then(|entries| entries.collect::<std::io::Result<Vec<_>>>())
+            .map_err(Failure::io(path))?;
+        entries.sort_by_key(std::fs::DirEntry::file_name);
+        if !name.is_empty() {
+            self.note(format!("{name}/"), depth - 1, String::new());
         }
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let input = Input { input: entry.path(), ..input.clone() };
-        let kind = entry.file_type().map_err(|e| Failure::at(path, e))?;
-        match kind.is_dir() {
-            true if depth < DEPTH && is_folder(&input.input).unwrap_or(false) => {
-                folder(&input, &entry.path(), &name, depth + 1, rows)?;
+        for entry in entries {
+            if self.rows.len() >= MOST {
+                self.miss(&Failure::at(path, format!("more than {MOST} entries are not listed")));
+                break;
             }
-            _ if kind.is_file() || kind.is_dir() => one(&input, &name, depth, rows)?,
-            _ => {}
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let input = Input { input: entry.path(), ..input.clone() };
+            let kind = entry.file_type().map_err(Failure::io(&input.input))?;
+            if kind.is_file() {
+                self.one(&input, &name, depth)?;
+            } else if kind.is_dir() {
+                let listed = kind_of_folder(&input.input).and_then(|kind| match kind {
+                    Some(_) if depth < most => self.folder(&input, &name, depth + 1, most),
+                    Some(_) => {
+                        self.note(format!("{name}/"), depth, String::new());
+                        Ok(())
+                    }
+                    None => self.one(&input, &name, depth),
+                });
+                if let Err(failure) = listed {
+                    self.note(format!("{name}/"), depth, "cannot be read".into());
+                    self.miss(&failure);
+                }
+            }
         }
+        Ok(())
     }
-    Ok(())
-}
 
-/// A container, and if it is a store what it holds.
-fn one(input: &Input, name: &str, depth: usize, rows: &mut Vec<Row>) -> Result<()> {
-    let mut opened = match open(input, Intent::Inspect) {
-        Ok(opened) => opened,
-        // A file in a directory may be anything.
-        Err(failure) if !name.is_empty() => {
-            let note = match Found::at(&input.input, 0, None).map(|found| found.kind) {
-                Ok(Kind::Unknown) => "no Blosc data".into(),
-                Ok(Kind::Foreign(other)) => format!("{other} data"),
-                Ok(Kind::Zip) => "zip file".into(),
-                _ => failure.to_string(),
-            };
-            rows.push(Row { name: name.into(), depth, info: Value::Null, note });
-            return Ok(());
-        }
-        Err(failure) => return Err(failure),
-    };
-    let info = opened.info()?;
-    let What::Store(store) = &opened.what else {
-        let name = if name.is_empty() { input.input.to_string_lossy().into_owned() } else { name.into() };
-        rows.push(Row { name, depth, info, note: String::new() });
-        return Ok(());
-    };
-    let depth = match name.is_empty() {
-        true => depth,
-        false => {
-            let note = info["kind"].as_str().unwrap_or("").into();
-            rows.push(Row { name: name.into(), depth, info: Value::Null, note });
-            depth + 1
-        }
-    };
-    for entry in &store.entries {
-        let kind = entry["kind"].as_str().unwrap_or("");
-        let target = entry["target"].as_str().map(|target| format!(" -> {target}")).unwrap_or_default();
-        let (info, note) = match store.open(entry, Intent::Inspect).and_then(|mut leaf| leaf.info()) {
-            Ok(info) => (info, String::new()),
-            Err(failure) => (Value::Null, format!("{kind}{target}: {failure}")),
-        };
-        rows.push(Row { name: key(entry).into(), depth, info, note });
+    /// A line of which `info` has nothing to say.
+    fn note(&mut self, name: String, depth: usize, note: String) {
+        self.rows.push(Row { name, depth, info: Value::Null, note });
     }
-    Ok(())
+
+    /// Says what is missing in the list.
+    fn miss(&mut self, failure: &Failure) {
+        notice(failure);
+        self.incomplete += 1;
+    }
+
+    /// Whether all is in the list.
+    ///
+    /// # Errors
+    /// [`Failure::Unable`] otherwise.
+    fn complete(self) -> Result<()> {
+        match self.incomplete {
+            0 => Ok(()),
+            n => Err(Failure::Unable(format!("the list lacks what lies in {n} of the folders"))),
+        }
+    }
+
+    fn entries(&self) -> Vec<Value> {
+        let entry = |row: &Row| json!({"name": row.name, "depth": row.depth, "info": row.info});
+        self.rows.iter().map(entry).collect()
+    }
+
+    fn print(&self) -> Result<()> {
+        let label = |row: &Row| format!("{:1$}{2}", "", 2 * row.depth, printable(&row.name));
+        let width = self.rows.iter().map(|row| label(row).chars().count()).max().unwrap_or(0);
+        let mut out = std::io::stdout().lock();
+        for row in &self.rows {
+            let what = match (&row.info, &row.note) {
+                (Value::Null, note) => printable(note),
+                (info, _) => summary(info),
+            };
+            writeln!(out, "{:width$}  {what}", label(row)).map_err(|e| crate::output::stdout_failed(&e))?;
+        }
+        Ok(())
+    }
+
+    /// A container, and if it is a store what it holds.
+    fn one(&mut self, input: &Input, name: &str, depth: usize) -> Result<()> {
+        let opened =
+            open(input, Intent::Inspect).and_then(|mut opened| opened.info().map(|info| (opened, info)));
+        let (opened, info) = match opened {
+            Ok(found) => found,
+            // A file in a directory may be anything.
+            Err(failure) if !name.is_empty() => {
+                let note = match Found::at(&input.input, 0, None).map(|found| found.kind) {
+                    Ok(Kind::Unknown) => "no Blosc data".into(),
+                    Ok(Kind::Foreign(other)) => format!("{other} data"),
+                    Ok(Kind::Zip) => "zip file".into(),
+                    _ => failure.to_string(),
+                };
+                self.note(name.into(), depth, note);
+                return Ok(());
+            }
+            Err(failure) => return Err(failure),
+        };
+        let What::Store(store) = &opened.what else {
+            let name = if name.is_empty() { input.input.to_string_lossy().into_owned() } else { name.into() };
+            self.rows.push(Row { name, depth, info, note: String::new() });
+            return Ok(());
+        };
+        let depth = match name.is_empty() {
+            true => depth,
+            false => {
+                let note = info["kind"].as_str().unwrap_or("").into();
+                self.note(name.into(), depth, note);
+                depth + 1
+            }
+        };
+        for entry in &store.entries {
+            let kind = entry["kind"].as_str().unwrap_or("");
+            let target = entry["target"].as_str().map(|target| format!(" -> {target}")).unwrap_or_default();
+            let (info, note) = match store.open(entry, Intent::Inspect).and_then(|mut leaf| leaf.info()) {
+                Ok(info) => (info, String::new()),
+                Err(failure) => (Value::Null, format!("{kind}{target}: {failure}")),
+            };
+            self.rows.push(Row { name: key(entry).into(), depth, info, note });
+        }
+        Ok(())
+    }
 }

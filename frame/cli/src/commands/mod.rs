@@ -2,15 +2,15 @@
 
 pub mod advise;
 pub mod array;
+mod change;
 mod frame;
 pub mod info;
 mod ls;
 mod meta;
 mod rows;
 
-use crate::args::{Args, Command, Decompress, Format, Input, Output, Run, Slice, Verify};
+use crate::args::{Args, Command, Decompress, Format, Output, Slice, Verify};
 use crate::failure::{Failure, Result};
-use crate::items::{NewItems, open_items};
 use crate::json::printable;
 use crate::limits::{max_by_size, size};
 use crate::open::{Intent, Opened, What, open};
@@ -20,9 +20,9 @@ use crate::readers::store::key;
 use crate::writers::choice::{Holds, Request, Verb};
 use crate::writers::containers::check_partial;
 use crate::{progress, writers};
+use blosc_frame::any::Kind;
 use serde_json::Value;
 use std::io::{IsTerminal, Write};
-use std::path::Path;
 
 /// Runs the command that was asked for.
 pub fn run(args: Args) -> Result<()> {
@@ -32,6 +32,10 @@ pub fn run(args: Args) -> Result<()> {
         Command::Decompress(args) => decompress(&args),
         Command::Slice(args) => slice(&args),
         Command::Info(args) => {
+            let other = args.input.column.is_some() || args.input.no_verify || args.input.anywhere;
+            if !other && ls::folder_kind(&args.input)? == Some(Kind::Directory) {
+                return ls::info(&args.input, args.json);
+            }
             let info = open(&args.input, Intent::Inspect)?.info()?;
             match args.json || args.all {
                 true => print(&info, args.json),
@@ -52,55 +56,13 @@ pub fn run(args: Args) -> Result<()> {
         },
         Command::Repair(args) => frame::repair(&args),
         Command::Compact(args) => frame::compact(&args),
-        Command::Append(args) => {
-            let input = args.access.input(&args.frame, &Run { threads: args.threads, isa: None });
-            let mut opened = open(&input, Intent::Change)?;
-            let new = || new_items(&args.input, &input, args.plain);
-            match &mut opened.what {
-                What::Rows(rows) => rows::append(&mut rows.opened, new()?, &args),
-                What::Array(array) => array::append(&mut array.nd, new()?, &args),
-                What::Frame(reader) => frame::append(&mut reader.frame, new()?, &args),
-                _ => Err(unchangeable(&args.frame)),
-            }
-        }
-        Command::Set(args) => {
-            let input = args.access.input(&args.array, &args.run);
-            let mut opened = open(&input, Intent::Change)?;
-            let new = || new_items(&args.input, &input, args.plain);
-            match &mut opened.what {
-                What::Rows(rows) => rows::set(&mut rows.opened, new()?, &args),
-                What::Array(array) => array::set(&mut array.nd, new()?, &args),
-                _ => Err(no_array(&args.array)),
-            }
-        }
-        Command::Resize(args) => {
-            let mut opened = open(&args.access.input(&args.array, &Run::default()), Intent::Change)?;
-            match &mut opened.what {
-                What::Rows(rows) => rows::resize(&mut rows.opened, &args),
-                What::Array(array) => array::resize(&mut array.nd, &args),
-                _ => Err(no_array(&args.array)),
-            }
-        }
+        Command::Append(args) => change::append(&args),
+        Command::Set(args) => change::set(&args),
+        Command::Resize(args) => change::resize(&args),
         Command::Trim(args) => rows::trim(&args),
         Command::Column(args) => rows::column(&args),
-        Command::Insert(args) => {
-            let input = args.access.input(&args.array, &args.run);
-            let mut opened = open(&input, Intent::Change)?;
-            let new = || new_items(&args.input, &input, args.plain);
-            match &mut opened.what {
-                What::Rows(rows) => rows::insert(&mut rows.opened, new()?, &args),
-                What::Array(array) => array::insert(&mut array.nd, new()?, &args),
-                _ => Err(no_array(&args.array)),
-            }
-        }
-        Command::Delete(args) => {
-            let mut opened = open(&args.access.input(&args.array, &Run::default()), Intent::Change)?;
-            match &mut opened.what {
-                What::Rows(rows) => rows::delete(&mut rows.opened, &args),
-                What::Array(array) => array::delete(&mut array.nd, &args),
-                _ => Err(no_array(&args.array)),
-            }
-        }
+        Command::Insert(args) => change::insert(&args),
+        Command::Delete(args) => change::delete(&args),
         Command::Convert(mut args) => {
             // A copy takes no more memory than a chunk of it: only chunks are limited.
             args.input.max_output = args.input.max_output.or(Some(u64::MAX - 1));
@@ -109,24 +71,6 @@ pub fn run(args: Args) -> Result<()> {
         Command::Edit(args) => frame::edit(&args),
         Command::Meta(args) => meta::run(&args.action),
     }
-}
-
-/// The items in `path` that go into what `into` names.
-fn new_items(path: &Path, into: &Input, plain: bool) -> Result<NewItems> {
-    open_items(&Input::whole(path, into.max_output, &into.run), plain)
-}
-
-/// The answer to a change of what cannot be changed.
-fn unchangeable(path: &Path) -> Failure {
-    Failure::at(path, "a chunk or a store cannot be changed: only frames, arrays and containers of rows can")
-}
-
-/// The answer to a change of items of what has none.
-fn no_array(path: &Path) -> Failure {
-    Failure::at(
-        path,
-        "no array: only append and edit change a plain frame, and nothing changes a chunk or a store",
-    )
 }
 
 /// What a result is to be, by its name and what there is.

@@ -26,7 +26,7 @@ fn data(new: NewItems, path: &Path, about: &About) -> Result<Box<dyn ReadAt>> {
         let text = format!("rows of shape {}, but the container has {}", of(&items.shape), of(shape));
         return Err(Failure::at(path, text));
     }
-    new.at()
+    new.at(u64::MAX)
 }
 
 /// What a change of the container at `path` came to.

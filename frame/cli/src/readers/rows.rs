@@ -4,19 +4,19 @@ use super::{Items, Reader, bcolz, blaze, bloscpack, copy, pool};
 use crate::args::Input;
 use crate::behind::Behind;
 use crate::failure::{Failure, Findings, Result, failure};
-use crate::limits::{check_output, max_by_size};
+use crate::limits::check_output;
 use crate::open::unnamed_of;
 use crate::output::notice;
 use blosc_core::Pool;
 use blosc_frame::any::{Container, Found, Kind, Opened, open_found};
 use blosc_frame::b2nd::{Dims, Dtype};
 use blosc_frame::bloscpack::{Numpy, Order};
-use blosc_frame::io::ReadAt;
 use blosc_frame::npy::NpyHeader;
 use blosc_frame::plain::Plain;
 use blosc_frame::{Error, Limits, Rows};
 use serde_json::{Value, json};
-use std::io::Write;
+use std::fs::File;
+use std::io::{self, Seek, Write};
 use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 
@@ -43,24 +43,26 @@ impl RowsReader {
     }
 
     /// Prepares for reading many rows. Those of an array in Fortran order are spread over all chunks, which would be
-    /// decoded again for each [`HELD`] bytes of rows: a larger array is decoded once, to a file without a name.
+    /// decoded again for each [`HELD`] bytes of rows: a larger array is decoded once, to a file without a name, in which
+    /// zeros take no room; unless `--max-output` forbids as much.
     ///
     /// # Errors
     /// Chunks that cannot be decoded, and no room for the file.
     pub fn prepare(&mut self) -> Result<()> {
-        let RowsReader { opened, pool, path, .. } = self;
+        let RowsReader { opened, pool, path, max_output, .. } = self;
         let Container::Bloscpack(rows) = &opened.data else { return Ok(()) };
         let fortran = |numpy: &&Numpy| numpy.order == Order::F && numpy.shape.len() > 1;
         let (pack, numpy, path) = (rows.pack(), rows.numpy().filter(fortran), path.as_path());
-        let stored = pack.source().size()?;
-        let (Some(numpy), true) = (numpy, (HELD..=max_by_size(stored)).contains(&pack.nbytes())) else {
+        let (Some(numpy), true) = (numpy, (HELD..=*max_output).contains(&pack.nbytes())) else {
             return Ok(());
         };
         let Some(shape) = Dims::new(&numpy.shape) else { return Ok(()) };
         let header = NpyHeader { dtype: numpy.dtype.clone(), fortran: true, shape }.to_bytes()?;
         let file = unnamed_of(path, &mut |file| {
             file.write_all(&header)?;
-            copy(pack, pool, path, 0..pack.nbytes(), file, &|_| {})
+            copy(pack, pool, path, 0..pack.nbytes(), &mut Holes(file), &|_| {})?;
+            // Holes at the end are no part of the file yet.
+            Ok(file.set_len(pack.nbytes() + header.len() as u64)?)
         })?;
         let items = Found::of(path, file, 0).and_then(|found| open_found(found, &Limits::NONE, false));
         opened.data = items.map_err(failure(path))?.data;
@@ -135,6 +137,23 @@ impl RowsReader {
     }
 }
 
+/// A file in which zeros are left out.
+struct Holes<'f>(&'f mut File);
+
+impl Write for Holes<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let page = bytes.get(..4096).unwrap_or(bytes);
+        match page.iter().all(|byte| *byte == 0) {
+            true => self.0.seek_relative(page.len() as i64)?,
+            false => self.0.write_all(page)?,
+        }
+        Ok(page.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
 /// What is to be read: everything, or one column of a table.
 fn view<'o>(opened: &'o Opened, column: Option<&str>) -> std::result::Result<(&'o dyn Plain, Items), Error> {
     let Opened { data, about, .. } = opened;
@@ -202,8 +221,8 @@ impl Reader for RowsReader {
     }
 
     fn read(&mut self, rows: Option<Range<u64>>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
-        if rows.as_ref().is_none_or(|rows| (rows.end - rows.start).saturating_mul(self.items().row()) > HELD)
-        {
+        let asked = |rows: &Range<u64>| (rows.end - rows.start).saturating_mul(self.items().row());
+        if rows.as_ref().is_none_or(|rows| asked(rows) > HELD) {
             self.prepare()?;
         }
         let (plain, items) = view(&self.opened, self.column.as_deref()).map_err(failure(&self.path))?;

@@ -17,7 +17,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
-/// Most entries and deepest folders listed.
+/// Most entries looked at and deepest folders listed.
 const MOST: usize = 100_000;
 const DEPTH: usize = 32;
 /// Bytes of the largest frame inside a frame.
@@ -97,6 +97,7 @@ impl StoreReader {
         let path = input.input.as_path();
         let mut entries = Vec::new();
         let mut folders = vec![(path.to_path_buf(), String::new(), 0)];
+        let mut seen = 0;
         while let Some((folder, key, depth)) = folders.pop() {
             for entry in std::fs::read_dir(&folder).map_err(|e| Failure::at(&folder, e))? {
                 let entry = entry.map_err(|e| Failure::at(&folder, e))?;
@@ -112,7 +113,8 @@ impl StoreReader {
                     _ if kind.is_dir() && depth < DEPTH => folders.push((entry.path(), name, depth + 1)),
                     _ => {}
                 }
-                if entries.len() > MOST {
+                seen += 1;
+                if seen > MOST {
                     return Err(Failure::at(path, "has too many entries to list"));
                 }
             }

@@ -77,7 +77,8 @@ impl Items<'_> {
     fn in_c_order(self, path: &Path) -> Result<AxesReversed<Uncompressed<File>>> {
         let nbytes = self.header.nbytes().unwrap_or(u64::MAX);
         let at = |e: std::io::Error| Failure::at(path, e);
-        let (file, offset) = match path.is_file() {
+        // `-` is standard input, whatever else may be called so.
+        let (file, offset) = match path.is_file() && path != Path::new("-") {
             true => (File::open(path).map_err(at)?, self.raw_header.map_or(0, |head| head.len() as u64)),
             false => {
                 let (mut file, mut data) = (tempfile::tempfile()?, self.data);

@@ -118,9 +118,9 @@ impl Request<'_> {
     fn default(&self, extension: &str, writable: &[Format]) -> Result<Format> {
         let first = writable.first().copied().unwrap_or(Plain);
         match self.verb {
-            // Decoded bytes may be a file of any kind.
-            Verb::Decompress if first == Plain => return Ok(Plain),
-            Verb::Decompress => {
+            // Decoded bytes may be a file of any kind; items of an array are none but NumPy's.
+            Verb::Decompress if self.holds == Holds::Bytes => return Ok(Plain),
+            Verb::Decompress if self.holds == Holds::Arrays => {
                 let text = "a store of several arrays: `blosc ls` lists them; name one of them, or a .npz file for all";
                 return Err(Failure::Data(format!("-o {}: the input is {text}", self.name.display())));
             }
@@ -130,16 +130,20 @@ impl Request<'_> {
             }
             _ => {}
         }
+        let plain = match self.verb {
+            Verb::Decompress => "; --plain writes the items' bytes under that name",
+            _ => "",
+        };
         if FOREIGN.contains(&extension) {
-            return Err(self.refuse(&format!(".{extension} files are not written here")));
+            return Err(self.refuse(&format!(".{extension} files are not written here{plain}")));
         }
         let near = EXTENSIONS.iter().filter(|(name, _)| is_near(extension, name));
         let near: Vec<String> = near.map(|(name, _)| format!(".{name}")).collect();
         if near.is_empty() {
             return Ok(first);
         }
-        Err(self
-            .refuse(&format!("no kind of file is called .{extension}; did you mean {}?", near.join(" or "))))
+        let near = near.join(" or ");
+        Err(self.refuse(&format!("no kind of file is called .{extension}; did you mean {near}?{plain}")))
     }
 
     /// Why the format cannot be written.
@@ -316,6 +320,9 @@ mod tests {
             (Verb::Decompress, Holds::Bytes, "a.npy", None),
             (Verb::Decompress, Holds::Bytes, "a.csv", Some(Plain)),
             (Verb::Decompress, Holds::Array, "a.b2nd", None),
+            (Verb::Decompress, Holds::Array, "a.h5", None),
+            (Verb::Decompress, Holds::Array, "a.nyp", None),
+            (Verb::Decompress, Holds::Array, "a.bin", Some(Plain)),
             (Verb::Decompress, Holds::Arrays, "a", None),
         ] {
             assert_eq!(ask(verb, holds, name).ok(), wanted, "{verb:?} {holds:?} {name}");

@@ -11,6 +11,10 @@ use std::io::{Read, Write};
 
 /// Compresses the input into one chunk.
 pub fn write(args: &Compress, input: Input) -> Result<()> {
+    if let Some(size) = args.typesize.filter(|size| u8::try_from(*size).is_err()) {
+        let text = "a bare chunk says an item size of 255 bytes at most; a frame (--format b2frame) says larger ones";
+        return Err(Failure::Usage(format!("--typesize {size}: {text}")));
+    }
     let params = self_contained(args.params(1), args.typesize)?;
     let mut data = Vec::new();
     let read = input.data.take(MAX_NBYTES as u64 + 1).read_to_end(&mut data);

@@ -56,8 +56,19 @@ fn target(format: Format, pack: &Pack, parts: &Parts, params: Params, chunk: Opt
     }
 }
 
+/// Refuses parameters that chunks of Blosc1 cannot have, where the format has such.
+fn check_params(params: &Params, format: Format) -> Result<()> {
+    match format {
+        Format::Bloscpack | Format::Bcolz | Format::Blaze => {
+            params.blosc1(true).check().map_err(crate::failure::params)
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Compresses plain bytes or a `.npy` file into one of these formats.
 pub fn write(args: &Compress, mut input: Input, format: Format) -> Result<()> {
+    check_params(&args.params(1), format)?;
     let path = input.file()?;
     let opened = if input.npy {
         open_any(&path, &Limits::NONE)
@@ -117,6 +128,8 @@ pub fn run_convert(mut opened: open::Opened, args: &Convert) -> Result<()> {
         params.blosc1 = false;
     }
     args.apply(&mut params);
+    // The item size is that of the input, which those formats keep otherwise where it is too large for a chunk.
+    check_params(&params.typesize(1), format)?;
     let target = target(format, &args.pack, &args.parts, params, args.chunksize);
     let work = Work { input: &input, from: path, output: &args.output, partial: args.partial };
     work.place(format, &target, args.input.run.threads)

@@ -1,7 +1,7 @@
 //! What `info` and `ls` show, and what comes out of stores and tables.
 
 use crate::common::{Folder, json};
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 use std::process::{Command, Stdio};
 
 fn wild(name: &str) -> String {
@@ -85,6 +85,47 @@ fn directories_and_stores_are_listed() {
         let (status, message) = folder.fail(&["info", &format!("{}:/none", wild(name))]);
         assert!(status == 1 && message.contains("/none"), "{message}");
     }
+}
+
+/// A folder that cannot be read is named, and the list goes on to its end.
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_read_does_not_end_the_list() {
+    let folder = Folder::new("unread");
+    folder.write("raw", &[7; 4000]);
+    folder.run(&["compress", "raw", "-o", "z.b2frame"]);
+    // So deep that no path of the system's length leads to the last folder.
+    let name = "d".repeat(250);
+    let deep = format!("for i in $(seq 18); do mkdir {name} && cd -P {name} || exit 1; done");
+    let made = Command::new("sh").args(["-c", &deep]).current_dir(folder.path(".")).output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let (status, out, message) = folder.status(&["ls", "."], &[]);
+    let shown = text(out);
+    let last = shown.lines().last().unwrap();
+    assert!(last.starts_with("z.b2frame") && last.contains("Blosc2 contiguous frame"), "{shown}");
+    assert_eq!(status, 1);
+    assert!(message.contains(&format!("{name}: ")) && message.contains("in 1 of the folders"), "{message}");
+    let out = folder.status(&["ls", ".", "--json"], &[]).1;
+    let entries = json(&out)["entries"].as_array().unwrap().len();
+    assert_eq!(entries, shown.lines().count());
+}
+
+/// A directory that is no container is not walked through: what lies in it is listed, and how to see more is said.
+#[test]
+fn info_of_a_directory_lists_what_lies_in_it() {
+    let folder = Folder::new("level");
+    folder.write("raw", &[7; 4000]);
+    std::fs::create_dir_all(folder.path("d/deep")).unwrap();
+    folder.run(&["compress", "raw", "-o", "d/deep/inner.b2frame"]);
+    folder.run(&["compress", "raw", "-o", "d/a.b2frame"]);
+    let (status, out, message) = folder.status(&["info", "d"], &[]);
+    let shown = text(out);
+    assert!(status == 0 && shown.contains("a.b2frame  Blosc2") && shown.contains("deep/"), "{shown}");
+    assert!(!shown.contains("inner") && message.contains("`blosc ls` lists"), "{shown}{message}");
+    let info = json(&folder.run(&["info", "d", "--json"]));
+    assert!(info["kind"] == "directory" && info["entries"].as_array().unwrap().len() == 2, "{info}");
+    let (status, message) = folder.fail(&["info", "d", "--column", "x"]);
+    assert!(status == 2 && message.contains("--column"), "{message}");
 }
 
 /// What lies embedded in a store's root comes out, too; what no array is stops it.

@@ -199,6 +199,11 @@ fn leaves_of_stores_are_frames() {
     let list = json(&folder.run(&["meta", "list", "s.b2d:/a", "--vl", "--json"]));
     assert_eq!(list["unit"]["value"].as_str(), Some("m"), "{list}");
     folder.run(&["compact", "s.b2d:/a"]);
+    // Its items are taken like those of any container.
+    folder.run(&["append", "b2nd", "s.b2d:/a"]);
+    assert!(folder.run(&["decompress", "b2nd", "-o", "-"]) == [raw(), raw()].concat());
+    let (status, text) = folder.fail(&["append", "b2nd", "s.b2d:/none"]);
+    assert!(status == 1 && text.contains("/none"), "{text}");
     assert!(folder.run(&["decompress", "s.b2d:/a", "-o", "-"]) == raw());
     folder.run(&["compress", "a.npy", "-o", "s.b2z"]);
     assert!(folder.fail(&["meta", "set", "s.b2z:/a", "unit", "--vl", "--hex", "00"]).1.contains("--offset"));

@@ -55,11 +55,26 @@ fn an_extension_is_a_promise() {
         ("convert a.b2nd -o x", "--format"),
         ("convert r.b2frame -o x.npy", "without dtype and shape"),
         ("decompress a.b2nd -o x.b2frame", "convert writes"),
+        ("decompress a.b2nd -o x.json", ".json files are not written here; --plain"),
+        ("slice a.b2nd -o x.csv --stop 3,3", ".csv files are not written here; --plain"),
         ("decompress r.b2frame -o x.npy", "without dtype and shape"),
         ("decompress r.b2frame -o x.npz", "without dtype and shape"),
         ("slice r.b2frame -o x.npy --stop 3", "without dtype and shape"),
         ("slice r.b2frame -o x.blp --stop 3", "convert writes"),
         ("repair r.b2frame -o x.npy", "npy"),
+        ("append a.b2nd raw --reserve 100", "--reserve: a.b2nd is a frame or array"),
+        ("append r.b2frame raw --reserve 100", "--reserve: r.b2frame is a frame or array"),
+        ("set a.b2nd raw --in-place", "--in-place: a.b2nd is a frame or array"),
+        ("decompress a.b2nd -o x --anywhere", "--anywhere: a.b2nd is no manifest"),
+        ("info . --anywhere", "--anywhere: . is no manifest"),
+        ("ls . --column x", "this is a directory"),
+        ("compress raw -o x.blp --typesize 300", "1 to 255 bytes"),
+        ("compress raw -o x.chunk --typesize 300", "--typesize 300: a bare chunk"),
+        ("compress raw -o x.blp --typesize 4 --filters trunc_prec:5", "for Blosc1"),
+        ("compress a.npy -o x.blp --filters delta", "for Blosc1"),
+        ("compress a.npy -o x.bcolz --codec ndlz", "codec"),
+        ("convert a.b2nd -o x.bcolz --codec ndlz", "codec"),
+        ("convert a.b2nd -o x.blp --filters bytedelta", "for Blosc1"),
         ("compress raw -o x.b2frame --layout v1", "--layout: does not apply"),
         ("compress raw -o x.b2frame --chunks 3", "--chunks: does not apply"),
         ("compress raw -o x.chunk --chunksize 1K", "--chunksize"),
@@ -113,6 +128,17 @@ fn an_extension_is_a_promise() {
     folder.run(&["compress", "a.npy", "--plain", "-o", "plain.b2frame"]);
     folder.run(&["decompress", "plain.b2frame", "--plain", "-o", "back.npy"]);
     assert_eq!(folder.read("back.npy"), npy(&[20, 6]));
+}
+
+/// A link that leads where there is no directory says so of that, not of the folder that the link is in.
+#[cfg(unix)]
+#[test]
+fn a_link_to_nowhere_is_explained() {
+    let folder = folder("dangling");
+    std::os::unix::fs::symlink("nowhere/x.b2nd", folder.path("link.b2nd")).unwrap();
+    let (status, text) = folder.fail(&["compress", "a.npy", "-o", "link.b2nd"]);
+    assert!(status == 1 && text.contains("there is no directory") && text.contains("nowhere"), "{text}");
+    assert!(folder.path("link.b2nd").is_symlink());
 }
 
 #[test]

@@ -91,11 +91,36 @@ fn fortran_order_is_transposed_in_bounded_memory() {
     let file = fortran_npy("f.npy", "'<i2'", &format!("({side}, {side})"), &[], &place);
     let sparse = std::fs::OpenOptions::new().write(true).open(place.path("f.npy")).unwrap();
     sparse.set_len(file.len() as u64 + side * side * 2).unwrap();
-    for words in ["compress f.npy -o f.b2nd", "decompress f.b2nd -o back.npy", "compress f.npy -o f.blp"] {
+    npy("a.npy", "'<i2'", &format!("(1, {side})"), &vec![0; side as usize * 2], &place);
+    place.ok("compress a.npy -o a.b2nd");
+    for words in [
+        "compress f.npy -o f.b2nd",
+        "decompress f.b2nd -o back.npy",
+        "compress f.npy -o f.blp",
+        "append a.b2nd f.npy",
+    ] {
         let threads = if words.starts_with("convert") { "" } else { "--threads 1" };
         let command = format!("ulimit -v {most}; exec {} {words} {threads}", env!("CARGO_BIN_EXE_blosc"));
         let out = shell(&place, &command);
         assert!(out.status.success(), "{words}: {}", String::from_utf8_lossy(&out.stderr));
+    }
+}
+
+/// A stream is appended to an array, and put into it, in less memory than its items take.
+#[cfg(target_os = "linux")]
+#[test]
+fn streams_go_into_arrays_in_bounded_memory() {
+    let place = Place::new();
+    let (rows, most) = (9_000u64, 300_000); // 360 MB of items, 300 MB of address space
+    npy("a.npy", "'<i4'", "(1, 10000)", &[0; 40_000], &place);
+    place.ok("compress a.npy -o a.b2nd --chunks 100,10000 --blocks 10,10000");
+    for (words, all) in [("append a.b2nd -", rows + 1), ("insert a.b2nd - --at 0", 2 * rows + 1)] {
+        let blosc = env!("CARGO_BIN_EXE_blosc");
+        let command =
+            format!("head -c {} /dev/zero | (ulimit -v {most}; exec {blosc} {words})", rows * 40_000);
+        let out = shell(&place, &command);
+        assert!(out.status.success(), "{words}: {}", String::from_utf8_lossy(&out.stderr));
+        assert_eq!(place.info("a.b2nd")["shape"], serde_json::json!([all, 10_000]));
     }
 }
 
