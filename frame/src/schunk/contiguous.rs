@@ -313,8 +313,7 @@ impl<'a> Contiguous<'a> {
         for k in index.numbers() {
             let Entry::Stored(offset) = index.entry(k)? else { continue };
             if self.base.saturating_add(offset) >= hole.end {
-                let sum = index.sum(k).unwrap_or(checksum::UNKNOWN);
-                index.point(k, distance(offset, by)? as i64, sum)?;
+                index.point(k, distance(offset, by)? as i64, None)?;
             }
         }
         self.end = distance(self.end, by)?;

@@ -167,9 +167,9 @@ impl Index {
         splice(list, k, old, new.map(|(raw, _)| raw))
     }
 
-    /// Notes where chunk `k` lies and its checksum; it decodes to what it did.
-    pub(super) fn point(&mut self, k: u64, raw: i64, sum: u64) -> Result<(), Error> {
-        self.splice(k, true, Some((raw, sum)))
+    /// Notes where chunk `k` lies, and its checksum if that changes; it decodes to what it did.
+    pub(super) fn point(&mut self, k: u64, raw: i64, sum: Option<u64>) -> Result<(), Error> {
+        self.splice(k, true, Some((raw, sum.or(self.sum(k)).unwrap_or(UNKNOWN))))
     }
 
     /// Brings the chunks into a new order, a permutation of all of them.

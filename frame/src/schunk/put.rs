@@ -162,7 +162,7 @@ impl SuperChunk<'_> {
         for (k, kind) in special {
             let Some(len) = self.index.sizes().len_of(k) else { continue };
             let (raw, sum) = self.write(&self.as_repeated(kind, len)?)?;
-            self.index.point(k, raw, sum)?;
+            self.index.point(k, raw, Some(sum))?;
         }
         self.header.chunksize = ChunkSize::Variable;
         self.pending.frame = true;

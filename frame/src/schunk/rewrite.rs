@@ -1,6 +1,5 @@
 //! Bytes of a contiguous frame that are written once more: all of them into a new store, or some nearer to the start.
 
-use super::checksum;
 use super::commit::{Draft, Written};
 use super::store::{Located, Source};
 use crate::cframe::index::Entry;
@@ -42,14 +41,11 @@ pub(super) fn write_anew(
         let Entry::Stored(offset) = draft.index.entry(k)? else { continue };
         let from = base.saturating_add(offset);
         let located = Located::new(Source::Shared(old), from, size.saturating_sub(from), Structure::Chunk);
-        let chunk = located.whole(k, &Limits::NONE, &mut buf)?;
-        let known = draft.index.sum(k);
-        let sum = if check { Some(draft.checksums.of_chunk(chunk)) } else { known };
-        if known.is_some() && sum != known {
-            return Err(Error::Checksum { structure: Structure::Chunk, chunk: Some(k), offset: from });
-        }
+        let known = draft.index.sum(k).filter(|_| check);
+        let chunk = located.held_to(known).whole(k, &Limits::NONE, &mut buf)?;
         new.write_at(at, chunk)?;
-        draft.index.point(k, at.saturating_sub(start) as i64, sum.unwrap_or(checksum::UNKNOWN))?;
+        let missing = (check && known.is_none()).then(|| draft.checksums.of_chunk(chunk));
+        draft.index.point(k, at.saturating_sub(start) as i64, missing)?;
         at = at.saturating_add(chunk.len() as u64);
     }
     let cbytes = at.saturating_sub(start);

@@ -88,7 +88,7 @@ impl<'a> Sparse<'a> {
             let Entry::Stored(old) = index.entry(k)? else { continue };
             let at = moved.binary_search_by_key(&old, |(old, _)| *old).ok();
             if let Some((_, new)) = at.and_then(|at| moved.get(at)) {
-                index.point(k, i64::from(*new), index.sum(k).unwrap_or(checksum::UNKNOWN))?;
+                index.point(k, i64::from(*new), None)?;
             }
         }
         Ok(())
@@ -209,7 +209,7 @@ impl ChunkStore for Sparse<'_> {
                 let chunk = self.locate(id)?.held_to(known);
                 let sum = checksum::of(chunk.whole(k, &Limits::NONE, &mut buf)?);
                 if known.is_none() {
-                    draft.index.point(k, id as i64, sum)?;
+                    draft.index.point(k, id as i64, Some(sum))?;
                     changed = true;
                 }
             }

@@ -20,7 +20,7 @@ use crate::context::{Context, blosc2_free_ctx};
 use crate::error::*;
 use crate::memory::{copied, release, string, text};
 use crate::store::{self, CallerDir, CallerFile, InPlace};
-use blosc_core::Codec;
+use blosc_core::Params;
 use blosc_frame::SuperChunk;
 use blosc_frame::cframe::header::ChunkSize;
 use blosc_frame::io::{Offset, SidecarLock};
@@ -388,8 +388,10 @@ pub unsafe extern "C" fn blosc2_schunk_new(storage: *const Storage) -> *mut Schu
 pub fn create(asked: Asked) -> Result<*mut Schunk> {
     // SAFETY: the pointers of the parameters are null or valid, as the interface says.
     let mut params = unsafe { Context::compressing(asked.cparams) }.params(usize::MAX)?;
-    // Special chunks need no dictionary: a codec that takes none is refused when a chunk is compressed, not before.
-    params.dictionary &= matches!(params.codec, Codec::Lz4 | Codec::Lz4Hc | Codec::Zstd);
+    // Special chunks need no codec and no filter: what cannot be is refused when a chunk is compressed, not before.
+    if params.check().is_err() {
+        params = Params::new(params.typesize);
+    }
     let path = match (&asked.urlpath, asked.access) {
         (Some(path), access) if !access.is_in_memory() => path.clone(),
         _ => {

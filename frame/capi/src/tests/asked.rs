@@ -11,11 +11,15 @@ fn fresh(name: &str) -> CString {
 }
 
 #[test]
-fn a_dictionary_is_refused_where_it_would_be_made() {
+fn what_cannot_be_is_refused_where_it_would_be_used() {
     let data = numbers(1000);
     for (contiguous, file) in [(false, false), (true, false), (true, true), (false, true)] {
         let path = fresh("dict");
         let mut cparams = CParams { typesize: 4, use_dict: 1, compcode: 0, ..CParams::DEFAULT };
+        if !contiguous {
+            // No bits to cut off: the meta byte is 0.
+            (cparams.use_dict, cparams.filters[4]) = (0, 4);
+        }
         let mut storage = Storage {
             contiguous,
             urlpath: if file { path.as_ptr().cast_mut() } else { ptr::null_mut() },
@@ -27,9 +31,10 @@ fn a_dictionary_is_refused_where_it_would_be_made() {
         unsafe {
             let schunk = blosc2_schunk_new(&raw mut storage);
             assert!(!schunk.is_null(), "contiguous {contiguous}, file {file}");
-            // BloscLZ has no dictionaries: special chunks need none, others cannot be written.
+            // BloscLZ has no dictionaries. Special chunks need none, others cannot be written.
             assert_eq!(blosc2_schunk_fill_special(schunk, 1000, 1, 4000), 1);
-            assert_eq!(blosc2_schunk_append_buffer(schunk, data.as_ptr().cast(), 4000), -8);
+            let refused = if contiguous { -8 } else { -18 };
+            assert_eq!(blosc2_schunk_append_buffer(schunk, data.as_ptr().cast(), 4000), refused);
             assert_eq!(blosc2_schunk_free(schunk), 0);
             assert!(!file || blosc2_remove_urlpath(path.as_ptr()) == 0);
         }
