@@ -87,9 +87,7 @@ fn decompress(args: &Decompress) -> Result<()> {
     let path = args.input.input.as_path();
     let mut opened = open(&args.input, Intent::Read)?;
     let format = plain_format(&mut opened, &args.output, args.plain)?;
-    if let What::Store(store) = &opened.what {
-        check_partial(&args.output.output, &store.left_out()?, args.partial)?;
-    }
+    check_partial(&args.output.output, &opened.left_out()?, args.partial)?;
     let header = match (format, opened.holds()) {
         (Format::Npy | Format::Npz, Holds::Array) => opened.npy_header(&Cut::ALL)?,
         _ => None,
