@@ -60,7 +60,7 @@ pub fn describe(array: &Value) -> Result<Description, String> {
     let version = array["zarr_format"].as_u64();
     let (dtype, name, outer) = match version {
         Some(2) => {
-            let name = array["dtype"].as_str().map_or_else(|| array["dtype"].to_string(), str::to_string);
+            let name = array["dtype"].as_str().map_or_else(|| "a record".into(), str::to_string);
             (dtype_v2(&array["dtype"]), name, sides(&array["chunks"], "chunks")?)
         }
         Some(3) => {
@@ -162,13 +162,86 @@ fn compression(
 
 /// The dtype that items of version 2 have when they are decoded: in the byte order of this machine.
 fn dtype_v2(value: &Value) -> Result<Dtype, String> {
-    let Some(text) = value.as_str() else { return Err("records, which are not read".into()) };
+    let Some(text) = value.as_str() else {
+        let text = record(value, 0)?;
+        return Dtype::parse_descr(&text).map_err(|error| format!("dtype {text}: {error}"));
+    };
     match text.trim_start_matches(['<', '>', '|', '=']).chars().next() {
         Some('O') => return Err("Python objects, which are not read".into()),
         Some('b' | 'i' | 'u' | 'f' | 'c' | 'M' | 'm' | 'U' | 'S' | 'V') => {}
         _ => return Err(format!("dtype {text}, which is not read")),
     }
     native(&text.replacen('>', "<", 1))
+}
+
+/// A list of fields as Python writes it. Items of records stay as they are stored.
+fn record(value: &Value, depth: usize) -> Result<String, String> {
+    let unread = || "a record that is not read".to_string();
+    let fields = value.as_array().filter(|fields| depth < 16 && !fields.is_empty()).ok_or_else(unread)?;
+    let mut texts = Vec::new();
+    for field in fields {
+        let (name, of, shape) = match field.as_array().map(Vec::as_slice) {
+            Some([name, of]) => (name, of, None),
+            Some([name, of, shape]) => (name, of, Some(sides(shape, "shape of a field")?)),
+            _ => return Err(unread()),
+        };
+        let quoted = |text: &str| match text.contains(['\'', '\\']) || text.chars().any(char::is_control) {
+            true => Err(format!("a field that is called {text:?}")),
+            false => Ok(format!("'{text}'")),
+        };
+        let of = match of.as_str() {
+            Some(text) if text.contains('O') => {
+                return Err("records of Python objects, which are not read".into());
+            }
+            Some(text) => quoted(text)?,
+            None => record(of, depth + 1)?,
+        };
+        let name = quoted(name.as_str().ok_or_else(unread)?)?;
+        let shape = shape.map(|sides| sides.iter().map(|side| format!("{side},")).collect::<String>());
+        texts.push(match shape {
+            Some(shape) => format!("({name}, {of}, ({shape}))"),
+            None => format!("({name}, {of})"),
+        });
+    }
+    Ok(format!("[{}]", texts.join(", ")))
+}
+
+/// The metadata with data types that `zarrs` knows in place of those that it does not, and that have the same bytes.
+pub fn known_to_zarrs(mut array: Value, dtype: &Dtype) -> Value {
+    let size = dtype.itemsize();
+    let Some(fields) = array.as_object_mut() else { return array };
+    let empty = fields.get("fill_value").is_none_or(|fill| fill == "" || fill.is_null());
+    let zeros = || Value::from(vec![0; usize::try_from(size).unwrap_or(0)]);
+    if fields.get("zarr_format") == Some(&json!(2)) {
+        let text = fields.get("dtype").and_then(Value::as_str).map(str::to_string);
+        match text.as_deref().map(|text| (text, text.get(..2).unwrap_or_default())) {
+            // Dates count from 1970 in integers, the least of which is "not a time".
+            Some((_, order @ ("<M" | "<m" | ">M" | ">m"))) => {
+                fields.insert("dtype".into(), format!("{}i8", order.get(..1).unwrap_or("<")).into());
+                if fields.get("fill_value").is_some_and(|fill| fill == "NaT") {
+                    fields.insert("fill_value".into(), i64::MIN.into());
+                }
+            }
+            Some((_, "|S")) | None => {
+                fields.insert("dtype".into(), format!("|V{size}").into());
+                if empty {
+                    fields.insert("fill_value".into(), zeros());
+                }
+            }
+            Some(_) => {}
+        }
+        return array;
+    }
+    if fields
+        .get("data_type")
+        .is_some_and(|of| of["name"] == "null_terminated_bytes" || of["name"] == "raw_bytes")
+    {
+        fields.insert("data_type".into(), format!("r{}", u64::from(size) * 8).into());
+        if empty {
+            fields.insert("fill_value".into(), zeros());
+        }
+    }
+    array
 }
 
 /// The same of version 3.

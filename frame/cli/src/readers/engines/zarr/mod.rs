@@ -80,7 +80,7 @@ impl Store for ZarrStore {
         fields.insert("cbytes".into(), self.files.size(key).into());
         let mut array = None;
         if let Ok(known) = &dtype {
-            match self.open(key, metadata) {
+            match self.open(key, metadata::known_to_zarrs(metadata, known)) {
                 Ok(opened) if opened.data_type().fixed_size() == usize::try_from(known.itemsize()).ok() => {
                     array = Some(opened);
                 }
