@@ -116,7 +116,8 @@ fn guarded<T>(work: impl FnOnce() -> std::result::Result<T, String>) -> std::res
 
 /// Names the file and its format in an error of another crate.
 fn unable<'p>(path: &'p Path, format: &'p str) -> impl Fn(String) -> Failure + 'p {
-    move |text| Failure::at(path, format_args!("{format} data that cannot be read: {text}"))
+    // The crates do not tell what is damaged from what they do not read.
+    move |text| Failure::Unable(format!("{}: {format} data that cannot be read: {text}", path.display()))
 }
 
 /// The key of an entry.
@@ -165,7 +166,7 @@ impl Tree {
             .input
             .max_output
             .unwrap_or_else(|| crate::limits::max_by_size(crate::limits::size(&self.input.input)));
-        let grid = guarded(|| self.store.array(key)).map_err(|text| Failure::at(&path, text))?;
+        let grid = guarded(|| self.store.array(key)).map_err(unable(&path, self.kind))?;
         Ok(Opened::alone(What::Grid(GridReader::new(&path, grid, max))))
     }
 
