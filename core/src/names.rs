@@ -80,7 +80,9 @@ mod tests {
         for id in 0..=255 {
             let (codec, filter) = (Codec::from_id(id), Filter::from_id(id));
             match codec {
-                Codec::Other(_) => assert_eq!(codec.name().parse::<Codec>(), Err(UnknownName)),
+                Codec::Other(_) if !codec.is_zfp() => {
+                    assert_eq!(codec.name().parse::<Codec>(), Err(UnknownName))
+                }
                 _ => assert_eq!(codec.name().parse(), Ok(codec)),
             }
             match filter {
