@@ -20,6 +20,7 @@ use crate::readers::chunk::ChunkReader;
 use crate::readers::frame::FrameReader;
 use crate::readers::rows::RowsReader;
 use crate::readers::store::StoreReader;
+use crate::readers::table::records::Records;
 use crate::readers::{Cut, Reader};
 use crate::writers::choice::Holds;
 use blosc_frame::SuperChunk;
@@ -90,9 +91,9 @@ pub fn open(input: &Input, intent: Intent) -> Result<Opened> {
         if input.kind.is_some() || input.offset != 0 {
             return Err(Failure::Usage("--as, --offset: a store says where its leaves are and what".into()));
         }
-        let whole = Input { input: store.clone(), ..input.clone() };
+        let whole = Input { input: store.clone(), column: Vec::new(), ..input.clone() };
         return match open(&whole, Intent::Inspect)?.what {
-            What::Store(store) => store.leaf(&key, intent),
+            What::Store(store) => store.leaf(&key, intent, !input.column.is_empty()),
             _ => Err(Failure::at(&store, format!("is no store, so it has no {key}"))),
         };
     }
@@ -121,9 +122,7 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
         (None, _) => 0,
     };
     let max = input.max_output.unwrap_or_else(|| max_by_size(stored));
-    if input.column.is_some() && !matches!(kind, Kind::Bcolz(Flavour::Table) | Kind::Blaze | Kind::Shards) {
-        return Err(Failure::Usage(format!("--column: {} is no table", path.display())));
-    }
+    access::check_columns_of(input, kind)?;
     if input.anywhere && kind != Kind::Shards {
         return Err(Failure::Usage(format!("--anywhere: {} is no manifest of shards", path.display())));
     }
@@ -392,6 +391,11 @@ impl What {
 }
 
 impl Opened {
+    /// What lies in something that is open already.
+    pub fn of(what: What) -> Opened {
+        Opened { what, behind: None, _lock: None }
+    }
+
     /// What is read item by item.
     ///
     /// # Errors
@@ -421,8 +425,10 @@ impl Opened {
     /// Whether it is bytes, an array, or several.
     pub fn holds(&mut self) -> Holds {
         match &self.what {
+            What::Store(store) if store.is_table() => Holds::Table,
             What::Store(_) => Holds::Arrays,
             What::Array(_) => Holds::Array,
+            What::Frame(reader) if Records::are_in(&reader.frame) => Holds::Records,
             _ => match self.reader().map(|reader| reader.items().dtype) {
                 Ok(Some(_)) => Holds::Array,
                 _ => Holds::Bytes,

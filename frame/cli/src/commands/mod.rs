@@ -19,6 +19,7 @@ use crate::readers::Cut;
 use crate::readers::store::key;
 use crate::writers::choice::{Holds, Request, Verb};
 use crate::writers::containers::check_partial;
+use crate::writers::table::Export;
 use crate::{progress, writers};
 use blosc_frame::any::Kind;
 use serde_json::Value;
@@ -74,21 +75,24 @@ pub fn run(args: Args) -> Result<()> {
 }
 
 /// What a result is to be, by its name and what there is.
-fn plain_format(opened: &mut Opened, output: &Output, plain: bool) -> Result<Format> {
+fn plain_format(opened: &mut Opened, output: &Output, format: Option<Format>, plain: bool) -> Result<Format> {
     let holds = opened.holds();
     if plain && holds != Holds::Arrays {
         return Ok(Format::Plain);
     }
-    Request { verb: Verb::Decompress, holds, name: &output.output, format: None }.format()
+    Request { verb: Verb::Decompress, holds, name: &output.output, format }.format()
 }
 
 /// `blosc decompress`.
 fn decompress(args: &Decompress) -> Result<()> {
     let path = args.input.input.as_path();
-    let mut opened = open(&args.input, Intent::Read)?;
-    let format = plain_format(&mut opened, &args.output, args.plain)?;
+    let Decompress { input, output, plain, partial, format } = args;
+    let export =
+        Export { verb: Verb::Decompress, input, output, cut: Cut::ALL, format: *format, partial: *partial };
+    let Some(mut opened) = export.run(open(input, Intent::Read)?, *plain)? else { return Ok(()) };
+    let format = plain_format(&mut opened, &args.output, *format, args.plain)?;
     if let What::Store(store) = &opened.what {
-        check_partial(&args.output.output, &store.left_out()?, args.partial)?;
+        check_partial(&args.output.output, &store.left_out(), args.partial)?;
     }
     let header = match (format, opened.holds()) {
         (Format::Npy | Format::Npz, Holds::Array) => opened.npy_header(&Cut::ALL)?,
@@ -114,10 +118,12 @@ fn decompress(args: &Decompress) -> Result<()> {
 
 /// `blosc slice`.
 fn slice(args: &Slice) -> Result<()> {
-    let mut opened = open(&args.input, Intent::Read)?;
-    opened.reader()?;
+    let Slice { input, output, plain, partial, format, .. } = args;
     let cut = args.part.cut();
-    let format = plain_format(&mut opened, &args.output, args.plain)?;
+    let export = Export { verb: Verb::Decompress, input, output, cut, format: *format, partial: *partial };
+    let Some(mut opened) = export.run(open(input, Intent::Read)?, *plain)? else { return Ok(()) };
+    opened.reader()?;
+    let format = plain_format(&mut opened, &args.output, *format, args.plain)?;
     let header = match (format, args.superchunks) {
         (Format::Plain, _) => None,
         (_, None) => opened.npy_header(&cut)?,

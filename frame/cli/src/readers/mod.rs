@@ -8,7 +8,7 @@ pub mod chunk;
 pub mod frame;
 pub mod rows;
 pub mod store;
-mod table;
+pub mod table;
 
 use crate::args::Run;
 use crate::failure::{Failure, Findings, Result, failure};
