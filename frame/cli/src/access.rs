@@ -63,7 +63,7 @@ impl Input {
 /// `--column` given for no table, or more often than one is read at a time.
 pub fn check_columns_of(input: &Input, kind: Kind) -> Result<()> {
     let columns = match kind {
-        Kind::Store | Kind::Zip => usize::MAX,
+        Kind::Store | Kind::Zip | Kind::Frame => usize::MAX,
         Kind::Bcolz(Flavour::Table) | Kind::Blaze | Kind::Shards => 1,
         _ => 0,
     };

@@ -20,7 +20,7 @@ use crate::readers::chunk::ChunkReader;
 use crate::readers::frame::FrameReader;
 use crate::readers::rows::RowsReader;
 use crate::readers::store::StoreReader;
-use crate::readers::table::records::Records;
+use crate::readers::table::{self, records::Records};
 use crate::readers::{Cut, Reader};
 use crate::writers::choice::Holds;
 use blosc_frame::SuperChunk;
@@ -136,13 +136,15 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
         Kind::Frame | Kind::SparseFrame => {
             let (frame, more) = open_frame(found, input, intent, max)?;
             behind = more;
-            match input.kind == Some(As::B2nd) || (input.kind.is_none() && is_array(&frame)) {
-                true => {
+            let table = StoreReader::of_frame(input, &frame, intent)?;
+            match (input.kind == Some(As::B2nd) || (input.kind.is_none() && is_array(&frame)), table) {
+                (true, _) => {
                     let mut nd = NdArray::open(frame).map_err(failure(path))?;
                     nd.set_threads(input.run.threads);
                     What::Array(Box::new(ArrayReader::new(path, nd, max)))
                 }
-                false => What::Frame(FrameReader::new(path, frame, max)),
+                (false, Some(table)) => What::Store(table),
+                (false, None) => What::Frame(FrameReader::new(path, frame, max)),
             }
         }
         Kind::Chunk => {
@@ -413,7 +415,7 @@ impl Opened {
     /// Everything there is to say, as a JSON object; `kind` comes first.
     pub fn info(&mut self) -> Result<Value> {
         let mut info = match &mut self.what {
-            What::Store(store) => store.info(),
+            What::Store(store) => table::info(store),
             _ => self.reader()?.info()?,
         };
         if let (Some(behind), Value::Object(info)) = (&self.behind, &mut info) {

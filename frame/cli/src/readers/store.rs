@@ -156,6 +156,23 @@ impl StoreReader {
         store.listed()
     }
 
+    /// A table whose files are all embedded in one frame, if its rows are to be read and `frame` is such a frame.
+    pub fn of_frame(input: &Input, frame: &SuperChunk<'_>, intent: Intent) -> Result<Option<StoreReader>> {
+        let path = input.input.as_path();
+        let no_table = match input.column.is_empty() {
+            true => Ok(None),
+            false => Err(Failure::Usage(format!("--column: {} is no table", path.display()))),
+        };
+        if intent != Intent::Read || frame.metalayer("b2embed").is_none() || is_stream(path)? {
+            return no_table;
+        }
+        let root = json!({"key": "/", "kind": EMBEDDED, "path": path.display().to_string()});
+        let whole = Input { column: Vec::new(), ..input.clone() };
+        let store =
+            StoreReader { input: whole, kind: "frame", stream: None, entries: vec![root] }.listed()?;
+        if store.is_table() { Ok(Some(store)) } else { no_table }
+    }
+
     /// The store, once what is embedded is listed, too.
     fn listed(mut self) -> Result<StoreReader> {
         self.list_embedded();

@@ -24,6 +24,7 @@ use blosc_frame::value::Value;
 use cells::Part;
 use column::ColumnReader;
 use schema::Schema;
+use serde_json::json;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -109,6 +110,22 @@ impl Table {
         }
         Ok(())
     }
+}
+
+/// What there is to say of a store, and of the table that it may be.
+pub fn info(store: &StoreReader) -> serde_json::Value {
+    let mut info = store.info();
+    // What cannot be read is for `verify` to report.
+    if store.is_table()
+        && let Ok(table) = Table::open(store, store.path(), u64::MAX)
+        && let Some(fields) = info.as_object_mut()
+    {
+        let column = |column: &schema::Column| json!({"name": column.name, "type": column.type_name(), "nullable": column.is_nullable()});
+        let columns: Vec<_> = table.schema.columns.iter().map(column).collect();
+        let about = json!({"rows": table.rows, "stored_rows": table.stored, "columns": columns});
+        fields.insert("table".into(), about);
+    }
+    info
 }
 
 /// The schema of the table in `store`.

@@ -144,9 +144,7 @@ pub struct Schema {
     pub columns: Vec<Column>,
     /// The names of the columns whose items are computed from others whenever they are read.
     pub computed: Vec<String>,
-    /// The names of the columns whose stored items were computed from others.
-    pub generated: Vec<String>,
-    /// Those of them that are out of date.
+    /// The names of the columns whose stored items were computed from others and are out of date.
     pub stale: Vec<String>,
 }
 
@@ -170,7 +168,6 @@ impl Schema {
         Ok(Schema {
             columns,
             computed: list("computed_columns").iter().filter_map(name).collect(),
-            generated: list("materialized_columns").iter().filter_map(name).collect(),
             stale: list("materialized_columns").iter().filter(stale).filter_map(name).collect(),
         })
     }
