@@ -14,28 +14,31 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+/// An array of a store.
+type Array = Box<NdArray<'static>>;
+
 /// A column to be read.
 pub struct ColumnReader {
     pub column: Column,
     /// Its name, for messages.
     path: PathBuf,
     values: Values,
-    notnull: Option<NdArray<'static>>,
+    notnull: Option<Array>,
     /// Rows that are stored.
     rows: u64,
 }
 
 enum Values {
-    Items { nd: NdArray<'static>, scalar: Scalar, shape: Vec<u32> },
-    Utf8 { offsets: NdArray<'static>, bytes: NdArray<'static> },
-    Codes { codes: NdArray<'static>, values: Rc<Vec<String>> },
-    Records(Records),
+    Items { nd: Array, scalar: Scalar, shape: Vec<u32> },
+    Utf8 { offsets: Array, bytes: Array },
+    Codes { codes: Array, values: Rc<Vec<String>> },
+    Records(Box<Records>),
 }
 
 /// The array that lies at `stem`.
-fn array(store: &StoreReader, stem: &str) -> Result<NdArray<'static>> {
+fn array(store: &StoreReader, stem: &str) -> Result<Array> {
     match store.exact(stem, "b2nd", Intent::Read)?.what {
-        What::Array(reader) => Ok(reader.nd),
+        What::Array(reader) => Ok(Box::new(reader.nd)),
         _ => Err(Failure::Data(format!("{stem}: an array expected"))),
     }
 }
@@ -49,7 +52,7 @@ fn records(store: &StoreReader, stem: &str, extension: &str) -> Result<Records> 
 }
 
 /// Rows of an array, in little-endian order.
-fn read(nd: &mut NdArray<'static>, path: &Path, rows: Range<u64>) -> Result<Vec<u8>> {
+fn read(nd: &mut Array, path: &Path, rows: Range<u64>) -> Result<Vec<u8>> {
     let mut ranges: Vec<Range<u64>> = nd.shape().iter().map(|len| 0..*len).collect();
     let first = ranges.first_mut().ok_or_else(|| Failure::at(path, "has no rows"))?;
     let row = nd.geometry().nbytes().checked_div(first.end).unwrap_or(0);
@@ -71,7 +74,7 @@ fn read(nd: &mut NdArray<'static>, path: &Path, rows: Range<u64>) -> Result<Vec<
 }
 
 /// `i64`s of an array of them.
-fn read_ints(nd: &mut NdArray<'static>, path: &Path, rows: Range<u64>) -> Result<Vec<i64>> {
+fn read_ints(nd: &mut Array, path: &Path, rows: Range<u64>) -> Result<Vec<i64>> {
     let scalar = match nd.dtype() {
         Dtype::Scalar(scalar) if scalar.kind == Scalars::Int => *scalar,
         _ => return Err(Failure::at(path, "an array of integers expected")),
@@ -127,7 +130,7 @@ impl ColumnReader {
                 Values::Codes { codes, values: Rc::new(values) }
             }
             Kind::VlString | Kind::VlBytes | Kind::Nested(_) | Kind::Object => {
-                Values::Records(records(store, &stem, column.extension())?)
+                Values::Records(Box::new(records(store, &stem, column.extension())?))
             }
             Kind::Unknown(kind) => return Err(wrong(format!("its kind {kind:?} is not known"))),
         };
@@ -136,7 +139,7 @@ impl ColumnReader {
             true => Some(array(store, &mask)?),
             false => None,
         };
-        let first = |nd: &NdArray<'static>| nd.shape().first().copied().unwrap_or(0);
+        let first = |nd: &Array| nd.shape().first().copied().unwrap_or(0);
         let rows = match &values {
             Values::Items { nd, .. } | Values::Codes { codes: nd, .. } => first(nd),
             Values::Utf8 { offsets, .. } => first(offsets).saturating_sub(1),
@@ -288,7 +291,7 @@ fn is_float(x: f64, sentinel: Option<f64>) -> bool {
 }
 
 /// What an array of items holds.
-fn items(nd: NdArray<'static>, column: &Column, path: &Path) -> Result<Values> {
+fn items(nd: Array, column: &Column, path: &Path) -> Result<Values> {
     let (Dtype::Scalar(scalar), None) = (nd.dtype().clone(), nd.opaque()) else {
         return Err(Failure::at(path, format!("items of type {} are not known", nd.dtype_text())));
     };
@@ -319,8 +322,8 @@ fn items(nd: NdArray<'static>, column: &Column, path: &Path) -> Result<Values> {
 
 /// Texts between offsets.
 fn utf8(
-    offsets: &mut NdArray<'static>,
-    bytes: &mut NdArray<'static>,
+    offsets: &mut Array,
+    bytes: &mut Array,
     path: &Path,
     range: Range<u64>,
     lives: &[bool],
@@ -341,8 +344,8 @@ fn utf8(
         .ok_or_else(|| wrong(&format!("texts from byte {first} to {last} expected, but there are {size}")))?;
     let bytes = read(bytes, path, from..to)?;
     let mut texts = Vec::new();
-    for (pair, lives) in ends.array_windows::<2>().zip(lives) {
-        let [start, end] = pair.map(|end| usize::try_from(end - first));
+    for ((start, end), lives) in ends.iter().zip(ends.iter().skip(1)).zip(lives) {
+        let [start, end] = [start, end].map(|end| usize::try_from(end.wrapping_sub(first)));
         let text = start.ok().zip(end.ok()).and_then(|(start, end)| bytes.get(start..end));
         let text = text.ok_or_else(|| wrong("offsets that do not ascend"))?;
         if *lives {

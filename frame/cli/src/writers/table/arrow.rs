@@ -329,16 +329,6 @@ fn nested(values: &[Option<&Value>], data_type: &DataType) -> Made {
     let values: Vec<Option<&Value>> =
         values.iter().map(|value| value.filter(|v| **v != Value::Null)).collect();
     let values = values.as_slice();
-    macro_rules! ints {
-        ($type:ty, $from:ident) => {
-            Arc::new(numbers::<$type>(values, |value| value.$from()?.try_into().ok())?)
-        };
-    }
-    macro_rules! times {
-        ($type:ty, $zone:expr) => {
-            Arc::new(numbers::<$type>(values, Value::as_i64)?.with_timezone_opt($zone.clone()))
-        };
-    }
     let list = |sizes: &mut Vec<usize>| -> Made<(Vec<Option<&Value>>, Option<NullBuffer>)> {
         let mut entries = Vec::new();
         for value in values {
@@ -354,6 +344,48 @@ fn nested(values: &[Option<&Value>], data_type: &DataType) -> Made {
     };
     let mut sizes = Vec::new();
     let error = |e: ArrowError| e.to_string();
+    Ok(match data_type {
+        DataType::List(field) => {
+            let (entries, valid) = list(&mut sizes)?;
+            let entries = nested(&entries, field.data_type())?;
+            let offsets = OffsetBuffer::from_lengths(sizes);
+            Arc::new(ListArray::try_new(Arc::clone(field), offsets, entries, valid).map_err(error)?)
+        }
+        DataType::LargeList(field) => {
+            let (entries, valid) = list(&mut sizes)?;
+            let entries = nested(&entries, field.data_type())?;
+            let offsets = OffsetBuffer::from_lengths(sizes);
+            Arc::new(LargeListArray::try_new(Arc::clone(field), offsets, entries, valid).map_err(error)?)
+        }
+        DataType::Struct(fields) => {
+            if let Some(value) = values.iter().flatten().find(|value| value.as_object().is_none()) {
+                return Err(not(value, data_type));
+            }
+            let column = |field: &Arc<Field>| {
+                let column: Vec<Option<&Value>> =
+                    values.iter().map(|value| value.and_then(|value| value.get(field.name()))).collect();
+                nested(&column, field.data_type())
+            };
+            let columns = fields.iter().map(column).collect::<Made<Vec<_>>>()?;
+            let valid: NullBuffer = values.iter().map(Option::is_some).collect::<Vec<bool>>().into();
+            Arc::new(StructArray::try_new(fields.clone(), columns, Some(valid)).map_err(error)?)
+        }
+        _ => flat(values, data_type)?,
+    })
+}
+
+/// Values of a type that holds no others; there is no nil.
+fn flat(values: &[Option<&Value>], data_type: &DataType) -> Made {
+    macro_rules! ints {
+        ($type:ty, $from:ident) => {
+            Arc::new(numbers::<$type>(values, |value| value.$from()?.try_into().ok())?)
+        };
+    }
+    macro_rules! times {
+        ($type:ty, $zone:expr) => {
+            Arc::new(numbers::<$type>(values, Value::as_i64)?.with_timezone_opt($zone.clone()))
+        };
+    }
     Ok(match data_type {
         DataType::Boolean => {
             let one = |value: &Option<&Value>| match value {
@@ -397,31 +429,6 @@ fn nested(values: &[Option<&Value>], data_type: &DataType) -> Made {
             };
             let bytes = values.iter().map(one).collect::<Made<Vec<Option<Vec<u8>>>>>()?;
             binaries(&bytes.iter().map(Option::as_deref).collect::<Vec<_>>())?
-        }
-        DataType::List(field) => {
-            let (entries, valid) = list(&mut sizes)?;
-            let entries = nested(&entries, field.data_type())?;
-            let offsets = OffsetBuffer::from_lengths(sizes);
-            Arc::new(ListArray::try_new(Arc::clone(field), offsets, entries, valid).map_err(error)?)
-        }
-        DataType::LargeList(field) => {
-            let (entries, valid) = list(&mut sizes)?;
-            let entries = nested(&entries, field.data_type())?;
-            let offsets = OffsetBuffer::from_lengths(sizes);
-            Arc::new(LargeListArray::try_new(Arc::clone(field), offsets, entries, valid).map_err(error)?)
-        }
-        DataType::Struct(fields) => {
-            if let Some(value) = values.iter().flatten().find(|value| value.as_object().is_none()) {
-                return Err(not(value, data_type));
-            }
-            let column = |field: &Arc<Field>| {
-                let column: Vec<Option<&Value>> =
-                    values.iter().map(|value| value.and_then(|value| value.get(field.name()))).collect();
-                nested(&column, field.data_type())
-            };
-            let columns = fields.iter().map(column).collect::<Made<Vec<_>>>()?;
-            let valid: NullBuffer = values.iter().map(Option::is_some).collect::<Vec<bool>>().into();
-            Arc::new(StructArray::try_new(fields.clone(), columns, Some(valid)).map_err(error)?)
         }
         other => return Err(format!("values of type {other} are not written")),
     })

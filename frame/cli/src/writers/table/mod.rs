@@ -243,13 +243,13 @@ impl Named {
 /// What writes batches of rows.
 enum Writer<'a> {
     Text(text::TextWriter<'a>),
-    Arrow(arrow::ArrowWriter<'a>),
+    Arrow(Box<arrow::ArrowWriter<'a>>),
 }
 
 impl<'a> Writer<'a> {
     fn new(format: Format, columns: &'a [Named], sink: &'a mut Sink) -> Result<Writer<'a>> {
         Ok(match format {
-            Format::Arrow => Writer::Arrow(arrow::ArrowWriter::new(columns, sink)?),
+            Format::Arrow => Writer::Arrow(Box::new(arrow::ArrowWriter::new(columns, sink)?)),
             _ => Writer::Text(text::TextWriter::new(format == Format::Csv, columns, sink)?),
         })
     }
