@@ -164,7 +164,81 @@ def stores():
                     wrong(path, sorted(store.keys()))
 
 
+@dataclasses.dataclass
+class Plain:
+    id: int = blosc2.field(blosc2.int32())
+    x: float = blosc2.field(blosc2.float64(nullable=True), default=None)
+    n: int = blosc2.field(blosc2.int16(null_value=-1), default=-1)
+    flag: bool = blosc2.field(blosc2.bool(nullable=True, null_storage="sentinel"), default=255)
+    word: str = blosc2.field(blosc2.string(max_length=5, null_value="NA"), default="NA")
+    text: str = blosc2.field(blosc2.utf8(nullable=True), default=None)
+    when: object = blosc2.field(blosc2.timestamp(unit="ms", nullable=True), default=None)
+
+
+def appended(number):
+    """Rows that our command and python-blosc2 append by turns: read by both, found by the indexes, too."""
+    path = f"a{number}.b2d"
+    rows, nulls = [], rnd.random() < .5
+
+    def new():
+        null = lambda value: None if nulls and rnd.random() < .3 else value
+        k = len(rows)
+        rows.append({"id": k, "x": null(k / 8), "n": null(k % 99), "flag": null(k % 2 == 1), "word": null(f"w{k % 1000}"),
+                     "text": null(text(9)), "when": null(str(np.datetime64(rnd.randrange(10**12), "ms")))})
+        return rows[-1]
+
+    sentinels = {"n": -1, "flag": 255, "word": "NA"}
+
+    def theirs(table):
+        for _ in range(rnd.randrange(1, 30)):
+            row = {name: sentinels.get(name) if value is None else value for name, value in new().items()}
+            row["when"] = row["when"] and np.datetime64(row["when"], "ms").astype("i8").item()
+            table.append(row)
+
+    with blosc2.CTable(Plain, urlpath=path, mode="w") as table:
+        theirs(table)
+    for _ in range(4):
+        batch = [new() for _ in range(rnd.randrange(1, 30))]
+        if rnd.random() < .5:
+            with open("rows.jsonl", "w", encoding="utf8") as out:
+                out.writelines(json.dumps(row) + "\n" for row in batch)
+            ours("append", path, "rows.jsonl")
+        else:
+            with open("rows.csv", "w", encoding="utf8", newline="") as out:
+                # Nulls are empty, texts in quotes.
+                lines = csv.DictWriter(out, list(batch[0]), quoting=csv.QUOTE_NOTNULL) if hasattr(csv, "QUOTE_NOTNULL") else None
+                quote = lambda v: "" if v is None else '"' + str(v).replace('"', '""') + '"'
+                if lines:
+                    lines.writeheader()
+                    lines.writerows(batch)
+                else:
+                    out.write(",".join(batch[0]) + "\n")
+                    out.writelines(",".join(map(quote, row.values())) + "\n" for row in batch)
+            ours("append", path, "rows.csv")
+        with blosc2.open(path, mode="a") as table:
+            if len(table) != len(rows):
+                wrong(path, len(table), "rows of", len(rows))
+            found = table.where(f"id >= {len(rows) - 3}")["id"][:].tolist()
+            if found != [row["id"] for row in rows[-3:]]:
+                wrong(path, "where", found)
+            if rnd.random() < .7:
+                theirs(table)
+    ours("decompress", path, "-o", f"{path}.jsonl")
+    with open(f"{path}.jsonl", encoding="utf8") as lines:
+        for want, line in zip(rows, lines, strict=True):
+            if not all(same(want[name], value) for name, value in json.loads(line).items()):
+                wrong(path, want, line)
+    table = blosc2.open(path, mode="r")
+    for name in ["x", "n", "flag", "word", "text"]:
+        have = table.select([name]).to_arrow()[name].to_pylist() if pyarrow else [row[name] for row in rows]
+        if have != [row[name] for row in rows]:
+            wrong(path, "theirs", name)
+    ours("verify", path)
+
+
 stores()
+for number in range(TABLES):
+    appended(number)
 for number in range(TABLES):
     table(number)
 print(f"{TABLES} tables, 4 stores, {mismatches} mismatches")

@@ -8,6 +8,7 @@ pub mod info;
 mod ls;
 mod meta;
 mod rows;
+mod table;
 
 use crate::args::{Args, Command, Decompress, Format, Output, Slice, Verify};
 use crate::failure::{Failure, Result};

@@ -172,7 +172,7 @@ fn what_cannot_be_done_is_said_before_anything_is_written() {
         (&["decompress", &table, "-o", "x.csv", "--column", "id", "--column", "id"], 2, "given twice"),
         (&["decompress", &store, "-o", "x.npz", "--column", "id"], 2, "no table"),
         (&["slice", &table, "-o", "x.csv", "--step", "2"], 2, "--step"),
-        (&["decompress", &table, "-o", "x.csv", "--max-output", "100"], 1, "above the limit of 100"),
+        (&["decompress", &table, "-o", "x.csv", "--max-output", "100"], 1, "--max-output BYTES"),
         (&["convert", &table, "-o", "x.b2nd"], 2, "a table"),
     ] {
         let (found, said) = folder.fail(words);
@@ -202,4 +202,78 @@ fn what_cannot_be_done_is_said_before_anything_is_written() {
     folder.run(&["decompress", "t.b2d", "-o", "x.csv", "--column", "x"]);
     std::fs::remove_file(folder.path("t.b2d/_cols/y.b2nd")).unwrap();
     assert!(folder.fail(&["decompress", "t.b2d", "-o", "y.csv"]).1.contains("has no /_cols/y.b2nd"));
+}
+
+fn copy_tree(from: &std::path::Path, to: &std::path::Path) {
+    std::fs::create_dir(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        match entry.file_type().unwrap().is_dir() {
+            true => copy_tree(&entry.path(), &to.join(entry.file_name())),
+            false => drop(std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap()),
+        }
+    }
+}
+
+#[test]
+fn rows_are_appended_to_a_table() {
+    let folder = Folder::new("table-append");
+    copy_tree(wild("plain.b2d").as_ref(), &folder.path("t.b2d"));
+    let rows = || text(folder.run(&["decompress", "t.b2d", "--format", "csv", "-o", "-"]));
+    let old = "id,x,n,text,when\n0,0.0,0,ü0,1970-01-01T00:00:00\n1,0.5,1,,1970-01-02T00:00:00\n\
+        3,1.5,3,ü3,1970-01-04T00:00:00\n";
+    assert_eq!(rows(), old);
+    // The first nulls of `x` and `when`, and fields in another order.
+    folder.write(
+        "a.csv",
+        "text,id,when,x,n\r\n\"a,\"\"\n\",-5,2001-02-03T04:05:06,0.1,7\r\n,6,,,\n".as_bytes(),
+    );
+    folder.run(&["append", "t.b2d", "a.csv"]);
+    folder.write("b.jsonl", b"{\"id\":7,\"x\":null,\"n\":8,\"text\":\"\",\"when\":5}\n");
+    folder.run(&["append", "t.b2d", "b.jsonl"]);
+    let new = "-5,0.1,7,\"a,\"\"\n\",2001-02-03T04:05:06\n6,,,,\n7,,8,\"\",1970-01-01T00:00:05\n";
+    assert_eq!(rows(), format!("{old}{new}"));
+    let shown = text(folder.run(&["info", "t.b2d"]));
+    assert!(shown.starts_with("table of python-blosc2 in a b2d store: 6 rows, 7 stored"), "{shown}");
+    folder.run(&["verify", "t.b2d"]);
+    // What python-blosc2 goes by: the rows that live, and which indexes are out of date.
+    let meta = |name: &str| folder.run(&["meta", "get", "--vl", "t.b2d/_meta.b2f", name]);
+    let says = |name: &str, what: &[u8]| meta(name).windows(what.len()).any(|part| part == what);
+    assert!(says("schema", b"\"n_rows\": 6"));
+    // MessagePack has c3 for true and c2 for false.
+    assert!(says("index_catalog", b"stale\xc3") && !says("index_catalog", b"stale\xc2"));
+}
+
+#[test]
+fn rows_that_do_not_fit_change_nothing() {
+    let folder = Folder::new("table-append-refused");
+    copy_tree(wild("plain.b2d").as_ref(), &folder.path("t.b2d"));
+    let before = folder.run(&["decompress", "t.b2d", "--format", "jsonl", "-o", "-"]);
+    let head = "id,x,n,text,when\n";
+    for (name, rows, wanted) in [
+        ("a.csv", "id,x,n,text\n1,,,\n".to_string(), "has no field for column when"),
+        ("a.csv", "id,x,n,text,when,more\n1,,,,,\n".to_string(), "the table has no column more"),
+        ("a.csv", format!("{head}1,,,,\n,,,,\n"), "row 2, column id: null, and its schema allows no nulls"),
+        ("a.csv", format!("{head}40000,,,,\n"), "row 1, column id: "),
+        ("a.csv", format!("{head}1.5,,,,\n"), "column id: "),
+        ("a.csv", format!("{head}1,,-1,,\n"), "column n: is the value that stands for null"),
+        ("a.csv", format!("{head}1,,,,2001-02-30T00:00:00\n"), "column when: "),
+        ("a.csv", format!("{head}1,,,\n"), "row 2: 4 fields, but 5 names"),
+        ("a.jsonl", "{\"id\":\"1\",\"x\":0,\"n\":0,\"text\":\"\",\"when\":0}\n".to_string(), "column id: "),
+        ("a.txt", String::new(), ".csv or .jsonl"),
+    ] {
+        folder.write(name, rows.as_bytes());
+        let (_, said) = folder.fail(&["append", "t.b2d", name]);
+        assert!(said.contains(wanted), "{rows:?}: {said}");
+    }
+    folder.write("a.csv", b"id\n1\n");
+    for (table, wanted) in [("rows.b2z", "only tables in directories"), ("store.b2d", "cannot be changed")] {
+        let (_, said) = folder.fail(&["append", &wild(table), "a.csv"]);
+        assert!(said.contains(wanted), "{table}: {said}");
+    }
+    assert_eq!(folder.run(&["decompress", "t.b2d", "--format", "jsonl", "-o", "-"]), before);
+    // Left open by its writer.
+    folder.run(&["resize", "t.b2d/_cols/x.b2nd", "--shape", "9"]);
+    folder.write("a.csv", format!("{head}1,,,,\n").as_bytes());
+    assert!(folder.fail(&["append", "t.b2d", "a.csv"]).1.contains("column x has 9 rows"));
 }

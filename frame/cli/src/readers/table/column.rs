@@ -153,6 +153,22 @@ impl ColumnReader {
         Ok(ColumnReader { column: column.clone(), path, values, notnull, rows })
     }
 
+    /// Rows that are stored.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The type of the items as it is stored; `None` of text.
+    pub fn stored_items(&self) -> Option<Scalar> {
+        match (&self.values, self.items()) {
+            (Values::Items { nd, .. }, Some((scalar, _))) => match nd.dtype() {
+                Dtype::Scalar(stored) => Some(Scalar { order: stored.order, ..scalar }),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// Bytes of a row in memory, on average.
     pub fn row_nbytes(&self) -> u64 {
         let average = |nbytes: u64| nbytes.checked_div(self.rows.max(1)).unwrap_or(0);
@@ -267,6 +283,15 @@ impl ColumnReader {
             }
             _ => None,
         })
+    }
+}
+
+/// Whether the bytes of an item or text are the value that stands for null.
+pub fn is_null_value(bytes: &[u8], column: &Column, scalar: Option<&Scalar>, sentinel: &Value) -> bool {
+    match scalar {
+        _ if column.kind == Kind::Bool => false,
+        Some(scalar) => item(scalar, bytes).is_some_and(|item| is_sentinel(&item, sentinel)),
+        None => sentinel.as_text().map(str::as_bytes) == Some(bytes),
     }
 }
 

@@ -144,7 +144,9 @@ pub struct Schema {
     pub columns: Vec<Column>,
     /// The names of the columns whose items are computed from others whenever they are read.
     pub computed: Vec<String>,
-    /// The names of the columns whose stored items were computed from others and are out of date.
+    /// The names of the columns whose stored items were computed from others.
+    pub generated: Vec<String>,
+    /// Those of them that are out of date.
     pub stale: Vec<String>,
 }
 
@@ -155,6 +157,10 @@ impl Schema {
     /// What is wrong with the text.
     pub fn parse(text: &str) -> Result<Schema, String> {
         let value = Value::parse_json(text.as_bytes(), &TextLimits::JSON).map_err(|e| e.to_string())?;
+        let version = value.get("version").and_then(Value::as_u64).unwrap_or(0);
+        if !(1..=3).contains(&version) {
+            return Err(format!("version {version} is not known"));
+        }
         let list = |name: &str| value.get(name).and_then(Value::as_list).unwrap_or_default();
         let name = |entry: &Value| entry.get("name").and_then(Value::as_text).map(str::to_string);
         let columns: Option<Vec<Column>> = list("columns").iter().map(Column::new).collect();
@@ -168,6 +174,7 @@ impl Schema {
         Ok(Schema {
             columns,
             computed: list("computed_columns").iter().filter_map(name).collect(),
+            generated: list("materialized_columns").iter().filter_map(name).collect(),
             stale: list("materialized_columns").iter().filter(stale).filter_map(name).collect(),
         })
     }

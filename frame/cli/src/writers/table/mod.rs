@@ -13,7 +13,7 @@
 mod arrow;
 mod npz;
 mod text;
-mod time;
+pub mod time;
 
 use super::choice::{Holds, Request, Verb};
 use super::containers::check_partial;

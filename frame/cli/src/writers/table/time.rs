@@ -37,6 +37,31 @@ pub fn text(count: i64, unit: Unit) -> Option<String> {
     Some(if digits == 0 { date } else { format!("{date}.{rest:0digits$}") })
 }
 
+/// The count of units since 1970 that such a text says; `zone` is what it must end with, `Z` or nothing.
+pub fn count(text: &str, unit: Unit, zone: bool) -> Option<i64> {
+    let text = if zone { text.strip_suffix('Z')? } else { text };
+    let (per, digits) = per_second(unit)?;
+    let (date, clock) = text.split_once('T')?;
+    let (clock, rest) = clock.split_once('.').unwrap_or((clock, ""));
+    let number = |text: &str| text.bytes().all(|c| c.is_ascii_digit()).then(|| text.parse::<i64>().ok())?;
+    let [year, month, day] = <[&str; 3]>::try_from(date.split('-').collect::<Vec<_>>()).ok()?;
+    let [hour, minute, second] = <[&str; 3]>::try_from(clock.split(':').collect::<Vec<_>>()).ok()?;
+    let (year, month, day) = (number(year)?, number(month)?, number(day)?);
+    if rest.len() > digits || !(1..=12).contains(&month) || !(1..=31).contains(&day) || year > 9_999_999 {
+        return None;
+    }
+    let parts = if rest.is_empty() { 0 } else { number(&format!("{rest:0<digits$}"))? };
+    // Years that begin in March, in eras of 400.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let days =
+        146_097 * era + 365 * of_era + of_era / 4 - of_era / 100 + (153 * month + 2) / 5 + day - 1 - 719_468;
+    let seconds = 86_400 * days + 3_600 * number(hour)? + 60 * number(minute)? + number(second)?;
+    let count = seconds.checked_mul(per)?.checked_add(parts)?;
+    // A day or an hour that there is not would be written otherwise.
+    self::text(count, unit)?.starts_with(text).then_some(count)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,6 +78,11 @@ mod tests {
             (-62_167_219_200, Unit::Second, "0000-01-01T00:00:00"),
         ] {
             assert_eq!(text(count, unit).as_deref(), Some(wanted));
+            assert_eq!(super::count(wanted, unit, false), Some(count));
+        }
+        assert_eq!(count("2001-01-01T00:00:00.5Z", Unit::Milli, true), Some(978_307_200_500));
+        for bad in ["2001-02-29T00:00:00", "2001-01-01T24:00:00", "2001-01-01", "2001-01-01T00:00:00.5"] {
+            assert_eq!(count(bad, Unit::Second, false), None, "{bad}");
         }
         assert!(text(i64::MAX, Unit::Second).is_some() && text(0, Unit::Day).is_none());
     }
