@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn every_format_has_a_verb_that_writes_it() {
         let verbs = [Verb::Compress, Verb::Convert, Verb::Decompress];
-        let holds = [Holds::Bytes, Holds::Array, Holds::Arrays];
+        let holds = [Holds::Bytes, Holds::Array, Holds::Arrays, Holds::Table, Holds::Records];
         for format in Format::value_variants() {
             let written = verbs.iter().any(|v| holds.iter().any(|h| writable(*v, *h).contains(format)));
             assert!(written, "{format:?}");
