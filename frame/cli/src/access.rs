@@ -57,11 +57,11 @@ impl Input {
     }
 }
 
-/// Refuses columns of what has none, by its kind.
+/// Refuses options that say nothing of what is read, by its kind.
 ///
 /// # Errors
-/// `--column` given for no table, or more often than one is read at a time.
-pub fn check_columns_of(input: &Input, kind: Kind) -> Result<()> {
+/// `--column` given for no table, or more often than one is read at a time; `--anywhere`, `--no-verify` given for others.
+pub fn check_options_of(input: &Input, kind: Kind) -> Result<()> {
     let columns = match kind {
         Kind::Store | Kind::Zip | Kind::Frame => usize::MAX,
         Kind::Bcolz(Flavour::Table) | Kind::Blaze | Kind::Shards => 1,
@@ -70,6 +70,17 @@ pub fn check_columns_of(input: &Input, kind: Kind) -> Result<()> {
     if input.column.len() > columns {
         let what = if columns == 1 { "read one column at a time" } else { "no table" };
         return Err(Failure::Usage(format!("--column: {} is {what}", input.input.display())));
+    }
+    if input.anywhere && kind != Kind::Shards {
+        return Err(Failure::Usage(format!(
+            "--anywhere: {} is no manifest of shards",
+            input.input.display()
+        )));
+    }
+    if input.no_verify
+        && !matches!(kind, Kind::Frame | Kind::SparseFrame | Kind::Store | Kind::Arrays | Kind::Zip)
+    {
+        return Err(Failure::Usage(format!("--no-verify: {} is no frame or array", input.input.display())));
     }
     Ok(())
 }

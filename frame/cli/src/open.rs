@@ -122,15 +122,7 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
         (None, _) => 0,
     };
     let max = input.max_output.unwrap_or_else(|| max_by_size(stored));
-    access::check_columns_of(input, kind)?;
-    if input.anywhere && kind != Kind::Shards {
-        return Err(Failure::Usage(format!("--anywhere: {} is no manifest of shards", path.display())));
-    }
-    if input.no_verify
-        && !matches!(kind, Kind::Frame | Kind::SparseFrame | Kind::Store | Kind::Arrays | Kind::Zip)
-    {
-        return Err(Failure::Usage(format!("--no-verify: {} is no frame or array", path.display())));
-    }
+    access::check_options_of(input, kind)?;
     let mut behind = None;
     let what = match kind {
         Kind::Frame | Kind::SparseFrame => {

@@ -34,7 +34,7 @@ pub fn run(args: Args) -> Result<()> {
         Command::Decompress(args) => decompress(&args),
         Command::Slice(args) => slice(&args),
         Command::Info(args) => {
-            let other = args.input.column.is_some() || args.input.no_verify || args.input.anywhere;
+            let other = !args.input.column.is_empty() || args.input.no_verify || args.input.anywhere;
             if !other && ls::folder_kind(&args.input)? == Some(Kind::Directory) {
                 return ls::info(&args.input, args.json);
             }
