@@ -1,6 +1,8 @@
 """Fails when a locked package has a licence that this project has not accepted.
 
-    python3 .ci/licences.py
+    python3 .ci/licences.py [FEATURES]
+
+FEATURES are optional features, as `cargo --features` takes them, whose packages are looked at, too.
 """
 
 import json
@@ -33,9 +35,9 @@ def accepted(expression):
     )
 
 
-metadata = json.loads(
-    subprocess.run(["cargo", "metadata", "--format-version", "1", "--locked"], check=True, capture_output=True).stdout
-)
+features = [word for features in sys.argv[1:] for word in ("--features", features)]
+command = ["cargo", "metadata", "--format-version", "1", "--locked", *features]
+metadata = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
 packages = metadata["packages"]
 bad = [f"{p['name']} {p['version']}: {p['license'] or p['license_file']}" for p in packages if not accepted(p["license"] or "")]
 print(f"licences of {len(packages)} packages: {', '.join(sorted({p['license'] or '?' for p in packages}))}")

@@ -17,11 +17,13 @@ mod commands;
 mod failure;
 mod items;
 mod json;
+mod leaves;
 mod limits;
 mod open;
 mod output;
 mod progress;
 mod readers;
+mod streams;
 mod writers;
 
 use std::ffi::OsString;

@@ -13,24 +13,25 @@ use crate::args::{Input, Kind as As};
 use crate::behind::Behind;
 use crate::failure::{Failure, Result, failure};
 use crate::limits::{limits, max_by_size};
-use crate::output::{notice, remember_replacing, spool_named};
+use crate::output::{notice, remember_replacing};
 use crate::readers::array::ArrayReader;
 use crate::readers::bcolz;
 use crate::readers::chunk::ChunkReader;
+use crate::readers::engines;
 use crate::readers::frame::FrameReader;
 use crate::readers::rows::RowsReader;
 use crate::readers::store::StoreReader;
 use crate::readers::table::{self, records::Records};
 use crate::readers::{Cut, Reader};
+pub use crate::streams::{is_stream, stream, unnamed, unnamed_of};
 use crate::writers::choice::Holds;
 use blosc_frame::SuperChunk;
 use blosc_frame::any::{self, Found, HEAD, Kind};
 use blosc_frame::b2nd::{NdArray, carrier};
 use blosc_frame::bcolz::Flavour;
-use blosc_frame::io::{Offset, PathFile, ReadAt};
+use blosc_frame::io::{Offset, ReadAt};
 use clap::ValueEnum;
 use serde_json::Value;
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -69,6 +70,11 @@ pub enum What {
     Store(StoreReader),
     /// A bare chunk.
     Chunk(ChunkReader),
+    /// Several arrays of another program.
+    #[cfg_attr(not(any(feature = "zarr", feature = "hdf5")), expect(dead_code))]
+    Tree(engines::Tree),
+    /// One of those.
+    Grid(engines::GridReader),
 }
 
 /// What a command reads or changes.
@@ -94,6 +100,7 @@ pub fn open(input: &Input, intent: Intent) -> Result<Opened> {
         let whole = Input { input: store.clone(), column: Vec::new(), ..input.clone() };
         return match open(&whole, Intent::Inspect)?.what {
             What::Store(store) => store.leaf(&key, intent, !input.column.is_empty()),
+            What::Tree(tree) if !intent.writes() => tree.leaf(&key, intent),
             _ => Err(Failure::at(&store, format!("is no store, so it has no {key}"))),
         };
     }
@@ -165,6 +172,7 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
             behind = rows.trailing()?;
             What::Rows(rows)
         }
+        kind if engines::reads(kind) => engines::open(found, input, intent, max)?,
         kind => return Err(unknown(path, kind)),
     };
     // In a part of a larger file, which starts at an offset, what follows is no part of what was asked for.
@@ -254,7 +262,7 @@ fn past_end(path: &Path, offset: u64) -> Failure {
 fn unknown(path: &Path, kind: Kind) -> Failure {
     let text = format!("{}: {}", path.display(), kind.advice().unwrap_or_default());
     match kind {
-        Kind::Foreign(_) => Failure::Unable(text),
+        Kind::Foreign(_) | Kind::Hdf5 | Kind::Zarr => Failure::Unable(text),
         _ => Failure::Data(text),
     }
 }
@@ -264,23 +272,6 @@ fn other_place(path: &Path, kind: As) -> Failure {
     let name = kind.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default();
     let what = if path.is_dir() { "no directory, and this is one" } else { "a directory, and this is none" };
     Failure::Usage(format!("--as {name}: {}: that is {what}", path.display()))
-}
-
-/// Whether `path` names no file or directory but standard input, a FIFO, a device.
-pub fn is_stream(path: &Path) -> Result<bool> {
-    if path == Path::new("-") {
-        return Ok(true);
-    }
-    let kind = std::fs::metadata(path).map_err(Failure::io(path))?.file_type();
-    Ok(!kind.is_file() && !kind.is_dir())
-}
-
-/// Opens such a stream.
-pub fn stream(path: &Path) -> Result<Box<dyn Read>> {
-    match path == Path::new("-") {
-        true => Ok(Box::new(io::stdin())),
-        false => Ok(Box::new(File::open(path).map_err(Failure::io(path))?)),
-    }
 }
 
 /// Copies a stream, from the data's start on, to a file without a name. One that begins like nothing known is not
@@ -295,25 +286,10 @@ fn spool(mut stream: Box<dyn Read>, input: &Input) -> Result<Found> {
     let mut head = Vec::new();
     (&mut stream).take(HEAD as u64).read_to_end(&mut head).map_err(Failure::io(path))?;
     let kind = Kind::of_head(&head, None);
-    if input.kind.is_none() && kind.advice().is_some() {
+    if input.kind.is_none() && kind.advice().is_some() && !engines::reads(kind) {
         return Err(unknown(path, kind));
     }
     Found::of(path, unnamed(&mut head.chain(stream), path)?, 0).map_err(failure(path))
-}
-
-/// A file without a name that holds what `data` gives.
-pub fn unnamed(data: &mut dyn Read, path: &Path) -> Result<PathFile> {
-    unnamed_of(path, &mut |file| io::copy(data, file).map(drop).map_err(Failure::io(path)))
-}
-
-/// A file without a name that holds what `fill` writes. The name goes before anything is written, the data when the
-/// file is closed: nothing is left behind, however the program ends.
-pub fn unnamed_of(path: &Path, fill: &mut dyn FnMut(&mut File) -> Result<()>) -> Result<PathFile> {
-    let (mut file, name) = spool_named()?.into_parts();
-    let handle = PathFile::open(&*name).map_err(|e| failure(path)(e.into()))?;
-    drop(name);
-    fill(&mut file)?;
-    Ok(handle)
 }
 
 fn is_array(frame: &SuperChunk<'_>) -> bool {
@@ -379,6 +355,11 @@ impl What {
                     "a bare chunk is no container: decompress it, and compress that",
                 ));
             }
+            What::Tree(tree) => return Err(tree.many()),
+            What::Grid(_) => {
+                let how = "is not converted: decompress it to a .npy file, and compress that";
+                return Err(Failure::Unable(format!("{}: {how}", path.display())));
+            }
         };
         any::of_frame(frame).map_err(failure(path))
     }
@@ -401,13 +382,21 @@ impl Opened {
             What::Rows(reader) => reader,
             What::Chunk(reader) => reader,
             What::Store(store) => return Err(store.many()),
+            What::Tree(tree) => return Err(tree.many()),
+            What::Grid(reader) => reader,
         })
+    }
+
+    /// One array of a store.
+    pub fn alone(what: What) -> Opened {
+        Opened { what, behind: None, _lock: None }
     }
 
     /// Everything there is to say, as a JSON object; `kind` comes first.
     pub fn info(&mut self) -> Result<Value> {
         let mut info = match &mut self.what {
             What::Store(store) => table::info(store),
+            What::Tree(tree) => tree.info(),
             _ => self.reader()?.info()?,
         };
         if let (Some(behind), Value::Object(info)) = (&self.behind, &mut info) {
@@ -421,6 +410,7 @@ impl Opened {
         match &self.what {
             What::Store(store) if store.is_table() => Holds::Table,
             What::Store(_) => Holds::Arrays,
+            What::Tree(_) => Holds::Arrays,
             What::Array(_) => Holds::Array,
             What::Frame(reader) if Records::are_in(&reader.frame) => Holds::Records,
             _ => match self.reader().map(|reader| reader.items().dtype) {
@@ -440,6 +430,9 @@ impl Opened {
         if let What::Array(array) = &mut self.what {
             return array.slice(cut, out, progress);
         }
+        if let What::Grid(array) = &mut self.what {
+            return array.slice(cut, out, progress);
+        }
         let reader = self.reader()?;
         let rows = (!cut.is_all()).then(|| cut.rows(reader.items().rows())).transpose()?;
         reader.read(rows, out, progress)
@@ -448,6 +441,9 @@ impl Opened {
     /// The header of a `.npy` file of what `cut` selects; `None` where the type of the items is not known.
     pub fn npy_header(&mut self, cut: &Cut<'_>) -> Result<Option<Vec<u8>>> {
         if let What::Array(array) = &mut self.what {
+            return array.npy_header(cut).map(Some);
+        }
+        if let What::Grid(array) = &self.what {
             return array.npy_header(cut).map(Some);
         }
         let items = self.reader()?.items();
@@ -466,6 +462,7 @@ impl Opened {
     pub fn each_array(&mut self, f: &mut dyn FnMut(&str, &mut Opened) -> Result<()>) -> Result<()> {
         match &self.what {
             What::Store(store) => store.each_array(f),
+            What::Tree(tree) => tree.each_array(f),
             _ => Ok(()),
         }
     }
@@ -477,6 +474,7 @@ impl Opened {
     pub fn verify(&mut self, path: &Path, quick: bool, progress: &dyn Fn(u64)) -> Result<Value> {
         let mut found = match &mut self.what {
             What::Store(store) if !quick => store.verify(progress),
+            What::Tree(tree) if !quick => tree.verify(progress),
             What::Rows(rows) => rows.verify(quick, progress)?,
             _ if quick => {
                 let which = "only bloscpack files and Blaze directories have checksums for that";

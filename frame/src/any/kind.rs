@@ -49,6 +49,10 @@ pub enum Kind {
     Arrays,
     /// A directory that is nothing of these.
     Directory,
+    /// A Zarr store, or a file with its metadata.
+    Zarr,
+    /// An HDF5 file.
+    Hdf5,
     /// A file that is nothing of these, but another known format: its name.
     Foreign(&'static str),
     /// A file that begins like nothing known here.
@@ -59,8 +63,7 @@ pub enum Kind {
 pub const HEAD: usize = 4096;
 
 /// First bytes of formats that are taken for Blosc data by mistake.
-const FOREIGN: [(&[u8], &str); 9] = [
-    (b"\x89HDF\r\n\x1a\n", "HDF5"),
+const FOREIGN: [(&[u8], &str); 8] = [
     (b"CDF", "NetCDF"),
     (b"PAR1", "Parquet"),
     (b"ARROW1", "Arrow"),
@@ -91,6 +94,9 @@ impl Kind {
         if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
             return Kind::Zip;
         }
+        if head.starts_with(b"\x89HDF\r\n\x1a\n") {
+            return Kind::Hdf5;
+        }
         if let Some((_, name)) = FOREIGN.iter().find(|(magic, _)| head.starts_with(magic)) {
             return Kind::Foreign(name);
         }
@@ -98,7 +104,7 @@ impl Kind {
             return Kind::Shards;
         }
         if head.starts_with(b"{") && has(b"\"zarr_format\"") {
-            return Kind::Foreign("Zarr");
+            return Kind::Zarr;
         }
         match ChunkHeader::parse(head) {
             // Plain items can look like the other fields, not like the size of the file they are in.
@@ -125,7 +131,7 @@ impl Kind {
             return Ok(if flavour == Flavour::Blaze { Kind::Blaze } else { Kind::Bcolz(flavour) });
         }
         if [".zarray", ".zgroup", "zarr.json"].into_iter().any(has) {
-            return Ok(Kind::Foreign("Zarr"));
+            return Ok(Kind::Zarr);
         }
         let array = |entry: std::fs::DirEntry| entry.path().extension().is_some_and(|e| e == "b2nd");
         Ok(if std::fs::read_dir(path)?.flatten().any(array) { Kind::Arrays } else { Kind::Directory })
@@ -136,12 +142,15 @@ impl Kind {
         let foreign =
             |name: &str, how: &str| Some(alloc::format!("{name} data, and no Blosc container: {how}"));
         match self {
-            Kind::Foreign(name @ ("HDF5" | "NetCDF")) => {
-                foreign(name, "read its data sets with h5py or h5dump")
-            }
-            Kind::Foreign(name @ "Zarr") => {
-                foreign(name, "read it with zarr; its chunk files can be named one by one")
-            }
+            Kind::Hdf5 => foreign(
+                "HDF5",
+                "read its data sets with a `blosc` command that has the feature hdf5, with h5py or h5dump",
+            ),
+            Kind::Zarr => foreign(
+                "Zarr",
+                "read the directory with a `blosc` command that has the feature zarr, or with zarr; its chunk files can be named one by one",
+            ),
+            Kind::Foreign(name @ "NetCDF") => foreign(name, "read its data sets with h5py or h5dump"),
             Kind::Foreign(name @ ("Parquet" | "Arrow")) => foreign(name, "read it with pyarrow"),
             Kind::Foreign(name) => foreign(name, "unpack it first"),
             Kind::SparseIndex => Some("the index of a sparse frame: name the directory it is in".into()),
@@ -242,17 +251,19 @@ mod tests {
             (b"\x93NUMPY\x01\0", Kind::Npy),
             (b"PK\x03\x04\x14", Kind::Zip),
             (b"PK\x05\x06", Kind::Zip),
-            (b"\x89HDF\r\n\x1a\n\0", Kind::Foreign("HDF5")),
+            (b"\x89HDF\r\n\x1a\n\0", Kind::Hdf5),
             (b"PAR1", Kind::Foreign("Parquet")),
             (b"\x1f\x8b\x08", Kind::Foreign("gzip")),
-            (b"{\"zarr_format\": 2}", Kind::Foreign("Zarr")),
+            (b"{\"zarr_format\": 2}", Kind::Zarr),
             (b"{\"meta\": \"a\", \"shards\": []}", Kind::Shards),
             (b"{\"a\": 1}", Kind::Unknown),
             (b"", Kind::Unknown),
         ];
         for (head, kind) in cases {
             assert_eq!(Kind::of_head(head, Some(head.len() as u64)), kind, "{head:?}");
-            assert_eq!(kind.advice().is_some(), matches!(kind, Kind::Foreign(_) | Kind::Unknown));
+            assert_eq!(kind.advice().is_some(), {
+                matches!(kind, Kind::Foreign(_) | Kind::Hdf5 | Kind::Zarr | Kind::Unknown)
+            });
         }
         let mut damaged = frame.clone();
         damaged[0] = 0;

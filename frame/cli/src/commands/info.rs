@@ -64,6 +64,7 @@ pub fn screen(report: &Value) -> Vec<Line> {
         }
     };
     add("", Some(what(report)));
+    add("cannot be read", text(report, "problem"));
     add("carries", text(report, "carries"));
     add("items", items(report));
     add("rows", number(report, "rows").map(grouped));
@@ -113,7 +114,8 @@ pub fn write_screen(lines: &[Line], colours: bool, out: &mut impl Write) -> io::
 
 /// One line for a list: what it is, its items, its size.
 pub fn summary(report: &Value) -> String {
-    let parts = [Some(what(report)), items(report), size(report), pipeline(report)];
+    let problem = text(report, "problem").map(|why| format!("cannot be read: {why}"));
+    let parts = [Some(what(report)), items(report), size(report), pipeline(report), problem];
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 

@@ -4,7 +4,7 @@ use super::info::summary;
 use crate::args::{Input, Ls};
 use crate::failure::{Failure, Result, failure};
 use crate::json::printable;
-use crate::open::{Intent, What, open};
+use crate::open::{Intent, open};
 use crate::output::notice;
 use crate::readers::store::key;
 use blosc_frame::any::{Found, Kind};
@@ -180,6 +180,8 @@ impl List {
                 let note = match Found::at(&input.input, 0, None).map(|found| found.kind) {
                     Ok(Kind::Unknown) => "no Blosc data".into(),
                     Ok(Kind::Foreign(other)) => format!("{other} data"),
+                    Ok(Kind::Hdf5) if cfg!(not(feature = "hdf5")) => "HDF5 data".into(),
+                    Ok(Kind::Zarr) if cfg!(not(feature = "zarr")) => "Zarr data".into(),
                     Ok(Kind::Zip) => "zip file".into(),
                     _ => failure.to_string(),
                 };
@@ -188,7 +190,7 @@ impl List {
             }
             Err(failure) => return Err(failure),
         };
-        let What::Store(store) = &opened.what else {
+        let Some(entries) = opened.entries() else {
             let name = if name.is_empty() { input.input.to_string_lossy().into_owned() } else { name.into() };
             self.rows.push(Row { name, depth, info, note: String::new() });
             return Ok(());
@@ -201,10 +203,10 @@ impl List {
                 depth + 1
             }
         };
-        for entry in &store.entries {
+        for entry in entries {
             let kind = entry["kind"].as_str().unwrap_or("");
             let target = entry["target"].as_str().map(|target| format!(" -> {target}")).unwrap_or_default();
-            let (info, note) = match store.open(entry, Intent::Inspect).and_then(|mut leaf| leaf.info()) {
+            let (info, note) = match opened.entry(entry).and_then(|mut leaf| leaf.info()) {
                 Ok(info) => (info, String::new()),
                 Err(failure) => (Value::Null, format!("{kind}{target}: {failure}")),
             };

@@ -92,9 +92,7 @@ fn decompress(args: &Decompress) -> Result<()> {
         Export { verb: Verb::Decompress, input, output, cut: Cut::ALL, format: *format, partial: *partial };
     let Some(mut opened) = export.run(open(input, Intent::Read)?, *plain)? else { return Ok(()) };
     let format = plain_format(&mut opened, &args.output, *format, args.plain)?;
-    if let What::Store(store) = &opened.what {
-        check_partial(&args.output.output, &store.left_out(), args.partial)?;
-    }
+    check_partial(&args.output.output, &opened.left_out(), args.partial)?;
     let header = match (format, opened.holds()) {
         (Format::Npy | Format::Npz, Holds::Array) => opened.npy_header(&Cut::ALL)?,
         _ => None,

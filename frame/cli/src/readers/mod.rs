@@ -5,6 +5,8 @@ pub mod bcolz;
 mod blaze;
 mod bloscpack;
 pub mod chunk;
+#[cfg_attr(not(any(feature = "zarr", feature = "hdf5")), expect(dead_code))]
+pub mod engines;
 pub mod frame;
 pub mod rows;
 pub mod store;

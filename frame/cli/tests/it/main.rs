@@ -8,6 +8,7 @@ mod blpk;
 mod chunks;
 #[cfg(target_os = "linux")]
 mod durable;
+mod engines;
 mod frames;
 mod inputs;
 mod listing;

@@ -1,0 +1,212 @@
+//! Arrays in stores that other programs write: Zarr (feature `zarr`) and HDF5 (feature `hdf5`).
+//!
+//! ```text
+//! zarr.rs, hdf5.rs   what lies in a store, and the arrays in it, each a Grid
+//! grid.rs            a Grid as `slice`, `decompress` and `verify` read it: piece by piece
+//! boxes.rs           parts of arrays in C order
+//! ```
+
+mod boxes;
+mod grid;
+#[cfg(feature = "hdf5")]
+mod hdf5;
+#[cfg(feature = "zarr")]
+mod zarr;
+
+pub use grid::GridReader;
+
+use crate::args::Input;
+use crate::failure::{Failure, Findings, Result};
+use crate::open::{Intent, Opened, What};
+use blosc_frame::any::{Found, Kind};
+use blosc_frame::dtype::Dtype;
+use serde_json::{Value, json};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+/// Most arrays and deepest groups listed.
+const MOST: usize = 100_000;
+const DEPTH: usize = 32;
+
+/// What is known about an array before any of it is decoded.
+pub struct About {
+    /// Items per dimension.
+    pub shape: Vec<u64>,
+    /// Items per dimension of a chunk; the shape where there are no chunks.
+    pub chunks: Vec<u64>,
+    /// Type of the items as they are read, or why they cannot be.
+    pub dtype: std::result::Result<Dtype, String>,
+    /// What `info` says, with `kind` first.
+    pub info: Value,
+}
+
+/// An array that is read box by box.
+pub trait Grid {
+    /// What is known about it.
+    fn about(&self) -> &About;
+
+    /// The items from `start` on, as many per dimension as `shape` says, in C order.
+    fn read(&mut self, start: &[u64], shape: &[u64]) -> std::result::Result<Vec<u8>, String>;
+}
+
+/// A store that arrays are opened in by their keys.
+trait Store {
+    /// The array under `key`, which begins with a slash.
+    fn array(&self, key: &str) -> std::result::Result<Box<dyn Grid>, String>;
+}
+
+/// A store of several arrays.
+pub struct Tree {
+    input: Input,
+    kind: &'static str,
+    store: Box<dyn Store>,
+    /// What it holds, sorted by key.
+    pub entries: Vec<Value>,
+}
+
+/// Whether this build reads that kind.
+pub fn reads(kind: Kind) -> bool {
+    (cfg!(feature = "zarr") && kind == Kind::Zarr) || (cfg!(feature = "hdf5") && kind == Kind::Hdf5)
+}
+
+/// Opens a store of a kind that [`reads`] has told; `max` is the most bytes that it may decode to.
+///
+/// # Errors
+/// What opening gives, and every intent to write.
+#[cfg_attr(not(any(feature = "zarr", feature = "hdf5")), expect(unused_variables))]
+pub fn open(found: Found, input: &Input, intent: Intent, max: u64) -> Result<What> {
+    let path = input.input.as_path();
+    if !matches!(intent, Intent::Inspect | Intent::Read) {
+        let text = "Zarr stores and HDF5 files are read here, not changed";
+        return Err(Failure::Unable(format!("{}: {text}", path.display())));
+    }
+    match found.kind {
+        #[cfg(feature = "hdf5")]
+        Kind::Hdf5 => {
+            let file = found.file.ok_or_else(|| Failure::at(path, "is no file"))?;
+            let (store, entries) = guarded(|| hdf5::open(file, max)).map_err(unable(path, "HDF5"))?;
+            Ok(What::Tree(Tree { input: input.clone(), kind: "HDF5 file", store: Box::new(store), entries }))
+        }
+        #[cfg(feature = "zarr")]
+        Kind::Zarr if found.file.is_some() => {
+            Err(Failure::at(path, "the metadata of a Zarr store: name the directory it is in"))
+        }
+        #[cfg(feature = "zarr")]
+        Kind::Zarr => {
+            let store = zarr::ZarrStore::directory(path, max, input.run.threads);
+            if store.is_array() {
+                let grid = guarded(|| store.array("/")).map_err(unable(path, "Zarr"))?;
+                return Ok(What::Grid(GridReader::new(path, grid, max).with(intent)?));
+            }
+            let entries = guarded(|| store.list()).map_err(unable(path, "Zarr"))?;
+            Ok(What::Tree(Tree { input: input.clone(), kind: "Zarr group", store: Box::new(store), entries }))
+        }
+        _ => Err(Failure::at(path, "is no store of another program")),
+    }
+}
+
+/// Runs code of another crate on data that anyone may have written: a panic in it becomes an error.
+fn guarded<T>(work: impl FnOnce() -> std::result::Result<T, String>) -> std::result::Result<T, String> {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let done = catch_unwind(AssertUnwindSafe(work));
+    std::panic::set_hook(hook);
+    done.unwrap_or_else(|_| Err("the decoder of this format stopped at bytes that it did not expect".into()))
+}
+
+/// Names the file and its format in an error of another crate.
+fn unable<'p>(path: &'p Path, format: &'p str) -> impl Fn(String) -> Failure + 'p {
+    // The crates do not tell what is damaged from what they do not read.
+    move |text| Failure::Unable(format!("{}: {format} data that cannot be read: {text}", path.display()))
+}
+
+/// The key of an entry.
+fn key(entry: &Value) -> &str {
+    entry["key"].as_str().unwrap_or("")
+}
+
+impl Tree {
+    /// What it holds.
+    pub fn info(&self) -> Value {
+        json!({"kind": self.kind, "entries": self.entries})
+    }
+
+    /// The answer to reading all of it as one.
+    pub fn many(&self) -> Failure {
+        let how = format!(
+            "{}: {}, several arrays: `blosc ls` lists them; name one of them as STORE:/KEY, or decompress all of them \
+             to a .npz file",
+            self.input.input.display(),
+            self.kind
+        );
+        Failure::Data(how)
+    }
+
+    /// The array that is called `wanted`.
+    pub fn leaf(&self, wanted: &str, intent: Intent) -> Result<Opened> {
+        let path = &self.input.input;
+        let entry = self.entries.iter().find(|entry| key(entry) == wanted);
+        let entry = entry
+            .ok_or_else(|| Failure::at(path, format!("has no array {wanted}; `blosc ls` lists them")))?;
+        let opened = self.open(entry)?;
+        match opened.what {
+            What::Grid(grid) => Ok(Opened::alone(What::Grid(grid.with(intent)?))),
+            what => Ok(Opened::alone(what)),
+        }
+    }
+
+    /// Opens the array that `entry` names.
+    pub fn open(&self, entry: &Value) -> Result<Opened> {
+        let key = key(entry);
+        let path = PathBuf::from(format!("{}:{key}", self.input.input.display()));
+        if let Some(problem) = entry["problem"].as_str() {
+            return Err(Failure::Unable(format!("{}: {problem}", path.display())));
+        }
+        let max = self
+            .input
+            .max_output
+            .unwrap_or_else(|| crate::limits::max_by_size(crate::limits::size(&self.input.input)));
+        let grid = guarded(|| self.store.array(key)).map_err(unable(&path, self.kind))?;
+        Ok(Opened::alone(What::Grid(GridReader::new(&path, grid, max))))
+    }
+
+    /// Hands every array that can be read to `f`, with its key as the name of a member of a `.npz` file.
+    pub fn each_array(&self, f: &mut dyn FnMut(&str, &mut Opened) -> Result<()>) -> Result<()> {
+        for entry in &self.entries {
+            let mut opened = self.open(entry)?;
+            if matches!(&opened.what, What::Grid(grid) if grid.problem().is_none()) {
+                f(key(entry).trim_start_matches('/'), &mut opened)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What no `.npz` file of the arrays holds.
+    pub fn left_out(&self) -> Vec<String> {
+        let reason = |entry: &Value| match self.open(entry) {
+            Ok(Opened { what: What::Grid(grid), .. }) => grid.problem().map(str::to_string),
+            Ok(_) => None,
+            Err(failure) => Some(failure.to_string()),
+        };
+        let left_out = |entry: &Value| reason(entry).map(|reason| format!("{} ({reason})", key(entry)));
+        self.entries.iter().filter_map(left_out).collect()
+    }
+
+    /// Decodes every array.
+    pub fn verify(&self, progress: &dyn Fn(u64)) -> Findings {
+        let (mut entries, mut all) = (Vec::new(), Findings::default());
+        for entry in &self.entries {
+            let verified =
+                self.open(entry).and_then(|mut opened| opened.verify(&self.input.input, false, progress));
+            let report = verified.unwrap_or_else(|failure| {
+                let (report, text, status) = failure.verified();
+                let list = if status == 1 { &mut all.damage } else { &mut all.unchecked };
+                list.push(format!("{}: {text}", key(entry)));
+                report
+            });
+            entries.push(json!({"key": key(entry), "report": report}));
+        }
+        all.report = json!({"kind": self.kind, "entries": entries});
+        all
+    }
+}

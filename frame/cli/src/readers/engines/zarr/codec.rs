@@ -1,0 +1,97 @@
+//! The codec `blosc` of Zarr version 3, and of numcodecs in version 2, for reading.
+
+use blosc_core::{Chunk, Limits, Pool};
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::sync::{Arc, Once};
+use zarrs::array::codec::api::{
+    BytesToBytesCodecTraits, Codec, CodecError, CodecMetadataOptions, CodecOptions, CodecRuntimePluginV2,
+    CodecRuntimePluginV3, CodecTraits, PartialDecoderCapability, PartialEncoderCapability,
+    RecommendedConcurrency, register_codec_v2, register_codec_v3,
+};
+use zarrs::array::{ArrayBytesRaw, BytesRepresentation};
+use zarrs::metadata::Configuration;
+use zarrs::plugin::ZarrVersion;
+
+/// A chunk that decodes to no more than this is decoded however small it is, where the array does not say its size.
+const ALWAYS: u64 = 256 << 20;
+/// Above [`ALWAYS`], such a chunk may decode to this many times its own size.
+const EXPANSION: u64 = 256;
+/// Codecs before this one may add something to what the array says, such as a checksum.
+const SLACK: u64 = 1 << 20;
+
+thread_local! {
+    /// Scratch memory and codec contexts. `zarrs` decodes chunks side by side, so each is decoded on one thread.
+    static POOL: RefCell<Pool> = RefCell::new(Pool::new(1));
+}
+
+/// Has `zarrs` use this codec for the rest of the process.
+pub fn register() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let codec = || Codec::BytesToBytes(Arc::new(Blosc));
+        register_codec_v3(CodecRuntimePluginV3::new(|name| name == "blosc", move |_| Ok(codec())));
+        register_codec_v2(CodecRuntimePluginV2::new(|id| id == "blosc", move |_| Ok(codec())));
+    });
+}
+
+/// Chunks say how they are encoded, so their configuration is not needed.
+#[derive(Clone, Debug)]
+struct Blosc;
+
+zarrs::plugin::impl_extension_aliases!(Blosc, v3: "blosc", v2: "blosc");
+
+impl CodecTraits for Blosc {
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
+
+    fn configuration(&self, _: ZarrVersion, _: &CodecMetadataOptions) -> Option<Configuration> {
+        None
+    }
+
+    fn partial_decoder_capability(&self) -> PartialDecoderCapability {
+        PartialDecoderCapability { partial_read: false, partial_decode: false }
+    }
+
+    fn partial_encoder_capability(&self) -> PartialEncoderCapability {
+        PartialEncoderCapability { partial_encode: false }
+    }
+}
+
+fn failed(error: impl std::fmt::Display) -> CodecError {
+    CodecError::Other(format!("blosc: {error}"))
+}
+
+impl BytesToBytesCodecTraits for Blosc {
+    fn into_dyn(self: Arc<Self>) -> Arc<dyn BytesToBytesCodecTraits> {
+        self
+    }
+
+    fn recommended_concurrency(&self, _: &BytesRepresentation) -> Result<RecommendedConcurrency, CodecError> {
+        Ok(RecommendedConcurrency::new_maximum(1))
+    }
+
+    fn encoded_representation(&self, _: &BytesRepresentation) -> BytesRepresentation {
+        BytesRepresentation::UnboundedSize
+    }
+
+    fn encode<'a>(&self, _: ArrayBytesRaw<'a>, _: &CodecOptions) -> Result<ArrayBytesRaw<'a>, CodecError> {
+        Err(failed("stores are read here, not written"))
+    }
+
+    fn decode<'a>(
+        &self,
+        encoded: ArrayBytesRaw<'a>,
+        size: &BytesRepresentation,
+        _: &CodecOptions,
+    ) -> Result<ArrayBytesRaw<'a>, CodecError> {
+        // A header may announce anything: `size` bounds it before memory is reserved.
+        let most = match size.size() {
+            Some(size) => size.saturating_mul(2).saturating_add(SLACK),
+            None => (encoded.len() as u64).saturating_mul(EXPANSION).max(ALWAYS),
+        };
+        let chunk = Chunk::parse_with(&encoded, &Limits::DEFAULT.output(most)).map_err(failed)?;
+        POOL.with_borrow_mut(|pool| pool.decompress(&chunk)).map(Cow::Owned).map_err(failed)
+    }
+}

@@ -1,0 +1,220 @@
+//! Zarr stores and HDF5 files. `tests/engines/make.py` wrote those in `tests/engines/fixtures`; where
+//! `BLOSC_ADAPTERS_PYTHON` names a Python that has zarr, h5py, hdf5plugin and tables, it writes many more.
+
+use crate::common::Folder;
+use std::path::Path;
+
+fn fixtures() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engines/fixtures")
+}
+
+/// Without the features, a store says what it is, and what reads it.
+#[test]
+#[cfg(not(all(feature = "zarr", feature = "hdf5")))]
+fn the_feature_is_named() {
+    let folder = Folder::new("engines_off");
+    let (zarr, hdf5) = (cfg!(feature = "zarr"), cfg!(feature = "hdf5"));
+    for (store, says, on) in [
+        ("v2.zarr", "feature zarr", zarr),
+        ("v3.zarr", "feature zarr", zarr),
+        ("h5py.h5", "feature hdf5", hdf5),
+    ] {
+        let path = fixtures().join(store);
+        let (status, text) = match on {
+            true => continue,
+            false => folder.fail(&["info", path.to_str().unwrap()]),
+        };
+        assert!(status == 1 && text.contains(says), "{store}: {text}");
+    }
+}
+
+#[cfg(all(feature = "zarr", feature = "hdf5"))]
+mod on {
+    use super::*;
+    use crate::common::json;
+    use serde_json::Value;
+
+    /// What each array beside a store holds, and a part of it. Gives the number of arrays compared.
+    fn compare(folder: &Folder, root: &Path) -> usize {
+        let mut compared = 0;
+        for entry in std::fs::read_dir(root).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            let Some((store, key)) = name.strip_suffix(".npy").and_then(|stem| stem.split_once('@')) else {
+                continue;
+            };
+            let (key, part) = match key.strip_suffix(".part") {
+                Some(key) => (key, true),
+                None => (key, false),
+            };
+            let leaf = format!("{}:/{}", root.join(store).display(), key.replace('+', "/"));
+            let want = std::fs::read(&path).unwrap();
+            let words = match part {
+                true => vec!["slice", &leaf, "--start", "3,2", "--stop=-1,-1", "--step=-2,3"],
+                false => vec!["decompress", &leaf],
+            };
+            folder.run(&[&words[..], &["-o", "out.npy", "--force"]].concat());
+            assert!(folder.read("out.npy") == want, "{name}");
+            let report = json(&folder.run(&["info", &leaf, "--json"]));
+            assert!(report["shape"].is_array() && report.get("problem").is_none(), "{report}");
+            if !part {
+                folder.run(&["verify", &leaf]);
+            }
+            compared += 1;
+        }
+        compared
+    }
+
+    #[test]
+    fn items_are_those_that_were_written() {
+        assert_eq!(compare(&Folder::new("engines_items"), &fixtures()), 12);
+    }
+
+    /// Versions, codecs, data types, chunk indexes and filters that the small stores have not.
+    #[test]
+    fn python_writes_and_this_reads() {
+        let Some(python) = std::env::var_os("BLOSC_ADAPTERS_PYTHON") else {
+            eprintln!("SKIPPED python_writes_and_this_reads: BLOSC_ADAPTERS_PYTHON is not set");
+            return;
+        };
+        let folder = Folder::new("engines_python");
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engines/make.py");
+        let made = std::process::Command::new(python).arg(script).arg(folder.path("all")).status().unwrap();
+        assert!(made.success());
+        let compared = compare(&folder, &folder.path("all"));
+        assert!(compared > 80, "{compared}");
+        for store in ["v2.zarr", "v3.zarr", "h5py.h5", "newer.h5", "tables.h5"] {
+            let path = folder.path("all").join(store);
+            let entries = json(&folder.run(&["ls", path.to_str().unwrap(), "--json"]));
+            let entries = entries["entries"].as_array().unwrap();
+            assert!(
+                entries.len() > 5 && entries.iter().all(|entry| entry["info"].is_object()),
+                "{entries:?}"
+            );
+        }
+    }
+
+    fn report(folder: &Folder, leaf: &str) -> Value {
+        let path = fixtures().join(leaf);
+        json(&folder.run(&["info", path.to_str().unwrap(), "--json"]))
+    }
+
+    /// Codec, level, shuffle and block size are told, as each format stores them.
+    #[test]
+    fn settings_are_told() {
+        let folder = Folder::new("engines_settings");
+        let all = ["codec", "level", "shuffle", "blocksize", "chunks", "nbytes"];
+        for store in ["v3.zarr:/lz4", "v2.zarr:/g/lz4"] {
+            let report = report(&folder, store);
+            let found: Vec<String> = all.iter().map(|name| report[name].to_string()).collect();
+            assert_eq!(found, ["\"lz4\"", "5", "1", "128", "[9,6]", "1120"], "{store}");
+            assert!(report["cbytes"].as_u64().is_some_and(|size| size > 500), "{report}");
+        }
+        let sharded = report(&folder, "v3.zarr:/g/sharded");
+        assert_eq!(sharded["shards"].to_string() + &sharded["chunks"].to_string(), "[10,7][5,7]");
+        assert_eq!((sharded["codec"].as_str(), sharded["shuffle"].as_u64()), (Some("zstd"), Some(2)));
+        let one = report(&folder, "h5py.h5:/lz4");
+        assert_eq!(one["hdf5_filters"][0]["id"], 32001);
+        assert_eq!((one["codec"].as_str(), one["level"].as_u64()), (Some("lz4"), Some(5)));
+        assert_eq!(one["filters"][0]["name"], "shuffle");
+        let two = report(&folder, "h5py.h5:/g/two");
+        assert_eq!(two["hdf5_filters"][0]["id"], 32026);
+        assert_eq!((two["codec"].as_str(), two["level"].as_u64()), (Some("zstd"), Some(4)));
+        assert_eq!(two["filters"][0]["name"], "bitshuffle");
+        assert_eq!((two["dtype"].as_str(), two["nchunks"].as_u64()), (Some("<u2"), Some(9)));
+    }
+
+    /// What cannot be read is listed and named, and refused before anything is written.
+    #[test]
+    fn what_cannot_be_read_is_named() {
+        let folder = Folder::new("engines_refused");
+        for (store, key, why) in [
+            ("v3.zarr", "/strings", "data type string"),
+            ("v2.zarr", "/delta", "delta"),
+            ("h5py.h5", "/texts", "variable-length strings"),
+            ("h5py.h5", "/zfp", "32013"),
+        ] {
+            let path = fixtures().join(store);
+            let path = path.to_str().unwrap();
+            let list = String::from_utf8(folder.run(&["ls", path])).unwrap();
+            let line = list.lines().find(|line| line.starts_with(key)).unwrap();
+            assert!(line.contains("cannot be read") && line.contains(why), "{line}");
+            for (verb, out) in [("decompress", "out.npy"), ("slice", "out.bin")] {
+                let (status, text) = folder.fail(&[verb, &format!("{path}:{key}"), "-o", out]);
+                assert!(status == 1 && text.contains(why) && text.contains(key), "{text}");
+                assert!(!folder.path(out).exists());
+            }
+            // The whole store as .npz: an error that lists it, or without it.
+            let (status, text) = folder.fail(&["decompress", path, "-o", "all.npz"]);
+            assert!(status == 1 && text.contains(key), "{text}");
+            folder.run(&["decompress", path, "-o", "all.npz", "--partial", "--force"]);
+            assert_eq!(folder.status(&["verify", path], &[]).0, 3);
+        }
+        let path = fixtures().join("h5py.h5");
+        let path = path.to_str().unwrap();
+        let leaf = format!("{path}:/lz4");
+        for (words, says) in [
+            (vec!["slice", path, "-o", "out"], "several arrays"),
+            (vec!["slice", &leaf, "-o", "out", "--stop", "3"], "--stop has 1 number"),
+            (vec!["decompress", &leaf, "-o", "out.npy", "--max-output", "100"], "--max-output"),
+            (vec!["append", &leaf, path], "no store"),
+            (vec!["convert", &leaf, "-o", "out.b2nd"], ".npy"),
+            (vec!["info", &format!("{path}:/none")], "has no array /none"),
+        ] {
+            let (status, text) = folder.fail(&words);
+            assert!((1..=2).contains(&status) && text.contains(says), "{words:?}: {text}");
+        }
+    }
+
+    /// A file in any state gives items or an error in words.
+    #[test]
+    fn damage_is_an_error() {
+        let folder = Folder::new("engines_damage");
+        let check = |words: &[&str], what: &str| {
+            let (status, _, text) = folder.status(words, &[]);
+            assert!((0..=3).contains(&status) && !text.contains("panicked"), "{what}: {status} {text}");
+        };
+        let whole = std::fs::read(fixtures().join("h5py.h5")).unwrap();
+        let positions = (0..whole.len()).step_by(67).chain(0..200);
+        for at in positions {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 0xff;
+            folder.write("damaged.h5", &damaged);
+            check(&["verify", "damaged.h5"], &format!("byte {at}"));
+            if at % 10 == 0 {
+                folder.write("cut.h5", &whole[..at]);
+                check(&["ls", "cut.h5"], &format!("cut at {at}"));
+            }
+        }
+        for (store, names) in [("v3.zarr/lz4", ["zarr.json", "c/0/0"]), ("v2.zarr/g/lz4", [".zarray", "0.0"])]
+        {
+            for name in names {
+                let whole = std::fs::read(fixtures().join(store).join(name)).unwrap();
+                for at in (0..whole.len()).step_by(9) {
+                    std::fs::create_dir_all(folder.path("damaged/c/0")).unwrap();
+                    for part in names {
+                        let bytes = std::fs::read(fixtures().join(store).join(part)).unwrap();
+                        folder.write(&format!("damaged/{part}"), &bytes);
+                    }
+                    let mut damaged = whole.clone();
+                    damaged[at] ^= 0x15;
+                    folder.write(&format!("damaged/{name}"), &damaged);
+                    check(&["verify", "damaged"], &format!("{store} {name} byte {at}"));
+                    std::fs::remove_dir_all(folder.path("damaged")).unwrap();
+                }
+            }
+        }
+        // Metadata that ask for more than there is.
+        let metadata = std::fs::read_to_string(fixtures().join("v2.zarr/g/lz4/.zarray")).unwrap();
+        std::fs::create_dir_all(folder.path("huge")).unwrap();
+        let squeezed: String = metadata.split_whitespace().collect();
+        let huge =
+            squeezed.replace("[20,14]", "[4000000000000,4000000]").replace("[9,6]", "[4000000000,4000000]");
+        assert_ne!(huge, squeezed);
+        folder.write("huge/.zarray", huge.as_bytes());
+        for words in [&["verify", "huge"][..], &["slice", "huge", "-o", "out", "--stop", "1,1"]] {
+            let (_, text) = folder.fail(words);
+            assert!(text.contains("limit"), "{text}");
+        }
+    }
+}
