@@ -20,6 +20,8 @@ const VALUES: u32 = 1 << 16;
 struct Input<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// Most values, and how many of them are left.
+    most: u32,
     values: u32,
 }
 
@@ -91,8 +93,8 @@ impl<'a> Input<'a> {
         let left = self.values.checked_sub(1);
         self.values = left.ok_or(Error::Capacity {
             what: "MessagePack values",
-            asked: u64::from(VALUES).saturating_add(1),
-            most: u64::from(VALUES),
+            asked: u64::from(self.most).saturating_add(1),
+            most: u64::from(self.most),
         })?;
         let below = depth.checked_sub(1).ok_or(Error::Capacity {
             what: "levels of MessagePack nesting",
@@ -197,12 +199,71 @@ fn float(x: f64) -> Value {
 /// # Ok::<(), blosc_frame::Error>(())
 /// ```
 pub fn to_value(bytes: &[u8]) -> Result<Value, Error> {
-    let mut input = Input { bytes, at: 0, values: VALUES };
+    to_value_within(bytes, VALUES)
+}
+
+/// As [`to_value`], of at most `most` values: data may be larger than metadata.
+///
+/// # Errors
+/// As [`to_value`].
+pub fn to_value_within(bytes: &[u8], most: u32) -> Result<Value, Error> {
+    let mut input = Input { bytes, at: 0, most, values: most };
     let value = input.value(DEPTH)?;
     if input.at != bytes.len() {
         return Err(input.invalid("end", bytes.len() as i64));
     }
     Ok(value)
+}
+
+/// The entries of a MessagePack list, decoded one by one.
+///
+/// ```
+/// use blosc_frame::msgpack::Entries;
+/// let entries: Result<Vec<_>, _> = Entries::new(&[0x92, 1, 0xc0], 100)?.collect();
+/// assert_eq!(entries?.len(), 2);
+/// # Ok::<(), blosc_frame::Error>(())
+/// ```
+pub struct Entries<'a> {
+    input: Input<'a>,
+    left: u64,
+}
+
+impl<'a> Entries<'a> {
+    /// Reads the head of the list that `bytes` is. Each entry may consist of at most `most` values.
+    ///
+    /// # Errors
+    /// Anything but a list.
+    pub fn new(bytes: &'a [u8], most: u32) -> Result<Entries<'a>, Error> {
+        let mut input = Input { bytes, at: 0, most, values: most };
+        let [marker] = input.array()?;
+        let left = match Marker::from_u8(marker) {
+            Marker::FixArray(n) => u64::from(n),
+            Marker::Array16 => input.u16()?,
+            Marker::Array32 => input.u32()?,
+            _ => return Err(input.invalid("list", i64::from(marker))),
+        };
+        Ok(Entries { input, left })
+    }
+}
+
+impl Iterator for Entries<'_> {
+    type Item = Result<Value, Error>;
+
+    /// The next entry. Bytes behind the last one are an error.
+    fn next(&mut self) -> Option<Self::Item> {
+        let (end, input) = (self.input.bytes.len(), &mut self.input);
+        let Some(left) = self.left.checked_sub(1) else {
+            let rest = input.at != end;
+            let error = input.invalid("end", end as i64);
+            input.at = end;
+            return rest.then_some(Err(error));
+        };
+        input.values = input.most;
+        let value = input.value(DEPTH);
+        // Nothing follows an error.
+        (self.left, input.at) = if value.is_ok() { (left, input.at) } else { (0, end) };
+        Some(value)
+    }
 }
 
 /// Writes a value as MessagePack, each part in its shortest form. `{"bin": "hex"}` and `{"ext": [type, "hex"]}`, in
@@ -316,6 +377,20 @@ mod tests {
         }
         let json = to_value(&raw).unwrap().to_json_compact();
         assert!(json.len() < 4 * raw.len() + 100, "{} bytes", json.len());
+    }
+
+    #[test]
+    fn entries_come_one_by_one() {
+        let entries = |bytes: &[u8]| -> Result<Vec<Value>, Error> { Entries::new(bytes, 2)?.collect() };
+        assert_eq!(entries(&[0x92, 1, 0xa1, b'x']).unwrap(), [Value::int(1), Value::text("x")]);
+        // Each entry has the limit for itself.
+        assert!(entries(&[0x92, 0x91, 1, 0x91, 2]).is_ok());
+        assert!(entries(&[0x91, 0x92, 1, 2]).is_err());
+        for bad in [&[][..], &[1], &[0x92, 1], &[0x91, 1, 2], &[0xdd, 0xff, 0xff, 0xff, 0xff, 1]] {
+            assert!(entries(bad).is_err(), "{bad:?}");
+            // An iterator that has failed ends.
+            assert!(Entries::new(bad, 2).map_or(0, Iterator::count) < 5, "{bad:?}");
+        }
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use crate::args::{Input, Run};
 use crate::failure::{Failure, Result, failure};
+use blosc_frame::any::Kind;
+use blosc_frame::bcolz::Flavour;
 use blosc_frame::io::{FsDir, Locking, SidecarLock, strays as strays_beside, sweep};
 use blosc_frame::{Limits, SuperChunk};
 use clap::Args as Group;
@@ -46,13 +48,41 @@ impl Input {
             offset: 0,
             max_output,
             no_verify: false,
-            column: None,
+            column: Vec::new(),
             anywhere: false,
             lock: false,
             no_lock: false,
             run: run.clone(),
         }
     }
+}
+
+/// Refuses options that say nothing of what is read, by its kind.
+///
+/// # Errors
+/// `--column` given for no table, or more often than one is read at a time; `--anywhere`, `--no-verify` given for others.
+pub fn check_options_of(input: &Input, kind: Kind) -> Result<()> {
+    let columns = match kind {
+        Kind::Store | Kind::Zip | Kind::Frame => usize::MAX,
+        Kind::Bcolz(Flavour::Table) | Kind::Blaze | Kind::Shards => 1,
+        _ => 0,
+    };
+    if input.column.len() > columns {
+        let what = if columns == 1 { "read one column at a time" } else { "no table" };
+        return Err(Failure::Usage(format!("--column: {} is {what}", input.input.display())));
+    }
+    if input.anywhere && kind != Kind::Shards {
+        return Err(Failure::Usage(format!(
+            "--anywhere: {} is no manifest of shards",
+            input.input.display()
+        )));
+    }
+    if input.no_verify
+        && !matches!(kind, Kind::Frame | Kind::SparseFrame | Kind::Store | Kind::Arrays | Kind::Zip)
+    {
+        return Err(Failure::Usage(format!("--no-verify: {} is no frame or array", input.input.display())));
+    }
+    Ok(())
 }
 
 /// A lock, held as long as this lives.

@@ -117,9 +117,9 @@ pub struct Input {
     /// Read chunks of a frame or array that their checksum does not match, too
     #[arg(long)]
     pub no_verify: bool,
-    /// Read this column of a table only
+    /// Read this column of a table only. Given several times, these columns of a python-blosc2 table
     #[arg(long, value_name = "NAME")]
-    pub column: Option<String>,
+    pub column: Vec<String>,
     /// Let a manifest of shards name directories outside its own
     #[arg(long)]
     pub anywhere: bool,
@@ -295,6 +295,9 @@ pub struct Decompress {
     /// Leave out what the output cannot hold, such as members of a store that are no arrays, and list it
     #[arg(long)]
     pub partial: bool,
+    /// Kind of file to write of a table: csv, jsonl, arrow, npz; from the output's name if left out
+    #[arg(long, value_name = "KIND", conflicts_with = "plain")]
+    pub format: Option<Format>,
 }
 
 /// `blosc info`.
@@ -364,6 +367,12 @@ pub struct Slice {
     /// Write the items' bytes alone, whatever the output is called; otherwise .npy and .npz name NumPy files
     #[arg(long)]
     pub plain: bool,
+    /// Leave out columns of a table that the output cannot hold, and list them
+    #[arg(long)]
+    pub partial: bool,
+    /// Kind of file to write of a table: csv, jsonl, arrow, npz; from the output's name if left out
+    #[arg(long, value_name = "KIND", conflicts_with = "plain")]
+    pub format: Option<Format>,
     #[command(flatten)]
     pub part: Part,
     /// Take what these super-chunk files of a Blaze directory hold, such as 3 or 3-5; opens no others

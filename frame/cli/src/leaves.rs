@@ -24,11 +24,11 @@ impl Opened {
     }
 
     /// What no `.npz` file of the arrays of a store holds.
-    pub fn left_out(&self) -> Result<Vec<String>> {
+    pub fn left_out(&self) -> Vec<String> {
         match &self.what {
             What::Store(store) => store.left_out(),
-            What::Tree(tree) => Ok(tree.left_out()),
-            _ => Ok(Vec::new()),
+            What::Tree(tree) => tree.left_out(),
+            _ => Vec::new(),
         }
     }
 }

@@ -21,6 +21,7 @@ use crate::readers::engines;
 use crate::readers::frame::FrameReader;
 use crate::readers::rows::RowsReader;
 use crate::readers::store::StoreReader;
+use crate::readers::table::{self, records::Records};
 use crate::readers::{Cut, Reader};
 pub use crate::streams::{is_stream, stream, unnamed, unnamed_of};
 use crate::writers::choice::Holds;
@@ -96,9 +97,9 @@ pub fn open(input: &Input, intent: Intent) -> Result<Opened> {
         if input.kind.is_some() || input.offset != 0 {
             return Err(Failure::Usage("--as, --offset: a store says where its leaves are and what".into()));
         }
-        let whole = Input { input: store.clone(), ..input.clone() };
+        let whole = Input { input: store.clone(), column: Vec::new(), ..input.clone() };
         return match open(&whole, Intent::Inspect)?.what {
-            What::Store(store) => store.leaf(&key, intent),
+            What::Store(store) => store.leaf(&key, intent, !input.column.is_empty()),
             What::Tree(tree) if !intent.writes() => tree.leaf(&key, intent),
             _ => Err(Failure::at(&store, format!("is no store, so it has no {key}"))),
         };
@@ -128,29 +129,21 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
         (None, _) => 0,
     };
     let max = input.max_output.unwrap_or_else(|| max_by_size(stored));
-    if input.column.is_some() && !matches!(kind, Kind::Bcolz(Flavour::Table) | Kind::Blaze | Kind::Shards) {
-        return Err(Failure::Usage(format!("--column: {} is no table", path.display())));
-    }
-    if input.anywhere && kind != Kind::Shards {
-        return Err(Failure::Usage(format!("--anywhere: {} is no manifest of shards", path.display())));
-    }
-    if input.no_verify
-        && !matches!(kind, Kind::Frame | Kind::SparseFrame | Kind::Store | Kind::Arrays | Kind::Zip)
-    {
-        return Err(Failure::Usage(format!("--no-verify: {} is no frame or array", path.display())));
-    }
+    access::check_options_of(input, kind)?;
     let mut behind = None;
     let what = match kind {
         Kind::Frame | Kind::SparseFrame => {
             let (frame, more) = open_frame(found, input, intent, max)?;
             behind = more;
-            match input.kind == Some(As::B2nd) || (input.kind.is_none() && is_array(&frame)) {
-                true => {
+            let table = StoreReader::of_frame(input, &frame, intent)?;
+            match (input.kind == Some(As::B2nd) || (input.kind.is_none() && is_array(&frame)), table) {
+                (true, _) => {
                     let mut nd = NdArray::open(frame).map_err(failure(path))?;
                     nd.set_threads(input.run.threads);
                     What::Array(Box::new(ArrayReader::new(path, nd, max)))
                 }
-                false => What::Frame(FrameReader::new(path, frame, max)),
+                (false, Some(table)) => What::Store(table),
+                (false, None) => What::Frame(FrameReader::new(path, frame, max)),
             }
         }
         Kind::Chunk => {
@@ -373,6 +366,11 @@ impl What {
 }
 
 impl Opened {
+    /// What lies in something that is open already.
+    pub fn of(what: What) -> Opened {
+        Opened { what, behind: None, _lock: None }
+    }
+
     /// What is read item by item.
     ///
     /// # Errors
@@ -397,7 +395,7 @@ impl Opened {
     /// Everything there is to say, as a JSON object; `kind` comes first.
     pub fn info(&mut self) -> Result<Value> {
         let mut info = match &mut self.what {
-            What::Store(store) => store.info(),
+            What::Store(store) => table::info(store),
             What::Tree(tree) => tree.info(),
             _ => self.reader()?.info()?,
         };
@@ -410,9 +408,11 @@ impl Opened {
     /// Whether it is bytes, an array, or several.
     pub fn holds(&mut self) -> Holds {
         match &self.what {
+            What::Store(store) if store.is_table() => Holds::Table,
             What::Store(_) => Holds::Arrays,
             What::Tree(_) => Holds::Arrays,
             What::Array(_) => Holds::Array,
+            What::Frame(reader) if Records::are_in(&reader.frame) => Holds::Records,
             _ => match self.reader().map(|reader| reader.items().dtype) {
                 Ok(Some(_)) => Holds::Array,
                 _ => Holds::Bytes,

@@ -102,7 +102,8 @@ pub struct Compact {
 pub struct Set {
     /// Array to change
     pub array: PathBuf,
-    /// The new items: of a .npy file or a container, or plain bytes in C order; - is standard input
+    /// The new items: of a .npy file or a container, or plain bytes in C order; - is standard input. The new rows of a
+    /// python-blosc2 table: a .csv or .jsonl file
     pub input: PathBuf,
     /// Take the bytes of the input as they are, whatever they look like
     #[arg(long)]

@@ -71,6 +71,12 @@ pub enum Format {
     B2z,
     /// A tree store of python-blosc2: a directory
     B2d,
+    /// Rows of a table as comma-separated values
+    Csv,
+    /// Rows of a table, or values of their own lengths, as a JSON value a line
+    Jsonl,
+    /// Rows of a table, or values of their own lengths, as an Arrow file
+    Arrow,
     /// A directory of arrays
     #[value(skip)]
     Arrays,

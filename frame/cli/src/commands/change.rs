@@ -1,6 +1,6 @@
 //! `append`, `set`, `resize`, `insert`, `delete`: what is opened says which module changes it.
 
-use super::{array, frame, rows};
+use super::{array, frame, rows, table};
 use crate::args::{Append, Delete, Input, Insert, Resize, Run, Set};
 use crate::failure::{Failure, Result};
 use crate::items::{NewItems, open_items};
@@ -17,6 +17,7 @@ pub fn append(args: &Append) -> Result<()> {
         What::Rows(rows) => rows::append(&mut rows.opened, new()?, args),
         What::Array(array) => array::append(&mut array.nd, new()?, args),
         What::Frame(reader) => frame::append(&mut reader.frame, new()?, args),
+        What::Store(store) if store.is_table() => table::append(store, args),
         _ => Err(unchangeable(&args.frame)),
     }
 }

@@ -20,7 +20,7 @@ const MOST: usize = 100_000;
 pub fn run(args: &Ls) -> Result<()> {
     let mut list = List::default();
     match folder_kind(&args.input)? {
-        Some(_) if args.input.column.is_some() || args.input.anywhere || args.input.no_verify => {
+        Some(_) if !args.input.column.is_empty() || args.input.anywhere || args.input.no_verify => {
             let text =
                 "--column, --anywhere, --no-verify: they are for one container, and this is a directory";
             return Err(Failure::Usage(format!("{text}: {}", args.input.input.display())));

@@ -8,6 +8,7 @@ pub mod info;
 mod ls;
 mod meta;
 mod rows;
+mod table;
 
 use crate::args::{Args, Command, Decompress, Format, Output, Slice, Verify};
 use crate::failure::{Failure, Result};
@@ -19,6 +20,7 @@ use crate::readers::Cut;
 use crate::readers::store::key;
 use crate::writers::choice::{Holds, Request, Verb};
 use crate::writers::containers::check_partial;
+use crate::writers::table::Export;
 use crate::{progress, writers};
 use blosc_frame::any::Kind;
 use serde_json::Value;
@@ -32,7 +34,7 @@ pub fn run(args: Args) -> Result<()> {
         Command::Decompress(args) => decompress(&args),
         Command::Slice(args) => slice(&args),
         Command::Info(args) => {
-            let other = args.input.column.is_some() || args.input.no_verify || args.input.anywhere;
+            let other = !args.input.column.is_empty() || args.input.no_verify || args.input.anywhere;
             if !other && ls::folder_kind(&args.input)? == Some(Kind::Directory) {
                 return ls::info(&args.input, args.json);
             }
@@ -74,20 +76,23 @@ pub fn run(args: Args) -> Result<()> {
 }
 
 /// What a result is to be, by its name and what there is.
-fn plain_format(opened: &mut Opened, output: &Output, plain: bool) -> Result<Format> {
+fn plain_format(opened: &mut Opened, output: &Output, format: Option<Format>, plain: bool) -> Result<Format> {
     let holds = opened.holds();
     if plain && holds != Holds::Arrays {
         return Ok(Format::Plain);
     }
-    Request { verb: Verb::Decompress, holds, name: &output.output, format: None }.format()
+    Request { verb: Verb::Decompress, holds, name: &output.output, format }.format()
 }
 
 /// `blosc decompress`.
 fn decompress(args: &Decompress) -> Result<()> {
     let path = args.input.input.as_path();
-    let mut opened = open(&args.input, Intent::Read)?;
-    let format = plain_format(&mut opened, &args.output, args.plain)?;
-    check_partial(&args.output.output, &opened.left_out()?, args.partial)?;
+    let Decompress { input, output, plain, partial, format } = args;
+    let export =
+        Export { verb: Verb::Decompress, input, output, cut: Cut::ALL, format: *format, partial: *partial };
+    let Some(mut opened) = export.run(open(input, Intent::Read)?, *plain)? else { return Ok(()) };
+    let format = plain_format(&mut opened, &args.output, *format, args.plain)?;
+    check_partial(&args.output.output, &opened.left_out(), args.partial)?;
     let header = match (format, opened.holds()) {
         (Format::Npy | Format::Npz, Holds::Array) => opened.npy_header(&Cut::ALL)?,
         _ => None,
@@ -112,10 +117,12 @@ fn decompress(args: &Decompress) -> Result<()> {
 
 /// `blosc slice`.
 fn slice(args: &Slice) -> Result<()> {
-    let mut opened = open(&args.input, Intent::Read)?;
-    opened.reader()?;
+    let Slice { input, output, plain, partial, format, .. } = args;
     let cut = args.part.cut();
-    let format = plain_format(&mut opened, &args.output, args.plain)?;
+    let export = Export { verb: Verb::Decompress, input, output, cut, format: *format, partial: *partial };
+    let Some(mut opened) = export.run(open(input, Intent::Read)?, *plain)? else { return Ok(()) };
+    opened.reader()?;
+    let format = plain_format(&mut opened, &args.output, *format, args.plain)?;
     let header = match (format, args.superchunks) {
         (Format::Plain, _) => None,
         (_, None) => opened.npy_header(&cut)?,

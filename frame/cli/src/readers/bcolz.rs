@@ -81,7 +81,7 @@ pub fn verify_table(table: &CTable<FsDir>, pool: &mut Pool) -> Result<Findings, 
 pub fn damaged_table(input: &Input, max: u64, error: Error) -> Result<Opened, Failure> {
     let path = input.input.as_path();
     let root = FsDir::open(path).map_err(|e| failure(path)(e.into()))?;
-    if let Some(name) = &input.column {
+    if let Some(name) = input.column.first() {
         let column = root.subdirectory(name).map_err(|e| failure(&path.join(name))(e.into()))?;
         let found = Found::at(column.path(), 0, None);
         return found

@@ -10,7 +10,7 @@ pub mod engines;
 pub mod frame;
 pub mod rows;
 pub mod store;
-mod table;
+pub mod table;
 
 use crate::args::Run;
 use crate::failure::{Failure, Findings, Result, failure};

@@ -36,7 +36,7 @@ pub struct RowsReader {
 impl RowsReader {
     /// A column that is asked for must be there.
     pub fn new(path: &Path, opened: Opened, input: &Input, max_output: u64) -> Result<RowsReader> {
-        let (column, pool) = (input.column.clone(), pool(&input.run));
+        let (column, pool) = (input.column.first().cloned(), pool(&input.run));
         let reader = RowsReader { path: path.to_path_buf(), opened, column, max_output, pool };
         view(&reader.opened, reader.column.as_deref()).map_err(failure(path))?;
         Ok(reader)

@@ -6,7 +6,6 @@
 use crate::args::{Input, Kind as As};
 use crate::failure::{Failure, Findings, Result, failure};
 use crate::open::{Intent, Opened, What, is_stream, open, open_found, unnamed};
-use crate::readers::table;
 use blosc_frame::any::{Found, Kind};
 use blosc_frame::b2nd::carrier::{self, Carrier};
 use blosc_frame::io::PathFile;
@@ -15,7 +14,7 @@ use blosc_frame::{Limits, SuperChunk, msgpack};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Most entries looked at and deepest folders listed.
 const MOST: usize = 100_000;
@@ -32,6 +31,11 @@ pub struct StoreReader {
     /// What it holds, sorted by key.
     pub entries: Vec<Value>,
 }
+
+/// What says which rows of a table live, without its extension.
+pub const VALID: &str = "/_valid_rows";
+/// What describes a table, without its extension.
+pub const META: &str = "/_meta";
 
 /// The kind of the leaves that hold arrays.
 const ARRAY: &str = "array";
@@ -120,9 +124,8 @@ impl StoreReader {
             }
         }
         entries.sort_by_key(|e| e["key"].to_string());
-        let mut store = StoreReader { input: input.clone(), kind: name, stream: None, entries };
-        store.list_embedded();
-        Ok(store)
+        let store = StoreReader { input: input.clone(), kind: name, stream: None, entries };
+        store.listed()
     }
 
     /// Lists a `.b2z` file.
@@ -149,14 +152,39 @@ impl StoreReader {
             true => Some(file.file().try_clone().map_err(Failure::io(path))?),
             false => None,
         };
-        let mut store = StoreReader { input: input.clone(), kind: "b2z store", stream, entries };
-        store.list_embedded();
-        Ok(store)
+        let store = StoreReader { input: input.clone(), kind: "b2z store", stream, entries };
+        store.listed()
+    }
+
+    /// A table whose files are all embedded in one frame, if its rows are to be read and `frame` is such a frame.
+    pub fn of_frame(input: &Input, frame: &SuperChunk<'_>, intent: Intent) -> Result<Option<StoreReader>> {
+        let path = input.input.as_path();
+        let no_table = match input.column.is_empty() {
+            true => Ok(None),
+            false => Err(Failure::Usage(format!("--column: {} is no table", path.display()))),
+        };
+        if intent != Intent::Read || frame.metalayer("b2embed").is_none() || is_stream(path)? {
+            return no_table;
+        }
+        let root = json!({"key": "/", "kind": EMBEDDED, "path": path.display().to_string()});
+        let whole = Input { column: Vec::new(), ..input.clone() };
+        let store =
+            StoreReader { input: whole, kind: "frame", stream: None, entries: vec![root] }.listed()?;
+        if store.is_table() { Ok(Some(store)) } else { no_table }
+    }
+
+    /// The store, once what is embedded is listed, too.
+    fn listed(mut self) -> Result<StoreReader> {
+        self.list_embedded();
+        match self.input.column.is_empty() || self.is_table() {
+            true => Ok(self),
+            false => Err(Failure::Usage(format!("--column: {} is no table", self.input.input.display()))),
+        }
     }
 
     /// What names one of the entries.
     fn one(&self, entry: &Value) -> Result<Input> {
-        let mut input = self.input.clone();
+        let mut input = Input { column: Vec::new(), ..self.input.clone() };
         match (entry["path"].as_str(), entry["offset"].as_u64()) {
             (Some(path), _) => input.input = PathBuf::from(path),
             (None, Some(offset)) => {
@@ -173,7 +201,7 @@ impl StoreReader {
 
     /// How files of it are opened that stand for themselves.
     pub fn whole(&self) -> Input {
-        Input { offset: 0, kind: None, column: None, ..self.input.clone() }
+        Input { offset: 0, kind: None, column: Vec::new(), ..self.input.clone() }
     }
 
     /// The answer to reading all of it as one.
@@ -183,25 +211,18 @@ impl StoreReader {
         Failure::at(&self.input.input, how)
     }
 
-    /// What it holds.
-    pub fn info(&self) -> Value {
-        let mut info = json!({"kind": self.kind, "entries": self.entries});
-        // What cannot be read is for `verify` to report.
-        if self.is_table("")
-            && let (Ok(living), Value::Object(info)) = (table::living(self), &mut info)
-        {
-            let rows = living.iter().filter(|lives| **lives).count();
-            info.insert("table".into(), json!({"rows": rows, "stored_rows": living.len()}));
-        }
-        info
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.input.input
     }
 
-    /// Hands every array to `f`, with its name as the member of a `.npz` file: of a table, its columns with the rows
-    /// that live.
+    /// What it holds.
+    pub fn info(&self) -> Value {
+        json!({"kind": self.kind, "entries": self.entries})
+    }
+
+    /// Hands every array to `f`, with its name as the member of a `.npz` file.
     pub fn each_array(&self, f: &mut dyn FnMut(&str, &mut Opened) -> Result<()>) -> Result<()> {
-        if self.is_table("") {
-            return table::each_column(self, f);
-        }
         for entry in self.entries.iter().filter(|entry| self.is_array(entry)) {
             f(&name(entry), &mut self.open(entry, Intent::Read)?)?;
         }
@@ -209,10 +230,7 @@ impl StoreReader {
     }
 
     /// What no `.npz` file of the arrays holds.
-    pub fn left_out(&self) -> Result<Vec<String>> {
-        if self.is_table("") {
-            return table::left_out(self);
-        }
+    pub fn left_out(&self) -> Vec<String> {
         let mut left_out: Vec<String> = self.tables().map(|group| format!("{group} (a table)")).collect();
         for entry in self.entries.iter().filter(|entry| !self.is_array(entry) && !self.in_table(entry)) {
             let what = entry["kind"].as_str().unwrap_or("");
@@ -221,31 +239,90 @@ impl StoreReader {
                 left_out.push(format!("{} ({what})", key(entry)));
             }
         }
-        Ok(left_out)
+        left_out
     }
 
     fn is_array(&self, entry: &Value) -> bool {
         entry["kind"] == ARRAY && !self.in_table(entry)
     }
 
+    /// Whether all of it is a table.
+    pub fn is_table(&self) -> bool {
+        self.has_table("")
+    }
+
     /// Whether the group `prefix` is a table.
-    fn is_table(&self, prefix: &str) -> bool {
-        let has = |name: &str| self.entries.iter().any(|entry| key(entry) == format!("{prefix}{name}"));
-        has(table::VALID) && has(table::META)
+    fn has_table(&self, prefix: &str) -> bool {
+        self.has(&format!("{prefix}{VALID}"), "b2nd") && self.has(&format!("{prefix}{META}"), "b2f")
     }
 
     /// The groups inside that are tables.
     fn tables(&self) -> impl Iterator<Item = &str> {
-        let groups = self.entries.iter().filter_map(|entry| key(entry).strip_suffix(table::VALID));
-        groups.filter(move |group| !group.is_empty() && self.is_table(group))
+        let groups = self.entries.iter().filter_map(|entry| {
+            let key = key(entry);
+            key.strip_suffix(".b2nd").unwrap_or(key).strip_suffix(VALID)
+        });
+        groups.filter(move |group| !group.is_empty() && self.has_table(group))
+    }
+
+    /// The entry at `stem`, a key without its extension. What is embedded has none.
+    fn find(&self, stem: &str, extension: &str) -> Option<&Value> {
+        self.entries.iter().find(|entry| {
+            let rest = key(entry).strip_prefix(stem);
+            match entry["inside"].is_null() {
+                true => rest.and_then(|rest| rest.strip_prefix('.')) == Some(extension),
+                false => rest == Some(""),
+            }
+        })
+    }
+
+    /// Whether there is such an entry.
+    pub fn has(&self, stem: &str, extension: &str) -> bool {
+        self.find(stem, extension).is_some()
+    }
+
+    /// Opens it.
+    ///
+    /// # Errors
+    /// That it is not there, and as [`StoreReader::open`].
+    pub fn exact(&self, stem: &str, extension: &str, intent: Intent) -> Result<Opened> {
+        let entry = self.find(stem, extension);
+        let missing = || Failure::at(&self.input.input, format!("has no {stem}.{extension}"));
+        self.open(entry.ok_or_else(missing)?, intent)
+    }
+
+    /// The group `prefix` as a store of its own, if it is a table.
+    fn table(&self, prefix: &str) -> Result<Option<StoreReader>> {
+        if prefix == "/" || !self.has_table(prefix) {
+            return Ok(None);
+        }
+        let inside = |entry: &Value| -> Option<Value> {
+            let key = key(entry).strip_prefix(prefix).filter(|rest| rest.starts_with('/'))?;
+            let mut entry = entry.clone();
+            entry["key"] = key.into();
+            Some(entry)
+        };
+        // What is embedded is found by the frame that it is embedded in.
+        let root = |entry: &Value| (entry["kind"] == EMBEDDED).then(|| entry.clone());
+        let entries = self.entries.iter().filter_map(|entry| root(entry).or_else(|| inside(entry))).collect();
+        let stream = self.stream.as_ref().map(File::try_clone).transpose();
+        let stream = stream.map_err(Failure::io(&self.input.input))?;
+        Ok(Some(StoreReader { input: self.input.clone(), kind: self.kind, stream, entries }))
     }
 
     fn in_table(&self, entry: &Value) -> bool {
         self.tables().any(|group| key(entry).strip_prefix(group).is_some_and(|rest| rest.starts_with('/')))
     }
 
-    /// The leaf that is called `key`, with or without its extension.
-    pub fn leaf(&self, wanted: &str, intent: Intent) -> Result<Opened> {
+    /// The leaf or the table that is called `wanted`, with or without its extension; with `columns` it must be a table.
+    pub fn leaf(&self, wanted: &str, intent: Intent, columns: bool) -> Result<Opened> {
+        if let Some(table) = self.table(wanted)? {
+            return Ok(Opened::of(What::Store(table)));
+        }
+        if columns {
+            let text = format!("--column: {}:{wanted} is no table", self.input.input.display());
+            return Err(Failure::Usage(text));
+        }
         let found = self.entries.iter().find(|entry| {
             let key = key(entry);
             key == wanted || key.rsplit_once('.').is_some_and(|(stem, _)| stem == wanted)

@@ -31,19 +31,29 @@ pub enum Holds {
     Array,
     /// Several arrays by their names.
     Arrays,
+    /// The rows of a table of python-blosc2.
+    Table,
+    /// Values of their own lengths.
+    Records,
 }
 
-use Format::{Arrays, B2d, B2frame, B2nd, B2z, Bcolz, Blaze, Bloscpack, Chunk, Npy, Npz, Plain, Sframe};
+use Format::{
+    Arrays, Arrow, B2d, B2frame, B2nd, B2z, Bcolz, Blaze, Bloscpack, Chunk, Csv, Jsonl, Npy, Npz, Plain,
+    Sframe,
+};
 
 /// What a verb writes of an input, the default first.
 fn writable(verb: Verb, holds: Holds) -> &'static [Format] {
     match (verb, holds) {
         (Verb::Compress, Holds::Bytes) => &[B2frame, Chunk, Sframe, Bloscpack, Bcolz, Blaze],
         (Verb::Compress, Holds::Array) => &[B2nd, Bloscpack, Bcolz, Blaze, B2z, B2d],
-        (Verb::Compress, Holds::Arrays) => &[Arrays, B2d, B2z],
+        (Verb::Compress, _) => &[Arrays, B2d, B2z],
         (Verb::Convert, Holds::Array) => {
             &[B2nd, B2frame, Sframe, Bloscpack, Bcolz, Blaze, Npy, Npz, B2z, B2d]
         }
+        (Verb::Convert | Verb::Decompress, Holds::Table) => &[Npz, Csv, Jsonl, Arrow],
+        (Verb::Convert, Holds::Records) => &[B2frame, Sframe, Bloscpack, Bcolz, Blaze, B2nd, Jsonl, Arrow],
+        (Verb::Decompress, Holds::Records) => &[Plain, Jsonl, Arrow],
         (Verb::Convert, _) => &[B2frame, Sframe, Bloscpack, Bcolz, Blaze, B2nd],
         (Verb::Decompress, Holds::Bytes) => &[Plain],
         (Verb::Decompress, Holds::Array) => &[Plain, Npy, Npz],
@@ -53,7 +63,7 @@ fn writable(verb: Verb, holds: Holds) -> &'static [Format] {
 }
 
 /// What an extension promises.
-const EXTENSIONS: [(&str, Format); 12] = [
+const EXTENSIONS: [(&str, Format); 15] = [
     ("b2nd", B2nd),
     ("b2frame", B2frame),
     ("b2f", B2frame),
@@ -66,6 +76,9 @@ const EXTENSIONS: [(&str, Format); 12] = [
     ("b2d", B2d),
     ("sframe", Sframe),
     ("bcolz", Bcolz),
+    ("csv", Csv),
+    ("jsonl", Jsonl),
+    ("arrow", Arrow),
 ];
 
 /// Extensions of what others write: a Blosc file under such a name would be taken for theirs.
@@ -93,6 +106,9 @@ impl Request<'_> {
     pub fn format(&self) -> Result<Format> {
         let extension = self.name.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
         let promised = EXTENSIONS.iter().find(|(name, _)| *name == extension).map(|(_, format)| *format);
+        // Bytes and arrays are not written as text, but decoded bytes may be a text file.
+        let rows = matches!(self.holds, Holds::Table | Holds::Records);
+        let promised = promised.filter(|format| rows || !matches!(format, Csv | Jsonl | Arrow));
         let writable = writable(self.verb, self.holds);
         if let (Some(asked), Some(promised)) = (self.format, promised)
             && asked != promised
@@ -119,7 +135,11 @@ impl Request<'_> {
         let first = writable.first().copied().unwrap_or(Plain);
         match self.verb {
             // Decoded bytes may be a file of any kind; items of an array are none but NumPy's.
-            Verb::Decompress if self.holds == Holds::Bytes => return Ok(Plain),
+            Verb::Decompress if matches!(self.holds, Holds::Bytes | Holds::Records) => return Ok(Plain),
+            Verb::Decompress if self.holds == Holds::Table => {
+                let text = "a table: name a .csv, .jsonl, .arrow or .npz file, or say which by --format";
+                return Err(Failure::Data(format!("-o {}: the input is {text}", self.name.display())));
+            }
             Verb::Decompress if self.holds == Holds::Arrays => {
                 let text = "a store of several arrays: `blosc ls` lists them; name one of them, or a .npz file for all";
                 return Err(Failure::Data(format!("-o {}: the input is {text}", self.name.display())));
@@ -152,6 +172,8 @@ impl Request<'_> {
             Holds::Bytes => "plain bytes, without dtype and shape",
             Holds::Array => "an array",
             Holds::Arrays => "several arrays",
+            Holds::Table => "a table",
+            Holds::Records => "values of their own lengths",
         };
         let hint = match (self.verb, self.holds, format) {
             (Verb::Compress, _, Npy | Npz) => {
@@ -294,7 +316,7 @@ mod tests {
     #[test]
     fn every_format_has_a_verb_that_writes_it() {
         let verbs = [Verb::Compress, Verb::Convert, Verb::Decompress];
-        let holds = [Holds::Bytes, Holds::Array, Holds::Arrays];
+        let holds = [Holds::Bytes, Holds::Array, Holds::Arrays, Holds::Table, Holds::Records];
         for format in Format::value_variants() {
             let written = verbs.iter().any(|v| holds.iter().any(|h| writable(*v, *h).contains(format)));
             assert!(written, "{format:?}");

@@ -1,6 +1,7 @@
 //! Bloscpack files, bcolz and Blaze directories; and every container there is, for `convert`.
 
 use super::choice::{self, Request, Verb};
+use super::table::Export;
 use super::{Input, destination, npz, store};
 use crate::args::{Compress, Convert, Format, MetaKind, Output, Pack, Parts};
 use crate::commands::array;
@@ -52,7 +53,14 @@ fn target(format: Format, pack: &Pack, parts: &Parts, params: Params, chunk: Opt
                 ..Options::default()
             })
         }
-        Format::B2frame | Format::Chunk | Format::Plain | Format::Arrays => Target::Cframe(packing),
+        // The others are written elsewhere.
+        Format::B2frame
+        | Format::Chunk
+        | Format::Plain
+        | Format::Arrays
+        | Format::Csv
+        | Format::Jsonl
+        | Format::Arrow => Target::Cframe(packing),
     }
 }
 
@@ -88,9 +96,19 @@ pub fn write(args: &Compress, mut input: Input, format: Format) -> Result<()> {
 }
 
 /// `blosc convert`.
-pub fn run_convert(mut opened: open::Opened, args: &Convert) -> Result<()> {
+pub fn run_convert(opened: open::Opened, args: &Convert) -> Result<()> {
     let path = args.input.input.as_path();
-    if args.input.kind.is_some() || args.input.column.is_some() {
+    let Convert { input, output, format, partial, .. } = args;
+    let export = Export {
+        verb: Verb::Convert,
+        input,
+        output,
+        cut: crate::readers::Cut::ALL,
+        format: *format,
+        partial: *partial,
+    };
+    let Some(mut opened) = export.run(opened, false)? else { return Ok(()) };
+    if args.input.kind.is_some() || !args.input.column.is_empty() {
         let why =
             "--as, --column: convert takes what the path holds; name the directory of a column to convert it";
         return Err(Failure::Usage(why.into()));

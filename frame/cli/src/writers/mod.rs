@@ -9,6 +9,7 @@ mod guess;
 pub mod npy;
 mod npz;
 pub mod store;
+pub mod table;
 
 use crate::args::{Compress, Format, Output};
 use crate::failure::{Failure, Result};

@@ -18,5 +18,6 @@ mod outputs;
 mod packs;
 mod readme;
 mod refused;
+mod tables;
 #[cfg(target_os = "linux")]
 mod threads;

@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+"""Tables of python-blosc2, read by our command and by python-blosc2; and stores that our command makes, opened there.
+
+usage: BLOSC_BIN=path/to/blosc python tables.py [TABLES]      (default 20)
+
+Random tables with columns of every kind, nulls and deleted rows are written as JSON lines, CSV, `.npz` and, where pyarrow
+is installed, Arrow, and compared with what python-blosc2 reads. Prints one line per mismatch; exit status 0 if there is
+none."""
+import csv
+import dataclasses
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+import blosc2
+import numpy as np
+
+try:
+    import pyarrow.ipc
+except ImportError:
+    pyarrow = None
+    print("skipped: Arrow files, because pyarrow is not installed")
+
+BLOSC = os.path.abspath(os.environ.get("BLOSC_BIN", "blosc"))
+TABLES = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+rnd = random.Random(2026)
+os.chdir(tempfile.mkdtemp())
+mismatches = 0
+
+
+@dataclasses.dataclass
+class Row:
+    id: int = blosc2.field(blosc2.int64())
+    flag: bool = blosc2.field(blosc2.bool(nullable=True), default=None)
+    small: int = blosc2.field(blosc2.int8(null_value=-1), default=-1)
+    x: float = blosc2.field(blosc2.float32(nullable=True), default=None)
+    z: complex = blosc2.field(blosc2.complex128(), default=0j)
+    word: str = blosc2.field(blosc2.string(max_length=4, nullable=True), default=None)
+    raw: bytes = blosc2.field(blosc2.bytes(max_length=3), default=b"")
+    text: str = blosc2.field(blosc2.utf8(nullable=True), default=None)
+    free: str = blosc2.field(blosc2.vlstring(nullable=True), default=None)
+    blob: bytes = blosc2.field(blosc2.vlbytes(nullable=True), default=None)
+    kind: str = blosc2.field(blosc2.dictionary(), default=None)
+    many: list[int] = blosc2.field(blosc2.list(blosc2.int64(), nullable=True), default=None)
+    words: list[str] = blosc2.field(blosc2.list(blosc2.string(), nullable=True, storage="vl"), default=None)
+    any: object = blosc2.field(blosc2.object(nullable=True), default=None)
+    when: object = blosc2.field(blosc2.timestamp(unit="us", nullable=True), default=None)
+    grid: object = blosc2.field(blosc2.NDArraySpec((2, 3), np.float32), default=None)
+
+
+def wrong(*what):
+    global mismatches
+    mismatches += 1
+    print("mismatch:", *what)
+
+
+def ours(*words):
+    run = subprocess.run([BLOSC, *words], capture_output=True, text=True)
+    if run.returncode:
+        wrong(words, run.stderr)
+    return run.stderr
+
+
+def text(most):
+    return "".join(rnd.choice('aü,"\n 漢') for _ in range(rnd.randrange(most)))
+
+
+def row(k):
+    """A row, and what it is as JSON."""
+    full = {
+        "id": k, "flag": rnd.random() < .5, "small": rnd.randrange(100), "x": float(np.float32(rnd.random())),
+        "z": complex(k, rnd.random()), "word": text(4).strip("\0"), "raw": rnd.randbytes(rnd.randrange(4)).rstrip(b"\0"),
+        "text": text(9), "free": text(20), "blob": rnd.randbytes(rnd.randrange(9)), "kind": rnd.choice(["p", "q", "rr"]),
+        "many": [rnd.randrange(-9, 9) for _ in range(rnd.randrange(4))], "words": [text(5) for _ in range(rnd.randrange(3))],
+        "any": rnd.choice([1, "x", [1, None], True, 2.5]), "when": rnd.randrange(-10**15, 10**15),
+        "grid": np.full((2, 3), k, "f4"),
+    }
+    for name in full:
+        if name not in ("id", "z", "raw", "grid") and rnd.random() < .2:
+            full[name] = -1 if name == "small" else None
+    shown = dict(full, z=[full["z"].real, full["z"].imag], raw=full["raw"].hex(), grid=full["grid"].tolist())
+    shown["small"] = None if full["small"] == -1 else full["small"]
+    shown["blob"] = None if full["blob"] is None else full["blob"].hex()
+    shown["when"] = None if full["when"] is None else str(np.datetime64(full["when"], "us"))
+    return full, shown
+
+
+def same(a, b):
+    if isinstance(a, float) and isinstance(b, float):
+        return math.isclose(a, b, rel_tol=1e-6)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(same, a, b))
+    return a == b and isinstance(a, bool) == isinstance(b, bool)
+
+
+def table(number):
+    path = f"t{number}.{rnd.choice(['b2d', 'b2z'])}"
+    written = [row(k) for k in range(rnd.choice([1, 7, 40, 300]))]
+    with blosc2.CTable(Row, urlpath=path, mode="w") as rows:
+        for full, _ in written:
+            rows.append(full)
+        dead = sorted({rnd.randrange(len(written)) for _ in range(rnd.randrange(5))})
+        if len(dead) < len(written):
+            rows.delete(dead)
+        else:
+            dead = []
+    living = [shown for k, (_, shown) in enumerate(written) if k not in dead]
+    for suffix in ["jsonl", "csv"]:
+        ours("decompress", path, "-o", f"{path}.{suffix}")
+    ours("decompress", path, "--partial", "-o", f"{path}.npz")
+    with open(f"{path}.jsonl", encoding="utf8") as lines:
+        found = [json.loads(line) for line in lines]
+    if len(found) != len(living):
+        return wrong(path, len(found), "rows of", len(living))
+    for want, have in zip(living, found):
+        for name in want:
+            if not same(want[name], have[name]):
+                wrong(path, "jsonl", name, want["id"], want[name], have[name])
+    with open(f"{path}.csv", encoding="utf8", newline="") as lines:
+        fields = list(csv.DictReader(lines))
+    for want, have in zip(living, fields, strict=True):
+        for name in ["text", "free", "word", "kind"]:
+            if (want[name] or "") != have[name]:
+                wrong(path, "csv", name, want["id"], want[name], have[name])
+    with np.load(f"{path}.npz") as arrays:
+        for name in ["flag", "small", "x", "word", "text", "free", "kind", "when"]:
+            values = arrays[name]
+            for want, null, value in zip(living, arrays[f"{name}.mask"], values, strict=True):
+                value = str(value) if name == "when" else value.item()
+                if null != (want[name] is None) or (not null and not same(want[name], value)):
+                    wrong(path, "npz", name, want["id"], want[name], null, value)
+    if pyarrow:
+        ours("decompress", path, "--partial", "-o", f"{path}.arrow")
+        mine = pyarrow.ipc.open_file(f"{path}.arrow").read_all()
+        names = [name for name in mine.column_names if name not in ("any", "grid")]
+        theirs = blosc2.open(path, mode="r").select(names).to_arrow()
+        for name in names:
+            if mine[name].to_pylist() != theirs[name].to_pylist():
+                wrong(path, "arrow", name)
+
+
+def stores():
+    arrays = {"a": np.arange(10), "g/b": np.ones((3, 4), "f4"), "u": np.array(["ab", "c"]), "z": np.zeros((0, 3)),
+              "s": np.float64(3), "c": np.array([1 + 2j]), "dt": np.array(["2020-01-01"], "M8[D]"),
+              "st": np.array([(1, 2.0)], [("p", "i4"), ("q", "f8")]), "f": np.asfortranarray(np.arange(6).reshape(2, 3))}
+    np.savez("w.npz", **arrays)
+    np.save("w1.npy", np.arange(7))
+    for source, wanted in [("w.npz", arrays), ("w1.npy", {"w1": np.arange(7)})]:
+        for suffix in ["b2d", "b2z"]:
+            path = f"{source}.{suffix}"
+            ours("compress", source, "-o", path)
+            with blosc2.TreeStore(path, mode="a") as store:
+                for name, want in wanted.items():
+                    have = np.asarray(store[f"/{name}"][()])
+                    if have.dtype != want.dtype or not np.array_equal(have, want):
+                        wrong(path, name, have, want)
+                store["/new"] = np.arange(3)
+            with blosc2.TreeStore(path, mode="r") as store:
+                if not {f"/{name}" for name in [*wanted, "new"]} <= set(store.keys()):
+                    wrong(path, sorted(store.keys()))
+
+
+@dataclasses.dataclass
+class Plain:
+    id: int = blosc2.field(blosc2.int32())
+    x: float = blosc2.field(blosc2.float64(nullable=True), default=None)
+    n: int = blosc2.field(blosc2.int16(null_value=-1), default=-1)
+    flag: bool = blosc2.field(blosc2.bool(nullable=True, null_storage="sentinel"), default=255)
+    word: str = blosc2.field(blosc2.string(max_length=5, null_value="NA"), default="NA")
+    text: str = blosc2.field(blosc2.utf8(nullable=True), default=None)
+    when: object = blosc2.field(blosc2.timestamp(unit="ms", nullable=True), default=None)
+
+
+def appended(number):
+    """Rows that our command and python-blosc2 append by turns: read by both, found by the indexes, too."""
+    path = f"a{number}.b2d"
+    rows, nulls = [], rnd.random() < .5
+
+    def new():
+        null = lambda value: None if nulls and rnd.random() < .3 else value
+        k = len(rows)
+        rows.append({"id": k, "x": null(k / 8), "n": null(k % 99), "flag": null(k % 2 == 1), "word": null(f"w{k % 1000}"),
+                     "text": null(text(9)), "when": null(str(np.datetime64(rnd.randrange(10**12), "ms")))})
+        return rows[-1]
+
+    sentinels = {"n": -1, "flag": 255, "word": "NA"}
+
+    def theirs(table):
+        for _ in range(rnd.randrange(1, 30)):
+            row = {name: sentinels.get(name) if value is None else value for name, value in new().items()}
+            row["when"] = row["when"] and np.datetime64(row["when"], "ms").astype("i8").item()
+            table.append(row)
+
+    with blosc2.CTable(Plain, urlpath=path, mode="w") as table:
+        theirs(table)
+    for _ in range(4):
+        batch = [new() for _ in range(rnd.randrange(1, 30))]
+        if rnd.random() < .5:
+            with open("rows.jsonl", "w", encoding="utf8") as out:
+                out.writelines(json.dumps(row) + "\n" for row in batch)
+            ours("append", path, "rows.jsonl")
+        else:
+            with open("rows.csv", "w", encoding="utf8", newline="") as out:
+                # Nulls are empty, texts in quotes.
+                lines = csv.DictWriter(out, list(batch[0]), quoting=csv.QUOTE_NOTNULL) if hasattr(csv, "QUOTE_NOTNULL") else None
+                quote = lambda v: "" if v is None else '"' + str(v).replace('"', '""') + '"'
+                if lines:
+                    lines.writeheader()
+                    lines.writerows(batch)
+                else:
+                    out.write(",".join(batch[0]) + "\n")
+                    out.writelines(",".join(map(quote, row.values())) + "\n" for row in batch)
+            ours("append", path, "rows.csv")
+        with blosc2.open(path, mode="a") as table:
+            if len(table) != len(rows):
+                wrong(path, len(table), "rows of", len(rows))
+            found = table.where(f"id >= {len(rows) - 3}")["id"][:].tolist()
+            if found != [row["id"] for row in rows[-3:]]:
+                wrong(path, "where", found)
+            if rnd.random() < .7:
+                theirs(table)
+    ours("decompress", path, "-o", f"{path}.jsonl")
+    with open(f"{path}.jsonl", encoding="utf8") as lines:
+        for want, line in zip(rows, lines, strict=True):
+            if not all(same(want[name], value) for name, value in json.loads(line).items()):
+                wrong(path, want, line)
+    table = blosc2.open(path, mode="r")
+    for name in ["x", "n", "flag", "word", "text"]:
+        have = table.select([name]).to_arrow()[name].to_pylist() if pyarrow else [row[name] for row in rows]
+        if have != [row[name] for row in rows]:
+            wrong(path, "theirs", name)
+    ours("verify", path)
+
+
+stores()
+for number in range(TABLES):
+    appended(number)
+for number in range(TABLES):
+    table(number)
+print(f"{TABLES} tables, 4 stores, {mismatches} mismatches")
+sys.exit(mismatches > 0)
