@@ -2,7 +2,7 @@
 
 use crate::common::{Folder, json};
 #[cfg(unix)]
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 fn wild(name: &str) -> String {
     format!("{}/../tests/fixtures/wild/{name}", env!("CARGO_MANIFEST_DIR"))
@@ -183,7 +183,7 @@ fn colours_are_for_terminals() {
         let line = format!("{} info a.b2frame", env!("CARGO_BIN_EXE_blosc"));
         let mut command = Command::new("script");
         command.args(["-qec", &line, "/dev/null"]).current_dir(folder.path(".")).env("NO_COLOR", value);
-        command.stdin(Stdio::null()).output()
+        command.stdin(std::process::Stdio::null()).output()
     };
     match (run(""), run("1")) {
         (Ok(coloured), Ok(plain)) if coloured.status.success() => {
