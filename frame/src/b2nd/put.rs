@@ -1,7 +1,7 @@
 //! Items put into an array from a source that need not be in memory.
 //!
 //! ```text
-//! for each box of whole chunks, as many as are held at a time, that crosses the part to be set:
+//! for each box of whole chunks, of at most the bytes that are held at a time, which crosses the part to be set:
 //!     read its items from the source; set them
 //! ```
 //! Each chunk is encoded once.
