@@ -244,6 +244,22 @@ fn rows_are_appended_to_a_table() {
     assert!(says("index_catalog", b"stale\xc3") && !says("index_catalog", b"stale\xc2"));
 }
 
+/// Each append exchanges the directory: the next must wait for it, and read the new one.
+#[cfg(unix)]
+#[test]
+fn appends_at_the_same_time_lose_no_row() {
+    let folder = Folder::new("table-append-parallel");
+    copy_tree(wild("plain.b2d").as_ref(), &folder.path("t.b2d"));
+    folder.write("a.csv", b"id,x,n,text,when\n5,,,,\n");
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| (0..5).for_each(|_| drop(folder.run(&["append", "t.b2d", "a.csv"]))));
+        }
+    });
+    let rows = text(folder.run(&["decompress", "t.b2d", "--format", "csv", "-o", "-"]));
+    assert_eq!(rows.lines().filter(|line| line.starts_with("5,")).count(), 20, "{rows}");
+}
+
 #[test]
 fn rows_that_do_not_fit_change_nothing() {
     let folder = Folder::new("table-append-refused");

@@ -24,6 +24,7 @@ use blosc_core::Params;
 use blosc_frame::SuperChunk;
 use blosc_frame::b2nd::{NdArray, Spec};
 use blosc_frame::dtype::{Dtype, Scalar};
+use blosc_frame::io::FsDir;
 use blosc_frame::msgpack;
 use blosc_frame::value::{TextLimits, Value};
 use fields::New;
@@ -34,11 +35,11 @@ use std::path::Path;
 const KNOWN: [&str; 9] =
     ["name", "kind", "nullable", "null_value", "null_storage", "default", "max_length", "unit", "timezone"];
 
-/// `blosc append` to the table in `store`.
+/// `blosc append` to a table.
 ///
 /// # Errors
 /// A table that is not appended to, and rows that do not fit, by their names; nothing has been changed then.
-pub fn append(store: &StoreReader, args: &Append) -> Result<()> {
+pub fn append(args: &Append) -> Result<()> {
     let path = args.frame.as_path();
     if args.plain || args.axis.is_some() || args.reserve != 0 {
         return Err(Failure::Usage(
@@ -50,6 +51,13 @@ pub fn append(store: &StoreReader, args: &Append) -> Result<()> {
         return Err(Failure::Unable(format!("{}: {text}", path.display())));
     }
     let max = args.access.max_output.unwrap_or_else(|| max_by_size(size(path)));
+    // Other writers wait until the directories have been exchanged, and then read the new one.
+    let input = args.access.input(path, &Run { threads: args.threads, isa: None });
+    let _lock = FsDir::open_rw_with(path, input.locking()).map_err(|e| failure(path)(e.into()))?;
+    let opened = open(&input, Intent::Read)?;
+    let What::Store(store) = &opened.what else {
+        return Err(Failure::Unable(format!("{}: is no table any more", path.display())));
+    };
     let table = Table::open(store, path, max)?;
     let items = appendable(store, &table, path)?;
     let text = read_plain(&args.input, max)?;
