@@ -10,6 +10,7 @@ mod from_arrays;
 mod gather;
 #[cfg(test)]
 mod model;
+mod pieces;
 mod put;
 mod read;
 mod resize;

@@ -1,14 +1,15 @@
 //! Items put into an array from a source that need not be in memory.
 //!
 //! ```text
-//! for each box of whole chunks, of at most the bytes that are held at a time, which crosses the part to be set:
-//!     read its items from the source; set them
+//! for each box of whole chunks, of at most the bytes that are held at a time, in which items are to be set:
+//!     read their values from the source; set them
 //! ```
 //! Each chunk is encoded once.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::array::NdArray;
-use super::read::fit;
+use super::read::{SELECTED, fit};
+use super::select::Selection;
 use crate::error::{Error, IoKind};
 use crate::plain::{MOST_HELD, Plain};
 use alloc::vec::Vec;
@@ -32,54 +33,56 @@ impl NdArray<'_> {
         ranges: &[Range<u64>],
         source: &dyn Plain,
     ) -> Result<(), Error> {
-        self.set_pieces(MOST_HELD, pool, ranges, source)
+        self.set_selection_from(pool, &Selection::ranges(self.shape(), ranges)?, source)
     }
 
-    /// As [`NdArray::set_from`], with at most `most` bytes in memory, or a chunk's.
+    /// As [`NdArray::set_from`], of a selection. Where it has lists, the items of all indices of a list are in memory
+    /// at once.
+    ///
+    /// # Errors
+    /// As [`NdArray::set_from`].
+    pub fn set_selection_from(
+        &mut self,
+        pool: &mut Pool,
+        selection: &Selection,
+        source: &dyn Plain,
+    ) -> Result<(), Error> {
+        self.set_pieces(MOST_HELD, pool, selection, source)
+    }
+
+    /// As [`NdArray::set_selection_from`], with at most `most` bytes in memory, or a chunk's.
     fn set_pieces(
         &mut self,
         most: u64,
         pool: &mut Pool,
-        ranges: &[Range<u64>],
+        selection: &Selection,
         source: &dyn Plain,
     ) -> Result<(), Error> {
         let item = u64::from(self.geometry.typesize());
-        let shape: Vec<u64> = ranges.iter().map(size).collect();
-        if shape.iter().fold(item, |n, side| n.saturating_mul(*side)) != source.nbytes() {
+        let (shape, chunks) = (*selection.shape(), *self.geometry.chunks());
+        if selection.items().saturating_mul(item) != source.nbytes() {
             let value = i64::try_from(source.nbytes()).unwrap_or(i64::MAX);
-            let allowed = "as many as the shape and the item size demand";
-            return Err(Error::Param { name: "number of bytes", value, allowed });
+            return Err(Error::Param { name: "number of bytes", value, allowed: SELECTED });
         }
-        let steps = self.steps(most, &shape);
-        let (mut buf, mut starts) = (Vec::new(), ranges.iter().map(|r| r.start).collect::<Vec<u64>>());
-        if shape.contains(&0) {
+        if selection.items() == 0 {
             return Ok(());
         }
+        let groups = selection.groups(most, &chunks, item);
+        let (mut buf, mut starts) = (Vec::new(), alloc::vec![0u64; shape.len()]);
         loop {
-            let ends = starts.iter().zip(&steps).zip(ranges);
-            let piece: Vec<Range<u64>> = ends
-                .map(|((&start, &step), range)| {
-                    let end = start.checked_div(step).unwrap_or(0).saturating_add(1).saturating_mul(step);
-                    start..end.min(range.end)
-                })
-                .collect();
+            let piece = selection.chunk_box(&starts, &groups, &chunks);
             let bytes = piece.iter().fold(item, |n, range| n.saturating_mul(size(range)));
             fit(&mut buf, usize::try_from(bytes).map_err(|_| IoKind::OutOfMemory)?)?;
-            let inside: Vec<Range<u64>> = piece
-                .iter()
-                .zip(ranges)
-                .map(|(r, all)| r.start.saturating_sub(all.start)..r.end.saturating_sub(all.start))
-                .collect();
-            source.read_box(pool, (&shape, item), &inside, &mut buf)?;
-            self.set_slice(&piece, &buf)?;
-            let mut axes = starts.iter_mut().zip(&piece).zip(ranges).rev();
+            source.read_box(pool, (&shape, item), &piece, &mut buf)?;
+            self.set(&selection.part(&piece), &buf)?;
+            let mut axes = starts.iter_mut().zip(&piece).zip(shape.iter()).rev();
             loop {
-                let Some(((start, piece), range)) = axes.next() else { return Ok(()) };
+                let Some(((start, piece), side)) = axes.next() else { return Ok(()) };
                 *start = piece.end;
-                if *start < range.end {
+                if *start < *side {
                     break;
                 }
-                *start = range.start;
+                *start = 0;
             }
         }
     }
@@ -106,25 +109,6 @@ impl NdArray<'_> {
             _ => self.set_from(pool, &ranges, source),
         }
     }
-
-    /// Items along each axis that are set at a time in a box of `shape`: whole chunks, of the last axes first.
-    fn steps(&self, most: u64, shape: &[u64]) -> Vec<u64> {
-        let chunks = self.geometry.chunks();
-        let volume =
-            chunks.iter().fold(u64::from(self.geometry.typesize()), |n, c| n.saturating_mul((*c).into()));
-        let mut left = most.checked_div(volume).unwrap_or(1).max(1);
-        let axes = chunks.iter().zip(shape).rev();
-        let mut steps: Vec<u64> = axes
-            .map(|(&chunk, &side)| {
-                let chunk = u64::from(chunk).max(1);
-                let n = left.min(side.div_ceil(chunk).saturating_add(1)).max(1);
-                left = left.checked_div(n).unwrap_or(1).max(1);
-                chunk.saturating_mul(n)
-            })
-            .collect();
-        steps.reverse();
-        steps
-    }
 }
 
 #[cfg(test)]
@@ -132,7 +116,7 @@ impl NdArray<'_> {
 mod tests {
     use super::*;
     use crate::SuperChunk;
-    use crate::b2nd::{Dtype, Spec};
+    use crate::b2nd::{Dtype, Spec, Take};
     use crate::plain::Uncompressed;
 
     /// Whatever is held at a time, the array is as if all had been set at once; and each chunk is written once.
@@ -157,11 +141,29 @@ mod tests {
             for most in [1, 100, 1000] {
                 let mut nd = new();
                 let source = Uncompressed::new(&data[..], 0, bytes);
-                nd.set_pieces(most, pool, &ranges, &source).unwrap();
+                let selection = Selection::ranges(nd.shape(), &ranges).unwrap();
+                nd.set_pieces(most, pool, &selection, &source).unwrap();
                 assert_eq!(all(&mut nd), all(&mut want), "{ranges:?} {most}");
             }
             let short = Uncompressed::new(&data[..], 0, bytes.saturating_sub(2));
             assert_eq!(new().set_from(pool, &ranges, &short).is_err(), bytes > 0);
+        }
+        let run = |start, step, count| Take::Run { start, step, count };
+        for takes in [
+            [run(4, -1, 5), run(6, -2, 4), run(3, -1, 4)],
+            [run(0, 3, 2), run(1, 2, 3), run(1, 2, 2)],
+            [run(1, 1, 3), Take::List(alloc::vec![6, 0, 3]), run(2, -2, 2)],
+        ] {
+            let selection = Selection::new(&[5, 7, 4], &takes).unwrap();
+            let data: Vec<u8> = (0..2 * selection.items()).map(|i| 255 - (i % 250) as u8).collect();
+            let mut want = new();
+            want.set(&selection, &data).unwrap();
+            for most in [1, 20, 100, 1000] {
+                let mut nd = new();
+                let source = Uncompressed::new(&data[..], 0, data.len() as u64);
+                nd.set_pieces(most, pool, &selection, &source).unwrap();
+                assert_eq!(all(&mut nd), all(&mut want), "{takes:?} {most}");
+            }
         }
         for (axis, at) in [(0, 5), (0, 2), (1, 3), (2, 4), (2, 0)] {
             let row: usize = 280 / [5, 7, 4][axis];

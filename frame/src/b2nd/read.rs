@@ -237,51 +237,6 @@ impl NdArray<'_> {
         Ok(data)
     }
 
-    /// Hands the array's bytes, in C order, to `f` in pieces of at most about `piece` bytes.
-    ///
-    /// # Errors
-    /// What `f` returns, and whatever chunks can be.
-    pub fn for_each_piece(
-        &mut self,
-        piece: u64,
-        mut f: impl FnMut(&[u8]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let shape = *self.shape();
-        if self.geometry.items() == 0 {
-            return Ok(());
-        }
-        let Some(rows) = shape.first().copied() else {
-            return f(&self.get_all()?);
-        };
-        let row = self.geometry.nbytes() / rows;
-        // Whole rows of chunks if they fit, else whole rows of blocks, so that nothing is decoded twice.
-        let (c, b) = (u64::from(self.geometry.chunks().at(0)), u64::from(self.geometry.blocks().at(0)));
-        let fits = |n: u64| row.saturating_mul(n) <= piece;
-        let step = if fits(c) { (piece / row.saturating_mul(c).max(1)).max(1).saturating_mul(c) } else { b };
-        let step = step.max(1);
-        let mut start = 0u64;
-        let mut buf = Vec::new();
-        while start < rows {
-            // Blocks do not cross chunks: the last row of blocks of a chunk may be a short one.
-            let mut end = start.saturating_add(step);
-            if !fits(c) {
-                end = end.min((start / c.max(1)).saturating_add(1).saturating_mul(c));
-            }
-            let end = end.min(rows);
-            let mut ranges: Vec<Range<u64>> = shape.iter().map(|s| 0..*s).collect();
-            if let Some(first) = ranges.first_mut() {
-                *first = start..end;
-            }
-            let selection = Selection::ranges(&shape, &ranges)?;
-            let len = row.saturating_mul(end.saturating_sub(start));
-            fit(&mut buf, usize::try_from(len).map_err(|_| IoKind::OutOfMemory)?)?;
-            self.gather(&selection, &mut buf, false)?;
-            f(&buf)?;
-            start = end;
-        }
-        Ok(())
-    }
-
     /// Hands the array's bytes, in Fortran order, to `f` in pieces of at most about `piece` bytes.
     ///
     /// # Errors
@@ -324,12 +279,14 @@ impl NdArray<'_> {
     }
 }
 
+/// How many bytes are taken or given.
+pub(super) const SELECTED: &str = "the number of items selected, times the item size";
+
 pub(super) fn check_len(needed: u64, given: usize) -> Result<(), Error> {
     if needed == given as u64 {
         return Ok(());
     }
-    let allowed = "as many as the shape and the item size demand";
-    Err(Error::Param { name: "number of bytes", value: given as i64, allowed })
+    Err(Error::Param { name: "number of bytes", value: given as i64, allowed: SELECTED })
 }
 
 /// `len` zero bytes, or an error if there is no memory for them.

@@ -90,7 +90,7 @@ impl Selection {
             return Err(Error::Param {
                 name: "selection axes",
                 value: takes.len() as i64,
-                allowed: "as many as the array has",
+                allowed: "one per dimension of the array",
             });
         }
         let mut axes = Vec::with_capacity(shape.len());

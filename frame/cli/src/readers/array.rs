@@ -41,16 +41,12 @@ impl ArrayReader {
 
     /// Writes what `cut` selects, in C order.
     pub fn slice(&mut self, cut: &Cut<'_>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
-        if cut.is_all() {
-            check_output(&self.path, self.nd.geometry().nbytes(), self.max_output)?;
-            let done = self.nd.for_each_piece(PIECE, |piece| {
-                progress(piece.len() as u64);
-                Ok(out.write_all(piece)?)
-            });
-            return done.map_err(failure(&self.path));
-        }
         let selection = self.selection(cut)?;
-        Ok(out.write_all(&self.nd.get(&selection).map_err(failure(&self.path))?)?)
+        let done = self.nd.for_each_piece_of(&selection, PIECE, |piece| {
+            progress(piece.len() as u64);
+            Ok(out.write_all(piece)?)
+        });
+        done.map_err(failure(&self.path))
     }
 
     /// The header of a `.npy` file of what `cut` selects.
