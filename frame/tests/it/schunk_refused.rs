@@ -6,72 +6,24 @@ use crate::common;
 use blosc_core::Params;
 use blosc_frame::io::{DirFile, Directory, MemDir, ReadAt, WriteAt};
 use blosc_frame::{Error, IoError, IoKind, Limits, SuperChunk};
+use common::hooked::{Hooked, Hooks};
 use common::{Model, Random, compare, edit, params};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// A directory on a disk with room for so many more writes.
-#[derive(Clone)]
-struct Full {
-    dir: MemDir,
-    left: Arc<AtomicI64>,
-}
+/// A disk with room for this many more writes.
+struct Room(AtomicI64);
 
-struct FullFile {
-    file: Box<dyn WriteAt + Send + Sync>,
-    left: Arc<AtomicI64>,
-}
-
-impl Full {
-    fn file(&self, file: Box<dyn WriteAt + Send + Sync>) -> Box<dyn WriteAt + Send + Sync> {
-        Box::new(FullFile { file, left: self.left.clone() })
-    }
-}
-
-impl Directory for Full {
-    fn open(&self, name: &str, write: bool) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {
-        Ok(self.file(self.dir.open(name, write)?))
-    }
-    fn create(&self, name: &str) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {
-        Ok(self.file(self.dir.create(name)?))
-    }
-    fn rename(&self, from: &str, to: &str) -> Result<(), IoError> {
-        self.dir.rename(from, to)
-    }
-    fn remove(&self, name: &str) -> Result<(), IoError> {
-        self.dir.remove(name)
-    }
-    fn list(&self) -> Result<Vec<String>, IoError> {
-        self.dir.list()
-    }
-    fn sync(&self) -> Result<(), IoError> {
-        self.dir.sync()
-    }
-}
-
-impl ReadAt for FullFile {
-    fn size(&self) -> Result<u64, IoError> {
-        self.file.size()
-    }
-    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
-        self.file.read_at(offset, buf)
-    }
-}
-
-impl WriteAt for FullFile {
-    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), IoError> {
-        if self.left.fetch_sub(1, Ordering::Relaxed) <= 0 {
-            return Err(IoKind::NoSpace.into());
+impl Hooks for Room {
+    fn write(&self) -> Result<(), IoError> {
+        match self.0.fetch_sub(1, Ordering::Relaxed) {
+            i64::MIN..=0 => Err(IoKind::NoSpace.into()),
+            _ => Ok(()),
         }
-        self.file.write_at(offset, data)
-    }
-    fn truncate(&mut self, len: u64) -> Result<(), IoError> {
-        self.file.truncate(len)
-    }
-    fn sync(&mut self) -> Result<(), IoError> {
-        self.file.sync()
     }
 }
+
+type Full = Hooked<Room>;
 
 fn open(dir: &Full, sparse: bool) -> Result<SuperChunk<'static>, Error> {
     match sparse {
@@ -96,7 +48,7 @@ fn a_full_disk_leaves_the_state_before_and_no_stray_files() {
         let typesize = params.typesize as usize;
         let mut model =
             Model { chunksize: (1 + random.below(300 / typesize + 2)) * typesize, ..Model::default() };
-        let dir = Full { dir: MemDir::new(), left: Arc::new(AtomicI64::new(i64::MAX)) };
+        let dir = Full::new(Room(AtomicI64::new(i64::MAX)));
         let mut sc = match sparse {
             true => SuperChunk::create_dir(dir.clone(), &params).unwrap(),
             false => SuperChunk::create(DirFile::create(dir.clone(), "frame").unwrap(), &params).unwrap(),
@@ -113,10 +65,10 @@ fn a_full_disk_leaves_the_state_before_and_no_stray_files() {
             // Frames of variable chunks do not say how appended data is cut.
             let _ = sc.set_chunksize(model.chunksize as u32);
             let (mut chance, mut after) = (random.clone(), model.clone());
-            dir.left.store(room, Ordering::Relaxed);
+            dir.hooks.0.store(room, Ordering::Relaxed);
             let edits = (0..3).try_for_each(|_| edit(&mut chance, &mut sc, &mut after).map(drop));
             let result = edits.and_then(|()| sc.commit());
-            dir.left.store(i64::MAX, Ordering::Relaxed);
+            dir.hooks.0.store(i64::MAX, Ordering::Relaxed);
             drop(sc);
             let Err(error) = result else { break };
             failed += 1;
@@ -190,7 +142,7 @@ fn a_stream_goes_on_where_the_disk_was_full() {
     let mut failed = [0; 3];
     for (threads, sparse, room) in (0..4).flat_map(|n| (0..60).map(move |room| (1 + n / 2, n % 2 == 0, room)))
     {
-        let dir = Full { dir: MemDir::new(), left: Arc::new(AtomicI64::new(i64::MAX)) };
+        let dir = Full::new(Room(AtomicI64::new(i64::MAX)));
         let params = Params::new(1).level(1);
         let mut sc = match sparse {
             true => SuperChunk::create_dir(dir.clone(), &params).unwrap(),
@@ -200,10 +152,10 @@ fn a_stream_goes_on_where_the_disk_was_full() {
         sc.set_threads(threads);
         let mut random = Random(room as u64);
         let (mut at, mut writer) = (0, sc.writer());
-        dir.left.store(room, Ordering::Relaxed);
+        dir.hooks.0.store(room, Ordering::Relaxed);
         let full = |failed: &mut usize| {
             *failed += 1;
-            dir.left.store(i64::MAX, Ordering::Relaxed);
+            dir.hooks.0.store(i64::MAX, Ordering::Relaxed);
         };
         while at < data.len() {
             let piece = &data[at..data.len().min(at + 1 + random.below(6000))];
@@ -220,7 +172,7 @@ fn a_stream_goes_on_where_the_disk_was_full() {
             failed[2] += 1;
             continue;
         }
-        dir.left.store(i64::MAX, Ordering::Relaxed);
+        dir.hooks.0.store(i64::MAX, Ordering::Relaxed);
         sc.commit().unwrap();
         drop(sc);
         let what = format!("{threads} threads, sparse {sparse}, room for {room} writes");

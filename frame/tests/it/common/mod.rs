@@ -1,6 +1,8 @@
 //! What the tests of frames share: a source of chance, and a plain model of a super-chunk.
 #![allow(dead_code, unused_imports)] // each module uses its part
 
+pub mod hooked;
+
 use blosc_core::{ChunkContext, Codec, Params, Pool, Special};
 use blosc_frame::cframe::header::ChunkSize;
 use blosc_frame::{Error, SuperChunk};
