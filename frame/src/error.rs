@@ -38,6 +38,8 @@ pub enum Structure {
     BloscpackChunk,
     /// A bcolz root directory and its descriptor files.
     Bcolz,
+    /// A Blaze root directory and its descriptor files, or a manifest of its shards.
+    Blaze,
     /// A MessagePack value.
     Msgpack,
     /// A NumPy `.npy` file.
@@ -66,6 +68,7 @@ impl Structure {
             Structure::BloscpackOffsets => "bloscpack offsets",
             Structure::BloscpackChunk => "bloscpack chunk",
             Structure::Bcolz => "bcolz directory",
+            Structure::Blaze => "Blaze directory",
             Structure::Msgpack => "MessagePack value",
             Structure::Npy => "npy file",
             Structure::Checksums => "checksum table",

@@ -43,7 +43,11 @@ impl<P: Plain> AxesReversed<P> {
         let bytes = shape.iter().try_fold(u64::from(item), |n, &side| n.checked_mul(side));
         if bytes != Some(source.nbytes()) {
             let value = i64::try_from(source.nbytes()).unwrap_or(i64::MAX);
-            return Err(Error::Param { name: "bytes", value, allowed: "as many as dtype and shape say" });
+            return Err(Error::Param {
+                name: "bytes",
+                value,
+                allowed: "the number of bytes that dtype and shape need",
+            });
         }
         let (shape, strides, item) = (shape.to_vec(), strides(shape), item.into());
         let window = RefCell::new(Window::new(rows_held(&strides, item)));

@@ -106,6 +106,7 @@ pub trait Rows: Plain {
     /// # Errors
     /// As [`Rows::splice`].
     fn insert(&mut self, pool: &mut Pool, at: u64, data: &dyn ReadAt) -> Result<(), Error> {
+        check_rows(self.rows(), at..at)?;
         self.splice(pool, at..at, data)
     }
 
@@ -114,8 +115,9 @@ pub trait Rows: Plain {
     /// # Errors
     /// As [`Rows::splice`].
     fn set(&mut self, pool: &mut Pool, row: u64, data: &dyn ReadAt) -> Result<(), Error> {
-        let n = count(self.row_nbytes(), data)?;
-        self.splice(pool, row..row.saturating_add(n), data)
+        let rows = row..row.saturating_add(count(self.row_nbytes(), data)?);
+        check_rows(self.rows(), rows.clone())?;
+        self.splice(pool, rows, data)
     }
 
     /// Removes rows; those behind them move up.
@@ -123,6 +125,7 @@ pub trait Rows: Plain {
     /// # Errors
     /// As [`Rows::splice`].
     fn remove(&mut self, pool: &mut Pool, rows: Range<u64>) -> Result<(), Error> {
+        check_rows(self.rows(), rows.clone())?;
         self.splice(pool, rows, &[0u8; 0].as_slice())
     }
 
@@ -135,6 +138,14 @@ pub trait Rows: Plain {
             Some(left) => self.resize(pool, left),
             None => Err(Error::OutOfRange { what: "row", index: rows, len: self.rows() }),
         }
+    }
+}
+
+/// Refuses rows that are not there, in rows and not in bytes of them.
+fn check_rows(len: u64, rows: Range<u64>) -> Result<(), Error> {
+    match rows.start > len || rows.end > len {
+        true => Err(Error::OutOfRange { what: "row", index: rows.start.max(rows.end), len }),
+        false => Ok(()),
     }
 }
 
@@ -152,7 +163,8 @@ pub(crate) fn count(row: u64, data: &dyn ReadAt) -> Result<u64, Error> {
 
 /// The bytes that rows of `row` bytes take.
 pub(crate) fn byte_range(row: u64, rows: &Range<u64>) -> Result<Range<u64>, Error> {
-    let out = Error::OutOfRange { what: "row", index: rows.end, len: u64::MAX };
+    let most = u64::MAX.checked_div(row).unwrap_or(0);
+    let out = Error::Capacity { what: "rows", asked: rows.end.max(rows.start), most };
     let at = |n: u64| n.checked_mul(row).ok_or(out);
     Ok(at(rows.start)?..at(rows.end)?)
 }

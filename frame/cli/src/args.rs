@@ -242,8 +242,8 @@ pub struct Pack {
     /// Write no table of chunk positions into a bloscpack file
     #[arg(long)]
     pub no_offsets: bool,
-    /// Room for so many more chunks in a bloscpack file's table; ten times the chunks if left out
-    #[arg(long, value_name = "N")]
+    /// Room for this many more chunks in a bloscpack file's table, at most 16777216; ten times the chunks if left out
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=1 << 24))]
     pub max_app: Option<u64>,
     /// Room at the end of each chunk of these containers, for changes in place
     #[arg(long, default_value_t = 0, value_name = "BYTES")]

@@ -1,10 +1,14 @@
 //! [`Behind`]: what follows the end of a container in its file, which no command passes over in silence.
 
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
+use crate::open::Intent;
+use crate::output::notice;
 use blosc_frame::any::{HEAD, Kind};
 use blosc_frame::io::ReadAt;
+use blosc_frame::npy::NpyHeader;
+use std::path::Path;
 
-/// Bytes behind the end of a frame, chunk or bloscpack file.
+/// Bytes behind the end of a frame, chunk, bloscpack or NumPy file.
 pub struct Behind {
     at: u64,
     /// How many there are.
@@ -32,9 +36,44 @@ impl Behind {
         Ok(Some(Behind { at, bytes, data }))
     }
 
+    /// What is behind the NumPy file that starts at `offset`; nothing, if it is damaged.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn of_npy(file: &dyn ReadAt, offset: u64) -> Result<Option<Behind>> {
+        let mut head = vec![0; file.size()?.saturating_sub(offset).min(66_000) as usize];
+        file.read_exact_at(offset, &mut head)?;
+        let (Ok(header), Ok(length)) = (NpyHeader::parse(&head), NpyHeader::length(&head)) else {
+            return Ok(None);
+        };
+        let len = header.nbytes().unwrap_or(u64::MAX).saturating_add(length as u64);
+        Behind::of(Kind::Npy, file, offset, len)
+    }
+
     /// Whether it is something that could be read.
     pub fn is_data(&self) -> bool {
         self.data
+    }
+
+    /// Says that they are not read, and refuses to write over data.
+    ///
+    /// # Errors
+    /// What could be read, where `intent` is to change what is before it.
+    pub fn keep(&self, path: &Path, intent: Intent) -> Result<()> {
+        let Behind { at, bytes, .. } = self;
+        match intent {
+            Intent::Read => notice(format_args!("{}: {}", path.display(), self.describe())),
+            _ if intent.writes() && self.is_data() => {
+                let text =
+                    format!("{bytes} more bytes from byte {at} on would be overwritten: they can be read");
+                return Err(Failure::at(
+                    path,
+                    format!("{text} by --offset {at}; put them into a file of their own"),
+                ));
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     /// What to say of them.

@@ -1,8 +1,15 @@
 //! [`Failure`]: one line for people, and the exit status for scripts.
 //!
+//! ```text
+//! 0  all of it is done
+//! 1  the data: a file is damaged, is of another kind, does not fit to another file, or is not there
+//! 2  the command line: an option that does not apply, or a number (a count, position, range or size) that cannot be
+//!    right for the file at hand, be the file as sound as it may
+//! 3  `verify` cannot tell
+//! ```
 //! Whether a failure is about the data or about the command line is decided where a value comes from, not by its
 //! type: what reading gives goes through [`failure`], what the library says to a value from the command line through
-//! [`asked`].
+//! [`asked`] or [`sized`].
 
 use blosc_core::Error as ChunkError;
 use blosc_frame::{Error, IoError, IoKind};
@@ -211,6 +218,16 @@ pub fn asked(error: impl Into<Error>) -> Failure {
         | Error::OutOfRange { .. }
         | Error::Dtype(_)) => Failure::Usage(error.to_string()),
         error => error.into(),
+    }
+}
+
+/// [`asked`], for counts and sizes: those that are too large for what the file can hold are a mistake, too.
+pub fn sized(error: impl Into<Error>) -> Failure {
+    match error.into() {
+        error @ Error::Capacity { .. } => Failure::Usage(error.to_string()),
+        // No chunk is read for its number: it is that of the chunks there would be.
+        error @ Error::Limit { what: "chunks", .. } => Failure::Usage(Failure::from(error).to_string()),
+        error => asked(error),
     }
 }
 

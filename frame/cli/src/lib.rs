@@ -23,6 +23,7 @@ mod open;
 mod output;
 mod progress;
 mod readers;
+mod replaced;
 mod streams;
 mod writers;
 

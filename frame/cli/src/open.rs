@@ -49,7 +49,8 @@ pub enum Intent {
 }
 
 impl Intent {
-    fn writes(self) -> bool {
+    /// Whether something is written.
+    pub fn writes(self) -> bool {
         matches!(self, Intent::Maintain | Intent::Change)
     }
 
@@ -164,12 +165,15 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
             ));
         }
         Kind::Bloscpack | Kind::Bcolz(_) | Kind::Blaze | Kind::Shards | Kind::Npy => {
+            if let (Some(file), Kind::Npy) = (&found.file, kind) {
+                behind = Behind::of_npy(file, found.offset)?;
+            }
             let opened = match any::open_found(found, &limits(max), input.anywhere) {
                 Err(error) if kind == Kind::Bcolz(Flavour::Table) => bcolz::damaged_table(input, max, error)?,
                 opened => opened.map_err(failure(path))?,
             };
             let rows = RowsReader::new(path, opened, input, max)?;
-            behind = rows.trailing()?;
+            behind = behind.or(rows.trailing()?);
             What::Rows(rows)
         }
         kind if engines::reads(kind) => engines::open(found, input, intent, max)?,
@@ -177,8 +181,8 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
     };
     // In a part of a larger file, which starts at an offset, what follows is no part of what was asked for.
     behind = behind.filter(|_| input.offset == 0);
-    if let (Some(behind), Intent::Read) = (&behind, intent) {
-        notice(format_args!("{}: {}", path.display(), behind.describe()));
+    if let Some(behind) = &behind {
+        behind.keep(path, intent)?;
     }
     Ok(Opened { what, behind, _lock: lock })
 }
@@ -207,7 +211,11 @@ pub fn open_as_frame(input: &Input, intent: Intent) -> Result<(SuperChunk<'stati
         });
     }
     let max = input.max_output.unwrap_or_else(|| max_by_size(crate::limits::size(path)));
-    Ok((open_frame(found, input, intent, max)?.0, lock))
+    let (frame, behind) = open_frame(found, input, intent, max)?;
+    if let Some(behind) = behind.filter(|_| intent.writes()) {
+        behind.keep(path, intent)?;
+    }
+    Ok((frame, lock))
 }
 
 /// Finds what `input` names, or takes it for what `--as` says.
@@ -254,7 +262,8 @@ fn find(input: &Input, intent: Intent) -> Result<Found> {
     Ok(found)
 }
 
-fn past_end(path: &Path, offset: u64) -> Failure {
+/// The answer to an `--offset` behind the end.
+pub fn past_end(path: &Path, offset: u64) -> Failure {
     Failure::Usage(format!("--offset {offset} is past the end of {}", path.display()))
 }
 
@@ -385,11 +394,6 @@ impl Opened {
             What::Tree(tree) => return Err(tree.many()),
             What::Grid(reader) => reader,
         })
-    }
-
-    /// One array of a store.
-    pub fn alone(what: What) -> Opened {
-        Opened { what, behind: None, _lock: None }
     }
 
     /// Everything there is to say, as a JSON object; `kind` comes first.

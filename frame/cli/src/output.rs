@@ -10,9 +10,9 @@
 //! SIGKILL leaves, the next command removes ([`NewFile`], [`NewDir`]).
 
 use crate::args::Output;
-use crate::failure::{Failure, Result, failure};
+use crate::failure::{Failure, Result};
 use crate::json::printable;
-use blosc_frame::any::Kind;
+use crate::replaced::{check_inside, check_replace};
 use blosc_frame::io::{NewDir, NewFile, sync_directory, sync_tree};
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -194,41 +194,6 @@ fn is_descriptor(path: &Path) -> bool {
         }
     };
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
-}
-
-/// Refuses to put a result among the files of a container that is a directory, where it could take the place of one.
-fn check_inside(name: &Path, path: &Path) -> Result<()> {
-    let folder = fs::canonicalize(parent(path)).unwrap_or_default();
-    // The files of a bcolz column lie one folder deeper.
-    for folder in folder.ancestors().take(2).filter(|folder| folder.parent().is_some()) {
-        if matches!(Kind::of_directory(folder), Ok(Kind::SparseFrame | Kind::Bcolz(_) | Kind::Blaze)) {
-            let text = format!("{} is a container, in which only its own files lie", folder.display());
-            return Err(Failure::Usage(format!("-o {}: {text}", name.display())));
-        }
-    }
-    Ok(())
-}
-
-/// Refuses to replace what is at `path` by a result of this shape.
-fn check_replace(name: &Path, path: &Path, force: bool, shape: Shape) -> Result<()> {
-    let Ok(meta) = fs::symlink_metadata(path) else { return Ok(()) };
-    if !force {
-        return Err(Failure::Usage(format!("{} exists; --force replaces it", name.display())));
-    }
-    match (meta.is_dir(), shape) {
-        (true, Shape::File) => Err(Failure::at(name, "is a directory, and the result is a file")),
-        (false, Shape::Directory) => Err(Failure::at(name, "is a file, and the result is a directory")),
-        // A directory with arrays in it may hold anything else, too.
-        (true, Shape::Directory)
-            if !matches!(
-                Kind::of_directory(path).map_err(failure(name))?,
-                Kind::SparseFrame | Kind::Store | Kind::Bcolz(_) | Kind::Blaze
-            ) =>
-        {
-            Err(Failure::at(name, "exists and is no container; it is not replaced"))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// A destination being written from first to last byte. Dropped before [`finish`](Sink::finish), it leaves nothing

@@ -153,7 +153,7 @@ pub fn open_any(path: &Path, limits: &Limits) -> Result<Opened, Error> {
     open_any_at(path, 0, limits)
 }
 
-/// [`open_any`] for a frame or bloscpack file that starts at byte `offset` of a larger file.
+/// [`open_any`] for a frame, bloscpack or NumPy file that starts at byte `offset` of a larger file.
 ///
 /// # Errors
 /// Also [`Error::Param`] if something else is there and `offset` is not 0.
@@ -183,8 +183,11 @@ pub fn open_any_mut_with(path: &Path, limits: &Limits, locking: Locking) -> Resu
 /// [`Error::Unsupported`] for a kind that has no rows here, [`Error::Param`] for an offset where none can be.
 pub fn open_found(found: Found, limits: &Limits, anywhere: bool) -> Result<Opened, Error> {
     let Found { kind, offset, .. } = found;
-    if !matches!(kind, Kind::Bloscpack | Kind::Frame) && offset != 0 {
-        return Err(kind::no_offset(offset, "0 for what is not a frame, bloscpack file or chunk"));
+    if !matches!(kind, Kind::Bloscpack | Kind::Frame | Kind::Npy) && offset != 0 {
+        return Err(kind::no_offset(
+            offset,
+            "0 for what is not a frame, bloscpack file, NumPy file or chunk",
+        ));
     }
     let Some(file) = found.file else { return open_directory(found, limits) };
     match kind {
@@ -199,7 +202,7 @@ pub fn open_found(found: Found, limits: &Limits, anywhere: bool) -> Result<Opene
             };
             bloscpack(PackRows::open(store, limits)?)
         }
-        Kind::Npy => npy(file),
+        Kind::Npy => npy(Offset::new(file, offset)?),
         Kind::Shards => blaze(open_shards(&found.path, &file, limits, anywhere, found.write)?),
         _ => Err(unknown()),
     }
@@ -240,7 +243,7 @@ fn open_shards(
 /// Takes a file as plain items of `dtype`.
 ///
 /// # Errors
-/// [`Error::Param`] when the file does not hold whole items, or not as many as `shape` says.
+/// [`Error::Param`] when the file does not hold whole items, or another number than `shape` needs.
 pub fn open_raw(
     path: &Path,
     dtype: Option<Dtype>,
@@ -266,14 +269,18 @@ pub fn of_raw(
         shape.as_ref().map_or(Some(len / item), |s| s.iter().try_fold(1u64, |n, &d| n.checked_mul(d)));
     if items.and_then(|n| n.checked_mul(item)) != Some(len) {
         let value = i64::try_from(len).unwrap_or(i64::MAX);
-        return Err(Error::Param { name: "bytes", value, allowed: "as many as dtype and shape say" });
+        return Err(Error::Param {
+            name: "bytes",
+            value,
+            allowed: "the number of bytes that dtype and shape need",
+        });
     }
     let typesize = dtype.as_ref().map_or(typesize, Dtype::itemsize);
     let about = About { kind: "bytes", dtype, shape, typesize, ..About::default() };
     Ok(Opened { data: Container::Other(Box::new(Unchangeable(Uncompressed::new(source, 0, len)))), about })
 }
 
-fn npy(file: PathFile) -> Result<Opened, Error> {
+fn npy(file: Offset<PathFile>) -> Result<Opened, Error> {
     let size = file.size()?;
     let mut bytes = alloc::vec![0u8; usize::try_from(size.min(66_000)).unwrap_or(0)];
     file.read_exact_at(0, &mut bytes)?;

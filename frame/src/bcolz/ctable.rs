@@ -384,6 +384,7 @@ impl<T: Tree> Rows for CTable<T> {
         self.complete_pending()?;
         let mut sizes = Vec::new();
         for (_, column) in &mut self.columns {
+            column.check_growth(rows)?;
             let (range, more) = growth(column.nbytes(), column.row_nbytes(), rows)?;
             let item = default_item(&column.storage().dtype, &column.storage().dflt);
             sizes.push(column.prepare(pool, range, vec![Piece::Fill(&item, more)])?);

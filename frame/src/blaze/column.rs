@@ -11,7 +11,7 @@ use crate::bloscpack::{Bloscpack, Edit, Options, Spare, Writer, encode_chunk};
 use crate::dtype::Dtype;
 use crate::error::{Error, IoError, IoKind, Structure};
 use crate::io::{Fill, ReadAt, WriteAt};
-use crate::limits::Limits;
+use crate::limits::{Limits, within};
 use crate::plain::{Content, Plain, check_range, over_chunks};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -151,9 +151,15 @@ impl<T: Tree> Column<T> {
         Ok(chunks.start.saturating_mul(rows).min(self.rows)..chunks.end.saturating_mul(rows).min(self.rows))
     }
 
+    /// Refuses rows that take more chunks than the limits allow: no command could open the dataset again.
+    pub(super) fn check_growth(&self, rows: u64) -> Result<(), Error> {
+        let chunklen = self.chunk.checked_div(self.row).unwrap_or(1).max(1);
+        within("chunks", rows.div_ceil(chunklen), self.limits.chunks)
+    }
+
     fn dir(&self, k: u64) -> Result<&T, Error> {
         let part = self.parts.iter().find(|part| part.files.contains(&k));
-        let missing = Error::Missing { structure: Structure::Bcolz, what: "super-chunk", number: k };
+        let missing = Error::Missing { structure: Structure::Blaze, what: "super-chunk", number: k };
         part.map(|part| &part.dir).ok_or(missing)
     }
 
@@ -164,7 +170,7 @@ impl<T: Tree> Column<T> {
     pub fn superchunk(&self, k: u64) -> Result<Bloscpack<File>, Error> {
         let file = match self.dir(k)?.open(&file_name(k), false) {
             Err(e) if e.kind == IoKind::NotFound => {
-                return Err(Error::Missing { structure: Structure::Bcolz, what: "super-chunk", number: k });
+                return Err(Error::Missing { structure: Structure::Blaze, what: "super-chunk", number: k });
             }
             other => other?,
         };

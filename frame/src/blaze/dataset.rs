@@ -262,7 +262,7 @@ impl<T: Tree + Clone> Blaze<T> {
             let rows = column.rows_of_files(files.clone())?;
             if found.replace(rows.clone()).is_some_and(|before| before != rows) {
                 let what = "super-chunks of columns that are cut differently (name one column)";
-                return Err(Error::Unsupported { structure: crate::error::Structure::Bcolz, what });
+                return Err(Error::Unsupported { structure: crate::error::Structure::Blaze, what });
             }
         }
         found.ok_or(Error::OutOfRange { what: "super-chunk", index: *files.end(), len: 0 })
@@ -392,6 +392,7 @@ impl<T: Tree + Clone> Rows for Blaze<T> {
         self.check_unchanged()?;
         for (path, column) in &mut self.columns {
             let old = column.nbytes();
+            column.check_growth(rows)?;
             let (range, more) = growth(old, column.row, rows)?;
             let item = default_item(&column.dtype, dflt_of(&self.storage.names, &self.storage.dflt, path));
             column.prepare(pool, &Content::splice(old, range, alloc::vec![Piece::Fill(&item, more)])?)?;

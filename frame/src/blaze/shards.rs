@@ -45,7 +45,7 @@ impl Shards {
     /// Paths that lead out of the manifest's directory, unless `anywhere` allows them; ranges that overlap.
     pub fn parse(text: &[u8], anywhere: bool) -> Result<Shards, Error> {
         let value = Value::parse_json(text, &TextLimits::JSON).map_err(|error| Error::Text {
-            structure: Structure::Bcolz,
+            structure: Structure::Blaze,
             field: "shards",
             offset: 0,
             error,

@@ -39,7 +39,7 @@ pub enum Names {
 impl Names {
     fn read(value: &Value, big: bool, depth: u32) -> Result<Names, Error> {
         let Some(pairs) = value.as_object() else {
-            let dtype = parse_dtype(value, Structure::Bcolz)?;
+            let dtype = parse_dtype(value, Structure::Blaze)?;
             let explicit = value.as_text().is_some_and(|t| t.contains(['<', '>', '|', '=']));
             return Ok(Names::One(if big && !explicit { big_endian(dtype) } else { dtype }));
         };
@@ -79,7 +79,7 @@ impl Names {
             let next = offset.checked_add(dtype.itemsize()).filter(|&n| n <= i32::MAX as u32);
             fields.push(Field { name: name.clone(), title: None, offset, dtype });
             offset = next.ok_or(Error::Unsupported {
-                structure: Structure::Bcolz,
+                structure: Structure::Blaze,
                 what: "a row larger than an item may be",
             })?;
         }
@@ -147,11 +147,11 @@ pub struct Storage {
 }
 
 pub(super) fn invalid<T>(field: &'static str, value: i64) -> Result<T, Error> {
-    Err(Error::Invalid { structure: Structure::Bcolz, field, offset: 0, value })
+    Err(Error::Invalid { structure: Structure::Blaze, field, offset: 0, value })
 }
 
 fn unsupported<T>(what: &'static str) -> Result<T, Error> {
-    Err(Error::Unsupported { structure: Structure::Bcolz, what })
+    Err(Error::Unsupported { structure: Structure::Blaze, what })
 }
 
 /// Parses a file of `meta/`: JSON, what Python prints, or YAML.
@@ -167,7 +167,7 @@ pub(super) fn parse(text: &[u8], field: &'static str) -> Result<(Value, MetaSynt
     let meant_json = text.trim_ascii_start().starts_with(b"{");
     Value::parse_yaml(text, &TextLimits::YAML).map(|value| (value, MetaSyntax::Yaml)).map_err(|yaml| {
         Error::Text {
-            structure: Structure::Bcolz,
+            structure: Structure::Blaze,
             field,
             offset: 0,
             error: if meant_json { json } else { yaml },

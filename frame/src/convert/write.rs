@@ -112,7 +112,7 @@ impl Conversion<'_> {
         Ok(self.about.shape.clone().unwrap_or_else(|| alloc::vec![items]))
     }
 
-    fn rows(&mut self, packing: &Packing) -> Result<RowLayout, Error> {
+    fn rows(&mut self, structure: Structure, packing: &Packing) -> Result<RowLayout, Error> {
         let dtype = self.dtype()?;
         let mut shape = self.shape(dtype.itemsize())?;
         if shape.is_empty() {
@@ -121,7 +121,7 @@ impl Conversion<'_> {
         }
         let (rows, row) = (shape.remove(0), shape);
         if atom(&dtype, &row) == 0 {
-            return Err(Error::Unsupported { structure: Structure::Bcolz, what: "rows without items" });
+            return Err(Error::Unsupported { structure, what: "rows without items" });
         }
         let chunklen = packing.chunk.map(|chunk| chunk.checked_div(atom(&dtype, &row)).unwrap_or(1).max(1));
         Ok(RowLayout { dtype, rows, row, chunklen })
@@ -184,7 +184,7 @@ impl Conversion<'_> {
     }
 
     pub fn bcolz(&mut self, packing: &Packing, path: &Path) -> Result<(), Error> {
-        let layout = self.rows(packing)?;
+        let layout = self.rows(Structure::Bcolz, packing)?;
         let cparams = cparams(&packing.params)?;
         let limits = Limits::NONE;
         let fill = |name: &str, i: usize| {
@@ -242,7 +242,7 @@ impl Conversion<'_> {
         syntax: MetaSyntax,
         path: &Path,
     ) -> Result<(), Error> {
-        let RowLayout { dtype, rows, row, chunklen } = self.rows(packing)?;
+        let RowLayout { dtype, rows, row, chunklen } = self.rows(Structure::Blaze, packing)?;
         let create = blaze::Create {
             row,
             chunklen,
@@ -255,7 +255,7 @@ impl Conversion<'_> {
             ..blaze::Create::new(&dtype)
         };
         if create.names.dtype()?.itemsize() != dtype.itemsize() {
-            return Err(padded());
+            return Err(padded(Structure::Blaze));
         }
         let set = Blaze::create(&FsDir::create(path)?, &create, &Limits::NONE)?;
         set.durable(false).reserve(packing.reserve).append(self.encoder, self.from)
@@ -318,11 +318,11 @@ impl Conversion<'_> {
     }
 }
 
-fn padded() -> Error {
-    Error::Unsupported { structure: Structure::Bcolz, what: "records with padding or overlaps" }
+fn padded(structure: Structure) -> Error {
+    Error::Unsupported { structure, what: "records with padding or overlaps" }
 }
 
 fn check_packed(record: &Struct) -> Result<(), Error> {
     let sum = record.fields.iter().fold(0u32, |n, f| n.saturating_add(f.dtype.itemsize()));
-    if sum == record.itemsize { Ok(()) } else { Err(padded()) }
+    if sum == record.itemsize { Ok(()) } else { Err(padded(Structure::Bcolz)) }
 }

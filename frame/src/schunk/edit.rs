@@ -122,10 +122,10 @@ impl SuperChunk<'_> {
         let mut seen = alloc::vec![false; order.len()];
         for k in order {
             let slot = usize::try_from(*k).ok().and_then(|k| seen.get_mut(k)).filter(|seen| !**seen);
-            *slot.ok_or(Error::out_of_range("chunk (each exactly once)", *k, n))? = true;
+            *slot.ok_or(Error::out_of_range("chunk (a new order names each chunk once)", *k, n))? = true;
         }
         if order.len() as u64 != n {
-            return Err(Error::out_of_range("chunk (all of them)", order.len() as u64, n));
+            return Err(Error::out_of_range("chunk (a new order names all of them)", order.len() as u64, n));
         }
         if n == 0 {
             return Ok(());

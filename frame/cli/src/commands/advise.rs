@@ -1,6 +1,6 @@
 //! `advise`: how to compress a file.
 
-use crate::failure::{Result, asked, failure};
+use crate::failure::{Failure, Result, asked, failure};
 use crate::output::stdout_failed;
 use blosc_frame::advise::{Options, Sample, advise};
 use clap::Args as Group;
@@ -44,6 +44,10 @@ pub fn run(args: &Advise) -> Result<()> {
         blosc_frame::advise::parse_dtype(dtype).map_err(asked)?;
     }
     let path = args.input.as_path();
+    if crate::open::is_stream(path)? {
+        let text = "a stream, of which no sample can be taken: put it into a file";
+        return Err(Failure::Usage(format!("{}: {text}", path.display())));
+    }
     let sample = Sample::of(path, args.dtype.as_deref(), args.typesize).map_err(failure(path))?;
     let options = Options { time: Duration::from_secs_f64(args.time), disk: args.disk };
     let advice = advise(&sample, &options);

@@ -2,15 +2,15 @@
 //! `convert`, which copies them.
 
 use crate::args::{Append, Convert, Delete, Insert, Output, Resize, Set};
-use crate::failure::{Failure, Result, asked, failure};
+use crate::failure::{Failure, Result, asked, failure, sized};
 use crate::items::NewItems;
 use crate::readers::{Items, one_per_dimension};
 use crate::writers;
 use blosc_core::Pool;
 use blosc_frame::Error;
-use blosc_frame::b2nd::{Dims, NdArray, Selection, Take};
+use blosc_frame::b2nd::{Dims, NdArray, Selection};
 use blosc_frame::io::ReadAt;
-use blosc_frame::plain::{Plain, Uncompressed};
+use blosc_frame::plain::Uncompressed;
 use std::path::Path;
 
 /// Items that are read as they are needed.
@@ -23,20 +23,23 @@ fn check(nd: &NdArray<'_>, new: &NewItems) -> Result<Option<Dims<u64>>> {
     Ok(new.items.as_ref().and_then(|Items { shape, .. }| Dims::new(shape)))
 }
 
-/// Refuses items of another shape than `wanted`, but for axes of one item, and of another number.
-fn part(nd: &NdArray<'_>, new: NewItems, input: &Path, wanted: &Dims<u64>) -> Result<Source> {
+/// Refuses items of another shape than `wanted`, but for axes of one item, and of another number. Where that is the
+/// shape of a range, the range is wrong; else the items are.
+fn part(nd: &NdArray<'_>, new: NewItems, args: &Set, wanted: &Dims<u64>) -> Result<Source> {
+    let wrong = |text: String| match args.part.cut().is_all() {
+        true => Failure::at(&args.input, text),
+        false => Failure::Usage(format!("{}: {text}", args.input.display())),
+    };
     let shape = check(nd, &new)?;
     let sides = |shape: &Dims<u64>| shape.iter().copied().filter(|n| *n != 1).collect::<Vec<_>>();
     if let Some(shape) = shape.filter(|shape| sides(shape) != sides(wanted)) {
-        let text = format!("items of shape {shape}, but the part to be set has {wanted}");
-        return Err(Failure::at(input, text));
+        return Err(wrong(format!("items of shape {shape}, but the part to be set has {wanted}")));
     }
     let size = wanted.iter().fold(u64::from(nd.geometry().typesize()), |n, s| n.saturating_mul(*s));
     let data = new.at(size)?;
     let len = data.size()?;
     if len != size {
-        let text = format!("{len} bytes, but the part to be set, of shape {wanted}, takes {size}");
-        return Err(Failure::at(input, text));
+        return Err(wrong(format!("{len} bytes, but the part to be set, of shape {wanted}, takes {size}")));
     }
     Ok(Uncompressed::new(data, 0, len))
 }
@@ -71,7 +74,7 @@ fn rows(nd: &NdArray<'_>, new: NewItems, input: &Path, axis: usize) -> Result<So
 
 /// What a change of the array at `path` came to.
 fn commit(nd: &mut NdArray<'_>, path: &Path, changed: std::result::Result<(), Error>) -> Result<()> {
-    changed.map_err(|error| asked(error).about(path.display()))?;
+    changed.map_err(|error| sized(error).about(path.display()))?;
     nd.commit().map_err(failure(path))
 }
 
@@ -79,19 +82,8 @@ fn commit(nd: &mut NdArray<'_>, path: &Path, changed: std::result::Result<(), Er
 pub fn set(nd: &mut NdArray<'_>, new: NewItems, args: &Set) -> Result<()> {
     let takes = args.part.cut().takes(nd.shape())?;
     let selection = Selection::new(nd.shape(), &takes).map_err(asked)?;
-    let source = part(nd, new, &args.input, selection.shape())?;
-    let range = |take: &Take| match take {
-        Take::Run { start, step: 1, count } => Some(*start..*start + *count),
-        _ => None,
-    };
-    let changed = match takes.iter().map(range).collect::<Option<Vec<_>>>() {
-        Some(ranges) => nd.set_from(&mut Pool::new(1), &ranges, &source),
-        None => {
-            let mut data = vec![0; usize::try_from(source.nbytes()).unwrap_or(usize::MAX)];
-            source.read_plain(&mut Pool::new(1), 0, &mut data)?;
-            nd.set(&selection, &data)
-        }
-    };
+    let source = part(nd, new, args, selection.shape())?;
+    let changed = nd.set_selection_from(&mut Pool::new(1), &selection, &source);
     commit(nd, &args.array, changed)
 }
 

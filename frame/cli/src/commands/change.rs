@@ -76,9 +76,10 @@ fn new_items(path: &Path, into: &Input, plain: bool) -> Result<NewItems> {
 /// Refuses an option that says something of containers of rows where `opened` is none.
 fn of_rows_only(opened: &Opened, given: bool, option: &str, path: &Path) -> Result<()> {
     match &opened.what {
-        What::Array(_) | What::Frame(_) if given => {
-            let text = "it applies to bloscpack files, bcolz and Blaze directories";
-            Err(Failure::Usage(format!("{option}: {} is a frame or array: {text}", path.display())))
+        What::Rows(_) => Ok(()),
+        _ if given => {
+            let text = "it applies to bloscpack files, bcolz and Blaze directories only";
+            Err(Failure::Usage(format!("{option}: {}: {text}", path.display())))
         }
         _ => Ok(()),
     }

@@ -2,11 +2,11 @@
 
 use crate::access::strays;
 use crate::args::{Append, Compact, Edit, Input, Repair, Run};
-use crate::failure::{Failure, Result, asked, copying, failure};
+use crate::failure::{Failure, Result, asked, copying, failure, sized};
 use crate::items::{NewItems, open_items};
 use crate::json::from_hex;
 use crate::limits::limits_of;
-use crate::open::{Intent, is_stream, open_as_frame};
+use crate::open::{Intent, is_stream, open_as_frame, past_end};
 use crate::output::{Destination, Shape, notice};
 use crate::writers::choice::{Holds, Request, Verb};
 use crate::{progress, writers};
@@ -61,6 +61,9 @@ pub fn edit(args: &Edit) -> Result<()> {
         }
         None => {
             let words: Vec<&str> = args.edit.iter().map(String::as_str).collect();
+            if args.plain && !matches!(words.first(), Some(&("insert" | "update" | "append"))) {
+                return Err(Failure::Usage("--plain: no FILE is read".into()));
+            }
             apply(frame, &words, args).map_err(|e| e.about(path.display()))?;
         }
         Some(script) => {
@@ -124,10 +127,10 @@ fn fill(frame: &mut SuperChunk<'_>, kind: &str, count: &str) -> Result<()> {
             let item = value.strip_prefix("0x").and_then(from_hex).ok_or_else(|| {
                 Failure::Usage(format!("{value:?}: zeros, nan, uninit, or 0x and the bytes of an item"))
             })?;
-            return frame.fill_value(&item, items).map_err(asked);
+            return frame.fill_value(&item, items).map_err(sized);
         }
     };
-    frame.fill_special(special, nbytes).map_err(asked)
+    frame.fill_special(special, nbytes).map_err(sized)
 }
 
 /// `blosc compact`.
@@ -158,6 +161,9 @@ pub fn repair(args: &Repair) -> Result<()> {
     let out = args.output.output.as_path();
     Request { verb: Verb::Repair, holds: Holds::Bytes, name: out, format: None }.format()?;
     let limits = limits_of(args.max_output, path);
+    if path.is_dir() && args.offset != 0 {
+        return Err(Failure::Usage(format!("--offset: {} is a directory and has none", path.display())));
+    }
     let report = if path.is_dir() {
         let dir = FsDir::open(path)?;
         writers::new_dir(&args.output, |fresh| {
@@ -175,6 +181,9 @@ pub fn repair(args: &Repair) -> Result<()> {
             return Err(Failure::Usage(format!("{}: {text}", path.display())));
         }
         let file = File::open(path).map_err(Failure::io(path))?;
+        if args.offset > file.metadata().map_err(Failure::io(path))?.len() {
+            return Err(past_end(path, args.offset));
+        }
         let file = Offset::new(file, args.offset).map_err(|e| Failure::at(path, e))?;
         Destination::of(&args.output, Shape::File)?.file(|new| {
             let (report, _) = repair::repair(&file, &limits, |params| SuperChunk::create(new, params))

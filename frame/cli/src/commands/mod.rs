@@ -18,7 +18,7 @@ use crate::open::{Intent, Opened, What, open};
 use crate::output::{Sink, stdout_failed};
 use crate::readers::Cut;
 use crate::readers::store::key;
-use crate::writers::choice::{Holds, Request, Verb};
+use crate::writers::choice::{Holds, Request, Verb, nothing_left_out};
 use crate::writers::containers::check_partial;
 use crate::writers::table::Export;
 use crate::{progress, writers};
@@ -92,6 +92,9 @@ fn decompress(args: &Decompress) -> Result<()> {
         Export { verb: Verb::Decompress, input, output, cut: Cut::ALL, format: *format, partial: *partial };
     let Some(mut opened) = export.run(open(input, Intent::Read)?, *plain)? else { return Ok(()) };
     let format = plain_format(&mut opened, &args.output, *format, args.plain)?;
+    if opened.holds() != Holds::Arrays {
+        nothing_left_out(*partial, format)?;
+    }
     check_partial(&args.output.output, &opened.left_out(), args.partial)?;
     let header = match (format, opened.holds()) {
         (Format::Npy | Format::Npz, Holds::Array) => opened.npy_header(&Cut::ALL)?,
@@ -123,6 +126,7 @@ fn slice(args: &Slice) -> Result<()> {
     let Some(mut opened) = export.run(open(input, Intent::Read)?, *plain)? else { return Ok(()) };
     opened.reader()?;
     let format = plain_format(&mut opened, &args.output, *format, args.plain)?;
+    nothing_left_out(*partial, format)?;
     let header = match (format, args.superchunks) {
         (Format::Plain, _) => None,
         (_, None) => opened.npy_header(&cut)?,
@@ -152,6 +156,9 @@ fn forward(start: u64, stop: u64) -> Result<()> {
 }
 
 fn verify(args: &Verify) -> Result<Value> {
+    if args.input.no_verify {
+        return Err(Failure::Usage("--no-verify: checking the checksums is what verify does".into()));
+    }
     let mut opened = open(&args.input, Intent::Inspect)?;
     let bar = progress::bar("verifying", opened.nbytes());
     let report = opened.verify(&args.input.input, args.quick, &|n| bar.inc(n));

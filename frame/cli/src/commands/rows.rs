@@ -1,7 +1,7 @@
 //! Changing bloscpack files, bcolz and Blaze directories: rows of equal size.
 
 use crate::args::{Append, Column, ColumnAction, Delete, Input, Insert, Resize, Run, Set, Trim};
-use crate::failure::{Failure, Result, asked, failure};
+use crate::failure::{Failure, Result, failure, sized};
 use crate::items::{NewItems, open_items};
 use crate::limits::limits_of;
 use crate::open::{Intent, What, open};
@@ -31,7 +31,7 @@ fn data(new: NewItems, path: &Path, about: &About) -> Result<Box<dyn ReadAt>> {
 
 /// What a change of the container at `path` came to.
 fn changed(path: &Path) -> impl Fn(Error) -> Failure + '_ {
-    move |error| asked(error).about(path.display())
+    move |error| sized(error).about(path.display())
 }
 
 /// `blosc append`.
@@ -52,6 +52,15 @@ pub fn set(opened: &mut Opened, new: NewItems, args: &Set) -> Result<()> {
     if !args.part.stop.is_empty() && size != wanted {
         let text = format!("rows {}..{} take {wanted} bytes, the input has {size}", rows.start, rows.end);
         return Err(Failure::Usage(text));
+    }
+    let end = rows.start.saturating_add(size.checked_div(opened.data.row_nbytes()).unwrap_or(0));
+    if end > opened.data.rows() {
+        let text = format!("rows {}..{end} would be set, but there are {}", rows.start, opened.data.rows());
+        // Without a range, the input has more rows than the container.
+        return Err(match cut.is_all() {
+            true => Failure::at(&args.array, text),
+            false => Failure::Usage(format!("{}: {text}", args.array.display())),
+        });
     }
     let pool = &mut pool(&args.run);
     opened.data.set_reserve(args.reserve);
@@ -128,6 +137,9 @@ pub fn column(args: &Column) -> Result<()> {
             let Some(dtype) = given.or(known) else {
                 return Err(Failure::Usage("--dtype: needed where the input does not say it".into()));
             };
+            if let Some(rows) = new.shape().and_then(|shape| shape.first()).filter(|n| **n != table.rows()) {
+                return Err(Failure::at(from, format!("{rows} rows, but the table has {}", table.rows())));
+            }
             let row = new.shape().and_then(|shape| shape.get(1..)).unwrap_or_default().to_vec();
             let rows = table.rows();
             let mut about = About::default();

@@ -9,14 +9,15 @@ use blosc_frame::io::FsDir;
 use blosc_frame::plain::Plain;
 use serde_json::{Value, json};
 
-/// What the descriptions say.
-pub fn info(set: &Blaze<FsDir>) -> Result<Value, Error> {
+/// What the descriptions say, of all columns or of one.
+pub fn info(set: &Blaze<FsDir>, only: Option<&str>) -> Result<Value, Error> {
     let storage = set.storage();
     let columns = set.columns().map(|(path, column)| {
         let sizes =
             json!({"nbytes": column.nbytes(), "nchunks": column.nchunks(), "superchunks": column.nfiles()});
         (path.join("."), sizes)
     });
+    let columns = columns.filter(|(path, _)| only.is_none_or(|only| only == path));
     Ok(json!({
         "kind": "blaze",
         "meta": if set.syntax() == MetaSyntax::Yaml { "yaml" } else { "json" },
@@ -44,13 +45,26 @@ pub fn chosen<'s>(set: &'s Blaze<FsDir>, name: Option<&str>) -> Option<&'s Colum
     }
 }
 
-/// Checks every checksum, and with `decode` every chunk.
-pub fn verify(set: &Blaze<FsDir>, pool: &mut Pool, decode: bool) -> Result<Findings, Error> {
+/// Checks every checksum, and with `decode` every chunk, of all columns or of one.
+pub fn verify(
+    set: &Blaze<FsDir>,
+    only: Option<&str>,
+    pool: &mut Pool,
+    decode: bool,
+) -> Result<Findings, Error> {
+    let nbytes = only.map_or(Ok(set.nbytes()), |name| set.column(name).map(Plain::nbytes))?;
     let mut found = Findings::new(json!({
-        "kind": "blaze", "decoded": decode, "nbytes": set.nbytes(),
+        "kind": "blaze", "decoded": decode, "nbytes": nbytes,
         "checksums": "one per chunk in each super-chunk",
     }));
-    for (name, k, error) in set.verify(pool, decode)? {
+    let damage = match only {
+        Some(name) => {
+            let damage = set.column(name)?.verify(pool, decode)?;
+            damage.into_iter().map(|(k, error)| (name.to_string(), k, error)).collect()
+        }
+        None => set.verify(pool, decode)?,
+    };
+    for (name, k, error) in damage {
         found.add(format_args!("column {name:?}, super-chunk {k}: "), &error);
     }
     Ok(found)

@@ -3,7 +3,7 @@
 use super::{Items, Reader, bcolz, blaze, bloscpack, copy, pool};
 use crate::args::Input;
 use crate::behind::Behind;
-use crate::failure::{Failure, Findings, Result, failure};
+use crate::failure::{Failure, Findings, Result, asked, failure};
 use crate::limits::check_output;
 use crate::open::unnamed_of;
 use crate::output::notice;
@@ -97,17 +97,20 @@ impl RowsReader {
 
     /// Checks every checksum, and unless `quick` decodes everything.
     pub fn verify(&mut self, quick: bool, progress: &dyn Fn(u64)) -> Result<Findings> {
-        let RowsReader { opened, pool, path, .. } = self;
+        let RowsReader { opened, pool, path, column, .. } = self;
         let nbytes = opened.data.nbytes();
         let found = match &opened.data {
             Container::Bloscpack(pack) => bloscpack::verify(pack.pack(), pool, !quick),
-            Container::Blaze(set) => blaze::verify(set, pool, !quick),
+            Container::Blaze(set) => blaze::verify(set, column.as_deref(), pool, !quick),
             _ if quick => {
                 let which = "only bloscpack files and Blaze directories have checksums for that";
                 return Err(Failure::Usage(format!("--quick: {which}")));
             }
             Container::Column(column) => bcolz::verify_column(column, pool),
-            Container::Table(table) => bcolz::verify_table(table, pool),
+            Container::Table(table) => match column {
+                Some(name) => table.column(name).and_then(|column| bcolz::verify_column(column, pool)),
+                None => bcolz::verify_table(table, pool),
+            },
             _ => Ok(Findings::new(json!({"kind": opened.about.kind, "nbytes": nbytes, "checksums": "none"}))),
         };
         progress(nbytes);
@@ -132,7 +135,7 @@ impl RowsReader {
                 check_output(&self.path, pack.nbytes(), self.max_output)?;
                 copy(&pack, &mut self.pool, &self.path, 0..pack.nbytes(), out, &|_| {})
             }),
-            (Err(error), _) => Err(failure(&self.path)(error)),
+            (Err(error), _) => Err(asked(error).about(self.path.display())),
         }
     }
 }
@@ -203,8 +206,11 @@ impl Reader for RowsReader {
         match &self.opened.data {
             Container::Bloscpack(pack) => bloscpack::info(pack.pack()),
             Container::Column(column) => Ok(bcolz::column_info(column)),
-            Container::Table(table) => bcolz::table_info(table),
-            Container::Blaze(set) => blaze::info(set),
+            Container::Table(table) => match &self.column {
+                Some(name) => table.column(name).map(bcolz::column_info),
+                None => bcolz::table_info(table),
+            },
+            Container::Blaze(set) => blaze::info(set, self.column.as_deref()),
             data => {
                 let dtype = about.dtype.as_ref().map(ToString::to_string);
                 return Ok(json!({

@@ -338,6 +338,10 @@ impl StoreReader {
         let path = self.input.input.as_path();
         let Some(store) = entry["inside"].as_str() else {
             let input = self.one(entry)?;
+            if intent.writes() && entry["offset"].is_u64() {
+                let how = "lies in a zip file, which is not changed: unpack it to a directory, a .b2d store";
+                return Err(Failure::Usage(format!("{}:{} {how}", path.display(), key(entry))));
+            }
             let (Some(stream), Some(size)) = (&self.stream, entry["size"].as_u64()) else {
                 return open(&input, intent);
             };

@@ -126,12 +126,17 @@ pub fn write_items(items: Items<'_>, input: &Path, output: &Output, args: &Compr
                 bar.inc(buf.len() as u64);
                 Ok(())
             });
+            // Of raw bytes, the command line says how many there are.
+            let wrong = |text: String| match items.raw_header {
+                Some(_) => Failure::at(input, text),
+                None => Failure::Usage(format!("{}: {text}", input.display())),
+            };
             let mut nd = made.map_err(|error| match broken.take() {
-                Some(text) => Failure::at(input, text),
+                Some(text) => wrong(text),
                 None => copying(input, &output.output)(error),
             })?;
             if data.read(&mut [0])? > 0 {
-                return Err(Failure::at(input, "has more bytes than type and shape tell"));
+                return Err(wrong("has more bytes than type and shape tell".into()));
             }
             nd.set_threads(args.run.threads);
             nd

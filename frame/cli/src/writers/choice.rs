@@ -268,6 +268,38 @@ pub fn check_options(given: &Given, holds: Holds, format: Format) -> Result<()> 
     Ok(())
 }
 
+/// Refuses `--partial` where the output holds all that the input can have.
+///
+/// # Errors
+/// The option, if it was given.
+pub fn nothing_left_out(partial: bool, format: Format) -> Result<()> {
+    match partial {
+        true => {
+            let text = format!("--partial: nothing has to be left out of {} here", name(format));
+            Err(Failure::Usage(text))
+        }
+        false => Ok(()),
+    }
+}
+
+/// Refuses a `--chunksize` that no chunk of the format can have.
+///
+/// # Errors
+/// The option, with the largest size there is.
+pub fn check_chunksize(size: Option<u64>, format: Format) -> Result<()> {
+    let most: u64 = match format {
+        B2frame | Sframe => blosc_frame::b2nd::MAX_CHUNK_BYTES.into(),
+        _ => MAX_BLOSC1,
+    };
+    match size {
+        Some(size) if size > most => Err(Failure::Usage(format!("--chunksize {size}: at most {most} bytes"))),
+        _ => Ok(()),
+    }
+}
+
+/// Most bytes that a chunk of Blosc1 decodes to.
+const MAX_BLOSC1: u64 = i32::MAX as u64 - 16;
+
 const PACKED: &[Format] = &[Chunk, B2frame, Sframe, B2nd, Bloscpack, Bcolz, Blaze, B2z, B2d, Arrays];
 const BLOSC2: &[Format] = &[Chunk, B2frame, Sframe, B2nd, B2z, B2d, Arrays];
 const ND: &[Format] = &[B2nd, B2z, B2d, Arrays];

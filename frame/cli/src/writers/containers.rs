@@ -4,6 +4,7 @@ use super::choice::{self, Request, Verb};
 use super::table::Export;
 use super::{Input, destination, npz, store};
 use crate::args::{Compress, Convert, Format, MetaKind, Output, Pack, Parts};
+use crate::behind::Behind;
 use crate::commands::array;
 use crate::failure::{Failure, Result, asked, copying, failure};
 use crate::open::{self, What};
@@ -78,6 +79,9 @@ fn check_params(params: &Params, format: Format) -> Result<()> {
 pub fn write(args: &Compress, mut input: Input, format: Format) -> Result<()> {
     check_params(&args.params(1), format)?;
     let path = input.file()?;
+    if input.npy && Behind::of_npy(&File::open(&path)?, 0)?.is_some() {
+        return Err(Failure::at(&input.path, "has more bytes than type and shape tell"));
+    }
     let opened = if input.npy {
         open_any(&path, &Limits::NONE)
     } else {
@@ -118,12 +122,14 @@ pub fn run_convert(opened: open::Opened, args: &Convert) -> Result<()> {
     let request = Request { verb: Verb::Convert, holds, name: &args.output.output, format: args.format };
     let format = request.format()?;
     choice::check_options(&args.given, holds, format)?;
+    choice::check_chunksize(args.chunksize, format)?;
     super::array::check_parts(&items.shape, items.size, &args.parts)?;
     let store = matches!(format, Format::B2z | Format::B2d);
     if let What::Array(array) = &mut opened.what
         && (store || format == Format::B2nd)
     {
         // From array to array metalayers are kept, too.
+        choice::nothing_left_out(args.partial, format)?;
         if !store {
             return array::convert(&mut array.nd, args, &args.output);
         }

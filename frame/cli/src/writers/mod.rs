@@ -134,9 +134,12 @@ pub fn write(mut args: Compress) -> Result<()> {
         Request { verb: Verb::Compress, holds: input.holds, name: &args.output.output, format: args.format };
     let format = request.format()?;
     choice::check_options(&args.given, input.holds, format)?;
-    if format != Format::Arrays {
-        destination(&args.output, if args.parts.sparse { Format::Sframe } else { format })?;
+    choice::check_chunksize(args.chunksize, format)?;
+    // Frames and arrays hold all there is in a file that is not compressed.
+    if !matches!(format, Format::Bloscpack | Format::Bcolz | Format::Blaze) {
+        choice::nothing_left_out(args.partial, format)?;
     }
+    destination(&args.output, if args.parts.sparse { Format::Arrays } else { format })?;
     if args.typesize.is_none()
         && input.holds == Holds::Bytes
         && matches!(format, Format::Chunk | Format::B2frame | Format::Sframe | Format::Bloscpack)

@@ -4,7 +4,7 @@ use super::array::{items, write_items};
 use super::{destination, npy, store};
 use crate::args::{Compress, Format, Output};
 use crate::failure::{Failure, Result};
-use crate::output::{Destination, Shape, Sink, notice, parent};
+use crate::output::{Sink, notice, parent};
 use blosc_frame::any::{HEAD, Kind};
 use std::fs::{self, File};
 use std::io::{Read, Seek, Write};
@@ -12,16 +12,13 @@ use std::path::{Path, PathBuf};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-/// Every member becomes an array in the directory or store `-o`, which appears only when it is complete. To a
-/// directory that exists arrays are added. `file` is the input or a copy of it.
+/// Every member becomes an array in the directory or store `-o`, which appears only when it is complete. `file` is the
+/// input or a copy of it.
 pub fn compress(args: &Compress, file: &Path, format: Format) -> Result<()> {
     let (folder, input) = (args.output.output.as_path(), args.input.as_path());
     let file = File::open(file).map_err(|e| Failure::at(input, e))?;
     let mut archive = ZipArchive::new(file).map_err(|e| Failure::at(input, e))?;
     let members = members(&mut archive, input)?;
-    if format == Format::Arrays && folder.is_dir() {
-        return write_members(&mut archive, &members, folder, args);
-    }
     let destination = destination(&args.output, format)?;
     if format == Format::Arrays {
         return destination.made(|new| {
@@ -60,8 +57,15 @@ fn members(archive: &mut ZipArchive<File>, input: &Path) -> Result<Vec<(usize, P
         let plain =
             plain.ok_or_else(|| Failure::at(input, format!("the member {name:?} has no plain name")))?;
         let path = PathBuf::from(format!("{plain}.b2nd"));
-        if members.iter().any(|(_, other)| *other == path) {
-            let text = format!("two members would become {}: give one another name", path.display());
+        if let Some((_, other)) = members.iter().find(|(_, o)| o.starts_with(&path) || path.starts_with(o)) {
+            let text = match *other == path {
+                true => format!("two members would become {}: give one another name", path.display()),
+                false => format!(
+                    "{} and {} would be a file and a directory of one name: give one another name",
+                    other.display(),
+                    path.display()
+                ),
+            };
             return Err(Failure::at(input, text));
         }
         members.push((k, path));
@@ -90,12 +94,8 @@ fn write_members(
     folder: &Path,
     args: &Compress,
 ) -> Result<()> {
-    let output = |member: &Path| Output { output: folder.join(member), force: args.output.force };
-    for (_, member) in members {
-        Destination::of(&output(member), if args.parts.sparse { Shape::Directory } else { Shape::File })?;
-    }
     for (k, member) in members {
-        let output = output(member);
+        let output = Output { output: folder.join(member), force: false };
         let data = archive.by_index(*k).map_err(|e| Failure::at(&args.input, e))?;
         // The member's name in what is said about it.
         let label = args.input.join(member.with_extension(""));

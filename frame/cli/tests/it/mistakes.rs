@@ -83,6 +83,9 @@ fn other_members_of_npz_files_are_left_out() {
     let told = folder.notice(&["compress", "a.npz", "-o", "a"]);
     assert!(told.contains("README.txt"), "{told}");
     assert!(folder.run(&["decompress", "a/g/x.b2nd", "-o", "-"]) == raw());
+    archive("inside.npz", &[("x.npy", &npy), ("x.b2nd/y.npy", &npy)]);
+    let (status, text) = folder.fail(&["compress", "inside.npz", "-o", "inside"]);
+    assert!(status == 1 && text.contains("x.b2nd and x.b2nd/y.b2nd"), "{status} {text}");
     archive("b.npz", &[("x", &npy), ("x.npy", &npy)]);
     let (status, text) = folder.fail(&["compress", "b.npz", "-o", "b"]);
     assert!(status == 1 && text.contains("two members would become x.b2nd"), "{text}");
@@ -206,6 +209,55 @@ fn leaves_of_stores_are_frames() {
     assert!(status == 1 && text.contains("/none"), "{text}");
     assert!(folder.run(&["decompress", "s.b2d:/a", "-o", "-"]) == raw());
     folder.run(&["compress", "a.npy", "-o", "s.b2z"]);
-    assert!(folder.fail(&["meta", "set", "s.b2z:/a", "unit", "--vl", "--hex", "00"]).1.contains("--offset"));
+    assert!(folder.fail(&["meta", "set", "s.b2z:/a", "unit", "--vl", "--hex", "00"]).1.contains("zip file"));
     folder.run(&["meta", "list", "s.b2z:/a"]);
+}
+
+/// What follows the items of a NumPy file, such as a second one, is told of, and read where that is asked for.
+#[test]
+fn bytes_behind_a_numpy_file_are_not_passed_over() {
+    let folder = Folder::new("behind");
+    folder.write("raw", &[1, 2, 3, 4]);
+    folder.run(&["compress", "raw", "-o", "a.b2nd", "--dtype", "|u1", "--shape", "4"]);
+    folder.run(&["decompress", "a.b2nd", "-o", "a.npy"]);
+    folder.run(&["slice", "a.b2nd", "--start", "1", "-o", "b.npy"]);
+    let (a, b) = (folder.read("a.npy"), folder.read("b.npy"));
+    folder.write("two.npy", &[&a[..], &b].concat());
+    let told = folder.notice(&["decompress", "two.npy", "-o", "copy.npy"]);
+    assert!(told.contains("--offset 132 reads them") && folder.read("copy.npy") == a, "{told}");
+    assert_eq!(folder.run(&["decompress", "two.npy", "--offset", "132", "-o", "-"]), [2, 3, 4]);
+    assert!(folder.notice(&["convert", "two.npy", "-o", "copy.blp"]).contains("--offset 132"));
+    let (status, text) = folder.fail(&["verify", "two.npy"]);
+    assert!(status == 3 && text.contains("--offset 132"), "{status} {text}");
+    for output in ["out.b2nd", "out.blp", "out.b2z"] {
+        let (status, text) = folder.fail(&["compress", "two.npy", "-o", output]);
+        assert!(status == 1 && text.contains("more bytes than type and shape tell"), "{output}: {text}");
+    }
+}
+
+/// What lies behind a container in its file and could be read is not written over.
+#[test]
+fn changes_do_not_overwrite_what_is_behind() {
+    let folder = Folder::new("over");
+    make(&folder);
+    folder.run(&["compress", "raw", "-o", "a.b2frame", "--typesize", "4"]);
+    folder.run(&["convert", "a.b2frame", "-o", "a.blp"]);
+    folder.run(&["compress", "raw", "-o", "a.b2nd", "--dtype", "<i4", "--shape", "1000"]);
+    for name in ["a.b2frame", "a.b2nd", "a.blp"] {
+        let one = folder.read(name);
+        folder.write(name, &[&one[..], &one].concat());
+        let two = folder.read(name);
+        let at = format!("--offset {}", one.len());
+        for words in [
+            &["append", name, "raw", "--plain"][..],
+            &["resize", name, "--shape", "1"],
+            &["edit", name, "delete", "0"],
+            &["compact", name],
+            &["meta", "set", name, "x", "--hex", "00"],
+        ] {
+            let (status, text) = folder.fail(words);
+            let told = text.contains(&at) || text.contains("no frame") || text.contains("no array");
+            assert!(status == 1 && told && folder.read(name) == two, "{words:?}: {status} {text}");
+        }
+    }
 }

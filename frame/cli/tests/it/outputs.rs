@@ -62,9 +62,9 @@ fn an_extension_is_a_promise() {
         ("slice r.b2frame -o x.npy --stop 3", "without dtype and shape"),
         ("slice r.b2frame -o x.blp --stop 3", "convert writes"),
         ("repair r.b2frame -o x.npy", "npy"),
-        ("append a.b2nd raw --reserve 100", "--reserve: a.b2nd is a frame or array"),
-        ("append r.b2frame raw --reserve 100", "--reserve: r.b2frame is a frame or array"),
-        ("set a.b2nd raw --in-place", "--in-place: a.b2nd is a frame or array"),
+        ("append a.b2nd raw --reserve 100", "--reserve: a.b2nd: it applies to"),
+        ("append r.b2frame raw --reserve 100", "--reserve: r.b2frame: it applies to"),
+        ("set a.b2nd raw --in-place", "--in-place: a.b2nd: it applies to"),
         ("decompress a.b2nd -o x --anywhere", "--anywhere: a.b2nd is no manifest"),
         ("info . --anywhere", "--anywhere: . is no manifest"),
         ("ls . --column x", "this is a directory"),
@@ -254,12 +254,12 @@ fn folders_of_the_user_are_not_replaced() {
     }
     folder.run(&["compress", "a.npy", "-o", "arrays/a.b2nd"]);
     folder.write("arrays/notes", b"mine");
+    for format in ["sframe", "bcolz", "blaze"] {
+        let words = ["compress", "raw", "-o", "arrays", "--format", format, "--force"];
+        let (status, text) = folder.fail(&words);
+        assert!(status == 1 && text.contains("not replaced"), "{words:?}: {text}");
+    }
     for name in ["empty", "arrays"] {
-        for format in ["sframe", "bcolz", "blaze"] {
-            let words = ["compress", "raw", "-o", name, "--format", format, "--force"];
-            let (status, text) = folder.fail(&words);
-            assert!(status == 1 && text.contains("not replaced"), "{words:?}: {text}");
-        }
         let (status, text) = folder.fail(&["compress", "raw", "-o", name, "--force"]);
         assert!(status == 1 && text.contains("is a directory"), "{text}");
     }

@@ -56,6 +56,132 @@ fn a_wrong_file_is_called_what_it_is() {
     }
 }
 
+/// A directory that is there is not added to: `--force` replaces one that holds a container, or arrays and nothing else.
+#[test]
+fn a_directory_that_exists_is_replaced_or_refused() {
+    let folder = folder("directories");
+    folder.run(&["slice", "a.b2nd", "--stop", "6", "-o", "x.npz"]);
+    folder.run(&["slice", "a.b2nd", "--stop", "7", "-o", "y.npy"]);
+    for words in [
+        "compress x.npz -o OUT",
+        "compress x.npz -o OUT --sparse",
+        "compress x.npz -o OUT.b2d",
+        "compress y.npy -o OUT.b2nd --sparse",
+        "compress y.npy -o OUT.b2d",
+        "compress y.npy -o OUT --format bcolz",
+        "compress y.npy -o OUT --format blaze",
+        "compress raw -o OUT --format sframe --typesize 4",
+        "convert a.b2nd -o OUT.b2nd --sparse",
+        "convert a.b2nd -o OUT.b2d",
+        "convert a.b2nd -o OUT --format bcolz",
+        "convert a.b2nd -o OUT --format blaze",
+        "convert a.b2frame -o OUT --format sframe",
+    ] {
+        let words: Vec<&str> = words.split(' ').collect();
+        let out = folder.path(words[3]);
+        let other = |name: &str| {
+            std::fs::create_dir_all(&out).unwrap();
+            std::fs::write(out.join(name), b"mine").unwrap();
+        };
+        let told = |words: &[&str], wanted: i32, says: &str| {
+            let before = crate::inputs::tree(&folder.path("."));
+            let (status, text) = folder.fail(words);
+            assert!(status == wanted && text.contains(says), "{words:?}: {status} {text}");
+            assert!(crate::inputs::tree(&folder.path(".")) == before, "{words:?} touched something");
+        };
+        let forced = [&words[..], &["--force"]].concat();
+        // An empty directory, one of the user's files, a result.
+        std::fs::create_dir(&out).unwrap();
+        told(&words, 2, "exists");
+        other("notes.txt");
+        told(&words, 2, "exists");
+        told(&forced, 1, "not replaced");
+        std::fs::remove_file(out.join("notes.txt")).unwrap();
+        folder.run(&forced);
+        told(&words, 2, "exists");
+        let made = crate::inputs::tree(&out);
+        folder.run(&forced);
+        assert_eq!(crate::inputs::tree(&out).len(), made.len(), "{words:?}");
+        std::fs::remove_dir_all(&out).unwrap();
+        std::fs::write(&out, b"a file").unwrap();
+        told(&forced, 1, "is a file");
+        std::fs::remove_file(&out).unwrap();
+    }
+}
+
+/// An option that changes nothing of what a command does is refused by its name, as is a number that cannot be right.
+#[test]
+fn options_that_do_nothing_and_numbers_that_cannot_be_are_refused() {
+    let folder = folder("options");
+    folder.run(&["compress", "raw", "-o", "a.blp", "--dtype", "<i4", "--shape", "50000"]);
+    folder.run(&["convert", "a.blp", "-o", "blaze", "--format", "blaze"]);
+    folder.run(&["slice", "a.b2nd", "-o", "a.npy"]);
+    folder.run(&["slice", "a.b2nd", "--stop", "6", "-o", "six.npy"]);
+    folder.run(&["convert", "a.b2frame", "-o", "sparse", "--format", "sframe"]);
+    let before = crate::inputs::tree(&folder.path("."));
+    for (words, says) in [
+        ("decompress a.b2nd -o out --partial", "--partial"),
+        ("decompress a.b2nd -o out.npy --partial", "--partial"),
+        ("decompress a.blp -o out --partial", "--partial"),
+        ("decompress a.chunk -o out --partial", "--partial"),
+        ("slice a.b2nd -o out --partial", "--partial"),
+        ("slice column -o out.npz --partial", "--partial"),
+        ("convert a.b2nd -o out.b2nd --partial", "--partial"),
+        ("convert a.b2nd -o out.b2z --partial", "--partial"),
+        ("compress a.npy -o out.b2nd --partial", "--partial"),
+        ("compress raw -o out.b2frame --partial", "--partial"),
+        ("verify a.b2frame --no-verify", "--no-verify"),
+        ("verify a.b2frame --quick", "--quick"),
+        ("edit a.b2frame delete 0 --plain", "--plain"),
+        ("append a.chunk raw --reserve 9", "--reserve"),
+        ("append a.b2nd raw --reserve 9", "--reserve"),
+        ("repair sparse -o out --offset 9", "--offset"),
+        ("repair a.b2frame -o out.b2frame --offset 99999999", "past the end"),
+        ("edit a.b2frame fill zeros 99999999999999", "too many"),
+        ("edit a.b2frame fill zeros 999999999999", "--max-output none"),
+        ("edit a.b2frame fill zeros 99999999999999999999", "not a number"),
+        ("edit a.b2frame delete 99", "chunk 99"),
+        ("edit a.b2frame reorder 0,0", "once"),
+        ("resize a.blp --shape 99999999999999", "too many"),
+        ("resize a.blp --shape 18446744073709551615", "too many"),
+        ("resize column --shape 18446744073709551615", "16777216"),
+        ("resize column --shape 9999999999999999", "--max-output none"),
+        ("resize blaze --shape 18446744073709551615", "16777216"),
+        ("resize blaze --shape 9999999999999999", "--max-output none"),
+        ("trim a.blp 50001", "row 50001"),
+        ("insert a.blp six.npy --at 50001", "row 50001"),
+        ("insert column six.npy --at 50001", "row 50001"),
+        ("insert blaze six.npy --at 50001", "row 50001"),
+        ("delete a.blp --start 9 --stop 50001", "row 50001"),
+        ("delete blaze --start 9 --stop 50001", "row 50001"),
+        ("set a.blp six.npy --start 49999", "rows 49999..50005"),
+        ("set a.blp six.npy --start 49999 --in-place", "rows 49999..50005"),
+        ("set column six.npy --start 49999", "rows 49999..50005"),
+        ("set a.b2nd six.npy --start 9", "the part to be set"),
+        ("set a.blp six.npy --start 9 --stop 10", "rows 9..10"),
+        ("slice blaze -o out --superchunks 9", "super-chunk 9"),
+        ("compress raw -o out.b2nd --dtype <i4 --shape 9", "more bytes"),
+        ("compress raw -o out.b2nd --dtype <i4 --shape 99999", "too early"),
+        ("compress raw -o out.blp --dtype <i4 --shape 99999", "dtype and shape need"),
+        ("compress raw -o out.blp --chunksize 5G", "at most"),
+        ("compress raw -o out.b2frame --chunksize 5G", "at most"),
+        ("convert a.b2frame -o out.blp --chunksize 5G", "at most"),
+        ("convert a.b2frame -o out2.b2frame --chunksize 5G", "at most"),
+        ("compress raw -o out.blp --max-app 99999999999", "16777216"),
+        ("advise -", "a stream"),
+    ] {
+        let (code, text) = folder.fail(&words.split(' ').collect::<Vec<_>>());
+        assert!(code == 2 && text.contains(says), "{words}: {code} {text}");
+        assert!(!text.contains("bcolz directory:"), "{words}: {text}");
+        assert!(crate::inputs::tree(&folder.path(".")) == before, "{words} touched something");
+    }
+    // The items of a file that do not fit to a container are no fault of the command line.
+    for words in ["set a.b2nd six.npy", "set six.blp a.npy"] {
+        folder.run(&["convert", "six.npy", "-o", "six.blp", "--force"]);
+        assert_eq!(folder.fail(&words.split(' ').collect::<Vec<_>>()).0, 1, "{words}");
+    }
+}
+
 /// A chunk that shrinks to a hundredth is found, too.
 #[test]
 fn well_compressed_chunks_are_repaired() {

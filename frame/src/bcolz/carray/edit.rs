@@ -8,13 +8,14 @@
 //! last: the old rows that a chunk is made of are then still there.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::super::descriptor::{Sizes, default_item, invalid, write_json};
+use super::super::descriptor::{Sizes, default_item, write_json};
 use super::super::quantize;
 use super::super::tree::{Tree, discard, put, sweep};
 use super::{CArray, FILE_HEADER, chunk_name, chunk_number};
 use crate::bloscpack::encode_chunk;
 use crate::error::{Error, IoKind};
 use crate::io::ReadAt;
+use crate::limits::within;
 use crate::plain::{Content, Piece, Plain};
 use crate::rows::{Rows, byte_range, count};
 use alloc::vec::Vec;
@@ -226,6 +227,13 @@ impl<T: Tree> CArray<T> {
     }
 }
 
+impl<T: Tree> CArray<T> {
+    /// Refuses rows that take more chunks than the limits allow: no command could open the column again.
+    pub(in super::super) fn check_growth(&self, rows: u64) -> Result<(), Error> {
+        within("chunks", rows.div_ceil(self.storage.chunklen.max(1)), self.limits.chunks)
+    }
+}
+
 impl<T: Tree> Rows for CArray<T> {
     fn row_nbytes(&self) -> u64 {
         self.geometry.atom
@@ -238,6 +246,7 @@ impl<T: Tree> Rows for CArray<T> {
     }
 
     fn resize(&mut self, pool: &mut Pool, rows: u64) -> Result<(), Error> {
+        self.check_growth(rows)?;
         let (range, more) = growth(self.nbytes(), self.geometry.atom, rows)?;
         let item = default_item(&self.storage.dtype, &self.storage.dflt);
         self.splice_bytes(pool, range, alloc::vec![Piece::Fill(&item, more)])
@@ -258,6 +267,8 @@ impl<T: Tree> Rows for CArray<T> {
 pub(crate) fn growth(old: u64, row: u64, rows: u64) -> Result<(Range<u64>, u64), Error> {
     match rows.checked_mul(row) {
         Some(new) => Ok((new.min(old)..old, new.saturating_sub(old))),
-        None => invalid("rows", i64::try_from(rows).unwrap_or(i64::MAX)),
+        None => {
+            Err(Error::Capacity { what: "rows", asked: rows, most: u64::MAX.checked_div(row).unwrap_or(0) })
+        }
     }
 }

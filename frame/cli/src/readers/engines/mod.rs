@@ -150,8 +150,8 @@ impl Tree {
             .ok_or_else(|| Failure::at(path, format!("has no array {wanted}; `blosc ls` lists them")))?;
         let opened = self.open(entry)?;
         match opened.what {
-            What::Grid(grid) => Ok(Opened::alone(What::Grid(grid.with(intent)?))),
-            what => Ok(Opened::alone(what)),
+            What::Grid(grid) => Ok(Opened::of(What::Grid(grid.with(intent)?))),
+            what => Ok(Opened::of(what)),
         }
     }
 
@@ -167,7 +167,7 @@ impl Tree {
             .max_output
             .unwrap_or_else(|| crate::limits::max_by_size(crate::limits::size(&self.input.input)));
         let grid = guarded(|| self.store.array(key)).map_err(unable(&path, self.kind))?;
-        Ok(Opened::alone(What::Grid(GridReader::new(&path, grid, max))))
+        Ok(Opened::of(What::Grid(GridReader::new(&path, grid, max))))
     }
 
     /// Hands every array that can be read to `f`, with its key as the name of a member of a `.npz` file.

@@ -124,6 +124,33 @@ fn streams_go_into_arrays_in_bounded_memory() {
     }
 }
 
+/// Parts of an array, backwards and with steps, are read and set in less memory than they take.
+#[cfg(target_os = "linux")]
+#[test]
+fn slices_and_steps_take_bounded_memory() {
+    let place = Place::new();
+    let (blosc, most) = (env!("CARGO_BIN_EXE_blosc"), 300_000); // 300 MB of address space
+    let zeros = |bytes: u64, words: &str| {
+        format!("head -c {bytes} /dev/zero | (ulimit -v {most}; exec {blosc} {words} --threads 1)")
+    };
+    let all = "compress - -o a.b2nd --dtype <f8 --shape 6000,6000 --chunks 500,6000 --blocks 50,1000";
+    for (words, bytes) in [
+        // 288 MB
+        (all, 288_000_000),
+        ("slice a.b2nd --start 1,0 -o up.npy", 0),
+        ("slice a.b2nd --step -1,-1 -o down.npy", 0),
+        // 144 MB of 288 MB each
+        ("set a.b2nd - --step 2,1", 144_000_000),
+        ("set a.b2nd - --step -1,-2", 144_000_000),
+    ] {
+        let command = zeros(bytes, &words.replace("<f8", "'<f8'"));
+        let out = shell(&place, &command);
+        assert!(out.status.success(), "{words}: {}", String::from_utf8_lossy(&out.stderr));
+    }
+    let size = |name: &str| std::fs::metadata(place.path(name)).unwrap().len() - 128;
+    assert_eq!((size("up.npy"), size("down.npy")), (5999 * 48_000, 288_000_000));
+}
+
 /// A compressed array in Fortran order that is too large to be held is decoded once, however many rows are asked for.
 #[cfg(target_os = "linux")]
 #[test]

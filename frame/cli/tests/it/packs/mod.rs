@@ -330,7 +330,9 @@ fn every_format_converts_to_every_other() {
                 );
                 assert!(!place.path(&name).exists(), "{name}");
             }
-            let out = place.run(&format!("{words} --partial"));
+            // From array to array nothing is lost.
+            let partial = if (from, to) == ("b2nd", "b2nd") { "" } else { "--partial" };
+            let out = place.run(&format!("{words} {partial}"));
             let notes = String::from_utf8_lossy(&out.stderr).into_owned();
             assert!(out.status.success(), "{from} to {to}: {notes}");
             if to != "npy" {
