@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 
-ROOTS = re.compile(r"blosc_core::arch::x86::(sse2|avx2|avx512)::.*bit(un)?shuffle")
+ROOTS = re.compile(r"blosc_core::arch::x86::(sse2|avx2|avx512bw|avx512)::.*bit(un)?shuffle")
 # For buffers below 64 KiB, and for others: whichever a function is for, it keeps the second, and of each pair of the
 # same name one keeps the first.
 LITTLE, AMPLE = 12 << 10, 22 << 10

@@ -232,7 +232,7 @@ struct Run {
     /// threads frame-files array-files goals all. `all` is all but the last three.
     #[arg(long, value_delimiter = ',', default_value = "all")]
     suite: Vec<String>,
-    /// Kernel levels: scalar sse2 ssse3 avx2 gfni avx512 neon all.
+    /// Kernel levels: scalar sse2 ssse3 avx2 avx512bw gfni avx512 neon all.
     #[arg(long, value_delimiter = ',', default_value = "all")]
     isa: Vec<String>,
     /// Item sizes of kernel suites.

@@ -65,26 +65,26 @@ kernels! {
     /// `n = src.len() / width` items apart: `width > 1`, `n > 0`, `src.len() = n * width`,
     /// `pitch >= n`, `out.len() = (width - 1) * pitch + n`.
     fn split(width: usize, src: &[u8], out: Out<'_>, pitch: usize) = scalar::split {
-        x86 { Sse2 => x86::sse2::split, Ssse3 => x86::sse2::ssse3::split, Avx2 => x86::avx2::split, Avx2Gfni => x86::avx2::split, Avx512 => x86::avx512::split }
+        x86 { Sse2 => x86::sse2::split, Ssse3 => x86::sse2::ssse3::split, Avx2 => x86::avx2::split, Avx512Bw => x86::avx512bw::split, Avx2Gfni => x86::avx2::split, Avx512 => x86::avx512::split }
         aarch64 { Neon => aarch64::neon::split }
         wasm32 { Simd128 => wasm32::simd128::split }
     }
     /// `n = out.len() / width` items together: `width > 1`, `n > 0`, `out.len() = n * width`, and
     /// `planes` has `width` planes of at least `n` bytes.
     fn join(width: usize, planes: Planes<'_>, out: Out<'_>, stores: Stores) = scalar::join {
-        x86 { Sse2 => x86::sse2::join, Ssse3 => x86::sse2::ssse3::join, Avx2 => x86::avx2::join, Avx2Gfni => x86::avx2::join, Avx512 => x86::avx512::join }
+        x86 { Sse2 => x86::sse2::join, Ssse3 => x86::sse2::ssse3::join, Avx2 => x86::avx2::join, Avx512Bw => x86::avx512bw::join, Avx2Gfni => x86::avx2::join, Avx512 => x86::avx512::join }
         aarch64 { Neon => aarch64::neon::join }
         wasm32 { Simd128 => wasm32::simd128::join }
     }
     /// `src.len() = out.len()`, a positive multiple of `8 * typesize`.
     fn bitshuffle(typesize: usize, src: &[u8], out: Out<'_>) = scalar::bitshuffle {
-        x86 { Sse2 => x86::sse2::bitshuffle, Ssse3 => x86::sse2::ssse3::bitshuffle, Avx2 => x86::avx2::bitshuffle, Avx2Gfni => x86::avx2::gfni::bitshuffle, Avx512 => x86::avx512::bitshuffle }
+        x86 { Sse2 => x86::sse2::bitshuffle, Ssse3 => x86::sse2::ssse3::bitshuffle, Avx2 => x86::avx2::bitshuffle, Avx512Bw => x86::avx512bw::bitshuffle, Avx2Gfni => x86::avx2::gfni::bitshuffle, Avx512 => x86::avx512::bitshuffle }
         aarch64 { Neon => aarch64::neon::bitshuffle }
         wasm32 { Simd128 => wasm32::simd128::bitshuffle }
     }
     /// `src.len() = out.len()`, a positive multiple of `8 * typesize`.
     fn bitunshuffle(typesize: usize, src: &[u8], out: Out<'_>, stores: Stores) = scalar::bitunshuffle {
-        x86 { Sse2 => x86::sse2::bitunshuffle, Ssse3 => x86::sse2::ssse3::bitunshuffle, Avx2 => x86::avx2::bitunshuffle, Avx2Gfni => x86::avx2::gfni::bitunshuffle, Avx512 => x86::avx512::bitunshuffle }
+        x86 { Sse2 => x86::sse2::bitunshuffle, Ssse3 => x86::sse2::ssse3::bitunshuffle, Avx2 => x86::avx2::bitunshuffle, Avx512Bw => x86::avx512bw::bitunshuffle, Avx2Gfni => x86::avx2::gfni::bitunshuffle, Avx512 => x86::avx512::bitunshuffle }
         aarch64 { Neon => aarch64::neon::bitunshuffle }
         wasm32 { Simd128 => wasm32::simd128::bitunshuffle }
     }
@@ -98,14 +98,14 @@ kernels! {
 ))]
 #[inline(always)]
 pub(in crate::arch) fn has_bit_instructions(level: Level) -> bool {
-    matches!(level.isa(), Isa::Avx2 | Isa::Avx2Gfni | Isa::Avx512)
+    matches!(level.isa(), Isa::Avx2 | Isa::Avx512Bw | Isa::Avx2Gfni | Isa::Avx512)
 }
 
 /// Whether `level` proves AVX2: for Adler-32.
 #[cfg(all(feature = "zlib", target_arch = "x86_64", target_feature = "sse2"))]
 #[inline(always)]
 pub(in crate::arch) fn has_avx2(level: Level) -> bool {
-    matches!(level.isa(), Isa::Avx2 | Isa::Avx2Gfni | Isa::Avx512)
+    matches!(level.isa(), Isa::Avx2 | Isa::Avx512Bw | Isa::Avx2Gfni | Isa::Avx512)
 }
 
 /// Whether `level` proves AVX-512 with VBMI: for the LZ4 sequences by registers of 64 bytes.
@@ -132,7 +132,7 @@ pub(in crate::arch) fn element_registers(level: Level) -> ElementRegisters {
     match level.isa() {
         Isa::Scalar => ElementRegisters::Plain,
         Isa::Sse2 | Isa::Ssse3 => ElementRegisters::Sse2,
-        Isa::Avx2 | Isa::Avx2Gfni | Isa::Avx512 => ElementRegisters::Avx2,
+        Isa::Avx2 | Isa::Avx512Bw | Isa::Avx2Gfni | Isa::Avx512 => ElementRegisters::Avx2,
         Isa::Neon => ElementRegisters::Neon,
         Isa::Simd128 => ElementRegisters::Simd128,
     }

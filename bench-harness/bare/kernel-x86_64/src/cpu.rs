@@ -21,13 +21,14 @@ fn leaf(leaf: u32) -> [u32; 3] {
 pub fn has(isa: Isa) -> bool {
     let [_, b, c] = leaf(7);
     let (avx2, gfni) = (b & 1 << 5 != 0, c & 1 << 8 != 0);
-    let avx512 = [16, 30, 31].iter().all(|bit| b & 1 << bit != 0) && c & 1 << 1 != 0;
+    let avx512 = [16, 30, 31].iter().all(|bit| b & 1 << bit != 0);
     match isa {
         Isa::Scalar | Isa::Sse2 => true,
         Isa::Ssse3 => leaf(1)[2] & 1 << 9 != 0,
         Isa::Avx2 => avx2,
         Isa::Avx2Gfni => avx2 && gfni,
-        Isa::Avx512 => avx2 && gfni && avx512,
+        Isa::Avx512Bw => avx2 && avx512,
+        Isa::Avx512 => avx2 && gfni && avx512 && c & 1 << 1 != 0,
         _ => false,
     }
 }

@@ -15,8 +15,9 @@ use super::isa::Isa;
 
 /// Whether a machine whose best level is `best` also runs `isa`.
 pub(in crate::arch) fn implies(best: Isa, isa: Isa) -> bool {
-    let of_x86 = |isa| matches!(isa, Isa::Sse2 | Isa::Ssse3 | Isa::Avx2 | Isa::Avx2Gfni | Isa::Avx512);
-    isa == Isa::Scalar || isa == best || (of_x86(best) && of_x86(isa) && isa < best)
+    let of_x86 = |isa| (Isa::Sse2..=Isa::Avx512).contains(&isa);
+    let beside = best == Isa::Avx2Gfni && isa == Isa::Avx512Bw;
+    isa == Isa::Scalar || isa == best || (of_x86(best) && of_x86(isa) && isa < best && !beside)
 }
 
 #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
@@ -112,13 +113,14 @@ mod x86 {
         let more = unsafe { if __cpuid(0x8000_0000).eax < EXTENDED { 0 } else { __cpuid(EXTENDED).ecx } };
         let has = |word: u32, bits: u32| word & bits == bits;
         if !has(seven.ebx, BMI1_AVX2_BMI2) || !has(more, LZCNT) || saved & YMM != YMM {
-            Isa::Ssse3
-        } else if !has(seven.ecx, GFNI) {
-            Isa::Avx2
-        } else if !has(seven.ebx, AVX512_F_BW_VL) || !has(seven.ecx, VBMI) || saved & ZMM != ZMM {
-            Isa::Avx2Gfni
-        } else {
-            Isa::Avx512
+            return Isa::Ssse3;
+        }
+        let wide = has(seven.ebx, AVX512_F_BW_VL) && saved & ZMM == ZMM;
+        match (has(seven.ecx, GFNI), wide) {
+            (false, false) => Isa::Avx2,
+            (false, true) => Isa::Avx512Bw,
+            (true, true) if has(seven.ecx, VBMI) => Isa::Avx512,
+            (true, _) => Isa::Avx2Gfni,
         }
     }
 

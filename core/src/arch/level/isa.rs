@@ -16,6 +16,9 @@ pub enum Isa {
     Ssse3,
     /// x86 AVX2 with BMI1, BMI2 and LZCNT: every CPU with AVX2 has them, but a hypervisor may hide them.
     Avx2,
+    /// x86 AVX-512 F/BW/VL without VBMI and GFNI: Skylake-SP and Cascade Lake. CPUs of [`Avx2Gfni`](Self::Avx2Gfni) need
+    /// not have it.
+    Avx512Bw,
     /// x86 AVX2 + GFNI.
     Avx2Gfni,
     /// x86 AVX-512 F/BW/VL/VBMI + GFNI.
@@ -28,8 +31,17 @@ pub enum Isa {
 
 impl Isa {
     /// Every name, whether or not this machine, or even this build, can run it.
-    pub const ALL: [Isa; 8] =
-        [Isa::Scalar, Isa::Sse2, Isa::Ssse3, Isa::Avx2, Isa::Avx2Gfni, Isa::Avx512, Isa::Neon, Isa::Simd128];
+    pub const ALL: [Isa; 9] = [
+        Isa::Scalar,
+        Isa::Sse2,
+        Isa::Ssse3,
+        Isa::Avx2,
+        Isa::Avx512Bw,
+        Isa::Avx2Gfni,
+        Isa::Avx512,
+        Isa::Neon,
+        Isa::Simd128,
+    ];
 
     /// The name as users type it.
     ///
@@ -43,6 +55,7 @@ impl Isa {
             Isa::Sse2 => "sse2",
             Isa::Ssse3 => "ssse3",
             Isa::Avx2 => "avx2",
+            Isa::Avx512Bw => "avx512bw",
             Isa::Avx2Gfni => "avx2-gfni",
             Isa::Avx512 => "avx512",
             Isa::Neon => "neon",
@@ -57,7 +70,7 @@ impl Isa {
     /// assert!(Isa::Avx2.features().contains(&"bmi2"));
     /// ```
     pub const fn features(self) -> &'static [&'static str] {
-        // Each x86 set is the start of the next.
+        // Each x86 set is the start of the next, but for `Avx512Bw`.
         const X86: &[&str] = &[
             "sse2",
             "ssse3",
@@ -76,6 +89,9 @@ impl Isa {
             Isa::Sse2 => X86.split_at(1).0,
             Isa::Ssse3 => X86.split_at(2).0,
             Isa::Avx2 => X86.split_at(6).0,
+            Isa::Avx512Bw => {
+                &["sse2", "ssse3", "avx2", "bmi1", "bmi2", "lzcnt", "avx512f", "avx512bw", "avx512vl"]
+            }
             Isa::Avx2Gfni => X86.split_at(7).0,
             Isa::Avx512 => X86,
             Isa::Neon => &["neon"],

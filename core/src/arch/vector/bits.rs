@@ -27,8 +27,10 @@ const MOST: usize = 2048;
 #[repr(align(64))]
 pub(in crate::arch) struct TileBuffer<const BYTES: usize>(MaybeUninit<[u8; BYTES]>);
 
-/// Bytes of a [`TileBuffer`] for buffers shorter than [`LONG`]: firmware has little stack.
-pub(in crate::arch) const LITTLE: usize = PLANES * (256 + LINE);
+/// Bytes of a [`TileBuffer`] for buffers shorter than [`LONG`], with registers of `register` bytes: firmware has little stack.
+pub(in crate::arch) const fn little(register: usize) -> usize {
+    PLANES * (if register < 32 { 256 } else { 8 * register } + LINE)
+}
 
 /// Bytes of a [`TileBuffer`] for buffers of [`LONG`] bytes and more.
 pub(in crate::arch) const AMPLE: usize = PLANES * (1024 + LINE);

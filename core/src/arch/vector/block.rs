@@ -167,17 +167,20 @@ pub(super) unsafe fn join_block<V: Vector, const W: usize, const P: usize, const
                     k += 1;
                 }
             }
+            if V::LANES == 4 && P > 2 {
+                // Not a loop: the compiler would keep it, and the registers in memory.
+                store_lanes::<V, W, P>(r, 0, dst, stream);
+                if P > 4 {
+                    store_lanes::<V, W, P>(r, 4, dst, stream);
+                }
+                return;
+            }
             let mut k = 0;
             while k < P {
                 let (a, b) = V::pair_lanes(r[k], r[k + 1]);
-                let (a_at, b_at) = if V::LANES == 1 { (16 * k, 16 * k + 16) } else { (16 * k, 16 * (W + k)) };
-                if stream {
-                    a.stream(dst.add(a_at));
-                    b.stream(dst.add(b_at));
-                } else {
-                    a.store(dst.add(a_at));
-                    b.store(dst.add(b_at));
-                }
+                let b_at = if V::LANES == 2 { 16 * (W + k) } else { 16 * k + V::BYTES };
+                a.store_or_stream(dst.add(16 * k), stream);
+                b.store_or_stream(dst.add(b_at), stream);
                 k += 2;
             }
             return;
@@ -199,6 +202,27 @@ pub(super) unsafe fn join_block<V: Vector, const W: usize, const P: usize, const
             }
             l += 1;
         }
+    }
+}
+
+/// Stores lane `l` of registers `k` to `k + 3` as bytes `16 k ..` of the items of that lane, for each of four lanes.
+///
+/// # Safety
+/// As for [`join_block`].
+#[inline(always)]
+unsafe fn store_lanes<V: Vector, const W: usize, const P: usize>(
+    r: [V; P],
+    k: usize,
+    dst: *mut u8,
+    stream: bool,
+) {
+    // SAFETY: the contract of `join_block`: lane `l` of a block is `16 * W` bytes from `16 * W * l` on.
+    unsafe {
+        let [a, b, c, d] = V::transpose_lanes([r[k], r[k + 1], r[k + 2], r[k + 3]]);
+        a.store_or_stream(dst.add(16 * k), stream);
+        b.store_or_stream(dst.add(16 * (W + k)), stream);
+        c.store_or_stream(dst.add(16 * (2 * W + k)), stream);
+        d.store_or_stream(dst.add(16 * (3 * W + k)), stream);
     }
 }
 

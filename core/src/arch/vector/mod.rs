@@ -28,7 +28,7 @@ mod structures;
 mod tables;
 mod windows;
 
-pub(super) use bits::{AMPLE, LITTLE, LONG, bitshuffle, bitunshuffle};
+pub(super) use bits::{AMPLE, LONG, bitshuffle, bitunshuffle, little};
 pub(super) use planes::{Each, Pitched, PlaneSource, Table};
 pub(super) use registers::{Join, Split, Vector};
 pub(super) use rows::rows;

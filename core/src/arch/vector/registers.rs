@@ -37,6 +37,12 @@ pub(in crate::arch) trait Vector: Copy {
         // SAFETY: the conditions are those of `store`.
         unsafe { self.store(p) }
     }
+    /// [`stream`](Self::stream) or [`store`](Self::store).
+    #[inline(always)]
+    unsafe fn store_or_stream(self, p: *mut u8, stream: bool) {
+        // SAFETY: the conditions are those of both.
+        unsafe { if stream { self.stream(p) } else { self.store(p) } }
+    }
     /// Orders what was streamed before what follows.
     #[inline(always)]
     unsafe fn fence() {}
@@ -68,6 +74,12 @@ pub(in crate::arch) trait Vector: Copy {
     #[inline(always)]
     unsafe fn pair_lanes(a: Self, b: Self) -> (Self, Self) {
         (a, b)
+    }
+    /// Of registers of four lanes: lane `l` of each, for each `l`.
+    #[inline(always)]
+    unsafe fn transpose_lanes(r: [Self; 4]) -> [Self; 4] {
+        debug_assert!(Self::LANES == 4);
+        r
     }
     /// In every lane, the units of `UNIT` bytes of `a` and `b` alternating: lower and upper half.
     unsafe fn zip<const UNIT: usize>(a: Self, b: Self) -> (Self, Self);

@@ -121,7 +121,7 @@ macro_rules! rows {
                     return $below::bitshuffle(typesize, src, out);
                 }
                 let kernel = if src.len() < vector::LONG {
-                    bitshuffle_items::<{ vector::LITTLE }>
+                    bitshuffle_items::<{ vector::little(<$V>::BYTES) }>
                 } else {
                     bitshuffle_items::<{ vector::AMPLE }>
                 };
@@ -147,7 +147,7 @@ macro_rules! rows {
                     return $below::bitunshuffle(typesize, src, out, stores);
                 }
                 let kernel = if src.len() < vector::LONG {
-                    bitunshuffle_items::<{ vector::LITTLE }>
+                    bitunshuffle_items::<{ vector::little(<$V>::BYTES) }>
                 } else {
                     bitunshuffle_items::<{ vector::AMPLE }>
                 };

@@ -2,6 +2,7 @@
 
 pub(super) mod avx2;
 pub(super) mod avx512;
+pub(super) mod avx512bw;
 pub(super) mod sse2;
 
 #[cfg(target_arch = "x86")]
