@@ -7,6 +7,8 @@
 //! 6 to 8    zlib-rs                      zlib-rs
 //! level 9   `zlib::deflate`, which writes less in less time
 //! ```
+//! Level 5 asks zlib-rs for its level 4 where matches are short: longer searches find little more of them.
+//!
 //! Our own encoder steps over what has no matches. `core/examples/zlib_speed.rs` compares them. The choice depends on the
 //! stream and the level alone, and so does what is written: of SIMD instructions zlib-rs only asks to compare bytes and to
 //! compute the checksum.
@@ -28,6 +30,8 @@ enum Choice {
 
 /// The highest level of ours where matches are few: few matches are found by few steps.
 const MOST_WHERE_FEW: u8 = 4;
+/// The level that is zlib-rs's next lower one where matches are short.
+const LESS_WHERE_SHORT: u8 = 5;
 
 const fn choice(level: u8) -> Choice {
     match level {
@@ -78,6 +82,8 @@ pub(crate) fn encode(
     }
     let state = context.zlib.as_mut()?;
     state.reset();
+    let less = level == LESS_WHERE_SHORT && has_short_matches(src);
+    state.set_level(i32::from(level) - i32::from(less)).ok()?;
     match state.compress(src, dst, DeflateFlush::Finish) {
         Ok(Status::StreamEnd) => usize::try_from(state.total_out()).ok(),
         _ => {
@@ -115,6 +121,13 @@ fn has_few_matches(src: &[u8], level: u8) -> bool {
     let (long, far_apart) = (2 * eights >= fours, 16 * starts <= 3 * (positions - fours));
     let nothing_else = level > 2 && 32 * fours >= 31 * positions && 16 * eights >= 15 * fours;
     none || nothing_else || (long && far_apart && !dense)
+}
+
+/// Whether of the positions with matches, which are at most a quarter of all or two fifths and more, at most one in twenty has
+/// eight bytes. In between, as in photographs, long matches may lie farther apart than the sample shows.
+fn has_short_matches(src: &[u8]) -> bool {
+    let Some(Sample { positions, fours, eights, .. }) = Sample::of(src, 4, 512) else { return false };
+    20 * eights <= fours && (4 * fours <= positions || 5 * fours >= 2 * positions)
 }
 
 #[cfg(test)]
@@ -192,6 +205,27 @@ mod tests {
             let n = encode(&mut context, &src, &mut dst, level, &mut work).unwrap();
             zlib::decode(&dst[..n], (&mut back[..]).into(), &mut [0; zlib::DECODE_WORK_LEN]).unwrap();
             assert!(back == src, "{len} bytes, level {level}");
+        }
+    }
+
+    /// Words of six bytes are short matches, a period of thirty is long: one context writes both as zlib-rs does at levels 4
+    /// and 5, whatever it wrote before.
+    #[test]
+    fn short_matches_are_written_one_level_lower() {
+        let mut noise = noise(3);
+        let words: Vec<[u8; 6]> = (0..300).map(|_| core::array::from_fn(|_| noise())).collect();
+        let text: Vec<u8> = (0..9000).flat_map(|_| words[usize::from(noise()) % 300]).collect();
+        let lines: Vec<u8> =
+            (0..2000u32).flat_map(|i| [[i as u8, (i >> 8) as u8, 7, 9]; 7]).flatten().collect();
+        assert!(has_short_matches(&text) && !has_short_matches(&lines));
+        let mut context = EncodeContext::for_codec(Codec::Zlib, 5, text.len()).unwrap();
+        let mut work = vec![0xa5; work_len(5, text.len())];
+        for (src, level) in [(&text, 4), (&lines, 5), (&text, 4)] {
+            let (mut host, mut theirs) = (vec![0; src.len() + 100], vec![0; src.len() + 100]);
+            let n = encode(&mut context, src, &mut host, 5, &mut work).unwrap();
+            let mut state = Deflate::new(level, true, 15);
+            assert_eq!(state.compress(src, &mut theirs, DeflateFlush::Finish), Ok(Status::StreamEnd));
+            assert!(host[..n] == theirs[..state.total_out() as usize], "level {level}");
         }
     }
 }

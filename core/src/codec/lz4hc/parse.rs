@@ -57,7 +57,7 @@ pub(super) fn sequences<'a, S: Search<'a, DICT>, const DICT: bool>(
         let behind = search.history().common_before(from, p, p - anchor);
         (taken.start, taken.len) = (p - behind, taken.len + behind);
         let mut wider = |taken: Match, p: usize| {
-            search.leave_out(&taken);
+            search.leave_out_inside(&taken);
             if taken.len >= effort.enough || p > last_start {
                 return Match { len: 0, ..taken };
             }

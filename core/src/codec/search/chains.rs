@@ -17,6 +17,11 @@ const MOST_BITS: u32 = 15;
 const AHEAD: usize = 512;
 /// Positions between two looks at whether the input repeats itself, and the longest period that is seen.
 const PIECE: usize = 64;
+/// Searches of this many steps choose between the chains of a match's bytes: in shorter ones the choice takes as long as it
+/// saves.
+const MANY: u32 = 64;
+/// Bytes, the last ones of a match, whose chains are compared.
+const COMPARED: usize = 64;
 /// Farther than any match: what ends a chain.
 const NOWHERE: u16 = u16::MAX;
 
@@ -151,17 +156,42 @@ impl<'a, const DICT: bool> Chains<'a, DICT> {
         usize::from(self.back.get(position % WINDOW).map_or(NOWHERE, |cell| u16::from_le_bytes(*cell)))
     }
 
+    /// Which of the last [`COMPARED`] of `len` bytes from `position` on has the widest step before it: a longer match is on
+    /// all of their chains, and there fewer positions come before it.
+    #[inline(never)]
+    fn widest_step(&self, position: usize, len: usize) -> usize {
+        let last = len.min(self.entered - position).saturating_sub(3);
+        let (mut chosen, mut widest) = (0, self.step(position));
+        for later in last.saturating_sub(COMPARED).max(1)..last {
+            let step = self.step(position + later);
+            if step > widest {
+                (chosen, widest) = (later, step);
+            }
+        }
+        chosen
+    }
+
     /// Offers up to `steps` positions of the chain of the byte `later` bytes after the offset of `best`, which is aimed.
+    /// Among many steps those of matches that begin at the offset are on the chain that promises most.
     #[inline(always)]
-    fn follow<const WIDER: bool>(&self, best: &mut Best, later: usize, end: usize, steps: u32) {
-        let reference = self.history.base() + best.p + later;
-        let reach = self.reach.min(reference - later);
-        let mut at = reference;
+    fn follow<const WIDER: bool>(&self, best: &mut Best, mut later: usize, end: usize, steps: u32) {
+        let reference = self.history.base() + best.p;
+        let reach = self.reach.min(reference);
+        let chooses = !WIDER && steps >= MANY;
+        if chooses && best.longest > 3 {
+            later = self.widest_step(reference, best.longest + 1);
+        }
+        let mut at = reference + later;
         for _ in 0..steps {
             at = at.wrapping_sub(self.step(at));
-            let distance = reference.wrapping_sub(at);
+            let distance = (reference + later).wrapping_sub(at);
+            let before = best.longest;
             if distance > reach || !best.offer::<WIDER, DICT>(&self.history, distance, end) {
                 return;
+            }
+            if chooses && best.longest > before {
+                later = self.widest_step(reference - distance, best.longest);
+                at = reference + later - distance;
             }
         }
     }
@@ -221,5 +251,10 @@ impl<'a, const DICT: bool> Search<'a, DICT> for Chains<'a, DICT> {
     fn look_for(&mut self, _: usize) {}
 
     /// Nothing: what repeats itself was left out when it was entered.
+    #[cfg(feature = "zlib")]
     fn leave_out(&mut self, _: &Match) {}
+
+    /// Nothing: the inside was entered ahead.
+    #[cfg(feature = "lz4")]
+    fn leave_out_inside(&mut self, _: &Match) {}
 }

@@ -91,8 +91,13 @@ pub(in crate::codec) trait Search<'a, const DICT: bool> {
     #[cfg(feature = "zlib")]
     fn look_for(&mut self, bytes: usize);
 
-    /// Leaves out what `found`, taken or not, would only fill the table with.
-    fn leave_out(&mut self, found: &Match);
+    /// Leaves out what `taken` would only fill the table with.
+    #[cfg(feature = "zlib")]
+    fn leave_out(&mut self, taken: &Match);
+
+    /// Leaves out what lies inside `found`, taken or not: the table knows where it comes from.
+    #[cfg(feature = "lz4")]
+    fn leave_out_inside(&mut self, found: &Match);
 
     /// The longest match that begins at offset `p` and ends at or before `end`, out of up to `steps` positions.
     #[cfg(feature = "lz4")]

@@ -23,6 +23,16 @@ type Row = [u8; 64];
 const TAIL: usize = 64;
 const LONG: usize = 256;
 const SHORT: usize = 64;
+/// Of matches this long LZ4HC enters the last quarter: the rest would crowd out positions that lead elsewhere, and what goes on
+/// behind the match is found from that quarter.
+#[cfg(feature = "lz4")]
+const INSIDE: usize = 16;
+/// The farthest distance at which it does so, and the same in inputs longer than [`WINDOW`], of which what is far back soon is
+/// out of reach.
+#[cfg(feature = "lz4")]
+const FRESH: usize = 1 << 15;
+#[cfg(feature = "lz4")]
+const FRESH_IN_LONG: usize = 1 << 10;
 const WINDOW: usize = 1 << 16;
 
 /// The rows; no match lies farther back than `REACH`, which is below 65536.
@@ -213,9 +223,24 @@ impl<'a, const DICT: bool, const REACH: usize> Search<'a, DICT> for Rows<'a, DIC
         self.mask = low(bytes.clamp(4, 8));
     }
 
+    #[cfg(feature = "zlib")]
     #[inline(always)]
     fn leave_out(&mut self, found: &Match) {
         if found.len > LONG && found.distance <= SHORT {
+            self.leave_out_middle(found);
+        }
+    }
+
+    #[cfg(feature = "lz4")]
+    #[inline(always)]
+    fn leave_out_inside(&mut self, found: &Match) {
+        let fresh = if self.history.end() > WINDOW { FRESH_IN_LONG } else { FRESH };
+        if found.len < INSIDE || found.distance > fresh {
+            return;
+        }
+        if found.len <= LONG {
+            self.entered = self.entered.max(self.history.base() + found.end() - found.len / 4);
+        } else if found.distance <= SHORT || found.distance >= found.len {
             self.leave_out_middle(found);
         }
     }
@@ -245,7 +270,7 @@ mod tests {
         let history = History::<false>::new(src, &[]).unwrap();
         let mut rows = Rows::<false, FAR>::new(history, &mut work).unwrap();
         rows.enter(found.start);
-        rows.leave_out(&found);
+        rows.leave_out_inside(&found);
         rows.enter(found.end());
         (0..found.len).filter(|later| rows.holds(found.start + later)).collect()
     }
@@ -257,6 +282,29 @@ mod tests {
         src.extend_from_within(..);
         src.extend([0; 16]);
         src
+    }
+
+    #[test]
+    fn of_what_matches_only_the_end_is_entered() {
+        let found = |len| Match { start: 1024, distance: 1024, len };
+        let src = twice(1024);
+        assert_eq!(entered(&src, found(INSIDE - 1)), (0..INSIDE - 1).collect::<Vec<_>>(), "short ones whole");
+        for len in [INSIDE, INSIDE + 3, 100, LONG] {
+            assert_eq!(entered(&src, found(len)), (len - len / 4..len).collect::<Vec<_>>(), "{len}");
+        }
+        let both = |len: usize| (0..TAIL).chain(len - TAIL..len).collect::<Vec<_>>();
+        for len in [LONG + 1, 1000] {
+            assert_eq!(entered(&src, found(len)), both(len), "{len}");
+        }
+    }
+
+    #[test]
+    fn what_matches_far_back_is_entered() {
+        for (src, fresh) in [(twice(FRESH - 100), FRESH), (twice(FRESH), FRESH_IN_LONG)] {
+            let found = |distance| Match { start: src.len() - 216, distance, len: 100 };
+            assert_eq!(entered(&src, found(fresh)), (75..100).collect::<Vec<_>>(), "{fresh}");
+            assert_eq!(entered(&src, found(fresh + 1)), (0..100).collect::<Vec<_>>(), "{fresh}");
+        }
     }
 
     /// Long matches that overlap: what repeats itself at a short distance is left out, at a long one it is not.

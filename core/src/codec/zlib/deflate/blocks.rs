@@ -10,7 +10,7 @@ use super::bits::BitWriter;
 use super::block;
 use super::tokens::{
     Contents, END, Histogram, LONGEST, MOST_BYTES, NONE, SHORTEST, TOKENS, Token, distance_symbol, entropy,
-    floor_log2, length_symbol, log2,
+    floor_log2, length_symbol, log2, plain_bits,
 };
 use crate::codec::search::Match;
 
@@ -26,6 +26,8 @@ const FRESH: u32 = 2048;
 const FIRST: u32 = FRESH / 8;
 /// Literals that must be counted before their mean length in bits is believed.
 const FEWEST: u32 = 64;
+/// Sixteenths of bits a byte by which literals alone must take less, for matches to be weighed against them.
+const CLEARLY: usize = 4;
 
 /// Tokens of the block that is being gathered, and the stream so far.
 pub(super) struct Blocks<'a> {
@@ -51,11 +53,13 @@ pub(super) struct Blocks<'a> {
     byte_bits: usize,
     /// Bytes of the shortest match that is looked for: few shorter ones are worth their bits.
     least: usize,
+    /// Whether matches are weighed against what literals would take if there were no matches.
+    weigh: bool,
 }
 
 impl<'a> Blocks<'a> {
     #[inline(always)] // where it is to stay: it is large
-    pub(super) fn new(src: &'a [u8], work: &'a mut [u8], out: BitWriter<'a>) -> Self {
+    pub(super) fn new(src: &'a [u8], work: &'a mut [u8], out: BitWriter<'a>, weigh: bool) -> Self {
         Blocks {
             src,
             out,
@@ -72,6 +76,7 @@ impl<'a> Blocks<'a> {
             literal_bits: 16 * 8,
             least: SHORTEST,
             byte_bits: 16 * 4,
+            weigh,
         }
     }
 
@@ -193,6 +198,13 @@ impl<'a> Blocks<'a> {
         }
         let bytes = (self.at - self.fresh_from).max(1) as i64;
         self.byte_bits = ((alone + 16 * block::extra_bits(&self.fresh) as i64) / bytes) as usize;
+        if self.weigh {
+            // Where matches take more bits than literals would, few literals are left that tell how little they take.
+            let plain = plain_bits(self.src.get(self.fresh_from..self.at).unwrap_or_default());
+            if plain + CLEARLY < self.byte_bits {
+                self.literal_bits = self.literal_bits.min(plain + 4);
+            }
+        }
         self.least = (16 * (CODES + NEAR)).div_ceil(self.literal_bits).max(SHORTEST);
         self.settled.add(&self.fresh);
         self.fresh.clear();

@@ -70,7 +70,7 @@ pub fn encode(src: &[u8], dst: &mut [u8], level: u8, work: &mut [u8]) -> Option<
     let (tokens, work) =
         work.get_mut(..work_len(level, src.len()))?.split_at_mut(tokens::work_len(src.len()));
     let body = with_header(dst, level)?;
-    let mut blocks = Blocks::new(src, tokens, BitWriter::new(body));
+    let mut blocks = Blocks::new(src, tokens, BitWriter::new(body), level > 2);
     // Less than a word is all literals.
     if let (Some(words), Some(history)) = (Words::new(src), History::<false>::new(src, &[])) {
         match levels::of(level) {

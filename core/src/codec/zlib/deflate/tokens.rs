@@ -65,6 +65,9 @@ impl Histogram {
     }
 }
 
+/// Bytes that [`plain_bits`] counts at least, if there are as many.
+const SAMPLE: usize = 1024;
+
 /// Sixteenths of bits that symbols take by the best code which occur so often: a bit each at least.
 #[inline(always)]
 pub(super) fn entropy(counts: impl Iterator<Item = u32>) -> i64 {
@@ -75,6 +78,20 @@ pub(super) fn entropy(counts: impl Iterator<Item = u32>) -> i64 {
         bits += n * log2(n);
     }
     i64::from((total * log2(total) - bits) / 8).max(16 * i64::from(total))
+}
+
+/// Sixteenths of bits that a byte of `bytes` takes if all of them are literals.
+#[inline(never)]
+pub(super) fn plain_bits(bytes: &[u8]) -> usize {
+    // An odd step: else one byte of each item alone would be counted.
+    let step = (bytes.len() / SAMPLE) | 1;
+    let mut counts = [0u32; END];
+    for &byte in bytes.iter().step_by(step) {
+        if let Some(n) = counts.get_mut(usize::from(byte)) {
+            *n += 1;
+        }
+    }
+    entropy(counts.into_iter()) as usize / bytes.len().div_ceil(step).max(1)
 }
 
 /// The binary logarithm of `n < 1 << 21` in units of 1/128; 0 of 0.
