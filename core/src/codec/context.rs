@@ -102,15 +102,15 @@ impl EncodeContext {
             Codec::BloscLz => cfg!(feature = "blosclz"),
             Codec::Lz4 | Codec::Lz4Hc => cfg!(feature = "lz4"),
             #[cfg(all(feature = "std", feature = "zlib"))]
-            Codec::Zlib if super::zlib_host::needs_library(level) => {
-                made.zlib = Some(alloc::boxed::Box::new(super::zlib_host::library(level)));
+            Codec::Zlib if super::zlib::encoders::needs_library(level) => {
+                made.zlib = Some(alloc::boxed::Box::new(super::zlib::encoders::library(level)));
                 true
             }
             Codec::Zlib => cfg!(feature = "zlib"),
             Codec::Snappy => cfg!(feature = "snappy"),
             #[cfg(feature = "zstd-c")]
             Codec::Zstd => {
-                let level = super::zstd_c::library_level(level);
+                let level = super::zstd::levels::library_level(level);
                 made.zstd = Some(crate::arch::c::zstd::ZstdEncoder::new(level, max_len)?);
                 true
             }

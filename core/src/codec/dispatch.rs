@@ -1,5 +1,6 @@
 //! One stream in or out, by whichever codec the chunk names.
 
+use super::content::Content;
 use super::context::{DecodeContext, EncodeContext};
 use crate::arch::input::Input;
 use crate::arch::out::Out;
@@ -127,26 +128,6 @@ pub fn encode_stream(
     context: &mut EncodeContext,
 ) -> Option<usize> {
     encode_stream_of(codec, level, src, dst, dict, Content::Any, work, context)
-}
-
-/// What streams are made of, as far as an encoder may be told.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Content {
-    /// Anything.
-    #[default]
-    Any,
-    /// So many planes, of the bytes of the same place in each item, after a shuffle.
-    BytePlanes(usize),
-    /// Bits of the same place in each item, after a bitshuffle.
-    BitPlanes,
-}
-
-impl Content {
-    /// Whether a filter has brought bytes or bits of the same place together.
-    #[cfg(feature = "lz4")]
-    pub(crate) fn is_planes(self) -> bool {
-        matches!(self, Content::BytePlanes(_) | Content::BitPlanes)
-    }
 }
 
 /// [`encode_stream`], knowing what `src` is made of.

@@ -7,6 +7,7 @@
 
 #[cfg(feature = "blosclz")]
 pub mod blosclz;
+pub(crate) mod content;
 pub mod context;
 pub(crate) mod destination;
 pub mod dispatch;

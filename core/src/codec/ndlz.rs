@@ -14,9 +14,9 @@
 //! A row record is read as (mask of rows, where those come from, where the others come from).
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::CodecErrorKind::{self, Corrupt, Distance, TooLong, TooShort, Truncated};
 use crate::arch::out::Out;
 use crate::codec::error::CodecError;
+use crate::codec::error::CodecErrorKind::{self, Corrupt, Distance, TooLong, TooShort, Truncated};
 
 const LITERAL: u8 = 0x00;
 const ALL_EQUAL: u8 = 0x40;

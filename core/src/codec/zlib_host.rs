@@ -1,56 +1,20 @@
-//! zlib streams on hosts: two encoders, and which of them a stream is for.
+//! zlib streams on hosts: by our own encoder or by the `zlib-rs` crate, as [`encoders`](super::zlib::encoders) chooses.
 //!
-//! ```text
-//!           where matches are few        elsewhere
-//! level 1   `zlib::deflate`              `zlib::deflate`'s single pass
-//! 2 to 5    `zlib::deflate`              the `zlib-rs` crate, with reused states
-//! 6 to 8    zlib-rs                      zlib-rs
-//! level 9   `zlib::deflate`, which writes less in less time
-//! ```
 //! Level 5 asks zlib-rs for its level 4 where matches are short: longer searches find little more of them.
 //!
-//! Our own encoder steps over what has no matches. `core/examples/zlib_speed.rs` compares them. The choice depends on the
-//! stream and the level alone, and so does what is written: of SIMD instructions zlib-rs only asks to compare bytes and to
-//! compute the checksum.
+//! The choice depends on the stream and the level alone, and so does what is written: of SIMD instructions zlib-rs only asks
+//! to compare bytes and to compute the checksum.
 
 use super::context::EncodeContext;
 use super::zlib::deflate;
+use super::zlib::encoders::{Choice, choice};
 use crate::codec::sample::Sample;
 use zlib_rs::{Deflate, DeflateFlush, Status};
-
-/// Which encoder the streams of a level are for.
-enum Choice {
-    Library,
-    Ours,
-    /// Ours where matches are few, else our single pass.
-    OursOrQuick,
-    /// Ours where matches are few, else zlib-rs.
-    OursOrLibrary,
-}
 
 /// The highest level of ours where matches are few: few matches are found by few steps.
 const MOST_WHERE_FEW: u8 = 4;
 /// The level that is zlib-rs's next lower one where matches are short.
 const LESS_WHERE_SHORT: u8 = 5;
-
-const fn choice(level: u8) -> Choice {
-    match level {
-        0..=1 => Choice::OursOrQuick,
-        2..=5 => Choice::OursOrLibrary,
-        9.. => Choice::Ours,
-        _ => Choice::Library,
-    }
-}
-
-/// Whether streams of chunk level `level`, which is zlib's own, may be for zlib-rs.
-pub(crate) const fn needs_library(level: u8) -> bool {
-    matches!(choice(level), Choice::Library | Choice::OursOrLibrary)
-}
-
-/// The state of zlib-rs that encodes at chunk level `level`.
-pub(crate) fn library(level: u8) -> Deflate {
-    Deflate::new(level.clamp(1, 8).into(), true, 15)
-}
 
 /// Scratch bytes that [`encode`] needs for streams of `len` bytes.
 pub(crate) const fn work_len(level: u8, len: usize) -> usize {

@@ -1,7 +1,7 @@
 //! zstd by the C library, on hosts: all levels, dictionaries, reused contexts.
 
+use super::content::Content;
 use super::context::{DecodeContext, EncodeContext};
-use super::dispatch::Content;
 use super::zstd::levels;
 pub use super::zstd::levels::library_level;
 use crate::arch::out::Out;

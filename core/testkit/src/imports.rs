@@ -1,9 +1,10 @@
-//! Which files of a crate import each other, read from the `use` lines of its source.
+//! Which files of a crate import each other, read from the `use` lines and the paths of its source.
 //!
 //! ```text
 //! use crate::a::b::{C, d::E};   from the file's module: edges to the files of a::b and a::b::d, the longest path that is a file
 //! use super::x; use self::x;    resolved against the module of the file; inline modules count as one more `super`
 //! use child::X;                 an edge to the child, if the module has one of this name
+//! super::x::f(), crate::a::B    elsewhere in the source: as with `use`
 //! ```
 //! Tests (`mod tests`, files called tests.rs) may import anything.
 
@@ -88,54 +89,81 @@ fn inline_modules(text: &str) -> usize {
     open.iter().filter(|is_module| **is_module).count()
 }
 
+/// The paths that `use` lines bring in, and where each line begins.
+fn used(text: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for (at, _) in text.match_indices("use ") {
+        // The word also stands in messages.
+        let Some(end) = text[at..].find(';') else { continue };
+        if begins_use(text, at) {
+            found.extend(leaves(&text[at + 4..at + end]).into_iter().map(|leaf| (at, leaf)));
+        }
+    }
+    found
+}
+
+fn begins_use(text: &str, at: usize) -> bool {
+    let before = text[..at].rsplit('\n').next().unwrap_or("").trim();
+    before.is_empty() || before == "pub" || before.starts_with("pub(")
+}
+
+/// The paths that begin with `crate`, `super` or `self` outside `use` lines, and where.
+fn named(text: &str) -> Vec<(usize, String)> {
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut found = Vec::new();
+    for (at, _) in ["crate::", "super::", "self::"].iter().flat_map(|root| text.match_indices(root)) {
+        let statement = text[..at].rfind([';', '}']).map_or(0, |end| end + 1);
+        let imported =
+            text[statement..at].match_indices("use ").any(|(n, _)| begins_use(text, statement + n));
+        // Part of a longer path, or of `pub(in crate::x)`.
+        if imported || text[..at].ends_with(|c: char| word(c) || c == ':') || text[..at].ends_with("(in ") {
+            continue;
+        }
+        let end = text[at..].find(|c: char| !word(c) && c != ':').unwrap_or(text.len() - at);
+        found.push((at, text[at..at + end].trim_end_matches(':').to_string()));
+    }
+    found
+}
+
+/// The file that `path` leads to from `inline` modules inside `module`; none where it is of another crate.
+fn file_of(sources: &BTreeMap<Module, String>, module: &Module, inline: usize, path: &str) -> Option<Module> {
+    let mut segments: Vec<&str> = path.split("::").map(str::trim).collect();
+    let mut file: Module = module.clone();
+    file.extend(std::iter::repeat_n(String::new(), inline));
+    match segments[0] {
+        "crate" => file.clear(),
+        "super" | "self" => {}
+        first if sources.contains_key(&[module.as_slice(), &[first.to_string()]].concat()) => {
+            segments.insert(0, "self");
+        }
+        _ => return None,
+    }
+    for segment in segments {
+        match segment {
+            "crate" | "self" => {}
+            "super" => drop(file.pop()),
+            name => file.push(name.to_string()),
+        }
+    }
+    file.retain(|segment| !segment.is_empty());
+    while !sources.contains_key(&file) {
+        file.pop();
+    }
+    Some(file)
+}
+
 /// Which files each file imports, in the folder of a crate's source.
 ///
 /// # Panics
 /// When a file cannot be read, or no import is found.
 pub fn imports(src: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
     let sources = sources(src);
-    let mut imports = BTreeMap::new();
+    let mut imports = BTreeMap::<Module, BTreeSet<Module>>::new();
     for (module, text) in &sources {
-        let mut own = BTreeSet::new();
-        for (at, _) in text.match_indices("use ") {
-            let before = text[..at].rsplit('\n').next().unwrap_or("").trim();
-            let Some(end) = text[at..].find(';') else { continue };
-            // The word also stands in messages.
-            if !(before.is_empty() || before == "pub" || before.starts_with("pub(")) {
-                continue;
-            }
-            for leaf in leaves(&text[at + 4..at + end]) {
-                let mut segments: Vec<&str> = leaf.split("::").map(str::trim).collect();
-                let mut path: Module = module.clone();
-                path.extend(std::iter::repeat_n(String::new(), inline_modules(&text[..at])));
-                match segments[0] {
-                    "crate" => path.clear(),
-                    "super" | "self" => {}
-                    first => {
-                        let child = [module.as_slice(), &[first.to_string()]].concat();
-                        if !sources.contains_key(&child) {
-                            continue; // of another crate
-                        }
-                        segments.insert(0, "self");
-                    }
-                }
-                for segment in segments {
-                    match segment {
-                        "crate" | "self" => {}
-                        "super" => drop(path.pop()),
-                        name => path.push(name.to_string()),
-                    }
-                }
-                path.retain(|segment| !segment.is_empty());
-                while !sources.contains_key(&path) {
-                    path.pop();
-                }
-                if path != *module {
-                    own.insert(path);
-                }
-            }
-        }
-        imports.insert(module.clone(), own);
+        let paths = used(text).into_iter().chain(named(text));
+        let found =
+            paths.filter_map(|(at, path)| file_of(&sources, module, inline_modules(&text[..at]), &path));
+        imports.insert(module.clone(), found.filter(|file| file != module).collect());
     }
     assert!(imports.values().any(|own| !own.is_empty()), "the parser finds imports");
     imports

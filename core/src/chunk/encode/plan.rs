@@ -10,7 +10,7 @@ use crate::chunk::header::{
 };
 use crate::chunk::params::{FilterSlot, Params};
 use crate::chunk::pipeline::{Env, width};
-use crate::codec::dispatch::Content;
+use crate::codec::content::Content;
 use crate::codec::{Codec, dispatch};
 use crate::error::Error;
 use crate::filter::Filter;

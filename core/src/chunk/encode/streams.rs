@@ -4,8 +4,9 @@
 use super::plan::{EncodedBlock, Plan};
 use crate::arch::out::Out;
 use crate::codec::Codec;
+use crate::codec::content::Content;
 use crate::codec::context::EncodeContext;
-use crate::codec::dispatch::{self, Content};
+use crate::codec::dispatch;
 #[cfg(feature = "zfp")]
 use crate::codec::zfp::{Floats, NEEDS};
 use crate::error::Error;

@@ -25,7 +25,7 @@ use crate::arch::out::Out;
 use crate::arch::search::hash::{hash_low, hash5};
 use crate::arch::search::recent::RecentPositions;
 use crate::arch::search::words::Words;
-use crate::codec::dispatch::Content;
+use crate::codec::content::Content;
 use crate::codec::history::History;
 use crate::codec::matcher::WideTable;
 

@@ -3,7 +3,7 @@
 //! LZ4's `acceleration` is at least 1, and 10 - level in chunks. What a level does is how fast the step between two
 //! look-ups grows while none matches.
 
-use crate::codec::dispatch::Content;
+use crate::codec::content::Content;
 
 /// The step is one byte, then a 64th of `first`, to which `growth` is added at each look-up without a match.
 #[derive(Clone, Copy)]

@@ -10,6 +10,8 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 pub mod deflate;
+#[cfg(feature = "std")]
+pub(in crate::codec) mod encoders;
 mod inflate;
 
 use crate::arch::entropy::{adler, deflate_tables};

@@ -1,7 +1,7 @@
 //! What each level asks of the C library. How the numbers were chosen: docs/optimization-notes.md, "Encoders".
 
 use crate::arch::c::zstd::Tuning;
-use crate::codec::dispatch::Content;
+use crate::codec::content::Content;
 
 /// Longest stream in bytes of zstd's smallest set of parameters.
 const SMALL: usize = 16 << 10;
