@@ -194,11 +194,8 @@ mod tests {
 
     #[test]
     fn always_makes_a_geometry() {
-        let mut seed = 1u64;
-        let mut next = |n: u64| {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (seed >> 33) % n
-        };
+        let mut random = blosc_testkit::Random(1);
+        let mut next = |n: u64| random.next() % n;
         for _ in 0..500 {
             let ndim = next(6) as usize;
             let shape: alloc::vec::Vec<u64> =

@@ -433,7 +433,7 @@ mod tests {
     /// Threads and kept blocks on random arrays; here no request is too small for them.
     #[test]
     fn threads_and_kept_blocks_change_nothing() {
-        let mut r = Random(11);
+        let mut r = Random::new(11);
         // Twelve have every codec with every kind of chunk.
         for round in 0..if model::emulated() { 12 } else { 60 } {
             let g = r.geometry();

@@ -6,13 +6,16 @@ use super::{Geometry, default_parts};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A linear congruential generator: the same numbers on every machine.
-pub(super) struct Random(pub(super) u64);
+/// Random geometries and selections; the same on every machine.
+pub(super) struct Random(blosc_testkit::Random);
 
 impl Random {
+    pub(super) fn new(seed: u64) -> Random {
+        Random(blosc_testkit::Random(seed))
+    }
+
     pub(super) fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % n.max(1)
+        self.0.next() % n.max(1)
     }
 
     /// Shapes of 0 to 8 axes, now and then empty, with odd chunks and blocks.
@@ -133,7 +136,7 @@ pub(super) fn emulated() -> bool {
 
 #[test]
 fn selections_agree_with_the_model() {
-    let mut r = Random(7);
+    let mut r = Random::new(7);
     for round in 0..if emulated() { 50 } else { 300 } {
         let g = r.geometry();
         let t = g.typesize() as usize;

@@ -7,6 +7,7 @@ use blosc_frame::cframe::{Opened, open_at};
 use blosc_frame::error::{Error, IoError};
 use blosc_frame::io::ReadAt;
 use blosc_frame::{Limits, SuperChunk};
+use blosc_testkit::Random;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const HUGE: u64 = 1 << 40;
@@ -164,16 +165,8 @@ fn contents_that_lie_over_each_other_are_counted_each() {
 #[test]
 fn what_takes_several_pieces_is_put_together() {
     let mut writer = SuperChunk::memory(&Params::new(1)).unwrap();
-    let noise = |seed: u32, n: usize| {
-        let mut x = seed;
-        let next = core::iter::repeat_with(move || {
-            x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (x >> 24) as u8
-        });
-        next.take(n).collect::<Vec<u8>>()
-    };
-    writer.set_metalayer("m", &noise(1, 9_000_000)).unwrap();
-    writer.set_vlmetalayer("v", &noise(2, 9_000_000)).unwrap();
+    writer.set_metalayer("m", &Random(1).noise(9_000_000)).unwrap();
+    writer.set_vlmetalayer("v", &Random(2).noise(9_000_000)).unwrap();
     writer.set_chunksize(400).unwrap();
     writer.append(&[5; 4_000]).unwrap();
     let frame = writer.into_bytes().unwrap();

@@ -4,7 +4,8 @@ use crate::support;
 
 use blosc_core::{Chunk, Codec, Decoder, Level, Params, Split, compress, decompress};
 use blosc_peers::Libblosc;
-use support::{Rng, blosc1, data, rounds};
+use blosc_testkit::Random;
+use support::{any_size, blosc1, data, rounds};
 
 const CODECS: [(Codec, &str); 5] = [
     (Codec::BloscLz, "blosclz"),
@@ -25,12 +26,12 @@ struct Case {
 
 impl Case {
     fn random(seed: u64) -> Case {
-        let mut rng = Rng::new(seed);
+        let mut rng = Random::new(seed);
         let typesize = rng.pick(&[1, 2, 3, 4, 4, 7, 8, 8, 12, 16, 17, 24, 255]);
         let (codec, level) = (rng.pick(&CODECS), rng.below(10) as u8);
         let most = if codec.0 == Codec::Zstd && level > 5 { 20_000 } else { 150_000 };
-        let len = rng.size(most);
-        let blocksize = if rng.one_in(2) { 0 } else { 128 + rng.size(60_000) };
+        let len = any_size(&mut rng, most);
+        let blocksize = if rng.once_in(2) { 0 } else { 128 + any_size(&mut rng, 60_000) };
         let data = data(&mut rng, typesize, len);
         Case { codec, level, filter: rng.below(3) as i32, typesize, blocksize, data }
     }
@@ -54,7 +55,7 @@ fn blosc1_reads_what_we_write_for_it() {
     let total = rounds(5000);
     for seed in 0..total {
         let case = Case::random(seed);
-        let mut rng = Rng::new(!seed);
+        let mut rng = Random::new(!seed);
         let mut params = Params::new(case.typesize as u32)
             .codec(case.codec.0)
             .level(case.level)
@@ -77,7 +78,7 @@ fn blosc1_reads_what_we_write_for_it() {
         assert!(decompress(&chunk).as_ref() == Ok(&case.data), "{}", case.about(seed));
         let items = case.data.len() / case.typesize;
         let start = rng.below(items + 1);
-        let count = rng.size(items - start);
+        let count = any_size(&mut rng, items - start);
         if count != 0 {
             let mut part = vec![0xDD; count * case.typesize];
             let n = lib.getitem(&chunk, start as i32, count as i32, &mut part);
@@ -106,7 +107,7 @@ fn we_read_what_blosc1_writes() {
         let n = decoder.decode(&chunk, &mut ours[..]);
         assert!(n == Ok(ours.len()) && ours == case.data, "{n:?}\n{}", case.about(seed));
         let items = case.data.len() / case.typesize;
-        let start = Rng::new(seed).below(items + 1);
+        let start = Random::new(seed).below(items + 1);
         let mut part = vec![0xDD; (items - start) * case.typesize];
         decoder.get_items(&chunk, start..items, &mut part[..]).unwrap();
         assert!(part == case.data[start * case.typesize..][..part.len()], "{}", case.about(seed));

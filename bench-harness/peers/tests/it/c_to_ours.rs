@@ -8,9 +8,10 @@ use crate::support;
 use blosc_core::{Chunk, Decoder, Level, Pool};
 use blosc_peers::blosc2::OVERHEAD;
 use blosc_peers::{Decompressor, Libblosc2};
+use blosc_testkit::Random;
 use std::collections::BTreeMap;
 use support::judge::{Read, judge};
-use support::{Case, Rng, blosc2, rounds};
+use support::{Case, any_size, blosc2, rounds};
 
 /// How often each defect was met.
 type Defects = BTreeMap<&'static str, u32>;
@@ -56,7 +57,7 @@ fn read(case: &Case, bytes: &[u8], reader: &mut Decompressor, pool: &mut Pool) -
 fn parts(seed: u64, case: &Case, bytes: &[u8], reader: &mut Decompressor, defects: &mut Defects) -> u32 {
     let chunk = Chunk::parse(bytes).unwrap();
     let data = &case.data;
-    let mut rng = Rng::new(seed ^ 0xABCD);
+    let mut rng = Random::new(seed ^ 0xABCD);
     let mut work = vec![0xDD; Decoder::work_len(&chunk)];
     let level = rng.pick(&Level::available().collect::<Vec<_>>());
     let mut decoder = Decoder::new(level, &mut work);
@@ -64,7 +65,7 @@ fn parts(seed: u64, case: &Case, bytes: &[u8], reader: &mut Decompressor, defect
     let items = data.len() / size;
     for _ in 0..2 {
         let start = rng.below(items + 1);
-        let count = rng.size(items - start);
+        let count = any_size(&mut rng, items - start);
         let (mut ours, mut theirs) = (vec![0; count * size], vec![0; count * size]);
         decoder.get_items(&chunk, start..start + count, &mut ours[..]).unwrap();
         assert_eq!(

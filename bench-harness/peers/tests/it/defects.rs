@@ -93,13 +93,7 @@ fn b3_tails_of_old_bitshuffle_are_dropped() {
 #[test]
 fn b4_dictionary_bit_on_stored_chunks() {
     let Some(lib) = blosc2() else { return };
-    let mut state = 1u64;
-    let random: Vec<u8> = (0..40_000)
-        .map(|_| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (state >> 33) as u8
-        })
-        .collect();
+    let random = blosc_testkit::Random(1).noise(40_000);
     let params = CParams { codec: 5, use_dict: true, blocksize: 2000, ..LZ4 };
     let chunk = write(&lib, &params, &random);
     assert_eq!(chunk[2] & 2, 2, "stored");

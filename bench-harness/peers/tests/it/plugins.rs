@@ -6,10 +6,11 @@ use blosc_core::chunk::special;
 use blosc_core::{Chunk, ChunkContext, Codec, Decoder, Filter, Level, Params, Pool, decompress};
 use blosc_peers::CParams;
 use blosc_peers::blosc2::{OVERHEAD, Special};
-use support::{Case, Rng, blosc2, data, rounds};
+use blosc_testkit::Random;
+use support::{Case, any_size, blosc2, data, rounds};
 
 /// A case whose data is a whole number of blocks of an array, and the shape of those.
-fn array_case(rng: &mut Rng) -> (Case, Vec<u32>) {
+fn array_case(rng: &mut Random) -> (Case, Vec<u32>) {
     let typesize = rng.pick(&[1usize, 2, 4, 8]);
     let ndim = rng.pick(&[1, 2, 2, 2, 3, 4]);
     let shape: Vec<u32> = (0..ndim).map(|_| 1 + rng.below(if ndim > 2 { 12 } else { 60 }) as u32).collect();
@@ -36,12 +37,12 @@ fn array_case(rng: &mut Rng) -> (Case, Vec<u32>) {
     };
     let items = blocksize / typesize;
     let len = blocksize * (1 + rng.below(if items > 4000 { 1 } else { 3 }));
-    let data = if rng.one_in(3) { data(rng, typesize, len) } else { tiles(rng, &shape, typesize, len) };
+    let data = if rng.once_in(3) { data(rng, typesize, len) } else { tiles(rng, &shape, typesize, len) };
     (Case { params, typesize, blocksize, data }, shape)
 }
 
 /// Pictures that repeat, with some noise: what NDLZ is for.
-fn tiles(rng: &mut Rng, shape: &[u32], typesize: usize, len: usize) -> Vec<u8> {
+fn tiles(rng: &mut Random, shape: &[u32], typesize: usize, len: usize) -> Vec<u8> {
     let columns = *shape.last().unwrap() as usize;
     let (a, b) = (4 + rng.below(5), 4 + rng.below(9));
     (0..len)
@@ -60,7 +61,7 @@ fn plugins_and_lossy_filters_agree_both_ways() {
     let (total, mut compared, mut refused, mut same) = (rounds(3000), 0, 0, 0);
     let (mut ndlz_ours, mut ndlz_theirs) = (0usize, 0usize);
     for seed in 0..total {
-        let mut rng = Rng::new(seed ^ 0xA22A);
+        let mut rng = Random::new(seed ^ 0xA22A);
         let (case, shape) = array_case(&mut rng);
         let about = || format!("seed {seed}: {:?} {shape:?}, {} bytes", case.params, case.data.len());
         let lossy = [4, 33, 36].iter().any(|&f| case.has(f));
@@ -127,7 +128,7 @@ fn vl_chunks_of_libblosc2_decode() {
     let Some(lib) = blosc2() else { return };
     let (total, mut blocks_read) = (rounds(1500), 0);
     for seed in 0..total {
-        let mut rng = Rng::new(seed ^ 0x71B);
+        let mut rng = Random::new(seed ^ 0x71B);
         let case = Case::random(seed ^ 0x71B0);
         let mut params = CParams { clevel: case.params.clevel.max(1), blocksize: 0, ..case.params };
         if case.active_filters() > 2 {
@@ -136,7 +137,7 @@ fn vl_chunks_of_libblosc2_decode() {
         let count = 1 + rng.below(12);
         let blocks: Vec<Vec<u8>> = (0..count)
             .map(|_| {
-                let len = 1 + rng.size(5000);
+                let len = 1 + any_size(&mut rng, 5000);
                 let whole = len.next_multiple_of(case.typesize.min(64) * 8); // B9
                 data(&mut rng, case.typesize, whole)
             })
@@ -168,7 +169,7 @@ fn libblosc2_reads_our_vl_chunks() {
     let (total, mut blocks_read, mut dictionaries) = (rounds(1500), 0, 0);
     let mut reader = lib.decompressor(1).unwrap();
     for seed in 0..total {
-        let mut rng = Rng::new(seed ^ 0x71C);
+        let mut rng = Random::new(seed ^ 0x71C);
         let case = Case::random(seed ^ 0x71C0);
         if case.delta_is_misread() {
             continue;
@@ -177,7 +178,7 @@ fn libblosc2_reads_our_vl_chunks() {
         let count = 1 + rng.below(20);
         let blocks: Vec<Vec<u8>> = (0..count)
             .map(|_| {
-                let len = 1 + rng.size(5000);
+                let len = 1 + any_size(&mut rng, 5000);
                 data(&mut rng, case.typesize, len)
             })
             .collect();
@@ -247,7 +248,7 @@ fn masks_skip_the_same_blocks() {
     let Some(lib) = blosc2() else { return };
     let mut reader = lib.decompressor(1).unwrap();
     for seed in 0..rounds(300) {
-        let mut rng = Rng::new(seed ^ 0x3A5C);
+        let mut rng = Random::new(seed ^ 0x3A5C);
         let len = 4 * (1000 + rng.below(5000));
         let data = data(&mut rng, 4, len);
         let params = Params::new(4).codec(Codec::Lz4).slot(4, Filter::None, 0).blocksize(Some(4096));
@@ -256,7 +257,7 @@ fn masks_skip_the_same_blocks() {
         if !chunk.header().has_streams() {
             continue;
         }
-        let mask: Vec<bool> = (0..chunk.nblocks()).map(|_| rng.one_in(2)).collect();
+        let mask: Vec<bool> = (0..chunk.nblocks()).map(|_| rng.once_in(2)).collect();
         let (mut theirs, mut ours) = (vec![0xEE; data.len()], vec![0xEE; data.len()]);
         reader.set_maskout(&mask).unwrap();
         assert_eq!(reader.decompress(&bytes, &mut theirs), Ok(data.len()));

@@ -218,7 +218,7 @@ fn a_command_killed_at_any_moment_leaves_a_whole_state_and_the_next_one_tidies_u
     let folder = folder("kills");
     let mut killed = 0;
     containers(&folder);
-    let mut random = 1u64;
+    let mut random = blosc_testkit::Random(1);
     for round in 0..count(100, 1000) {
         let change = CHANGES[(round % CHANGES.len() as u64) as usize];
         if round % 60 == 59 {
@@ -226,8 +226,7 @@ fn a_command_killed_at_any_moment_leaves_a_whole_state_and_the_next_one_tidies_u
         }
         let before = folder.run(&["decompress", change.0, "-o", "-"]);
         let mut child = blosc(&folder, change.1).spawn().unwrap();
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        std::thread::sleep(std::time::Duration::from_micros((random >> 33) % 30_000));
+        std::thread::sleep(std::time::Duration::from_micros(random.next() % 30_000));
         let _ = child.kill();
         killed += u64::from(!child.wait().unwrap().success());
         check(&folder, change, &before, &format!("round {round}"));

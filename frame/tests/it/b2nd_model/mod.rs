@@ -32,7 +32,7 @@ fn frame(r: &mut Random, spec: &Spec, dir: &MemDir) -> SuperChunk<'static> {
 
 #[test]
 fn arrays_and_slices() {
-    let mut r = Random(1);
+    let mut r = Random::new(1);
     for round in 0..count(2000) {
         let ndim = r.below(9) as usize;
         let shape = r.shape(ndim);
@@ -87,7 +87,7 @@ fn arrays_and_slices() {
 
 #[test]
 fn histories_of_edits() {
-    let mut r = Random(2);
+    let mut r = Random::new(2);
     for round in 0..count(500) {
         let ndim = 1 + r.below(4) as usize;
         let shape: Vec<u64> = (0..ndim).map(|_| 1 + r.below([0, 90, 20, 9, 6][ndim])).collect();
@@ -196,7 +196,7 @@ fn histories_of_edits() {
 
 #[test]
 fn made_from_others() {
-    let mut r = Random(3);
+    let mut r = Random::new(3);
     for round in 0..count(1500) {
         let ndim = 1 + r.below(4) as usize;
         let shape = r.shape(ndim);

@@ -3,13 +3,16 @@
 use blosc_core::{Codec, Params};
 use blosc_frame::b2nd::{Dtype, Spec, Take};
 
-/// The same numbers on every machine.
-pub struct Random(pub u64);
+/// Random shapes, partitions, types and selections; the same on every machine.
+pub struct Random(blosc_testkit::Random);
 
 impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(blosc_testkit::Random(seed))
+    }
+
     pub fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % n.max(1)
+        self.0.next() % n.max(1)
     }
 
     pub fn bytes(&mut self, n: usize) -> Vec<u8> {

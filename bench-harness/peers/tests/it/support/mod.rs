@@ -5,6 +5,7 @@ pub mod judge;
 
 use blosc_core::{Codec, Filter, FilterSlot, Params, Split};
 use blosc_peers::{CParams, Libblosc, Libblosc2};
+use blosc_testkit::Random;
 
 /// The oracle, or `None` and a line that says why there is none.
 pub fn blosc2() -> Option<Libblosc2> {
@@ -40,48 +41,19 @@ pub fn rounds(full: u64) -> u64 {
     }
 }
 
-/// xorshift64*: the same sequence everywhere.
-pub struct Rng(u64);
-
-impl Rng {
-    pub fn new(seed: u64) -> Rng {
-        Rng(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    pub fn word(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
-    }
-
-    /// 0 .. n.
-    pub fn below(&mut self, n: usize) -> usize {
-        ((self.word() >> 32) as usize) % n.max(1)
-    }
-
-    pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len())]
-    }
-
-    pub fn one_in(&mut self, n: usize) -> bool {
-        self.below(n) == 0
-    }
-
-    /// A size whose magnitude, rather than value, is uniform.
-    pub fn size(&mut self, most: usize) -> usize {
-        let bits = self.below(usize::BITS as usize - most.leading_zeros() as usize + 1);
-        self.below(1 << bits).min(most)
-    }
+/// A size of at most `most`, whose magnitude, rather than value, is uniform.
+pub fn any_size(random: &mut Random, most: usize) -> usize {
+    let bits = random.below(usize::BITS as usize - most.leading_zeros() as usize + 1);
+    random.below(1 << bits).min(most)
 }
 
 pub const TYPESIZES: [usize; 26] =
     [1, 1, 2, 2, 3, 4, 4, 4, 5, 6, 7, 8, 8, 8, 10, 12, 15, 16, 17, 24, 32, 64, 200, 255, 256, 1000];
 
 /// Data of one of ten kinds, in items of `typesize` bytes.
-pub fn data(rng: &mut Rng, typesize: usize, len: usize) -> Vec<u8> {
+pub fn data(rng: &mut Random, typesize: usize, len: usize) -> Vec<u8> {
     let kind = rng.below(10);
-    let (a, b) = (rng.word() | 1, rng.word());
+    let (a, b) = (rng.next() | 1, rng.next());
     let mut state = b;
     let byte = |i: usize, state: &mut u64| -> u8 {
         let (item, at) = ((i / typesize) as u64, (i % typesize) as u32);
@@ -109,7 +81,7 @@ pub fn data(rng: &mut Rng, typesize: usize, len: usize) -> Vec<u8> {
 }
 
 /// Random pipelines: the usual ones often, any lossless combination sometimes.
-pub fn filters(rng: &mut Rng) -> ([u8; 6], [u8; 6]) {
+pub fn filters(rng: &mut Random) -> ([u8; 6], [u8; 6]) {
     let (mut ids, mut meta) = ([0; 6], [0; 6]);
     match rng.below(9) {
         0 => {}
@@ -140,18 +112,18 @@ pub struct Case {
 
 impl Case {
     pub fn random(seed: u64) -> Case {
-        let mut rng = Rng::new(seed);
+        let mut rng = Random::new(seed);
         let typesize = rng.pick(&TYPESIZES);
         let codec = rng.pick(&[0, 0, 1, 1, 2, 4, 5, 5]);
         let clevel = rng.below(10) as u8;
         // The best levels of zstd take a second per megabyte.
         let most = if codec == 5 && clevel > 5 { 30_000 } else { 200_000 };
-        let mut len = if rng.one_in(4) { rng.size(most) } else { rng.below(most / 4) };
-        if !rng.one_in(3) {
+        let mut len = if rng.once_in(4) { any_size(&mut rng, most) } else { rng.below(most / 4) };
+        if !rng.once_in(3) {
             len -= len % typesize;
         }
-        let mut blocksize = if rng.one_in(2) { 0 } else { rng.size(70_000) + 1 };
-        if !rng.one_in(4) && blocksize > typesize {
+        let mut blocksize = if rng.once_in(2) { 0 } else { any_size(&mut rng, 70_000) + 1 };
+        if !rng.once_in(4) && blocksize > typesize {
             blocksize -= blocksize % typesize;
         }
         // Thousands of tiny blocks teach nothing new, slowly.
@@ -163,9 +135,9 @@ impl Case {
             codec,
             codec_meta: 0,
             clevel,
-            use_dict: [1, 2, 5].contains(&codec) && clevel > 0 && rng.one_in(6),
+            use_dict: [1, 2, 5].contains(&codec) && clevel > 0 && rng.once_in(6),
             typesize: typesize as i32,
-            nthreads: if rng.one_in(5) { 2 } else { 1 },
+            nthreads: if rng.once_in(5) { 2 } else { 1 },
             blocksize: blocksize as i32,
             splitmode: rng.below(4) as i32 + 1,
             filters,
