@@ -438,7 +438,7 @@ impl Opened {
             return array.slice(cut, out, progress);
         }
         let reader = self.reader()?;
-        let rows = (!cut.is_all()).then(|| cut.rows(reader.items().rows())).transpose()?;
+        let rows = (!cut.is_all()).then(|| cut.rows_of(&reader.items())).transpose()?;
         reader.read(rows, out, progress)
     }
 
@@ -451,7 +451,7 @@ impl Opened {
             return array.npy_header(cut).map(Some);
         }
         let items = self.reader()?.items();
-        items.npy_header(&cut.rows(items.rows())?)
+        items.npy_header(&cut.rows_of(&items)?)
     }
 
     /// Writes all items in the order that the header of the whole says.

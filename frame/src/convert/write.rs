@@ -211,6 +211,9 @@ impl Conversion<'_> {
                         }
                         other => (other.clone(), Vec::new()),
                     };
+                    if field.title.is_some() {
+                        notes.push(alloc::format!("the title of column {}", field.name));
+                    }
                     if matches!(item, Dtype::Struct(_)) {
                         notes.push(alloc::format!("column {}: {nested}", field.name));
                     }
@@ -243,6 +246,9 @@ impl Conversion<'_> {
         path: &Path,
     ) -> Result<(), Error> {
         let RowLayout { dtype, rows, row, chunklen } = self.rows(Structure::Blaze, packing)?;
+        if has_titles(&dtype) {
+            self.note("titles of fields");
+        }
         let create = blaze::Create {
             row,
             chunklen,
@@ -320,6 +326,14 @@ impl Conversion<'_> {
 
 fn padded(structure: Structure) -> Error {
     Error::Unsupported { structure, what: "records with padding or overlaps" }
+}
+
+fn has_titles(dtype: &Dtype) -> bool {
+    match dtype {
+        Dtype::Struct(record) => record.fields.iter().any(|f| f.title.is_some() || has_titles(&f.dtype)),
+        Dtype::Array { item, .. } => has_titles(item),
+        _ => false,
+    }
 }
 
 fn check_packed(record: &Struct) -> Result<(), Error> {

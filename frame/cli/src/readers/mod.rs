@@ -112,6 +112,14 @@ impl Cut<'_> {
         Ok(start..stop)
     }
 
+    /// Of the rows of `items`. An item without dimensions has no rows to choose from.
+    pub fn rows_of(&self, items: &Items) -> Result<Range<u64>> {
+        if items.shape.is_empty() {
+            self.takes(&[])?;
+        }
+        self.rows(items.rows())
+    }
+
     /// Of an array of this shape.
     pub fn takes(&self, shape: &[u64]) -> Result<Vec<Take>> {
         for (name, n) in [("start", self.start.len()), ("stop", self.stop.len()), ("step", self.step.len())] {

@@ -261,3 +261,25 @@ fn changes_do_not_overwrite_what_is_behind() {
         }
     }
 }
+
+/// An item without dimensions is read as a whole: no part of it makes a file whose header promises an item.
+#[test]
+fn an_item_without_dimensions_has_no_rows() {
+    let folder = Folder::new("scalar");
+    folder.write("raw", &[1, 2, 3, 4]);
+    folder.run(&["compress", "raw", "-o", "one.b2nd", "--dtype", "<i4", "--shape", "1"]);
+    folder.run(&["decompress", "one.b2nd", "-o", "one.npy"]);
+    let mut npy = folder.read("one.npy");
+    let at = npy.windows(4).position(|text| text == b"(1,)").unwrap();
+    npy[at..at + 4].copy_from_slice(b"()  ");
+    folder.write("a.npy", &npy);
+    folder.run(&["compress", "a.npy", "-o", "a.b2nd"]);
+    folder.run(&["compress", "a.npy", "-o", "a.blp"]);
+    for name in ["a.npy", "a.b2nd", "a.blp"] {
+        assert_eq!(folder.run(&["slice", name, "-o", "-"]), [1, 2, 3, 4], "{name}");
+        for output in ["out.npy", "out"] {
+            let (status, text) = folder.fail(&["slice", name, "--start", "0", "--stop", "0", "-o", output]);
+            assert!(status == 2 && text.contains("0 dimensions"), "{name}: {status} {text}");
+        }
+    }
+}

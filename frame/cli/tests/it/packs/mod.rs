@@ -56,6 +56,20 @@ fn npy(name: &str, descr: &str, shape: &str, items: &[u8], place: &Place) {
     place.write(name, &file);
 }
 
+/// Titles of fields, which bcolz and Blaze do not keep, are not left out without a word.
+#[test]
+fn titles_of_fields_are_left_out_where_that_is_asked_for() {
+    let place = Place::new();
+    npy("t.npy", "[(('Title', 'a'), '<i4')]", "(2,)", &numbers(0..2), &place);
+    for words in ["compress t.npy -o t.bcolz", "convert t.npy -o t --format blaze"] {
+        assert!(place.fails(words).contains("title"), "{words}");
+        place.ok(&format!("{words} --partial"));
+    }
+    place.ok("compress t.npy -o t.blp");
+    place.ok("decompress t.blp -o back.npy");
+    assert!(place.ok("info back.npy").windows(5).any(|text| text == b"Title"));
+}
+
 /// How each kind of container is made from the file `raw`, and its name.
 const KINDS: [(&str, &str); 4] = [
     ("x.blp", "--typesize 4 --chunksize 400 --max-app 50"),
