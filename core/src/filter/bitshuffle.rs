@@ -9,8 +9,8 @@
 //! Bit 0 is the least significant one. So: the byte planes of a shuffle, and each 8 bytes of a
 //! plane, seen as an 8x8 bit matrix, transposed and dealt out to the plane's 8 rows.
 //!
-//! Vector kernels put the planes of some items on the stack: less than 12 KiB of it for buffers below 64 KiB, less than 22 KiB
-//! for longer ones. [`Level::SCALAR`](crate::Level::SCALAR) puts none there.
+//! Vector kernels put the planes of some items on the stack: less than 12 KiB of it for buffers below 64 KiB (14 KiB by AVX-512
+//! without VBMI), less than 22 KiB for longer ones. [`Level::SCALAR`](crate::Level::SCALAR) puts none there.
 
 use super::FilterError;
 use super::blocksplit::Stores;
