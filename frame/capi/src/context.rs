@@ -3,13 +3,15 @@
 use crate::abi::{CParams, DParams, PostfilterParams, PrefilterParams, Schunk};
 use crate::codec::{Plugins, check_filters, is_known};
 use crate::error::*;
-use crate::memory::{bytes, bytes_mut, values};
+use crate::memory::{bytes, bytes_mut, values, zeros};
 use crate::runner;
+use crate::schunk::lazy;
 use blosc_core::chunk::Plan;
 use blosc_core::{Chunk, ChunkContext, Filter, FilterSlot, Limits, Params, Pool, Split};
 use core::ffi::{c_int, c_void};
 use core::ops::Range;
 use core::ptr;
+use std::borrow::Cow;
 
 /// Most bytes of a chunk's data.
 pub const MAX_BUFFERSIZE: i32 = i32::MAX - 32;
@@ -336,6 +338,21 @@ pub unsafe fn chunk_at<'a>(src: *const c_void, srcsize: i32) -> Result<&'a [u8]>
     unsafe { bytes(src, if told < 16 { srcsize.min(32) } else { told.min(srcsize) }.into()) }
 }
 
+/// The chunk at `src`, of which `srcsize` bytes may be read; of a lazy one, the chunk in the file that it stands for.
+///
+/// # Safety
+/// As [`chunk_at`].
+pub unsafe fn chunk_of<'a>(ctx: &Context, src: *const c_void, srcsize: i32) -> Result<Cow<'a, [u8]>> {
+    // SAFETY: as the caller promises. A lazy chunk is longer or shorter than its header says: `srcsize` tells.
+    unsafe {
+        if lazy::is_lazy(bytes(src, i64::from(srcsize).min(32))?) {
+            let all = bytes(src, srcsize.into())?;
+            return Ok(Cow::Owned(lazy::load(ctx.dparams.schunk, all)?));
+        }
+        Ok(Cow::Borrowed(chunk_at(src, srcsize)?))
+    }
+}
+
 /// # Safety
 /// `context` is null or came from `blosc2_create_cctx` or `_dctx`, and no other call uses it now.
 pub unsafe fn context<'a>(context: *mut Context) -> Result<&'a mut Context> {
@@ -408,7 +425,7 @@ unsafe extern "C" fn blosc2_compress_ctx(
         let (ctx, dest) = unsafe { (context(ctx)?, bytes_mut(dest, destsize.into())?) };
         if src.is_null() && ctx.cparams.prefilter.is_some() {
             // A prefilter may make the data from nothing.
-            let nothing = vec![0; usize::try_from(srcsize).map_err(|_| INVALID_PARAM)?];
+            let nothing = zeros(usize::try_from(srcsize).map_err(|_| INVALID_PARAM)?)?;
             return size(ctx.compress(&nothing, dest)?);
         }
         // SAFETY: `srcsize` bytes at `src` are readable and do not overlap `dest`, as the interface asks.
@@ -426,9 +443,10 @@ unsafe extern "C" fn blosc2_decompress_ctx(
 ) -> c_int {
     int(|| {
         // SAFETY: a context; `srcsize` readable and `destsize` writable bytes that do not overlap.
-        let (ctx, src, dest) =
-            unsafe { (context(ctx)?, chunk_at(src, srcsize)?, bytes_mut(dest, destsize.into())?) };
-        size(ctx.decompress(src, dest)?)
+        let (ctx, dest) = unsafe { (context(ctx)?, bytes_mut(dest, destsize.into())?) };
+        // SAFETY: `srcsize` bytes at `src` are readable and do not overlap `dest`.
+        let src = unsafe { chunk_of(ctx, src, srcsize) }?;
+        size(ctx.decompress(&src, dest)?)
     })
 }
 
@@ -450,7 +468,7 @@ fn get_items(
     let unit = if items { typesize } else { 1 };
     let from = usize::try_from(start * unit).map_err(|_| INVALID_PARAM)?;
     let len = usize::try_from(count * unit).map_err(|_| INVALID_PARAM)?;
-    size(ctx.get_bytes(src, from..from + len, dest)?)
+    size(ctx.get_bytes(src, from..from.checked_add(len).ok_or(INVALID_PARAM)?, dest)?)
 }
 
 #[unsafe(no_mangle)]
@@ -465,9 +483,10 @@ pub unsafe extern "C" fn blosc2_getitem_ctx(
 ) -> c_int {
     int(|| {
         // SAFETY: a context; `srcsize` readable and `destsize` writable bytes that do not overlap.
-        let (ctx, src, dest) =
-            unsafe { (context(ctx)?, chunk_at(src, srcsize)?, bytes_mut(dest, destsize.into())?) };
-        get_items(ctx, src, (start, nitems), true, dest)
+        let (ctx, dest) = unsafe { (context(ctx)?, bytes_mut(dest, destsize.into())?) };
+        // SAFETY: `srcsize` bytes at `src` are readable and do not overlap `dest`.
+        let src = unsafe { chunk_of(ctx, src, srcsize) }?;
+        get_items(ctx, &src, (start, nitems), true, dest)
     })
 }
 
@@ -483,8 +502,9 @@ unsafe extern "C" fn blosc2_getitem_bytes_ctx(
 ) -> c_int {
     int(|| {
         // SAFETY: a context; `srcsize` readable and `destsize` writable bytes that do not overlap.
-        let (ctx, src, dest) =
-            unsafe { (context(ctx)?, chunk_at(src, srcsize)?, bytes_mut(dest, destsize.into())?) };
-        get_items(ctx, src, (start, nbytes), false, dest)
+        let (ctx, dest) = unsafe { (context(ctx)?, bytes_mut(dest, destsize.into())?) };
+        // SAFETY: `srcsize` bytes at `src` are readable and do not overlap `dest`.
+        let src = unsafe { chunk_of(ctx, src, srcsize) }?;
+        get_items(ctx, &src, (start, nbytes), false, dest)
     })
 }

@@ -124,14 +124,14 @@ pub fn guard<T>(failed: impl Fn(Code) -> T, body: impl FnOnce() -> Result<T>) ->
         Ok(Ok(value)) => value,
         Ok(Err(code)) => failed(code),
         Err(_) => {
-            #[cfg(test)]
+            #[cfg(any(test, feature = "calls"))]
             PANICS.set(PANICS.get() + 1);
             failed(FAILURE)
         }
     }
 }
 
-#[cfg(test)]
+#[cfg(any(test, feature = "calls"))]
 thread_local! {
     /// How many panics became codes on this thread.
     pub static PANICS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };

@@ -8,7 +8,7 @@
 //! chunk.rs      bare chunks, one-shot functions, special chunks        vl.rs       blocks of variable length
 //! blosc1.rs     blosc1_*, the settings of the process                  library.rs  names, defaults, clocks, files
 //! schunk/       super-chunks, frames, metalayers                       b2nd/       arrays
-//! runner.rs     the caller's own threads
+//! runner.rs     the caller's own threads                             calls/       sequences of calls, for tests and fuzzing
 //! io.rs         back ends for files, registered or built in      store.rs     files of frames, changed in place
 //! ```
 //! `README.md` lists what differs from the C library.
@@ -16,6 +16,8 @@
 mod abi;
 mod b2nd;
 mod blosc1;
+#[cfg(any(test, feature = "calls"))]
+pub mod calls;
 mod chunk;
 mod codec;
 mod context;

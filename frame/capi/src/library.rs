@@ -3,7 +3,7 @@
 use crate::abi::{CParams, DParams, Io, StdioMmap, Storage, Timestamp};
 use crate::blosc1::{id, name};
 use crate::error::*;
-use crate::memory::{bytes, bytes_mut, put, string, text, values};
+use crate::memory::{bytes, bytes_mut, hand_out, put, text, values};
 use crate::runner::{self, ThreadsCallback};
 use blosc_core::{Level, filter};
 use core::ffi::{CStr, c_char, c_int, c_void};
@@ -65,16 +65,17 @@ unsafe extern "C" fn blosc2_get_complib_info(
     int(|| {
         // SAFETY: null or a string.
         let (library, code) = match id(unsafe { text(compname) }?) {
-            Some(0) => ("BloscLZ", 0),
-            Some(1 | 2) => ("LZ4", 1),
-            Some(4) => ("Zlib", 3),
-            Some(5) => ("Zstd", 4),
+            Some(0) => (c"BloscLZ", 0),
+            Some(1 | 2) => (c"LZ4", 1),
+            Some(4) => (c"Zlib", 3),
+            Some(5) => (c"Zstd", 4),
             _ => return Err(FAILURE),
         };
         // SAFETY: null or writable.
         unsafe {
-            put(complib, string(library)?);
-            put(version, string(concat!("blosc-core ", env!("CARGO_PKG_VERSION")))?);
+            let version_text = concat!("blosc-core ", env!("CARGO_PKG_VERSION"), "\0");
+            hand_out(complib, library.to_bytes_with_nul())?;
+            hand_out(version, version_text.as_bytes())?;
         }
         Ok(code)
     })
@@ -135,7 +136,7 @@ unsafe extern "C" fn blosc_set_timestamp(timestamp: *mut Timestamp) {
 
 #[unsafe(no_mangle)]
 extern "C" fn blosc_elapsed_nsecs(start: Timestamp, end: Timestamp) -> f64 {
-    (end.seconds - start.seconds) as f64 * 1e9 + (end.nanoseconds - start.nanoseconds) as f64
+    (end.seconds as f64 - start.seconds as f64) * 1e9 + (end.nanoseconds as f64 - start.nanoseconds as f64)
 }
 
 #[unsafe(no_mangle)]
@@ -198,6 +199,9 @@ unsafe extern "C" fn blosc2_rename_urlpath(old_urlpath: *const c_char, new_path:
 unsafe extern "C" fn blosc2_unidim_to_multidim(ndim: u8, shape: *const i64, i: i64, index: *mut i64) {
     // SAFETY: `ndim` sizes.
     let Ok(shape) = (unsafe { values(shape, ndim.into()) }) else { return };
+    if index.is_null() {
+        return;
+    }
     let mut rest = i;
     for (axis, &len) in shape.iter().enumerate().rev() {
         let len = len.max(1);

@@ -9,19 +9,25 @@ unsafe extern "C" {
     fn free(ptr: *mut c_void);
 }
 
+/// `n` as a number of values that memory can hold: `isize::MAX` bytes at most, as the language asks of any slice.
+fn count<T>(n: i64) -> Result<usize> {
+    let most = isize::MAX as usize / size_of::<T>().max(1);
+    usize::try_from(n).ok().filter(|&n| n <= most).ok_or(INVALID_PARAM)
+}
+
 /// The `len` bytes at `ptr`, which may be null if there are none.
 ///
 /// # Safety
 /// `len` bytes at `ptr` are readable and stay unchanged for `'a`.
 pub unsafe fn bytes<'a>(ptr: *const c_void, len: i64) -> Result<&'a [u8]> {
-    let len = usize::try_from(len).map_err(|_| INVALID_PARAM)?;
+    let len = count::<u8>(len)?;
     if len == 0 {
         return Ok(&[]);
     }
     if ptr.is_null() {
         return Err(NULL_POINTER);
     }
-    // SAFETY: not null, not longer than `isize::MAX` as it came from an `i64`, readable as the caller promises.
+    // SAFETY: not null, not longer than `isize::MAX` by `count`, readable as the caller promises.
     Ok(unsafe { slice::from_raw_parts(ptr.cast(), len) })
 }
 
@@ -31,14 +37,14 @@ pub unsafe fn bytes<'a>(ptr: *const c_void, len: i64) -> Result<&'a [u8]> {
 /// # Safety
 /// `len` bytes at `ptr` are writable, and no other reference to them lives, for `'a`.
 pub unsafe fn bytes_mut<'a>(ptr: *mut c_void, len: i64) -> Result<&'a mut [u8]> {
-    let len = usize::try_from(len).map_err(|_| INVALID_PARAM)?;
+    let len = count::<u8>(len)?;
     if len == 0 {
         return Ok(&mut []);
     }
     if ptr.is_null() {
         return Err(NULL_POINTER);
     }
-    // SAFETY: not null, not longer than `isize::MAX`, writable and unshared as the caller promises.
+    // SAFETY: not null, not longer than `isize::MAX` by `count`, writable and unshared as the caller promises.
     Ok(unsafe { slice::from_raw_parts_mut(ptr.cast(), len) })
 }
 
@@ -47,14 +53,14 @@ pub unsafe fn bytes_mut<'a>(ptr: *mut c_void, len: i64) -> Result<&'a mut [u8]> 
 /// # Safety
 /// They are readable, aligned, and stay unchanged for `'a`.
 pub unsafe fn values<'a, T>(ptr: *const T, count: i64) -> Result<&'a [T]> {
-    let count = usize::try_from(count).map_err(|_| INVALID_PARAM)?;
+    let count = self::count::<T>(count)?;
     if count == 0 {
         return Ok(&[]);
     }
     if ptr.is_null() {
         return Err(NULL_POINTER);
     }
-    // SAFETY: not null; readable as the caller promises.
+    // SAFETY: not null, not longer than `isize::MAX` by `count`, readable as the caller promises.
     Ok(unsafe { slice::from_raw_parts(ptr, count) })
 }
 
@@ -79,6 +85,31 @@ pub unsafe fn put<T>(place: *mut T, value: T) {
         // SAFETY: not null, and writable as the caller promises.
         unsafe { place.write(value) };
     }
+}
+
+/// Where a result is to be written, which must not be null.
+pub fn needed<T>(place: *mut T) -> Result<*mut T> {
+    if place.is_null() { Err(NULL_POINTER) } else { Ok(place) }
+}
+
+/// Puts a copy of `bytes`, which `free` takes back, where `place` points, if anywhere.
+///
+/// # Safety
+/// `place` is null or writable.
+pub unsafe fn hand_out<T>(place: *mut *mut T, bytes: &[u8]) -> Result<()> {
+    if !place.is_null() {
+        // SAFETY: not null, and writable as the caller promises.
+        unsafe { place.write(copied(bytes)?.cast()) };
+    }
+    Ok(())
+}
+
+/// A vector of `len` zeros, or an error where memory is short: callers ask for any length.
+pub fn zeros(len: usize) -> Result<Vec<u8>> {
+    let mut new = Vec::new();
+    new.try_reserve_exact(len).map_err(|_| MEMORY_ALLOC)?;
+    new.resize(len, 0);
+    Ok(new)
 }
 
 /// Room for `len` bytes that `free` takes back.

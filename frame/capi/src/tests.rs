@@ -1,119 +1,14 @@
 //! The functions as C calls them: by their exported names.
 
 use crate::abi::{CParams, Codec, DParams, Io, Schunk, StdioParams, Storage};
-use crate::b2nd::{Array, NdContext};
-use crate::context::Context;
+use crate::calls::api::*;
 use crate::memory::release;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
 
 mod asked;
-mod hostile;
-
-// Contexts and arrays are opaque behind their pointers.
-#[allow(improper_ctypes)]
-unsafe extern "C" {
-    fn blosc2_create_cctx(cparams: CParams) -> *mut Context;
-    fn blosc2_create_dctx(dparams: DParams) -> *mut Context;
-    fn blosc2_free_ctx(ctx: *mut Context);
-    fn blosc2_compress_ctx(
-        ctx: *mut Context,
-        src: *const c_void,
-        n: i32,
-        dest: *mut c_void,
-        room: i32,
-    ) -> c_int;
-    fn blosc2_decompress_ctx(
-        ctx: *mut Context,
-        src: *const c_void,
-        n: i32,
-        dest: *mut c_void,
-        room: i32,
-    ) -> c_int;
-    fn blosc2_set_maskout(ctx: *mut Context, mask: *const u8, nblocks: c_int) -> c_int;
-    fn blosc2_schunk_new(storage: *const Storage) -> *mut Schunk;
-    fn blosc2_schunk_free(schunk: *mut Schunk) -> c_int;
-    fn blosc2_schunk_append_buffer(schunk: *mut Schunk, src: *const c_void, nbytes: i32) -> i64;
-    fn blosc2_schunk_decompress_chunk(schunk: *mut Schunk, k: i64, dest: *mut c_void, nbytes: i32) -> c_int;
-    fn blosc2_schunk_get_slice_buffer(
-        schunk: *mut Schunk,
-        start: i64,
-        stop: i64,
-        buffer: *mut c_void,
-    ) -> c_int;
-    fn blosc2_schunk_set_slice_buffer(
-        schunk: *mut Schunk,
-        start: i64,
-        stop: i64,
-        buffer: *const c_void,
-    ) -> c_int;
-    fn blosc2_schunk_open(urlpath: *const c_char) -> *mut Schunk;
-    fn blosc2_meta_add(schunk: *mut Schunk, name: *const c_char, content: *const u8, len: i32) -> c_int;
-    fn blosc2_vlmeta_add(
-        s: *mut Schunk,
-        name: *const c_char,
-        c: *const u8,
-        len: i32,
-        p: *const CParams,
-    ) -> c_int;
-    fn blosc2_vlmeta_get(s: *mut Schunk, name: *const c_char, c: *mut *mut u8, len: *mut i32) -> c_int;
-    fn b2nd_create_ctx(
-        storage: *const Storage,
-        ndim: i8,
-        shape: *const i64,
-        chunkshape: *const i32,
-        blockshape: *const i32,
-        dtype: *const c_char,
-        dtype_format: i8,
-        metalayers: *const c_void,
-        nmetalayers: i32,
-    ) -> *mut NdContext;
-    fn b2nd_free_ctx(ctx: *mut NdContext) -> c_int;
-    fn b2nd_from_cbuffer(
-        ctx: *const NdContext,
-        array: *mut *mut Array,
-        buffer: *const c_void,
-        size: i64,
-    ) -> c_int;
-    fn b2nd_to_cbuffer(array: *const Array, buffer: *mut c_void, size: i64) -> c_int;
-    fn b2nd_resize(array: *mut Array, shape: *const i64, start: *const i64) -> c_int;
-    fn b2nd_free(array: *mut Array) -> c_int;
-    fn b2nd_deserialize_meta(
-        smeta: *const u8,
-        len: i32,
-        ndim: *mut i8,
-        shape: *mut i64,
-        chunkshape: *mut i32,
-        blockshape: *mut i32,
-        dtype: *mut *mut c_char,
-        dtype_format: *mut i8,
-    ) -> c_int;
-    fn blosc2_schunk_open_udio(urlpath: *const c_char, io: *const Io) -> *mut Schunk;
-    fn blosc2_schunk_refresh(schunk: *mut Schunk) -> c_int;
-    fn blosc2_schunk_lock(schunk: *mut Schunk) -> c_int;
-    fn blosc2_schunk_unlock(schunk: *mut Schunk) -> c_int;
-    fn blosc2_schunk_get_chunk(s: *mut Schunk, k: i64, chunk: *mut *mut u8, free: *mut bool) -> c_int;
-    fn blosc2_schunk_fill_special(schunk: *mut Schunk, nitems: i64, kind: c_int, chunksize: i32) -> i64;
-    fn blosc2_set_threads_callback(callback: Option<crate::runner::ThreadsCallback>, data: *mut c_void);
-    fn blosc2_register_codec(codec: *const Codec) -> c_int;
-    fn blosc2_schunk_append_chunk(s: *mut Schunk, chunk: *mut u8, copy: bool) -> i64;
-    fn blosc2_schunk_insert_chunk(s: *mut Schunk, k: i64, chunk: *mut u8, copy: bool) -> i64;
-    fn blosc2_schunk_update_chunk(s: *mut Schunk, k: i64, chunk: *mut u8, copy: bool) -> i64;
-    fn blosc2_schunk_delete_chunk(s: *mut Schunk, k: i64) -> i64;
-    fn blosc2_schunk_to_buffer(s: *mut Schunk, frame: *mut *mut u8, free: *mut bool) -> i64;
-    fn blosc2_schunk_from_buffer(frame: *mut u8, len: i64, copy: bool) -> *mut Schunk;
-    fn blosc2_getitem_ctx(
-        ctx: *mut Context,
-        src: *const c_void,
-        n: i32,
-        start: c_int,
-        items: c_int,
-        dest: *mut c_void,
-        room: i32,
-    ) -> c_int;
-    fn b2nd_from_cframe(frame: *mut u8, len: i64, copy: bool, array: *mut *mut Array) -> c_int;
-    fn blosc2_remove_urlpath(path: *const c_char) -> c_int;
-}
+mod lazy;
+mod refused;
 
 fn numbers(n: i32) -> Vec<i32> {
     (0..n).map(|i| i * 3).collect()

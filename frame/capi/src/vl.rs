@@ -1,6 +1,6 @@
 //! Chunks whose blocks have lengths of their own.
 
-use crate::context::{Context, chunk_at, context, parse};
+use crate::context::{Context, chunk_of, context, parse};
 use crate::error::*;
 use crate::memory::{bytes, bytes_mut, copied, put, release, values};
 use blosc_core::Chunk;
@@ -92,9 +92,11 @@ unsafe extern "C" fn blosc2_vldecompress_ctx(
     maxblocks: i32,
 ) -> c_int {
     int(|| {
-        // SAFETY: a context, and `srcsize` readable bytes.
-        let (ctx, src) = unsafe { (context(ctx)?, chunk_at(src, srcsize)?) };
-        let chunk = parse_vl(src)?;
+        // SAFETY: null or a context.
+        let ctx = unsafe { context(ctx) }?;
+        // SAFETY: `srcsize` readable bytes.
+        let src = unsafe { chunk_of(ctx, src, srcsize) }?;
+        let chunk = parse_vl(&src)?;
         let count = chunk.nblocks();
         if usize::try_from(maxblocks).map_or(true, |most| most < count)
             || dests.is_null()
@@ -137,10 +139,12 @@ unsafe extern "C" fn blosc2_vldecompress_block_ctx(
     destsize: *mut i32,
 ) -> c_int {
     int(|| {
-        // SAFETY: a context, and `srcsize` readable bytes.
-        let (ctx, src) = unsafe { (context(ctx)?, chunk_at(src, srcsize)?) };
+        // SAFETY: null or a context.
+        let ctx = unsafe { context(ctx) }?;
+        // SAFETY: `srcsize` readable bytes.
+        let src = unsafe { chunk_of(ctx, src, srcsize) }?;
         // SAFETY: null or writable.
-        unsafe { block_out(ctx, src, nblock, dest, destsize) }
+        unsafe { block_out(ctx, &src, nblock, dest, destsize) }
     })
 }
 

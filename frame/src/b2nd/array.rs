@@ -92,6 +92,14 @@ impl Worker {
 }
 
 impl<'a> NdArray<'a> {
+    /// Whether [`open`](Self::open) would take this frame.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn check(frame: &SuperChunk<'_>) -> Result<(), Error> {
+        metalayer_of(frame).map(|_| ())
+    }
+
     /// Takes a frame as the array its metalayer describes.
     ///
     /// # Errors
@@ -99,14 +107,8 @@ impl<'a> NdArray<'a> {
     /// offset for a metalayer that is not one, shapes that are impossible, and a frame that does not
     /// have the chunks the shapes demand. A dtype that cannot be read is no error: see [`NdArray::opaque`].
     pub fn open(mut frame: SuperChunk<'a>) -> Result<NdArray<'a>, Error> {
-        let (name, content) = [metalayer::NAME, metalayer::NAME_CATERVA]
-            .into_iter()
-            .find_map(|name| Some((name, frame.metalayer(name)?)))
-            .ok_or(Error::NoSuchName { what: "metalayer as b2nd: this is no array" })?;
-        let meta = Metalayer::parse(content)?;
-        let geometry = Geometry::of(&meta, frame.typesize())?;
+        let (name, meta, geometry) = metalayer_of(&frame)?;
         let (dtype, opaque) = describe(&meta, frame.typesize());
-        check_frame(&frame, &geometry)?;
         frame.set_blockshape(geometry.blocks());
         Ok(NdArray {
             frame,
@@ -246,6 +248,18 @@ impl<'a> NdArray<'a> {
     fn content(&self) -> Result<&[u8], Error> {
         self.frame.metalayer(self.name).ok_or(Error::NoSuchName { what: "metalayer as b2nd" })
     }
+}
+
+/// The metalayer of an array under the name that it has, and the shapes that it tells, checked against the frame.
+fn metalayer_of<'f>(frame: &'f SuperChunk<'_>) -> Result<(&'static str, Metalayer<'f>, Geometry), Error> {
+    let (name, content) = [metalayer::NAME, metalayer::NAME_CATERVA]
+        .into_iter()
+        .find_map(|name| Some((name, frame.metalayer(name)?)))
+        .ok_or(Error::NoSuchName { what: "metalayer as b2nd: this is no array" })?;
+    let meta = Metalayer::parse(content)?;
+    let geometry = Geometry::of(&meta, frame.typesize())?;
+    check_frame(frame, &geometry)?;
+    Ok((name, meta, geometry))
 }
 
 /// The dtype of an array, and why it is not the one stored.

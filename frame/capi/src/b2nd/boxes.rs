@@ -26,12 +26,12 @@ pub fn copy_box(
     loop {
         let place = |shape: &[i64], start: &[i64]| {
             let offset = (0..=last).try_fold(0i64, |sum, k| {
-                let x = start[k] + at.get(k).copied().unwrap_or(0);
+                let x = start[k].checked_add(at.get(k).copied().unwrap_or(0))?;
                 sum.checked_mul(shape[k])?.checked_add(x)
             })?;
             usize::try_from(offset).ok()?.checked_mul(size)
         };
-        let bytes = usize::try_from(*row).map_err(|_| INVALID_PARAM)? * size;
+        let bytes = usize::try_from(*row).ok().and_then(|n| n.checked_mul(size)).ok_or(INVALID_PARAM)?;
         let a = place(from_shape, from_at).ok_or(INVALID_PARAM)?;
         let b = place(to_shape, to_at).ok_or(INVALID_PARAM)?;
         let source = from.get(a..).and_then(|rest| rest.get(..bytes)).ok_or(READ_BUFFER)?;
@@ -54,20 +54,23 @@ pub fn next(at: &mut [i64], len: &[i64]) -> bool {
     false
 }
 
-/// All positions from `low` to before `high`, in row-major order.
-pub fn positions(low: &[i64], high: &[i64]) -> Vec<Vec<i64>> {
-    let len: Vec<i64> = low.iter().zip(high).map(|(a, b)| b - a).collect();
-    if len.iter().any(|&n| n <= 0) {
-        return Vec::new();
-    }
-    let mut list = Vec::new();
-    let mut at = vec![0; len.len()];
-    loop {
-        list.push(at.iter().zip(low).map(|(a, b)| a + b).collect());
-        if !next(&mut at, &len) {
-            return list;
+/// All positions from `low` to before `high`, in row-major order. Made one by one: there may be more than memory holds.
+pub fn positions(low: &[i64], high: &[i64]) -> impl Iterator<Item = Vec<i64>> + use<> {
+    let (low, len) = (low.to_vec(), lengths(low, high).unwrap_or_default());
+    let mut at = (len.len() == low.len() && len.iter().all(|&n| n > 0)).then(|| vec![0; len.len()]);
+    core::iter::from_fn(move || {
+        let now = at.as_mut()?;
+        let position = now.iter().zip(&low).map(|(a, b)| a + b).collect();
+        if !next(now, &len) {
+            at = None;
         }
-    }
+        Some(position)
+    })
+}
+
+/// How far it is from each number of `low` to that of `high`.
+pub fn lengths(low: &[i64], high: &[i64]) -> Result<Vec<i64>> {
+    low.iter().zip(high).map(|(a, b)| b.checked_sub(*a).ok_or(INVALID_PARAM)).collect()
 }
 
 impl Meta {
@@ -114,16 +117,19 @@ impl Meta {
     }
 
     /// Positions of the chunks that items `start` to `stop` lie in.
-    pub fn chunks(&self, start: &[i64], stop: &[i64]) -> Result<Vec<Vec<i64>>> {
+    pub fn chunks(&self, start: &[i64], stop: &[i64]) -> Result<impl Iterator<Item = Vec<i64>> + use<>> {
         for k in self.axes() {
             if start[k] < 0 || start[k] > stop[k] || stop[k] > self.shape[k] {
                 return Err(INVALID_PARAM);
             }
         }
-        if self.axes().any(|k| start[k] == stop[k]) {
-            return Ok(Vec::new());
+        // An axis without items has chunks of none.
+        let low: Vec<i64> =
+            self.axes().map(|k| start[k].checked_div(self.chunkshape[k].into()).unwrap_or(0)).collect();
+        let empty = self.axes().any(|k| start[k] == stop[k]);
+        if empty {
+            return Ok(positions(&[0], &[0]));
         }
-        let low: Vec<i64> = self.axes().map(|k| start[k] / i64::from(self.chunkshape[k])).collect();
         let high: Vec<i64> = self.axes().map(|k| div_up(stop[k], self.chunkshape[k])).collect();
         Ok(positions(&low, &high))
     }
@@ -157,7 +163,7 @@ pub fn div_up(n: i64, unit: i32) -> i64 {
 /// Numbers of the chunks that items `start` to `stop` lie in.
 pub fn chunks_of(meta: &Meta, start: &[i64], stop: &[i64]) -> Result<Vec<i64>> {
     let list = meta.chunks(start, stop)?;
-    Ok(list.iter().map(|position| i64::try_from(meta.number(position)).unwrap_or(-1)).collect())
+    Ok(list.map(|position| i64::try_from(meta.number(&position)).unwrap_or(-1)).collect())
 }
 
 #[unsafe(no_mangle)]
@@ -180,13 +186,10 @@ unsafe extern "C" fn b2nd_copy_buffer2(
             let (to_shape, to_at) = (values(dst_pad_shape, n)?, values(dst_start, n)?);
             let stop = values(src_stop, n)?;
             let total = |shape: &[i64]| {
-                shape
-                    .iter()
-                    .try_fold(i64::from(itemsize), |p, &k| p.checked_mul(k))
-                    .filter(|&p| p >= 0)
-                    .ok_or(INVALID_PARAM)
+                let sizes = shape.iter().map(|&k| if k < 0 { None } else { Some(k) });
+                sizes.fold(Some(i64::from(itemsize)), |p, k| p?.checked_mul(k?)).ok_or(INVALID_PARAM)
             };
-            let len: Vec<i64> = from_at.iter().zip(stop).map(|(a, b)| b - a).collect();
+            let len = lengths(from_at, stop)?;
             let from = bytes(src, total(from_shape)?)?;
             let to = bytes_mut(dst, total(to_shape)?)?;
             let item = usize::try_from(itemsize).map_err(|_| INVALID_PARAM)?;

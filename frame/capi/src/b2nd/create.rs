@@ -1,11 +1,11 @@
 //! Contexts, new arrays and copies.
 
-use super::boxes::copy_box;
+use super::boxes::{copy_box, lengths};
 use super::{Array, Meta, NdContext, array, changing, layers, reading, slices, wrap};
 use crate::abi::{CParams, DParams, MAX_DIM, Metalayer, Storage};
 use crate::context::parse;
 use crate::error::*;
-use crate::memory::{bytes, bytes_mut, put, release, string, text, values};
+use crate::memory::{bytes, bytes_mut, needed, put, release, string, text, values};
 use crate::schunk::{self, Asked, Owned};
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr;
@@ -200,7 +200,7 @@ fn new_array(ctx: *const NdContext, out: *mut *mut Array, fill: Fill<'_>) -> c_i
     int(|| {
         // SAFETY: null or a context; null or writable: every caller passes its own arguments.
         unsafe {
-            let ctx = context(ctx)?;
+            let (ctx, out) = (context(ctx)?, needed(out)?);
             put(out, create(ctx, &ctx.meta()?, fill)?);
         }
         Ok(0)
@@ -253,7 +253,7 @@ unsafe extern "C" fn b2nd_from_cbuffer(
     int(|| {
         // SAFETY: null or a context; `buffersize` readable bytes; null or writable.
         unsafe {
-            let (ctx, data) = (context(ctx)?, bytes(buffer, buffersize)?);
+            let (ctx, data, out) = (context(ctx)?, bytes(buffer, buffersize)?, needed(out)?);
             let meta = ctx.meta()?;
             let new = create(ctx, &meta, Fill::Nothing)?;
             let start = vec![0; meta.shape.len()];
@@ -288,7 +288,7 @@ unsafe extern "C" fn b2nd_to_cbuffer(src: *const Array, buffer: *mut c_void, buf
 
 /// A new array of the items `start` to `stop` of `src`, with chunks as the context says.
 fn sliced(ctx: &NdContext, src: &Array, start: &[i64], stop: &[i64]) -> Result<*mut Array> {
-    let shape: Vec<i64> = start.iter().zip(stop).map(|(a, b)| b - a).collect();
+    let shape = lengths(start, stop)?;
     let own = ctx.meta_of(&shape)?;
     let meta = Meta { dtype: src.meta()?.dtype, dtype_format: src.dtype_format, ..own };
     // What lies beyond the end of the source is zero.
@@ -311,7 +311,7 @@ unsafe extern "C" fn b2nd_get_slice(
 ) -> c_int {
     // SAFETY: a context; an array of this library with as many numbers as dimensions; null or writable.
     int(|| unsafe {
-        let ctx = context(ctx)?;
+        let (ctx, out) = (context(ctx)?, needed(out)?);
         let new = reading(src, |src| {
             let n = i64::from(src.ndim);
             sliced(ctx, src, values(start, n)?, values(stop, n)?)
@@ -325,7 +325,7 @@ unsafe extern "C" fn b2nd_get_slice(
 unsafe extern "C" fn b2nd_copy(ctx: *const NdContext, src: *const Array, out: *mut *mut Array) -> c_int {
     // SAFETY: a context; an array of this library; null or writable.
     int(|| unsafe {
-        let ctx = context(ctx)?;
+        let (ctx, out) = (context(ctx)?, needed(out)?);
         let new = reading(src, |src| {
             let meta = src.meta()?;
             let new = sliced(ctx, src, &vec![0; meta.shape.len()], &meta.shape)?;
@@ -361,7 +361,11 @@ unsafe extern "C" fn b2nd_concatenate(
 ) -> c_int {
     // SAFETY: a context; arrays of this library; null or writable, and without `copy` an array.
     int(|| unsafe {
-        let ctx = context(ctx)?;
+        let (ctx, out) = (context(ctx)?, needed(out)?);
+        // An array cannot grow by itself: its own chunks would move while they are read.
+        if !copy && ptr::eq(array(src1)?.sc, array(src2)?.sc) {
+            return Err(INVALID_PARAM);
+        }
         let new = match copy {
             true => reading(src1, |a| joined(ctx, a, src2, axis))?,
             false => {
@@ -388,7 +392,7 @@ fn shapes(a: &Array, b: &Array, axis: i8) -> Result<(Meta, Vec<i64>, usize)> {
         return Err(INVALID_PARAM);
     }
     let mut whole = left.shape.clone();
-    whole[axis] += right.shape[axis];
+    whole[axis] = whole[axis].checked_add(right.shape[axis]).ok_or(INVALID_PARAM)?;
     Ok((left, whole, axis))
 }
 
@@ -417,17 +421,13 @@ unsafe fn joined(ctx: &NdContext, a: &Array, src2: *const Array, axis: i8) -> Re
 /// # Safety
 /// `src2` is null or an array of this library.
 unsafe fn append_all(to: &mut Array, src2: *const Array, at: i64, axis: usize) -> Result<()> {
-    let own = ptr::eq(src2, to);
     let mut write = |from: &Array, shape: &[i64]| {
         let zero = vec![0; shape.len()];
         let mut place = zero.clone();
         place[axis] = at;
         transfer(from, &zero, to, &place, shape, false)
     };
-    if own {
-        return Err(INVALID_PARAM);
-    }
-    // SAFETY: as the caller promises; it is not `to`.
+    // SAFETY: as the caller promises; it is not `to`, which is new or has been compared.
     unsafe { reading(src2, |from| write(from, &from.meta()?.shape)) }
 }
 
@@ -472,8 +472,8 @@ pub fn chunk_of(
     let blocks = meta.blocks();
     let wide: Vec<i64> = meta.blockshape.iter().map(|&b| b.into()).collect();
     let all = super::boxes::positions(&vec![0; blocks.len()], &blocks);
-    for (place, block) in chunk.chunks_exact_mut(block_bytes.max(1)).zip(&all) {
-        let (first, within, len) = meta.part(position, block, start, stop);
+    for (place, block) in chunk.chunks_exact_mut(block_bytes.max(1)).zip(all) {
+        let (first, within, len) = meta.part(position, &block, start, stop);
         let from: Vec<i64> = first.iter().zip(start).map(|(a, b)| a - b).collect();
         copy_box(size, &len, (data, shape, &from), (place, &wide, &within))?;
     }

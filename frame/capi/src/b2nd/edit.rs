@@ -2,7 +2,7 @@
 
 use super::{Array, Meta, array, changing, wrap};
 use crate::error::*;
-use crate::memory::{bytes, put, values};
+use crate::memory::{bytes, needed, put, values, zeros};
 use blosc_core::Params;
 use blosc_frame::SuperChunk;
 use blosc_frame::b2nd::NdArray;
@@ -20,7 +20,7 @@ fn change(
     let owned = array.schunk()?;
     owned.change(|inner| {
         // The frame is lent to the array; an error of `open` would lose it, so what that checks is checked before.
-        Meta::parse(inner.frame.metalayer("b2nd").ok_or(METALAYER_NOT_FOUND)?)?;
+        NdArray::check(&inner.frame)?;
         let frame = mem::replace(&mut inner.frame, SuperChunk::memory(&Params::new(1))?);
         let mut nd = NdArray::open(frame)?;
         let done = edit(&mut nd);
@@ -44,6 +44,9 @@ pub fn resize(array: &mut Array, shape: &[i64]) -> Result<()> {
 /// Changes the shape at the places `start` of its axes.
 fn resize_at(dst: &mut Array, shape: &[i64], start: &[i64]) -> Result<()> {
     let old = dst.meta()?;
+    if shape.iter().any(|&n| n < 0) {
+        return Err(INVALID_PARAM);
+    }
     for (axis, (&new, &at)) in shape.iter().zip(start).enumerate() {
         let before = old.shape[axis];
         let grows = new > before;
@@ -65,11 +68,10 @@ fn resize_at(dst: &mut Array, shape: &[i64], start: &[i64]) -> Result<()> {
         } else if new > before {
             let meta = dst.meta()?;
             let size = i64::from(dst.schunk()?.public.typesize);
-            let row: i64 =
-                meta.shape.iter().enumerate().map(|(k, &n)| if k == axis { 1 } else { n }).product();
-            let bytes =
-                row.checked_mul(size).and_then(|n| n.checked_mul(new - before)).ok_or(INVALID_PARAM)?;
-            let zeros = vec![0; usize::try_from(bytes).map_err(|_| INVALID_PARAM)?];
+            let others = meta.shape.iter().enumerate().filter(|(k, _)| *k != axis);
+            let row = others.fold(Some(size), |row, (_, &n)| row?.checked_mul(n));
+            let bytes = row.and_then(|row| row.checked_mul(new - before)).ok_or(INVALID_PARAM)?;
+            let zeros = zeros(usize::try_from(bytes).map_err(|_| INVALID_PARAM)?)?;
             change(dst, |nd| nd.insert(axis, at, &zeros))?;
         }
     }
@@ -156,7 +158,7 @@ unsafe extern "C" fn b2nd_squeeze(src: *mut Array, view: *mut *mut Array) -> c_i
     int(|| {
         // SAFETY: null or an array of this library; null or writable.
         unsafe {
-            let src = array(src)?;
+            let (src, view) = (array(src)?, needed(view)?);
             put(view, squeezed(src, |k| src.shape[k] == 1 && src.chunkshape[k] == 1)?);
         }
         Ok(0)
@@ -168,7 +170,7 @@ unsafe extern "C" fn b2nd_squeeze_index(src: *mut Array, view: *mut *mut Array, 
     int(|| {
         // SAFETY: null or an array of this library, with a boolean of C for each dimension; null or writable.
         unsafe {
-            let src = array(src)?;
+            let (src, view) = (array(src)?, needed(view)?);
             let index = values(index, src.ndim.into())?;
             if index
                 .iter()
@@ -193,7 +195,7 @@ unsafe extern "C" fn b2nd_expand_dims(
     int(|| {
         // SAFETY: null or an array of this library; a boolean of C for each of `final_dims`; null or writable.
         unsafe {
-            let src = array(src)?;
+            let (src, view) = (array(src)?, needed(view)?);
             let added = values(axis, final_dims.into())?;
             let meta = src.meta()?;
             let kept = added.iter().filter(|&&new| new == 0).count();

@@ -3,7 +3,7 @@
 use super::{Array, Meta, array, wrap};
 use crate::abi::Schunk;
 use crate::error::*;
-use crate::memory::put;
+use crate::memory::{needed, put};
 use crate::schunk::{self, owned};
 use core::ffi::{c_char, c_int};
 use core::ptr;
@@ -24,10 +24,8 @@ fn opened(sc: *mut Schunk) -> Result<*mut Array> {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn b2nd_from_schunk(sc: *mut Schunk, array: *mut *mut Array) -> c_int {
     int(|| {
-        if sc.is_null() {
-            return Err(NULL_POINTER);
-        }
-        // SAFETY: null or writable.
+        let (sc, array) = (needed(sc)?, needed(array)?);
+        // SAFETY: writable.
         unsafe { put(array, around(sc)?) };
         Ok(0)
     })
@@ -43,7 +41,7 @@ unsafe extern "C" fn b2nd_open(urlpath: *const c_char, array: *mut *mut Array) -
 unsafe extern "C" fn b2nd_open_offset(urlpath: *const c_char, array: *mut *mut Array, offset: i64) -> c_int {
     int(|| {
         // SAFETY: null or a string; null or writable.
-        unsafe { put(array, opened(schunk::open(urlpath, offset, ptr::null())?)?) };
+        unsafe { put(needed(array)?, opened(schunk::open(urlpath, offset, ptr::null())?)?) };
         Ok(0)
     })
 }
@@ -57,7 +55,7 @@ unsafe extern "C" fn b2nd_from_cframe(
 ) -> c_int {
     int(|| {
         // SAFETY: `cframe_len` readable bytes; null or writable.
-        unsafe { put(array, opened(schunk::from_buffer(cframe, cframe_len)?)?) };
+        unsafe { put(needed(array)?, opened(schunk::from_buffer(cframe, cframe_len)?)?) };
         Ok(0)
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::abi::MAX_DIM;
 use crate::error::*;
-use crate::memory::{copied, put, string, text, values};
+use crate::memory::{hand_out, put, string, text, values};
 use crate::schunk::Owned;
 use core::ffi::{c_char, c_int};
 
@@ -121,7 +121,7 @@ unsafe extern "C" fn b2nd_serialize_meta(
                 dtype_format,
             };
             let content = meta.content();
-            put(smeta, copied(&content)?);
+            hand_out(smeta, &content)?;
             size(content.len())
         }
     })

@@ -1,14 +1,14 @@
 //! Slices and selections, in and out of an array's chunks.
 
-use super::boxes::{copy_box, positions};
+use super::boxes::{copy_box, lengths, positions};
 use super::create::chunk_of;
 use super::{Array, Meta, changing, reading};
 use crate::error::*;
-use crate::memory::{bytes, bytes_mut, values};
+use crate::memory::{bytes, bytes_mut, values, zeros};
 use core::ffi::{c_int, c_void};
 
 fn item_size(array: &Array) -> Result<usize> {
-    usize::try_from(array.schunk()?.public.typesize).map_err(|_| INVALID_PARAM)
+    usize::try_from(array.schunk()?.public.typesize).ok().filter(|&size| size > 0).ok_or(INVALID_PARAM)
 }
 
 /// Items `start` to `stop` of `array` into `out`, which has the shape `shape` and the slice at its beginning.
@@ -18,12 +18,13 @@ pub fn get(array: &Array, start: &[i64], stop: &[i64], out: &mut [u8], shape: &[
     check_shape(shape, start, stop, out.len(), size)?;
     let owned = array.schunk()?;
     let blocks = meta.blocks();
+    let count = blocks.iter().product::<i64>();
     let wide: Vec<i64> = meta.blockshape.iter().map(|&b| b.into()).collect();
     let mut buffer = Vec::new();
     for position in meta.chunks(start, stop)? {
         let k = meta.number(&position);
         let wanted: Vec<(u64, _)> = wanted_blocks(&meta, &blocks, &position, start, stop);
-        let whole = wanted.len() * 2 > blocks.iter().product::<i64>() as usize;
+        let whole = wanted.len() * 2 > count as usize;
         buffer.resize(if whole { chunk_bytes } else { block_bytes }, 0);
         if whole {
             owned.chunk_bytes(k, 0..chunk_bytes, &mut buffer)?;
@@ -54,7 +55,7 @@ fn wanted_blocks(
     stop: &[i64],
 ) -> Vec<(u64, Part)> {
     let all = positions(&vec![0; blocks.len()], blocks);
-    let parts = all.iter().map(|block| meta.part(position, block, start, stop));
+    let parts = all.map(|block| meta.part(position, &block, start, stop));
     (0u64..).zip(parts).filter(|(_, (_, _, len))| len.iter().all(|&n| n > 0)).collect()
 }
 
@@ -64,7 +65,7 @@ fn check_shape(shape: &[i64], start: &[i64], stop: &[i64], len: usize, size: usi
     if items.is_none_or(|bytes| bytes > len) {
         return Err(INVALID_PARAM);
     }
-    let fits = shape.iter().zip(start).zip(stop).all(|((s, a), b)| b - a <= *s);
+    let fits = shape.iter().zip(lengths(start, stop)?).all(|(s, n)| n <= *s);
     if fits { Ok(()) } else { Err(INVALID_PARAM) }
 }
 
@@ -239,12 +240,12 @@ unsafe fn lists<'a>(meta: &Meta, selection: *const *const i64, sizes: *const i64
 }
 
 /// The lengths of the lists.
-fn lengths(lists: &[&[i64]]) -> Vec<i64> {
+fn list_lengths(lists: &[&[i64]]) -> Vec<i64> {
     lists.iter().map(|list| i64::try_from(list.len()).unwrap_or(0)).collect()
 }
 
 fn get_selection(src: &Array, lists: &[&[i64]], out: &mut [u8], shape: &[i64]) -> Result<()> {
-    let (meta, size, counts) = (src.meta()?, item_size(src)?, lengths(lists));
+    let (meta, size, counts) = (src.meta()?, item_size(src)?, list_lengths(lists));
     let (zero, one) = (vec![0; counts.len()], vec![1; counts.len()]);
     check_shape(shape, &zero, &counts, out.len(), size)?;
     let mut reader = Reader::new(src, &meta, size)?;
@@ -257,7 +258,7 @@ fn get_selection(src: &Array, lists: &[&[i64]], out: &mut [u8], shape: &[i64]) -
 
 /// The smallest slice that holds the selection is read, changed and written.
 fn set_selection(dst: &mut Array, lists: &[&[i64]], data: &[u8], shape: &[i64]) -> Result<()> {
-    let (size, counts) = (item_size(dst)?, lengths(lists));
+    let (size, counts) = (item_size(dst)?, list_lengths(lists));
     let (zero, one) = (vec![0; counts.len()], vec![1; counts.len()]);
     check_shape(shape, &zero, &counts, data.len(), size)?;
     if counts.contains(&0) {
@@ -267,7 +268,7 @@ fn set_selection(dst: &mut Array, lists: &[&[i64]], data: &[u8], shape: &[i64]) 
     let high: Vec<i64> = lists.iter().map(|list| list.iter().max().map_or(0, |&x| x + 1)).collect();
     let part: Vec<i64> = low.iter().zip(&high).map(|(a, b)| b - a).collect();
     let total = part.iter().try_fold(size, |n, &k| n.checked_mul(usize::try_from(k).ok()?));
-    let mut slice = vec![0; total.ok_or(INVALID_PARAM)?];
+    let mut slice = zeros(total.ok_or(INVALID_PARAM)?)?;
     get(dst, &low, &high, &mut slice, &part)?;
     for at in positions(&zero, &counts) {
         let to: Vec<i64> =

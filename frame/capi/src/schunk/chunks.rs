@@ -1,10 +1,10 @@
 //! Whole chunks in and out.
 
-use super::{Owned, changing, reading};
+use super::{Inner, Owned, changing, reading};
 use crate::abi::Schunk;
 use crate::context::parse;
 use crate::error::*;
-use crate::memory::{bytes, bytes_mut, copied, put, values};
+use crate::memory::{bytes, bytes_mut, hand_out, put, values};
 use blosc_core::Special;
 use core::ffi::{c_int, c_void};
 
@@ -145,9 +145,15 @@ unsafe extern "C" fn blosc2_schunk_delete_chunk(schunk: *mut Schunk, nchunk: i64
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_schunk_reorder_offsets(schunk: *mut Schunk, offsets_order: *const i64) -> c_int {
+    // SAFETY: null or a super-chunk of this library.
+    let known = unsafe { schunk.as_ref() }.map_or(0, |schunk| schunk.nchunks);
     let edit = |owned: &mut Owned| {
-        // SAFETY: as many numbers as the super-chunk has chunks.
-        let order = unsafe { values(offsets_order, owned.public.nchunks) }?;
+        // Another handle may have added chunks since the caller has seen how many there are.
+        if owned.public.nchunks != known {
+            return Err(INVALID_PARAM);
+        }
+        // SAFETY: as many numbers as the caller sees chunks.
+        let order = unsafe { values(offsets_order, known) }?;
         let order: Result<Vec<u64>> = order.iter().map(|&k| number(owned, k).map_err(|_| DATA)).collect();
         let order = order?;
         owned.change(|inner| Ok(inner.frame.reorder(&order)?))?;
@@ -157,6 +163,30 @@ unsafe extern "C" fn blosc2_schunk_reorder_offsets(schunk: *mut Schunk, offsets_
     int(|| unsafe { changing(schunk, edit) })
 }
 
+/// Hands a chunk out as bytes from malloc; returns how many.
+///
+/// # Safety
+/// `schunk` is null or a super-chunk of this library; the others are null or writable.
+unsafe fn chunk_out(
+    schunk: *mut Schunk,
+    nchunk: i64,
+    chunk: *mut *mut u8,
+    needs_free: *mut bool,
+    read: impl FnOnce(&mut Inner, u64) -> Result<Vec<u8>>,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    int(|| unsafe {
+        put(needs_free, false);
+        let bytes = reading(schunk, |owned| {
+            let k = number(owned, nchunk)?;
+            read(&mut owned.inner, k)
+        })?;
+        hand_out(chunk, &bytes)?;
+        put(needs_free, true);
+        size(bytes.len())
+    })
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_schunk_get_chunk(
     schunk: *mut Schunk,
@@ -164,20 +194,11 @@ unsafe extern "C" fn blosc2_schunk_get_chunk(
     chunk: *mut *mut u8,
     needs_free: *mut bool,
 ) -> c_int {
-    // SAFETY: null or a super-chunk of this library; null or writable.
-    int(|| unsafe {
-        put(needs_free, false);
-        let bytes = reading(schunk, |owned| {
-            let k = number(owned, nchunk)?;
-            owned.inner.chunk(k)
-        })?;
-        put(chunk, copied(&bytes)?);
-        put(needs_free, true);
-        size(bytes.len())
-    })
+    // SAFETY: as this function's own arguments.
+    unsafe { chunk_out(schunk, nchunk, chunk, needs_free, Inner::chunk) }
 }
 
-/// A whole chunk serves wherever one does that is read block by block.
+/// A chunk of a frame in a file without its blocks. Other chunks are given whole: they serve wherever lazy ones do.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_schunk_get_lazychunk(
     schunk: *mut Schunk,
@@ -185,8 +206,12 @@ unsafe extern "C" fn blosc2_schunk_get_lazychunk(
     chunk: *mut *mut u8,
     needs_free: *mut bool,
 ) -> c_int {
+    let read = |inner: &mut Inner, k| match inner.lazy_chunk(k)? {
+        Some(lazy) => Ok(lazy),
+        None => inner.chunk(k),
+    };
     // SAFETY: as this function's own arguments.
-    unsafe { blosc2_schunk_get_chunk(schunk, nchunk, chunk, needs_free) }
+    unsafe { chunk_out(schunk, nchunk, chunk, needs_free, read) }
 }
 
 #[unsafe(no_mangle)]

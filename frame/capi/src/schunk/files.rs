@@ -6,7 +6,7 @@ use super::{
 };
 use crate::abi::{CParams, DParams, Io, Schunk, Storage};
 use crate::error::*;
-use crate::memory::{bytes, copied, put, text};
+use crate::memory::{bytes, copied, hand_out, needed, put, text};
 use blosc_core::Params;
 use blosc_frame::SuperChunk;
 use core::ffi::{c_char, c_int};
@@ -153,7 +153,7 @@ pub unsafe fn frame_out(schunk: *mut Schunk, cframe: *mut *mut u8, needs_free: *
     // SAFETY: as the caller promises.
     unsafe {
         let frame = reading(schunk, frame_bytes)?;
-        put(cframe, copied(&frame)?);
+        hand_out(cframe, &frame)?;
         put(needs_free, true);
         i64::try_from(frame.len()).map_err(|_| MAX_BUFSIZE_EXCEEDED)
     }
@@ -301,7 +301,7 @@ fn handed_out<T>(value: T) -> Result<*mut T> {
 unsafe extern "C" fn blosc2_schunk_get_cparams(schunk: *mut Schunk, cparams: *mut *mut CParams) -> c_int {
     // SAFETY: null or a super-chunk of this library; null or writable.
     int(|| unsafe {
-        put(cparams, handed_out(owned(schunk)?.cctx()?.cparams)?);
+        put(needed(cparams)?, handed_out(owned(schunk)?.cctx()?.cparams)?);
         Ok(0)
     })
 }
@@ -310,7 +310,7 @@ unsafe extern "C" fn blosc2_schunk_get_cparams(schunk: *mut Schunk, cparams: *mu
 unsafe extern "C" fn blosc2_schunk_get_dparams(schunk: *mut Schunk, dparams: *mut *mut DParams) -> c_int {
     // SAFETY: null or a super-chunk of this library; null or writable.
     int(|| unsafe {
-        put(dparams, handed_out(owned(schunk)?.dctx()?.dparams)?);
+        put(needed(dparams)?, handed_out(owned(schunk)?.dctx()?.dparams)?);
         Ok(0)
     })
 }

@@ -10,6 +10,7 @@ mod access;
 mod chunks;
 mod data;
 mod files;
+pub mod lazy;
 mod meta;
 mod session;
 mod slices;

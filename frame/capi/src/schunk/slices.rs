@@ -3,7 +3,7 @@
 use super::{Owned, changing, chunks, reading};
 use crate::abi::Schunk;
 use crate::error::*;
-use crate::memory::{bytes, bytes_mut, put, values};
+use crate::memory::{bytes, bytes_mut, hand_out, values};
 use core::ffi::{c_int, c_void};
 use core::ops::Range;
 
@@ -98,7 +98,8 @@ unsafe extern "C" fn blosc2_schunk_get_sparse_buffer(
     buffer: *mut c_void,
 ) -> c_int {
     let read = |owned: &mut Owned| {
-        let item_size = usize::try_from(owned.public.typesize).map_err(|_| INVALID_PARAM)?;
+        let item_size =
+            usize::try_from(owned.public.typesize).ok().filter(|&n| n > 0).ok_or(INVALID_PARAM)?;
         let len = ncoords.checked_mul(owned.public.typesize.into()).ok_or(INVALID_PARAM)?;
         // SAFETY: `ncoords` numbers, and room for as many items, as the interface says.
         let (coords, out) = unsafe { (values(coords, ncoords)?, bytes_mut(buffer, len)?) };
@@ -172,7 +173,7 @@ unsafe extern "C" fn blosc2_get_slice_nchunks(
     long(|| unsafe {
         let list = reading(schunk, |owned| chunks_of(owned, start, stop))?;
         let bytes: Vec<u8> = list.iter().flat_map(|k| k.to_ne_bytes()).collect();
-        put(chunks_idx, crate::memory::copied(&bytes)?.cast());
+        hand_out(chunks_idx, &bytes)?;
         i64::try_from(list.len()).map_err(|_| INVALID_PARAM)
     })
 }

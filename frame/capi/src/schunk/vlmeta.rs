@@ -4,7 +4,7 @@ use super::meta::with_content;
 use super::{Owned, changing, reading};
 use crate::abi::{CParams, Schunk};
 use crate::error::*;
-use crate::memory::{copied, put, text};
+use crate::memory::{hand_out, needed, put, text};
 use core::ffi::{c_char, c_int};
 
 fn position(owned: &Owned, name: &str) -> Option<usize> {
@@ -73,7 +73,7 @@ unsafe extern "C" fn blosc2_vlmeta_get(
             let at = position(owned, name).ok_or(NOT_FOUND)?;
             let found = owned.inner.frame.vlmetalayer(name)?.ok_or(NOT_FOUND)?;
             put(content_len, size(found.len())?);
-            put(content, copied(&found)?);
+            hand_out(content, &found)?;
             size(at)
         })
     })
@@ -99,13 +99,19 @@ unsafe extern "C" fn blosc2_vlmeta_delete(schunk: *mut Schunk, name: *const c_ch
 /// The names stay the super-chunk's.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_vlmeta_get_names(schunk: *mut Schunk, names: *mut *mut c_char) -> c_int {
+    // SAFETY: null or a super-chunk of this library.
+    let known = unsafe { schunk.as_ref() }.map_or(0, |schunk| schunk.nvlmetalayers);
     let list = |owned: &mut Owned| {
-        let count = usize::try_from(owned.public.nvlmetalayers).unwrap_or(0);
-        for (k, layer) in owned.public.vlmetalayers.iter().take(count).enumerate() {
-            // SAFETY: `nvlmetalayers` places, as the interface says; each layer was made by `sync_meta`.
+        // Another handle may have added layers since the caller has made room for those it saw.
+        let count = known.min(owned.public.nvlmetalayers);
+        let names = if count > 0 { needed(names)? } else { names };
+        for (k, layer) in
+            owned.public.vlmetalayers.iter().take(usize::try_from(count).unwrap_or(0)).enumerate()
+        {
+            // SAFETY: as many places as the caller saw layers, as the interface says; `sync_meta` made each.
             unsafe { names.add(k).write((**layer).name) };
         }
-        Ok(owned.public.nvlmetalayers.into())
+        Ok(count.into())
     };
     // SAFETY: null or a super-chunk of this library.
     int(|| unsafe { reading(schunk, list) })

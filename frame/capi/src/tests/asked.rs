@@ -1,32 +1,19 @@
 //! What callers ask for besides the data: codecs, dictionaries, threads.
 
 use super::*;
-use std::ffi::CString;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
-
-/// A file name of this test's own.
-fn fresh(name: &str) -> CString {
-    let path = std::env::temp_dir().join(format!("blosc2-capi-{}-{name}", std::process::id()));
-    CString::new(path.to_str().unwrap()).unwrap()
-}
 
 #[test]
 fn what_cannot_be_is_refused_where_it_would_be_used() {
     let data = numbers(1000);
     for (contiguous, file) in [(false, false), (true, false), (true, true), (false, true)] {
-        let path = fresh("dict");
+        let path = path("dict");
         let mut cparams = CParams { typesize: 4, use_dict: 1, compcode: 0, ..CParams::DEFAULT };
         if !contiguous {
             // No bits to cut off: the meta byte is 0.
             (cparams.use_dict, cparams.filters[4]) = (0, 4);
         }
-        let mut storage = Storage {
-            contiguous,
-            urlpath: if file { path.as_ptr().cast_mut() } else { ptr::null_mut() },
-            cparams: &raw mut cparams,
-            dparams: ptr::null_mut(),
-            io: ptr::null_mut(),
-        };
+        let mut storage = storage(&mut cparams, contiguous, if file { path.as_ptr() } else { ptr::null() });
         // SAFETY: the structures outlive the calls, and the super-chunk is freed once.
         unsafe {
             let schunk = blosc2_schunk_new(&raw mut storage);
@@ -47,13 +34,7 @@ fn zfp_keeps_numbers_behind_the_default_filter() {
     let mut back = vec![0f32; 400];
     let mut cparams = CParams { typesize: 4, compcode: 33, compcode_meta: -3i8 as u8, ..CParams::DEFAULT };
     assert_eq!(cparams.filters[5], 1, "a shuffle");
-    let mut storage = Storage {
-        contiguous: true,
-        urlpath: ptr::null_mut(),
-        cparams: &raw mut cparams,
-        dparams: ptr::null_mut(),
-        io: ptr::null_mut(),
-    };
+    let mut storage = storage(&mut cparams, true, ptr::null());
     let (shape, side) = ([20i64, 20], [20i32, 20]);
     let mut array = ptr::null_mut();
     // SAFETY: every length is that of its buffer, and what is made is freed once.
@@ -158,13 +139,7 @@ fn a_panic_inside_is_an_error_outside() {
                 blosc2_compress_ctx(cctx, data.as_ptr().cast(), 400_000, chunk.as_mut_ptr().cast(), 500_000);
             assert_eq!(n, -1);
             blosc2_free_ctx(cctx);
-            let mut storage = Storage {
-                contiguous: true,
-                urlpath: ptr::null_mut(),
-                cparams: &raw mut cparams,
-                dparams: ptr::null_mut(),
-                io: ptr::null_mut(),
-            };
+            let mut storage = storage(&mut cparams, true, ptr::null());
             let schunk = blosc2_schunk_new(&raw mut storage);
             assert_eq!(blosc2_schunk_append_buffer(schunk, data.as_ptr().cast(), 400_000), -1);
             // What was there before the panic is as it was.
