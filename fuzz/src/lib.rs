@@ -5,6 +5,8 @@
 //! by itself.
 
 pub mod arrays;
+#[cfg(feature = "capi")]
+pub mod capi;
 pub mod chunks;
 pub mod codecs;
 #[cfg(feature = "tools")]
@@ -73,6 +75,8 @@ pub const TARGETS: &[(&str, Target, &str)] = &[
     ("result_file", tools::results, "result"),
     #[cfg(feature = "tools")]
     ("c_differential", differential::both, "chunk"),
+    #[cfg(feature = "capi")]
+    ("c_calls", capi::calls, "none"),
 ];
 
 /// The folder `fuzz`, where corpora and manifest lie; `replay/` builds this library too.
