@@ -360,9 +360,23 @@ pub unsafe fn context<'a>(context: *mut Context) -> Result<&'a mut Context> {
     unsafe { context.as_mut() }.ok_or(NULL_POINTER)
 }
 
+/// Has the chunk say how wide the items of the filter bytedelta are: without a super-chunk nothing else tells its reader.
+fn tell_widths(cparams: &mut CParams) -> Result<()> {
+    for (&id, meta) in cparams.filters.iter().zip(&mut cparams.filters_meta) {
+        if id == Filter::ByteDelta.id() && *meta == 0 {
+            *meta = u8::try_from(cparams.typesize).map_err(|_| FILTER_PIPELINE)?;
+        }
+    }
+    Ok(())
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_create_cctx(cparams: CParams) -> *mut Context {
     pointer(|| {
+        let mut cparams = cparams;
+        if cparams.schunk.is_null() {
+            tell_widths(&mut cparams)?;
+        }
         // SAFETY: the pointers in the structure are null or valid, as the interface says.
         let context = unsafe { Context::compressing(cparams) };
         context.params(0)?;

@@ -288,6 +288,14 @@ fn any_path_rows_of_an_array_that_cannot_be_encoded() {
     blosc_fuzz::run("any_path", &input("any_path/rows_of_an_array_that_cannot_be_encoded"));
 }
 
+/// A chunk with the filter bytedelta from a context without a super-chunk did not say how wide its items are: nobody could
+/// read it.
+#[cfg(feature = "capi")]
+#[test]
+fn c_calls_bytedelta_without_a_super_chunk() {
+    blosc_fuzz::run("c_calls", &input("c_calls/bytedelta_without_a_super_chunk"));
+}
+
 #[test]
 fn every_file_has_a_test_here() {
     let root = blosc_fuzz::folder().join("regressions");

@@ -186,8 +186,8 @@ unsafe extern "C" fn b2nd_copy_buffer2(
             let (to_shape, to_at) = (values(dst_pad_shape, n)?, values(dst_start, n)?);
             let stop = values(src_stop, n)?;
             let total = |shape: &[i64]| {
-                let sizes = shape.iter().map(|&k| if k < 0 { None } else { Some(k) });
-                sizes.fold(Some(i64::from(itemsize)), |p, k| p?.checked_mul(k?)).ok_or(INVALID_PARAM)
+                let product = |p: i64, &k: &i64| if k < 0 { None } else { p.checked_mul(k) };
+                shape.iter().try_fold(i64::from(itemsize), product).ok_or(INVALID_PARAM)
             };
             let len = lengths(from_at, stop)?;
             let from = bytes(src, total(from_shape)?)?;

@@ -68,8 +68,8 @@ fn resize_at(dst: &mut Array, shape: &[i64], start: &[i64]) -> Result<()> {
         } else if new > before {
             let meta = dst.meta()?;
             let size = i64::from(dst.schunk()?.public.typesize);
-            let others = meta.shape.iter().enumerate().filter(|(k, _)| *k != axis);
-            let row = others.fold(Some(size), |row, (_, &n)| row?.checked_mul(n));
+            let mut others = meta.shape.iter().enumerate().filter(|(k, _)| *k != axis);
+            let row = others.try_fold(size, |row, (_, &n)| row.checked_mul(n));
             let bytes = row.and_then(|row| row.checked_mul(new - before)).ok_or(INVALID_PARAM)?;
             let zeros = zeros(usize::try_from(bytes).map_err(|_| INVALID_PARAM)?)?;
             change(dst, |nd| nd.insert(axis, at, &zeros))?;

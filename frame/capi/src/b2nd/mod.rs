@@ -151,9 +151,7 @@ impl Array {
         (self.chunkshape, self.blockshape) = ([1; MAX_DIM], [1; MAX_DIM]);
         for k in 0..n {
             let (s, c, b) = (meta.shape[k], meta.chunkshape[k], meta.blockshape[k]);
-            let up = |n: i64, unit: i32| {
-                if unit == 0 { 0 } else { (n + i64::from(unit) - 1) / i64::from(unit) * i64::from(unit) }
-            };
+            let up = |n: i64, unit: i32| boxes::div_up(n, unit).saturating_mul(unit.into());
             self.shape[k] = s;
             self.chunkshape[k] = c;
             self.blockshape[k] = b;

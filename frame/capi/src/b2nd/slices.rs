@@ -1,6 +1,6 @@
 //! Slices and selections, in and out of an array's chunks.
 
-use super::boxes::{copy_box, lengths, positions};
+use super::boxes::{copy_box, div_up, lengths, positions};
 use super::create::chunk_of;
 use super::{Array, Meta, changing, reading};
 use crate::error::*;
@@ -54,9 +54,19 @@ fn wanted_blocks(
     start: &[i64],
     stop: &[i64],
 ) -> Vec<(u64, Part)> {
-    let all = positions(&vec![0; blocks.len()], blocks);
-    let parts = all.map(|block| meta.part(position, &block, start, stop));
-    (0u64..).zip(parts).filter(|(_, (_, _, len))| len.iter().all(|&n| n > 0)).collect()
+    let (mut low, mut high) = (Vec::new(), Vec::new());
+    for k in 0..blocks.len() {
+        let (c, b) = (i64::from(meta.chunkshape[k]), meta.blockshape[k]);
+        let origin = position[k] * c;
+        low.push((start[k] - origin).max(0).checked_div(b.into()).unwrap_or(0));
+        high.push(div_up((stop[k] - origin).min(c), b));
+    }
+    let number = |block: &[i64]| {
+        block.iter().zip(blocks).fold(0, |n, (x, count)| n * count.unsigned_abs() + x.unsigned_abs())
+    };
+    let parts =
+        positions(&low, &high).map(|block| (number(&block), meta.part(position, &block, start, stop)));
+    parts.filter(|(_, (_, _, len))| len.iter().all(|&n| n > 0)).collect()
 }
 
 /// Whether a buffer of `len` bytes holds an array of this shape, in which the slice fits.

@@ -1,7 +1,6 @@
 //! Arrays of two dimensions beside a plain vector, and of any beside none.
 
 use super::api::*;
-use super::chunks::any_number;
 use super::room::guarded;
 use super::schunks::fresh;
 use super::{Folder, LARGE, cparams, is_exact, pattern};
@@ -30,6 +29,9 @@ impl Drop for Subject {
         unsafe { assert_eq!((b2nd_free(self.array), b2nd_free_ctx(self.ctx)), (0, 0)) };
     }
 }
+
+/// Where a slice starts and ends, its shape, and its length in bytes.
+type Slice = ([i64; 16], [i64; 16], [i64; 16], i64);
 
 /// The items of `old`, of the shape `from`, as an array of the shape `to`: `source` tells where an item was. Others are zero.
 fn moved(
@@ -65,10 +67,10 @@ impl Subject {
                 shape[k] = *u.choose(&[-1, i64::MAX, i64::MIN, 1 << 40])?;
             }
             if u.ratio(1, 30)? {
-                chunks[k] = any_number(u)?;
+                chunks[k] = *u.choose(&[i32::MAX, i32::MIN, -1, 0, 30])?;
             }
             if u.ratio(1, 30)? {
-                blocks[k] = any_number(u)?;
+                blocks[k] = *u.choose(&[i32::MAX, i32::MIN, -1, 0, 30])?;
             }
         }
         let path = if u.ratio(1, 4)? { Some(fresh(folder)) } else { None };
@@ -87,8 +89,8 @@ impl Subject {
             return Ok(None);
         }
         let mut made = Subject { array: ptr::null_mut(), ctx, items: None, path };
-        let all = shape.iter().take(usize::try_from(ndim).unwrap_or(0));
-        let len = all.fold(Some(i64::from(cparams.typesize)), |n, &k| n?.checked_mul(k));
+        let mut all = shape.iter().take(usize::try_from(ndim).unwrap_or(0));
+        let len = all.try_fold(i64::from(cparams.typesize), |n, &k| n.checked_mul(k));
         let Some(len) = len.filter(|len| (0..=LARGE).contains(len)) else { return Ok(Some(made)) };
         let data = pattern(u, len as usize)?;
         let short = i64::from(u.ratio(1, 20)?);
@@ -143,7 +145,7 @@ impl Subject {
     fn all(&self) -> Option<Vec<u8>> {
         let (n, shape, size) = self.geometry()?;
         let len =
-            shape[..n].iter().fold(Some(size), |len, &k| len?.checked_mul(k)).filter(|&len| len <= LARGE)?;
+            shape[..n].iter().try_fold(size, |len, &k| len.checked_mul(k)).filter(|&len| len <= LARGE)?;
         // SAFETY: alive; room for all items.
         let (done, bytes) = guarded(len as usize, |dest| unsafe { b2nd_to_cbuffer(self.array, dest, len) });
         (done == 0).then_some(bytes)
@@ -157,7 +159,7 @@ impl Subject {
     }
 
     /// A slice, most of them within the array: its start, its end, its shape, and its length in bytes.
-    fn slice(&self, u: &mut Unstructured<'_>) -> Result<Option<([i64; 16], [i64; 16], [i64; 16], i64)>> {
+    fn slice(&self, u: &mut Unstructured<'_>) -> Result<Option<Slice>> {
         let Some((n, shape, size)) = self.geometry() else { return Ok(None) };
         let (mut start, mut stop, mut part, mut len) = ([0; 16], [0; 16], [0i64; 16], Some(size));
         for k in 0..n {
@@ -240,8 +242,8 @@ impl Subject {
         let axis = if u.ratio(1, 20)? { *u.choose(&[-1i8, 2, 16, 127])? } else { u.int_in_range(0..=1)? };
         let k = usize::try_from(axis).unwrap_or(0).min(15);
         let (at, rows) = (u.int_in_range(0..=shape[k].min(40) + 1)?, u.int_in_range(0..=12)?);
-        let others = shape[..n].iter().enumerate().filter(|(other, _)| *other != k);
-        let len = others.fold(Some(size * rows), |len, (_, &side)| len?.checked_mul(side));
+        let mut others = shape[..n].iter().enumerate().filter(|(other, _)| *other != k);
+        let len = others.try_fold(size * rows, |len, (_, &side)| len.checked_mul(side));
         let Some(len) = len.filter(|&len| len <= LARGE) else { return Ok(()) };
         let data = pattern(u, len as usize)?;
         let len = if u.ratio(1, 20)? { len / 2 } else { len };
@@ -260,6 +262,8 @@ impl Subject {
         let (from, to) = ([shape[0], shape[1]], [new[0], new[1]]);
         if done < 0 {
             assert_eq!(from, to, "a call that failed has changed the shape");
+            self.items = Some(old);
+            return Ok(());
         }
         let gone = from[k] - to[k];
         let begin = if what == 0 { from[k] } else { at };

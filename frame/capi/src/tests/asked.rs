@@ -59,6 +59,33 @@ fn zfp_keeps_numbers_behind_the_default_filter() {
     assert_ne!(back, items);
 }
 
+#[test]
+fn bytedelta_of_a_chunk_alone_comes_back() {
+    let data = numbers(1000);
+    let (mut chunk, mut back) = (vec![0u8; 5000], vec![0i32; 1000]);
+    let mut cparams = CParams { typesize: 4, ..CParams::DEFAULT };
+    cparams.filters[4..].copy_from_slice(&[1, 35]);
+    let (src, len) = ([data.as_ptr().cast::<c_void>()], [4000]);
+    // SAFETY: every length is that of its buffer, and the contexts are freed once.
+    unsafe {
+        let (cctx, dctx) = (blosc2_create_cctx(cparams), blosc2_create_dctx(DParams::DEFAULT));
+        for blocks in [false, true] {
+            let dest = chunk.as_mut_ptr().cast();
+            let n = match blocks {
+                true => blosc2_vlcompress_ctx(cctx, src.as_ptr(), len.as_ptr(), 1, dest, 5000),
+                false => blosc2_compress_ctx(cctx, src[0], 4000, dest, 5000),
+            };
+            back.fill(0);
+            let got = blosc2_decompress_ctx(dctx, dest, n, back.as_mut_ptr().cast(), 4000);
+            assert_eq!((got, &back), (4000, &data), "variable blocks: {blocks}");
+        }
+        blosc2_free_ctx(cctx);
+        blosc2_free_ctx(dctx);
+        // Items too wide for the byte that tells their width.
+        assert!(blosc2_create_cctx(CParams { typesize: 300, ..cparams }).is_null());
+    }
+}
+
 static JOBS: AtomicI32 = AtomicI32::new(0);
 
 unsafe extern "C" fn one_by_one(
