@@ -1,4 +1,7 @@
 //! [`BloscCodec`]: configuration, encoding and decoding of whole chunks.
+//!
+//! `frame/cli/src/readers/engines/zarr/codec.rs` is a smaller one for the command line, which reads stores only. It does not
+//! depend on this package, since it is published on crates.io and this one is not.
 
 use crate::partial::Partial;
 use blosc_core::{Chunk, Codec as Inner, Limits, Params, Pool};
