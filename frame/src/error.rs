@@ -247,6 +247,15 @@ impl Error {
         Error::Invalid { structure, field, offset, value }
     }
 
+    pub(crate) const fn truncated(
+        structure: Structure,
+        field: &'static str,
+        offset: u64,
+        needed: u64,
+    ) -> Error {
+        Error::Truncated { structure, field, offset, needed }
+    }
+
     pub(crate) const fn param(name: &'static str, value: i64, allowed: &'static str) -> Error {
         Error::Param { name, value, allowed }
     }

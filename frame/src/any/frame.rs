@@ -5,7 +5,7 @@ use crate::error::{Error, IoKind, Structure};
 use crate::io::ReadAt;
 use crate::plain::{Content, Piece, Plain, check_range};
 use crate::rows::{Rows, byte_range, count};
-use crate::schunk::{Committed, SuperChunk};
+use crate::schunk::{Index, SuperChunk};
 use alloc::vec::Vec;
 use blosc_core::Pool;
 use core::cell::RefCell;
@@ -17,7 +17,7 @@ pub(super) struct FrameRows {
 }
 
 /// The bytes of a frame as they were committed, while its chunks are being changed.
-struct Old<'f>(RefCell<(&'f mut SuperChunk<'static>, &'f mut Committed)>);
+struct Old<'f>(RefCell<(&'f mut SuperChunk<'static>, &'f mut Index)>);
 
 impl Plain for Old<'_> {
     fn nbytes(&self) -> u64 {

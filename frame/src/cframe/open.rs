@@ -62,9 +62,8 @@ pub struct Opened {
 #[derive(Clone, Debug)]
 enum State {
     Start,
-    Fixed,
-    /// The fixed part of the header, and of all its bytes those that have been read.
-    Metalayers(Header, Vec<u8>),
+    /// Of the header's bytes those that have been read.
+    Head(Vec<u8>),
     /// The header.
     Tail(Header, Vec<u8>),
     Rest(Rest),
@@ -120,47 +119,39 @@ impl Opener {
     pub fn step(&mut self, bytes: &[u8]) -> Result<Step<Opened>, Error> {
         match core::mem::replace(&mut self.state, State::Start) {
             State::Start if self.size < FIXED_LEN as u64 => {
-                Err(truncated(Structure::FrameHeader, "header", 0, FIXED_LEN as u64))
+                Err(Error::truncated(Structure::FrameHeader, "header", 0, FIXED_LEN as u64))
             }
             State::Start => {
-                self.state = State::Fixed;
+                self.state = State::Head(Vec::new());
                 Ok(Step::Need { offset: 0, len: FIXED_LEN })
             }
-            State::Fixed => self.fixed(bytes),
-            State::Metalayers(header, head) => self.metalayers(header, head, bytes),
+            State::Head(head) => self.head(head, bytes),
             State::Tail(header, head) => self.tail(header, head, bytes),
             State::Rest(rest) => self.rest(rest, bytes),
         }
     }
 
-    fn fixed(&mut self, bytes: &[u8]) -> Result<Step<Opened>, Error> {
-        let fixed = bytes.first_chunk().ok_or(truncated(Structure::FrameHeader, "header", 0, 87))?;
+    fn head(&mut self, mut head: Vec<u8>, bytes: &[u8]) -> Result<Step<Opened>, Error> {
+        head.try_reserve(bytes.len()).map_err(|_| Error::OutOfMemory)?;
+        head.extend_from_slice(bytes);
+        let fixed = head.first_chunk().ok_or(Error::truncated(Structure::FrameHeader, "header", 0, 87))?;
         let header = Header::parse(fixed)?;
         if header.frame_type != self.expected {
             let found = header.frame_type as i64;
             return Err(Error::invalid(Structure::FrameHeader, "frame_type", 0x1a, found));
         }
         if header.frame_len > self.size {
-            return Err(truncated(Structure::FrameHeader, "frame_len", 0x0f, header.frame_len));
+            return Err(Error::truncated(Structure::FrameHeader, "frame_len", 0x0f, header.frame_len));
         }
         within("chunks", header.nchunks().unwrap_or(0), self.limits.chunks)?;
-        let asked = u64::from(header.header_len);
-        within("bytes of the frame's header", asked, self.limits.metalayers.max(FIXED_LEN as u64))?;
-        self.state = State::Metalayers(header, fixed.to_vec());
-        Ok(piece(FIXED_LEN as u64, asked))
-    }
-
-    fn metalayers(&mut self, header: Header, mut head: Vec<u8>, bytes: &[u8]) -> Result<Step<Opened>, Error> {
-        let all = u64::from(header.header_len);
-        let left = all.saturating_sub(head.len() as u64);
-        append(&mut head, bytes, left)?;
-        let have = head.len() as u64;
+        let (have, all) = (head.len() as u64, u64::from(header.header_len));
+        within("bytes of the frame's header", all, self.limits.metalayers.max(FIXED_LEN as u64))?;
         if have < all && !bytes.is_empty() {
-            self.state = State::Metalayers(header, head);
+            self.state = State::Head(head);
             return Ok(piece(have, all));
         }
         if have != all {
-            return Err(truncated(Structure::Metalayers, "metalayers", 0x57, all));
+            return Err(Error::truncated(Structure::Metalayers, "metalayers", 0x57, all));
         }
         check_sizes(&Section::parse(&head, FIXED_LEN, Structure::Metalayers)?, &self.limits, 0)?;
         self.state = State::Tail(header, head);
@@ -170,7 +161,8 @@ impl Opener {
 
     fn tail(&mut self, header: Header, head: Vec<u8>, bytes: &[u8]) -> Result<Step<Opened>, Error> {
         let at = header.frame_len.saturating_sub(TAIL_LEN as u64);
-        let bytes = bytes.first_chunk().ok_or(truncated(Structure::Trailer, "tail", at, TAIL_LEN as u64))?;
+        let bytes =
+            bytes.first_chunk().ok_or(Error::truncated(Structure::Trailer, "tail", at, TAIL_LEN as u64))?;
         let tail = Tail::parse(bytes, at, header.header_len)?;
         let (from, trailer_at) = tail.index_and_trailer(&header)?;
         let opened = Opened { header, head, tail, index: Vec::new(), trailer: Vec::new(), nchunks: 0 };
@@ -182,7 +174,7 @@ impl Opener {
         let (header, tail) = (rest.opened.header, rest.opened.tail);
         if bytes.is_empty() {
             let needed = u64::from(tail.trailer_len);
-            return Err(truncated(Structure::Trailer, "trailer", rest.trailer_at, needed));
+            return Err(Error::truncated(Structure::Trailer, "trailer", rest.trailer_at, needed));
         }
         if rest.opened.index.is_empty() && rest.opened.trailer.is_empty() {
             if header.nbytes != 0 {
@@ -234,7 +226,7 @@ impl Opener {
         let nchunks = index::check_header(&chunk, header.nchunks(), at)?;
         let cbytes = u64::from(chunk.cbytes);
         if cbytes > room {
-            return Err(truncated(Structure::Index, "cbytes", at, cbytes));
+            return Err(Error::truncated(Structure::Index, "cbytes", at, cbytes));
         }
         if cbytes > nchunks.saturating_mul(8).saturating_add(INDEX_SLACK) {
             return Err(Error::invalid(Structure::Index, "cbytes", at.saturating_add(12), cbytes as i64));
@@ -269,10 +261,6 @@ fn append(buf: &mut Vec<u8>, bytes: &[u8], left: u64) -> Result<(), Error> {
 /// Most bytes of a table of checksums for this many chunks.
 fn table_most(nchunks: u64) -> u64 {
     nchunks.saturating_mul(8).saturating_add(TABLE_SLACK)
-}
-
-fn truncated(structure: Structure, field: &'static str, offset: u64, needed: u64) -> Error {
-    Error::Truncated { structure, field, offset, needed }
 }
 
 /// Holds the entries of a section to the limits; the table of checksums may take `table` bytes.

@@ -57,7 +57,7 @@ fn marked<const N: usize>(
 ) -> Result<[u8; N], Error> {
     let [found] = field(bytes, at, structure, name)?;
     if found != marker {
-        return Err(Error::Invalid { structure, field: name, offset: at as u64, value: i64::from(found) });
+        return Err(Error::invalid(structure, name, at as u64, i64::from(found)));
     }
     field(bytes, at.saturating_add(1), structure, name)
 }
@@ -88,12 +88,8 @@ impl<'a> Section<'a> {
     fn entry(&self, at: usize) -> Result<(Entry<'a>, usize), Error> {
         let structure = self.structure;
         let invalid = |field, at: usize, value| Error::invalid(structure, field, at as u64, value);
-        let truncated = |field, at: usize, needed: u32| Error::Truncated {
-            structure,
-            field,
-            offset: at as u64,
-            needed: needed.into(),
-        };
+        let truncated =
+            |field, at: usize, needed: u32| Error::truncated(structure, field, at as u64, needed.into());
         let [marker] = field(self.bytes, at, structure, "name")?;
         if marker & 0xe0 != 0xa0 {
             return Err(invalid("name", at, i64::from(marker)));

@@ -55,8 +55,7 @@ pub enum ViewChunk<'a> {
 impl<'a> View<'a> {
     /// Opens the frame at the start of `bytes`; bytes after it are ignored.
     pub fn open(bytes: &'a [u8], limits: &Limits) -> Result<View<'a>, Error> {
-        let short =
-            |structure, field, offset: u64, needed| Error::Truncated { structure, field, offset, needed };
+        let short = Error::truncated;
         let fixed = bytes.first_chunk::<FIXED_LEN>().ok_or(short(Structure::FrameHeader, "header", 0, 87))?;
         let header = Header::parse(fixed)?;
         if header.frame_type != FrameType::Contiguous {

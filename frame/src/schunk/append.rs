@@ -15,11 +15,6 @@ use blosc_core::Special;
 impl SuperChunk<'_> {
     /// Appends data: fills up the last chunk, then adds chunks of the frame's chunk size.
     pub fn append(&mut self, data: &[u8]) -> Result<(), Error> {
-        self.append_counted(data, &mut 0)
-    }
-
-    /// As [`SuperChunk::append`]; `taken` counts the bytes that have become part of the frame, also where it fails.
-    pub(super) fn append_counted(&mut self, data: &[u8], taken: &mut usize) -> Result<(), Error> {
         if data.is_empty() {
             return Ok(());
         }
@@ -32,9 +27,8 @@ impl SuperChunk<'_> {
             whole.extend_from_slice(now);
             let chunk = self.encode(&whole)?;
             self.put_chunk(last, true, &chunk)?;
-            *taken = taken.saturating_add(now.len());
         }
-        self.append_pieces(rest, self.piece() as usize, taken)
+        self.append_pieces(rest, self.piece() as usize)
     }
 
     /// Bytes of a new chunk.
@@ -44,14 +38,14 @@ impl SuperChunk<'_> {
 
     /// Bytes by which the last chunk is shorter than the others.
     pub(super) fn lacking(&self) -> u32 {
-        let Sizes::Regular { chunk, total } = *self.index.sizes() else { return 0 };
+        let Sizes::Regular { chunk, total } = self.index.sizes else { return 0 };
         // Both are below 2^32.
         let over = total.checked_rem(chunk.into()).unwrap_or(0) as u32;
         if over == 0 { 0 } else { chunk.saturating_sub(over) }
     }
 
     /// Encodes `data` in pieces, on all threads, and appends them.
-    fn append_pieces(&mut self, data: &[u8], size: usize, taken: &mut usize) -> Result<(), Error> {
+    fn append_pieces(&mut self, data: &[u8], size: usize) -> Result<(), Error> {
         #[cfg(feature = "std")]
         if self.threads > 1 && data.len() > size {
             let params = self.params();
@@ -62,21 +56,15 @@ impl SuperChunk<'_> {
                 data.chunks(size.max(1)),
                 |(pool, _), piece: &[u8]| {
                     let context = chunk_context(typesize, &blockshape);
-                    (pool.compress_in(&params.fit(piece.len()), context, piece), piece.len())
+                    pool.compress_in(&params.fit(piece.len()), context, piece)
                 },
-                |(chunk, len)| {
-                    self.put_chunk(self.nchunks(), false, &chunk.map_err(Error::Codec)?)?;
-                    *taken = taken.saturating_add(len);
-                    Ok(())
-                },
+                |chunk| self.put_chunk(self.nchunks(), false, &chunk.map_err(Error::Codec)?),
             );
         }
-        for piece in data.chunks(size.max(1)) {
+        data.chunks(size.max(1)).try_for_each(|piece| {
             let chunk = self.encode(piece)?;
-            self.put_chunk(self.nchunks(), false, &chunk)?;
-            *taken = taken.saturating_add(piece.len());
-        }
-        Ok(())
+            self.put_chunk(self.nchunks(), false, &chunk)
+        })
     }
 
     /// Appends all chunks of `other` as they are, without decoding them. Parameters of new chunks and

@@ -7,9 +7,8 @@
 //!     "XXH3" 02 00 00 00 | u64 metalayers | u64 n | u64 live | n x u64            (little-endian)
 //! ```
 //! `metalayers` is XXH3-64 of header bytes 57..H. `live` is the stored bytes of all chunks: what else there is of the
-//! payload is free room. Version 1 had no `live`. The table has one XXH3-64 per stored chunk (of its
-//! stored bytes), in logical order; 0 means "not known". Special chunks need none: the index is
-//! covered by the fingerprint.
+//! payload is free room. The table has one XXH3-64 per stored chunk (of its stored bytes), in logical
+//! order; 0 means "not known". Special chunks need none: the index is covered by the fingerprint.
 //!
 //! C-Blosc2 drops the fingerprint whenever it rewrites the trailer, and the table then says nothing
 //! about the chunks: [`ChecksumState::Foreign`]. The one change it makes without touching the trailer,
@@ -24,26 +23,23 @@ use crate::cframe::section::MAX_WRITTEN;
 use crate::cframe::trailer::{FINGERPRINT_XXH3, Tail};
 use crate::cframe::{CHECKSUMS_NAME, Opened};
 use crate::error::Error;
-use crate::io::ReadAt;
 use alloc::vec::Vec;
 use blosc_core::{Params, Pool};
 use core::hash::Hasher;
-use core::ops::Range;
 use twox_hash::{XxHash3_64, XxHash3_128};
 
 const MAGIC: [u8; 8] = *b"XXH3\x02\0\0\0";
-/// Magic of the first version.
-const MAGIC_1: [u8; 8] = *b"XXH3\x01\0\0\0";
 /// `bin32` marker and length, magic, metalayers, count, live bytes.
 const HEAD: usize = 5 + 8 + 8 + 8 + 8;
 /// The table's value for a chunk whose checksum is not known.
 pub(super) const UNKNOWN: u64 = 0;
 
 /// What is known about a frame's integrity before any chunk is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChecksumState {
     /// Written without checksums.
+    #[default]
     None,
     /// Checksums of this library are there and in force.
     Present,
@@ -56,25 +52,6 @@ pub enum ChecksumState {
 /// The checksum of stored bytes; never [`UNKNOWN`].
 pub(super) fn of(bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot(bytes).max(1)
-}
-
-/// The same of parts of a file that follow each other, as far as it reaches.
-pub(super) fn of_ranges(file: &(impl ReadAt + ?Sized), ranges: &[Range<u64>]) -> Result<u64, Error> {
-    let mut hash = XxHash3_64::new();
-    let mut buf = alloc::vec![0; 16 << 10];
-    for range in ranges {
-        let mut at = range.start;
-        loop {
-            let most = usize::try_from(range.end.saturating_sub(at)).unwrap_or(usize::MAX).min(buf.len());
-            let n = file.read_at(at, buf.get_mut(..most).unwrap_or(&mut []))?;
-            if n == 0 {
-                break;
-            }
-            hash.write(buf.get(..n).unwrap_or(&[]));
-            at = at.saturating_add(n as u64);
-        }
-    }
-    Ok(hash.finish().max(1))
 }
 
 /// The same of parts that follow each other.
@@ -95,6 +72,7 @@ pub(super) fn fingerprint(head: &[u8], index: &[u8], trailer: &[u8]) -> [u8; 16]
 }
 
 /// What a frame says of its checksums as a whole; those of the chunks are in the [`Index`].
+#[derive(Default)]
 pub(super) struct Checksums {
     /// Whether commits write them.
     pub(super) enabled: bool,
@@ -112,14 +90,7 @@ pub(super) struct Checksums {
 impl Checksums {
     /// For a new frame: on.
     pub(super) fn new() -> Checksums {
-        Checksums {
-            enabled: true,
-            state: ChecksumState::None,
-            verify: true,
-            fingerprint: (0, [0; 16]),
-            metalayers: UNKNOWN,
-            live: None,
-        }
+        Checksums { enabled: true, verify: true, ..Checksums::default() }
     }
 
     /// For a frame just opened; `stored` is its table. A table that is stale, does not fit the entries or does not decode
@@ -156,16 +127,12 @@ impl Checksums {
     fn parse(&mut self, table: &[u8], index: &mut Index) -> Option<()> {
         let (bin, table) = table.split_at_checked(5)?;
         let (words, []) = table.as_chunks::<8>() else { return None };
-        let [magic, metalayers, count, words @ ..] = words else { return None };
-        let (live, hashes) = match (*magic, words) {
-            (MAGIC, [live, hashes @ ..]) => (Some(u64::from_le_bytes(*live)), hashes),
-            (MAGIC_1, hashes) => (None, hashes),
-            _ => return None,
-        };
-        if bin.first() != Some(&0xc6) || u64::from_le_bytes(*count) != hashes.len() as u64 {
+        let [magic, metalayers, count, live, hashes @ ..] = words else { return None };
+        let fits = *magic == MAGIC && u64::from_le_bytes(*count) == hashes.len() as u64;
+        if bin.first() != Some(&0xc6) || !fits {
             return None;
         }
-        (self.metalayers, self.live) = (u64::from_le_bytes(*metalayers), live);
+        (self.metalayers, self.live) = (u64::from_le_bytes(*metalayers), Some(u64::from_le_bytes(*live)));
         index.set_sums(hashes.iter().map(|word| u64::from_le_bytes(*word)));
         Some(())
     }

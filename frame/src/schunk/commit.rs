@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! contiguous    new chunks were written where the state on disk has nothing; write index and trailer likewise, behind
-//!               the last chunk; flush; one write of header bytes 0f..57, inside one 512-byte sector; flush;
+//!               the last chunk; flush; one write of header bytes from 0f on, inside one 512-byte sector; flush;
 //!               what only the state before used is free now (see `contiguous`); cut off what lies behind the frame
 //! sparse        chunk files were written; flush them and the directory; write the index file under a
 //!               temporary name; flush; rename; flush the directory; remove files no longer used
@@ -67,7 +67,7 @@ impl Draft<'_> {
         let table = checksums.encode(index, checksum::of(section), live, metalayers.trailer.len(), pool)?;
         let mut trailer = metalayers.encode_trailer(table.as_ref())?;
         let table = table.is_some();
-        let mut rest = index.entries().encode(pool)?;
+        let mut rest = index.entries.encode(pool)?;
         let rest_len = (rest.len() as u64).saturating_add(trailer.len() as u64);
 
         let mut header = self.header;
@@ -122,7 +122,7 @@ impl SuperChunk<'_> {
         if !self.is_dirty() {
             return Ok(());
         }
-        self.check_unchanged()?;
+        self.check_unchanged(true)?;
         if self.nbytes() == 0 && self.nchunks() > 0 {
             return Err(Error::param("bytes of all chunks", 0, "at least 1"));
         }
@@ -162,7 +162,7 @@ impl SuperChunk<'_> {
             self.header = header;
             self.metalayers.stored = head.get(FIXED_LEN..).unwrap_or(&[]).to_vec();
             self.checksums.written(fingerprint, table);
-            self.pending = Pending::nothing(header);
+            self.pending = Pending::after(Some(header));
             self.was_array = self.is_array();
         }
         done

@@ -15,9 +15,9 @@
 use super::checksum;
 use super::commit::{Draft, Written};
 use super::index::Index;
-use super::pending::{Change, Pending};
+use super::pending::Change;
 use super::rewrite::{copy_down, write_anew};
-use super::store::{ChunkStore, Located, Source};
+use super::store::{ChunkStore, Located, OTHER_FILE, OTHER_STATE, Source, read_part, says};
 use crate::cframe::header::{FIXED_LEN, FrameType, Header};
 use crate::cframe::index::Entry;
 use crate::cframe::{Opened, open_at};
@@ -25,12 +25,16 @@ use crate::error::{Error, IoError, Structure};
 use crate::io::{ReadAt, Store, WriteAt};
 use crate::limits::Limits;
 use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 /// Headers of chunks that are read at most to find free room. A read takes some microseconds, and of most frames one or
 /// two are enough.
 const LOOKS: usize = 256;
+
+/// The write that puts a state in force must not be torn: it stays inside the first of these.
+const SECTOR: usize = 512;
 
 /// A contiguous frame's store, and who uses which part of it. Ranges are positions in the frame.
 pub(super) struct Contiguous<'a> {
@@ -41,12 +45,10 @@ pub(super) struct Contiguous<'a> {
     payload: u64,
     /// Where what is in use ends: what fits nowhere else is written here.
     end: u64,
-    /// `end` when the state on disk was written: the length of its frame.
-    top: u64,
     /// Neither state refers to these; in ascending order, without neighbours that touch.
     free: Vec<Range<u64>>,
-    /// The free ranges when the state on disk was written: it refers to nothing in them.
-    unused: Vec<Range<u64>>,
+    /// Where chunks start that no state on disk can refer to: they were written since the last attempt to commit.
+    fresh: BTreeSet<u64>,
     /// Chunks that only the state on disk refers to, unless other entries share them.
     released: Vec<Range<u64>>,
     /// Index and trailer of the state on disk, and of states that may be on disk since a commit failed.
@@ -96,9 +98,8 @@ impl<'a> Contiguous<'a> {
             base: 0,
             payload: 0,
             end: 0,
-            top: 0,
             free: Vec::new(),
-            unused: Vec::new(),
+            fresh: BTreeSet::new(),
             released: Vec::new(),
             rests: Vec::new(),
             live: 0,
@@ -113,8 +114,7 @@ impl<'a> Contiguous<'a> {
     fn reset(&mut self, header: &Header, looked: bool) {
         self.restart(header.header_len.into());
         self.payload = if header.nbytes == 0 { 0 } else { header.cbytes };
-        (self.end, self.top) = (header.frame_len, header.frame_len);
-        (self.live, self.looked) = (self.payload, looked);
+        (self.end, self.live, self.looked) = (header.frame_len, self.payload, looked);
         self.rests = core::iter::once(self.base.saturating_add(self.payload)..self.end).collect();
     }
 
@@ -125,7 +125,7 @@ impl<'a> Contiguous<'a> {
     /// Everything starts behind a header of `base` bytes.
     fn restart(&mut self, base: u64) {
         (self.base, self.payload, self.end, self.live) = (base, 0, base, 0);
-        (self.free, self.unused, self.released) = (Vec::new(), Vec::new(), Vec::new());
+        (self.free, self.fresh, self.released) = (Vec::new(), BTreeSet::new(), Vec::new());
     }
 
     fn place(&self, entry: u64) -> Located<'_> {
@@ -142,7 +142,7 @@ impl<'a> Contiguous<'a> {
     fn find_free(&mut self, index: &Index, live: Option<u64>) {
         let live = live.map(|live| live.min(self.payload));
         let all_free = live.map_or(self.payload, |live| self.payload.saturating_sub(live));
-        let mut starts: Vec<u64> = index.entries().stored().collect();
+        let mut starts: Vec<u64> = index.entries.stored().collect();
         // Not the unstable sort: most lists are in order but for some runs.
         starts.sort();
         starts.dedup();
@@ -175,7 +175,6 @@ impl<'a> Contiguous<'a> {
             &mut self.free,
             free.into_iter().map(|r| r.start.saturating_add(base)..r.end.saturating_add(base)),
         );
-        self.unused = self.free.clone();
         self.live = live.unwrap_or(self.payload.saturating_sub(found));
     }
 
@@ -222,7 +221,7 @@ impl<'a> Contiguous<'a> {
         for (range, next) in released.iter_mut().zip(starts) {
             range.end = range.end.min(next);
         }
-        for start in index.entries().stored().map(|entry| entry.saturating_add(self.base)) {
+        for start in index.entries.stored().map(|entry| entry.saturating_add(self.base)) {
             let before = released.partition_point(|range| range.start <= start).checked_sub(1);
             if let Some(range) = before.and_then(|n| released.get_mut(n)) {
                 range.end = range.end.min(start);
@@ -238,7 +237,7 @@ impl<'a> Contiguous<'a> {
 
     /// Takes room for index and trailer behind all chunks.
     fn allocate_rest(&mut self, index: &Index, bytes: u64) -> u64 {
-        let last = index.entries().stored().max().map_or(0, |last| last.saturating_add(1));
+        let last = index.entries.stored().max().map_or(0, |last| last.saturating_add(1));
         self.allocate(self.base.saturating_add(last), bytes)
     }
 
@@ -250,19 +249,15 @@ impl<'a> Contiguous<'a> {
         self.write(at, &written.rest)?;
         // From here on the state with this index may be on disk, even if an error is reported.
         self.rests.push(at..end);
-        (self.unused, self.top) = (self.free.clone(), self.end);
-        let (fixed, section) = written.head.split_at(FIXED_LEN);
-        let (start, switch) = match draft.pending {
-            Pending { committed: None, .. } => {
-                // Nothing can be opened before the first bytes are there.
-                self.store.write_at(FIXED_LEN as u64, section)?;
-                (0, fixed)
-            }
-            Pending { metalayers: Change::No, .. } => (0x0f, fixed.get(0x0f..).unwrap_or(&[])),
-            _ => (0x0f, written.head.get(0x0f..).unwrap_or(&[])),
-        };
+        self.fresh.clear();
+        let mut switch = 0x0f..written.head.len().min(SECTOR);
+        if draft.pending.committed.is_none() {
+            // Nothing can be opened before the first bytes are there.
+            self.store.write_at(FIXED_LEN as u64, written.head.get(FIXED_LEN..).unwrap_or(&[]))?;
+            switch = 0..FIXED_LEN;
+        }
         self.store.sync()?;
-        self.store.write_at(start, switch)?;
+        self.store.write_at(switch.start as u64, written.head.get(switch).unwrap_or(&[]))?;
         self.store.sync()?;
         self.in_force(written.header.cbytes, end);
         self.note_sum(&[&written.head, &written.rest]);
@@ -289,8 +284,7 @@ impl<'a> Contiguous<'a> {
         }
         self.free.retain(|range| range.start < range.end);
         self.rests = core::iter::once(at..end).collect();
-        (self.end, self.top) = (end, end);
-        self.unused = self.free.clone();
+        self.end = end;
         if self.store.size().is_ok_and(|size| size > end) {
             let _ = self.store.truncate(end);
         }
@@ -317,7 +311,7 @@ impl<'a> Contiguous<'a> {
             }
         }
         self.end = distance(self.end, by)?;
-        self.top = self.end;
+        self.fresh.clear();
         Ok(())
     }
 
@@ -341,7 +335,7 @@ impl<'a> Contiguous<'a> {
             Ok(())
         });
         // The new file may be in place although an error is reported: then its state is the one to go on with.
-        let in_place = |written: &Written| result.is_ok() || self.is_stored(&written.header).unwrap_or(false);
+        let in_place = |written: &Written| result.is_ok() || self.changed(&written.header, true) == Ok(None);
         match outcome.filter(in_place) {
             Some(written) => {
                 self.reset(&written.header, true);
@@ -383,13 +377,14 @@ impl ChunkStore for Contiguous<'_> {
         }
     }
 
-    fn add(&mut self, chunk: &[u8], _: &Index) -> Result<i64, Error> {
+    fn add(&mut self, chunk: &[u8]) -> Result<i64, Error> {
         let size = chunk.len() as u64;
         let at = self.allocate(0, size);
         self.write(at, chunk)?;
         self.live = self.live.saturating_add(size);
         self.largest = self.largest.max(size);
         self.recent = at..at.saturating_add(size);
+        self.fresh.insert(at);
         Ok(distance(at, self.base)? as i64)
     }
 
@@ -402,8 +397,7 @@ impl ChunkStore for Contiguous<'_> {
         if cbytes >= self.largest {
             self.largest = len(&self.recent);
         }
-        if start >= self.top || self.unused.iter().any(|unused| unused.contains(&start)) {
-            // Written since the last commit: no other entry and no state on disk has it.
+        if self.fresh.remove(&start) {
             self.live = self.live.saturating_sub(len(&range));
             join(&mut self.free, [range]);
         } else {
@@ -417,10 +411,13 @@ impl ChunkStore for Contiguous<'_> {
         if draft.pending.committed.is_none() && (chunks == 0 || self.end == 0) {
             self.restart(header_len);
         }
-        if header_len != self.base || !draft.pending.can_switch(header_len, chunks) {
+        // The first state of a frame may be written in any order: its first bytes come last.
+        let is_first = draft.pending.committed.is_none();
+        let one_write = draft.pending.metalayers == Change::No || header_len <= SECTOR as u64;
+        if header_len != self.base || !is_first && (chunks == 0 || !one_write) {
             return self.rewrite(draft, false);
         }
-        if !self.store.is_shared() && draft.pending.committed.is_some() {
+        if !self.store.is_shared() && !is_first {
             self.move_down(draft.index)?;
         }
         self.switch(draft)?;
@@ -442,24 +439,24 @@ impl ChunkStore for Contiguous<'_> {
         }
     }
 
-    fn is_current(&self) -> Result<bool, IoError> {
-        self.store.is_current()
-    }
-
     fn follow(&mut self) -> Result<(), IoError> {
         self.store.follow()
     }
 
-    fn is_stored(&self, committed: &Header) -> Result<bool, Error> {
-        let mut fixed = [0; FIXED_LEN];
-        self.store.read_exact_at(0, &mut fixed)?;
-        if Header::parse(&fixed)? != *committed {
-            return Ok(false);
+    fn changed(&self, committed: &Header, _: bool) -> Result<Option<&'static str>, Error> {
+        if !self.store.is_current()? {
+            return Ok(Some(OTHER_FILE));
         }
-        let head = u64::from(committed.header_len);
-        let payload = if committed.nbytes == 0 { 0 } else { committed.cbytes };
-        let parts = [0..head, head.saturating_add(payload)..committed.frame_len];
-        Ok(self.store.is_shared() || checksum::of_ranges(&*self.store, &parts)? == self.sum)
+        let mut same = says(&*self.store, committed)?;
+        if same && !self.store.is_shared() {
+            let head = u64::from(committed.header_len);
+            let payload = if committed.nbytes == 0 { 0 } else { committed.cbytes };
+            let mut bytes = Vec::new();
+            read_part(&*self.store, 0..head, &mut bytes)?;
+            read_part(&*self.store, head.saturating_add(payload)..committed.frame_len, &mut bytes)?;
+            same = checksum::of(&bytes) == self.sum;
+        }
+        Ok((!same).then_some(OTHER_STATE))
     }
 
     fn size(&self) -> Result<u64, Error> {

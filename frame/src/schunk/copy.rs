@@ -3,8 +3,7 @@
 use super::index::Index;
 use super::pending::Change;
 use super::{SuperChunk, contiguous};
-use crate::cframe::Entries;
-use crate::cframe::header::{ChunkSize, FrameType, Header};
+use crate::cframe::header::{FrameType, Header};
 use crate::error::Error;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -25,7 +24,7 @@ impl SuperChunk<'_> {
     /// are removed, and chunks get numbers that C-Blosc2 takes.
     pub fn compact(&mut self) -> Result<Compacted, Error> {
         self.commit()?;
-        self.check_unchanged()?;
+        self.check_unchanged(true)?;
         let before = self.container_bytes()?;
         self.store_draft(|store, draft| store.compact(draft))?;
         Ok(Compacted { before, after: self.container_bytes()? })
@@ -81,19 +80,16 @@ impl SuperChunk<'_> {
             ));
         }
         let (frame_type, from) = (self.header.frame_type, other.header);
-        self.header = Header { frame_type, chunksize: ChunkSize::Unknown, ..from };
+        self.header = Header { frame_type, ..from };
         self.chunksize = other.chunksize;
         self.metalayers = other.metalayers.clone();
         (self.pending.metalayers, self.vl_blocks) = (Change::Length, None);
         self.pending.frame = true;
-        if let Entries::Repeated(i64::MIN..0, _) = other.index.entries() {
-            (self.index, self.header.chunksize) = (other.index.clone(), from.chunksize);
+        if other.index.numbers().is_empty() {
+            self.index = other.index.clone();
             return Ok(());
         }
-        if from.chunksize == ChunkSize::Variable {
-            self.header.chunksize = from.chunksize;
-            self.index = Index::opened(Entries::List(Vec::new()), from.chunksize, 0);
-        }
+        self.index = Index::empty(from.chunksize);
         self.append_from(other)
     }
 }

@@ -28,7 +28,7 @@ impl SuperChunk<'_> {
             }
             ChunkSize::Fixed(_) | ChunkSize::Unknown if self.nchunks() == 0 => {
                 self.header.chunksize = ChunkSize::Fixed(whole);
-                self.index = Index::new(whole);
+                self.index = Index::empty(self.header.chunksize);
                 self.pending.frame = true;
             }
             _ => {}
@@ -132,7 +132,7 @@ impl SuperChunk<'_> {
         }
         self.touch()?;
         self.settle_regularity()?;
-        if let Sizes::Regular { chunk, total } = *self.index.sizes()
+        if let Sizes::Regular { chunk, total } = self.index.sizes
             && total.checked_rem(u64::from(chunk)) != Some(0)
             && order.last() != Some(&n.saturating_sub(1))
         {

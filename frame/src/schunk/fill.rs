@@ -3,7 +3,7 @@
 use super::SuperChunk;
 use super::index::Index;
 use super::put::{New, raw_special};
-use super::sizes::Sizes;
+use crate::cframe::Entries;
 use crate::cframe::header::ChunkSize;
 use crate::cframe::view::{self, nan};
 use crate::error::Error;
@@ -37,8 +37,8 @@ impl SuperChunk<'_> {
             && self.header.chunksize == ChunkSize::Fixed(c)
             && c.checked_rem(typesize) == Some(0)
         {
-            let sizes = Sizes::Regular { chunk: c, total: left };
-            self.index = Index::repeated(raw_special(kind)?, left.div_ceil(u64::from(c)), sizes);
+            let entries = Entries::Repeated(raw_special(kind)?, left.div_ceil(u64::from(c)));
+            self.index = Index::opened(entries, self.header.chunksize, left);
             self.pending.frame = true;
             return Ok(());
         }

@@ -1,6 +1,7 @@
 //! [`Index`]: of each chunk where it lies, how many bytes it decodes to, and which checksum its stored bytes have.
 //!
 //! The three lists are as long as each other, whatever is edited; only that of checksums is empty while none is known.
+//! They are changed here only.
 
 use super::checksum::UNKNOWN;
 use super::sizes::Sizes;
@@ -14,10 +15,10 @@ use core::ops::Range;
 /// What is known about the chunks of a frame.
 #[derive(Clone, Debug)]
 pub(crate) struct Index {
-    entries: Entries,
+    pub(super) entries: Entries,
     /// [`UNKNOWN`] for special chunks, too.
     sums: Vec<u64>,
-    sizes: Sizes,
+    pub(super) sizes: Sizes,
 }
 
 /// Adds `new` before value `k`, or exchanges or (without `new`) removes value `k`.
@@ -34,10 +35,9 @@ pub(super) fn picked<T: Copy>(order: &[u64], list: &[T]) -> Vec<T> {
 }
 
 impl Index {
-    /// That of a frame without chunks, which will decode to `chunk` bytes each if that is not 0.
-    pub(super) fn new(chunk: u32) -> Index {
-        let sizes = Sizes::Regular { chunk, total: 0 };
-        Index { entries: Entries::List(Vec::new()), sums: Vec::new(), sizes }
+    /// That of a frame without chunks.
+    pub(super) fn empty(chunksize: ChunkSize) -> Index {
+        Index::opened(Entries::List(Vec::new()), chunksize, 0)
     }
 
     /// What a frame says of its chunks.
@@ -49,11 +49,6 @@ impl Index {
             ChunkSize::Unknown => Sizes::Regular { chunk: 0, total: 0 },
         };
         Index { entries, sums: Vec::new(), sizes }
-    }
-
-    /// `count` entries that are all `raw`.
-    pub(super) fn repeated(raw: i64, count: u64, sizes: Sizes) -> Index {
-        Index { entries: Entries::Repeated(raw, count), sums: Vec::new(), sizes }
     }
 
     /// The numbers of all chunks; none if none of them is stored.
@@ -87,8 +82,9 @@ impl Index {
         self.sums.get(usize::try_from(k).ok()?).copied().filter(|sum| *sum != UNKNOWN)
     }
 
-    pub(super) fn entries(&self) -> &Entries {
-        &self.entries
+    /// Decoded bytes of all chunks.
+    pub(crate) fn nbytes(&self) -> u64 {
+        self.sizes.total()
     }
     /// Number of chunks.
     pub(super) fn len(&self) -> u64 {
@@ -104,20 +100,10 @@ impl Index {
         Entry::from_raw(raw).ok_or(Error::invalid(Structure::Index, "entry", 0, raw))
     }
 
-    pub(super) fn sizes(&self) -> &Sizes {
-        &self.sizes
-    }
-    pub(super) fn is_unread(&self) -> bool {
-        matches!(self.sizes, Sizes::Unread { .. })
-    }
     /// Decoded bytes of chunk `k`; an error where no writer recorded them.
     pub(super) fn len_of(&self, k: u64) -> Result<u32, Error> {
         self.entry(k)?;
         self.sizes.len_of(k).ok_or(SIZE_LOST)
-    }
-    /// The chunk that holds byte `at`, and the bytes it spans. `None` if unread or past the end.
-    pub(super) fn find(&mut self, at: u64) -> Option<(u64, Range<u64>)> {
-        self.sizes.find(at)
     }
 
     /// Learns the size of every chunk from what `read` finds in its header, where the frame does not tell them.

@@ -21,7 +21,7 @@ pub(crate) struct Meta {
 }
 
 /// Those of a header and of its trailer. The table of checksums is not among them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Metalayers {
     pub(super) header: Vec<Meta>,
     pub(super) trailer: Vec<Meta>,
@@ -30,10 +30,6 @@ pub(super) struct Metalayers {
 }
 
 impl Metalayers {
-    pub(super) fn none() -> Metalayers {
-        Metalayers { header: Vec::new(), trailer: Vec::new(), stored: Vec::new() }
-    }
-
     /// Those of a frame just opened, and its table of checksums.
     pub(super) fn opened(opened: &Opened) -> Result<(Metalayers, Option<Vec<u8>>), Error> {
         let (header, mut trailer) = (list(&opened.metalayers()?), list(&opened.vlmetalayers()?));

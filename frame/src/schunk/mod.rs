@@ -23,8 +23,6 @@
 mod append;
 mod checksum;
 mod commit;
-#[cfg(all(feature = "std", feature = "classic"))]
-mod committed;
 mod contiguous;
 mod copy;
 mod edit;
@@ -58,14 +56,12 @@ use alloc::vec::Vec;
 use blosc_core::{Params, Pool, Special};
 pub use checksum::ChecksumState;
 use checksum::Checksums;
-#[cfg(all(feature = "std", feature = "classic"))]
-pub(crate) use committed::Committed;
 use contiguous::Contiguous;
 pub use copy::Compacted;
-use index::Index;
+pub(crate) use index::Index;
 pub(crate) use load::Wanted;
 use metalayers::Metalayers;
-use pending::Pending;
+use pending::{Change, Pending};
 pub use read::RawChunk;
 pub(crate) use shared::{Loaded, Shared, Stored};
 pub(crate) use sparse::INDEX_NAME;
@@ -187,10 +183,10 @@ impl<'a> SuperChunk<'a> {
         SuperChunk {
             store,
             header: Header::new(frame_type, params),
-            index: Index::new(0),
-            metalayers: Metalayers::none(),
+            index: Index::empty(ChunkSize::Unknown),
+            metalayers: Metalayers::default(),
             checksums: Checksums::new(),
-            pending: Pending::all(),
+            pending: Pending::after(None),
             vl_blocks: None,
             chunksize: DEFAULT_CHUNKSIZE,
             was_array: false,
@@ -230,7 +226,7 @@ impl<'a> SuperChunk<'a> {
         }
         self.store.opened(opened, &index);
         (self.header, self.index, self.metalayers) = (header, index, metalayers);
-        (self.pending, self.vl_blocks) = (Pending::nothing(header), None);
+        (self.pending, self.vl_blocks) = (Pending::after(Some(header)), None);
         // Chunks of an array may need the shape of its blocks.
         if let Some(geometry) = self.array_geometry() {
             self.blockshape = geometry.blocks().to_vec();
@@ -288,7 +284,7 @@ impl<'a> SuperChunk<'a> {
     }
     /// Decoded bytes of all chunks.
     pub fn nbytes(&self) -> u64 {
-        self.index.sizes().total()
+        self.index.nbytes()
     }
     /// Item size in bytes.
     pub fn typesize(&self) -> u32 {
@@ -327,7 +323,7 @@ impl<'a> SuperChunk<'a> {
     }
     /// Whether there are changes that are not committed.
     pub fn is_dirty(&self) -> bool {
-        self.pending.is_anything()
+        self.pending.frame || self.pending.metalayers != Change::No
     }
 
     /// Looks whether another writer changed the frame since it was opened or last refreshed, and takes
@@ -338,7 +334,7 @@ impl<'a> SuperChunk<'a> {
         if self.is_dirty() {
             return Err(Error::Changed { what: "there are changes of this handle that are not committed" });
         }
-        if self.store.is_current()? && self.store.is_stored(&committed)? {
+        if self.store.changed(&committed, true)?.is_none() {
             return Ok(false);
         }
         self.store.follow()?;
@@ -363,16 +359,11 @@ impl<'a> SuperChunk<'a> {
         self.load(&opened)
     }
 
-    /// An error if another writer changed the frame since this handle last read or wrote it.
-    fn check_unchanged(&self) -> Result<(), Error> {
-        let what = match self.pending.committed {
-            Some(_) if !self.store.is_current()? => {
-                "the file: another one has its name, or none; refresh, then edit"
-            }
-            Some(header) if !self.store.is_stored(&header)? => "the frame's header; refresh, then edit",
-            _ => return Ok(()),
-        };
-        Err(Error::Changed { what })
+    /// An error if another writer changed the frame since this handle last read or wrote it; `whole` is that of
+    /// [`ChunkStore::changed`].
+    fn check_unchanged(&self, whole: bool) -> Result<(), Error> {
+        let Some(committed) = self.pending.committed else { return Ok(()) };
+        self.store.changed(&committed, whole)?.map_or(Ok(()), |what| Err(Error::Changed { what }))
     }
 }
 
@@ -380,7 +371,7 @@ impl Drop for SuperChunk<'_> {
     /// What no commit took up goes, chunk files and bytes behind the frame, unless another writer was here: they
     /// may be its own by now.
     fn drop(&mut self) {
-        if self.pending.written && self.check_unchanged().is_ok() {
+        if self.pending.written && self.check_unchanged(true).is_ok() {
             self.store.discard(self.pending.committed.as_ref());
         }
     }

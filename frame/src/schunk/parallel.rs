@@ -3,8 +3,9 @@
 use crate::error::Error;
 use alloc::vec::Vec;
 use blosc_core::{Codec, Pool};
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::collections::VecDeque;
+use std::sync::mpsc::{self, SyncSender};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 
 /// A thread that ends without a result has panicked.
@@ -69,58 +70,40 @@ pub(super) fn ordered<I: Send, O: Send>(
     work: impl Fn(&mut Tools, I) -> O + Sync,
     mut take: impl FnMut(O) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let (send_job, jobs) = mpsc::channel::<(u64, I)>();
-    let jobs = Mutex::new(jobs);
-    let (send_result, results) = mpsc::channel::<(u64, O)>();
-    let ahead = (threads as u64).saturating_mul(2);
+    // Each item travels with the channel for its result.
+    let (send_job, jobs) = mpsc::channel::<(I, SyncSender<O>)>();
     std::thread::scope(|scope| {
-        // Owned by the scope's closure: dropped on every way out, which ends the workers.
-        let send_job = send_job;
+        // Dropped on every way out, which ends the workers; and when these are gone, so are the jobs that wait.
+        let (send_job, jobs) = (send_job, Arc::new(Mutex::new(jobs)));
         let mut started = 0usize;
         for _ in 0..threads {
-            let (jobs, work, send_result) = (&jobs, &work, send_result.clone());
+            let (jobs, work) = (Arc::clone(&jobs), &work);
             let thread = Builder::new().spawn_scoped(scope, move || {
-                let mut tools = tools();
-                loop {
-                    let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
-                    let Ok((number, item)) = job else { break };
-                    if send_result.send((number, work(&mut tools, item))).is_err() {
-                        break;
-                    }
+                let (mut tools, next) =
+                    (tools(), || jobs.lock().unwrap_or_else(PoisonError::into_inner).recv());
+                while let Ok((item, result)) = next() {
+                    // Nobody waits for it after an error.
+                    let _ = result.send(work(&mut tools, item));
                 }
             });
             started += usize::from(thread.is_ok());
         }
-        drop(send_result);
+        drop(jobs);
         if started == 0 {
             let mut tools = tools();
             return items.map(|item| work(&mut tools, item)).try_for_each(take);
         }
-        let mut items = items.enumerate();
-        let (mut sent, mut taken) = (0u64, 0u64);
-        let mut waiting = BTreeMap::new();
+        let mut items = items.fuse();
+        let mut waiting = VecDeque::new();
         loop {
-            while sent.saturating_sub(taken) < ahead {
-                let Some((number, item)) = items.next() else { break };
-                send_job.send((number as u64, item)).map_err(|_| DIED)?;
-                sent = sent.saturating_add(1);
+            while waiting.len() < threads.saturating_mul(2) {
+                let Some(item) = items.next() else { break };
+                let (send_result, result) = mpsc::sync_channel(1);
+                send_job.send((item, send_result)).map_err(|_| DIED)?;
+                waiting.push_back(result);
             }
-            if taken == sent {
-                return Ok(());
-            }
-            let result = match waiting.remove(&taken) {
-                Some(result) => result,
-                None => {
-                    let (number, result) = results.recv().map_err(|_| DIED)?;
-                    if number != taken {
-                        waiting.insert(number, result);
-                        continue;
-                    }
-                    result
-                }
-            };
-            take(result)?;
-            taken = taken.saturating_add(1);
+            let Some(result) = waiting.pop_front() else { return Ok(()) };
+            take(result.recv().map_err(|_| DIED)?)?;
         }
     })
 }

@@ -12,9 +12,6 @@ pub(super) enum Change {
     Length,
 }
 
-/// A switch must not be torn: it stays inside the first of these.
-const SECTOR: u64 = 512;
-
 /// What the next commit has to write, and over which state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pending {
@@ -29,24 +26,8 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// For a new frame: all of it.
-    pub(super) fn all() -> Pending {
-        Pending { committed: None, metalayers: Change::No, frame: true, written: false }
-    }
-
-    /// The state with this header is on disk, and this is it.
-    pub(super) fn nothing(header: Header) -> Pending {
-        Pending { committed: Some(header), metalayers: Change::No, frame: false, written: false }
-    }
-
-    pub(super) fn is_anything(&self) -> bool {
-        self.frame || self.metalayers != Change::No
-    }
-
-    /// Whether one small write can put the next state in force, whose header takes `header_len` bytes as that of the
-    /// state before, and which has `chunks` chunks. The first state of a frame may be written in any order: its first
-    /// bytes come last.
-    pub(super) fn can_switch(&self, header_len: u64, chunks: u64) -> bool {
-        self.committed.is_none() || chunks > 0 && (self.metalayers == Change::No || header_len <= SECTOR)
+    /// Nothing, where a state with this header is on disk; all of a new frame.
+    pub(super) fn after(committed: Option<Header>) -> Pending {
+        Pending { committed, metalayers: Change::No, frame: committed.is_none(), written: false }
     }
 }

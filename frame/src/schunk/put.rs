@@ -59,7 +59,7 @@ impl SuperChunk<'_> {
         }
         self.declare(Some(len))?;
         self.settle_regularity()?;
-        if !self.index.sizes().fits(k, replace, n, len) {
+        if !self.index.sizes.fits(k, replace, n, len) {
             self.make_variable()?;
         }
         let variable = self.header.chunksize == ChunkSize::Variable;
@@ -91,7 +91,7 @@ impl SuperChunk<'_> {
         if !self.pending.written {
             // Changes noted in memory may be old: behind the committed frame another writer's state may begin by now.
             if self.is_dirty() {
-                self.check_unchanged()?;
+                self.check_unchanged(false)?;
             }
             if self.pending.committed.is_none() {
                 let section = self.metalayers.section(Change::Length)?;
@@ -99,7 +99,7 @@ impl SuperChunk<'_> {
             }
             self.pending.written = true;
         }
-        Ok((self.store.add(bytes, &self.index)?, self.checksums.of_chunk(bytes)))
+        Ok((self.store.add(bytes)?, self.checksums.of_chunk(bytes)))
     }
 
     /// The bytes of chunk `k` are about to lose a reference.
@@ -142,14 +142,14 @@ impl SuperChunk<'_> {
         if self.header.chunksize == ChunkSize::Unknown {
             let Some(size) = size else { return self.set_chunksize(self.chunksize) };
             self.header.chunksize = ChunkSize::Fixed(size);
-            self.index = Index::new(size);
+            self.index = Index::empty(self.header.chunksize);
         }
         Ok(())
     }
 
     /// A frame that declares one size but turned out to hold others becomes one of variable chunks.
     pub(super) fn settle_regularity(&mut self) -> Result<(), Error> {
-        if let (ChunkSize::Fixed(_), Sizes::Each { .. }) = (self.header.chunksize, self.index.sizes()) {
+        if let (ChunkSize::Fixed(_), Sizes::Each { .. }) = (self.header.chunksize, &self.index.sizes) {
             self.make_variable()?;
         }
         Ok(())
@@ -160,7 +160,7 @@ impl SuperChunk<'_> {
         self.read_sizes()?;
         let special = (0..self.nchunks()).filter_map(|k| Some((k, self.special(k)?))).collect::<Vec<_>>();
         for (k, kind) in special {
-            let Some(len) = self.index.sizes().len_of(k) else { continue };
+            let Some(len) = self.index.sizes.len_of(k) else { continue };
             let (raw, sum) = self.write(&self.as_repeated(kind, len)?)?;
             self.index.point(k, raw, Some(sum))?;
         }
@@ -184,7 +184,7 @@ impl SuperChunk<'_> {
     /// Looks, before the first change after a commit, whether the frame is still what was opened.
     pub(super) fn touch(&mut self) -> Result<(), Error> {
         if !self.is_dirty() {
-            self.check_unchanged()?;
+            self.check_unchanged(false)?;
         }
         self.store.look(&self.index, self.checksums.live);
         Ok(())

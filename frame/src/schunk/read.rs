@@ -1,6 +1,8 @@
 //! Reading: whole chunks, ranges of bytes or items, single blocks. Only what is needed is read.
 
 use super::SuperChunk;
+#[cfg(all(feature = "std", feature = "classic"))]
+use super::index::Index;
 use super::load::Wanted;
 use super::shared::Loaded;
 use super::sizes::Sizes;
@@ -33,7 +35,7 @@ impl SuperChunk<'_> {
 
     /// Decoded size of chunk `k`, in bytes. Reads the chunk's header where the frame does not tell.
     pub fn chunk_nbytes(&mut self, k: u64) -> Result<u32, Error> {
-        if self.index.is_unread() {
+        if matches!(self.index.sizes, Sizes::Unread { .. }) {
             if let Some(header) = self.chunk_header(k)? {
                 return Ok(header.nbytes);
             }
@@ -58,10 +60,10 @@ impl SuperChunk<'_> {
 
     /// The sizes of all chunks, read from their headers where the frame does not tell them.
     pub(super) fn sizes_known(&mut self) -> Result<&Sizes, Error> {
-        if self.index.is_unread() {
+        if matches!(self.index.sizes, Sizes::Unread { .. }) {
             self.read_sizes()?;
         }
-        Ok(self.index.sizes())
+        Ok(&self.index.sizes)
     }
 
     /// Chunk `k` as it is stored, borrowed where the frame lies in memory.
@@ -84,41 +86,40 @@ impl SuperChunk<'_> {
 
     /// Decodes chunk `k` to `out`, which becomes as long as the chunk is.
     pub(super) fn read_chunk_to(&mut self, k: u64, out: &mut Vec<u8>) -> Result<(), Error> {
-        let len = self.chunk_nbytes(k)?;
-        self.limits.check_chunk(len.into())?;
-        let typesize = self.header.typesize;
-        let (shared, pool, buf) = self.parts();
-        // A chunk's own header may disagree with the frame's; the chunk is right (docs/formats/cframe.md §3.4).
-        match shared.chunk(k, buf)? {
-            Loaded::Stored(stored) => {
-                resize(out, stored.chunk.nbytes())?;
-                stored.decode(pool, out, 0)?;
-                self.note_len(k, out.len())
-            }
-            Loaded::Special(kind) => {
-                resize(out, len as usize)?;
-                fill_special(kind, typesize, 0, out)
-            }
-        }
+        let limits = self.limits;
+        self.decode_chunk(k, 0, move |n| {
+            limits.check_chunk(n as u64)?;
+            resize(out, n)?;
+            Ok(out)
+        })
+        .map(drop)
     }
 
     /// Decodes chunk `k` into the start of `out`; returns its size.
     pub fn read_chunk_into(&mut self, k: u64, out: &mut [u8]) -> Result<usize, Error> {
-        self.read_chunk_of(k, out, 0)
+        self.decode_chunk(k, 0, |_| Ok(out))
     }
 
-    /// As [`read_chunk_into`](Self::read_chunk_into), where `out` is part of an output of `whole` bytes.
-    fn read_chunk_of(&mut self, k: u64, out: &mut [u8], whole: usize) -> Result<usize, Error> {
+    /// Decodes chunk `k` into the start of what `room` gives for a chunk of its size, part of an output of `whole` bytes;
+    /// returns its size.
+    fn decode_chunk<'o>(
+        &mut self,
+        k: u64,
+        whole: usize,
+        room: impl FnOnce(usize) -> Result<&'o mut [u8], Error>,
+    ) -> Result<usize, Error> {
         let (shared, pool, buf) = self.parts();
+        // A chunk's own header may disagree with the frame's; the chunk is right (docs/formats/cframe.md §3.4).
         match shared.chunk(k, buf)? {
             Loaded::Stored(stored) => {
-                let (n, done) = (stored.chunk.nbytes(), stored.decode(pool, out, whole));
+                let n = stored.chunk.nbytes();
+                let done = stored.decode(pool, room(n)?, whole);
                 self.note_len(k, n)?;
                 done
             }
             Loaded::Special(kind) => {
                 let len = self.chunk_nbytes(k)? as usize;
-                fill_special(kind, self.header.typesize, 0, destination(out, len)?)?;
+                fill_special(kind, self.header.typesize, 0, destination(room(len)?, len)?)?;
                 Ok(len)
             }
         }
@@ -127,7 +128,7 @@ impl SuperChunk<'_> {
     /// A chunk whose size differs from the declared one makes the frame one of variable chunks, if the
     /// sum is still right (a reorder in the C library leaves such frames).
     fn note_len(&mut self, k: u64, len: usize) -> Result<(), Error> {
-        match self.index.sizes().len_of(k) {
+        match self.index.sizes.len_of(k) {
             Some(expected) if expected as usize != len => self.read_sizes(),
             _ => Ok(()),
         }
@@ -240,27 +241,53 @@ impl SuperChunk<'_> {
             }
             return Ok(len);
         }
-        let regular = matches!(self.index.sizes(), Sizes::Regular { .. });
+        let regular = matches!(self.index.sizes, Sizes::Regular { .. });
         let outside = Error::out_of_range("byte", at, self.nbytes());
-        let (k, span) = self.index.find(at).ok_or(outside)?;
+        let (k, span) = self.index.sizes.find(at).ok_or(outside)?;
         let [start, size] = [at, span.end].map(|at| at.saturating_sub(span.start) as usize);
         let within = start..start.saturating_add(out.len()).min(size);
         let out = out.get_mut(..within.len()).unwrap_or(&mut []);
         let done = match within == (0..size) {
-            true => self.read_chunk_of(k, out, whole),
+            true => self.decode_chunk(k, whole, |_| Ok(out)),
             false => self.read_chunk_bytes(k, within, out),
         };
-        match self.index.sizes() {
+        match self.index.sizes {
             Sizes::Each { .. } if regular => Ok(0),
             _ if done == Ok(out.len()) => done,
             _ => done.and(Err(Error::Changed { what: "the size of a chunk" })),
         }
     }
 
+    /// The chunks as they are committed, which stay where they are until the next commit, whatever is changed
+    /// meanwhile; what is changed already is committed first.
+    ///
+    /// # Errors
+    /// [`Error::Changed`] if another writer was here, which may have removed them; as [`SuperChunk::commit`].
+    #[cfg(all(feature = "std", feature = "classic"))]
+    pub(crate) fn committed(&mut self) -> Result<Index, Error> {
+        self.commit()?;
+        self.check_unchanged(true)?;
+        Ok(self.index.clone())
+    }
+
+    /// As [`SuperChunk::read_bytes`], from the chunks of the last commit.
+    #[cfg(all(feature = "std", feature = "classic"))]
+    pub(crate) fn read_committed(
+        &mut self,
+        committed: &mut Index,
+        range: Range<u64>,
+        out: &mut [u8],
+    ) -> Result<usize, Error> {
+        core::mem::swap(&mut self.index, committed);
+        let read = self.read_bytes(range, out);
+        core::mem::swap(&mut self.index, committed);
+        read
+    }
+
     /// How many of `len` bytes from `at` on are whole chunks worth several threads, and their size.
     #[cfg(feature = "std")]
     fn whole_chunks(&self, at: u64, len: usize) -> Option<(usize, usize)> {
-        let Sizes::Regular { chunk, .. } = *self.index.sizes() else { return None };
+        let Sizes::Regular { chunk, .. } = self.index.sizes else { return None };
         let size = chunk as usize;
         let whole = len.checked_sub(len.checked_rem(size)?)?;
         let codec = self.params().codec;

@@ -47,25 +47,16 @@ pub(super) fn chunk_context(typesize: u32, blockshape: &[u32]) -> ChunkContext<'
 
 impl SuperChunk<'_> {
     pub(crate) fn shared(&self) -> Shared<'_> {
-        Shared {
-            store: &*self.store,
-            index: &self.index,
-            verify: self.checksums.verify,
-            limits: &self.limits,
-            context: chunk_context(self.header.typesize, &self.blockshape),
-        }
+        let SuperChunk { store, index, checksums, limits, header, blockshape, .. } = self;
+        let context = chunk_context(header.typesize, blockshape);
+        Shared { store: &**store, index, verify: checksums.verify, limits, context }
     }
 
     /// The same beside the tools of this thread.
     pub(super) fn parts(&mut self) -> (Shared<'_>, &mut Pool, &mut Vec<u8>) {
-        let shared = Shared {
-            store: &*self.store,
-            index: &self.index,
-            verify: self.checksums.verify,
-            limits: &self.limits,
-            context: chunk_context(self.header.typesize, &self.blockshape),
-        };
-        (shared, &mut self.pool, &mut self.scratch)
+        let SuperChunk { store, index, checksums, limits, header, blockshape, pool, scratch, .. } = self;
+        let context = chunk_context(header.typesize, blockshape);
+        (Shared { store: &**store, index, verify: checksums.verify, limits, context }, pool, scratch)
     }
 }
 

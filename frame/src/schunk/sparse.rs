@@ -3,7 +3,7 @@
 use super::checksum;
 use super::commit::Draft;
 use super::index::Index;
-use super::store::{ChunkStore, Located, Source};
+use super::store::{ChunkStore, Located, OTHER_FILE, OTHER_STATE, Source, read_part, says};
 use crate::cframe::header::{FrameType, Header};
 use crate::cframe::index::Entry;
 use crate::cframe::{Opened, open_at};
@@ -46,7 +46,7 @@ pub(super) struct Sparse<'a> {
 
 /// The chunk files in use, in ascending order.
 fn referenced(index: &Index) -> Vec<u32> {
-    let mut ids: Vec<u32> = index.entries().stored().filter_map(|id| u32::try_from(id).ok()).collect();
+    let mut ids: Vec<u32> = index.entries.stored().filter_map(|id| u32::try_from(id).ok()).collect();
     ids.sort_unstable();
     ids.dedup();
     ids
@@ -140,7 +140,7 @@ impl ChunkStore for Sparse<'_> {
         self.obsolete.clear();
         self.live = opened.header.cbytes;
         self.index_sum = checksum::of_parts(&[&opened.head, &opened.index, &opened.trailer]);
-        let next = index.entries().stored().max().and_then(|max| max.checked_add(1)).unwrap_or(0);
+        let next = index.entries.stored().max().and_then(|max| max.checked_add(1)).unwrap_or(0);
         self.next_id = self.next_id.max(u32::try_from(next).unwrap_or(0));
         if self.dir.is_locked() {
             for name in self.strays(index).unwrap_or_default() {
@@ -161,29 +161,21 @@ impl ChunkStore for Sparse<'_> {
         Ok(Located::new(Source::File(file), 0, limit, Structure::ChunkFile))
     }
 
-    fn add(&mut self, chunk: &[u8], index: &Index) -> Result<i64, Error> {
-        let id = self.next_id;
-        let next = id.checked_add(1).filter(|id| *id < 1 << 31);
-        let (what, asked, most) = ("numbers of chunk files", u64::from(id), 1 << 31);
-        let next = next.ok_or(Error::Capacity { what, asked, most })?;
-        let name = chunk_name(id);
-        let mut file = match self.dir.create(&name) {
-            // Left over from a session that was cut off: nothing refers to it.
-            Err(IoError { kind: IoKind::AlreadyExists, .. })
-                if index.entries().stored().all(|used| used != u64::from(id)) =>
-            {
-                self.dir.remove(&name)?;
-                self.dir.create(&name)?
+    fn add(&mut self, chunk: &[u8]) -> Result<i64, Error> {
+        let (id, mut file) = loop {
+            let (id, most) = (self.next_id, 1 << 31);
+            if u64::from(id) >= most {
+                return Err(Error::Capacity { what: "numbers of chunk files", asked: id.into(), most });
             }
-            other => other?,
+            self.next_id = id.saturating_add(1);
+            match self.dir.create(&chunk_name(id)) {
+                // Of a writer that died, or that is at work: its file stays as it is.
+                Err(IoError { kind: IoKind::AlreadyExists, .. }) => {}
+                file => break (id, file?),
+            }
         };
-        let written = file.write_at(0, chunk);
-        drop(file);
-        written.inspect_err(|_| {
-            let _ = self.dir.remove(&name);
-        })?;
         self.fresh.push(id);
-        self.next_id = next;
+        file.write_at(0, chunk)?;
         self.live = self.live.saturating_add(chunk.len() as u64);
         Ok(i64::from(id))
     }
@@ -231,14 +223,17 @@ impl ChunkStore for Sparse<'_> {
         }
     }
 
-    fn is_current(&self) -> Result<bool, IoError> {
-        self.dir.is_current()
-    }
-
-    fn is_stored(&self, committed: &Header) -> Result<bool, Error> {
-        let index = self.dir.open(INDEX_NAME, false)?;
-        let whole = 0..committed.frame_len;
-        Ok(checksum::of_ranges(&*index, core::slice::from_ref(&whole))? == self.index_sum)
+    fn changed(&self, committed: &Header, whole: bool) -> Result<Option<&'static str>, Error> {
+        if !self.dir.is_current()? {
+            return Ok(Some(OTHER_FILE));
+        }
+        let (file, mut index) = (self.dir.open(INDEX_NAME, false)?, Vec::new());
+        let mut same = says(&*file, committed)?;
+        if same && whole {
+            read_part(&*file, 0..committed.frame_len, &mut index)?;
+            same = checksum::of(&index) == self.index_sum;
+        }
+        Ok((!same).then_some(OTHER_STATE))
     }
 
     fn size(&self) -> Result<u64, Error> {
@@ -261,7 +256,7 @@ impl ChunkStore for Sparse<'_> {
     }
 
     fn number_too_high(&self, index: &Index) -> Option<u32> {
-        let highest = index.entries().stored().filter_map(|id| u32::try_from(id).ok()).max();
+        let highest = index.entries.stored().filter_map(|id| u32::try_from(id).ok()).max();
         highest.filter(|id| u64::from(*id) > self.most())
     }
 }

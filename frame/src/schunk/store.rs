@@ -4,7 +4,7 @@ use super::checksum;
 use super::commit::Draft;
 use super::index::Index;
 use crate::cframe::Opened;
-use crate::cframe::header::Header;
+use crate::cframe::header::{FIXED_LEN, Header};
 use crate::error::{Error, IoError, IoKind, Structure};
 use crate::io::{ReadAt, WriteAt};
 use crate::limits::Limits;
@@ -12,6 +12,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use blosc_core::Header as ChunkHeader;
+use core::ops::Range;
 
 /// What is read of a chunk before its size is known.
 const HEAD: u64 = 4096;
@@ -30,7 +31,7 @@ pub(crate) trait ChunkStore {
     /// The index is about to change for the first time; `_live` is what its stored chunks take, where that is known.
     fn look(&mut self, _index: &Index, _live: Option<u64>) {}
     /// Writes a new chunk; the state on disk is not touched. Returns its raw entry.
-    fn add(&mut self, chunk: &[u8], index: &Index) -> Result<i64, Error>;
+    fn add(&mut self, chunk: &[u8]) -> Result<i64, Error>;
     /// An entry of the state being made no longer refers to this chunk.
     fn release(&mut self, entry: u64, cbytes: u64);
     /// Puts the next state in force.
@@ -40,14 +41,13 @@ pub(crate) trait ChunkStore {
     /// Takes back what was written since the last commit, whose header this is.
     fn discard(&mut self, committed: Option<&Header>);
 
-    /// Whether the path still names what was opened.
-    fn is_current(&self) -> Result<bool, IoError>;
     /// Opens what the path names now.
     fn follow(&mut self) -> Result<(), IoError> {
         Ok(())
     }
-    /// Whether what was committed is what is stored.
-    fn is_stored(&self, committed: &Header) -> Result<bool, Error>;
+    /// What another writer has changed since the state with this header was read or written, if anything: looks at the
+    /// first bytes only, which an edit of a sparse frame may leave as they were, or at the `whole` index.
+    fn changed(&self, committed: &Header, whole: bool) -> Result<Option<&'static str>, Error>;
     /// Bytes that all of it takes.
     fn size(&self) -> Result<u64, Error>;
     /// All bytes, if they lie in memory.
@@ -62,6 +62,32 @@ pub(crate) trait ChunkStore {
     fn number_too_high(&self, _index: &Index) -> Option<u32> {
         None
     }
+}
+
+/// Another file has taken the place of the one that was opened.
+pub(super) const OTHER_FILE: &str = "the file: another one has its name, or none; refresh, then edit";
+/// What is stored is not what was read or written last.
+pub(super) const OTHER_STATE: &str = "the frame's header; refresh, then edit";
+
+/// Whether a frame's first bytes are those of this header.
+pub(super) fn says(frame: &(impl ReadAt + ?Sized), header: &Header) -> Result<bool, Error> {
+    let mut fixed = [0; FIXED_LEN];
+    frame.read_exact_at(0, &mut fixed)?;
+    Ok(Header::parse(&fixed)? == *header)
+}
+
+/// Appends a part of a file to `buf`.
+pub(super) fn read_part(
+    file: &(impl ReadAt + ?Sized),
+    part: Range<u64>,
+    buf: &mut Vec<u8>,
+) -> Result<(), Error> {
+    let (have, more) = (buf.len(), part.end.saturating_sub(part.start));
+    resize(
+        buf,
+        usize::try_from(more).ok().and_then(|more| have.checked_add(more)).ok_or(Error::OutOfMemory)?,
+    )?;
+    Ok(file.read_exact_at(part.start, buf.get_mut(have..).unwrap_or(&mut []))?)
 }
 
 pub(super) enum Source<'p> {
@@ -102,12 +128,8 @@ impl<'p> Located<'p> {
     pub(crate) fn read(&self, offset: u64, buf: &mut [u8]) -> Result<(), Error> {
         let end = offset.saturating_add(buf.len() as u64);
         if end > self.limit {
-            return Err(Error::Truncated {
-                structure: self.structure,
-                field: "bytes",
-                offset: self.at.saturating_add(offset),
-                needed: buf.len() as u64,
-            });
+            let at = self.at.saturating_add(offset);
+            return Err(Error::truncated(self.structure, "bytes", at, buf.len() as u64));
         }
         Ok(self.get().read_exact_at(self.at.saturating_add(offset), buf)?)
     }

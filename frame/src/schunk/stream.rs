@@ -78,7 +78,7 @@ impl<'a> SuperChunk<'a> {
                 take(&buffer)
             });
         }
-        let mut sizes_ok = true;
+        let (mut sizes_ok, mut special) = (true, Vec::new());
         let spare: Mutex<Vec<Vec<u8>>> = Mutex::default();
         let this: &SuperChunk<'_> = self;
         let (shared, n) = (this.shared(), this.nchunks());
@@ -111,13 +111,18 @@ impl<'a> SuperChunk<'a> {
                 let (mut chunks, data) = result?;
                 match data {
                     Some(data) => {
-                        let expected = this.index.sizes().len_of(chunks.start);
+                        let expected = this.index.sizes.len_of(chunks.start);
                         sizes_ok &= expected.is_none_or(|len| len as usize == data.len());
                         take(&data)?;
                         spare.lock().unwrap_or_else(PoisonError::into_inner).push(data);
                         Ok(())
                     }
-                    None => chunks.try_for_each(|k| this.special_bytes(k, &mut take)),
+                    None => chunks.try_for_each(|k| {
+                        let Some(kind) = this.special(k) else { return Ok(()) };
+                        resize(&mut special, this.index.len_of(k)? as usize)?;
+                        fill_special(kind, this.header.typesize, 0, &mut special)?;
+                        take(&special)
+                    }),
                 }
             },
         )?;
@@ -146,21 +151,6 @@ impl<'a> SuperChunk<'a> {
         })?;
         Ok(same.into_inner())
     }
-
-    /// Hands over the bytes of a special chunk in pieces.
-    fn special_bytes(&self, k: u64, take: &mut impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
-        let (Some(kind), len) = (self.special(k), self.index.len_of(k)?) else { return Ok(()) };
-        let mut piece = alloc::vec![0; (len as usize).min(1 << 20)];
-        let mut done = 0usize;
-        while done < len as usize {
-            let n = (len as usize).saturating_sub(done).min(piece.len());
-            let part = piece.get_mut(..n).unwrap_or(&mut []);
-            fill_special(kind, self.header.typesize, done, part)?;
-            take(part)?;
-            done = done.saturating_add(n);
-        }
-        Ok(())
-    }
 }
 
 impl Shared<'_> {
@@ -187,9 +177,9 @@ impl<'a, S: BorrowMut<SuperChunk<'a>>> Reader<'a, S> {
     /// Decodes the chunk that holds byte `at`.
     fn load(&mut self) -> Result<(), Error> {
         let chunks = self.chunks.borrow_mut();
-        // Where the sizes of chunks are not known, some bytes from there on.
-        let some = self.at..self.at.saturating_add(64 << 10).min(chunks.nbytes());
-        let Range { start, end } = chunks.index.find(self.at).map_or(some, |(_, span)| span);
+        chunks.sizes_known()?;
+        let outside = Error::out_of_range("byte", self.at, chunks.nbytes());
+        let (_, Range { start, end }) = chunks.index.sizes.find(self.at).ok_or(outside)?;
         let len = end.saturating_sub(start);
         chunks.limits.check_chunk(len)?;
         let len = usize::try_from(len).map_err(|_| Error::OutOfMemory)?;
@@ -269,9 +259,11 @@ impl<'a, S: BorrowMut<SuperChunk<'a>>> Writer<'a, S> {
 
     /// Appends the first `len` bytes of the buffer and takes out of it what has been appended.
     fn append(&mut self, len: usize) -> Result<(), Error> {
-        let mut taken = 0;
-        let done = self.chunks.borrow_mut().append_counted(self.buffer.get(..len).unwrap_or(&[]), &mut taken);
-        self.buffer.drain(..taken.min(len));
+        let chunks = self.chunks.borrow_mut();
+        let before = chunks.nbytes();
+        let done = chunks.append(self.buffer.get(..len).unwrap_or(&[]));
+        let taken = chunks.nbytes().saturating_sub(before);
+        self.buffer.drain(..(taken as usize).min(len));
         done
     }
 
@@ -290,15 +282,6 @@ impl<'a, S: BorrowMut<SuperChunk<'a>>> Write for Writer<'a, S> {
         }
         let n = data.len().min(batch.saturating_sub(self.buffer.len()));
         self.buffer.extend_from_slice(data.get(..n).unwrap_or(&[]));
-        if self.buffer.len() >= batch
-            && let Err(error) = self.append_whole()
-        {
-            // An error says that nothing of `data` was taken. If some of it was, the next call meets the error again.
-            if let Some(before) = self.buffer.len().checked_sub(n) {
-                self.buffer.truncate(before);
-                return Err(error.into());
-            }
-        }
         Ok(n)
     }
     /// Appends everything written so far; a chunk that is not full is filled up later.
