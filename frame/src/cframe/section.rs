@@ -153,8 +153,7 @@ where
         Structure::VlMetalayers => (2, 1),
         _ => (super::header::FIXED_LEN, 0),
     };
-    let index_size = map.saturating_add(7).saturating_sub(uncounted);
-    let index_size = u16::try_from(index_size).map_err(|_| too_long)?;
+    let index_size = u16::try_from(map.saturating_add(7).saturating_sub(uncounted)).map_err(|_| too_long)?;
     let mut out = alloc::vec![0x93, 0xcd];
     out.extend(index_size.to_be_bytes());
     out.push(0xde);

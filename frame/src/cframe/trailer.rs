@@ -57,13 +57,10 @@ impl Tail {
     pub(crate) fn index_and_trailer(&self, header: &Header) -> Result<(u64, u64), Error> {
         let trailer_at = header.frame_len.saturating_sub(self.trailer_len.into());
         if header.nbytes == 0 {
+            let is_right = trailer_at == header.header_len.into();
             let (field, offset) = ("trailer_len of an empty frame", header.frame_len.saturating_sub(22));
             let error = Error::invalid(Structure::Trailer, field, offset, self.trailer_len.into());
-            return if trailer_at == header.header_len.into() {
-                Ok((trailer_at, trailer_at))
-            } else {
-                Err(error)
-            };
+            return is_right.then_some((trailer_at, trailer_at)).ok_or(error);
         }
         let index_at = header.index_at()?;
         match trailer_at.checked_sub(index_at) {

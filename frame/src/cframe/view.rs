@@ -150,8 +150,7 @@ impl<'a> View<'a> {
         let rest = self.header.nbytes.saturating_sub(k.saturating_mul(u64::from(c)));
         let len = u64::from(c).min(rest);
         self.limits.check_chunk(len)?;
-        let most = usize::MAX as u64;
-        usize::try_from(len).map_err(|_| Error::Capacity { what: "bytes of a chunk", asked: len, most })
+        usize::try_from(len).map_err(|_| Error::OutOfMemory)
     }
 
     /// Decodes all of chunk `k` into the start of `out`; returns its size.

@@ -14,6 +14,9 @@ use blosc_core::Special;
 
 impl SuperChunk<'_> {
     /// Appends data: fills up the last chunk, then adds chunks of the frame's chunk size.
+    ///
+    /// A last chunk that is short is read, encoded again and written anew, whatever little is added to it: where that
+    /// is done often, a small [chunk size](SuperChunk::set_chunksize) or a [`Writer`](super::Writer) keeps it cheap.
     pub fn append(&mut self, data: &[u8]) -> Result<(), Error> {
         if data.is_empty() {
             return Ok(());
@@ -84,7 +87,6 @@ impl SuperChunk<'_> {
 
     /// Appends chunk `k` of `other` as it is.
     pub(crate) fn append_copy(&mut self, other: &mut SuperChunk<'_>, k: u64) -> Result<(), Error> {
-        self.touch()?;
         match other.raw_chunk(k)? {
             RawChunk::Stored(bytes) => self.append_chunk(bytes),
             RawChunk::Special(kind, len) => self.append_special(kind, len),

@@ -115,9 +115,7 @@ impl Checksums {
         if let (Some(stored), ChecksumState::Present) = (stored, self.state) {
             // A few bytes can say they are gigabytes.
             let most = index.len().saturating_mul(8).saturating_add(HEAD as u64);
-            let fits =
-                blosc_core::Header::parse(&stored).is_ok_and(|header| u64::from(header.nbytes) <= most);
-            if fits && let Ok(table) = metalayers::decode(pool, &stored, limits) {
+            if let Ok(table) = metalayers::decode(pool, &stored, &limits.output(most)) {
                 self.parse(&table, index);
             }
         }
@@ -144,12 +142,9 @@ impl Checksums {
 
     /// The fingerprint of the next state, if it has no checksums: that of another program stays.
     pub(super) fn foreign(&self) -> (u8, [u8; 16]) {
-        let ours = self.state != ChecksumState::Other(FINGERPRINT_XXH3);
-        if ours && matches!(self.fingerprint.0, 0 | FINGERPRINT_XXH3) {
-            (0, [0; 16])
-        } else {
-            self.fingerprint
-        }
+        let ours = matches!(self.fingerprint.0, 0 | FINGERPRINT_XXH3);
+        let stays = !ours || self.state == ChecksumState::Other(FINGERPRINT_XXH3);
+        if stays { self.fingerprint } else { (0, [0; 16]) }
     }
 
     /// The fingerprint of the state now on disk, and whether a table goes with it.
@@ -204,9 +199,6 @@ impl SuperChunk<'_> {
     /// stay without; a [`compact`](SuperChunk::compact) makes them.
     pub fn set_checksums(&mut self, on: bool) {
         self.checksums.enabled = on;
-        if !on {
-            self.index.forget_sums();
-        }
         self.pending.frame = true;
     }
 

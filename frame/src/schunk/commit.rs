@@ -14,14 +14,44 @@
 use super::SuperChunk;
 use super::checksum::{self, Checksums};
 use super::index::Index;
-use super::metalayers::Metalayers;
-use super::pending::Pending;
+use super::metalayers::{Meta, Metalayers};
 use super::store::ChunkStore;
 use crate::cframe::header::{FIXED_LEN, FrameType, Header};
-use crate::cframe::trailer::FINGERPRINT_XXH3;
-use crate::error::Error;
+use crate::cframe::section;
+use crate::cframe::trailer::{self, FINGERPRINT_XXH3};
+use crate::error::{Error, Structure};
 use alloc::vec::Vec;
 use blosc_core::Pool;
+
+/// How the header's metalayers differ from those on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Change {
+    No,
+    /// In content, each as long as it was.
+    Content,
+    /// In length: everything behind the header would move.
+    Length,
+}
+
+/// What the next commit has to write, and over which state.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pending {
+    /// The header's first bytes as last read or written; `None` before the first commit of a new frame.
+    pub(super) committed: Option<Header>,
+    /// The header's metalayers.
+    pub(super) metalayers: Change,
+    /// Anything else.
+    pub(super) frame: bool,
+    /// Whether something may have been written for it, which goes if it is given up.
+    pub(super) written: bool,
+}
+
+impl Pending {
+    /// Nothing, where a state with this header is on disk; all of a new frame.
+    pub(super) fn after(committed: Option<Header>) -> Pending {
+        Pending { committed, metalayers: Change::No, frame: committed.is_none(), written: false }
+    }
+}
 
 /// The next state of a frame: everything but the bytes of its chunks.
 pub(crate) struct Draft<'s> {
@@ -65,16 +95,15 @@ impl Draft<'_> {
     ) -> Result<Written, Error> {
         let Draft { section, index, metalayers, checksums, pool, .. } = self;
         let table = checksums.encode(index, checksum::of(section), live, metalayers.trailer.len(), pool)?;
-        let mut trailer = metalayers.encode_trailer(table.as_ref())?;
+        let layers = metalayers.trailer.iter().chain(&table).map(Meta::pair);
+        let mut trailer = trailer::encode(&section::encode(Structure::VlMetalayers, layers)?)?;
         let table = table.is_some();
         let mut rest = index.entries.encode(pool)?;
         let rest_len = (rest.len() as u64).saturating_add(trailer.len() as u64);
 
         let mut header = self.header;
-        let (asked, most) = (FIXED_LEN.saturating_add(section.len()), i32::MAX as u64);
-        let fits = u32::try_from(asked).ok().filter(|len| u64::from(*len) <= most);
-        header.header_len =
-            fits.ok_or(Error::Capacity { what: "header bytes", asked: asked as u64, most })?;
+        // `section::encode` makes none of 2^31 bytes.
+        header.header_len = FIXED_LEN.saturating_add(section.len()) as u32;
         header.cbytes = payload(index, rest_len)?;
         header.has_vlmetalayers = table || !metalayers.trailer.is_empty();
         if table {
@@ -91,8 +120,7 @@ impl Draft<'_> {
         if table {
             fingerprint.0 = FINGERPRINT_XXH3;
         }
-        let kind_at = trailer.len().saturating_sub(17);
-        if let Some(kind) = trailer.get_mut(kind_at) {
+        if let Some([kind, ..]) = trailer.last_chunk_mut::<17>() {
             *kind = fingerprint.0;
         }
         if table {

@@ -13,9 +13,8 @@
 //! chunks that are far from their successor, and of no more than [`LOOKS`]: see [`Contiguous::find_free`].
 
 use super::checksum;
-use super::commit::{Draft, Written};
+use super::commit::{Change, Draft, Written};
 use super::index::Index;
-use super::pending::Change;
 use super::rewrite::{copy_down, write_anew};
 use super::store::{ChunkStore, Located, OTHER_FILE, OTHER_STATE, Source, read_part, says};
 use crate::cframe::header::{FIXED_LEN, FrameType, Header};
@@ -128,12 +127,6 @@ impl<'a> Contiguous<'a> {
         (self.free, self.fresh, self.released) = (Vec::new(), BTreeSet::new(), Vec::new());
     }
 
-    fn place(&self, entry: u64) -> Located<'_> {
-        let at = self.base.saturating_add(entry);
-        let stop = if entry < self.payload { self.base.saturating_add(self.payload) } else { self.end };
-        Located::new(Source::Shared(&self.store), at, stop.saturating_sub(at), Structure::Chunk)
-    }
-
     /// Looks for the free room of the state on disk, which `index` must be that of. `live` is what its stored chunks
     /// take, where that is known: the search ends when all free room has been found.
     ///
@@ -162,7 +155,7 @@ impl<'a> Contiguous<'a> {
                 break;
             }
             // A chunk that cannot be read keeps its room.
-            let Ok(header) = self.place(place.start).header(0) else { continue };
+            let Ok(header) = self.locate(place.start).and_then(|chunk| chunk.header(0)) else { continue };
             let end = place.start.saturating_add(header.cbytes.into());
             self.largest = self.largest.max(header.cbytes.into());
             if end < place.end {
@@ -235,16 +228,13 @@ impl<'a> Contiguous<'a> {
         self.released.iter().fold(self.live, |live, range| live.saturating_sub(len(range)))
     }
 
-    /// Takes room for index and trailer behind all chunks.
-    fn allocate_rest(&mut self, index: &Index, bytes: u64) -> u64 {
-        let last = index.entries.stored().max().map_or(0, |last| last.saturating_add(1));
-        self.allocate(self.base.saturating_add(last), bytes)
-    }
-
     /// Writes index and trailer where neither state has anything, then the header over that of the state on disk.
     fn switch(&mut self, draft: &mut Draft<'_>) -> Result<(), Error> {
         let (base, live) = (self.base, self.live_next());
-        let written = draft.assemble(live, |index, len| distance(self.allocate_rest(index, len), base))?;
+        let written = draft.assemble(live, |index, len| {
+            let behind_last = index.entries.stored().max().map_or(0, |last| last.saturating_add(1));
+            distance(self.allocate(base.saturating_add(behind_last), len), base)
+        })?;
         let (at, end) = (base.saturating_add(written.header.cbytes), written.header.frame_len);
         self.write(at, &written.rest)?;
         // From here on the state with this index may be on disk, even if an error is reported.
@@ -362,7 +352,9 @@ impl ChunkStore for Contiguous<'_> {
     }
 
     fn locate(&self, entry: u64) -> Result<Located<'_>, Error> {
-        Ok(self.place(entry))
+        let at = self.base.saturating_add(entry);
+        let stop = if entry < self.payload { self.base.saturating_add(self.payload) } else { self.end };
+        Ok(Located::new(Source::Shared(&self.store), at, stop.saturating_sub(at), Structure::Chunk))
     }
 
     fn start(&mut self, header_len: u64) {

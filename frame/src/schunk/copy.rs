@@ -1,7 +1,7 @@
 //! The frame without what it does not need, and copies of it.
 
+use super::commit::Change;
 use super::index::Index;
-use super::pending::Change;
 use super::{SuperChunk, contiguous};
 use crate::cframe::header::{FrameType, Header};
 use crate::error::Error;
@@ -54,9 +54,8 @@ impl SuperChunk<'_> {
             self.commit()?;
             let len = self.pending.committed.and_then(|header| usize::try_from(header.frame_len).ok());
             let bytes = self.store.as_slice().zip(len).and_then(|(bytes, len)| bytes.get(..len));
-            return Ok(bytes
-                .ok_or(Error::Internal { what: "a frame in memory shorter than it is" })?
-                .to_vec());
+            let shorter = Error::Internal { what: "a frame in memory shorter than it is" };
+            return bytes.map(<[u8]>::to_vec).ok_or(shorter);
         }
         // Parameters that are only read may be copied, too.
         let mut copy = SuperChunk::new(FrameType::Contiguous, &self.params(), contiguous(Vec::new()));

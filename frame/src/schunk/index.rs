@@ -72,11 +72,6 @@ impl Index {
         list.iter().zip(sums).filter(|(raw, _)| **raw >= 0).map(|(_, sum)| sum)
     }
 
-    /// Nothing is known about the bytes of any chunk.
-    pub(super) fn forget_sums(&mut self) {
-        self.sums = Vec::new();
-    }
-
     /// The checksum of chunk `k`, if it is known.
     pub(super) fn sum(&self, k: u64) -> Option<u64> {
         self.sums.get(usize::try_from(k).ok()?).copied().filter(|sum| *sum != UNKNOWN)

@@ -3,10 +3,10 @@
 //! Header metalayers are stored as given. Each vlmetalayer is a chunk of its own; it is decoded when asked for.
 
 use super::SuperChunk;
-use super::pending::Change;
+use super::commit::Change;
 use crate::cframe::header::FIXED_LEN;
 use crate::cframe::section::{self, Section};
-use crate::cframe::{CHECKSUMS_NAME, Opened, trailer};
+use crate::cframe::{CHECKSUMS_NAME, Opened};
 use crate::error::{Error, Structure};
 use crate::limits::within;
 use alloc::string::String;
@@ -46,16 +46,10 @@ impl Metalayers {
         }
         section::encode(Structure::Metalayers, self.header.iter().map(Meta::pair))
     }
-
-    /// The next trailer, without a fingerprint.
-    pub(super) fn encode_trailer(&self, table: Option<&Meta>) -> Result<Vec<u8>, Error> {
-        let layers = self.trailer.iter().chain(table).map(Meta::pair);
-        trailer::encode(&section::encode(Structure::VlMetalayers, layers)?)
-    }
 }
 
 impl Meta {
-    fn pair(&self) -> (&[u8], &[u8]) {
+    pub(super) fn pair(&self) -> (&[u8], &[u8]) {
         (&self.name, &self.content)
     }
 }
@@ -87,8 +81,8 @@ fn names(list: &[Meta]) -> impl Iterator<Item = String> + '_ {
     list.iter().map(|meta| String::from_utf8_lossy(&meta.name).into_owned())
 }
 
-/// Sets or adds an entry; `most` bounds how many there may be.
-fn put(list: &mut Vec<Meta>, name: &str, content: Vec<u8>, most: usize) -> Result<Change, Error> {
+/// Sets or adds an entry.
+fn put(list: &mut Vec<Meta>, name: &str, content: Vec<u8>) -> Result<Change, Error> {
     section::check_entry(name, &content)?;
     if let Some(meta) = list.iter_mut().find(|meta| meta.name == name.as_bytes()) {
         let change = match () {
@@ -99,9 +93,9 @@ fn put(list: &mut Vec<Meta>, name: &str, content: Vec<u8>, most: usize) -> Resul
         meta.content = content;
         return Ok(change);
     }
-    if list.len() >= most {
-        let asked = list.len().saturating_add(1) as u64;
-        return Err(Error::Capacity { what: "metalayers", asked, most: most as u64 });
+    if list.len() >= section::MAX_WRITTEN {
+        let (asked, most) = (list.len().saturating_add(1) as u64, section::MAX_WRITTEN as u64);
+        return Err(Error::Capacity { what: "metalayers", asked, most });
     }
     list.push(Meta { name: name.as_bytes().to_vec(), content });
     Ok(Change::Length)
@@ -124,7 +118,7 @@ impl SuperChunk<'_> {
     /// # Errors
     /// A 17th metalayer, a name above 31 bytes or with NUL, content of 1 GiB or more.
     pub fn set_metalayer(&mut self, name: &str, content: &[u8]) -> Result<(), Error> {
-        let change = put(&mut self.metalayers.header, name, content.to_vec(), section::MAX_WRITTEN)?;
+        let change = put(&mut self.metalayers.header, name, content.to_vec())?;
         self.pending.metalayers = self.pending.metalayers.max(change);
         Ok(())
     }
@@ -168,7 +162,7 @@ impl SuperChunk<'_> {
     pub fn set_vlmetalayer(&mut self, name: &str, content: &[u8]) -> Result<(), Error> {
         section::check_entry(name, content)?;
         let chunk = self.pool.compress(&Params::new(1).no_filter(), content).map_err(Error::Codec)?;
-        put(&mut self.metalayers.trailer, name, chunk, section::MAX_WRITTEN)?;
+        put(&mut self.metalayers.trailer, name, chunk)?;
         self.pending.frame = true;
         Ok(())
     }
@@ -186,13 +180,9 @@ impl SuperChunk<'_> {
 pub(super) fn decode(pool: &mut Pool, content: &[u8], limits: &blosc_core::Limits) -> Result<Vec<u8>, Error> {
     let in_chunk = Error::in_chunk(None, 0);
     let chunk = Chunk::parse_with(content, limits).map_err(in_chunk)?;
-    if chunk.bytes().len() != content.len() {
-        return Err(Error::invalid(
-            Structure::VlMetalayers,
-            "content (longer than its chunk)",
-            0,
-            content.len() as i64,
-        ));
+    let (field, len) = ("content (longer than its chunk)", content.len());
+    if chunk.bytes().len() != len {
+        return Err(Error::invalid(Structure::VlMetalayers, field, 0, len as i64));
     }
     within("bytes of a metalayer", chunk.nbytes() as u64, limits.output)?;
     pool.decompress(&chunk).map_err(in_chunk)

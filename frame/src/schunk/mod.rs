@@ -32,7 +32,6 @@ mod load;
 mod metalayers;
 #[cfg(feature = "std")]
 pub(crate) mod parallel;
-mod pending;
 mod put;
 mod read;
 mod rewrite;
@@ -56,12 +55,12 @@ use alloc::vec::Vec;
 use blosc_core::{Params, Pool, Special};
 pub use checksum::ChecksumState;
 use checksum::Checksums;
+use commit::{Change, Pending};
 use contiguous::Contiguous;
 pub use copy::Compacted;
 pub(crate) use index::Index;
 pub(crate) use load::Wanted;
 use metalayers::Metalayers;
-use pending::{Change, Pending};
 pub use read::RawChunk;
 pub(crate) use shared::{Loaded, Shared, Stored};
 pub(crate) use sparse::INDEX_NAME;
@@ -110,15 +109,9 @@ impl SuperChunk<'static> {
     pub fn from_bytes(bytes: Vec<u8>, limits: &Limits) -> Result<SuperChunk<'static>, Error> {
         let len = bytes.len() as u64;
         let sc = SuperChunk::open(bytes, limits)?;
-        if sc.header.frame_len != len {
-            return Err(Error::invalid(
-                Structure::FrameHeader,
-                "frame_len (of a frame in a buffer)",
-                0x0f,
-                sc.header.frame_len as i64,
-            ));
-        }
-        Ok(sc)
+        let (field, found) = ("frame_len (of a frame in a buffer)", sc.header.frame_len);
+        let differs = Error::invalid(Structure::FrameHeader, field, 0x0f, found as i64);
+        if found == len { Ok(sc) } else { Err(differs) }
     }
 }
 
@@ -216,7 +209,7 @@ impl<'a> SuperChunk<'a> {
 
     /// Takes over the state of a frame just opened.
     fn load(&mut self, opened: &Opened) -> Result<(), Error> {
-        let (header, limits) = (opened.header, self.chunk_limits());
+        let (header, limits) = (opened.header, self.limits.chunk.output(u64::MAX));
         let mut index =
             Index::opened(opened.entries(&mut self.pool, &limits)?, header.chunksize, header.nbytes);
         let (metalayers, table) = Metalayers::opened(opened)?;
@@ -338,8 +331,7 @@ impl<'a> SuperChunk<'a> {
             return Ok(false);
         }
         self.store.follow()?;
-        self.load(&self.reopen()?)?;
-        Ok(true)
+        self.load(&self.reopen()?).map(|()| true)
     }
 
     /// Reads header, index and trailer again.
@@ -352,11 +344,7 @@ impl<'a> SuperChunk<'a> {
     /// # Errors
     /// Those of reading what is stored.
     pub fn discard(&mut self) -> Result<(), Error> {
-        if self.pending.committed.is_none() {
-            return Ok(());
-        }
-        let opened = self.reopen()?;
-        self.load(&opened)
+        if self.pending.committed.is_none() { Ok(()) } else { self.load(&self.reopen()?) }
     }
 
     /// An error if another writer changed the frame since this handle last read or wrote it; `whole` is that of

@@ -6,9 +6,9 @@
 
 use super::SuperChunk;
 use super::checksum;
+use super::commit::Change;
 use super::fill::repeated;
 use super::index::Index;
-use super::pending::Change;
 use super::sizes::Sizes;
 use crate::cframe::header::{ChunkSize, FIXED_LEN, MAX_CHUNKS};
 use crate::cframe::index::Entry;
@@ -167,10 +167,6 @@ impl SuperChunk<'_> {
         self.header.chunksize = ChunkSize::Variable;
         self.pending.frame = true;
         self.learn_blocks()
-    }
-
-    pub(super) fn chunk_limits(&self) -> blosc_core::Limits {
-        self.limits.chunk.output(u64::MAX)
     }
 
     /// Refuses more chunks than a frame can have, or than the limits allow.

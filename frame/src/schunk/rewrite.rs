@@ -15,13 +15,12 @@ pub(super) fn copy_down<S: ReadAt + WriteAt + ?Sized>(
     mut from: Range<u64>,
     mut to: u64,
 ) -> Result<(), Error> {
-    let mut buf = alloc::vec![0; from.end.saturating_sub(from.start).min(1 << 20) as usize];
+    let mut buf = Vec::new();
     while from.start < from.end {
-        let part =
-            buf.get_mut(..from.end.saturating_sub(from.start).min(1 << 20) as usize).unwrap_or(&mut []);
-        store.read_exact_at(from.start, part)?;
-        store.write_at(to, part)?;
-        let n = part.len() as u64;
+        let n = from.end.saturating_sub(from.start).min(1 << 20);
+        buf.resize(n as usize, 0);
+        store.read_exact_at(from.start, &mut buf)?;
+        store.write_at(to, &buf)?;
         (from.start, to) = (from.start.saturating_add(n), to.saturating_add(n));
     }
     Ok(())

@@ -112,13 +112,6 @@ impl<'p> Located<'p> {
         Located { source, at, limit, structure, sum: None }
     }
 
-    fn get(&self) -> &dyn ReadAt {
-        match &self.source {
-            Source::Shared(store) => *store,
-            Source::File(file) => file,
-        }
-    }
-
     /// The same chunk, which must have this checksum if [`Located::whole`] reads it.
     pub(crate) fn held_to(self, sum: Option<u64>) -> Located<'p> {
         Located { sum, ..self }
@@ -131,7 +124,11 @@ impl<'p> Located<'p> {
             let at = self.at.saturating_add(offset);
             return Err(Error::truncated(self.structure, "bytes", at, buf.len() as u64));
         }
-        Ok(self.get().read_exact_at(self.at.saturating_add(offset), buf)?)
+        let source: &dyn ReadAt = match &self.source {
+            Source::Shared(store) => *store,
+            Source::File(file) => file,
+        };
+        Ok(source.read_exact_at(self.at.saturating_add(offset), buf)?)
     }
 
     /// The chunk and what follows it, if the source lies in memory.

@@ -223,8 +223,8 @@ impl<'a, S: BorrowMut<SuperChunk<'a>>> Seek for Reader<'a, S> {
     }
 }
 
-/// Appends decoded bytes to a super-chunk. Dropping it without [`Writer::finish`] loses the bytes
-/// that do not fill a chunk.
+/// Appends decoded bytes to a super-chunk, some chunks at a time. Dropping it without [`Writer::finish`] loses those
+/// that it has gathered for the next time.
 ///
 /// Where appending fails, what was appended before stays, and what was not is kept: writing on, a `flush` or
 /// [`Writer::finish`] tries it again first, so nothing is left out between what comes before and after.
@@ -266,19 +266,14 @@ impl<'a, S: BorrowMut<SuperChunk<'a>>> Writer<'a, S> {
         self.buffer.drain(..(taken as usize).min(len));
         done
     }
-
-    /// Appends the whole chunks in the buffer.
-    fn append_whole(&mut self) -> Result<(), Error> {
-        let chunk = (self.chunks.borrow().chunksize as usize).max(1);
-        self.append(self.buffer.len() - self.buffer.len() % chunk)
-    }
 }
 
 impl<'a, S: BorrowMut<SuperChunk<'a>>> Write for Writer<'a, S> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         let batch = self.batch();
         if self.buffer.len() >= batch {
-            self.append_whole()?;
+            let chunk = (self.chunks.borrow().chunksize as usize).max(1);
+            self.append(self.buffer.len() - self.buffer.len() % chunk)?;
         }
         let n = data.len().min(batch.saturating_sub(self.buffer.len()));
         self.buffer.extend_from_slice(data.get(..n).unwrap_or(&[]));
