@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 struct Room(AtomicI64);
 
 impl Hooks for Room {
-    fn write(&self) -> Result<(), IoError> {
+    fn write(&self, _: usize) -> Result<(), IoError> {
         match self.0.fetch_sub(1, Ordering::Relaxed) {
             i64::MIN..=0 => Err(IoKind::NoSpace.into()),
             _ => Ok(()),

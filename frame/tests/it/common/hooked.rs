@@ -11,8 +11,9 @@ pub trait Hooks {
     fn read(&self, name: &str, bytes: Range<u64>) {
         let _ = (name, bytes);
     }
-    /// The file is about to be written; an error keeps it from that.
-    fn write(&self) -> Result<(), IoError> {
+    /// The file is about to be written, with `len` bytes; an error keeps it from that.
+    fn write(&self, len: usize) -> Result<(), IoError> {
+        let _ = len;
         Ok(())
     }
 }
@@ -83,7 +84,7 @@ impl<H: Hooks> ReadAt for HookedFile<H> {
 
 impl<H: Hooks> WriteAt for HookedFile<H> {
     fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), IoError> {
-        self.hooks.write()?;
+        self.hooks.write(data.len())?;
         self.file.write_at(offset, data)
     }
     fn truncate(&mut self, len: u64) -> Result<(), IoError> {
