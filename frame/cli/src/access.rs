@@ -7,7 +7,8 @@ use blosc_frame::bcolz::Flavour;
 use blosc_frame::io::{FsDir, Locking, SidecarLock, strays as strays_beside, sweep};
 use blosc_frame::{Limits, SuperChunk};
 use clap::Args as Group;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// How a frame is got at.
 #[derive(Debug, Clone, Group)]
@@ -86,7 +87,20 @@ pub fn check_options_of(input: &Input, kind: Kind) -> Result<()> {
 }
 
 /// A lock, held as long as this lives.
-pub struct Lock(#[allow(dead_code, reason = "closing the file lets go of the lock")] SidecarLock);
+pub struct Lock {
+    #[allow(dead_code, reason = "closing the file lets go of the lock")]
+    file: SidecarLock,
+    path: PathBuf,
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        HELD.lock().unwrap_or_else(PoisonError::into_inner).retain(|(path, _)| *path != self.path);
+    }
+}
+
+/// What this process holds locks of, and whether to write: it would wait for itself.
+static HELD: Mutex<Vec<(PathBuf, bool)>> = Mutex::new(Vec::new());
 
 /// Waits for the sidecar lock of `path` and holds it, if that is asked for here or by `BLOSC_LOCKING`, as C-Blosc2
 /// has it: alone to write, with other readers to read.
@@ -103,13 +117,18 @@ pub fn lock(path: &Path, asked: bool, write: bool) -> Result<Option<Lock>> {
             false => Ok(None),
         };
     }
+    let held = |held: &(PathBuf, bool)| held.0 == path && (held.1 || !write);
+    if HELD.lock().unwrap_or_else(PoisonError::into_inner).iter().any(held) {
+        return Ok(None);
+    }
     let mut lock = SidecarLock::open(path).map_err(failure(path))?;
     // The guard lets go when it is dropped; closing the file does, too, and comes when the command is done.
     match write {
         true => std::mem::forget(lock.write().map_err(failure(path))?),
         false => std::mem::forget(lock.read().map_err(failure(path))?),
     }
-    Ok(Some(Lock(lock)))
+    HELD.lock().unwrap_or_else(PoisonError::into_inner).push((path.to_path_buf(), write));
+    Ok(Some(Lock { file: lock, path: path.to_path_buf() }))
 }
 
 /// Puts back what stood at `path` where a command was killed while it replaced that, on a system that cannot do it in one

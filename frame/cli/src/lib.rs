@@ -66,6 +66,15 @@ pub fn command() -> clap::Command {
     <args::Args as clap::CommandFactory>::command()
 }
 
+/// Runs a command line that is no `blpk`, the first word being the program's name, within this process.
+///
+/// # Errors
+/// The exit status, and what the program would print before it exits.
+pub fn run(words: Vec<OsString>) -> Result<(), (u8, String)> {
+    let args = args::Args::read(words).map_err(|error| (2, error.render().to_string()))?;
+    commands::run(args).map_err(|failure| (failure.status(), failure.to_string()))
+}
+
 /// Runs a command line, the first word being the program's name.
 pub fn main(words: Vec<OsString>) -> ExitCode {
     let words = match sort(words) {

@@ -144,7 +144,7 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
                     What::Array(Box::new(ArrayReader::new(path, nd, max)))
                 }
                 (false, Some(table)) => What::Store(table),
-                (false, None) => What::Frame(FrameReader::new(path, frame, max)),
+                (false, None) => What::Frame(FrameReader::new(input, frame, max)),
             }
         }
         Kind::Chunk => {
@@ -156,7 +156,7 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
         Kind::Store | Kind::Arrays => What::Store(StoreReader::directory(kind, input)?),
         Kind::Zip => {
             let file = found.file.ok_or_else(|| Failure::at(path, "is no file"))?;
-            What::Store(StoreReader::zip(input, &file)?)
+            engines::open_zip(file, input, intent, max)?
         }
         Kind::Npy if intent.writes() => {
             return Err(Failure::at(

@@ -65,6 +65,14 @@ impl Destination {
         Ok(Destination { name, way })
     }
 
+    /// For a new state of what is at `path`.
+    ///
+    /// # Errors
+    /// Too many symbolic links.
+    pub fn replacing(path: &Path) -> Result<Destination> {
+        Ok(Destination { name: path.to_path_buf(), way: way(path)? })
+    }
+
     /// The name that was given.
     pub fn name(&self) -> &Path {
         &self.name

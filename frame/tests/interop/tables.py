@@ -2,6 +2,7 @@
 """Tables of python-blosc2, read by our command and by python-blosc2; and stores that our command makes, opened there.
 
 usage: BLOSC_BIN=path/to/blosc python tables.py [TABLES]      (default 20)
+       BLOSC_BIN=path/to/blosc python tables.py --speed       figures, for README.md of the command line
 
 Random tables with columns of every kind, nulls and deleted rows are written as JSON lines, CSV, `.npz` and, where pyarrow
 is installed, Arrow, and compared with what python-blosc2 reads. Prints one line per mismatch; exit status 0 if there is
@@ -23,10 +24,11 @@ try:
     import pyarrow.ipc
 except ImportError:
     pyarrow = None
-    print("skipped: Arrow files, because pyarrow is not installed")
+    print("skipped Arrow files of tables: pyarrow is not installed")
 
 BLOSC = os.path.abspath(os.environ.get("BLOSC_BIN", "blosc"))
-TABLES = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+SPEED = sys.argv[1:] == ["--speed"]
+TABLES = int(sys.argv[1]) if len(sys.argv) > 1 and not SPEED else 20
 rnd = random.Random(2026)
 os.chdir(tempfile.mkdtemp())
 mismatches = 0
@@ -236,9 +238,163 @@ def appended(number):
     ours("verify", path)
 
 
+@dataclasses.dataclass
+class Lengths:
+    id: int = blosc2.field(blosc2.int64())
+    x: float = blosc2.field(blosc2.float32(nullable=True), default=None)
+    kind: str = blosc2.field(blosc2.dictionary(), default=None)
+    text: str = blosc2.field(blosc2.utf8(nullable=True), default=None)
+    free: str = blosc2.field(blosc2.vlstring(nullable=True), default=None)
+    blob: bytes = blosc2.field(blosc2.vlbytes(nullable=True), default=None)
+    many: list[int] = blosc2.field(blosc2.list(blosc2.int64(), nullable=True), default=None)
+    words: list[str] = blosc2.field(blosc2.list(blosc2.string(), nullable=True, storage="vl"), default=None)
+    when: object = blosc2.field(blosc2.timestamp(unit="ms", nullable=True), default=None)
+
+
+PLAIN = ["id", "x", "kind", "text", "blob", "when"]
+
+
+def lengths(number):
+    """Rows of values of their own lengths, from files of each kind, in each kind of store, alone or in a tree."""
+    suffix, alone, full = rnd.choice(["b2d", "b2z"]), rnd.random() < .5, rnd.random() < .7
+    path = f"l{number}.{suffix}"
+    rows = []
+
+    def new(names=None):
+        null = lambda value: None if rnd.random() < .2 else value
+        k = len(rows)
+        row = {"id": k, "x": null(k / 8), "kind": null(rnd.choice("pqr") + str(number * rnd.randrange(2))), "text": null(text(9)),
+               "free": null(text(20)), "blob": null(rnd.randbytes(rnd.randrange(9))), "many": null([rnd.randrange(-9, 9) for _ in range(rnd.randrange(4))]),
+               "words": null([text(5) for _ in range(rnd.randrange(3))]), "when": null(rnd.randrange(10**12))}
+        rows.append(row)
+        return row
+
+    made = blosc2.CTable(Lengths, urlpath=path, mode="w") if alone else blosc2.CTable(Lengths)
+    for _ in range(rnd.randrange(1, 9) if full else 0):
+        made.append(new())
+    if not alone:
+        with blosc2.TreeStore(path, mode="w") as store:
+            store["/x"] = np.arange(9)
+            store["/g/t"] = made
+    made.close()
+    name = path if alone else f"{path}:/g/t"
+    for kind in rnd.sample(["jsonl", "csv", "arrow", "npz"], 3):
+        batch = [new() for _ in range(rnd.choice([1, 5, 3000]))]
+        if kind in ("arrow", "npz"):
+            if kind == "arrow" and not pyarrow:
+                kind = "jsonl"
+        shown = [dict(row, blob=row["blob"] if row["blob"] is None else row["blob"].hex(),
+                      when=row["when"] if row["when"] is None else str(np.datetime64(row["when"], "ms"))) for row in batch]
+        if kind == "jsonl":
+            with open("new.jsonl", "w", encoding="utf8") as out:
+                out.writelines(json.dumps(row) + "\n" for row in shown)
+        elif kind == "csv":
+            quote = lambda v: "" if v is None else '"' + (json.dumps(v) if isinstance(v, list) else str(v)).replace('"', '""') + '"'
+            with open("new.csv", "w", encoding="utf8", newline="") as out:
+                out.write(",".join(shown[0]) + "\n")
+                out.writelines(",".join(map(quote, row.values())) + "\n" for row in shown)
+        elif kind == "arrow":
+            types = {"id": pyarrow.int64(), "x": pyarrow.float32(), "kind": pyarrow.dictionary(pyarrow.int8(), pyarrow.string()),
+                     "text": pyarrow.large_string(), "free": pyarrow.string(), "blob": pyarrow.binary(),
+                     "many": pyarrow.list_(pyarrow.int32()), "words": pyarrow.large_list(pyarrow.string()),
+                     "when": pyarrow.timestamp("us")}
+            columns = {key: [row[key] for row in batch] for key in types}
+            columns["when"] = [None if value is None else value * 1000 for value in columns["when"]]
+            arrays = [pyarrow.array(columns[key], of) for key, of in types.items()]
+            made = pyarrow.table(arrays, names=list(types))
+            with pyarrow.ipc.new_file("new.arrow", made.schema) as out:
+                out.write_table(made, max_chunksize=rnd.choice([7, 10000]))
+        else:
+            # Lists are no arrays: rows without them are refused by name.
+            for row in batch:
+                row["text"] = row["text"] and row["text"].rstrip("\0")
+            arrays = {key: np.array([row[key] if row[key] is not None else {"x": 0, "when": 0, "blob": b""}.get(key, "") for row in batch],
+                                    {"when": "M8[ms]", "x": "f4", "id": "i8", "blob": "S9"}.get(key)) for key in PLAIN}
+            arrays |= {f"{key}.mask": np.array([row[key] is None for row in batch]) for key in PLAIN[1:]}
+            np.savez("new.npz", **arrays)
+            run = subprocess.run([BLOSC, "append", name, "new.npz"], capture_output=True, text=True)
+            if run.returncode != 1 or "has no field for column free" not in run.stderr:
+                wrong(path, "npz", run.returncode, run.stderr)
+            del rows[len(rows) - len(batch):]
+            continue
+        ours("append", name, f"new.{kind}")
+        with blosc2.open(path, mode="a") as opened:
+            table = opened if alone else opened["/g/t"]
+            if len(table) != len(rows):
+                wrong(path, kind, len(table), "rows of", len(rows))
+            if rnd.random() < .5 and alone:
+                table.append(new())
+    ours("verify", path)
+    with blosc2.open(path, mode="r") as opened:
+        table = opened if alone else opened["/g/t"]
+        for key in rows[0]:
+            have = [value for value in table[key][:]]
+            for row, value in zip(rows, have, strict=True):
+                want = row[key]
+                if value is np.ma.masked:
+                    value = None
+                elif key == "when":
+                    value = np.datetime64(value, "ms").astype("i8").item()
+                elif hasattr(value, "item"):
+                    value = value.item()
+                if value != want:
+                    wrong(path, key, row["id"], want, value)
+                    break
+    ours("decompress", name, "--partial", "-o", f"{path}.jsonl")
+    with open(f"{path}.jsonl", encoding="utf8") as lines:
+        for want, line in zip(rows, lines, strict=True):
+            have = json.loads(line)
+            for key in ["id", "x", "kind", "text", "free", "many", "words"]:
+                if not same(want[key], have[key]):
+                    wrong(path, "ours", key, want, have[key])
+
+
+def speed():
+    """Seconds to write a table of a million rows, our command and python-blosc2 by turns, as often as fits a minute."""
+    import time
+
+    n = 10**6
+    noise = np.random.default_rng(1)
+    data = {"id": np.arange(n), "x": noise.normal(size=n).round(2), "flag": noise.integers(0, 2, n).astype(bool),
+            "word": noise.integers(0, 1000, n).astype("U4")}
+
+    @dataclasses.dataclass
+    class Fixed:
+        id: int = blosc2.field(blosc2.int64())
+        x: float = blosc2.field(blosc2.float64())
+        flag: bool = blosc2.field(blosc2.bool())
+        word: str = blosc2.field(blosc2.string(max_length=4))
+
+    with blosc2.CTable(Fixed, urlpath="speed.b2d", mode="w") as table:
+        table.extend(data)
+
+    def arrow(path):
+        made = blosc2.open("speed.b2d", mode="r").to_arrow()
+        with pyarrow.ipc.new_file(path, made.schema) as out:
+            out.write_table(made)
+
+    def clocked(work):
+        start = time.perf_counter()
+        work()
+        return time.perf_counter() - start
+
+    for suffix, theirs in [("csv", lambda path: blosc2.open("speed.b2d", mode="r").to_csv(path)), ("arrow", arrow)]:
+        pairs, end = [], time.monotonic() + 25
+        while len(pairs) < 3 or (time.monotonic() < end and len(pairs) < 15):
+            ours_took = clocked(lambda: ours("decompress", "speed.b2d", "--force", "-o", f"ours.{suffix}"))
+            pairs.append((ours_took, clocked(lambda: theirs(f"theirs.{suffix}"))))
+        mine, other = (float(np.median(column)) for column in zip(*pairs))
+        print(f"figure {suffix}: {mine:.2f} s, python-blosc2 {other:.2f} s, ratio {np.median([b / a for a, b in pairs]):.2f}, {len(pairs)} turns")
+
+
+if SPEED:
+    speed()
+    sys.exit(mismatches > 0)
 stores()
 for number in range(TABLES):
     appended(number)
+for number in range(TABLES):
+    lengths(number)
 for number in range(TABLES):
     table(number)
 print(f"{TABLES} tables, 4 stores, {mismatches} mismatches")

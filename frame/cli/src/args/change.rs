@@ -177,9 +177,10 @@ pub struct Delete {
 /// `blosc append`.
 #[derive(Debug, Group)]
 pub struct Append {
-    /// Frame or array to append to
+    /// Frame, array, container of rows or table to append to
     pub frame: PathBuf,
-    /// The new items: of a .npy file or a container, or plain bytes in C order; - is standard input
+    /// The new items: of a .npy file or a container, or plain bytes in C order; - is standard input. The new rows of a table: a
+    /// .csv, .jsonl, .arrow or .npz file
     pub input: PathBuf,
     /// Take the bytes of the input as they are, whatever they look like
     #[arg(long)]

@@ -17,7 +17,11 @@ pub fn append(args: &Append) -> Result<()> {
         What::Rows(rows) => rows::append(&mut rows.opened, new()?, args),
         What::Array(array) => array::append(&mut array.nd, new()?, args),
         What::Frame(reader) => frame::append(&mut reader.frame, new()?, args),
-        What::Store(store) if store.is_table() => table::append(args),
+        What::Store(store) if store.is_table() => {
+            // It takes the lock before it looks.
+            drop(opened);
+            table::append(args)
+        }
         _ => Err(unchangeable(&args.frame)),
     }
 }

@@ -87,6 +87,11 @@ pub fn screen(report: &Value) -> Vec<Line> {
             add(name, Some(short(&printable(&value.to_string()))));
         }
     }
+    for column in report["table"]["columns"].as_array().into_iter().flatten() {
+        let nullable = if column["nullable"] == true { ", nullable" } else { "" };
+        let of = text(column, "type").unwrap_or_default();
+        add(&format!("column {}", text(column, "name").unwrap_or_default()), Some(format!("{of}{nullable}")));
+    }
     for (name, column) in report["columns"].as_object().into_iter().flatten() {
         let shape = items(column).unwrap_or_default();
         let parts = [shape, size(column).unwrap_or_default()];

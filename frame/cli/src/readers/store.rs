@@ -43,6 +43,9 @@ const ARRAY: &str = "array";
 /// The kind of the frames that hold frames.
 const EMBEDDED: &str = "embedded frames";
 
+/// What a store is called whose files are all embedded in one frame.
+const FRAME: &str = "frame";
+
 /// The kind of an embedded frame that cannot be read.
 const DAMAGED: &str = "damaged frame";
 
@@ -168,8 +171,7 @@ impl StoreReader {
         }
         let root = json!({"key": "/", "kind": EMBEDDED, "path": path.display().to_string()});
         let whole = Input { column: Vec::new(), ..input.clone() };
-        let store =
-            StoreReader { input: whole, kind: "frame", stream: None, entries: vec![root] }.listed()?;
+        let store = StoreReader { input: whole, kind: FRAME, stream: None, entries: vec![root] }.listed()?;
         if store.is_table() { Ok(Some(store)) } else { no_table }
     }
 
@@ -254,6 +256,12 @@ impl StoreReader {
     /// Whether the group `prefix` is a table.
     fn has_table(&self, prefix: &str) -> bool {
         self.has(&format!("{prefix}{VALID}"), "b2nd") && self.has(&format!("{prefix}{META}"), "b2f")
+    }
+
+    /// Whether the files of the table that all of it is are files, none embedded in a frame.
+    pub fn lies_in_files(&self) -> bool {
+        let embedded = |entry: &Value| !entry["inside"].is_null() && key(entry).starts_with("/_");
+        self.kind != FRAME && !self.entries.iter().any(embedded)
     }
 
     /// The groups inside that are tables.

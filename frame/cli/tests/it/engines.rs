@@ -8,6 +8,44 @@ fn fixtures() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engines/fixtures")
 }
 
+/// A zip file of the store `from`, as zarr writes it: members without compression, or with it.
+fn zipped(from: &Path, to: &Path, method: zip::CompressionMethod) {
+    let mut archive = zip::ZipWriter::new(std::fs::File::create(to).unwrap());
+    let mut folders = vec![from.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let name = path.strip_prefix(from).unwrap().to_str().unwrap().replace('\\', "/");
+            let options = zip::write::SimpleFileOptions::default().compression_method(method);
+            archive.start_file(name, options).unwrap();
+            std::io::Write::write_all(&mut archive, &std::fs::read(path).unwrap()).unwrap();
+        }
+    }
+    archive.finish().unwrap();
+}
+
+/// Without the feature, a zipped store says what it is, too, whatever its name.
+#[test]
+#[cfg(not(feature = "zarr"))]
+fn the_feature_is_named_for_zip_files() {
+    let folder = Folder::new("engines_zip_off");
+    for store in ["v2.zarr", "v3.zarr"] {
+        zipped(&fixtures().join(store), &folder.path("a.zip"), zip::CompressionMethod::Stored);
+        for words in [&["info", "a.zip"][..], &["ls", "a.zip"], &["decompress", "a.zip:/lz4", "-o", "x.npy"]]
+        {
+            let (status, text) = folder.fail(words);
+            assert!(
+                status == 1 && text.contains("a Zarr store in a zip file") && text.contains("feature zarr"),
+                "{text}"
+            );
+        }
+    }
+}
+
 /// Without the features, a store says what it is, and what reads it.
 #[test]
 #[cfg(not(all(feature = "zarr", feature = "hdf5")))]
@@ -91,6 +129,45 @@ mod on {
                 entries.len() > 5 && entries.iter().all(|entry| entry["info"].is_object()),
                 "{entries:?}"
             );
+        }
+    }
+
+    /// A zip file of a store gives what its directory gives.
+    #[test]
+    fn zip_files_are_read_as_directories_are() {
+        let folder = Folder::new("engines_zip");
+        for store in ["v2.zarr", "v3.zarr"] {
+            let directory = fixtures().join(store);
+            zipped(&directory, &folder.path("a.zarr.zip"), zip::CompressionMethod::Stored);
+            let listed = |path: &str| json(&folder.run(&["ls", path, "--json"]))["entries"].clone();
+            assert_eq!(listed("a.zarr.zip"), listed(directory.to_str().unwrap()));
+            let leaf = if store == "v2.zarr" { ":/g/lz4" } else { ":/g/sharded" };
+            for words in [&["decompress"][..], &["slice", "--start", "3,2", "--stop=-1,-1", "--step=-2,3"]] {
+                let read = |path: &str| {
+                    let name = format!("{path}{leaf}");
+                    folder.run(&[&[words[0], &name, "-o", "-"], &words[1..]].concat())
+                };
+                assert!(read("a.zarr.zip") == read(directory.to_str().unwrap()), "{store} {words:?}");
+            }
+            folder.run(&["verify", &format!("a.zarr.zip{leaf}")]);
+            let (status, text) = folder.fail(&["info", "a.zarr.zip:/none"]);
+            assert!(status == 1 && text.contains("has no array /none"), "{text}");
+            zipped(&directory, &folder.path("a.zip"), zip::CompressionMethod::Deflated);
+            let (status, text) = folder.fail(&["ls", "a.zip"]);
+            assert!(status == 1 && text.contains("is deflated"), "{text}");
+        }
+        // An array alone, and damage.
+        zipped(&fixtures().join("v3.zarr/lz4"), &folder.path("one.zip"), zip::CompressionMethod::Stored);
+        folder.run(&["decompress", "one.zip", "-o", "one.npy"]);
+        let want = std::fs::read(fixtures().join("v3.zarr@lz4.npy")).unwrap();
+        assert!(folder.read("one.npy") == want);
+        let whole = folder.read("one.zip");
+        for at in (0..whole.len()).step_by(13) {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 0x55;
+            folder.write("damaged.zip", &damaged);
+            let (status, _, text) = folder.status(&["verify", "damaged.zip"], &[]);
+            assert!((0..=3).contains(&status) && !text.contains("panicked"), "byte {at}: {status} {text}");
         }
     }
 

@@ -18,6 +18,7 @@ mod outputs;
 mod packs;
 mod readme;
 mod refused;
+mod table_appends;
 mod tables;
 #[cfg(target_os = "linux")]
 mod threads;

@@ -64,6 +64,23 @@ fn json_lines_have_every_value_of_the_rows_that_live() {
 }
 
 #[test]
+fn info_tells_tables_in_frames_as_those_in_directories() {
+    let folder = Folder::new("table-info");
+    let about = |table: &str| json(&folder.run(&["info", &wild(table), "--json"]))["table"].clone();
+    // The frame was written before its table was closed, with room for rows.
+    for name in ["rows", "columns"] {
+        assert_eq!(about("rows.b2frame")[name], about("rows.b2z")[name], "{name}");
+    }
+    assert_eq!(about("rows.b2z")["columns"].as_array().map(Vec::len), Some(18));
+    let shown = text(folder.run(&["info", &wild("rows.b2frame")]));
+    assert!(shown.starts_with("table of python-blosc2 in a frame: 5 rows, 1,048,576 stored"), "{shown}");
+    assert!(
+        shown.lines().any(|line| line.split_whitespace().eq(["column", "text", "utf8,", "nullable"])),
+        "{shown}"
+    );
+}
+
+#[test]
 fn csv_tells_nulls_from_empty_text() {
     let folder = Folder::new("table-csv");
     let columns = ["id", "text", "flag", "when", "many", "z"];
@@ -204,7 +221,7 @@ fn what_cannot_be_done_is_said_before_anything_is_written() {
     assert!(folder.fail(&["decompress", "t.b2d", "-o", "y.csv"]).1.contains("has no /_cols/y.b2nd"));
 }
 
-fn copy_tree(from: &std::path::Path, to: &std::path::Path) {
+pub fn copy_tree(from: &std::path::Path, to: &std::path::Path) {
     std::fs::create_dir(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
@@ -276,20 +293,20 @@ fn rows_that_do_not_fit_change_nothing() {
         ("a.csv", format!("{head}1,,,,2001-02-30T00:00:00\n"), "column when: "),
         ("a.csv", format!("{head}1,,,\n"), "row 2: 4 fields, but 5 names"),
         ("a.jsonl", "{\"id\":\"1\",\"x\":0,\"n\":0,\"text\":\"\",\"when\":0}\n".to_string(), "column id: "),
-        ("a.txt", String::new(), ".csv or .jsonl"),
+        ("a.txt", String::new(), ".csv, .jsonl, .arrow or .npz"),
     ] {
         folder.write(name, rows.as_bytes());
         let (_, said) = folder.fail(&["append", "t.b2d", name]);
         assert!(said.contains(wanted), "{rows:?}: {said}");
     }
     folder.write("a.csv", b"id\n1\n");
-    for (table, wanted) in [("rows.b2z", "only tables in directories"), ("store.b2d", "cannot be changed")] {
+    for (table, wanted) in [("rows.b2frame", "frames inside a frame"), ("store.b2d", "cannot be changed")] {
         let (_, said) = folder.fail(&["append", &wild(table), "a.csv"]);
         assert!(said.contains(wanted), "{table}: {said}");
     }
     assert_eq!(folder.run(&["decompress", "t.b2d", "--format", "jsonl", "-o", "-"]), before);
     // Left open by its writer.
-    folder.run(&["resize", "t.b2d/_cols/x.b2nd", "--shape", "9"]);
+    folder.run(&["resize", "t.b2d/_cols/x.b2nd", "--shape", "2"]);
     folder.write("a.csv", format!("{head}1,,,,\n").as_bytes());
-    assert!(folder.fail(&["append", "t.b2d", "a.csv"]).1.contains("column x has 9 rows"));
+    assert!(folder.fail(&["append", "t.b2d", "a.csv"]).1.contains("column x has 2 rows, the table 4"));
 }

@@ -1,13 +1,23 @@
-//! Fields of new rows as items of a column, or refused.
+//! Fields of new rows as what their columns store, or refused.
 
-use super::rows::{Field, Rows};
-use crate::failure::{Failure, Result};
+use super::rows::{Field, Row};
+use super::values::{binary, fitted};
 use crate::readers::table::cells::{trimmed, unhex};
 use crate::readers::table::column::is_null_value;
 use crate::readers::table::schema::{Column, Kind, Nulls};
 use crate::writers::table::time;
 use blosc_frame::dtype::{ByteOrder, Kind as Scalars, Scalar};
-use std::path::Path;
+use blosc_frame::value::{TextLimits, Value};
+
+/// What a column takes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Takes {
+    /// Items of one type, of this shape in each row.
+    Items(Scalar, Vec<u32>),
+    Text,
+    /// Values of their own lengths.
+    Values,
+}
 
 /// New rows of a column.
 #[derive(Default)]
@@ -16,6 +26,7 @@ pub struct New {
     pub bytes: Vec<u8>,
     /// Where each text ends in `bytes`.
     pub ends: Vec<usize>,
+    pub values: Vec<Value>,
     pub nulls: Vec<bool>,
 }
 
@@ -30,42 +41,40 @@ pub fn is_known(scalar: &Scalar) -> bool {
     sizes && scalar.order != ByteOrder::Big
 }
 
-/// Fits rows to the columns of a table.
+/// Fits rows, the first of which is number `first` of its file, to a column, whose field is at `at` in each.
 ///
 /// # Errors
-/// A column without a field, a field without a column, and a field that does not fit, by their names.
-pub fn fit(path: &Path, rows: &Rows, columns: &[(&Column, Option<Scalar>)]) -> Result<Vec<New>> {
-    let wrong = |what: String| Failure::at(path, what);
-    if let Some(name) = rows.names.iter().find(|name| columns.iter().all(|(column, _)| column.name != **name))
-    {
-        return Err(wrong(format!("the table has no column {name}")));
+/// A field that does not fit, by its row.
+pub fn fit(rows: &[Row], first: u64, at: usize, column: &Column, takes: &Takes) -> Result<New, String> {
+    let mut new = New::default();
+    for (k, row) in (first..).zip(rows) {
+        let field = row.get(at).unwrap_or(&Field::Null);
+        push(&mut new, field, column, takes)
+            .map_err(|what| format!("row {k}, column {}: {what}", column.name))?;
     }
-    let mut all = Vec::new();
-    for (column, scalar) in columns {
-        let field = rows.names.iter().position(|name| *name == column.name);
-        let field = field.ok_or_else(|| wrong(format!("has no field for column {}", column.name)))?;
-        let mut new = New::default();
-        for (k, row) in rows.rows.iter().enumerate() {
-            let field = row.get(field).unwrap_or(&Field::Null);
-            push(&mut new, field, column, scalar.as_ref())
-                .map_err(|what| wrong(format!("row {}, column {}: {what}", k + 1, column.name)))?;
-        }
-        all.push(new);
-    }
-    Ok(all)
+    Ok(new)
 }
 
 /// Appends a field.
-fn push(
-    new: &mut New,
-    field: &Field,
-    column: &Column,
-    scalar: Option<&Scalar>,
-) -> std::result::Result<(), String> {
+fn push(new: &mut New, field: &Field, column: &Column, takes: &Takes) -> Result<(), String> {
     let null = *field == Field::Null;
     new.nulls.push(null);
+    if null && column.nulls == Nulls::None {
+        return Err("null, and its schema allows no nulls".into());
+    }
+    let scalar = match takes {
+        Takes::Values => {
+            let value = if null { Value::Null } else { value_of(field, column)? };
+            new.values.push(value);
+            return Ok(());
+        }
+        Takes::Items(_, shape) if !shape.is_empty() => return push_grid(new, field, column, takes),
+        Takes::Items(scalar, _) => Some(scalar),
+        Takes::Text => None,
+    };
     let bytes = match (&column.nulls, null) {
-        (Nulls::None | Nulls::Native, true) => return Err("null, and its schema allows no nulls".into()),
+        // A code that no text has.
+        (Nulls::None | Nulls::Native, true) => Vec::new(),
         (Nulls::Sentinel(value), true) => {
             // Written as the value is.
             let field = match (value.as_text(), &column.kind) {
@@ -101,8 +110,63 @@ fn push(
     Ok(())
 }
 
+/// Appends a field that is an array: lists in lists.
+fn push_grid(new: &mut New, field: &Field, column: &Column, takes: &Takes) -> Result<(), String> {
+    let Takes::Items(scalar, shape) = takes else { return Ok(()) };
+    let flat = Takes::Items(*scalar, Vec::new());
+    let nested = match field {
+        Field::Nested(value) => value.clone(),
+        Field::Any(text) => json(text)?,
+        _ => return Err(format!("{field:?} is no list")),
+    };
+    let mut items = New::default();
+    let mut level = vec![&nested];
+    for side in shape {
+        let mut inner = Vec::new();
+        for value in level {
+            let list = value.as_list().filter(|list| list.len() as u64 == u64::from(*side));
+            inner.extend(list.ok_or_else(|| format!("its rows are arrays of shape {shape:?}"))?);
+        }
+        level = inner;
+    }
+    // No item of it is null by itself.
+    let plain = Column { nulls: Nulls::None, ..column.clone() };
+    for value in level {
+        push(&mut items, &Field::of_json(value), &plain, &flat)?;
+    }
+    new.bytes.extend_from_slice(&items.bytes);
+    Ok(())
+}
+
+fn json(text: &str) -> Result<Value, String> {
+    Value::parse_json(text.as_bytes(), &TextLimits::JSON).map_err(|e| format!("{text:?} is no JSON: {e}"))
+}
+
+/// The value of its own length that a field says.
+fn value_of(field: &Field, column: &Column) -> Result<Value, String> {
+    let no = || format!("{field:?} is no {}", column.type_name());
+    let text = match field {
+        Field::Any(text) | Field::Text(text) => Some(text.as_str()),
+        _ => None,
+    };
+    match (&column.kind, field) {
+        (Kind::VlString, _) => text.map(Value::text).ok_or_else(no),
+        (Kind::VlBytes, Field::Bytes(bytes)) => Ok(binary(bytes)),
+        (Kind::VlBytes, _) => text.and_then(unhex).map(|bytes| binary(&bytes)).ok_or_else(no),
+        (Kind::Nested(spec), Field::Nested(value)) => fitted(spec, value),
+        (Kind::Nested(spec), Field::Any(text)) => fitted(spec, &json(text)?),
+        (Kind::Object, Field::Any(text)) => json(text),
+        (Kind::Object, Field::Bool(b)) => Ok(Value::Bool(*b)),
+        (Kind::Object, Field::Number(n)) => Ok(Value::Number(n.clone())),
+        (Kind::Object, Field::Text(text)) => Ok(Value::text(text)),
+        (Kind::Object, Field::Bytes(bytes)) => Ok(binary(bytes)),
+        (Kind::Object, Field::Nested(value)) => Ok(value.clone()),
+        _ => Err(no()),
+    }
+}
+
 /// The item that a field says.
-fn bytes_of(field: &Field, column: &Column, scalar: Option<&Scalar>) -> std::result::Result<Vec<u8>, String> {
+fn bytes_of(field: &Field, column: &Column, scalar: Option<&Scalar>) -> Result<Vec<u8>, String> {
     let kind = column.type_name();
     let no = || format!("{field:?} is no {kind}");
     let text = match field {
@@ -133,6 +197,12 @@ fn bytes_of(field: &Field, column: &Column, scalar: Option<&Scalar>) -> std::res
         (Kind::Timestamp { timezone, .. }, Scalars::Datetime { unit, .. }) => {
             let count = match field {
                 Field::Number(text) => text.parse().ok(),
+                Field::Time(_, _, Some(utc)) if *utc != timezone.is_some() => {
+                    let text =
+                        if *utc { "has a time zone, and its column has none" } else { "has no time zone" };
+                    return Err(format!("a time that {text}"));
+                }
+                Field::Time(count, from, _) => time::converted(*count, *from, unit),
                 _ => text.and_then(|text| time::count(text, unit, timezone.is_some())),
             };
             low(count.filter(|count| *count != i64::MIN).ok_or_else(no)?.to_le_bytes())
@@ -169,7 +239,10 @@ fn bytes_of(field: &Field, column: &Column, scalar: Option<&Scalar>) -> std::res
             padded(text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect())
         }
         (_, Scalars::Bytes) => {
-            let bytes = text.and_then(unhex).ok_or_else(no)?;
+            let bytes = match field {
+                Field::Bytes(bytes) => bytes.clone(),
+                _ => text.and_then(unhex).ok_or_else(no)?,
+            };
             if trimmed(&bytes).len() != bytes.len() {
                 return Err("ends with a zero, which is padding here".into());
             }

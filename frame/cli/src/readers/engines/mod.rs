@@ -18,8 +18,10 @@ pub use grid::GridReader;
 use crate::args::Input;
 use crate::failure::{Failure, Findings, Result};
 use crate::open::{Intent, Opened, What};
+use crate::readers::store::StoreReader;
 use blosc_frame::any::{Found, Kind};
 use blosc_frame::dtype::Dtype;
+use blosc_frame::io::PathFile;
 use serde_json::{Value, json};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -69,6 +71,17 @@ pub fn reads(kind: Kind) -> bool {
     (cfg!(feature = "zarr") && kind == Kind::Zarr) || (cfg!(feature = "hdf5") && kind == Kind::Hdf5)
 }
 
+/// Refuses to change a store.
+fn check_intent(path: &Path, intent: Intent) -> Result<()> {
+    match intent {
+        Intent::Inspect | Intent::Read => Ok(()),
+        Intent::Maintain | Intent::Change => {
+            let text = "Zarr stores and HDF5 files are read here, not changed";
+            Err(Failure::Unable(format!("{}: {text}", path.display())))
+        }
+    }
+}
+
 /// Opens a store of a kind that [`reads`] has told; `max` is the most bytes that it may decode to.
 ///
 /// # Errors
@@ -76,10 +89,7 @@ pub fn reads(kind: Kind) -> bool {
 #[cfg_attr(not(any(feature = "zarr", feature = "hdf5")), expect(unused_variables))]
 pub fn open(found: Found, input: &Input, intent: Intent, max: u64) -> Result<What> {
     let path = input.input.as_path();
-    if !matches!(intent, Intent::Inspect | Intent::Read) {
-        let text = "Zarr stores and HDF5 files are read here, not changed";
-        return Err(Failure::Unable(format!("{}: {text}", path.display())));
-    }
+    check_intent(path, intent)?;
     match found.kind {
         #[cfg(feature = "hdf5")]
         Kind::Hdf5 => {
@@ -92,21 +102,60 @@ pub fn open(found: Found, input: &Input, intent: Intent, max: u64) -> Result<Wha
             Err(Failure::at(path, "the metadata of a Zarr store: name the directory it is in"))
         }
         #[cfg(feature = "zarr")]
-        Kind::Zarr => {
-            let store = zarr::ZarrStore::directory(path, max, input.run.threads);
-            if store.is_array() {
-                let grid = guarded(|| store.array("/")).map_err(unable(path, "Zarr"))?;
-                return Ok(What::Grid(GridReader::new(path, grid, max).with(intent)?));
-            }
-            let entries = guarded(|| store.list()).map_err(unable(path, "Zarr"))?;
-            Ok(What::Tree(Tree { input: input.clone(), kind: "Zarr group", store: Box::new(store), entries }))
-        }
+        Kind::Zarr => open_zarr(zarr::ZarrStore::directory(path, max, input.run.threads), input, intent, max),
         _ => Err(Failure::at(path, "is no store of another program")),
     }
 }
 
+/// Whether the members of a zip file are those of a Zarr store.
+fn is_zarr(file: &PathFile) -> bool {
+    let archive = zip::ZipArchive::new(file.file());
+    let names = ["zarr.json", ".zgroup", ".zarray"];
+    archive.is_ok_and(|archive| archive.file_names().flatten().any(|name| names.contains(&&*name)))
+}
+
+/// Opens a zip file, which holds a Zarr store or one of python-blosc2.
+///
+/// # Errors
+/// As [`open`]; of a Zarr store without the feature what to do instead.
+#[cfg_attr(not(feature = "zarr"), expect(unused_variables))]
+pub fn open_zip(file: PathFile, input: &Input, intent: Intent, max: u64) -> Result<What> {
+    if !is_zarr(&file) {
+        return Ok(What::Store(StoreReader::zip(input, &file)?));
+    }
+    let path = input.input.as_path();
+    if !input.column.is_empty() {
+        return Err(Failure::Usage(format!("--column: {} is no table", path.display())));
+    }
+    #[cfg(feature = "zarr")]
+    {
+        let store = guarded(|| zarr::ZarrStore::zip(file, max, input.run.threads));
+        open_zarr(store.map_err(unable(path, "Zarr"))?, input, intent, max)
+    }
+    #[cfg(not(feature = "zarr"))]
+    {
+        let how = "read it with a `blosc` command that has the feature zarr, or with zarr";
+        Err(Failure::Unable(format!("{}: a Zarr store in a zip file: {how}", path.display())))
+    }
+}
+
+#[cfg(feature = "zarr")]
+fn open_zarr(store: zarr::ZarrStore, input: &Input, intent: Intent, max: u64) -> Result<What> {
+    let path = input.input.as_path();
+    check_intent(path, intent)?;
+    if store.is_array() {
+        let grid = guarded(|| store.array("/")).map_err(unable(path, "Zarr"))?;
+        return Ok(What::Grid(GridReader::new(path, grid, max).with(intent)?));
+    }
+    let entries = guarded(|| store.list()).map_err(unable(path, "Zarr"))?;
+    Ok(What::Tree(Tree { input: input.clone(), kind: "Zarr group", store: Box::new(store), entries }))
+}
+
 /// Runs code of another crate on data that anyone may have written: a panic in it becomes an error.
-fn guarded<T>(work: impl FnOnce() -> std::result::Result<T, String>) -> std::result::Result<T, String> {
+///
+/// # Errors
+/// Those of `work`, and that it panicked.
+pub fn guarded<T>(work: impl FnOnce() -> std::result::Result<T, String>) -> std::result::Result<T, String> {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     let done = catch_unwind(AssertUnwindSafe(work));

@@ -1,7 +1,7 @@
 //! Rows of a column, decoded.
 
 use arrow_array::types::{ArrowPrimitiveType, Float16Type};
-use blosc_frame::dtype::{Kind, Scalar, Unit};
+use blosc_frame::dtype::{ByteOrder, Kind, Scalar, Unit};
 use blosc_frame::value::Value;
 use std::rc::Rc;
 
@@ -89,6 +89,19 @@ pub fn item(scalar: &Scalar, bytes: &[u8]) -> Option<Item> {
         (Kind::Datetime { unit, count: 1 }, 8) => Item::Time(wide(bytes)? as i64, unit),
         _ => return None,
     })
+}
+
+/// Turns items as they are stored into the little-endian order that [`item`] reads.
+pub fn to_little_endian(scalar: &Scalar, bytes: &mut [u8]) {
+    if scalar.order != ByteOrder::Big {
+        return;
+    }
+    let unit = match scalar.kind {
+        Kind::Complex => scalar.size / 2,
+        Kind::Unicode => 4,
+        _ => scalar.size,
+    };
+    bytes.chunks_exact_mut(unit.max(1) as usize).for_each(<[u8]>::reverse);
 }
 
 /// Bytes without the zeros that pad them.

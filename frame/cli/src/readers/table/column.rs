@@ -1,7 +1,7 @@
 //! A stored column: rows of it that live.
 
-use super::cells::{Cells, Item, Part, item};
-use super::records::Records;
+use super::cells::{Cells, Item, Part, item, to_little_endian};
+use super::records::{Records, Serializer};
 use super::schema::{Column, Kind, Nulls};
 use crate::failure::{Failure, Result, failure};
 use crate::limits::check_output;
@@ -60,15 +60,8 @@ fn read(nd: &mut Array, path: &Path, rows: Range<u64>) -> Result<Vec<u8>> {
     *first = rows;
     let mut out = vec![0; usize::try_from(bytes).unwrap_or(usize::MAX)];
     nd.get_slice(&ranges, &mut out).map_err(failure(path))?;
-    if let Dtype::Scalar(scalar) = nd.dtype()
-        && scalar.order == ByteOrder::Big
-    {
-        let unit = match scalar.kind {
-            Scalars::Complex => scalar.size / 2,
-            Scalars::Unicode => 4,
-            _ => scalar.size,
-        };
-        out.chunks_exact_mut(unit.max(1) as usize).for_each(<[u8]>::reverse);
+    if let Dtype::Scalar(scalar) = nd.dtype() {
+        to_little_endian(scalar, &mut out);
     }
     Ok(out)
 }
@@ -156,6 +149,14 @@ impl ColumnReader {
     /// Rows that are stored.
     pub fn rows(&self) -> u64 {
         self.rows
+    }
+
+    /// How values of their own lengths are written.
+    pub fn serializer(&self) -> Option<Serializer> {
+        match &self.values {
+            Values::Records(records) => Some(records.serializer),
+            _ => None,
+        }
     }
 
     /// The type of the items as it is stored; `None` of text.

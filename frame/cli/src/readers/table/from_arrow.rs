@@ -1,19 +1,21 @@
-//! Arrow streams of one column, as `BatchArray` keeps lists: their values.
+//! Values of Arrow arrays; and Arrow streams of one column, as `BatchArray` keeps lists.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
-    UInt64Type,
+    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
+    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrowPrimitiveType};
 use arrow_ipc::reader::StreamReader;
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
+use blosc_frame::dtype::Unit;
 use blosc_frame::value::Value;
 use std::collections::VecDeque;
 use std::fmt::Debug;
 
 /// Deepest lists within lists.
-const DEPTH: u32 = 32;
+pub const DEPTH: u32 = 32;
 
 /// The rows of the only column of a stream.
 ///
@@ -41,8 +43,57 @@ fn float(text: &dyn Debug) -> Value {
     Value::Number(format!("{text:?}").replace("inf", "Infinity"))
 }
 
+/// The time in a row of an array of times: a count of units since 1970, and whether it is UTC. `None` where it is no time.
+pub fn time(array: &dyn Array, row: usize) -> Option<(i64, Unit, bool)> {
+    if array.is_null(row) {
+        return None;
+    }
+    let (count, unit, zone) = match array.data_type() {
+        DataType::Timestamp(TimeUnit::Second, zone) => {
+            (number::<TimestampSecondType>(array, row)?, Unit::Second, zone)
+        }
+        DataType::Timestamp(TimeUnit::Millisecond, zone) => {
+            (number::<TimestampMillisecondType>(array, row)?, Unit::Milli, zone)
+        }
+        DataType::Timestamp(TimeUnit::Microsecond, zone) => {
+            (number::<TimestampMicrosecondType>(array, row)?, Unit::Micro, zone)
+        }
+        DataType::Timestamp(TimeUnit::Nanosecond, zone) => {
+            (number::<TimestampNanosecondType>(array, row)?, Unit::Nano, zone)
+        }
+        _ => return None,
+    };
+    Some((count, unit, zone.is_some()))
+}
+
+/// The bytes in a row of an array of bytes.
+pub fn bytes(array: &dyn Array, row: usize) -> Option<&[u8]> {
+    if array.is_null(row) {
+        return None;
+    }
+    match array.data_type() {
+        DataType::Binary => Some(array.as_binary_opt::<i32>()?.value(row)),
+        DataType::LargeBinary => Some(array.as_binary_opt::<i64>()?.value(row)),
+        DataType::FixedSizeBinary(_) => Some(array.as_fixed_size_binary_opt()?.value(row)),
+        _ => None,
+    }
+}
+
+/// The float in a row of an array of floats of 32 bits or less.
+pub fn single(array: &dyn Array, row: usize) -> Option<f32> {
+    match array.data_type() {
+        _ if array.is_null(row) => None,
+        DataType::Float16 => number::<Float16Type>(array, row).map(|x| x.to_f32()),
+        DataType::Float32 => number::<Float32Type>(array, row),
+        _ => None,
+    }
+}
+
 /// One row.
-fn value(array: &dyn Array, row: usize, depth: u32) -> Result<Value, String> {
+///
+/// # Errors
+/// Values of a type that is not known here.
+pub fn value(array: &dyn Array, row: usize, depth: u32) -> Result<Value, String> {
     let unknown = || format!("Arrow values of type {} are not read", array.data_type());
     if array.is_null(row) {
         return Ok(Value::Null);
@@ -68,6 +119,11 @@ fn value(array: &dyn Array, row: usize, depth: u32) -> Result<Value, String> {
         DataType::LargeUtf8 => array.as_string_opt::<i64>().map(|a| Value::text(a.value(row))),
         DataType::Binary => array.as_binary_opt::<i32>().map(|a| binary(a.value(row))),
         DataType::LargeBinary => array.as_binary_opt::<i64>().map(|a| binary(a.value(row))),
+        DataType::Dictionary(_, _) => {
+            let dictionary = array.as_any_dictionary_opt().ok_or_else(unknown)?;
+            let key = dictionary.normalized_keys().get(row).copied().ok_or_else(unknown)?;
+            return value(dictionary.values(), key, below);
+        }
         DataType::List(_) => {
             return list(&array.as_list_opt::<i32>().ok_or_else(unknown)?.value(row));
         }

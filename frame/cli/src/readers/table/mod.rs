@@ -10,13 +10,13 @@
 pub mod base64;
 pub mod cells;
 pub mod column;
-mod from_arrow;
+pub mod from_arrow;
 pub mod records;
 pub mod schema;
 
 use super::store::{META, StoreReader, VALID};
 use crate::failure::{Failure, Result, failure};
-use crate::limits::check_output;
+use crate::limits::{check_output, max_by_size, size};
 use crate::open::{Intent, What};
 use blosc_frame::b2nd::NdArray;
 use blosc_frame::msgpack;
@@ -41,6 +41,8 @@ pub struct Table {
     pub stored: u64,
     /// Rows that live.
     pub rows: u64,
+    /// Where the last of them ends.
+    pub last: u64,
     pub max_output: u64,
 }
 
@@ -48,7 +50,7 @@ impl Table {
     /// Reads the schema, and counts the rows that live.
     ///
     /// # Errors
-    /// A description that is damaged, or of a later version.
+    /// A description that is damaged, or of a later version; more rows than the limit.
     pub fn open(store: &StoreReader, path: &Path, max_output: u64) -> Result<Table> {
         let schema = schema(store, path)?;
         let What::Array(valid) = store.exact(VALID, "b2nd", Intent::Read)?.what else {
@@ -59,10 +61,16 @@ impl Table {
             return Err(Failure::at(path, format!("{VALID}: one byte for each row expected")));
         }
         let stored = valid.shape().first().copied().unwrap_or(0);
-        let mut table = Table { path: path.to_path_buf(), schema, valid, stored, rows: 0, max_output };
+        // A byte each, and what announces more than there can be would be counted for hours.
+        check_output(path, stored, max_output)?;
+        let mut table =
+            Table { path: path.to_path_buf(), schema, valid, stored, rows: 0, last: 0, max_output };
         let mut at = 0;
         while at < stored {
             let lives = table.living(at, MOST_ROWS << 4)?;
+            if let Some(last) = lives.iter().rposition(|lives| *lives) {
+                table.last = at.saturating_add(last as u64).saturating_add(1);
+            }
             at = at.saturating_add(lives.len() as u64);
             table.rows = table.rows.saturating_add(lives.iter().filter(|lives| **lives).count() as u64);
         }
@@ -115,17 +123,22 @@ impl Table {
 /// What there is to say of a store, and of the table that it may be.
 pub fn info(store: &StoreReader) -> serde_json::Value {
     let mut info = store.info();
-    // What cannot be read is for `verify` to report.
-    if store.is_table()
-        && let Ok(table) = Table::open(store, store.path(), u64::MAX)
-        && let Some(fields) = info.as_object_mut()
-    {
-        let column = |column: &schema::Column| json!({"name": column.name, "type": column.type_name(), "nullable": column.is_nullable()});
-        let columns: Vec<_> = table.schema.columns.iter().map(column).collect();
-        let about = json!({"rows": table.rows, "stored_rows": table.stored, "columns": columns});
+    if let (Some(about), Some(fields)) = (about(store), info.as_object_mut()) {
         fields.insert("table".into(), about);
     }
     info
+}
+
+/// What there is to say of the table that a store is. What cannot be read is for `verify` to report.
+pub fn about(store: &StoreReader) -> Option<serde_json::Value> {
+    if !store.is_table() {
+        return None;
+    }
+    let max = store.whole().max_output.unwrap_or_else(|| max_by_size(size(store.path())));
+    let table = Table::open(store, store.path(), max).ok()?;
+    let column = |column: &schema::Column| json!({"name": column.name, "type": column.type_name(), "nullable": column.is_nullable()});
+    let columns: Vec<_> = table.schema.columns.iter().map(column).collect();
+    Some(json!({"rows": table.rows, "stored_rows": table.stored, "columns": columns}))
 }
 
 /// The schema of the table in `store`.

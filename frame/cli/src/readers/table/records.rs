@@ -91,6 +91,19 @@ impl Records {
         self.starts.last().copied().unwrap_or(0)
     }
 
+    /// Rows of each chunk.
+    pub fn lengths(&self) -> Vec<u64> {
+        self.starts
+            .windows(2)
+            .map(|pair| pair.last().copied().unwrap_or(0) - pair.first().copied().unwrap_or(0))
+            .collect()
+    }
+
+    /// Rows of a block, where that is known.
+    pub fn block(&self) -> Option<usize> {
+        usize::try_from(self.block).ok().filter(|_| self.block != u64::MAX)
+    }
+
     /// Decoded bytes of all.
     pub fn nbytes(&self) -> u64 {
         self.frame.nbytes()

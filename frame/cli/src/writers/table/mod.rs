@@ -102,8 +102,13 @@ impl Export<'_> {
             columns = Vec::new();
         }
         if widths.is_empty() && columns.is_empty() {
-            let what = if left_out.is_empty() { "the table has no columns" } else { "no column can be kept" };
-            return Err(Failure::at(&self.output.output, format!("{what}: {}", left_out.join("; "))));
+            return Err(match left_out.is_empty() {
+                true => Failure::at(path, "the table has no columns"),
+                false => Failure::at(
+                    &self.output.output,
+                    format!("no column can be kept: {}", left_out.join("; ")),
+                ),
+            });
         }
         check_partial(&self.output.output, &left_out, self.partial)?;
         let mut sink = Sink::create(self.output)?;

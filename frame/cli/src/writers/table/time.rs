@@ -37,6 +37,21 @@ pub fn text(count: i64, unit: Unit) -> Option<String> {
     Some(if digits == 0 { date } else { format!("{date}.{rest:0digits$}") })
 }
 
+/// A count of units in other units; `None` where it does not come out even, or is too large.
+pub fn converted(count: i64, from: Unit, to: Unit) -> Option<i64> {
+    // Nanoseconds in a unit.
+    let nanos = |unit: Unit| -> Option<i128> {
+        Some(match unit {
+            Unit::Day => 86_400_000_000_000,
+            Unit::Hour => 3_600_000_000_000,
+            Unit::Minute => 60_000_000_000,
+            unit => i128::from(1_000_000_000 / per_second(unit)?.0),
+        })
+    };
+    let (count, to) = (i128::from(count).checked_mul(nanos(from)?)?, nanos(to)?);
+    (count % to == 0).then(|| i64::try_from(count / to).ok())?
+}
+
 /// The count of units since 1970 that such a text says; `zone` is what it must end with, `Z` or nothing.
 pub fn count(text: &str, unit: Unit, zone: bool) -> Option<i64> {
     let text = if zone { text.strip_suffix('Z')? } else { text };
@@ -83,6 +98,15 @@ mod tests {
         assert_eq!(count("2001-01-01T00:00:00.5Z", Unit::Milli, true), Some(978_307_200_500));
         for bad in ["2001-02-29T00:00:00", "2001-01-01T24:00:00", "2001-01-01", "2001-01-01T00:00:00.5"] {
             assert_eq!(count(bad, Unit::Second, false), None, "{bad}");
+        }
+        for (count, from, to, wanted) in [
+            (-2, Unit::Day, Unit::Second, Some(-172_800)),
+            (1_500, Unit::Milli, Unit::Micro, Some(1_500_000)),
+            (1_500, Unit::Milli, Unit::Second, None),
+            (i64::MAX, Unit::Second, Unit::Nano, None),
+            (1, Unit::Year, Unit::Second, None),
+        ] {
+            assert_eq!(converted(count, from, to), wanted);
         }
         assert!(text(i64::MAX, Unit::Second).is_some() && text(0, Unit::Day).is_none());
     }

@@ -11,6 +11,7 @@ mod files;
 mod metadata;
 
 use super::{About, DEPTH, Grid, MOST, Store};
+use blosc_frame::io::PathFile;
 use files::Files;
 use metadata::{Description, Node};
 use serde_json::{Value, json};
@@ -29,7 +30,16 @@ impl ZarrStore {
     /// The store in a directory. Files of it that take more than `max` bytes are refused.
     pub fn directory(path: &Path, max: u64, threads: usize) -> ZarrStore {
         codec::register();
-        ZarrStore { files: Arc::new(Files::new(path, max)), threads }
+        ZarrStore { files: Arc::new(Files::directory(path, max)), threads }
+    }
+
+    /// The store in a zip file.
+    ///
+    /// # Errors
+    /// A zip file that is damaged, or has compressed members.
+    pub fn zip(file: PathFile, max: u64, threads: usize) -> Result<ZarrStore, String> {
+        codec::register();
+        Ok(ZarrStore { files: Arc::new(Files::zip(file, max)?), threads })
     }
 
     /// Whether the store is one array.
