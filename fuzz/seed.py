@@ -11,6 +11,7 @@ import json
 import pathlib
 import struct
 import sys
+import zipfile
 
 vectors = pathlib.Path(sys.argv[1])
 here = pathlib.Path(__file__).parent
@@ -275,3 +276,16 @@ for line in (
 lines = next(iter(sorted((here / "../bench-harness/results").glob("*.jsonl")))).read_text().splitlines()
 for some in (lines[:1], lines[:2], lines[:3] + lines[-1:], lines[:1] + lines[20:24], lines[1:3], lines[:1] * 2):
     keep("result_file", "\n".join(some).encode())
+wild = here.parent / "frame/tests/fixtures/wild"
+for table in ["plain.b2d", "table.b2d"]:
+    folder = wild / table
+    members = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    keep("table_open", b"\0" + files(*sorted(members.items())))
+for store, tables in [("rows.b2z", {"": ""}), ("tree.b2z", {"g/t/": "t/", "none/": ""})]:
+    with zipfile.ZipFile(wild / store) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    keep("table_open", b"\1" + (wild / store).read_bytes())
+    for prefix, to in tables.items():
+        inner = {to + name.removeprefix(prefix): data for name, data in members.items() if name.startswith(prefix)}
+        inner["embed.b2e"] = members["embed.b2e"]
+        keep("table_open", b"\0" + files(*sorted(inner.items())))

@@ -24,6 +24,8 @@ pub mod shaped;
 #[path = "../../bench-harness/peers/tests/it/support/mod.rs"]
 pub mod support;
 #[cfg(feature = "tools")]
+pub mod tables;
+#[cfg(feature = "tools")]
 pub mod tools;
 pub mod trees;
 pub mod values;
@@ -71,6 +73,8 @@ pub const TARGETS: &[(&str, Target, &str)] = &[
     ("text_value", values::text, "text"),
     #[cfg(feature = "tools")]
     ("cli_args", tools::command_line, "cli"),
+    #[cfg(feature = "tools")]
+    ("table_open", tables::open, "frame"),
     #[cfg(feature = "tools")]
     ("result_file", tools::results, "result"),
     #[cfg(feature = "tools")]
