@@ -146,6 +146,8 @@ oracles() { # a Python with the reference implementations; sets BLOSC_PYTHON, BL
   "$py" -c 'import blosc2, blosc, numpy' 2>/dev/null ||
     "$py" -m pip install -q blosc2==4.14.1 blosc==1.11.4 bloscpack==0.16.0 numpy >"$tools/pip" 2>&1 ||
     { tail -3 "$tools/pip"; return 1; }
+  # Arrow files of ours are read by it. Where it cannot be had, `tables.py` says that it skips them.
+  "$py" -c 'import pyarrow' 2>/dev/null || "$py" -m pip install -q pyarrow==26.0.1 >"$tools/pip" 2>&1 || tail -3 "$tools/pip"
   BLOSC_LIBBLOSC2=$("$py" -c 'import blosc2, glob, os
 print(glob.glob(os.path.join(os.path.dirname(blosc2.__file__), "lib*", "libblosc2.so*"))[0])' 2>/dev/null) || return 1
   BLOSC_LIBBLOSC=$("$py" -c 'import glob, os, sys
