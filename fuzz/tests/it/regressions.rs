@@ -296,6 +296,13 @@ fn c_calls_bytedelta_without_a_super_chunk() {
     blosc_fuzz::run("c_calls", &input("c_calls/bytedelta_without_a_super_chunk"));
 }
 
+/// A member of a zip file that begins behind its end was refused as an `--offset` that nobody had given, with the status of a
+/// wrong command line.
+#[test]
+fn table_open_member_behind_the_end() {
+    blosc_fuzz::run("table_open", &input("table_open/member_behind_the_end"));
+}
+
 #[test]
 fn every_file_has_a_test_here() {
     let root = blosc_fuzz::folder().join("regressions");

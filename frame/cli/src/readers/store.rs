@@ -351,6 +351,12 @@ impl StoreReader {
                 return Err(Failure::Usage(format!("{}:{} {how}", path.display(), key(entry))));
             }
             let (Some(stream), Some(size)) = (&self.stream, entry["size"].as_u64()) else {
+                if input.offset > crate::limits::size(path) {
+                    return Err(Failure::at(
+                        path,
+                        format!("{} begins behind the end of the file", key(entry)),
+                    ));
+                }
                 return open(&input, intent);
             };
             let mut member = stream;

@@ -191,16 +191,7 @@ impl Request<'_> {
             (Verb::Decompress, _, _) => "; convert writes Blosc files. --plain writes bytes under that name",
             _ => "",
         };
-        format!("the input is {what}, and {} does not write {} of it{hint}", self.verb(), name(format))
-    }
-
-    fn verb(&self) -> &'static str {
-        match self.verb {
-            Verb::Compress => "compress",
-            Verb::Convert => "convert",
-            Verb::Decompress => "decompress",
-            Verb::Repair => "repair",
-        }
+        format!("the input is {what}, of which {} is not written{hint}", name(format))
     }
 
     /// The refusal, with what can be written instead.
