@@ -90,11 +90,17 @@ impl Hooks for Moved {
 /// `BLOSC_LONG=1` takes 50,000 and 100,000 appends.
 #[test]
 fn twice_as_many_appends_move_twice_as_much() {
+    // An emulator takes a tenth, into chunks of a tenth.
+    let (n, chunksize) = match () {
+        () if long() => (50_000, 16_000),
+        () if emulated() => (100, 1600),
+        () => (1000, 16_000),
+    };
     let each = |n: usize| {
         let (dir, mut random) = (Hooked::new(Moved::default()), Random(39));
         let new = DirFile::create(dir.clone(), "frame").unwrap();
         let mut sc = SuperChunk::create(new, &Params::new(1)).unwrap();
-        sc.set_chunksize(16 << 10).unwrap();
+        sc.set_chunksize(chunksize).unwrap();
         sc.commit().unwrap();
         drop(sc);
         for _ in 0..n {
@@ -111,7 +117,6 @@ fn twice_as_many_appends_move_twice_as_much() {
         assert!(len < n as u64 * 150 + (64 << 10), "{len} bytes");
         moved
     };
-    let n = if long() { 50_000 } else { 1000 };
     let (one, two) = (each(n), each(2 * n));
     assert!(two < 3 * one, "{one}, then {two}");
 }
