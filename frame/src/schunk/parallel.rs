@@ -82,7 +82,7 @@ pub(super) fn ordered<I: Send, O: Send>(
                 let (mut tools, next) =
                     (tools(), || jobs.lock().unwrap_or_else(PoisonError::into_inner).recv());
                 while let Ok((item, result)) = next() {
-                    // Nobody waits for it after an error.
+                    // After an error no thread waits for it.
                     let _ = result.send(work(&mut tools, item));
                 }
             });

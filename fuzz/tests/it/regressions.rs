@@ -288,15 +288,15 @@ fn any_path_rows_of_an_array_that_cannot_be_encoded() {
     blosc_fuzz::run("any_path", &input("any_path/rows_of_an_array_that_cannot_be_encoded"));
 }
 
-/// A chunk with the filter bytedelta from a context without a super-chunk did not say how wide its items are: nobody could
-/// read it.
+/// A chunk with the filter bytedelta from a context without a super-chunk did not say how wide its items are: no reader
+/// could decode it.
 #[cfg(feature = "capi")]
 #[test]
 fn c_calls_bytedelta_without_a_super_chunk() {
     blosc_fuzz::run("c_calls", &input("c_calls/bytedelta_without_a_super_chunk"));
 }
 
-/// A member of a zip file that begins behind its end was refused as an `--offset` that nobody had given, with the status of a
+/// A member of a zip file that begins behind its end was refused as a wrong `--offset`, which the command line did not have, with the status of a
 /// wrong command line.
 #[test]
 fn table_open_member_behind_the_end() {

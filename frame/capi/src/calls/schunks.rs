@@ -218,7 +218,7 @@ impl Subject {
         let (start, stop) = self.range(u)?;
         let Some(len) = self.len(start, stop) else { return Ok(()) };
         let data = pattern(u, len)?;
-        // SAFETY: alive; the data are as many as the items take.
+        // SAFETY: alive; the data have the length that the items take.
         let done = unsafe { blosc2_schunk_set_slice_buffer(self.schunk, start, stop, data.as_ptr().cast()) };
         let first = (start * self.typesize()) as usize;
         self.note(done.into(), true, |chunks| {

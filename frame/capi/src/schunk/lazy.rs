@@ -6,7 +6,7 @@
 //! 32 + 4 * nblocks   nchunk: i32, offset: i64, size of each block: 4 * nblocks
 //! ```
 //! Decoding one reads the chunk again, by a file handle of its own: several threads may do so, each with its own context,
-//! while nobody changes the frame.
+//! while no other call changes the frame.
 
 use super::Inner;
 use crate::abi::{Schunk, Storage};
@@ -129,7 +129,7 @@ impl Inner {
 /// [`Inner::lazy_chunk`] made of it.
 ///
 /// # Safety
-/// `schunk` is null or a super-chunk of this library that nobody changes now.
+/// `schunk` is null or a super-chunk of this library that no other call changes now.
 pub unsafe fn load(schunk: *const c_void, bytes: &[u8]) -> Result<Vec<u8>> {
     // SAFETY: as the caller promises. Nothing of it is read that changes while it lives, but by `blosc2_schunk_free`.
     let storage = unsafe { schunk.cast::<Schunk>().as_ref().and_then(|schunk| schunk.storage.as_ref()) };

@@ -57,7 +57,7 @@ fn they_tell_where_blocks_lie_and_decode_through_the_file() {
             assert_eq!(back, numbers(1000));
             assert_eq!(blosc2_getitem_ctx(dctx, src, n, 390, 20, back.as_mut_ptr().cast(), 80), 80);
             assert_eq!(back[..20], numbers(1000)[390..410]);
-            // Without the super-chunk nobody knows the file.
+            // Only the super-chunk knows the file.
             let alone = blosc2_create_dctx(DParams::DEFAULT);
             assert_eq!(blosc2_decompress_ctx(alone, src, n, back.as_mut_ptr().cast(), 4000), -12);
             for ctx in [dctx, alone] {

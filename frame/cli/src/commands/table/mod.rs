@@ -158,7 +158,7 @@ impl Appending {
         Ok((new.map_err(|what| Failure::at(self.source.path(), what))?, rows.len() as u64))
     }
 
-    /// Appends the rows to the table in `folder`, which nobody else sees.
+    /// Appends the rows to the table in `folder`, which no other process sees.
     fn run(&mut self, folder: &Path, first: (Vec<New>, u64)) -> Result<()> {
         let columns = self.table.schema.columns.clone();
         let mut writers: Vec<ColumnWriter<'_>> = columns

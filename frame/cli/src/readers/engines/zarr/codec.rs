@@ -1,7 +1,7 @@
 //! The codec `blosc` of Zarr version 3, and of numcodecs in version 2, for reading.
 //!
 //! `frame/adapters/zarrs` has the same codec with encoding, options and partial decoding. It is not used here because what a
-//! package on crates.io depends on must be there too, and that one is not: it is a workspace of its own, so that the main one
+//! package on crates.io depends on must be there too, and the adapter is not: it is a workspace of its own, so that the main one
 //! needs no `zarrs`. Reading needs only the few lines below.
 
 use blosc_core::{Chunk, Limits, Pool};
