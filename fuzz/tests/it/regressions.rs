@@ -296,8 +296,9 @@ fn c_calls_bytedelta_without_a_super_chunk() {
     blosc_fuzz::run("c_calls", &input("c_calls/bytedelta_without_a_super_chunk"));
 }
 
-/// A member of a zip file that begins behind its end was refused as a wrong `--offset`, which the command line did not have, with the status of a
-/// wrong command line.
+/// A member of a zip file that begins behind its end was refused as a wrong `--offset`, which the command line did not
+/// have, with the status of a wrong command line.
+#[cfg(feature = "tools")]
 #[test]
 fn table_open_member_behind_the_end() {
     blosc_fuzz::run("table_open", &input("table_open/member_behind_the_end"));
