@@ -98,14 +98,14 @@ impl Checksums {
     pub(super) fn open(
         &mut self,
         tail: &Tail,
-        stored: Option<Vec<u8>>,
+        stored: Option<&[u8]>,
         index: &mut Index,
         pool: &mut Pool,
         limits: &blosc_core::Limits,
     ) {
         self.enabled = stored.is_some();
         self.fingerprint = (tail.fingerprint_type, tail.fingerprint);
-        self.state = match (tail.fingerprint_type, &stored) {
+        self.state = match (tail.fingerprint_type, stored) {
             (FINGERPRINT_XXH3, Some(_)) => ChecksumState::Present,
             (_, Some(_)) => ChecksumState::Foreign,
             (0, None) => ChecksumState::None,
@@ -115,7 +115,7 @@ impl Checksums {
         if let (Some(stored), ChecksumState::Present) = (stored, self.state) {
             // A few bytes can say they are gigabytes.
             let most = index.len().saturating_mul(8).saturating_add(HEAD as u64);
-            if let Ok(table) = metalayers::decode(pool, &stored, &limits.output(most)) {
+            if let Ok(table) = metalayers::decode(pool, stored, &limits.output(most)) {
                 self.parse(&table, index);
             }
         }

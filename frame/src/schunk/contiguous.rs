@@ -46,8 +46,10 @@ pub(super) struct Contiguous<'a> {
     end: u64,
     /// Neither state refers to these; in ascending order, without neighbours that touch.
     free: Vec<Range<u64>>,
-    /// Where chunks start that no state on disk can refer to: they were written since the last attempt to commit.
+    /// Where chunks start that no state on disk can refer to: they were written since the last attempt to commit. From
+    /// `fresh_from` on all are, and none is listed.
     fresh: BTreeSet<u64>,
+    fresh_from: u64,
     /// Chunks that only the state on disk refers to, unless other entries share them.
     released: Vec<Range<u64>>,
     /// Index and trailer of the state on disk, and of states that may be on disk since a commit failed.
@@ -99,6 +101,7 @@ impl<'a> Contiguous<'a> {
             end: 0,
             free: Vec::new(),
             fresh: BTreeSet::new(),
+            fresh_from: 0,
             released: Vec::new(),
             rests: Vec::new(),
             live: 0,
@@ -114,7 +117,13 @@ impl<'a> Contiguous<'a> {
         self.restart(header.header_len.into());
         self.payload = if header.nbytes == 0 { 0 } else { header.cbytes };
         (self.end, self.live, self.looked) = (header.frame_len, self.payload, looked);
+        self.fresh_from = self.end;
         self.rests = core::iter::once(self.base.saturating_add(self.payload)..self.end).collect();
+    }
+
+    fn none_fresh(&mut self) {
+        self.fresh.clear();
+        self.fresh_from = self.end;
     }
 
     fn note_sum(&mut self, parts: &[&[u8]]) {
@@ -123,7 +132,7 @@ impl<'a> Contiguous<'a> {
 
     /// Everything starts behind a header of `base` bytes.
     fn restart(&mut self, base: u64) {
-        (self.base, self.payload, self.end, self.live) = (base, 0, base, 0);
+        (self.base, self.payload, self.end, self.fresh_from, self.live) = (base, 0, base, base, 0);
         (self.free, self.fresh, self.released) = (Vec::new(), BTreeSet::new(), Vec::new());
     }
 
@@ -239,7 +248,7 @@ impl<'a> Contiguous<'a> {
         self.write(at, &written.rest)?;
         // From here on the state with this index may be on disk, even if an error is reported.
         self.rests.push(at..end);
-        self.fresh.clear();
+        self.none_fresh();
         let mut switch = 0x0f..written.head.len().min(SECTOR);
         if draft.pending.committed.is_none() {
             // Nothing can be opened before the first bytes are there.
@@ -274,7 +283,7 @@ impl<'a> Contiguous<'a> {
         }
         self.free.retain(|range| range.start < range.end);
         self.rests = core::iter::once(at..end).collect();
-        self.end = end;
+        (self.end, self.fresh_from) = (end, end);
         if self.store.size().is_ok_and(|size| size > end) {
             let _ = self.store.truncate(end);
         }
@@ -301,7 +310,7 @@ impl<'a> Contiguous<'a> {
             }
         }
         self.end = distance(self.end, by)?;
-        self.fresh.clear();
+        self.none_fresh();
         Ok(())
     }
 
@@ -376,7 +385,9 @@ impl ChunkStore for Contiguous<'_> {
         self.live = self.live.saturating_add(size);
         self.largest = self.largest.max(size);
         self.recent = at..at.saturating_add(size);
-        self.fresh.insert(at);
+        if at < self.fresh_from {
+            self.fresh.insert(at);
+        }
         Ok(distance(at, self.base)? as i64)
     }
 
@@ -389,7 +400,7 @@ impl ChunkStore for Contiguous<'_> {
         if cbytes >= self.largest {
             self.largest = len(&self.recent);
         }
-        if self.fresh.remove(&start) {
+        if start >= self.fresh_from || self.fresh.remove(&start) {
             self.live = self.live.saturating_sub(len(&range));
             join(&mut self.free, [range]);
         } else {

@@ -5,7 +5,7 @@
 use super::SuperChunk;
 use super::commit::Change;
 use crate::cframe::header::FIXED_LEN;
-use crate::cframe::section::{self, Section};
+use crate::cframe::section::{self, Entry, Section};
 use crate::cframe::{CHECKSUMS_NAME, Opened};
 use crate::error::{Error, Structure};
 use crate::limits::within;
@@ -31,12 +31,13 @@ pub(super) struct Metalayers {
 
 impl Metalayers {
     /// Those of a frame just opened, and its table of checksums.
-    pub(super) fn opened(opened: &Opened) -> Result<(Metalayers, Option<Vec<u8>>), Error> {
+    pub(super) fn opened(opened: &Opened) -> Result<(Metalayers, Option<&[u8]>), Error> {
         let (header, mut trailer) = (list(&opened.metalayers()?), list(&opened.vlmetalayers()?));
-        let at = trailer.iter().position(|meta| meta.name == CHECKSUMS_NAME.as_bytes());
+        let at = trailer.iter().position(|entry| entry.name == CHECKSUMS_NAME.as_bytes());
         let table = at.map(|at| trailer.remove(at).content);
         let stored = opened.head.get(FIXED_LEN..).unwrap_or(&[]).to_vec();
-        Ok((Metalayers { header, trailer, stored }, table))
+        let copied = |list: Vec<Entry<'_>>| list.into_iter().map(Meta::from).collect();
+        Ok((Metalayers { header: copied(header), trailer: copied(trailer), stored }, table))
     }
 
     /// The bytes 57..H of the next header; `change` says in what it differs from the one on disk.
@@ -54,12 +55,18 @@ impl Meta {
     }
 }
 
+impl From<Entry<'_>> for Meta {
+    fn from(entry: Entry<'_>) -> Meta {
+        Meta { name: entry.name.to_vec(), content: entry.content.to_vec() }
+    }
+}
+
 /// The entries of a section; of several with the same name only the first counts.
-fn list(section: &Section<'_>) -> Vec<Meta> {
-    let mut list: Vec<Meta> = Vec::with_capacity(section.len());
+fn list<'o>(section: &Section<'o>) -> Vec<Entry<'o>> {
+    let mut list: Vec<Entry<'o>> = Vec::with_capacity(section.len());
     for entry in section.iter() {
-        if list.iter().all(|meta| meta.name != entry.name) {
-            list.push(Meta { name: entry.name.to_vec(), content: entry.content.to_vec() });
+        if list.iter().all(|before| before.name != entry.name) {
+            list.push(entry);
         }
     }
     list
