@@ -121,11 +121,6 @@ impl<'a> Contiguous<'a> {
         self.rests = core::iter::once(self.base.saturating_add(self.payload)..self.end).collect();
     }
 
-    fn none_fresh(&mut self) {
-        self.fresh.clear();
-        self.fresh_from = self.end;
-    }
-
     fn note_sum(&mut self, parts: &[&[u8]]) {
         self.sum = if self.store.is_shared() { 0 } else { checksum::of_parts(parts) };
     }
@@ -248,7 +243,8 @@ impl<'a> Contiguous<'a> {
         self.write(at, &written.rest)?;
         // From here on the state with this index may be on disk, even if an error is reported.
         self.rests.push(at..end);
-        self.none_fresh();
+        self.fresh.clear();
+        self.fresh_from = self.end;
         let mut switch = 0x0f..written.head.len().min(SECTOR);
         if draft.pending.committed.is_none() {
             // Nothing can be opened before the first bytes are there.
@@ -310,7 +306,7 @@ impl<'a> Contiguous<'a> {
             }
         }
         self.end = distance(self.end, by)?;
-        self.none_fresh();
+        self.fresh.clear();
         Ok(())
     }
 

@@ -25,12 +25,7 @@ pub(crate) struct Index {
 pub(super) fn splice<T>(list: &mut Vec<T>, k: u64, old: bool, new: Option<T>) -> Result<(), Error> {
     let end = k.checked_add(old.into()).filter(|end| *end <= list.len() as u64);
     let end = end.ok_or(Error::Internal { what: "an edit behind the last chunk" })?;
-    let (k, end) = (k as usize, end as usize);
-    match (list.get_mut(k..end), new) {
-        (Some([place]), Some(new)) => *place = new,
-        (_, Some(new)) => list.insert(k, new),
-        (_, None) => drop(list.drain(k..end)),
-    }
+    list.splice(k as usize..end as usize, new);
     Ok(())
 }
 

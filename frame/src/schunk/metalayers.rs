@@ -36,7 +36,8 @@ impl Metalayers {
         let at = trailer.iter().position(|entry| entry.name == CHECKSUMS_NAME.as_bytes());
         let table = at.map(|at| trailer.remove(at).content);
         let stored = opened.head.get(FIXED_LEN..).unwrap_or(&[]).to_vec();
-        let copied = |list: Vec<Entry<'_>>| list.into_iter().map(Meta::from).collect();
+        let copy = |e: &Entry<'_>| Meta { name: e.name.to_vec(), content: e.content.to_vec() };
+        let copied = |list: Vec<Entry<'_>>| list.iter().map(copy).collect();
         Ok((Metalayers { header: copied(header), trailer: copied(trailer), stored }, table))
     }
 
@@ -52,12 +53,6 @@ impl Metalayers {
 impl Meta {
     pub(super) fn pair(&self) -> (&[u8], &[u8]) {
         (&self.name, &self.content)
-    }
-}
-
-impl From<Entry<'_>> for Meta {
-    fn from(entry: Entry<'_>) -> Meta {
-        Meta { name: entry.name.to_vec(), content: entry.content.to_vec() }
     }
 }
 

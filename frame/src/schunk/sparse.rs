@@ -76,7 +76,9 @@ impl<'a> Sparse<'a> {
         for (old, new) in too_high.into_iter().zip(free) {
             let (content, to) = (self.dir.read(&chunk_name(old), u64::MAX)?, chunk_name(new));
             // Nothing refers to a file of that name.
-            let _ = self.dir.remove(&to);
+            if self.dir.contains(&to)? {
+                self.dir.remove(&to)?;
+            }
             self.dir.create(&to)?.write_at(0, &content)?;
             self.fresh.push(new);
             self.obsolete.push(old);

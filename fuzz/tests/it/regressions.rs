@@ -304,6 +304,13 @@ fn table_open_member_behind_the_end() {
     blosc_fuzz::run("table_open", &input("table_open/member_behind_the_end"));
 }
 
+/// A chunk file of a writer that died lay where a chunk was to be moved, and could not be removed: the error said that the
+/// file was there, not why it stayed.
+#[test]
+fn frame_edit_sequence_file_that_cannot_be_removed() {
+    blosc_fuzz::run("frame_edit_sequence", &input("frame_edit_sequence/file_that_cannot_be_removed"));
+}
+
 #[test]
 fn every_file_has_a_test_here() {
     let root = blosc_fuzz::folder().join("regressions");
