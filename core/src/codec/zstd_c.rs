@@ -111,7 +111,13 @@ mod tests {
         // An emulator takes long for what C does here.
         let emulated = std::env::var_os("BLOSC_EMULATED").is_some();
         for level in [1, 5, 6, 9] {
-            let lens = &lens[..if level == 9 || emulated { 7 } else { lens.len() }];
+            let lens = &lens[..if emulated {
+                4
+            } else if level == 9 {
+                7
+            } else {
+                lens.len()
+            }];
             let mut used = EncodeContext::for_codec(Codec::Zstd, level, most).unwrap();
             let mut decoder = DecodeContext::for_codec(Codec::Zstd);
             for (len, content, step) in lens

@@ -13,7 +13,7 @@ use blosc_frame::plain::{Plain, Uncompressed};
 use blosc_frame::reversed::AxesReversed;
 use blosc_frame::value::Value;
 use blosc_frame::{IoError, Limits, Rows};
-use blosc_testkit::Folder;
+use blosc_testkit::{Folder, emulated};
 use std::cell::Cell;
 use std::path::Path;
 
@@ -70,7 +70,8 @@ fn chain(name: &str, dtype: &str, shape: &[u64]) {
             Target::Npy => assert!(notes.iter().any(|n| n == "metadata")),
             _ => assert_eq!(one.about.metadata.as_ref(), Some(&metadata), "{name} -> {first}"),
         }
-        for (second, target) in targets() {
+        // Where an emulator is slow: byte order and pointers are the same whatever was read before.
+        for (second, target) in targets().into_iter().take(if emulated() { 0 } else { usize::MAX }) {
             let path = temp.path(&format!("{first}-{second}"));
             let (two, _) = run(&one, &target, &path);
             assert!(bytes(&two) == data, "{name} -> {first} -> {second}");
