@@ -17,7 +17,6 @@ mod settings;
 pub use cbuffer::*;
 pub use settings::*;
 
-use crate::encode::Params as CParams;
 use crate::memory::{apart, bytes, room, zeroed};
 use crate::status::{Status, guard};
 use blosc_core::codec::context::DecodeContext;

@@ -51,13 +51,17 @@ fn read(file: &mut File, len: usize, out: &mut Vec<u8>) -> Result<()> {
     if out.len() - before == len { Ok(()) } else { Err(FILE_READ) }
 }
 
-/// Header and block starts of the chunk at `offset`, and the file behind them.
-fn beginning(storage: &Storage, offset: u64) -> Result<(Header, Vec<u8>, File)> {
+/// Header and block starts of the chunk at `offset`, and the file behind them. `None` where no lazy chunk can stand for it: its
+/// header has 16 bytes, or its items are a special value, so that no block starts follow the header.
+fn beginning(storage: &Storage, offset: u64) -> Result<Option<(Header, Vec<u8>, File)>> {
     let (mut file, mut bytes) = (open(storage, offset)?, Vec::new());
     read(&mut file, 32, &mut bytes)?;
     let header = Header::parse(&bytes)?;
     if header.is_lazy() {
         return Err(INVALID_HEADER);
+    }
+    if header.special().is_some() || !header.is_extended() {
+        return Ok(None);
     }
     let starts = header.nblocks().checked_mul(4).ok_or(INVALID_HEADER)?;
     if !header.is_stored() {
@@ -66,7 +70,7 @@ fn beginning(storage: &Storage, offset: u64) -> Result<(Header, Vec<u8>, File)> 
         }
         read(&mut file, starts, &mut bytes)?;
     }
-    Ok((header, bytes, file))
+    Ok(Some((header, bytes, file)))
 }
 
 /// The size of each block that starts at `starts`, in a chunk of `cbytes` bytes: as far as the next one.
@@ -111,10 +115,7 @@ impl Inner {
         }
         let sparse = self.frame.is_sparse();
         let offset = if sparse { entry } else { entry.saturating_add(self.frame.header().header_len.into()) };
-        let (header, head, file) = beginning(&stored.storage, offset)?;
-        if header.special().is_some() || header.header_len() < 32 {
-            return Ok(None);
-        }
+        let Some((header, head, file)) = beginning(&stored.storage, offset)? else { return Ok(None) };
         // A chunk whose end is missing is refused here, as it would be if it were read.
         let start = if sparse { 0 } else { offset };
         if file.metadata().map_err(|_| FILE_READ)?.len() < start.saturating_add(header.cbytes.into()) {
@@ -138,7 +139,7 @@ pub unsafe fn load(schunk: *const c_void, bytes: &[u8]) -> Result<Vec<u8>> {
     if !storage.contiguous && u64::try_from(lazy.nchunk()) != Ok(lazy.offset()) {
         return Err(INVALID_HEADER);
     }
-    let (header, head, mut file) = beginning(storage, lazy.offset())?;
+    let (header, head, mut file) = beginning(storage, lazy.offset())?.ok_or(INVALID_HEADER)?;
     let expected = made(&header, &head, lazy.nchunk(), lazy.offset())?;
     if bytes.get(..expected.len()) != Some(&expected[..]) {
         return Err(INVALID_HEADER);

@@ -119,3 +119,33 @@ fn a_chunk_whose_end_is_missing_is_refused() {
         assert_eq!(blosc2_remove_urlpath(path.as_ptr()), 0);
     }
 }
+
+#[test]
+fn chunks_without_block_starts_are_given_whole() {
+    let mut cparams = CParams { typesize: 4, blocksize: 800, ..CParams::DEFAULT };
+    let (mut value, item) = ([0u8; 36], 7i32);
+    // Header of Blosc1 with LZ4, two items of four bytes; where the block starts; its size, which says that it is stored; the block.
+    let mut short =
+        [2, 1, 0x30, 4, 8, 0, 0, 0, 8, 0, 0, 0, 32, 0, 0, 0, 20, 0, 0, 0, 8, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8];
+    for contiguous in [true, false] {
+        let path = path("lazy-whole");
+        // SAFETY: the structures outlive the calls; every length is that of its buffer.
+        unsafe {
+            let n = blosc2_chunk_repeatval(
+                cparams,
+                4000,
+                value.as_mut_ptr().cast(),
+                36,
+                (&raw const item).cast(),
+            );
+            assert_eq!(n, 36);
+            let schunk = blosc2_schunk_new(&storage(&mut cparams, contiguous, path.as_ptr()));
+            assert_eq!(blosc2_schunk_append_chunk(schunk, value.as_mut_ptr(), true), 1);
+            assert_eq!(blosc2_schunk_append_chunk(schunk, short.as_mut_ptr(), true), 2);
+            assert_eq!(lazy(schunk, 0), Ok(value.to_vec()));
+            assert_eq!(lazy(schunk, 1), Ok(short.to_vec()));
+            blosc2_schunk_free(schunk);
+            assert_eq!(blosc2_remove_urlpath(path.as_ptr()), 0);
+        }
+    }
+}
