@@ -4,10 +4,10 @@ use super::api::*;
 use super::chunks::{any_number, told};
 use super::room::{guarded, written};
 use super::{Folder, LARGE, cparams, damage, is_exact, pattern};
-use crate::abi::{DParams, Schunk, Storage};
+use crate::abi::{CParams, DParams, Schunk, Storage};
 use crate::memory::release;
 use arbitrary::{Result, Unstructured};
-use core::ffi::CStr;
+use core::ffi::{CStr, c_int};
 use core::ptr;
 use std::ffi::CString;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -105,6 +105,12 @@ impl Subject {
         }
     }
 
+    /// Decompresses chunk `k` into `len` bytes.
+    fn decompressed(&self, k: i64, len: usize) -> (c_int, Vec<u8>) {
+        // SAFETY: alive; the room has the length told.
+        written(len, |dest, room| unsafe { blosc2_schunk_decompress_chunk(self.schunk, k, dest, room) })
+    }
+
     /// Counts a change that was made, or forgets what there is.
     fn note(&mut self, done: i64, known: bool, edit: impl FnOnce(&mut Vec<Vec<u8>>)) {
         match &mut self.chunks {
@@ -144,6 +150,8 @@ impl Subject {
                     // SAFETY: alive.
                     let done = unsafe { blosc2_schunk_fill_special(schunk, items, kind, self.size as i32) };
                     self.note(done, done == 0, |_| {});
+                } else if self.nchunks() < 40 {
+                    self.append_value(u)?;
                 }
             }
             6 => {
@@ -160,6 +168,23 @@ impl Subject {
             }
             _ if self.nchunks() < 40 => self.put_chunk(u, made, k)?,
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// Appends a chunk of one repeated item, which announces blocks and stores none.
+    fn append_value(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+        let item = pattern(u, usize::try_from(self.typesize()).unwrap_or(0))?;
+        let cparams = CParams { typesize: item.len() as i32, blocksize: 64, ..CParams::DEFAULT };
+        // SAFETY: room for what is told, and an item of the typesize.
+        let (n, mut chunk) = written(32 + item.len(), |dest, room| unsafe {
+            blosc2_chunk_repeatval(cparams, self.size as i32, dest, room, item.as_ptr().cast())
+        });
+        if n > 0 {
+            // SAFETY: alive; the chunk is as long as its header says, and copied.
+            let done = unsafe { blosc2_schunk_append_chunk(self.schunk, chunk.as_mut_ptr(), true) };
+            let data = item.repeat(self.size / item.len());
+            self.note(done, true, |chunks| chunks.push(data));
         }
         Ok(())
     }
@@ -240,10 +265,7 @@ impl Subject {
         assert!(self.chunks.as_ref().is_none_or(|chunks| chunks.len() as i64 == n), "{n} chunks");
         for k in -1..=n {
             let len = self.size + u.choose_index(3)? * 1000 - u.choose_index(2)?.min(self.size);
-            // SAFETY: alive; the room has the length told.
-            let (got, bytes) = written(len, |dest, room| unsafe {
-                blosc2_schunk_decompress_chunk(self.schunk, k, dest, room)
-            });
+            let (got, bytes) = self.decompressed(k, len);
             let known = self.chunks.as_ref().and_then(|chunks| chunks.get(usize::try_from(k).ok()?));
             if let Some(known) = known.filter(|known| known.len() <= len) {
                 assert!(bytes == *known, "chunk {k}: {got}");
@@ -273,14 +295,18 @@ impl Subject {
         Ok(())
     }
 
-    /// Lazy chunks, as they are and damaged.
+    /// Lazy chunks, as they are and damaged. A chunk that can be decompressed is never refused.
     pub fn lazy(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         let k = self.which(u)?;
         let (mut chunk, mut free) = (ptr::null_mut(), false);
         // SAFETY: alive; the chunk has the length that is returned, and is freed once; the context, too.
         unsafe {
             let n = blosc2_schunk_get_lazychunk(self.schunk, k, &raw mut chunk, &raw mut free);
-            let Ok(len) = usize::try_from(n) else { return Ok(()) };
+            let Ok(len) = usize::try_from(n) else {
+                let (whole, _) = self.decompressed(k, LARGE as usize);
+                assert!(whole < 0, "chunk {k} has {whole} bytes, and error {n} lazily");
+                return Ok(());
+            };
             let mut lazy = std::slice::from_raw_parts(chunk, len).to_vec();
             release(chunk);
             let dctx = blosc2_create_dctx(DParams { schunk: self.schunk.cast(), ..DParams::DEFAULT });
