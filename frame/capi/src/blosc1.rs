@@ -24,7 +24,7 @@ pub fn threads() -> i16 {
     THREADS.load(Relaxed)
 }
 
-/// Name of the built-in codec `id`.
+/// Name of the codec `id`, built in or registered.
 pub fn name(id: c_int) -> Option<&'static CStr> {
     Some(match id {
         0 => c"blosclz",
@@ -36,7 +36,7 @@ pub fn name(id: c_int) -> Option<&'static CStr> {
         33 => c"zfp_acc",
         34 => c"zfp_prec",
         35 => c"zfp_rate",
-        _ => return None,
+        _ => return codec::name_of(u8::try_from(id).ok()?),
     })
 }
 

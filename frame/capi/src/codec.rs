@@ -8,17 +8,19 @@ use blosc_core::chunk::plugin::{UserCodec, UserFilter};
 use blosc_core::error::CodecError;
 use blosc_core::error::CodecErrorKind;
 use blosc_core::filter::FilterError;
-use core::ffi::{c_int, c_void};
-use std::string::String;
+use core::ffi::{CStr, c_int, c_void};
+use std::ffi::CString;
 use std::sync::{Mutex, PoisonError};
 
 /// The first id that callers may register; those below are the library's.
-const FIRST_ID: u8 = 160;
+pub const FIRST_ID: u8 = 160;
 
 #[derive(Clone)]
 pub struct Registered {
     id: u8,
-    name: String,
+    /// What callers are given: never freed, as a codec stays registered.
+    name: &'static CStr,
+    library: u8,
     encoder: Option<Encoder>,
     decoder: Option<Decoder>,
 }
@@ -42,13 +44,18 @@ fn codecs() -> Vec<Registered> {
 }
 
 /// Name of the registered codec `id`.
-pub fn name_of(id: u8) -> Option<String> {
+pub fn name_of(id: u8) -> Option<&'static CStr> {
     codecs().into_iter().find(|codec| codec.id == id).map(|codec| codec.name)
+}
+
+/// The number that the caller gave to the library of the registered codec `id`.
+pub fn library_of(id: u8) -> Option<u8> {
+    codecs().into_iter().find(|codec| codec.id == id).map(|codec| codec.library)
 }
 
 /// Id of the registered codec `name`.
 pub fn id_of(name: &str) -> Option<u8> {
-    codecs().into_iter().find(|codec| codec.name == name).map(|codec| codec.id)
+    codecs().into_iter().find(|codec| codec.name.to_bytes() == name.as_bytes()).map(|codec| codec.id)
 }
 
 /// Registers a codec under an id of 160 or more.
@@ -61,14 +68,19 @@ unsafe extern "C" fn blosc2_register_codec(codec: *const Codec) -> c_int {
             return Err(CODEC_PARAM);
         }
         // SAFETY: the name is a string, as the interface says.
-        let name = String::from(unsafe { text(codec.compname) }?);
-        let new = Registered { id: codec.compcode, name, encoder: codec.encoder, decoder: codec.decoder };
+        let name = CString::new(unsafe { text(codec.compname) }?).map_err(|_| FAILURE)?;
         let mut list = CODECS.lock().map_err(|_| FAILURE)?;
-        match list.iter().find(|old| old.id == new.id) {
+        match list.iter().find(|old| old.id == codec.compcode) {
             // The same codec again is no error, another one under its id is.
-            Some(old) if old.name != new.name => return Err(CODEC_PARAM),
+            Some(old) if old.name != name.as_c_str() => return Err(CODEC_PARAM),
             Some(_) => {}
-            None => list.push(new),
+            None => list.push(Registered {
+                id: codec.compcode,
+                name: Box::leak(name.into_boxed_c_str()),
+                library: codec.complib,
+                encoder: codec.encoder,
+                decoder: codec.decoder,
+            }),
         }
         Ok(0)
     })

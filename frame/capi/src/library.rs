@@ -2,6 +2,7 @@
 
 use crate::abi::{CParams, DParams, Io, StdioMmap, Storage, Timestamp};
 use crate::blosc1::{id, name};
+use crate::codec::{FIRST_ID, library_of};
 use crate::error::*;
 use crate::memory::{bytes, bytes_mut, hand_out, put, text, values};
 use crate::runner::{self, ThreadsCallback};
@@ -52,8 +53,7 @@ unsafe extern "C" fn blosc2_compcode_to_compname(compcode: c_int, compname: *mut
     let found = name(compcode);
     // SAFETY: null or writable.
     unsafe { put(compname, found.map_or(ptr::null(), CStr::as_ptr)) };
-    let registered = u8::try_from(compcode).is_ok_and(|id| crate::codec::name_of(id).is_some());
-    if found.is_some() || registered { compcode } else { -1 }
+    if found.is_some() { compcode } else { -1 }
 }
 
 #[unsafe(no_mangle)]
@@ -64,20 +64,23 @@ unsafe extern "C" fn blosc2_get_complib_info(
 ) -> c_int {
     int(|| {
         // SAFETY: null or a string.
-        let (library, code) = match id(unsafe { text(compname) }?) {
-            Some(0) => (c"BloscLZ", 0),
-            Some(1 | 2) => (c"LZ4", 1),
-            Some(4) => (c"Zlib", 3),
-            Some(5) => (c"Zstd", 4),
-            _ => return Err(FAILURE),
+        let id = id(unsafe { text(compname) }?).ok_or(FAILURE)?;
+        let (library, code) = match id {
+            0 => (c"BloscLZ", 0),
+            1 | 2 => (c"LZ4", 1),
+            4 => (c"Zlib", 3),
+            5 => (c"Zstd", 4),
+            // A plugin counts as a library of its own, and the caller says which one a registered codec belongs to.
+            _ => (name(id.into()).ok_or(FAILURE)?, library_of(id).unwrap_or(id)),
         };
+        let ours = concat!("blosc-core ", env!("CARGO_PKG_VERSION"), "\0");
+        let version_text = if id < FIRST_ID { ours } else { "unknown\0" };
         // SAFETY: null or writable.
         unsafe {
-            let version_text = concat!("blosc-core ", env!("CARGO_PKG_VERSION"), "\0");
             hand_out(complib, library.to_bytes_with_nul())?;
             hand_out(version, version_text.as_bytes())?;
         }
-        Ok(code)
+        Ok(code.into())
     })
 }
 

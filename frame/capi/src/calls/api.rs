@@ -26,6 +26,7 @@ functions! {
     blosc2_chunk_repeatval(CParams, i32, *mut c_void, i32, *const c_void) -> c_int;
     blosc2_chunk_uninit(CParams, i32, *mut c_void, i32) -> c_int;
     blosc2_chunk_zeros(CParams, i32, *mut c_void, i32) -> c_int;
+    blosc2_compcode_to_compname(c_int, *mut *const c_char) -> c_int;
     blosc2_compress_ctx(*mut Context, *const c_void, i32, *mut c_void, i32) -> c_int;
     blosc2_create_cctx(CParams) -> *mut Context;
     blosc2_create_dctx(DParams) -> *mut Context;
@@ -33,6 +34,7 @@ functions! {
     blosc2_decompress_ctx(*mut Context, *const c_void, i32, *mut c_void, i32) -> c_int;
     blosc2_frame_get_offsets(*mut Schunk) -> *mut i64;
     blosc2_free_ctx(*mut Context);
+    blosc2_get_complib_info(*const c_char, *mut *mut c_char, *mut *mut c_char) -> c_int;
     blosc2_get_slice_nchunks(*mut Schunk, *const i64, *const i64, *mut *mut i64) -> i64;
     blosc2_getitem(*const c_void, i32, c_int, c_int, *mut c_void, i32) -> c_int;
     blosc2_getitem_bytes_ctx(*mut Context, *const c_void, i32, i32, i32, *mut c_void, i32) -> c_int;

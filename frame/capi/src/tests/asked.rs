@@ -176,3 +176,43 @@ fn a_panic_inside_is_an_error_outside() {
         }
     }
 }
+
+#[test]
+fn every_codec_has_a_name_and_a_library() {
+    let mine = Codec {
+        compcode: 250,
+        compname: c"mine".as_ptr().cast_mut(),
+        complib: 7,
+        version: 1,
+        encoder: Some(never),
+        decoder: None,
+    };
+    let version = concat!("blosc-core ", env!("CARGO_PKG_VERSION"));
+    let known = [
+        (0, c"blosclz", 0, c"BloscLZ", version),
+        (2, c"lz4hc", 1, c"LZ4", version),
+        (4, c"zlib", 3, c"Zlib", version),
+        (32, c"ndlz", 32, c"ndlz", version),
+        (35, c"zfp_rate", 35, c"zfp_rate", version),
+        (250, c"mine", 7, c"mine", "unknown"),
+    ];
+    // SAFETY: names are strings, and what is handed out is freed once.
+    unsafe {
+        assert_eq!(blosc2_register_codec(&raw const mine), 0);
+        for (id, name, code, library, version) in known {
+            let mut found = ptr::null();
+            assert_eq!(blosc2_compcode_to_compname(id, &raw mut found), id);
+            assert_eq!(CStr::from_ptr(found), name);
+            let (mut lib, mut text) = (ptr::null_mut(), ptr::null_mut());
+            assert_eq!(blosc2_get_complib_info(name.as_ptr(), &raw mut lib, &raw mut text), code);
+            assert_eq!(
+                (CStr::from_ptr(lib), CStr::from_ptr(text).to_str()),
+                (library, Ok(version)),
+                "{name:?}"
+            );
+            release(lib);
+            release(text);
+        }
+        assert_eq!(blosc2_get_complib_info(c"none".as_ptr(), ptr::null_mut(), ptr::null_mut()), -1);
+    }
+}
