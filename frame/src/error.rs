@@ -297,6 +297,8 @@ pub enum IoKind {
     OutOfMemory,
     /// This process has the file open for writing already, and keeps other writers out.
     Locked,
+    /// The lock file of C-Blosc2 (`.b2lock`) is a link or a directory, or not permitted.
+    LockFile,
     /// A name that is not a single, plain path component.
     Name,
     /// Stopped by a fault-injecting store.
@@ -396,6 +398,9 @@ impl fmt::Display for IoError {
             IoKind::NoSpace => "no space left",
             IoKind::OutOfMemory => "not enough memory",
             IoKind::Locked => "this process has it open for writing already",
+            IoKind::LockFile => {
+                "its lock file (NAME.b2lock, in a directory .b2lock) is a link or a directory, or not permitted"
+            }
             IoKind::Name => "not a plain file name",
             IoKind::Injected => "stopped by fault injection",
             IoKind::Other => "input/output error",

@@ -229,13 +229,17 @@ impl SidecarLock {
     /// directory. A symbolic link in its place is not followed.
     ///
     /// # Errors
-    /// Those of the file system; [`IoKind::PermissionDenied`] for a link.
+    /// Those of the file system; [`IoKind::LockFile`] for a link, a directory, and where it is not permitted.
     pub fn open(path: &Path) -> Result<SidecarLock, Error> {
         Ok(SidecarLock::open_file(path)?)
     }
 
     fn open_file(path: &Path) -> Result<SidecarLock, IoError> {
-        Ok(SidecarLock { file: open_or_create(&sidecar_name(path))?, seen: 0 })
+        let file = open_or_create(&sidecar_name(path)).map_err(|error| match error.kind {
+            IoKind::PermissionDenied | IoKind::AlreadyExists => IoKind::LockFile.into(),
+            _ => error,
+        })?;
+        Ok(SidecarLock { file, seen: 0 })
     }
 
     fn generation(&self) -> Result<u64, IoError> {

@@ -335,10 +335,15 @@ fn a_link_in_the_place_of_the_sidecar_lock_is_not_followed() {
         for target in [&outside, &folder.0.join("nothing")] {
             std::os::unix::fs::symlink(target, &lock).unwrap();
             let refused = SidecarLock::open(&path).map(drop).unwrap_err();
-            assert_eq!(refused, IoKind::PermissionDenied.into(), "{}", path.display());
-            assert!(open_any_mut_with(&path, &Limits::DEFAULT, Locking::Sidecar).is_err());
+            assert_eq!(refused, IoKind::LockFile.into(), "{}", path.display());
+            let refused = open_any_mut_with(&path, &Limits::DEFAULT, Locking::Sidecar).map(drop).unwrap_err();
+            assert!(refused.to_string().contains("lock file"), "{refused}");
             fs::remove_file(&lock).unwrap();
         }
+        fs::create_dir(&lock).unwrap();
+        let refused = SidecarLock::open(&path).map(drop).unwrap_err();
+        assert_eq!(refused, IoKind::LockFile.into(), "{}", path.display());
+        fs::remove_dir(&lock).unwrap();
     }
     assert_eq!(fs::read(&outside).unwrap(), b"outside");
     assert!(!folder.0.join("nothing").exists());
