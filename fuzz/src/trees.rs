@@ -41,15 +41,18 @@ pub fn bcolz(data: &[u8]) {
         if column.nchunks() <= LIMITS.chunks
             && let Ok(damaged) = column.verify(&mut pool)
         {
-            assert!(whole != Some(true) || damaged.is_empty(), "read as a whole, but {damaged:?}");
+            verified(whole, &damaged);
         }
     }
     for table in [CTable::open(root.clone(), &LIMITS), CTable::open_ragged(root, &LIMITS)] {
         let Some(table) = told(table) else { continue };
-        read(&mut pool, &table);
+        let whole = read(&mut pool, &table);
         let _ = (told(table.dtype()), table.attrs());
-        if table.columns().all(|(_, column)| column.nchunks() <= LIMITS.chunks) {
-            let _ = table.verify(&mut pool);
+        if table.columns().all(|(_, column)| column.nchunks() <= LIMITS.chunks)
+            && let Ok(damaged) = table.verify(&mut pool)
+        {
+            let even = table.columns().all(|(_, column)| column.rows() == table.rows());
+            verified(whole.filter(|_| even), &damaged);
         }
     }
 }
@@ -80,8 +83,16 @@ pub fn blaze(data: &[u8]) {
     }
     let small = set.columns().all(|(_, column)| column.nchunks() <= LIMITS.chunks);
     if small && let Ok(damaged) = set.verify(&mut pool, true) {
-        assert!(whole != Some(true) || damaged.is_empty(), "read as a whole, but {damaged:?}");
+        verified(whole, &damaged);
     }
+}
+
+/// What verifies can be read, and what can be read verifies.
+fn verified(whole: Option<bool>, damaged: &[impl core::fmt::Debug]) {
+    assert!(
+        whole.is_none_or(|whole| whole == damaged.is_empty()),
+        "read as a whole: {whole:?}, but {damaged:?}"
+    );
 }
 
 /// Whether everything could be read; `None` if it was too much to try.

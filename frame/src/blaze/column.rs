@@ -194,15 +194,21 @@ impl<T: Tree> Column<T> {
             *open = Some((k, self.superchunk(k)?));
         }
         let Some((_, pack)) = open.as_ref() else { return Err(IoKind::NotFound.into()) };
-        let local = i.saturating_sub(self.files.chunks(k).start);
-        let plain = pack.chunk_range(local);
-        if plain.start != local.saturating_mul(self.chunk) {
+        let plain = self.bytes_of_chunk(pack, i, range.end as u64)?;
+        pack.read_plain(pool, plain.start.saturating_add(range.start as u64), out)
+    }
+
+    /// Which decoded bytes of its super-chunk are chunk `i`; refused if the chunk lies elsewhere or has fewer than `needed`.
+    fn bytes_of_chunk(&self, pack: &Bloscpack<File>, i: u64, needed: u64) -> Result<Range<u64>, Error> {
+        let local = i.saturating_sub(self.files.chunks(self.files.of(i)).start);
+        let bytes = pack.chunk_range(local);
+        if bytes.start != local.saturating_mul(self.chunk) {
             return invalid("chunk of a super-chunk", i64::try_from(i).unwrap_or(i64::MAX));
         }
-        if plain.end.saturating_sub(plain.start) < range.end as u64 {
+        if bytes.end.saturating_sub(bytes.start) < needed {
             return invalid("rows of the last chunk", i64::try_from(i).unwrap_or(i64::MAX));
         }
-        pack.read_plain(pool, plain.start.saturating_add(range.start as u64), out)
+        Ok(bytes)
     }
 
     /// Bytes the files take that this many rows need.
@@ -397,17 +403,18 @@ impl<T: Tree> Column<T> {
         Ok(())
     }
 
-    /// Checks every super-chunk that is here, its checksums and with `decode` its streams too; missing ones
-    /// are named.
+    /// Checks whether the rows can be read: their super-chunks are there, with all of their chunks, checksums right, and
+    /// with `decode` streams too. Chunks behind the last row, which an append that was cut off leaves, are no damage.
+    ///
+    /// Each super-chunk that fails is named once.
     ///
     /// # Errors
     /// Only what keeps the directory from being read at all.
     pub fn verify(&self, pool: &mut Pool, decode: bool) -> Result<Vec<(u64, Error)>, Error> {
         let mut damaged = Vec::new();
         for k in 1..=self.nfiles() {
-            let found = self.superchunk(k).and_then(|pack| pack.verify(pool, decode));
-            match found {
-                Ok(report) => damaged.extend(report.damaged.first().map(|(_, error)| (k, *error))),
+            match self.verify_superchunk(pool, k, decode) {
+                Ok(()) => {}
                 Err(error @ Error::Missing { .. }) => {
                     // A count that lies would go on like this for ever.
                     damaged.push((k, error));
@@ -417,6 +424,19 @@ impl<T: Tree> Column<T> {
             }
         }
         Ok(damaged)
+    }
+
+    fn verify_superchunk(&self, pool: &mut Pool, k: u64, decode: bool) -> Result<(), Error> {
+        let pack = self.superchunk(k)?;
+        let chunks = self.files.chunks(k);
+        let end = chunks.end.min(self.nchunks());
+        for i in chunks.start..end {
+            let needed = self.nbytes().saturating_sub(i.saturating_mul(self.chunk)).min(self.chunk);
+            self.bytes_of_chunk(&pack, i, needed)?;
+        }
+        let needed = end.saturating_sub(chunks.start);
+        let report = pack.verify(pool, decode)?;
+        report.damaged.into_iter().find(|(i, _)| *i < needed).map_or(Ok(()), |(_, error)| Err(error))
     }
 }
 

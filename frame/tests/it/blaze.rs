@@ -13,6 +13,7 @@ use blosc_frame::plain::Plain;
 use blosc_frame::value::Value;
 use blosc_frame::{Error, Limits, Rows};
 use model::{Edit, Random, all, crash_points};
+use std::collections::BTreeMap;
 
 type Tree = FlatTree<FaultDir>;
 
@@ -164,6 +165,42 @@ fn superchunks_are_bloscpack_files() {
     assert_eq!(joined, data);
     let rows = set.rows_of_files(2..=2).unwrap();
     assert_eq!(rows, 48..96);
+}
+
+/// The files of a dataset of `rows` bytes, four in a chunk and four chunks in a file.
+fn of_bytes(pool: &mut Pool, rows: u8) -> BTreeMap<String, Vec<u8>> {
+    let (dir, dtype) = (FaultDir::new(), Dtype::parse("|u1").unwrap());
+    let create = Create { chunklen: Some(4), superchunk: Some(4), ..Create::new(&dtype) };
+    let mut set = Blaze::create(&FlatTree::new(dir.clone()), &create, &Limits::default()).unwrap();
+    set.append(pool, &(0..rows).collect::<Vec<u8>>()).unwrap();
+    dir.crash(0).into_iter().collect()
+}
+
+/// What the rows need and is not there is damage, though each file is sound by itself; what no row needs is none.
+#[test]
+fn verify_says_whether_the_rows_can_be_read() {
+    let mut pool = Pool::new(1);
+    let (long, short) = (of_bytes(&mut pool, 32), of_bytes(&mut pool, 24));
+    let (second, sizes) = ("data!__2__.bin", "meta!sizes");
+    let mut missing = long.clone();
+    missing.insert(second.into(), short[second].clone());
+    let mut damaged = long;
+    *damaged.get_mut(second).and_then(|file| file.last_mut()).unwrap() ^= 1;
+    for files in [&missing, &damaged] {
+        let set = open(&FaultDir::from_files(files.clone())).unwrap();
+        assert!(set.read_plain(&mut pool, 0, &mut [0; 32]).is_err());
+        for decode in [false, true] {
+            let found = set.verify(&mut pool, decode).unwrap();
+            assert!(matches!(found.as_slice(), [(name, 2, _)] if name.is_empty()), "{found:?}");
+        }
+    }
+    // 24 rows need neither the chunks that are missing nor the one that is damaged.
+    for mut files in [missing, damaged] {
+        files.insert(sizes.into(), short[sizes].clone());
+        let set = open(&FaultDir::from_files(files)).unwrap();
+        assert_eq!(all(&set, &mut pool).unwrap(), (0..24).collect::<Vec<u8>>());
+        assert_eq!(set.verify(&mut pool, true).unwrap(), []);
+    }
 }
 
 #[test]

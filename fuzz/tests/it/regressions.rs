@@ -311,6 +311,12 @@ fn frame_edit_sequence_file_that_cannot_be_removed() {
     blosc_fuzz::run("frame_edit_sequence", &input("frame_edit_sequence/file_that_cannot_be_removed"));
 }
 
+/// A chunk behind the last row was damaged: all rows could be read, and `verify` called them damaged.
+#[test]
+fn blaze_open_damage_behind_the_last_row() {
+    blosc_fuzz::run("blaze_open", &input("blaze_open/damage_behind_the_last_row"));
+}
+
 #[test]
 fn every_file_has_a_test_here() {
     let root = blosc_fuzz::folder().join("regressions");

@@ -43,9 +43,8 @@ pub fn table_info(table: &CTable<FsDir>) -> Result<Value, Error> {
     }))
 }
 
-/// What contradicts the data although nothing needs it.
-fn note(name: &str, column: &CArray<FsDir>) -> Option<String> {
-    let (told, nbytes) = (column.sizes().nbytes, column.nbytes());
+/// What contradicts the data although nothing needs it: the number of bytes in `meta/sizes`.
+pub(super) fn note(name: &str, told: u64, nbytes: u64) -> Option<String> {
     (told != nbytes).then(|| format!("{name}: sizes says {told} bytes, there are {nbytes}"))
 }
 
@@ -56,7 +55,7 @@ fn report(nbytes: u64, notes: &[String]) -> Findings {
 
 /// Decodes every chunk of a column.
 pub fn verify_column(column: &CArray<FsDir>, pool: &mut Pool) -> Result<Findings, Error> {
-    let notes: Vec<_> = note("column", column).into_iter().collect();
+    let notes: Vec<_> = note("column", column.sizes().nbytes, column.nbytes()).into_iter().collect();
     let mut found = report(column.nbytes(), &notes);
     for (i, error) in column.verify(pool)? {
         found.add(format_args!("chunk {i}: "), &error);
@@ -66,7 +65,8 @@ pub fn verify_column(column: &CArray<FsDir>, pool: &mut Pool) -> Result<Findings
 
 /// Decodes every chunk of a table.
 pub fn verify_table(table: &CTable<FsDir>, pool: &mut Pool) -> Result<Findings, Error> {
-    let notes: Vec<_> = table.columns().filter_map(|(name, column)| note(name, column)).collect();
+    let told = table.columns().map(|(name, column)| (name, column.sizes().nbytes, column.nbytes()));
+    let notes: Vec<_> = told.filter_map(|(name, told, nbytes)| note(name, told, nbytes)).collect();
     let mut found = report(table.nbytes(), &notes);
     for (name, i, error) in table.verify(pool)? {
         found.add(format_args!("column {name}, chunk {i}: "), &error);

@@ -1,5 +1,6 @@
 //! What `info` and `verify` say of Blaze datasets, whole or in shards.
 
+use super::bcolz::note;
 use crate::failure::Findings;
 use crate::json::json as value;
 use blosc_core::Pool;
@@ -53,9 +54,10 @@ pub fn verify(
     decode: bool,
 ) -> Result<Findings, Error> {
     let nbytes = only.map_or(Ok(set.nbytes()), |name| set.column(name).map(Plain::nbytes))?;
+    let notes: Vec<_> = note("dataset", set.sizes().nbytes, set.nbytes()).into_iter().collect();
     let mut found = Findings::new(json!({
         "kind": "blaze", "decoded": decode, "nbytes": nbytes,
-        "checksums": "one per chunk in each super-chunk",
+        "checksums": "one per chunk in each super-chunk", "notes": notes,
     }));
     let damage = match only {
         Some(name) => {

@@ -387,6 +387,25 @@ fn what_no_other_container_holds_is_told() {
     assert_eq!(place.info("x.blp")["metadata"]["attributes"]["t"], 23.5);
 }
 
+/// A size in `meta/sizes` that is wrong keeps nothing from being read; `verify` tells.
+#[test]
+fn sizes_that_are_not_those_of_the_data_are_told() {
+    let place = Place::new();
+    place.write("raw", &numbers(0..1000));
+    for (name, options) in [("column", "--format bcolz"), ("set", "--format blaze")] {
+        place.ok(&format!("compress raw -o {name} --dtype <i4 {options}"));
+        let sizes = place.path(name).join("meta/sizes");
+        let text = std::fs::read_to_string(&sizes).unwrap();
+        std::fs::write(&sizes, text.replace("\"nbytes\": 4000", "\"nbytes\": 92")).unwrap();
+        assert_eq!(place.ok(&format!("decompress {name} -o -")), numbers(0..1000));
+        let report: serde_json::Value =
+            serde_json::from_slice(&place.ok(&format!("verify {name} --json"))).unwrap();
+        assert_eq!(report["ok"], true);
+        let notes = report["notes"][0].as_str().unwrap_or_default();
+        assert!(notes.contains("92 bytes, there are 4000"), "{report}");
+    }
+}
+
 #[test]
 fn damage_is_an_error_and_nothing_is_left_behind() {
     let place = Place::new();
