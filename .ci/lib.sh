@@ -97,7 +97,6 @@ packages() { # COMMAND PACKAGE...: makes sure COMMAND is there, by installing th
   command -v "$1" >/dev/null && return 0
   command -v apt-get >/dev/null && [ "$(id -u)" = 0 ] || return 1
   if [ -z "$apt_ready" ]; then
-    dpkg --print-foreign-architectures | grep -q arm64 || dpkg --add-architecture arm64
     apt-get update -qq >"$tools/apt" 2>&1 || { say "apt-get update:"; tail -3 "$tools/apt"; }
     apt_ready=1
   fi
@@ -114,10 +113,14 @@ installed() {
   done
 }
 
-# A compiler with the library sources beside it, for -Zbuild-std: Debian's (rust-web-src), or rustup's with rust-src.
+# Rust's own library for another CPU or system, from rustup. Where it has none, it is built from source, which takes longer.
+rust_for() { # TRIPLE
+  [ -d "$(rustc --print sysroot)/lib/rustlib/$1/lib" ] || rustup target add "$1" >"$tools/rustup" 2>&1
+}
+# A compiler with the library sources beside it, for -Zbuild-std: rustup's with rust-src, or Debian's, which is much slower.
 find_cross() {
   local from
-  for from in "grep -v [.]cargo/" cat; do
+  for from in cat "grep -v [.]cargo/"; do
     XCARGO=$(type -ap cargo | $from | head -1)
     XRUSTC=$(type -ap rustc | $from | head -1)
     [ -n "$XCARGO" ] && [ -n "$XRUSTC" ] && [ -d "$("$XRUSTC" --print sysroot)/lib/rustlib/src/rust/library" ] && return 0
@@ -125,7 +128,8 @@ find_cross() {
   return 1
 }
 cross_compiler() {
-  find_cross || { packages no-such-command rustc-web cargo-web rust-web-src libstd-rust-web-dev:arm64; find_cross; }
+  rustup component add rust-src >"$tools/rustup" 2>&1
+  find_cross || { packages no-such-command rustc-web cargo-web rust-web-src; find_cross; }
 }
 find_bochs() { # and what the disk of its PC is made of
   type bochs genisoimage cpio busybox >/dev/null 2>&1 && [ -e /usr/lib/ISOLINUX/isolinux.bin ] &&

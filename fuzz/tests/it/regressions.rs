@@ -296,6 +296,14 @@ fn c_calls_bytedelta_without_a_super_chunk() {
     blosc_fuzz::run("c_calls", &input("c_calls/bytedelta_without_a_super_chunk"));
 }
 
+/// An array of a size below zero and items of a size below zero: their product is a length, for which the target itself
+/// cut a slice that was not there.
+#[cfg(feature = "capi")]
+#[test]
+fn c_calls_sizes_below_zero() {
+    blosc_fuzz::run("c_calls", &input("c_calls/sizes_below_zero"));
+}
+
 /// A member of a zip file that begins behind its end was refused as a wrong `--offset`, which the command line did not
 /// have, with the status of a wrong command line.
 #[cfg(feature = "tools")]

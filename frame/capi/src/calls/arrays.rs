@@ -89,8 +89,13 @@ impl Subject {
             return Ok(None);
         }
         let mut made = Subject { array: ptr::null_mut(), ctx, items: None, path };
-        let mut all = shape.iter().take(usize::try_from(ndim).unwrap_or(0));
-        let len = all.try_fold(i64::from(cparams.typesize), |n, &k| n.checked_mul(k));
+        let dims = &shape[..usize::try_from(ndim).unwrap_or(0).min(shape.len())];
+        if cparams.typesize < 0 || dims.iter().any(|&n| n < 0) {
+            // SAFETY: alive; no data are read.
+            unsafe { b2nd_zeros(ctx, &raw mut made.array) };
+            return Ok(Some(made));
+        }
+        let len = dims.iter().try_fold(i64::from(cparams.typesize), |n, &k| n.checked_mul(k));
         let Some(len) = len.filter(|len| (0..=LARGE).contains(len)) else { return Ok(Some(made)) };
         let data = pattern(u, len as usize)?;
         let short = i64::from(u.ratio(1, 20)?);
