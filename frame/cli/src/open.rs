@@ -477,7 +477,7 @@ impl Opened {
     /// A verdict that is not `intact`.
     pub fn verify(&mut self, path: &Path, quick: bool, progress: &dyn Fn(u64)) -> Result<Value> {
         let mut found = match &mut self.what {
-            What::Store(store) if !quick => store.verify(progress),
+            What::Store(store) if !quick => table::verify(store, progress),
             What::Tree(tree) if !quick => tree.verify(progress),
             What::Rows(rows) => rows.verify(quick, progress)?,
             _ if quick => {

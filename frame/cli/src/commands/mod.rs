@@ -17,7 +17,7 @@ use crate::limits::{max_by_size, size};
 use crate::open::{Intent, Opened, What, open};
 use crate::output::{Sink, stdout_failed};
 use crate::readers::Cut;
-use crate::readers::store::key;
+use crate::readers::store::{StoreReader, key};
 use crate::writers::choice::{Holds, Request, Verb, nothing_left_out};
 use crate::writers::containers::check_partial;
 use crate::writers::table::Export;
@@ -160,6 +160,12 @@ fn verify(args: &Verify) -> Result<Value> {
         return Err(Failure::Usage("--no-verify: checking the checksums is what verify does".into()));
     }
     let mut opened = open(&args.input, Intent::Inspect)?;
+    // What a frame of a table holds is frames, too.
+    if let What::Frame(reader) = &opened.what
+        && let Some(table) = StoreReader::of_frame(&args.input, &reader.frame, Intent::Read)?
+    {
+        opened.what = What::Store(table);
+    }
     let bar = progress::bar("verifying", opened.nbytes());
     let report = opened.verify(&args.input.input, args.quick, &|n| bar.inc(n));
     bar.finish_and_clear();

@@ -301,9 +301,19 @@ impl StoreReader {
 
     /// The group `prefix` as a store of its own, if it is a table.
     fn table(&self, prefix: &str) -> Result<Option<StoreReader>> {
-        if prefix == "/" || !self.has_table(prefix) {
-            return Ok(None);
-        }
+        if prefix == "/" || !self.has_table(prefix) { Ok(None) } else { self.group(prefix).map(Some) }
+    }
+
+    /// The groups that have a description such as tables have, each as a store of its own; `""` is all of it.
+    pub fn described(&self) -> Result<Vec<(&str, StoreReader)>> {
+        let groups = self.entries.iter().filter_map(|entry| {
+            let key = key(entry);
+            key.strip_suffix(".b2f").unwrap_or(key).strip_suffix(META)
+        });
+        groups.map(|group| Ok((group, self.group(group)?))).collect()
+    }
+
+    fn group(&self, prefix: &str) -> Result<StoreReader> {
         let inside = |entry: &Value| -> Option<Value> {
             let key = key(entry).strip_prefix(prefix).filter(|rest| rest.starts_with('/'))?;
             let mut entry = entry.clone();
@@ -315,7 +325,7 @@ impl StoreReader {
         let entries = self.entries.iter().filter_map(|entry| root(entry).or_else(|| inside(entry))).collect();
         let stream = self.stream.as_ref().map(File::try_clone).transpose();
         let stream = stream.map_err(Failure::io(&self.input.input))?;
-        Ok(Some(StoreReader { input: self.input.clone(), kind: self.kind, stream, entries }))
+        Ok(StoreReader { input: self.input.clone(), kind: self.kind, stream, entries })
     }
 
     fn in_table(&self, entry: &Value) -> bool {

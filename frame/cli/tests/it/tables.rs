@@ -221,6 +221,27 @@ fn what_cannot_be_done_is_said_before_anything_is_written() {
     assert!(folder.fail(&["decompress", "t.b2d", "-o", "y.csv"]).1.contains("has no /_cols/y.b2nd"));
 }
 
+/// Each file by itself is sound, but the rows cannot be read: a column is too short, or not there.
+#[test]
+fn verify_says_whether_the_rows_of_a_table_can_be_read() {
+    let folder = Folder::new("table-verify");
+    for table in ["rows.b2z", "rows.b2frame", "dict.b2z", "plain.b2d", "table.b2d"] {
+        assert_eq!(json(&folder.run(&["verify", &wild(table), "--json"]))["verdict"], "intact", "{table}");
+    }
+    copy_tree(wild("table.b2d").as_ref(), &folder.path("t.b2d"));
+    let refused = |told: &str| {
+        let (status, said) = folder.fail(&["verify", "t.b2d", "--json"]);
+        assert!(status == 1 && said.contains(told), "{status} {said}");
+        folder.fail(&["decompress", "t.b2d", "-o", "t.csv"]);
+    };
+    folder.run(&["resize", "t.b2d/_cols/b.b2nd", "--shape", "50"]);
+    refused("column b: has 50 rows, but row 99 of the table lives");
+    std::fs::remove_file(folder.path("t.b2d/_cols/b.b2nd")).unwrap();
+    refused("has no /_cols/b.b2nd");
+    std::fs::remove_file(folder.path("t.b2d/_valid_rows.b2nd")).unwrap();
+    refused("has no /_valid_rows.b2nd");
+}
+
 pub fn copy_tree(from: &std::path::Path, to: &std::path::Path) {
     std::fs::create_dir(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {

@@ -125,7 +125,10 @@ impl ColumnReader {
             Kind::VlString | Kind::VlBytes | Kind::Nested(_) | Kind::Object => {
                 Values::Records(Box::new(records(store, &stem, column.extension())?))
             }
-            Kind::Unknown(kind) => return Err(wrong(format!("its kind {kind:?} is not known"))),
+            Kind::Unknown(kind) => {
+                let text = format!("column {}: its kind {kind:?} is not known", column.name);
+                return Err(Failure::Unable(text));
+            }
         };
         let mask = format!("{stem}.notnull");
         let notnull = match column.nulls == Nulls::Mask && store.has(&mask, "b2nd") {

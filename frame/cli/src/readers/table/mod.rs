@@ -15,7 +15,7 @@ pub mod records;
 pub mod schema;
 
 use super::store::{META, StoreReader, VALID};
-use crate::failure::{Failure, Result, failure};
+use crate::failure::{Failure, Findings, Result, failure};
 use crate::limits::{check_output, max_by_size, size};
 use crate::open::{Intent, What};
 use blosc_frame::b2nd::NdArray;
@@ -139,6 +139,44 @@ pub fn about(store: &StoreReader) -> Option<serde_json::Value> {
     let column = |column: &schema::Column| json!({"name": column.name, "type": column.type_name(), "nullable": column.is_nullable()});
     let columns: Vec<_> = table.schema.columns.iter().map(column).collect();
     Some(json!({"rows": table.rows, "stored_rows": table.stored, "columns": columns}))
+}
+
+/// Verifies every entry of a store by itself, and the tables in it by their rows: each column is there, and has all rows
+/// that live.
+pub fn verify(store: &StoreReader, progress: &dyn Fn(u64)) -> Findings {
+    let mut found = store.verify(progress);
+    let mut tell = |group: &str, failure: Failure| {
+        let list = if let Failure::Unable(_) = failure { &mut found.unchecked } else { &mut found.damage };
+        list.push(if group.is_empty() { failure.to_string() } else { format!("{group}: {failure}") });
+    };
+    match store.described() {
+        Ok(groups) => {
+            for (group, store) in groups {
+                match verify_rows(&store) {
+                    Ok(failures) => failures.into_iter().for_each(|failure| tell(group, failure)),
+                    Err(failure) => tell(group, failure),
+                }
+            }
+        }
+        Err(failure) => tell("", failure),
+    }
+    found
+}
+
+/// What keeps the rows of the table that `store` is from being read, column by column; nothing if it is no table.
+fn verify_rows(store: &StoreReader) -> Result<Vec<Failure>> {
+    let path = store.path();
+    if !store.is_table() && schema(store, path).is_err() {
+        return Ok(Vec::new());
+    }
+    let max = store.whole().max_output.unwrap_or_else(|| max_by_size(size(path)));
+    let mut table = Table::open(store, path, max)?;
+    let (columns, all) = (table.schema.columns.clone(), 0..table.rows);
+    let read = columns.iter().map(|column| {
+        let mut reader = [ColumnReader::open(store, column, max)?];
+        table.each_batch(&mut reader, &all, &mut |_, _| Ok(()))
+    });
+    Ok(read.filter_map(Result::err).collect())
 }
 
 /// The schema of the table in `store`.
