@@ -161,7 +161,10 @@ fn fortran_order_is_decoded_once() {
     place.write("F.blp", &fortran_pack("<u4", &[rows, columns], &stored));
     let chunks = stored.len() >> 20;
     for words in ["convert F.blp -o F.b2nd", "decompress F.blp -o F.npy", "slice F.blp --start 1 -o -"] {
-        let command = format!("strace -f --seccomp-bpf -y -e trace=pread64 -o log {} {words}", env!("CARGO_BIN_EXE_blosc"));
+        let command = format!(
+            "strace -f --seccomp-bpf -y -e trace=pread64 -o log {} {words}",
+            env!("CARGO_BIN_EXE_blosc")
+        );
         let out = shell(&place, &command);
         if !out.status.success() && !place.path("log").exists() {
             return eprintln!("SKIPPED: no strace that works here: how often chunks are read is not counted");
