@@ -117,7 +117,7 @@ installed() {
 rust_for() { # TRIPLE
   [ -d "$(rustc --print sysroot)/lib/rustlib/$1/lib" ] || rustup target add "$1" >"$tools/rustup" 2>&1
 }
-# A compiler with the library sources beside it, for -Zbuild-std: rustup's with rust-src, or Debian's, which is much slower.
+# A compiler with the library sources beside it, for -Zbuild-std: rustup's with rust-src, or else Debian's.
 find_cross() {
   local from
   for from in cat "grep -v [.]cargo/"; do
