@@ -16,6 +16,7 @@ mod manual;
 mod mistakes;
 mod outputs;
 mod packs;
+mod promises;
 mod readme;
 mod refused;
 mod table_appends;
