@@ -25,6 +25,9 @@ oracle() {
   export BLOSC_ORACLE BLOSC_C_CRASHES="${BLOSC_C_CRASHES:-$PWD/artifacts/libblosc2}"
 }
 
+# What a target starts from, its seeds and its regressions, as files in target/start/NAME.
+start() { rm -rf "target/start/$1" && python3 seeds.py unpack target/start "$1"; } # NAME
+
 # fuzz_one NAME DICTIONARY SECONDS [OPTION...]: one run of a target; the log goes to corpus/NAME.log, new inputs
 # to corpus/NAME, or to the folder in $corpus.
 # The limit on time is the oracle's (CPU time, src/resources.rs); libFuzzer's counts seconds on the wall, during
@@ -32,8 +35,9 @@ oracle() {
 fuzz_one() {
   local name=$1 dictionary=$2 seconds=$3
   local grown=${corpus:-corpus/$name}
-  mkdir -p corpus "$grown" "seeds/$name" "regressions/$name" "artifacts/$name"
-  run_target "$name" "$grown" "seeds/$name" "regressions/$name" "-dict=dictionaries/$dictionary.dict" \
+  mkdir -p corpus "$grown" "artifacts/$name"
+  start "$name"
+  run_target "$name" "$grown" "target/start/$name" "-dict=dictionaries/$dictionary.dict" \
     "-artifact_prefix=artifacts/$name/" "-max_total_time=$seconds" -timeout=200 -rss_limit_mb=3000 \
     -print_final_stats=1 "${@:4}" >"corpus/$name.log" 2>&1
 }

@@ -16,10 +16,6 @@ while read -r name dictionary; do
   # Options of all targets, then those of this one. The limit on time is in the target (CPU time, src/resources.rs).
   cat oss-fuzz/targets.options >"$OUT/$name.options"
   if [ -f "oss-fuzz/$name.options" ]; then cat "oss-fuzz/$name.options" >>"$OUT/$name.options"; fi
-  folders=()
-  for folder in "seeds/$name" "regressions/$name"; do
-    if [ -n "$(ls -A "$folder" 2>/dev/null)" ]; then folders+=("$folder"); fi
-  done
-  rm -f "$OUT/${name}_seed_corpus.zip"
-  if [ ${#folders[@]} -gt 0 ]; then zip -q -j "$OUT/${name}_seed_corpus.zip" -r "${folders[@]}"; fi
+  cp "seeds/$name.zip" "$OUT/${name}_seed_corpus.zip"
+  if [ -d "regressions/$name" ]; then zip -q -j -r "$OUT/${name}_seed_corpus.zip" "regressions/$name"; fi
 done < <(targets)
