@@ -100,6 +100,10 @@ def run(script, *arguments, env=None):
 
 @pytest.mark.parametrize("dtype", ["i1", ">u2", "<M8[ns]", "?", "c16", "U5", "S7", str])
 def test_item_types(registered, tmp_path, dtype):
+    if zarr.__version__.startswith("3.0.") and dtype in (">u2", "<M8[ns]"):
+        pytest.skip("version 3 of Zarr has this type from zarr 3.1 on")
+    if dtype is str and not hasattr(np.dtypes, "StringDType"):
+        pytest.skip("NumPy has strings of any length from 2.0 on")
     data = np.array([f"{n % 90}" for n in range(900)]).astype(dtype if dtype is not str else object)
     if dtype is str:
         data = data.astype(np.dtypes.StringDType())
