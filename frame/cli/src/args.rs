@@ -16,11 +16,19 @@ use values::{checksum, codec, files, filters, level, meta, some};
 
 /// Compress, decompress, inspect and verify Blosc data: chunks, frames, arrays, bloscpack, bcolz.
 #[derive(Debug, Parser)]
-#[command(name = "blosc", version, about, max_term_width = 100)]
+#[command(name = "blosc", version, about, max_term_width = 100, after_help = STATUS)]
 pub struct Args {
     #[command(subcommand)]
     pub command: Command,
 }
+
+/// What the exit status says.
+const STATUS: &str = "Exit status:
+  0  all of it is done
+  1  the data is bad, or of a kind that cannot be read
+  2  the command line is wrong
+  3  verify cannot tell
+  4  all of it is done, but the system did not confirm that it is on disk: do not do it again";
 
 impl Args {
     /// Reads a command line, the first word being the program's name.

@@ -6,6 +6,7 @@
 //! 2  the command line: an option that does not apply, or a number (a count, position, range or size) that cannot be
 //!    right for the file at hand, be the file as sound as it may
 //! 3  `verify` cannot tell
+//! 4  all of it is done, but the system did not confirm that it is on disk: doing it again would do it twice
 //! ```
 //! Whether a failure is about the data or about the command line is decided where a value comes from, not by its
 //! type: what reading gives goes through [`failure`], what the library says to a value from the command line through
@@ -29,6 +30,8 @@ pub enum Failure {
     Verified(Value, String, u8),
     /// The command line asks for something that makes no sense: status 2.
     Usage(String),
+    /// All of it is done, but the last flush failed: status 4.
+    Unconfirmed(String),
     /// Whoever read our output has had enough (`blosc info X | head -1`): no message, status 0.
     Closed,
 }
@@ -47,6 +50,14 @@ impl Failure {
         move |error| failure(path)(error.into())
     }
 
+    /// This failure, where what is done is only a part of what was asked for.
+    pub fn of_a_part(self) -> Failure {
+        match self {
+            Failure::Unconfirmed(text) => Failure::Data(text),
+            failure => failure,
+        }
+    }
+
     /// This failure, with what it is about before it.
     pub fn about(self, what: impl fmt::Display) -> Failure {
         match self {
@@ -56,6 +67,7 @@ impl Failure {
                 Failure::Verified(report, format!("{what}: {text}"), status)
             }
             Failure::Usage(text) => Failure::Usage(format!("{what}: {text}")),
+            Failure::Unconfirmed(text) => Failure::Unconfirmed(format!("{what}: {text}")),
             Failure::Closed => Failure::Closed,
         }
     }
@@ -77,6 +89,7 @@ impl Failure {
             Failure::Data(_) | Failure::Unable(_) => 1,
             Failure::Usage(_) => 2,
             Failure::Verified(_, _, status) => *status,
+            Failure::Unconfirmed(_) => 4,
         }
     }
 }
@@ -158,6 +171,7 @@ impl fmt::Display for Failure {
             Failure::Data(text)
             | Failure::Unable(text)
             | Failure::Verified(_, text, _)
+            | Failure::Unconfirmed(text)
             | Failure::Usage(text) => f.write_str(text),
             Failure::Closed => f.write_str("the reader of our output closed it"),
         }
@@ -168,7 +182,10 @@ impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         match error.kind() {
             std::io::ErrorKind::BrokenPipe => Failure::Closed,
-            _ => Failure::Data(error.to_string()),
+            _ => match error.get_ref().and_then(|error| error.downcast_ref::<Error>()) {
+                Some(error) => Failure::from(*error),
+                None => Failure::Data(error.to_string()),
+            },
         }
     }
 }
@@ -195,7 +212,11 @@ impl From<Error> for Failure {
             }
             _ => error.to_string(),
         };
-        if cannot_tell(&error) { Failure::Unable(text) } else { Failure::Data(text) }
+        match error.is_in_force() {
+            true => Failure::Unconfirmed(text),
+            false if cannot_tell(&error) => Failure::Unable(text),
+            false => Failure::Data(text),
+        }
     }
 }
 

@@ -24,6 +24,7 @@ mod output;
 mod progress;
 mod readers;
 mod replaced;
+mod signals;
 mod streams;
 mod writers;
 
@@ -80,12 +81,12 @@ pub fn main(words: Vec<OsString>) -> ExitCode {
     let words = match sort(words) {
         Words::Blosc(words) => words,
         Words::Blpk(words) => {
-            output::clean_up_on_signals();
+            signals::clean_up();
             return blpk::main(words);
         }
     };
     let args = args::Args::read(words).unwrap_or_else(|error| error.exit());
-    output::clean_up_on_signals();
+    signals::clean_up();
     match commands::run(args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

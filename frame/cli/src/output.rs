@@ -10,15 +10,14 @@
 //! SIGKILL leaves, the next command removes ([`NewFile`], [`NewDir`]).
 
 use crate::args::Output;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, failure};
 use crate::json::printable;
 use crate::replaced::{check_inside, check_replace};
-use blosc_frame::io::{NewDir, NewFile, sync_directory, sync_tree};
-use std::ffi::OsString;
+use crate::signals::{remember, temporary};
+use blosc_frame::io::{NewDir, NewFile, confirm, sync_tree};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use tempfile::NamedTempFile;
 
 /// What a result is on disk.
@@ -106,12 +105,12 @@ impl Destination {
     pub fn file<T>(&self, make: impl FnOnce(File) -> Result<T>) -> Result<T> {
         let Way::Rename(path) = &self.way else {
             let mut file = spool()?;
-            let made = make(file.try_clone()?)?;
+            let made = make(file.try_clone()?).map_err(Failure::of_a_part)?;
             self.copy(&mut file)?;
             return Ok(made);
         };
         let mut temp = temporary_beside(path).map_err(|e| self.no_place(&e))?;
-        let made = make(temp.file()?.try_clone()?)?;
+        let made = make(temp.file()?.try_clone()?).map_err(Failure::of_a_part)?;
         replace(temp, path)?;
         Ok(made)
     }
@@ -124,7 +123,7 @@ impl Destination {
         let temp = self.folder()?;
         // Temporary directories are private; the result is made as an ordinary file or directory inside.
         let new = temp.path().join("new");
-        let made = make(&new)?;
+        let made = make(&new).map_err(Failure::of_a_part)?;
         match &self.way {
             Way::Rename(path) => {
                 keep_permissions(&new, path);
@@ -312,52 +311,6 @@ pub fn stdout_failed(error: &io::Error) -> Failure {
     }
 }
 
-/// What to remove when a signal ends the program: temporary files and directories, and files whose names begin so.
-static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-static BEGINNINGS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-
-/// Ends the program when a signal asks for it, without leaving temporary files.
-pub fn clean_up_on_signals() {
-    // Where that cannot be had, a signal ends the program all the same. Signals that are ignored from the start, as by
-    // `nohup` and of jobs in the background, stay so; then the others do not clean up either.
-    let _ = ctrlc::try_set_handler(|| {
-        // Held to the end, so that nothing half removed is renamed into place.
-        let temporary = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
-        for path in &*temporary {
-            let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
-        }
-        for beginning in &*BEGINNINGS.lock().unwrap_or_else(PoisonError::into_inner) {
-            remove_beginning(beginning);
-        }
-        std::process::exit(130);
-    });
-}
-
-fn remove_beginning(path: &Path) {
-    let Some(name) = path.file_name().map(|name| name.as_encoded_bytes()) else { return };
-    for entry in fs::read_dir(parent(path)).into_iter().flatten().flatten() {
-        if entry.file_name().as_encoded_bytes().starts_with(name) {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
-}
-
-fn remember(path: &Path) {
-    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_path_buf());
-}
-
-/// Remembers what the library calls the files by which it replaces `path`.
-pub fn remember_replacing(path: &Path) {
-    // A link is not replaced, but what it leads to.
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    if let Some(name) = path.file_name() {
-        let mut start = OsString::from(".");
-        start.push(name);
-        start.push(format!(".tmp{}-", std::process::id()));
-        BEGINNINGS.lock().unwrap_or_else(PoisonError::into_inner).push(path.with_file_name(start));
-    }
-}
-
 /// A file without a name, for what has to be known whole before it can be written or read.
 ///
 /// # Errors
@@ -396,7 +349,7 @@ fn temporary_beside(path: &Path) -> io::Result<NewFile> {
 /// Makes a temporary file appear as `path`.
 fn replace(file: NewFile, path: &Path) -> Result<()> {
     keep_permissions(file.temporary(), path);
-    file.finish().map_err(|e| Failure::at(path, e))?;
+    file.finish().map_err(|e| failure(path)(e.into()))?;
     Ok(())
 }
 
@@ -419,7 +372,7 @@ fn replace_dir(new: &Path, temp: NewDir) -> Result<()> {
     let path = &temp.place().to_path_buf();
     let failed = |e: io::Error| Failure::at(path, e);
     // A signal waits until this is done: it would take what is put aside.
-    let mut temporary = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut temporary = temporary();
     sync_tree(new).map_err(|e| Failure::at(path, e))?;
     if !path.is_dir() {
         fs::rename(new, path).map_err(failed)?;
@@ -434,7 +387,7 @@ fn replace_dir(new: &Path, temp: NewDir) -> Result<()> {
             return Err(Failure::at(path, format_args!("{error}; {kept}")));
         }
     }
-    sync_directory(parent(path)).map_err(|e| Failure::at(path, e))
+    confirm(path).map_err(|e| failure(path)(e.into()))
 }
 
 /// Has two directories change places.

@@ -124,7 +124,7 @@ impl<D: Directory + Clone> Tree for FlatTree<D> {
 /// Puts a file in place of whatever had its name, in one step. `durable` waits for the disk.
 pub(crate) fn put<T: Tree>(dir: &T, name: &str, content: &[u8], durable: bool) -> Result<(), Error> {
     if durable {
-        return dir.replace(name, &mut |file| Ok(file.write_at(0, content)?));
+        return dir.replace(name, &mut |file| Ok(file.write_at(0, content)?)).map_err(Error::of_a_part);
     }
     let (temp, mut file) = dir.create_temp(name)?;
     let written = file.write_at(0, content);

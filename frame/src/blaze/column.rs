@@ -302,7 +302,7 @@ impl<T: Tree> Column<T> {
     fn replace_file(&self, k: u64, fill: &mut Fill<'_>) -> Result<(), Error> {
         let dir = self.dir(k)?;
         if self.durable {
-            return dir.replace(&file_name(k), fill);
+            return dir.replace(&file_name(k), fill).map_err(Error::of_a_part);
         }
         let (temp, mut file) = dir.create_temp(&file_name(k))?;
         let written = fill(&mut file);

@@ -64,7 +64,7 @@ pub trait Directory {
         moved.inspect_err(|_| {
             let _ = self.remove(&temp);
         })?;
-        Ok(self.sync()?)
+        Ok(self.sync().map_err(IoError::not_confirmed)?)
     }
     /// Creates a file whose name nobody else uses, beside `name`.
     fn create_temp(&self, name: &str) -> Result<(String, Box<dyn WriteAt + Send + Sync>), IoError> {
@@ -185,8 +185,10 @@ impl<D: Directory> Store for DirFile<D> {
     }
     fn rewrite(&mut self, fill: &mut Refill<'_>) -> Result<(), Error> {
         let old = &self.file;
-        self.dir.replace(&self.name, &mut |new| fill(old, new))?;
-        self.file = self.dir.open(&self.name, true)?;
-        Ok(())
+        let replaced = self.dir.replace(&self.name, &mut |new| fill(old, new));
+        if replaced.as_ref().map_or_else(Error::is_in_force, |()| true) {
+            self.file = self.dir.open(&self.name, true)?;
+        }
+        replaced
     }
 }

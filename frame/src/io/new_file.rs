@@ -104,8 +104,16 @@ impl NewFile {
     /// Flushes it, renames it into its place and flushes the directory. Gives back the open file, still locked.
     ///
     /// # Errors
-    /// Those of the file system. Then the path names what it named before, unless only the last flush failed.
+    /// Those of the file system. Then the path names what it named before, but for [`IoKind::NotConfirmed`].
     pub fn finish(self) -> Result<File, IoError> {
+        let path = self.path.clone();
+        let file = self.rename()?;
+        confirm(&path)?;
+        Ok(file)
+    }
+
+    /// [`NewFile::finish`] but for the last step, which is [`confirm`].
+    pub(super) fn rename(self) -> Result<File, IoError> {
         let file = self.file.try_clone()?;
         file.sync_all()?;
         if !cfg!(unix) {
@@ -113,7 +121,6 @@ impl NewFile {
             let _ = file.unlock();
         }
         fs::rename(&self.temporary, &self.path)?;
-        sync_directory(parent(&self.path))?;
         Ok(file)
     }
 }
@@ -312,6 +319,14 @@ pub fn sync_directory(path: &Path) -> Result<(), IoError> {
         File::open(path)?.sync_all()?;
     }
     Ok(())
+}
+
+/// Returns when what has just got the name `path` will survive a power failure under it.
+///
+/// # Errors
+/// [`IoKind::NotConfirmed`].
+pub fn confirm(path: &Path) -> Result<(), IoError> {
+    sync_directory(parent(path)).map_err(IoError::not_confirmed)
 }
 
 /// Returns when a file, or a directory with all that is in it, will survive a power failure.

@@ -111,22 +111,28 @@ impl<'a> Sparse<'a> {
             file.write_at(0, &written.head)?;
             Ok(file.write_at(written.head.len() as u64, &written.rest)?)
         });
-        if let Err(error) = replaced {
+        if !replaced.as_ref().map_or_else(Error::is_in_force, |()| true) {
             // What was written for it goes when this is dropped, unless it is in force all the same.
             let old = match dir.read(INDEX_NAME, u64::MAX) {
                 Ok(index) => index.strip_prefix(&*written.head) != Some(&*written.rest),
                 Err(error) => error == IoKind::NotFound.into(),
             };
             self.fresh.retain(|id| old || !is_used(id));
-            return Err(error);
+            return replaced;
         }
         // The new state is in force; what it does not use goes. A file that stays is only garbage.
-        for id in self.obsolete.drain(..).chain(self.fresh.drain(..)).filter(|id| !is_used(id)) {
-            let _ = dir.remove(&chunk_name(id));
+        let gone = self.fresh.extract_if(.., |id| !is_used(id)).collect::<Vec<_>>();
+        self.obsolete.extend(gone);
+        self.fresh.clear();
+        // After a power failure the state before may be back: until a flush succeeds, nothing of it goes.
+        if replaced.is_ok() {
+            for id in self.obsolete.drain(..).filter(|id| !is_used(id)) {
+                let _ = dir.remove(&chunk_name(id));
+            }
         }
         self.index_sum = checksum::of_parts(&[&written.head, &written.rest]);
         draft.in_force = Some(written);
-        Ok(())
+        replaced
     }
 }
 
