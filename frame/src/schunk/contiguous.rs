@@ -436,9 +436,10 @@ impl ChunkStore for Contiguous<'_> {
     }
 
     fn discard(&mut self, committed: Option<&Header>) {
-        if let Some(header) = committed {
-            let _ = self.store.truncate(header.frame_len);
+        if committed.is_none() {
+            self.restart(0);
         }
+        let _ = self.store.truncate(committed.map_or(0, |header| header.frame_len));
     }
 
     fn follow(&mut self) -> Result<(), IoError> {

@@ -339,12 +339,21 @@ impl<'a> SuperChunk<'a> {
         self.store.open(&self.limits)
     }
 
-    /// Forgets all changes since the last commit.
+    /// Forgets all changes since the last commit. Before the first one, the frame is then as it was created: without
+    /// chunks and metalayers.
     ///
     /// # Errors
     /// Those of reading what is stored.
     pub fn discard(&mut self) -> Result<(), Error> {
-        if self.pending.committed.is_none() { Ok(()) } else { self.load(&self.reopen()?) }
+        if self.pending.committed.is_some() {
+            return self.load(&self.reopen()?);
+        }
+        self.store.discard(None);
+        self.header = Header::new(self.header.frame_type, &self.params());
+        (self.index, self.metalayers) = (Index::empty(ChunkSize::Unknown), Metalayers::default());
+        (self.pending, self.vl_blocks) = (Pending::after(None), None);
+        self.blockshape.clear();
+        Ok(())
     }
 
     /// An error if another writer changed the frame since this handle last read or wrote it; `whole` is that of
