@@ -207,6 +207,9 @@ impl From<Error> for Failure {
             } => {
                 format!("{error} (--max-output BYTES)")
             }
+            Error::Io(IoError { kind: IoKind::NoLocks, .. }) => {
+                format!("{error} (--no-lock writes without one: make sure that nobody else writes meanwhile)")
+            }
             Error::Limit { .. } => {
                 format!("{error} (--max-output none lifts all limits: for input you trust)")
             }

@@ -153,8 +153,8 @@ impl PathFile {
     /// It waits while another process holds the lock.
     ///
     /// # Errors
-    /// [`IoKind::Locked`] where this process has the file open for writing already: it would wait for itself. Those of
-    /// the file system, also where it knows no locks.
+    /// [`IoKind::Locked`] where this process has the file open for writing already: it would wait for itself.
+    /// [`IoKind::NoLocks`] where the file system knows none. Those of the file system.
     pub fn open_rw(path: impl Into<PathBuf>) -> Result<PathFile, IoError> {
         PathFile::open_rw_with(path, Locking::System)
     }
@@ -177,14 +177,20 @@ impl PathFile {
         };
         Ok(PathFile { file, path, writable: true, new: false, claim })
     }
-    /// Creates a new file; fails if there is one. It is locked as by [`PathFile::open_rw`].
+    /// Creates a new file; fails if there is one. It is locked as by [`PathFile::open_rw`], where the file system knows
+    /// locks.
     ///
     /// # Errors
     /// Those of the file system.
     pub fn create_new(path: impl Into<PathBuf>) -> Result<PathFile, IoError> {
         let path = std::path::absolute(path.into())?;
         OpenOptions::new().write(true).create_new(true).open(&path)?;
-        let file = PathFile::open_rw(&path).inspect_err(|_| {
+        let opened = PathFile::open_rw(&path).or_else(|error| match error.kind {
+            // Nobody else knows of it yet.
+            IoKind::NoLocks => PathFile::open_rw_with(&path, Locking::None),
+            _ => Err(error),
+        });
+        let file = opened.inspect_err(|_| {
             let _ = std::fs::remove_file(&path);
         })?;
         Ok(PathFile { new: true, ..file })

@@ -61,14 +61,20 @@ impl FsDir {
         dir.write = Some(Arc::new(claim));
         Ok(dir)
     }
-    /// Creates a new directory; fails if there is anything of that name. It is locked as by [`FsDir::open_rw`].
+    /// Creates a new directory; fails if there is anything of that name. It is locked as by [`FsDir::open_rw`], where the
+    /// file system knows locks.
     ///
     /// # Errors
     /// Those of the file system.
     pub fn create(path: impl Into<PathBuf>) -> Result<FsDir, IoError> {
         let path = path.into();
         std::fs::create_dir(&path)?;
-        FsDir::open_rw(&path).inspect_err(|_| {
+        let opened = FsDir::open_rw(&path).or_else(|error| match error.kind {
+            // Nobody else knows of it yet.
+            IoKind::NoLocks => FsDir::open_rw_with(&path, Locking::None),
+            _ => Err(error),
+        });
+        opened.inspect_err(|_| {
             let _ = std::fs::remove_dir(&path);
         })
     }

@@ -11,6 +11,7 @@
 //! free ([`sweep`]); a live owner's are left alone, whatever its process number is.
 
 use super::file::{names, open_no_link};
+use super::lock::is_without_locks;
 use crate::error::{IoError, IoKind};
 use alloc::format;
 use alloc::vec::Vec;
@@ -69,7 +70,7 @@ impl NewFile {
             let file = &new.file;
             // Where the system has no locks, `sweep` takes no file for one that was left behind.
             if let Err(e) = file.lock()
-                && e.kind() != ErrorKind::Unsupported
+                && !is_without_locks(&e)
             {
                 return Err(e.into());
             }
@@ -165,7 +166,7 @@ impl NewDir {
             let Ok(handle) = File::open(&temporary) else { continue };
             match handle.lock() {
                 Ok(()) if !names(&temporary, &handle)? => continue,
-                Err(e) if e.kind() != ErrorKind::Unsupported => return Err(e.into()),
+                Err(e) if !is_without_locks(&e) => return Err(e.into()),
                 _ => return Ok(NewDir { temporary, place, _handle: Some(handle) }),
             }
         }

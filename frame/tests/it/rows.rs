@@ -46,7 +46,7 @@ fn random_edits(r: &mut Random, rows: &mut dyn Rows, model: &mut Vec<u8>, steps:
     }
 }
 
-fn targets() -> Vec<(&'static str, Target)> {
+pub fn targets() -> Vec<(&'static str, Target)> {
     let packing = Packing::new(Params::new(1)).chunk(Some(600));
     let pack = |layout| Target::Bloscpack(Options { chunk_size: 1000, layout, ..Options::default() });
     let cut = Cut::default().shapes(Some(vec![7, 2]), Some(vec![3, 2]));

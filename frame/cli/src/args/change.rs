@@ -16,9 +16,8 @@ pub struct Trim {
     /// First cut the columns of a bcolz table to the shortest, where something left them of different length
     #[arg(long)]
     pub ragged: bool,
-    /// Refuse to decode to more than this; none lifts all limits, for input you trust
-    #[arg(long, value_name = "BYTES", value_parser = most)]
-    pub max_output: Option<u64>,
+    #[command(flatten)]
+    pub access: Access,
 }
 
 /// `blosc column`.
@@ -26,9 +25,6 @@ pub struct Trim {
 pub struct Column {
     #[command(subcommand)]
     pub action: ColumnAction,
-    /// Refuse to decode to more than this; none lifts all limits, for input you trust
-    #[arg(long, global = true, value_name = "BYTES", value_parser = most)]
-    pub max_output: Option<u64>,
 }
 
 /// What to do to a column of a bcolz table.
@@ -48,6 +44,8 @@ pub enum ColumnAction {
         /// NumPy type of the items, such as <f4; that of the .npy file if left out
         #[arg(long, value_name = "DTYPE")]
         dtype: Option<String>,
+        #[command(flatten)]
+        access: Access,
     },
     /// Remove a column and its data
     Rm {
@@ -55,6 +53,8 @@ pub enum ColumnAction {
         table: PathBuf,
         /// Column to remove
         name: String,
+        #[command(flatten)]
+        access: Access,
     },
     /// Give a column another name
     Mv {
@@ -64,6 +64,8 @@ pub enum ColumnAction {
         name: String,
         /// Its new name
         to: String,
+        #[command(flatten)]
+        access: Access,
     },
 }
 

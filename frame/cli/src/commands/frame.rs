@@ -38,16 +38,35 @@ pub fn append(frame: &mut SuperChunk<'_>, new: NewItems, args: &Append) -> Resul
     if args.axis.is_some() {
         return Err(Failure::Usage(format!("--axis: {} is no array", args.frame.display())));
     }
-    new.check(None, frame.typesize().into())?;
+    let item = u64::from(frame.typesize());
+    new.check(None, item)?;
+    whole_items(frame.nbytes(), item, ENDS).map_err(|e| e.about(args.frame.display()))?;
+    whole_items(new.nbytes().unwrap_or(0), item, "").map_err(|e| e.about(args.input.display()))?;
     let bar = progress::bar("appending", new.nbytes());
     let mut writer = frame.writer();
+    let mut size = 0;
     new.each(&mut |piece| {
+        size += piece.len() as u64;
         writer.write_all(piece).map_err(|e| Failure::at(&args.frame, e))?;
         bar.inc(piece.len() as u64);
         Ok(())
     })?;
+    whole_items(size, item, "").map_err(|e| e.about(args.input.display()))?;
     writer.finish().map_err(failure(&args.frame))?;
     commit(frame, &args.frame)
+}
+
+/// What a frame of plain bytes may do, which can then not be appended to.
+const ENDS: &str = "it ends with a part of an item: ";
+
+/// Refuses a part of an item: what follows it would be out of step.
+fn whole_items(bytes: u64, item: u64, what: &str) -> Result<()> {
+    match bytes.checked_rem(item) {
+        None | Some(0) => Ok(()),
+        Some(_) => {
+            Err(Failure::Data(format!("{what}{bytes} bytes are no whole number of items of {item} bytes")))
+        }
+    }
 }
 
 /// `blosc edit`.
@@ -91,8 +110,13 @@ fn apply(frame: &mut SuperChunk<'_>, words: &[&str], args: &Edit) -> Result<()> 
         let input = Input::whole(Path::new(name), args.access.max_output, &Run::default());
         let new = open_items(&input, args.plain)?;
         new.check(None, typesize)?;
-        new.read(MAX_NBYTES as u64)
+        let bytes = new.read(MAX_NBYTES as u64)?;
+        whole_items(bytes.len() as u64, typesize, "").map_err(|e| e.about(name))?;
+        Ok(bytes)
     };
+    if let ["append" | "fill", ..] = words {
+        whole_items(frame.nbytes(), typesize, ENDS)?;
+    }
     match *words {
         ["insert", k, name] => frame.insert(number(k)?, &file(name)?),
         ["update", k, name] => frame.update(number(k)?, &file(name)?),

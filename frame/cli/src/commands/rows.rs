@@ -107,11 +107,12 @@ pub fn trim(args: &Trim) -> Result<()> {
     let path = args.container.as_path();
     let mut pool = Pool::new(0);
     if args.ragged {
-        let root = FsDir::open_rw(path).map_err(|e| failure(path)(e.into()))?;
-        let table = CTable::open_ragged(root, &limits_of(args.max_output, path));
+        let locking = args.access.input(path, &Run::default()).locking();
+        let root = FsDir::open_rw_with(path, locking).map_err(|e| failure(path)(e.into()))?;
+        let table = CTable::open_ragged(root, &limits_of(args.access.max_output, path));
         table.and_then(|mut table| table.repair(&mut pool)).map_err(failure(path))?;
     }
-    match open(&Input::whole(path, args.max_output, &Run::default()), Intent::Change)?.what {
+    match open(&args.access.input(path, &Run::default()), Intent::Change)?.what {
         What::Rows(mut rows) => rows.opened.data.trim(&mut pool, args.rows).map_err(changed(path)),
         _ => Err(Failure::at(path, "not a bloscpack file, bcolz or Blaze directory")),
     }
@@ -119,18 +120,17 @@ pub fn trim(args: &Trim) -> Result<()> {
 
 /// `blosc column`.
 pub fn column(args: &Column) -> Result<()> {
-    let (ColumnAction::Add { table: path, .. }
-    | ColumnAction::Rm { table: path, .. }
-    | ColumnAction::Mv { table: path, .. }) = &args.action;
-    let input = |path: &Path| Input::whole(path, args.max_output, &Run::default());
-    let opened = open(&input(path), Intent::Change)?;
+    let (ColumnAction::Add { table: path, access, .. }
+    | ColumnAction::Rm { table: path, access, .. }
+    | ColumnAction::Mv { table: path, access, .. }) = &args.action;
+    let opened = open(&access.input(path, &Run::default()), Intent::Change)?;
     let What::Rows(mut rows) = opened.what else { return Err(Failure::at(path, "not a bcolz table")) };
     let Container::Table(table) = &mut rows.opened.data else {
         return Err(Failure::at(path, "not a bcolz table"));
     };
     match &args.action {
         ColumnAction::Add { name, input: from, dtype, plain, .. } => {
-            let new = open_items(&input(from), *plain)?;
+            let new = open_items(&Input::whole(from, access.max_output, &Run::default()), *plain)?;
             let given = dtype.as_deref().map(Dtype::parse).transpose();
             let given = given.map_err(|e| Failure::Usage(format!("--dtype: {e}")))?;
             let known = new.items.as_ref().and_then(|items| items.dtype.clone());
