@@ -7,6 +7,7 @@ use crate::readers::Cut;
 use blosc_core::{Codec, FilterSlot, Level, Params, Split};
 use blosc_frame::bloscpack::{Checksum, Layout};
 pub use change::*;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args as Group, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
@@ -46,7 +47,8 @@ impl Args {
         {
             words.insert(1, "info".into());
         }
-        let matches = command.try_get_matches_from_mut(words)?;
+        let matches =
+            command.try_get_matches_from_mut(words).map_err(|error| no_file(&mut command, error))?;
         let mut args = Args::from_arg_matches(&matches).map_err(|e| e.format(&mut command))?;
         if let Some((_, matches)) = matches.subcommand() {
             match &mut args.command {
@@ -56,6 +58,17 @@ impl Args {
             }
         }
         Ok(args)
+    }
+}
+
+/// Says of a word that is no command, nor like one, that it is no file either.
+fn no_file(command: &mut clap::Command, error: clap::Error) -> clap::Error {
+    match (error.get(ContextKind::InvalidSubcommand), error.get(ContextKind::SuggestedSubcommand)) {
+        (Some(ContextValue::String(word)), None) => {
+            let text = format!("{word:?} is no command, and there is no such file");
+            command.error(ErrorKind::InvalidSubcommand, text)
+        }
+        _ => error,
     }
 }
 

@@ -85,9 +85,12 @@ pub fn main(words: Vec<OsString>) -> ExitCode {
             return blpk::main(words);
         }
     };
-    let args = args::Args::read(words).unwrap_or_else(|error| error.exit());
+    let args = match args::Args::read(words) {
+        Ok(args) => args,
+        Err(error) => return say(&error, 2),
+    };
     signals::clean_up();
-    match commands::run(args) {
+    match commands::run(args).and_then(|()| output::flush_stdout()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             if !matches!(failure, failure::Failure::Closed) {
@@ -96,4 +99,21 @@ pub fn main(words: Vec<OsString>) -> ExitCode {
             ExitCode::from(failure.status())
         }
     }
+}
+
+/// Prints a mistake, which is `status`, or a text that was asked for.
+fn say(error: &clap::Error, status: u8) -> ExitCode {
+    if error.use_stderr() {
+        // There is no other place to say it.
+        let _ = error.print();
+        return ExitCode::from(status);
+    }
+    let printed = error.print().map_err(|e| output::stdout_failed(&e)).and_then(|()| output::flush_stdout());
+    printed.map_or_else(
+        |failure| {
+            output::notice(&failure);
+            ExitCode::from(failure.status())
+        },
+        |()| ExitCode::SUCCESS,
+    )
 }

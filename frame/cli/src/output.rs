@@ -303,6 +303,14 @@ impl Write for Sink {
     }
 }
 
+/// Writes what is kept back for standard output: it is not said when the program ends.
+///
+/// # Errors
+/// A full device.
+pub fn flush_stdout() -> Result<()> {
+    io::stdout().flush().map_err(|e| stdout_failed(&e))
+}
+
 /// Why standard output cannot be written.
 pub fn stdout_failed(error: &io::Error) -> Failure {
     match error.kind() {

@@ -1,7 +1,7 @@
 //! Signals that end the program: temporary files go before it does.
 
 use crate::output::parent;
-use std::ffi::OsString;
+use blosc_frame::io::temporary_beginning;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -56,11 +56,8 @@ pub fn remember(path: &Path) {
 pub fn remember_replacing(path: &Path) {
     // A link is not replaced, but what it leads to.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    if let Some(name) = path.file_name() {
-        let mut start = OsString::from(".");
-        start.push(name);
-        start.push(format!(".tmp{}-", std::process::id()));
-        BEGINNINGS.lock().unwrap_or_else(PoisonError::into_inner).push(path.with_file_name(start));
+    if let Ok(beginning) = temporary_beginning(&path) {
+        BEGINNINGS.lock().unwrap_or_else(PoisonError::into_inner).push(beginning);
     }
 }
 

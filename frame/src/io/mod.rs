@@ -40,7 +40,9 @@ pub use lock::{Held, Locking, SidecarLock};
 #[cfg(feature = "std")]
 pub use memory::MemDir;
 #[cfg(feature = "std")]
-pub use new_file::{NewDir, NewFile, OLD, confirm, strays, sweep, sync_directory, sync_tree};
+pub use new_file::{
+    NewDir, NewFile, OLD, confirm, strays, sweep, sync_directory, sync_tree, temporary_beginning,
+};
 pub use offset::{Offset, ReadOnly};
 
 use crate::error::{Error, IoError, IoKind};

@@ -221,10 +221,33 @@ pub(super) fn parent(path: &Path) -> &Path {
 
 /// `.NAME.tmpPID-N`: whose it is, by path and process.
 pub(super) fn temporary_path(path: &Path, number: u32) -> Result<PathBuf, IoError> {
+    let mut temporary = temporary_beginning(path)?.into_os_string();
+    temporary.push(format!("{number}"));
+    Ok(temporary.into())
+}
+
+/// `.NAME.tmpPID-`: how the temporary files begin by which this process replaces `path`.
+///
+/// # Errors
+/// [`IoKind::Name`] for a path without a file name.
+pub fn temporary_beginning(path: &Path) -> Result<PathBuf, IoError> {
     let mut temporary = OsString::from(".");
-    temporary.push(path.file_name().ok_or(IoKind::Name)?);
-    temporary.push(format!(".tmp{}-{number}", std::process::id()));
+    temporary.push(short_name(path.file_name().ok_or(IoKind::Name)?));
+    temporary.push(format!(".tmp{}-", std::process::id()));
     Ok(parent(path).join(temporary))
+}
+
+/// A file name, or what stands for one that leaves no room for more: its beginning, and a checksum of all of it.
+fn short_name(name: &OsStr) -> OsString {
+    // File systems take 255 bytes; a process has at most 10 digits, the number beside it 4.
+    let most = 255 - ".".len() - ".tmp-".len() - 10 - 4;
+    if name.len() <= most {
+        return name.into();
+    }
+    let sum = twox_hash::XxHash3_64::oneshot(name.as_encoded_bytes());
+    let mut short = name.to_string_lossy().into_owned();
+    short.truncate(short.floor_char_boundary(most - 17));
+    format!("{short}~{sum:016x}").into()
 }
 
 /// What the name of a temporary file says it will be: `NAME` of `.NAME.tmpPID-N`.
@@ -240,11 +263,11 @@ pub(crate) fn temporary_of(name: &str) -> Option<&str> {
 /// # Errors
 /// Those of reading the directory that `path` is in.
 pub fn strays(path: &Path) -> Result<Vec<PathBuf>, IoError> {
-    let Some(name) = path.file_name() else { return Ok(Vec::new()) };
+    let Some(short) = path.file_name().map(short_name) else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     for entry in fs::read_dir(parent(path))? {
         let entry = entry?;
-        let ours = |entry: &str| temporary_of(entry).is_some_and(|owner| OsStr::new(owner) == name);
+        let ours = |entry: &str| temporary_of(entry).is_some_and(|owner| *owner == *short);
         if entry.file_name().to_str().is_some_and(ours) && abandoned(&entry.path()).is_some() {
             found.push(entry.path());
         }

@@ -242,15 +242,11 @@ impl<'a> SuperChunk<'a> {
         })
     }
 
-    /// Uses up to `threads` threads for whole chunks (0: one per core). Default 1. Changes no byte.
+    /// Uses up to `threads` threads for whole chunks, as many as a [`Pool`] takes (0: one per core). Default 1. Changes no
+    /// byte.
     pub fn set_threads(&mut self, threads: usize) {
-        #[cfg(feature = "std")]
-        let threads = match threads {
-            0 => std::thread::available_parallelism().map_or(1, core::num::NonZero::get),
-            n => n,
-        };
-        self.threads = threads.max(1);
-        self.pool = Pool::new(self.threads);
+        self.pool = Pool::new(threads);
+        self.threads = self.pool.threads();
     }
 
     /// Tells the block shape of the array in the chunks, which the filters ndcell and ndmean and the

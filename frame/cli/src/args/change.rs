@@ -235,11 +235,11 @@ pub enum MetaAction {
     Set(MetaSet),
     /// Remove one
     Rm(MetaName),
-    /// List all of them
+    /// List the metalayers, or with --vl the variable-length ones
     List {
         /// The frame
         frame: PathBuf,
-        /// The variable-length ones
+        /// List the variable-length ones instead
         #[arg(long)]
         vl: bool,
         /// Print JSON
