@@ -25,6 +25,7 @@ use super::reader::Bloscpack;
 use super::writer::widen;
 use crate::error::Error;
 use crate::io::{ReadAt, Store, WriteAt};
+use crate::limits::within;
 use crate::plain::{Content, Piece, Plain};
 use crate::value::Value;
 use alloc::vec;
@@ -323,6 +324,7 @@ impl<S: WriteAt> Bloscpack<S> {
         };
         let step = u64::from(size.max(1));
         let nchunks = content.nbytes().div_ceil(step).max(1);
+        within("chunks", nchunks, self.limits.chunks.max(old))?;
         let last = content.nbytes().saturating_sub(nchunks.saturating_sub(1).saturating_mul(step));
         if header.layout == Layout::V3 && header.offsets {
             let entries = old.saturating_add(header.max_app);
