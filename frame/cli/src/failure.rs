@@ -30,7 +30,7 @@ pub enum Failure {
     Verified(Value, String, u8),
     /// The command line asks for something that makes no sense: status 2.
     Usage(String),
-    /// All of it is done, but the last flush failed: status 4.
+    /// All of it is done, but the last flush failed, for this reason: status 4.
     Unconfirmed(String),
     /// Whoever read our output has had enough (`blosc info X | head -1`): no message, status 0.
     Closed,
@@ -171,8 +171,10 @@ impl fmt::Display for Failure {
             Failure::Data(text)
             | Failure::Unable(text)
             | Failure::Verified(_, text, _)
-            | Failure::Unconfirmed(text)
             | Failure::Usage(text) => f.write_str(text),
+            Failure::Unconfirmed(text) => {
+                write!(f, "written, but the system did not confirm that it is on disk: {text}")
+            }
             Failure::Closed => f.write_str("the reader of our output closed it"),
         }
     }
@@ -199,6 +201,9 @@ impl From<ChunkError> for Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let text = match error {
+            Error::Io(IoError { kind: IoKind::NotConfirmed, os }) => {
+                IoError { kind: IoKind::Other, os }.to_string()
+            }
             Error::Chunk { error: ChunkError::Limit { .. }, .. }
             | Error::Codec(ChunkError::Limit { .. })
             | Error::Limit {
