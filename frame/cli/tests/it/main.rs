@@ -16,6 +16,8 @@ mod manual;
 mod mistakes;
 mod outputs;
 mod packs;
+#[cfg(target_os = "linux")]
+mod process;
 mod promises;
 mod readme;
 mod refused;
