@@ -3,7 +3,7 @@
 use crate::access::Access;
 use crate::args::{MetaAction, MetaName, MetaSet, Run};
 use crate::failure::{Failure, Result, asked, failure};
-use crate::json::{from_hex, metalayer};
+use crate::json::{from_hex, metalayer, printable};
 use crate::open::{Intent, open_as_frame};
 use crate::output::stdout_failed;
 use crate::writers;
@@ -12,7 +12,7 @@ use blosc_frame::cframe::CHECKSUMS_NAME;
 use blosc_frame::value::{TextLimits, Value};
 use blosc_frame::{SuperChunk, msgpack};
 use serde_json::{Map, Value as Json};
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 /// Opens the frame that a command is about, and holds its lock.
@@ -57,7 +57,12 @@ fn get(which: &MetaName) -> Result<()> {
         };
         content.ok_or_else(|| missing(frame, which))
     })?;
-    std::io::stdout().write_all(&content).map_err(|e| stdout_failed(&e))
+    let mut out = std::io::stdout();
+    let shown = match out.is_terminal() {
+        true => printable(&String::from_utf8_lossy(&content)).into_bytes(),
+        false => content,
+    };
+    out.write_all(&shown).map_err(|e| stdout_failed(&e))
 }
 
 /// Refuses the name under which commits keep checksums: they would put their own content there.

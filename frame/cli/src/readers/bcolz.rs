@@ -74,6 +74,14 @@ pub fn verify_table(table: &CTable<FsDir>, pool: &mut Pool) -> Result<Findings, 
     Ok(found)
 }
 
+/// A name that a table gives to two columns.
+fn named_twice(root: &FsDir) -> Option<String> {
+    let told: Value = serde_json::from_slice(&root.read("__rootdirs__", 1 << 20).ok()?).ok()?;
+    let mut names: Vec<&str> = told["names"].as_array()?.iter().filter_map(Value::as_str).collect();
+    names.sort_unstable();
+    names.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0].into())
+}
+
 /// The column that is asked for of a table that cannot be opened as a whole.
 ///
 /// # Errors
@@ -87,6 +95,9 @@ pub fn damaged_table(input: &Input, max: u64, error: Error) -> Result<Opened, Fa
         return found
             .and_then(|found| open_found(found, &limits(max), false))
             .map_err(failure(column.path()));
+    }
+    if let Some(name) = named_twice(&root) {
+        return Err(Failure::at(path, format!("column {name}: __rootdirs__ names it twice")));
     }
     let mut names = root.list()?;
     names.sort();

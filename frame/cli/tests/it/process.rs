@@ -158,6 +158,22 @@ fn outputs_have_names_as_long_as_the_system_takes() {
     assert_eq!(folder.fail(&["compress", "plain", "-o", &("n".repeat(250) + ".chunk")]).0, 1);
 }
 
+/// What a terminal would act upon is shown to it as text; to all else the content goes as it is.
+#[test]
+fn a_metalayer_is_no_sequence_for_a_terminal() {
+    let folder = folder("process-terminal");
+    folder.write("colour", b"\x1b[31mred");
+    folder.run(&["meta", "set", "f.b2frame", "note", "--file", "colour"]);
+    assert_eq!(folder.run(&["meta", "get", "f.b2frame", "note"]), b"\x1b[31mred");
+    let line = format!("{} meta get f.b2frame note", env!("CARGO_BIN_EXE_blosc"));
+    let mut command = Command::new("script");
+    command.args(["-qec", &line, "/dev/null"]).current_dir(folder.root()).stdin(Stdio::null());
+    match command.output() {
+        Ok(output) => assert_eq!(String::from_utf8_lossy(&output.stdout), "\\u{1b}[31mred"),
+        Err(_) => println!("SKIPPED: a terminal, for there is no `script`"),
+    }
+}
+
 #[test]
 fn messages_say_what_helps() {
     let folder = folder("process-words");
@@ -178,6 +194,16 @@ fn messages_say_what_helps() {
         assert!(code == status && message.contains(text), "{line}: {code} {message}");
         assert!(folder.read("f.b2frame") == before, "{line}");
     }
+    // Two columns of one name.
+    folder.write("records.npy", &{
+        let header = "{'descr': [('a', '<i4'), ('b', '<i4')], 'fortran_order': False, 'shape': (1,), }";
+        let header = format!("{header:<117}\n");
+        [b"\x93NUMPY\x01\x00\x76\x00", header.as_bytes(), &[0; 8]].concat()
+    });
+    folder.run(&["compress", "records.npy", "-o", "table.bcolz"]);
+    folder.write("table.bcolz/__rootdirs__", br#"{"names": ["a", "a"]}"#);
+    let (code, message) = folder.fail(&["decompress", "table.bcolz", "-o", "out"]);
+    assert!(code == 1 && message.contains("column a: __rootdirs__ names it twice"), "{code} {message}");
     // Of a stream the length is known at its end only.
     let (code, _, message) = folder.status(&["append", "f.b2frame", "-"], b"12345");
     assert!(code == 1 && message.contains("no whole number of items"), "{code} {message}");
