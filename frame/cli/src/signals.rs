@@ -63,7 +63,7 @@ pub fn remember_replacing(path: &Path) {
 
 #[cfg(unix)]
 mod some {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU, SIGXFSZ};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
     use signal_hook::iterator::Signals;
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
@@ -72,9 +72,11 @@ mod some {
     pub fn handle(handled: bool) {
         // With a handler the signal of `ulimit -f` ends nothing: the write fails, as on a full disk.
         let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
+        if handled {
+            return;
+        }
         let ignored = ignored();
-        let others = if handled { &[][..] } else { &[SIGTERM, SIGINT, SIGHUP] };
-        let wanted = others.iter().chain(&[SIGXCPU]).filter(|signal| !ignored.contains(signal));
+        let wanted = [SIGTERM, SIGINT, SIGHUP].into_iter().filter(|signal| !ignored.contains(signal));
         if let Ok(mut signals) = Signals::new(wanted) {
             std::thread::spawn(move || signals.forever().take(1).for_each(|_| super::end()));
         }

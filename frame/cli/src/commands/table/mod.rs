@@ -108,7 +108,7 @@ pub fn append(args: &Append) -> Result<()> {
     let folder = temp.path().join("table");
     let prefix = format!("{}/", key.trim_start_matches('/'));
     let exchange = Exchange::unpack(&path, prefix.trim_start_matches('/'), &folder)?;
-    appending.run(&folder, first)?;
+    appending.run(&folder, first).map_err(Failure::of_a_part)?;
     destination.file(|file| exchange.pack(&folder, file))
 }
 
