@@ -26,10 +26,10 @@ pub fn check_replace(name: &Path, path: &Path, force: bool, shape: Shape) -> Res
     match (meta.is_dir(), shape) {
         (true, Shape::File) => wrong("is a directory, and the result is a file"),
         (false, Shape::Directory) => wrong("is a file, and the result is a directory"),
+        _ if !force => Err(Failure::Usage(format!("{} exists; --force replaces it", name.display()))),
         (true, Shape::Directory) if !is_replaceable(path).map_err(failure(name))? => {
             wrong("holds more than a container or arrays; it is not replaced")
         }
-        _ if !force => Err(Failure::Usage(format!("{} exists; --force replaces it", name.display()))),
         _ => Ok(()),
     }
 }

@@ -76,10 +76,13 @@ mod some {
             return;
         }
         let ignored = ignored();
-        let wanted = [SIGTERM, SIGINT, SIGHUP].into_iter().filter(|signal| !ignored.contains(signal));
-        if let Ok(mut signals) = Signals::new(wanted) {
-            std::thread::spawn(move || signals.forever().take(1).for_each(|_| super::end()));
-        }
+        // Without a thread nothing is handled: a handler that nobody waits for would keep the signal from its work.
+        let _ = std::thread::Builder::new().spawn(move || {
+            let wanted = [SIGTERM, SIGINT, SIGHUP].into_iter().filter(|signal| !ignored.contains(signal));
+            if let Ok(mut signals) = Signals::new(wanted) {
+                signals.forever().take(1).for_each(|_| super::end());
+            }
+        });
     }
 
     /// Which signals this process was started with as ignored. Where the system does not say, those that shells and

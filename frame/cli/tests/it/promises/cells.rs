@@ -190,7 +190,7 @@ pub const CONTAINERS: [Container; 16] = [
     },
     container("b2d table", "table.b2d", Shape::Table, "rows.jsonl", Fixture("table.b2d")),
     container("b2z table", "rows.b2z", Shape::Table, "rows.jsonl", Fixture("rows.b2z")),
-    container("tensor", "tensor.b2frame", Shape::Tensor, "row4", Fixture("tensor.b2frame")),
+    container("tensor", "tensor.b2frame", Shape::Tensor, "row8", Fixture("tensor.b2frame")),
 ];
 
 /// A verb, and what it is asked to do. In its words `@` is the container, `@leaf` the array in it, `@row` a file of one
