@@ -26,6 +26,8 @@ mod memory;
 #[cfg(feature = "std")]
 mod new_file;
 mod offset;
+#[cfg(feature = "std")]
+mod pool;
 
 #[cfg(feature = "alloc")]
 pub use dir::{DirFile, Directory, check_name};
@@ -42,6 +44,8 @@ pub use memory::MemDir;
 #[cfg(feature = "std")]
 pub use new_file::{NewDir, NewFile, OLD, strays, sweep, sync_directory, sync_tree};
 pub use offset::{Offset, ReadOnly};
+#[cfg(feature = "std")]
+pub use pool::{FilePool, PooledFile};
 
 use crate::error::{Error, IoError, IoKind};
 #[cfg(feature = "alloc")]
