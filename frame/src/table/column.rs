@@ -424,6 +424,7 @@ fn utf8(
 
 #[cfg(test)]
 mod tests {
+    use super::super::exact;
     use super::*;
 
     #[test]
@@ -440,8 +441,8 @@ mod tests {
         assert!(made("|b1", &[2]).is_err());
         assert!(made("|V2", b"ab").is_err());
         let texts = made("<U2", b"a\0\0\0\xfc\0\0\0").unwrap();
-        assert_eq!(values::stored(&texts, 0), Ok(Value::text("aü")));
+        assert_eq!(exact::stored(&texts, 0), Ok(Value::text("aü")));
         let bytes = made("|S3", b"\0a\0").unwrap();
-        assert_eq!(values::stored(&bytes, 0), Ok(values::binary(b"\0a")));
+        assert_eq!(exact::stored(&bytes, 0), Ok(values::binary(b"\0a")));
     }
 }

@@ -3,7 +3,7 @@
 use super::place::Folder;
 use super::schema::{is_complex, is_json};
 use super::values::Made;
-use super::write::packed;
+use super::write::{ROOM, packed};
 use super::{META, Result, TableError, VALID, schema::Column};
 use crate::b2nd::{NdArray, Spec};
 use crate::dtype::Dtype;
@@ -14,9 +14,6 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use std::path::Path;
-
-/// Rows that arrays have room for, as python-blosc2 makes them. Nothing is stored for them.
-const ROOM: u64 = 1 << 20;
 
 /// Writes the files of a table without rows, whose columns are those of `schema`, into a folder.
 ///

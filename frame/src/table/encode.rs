@@ -2,6 +2,7 @@
 
 use super::base64;
 use super::column::{ColumnReader, trimmed};
+use super::exact;
 use super::schema::{Column, Kind, Nulls};
 use super::values::{self, Form, Made, Wrong, of_numbers, of_times};
 use crate::dtype::{Kind as Scalars, Scalar};
@@ -228,7 +229,7 @@ impl Takes {
 
     /// The value of its own length in a row.
     fn value(&self, array: &ArrayRef, row: usize) -> Made<Value> {
-        let value = values::stored(array, row)?;
+        let value = exact::stored(array, row)?;
         match (&self.column.kind, &value) {
             (_, Value::Null) => Ok(Value::Null),
             (Kind::Object, Value::Text(text)) => values::json(text),

@@ -4,7 +4,7 @@
 //! marked as the extension type `arrow.json`. Complex numbers are not held.
 
 use super::schema::has_complex;
-use super::{Result, Rows, TableError, values};
+use super::{Result, Rows, TableError, exact};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -155,7 +155,7 @@ impl Rows for ArrowReader {
             let array = |field: &Arc<Field>| {
                 let missing = || TableError::data(format!("has no field for column {}", field.name()));
                 let (at, from) = self.schema.column_with_name(field.name()).ok_or_else(missing)?;
-                let made = guarded(|| Ok(values::fit(part.column(at), from, field)))?;
+                let made = guarded(|| Ok(exact::fit(part.column(at), from, field)))?;
                 made.map_err(|wrong| {
                     TableError::Data(format!(
                         "{}, column {}: {}",

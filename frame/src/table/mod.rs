@@ -7,7 +7,7 @@
 //! column    a stored column -> Arrow arrays; records: values of their own lengths
 //! encode    Arrow arrays -> what a column stores, or why not; write: the files of a column
 //! append    rows to a table in a folder; create: a new table there
-//! values    MessagePack and JSON values <-> Arrow arrays, exact or refused
+//! values    MessagePack and JSON values -> Arrow arrays, exact or refused; exact: back, and between types
 //! text      batches as CSV and JSON lines; lines: batches from them; infer: which types they have
 //! ipc       batches as Arrow files, and from them; numpy: from and to the arrays of `.npz` files
 //! ```
@@ -41,6 +41,7 @@ mod column;
 mod create;
 mod encode;
 mod error;
+mod exact;
 mod infer;
 pub mod ipc;
 pub mod lines;
@@ -52,6 +53,9 @@ pub mod text;
 mod time;
 mod values;
 mod write;
+
+#[cfg(test)]
+mod tests;
 
 pub use {arrow_array, arrow_schema};
 

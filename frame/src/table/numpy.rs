@@ -2,8 +2,9 @@
 //! the columns as fields. `NAME.mask` says which rows of `NAME` are null, as in a masked array of NumPy.
 
 use super::column::{ColumnReader, array_of, to_little_endian};
+use super::exact;
 use super::schema::{lists, scalar_type};
-use super::values::{self, Made, Wrong};
+use super::values::{Made, Wrong};
 use super::{Kind, Result, Rows, TableError, encode};
 use crate::dtype::{ByteOrder, Dtype, Kind as Scalars, Scalar, Unit};
 use crate::io::ReadAt;
@@ -171,7 +172,7 @@ impl Part {
     /// The rows of this column in those of the members.
     fn array(&self, data: &[(usize, Vec<u8>)], to: &Field) -> core::result::Result<ArrayRef, Wrong> {
         let (made, from) = self.read(data, to).map_err(|what| Wrong { row: 0, what })?;
-        values::fit(&made, &from, to)
+        exact::fit(&made, &from, to)
     }
 
     /// As [`Part::array`], of the type that the items have.

@@ -1,6 +1,7 @@
 //! Values of their own lengths: one MessagePack value per chunk (`ObjectArray`), or a batch of them, MessagePack or
 //! Arrow, per chunk (`BatchArray`), read from the first to the last. Nothing is unpickled.
 
+use super::exact;
 use super::values::{self, Form, Made};
 use super::{Column, Result, TableError, vlmeta};
 use crate::msgpack::{self, Entries};
@@ -285,7 +286,7 @@ fn streamed(stream: &[u8]) -> Made<VecDeque<Value>> {
         let batch = batch.map_err(|e| e.to_string())?;
         let [column] = batch.columns() else { return Err("an Arrow stream of one column expected".into()) };
         for row in 0..column.len() {
-            rows.push_back(values::stored(column, row)?);
+            rows.push_back(exact::stored(column, row)?);
         }
     }
     Ok(rows)

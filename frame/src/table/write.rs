@@ -168,8 +168,8 @@ impl<'c> ColumnWriter<'c> {
             None => {
                 let frame = self.folder.create(&key, "b2nd", &packed(1))?;
                 let dtype = Dtype::parse("|b1").unwrap_or(Dtype::opaque(1));
-                // Made for the rows that follow, too: an array without rows has no chunks to add any to.
-                let all = self.rows.saturating_add(nulls.len() as u64);
+                // Chunks as long as those that python-blosc2 makes: of shorter ones its C library does not read some rows.
+                let all = self.rows.saturating_add(nulls.len() as u64).max(ROOM);
                 let spec = Spec::new(&[all], dtype).map_err(failed)?.params_from(&packed(1));
                 let mut mask = NdArray::full(frame, &spec, &[1]).map_err(failed)?;
                 cut(&mut mask, self.rows).map_err(failed)?;
@@ -230,6 +230,9 @@ struct Batches {
 const LENGTHS: &str = "_batch_array_metadata";
 /// What says how many rows a block has.
 const META: &str = "batcharray";
+
+/// Rows that new arrays have room for, as python-blosc2 makes them. Nothing is stored for them.
+pub(super) const ROOM: u64 = 1 << 20;
 
 /// How new files are compressed: as python-blosc2 does it.
 pub(super) fn packed(typesize: u32) -> Params {
