@@ -6,12 +6,14 @@
 //! ```
 //! The folder is a copy that no other process sees: it takes the place of the table when all is done.
 
+use super::batches::Table;
 use super::column::ColumnReader;
 use super::encode::{New, Takes};
-use super::place::{self, Folder};
+use super::error::{Result, TableError};
+use super::place::{self, Folder, META, Place, VALID, vlmeta};
+use super::rows::Rows;
 use super::schema::{Column, Kind};
 use super::write::{ColumnWriter, cut};
-use super::{META, Place, Result, Rows, Table, TableError, VALID, vlmeta};
 use crate::msgpack;
 use crate::value::{TextLimits, Value};
 use alloc::format;

@@ -1,10 +1,12 @@
 //! A stored column: rows of it that live, as Arrow arrays.
 
-use super::encode::Sentinel;
+use super::bytes::{array_of, to_little_endian};
+use super::error::{Made, Result, TableError};
+use super::place::{self, Place, check_output};
 use super::records::Records;
 use super::schema::{Column, Kind, Nulls, scalar_type};
-use super::values::{self, Form, of_numbers, of_times};
-use super::{Place, Result, TableError, check_output, place};
+use super::sentinel::Sentinel;
+use super::values::{self, Form};
 use crate::b2nd::NdArray;
 use crate::dtype::{ByteOrder, Dtype, Kind as Scalars, Scalar};
 use crate::value::Value;
@@ -14,13 +16,10 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use arrow_array::builder::StringBuilder;
-use arrow_array::types::*;
-use arrow_array::{
-    Array, ArrayRef, ArrowPrimitiveType, BooleanArray, DictionaryArray, FixedSizeListArray, Int32Array,
-    PrimitiveArray,
-};
+use arrow_array::types::Int32Type;
+use arrow_array::{Array, ArrayRef, DictionaryArray, Int32Array};
 use arrow_buffer::NullBuffer;
-use arrow_schema::{DataType, Field, TimeUnit};
+use arrow_schema::{DataType, Field};
 use core::ops::Range;
 
 /// An array of a store.
@@ -57,19 +56,6 @@ fn read(nd: &mut Nd, about: &str, rows: Range<u64>) -> Result<Vec<u8>> {
         to_little_endian(scalar, &mut out);
     }
     Ok(out)
-}
-
-/// Turns items into little-endian order.
-pub fn to_little_endian(scalar: &Scalar, bytes: &mut [u8]) {
-    if scalar.order != ByteOrder::Big {
-        return;
-    }
-    let unit = match scalar.kind {
-        Scalars::Complex => scalar.size / 2,
-        Scalars::Unicode => 4,
-        _ => scalar.size,
-    };
-    bytes.chunks_exact_mut(unit.max(1) as usize).for_each(<[u8]>::reverse);
 }
 
 /// `i64`s of an array of 4 or 8 bytes each.
@@ -306,82 +292,6 @@ fn items(nd: Nd, column: &Column, field: &Field) -> core::result::Result<Values,
     }
 }
 
-/// An array of items of a fixed size, in rows of this shape; rows that are not `valid` are null.
-///
-/// # Errors
-/// Items that are no text, or no truth value; more than an array holds.
-pub fn array_of(
-    bytes: Vec<u8>,
-    scalar: &Scalar,
-    shape: &[u32],
-    data_type: &DataType,
-    valid: Option<NullBuffer>,
-) -> core::result::Result<ArrayRef, String> {
-    if let DataType::FixedSizeList(inner, count) = data_type {
-        let (item, shape) = match shape.split_first() {
-            Some((_, shape)) => (*scalar, shape),
-            // Complex numbers.
-            None => (Scalar { kind: Scalars::Float, size: scalar.size / 2, ..*scalar }, shape),
-        };
-        let made = array_of(bytes, &item, shape, inner.data_type(), None)?;
-        let made = FixedSizeListArray::try_new(Arc::clone(inner), *count, made, valid);
-        return Ok(Arc::new(made.map_err(|e| e.to_string())?));
-    }
-    macro_rules! numbers {
-        ($type:ty) => {{
-            let items = bytes.as_chunks().0.iter();
-            let items = items.map(|item| <$type as ArrowPrimitiveType>::Native::from_le_bytes(*item));
-            let array = PrimitiveArray::<$type>::new(items.collect::<Vec<_>>().into(), valid);
-            Arc::new(array.with_data_type(data_type.clone()))
-        }};
-    }
-    let size = scalar.size.max(1) as usize;
-    let is_valid = |row: usize| valid.as_ref().is_none_or(|valid| valid.is_valid(row));
-    let rows = || bytes.chunks_exact(size).enumerate();
-    Ok(match data_type {
-        DataType::Boolean => {
-            if let Some((_, item)) = rows().find(|(row, item)| is_valid(*row) && !matches!(item, [0 | 1])) {
-                return Err(format!("{}, which is no truth value", item.first().copied().unwrap_or(0)));
-            }
-            Arc::new(BooleanArray::new(
-                bytes.iter().map(|byte| *byte == 1).collect::<Vec<bool>>().into(),
-                valid,
-            ))
-        }
-        DataType::Utf8 => {
-            let text = |(row, item): (usize, &[u8])| match is_valid(row) {
-                true => unicode(item)
-                    .map(Some)
-                    .ok_or_else(|| format!("row {row} of a batch has a character that is none")),
-                false => Ok(None),
-            };
-            values::strings(&rows().map(text).collect::<values::Made<Vec<_>>>()?)?
-        }
-        DataType::Binary => values::binaries(
-            &rows().map(|(row, item)| is_valid(row).then_some(trimmed(item))).collect::<Vec<_>>(),
-        )?,
-        _ => of_numbers!(
-            data_type,
-            numbers,
-            of_times!(data_type, numbers, return Err(format!("items are no {data_type}")))
-        ),
-    })
-}
-
-/// Bytes without the zeros that pad them.
-pub fn trimmed(bytes: &[u8]) -> &[u8] {
-    let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last.saturating_add(1));
-    bytes.get(..end).unwrap_or(bytes)
-}
-
-/// UCS-4 characters without the zeros that pad them.
-fn unicode(bytes: &[u8]) -> Option<String> {
-    let (chars, rest) = bytes.as_chunks::<4>();
-    let codes: Vec<u32> = chars.iter().map(|c| u32::from_le_bytes(*c)).collect();
-    let end = codes.iter().rposition(|code| *code != 0).map_or(0, |last| last.saturating_add(1));
-    rest.is_empty().then_some(codes.iter().take(end))?.map(|code| char::from_u32(*code)).collect()
-}
-
 /// Texts between offsets.
 fn utf8(
     offsets: &mut Nd,
@@ -420,29 +330,4 @@ fn utf8(
         }
     }
     Ok(Arc::new(texts.finish()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::exact;
-    use super::*;
-
-    #[test]
-    fn items_that_are_none_are_refused() {
-        let scalar = |dtype: &str| match Dtype::parse(dtype).unwrap() {
-            Dtype::Scalar(scalar) => scalar,
-            _ => unreachable!(),
-        };
-        let made = |dtype: &str, bytes: &[u8]| {
-            let scalar = scalar(dtype);
-            array_of(bytes.to_vec(), &scalar, &[], &scalar_type(&scalar)?, None)
-        };
-        assert!(made("<U1", &[0, 0xd8, 0, 0]).is_err(), "a surrogate is no character");
-        assert!(made("|b1", &[2]).is_err());
-        assert!(made("|V2", b"ab").is_err());
-        let texts = made("<U2", b"a\0\0\0\xfc\0\0\0").unwrap();
-        assert_eq!(exact::stored(&texts, 0), Ok(Value::text("aü")));
-        let bytes = made("|S3", b"\0a\0").unwrap();
-        assert_eq!(exact::stored(&bytes, 0), Ok(values::binary(b"\0a")));
-    }
 }

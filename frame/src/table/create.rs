@@ -1,10 +1,9 @@
 //! A new table, without rows.
 
-use super::place::Folder;
-use super::schema::{is_complex, is_json};
-use super::values::Made;
+use super::error::{Made, Result, TableError};
+use super::place::{Folder, META, VALID};
+use super::schema::{Column, is_complex, is_json};
 use super::write::{ROOM, packed};
-use super::{META, Result, TableError, VALID, schema::Column};
 use crate::b2nd::{NdArray, Spec};
 use crate::dtype::Dtype;
 use crate::msgpack;

@@ -1,19 +1,20 @@
 //! Arrow arrays as what a column stores, or why not.
 
-use super::base64;
-use super::column::{ColumnReader, trimmed};
+use super::bytes::items;
+use super::column::ColumnReader;
+use super::error::{Made, Wrong};
 use super::exact;
 use super::schema::{Column, Kind, Nulls};
-use super::values::{self, Form, Made, Wrong, of_numbers, of_times};
-use crate::dtype::{Kind as Scalars, Scalar};
+use super::sentinel::Sentinel;
+use super::values;
+use crate::dtype::Scalar;
 use crate::value::Value;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use arrow_array::cast::AsArray;
-use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef};
-use arrow_schema::{DataType, Field, TimeUnit};
+use arrow_schema::{DataType, Field};
 
 /// What the schema of a column may say; anything else may be a constraint that is not checked here.
 const KNOWN: [&str; 18] = [
@@ -40,84 +41,6 @@ const KNOWN: [&str; 18] = [
 /// What the schema of an entry of lists may say.
 const KNOWN_INSIDE: [&str; 7] =
     ["kind", "nullable", "max_length", "item", "storage", "serializer", "batch_rows"];
-
-/// The value that stands for null.
-pub enum Sentinel {
-    /// Any item that is no number.
-    Nan(Scalar),
-    /// This item, or text.
-    Bytes(Vec<u8>, Option<Scalar>),
-}
-
-/// A float of 4 or 8 bytes.
-fn float(scalar: &Scalar, item: &[u8]) -> Option<f64> {
-    match scalar.kind {
-        Scalars::Float if scalar.size == 4 => {
-            item.try_into().ok().map(|item| f32::from_le_bytes(item).into())
-        }
-        Scalars::Float if scalar.size == 8 => item.try_into().ok().map(f64::from_le_bytes),
-        _ => None,
-    }
-}
-
-impl Sentinel {
-    /// The value that stands for null in a column, if one does; `scalar` is the type of its items.
-    pub fn of(column: &Column, scalar: Option<Scalar>) -> Made<Option<Sentinel>> {
-        let Nulls::Sentinel(value) = &column.nulls else { return Ok(None) };
-        let none =
-            || format!("{} stands for null, which is no {}", value.to_json_compact(), column.type_name());
-        let count = || value.as_i64().ok_or_else(none);
-        let bytes = match (scalar, &column.kind) {
-            _ if column.type_name() == "ndarray" => {
-                return Err("arrays in place of nulls are not known".into());
-            }
-            (_, Kind::Bool) => [u8::try_from(count()?).map_err(|_| none())?].to_vec(),
-            (_, Kind::Timestamp { .. }) => count()?.to_le_bytes().to_vec(),
-            (None, _) => value.as_text().ok_or_else(none)?.as_bytes().to_vec(),
-            (Some(scalar), _) => {
-                let value = match (scalar.kind, value) {
-                    (Scalars::Bytes, value) => {
-                        let encoded = value.get("base64").and_then(Value::as_text);
-                        let bytes = match encoded {
-                            Some(text) => base64::decode(text),
-                            None => value.as_text().map(|text| text.as_bytes().to_vec()),
-                        };
-                        values::binary(trimmed(&bytes.ok_or_else(none)?))
-                    }
-                    (_, value) => value.clone(),
-                };
-                let field = column.field()?;
-                let one = values::array(&[Some(&value)], &field, Form::Stored)?;
-                let bytes = items(&one, &scalar).map_err(|wrong| wrong.what)?;
-                if float(&scalar, &bytes).is_some_and(f64::is_nan) {
-                    return Ok(Some(Sentinel::Nan(scalar)));
-                }
-                bytes
-            }
-        };
-        Ok(Some(Sentinel::Bytes(bytes, scalar)))
-    }
-
-    /// Whether an item or text is that value.
-    pub fn is(&self, item: &[u8]) -> bool {
-        match self {
-            Sentinel::Nan(scalar) => float(scalar, item).is_some_and(f64::is_nan),
-            Sentinel::Bytes(bytes, scalar) => {
-                let floats = scalar.and_then(|scalar| float(&scalar, item).zip(float(&scalar, bytes)));
-                item == bytes || floats.is_some_and(|(a, b)| a == b)
-            }
-        }
-    }
-
-    /// The item or text.
-    fn bytes(&self) -> Vec<u8> {
-        match self {
-            Sentinel::Nan(scalar) if scalar.size == 4 => f32::NAN.to_le_bytes().to_vec(),
-            Sentinel::Nan(_) => f64::NAN.to_le_bytes().to_vec(),
-            Sentinel::Bytes(bytes, _) => bytes.clone(),
-        }
-    }
-}
 
 /// What a column takes.
 pub struct Takes {
@@ -280,64 +203,5 @@ fn checked(spec: &Value, value: &Value) -> Made<()> {
             limited(spec, value.get("bin").and_then(Value::as_text).map_or(0, |hex| hex.len() / 2))
         }
         _ => Ok(()),
-    }
-}
-
-/// All items of an array, as items of this type; those of null rows may be anything.
-pub fn items(array: &ArrayRef, scalar: &Scalar) -> Result<Vec<u8>, Wrong> {
-    macro_rules! numbers {
-        ($type:ty) => {
-            Ok(array.as_primitive::<$type>().values().iter().flat_map(|item| item.to_le_bytes()).collect())
-        };
-    }
-    let size = scalar.size as usize;
-    let padded = |row: usize, item: Option<Vec<u8>>| -> Result<Vec<u8>, Wrong> {
-        let mut item = item.unwrap_or_default();
-        if item.len() > size {
-            return Err(Wrong { row, what: format!("longer than the {size} bytes of its items") });
-        }
-        item.resize(size, 0);
-        Ok(item)
-    };
-    let ends_in_zero =
-        |row: usize| Wrong { row, what: "ends with a zero, which is padding here".to_string() };
-    match array.data_type() {
-        DataType::FixedSizeList(..) => {
-            let list = array.as_fixed_size_list();
-            let part = match (scalar.kind, list.value_type()) {
-                (Scalars::Complex, DataType::Float32 | DataType::Float64) => {
-                    Scalar { kind: Scalars::Float, size: scalar.size / 2, ..*scalar }
-                }
-                _ => *scalar,
-            };
-            items(list.values(), &part)
-        }
-        DataType::Boolean => Ok(array.as_boolean().values().iter().map(u8::from).collect()),
-        DataType::Utf8 => {
-            let mut all = Vec::new();
-            for (row, text) in array.as_string::<i32>().iter().enumerate() {
-                if text.is_some_and(|text| text.ends_with('\0')) {
-                    return Err(ends_in_zero(row));
-                }
-                let chars = text.map(|text| text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect());
-                all.extend(padded(row, chars)?);
-            }
-            Ok(all)
-        }
-        DataType::Binary => {
-            let mut all = Vec::new();
-            for (row, bytes) in array.as_binary::<i32>().iter().enumerate() {
-                if bytes.is_some_and(|bytes| bytes.last() == Some(&0)) {
-                    return Err(ends_in_zero(row));
-                }
-                all.extend(padded(row, bytes.map(<[u8]>::to_vec))?);
-            }
-            Ok(all)
-        }
-        other => of_numbers!(
-            other,
-            numbers,
-            of_times!(other, numbers, Err(Wrong { row: 0, what: format!("items are no {other}") }))
-        ),
     }
 }

@@ -3,7 +3,21 @@
 use crate::error::Error;
 use alloc::format;
 use alloc::string::{String, ToString};
+use arrow_array::ArrayRef;
 use core::fmt;
+
+/// Result of everything here.
+pub type Result<T> = core::result::Result<T, TableError>;
+
+/// Why an array was not made.
+pub type Made<T = ArrayRef> = core::result::Result<T, String>;
+
+/// What is wrong with a row.
+#[derive(Debug, PartialEq)]
+pub struct Wrong {
+    pub row: usize,
+    pub what: String,
+}
 
 /// Why something was not done.
 #[derive(Debug)]

@@ -1,8 +1,9 @@
 //! Arrow arrays as values, and as arrays of another type.
 
+use super::error::{Made, Wrong};
 use super::schema::is_json;
 use super::time;
-use super::values::{Form, Made, Wrong, binary, json, number, of_times, rows, unit};
+use super::values::{Form, binary, json, number, of_times, rows, unit};
 use crate::value::Value;
 use alloc::format;
 use alloc::sync::Arc;
@@ -78,7 +79,7 @@ fn value(array: &dyn Array, row: usize, depth: u32, form: Form) -> Made<Value> {
             let count = of_times!(array.data_type(), times, return Err(unknown()));
             match form {
                 Form::Stored => Value::int(count),
-                _ => Value::Text(time::text(count, unit(*in_units)) + if zone.is_some() { "Z" } else { "" }),
+                _ => Value::Text(time::zoned(count, unit(*in_units), zone.is_some())),
             }
         }
         DataType::Utf8 => Value::text(array.as_string_opt::<i32>().ok_or_else(unknown)?.value(row)),

@@ -1,9 +1,11 @@
 //! Which types the columns of a file of text have: those that `arrow-csv` and `arrow-json` find, where nothing is lost by them.
 
+use super::error::Result;
 use super::lines::TextReader;
+use super::rows::Rows;
 use super::schema::as_json;
+use super::time;
 use super::values::{Form, float_of};
-use super::{Result, Rows, time};
 use crate::value::Value;
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -159,32 +161,35 @@ mod tests {
                     &if csv { alloc::format!("{value},\n") } else { alloc::format!("{{\"x\":{value}}}\n") };
             }
             let mut reader = TextReader::new(Box::new(std::io::Cursor::new(file)), csv, 1 << 20).unwrap();
-            alloc::format!("{}", infer(&mut reader).unwrap().field(0).data_type())
+            infer(&mut reader).unwrap().field(0).data_type().clone()
         };
+        use DataType::{Boolean, Float64, Int64, Timestamp, UInt64, Utf8};
+        let utc = Some("UTC".into());
         for (values, wanted) in [
-            (&["true", "False"][..], "Boolean"),
-            (&["1", "", "-2"], "Int64"),
-            (&["1", "18446744073709551615"], "UInt64"),
-            (&["-1", "18446744073709551615"], "Utf8"),
-            (&["1", "2.5", "nan"], "Float64"),
-            (&["123456789012345678901234567890"], "Utf8"),
-            (&["007"], "Utf8"),
-            (&["0", "0.5", "-0.5"], "Float64"),
-            (&["2001-02-03", "2001-02-03 04:05:06.7"], "Timestamp(ms)"),
-            (&["2001-02-03T04:05:06Z"], "Timestamp(s, \"UTC\")"),
-            (&["2001-02-03T04:05:06Z", "2001-02-03"], "Utf8"),
-            (&["1", "x"], "Utf8"),
-            (&["", ""], "Utf8"),
+            (&["true", "False"][..], Boolean),
+            (&["1", "", "-2"], Int64),
+            (&["1", "18446744073709551615"], UInt64),
+            (&["-1", "18446744073709551615"], Utf8),
+            (&["1", "2.5", "nan"], Float64),
+            (&["123456789012345678901234567890"], Utf8),
+            (&["007"], Utf8),
+            (&["0", "0.5", "-0.5"], Float64),
+            (&["2001-02-03", "2001-02-03 04:05:06.7"], Timestamp(TimeUnit::Millisecond, None)),
+            (&["2001-02-03T04:05:06Z"], Timestamp(TimeUnit::Second, utc)),
+            (&["2001-02-03T04:05:06Z", "2001-02-03"], Utf8),
+            (&["1", "x"], Utf8),
+            (&["", ""], Utf8),
         ] {
             assert_eq!(found(true, values), wanted, "{values:?}");
         }
+        let ints = DataType::List(Arc::new(Field::new("item", Int64, true)));
         for (values, wanted) in [
-            (&["1", "null"][..], "Int64"),
-            (&["1", "0.5"], "Float64"),
-            (&["\"1\""], "Utf8"),
-            (&["[1, null]", "[]"], "List(Int64)"),
-            (&["1", "\"x\""], "Utf8"),
-            (&["{\"a\": 1}"], "Utf8"),
+            (&["1", "null"][..], Int64),
+            (&["1", "0.5"], Float64),
+            (&["\"1\""], Utf8),
+            (&["[1, null]", "[]"], ints),
+            (&["1", "\"x\""], Utf8),
+            (&["{\"a\": 1}"], Utf8),
         ] {
             assert_eq!(found(false, values), wanted, "{values:?}");
         }

@@ -3,8 +3,10 @@
 //! Dictionaries stay dictionaries, and arrays in rows are lists of fixed size. Objects, which have no schema, are JSON text,
 //! marked as the extension type `arrow.json`. Complex numbers are not held.
 
+use super::error::{Result, TableError};
+use super::exact;
+use super::rows::{self, Rows};
 use super::schema::has_complex;
-use super::{Result, Rows, TableError, exact};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -166,7 +168,7 @@ impl Rows for ArrowReader {
                 })
             };
             let arrays = fields.iter().map(array).collect::<Result<_>>()?;
-            return super::batch(&Arc::new(Schema::new(fields.clone())), arrays).map(Some);
+            return rows::batch(&Arc::new(Schema::new(fields.clone())), arrays).map(Some);
         }
     }
 

@@ -3,8 +3,9 @@
 //! A byte order mark at the beginning and empty lines at the end are taken, and the first column without a name that pandas
 //! writes, if it counts the rows from 0. Rows are called by the line of the file in which they begin, of which the first is 1.
 
+use super::error::{Result, TableError};
+use super::rows::{self, Rows};
 use super::values::{self, Form, json};
-use super::{Result, Rows, TableError};
 use crate::value::Value;
 use alloc::boxed::Box;
 use alloc::format;
@@ -221,7 +222,7 @@ impl Rows for TextReader {
             })
         };
         let arrays = fields.iter().map(array).collect::<Result<_>>()?;
-        super::batch(&Arc::new(Schema::new(fields.clone())), arrays).map(Some)
+        rows::batch(&Arc::new(Schema::new(fields.clone())), arrays).map(Some)
     }
 
     fn place(&self, row: usize) -> String {

@@ -1,11 +1,12 @@
 //! Batches of rows as the arrays of a `.npz` file, and from them: a member for each column, or one member whose items have
 //! the columns as fields. `NAME.mask` says which rows of `NAME` are null, as in a masked array of NumPy.
 
-use super::column::{ColumnReader, array_of, to_little_endian};
+use super::bytes::{array_of, items as items_of, to_little_endian};
+use super::column::ColumnReader;
+use super::error::{Made, Result, TableError, Wrong};
 use super::exact;
-use super::schema::{lists, scalar_type};
-use super::values::{Made, Wrong};
-use super::{Kind, Result, Rows, TableError, encode};
+use super::rows::{self, Rows};
+use super::schema::{Column, Kind, lists, scalar_type};
 use crate::dtype::{ByteOrder, Dtype, Kind as Scalars, Scalar, Unit};
 use crate::io::ReadAt;
 use crate::npy::{NpyHeader, PREFIX};
@@ -23,7 +24,7 @@ use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 const BYTES: u64 = 16 << 20;
 
 /// Whether NumPy has no items for the values of a column.
-pub fn cannot_hold(column: &super::Column) -> bool {
+pub fn cannot_hold(column: &Column) -> bool {
     matches!(column.kind, Kind::Nested(_) | Kind::Object)
 }
 
@@ -75,7 +76,7 @@ impl Width {
     }
 
     /// The type of the items, or why there is none.
-    pub fn scalar(&self, column: &super::Column) -> core::result::Result<Scalar, String> {
+    pub fn scalar(&self, column: &Column) -> core::result::Result<Scalar, String> {
         if let Some(row) = self.zero {
             return Err(format!("row {row} ends with a zero, which NumPy takes for padding"));
         }
@@ -93,7 +94,7 @@ impl Width {
 /// # Errors
 /// Values that are no such items.
 pub fn bytes(array: &ArrayRef, scalar: &Scalar) -> Result<Vec<u8>> {
-    let mut bytes = encode::items(&plain(array), scalar).map_err(|wrong| TableError::Data(wrong.what))?;
+    let mut bytes = items_of(&plain(array), scalar).map_err(|wrong| TableError::Data(wrong.what))?;
     if let Scalars::Datetime { .. } = scalar.kind {
         let rows = bytes.chunks_exact_mut(8).enumerate();
         for (_, item) in rows.filter(|(row, _)| array.is_null(*row)) {
@@ -344,7 +345,7 @@ impl Rows for NpzReader {
             })
         };
         let arrays = fields.iter().map(array).collect::<Result<_>>()?;
-        super::batch(&Arc::new(Schema::new(fields.clone())), arrays).map(Some)
+        rows::batch(&Arc::new(Schema::new(fields.clone())), arrays).map(Some)
     }
 
     fn place(&self, row: usize) -> String {

@@ -1,13 +1,20 @@
 //! Where the files of a table lie.
 
-use super::{Result, TableError};
+use super::error::{Result, TableError};
 use crate::b2nd::NdArray;
 use crate::error::{Error, IoError, IoKind};
 use crate::io::FilePool;
 use crate::limits::Limits;
+use crate::msgpack;
 use crate::schunk::SuperChunk;
+use crate::value::Value;
 use alloc::format;
 use std::path::{Path, PathBuf};
+
+/// What says which rows of a table live, without its extension.
+pub const VALID: &str = "/_valid_rows";
+/// What describes a table, without its extension.
+pub const META: &str = "/_meta";
 
 /// What holds the files of a table: a directory, a zip file, a frame.
 pub trait Place {
@@ -30,6 +37,22 @@ pub(super) fn array(place: &dyn Place, key: &str) -> Result<NdArray<'static>> {
     let mut nd = NdArray::open(frame).map_err(TableError::of(key))?;
     nd.set_threads(threads);
     Ok(nd)
+}
+
+/// Refuses to decode more than the limit.
+pub(super) fn check_output(nbytes: u64, limit: u64) -> Result<()> {
+    match nbytes > limit {
+        true => Err(TableError::from(Error::Limit { what: "bytes of output", asked: nbytes, limit })),
+        false => Ok(()),
+    }
+}
+
+/// The variable-length metalayer `name` of a frame, as a value.
+pub(super) fn vlmeta(frame: &mut SuperChunk<'_>, name: &str, about: &str) -> Result<Option<Value>> {
+    let content = frame.vlmetalayer(name).map_err(TableError::of(about))?;
+    // A list has an entry for each chunk.
+    let value = content.map(|content| msgpack::to_value_within(&content, 1 << 24));
+    value.transpose().map_err(TableError::of(about))
 }
 
 /// A directory that holds the files of a table. However many columns it has, few files are open at a time.

@@ -1,9 +1,12 @@
 //! Values of their own lengths: one MessagePack value per chunk (`ObjectArray`), or a batch of them, MessagePack or
 //! Arrow, per chunk (`BatchArray`), read from the first to the last. Nothing is unpickled.
 
+use super::error::{Made, Result, TableError};
 use super::exact;
-use super::values::{self, Form, Made};
-use super::{Column, Result, TableError, vlmeta};
+use super::place::vlmeta;
+use super::rows;
+use super::schema::Column;
+use super::values::{self, Form};
 use crate::msgpack::{self, Entries};
 use crate::schunk::SuperChunk;
 use crate::value::Value;
@@ -150,7 +153,7 @@ impl Records {
     ) -> impl Iterator<Item = Result<RecordBatch>> + 'r {
         let average = self.nbytes().checked_div(self.rows().max(1)).unwrap_or(0);
         let row = average.saturating_mul(16).saturating_add(32);
-        let step = super::BATCH.checked_div(row).unwrap_or(1).clamp(1, 1 << 16);
+        let step = rows::BATCH.checked_div(row).unwrap_or(1).clamp(1, 1 << 16);
         let schema = Arc::new(arrow_schema::Schema::new(alloc::vec![field.clone()]));
         let mut at = range.start;
         core::iter::from_fn(move || {
@@ -162,7 +165,7 @@ impl Records {
                 let made = values::rows(&found, schema.field(0), Form::Stored);
                 let made =
                     made.map_err(|wrong| TableError::data(format!("{}: {}", records.about, wrong.what)))?;
-                super::batch(&schema, alloc::vec![made])
+                rows::batch(&schema, alloc::vec![made])
             };
             (rows > 0).then(|| read(self))
         })

@@ -9,8 +9,8 @@
 //! nulls       `null_storage` "mask": NAME.notnull.b2nd, absent where no row is null; otherwise `null_value`, or nil
 //! ```
 
-use super::values::Made;
-use super::{META, Place, Result, TableError, place, vlmeta};
+use super::error::{Made, Result, TableError};
+use super::place::{self, META, Place, vlmeta};
 use crate::dtype::{Dtype, Kind as Scalars, Scalar};
 use crate::value::{TextLimits, Value};
 use alloc::format;

@@ -1,12 +1,11 @@
 //! What is written as text is read back, for the items of every type and their extremes.
 
-use super::column::array_of;
-use super::encode::items;
+use super::bytes::{array_of, items};
 use super::exact::fit;
 use super::lines::TextReader;
+use super::rows::{Rows, batch};
 use super::schema::{lists, scalar_type};
 use super::text::TextWriter;
-use super::{Rows, batch};
 use crate::dtype::{Dtype, Scalar};
 use alloc::boxed::Box;
 use alloc::string::String;

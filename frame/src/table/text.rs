@@ -3,9 +3,10 @@
 //! A null is an empty field in CSV; an empty text is `""`. Floats have as few digits as they need to be read back;
 //! `NaN` and infinities are written as Python's `csv` and `json` do.
 
+use super::error::{Made, Result, TableError};
 use super::schema::{is_complex, is_json};
-use super::values::{Made, of_times, unit};
-use super::{Result, TableError, time};
+use super::time;
+use super::values::{of_times, unit};
 use crate::value::text::put_quoted;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -205,10 +206,9 @@ impl Texts {
             DataType::Timestamp(in_units, zone) => {
                 let counts = of_times!(array.data_type(), counts, return Err("no unit of time".into()));
                 let quote = if csv { "" } else { "\"" };
-                let zone = if zone.is_some() { "Z" } else { "" };
                 Texts::each(array, csv, |row, out| {
-                    let text = time::text(counts[row], unit(*in_units));
-                    let _ = write!(out, "{quote}{text}{zone}{quote}");
+                    let text = time::zoned(counts[row], unit(*in_units), zone.is_some());
+                    let _ = write!(out, "{quote}{text}{quote}");
                 })
             }
             DataType::Utf8 if is_json(field) && !csv => {
@@ -309,7 +309,7 @@ impl Texts {
 mod tests {
     use super::*;
     use crate::dtype::Dtype;
-    use crate::table::column::array_of;
+    use crate::table::bytes::array_of;
     use crate::table::schema::{lists, scalar_type};
 
     #[test]

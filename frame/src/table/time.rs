@@ -38,6 +38,11 @@ pub fn text(count: i64, unit: Unit) -> String {
     if digits == 0 { date } else { format!("{date}.{rest:0digits$}") }
 }
 
+/// As [`text`], with `Z` behind what is in UTC.
+pub fn zoned(count: i64, unit: Unit, utc: bool) -> String {
+    text(count, unit) + if utc && count != i64::MIN { "Z" } else { "" }
+}
+
 /// A time that was read.
 #[derive(Debug, PartialEq)]
 pub struct Read {

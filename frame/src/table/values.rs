@@ -1,5 +1,6 @@
 //! Values of MessagePack and JSON as Arrow arrays. What does not fit a type exactly is refused.
 
+use super::error::{Made, Wrong};
 use super::schema::{is_complex, is_json};
 use super::time;
 use crate::dtype::Unit;
@@ -60,16 +61,6 @@ pub enum Form {
     Json,
     /// As CSV has them: everything is text.
     Csv,
-}
-
-/// Why an array was not made.
-pub type Made<T = ArrayRef> = Result<T, String>;
-
-/// What is wrong with a row.
-#[derive(Debug, PartialEq)]
-pub struct Wrong {
-    pub row: usize,
-    pub what: String,
 }
 
 /// The unit of Arrow's times.

@@ -1,10 +1,10 @@
 //! The files of a column, to which rows are appended.
 
 use super::encode::New;
+use super::error::{Result, TableError};
 use super::place::{self, Folder};
 use super::records::Records;
 use super::schema::{Column, Kind, Nulls};
-use super::{Result, TableError};
 use crate::b2nd::{NdArray, Spec};
 use crate::dtype::Dtype;
 use crate::error::Error;

@@ -202,6 +202,12 @@ impl Source<'_> {
 /// Columns of types that tables do not have; rows that cannot be read; those of writing.
 pub fn create(args: &Compress, format: Format) -> Result<()> {
     let input = args.input.as_path();
+    if crate::streams::is_stream(input)? {
+        return Err(Failure::Usage(format!(
+            "{}: its types are looked for first, so it is read twice: write it to a file",
+            input.display()
+        )));
+    }
     let max = max_by_size(size(input));
     let destination = destination(&args.output, format)?;
     let schema = rows_of_files::schema(input, max)?;
