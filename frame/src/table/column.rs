@@ -1,7 +1,7 @@
 //! A stored column: rows of it that live, as Arrow arrays.
 
 use super::bytes::{array_of, to_little_endian};
-use super::error::{Made, Result, TableError};
+use super::error::{Result, TableError};
 use super::place::{self, Place, check_output};
 use super::records::Records;
 use super::schema::{Column, Kind, Nulls, scalar_type};
