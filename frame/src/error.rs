@@ -299,6 +299,9 @@ pub enum IoKind {
     Locked,
     /// The lock file of C-Blosc2 (`.b2lock`) is a link or a directory, or not permitted.
     LockFile,
+    /// Another directory has taken the place of the one that was opened for reading: what is read from it now is of
+    /// another state.
+    Changed,
     /// A name that is not a single, plain path component.
     Name,
     /// Stopped by a fault-injecting store.
@@ -401,6 +404,7 @@ impl fmt::Display for IoError {
             IoKind::LockFile => {
                 "its lock file (NAME.b2lock, in a directory .b2lock) is a link or a directory, or not permitted"
             }
+            IoKind::Changed => "a writer has put another directory in its place meanwhile; open it again",
             IoKind::Name => "not a plain file name",
             IoKind::Injected => "stopped by fault injection",
             IoKind::Other => "input/output error",

@@ -1,16 +1,18 @@
 //! [`FsDir`]: a directory of the file system.
 
-use super::file::open_no_link;
+use super::exchange::{link_tree, sync_all};
+use super::file::{names, open_no_link};
 use super::lock::{Claim, Locking, Sidecar};
-use super::new_file::{NewFile, sweep, sweep_inside, sync_directory, temporary_path};
+use super::new_file::{NewDir, NewFile, sweep, sweep_inside, sync_directory, temporary_of, temporary_path};
 use super::{Directory, Fill, WriteAt, check_name};
 use crate::error::{Error, IoError, IoKind};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// How deep the directories of a container lie in each other: a bcolz table has columns, which have chunks.
 const DEPTH: u32 = 3;
@@ -19,8 +21,18 @@ const DEPTH: u32 = 3;
 #[derive(Clone, Debug)]
 pub struct FsDir {
     path: PathBuf,
-    /// For writing alone, and what keeps other writers out meanwhile.
-    write: Option<Arc<Option<Claim>>>,
+    root: Arc<Root>,
+    /// The permissions of the files in it, which new ones get.
+    mode: OnceLock<Option<Permissions>>,
+}
+
+/// What was opened, whichever directory inside it is meant.
+#[derive(Debug)]
+enum Root {
+    /// For reading: the directory itself, to tell whether another has taken its place; none where it cannot be opened.
+    Read(Option<(PathBuf, File)>),
+    /// For writing, and what keeps other writers out meanwhile.
+    Write(Mutex<Option<Claim>>),
 }
 
 impl FsDir {
@@ -30,11 +42,9 @@ impl FsDir {
     /// [`IoKind::NotFound`] for what is no directory; errors of the file system.
     pub fn open(path: impl Into<PathBuf>) -> Result<FsDir, IoError> {
         let path = path.into();
-        if std::fs::metadata(&path)?.is_dir() {
-            Ok(FsDir { path, write: None })
-        } else {
-            Err(IoKind::NotFound.into())
-        }
+        check_directory(&path)?;
+        let handle = if cfg!(unix) { File::open(&path).ok() } else { None };
+        Ok(FsDir::at(path.clone(), Root::Read(handle.map(|handle| (path, handle)))))
     }
     /// Opens an existing directory for reading and writing, and keeps other writers out until it is dropped. Removes
     /// the temporary files that dead writers left in it.
@@ -50,16 +60,19 @@ impl FsDir {
     /// # Errors
     /// As [`FsDir::open`]; also where the file system knows no locks.
     pub fn open_rw_with(path: impl Into<PathBuf>, locking: Locking) -> Result<FsDir, IoError> {
-        let mut dir = FsDir::open(path)?;
+        let path = path.into();
+        check_directory(&path)?;
         let mut claim = None;
         if locking != Locking::None {
-            let sidecar = Sidecar::of(&dir.path, locking)?;
-            claim = Some(Claim::take(&dir.path, sidecar, || File::open(&dir.path))?.1);
-            let _ = sweep(&dir.path);
-            let _ = sweep_inside(&dir.path, DEPTH);
+            let sidecar = Sidecar::of(&path, locking)?;
+            claim = Some(Claim::take(&path, sidecar, || File::open(&path))?.1);
+            let _ = sweep(&path);
+            let _ = sweep_inside(&path, DEPTH);
         }
-        dir.write = Some(Arc::new(claim));
-        Ok(dir)
+        Ok(FsDir::at(path, Root::Write(Mutex::new(claim))))
+    }
+    fn at(path: PathBuf, root: Root) -> FsDir {
+        FsDir { path, root: Arc::new(root), mode: OnceLock::new() }
     }
     /// Creates a new directory; fails if there is anything of that name. It is locked as by [`FsDir::open_rw`].
     ///
@@ -80,11 +93,14 @@ impl FsDir {
         check_name(name)?;
         Ok(self.path.join(name))
     }
+    fn inside(&self, path: PathBuf) -> FsDir {
+        FsDir { path, root: self.root.clone(), mode: OnceLock::new() }
+    }
     /// Opens a directory inside this one.
     pub fn subdirectory(&self, name: &str) -> Result<FsDir, IoError> {
         let path = self.join(name)?;
         if std::fs::symlink_metadata(&path)?.is_dir() {
-            Ok(FsDir { path, ..self.clone() })
+            Ok(self.inside(path))
         } else {
             Err(IoKind::NotFound.into())
         }
@@ -93,25 +109,79 @@ impl FsDir {
     pub fn create_subdirectory(&self, name: &str) -> Result<FsDir, IoError> {
         let path = self.join_to_write(name)?;
         std::fs::create_dir(&path)?;
-        Ok(FsDir { path, ..self.clone() })
+        Ok(self.inside(path))
     }
-    fn claim(&self) -> Option<&Claim> {
-        self.write.as_deref()?.as_ref()
+    /// Has `edit` make the next state of the directory in a second one with the same files, which then changes places
+    /// with it in one step. Files that are there must be replaced or removed, not written to.
+    ///
+    /// # Errors
+    /// What `edit` returns; those of the file system. Then all is as it was, unless only the last flush failed.
+    pub fn rewrite<E: From<IoError>>(&self, edit: impl FnOnce(FsDir) -> Result<(), E>) -> Result<(), E> {
+        let Root::Write(claim) = &*self.root else { return Err(IoError::from(IoKind::ReadOnly).into()) };
+        let temporary = NewDir::create(&self.path)?;
+        let new = temporary.path().join("new");
+        link_tree(temporary.place(), &new)?;
+        edit(FsDir::at(new.clone(), Root::Write(Mutex::new(None))))?;
+        let mut claim = claim.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(claim) = claim.as_mut().filter(|_| cfg!(unix)) else { return Ok(temporary.finish(&new)?) };
+        // Nobody has seen it yet, and from the exchange on it keeps others out.
+        let handle = File::open(&new).map_err(IoError::from)?;
+        handle.lock().map_err(IoError::from)?;
+        let done = temporary.finish(&new);
+        if names(&self.path, &handle).map_err(IoError::from)? {
+            claim.pass_on(&handle, &self.path)?;
+        }
+        Ok(done?)
     }
     fn join_to_write(&self, name: &str) -> Result<PathBuf, IoError> {
-        if self.write.is_some() { self.join(name) } else { Err(IoKind::ReadOnly.into()) }
+        if matches!(*self.root, Root::Write(_)) { self.join(name) } else { Err(IoKind::ReadOnly.into()) }
     }
+    /// Gives a new file the permissions of those beside it.
+    fn like_others(&self, file: &File, name: &Path) -> Result<(), IoError> {
+        let other = || {
+            let mut entries = std::fs::read_dir(&self.path).ok()?.filter_map(Result::ok);
+            let other = |entry: &std::fs::DirEntry| {
+                let temporary = entry.file_name().to_str().and_then(temporary_of).is_some();
+                !temporary && *name != *entry.path() && entry.file_type().is_ok_and(|kind| kind.is_file())
+            };
+            Some(entries.find(other)?.metadata().ok()?.permissions())
+        };
+        let Some(mode) = self.mode.get_or_init(other) else { return Ok(()) };
+        if cfg!(unix) && file.metadata()?.permissions() != *mode {
+            file.set_permissions(mode.clone())?;
+        }
+        Ok(())
+    }
+}
+
+/// Refuses what is no directory. What stood there before a writer died while it replaced that is put back.
+fn check_directory(path: &Path) -> Result<(), IoError> {
+    let mut there = std::fs::metadata(path);
+    if there.is_err() && sweep(path).is_ok_and(|any| any) {
+        there = std::fs::metadata(path);
+    }
+    if there?.is_dir() { Ok(()) } else { Err(IoKind::NotFound.into()) }
 }
 
 impl Directory for FsDir {
     /// Symbolic links are refused: they could lead outside the directory.
     fn open(&self, name: &str, write: bool) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {
         let path = if write { self.join_to_write(name)? } else { self.join(name)? };
-        Ok(Box::new(open_no_link(&path, write, || ())?))
+        let file = open_no_link(&path, write, || ());
+        if let Root::Read(Some((path, handle))) = &*self.root
+            && !names(path, handle)?
+        {
+            return Err(IoKind::Changed.into());
+        }
+        Ok(Box::new(file?))
     }
     fn create(&self, name: &str) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {
         let path = self.join_to_write(name)?;
-        Ok(Box::new(OpenOptions::new().read(true).write(true).create_new(true).open(path)?))
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
+        self.like_others(&file, &path).inspect_err(|_| {
+            let _ = std::fs::remove_file(&path);
+        })?;
+        Ok(Box::new(file))
     }
     fn rename(&self, from: &str, to: &str) -> Result<(), IoError> {
         Ok(std::fs::rename(self.join_to_write(from)?, self.join_to_write(to)?)?)
@@ -130,6 +200,11 @@ impl Directory for FsDir {
     }
     fn sync(&self) -> Result<(), IoError> {
         sync_directory(&self.path)
+    }
+    fn sync_files(&self, names: &[String]) -> Result<(), IoError> {
+        let mut paths = names.iter().map(|name| self.join(name)).collect::<Result<Vec<_>, _>>()?;
+        paths.push(self.path.clone());
+        sync_all(&paths)
     }
     fn replace(&self, name: &str, fill: &mut Fill<'_>) -> Result<(), Error> {
         let mut new = NewFile::beside(self.join_to_write(name)?)?;
@@ -153,10 +228,17 @@ impl Directory for FsDir {
         Err(IoKind::AlreadyExists.into())
     }
     fn is_current(&self) -> Result<bool, IoError> {
-        self.claim().map_or(Ok(true), |claim| claim.names(&self.path))
+        match &*self.root {
+            Root::Write(claim) => {
+                let claim = claim.lock().unwrap_or_else(PoisonError::into_inner);
+                claim.as_ref().map_or(Ok(true), |claim| claim.names(&self.path))
+            }
+            Root::Read(_) => Ok(true),
+        }
     }
     fn is_locked(&self) -> bool {
-        self.claim().is_some()
+        let Root::Write(claim) = &*self.root else { return false };
+        claim.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 }
 

@@ -14,6 +14,8 @@
 #[cfg(feature = "alloc")]
 mod dir;
 #[cfg(feature = "std")]
+mod exchange;
+#[cfg(feature = "std")]
 mod fault;
 #[cfg(feature = "std")]
 mod file;
@@ -32,6 +34,8 @@ mod pool;
 #[cfg(feature = "alloc")]
 pub use dir::{DirFile, Directory, check_name};
 #[cfg(feature = "std")]
+pub use exchange::{keep_permissions, sync_tree};
+#[cfg(feature = "std")]
 pub use fault::FaultDir;
 #[cfg(feature = "std")]
 pub use file::PathFile;
@@ -42,7 +46,7 @@ pub use lock::{Held, Locking, SidecarLock};
 #[cfg(feature = "std")]
 pub use memory::MemDir;
 #[cfg(feature = "std")]
-pub use new_file::{NewDir, NewFile, OLD, strays, sweep, sync_directory, sync_tree};
+pub use new_file::{NewDir, NewFile, OLD, strays, sweep, sync_directory};
 pub use offset::{Offset, ReadOnly};
 #[cfg(feature = "std")]
 pub use pool::{FilePool, PooledFile};

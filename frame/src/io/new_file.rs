@@ -132,7 +132,7 @@ pub struct NewDir {
     temporary: PathBuf,
     place: PathBuf,
     /// Locked, as a sign that the owner lives.
-    _handle: Option<File>,
+    handle: Option<File>,
 }
 
 impl NewDir {
@@ -152,15 +152,22 @@ impl NewDir {
                 Err(e) if e.kind() == ErrorKind::AlreadyExists => continue,
                 Err(e) => return Err(e.into()),
             }
+            let mut new = NewDir { temporary, place: place.clone(), handle: None };
             if !cfg!(unix) {
-                return Ok(NewDir { temporary, place, _handle: None });
+                return Ok(new);
             }
-            let Ok(handle) = File::open(&temporary) else { continue };
+            let handle = match File::open(&new.temporary) {
+                Err(e) if e.kind() == ErrorKind::NotFound => continue,
+                handle => handle?,
+            };
             match handle.lock() {
-                Ok(()) if !names(&temporary, &handle)? => continue,
+                // Between the two steps it looked as if its owner had died.
+                Ok(()) if !names(&new.temporary, &handle)? => continue,
                 Err(e) if e.kind() != ErrorKind::Unsupported => return Err(e.into()),
-                _ => return Ok(NewDir { temporary, place, _handle: Some(handle) }),
+                _ => {}
             }
+            new.handle = Some(handle);
+            return Ok(new);
         }
         Err(IoKind::AlreadyExists.into())
     }
@@ -183,8 +190,25 @@ impl NewDir {
 
 impl Drop for NewDir {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.temporary);
+        // The process may be out of descriptors.
+        self.handle = None;
+        let _ = fs::remove_dir_all(&self.temporary).or_else(|_| remove_level_by_level(&self.temporary));
     }
+}
+
+/// Removes a directory with one descriptor open at a time, and without any where nothing is in it.
+fn remove_level_by_level(path: &Path) -> std::io::Result<()> {
+    if fs::remove_dir(path).is_ok() {
+        return Ok(());
+    }
+    let entries = fs::read_dir(path)?.collect::<std::io::Result<Vec<_>>>()?;
+    for entry in entries {
+        match entry.file_type()?.is_dir() {
+            true => remove_level_by_level(&entry.path())?,
+            false => fs::remove_file(entry.path())?,
+        }
+    }
+    fs::remove_dir(path)
 }
 
 #[cfg(unix)]
@@ -310,25 +334,6 @@ pub fn sync_directory(path: &Path) -> Result<(), IoError> {
     // Only POSIX systems can flush a directory; Windows orders renames by itself.
     if cfg!(unix) {
         File::open(path)?.sync_all()?;
-    }
-    Ok(())
-}
-
-/// Returns when a file, or a directory with all that is in it, will survive a power failure.
-///
-/// # Errors
-/// Those of the file system.
-pub fn sync_tree(path: &Path) -> Result<(), IoError> {
-    let there = fs::symlink_metadata(path)?;
-    if there.is_dir() {
-        for entry in fs::read_dir(path)? {
-            sync_tree(&entry?.path())?;
-        }
-        return sync_directory(path);
-    }
-    if there.is_file() {
-        // Windows flushes only what is open for writing.
-        OpenOptions::new().read(true).write(!cfg!(unix)).open(path)?.sync_all()?;
     }
     Ok(())
 }
