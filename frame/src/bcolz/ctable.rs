@@ -89,7 +89,8 @@ impl<T: Tree> CTable<T> {
         }
         // No edit of rows writes them again, so they wait for the disk here.
         write_json(&root, "__attrs__", &attrs, true)?;
-        let table = CTable { root, columns: made, attrs, limits: *limits, durable: true, pending: Announced::No };
+        let table =
+            CTable { root, columns: made, attrs, limits: *limits, durable: true, pending: Announced::No };
         table.write_names(&names)?;
         Ok(table)
     }
@@ -168,7 +169,8 @@ impl<T: Tree> CTable<T> {
         }
         for (_, column) in &self.columns {
             // What is said of the table is said of each column.
-            let said = if self.pending == Announced::No { Announced::No } else { Announced::Rows(column.rows()) };
+            let said =
+                if self.pending == Announced::No { Announced::No } else { Announced::Rows(column.rows()) };
             column.check_edit(pool, said)?;
         }
         discard(&self.root, PENDING)?;
@@ -181,7 +183,8 @@ impl<T: Tree> CTable<T> {
         let adds = |(column, content): (&CArray<T>, &Content<'_>)| content.changed().start >= column.nbytes();
         if !self.columns.iter().map(|(_, column)| column).zip(contents).all(adds) {
             return self.rewrite(|new, old| {
-                for (((_, new), (_, old)), content) in new.columns.iter_mut().zip(&old.columns).zip(contents) {
+                for (((_, new), (_, old)), content) in new.columns.iter_mut().zip(&old.columns).zip(contents)
+                {
                     let sizes = new.prepare(pool, content, old)?;
                     new.commit(sizes)?;
                     new.tidy(pool)?;

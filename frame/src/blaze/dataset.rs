@@ -16,8 +16,8 @@ use super::storage::{
 };
 use super::superchunks::default_superchunk;
 use crate::bcolz::{
-    Announced, CParams, PENDING, Sizes, Tree, Uncounted, announce, default_chunklen, default_item, discard, growth,
-    uncounted, zero_of,
+    Announced, CParams, PENDING, Sizes, Tree, Uncounted, announce, default_chunklen, default_item, discard,
+    growth, uncounted, zero_of,
 };
 use crate::dtype::Dtype;
 use crate::error::{Error, IoKind, Structure};
@@ -142,7 +142,18 @@ impl<T: Tree + Clone> Blaze<T> {
             let column = Column::open(find(&path)?, &storage, dtype, &sizes.shape, limits)?;
             columns.push((path, column));
         }
-        Ok(Blaze { root: None, limits: *limits, meta, storage, sizes, attrs, syntax, columns, durable: true, fresh: false })
+        Ok(Blaze {
+            root: None,
+            limits: *limits,
+            meta,
+            storage,
+            sizes,
+            attrs,
+            syntax,
+            columns,
+            durable: true,
+            fresh: false,
+        })
     }
 
     /// Creates an empty dataset in the empty directory `root`. This alone does not wait for the disk; the

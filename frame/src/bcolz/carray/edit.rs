@@ -39,7 +39,9 @@ impl<T: Tree> CArray<T> {
             return self.add(pool, content);
         }
         let chunk_of = |at: u64| at.checked_div(self.geometry.chunk);
-        if content.nbytes() == self.nbytes() && chunk_of(changed.start) == chunk_of(changed.end.saturating_sub(1)) {
+        if content.nbytes() == self.nbytes()
+            && chunk_of(changed.start) == chunk_of(changed.end.saturating_sub(1))
+        {
             let sizes = self.prepare(pool, content, self)?;
             // The rows are there; how many bytes they take is told for information only.
             let _ = self.commit(sizes);
@@ -215,7 +217,8 @@ impl<T: Tree> CArray<T> {
         }
         let mut created = Vec::new();
         // Those that are there come last: until then nothing that shows is changed.
-        let (there, new) = (touched.start..old.nchunks().min(touched.end), old.nchunks().max(touched.start)..touched.end);
+        let (there, new) =
+            (touched.start..old.nchunks().min(touched.end), old.nchunks().max(touched.start)..touched.end);
         let mut written = || {
             for i in new.clone() {
                 let encoded = self.encode(pool, content, old, i)?;
@@ -327,7 +330,13 @@ impl<T: Tree> CArray<T> {
     }
 
     /// Encodes chunk `i` of the new content, whose old rows are those of `old`.
-    fn encode(&self, pool: &mut Pool, content: &Content<'_>, old: &CArray<T>, i: u64) -> Result<Vec<u8>, Error> {
+    fn encode(
+        &self,
+        pool: &mut Pool,
+        content: &Content<'_>,
+        old: &CArray<T>,
+        i: u64,
+    ) -> Result<Vec<u8>, Error> {
         let at = i.saturating_mul(self.geometry.chunk);
         let n = content.nbytes().saturating_sub(at).min(self.geometry.chunk);
         let mut plain = alloc::vec![0; usize::try_from(n).map_err(|_| IoKind::OutOfMemory)?];

@@ -2,6 +2,8 @@
 //! why the container refuses. `cargo test -p blosc-cli --test it promises -- --nocapture` prints the tables.
 
 pub mod cells;
+#[cfg(target_os = "linux")]
+mod faults;
 mod refusals;
 
 use cells::Cell;
