@@ -244,7 +244,9 @@ impl<T: Tree> Column<T> {
                 return Err(error);
             }
         }
+        // Where a file is open, some systems do not let its directory be renamed.
         self.open.replace(None);
+        old.open.replace(None);
         Ok(())
     }
 

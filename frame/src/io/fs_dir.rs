@@ -248,6 +248,70 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
+    fn a_new_file_gets_the_permissions_of_those_beside_it() {
+        let path = std::env::temp_dir().join(alloc::format!("blosc-frame-beside-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        let mode = |name: &str| std::fs::metadata(path.join(name)).unwrap().permissions().mode() & 0o7777;
+        std::fs::create_dir(&path).unwrap();
+        FsDir::open_rw(&path).unwrap().create("first").unwrap();
+        for wanted in [0o600, 0o664] {
+            std::fs::set_permissions(path.join("first"), Permissions::from_mode(wanted)).unwrap();
+            let dir = FsDir::open_rw(&path).unwrap();
+            dir.create("second").unwrap();
+            assert_eq!(mode("second"), wanted);
+            let new = |dir: FsDir| dir.create("third").map(drop);
+            dir.rewrite(new).unwrap();
+            assert_eq!((mode("third"), mode("first")), (wanted, wanted));
+            dir.remove("second").unwrap();
+            dir.remove("third").unwrap();
+        }
+        std::fs::remove_dir_all(&path).unwrap();
+    }
+
+    /// The exchange keeps what others put there, the permissions of directories and the lock; who reads the directory is
+    /// told that it is another one.
+    #[test]
+    fn a_rewritten_directory_is_locked_and_readers_are_told() {
+        let place = std::env::temp_dir().join(alloc::format!("blosc-frame-rewrite-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&place);
+        let path = place.join("dir");
+        std::fs::create_dir_all(path.join("in")).unwrap();
+        std::fs::set_permissions(path.join("in"), Permissions::from_mode(0o750)).unwrap();
+        for name in ["a", "b", "in/c"] {
+            std::fs::write(path.join(name), name).unwrap();
+        }
+        std::os::unix::fs::symlink("nowhere", path.join("link")).unwrap();
+        std::os::unix::fs::symlink(&path, place.join("name")).unwrap();
+        let reader = FsDir::open(&path).unwrap();
+        assert_eq!(reader.read("a", 9).unwrap(), b"a");
+        let writer = FsDir::open_rw(place.join("name")).unwrap();
+        let failed = writer.rewrite(|dir| {
+            dir.remove("a")?;
+            Err::<(), IoError>(IoKind::Injected.into())
+        });
+        assert_eq!(failed.unwrap_err().kind, IoKind::Injected);
+        assert_eq!(reader.read("a", 9).unwrap(), b"a");
+        writer
+            .rewrite(|dir| {
+                dir.remove("a")?;
+                dir.write_new("a", b"new")?;
+                dir.remove("b")
+            })
+            .unwrap();
+        assert_eq!(writer.read("a", 9).unwrap(), b"new");
+        assert!(!writer.contains("b").unwrap() && writer.is_locked() && writer.is_current().unwrap());
+        assert_eq!(FsDir::open_rw(&path).unwrap_err().kind, IoKind::Locked);
+        assert_eq!(std::fs::read(path.join("in/c")).unwrap(), b"in/c");
+        assert_eq!(std::fs::metadata(path.join("in")).unwrap().permissions().mode() & 0o777, 0o750);
+        assert_eq!(std::fs::read_link(path.join("link")).unwrap(), Path::new("nowhere"));
+        assert!(matches!(reader.read("a", 9), Err(Error::Io(IoError { kind: IoKind::Changed, .. }))));
+        drop(writer);
+        FsDir::open_rw(&path).unwrap();
+        assert_eq!(std::fs::read_dir(&place).unwrap().count(), 2, "nothing is left beside it");
+        std::fs::remove_dir_all(&place).unwrap();
+    }
+
+    #[test]
     fn a_replaced_file_keeps_its_permissions() {
         let path = std::env::temp_dir().join(alloc::format!("blosc-frame-mode-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);

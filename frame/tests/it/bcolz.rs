@@ -273,6 +273,39 @@ fn rows_that_do_not_count_are_left_alone() {
     }
 }
 
+/// `set_reserve` leaves room behind each chunk, and `set_in_place` writes into it, or says that it does not suffice.
+#[test]
+fn rows_are_set_within_the_room_of_their_chunks() {
+    let (mut pool, limits, mut r) = (Pool::new(1), Limits::default(), Random(8));
+    let create = Create { chunklen: Some(100), ..Create::new(Dtype::parse("<i4").unwrap()) };
+    let lengths = |dir: &FaultDir| {
+        let of = |(name, content): (String, Vec<u8>)| (name.ends_with(".blp"), content.len());
+        model::files(dir).into_iter().map(of).filter(|(chunk, _)| *chunk).map(|(_, n)| n).collect::<Vec<_>>()
+    };
+    let plain = vec![0; 1000];
+    let [bare, roomy] = [0, 300].map(|reserve| {
+        let dir = FaultDir::new();
+        let mut made = CArray::create(FlatTree::new(dir.clone()), &create, &limits).unwrap();
+        made.set_reserve(reserve);
+        made.append(&mut pool, &plain).unwrap();
+        dir
+    });
+    let with_room: Vec<usize> = lengths(&bare).iter().map(|n| n + 300).collect();
+    assert_eq!(lengths(&roomy), with_room);
+    let mut noise = r.bytes(0);
+    noise.extend((0..200u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8));
+    let mut rows = column(&roomy, &limits).unwrap();
+    rows.set_in_place(&mut pool, 90, &noise).unwrap();
+    let mut want = plain.clone();
+    want[360..560].copy_from_slice(&noise);
+    assert!(all(&column(&roomy, &limits).unwrap(), &mut pool).unwrap() == want);
+    assert_eq!(lengths(&roomy), with_room);
+    let before = model::files(&bare);
+    let refused = column(&bare, &limits).unwrap().set_in_place(&mut pool, 90, &noise);
+    assert!(matches!(refused, Err(Error::OutputTooSmall { .. })), "{refused:?}");
+    assert!(model::files(&bare) == before);
+}
+
 #[test]
 fn hostile_descriptors_are_refused() {
     let (limits, good_sizes) = (Limits::default(), r#"{"shape": [7], "nbytes": 28, "cbytes": 0}"#);
