@@ -10,7 +10,7 @@
 //! remove .NAME.tmpPID-N                         with the old state in it
 //! ```
 
-use super::new_file::{NewDir, OLD, parent, sync_directory};
+use super::new_file::{Folder, NewDir, OLD, parent, sync_directory};
 use crate::error::{IoError, IoKind};
 use alloc::vec::Vec;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -30,6 +30,7 @@ impl NewDir {
     pub fn finish(self, new: &Path) -> Result<(), IoError> {
         sync_tree(new)?;
         let place = &self.place().to_path_buf();
+        let folder = Folder::open(parent(place))?;
         if !place.is_dir() {
             fs::rename(new, place)?;
         } else if exchange(new, place).is_err() {
@@ -42,7 +43,7 @@ impl NewDir {
                 return Err(error.into());
             }
         }
-        sync_directory(parent(place))
+        folder.sync()
     }
 }
 

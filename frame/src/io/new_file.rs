@@ -112,8 +112,9 @@ impl NewFile {
             // There a lock keeps others from reading.
             let _ = file.unlock();
         }
+        let folder = Folder::open(parent(&self.path))?;
         fs::rename(&self.temporary, &self.path)?;
-        sync_directory(parent(&self.path))?;
+        folder.sync()?;
         Ok(file)
     }
 }
@@ -326,14 +327,24 @@ fn remove_stray(stray: &Path, path: Option<&Path>) {
     let _ = fs::remove_dir_all(stray);
 }
 
+/// A directory whose names are about to change. It is opened before they do, so that nothing but the flush can fail
+/// afterwards. Only POSIX systems can flush a directory; Windows orders renames by itself.
+pub(super) struct Folder(Option<File>);
+
+impl Folder {
+    pub(super) fn open(path: &Path) -> Result<Folder, IoError> {
+        Ok(Folder(if cfg!(unix) { Some(File::open(path)?) } else { None }))
+    }
+
+    pub(super) fn sync(&self) -> Result<(), IoError> {
+        Ok(self.0.as_ref().map_or(Ok(()), File::sync_all)?)
+    }
+}
+
 /// Returns when the names in a directory will survive a power failure.
 ///
 /// # Errors
-/// Those of the file system.
+/// Errors of the file system.
 pub fn sync_directory(path: &Path) -> Result<(), IoError> {
-    // Only POSIX systems can flush a directory; Windows orders renames by itself.
-    if cfg!(unix) {
-        File::open(path)?.sync_all()?;
-    }
-    Ok(())
+    Folder::open(path)?.sync()
 }
