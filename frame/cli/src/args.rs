@@ -179,7 +179,8 @@ pub struct Output {
 /// `blosc compress`.
 #[derive(Debug, Group)]
 pub struct Compress {
-    /// File to compress; - is standard input. A .npy file becomes an array, a .npz file a directory of arrays
+    /// File to compress; - is standard input. A .npy file becomes an array, a .npz file a directory of arrays, and a .csv, .jsonl
+    /// or .arrow file a table if -o names a .b2d or .b2z store
     pub input: PathBuf,
     /// Compress the bytes of a .npy or .npz file as they are
     #[arg(long)]

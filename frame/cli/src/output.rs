@@ -14,7 +14,7 @@ use crate::failure::{Failure, Result, failure};
 use crate::json::printable;
 use crate::replaced::{check_inside, check_replace};
 use crate::signals::{remember, temporary};
-use blosc_frame::io::{NewDir, NewFile, confirm, sync_tree};
+use blosc_frame::io::{NewDir, NewFile};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -363,52 +363,17 @@ fn replace(file: NewFile, path: &Path) -> Result<()> {
 
 /// Gives `new` the permissions and, where we may, the owner of what it is about to replace.
 fn keep_permissions(new: &Path, old: &Path) {
-    let Ok(meta) = fs::metadata(old) else { return };
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{MetadataExt, chown};
-        // Only root may give files away; the permissions below are kept all the same.
-        let _ = chown(new, Some(meta.uid()), Some(meta.gid()));
+    if let Ok(old) = fs::metadata(old) {
+        let _ = blosc_frame::io::keep_permissions(new, &old);
     }
-    let _ = fs::set_permissions(new, meta.permissions());
 }
 
-/// Makes `new`, a directory or file in `temp`, appear in the place that `temp` was made for. A directory that is there
-/// changes places with it in one step. Where the system cannot do that, it is put aside first: the next command puts it
-/// back if this one does not come to the second step.
+/// Makes `new`, a directory or file in `temp`, appear in the place that `temp` was made for.
 fn replace_dir(new: &Path, temp: NewDir) -> Result<()> {
-    let path = &temp.place().to_path_buf();
-    let failed = |e: io::Error| Failure::at(path, e);
+    let path = temp.place().to_path_buf();
     // A signal waits until this is done: it would take what is put aside.
-    let mut temporary = temporary();
-    sync_tree(new).map_err(|e| Failure::at(path, e))?;
-    if !path.is_dir() {
-        fs::rename(new, path).map_err(failed)?;
-    } else if exchange(new, path).is_err() {
-        let old = temp.path().join(blosc_frame::io::OLD);
-        fs::rename(path, &old).map_err(failed)?;
-        if let Err(error) = fs::rename(new, path) {
-            let Err(why) = fs::rename(&old, path) else { return Err(failed(error)) };
-            temporary.retain(|path| path != temp.path());
-            let kept = temp.keep().join(blosc_frame::io::OLD);
-            let kept = format!("what was there cannot be put back ({why}) and is {}", kept.display());
-            return Err(Failure::at(path, format_args!("{error}; {kept}")));
-        }
-    }
-    confirm(path).map_err(|e| failure(path)(e.into()))
-}
-
-/// Has two directories change places.
-#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
-fn exchange(a: &Path, b: &Path) -> io::Result<()> {
-    use rustix::fs::{CWD, RenameFlags, renameat_with};
-    Ok(renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE)?)
-}
-
-/// Other systems cannot.
-#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
-fn exchange(_: &Path, _: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
+    let _temporary = temporary();
+    temp.finish(new).map_err(|e| failure(&path)(e.into()))
 }
 
 /// A private directory beside `path`, to make something in.

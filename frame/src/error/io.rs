@@ -31,6 +31,9 @@ pub enum IoKind {
     /// survive a power failure: the last flush failed. Nothing is left to be done again; to append once more would
     /// append twice.
     NotConfirmed,
+    /// Another directory has taken the place of the one that was opened for reading: what is read from it now is of
+    /// another state.
+    Changed,
     /// A name that is not a single, plain path component.
     Name,
     /// Stopped by a fault-injecting store.
@@ -149,6 +152,7 @@ impl fmt::Display for IoError {
             IoKind::LockFile => {
                 "its lock file (NAME.b2lock, in a directory .b2lock) is a link or a directory, or not permitted"
             }
+            IoKind::Changed => "a writer has put another directory in its place meanwhile; open it again",
             IoKind::Name => "not a plain file name",
             IoKind::Injected => "stopped by fault injection",
             IoKind::NoLocks | IoKind::NotConfirmed | IoKind::Other => "input/output error",

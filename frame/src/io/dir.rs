@@ -22,6 +22,11 @@ pub trait Directory {
     fn list(&self) -> Result<Vec<String>, IoError>;
     /// Returns when all creations, renames and removals so far will survive a power failure.
     fn sync(&self) -> Result<(), IoError>;
+    /// Returns when these files, and all names of the directory, will survive a power failure.
+    fn sync_files(&self, names: &[String]) -> Result<(), IoError> {
+        names.iter().try_for_each(|name| self.open(name, true)?.sync())?;
+        self.sync()
+    }
 
     /// Whether there is a file of this name.
     fn contains(&self, name: &str) -> Result<bool, IoError> {
@@ -116,6 +121,9 @@ impl<D: Directory + ?Sized> Directory for Box<D> {
     }
     fn sync(&self) -> Result<(), IoError> {
         (**self).sync()
+    }
+    fn sync_files(&self, names: &[String]) -> Result<(), IoError> {
+        (**self).sync_files(names)
     }
     fn replace(&self, name: &str, fill: &mut Fill<'_>) -> Result<(), Error> {
         (**self).replace(name, fill)

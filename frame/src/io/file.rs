@@ -1,7 +1,7 @@
 //! Files of the operating system. Positioned reads and writes, no shared cursor.
 
 use super::lock::{Claim, Locking, Sidecar};
-use super::new_file::{NewFile, confirm, follow_link, parent, sweep, sync_directory};
+use super::new_file::{NewFile, follow_link, parent, sweep, sync_directory};
 use super::{Fill, ReadAt, Refill, Store, WriteAt};
 use crate::error::{Error, IoError, IoKind};
 use std::fs::{File, Metadata, OpenOptions};
@@ -280,14 +280,15 @@ impl Store for PathFile {
         }
         let mut new = NewFile::beside(self.path.clone())?;
         fill(&self.file, new.file()?)?;
-        self.file = new.rename()?;
+        let (file, folder) = new.rename()?;
+        self.file = file;
         // The new file is in force from here on, whatever fails.
         match &mut self.claim {
             Some(claim) => claim.pass_on(&self.file, &self.path).map_err(IoError::not_confirmed)?,
             // Nobody is to be kept out; where the system knows no locks, there is none to let go of.
             None => drop(self.file.unlock()),
         }
-        Ok(confirm(&self.path)?)
+        Ok(folder.confirm()?)
     }
     fn is_current(&self) -> Result<bool, IoError> {
         Ok(names(&self.path, &self.file)?)

@@ -107,22 +107,22 @@ impl NewFile {
     /// # Errors
     /// Those of the file system. Then the path names what it named before, but for [`IoKind::NotConfirmed`].
     pub fn finish(self) -> Result<File, IoError> {
-        let path = self.path.clone();
-        let file = self.rename()?;
-        confirm(&path)?;
+        let (file, folder) = self.rename()?;
+        folder.confirm()?;
         Ok(file)
     }
 
-    /// [`NewFile::finish`] but for the last step, which is [`confirm`].
-    pub(super) fn rename(self) -> Result<File, IoError> {
+    /// [`NewFile::finish`] but for the last step, which is [`Folder::confirm`].
+    pub(super) fn rename(self) -> Result<(File, Folder), IoError> {
         let file = self.file.try_clone()?;
         file.sync_all()?;
         if !cfg!(unix) {
             // There a lock keeps others from reading.
             let _ = file.unlock();
         }
+        let folder = Folder::open(parent(&self.path))?;
         fs::rename(&self.temporary, &self.path)?;
-        Ok(file)
+        Ok((file, folder))
     }
 }
 
@@ -140,7 +140,7 @@ pub struct NewDir {
     temporary: PathBuf,
     place: PathBuf,
     /// Locked, as a sign that the owner lives.
-    _handle: Option<File>,
+    handle: Option<File>,
 }
 
 impl NewDir {
@@ -160,15 +160,22 @@ impl NewDir {
                 Err(e) if e.kind() == ErrorKind::AlreadyExists => continue,
                 Err(e) => return Err(e.into()),
             }
+            let mut new = NewDir { temporary, place: place.clone(), handle: None };
             if !cfg!(unix) {
-                return Ok(NewDir { temporary, place, _handle: None });
+                return Ok(new);
             }
-            let Ok(handle) = File::open(&temporary) else { continue };
+            let handle = match File::open(&new.temporary) {
+                Err(e) if e.kind() == ErrorKind::NotFound => continue,
+                handle => handle?,
+            };
             match handle.lock() {
-                Ok(()) if !names(&temporary, &handle)? => continue,
+                // Between the two steps it looked as if its owner had died.
+                Ok(()) if !names(&new.temporary, &handle)? => continue,
                 Err(e) if !is_without_locks(&e) => return Err(e.into()),
-                _ => return Ok(NewDir { temporary, place, _handle: Some(handle) }),
+                _ => {}
             }
+            new.handle = Some(handle);
+            return Ok(new);
         }
         Err(IoKind::AlreadyExists.into())
     }
@@ -191,8 +198,25 @@ impl NewDir {
 
 impl Drop for NewDir {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.temporary);
+        // The process may be out of descriptors.
+        self.handle = None;
+        let _ = fs::remove_dir_all(&self.temporary).or_else(|_| remove_level_by_level(&self.temporary));
     }
+}
+
+/// Removes a directory with one descriptor open at a time, and without any where nothing is in it.
+fn remove_level_by_level(path: &Path) -> std::io::Result<()> {
+    if fs::remove_dir(path).is_ok() {
+        return Ok(());
+    }
+    let entries = fs::read_dir(path)?.collect::<std::io::Result<Vec<_>>>()?;
+    for entry in entries {
+        match entry.file_type()?.is_dir() {
+            true => remove_level_by_level(&entry.path())?,
+            false => fs::remove_file(entry.path())?,
+        }
+    }
+    fs::remove_dir(path)
 }
 
 #[cfg(unix)]
@@ -333,41 +357,29 @@ fn remove_stray(stray: &Path, path: Option<&Path>) {
     let _ = fs::remove_dir_all(stray);
 }
 
+/// A directory whose names are about to change. It is opened before they do, so that nothing but the flush can fail
+/// afterwards. Only POSIX systems can flush a directory; Windows orders renames by itself.
+pub(super) struct Folder(Option<File>);
+
+impl Folder {
+    pub(super) fn open(path: &Path) -> Result<Folder, IoError> {
+        Ok(Folder(if cfg!(unix) { Some(File::open(path)?) } else { None }))
+    }
+
+    pub(super) fn sync(&self) -> Result<(), IoError> {
+        Ok(self.0.as_ref().map_or(Ok(()), File::sync_all)?)
+    }
+
+    /// [`Folder::sync`] once a name in it stands for something new.
+    pub(super) fn confirm(&self) -> Result<(), IoError> {
+        self.sync().map_err(IoError::not_confirmed)
+    }
+}
+
 /// Returns when the names in a directory will survive a power failure.
 ///
 /// # Errors
-/// Those of the file system.
+/// Errors of the file system.
 pub fn sync_directory(path: &Path) -> Result<(), IoError> {
-    // Only POSIX systems can flush a directory; Windows orders renames by itself.
-    if cfg!(unix) {
-        File::open(path)?.sync_all()?;
-    }
-    Ok(())
-}
-
-/// Returns when what has just got the name `path` will survive a power failure under it.
-///
-/// # Errors
-/// [`IoKind::NotConfirmed`].
-pub fn confirm(path: &Path) -> Result<(), IoError> {
-    sync_directory(parent(path)).map_err(IoError::not_confirmed)
-}
-
-/// Returns when a file, or a directory with all that is in it, will survive a power failure.
-///
-/// # Errors
-/// Those of the file system.
-pub fn sync_tree(path: &Path) -> Result<(), IoError> {
-    let there = fs::symlink_metadata(path)?;
-    if there.is_dir() {
-        for entry in fs::read_dir(path)? {
-            sync_tree(&entry?.path())?;
-        }
-        return sync_directory(path);
-    }
-    if there.is_file() {
-        // Windows flushes only what is open for writing.
-        OpenOptions::new().read(true).write(!cfg!(unix)).open(path)?.sync_all()?;
-    }
-    Ok(())
+    Folder::open(path)?.sync()
 }

@@ -242,6 +242,11 @@ impl<'a> SuperChunk<'a> {
         })
     }
 
+    /// How many threads it uses.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
     /// Uses up to `threads` threads for whole chunks, as many as a [`Pool`] takes (0: one per core). Default 1. Changes no
     /// byte.
     pub fn set_threads(&mut self, threads: usize) {

@@ -87,11 +87,24 @@ pub struct Repair {
     pub json: bool,
 }
 
+/// What becomes of what lies in a directory and is not counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Strays {
+    /// Rows count from now on
+    Take,
+    /// It is removed
+    Drop,
+}
+
 /// `blosc compact`.
 #[derive(Debug, Group)]
 pub struct Compact {
-    /// Frame to rewrite in place
+    /// Frame to rewrite in place; with --strays a bcolz or Blaze directory, too
     pub frame: PathBuf,
+    /// What becomes of chunk files that no index names, and of rows that meta/sizes does not count: a writer left them
+    /// that was not closed
+    #[arg(long, value_name = "WHAT")]
+    pub strays: Option<Strays>,
     #[command(flatten)]
     pub access: Access,
     /// Print JSON

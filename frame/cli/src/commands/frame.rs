@@ -1,7 +1,7 @@
 //! Changing frames in place: `append`, `edit`, `compact`; and `repair`. Each is one atomic step.
 
 use crate::access::strays;
-use crate::args::{Append, Compact, Edit, Input, Repair, Run};
+use crate::args::{Append, Compact, Edit, Input, Repair, Run, Strays};
 use crate::failure::{Failure, Result, asked, copying, failure, sized};
 use crate::items::{NewItems, open_items};
 use crate::json::from_hex;
@@ -13,6 +13,7 @@ use crate::{progress, writers};
 use blosc_core::Special;
 use blosc_core::chunk::MAX_NBYTES;
 use blosc_frame::SuperChunk;
+use blosc_frame::any::Kind;
 use blosc_frame::io::{FsDir, Offset};
 use blosc_frame::repair::{self, Order, Repaired, repair_dir};
 use serde_json::json;
@@ -159,14 +160,32 @@ fn fill(frame: &mut SuperChunk<'_>, kind: &str, count: &str) -> Result<()> {
 
 /// `blosc compact`.
 pub fn compact(args: &Compact) -> Result<()> {
-    let input = args.access.input(&args.frame, &Run::default());
-    let strays = strays(&args.frame);
+    let path = args.frame.as_path();
+    if let (Some(how), true) = (args.strays, path.is_dir())
+        && matches!(Kind::of_directory(path), Ok(Kind::Bcolz(_) | Kind::Blaze))
+    {
+        return super::print(&super::rows::strays(args, how)?, args.json);
+    }
+    let input = args.access.input(path, &Run::default());
+    let before = strays(path);
     let (mut frame, _lock) = open_as_frame(&input, Intent::Maintain)?;
-    let done = frame.compact().map_err(failure(&args.frame))?;
+    match args.strays {
+        Some(Strays::Take) => {
+            let text = "--strays take: no index says where a chunk belongs; repair -o puts chunks together";
+            return Err(Failure::Usage(text.into()));
+        }
+        Some(Strays::Drop) => frame.remove_strays().map_err(failure(path))?,
+        None => {}
+    }
+    let done = frame.compact().map_err(failure(path))?;
     let saved = done.before.saturating_sub(done.after);
     let mut report = json!({"before": done.before, "after": done.after, "saved": saved});
-    if let (Some(report), false) = (report.as_object_mut(), strays.is_empty()) {
-        report.insert("strays_removed".into(), strays.into());
+    let (after, mut removed) = (strays(path), before);
+    removed.retain(|name| !after.contains(name));
+    for (name, list) in [("strays_removed", removed), ("strays", after)] {
+        if let (Some(report), false) = (report.as_object_mut(), list.is_empty()) {
+            report.insert(name.into(), list.into());
+        }
     }
     super::print(&report, args.json)
 }

@@ -66,6 +66,7 @@ pub fn screen(report: &Value) -> Vec<Line> {
     add("", Some(what(report)));
     add("cannot be read", text(report, "problem"));
     add("carries", text(report, "carries"));
+    add("not counted", text(report, "uncounted"));
     add("items", items(report));
     add("rows", number(report, "rows").map(grouped));
     add("size", size(report));

@@ -1,6 +1,8 @@
 //! Changing bloscpack files, bcolz and Blaze directories: rows of equal size.
 
-use crate::args::{Append, Column, ColumnAction, Delete, Input, Insert, Resize, Run, Set, Trim};
+use crate::args::{
+    Append, Column, ColumnAction, Compact, Delete, Input, Insert, Resize, Run, Set, Strays, Trim,
+};
 use crate::failure::{Failure, Result, failure, sized};
 use crate::items::{NewItems, open_items};
 use crate::limits::limits_of;
@@ -8,10 +10,11 @@ use crate::open::{Intent, What, open};
 use crate::readers::pool;
 use blosc_core::Pool;
 use blosc_frame::any::{About, Container, Opened};
-use blosc_frame::bcolz::{CTable, Create};
+use blosc_frame::bcolz::{CTable, Create, Uncounted};
 use blosc_frame::dtype::Dtype;
 use blosc_frame::io::{FsDir, ReadAt};
 use blosc_frame::{Error, IoError, IoKind, Rows};
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// The bytes of new rows.
@@ -116,6 +119,37 @@ pub fn trim(args: &Trim) -> Result<()> {
         What::Rows(mut rows) => rows.opened.data.trim(&mut pool, args.rows).map_err(changed(path)),
         _ => Err(Failure::at(path, "not a bloscpack file, bcolz or Blaze directory")),
     }
+}
+
+/// `blosc compact --strays` of a bcolz or Blaze directory.
+pub fn strays(args: &Compact, how: Strays) -> Result<Value> {
+    let path = args.frame.as_path();
+    let What::Rows(mut reader) = open(&args.access.input(path, &Run::default()), Intent::Change)?.what else {
+        return Err(Failure::at(path, "not a bcolz or Blaze directory"));
+    };
+    let data = &mut reader.opened.data;
+    let before = data.rows();
+    let found = match data {
+        Container::Column(column) => column.uncounted(),
+        Container::Table(table) => table.uncounted(),
+        Container::Blaze(set) => set.uncounted(),
+        _ => Ok(Uncounted::default()),
+    };
+    let found = found.map_err(failure(path))?;
+    let rows = match how {
+        Strays::Take => before.saturating_add(found.rows),
+        Strays::Drop => before,
+    };
+    let pool = &mut Pool::new(0);
+    match data {
+        _ if !found.any() => Ok(()),
+        Container::Column(column) => column.settle(pool, rows),
+        Container::Table(table) => table.settle(pool, rows),
+        Container::Blaze(set) => set.settle(pool, rows),
+        _ => Ok(()),
+    }
+    .map_err(changed(path))?;
+    Ok(json!({"rows_before": before, "rows": rows, "found_rows": found.rows, "found_files": found.files}))
 }
 
 /// `blosc column`.

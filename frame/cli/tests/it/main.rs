@@ -22,6 +22,7 @@ mod promises;
 mod readme;
 mod refused;
 mod table_appends;
+mod table_text;
 mod tables;
 #[cfg(target_os = "linux")]
 mod threads;

@@ -281,7 +281,6 @@ pub fn cells() -> impl Iterator<Item = Cell> {
 }
 
 /// The cells whose verb changes its container, and which are not refused.
-#[allow(dead_code)]
 pub fn edits() -> impl Iterator<Item = Cell> {
     cells().filter(|cell| cell.verb.changes && cell.refused().is_none())
 }
@@ -333,7 +332,8 @@ pub fn remove(path: &Path) {
     }
 }
 
-fn copy(from: &Path, to: &Path) {
+/// Copies a file, or a directory with all that is in it.
+pub fn copy(from: &Path, to: &Path) {
     if from.is_dir() {
         std::fs::create_dir_all(to).unwrap();
         for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {

@@ -56,7 +56,7 @@ fn walk(folder: &Folder, shim: &Path, cell: &Cell) -> Result<(), String> {
     let log = folder.path("log");
     let _ = std::fs::remove_file(&log);
     let (status, message) =
-        failing(folder, shim, &words, &[("SHIM_CLASS", "fsync"), ("SHIM_LOG", log.to_str().unwrap())]);
+        failing(folder, shim, &words, &[("SHIM_CLASS", "sync"), ("SHIM_LOG", log.to_str().unwrap())]);
     if status != 0 {
         return Err(format!("without a fault: {status}: {message}"));
     }
@@ -69,7 +69,7 @@ fn walk(folder: &Folder, shim: &Path, cell: &Cell) -> Result<(), String> {
         }
         restore();
         let k = k.to_string();
-        let settings = [("SHIM_CLASS", "fsync"), ("SHIM_MODE", "EIO"), ("SHIM_N", k.as_str())];
+        let settings = [("SHIM_CLASS", "sync"), ("SHIM_MODE", "EIO"), ("SHIM_N", k.as_str())];
         let (status, message) = failing(folder, shim, &words, &settings);
         let (now, says) = (state(folder, cell), message.contains("did not confirm"));
         let right = match status {
@@ -112,7 +112,7 @@ fn a_new_file_is_there_or_not_as_the_status_says() {
             let words = ["compress", input, "-o", output].map(String::from);
             let plain = if output == "x.b2frame" { &["--plain".to_string()][..] } else { &[] };
             let k = k.to_string();
-            let settings = [("SHIM_CLASS", "fsync"), ("SHIM_MODE", "EIO"), ("SHIM_N", k.as_str())];
+            let settings = [("SHIM_CLASS", "sync"), ("SHIM_MODE", "EIO"), ("SHIM_N", k.as_str())];
             let (status, message) = failing(&folder, &shim, &[&words[..], plain].concat(), &settings);
             let (there, says) = (folder.path(output).exists(), message.contains("did not confirm"));
             assert_eq!((there, says), (status != 1, status == 4), "{output} {k}: {status} {message}");

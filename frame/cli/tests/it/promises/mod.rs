@@ -4,6 +4,8 @@
 pub mod cells;
 #[cfg(target_os = "linux")]
 mod confirmed;
+#[cfg(target_os = "linux")]
+mod faults;
 mod refusals;
 
 use cells::Cell;

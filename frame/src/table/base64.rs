@@ -1,5 +1,7 @@
 //! Base64, as schemas write bytes in JSON.
 
+use alloc::vec::Vec;
+
 /// The bytes that `text` says, with or without `=` at its end.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     let digit = |c: u8| {
