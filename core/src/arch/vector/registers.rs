@@ -27,6 +27,13 @@ pub(in crate::arch) trait Vector: Copy {
     /// Whether loads take items of two to four bytes apart, and stores put them together.
     const STRUCTURES: bool = false;
 
+    /// Whether items of `width` bytes are left to the level below, because its kernel is as fast or faster; 16 stands for all
+    /// wider ones too. Their code is left out. The rows are in `docs/optimization-notes.md`, "Which level's kernel".
+    #[inline(always)]
+    fn leaves(_kernel: Kernel, _width: usize) -> bool {
+        false
+    }
+
     /// All lanes from `p`.
     unsafe fn load(p: *const u8) -> Self;
     /// All lanes to `p`.
@@ -122,6 +129,17 @@ pub(in crate::arch) trait Vector: Copy {
     unsafe fn call_split(job: Split);
     /// [`join`] compiled for this CPU, not inlined.
     unsafe fn call_join(job: Join<Pitched>);
+}
+
+/// Which kernel of a level.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::arch) enum Kernel {
+    /// Items to planes.
+    Split,
+    /// Planes to items.
+    Join,
+    /// Either transposition of bits.
+    Bits,
 }
 
 /// Items to be split.

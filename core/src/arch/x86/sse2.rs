@@ -5,7 +5,7 @@ use super::{sse2, store_halves};
 use crate::arch::out::Out;
 use crate::arch::planes::{Planes, Stores};
 use crate::arch::scalar;
-use crate::arch::vector::{self, Each, Join, Pitched, Split, Table, Vector};
+use crate::arch::vector::{self, Each, Join, Kernel, Pitched, Split, Table, Vector};
 
 /// A 16-byte register, of a CPU with or without SSSE3.
 #[derive(Clone, Copy)]
@@ -16,6 +16,12 @@ impl<const SSSE3: bool> Vector for Xmm<SSSE3> {
     const BLOCK: usize = 16;
     const GATHERS: bool = true;
     const TABLE: bool = SSSE3;
+
+    // A table is of use in splits of 2 and 4 bytes, and where the size is no power of two.
+    #[inline(always)]
+    fn leaves(kernel: Kernel, width: usize) -> bool {
+        SSSE3 && (width >= 16 || (width.is_power_of_two() && !(kernel == Kernel::Split && width < 8)))
+    }
 
     #[inline(always)]
     unsafe fn load(p: *const u8) -> Self {
