@@ -149,7 +149,8 @@ pub(in crate::arch) fn has_avx2(level: Level) -> bool {
 #[cfg(all(feature = "std", target_arch = "x86_64", any(feature = "blosclz", feature = "lz4")))]
 #[inline(always)]
 pub(in crate::arch) fn has_avx512(level: Level) -> bool {
-    const LEVELS: usize = proving(&["avx512f", "avx512bw", "avx512vl", "avx512vbmi", "bmi1", "bmi2", "lzcnt"]);
+    const LEVELS: usize =
+        proving(&["avx512f", "avx512bw", "avx512vl", "avx512vbmi", "bmi1", "bmi2", "lzcnt"]);
     LEVELS & 1 << level.isa() as usize != 0
 }
 

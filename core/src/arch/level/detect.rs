@@ -194,7 +194,12 @@ mod x86 {
             ("Core i7-2600K, Sandy Bridge", [0x1fba_e3ff, 0, 0, 0x0000_0001], 0x07, Isa::Ssse3),
             ("Core i7-4650U, Haswell", [0x7fda_fbbf, 0x0000_27ab, 0, 0x0000_0021], 0x07, Isa::Avx2),
             ("Xeon, Cascade Lake", [0x7ffe_fbff, 0xd39f_fffb, 0x0808, 0x0121], 0x2e7, Isa::Avx512Bw),
-            ("Core i9-12900K, Alder Lake", [0x7ffa_fbff, 0x239c_a7eb, 0x98c0_27ac, 0x0121], 0x207, Isa::Avx2Gfni),
+            (
+                "Core i9-12900K, Alder Lake",
+                [0x7ffa_fbff, 0x239c_a7eb, 0x98c0_27ac, 0x0121],
+                0x207,
+                Isa::Avx2Gfni,
+            ),
             ("EPYC 7763, Zen 3", [0x7ef8_320b, 0x219c_97a9, 0x0040_069c, 0x75c2_37ff], 0x207, Isa::Avx2),
             ("EPYC, Zen 3, KVM", [0xfffa_3203, 0x219c_07ab, 0x0040_0684, 0x0040_03f3], 0x07, Isa::Avx2),
             ("Ryzen 9, Zen 4", [0xfed8_320b, 0xf1bf_97a9, 0x0040_5fce, 0x75c2_37ff], 0xe7, Isa::Avx512),
@@ -217,18 +222,18 @@ mod x86 {
             let (_, words, saved, _) = CPUS[8];
             // Word, bit, the best level that is left.
             let masked = [
-                (0, 9, Isa::Sse2),        // SSSE3
-                (0, 27, Isa::Ssse3),      // OSXSAVE
-                (0, 28, Isa::Ssse3),      // AVX
-                (1, 3, Isa::Ssse3),       // BMI1
-                (1, 5, Isa::Ssse3),       // AVX2
-                (1, 8, Isa::Ssse3),       // BMI2
-                (1, 16, Isa::Avx2Gfni),   // AVX-512 F
-                (1, 30, Isa::Avx2Gfni),   // AVX-512 BW
-                (1, 31, Isa::Avx2Gfni),   // AVX-512 VL
-                (2, 1, Isa::Avx2Gfni),    // AVX-512 VBMI
-                (2, 8, Isa::Avx512Bw),    // GFNI
-                (3, 5, Isa::Ssse3),       // LZCNT
+                (0, 9, Isa::Sse2),      // SSSE3
+                (0, 27, Isa::Ssse3),    // OSXSAVE
+                (0, 28, Isa::Ssse3),    // AVX
+                (1, 3, Isa::Ssse3),     // BMI1
+                (1, 5, Isa::Ssse3),     // AVX2
+                (1, 8, Isa::Ssse3),     // BMI2
+                (1, 16, Isa::Avx2Gfni), // AVX-512 F
+                (1, 30, Isa::Avx2Gfni), // AVX-512 BW
+                (1, 31, Isa::Avx2Gfni), // AVX-512 VL
+                (2, 1, Isa::Avx2Gfni),  // AVX-512 VBMI
+                (2, 8, Isa::Avx512Bw),  // GFNI
+                (3, 5, Isa::Ssse3),     // LZCNT
             ];
             for (word, bit) in (0..4).flat_map(|word| (0..32).map(move |bit| (word, bit))) {
                 let mut words = words;
@@ -249,7 +254,11 @@ mod x86 {
         #[test]
         fn only_units_of_256_bits_execute_512_in_halves() {
             for (widths, halves) in [(0, false), (0x2, false), (0x6, true), (0xa, false), (0xe, false)] {
-                assert_eq!(Words { widths, ..Words::default() }.executes_512_in_halves(), halves, "{widths:#x}");
+                assert_eq!(
+                    Words { widths, ..Words::default() }.executes_512_in_halves(),
+                    halves,
+                    "{widths:#x}"
+                );
             }
         }
 

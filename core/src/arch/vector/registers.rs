@@ -17,9 +17,6 @@ pub(in crate::arch) trait Vector: Copy {
     /// Items of a block, one or two registers of each plane: 64, the line of a cache, is best. Stores
     /// of half a line are slow where planes share a cache set and each turn evicts the other half.
     const BLOCK: usize;
-    /// Whether 16 planes that crowd a cache set are stored and loaded by whole lines: shorter registers fill or empty a line in
-    /// several turns, between which it may be lost. Two registers of each plane are stored at once, but not loaded.
-    const GATHERS: bool = false;
     /// Whether [`Vector::table`] is one instruction.
     const TABLE: bool;
     /// Whether [`Vector::bits_8x8`] is one instruction.

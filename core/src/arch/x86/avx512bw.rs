@@ -154,9 +154,7 @@ impl Vector for Lanes4 {
     #[inline(always)]
     unsafe fn call_split(job: Split) {
         // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
-        unsafe {
-            if Self::leaves(Kernel::Split, job.width) { avx2::split_job(job) } else { split_job(job) }
-        }
+        unsafe { if Self::leaves(Kernel::Split, job.width) { avx2::split_job(job) } else { split_job(job) } }
     }
     #[inline(always)]
     unsafe fn call_join(job: Join<Pitched>) {
