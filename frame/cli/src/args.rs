@@ -13,7 +13,7 @@ use clap::{ArgMatches, Args as Group, CommandFactory, FromArgMatches, Parser, Su
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 pub use values::{Format, Given, Kind, MetaKind, PackLayout, Pipeline, SplitMode, most, size};
-use values::{checksum, codec, files, filters, level, meta, some};
+use values::{checksum, codec, files, filters, isa_help, level, meta, some};
 
 /// Compress, decompress, inspect and verify Blosc data: chunks, frames, arrays, bloscpack, bcolz.
 #[derive(Debug, Parser)]
@@ -160,8 +160,7 @@ pub struct Run {
     /// Threads to use; 0 is one per core
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub threads: usize,
-    /// Use these kernels only: scalar, sse2, ssse3, avx2, gfni, avx512, neon
-    #[arg(long, value_name = "LEVEL", value_parser = level)]
+    #[arg(long, value_name = "LEVEL", value_parser = level, help = isa_help())]
     pub isa: Option<Level>,
 }
 
