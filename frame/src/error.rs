@@ -56,6 +56,10 @@ pub enum Structure {
     Checksums,
     /// The sidecar lock file.
     Lock,
+    /// A store of several frames.
+    Store,
+    /// A zip file and its directory.
+    Zip,
 }
 
 impl Structure {
@@ -81,6 +85,8 @@ impl Structure {
             Structure::Npy => "npy file",
             Structure::Checksums => "checksum table",
             Structure::Lock => "lock file",
+            Structure::Store => "store",
+            Structure::Zip => "zip file",
         }
     }
 }

@@ -47,6 +47,8 @@ pub mod rows;
 pub mod schunk;
 #[cfg(feature = "alloc")]
 pub mod shape;
+#[cfg(feature = "store")]
+pub mod store;
 #[cfg(feature = "table")]
 pub mod table;
 #[cfg(feature = "alloc")]
@@ -64,6 +66,8 @@ pub use limits::Limits;
 pub use rows::Rows;
 #[cfg(feature = "alloc")]
 pub use schunk::SuperChunk;
+#[cfg(feature = "store")]
+pub use store::Store;
 
 #[cfg(all(doctest, feature = "std"))]
 #[doc = include_str!("../../README.md")]

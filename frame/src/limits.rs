@@ -28,6 +28,8 @@ pub struct Limits {
     /// Most decoded bytes of one chunk per byte of the frame, bloscpack file or file of a bcolz chunk that it is in, where that is more than
     /// [`Limits::ALWAYS`]: a file of some hundred bytes may hold one chunk of 2 GiB of zeros. Default 256.
     pub expansion: u64,
+    /// Most files, members and embedded frames of a store. Default 2^17.
+    pub entries: u64,
 }
 
 impl Limits {
@@ -55,6 +57,7 @@ impl Limits {
         metalayers: 1 << 28,
         output: 1 << 34,
         expansion: 256,
+        entries: 1 << 17,
     };
     /// Nothing is refused for its size; for input that is trusted.
     pub const NONE: Limits = Limits {
@@ -65,6 +68,7 @@ impl Limits {
         metalayers: u64::MAX,
         output: u64::MAX,
         expansion: u64::MAX,
+        entries: u64::MAX,
     };
 
     /// Sets the limits of each chunk.
@@ -106,6 +110,12 @@ impl Limits {
     /// Sets the most decoded bytes of one chunk per byte of its container, where they are above [`Limits::ALWAYS`].
     pub const fn expansion(mut self, factor: u64) -> Limits {
         self.expansion = factor;
+        self
+    }
+
+    /// Sets the most entries of a store.
+    pub const fn entries(mut self, entries: u64) -> Limits {
+        self.entries = entries;
         self
     }
 }

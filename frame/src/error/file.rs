@@ -13,11 +13,12 @@ pub struct FileError {
     pub error: Error,
 }
 
-#[cfg(feature = "ndarray")]
+#[cfg(any(feature = "ndarray", feature = "store"))]
 impl FileError {
     /// Adds the path to an error.
-    pub(crate) fn at(path: &std::path::Path) -> impl Fn(Error) -> FileError {
-        move |error| FileError { path: path.to_path_buf(), error }
+    pub(crate) fn at(path: impl Into<std::path::PathBuf>) -> impl Fn(Error) -> FileError {
+        let path = path.into();
+        move |error| FileError { path: path.clone(), error }
     }
 }
 

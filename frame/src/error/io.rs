@@ -36,6 +36,8 @@ pub enum IoKind {
     Changed,
     /// A name that is not a single, plain path component.
     Name,
+    /// What the bytes lie in, as frames do that are embedded in another one, is damaged.
+    Damaged,
     /// Stopped by a fault-injecting store.
     Injected,
     /// Anything else; see the system's number.
@@ -154,6 +156,7 @@ impl fmt::Display for IoError {
             }
             IoKind::Changed => "a writer has put another directory in its place meanwhile; open it again",
             IoKind::Name => "not a plain file name",
+            IoKind::Damaged => "what it lies in is damaged",
             IoKind::Injected => "stopped by fault injection",
             IoKind::NoLocks | IoKind::NotConfirmed | IoKind::Other => "input/output error",
         };

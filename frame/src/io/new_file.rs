@@ -239,7 +239,7 @@ pub(super) fn follow_link(path: &Path) -> Result<PathBuf, IoError> {
 }
 
 /// The directory that `path` is in.
-pub(super) fn parent(path: &Path) -> &Path {
+pub(crate) fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
