@@ -45,10 +45,10 @@ pub use fs_dir::FsDir;
 pub use lock::{Held, Locking, SidecarLock};
 #[cfg(feature = "std")]
 pub use memory::MemDir;
-#[cfg(feature = "store")]
-pub(crate) use new_file::{parent, temporary_of};
 #[cfg(feature = "std")]
 pub use new_file::{NewDir, NewFile, OLD, strays, sweep, sync_directory, temporary_beginning};
+#[cfg(feature = "store")]
+pub(crate) use new_file::{parent, temporary_of};
 pub use offset::{Offset, ReadOnly};
 #[cfg(feature = "std")]
 pub use pool::{FilePool, PooledFile};

@@ -1,10 +1,10 @@
 //! Frames embedded in the root of a store: the root decodes to them, one behind the other, and a map in its
 //! variable-length metalayer `estore_metadata` says where each is.
 
-use super::map_of;
 use crate::cframe::CHECKSUMS_NAME;
-use crate::error::{Error, IoError, IoKind};
+use crate::error::{Error, IoError, IoKind, Structure};
 use crate::io::ReadAt;
+use crate::msgpack;
 use crate::schunk::SuperChunk;
 use crate::value::Value;
 use alloc::string::String;
@@ -18,6 +18,18 @@ pub const ROOTS: [&str; 4] = ["b2embed", "b2dict", "b2tree", "b2remote_store"];
 pub const MAP: &str = "estore_metadata";
 /// What groups stand for: tables of this store, or stores elsewhere.
 pub const REGISTRY: &str = "_object_registry";
+
+/// A map of MessagePack in a variable-length metalayer; empty where there is none.
+pub fn map_of(frame: &mut SuperChunk<'_>, name: &str) -> Result<Vec<(String, Value)>, Error> {
+    let Some(content) = frame.vlmetalayer(name)? else { return Ok(Vec::new()) };
+    let most = u32::try_from(frame.limits().entries.saturating_mul(8).max(1 << 16)).unwrap_or(u32::MAX);
+    match msgpack::to_value_within(&content, most)? {
+        Value::Object(pairs) => Ok(pairs),
+        _ => {
+            Err(Error::Invalid { structure: Structure::Store, field: "map of the root", offset: 0, value: 0 })
+        }
+    }
+}
 
 /// Whether a frame is the root of a store.
 pub fn is_root(frame: &SuperChunk<'_>) -> bool {
@@ -118,7 +130,8 @@ impl ReadAt for Embedded {
 
     fn read_at(&self, at: u64, buf: &mut [u8]) -> Result<usize, IoError> {
         let n = (self.length.saturating_sub(at)).min(buf.len() as u64);
-        let Some(part) = usize::try_from(n).ok().and_then(|n| buf.get_mut(..n)).filter(|part| !part.is_empty())
+        let Some(part) =
+            usize::try_from(n).ok().and_then(|n| buf.get_mut(..n)).filter(|part| !part.is_empty())
         else {
             return Ok(0);
         };

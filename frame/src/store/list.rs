@@ -1,8 +1,8 @@
 //! What lies in a store: files of a directory, members of a zip file, and what the root says of its own.
 
 use super::embedded::{Embedded, Root, Said, is_root, said};
+use super::model::{ATTRIBUTES, Entry, Form, Leaf, META, Place, ROOT, Shared, Store, VALID_ROWS};
 use super::zip::{self, Member};
-use super::{ATTRIBUTES, Entry, Form, Leaf, META, Place, ROOT, Shared, Store, VALID_ROWS};
 use crate::error::{Error, IoKind, Structure};
 use crate::limits::{Limits, within};
 use crate::schunk::SuperChunk;
@@ -53,7 +53,11 @@ pub fn directory(path: &Path, limits: &Limits) -> Result<Store, Error> {
                 let leaf = leaf.filter(|_| kind.is_file() || sparse).unwrap_or(Leaf::Foreign);
                 entries.push(Entry::new(name, leaf, Place::Path(path)));
             }
-            within("entries of a store", (entries.len() as u64).saturating_add(groups.len() as u64), limits.entries)?;
+            within(
+                "entries of a store",
+                (entries.len() as u64).saturating_add(groups.len() as u64),
+                limits.entries,
+            )?;
         }
     }
     let root = path.join(ROOT);

@@ -1,9 +1,9 @@
 //! New leaves in a store that is there. Each is in force in one step, with the rename of one file or the commit of one
 //! frame.
 
-use super::embedded::MAP;
+use super::embedded::{MAP, map_of};
+use super::model::{ATTRIBUTES, Entry, Form, Leaf, Place, Store};
 use super::save::{Appending, set_map};
-use super::{ATTRIBUTES, Entry, Form, Leaf, Place, Store, map_of};
 use crate::error::{Error, FileError, IoKind};
 use crate::io::{FsDir, NewDir, NewFile, PathFile, check_name, parent};
 use crate::schunk::SuperChunk;
@@ -25,7 +25,8 @@ impl Store {
     pub fn put(&mut self, key: &str, frame: &mut SuperChunk<'_>) -> Result<(), FileError> {
         let key = format!("{}/{}", self.prefix, key.trim_start_matches('/'));
         let path = self.path().to_path_buf();
-        let done = self.put_frame(&key, frame).and_then(|()| Ok(Store::open_with(&path, &self.shared.limits)?));
+        let done =
+            self.put_frame(&key, frame).and_then(|()| Ok(Store::open_with(&path, &self.shared.limits)?));
         let at = FileError::at(PathBuf::from(format!("{}:{key}", path.display())));
         let whole = done.map_err(&at)?;
         *self = whole.group(&self.prefix).ok_or_else(|| at(IoKind::NotFound.into()))?;
@@ -76,7 +77,8 @@ impl Store {
             }
             Form::B2e => {
                 let mut root = SuperChunk::open(PathFile::open_rw(path)?, limits)?;
-                let mut map = match map_of(&mut root, MAP)?.into_iter().find(|(name, _)| name == "embed_map") {
+                let mut map = match map_of(&mut root, MAP)?.into_iter().find(|(name, _)| name == "embed_map")
+                {
                     Some((_, Value::Object(map))) => map,
                     _ => Vec::new(),
                 };
@@ -86,7 +88,8 @@ impl Store {
                 let offset = root.nbytes();
                 io::copy(&mut frame.to_bytes()?.as_slice(), &mut Appending(&mut root))?;
                 let end = root.nbytes();
-                let place = [("offset", Value::int(offset)), ("length", Value::int(end.saturating_sub(offset)))];
+                let place =
+                    [("offset", Value::int(offset)), ("length", Value::int(end.saturating_sub(offset)))];
                 map.push((key.to_string(), Value::object(place)));
                 set_map(&mut root, map, end)?;
                 root.commit()?;

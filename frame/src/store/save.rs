@@ -1,9 +1,9 @@
 //! A store as another form of store: every file as it is, what is embedded as a file of its own or the other way round.
 //! Nothing is decoded but the root.
 
-use super::embedded::{MAP, REGISTRY, ROOTS, user_layers};
+use super::embedded::{MAP, REGISTRY, ROOTS, map_of, user_layers};
+use super::model::{Entry, Form, Leaf, Place, ROOT, Store, under};
 use super::zip::{NewZip, Stream};
-use super::{Entry, Form, Leaf, Place, ROOT, Store, map_of, under};
 use crate::cframe::CHECKSUMS_NAME;
 use crate::error::{Error, FileError, IoKind, Structure};
 use crate::io::{NewDir, NewFile, PathFile, ReadAt, check_name, parent, sync_directory, sync_tree};
@@ -22,6 +22,27 @@ use std::path::Path;
 const CHUNK: u32 = 8192;
 
 impl Store {
+    /// Creates a store without leaves at a path where nothing is yet.
+    ///
+    /// # Errors
+    /// [`IoKind::AlreadyExists`]; those of the file system.
+    pub fn create(path: impl AsRef<Path>, form: Form) -> Result<Store, FileError> {
+        let path = path.as_ref();
+        empty(path, form).map_err(FileError::at(path))?;
+        Store::open(path)
+    }
+
+    /// Checks what no frame of a zip file checks itself: the CRC-32 of a member.
+    ///
+    /// # Errors
+    /// [`Error::Checksum`]; what reading gives.
+    pub fn check(&self, entry: &Entry) -> Result<(), FileError> {
+        match entry.place {
+            Place::Member(_) => copy(self, entry, &mut std::io::sink()).map_err(self.at(entry)),
+            _ => Ok(()),
+        }
+    }
+
     /// What a store of this form cannot hold of this one, for people; nothing of a whole copy.
     pub fn left_out(&self, form: Form) -> Vec<String> {
         let kept = |entry: &&Entry| match entry.leaf {
@@ -49,7 +70,8 @@ impl Store {
             let first = |keys: Option<&str>| keys.is_some_and(|key| key.starts_with(&inside));
             let entry = self.entries.partition_point(|entry| entry.key() < inside.as_str());
             let other = self.groups.partition_point(|other| *other < inside);
-            !first(self.entries.get(entry).map(Entry::key)) && !first(self.groups.get(other).map(String::as_str))
+            !first(self.entries.get(entry).map(Entry::key))
+                && !first(self.groups.get(other).map(String::as_str))
         })
     }
 
@@ -107,7 +129,10 @@ impl Store {
         fs::create_dir(to).map_err(system)?;
         for group in &self.groups {
             let group = group.trim_start_matches('/');
-            group.split('/').try_for_each(check_name).map_err(|e| FileError::at(self.named(group))(e.into()))?;
+            group
+                .split('/')
+                .try_for_each(check_name)
+                .map_err(|e| FileError::at(self.named(group))(e.into()))?;
             fs::create_dir_all(to.join(group)).map_err(system)?;
         }
         for (name, entry) in self.copied()? {

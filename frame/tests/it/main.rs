@@ -35,5 +35,7 @@ mod schunk_repair;
 mod schunk_sources;
 mod schunk_space;
 mod schunk_sparse;
+#[cfg(feature = "store")]
+mod stores;
 #[cfg(unix)]
 mod writers;
