@@ -13,7 +13,7 @@
 //! [`asked`] or [`sized`].
 
 use blosc_core::Error as ChunkError;
-use blosc_frame::{Error, IoError, IoKind};
+use blosc_frame::{Error, FileError, IoError, IoKind};
 use serde_json::{Value, json};
 use std::fmt;
 use std::path::Path;
@@ -148,7 +148,7 @@ impl Findings {
 fn cannot_tell(error: &Error) -> bool {
     match error {
         Error::Unsupported { .. } | Error::Limit { .. } => true,
-        Error::Io(IoError { kind, .. }) => *kind != IoKind::UnexpectedEnd,
+        Error::Io(IoError { kind, .. }) => !matches!(kind, IoKind::UnexpectedEnd | IoKind::Damaged),
         Error::Chunk { error, .. } | Error::Codec(error) => chunk_cannot_tell(error),
         _ => false,
     }
@@ -225,6 +225,12 @@ impl From<Error> for Failure {
             false if cannot_tell(&error) => Failure::Unable(text),
             false => Failure::Data(text),
         }
+    }
+}
+
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
+        failure(&error.path)(error.error)
     }
 }
 

@@ -2,25 +2,38 @@
 
 use crate::failure::{Failure, Result};
 use crate::open::{Intent, Opened, What};
-use serde_json::Value;
+use blosc_frame::store::{Leaf, Place};
 
 impl Opened {
-    /// What a store holds; `None` for what is no store.
-    pub fn entries(&self) -> Option<&[Value]> {
+    /// How many entries a store has; `None` for what is no store.
+    pub fn entries(&self) -> Option<usize> {
         match &self.what {
-            What::Store(store) => Some(&store.entries),
-            What::Tree(tree) => Some(&tree.entries),
+            What::Store(store) => Some(store.store.entries().len()),
+            What::Tree(tree) => Some(tree.entries.len()),
             _ => None,
         }
     }
 
-    /// Opens one of the entries, to look at it.
-    pub fn entry(&self, entry: &Value) -> Result<Opened> {
-        match &self.what {
-            What::Store(store) => store.open(entry, Intent::Inspect),
-            What::Tree(tree) => tree.open(entry),
-            _ => Err(Failure::Data("no store".into())),
-        }
+    /// The name of an entry, what it is, and the entry opened to look at it, where it is one to be opened.
+    pub fn entry(&self, n: usize) -> (String, String, Result<Option<Opened>>) {
+        let none = || (String::new(), String::new(), Err(Failure::Data("no store".into())));
+        let opened = match &self.what {
+            What::Store(store) => store.store.entries().get(n).map(|entry| {
+                let what = entry.leaf().name();
+                let (what, opened) = match entry.place() {
+                    Place::Elsewhere(target) => (format!("{what} -> {target}"), Ok(None)),
+                    _ if entry.leaf() == Leaf::Foreign => (what.into(), Ok(None)),
+                    _ => (what.into(), store.open(entry, Intent::Inspect).map(Some)),
+                };
+                (entry.name().into(), what, opened)
+            }),
+            What::Tree(tree) => tree.entries.get(n).map(|entry| {
+                let text = |name: &str| entry[name].as_str().unwrap_or("").to_string();
+                (text("key"), text("kind"), tree.open(entry).map(Some))
+            }),
+            _ => None,
+        };
+        opened.unwrap_or_else(none)
     }
 
     /// What no `.npz` file of the arrays of a store holds.

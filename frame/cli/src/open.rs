@@ -20,7 +20,7 @@ use crate::readers::chunk::ChunkReader;
 use crate::readers::engines;
 use crate::readers::frame::FrameReader;
 use crate::readers::rows::RowsReader;
-use crate::readers::store::StoreReader;
+use crate::readers::store::{StoreReader, attributes};
 use crate::readers::table;
 use crate::readers::{Cut, Reader};
 use crate::signals::remember_replacing;
@@ -31,6 +31,7 @@ use blosc_frame::any::{self, Found, HEAD, Kind};
 use blosc_frame::b2nd::{NdArray, carrier};
 use blosc_frame::bcolz::Flavour;
 use blosc_frame::io::{Offset, ReadAt};
+use blosc_frame::store;
 use blosc_frame::table::Records;
 use clap::ValueEnum;
 use serde_json::Value;
@@ -138,16 +139,7 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
         Kind::Frame | Kind::SparseFrame => {
             let (frame, more) = open_frame(found, input, intent, max)?;
             behind = more;
-            let table = StoreReader::of_frame(input, &frame, intent)?;
-            match (input.kind == Some(As::B2nd) || (input.kind.is_none() && is_array(&frame)), table) {
-                (true, _) => {
-                    let mut nd = NdArray::open(frame).map_err(failure(path))?;
-                    nd.set_threads(input.run.threads);
-                    What::Array(Box::new(ArrayReader::new(path, nd, max)))
-                }
-                (false, Some(table)) => What::Store(table),
-                (false, None) => What::Frame(FrameReader::new(input, frame, max)),
-            }
+            of_frame(frame, input, intent, max)?
         }
         Kind::Chunk => {
             let file = found.file.ok_or_else(|| other_place(path, As::Chunk))?;
@@ -155,7 +147,7 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
             behind = Behind::of(kind, &file, found.offset, chunk.stored())?;
             What::Chunk(chunk)
         }
-        Kind::Store | Kind::Arrays => What::Store(StoreReader::directory(kind, input)?),
+        Kind::Store | Kind::Arrays | Kind::Directory => What::Store(StoreReader::directory(input)?),
         Kind::Zip => {
             let file = found.file.ok_or_else(|| Failure::at(path, "is no file"))?;
             engines::open_zip(file, input, intent, max)?
@@ -198,14 +190,20 @@ pub fn open_as_frame(input: &Input, intent: Intent) -> Result<(SuperChunk<'stati
     if leaf(path).is_some() {
         let Opened { what, _lock, .. } = open(input, intent)?;
         return match what {
-            What::Array(array) => Ok((array.nd.into_frame(), _lock)),
-            What::Frame(reader) => Ok((reader.frame, _lock)),
-            _ => Err(Failure::at(path, "no frame or array")),
+            What::Store(store) => into_frame(attributes(input, &store, intent)?, path),
+            what => into_frame(Opened { what, behind: None, _lock }, path),
         };
     }
     let lock = access::lock(path, input.lock, intent.writes())?;
     let found = find(input, intent)?;
     let kind = found.kind;
+    if matches!(kind, Kind::Store | Kind::Arrays | Kind::Zip) {
+        let opened = open_found(found, input, Intent::Inspect, lock)?;
+        return match &opened.what {
+            What::Store(store) => into_frame(attributes(input, store, intent)?, path),
+            _ => into_frame(opened, path),
+        };
+    }
     if !matches!(kind, Kind::Frame | Kind::SparseFrame) {
         return Err(match kind.advice() {
             Some(advice) => Failure::at(path, advice),
@@ -218,6 +216,14 @@ pub fn open_as_frame(input: &Input, intent: Intent) -> Result<(SuperChunk<'stati
         behind.keep(path, intent)?;
     }
     Ok((frame, lock))
+}
+
+fn into_frame(opened: Opened, path: &Path) -> Result<(SuperChunk<'static>, Option<Lock>)> {
+    match opened.what {
+        What::Array(array) => Ok((array.nd.into_frame(), opened._lock)),
+        What::Frame(reader) => Ok((reader.frame, opened._lock)),
+        _ => Err(Failure::at(path, "no frame or array")),
+    }
 }
 
 /// Finds what `input` names, or takes it for what `--as` says.
@@ -307,6 +313,38 @@ fn is_array(frame: &SuperChunk<'_>) -> bool {
     ["b2nd", "caterva"].iter().any(|name| frame.metalayer(name).is_some())
 }
 
+/// What a frame is: an array, the root of a store, or a frame and no more.
+///
+/// # Errors
+/// Placeholders, where `intent` takes items; records of others, where it changes them.
+pub fn of_frame(mut frame: SuperChunk<'static>, input: &Input, intent: Intent, max: u64) -> Result<What> {
+    let path = input.input.as_path();
+    frame.set_threads(input.run.threads);
+    frame.set_verify(!input.no_verify);
+    if intent.takes_items()
+        && let Some(found) = carrier::of(&mut frame).map_err(failure(path))?
+    {
+        if found.is_placeholder() {
+            return Err(Failure::at(path, found));
+        }
+        if intent == Intent::Change && found.has_records() {
+            return Err(Failure::at(path, format!("{found}; items changed by themselves would break it")));
+        }
+    }
+    if input.kind == Some(As::B2nd) || (input.kind.is_none() && is_array(&frame)) {
+        let mut nd = NdArray::open(frame).map_err(failure(path))?;
+        nd.set_threads(input.run.threads);
+        return Ok(What::Array(Box::new(ArrayReader::new(path, nd, max))));
+    }
+    if input.kind.is_none() && !intent.writes() && store::is_root(&frame) {
+        return Ok(What::Store(StoreReader::of_frame(input, frame)?));
+    }
+    if !input.column.is_empty() {
+        return Err(Failure::Usage(format!("--column: {} is no table", path.display())));
+    }
+    Ok(What::Frame(FrameReader::new(path, frame, max)))
+}
+
 /// Opens the frame that was found.
 fn open_frame(
     found: Found,
@@ -327,18 +365,7 @@ fn open_frame(
             .and_then(|file| SuperChunk::open_read(file, &limits)),
     }
     .map_err(failure(path))?;
-    frame.set_threads(input.run.threads);
     frame.set_verify(!input.no_verify);
-    if intent.takes_items()
-        && let Some(found) = carrier::of(&mut frame).map_err(failure(path))?
-    {
-        if found.is_placeholder() {
-            return Err(Failure::at(path, found));
-        }
-        if intent == Intent::Change && found.has_records() {
-            return Err(Failure::at(path, format!("{found}; items changed by themselves would break it")));
-        }
-    }
     let behind = match &file {
         Some(file) => Behind::of(Kind::Frame, file, found.offset, frame.header().frame_len)?,
         None => None,
@@ -401,7 +428,7 @@ impl Opened {
     /// Everything there is to say, as a JSON object; `kind` comes first.
     pub fn info(&mut self) -> Result<Value> {
         let mut info = match &mut self.what {
-            What::Store(store) => table::info(store),
+            What::Store(store) => table::info(store)?,
             What::Tree(tree) => tree.info(),
             _ => self.reader()?.info()?,
         };
@@ -414,7 +441,7 @@ impl Opened {
     /// Whether it is bytes, an array, or several.
     pub fn holds(&mut self) -> Holds {
         match &self.what {
-            What::Store(store) if store.is_table() => Holds::Table,
+            What::Store(store) if store.store.is_table() => Holds::Table,
             What::Store(_) => Holds::Arrays,
             What::Tree(_) => Holds::Arrays,
             What::Array(_) => Holds::Array,
@@ -465,7 +492,7 @@ impl Opened {
     }
 
     /// Hands every array of a store to `f`, with its name as the member of a `.npz` file.
-    pub fn each_array(&mut self, f: &mut dyn FnMut(&str, &mut Opened) -> Result<()>) -> Result<()> {
+    pub fn each_array(&self, f: &mut dyn FnMut(&str, &mut Opened) -> Result<()>) -> Result<()> {
         match &self.what {
             What::Store(store) => store.each_array(f),
             What::Tree(tree) => tree.each_array(f),

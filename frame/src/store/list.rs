@@ -4,6 +4,7 @@ use super::embedded::{Embedded, Root, Said, is_root, said};
 use super::model::{ATTRIBUTES, Entry, Form, Leaf, META, Place, ROOT, Shared, Store, VALID_ROWS};
 use super::zip::{self, Member};
 use crate::error::{Error, IoKind, Structure};
+use crate::io::FilePool;
 use crate::limits::{Limits, within};
 use crate::schunk::SuperChunk;
 use alloc::collections::BTreeSet;
@@ -138,7 +139,8 @@ pub fn finished(
         within("groups of a store", all.len() as u64, limits.entries)?;
     }
     let groups = all.into_iter().collect();
-    let shared = Shared { path: path.to_path_buf(), form, limits: *limits, file, root };
+    let (path, pool) = (path.to_path_buf(), FilePool::default());
+    let shared = Shared { path, form, limits: *limits, file, root, pool };
     let (shared, prefix, tables) = (Arc::new(shared), String::new(), Vec::new());
     let mut store = Store { shared, prefix, entries, groups, tables };
     let group = |entry: &Entry| {

@@ -3,7 +3,7 @@
 use super::embedded::{Embedded, Root, user_layers};
 use super::zip;
 use crate::error::{Error, FileError, IoKind, Structure};
-use crate::io::{FsDir, PathFile};
+use crate::io::{FilePool, FsDir};
 use crate::limits::Limits;
 use crate::schunk::SuperChunk;
 use alloc::format;
@@ -188,6 +188,8 @@ pub(super) struct Shared {
     /// The zip file.
     pub(super) file: Option<Arc<File>>,
     pub(super) root: Option<Arc<Root>>,
+    /// The files of a directory, of which few are open at a time.
+    pub(super) pool: FilePool,
 }
 
 /// A store, or a group of one.
@@ -360,7 +362,7 @@ impl Store {
             (_, Leaf::Damaged) => Err(IoKind::Damaged.into()),
             (Place::Elsewhere(_), _) => Err(unsupported("following a reference to what lies elsewhere")),
             (Place::Path(path), _) if path.is_dir() => SuperChunk::open_dir(FsDir::open(path)?, limits),
-            (Place::Path(path), _) => SuperChunk::open_read(PathFile::open(path)?, limits),
+            (Place::Path(path), _) => SuperChunk::open_read(self.shared.pool.open(path, false)?, limits),
             (Place::Member(member), _) => SuperChunk::open_read(self.content(member)?, limits),
             (Place::Embedded { offset, length }, _) => {
                 let frame = self.embedded(*offset, *length)?;
@@ -378,6 +380,14 @@ impl Store {
     pub(super) fn embedded(&self, offset: u64, length: u64) -> Result<Embedded, Error> {
         let root = self.shared.root.as_ref().ok_or(IoKind::NotFound)?;
         Ok(Embedded::new(root.clone(), offset, length))
+    }
+
+    /// Where a member of the zip file begins, if it lies there as it is.
+    pub fn offset(&self, entry: &Entry) -> Option<u64> {
+        match (&entry.place, &self.shared.file) {
+            (Place::Member(member), Some(file)) => member.offset(file),
+            _ => None,
+        }
     }
 
     /// Has `read` use the frame that everything is embedded in; `None` where there is none.

@@ -105,6 +105,21 @@ impl Store {
         placed().map_err(at)
     }
 
+    /// This store with the files of a directory in the place of all that lies in a group, to be saved.
+    ///
+    /// # Errors
+    /// A directory that cannot be read.
+    pub fn with_group(&self, key: &str, folder: &Path) -> Result<Store, FileError> {
+        let new = Store::open_with(folder, &self.shared.limits)?;
+        let old = |entry: &&Entry| entry.leaf == Leaf::Root || under(&entry.name, key).is_none();
+        let mut entries: Vec<Entry> = self.entries.iter().filter(old).cloned().collect();
+        for entry in new.entries.into_iter().filter(|entry| entry.leaf != Leaf::Root) {
+            entries.push(Entry::new(format!("{key}{}", entry.name), entry.leaf, entry.place));
+        }
+        entries.sort_by(|a, b| (a.key(), a.name()).cmp(&(b.key(), b.name())));
+        Ok(Store { entries, ..self.clone() })
+    }
+
     /// What is copied, with the name of its file.
     fn copied(&self) -> Result<Vec<(String, &Entry)>, FileError> {
         let mut all = Vec::new();
@@ -266,8 +281,10 @@ impl Store {
         }
         let kind = if embeds { "b2embed" } else { &kind };
         frame.set_metalayer(kind, VERSION)?;
-        set_map(&mut frame, self.elsewhere(MAP)?, 0)?;
-        frame.commit()?;
+        if !embeds {
+            set_map(&mut frame, self.elsewhere(MAP)?, 0)?;
+            frame.commit()?;
+        }
         Ok(frame)
     }
 

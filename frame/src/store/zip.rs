@@ -216,6 +216,11 @@ impl Member {
         Ok(Window { file: file.clone(), base, len: self.stored })
     }
 
+    /// Where its content begins in the file, if it lies there as it is.
+    pub(super) fn offset(&self, file: &Arc<File>) -> Option<u64> {
+        self.window(file).ok().filter(|_| self.method == 0 && !self.encrypted).map(|window| window.base)
+    }
+
     /// What it holds: in place where it is stored, else unpacked, which takes the memory that it says.
     ///
     /// # Errors

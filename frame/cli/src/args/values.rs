@@ -71,6 +71,8 @@ pub enum Format {
     B2z,
     /// A tree store of python-blosc2: a directory
     B2d,
+    /// A store of python-blosc2 in one frame
+    B2e,
     /// Rows of a table as comma-separated values
     Csv,
     /// Rows of a table, or values of their own lengths, as a JSON value a line

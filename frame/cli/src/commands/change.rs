@@ -17,7 +17,7 @@ pub fn append(args: &Append) -> Result<()> {
         What::Rows(rows) => rows::append(&mut rows.opened, new()?, args),
         What::Array(array) => array::append(&mut array.nd, new()?, args),
         What::Frame(reader) => frame::append(&mut reader.frame, new()?, args),
-        What::Store(store) if store.is_table() => {
+        What::Store(store) if store.store.is_table() => {
             // It takes the lock before it looks.
             drop(opened);
             table::append(args)

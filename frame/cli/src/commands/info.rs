@@ -81,9 +81,16 @@ pub fn screen(report: &Value) -> Vec<Line> {
             add(&format!("{label} {}", printable(name)), Some(metalayer(name, layer, report)));
         }
     }
+    // Those of a store are of its groups.
+    let attributes = if report["entries"].is_array() { report["attributes"].as_object() } else { None };
+    for (group, layers) in attributes.into_iter().flatten() {
+        add(&format!("attributes of {}", printable(group)), Some(short(&printable(&layers.to_string()))));
+    }
     for name in ["metadata", "attributes"] {
-        if let Some(value) =
-            report.get(name).filter(|value| !value.is_null() && **value != serde_json::json!({}))
+        if let Some(value) = report
+            .get(name)
+            .filter(|_| attributes.is_none())
+            .filter(|value| !value.is_null() && **value != serde_json::json!({}))
         {
             add(name, Some(short(&printable(&value.to_string()))));
         }

@@ -6,7 +6,6 @@ use crate::failure::{Failure, Result, failure};
 use crate::json::printable;
 use crate::open::{Intent, open};
 use crate::output::notice;
-use crate::readers::store::key;
 use blosc_frame::any::{Found, Kind};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -18,47 +17,36 @@ const MOST: usize = 100_000;
 
 /// Runs it.
 pub fn run(args: &Ls) -> Result<()> {
-    let mut list = List::default();
     match folder_kind(&args.input)? {
         Some(_) if !args.input.column.is_empty() || args.input.anywhere || args.input.no_verify => {
             let text =
                 "--column, --anywhere, --no-verify: they are for one container, and this is a directory";
-            return Err(Failure::Usage(format!("{text}: {}", args.input.input.display())));
+            Err(Failure::Usage(format!("{text}: {}", args.input.input.display())))
         }
-        Some(_) => list.folder(&args.input, "", 0, DEPTH)?,
-        None => list.one(&args.input, "", 0)?,
+        Some(_) => List::shown(args.json, "", |list| list.folder(&args.input, "", 0, DEPTH)),
+        None => List::shown(args.json, "", |list| list.one(&args.input, "", 0)),
     }
-    match args.json {
-        true => super::print(&json!({"entries": list.entries()}), true)?,
-        false => list.print()?,
-    }
-    list.complete()
 }
 
 /// What `info` says of a directory that is no container: what lies in it, but not in its folders.
 pub fn info(input: &Input, json: bool) -> Result<()> {
-    let mut list = List::default();
-    list.folder(input, "", 0, 0)?;
-    if list.rows.is_empty() {
-        return Err(Failure::at(&input.input, Kind::Directory.advice().unwrap_or_default()));
-    }
-    match json {
-        true => super::print(&json!({"kind": "directory", "entries": list.entries()}), true)?,
-        false => list.print()?,
-    }
-    let what = "a directory, and no container itself; `blosc ls` lists what lies in its folders, too";
-    notice(format_args!("{}: {what}", input.input.display()));
-    list.complete()
+    List::shown(json, "\n  \"kind\": \"directory\",", |list| {
+        list.folder(input, "", 0, 0)?;
+        if list.listed == 0 {
+            return Err(Failure::at(&input.input, Kind::Directory.advice().unwrap_or_default()));
+        }
+        let what = "a directory, and no container itself; `blosc ls` lists what lies in its folders, too";
+        notice(format_args!("{}: {what}", input.input.display()));
+        Ok(())
+    })
 }
 
 /// One line of the list.
 struct Row {
     name: String,
     depth: usize,
-    /// What `info` says, or null.
-    info: Value,
-    /// What is said where `info` says nothing.
-    note: String,
+    /// What it is.
+    text: String,
 }
 
 /// The kind of a directory that is no container itself, but may have some in it; `None` for all else.
@@ -82,11 +70,28 @@ fn kind_of_folder(path: &Path) -> Result<Option<Kind>> {
 #[derive(Default)]
 struct List {
     rows: Vec<Row>,
+    /// Lines so far.
+    listed: usize,
+    /// Whether they are printed as JSON, and how that begins.
+    json: bool,
+    head: String,
     /// Number of folders of which something is missing in the list.
     incomplete: usize,
 }
 
 impl List {
+    /// Prints what `fill` finds. JSON begins with `head`, and ends where the list does.
+    fn shown(json: bool, head: &str, fill: impl FnOnce(&mut List) -> Result<()>) -> Result<()> {
+        let mut list = List { json, head: head.into(), ..List::default() };
+        fill(&mut list)?;
+        match json {
+            true if list.listed == 0 => list.write(format_args!("{{{head}\n  \"entries\": []\n}}\n"))?,
+            true => list.write(format_args!("\n  ]\n}}\n"))?,
+            false => list.print()?,
+        }
+        list.complete()
+    }
+
     /// What lies in a directory, and in its folders down to the depth `most`. Links are not followed.
     ///
     /// # Errors
@@ -98,10 +103,10 @@ impl List {
             .map_err(Failure::io(path))?;
         entries.sort_by_key(std::fs::DirEntry::file_name);
         if !name.is_empty() {
-            self.note(format!("{name}/"), depth - 1, String::new());
+            self.note(format!("{name}/"), depth - 1, String::new())?;
         }
         for entry in entries {
-            if self.rows.len() >= MOST {
+            if self.listed >= MOST {
                 self.miss(&Failure::at(path, format!("more than {MOST} entries are not listed")));
                 break;
             }
@@ -113,14 +118,11 @@ impl List {
             } else if kind.is_dir() {
                 let listed = kind_of_folder(&input.input).and_then(|kind| match kind {
                     Some(_) if depth < most => self.folder(&input, &name, depth + 1, most),
-                    Some(_) => {
-                        self.note(format!("{name}/"), depth, String::new());
-                        Ok(())
-                    }
+                    Some(_) => self.note(format!("{name}/"), depth, String::new()),
                     None => self.one(&input, &name, depth),
                 });
                 if let Err(failure) = listed {
-                    self.note(format!("{name}/"), depth, "cannot be read".into());
+                    self.note(format!("{name}/"), depth, "cannot be read".into())?;
                     self.miss(&failure);
                 }
             }
@@ -129,8 +131,28 @@ impl List {
     }
 
     /// A line of which `info` has nothing to say.
-    fn note(&mut self, name: String, depth: usize, note: String) {
-        self.rows.push(Row { name, depth, info: Value::Null, note });
+    fn note(&mut self, name: String, depth: usize, note: String) -> Result<()> {
+        self.row(name, depth, &Value::Null, note)
+    }
+
+    /// A line: what `info` says, or `note` where it says nothing. JSON is printed at once: it may be long.
+    fn row(&mut self, name: String, depth: usize, info: &Value, note: String) -> Result<()> {
+        self.listed += 1;
+        if !self.json {
+            let text = if info.is_null() { printable(&note) } else { summary(info) };
+            self.rows.push(Row { name, depth, text });
+            return Ok(());
+        }
+        let entry = format!("{:#}", json!({"name": name, "depth": depth, "info": info}));
+        let before = match self.listed {
+            1 => format!("{{{}\n  \"entries\": [", self.head),
+            _ => ",".to_string(),
+        };
+        self.write(format_args!("{before}\n    {}", entry.replace('\n', "\n    ")))
+    }
+
+    fn write(&self, text: std::fmt::Arguments<'_>) -> Result<()> {
+        std::io::stdout().lock().write_fmt(text).map_err(|e| crate::output::stdout_failed(&e))
     }
 
     /// Says what is missing in the list.
@@ -150,21 +172,13 @@ impl List {
         }
     }
 
-    fn entries(&self) -> Vec<Value> {
-        let entry = |row: &Row| json!({"name": row.name, "depth": row.depth, "info": row.info});
-        self.rows.iter().map(entry).collect()
-    }
-
     fn print(&self) -> Result<()> {
         let label = |row: &Row| format!("{:1$}{2}", "", 2 * row.depth, printable(&row.name));
         let width = self.rows.iter().map(|row| label(row).chars().count()).max().unwrap_or(0);
         let mut out = std::io::stdout().lock();
         for row in &self.rows {
-            let what = match (&row.info, &row.note) {
-                (Value::Null, note) => printable(note),
-                (info, _) => summary(info),
-            };
-            writeln!(out, "{:width$}  {what}", label(row)).map_err(|e| crate::output::stdout_failed(&e))?;
+            writeln!(out, "{:width$}  {}", label(row), row.text)
+                .map_err(|e| crate::output::stdout_failed(&e))?;
         }
         Ok(())
     }
@@ -185,32 +199,31 @@ impl List {
                     Ok(Kind::Zip) => "zip file".into(),
                     _ => failure.to_string(),
                 };
-                self.note(name.into(), depth, note);
-                return Ok(());
+                return self.note(name.into(), depth, note);
             }
             Err(failure) => return Err(failure),
         };
         let Some(entries) = opened.entries() else {
             let name = if name.is_empty() { input.input.to_string_lossy().into_owned() } else { name.into() };
-            self.rows.push(Row { name, depth, info, note: String::new() });
-            return Ok(());
+            return self.row(name, depth, &info, String::new());
         };
         let depth = match name.is_empty() {
             true => depth,
             false => {
                 let note = info["kind"].as_str().unwrap_or("").into();
-                self.note(name.into(), depth, note);
+                self.note(name.into(), depth, note)?;
                 depth + 1
             }
         };
-        for entry in entries {
-            let kind = entry["kind"].as_str().unwrap_or("");
-            let target = entry["target"].as_str().map(|target| format!(" -> {target}")).unwrap_or_default();
-            let (info, note) = match opened.entry(entry).and_then(|mut leaf| leaf.info()) {
-                Ok(info) => (info, String::new()),
-                Err(failure) => (Value::Null, format!("{kind}{target}: {failure}")),
+        for n in 0..entries {
+            let (name, kind, leaf) = opened.entry(n);
+            let info = leaf.and_then(|leaf| leaf.map(|mut leaf| leaf.info()).transpose());
+            let (info, note) = match info {
+                Ok(Some(info)) => (info, String::new()),
+                Ok(None) => (Value::Null, kind),
+                Err(failure) => (Value::Null, format!("{kind}: {failure}")),
             };
-            self.rows.push(Row { name: key(entry).into(), depth, info, note });
+            self.row(name, depth, &info, note)?;
         }
         Ok(())
     }

@@ -15,9 +15,8 @@ use crate::failure::{Failure, Result};
 use crate::json::printable;
 use crate::limits::{max_by_size, size};
 use crate::open::{Intent, Opened, What, open};
-use crate::output::{Sink, stdout_failed};
+use crate::output::{Sink, notice, stdout_failed};
 use crate::readers::Cut;
-use crate::readers::store::{StoreReader, key};
 use crate::writers::choice::{Holds, Request, Verb, nothing_left_out};
 use crate::writers::containers::check_partial;
 use crate::writers::table::Export;
@@ -96,6 +95,11 @@ fn decompress(args: &Decompress) -> Result<()> {
         nothing_left_out(*partial, format)?;
     }
     check_partial(&args.output.output, &opened.left_out(), args.partial)?;
+    if let What::Store(store) = &opened.what {
+        for key in store.attributes_left_out() {
+            notice(format_args!("{}: not kept: {key} (attributes)", path.display()));
+        }
+    }
     let header = match (format, opened.holds()) {
         (Format::Npy | Format::Npz, Holds::Array) => opened.npy_header(&Cut::ALL)?,
         _ => None,
@@ -106,7 +110,7 @@ fn decompress(args: &Decompress) -> Result<()> {
     let done = match (opened.holds(), format) {
         (Holds::Arrays, _) => {
             let max = args.input.max_output.unwrap_or_else(|| max_by_size(size(path)));
-            writers::npy::write_all(path, &mut opened, &mut sink, max, &told)
+            writers::npy::write_all(path, &opened, &mut sink, max, *partial, &told)
         }
         (_, Format::Plain) => match &mut opened.what {
             What::Rows(rows) => rows.read_stored(&mut sink, &told),
@@ -160,12 +164,6 @@ fn verify(args: &Verify) -> Result<Value> {
         return Err(Failure::Usage("--no-verify: checking the checksums is what verify does".into()));
     }
     let mut opened = open(&args.input, Intent::Inspect)?;
-    // What a frame of a table holds is frames, too.
-    if let What::Frame(reader) = &opened.what
-        && let Some(table) = StoreReader::of_frame(&args.input, &reader.frame, Intent::Read)?
-    {
-        opened.what = What::Store(table);
-    }
     let bar = progress::bar("verifying", opened.nbytes());
     let report = opened.verify(&args.input.input, args.quick, &|n| bar.inc(n));
     bar.finish_and_clear();
@@ -182,7 +180,7 @@ fn print_screen(info: &Value) -> Result<()> {
     for entry in info["entries"].as_array().into_iter().flatten() {
         let (kind, target) = (entry["kind"].as_str().unwrap_or(""), entry["target"].as_str());
         let target = target.map(|target| format!(" -> {target}")).unwrap_or_default();
-        lines.push((printable(key(entry)), printable(&format!("{kind}{target}"))));
+        lines.push((printable(entry["key"].as_str().unwrap_or("")), printable(&format!("{kind}{target}"))));
     }
     let mut out = std::io::stdout().lock();
     let terminal = out.is_terminal();

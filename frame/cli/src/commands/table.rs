@@ -9,12 +9,13 @@
 use crate::access;
 use crate::args::{Append, Input, Run};
 use crate::failure::{Failure, Result, failure};
+use crate::limits::limits_of;
 use crate::open::{Intent, What, leaf, open};
 use crate::output::Destination;
 use crate::readers::rows_of_files;
 use crate::readers::table::{TableFiles, of_table};
-use crate::writers::store::Exchange;
 use blosc_frame::io::{FsDir, PathFile};
+use blosc_frame::store::{Form, Store};
 use blosc_frame::table::{Appending, Rows, Schema};
 use std::fs;
 use std::path::Path;
@@ -56,10 +57,18 @@ pub fn append(args: &Append) -> Result<()> {
     let destination = Destination::replacing(&path)?;
     let temp = destination.folder()?;
     let folder = temp.path().join("table");
-    let prefix = format!("{}/", key.trim_start_matches('/'));
-    let exchange = Exchange::unpack(&path, prefix.trim_start_matches('/'), &folder)?;
+    // The files of the table are unpacked, and the store is written anew with those that came of them.
+    let store = Store::open_with(&path, &limits_of(args.access.max_output, &path))?;
+    let left_out = store.left_out(Form::B2z);
+    if !left_out.is_empty() {
+        let text = format!("cannot be written anew: {}", left_out.join("; "));
+        return Err(Failure::at(&path, text));
+    }
+    let table = store.group(&key).ok_or_else(|| Failure::at(given, "is no table any more"))?;
+    table.save(&folder, Form::Folder)?;
     run(appending, &folder).map_err(Failure::of_a_part)?;
-    destination.file(|file| exchange.pack(&folder, file))
+    let store = store.with_group(&key, &folder)?;
+    destination.made(|new| Ok(store.save(new, Form::B2z)?))
 }
 
 /// Looks at the table and at the first of the rows.

@@ -1,13 +1,9 @@
 //! Contiguous and sparse frames.
 
 use super::{Items, Reader};
-use crate::args::Input;
 use crate::failure::{Failure, Findings, Result, failure};
 use crate::json::{hex, metalayer};
 use crate::limits::check_output;
-use crate::open::Intent;
-use crate::readers::store::StoreReader;
-use crate::readers::table;
 use blosc_core::Special;
 use blosc_frame::b2nd::{Dtype, carrier};
 use blosc_frame::cframe::header::ChunkSize;
@@ -27,20 +23,12 @@ pub struct FrameReader {
     /// Type and shape, where it is a tensor.
     tensor: Option<(Dtype, Vec<u64>)>,
     max_output: u64,
-    /// How it was opened, if frames are embedded in it that may be a table.
-    embedding: Option<Input>,
 }
 
 impl FrameReader {
-    pub fn new(input: &Input, mut frame: SuperChunk<'static>, max_output: u64) -> FrameReader {
+    pub fn new(path: &Path, mut frame: SuperChunk<'static>, max_output: u64) -> FrameReader {
         let tensor = tensor(&mut frame);
-        let embedding = frame.metalayer("b2embed").map(|_| input.clone());
-        FrameReader { path: input.input.clone(), frame, tensor, max_output, embedding }
-    }
-
-    /// The table that is embedded in it, if it is one.
-    pub fn table(&self) -> Option<StoreReader> {
-        StoreReader::of_frame(self.embedding.as_ref()?, &self.frame, Intent::Read).ok()?
+        FrameReader { path: path.to_path_buf(), frame, tensor, max_output }
     }
 
     /// Why reading failed; a writer may have been at work meanwhile.
@@ -61,9 +49,6 @@ impl Reader for FrameReader {
         let found = carrier::of(&mut self.frame).map_err(failure(&self.path))?;
         if let (Some(found), Value::Object(map)) = (found, &mut value) {
             map.shift_insert(1, "carries".into(), found.to_string().into());
-        }
-        if let (Some(store), Value::Object(map)) = (self.table(), &mut value) {
-            map.extend(table::about(&store).map(|about| ("table".into(), about)));
         }
         Ok(value)
     }
@@ -243,11 +228,7 @@ mod tests {
             std::fs::write(file.path(), &bytes).unwrap();
             let opened = std::fs::File::open(file.path()).unwrap();
             let frame = SuperChunk::open_read(opened, &Limits::DEFAULT).unwrap();
-            let mut reader = FrameReader::new(
-                &Input::whole(file.path(), None, &crate::args::Run::default()),
-                frame,
-                u64::MAX,
-            );
+            let mut reader = FrameReader::new(file.path(), frame, u64::MAX);
             // The chunk's header is gone, as after an update in place; the frame's may tell of it.
             let mut other = bytes.clone();
             other[header..header + 16].fill(0xee);

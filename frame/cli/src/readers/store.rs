@@ -1,442 +1,242 @@
-//! Tree stores of python-blosc2: `.b2d` directories and `.b2z` zip files. They are listed, what is embedded in their
-//! frames too; each array or frame in them is read by its key, as `STORE:/KEY`, by its own path, or at its own
-//! `--offset`; all arrays together become a `.npz` file.
-//! So do those of a plain directory of arrays, which `compress X.npz` makes. Nothing is unpickled or followed.
+//! Stores of python-blosc2 and directories of arrays, as the library opens them: what each entry is to the commands.
 
 use crate::args::{Input, Kind as As};
 use crate::failure::{Failure, Findings, Result, failure};
-use crate::open::{Intent, Opened, What, is_stream, open, open_found, unnamed};
-use blosc_frame::any::{Found, Kind};
-use blosc_frame::b2nd::carrier::{self, Carrier};
-use blosc_frame::io::PathFile;
-use blosc_frame::value::Value as Meta;
-use blosc_frame::{Limits, SuperChunk, msgpack};
-use serde_json::{Value, json};
+use crate::json::{hex, json as json_of};
+use crate::limits::{limits_of, max_by_size, size};
+use crate::open::{Intent, Opened, What, of_frame, open};
+use crate::readers::frame;
+use crate::writers::choice::Holds;
+use blosc_frame::any::Kind;
+use blosc_frame::store::{Entry, Form, Leaf, META, Place, Store};
+use blosc_frame::{SuperChunk, msgpack};
+use serde_json::{Map, Value, json};
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// Most entries looked at and deepest folders listed.
-const MOST: usize = 100_000;
-const DEPTH: usize = 32;
-/// Bytes of the largest frame inside a frame.
-const MOST_EMBEDDED: u64 = 1 << 30;
-
-/// A store and what it holds.
+/// A store and how it was asked for.
 pub struct StoreReader {
     input: Input,
-    kind: &'static str,
-    /// The archive, where it came as a stream, whose name cannot be opened again.
-    stream: Option<File>,
-    /// What it holds, sorted by key.
-    pub entries: Vec<Value>,
-}
-
-/// What says which rows of a table live, without its extension.
-pub const VALID: &str = "/_valid_rows";
-/// What describes a table, without its extension.
-pub const META: &str = "/_meta";
-
-/// The kind of the leaves that hold arrays.
-const ARRAY: &str = "array";
-
-/// The kind of the frames that hold frames.
-const EMBEDDED: &str = "embedded frames";
-
-/// What a store is called whose files are all embedded in one frame.
-const FRAME: &str = "frame";
-
-/// The kind of an embedded frame that cannot be read.
-const DAMAGED: &str = "damaged frame";
-
-/// The key of an entry.
-pub fn key(entry: &Value) -> &str {
-    entry["key"].as_str().unwrap_or("")
-}
-
-/// The name of an array as the member of a `.npz` file.
-fn name(entry: &Value) -> String {
-    let key = key(entry);
-    let key = key.strip_prefix('/').unwrap_or(key);
-    key.strip_suffix(".b2nd").unwrap_or(key).to_string()
-}
-
-/// What a frame in memory is.
-fn what_is(bytes: &[u8]) -> &'static str {
-    let Ok(mut frame) = SuperChunk::from_bytes(bytes.to_vec(), &Limits::default()) else { return DAMAGED };
-    match carrier::of(&mut frame) {
-        Ok(Some(Carrier::ObjectArray)) => "object array",
-        Ok(Some(Carrier::BatchArray)) => "batch array",
-        Ok(Some(found)) if found.is_placeholder() => "placeholders",
-        _ if frame.metalayer("b2nd").is_some() => ARRAY,
-        _ => "frame",
-    }
-}
-
-/// Bytes `offset..offset + size` of what a frame decodes to.
-fn embedded(opened: &mut Opened, offset: u64, size: u64) -> Result<Vec<u8>> {
-    let What::Frame(reader) = &mut opened.what else {
-        return Err(Failure::Data("frames are embedded in frames only".into()));
-    };
-    let end = offset.checked_add(size).filter(|end| *end <= reader.frame.nbytes() && size <= MOST_EMBEDDED);
-    let end =
-        end.ok_or_else(|| Failure::Data(format!("embedded: {size} bytes at {offset} are not there")))?;
-    let mut bytes = vec![0; usize::try_from(size).unwrap_or(usize::MAX)];
-    reader.frame.read_bytes(offset..end, &mut bytes)?;
-    Ok(bytes)
-}
-
-/// What a leaf is, from its name; `None` for staging leftovers.
-fn leaf(name: &str) -> Option<&'static str> {
-    match name.rsplit_once('.')?.1 {
-        "b2nd" => Some(ARRAY),
-        "b2f" => Some("frame or object array"),
-        "b2b" => Some("batch array"),
-        "b2e" => Some(EMBEDDED),
-        _ => None,
-    }
+    pub store: Store,
 }
 
 impl StoreReader {
-    /// Lists a directory. Links are not followed.
-    pub fn directory(kind: Kind, input: &Input) -> Result<StoreReader> {
-        let name = if kind == Kind::Store { "b2d store" } else { "directory of arrays" };
+    fn new(input: &Input, store: Store) -> Result<StoreReader> {
+        if !input.column.is_empty() && !store.is_table() {
+            return Err(Failure::Usage(format!("--column: {} is no table", store.name().display())));
+        }
+        Ok(StoreReader { input: input.clone(), store })
+    }
+
+    /// Opens a directory.
+    pub fn directory(input: &Input) -> Result<StoreReader> {
         let path = input.input.as_path();
-        let mut entries = Vec::new();
-        let mut folders = vec![(path.to_path_buf(), String::new(), 0)];
-        let mut seen = 0;
-        while let Some((folder, key, depth)) = folders.pop() {
-            for entry in std::fs::read_dir(&folder).map_err(|e| Failure::at(&folder, e))? {
-                let entry = entry.map_err(|e| Failure::at(&folder, e))?;
-                let name = format!("{key}/{}", entry.file_name().to_string_lossy());
-                let kind = entry.file_type().map_err(|e| Failure::at(&folder, e))?;
-                let sparse = kind.is_dir() && entry.path().join("chunks.b2frame").is_file();
-                match leaf(&name) {
-                    Some(what) if kind.is_file() || sparse => {
-                        entries.push(
-                            json!({"key": name, "kind": what, "path": entry.path().display().to_string()}),
-                        );
-                    }
-                    _ if kind.is_dir() && depth < DEPTH => folders.push((entry.path(), name, depth + 1)),
-                    _ => {}
-                }
-                seen += 1;
-                if seen > MOST {
-                    return Err(Failure::at(path, "has too many entries to list"));
-                }
-            }
+        let store = Store::open_with(path, &limits_of(input.max_output, path))?;
+        let frames = |entry: &Entry| !matches!(entry.leaf(), Leaf::Foreign | Leaf::Link);
+        if store.form() == Form::Folder && !store.entries().iter().any(frames) {
+            return Err(Failure::at(path, Kind::Directory.advice().unwrap_or_default()));
         }
-        entries.sort_by_key(|e| e["key"].to_string());
-        let store = StoreReader { input: input.clone(), kind: name, stream: None, entries };
-        store.listed()
+        StoreReader::new(input, store)
     }
 
-    /// Lists a `.b2z` file.
-    pub fn zip(input: &Input, file: &PathFile) -> Result<StoreReader> {
+    /// Opens a zip file.
+    pub fn zip(input: &Input, file: File) -> Result<StoreReader> {
         let path = input.input.as_path();
-        let mut archive = zip::ZipArchive::new(file.file()).map_err(|e| Failure::at(path, e))?;
-        let mut entries = Vec::new();
-        for k in 0..archive.len().min(MOST) {
-            let member = archive.by_index_raw(k).map_err(|e| Failure::at(path, e))?;
-            let name = member.name().map_err(|e| Failure::at(path, e))?.into_owned();
-            let Some(what) = leaf(&name) else { continue };
-            let stored = member.compression() == zip::CompressionMethod::Stored;
-            // A deflated member has no frame at its place.
-            let offset = member.data_start().filter(|_| stored);
-            entries.push(
-                json!({"key": format!("/{name}"), "kind": what, "offset": offset, "size": member.size()}),
-            );
-        }
-        if entries.is_empty() {
-            let text = "a zip file, but no python-blosc2 store: it holds no frames (compress makes arrays of .npz files)";
-            return Err(Failure::Unable(format!("{}: {text}", path.display())));
-        }
-        let stream = match is_stream(path)? {
-            true => Some(file.file().try_clone().map_err(Failure::io(path))?),
-            false => None,
-        };
-        let store = StoreReader { input: input.clone(), kind: "b2z store", stream, entries };
-        store.listed()
+        let limits = limits_of(input.max_output, path);
+        let store = Store::of_file(path, file, &limits).map_err(|error| match error {
+            blosc_frame::Error::Unsupported { structure: blosc_frame::Structure::Store, .. } => {
+                let text = "a zip file, but no python-blosc2 store: it holds no frames (compress makes arrays of .npz files)";
+                Failure::Unable(format!("{}: {text}", path.display()))
+            }
+            error => failure(path)(error),
+        })?;
+        StoreReader::new(input, store)
     }
 
-    /// A table whose files are all embedded in one frame, if its rows are to be read and `frame` is such a frame.
-    pub fn of_frame(input: &Input, frame: &SuperChunk<'_>, intent: Intent) -> Result<Option<StoreReader>> {
+    /// The store that a frame is the root of.
+    pub fn of_frame(input: &Input, frame: SuperChunk<'static>) -> Result<StoreReader> {
         let path = input.input.as_path();
-        let no_table = match input.column.is_empty() {
-            true => Ok(None),
-            false => Err(Failure::Usage(format!("--column: {} is no table", path.display()))),
-        };
-        if intent != Intent::Read || frame.metalayer("b2embed").is_none() || is_stream(path)? {
-            return no_table;
-        }
-        let root = json!({"key": "/", "kind": EMBEDDED, "path": path.display().to_string()});
-        let whole = Input { column: Vec::new(), ..input.clone() };
-        let store = StoreReader { input: whole, kind: FRAME, stream: None, entries: vec![root] }.listed()?;
-        if store.is_table() { Ok(Some(store)) } else { no_table }
+        StoreReader::new(input, Store::of_frame(path, frame).map_err(failure(path))?)
     }
 
-    /// The store, once what is embedded is listed, too.
-    fn listed(mut self) -> Result<StoreReader> {
-        self.list_embedded();
-        match self.input.column.is_empty() || self.is_table() {
-            true => Ok(self),
-            false => Err(Failure::Usage(format!("--column: {} is no table", self.input.input.display()))),
-        }
-    }
-
-    /// What names one of the entries.
-    fn one(&self, entry: &Value) -> Result<Input> {
-        let mut input = Input { column: Vec::new(), ..self.input.clone() };
-        match (entry["path"].as_str(), entry["offset"].as_u64()) {
-            (Some(path), _) => input.input = PathBuf::from(path),
-            (None, Some(offset)) => {
-                let kind = if entry["kind"] == ARRAY { As::B2nd } else { As::Frame };
-                (input.offset, input.kind) = (offset, Some(kind));
-            }
-            (None, None) => {
-                let text = format!("{} is deflated; unpack it first", entry["key"]);
-                return Err(Failure::Unable(format!("{}: {text}", self.input.input.display())));
-            }
-        }
-        Ok(input)
-    }
-
-    /// How files of it are opened that stand for themselves.
+    /// How its entries are opened.
     pub fn whole(&self) -> Input {
         Input { offset: 0, kind: None, column: Vec::new(), ..self.input.clone() }
+    }
+
+    /// The most bytes that anything in it decodes to.
+    pub fn max_output(&self) -> u64 {
+        self.input.max_output.unwrap_or_else(|| max_by_size(size(&self.input.input)))
     }
 
     /// The answer to reading all of it as one.
     pub fn many(&self) -> Failure {
         let how = "a store of several arrays: `blosc ls` lists them; name one of them as STORE:/KEY, or decompress all \
                    of them to a .npz file";
-        Failure::at(&self.input.input, how)
+        Failure::at(&self.path(), how)
     }
 
-    /// Where it lies.
-    pub fn path(&self) -> &Path {
-        &self.input.input
+    /// What messages call it.
+    pub fn path(&self) -> PathBuf {
+        self.store.name()
     }
 
     /// What it holds.
-    pub fn info(&self) -> Value {
-        json!({"kind": self.kind, "entries": self.entries})
+    ///
+    /// # Errors
+    /// Attributes that are damaged.
+    pub fn info(&self) -> Result<Value> {
+        let entries: Vec<Value> = self.store.entries().iter().map(|entry| self.said(entry)).collect();
+        let mut attributes = Map::new();
+        for group in self.store.groups().iter().map(String::as_str).chain([""]) {
+            let layers = self.store.attributes(group)?;
+            let value = |content: &[u8]| match msgpack::to_value(content) {
+                Ok(value) => json_of(&value),
+                Err(_) => hex(content).into(),
+            };
+            let layers: Map<_, _> =
+                layers.iter().map(|(name, content)| (name.clone(), value(content))).collect();
+            if !layers.is_empty() {
+                attributes.insert(if group.is_empty() { "/" } else { group }.into(), layers.into());
+            }
+        }
+        let mut info = json!({"kind": self.store.form().name(), "entries": entries});
+        if let (false, Some(info)) = (attributes.is_empty(), info.as_object_mut()) {
+            info.insert("attributes".into(), attributes.into());
+        }
+        Ok(info)
+    }
+
+    /// What is said of an entry.
+    fn said(&self, entry: &Entry) -> Value {
+        let mut about = json!({"key": entry.name(), "kind": entry.leaf().name()});
+        let more = match entry.place() {
+            Place::Path(path) => json!({"path": path.display().to_string()}),
+            Place::Member(member) => json!({"offset": self.store.offset(entry), "size": member.size}),
+            Place::Embedded { offset, length } => {
+                json!({"inside": "root", "offset": offset, "size": length})
+            }
+            Place::Elsewhere(target) => json!({"target": target}),
+            _ => json!({}),
+        };
+        if let (Some(about), Value::Object(more)) = (about.as_object_mut(), more) {
+            about.extend(more);
+        }
+        about
     }
 
     /// Hands every array to `f`, with its name as the member of a `.npz` file.
     pub fn each_array(&self, f: &mut dyn FnMut(&str, &mut Opened) -> Result<()>) -> Result<()> {
-        for entry in self.entries.iter().filter(|entry| self.is_array(entry)) {
-            f(&name(entry), &mut self.open(entry, Intent::Read)?)?;
+        for entry in self.store.entries() {
+            if let Some(Ok(mut array)) = self.array(entry) {
+                f(entry.key().trim_start_matches('/'), &mut array)?;
+            }
         }
         Ok(())
     }
 
+    /// An entry as an array; why it is none; `None` for what is no data of its own.
+    fn array(&self, entry: &Entry) -> Option<std::result::Result<Opened, String>> {
+        if self.store.in_table(entry) || !entry.is_data() {
+            return None;
+        }
+        let name = entry.leaf().name();
+        if !matches!(entry.leaf(), Leaf::Array | Leaf::Frame | Leaf::Batches) {
+            return Some(Err(name.into()));
+        }
+        let opened = self.open(entry, Intent::Read).map_err(|failure| failure.to_string());
+        Some(opened.and_then(|mut opened| match opened.holds() {
+            Holds::Array => Ok(opened),
+            _ => Err(name.into()),
+        }))
+    }
+
     /// What no `.npz` file of the arrays holds.
     pub fn left_out(&self) -> Vec<String> {
-        let mut left_out: Vec<String> = self.tables().map(|group| format!("{group} (a table)")).collect();
-        for entry in self.entries.iter().filter(|entry| !self.is_array(entry) && !self.in_table(entry)) {
-            let what = entry["kind"].as_str().unwrap_or("");
-            // What is embedded is listed by itself.
-            if what != EMBEDDED {
-                left_out.push(format!("{} ({what})", key(entry)));
+        let tables = self.store.tables().iter().filter(|group| !group.is_empty());
+        let mut left_out: Vec<String> = tables.map(|group| format!("{group} (a table)")).collect();
+        for entry in self.store.entries() {
+            if let Some(Err(why)) = self.array(entry) {
+                left_out.push(format!("{} ({why})", entry.key()));
             }
         }
         left_out
     }
 
-    fn is_array(&self, entry: &Value) -> bool {
-        entry["kind"] == ARRAY && !self.in_table(entry)
-    }
-
-    /// Whether all of it is a table.
-    pub fn is_table(&self) -> bool {
-        self.has_table("")
-    }
-
-    /// Whether the group `prefix` is a table.
-    fn has_table(&self, prefix: &str) -> bool {
-        self.has(&format!("{prefix}{VALID}"), "b2nd") && self.has(&format!("{prefix}{META}"), "b2f")
+    /// The attributes, which no `.npz` file of the arrays holds either.
+    pub fn attributes_left_out(&self) -> Vec<&str> {
+        let entries = self.store.entries().iter().filter(|entry| entry.leaf() == Leaf::Attributes);
+        entries.map(|entry| entry.key()).collect()
     }
 
     /// Whether the files of the table that all of it is are files, none embedded in a frame.
     pub fn lies_in_files(&self) -> bool {
-        let embedded = |entry: &Value| !entry["inside"].is_null() && key(entry).starts_with("/_");
-        self.kind != FRAME && !self.entries.iter().any(embedded)
-    }
-
-    /// The groups inside that are tables.
-    fn tables(&self) -> impl Iterator<Item = &str> {
-        let groups = self.entries.iter().filter_map(|entry| {
-            let key = key(entry);
-            key.strip_suffix(".b2nd").unwrap_or(key).strip_suffix(VALID)
-        });
-        groups.filter(move |group| !group.is_empty() && self.has_table(group))
-    }
-
-    /// The entry at `stem`, a key without its extension. What is embedded has none.
-    fn find(&self, stem: &str, extension: &str) -> Option<&Value> {
-        self.entries.iter().find(|entry| {
-            let rest = key(entry).strip_prefix(stem);
-            match entry["inside"].is_null() {
-                true => rest.and_then(|rest| rest.strip_prefix('.')) == Some(extension),
-                false => rest == Some(""),
-            }
-        })
-    }
-
-    /// Whether there is such an entry.
-    pub fn has(&self, stem: &str, extension: &str) -> bool {
-        self.find(stem, extension).is_some()
-    }
-
-    /// Opens it.
-    ///
-    /// # Errors
-    /// That it is not there, and as [`StoreReader::open`].
-    pub fn exact(&self, stem: &str, extension: &str, intent: Intent) -> Result<Opened> {
-        let entry = self.find(stem, extension);
-        let missing = || Failure::at(&self.input.input, format!("has no {stem}.{extension}"));
-        self.open(entry.ok_or_else(missing)?, intent)
-    }
-
-    /// The group `prefix` as a store of its own, if it is a table.
-    fn table(&self, prefix: &str) -> Result<Option<StoreReader>> {
-        if prefix == "/" || !self.has_table(prefix) { Ok(None) } else { self.group(prefix).map(Some) }
+        let embedded =
+            |entry: &Entry| matches!(entry.place(), Place::Embedded { .. }) && entry.key().starts_with("/_");
+        self.store.form() != Form::B2e && !self.store.entries().iter().any(embedded)
     }
 
     /// The groups that have a description such as tables have, each as a store of its own; `""` is all of it.
-    pub fn described(&self) -> Result<Vec<(&str, StoreReader)>> {
-        let groups = self.entries.iter().filter_map(|entry| {
-            let key = key(entry);
-            key.strip_suffix(".b2f").unwrap_or(key).strip_suffix(META)
-        });
-        groups.map(|group| Ok((group, self.group(group)?))).collect()
-    }
-
-    fn group(&self, prefix: &str) -> Result<StoreReader> {
-        let inside = |entry: &Value| -> Option<Value> {
-            let key = key(entry).strip_prefix(prefix).filter(|rest| rest.starts_with('/'))?;
-            let mut entry = entry.clone();
-            entry["key"] = key.into();
-            Some(entry)
+    pub fn described(&self) -> Vec<(String, StoreReader)> {
+        let keys = self.store.entries().iter().filter_map(|entry| entry.key().strip_suffix(META));
+        let group = |key: &str| {
+            let store = self.store.group(key)?;
+            Some((key.to_string(), StoreReader { input: self.input.clone(), store }))
         };
-        // What is embedded is found by the frame that it is embedded in.
-        let root = |entry: &Value| (entry["kind"] == EMBEDDED).then(|| entry.clone());
-        let entries = self.entries.iter().filter_map(|entry| root(entry).or_else(|| inside(entry))).collect();
-        let stream = self.stream.as_ref().map(File::try_clone).transpose();
-        let stream = stream.map_err(Failure::io(&self.input.input))?;
-        Ok(StoreReader { input: self.input.clone(), kind: self.kind, stream, entries })
+        keys.filter_map(group).collect()
     }
 
-    fn in_table(&self, entry: &Value) -> bool {
-        self.tables().any(|group| key(entry).strip_prefix(group).is_some_and(|rest| rest.starts_with('/')))
-    }
-
-    /// The leaf or the table that is called `wanted`, with or without its extension; with `columns` it must be a table.
+    /// The leaf, group or table of a key, with or without its extension; with `columns` it must be a table.
     pub fn leaf(&self, wanted: &str, intent: Intent, columns: bool) -> Result<Opened> {
-        if let Some(table) = self.table(wanted)? {
-            return Ok(Opened::of(What::Store(table)));
+        let group = self.store.group(wanted);
+        let entry = self.store.get(wanted).filter(|_| !self.store.has_table(wanted.trim_end_matches('/')));
+        match (entry, group) {
+            (Some(entry), _) if !columns => self.open(entry, intent),
+            (_, Some(group)) if !columns || group.is_table() => {
+                let input = Input { column: Vec::new(), ..self.input.clone() };
+                Ok(Opened::of(What::Store(StoreReader::new(&input, group)?)))
+            }
+            _ if columns => {
+                let text = format!("--column: {}:{wanted} is no table", self.input.input.display());
+                Err(Failure::Usage(text))
+            }
+            _ => Err(Failure::at(&self.path(), format!("has no leaf {wanted}; `blosc ls` lists them"))),
         }
-        if columns {
-            let text = format!("--column: {}:{wanted} is no table", self.input.input.display());
-            return Err(Failure::Usage(text));
-        }
-        let found = self.entries.iter().find(|entry| {
-            let key = key(entry);
-            key == wanted || key.rsplit_once('.').is_some_and(|(stem, _)| stem == wanted)
-        });
-        let path = &self.input.input;
-        let entry =
-            found.ok_or_else(|| Failure::at(path, format!("has no leaf {wanted}; `blosc ls` lists them")))?;
-        self.open(entry, intent)
     }
 
     /// Opens one of the entries.
-    pub fn open(&self, entry: &Value, intent: Intent) -> Result<Opened> {
-        let path = self.input.input.as_path();
-        let Some(store) = entry["inside"].as_str() else {
-            let input = self.one(entry)?;
-            if intent.writes() && entry["offset"].is_u64() {
+    pub fn open(&self, entry: &Entry, intent: Intent) -> Result<Opened> {
+        let name = PathBuf::from(format!("{}:{}", self.path().display(), entry.key()));
+        let kind = (entry.leaf() == Leaf::Root).then_some(As::Frame);
+        match entry.place() {
+            Place::Path(path) if intent.writes() => {
+                return open(&Input { input: path.clone(), kind, ..self.whole() }, intent);
+            }
+            Place::Member(_) if intent.writes() => {
                 let how = "lies in a zip file, which is not changed: unpack it to a directory, a .b2d store";
-                return Err(Failure::Usage(format!("{}:{} {how}", path.display(), key(entry))));
+                return Err(Failure::Usage(format!("{} {how}", name.display())));
             }
-            let (Some(stream), Some(size)) = (&self.stream, entry["size"].as_u64()) else {
-                if input.offset > crate::limits::size(path) {
-                    return Err(Failure::at(
-                        path,
-                        format!("{} begins behind the end of the file", key(entry)),
-                    ));
-                }
-                return open(&input, intent);
-            };
-            let mut member = stream;
-            member.seek(SeekFrom::Start(input.offset)).map_err(Failure::io(path))?;
-            let file = unnamed(&mut member.take(size), path)?;
-            return open_found(Found::of(path, file, 0).map_err(failure(path))?, &self.whole(), intent, None);
-        };
-        if !matches!(intent, Intent::Inspect | Intent::Read) {
-            return Err(Failure::at(
-                path,
-                format!("{} is embedded in {store} and cannot be changed", key(entry)),
-            ));
-        }
-        let (Some(offset), Some(size)) = (entry["offset"].as_u64(), entry["size"].as_u64()) else {
-            let what = entry["kind"].as_str().unwrap_or("");
-            return Err(Failure::Unable(format!(
-                "{}: {}: {what}, is not followed",
-                path.display(),
-                key(entry)
-            )));
-        };
-        let root = self.entries.iter().find(|entry| key(entry) == store && entry["inside"].is_null());
-        let root = root.ok_or_else(|| Failure::at(path, format!("has no {store}")))?;
-        let bytes = embedded(&mut self.open(root, Intent::Inspect)?, offset, size)?;
-        let file = unnamed(&mut bytes.as_slice(), path)?;
-        let found = Found::of(path, file, 0).map_err(failure(path))?;
-        open_found(found, &self.whole(), intent, None).map_err(|e| e.about(key(entry)))
-    }
-
-    /// Lists the frames that are embedded in others.
-    fn list_embedded(&mut self) {
-        let stores: Vec<Value> = self.entries.iter().filter(|e| e["kind"] == EMBEDDED).cloned().collect();
-        for store in stores {
-            // What is damaged is for `verify` to report.
-            let Ok(mut opened) = self.open(&store, Intent::Inspect) else { continue };
-            let What::Frame(reader) = &mut opened.what else { continue };
-            let Ok(Some(content)) = reader.frame.vlmetalayer("estore_metadata") else { continue };
-            let Ok(value) = msgpack::to_value(&content) else { continue };
-            let map = value.get("embed_map").and_then(Meta::as_object).unwrap_or_default();
-            // Frames lie one behind the other: many that overlap would be decoded over and over.
-            let mut left = opened.nbytes().unwrap_or(0);
-            for (key, place) in map.iter().take(MOST) {
-                let number = |name: &str| place.get(name).and_then(Meta::as_u64);
-                let (offset, size) = (number("offset"), number("length"));
-                let kind = match (offset, size) {
-                    (Some(offset), Some(size)) if size <= left => {
-                        left -= size;
-                        embedded(&mut opened, offset, size).map_or(DAMAGED, |bytes| what_is(&bytes))
-                    }
-                    (Some(_), Some(_)) => DAMAGED,
-                    _ => "reference to what lies elsewhere",
-                };
-                let inside = store["key"].clone();
-                let target = place.get("urlbase").or(place.get("urlpath")).and_then(Meta::as_text);
-                self.entries.push(json!({
-                    "key": key, "kind": kind, "inside": inside, "offset": offset, "size": size, "target": target,
-                }));
+            Place::Embedded { .. } if intent.writes() => {
+                return Err(Failure::at(&name, "is embedded in the root of its store and cannot be changed"));
             }
+            Place::Elsewhere(target) => {
+                let what = format!("{} -> {target}, is not followed", entry.leaf().name());
+                return Err(Failure::Unable(format!("{}: {what}", name.display())));
+            }
+            _ if entry.leaf() == Leaf::Foreign => {
+                return Err(Failure::Unable(format!("{}: {}", name.display(), entry.leaf().name())));
+            }
+            _ => {}
         }
-        self.entries.sort_by_key(|e| e["key"].to_string());
+        let frame = self.store.frame(entry)?;
+        of_frame(frame, &Input { input: name, kind, ..self.whole() }, intent, self.max_output())
+            .map(Opened::of)
     }
 
     /// Verifies every entry by itself.
     pub fn verify(&self, progress: &dyn Fn(u64)) -> Findings {
         let (mut entries, mut all) = (Vec::new(), Findings::default());
-        for entry in &self.entries {
-            let key = entry["key"].as_str().unwrap_or("");
-            let verified = self
-                .open(entry, Intent::Inspect)
-                .and_then(|mut opened| opened.verify(&self.input.input, false, progress));
+        let mut add = |key: &str, verified: Result<Value>| {
             let report = verified.unwrap_or_else(|failure| {
                 let (report, text, status) = failure.verified();
                 let list = if status == 1 { &mut all.damage } else { &mut all.unchecked };
@@ -444,8 +244,28 @@ impl StoreReader {
                 report
             });
             entries.push(json!({"key": key, "report": report}));
+        };
+        let path = self.path();
+        if self.store.form() == Form::B2e
+            && let Some(root) = self.store.with_root(|root| frame::verify("frame", root, &path, progress))
+        {
+            add("/", root.and_then(|found| found.verdict(&path)));
         }
-        all.report = json!({"kind": self.kind, "entries": entries});
+        for entry in self.store.entries() {
+            let whole = self.store.check(entry).map_err(Failure::from);
+            let verified = whole.and_then(|()| match entry.leaf() {
+                Leaf::Foreign => Ok(json!({"kind": entry.leaf().name(), "ok": true})),
+                _ => self.open(entry, Intent::Inspect)?.verify(&path, false, progress),
+            });
+            add(entry.name(), verified);
+        }
+        all.report = json!({"kind": self.store.form().name(), "entries": entries});
         all
     }
+}
+
+/// The frame with the attributes of a store or a group, to be read, or changed where it is a file of its own.
+pub fn attributes(input: &Input, store: &StoreReader, intent: Intent) -> Result<Opened> {
+    let none = || Failure::at(&input.input, "no frame or array, and a store without attributes");
+    store.open(store.store.attributes_of("").ok_or_else(none)?, intent)
 }

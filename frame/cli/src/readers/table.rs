@@ -1,12 +1,9 @@
 //! Tables of python-blosc2 in the stores that the command opens: what they are, and whether their rows can be read.
 
-use super::store::{StoreReader, key};
+use super::store::StoreReader;
 use crate::failure::{Failure, Findings, Result};
-use crate::limits::{limits_of, max_by_size, size};
-use crate::open::{Intent, What};
 use blosc_frame::SuperChunk;
 use blosc_frame::b2nd::carrier;
-use blosc_frame::io::{FilePool, Offset};
 use blosc_frame::table::{Column, Place, Schema, Table, TableError};
 use serde_json::json;
 use std::path::Path;
@@ -40,78 +37,57 @@ pub fn of_table(path: &Path) -> impl Fn(TableError) -> Failure + '_ {
     }
 }
 
-/// The files of a table in a store. However many there are, few of them are open at a time.
-pub struct TableFiles<'s> {
-    store: &'s StoreReader,
-    pool: FilePool,
-}
+/// The files of a table in a store.
+pub struct TableFiles<'s>(&'s StoreReader);
 
 impl<'s> TableFiles<'s> {
     pub fn new(store: &'s StoreReader) -> TableFiles<'s> {
-        TableFiles { store, pool: FilePool::default() }
+        TableFiles(store)
     }
 
     /// The most bytes of rows that are decoded.
     pub fn max_output(&self) -> u64 {
-        self.store.whole().max_output.unwrap_or_else(|| max_by_size(size(self.store.path())))
+        self.0.max_output()
     }
 }
 
 impl Place for TableFiles<'_> {
     fn frame(
         &self,
-        stem: &str,
+        key: &str,
         extension: &str,
     ) -> std::result::Result<Option<SuperChunk<'static>>, TableError> {
-        if !self.store.has(stem, extension) {
-            return Ok(None);
-        }
-        let name = format!("{stem}.{extension}");
-        let entry = self.store.entries.iter().find(|entry| key(entry) == name && entry["inside"].is_null());
-        let file = entry.and_then(|entry| match (entry["path"].as_str(), entry["offset"].as_u64()) {
-            (Some(path), _) => Some((Path::new(path), 0)),
-            (None, offset) => Some((self.store.path(), offset?)),
-        });
-        if let Some((path, offset)) = file.filter(|(path, _)| path.is_file()) {
-            let input = self.store.whole();
-            let open = || -> std::result::Result<_, blosc_frame::Error> {
-                let file = Offset::new(self.pool.open(path, false)?, offset)?;
-                let mut frame = SuperChunk::open_read(file, &limits_of(input.max_output, path))?;
-                frame.set_threads(input.run.threads);
-                frame.set_verify(!input.no_verify);
-                let carrier = carrier::of(&mut frame)?;
-                Ok((frame, carrier))
-            };
-            let (frame, carrier) =
-                open().map_err(|error| TableError::Frame { about: name.clone(), error })?;
-            return match carrier {
-                Some(carrier) if carrier.is_placeholder() => {
-                    Err(TableError::Data(format!("{name}: {carrier}")))
-                }
-                _ => Ok(Some(frame)),
-            };
-        }
-        let intent = if extension == "b2f" { Intent::Inspect } else { Intent::Read };
-        match self.store.exact(stem, extension, intent)?.what {
-            What::Array(reader) => Ok(Some(reader.nd.into_frame())),
-            What::Frame(reader) => Ok(Some(reader.frame)),
-            _ => Err(TableError::Data(format!("{name}: a frame expected"))),
+        let Some(entry) = self.0.store.find(key, extension) else { return Ok(None) };
+        let (input, about) = (self.0.whole(), format!("{key}.{extension}"));
+        let open = || -> std::result::Result<_, blosc_frame::Error> {
+            let mut frame = self.0.store.frame(entry)?;
+            frame.set_threads(input.run.threads);
+            frame.set_verify(!input.no_verify);
+            let carrier = carrier::of(&mut frame)?;
+            Ok((frame, carrier))
+        };
+        match open() {
+            Err(error) => Err(TableError::Frame { about, error }),
+            Ok((_, Some(carrier))) if carrier.is_placeholder() => {
+                Err(TableError::Data(format!("{about}: {carrier}")))
+            }
+            Ok((frame, _)) => Ok(Some(frame)),
         }
     }
 }
 
 /// What there is to say of a store, and of the table that it may be.
-pub fn info(store: &StoreReader) -> serde_json::Value {
-    let mut info = store.info();
+pub fn info(store: &StoreReader) -> Result<serde_json::Value> {
+    let mut info = store.info()?;
     if let (Some(about), Some(fields)) = (about(store), info.as_object_mut()) {
         fields.insert("table".into(), about);
     }
-    info
+    Ok(info)
 }
 
 /// What there is to say of the table that a store is. What cannot be read is for `verify` to report.
 pub fn about(store: &StoreReader) -> Option<serde_json::Value> {
-    if !store.is_table() {
+    if !store.store.is_table() {
         return None;
     }
     let files = TableFiles::new(store);
@@ -129,16 +105,11 @@ pub fn verify(store: &StoreReader, progress: &dyn Fn(u64)) -> Findings {
         let list = if let Failure::Unable(_) = failure { &mut found.unchecked } else { &mut found.damage };
         list.push(if group.is_empty() { failure.to_string() } else { format!("{group}: {failure}") });
     };
-    match store.described() {
-        Ok(groups) => {
-            for (group, store) in groups {
-                match verify_rows(&store) {
-                    Ok(failures) => failures.into_iter().for_each(|failure| tell(group, failure)),
-                    Err(failure) => tell(group, failure),
-                }
-            }
+    for (group, store) in store.described() {
+        match verify_rows(&store) {
+            Ok(failures) => failures.into_iter().for_each(|failure| tell(&group, failure)),
+            Err(failure) => tell(&group, failure),
         }
-        Err(failure) => tell("", failure),
     }
     found
 }
@@ -146,7 +117,7 @@ pub fn verify(store: &StoreReader, progress: &dyn Fn(u64)) -> Findings {
 /// What keeps the rows of the table that `store` is from being read, column by column; nothing if it is no table.
 fn verify_rows(store: &StoreReader) -> Result<Vec<Failure>> {
     let files = TableFiles::new(store);
-    if !store.is_table() && Schema::open(&files).is_err() {
+    if !store.store.is_table() && Schema::open(&files).is_err() {
         return Ok(Vec::new());
     }
     let mut table = Table::open(&files, files.max_output())?;

@@ -38,7 +38,7 @@ pub enum Holds {
 }
 
 use Format::{
-    Arrays, Arrow, B2d, B2frame, B2nd, B2z, Bcolz, Blaze, Bloscpack, Chunk, Csv, Jsonl, Npy, Npz, Plain,
+    Arrays, Arrow, B2d, B2e, B2frame, B2nd, B2z, Bcolz, Blaze, Bloscpack, Chunk, Csv, Jsonl, Npy, Npz, Plain,
     Sframe,
 };
 
@@ -46,13 +46,15 @@ use Format::{
 fn writable(verb: Verb, holds: Holds) -> &'static [Format] {
     match (verb, holds) {
         (Verb::Compress, Holds::Bytes) => &[B2frame, Chunk, Sframe, Bloscpack, Bcolz, Blaze],
-        (Verb::Compress, Holds::Array) => &[B2nd, Bloscpack, Bcolz, Blaze, B2z, B2d],
-        (Verb::Compress, Holds::Table) => &[B2d, B2z],
-        (Verb::Compress, _) => &[Arrays, B2d, B2z],
+        (Verb::Compress, Holds::Array) => &[B2nd, Bloscpack, Bcolz, Blaze, B2z, B2d, B2e],
+        (Verb::Compress, Holds::Table) => &[B2d, B2z, B2e],
+        (Verb::Compress, _) => &[Arrays, B2d, B2z, B2e],
         (Verb::Convert, Holds::Array) => {
-            &[B2nd, B2frame, Sframe, Bloscpack, Bcolz, Blaze, Npy, Npz, B2z, B2d]
+            &[B2nd, B2frame, Sframe, Bloscpack, Bcolz, Blaze, Npy, Npz, B2z, B2d, B2e]
         }
-        (Verb::Convert | Verb::Decompress, Holds::Table) => &[Npz, Csv, Jsonl, Arrow],
+        (Verb::Convert, Holds::Table) => &[Npz, Csv, Jsonl, Arrow, B2d, B2z, B2e],
+        (Verb::Convert, Holds::Arrays) => &[Arrays, B2d, B2z, B2e],
+        (Verb::Decompress, Holds::Table) => &[Npz, Csv, Jsonl, Arrow],
         (Verb::Convert, Holds::Records) => &[B2frame, Sframe, Bloscpack, Bcolz, Blaze, B2nd, Jsonl, Arrow],
         (Verb::Decompress, Holds::Records) => &[Plain, Jsonl, Arrow],
         (Verb::Convert, _) => &[B2frame, Sframe, Bloscpack, Bcolz, Blaze, B2nd],
@@ -64,7 +66,7 @@ fn writable(verb: Verb, holds: Holds) -> &'static [Format] {
 }
 
 /// What an extension promises.
-const EXTENSIONS: [(&str, Format); 15] = [
+const EXTENSIONS: [(&str, Format); 16] = [
     ("b2nd", B2nd),
     ("b2frame", B2frame),
     ("b2f", B2frame),
@@ -75,6 +77,7 @@ const EXTENSIONS: [(&str, Format); 15] = [
     ("npz", Npz),
     ("b2z", B2z),
     ("b2d", B2d),
+    ("b2e", B2e),
     ("sframe", Sframe),
     ("bcolz", Bcolz),
     ("csv", Csv),
@@ -83,8 +86,8 @@ const EXTENSIONS: [(&str, Format); 15] = [
 ];
 
 /// Extensions of what others write: a Blosc file under such a name would be taken for theirs.
-const FOREIGN: [&str; 24] = [
-    "7z", "arrow", "b2b", "b2e", "bz2", "csv", "feather", "gz", "h5", "hdf5", "json", "jsonl", "lz4", "nc",
+const FOREIGN: [&str; 23] = [
+    "7z", "arrow", "b2b", "bz2", "csv", "feather", "gz", "h5", "hdf5", "json", "jsonl", "lz4", "nc",
     "parquet", "tar", "tgz", "tsv", "txt", "xz", "zarr", "zip", "zst", "zstd",
 ];
 
@@ -145,6 +148,7 @@ impl Request<'_> {
                 let text = "a store of several arrays: `blosc ls` lists them; name one of them, or a .npz file for all";
                 return Err(Failure::Data(format!("-o {}: the input is {text}", self.name.display())));
             }
+            Verb::Convert if self.holds == Holds::Arrays && extension.is_empty() => return Ok(Arrays),
             Verb::Convert if self.holds != Holds::Array || extension.is_empty() => {
                 let text = "say by --format or by the output's name what to convert this to";
                 return Err(self.refuse(text));
@@ -246,8 +250,12 @@ pub fn check_options(given: &Given, holds: Holds, format: Format) -> Result<()> 
             return Err(Failure::Usage(format!("--{shown}: does not apply to the columns of a table")));
         }
         let where_ = match (option, format) {
-            ("chunksize", B2nd | B2z | B2d | Arrays) => "an array's chunks are given by --chunks".to_string(),
-            ("blocksize", B2nd | B2z | B2d | Arrays) => "an array's blocks are given by --blocks".to_string(),
+            ("chunksize", B2nd | B2z | B2d | B2e | Arrays) => {
+                "an array's chunks are given by --chunks".to_string()
+            }
+            ("blocksize", B2nd | B2z | B2d | B2e | Arrays) => {
+                "an array's blocks are given by --blocks".to_string()
+            }
             ("chunksize", Chunk) => "a bare chunk is as large as its input; use a frame".to_string(),
             ("typesize", _) if of_bytes => "the dtype says it".to_string(),
             ("dtype" | "shape", _) if holds == Holds::Array && !formats.contains(&format) => {
@@ -261,6 +269,21 @@ pub fn check_options(given: &Given, holds: Holds, format: Format) -> Result<()> 
         return Err(Failure::Usage(format!("--{shown}: does not apply to {}: {where_}", name(format))));
     }
     Ok(())
+}
+
+/// Refuses options that say how items are compressed where a store is copied as it is.
+///
+/// # Errors
+/// The first such option that was given.
+pub fn none_apply(given: &Given) -> Result<()> {
+    match given.iter().find(|option| APPLIES.iter().any(|(name, _)| name == option)) {
+        None => Ok(()),
+        Some(option) => {
+            let shown = option.replace('_', "-");
+            let how = "what lies in a store is copied as it is; convert one leaf, as STORE:/KEY";
+            Err(Failure::Usage(format!("--{shown}: {how}")))
+        }
+    }
 }
 
 /// Refuses `--partial` where the output holds all that the input can have.
@@ -295,9 +318,9 @@ pub fn check_chunksize(size: Option<u64>, format: Format) -> Result<()> {
 /// Most bytes that a chunk of Blosc1 decodes to.
 const MAX_BLOSC1: u64 = i32::MAX as u64 - 16;
 
-const PACKED: &[Format] = &[Chunk, B2frame, Sframe, B2nd, Bloscpack, Bcolz, Blaze, B2z, B2d, Arrays];
-const BLOSC2: &[Format] = &[Chunk, B2frame, Sframe, B2nd, B2z, B2d, Arrays];
-const ND: &[Format] = &[B2nd, B2z, B2d, Arrays];
+const PACKED: &[Format] = &[Chunk, B2frame, Sframe, B2nd, Bloscpack, Bcolz, Blaze, B2z, B2d, B2e, Arrays];
+const BLOSC2: &[Format] = &[Chunk, B2frame, Sframe, B2nd, B2z, B2d, B2e, Arrays];
+const ND: &[Format] = &[B2nd, B2z, B2d, B2e, Arrays];
 
 /// The options that depend on the format, and the formats that each applies to.
 const APPLIES: [(&str, &[Format]); 23] = [
@@ -306,14 +329,14 @@ const APPLIES: [(&str, &[Format]); 23] = [
     ("filters", PACKED),
     ("codec_meta", BLOSC2),
     ("dict", BLOSC2),
-    ("split", &[Chunk, B2frame, Sframe, B2nd, Bloscpack, B2z, B2d, Arrays]),
+    ("split", &[Chunk, B2frame, Sframe, B2nd, Bloscpack, B2z, B2d, B2e, Arrays]),
     ("typesize", &[Chunk, B2frame, Sframe, Bloscpack]),
     ("blocksize", &[Chunk, B2frame, Sframe, Bloscpack]),
     ("chunksize", &[B2frame, Sframe, Bloscpack, Bcolz, Blaze]),
-    ("no_checksum", &[B2frame, Sframe, B2nd, B2z, B2d, Arrays]),
+    ("no_checksum", &[B2frame, Sframe, B2nd, B2z, B2d, B2e, Arrays]),
     ("blosc1", &[Chunk, Bloscpack, Bcolz, Blaze]),
-    ("dtype", &[B2nd, Bloscpack, Bcolz, Blaze, B2z, B2d]),
-    ("shape", &[B2nd, Bloscpack, Bcolz, Blaze, B2z, B2d]),
+    ("dtype", &[B2nd, Bloscpack, Bcolz, Blaze, B2z, B2d, B2e]),
+    ("shape", &[B2nd, Bloscpack, Bcolz, Blaze, B2z, B2d, B2e]),
     ("chunks", ND),
     ("blocks", ND),
     ("sparse", &[B2nd, Arrays]),

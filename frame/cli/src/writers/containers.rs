@@ -28,7 +28,7 @@ fn target(format: Format, pack: &Pack, parts: &Parts, params: Params, chunk: Opt
     let packing = Packing::new(params).chunk(chunk).reserve(pack.reserve);
     match format {
         Format::Sframe => Target::Sframe(packing),
-        Format::B2nd | Format::B2z | Format::B2d => {
+        Format::B2nd | Format::B2z | Format::B2d | Format::B2e => {
             let (chunks, blocks) = (parts.chunks.clone(), parts.blocks.clone());
             Target::B2nd(packing, Cut::default().shapes(chunks, blocks).sparse(parts.sparse))
         }
@@ -100,9 +100,15 @@ pub fn write(args: &Compress, mut input: Input, format: Format) -> Result<()> {
 }
 
 /// `blosc convert`.
-pub fn run_convert(opened: open::Opened, args: &Convert) -> Result<()> {
+pub fn run_convert(mut opened: open::Opened, args: &Convert) -> Result<()> {
     let path = args.input.input.as_path();
     let Convert { input, output, format, partial, .. } = args;
+    let holds = opened.holds();
+    if let What::Store(found) = &opened.what
+        && store::convert(found, holds, args)?
+    {
+        return Ok(());
+    }
     let export = Export {
         verb: Verb::Convert,
         input,
@@ -124,7 +130,7 @@ pub fn run_convert(opened: open::Opened, args: &Convert) -> Result<()> {
     choice::check_options(&args.given, holds, format)?;
     choice::check_chunksize(args.chunksize, format)?;
     super::array::check_parts(&items.shape, items.size, &args.parts)?;
-    let store = matches!(format, Format::B2z | Format::B2d);
+    let store = matches!(format, Format::B2z | Format::B2d | Format::B2e);
     if let What::Array(array) = &mut opened.what
         && (store || format == Format::B2nd)
     {
@@ -175,9 +181,11 @@ impl Work<'_> {
         let sparse = matches!(target, Target::B2nd(_, Cut { sparse: true, .. }));
         let format = if sparse && format == Format::B2nd { Format::Arrays } else { format };
         match format {
-            Format::B2z | Format::B2d => store::write(&destination(self.output, format)?, format, |folder| {
-                self.convert(target, threads, &folder.join(store::leaf(self.from)))
-            }),
+            Format::B2z | Format::B2d | Format::B2e => {
+                store::write(&destination(self.output, format)?, format, |folder| {
+                    self.convert(target, threads, &folder.join(store::leaf(self.from)))
+                })
+            }
             Format::Npz => {
                 let destination = destination(self.output, format)?;
                 let folder = destination.folder()?;

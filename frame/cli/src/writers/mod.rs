@@ -156,12 +156,14 @@ pub fn write(mut args: Compress) -> Result<()> {
         Format::B2nd => array::write(&args, input),
         Format::B2frame => frame::write(&args, input),
         Format::Sframe => frame::write_dir(&args, input),
-        Format::B2z | Format::B2d | Format::Arrays if input.holds == Holds::Arrays => {
+        Format::B2z | Format::B2d | Format::B2e | Format::Arrays if input.holds == Holds::Arrays => {
             let file = input.file()?;
             npz::compress(&args, &file, format)
         }
-        Format::B2z | Format::B2d if input.holds == Holds::Table => table::create(&args, format),
-        Format::B2z | Format::B2d => store::compress(&args, input, format),
+        Format::B2z | Format::B2d | Format::B2e if input.holds == Holds::Table => {
+            table::create(&args, format)
+        }
+        Format::B2z | Format::B2d | Format::B2e => store::compress(&args, input, format),
         _ => containers::write(&args, input, format),
     }?;
     summary(&args, len, started);
@@ -190,7 +192,7 @@ fn summary(args: &Compress, len: Option<u64>, started: Instant) {
 /// Whether the rows of a file are to become a table: a store is asked for, and bytes are none.
 fn is_table(args: &Compress) -> bool {
     let store = match args.format {
-        Some(format) => matches!(format, Format::B2d | Format::B2z),
+        Some(format) => matches!(format, Format::B2d | Format::B2z | Format::B2e),
         None => is(&args.output.output, "b2d") || is(&args.output.output, "b2z"),
     };
     store && crate::readers::rows_of_files::kind(&args.input).is_some()

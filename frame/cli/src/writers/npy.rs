@@ -5,7 +5,7 @@ use crate::args::Format;
 use crate::failure::{Failure, Result};
 use crate::limits::check_output;
 use crate::open::Opened;
-use crate::output::{Sink, spool};
+use crate::output::{Sink, notice, spool};
 use crate::readers::Cut;
 use std::io::{self, Seek, Write};
 use std::path::Path;
@@ -36,12 +36,13 @@ pub fn write(
 }
 
 /// Writes every array of a store as a member of a `.npz` file, as `numpy.savez` does: no more than `max_output` bytes
-/// of items in all.
+/// of items in all. With `partial` arrays that cannot be decoded are named and left out.
 pub fn write_all(
     path: &Path,
-    opened: &mut Opened,
+    opened: &Opened,
     sink: &mut Sink,
     max_output: u64,
+    partial: bool,
     progress: &dyn Fn(u64),
 ) -> Result<()> {
     let mut archive = ZipWriter::new(spool()?);
@@ -56,10 +57,24 @@ pub fn write_all(
         total = total.saturating_add(nbytes);
         check_output(path, total, max_output)?;
         npz::start(&mut archive, name, nbytes > u64::from(u32::MAX) - (1 << 20))?;
-        let header = array.npy_header(&Cut::ALL)?;
-        archive.write_all(&header.ok_or_else(|| Failure::at(path, format!("{name:?} is no array")))?)?;
-        array.read_npy(&mut archive, progress)
+        let mut member = || -> Result<()> {
+            let header = array.npy_header(&Cut::ALL)?;
+            archive.write_all(&header.ok_or_else(|| Failure::at(path, format!("{name:?} is no array")))?)?;
+            array.read_npy(&mut archive, progress)
+        };
+        match member() {
+            Err(why @ (Failure::Data(_) | Failure::Unable(_))) if partial => {
+                archive.abort_file().map_err(npz::failed)?;
+                names.pop();
+                notice(format_args!("not kept: /{name}: {why}"));
+                Ok(())
+            }
+            done => done.map_err(|why| why.about(format_args!("/{name}"))),
+        }
     })?;
+    if names.is_empty() {
+        return Err(Failure::at(path, "holds no array that a .npz file can keep"));
+    }
     npz::finish(archive, sink)
 }
 

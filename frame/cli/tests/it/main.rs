@@ -21,6 +21,7 @@ mod process;
 mod promises;
 mod readme;
 mod refused;
+mod stores;
 mod table_appends;
 mod table_text;
 mod tables;

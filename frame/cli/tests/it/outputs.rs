@@ -47,7 +47,6 @@ fn an_extension_is_a_promise() {
         ("compress a.npy -o x.chunk", "--plain"),
         ("compress a.npy -o x.npz", "not compressed"),
         ("compress a.npy -o x.zip", ".zip files are not written"),
-        ("compress a.npy -o x.b2e", ".b2e files are not written"),
         ("compress a.npy -o x.b2nd --format bloscpack", "contradict"),
         ("compress raw -o x.b2nd", "--dtype and --shape"),
         ("compress raw -o x.b2z", "--dtype and --shape"),

@@ -73,7 +73,7 @@ fn info_tells_tables_in_frames_as_those_in_directories() {
     }
     assert_eq!(about("rows.b2z")["columns"].as_array().map(Vec::len), Some(18));
     let shown = text(folder.run(&["info", &wild("rows.b2frame")]));
-    assert!(shown.starts_with("table of python-blosc2 in a frame: 5 rows, 1,048,576 stored"), "{shown}");
+    assert!(shown.starts_with("table of python-blosc2 in a b2e store: 5 rows, 1,048,576 stored"), "{shown}");
     assert!(
         shown.lines().any(|line| line.split_whitespace().eq(["column", "text", "utf8,", "nullable"])),
         "{shown}"

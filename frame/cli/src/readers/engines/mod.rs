@@ -121,7 +121,8 @@ fn is_zarr(file: &PathFile) -> bool {
 #[cfg_attr(not(feature = "zarr"), expect(unused_variables))]
 pub fn open_zip(file: PathFile, input: &Input, intent: Intent, max: u64) -> Result<What> {
     if !is_zarr(&file) {
-        return Ok(What::Store(StoreReader::zip(input, &file)?));
+        let file = file.file().try_clone().map_err(Failure::io(&input.input))?;
+        return Ok(What::Store(StoreReader::zip(input, file)?));
     }
     let path = input.input.as_path();
     if !input.column.is_empty() {

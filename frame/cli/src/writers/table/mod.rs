@@ -57,12 +57,12 @@ impl Export<'_> {
             Request { verb: self.verb, holds, name, format: self.format }.format()
         };
         match opened.what {
-            What::Store(ref store) if store.is_table() && plain => {
+            What::Store(ref store) if store.store.is_table() && plain => {
                 let text = "--plain: a table has no bytes of its own; name one of its leaves as STORE:/KEY";
                 Err(Failure::Usage(format!("{}: {text}", store.path().display())))
             }
             _ if plain => Ok(Some(opened)),
-            What::Store(ref store) if store.is_table() => {
+            What::Store(ref store) if store.store.is_table() => {
                 self.table(store, request(Holds::Table)?)?;
                 Ok(None)
             }
