@@ -30,7 +30,9 @@ fn is_leftover(name: &str) -> bool {
 
 /// Lists a directory. Links are not followed.
 pub fn directory(path: &Path, limits: &Limits) -> Result<Store, Error> {
-    let form = if path.join(ROOT).is_file() { Form::B2d } else { Form::Folder };
+    let root = path.join(ROOT);
+    let has_root = std::fs::symlink_metadata(&root).is_ok_and(|root| root.is_file());
+    let form = if has_root { Form::B2d } else { Form::Folder };
     let (mut entries, mut groups) = (Vec::new(), Vec::new());
     let mut folders: Vec<(PathBuf, String, u32)> = alloc::vec![(path.to_path_buf(), String::new(), 0)];
     while let Some((folder, key, depth)) = folders.pop() {
@@ -43,16 +45,16 @@ pub fn directory(path: &Path, limits: &Limits) -> Result<Store, Error> {
             let (name, path, kind) = (format!("{key}/{file}"), entry.path(), entry.file_type()?);
             let sparse = kind.is_dir() && path.join("chunks.b2frame").is_file();
             let leaf = Leaf::of_name(&name);
-            if kind.is_symlink() {
-                let target = std::fs::read_link(&path)?.display().to_string();
+            if !kind.is_dir() && !kind.is_file() {
+                let target = std::fs::read_link(&path).map(|target| target.display().to_string());
+                let target = target.unwrap_or_default();
                 entries.push(Entry::new(name, Leaf::Link, Place::Elsewhere(target)));
             } else if kind.is_dir() && !(sparse && leaf.is_some()) {
                 within("folders in folders of a store", u64::from(depth), u64::from(DEPTH))?;
                 groups.push(name.clone());
                 folders.push((path, name, depth.saturating_add(1)));
             } else {
-                let leaf = leaf.filter(|_| kind.is_file() || sparse).unwrap_or(Leaf::Foreign);
-                entries.push(Entry::new(name, leaf, Place::Path(path)));
+                entries.push(Entry::new(name, leaf.unwrap_or(Leaf::Foreign), Place::Path(path)));
             }
             within(
                 "entries of a store",
@@ -61,7 +63,6 @@ pub fn directory(path: &Path, limits: &Limits) -> Result<Store, Error> {
             )?;
         }
     }
-    let root = path.join(ROOT);
     let root = match form {
         Form::B2d => Some(SuperChunk::open_read(crate::io::PathFile::open(root)?, limits)),
         _ => None,

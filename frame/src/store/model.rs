@@ -69,7 +69,7 @@ pub enum Leaf {
     Attributes,
     /// What the root says lies elsewhere: a remote array or store. It is not followed.
     Reference,
-    /// A symbolic link. It is not followed.
+    /// A symbolic link, a device, a FIFO. It is not followed or read.
     Link,
     /// A file of others, which is no frame by its name.
     Foreign,
@@ -88,7 +88,7 @@ impl Leaf {
             Leaf::Root => "root of the store",
             Leaf::Attributes => "attributes",
             Leaf::Reference => "reference to what lies elsewhere",
-            Leaf::Link => "symbolic link",
+            Leaf::Link => "link or device",
             Leaf::Foreign => "file that is no frame",
             Leaf::Damaged => "damaged frame",
         }
