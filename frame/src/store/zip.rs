@@ -335,6 +335,7 @@ impl NewZip {
 }
 
 #[cfg(test)]
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
     use std::io::Write;
@@ -379,13 +380,13 @@ mod tests {
     fn no_byte_of_a_zip_file_makes_it_panic() {
         let bytes = sample();
         for len in 0..bytes.len() {
-            let _ = members(&bytes[..len], &Limits::DEFAULT);
+            let _ = members(&&bytes[..len], &Limits::DEFAULT);
         }
         for at in 0..bytes.len() {
             for value in [0, 1, 0x7f, 0x80, 0xff] {
                 let mut changed = bytes.clone();
                 changed[at] = value;
-                let found = members(changed.as_slice(), &Limits::DEFAULT);
+                let found = members(&changed.as_slice(), &Limits::DEFAULT);
                 let file = file(&changed);
                 for (_, member) in found.unwrap_or_default() {
                     let _ = member.open(&file, &Limits::DEFAULT);
@@ -393,6 +394,6 @@ mod tests {
             }
         }
         let limits = Limits::DEFAULT.entries(3);
-        assert!(matches!(members(bytes.as_slice(), &limits), Err(Error::Limit { asked: 4, .. })));
+        assert!(matches!(members(&bytes.as_slice(), &limits), Err(Error::Limit { asked: 4, .. })));
     }
 }
