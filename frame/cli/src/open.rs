@@ -211,7 +211,8 @@ pub fn open_as_frame(input: &Input, intent: Intent) -> Result<(SuperChunk<'stati
         });
     }
     let max = input.max_output.unwrap_or_else(|| max_by_size(crate::limits::size(path)));
-    let (frame, behind) = open_frame(found, input, intent, max)?;
+    let (mut frame, behind) = open_frame(found, input, intent, max)?;
+    prepare(&mut frame, input, intent)?;
     if let Some(behind) = behind.filter(|_| intent.writes()) {
         behind.keep(path, intent)?;
     }
@@ -319,18 +320,7 @@ fn is_array(frame: &SuperChunk<'_>) -> bool {
 /// Placeholders, where `intent` takes items; records of others, where it changes them.
 pub fn of_frame(mut frame: SuperChunk<'static>, input: &Input, intent: Intent, max: u64) -> Result<What> {
     let path = input.input.as_path();
-    frame.set_threads(input.run.threads);
-    frame.set_verify(!input.no_verify);
-    if intent.takes_items()
-        && let Some(found) = carrier::of(&mut frame).map_err(failure(path))?
-    {
-        if found.is_placeholder() {
-            return Err(Failure::at(path, found));
-        }
-        if intent == Intent::Change && found.has_records() {
-            return Err(Failure::at(path, format!("{found}; items changed by themselves would break it")));
-        }
-    }
+    prepare(&mut frame, input, intent)?;
     if input.kind == Some(As::B2nd) || (input.kind.is_none() && is_array(&frame)) {
         let mut nd = NdArray::open(frame).map_err(failure(path))?;
         nd.set_threads(input.run.threads);
@@ -345,6 +335,24 @@ pub fn of_frame(mut frame: SuperChunk<'static>, input: &Input, intent: Intent, m
     Ok(What::Frame(FrameReader::new(path, frame, max)))
 }
 
+/// Tells a frame what was asked for, and checks that it holds the items that `intent` takes.
+fn prepare(frame: &mut SuperChunk<'static>, input: &Input, intent: Intent) -> Result<()> {
+    let path = input.input.as_path();
+    frame.set_threads(input.run.threads);
+    frame.set_verify(!input.no_verify);
+    if intent.takes_items()
+        && let Some(found) = carrier::of(frame).map_err(failure(path))?
+    {
+        if found.is_placeholder() {
+            return Err(Failure::at(path, found));
+        }
+        if intent == Intent::Change && found.has_records() {
+            return Err(Failure::at(path, format!("{found}; items changed by themselves would break it")));
+        }
+    }
+    Ok(())
+}
+
 /// Opens the frame that was found.
 fn open_frame(
     found: Found,
@@ -357,7 +365,7 @@ fn open_frame(
     // Another handle of the same open file, to look behind the frame with.
     let file =
         found.file.as_ref().map(|file| file.file().try_clone()).transpose().map_err(Failure::io(path))?;
-    let mut frame = match found.file {
+    let frame = match found.file {
         None => found.directory().and_then(|dir| SuperChunk::open_dir(dir, &limits)),
         Some(file) if intent.writes() => SuperChunk::open(file, &limits),
         Some(file) => Offset::new(file, found.offset)
@@ -365,7 +373,6 @@ fn open_frame(
             .and_then(|file| SuperChunk::open_read(file, &limits)),
     }
     .map_err(failure(path))?;
-    frame.set_verify(!input.no_verify);
     let behind = match &file {
         Some(file) => Behind::of(Kind::Frame, file, found.offset, frame.header().frame_len)?,
         None => None,

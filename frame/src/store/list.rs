@@ -86,7 +86,8 @@ pub fn zip(path: &Path, file: File, limits: &Limits) -> Result<Store, Error> {
     let file = Arc::new(file);
     let (mut entries, mut groups) = (Vec::new(), Vec::new());
     for (name, member) in zip::members(&*file, limits)? {
-        let name = format!("/{}", name.trim_start_matches('/'));
+        // A name that begins with a slash has two then, which no file may have.
+        let name = format!("/{name}");
         if let Some(group) = name.strip_suffix('/') {
             groups.push(group.to_string());
             continue;
@@ -167,7 +168,7 @@ fn embedded(root: &Arc<Root>, form: Form, limits: &Limits, entries: &mut Vec<Ent
     };
     within("entries of a store", (entries.len() as u64).saturating_add(all.len() as u64), limits.entries)?;
     for (key, said) in all {
-        let key = format!("/{}", key.trim_start_matches('/'));
+        let key = format!("/{}", key.strip_prefix('/').unwrap_or(&key));
         entries.push(match said {
             Said::Elsewhere(target) => Entry::new(key, Leaf::Reference, Place::Elsewhere(target)),
             Said::Here(offset, length) => {

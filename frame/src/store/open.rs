@@ -3,6 +3,7 @@
 use super::embedded::is_root;
 use super::list;
 use super::model::{Form, Store};
+use crate::any::{HEAD, Kind};
 use crate::error::{Error, FileError, Structure};
 use crate::io::{PathFile, ReadAt};
 use crate::limits::Limits;
@@ -40,10 +41,10 @@ impl Store {
     /// # Errors
     /// As [`Store::open`].
     pub fn of_file(path: &Path, file: File, limits: &Limits) -> Result<Store, Error> {
-        let mut head = [0; 4];
+        let mut head = [0; HEAD];
         let len = file.read_at(0, &mut head)?;
-        match head.get(..len) {
-            Some(b"PK\x03\x04" | b"PK\x05\x06") => list::zip(path, file, limits),
+        match Kind::of_head(head.get(..len).unwrap_or_default(), None) {
+            Kind::Zip => list::zip(path, file, limits),
             _ => Store::of_frame(path, SuperChunk::open_read(file, limits)?),
         }
     }

@@ -6,7 +6,7 @@ use super::model::{Entry, Form, Leaf, Place, ROOT, Store, under};
 use super::zip::{NewZip, Stream};
 use crate::cframe::CHECKSUMS_NAME;
 use crate::error::{Error, FileError, IoKind, Structure};
-use crate::io::{NewDir, NewFile, PathFile, ReadAt, check_name, parent, sync_directory, sync_tree};
+use crate::io::{NewDir, NewFile, PathFile, ReadAt, check_name, parent, sync_tree};
 use crate::msgpack;
 use crate::schunk::SuperChunk;
 use crate::value::Value;
@@ -96,13 +96,7 @@ impl Store {
             }
             Form::B2e => self.save_frame(&new, made.path())?,
         }
-        let placed = || -> Result<(), Error> {
-            sync_tree(&new)?;
-            // Links made meanwhile are not followed, but something else may be replaced: a file by a file only.
-            fs::rename(&new, to)?;
-            Ok(sync_directory(parent(to))?)
-        };
-        placed().map_err(at)
+        made.finish(&new).map_err(|error| at(error.into()))
     }
 
     /// This store with the files of a directory in the place of all that lies in a group, to be saved.
@@ -131,10 +125,7 @@ impl Store {
                 Place::Embedded { .. } => format!("{}{}", entry.key(), entry.leaf.extension()),
                 _ => entry.name().to_string(),
             };
-            let name = name.trim_start_matches('/').to_string();
-            let plain = name.split('/').try_for_each(check_name);
-            plain.map_err(|error| self.at(entry)(error.into()))?;
-            all.push((name, entry));
+            all.push((plain(&name).map_err(self.at(entry))?.to_string(), entry));
         }
         Ok(all)
     }
@@ -143,12 +134,8 @@ impl Store {
         let system = |error: io::Error| FileError::at(to)(error.into());
         fs::create_dir(to).map_err(system)?;
         for group in &self.groups {
-            let group = group.trim_start_matches('/');
-            group
-                .split('/')
-                .try_for_each(check_name)
-                .map_err(|e| FileError::at(self.named(group))(e.into()))?;
-            fs::create_dir_all(to.join(group)).map_err(system)?;
+            let name = plain(group).map_err(FileError::at(self.named(group)))?;
+            fs::create_dir_all(to.join(name)).map_err(system)?;
         }
         for (name, entry) in self.copied()? {
             let path = to.join(name);
@@ -172,7 +159,8 @@ impl Store {
         let at = FileError::at(to);
         let mut zip = NewZip::new(file);
         for group in self.empty_groups() {
-            zip.directory(&format!("{}/", group.trim_start_matches('/'))).map_err(&at)?;
+            let name = plain(group).map_err(FileError::at(self.named(group)))?;
+            zip.directory(&format!("{name}/")).map_err(&at)?;
         }
         let mut all = Vec::new();
         for (name, entry) in self.copied()? {
@@ -310,6 +298,13 @@ impl Store {
 
 /// MessagePack: {"version": 1}.
 const VERSION: &[u8] = b"\x81\xa7version\x01";
+
+/// A key, or the name of an entry, as the name of a file in the store, where it stays inside that.
+fn plain(key: &str) -> Result<&str, Error> {
+    let name = key.strip_prefix('/').unwrap_or(key);
+    name.split('/').try_for_each(check_name)?;
+    Ok(name)
+}
 
 /// A root without metalayers.
 fn new_root(file: File) -> Result<SuperChunk<'static>, Error> {

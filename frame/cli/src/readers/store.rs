@@ -129,7 +129,7 @@ impl StoreReader {
     pub fn each_array(&self, f: &mut dyn FnMut(&str, &mut Opened) -> Result<()>) -> Result<()> {
         for entry in self.store.entries() {
             if let Some(Ok(mut array)) = self.array(entry) {
-                f(entry.key().trim_start_matches('/'), &mut array)?;
+                f(entry.key().strip_prefix('/').unwrap_or(entry.key()), &mut array)?;
             }
         }
         Ok(())

@@ -185,7 +185,7 @@ pub const CONTAINERS: [Container; 16] = [
         )
     },
     Container {
-        leaf: ":/a",
+        leaf: ":/x",
         ..container("b2e store", "embed.b2e", Shape::Store, "row4", Fixture("embed.b2e"))
     },
     container("b2d table", "table.b2d", Shape::Table, "rows.jsonl", Fixture("table.b2d")),
