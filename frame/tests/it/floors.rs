@@ -10,7 +10,7 @@ const GROUND: [&str; 11] =
 const BLOSC2: [&str; 3] = ["cframe", "schunk", "b2nd"];
 const CLASSIC: [&str; 3] = ["bloscpack", "bcolz", "blaze"];
 /// Over both wings.
-const ROOF: [&str; 7] = ["npy", "verify", "repair", "any", "store", "convert", "advise"];
+const ROOF: [&str; 8] = ["npy", "verify", "repair", "any", "store", "table", "convert", "advise"];
 
 /// Imports that still run upwards, each with the change that is to end it.
 const KNOWN: [(&str, &str, &str); 0] = [];
