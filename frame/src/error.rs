@@ -232,6 +232,8 @@ pub enum Error {
         /// The Rust type that was asked for.
         asked: &'static str,
     },
+    /// Of what was to be repaired no chunk can be kept.
+    NothingKept,
     /// There is not as much memory as was asked for within the limits.
     OutOfMemory,
     /// What cannot be: a defect of this library, to be reported. Nothing was changed for it.
@@ -244,6 +246,26 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether this error leaves open if the data is good: nothing is known to be damaged, but something could not be
+    /// read here. A codec that is not built in, a limit, a file that the system does not give are such reasons.
+    pub fn leaves_open(&self) -> bool {
+        use blosc_core::Error as Core;
+        match self {
+            Error::Unsupported { .. } | Error::Limit { .. } | Error::OutOfMemory => true,
+            Error::Io(IoError { kind, .. }) => *kind != IoKind::UnexpectedEnd,
+            Error::Chunk { error, .. } | Error::Codec(error) => matches!(
+                error,
+                Core::CodecNotBuiltIn(_)
+                    | Core::FilterUnknown { .. }
+                    | Core::FilterParam { .. }
+                    | Core::BigEndian
+                    | Core::Unsupported(_)
+                    | Core::Limit { .. }
+            ),
+            _ => false,
+        }
+    }
+
     /// What makes a decoder's error one of chunk `chunk`, which starts at `offset` of the container.
     pub(crate) fn in_chunk(chunk: Option<u64>, offset: u64) -> impl Fn(blosc_core::Error) -> Error + Copy {
         move |error| Error::Chunk { chunk, offset, error }
@@ -466,6 +488,7 @@ impl fmt::Display for Error {
             Error::ItemType { found: None, asked } => {
                 write!(f, "the items have a structured dtype and cannot be read or written as {asked}")
             }
+            Error::NothingKept => f.write_str("nothing can be kept: there is no chunk in it that is whole"),
             Error::OutOfMemory => f.write_str("not enough memory"),
             Error::Internal { what } => write!(f, "{what}: a defect of this program; please report it"),
             Error::Io(error) => error.fmt(f),

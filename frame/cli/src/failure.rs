@@ -12,6 +12,7 @@
 //! [`asked`] or [`sized`].
 
 use blosc_core::Error as ChunkError;
+use blosc_frame::error::Structure;
 use blosc_frame::{Error, IoError, IoKind};
 use serde_json::{Value, json};
 use std::fmt;
@@ -100,7 +101,7 @@ impl Findings {
 
     /// Adds what was found at `place`.
     pub fn add(&mut self, place: impl fmt::Display, error: &Error) {
-        let list = if cannot_tell(error) { &mut self.unchecked } else { &mut self.damage };
+        let list = if error.leaves_open() { &mut self.unchecked } else { &mut self.damage };
         list.push(format!("{place}{error}"));
     }
 
@@ -129,27 +130,6 @@ impl Findings {
         let more = if rest.is_empty() { String::new() } else { format!(", and {} more", rest.len()) };
         Err(Failure::Verified(report, format!("{}: {verdict}: {first}{more}", path.display()), status))
     }
-}
-
-/// Whether an error leaves open if the data is good.
-fn cannot_tell(error: &Error) -> bool {
-    match error {
-        Error::Unsupported { .. } | Error::Limit { .. } => true,
-        Error::Io(IoError { kind, .. }) => *kind != IoKind::UnexpectedEnd,
-        Error::Chunk { error, .. } | Error::Codec(error) => chunk_cannot_tell(error),
-        _ => false,
-    }
-}
-
-fn chunk_cannot_tell(error: &ChunkError) -> bool {
-    matches!(
-        error,
-        ChunkError::CodecNotBuiltIn(_)
-            | ChunkError::FilterUnknown { .. }
-            | ChunkError::FilterParam { .. }
-            | ChunkError::Unsupported(_)
-            | ChunkError::Limit { .. }
-    )
 }
 
 impl fmt::Display for Failure {
@@ -185,7 +165,7 @@ impl From<Error> for Failure {
             Error::Chunk { error: ChunkError::Limit { .. }, .. }
             | Error::Codec(ChunkError::Limit { .. })
             | Error::Limit {
-                what: "bytes of a chunk" | "bytes of output" | "bytes decoded in the search",
+                what: "bytes of a chunk" | "bytes of output" | "decoded bytes",
                 ..
             } => {
                 format!("{error} (--max-output BYTES)")
@@ -193,9 +173,12 @@ impl From<Error> for Failure {
             Error::Limit { .. } => {
                 format!("{error} (--max-output none lifts all limits: for input you trust)")
             }
+            Error::Checksum { structure: Structure::Checksums, .. } => {
+                format!("{error} (--no-verify reads the chunks all the same, repair makes a new table)")
+            }
             _ => error.to_string(),
         };
-        if cannot_tell(&error) { Failure::Unable(text) } else { Failure::Data(text) }
+        if error.leaves_open() { Failure::Unable(text) } else { Failure::Data(text) }
     }
 }
 

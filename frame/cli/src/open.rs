@@ -12,7 +12,7 @@ use crate::access::{self, Lock};
 use crate::args::{Input, Kind as As};
 use crate::behind::Behind;
 use crate::failure::{Failure, Result, failure};
-use crate::limits::{limits, max_by_size};
+use crate::limits::{check_output, limits, max_by_size};
 use crate::output::{notice, remember_replacing};
 use crate::readers::array::ArrayReader;
 use crate::readers::bcolz;
@@ -172,6 +172,9 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
                 Err(error) if kind == Kind::Bcolz(Flavour::Table) => bcolz::damaged_table(input, max, error)?,
                 opened => opened.map_err(failure(path))?,
             };
+            if intent == Intent::Change {
+                opened.check_limit().map_err(failure(path))?;
+            }
             let rows = RowsReader::new(path, opened, input, max)?;
             behind = behind.or(rows.trailing()?);
             What::Rows(rows)
@@ -327,6 +330,12 @@ fn open_frame(
     .map_err(failure(path))?;
     frame.set_threads(input.run.threads);
     frame.set_verify(!input.no_verify);
+    if let (true, false, Some(why)) = (intent.takes_items(), input.no_verify, frame.unchecked()) {
+        notice(format_args!("{}: read without comparing it with its checksums: {why}", path.display()));
+    }
+    if intent == Intent::Change {
+        check_output(path, frame.stored_nbytes(), max)?;
+    }
     if intent.takes_items()
         && let Some(found) = carrier::of(&mut frame).map_err(failure(path))?
     {

@@ -29,7 +29,7 @@ use crate::bloscpack::PackRows;
 use crate::dtype::Dtype;
 use crate::error::{Error, Structure};
 use crate::io::{FsDir, Locking, Offset, PathFile, ReadAt, ReadOnly, Store};
-use crate::limits::Limits;
+use crate::limits::{Limits, within};
 use crate::msgpack;
 use crate::npy::NpyHeader;
 use crate::plain::{Plain, Uncompressed, plain_by};
@@ -75,6 +75,30 @@ pub struct Opened {
     pub data: Container,
     /// What is known about them.
     pub about: About,
+    /// Most bytes that one call may decode of it.
+    most: u64,
+}
+
+impl Opened {
+    fn new(data: Container, about: About) -> Opened {
+        Opened { data, about, most: u64::MAX }
+    }
+
+    /// Holds calls that decode all of it to `limits`, for a container that takes as many bytes as `size` finds.
+    fn within(self, limits: &Limits, size: impl FnOnce() -> Result<u64, Error>) -> Result<Opened, Error> {
+        // Looking at every file of a directory takes long, and is seldom necessary.
+        let small = self.data.nbytes() <= limits.output;
+        let most = if small { limits.output } else { limits.most(size()?) };
+        Ok(Opened { most, ..self })
+    }
+
+    /// Whether all of it may be decoded by one call: the [limits](Limits::output) that it was opened with say so.
+    ///
+    /// # Errors
+    /// [`Error::Limit`].
+    pub fn check_limit(&self) -> Result<(), Error> {
+        within("decoded bytes", self.data.nbytes(), self.most)
+    }
 }
 
 /// A container by its kind, for who asks for more than rows.
@@ -189,8 +213,12 @@ pub fn open_found(found: Found, limits: &Limits, anywhere: bool) -> Result<Opene
             "0 for what is not a frame, bloscpack file, NumPy file or chunk",
         ));
     }
-    let Some(file) = found.file else { return open_directory(found, limits) };
-    match kind {
+    let path = found.path.clone();
+    let Some(file) = found.file else {
+        return open_directory(found, limits)?.within(limits, || directory_size(&path));
+    };
+    let size = file.size()?;
+    let opened = match kind {
         Kind::Frame => of_frame(match found.write {
             Some(_) => SuperChunk::open(file, limits)?,
             None => SuperChunk::open_read(Offset::new(file, offset)?, limits)?,
@@ -203,9 +231,29 @@ pub fn open_found(found: Found, limits: &Limits, anywhere: bool) -> Result<Opene
             bloscpack(PackRows::open(store, limits)?)
         }
         Kind::Npy => npy(Offset::new(file, offset)?),
-        Kind::Shards => blaze(open_shards(&found.path, &file, limits, anywhere, found.write)?),
+        Kind::Shards => {
+            // The data of a manifest lies elsewhere.
+            let shards = open_shards(&found.path, &file, limits, anywhere, found.write)?;
+            return blaze(shards)?.within(limits, || Ok(1 << 40));
+        }
         _ => Err(unknown()),
+    }?;
+    opened.within(limits, || Ok(size))
+}
+
+/// Bytes of all files in a directory and in those below it.
+fn directory_size(path: &Path) -> Result<u64, Error> {
+    let mut size = 0u64;
+    for entry in std::fs::read_dir(path)? {
+        let entry = entry?;
+        let more = match entry.file_type()? {
+            kind if kind.is_dir() => directory_size(&entry.path())?,
+            kind if kind.is_file() => entry.metadata()?.len(),
+            _ => 0,
+        };
+        size = size.saturating_add(more);
     }
+    Ok(size)
 }
 
 fn open_directory(found: Found, limits: &Limits) -> Result<Opened, Error> {
@@ -277,7 +325,7 @@ pub fn of_raw(
     }
     let typesize = dtype.as_ref().map_or(typesize, Dtype::itemsize);
     let about = About { kind: "bytes", dtype, shape, typesize, ..About::default() };
-    Ok(Opened { data: Container::Other(Box::new(Unchangeable(Uncompressed::new(source, 0, len)))), about })
+    Ok(Opened::new(Container::Other(Box::new(Unchangeable(Uncompressed::new(source, 0, len)))), about))
 }
 
 fn npy(file: Offset<PathFile>) -> Result<Opened, Error> {
@@ -302,7 +350,7 @@ fn npy(file: Offset<PathFile>) -> Result<Opened, Error> {
         dtype: Some(header.dtype),
         ..About::default()
     };
-    Ok(Opened { data: Container::Other(data), about })
+    Ok(Opened::new(Container::Other(data), about))
 }
 
 fn bloscpack(pack: PackRows<Box<dyn Store + Send + Sync>>) -> Result<Opened, Error> {
@@ -329,7 +377,7 @@ fn bloscpack(pack: PackRows<Box<dyn Store + Send + Sync>>) -> Result<Opened, Err
         params: pack.params().ok(),
         ..About::default()
     };
-    Ok(Opened { data: Container::Bloscpack(pack), about })
+    Ok(Opened::new(Container::Bloscpack(pack), about))
 }
 
 fn attributes(attrs: &Value) -> Option<Value> {
@@ -347,7 +395,7 @@ fn carray(column: CArray<FsDir>) -> Result<Opened, Error> {
         params: column.storage().cparams.params(1).ok(),
         ..About::default()
     };
-    Ok(Opened { data: Container::Column(column), about })
+    Ok(Opened::new(Container::Column(column), about))
 }
 
 fn table(table: CTable<FsDir>) -> Result<Opened, Error> {
@@ -369,7 +417,7 @@ fn table(table: CTable<FsDir>) -> Result<Opened, Error> {
         params: table.columns().next().and_then(|(_, column)| column.storage().cparams.params(1).ok()),
         left_out,
     };
-    Ok(Opened { data: Container::Table(table), about })
+    Ok(Opened::new(Container::Table(table), about))
 }
 
 /// A fill value worth telling about: not zero, nothing or empty throughout.
@@ -398,7 +446,7 @@ fn blaze(set: Blaze<FsDir>) -> Result<Opened, Error> {
         fill: fill(&set.storage().dflt),
         params: set.storage().cparams.params(1).ok(),
     };
-    Ok(Opened { data: Container::Blaze(set), about })
+    Ok(Opened::new(Container::Blaze(set), about))
 }
 
 /// A frame or array as rows.
@@ -424,12 +472,14 @@ pub fn of_frame(mut frame: SuperChunk<'static>) -> Result<Opened, Error> {
     let kind = if is_array { "b2nd" } else { "frame" };
     let (typesize, params) = (frame.typesize(), Some(frame.params()));
     let mut about = About { kind, typesize, params, metadata, left_out, ..About::default() };
+    let most = frame.limits().most(frame.container_bytes()?);
     if !is_array {
-        return Ok(Opened { data: Container::Other(Box::new(FrameRows::new(frame))), about });
+        let data = Container::Other(Box::new(FrameRows::new(frame)));
+        return Ok(Opened { data, about, most });
     }
     let array = NdArray::open(frame)?;
     let shape = array.shape().to_vec();
     about.dtype = Some(array.dtype().clone());
     about.shape = Some(shape);
-    Ok(Opened { data: Container::Other(Box::new(ArrayRows::new(array))), about })
+    Ok(Opened { data: Container::Other(Box::new(ArrayRows::new(array))), about, most })
 }

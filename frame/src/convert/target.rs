@@ -94,7 +94,8 @@ pub enum Target {
 /// Returns what the new container could not hold, for people.
 ///
 /// # Errors
-/// Whatever reading and writing give; what has been written of the new container is left to be removed.
+/// [`Error::Limit`] before anything is written, where `input` decodes to more than the limits that it was opened with
+/// allow. Whatever reading and writing give; what has been written of the new container is left to be removed.
 pub fn convert(
     input: &Opened,
     pool: &mut Pool,
@@ -102,6 +103,7 @@ pub fn convert(
     target: &Target,
     path: &Path,
 ) -> Result<Vec<String>, Error> {
+    input.check_limit()?;
     let decoded = Decoded::new(input, pool);
     let mut conversion = write::Conversion {
         from: &decoded,

@@ -31,6 +31,7 @@ mod schunk_foreign;
 mod schunk_model;
 mod schunk_refused;
 mod schunk_repair;
+mod schunk_repair_promises;
 mod schunk_sources;
 mod schunk_space;
 mod schunk_sparse;

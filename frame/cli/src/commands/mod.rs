@@ -7,6 +7,7 @@ mod frame;
 pub mod info;
 mod ls;
 mod meta;
+mod repair;
 mod rows;
 mod table;
 
@@ -56,7 +57,7 @@ pub fn run(args: Args) -> Result<()> {
                 Err(Failure::Verified(report, text, status))
             }
         },
-        Command::Repair(args) => frame::repair(&args),
+        Command::Repair(args) => repair::run(&args),
         Command::Compact(args) => frame::compact(&args),
         Command::Append(args) => change::append(&args),
         Command::Set(args) => change::set(&args),
@@ -65,9 +66,7 @@ pub fn run(args: Args) -> Result<()> {
         Command::Column(args) => rows::column(&args),
         Command::Insert(args) => change::insert(&args),
         Command::Delete(args) => change::delete(&args),
-        Command::Convert(mut args) => {
-            // A copy takes no more memory than a chunk of it: only chunks are limited.
-            args.input.max_output = args.input.max_output.or(Some(u64::MAX - 1));
+        Command::Convert(args) => {
             writers::containers::run_convert(open(&args.input, Intent::Read)?, &args)
         }
         Command::Edit(args) => frame::edit(&args),

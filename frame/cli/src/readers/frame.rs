@@ -153,6 +153,8 @@ fn checksums(state: ChecksumState) -> String {
         ChecksumState::Present => "xxh3".into(),
         ChecksumState::Foreign => "out of date: edited by a writer without checksums".into(),
         ChecksumState::Other(kind) => format!("unknown, type {kind}"),
+        ChecksumState::UnknownForm => "a table of a form that is not known".into(),
+        ChecksumState::Damaged => "damaged".into(),
         _ => "unknown".into(),
     }
 }

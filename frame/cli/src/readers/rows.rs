@@ -99,6 +99,9 @@ impl RowsReader {
     pub fn verify(&mut self, quick: bool, progress: &dyn Fn(u64)) -> Result<Findings> {
         let RowsReader { opened, pool, path, column, .. } = self;
         let nbytes = opened.data.nbytes();
+        if !quick {
+            opened.check_limit().map_err(failure(path))?;
+        }
         let found = match &opened.data {
             Container::Bloscpack(pack) => bloscpack::verify(pack.pack(), pool, !quick),
             Container::Blaze(set) => blaze::verify(set, column.as_deref(), pool, !quick),

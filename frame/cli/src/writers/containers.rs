@@ -7,6 +7,7 @@ use crate::args::{Compress, Convert, Format, MetaKind, Output, Pack, Parts};
 use crate::behind::Behind;
 use crate::commands::array;
 use crate::failure::{Failure, Result, asked, copying, failure};
+use crate::limits::check_output;
 use crate::open::{self, What};
 use crate::output::notice;
 use crate::readers::array::NPY_HEADER;
@@ -128,6 +129,7 @@ pub fn run_convert(opened: open::Opened, args: &Convert) -> Result<()> {
     if let What::Array(array) = &mut opened.what
         && (store || format == Format::B2nd)
     {
+        check_output(path, array.nd.geometry().nbytes(), array.nd.frame().limits().output)?;
         // From array to array metalayers are kept, too.
         choice::nothing_left_out(args.partial, format)?;
         if !store {
