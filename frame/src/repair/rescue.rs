@@ -9,7 +9,7 @@ use crate::error::{Error, IoError};
 use crate::limits::{Budget, within};
 use crate::schunk::{Once, RawChunk, SuperChunk};
 use alloc::vec::Vec;
-use blosc_core::Params;
+use blosc_core::{Header as ChunkHeader, Params};
 
 /// What the system says of a sector that cannot be read.
 const EIO: i32 = 5;
@@ -21,6 +21,8 @@ enum Fate {
     Kept(u64),
     /// As [`Fate::Kept`], without having been decoded.
     Unchecked(u64),
+    /// It decodes, but is not the chunk that a checksum was made of, which may be damaged itself.
+    Doubted,
     Lost,
 }
 
@@ -45,34 +47,47 @@ pub(super) fn rescue<'a>(
     for name in frame.vlmetalayer_names().collect::<Vec<_>>() {
         match frame.vlmetalayer(&name) {
             Ok(content) => layers.push((name, content.unwrap_or_default())),
-            Err(error) if is_of_the_caller(&error) => return Err(error),
+            Err(Error::OutOfMemory) => return Err(Error::OutOfMemory),
             Err(_) => known.dropped.push(name),
         }
     }
     known.vlmetalayers = Some(layers);
     let mut made = Made::new(known, None, options, Order::Index, make)?;
+    // Where header, index or trailer are damaged, a checksum that does not match may be the one that is wrong.
+    let trusted = frame.reopen()?.fingerprint_matches();
     let (mut fates, mut places) = (Once::new(frame.index())?, Places::new());
     for k in 0..frame.nchunks() {
         let entry = frame.entry(k);
-        let fate = match fates.get(entry) {
-            Some(fate @ (Fate::Kept(copy) | Fate::Unchecked(copy))) => {
+        let sum = frame.chunk_checksum(k);
+        let fate = match fates.get(entry).filter(|(other, _)| *other == sum) {
+            Some((_, fate @ (Fate::Kept(copy) | Fate::Unchecked(copy)))) => {
                 let done = made.out.append_shared(copy);
                 if made.appended(done)? { fate } else { Fate::Lost }
             }
-            Some(Fate::Lost) => Fate::Lost,
-            None => copy(&mut frame, k, &mut made, &mut budget)?,
+            Some((_, fate)) => fate,
+            None => copy(&mut frame, (k, trusted), &mut made, &mut budget)?,
         };
-        fates.note(entry, fate);
+        fates.note(entry, (sum, fate));
         match fate {
             Fate::Kept(_) => {}
             Fate::Unchecked(_) => made.report.unchecked = made.report.unchecked.saturating_add(1),
-            Fate::Lost => {
+            Fate::Lost | Fate::Doubted => {
                 let len = declared(&mut frame, k);
                 match places.unnamed(&mut frame, len, &mut budget)? {
                     Some(chunk) => {
                         let done = made.out.append_as_is(&chunk);
-                        made.appended(done)?;
+                        if !made.appended(done)? {
+                            made.lose(len)?;
+                        }
                         made.report.placed = made.report.placed.saturating_add(1);
+                        continue;
+                    }
+                    None if matches!(fate, Fate::Doubted) => {
+                        let done = frame.verifying(false, |frame| made.out.append_copy(frame, k));
+                        match made.appended(done)? {
+                            true => made.report.unchecked = made.report.unchecked.saturating_add(1),
+                            false => made.lose(len)?,
+                        }
                     }
                     None => made.lose(len)?,
                 }
@@ -133,7 +148,7 @@ impl Places {
 /// Copies chunk `k`, if it decodes or could do so elsewhere.
 fn copy(
     frame: &mut SuperChunk<'_>,
-    k: u64,
+    (k, trusted): (u64, bool),
     made: &mut Made<'_>,
     budget: &mut Budget,
 ) -> Result<Fate, Error> {
@@ -148,6 +163,12 @@ fn copy(
     let fate = match frame.check_stored(k) {
         Ok(()) => Fate::Kept(number),
         Err(error) if is_of_the_caller(&error) => return Err(error),
+        Err(Error::Checksum { .. }) if !trusted => {
+            match frame.verifying(false, |frame| frame.check_chunk(k)) {
+                Ok(()) => return Ok(Fate::Doubted),
+                Err(_) => return Ok(Fate::Lost),
+            }
+        }
         // A place of the disk that cannot be read is damage.
         Err(Error::Io(IoError { os: Some(EIO), .. })) => return Ok(Fate::Lost),
         Err(error) if error.leaves_open() => match is_whole(frame, k) {
@@ -160,13 +181,31 @@ fn copy(
     Ok(if made.appended(done)? { fate } else { Fate::Lost })
 }
 
-/// Whether all bytes of a chunk are there: its checksum says so, or without one the places of its blocks.
+/// Whether all bytes of a chunk are there: its checksum says so, or without one the places of its blocks, if other chunks or
+/// the frame's header name the same codec and filters.
 fn is_whole(frame: &mut SuperChunk<'_>, k: u64) -> bool {
     let covered = frame.chunk_checksum(k).is_some();
-    frame.verifying(covered, |frame| match frame.raw_chunk(k) {
+    let looks = frame.verifying(covered, |frame| match frame.raw_chunk(k) {
         Ok(RawChunk::Stored(bytes)) => covered || looks_whole(bytes),
         _ => false,
-    })
+    });
+    looks && (covered || has_kin(frame, k))
+}
+
+/// Whether a chunk was made as its neighbours were, or as the header says.
+fn has_kin(frame: &SuperChunk<'_>, k: u64) -> bool {
+    /// Byte 31 of a chunk: a big-endian machine wrote it.
+    const BIG_ENDIAN: u8 = 0x02;
+    let header = |k: u64| frame.chunk_header(k).ok().flatten();
+    let Some(own) = header(k) else { return false };
+    let kin = |other: ChunkHeader| {
+        let pipeline = (own.codec, own.filters) == (other.codec, other.filters);
+        pipeline && own.flags1 & BIG_ENDIAN == other.flags1 & BIG_ENDIAN
+    };
+    let params = frame.params();
+    let by_header = own.flags1 & BIG_ENDIAN == 0 && (own.codec, own.filters) == (params.codec, params.filters);
+    let neighbours = [k.checked_sub(1), k.checked_add(1)];
+    by_header || frame.nchunks() == 1 || neighbours.into_iter().flatten().filter_map(header).any(kin)
 }
 
 /// What the frame says of the size of chunk `k`; 0 where nothing does.

@@ -82,11 +82,11 @@ impl SuperChunk<'_> {
         }
         let mut copies = Once::new(&other.index)?;
         for k in 0..other.nchunks() {
-            let entry = other.entry(k);
+            let (entry, sum) = (other.entry(k), other.chunk_checksum(k));
             match copies.get(entry) {
-                Some(copy) => self.append_shared(copy)?,
-                None => {
-                    copies.note(entry, self.nchunks());
+                Some((other, copy)) if other == sum => self.append_shared(copy)?,
+                _ => {
+                    copies.note(entry, (sum, self.nchunks()));
                     self.append_copy(other, k)?;
                 }
             }

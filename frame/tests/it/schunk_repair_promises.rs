@@ -65,7 +65,9 @@ fn check(what: &str, done: Result<(Repaired, SuperChunk<'_>), Error>, whole: &[&
     let (report, mut out) = match done {
         Ok(done) => done,
         Err(error) => {
-            assert_eq!((error, whole.len()), (Error::NothingKept, 0), "{what}");
+            // The name of a codec or a filter that is damaged is one that is not known.
+            let nothing = error == Error::NothingKept && whole.is_empty();
+            assert!(nothing || error.leaves_open(), "{what}: {error:?}");
             return;
         }
     };
@@ -182,14 +184,15 @@ fn what_cannot_be_decoded_is_copied() {
     for (what, place, value) in [("codec", 22, 250), ("filter", 16, 201), ("big-endian", 31, 0x02)] {
         for checksums in [true, false] {
             let Sample { mut bytes, chunks, .. } = sample("", frame(false));
-            let range = chunks[1].0.clone();
-            let chunk = &mut bytes[range.clone()];
-            match what {
-                "codec" => (chunk[2], chunk[place]) = (chunk[2] & 0x1f | 6 << 5, value),
-                "filter" => chunk[place] = value,
-                _ => chunk[place] |= value,
+            for k in [1, 2] {
+                let chunk = &mut bytes[chunks[k].0.clone()];
+                match what {
+                    "codec" => (chunk[2], chunk[place]) = (chunk[2] & 0x1f | 6 << 5, value),
+                    "filter" => chunk[place] = value,
+                    _ => chunk[place] |= value,
+                }
             }
-            let chunk = chunk.to_vec();
+            let chunk = bytes[chunks[1].0.clone()].to_vec();
             let mut foreign = SuperChunk::from_bytes(bytes, &Limits::DEFAULT).unwrap();
             foreign.set_checksums(checksums);
             foreign.compact().unwrap();
@@ -200,13 +203,22 @@ fn what_cannot_be_decoded_is_copied() {
             for cut in [0, 30] {
                 let cut = &bytes[..bytes.len() - cut];
                 let (report, mut out) = repair(&cut, &Limits::DEFAULT, SuperChunk::memory).unwrap();
-                assert_eq!((report.kept, report.unchecked, report.lost.len()), (6, 1, 0), "{what}");
+                assert_eq!((report.kept, report.unchecked, report.lost.len()), (6, 2, 0), "{what}");
                 let RawChunk::Stored(copy) = out.raw_chunk(1).unwrap() else { panic!("{what}") };
                 assert_eq!(copy, chunk, "{what}");
                 assert_eq!(out.verify(|_| {}).unwrap().verdict(), Verdict::CannotTell, "{what}");
             }
         }
     }
+}
+
+/// One chunk that nothing else is like is not copied on its word: a bit of a name may have changed.
+#[test]
+fn a_single_chunk_of_an_unknown_filter_ends_the_repair() {
+    let Sample { mut bytes, chunks, .. } = sample("", frame(false));
+    bytes[chunks[1].0.start + 16] = 201;
+    let done = repair(&bytes.as_slice(), &Limits::DEFAULT, SuperChunk::memory).map(drop);
+    assert!(done.as_ref().is_err_and(|error| error.to_string().contains("201")), "{done:?}");
 }
 
 /// An index that names one chunk many times: it is written, decoded and checked once.

@@ -392,7 +392,7 @@ const RULES: &[(&[&str], &[Shape], &str)] = {
         ),
         (&["convert"], &[Chunk, Frame, Array, Matrix, Rows, Columns, Store, Tensor], "the input is a table"),
         (&["advise"], &[Chunk, Frame, Array, Matrix, Rows, Columns, Store, Tensor], "directory"),
-        (&["repair"], &[Chunk, Frame, Array, Matrix, Tensor], "neither a frame's header nor a chunk"),
+        (&["repair"], &[Frame, Array, Matrix, Tensor], "repair mends frames"),
     ]
 };
 
@@ -400,8 +400,7 @@ const RULES: &[(&[&str], &[Shape], &str)] = {
 pub fn refused(container: &Container, verb: &Verb) -> Option<&'static str> {
     let embedded = "frames inside a frame";
     match (container.name, verb.name) {
-        ("b2e store", "meta set" | "meta rm" | "compact" | "repair")
-        | ("b2z store" | "b2z table", "repair") => None,
+        ("b2e store", "meta set" | "meta rm" | "compact" | "repair") => None,
         ("b2e store", _) if verb.changes => Some(embedded),
         ("b2z table", "append") => Some("is not appended to"),
         ("b2z table", "advise") => None,

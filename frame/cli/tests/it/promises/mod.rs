@@ -2,7 +2,9 @@
 //! why the container refuses. `cargo test -p blosc-cli --test it promises -- --nocapture` prints the tables.
 
 pub mod cells;
+mod limits;
 mod refusals;
+mod repairs;
 
 use cells::Cell;
 
