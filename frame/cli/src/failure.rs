@@ -164,10 +164,7 @@ impl From<Error> for Failure {
         let text = match error {
             Error::Chunk { error: ChunkError::Limit { .. }, .. }
             | Error::Codec(ChunkError::Limit { .. })
-            | Error::Limit {
-                what: "bytes of a chunk" | "bytes of output" | "decoded bytes",
-                ..
-            } => {
+            | Error::Limit { what: "bytes of a chunk" | "bytes of output" | "decoded bytes", .. } => {
                 format!("{error} (--max-output BYTES)")
             }
             Error::Limit { .. } => {

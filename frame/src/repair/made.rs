@@ -8,8 +8,8 @@ use crate::cframe::section::Section;
 use crate::cframe::view::nan;
 use crate::error::{Error, Structure};
 use crate::schunk::SuperChunk;
-use crate::shape::metalayer::{Metalayer, NAME, NAME_CATERVA};
 use crate::shape::Geometry;
+use crate::shape::metalayer::{Metalayer, NAME, NAME_CATERVA};
 use alloc::string::String;
 use alloc::vec::Vec;
 use blosc_core::{Header as ChunkHeader, Params, Special};
@@ -228,7 +228,8 @@ impl<'a> Made<'a> {
     fn rows_gone(&mut self, geometry: &Geometry) {
         let (shape, chunks) = (geometry.shape(), geometry.chunks());
         let across = shape.iter().zip(chunks.iter()).skip(1);
-        let across = across.fold(1u64, |n, (side, chunk)| n.saturating_mul(side.div_ceil(u64::from(*chunk).max(1))));
+        let across =
+            across.fold(1u64, |n, (side, chunk)| n.saturating_mul(side.div_ceil(u64::from(*chunk).max(1))));
         let rows = shape.first().copied().unwrap_or(1);
         let high = chunks.first().map_or(1, |chunk| u64::from(*chunk));
         for k in self.report.lost.clone() {

@@ -37,8 +37,13 @@ pub(super) fn rescue<'a>(
         within("bytes of a chunk", c.into(), limits.chunk.output)?;
     }
     let mut budget = frame.limits().budget(frame.container_bytes()?);
-    let mut known =
-        Known { header: Some(*frame.header()), all: true, metalayers: Vec::new(), vlmetalayers: None, dropped: Vec::new() };
+    let mut known = Known {
+        header: Some(*frame.header()),
+        all: true,
+        metalayers: Vec::new(),
+        vlmetalayers: None,
+        dropped: Vec::new(),
+    };
     for name in frame.metalayer_names().collect::<Vec<_>>() {
         let content = frame.metalayer(&name).unwrap_or(&[]).to_vec();
         known.metalayers.push((name, content));
@@ -73,13 +78,13 @@ pub(super) fn rescue<'a>(
             Fate::Unchecked(_) => made.report.unchecked = made.report.unchecked.saturating_add(1),
             Fate::Lost | Fate::Doubted => {
                 let len = declared(&mut frame, k);
-                match places.unnamed(&mut frame, len, &mut budget)? {
+                match places.unnamed(&mut frame, k, len, &mut budget)? {
                     Some(chunk) => {
                         let done = made.out.append_as_is(&chunk);
-                        if !made.appended(done)? {
-                            made.lose(len)?;
+                        match made.appended(done)? {
+                            true => made.report.placed = made.report.placed.saturating_add(1),
+                            false => made.lose(len)?,
                         }
-                        made.report.placed = made.report.placed.saturating_add(1);
                         continue;
                     }
                     None if matches!(fate, Fate::Doubted) => {
@@ -111,14 +116,21 @@ impl Places {
         Places { next: Some(0), named: None }
     }
 
-    /// The chunk of `len` bytes that lies behind the last one, if no entry names it.
+    /// The chunk of `len` bytes that lies behind the last one, if no entry names it. It is chunk `k` if it has its
+    /// checksum; without one, if the entry of chunk `k` leads to no such chunk: else it may be an older state of it.
     fn unnamed(
         &mut self,
         frame: &mut SuperChunk<'_>,
+        k: u64,
         len: u32,
         budget: &mut Budget,
     ) -> Result<Option<Vec<u8>>, Error> {
         let Some(next) = self.next else { return Ok(None) };
+        let sum = frame.chunk_checksum(k);
+        if sum.is_none() && frame.chunk_header(k).is_ok_and(|header| header.is_some_and(|h| h.nbytes == len))
+        {
+            return Ok(None);
+        }
         let named = self.named.get_or_insert_with(|| {
             let mut named: Vec<u64> = frame.index().entries.stored().collect();
             named.sort_unstable();
@@ -127,7 +139,7 @@ impl Places {
         if named.binary_search(&next).is_ok() {
             return Ok(None);
         }
-        let chunk = frame.chunk_at(next, len);
+        let chunk = frame.chunk_at(next, len, sum);
         if chunk.is_some() {
             budget.spend(len.into())?;
             self.next = frame.entry_behind(next).ok();
@@ -203,7 +215,8 @@ fn has_kin(frame: &SuperChunk<'_>, k: u64) -> bool {
         pipeline && own.flags1 & BIG_ENDIAN == other.flags1 & BIG_ENDIAN
     };
     let params = frame.params();
-    let by_header = own.flags1 & BIG_ENDIAN == 0 && (own.codec, own.filters) == (params.codec, params.filters);
+    let by_header =
+        own.flags1 & BIG_ENDIAN == 0 && (own.codec, own.filters) == (params.codec, params.filters);
     let neighbours = [k.checked_sub(1), k.checked_add(1)];
     by_header || frame.nchunks() == 1 || neighbours.into_iter().flatten().filter_map(header).any(kin)
 }

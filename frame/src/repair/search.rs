@@ -50,7 +50,9 @@ pub(super) fn search<'a>(
     };
     let own = known.header.and_then(|header| header.index_at().ok());
     let (order, trailer) = match &index {
-        Some(index) if Some(index.at) == own => (Order::Index, Some(index.at.saturating_add(index.len as u64))),
+        Some(index) if Some(index.at) == own => {
+            (Order::Index, Some(index.at.saturating_add(index.len as u64)))
+        }
         Some(index) => (Order::FoundIndex, Some(index.at.saturating_add(index.len as u64))),
         None => (Order::Stored, own_trailer(&mut window, known.header.as_ref())?),
     };
@@ -92,10 +94,7 @@ fn newest_index(
 }
 
 /// Where the trailer starts by what the end of the frame says, if one is there.
-fn own_trailer(
-    window: &mut Window<'_, impl ReadAt>,
-    header: Option<&Header>,
-) -> Result<Option<u64>, Error> {
+fn own_trailer(window: &mut Window<'_, impl ReadAt>, header: Option<&Header>) -> Result<Option<u64>, Error> {
     let len = header.map_or(window.size, |header| header.frame_len);
     let Some(at) = len.checked_sub(TAIL_LEN as u64).filter(|_| len <= window.size) else { return Ok(None) };
     let tail = window.get(at, TAIL_LEN)?.first_chunk().map(|tail| Tail::parse(tail, at, 0));

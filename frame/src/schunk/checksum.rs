@@ -62,7 +62,9 @@ impl ChecksumState {
     /// Why nothing can be compared with the checksums that are there, where only their kind is the reason.
     pub(crate) fn unknown(self) -> Option<Error> {
         let (structure, what) = match self {
-            ChecksumState::UnknownForm => (Structure::Checksums, "a table of this form (a later version wrote it)"),
+            ChecksumState::UnknownForm => {
+                (Structure::Checksums, "a table of this form (a later version wrote it)")
+            }
             ChecksumState::Other(_) => (Structure::Trailer, "a fingerprint of this type"),
             _ => return None,
         };

@@ -84,7 +84,13 @@ impl Index {
     /// Number of chunks that are stored.
     pub(super) fn stored_len(&self) -> u64 {
         match &self.entries {
-            Entries::Repeated(raw, n) => if *raw < 0 { 0 } else { *n },
+            Entries::Repeated(raw, n) => {
+                if *raw < 0 {
+                    0
+                } else {
+                    *n
+                }
+            }
             Entries::List(list) => list.iter().filter(|raw| **raw >= 0).count() as u64,
         }
     }

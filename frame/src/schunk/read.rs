@@ -96,9 +96,9 @@ impl SuperChunk<'_> {
         Ok(entry.saturating_add(by))
     }
 
-    /// The chunk that lies where this entry says, if it has `nbytes` bytes and decodes.
-    pub(crate) fn chunk_at(&mut self, entry: u64, nbytes: u32) -> Option<Vec<u8>> {
-        let located = self.store.locate(entry).ok()?;
+    /// The chunk that lies where this entry says, if it has `nbytes` bytes, decodes, and has this checksum.
+    pub(crate) fn chunk_at(&mut self, entry: u64, nbytes: u32, sum: Option<u64>) -> Option<Vec<u8>> {
+        let located = self.store.locate(entry).ok()?.held_to(sum);
         located.header(0).ok().filter(|header| header.nbytes == nbytes)?;
         let mut buf = Vec::new();
         let bytes = located.whole(0, &self.limits, &mut buf).ok()?.to_vec();

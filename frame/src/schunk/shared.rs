@@ -58,7 +58,11 @@ impl SuperChunk<'_> {
     pub(super) fn parts(&mut self) -> (Shared<'_>, &mut Pool, &mut Vec<u8>) {
         let SuperChunk { store, index, checksums, limits, header, blockshape, pool, scratch, .. } = self;
         let context = chunk_context(header.typesize, blockshape);
-        (Shared { store: &**store, index, verify: checksums.verify, checksums, limits, context }, pool, scratch)
+        (
+            Shared { store: &**store, index, verify: checksums.verify, checksums, limits, context },
+            pool,
+            scratch,
+        )
     }
 }
 

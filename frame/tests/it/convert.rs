@@ -261,3 +261,21 @@ fn a_path_that_is_taken_stays_as_it_is() {
         assert_eq!(std::fs::read(&path).unwrap(), b"mine", "{name}");
     }
 }
+
+/// A filter that bcolz and Blaze have is not lost on the way there.
+#[test]
+fn bcolz_and_blaze_get_the_filter_that_is_asked_for() {
+    let temp = Folder::new("convert-filters");
+    let raw = temp.path("raw");
+    std::fs::write(&raw, [1, 0, 0, 0].repeat(1000)).unwrap();
+    let source = open_raw(&raw, Some(Dtype::parse("<i4").unwrap()), None, 4).unwrap();
+    let params = [Params::new(4).no_filter(), Params::new(4).shuffle(), Params::new(4).bitshuffle()];
+    for (shuffle, params) in params.into_iter().enumerate() {
+        let packing = Packing::new(params);
+        let targets = [Target::Bcolz(packing), Target::Blaze(packing, None, MetaSyntax::Json)];
+        for (n, target) in targets.iter().enumerate() {
+            let (new, _) = run(&source, target, &temp.path(&format!("{n}{shuffle}")));
+            assert_eq!(new.about.params.unwrap().filters, params.filters, "{target:?}");
+        }
+    }
+}

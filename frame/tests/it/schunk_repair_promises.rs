@@ -112,7 +112,8 @@ fn a_flip_anywhere() {
         for at in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[at] ^= 1 << (at % 8);
-            let whole: Vec<_> = chunks.iter().filter(|(place, _)| !place.contains(&at)).map(|(_, c)| c).collect();
+            let whole: Vec<_> =
+                chunks.iter().filter(|(place, _)| !place.contains(&at)).map(|(_, c)| c).collect();
             let done = repair(&damaged.as_slice(), &Limits::DEFAULT, SuperChunk::memory);
             check(&format!("{name}, byte {at}"), done, &whole);
         }
@@ -135,7 +136,11 @@ fn a_cut_or_a_flip_anywhere_in_a_sparse_frame() {
             for damaged in [damaged, index[..at].to_vec()] {
                 dir.put("chunks.b2frame", damaged);
                 let done = repair_dir(&dir, &Limits::DEFAULT, SuperChunk::memory);
-                check(&format!("sparse {name}, byte {at} of the index"), done, &chunks.iter().collect::<Vec<_>>());
+                check(
+                    &format!("sparse {name}, byte {at} of the index"),
+                    done,
+                    &chunks.iter().collect::<Vec<_>>(),
+                );
             }
         }
         dir.put("chunks.b2frame", index);
@@ -162,7 +167,10 @@ fn what_is_lost_is_told_and_filled() {
     damaged[chunks[2].0.start + 40] ^= 0xff;
     let options = || Options::from(&Limits::DEFAULT);
     let (report, out) = repair(&damaged.as_slice(), options(), SuperChunk::memory).unwrap();
-    assert_eq!((report.lost.as_slice(), report.gone.as_slice(), report.is_complete()), (&[2][..], &[8..16][..], false));
+    assert_eq!(
+        (report.lost.as_slice(), report.gone.as_slice(), report.is_complete()),
+        (&[2][..], &[8..16][..], false)
+    );
     let mut array = NdArray::open(out).unwrap();
     let mut row = [1; 44];
     array.get_slice(&[8..9, 0..11], &mut row).unwrap();
@@ -290,7 +298,11 @@ fn limits_bind_what_decodes_all_of_a_frame() {
             ("repair", repair(&bytes.as_slice(), &limits, SuperChunk::memory).map(drop)),
         ];
         for (what, done) in calls {
-            assert_eq!(matches!(done, Err(Error::Limit { limit: l, .. }) if l == limit), refused, "{what}: {done:?}");
+            assert_eq!(
+                matches!(done, Err(Error::Limit { limit: l, .. }) if l == limit),
+                refused,
+                "{what}: {done:?}"
+            );
             assert_eq!(done.is_err(), refused, "{what}: {done:?}");
         }
     }
@@ -338,7 +350,8 @@ fn tables_of_checksums_protect_or_are_missed_aloud() {
             panic!("byte {place}: {:?}", state(&damaged));
         }
         let mut sc = SuperChunk::open(damaged.clone(), &Limits::DEFAULT).unwrap();
-        let refused = Error::Checksum { structure: blosc_frame::error::Structure::Checksums, chunk: None, offset: 0 };
+        let refused =
+            Error::Checksum { structure: blosc_frame::error::Structure::Checksums, chunk: None, offset: 0 };
         let is = |error: Option<Error>| matches!((error, refused), (Some(Error::Checksum { structure: a, .. }), Error::Checksum { structure: b, .. }) if a == b);
         assert!(is(sc.read_chunk(0).err()) && is(sc.read_all().err()), "byte {place}");
         assert!(is(sc.append(&[1; 4]).err()) && is(sc.compact().err()), "byte {place}");
@@ -354,4 +367,17 @@ fn tables_of_checksums_protect_or_are_missed_aloud() {
     let mut sc = SuperChunk::from_slice(&damaged).unwrap();
     assert!(matches!(sc.read_chunk(0), Err(Error::Checksum { chunk: Some(0), .. })));
     assert!(sc.read_chunk(1).is_ok());
+}
+
+/// The form that tables of checksums had first: one bit of the chunk has changed since.
+#[test]
+fn the_earlier_form_of_the_table_is_read() {
+    let bytes = include_bytes!("../fixtures/wild/earlier_checksums.b2frame");
+    let mut sc = SuperChunk::open(bytes.to_vec(), &Limits::DEFAULT).unwrap();
+    assert_eq!(sc.checksum_state(), ChecksumState::Present);
+    assert!(matches!(sc.read_chunk(0), Err(Error::Checksum { chunk: Some(0), .. })));
+    let report = sc.verify(|_| {}).unwrap();
+    assert!(report.metalayers_covered && report.damage.len() == 1, "{report:?}");
+    assert_eq!((report.damage[0].chunk, report.verdict()), (Some(0), Verdict::Damaged));
+    assert_eq!(repair(&&bytes[..], &Limits::DEFAULT, SuperChunk::memory).map(drop), Err(Error::NothingKept));
 }

@@ -66,9 +66,7 @@ pub fn run(args: Args) -> Result<()> {
         Command::Column(args) => rows::column(&args),
         Command::Insert(args) => change::insert(&args),
         Command::Delete(args) => change::delete(&args),
-        Command::Convert(args) => {
-            writers::containers::run_convert(open(&args.input, Intent::Read)?, &args)
-        }
+        Command::Convert(args) => writers::containers::run_convert(open(&args.input, Intent::Read)?, &args),
         Command::Edit(args) => frame::edit(&args),
         Command::Meta(args) => meta::run(&args.action),
     }

@@ -60,7 +60,9 @@ pub fn run(args: &Repair) -> Result<()> {
     super::print(&told(&report, out, args.json), args.json)?;
     match report.is_complete() {
         true => Ok(()),
-        false => Err(Failure::at(path, format_args!("repaired in part, as {}: {}", out.display(), lost(&report)))),
+        false => {
+            Err(Failure::at(path, format_args!("repaired in part, as {}: {}", out.display(), lost(&report))))
+        }
     }
 }
 
@@ -71,7 +73,8 @@ fn substitute(fill: &str) -> Result<Substitute> {
         "nan" => Ok(Substitute::Nan),
         value => {
             let item = value.strip_prefix("0x").and_then(from_hex);
-            let what = || Failure::Usage(format!("--fill {value:?}: zeros, nan, or 0x and the bytes of an item"));
+            let what =
+                || Failure::Usage(format!("--fill {value:?}: zeros, nan, or 0x and the bytes of an item"));
             item.map(Substitute::Item).ok_or_else(what)
         }
     }
@@ -81,7 +84,9 @@ fn substitute(fill: &str) -> Result<Substitute> {
 fn check_kind(path: &Path, offset: u64) -> Result<()> {
     let kind = Found::at(path, offset, None).map_err(crate::failure::failure(path))?.kind;
     let what = match kind {
-        Kind::Frame | Kind::SparseFrame | Kind::SparseIndex | Kind::Unknown | Kind::Directory => return Ok(()),
+        Kind::Frame | Kind::SparseFrame | Kind::SparseIndex | Kind::Unknown | Kind::Directory => {
+            return Ok(());
+        }
         Kind::Chunk => "a bare chunk",
         Kind::Bloscpack => "a bloscpack file",
         Kind::Bcolz(_) => "a bcolz directory",
@@ -103,7 +108,8 @@ fn told(report: &Repaired, out: &Path, as_json: bool) -> Value {
     };
     let chunks = ranges(report.lost.iter().map(|k| *k..k.saturating_add(1)));
     if as_json {
-        let pairs = |ranges: &[Range<u64>]| ranges.iter().map(|r| json!([r.start, r.end])).collect::<Vec<_>>();
+        let pairs =
+            |ranges: &[Range<u64>]| ranges.iter().map(|r| json!([r.start, r.end])).collect::<Vec<_>>();
         return json!({
             "output": out.display().to_string(), "complete": report.is_complete(), "order": order,
             "kept": report.kept, "unchecked": report.unchecked, "placed": report.placed, "lost": report.lost.len(),

@@ -31,7 +31,9 @@ fn limits_bind_every_verb() {
             () if status != wanted => Err(format!("status {status}: {}", message.trim())),
             () if !message.contains("--max-output") => Err(format!("the message is: {}", message.trim())),
             () if cells::files(&path) != before => Err("it was changed".into()),
-            () if folder.path("out").exists() || folder.path("out.b2nd").exists() => Err("an output is left".into()),
+            () if folder.path("out").exists() || folder.path("out.b2nd").exists() => {
+                Err("an output is left".into())
+            }
             () => Ok(()),
         };
         table.cell(&cell, outcome);
@@ -48,7 +50,8 @@ fn the_default_limit_binds_every_verb() {
     let bomb = bomb(40);
     folder.write("row1", &[7]);
     let mut table = Table::new("default of --max-output");
-    for cell in cells().filter(|cell| cell.container.shape == Shape::Frame && cell.container.name == "frame") {
+    for cell in cells().filter(|cell| cell.container.shape == Shape::Frame && cell.container.name == "frame")
+    {
         if cell.refused().is_some() || FREE.contains(&cell.verb.name) || cell.verb.name == "slice" {
             continue;
         }
@@ -84,7 +87,8 @@ fn bomb(n: u64) -> Vec<u8> {
     let one = frame.into_bytes().unwrap();
     let rest = &one[start + chunk.len()..];
     let old = usize::try_from(u32::from_le_bytes(rest[12..16].try_into().unwrap())).unwrap();
-    let index = blosc_core::compress(&blosc_core::Params::new(8), &vec![0; usize::try_from(n * 8).unwrap()]).unwrap();
+    let index =
+        blosc_core::compress(&blosc_core::Params::new(8), &vec![0; usize::try_from(n * 8).unwrap()]).unwrap();
     let mut bytes = [&one[..start], &chunk, &index, &rest[old..]].concat();
     let len = bytes.len() as u64;
     bytes[16..24].copy_from_slice(&len.to_be_bytes());

@@ -25,7 +25,8 @@ fn what_a_repair_writes_opens() {
     let mut table = Table::new("what repair writes opens");
     for cell in cells().filter(|cell| cell.verb.name == "repair" && cell.container.shape != Shape::Table) {
         cells::make(&folder, cell.container);
-        let largest = cells::files(&folder.path(cell.container.path)).into_iter().max_by_key(|(_, b)| b.len());
+        let largest =
+            cells::files(&folder.path(cell.container.path)).into_iter().max_by_key(|(_, b)| b.len());
         let (path, bytes) = largest.unwrap();
         let mut outcome = Ok(());
         for (what, damaged) in faults(&bytes) {
@@ -33,12 +34,16 @@ fn what_a_repair_writes_opens() {
             let (status, _, message) = folder.status(&["repair", cell.container.path, "-o", "out"], b"");
             let written = folder.path("out").exists();
             let wrong = match (status, written) {
-                (0 | 1, true) => [&["info", "out"][..], &["verify", "out"], &["decompress", "out", "-o", "-"]]
-                    .iter()
-                    .find_map(|words| match folder.status(words, b"") {
-                        (0, ..) => None,
-                        (status, _, message) => Some(format!("{words:?}: status {status}: {}", message.trim())),
-                    }),
+                (0 | 1, true) => {
+                    [&["info", "out"][..], &["verify", "out"], &["decompress", "out", "-o", "-"]]
+                        .iter()
+                        .find_map(|words| match folder.status(words, b"") {
+                            (0, ..) => None,
+                            (status, _, message) => {
+                                Some(format!("{words:?}: status {status}: {}", message.trim()))
+                            }
+                        })
+                }
                 (1, false) => None,
                 _ => Some(format!("status {status}, written: {written}: {}", message.trim())),
             };
