@@ -76,6 +76,7 @@ impl<'a> Made<'a> {
             kept: 0,
             unchecked: 0,
             placed: 0,
+            intact: true,
             lost: Vec::new(),
             gone: Vec::new(),
             missing: 0,

@@ -102,6 +102,8 @@ pub struct Repaired {
     pub missing: u64,
     /// Metalayers that the new frame does not have: they cannot be read, or do not fit the chunks that are left.
     pub dropped: Vec<String>,
+    /// Whether header, index and trailer are those that the fingerprint was made of, where the frame opens and has one.
+    pub intact: bool,
     /// Whether parameters and metalayers were read from the header.
     pub header: bool,
     /// Whether vlmetalayers were read from a trailer.
@@ -112,7 +114,7 @@ impl Repaired {
     /// Whether all of the frame is in the new one: nothing is lost or missing, and nothing had to be guessed.
     pub fn is_complete(&self) -> bool {
         let whole = self.lost.is_empty() && self.missing == 0 && self.placed == 0 && self.dropped.is_empty();
-        whole && self.header && self.vlmetalayers && self.order == Order::Index
+        whole && self.intact && self.header && self.vlmetalayers && self.order == Order::Index
     }
 }
 
@@ -131,8 +133,8 @@ pub fn repair<'a>(
 ) -> Result<(Repaired, SuperChunk<'a>), Error> {
     let options = options.into();
     match SuperChunk::open_read(Borrowed(source), &options.limits) {
-        Ok(frame) => rescue::rescue(frame, options, make),
-        Err(_) => search::search(source, options, make),
+        Ok(frame) if rescue::has_usable_index(&frame)? => rescue::rescue(frame, options, make),
+        _ => search::search(source, options, make),
     }
 }
 

@@ -3,11 +3,12 @@
 
 use super::made::{Known, Made};
 use super::{Options, Order, Repaired, is_of_the_caller, looks_whole};
+use crate::cframe::Entries;
 use crate::cframe::header::ChunkSize;
 use crate::cframe::index::Entry;
 use crate::error::{Error, IoError};
 use crate::limits::{Budget, within};
-use crate::schunk::{Once, RawChunk, SuperChunk};
+use crate::schunk::{ChecksumState, Once, RawChunk, SuperChunk};
 use alloc::vec::Vec;
 use blosc_core::{Header as ChunkHeader, Params};
 
@@ -59,7 +60,8 @@ pub(super) fn rescue<'a>(
     known.vlmetalayers = Some(layers);
     let mut made = Made::new(known, None, options, Order::Index, make)?;
     // Where header, index or trailer are damaged, a checksum that does not match may be the one that is wrong.
-    let trusted = frame.reopen()?.fingerprint_matches();
+    let trusted = is_what_was_written(&frame)?;
+    made.report.intact = trusted;
     let (mut fates, mut places) = (Once::new(frame.index())?, Places::new());
     for k in 0..frame.nchunks() {
         let entry = frame.entry(k);
@@ -101,6 +103,19 @@ pub(super) fn rescue<'a>(
         places.passed(&frame, entry);
     }
     made.finish()
+}
+
+/// Whether header, index and trailer are those that the fingerprint was made of; also where there is none of ours.
+fn is_what_was_written(frame: &SuperChunk<'_>) -> Result<bool, Error> {
+    let covered = matches!(frame.checksum_state(), ChecksumState::Present | ChecksumState::Damaged);
+    Ok(!covered || frame.reopen()?.fingerprint_matches())
+}
+
+/// Whether the index may tell where the chunks lie. One that names the same chunk for all, in a frame whose fingerprint
+/// says that something is damaged, does not.
+pub(super) fn has_usable_index(frame: &SuperChunk<'_>) -> Result<bool, Error> {
+    let one = matches!(frame.index().entries, Entries::Repeated(0.., 2..));
+    Ok(!one || is_what_was_written(frame)?)
 }
 
 /// Where chunks lie, to find one whose entry is damaged: it follows the chunk before it, and no entry names it.

@@ -36,7 +36,13 @@ pub(super) fn search<'a>(
     let mut known = known(&mut window, limits)?;
     let header_len = known.header.map(|header| u64::from(header.header_len));
     let mut pool = Pool::new(1);
-    let found = chunks(&mut window, header_len.unwrap_or(0), limits, &mut pool)?;
+    // The length of the header may be what is damaged.
+    let start = if known.header.is_some() { FIXED_LEN as u64 } else { 0 };
+    let mut found = chunks(&mut window, start, limits, &mut pool)?;
+    if let Some(len) = header_len.filter(|len| found.chunks.contains_key(len)) {
+        // What looks like a chunk before the first one is the content of a metalayer.
+        found.chunks = found.chunks.split_off(&len);
+    }
     let first_at = found.chunks.keys().next().copied();
     // Entries count from the end of the header, where the first chunk lies, too.
     let bases = header_len.into_iter().chain(first_at).chain([0]);

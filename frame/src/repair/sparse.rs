@@ -24,7 +24,9 @@ pub fn repair_dir<'a>(
 ) -> Result<(Repaired, SuperChunk<'a>), Error> {
     let options = options.into();
     let limits = options.limits;
-    if let Ok(frame) = SuperChunk::open_dir(dir.clone(), &limits) {
+    if let Ok(frame) = SuperChunk::open_dir(dir.clone(), &limits)
+        && rescue::has_usable_index(&frame)?
+    {
         return rescue::rescue(frame, options, make);
     }
     let head = dir.open(INDEX_NAME, false).map_err(Error::from).and_then(|index| {

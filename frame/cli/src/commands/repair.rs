@@ -114,7 +114,7 @@ fn told(report: &Repaired, out: &Path, as_json: bool) -> Value {
             "output": out.display().to_string(), "complete": report.is_complete(), "order": order,
             "kept": report.kept, "unchecked": report.unchecked, "placed": report.placed, "lost": report.lost.len(),
             "lost_chunks": pairs(&chunks), "lost_rows": pairs(&report.gone), "missing": report.missing,
-            "dropped": report.dropped, "header_read": report.header, "vlmetalayers_read": report.vlmetalayers,
+            "dropped": report.dropped, "index_intact": report.intact, "header_read": report.header, "vlmetalayers_read": report.vlmetalayers,
         });
     }
     let mut told = json!({
@@ -157,6 +157,9 @@ fn lost(report: &Repaired) -> String {
     }
     if !report.dropped.is_empty() {
         what.push(format!("metalayers left out: {}", report.dropped.join(", ")));
+    }
+    if !report.intact {
+        what.push("its header, index or trailer are not what was written".into());
     }
     if !report.header {
         what.push("its header cannot be read, so metalayers may be lost".into());
