@@ -353,6 +353,11 @@ fn entries(
     if raw.is_empty() || !rest.is_empty() {
         return None;
     }
+    // One chunk under all numbers, where other chunks are there that nothing names: the index is damaged.
+    let one = raw.len() > 1 && raw.iter().all(|entry| raw.first() == Some(entry));
+    if one && found.len() > 2 && raw.first().is_some_and(|raw| i64::from_le_bytes(*raw) >= 0) {
+        return None;
+    }
     raw.iter().map(|raw| Entry::from_raw(i64::from_le_bytes(*raw)).filter(valid)).collect()
 }
 
