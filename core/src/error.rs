@@ -197,7 +197,15 @@ impl fmt::Display for Error {
             Error::CodecNotBuiltIn(codec) if codec.is_zfp() => {
                 write!(f, "codec {} ({codec}) is not built in: it needs feature `zfp` of blosc-core", codec.id())
             }
-            Error::CodecNotBuiltIn(codec) => write!(f, "codec {} ({codec}) is not built in", codec.id()),
+            Error::CodecNotBuiltIn(codec) => {
+                write!(f, "codec {} ({codec}) is not built in", codec.id())?;
+                // The ranges of docs/formats/chunk.md: names of Blosc's registry, and what every writer may choose.
+                match codec.id() {
+                    32..160 => f.write_str(": python-blosc2 reads it where that plugin is installed"),
+                    160.. => f.write_str(": only programs that know this codec of its writer read it"),
+                    _ => Ok(()),
+                }
+            }
             Error::FilterUnknown { id, slot } => {
                 write!(f, "filter {id} in slot {slot} is not built in and no plugin was supplied for it")
             }

@@ -82,13 +82,17 @@ pub struct Pool {
     work: Vec<u8>,
 }
 
+/// More threads than this are used only where there are as many cores: each takes memory, and none makes it faster.
+#[cfg(feature = "std")]
+const MOST_THREADS: usize = 256;
+
 /// Inputs smaller than this stay on the calling thread: starting another costs more.
 #[cfg(feature = "std")]
 const WORTH_A_THREAD: usize = 256 * 1024;
 
 impl Pool {
-    /// A pool that uses up to `threads` threads, the caller's included (0: one per core), and the
-    /// best kernels of this machine.
+    /// A pool that uses up to `threads` threads, the caller's included (0: one per core; at most 256, or as many as there
+    /// are cores), and the best kernels of this machine.
     pub fn new(threads: usize) -> Pool {
         Pool {
             level: Level::best(),
@@ -360,7 +364,8 @@ impl Pool {
 
 #[cfg(feature = "std")]
 fn count_threads(asked: usize) -> usize {
-    if asked > 0 { asked } else { std::thread::available_parallelism().map_or(1, |n| n.get()) }
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    if asked > 0 { asked.min(cores.max(MOST_THREADS)) } else { cores }
 }
 
 #[cfg(not(feature = "std"))]

@@ -6,11 +6,13 @@
 
 #[cfg(feature = "std")]
 mod file;
+mod io;
 
 use core::fmt;
 
 #[cfg(feature = "std")]
 pub use file::FileError;
+pub use io::{IoError, IoKind};
 
 /// A part of a container, for error messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -266,6 +268,22 @@ impl Error {
         }
     }
 
+    /// Whether the change that failed is in force all the same: [`IoKind::NotConfirmed`].
+    pub const fn is_in_force(&self) -> bool {
+        matches!(self, Error::Io(IoError { kind: IoKind::NotConfirmed, .. }))
+    }
+
+    /// This error, where what is in force is only a part of a change.
+    #[cfg(feature = "std")]
+    pub(crate) fn of_a_part(self) -> Error {
+        match self {
+            Error::Io(IoError { kind: IoKind::NotConfirmed, os }) => {
+                IoError { kind: IoKind::Other, os }.into()
+            }
+            error => error,
+        }
+    }
+
     /// What makes a decoder's error one of chunk `chunk`, which starts at `offset` of the container.
     pub(crate) fn in_chunk(chunk: Option<u64>, offset: u64) -> impl Fn(blosc_core::Error) -> Error + Copy {
         move |error| Error::Chunk { chunk, offset, error }
@@ -299,135 +317,10 @@ pub(crate) fn destination(out: &mut [u8], len: usize) -> Result<&mut [u8], Error
     out.get_mut(..len).ok_or(Error::OutputTooSmall { needed: len as u64, given })
 }
 
-/// Kinds of input/output failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum IoKind {
-    /// There is no such file.
-    NotFound,
-    /// The file exists already.
-    AlreadyExists,
-    /// Not permitted by the system.
-    PermissionDenied,
-    /// The store was opened for reading only.
-    ReadOnly,
-    /// The file ends before the bytes asked for.
-    UnexpectedEnd,
-    /// No room on the device.
-    NoSpace,
-    /// No room in memory; as an [`Error`] it is [`Error::OutOfMemory`].
-    OutOfMemory,
-    /// This process has the file open for writing already, and keeps other writers out.
-    Locked,
-    /// The lock file of C-Blosc2 (`.b2lock`) is a link or a directory, or not permitted.
-    LockFile,
-    /// A name that is not a single, plain path component.
-    Name,
-    /// Stopped by a fault-injecting store.
-    Injected,
-    /// Anything else; see the system's number.
-    Other,
-}
-
-/// A failed read, write or directory operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IoError {
-    /// What kind of failure.
-    pub kind: IoKind,
-    /// The system's error number, where there is one.
-    pub os: Option<i32>,
-}
-
-impl IoError {
-    /// An error of this kind without a system number.
-    pub const fn new(kind: IoKind) -> IoError {
-        IoError { kind, os: None }
-    }
-}
-
-impl From<IoKind> for IoError {
-    fn from(kind: IoKind) -> IoError {
-        IoError::new(kind)
-    }
-}
-
 #[cfg(feature = "alloc")]
 impl From<crate::dtype::DtypeError> for Error {
     fn from(error: crate::dtype::DtypeError) -> Error {
         Error::Dtype(error)
-    }
-}
-
-impl From<IoKind> for Error {
-    fn from(kind: IoKind) -> Error {
-        IoError::new(kind).into()
-    }
-}
-
-impl From<IoError> for Error {
-    fn from(error: IoError) -> Error {
-        if error.kind == IoKind::OutOfMemory { Error::OutOfMemory } else { Error::Io(error) }
-    }
-}
-
-#[cfg(feature = "std")]
-impl From<std::io::Error> for IoError {
-    fn from(error: std::io::Error) -> IoError {
-        use std::io::ErrorKind as K;
-        let kind = match error.kind() {
-            K::NotFound => IoKind::NotFound,
-            K::AlreadyExists => IoKind::AlreadyExists,
-            K::PermissionDenied => IoKind::PermissionDenied,
-            K::UnexpectedEof => IoKind::UnexpectedEnd,
-            K::StorageFull | K::QuotaExceeded | K::FileTooLarge => IoKind::NoSpace,
-            K::ReadOnlyFilesystem => IoKind::ReadOnly,
-            K::OutOfMemory => IoKind::OutOfMemory,
-            _ => IoKind::Other,
-        };
-        IoError { kind, os: error.raw_os_error() }
-    }
-}
-
-#[cfg(feature = "std")]
-impl From<std::io::Error> for Error {
-    fn from(error: std::io::Error) -> Error {
-        IoError::from(error).into()
-    }
-}
-
-#[cfg(feature = "std")]
-impl From<Error> for std::io::Error {
-    fn from(error: Error) -> std::io::Error {
-        match error {
-            Error::Io(IoError { os: Some(number), .. }) => std::io::Error::from_raw_os_error(number),
-            error => std::io::Error::other(error),
-        }
-    }
-}
-
-impl fmt::Display for IoError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        #[cfg(feature = "std")]
-        if let Some(number) = self.os {
-            return write!(f, "{}", std::io::Error::from_raw_os_error(number));
-        }
-        let what = match self.kind {
-            IoKind::NotFound => "no such file",
-            IoKind::AlreadyExists => "the file exists already",
-            IoKind::PermissionDenied => "permission denied",
-            IoKind::ReadOnly => "opened for reading only",
-            IoKind::UnexpectedEnd => "the file ends too early",
-            IoKind::NoSpace => "no space left",
-            IoKind::OutOfMemory => "not enough memory",
-            IoKind::Locked => "this process has it open for writing already",
-            IoKind::LockFile => {
-                "its lock file (NAME.b2lock, in a directory .b2lock) is a link or a directory, or not permitted"
-            }
-            IoKind::Name => "not a plain file name",
-            IoKind::Injected => "stopped by fault injection",
-            IoKind::Other => "input/output error",
-        };
-        f.write_str(what)
     }
 }
 
@@ -496,5 +389,4 @@ impl fmt::Display for Error {
     }
 }
 
-impl core::error::Error for IoError {}
 impl core::error::Error for Error {}

@@ -47,6 +47,8 @@ pub mod rows;
 pub mod schunk;
 #[cfg(feature = "alloc")]
 pub mod shape;
+#[cfg(feature = "table")]
+pub mod table;
 #[cfg(feature = "alloc")]
 pub mod value;
 #[cfg(feature = "alloc")]

@@ -9,7 +9,9 @@
 //! b2nd array                     all items with one first index          the chunks touched
 //! ```
 //! [`open_any_mut`](crate::any::open_any_mut) opens any of them as this. Rows are given and taken as the
-//! bytes that C-ordered memory has.
+//! bytes that C-ordered memory has, and as wholes: a part of a row is refused by every container, and so is every change
+//! of a container that ends with one (frames and bloscpack files of plain bytes can), but for a
+//! [`resize`](Rows::resize), which drops it.
 //!
 //! # Example
 //! ```
@@ -51,7 +53,8 @@ pub trait Rows: Plain {
     /// Replaces `rows` by those in `data`, which may be more or fewer.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for rows that are not there, [`Error::Param`] when `data` is not whole rows.
+    /// [`Error::OutOfRange`] for rows that are not there, [`Error::Param`] when `data` is not whole rows;
+    /// [`Error::Unsupported`] for a container that ends with a part of a row.
     fn splice(&mut self, pool: &mut Pool, rows: Range<u64>, data: &dyn ReadAt) -> Result<(), Error>;
 
     /// Cuts rows off the end, or adds rows of the fill value, until there are `rows`.
@@ -132,8 +135,10 @@ pub trait Rows: Plain {
     /// Takes `rows` rows off the end.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for more rows than there are, and as [`Rows::resize`].
+    /// [`Error::OutOfRange`] for more rows than there are, and as [`Rows::resize`]; as [`Rows::splice`] for a container
+    /// that ends with a part of a row.
     fn trim(&mut self, pool: &mut Pool, rows: u64) -> Result<(), Error> {
+        check_end(self.nbytes(), self.row_nbytes())?;
         match self.rows().checked_sub(rows) {
             Some(left) => self.resize(pool, left),
             None => Err(Error::OutOfRange { what: "row", index: rows, len: self.rows() }),
@@ -142,7 +147,7 @@ pub trait Rows: Plain {
 }
 
 /// Refuses rows that are not there, in rows and not in bytes of them.
-fn check_rows(len: u64, rows: Range<u64>) -> Result<(), Error> {
+pub(crate) fn check_rows(len: u64, rows: Range<u64>) -> Result<(), Error> {
     match rows.start > len || rows.end > len {
         true => Err(Error::OutOfRange { what: "row", index: rows.start.max(rows.end), len }),
         false => Ok(()),
@@ -152,6 +157,17 @@ fn check_rows(len: u64, rows: Range<u64>) -> Result<(), Error> {
 fn whole_rows(bytes: u64) -> Error {
     let value = i64::try_from(bytes).unwrap_or(i64::MAX);
     Error::Param { name: "bytes", value, allowed: "whole rows" }
+}
+
+/// Refuses a container of `nbytes` bytes that ends with a part of a row: what follows it would be out of step.
+pub(crate) fn check_end(nbytes: u64, row: u64) -> Result<(), Error> {
+    match nbytes.checked_rem(row) {
+        None | Some(0) => Ok(()),
+        Some(_) => Err(Error::Unsupported {
+            structure: Structure::Chunk,
+            what: "changing the rows of a container that ends with a part of one",
+        }),
+    }
 }
 
 /// How many rows of `row` bytes `data` is.

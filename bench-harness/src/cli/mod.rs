@@ -4,6 +4,7 @@ mod advise;
 mod bench;
 mod execute;
 mod files;
+mod levels;
 mod progress;
 mod ratio;
 mod repeat;
@@ -11,7 +12,7 @@ mod repeat;
 use blosc_bench::engine::Filters;
 use blosc_bench::instructions;
 use blosc_bench::report::table::paragraph;
-use blosc_core::Codec;
+use blosc_core::{Codec, Isa};
 use clap::{Args, Parser, Subcommand};
 use std::io::Write;
 use std::path::PathBuf;
@@ -118,6 +119,12 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Find kernels slower than one that could be taken instead; status 1 if there are any.
+    ///
+    /// Every level is compared with each one that it implies, and each power of two
+    /// with the lengths beside it. A pair counts as slow if the upper quartile of
+    /// its ratios is below the bound three times over.
+    Levels(levels::Options),
     /// Count the kernels' instructions per byte, with callgrind or under QEMU.
     Instructions {
         /// Run under this emulator, such as `qemu-aarch64 -L /`.
@@ -225,6 +232,13 @@ fn pick<T: Copy>(
     Ok(())
 }
 
+/// What `--isa` takes.
+fn isa_help() -> String {
+    let names: Vec<&str> =
+        Isa::ALL.iter().flat_map(|i| [i.name()].into_iter().chain(i.aliases().iter().copied())).collect();
+    format!("Kernel levels: {} all", names.join(" "))
+}
+
 /// What `run` can be told.
 #[derive(Args, Clone)]
 struct Run {
@@ -232,8 +246,7 @@ struct Run {
     /// threads frame-files array-files goals all. `all` is all but the last three.
     #[arg(long, value_delimiter = ',', default_value = "all")]
     suite: Vec<String>,
-    /// Kernel levels: scalar sse2 ssse3 avx2 avx512bw gfni avx512 neon all.
-    #[arg(long, value_delimiter = ',', default_value = "all")]
+    #[arg(long, value_delimiter = ',', default_value = "all", help = isa_help())]
     isa: Vec<String>,
     /// Item sizes of kernel suites.
     #[arg(long, value_delimiter = ',', value_name = "BYTES")]
@@ -321,6 +334,7 @@ pub fn run() -> Result<ExitCode, String> {
         Some(Command::Csv { file }) => files::print(&file, &[], true),
         Some(Command::Md { file, filter }) => files::print(&file, &filter, false),
         Some(Command::Splice { file, readme, check }) => files::splice(&file, &readme, check),
+        Some(Command::Levels(options)) => levels::run(&options),
         Some(Command::Instructions { qemu, program, mca, llvm, check, write, tolerance }) => {
             let counts = match qemu.as_deref().zip(program.as_deref()) {
                 Some((runner, program)) => files::emulated(runner, program, &mca, &llvm)?,

@@ -57,7 +57,6 @@ pub fn levels(names: &[String]) -> Result<Vec<Level>, String> {
     }
     let mut chosen = Vec::new();
     for name in names {
-        let name = if name == "gfni" { "avx2-gfni" } else { name.as_str() };
         let isa = Isa::from_name(name).ok_or_else(|| {
             let known: Vec<&str> = Isa::ALL.iter().map(|i| i.name()).collect();
             format!("--isa {name}: unknown; known are {} and all", known.join(" "))

@@ -8,6 +8,7 @@ pub mod files;
 pub mod goals;
 pub mod kernels;
 pub mod latency;
+pub mod levels;
 #[cfg(feature = "pco")]
 pub mod numbers;
 pub mod passes;

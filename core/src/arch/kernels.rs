@@ -1,12 +1,12 @@
 //! Every choice by [`Level`]: the kernel table, and what levels allow the loops outside it. No other file asks a level which
 //! it is; a test reads the source for that.
 //!
-//! The table has one row per operation and instruction set. A level without a row of its own runs the scalar form, which is
-//! the operation's specification. Tests and benchmarks walk [`OPERATIONS`] times [`Level::available`].
+//! The table has one row per operation and instruction set. A level without a row of its own runs the best row that it implies;
+//! the first is the scalar form, which is the operation's specification. Tests and benchmarks walk [`OPERATIONS`] times [`Level::available`].
 
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 use super::aarch64;
-use super::level::{Isa, Level};
+use super::level::{ElementRegisters, Isa, Level};
 use super::out::Out;
 use super::planes::{Planes, Stores};
 use super::scalar;
@@ -24,6 +24,23 @@ pub struct Operation {
     pub isas: &'static [Isa],
 }
 
+/// For each level the best of `rows` that it implies.
+const fn nearest(rows: &[Isa]) -> [Isa; Isa::ALL.len()] {
+    let mut found = [Isa::Scalar; Isa::ALL.len()];
+    let mut level = 0;
+    while level < found.len() {
+        let mut row = 0;
+        while row < rows.len() {
+            if Isa::ALL[level].implies(rows[row]) && rows[row] as usize >= found[level] as usize {
+                found[level] = rows[row];
+            }
+            row += 1;
+        }
+        level += 1;
+    }
+    found
+}
+
 /// Writes one operation's dispatcher and its row list. A row is left out of builds for other CPUs.
 macro_rules! kernels {
     ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $ty:ty),*) = $scalar:path {
@@ -32,20 +49,25 @@ macro_rules! kernels {
         wasm32 { $($w_isa:ident => $w:path),* }
     })*) => {
         /// The kernel table: every operation and the instruction sets it has kernels for.
-        pub const OPERATIONS: &[Operation] = &[$(Operation {
-            name: stringify!($name),
-            isas: &[
+        pub const OPERATIONS: &[Operation] = &[$(Operation { name: stringify!($name), isas: rows::$name }),*];
+
+        #[allow(non_upper_case_globals)]
+        mod rows {
+            use super::Isa;
+            $(pub(super) const $name: &[Isa] = &[
                 Isa::Scalar,
                 $(#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))] Isa::$x_isa,)*
                 $(#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))] Isa::$a_isa,)*
                 $(#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))] Isa::$w_isa,)*
-            ],
-        }),*];
+            ];)*
+        }
         $(
             $(#[$doc])*
             #[inline]
             pub(crate) fn $name(level: Level, $($arg: $ty),*) {
-                let kernel: unsafe fn($($ty),*) = match level.isa() {
+                const NEAREST: [Isa; Isa::ALL.len()] = nearest(rows::$name);
+                let nearest = NEAREST.get(level.isa() as usize).copied().unwrap_or(Isa::Scalar);
+                let kernel: unsafe fn($($ty),*) = match nearest {
                     $(#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
                     Isa::$x_isa => $x,)*
                     $(#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
@@ -90,6 +112,19 @@ kernels! {
     }
 }
 
+/// The levels that prove `features`, as bits.
+#[allow(dead_code)] // Builds without registers do not ask.
+const fn proving(features: &[&str]) -> usize {
+    let (mut levels, mut at) = (0, 0);
+    while at < Isa::ALL.len() {
+        if Isa::ALL[at].proves(features) {
+            levels |= 1 << at;
+        }
+        at += 1;
+    }
+    levels
+}
+
 /// Whether `level` proves BMI1, BMI2, LZCNT and SSSE3: for the loops of decoders and encoders that are compiled twice.
 #[cfg(all(
     feature = "std",
@@ -98,42 +133,30 @@ kernels! {
 ))]
 #[inline(always)]
 pub(in crate::arch) fn has_bit_instructions(level: Level) -> bool {
-    matches!(level.isa(), Isa::Avx2 | Isa::Avx512Bw | Isa::Avx2Gfni | Isa::Avx512)
+    const LEVELS: usize = proving(&["bmi1", "bmi2", "lzcnt", "ssse3"]);
+    LEVELS & 1 << level.isa() as usize != 0
 }
 
 /// Whether `level` proves AVX2: for Adler-32.
 #[cfg(all(feature = "zlib", target_arch = "x86_64", target_feature = "sse2"))]
 #[inline(always)]
 pub(in crate::arch) fn has_avx2(level: Level) -> bool {
-    matches!(level.isa(), Isa::Avx2 | Isa::Avx512Bw | Isa::Avx2Gfni | Isa::Avx512)
+    const LEVELS: usize = proving(&["avx2"]);
+    LEVELS & 1 << level.isa() as usize != 0
 }
 
 /// Whether `level` proves AVX-512 with VBMI: for the LZ4 sequences by registers of 64 bytes.
 #[cfg(all(feature = "std", target_arch = "x86_64", any(feature = "blosclz", feature = "lz4")))]
 #[inline(always)]
 pub(in crate::arch) fn has_avx512(level: Level) -> bool {
-    level.isa() == Isa::Avx512
-}
-
-/// Registers that the element-wise filters are done in.
-#[allow(dead_code)] // Each CPU has some of them.
-pub(in crate::arch) enum ElementRegisters {
-    Plain,
-    Sse2,
-    Avx2,
-    Neon,
-    Simd128,
+    const LEVELS: usize =
+        proving(&["avx512f", "avx512bw", "avx512vl", "avx512vbmi", "bmi1", "bmi2", "lzcnt"]);
+    LEVELS & 1 << level.isa() as usize != 0
 }
 
 /// The registers that `level` proves.
 #[allow(dead_code)] // Builds without registers do not ask.
 #[inline(always)]
 pub(in crate::arch) fn element_registers(level: Level) -> ElementRegisters {
-    match level.isa() {
-        Isa::Scalar => ElementRegisters::Plain,
-        Isa::Sse2 | Isa::Ssse3 => ElementRegisters::Sse2,
-        Isa::Avx2 | Isa::Avx512Bw | Isa::Avx2Gfni | Isa::Avx512 => ElementRegisters::Avx2,
-        Isa::Neon => ElementRegisters::Neon,
-        Isa::Simd128 => ElementRegisters::Simd128,
-    }
+    level.isa().element_registers()
 }

@@ -15,6 +15,7 @@
 
 mod block_size;
 mod blocks;
+mod c_blosc;
 mod context;
 mod decode;
 mod encode;

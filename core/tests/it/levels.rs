@@ -87,14 +87,46 @@ fn levels_prove_what_their_functions_enable() {
     }
 }
 
+/// Written by hand, not by the features: what a machine of each level runs.
 #[test]
-fn each_level_proves_what_the_ones_below_prove() {
-    let x86 = || Isa::ALL.into_iter().filter(|&isa| isa <= Isa::Avx512);
-    for (lower, higher) in x86().flat_map(|lower| x86().map(move |higher| (lower, higher))) {
-        // Of these two a CPU may have either without the other.
-        if lower < higher && (lower, higher) != (Isa::Avx512Bw, Isa::Avx2Gfni) {
-            let proved = lower.features().iter().all(|feature| higher.features().contains(feature));
-            assert!(proved, "{lower}, {higher}");
+fn levels_imply_the_ones_below() {
+    let levels = [
+        (Isa::Sse2, &[][..]),
+        (Isa::Ssse3, &[Isa::Sse2]),
+        (Isa::Avx2, &[Isa::Sse2, Isa::Ssse3]),
+        (Isa::Avx512Bw, &[Isa::Sse2, Isa::Ssse3, Isa::Avx2]),
+        (Isa::Avx2Gfni, &[Isa::Sse2, Isa::Ssse3, Isa::Avx2]),
+        (Isa::Avx512, &[Isa::Sse2, Isa::Ssse3, Isa::Avx2, Isa::Avx512Bw, Isa::Avx2Gfni]),
+        (Isa::Neon, &[]),
+        (Isa::Simd128, &[]),
+    ];
+    for (level, below) in levels {
+        for other in Isa::ALL {
+            let implied = other == level || other == Isa::Scalar || below.contains(&other);
+            assert_eq!(level.implies(other), implied, "{level}, {other}");
         }
     }
+}
+
+/// The table of levels in the project's README has a column for each, by its title.
+#[test]
+fn the_readme_has_a_column_for_each_level() {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
+    // The published package is without it.
+    let Ok(text) = std::fs::read_to_string(readme) else {
+        println!("skipped: no README.md of the project");
+        return;
+    };
+    let titles: Vec<&str> = Isa::ALL.iter().map(|isa| isa.title()).collect();
+    assert!(text.contains(&format!("| | {} |", titles.join(" | "))), "{titles:?}");
+}
+
+/// Every name and other name is read back, and none is taken twice.
+#[test]
+fn names_and_other_names_are_read_back() {
+    let names = |isa: Isa| [isa.name()].into_iter().chain(isa.aliases().iter().copied());
+    for isa in Isa::ALL {
+        assert!(names(isa).all(|name| Isa::from_name(name) == Some(isa)), "{isa}");
+    }
+    assert_eq!(Isa::from_name("gfni"), Some(Isa::Avx2Gfni));
 }

@@ -7,20 +7,29 @@ use crate::readers::Cut;
 use blosc_core::{Codec, FilterSlot, Level, Params, Split};
 use blosc_frame::bloscpack::{Checksum, Layout};
 pub use change::*;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args as Group, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 pub use values::{Format, Given, Kind, MetaKind, PackLayout, Pipeline, SplitMode, most, size};
-use values::{checksum, codec, files, filters, level, meta, some};
+use values::{checksum, codec, files, filters, isa_help, level, meta, some};
 
 /// Compress, decompress, inspect and verify Blosc data: chunks, frames, arrays, bloscpack, bcolz.
 #[derive(Debug, Parser)]
-#[command(name = "blosc", version, about, max_term_width = 100)]
+#[command(name = "blosc", version, about, max_term_width = 100, after_help = STATUS)]
 pub struct Args {
     #[command(subcommand)]
     pub command: Command,
 }
+
+/// What the exit status says.
+const STATUS: &str = "Exit status:
+  0  all of it is done
+  1  the data is bad, or of a kind that cannot be read
+  2  the command line is wrong
+  3  verify cannot tell
+  4  all of it is done, but the system did not confirm that it is on disk: do not do it again";
 
 impl Args {
     /// Reads a command line, the first word being the program's name.
@@ -38,7 +47,8 @@ impl Args {
         {
             words.insert(1, "info".into());
         }
-        let matches = command.try_get_matches_from_mut(words)?;
+        let matches =
+            command.try_get_matches_from_mut(words).map_err(|error| no_file(&mut command, error))?;
         let mut args = Args::from_arg_matches(&matches).map_err(|e| e.format(&mut command))?;
         if let Some((_, matches)) = matches.subcommand() {
             match &mut args.command {
@@ -48,6 +58,17 @@ impl Args {
             }
         }
         Ok(args)
+    }
+}
+
+/// Says of a word that is no command, nor like one, that it is no file either.
+fn no_file(command: &mut clap::Command, error: clap::Error) -> clap::Error {
+    match (error.get(ContextKind::InvalidSubcommand), error.get(ContextKind::SuggestedSubcommand)) {
+        (Some(ContextValue::String(word)), None) => {
+            let text = format!("{word:?} is no command, and there is no such file");
+            command.error(ErrorKind::InvalidSubcommand, text)
+        }
+        _ => error,
     }
 }
 
@@ -139,8 +160,7 @@ pub struct Run {
     /// Threads to use; 0 is one per core
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub threads: usize,
-    /// Use these kernels only: scalar, sse2, ssse3, avx2, gfni, avx512, neon
-    #[arg(long, value_name = "LEVEL", value_parser = level)]
+    #[arg(long, value_name = "LEVEL", value_parser = level, help = isa_help())]
     pub isa: Option<Level>,
 }
 
@@ -158,7 +178,8 @@ pub struct Output {
 /// `blosc compress`.
 #[derive(Debug, Group)]
 pub struct Compress {
-    /// File to compress; - is standard input. A .npy file becomes an array, a .npz file a directory of arrays
+    /// File to compress; - is standard input. A .npy file becomes an array, a .npz file a directory of arrays, and a .csv, .jsonl
+    /// or .arrow file a table if -o names a .b2d or .b2z store
     pub input: PathBuf,
     /// Compress the bytes of a .npy or .npz file as they are
     #[arg(long)]

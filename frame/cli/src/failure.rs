@@ -6,6 +6,7 @@
 //! 2  the command line: an option that does not apply, or a number (a count, position, range or size) that cannot be
 //!    right for the file at hand, be the file as sound as it may
 //! 3  `verify` cannot tell
+//! 4  all of it is done, but the system did not confirm that it is on disk: doing it again would do it twice
 //! ```
 //! Whether a failure is about the data or about the command line is decided where a value comes from, not by its
 //! type: what reading gives goes through [`failure`], what the library says to a value from the command line through
@@ -30,6 +31,8 @@ pub enum Failure {
     Verified(Value, String, u8),
     /// The command line asks for something that makes no sense: status 2.
     Usage(String),
+    /// All of it is done, but the last flush failed, for this reason: status 4.
+    Unconfirmed(String),
     /// Whoever read our output has had enough (`blosc info X | head -1`): no message, status 0.
     Closed,
 }
@@ -48,6 +51,14 @@ impl Failure {
         move |error| failure(path)(error.into())
     }
 
+    /// This failure, where what is done is only a part of what was asked for.
+    pub fn of_a_part(self) -> Failure {
+        match self {
+            Failure::Unconfirmed(text) => Failure::Data(text),
+            failure => failure,
+        }
+    }
+
     /// This failure, with what it is about before it.
     pub fn about(self, what: impl fmt::Display) -> Failure {
         match self {
@@ -57,6 +68,7 @@ impl Failure {
                 Failure::Verified(report, format!("{what}: {text}"), status)
             }
             Failure::Usage(text) => Failure::Usage(format!("{what}: {text}")),
+            Failure::Unconfirmed(text) => Failure::Unconfirmed(format!("{what}: {text}")),
             Failure::Closed => Failure::Closed,
         }
     }
@@ -78,6 +90,7 @@ impl Failure {
             Failure::Data(_) | Failure::Unable(_) => 1,
             Failure::Usage(_) => 2,
             Failure::Verified(_, _, status) => *status,
+            Failure::Unconfirmed(_) => 4,
         }
     }
 }
@@ -139,6 +152,9 @@ impl fmt::Display for Failure {
             | Failure::Unable(text)
             | Failure::Verified(_, text, _)
             | Failure::Usage(text) => f.write_str(text),
+            Failure::Unconfirmed(text) => {
+                write!(f, "written, but the system did not confirm that it is on disk: {text}")
+            }
             Failure::Closed => f.write_str("the reader of our output closed it"),
         }
     }
@@ -148,7 +164,10 @@ impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         match error.kind() {
             std::io::ErrorKind::BrokenPipe => Failure::Closed,
-            _ => Failure::Data(error.to_string()),
+            _ => match error.get_ref().and_then(|error| error.downcast_ref::<Error>()) {
+                Some(error) => Failure::from(*error),
+                None => Failure::Data(error.to_string()),
+            },
         }
     }
 }
@@ -162,10 +181,16 @@ impl From<ChunkError> for Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let text = match error {
+            Error::Io(IoError { kind: IoKind::NotConfirmed, os }) => {
+                IoError { kind: IoKind::Other, os }.to_string()
+            }
             Error::Chunk { error: ChunkError::Limit { .. }, .. }
             | Error::Codec(ChunkError::Limit { .. })
             | Error::Limit { what: "bytes of a chunk" | "bytes of output" | "decoded bytes", .. } => {
                 format!("{error} (--max-output BYTES)")
+            }
+            Error::Io(IoError { kind: IoKind::NoLocks, .. }) => {
+                format!("{error} (--no-lock writes without one: make sure that nobody else writes meanwhile)")
             }
             Error::Limit { .. } => {
                 format!("{error} (--max-output none lifts all limits: for input you trust)")
@@ -175,7 +200,11 @@ impl From<Error> for Failure {
             }
             _ => error.to_string(),
         };
-        if error.leaves_open() { Failure::Unable(text) } else { Failure::Data(text) }
+        match error.is_in_force() {
+            true => Failure::Unconfirmed(text),
+            false if error.leaves_open() => Failure::Unable(text),
+            false => Failure::Data(text),
+        }
     }
 }
 

@@ -24,6 +24,7 @@ mod output;
 mod progress;
 mod readers;
 mod replaced;
+mod signals;
 mod streams;
 mod writers;
 
@@ -80,13 +81,16 @@ pub fn main(words: Vec<OsString>) -> ExitCode {
     let words = match sort(words) {
         Words::Blosc(words) => words,
         Words::Blpk(words) => {
-            output::clean_up_on_signals();
+            signals::clean_up();
             return blpk::main(words);
         }
     };
-    let args = args::Args::read(words).unwrap_or_else(|error| error.exit());
-    output::clean_up_on_signals();
-    match commands::run(args) {
+    let args = match args::Args::read(words) {
+        Ok(args) => args,
+        Err(error) => return say(&error, 2),
+    };
+    signals::clean_up();
+    match commands::run(args).and_then(|()| output::flush_stdout()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             if !matches!(failure, failure::Failure::Closed) {
@@ -95,4 +99,21 @@ pub fn main(words: Vec<OsString>) -> ExitCode {
             ExitCode::from(failure.status())
         }
     }
+}
+
+/// Prints a mistake, which is `status`, or a text that was asked for.
+fn say(error: &clap::Error, status: u8) -> ExitCode {
+    if error.use_stderr() {
+        // There is no other place to say it.
+        let _ = error.print();
+        return ExitCode::from(status);
+    }
+    let printed = error.print().map_err(|e| output::stdout_failed(&e)).and_then(|()| output::flush_stdout());
+    printed.map_or_else(
+        |failure| {
+            output::notice(&failure);
+            ExitCode::from(failure.status())
+        },
+        |()| ExitCode::SUCCESS,
+    )
 }

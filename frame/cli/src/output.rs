@@ -10,15 +10,14 @@
 //! SIGKILL leaves, the next command removes ([`NewFile`], [`NewDir`]).
 
 use crate::args::Output;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, failure};
 use crate::json::printable;
 use crate::replaced::{check_inside, check_replace};
-use blosc_frame::io::{NewDir, NewFile, sync_directory, sync_tree};
-use std::ffi::OsString;
+use crate::signals::{remember, temporary};
+use blosc_frame::io::{NewDir, NewFile};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use tempfile::NamedTempFile;
 
 /// What a result is on disk.
@@ -106,12 +105,12 @@ impl Destination {
     pub fn file<T>(&self, make: impl FnOnce(File) -> Result<T>) -> Result<T> {
         let Way::Rename(path) = &self.way else {
             let mut file = spool()?;
-            let made = make(file.try_clone()?)?;
+            let made = make(file.try_clone()?).map_err(Failure::of_a_part)?;
             self.copy(&mut file)?;
             return Ok(made);
         };
         let mut temp = temporary_beside(path).map_err(|e| self.no_place(&e))?;
-        let made = make(temp.file()?.try_clone()?)?;
+        let made = make(temp.file()?.try_clone()?).map_err(Failure::of_a_part)?;
         replace(temp, path)?;
         Ok(made)
     }
@@ -124,7 +123,7 @@ impl Destination {
         let temp = self.folder()?;
         // Temporary directories are private; the result is made as an ordinary file or directory inside.
         let new = temp.path().join("new");
-        let made = make(&new)?;
+        let made = make(&new).map_err(Failure::of_a_part)?;
         match &self.way {
             Way::Rename(path) => {
                 keep_permissions(&new, path);
@@ -304,57 +303,19 @@ impl Write for Sink {
     }
 }
 
+/// Writes what is kept back for standard output: it is not said when the program ends.
+///
+/// # Errors
+/// A full device.
+pub fn flush_stdout() -> Result<()> {
+    io::stdout().flush().map_err(|e| stdout_failed(&e))
+}
+
 /// Why standard output cannot be written.
 pub fn stdout_failed(error: &io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::BrokenPipe => Failure::Closed,
         _ => Failure::Data(format!("standard output: {error}")),
-    }
-}
-
-/// What to remove when a signal ends the program: temporary files and directories, and files whose names begin so.
-static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-static BEGINNINGS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-
-/// Ends the program when a signal asks for it, without leaving temporary files.
-pub fn clean_up_on_signals() {
-    // Where that cannot be had, a signal ends the program all the same. Signals that are ignored from the start, as by
-    // `nohup` and of jobs in the background, stay so; then the others do not clean up either.
-    let _ = ctrlc::try_set_handler(|| {
-        // Held to the end, so that nothing half removed is renamed into place.
-        let temporary = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
-        for path in &*temporary {
-            let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
-        }
-        for beginning in &*BEGINNINGS.lock().unwrap_or_else(PoisonError::into_inner) {
-            remove_beginning(beginning);
-        }
-        std::process::exit(130);
-    });
-}
-
-fn remove_beginning(path: &Path) {
-    let Some(name) = path.file_name().map(|name| name.as_encoded_bytes()) else { return };
-    for entry in fs::read_dir(parent(path)).into_iter().flatten().flatten() {
-        if entry.file_name().as_encoded_bytes().starts_with(name) {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
-}
-
-fn remember(path: &Path) {
-    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_path_buf());
-}
-
-/// Remembers what the library calls the files by which it replaces `path`.
-pub fn remember_replacing(path: &Path) {
-    // A link is not replaced, but what it leads to.
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    if let Some(name) = path.file_name() {
-        let mut start = OsString::from(".");
-        start.push(name);
-        start.push(format!(".tmp{}-", std::process::id()));
-        BEGINNINGS.lock().unwrap_or_else(PoisonError::into_inner).push(path.with_file_name(start));
     }
 }
 
@@ -396,58 +357,23 @@ fn temporary_beside(path: &Path) -> io::Result<NewFile> {
 /// Makes a temporary file appear as `path`.
 fn replace(file: NewFile, path: &Path) -> Result<()> {
     keep_permissions(file.temporary(), path);
-    file.finish().map_err(|e| Failure::at(path, e))?;
+    file.finish().map_err(|e| failure(path)(e.into()))?;
     Ok(())
 }
 
 /// Gives `new` the permissions and, where we may, the owner of what it is about to replace.
 fn keep_permissions(new: &Path, old: &Path) {
-    let Ok(meta) = fs::metadata(old) else { return };
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{MetadataExt, chown};
-        // Only root may give files away; the permissions below are kept all the same.
-        let _ = chown(new, Some(meta.uid()), Some(meta.gid()));
+    if let Ok(old) = fs::metadata(old) {
+        let _ = blosc_frame::io::keep_permissions(new, &old);
     }
-    let _ = fs::set_permissions(new, meta.permissions());
 }
 
-/// Makes `new`, a directory or file in `temp`, appear in the place that `temp` was made for. A directory that is there
-/// changes places with it in one step. Where the system cannot do that, it is put aside first: the next command puts it
-/// back if this one does not come to the second step.
+/// Makes `new`, a directory or file in `temp`, appear in the place that `temp` was made for.
 fn replace_dir(new: &Path, temp: NewDir) -> Result<()> {
-    let path = &temp.place().to_path_buf();
-    let failed = |e: io::Error| Failure::at(path, e);
+    let path = temp.place().to_path_buf();
     // A signal waits until this is done: it would take what is put aside.
-    let mut temporary = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
-    sync_tree(new).map_err(|e| Failure::at(path, e))?;
-    if !path.is_dir() {
-        fs::rename(new, path).map_err(failed)?;
-    } else if exchange(new, path).is_err() {
-        let old = temp.path().join(blosc_frame::io::OLD);
-        fs::rename(path, &old).map_err(failed)?;
-        if let Err(error) = fs::rename(new, path) {
-            let Err(why) = fs::rename(&old, path) else { return Err(failed(error)) };
-            temporary.retain(|path| path != temp.path());
-            let kept = temp.keep().join(blosc_frame::io::OLD);
-            let kept = format!("what was there cannot be put back ({why}) and is {}", kept.display());
-            return Err(Failure::at(path, format_args!("{error}; {kept}")));
-        }
-    }
-    sync_directory(parent(path)).map_err(|e| Failure::at(path, e))
-}
-
-/// Has two directories change places.
-#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
-fn exchange(a: &Path, b: &Path) -> io::Result<()> {
-    use rustix::fs::{CWD, RenameFlags, renameat_with};
-    Ok(renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE)?)
-}
-
-/// Other systems cannot.
-#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
-fn exchange(_: &Path, _: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
+    let _temporary = temporary();
+    temp.finish(new).map_err(|e| failure(&path)(e.into()))
 }
 
 /// A private directory beside `path`, to make something in.

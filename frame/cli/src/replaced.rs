@@ -22,13 +22,11 @@ pub fn check_inside(name: &Path, path: &Path) -> Result<()> {
 /// Refuses to replace what is at `path` by a result of this shape.
 pub fn check_replace(name: &Path, path: &Path, force: bool, shape: Shape) -> Result<()> {
     let Ok(meta) = fs::symlink_metadata(path) else { return Ok(()) };
-    if !force {
-        return Err(Failure::Usage(format!("{} exists; --force replaces it", name.display())));
-    }
     let wrong = |what: &str| Err(Failure::at(name, what));
     match (meta.is_dir(), shape) {
         (true, Shape::File) => wrong("is a directory, and the result is a file"),
         (false, Shape::Directory) => wrong("is a file, and the result is a directory"),
+        _ if !force => Err(Failure::Usage(format!("{} exists; --force replaces it", name.display()))),
         (true, Shape::Directory) if !is_replaceable(path).map_err(failure(name))? => {
             wrong("holds more than a container or arrays; it is not replaced")
         }

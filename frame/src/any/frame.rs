@@ -4,7 +4,7 @@ use crate::cframe::header::ChunkSize;
 use crate::error::{Error, IoKind, Structure};
 use crate::io::ReadAt;
 use crate::plain::{Content, Piece, Plain, check_range};
-use crate::rows::{Rows, byte_range, count};
+use crate::rows::{Rows, byte_range, check_end, count};
 use crate::schunk::{Index, SuperChunk};
 use alloc::vec::Vec;
 use blosc_core::Pool;
@@ -98,6 +98,7 @@ impl Rows for FrameRows {
 
     fn splice(&mut self, pool: &mut Pool, rows: Range<u64>, data: &dyn ReadAt) -> Result<(), Error> {
         let row = self.row_nbytes();
+        check_end(self.nbytes(), row)?;
         let n = count(row, data)?.saturating_mul(row);
         let result = self.change(pool, byte_range(row, &rows)?, alloc::vec![Piece::New(data, 0..n)]);
         self.forget_failed(result)

@@ -124,13 +124,9 @@ impl<'a> NdArray<'a> {
 
     /// Uses up to `threads` threads (0: one per core). Default 1. Changes no byte of any result.
     pub fn set_threads(&mut self, threads: usize) {
-        #[cfg(feature = "std")]
-        let threads = match threads {
-            0 => std::thread::available_parallelism().map_or(1, core::num::NonZero::get),
-            n => n,
-        };
-        self.frame.set_threads(threads.max(1));
-        self.workers.resize_with(threads.max(1), Worker::new);
+        let threads = Pool::new(threads).threads();
+        self.frame.set_threads(threads);
+        self.workers.resize_with(threads, Worker::new);
     }
 
     /// Items per axis.
@@ -289,7 +285,7 @@ fn check_frame(frame: &SuperChunk<'_>, geometry: &Geometry) -> Result<(), Error>
     if frame.nchunks() != geometry.nchunks() {
         return Err(Error::Invalid {
             structure: Structure::B2nd,
-            field: "shape (the frame has another number of chunks)",
+            field: "number of chunks of the frame (the array's shape needs another)",
             offset: 5,
             value: i64::try_from(frame.nchunks()).unwrap_or(i64::MAX),
         });

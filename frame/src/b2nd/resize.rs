@@ -10,6 +10,7 @@
 
 use super::array::NdArray;
 use super::create::{gather, scatter};
+use super::defaults::{Caches, default_parts};
 use super::read::check_len;
 use super::select::{Selection, Take};
 use crate::error::{Error, IoKind};
@@ -31,6 +32,7 @@ impl NdArray<'_> {
 
     /// `clean` is false where the caller sets all new items itself.
     fn resize_with(&mut self, shape: &[u64], clean: bool) -> Result<(), Error> {
+        self.choose_parts(shape)?;
         let new = self.geometry.with_shape(shape)?;
         let old = self.geometry;
         let kept = old.shape().map_with(new.shape(), u64::min);
@@ -44,6 +46,23 @@ impl NdArray<'_> {
             let exists = position.iter().zip(inside.grid().iter()).all(|(p, n)| p < n);
             exists.then_some(*position)
         })
+    }
+
+    /// Chooses chunks and blocks for an array that was made with an axis of no items, where chunks have none either,
+    /// before it grows to `shape`. It is likely to grow on.
+    fn choose_parts(&mut self, shape: &[u64]) -> Result<(), Error> {
+        let old = self.geometry;
+        let sides = old.chunks().iter().zip(old.blocks().iter()).map(|(c, b)| *c.min(b));
+        let grows: Vec<bool> = sides.zip(shape).map(|(side, n)| side == 0 && *n > 0).collect();
+        if shape.contains(&0) || !grows.contains(&true) {
+            return Ok(());
+        }
+        let roomy: Vec<u64> =
+            shape.iter().zip(grows).map(|(n, grows)| if grows { (*n).max(1 << 20) } else { *n }).collect();
+        let (chunks, blocks) = default_parts(&roomy, old.typesize(), None, None, &Caches::default());
+        let new = Geometry::asked(old.shape(), &chunks, &blocks, old.typesize())?;
+        self.edit().set_blocksize(new.block_bytes());
+        self.store_geometry(new)
     }
 
     /// Appends `data`, which has the array's shape but for `axis`, at the end of that axis.

@@ -3,25 +3,25 @@
 //! ```text
 //! root/ __rootdirs__ {"names": ["x", "y"]}   __attrs__   x/ (a carray)   y/ (a carray)
 //!
-//! append, resize:  chunk files of all columns → __pending__ {"rows": N} → sizes of each → no __pending__
-//! rename a column: __pending__ {"rename": ["x", "z"]} → x/ becomes z/ → __rootdirs__ → no __pending__
+//! rows are added   __pending__ {"rows": as many as count} → chunk files of all columns, flushed
+//!                  → __pending__ {"rows": N} → sizes of each → no __pending__
+//! anything else    in a second directory with the same files, which then takes the place of the first (Tree::rewrite)
 //! ```
-//! Its decoded bytes are packed rows in column order. Columns change together: `__pending__`, a file of ours
-//! that bcolz does not look for, says what they have in common where a crash came between two of them; it
-//! is heeded when the table is opened and settled by the next edit. The first column, whose length bcolz
-//! believes, grows last and shrinks first. A table that others left with columns of different length is
-//! refused by [`CTable::open`]; [`CTable::repair`] cuts it to the shortest.
+//! Its decoded bytes are packed rows in column order. `__pending__` is a file of ours that bcolz does not look for: while
+//! it is there, it says how many rows all columns have. It is heeded when the table is opened and settled by the next
+//! edit. The first column, whose length bcolz believes, grows last. A table that others left with columns of different
+//! length is refused by [`CTable::open`]; [`CTable::repair`] cuts it to the shortest.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::carray::{CArray, Create, growth, read_attrs};
-use super::descriptor::{Sizes, default_item, invalid, read_json, write_json};
-use super::tree::{PENDING, Tree, check_column, check_columns, discard};
+use super::descriptor::{default_item, invalid, read_json, write_json};
+use super::tree::{Announced, PENDING, Tree, Uncounted, announce, check_column, check_columns, discard};
 use crate::dtype::{Dtype, Field, Struct};
 use crate::error::{Error, IoKind, Structure};
 use crate::io::ReadAt;
 use crate::limits::Limits;
 use crate::packed::{self, ColumnRange, Strided};
-use crate::plain::{Piece, Plain, check_range};
+use crate::plain::{Content, Piece, Plain, check_range};
 use crate::rows::{Rows, count};
 use crate::value::Value;
 use alloc::string::String;
@@ -37,8 +37,8 @@ pub struct CTable<T> {
     attrs: Value,
     limits: Limits,
     durable: bool,
-    /// Whether `__pending__` is there: an edit stopped before its last step.
-    pending: bool,
+    /// What `__pending__` says: rows were being added, and that stopped before its last step.
+    pending: Announced,
 }
 
 impl<T: Tree> CTable<T> {
@@ -66,33 +66,8 @@ impl<T: Tree> CTable<T> {
     /// # Errors
     /// Malformed or missing descriptors of the table or a column; object dtypes.
     pub fn open_ragged(root: T, limits: &Limits) -> Result<CTable<T>, Error> {
-        let Some(dirs) = read_json(&root, "__rootdirs__")? else {
-            return invalid("__rootdirs__ (missing)", 0);
-        };
-        let names = dirs.get("names").and_then(Value::as_list);
-        let names: Option<Vec<String>> =
-            names.and_then(|names| names.iter().map(|n| n.as_text().map(String::from)).collect());
-        let Some(names) = names else { return invalid("names", 0) };
-        check_columns(&names)?;
+        let (columns, pending) = read_columns(&root, limits)?;
         let attrs = read_attrs(&root)?;
-        let pending = read_json(&root, PENDING)?;
-        let mut columns = Vec::new();
-        for name in names {
-            let (name, dir) = match root.enter(&name) {
-                Err(e) if e.kind == IoKind::NotFound => {
-                    // Renamed already, while `__rootdirs__` still has the old name.
-                    let to = pending.as_ref().and_then(|p| new_name(p, &name)).ok_or(e)?;
-                    let dir = root.enter(&to)?;
-                    (to, dir)
-                }
-                other => (name, other?),
-            };
-            columns.push((name, CArray::open(dir, limits)?));
-        }
-        if let Some(rows) = pending.as_ref().and_then(|p| p.get("rows")).and_then(Value::as_u64) {
-            columns.iter_mut().for_each(|(_, column)| column.assume_rows(rows));
-        }
-        let pending = pending.is_some();
         Ok(CTable { root, columns, attrs, limits: *limits, durable: true, pending })
     }
 
@@ -114,7 +89,8 @@ impl<T: Tree> CTable<T> {
         }
         // No edit of rows writes them again, so they wait for the disk here.
         write_json(&root, "__attrs__", &attrs, true)?;
-        let table = CTable { root, columns: made, attrs, limits: *limits, durable: true, pending: false };
+        let table =
+            CTable { root, columns: made, attrs, limits: *limits, durable: true, pending: Announced::No };
         table.write_names(&names)?;
         Ok(table)
     }
@@ -186,44 +162,78 @@ impl<T: Tree> CTable<T> {
         packed::column_ranges(self.columns.iter().map(|(_, column)| column.row_nbytes()))
     }
 
-    /// Says what is about to happen to all columns.
-    fn announce(&mut self, what: &Value) -> Result<(), Error> {
-        write_json(&self.root, PENDING, what, self.durable)?;
-        self.pending = true;
-        Ok(())
-    }
-
-    fn announced(&mut self) -> Result<(), Error> {
+    /// Before an edit of rows: completes what a writer left that died, and refuses rows that somebody else left.
+    fn check_edit(&mut self, pool: &mut Pool) -> Result<(), Error> {
+        if self.pending != Announced::No {
+            self.columns.iter().try_for_each(|(_, column)| column.write_sizes())?;
+        }
+        for (_, column) in &self.columns {
+            // What is said of the table is said of each column.
+            let said =
+                if self.pending == Announced::No { Announced::No } else { Announced::Rows(column.rows()) };
+            column.check_edit(pool, said)?;
+        }
         discard(&self.root, PENDING)?;
-        self.pending = false;
+        self.pending = Announced::No;
         Ok(())
     }
 
-    /// Completes an edit that a crash stopped.
-    fn complete_pending(&mut self) -> Result<(), Error> {
-        if !self.pending {
-            return Ok(());
+    /// Makes new content of the columns, one for each, in one step.
+    fn change(&mut self, pool: &mut Pool, contents: &[Content<'_>]) -> Result<(), Error> {
+        let adds = |(column, content): (&CArray<T>, &Content<'_>)| content.changed().start >= column.nbytes();
+        if !self.columns.iter().map(|(_, column)| column).zip(contents).all(adds) {
+            return self.rewrite(|new, old| {
+                for (((_, new), (_, old)), content) in new.columns.iter_mut().zip(&old.columns).zip(contents)
+                {
+                    let sizes = new.prepare(pool, content, old)?;
+                    new.commit(sizes)?;
+                    new.tidy(pool)?;
+                }
+                Ok(())
+            });
         }
-        self.columns.iter().try_for_each(|(_, column)| column.write_sizes())?;
-        let names: Vec<String> = self.columns.iter().map(|(n, _)| n.clone()).collect();
-        self.write_names(&names)?;
-        self.announced()
+        if self.durable {
+            announce(&self.root, self.rows(), false)?;
+            self.pending = Announced::Rows(self.rows());
+        }
+        let mut all = Vec::new();
+        for ((_, column), content) in self.columns.iter().zip(contents) {
+            all.push(column.prepare(pool, content, column)?);
+        }
+        if let (true, Some(sizes)) = (self.durable, all.first()) {
+            announce(&self.root, sizes.rows(), true)?;
+            self.pending = Announced::Rows(sizes.rows());
+        }
+        for ((_, column), sizes) in self.columns.iter_mut().zip(all).rev() {
+            column.commit(sizes)?;
+        }
+        discard(&self.root, PENDING)?;
+        self.pending = Announced::No;
+        Ok(())
     }
 
-    /// Makes what the columns prepared count, for all of them or none.
-    fn commit(&mut self, sizes: Vec<Sizes>) -> Result<(), Error> {
-        let Some(rows) = sizes.first().map(Sizes::rows) else { return Ok(()) };
-        let before = self.rows();
-        let several = rows != before && sizes.len() > 1;
-        if several {
-            self.announce(&Value::object([("rows", Value::int(rows))]))?;
+    /// Has `edit` change a second table that has the files of this one, which then takes its place.
+    fn rewrite(&mut self, edit: impl FnOnce(&mut Self, &Self) -> Result<(), Error>) -> Result<(), Error> {
+        let (old, limits) = (&*self, self.limits);
+        old.root.rewrite(|dir| {
+            let mut new = CTable::open_ragged(dir, &limits)?.durable(false);
+            for ((_, new), (_, old)) in new.columns.iter_mut().zip(&old.columns) {
+                new.prepare_like(old)?;
+            }
+            edit(&mut new, old)
+        })?;
+        self.reload()
+    }
+
+    /// Opens what the directory holds now.
+    fn reload(&mut self) -> Result<(), Error> {
+        let (mut columns, pending) = read_columns(&self.root, &self.limits)?;
+        for ((_, new), (_, old)) in columns.iter_mut().zip(&self.columns) {
+            new.prepare_like(old)?;
         }
-        let mut all: Vec<_> = self.columns.iter_mut().map(|(_, column)| column).zip(sizes).collect();
-        if rows > before {
-            all.reverse();
-        }
-        all.into_iter().try_for_each(|(column, sizes)| column.commit(sizes))?;
-        if several { self.announced() } else { Ok(()) }
+        self.columns = columns.into_iter().map(|(n, c)| (n, c.durable(self.durable))).collect();
+        self.pending = pending;
+        Ok(())
     }
 
     /// Cuts all columns to the length of the shortest; returns that length.
@@ -231,12 +241,37 @@ impl<T: Tree> CTable<T> {
     /// # Errors
     /// A chunk that is cut and damaged; errors of the file system.
     pub fn repair(&mut self, pool: &mut Pool) -> Result<u64, Error> {
-        self.complete_pending()?;
         let rows = self.columns.iter().map(|(_, column)| column.rows()).min().unwrap_or(0);
-        for (_, column) in &mut self.columns {
-            column.resize(pool, rows)?;
-        }
+        self.settle(pool, rows)?;
         Ok(rows)
+    }
+
+    /// What lies in the directories of the columns beside the rows that count: as many rows as all of them have, and all
+    /// files. Of a writer that is at work, or died while it added rows, this knows nothing.
+    ///
+    /// # Errors
+    /// Errors of the file system.
+    pub fn uncounted(&self) -> Result<Uncounted, Error> {
+        if self.pending != Announced::No {
+            return Ok(Uncounted::default());
+        }
+        let all = self.columns.iter().map(|(_, column)| column.beside());
+        Ok(Uncounted::of_all(all.collect::<Result<_, _>>()?))
+    }
+
+    /// Has `rows` rows count, of those that all columns have on disk, and removes the others.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for more rows than are there; chunks that are damaged.
+    pub fn settle(&mut self, pool: &mut Pool, rows: u64) -> Result<(), Error> {
+        self.rewrite(|new, _| {
+            new.columns.iter_mut().try_for_each(|(_, column)| column.settle_here(pool, rows))?;
+            discard(&new.root, PENDING)
+        })
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.columns.iter().map(|(name, _)| name.clone()).collect()
     }
 
     /// Adds a column filled with `data`, one row for each row of the table.
@@ -250,28 +285,17 @@ impl<T: Tree> CTable<T> {
         create: &Create,
         data: &dyn ReadAt,
     ) -> Result<(), Error> {
-        check_column(name)?;
-        if self.columns.iter().any(|(n, _)| n == name) {
-            return Err(IoKind::AlreadyExists.into());
-        }
-        self.complete_pending()?;
-        let made = self.root.make(name)?;
-        let added = CArray::create(made, create, &self.limits).and_then(|column| {
-            let mut column = column.durable(self.durable);
+        self.check_new_name(name)?;
+        self.check_edit(pool)?;
+        self.rewrite(|new, old| {
+            let mut column = CArray::create(new.root.make(name)?, create, &old.limits)?.durable(false);
             column.append(pool, data)?;
-            let (rows, want) = (column.rows(), self.rows());
-            if rows != want && !self.columns.is_empty() {
+            let (rows, want) = (column.rows(), old.rows());
+            if rows != want && !old.columns.is_empty() {
                 return Err(Error::OutOfRange { what: "row", index: rows, len: want });
             }
-            Ok(column)
-        });
-        let names = self.columns.iter().map(|(n, _)| n.clone()).chain([name.into()]).collect::<Vec<_>>();
-        let column =
-            added.and_then(|column| self.write_names(&names).map(|()| column)).inspect_err(|_| {
-                let _ = self.root.remove_tree(name);
-            })?;
-        self.columns.push((name.into(), column));
-        Ok(())
+            new.write_names(&[old.names(), vec![name.into()]].concat())
+        })
     }
 
     /// Removes a column and its data.
@@ -280,11 +304,10 @@ impl<T: Tree> CTable<T> {
     /// [`Error::NoSuchName`]; errors of the file system.
     pub fn remove_column(&mut self, name: &str) -> Result<(), Error> {
         self.column(name)?;
-        self.complete_pending()?;
-        let names: Vec<String> = self.columns.iter().map(|(n, _)| n.clone()).filter(|n| n != name).collect();
-        self.write_names(&names)?;
-        self.columns.retain(|(n, _)| n != name);
-        Ok(self.root.remove_tree(name)?)
+        self.rewrite(|new, old| {
+            new.write_names(&old.names().into_iter().filter(|n| n != name).collect::<Vec<_>>())?;
+            Ok(new.root.remove_tree(name)?)
+        })
     }
 
     /// Gives a column another name.
@@ -292,24 +315,21 @@ impl<T: Tree> CTable<T> {
     /// # Errors
     /// [`Error::NoSuchName`]; a new name that is taken or not a plain path component; errors of the file system.
     pub fn rename_column(&mut self, name: &str, to: &str) -> Result<(), Error> {
-        check_column(to)?;
         self.column(name)?;
-        if self.columns.iter().any(|(n, _)| n == to) || self.root.enter(to).is_ok() {
-            return Err(IoKind::AlreadyExists.into());
+        self.check_new_name(to)?;
+        self.rewrite(|new, old| {
+            new.root.rename(name, to)?;
+            let new_name = |n: String| if n == name { String::from(to) } else { n };
+            new.write_names(&old.names().into_iter().map(new_name).collect::<Vec<_>>())
+        })
+    }
+
+    fn check_new_name(&self, name: &str) -> Result<(), Error> {
+        check_column(name)?;
+        match self.columns.iter().any(|(n, _)| n == name) || self.root.enter(name).is_ok() {
+            true => Err(IoKind::AlreadyExists.into()),
+            false => Ok(()),
         }
-        self.complete_pending()?;
-        let new = |n: &String| if n == name { String::from(to) } else { n.clone() };
-        let names: Vec<String> = self.columns.iter().map(|(n, _)| new(n)).collect();
-        self.announce(&Value::object([("rename", Value::List(vec![Value::text(name), Value::text(to)]))]))?;
-        self.root.rename(name, to)?;
-        self.root.sync()?;
-        self.write_names(&names)?;
-        self.announced()?;
-        let moved = CArray::open(self.root.enter(to)?, &self.limits)?.durable(self.durable);
-        if let Some(slot) = self.columns.iter_mut().find(|(n, _)| n == name) {
-            *slot = (to.into(), moved);
-        }
-        Ok(())
     }
 
     /// Checks every chunk of every column.
@@ -326,15 +346,25 @@ impl<T: Tree> CTable<T> {
     }
 }
 
-/// What a column is called after the renaming that was announced.
-fn new_name(pending: &Value, name: &str) -> Option<String> {
-    match pending.get("rename")?.as_list()? {
-        [from, to] if from.as_text() == Some(name) => {
-            let to = to.as_text()?;
-            check_column(to).ok().map(|()| to.into())
+/// Opens the columns, in order.
+#[allow(clippy::type_complexity, reason = "the fields of a table")]
+fn read_columns<T: Tree>(root: &T, limits: &Limits) -> Result<(Vec<(String, CArray<T>)>, Announced), Error> {
+    let Some(dirs) = read_json(root, "__rootdirs__")? else { return invalid("__rootdirs__ (missing)", 0) };
+    let names = dirs.get("names").and_then(Value::as_list);
+    let names: Option<Vec<String>> =
+        names.and_then(|names| names.iter().map(|n| n.as_text().map(String::from)).collect());
+    let Some(names) = names else { return invalid("names", 0) };
+    check_columns(&names)?;
+    let pending = Announced::read(root)?;
+    let mut columns = Vec::new();
+    for name in names {
+        let mut column = CArray::open(root.enter(&name)?, limits)?;
+        if let Announced::Rows(rows) = pending {
+            column.assume_rows(rows);
         }
-        _ => None,
+        columns.push((name, column));
     }
+    Ok((columns, pending))
 }
 
 impl<T: Tree> Plain for CTable<T> {
@@ -368,28 +398,32 @@ impl<T: Tree> Rows for CTable<T> {
     fn splice(&mut self, pool: &mut Pool, rows: Range<u64>, data: &dyn ReadAt) -> Result<(), Error> {
         let row = self.row_nbytes();
         let count = count(row, data)?;
-        self.complete_pending()?;
+        self.check_edit(pool)?;
         let column_ranges = self.column_ranges();
-        let mut sizes = Vec::new();
-        for ((_, column), place) in self.columns.iter_mut().zip(&column_ranges) {
-            let source = Strided { data, row, range: *place, rows: count };
-            let pieces = vec![Piece::New(&source, 0..count.saturating_mul(place.len))];
+        let strided = |range: &ColumnRange| Strided { data, row, range: *range, rows: count };
+        let sources: Vec<_> = column_ranges.iter().map(strided).collect();
+        let mut contents = Vec::new();
+        for (((_, column), place), source) in self.columns.iter().zip(&column_ranges).zip(&sources) {
+            let pieces = vec![Piece::New(source, 0..count.saturating_mul(place.len))];
             let range = rows.start.saturating_mul(place.len)..rows.end.saturating_mul(place.len);
-            sizes.push(column.prepare(pool, range, pieces)?);
+            contents.push(Content::splice(column.nbytes(), range, pieces)?);
         }
-        self.commit(sizes)
+        self.change(pool, &contents)
     }
 
     fn resize(&mut self, pool: &mut Pool, rows: u64) -> Result<(), Error> {
-        self.complete_pending()?;
-        let mut sizes = Vec::new();
-        for (_, column) in &mut self.columns {
+        self.check_edit(pool)?;
+        let (mut items, mut ranges) = (Vec::new(), Vec::new());
+        for (_, column) in &self.columns {
             column.check_growth(rows)?;
-            let (range, more) = growth(column.nbytes(), column.row_nbytes(), rows)?;
-            let item = default_item(&column.storage().dtype, &column.storage().dflt);
-            sizes.push(column.prepare(pool, range, vec![Piece::Fill(&item, more)])?);
+            ranges.push(growth(column.nbytes(), column.row_nbytes(), rows)?);
+            items.push(default_item(&column.storage().dtype, &column.storage().dflt));
         }
-        self.commit(sizes)
+        let mut contents = Vec::new();
+        for (((_, column), (range, more)), item) in self.columns.iter().zip(ranges).zip(&items) {
+            contents.push(Content::splice(column.nbytes(), range, vec![Piece::Fill(item, more)])?);
+        }
+        self.change(pool, &contents)
     }
 
     fn set_reserve(&mut self, bytes: u32) {
@@ -399,7 +433,7 @@ impl<T: Tree> Rows for CTable<T> {
     fn set_in_place(&mut self, pool: &mut Pool, row: u64, data: &dyn ReadAt) -> Result<(), Error> {
         let bytes = self.row_nbytes();
         let rows = count(bytes, data)?;
-        self.complete_pending()?;
+        self.check_edit(pool)?;
         let column_ranges = self.column_ranges();
         let mut all = Vec::new();
         for ((_, column), place) in self.columns.iter().zip(column_ranges) {

@@ -16,10 +16,10 @@ mod tree;
 
 pub(crate) use carray::growth;
 pub(crate) use descriptor::{default_item, zero_of};
-pub(crate) use tree::{discard, put, sweep};
+pub(crate) use tree::{Announced, PENDING, announce, discard, put, uncounted};
 
 pub use carray::{CArray, Create};
 pub use ctable::CTable;
 pub use descriptor::{CParams, Sizes, Storage, codec_by_name, default_chunklen, numpy_name};
 pub use flavour::{Flavour, flavour};
-pub use tree::{FlatTree, Tree, check_column};
+pub use tree::{FlatTree, Tree, Uncounted, check_column};

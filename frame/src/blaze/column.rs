@@ -1,12 +1,12 @@
 //! One column: its chunks in super-chunk files, in one directory or several.
 //!
-//! `superchunks.rs` says which file holds a chunk. An edit writes whole files, each put in place by a rename; only
-//! `set_in_place` writes over chunks where they are.
+//! `superchunks.rs` says which file holds a chunk. An edit writes whole files, each put in place by a rename, as
+//! `dataset.rs` says; only `set_in_place` writes over chunks where they are.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::storage::{Storage, invalid, typesize};
 use super::superchunks::{Files, default_superchunk, file_name, file_number};
-use crate::bcolz::{Tree, discard, sweep};
+use crate::bcolz::{Tree, Uncounted, discard};
 use crate::bloscpack::{Bloscpack, Edit, Options, Spare, Writer, encode_chunk};
 use crate::dtype::Dtype;
 use crate::error::{Error, IoError, IoKind, Structure};
@@ -40,8 +40,6 @@ pub struct Column<T> {
     pub(super) params: Params,
     pub(super) reserve: u32,
     pub(super) durable: bool,
-    /// What writers that died left in the directory has been removed.
-    swept: bool,
 }
 
 impl<T: Tree> Column<T> {
@@ -82,7 +80,6 @@ impl<T: Tree> Column<T> {
             params,
             reserve: 0,
             durable: true,
-            swept: false,
         };
         if storage.superchunk.is_none() {
             column.count()?;
@@ -220,37 +217,36 @@ impl<T: Tree> Column<T> {
         (1..=self.files.count(chunks)).map(|k| size(k).unwrap_or(0)).fold(0, u64::saturating_add)
     }
 
-    /// Writes every super-chunk that `content` touches; the new number of rows counts once
-    /// [`Column::commit`] is called.
-    pub(super) fn prepare(&mut self, pool: &mut Pool, content: &Content<'_>) -> Result<(), Error> {
-        self.files.check(u64::MAX)?;
+    /// Writes every super-chunk that `content` touches, whose old rows are those of `old`; the new number of rows counts
+    /// once it is written.
+    pub(super) fn prepare(
+        &self,
+        pool: &mut Pool,
+        content: &Content<'_>,
+        old: &Column<T>,
+    ) -> Result<(), Error> {
+        old.files.check(u64::MAX)?;
         self.open.replace(None);
-        let changed = content.changed();
-        let needed = content.nbytes().div_ceil(self.chunk);
-        if changed.is_empty() || changed.start >= content.nbytes() {
-            // Cutting the end off: the last chunk may hold more rows than count.
-            return Ok(());
-        }
+        let (changed, needed) = (content.changed(), content.nbytes().div_ceil(self.chunk));
         let touched =
             changed.start.checked_div(self.chunk).unwrap_or(0)..changed.end.div_ceil(self.chunk).min(needed);
-        let first = self.files.of(touched.start);
-        let last = self.files.of(touched.end.saturating_sub(1));
-        // Rows that move are read from files that have not been replaced yet.
-        let files: Vec<u64> = match content.nbytes() > self.nbytes() {
-            true => (first..=last).rev().collect(),
-            false => (first..=last).collect(),
-        };
-        let old_files = self.nfiles();
-        for (done, &k) in files.iter().enumerate() {
-            if let Err(error) = self.write_file(pool, content, k, &touched) {
+        if changed.is_empty() || touched.is_empty() {
+            return Ok(());
+        }
+        let files = self.files.of(touched.start)..=self.files.of(touched.end.saturating_sub(1));
+        // The file that is there comes last: until then nothing that shows is changed.
+        for k in files.rev() {
+            if let Err(error) = self.write_file(pool, content, old, (k, &touched)) {
                 // Files beyond the old ones count for nothing; take them away all the same.
-                for &k in files.iter().take(done).filter(|&&k| k > old_files) {
+                for k in old.nfiles().saturating_add(1)..=self.files.of(touched.end.saturating_sub(1)) {
                     let _ = self.dir(k)?.remove(&file_name(k));
                 }
                 return Err(error);
             }
         }
+        // Where a file is open, some systems do not let its directory be renamed.
         self.open.replace(None);
+        old.open.replace(None);
         Ok(())
     }
 
@@ -258,15 +254,15 @@ impl<T: Tree> Column<T> {
         &self,
         pool: &mut Pool,
         content: &Content<'_>,
-        k: u64,
-        touched: &Range<u64>,
+        source: &Column<T>,
+        (k, touched): (u64, &Range<u64>),
     ) -> Result<(), Error> {
         let chunks = self.files.chunks(k);
         let start = chunks.start.saturating_mul(self.chunk);
         let end = chunks.end.saturating_mul(self.chunk).min(content.nbytes());
         let options = self.options();
-        let old = match self.nfiles() >= k {
-            true => Some(self.superchunk(k)?),
+        let old = match source.nfiles() >= k {
+            true => Some(source.superchunk(k)?),
             false => None,
         };
         let mut plain = Vec::new();
@@ -287,7 +283,7 @@ impl<T: Tree> Column<T> {
                     Some(old) => writer.write_encoded(&old.chunk_bytes(local)?, nbytes)?,
                     None => {
                         plain.resize(usize::try_from(n).map_err(|_| IoKind::OutOfMemory)?, 0);
-                        content.read(pool, self, at, &mut plain)?;
+                        content.read(pool, source, at, &mut plain)?;
                         let chunk = encode_chunk(pool, &self.params, &plain, self.reserve)?;
                         writer.write_encoded(&chunk, nbytes)?;
                     }
@@ -302,7 +298,7 @@ impl<T: Tree> Column<T> {
     fn replace_file(&self, k: u64, fill: &mut Fill<'_>) -> Result<(), Error> {
         let dir = self.dir(k)?;
         if self.durable {
-            return dir.replace(&file_name(k), fill);
+            return dir.replace(&file_name(k), fill).map_err(Error::of_a_part);
         }
         let (temp, mut file) = dir.create_temp(&file_name(k))?;
         let written = fill(&mut file);
@@ -312,49 +308,58 @@ impl<T: Tree> Column<T> {
         })
     }
 
-    /// Makes the new number of rows count, and removes files and chunks that hold none of them.
-    pub(super) fn commit(&mut self, rows: u64) -> Result<(), Error> {
-        let before = self.nfiles();
-        self.rows = rows;
-        let files = self.nfiles();
-        for k in files.saturating_add(1)..=before {
-            discard(self.dir(k)?, &file_name(k))?;
-        }
-        if self.durable && !self.swept {
-            for part in &self.parts {
-                sweep(&part.dir, &|name| file_number(name).is_some_and(|k| k > files))?;
-            }
-            self.swept = true;
-        }
-        self.cut_last_file()
+    /// Whether new content lies in one file that is there, with as many rows as before.
+    pub(super) fn in_one_file(&self, content: &Content<'_>) -> bool {
+        let file = |at: u64| self.files.of(at.checked_div(self.chunk).unwrap_or(0));
+        let changed = content.changed();
+        content.nbytes() == self.nbytes() && file(changed.start) == file(changed.end.saturating_sub(1))
     }
 
-    /// Writes the last file without the chunks behind the last row: they would take their space for ever.
-    fn cut_last_file(&mut self) -> Result<(), Error> {
+    /// What lies in the directories beside the rows that count.
+    pub(super) fn beside(&self) -> Result<Uncounted, Error> {
+        let (mut found, files) = (Uncounted::default(), self.nfiles());
+        for part in &self.parts {
+            let names = part.dir.list()?;
+            let more = names.iter().filter(|name| file_number(name).is_some_and(|k| k > files)).count();
+            found.files = found.files.saturating_add(more as u64);
+        }
+        // A file that cannot be read is for `verify` to report.
+        let mut k = files.max(1);
+        while let Ok(pack) = self.superchunk(k) {
+            let chunks = self.files.chunks(k);
+            let bytes = pack.nchunks().checked_sub(1).map_or(0, |last| pack.chunk_range(last).end);
+            let counted = self.nbytes().saturating_sub(chunks.start.saturating_mul(self.chunk)).min(bytes);
+            let more = bytes.saturating_sub(counted).checked_div(self.row).unwrap_or(0);
+            found.rows = found.rows.saturating_add(more);
+            if pack.nchunks() < chunks.end.saturating_sub(chunks.start) {
+                break;
+            }
+            k = k.saturating_add(1);
+        }
+        Ok(found)
+    }
+
+    /// Removes what lies in the directories beside the rows that count.
+    pub(super) fn tidy(&self, pool: &mut Pool) -> Result<(), Error> {
         let k = self.nfiles();
-        let needed = self.nchunks().saturating_sub(self.files.chunks(k).start);
+        for part in &self.parts {
+            for name in part.dir.list()?.iter().filter(|name| file_number(name).is_some_and(|n| n > k)) {
+                discard(&part.dir, name)?;
+            }
+        }
         // The rows count already: a file that cannot be read is for whoever reads it to report.
-        let Ok(old) = self.superchunk(k) else { return Ok(()) };
-        if needed == 0 || old.nchunks() <= needed {
+        let Ok(last) = self.superchunk(k) else { return Ok(()) };
+        let counted = self.nbytes().saturating_sub(self.files.chunks(k).start.saturating_mul(self.chunk));
+        let bytes = last.nchunks().checked_sub(1).map_or(0, |last_chunk| last.chunk_range(last_chunk).end);
+        if k == 0 || bytes <= counted {
             return Ok(());
         }
+        drop(last);
         self.open.replace(None);
-        let (options, end) = (self.options(), old.chunk_range(needed.saturating_sub(1)).end);
-        let cut = self.replace_file(k, &mut |file| {
-            let mut writer = Writer::new(file, &options, Some(end))?;
-            for i in 0..needed {
-                let range = old.chunk_range(i);
-                let nbytes = u32::try_from(range.end.saturating_sub(range.start)).unwrap_or(u32::MAX);
-                writer.write_encoded(&old.chunk_bytes(i)?, nbytes)?;
-            }
-            // All chunks are encoded: nothing is left to do for a pool.
-            writer.finish(&mut Pool::new(1)).map(drop)
-        });
-        match cut {
-            Err(error @ Error::Io(_)) => Err(error),
-            // Damaged chunks stay where they are, as before.
-            _ => Ok(()),
-        }
+        let content = Content::splice(self.nbytes(), 0..0, Vec::new())?;
+        self.write_file(pool, &content, self, (k, &(0..0)))?;
+        self.open.replace(None);
+        Ok(())
     }
 
     /// How super-chunk files are written. Chunks are within [`MAX_BUFFER`](crate::bloscpack::MAX_BUFFER), as opening checks.

@@ -14,7 +14,7 @@ use crate::io::{ReadAt, Store};
 use crate::limits::Limits;
 use crate::plain::{Piece, Plain};
 use crate::reversed::AxesReversed;
-use crate::rows::{Rows, byte_range, count};
+use crate::rows::{Rows, byte_range, check_end, check_rows, count};
 use crate::value::Value;
 use alloc::boxed::Box;
 use alloc::vec;
@@ -46,7 +46,8 @@ impl<S: ReadAt> PackRows<S> {
                 .fold(u64::from(n.dtype.itemsize()), |row, &dim| row.saturating_mul(dim)),
             None => pack.header().typesize.into(),
         };
-        Ok(PackRows { pack, edit: Edit::default(), numpy, row: row.max(1) })
+        let edit = Edit { grow: true, ..Edit::default() };
+        Ok(PackRows { pack, edit, numpy, row: row.max(1) })
     }
 
     /// The file.
@@ -152,17 +153,9 @@ impl<S: Store> Rows for PackRows<S> {
     }
 
     fn splice(&mut self, pool: &mut Pool, rows: Range<u64>, data: &dyn ReadAt) -> Result<(), Error> {
-        // A plain file is bytes: what is added need not be whole items, as in bloscpack.
-        let n = match &self.numpy {
-            Some(_) => count(self.row, data)?.saturating_mul(self.row),
-            None => data.size()?,
-        };
-        let mut range = byte_range(self.row, &rows)?;
-        if rows.end == self.rows() {
-            range.end = self.pack.nbytes();
-            range.start = if rows.is_empty() { range.end } else { range.start };
-        }
-        self.change(pool, range, vec![Piece::New(data, 0..n)])
+        check_end(self.pack.nbytes(), self.row)?;
+        let n = count(self.row, data)?.saturating_mul(self.row);
+        self.change(pool, byte_range(self.row, &rows)?, vec![Piece::New(data, 0..n)])
     }
 
     fn resize(&mut self, pool: &mut Pool, rows: u64) -> Result<(), Error> {
@@ -175,20 +168,6 @@ impl<S: Store> Rows for PackRows<S> {
         self.change(pool, new.min(old)..old, pieces)
     }
 
-    fn trim(&mut self, pool: &mut Pool, rows: u64) -> Result<(), Error> {
-        let (old, gone) = (self.pack.nbytes(), byte_range(self.row, &(0..rows))?.end);
-        match old.checked_sub(gone) {
-            Some(new) => self.change(pool, new..old, Vec::new()),
-            None => Err(Error::OutOfRange { what: "row", index: rows, len: self.rows() }),
-        }
-    }
-
-    fn set(&mut self, pool: &mut Pool, row: u64, data: &dyn ReadAt) -> Result<(), Error> {
-        let start = byte_range(self.row, &(0..row))?.end;
-        let n = data.size()?;
-        self.change(pool, start..start.saturating_add(n), vec![Piece::New(data, 0..n)])
-    }
-
     fn set_reserve(&mut self, bytes: u32) {
         self.edit.reserve = bytes;
     }
@@ -198,6 +177,8 @@ impl<S: Store> Rows for PackRows<S> {
             let what = "changing an array in Fortran order in place";
             return Err(Error::Unsupported { structure: Structure::BloscpackMetadata, what });
         }
+        let n = count(self.row, data)?;
+        check_rows(self.rows(), row..row.saturating_add(n))?;
         self.pack.check_unchanged()?;
         let at = byte_range(self.row, &(0..row))?.end;
         let edit = Edit { params: self.params()?, ..self.edit };

@@ -22,6 +22,11 @@ pub trait Directory {
     fn list(&self) -> Result<Vec<String>, IoError>;
     /// Returns when all creations, renames and removals so far will survive a power failure.
     fn sync(&self) -> Result<(), IoError>;
+    /// Returns when these files, and all names of the directory, will survive a power failure.
+    fn sync_files(&self, names: &[String]) -> Result<(), IoError> {
+        names.iter().try_for_each(|name| self.open(name, true)?.sync())?;
+        self.sync()
+    }
 
     /// Whether there is a file of this name.
     fn contains(&self, name: &str) -> Result<bool, IoError> {
@@ -64,7 +69,7 @@ pub trait Directory {
         moved.inspect_err(|_| {
             let _ = self.remove(&temp);
         })?;
-        Ok(self.sync()?)
+        Ok(self.sync().map_err(IoError::not_confirmed)?)
     }
     /// Creates a file whose name nobody else uses, beside `name`.
     fn create_temp(&self, name: &str) -> Result<(String, Box<dyn WriteAt + Send + Sync>), IoError> {
@@ -116,6 +121,9 @@ impl<D: Directory + ?Sized> Directory for Box<D> {
     }
     fn sync(&self) -> Result<(), IoError> {
         (**self).sync()
+    }
+    fn sync_files(&self, names: &[String]) -> Result<(), IoError> {
+        (**self).sync_files(names)
     }
     fn replace(&self, name: &str, fill: &mut Fill<'_>) -> Result<(), Error> {
         (**self).replace(name, fill)
@@ -185,8 +193,10 @@ impl<D: Directory> Store for DirFile<D> {
     }
     fn rewrite(&mut self, fill: &mut Refill<'_>) -> Result<(), Error> {
         let old = &self.file;
-        self.dir.replace(&self.name, &mut |new| fill(old, new))?;
-        self.file = self.dir.open(&self.name, true)?;
-        Ok(())
+        let replaced = self.dir.replace(&self.name, &mut |new| fill(old, new));
+        if replaced.as_ref().map_or_else(Error::is_in_force, |()| true) {
+            self.file = self.dir.open(&self.name, true)?;
+        }
+        replaced
     }
 }

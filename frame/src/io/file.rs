@@ -153,8 +153,8 @@ impl PathFile {
     /// It waits while another process holds the lock.
     ///
     /// # Errors
-    /// [`IoKind::Locked`] where this process has the file open for writing already: it would wait for itself. Those of
-    /// the file system, also where it knows no locks.
+    /// [`IoKind::Locked`] where this process has the file open for writing already: it would wait for itself.
+    /// [`IoKind::NoLocks`] where the file system knows none. Those of the file system.
     pub fn open_rw(path: impl Into<PathBuf>) -> Result<PathFile, IoError> {
         PathFile::open_rw_with(path, Locking::System)
     }
@@ -177,14 +177,20 @@ impl PathFile {
         };
         Ok(PathFile { file, path, writable: true, new: false, claim })
     }
-    /// Creates a new file; fails if there is one. It is locked as by [`PathFile::open_rw`].
+    /// Creates a new file; fails if there is one. It is locked as by [`PathFile::open_rw`], where the file system knows
+    /// locks.
     ///
     /// # Errors
     /// Those of the file system.
     pub fn create_new(path: impl Into<PathBuf>) -> Result<PathFile, IoError> {
         let path = std::path::absolute(path.into())?;
         OpenOptions::new().write(true).create_new(true).open(&path)?;
-        let file = PathFile::open_rw(&path).inspect_err(|_| {
+        let opened = PathFile::open_rw(&path).or_else(|error| match error.kind {
+            // Nobody else knows of it yet.
+            IoKind::NoLocks => PathFile::open_rw_with(&path, Locking::None),
+            _ => Err(error),
+        });
+        let file = opened.inspect_err(|_| {
             let _ = std::fs::remove_file(&path);
         })?;
         Ok(PathFile { new: true, ..file })
@@ -274,15 +280,15 @@ impl Store for PathFile {
         }
         let mut new = NewFile::beside(self.path.clone())?;
         fill(&self.file, new.file()?)?;
-        let file = new.finish()?;
-        match &mut self.claim {
-            Some(claim) => claim.pass_on(&file, &self.path)?,
-            None => {
-                file.unlock().or_else(|e| if e.kind() == ErrorKind::Unsupported { Ok(()) } else { Err(e) })?
-            }
-        }
+        let (file, folder) = new.rename()?;
         self.file = file;
-        Ok(())
+        // The new file is in force from here on, whatever fails.
+        match &mut self.claim {
+            Some(claim) => claim.pass_on(&self.file, &self.path).map_err(IoError::not_confirmed)?,
+            // Nobody is to be kept out; where the system knows no locks, there is none to let go of.
+            None => drop(self.file.unlock()),
+        }
+        Ok(folder.confirm()?)
     }
     fn is_current(&self) -> Result<bool, IoError> {
         Ok(names(&self.path, &self.file)?)

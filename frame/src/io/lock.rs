@@ -66,7 +66,7 @@ impl Lock {
         }
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::Error(error)) => return Err(error.into()),
+            Err(TryLockError::Error(error)) => return Err(refused(error)),
             Err(TryLockError::WouldBlock) => {
                 drop(held);
                 lock(&file)?;
@@ -183,8 +183,24 @@ fn lock(file: &File) -> Result<(), IoError> {
     loop {
         match file.lock() {
             Err(e) if e.kind() == ErrorKind::Interrupted => {}
-            result => return Ok(result?),
+            result => return result.map_err(refused),
         }
+    }
+}
+
+/// The number of ENOLCK, which `std` has no kind for: what NFS without a lock daemon says.
+const NO_LOCKS: i32 = if cfg!(any(target_os = "linux", target_os = "android")) { 37 } else { 77 };
+
+/// Whether the file system knows no locks, as some network mounts.
+pub(super) fn is_without_locks(error: &std::io::Error) -> bool {
+    error.kind() == ErrorKind::Unsupported || (cfg!(unix) && error.raw_os_error() == Some(NO_LOCKS))
+}
+
+/// Why a lock cannot be had.
+fn refused(error: std::io::Error) -> IoError {
+    match is_without_locks(&error) {
+        true => IoError { kind: IoKind::NoLocks, os: error.raw_os_error() },
+        false => error.into(),
     }
 }
 
@@ -292,7 +308,7 @@ impl SidecarLock {
 
     /// Tells whether there was a change since this handle last held the lock.
     fn lock_shared(&mut self) -> Result<bool, IoError> {
-        self.file.lock_shared()?;
+        self.file.lock_shared().map_err(refused)?;
         let found = self.generation()?;
         let changed = found != self.seen;
         self.seen = found;

@@ -11,6 +11,7 @@
 //! free ([`sweep`]); a live owner's are left alone, whatever its process number is.
 
 use super::file::{names, open_no_link};
+use super::lock::is_without_locks;
 use crate::error::{IoError, IoKind};
 use alloc::format;
 use alloc::vec::Vec;
@@ -69,7 +70,7 @@ impl NewFile {
             let file = &new.file;
             // Where the system has no locks, `sweep` takes no file for one that was left behind.
             if let Err(e) = file.lock()
-                && e.kind() != ErrorKind::Unsupported
+                && !is_without_locks(&e)
             {
                 return Err(e.into());
             }
@@ -104,17 +105,24 @@ impl NewFile {
     /// Flushes it, renames it into its place and flushes the directory. Gives back the open file, still locked.
     ///
     /// # Errors
-    /// Those of the file system. Then the path names what it named before, unless only the last flush failed.
+    /// Those of the file system. Then the path names what it named before, but for [`IoKind::NotConfirmed`].
     pub fn finish(self) -> Result<File, IoError> {
+        let (file, folder) = self.rename()?;
+        folder.confirm()?;
+        Ok(file)
+    }
+
+    /// [`NewFile::finish`] but for the last step, which is [`Folder::confirm`].
+    pub(super) fn rename(self) -> Result<(File, Folder), IoError> {
         let file = self.file.try_clone()?;
         file.sync_all()?;
         if !cfg!(unix) {
             // There a lock keeps others from reading.
             let _ = file.unlock();
         }
+        let folder = Folder::open(parent(&self.path))?;
         fs::rename(&self.temporary, &self.path)?;
-        sync_directory(parent(&self.path))?;
-        Ok(file)
+        Ok((file, folder))
     }
 }
 
@@ -132,7 +140,7 @@ pub struct NewDir {
     temporary: PathBuf,
     place: PathBuf,
     /// Locked, as a sign that the owner lives.
-    _handle: Option<File>,
+    handle: Option<File>,
 }
 
 impl NewDir {
@@ -152,15 +160,22 @@ impl NewDir {
                 Err(e) if e.kind() == ErrorKind::AlreadyExists => continue,
                 Err(e) => return Err(e.into()),
             }
+            let mut new = NewDir { temporary, place: place.clone(), handle: None };
             if !cfg!(unix) {
-                return Ok(NewDir { temporary, place, _handle: None });
+                return Ok(new);
             }
-            let Ok(handle) = File::open(&temporary) else { continue };
+            let handle = match File::open(&new.temporary) {
+                Err(e) if e.kind() == ErrorKind::NotFound => continue,
+                handle => handle?,
+            };
             match handle.lock() {
-                Ok(()) if !names(&temporary, &handle)? => continue,
-                Err(e) if e.kind() != ErrorKind::Unsupported => return Err(e.into()),
-                _ => return Ok(NewDir { temporary, place, _handle: Some(handle) }),
+                // Between the two steps it looked as if its owner had died.
+                Ok(()) if !names(&new.temporary, &handle)? => continue,
+                Err(e) if !is_without_locks(&e) => return Err(e.into()),
+                _ => {}
             }
+            new.handle = Some(handle);
+            return Ok(new);
         }
         Err(IoKind::AlreadyExists.into())
     }
@@ -183,8 +198,25 @@ impl NewDir {
 
 impl Drop for NewDir {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.temporary);
+        // The process may be out of descriptors.
+        self.handle = None;
+        let _ = fs::remove_dir_all(&self.temporary).or_else(|_| remove_level_by_level(&self.temporary));
     }
+}
+
+/// Removes a directory with one descriptor open at a time, and without any where nothing is in it.
+fn remove_level_by_level(path: &Path) -> std::io::Result<()> {
+    if fs::remove_dir(path).is_ok() {
+        return Ok(());
+    }
+    let entries = fs::read_dir(path)?.collect::<std::io::Result<Vec<_>>>()?;
+    for entry in entries {
+        match entry.file_type()?.is_dir() {
+            true => remove_level_by_level(&entry.path())?,
+            false => fs::remove_file(entry.path())?,
+        }
+    }
+    fs::remove_dir(path)
 }
 
 #[cfg(unix)]
@@ -213,10 +245,33 @@ pub(super) fn parent(path: &Path) -> &Path {
 
 /// `.NAME.tmpPID-N`: whose it is, by path and process.
 pub(super) fn temporary_path(path: &Path, number: u32) -> Result<PathBuf, IoError> {
+    let mut temporary = temporary_beginning(path)?.into_os_string();
+    temporary.push(format!("{number}"));
+    Ok(temporary.into())
+}
+
+/// `.NAME.tmpPID-`: how the temporary files begin by which this process replaces `path`.
+///
+/// # Errors
+/// [`IoKind::Name`] for a path without a file name.
+pub fn temporary_beginning(path: &Path) -> Result<PathBuf, IoError> {
     let mut temporary = OsString::from(".");
-    temporary.push(path.file_name().ok_or(IoKind::Name)?);
-    temporary.push(format!(".tmp{}-{number}", std::process::id()));
+    temporary.push(short_name(path.file_name().ok_or(IoKind::Name)?));
+    temporary.push(format!(".tmp{}-", std::process::id()));
     Ok(parent(path).join(temporary))
+}
+
+/// A file name, or what stands for one that leaves no room for more: its beginning, and a checksum of all of it.
+fn short_name(name: &OsStr) -> OsString {
+    // File systems take 255 bytes; a process has at most 10 digits, the number beside it 4.
+    let most = 255 - ".".len() - ".tmp-".len() - 10 - 4;
+    if name.len() <= most {
+        return name.into();
+    }
+    let sum = twox_hash::XxHash3_64::oneshot(name.as_encoded_bytes());
+    let mut short = name.to_string_lossy().into_owned();
+    short.truncate(short.floor_char_boundary(most - 17));
+    format!("{short}~{sum:016x}").into()
 }
 
 /// What the name of a temporary file says it will be: `NAME` of `.NAME.tmpPID-N`.
@@ -232,11 +287,11 @@ pub(crate) fn temporary_of(name: &str) -> Option<&str> {
 /// # Errors
 /// Those of reading the directory that `path` is in.
 pub fn strays(path: &Path) -> Result<Vec<PathBuf>, IoError> {
-    let Some(name) = path.file_name() else { return Ok(Vec::new()) };
+    let Some(short) = path.file_name().map(short_name) else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     for entry in fs::read_dir(parent(path))? {
         let entry = entry?;
-        let ours = |entry: &str| temporary_of(entry).is_some_and(|owner| OsStr::new(owner) == name);
+        let ours = |entry: &str| temporary_of(entry).is_some_and(|owner| *owner == *short);
         if entry.file_name().to_str().is_some_and(ours) && abandoned(&entry.path()).is_some() {
             found.push(entry.path());
         }
@@ -302,33 +357,29 @@ fn remove_stray(stray: &Path, path: Option<&Path>) {
     let _ = fs::remove_dir_all(stray);
 }
 
+/// A directory whose names are about to change. It is opened before they do, so that nothing but the flush can fail
+/// afterwards. Only POSIX systems can flush a directory; Windows orders renames by itself.
+pub(super) struct Folder(Option<File>);
+
+impl Folder {
+    pub(super) fn open(path: &Path) -> Result<Folder, IoError> {
+        Ok(Folder(if cfg!(unix) { Some(File::open(path)?) } else { None }))
+    }
+
+    pub(super) fn sync(&self) -> Result<(), IoError> {
+        Ok(self.0.as_ref().map_or(Ok(()), File::sync_all)?)
+    }
+
+    /// [`Folder::sync`] once a name in it stands for something new.
+    pub(super) fn confirm(&self) -> Result<(), IoError> {
+        self.sync().map_err(IoError::not_confirmed)
+    }
+}
+
 /// Returns when the names in a directory will survive a power failure.
 ///
 /// # Errors
-/// Those of the file system.
+/// Errors of the file system.
 pub fn sync_directory(path: &Path) -> Result<(), IoError> {
-    // Only POSIX systems can flush a directory; Windows orders renames by itself.
-    if cfg!(unix) {
-        File::open(path)?.sync_all()?;
-    }
-    Ok(())
-}
-
-/// Returns when a file, or a directory with all that is in it, will survive a power failure.
-///
-/// # Errors
-/// Those of the file system.
-pub fn sync_tree(path: &Path) -> Result<(), IoError> {
-    let there = fs::symlink_metadata(path)?;
-    if there.is_dir() {
-        for entry in fs::read_dir(path)? {
-            sync_tree(&entry?.path())?;
-        }
-        return sync_directory(path);
-    }
-    if there.is_file() {
-        // Windows flushes only what is open for writing.
-        OpenOptions::new().read(true).write(!cfg!(unix)).open(path)?.sync_all()?;
-    }
-    Ok(())
+    Folder::open(path)?.sync()
 }

@@ -253,11 +253,15 @@ impl<'a> Contiguous<'a> {
         }
         self.store.sync()?;
         self.store.write_at(switch.start as u64, written.head.get(switch).unwrap_or(&[]))?;
-        self.store.sync()?;
-        self.in_force(written.header.cbytes, end);
+        let confirmed = self.store.sync().map_err(IoError::not_confirmed);
+        self.payload = written.header.cbytes;
+        // After a power failure the state before may be back: until a flush succeeds, nothing of it is free.
+        if confirmed.is_ok() {
+            self.in_force(end);
+        }
         self.note_sum(&[&written.head, &written.rest]);
         draft.in_force = Some(written);
-        Ok(())
+        Ok(confirmed?)
     }
 
     /// What only the state before used becomes free.
@@ -267,12 +271,11 @@ impl<'a> Contiguous<'a> {
         join(&mut self.free, self.rests.drain(..));
     }
 
-    /// The state being made is in force, its index behind `payload` bytes: what only the one before it used is free, and
-    /// what lies behind the frame is cut off if that is easy.
-    fn in_force(&mut self, payload: u64, end: u64) {
+    /// The state being made is in force and ends at `end`: what only the one before it used is free, and what lies behind
+    /// the frame is cut off if that is easy.
+    fn in_force(&mut self, end: u64) {
         self.free_old();
-        self.payload = payload;
-        let at = self.base.saturating_add(payload);
+        let at = self.base.saturating_add(self.payload);
         // The new index and trailer are among what was pinned.
         for range in &mut self.free {
             range.end = range.end.min(at);
@@ -433,9 +436,10 @@ impl ChunkStore for Contiguous<'_> {
     }
 
     fn discard(&mut self, committed: Option<&Header>) {
-        if let Some(header) = committed {
-            let _ = self.store.truncate(header.frame_len);
+        if committed.is_none() {
+            self.restart(0);
         }
+        let _ = self.store.truncate(committed.map_or(0, |header| header.frame_len));
     }
 
     fn follow(&mut self) -> Result<(), IoError> {

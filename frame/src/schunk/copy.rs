@@ -64,8 +64,9 @@ pub struct Compacted {
 
 impl SuperChunk<'_> {
     /// Commits, drops everything no chunk refers to, and gives every chunk a checksum if checksums
-    /// are on. Atomic like a commit: a contiguous frame is rewritten, of a sparse one unused files
-    /// are removed, and chunks get numbers that C-Blosc2 takes. Entries that share a chunk still share it.
+    /// are on. Atomic like a commit: a contiguous frame is rewritten; chunks of a sparse one get numbers that C-Blosc2
+    /// takes, and files that nothing refers to stay ([`SuperChunk::remove_strays`]). Entries that share a chunk still
+    /// share it.
     ///
     /// # Errors
     /// As [`SuperChunk::commit`]; [`Error::Checksum`] where a chunk, or the table of checksums, is not what was written.
@@ -83,12 +84,21 @@ impl SuperChunk<'_> {
         self.store.size()
     }
 
-    /// Files of a sparse frame that nothing refers to: of a writer that died, or is at work.
+    /// Files of a sparse frame that nothing refers to: of another program, or of a writer that died or is at work.
     ///
     /// # Errors
     /// Those of listing the directory.
     pub fn strays(&self) -> Result<Vec<String>, Error> {
         self.store.strays(&self.index)
+    }
+
+    /// Removes them.
+    ///
+    /// # Errors
+    /// Errors of the file system.
+    pub fn remove_strays(&mut self) -> Result<(), Error> {
+        self.check_unchanged(true)?;
+        self.store.remove_strays(&self.index)
     }
 
     /// The largest number of a chunk file of a sparse frame, if it is one for which C-Blosc2 refuses the directory.

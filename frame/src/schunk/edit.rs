@@ -12,6 +12,12 @@ use alloc::vec::Vec;
 use blosc_core::{Chunk, Error as Core, Header};
 
 impl SuperChunk<'_> {
+    /// Sets the size of the blocks of new chunks. No chunk may be there.
+    pub(crate) fn set_blocksize(&mut self, bytes: u32) {
+        self.header.blocksize = bytes;
+        self.pending.frame = true;
+    }
+
     /// Sets the size of chunks made from appended data, in bytes; it is rounded to whole items.
     ///
     /// # Errors

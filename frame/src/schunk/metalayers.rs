@@ -84,7 +84,7 @@ fn names(list: &[Meta]) -> impl Iterator<Item = String> + '_ {
 }
 
 /// Sets or adds an entry.
-fn put(list: &mut Vec<Meta>, name: &str, content: Vec<u8>) -> Result<Change, Error> {
+fn put(list: &mut Vec<Meta>, name: &str, content: Vec<u8>, most: usize) -> Result<Change, Error> {
     section::check_entry(name, &content)?;
     if let Some(meta) = list.iter_mut().find(|meta| meta.name == name.as_bytes()) {
         let change = match () {
@@ -95,9 +95,13 @@ fn put(list: &mut Vec<Meta>, name: &str, content: Vec<u8>) -> Result<Change, Err
         meta.content = content;
         return Ok(change);
     }
-    if list.len() >= section::MAX_WRITTEN {
-        let (asked, most) = (list.len().saturating_add(1) as u64, section::MAX_WRITTEN as u64);
-        return Err(Error::Capacity { what: "metalayers", asked, most });
+    if list.len() >= most {
+        let (asked, most) = (list.len().saturating_add(1) as u64, most as u64);
+        let what = match most == section::MAX_WRITTEN as u64 {
+            true => "metalayers",
+            false => "metalayers beside the table of checksums",
+        };
+        return Err(Error::Capacity { what, asked, most });
     }
     list.push(Meta { name: name.as_bytes().to_vec(), content });
     Ok(Change::Length)
@@ -118,9 +122,12 @@ impl SuperChunk<'_> {
     /// whole frame; add metalayers first.
     ///
     /// # Errors
-    /// A 17th metalayer, a name above 31 bytes or with NUL, content of 1 GiB or more.
+    /// A 17th metalayer, a name above 31 bytes or with NUL, content of 1 GiB or more or above [`Limits::metalayer`].
+    ///
+    /// [`Limits::metalayer`]: crate::Limits::metalayer
     pub fn set_metalayer(&mut self, name: &str, content: &[u8]) -> Result<(), Error> {
-        let change = put(&mut self.metalayers.header, name, content.to_vec())?;
+        within("bytes of a metalayer", content.len() as u64, self.limits.metalayer)?;
+        let change = put(&mut self.metalayers.header, name, content.to_vec(), section::MAX_WRITTEN)?;
         self.pending.metalayers = self.pending.metalayers.max(change);
         Ok(())
     }
@@ -160,11 +167,17 @@ impl SuperChunk<'_> {
     /// Adds or changes a vlmetalayer.
     ///
     /// # Errors
-    /// A 17th vlmetalayer, a name above 31 bytes or with NUL, content of 1 GiB or more.
+    /// A 17th vlmetalayer, or a 16th where one is the table of checksums (see
+    /// [`set_checksums`](SuperChunk::set_checksums)); a name above 31 bytes or with NUL, content of 1 GiB or more or
+    /// above [`Limits::metalayer`].
+    ///
+    /// [`Limits::metalayer`]: crate::Limits::metalayer
     pub fn set_vlmetalayer(&mut self, name: &str, content: &[u8]) -> Result<(), Error> {
         section::check_entry(name, content)?;
+        within("bytes of a metalayer", content.len() as u64, self.limits.metalayer)?;
+        let most = section::MAX_WRITTEN.saturating_sub(usize::from(self.checksums()));
         let chunk = self.pool.compress(&Params::new(1).no_filter(), content).map_err(Error::Codec)?;
-        put(&mut self.metalayers.trailer, name, chunk)?;
+        put(&mut self.metalayers.trailer, name, chunk, most)?;
         self.pending.frame = true;
         Ok(())
     }

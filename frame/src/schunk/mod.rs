@@ -243,15 +243,16 @@ impl<'a> SuperChunk<'a> {
         })
     }
 
-    /// Uses up to `threads` threads for whole chunks (0: one per core). Default 1. Changes no byte.
+    /// How many threads it uses.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Uses up to `threads` threads for whole chunks, as many as a [`Pool`] takes (0: one per core). Default 1. Changes no
+    /// byte.
     pub fn set_threads(&mut self, threads: usize) {
-        #[cfg(feature = "std")]
-        let threads = match threads {
-            0 => std::thread::available_parallelism().map_or(1, core::num::NonZero::get),
-            n => n,
-        };
-        self.threads = threads.max(1);
-        self.pool = Pool::new(self.threads);
+        self.pool = Pool::new(threads);
+        self.threads = self.pool.threads();
     }
 
     /// Tells the block shape of the array in the chunks, which the filters ndcell and ndmean and the
@@ -344,12 +345,21 @@ impl<'a> SuperChunk<'a> {
         self.store.open(&self.limits)
     }
 
-    /// Forgets all changes since the last commit.
+    /// Forgets all changes since the last commit. Before the first one, the frame is then as it was created: without
+    /// chunks and metalayers.
     ///
     /// # Errors
     /// Those of reading what is stored.
     pub fn discard(&mut self) -> Result<(), Error> {
-        if self.pending.committed.is_none() { Ok(()) } else { self.load(&self.reopen()?) }
+        if self.pending.committed.is_some() {
+            return self.load(&self.reopen()?);
+        }
+        self.store.discard(None);
+        self.header = Header::new(self.header.frame_type, &self.params());
+        (self.index, self.metalayers) = (Index::empty(ChunkSize::Unknown), Metalayers::default());
+        (self.pending, self.vl_blocks) = (Pending::after(None), None);
+        self.blockshape.clear();
+        Ok(())
     }
 
     /// An error if another writer changed the frame since this handle last read or wrote it; `whole` is that of

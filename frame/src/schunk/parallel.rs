@@ -70,6 +70,8 @@ pub(super) fn ordered<I: Send, O: Send>(
     work: impl Fn(&mut Tools, I) -> O + Sync,
     mut take: impl FnMut(O) -> Result<(), Error>,
 ) -> Result<(), Error> {
+    // A thread for an item at most.
+    let threads = items.size_hint().1.map_or(threads, |most| threads.min(most));
     // Each item travels with the channel for its result.
     let (send_job, jobs) = mpsc::channel::<(I, SyncSender<O>)>();
     std::thread::scope(|scope| {

@@ -19,6 +19,10 @@ use alloc::vec::Vec;
 /// The index file of a sparse frame.
 pub(crate) const INDEX_NAME: &str = "chunks.b2frame";
 
+/// Names the files of others, one on each line, while a writer that holds the lock adds chunk files: what nothing refers to
+/// beside them is the writer's, should it die.
+const PENDING: &str = "__pending__";
+
 /// The name of chunk file `id`: a number, so nothing read from a file can become a path.
 fn chunk_name(id: u32) -> String {
     format!("{id:08X}.chunk")
@@ -37,6 +41,10 @@ pub(super) struct Sparse<'a> {
     fresh: Vec<u32>,
     /// Files that lost their entry since the last commit.
     obsolete: Vec<u32>,
+    /// Files that nothing refers to and that are of others; they stay.
+    foreign: Vec<String>,
+    /// [`PENDING`] is there.
+    announced: bool,
     /// The next number to use; never one that this handle has seen in use.
     next_id: u32,
     /// Stored bytes of all chunks.
@@ -55,7 +63,43 @@ fn referenced(index: &Index) -> Vec<u32> {
 
 impl<'a> Sparse<'a> {
     pub(super) fn new(dir: Box<dyn Directory + Send + Sync + 'a>) -> Sparse<'a> {
-        Sparse { dir, fresh: Vec::new(), obsolete: Vec::new(), next_id: 0, live: 0, index_sum: 0 }
+        Sparse {
+            dir,
+            fresh: Vec::new(),
+            obsolete: Vec::new(),
+            foreign: Vec::new(),
+            announced: false,
+            next_id: 0,
+            live: 0,
+            index_sum: 0,
+        }
+    }
+
+    /// Creates a chunk file; the first one since the last commit is announced.
+    fn create(&mut self, name: &str) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {
+        if self.dir.is_locked() && !self.announced {
+            self.dir.create(PENDING)?.write_at(0, self.foreign.join("\n").as_bytes())?;
+            self.announced = true;
+        }
+        self.dir.create(name)
+    }
+
+    /// All chunk files are those of the state in force, or of others.
+    fn settled(&mut self) {
+        if core::mem::take(&mut self.announced) {
+            let _ = self.dir.remove(PENDING);
+        }
+    }
+
+    /// Removes what a writer left that died; learns what is of others.
+    fn tidy(&mut self, index: &Index) {
+        self.foreign = self.strays(index).unwrap_or_default();
+        let Ok(of_others) = self.dir.read(PENDING, u64::MAX) else { return };
+        let of_others = String::from_utf8_lossy(&of_others).into_owned();
+        for name in self.foreign.extract_if(.., |name| !of_others.lines().any(|other| other == name)) {
+            let _ = self.dir.remove(&name);
+        }
+        let _ = self.dir.remove(PENDING);
     }
 
     /// The largest number for which C-Blosc2 does not refuse the directory: `C - 32` (docs/formats/sframe.md §4).
@@ -71,17 +115,22 @@ impl<'a> Sparse<'a> {
         let too_high: Vec<u32> = used.iter().copied().filter(|id| u64::from(*id) > most).collect();
         used.extend(&self.obsolete);
         used.sort_unstable();
-        let free =
+        let mut free =
             (0u32..).take_while(|id| u64::from(*id) <= most).filter(|id| used.binary_search(id).is_err());
         let mut moved = Vec::new();
-        for (old, new) in too_high.into_iter().zip(free) {
-            let (content, to) = (self.dir.read(&chunk_name(old), u64::MAX)?, chunk_name(new));
-            // Nothing refers to a file of that name.
-            if self.dir.contains(&to)? {
-                self.dir.remove(&to)?;
+        for old in too_high {
+            let content = self.dir.read(&chunk_name(old), u64::MAX)?;
+            // What others have put under a number stays.
+            let mut created = None;
+            while let (None, Some(new)) = (&created, free.next()) {
+                created = match self.create(&chunk_name(new)) {
+                    Err(IoError { kind: IoKind::AlreadyExists, .. }) => None,
+                    file => Some((new, file?)),
+                };
             }
-            self.dir.create(&to)?.write_at(0, &content)?;
+            let Some((new, mut file)) = created else { break };
             self.fresh.push(new);
+            file.write_at(0, &content)?;
             self.obsolete.push(old);
             moved.push((u64::from(old), new));
         }
@@ -104,30 +153,34 @@ impl<'a> Sparse<'a> {
         let referenced = referenced(draft.index);
         let is_used = |id: &u32| referenced.binary_search(id).is_ok();
         let dir = &self.dir;
-        for id in self.fresh.iter().filter(|id| is_used(id)) {
-            dir.open(&chunk_name(*id), true)?.sync()?;
-        }
-        dir.sync()?;
+        let fresh = self.fresh.iter().filter(|id| is_used(id)).map(|id| chunk_name(*id));
+        dir.sync_files(&fresh.collect::<Vec<_>>())?;
         let replaced = dir.replace(INDEX_NAME, &mut |file| {
             file.write_at(0, &written.head)?;
             Ok(file.write_at(written.head.len() as u64, &written.rest)?)
         });
-        if let Err(error) = replaced {
+        if !replaced.as_ref().map_or_else(Error::is_in_force, |()| true) {
             // What was written for it goes when this is dropped, unless it is in force all the same.
             let old = match dir.read(INDEX_NAME, u64::MAX) {
                 Ok(index) => index.strip_prefix(&*written.head) != Some(&*written.rest),
                 Err(error) => error == IoKind::NotFound.into(),
             };
             self.fresh.retain(|id| old || !is_used(id));
-            return Err(error);
+            return replaced;
         }
         // The new state is in force; what it does not use goes. A file that stays is only garbage.
-        for id in self.obsolete.drain(..).chain(self.fresh.drain(..)).filter(|id| !is_used(id)) {
-            let _ = dir.remove(&chunk_name(id));
+        let gone = self.fresh.extract_if(.., |id| !is_used(id)).collect::<Vec<_>>();
+        self.obsolete.extend(gone);
+        self.fresh.clear();
+        // After a power failure the state before may be back: until a flush succeeds, nothing of it goes.
+        if replaced.is_ok() {
+            for id in self.obsolete.drain(..).filter(|id| !is_used(id)) {
+                let _ = dir.remove(&chunk_name(id));
+            }
         }
         self.index_sum = checksum::of_parts(&[&written.head, &written.rest]);
         draft.in_force = Some(written);
-        Ok(())
+        replaced
     }
 }
 
@@ -136,7 +189,7 @@ impl ChunkStore for Sparse<'_> {
         open_at(&self.dir.open(INDEX_NAME, false)?, FrameType::Sparse, limits)
     }
 
-    /// Where the directory is locked, what dead writers left in it is removed. A file that stays is only garbage.
+    /// Where the directory is locked, what a dead writer left in it is removed. A file that stays is only garbage.
     fn opened(&mut self, opened: &Opened, index: &Index) {
         self.fresh.clear();
         self.obsolete.clear();
@@ -145,9 +198,7 @@ impl ChunkStore for Sparse<'_> {
         let next = index.entries.stored().max().and_then(|max| max.checked_add(1)).unwrap_or(0);
         self.next_id = self.next_id.max(u32::try_from(next).unwrap_or(0));
         if self.dir.is_locked() {
-            for name in self.strays(index).unwrap_or_default() {
-                let _ = self.dir.remove(&name);
-            }
+            self.tidy(index);
         }
     }
 
@@ -170,8 +221,8 @@ impl ChunkStore for Sparse<'_> {
                 return Err(Error::Capacity { what: "numbers of chunk files", asked: id.into(), most });
             }
             self.next_id = id.saturating_add(1);
-            match self.dir.create(&chunk_name(id)) {
-                // Of a writer that died, or that is at work: its file stays as it is.
+            match self.create(&chunk_name(id)) {
+                // Of another writer: its file stays as it is.
                 Err(IoError { kind: IoKind::AlreadyExists, .. }) => {}
                 file => break (id, file?),
             }
@@ -191,7 +242,11 @@ impl ChunkStore for Sparse<'_> {
     fn commit(&mut self, draft: &mut Draft<'_>) -> Result<(), Error> {
         self.replace_index(draft)?;
         // The low numbers may have been those of the state before.
-        if self.number_too_high(draft.index).is_some() { self.replace_index(draft) } else { Ok(()) }
+        if self.number_too_high(draft.index).is_some() {
+            self.replace_index(draft)?;
+        }
+        self.settled();
+        Ok(())
     }
 
     fn compact(&mut self, draft: &mut Draft<'_>) -> Result<(), Error> {
@@ -217,9 +272,14 @@ impl ChunkStore for Sparse<'_> {
         if changed {
             self.commit(draft)?;
         }
-        for name in self.strays(draft.index)? {
+        Ok(())
+    }
+
+    fn remove_strays(&mut self, index: &Index) -> Result<(), Error> {
+        for name in self.strays(index)? {
             self.dir.remove(&name)?;
         }
+        self.foreign.clear();
         Ok(self.dir.sync()?)
     }
 
@@ -228,6 +288,7 @@ impl ChunkStore for Sparse<'_> {
             for id in self.fresh.drain(..) {
                 let _ = self.dir.remove(&chunk_name(id));
             }
+            self.settled();
         }
     }
 

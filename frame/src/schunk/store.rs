@@ -36,7 +36,7 @@ pub(crate) trait ChunkStore {
     fn release(&mut self, entry: u64, cbytes: u64);
     /// Puts the next state in force.
     fn commit(&mut self, draft: &mut Draft<'_>) -> Result<(), Error>;
-    /// Drops what the state on disk, which is that of `draft`, does not refer to, and makes checksums that are missing.
+    /// Drops what the state on disk, which is that of `draft`, has no use for, and makes checksums that are missing.
     fn compact(&mut self, draft: &mut Draft<'_>) -> Result<(), Error>;
     /// Takes back what was written since the last commit, whose header this is.
     fn discard(&mut self, committed: Option<&Header>);
@@ -57,6 +57,10 @@ pub(crate) trait ChunkStore {
     /// Files that nothing refers to.
     fn strays(&self, _index: &Index) -> Result<Vec<String>, Error> {
         Ok(Vec::new())
+    }
+    /// Removes them.
+    fn remove_strays(&mut self, _index: &Index) -> Result<(), Error> {
+        Ok(())
     }
     /// The number of a chunk file for which C-Blosc2 refuses the frame.
     fn number_too_high(&self, _index: &Index) -> Option<u32> {

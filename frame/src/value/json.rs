@@ -5,7 +5,7 @@
 //! number = -? int frac? exp? | NaN | Infinity | -Infinity
 //! python = None | True | False | 'string' | ( value, … ), trailing commas, all of the above
 //! ```
-//! A surrogate that has no partner has no place in UTF-8: it is read as U+FFFD.
+//! A surrogate that has no partner has no place in UTF-8: it is read as U+FFFD, or refused by `Strict`.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::{TextError, TextLimits, Value};
@@ -13,7 +13,16 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-pub(super) fn parse(text: &[u8], limits: &TextLimits, python: bool) -> Result<Value, TextError> {
+/// Which texts are taken.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Syntax {
+    Json,
+    /// JSON without loss: no name twice in an object, no half of a surrogate pair.
+    Strict,
+    Python,
+}
+
+pub(super) fn parse(text: &[u8], limits: &TextLimits, syntax: Syntax) -> Result<Value, TextError> {
     if text.len() > limits.bytes {
         return Err(TextError { what: "the text is larger than the limit", offset: limits.bytes });
     }
@@ -21,7 +30,8 @@ pub(super) fn parse(text: &[u8], limits: &TextLimits, python: bool) -> Result<Va
         Ok(t) => t,
         Err(e) => return Err(TextError { what: "not UTF-8", offset: e.valid_up_to() }),
     };
-    let mut p = Parser { text, at: 0, left: limits.values, python };
+    let (python, strict) = (syntax == Syntax::Python, syntax == Syntax::Strict);
+    let mut p = Parser { text, at: 0, left: limits.values, python, strict };
     let value = p.value(limits.depth)?;
     p.blank();
     match p.peek() {
@@ -35,6 +45,7 @@ struct Parser<'a> {
     at: usize,
     left: u32,
     python: bool,
+    strict: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -178,7 +189,12 @@ impl<'a> Parser<'a> {
                 break;
             }
         }
-        Ok(Value::Object(last_wins(pairs)))
+        let named = pairs.len();
+        let pairs = last_wins(pairs);
+        match self.strict && pairs.len() < named {
+            true => self.fail("an object has two values of one name"),
+            false => Ok(Value::Object(pairs)),
+        }
     }
 
     fn string(&mut self, quote: u8) -> Result<String, TextError> {
@@ -246,7 +262,11 @@ impl<'a> Parser<'a> {
             }
             self.at = before;
         }
-        Ok(char::from_u32(unit).unwrap_or('\u{fffd}'))
+        match char::from_u32(unit) {
+            Some(c) => Ok(c),
+            None if self.strict => self.fail("half of a surrogate pair, which is no character"),
+            None => Ok('\u{fffd}'),
+        }
     }
 
     fn hex(&mut self, digits: usize) -> Result<u32, TextError> {
@@ -330,6 +350,21 @@ mod tests {
     fn last_duplicate_counts_in_the_first_place() {
         let v = json(r#"{"a": 1, "b": 2, "a": 3}"#).unwrap();
         assert_eq!(v.to_json_compact(), r#"{"a":3,"b":2}"#);
+    }
+
+    #[test]
+    fn what_would_be_lost_is_refused() {
+        let strict = |s: &str| Value::parse_json_strict(s.as_bytes(), &TextLimits::JSON);
+        for s in [
+            r#"{"a": 1, "a": 1}"#,
+            r#"[{"a": {"b": 1, "b": 2}}]"#,
+            r#""\ud800""#,
+            r#""\ud800\u0041""#,
+            r#""\udc00""#,
+        ] {
+            assert!(strict(s).is_err() && json(s).is_ok(), "{s}");
+        }
+        assert_eq!(strict(r#"{"a": "\ud83d\ude00"}"#), json(r#"{"a": "\ud83d\ude00"}"#));
     }
 
     #[test]

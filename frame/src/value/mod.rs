@@ -6,7 +6,7 @@
 
 #[cfg(feature = "classic")]
 mod json;
-mod text;
+pub(crate) mod text;
 #[cfg(all(feature = "std", feature = "classic"))]
 mod yaml;
 
@@ -81,7 +81,17 @@ impl Value {
     /// [`TextError`] names the first byte that does not fit, or the limit that was exceeded.
     #[cfg(feature = "classic")]
     pub fn parse_json(text: &[u8], limits: &TextLimits) -> Result<Value, TextError> {
-        json::parse(text, limits, false)
+        json::parse(text, limits, json::Syntax::Json)
+    }
+
+    /// As [`Value::parse_json`], but refuses what would be lost: one of two values of one name in an object, and half of
+    /// a surrogate pair, which is no character.
+    ///
+    /// # Errors
+    /// As [`Value::parse_json`].
+    #[cfg(feature = "classic")]
+    pub fn parse_json_strict(text: &[u8], limits: &TextLimits) -> Result<Value, TextError> {
+        json::parse(text, limits, json::Syntax::Strict)
     }
 
     /// As [`Value::parse_json`], but also takes what Python prints for a dictionary: text in
@@ -91,7 +101,7 @@ impl Value {
     /// As [`Value::parse_json`].
     #[cfg(feature = "classic")]
     pub fn parse_python(text: &[u8], limits: &TextLimits) -> Result<Value, TextError> {
-        json::parse(text, limits, true)
+        json::parse(text, limits, json::Syntax::Python)
     }
 
     /// Parses the YAML subset of the bcolz proposal: block mappings and lists, flow lists and mappings,

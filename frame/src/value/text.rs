@@ -53,7 +53,7 @@ pub(super) fn put_string(s: &str, out: &mut String) {
 }
 
 /// Text in quotes; what is not ASCII as `escape` has it.
-pub(super) fn put_quoted(s: &str, out: &mut String, escape: fn(char, &mut String)) {
+pub(crate) fn put_quoted(s: &str, out: &mut String, escape: fn(char, &mut String)) {
     out.push('"');
     for c in s.chars() {
         match c {

@@ -113,7 +113,7 @@ fn scalar(text: &str, style: ScalarStyle, at: usize) -> Result<Value, TextError>
     if let Some(inner) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) {
         let mut items = Vec::new();
         for item in inner.trim().trim_end_matches(',').split(',').map(str::trim).filter(|s| !s.is_empty()) {
-            match json::parse(item.as_bytes(), &TextLimits::YAML, false) {
+            match json::parse(item.as_bytes(), &TextLimits::YAML, json::Syntax::Json) {
                 Ok(n @ Value::Number(_)) => items.push(n),
                 _ => return fail("a tuple of something else than numbers", at),
             }
@@ -127,7 +127,7 @@ fn scalar(text: &str, style: ScalarStyle, at: usize) -> Result<Value, TextError>
         ".nan" | ".NaN" | ".NAN" => Value::Number("NaN".into()),
         ".inf" | ".Inf" | ".INF" | "+.inf" => Value::Number("Infinity".into()),
         "-.inf" | "-.Inf" | "-.INF" => Value::Number("-Infinity".into()),
-        _ => match json::parse(text.as_bytes(), &TextLimits::YAML, false) {
+        _ => match json::parse(text.as_bytes(), &TextLimits::YAML, json::Syntax::Json) {
             Ok(n @ Value::Number(_)) => n,
             _ => Value::Text(text.into()),
         },

@@ -349,6 +349,59 @@ def lengths(number):
                     wrong(path, "ours", key, want, have[key])
 
 
+def made(number):
+    """Tables that our command makes of files of rows, read by python-blosc2, which then appends to them."""
+    path, kind = f"m{number}.{rnd.choice(['b2d', 'b2z'])}", rnd.choice(["csv", "jsonl", "arrow"] if pyarrow else ["csv", "jsonl"])
+    null = lambda value: None if rnd.random() < .2 else value
+    rows = [{"id": k, "x": null(k / 8), "flag": null(k % 3 == 0), "text": null(text(9) + "x"),
+             "when": null(str(np.datetime64(rnd.randrange(10**12) * 1000 + 1, "ms")))} for k in range(rnd.choice([1, 30, 3000]))]
+    file = f"made.{kind}"
+    if kind == "jsonl":
+        with open(file, "w", encoding="utf8") as out:
+            out.writelines(json.dumps(row) + "\n" for row in rows)
+    elif kind == "csv":
+        quote = lambda v: "" if v is None else '"' + str(v).replace('"', '""') + '"'
+        with open(file, "w", encoding="utf8", newline="") as out:
+            out.write("\ufeff" + ",".join(rows[0]) + "\r\n")
+            out.writelines(",".join(map(quote, row.values())) + "\r\n" for row in rows)
+    else:
+        for row in rows:
+            row |= {"blob": null(rnd.randbytes(3)), "many": null([1, -k]) if (k := row["id"]) % 2 else [], "kind": null(rnd.choice("pq"))}
+        types = {"id": pyarrow.int64(), "x": pyarrow.float64(), "flag": pyarrow.bool_(), "text": pyarrow.string(), "when": pyarrow.timestamp("ms"),
+                 "blob": pyarrow.binary(), "many": pyarrow.list_(pyarrow.int64()), "kind": pyarrow.dictionary(pyarrow.int32(), pyarrow.string())}
+        value = lambda key, v: v if key != "when" or v is None else np.datetime64(v, "ms").astype("i8").item()
+        table = pyarrow.table([pyarrow.array([value(key, row[key]) for row in rows], of) for key, of in types.items()], names=list(types))
+        with pyarrow.ipc.new_file(file, table.schema) as out:
+            out.write_table(table)
+    ours("compress", file, "-o", path)
+    with blosc2.open(path, mode="a") as table:
+        if len(table) != len(rows):
+            wrong(path, kind, len(table), "rows of", len(rows))
+        for key in rows[0]:
+            for row, value in zip(rows, list(table[key][:]), strict=True):
+                want = row[key]
+                if value is np.ma.masked:
+                    value = None
+                elif hasattr(value, "dtype") and value.dtype.kind == "M" or key == "when" and not isinstance(value, str) and value is not None:
+                    value = str(np.datetime64(value, "ms"))
+                elif hasattr(value, "item"):
+                    value = value.item()
+                if value is not None and isinstance(value, str) and key == "when":
+                    want = want and str(np.datetime64(want, "ms"))
+                if value != want:
+                    wrong(path, kind, key, row["id"], want, value)
+                    break
+        last = dict(rows[-1], id=10**6)
+        if last["when"] and kind != "jsonl":
+            last["when"] = np.datetime64(last["when"], "ms").astype("i8").item()
+        table.append(last)
+    ours("append", path, file)
+    with blosc2.open(path, mode="r") as table:
+        if len(table) != 2 * len(rows) + 1:
+            wrong(path, kind, len(table), "rows after appends of", len(rows))
+    ours("verify", path)
+
+
 def speed():
     """Seconds to write a table of a million rows, our command and python-blosc2 by turns, as often as fits a minute."""
     import time
@@ -397,5 +450,7 @@ for number in range(TABLES):
     lengths(number)
 for number in range(TABLES):
     table(number)
+for number in range(TABLES):
+    made(number)
 print(f"{TABLES} tables, 4 stores, {mismatches} mismatches")
 sys.exit(mismatches > 0)

@@ -69,8 +69,13 @@ fn run(sparse: bool) -> (usize, usize) {
             let faulty = FaultDir::from_files(content.clone());
             faulty.stop_after(stop);
             let result = open(faulty.clone(), sparse).and_then(|mut nd| change(&mut nd, step));
-            let injected = |error: &Error| *error == IoKind::Injected.into();
+            let injected = |error: &Error| error.is_in_force() || *error == IoKind::Injected.into();
             assert!(result.as_ref().err().is_none_or(injected), "{step}: {result:?}");
+            if result.as_ref().is_err_and(Error::is_in_force) {
+                let now = FaultDir::from_files(files(&faulty));
+                let found = open(now, sparse).and_then(|mut nd| state(&mut nd)).unwrap();
+                assert!(found == after, "step {step}, stopped after {stop}: said to be in force");
+            }
             for chance in 0..12 {
                 let left: MemDir = faulty.crash_dir(u64::from(step) * 10_000 + stop * 12 + chance);
                 let found = open(left, sparse).and_then(|mut nd| state(&mut nd)).unwrap();

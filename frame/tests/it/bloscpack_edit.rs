@@ -57,6 +57,7 @@ fn edit<S: Store>(
         Edit::Set(at, data) => pack.set(pool, with, *at, data),
         Edit::Remove(from, to) => pack.remove(pool, with, *from..*to),
         Edit::Resize(len) => pack.resize(pool, with, *len, &[0]),
+        Edit::Insert(..) => unreachable!("`Edit::random` makes none"),
     }
 }
 

@@ -8,7 +8,7 @@
 use crate::common;
 
 use blosc_core::Params;
-use blosc_frame::io::{DirFile, Directory, FaultDir, MemDir};
+use blosc_frame::io::{DirFile, Directory, FaultDir};
 use blosc_frame::{Error, IoKind, Limits, SuperChunk};
 use common::{Model, Random, compare, edit, emulated, params};
 
@@ -58,7 +58,13 @@ fn files(dir: &FaultDir) -> Vec<(String, Vec<u8>)> {
 }
 
 /// Whether what is left is `before` or `after`; `None` stands for "no frame".
-fn check(dir: MemDir, kind: Kind, before: Option<&Model>, after: &Model, done: bool) -> Result<bool, String> {
+fn check(
+    dir: impl Directory + Send + Sync + 'static,
+    kind: Kind,
+    before: Option<&Model>,
+    after: &Model,
+    done: bool,
+) -> Result<bool, String> {
     let mut random = Random(1);
     match open(dir, kind) {
         Ok(mut sc) => {
@@ -101,7 +107,12 @@ fn run(kind: Kind, points: usize) -> (usize, usize) {
                 faulty.stop_after(stop);
                 let result = transaction(&faulty, kind, create, &model, &mut random.clone());
                 if let Err(error) = &result {
-                    assert_eq!(*error, IoKind::Injected.into(), "seed {seed} step {step} stop {stop}");
+                    let place = format!("seed {seed} step {step} stop {stop}: {error}");
+                    assert!(error.is_in_force() || *error == IoKind::Injected.into(), "{place}");
+                    // Without a power failure, what is there is what the error says.
+                    let now = FaultDir::from_files(files(&faulty));
+                    let now = check(now, kind, before.as_ref(), &after, error.is_in_force());
+                    assert!(now.is_ok(), "{place}: {now:?}");
                 }
                 for chance in 0..3 {
                     let left = faulty.crash_dir(seed * 1000 + stop * 3 + chance);

@@ -21,6 +21,7 @@ mod cframe_holes;
 mod cframe_vectors;
 mod convert;
 mod crash;
+mod edges;
 mod floors;
 mod rows;
 mod schunk_checked;

@@ -46,6 +46,7 @@ fn compacting_heals_numbers_that_are_too_high() {
         let mut sc = open(&left);
         if sc.verify(|_| ()).unwrap().number_too_high.is_some() {
             healed += 1;
+            sc.remove_strays().unwrap();
             sc.compact().unwrap();
             let report = open(&left).verify(|_| ()).unwrap();
             assert_eq!(
@@ -74,6 +75,12 @@ fn files_that_nothing_refers_to_are_told_of_and_go() {
     let mut sc = open(&dir);
     assert_eq!(sc.verify(|_| ()).unwrap().strays, strays);
     sc.compact().unwrap();
+    sc.append_data(&data(1)).unwrap();
+    sc.commit().unwrap();
+    assert_eq!(sc.strays().unwrap(), strays);
+    sc.delete(1).unwrap();
+    sc.commit().unwrap();
+    sc.remove_strays().unwrap();
     assert_eq!(sc.strays().unwrap(), Vec::<String>::new());
     let mut names = dir.list().unwrap();
     names.sort_unstable();

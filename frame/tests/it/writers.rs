@@ -384,3 +384,31 @@ fn a_directory_opened_for_reading_refuses_to_be_changed() {
     assert!(dir.replace("file", &mut |_| Ok(())).is_err());
     assert_eq!(dir.read("file", 10).unwrap(), b"file");
 }
+
+/// Whoever takes the sidecar lock is told whether another handle wrote since it last held it.
+#[test]
+fn the_sidecar_lock_tells_of_other_writers() {
+    let folder = blosc_testkit::Folder::new("frame-sidecar-tells");
+    folder.write("frame", b"");
+    let path = folder.path("frame");
+    let mut mine = SidecarLock::open(&path).unwrap();
+    let mut other = SidecarLock::open(&path).unwrap();
+    // Writing, reading: (who, whether to write, whether another was there).
+    let steps = [
+        (0, true, false),
+        (0, true, false),
+        (0, false, false),
+        (1, false, true),
+        (1, false, false),
+        (1, true, false),
+        (0, false, true),
+        (0, true, false),
+        (1, true, true),
+        (1, true, false),
+    ];
+    for (step, (who, write, changed)) in steps.into_iter().enumerate() {
+        let lock = if who == 0 { &mut mine } else { &mut other };
+        let held = if write { lock.write() } else { lock.read() };
+        assert_eq!(held.unwrap().changed, changed, "step {step}");
+    }
+}

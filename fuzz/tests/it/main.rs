@@ -7,3 +7,4 @@ mod replay;
 mod resources;
 mod security;
 mod targets;
+mod vectors;

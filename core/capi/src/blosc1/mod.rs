@@ -11,7 +11,6 @@
 
 mod cbuffer;
 mod environment;
-mod policy;
 mod settings;
 
 pub use cbuffer::*;
@@ -57,16 +56,16 @@ impl Request {
     fn params(&self, nbytes: usize) -> Result<Params, c_int> {
         let level = u8::try_from(self.level).ok().filter(|&l| l <= 9).ok_or(BAD_PARAMETER)?;
         let typesize = u32::try_from(self.typesize).ok().filter(|ts| (1..=255).contains(ts)).unwrap_or(1);
-        let base = Params::new(typesize).blosc1(true).level(level).split(self.split);
+        let base = Params::new(typesize).level(level).split(self.split);
         let base = match self.shuffle {
             0 => base.no_filter(),
             1 => base.shuffle(),
             2 => base.bitshuffle(),
             _ => return Err(BAD_PARAMETER),
         };
-        let base = base.codec(self.codec.ok_or(BAD_COMPRESSOR)?);
-        let blocksize = policy::blocksize(&base, self.blocksize, nbytes);
-        Ok(base.blocksize(blocksize).level(policy::level(base.codec, level)))
+        let asked = u32::try_from(self.blocksize).unwrap_or(u32::MAX);
+        let base = base.codec(self.codec.ok_or(BAD_COMPRESSOR)?).blocksize((asked > 0).then_some(asked));
+        Ok(base.c_blosc(nbytes))
     }
 
     /// Compresses; 0 where the chunk does not fit `destsize` bytes.

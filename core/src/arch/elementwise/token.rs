@@ -6,7 +6,8 @@
 //! does not ask whether the system saves the registers.
 
 use super::registers::{Lanes, Work};
-use crate::arch::kernels::{self, ElementRegisters};
+use crate::arch::kernels;
+use crate::arch::level::ElementRegisters;
 use crate::arch::level::Level;
 use pulp::NullaryFnOnce;
 

@@ -3,6 +3,7 @@
 pub(in crate::arch) mod detect;
 mod isa;
 
+pub(in crate::arch) use isa::ElementRegisters;
 pub use isa::{Isa, UnknownIsa};
 
 /// Proof that kernels of one [`Isa`] may run here. Passed by value to every operation.
@@ -34,12 +35,12 @@ impl Level {
     /// Every level this machine can run, slowest first.
     pub fn available() -> impl Iterator<Item = Level> {
         let best = detect::best();
-        Isa::ALL.into_iter().filter(move |&isa| detect::implies(best, isa)).map(Level)
+        Isa::ALL.into_iter().filter(move |&isa| best.implies(isa)).map(Level)
     }
 
     /// The level for `isa`, if this machine can run it.
     pub fn new(isa: Isa) -> Option<Level> {
-        detect::implies(detect::best(), isa).then_some(Level(isa))
+        detect::best().implies(isa).then_some(Level(isa))
     }
 
     /// The level for `isa`, unchecked.

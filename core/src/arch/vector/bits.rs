@@ -41,6 +41,12 @@ pub(in crate::arch) const LONG: usize = 64 << 10;
 /// Buffers that need more than the L2 cache, or much of it: lines of rows are prefetched.
 const FAR: usize = 1 << 20;
 
+/// Whether the last of a few tiles of 512 items would be half empty: by registers of half the length it is not there.
+#[inline(always)]
+pub(in crate::arch) fn half_empty(items: usize) -> bool {
+    items < 4 * 512 && (1..=256).contains(&(items % 512))
+}
+
 /// Planes of a tile and its items, a multiple of `n`.
 #[inline(always)]
 fn tile(room: usize, typesize: usize, n: usize) -> (usize, usize) {

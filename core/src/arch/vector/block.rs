@@ -9,7 +9,7 @@
 //! the stack where the caller's slice has no room for that.
 
 use super::planes::PlaneSource;
-use super::registers::{Join, LINE, Split, Vector};
+use super::registers::{Join, Kernel, LINE, Split, Vector};
 use super::structures::{load_planes_of, store_planes_of, structure};
 use super::tables::Tables;
 use core::mem::MaybeUninit;
@@ -36,21 +36,17 @@ unsafe fn rotate<V: Vector, const R: usize, const UNIT: usize>(from: [V; R]) -> 
 /// # Safety
 /// The CPU has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn transpose<V: Vector, const P: usize>(mut r: [V; P]) -> [V; P] {
-    let mut done = 1;
-    while done < P {
-        // SAFETY: registers alone, of the CPU that the contract of `Vector` asks for.
-        r = unsafe {
-            match P {
-                2 => rotate::<V, P, 8>(r),
-                4 => rotate::<V, P, 4>(r),
-                8 => rotate::<V, P, 2>(r),
-                _ => rotate::<V, P, 1>(r),
-            }
-        };
-        done *= 2;
+pub(super) unsafe fn transpose<V: Vector, const P: usize>(r: [V; P]) -> [V; P] {
+    // SAFETY: registers alone, of the CPU that the contract of `Vector` asks for.
+    unsafe {
+        match P {
+            1 => r,
+            2 => rotate::<V, P, 8>(r),
+            4 => rotate::<V, P, 4>(rotate::<V, P, 4>(r)),
+            8 => rotate::<V, P, 2>(rotate::<V, P, 2>(rotate::<V, P, 2>(r))),
+            _ => join_lanes::<V, P>(r),
+        }
     }
-    r
 }
 
 /// Of planes of a power of two of bytes an item: lane `l` of register `k` is bytes `16 k ..` of the items `16 l ..`.
@@ -59,11 +55,19 @@ pub(super) unsafe fn transpose<V: Vector, const P: usize>(mut r: [V; P]) -> [V; 
 /// The CPU has the instructions of `V`.
 #[inline(always)]
 pub(super) unsafe fn join_lanes<V: Vector, const P: usize>(mut r: [V; P]) -> [V; P] {
-    let mut turn = 1;
-    while turn < P {
-        // SAFETY: registers alone, of the CPU that the contract of `Vector` asks for.
-        r = unsafe { rotate::<V, P, 1>(r) };
-        turn *= 2;
+    // SAFETY: registers alone, of the CPU that the contract of `Vector` asks for.
+    // Not a loop: the compiler would keep it, and with it the registers in memory.
+    unsafe {
+        r = rotate::<V, P, 1>(r);
+        if P > 2 {
+            r = rotate::<V, P, 1>(r);
+        }
+        if P > 4 {
+            r = rotate::<V, P, 1>(r);
+        }
+        if P > 8 {
+            r = rotate::<V, P, 1>(r);
+        }
     }
     r
 }
@@ -98,19 +102,15 @@ pub(super) unsafe fn split_block<V: Vector, const W: usize, const P: usize, cons
                 _ => {}
             }
         }
-        if W == P && !V::TABLE {
+        // A table saves rounds: none from 8 planes on, where it is a round by itself.
+        if W == P && !BITS && (!V::TABLE || P >= 8) {
             let mut r = [V::load_lanes(src, 16 * W); P];
             let mut k = 1;
             while k < P {
                 r[k] = V::load_lanes(src.add(16 * k), 16 * W);
                 k += 1;
             }
-            let mut turn = 0;
-            while turn < 4 {
-                r = rotate::<V, P, 1>(r);
-                turn += 1;
-            }
-            return r;
+            return rotate::<V, P, 1>(rotate::<V, P, 1>(rotate::<V, P, 1>(rotate::<V, P, 1>(r))));
         }
         let mut r = [V::load_lanes(src, 16 * W); P];
         let mut k = 1;
@@ -175,13 +175,19 @@ pub(super) unsafe fn join_block<V: Vector, const W: usize, const P: usize, const
                 }
                 return;
             }
+            // In the order of their addresses: lines are written whole, and none twice.
+            let mut pairs = r;
             let mut k = 0;
             while k < P {
                 let (a, b) = V::pair_lanes(r[k], r[k + 1]);
-                let b_at = if V::LANES == 2 { 16 * (W + k) } else { 16 * k + V::BYTES };
-                a.store_or_stream(dst.add(16 * k), stream);
-                b.store_or_stream(dst.add(b_at), stream);
+                let (at, b_at) = if V::LANES == 2 { (k / 2, (P + k) / 2) } else { (k, k + 1) };
+                (pairs[at], pairs[b_at]) = (a, b);
                 k += 2;
+            }
+            let mut k = 0;
+            while k < P {
+                pairs[k].store_or_stream(dst.add(k * V::BYTES), stream);
+                k += 1;
             }
             return;
         }
@@ -229,6 +235,18 @@ unsafe fn store_lanes<V: Vector, const W: usize, const P: usize>(
 /// Uninitialised memory on the stack for one block and what its last store writes behind it.
 #[repr(align(64))]
 struct Bounce(MaybeUninit<[u8; 64 * 15 + 16]>);
+
+/// Copies what has no room for whole registers. Out of line: `.ci/inlined.py` allows no other call of the library's copy, which is
+/// what arrays of registers become that the compiler keeps in memory.
+///
+/// # Safety
+/// `len` bytes are readable at `from` and writable at `to`, and do not overlap.
+#[cold]
+#[inline(never)]
+unsafe fn copy_edge(from: *const u8, to: *mut u8, len: usize) {
+    // SAFETY: the conditions are the same.
+    unsafe { copy_nonoverlapping(from, to, len) }
+}
 
 impl Bounce {
     #[inline(always)]
@@ -288,7 +306,7 @@ unsafe fn split_items<V: Vector, const W: usize, const P: usize>(job: Split) {
             i = i.min(n - block);
             let mut from = src.add(i * W);
             if excess > 0 && (i + block) * W + excess > readable {
-                copy_nonoverlapping(from, bounce.ptr(), block * W);
+                copy_edge(from, bounce.ptr(), block * W);
                 // Registers are loaded whole, so what follows the items must have a value too.
                 bounce.ptr().add(block * W).write_bytes(0, excess);
                 from = bounce.ptr();
@@ -319,7 +337,7 @@ unsafe fn join_items<V: Vector, const W: usize, const P: usize>(job: Join<impl P
             let indirect = excess > 0 && (i + block) * W + excess > writable;
             join_items_of_block::<V, W, P, false>(planes, i, if indirect { bounce.ptr() } else { to });
             if indirect {
-                copy_nonoverlapping(bounce.ptr(), to, block * W);
+                copy_edge(bounce.ptr(), to, block * W);
             }
             i += block;
         }
@@ -345,7 +363,7 @@ unsafe fn stream_items<V: Vector, const W: usize>(job: Join<impl PlaneSource>) {
         let mut i = dst.align_offset(LINE.min(block * W)) / W;
         if i > 0 {
             join_items_of_block::<V, W, W, false>(planes, 0, bounce.ptr());
-            copy_nonoverlapping(bounce.ptr(), dst, i * W);
+            copy_edge(bounce.ptr(), dst, i * W);
         }
         while n - i >= block {
             join_items_of_block::<V, W, W, true>(planes, i, dst.add(i * W));
@@ -363,7 +381,7 @@ unsafe fn stream_items<V: Vector, const W: usize>(job: Join<impl PlaneSource>) {
                 }
                 (from, to, left) = (from.add(LINE), to.add(LINE), left - LINE);
             }
-            copy_nonoverlapping(from, to, left);
+            copy_edge(from, to, left);
         }
     }
 }
@@ -429,8 +447,9 @@ pub(super) unsafe fn load_planes<V: Vector, const P: usize, S: PlaneSource>(
 /// Calls the kernel for the width at hand. Where there is no byte table, only powers of two have one of
 /// their own; other items are taken one by one.
 macro_rules! by_width {
-    ($V:ty, $job:ident, $items:ident; $($w:literal $p:literal),*) => {
+    ($V:ty, $kernel:ident, $job:ident, $items:ident; $($w:literal $p:literal),*) => {
         match $job.width {
+            $($w if <$V>::leaves(Kernel::$kernel, $w) => {})*
             $($w if $w == $p || <$V>::TABLE => $items::<$V, $w, $p>($job),)*
             $($w => $items::<$V, $w, 16>($job),)*
             _ => {}
@@ -446,7 +465,7 @@ macro_rules! by_width {
 pub(super) unsafe fn split<V: Vector>(job: Split) {
     // SAFETY: the contract is that of `split_items`: a block of items or more, and the memory that the job names.
     unsafe {
-        by_width!(V, job, split_items;
+        by_width!(V, Split, job, split_items;
             2 2, 3 4, 4 4, 5 8, 6 8, 7 8, 8 8, 9 16, 10 16, 11 16, 12 16, 13 16, 14 16, 15 16)
     }
 }
@@ -468,7 +487,7 @@ pub(super) unsafe fn join<V: Vector, S: PlaneSource>(job: Join<S>) {
                 _ => {}
             }
         }
-        by_width!(V, job, join_items;
+        by_width!(V, Join, job, join_items;
             2 2, 3 4, 4 4, 5 8, 6 8, 7 8, 8 8, 9 16, 10 16, 11 16, 12 16, 13 16, 14 16, 15 16)
     }
 }

@@ -28,9 +28,9 @@ mod structures;
 mod tables;
 mod windows;
 
-pub(super) use bits::{AMPLE, LONG, bitshuffle, bitunshuffle, little};
+pub(super) use bits::{AMPLE, LONG, bitshuffle, bitunshuffle, half_empty, little};
 pub(super) use planes::{Each, Pitched, PlaneSource, Table};
-pub(super) use registers::{Join, Split, Vector};
+pub(super) use registers::{Join, Kernel, Split, Vector};
 pub(super) use rows::rows;
 
 /// Splits `n >= V::BLOCK` items.
@@ -40,7 +40,13 @@ pub(super) use rows::rows;
 #[inline(always)]
 pub(super) unsafe fn split<V: Vector>(job: Split) {
     // SAFETY: each branch has the conditions of this function: the CPU of `V`, and the memory of `job`.
-    unsafe { if job.width < 16 { block::split::<V>(job) } else { windows::split::<V>(job) } }
+    unsafe {
+        if job.width < 16 {
+            block::split::<V>(job);
+        } else if !V::leaves(Kernel::Split, 16) {
+            windows::split::<V>(job);
+        }
+    }
 }
 
 /// Joins `n >= V::BLOCK` items.
@@ -50,5 +56,11 @@ pub(super) unsafe fn split<V: Vector>(job: Split) {
 #[inline(always)]
 pub(super) unsafe fn join<V: Vector, S: PlaneSource>(job: Join<S>) {
     // SAFETY: each branch has the conditions of this function: the CPU of `V`, and the memory of `job`.
-    unsafe { if job.width < 16 { block::join::<V, S>(job) } else { windows::join::<V, S>(job) } }
+    unsafe {
+        if job.width < 16 {
+            block::join::<V, S>(job);
+        } else if !V::leaves(Kernel::Join, 16) {
+            windows::join::<V, S>(job);
+        }
+    }
 }

@@ -17,15 +17,19 @@ pub(in crate::arch) trait Vector: Copy {
     /// Items of a block, one or two registers of each plane: 64, the line of a cache, is best. Stores
     /// of half a line are slow where planes share a cache set and each turn evicts the other half.
     const BLOCK: usize;
-    /// Whether 16 planes that crowd a cache set are stored and loaded by whole lines: shorter registers fill or empty a line in
-    /// several turns, between which it may be lost. Two registers of each plane are stored at once, but not loaded.
-    const GATHERS: bool = false;
     /// Whether [`Vector::table`] is one instruction.
     const TABLE: bool;
     /// Whether [`Vector::bits_8x8`] is one instruction.
     const BITS: bool = false;
     /// Whether loads take items of two to four bytes apart, and stores put them together.
     const STRUCTURES: bool = false;
+
+    /// Whether items of `width` bytes are left to the level below, because its kernel is as fast or faster; 16 stands for all
+    /// wider ones too. Their code is left out. The rows are in `docs/optimization-notes.md`, "Which level's kernel".
+    #[inline(always)]
+    fn leaves(_kernel: Kernel, _width: usize) -> bool {
+        false
+    }
 
     /// All lanes from `p`.
     unsafe fn load(p: *const u8) -> Self;
@@ -122,6 +126,17 @@ pub(in crate::arch) trait Vector: Copy {
     unsafe fn call_split(job: Split);
     /// [`join`] compiled for this CPU, not inlined.
     unsafe fn call_join(job: Join<Pitched>);
+}
+
+/// Which kernel of a level.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::arch) enum Kernel {
+    /// Items to planes.
+    Split,
+    /// Planes to items.
+    Join,
+    /// Either transposition of bits.
+    Bits,
 }
 
 /// Items to be split.

@@ -31,7 +31,7 @@ macro_rules! rows {
             let n = src.len().checked_div(width).unwrap_or(0);
             // SAFETY: the kernel table states the lengths; a slice has at least a block of items, or another row is called.
             unsafe {
-                if n < <$V>::BLOCK {
+                if n < <$V>::BLOCK || <$V>::leaves(vector::Kernel::Split, width) {
                     return $below::split(width, src, out, pitch);
                 }
                 let (readable, src, dst) = (src.len(), src.as_ptr(), out.as_mut_ptr());
@@ -53,7 +53,7 @@ macro_rules! rows {
             let n = out.len().checked_div(width).unwrap_or(0);
             // SAFETY: the kernel table states the lengths; a slice has at least a block of items, or another row is called.
             unsafe {
-                if n < <$V>::BLOCK {
+                if n < <$V>::BLOCK || <$V>::leaves(vector::Kernel::Join, width) {
                     return $below::join(width, planes, out, stores);
                 }
                 let (writable, dst) = (out.len(), out.as_mut_ptr());
@@ -117,7 +117,10 @@ macro_rules! rows {
             let items = src.len().checked_div(typesize).unwrap_or(0);
             // SAFETY: the kernel table states the lengths; a slice has at least a tile of items, or another row is called.
             unsafe {
-                if items < 8 * <$V>::BYTES {
+                if items < 8 * <$V>::BYTES
+                    || <$V>::leaves(vector::Kernel::Bits, typesize)
+                    || (<$V>::LANES == 4 && vector::half_empty(items))
+                {
                     return $below::bitshuffle(typesize, src, out);
                 }
                 let kernel = if src.len() < vector::LONG {
@@ -143,7 +146,10 @@ macro_rules! rows {
             let items = src.len().checked_div(typesize).unwrap_or(0);
             // SAFETY: the kernel table states the lengths; a slice has at least a tile of items, or another row is called.
             unsafe {
-                if items < 8 * <$V>::BYTES {
+                if items < 8 * <$V>::BYTES
+                    || <$V>::leaves(vector::Kernel::Bits, typesize)
+                    || (<$V>::LANES == 4 && vector::half_empty(items))
+                {
                     return $below::bitunshuffle(typesize, src, out, stores);
                 }
                 let kernel = if src.len() < vector::LONG {

@@ -6,87 +6,19 @@
 //!         for each block: 16 registers, lane l of register r is the window of item 16 l + r; transpose
 //! ```
 //! Of the last window only the planes that the one before has not are split, and if they are 8 or fewer, only the last 8 joined.
-//!
-//! 16 planes are more than a set of the L1 cache holds. Where they crowd, registers shorter than a line go by way of [`Lines`].
 
 use super::block::{block, join_lanes, load_planes, store_planes, transpose};
-use super::planes::{Pitched, PlaneSource};
+use super::planes::PlaneSource;
 use super::registers::{Join, LINE, Split, Vector};
-use core::mem::MaybeUninit;
 
 /// Bytes of items that are worked on at a time.
 const TILE: usize = 16 << 10;
 
-/// A line of each of 16 planes.
-#[repr(align(64))]
-struct Lines(MaybeUninit<[u8; 16 * LINE]>);
-
-impl Lines {
-    /// Items of which planes fill the lines.
-    const ITEMS: usize = LINE;
-
-    const fn new() -> Lines {
-        Lines(MaybeUninit::uninit())
-    }
-
-    /// Whether planes of `n` items are to be gathered: at this distance they share a set of the L1 cache, or two.
-    #[inline(always)]
-    fn suit<V: Vector>(pitch: usize, n: usize) -> bool {
-        V::GATHERS && n >= Self::ITEMS && pitch.wrapping_add(LINE) % 4096 <= 2 * LINE
-    }
-
-    /// The planes that lie here.
-    #[inline(always)]
-    fn planes(&mut self) -> Pitched {
-        Pitched { base: self.0.as_mut_ptr().cast(), pitch: LINE }
-    }
-
-    /// Stores them to `dst` and at every `pitch` from there.
-    ///
-    /// # Safety
-    /// The CPU; those lines are writable.
-    #[inline(always)]
-    unsafe fn store<V: Vector>(&mut self, mut dst: *mut u8, pitch: usize) {
-        let lines = self.planes();
-        let mut j = 0;
-        while j < 16 {
-            // SAFETY: by the contract a line is writable at `dst`, and the lines here have been filled by the caller.
-            unsafe { copy_line::<V>(lines.at(j, 0), dst) };
-            dst = dst.wrapping_add(pitch);
-            j += 1;
-        }
-    }
-
-    /// Loads 16 planes from `first` on, from byte `i` on.
-    ///
-    /// # Safety
-    /// The CPU; the planes have these bytes.
-    #[inline(always)]
-    unsafe fn load<V: Vector, S: PlaneSource>(&mut self, planes: S, first: usize, i: usize) {
-        let lines = self.planes();
-        let mut j = 0;
-        while j < 16 {
-            // SAFETY: by the contract the planes have a line from byte `i` on; there is a line for each of 16 planes
-            // here.
-            unsafe { copy_line::<V>(planes.at(first + j, i), lines.at(j, 0).cast_mut()) };
-            j += 1;
-        }
-    }
-}
-
-/// Copies a line of a cache; neither need begin one.
-///
-/// # Safety
-/// The CPU; `LINE` bytes are readable at `from` and writable at `to`.
+/// Whether planes at this distance share a set of the L1 cache, or two. 8 at a time stay in it, for which items are read or written
+/// twice.
 #[inline(always)]
-unsafe fn copy_line<V: Vector>(from: *const u8, to: *mut u8) {
-    let mut k = 0;
-    while k < LINE {
-        // SAFETY: by the contract `LINE` bytes are readable at `from` and writable at `to`, and `k + V::BYTES` is at
-        // most `LINE`.
-        unsafe { V::load(from.add(k)).store(to.add(k)) };
-        k += V::BYTES;
-    }
+fn crowd(pitch: usize) -> bool {
+    pitch.wrapping_add(LINE) % 4096 <= 2 * LINE
 }
 
 /// Items of a tile: a multiple of the block.
@@ -102,11 +34,9 @@ fn tile_items(stride: usize, block: usize) -> usize {
 #[inline(always)]
 pub(super) unsafe fn split<V: Vector>(job: Split) {
     let Split { width, stride, n, src, dst, pitch, .. } = job;
-    // Two registers of a plane are a line already.
-    let gathers = V::LANES == 1 && Lines::suit::<V>(pitch, n);
-    let block = if gathers { Lines::ITEMS } else { block::<V>(width) };
+    let block = block::<V>(width);
     let tile = tile_items(stride, block);
-    let mut lines = Lines::new();
+    let crowded = crowd(pitch);
     let mut first = 0;
     while first < n {
         let end = (first + tile).min(n);
@@ -121,46 +51,29 @@ pub(super) unsafe fn split<V: Vector>(job: Split) {
                 unsafe {
                     let from = src.add(i * stride + c);
                     let to = dst.add(c * pitch + i);
-                    if gathers {
-                        let mut k = 0;
-                        while k < Lines::ITEMS {
-                            let a = load_window::<V>(from.add(k * stride), stride);
-                            store_planes::<V, 16, 0>(
-                                a,
-                                a,
-                                16,
-                                V::BYTES,
-                                lines.planes().base.cast_mut().add(k),
-                                LINE,
-                            );
-                            k += V::BYTES;
-                        }
-                        lines.store::<V>(to, pitch);
-                        i += block;
-                        continue;
-                    }
                     match next - c {
-                        0..4 => split_window::<V, 0>(from, stride, block, to, pitch),
-                        4..8 => split_window::<V, 4>(from, stride, block, to, pitch),
-                        8..12 => split_window::<V, 8>(from, stride, block, to, pitch),
-                        _ => split_window::<V, 12>(from, stride, block, to, pitch),
+                        0 if crowded => split_window::<V, 0, 8>(from, stride, block, to, pitch),
+                        0..4 => split_window::<V, 0, 16>(from, stride, block, to, pitch),
+                        4..8 => split_window::<V, 4, 16>(from, stride, block, to, pitch),
+                        8..12 => split_window::<V, 8, 16>(from, stride, block, to, pitch),
+                        _ => split_window::<V, 12, 16>(from, stride, block, to, pitch),
                     }
                 }
                 i += block;
             }
-            next += 16;
+            next += if crowded && next == c { 8 } else { 16 };
         }
         first += tile;
     }
 }
 
-/// Stores the planes of a window of a block from plane `FIRST` on; the transposition of those before it is left out.
+/// Stores planes `FIRST..END` of a window of a block; the transposition of the others is left out.
 ///
 /// # Safety
-/// 16 bytes of each of `block` items, `stride` bytes apart from `from` on, are readable; planes `FIRST..16`, `pitch` bytes
+/// 16 bytes of each of `block` items, `stride` bytes apart from `from` on, are readable; planes `FIRST..END`, `pitch` bytes
 /// apart from `to` on, have room for the block; the CPU has the instructions of `V`.
 #[inline(always)]
-unsafe fn split_window<V: Vector, const FIRST: usize>(
+unsafe fn split_window<V: Vector, const FIRST: usize, const END: usize>(
     from: *const u8,
     stride: usize,
     block: usize,
@@ -172,7 +85,7 @@ unsafe fn split_window<V: Vector, const FIRST: usize>(
     unsafe {
         let a = load_window::<V>(from, stride);
         let b = if block > V::BYTES { load_window::<V>(from.add(V::BYTES * stride), stride) } else { a };
-        store_planes::<V, 16, FIRST>(a, b, 16, block, to.add(FIRST * pitch), pitch);
+        store_planes::<V, 16, FIRST>(a, b, END, block, to.add(FIRST * pitch), pitch);
     }
 }
 
@@ -204,12 +117,10 @@ unsafe fn load_window<V: Vector>(from: *const u8, stride: usize) -> [V; 16] {
 #[inline(always)]
 pub(super) unsafe fn join<V: Vector, S: PlaneSource>(job: Join<S>) {
     let Join { width, stride, n, planes, dst, .. } = job;
-    // SAFETY: there are 16 planes and more, and `n > 0`.
-    let pitch = unsafe { planes.at(1, 0).addr().wrapping_sub(planes.at(0, 0).addr()) };
-    let gathers = Lines::suit::<V>(pitch, n);
-    let block = if gathers { Lines::ITEMS } else { V::BYTES };
+    let block = V::BYTES;
     let tile = tile_items(stride, block);
-    let mut lines = Lines::new();
+    // SAFETY: there are 16 planes and more, and `n > 0`.
+    let crowded = crowd(unsafe { planes.at(1, 0).addr().wrapping_sub(planes.at(0, 0).addr()) });
     let mut first = 0;
     while first < n {
         let end = (first + tile).min(n);
@@ -223,13 +134,8 @@ pub(super) unsafe fn join<V: Vector, S: PlaneSource>(job: Join<S>) {
                 // `n`.
                 unsafe {
                     let to = dst.add(i * stride + c);
-                    if gathers {
-                        lines.load::<V, S>(planes, c, i);
-                        let mut k = 0;
-                        while k < Lines::ITEMS {
-                            store_window::<V, _>(lines.planes(), 0, k, to.add(k * stride), stride);
-                            k += V::BYTES;
-                        }
+                    if crowded && next == c {
+                        store_half_window::<V, S>(planes, c, i, to, stride);
                     } else if next - c >= 8 {
                         store_half_window::<V, S>(planes, c + 8, i, to.add(8), stride);
                     } else {
@@ -238,7 +144,7 @@ pub(super) unsafe fn join<V: Vector, S: PlaneSource>(job: Join<S>) {
                 }
                 i += block;
             }
-            next += 16;
+            next += if crowded && next == c { 8 } else { 16 };
         }
         first += tile;
     }

@@ -42,7 +42,6 @@ impl<const GFNI: bool> Vector for Ymm<GFNI> {
     const BLOCK: usize = 64;
     const TABLE: bool = true;
     const BITS: bool = GFNI;
-    const GATHERS: bool = true;
 
     #[inline(always)]
     unsafe fn load(p: *const u8) -> Self {

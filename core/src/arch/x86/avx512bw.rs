@@ -7,7 +7,7 @@ use super::store_halves;
 use crate::arch::level::detect::executes_512_in_halves;
 use crate::arch::out::Out;
 use crate::arch::planes::{Planes, Stores};
-use crate::arch::vector::{self, Each, Join, Pitched, Split, Table, Vector};
+use crate::arch::vector::{self, Each, Join, Kernel, Pitched, Split, Table, Vector};
 
 /// A 64-byte register.
 #[derive(Clone, Copy)]
@@ -35,6 +35,12 @@ impl Vector for Lanes4 {
     const LANES: usize = 4;
     const BLOCK: usize = 64;
     const TABLE: bool = true;
+
+    // Of more than 8 planes the compiler keeps the registers in memory.
+    #[inline(always)]
+    fn leaves(kernel: Kernel, width: usize) -> bool {
+        kernel != Kernel::Bits && width > 8
+    }
 
     #[inline(always)]
     unsafe fn load(p: *const u8) -> Self {
@@ -148,12 +154,14 @@ impl Vector for Lanes4 {
     #[inline(always)]
     unsafe fn call_split(job: Split) {
         // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
-        unsafe { split_job(job) }
+        unsafe { if Self::leaves(Kernel::Split, job.width) { avx2::split_job(job) } else { split_job(job) } }
     }
     #[inline(always)]
     unsafe fn call_join(job: Join<Pitched>) {
         // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
-        unsafe { join_pitched(job) }
+        unsafe {
+            if Self::leaves(Kernel::Join, job.width) { avx2::join_pitched(job) } else { join_pitched(job) }
+        }
     }
 }
 

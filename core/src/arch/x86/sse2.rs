@@ -5,7 +5,7 @@ use super::{sse2, store_halves};
 use crate::arch::out::Out;
 use crate::arch::planes::{Planes, Stores};
 use crate::arch::scalar;
-use crate::arch::vector::{self, Each, Join, Pitched, Split, Table, Vector};
+use crate::arch::vector::{self, Each, Join, Kernel, Pitched, Split, Table, Vector};
 
 /// A 16-byte register, of a CPU with or without SSSE3.
 #[derive(Clone, Copy)]
@@ -14,8 +14,17 @@ pub(super) struct Xmm<const SSSE3: bool>(__m128i);
 impl<const SSSE3: bool> Vector for Xmm<SSSE3> {
     const LANES: usize = 1;
     const BLOCK: usize = 16;
-    const GATHERS: bool = true;
     const TABLE: bool = SSSE3;
+
+    // Where a table saves rounds, or there is no other way to store items.
+    #[inline(always)]
+    fn leaves(kernel: Kernel, width: usize) -> bool {
+        SSSE3
+            && match kernel {
+                Kernel::Split => !matches!(width, 3 | 4),
+                Kernel::Join | Kernel::Bits => !matches!(width, 3 | 5 | 6 | 7),
+            }
+    }
 
     #[inline(always)]
     unsafe fn load(p: *const u8) -> Self {
@@ -80,7 +89,13 @@ impl<const SSSE3: bool> Vector for Xmm<SSSE3> {
     #[inline(always)]
     unsafe fn call_split(job: Split) {
         // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
-        unsafe { if SSSE3 { ssse3::split_job(job) } else { split_job(job) } }
+        unsafe {
+            if SSSE3 && !Self::leaves(Kernel::Split, job.width) {
+                ssse3::split_job(job)
+            } else {
+                split_job(job)
+            }
+        }
     }
     #[inline(always)]
     unsafe fn call_join(job: Join<Pitched>) {

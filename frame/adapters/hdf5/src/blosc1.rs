@@ -24,7 +24,7 @@ pub fn decode(values: &Values<'_>, data: &[u8]) -> Result<CBuffer, String> {
     Ok(out)
 }
 
-/// The parameters of new chunks.
+/// The parameters that the user asks for.
 pub fn params(values: &Values<'_>) -> Result<Params, String> {
     let (_, item) = values.sizes();
     let (params, filter) = values.params(if item > 255 { 1 } else { item })?;
@@ -34,10 +34,10 @@ pub fn params(values: &Values<'_>) -> Result<Params, String> {
         2 => params.bitshuffle(),
         other => return Err(format!("shuffle {other}: 0, 1 and 2 are known")),
     };
-    Ok(params.blosc1(true))
+    Ok(params)
 }
 
 pub fn encode(values: &Values<'_>, data: &[u8]) -> Result<CBuffer, String> {
-    let params = params(values)?;
+    let params = params(values)?.c_blosc(data.len());
     CBuffer::copy_of(&with_pool(|pool| pool.compress(&params, data))?)
 }

@@ -13,8 +13,9 @@ fn text(error: Error) -> String {
 
 pub fn decode(values: &Values<'_>, data: &[u8]) -> Result<CBuffer, String> {
     let output = values.limit(data.len());
-    let chunk = blosc_core::Limits::DEFAULT.output(output);
-    let limits = Limits::DEFAULT.output(output).chunk(chunk).chunks(1 << 16);
+    let chunk = blosc_core::Limits::DEFAULT.output(values.padded(output));
+    // What bounds the size is the dataset, so the size of the frame need not.
+    let limits = Limits::DEFAULT.output(output).chunk(chunk).chunks(1 << 16).expansion(u64::MAX);
     let mut frame = SuperChunk::open_read(data, &limits).map_err(text)?;
     if frame.metalayer("b2nd").is_none() {
         let nbytes = frame.nbytes();

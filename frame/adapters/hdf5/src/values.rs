@@ -56,6 +56,13 @@ impl Values<'_> {
         }
     }
 
+    /// The most bytes that the chunk of a b2nd array with `limit` bytes of items may have. It is padded to whole blocks,
+    /// each side to less than twice its length.
+    pub fn padded(&self, limit: u64) -> u64 {
+        let dimensions = self.get(7).unwrap_or(1).clamp(1, MOST_DIMENSIONS as u32);
+        limit.saturating_mul(1 << dimensions)
+    }
+
     /// Refuses a decoded chunk that is shorter than HDF5 will read.
     pub fn check(&self, nbytes: u64) -> Result<(), String> {
         match self.chunk() {
@@ -170,6 +177,15 @@ mod tests {
         assert_eq!(Values(&values[..9]).shape(8, 20000), None);
         let huge = [1, 0, 8, 8, 5, 1, 0, 3, u32::MAX, u32::MAX, u32::MAX];
         assert_eq!(Values(&huge).shape(8, 8), None);
+    }
+
+    #[test]
+    fn the_limit_is_the_chunk_of_the_dataset() {
+        // Where the numbers do not say its size, it is what is stored that bounds it.
         assert_eq!(Values(&[]).limit(10), ALWAYS);
+        assert_eq!(Values(&[1, 0, 8, 0]).limit(1 << 24), 1 << 32);
+        assert_eq!(Values(&[1, 0, 8, 1 << 30]).limit(10), (1 << 30) + SLACK);
+        assert_eq!(Values(&[1, 0, 8, 1 << 30, 5, 1, 0, 2, 1 << 14, 1 << 13]).padded(10), 40);
+        assert_eq!(Values(&[1, 0, 8, 8, 5, 1, 0, u32::MAX]).padded(u64::MAX), u64::MAX);
     }
 }

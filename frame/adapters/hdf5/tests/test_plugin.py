@@ -86,6 +86,84 @@ def test_hdf5plugin_reads_what_it_wrote(tmp_path, run):
     assert "datasets" in run(READ, tmp_path / "b.h5")
 
 
+LARGE = 33_554_433  # items of 8 bytes: a chunk of 256 MiB and 8 bytes
+# Filter 32026 with one dimension is a frame, with two a b2nd array.
+SHAPES = [(32001, (LARGE,)), (32026, (LARGE,)), (32026, (3, LARGE // 3))]
+WRITE_LARGE = f"""
+import sys, h5py, numpy as np
+with h5py.File(sys.argv[1], "w") as f:
+    for filter, shape in {SHAPES}:
+        d = f.create_dataset(f"{{filter}} {{len(shape)}}", shape, "i8", chunks=shape, compression=filter,
+                             compression_opts=(0, 0, 0, 0, 1, 1, 1))
+        d[(0,) * (len(shape) - 1) + (slice(30),)] = np.arange(30)
+"""
+READ_LARGE = f"""
+import sys, h5py, numpy as np
+with h5py.File(sys.argv[1]) as f:
+    for filter, shape in {SHAPES}:
+        d = f[f"{{filter}} {{len(shape)}}"]
+        assert d.chunks == shape and d.id.get_storage_size() < 1 << 23
+        assert (d[(0,) * (len(shape) - 1) + (slice(31),)] == [*range(30), 0]).all()
+"""
+LIE_LARGE = """
+import sys, h5py, numpy as np
+with h5py.File(sys.argv[1], "r+") as f:
+    for name in ("32001 1", "32026 1", "32026 2"):
+        filter, shape = int(name[:5]), f[name].shape
+        # Its chunk is smaller by so much that the room for checksums does not hide it.
+        less = shape[:-1] + (shape[-1] - (1 << 16),)
+        d = f.create_dataset("less " + name, less, "i8", chunks=less, compression=filter)
+        d.id.write_direct_chunk((0,) * len(shape), f[name].id.read_direct_chunk((0,) * len(shape))[1])
+        try:
+            d[0]
+            raise SystemExit("a chunk larger than the dataset's was accepted")
+        except OSError as error:
+            print("refused", error)
+"""
+
+
+def test_chunks_above_256_mib(tmp_path, run):
+    """The dataset says how large a chunk may be, whatever that is; HDF5 allows less than 4 GiB, Blosc than 2."""
+    hdf5plugin = pytest.importorskip("hdf5plugin")
+    run(WRITE_LARGE, tmp_path / "ours.h5")
+    run(READ_LARGE, tmp_path / "ours.h5")
+    with h5py.File(tmp_path / "ours.h5") as f:
+        for name in f:
+            assert f[name][(0,) * (f[name].ndim - 1) + (29,)] == 29
+    with h5py.File(tmp_path / "theirs.h5", "w") as f:
+        for filter, shape in SHAPES:
+            how = hdf5plugin.Blosc("lz4", 1, 1) if filter == 32001 else hdf5plugin.Blosc2("lz4", 1, 1)
+            d = f.create_dataset(f"{filter} {len(shape)}", shape, "i8", chunks=shape, **how)
+            d[(0,) * (len(shape) - 1) + (slice(30),)] = np.arange(30)
+    run(READ_LARGE, tmp_path / "theirs.h5")
+    assert run(LIE_LARGE, tmp_path / "ours.h5").count("refused") == 3
+
+
+WRITE_SIZES = """
+import sys, h5py, numpy as np
+data = np.load(sys.argv[2])
+with h5py.File(sys.argv[1], "w") as f:
+    for codec in (0, 1, 2, 4, 5):
+        for level in (1, 5, 8):
+            f.create_dataset(f"{codec} {level}", data=data, chunks=data.shape, compression=32001,
+                             compression_opts=(0, 0, 0, 0, level, 1, codec))
+"""
+
+
+def test_chunks_of_blosc_are_no_larger_than_c_blosc_s(tmp_path, run):
+    hdf5plugin = pytest.importorskip("hdf5plugin")
+    data = np.round(np.cumsum(np.random.default_rng(0).normal(size=500_000)), 1).astype("f4")
+    np.save(tmp_path / "data.npy", data)
+    run(WRITE_SIZES, tmp_path / "ours.h5", tmp_path / "data.npy")
+    names = {0: "blosclz", 1: "lz4", 2: "lz4hc", 4: "zlib", 5: "zstd"}
+    with h5py.File(tmp_path / "ours.h5") as ours, h5py.File(tmp_path / "theirs.h5", "w") as theirs:
+        for name in ours:
+            codec, level = map(int, name.split())
+            how = hdf5plugin.Blosc(names[codec], level, 1)
+            size = theirs.create_dataset(name, data=data, chunks=data.shape, **how).id.get_storage_size()
+            assert ours[name].id.get_storage_size() <= 1.03 * size, name
+
+
 def test_pytables_both_ways(tmp_path, run):
     tables = pytest.importorskip("tables")
     with tables.open_file(tmp_path / "t.h5", "w") as f:
@@ -93,8 +171,12 @@ def test_pytables_both_ways(tmp_path, run):
             for name, kwargs in [("s", {}), ("b", {"bitshuffle": True, "shuffle": False}), ("n", {"shuffle": False})]:
                 filters = tables.Filters(5, codec, **kwargs)
                 f.create_carray("/", f"{name}_{codec.replace(':', '_')}", obj=DATA, chunkshape=(50, 60), filters=filters)
-                f.create_earray("/", f"e{name}_{codec.replace(':', '_')}", obj=DATA.ravel(), filters=filters)
-    assert "30 datasets" in run(READ, tmp_path / "t.h5")
+                # PyTables chooses the chunks by the caches of the CPU: 1 MB on small ones, 503 MB have been seen.
+                for label, chunk in ((f"e{name}", (131_072,)), ("large", (60_000_000,))):
+                    if label != "large" or (codec, name) == ("blosc2:blosclz", "s"):
+                        path = f"{label}_{codec.replace(':', '_')}"
+                        f.create_earray("/", path, obj=DATA.ravel(), chunkshape=chunk, filters=filters)
+    assert "31 datasets" in run(READ, tmp_path / "t.h5")
     run(WRITE, tmp_path / "b.h5")
     with tables.open_file(tmp_path / "b.h5") as f:
         for node in f.root:

@@ -3,24 +3,28 @@
 use crate::buffer::Memory;
 use crate::errors::of_chunk;
 use blosc_core::{Chunk, ChunkContext, Codec, Error, Header, Limits, Params, Pool, max_encoded_len};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::cell::RefCell;
+use std::sync::OnceLock;
 
 /// A chunk that decodes to no more than this is within the default limit however small it is.
 const ALWAYS: u64 = 256 << 20;
 /// Above [`ALWAYS`], a chunk may decode to this many times its own size.
 const EXPANSION: u64 = 256;
-/// A thread keeps a buffer for encoded chunks up to this size, so that it is not paged in for each chunk.
-const KEPT: usize = 4 << 20;
 
 thread_local! {
-    /// Scratch memory and codec contexts of this thread, and a buffer for the chunk being encoded.
-    static POOL: RefCell<(Pool, Vec<u8>)> = RefCell::new((Pool::new(1), Vec::new()));
+    /// Scratch memory and codec contexts of this thread.
+    static POOL: RefCell<Pool> = RefCell::new(Pool::new(1));
 }
 
-/// Parameters as numcodecs names them.
+/// Runs `work` with a pool of `threads` threads (0: one for each core): this thread's, where it is alone.
+fn with_pool<T>(threads: usize, work: impl FnOnce(&mut Pool) -> T) -> T {
+    if threads == 1 { POOL.with_borrow_mut(work) } else { work(&mut Pool::new(threads)) }
+}
+
+/// Parameters as numcodecs names them, checked as those of Blosc1.
 pub fn params(codec: &str, level: i64, shuffle: i64, blocksize: i64, typesize: usize) -> PyResult<Params> {
     let bad = |what: String| Err(PyValueError::new_err(what));
     let known = matches!(codec, "blosclz" | "lz4" | "lz4hc" | "snappy" | "zlib" | "zstd");
@@ -37,7 +41,7 @@ pub fn params(codec: &str, level: i64, shuffle: i64, blocksize: i64, typesize: u
     }
     // Blosc1 has one byte for the item size; what is larger is not shuffled.
     let typesize = u32::try_from(typesize).ok().filter(|&size| size <= 255).unwrap_or(1);
-    let params = Params::new(typesize).codec(codec).level(level).blosc1(true);
+    let params = Params::new(typesize).codec(codec).level(level);
     let params = match shuffle {
         0 => params.no_filter(),
         1 => params.shuffle(),
@@ -46,15 +50,17 @@ pub fn params(codec: &str, level: i64, shuffle: i64, blocksize: i64, typesize: u
         -1 => params.shuffle(),
         _ => return bad(format!("invalid shuffle argument; expected -1, 0, 1 or 2, found {shuffle}")),
     };
-    // 0 and less leave the block size to the encoder.
-    let params = params.blocksize(u32::try_from(blocksize).ok().filter(|&size| size > 0));
-    params.check().map_err(of_chunk)?;
-    Ok(params)
+    // 0 and less leave the block size to the encoder, which takes one above the size of the data for that size.
+    let blocksize = (blocksize > 0).then(|| u32::try_from(blocksize).unwrap_or(u32::MAX));
+    params.blosc1(true).check().map_err(of_chunk)?;
+    Ok(params.blocksize(blocksize))
 }
 
 /// Compresses `data` into one Blosc1 chunk, with the parameters of `numcodecs.Blosc`.
 #[pyfunction]
-#[pyo3(signature = (data, *, cname = "lz4", clevel = 5, shuffle = 1, blocksize = 0, typesize = None))]
+#[pyo3(signature = (data, *, cname = "lz4", clevel = 5, shuffle = 1, blocksize = 0, typesize = None, threads = 1))]
+// One parameter for each keyword.
+#[expect(clippy::too_many_arguments)]
 pub fn compress<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyAny>,
@@ -63,27 +69,15 @@ pub fn compress<'py>(
     shuffle: i64,
     blocksize: i64,
     typesize: Option<usize>,
+    threads: usize,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let data = Memory::of(data)?;
     let params = params(cname, clevel, shuffle, blocksize, typesize.unwrap_or(data.item_size()))?;
     let bytes = data.bytes();
-    let chunk = py.detach(|| {
-        POOL.with_borrow_mut(|(pool, kept)| {
-            let mut chunk = std::mem::take(kept);
-            let room = max_encoded_len(bytes.len());
-            if chunk.len() < room {
-                chunk.resize(room, 0);
-            }
-            let len = pool.compress_into(&params, ChunkContext::default(), bytes, &mut chunk)?;
-            Ok::<_, Error>((chunk, len))
-        })
-    });
-    let (chunk, len) = chunk.map_err(of_chunk)?;
-    let result = PyBytes::new(py, chunk.get(..len).unwrap_or_default());
-    if chunk.len() <= KEPT {
-        POOL.with_borrow_mut(|(_, kept)| *kept = chunk);
-    }
-    Ok(result)
+    let params = params.c_blosc(bytes.len());
+    new_bytes(py, max_encoded_len(bytes.len()), |chunk| {
+        with_pool(threads, |pool| pool.compress_into(&params, ChunkContext::default(), bytes, chunk))
+    })
 }
 
 /// The chunk in `bytes`, if it decodes to no more than `limit` bytes.
@@ -92,33 +86,69 @@ fn parse(bytes: &[u8], limit: Option<u64>) -> Result<Chunk<'_>, Error> {
     Chunk::parse_with(bytes, &Limits::DEFAULT.output(output))
 }
 
-/// New `bytes` of `len` bytes, which `write` fills without the interpreter's lock.
+/// New `bytes` of the length that `write` answers, which it has written of `room` bytes without the interpreter's lock.
+///
+/// The memory is not set before, and what was not written is given back: of a chunk that is compressed well, most of the
+/// room is never paged in.
 fn new_bytes<'py>(
     py: Python<'py>,
-    len: usize,
+    room: usize,
     write: impl FnOnce(&mut [u8]) -> Result<usize, Error> + Send,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let size = isize::try_from(len).map_err(|_| PyValueError::new_err("more bytes than memory has"))?;
-    if len == 0 {
+    if room == 0 {
         // Shared by the whole interpreter, so nothing may be written to it.
         return Ok(PyBytes::new(py, &[]));
     }
+    let size = isize::try_from(room).map_err(|_| PyMemoryError::new_err(()))?;
     // SAFETY: the interpreter is attached (`py`), and a null pointer asks for bytes that are not yet set; the result is
     // a new reference or null with an exception set, as `from_owned_ptr_or_err` wants it.
     let object = unsafe {
         let raw = pyo3::ffi::PyBytes_FromStringAndSize(std::ptr::null(), size);
         Bound::from_owned_ptr_or_err(py, raw)?.cast_into_unchecked::<PyBytes>()
     };
-    // SAFETY: the object holds `len` bytes at this address, and has just been made: no other reference to it exists
+    // SAFETY: the object holds `room` bytes at this address, and has just been made: no other reference to it exists
     // before this function returns, so writing to it is allowed (the documentation of `PyBytes_FromStringAndSize`).
-    // The memory comes from a foreign allocator; the decoder writes it before it reads it, and where it fails the
-    // object is dropped.
+    // The memory comes from a foreign allocator; encoder and decoder write it before they read it, and where they fail
+    // the object is dropped.
     let out = unsafe {
         let start = pyo3::ffi::PyBytes_AsString(object.as_ptr()).cast::<u8>();
-        std::slice::from_raw_parts_mut(start, len)
+        std::slice::from_raw_parts_mut(start, room)
     };
-    py.detach(|| write(out)).map_err(of_chunk)?;
-    Ok(object)
+    let written = py.detach(|| write(out)).map_err(of_chunk)?;
+    if written < room { shrunk(py, object, written) } else { Ok(object) }
+}
+
+/// `_PyBytes_Resize`: documented for extensions, but not in the stable ABI, so it is looked up.
+type Resize = unsafe extern "C" fn(*mut *mut pyo3::ffi::PyObject, pyo3::ffi::Py_ssize_t) -> core::ffi::c_int;
+
+#[cfg(unix)]
+fn resize() -> Option<Resize> {
+    // SAFETY: the name is a C string, and `RTLD_DEFAULT` is where a process looks up names.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"_PyBytes_Resize".as_ptr()) };
+    // SAFETY: a function of this name has this type in every CPython.
+    (!found.is_null()).then(|| unsafe { core::mem::transmute::<*mut core::ffi::c_void, Resize>(found) })
+}
+
+#[cfg(not(unix))]
+fn resize() -> Option<Resize> {
+    None
+}
+
+/// The first `len` bytes of `object`, which nothing else refers to: in its own memory where the interpreter lends a hand,
+/// else copied.
+fn shrunk<'py>(py: Python<'py>, object: Bound<'py, PyBytes>, len: usize) -> PyResult<Bound<'py, PyBytes>> {
+    static RESIZE: OnceLock<Option<Resize>> = OnceLock::new();
+    let Some(resize) = RESIZE.get_or_init(resize) else {
+        return Ok(PyBytes::new(py, object.as_bytes().get(..len).unwrap_or_default()));
+    };
+    let size = isize::try_from(len).map_err(|_| PyMemoryError::new_err(()))?;
+    let mut raw = object.into_ptr();
+    // SAFETY: the interpreter is attached (`py`), and `raw` is the one reference to the object, as `_PyBytes_Resize` wants
+    // it. The call leaves a reference to the resized object in `raw`, or null with an exception set.
+    unsafe {
+        resize(&mut raw, size);
+        Ok(Bound::from_owned_ptr_or_err(py, raw)?.cast_into_unchecked::<PyBytes>())
+    }
 }
 
 /// Where decoded bytes go: the caller's memory, or new `bytes`.
@@ -142,20 +172,22 @@ fn decode_to<'py>(
 }
 
 /// Decompresses a chunk into `out`, or into new `bytes`. A chunk of more than `limit` bytes is refused before memory is
-/// reserved for it; without a limit, 256 MiB or 256 times the size of the chunk are allowed.
+/// reserved for it; without a limit, 256 MiB or 256 times the size of the chunk are allowed. Several `threads` (0: one
+/// for each core) decode the blocks of a chunk of 256 KiB or more side by side.
 #[pyfunction]
-#[pyo3(signature = (chunk, out = None, *, limit = None))]
+#[pyo3(signature = (chunk, out = None, *, limit = None, threads = 1))]
 pub fn decompress<'py>(
     py: Python<'py>,
     chunk: &Bound<'py, PyAny>,
     out: Option<Bound<'py, PyAny>>,
     limit: Option<u64>,
+    threads: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
     let memory = Memory::of(chunk)?;
     let chunk =
         parse(memory.bytes(), if out.is_some() { Some(u64::MAX) } else { limit }).map_err(of_chunk)?;
     decode_to(py, out, chunk.nbytes(), |bytes| {
-        POOL.with_borrow_mut(|(pool, _)| pool.decompress_into(&chunk, ChunkContext::default(), bytes))
+        with_pool(threads, |pool| pool.decompress_into(&chunk, ChunkContext::default(), bytes))
     })
 }
 
@@ -174,7 +206,7 @@ pub fn decompress_range<'py>(
     let outside = Error::OutOfRange { index: start.max(stop) as u64, len: chunk.nbytes() as u64 };
     let len = stop.checked_sub(start).filter(|_| stop <= chunk.nbytes()).ok_or_else(|| of_chunk(outside))?;
     decode_to(py, out, len, |bytes| {
-        POOL.with_borrow_mut(|(pool, _)| pool.get_bytes(&chunk, ChunkContext::default(), start..stop, bytes))
+        with_pool(1, |pool| pool.get_bytes(&chunk, ChunkContext::default(), start..stop, bytes))
     })
 }
 

@@ -14,13 +14,34 @@ pyo3::create_exception!(
     "Data that is no valid Blosc data, that goes beyond a limit, or that this package cannot handle."
 );
 
+/// What is wrong, in words of Python.
+fn text(error: blosc_core::Error) -> String {
+    use blosc_core::Error as E;
+    // What only a plugin of C-Blosc2 can do.
+    let missing = |what: String| {
+        format!(
+            "{what} is not in this package; blosc2 reads it where its plugin is installed (pip install blosc2)"
+        )
+    };
+    match error {
+        E::Limit { what, asked, limit } => over(what, asked, limit),
+        E::CodecNotBuiltIn(codec) => missing(format!("codec {} ({codec})", codec.id())),
+        E::FilterUnknown { id, slot } => missing(format!("filter {id} in slot {slot}")),
+        _ => error.to_string(),
+    }
+}
+
+fn over(what: &str, asked: u64, limit: u64) -> String {
+    format!("{what}: {asked}, but the limit is {limit}; limit= raises it")
+}
+
 /// A fault of a chunk, or of the parameters for one.
 pub fn of_chunk(error: blosc_core::Error) -> PyErr {
     use blosc_core::Error as E;
     match error {
-        E::Param { .. } | E::OutputTooSmall { .. } => PyValueError::new_err(error.to_string()),
-        E::OutOfRange { .. } => PyIndexError::new_err(error.to_string()),
-        _ => BloscError::new_err(error.to_string()),
+        E::Param { .. } | E::OutputTooSmall { .. } => PyValueError::new_err(text(error)),
+        E::OutOfRange { .. } => PyIndexError::new_err(text(error)),
+        _ => BloscError::new_err(text(error)),
     }
 }
 
@@ -38,6 +59,13 @@ pub fn of_frame(error: Error, path: &str) -> PyErr {
         Error::Param { .. } | Error::Dtype(_) => PyValueError::new_err(error.to_string()),
         Error::OutOfRange { .. } => PyIndexError::new_err(error.to_string()),
         Error::Codec(error) => of_chunk(error),
+        Error::Chunk { chunk, offset, error } => {
+            let number = chunk.map_or(String::new(), |chunk| format!(" {chunk}"));
+            BloscError::new_err(format!("{path}: chunk{number} at byte {offset}: {}", text(error)))
+        }
+        Error::Limit { what, asked, limit } => {
+            BloscError::new_err(format!("{path}: {}", over(what, asked, limit)))
+        }
         _ => BloscError::new_err(format!("{path}: {error}")),
     }
 }

@@ -27,4 +27,8 @@ mod _native {
     use crate::save::save;
     #[pymodule_export]
     use crate::source::Source;
+
+    /// The version of the package.
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
 }

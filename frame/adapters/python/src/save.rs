@@ -58,7 +58,7 @@ fn target(how: &How, item: u32) -> PyResult<Target> {
         return Err(PyValueError::new_err("sparse is for b2nd and frame"));
     }
     let item_size = usize::try_from(item).unwrap_or(usize::MAX).max(1);
-    let params = params(&how.codec, how.level, how.shuffle, 0, item_size)?.blosc1(false);
+    let params = params(&how.codec, how.level, how.shuffle, 0, item_size)?;
     params.check().map_err(of_chunk)?;
     let packing = Packing::new(params).chunk(how.chunk_nbytes);
     Ok(match &*how.format {

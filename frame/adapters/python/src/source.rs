@@ -15,7 +15,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Handles that wait for the next call, at most; more are closed again.
 const KEPT: usize = 8;
@@ -47,7 +47,8 @@ pub struct Source {
     shape: Vec<u64>,
     item: u64,
     chunks: Option<Vec<u64>>,
-    idle: Mutex<Vec<Handle>>,
+    /// None once it is closed.
+    idle: Mutex<Option<Vec<Handle>>>,
 }
 
 fn open_array(path: &Path, kind: Kind, limits: &Limits, threads: usize) -> Result<NdArray<'static>, Error> {
@@ -89,7 +90,7 @@ impl Source {
             let chunks = known.then(|| [&[first], shape.get(1..).unwrap_or_default()].concat());
             (Handle::Rows(Box::new(data), Pool::new(threads)), chunks)
         };
-        Ok(Source { path, limits, threads, about, shape, item, chunks, idle: Mutex::new(vec![handle]) })
+        Ok(Source { path, limits, threads, about, shape, item, chunks, idle: Mutex::new(Some(vec![handle])) })
     }
 
     /// Opens the container once more, which must be what it was.
@@ -113,20 +114,24 @@ impl Source {
         Ok(Handle::Rows(Box::new(opened.data), Pool::new(self.threads)))
     }
 
-    fn read(&self, ranges: &[Range<u64>], out: &mut [u8]) -> Result<(), Error> {
-        // A panic between these locks cannot leave the list broken, so poison says nothing.
-        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let free = idle().pop();
+    /// A panic between these locks cannot leave the list broken, so poison says nothing.
+    fn idle(&self) -> MutexGuard<'_, Option<Vec<Handle>>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// `Ok(false)` where it is closed.
+    fn read(&self, ranges: &[Range<u64>], out: &mut [u8]) -> Result<bool, Error> {
+        let Some(free) = self.idle().as_mut().map(Vec::pop) else { return Ok(false) };
         let mut handle = match free {
             Some(handle) => handle,
             None => self.again()?,
         };
         handle.read(&self.shape, self.item, ranges, out)?;
-        let mut idle = idle();
-        if idle.len() < KEPT {
+        // A handle that is not kept is dropped after the lock is free.
+        if let Some(idle) = self.idle().as_mut().filter(|idle| idle.len() < KEPT) {
             idle.push(handle);
         }
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -196,10 +201,20 @@ impl Source {
         if volume != bytes.len() as u64 {
             return Err(PyValueError::new_err("the destination has not the size of the box"));
         }
-        if volume == 0 {
-            return Ok(());
+        let read = if volume == 0 { Ok(!self.closed()) } else { py.detach(|| self.read(&ranges, bytes)) };
+        match read.map_err(|error| of_frame(error, &self.path.display().to_string()))? {
+            true => Ok(()),
+            false => Err(PyValueError::new_err("the array is closed")),
         }
-        let read = py.detach(|| self.read(&ranges, bytes));
-        read.map_err(|error| of_frame(error, &self.path.display().to_string()))
+    }
+
+    /// Closes the files. Reads that run meanwhile are finished.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| drop(self.idle().take()));
+    }
+
+    #[getter]
+    fn closed(&self) -> bool {
+        self.idle().is_none()
     }
 }

@@ -2,6 +2,8 @@
 
 import collections
 import collections.abc
+import importlib.metadata
+import os
 import pickle
 import threading
 
@@ -147,6 +149,46 @@ def test_threads_and_pickles(tmp_path, series):
     blosc_frame.save(tmp_path / "b.b2nd", array[:100])
     (tmp_path / "b.b2nd").replace(tmp_path / "a.b2nd")
     np.testing.assert_array_equal(again[:100], series[:100])
+
+
+def test_closing(tmp_path, series):
+    blosc_frame.save(tmp_path / "a.b2nd", series, metadata={"unit": "K"})
+    with blosc_frame.open(tmp_path / "a.b2nd") as array:
+        assert not array.closed
+        np.testing.assert_array_equal(array[5:9], series[5:9])
+    assert array.closed and array.shape == series.shape and array.metadata == {"unit": "K"}
+    for index in (5, slice(3, 3), ...):
+        with pytest.raises(ValueError, match="closed"):
+            array[index]
+    array.close()
+    if os.path.isdir("/proc/self/fd"):
+        assert not any(os.path.realpath(f"/proc/self/fd/{n}").endswith("a.b2nd") for n in os.listdir("/proc/self/fd"))
+
+
+def test_the_version_is_that_of_the_package():
+    assert blosc_frame.__version__ == importlib.metadata.version("blosc-frame")
+
+
+def test_errors_speak_python(tmp_path):
+    """No word of Rust, of its features or of the command: what a Python program can do about it."""
+    blosc2 = pytest.importorskip("blosc2")
+    data = np.linspace(0, 1, 10_000).reshape(100, 100)
+    zfp = {"codec": blosc2.Codec.ZFP_RATE, "codec_meta": 50, "filters": [blosc2.Filter.NOFILTER], "splitmode": blosc2.SplitMode.NEVER_SPLIT}
+    blosc2.asarray(data, urlpath=str(tmp_path / "zfp.b2nd"), cparams=zfp)
+    np.testing.assert_array_equal(blosc_frame.open(tmp_path / "zfp.b2nd")[:], blosc2.open(str(tmp_path / "zfp.b2nd"))[:])
+    chunk = bytearray(blosc2.compress2(data, codec=blosc2.Codec.LZ4))
+    chunk[2] = chunk[2] & 0x1F | 0xC0  # "see the codec's number", which is that of a plugin
+    chunk[22] = 160
+    with pytest.raises(blosc_frame.BloscError, match="codec 160.*pip install blosc2"):
+        blosc_frame.decompress(chunk)
+    (tmp_path / "h5").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(2000))
+    said = []
+    for name in ("h5", "nothing"):
+        (tmp_path / "nothing").write_bytes(b"no container")
+        with pytest.raises(blosc_frame.BloscError) as error:
+            blosc_frame.open(tmp_path / name)
+        said.append(str(error.value))
+    assert not any(word in text for text in said for word in ("`blosc", "feature", "crate")), said
 
 
 def test_python_blosc2_both_ways(tmp_path):

@@ -3,6 +3,10 @@
 import ast
 import inspect
 import pathlib
+import subprocess
+import sys
+
+import pytest
 
 import blosc_frame
 from blosc_frame import _native
@@ -46,6 +50,43 @@ def test_the_stubs_are_what_the_module_has():
         for node in cls.body:
             if isinstance(node, ast.FunctionDef) and node.name in ("__new__", "read_box"):
                 compare(node, real if node.name == "__new__" else getattr(real, node.name))
-    named = {node.name for node in functions + classes}
+    constants = {node.target.id for node in tree.body if isinstance(node, ast.AnnAssign)}
+    named = {node.name for node in functions + classes} | constants
     assert named == {name for name in vars(_native) if not name.startswith("_")}
     assert STUBS.with_name("py.typed").exists()
+
+
+USED = """
+import blosc_frame
+import numpy as np
+from blosc_frame.numcodecs import Blosc
+
+codec = Blosc("zstd", clevel=3, shuffle=Blosc.BITSHUFFLE, typesize=4, threads=2)
+chunk: bytes = codec.encode(np.zeros(10))
+plain: bytes = blosc_frame.decompress(chunk, threads=2)
+into: bytearray = blosc_frame.decompress(chunk, bytearray(80))
+version: str = blosc_frame.__version__
+blosc_frame.save("a.b2nd", np.zeros(10), chunks=(5,), metadata={"unit": "K"})
+with blosc_frame.open("a.b2nd", threads=2) as array:
+    shape: tuple[int, ...] = array.shape
+    ready: bool = array.closed
+"""
+WRONG = """
+from blosc_frame.numcodecs import Blosc
+
+Blosc(cname=5)
+Blosc(level=3)
+Blosc("lz4", threads="2")
+"""
+
+
+def test_a_program_that_uses_it_passes_mypy_strict(tmp_path):
+    pytest.importorskip("mypy")
+
+    def mypy(text):
+        (tmp_path / "program.py").write_text(text)
+        command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), "program.py"]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True).stdout
+
+    assert "Success" in mypy(USED), mypy(USED)
+    assert "Found 3 errors" in mypy(WRONG), mypy(WRONG)

@@ -85,7 +85,7 @@ impl BloscCodec {
         // Blosc1 has one byte for the item size; what is larger is not shuffled.
         let typesize = u32::try_from(configuration.typesize.unwrap_or(1)).unwrap_or(u32::MAX);
         let params = Params::new(if typesize > 255 { 1 } else { typesize });
-        let params = params.codec(codec).level(configuration.clevel.into()).blosc1(true);
+        let params = params.codec(codec).level(configuration.clevel.into());
         let params = match configuration.shuffle {
             BloscShuffleMode::NoShuffle => params.no_filter(),
             BloscShuffleMode::Shuffle => params.shuffle(),
@@ -98,7 +98,7 @@ impl BloscCodec {
             ),
         };
         let params = params.blocksize(blocksize);
-        params.check().map_err(|error| refused(format!("blosc: {error}")))?;
+        params.blosc1(true).check().map_err(|error| refused(format!("blosc: {error}")))?;
         Ok(BloscCodec { configuration: configuration.clone(), params })
     }
 }
@@ -181,7 +181,8 @@ impl BytesToBytesCodecTraits for BloscCodec {
         decoded: ArrayBytesRaw<'a>,
         _: &CodecOptions,
     ) -> Result<ArrayBytesRaw<'a>, CodecError> {
-        Ok(Cow::Owned(with_pool(|pool| pool.compress(&self.params, &decoded))?))
+        let params = self.params.c_blosc(decoded.len());
+        Ok(Cow::Owned(with_pool(|pool| pool.compress(&params, &decoded))?))
     }
 
     fn decode<'a>(

@@ -98,3 +98,24 @@ fn the_size_of_a_representation_is_a_bound() {
     assert!(small.decode(Cow::Borrowed(&many), &BytesRepresentation::FixedSize(1000), &options).is_err());
     assert!(small.decode(Cow::Borrowed(&many), &BytesRepresentation::UnboundedSize, &options).is_ok());
 }
+
+#[test]
+fn chunks_are_cut_as_c_blosc_cuts_them() {
+    // Block sizes of numcodecs 0.16.6 for a mebibyte of items of 4 bytes.
+    for (cname, level, shuffle, asked, want) in [
+        ("lz4", 5, "shuffle", 0, 524_288u32),
+        ("lz4", 9, "noshuffle", 0, 1_048_576),
+        ("zlib", 1, "shuffle", 0, 131_072),
+        ("zlib", 5, "bitshuffle", 0, 1_048_576),
+        ("zstd", 9, "shuffle", 0, 1_048_576),
+        ("blosclz", 3, "shuffle", 4096, 65_536),
+        ("lz4hc", 2, "shuffle", 100, 128),
+    ] {
+        let text = format!(
+            r#"{{"cname":"{cname}","clevel":{level},"shuffle":"{shuffle}","typesize":4,"blocksize":{asked}}}"#
+        );
+        let data: Vec<u8> = (0..1u32 << 18).flat_map(|n| (n / 4).to_le_bytes()).collect();
+        let chunk = codec(&text).unwrap().encode(Cow::Owned(data), &CodecOptions::default()).unwrap();
+        assert_eq!(blosc_core::Header::parse(&chunk).unwrap().blocksize, want, "{text}");
+    }
+}

@@ -16,9 +16,8 @@ pub struct Trim {
     /// First cut the columns of a bcolz table to the shortest, where something left them of different length
     #[arg(long)]
     pub ragged: bool,
-    /// Refuse to decode to more than this; none lifts all limits, for input you trust
-    #[arg(long, value_name = "BYTES", value_parser = most)]
-    pub max_output: Option<u64>,
+    #[command(flatten)]
+    pub access: Access,
 }
 
 /// `blosc column`.
@@ -26,9 +25,6 @@ pub struct Trim {
 pub struct Column {
     #[command(subcommand)]
     pub action: ColumnAction,
-    /// Refuse to decode to more than this; none lifts all limits, for input you trust
-    #[arg(long, global = true, value_name = "BYTES", value_parser = most)]
-    pub max_output: Option<u64>,
 }
 
 /// What to do to a column of a bcolz table.
@@ -48,6 +44,8 @@ pub enum ColumnAction {
         /// NumPy type of the items, such as <f4; that of the .npy file if left out
         #[arg(long, value_name = "DTYPE")]
         dtype: Option<String>,
+        #[command(flatten)]
+        access: Access,
     },
     /// Remove a column and its data
     Rm {
@@ -55,6 +53,8 @@ pub enum ColumnAction {
         table: PathBuf,
         /// Column to remove
         name: String,
+        #[command(flatten)]
+        access: Access,
     },
     /// Give a column another name
     Mv {
@@ -64,6 +64,8 @@ pub enum ColumnAction {
         name: String,
         /// Its new name
         to: String,
+        #[command(flatten)]
+        access: Access,
     },
 }
 
@@ -88,11 +90,24 @@ pub struct Repair {
     pub json: bool,
 }
 
+/// What becomes of what lies in a directory and is not counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Strays {
+    /// Rows count from now on
+    Take,
+    /// It is removed
+    Drop,
+}
+
 /// `blosc compact`.
 #[derive(Debug, Group)]
 pub struct Compact {
-    /// Frame to rewrite in place
+    /// Frame to rewrite in place; with --strays a bcolz or Blaze directory, too
     pub frame: PathBuf,
+    /// What becomes of chunk files that no index names, and of rows that meta/sizes does not count: a writer left them
+    /// that was not closed
+    #[arg(long, value_name = "WHAT")]
+    pub strays: Option<Strays>,
     #[command(flatten)]
     pub access: Access,
     /// Print JSON
@@ -236,11 +251,11 @@ pub enum MetaAction {
     Set(MetaSet),
     /// Remove one
     Rm(MetaName),
-    /// List all of them
+    /// List the metalayers, or with --vl the variable-length ones
     List {
         /// The frame
         frame: PathBuf,
-        /// The variable-length ones
+        /// List the variable-length ones instead
         #[arg(long)]
         vl: bool,
         /// Print JSON

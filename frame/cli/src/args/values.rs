@@ -174,8 +174,15 @@ pub(super) fn files(text: &str) -> Result<(u64, u64), String> {
     Ok((number(first)?, number(last)?))
 }
 
+/// What `--isa` takes.
+pub(super) fn isa_help() -> String {
+    let names: Vec<&str> =
+        Isa::ALL.iter().flat_map(|i| [i.name()].into_iter().chain(i.aliases().iter().copied())).collect();
+    format!("Use these kernels only: {}", names.join(", "))
+}
+
 pub(super) fn level(name: &str) -> Result<Level, String> {
-    let isa = Isa::from_name(name).ok_or_else(|| format!("unknown instruction set {name:?}"))?;
+    let isa: Isa = name.parse().map_err(|e| format!("{name:?}: {e}"))?;
     Level::new(isa).ok_or_else(|| format!("this machine has no {name}"))
 }
 

@@ -9,9 +9,9 @@ mod run;
 mod text;
 
 use blosc_frame::bloscpack::Checksum;
-use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -143,15 +143,16 @@ pub fn main(args: Vec<OsString>) -> ExitCode {
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => {
-            let _ = error.print();
-            let help = matches!(error.kind(), ErrorKind::DisplayHelp);
-            return ExitCode::from(if help { 0 } else { 2 });
+            return crate::say(&error, 2);
         }
     };
     if cli.version {
         let ours = env!("CARGO_PKG_VERSION");
-        println!("bloscpack: '0.16.0' python-blosc: '{ours}' blosc: '{ours}'");
-        return ExitCode::SUCCESS;
+        let text = format!("bloscpack: '0.16.0' python-blosc: '{ours}' blosc: '{ours}'\n");
+        return match std::io::stdout().write_all(text.as_bytes()).and_then(|()| std::io::stdout().flush()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        };
     }
     let Some(command) = cli.command else {
         eprintln!(

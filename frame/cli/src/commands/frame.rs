@@ -1,7 +1,7 @@
 //! Changing frames in place: `append`, `edit`, `compact`. Each is one atomic step.
 
 use crate::access::strays;
-use crate::args::{Append, Compact, Edit, Input, Run};
+use crate::args::{Append, Compact, Edit, Input, Run, Strays};
 use crate::failure::{Failure, Result, asked, failure, sized};
 use crate::items::{NewItems, open_items};
 use crate::json::from_hex;
@@ -12,6 +12,7 @@ use crate::{progress, writers};
 use blosc_core::Special;
 use blosc_core::chunk::MAX_NBYTES;
 use blosc_frame::SuperChunk;
+use blosc_frame::any::Kind;
 use serde_json::json;
 use std::io::Write;
 use std::path::Path;
@@ -34,16 +35,35 @@ pub fn append(frame: &mut SuperChunk<'_>, new: NewItems, args: &Append) -> Resul
     if args.axis.is_some() {
         return Err(Failure::Usage(format!("--axis: {} is no array", args.frame.display())));
     }
-    new.check(None, frame.typesize().into())?;
+    let item = u64::from(frame.typesize());
+    new.check(None, item)?;
+    whole_items(frame.nbytes(), item, ENDS).map_err(|e| e.about(args.frame.display()))?;
+    whole_items(new.nbytes().unwrap_or(0), item, "").map_err(|e| e.about(args.input.display()))?;
     let bar = progress::bar("appending", new.nbytes());
     let mut writer = frame.writer();
+    let mut size = 0;
     new.each(&mut |piece| {
+        size += piece.len() as u64;
         writer.write_all(piece).map_err(|e| Failure::at(&args.frame, e))?;
         bar.inc(piece.len() as u64);
         Ok(())
     })?;
+    whole_items(size, item, "").map_err(|e| e.about(args.input.display()))?;
     writer.finish().map_err(failure(&args.frame))?;
     commit(frame, &args.frame)
+}
+
+/// What a frame of plain bytes may do, which can then not be appended to.
+const ENDS: &str = "it ends with a part of an item: ";
+
+/// Refuses a part of an item: what follows it would be out of step.
+fn whole_items(bytes: u64, item: u64, what: &str) -> Result<()> {
+    match bytes.checked_rem(item) {
+        None | Some(0) => Ok(()),
+        Some(_) => {
+            Err(Failure::Data(format!("{what}{bytes} bytes are no whole number of items of {item} bytes")))
+        }
+    }
 }
 
 /// `blosc edit`.
@@ -87,8 +107,13 @@ fn apply(frame: &mut SuperChunk<'_>, words: &[&str], args: &Edit) -> Result<()> 
         let input = Input::whole(Path::new(name), args.access.max_output, &Run::default());
         let new = open_items(&input, args.plain)?;
         new.check(None, typesize)?;
-        new.read(MAX_NBYTES as u64)
+        let bytes = new.read(MAX_NBYTES as u64)?;
+        whole_items(bytes.len() as u64, typesize, "").map_err(|e| e.about(name))?;
+        Ok(bytes)
     };
+    if let ["append" | "fill", ..] = words {
+        whole_items(frame.nbytes(), typesize, ENDS)?;
+    }
     match *words {
         ["insert", k, name] => frame.insert(number(k)?, &file(name)?),
         ["update", k, name] => frame.update(number(k)?, &file(name)?),
@@ -131,15 +156,33 @@ fn fill(frame: &mut SuperChunk<'_>, kind: &str, count: &str) -> Result<()> {
 
 /// `blosc compact`.
 pub fn compact(args: &Compact) -> Result<()> {
-    let input = args.access.input(&args.frame, &Run::default());
-    let strays = strays(&args.frame);
+    let path = args.frame.as_path();
+    if let (Some(how), true) = (args.strays, path.is_dir())
+        && matches!(Kind::of_directory(path), Ok(Kind::Bcolz(_) | Kind::Blaze))
+    {
+        return super::print(&super::rows::strays(args, how)?, args.json);
+    }
+    let input = args.access.input(path, &Run::default());
+    let before = strays(path);
     let (mut frame, _lock) = open_as_frame(&input, Intent::Maintain)?;
-    check_output(&args.frame, frame.stored_nbytes(), limits_of(args.access.max_output, &args.frame).output)?;
-    let done = frame.compact().map_err(failure(&args.frame))?;
+    check_output(path, frame.stored_nbytes(), limits_of(args.access.max_output, path).output)?;
+    match args.strays {
+        Some(Strays::Take) => {
+            let text = "--strays take: no index says where a chunk belongs; repair -o puts chunks together";
+            return Err(Failure::Usage(text.into()));
+        }
+        Some(Strays::Drop) => frame.remove_strays().map_err(failure(path))?,
+        None => {}
+    }
+    let done = frame.compact().map_err(failure(path))?;
     let saved = done.before.saturating_sub(done.after);
     let mut report = json!({"before": done.before, "after": done.after, "saved": saved});
-    if let (Some(report), false) = (report.as_object_mut(), strays.is_empty()) {
-        report.insert("strays_removed".into(), strays.into());
+    let (after, mut removed) = (strays(path), before);
+    removed.retain(|name| !after.contains(name));
+    for (name, list) in [("strays_removed", removed), ("strays", after)] {
+        if let (Some(report), false) = (report.as_object_mut(), list.is_empty()) {
+            report.insert(name.into(), list.into());
+        }
     }
     super::print(&report, args.json)
 }

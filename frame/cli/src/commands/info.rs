@@ -66,6 +66,7 @@ pub fn screen(report: &Value) -> Vec<Line> {
     add("", Some(what(report)));
     add("cannot be read", text(report, "problem"));
     add("carries", text(report, "carries"));
+    add("not counted", text(report, "uncounted"));
     add("items", items(report));
     add("rows", number(report, "rows").map(grouped));
     add("size", size(report));
@@ -258,7 +259,7 @@ fn parts(report: &Value, shape: &str, size: &str, count: &str) -> Option<String>
             format!("{}: {} items, {size} each", tuple(&sides), grouped(items))
         }
         (None, Some(n)) => format!("{} items, {} each", grouped(n / typesize), bytes(n)),
-        (None, None) if report["variable_chunks"] == true && shape == "chunks" => "of different sizes".into(),
+        (None, None) if report["variable_chunks"] == true && shape == "chunks" => "different sizes".into(),
         (None, None) => return number(report, count).map(grouped),
     };
     Some(match number(report, count) {

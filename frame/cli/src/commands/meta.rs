@@ -3,15 +3,16 @@
 use crate::access::Access;
 use crate::args::{MetaAction, MetaName, MetaSet, Run};
 use crate::failure::{Failure, Result, asked, failure};
-use crate::json::{from_hex, metalayer};
+use crate::json::{from_hex, metalayer, printable};
 use crate::open::{Intent, open_as_frame};
+use crate::output::stdout_failed;
 use crate::writers;
 use blosc_core::chunk::MAX_NBYTES;
 use blosc_frame::cframe::CHECKSUMS_NAME;
 use blosc_frame::value::{TextLimits, Value};
 use blosc_frame::{SuperChunk, msgpack};
 use serde_json::{Map, Value as Json};
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 /// Opens the frame that a command is about, and holds its lock.
@@ -37,19 +38,31 @@ pub fn run(action: &MetaAction) -> Result<()> {
     }
 }
 
-fn missing(which: &MetaName) -> Failure {
-    let kind = if which.vl { "vlmetalayer" } else { "metalayer" };
-    Failure::at(&which.frame, format!("has no {kind} called {:?}", which.name))
+/// Says that there is no such metalayer, and where there is one of that name.
+fn missing(frame: &SuperChunk<'_>, which: &MetaName) -> Failure {
+    let (kind, hint) = match which.vl {
+        true if frame.metalayer(&which.name).is_some() => ("vlmetalayer", "; without --vl there is one"),
+        false if frame.vlmetalayer_chunk(&which.name).is_some() => ("metalayer", "; with --vl there is one"),
+        true => ("vlmetalayer", ""),
+        false => ("metalayer", ""),
+    };
+    Failure::at(&which.frame, format!("has no {kind} called {:?}{hint}", which.name))
 }
 
 fn get(which: &MetaName) -> Result<()> {
     let content = with_frame(&which.frame, &which.access, Intent::Inspect, |frame| {
-        Ok(match which.vl {
+        let content = match which.vl {
             true => frame.vlmetalayer(&which.name).map_err(failure(&which.frame))?,
             false => frame.metalayer(&which.name).map(<[u8]>::to_vec),
-        })
+        };
+        content.ok_or_else(|| missing(frame, which))
     })?;
-    Ok(std::io::stdout().write_all(&content.ok_or_else(|| missing(which))?)?)
+    let mut out = std::io::stdout();
+    let shown = match out.is_terminal() {
+        true => printable(&String::from_utf8_lossy(&content)).into_bytes(),
+        false => content,
+    };
+    out.write_all(&shown).map_err(|e| stdout_failed(&e))
 }
 
 /// Refuses the name under which commits keep checksums: they would put their own content there.
@@ -93,7 +106,7 @@ fn remove(which: &MetaName) -> Result<()> {
             false => frame.remove_metalayer(&which.name),
         };
         if !there {
-            return Err(missing(which));
+            return Err(missing(frame, which));
         }
         super::frame::commit(frame, &which.frame)
     })

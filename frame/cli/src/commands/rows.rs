@@ -1,6 +1,8 @@
 //! Changing bloscpack files, bcolz and Blaze directories: rows of equal size.
 
-use crate::args::{Append, Column, ColumnAction, Delete, Input, Insert, Resize, Run, Set, Trim};
+use crate::args::{
+    Append, Column, ColumnAction, Compact, Delete, Input, Insert, Resize, Run, Set, Strays, Trim,
+};
 use crate::failure::{Failure, Result, failure, sized};
 use crate::items::{NewItems, open_items};
 use crate::limits::limits_of;
@@ -8,10 +10,11 @@ use crate::open::{Intent, What, open};
 use crate::readers::pool;
 use blosc_core::Pool;
 use blosc_frame::any::{About, Container, Opened};
-use blosc_frame::bcolz::{CTable, Create};
+use blosc_frame::bcolz::{CTable, Create, Uncounted};
 use blosc_frame::dtype::Dtype;
 use blosc_frame::io::{FsDir, ReadAt};
 use blosc_frame::{Error, IoError, IoKind, Rows};
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// The bytes of new rows.
@@ -107,30 +110,61 @@ pub fn trim(args: &Trim) -> Result<()> {
     let path = args.container.as_path();
     let mut pool = Pool::new(0);
     if args.ragged {
-        let root = FsDir::open_rw(path).map_err(|e| failure(path)(e.into()))?;
-        let table = CTable::open_ragged(root, &limits_of(args.max_output, path));
+        let locking = args.access.input(path, &Run::default()).locking();
+        let root = FsDir::open_rw_with(path, locking).map_err(|e| failure(path)(e.into()))?;
+        let table = CTable::open_ragged(root, &limits_of(args.access.max_output, path));
         table.and_then(|mut table| table.repair(&mut pool)).map_err(failure(path))?;
     }
-    match open(&Input::whole(path, args.max_output, &Run::default()), Intent::Change)?.what {
+    match open(&args.access.input(path, &Run::default()), Intent::Change)?.what {
         What::Rows(mut rows) => rows.opened.data.trim(&mut pool, args.rows).map_err(changed(path)),
         _ => Err(Failure::at(path, "not a bloscpack file, bcolz or Blaze directory")),
     }
 }
 
+/// `blosc compact --strays` of a bcolz or Blaze directory.
+pub fn strays(args: &Compact, how: Strays) -> Result<Value> {
+    let path = args.frame.as_path();
+    let What::Rows(mut reader) = open(&args.access.input(path, &Run::default()), Intent::Change)?.what else {
+        return Err(Failure::at(path, "not a bcolz or Blaze directory"));
+    };
+    let data = &mut reader.opened.data;
+    let before = data.rows();
+    let found = match data {
+        Container::Column(column) => column.uncounted(),
+        Container::Table(table) => table.uncounted(),
+        Container::Blaze(set) => set.uncounted(),
+        _ => Ok(Uncounted::default()),
+    };
+    let found = found.map_err(failure(path))?;
+    let rows = match how {
+        Strays::Take => before.saturating_add(found.rows),
+        Strays::Drop => before,
+    };
+    let pool = &mut Pool::new(0);
+    match data {
+        _ if !found.any() => Ok(()),
+        Container::Column(column) => column.settle(pool, rows),
+        Container::Table(table) => table.settle(pool, rows),
+        Container::Blaze(set) => set.settle(pool, rows),
+        _ => Ok(()),
+    }
+    .map_err(changed(path))?;
+    Ok(json!({"rows_before": before, "rows": rows, "found_rows": found.rows, "found_files": found.files}))
+}
+
 /// `blosc column`.
 pub fn column(args: &Column) -> Result<()> {
-    let (ColumnAction::Add { table: path, .. }
-    | ColumnAction::Rm { table: path, .. }
-    | ColumnAction::Mv { table: path, .. }) = &args.action;
-    let input = |path: &Path| Input::whole(path, args.max_output, &Run::default());
-    let opened = open(&input(path), Intent::Change)?;
+    let (ColumnAction::Add { table: path, access, .. }
+    | ColumnAction::Rm { table: path, access, .. }
+    | ColumnAction::Mv { table: path, access, .. }) = &args.action;
+    let opened = open(&access.input(path, &Run::default()), Intent::Change)?;
     let What::Rows(mut rows) = opened.what else { return Err(Failure::at(path, "not a bcolz table")) };
     let Container::Table(table) = &mut rows.opened.data else {
         return Err(Failure::at(path, "not a bcolz table"));
     };
     match &args.action {
         ColumnAction::Add { name, input: from, dtype, plain, .. } => {
-            let new = open_items(&input(from), *plain)?;
+            let new = open_items(&Input::whole(from, access.max_output, &Run::default()), *plain)?;
             let given = dtype.as_deref().map(Dtype::parse).transpose();
             let given = given.map_err(|e| Failure::Usage(format!("--dtype: {e}")))?;
             let known = new.items.as_ref().and_then(|items| items.dtype.clone());

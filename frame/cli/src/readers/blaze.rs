@@ -1,6 +1,6 @@
 //! What `info` and `verify` say of Blaze datasets, whole or in shards.
 
-use super::bcolz::note;
+use super::bcolz::{note, tell, uncounted};
 use crate::failure::Findings;
 use crate::json::json as value;
 use blosc_core::Pool;
@@ -19,7 +19,7 @@ pub fn info(set: &Blaze<FsDir>, only: Option<&str>) -> Result<Value, Error> {
         (path.join("."), sizes)
     });
     let columns = columns.filter(|(path, _)| only.is_none_or(|only| only == path));
-    Ok(json!({
+    let mut info = json!({
         "kind": "blaze",
         "meta": if set.syntax() == MetaSyntax::Yaml { "yaml" } else { "json" },
         "dtype": storage.names.dtype()?.to_string(),
@@ -35,7 +35,9 @@ pub fn info(set: &Blaze<FsDir>, only: Option<&str>) -> Result<Value, Error> {
         "dflt": value(&storage.dflt),
         "attributes": value(&set.attrs()),
         "columns": Value::Object(columns.collect()),
-    }))
+    });
+    tell(&mut info, set.uncounted()?);
+    Ok(info)
 }
 
 /// The column that is asked for, or the only one of a dataset without names.
@@ -54,7 +56,8 @@ pub fn verify(
     decode: bool,
 ) -> Result<Findings, Error> {
     let nbytes = only.map_or(Ok(set.nbytes()), |name| set.column(name).map(Plain::nbytes))?;
-    let notes: Vec<_> = note("dataset", set.sizes().nbytes, set.nbytes()).into_iter().collect();
+    let notes = note("dataset", set.sizes().nbytes, set.nbytes());
+    let notes: Vec<_> = notes.into_iter().chain(uncounted(set.uncounted()?)).collect();
     let mut found = Findings::new(json!({
         "kind": "blaze", "decoded": decode, "nbytes": nbytes,
         "checksums": "one per chunk in each super-chunk", "notes": notes,

@@ -9,6 +9,7 @@ pub mod chunk;
 pub mod engines;
 pub mod frame;
 pub mod rows;
+pub mod rows_of_files;
 pub mod store;
 pub mod table;
 

@@ -208,9 +208,9 @@ impl Reader for RowsReader {
         let about = &self.opened.about;
         match &self.opened.data {
             Container::Bloscpack(pack) => bloscpack::info(pack.pack()),
-            Container::Column(column) => Ok(bcolz::column_info(column)),
+            Container::Column(column) => bcolz::column_info(column),
             Container::Table(table) => match &self.column {
-                Some(name) => table.column(name).map(bcolz::column_info),
+                Some(name) => table.column(name).and_then(bcolz::column_info),
                 None => bcolz::table_info(table),
             },
             Container::Blaze(set) => blaze::info(set, self.column.as_deref()),

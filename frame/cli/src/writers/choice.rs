@@ -47,6 +47,7 @@ fn writable(verb: Verb, holds: Holds) -> &'static [Format] {
     match (verb, holds) {
         (Verb::Compress, Holds::Bytes) => &[B2frame, Chunk, Sframe, Bloscpack, Bcolz, Blaze],
         (Verb::Compress, Holds::Array) => &[B2nd, Bloscpack, Bcolz, Blaze, B2z, B2d],
+        (Verb::Compress, Holds::Table) => &[B2d, B2z],
         (Verb::Compress, _) => &[Arrays, B2d, B2z],
         (Verb::Convert, Holds::Array) => {
             &[B2nd, B2frame, Sframe, Bloscpack, Bcolz, Blaze, Npy, Npz, B2z, B2d]
@@ -237,10 +238,13 @@ pub fn check_options(given: &Given, holds: Holds, format: Format) -> Result<()> 
     for option in given.iter() {
         let Some((_, formats)) = APPLIES.iter().find(|(name, _)| *name == option) else { continue };
         let of_bytes = matches!(option, "typesize") && holds != Holds::Bytes;
-        if formats.contains(&format) && !of_bytes {
+        if formats.contains(&format) && !of_bytes && holds != Holds::Table {
             continue;
         }
         let shown = option.replace('_', "-");
+        if holds == Holds::Table {
+            return Err(Failure::Usage(format!("--{shown}: does not apply to the columns of a table")));
+        }
         let where_ = match (option, format) {
             ("chunksize", B2nd | B2z | B2d | Arrays) => "an array's chunks are given by --chunks".to_string(),
             ("blocksize", B2nd | B2z | B2d | Arrays) => "an array's blocks are given by --blocks".to_string(),

@@ -184,7 +184,7 @@ impl Work<'_> {
                 let destination = destination(self.output, format)?;
                 let folder = destination.folder()?;
                 let new = folder.path().join("new.npy");
-                self.convert(target, threads, &new)?;
+                self.convert(target, threads, &new).map_err(Failure::of_a_part)?;
                 destination.file(|file| {
                     let mut archive = ZipWriter::new(file);
                     npz::start(&mut archive, "arr_0", true)?;

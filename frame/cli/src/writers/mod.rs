@@ -57,6 +57,7 @@ impl Input {
         let holds = match npy || made {
             true => Holds::Array,
             false if is(&path, "npz") && !args.plain => Holds::Arrays,
+            false if !args.plain && is_table(args) => Holds::Table,
             false if is(&path, "npy") && !args.plain => {
                 return Err(Failure::at(
                     &path,
@@ -159,6 +160,7 @@ pub fn write(mut args: Compress) -> Result<()> {
             let file = input.file()?;
             npz::compress(&args, &file, format)
         }
+        Format::B2z | Format::B2d if input.holds == Holds::Table => table::create(&args, format),
         Format::B2z | Format::B2d => store::compress(&args, input, format),
         _ => containers::write(&args, input, format),
     }?;
@@ -183,6 +185,15 @@ fn summary(args: &Compress, len: Option<u64>, started: Instant) {
         before as f64 / after.max(1) as f64,
         started.elapsed().as_secs_f64()
     );
+}
+
+/// Whether the rows of a file are to become a table: a store is asked for, and bytes are none.
+fn is_table(args: &Compress) -> bool {
+    let store = match args.format {
+        Some(format) => matches!(format, Format::B2d | Format::B2z),
+        None => is(&args.output.output, "b2d") || is(&args.output.output, "b2z"),
+    };
+    store && crate::readers::rows_of_files::kind(&args.input).is_some()
 }
 
 fn is(path: &Path, extension: &str) -> bool {

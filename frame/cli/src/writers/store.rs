@@ -53,7 +53,7 @@ pub fn write(
     }
     let temp = destination.folder()?;
     let folder = temp.path().join("store");
-    make(&folder)?;
+    make(&folder).map_err(Failure::of_a_part)?;
     destination.file(|file| zip(&folder, file).map_err(|e| Failure::at(destination.name(), e)))
 }
 

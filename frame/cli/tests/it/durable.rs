@@ -123,7 +123,7 @@ fn every_replacement_is_flushed_before_its_rename_and_its_directory_after() {
         vec!["convert", "col", "-o", "e.blp"],
         vec!["slice", "a.b2nd", "--start", "1", "--stop", "5", "-o", "part"],
         vec!["compact", "f.b2frame"],
-        vec!["compact", "sparse"],
+        vec!["compact", "sparse", "--strays", "drop"],
         vec!["repair", "f.b2frame", "-o", "g.b2frame"],
         vec!["repair", "sparse", "-o", "repaired"],
         vec!["set", "p.blp", "plain"],
@@ -301,4 +301,91 @@ fn parallel_appends_lose_nothing_in_any_format() {
         let now = folder.run(&["decompress", name, "-o", "-"]);
         assert!(now == [before, vec![7; 4 * 4 * each]].concat(), "{name}: {} bytes", now.len());
     }
+}
+
+/// Few descriptors, and directories that their maker may not enter: what is made is whole, or it fails and nothing is left.
+#[test]
+fn a_command_without_the_means_leaves_no_temporary_directories() {
+    let folder = folder("means");
+    let left = || {
+        let names = fs::read_dir(folder.path(".")).unwrap().map(|entry| entry.unwrap().file_name());
+        names.filter(|name| name.to_string_lossy().starts_with('.')).collect::<Vec<_>>()
+    };
+    let shell = |settings: &str, words: &[&str]| {
+        let mut shell = Command::new("bash");
+        shell.arg("-c").arg(format!("{settings}; exec \"$@\"")).arg("bash").arg(env!("CARGO_BIN_EXE_blosc"));
+        shell.args(words).current_dir(folder.path(".")).stdout(Stdio::null()).stderr(Stdio::null());
+        shell.status().unwrap().success()
+    };
+    let of_directories =
+        || CONTAINERS.into_iter().filter(|(name, _)| ["col", "set", "sparse"].contains(name));
+    let settings = ["umask 0777".to_string()].into_iter().chain((3..14).map(|n| format!("ulimit -n {n}")));
+    for settings in settings {
+        for (name, words) in of_directories() {
+            let done = shell(&settings, words);
+            assert_eq!(done, folder.path(name).exists(), "{settings}: {name}");
+            assert_eq!(left(), Vec::<std::ffi::OsString>::new(), "{settings}: {name}");
+            let _ = Command::new("chmod").args(["-R", "u+rwx"]).arg(folder.path(name)).status();
+            let _ = fs::remove_dir_all(folder.path(name));
+        }
+    }
+    for (name, words) in of_directories() {
+        folder.run(words);
+        for n in 3..14 {
+            let before = folder.run(&["decompress", name, "-o", "-"]);
+            let done = shell(&format!("ulimit -n {n}"), &["append", name, "plain"]);
+            let after = folder.run(&["decompress", name, "-o", "-"]);
+            assert_eq!(done, after.len() > before.len(), "{name}: {n} descriptors");
+            assert_eq!(left(), Vec::<std::ffi::OsString>::new(), "{name}: {n} descriptors");
+        }
+    }
+}
+
+/// What others left in a directory is told of and stays, until `compact --strays` says what becomes of it.
+#[test]
+fn what_is_not_counted_is_told_and_kept() {
+    let folder = folder("uncounted");
+    folder.write("row", &[7; 4]);
+    let plain = folder.read("plain");
+    let sizes = |rows: &str| format!("{{\"shape\": [{rows}], \"nbytes\": 2000, \"cbytes\": 0}}\n");
+    for (name, format) in [("col", "bcolz"), ("set", "blaze")] {
+        let make: &[&str] = &["compress", "plain", "-o", name, "--format", format, "--dtype", "<i4"];
+        for how in ["take", "drop"] {
+            folder.run(&[make, &["--chunksize", "1000", "--force"]].concat());
+            folder.write(&format!("{name}/meta/sizes"), sizes("500").as_bytes());
+            let before =
+                files(&folder.path(name)).into_iter().map(|path| fs::read(path).unwrap()).collect::<Vec<_>>();
+            let verified = crate::common::json(&folder.run(&["verify", name, "--json"]));
+            assert!(
+                verified["notes"].to_string().contains("1500 rows more than meta/sizes counts"),
+                "{verified}"
+            );
+            assert!(String::from_utf8_lossy(&folder.run(&["info", name])).contains("not counted"), "{name}");
+            let (status, message) = folder.fail(&["append", name, "row"]);
+            assert!(status == 1 && message.contains("compact --strays take"), "{message}");
+            let after =
+                files(&folder.path(name)).into_iter().map(|path| fs::read(path).unwrap()).collect::<Vec<_>>();
+            assert!(before == after, "{name}: nothing is touched");
+            let report = crate::common::json(&folder.run(&["compact", name, "--strays", how, "--json"]));
+            let rows = if how == "take" { 2000 } else { 500 };
+            assert_eq!((report["rows"].as_u64(), report["found_rows"].as_u64()), (Some(rows), Some(1500)));
+            folder.run(&["append", name, "row"]);
+            folder.run(&["verify", name]);
+            let want = [&plain[..rows as usize * 4], &[7; 4]].concat();
+            assert!(folder.run(&["decompress", name, "-o", "-"]) == want, "{name} {how}");
+        }
+    }
+    folder.run(&["compress", "plain", "-o", "sparse", "--format", "sframe", "--typesize", "4"]);
+    folder.write("sparse/000000AA.chunk", b"left");
+    let strays = |words: &[&str], key: &str| crate::common::json(&folder.run(words))[key].clone();
+    for words in [&["append", "sparse", "row"][..], &["compact", "sparse"]] {
+        folder.run(words);
+        assert_eq!(strays(&["verify", "sparse", "--json"], "strays")[0], "000000AA.chunk", "{words:?}");
+    }
+    let (status, message) = folder.fail(&["compact", "sparse", "--strays", "take"]);
+    assert!(status == 2 && message.contains("repair"), "{message}");
+    let removed = strays(&["compact", "sparse", "--strays", "drop", "--json"], "strays_removed");
+    assert_eq!(removed[0], "000000AA.chunk");
+    assert!(!folder.path("sparse/000000AA.chunk").exists());
+    assert!(folder.run(&["decompress", "sparse", "-o", "-"]) == [&plain[..], &[7; 4]].concat());
 }

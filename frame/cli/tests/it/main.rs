@@ -16,10 +16,13 @@ mod manual;
 mod mistakes;
 mod outputs;
 mod packs;
+#[cfg(target_os = "linux")]
+mod process;
 mod promises;
 mod readme;
 mod refused;
 mod table_appends;
+mod table_text;
 mod tables;
 #[cfg(target_os = "linux")]
 mod threads;

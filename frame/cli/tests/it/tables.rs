@@ -307,12 +307,16 @@ fn rows_that_do_not_fit_change_nothing() {
     for (name, rows, wanted) in [
         ("a.csv", "id,x,n,text\n1,,,\n".to_string(), "has no field for column when"),
         ("a.csv", "id,x,n,text,when,more\n1,,,,,\n".to_string(), "the table has no column more"),
-        ("a.csv", format!("{head}1,,,,\n,,,,\n"), "row 2, column id: null, and its schema allows no nulls"),
-        ("a.csv", format!("{head}40000,,,,\n"), "row 1, column id: "),
+        (
+            "a.csv",
+            format!("{head}1,,,,\n,,,,\n"),
+            "a.csv: line 3, column id: null, and its schema allows no nulls",
+        ),
+        ("a.csv", format!("{head}40000,,,,\n"), "line 2, column id: "),
         ("a.csv", format!("{head}1.5,,,,\n"), "column id: "),
         ("a.csv", format!("{head}1,,-1,,\n"), "column n: is the value that stands for null"),
         ("a.csv", format!("{head}1,,,,2001-02-30T00:00:00\n"), "column when: "),
-        ("a.csv", format!("{head}1,,,\n"), "row 2: 4 fields, but 5 names"),
+        ("a.csv", format!("{head}1,,,\n"), "line 2: 4 fields, but 5 names"),
         ("a.jsonl", "{\"id\":\"1\",\"x\":0,\"n\":0,\"text\":\"\",\"when\":0}\n".to_string(), "column id: "),
         ("a.txt", String::new(), ".csv, .jsonl, .arrow or .npz"),
     ] {

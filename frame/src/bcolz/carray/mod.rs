@@ -6,9 +6,7 @@
 //! left = rows mod chunklen    file __full, at least `left` rows of the unfinished chunk
 //! ```
 //! The rows come from `sizes` alone: files beyond them are leftovers of trims and unfinished appends, and
-//! are ignored. An edit puts every file in place by a rename: chunks first, then `sizes`; surplus files go
-//! last. Growing is therefore atomic, and so is shrinking at the end (`sizes` first). Changes in the middle
-//! are atomic chunk by chunk, in an order in which rows that move are never lost.
+//! are not read. `edit.rs` says how each change is made in one step.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 mod edit;
@@ -85,8 +83,6 @@ pub struct CArray<T> {
     durable: bool,
     /// Just created: what `create` wrote does not lie on the disk for certain.
     fresh: bool,
-    /// What writers that died left in the directories has been removed.
-    swept: bool,
 }
 
 /// A chunk read from its file.
@@ -123,7 +119,6 @@ impl<T: Tree> CArray<T> {
             reserve: 0,
             durable: true,
             fresh: false,
-            swept: false,
         })
     }
 

@@ -25,6 +25,7 @@ use super::reader::Bloscpack;
 use super::writer::widen;
 use crate::error::Error;
 use crate::io::{ReadAt, Store, WriteAt};
+use crate::limits::within;
 use crate::plain::{Content, Piece, Plain};
 use crate::value::Value;
 use alloc::vec;
@@ -164,12 +165,11 @@ impl<S: Store> Bloscpack<S> {
         if let Some(value) = metadata {
             plan.section = Some(self.moved_section(&mut plan.header, value)?);
         }
-        if self.fits_in_place(&plan) {
-            self.append_in_place(pool, edit, &content, &plan)?;
-        } else {
-            self.rewrite(pool, edit, &content, &plan)?;
-        }
-        self.reopen()
+        let done = match self.fits_in_place(&plan) {
+            true => self.append_in_place(pool, edit, &content, &plan),
+            false => self.rewrite(pool, edit, &content, &plan),
+        };
+        self.reopen_after(done)
     }
 
     /// An error if another writer was here since this handle last read or wrote the file.
@@ -257,37 +257,39 @@ impl<S: Store> Bloscpack<S> {
         let section = self.new_section(value, options)?;
         let start = self.header.layout.header_len() as u64;
         let end = start.saturating_add(section.len() as u64);
-        if end <= UNIT {
-            self.source.write_at(start, &section)?;
-            self.source.sync()?;
-        } else {
-            let size = self.size;
-            let replaced = self.source.rewrite(&mut |old, new| {
+        let size = self.size;
+        let replaced = match end <= UNIT {
+            true => Err(Error::NotAtomic { why: "it need not be" }),
+            false => self.source.rewrite(&mut |old, new| {
                 copy(old, 0..start, new, 0)?;
                 new.write_at(start, &section)?;
                 copy(old, end..size, new, end)
-            });
-            match replaced {
-                // A store without rename: the section has a checksum, and the data is not touched.
-                Err(Error::NotAtomic { .. }) => {
-                    self.source.write_at(start, &section)?;
-                    self.source.sync()?;
-                }
-                other => other?,
+            }),
+        };
+        let done = match replaced {
+            // In one unit, or in a store without rename: the section has a checksum, and the data is not touched.
+            Err(Error::NotAtomic { .. }) => {
+                self.source.write_at(start, &section)?;
+                self.source.sync().map_err(|error| error.not_confirmed().into())
             }
-        }
-        self.reopen()
+            other => other,
+        };
+        self.reopen_after(done)
     }
 }
 
 impl<S: WriteAt> Bloscpack<S> {
-    fn reopen(&mut self) -> Result<(), Error> {
+    /// Takes over the state that a change has put in force, if it has.
+    fn reopen_after(&mut self, done: Result<(), Error>) -> Result<(), Error> {
+        if !done.as_ref().map_or_else(Error::is_in_force, |()| true) {
+            return done;
+        }
         let fresh = Bloscpack::open(&self.source, &self.limits)?;
         let (size, header, index) = (fresh.size, fresh.header, fresh.index);
         let (meta_header, metadata, table) = (fresh.meta_header, fresh.metadata, fresh.table);
         (self.size, self.header, self.index) = (size, header, index);
         (self.meta_header, self.metadata, self.table) = (meta_header, metadata, table);
-        Ok(())
+        done
     }
 
     /// Files without a chunk size (v0, v1) get the size of their first chunk, if all others agree.
@@ -322,6 +324,7 @@ impl<S: WriteAt> Bloscpack<S> {
         };
         let step = u64::from(size.max(1));
         let nchunks = content.nbytes().div_ceil(step).max(1);
+        within("chunks", nchunks, self.limits.chunks.max(old))?;
         let last = content.nbytes().saturating_sub(nchunks.saturating_sub(1).saturating_mul(step));
         if header.layout == Layout::V3 && header.offsets {
             let entries = old.saturating_add(header.max_app);
@@ -360,8 +363,8 @@ impl<S: WriteAt> Bloscpack<S> {
         for (offset, chunk) in self.fit(pool, edit, at, data)? {
             put_chunk(&mut self.source, offset, &self.header, &chunk)?;
         }
-        self.source.sync()?;
-        self.reopen()
+        let done = self.source.sync().map_err(|error| error.not_confirmed().into());
+        self.reopen_after(done)
     }
 
     /// Encodes the chunks that new bytes from `at` on change, each as long as the one in its place; returns

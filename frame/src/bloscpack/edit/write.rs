@@ -8,7 +8,7 @@ use super::super::header::Header;
 use super::super::reader::{Bloscpack, View};
 use super::super::writer::{encode_chunk, write_table};
 use super::{Edit, NewFile};
-use crate::error::{Error, IoKind};
+use crate::error::{Error, IoError, IoKind};
 use crate::io::{ReadAt, Store, WriteAt};
 use crate::plain::{Content, Held, Plain};
 use crate::reversed::AxesReversed;
@@ -52,11 +52,16 @@ impl<S: Store> Bloscpack<S> {
         self.source.sync()?;
         let (bytes, n) = plan.header.encode();
         self.source.write_at(0, bytes.get(..n).unwrap_or_default())?;
-        self.source.sync()?;
+        // In force from here on: without its table entries the chunks are found by walking.
+        self.source.sync().map_err(IoError::not_confirmed)?;
         if plan.header.offsets {
             let first = self.table.saturating_add(plan.encode.start.saturating_mul(8));
-            write_table(&mut self.source, first, &starts)?;
-            self.source.sync()?;
+            write_table(&mut self.source, first, &starts).and_then(|()| Ok(self.source.sync()?)).map_err(
+                |error| match error {
+                    Error::Io(error) => error.not_confirmed().into(),
+                    error => error,
+                },
+            )?;
         }
         Ok(())
     }

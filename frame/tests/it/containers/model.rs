@@ -37,6 +37,7 @@ impl Random {
 #[derive(Clone, Debug)]
 pub enum Edit {
     Append(Vec<u8>),
+    Insert(u64, Vec<u8>),
     Set(u64, Vec<u8>),
     Remove(u64, u64),
     Resize(u64),
@@ -63,10 +64,33 @@ impl Edit {
         }
     }
 
+    /// One edit of each kind.
+    pub fn each(r: &mut Random, rows: u64, row: usize, most: u64) -> Vec<Edit> {
+        let some = |r: &mut Random, most: u64| {
+            let n = (1 + r.below(most)) as usize * row;
+            r.bytes(n)
+        };
+        let at = r.below(rows + 1);
+        let mut all = vec![
+            Edit::Append(some(r, most)),
+            Edit::Insert(at, some(r, most)),
+            Edit::Resize(r.below(rows + 1)),
+            Edit::Resize(rows + r.below(most)),
+        ];
+        if rows > 0 {
+            let at = r.below(rows);
+            all.push(Edit::Set(at, some(r, 1)));
+            all.push(Edit::Set(at, some(r, rows - at)));
+            all.push(Edit::Remove(at, at + 1 + r.below(rows - at)));
+        }
+        all
+    }
+
     /// Makes the edit in a container.
     pub fn make(&self, rows: &mut dyn Rows, pool: &mut Pool) -> Result<(), Error> {
         match self {
             Edit::Append(data) => rows.append(pool, data),
+            Edit::Insert(at, data) => rows.insert(pool, *at, data),
             Edit::Set(at, data) => rows.set(pool, *at, data),
             Edit::Remove(from, to) => rows.remove(pool, *from..*to),
             Edit::Resize(n) => rows.resize(pool, *n),
@@ -76,6 +100,9 @@ impl Edit {
     pub fn apply(&self, model: &mut Vec<u8>, row: usize, fill: &[u8]) {
         match self {
             Edit::Append(data) => model.extend_from_slice(data),
+            Edit::Insert(at, data) => {
+                drop(model.splice(*at as usize * row..*at as usize * row, data.clone()))
+            }
             Edit::Set(at, data) => model[*at as usize * row..][..data.len()].copy_from_slice(data),
             Edit::Remove(from, to) => drop(model.drain(*from as usize * row..*to as usize * row)),
             Edit::Resize(rows) => {
@@ -101,8 +128,8 @@ pub fn files(dir: &FaultDir) -> Vec<(String, Vec<u8>)> {
     dir.list().unwrap().into_iter().map(|n| (n.clone(), dir.read(&n, 1 << 20).unwrap())).collect()
 }
 
-/// Appends to the container in `base`, or cuts it, and crashes after each operation: what is left must open
-/// with the old or the new rows, and take further ones. Returns how many states were looked at.
+/// Makes an edit of each kind in the container in `base`, and crashes after each operation: what is left must open with
+/// the old or the new rows, and take further ones. Returns how many states were looked at.
 pub fn crash_points(
     r: &mut Random,
     base: &FaultDir,
@@ -113,35 +140,50 @@ pub fn crash_points(
     let rows = open(base.clone()).unwrap();
     let row = rows.row_nbytes() as usize;
     let data = all(&*rows, &mut pool).unwrap();
-    let change = match r.below(2) {
-        0 => {
-            let n = 1 + r.below(90) as usize;
-            Edit::Append(r.bytes(n * row))
-        }
-        _ => Edit::Resize(r.below(rows.rows() + 1)),
-    };
-    let mut after = data.clone();
-    change.apply(&mut after, row, &vec![0; row]);
+    let mut points = 0;
+    for change in Edit::each(r, rows.rows(), row, 60) {
+        let mut after = data.clone();
+        change.apply(&mut after, row, &vec![0; row]);
+        let read = |dir| all(&*open(dir)?, &mut Pool::new(1));
+        let make = |dir| change.make(&mut *open(dir)?, &mut Pool::new(1));
+        let what = format!("{what}: {change:?}");
+        points += crashes(base, &what, &make, &read, &mut |dir, got| {
+            assert!(*got == data || *got == after, "{what}: neither old nor new");
+            let more = r.bytes(3 * row);
+            open(dir.clone()).unwrap().append(&mut pool, &more).unwrap_or_else(|e| panic!("{what}: {e}"));
+            assert!(read(dir.clone()).unwrap() == [&got[..], &more].concat(), "{what}");
+            assert!(dir.list().unwrap().iter().all(|name| !name.ends_with("__pending__")));
+        });
+    }
+    points
+}
+
+/// Has `make` change what is in `base`, and crashes after each operation, in three ways: what is left must be what it was
+/// or what it becomes, as `read` sees it. `then` looks further. Returns how many states were looked at.
+pub fn crashes<S: PartialEq>(
+    base: &FaultDir,
+    what: &str,
+    make: &dyn Fn(FaultDir) -> Result<(), Error>,
+    read: &dyn Fn(FaultDir) -> Result<S, Error>,
+    then: &mut dyn FnMut(&FaultDir, &S),
+) -> usize {
+    let done = FaultDir::from_files(files(base));
+    make(done.clone()).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let (old, new) = (read(base.clone()).unwrap(), read(done).unwrap());
     let mut points = 0;
     for stop in 0.. {
         let dir = FaultDir::from_files(files(base));
         dir.stop_after(stop);
-        let done = open(dir.clone()).and_then(|mut rows| change.make(&mut *rows, &mut pool));
+        let made = make(dir.clone());
         for seed in 0..3 {
-            let fail = |e: Error| -> ! { panic!("{what} stop {stop}: {e} {change:?}") };
             let survived = FaultDir::from_files(dir.crash(seed * 31 + stop));
-            let mut rows = open(survived.clone()).unwrap_or_else(|e| fail(e));
-            let got = all(&*rows, &mut pool).unwrap_or_else(|e| fail(e));
-            assert!(got == data || got == after, "{what} stop {stop}: neither old nor new");
-            assert!(done.is_err() || got == after);
-            let more = r.bytes(3 * row);
-            rows.append(&mut pool, &more).unwrap_or_else(|e| fail(e));
-            let again = open(survived.clone()).and_then(|rows| all(&*rows, &mut pool));
-            assert!(again.unwrap_or_else(|e| fail(e)) == [got, more].concat(), "{what} stop {stop}");
-            assert!(!survived.contains("__pending__").unwrap());
+            let got = read(survived.clone()).unwrap_or_else(|e| panic!("{what}, stopped after {stop}: {e}"));
+            assert!(got == old || got == new, "{what}, stopped after {stop}: neither old nor new");
+            assert!(made.is_err() || got == new, "{what}: done, and then it was not");
+            then(&survived, &got);
             points += 1;
         }
-        if done.is_ok() {
+        if made.is_ok() {
             break;
         }
     }

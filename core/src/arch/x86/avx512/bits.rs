@@ -9,7 +9,7 @@ use super::registers::{BLOCK, INDICES, SPLIT_REVERSE, TileBuffer, WIDEST, Zmm, l
 use crate::arch::level::detect::executes_512_in_halves;
 use crate::arch::out::Out;
 use crate::arch::planes::Stores;
-use crate::arch::vector::{AMPLE, LONG, Pitched};
+use crate::arch::vector::{AMPLE, LONG, Pitched, half_empty};
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
@@ -327,7 +327,7 @@ pub(in crate::arch) unsafe fn bitshuffle(typesize: usize, src: &[u8], mut out: O
     let items = src.len().checked_div(typesize).unwrap_or(0);
     // SAFETY: the buffers are as long as the contract says, and at least a tile of items is left to AVX-512.
     unsafe {
-        if items < TILE || typesize > WIDEST_BITS {
+        if items < TILE || half_empty(items) || typesize > WIDEST_BITS {
             return avx2::gfni::bitshuffle(typesize, src, out);
         }
         let long = src.len() >= LONG && typesize > 1;
@@ -353,7 +353,7 @@ pub(in crate::arch) unsafe fn bitunshuffle(typesize: usize, src: &[u8], mut out:
     let items = src.len().checked_div(typesize).unwrap_or(0);
     // SAFETY: the buffers are as long as the contract says, and at least a tile of items is left to AVX-512.
     unsafe {
-        if items < TILE || typesize > WIDEST_BITS {
+        if items < TILE || half_empty(items) || typesize > WIDEST_BITS {
             return avx2::gfni::bitunshuffle(typesize, src, out, stores);
         }
         let ample = src.len() >= LONG && crowded(typesize, items / 8, 7);

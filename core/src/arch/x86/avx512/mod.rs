@@ -17,7 +17,7 @@ use crate::arch::out::Out;
 use crate::arch::planes::{Planes, Stores};
 use crate::arch::vector::{LONG, Pitched, Table};
 use bytes::{join_each, join_pitched, split_planes};
-use registers::{BLOCK, SHARED, SPLIT, WIDEST};
+use registers::{BLOCK, PHASE, SHARED, SPLIT, WIDEST};
 
 mod bits;
 mod bytes;
@@ -38,7 +38,9 @@ pub(in crate::arch) unsafe fn split(width: usize, src: &[u8], mut out: Out<'_>, 
     let n = src.len().checked_div(width).unwrap_or(0);
     // SAFETY: the planes have room by the contract, and at least a block of items is left to AVX-512.
     unsafe {
-        if n < BLOCK || width > WIDEST {
+        // Two ports take shuffles of 256 bits, one those of 512; from the L1 cache alone that is what counts.
+        let small = width > eights::WIDEST && src.len() <= PHASE && !executes_512_in_halves();
+        if n < BLOCK || width > WIDEST || small {
             return avx2::split(width, src, out, pitch);
         }
         if width > 8 && pitch.is_multiple_of(SHARED) && n >= staged::MANY && executes_512_in_halves() {

@@ -6,11 +6,13 @@ register             makes numcodecs and Zarr use this package wherever they mee
 """
 
 from ._array import Array, open, save
+from ._native import VERSION as __version__
 from ._native import BloscError, chunk_info, compress, decompress, decompress_range
 
 __all__ = [
     "Array",
     "BloscError",
+    "__version__",
     "chunk_info",
     "compress",
     "decompress",
@@ -25,7 +27,8 @@ def register(*, partial: bool = True) -> None:
     """Let numcodecs and zarr-python, as far as they are installed, use this package for the codec "blosc".
 
     It holds for this process: call it in each worker process as well, or have Dask do it with
-    ``--preload blosc_frame.preload``. With ``partial``, zarr-python also reads through `zarr.PartialPipeline`.
+    ``--preload blosc_frame.preload``. With ``partial``, zarr-python also reads through `zarr.PartialPipeline`, unless
+    another pipeline than Zarr's default has been configured.
     """
     try:
         import numcodecs  # noqa: F401
@@ -35,10 +38,13 @@ def register(*, partial: bool = True) -> None:
 
     ours.register()
     try:
-        import zarr as installed
+        import zarr
     except ImportError:
         return
-    settings = {"codecs.blosc": "blosc_frame.zarr.BloscCodec"}
-    if partial:
+    from .zarr import default_pipeline
+
+    settings: dict[str, str] = {"codecs.blosc": "blosc_frame.zarr.BloscCodec"}
+    # A pipeline that somebody has chosen stays.
+    if partial and zarr.config.get("codec_pipeline.path") == default_pipeline():
         settings["codec_pipeline.path"] = "blosc_frame.zarr.PartialPipeline"
-    installed.config.set(settings)
+    zarr.config.set(settings)

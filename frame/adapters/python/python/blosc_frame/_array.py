@@ -8,12 +8,16 @@ import math
 import operator
 import os
 import warnings
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ._native import BloscError, Source
 from ._native import save as _save
+
+Path = str | os.PathLike[str]
 
 _FORMATS = {
     ".b2nd": "b2nd",
@@ -30,9 +34,17 @@ class Array:
 
     An index decodes only the chunks, of b2nd arrays only the blocks, that it touches, without holding the
     interpreter's lock. Arrays are pickled as their path, so that Dask and others can send them to worker processes.
+
+    `close`, or leaving a ``with`` block, closes the files; what is known of the array without them stays.
     """
 
-    def __init__(self, path, *, dtype=None, threads: int = 1, limit: int | None = None):
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    chunks: tuple[int, ...] | None
+
+    def __init__(
+        self, path: Path, *, dtype: DTypeLike | None = None, threads: int = 1, limit: int | None = None
+    ) -> None:
         self._arguments = (os.fspath(path), dtype, threads, limit)
         self._source = Source(self._arguments[0], threads=threads, limit=limit)
         descr = self._source.descr
@@ -47,7 +59,7 @@ class Array:
         if dtype is not None:
             self._view(np.dtype(dtype))
 
-    def _view(self, dtype: np.dtype) -> None:
+    def _view(self, dtype: np.dtype[Any]) -> None:
         """Take the items, whose type the container does not tell, as items of `dtype`."""
         if self._source.descr is not None and dtype != self.dtype:
             raise ValueError(f"the container says that its items are {self.dtype}, not {dtype}")
@@ -87,21 +99,36 @@ class Array:
     def __repr__(self) -> str:
         return f"<blosc_frame.Array {self.kind} {self.shape} {self.dtype} in {self._arguments[0]!r}>"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return _reopen, self._arguments
 
-    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+    def close(self) -> None:
+        """Close the files. Reads that other threads have begun are finished; new ones raise `ValueError`."""
+        self._source.close()
+
+    @property
+    def closed(self) -> bool:
+        return self._source.closed
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
             raise ValueError("a compressed array cannot be had without a copy")
-        whole = self[...]
+        whole: NDArray[Any] = self[...]
         return whole if dtype is None else whole.astype(dtype, copy=False)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return (self[row] for row in range(len(self)))
 
-    def __getitem__(self, key) -> Any:
+    def __getitem__(self, key: Any) -> Any:
         """Integers, slices and an ellipsis, as NumPy has them; of lists and masks take the slice around them first."""
-        box, within = [], []
+        box: list[tuple[int, int]] = []
+        within: list[slice | int] = []
         for axis, (part, length) in enumerate(zip(_expand(key, self.ndim), self.shape, strict=True)):
             if isinstance(part, slice):
                 start, stop, step = part.indices(length)
@@ -118,7 +145,7 @@ class Array:
             within.append(0)
         return self._read(box)[tuple(within)]
 
-    def _read(self, box: list[tuple[int, int]]) -> np.ndarray:
+    def _read(self, box: list[tuple[int, int]]) -> NDArray[Any]:
         shape = [stop - start for start, stop in box]
         nbytes = math.prod(shape) * self.dtype.itemsize
         if nbytes > self._source.limit:
@@ -130,28 +157,30 @@ class Array:
         return out
 
 
-def _expand(key, ndim: int) -> list:
+def _expand(key: Any, ndim: int) -> list[Any]:
     """One entry for each axis."""
-    key = list(key) if isinstance(key, tuple) else [key]
-    given = sum(part is not Ellipsis for part in key)
+    parts: list[Any] = list(key) if isinstance(key, tuple) else [key]
+    given = sum(part is not Ellipsis for part in parts)
     if given > ndim:
         raise IndexError(f"too many indices: the array has {ndim} dimensions, and {given} were given")
     rest = [slice(None)] * (ndim - given)
-    for at, part in enumerate(key):
+    for at, part in enumerate(parts):
         if part is Ellipsis:
-            key[at : at + 1] = rest
+            parts[at : at + 1] = rest
             rest = []
             break
-    if any(part is Ellipsis for part in key):
+    if any(part is Ellipsis for part in parts):
         raise IndexError("an index can have one ellipsis")
-    return key + rest
+    return parts + rest
 
 
-def _reopen(path, dtype, threads, limit) -> Array:
+def _reopen(path: str, dtype: DTypeLike | None, threads: int, limit: int | None) -> Array:
     return Array(path, dtype=dtype, threads=threads, limit=limit)
 
 
-def open(path, *, dtype=None, threads: int = 1, limit: int | None = None) -> Array:
+def open(
+    path: Path, *, dtype: DTypeLike | None = None, threads: int = 1, limit: int | None = None
+) -> Array:
     """Open a frame, b2nd array, bloscpack file, bcolz or Blaze directory, or .npy file as an array.
 
     `dtype` names the type of the items where the container does not: frames know their size only. `limit` is the most
@@ -161,8 +190,8 @@ def open(path, *, dtype=None, threads: int = 1, limit: int | None = None) -> Arr
 
 
 def save(
-    path,
-    data,
+    path: Path,
+    data: ArrayLike,
     *,
     format: str | None = None,
     codec: str = "zstd",
@@ -172,7 +201,7 @@ def save(
     blocks: tuple[int, ...] | None = None,
     chunk_nbytes: int | None = None,
     sparse: bool = False,
-    metadata: dict | None = None,
+    metadata: dict[str, Any] | None = None,
     threads: int = 1,
 ) -> None:
     """Write `data` as a new container; `path` must be free.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numcodecs.abc import Codec
 from numcodecs.compat import ensure_contiguous_ndarray
@@ -22,7 +24,8 @@ class Blosc(Codec):
 
     The parameters are those of `numcodecs.Blosc`: a codec `cname`, a level `clevel` of 0 to 9, `shuffle` (0 none, 1
     bytes, 2 bits, -1 by the item size), `blocksize` in bytes (0: chosen by the encoder), and `typesize`, which is the
-    item size of the buffer where it is left out.
+    item size of the buffer where it is left out. `threads` work on the blocks of a chunk of 256 KiB or more (0: one for
+    each core); it is no part of the configuration that is stored with an array.
     """
 
     codec_id = "blosc"
@@ -32,7 +35,16 @@ class Blosc(Codec):
     AUTOSHUFFLE = AUTOSHUFFLE
     max_buffer_size = 2**31 - 1
 
-    def __init__(self, cname="lz4", clevel=5, shuffle=SHUFFLE, blocksize=0, typesize=None):
+    def __init__(
+        self,
+        cname: str = "lz4",
+        clevel: int = 5,
+        shuffle: int = SHUFFLE,
+        blocksize: int = 0,
+        typesize: int | None = None,
+        *,
+        threads: int = 1,
+    ) -> None:
         if cname not in _CODECS:
             raise ValueError(
                 f"bad compressor or compressor not supported: {cname!r}; expected one of {list(_CODECS)}"
@@ -44,8 +56,9 @@ class Blosc(Codec):
         self.shuffle = shuffle
         self.blocksize = blocksize
         self._typesize = typesize
+        self._threads = threads
 
-    def encode(self, buf) -> bytes:
+    def encode(self, buf: Any) -> bytes:
         return compress(
             ensure_contiguous_ndarray(buf, self.max_buffer_size),
             cname=self.cname,
@@ -53,14 +66,15 @@ class Blosc(Codec):
             shuffle=self.shuffle,
             blocksize=self.blocksize,
             typesize=self._typesize,
+            threads=self._threads,
         )
 
-    def decode(self, buf, out=None):
+    def decode(self, buf: Any, out: Any = None) -> Any:
         if out is not None:
             out = ensure_contiguous_ndarray(out)
-        return decompress(ensure_contiguous_ndarray(buf, self.max_buffer_size), out)
+        return decompress(ensure_contiguous_ndarray(buf, self.max_buffer_size), out, threads=self._threads)
 
-    def decode_partial(self, buf, start: int, nitems: int, out=None):
+    def decode_partial(self, buf: Any, start: int, nitems: int, out: Any = None) -> Any:
         """Decode `nitems` items from `start` on, in units of the item size that the chunk was written with.
 
         Only the blocks that hold them are decoded.

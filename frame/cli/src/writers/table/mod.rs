@@ -10,27 +10,25 @@
 //! ```
 //! What the target cannot hold is found before anything is written.
 
-mod arrow;
 mod npz;
-mod text;
-pub mod time;
 
 use super::choice::{Holds, Request, Verb};
 use super::containers::check_partial;
-use crate::args::{Format, Input, Output};
+use super::{destination, store};
+use crate::args::{Compress, Format, Input, Output};
 use crate::failure::{Failure, Result};
 use crate::limits::{max_by_size, size};
 use crate::open::{Opened, What};
 use crate::output::{Sink, notice};
 use crate::readers::Cut;
+use crate::readers::rows_of_files;
 use crate::readers::store::StoreReader;
-use crate::readers::table::cells::{Cells, Part};
-use crate::readers::table::column::ColumnReader;
-use crate::readers::table::records::Records;
-use crate::readers::table::schema::{Column, Kind};
-use crate::readers::table::{BATCH, Table};
-use blosc_frame::msgpack;
-use blosc_frame::value::Value;
+use crate::readers::table::{TableFiles, of_table};
+use blosc_frame::table::arrow_array::{ArrayRef, RecordBatch};
+use blosc_frame::table::arrow_schema::{Field, Schema};
+use blosc_frame::table::ipc::{self, ArrowWriter};
+use blosc_frame::table::text::TextWriter;
+use blosc_frame::table::{self, Column, ColumnReader, Records, Table, TableError, numpy};
 use std::ops::Range;
 use std::path::Path;
 
@@ -74,7 +72,9 @@ impl Export<'_> {
                     return Ok(Some(opened));
                 }
                 let What::Frame(reader) = opened.what else { return Ok(None) };
-                self.records(Records::new(&self.input.input, reader.frame)?, format).map(|()| None)
+                let about = self.input.input.display().to_string();
+                let records = Records::new(&about, reader.frame)?;
+                self.records(records, format).map(|()| None)
             }
             _ => Ok(Some(opened)),
         }
@@ -86,22 +86,22 @@ impl Export<'_> {
 
     fn table(&self, store: &StoreReader, format: Format) -> Result<()> {
         let path = self.input.input.as_path();
-        let mut table = Table::open(store, path, self.max_output())?;
+        let files = TableFiles::new(store);
+        let table = Table::open(&files, self.max_output()).map_err(of_table(path))?;
         let range = self.cut.rows(table.rows)?;
-        let mut left_out = Vec::new();
-        let mut columns = Vec::new();
-        for column in chosen(&table, &self.input.column, path, &mut left_out)? {
+        let mut source = Source { path, files, table, range };
+        let (mut left_out, mut columns) = (Vec::new(), Vec::new());
+        for column in chosen(&source.table, &self.input.column, path, &mut left_out)? {
             match cannot_hold(format, &column) {
                 Some(why) => left_out.push(format!("column {}: {why}", column.name)),
-                None => columns.push(ColumnReader::open(store, &column, table.max_output)?),
+                None => columns.push(source.column(&column)?),
             }
         }
-        let mut widths = Vec::new();
+        let mut members = Vec::new();
         if format == Format::Npz {
-            widths = npz::widths(store, &mut table, columns, &range, &mut left_out)?;
-            columns = Vec::new();
+            members = npz::widths(&mut source, std::mem::take(&mut columns), &mut left_out)?;
         }
-        if widths.is_empty() && columns.is_empty() {
+        if members.is_empty() && columns.is_empty() {
             return Err(match left_out.is_empty() {
                 true => Failure::at(path, "the table has no columns"),
                 false => Failure::at(
@@ -113,13 +113,15 @@ impl Export<'_> {
         check_partial(&self.output.output, &left_out, self.partial)?;
         let mut sink = Sink::create(self.output)?;
         let done = match format {
-            Format::Npz => npz::write(store, &mut table, &widths, &range, &mut sink),
+            Format::Npz => npz::write(&mut source, &members, &mut sink),
             _ => {
-                let names: Vec<Named> = columns.iter().map(Named::of).collect::<Result<_>>()?;
-                let mut write = Writer::new(format, &names, &mut sink)?;
-                table
-                    .each_batch(&mut columns, &range, &mut |rows, parts| write.batch(rows, parts))
-                    .and_then(|()| write.finish())
+                let batches = source.table.batches(&mut columns, source.range.clone());
+                let schema = batches.schema().clone();
+                let text = match format {
+                    Format::Csv => Text::Csv,
+                    _ => Text::Json,
+                };
+                write(format, text, &schema, batches, &mut sink).map_err(of_table(path))
             }
         };
         sink.filled(done)?;
@@ -129,54 +131,91 @@ impl Export<'_> {
     fn records(&self, mut records: Records, format: Format) -> Result<()> {
         let path = self.input.input.as_path();
         let range = self.cut.rows(records.rows())?;
-        let column = described(&mut records)?;
-        let data_type = match records.arrow_type()? {
-            Some(data_type) => data_type,
-            None => arrow::data_type(&column.spec).map_err(|why| Failure::at(path, why))?,
-        };
-        let names = [Named { column, data_type: Some(data_type), dictionary: None, bare: true }];
-        let average = records.nbytes().checked_div(records.rows().max(1)).unwrap_or(0);
-        let step =
-            BATCH.checked_div(average.saturating_mul(16).saturating_add(32)).unwrap_or(1).clamp(1, 1 << 16);
+        let field: Field = records.field().map_err(of_table(path))?;
+        let schema = Schema::new(vec![field.clone()]);
         let mut sink = Sink::create(self.output)?;
-        let done = Writer::new(format, &names, &mut sink).and_then(|mut write| {
-            let mut values = Vec::new();
-            let mut at = range.start;
-            while at < range.end {
-                let rows = step.min(range.end - at);
-                records.each(at, &mut |value| {
-                    values.push(value);
-                    Ok((values.len() as u64) < rows)
-                })?;
-                at += rows;
-                let values = std::mem::take(&mut values);
-                let nulls = values.iter().map(|value| *value == Value::Null).collect();
-                let part = Part { cells: Cells::Values(values), nulls: Some(nulls) };
-                write.batch(rows as usize, &[part])?;
-            }
-            write.finish()
-        });
-        sink.filled(done)?;
+        let done = write(format, Text::Bare, &schema, records.batches(&field, range), &mut sink);
+        sink.filled(done.map_err(of_table(path)))?;
         sink.finish()
     }
 }
 
-/// The only column of values that stand alone, from what they say of themselves.
-fn described(records: &mut Records) -> Result<Column> {
-    let frame = records.frame();
-    let list = frame.metalayer("listarray").and_then(|meta| msgpack::to_value(meta).ok());
-    let scalar = frame.metalayer("ctable_varlen_scalar").and_then(|meta| msgpack::to_value(meta).ok());
-    let kind = scalar.as_ref().and_then(|meta| meta.get("py_type")).and_then(Value::as_text);
-    let mut spec = match (list, kind) {
-        (Some(spec), _) => spec,
-        (_, Some("str")) => Value::object([("kind", Value::text("vlstring"))]),
-        (_, Some("bytes")) => Value::object([("kind", Value::text("vlbytes"))]),
-        _ => Value::object([("kind", Value::text("object"))]),
+/// How text stands on its lines.
+enum Text {
+    Csv,
+    Json,
+    /// Values that stand alone, and are no fields of a row.
+    Bare,
+}
+
+/// Writes batches as text or as an Arrow file.
+fn write(
+    format: Format,
+    text: Text,
+    schema: &Schema,
+    mut batches: impl Iterator<Item = std::result::Result<RecordBatch, TableError>>,
+    sink: &mut Sink,
+) -> std::result::Result<(), TableError> {
+    if format == Format::Arrow {
+        let mut writer = ArrowWriter::new(schema, sink)?;
+        batches.try_for_each(|batch| writer.write(&batch?))?;
+        return writer.finish();
+    }
+    let writer = match text {
+        Text::Csv => TextWriter::csv(schema, sink)?,
+        Text::Json => TextWriter::json(schema),
+        Text::Bare => TextWriter::bare(),
     };
-    // Values standing alone are rows without a name.
-    spec.set("name", Value::text("value"));
-    spec.set("nullable", Value::Bool(true));
-    Column::new(&spec).ok_or_else(|| Failure::Data("what its values are cannot be told".into()))
+    batches.try_for_each(|batch| writer.write(&batch?, sink))
+}
+
+/// A table, and which of its rows are wanted.
+struct Source<'s> {
+    path: &'s Path,
+    files: TableFiles<'s>,
+    table: Table,
+    range: Range<u64>,
+}
+
+impl Source<'_> {
+    /// Number of rows that are wanted.
+    fn rows(&self) -> u64 {
+        self.range.end.saturating_sub(self.range.start)
+    }
+
+    fn column(&self, column: &Column) -> Result<ColumnReader> {
+        ColumnReader::open(&self.files, column, self.table.max_output).map_err(of_table(self.path))
+    }
+
+    /// Hands all rows of one column to `take`, batch by batch.
+    fn each(&mut self, column: ColumnReader, take: &mut dyn FnMut(&ArrayRef) -> Result<()>) -> Result<()> {
+        for batch in self.table.batches(&mut [column], self.range.clone()) {
+            take(batch.map_err(of_table(self.path))?.column(0))?;
+        }
+        Ok(())
+    }
+}
+
+/// `blosc compress` of a file of rows: a store that is a table.
+///
+/// # Errors
+/// Columns of types that tables do not have; rows that cannot be read; those of writing.
+pub fn create(args: &Compress, format: Format) -> Result<()> {
+    let input = args.input.as_path();
+    if crate::streams::is_stream(input)? {
+        return Err(Failure::Usage(format!(
+            "{}: its types are looked for first, so it is read twice: write it to a file",
+            input.display()
+        )));
+    }
+    let max = max_by_size(size(input));
+    let destination = destination(&args.output, format)?;
+    let schema = rows_of_files::schema(input, max)?;
+    let mut rows = rows_of_files::open(input, &[], max)?;
+    store::write(&destination, format, |folder| {
+        table::create(folder, &schema).map_err(of_table(input))?;
+        table::append(folder, &mut *rows, u64::MAX).map(drop).map_err(of_table(input))
+    })
 }
 
 /// The columns asked for, or all; what is not stored goes to `left_out`.
@@ -209,70 +248,12 @@ fn chosen(table: &Table, names: &[String], path: &Path, left_out: &mut Vec<Strin
 
 /// Why a format holds no such column, as far as the schema tells.
 fn cannot_hold(format: Format, column: &Column) -> Option<String> {
-    match (format, &column.kind) {
-        (_, Kind::Unknown(kind)) => Some(format!("its kind {kind} is not known")),
-        (Format::Npz, Kind::Nested(_) | Kind::Object) => {
+    match (format, column.field()) {
+        (_, Err(why)) => Some(why),
+        (Format::Npz, _) if numpy::cannot_hold(column) => {
             Some(format!("{}: a .npz file holds no such items", column.type_name()))
         }
-        (Format::Arrow, _) => arrow::data_type(&column.spec).err(),
+        (Format::Arrow, Ok(field)) => ipc::cannot_hold(&field).map(Into::into),
         _ => None,
     }
 }
-
-/// A column as it is written.
-struct Named {
-    column: Column,
-    /// Its type in an Arrow file.
-    data_type: Option<arrow_schema::DataType>,
-    dictionary: Option<arrow_array::ArrayRef>,
-    /// Whether its values stand alone, and are no fields of a row.
-    bare: bool,
-}
-
-impl Named {
-    /// What follows its times: those of a time zone are kept in UTC.
-    fn zone(&self) -> &'static str {
-        match &self.column.kind {
-            Kind::Timestamp { timezone: Some(_), .. } => "Z",
-            _ => "",
-        }
-    }
-
-    fn of(reader: &ColumnReader) -> Result<Named> {
-        let dictionary = reader.dictionary().map(|values| arrow::texts(values)).transpose()?;
-        let data_type = arrow::data_type(&reader.column.spec).ok();
-        Ok(Named { column: reader.column.clone(), data_type, dictionary, bare: false })
-    }
-}
-
-/// What writes batches of rows.
-enum Writer<'a> {
-    Text(text::TextWriter<'a>),
-    Arrow(Box<arrow::ArrowWriter<'a>>),
-}
-
-impl<'a> Writer<'a> {
-    fn new(format: Format, columns: &'a [Named], sink: &'a mut Sink) -> Result<Writer<'a>> {
-        Ok(match format {
-            Format::Arrow => Writer::Arrow(Box::new(arrow::ArrowWriter::new(columns, sink)?)),
-            _ => Writer::Text(text::TextWriter::new(format == Format::Csv, columns, sink)?),
-        })
-    }
-
-    fn batch(&mut self, rows: usize, parts: &[Part]) -> Result<()> {
-        match self {
-            Writer::Text(writer) => writer.batch(rows, parts),
-            Writer::Arrow(writer) => writer.batch(rows, parts),
-        }
-    }
-
-    fn finish(self) -> Result<()> {
-        match self {
-            Writer::Text(_) => Ok(()),
-            Writer::Arrow(writer) => writer.finish(),
-        }
-    }
-}
-
-/// Rows that are wanted of those that live.
-type Rows = Range<u64>;

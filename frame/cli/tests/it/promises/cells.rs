@@ -190,7 +190,7 @@ pub const CONTAINERS: [Container; 16] = [
     },
     container("b2d table", "table.b2d", Shape::Table, "rows.jsonl", Fixture("table.b2d")),
     container("b2z table", "rows.b2z", Shape::Table, "rows.jsonl", Fixture("rows.b2z")),
-    container("tensor", "tensor.b2frame", Shape::Tensor, "row4", Fixture("tensor.b2frame")),
+    container("tensor", "tensor.b2frame", Shape::Tensor, "row8", Fixture("tensor.b2frame")),
 ];
 
 /// A verb, and what it is asked to do. In its words `@` is the container, `@leaf` the array in it, `@row` a file of one
@@ -281,7 +281,6 @@ pub fn cells() -> impl Iterator<Item = Cell> {
 }
 
 /// The cells whose verb changes its container, and which are not refused.
-#[allow(dead_code)]
 pub fn edits() -> impl Iterator<Item = Cell> {
     cells().filter(|cell| cell.verb.changes && cell.refused().is_none())
 }
@@ -333,7 +332,8 @@ pub fn remove(path: &Path) {
     }
 }
 
-fn copy(from: &Path, to: &Path) {
+/// Copies a file, or a directory with all that is in it.
+pub fn copy(from: &Path, to: &Path) {
     if from.is_dir() {
         std::fs::create_dir_all(to).unwrap();
         for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {

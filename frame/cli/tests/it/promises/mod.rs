@@ -2,6 +2,10 @@
 //! why the container refuses. `cargo test -p blosc-cli --test it promises -- --nocapture` prints the tables.
 
 pub mod cells;
+#[cfg(target_os = "linux")]
+mod confirmed;
+#[cfg(target_os = "linux")]
+mod faults;
 mod limits;
 mod refusals;
 mod repairs;

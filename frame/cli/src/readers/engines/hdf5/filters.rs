@@ -161,7 +161,9 @@ fn blosc2(data: &[u8], most: u64) -> Result<Vec<u8>, String> {
     let text = |error: blosc_frame::Error| error.to_string();
     // Chunks of an array are padded to whole blocks.
     let padded = most.saturating_mul(4);
-    let limits = Limits::DEFAULT.output(padded).chunk(ChunkLimits::DEFAULT.output(padded)).chunks(1 << 16);
+    // What bounds the size is the dataset, so the size of the frame need not.
+    let chunk = ChunkLimits::DEFAULT.output(padded);
+    let limits = Limits::DEFAULT.output(padded).chunk(chunk).chunks(1 << 16).expansion(u64::MAX);
     let mut frame = SuperChunk::open_read(data, &limits).map_err(text)?;
     let room = |nbytes: u64| match nbytes <= most {
         true => Ok(vec![0; usize::try_from(nbytes).unwrap_or(usize::MAX)]),
@@ -226,6 +228,18 @@ mod tests {
         // Two items of three bytes and a byte behind them.
         assert_eq!(unshuffle(&[1, 4, 2, 5, 3, 6, 7], 3), [1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(unshuffle(&[1, 2], 0), [1, 2]);
+    }
+
+    #[test]
+    fn the_dataset_bounds_a_frame_and_the_frames_size_does_not() {
+        let params = blosc_core::Params::new(8).codec(blosc_core::Codec::Lz4);
+        let nbytes = (1 << 28) + 8;
+        let mut frame = SuperChunk::memory(&params).unwrap();
+        frame.set_chunksize(nbytes).unwrap();
+        frame.append(&vec![0; nbytes as usize]).unwrap();
+        let bytes = frame.into_bytes().unwrap();
+        assert_eq!(blosc2(&bytes, nbytes.into()).unwrap().len(), nbytes as usize);
+        assert!(blosc2(&bytes, u64::from(nbytes) / 8).is_err());
     }
 
     #[test]

@@ -1,0 +1,163 @@
+//! `levels`: no level is slower than one that it implies, and no length of a power of two than its neighbours.
+//!
+//! ```text
+//! for each operation, item size and length
+//!     for each round, on each side of a pair by turns: time one kernel, time the other; keep the ratio of the two
+//!     a pair is slow if even the upper quartile of its ratios is below the bound, and again so when measured anew
+//! ```
+//! Ratios of neighbours in time cancel what else the machine does; the upper quartile, and the second look, what they do not.
+
+use super::kernels::{FILTERS, Kernel};
+use crate::data::generate::random_bytes;
+use crate::measure::stats::quantile_of;
+use blosc_core::Level;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// What is compared.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// Item sizes.
+    pub typesizes: Vec<usize>,
+    /// Lengths at which levels are compared.
+    pub sizes: Vec<usize>,
+    /// Lengths of powers of two that are compared with 31/32 and 33/32 of them.
+    pub powers: Vec<usize>,
+    /// Least speed of a level against one that it implies.
+    pub level_bound: f64,
+    /// Least speed at a power of two against its slower neighbour.
+    pub power_bound: f64,
+    /// Seconds for each pair.
+    pub time: f64,
+}
+
+/// A pair, and how fast its first kernel is against its second.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    /// Operation, item size, length and the two sides.
+    pub label: String,
+    /// The median of the ratios.
+    pub ratio: f64,
+    /// Their upper quartile.
+    pub upper: f64,
+    /// Whether the upper quartile is below the bound.
+    pub slow: bool,
+}
+
+/// One side of a pair: a kernel over buffers of a length.
+struct Side<'a> {
+    level: Level,
+    bytes: usize,
+    kernel: &'a Kernel,
+    typesize: usize,
+}
+
+/// Buffers for either side.
+struct Buffers {
+    src: Vec<u8>,
+    dst: Vec<u8>,
+}
+
+/// Rounds of a pair.
+const ROUNDS: usize = 15;
+
+impl Side<'_> {
+    /// Seconds for each byte, of `repeats` runs.
+    fn run(&self, buffers: &mut Buffers, repeats: u32) -> Result<f64, String> {
+        let src = buffers.src.get(..self.bytes).ok_or("the source is too short")?;
+        let dst = buffers.dst.get_mut(..self.bytes).ok_or("the destination is too short")?;
+        let start = Instant::now();
+        for _ in 0..repeats {
+            let done = (self.kernel.run)(self.level, self.typesize, black_box(src), black_box(&mut *dst));
+            done.map_err(|e| e.0.to_string())?;
+        }
+        Ok(start.elapsed().as_secs_f64() / f64::from(repeats) / self.bytes as f64)
+    }
+}
+
+/// Speed of `a` against `b`.
+fn compare(
+    label: String,
+    [a, b]: [&Side<'_>; 2],
+    bound: f64,
+    time: f64,
+    buffers: &mut Buffers,
+) -> Result<Pair, String> {
+    let once = b.run(buffers, 1)?.max(b.run(buffers, 2)?) * b.bytes as f64;
+    let repeats = (time / (2 * ROUNDS) as f64 / once.max(1e-9)).clamp(1.0, 1e6) as u32;
+    let mut ratios = Vec::with_capacity(ROUNDS);
+    for round in 0..ROUNDS {
+        // Whoever is first warms what the other finds.
+        let (one, other) = if round % 2 == 0 {
+            let one = a.run(buffers, repeats)?;
+            (one, b.run(buffers, repeats)?)
+        } else {
+            let other = b.run(buffers, repeats)?;
+            (a.run(buffers, repeats)?, other)
+        };
+        ratios.push(other / one);
+    }
+    let at = |part| quantile_of(&ratios, part).ok_or("no ratio was measured");
+    let (ratio, upper) = (at(0.5)?, at(0.75)?);
+    Ok(Pair { label, ratio, upper, slow: upper < bound })
+}
+
+/// Compares all pairs; `tell` is given each one, the slow ones after a second look.
+///
+/// # Errors
+/// A kernel refuses its buffers.
+pub fn run(
+    choice: &Choice,
+    mut tell: impl FnMut(&Pair),
+    stop: &dyn Fn() -> bool,
+) -> Result<Vec<Pair>, String> {
+    let longest = choice.sizes.iter().chain(&choice.powers).max().copied().unwrap_or(0);
+    let room = longest + longest / 32;
+    let mut buffers = Buffers { src: random_bytes(room), dst: vec![0; room] };
+    let mut pairs = Vec::new();
+    let mut judge = |label: String, sides: [&Side<'_>; 2], bound: f64| -> Result<(), String> {
+        let mut pair = compare(label.clone(), sides, bound, choice.time, &mut buffers)?;
+        let mut looks = 1;
+        while pair.slow && looks < 3 {
+            std::thread::sleep(Duration::from_millis(20));
+            pair = compare(label.clone(), sides, bound, 4.0 * choice.time, &mut buffers)?;
+            looks += 1;
+        }
+        tell(&pair);
+        pairs.push(pair);
+        Ok(())
+    };
+    for kernel in &FILTERS {
+        for &typesize in choice.typesizes.iter().filter(|&&t| t > 1 || !kernel.trivial_at_1) {
+            if stop() {
+                return Ok(pairs);
+            }
+            let side = |level, bytes| Side { level, bytes, kernel, typesize };
+            let case =
+                |bytes| format!("{} ts {typesize}, {}", kernel.name, crate::report::table::size(bytes));
+            for &bytes in &choice.sizes {
+                for level in Level::available() {
+                    let implied =
+                        |l: &Level| *l != level && level.isa().implies(l.isa()) && *l != Level::SCALAR;
+                    for lower in Level::available().filter(implied) {
+                        let label = format!("{}: {} against {}", case(bytes), level.isa(), lower.isa());
+                        judge(label, [&side(level, bytes), &side(lower, bytes)], choice.level_bound)?;
+                    }
+                }
+            }
+            for (&power, level) in choice.powers.iter().flat_map(|p| Level::available().map(move |l| (p, l)))
+            {
+                for beside in [power - power / 32, power + power / 32] {
+                    let label = format!(
+                        "{}, {}: against {}",
+                        case(power),
+                        level.isa(),
+                        crate::report::table::size(beside)
+                    );
+                    judge(label, [&side(level, power), &side(level, beside)], choice.power_bound)?;
+                }
+            }
+        }
+    }
+    Ok(pairs)
+}

@@ -1,0 +1,154 @@
+//! Tables of python-blosc2 in the stores that the command opens: what they are, and whether their rows can be read.
+
+use super::store::{StoreReader, key};
+use crate::failure::{Failure, Findings, Result};
+use crate::limits::{limits_of, max_by_size, size};
+use crate::open::{Intent, What};
+use blosc_frame::SuperChunk;
+use blosc_frame::b2nd::carrier;
+use blosc_frame::io::{FilePool, Offset};
+use blosc_frame::table::{Column, Place, Schema, Table, TableError};
+use serde_json::json;
+use std::path::Path;
+
+impl From<TableError> for Failure {
+    fn from(error: TableError) -> Self {
+        match error {
+            TableError::Unable(text) => Failure::Unable(text),
+            TableError::Frame { about, error } if about.is_empty() => error.into(),
+            TableError::Frame { about, error } => Failure::from(error).about(about),
+            TableError::Io(error) => error.into(),
+            other => Failure::Data(other.to_string()),
+        }
+    }
+}
+
+impl From<Failure> for TableError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Unable(text) => TableError::Unable(text),
+            other => TableError::Data(other.to_string()),
+        }
+    }
+}
+
+/// Names the file that an error is about, unless it is about what is written.
+pub fn of_table(path: &Path) -> impl Fn(TableError) -> Failure + '_ {
+    move |error| match error {
+        TableError::Io(error) => error.into(),
+        error => Failure::from(error).about(path.display()),
+    }
+}
+
+/// The files of a table in a store. However many there are, few of them are open at a time.
+pub struct TableFiles<'s> {
+    store: &'s StoreReader,
+    pool: FilePool,
+}
+
+impl<'s> TableFiles<'s> {
+    pub fn new(store: &'s StoreReader) -> TableFiles<'s> {
+        TableFiles { store, pool: FilePool::default() }
+    }
+
+    /// The most bytes of rows that are decoded.
+    pub fn max_output(&self) -> u64 {
+        self.store.whole().max_output.unwrap_or_else(|| max_by_size(size(self.store.path())))
+    }
+}
+
+impl Place for TableFiles<'_> {
+    fn frame(
+        &self,
+        stem: &str,
+        extension: &str,
+    ) -> std::result::Result<Option<SuperChunk<'static>>, TableError> {
+        if !self.store.has(stem, extension) {
+            return Ok(None);
+        }
+        let name = format!("{stem}.{extension}");
+        let entry = self.store.entries.iter().find(|entry| key(entry) == name && entry["inside"].is_null());
+        let file = entry.and_then(|entry| match (entry["path"].as_str(), entry["offset"].as_u64()) {
+            (Some(path), _) => Some((Path::new(path), 0)),
+            (None, offset) => Some((self.store.path(), offset?)),
+        });
+        if let Some((path, offset)) = file.filter(|(path, _)| path.is_file()) {
+            let input = self.store.whole();
+            let open = || -> std::result::Result<_, blosc_frame::Error> {
+                let file = Offset::new(self.pool.open(path, false)?, offset)?;
+                let mut frame = SuperChunk::open_read(file, &limits_of(input.max_output, path))?;
+                frame.set_threads(input.run.threads);
+                frame.set_verify(!input.no_verify);
+                let carrier = carrier::of(&mut frame)?;
+                Ok((frame, carrier))
+            };
+            let (frame, carrier) =
+                open().map_err(|error| TableError::Frame { about: name.clone(), error })?;
+            return match carrier {
+                Some(carrier) if carrier.is_placeholder() => {
+                    Err(TableError::Data(format!("{name}: {carrier}")))
+                }
+                _ => Ok(Some(frame)),
+            };
+        }
+        let intent = if extension == "b2f" { Intent::Inspect } else { Intent::Read };
+        match self.store.exact(stem, extension, intent)?.what {
+            What::Array(reader) => Ok(Some(reader.nd.into_frame())),
+            What::Frame(reader) => Ok(Some(reader.frame)),
+            _ => Err(TableError::Data(format!("{name}: a frame expected"))),
+        }
+    }
+}
+
+/// What there is to say of a store, and of the table that it may be.
+pub fn info(store: &StoreReader) -> serde_json::Value {
+    let mut info = store.info();
+    if let (Some(about), Some(fields)) = (about(store), info.as_object_mut()) {
+        fields.insert("table".into(), about);
+    }
+    info
+}
+
+/// What there is to say of the table that a store is. What cannot be read is for `verify` to report.
+pub fn about(store: &StoreReader) -> Option<serde_json::Value> {
+    if !store.is_table() {
+        return None;
+    }
+    let files = TableFiles::new(store);
+    let table = Table::open(&files, files.max_output()).ok()?;
+    let column = |column: &Column| json!({"name": column.name, "type": column.type_name(), "nullable": column.is_nullable()});
+    let columns: Vec<_> = table.schema.columns.iter().map(column).collect();
+    Some(json!({"rows": table.rows, "stored_rows": table.stored, "columns": columns}))
+}
+
+/// Verifies every entry of a store by itself, and the tables in it by their rows: each column is there, and has all rows
+/// that live.
+pub fn verify(store: &StoreReader, progress: &dyn Fn(u64)) -> Findings {
+    let mut found = store.verify(progress);
+    let mut tell = |group: &str, failure: Failure| {
+        let list = if let Failure::Unable(_) = failure { &mut found.unchecked } else { &mut found.damage };
+        list.push(if group.is_empty() { failure.to_string() } else { format!("{group}: {failure}") });
+    };
+    match store.described() {
+        Ok(groups) => {
+            for (group, store) in groups {
+                match verify_rows(&store) {
+                    Ok(failures) => failures.into_iter().for_each(|failure| tell(group, failure)),
+                    Err(failure) => tell(group, failure),
+                }
+            }
+        }
+        Err(failure) => tell("", failure),
+    }
+    found
+}
+
+/// What keeps the rows of the table that `store` is from being read, column by column; nothing if it is no table.
+fn verify_rows(store: &StoreReader) -> Result<Vec<Failure>> {
+    let files = TableFiles::new(store);
+    if !store.is_table() && Schema::open(&files).is_err() {
+        return Ok(Vec::new());
+    }
+    let mut table = Table::open(&files, files.max_output())?;
+    Ok(table.verify(&files).into_iter().map(Failure::from).collect())
+}

@@ -1,0 +1,147 @@
+//! [`Table`]: the rows of a table that live, batch by batch.
+
+use super::column::ColumnReader;
+use super::error::{Result, TableError};
+use super::place::{self, Place, VALID, check_output};
+use super::rows::{BATCH, batch};
+use super::schema::Schema;
+use crate::b2nd::NdArray;
+use alloc::format;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use arrow_array::RecordBatch;
+use arrow_schema::Fields;
+use core::ops::Range;
+
+/// Most rows decoded together.
+const MOST_ROWS: u64 = 1 << 16;
+
+/// A table.
+pub struct Table {
+    /// Its columns.
+    pub schema: Schema,
+    valid: NdArray<'static>,
+    /// Rows that are stored.
+    pub stored: u64,
+    /// Rows that live.
+    pub rows: u64,
+    /// Where the last of them ends.
+    pub last: u64,
+    /// Most bytes of rows that are decoded.
+    pub max_output: u64,
+}
+
+impl Table {
+    /// Reads the schema, and counts the rows that live.
+    ///
+    /// # Errors
+    /// A description that is damaged, or of a later version; more rows than `max_output`.
+    pub fn open(place: &dyn Place, max_output: u64) -> Result<Table> {
+        let schema = Schema::open(place)?;
+        let valid = place::array(place, VALID)?;
+        if valid.geometry().typesize() != 1 || valid.shape().len() != 1 {
+            return Err(TableError::data(format!("{VALID}: one byte for each row expected")));
+        }
+        let stored = valid.shape().first().copied().unwrap_or(0);
+        // A byte each, and what announces more than there can be would be counted for hours.
+        check_output(stored, max_output)?;
+        let mut table = Table { schema, valid, stored, rows: 0, last: 0, max_output };
+        let mut at = 0;
+        while at < stored {
+            let lives = table.living(at, MOST_ROWS << 4)?;
+            if let Some(last) = lives.iter().rposition(|lives| *lives) {
+                table.last = at.saturating_add(last as u64).saturating_add(1);
+            }
+            at = at.saturating_add(lives.len() as u64);
+            table.rows = table.rows.saturating_add(lives.iter().filter(|lives| **lives).count() as u64);
+        }
+        Ok(table)
+    }
+
+    /// Which of the stored rows from `start` on live, of at most `most` of them.
+    fn living(&mut self, start: u64, most: u64) -> Result<Vec<bool>> {
+        let range = start..start.saturating_add(most).min(self.stored);
+        let mut bytes =
+            alloc::vec![0; usize::try_from(range.end.saturating_sub(start)).unwrap_or(usize::MAX)];
+        self.valid.get_slice(&[range], &mut bytes).map_err(TableError::of(VALID))?;
+        Ok(bytes.iter().map(|byte| *byte != 0).collect())
+    }
+
+    /// Opens all columns that are stored.
+    ///
+    /// # Errors
+    /// As [`ColumnReader::open`].
+    pub fn columns(&self, place: &dyn Place) -> Result<Vec<ColumnReader>> {
+        self.schema.columns.iter().map(|column| ColumnReader::open(place, column, self.max_output)).collect()
+    }
+
+    /// The rows that live, of which `range` are wanted, batch by batch, in the columns given.
+    pub fn batches<'t>(&'t mut self, columns: &'t mut [ColumnReader], range: Range<u64>) -> Batches<'t> {
+        let row = columns.iter().fold(1u64, |n, column| n.saturating_add(column.row_nbytes()));
+        let step = BATCH.checked_div(row).unwrap_or(1).clamp(1, MOST_ROWS);
+        let fields: Fields = columns.iter().map(|column| column.field().clone()).collect();
+        let schema = Arc::new(arrow_schema::Schema::new(fields));
+        // Batches begin where blocks do, whose lengths are powers of two, mostly.
+        let step = 1u64 << step.ilog2();
+        Batches { table: self, columns, schema, range, row, step, at: 0, seen: 0, total: 0 }
+    }
+
+    /// What keeps the rows from being read, column by column; nothing where all can be read.
+    pub fn verify(&mut self, place: &dyn Place) -> Vec<TableError> {
+        let (columns, all, max) = (self.schema.columns.clone(), 0..self.rows, self.max_output);
+        let read = columns.iter().map(|column| {
+            let mut reader = [ColumnReader::open(place, column, max)?];
+            self.batches(&mut reader, all.clone()).try_for_each(|batch| batch.map(drop))
+        });
+        read.filter_map(Result::err).collect()
+    }
+}
+
+/// Batches of the rows of a table.
+pub struct Batches<'t> {
+    table: &'t mut Table,
+    columns: &'t mut [ColumnReader],
+    schema: Arc<arrow_schema::Schema>,
+    range: Range<u64>,
+    /// Bytes of a row, and rows decoded together.
+    row: u64,
+    step: u64,
+    at: u64,
+    seen: u64,
+    total: u64,
+}
+
+impl Batches<'_> {
+    /// The columns of every batch.
+    pub fn schema(&self) -> &Arc<arrow_schema::Schema> {
+        &self.schema
+    }
+
+    fn read(&mut self) -> Result<Option<RecordBatch>> {
+        while self.at < self.table.stored && self.seen < self.range.end {
+            let at = self.at;
+            let mut lives = self.table.living(at, self.step)?;
+            for lives in lives.iter_mut().filter(|lives| **lives) {
+                *lives = self.range.contains(&self.seen);
+                self.seen = self.seen.saturating_add(1);
+            }
+            self.at = at.saturating_add(self.step);
+            let rows = lives.iter().filter(|lives| **lives).count();
+            if rows > 0 {
+                self.total = self.total.saturating_add((rows as u64).saturating_mul(self.row));
+                check_output(self.total, self.table.max_output)?;
+                let arrays = self.columns.iter_mut().map(|column| column.read(at, &lives));
+                return batch(&self.schema, arrays.collect::<Result<_>>()?).map(Some);
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Iterator for Batches<'_> {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.read().transpose()
+    }
+}
