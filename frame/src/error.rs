@@ -56,6 +56,8 @@ pub enum Structure {
     Checksums,
     /// The sidecar lock file.
     Lock,
+    /// The description of a packed tensor.
+    Tensor,
 }
 
 impl Structure {
@@ -81,6 +83,7 @@ impl Structure {
             Structure::Npy => "npy file",
             Structure::Checksums => "checksum table",
             Structure::Lock => "lock file",
+            Structure::Tensor => "packed tensor",
         }
     }
 }

@@ -50,6 +50,8 @@ pub mod shape;
 #[cfg(feature = "table")]
 pub mod table;
 #[cfg(feature = "alloc")]
+pub mod tensor;
+#[cfg(feature = "alloc")]
 pub mod value;
 #[cfg(feature = "alloc")]
 pub mod verify;

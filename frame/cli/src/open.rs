@@ -22,7 +22,7 @@ use crate::readers::frame::FrameReader;
 use crate::readers::rows::RowsReader;
 use crate::readers::store::StoreReader;
 use crate::readers::table;
-use crate::readers::{Cut, Reader};
+use crate::readers::{Cut, NpyHead, Reader};
 use crate::signals::remember_replacing;
 pub use crate::streams::{is_stream, stream, unnamed, unnamed_of};
 use crate::writers::choice::Holds;
@@ -146,6 +146,16 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
                     What::Array(Box::new(ArrayReader::new(path, nd, max)))
                 }
                 (false, Some(table)) => What::Store(table),
+                // The items of a tensor are rows; what lies around them is that of a frame.
+                (false, None) if intent.takes_items() && input.kind.is_none() => {
+                    match any::Opened::of_frame(frame).map_err(failure(path))? {
+                        any::Opened::Frame(frame) => What::Frame(FrameReader::new(input, *frame, max)),
+                        other => {
+                            let rows = other.into_rows().map_err(failure(path))?;
+                            What::Rows(RowsReader::new(path, rows, input, max)?)
+                        }
+                    }
+                }
                 (false, None) => What::Frame(FrameReader::new(input, frame, max)),
             }
         }
@@ -360,7 +370,7 @@ impl What {
     ///
     /// # Errors
     /// Of a chunk or a store, that it is none.
-    pub fn into_any(self, path: &Path) -> Result<any::Opened> {
+    pub fn into_any(self, path: &Path) -> Result<any::AnyRows> {
         let frame = match self {
             What::Rows(mut rows) => {
                 rows.prepare()?;
@@ -448,21 +458,31 @@ impl Opened {
         if let What::Grid(array) = &mut self.what {
             return array.slice(cut, out, progress);
         }
+        if let What::Rows(rows) = &mut self.what
+            && rows.has_axes(cut)
+        {
+            return rows.slice(cut, out, progress);
+        }
         let reader = self.reader()?;
         let rows = (!cut.is_all()).then(|| cut.rows_of(&reader.items())).transpose()?;
         reader.read(rows, out, progress)
     }
 
-    /// The header of a `.npy` file of what `cut` selects; `None` where the type of the items is not known.
-    pub fn npy_header(&mut self, cut: &Cut<'_>) -> Result<Option<Vec<u8>>> {
+    /// The head of a `.npy` file of what `cut` selects; `None` where the type of the items is not known.
+    pub fn npy_head(&mut self, cut: &Cut<'_>) -> Result<Option<NpyHead>> {
         if let What::Array(array) = &mut self.what {
-            return array.npy_header(cut).map(Some);
+            return array.npy_head(cut).map(Some);
         }
         if let What::Grid(array) = &self.what {
-            return array.npy_header(cut).map(Some);
+            return array.npy_head(cut).map(Some);
+        }
+        if let What::Rows(rows) = &self.what
+            && rows.has_axes(cut)
+        {
+            return rows.npy_head(cut);
         }
         let items = self.reader()?.items();
-        items.npy_header(&cut.rows_of(&items)?)
+        items.npy_head(&cut.rows_of(&items)?)
     }
 
     /// Writes all items in the order that the header of the whole says.

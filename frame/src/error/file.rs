@@ -13,7 +13,6 @@ pub struct FileError {
     pub error: Error,
 }
 
-#[cfg(feature = "ndarray")]
 impl FileError {
     /// Adds the path to an error.
     pub(crate) fn at(path: &std::path::Path) -> impl Fn(Error) -> FileError {
@@ -32,6 +31,16 @@ impl core::error::Error for FileError {}
 impl From<FileError> for Error {
     fn from(error: FileError) -> Error {
         error.error
+    }
+}
+
+impl From<FileError> for super::IoError {
+    /// Without the path; what went wrong inside the file has no number of the system.
+    fn from(error: FileError) -> super::IoError {
+        match error.error {
+            Error::Io(error) => error,
+            _ => super::IoKind::Other.into(),
+        }
     }
 }
 

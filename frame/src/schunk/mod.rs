@@ -32,6 +32,8 @@ mod load;
 mod metalayers;
 #[cfg(feature = "std")]
 pub(crate) mod parallel;
+#[cfg(feature = "std")]
+mod path;
 mod put;
 mod read;
 mod rewrite;

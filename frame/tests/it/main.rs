@@ -23,6 +23,7 @@ mod convert;
 mod crash;
 mod edges;
 mod floors;
+mod records;
 mod rows;
 mod schunk_checked;
 mod schunk_copies;
@@ -36,5 +37,6 @@ mod schunk_repair_promises;
 mod schunk_sources;
 mod schunk_space;
 mod schunk_sparse;
+mod tensors;
 #[cfg(unix)]
 mod writers;

@@ -93,8 +93,8 @@ fn decompress(args: &Decompress) -> Result<()> {
         nothing_left_out(*partial, format)?;
     }
     check_partial(&args.output.output, &opened.left_out(), args.partial)?;
-    let header = match (format, opened.holds()) {
-        (Format::Npy | Format::Npz, Holds::Array) => opened.npy_header(&Cut::ALL)?,
+    let head = match (format, opened.holds()) {
+        (Format::Npy | Format::Npz, Holds::Array) => opened.npy_head(&Cut::ALL)?,
         _ => None,
     };
     let bar = progress::bar("decompressing", opened.nbytes());
@@ -109,7 +109,7 @@ fn decompress(args: &Decompress) -> Result<()> {
             What::Rows(rows) => rows.read_stored(&mut sink, &told),
             _ => opened.read(&Cut::ALL, &mut sink, &told),
         },
-        _ => writers::npy::write(format, header, &mut sink, &mut |out| opened.read_npy(out, &told)),
+        _ => writers::npy::write(format, head, &mut sink, &mut |out| opened.read_npy(out, &told)),
     };
     sink.filled(done)?;
     sink.finish()
@@ -124,9 +124,9 @@ fn slice(args: &Slice) -> Result<()> {
     opened.reader()?;
     let format = plain_format(&mut opened, &args.output, *format, args.plain)?;
     nothing_left_out(*partial, format)?;
-    let header = match (format, args.superchunks) {
+    let head = match (format, args.superchunks) {
         (Format::Plain, _) => None,
-        (_, None) => opened.npy_header(&cut)?,
+        (_, None) => opened.npy_head(&cut)?,
         (_, Some(_)) => {
             let text =
                 "--superchunks: the items are written as plain bytes; --plain does that under any name";
@@ -139,7 +139,7 @@ fn slice(args: &Slice) -> Result<()> {
         (Some((first, last)), What::Rows(rows)) => rows.read_superchunks(first..=last, out),
         _ => Err(Failure::Usage("--superchunks: only Blaze directories have super-chunks".into())),
     };
-    let done = writers::npy::write(format, header, &mut sink, &mut body);
+    let done = writers::npy::write(format, head, &mut sink, &mut body);
     sink.filled(done)?;
     sink.finish()
 }

@@ -13,7 +13,7 @@ use crate::output::notice;
 use crate::readers::array::NPY_HEADER;
 use blosc_core::{Params, Pool};
 use blosc_frame::Limits;
-use blosc_frame::any::{Opened, open_any, open_raw};
+use blosc_frame::any::{AnyRows, open_any, open_raw};
 use blosc_frame::blaze::MetaSyntax;
 use blosc_frame::bloscpack::{Options, Spare};
 use blosc_frame::convert::{Cut, Packing, Target, blosc1_params, convert};
@@ -163,7 +163,7 @@ pub fn run_convert(opened: open::Opened, args: &Convert) -> Result<()> {
 
 /// One conversion.
 struct Work<'a> {
-    input: &'a Opened,
+    input: &'a AnyRows,
     /// What `input` is called.
     from: &'a Path,
     output: &'a Output,
