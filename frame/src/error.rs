@@ -60,6 +60,8 @@ pub enum Structure {
     Store,
     /// A zip file and its directory.
     Zip,
+    /// The description of a packed tensor.
+    Tensor,
 }
 
 impl Structure {
@@ -87,6 +89,7 @@ impl Structure {
             Structure::Lock => "lock file",
             Structure::Store => "store",
             Structure::Zip => "zip file",
+            Structure::Tensor => "packed tensor",
         }
     }
 }
@@ -240,6 +243,8 @@ pub enum Error {
         /// The Rust type that was asked for.
         asked: &'static str,
     },
+    /// Of what was to be repaired no chunk can be kept.
+    NothingKept,
     /// There is not as much memory as was asked for within the limits.
     OutOfMemory,
     /// What cannot be: a defect of this library, to be reported. Nothing was changed for it.
@@ -252,6 +257,26 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether this error leaves open if the data is good: nothing is known to be damaged, but something could not be
+    /// read here. A codec that is not built in, a limit, a file that the system does not give are such reasons.
+    pub fn leaves_open(&self) -> bool {
+        use blosc_core::Error as Core;
+        match self {
+            Error::Unsupported { .. } | Error::Limit { .. } | Error::OutOfMemory => true,
+            Error::Io(IoError { kind, .. }) => !matches!(kind, IoKind::UnexpectedEnd | IoKind::Damaged),
+            Error::Chunk { error, .. } | Error::Codec(error) => matches!(
+                error,
+                Core::CodecNotBuiltIn(_)
+                    | Core::FilterUnknown { .. }
+                    | Core::FilterParam { .. }
+                    | Core::BigEndian
+                    | Core::Unsupported(_)
+                    | Core::Limit { .. }
+            ),
+            _ => false,
+        }
+    }
+
     /// Whether the change that failed is in force all the same: [`IoKind::NotConfirmed`].
     pub const fn is_in_force(&self) -> bool {
         matches!(self, Error::Io(IoError { kind: IoKind::NotConfirmed, .. }))
@@ -365,6 +390,7 @@ impl fmt::Display for Error {
             Error::ItemType { found: None, asked } => {
                 write!(f, "the items have a structured dtype and cannot be read or written as {asked}")
             }
+            Error::NothingKept => f.write_str("nothing can be kept: there is no chunk in it that is whole"),
             Error::OutOfMemory => f.write_str("not enough memory"),
             Error::Internal { what } => write!(f, "{what}: a defect of this program; please report it"),
             Error::Io(error) => error.fmt(f),

@@ -52,6 +52,8 @@ pub mod store;
 #[cfg(feature = "table")]
 pub mod table;
 #[cfg(feature = "alloc")]
+pub mod tensor;
+#[cfg(feature = "alloc")]
 pub mod value;
 #[cfg(feature = "alloc")]
 pub mod verify;

@@ -23,24 +23,57 @@ pub struct Limits {
     /// Most bytes of a frame's header with its metalayers, and of its trailer beside the table of checksums,
     /// which may take 8 bytes for each chunk: a file with holes has room for 2 and 4 GiB. Default 256 MiB.
     pub metalayers: u64,
-    /// Most bytes a call that returns all decoded data may return. Default 16 GiB.
+    /// Most bytes a call that returns all decoded data may return. A call that decodes all of a container and holds only
+    /// a part of it at a time (verify, repair, convert) may decode as much, or [`Limits::expansion`] times the bytes of
+    /// the container if that is more. Default 16 GiB.
     pub output: u64,
-    /// Most decoded bytes of one chunk per byte of the frame, bloscpack file or file of a bcolz chunk that it is in, where that is more than
-    /// [`Limits::ALWAYS`]: a file of some hundred bytes may hold one chunk of 2 GiB of zeros. Default 256.
+    /// Most bytes that a chunk may decode to, however small its container is. Default 256 MiB.
+    pub memory: u64,
+    /// Decoded bytes that are allowed for each byte of a container: of one chunk in a frame, a bloscpack file or the file
+    /// of a bcolz chunk, where that is more than [`Limits::memory`]; of all chunks, where it is more than
+    /// [`Limits::output`]. Default 256: a file of some hundred bytes may hold one chunk of 2 GiB of zeros.
     pub expansion: u64,
     /// Most files, members and embedded frames of a store. Default 2^17.
     pub entries: u64,
 }
 
-impl Limits {
-    /// A chunk that decodes to no more than this is within [`Limits::expansion`] however small its container is: 256 MiB.
-    pub const ALWAYS: u64 = 1 << 28;
+/// What a call may still decode.
+#[cfg(feature = "alloc")]
+pub(crate) struct Budget {
+    left: u64,
+    limit: u64,
+}
 
+#[cfg(feature = "alloc")]
+impl Budget {
+    /// An error if these decoded bytes are more than what is left.
+    pub(crate) fn spend(&mut self, bytes: u64) -> Result<(), Error> {
+        let (what, limit) = ("decoded bytes", self.limit);
+        let asked = limit.saturating_sub(self.left).saturating_add(bytes);
+        self.left = self.left.checked_sub(bytes).ok_or(Error::Limit { what, asked, limit })?;
+        Ok(())
+    }
+}
+
+impl Limits {
     /// These limits for the chunks of a container of `size` bytes.
     #[cfg(feature = "alloc")]
     pub(crate) fn for_size(&self, size: u64) -> Limits {
-        let most = size.saturating_mul(self.expansion).max(Limits::ALWAYS);
+        let most = size.saturating_mul(self.expansion).max(self.memory);
         self.chunk(self.chunk.output(self.chunk.output.min(most)))
+    }
+
+    /// Most bytes that one call may decode of a container of `size` bytes, of which it holds only a part at a time.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn most(&self, size: u64) -> u64 {
+        size.saturating_mul(self.expansion).max(self.output)
+    }
+
+    /// What one call may decode of a container of `size` bytes, of which it holds only a part at a time.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn budget(&self, size: u64) -> Budget {
+        let limit = self.most(size);
+        Budget { left: limit, limit }
     }
 
     /// An error if a chunk that decodes to this many bytes is above the limit.
@@ -56,6 +89,7 @@ impl Limits {
         metalayer: 1 << 26,
         metalayers: 1 << 28,
         output: 1 << 34,
+        memory: 1 << 28,
         expansion: 256,
         entries: 1 << 17,
     };
@@ -67,6 +101,7 @@ impl Limits {
         metalayer: u64::MAX,
         metalayers: u64::MAX,
         output: u64::MAX,
+        memory: u64::MAX,
         expansion: u64::MAX,
         entries: u64::MAX,
     };
@@ -101,13 +136,19 @@ impl Limits {
         self
     }
 
-    /// Sets the most bytes that a call may return which returns all decoded data.
+    /// Sets the most bytes that a call may return or decode, see [`Limits::output`].
     pub const fn output(mut self, bytes: u64) -> Limits {
         self.output = bytes;
         self
     }
 
-    /// Sets the most decoded bytes of one chunk per byte of its container, where they are above [`Limits::ALWAYS`].
+    /// Sets the most bytes that a chunk may decode to, however small its container is.
+    pub const fn memory(mut self, bytes: u64) -> Limits {
+        self.memory = bytes;
+        self
+    }
+
+    /// Sets the decoded bytes that are allowed for each byte of a container.
     pub const fn expansion(mut self, factor: u64) -> Limits {
         self.expansion = factor;
         self

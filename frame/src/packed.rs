@@ -1,9 +1,13 @@
 //! Packed rows: the columns of a table side by side, one row after the other.
+//!
+//! [`Strided`] reads a column of packed rows, [`read`] puts packed rows together from columns, and [`Repacked`] packs
+//! records whose fields lie elsewhere.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+use crate::dtype::Repack;
 use crate::error::{Error, IoError, IoKind};
 use crate::io::ReadAt;
-use crate::plain::Plain;
+use crate::plain::{Plain, check_range};
 use alloc::vec;
 use alloc::vec::Vec;
 use blosc_core::Pool;
@@ -104,4 +108,52 @@ pub(crate) fn read(
         out.copy_from_slice(from);
     }
     Ok(())
+}
+
+/// Decoded records, packed as they are read.
+pub(crate) struct Repacked<'a> {
+    /// The records as they are stored.
+    pub data: &'a dyn Plain,
+    /// How they are packed.
+    pub repack: &'a Repack,
+}
+
+impl Repacked<'_> {
+    /// So many bytes of packed items as bytes of stored ones.
+    fn stored(&self, bytes: u64) -> u64 {
+        let (stored, packed) = (self.repack.unpacked() as u64, self.repack.packed() as u64);
+        bytes.checked_div(packed).unwrap_or(0).saturating_mul(stored)
+    }
+}
+
+impl Plain for Repacked<'_> {
+    fn nbytes(&self) -> u64 {
+        let (stored, packed) = (self.repack.unpacked() as u64, self.repack.packed() as u64);
+        self.data.nbytes().checked_div(stored).unwrap_or(0).saturating_mul(packed)
+    }
+
+    fn read_plain(&self, pool: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
+        let (end, size) = (check_range(at, out.len(), self.nbytes())?, self.repack.packed() as u64);
+        let first = at.checked_div(size).unwrap_or(0).saturating_mul(size);
+        let last = end.checked_next_multiple_of(size).unwrap_or(end);
+        let bytes = |n: u64| usize::try_from(n).map_err(|_| Error::OutOfMemory);
+        let (from, to) = (self.stored(first), self.stored(last));
+        let mut stored = vec![0; bytes(to.saturating_sub(from))?];
+        self.data.read_plain(pool, from, &mut stored)?;
+        if last.saturating_sub(first) == out.len() as u64 {
+            self.repack.items(&stored, out);
+            return Ok(());
+        }
+        let mut packed = vec![0; bytes(last.saturating_sub(first))?];
+        self.repack.items(&stored, &mut packed);
+        let skip = bytes(at.saturating_sub(first))?;
+        let part = packed.get(skip..skip.saturating_add(out.len())).ok_or(IoKind::UnexpectedEnd)?;
+        out.copy_from_slice(part);
+        Ok(())
+    }
+
+    fn chunk_nbytes(&self) -> u64 {
+        let stored = self.data.chunk_nbytes().checked_div(self.repack.unpacked() as u64).unwrap_or(1);
+        stored.max(1).saturating_mul(self.repack.packed() as u64).max(1)
+    }
 }

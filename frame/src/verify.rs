@@ -11,7 +11,7 @@
 use crate::cframe::Opened;
 use crate::cframe::index::Entry;
 use crate::error::{Error, Structure};
-use crate::schunk::{ChecksumState, SuperChunk};
+use crate::schunk::{ChecksumState, Once, SuperChunk};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -39,6 +39,9 @@ pub enum Verdict {
     Foreign,
     /// Something does not match or does not decode.
     Damaged,
+    /// Nothing is known to be damaged, but not everything could be read here: a codec or a filter is not built in, or the
+    /// checksums are of a form that is not known.
+    CannotTell,
 }
 
 /// What verifying found.
@@ -57,7 +60,7 @@ pub struct Report {
     pub metalayers_covered: bool,
     /// Bytes of the frame that nothing refers to.
     pub garbage: u64,
-    /// Everything that is wrong.
+    /// Everything that is wrong, and what could not be read here: [`Error::leaves_open`] tells them apart.
     pub damage: Vec<Damage>,
     /// Files of a sparse frame that nothing refers to: left by a writer that died, or new ones of one at work.
     pub strays: Vec<String>,
@@ -69,7 +72,8 @@ impl Report {
     /// The result in one word.
     pub fn verdict(&self) -> Verdict {
         match self.checksums {
-            _ if !self.damage.is_empty() => Verdict::Damaged,
+            _ if self.damage.iter().any(|damage| !damage.error.leaves_open()) => Verdict::Damaged,
+            _ if !self.damage.is_empty() => Verdict::CannotTell,
             ChecksumState::Foreign => Verdict::Foreign,
             ChecksumState::Present if !self.metalayers_covered => Verdict::Foreign,
             ChecksumState::Present if self.matched == self.chunks => Verdict::Intact,
@@ -80,10 +84,12 @@ impl Report {
 
 impl SuperChunk<'_> {
     /// Reads and decodes everything and compares it with the checksums. `progress` is told the decoded
-    /// bytes of each chunk. Changes that are not committed are not part of it.
+    /// bytes of each chunk. Changes that are not committed are not part of it. A chunk that several entries share is
+    /// decoded once.
     ///
     /// # Errors
-    /// Only what prevents the frame from being read at all; damage is reported.
+    /// Only what prevents the frame from being read at all; damage is reported. [`Error::Limit`] where more would have
+    /// to be decoded than [`Limits::output`](crate::Limits::output) allows.
     pub fn verify(&mut self, mut progress: impl FnMut(u64)) -> Result<Report, Error> {
         let opened = self.reopen()?;
         let mut report = Report {
@@ -100,17 +106,23 @@ impl SuperChunk<'_> {
         self.verify_frame(&opened, &mut report)?;
         let mut stored = Vec::new();
         let mut sum = Some(0u64);
-        // Entries that share a chunk need it checked once; a small file can have millions of those.
-        let mut last = None;
+        let mut budget = self.limits().budget(self.container_bytes()?);
+        let mut checked = Once::new(self.index())?;
         for k in 0..self.nchunks() {
-            let same = (self.entry(k), self.chunk_checksum(k));
-            let found = match last {
-                Some((before, found)) if before == same && self.special(k).is_none() => Ok(found),
-                _ => self.verify_chunk(k, &mut stored),
+            let (entry, known) = (self.entry(k), self.chunk_checksum(k));
+            let found = match checked.get(entry) {
+                // Told once.
+                Some((before, Err(_))) if before == known => continue,
+                Some((before, found)) if before == known => found,
+                _ => {
+                    let len = self.chunk_header(k).ok().flatten().map_or(0, |header| header.nbytes);
+                    budget.spend(len.into())?;
+                    self.verify_chunk(k, &mut stored)
+                }
             };
+            checked.note(entry, (known, found));
             match found {
                 Ok((len, matched)) => {
-                    last = Some((same, (len, matched)));
                     report.matched = report.matched.saturating_add(u64::from(matched));
                     sum = sum.and_then(|sum| sum.checked_add(len));
                     progress(len);
@@ -143,8 +155,10 @@ impl SuperChunk<'_> {
     }
 
     /// What is wrong with chunk `k`, if it does not decode or match its checksum.
+    /// A table of checksums that is damaged itself says nothing of the chunk.
     pub(crate) fn check_stored(&mut self, k: u64) -> Result<(), Error> {
-        self.verify_chunk(k, &mut Vec::new()).map(drop).map_err(|damage| damage.error)
+        let verify = self.checksum_state() != ChecksumState::Damaged;
+        self.verifying(verify, |frame| frame.check_chunk(k))
     }
 
     fn verify_frame(&mut self, opened: &Opened, report: &mut Report) -> Result<(), Error> {
@@ -169,6 +183,11 @@ impl SuperChunk<'_> {
                 }
             }
             // Whoever rewrites a trailer without checksums leaves type 0 and zeros, nothing else.
+            ChecksumState::Damaged => report.damage.push(checksum(Structure::Checksums, trailer_at)),
+            state if state.unknown().is_some() => {
+                let error = state.unknown();
+                report.damage.extend(error.map(|error| Damage { chunk: None, block: None, error }));
+            }
             ChecksumState::Foreign if self.fingerprint() != (0, [0; 16]) => {
                 report.damage.push(checksum(Structure::Trailer, trailer_at));
             }
@@ -195,7 +214,8 @@ impl SuperChunk<'_> {
         if let (Some(Entry::Stored(entry)), Some(header)) = (self.entry(k), header) {
             stored.push((entry, header.cbytes.into()));
         }
-        match self.verifying(true, |frame| frame.read_chunk(k)) {
+        let verify = self.checksum_state() != ChecksumState::Damaged;
+        match self.verifying(verify, |frame| frame.read_chunk(k)) {
             Ok(data) => Ok((data.len() as u64, self.chunk_checksum(k).is_some())),
             Err(error) => {
                 let block = self.verifying(false, |frame| frame.first_bad_block(k));

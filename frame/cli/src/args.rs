@@ -237,6 +237,9 @@ pub struct Compress {
     /// Write what Blosc1 can read
     #[arg(long)]
     pub blosc1: bool,
+    /// Refuse to unpack more than this of a .npz file; none lifts the limit, for input you trust
+    #[arg(long, value_name = "BYTES", value_parser = most)]
+    pub max_output: Option<u64>,
     /// NumPy type of the items of a raw file, such as <f4, to make an array of it
     #[arg(long, value_name = "DTYPE")]
     pub dtype: Option<String>,

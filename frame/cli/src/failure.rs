@@ -13,6 +13,7 @@
 //! [`asked`] or [`sized`].
 
 use blosc_core::Error as ChunkError;
+use blosc_frame::error::Structure;
 use blosc_frame::{Error, FileError, IoError, IoKind};
 use serde_json::{Value, json};
 use std::fmt;
@@ -113,7 +114,7 @@ impl Findings {
 
     /// Adds what was found at `place`.
     pub fn add(&mut self, place: impl fmt::Display, error: &Error) {
-        let list = if cannot_tell(error) { &mut self.unchecked } else { &mut self.damage };
+        let list = if error.leaves_open() { &mut self.unchecked } else { &mut self.damage };
         list.push(format!("{place}{error}"));
     }
 
@@ -142,27 +143,6 @@ impl Findings {
         let more = if rest.is_empty() { String::new() } else { format!(", and {} more", rest.len()) };
         Err(Failure::Verified(report, format!("{}: {verdict}: {first}{more}", path.display()), status))
     }
-}
-
-/// Whether an error leaves open if the data is good.
-fn cannot_tell(error: &Error) -> bool {
-    match error {
-        Error::Unsupported { .. } | Error::Limit { .. } => true,
-        Error::Io(IoError { kind, .. }) => !matches!(kind, IoKind::UnexpectedEnd | IoKind::Damaged),
-        Error::Chunk { error, .. } | Error::Codec(error) => chunk_cannot_tell(error),
-        _ => false,
-    }
-}
-
-fn chunk_cannot_tell(error: &ChunkError) -> bool {
-    matches!(
-        error,
-        ChunkError::CodecNotBuiltIn(_)
-            | ChunkError::FilterUnknown { .. }
-            | ChunkError::FilterParam { .. }
-            | ChunkError::Unsupported(_)
-            | ChunkError::Limit { .. }
-    )
 }
 
 impl fmt::Display for Failure {
@@ -206,10 +186,7 @@ impl From<Error> for Failure {
             }
             Error::Chunk { error: ChunkError::Limit { .. }, .. }
             | Error::Codec(ChunkError::Limit { .. })
-            | Error::Limit {
-                what: "bytes of a chunk" | "bytes of output" | "bytes decoded in the search",
-                ..
-            } => {
+            | Error::Limit { what: "bytes of a chunk" | "bytes of output" | "decoded bytes", .. } => {
                 format!("{error} (--max-output BYTES)")
             }
             Error::Io(IoError { kind: IoKind::NoLocks, .. }) => {
@@ -218,11 +195,14 @@ impl From<Error> for Failure {
             Error::Limit { .. } => {
                 format!("{error} (--max-output none lifts all limits: for input you trust)")
             }
+            Error::Checksum { structure: Structure::Checksums, .. } => {
+                format!("{error} (--no-verify reads the chunks all the same, repair makes a new table)")
+            }
             _ => error.to_string(),
         };
         match error.is_in_force() {
             true => Failure::Unconfirmed(text),
-            false if cannot_tell(&error) => Failure::Unable(text),
+            false if error.leaves_open() => Failure::Unable(text),
             false => Failure::Data(text),
         }
     }

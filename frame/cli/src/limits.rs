@@ -9,8 +9,8 @@ pub fn limits(max_output: u64) -> Limits {
     if max_output == u64::MAX {
         return Limits::NONE;
     }
-    // What a small file may decode to is what `--max-output` says.
-    let mut limits = Limits::default().output(max_output).expansion(u64::MAX);
+    // However small the file is, and however large.
+    let mut limits = Limits::default().output(max_output).memory(max_output).expansion(0);
     limits.chunk.output = limits.chunk.output.min(max_output);
     limits
 }

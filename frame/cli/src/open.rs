@@ -12,7 +12,7 @@ use crate::access::{self, Lock};
 use crate::args::{Input, Kind as As};
 use crate::behind::Behind;
 use crate::failure::{Failure, Result, failure};
-use crate::limits::{limits, max_by_size};
+use crate::limits::{check_output, limits, max_by_size};
 use crate::output::notice;
 use crate::readers::array::ArrayReader;
 use crate::readers::bcolz;
@@ -22,7 +22,7 @@ use crate::readers::frame::FrameReader;
 use crate::readers::rows::RowsReader;
 use crate::readers::store::{StoreReader, attributes};
 use crate::readers::table;
-use crate::readers::{Cut, Reader};
+use crate::readers::{Cut, NpyHead, Reader};
 use crate::signals::remember_replacing;
 pub use crate::streams::{is_stream, stream, unnamed, unnamed_of};
 use crate::writers::choice::Holds;
@@ -166,6 +166,9 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
                 Err(error) if kind == Kind::Bcolz(Flavour::Table) => bcolz::damaged_table(input, max, error)?,
                 opened => opened.map_err(failure(path))?,
             };
+            if intent == Intent::Change {
+                opened.check_limit().map_err(failure(path))?;
+            }
             let rows = RowsReader::new(path, opened, input, max)?;
             behind = behind.or(rows.trailing()?);
             What::Rows(rows)
@@ -212,7 +215,7 @@ pub fn open_as_frame(input: &Input, intent: Intent) -> Result<(SuperChunk<'stati
     }
     let max = input.max_output.unwrap_or_else(|| max_by_size(crate::limits::size(path)));
     let (mut frame, behind) = open_frame(found, input, intent, max)?;
-    prepare(&mut frame, input, intent)?;
+    prepare(&mut frame, input, intent, max)?;
     if let Some(behind) = behind.filter(|_| intent.writes()) {
         behind.keep(path, intent)?;
     }
@@ -320,7 +323,7 @@ fn is_array(frame: &SuperChunk<'_>) -> bool {
 /// Placeholders, where `intent` takes items; records of others, where it changes them.
 pub fn of_frame(mut frame: SuperChunk<'static>, input: &Input, intent: Intent, max: u64) -> Result<What> {
     let path = input.input.as_path();
-    prepare(&mut frame, input, intent)?;
+    prepare(&mut frame, input, intent, max)?;
     if input.kind == Some(As::B2nd) || (input.kind.is_none() && is_array(&frame)) {
         let mut nd = NdArray::open(frame).map_err(failure(path))?;
         nd.set_threads(input.run.threads);
@@ -332,14 +335,30 @@ pub fn of_frame(mut frame: SuperChunk<'static>, input: &Input, intent: Intent, m
     if !input.column.is_empty() {
         return Err(Failure::Usage(format!("--column: {} is no table", path.display())));
     }
-    Ok(What::Frame(FrameReader::new(path, frame, max)))
+    if !intent.takes_items() || input.kind.is_some() {
+        return Ok(What::Frame(FrameReader::new(path, frame, max)));
+    }
+    // The items of a tensor are rows; what lies around them is that of a frame.
+    match any::Opened::of_frame(frame).map_err(failure(path))? {
+        any::Opened::Frame(frame) => Ok(What::Frame(FrameReader::new(path, *frame, max))),
+        other => {
+            let rows = other.into_rows().map_err(failure(path))?;
+            Ok(What::Rows(RowsReader::new(path, rows, input, max)?))
+        }
+    }
 }
 
 /// Tells a frame what was asked for, and checks that it holds the items that `intent` takes.
-fn prepare(frame: &mut SuperChunk<'static>, input: &Input, intent: Intent) -> Result<()> {
+fn prepare(frame: &mut SuperChunk<'static>, input: &Input, intent: Intent, max: u64) -> Result<()> {
     let path = input.input.as_path();
     frame.set_threads(input.run.threads);
     frame.set_verify(!input.no_verify);
+    if let (true, false, Some(why)) = (intent.takes_items(), input.no_verify, frame.unchecked()) {
+        notice(format_args!("{}: read without comparing it with its checksums: {why}", path.display()));
+    }
+    if intent == Intent::Change {
+        check_output(path, frame.stored_nbytes(), max)?;
+    }
     if intent.takes_items()
         && let Some(found) = carrier::of(frame).map_err(failure(path))?
     {
@@ -385,7 +404,7 @@ impl What {
     ///
     /// # Errors
     /// Of a chunk or a store, that it is none.
-    pub fn into_any(self, path: &Path) -> Result<any::Opened> {
+    pub fn into_any(self, path: &Path) -> Result<any::AnyRows> {
         let frame = match self {
             What::Rows(mut rows) => {
                 rows.prepare()?;
@@ -473,21 +492,31 @@ impl Opened {
         if let What::Grid(array) = &mut self.what {
             return array.slice(cut, out, progress);
         }
+        if let What::Rows(rows) = &mut self.what
+            && rows.has_axes(cut)
+        {
+            return rows.slice(cut, out, progress);
+        }
         let reader = self.reader()?;
         let rows = (!cut.is_all()).then(|| cut.rows_of(&reader.items())).transpose()?;
         reader.read(rows, out, progress)
     }
 
-    /// The header of a `.npy` file of what `cut` selects; `None` where the type of the items is not known.
-    pub fn npy_header(&mut self, cut: &Cut<'_>) -> Result<Option<Vec<u8>>> {
+    /// The head of a `.npy` file of what `cut` selects; `None` where the type of the items is not known.
+    pub fn npy_head(&mut self, cut: &Cut<'_>) -> Result<Option<NpyHead>> {
         if let What::Array(array) = &mut self.what {
-            return array.npy_header(cut).map(Some);
+            return array.npy_head(cut).map(Some);
         }
         if let What::Grid(array) = &self.what {
-            return array.npy_header(cut).map(Some);
+            return array.npy_head(cut).map(Some);
+        }
+        if let What::Rows(rows) = &self.what
+            && rows.has_axes(cut)
+        {
+            return rows.npy_head(cut);
         }
         let items = self.reader()?.items();
-        items.npy_header(&cut.rows_of(&items)?)
+        items.npy_head(&cut.rows_of(&items)?)
     }
 
     /// Writes all items in the order that the header of the whole says.

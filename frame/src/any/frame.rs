@@ -1,4 +1,4 @@
-//! Frames as rows: a row is an item.
+//! Frames as rows: a row is an item, of a tensor all items with one first index.
 
 use crate::cframe::header::ChunkSize;
 use crate::error::{Error, IoKind, Structure};
@@ -6,6 +6,7 @@ use crate::io::ReadAt;
 use crate::plain::{Content, Piece, Plain, check_range};
 use crate::rows::{Rows, byte_range, check_end, count};
 use crate::schunk::{Index, SuperChunk};
+use crate::tensor::{self, TensorMeta};
 use alloc::vec::Vec;
 use blosc_core::Pool;
 use core::cell::RefCell;
@@ -14,6 +15,8 @@ use core::ops::Range;
 /// A frame, contiguous or sparse. Each change is one commit, and so atomic. One that fails leaves what was committed.
 pub(super) struct FrameRows {
     frame: RefCell<SuperChunk<'static>>,
+    /// What the frame says of the tensor in it. An edit that changes the number of rows changes it in the same commit.
+    tensor: Option<TensorMeta>,
 }
 
 /// The bytes of a frame as they were committed, while its chunks are being changed.
@@ -31,8 +34,18 @@ impl Plain for Old<'_> {
 }
 
 impl FrameRows {
-    pub fn new(frame: SuperChunk<'static>) -> FrameRows {
-        FrameRows { frame: RefCell::new(frame) }
+    pub fn new(frame: SuperChunk<'static>, tensor: Option<TensorMeta>) -> FrameRows {
+        FrameRows { frame: RefCell::new(frame), tensor }
+    }
+
+    /// Refuses to change the rows of a tensor that has none, or rows without bytes.
+    fn check_rows(&self) -> Result<(), Error> {
+        let what = match self.tensor.as_ref().map(TensorMeta::row_nbytes) {
+            Some(None) => "changing the rows of a tensor of one item, which has none",
+            Some(Some(0)) => "changing rows that have no items",
+            _ => return Ok(()),
+        };
+        Err(Error::Unsupported { structure: Structure::Tensor, what })
     }
 
     /// Forgets the parts of a change that failed.
@@ -48,17 +61,22 @@ impl FrameRows {
         let frame = self.frame.get_mut();
         let mut committed = frame.committed()?;
         let content = Content::splice(committed.nbytes(), range, pieces)?;
-        let size = match frame.chunksize() {
-            ChunkSize::Fixed(size) => size,
-            _ if frame.nchunks() == 0 => crate::schunk::DEFAULT_CHUNKSIZE,
+        let item = frame.typesize().max(1);
+        let size = match (frame.chunksize(), frame.nchunks()) {
+            // The first chunk declares the size of all: whole items.
+            (declared, 0) => {
+                let size = match declared {
+                    ChunkSize::Fixed(size) if size > 0 => size,
+                    _ => crate::schunk::DEFAULT_CHUNKSIZE,
+                };
+                size.checked_div(item).unwrap_or(1).max(1).saturating_mul(item).into()
+            }
+            (ChunkSize::Fixed(size), _) if size > 0 => u64::from(size),
             _ => {
                 let what = "changing items of a frame whose chunks differ in size";
                 return Err(Error::Unsupported { structure: Structure::FrameHeader, what });
             }
         };
-        let item = frame.typesize().max(1);
-        // The first chunk declares the size of all: whole items.
-        let size = u64::from(size.checked_div(item).unwrap_or(1).max(1).saturating_mul(item));
         let changed = content.changed();
         let needed = content.nbytes().div_ceil(size);
         // First what is too many: in between, no chunk but the last may be a short one.
@@ -77,7 +95,16 @@ impl FrameRows {
                 false => frame.append(&buffer)?,
             }
         }
-        frame.commit()
+        let tensor = self.tensor.as_ref().map(|meta| {
+            let row = meta.row_nbytes().unwrap_or(0);
+            meta.clone().rows(content.nbytes().checked_div(row).unwrap_or(0))
+        });
+        if let Some(meta) = tensor.as_ref().filter(|meta| Some(*meta) != self.tensor.as_ref()) {
+            frame.set_vlmetalayer(tensor::NAME, &meta.to_bytes())?;
+        }
+        frame.commit()?;
+        self.tensor = tensor;
+        Ok(())
     }
 }
 
@@ -89,14 +116,27 @@ impl Plain for FrameRows {
         let end = check_range(at, out.len(), self.nbytes())?;
         self.frame.borrow_mut().read_bytes(at..end, out).map(drop)
     }
+    fn chunk_nbytes(&self) -> u64 {
+        match self.frame.borrow().chunksize() {
+            ChunkSize::Fixed(size) if size > 0 => size.into(),
+            _ => crate::schunk::DEFAULT_CHUNKSIZE.into(),
+        }
+    }
 }
 
 impl Rows for FrameRows {
     fn row_nbytes(&self) -> u64 {
-        u64::from(self.frame.borrow().typesize()).max(1)
+        let item = u64::from(self.frame.borrow().typesize());
+        self.tensor.as_ref().map_or(item, |meta| meta.row_nbytes().unwrap_or(item)).max(1)
+    }
+
+    fn rows(&self) -> u64 {
+        let rows = self.nbytes().checked_div(self.row_nbytes()).unwrap_or(0);
+        self.tensor.as_ref().map_or(rows, |meta| meta.shape().first().copied().unwrap_or(0))
     }
 
     fn splice(&mut self, pool: &mut Pool, rows: Range<u64>, data: &dyn ReadAt) -> Result<(), Error> {
+        self.check_rows()?;
         let row = self.row_nbytes();
         check_end(self.nbytes(), row)?;
         let n = count(row, data)?.saturating_mul(row);
@@ -105,6 +145,7 @@ impl Rows for FrameRows {
     }
 
     fn resize(&mut self, pool: &mut Pool, rows: u64) -> Result<(), Error> {
+        self.check_rows()?;
         let (range, more) = crate::bcolz::growth(self.nbytes(), self.row_nbytes(), rows)?;
         let result = self.change(pool, range, alloc::vec![Piece::Fill(&[0], more)]);
         self.forget_failed(result)

@@ -119,7 +119,8 @@ impl Kind {
     ///
     /// # Errors
     /// One that cannot be read, or that has the files of two kinds.
-    pub fn of_directory(path: &Path) -> Result<Kind, Error> {
+    pub fn of_directory(path: impl AsRef<Path>) -> Result<Kind, Error> {
+        let path = path.as_ref();
         let has = |name: &str| path.join(name).is_file();
         if has("embed.b2e") {
             return Ok(Kind::Store);
@@ -190,7 +191,8 @@ impl Found {
     ///
     /// # Errors
     /// What opening and reading give; [`Error::Param`] for an offset in a directory or behind the end of a file.
-    pub fn at(path: &Path, offset: u64, write: Option<Locking>) -> Result<Found, Error> {
+    pub fn at(path: impl AsRef<Path>, offset: u64, write: Option<Locking>) -> Result<Found, Error> {
+        let path = path.as_ref();
         if !path.is_dir() {
             let file = match write {
                 Some(locking) => PathFile::open_rw_with(path, locking)?,
@@ -219,7 +221,8 @@ impl Found {
     ///
     /// # Errors
     /// What reading gives; [`Error::Param`] for an offset behind the end.
-    pub fn of(path: &Path, file: PathFile, offset: u64) -> Result<Found, Error> {
+    pub fn of(path: impl AsRef<Path>, file: PathFile, offset: u64) -> Result<Found, Error> {
+        let path = path.as_ref();
         let Some(len) = file.size()?.checked_sub(offset) else {
             return Err(no_offset(offset, "at most the size of the file"));
         };

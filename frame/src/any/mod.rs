@@ -1,4 +1,4 @@
-//! [`open_any`]: whatever a path holds, behind one interface.
+//! [`open`]: whatever a path holds, as the type that knows it best; and [`open_any`]: as rows, behind one interface.
 //!
 //! [`Kind`] says which containers there are and how they are told apart.
 //!
@@ -11,7 +11,7 @@
 //! # use blosc_frame::{any::open_any_mut, Limits, Rows};
 //! # use blosc_core::Pool;
 //! # fn main() -> Result<(), blosc_frame::Error> {
-//! let mut opened = open_any_mut("old.blp".as_ref(), &Limits::default())?;
+//! let mut opened = open_any_mut("old.blp", &Limits::default())?;
 //! opened.data.append(&mut Pool::new(1), &b"sixteen bytes ..".as_slice())?;
 //! # Ok(()) }
 //! ```
@@ -19,31 +19,30 @@
 mod array;
 mod frame;
 mod kind;
+mod opened;
 
 pub use kind::{Found, HEAD, Kind};
+pub use opened::{Opened, open, open_mut};
 
-use crate::b2nd::NdArray;
 use crate::bcolz::{CArray, CTable, Flavour};
 use crate::blaze::{Blaze, Shards};
 use crate::bloscpack::PackRows;
 use crate::dtype::Dtype;
 use crate::error::{Error, Structure};
 use crate::io::{FsDir, Locking, Offset, PathFile, ReadAt, ReadOnly, Store};
-use crate::limits::Limits;
-use crate::msgpack;
+use crate::limits::{Limits, within};
 use crate::npy::NpyHeader;
 use crate::plain::{Plain, Uncompressed, plain_by};
 use crate::reversed::AxesReversed;
 use crate::rows::Rows;
 use crate::schunk::SuperChunk;
+use crate::tensor::TensorMeta;
 use crate::value::{TextLimits, Value};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
-use array::ArrayRows;
 use blosc_core::{Params, Pool};
 use core::ops::{Deref, DerefMut, Range};
-use frame::FrameRows;
 use std::path::{Path, PathBuf};
 
 /// What is known about decoded bytes.
@@ -66,15 +65,41 @@ pub struct About {
     pub params: Option<Params>,
     /// What the source has that no other container gets.
     pub left_out: Vec<String>,
+    /// What a frame says of a tensor in it.
+    pub tensor: Option<TensorMeta>,
 }
 
-/// A container that is open.
+/// A container as rows, whatever kind it is.
 #[non_exhaustive]
-pub struct Opened {
+pub struct AnyRows {
     /// The decoded bytes, row by row.
     pub data: Container,
     /// What is known about them.
     pub about: About,
+    /// Most bytes that one call may decode of it.
+    most: u64,
+}
+
+impl AnyRows {
+    fn new(data: Container, about: About) -> AnyRows {
+        AnyRows { data, about, most: u64::MAX }
+    }
+
+    /// Holds calls that decode all of it to `limits`, for a container that takes as many bytes as `size` finds.
+    fn within(self, limits: &Limits, size: impl FnOnce() -> Result<u64, Error>) -> Result<AnyRows, Error> {
+        // Looking at every file of a directory takes long, and is seldom necessary.
+        let small = self.data.nbytes() <= limits.output;
+        let most = if small { limits.output } else { limits.most(size()?) };
+        Ok(AnyRows { most, ..self })
+    }
+
+    /// Whether all of it may be decoded by one call: the [limits](Limits::output) that it was opened with say so.
+    ///
+    /// # Errors
+    /// [`Error::Limit`].
+    pub fn check_limit(&self) -> Result<(), Error> {
+        within("decoded bytes", self.data.nbytes(), self.most)
+    }
 }
 
 /// A container by its kind, for who asks for more than rows.
@@ -149,7 +174,7 @@ fn unknown() -> Error {
 ///
 /// # Errors
 /// [`Error::Unsupported`] for a path that is none; see [`open_raw`]. Directories can be changed all the same.
-pub fn open_any(path: &Path, limits: &Limits) -> Result<Opened, Error> {
+pub fn open_any(path: impl AsRef<Path>, limits: &Limits) -> Result<AnyRows, Error> {
     open_any_at(path, 0, limits)
 }
 
@@ -157,7 +182,7 @@ pub fn open_any(path: &Path, limits: &Limits) -> Result<Opened, Error> {
 ///
 /// # Errors
 /// Also [`Error::Param`] if something else is there and `offset` is not 0.
-pub fn open_any_at(path: &Path, offset: u64, limits: &Limits) -> Result<Opened, Error> {
+pub fn open_any_at(path: impl AsRef<Path>, offset: u64, limits: &Limits) -> Result<AnyRows, Error> {
     open_found(Found::at(path, offset, None)?, limits, false)
 }
 
@@ -165,7 +190,7 @@ pub fn open_any_at(path: &Path, offset: u64, limits: &Limits) -> Result<Opened, 
 ///
 /// # Errors
 /// As [`open_any`], and for files that may not be written.
-pub fn open_any_mut(path: &Path, limits: &Limits) -> Result<Opened, Error> {
+pub fn open_any_mut(path: impl AsRef<Path>, limits: &Limits) -> Result<AnyRows, Error> {
     open_any_mut_with(path, limits, Locking::System)
 }
 
@@ -173,7 +198,11 @@ pub fn open_any_mut(path: &Path, limits: &Limits) -> Result<Opened, Error> {
 ///
 /// # Errors
 /// As [`open_any`], and for files that may not be written.
-pub fn open_any_mut_with(path: &Path, limits: &Limits, locking: Locking) -> Result<Opened, Error> {
+pub fn open_any_mut_with(
+    path: impl AsRef<Path>,
+    limits: &Limits,
+    locking: Locking,
+) -> Result<AnyRows, Error> {
     open_found(Found::at(path, 0, Some(locking))?, limits, false)
 }
 
@@ -181,7 +210,7 @@ pub fn open_any_mut_with(path: &Path, limits: &Limits, locking: Locking) -> Resu
 ///
 /// # Errors
 /// [`Error::Unsupported`] for a kind that has no rows here, [`Error::Param`] for an offset where none can be.
-pub fn open_found(found: Found, limits: &Limits, anywhere: bool) -> Result<Opened, Error> {
+pub fn open_found(found: Found, limits: &Limits, anywhere: bool) -> Result<AnyRows, Error> {
     let Found { kind, offset, .. } = found;
     if !matches!(kind, Kind::Bloscpack | Kind::Frame | Kind::Npy) && offset != 0 {
         return Err(kind::no_offset(
@@ -189,12 +218,15 @@ pub fn open_found(found: Found, limits: &Limits, anywhere: bool) -> Result<Opene
             "0 for what is not a frame, bloscpack file, NumPy file or chunk",
         ));
     }
-    let Some(file) = found.file else { return open_directory(found, limits) };
-    match kind {
-        Kind::Frame => of_frame(match found.write {
-            Some(_) => SuperChunk::open(file, limits)?,
-            None => SuperChunk::open_read(Offset::new(file, offset)?, limits)?,
-        }),
+    if matches!(kind, Kind::Frame | Kind::SparseFrame) {
+        return Opened::of(found, limits, anywhere)?.into_rows();
+    }
+    let path = found.path.clone();
+    let Some(file) = found.file else {
+        return open_directory(found, limits)?.within(limits, || directory_size(&path));
+    };
+    let size = file.size()?;
+    let opened = match kind {
         Kind::Bloscpack => {
             let store: Box<dyn Store + Send + Sync> = match offset {
                 0 => Box::new(file),
@@ -203,17 +235,36 @@ pub fn open_found(found: Found, limits: &Limits, anywhere: bool) -> Result<Opene
             bloscpack(PackRows::open(store, limits)?)
         }
         Kind::Npy => npy(Offset::new(file, offset)?),
-        Kind::Shards => blaze(open_shards(&found.path, &file, limits, anywhere, found.write)?),
+        Kind::Shards => {
+            // The data of a manifest lies elsewhere.
+            let shards = open_shards(&found.path, &file, limits, anywhere, found.write)?;
+            return blaze(shards)?.within(limits, || Ok(1 << 40));
+        }
         _ => Err(unknown()),
-    }
+    }?;
+    opened.within(limits, || Ok(size))
 }
 
-fn open_directory(found: Found, limits: &Limits) -> Result<Opened, Error> {
+/// Bytes of all files in a directory and in those below it.
+fn directory_size(path: &Path) -> Result<u64, Error> {
+    let mut size = 0u64;
+    for entry in std::fs::read_dir(path)? {
+        let entry = entry?;
+        let more = match entry.file_type()? {
+            kind if kind.is_dir() => directory_size(&entry.path())?,
+            kind if kind.is_file() => entry.metadata()?.len(),
+            _ => 0,
+        };
+        size = size.saturating_add(more);
+    }
+    Ok(size)
+}
+
+fn open_directory(found: Found, limits: &Limits) -> Result<AnyRows, Error> {
     match found.kind {
         Kind::Bcolz(Flavour::Table) => table(CTable::open(found.directory()?, limits)?),
         Kind::Bcolz(_) => carray(CArray::open(found.directory()?, limits)?),
         Kind::Blaze => blaze(Blaze::open(&found.directory()?, limits)?),
-        Kind::SparseFrame => of_frame(SuperChunk::open_dir(found.directory()?, limits)?),
         _ => Err(unknown()),
     }
 }
@@ -245,11 +296,11 @@ fn open_shards(
 /// # Errors
 /// [`Error::Param`] when the file does not hold whole items, or another number than `shape` needs.
 pub fn open_raw(
-    path: &Path,
+    path: impl AsRef<Path>,
     dtype: Option<Dtype>,
     shape: Option<Vec<u64>>,
     typesize: u32,
-) -> Result<Opened, Error> {
+) -> Result<AnyRows, Error> {
     of_raw(PathFile::open(path)?, dtype, shape, typesize)
 }
 
@@ -262,7 +313,7 @@ pub fn of_raw(
     dtype: Option<Dtype>,
     shape: Option<Vec<u64>>,
     typesize: u32,
-) -> Result<Opened, Error> {
+) -> Result<AnyRows, Error> {
     let len = source.size()?;
     let item = u64::from(dtype.as_ref().map_or(1, Dtype::itemsize)).max(1);
     let items =
@@ -277,10 +328,10 @@ pub fn of_raw(
     }
     let typesize = dtype.as_ref().map_or(typesize, Dtype::itemsize);
     let about = About { kind: "bytes", dtype, shape, typesize, ..About::default() };
-    Ok(Opened { data: Container::Other(Box::new(Unchangeable(Uncompressed::new(source, 0, len)))), about })
+    Ok(AnyRows::new(Container::Other(Box::new(Unchangeable(Uncompressed::new(source, 0, len)))), about))
 }
 
-fn npy(file: Offset<PathFile>) -> Result<Opened, Error> {
+fn npy(file: Offset<PathFile>) -> Result<AnyRows, Error> {
     let size = file.size()?;
     let mut bytes = alloc::vec![0u8; usize::try_from(size.min(66_000)).unwrap_or(0)];
     file.read_exact_at(0, &mut bytes)?;
@@ -302,10 +353,10 @@ fn npy(file: Offset<PathFile>) -> Result<Opened, Error> {
         dtype: Some(header.dtype),
         ..About::default()
     };
-    Ok(Opened { data: Container::Other(data), about })
+    Ok(AnyRows::new(Container::Other(data), about))
 }
 
-fn bloscpack(pack: PackRows<Box<dyn Store + Send + Sync>>) -> Result<Opened, Error> {
+fn bloscpack(pack: PackRows<Box<dyn Store + Send + Sync>>) -> Result<AnyRows, Error> {
     let numpy = pack.numpy().cloned();
     let mut metadata = pack.pack().metadata().cloned();
     if numpy.is_some()
@@ -329,14 +380,14 @@ fn bloscpack(pack: PackRows<Box<dyn Store + Send + Sync>>) -> Result<Opened, Err
         params: pack.params().ok(),
         ..About::default()
     };
-    Ok(Opened { data: Container::Bloscpack(pack), about })
+    Ok(AnyRows::new(Container::Bloscpack(pack), about))
 }
 
 fn attributes(attrs: &Value) -> Option<Value> {
     (attrs.as_object() != Some(&[])).then(|| attrs.clone())
 }
 
-fn carray(column: CArray<FsDir>) -> Result<Opened, Error> {
+fn carray(column: CArray<FsDir>) -> Result<AnyRows, Error> {
     let about = About {
         kind: "bcolz",
         typesize: column.storage().typesize(),
@@ -347,10 +398,10 @@ fn carray(column: CArray<FsDir>) -> Result<Opened, Error> {
         params: column.storage().cparams.params(1).ok(),
         ..About::default()
     };
-    Ok(Opened { data: Container::Column(column), about })
+    Ok(AnyRows::new(Container::Column(column), about))
 }
 
-fn table(table: CTable<FsDir>) -> Result<Opened, Error> {
+fn table(table: CTable<FsDir>) -> Result<AnyRows, Error> {
     let mut left_out = Vec::new();
     for (name, column) in table.columns() {
         if attributes(column.attrs()).is_some() {
@@ -368,8 +419,9 @@ fn table(table: CTable<FsDir>) -> Result<Opened, Error> {
         fill,
         params: table.columns().next().and_then(|(_, column)| column.storage().cparams.params(1).ok()),
         left_out,
+        ..About::default()
     };
-    Ok(Opened { data: Container::Table(table), about })
+    Ok(AnyRows::new(Container::Table(table), about))
 }
 
 /// A fill value worth telling about: not zero, nothing or empty throughout.
@@ -386,7 +438,7 @@ fn fill(value: &Value) -> Option<Value> {
     (!is_zero(value)).then(|| value.clone())
 }
 
-fn blaze(set: Blaze<FsDir>) -> Result<Opened, Error> {
+fn blaze(set: Blaze<FsDir>) -> Result<AnyRows, Error> {
     let dtype = set.storage().names.dtype()?;
     let about = About {
         kind: "blaze",
@@ -397,39 +449,15 @@ fn blaze(set: Blaze<FsDir>) -> Result<Opened, Error> {
         left_out: set.extras()?,
         fill: fill(&set.storage().dflt),
         params: set.storage().cparams.params(1).ok(),
+        ..About::default()
     };
-    Ok(Opened { data: Container::Blaze(set), about })
+    Ok(AnyRows::new(Container::Blaze(set), about))
 }
 
-/// A frame or array as rows.
+/// A frame, a tensor or an array as rows.
 ///
 /// # Errors
 /// Metalayers that contradict the frame.
-pub fn of_frame(mut frame: SuperChunk<'static>) -> Result<Opened, Error> {
-    let mut left_out = Vec::new();
-    let mut pairs = Vec::new();
-    let names: Vec<String> = frame.vlmetalayer_names().collect();
-    for name in names.iter().filter(|name| *name != crate::cframe::CHECKSUMS_NAME) {
-        let content = frame.vlmetalayer(name)?.unwrap_or_default();
-        match msgpack::to_value(&content) {
-            Ok(value) => pairs.push((name.clone(), value)),
-            Err(_) => left_out.push(alloc::format!("vlmetalayer {name} (no MessagePack)")),
-        }
-    }
-    let is_array = frame.metalayer("b2nd").is_some();
-    for name in frame.metalayer_names().filter(|name| name != "b2nd") {
-        left_out.push(alloc::format!("metalayer {name}"));
-    }
-    let metadata = (!pairs.is_empty()).then_some(Value::Object(pairs));
-    let kind = if is_array { "b2nd" } else { "frame" };
-    let (typesize, params) = (frame.typesize(), Some(frame.params()));
-    let mut about = About { kind, typesize, params, metadata, left_out, ..About::default() };
-    if !is_array {
-        return Ok(Opened { data: Container::Other(Box::new(FrameRows::new(frame))), about });
-    }
-    let array = NdArray::open(frame)?;
-    let shape = array.shape().to_vec();
-    about.dtype = Some(array.dtype().clone());
-    about.shape = Some(shape);
-    Ok(Opened { data: Container::Other(Box::new(ArrayRows::new(array))), about })
+pub fn of_frame(frame: SuperChunk<'static>) -> Result<AnyRows, Error> {
+    Opened::of_frame(frame)?.into_rows()
 }

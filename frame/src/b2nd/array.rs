@@ -19,6 +19,8 @@
 use super::cache::Cache;
 use crate::cframe::header::ChunkSize;
 use crate::dtype::{ByteOrder, Dtype, DtypeError, Kind};
+#[cfg(feature = "std")]
+use crate::error::FileError;
 use crate::error::{Error, Structure};
 use crate::schunk::SuperChunk;
 use crate::shape::Dims;
@@ -27,6 +29,8 @@ use crate::shape::metalayer::{self, Metalayer};
 use alloc::string::String;
 use alloc::vec::Vec;
 use blosc_core::Pool;
+#[cfg(feature = "std")]
+use std::path::Path;
 
 /// Why the items of an array can only be seen as raw bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +92,27 @@ pub(super) struct Worker {
 impl Worker {
     pub(super) fn new() -> Worker {
         Worker { pool: Pool::new(1), read: Vec::new(), block: Vec::new() }
+    }
+}
+
+#[cfg(feature = "std")]
+impl NdArray<'static> {
+    /// Opens the array in the file or directory `path` for reading, under the default limits.
+    ///
+    /// # Errors
+    /// What is no array, or is damaged; errors of the file system. They name the path.
+    pub fn open_path(path: impl AsRef<Path>) -> Result<NdArray<'static>, FileError> {
+        let path = path.as_ref();
+        NdArray::open(SuperChunk::open_path(path)?).map_err(FileError::at(path))
+    }
+
+    /// As [`NdArray::open_path`], to change it, too: other writers are kept out until it is dropped.
+    ///
+    /// # Errors
+    /// As [`NdArray::open_path`], and for files that may not be written.
+    pub fn open_path_mut(path: impl AsRef<Path>) -> Result<NdArray<'static>, FileError> {
+        let path = path.as_ref();
+        NdArray::open(SuperChunk::open_path_mut(path)?).map_err(FileError::at(path))
     }
 }
 

@@ -258,8 +258,9 @@ impl Uncounted {
     pub(crate) fn of_all(columns: Vec<Uncounted>) -> Uncounted {
         let rows = columns.iter().map(|found| found.rows).min().unwrap_or(0);
         let files = columns.iter().fold(0u64, |n, found| n.saturating_add(found.files));
-        // Rows that some columns have and others have not.
-        Uncounted { rows, files: files.max(columns.iter().any(Uncounted::any).into()) }
+        // Rows that some columns have and others have not are no rows, but something all the same.
+        let some = rows == 0 && columns.iter().any(Uncounted::any);
+        Uncounted { rows, files: files.max(some.into()) }
     }
 
     /// Whether there is anything.

@@ -12,7 +12,7 @@ use crate::dtype::{Dtype, DtypeError};
 use crate::error::{Error, Structure};
 use crate::value::{TextError, Value};
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
 /// How the items of an array follow each other.
@@ -63,49 +63,7 @@ pub(crate) fn dtype_error(structure: Structure, error: DtypeError) -> Error {
 
 /// The dtype of a value: the text of a literal, or records as nested lists of JSON.
 pub(crate) fn parse_dtype(value: &Value, structure: Structure) -> Result<Dtype, Error> {
-    let text = match value {
-        Value::Text(text) => text.clone(),
-        Value::List(_) | Value::Tuple(_) => literal(value),
-        _ => return Err(dtype_error(structure, DtypeError::Unknown { offset: 0 })),
-    };
-    Dtype::parse_descr(&text).map_err(|error| dtype_error(structure, error))
-}
-
-/// Nested lists as the literal they stand for: fields are tuples, records lists of fields.
-fn literal(dtype: &Value) -> String {
-    let join = |items: Vec<String>| items.join(", ");
-    match dtype {
-        Value::List(fields) | Value::Tuple(fields) => {
-            let field = |field: &Value| match field.as_list() {
-                Some([name, dtype, rest @ ..]) => {
-                    let mut parts = alloc::vec![tuple(name), literal(dtype)];
-                    parts.extend(rest.iter().map(tuple));
-                    format!("({})", join(parts))
-                }
-                _ => field.to_json_compact(),
-            };
-            format!("[{}]", join(fields.iter().map(field).collect()))
-        }
-        other => quote(other),
-    }
-}
-
-/// A name, a title and name, or a shape.
-fn tuple(value: &Value) -> String {
-    match value.as_list() {
-        Some(items) => {
-            let parts: String = items.iter().map(|item| format!("{},", quote(item))).collect();
-            format!("({parts})")
-        }
-        None => quote(value),
-    }
-}
-
-fn quote(value: &Value) -> String {
-    match value {
-        Value::Text(s) => format!("'{}'", s.replace('\\', "\\\\").replace('\'', "\\'")),
-        other => other.to_json_compact(),
-    }
+    Dtype::from_value(value).map_err(|error| dtype_error(structure, error))
 }
 
 impl Numpy {

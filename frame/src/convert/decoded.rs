@@ -1,7 +1,6 @@
 //! The decoded bytes of a container as something to read from.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use crate::any::Opened;
 use crate::error::{Error, IoError, IoKind};
 use crate::io::ReadAt;
 use crate::plain::{MOST_HELD, Plain, Window};
@@ -21,21 +20,19 @@ struct State<'a> {
 
 /// Decoded bytes, read by way of one chunk's worth of memory.
 pub(super) struct Decoded<'a> {
-    input: &'a Opened,
+    data: &'a dyn Plain,
     state: RefCell<State<'a>>,
 }
 
 impl<'a> Decoded<'a> {
-    pub fn new(input: &'a Opened, pool: &'a mut Pool) -> Decoded<'a> {
-        Decoded {
-            input,
-            state: RefCell::new(State { pool, window: Window::new(input.data.chunk_nbytes()), failed: None }),
-        }
+    pub fn new(data: &'a dyn Plain, pool: &'a mut Pool) -> Decoded<'a> {
+        let window = Window::new(data.chunk_nbytes());
+        Decoded { data, state: RefCell::new(State { pool, window, failed: None }) }
     }
 
     /// A good number of bytes to read at once.
     pub fn step(&self) -> u64 {
-        self.input.data.chunk_nbytes().clamp(1, MOST_HELD)
+        self.data.chunk_nbytes().clamp(1, MOST_HELD)
     }
 
     /// Hands out all bytes in pieces of `step`, and where each belongs.
@@ -54,7 +51,7 @@ impl<'a> Decoded<'a> {
 
     /// Lets `f` read the decoded bytes itself.
     pub fn with<T>(&self, f: impl FnOnce(&dyn Plain, &mut Pool) -> Result<T, Error>) -> Result<T, Error> {
-        f(&*self.input.data, self.state.borrow_mut().pool)
+        f(self.data, self.state.borrow_mut().pool)
     }
 
     /// The reason of a failed read, in place of the bare input/output error it became.
@@ -65,13 +62,13 @@ impl<'a> Decoded<'a> {
 
 impl ReadAt for Decoded<'_> {
     fn size(&self) -> Result<u64, IoError> {
-        Ok(self.input.data.nbytes())
+        Ok(self.data.nbytes())
     }
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
-        let left = self.input.data.nbytes().saturating_sub(offset);
+        let left = self.data.nbytes().saturating_sub(offset);
         let n = usize::try_from(left).unwrap_or(usize::MAX).min(buf.len());
         let State { pool, window, failed } = &mut *self.state.borrow_mut();
-        let data = &self.input.data;
+        let data = self.data;
         let out = buf.get_mut(..n).unwrap_or_default();
         if let Err(error) =
             window.read(data.nbytes(), offset, out, &mut |at, out| data.read_plain(pool, at, out))

@@ -1,7 +1,7 @@
 //! Conversion among all containers: bloscpack, bcolz, Blaze, contiguous and sparse frames, b2nd, `.npy`.
 //!
 //! ```text
-//! open_any(path) → Opened: decoded bytes, and what is known about them (dtype, shape, metadata)
+//! open_any(path) → AnyRows: decoded bytes, and what is known about them (dtype, shape, metadata)
 //! convert(opened, target, path) → the new container, and a list of what it could not hold
 //! ```
 //! Data streams through one chunk's worth of memory. Arrays are written in C order: one in Fortran order is

@@ -2,11 +2,14 @@
 
 use super::decoded::Decoded;
 use super::write;
-use crate::any::Opened;
+use crate::any::AnyRows;
 use crate::blaze::MetaSyntax;
-use crate::bloscpack::Options;
+use crate::bloscpack::{Layout, Options};
+use crate::dtype::{Dtype, Repack};
 use crate::error::Error;
 use crate::io::FsDir;
+use crate::packed::Repacked;
+use crate::plain::Plain;
 use crate::schunk::SuperChunk;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -94,21 +97,28 @@ pub enum Target {
 /// Returns what the new container could not hold, for people.
 ///
 /// # Errors
-/// Whatever reading and writing give; what has been written of the new container is left to be removed.
+/// [`Error::Limit`] before anything is written, where `input` decodes to more than the limits that it was opened with
+/// allow. Whatever reading and writing give; what has been written of the new container is left to be removed.
 pub fn convert(
-    input: &Opened,
+    input: &AnyRows,
     pool: &mut Pool,
     encoder: &mut Pool,
     target: &Target,
-    path: &Path,
+    path: impl AsRef<Path>,
 ) -> Result<Vec<String>, Error> {
-    let decoded = Decoded::new(input, pool);
-    let mut conversion = write::Conversion {
-        from: &decoded,
-        about: &input.about,
-        encoder,
-        notes: input.about.left_out.clone(),
-    };
+    input.check_limit()?;
+    let repack = repack(input.about.dtype.as_ref(), target)?;
+    let packed = repack.as_ref().map(|repack| Repacked { data: &*input.data, repack });
+    let mut about = input.about.clone();
+    if let Some(repack) = &repack {
+        about.typesize = repack.dtype().itemsize();
+        about.dtype = Some(repack.dtype().clone());
+    }
+    let data = packed.as_ref().map_or(&*input.data as &dyn Plain, |packed| packed);
+    let decoded = Decoded::new(data, pool);
+    let notes = about.left_out.clone();
+    let mut conversion = write::Conversion { from: &decoded, about: &about, encoder, notes };
+    let path = path.as_ref();
     let done = match target {
         Target::Bloscpack(options) => conversion.bloscpack(options, path),
         Target::Bcolz(packing) => conversion.bcolz(packing, path),
@@ -125,4 +135,16 @@ pub fn convert(
     };
     let notes = conversion.notes;
     decoded.explain(done).map(|()| notes)
+}
+
+/// How records are packed for a target that cannot say where their fields lie.
+fn repack(dtype: Option<&Dtype>, target: &Target) -> Result<Option<Repack>, Error> {
+    let Some(dtype) = dtype else { return Ok(None) };
+    Ok(match target {
+        Target::Bcolz(_) | Target::Blaze(..) => Repack::of(dtype)?,
+        Target::Bloscpack(Options { layout: Layout::V3 | Layout::Mono, .. }) | Target::Npy => {
+            Repack::of_descr(dtype)?
+        }
+        Target::Bloscpack(_) | Target::Cframe(_) | Target::Sframe(_) | Target::B2nd(..) => None,
+    })
 }

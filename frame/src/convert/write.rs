@@ -7,7 +7,7 @@ use crate::b2nd::{Dims, NdArray, Spec};
 use crate::bcolz::{self, CArray, CParams, CTable};
 use crate::blaze::{self, Blaze, MetaSyntax};
 use crate::bloscpack::{Layout, Numpy, Options, Order, Writer};
-use crate::dtype::{ByteOrder, Dtype, Kind, Struct};
+use crate::dtype::{ByteOrder, Dtype, Kind};
 use crate::error::{Error, Structure};
 use crate::io::{FsDir, ReadAt, WriteAt};
 use crate::limits::Limits;
@@ -15,6 +15,7 @@ use crate::msgpack;
 use crate::npy::NpyHeader;
 use crate::rows::Rows;
 use crate::schunk::SuperChunk;
+use crate::tensor;
 use crate::value::Value;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -202,7 +203,6 @@ impl Conversion<'_> {
         let nested = "nested records, which bcolz itself cannot reopen";
         match &layout.dtype {
             Dtype::Struct(record) if layout.row.is_empty() => {
-                check_packed(record)?;
                 let (mut columns, mut notes) = (Vec::new(), Vec::new());
                 for (i, field) in record.fields.iter().enumerate() {
                     let (item, row) = match &field.dtype {
@@ -260,9 +260,6 @@ impl Conversion<'_> {
             syntax,
             ..blaze::Create::new(&dtype)
         };
-        if create.names.dtype()?.itemsize() != dtype.itemsize() {
-            return Err(padded(Structure::Blaze));
-        }
         let set = Blaze::create(&FsDir::create(path)?, &create, &Limits::NONE)?;
         set.durable(false).reserve(packing.reserve).append(self.encoder, self.from)
     }
@@ -278,7 +275,10 @@ impl Conversion<'_> {
     }
 
     pub fn frame(&mut self, mut frame: SuperChunk<'_>, packing: &Packing) -> Result<(), Error> {
-        self.note_array();
+        match &self.about.tensor {
+            Some(meta) => frame.set_vlmetalayer(tensor::NAME, &meta.to_bytes())?,
+            None => self.note_array(),
+        }
         self.note_fill();
         if let Some(chunk) = packing.chunk {
             frame.set_chunksize(u32::try_from(chunk).unwrap_or(u32::MAX))?;
@@ -324,19 +324,10 @@ impl Conversion<'_> {
     }
 }
 
-fn padded(structure: Structure) -> Error {
-    Error::Unsupported { structure, what: "records with padding or overlaps" }
-}
-
 fn has_titles(dtype: &Dtype) -> bool {
     match dtype {
         Dtype::Struct(record) => record.fields.iter().any(|f| f.title.is_some() || has_titles(&f.dtype)),
         Dtype::Array { item, .. } => has_titles(item),
         _ => false,
     }
-}
-
-fn check_packed(record: &Struct) -> Result<(), Error> {
-    let sum = record.fields.iter().fold(0u32, |n, f| n.saturating_add(f.dtype.itemsize()));
-    if sum == record.itemsize { Ok(()) } else { Err(padded(Structure::Bcolz)) }
 }

@@ -16,10 +16,14 @@
 
 mod display;
 pub mod literal;
+mod repack;
 mod scalar;
 mod structured;
 #[cfg(test)]
 mod tests;
+mod value;
+
+pub use repack::Repack;
 
 use alloc::boxed::Box;
 use alloc::string::String;

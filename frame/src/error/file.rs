@@ -13,7 +13,6 @@ pub struct FileError {
     pub error: Error,
 }
 
-#[cfg(any(feature = "ndarray", feature = "store"))]
 impl FileError {
     /// Adds the path to an error.
     pub(crate) fn at(path: impl Into<std::path::PathBuf>) -> impl Fn(Error) -> FileError {
@@ -33,6 +32,16 @@ impl core::error::Error for FileError {}
 impl From<FileError> for Error {
     fn from(error: FileError) -> Error {
         error.error
+    }
+}
+
+impl From<FileError> for super::IoError {
+    /// Without the path; what went wrong inside the file has no number of the system.
+    fn from(error: FileError) -> super::IoError {
+        match error.error {
+            Error::Io(error) => error,
+            _ => super::IoKind::Other.into(),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::lock::{Claim, Locking, Sidecar};
 use super::new_file::{NewFile, follow_link, parent, sweep, sync_directory};
 use super::{Fill, ReadAt, Refill, Store, WriteAt};
-use crate::error::{Error, IoError, IoKind};
+use crate::error::{Error, FileError, IoError, IoKind};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -138,14 +138,21 @@ pub struct PathFile {
     claim: Option<Claim>,
 }
 
+/// Does something with the file at `path`, which an error names.
+fn at<T>(path: &Path, work: impl FnOnce() -> Result<T, IoError>) -> Result<T, FileError> {
+    work().map_err(|error| FileError { path: path.to_path_buf(), error: error.into() })
+}
+
 impl PathFile {
     /// Opens an existing file for reading only. It waits for no lock.
     ///
     /// # Errors
-    /// Those of the file system.
-    pub fn open(path: impl Into<PathBuf>) -> Result<PathFile, IoError> {
-        let path = std::path::absolute(path.into())?;
-        Ok(PathFile { file: File::open(&path)?, path, writable: false, new: false, claim: None })
+    /// Those of the file system, with the path.
+    pub fn open(path: impl AsRef<Path>) -> Result<PathFile, FileError> {
+        at(path.as_ref(), || {
+            let path = std::path::absolute(&path)?;
+            Ok(PathFile { file: File::open(&path)?, path, writable: false, new: false, claim: None })
+        })
     }
     /// Opens an existing file for reading and writing, and keeps other writers out until it is dropped. Where the
     /// path is a symbolic link, what it leads to is replaced, not the link.
@@ -154,44 +161,46 @@ impl PathFile {
     ///
     /// # Errors
     /// [`IoKind::Locked`] where this process has the file open for writing already: it would wait for itself.
-    /// [`IoKind::NoLocks`] where the file system knows none. Those of the file system.
-    pub fn open_rw(path: impl Into<PathBuf>) -> Result<PathFile, IoError> {
+    /// [`IoKind::NoLocks`] where the file system knows none. Those of the file system. They name the path.
+    pub fn open_rw(path: impl AsRef<Path>) -> Result<PathFile, FileError> {
         PathFile::open_rw_with(path, Locking::System)
     }
     /// As [`PathFile::open_rw`], with another way to keep other writers out, or none.
     ///
     /// # Errors
     /// Those of the file system, also where it knows no locks.
-    pub fn open_rw_with(path: impl Into<PathBuf>, locking: Locking) -> Result<PathFile, IoError> {
-        let given = path.into();
-        let path = follow_link(&given)?;
-        let open = || OpenOptions::new().read(true).write(true).open(&path);
-        let (file, claim) = match locking {
-            Locking::None => (open()?, None),
-            _ => {
-                let sidecar = Sidecar::of(&given, locking)?;
-                let (file, claim) = Claim::take(&path, sidecar, open)?;
-                let _ = sweep(&path);
-                (file, Some(claim))
-            }
-        };
-        Ok(PathFile { file, path, writable: true, new: false, claim })
+    pub fn open_rw_with(path: impl AsRef<Path>, locking: Locking) -> Result<PathFile, FileError> {
+        let given = path.as_ref();
+        at(given, || {
+            let path = follow_link(given)?;
+            let open = || OpenOptions::new().read(true).write(true).open(&path);
+            let (file, claim) = match locking {
+                Locking::None => (open()?, None),
+                _ => {
+                    let sidecar = Sidecar::of(given, locking)?;
+                    let (file, claim) = Claim::take(&path, sidecar, open)?;
+                    let _ = sweep(&path);
+                    (file, Some(claim))
+                }
+            };
+            Ok(PathFile { file, path, writable: true, new: false, claim })
+        })
     }
     /// Creates a new file; fails if there is one. It is locked as by [`PathFile::open_rw`], where the file system knows
     /// locks.
     ///
     /// # Errors
-    /// Those of the file system.
-    pub fn create_new(path: impl Into<PathBuf>) -> Result<PathFile, IoError> {
-        let path = std::path::absolute(path.into())?;
-        OpenOptions::new().write(true).create_new(true).open(&path)?;
-        let opened = PathFile::open_rw(&path).or_else(|error| match error.kind {
+    /// Those of the file system, with the path.
+    pub fn create_new(path: impl AsRef<Path>) -> Result<PathFile, FileError> {
+        let path = path.as_ref();
+        at(path, || Ok(OpenOptions::new().write(true).create_new(true).open(path).map(drop)?))?;
+        let opened = PathFile::open_rw(path).or_else(|error| match error.error {
             // Nobody else knows of it yet.
-            IoKind::NoLocks => PathFile::open_rw_with(&path, Locking::None),
+            Error::Io(IoError { kind: IoKind::NoLocks, .. }) => PathFile::open_rw_with(path, Locking::None),
             _ => Err(error),
         });
         let file = opened.inspect_err(|_| {
-            let _ = std::fs::remove_file(&path);
+            let _ = std::fs::remove_file(path);
         })?;
         Ok(PathFile { new: true, ..file })
     }
@@ -216,13 +225,13 @@ impl PathFile {
     /// ```
     ///
     /// # Errors
-    /// Those of the file system.
-    pub fn create(path: impl Into<PathBuf>) -> Result<PathFile, IoError> {
-        let path = path.into();
-        match PathFile::create_new(&path) {
-            Err(IoError { kind: IoKind::AlreadyExists, .. }) => {
+    /// Those of the file system, with the path.
+    pub fn create(path: impl AsRef<Path>) -> Result<PathFile, FileError> {
+        let path = path.as_ref();
+        match PathFile::create_new(path) {
+            Err(FileError { error: Error::Io(IoError { kind: IoKind::AlreadyExists, .. }), .. }) => {
                 let mut file = PathFile::open_rw(path)?;
-                file.truncate(0)?;
+                at(path, || file.truncate(0))?;
                 Ok(file)
             }
             done => done,

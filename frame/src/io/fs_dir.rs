@@ -40,8 +40,8 @@ impl FsDir {
     ///
     /// # Errors
     /// [`IoKind::NotFound`] for what is no directory; errors of the file system.
-    pub fn open(path: impl Into<PathBuf>) -> Result<FsDir, IoError> {
-        let path = path.into();
+    pub fn open(path: impl AsRef<Path>) -> Result<FsDir, IoError> {
+        let path = path.as_ref().to_path_buf();
         check_directory(&path)?;
         let handle = if cfg!(unix) { File::open(&path).ok() } else { None };
         Ok(FsDir::at(path.clone(), Root::Read(handle.map(|handle| (path, handle)))))
@@ -52,15 +52,15 @@ impl FsDir {
     /// # Errors
     /// As [`FsDir::open`]; [`IoKind::Locked`] where this process has it open for writing already; also where the file
     /// system knows no locks.
-    pub fn open_rw(path: impl Into<PathBuf>) -> Result<FsDir, IoError> {
+    pub fn open_rw(path: impl AsRef<Path>) -> Result<FsDir, IoError> {
         FsDir::open_rw_with(path, Locking::System)
     }
     /// As [`FsDir::open_rw`], with another way to keep other writers out, or none.
     ///
     /// # Errors
     /// As [`FsDir::open`]; also where the file system knows no locks.
-    pub fn open_rw_with(path: impl Into<PathBuf>, locking: Locking) -> Result<FsDir, IoError> {
-        let path = path.into();
+    pub fn open_rw_with(path: impl AsRef<Path>, locking: Locking) -> Result<FsDir, IoError> {
+        let path = path.as_ref().to_path_buf();
         check_directory(&path)?;
         let mut claim = None;
         if locking != Locking::None {
@@ -79,8 +79,8 @@ impl FsDir {
     ///
     /// # Errors
     /// Those of the file system.
-    pub fn create(path: impl Into<PathBuf>) -> Result<FsDir, IoError> {
-        let path = path.into();
+    pub fn create(path: impl AsRef<Path>) -> Result<FsDir, IoError> {
+        let path = path.as_ref().to_path_buf();
         std::fs::create_dir(&path)?;
         let opened = FsDir::open_rw(&path).or_else(|error| match error.kind {
             // Nobody else knows of it yet.

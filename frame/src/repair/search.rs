@@ -2,24 +2,23 @@
 //! large one need not fit into memory.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::{Known, Order, Repaired, finish};
+use super::made::{Known, Made};
+use super::{Options, Order, Repaired, looks_whole};
 use crate::cframe::CHECKSUMS_NAME;
-use crate::cframe::header::{ChunkSize, FIXED_LEN, FrameType, Header};
+use crate::cframe::header::{FIXED_LEN, FrameType, Header};
 use crate::cframe::index::Entry;
 use crate::cframe::section::Section;
-use crate::cframe::trailer;
+use crate::cframe::trailer::{self, TAIL_LEN, Tail};
 use crate::error::{Error, Structure};
 use crate::io::ReadAt;
-use crate::limits::Limits;
+use crate::limits::{Budget, Limits};
 use crate::schunk::SuperChunk;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use blosc_core::{Chunk, Header as ChunkHeader, Params, Pool};
+use core::ops::Range;
 
-/// Most bytes that are read of candidates and decoded in the search, per byte of the file, where that is more than the
-/// limit of output: bounds the work on hostile files.
-const WORK_PER_BYTE: u64 = 64;
 /// Length of the header of every chunk a frame stores: shorter ones are too weak a mark to search for.
 const CHUNK_HEADER: usize = 32;
 /// How much of the file is read at once.
@@ -28,66 +27,142 @@ const WINDOW: usize = 1 << 18;
 /// Looks through the bytes of a frame that does not open.
 pub(super) fn search<'a>(
     source: &impl ReadAt,
-    limits: &Limits,
+    options: Options,
     make: impl FnOnce(&Params) -> Result<SuperChunk<'a>, Error>,
 ) -> Result<(Repaired, SuperChunk<'a>), Error> {
-    let limits = &limits.for_size(source.size()?);
-    let mut window = Window { source, size: source.size()?, start: 0, bytes: Vec::new() };
+    let size = source.size()?;
+    let limits = &options.limits.for_size(size);
+    let mut window = Window { source, size, start: 0, bytes: Vec::new() };
     let mut known = known(&mut window, limits)?;
-    let start = known.header.map_or(0, |header| u64::from(header.header_len));
+    let header_len = known.header.map(|header| u64::from(header.header_len));
     let mut pool = Pool::new(1);
-    let Found { chunks, indexes } = chunks(&mut window, start, limits, &mut pool)?;
-    let base = known.header.map(|header| u64::from(header.header_len));
-    let base = base.or(chunks.keys().next().copied()).unwrap_or(0);
-    let mut index = None;
-    for &at in indexes.iter().rev() {
-        let bytes = window.get(at, chunks.get(&at).copied().unwrap_or(0))?;
-        if let Some(entries) = entries(bytes, at, base, &chunks, limits, &mut pool) {
-            index = Some((at, entries));
-            break;
-        }
+    // The length of the header may be what is damaged.
+    let start = if known.header.is_some() { FIXED_LEN as u64 } else { 0 };
+    let mut found = chunks(&mut window, start, limits, &mut pool)?;
+    if let Some(len) = header_len.filter(|len| found.chunks.contains_key(len)) {
+        // What looks like a chunk before the first one is the content of a metalayer.
+        found.chunks = found.chunks.split_off(&len);
     }
-    let first = match chunks.keys().next() {
-        Some(&at) => ChunkHeader::parse(window.get(at, CHUNK_HEADER)?).ok(),
+    let first_at = found.chunks.keys().next().copied();
+    // Entries count from the end of the header, where the first chunk lies, too.
+    let bases = header_len.into_iter().chain(first_at).chain([0]);
+    let index = bases.fold(Ok(None), |index, base| match index {
+        Ok(None) => newest_index(&mut window, &found, base, limits, &mut pool),
+        index => index,
+    })?;
+    let first = match first_at {
+        Some(at) => ChunkHeader::parse(window.get(at, CHUNK_HEADER)?).ok(),
         None => None,
     };
-    let mut out = make(&known.params(first.as_ref()))?;
-    out.set_limits(limits);
-    let order = if index.is_some() { Order::FoundIndex } else { Order::Stored };
-    let mut report = known.start(&mut out, limits, order)?;
-    match index {
-        Some((at, entries)) => {
-            let end = at.saturating_add(chunks.get(&at).copied().unwrap_or(0) as u64);
-            let most = usize::try_from(limits.metalayers).unwrap_or(usize::MAX);
-            known.vlmetalayers = vlmetalayers(window.get(end, most)?, limits, &mut pool);
-            for entry in &entries {
-                match *entry {
-                    Entry::Stored(offset) => {
-                        let at = base.saturating_add(offset);
-                        if let Some(&len) = chunks.get(&at) {
-                            out.append_chunk(window.get(at, len)?)?;
-                        }
-                    }
-                    Entry::Special(kind) => {
-                        if let ChunkSize::Fixed(c) = out.chunksize()
-                            && u64::from(c) <= limits.chunk.output
-                        {
-                            out.fill_special(kind, u64::from(c))?;
-                        }
-                    }
-                }
-            }
-            report.kept = out.nchunks();
-            report.missing = (entries.len() as u64).saturating_sub(out.nchunks());
+    let own = known.header.and_then(|header| header.index_at().ok());
+    let (order, trailer) = match &index {
+        Some(index) if Some(index.at) == own => {
+            (Order::Index, Some(index.at.saturating_add(index.len as u64)))
         }
-        None => {
-            for (&at, &len) in chunks.iter().filter(|(at, _)| !indexes.contains(at)) {
-                out.append_chunk(window.get(at, len)?)?;
-                report.kept = report.kept.saturating_add(1);
-            }
+        Some(index) => (Order::FoundIndex, Some(index.at.saturating_add(index.len as u64))),
+        None => (Order::Stored, own_trailer(&mut window, known.header.as_ref())?),
+    };
+    let most = usize::try_from(limits.metalayers).unwrap_or(usize::MAX);
+    if let Some(at) = trailer {
+        known.vlmetalayers(window.get(at, most)?, limits, &mut pool);
+    }
+    let mut made = Made::new(known, first.as_ref(), options, order, make)?;
+    match index {
+        Some(index) => made.by_index(&mut window, &found, &index)?,
+        None => made.as_stored(&mut window, &found, trailer.unwrap_or(u64::MAX)..u64::MAX)?,
+    }
+    made.finish()
+}
+
+/// An index that was found: where its chunk lies, how long that is, and what the offsets of its entries count from.
+struct Index {
+    at: u64,
+    len: usize,
+    base: u64,
+    entries: Vec<Entry>,
+}
+
+/// The last index in the file all of whose entries point at chunks that were found before it.
+fn newest_index(
+    window: &mut Window<'_, impl ReadAt>,
+    found: &Found,
+    base: u64,
+    limits: &Limits,
+    pool: &mut Pool,
+) -> Result<Option<Index>, Error> {
+    for &at in found.indexes.iter().rev() {
+        let len = found.chunks.get(&at).map_or(0, |chunk| chunk.len);
+        if let Some(entries) = entries(window.get(at, len)?, at, base, &found.chunks, limits, pool) {
+            return Ok(Some(Index { at, len, base, entries }));
         }
     }
-    finish(known, report, out)
+    Ok(None)
+}
+
+/// Where the trailer starts by what the end of the frame says, if one is there.
+fn own_trailer(window: &mut Window<'_, impl ReadAt>, header: Option<&Header>) -> Result<Option<u64>, Error> {
+    let len = header.map_or(window.size, |header| header.frame_len);
+    let Some(at) = len.checked_sub(TAIL_LEN as u64).filter(|_| len <= window.size) else { return Ok(None) };
+    let tail = window.get(at, TAIL_LEN)?.first_chunk().map(|tail| Tail::parse(tail, at, 0));
+    let Some(Ok(tail)) = tail else { return Ok(None) };
+    let at = len.saturating_sub(tail.trailer_len.into());
+    Ok(trailer::check_start(window.get(at, 2)?).is_ok().then_some(at))
+}
+
+impl Made<'_> {
+    /// Appends the chunks that an index names.
+    fn by_index(
+        &mut self,
+        window: &mut Window<'_, impl ReadAt>,
+        found: &Found,
+        index: &Index,
+    ) -> Result<(), Error> {
+        let mut copies = BTreeMap::new();
+        for entry in &index.entries {
+            let done = match *entry {
+                Entry::Stored(offset) if copies.contains_key(&offset) => {
+                    self.out.append_shared(copies.get(&offset).copied().unwrap_or(0))
+                }
+                Entry::Stored(offset) => {
+                    let at = index.base.saturating_add(offset);
+                    let chunk = found.chunks.get(&at).copied().unwrap_or_default();
+                    copies.insert(offset, self.out.nchunks());
+                    self.report.unchecked = self.report.unchecked.saturating_add(u64::from(chunk.unchecked));
+                    self.out.append_as_is(window.get(at, chunk.len)?)
+                }
+                Entry::Special(kind) => match self.next_len() {
+                    0 => {
+                        self.lose(0)?;
+                        continue;
+                    }
+                    len => self.out.append_special(kind, len),
+                },
+            };
+            if !self.appended(done)? {
+                self.lose(self.next_len())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends all chunks that were found, except indexes and what lies in the trailer.
+    fn as_stored(
+        &mut self,
+        window: &mut Window<'_, impl ReadAt>,
+        found: &Found,
+        trailer: Range<u64>,
+    ) -> Result<(), Error> {
+        for (&at, chunk) in &found.chunks {
+            if found.indexes.contains(&at) || trailer.contains(&at) || !self.fits(chunk.nbytes) {
+                continue;
+            }
+            let done = self.out.append_as_is(window.get(at, chunk.len)?);
+            if self.appended(done)? {
+                self.report.unchecked = self.report.unchecked.saturating_add(u64::from(chunk.unchecked));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A file of which some bytes are at hand.
@@ -144,13 +219,22 @@ fn known(window: &mut Window<'_, impl ReadAt>, limits: &Limits) -> Result<Known,
     Ok(Known::read(head, FrameType::Contiguous))
 }
 
+/// A chunk that was found.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    len: usize,
+    nbytes: u32,
+    /// Whether it cannot be decoded here.
+    unchecked: bool,
+}
+
 /// Chunks by where they lie, and which of them may be an index.
 struct Found {
-    chunks: BTreeMap<u64, usize>,
+    chunks: BTreeMap<u64, Place>,
     indexes: Vec<u64>,
 }
 
-/// Finds all chunks from `at` on whose every block decodes.
+/// Finds all chunks from `at` on whose every block decodes, or would do so with another codec.
 fn chunks(
     window: &mut Window<'_, impl ReadAt>,
     mut at: u64,
@@ -158,15 +242,7 @@ fn chunks(
     pool: &mut Pool,
 ) -> Result<Found, Error> {
     let mut found = Found { chunks: BTreeMap::new(), indexes: Vec::new() };
-    let most = window.size.saturating_mul(WORK_PER_BYTE).max(limits.output);
-    let mut work = most;
-    let mut spend = |cost: u64| match work.checked_sub(cost) {
-        Some(left) => {
-            work = left;
-            Ok(())
-        }
-        None => Err(Error::Limit { what: "bytes decoded in the search", asked: cost, limit: most }),
-    };
+    let mut budget: Budget = limits.budget(window.size);
     loop {
         let bytes = window.rest(at)?;
         let Some(skip) = bytes.windows(CHUNK_HEADER).position(looks_like_chunk) else {
@@ -183,16 +259,22 @@ fn chunks(
             at = at.saturating_add(1);
             continue;
         };
-        spend(table as u64)?;
-        let sound = sound_table(window.get(at, table)?, &header) && {
-            spend(u64::from(header.nbytes).saturating_add(u64::from(header.cbytes)))?;
-            let chunk = Chunk::parse_with(window.get(at, header.cbytes as usize)?, &limits.chunk);
-            chunk.is_ok_and(|chunk| pool.decompress(&chunk).is_ok())
-        };
-        if !sound {
+        budget.spend(table as u64)?;
+        let mut decoded = None;
+        if sound_table(window.get(at, table)?, &header) {
+            budget.spend(u64::from(header.nbytes).saturating_add(u64::from(header.cbytes)))?;
+            let bytes = window.get(at, header.cbytes as usize)?;
+            let chunk = Chunk::parse_with(bytes, &limits.chunk);
+            decoded = match chunk.and_then(|chunk| pool.decompress(&chunk)).map_err(Error::Codec) {
+                Ok(_) => Some(true),
+                Err(error) if error.leaves_open() && looks_whole(bytes) => Some(false),
+                Err(_) => None,
+            };
+        }
+        let Some(decoded) = decoded else {
             at = at.saturating_add(1);
             continue;
-        }
+        };
         if found.chunks.len() as u64 >= limits.chunks {
             let asked = limits.chunks.saturating_add(1);
             return Err(Error::Limit { what: "chunks", asked, limit: limits.chunks });
@@ -201,7 +283,8 @@ fn chunks(
         if header.typesize == 8 && window.get(end, 3)? == [0x94, 0x01, 0x93] {
             found.indexes.push(at);
         }
-        found.chunks.insert(at, header.cbytes as usize);
+        let place = Place { len: header.cbytes as usize, nbytes: header.nbytes, unchecked: !decoded };
+        found.chunks.insert(at, place);
         at = end;
     }
 }
@@ -224,15 +307,20 @@ fn candidate(
     if bare || u64::from(header.cbytes) > left || limits.chunk.check(&header).is_err() {
         return Ok(None);
     }
-    let table = if header.has_streams() { header.nblocks().saturating_mul(4) } else { 0 };
-    let table = table.saturating_add(CHUNK_HEADER);
+    let table = table_len(&header);
     Ok((table <= header.cbytes as usize).then_some((header, table)))
+}
+
+/// Length of a chunk's header and of the table of where its blocks start.
+pub(super) fn table_len(header: &ChunkHeader) -> usize {
+    let table = if header.has_streams() { header.nblocks().saturating_mul(4) } else { 0 };
+    table.saturating_add(CHUNK_HEADER)
 }
 
 /// Whether the table of where blocks start, at the end of `bytes`, is one of a chunk of this header: all lie inside, and
 /// one right after the table (and the dictionary), as every writer has it. What only looks like a chunk ends here, before
 /// more of it is read.
-fn sound_table(bytes: &[u8], header: &ChunkHeader) -> bool {
+pub(super) fn sound_table(bytes: &[u8], header: &ChunkHeader) -> bool {
     let (starts, _) = bytes.get(CHUNK_HEADER..).unwrap_or(&[]).as_chunks::<4>();
     let starts = starts.iter().map(|start| u32::from_le_bytes(*start));
     let end = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
@@ -248,7 +336,7 @@ fn entries(
     bytes: &[u8],
     at: u64,
     base: u64,
-    found: &BTreeMap<u64, usize>,
+    found: &BTreeMap<u64, Place>,
     limits: &Limits,
     pool: &mut Pool,
 ) -> Option<Vec<Entry>> {
@@ -265,18 +353,30 @@ fn entries(
     if raw.is_empty() || !rest.is_empty() {
         return None;
     }
+    // One chunk under all numbers, where other chunks are there that nothing names: the index is damaged.
+    let one = raw.len() > 1 && raw.iter().all(|entry| raw.first() == Some(entry));
+    if one && found.len() > 2 && raw.first().is_some_and(|raw| i64::from_le_bytes(*raw) >= 0) {
+        return None;
+    }
     raw.iter().map(|raw| Entry::from_raw(i64::from_le_bytes(*raw)).filter(valid)).collect()
 }
 
-/// The vlmetalayers of the trailer at the start of `bytes`, as far as they decode.
-fn vlmetalayers(bytes: &[u8], limits: &Limits, pool: &mut Pool) -> Vec<(String, Vec<u8>)> {
-    // Not `parse`: what lies behind the section is no part of it, or not there.
-    let section =
-        trailer::check_start(bytes).and_then(|()| Section::parse(bytes, 2, Structure::VlMetalayers));
-    let Ok(section) = section else { return Vec::new() };
-    let limits = limits.chunk.output(limits.metalayer);
-    let mut decode = |content| pool.decompress(&Chunk::parse_with(content, &limits).ok()?).ok();
-    let names = section.iter().filter(|entry| entry.name != CHECKSUMS_NAME.as_bytes());
-    let pairs: Vec<_> = names.map(|e| (String::from_utf8_lossy(e.name).into_owned(), e.content)).collect();
-    pairs.into_iter().filter_map(|(name, content)| Some((name, decode(content)?))).collect()
+impl Known {
+    /// Takes over the vlmetalayers of the trailer at the start of `bytes`, as far as they decode.
+    fn vlmetalayers(&mut self, bytes: &[u8], limits: &Limits, pool: &mut Pool) {
+        // Not `parse`: what lies behind the section is no part of it, or not there.
+        let section =
+            trailer::check_start(bytes).and_then(|()| Section::parse(bytes, 2, Structure::VlMetalayers));
+        let Ok(section) = section else { return };
+        let limits = limits.chunk.output(limits.metalayer);
+        let mut layers = Vec::new();
+        for entry in section.iter().filter(|entry| entry.name != CHECKSUMS_NAME.as_bytes()) {
+            let name = String::from_utf8_lossy(entry.name).into_owned();
+            match Chunk::parse_with(entry.content, &limits).and_then(|chunk| pool.decompress(&chunk)) {
+                Ok(content) => layers.push((name, content)),
+                Err(_) => self.dropped.push(name),
+            }
+        }
+        self.vlmetalayers = Some(layers);
+    }
 }

@@ -1,6 +1,7 @@
 //! Appending: plain bytes, cut into chunks and encoded on all threads, and the chunks of another frame.
 
 use super::SuperChunk;
+use super::copy::Once;
 #[cfg(feature = "std")]
 use super::parallel;
 use super::put::New;
@@ -70,8 +71,8 @@ impl SuperChunk<'_> {
         })
     }
 
-    /// Appends all chunks of `other` as they are, without decoding them. Parameters of new chunks and
-    /// metalayers stay this frame's own.
+    /// Appends all chunks of `other` as they are, without decoding them. Those that share their bytes still share them.
+    /// Parameters of new chunks and metalayers stay this frame's own.
     pub fn append_from(&mut self, other: &mut SuperChunk<'_>) -> Result<(), Error> {
         if other.typesize() != self.typesize() {
             return Err(Error::param("typesize", i64::from(other.typesize()), "the typesize of this frame"));
@@ -79,16 +80,31 @@ impl SuperChunk<'_> {
         if let (0, ChunkSize::Fixed(c)) = (self.nchunks(), other.header.chunksize) {
             self.declare(Some(c))?;
         }
+        let mut copies = Once::new(&other.index)?;
         for k in 0..other.nchunks() {
-            self.append_copy(other, k)?;
+            let (entry, sum) = (other.entry(k), other.chunk_checksum(k));
+            match copies.get(entry) {
+                Some((other, copy)) if other == sum => self.append_shared(copy)?,
+                _ => {
+                    copies.note(entry, (sum, self.nchunks()));
+                    self.append_copy(other, k)?;
+                }
+            }
         }
         Ok(())
+    }
+
+    /// Appends an entry that shares the bytes of chunk `k`.
+    pub(crate) fn append_shared(&mut self, k: u64) -> Result<(), Error> {
+        self.touch()?;
+        let len = self.chunk_nbytes(k)?;
+        self.put(self.nchunks(), false, New::Shared(k), len)
     }
 
     /// Appends chunk `k` of `other` as it is.
     pub(crate) fn append_copy(&mut self, other: &mut SuperChunk<'_>, k: u64) -> Result<(), Error> {
         match other.raw_chunk(k)? {
-            RawChunk::Stored(bytes) => self.append_chunk(bytes),
+            RawChunk::Stored(bytes) => self.append_as_is(bytes),
             RawChunk::Special(kind, len) => self.append_special(kind, len),
         }
     }
@@ -104,12 +120,14 @@ impl SuperChunk<'_> {
         if let (0, ChunkSize::Fixed(c)) = (self.nchunks(), other.header.chunksize) {
             self.declare(Some(c))?;
         }
+        let mut budget = other.limits.budget(other.container_bytes()?);
         for k in 0..other.nchunks() {
             match other.special(k) {
                 Some(kind) if other.typesize() == self.typesize() => {
                     self.append_special(kind, other.chunk_nbytes(k)?)?;
                 }
                 _ => {
+                    budget.spend(other.chunk_nbytes(k)?.into())?;
                     let data = other.read_chunk(k)?;
                     self.append_data(&data)?;
                 }

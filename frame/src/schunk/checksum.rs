@@ -5,6 +5,7 @@
 //!     header 00..3e and 44..57 | index chunk | trailer without the fingerprint's 16 bytes
 //! vlmetalayer ".checksums": MessagePack bin32 of
 //!     "XXH3" 02 00 00 00 | u64 metalayers | u64 n | u64 live | n x u64            (little-endian)
+//!     "XXH3" 01 00 00 00 | u64 metalayers | u64 n | n x u64                       (the earlier form, read only)
 //! ```
 //! `metalayers` is XXH3-64 of header bytes 57..H. `live` is the stored bytes of all chunks: what else there is of the
 //! payload is free room. The table has one XXH3-64 per stored chunk (of its stored bytes), in logical
@@ -20,15 +21,18 @@ use super::index::Index;
 use super::metalayers::{self, Meta};
 use crate::cframe::header::FIXED_LEN;
 use crate::cframe::section::MAX_WRITTEN;
-use crate::cframe::trailer::{FINGERPRINT_XXH3, Tail};
+use crate::cframe::trailer::FINGERPRINT_XXH3;
 use crate::cframe::{CHECKSUMS_NAME, Opened};
-use crate::error::Error;
+use crate::error::{Error, Structure};
 use alloc::vec::Vec;
 use blosc_core::{Params, Pool};
 use core::hash::Hasher;
 use twox_hash::{XxHash3_64, XxHash3_128};
 
-const MAGIC: [u8; 8] = *b"XXH3\x02\0\0\0";
+/// Kind of checksums, and the form of the table.
+const KIND: [u8; 4] = *b"XXH3";
+const FORM: u32 = 2;
+const EARLIER_FORM: u32 = 1;
 /// `bin32` marker and length, magic, metalayers, count, live bytes.
 const HEAD: usize = 5 + 8 + 8 + 8 + 8;
 /// The table's value for a chunk whose checksum is not known.
@@ -47,6 +51,25 @@ pub enum ChecksumState {
     Foreign,
     /// A fingerprint of another kind.
     Other(u8),
+    /// There is a table, of a form that is not known: nothing can be compared with it.
+    UnknownForm,
+    /// There is a table that no writer of checksums left: chunks are read only where they need not be
+    /// [verified](SuperChunk::set_verify).
+    Damaged,
+}
+
+impl ChecksumState {
+    /// Why nothing can be compared with the checksums that are there, where only their kind is the reason.
+    pub(crate) fn unknown(self) -> Option<Error> {
+        let (structure, what) = match self {
+            ChecksumState::UnknownForm => {
+                (Structure::Checksums, "a table of this form (a later version wrote it)")
+            }
+            ChecksumState::Other(_) => (Structure::Trailer, "a fingerprint of this type"),
+            _ => return None,
+        };
+        Some(Error::Unsupported { structure, what })
+    }
 }
 
 /// The checksum of stored bytes; never [`UNKNOWN`].
@@ -81,6 +104,8 @@ pub(super) struct Checksums {
     pub(super) verify: bool,
     /// The fingerprint's type and bytes, as last read or written.
     pub(super) fingerprint: (u8, [u8; 16]),
+    /// Where the trailer starts that the table is in, for errors.
+    table_at: u64,
     /// What the table says about header bytes 57..H.
     metalayers: u64,
     /// What the table says about the stored bytes of all chunks.
@@ -93,17 +118,18 @@ impl Checksums {
         Checksums { enabled: true, verify: true, ..Checksums::default() }
     }
 
-    /// For a frame just opened; `stored` is its table. A table that is stale, does not fit the entries or does not decode
-    /// tells nothing: all is then unknown, and verifying reports the table.
+    /// For a frame just opened; `stored` is its table. A table that is stale tells nothing: all is then unknown.
     pub(super) fn open(
         &mut self,
-        tail: &Tail,
+        opened: &Opened,
         stored: Option<&[u8]>,
         index: &mut Index,
         pool: &mut Pool,
         limits: &blosc_core::Limits,
     ) {
+        let tail = &opened.tail;
         self.enabled = stored.is_some();
+        self.table_at = opened.header.frame_len.saturating_sub(tail.trailer_len.into());
         self.fingerprint = (tail.fingerprint_type, tail.fingerprint);
         self.state = match (tail.fingerprint_type, stored) {
             (FINGERPRINT_XXH3, Some(_)) => ChecksumState::Present,
@@ -115,24 +141,46 @@ impl Checksums {
         if let (Some(stored), ChecksumState::Present) = (stored, self.state) {
             // A few bytes can say they are gigabytes.
             let most = index.len().saturating_mul(8).saturating_add(HEAD as u64);
-            if let Ok(table) = metalayers::decode(pool, stored, &limits.output(most)) {
-                self.parse(&table, index);
-            }
+            let table = metalayers::decode(pool, stored, &limits.output(most)).ok();
+            let state = table.and_then(|table| self.parse(&table, index));
+            self.state = state.unwrap_or_else(|| match opened.fingerprint_matches() {
+                true => ChecksumState::UnknownForm,
+                false => ChecksumState::Damaged,
+            });
         }
     }
 
-    /// Takes over a table, if it is one.
-    fn parse(&mut self, table: &[u8], index: &mut Index) -> Option<()> {
+    /// Takes over a table, if it is one, and says whether its form is known.
+    fn parse(&mut self, table: &[u8], index: &mut Index) -> Option<ChecksumState> {
         let (bin, table) = table.split_at_checked(5)?;
         let (words, []) = table.as_chunks::<8>() else { return None };
-        let [magic, metalayers, count, live, hashes @ ..] = words else { return None };
-        let fits = *magic == MAGIC && u64::from_le_bytes(*count) == hashes.len() as u64;
-        if bin.first() != Some(&0xc6) || !fits {
+        let [magic, words @ ..] = words else { return None };
+        let form = u32::from_le_bytes(*magic.strip_prefix(&KIND)?.first_chunk()?);
+        let (metalayers, count, live, hashes) = match (form, words) {
+            (FORM, [metalayers, count, live, hashes @ ..]) => (metalayers, count, Some(live), hashes),
+            (EARLIER_FORM, [metalayers, count, hashes @ ..]) => (metalayers, count, None, hashes),
+            (3..=0xff, _) => return Some(ChecksumState::UnknownForm),
+            _ => return None,
+        };
+        let &[0xc6, len @ ..] = bin.first_chunk::<5>()? else { return None };
+        let fits = u32::from_be_bytes(len) as usize == table.len();
+        if !fits || u64::from_le_bytes(*count) != hashes.len() as u64 {
             return None;
         }
-        (self.metalayers, self.live) = (u64::from_le_bytes(*metalayers), Some(u64::from_le_bytes(*live)));
+        self.metalayers = u64::from_le_bytes(*metalayers);
+        self.live = live.map(|live| u64::from_le_bytes(*live));
         index.set_sums(hashes.iter().map(|word| u64::from_le_bytes(*word)));
-        Some(())
+        Some(ChecksumState::Present)
+    }
+
+    /// An error if there is a table that cannot be what was written.
+    pub(super) fn check_table(&self) -> Result<(), Error> {
+        match self.state {
+            ChecksumState::Damaged => {
+                Err(Error::Checksum { structure: Structure::Checksums, chunk: None, offset: self.table_at })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The checksum of a chunk's stored bytes, if checksums are on.
@@ -172,7 +220,8 @@ impl Checksums {
         let sums: Vec<u64> = index.stored_sums().collect();
         let words = [metalayers, sums.len() as u64, live].into_iter().chain(sums);
         let mut table = Vec::from([0xc6, 0, 0, 0, 0]);
-        table.extend(MAGIC);
+        table.extend(KIND);
+        table.extend(FORM.to_le_bytes());
         words.for_each(|word| table.extend(word.to_le_bytes()));
         // Below 2^32: a frame has fewer than 2^28 chunks.
         let len = table.len().saturating_sub(5) as u32;
@@ -216,6 +265,11 @@ impl SuperChunk<'_> {
         let result = work(self);
         self.checksums.verify = before;
         result
+    }
+
+    /// Why nothing is compared with the checksums that the frame has, where only their form or type is the reason.
+    pub fn unchecked(&self) -> Option<Error> {
+        self.checksums.state.unknown()
     }
 
     /// Whether checksums are on but have no room: all 16 vlmetalayers are taken.

@@ -20,6 +20,7 @@ use crate::cframe::header::{FIXED_LEN, FrameType, Header};
 use crate::cframe::section;
 use crate::cframe::trailer::{self, FINGERPRINT_XXH3};
 use crate::error::{Error, Structure};
+use crate::shape::tensor::{self, TensorMeta};
 use alloc::vec::Vec;
 use blosc_core::Pool;
 
@@ -161,9 +162,28 @@ impl SuperChunk<'_> {
                 "those its shape demands, all of one size, and a b2nd metalayer that says so",
             ));
         }
+        self.check_tensor()?;
         self.store.look(&self.index, self.checksums.live);
         self.pending.written = true;
         self.store_draft(|store, draft| store.commit(draft))
+    }
+
+    /// Refuses to leave a packed tensor with another number of bytes than its description tells.
+    fn check_tensor(&mut self) -> Result<(), Error> {
+        let committed = self.pending.committed.map(|header| header.nbytes);
+        if committed.is_none_or(|nbytes| nbytes == self.nbytes()) {
+            return Ok(());
+        }
+        match self.vlmetalayer(tensor::NAME)? {
+            Some(content) if TensorMeta::parse(&content)?.nbytes() != Some(self.nbytes()) => {
+                Err(Error::param(
+                    "bytes of a packed tensor",
+                    self.nbytes() as i64,
+                    "those its shape demands: change its rows, and the shape follows",
+                ))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Lets the store do something with the next state, and takes over what it puts in force, also where it fails.

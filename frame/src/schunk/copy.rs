@@ -3,10 +3,54 @@
 use super::commit::Change;
 use super::index::Index;
 use super::{SuperChunk, contiguous};
-use crate::cframe::header::{FrameType, Header};
+use crate::cframe::Entries;
+use crate::cframe::header::{ChunkSize, FrameType, Header};
+use crate::cframe::index::Entry;
 use crate::error::Error;
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
+
+/// What was found out about chunks that several entries of an index name, so that each of them is looked at and written
+/// once: a small file can name one chunk millions of times.
+pub(crate) struct Once<T> {
+    /// Entries that occur more than once, in ascending order.
+    shared: Vec<u64>,
+    known: BTreeMap<u64, T>,
+}
+
+impl<T: Copy> Once<T> {
+    /// Nothing is known about the chunks of this index yet.
+    pub(crate) fn new(index: &Index) -> Result<Once<T>, Error> {
+        let mut shared = Vec::new();
+        if let Entries::List(list) = &index.entries {
+            shared.try_reserve_exact(list.len()).map_err(|_| Error::OutOfMemory)?;
+        }
+        shared.extend(index.entries.stored());
+        if let Entries::List(_) = index.entries {
+            shared.sort_unstable();
+            let mut before = None;
+            shared.retain(|entry| before.replace(*entry) == Some(*entry));
+            shared.dedup();
+        }
+        Ok(Once { shared, known: BTreeMap::new() })
+    }
+
+    /// What is known about the chunk of this entry.
+    pub(crate) fn get(&self, entry: Option<Entry>) -> Option<T> {
+        let Some(Entry::Stored(entry)) = entry else { return None };
+        self.known.get(&entry).copied()
+    }
+
+    /// Notes what is known now, if another entry may ask for it.
+    pub(crate) fn note(&mut self, entry: Option<Entry>, known: T) {
+        if let Some(Entry::Stored(entry)) = entry
+            && self.shared.binary_search(&entry).is_ok()
+        {
+            self.known.insert(entry, known);
+        }
+    }
+}
 
 /// What a [`SuperChunk::compact`] found to remove.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -21,8 +65,13 @@ pub struct Compacted {
 impl SuperChunk<'_> {
     /// Commits, drops everything no chunk refers to, and gives every chunk a checksum if checksums
     /// are on. Atomic like a commit: a contiguous frame is rewritten; chunks of a sparse one get numbers that C-Blosc2
-    /// takes, and files that nothing refers to stay ([`SuperChunk::remove_strays`]).
+    /// takes, and files that nothing refers to stay ([`SuperChunk::remove_strays`]). Entries that share a chunk still
+    /// share it.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::commit`]; [`Error::Checksum`] where a chunk, or the table of checksums, is not what was written.
     pub fn compact(&mut self) -> Result<Compacted, Error> {
+        self.checksums.check_table()?;
         self.commit()?;
         self.check_unchanged(true)?;
         let before = self.container_bytes()?;
@@ -99,5 +148,13 @@ impl SuperChunk<'_> {
         }
         self.index = Index::empty(from.chunksize);
         self.append_from(other)
+    }
+
+    /// Takes over what the header of another frame says of its parameters, whatever codec and filters they name. This one
+    /// must be new and empty, and have the same typesize.
+    pub(crate) fn set_header(&mut self, from: &Header) {
+        let chunksize = ChunkSize::Unknown;
+        self.header = Header { frame_type: self.header.frame_type, chunksize, ..*from };
+        self.pending.frame = true;
     }
 }

@@ -9,7 +9,7 @@ use super::sizes::Sizes;
 use crate::cframe::header::{ChunkSize, MAX_CHUNK_NBYTES};
 use crate::error::Error;
 use alloc::vec::Vec;
-use blosc_core::Chunk;
+use blosc_core::{Chunk, Error as Core, Header};
 
 impl SuperChunk<'_> {
     /// Sets the size of the blocks of new chunks. No chunk may be there.
@@ -79,6 +79,19 @@ impl SuperChunk<'_> {
     /// Appends a chunk that is encoded already; it is checked first.
     pub fn append_chunk(&mut self, chunk: &[u8]) -> Result<(), Error> {
         self.insert_chunk(self.nchunks(), chunk)
+    }
+
+    /// Appends a chunk that is encoded already; of one that cannot be checked here, its header is.
+    pub(crate) fn append_as_is(&mut self, chunk: &[u8]) -> Result<(), Error> {
+        match self.append_chunk(chunk) {
+            Err(error @ Error::Codec(Core::Limit { .. })) => Err(error),
+            Err(error @ Error::Codec(_)) if error.leaves_open() => {
+                let header = Header::parse(chunk).map_err(Error::Codec)?;
+                self.prepare(header.is_vl())?;
+                self.put_chunk(self.nchunks(), false, chunk)
+            }
+            done => done,
+        }
     }
 
     /// Inserts a chunk that is encoded already before chunk `k`.

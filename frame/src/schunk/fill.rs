@@ -114,6 +114,12 @@ impl SuperChunk<'_> {
         Ok(())
     }
 
+    /// Appends one chunk of `len` bytes that repeats an item, whatever the size of the others.
+    pub(crate) fn append_repeated(&mut self, item: &[u8], len: u32) -> Result<(), Error> {
+        self.prepare(false)?;
+        self.put_chunk(self.nchunks(), false, &repeated(item, len as usize)?)
+    }
+
     /// A special chunk as an ordinary one that repeats its value.
     pub(super) fn as_repeated(&self, kind: Special, len: u32) -> Result<Vec<u8>, Error> {
         match self.check_special(kind)? {

@@ -15,7 +15,7 @@ use core::ops::Range;
 /// What is known about the chunks of a frame.
 #[derive(Clone, Debug)]
 pub(crate) struct Index {
-    pub(super) entries: Entries,
+    pub(crate) entries: Entries,
     /// [`UNKNOWN`] for special chunks, too.
     sums: Vec<u64>,
     pub(super) sizes: Sizes,
@@ -80,6 +80,19 @@ impl Index {
     /// Decoded bytes of all chunks.
     pub(crate) fn nbytes(&self) -> u64 {
         self.sizes.total()
+    }
+    /// Number of chunks that are stored.
+    pub(super) fn stored_len(&self) -> u64 {
+        match &self.entries {
+            Entries::Repeated(raw, n) => {
+                if *raw < 0 {
+                    0
+                } else {
+                    *n
+                }
+            }
+            Entries::List(list) => list.iter().filter(|raw| **raw >= 0).count() as u64,
+        }
     }
     /// Number of chunks.
     pub(super) fn len(&self) -> u64 {

@@ -32,6 +32,8 @@ mod load;
 mod metalayers;
 #[cfg(feature = "std")]
 pub(crate) mod parallel;
+#[cfg(feature = "std")]
+mod path;
 mod put;
 mod read;
 mod rewrite;
@@ -58,6 +60,7 @@ use checksum::Checksums;
 use commit::{Change, Pending};
 use contiguous::Contiguous;
 pub use copy::Compacted;
+pub(crate) use copy::Once;
 pub(crate) use index::Index;
 pub(crate) use load::Wanted;
 use metalayers::Metalayers;
@@ -203,7 +206,7 @@ impl<'a> SuperChunk<'a> {
     /// Bytes that count for [`Limits::expansion`]: of a sparse frame the index alone, unless all chunks are said to be so
     /// large that the limit matters. Looking at every file would take longer than opening the frame.
     fn size_for_limits(&self) -> Result<u64, Error> {
-        let large = matches!(self.header.chunksize, ChunkSize::Fixed(c) if u64::from(c) > Limits::ALWAYS);
+        let large = matches!(self.header.chunksize, ChunkSize::Fixed(c) if u64::from(c) > self.limits.memory);
         if self.is_sparse() && !large { Ok(self.header.frame_len) } else { self.container_bytes() }
     }
 
@@ -213,7 +216,7 @@ impl<'a> SuperChunk<'a> {
         let mut index =
             Index::opened(opened.entries(&mut self.pool, &limits)?, header.chunksize, header.nbytes);
         let (metalayers, table) = Metalayers::opened(opened)?;
-        self.checksums.open(&opened.tail, table, &mut index, &mut self.pool, &limits);
+        self.checksums.open(opened, table, &mut index, &mut self.pool, &limits);
         if let ChunkSize::Fixed(chunk) = header.chunksize {
             self.chunksize = chunk;
         }
@@ -258,6 +261,10 @@ impl<'a> SuperChunk<'a> {
     /// codec NDLZ need.
     pub fn set_blockshape(&mut self, blockshape: &[u32]) {
         self.blockshape = blockshape.to_vec();
+    }
+
+    pub(crate) fn index(&self) -> &Index {
+        &self.index
     }
 
     /// The limits it was opened with.

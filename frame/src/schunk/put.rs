@@ -22,6 +22,8 @@ use blosc_core::Special;
 pub(super) enum New<'c> {
     Bytes(&'c [u8]),
     Special(Special),
+    /// The bytes of the chunk with this number.
+    Shared(u64),
 }
 
 impl SuperChunk<'_> {
@@ -75,6 +77,10 @@ impl SuperChunk<'_> {
         let (raw, sum) = match new {
             New::Bytes(bytes) => self.write(bytes)?,
             New::Special(kind) => (raw_special(kind)?, checksum::UNKNOWN),
+            New::Shared(k) => {
+                let raw = self.index.entry(k)?.to_raw();
+                (raw.unwrap_or(0), self.index.sum(k).unwrap_or(checksum::UNKNOWN))
+            }
         };
         if variable {
             self.read_sizes()?;
@@ -181,6 +187,7 @@ impl SuperChunk<'_> {
     pub(super) fn touch(&mut self) -> Result<(), Error> {
         if !self.is_dirty() {
             self.check_unchanged(false)?;
+            self.checksums.check_table()?;
         }
         self.store.look(&self.index, self.checksums.live);
         Ok(())

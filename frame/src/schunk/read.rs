@@ -7,12 +7,13 @@ use super::load::Wanted;
 use super::shared::Loaded;
 use super::sizes::Sizes;
 use super::store::resize;
+use crate::cframe::header::ChunkSize;
 use crate::cframe::index::Entry;
 use crate::cframe::view::fill_special;
 use crate::error::{Error, destination};
 use crate::limits::within;
 use alloc::vec::Vec;
-use blosc_core::{Header as ChunkHeader, Special};
+use blosc_core::{Chunk, Header as ChunkHeader, Special};
 use core::ops::Range;
 
 /// A chunk as it is stored.
@@ -42,6 +43,15 @@ impl SuperChunk<'_> {
             self.read_sizes()?;
         }
         self.index.len_of(k)
+    }
+
+    /// Decoded bytes of the chunks that are stored: those of special values cost nothing to decode.
+    pub fn stored_nbytes(&self) -> u64 {
+        let (stored, all) = (self.index.stored_len(), self.nbytes());
+        match self.chunksize() {
+            ChunkSize::Fixed(c) => stored.saturating_mul(c.into()).min(all),
+            _ => all,
+        }
     }
 
     /// The header of chunk `k`; `None` if it is a special chunk without bytes.
@@ -75,6 +85,37 @@ impl SuperChunk<'_> {
                 Ok(RawChunk::Stored(shared.locate(k, entry)?.whole(k, shared.limits, buf)?))
             }
         }
+    }
+
+    /// The entry that a chunk has which follows the one of `entry` where it is stored.
+    pub(crate) fn entry_behind(&self, entry: u64) -> Result<u64, Error> {
+        let by = match self.is_sparse() {
+            true => 1,
+            false => self.store.locate(entry)?.header(0)?.cbytes.into(),
+        };
+        Ok(entry.saturating_add(by))
+    }
+
+    /// The chunk that lies where this entry says, if it has `nbytes` bytes, decodes, and has this checksum.
+    pub(crate) fn chunk_at(&mut self, entry: u64, nbytes: u32, sum: Option<u64>) -> Option<Vec<u8>> {
+        let located = self.store.locate(entry).ok()?.held_to(sum);
+        located.header(0).ok().filter(|header| header.nbytes == nbytes)?;
+        let mut buf = Vec::new();
+        let bytes = located.whole(0, &self.limits, &mut buf).ok()?.to_vec();
+        let chunk = Chunk::parse_with(&bytes, &self.limits.chunk).ok()?;
+        self.pool.decompress(&chunk).ok()?;
+        Some(bytes)
+    }
+
+    /// Decodes chunk `k`, if it is stored, and compares it with its checksum, whatever the frame's header says of sizes.
+    pub(crate) fn check_chunk(&mut self, k: u64) -> Result<(), Error> {
+        let limits = self.limits;
+        let (shared, pool, buf) = self.parts();
+        let Loaded::Stored(stored) = shared.chunk(k, buf)? else { return Ok(()) };
+        let (mut out, len) = (Vec::new(), stored.chunk.nbytes());
+        limits.check_chunk(len as u64)?;
+        resize(&mut out, len)?;
+        stored.decode(pool, &mut out, 0).map(drop)
     }
 
     /// Decodes chunk `k` into a new vector.

@@ -1,6 +1,7 @@
 //! Bytes of a contiguous frame that are written once more: all of them into a new store, or some nearer to the start.
 
 use super::commit::{Draft, Written};
+use super::copy::Once;
 use super::store::{Located, Source};
 use crate::cframe::index::Entry;
 use crate::error::{Error, Structure};
@@ -36,15 +37,26 @@ pub(super) fn write_anew(
 ) -> Result<Written, Error> {
     let start = draft.header_len();
     let (size, mut at, mut buf) = (old.size()?, start, Vec::new());
+    let mut written = Once::new(draft.index)?;
     for k in draft.index.numbers() {
-        let Entry::Stored(offset) = draft.index.entry(k)? else { continue };
+        let entry = draft.index.entry(k)?;
+        let Entry::Stored(offset) = entry else { continue };
+        // An entry that shares the bytes of one before it.
+        if let Some((raw, sum)) = written.get(Some(entry))
+            && (!check || draft.index.sum(k).is_none_or(|known| Some(known) == sum))
+        {
+            draft.index.point(k, raw, sum)?;
+            continue;
+        }
         let from = base.saturating_add(offset);
         let located = Located::new(Source::Shared(old), from, size.saturating_sub(from), Structure::Chunk);
         let known = draft.index.sum(k).filter(|_| check);
         let chunk = located.held_to(known).whole(k, &Limits::NONE, &mut buf)?;
         new.write_at(at, chunk)?;
         let missing = (check && known.is_none()).then(|| draft.checksums.of_chunk(chunk));
-        draft.index.point(k, at.saturating_sub(start) as i64, missing)?;
+        let raw = at.saturating_sub(start) as i64;
+        draft.index.point(k, raw, missing)?;
+        written.note(Some(entry), (raw, draft.index.sum(k)));
         at = at.saturating_add(chunk.len() as u64);
     }
     let cbytes = at.saturating_sub(start);

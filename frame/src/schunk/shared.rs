@@ -2,6 +2,7 @@
 //! brought into memory with it, to be decoded.
 
 use super::SuperChunk;
+use super::checksum::Checksums;
 use super::index::Index;
 use super::store::{ChunkStore, Located};
 use crate::cframe::index::Entry;
@@ -18,6 +19,7 @@ pub(crate) struct Shared<'s> {
     pub(super) index: &'s Index,
     /// Whether chunks that are read whole are held to their checksums, where they are known.
     verify: bool,
+    checksums: &'s Checksums,
     pub(super) limits: &'s Limits,
     pub(super) context: ChunkContext<'s>,
 }
@@ -49,14 +51,18 @@ impl SuperChunk<'_> {
     pub(crate) fn shared(&self) -> Shared<'_> {
         let SuperChunk { store, index, checksums, limits, header, blockshape, .. } = self;
         let context = chunk_context(header.typesize, blockshape);
-        Shared { store: &**store, index, verify: checksums.verify, limits, context }
+        Shared { store: &**store, index, verify: checksums.verify, checksums, limits, context }
     }
 
     /// The same beside the tools of this thread.
     pub(super) fn parts(&mut self) -> (Shared<'_>, &mut Pool, &mut Vec<u8>) {
         let SuperChunk { store, index, checksums, limits, header, blockshape, pool, scratch, .. } = self;
         let context = chunk_context(header.typesize, blockshape);
-        (Shared { store: &**store, index, verify: checksums.verify, limits, context }, pool, scratch)
+        (
+            Shared { store: &**store, index, verify: checksums.verify, checksums, limits, context },
+            pool,
+            scratch,
+        )
     }
 }
 
@@ -69,6 +75,9 @@ impl<'s> Shared<'s> {
     /// Where the bytes of chunk `k` lie, whose entry this is; held to its checksum if all of it is read.
     pub(super) fn locate(self, k: u64, entry: u64) -> Result<Located<'s>, Error> {
         let sum = self.index.sum(k).filter(|_| self.verify);
+        if self.verify {
+            self.checksums.check_table()?;
+        }
         Ok(self.store.locate(entry)?.held_to(sum))
     }
 

@@ -2,6 +2,7 @@
 
 use super::checksum;
 use super::commit::Draft;
+use super::copy::Once;
 use super::index::Index;
 use super::store::{ChunkStore, Located, OTHER_FILE, OTHER_STATE, Source, read_part, says};
 use crate::cframe::header::{FrameType, Header};
@@ -250,12 +251,18 @@ impl ChunkStore for Sparse<'_> {
 
     fn compact(&mut self, draft: &mut Draft<'_>) -> Result<(), Error> {
         let mut changed = self.number_too_high(draft.index).is_some();
-        let mut buf = Vec::new();
+        let (mut buf, mut sums) = (Vec::new(), Once::new(draft.index)?);
         for k in draft.index.numbers() {
-            if let (true, Entry::Stored(id)) = (draft.checksums.enabled, draft.index.entry(k)?) {
+            if let (true, entry @ Entry::Stored(id)) = (draft.checksums.enabled, draft.index.entry(k)?) {
                 let known = draft.index.sum(k);
-                let chunk = self.locate(id)?.held_to(known);
-                let sum = checksum::of(chunk.whole(k, &Limits::NONE, &mut buf)?);
+                let sum = match sums.get(Some(entry)) {
+                    Some(sum) if known.is_none_or(|known| known == sum) => sum,
+                    _ => {
+                        let chunk = self.locate(id)?.held_to(known);
+                        checksum::of(chunk.whole(k, &Limits::NONE, &mut buf)?)
+                    }
+                };
+                sums.note(Some(entry), sum);
                 if known.is_none() {
                     draft.index.point(k, id as i64, Some(sum))?;
                     changed = true;

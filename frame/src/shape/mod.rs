@@ -6,6 +6,7 @@ mod boxes;
 mod dims;
 mod geometry;
 pub mod metalayer;
+pub mod tensor;
 mod transpose;
 
 pub(crate) use boxes::{Runs, next_box, strides};

@@ -237,10 +237,12 @@ impl Texts {
     }
 
     fn dictionary(array: &dyn Array, csv: bool) -> Made<Texts> {
-        let dictionary = array.as_any_dictionary();
-        let keys = dictionary.normalized_keys();
+        // Where all rows are null there may be no text.
+        let dictionary =
+            array.as_dictionary_opt::<Int32Type>().ok_or("a dictionary whose keys have not 32 bits")?;
         let texts = dictionary.values().as_string_opt::<i32>().ok_or("a dictionary of what is no text")?;
-        Ok(Texts::each(array, csv, |row, out| put_text(texts.value(keys[row]), csv, out)))
+        let keys = dictionary.keys().values();
+        Ok(Texts::each(array, csv, |row, out| put_text(texts.value(keys[row] as usize), csv, out)))
     }
 
     fn nested(array: &dyn Array, csv: bool) -> Made<Texts> {
@@ -311,6 +313,7 @@ mod tests {
     use crate::dtype::Dtype;
     use crate::table::bytes::array_of;
     use crate::table::schema::{lists, scalar_type};
+    use arrow_array::DictionaryArray;
 
     #[test]
     fn fields_are_quoted_where_they_must_be() {
@@ -320,6 +323,15 @@ mod tests {
             assert_eq!(quoted(text), wanted);
         }
         assert_eq!(json_text("ü\"\u{1}\n"), "\"ü\\\"\\u0001\\n\"");
+    }
+
+    #[test]
+    fn a_dictionary_without_texts_is_all_null() {
+        let array = DictionaryArray::<Int32Type>::from_iter([None::<&str>, None]);
+        let field = Field::new("x", array.data_type().clone(), true);
+        for (csv, wanted) in [(true, ""), (false, "null")] {
+            assert_eq!(Texts::of(&array, &field, csv).unwrap().row(1), wanted);
+        }
     }
 
     #[test]

@@ -166,11 +166,11 @@ impl<'c> ColumnWriter<'c> {
             Some(mask) => mask,
             // The first nulls of the column.
             None => {
-                let frame = self.folder.create(&key, "b2nd", &packed(1))?;
                 let dtype = Dtype::parse("|b1").unwrap_or(Dtype::opaque(1));
-                // Chunks as long as those that python-blosc2 makes: of shorter ones its C library does not read some rows.
                 let all = self.rows.saturating_add(nulls.len() as u64).max(ROOM);
                 let spec = Spec::new(&[all], dtype).map_err(failed)?.params_from(&packed(1));
+                // The header says the size of blocks: python-blosc2 compresses with it what it appends.
+                let frame = self.folder.create(&key, "b2nd", &spec.params())?;
                 let mut mask = NdArray::full(frame, &spec, &[1]).map_err(failed)?;
                 cut(&mut mask, self.rows).map_err(failed)?;
                 mask

@@ -1,7 +1,7 @@
 //! Every container into every other: the bytes stay, and so does what the target can hold.
 
 use blosc_core::{Codec, Params, Pool};
-use blosc_frame::any::{Opened, open_any, open_any_mut, open_raw};
+use blosc_frame::any::{AnyRows, open_any, open_any_mut, open_raw};
 use blosc_frame::b2nd::Dims;
 use blosc_frame::blaze::MetaSyntax;
 use blosc_frame::bloscpack::{Layout, Numpy, Options, Order};
@@ -17,7 +17,7 @@ use blosc_testkit::{Folder, emulated};
 use std::cell::Cell;
 use std::path::Path;
 
-fn targets() -> Vec<(&'static str, Target)> {
+pub fn targets() -> Vec<(&'static str, Target)> {
     let packing = Packing::new(Params::new(1).codec(Codec::Zstd)).chunk(Some(960));
     let pack = |layout| Target::Bloscpack(Options { chunk_size: 1000, layout, ..Options::default() });
     vec![
@@ -33,13 +33,13 @@ fn targets() -> Vec<(&'static str, Target)> {
     ]
 }
 
-fn bytes(input: &Opened) -> Vec<u8> {
+pub fn bytes(input: &AnyRows) -> Vec<u8> {
     let mut out = vec![0; input.data.nbytes() as usize];
     input.data.read_plain(&mut Pool::new(1), 0, &mut out).unwrap();
     out
 }
 
-fn run(input: &Opened, target: &Target, path: &Path) -> (Opened, Vec<String>) {
+pub fn run(input: &AnyRows, target: &Target, path: &Path) -> (AnyRows, Vec<String>) {
     let notes = convert(input, &mut Pool::new(1), &mut Pool::new(1), target, path)
         .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     (open_any(path, &Limits::default()).unwrap_or_else(|e| panic!("{}: {e}", path.display())), notes)
@@ -75,6 +75,29 @@ fn chain(name: &str, dtype: &str, shape: &[u64]) {
             let path = temp.path(&format!("{first}-{second}"));
             let (two, _) = run(&one, &target, &path);
             assert!(bytes(&two) == data, "{name} -> {first} -> {second}");
+        }
+    }
+}
+
+/// The filter of the input's parameters reaches every container that has it.
+#[test]
+fn filters_are_kept() {
+    let temp = Folder::new("filters");
+    std::fs::write(temp.path("raw"), vec![7; 4000]).unwrap();
+    let source = open_raw(&temp.path("raw"), Some(Dtype::parse("<i4").unwrap()), None, 4).unwrap();
+    let params = [Params::new(4).no_filter(), Params::new(4).shuffle(), Params::new(4).bitshuffle()];
+    for (k, params) in params.into_iter().enumerate() {
+        let packing = Packing::new(params);
+        let targets = [
+            ("bcolz", Target::Bcolz(packing)),
+            ("blaze", Target::Blaze(packing, None, MetaSyntax::Json)),
+            ("b2frame", Target::Cframe(packing)),
+            ("b2nd", Target::B2nd(packing, Cut::default())),
+        ];
+        for (name, target) in targets {
+            let (output, _) = run(&source, &target, &temp.path(&format!("{k}.{name}")));
+            let filters = |params: &Params| params.filters.map(|slot| slot.filter);
+            assert_eq!(filters(&output.about.params.unwrap()), filters(&params), "{name}");
         }
     }
 }
@@ -259,5 +282,23 @@ fn a_path_that_is_taken_stays_as_it_is() {
         let done = convert(&source, &mut Pool::new(1), &mut Pool::new(1), &target, &path);
         assert!(done.is_err(), "{name}");
         assert_eq!(std::fs::read(&path).unwrap(), b"mine", "{name}");
+    }
+}
+
+/// A filter that bcolz and Blaze have is not lost on the way there.
+#[test]
+fn bcolz_and_blaze_get_the_filter_that_is_asked_for() {
+    let temp = Folder::new("convert-filters");
+    let raw = temp.path("raw");
+    std::fs::write(&raw, [1, 0, 0, 0].repeat(1000)).unwrap();
+    let source = open_raw(&raw, Some(Dtype::parse("<i4").unwrap()), None, 4).unwrap();
+    let params = [Params::new(4).no_filter(), Params::new(4).shuffle(), Params::new(4).bitshuffle()];
+    for (shuffle, params) in params.into_iter().enumerate() {
+        let packing = Packing::new(params);
+        let targets = [Target::Bcolz(packing), Target::Blaze(packing, None, MetaSyntax::Json)];
+        for (n, target) in targets.iter().enumerate() {
+            let (new, _) = run(&source, target, &temp.path(&format!("{n}{shuffle}")));
+            assert_eq!(new.about.params.unwrap().filters, params.filters, "{target:?}");
+        }
     }
 }

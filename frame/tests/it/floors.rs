@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// From the ground up. A wing is a list of floors of its own, in the same order.
 const GROUND: [&str; 11] =
     ["error", "limits", "io", "value", "msgpack", "dtype", "shape", "plain", "reversed", "rows", "packed"];
-const BLOSC2: [&str; 3] = ["cframe", "schunk", "b2nd"];
+const BLOSC2: [&str; 4] = ["cframe", "schunk", "tensor", "b2nd"];
 const CLASSIC: [&str; 3] = ["bloscpack", "bcolz", "blaze"];
 /// Over both wings.
 const ROOF: [&str; 8] = ["npy", "verify", "repair", "any", "store", "table", "convert", "advise"];

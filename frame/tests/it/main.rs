@@ -23,6 +23,7 @@ mod convert;
 mod crash;
 mod edges;
 mod floors;
+mod records;
 mod rows;
 mod schunk_checked;
 mod schunk_copies;
@@ -32,10 +33,12 @@ mod schunk_foreign;
 mod schunk_model;
 mod schunk_refused;
 mod schunk_repair;
+mod schunk_repair_promises;
 mod schunk_sources;
 mod schunk_space;
 mod schunk_sparse;
 #[cfg(feature = "store")]
 mod stores;
+mod tensors;
 #[cfg(unix)]
 mod writers;

@@ -3,7 +3,7 @@
 
 use crate::common::{count, emulated};
 use blosc_core::{Params, Pool};
-use blosc_frame::any::{Opened, open_any, open_any_mut, open_any_mut_with, open_raw};
+use blosc_frame::any::{AnyRows, open_any, open_any_mut, open_any_mut_with, open_raw};
 use blosc_frame::blaze::MetaSyntax;
 use blosc_frame::bloscpack::{Options, Spare};
 use blosc_frame::convert::{Cut, Packing, Target, convert};
@@ -87,7 +87,7 @@ fn told() -> Option<Vec<String>> {
     Some(words.split('\n').map(String::from).collect())
 }
 
-fn numbers(opened: &Opened) -> Vec<u32> {
+fn numbers(opened: &AnyRows) -> Vec<u32> {
     let mut bytes = vec![0; opened.data.nbytes() as usize];
     opened.data.read_plain(&mut Pool::new(1), 0, &mut bytes).unwrap();
     bytes.as_chunks::<4>().0.iter().map(|n| u32::from_le_bytes(*n)).collect()
@@ -100,7 +100,7 @@ fn append_numbers() {
     let [path, from, to] = &words[..] else { panic!("{words:?}") };
     let (mut pool, range) = (Pool::new(1), from.parse::<u32>().unwrap()..to.parse().unwrap());
     for n in range {
-        let mut opened = open_any_mut(path.as_ref(), &Limits::DEFAULT).unwrap();
+        let mut opened = open_any_mut(&path, &Limits::DEFAULT).unwrap();
         opened.data.append(&mut pool, &n.to_le_bytes().to_vec()).unwrap();
     }
 }
@@ -146,7 +146,7 @@ fn eight_processes_append_and_nothing_is_lost() {
 #[test]
 fn hold() {
     let Some(words) = told() else { return };
-    let mut opened = open_any_mut(words[0].as_ref(), &Limits::DEFAULT).unwrap();
+    let mut opened = open_any_mut(&words[0], &Limits::DEFAULT).unwrap();
     opened.data.append(&mut Pool::new(1), &7u32.to_le_bytes().to_vec()).unwrap();
     let mut new = NewFile::create(words[1].as_ref()).unwrap();
     new.file().unwrap().set_len(100).unwrap();

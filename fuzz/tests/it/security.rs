@@ -40,8 +40,8 @@ fn limits_are_the_defaults() {
     assert_eq!(container.index_expansion, 65_536);
     states("blosc_frame::Limits::index_expansion", "65 536");
     states("blosc_frame::Limits::expansion", &container.expansion.to_string());
-    assert_eq!(mib(blosc_frame::Limits::ALWAYS), "256 MiB");
     states("blosc_frame::Limits::entries", &power(container.entries));
+    states("blosc_frame::Limits::memory", &mib(container.memory));
     states("blosc_frame::Limits::metalayer", &mib(container.metalayer));
     states("blosc_frame::Limits::output", &gib(container.output));
     for (name, limits) in [("JSON", TextLimits::JSON), ("YAML", TextLimits::YAML)] {

@@ -6,7 +6,7 @@
 use crate::buffer::Memory;
 use crate::errors::of_frame;
 use blosc_core::Pool;
-use blosc_frame::any::{About, Container, Found, Kind, Opened};
+use blosc_frame::any::{About, AnyRows, Container, Found, Kind};
 use blosc_frame::b2nd::{NdArray, Selection};
 use blosc_frame::io::{FsDir, PathFile};
 use blosc_frame::plain::Plain;
@@ -65,7 +65,7 @@ impl Source {
     fn open(path: PathBuf, limits: Limits, threads: usize) -> Result<Source, Error> {
         let opened = open_any(&path, &limits)?;
         let (nbytes, rows) = (opened.data.nbytes(), opened.data.chunk_nbytes());
-        let Opened { data, about, .. } = opened;
+        let AnyRows { data, about, .. } = opened;
         let typesize = u64::from(about.typesize).max(1);
         // Items of a frame have a size but no type: where they do not fill it, it holds bytes.
         let item = match &about.dtype {

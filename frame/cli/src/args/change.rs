@@ -79,6 +79,9 @@ pub struct Repair {
     pub offset: u64,
     #[command(flatten)]
     pub output: Output,
+    /// What takes the place of lost items: zeros, nan, or 0x and the bytes of an item
+    #[arg(long, default_value = "zeros", value_name = "KIND")]
+    pub fill: String,
     /// Refuse to decode to more than this; none lifts all limits, for input you trust
     #[arg(long, value_name = "BYTES", value_parser = most)]
     pub max_output: Option<u64>,

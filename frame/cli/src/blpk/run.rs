@@ -311,7 +311,7 @@ impl Job {
         }
         self.say.more(format_args!("original file is: '{}'", original.display()));
         self.say.more(format_args!("new file is: '{}'", new.display()));
-        let store = PathFile::open_rw(original).map_err(at(original))?;
+        let store = PathFile::open_rw(original).map_err(|e| at(original)(e.error))?;
         let mut pack = Bloscpack::open(store, &Limits::NONE).map_err(at(original))?;
         let data = File::open(new).map_err(at(new))?;
         let (before, added) = (pack.file_len(), data.size().map_err(at(new))?);

@@ -5,6 +5,7 @@ use crate::args::{Append, Delete, Input, Insert, Resize, Run, Set};
 use crate::failure::{Failure, Result};
 use crate::items::{NewItems, open_items};
 use crate::open::{Intent, Opened, What, open};
+use blosc_frame::any::Container;
 use std::path::Path;
 
 /// `blosc append`.
@@ -80,7 +81,7 @@ fn new_items(path: &Path, into: &Input, plain: bool) -> Result<NewItems> {
 /// Refuses an option that says something of containers of rows where `opened` is none.
 fn of_rows_only(opened: &Opened, given: bool, option: &str, path: &Path) -> Result<()> {
     match &opened.what {
-        What::Rows(_) => Ok(()),
+        What::Rows(rows) if !matches!(rows.opened.data, Container::Other(_)) => Ok(()),
         _ if given => {
             let text = "it applies to bloscpack files, bcolz and Blaze directories only";
             Err(Failure::Usage(format!("{option}: {}: {text}", path.display())))

@@ -1,23 +1,19 @@
-//! Changing frames in place: `append`, `edit`, `compact`; and `repair`. Each is one atomic step.
+//! Changing frames in place: `append`, `edit`, `compact`. Each is one atomic step.
 
 use crate::access::strays;
-use crate::args::{Append, Compact, Edit, Input, Repair, Run, Strays};
-use crate::failure::{Failure, Result, asked, copying, failure, sized};
+use crate::args::{Append, Compact, Edit, Input, Run, Strays};
+use crate::failure::{Failure, Result, asked, failure, sized};
 use crate::items::{NewItems, open_items};
 use crate::json::from_hex;
-use crate::limits::limits_of;
-use crate::open::{Intent, is_stream, open_as_frame, past_end};
-use crate::output::{Destination, Shape, notice};
-use crate::writers::choice::{Holds, Request, Verb};
+use crate::limits::{check_output, limits_of};
+use crate::open::{Intent, open_as_frame};
+use crate::output::notice;
 use crate::{progress, writers};
 use blosc_core::Special;
 use blosc_core::chunk::MAX_NBYTES;
 use blosc_frame::SuperChunk;
 use blosc_frame::any::Kind;
-use blosc_frame::io::{FsDir, Offset};
-use blosc_frame::repair::{self, Order, Repaired, repair_dir};
 use serde_json::json;
-use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
@@ -169,6 +165,7 @@ pub fn compact(args: &Compact) -> Result<()> {
     let input = args.access.input(path, &Run::default());
     let before = strays(path);
     let (mut frame, _lock) = open_as_frame(&input, Intent::Maintain)?;
+    check_output(path, frame.stored_nbytes(), limits_of(args.access.max_output, path).output)?;
     match args.strays {
         Some(Strays::Take) => {
             let text = "--strays take: no index says where a chunk belongs; repair -o puts chunks together";
@@ -188,60 +185,4 @@ pub fn compact(args: &Compact) -> Result<()> {
         }
     }
     super::print(&report, args.json)
-}
-
-/// Refuses to call an empty frame the rest of something that has nothing of a frame.
-fn something_of(report: Repaired, path: &Path) -> Result<Repaired> {
-    if report.kept == 0 && !report.header {
-        return Err(Failure::at(path, "neither a frame's header nor a chunk is in it"));
-    }
-    Ok(report)
-}
-
-/// `blosc repair`.
-pub fn repair(args: &Repair) -> Result<()> {
-    let path = args.input.as_path();
-    let out = args.output.output.as_path();
-    Request { verb: Verb::Repair, holds: Holds::Bytes, name: out, format: None }.format()?;
-    let limits = limits_of(args.max_output, path);
-    if path.is_dir() && args.offset != 0 {
-        return Err(Failure::Usage(format!("--offset: {} is a directory and has none", path.display())));
-    }
-    let report = if path.is_dir() {
-        let dir = FsDir::open(path)?;
-        writers::new_dir(&args.output, |fresh| {
-            let (report, _) = repair_dir(&dir, &limits, |params| SuperChunk::create_dir(fresh, params))
-                .map_err(copying(path, out))?;
-            something_of(report, path)
-        })?
-    } else {
-        if out == Path::new("-") {
-            // The report goes there.
-            return Err(Failure::Usage("-o: name a file for the repaired frame".into()));
-        }
-        if is_stream(path)? {
-            let text = "a stream, and what is repaired is read back and forth: put it into a file";
-            return Err(Failure::Usage(format!("{}: {text}", path.display())));
-        }
-        let file = File::open(path).map_err(Failure::io(path))?;
-        if args.offset > file.metadata().map_err(Failure::io(path))?.len() {
-            return Err(past_end(path, args.offset));
-        }
-        let file = Offset::new(file, args.offset).map_err(|e| Failure::at(path, e))?;
-        Destination::of(&args.output, Shape::File)?.file(|new| {
-            let (report, _) = repair::repair(&file, &limits, |params| SuperChunk::create(new, params))
-                .map_err(copying(path, out))?;
-            something_of(report, path)
-        })?
-    };
-    let order = match report.order {
-        Order::Index => "the frame's index",
-        Order::FoundIndex => "an index found in the file; it may be an older state",
-        Order::Stored => "the order in which the chunks are stored",
-    };
-    let json = json!({
-        "order": order, "kept": report.kept, "lost": report.lost, "missing": report.missing,
-        "header_read": report.header, "vlmetalayers_read": report.vlmetalayers,
-    });
-    super::print(&json, args.json)
 }

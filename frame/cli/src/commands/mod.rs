@@ -7,6 +7,7 @@ mod frame;
 pub mod info;
 mod ls;
 mod meta;
+mod repair;
 mod rows;
 mod table;
 
@@ -55,7 +56,7 @@ pub fn run(args: Args) -> Result<()> {
                 Err(Failure::Verified(report, text, status))
             }
         },
-        Command::Repair(args) => frame::repair(&args),
+        Command::Repair(args) => repair::run(&args),
         Command::Compact(args) => frame::compact(&args),
         Command::Append(args) => change::append(&args),
         Command::Set(args) => change::set(&args),
@@ -64,11 +65,7 @@ pub fn run(args: Args) -> Result<()> {
         Command::Column(args) => rows::column(&args),
         Command::Insert(args) => change::insert(&args),
         Command::Delete(args) => change::delete(&args),
-        Command::Convert(mut args) => {
-            // A copy takes no more memory than a chunk of it: only chunks are limited.
-            args.input.max_output = args.input.max_output.or(Some(u64::MAX - 1));
-            writers::containers::run_convert(open(&args.input, Intent::Read)?, &args)
-        }
+        Command::Convert(args) => writers::containers::run_convert(open(&args.input, Intent::Read)?, &args),
         Command::Edit(args) => frame::edit(&args),
         Command::Meta(args) => meta::run(&args.action),
     }
@@ -100,8 +97,8 @@ fn decompress(args: &Decompress) -> Result<()> {
             notice(format_args!("{}: not kept: {key} (attributes)", path.display()));
         }
     }
-    let header = match (format, opened.holds()) {
-        (Format::Npy | Format::Npz, Holds::Array) => opened.npy_header(&Cut::ALL)?,
+    let head = match (format, opened.holds()) {
+        (Format::Npy | Format::Npz, Holds::Array) => opened.npy_head(&Cut::ALL)?,
         _ => None,
     };
     let bar = progress::bar("decompressing", opened.nbytes());
@@ -116,7 +113,7 @@ fn decompress(args: &Decompress) -> Result<()> {
             What::Rows(rows) => rows.read_stored(&mut sink, &told),
             _ => opened.read(&Cut::ALL, &mut sink, &told),
         },
-        _ => writers::npy::write(format, header, &mut sink, &mut |out| opened.read_npy(out, &told)),
+        _ => writers::npy::write(format, head, &mut sink, &mut |out| opened.read_npy(out, &told)),
     };
     sink.filled(done)?;
     sink.finish()
@@ -131,9 +128,9 @@ fn slice(args: &Slice) -> Result<()> {
     opened.reader()?;
     let format = plain_format(&mut opened, &args.output, *format, args.plain)?;
     nothing_left_out(*partial, format)?;
-    let header = match (format, args.superchunks) {
+    let head = match (format, args.superchunks) {
         (Format::Plain, _) => None,
-        (_, None) => opened.npy_header(&cut)?,
+        (_, None) => opened.npy_head(&cut)?,
         (_, Some(_)) => {
             let text =
                 "--superchunks: the items are written as plain bytes; --plain does that under any name";
@@ -146,7 +143,7 @@ fn slice(args: &Slice) -> Result<()> {
         (Some((first, last)), What::Rows(rows)) => rows.read_superchunks(first..=last, out),
         _ => Err(Failure::Usage("--superchunks: only Blaze directories have super-chunks".into())),
     };
-    let done = writers::npy::write(format, header, &mut sink, &mut body);
+    let done = writers::npy::write(format, head, &mut sink, &mut body);
     sink.filled(done)?;
     sink.finish()
 }

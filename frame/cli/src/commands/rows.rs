@@ -9,7 +9,7 @@ use crate::limits::limits_of;
 use crate::open::{Intent, What, open};
 use crate::readers::pool;
 use blosc_core::Pool;
-use blosc_frame::any::{About, Container, Opened};
+use blosc_frame::any::{About, AnyRows, Container};
 use blosc_frame::bcolz::{CTable, Create, Uncounted};
 use blosc_frame::dtype::Dtype;
 use blosc_frame::io::{FsDir, ReadAt};
@@ -38,7 +38,7 @@ fn changed(path: &Path) -> impl Fn(Error) -> Failure + '_ {
 }
 
 /// `blosc append`.
-pub fn append(opened: &mut Opened, new: NewItems, args: &Append) -> Result<()> {
+pub fn append(opened: &mut AnyRows, new: NewItems, args: &Append) -> Result<()> {
     rows_only(args.axis.unwrap_or(0))?;
     let data = data(new, &args.input, &opened.about)?;
     opened.data.set_reserve(args.reserve);
@@ -46,7 +46,7 @@ pub fn append(opened: &mut Opened, new: NewItems, args: &Append) -> Result<()> {
 }
 
 /// `blosc set`.
-pub fn set(opened: &mut Opened, new: NewItems, args: &Set) -> Result<()> {
+pub fn set(opened: &mut AnyRows, new: NewItems, args: &Set) -> Result<()> {
     let data = data(new, &args.input, &opened.about)?;
     let cut = args.part.cut();
     let rows = cut.rows(opened.data.rows())?;
@@ -75,7 +75,7 @@ pub fn set(opened: &mut Opened, new: NewItems, args: &Set) -> Result<()> {
 }
 
 /// `blosc resize`.
-pub fn resize(opened: &mut Opened, args: &Resize) -> Result<()> {
+pub fn resize(opened: &mut AnyRows, args: &Resize) -> Result<()> {
     let inner = opened.about.shape.as_deref().and_then(|shape| shape.get(1..)).unwrap_or_default();
     let (rows, rest) = args.shape.split_first().unwrap_or((&0, &[]));
     if !rest.is_empty() && rest != inner {
@@ -85,14 +85,14 @@ pub fn resize(opened: &mut Opened, args: &Resize) -> Result<()> {
 }
 
 /// `blosc insert`.
-pub fn insert(opened: &mut Opened, new: NewItems, args: &Insert) -> Result<()> {
+pub fn insert(opened: &mut AnyRows, new: NewItems, args: &Insert) -> Result<()> {
     rows_only(args.axis)?;
     let data = data(new, &args.input, &opened.about)?;
     opened.data.insert(&mut pool(&args.run), args.at, &data).map_err(changed(&args.array))
 }
 
 /// `blosc delete`.
-pub fn delete(opened: &mut Opened, args: &Delete) -> Result<()> {
+pub fn delete(opened: &mut AnyRows, args: &Delete) -> Result<()> {
     rows_only(args.axis)?;
     super::forward(args.start, args.stop)?;
     opened.data.remove(&mut Pool::new(0), args.start..args.stop).map_err(changed(&args.array))

@@ -40,7 +40,7 @@ pub fn append(args: &Append) -> Result<()> {
     let (mut _dir, mut _file) = (None, None);
     match path.is_dir() {
         true => _dir = Some(FsDir::open_rw_with(&path, input.locking()).map_err(locked)?),
-        false => _file = Some(PathFile::open_rw_with(&path, input.locking()).map_err(locked)?),
+        false => _file = Some(PathFile::open_rw_with(&path, input.locking()).map_err(|e| locked(e.into()))?),
     }
     let mut source = None;
     let appending = look(args, given, &mut source)?;

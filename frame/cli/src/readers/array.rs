@@ -1,7 +1,7 @@
 //! N-dimensional arrays: frames with a `b2nd` metalayer.
 
 use super::frame::{frame_info, verify};
-use super::{Cut, Items, Reader};
+use super::{Cut, Items, NpyHead, Reader};
 use crate::failure::{Findings, Result, failure};
 use crate::limits::check_output;
 use blosc_frame::b2nd::{NdArray, Selection, Take, carrier, show};
@@ -49,18 +49,18 @@ impl ArrayReader {
         done.map_err(failure(&self.path))
     }
 
-    /// The header of a `.npy` file of what `cut` selects.
-    pub fn npy_header(&mut self, cut: &Cut<'_>) -> Result<Vec<u8>> {
+    /// The head of a `.npy` file of what `cut` selects.
+    pub fn npy_head(&mut self, cut: &Cut<'_>) -> Result<NpyHead> {
         if let Some((bytes, _)) = self.kept_header().filter(|_| cut.is_all()) {
-            return Ok(bytes);
+            return Ok(NpyHead { bytes, repack: None });
         }
         let selection =
             Selection::new(self.nd.shape(), &cut.takes(self.nd.shape())?).map_err(failure(&self.path))?;
         let header = NpyHeader { dtype: self.nd.dtype().clone(), fortran: false, shape: *selection.shape() };
-        header.to_bytes().map_err(failure(&self.path))
+        NpyHead::of(header).map_err(failure(&self.path))
     }
 
-    /// Writes all items in the order that [`ArrayReader::npy_header`] says.
+    /// Writes all items in the order that [`ArrayReader::npy_head`] says.
     pub fn read_npy(&mut self, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
         if !self.kept_header().is_some_and(|(_, header)| header.fortran) {
             return self.slice(&Cut::ALL, out, progress);

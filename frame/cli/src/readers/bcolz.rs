@@ -5,7 +5,7 @@ use crate::failure::{Failure, Findings, failure};
 use crate::json::json as value;
 use crate::limits::limits;
 use blosc_core::Pool;
-use blosc_frame::any::{Found, Opened, open_found};
+use blosc_frame::any::{AnyRows, Found, open_found};
 use blosc_frame::bcolz::{CArray, CTable, Uncounted, numpy_name};
 use blosc_frame::io::{Directory, FsDir};
 use blosc_frame::plain::Plain;
@@ -106,7 +106,7 @@ fn named_twice(root: &FsDir) -> Option<String> {
 ///
 /// # Errors
 /// Without one, names the column that is to blame.
-pub fn damaged_table(input: &Input, max: u64, error: Error) -> Result<Opened, Failure> {
+pub fn damaged_table(input: &Input, max: u64, error: Error) -> Result<AnyRows, Failure> {
     let path = input.input.as_path();
     let root = FsDir::open(path).map_err(|e| failure(path)(e.into()))?;
     if let Some(name) = input.column.first() {

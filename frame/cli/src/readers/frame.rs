@@ -5,11 +5,11 @@ use crate::failure::{Failure, Findings, Result, failure};
 use crate::json::{hex, metalayer};
 use crate::limits::check_output;
 use blosc_core::Special;
-use blosc_frame::b2nd::{Dtype, carrier};
+use blosc_frame::SuperChunk;
+use blosc_frame::b2nd::carrier;
 use blosc_frame::cframe::header::ChunkSize;
 use blosc_frame::schunk::ChecksumState;
-use blosc_frame::value::Value as Meta;
-use blosc_frame::{SuperChunk, msgpack};
+use blosc_frame::tensor::{self, TensorMeta};
 use serde_json::{Map, Value, json};
 use std::io::Write;
 use std::ops::Range;
@@ -21,13 +21,13 @@ pub struct FrameReader {
     /// The frame, for who changes it.
     pub frame: SuperChunk<'static>,
     /// Type and shape, where it is a tensor.
-    tensor: Option<(Dtype, Vec<u64>)>,
+    tensor: Option<TensorMeta>,
     max_output: u64,
 }
 
 impl FrameReader {
     pub fn new(path: &Path, mut frame: SuperChunk<'static>, max_output: u64) -> FrameReader {
-        let tensor = tensor(&mut frame);
+        let tensor = tensor::meta_of(&mut frame).ok().flatten();
         FrameReader { path: path.to_path_buf(), frame, tensor, max_output }
     }
 
@@ -50,12 +50,17 @@ impl Reader for FrameReader {
         if let (Some(found), Value::Object(map)) = (found, &mut value) {
             map.shift_insert(1, "carries".into(), found.to_string().into());
         }
+        if let (Some(meta), Value::Object(map)) = (&self.tensor, &mut value) {
+            map.shift_insert(1, "dtype".into(), meta.dtype().to_string().into());
+            map.shift_insert(1, "shape".into(), meta.shape().into());
+        }
         Ok(value)
     }
 
     fn items(&self) -> Items {
-        if let Some((dtype, shape)) = &self.tensor {
-            return Items { dtype: Some(dtype.clone()), shape: shape.clone(), size: dtype.itemsize().into() };
+        if let Some(meta) = &self.tensor {
+            let size = meta.dtype().itemsize().into();
+            return Items { dtype: Some(meta.dtype().clone()), shape: meta.shape().to_vec(), size };
         }
         let size = u64::from(self.frame.typesize()).max(1);
         Items { dtype: None, shape: vec![self.frame.nbytes() / size], size }
@@ -90,23 +95,6 @@ impl Reader for FrameReader {
     }
 }
 
-/// Type and shape of a tensor that python-blosc2 packed, where they describe all of the data.
-fn tensor(frame: &mut SuperChunk<'_>) -> Option<(Dtype, Vec<u64>)> {
-    let content = frame.vlmetalayer("__pack_tensor__").ok()??;
-    let value = msgpack::to_value(&content).ok()?;
-    // ("numpy", shape, dtype), where a tuple is a list after the word "__tuple__".
-    let list = |value: &Meta| -> Vec<Meta> {
-        let items = value.as_list().unwrap_or_default().iter();
-        items.filter(|item| item.as_text() != Some("__tuple__")).cloned().collect()
-    };
-    let parts = list(&value);
-    let [_, shape, dtype] = parts.as_slice() else { return None };
-    let shape: Vec<u64> = list(shape).iter().map(Meta::as_u64).collect::<Option<_>>()?;
-    let dtype = Dtype::parse(dtype.as_text()?).ok()?;
-    let bytes = shape.iter().try_fold(u64::from(dtype.itemsize()), |n, side| n.checked_mul(*side));
-    (bytes == Some(frame.nbytes())).then_some((dtype, shape))
-}
-
 /// Verifies a frame.
 pub fn verify(
     kind: &str,
@@ -138,6 +126,8 @@ fn checksums(state: ChecksumState) -> String {
         ChecksumState::Present => "xxh3".into(),
         ChecksumState::Foreign => "out of date: edited by a writer without checksums".into(),
         ChecksumState::Other(kind) => format!("unknown, type {kind}"),
+        ChecksumState::UnknownForm => "a table of a form that is not known".into(),
+        ChecksumState::Damaged => "damaged".into(),
         _ => "unknown".into(),
     }
 }

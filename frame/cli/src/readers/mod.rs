@@ -4,6 +4,7 @@ pub mod array;
 pub mod bcolz;
 mod blaze;
 mod bloscpack;
+pub mod boxes;
 pub mod chunk;
 #[cfg_attr(not(any(feature = "zarr", feature = "hdf5")), expect(dead_code))]
 pub mod engines;
@@ -17,7 +18,7 @@ use crate::args::Run;
 use crate::failure::{Failure, Findings, Result, failure};
 use blosc_core::Pool;
 use blosc_frame::b2nd::{Dims, Take};
-use blosc_frame::dtype::Dtype;
+use blosc_frame::dtype::{Dtype, Repack};
 use blosc_frame::npy::NpyHeader;
 use blosc_frame::plain::Plain;
 use serde_json::Value;
@@ -65,14 +66,36 @@ impl Items {
         self.rows().saturating_mul(self.row())
     }
 
-    /// The header of a `.npy` file of these rows.
-    pub fn npy_header(&self, rows: &Range<u64>) -> Result<Option<Vec<u8>>> {
+    /// The head of a `.npy` file of these rows.
+    pub fn npy_head(&self, rows: &Range<u64>) -> Result<Option<NpyHead>> {
         let mut shape = self.shape.clone();
         if let Some(first) = shape.first_mut() {
             *first = rows.end - rows.start;
         }
         let (Some(dtype), Some(shape)) = (self.dtype.clone(), Dims::new(&shape)) else { return Ok(None) };
-        Ok(Some(NpyHeader { dtype, fortran: false, shape }.to_bytes()?))
+        Ok(Some(NpyHead::of(NpyHeader { dtype, fortran: false, shape })?))
+    }
+}
+
+/// How a `.npy` file of items begins.
+pub struct NpyHead {
+    /// The header.
+    pub bytes: Vec<u8>,
+    /// How the items are packed, where no header can describe them as they are.
+    pub repack: Option<Repack>,
+}
+
+impl NpyHead {
+    /// The head of a file of these items.
+    ///
+    /// # Errors
+    /// A type that no header can describe.
+    pub fn of(mut header: NpyHeader) -> std::result::Result<NpyHead, blosc_frame::Error> {
+        let repack = Repack::of_descr(&header.dtype)?;
+        if let Some(repack) = &repack {
+            header.dtype = repack.dtype().clone();
+        }
+        Ok(NpyHead { bytes: header.to_bytes()?, repack })
     }
 }
 
@@ -101,7 +124,7 @@ impl Cut<'_> {
         for (name, given) in [("start", self.start), ("stop", self.stop)] {
             if given.len() > 1 {
                 return Err(Failure::Usage(format!(
-                    "--{name} takes one number here, that of a row: only b2nd arrays are cut in other dimensions"
+                    "--{name} takes one number here, that of a row, or one for each dimension of an array"
                 )));
             }
         }

@@ -1,6 +1,7 @@
 //! Rows of equal size: bloscpack files, bcolz and Blaze directories, NumPy files.
 
-use super::{Items, Reader, bcolz, blaze, bloscpack, copy, pool};
+use super::boxes::{self, Axis};
+use super::{Cut, Items, NpyHead, Reader, bcolz, blaze, bloscpack, copy, pool};
 use crate::args::Input;
 use crate::behind::Behind;
 use crate::failure::{Failure, Findings, Result, asked, failure};
@@ -8,7 +9,7 @@ use crate::limits::check_output;
 use crate::open::unnamed_of;
 use crate::output::notice;
 use blosc_core::Pool;
-use blosc_frame::any::{Container, Found, Kind, Opened, open_found};
+use blosc_frame::any::{AnyRows, Container, Found, Kind, open_found};
 use blosc_frame::b2nd::{Dims, Dtype};
 use blosc_frame::bloscpack::{Numpy, Order};
 use blosc_frame::npy::NpyHeader;
@@ -27,7 +28,7 @@ const HELD: u64 = 64 << 20;
 pub struct RowsReader {
     path: PathBuf,
     /// The container, for who changes it.
-    pub opened: Opened,
+    pub opened: AnyRows,
     column: Option<String>,
     max_output: u64,
     pool: Pool,
@@ -35,7 +36,7 @@ pub struct RowsReader {
 
 impl RowsReader {
     /// A column that is asked for must be there.
-    pub fn new(path: &Path, opened: Opened, input: &Input, max_output: u64) -> Result<RowsReader> {
+    pub fn new(path: &Path, opened: AnyRows, input: &Input, max_output: u64) -> Result<RowsReader> {
         let (column, pool) = (input.column.first().cloned(), pool(&input.run));
         let reader = RowsReader { path: path.to_path_buf(), opened, column, max_output, pool };
         view(&reader.opened, reader.column.as_deref()).map_err(failure(path))?;
@@ -88,6 +89,45 @@ impl RowsReader {
         copy(pack, &mut self.pool, &self.path, 0..pack.nbytes(), out, progress)
     }
 
+    /// Whether `cut` names axes, and not rows alone.
+    pub fn has_axes(&self, cut: &Cut<'_>) -> bool {
+        let axes = self.items().shape.len();
+        let most = [cut.start.len(), cut.stop.len(), cut.step.len()].into_iter().max().unwrap_or(0);
+        most > 0 && (most > 1 && most == axes || axes == 1 && !cut.step.is_empty())
+    }
+
+    fn axes(&self, cut: &Cut<'_>) -> Result<Vec<Axis>> {
+        boxes::axes(&cut.takes(&self.items().shape)?)
+            .ok_or_else(|| Failure::at(&self.path, "is not cut at single indices"))
+    }
+
+    /// Writes the items that `cut` selects by axis, in C order.
+    pub fn slice(&mut self, cut: &Cut<'_>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
+        let (axes, item) = (self.axes(cut)?, self.items().size);
+        check_output(&self.path, boxes::items(&axes).saturating_mul(item), self.max_output)?;
+        self.prepare()?;
+        let (plain, items) = view(&self.opened, self.column.as_deref()).map_err(failure(&self.path))?;
+        let (pool, path) = (&mut self.pool, self.path.as_path());
+        boxes::pieces(&axes, &[], item, HELD, &mut |piece| {
+            let sides = piece.start.iter().zip(&piece.shape);
+            let ranges: Vec<Range<u64>> = sides.map(|(start, side)| *start..start + side).collect();
+            let nbytes = piece.shape.iter().fold(item, |n, side| n.saturating_mul(*side));
+            let mut data = vec![0; usize::try_from(nbytes).unwrap_or(usize::MAX)];
+            plain.read_box(pool, (&items.shape, item), &ranges, &mut data).map_err(failure(path))?;
+            let data = piece.select(data, usize::try_from(item).unwrap_or(usize::MAX));
+            out.write_all(&data)?;
+            progress(data.len() as u64);
+            Ok(())
+        })
+    }
+
+    /// The head of a `.npy` file of what `cut` selects by axis.
+    pub fn npy_head(&self, cut: &Cut<'_>) -> Result<Option<NpyHead>> {
+        let sides: Vec<u64> = self.axes(cut)?.iter().map(|axis| boxes::items(&[*axis])).collect();
+        let (Some(dtype), Some(shape)) = (self.items().dtype, Dims::new(&sides)) else { return Ok(None) };
+        Ok(Some(NpyHead::of(NpyHeader { dtype, fortran: false, shape })?))
+    }
+
     /// What lies behind the last chunk of a bloscpack file.
     pub fn trailing(&self) -> Result<Option<Behind>> {
         let Container::Bloscpack(pack) = &self.opened.data else { return Ok(None) };
@@ -99,6 +139,9 @@ impl RowsReader {
     pub fn verify(&mut self, quick: bool, progress: &dyn Fn(u64)) -> Result<Findings> {
         let RowsReader { opened, pool, path, column, .. } = self;
         let nbytes = opened.data.nbytes();
+        if !quick {
+            opened.check_limit().map_err(failure(path))?;
+        }
         let found = match &opened.data {
             Container::Bloscpack(pack) => bloscpack::verify(pack.pack(), pool, !quick),
             Container::Blaze(set) => blaze::verify(set, column.as_deref(), pool, !quick),
@@ -158,8 +201,8 @@ impl Write for Holes<'_> {
 }
 
 /// What is to be read: everything, or one column of a table.
-fn view<'o>(opened: &'o Opened, column: Option<&str>) -> std::result::Result<(&'o dyn Plain, Items), Error> {
-    let Opened { data, about, .. } = opened;
+fn view<'o>(opened: &'o AnyRows, column: Option<&str>) -> std::result::Result<(&'o dyn Plain, Items), Error> {
+    let AnyRows { data, about, .. } = opened;
     Ok(match (data, column) {
         (Container::Table(table), Some(name)) => {
             let column = table.column(name)?;

@@ -7,12 +7,13 @@ use crate::args::{Compress, Convert, Format, MetaKind, Output, Pack, Parts};
 use crate::behind::Behind;
 use crate::commands::array;
 use crate::failure::{Failure, Result, asked, copying, failure};
+use crate::limits::check_output;
 use crate::open::{self, What};
 use crate::output::notice;
 use crate::readers::array::NPY_HEADER;
 use blosc_core::{Params, Pool};
 use blosc_frame::Limits;
-use blosc_frame::any::{Opened, open_any, open_raw};
+use blosc_frame::any::{AnyRows, open_any, open_raw};
 use blosc_frame::blaze::MetaSyntax;
 use blosc_frame::bloscpack::{Options, Spare};
 use blosc_frame::convert::{Cut, Packing, Target, blosc1_params, convert};
@@ -134,6 +135,7 @@ pub fn run_convert(mut opened: open::Opened, args: &Convert) -> Result<()> {
     if let What::Array(array) = &mut opened.what
         && (store || format == Format::B2nd)
     {
+        check_output(path, array.nd.geometry().nbytes(), array.nd.frame().limits().output)?;
         // From array to array metalayers are kept, too.
         choice::nothing_left_out(args.partial, format)?;
         if !store {
@@ -167,7 +169,7 @@ pub fn run_convert(mut opened: open::Opened, args: &Convert) -> Result<()> {
 
 /// One conversion.
 struct Work<'a> {
-    input: &'a Opened,
+    input: &'a AnyRows,
     /// What `input` is called.
     from: &'a Path,
     output: &'a Output,

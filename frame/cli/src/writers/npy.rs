@@ -6,32 +6,63 @@ use crate::failure::{Failure, Result};
 use crate::limits::check_output;
 use crate::open::Opened;
 use crate::output::{Sink, notice, spool};
-use crate::readers::Cut;
+use crate::readers::{Cut, NpyHead};
+use blosc_frame::dtype::Repack;
 use std::io::{self, Seek, Write};
 use std::path::Path;
 use zip::ZipWriter;
 
-/// Writes to `sink` what `body` writes, after `header` where the format has one.
-pub fn write(
-    format: Format,
-    header: Option<Vec<u8>>,
-    sink: &mut Sink,
-    body: &mut dyn FnMut(&mut dyn Write) -> Result<()>,
-) -> Result<()> {
-    let header = header.as_deref().unwrap_or_default();
-    match format {
-        Format::Npz => {
+/// Most bytes that are packed at a time.
+const PIECE: usize = 1 << 20;
+
+/// What writes all items, in the order that the head says.
+type Body<'f> = dyn FnMut(&mut dyn Write) -> Result<()> + 'f;
+
+/// Writes to `sink` what `body` writes, after `head` where the format has one.
+pub fn write(format: Format, head: Option<NpyHead>, sink: &mut Sink, body: &mut Body<'_>) -> Result<()> {
+    match (format, head) {
+        (Format::Npz, Some(head)) => {
             let mut archive = ZipWriter::new(spool()?);
             npz::start(&mut archive, "arr_0", true)?;
-            archive.write_all(header)?;
-            body(&mut archive)?;
+            write_npy(head, &mut archive, body)?;
             npz::finish(archive, sink)
         }
-        Format::Npy => {
-            sink.write_all(header)?;
-            body(sink)
-        }
+        (Format::Npy, Some(head)) => write_npy(head, sink, body),
         _ => body(sink),
+    }
+}
+
+/// Writes a `.npy` file.
+fn write_npy(head: NpyHead, out: &mut dyn Write, body: &mut Body<'_>) -> Result<()> {
+    out.write_all(&head.bytes)?;
+    let Some(repack) = head.repack else { return body(out) };
+    let mut packing = Packing { out, repack, rest: Vec::new(), packed: Vec::new() };
+    body(&mut packing)
+}
+
+/// Packs records on their way to a file.
+struct Packing<'a> {
+    out: &'a mut dyn Write,
+    repack: Repack,
+    /// The first bytes of an item that is not whole yet.
+    rest: Vec<u8>,
+    packed: Vec<u8>,
+}
+
+impl Write for Packing<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let piece = bytes.get(..PIECE).unwrap_or(bytes);
+        self.rest.extend_from_slice(piece);
+        let items = self.rest.len() / self.repack.unpacked().max(1);
+        self.packed.resize(items * self.repack.packed(), 0);
+        self.repack.items(&self.rest, &mut self.packed);
+        self.rest.drain(..items * self.repack.unpacked());
+        self.out.write_all(&self.packed)?;
+        Ok(piece.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 }
 
@@ -58,9 +89,9 @@ pub fn write_all(
         check_output(path, total, max_output)?;
         npz::start(&mut archive, name, nbytes > u64::from(u32::MAX) - (1 << 20))?;
         let mut member = || -> Result<()> {
-            let header = array.npy_header(&Cut::ALL)?;
-            archive.write_all(&header.ok_or_else(|| Failure::at(path, format!("{name:?} is no array")))?)?;
-            array.read_npy(&mut archive, progress)
+            let head = array.npy_head(&Cut::ALL)?;
+            let head = head.ok_or_else(|| Failure::at(path, format!("{name:?} is no array")))?;
+            write_npy(head, &mut archive, &mut |out| array.read_npy(out, progress))
         };
         match member() {
             Err(why @ (Failure::Data(_) | Failure::Unable(_))) if partial => {

@@ -4,6 +4,7 @@ use super::array::{items, write_items};
 use super::{destination, npy, store};
 use crate::args::{Compress, Format, Output};
 use crate::failure::{Failure, Result};
+use crate::limits::{check_output, limits_of};
 use crate::output::{Sink, notice, parent};
 use blosc_frame::any::{HEAD, Kind};
 use std::fs::{self, File};
@@ -19,6 +20,12 @@ pub fn compress(args: &Compress, file: &Path, format: Format) -> Result<()> {
     let file = File::open(file).map_err(|e| Failure::at(input, e))?;
     let mut archive = ZipArchive::new(file).map_err(|e| Failure::at(input, e))?;
     let members = members(&mut archive, input)?;
+    let mut unpacked = 0u64;
+    for (k, _) in &members {
+        let member = archive.by_index_raw(*k).map_err(|e| Failure::at(input, e))?;
+        unpacked = unpacked.saturating_add(member.size());
+    }
+    check_output(input, unpacked, limits_of(args.max_output, input).output)?;
     let destination = destination(&args.output, format)?;
     if format == Format::Arrays {
         return destination.made(|new| {
@@ -97,6 +104,9 @@ fn write_members(
     for (k, member) in members {
         let output = Output { output: folder.join(member), force: false };
         let data = archive.by_index(*k).map_err(|e| Failure::at(&args.input, e))?;
+        // A member is no longer than the directory of the archive says, which was held to the limit.
+        let size = data.size();
+        let data = data.take(size);
         // The member's name in what is said about it.
         let label = args.input.join(member.with_extension(""));
         fs::create_dir_all(parent(&output.output)).map_err(|e| Failure::at(&output.output, e))?;

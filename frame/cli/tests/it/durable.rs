@@ -28,6 +28,8 @@ fn folder(name: &str) -> Folder {
 enum Call {
     Sync(String),
     Rename(String, String),
+    /// Another name of a file, which was flushed when it got its first.
+    Link(String),
 }
 
 /// What `strace -y` noted, of those calls that succeeded.
@@ -39,6 +41,7 @@ fn calls(trace: &str) -> Vec<Call> {
         let of_handle = || Some(line.split_once('<')?.1.rsplit_once('>')?.0.to_string());
         match line.split('(').next()? {
             "fsync" | "fdatasync" if done => of_handle().map(Call::Sync),
+            "link" | "linkat" if done => quoted(line).pop().map(Call::Link),
             "rename" | "renameat" | "renameat2" if done => match &quoted(line)[..] {
                 [from, to] => Some(Call::Rename(from.clone(), to.clone())),
                 _ => None,
@@ -64,6 +67,9 @@ fn check_order(words: &[&str], calls: &[Call], root: &Path) {
     for (n, call) in calls.iter().enumerate() {
         match call {
             Call::Sync(path) => drop(flushed.insert(path.clone())),
+            Call::Link(path) => {
+                flushed.insert(root.join(path).to_string_lossy().replace("/./", "/"));
+            }
             Call::Rename(from, to) => {
                 let absolute = |path: &str| root.join(path).to_string_lossy().replace("/./", "/");
                 let (from, to) = (absolute(from), absolute(to));

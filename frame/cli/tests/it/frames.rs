@@ -144,7 +144,7 @@ fn what_makes_no_sense_is_refused_and_leaves_nothing() {
     let seven = ["shuffle"; 7].join(",");
     for (words, status, wanted) in [
         (&["compress", "noise", "-o", "out", "--filters", &seven][..], 2, "at most six filters"),
-        (&["repair", "noise", "-o", "out"], 1, "neither a frame's header nor a chunk"),
+        (&["repair", "noise", "-o", "out"], 1, "there is no chunk in it that is whole"),
         (&["info", "noise", "--as", "bcolz"], 2, "--as bcolz: noise: that is a directory, and this is none"),
         (&["info", ".", "--as", "chunk"], 2, "--as chunk: .: that is no directory, and this is one"),
         (&["compress", "noise", "-o", "no/out"], 1, "no/out: there is no directory no"),

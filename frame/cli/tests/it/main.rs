@@ -20,6 +20,7 @@ mod packs;
 mod process;
 mod promises;
 mod readme;
+mod records;
 mod refused;
 mod stores;
 mod table_appends;

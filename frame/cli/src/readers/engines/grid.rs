@@ -5,7 +5,7 @@ use super::{Grid, guarded};
 use crate::failure::{Failure, Findings, Result, failure};
 use crate::limits::check_output;
 use crate::open::Intent;
-use crate::readers::{Cut, Items, Reader};
+use crate::readers::{Cut, Items, NpyHead, Reader};
 use blosc_frame::b2nd::Dims;
 use blosc_frame::npy::NpyHeader;
 use serde_json::{Value, json};
@@ -85,13 +85,13 @@ impl GridReader {
         })
     }
 
-    /// The header of a `.npy` file of what `cut` selects.
-    pub fn npy_header(&self, cut: &Cut<'_>) -> Result<Vec<u8>> {
+    /// The head of a `.npy` file of what `cut` selects.
+    pub fn npy_head(&self, cut: &Cut<'_>) -> Result<NpyHead> {
         let about = self.grid.about();
         let dtype = about.dtype.clone().map_err(|why| self.unable(&why))?;
         let sides: Vec<u64> = self.axes(cut)?.iter().map(|axis| boxes::items(&[*axis])).collect();
         let shape = Dims::new(&sides).ok_or_else(|| self.unable("has too many dimensions"))?;
-        NpyHeader { dtype, fortran: false, shape }.to_bytes().map_err(failure(&self.path))
+        NpyHead::of(NpyHeader { dtype, fortran: false, shape }).map_err(failure(&self.path))
     }
 }
 

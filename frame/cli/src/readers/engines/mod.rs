@@ -3,10 +3,8 @@
 //! ```text
 //! zarr.rs, hdf5.rs   what lies in a store, and the arrays in it, each a Grid
 //! grid.rs            a Grid as `slice`, `decompress` and `verify` read it: piece by piece
-//! boxes.rs           parts of arrays in C order
 //! ```
 
-mod boxes;
 mod grid;
 #[cfg(feature = "hdf5")]
 mod hdf5;
@@ -18,6 +16,7 @@ pub use grid::GridReader;
 use crate::args::Input;
 use crate::failure::{Failure, Findings, Result};
 use crate::open::{Intent, Opened, What};
+use crate::readers::boxes;
 use crate::readers::store::StoreReader;
 use blosc_frame::any::{Found, Kind};
 use blosc_frame::dtype::Dtype;

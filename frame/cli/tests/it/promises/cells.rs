@@ -190,7 +190,7 @@ pub const CONTAINERS: [Container; 16] = [
     },
     container("b2d table", "table.b2d", Shape::Table, "rows.jsonl", Fixture("table.b2d")),
     container("b2z table", "rows.b2z", Shape::Table, "rows.jsonl", Fixture("rows.b2z")),
-    container("tensor", "tensor.b2frame", Shape::Tensor, "row8", Fixture("tensor.b2frame")),
+    container("tensor", "tensor.b2frame", Shape::Tensor, "row4", Fixture("tensor_rows.b2frame")),
 ];
 
 /// A verb, and what it is asked to do. In its words `@` is the container, `@leaf` the array in it, `@row` a file of one
@@ -379,11 +379,15 @@ const RULES: &[(&[&str], &[Shape], &str)] = {
             &[Chunk, Frame, Rows, Columns, Store, Table, Tensor],
             "chunks of an array",
         ),
-        (&["edit"], &[Chunk, Frame, Array, Matrix, Rows, Columns, Store, Table], "chunk 1 is out of range"),
+        (
+            &["edit", "edit append"],
+            &[Chunk, Frame, Array, Matrix, Rows, Columns, Store, Table],
+            "bytes of a packed tensor",
+        ),
         (&["edit", "edit append"], &[Frame, Array, Matrix, Tensor], "no frame or array"),
         (&["append"], &[Frame, Array, Matrix, Rows, Columns, Table, Tensor], "cannot be changed"),
-        (&["set", "resize", "insert", "delete"], &[Array, Matrix, Rows, Columns], "no array"),
-        (&["trim"], &[Rows, Columns], "not a bloscpack file, bcolz or Blaze directory"),
+        (&["set", "resize", "insert", "delete"], &[Array, Matrix, Rows, Columns, Tensor], "no array"),
+        (&["trim"], &[Rows, Columns, Tensor], "not a bloscpack file, bcolz or Blaze directory"),
         (&["column add", "column rm", "column mv"], &[Columns], "not a bcolz table"),
         (
             &["convert"],
@@ -392,7 +396,7 @@ const RULES: &[(&[&str], &[Shape], &str)] = {
         ),
         (&["convert"], &[Chunk, Frame, Array, Matrix, Rows, Columns, Store, Tensor], "the input is a table"),
         (&["advise"], &[Chunk, Frame, Array, Matrix, Rows, Columns, Store, Tensor], "directory"),
-        (&["repair"], &[Chunk, Frame, Array, Matrix, Tensor], "neither a frame's header nor a chunk"),
+        (&["repair"], &[Frame, Array, Matrix, Tensor], "repair mends frames"),
     ]
 };
 
@@ -400,8 +404,7 @@ const RULES: &[(&[&str], &[Shape], &str)] = {
 pub fn refused(container: &Container, verb: &Verb) -> Option<&'static str> {
     let embedded = "frames inside a frame";
     match (container.name, verb.name) {
-        ("b2e store", "meta set" | "meta rm" | "compact" | "repair")
-        | ("b2z store" | "b2z table", "repair") => None,
+        ("b2e store", "meta set" | "meta rm" | "compact" | "repair") => None,
         ("b2e store", _) if verb.changes => Some(embedded),
         ("b2z table", "append") => Some("is not appended to"),
         ("b2z table", "advise") => None,

@@ -6,7 +6,9 @@ pub mod cells;
 mod confirmed;
 #[cfg(target_os = "linux")]
 mod faults;
+mod limits;
 mod refusals;
+mod repairs;
 
 use cells::Cell;
 
