@@ -270,7 +270,9 @@ fn short_name(name: &OsStr) -> OsString {
     }
     let sum = twox_hash::XxHash3_64::oneshot(name.as_encoded_bytes());
     let mut short = name.to_string_lossy().into_owned();
-    short.truncate(short.floor_char_boundary(most - 17));
+    while short.len() > most - 17 {
+        short.pop();
+    }
     format!("{short}~{sum:016x}").into()
 }
 

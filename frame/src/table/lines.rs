@@ -6,6 +6,7 @@
 use super::error::{Result, TableError};
 use super::rows::{self, Rows};
 use super::values::{self, Form, json};
+use crate::error::Error;
 use crate::value::Value;
 use alloc::boxed::Box;
 use alloc::format;
@@ -45,7 +46,9 @@ impl Lines {
             let left = self.max.saturating_sub(start as u64).saturating_add(1);
             let read = (&mut self.file).take(left).read_until(b'\n', &mut text)?;
             if text.len() as u64 > self.max {
-                return Err(self.wrong(format!("more than {} bytes, which is the limit", self.max)));
+                let error =
+                    Error::Limit { what: "bytes of a row", asked: text.len() as u64, limit: self.max };
+                return Err(TableError::Frame { about: format!("line {}", self.line), error });
             }
             self.read = self.read.saturating_add(u64::from(read > 0));
             let odd = text.get(start..).unwrap_or_default().iter().filter(|c| **c == b'"').count() % 2 == 1;

@@ -79,7 +79,8 @@ fn walk(folder: &Folder, shim: &Path, cell: &Cell) -> Result<(), String> {
             _ => false,
         };
         // What changes no items has one state only.
-        if !right && !(old == new && says == (status == 4)) {
+        let one_state = old == new && says == (status == 4);
+        if !right && !one_state {
             return Err(format!("flush {k} of {calls}: status {status}, new {}: {message}", now == new));
         }
     }
