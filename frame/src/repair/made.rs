@@ -203,7 +203,7 @@ impl<'a> Made<'a> {
         if self.report.kept == 0 && something {
             return Err(Error::NothingKept);
         }
-        if let Some(geometry) = self.geometry.clone() {
+        if let Some(geometry) = self.geometry {
             let (have, all) = (self.out.nchunks(), geometry.nchunks());
             for _ in have..all {
                 self.lose(geometry.chunk_bytes())?;

@@ -45,11 +45,13 @@ pub(super) fn search<'a>(
     }
     let first_at = found.chunks.keys().next().copied();
     // Entries count from the end of the header, where the first chunk lies, too.
-    let bases = header_len.into_iter().chain(first_at).chain([0]);
-    let index = bases.fold(Ok(None), |index, base| match index {
-        Ok(None) => newest_index(&mut window, &found, base, limits, &mut pool),
-        index => index,
-    })?;
+    let mut index = None;
+    for base in header_len.into_iter().chain(first_at).chain([0]) {
+        index = newest_index(&mut window, &found, base, limits, &mut pool)?;
+        if index.is_some() {
+            break;
+        }
+    }
     let first = match first_at {
         Some(at) => ChunkHeader::parse(window.get(at, CHUNK_HEADER)?).ok(),
         None => None,

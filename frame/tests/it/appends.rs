@@ -48,7 +48,7 @@ fn two_hundred_small_appends_stay_within_the_bound_in_every_format() {
     let data = random.bytes(1_300_000 + times * 1000);
     let raw = |name: &str, data: &[u8]| {
         std::fs::write(folder.join(name), data).unwrap();
-        open_raw(&folder.join(name), Some(Dtype::parse("<u4").unwrap()), None, 4).unwrap()
+        open_raw(folder.join(name), Some(Dtype::parse("<u4").unwrap()), None, 4).unwrap()
     };
     let (first, all) = (raw("first", &data[..1_300_000]), raw("all", &data));
     for (name, target) in targets() {

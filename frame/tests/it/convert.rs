@@ -84,7 +84,7 @@ fn chain(name: &str, dtype: &str, shape: &[u64]) {
 fn filters_are_kept() {
     let temp = Folder::new("filters");
     std::fs::write(temp.path("raw"), vec![7; 4000]).unwrap();
-    let source = open_raw(&temp.path("raw"), Some(Dtype::parse("<i4").unwrap()), None, 4).unwrap();
+    let source = open_raw(temp.path("raw"), Some(Dtype::parse("<i4").unwrap()), None, 4).unwrap();
     let params = [Params::new(4).no_filter(), Params::new(4).shuffle(), Params::new(4).bitshuffle()];
     for (k, params) in params.into_iter().enumerate() {
         let packing = Packing::new(params);
@@ -161,7 +161,7 @@ fn fortran_order_is_transposed() {
         let temp = Folder::new(&format!("fortran-{}-{}", shape.len(), shape[0]));
         let c = fortran_files(&temp, shape);
         for file in ["F.npy", "F.blp", "F-mono.blp"] {
-            let source = open_any(&temp.path(file), &Limits::default()).unwrap();
+            let source = open_any(temp.path(file), &Limits::default()).unwrap();
             assert_eq!(source.about.shape.as_deref(), Some(shape), "{file}");
             assert!(bytes(&source) == c, "{file} {shape:?}");
             for (name, target) in targets() {
@@ -222,7 +222,7 @@ fn edits_of_fortran_order_are_those_of_rows() {
             let mut model = fortran_files(&temp, &shape);
             let new: Vec<u8> = (0..2 * row as u32).map(|i| (i * 3 % 251) as u8).collect();
             {
-                let mut opened = open_any_mut(&temp.path(file), &Limits::default()).unwrap();
+                let mut opened = open_any_mut(temp.path(file), &Limits::default()).unwrap();
                 let before = std::fs::read(temp.path(file)).unwrap();
                 assert!(opened.data.set_in_place(&mut pool, 0, &new).is_err(), "{file}");
                 assert_eq!(std::fs::read(temp.path(file)).unwrap(), before);
@@ -230,7 +230,7 @@ fn edits_of_fortran_order_are_those_of_rows() {
                 apply(&mut model, row, new.clone());
                 assert!(bytes(&opened) == model, "{file} {name}, the handle");
             }
-            let again = open_any(&temp.path(file), &Limits::default()).unwrap();
+            let again = open_any(temp.path(file), &Limits::default()).unwrap();
             assert!(bytes(&again) == model, "{file} {name}");
             assert_eq!(again.about.shape, Some(vec![(model.len() / row) as u64, 4, 10]), "{file} {name}");
         }

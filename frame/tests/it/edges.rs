@@ -61,7 +61,7 @@ fn every_container_refuses_parts_of_rows_and_rows_that_are_not_there() {
     let place = Place::new("parts");
     std::fs::write(place.0.join("raw"), (0..=251).collect::<Vec<u8>>()).unwrap();
     let dtype = Dtype::parse("<i2").unwrap();
-    let raw = open_raw(&place.0.join("raw"), Some(dtype), Some(vec![42, 3]), 1).unwrap();
+    let raw = open_raw(place.0.join("raw"), Some(dtype), Some(vec![42, 3]), 1).unwrap();
     let mut cells = 0;
     for (name, target) in targets() {
         let path = place.0.join(name);

@@ -78,7 +78,7 @@ fn source(folder: &Folder, dtype: &Dtype, shape: &[u64]) -> (AnyRows, Vec<u8>) {
     let n = shape.iter().product::<u64>() * u64::from(dtype.itemsize());
     let data: Vec<u8> = (0..n).map(|i| (i * 37 % 251) as u8).collect();
     std::fs::write(folder.path("raw"), &data).unwrap();
-    (open_raw(&folder.path("raw"), Some(dtype.clone()), Some(shape.to_vec()), 1).unwrap(), data)
+    (open_raw(folder.path("raw"), Some(dtype.clone()), Some(shape.to_vec()), 1).unwrap(), data)
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn fields_are_taken_where_they_lie() {
                 if matches!(target, Target::Blaze(..)) && shape.len() > 1 {
                     // Rows of several items are one column, and records are several.
                     let pools = (&mut Pool::new(1), &mut Pool::new(1));
-                    let error = convert(&input, pools.0, pools.1, &target, &folder.path(name)).unwrap_err();
+                    let error = convert(&input, pools.0, pools.1, &target, folder.path(name)).unwrap_err();
                     assert!(error.to_string().contains("columns with more than one dimension"), "{error}");
                     continue;
                 }

@@ -70,8 +70,7 @@ fn every_container_on_disk_is_edited_alike() {
     let (mut r, limits) = (Random(8), Limits::default());
     let data = r.bytes(150 * 6);
     std::fs::write(place.join("raw"), &data).unwrap();
-    let raw =
-        open_raw(&place.join("raw"), Some(Dtype::parse("<i2").unwrap()), Some(vec![150, 3]), 1).unwrap();
+    let raw = open_raw(place.join("raw"), Some(Dtype::parse("<i2").unwrap()), Some(vec![150, 3]), 1).unwrap();
     let steps = if containers::long() { 100 } else { 6 };
     for (name, target) in targets() {
         let path = place.join(name);
@@ -91,7 +90,7 @@ fn every_container_on_disk_is_edited_alike() {
             assert_eq!(shape[0] * 6, model.len() as u64, "{name}");
         }
     }
-    let mut closed = open_any(&place.join("v3.blp"), &limits).unwrap();
+    let mut closed = open_any(place.join("v3.blp"), &limits).unwrap();
     assert!(closed.data.append(&mut Pool::new(1), &vec![0u8; 6]).is_err(), "opened for reading only");
     std::fs::remove_dir_all(place).unwrap();
 }
@@ -265,15 +264,15 @@ fn arrays_of_long_rows_are_converted_piece_by_piece() {
     let data: Vec<u8> = (0..36_000_000u32).map(|i| (i / 1000) as u8).flat_map(|b| [b, 0]).collect();
     std::fs::write(place.join("raw"), &data).unwrap();
     let raw =
-        open_raw(&place.join("raw"), Some(Dtype::parse("<i2").unwrap()), Some(shape.clone()), 1).unwrap();
+        open_raw(place.join("raw"), Some(Dtype::parse("<i2").unwrap()), Some(shape.clone()), 1).unwrap();
     let packing = Packing::new(Params::new(2).level(1));
     let cut = Cut::default().shapes(Some(vec![3, 500_000]), Some(vec![3, 5000]));
     let (mut a, mut b) = (Pool::new(1), Pool::new(1));
-    convert(&raw, &mut a, &mut b, &Target::B2nd(packing, cut), &place.join("x.b2nd")).unwrap();
-    let nd = open_any(&place.join("x.b2nd"), &Limits::default()).unwrap();
+    convert(&raw, &mut a, &mut b, &Target::B2nd(packing, cut), place.join("x.b2nd")).unwrap();
+    let nd = open_any(place.join("x.b2nd"), &Limits::default()).unwrap();
     assert_eq!(nd.about.shape, Some(shape));
     assert!(nd.data.chunk_nbytes() <= 64 << 20);
-    convert(&nd, &mut a, &mut b, &Target::Npy, &place.join("x.npy")).unwrap();
+    convert(&nd, &mut a, &mut b, &Target::Npy, place.join("x.npy")).unwrap();
     let npy = std::fs::read(place.join("x.npy")).unwrap();
     assert!(npy.ends_with(&data));
     std::fs::remove_dir_all(place).unwrap();
@@ -309,7 +308,7 @@ fn edits_leave_nothing_behind() {
     let data: Vec<u8> = (0..4000 * row).map(|_| r.next() as u8).collect();
     std::fs::write(place.join("raw"), &data).unwrap();
     let raw =
-        open_raw(&place.join("raw"), Some(Dtype::parse("<i2").unwrap()), Some(vec![4000, 3]), 1).unwrap();
+        open_raw(place.join("raw"), Some(Dtype::parse("<i2").unwrap()), Some(vec![4000, 3]), 1).unwrap();
     for (name, target) in targets {
         let path = place.join(name);
         convert(&raw, &mut Pool::new(1), &mut Pool::new(1), &target, &path).unwrap();
@@ -353,7 +352,7 @@ fn what_others_leave_in_a_directory_stays() {
     let _ = std::fs::remove_dir_all(&place);
     std::fs::create_dir_all(&place).unwrap();
     std::fs::write(place.join("raw"), vec![7; 6000]).unwrap();
-    let raw = open_raw(&place.join("raw"), None, None, 1).unwrap();
+    let raw = open_raw(place.join("raw"), None, None, 1).unwrap();
     let packing = Packing::new(Params::new(1)).chunk(Some(600));
     let cases = [
         ("bcolz", Target::Bcolz(packing), "data/__12.blp", "__pending__"),

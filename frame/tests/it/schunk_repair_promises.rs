@@ -169,7 +169,7 @@ fn what_is_lost_is_told_and_filled() {
     let (report, out) = repair(&damaged.as_slice(), options(), SuperChunk::memory).unwrap();
     assert_eq!(
         (report.lost.as_slice(), report.gone.as_slice(), report.is_complete()),
-        (&[2][..], &[8..16][..], false)
+        (&[2][..], &[std::ops::Range { start: 8, end: 16 }][..], false)
     );
     let mut array = NdArray::open(out).unwrap();
     let mut row = [1; 44];

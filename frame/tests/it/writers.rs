@@ -31,7 +31,7 @@ impl Folder {
     /// A container of the number 0 in each format.
     fn containers(&self) -> Vec<PathBuf> {
         fs::write(self.0.join("raw"), [0; 4]).unwrap();
-        let raw = open_raw(&self.0.join("raw"), Some(Dtype::parse("<u4").unwrap()), None, 4).unwrap();
+        let raw = open_raw(self.0.join("raw"), Some(Dtype::parse("<u4").unwrap()), None, 4).unwrap();
         let packing = Packing::new(Params::new(4)).chunk(Some(4000));
         let options = Options {
             chunk_size: 4000,
@@ -100,7 +100,7 @@ fn append_numbers() {
     let [path, from, to] = &words[..] else { panic!("{words:?}") };
     let (mut pool, range) = (Pool::new(1), from.parse::<u32>().unwrap()..to.parse().unwrap());
     for n in range {
-        let mut opened = open_any_mut(&path, &Limits::DEFAULT).unwrap();
+        let mut opened = open_any_mut(path, &Limits::DEFAULT).unwrap();
         opened.data.append(&mut pool, &n.to_le_bytes().to_vec()).unwrap();
     }
 }
