@@ -60,13 +60,7 @@ impl<'a> Tensor<'a> {
     /// # Errors
     /// Chunks that are damaged, or that decode to more than the limits allow.
     pub fn read(&mut self) -> Result<Vec<u8>, Error> {
-        let mut items = Vec::new();
-        self.frame.for_each_chunk(|chunk| {
-            items.try_reserve(chunk.len()).map_err(|_| Error::OutOfMemory)?;
-            items.extend_from_slice(chunk);
-            Ok(())
-        })?;
-        Ok(items)
+        self.frame.read_all()
     }
 
     /// The frame it lies in.

@@ -60,6 +60,7 @@ impl IoError {
     }
 
     /// This failure, as that of the last flush of something that is in force.
+    #[cfg(feature = "alloc")]
     pub(crate) const fn not_confirmed(self) -> IoError {
         IoError { kind: IoKind::NotConfirmed, os: self.os }
     }
