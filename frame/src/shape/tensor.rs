@@ -177,7 +177,7 @@ mod tests {
     fn rows_change_one_number() {
         let meta = TensorMeta::parse(F4).unwrap().rows(9);
         let mut want = F4.to_vec();
-        want[27] = 9;
+        want[28] = 9;
         assert_eq!((meta.to_bytes(), meta.nbytes(), meta.row_nbytes()), (want, Some(144), Some(16)));
         let meta = meta.rows(1 << 40);
         assert_eq!(TensorMeta::parse(&meta.to_bytes()).unwrap(), meta);

@@ -1,5 +1,5 @@
 //! Tables of python-blosc2 (`CTable`): a store whose columns lie under `_cols`, and whose `_valid_rows` says which rows
-//! live. Rows that were deleted are left out. Batches of rows are Arrow's [`RecordBatch`], whether they come from a table,
+//! live. Rows that were deleted are left out. Batches of rows are Arrow's [`RecordBatch`](arrow_array::RecordBatch), whether they come from a table,
 //! go into one, or stand as text in a file.
 //!
 //! ```text
