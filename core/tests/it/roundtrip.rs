@@ -303,7 +303,7 @@ fn parameters_that_are_not_allowed_say_what_is() {
     for (id, name) in [(36, "openhtj2k"), (99, "unknown"), (160, "user codec"), (255, "user codec")] {
         let error = run(base.codec(Codec::Other(id))).unwrap_err();
         assert!(error.starts_with(&format!("codec {id} ({name}) is not built in")), "{error}");
-        assert_eq!(error.contains("python-blosc2 reads it"), id == 36, "{error}");
+        assert_eq!(error.contains("python-blosc2 reads it"), (32..160).contains(&id), "{error}");
     }
 }
 

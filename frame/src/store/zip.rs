@@ -339,9 +339,12 @@ impl NewZip {
 mod tests {
     use super::*;
     use std::io::Write;
+    use std::sync::atomic::{AtomicU64, Ordering};
 
     fn file(bytes: &[u8]) -> Arc<File> {
-        let path = std::env::temp_dir().join(alloc::format!("blosc-zip-{}-{:p}", std::process::id(), bytes));
+        static MADE: AtomicU64 = AtomicU64::new(0);
+        let (process, number) = (std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(alloc::format!("blosc-zip-{process}-{number}"));
         let mut file = File::options().read(true).write(true).create_new(true).open(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
         file.write_all(bytes).unwrap();
