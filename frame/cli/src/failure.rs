@@ -189,6 +189,7 @@ impl From<Error> for Failure {
             | Error::Limit { what: "bytes of a chunk" | "bytes of output" | "decoded bytes", .. } => {
                 format!("{error} (--max-output BYTES)")
             }
+            Error::Io(IoError { kind: IoKind::Limit, .. }) => format!("{error} (--max-output BYTES)"),
             Error::Io(IoError { kind: IoKind::NoLocks, .. }) => {
                 format!("{error} (--no-lock writes without one: make sure that nobody else writes meanwhile)")
             }

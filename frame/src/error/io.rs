@@ -34,6 +34,8 @@ pub enum IoKind {
     /// Another directory has taken the place of the one that was opened for reading: what is read from it now is of
     /// another state.
     Changed,
+    /// What it lies in is larger than the limits allow.
+    Limit,
     /// A name that is not a single, plain path component.
     Name,
     /// What the bytes lie in, as frames do that are embedded in another one, is damaged.
@@ -156,6 +158,7 @@ impl fmt::Display for IoError {
                 "its lock file (NAME.b2lock, in a directory .b2lock) is a link or a directory, or not permitted"
             }
             IoKind::Changed => "a writer has put another directory in its place meanwhile; open it again",
+            IoKind::Limit => "what it lies in is larger than the limits allow",
             IoKind::Name => "not a plain file name",
             IoKind::Damaged => "what it lies in is damaged",
             IoKind::Injected => "stopped by fault injection",

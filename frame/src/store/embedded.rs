@@ -142,6 +142,9 @@ impl ReadAt for Embedded {
             match error {
                 Error::Io(error) => error,
                 Error::OutOfMemory => IoKind::OutOfMemory.into(),
+                Error::Limit { .. }
+                | Error::Chunk { error: blosc_core::Error::Limit { .. }, .. }
+                | Error::Codec(blosc_core::Error::Limit { .. }) => IoKind::Limit.into(),
                 _ => IoKind::Damaged.into(),
             }
         })

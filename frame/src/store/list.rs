@@ -177,7 +177,7 @@ fn embedded(root: &Arc<Root>, form: Form, limits: &Limits, entries: &mut Vec<Ent
                 let leaf = match (end, left.checked_sub(length)) {
                     (Some(_), Some(rest)) => {
                         left = rest;
-                        what_is(&key, Embedded::new(root.clone(), offset, length), limits)
+                        what_is(&key, Embedded::new(root.clone(), offset, length), limits)?
                     }
                     _ => Leaf::Damaged,
                 };
@@ -188,14 +188,21 @@ fn embedded(root: &Arc<Root>, form: Form, limits: &Limits, entries: &mut Vec<Ent
     Ok(())
 }
 
-/// What an embedded frame is.
-fn what_is(key: &str, bytes: Embedded, limits: &Limits) -> Leaf {
-    let Ok(frame) = SuperChunk::open_read(bytes, limits) else { return Leaf::Damaged };
-    match () {
+/// What an embedded frame is. What the limits refuse is not damaged.
+fn what_is(key: &str, bytes: Embedded, limits: &Limits) -> Result<Leaf, Error> {
+    let frame = match SuperChunk::open_read(bytes, limits) {
+        Ok(frame) => frame,
+        Err(error @ Error::Limit { .. }) => return Err(error),
+        Err(error @ Error::Io(crate::error::IoError { kind: crate::error::IoKind::Limit, .. })) => {
+            return Err(error);
+        }
+        Err(_) => return Ok(Leaf::Damaged),
+    };
+    Ok(match () {
         () if key.ends_with(ATTRIBUTES) => Leaf::Attributes,
         () if frame.metalayer("b2nd").is_some() => Leaf::Array,
         () if frame.metalayer("batcharray").is_some() => Leaf::Batches,
         () if is_root(&frame) => Leaf::Frames,
         () => Leaf::Frame,
-    }
+    })
 }
