@@ -91,8 +91,8 @@ const MOST_THREADS: usize = 256;
 const WORTH_A_THREAD: usize = 256 * 1024;
 
 impl Pool {
-    /// A pool that uses up to `threads` threads, the caller's included (0: one per core; at most 256, or as many as there
-    /// are cores), and the best kernels of this machine.
+    /// A pool that uses up to `threads` threads, the caller's included (0: one per core), and the best kernels of this
+    /// machine. At most 256 threads are used, or one per core where there are more cores.
     pub fn new(threads: usize) -> Pool {
         Pool {
             level: Level::best(),

@@ -243,7 +243,7 @@ pub enum Error {
         /// The Rust type that was asked for.
         asked: &'static str,
     },
-    /// Of what was to be repaired no chunk can be kept.
+    /// No chunk of what was to be repaired can be kept.
     NothingKept,
     /// There is not as much memory as was asked for within the limits.
     OutOfMemory,

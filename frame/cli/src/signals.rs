@@ -76,7 +76,7 @@ mod some {
             return;
         }
         let ignored = ignored();
-        // Without a thread nothing is handled: a handler that nobody waits for would keep the signal from its work.
+        // Without a thread nothing is handled: a handler whose signal no thread waits for would keep the signal from its work.
         let _ = std::thread::Builder::new().spawn(move || {
             let wanted = [SIGTERM, SIGINT, SIGHUP].into_iter().filter(|signal| !ignored.contains(signal));
             if let Ok(mut signals) = Signals::new(wanted) {

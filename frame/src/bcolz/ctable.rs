@@ -3,7 +3,7 @@
 //! ```text
 //! root/ __rootdirs__ {"names": ["x", "y"]}   __attrs__   x/ (a carray)   y/ (a carray)
 //!
-//! rows are added   __pending__ {"rows": as many as count} → chunk files of all columns, flushed
+//! rows are added   __pending__ {"rows": number of rows that count} → chunk files of all columns, flushed
 //!                  → __pending__ {"rows": N} → sizes of each → no __pending__
 //! anything else    in a second directory with the same files, which then takes the place of the first (Tree::rewrite)
 //! ```

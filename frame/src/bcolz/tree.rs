@@ -177,7 +177,7 @@ impl<D: Directory + Clone> Tree for FlatTree<D> {
     }
 }
 
-/// Puts a file in place of whatever had its name: `durable` in one step that waits for the disk, else where nobody looks.
+/// Puts a file in place of whatever had its name: `durable` in one step that waits for the disk, else in a directory that no reader has opened.
 pub(crate) fn put<T: Tree>(dir: &T, name: &str, content: &[u8], durable: bool) -> Result<(), Error> {
     if durable {
         return dir.replace(name, &mut |file| Ok(file.write_at(0, content)?)).map_err(Error::of_a_part);
@@ -254,7 +254,7 @@ pub struct Uncounted {
 }
 
 impl Uncounted {
-    /// Of columns that have their rows together: the rows that all of them have, and all files.
+    /// The state of columns whose rows belong together: the rows that all of them have, and all files.
     pub(crate) fn of_all(columns: Vec<Uncounted>) -> Uncounted {
         let rows = columns.iter().map(|found| found.rows).min().unwrap_or(0);
         let files = columns.iter().fold(0u64, |n, found| n.saturating_add(found.files));

@@ -79,7 +79,7 @@ impl Repack {
         self.item.to
     }
 
-    /// Packs whole items of `from` into `to`; as many as both have room for.
+    /// Packs whole items of `from` into `to`; stops where either has no room for a whole item.
     pub fn items(&self, from: &[u8], to: &mut [u8]) {
         let (before, after) = (self.item.from.max(1), self.item.to.max(1));
         for (from, to) in from.chunks_exact(before).zip(to.chunks_exact_mut(after)) {

@@ -26,7 +26,7 @@ impl NewDir {
     /// next puts it back if the second step did not come.
     ///
     /// # Errors
-    /// Those of the file system. Then the path names what it named before, but for [`IoKind::NotConfirmed`].
+    /// Errors of the file system. Then the path names what it named before, but for [`IoKind::NotConfirmed`].
     pub fn finish(self, new: &Path) -> Result<(), IoError> {
         sync_tree(new)?;
         let place = &self.place().to_path_buf();
@@ -64,7 +64,7 @@ fn exchange(_: &Path, _: &Path) -> std::io::Result<()> {
 /// the other.
 ///
 /// # Errors
-/// Those of the file system; [`IoKind::Other`] for what is no file, directory or symbolic link.
+/// Errors of the file system; [`IoKind::Other`] for what is no file, directory or symbolic link.
 pub(super) fn link_tree(from: &Path, to: &Path) -> Result<(), IoError> {
     fs::create_dir(to)?;
     for entry in fs::read_dir(from)? {
@@ -96,7 +96,7 @@ fn copy_link(old: &Path, new: &Path) -> Result<(), IoError> {
 /// Gives `new` the permissions and, where we may, the owner of what it is about to replace.
 ///
 /// # Errors
-/// Those of the file system.
+/// Errors of the file system.
 pub fn keep_permissions(new: &Path, old: &Metadata) -> Result<(), IoError> {
     #[cfg(unix)]
     {
@@ -111,7 +111,7 @@ pub fn keep_permissions(new: &Path, old: &Metadata) -> Result<(), IoError> {
 /// name are those of a state before, which was flushed.
 ///
 /// # Errors
-/// Those of the file system.
+/// Errors of the file system.
 pub fn sync_tree(path: &Path) -> Result<(), IoError> {
     let mut all = Vec::new();
     collect(path, &mut all)?;

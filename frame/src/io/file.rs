@@ -147,7 +147,7 @@ impl PathFile {
     /// Opens an existing file for reading only. It waits for no lock.
     ///
     /// # Errors
-    /// Those of the file system, with the path.
+    /// Errors of the file system, with the path.
     pub fn open(path: impl AsRef<Path>) -> Result<PathFile, FileError> {
         at(path.as_ref(), || {
             let path = std::path::absolute(&path)?;
@@ -168,7 +168,7 @@ impl PathFile {
     /// As [`PathFile::open_rw`], with another way to keep other writers out, or none.
     ///
     /// # Errors
-    /// Those of the file system, also where it knows no locks.
+    /// Errors of the file system, also where it knows no locks.
     pub fn open_rw_with(path: impl AsRef<Path>, locking: Locking) -> Result<PathFile, FileError> {
         let given = path.as_ref();
         at(given, || {
@@ -190,12 +190,12 @@ impl PathFile {
     /// locks.
     ///
     /// # Errors
-    /// Those of the file system, with the path.
+    /// Errors of the file system, with the path.
     pub fn create_new(path: impl AsRef<Path>) -> Result<PathFile, FileError> {
         let path = path.as_ref();
         at(path, || Ok(OpenOptions::new().write(true).create_new(true).open(path).map(drop)?))?;
         let opened = PathFile::open_rw(path).or_else(|error| match error.error {
-            // Nobody else knows of it yet.
+            // No other process can have opened it yet.
             Error::Io(IoError { kind: IoKind::NoLocks, .. }) => PathFile::open_rw_with(path, Locking::None),
             _ => Err(error),
         });
@@ -225,7 +225,7 @@ impl PathFile {
     /// ```
     ///
     /// # Errors
-    /// Those of the file system, with the path.
+    /// Errors of the file system, with the path.
     pub fn create(path: impl AsRef<Path>) -> Result<PathFile, FileError> {
         let path = path.as_ref();
         match PathFile::create_new(path) {
@@ -294,7 +294,7 @@ impl Store for PathFile {
         // The new file is in force from here on, whatever fails.
         match &mut self.claim {
             Some(claim) => claim.pass_on(&self.file, &self.path).map_err(IoError::not_confirmed)?,
-            // Nobody is to be kept out; where the system knows no locks, there is none to let go of.
+            // No other writer is to be kept out; where the system knows no locks, there is none to let go of.
             None => drop(self.file.unlock()),
         }
         Ok(folder.confirm()?)

@@ -78,12 +78,12 @@ impl FsDir {
     /// file system knows locks.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn create(path: impl AsRef<Path>) -> Result<FsDir, IoError> {
         let path = path.as_ref().to_path_buf();
         std::fs::create_dir(&path)?;
         let opened = FsDir::open_rw(&path).or_else(|error| match error.kind {
-            // Nobody else knows of it yet.
+            // No other process can have opened it yet.
             IoKind::NoLocks => FsDir::open_rw_with(&path, Locking::None),
             _ => Err(error),
         });
@@ -130,7 +130,7 @@ impl FsDir {
         edit(FsDir::at(new.clone(), Root::Write(Mutex::new(None)))).map_err(Error::of_a_part)?;
         let mut claim = claim.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(claim) = claim.as_mut().filter(|_| cfg!(unix)) else { return Ok(temporary.finish(&new)?) };
-        // Nobody has seen it yet, and from the exchange on it keeps others out.
+        // No other process has opened it yet, and from the exchange on it keeps others out.
         let handle = File::open(&new).map_err(IoError::from)?;
         handle.lock().map_err(IoError::from)?;
         let done = temporary.finish(&new);

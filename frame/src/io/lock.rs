@@ -245,7 +245,7 @@ impl SidecarLock {
     /// directory. A symbolic link in its place is not followed.
     ///
     /// # Errors
-    /// Those of the file system; [`IoKind::LockFile`] for a link, a directory, and where it is not permitted.
+    /// Errors of the file system; [`IoKind::LockFile`] for a link, a directory, and where it is not permitted.
     pub fn open(path: &Path) -> Result<SidecarLock, Error> {
         Ok(SidecarLock::open_file(path)?)
     }
@@ -276,7 +276,7 @@ impl SidecarLock {
     /// Waits until no handle holds the lock, holds it for writing, and announces a change.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn write(&mut self) -> Result<Held<'_>, Error> {
         let changed = self.acquire(true)?;
         Ok(Held { lock: self, changed })
@@ -286,7 +286,7 @@ impl SidecarLock {
     /// callers whose unlocking is a call of its own. Tells whether another handle has changed the frame.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn acquire(&mut self, write: bool) -> Result<bool, Error> {
         let held = match write {
             true => lock(&self.file).and_then(|()| self.announce()),
@@ -301,7 +301,7 @@ impl SidecarLock {
     /// Lets go of what [`acquire`](Self::acquire) holds.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn release(&self) -> Result<(), Error> {
         Ok(self.file.unlock().map_err(IoError::from)?)
     }

@@ -37,7 +37,7 @@ impl NewFile {
     /// symbolic link, what it leads to will be replaced. Temporary files that dead processes left are removed.
     ///
     /// # Errors
-    /// Those of the file system; [`IoKind::Name`] for a path without a file name.
+    /// Errors of the file system; [`IoKind::Name`] for a path without a file name.
     pub fn create(path: &Path) -> Result<NewFile, IoError> {
         let path = follow_link(path)?;
         let _ = sweep(&path);
@@ -105,7 +105,7 @@ impl NewFile {
     /// Flushes it, renames it into its place and flushes the directory. Gives back the open file, still locked.
     ///
     /// # Errors
-    /// Those of the file system. Then the path names what it named before, but for [`IoKind::NotConfirmed`].
+    /// Errors of the file system. Then the path names what it named before, but for [`IoKind::NotConfirmed`].
     pub fn finish(self) -> Result<File, IoError> {
         let (file, folder) = self.rename()?;
         folder.confirm()?;
@@ -149,7 +149,7 @@ impl NewDir {
     /// back.
     ///
     /// # Errors
-    /// Those of the file system; [`IoKind::Name`] for a path without a file name.
+    /// Errors of the file system; [`IoKind::Name`] for a path without a file name.
     pub fn create(path: &Path) -> Result<NewDir, IoError> {
         let place = follow_link(path)?;
         let _ = sweep(&place);

@@ -27,7 +27,7 @@ impl FilePool {
     /// An existing file.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn open(&self, path: &Path, write: bool) -> Result<PooledFile, IoError> {
         let path = std::path::absolute(path)?;
         let file = OpenOptions::new().read(true).write(write).open(&path)?;
@@ -135,7 +135,7 @@ impl Store for PooledFile {
         Ok(self.write_at(0, &new)?)
     }
     fn is_shared(&self) -> bool {
-        // Such files are written only where nobody else sees them.
+        // Such files are written only where no other process reads them.
         false
     }
 }

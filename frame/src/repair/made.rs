@@ -47,7 +47,7 @@ pub(super) struct Made<'a> {
     pub(super) out: SuperChunk<'a>,
     pub(super) report: Repaired,
     options: Options,
-    /// Of an array, how it is cut.
+    /// How the array is cut into chunks and blocks; none for a plain frame.
     geometry: Option<Geometry>,
     /// Chunks and bytes that the header announces.
     promised: Option<u64>,
@@ -153,7 +153,7 @@ impl<'a> Made<'a> {
     /// Counts a chunk that was appended, or tried to be.
     ///
     /// # Errors
-    /// Those of writing. A chunk that cannot follow those before it is no error: it is not kept.
+    /// Errors of writing. A chunk that cannot follow those before it is no error: it is not kept.
     pub(super) fn appended(&mut self, done: Result<(), Error>) -> Result<bool, Error> {
         match done {
             Ok(()) => self.report.kept = self.report.kept.saturating_add(1),

@@ -86,10 +86,10 @@ pub struct Repaired {
     pub order: Order,
     /// Chunks taken over.
     pub kept: u64,
-    /// Of these, chunks that were copied as they are because they cannot be decoded here: nothing is known to be wrong
+    /// Kept chunks that were copied as they are because they cannot be decoded here: nothing is known to be wrong
     /// with them.
     pub unchecked: u64,
-    /// Of those kept, chunks that no entry of the index names, but that lie where the chunk of an entry that is damaged
+    /// Kept chunks that no entry of the index names, but that lie where the chunk of an entry that is damaged
     /// must have been.
     pub placed: u64,
     /// Chunks that are there but do not decode, and chunks that must be there but are not: by their number in the new

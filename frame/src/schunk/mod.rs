@@ -250,7 +250,7 @@ impl<'a> SuperChunk<'a> {
         self.threads
     }
 
-    /// Uses up to `threads` threads for whole chunks, as many as a [`Pool`] takes (0: one per core). Default 1. Changes no
+    /// Uses up to `threads` threads for whole chunks, within the bound of a [`Pool`] (0: one per core). Default 1. Changes no
     /// byte.
     pub fn set_threads(&mut self, threads: usize) {
         self.pool = Pool::new(threads);

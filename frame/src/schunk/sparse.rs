@@ -222,7 +222,7 @@ impl ChunkStore for Sparse<'_> {
             }
             self.next_id = id.saturating_add(1);
             match self.create(&chunk_name(id)) {
-                // Of another writer: its file stays as it is.
+                // Another writer made this file: it stays as it is.
                 Err(IoError { kind: IoKind::AlreadyExists, .. }) => {}
                 file => break (id, file?),
             }

@@ -120,7 +120,7 @@ impl TensorMeta {
         if self.nbytes() == Some(nbytes) { Ok(()) } else { Err(differs) }
     }
 
-    /// The same tensor with so many items along the first axis.
+    /// This tensor with `rows` items along the first axis.
     pub fn rows(mut self, rows: u64) -> TensorMeta {
         let Some(first) = self.shape.first_mut() else { return self };
         *first = rows;

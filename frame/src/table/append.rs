@@ -79,7 +79,7 @@ impl<'r> Appending<'r> {
     /// Appends the rows to the table in `folder`, which is a copy of the one looked at and seen by no other process.
     ///
     /// # Errors
-    /// Those of the files; rows that do not fit.
+    /// Errors of the files; rows that do not fit.
     pub fn run(mut self, folder: &Path) -> Result<u64> {
         let Some(mut batch) = self.first.take() else { return Ok(0) };
         let folder = Folder::private(folder);

@@ -40,7 +40,7 @@ impl<W: Write> ArrowWriter<W> {
     /// Begins a file of batches with these columns.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of writing to `out`.
     pub fn new(schema: &Schema, out: W) -> Result<ArrowWriter<W>> {
         Ok(ArrowWriter { writer: FileWriter::try_new(out, schema).map_err(failed)? })
     }
@@ -48,7 +48,7 @@ impl<W: Write> ArrowWriter<W> {
     /// Writes rows.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of writing to `out`.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.writer.write(batch).map_err(failed)
     }
@@ -56,7 +56,7 @@ impl<W: Write> ArrowWriter<W> {
     /// Ends the file.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of writing to `out`.
     pub fn finish(mut self) -> Result<()> {
         self.writer.finish().map_err(failed)
     }

@@ -86,7 +86,7 @@ impl Folder {
     /// A new file at a key.
     ///
     /// # Errors
-    /// Those of the file system, also where there is one.
+    /// Errors of the file system, also where there is one.
     pub(super) fn create(
         &self,
         key: &str,

@@ -289,7 +289,7 @@ pub struct Schema {
     pub computed: Vec<String>,
     /// The names of the columns whose stored items were computed from others.
     pub generated: Vec<String>,
-    /// Those of them that are out of date.
+    /// Indexes that are out of date.
     pub stale: Vec<String>,
 }
 

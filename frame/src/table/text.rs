@@ -29,7 +29,7 @@ impl TextWriter {
     /// Writes the names, which CSV has in its first line.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of writing to `out`.
     pub fn csv(schema: &Schema, out: &mut dyn Write) -> Result<TextWriter> {
         let names: Vec<String> = schema.fields().iter().map(|field| quoted(field.name())).collect();
         writeln!(out, "{}", names.join(","))?;

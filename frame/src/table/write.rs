@@ -116,7 +116,7 @@ impl<'c> ColumnWriter<'c> {
     /// Appends rows.
     ///
     /// # Errors
-    /// Those of the files; more texts in a dictionary than codes.
+    /// Errors of the files; more texts in a dictionary than codes.
     pub fn append(&mut self, new: New) -> Result<()> {
         let about = self.about.clone();
         let what = TableError::of(&about);

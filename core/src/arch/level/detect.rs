@@ -216,7 +216,7 @@ mod x86 {
             }
         }
 
-        /// What a hypervisor hides, and registers that nobody saves, take away every level that needs them and no other.
+        /// What a hypervisor hides, and registers that the system does not save, take away every level that needs them and no other.
         #[test]
         fn what_is_masked_is_not_there() {
             let (_, words, saved, _) = CPUS[8];

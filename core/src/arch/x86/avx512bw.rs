@@ -36,7 +36,7 @@ impl Vector for Lanes4 {
     const BLOCK: usize = 64;
     const TABLE: bool = true;
 
-    // Of more than 8 planes the compiler keeps the registers in memory.
+    // With more than 8 planes the compiler keeps the registers in memory.
     #[inline(always)]
     fn leaves(kernel: Kernel, width: usize) -> bool {
         kernel != Kernel::Bits && width > 8

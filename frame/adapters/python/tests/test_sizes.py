@@ -45,10 +45,10 @@ def test_sizes_are_those_of_c_blosc_at_most():
         )
         ours, theirs = Blosc(*how).encode(data), numcodecs.Blosc(*how).encode(data)
         assert numcodecs.Blosc().decode(ours) == data.tobytes(), how
-        # Of chunks of some hundred bytes, 32 are no growth that anybody sees.
+        # A header of 32 bytes is a large part of a chunk of some hundred bytes.
         quotients.append((max(len(ours) - 32, 1) / len(theirs), how, data.dtype.str, data.nbytes, len(ours)))
         if how[1]:
-            # The same blocks, so that a read of a part costs what it did.
+            # Blocks have the size of C-Blosc's, so that a read of a part costs what it did.
             sizes = [blosc_frame.chunk_info(chunk)["blocksize"] for chunk in (ours, theirs)]
             assert sizes[0] == sizes[1], (how, data.dtype, data.nbytes, sizes)
         total += len(ours) / len(theirs)

@@ -81,7 +81,7 @@ pub fn screen(report: &Value) -> Vec<Line> {
             add(&format!("{label} {}", printable(name)), Some(metalayer(name, layer, report)));
         }
     }
-    // Those of a store are of its groups.
+    // A store has attributes for each of its groups.
     let attributes = if report["entries"].is_array() { report["attributes"].as_object() } else { None };
     for (group, layers) in attributes.into_iter().flatten() {
         add(&format!("attributes of {}", printable(group)), Some(short(&printable(&layers.to_string()))));

@@ -67,7 +67,7 @@ fn signals_leave_no_temporary_file() {
         entries.filter(|name| name.to_string_lossy().contains(".tmp")).count()
     };
     for (ignored, signal) in [("INT", "TERM"), ("INT", "HUP"), ("HUP", "INT"), ("TERM", "INT")] {
-        // What reads a pipe that nobody closes has its temporary file.
+        // What reads a pipe that stays open has its temporary file.
         let script = format!(
             "trap '' {ignored}; exec {program} compress - -o x.b2frame --typesize 1 --chunksize 1000"
         );
@@ -202,7 +202,7 @@ fn messages_say_what_helps() {
     folder.write("table.bcolz/__rootdirs__", br#"{"names": ["a", "a"]}"#);
     let (code, message) = folder.fail(&["decompress", "table.bcolz", "-o", "out"]);
     assert!(code == 1 && message.contains("column a: __rootdirs__ names it twice"), "{code} {message}");
-    // Of a stream the length is known at its end only.
+    // The length of a stream is known at its end only.
     let (code, _, message) = folder.status(&["append", "f.b2frame", "-"], b"12345");
     assert!(code == 1 && message.contains("no whole number of items"), "{code} {message}");
 }

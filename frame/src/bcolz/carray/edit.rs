@@ -166,7 +166,7 @@ impl<T: Tree> CArray<T> {
         self.rewrite(|new, _| new.settle_here(pool, rows))
     }
 
-    /// As [`CArray::settle`], in a column that nobody sees.
+    /// As [`CArray::settle`], in a column that no reader has opened.
     pub(in crate::bcolz) fn settle_here(&mut self, pool: &mut Pool, rows: u64) -> Result<(), Error> {
         let most = self.rows().saturating_add(self.beside()?.rows);
         if rows > most {

@@ -35,7 +35,7 @@ fn what_a_repair_writes_opens() {
             let written = folder.path("out").exists();
             let wrong = match (status, written) {
                 (0 | 1, true) => {
-                    // Of a store the frame around its leaves is mended, not what is wrong inside of a leaf.
+                    // The frame around the leaves of a store is mended, not what is wrong inside of a leaf.
                     let store = cell.container.shape == Shape::Store;
                     let all = [&["info", "out"][..], &["verify", "out"], &["decompress", "out", "-o", "-"]];
                     if store { &all[..1] } else { &all[..] }.iter().find_map(|words| {
