@@ -1,6 +1,6 @@
 //! [`Sample`]: some pieces of the data that advice is about.
 
-use crate::any::{open_any, open_raw};
+use crate::any::{AnyRows, open_any, open_raw};
 use crate::dtype::Dtype;
 use crate::error::Error;
 use crate::limits::Limits;
@@ -48,19 +48,33 @@ impl Sample {
     /// bytes.
     ///
     /// # Errors
-    /// Those of opening and reading; [`Error::Param`] for a file without items, or a type that is none.
+    /// Errors of opening and reading; [`Error::Param`] for a file without items, or a type that is none.
     pub fn of(path: &Path, dtype: Option<&str>, typesize: Option<u32>) -> Result<Sample, Error> {
         let given = match dtype {
             Some(name) => Some(parse_dtype(name)?.itemsize()),
             None => typesize,
         };
-        let (opened, command) = match open_any(path, &Limits::NONE) {
+        let (opened, command) = match open_any(path, &Limits::default()) {
             Ok(opened) if opened.about.kind == "npy" => (opened, Verb::CompressArray),
             Ok(opened) => (opened, Verb::Convert),
             Err(Error::Unsupported { .. }) => (open_raw(path, None, None, 1)?, Verb::CompressBytes),
             Err(error) => return Err(error),
         };
-        let typesize = given.unwrap_or(opened.about.typesize).max(1);
+        Sample::of_rows(path, &opened, command, given)
+    }
+
+    /// Reads pieces of what is open, such as a leaf of a store. `path` is what the advice calls it, `command` is how it is
+    /// compressed, and `typesize` takes the place of the size of its items.
+    ///
+    /// # Errors
+    /// Errors of reading; [`Error::Param`] where there are no items.
+    pub fn of_rows(
+        path: &Path,
+        opened: &AnyRows,
+        command: Verb,
+        typesize: Option<u32>,
+    ) -> Result<Sample, Error> {
+        let typesize = typesize.unwrap_or(opened.about.typesize).max(1);
         let item = u64::from(typesize);
         let whole = opened.data.nbytes();
         let total = whole.saturating_sub(whole.checked_rem(item).unwrap_or(0));

@@ -1,8 +1,10 @@
 //! `advise`: how to compress a file.
 
+use crate::args::{Input, Run};
 use crate::failure::{Failure, Result, asked, failure};
+use crate::open::{self, Intent};
 use crate::output::stdout_failed;
-use blosc_frame::advise::{Options, Sample, advise};
+use blosc_frame::advise::{Options, Sample, Verb, advise};
 use clap::Args as Group;
 use std::io::Write;
 use std::path::PathBuf;
@@ -11,7 +13,7 @@ use std::time::Duration;
 /// `blosc advise`.
 #[derive(Debug, Group)]
 pub struct Advise {
-    /// A file of plain items, a NumPy file, or a container
+    /// A file of plain items, a NumPy file, a container, or a leaf of a store as STORE:/KEY
     pub input: PathBuf,
     /// NumPy type of the items of a plain file, such as f4
     #[arg(long, value_name = "DTYPE", conflicts_with = "typesize")]
@@ -44,13 +46,26 @@ pub fn run(args: &Advise) -> Result<()> {
         blosc_frame::advise::parse_dtype(dtype).map_err(asked)?;
     }
     let path = args.input.as_path();
-    if crate::open::is_stream(path)? {
-        let text = "a stream, of which no sample can be taken: put it into a file";
-        return Err(Failure::Usage(format!("{}: {text}", path.display())));
-    }
-    let sample = Sample::of(path, args.dtype.as_deref(), args.typesize).map_err(failure(path))?;
+    let sample = match open::leaf(path) {
+        Some(_) => leaf(args)?,
+        None if open::is_stream(path)? => {
+            let text = "a stream, of which no sample can be taken: put it into a file";
+            return Err(Failure::Usage(format!("{}: {text}", path.display())));
+        }
+        None => Sample::of(path, args.dtype.as_deref(), args.typesize).map_err(failure(path))?,
+    };
     let options = Options { time: Duration::from_secs_f64(args.time), disk: args.disk };
     let advice = advise(&sample, &options);
     let text = if args.json { advice.json(&sample) + "\n" } else { advice.text(&sample) };
     std::io::stdout().write_all(text.as_bytes()).map_err(|e| stdout_failed(&e))
+}
+
+/// Pieces of a leaf of a store.
+fn leaf(args: &Advise) -> Result<Sample> {
+    if args.dtype.is_some() || args.typesize.is_some() {
+        return Err(Failure::Usage("--dtype, --typesize: a leaf says of which type its items are".into()));
+    }
+    let path = args.input.as_path();
+    let rows = open::open(&Input::whole(path, None, &Run::default()), Intent::Read)?.what.into_any(path)?;
+    Sample::of_rows(path, &rows, Verb::Convert, None).map_err(failure(path))
 }

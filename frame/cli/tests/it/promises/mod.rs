@@ -24,11 +24,13 @@ impl Table {
         Table { promise, wrong: Vec::new(), cells: 0 }
     }
 
-    /// Notes a cell: right, refused with a reason, or what is wrong.
+    /// Notes a cell: right, refused with a reason, or what is wrong. A cell that is listed as open and is right is wrong, too:
+    /// it must leave the list.
     pub fn cell(&mut self, cell: &Cell, outcome: Result<(), String>) {
-        let open = cells::OPEN.contains(&(cell.container.name, cell.verb.name));
+        let open = cells::OPEN.contains(&(self.promise, cell.container.name, cell.verb.name));
         let text = match (&outcome, cell.refused()) {
             (Err(wrong), _) if open => format!("OPEN: {wrong}"),
+            (Ok(()), _) if open => "WRONG: it is right, and listed in OPEN".to_string(),
             (Err(wrong), _) => format!("WRONG: {wrong}"),
             (Ok(()), Some(reason)) => format!("refused: {reason}"),
             (Ok(()), None) => "right".to_string(),
@@ -36,7 +38,7 @@ impl Table {
         let line = format!("{} | {} | {} | {text}", self.promise, cell.container.name, cell.verb.name);
         println!("{line}");
         self.cells += 1;
-        if outcome.is_err() && !open {
+        if outcome.is_err() != open {
             self.wrong.push(format!("{line} ({})", cell.words().join(" ")));
         }
     }
