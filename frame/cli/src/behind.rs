@@ -22,7 +22,7 @@ impl Behind {
     /// takes them away.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Errors of reading.
     pub fn of(container: Kind, file: &dyn ReadAt, offset: u64, len: u64) -> Result<Option<Behind>> {
         let (at, size) = (offset.saturating_add(len), file.size()?);
         let bytes = size.saturating_sub(at);
@@ -39,7 +39,7 @@ impl Behind {
     /// What is behind the NumPy file that starts at `offset`; nothing, if it is damaged.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Errors of reading.
     pub fn of_npy(file: &dyn ReadAt, offset: u64) -> Result<Option<Behind>> {
         let mut head = vec![0; file.size()?.saturating_sub(offset).min(66_000) as usize];
         file.read_exact_at(offset, &mut head)?;

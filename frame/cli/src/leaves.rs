@@ -9,7 +9,7 @@ impl Opened {
     pub fn entries(&self) -> Option<usize> {
         match &self.what {
             What::Store(store) => Some(store.store.entries().len()),
-            What::Tree(tree) => Some(tree.entries.len()),
+            What::ForeignStore(tree) => Some(tree.entries.len()),
             _ => None,
         }
     }
@@ -27,7 +27,7 @@ impl Opened {
                 };
                 (entry.name().into(), what, opened)
             }),
-            What::Tree(tree) => tree.entries.get(n).map(|entry| {
+            What::ForeignStore(tree) => tree.entries.get(n).map(|entry| {
                 let text = |name: &str| entry[name].as_str().unwrap_or("").to_string();
                 (text("key"), text("kind"), tree.open(entry).map(Some))
             }),
@@ -40,7 +40,7 @@ impl Opened {
     pub fn left_out(&self) -> Vec<String> {
         match &self.what {
             What::Store(store) => store.left_out(),
-            What::Tree(tree) => tree.left_out(),
+            What::ForeignStore(tree) => tree.left_out(),
             _ => Vec::new(),
         }
     }

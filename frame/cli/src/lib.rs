@@ -20,6 +20,7 @@ mod json;
 mod leaves;
 mod limits;
 mod open;
+mod opened;
 mod output;
 mod progress;
 mod readers;

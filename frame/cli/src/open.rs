@@ -13,6 +13,7 @@ use crate::args::{Input, Kind as As};
 use crate::behind::Behind;
 use crate::failure::{Failure, Result, failure};
 use crate::limits::{check_output, limits, max_by_size};
+pub use crate::opened::{Opened, What};
 use crate::output::notice;
 use crate::readers::array::ArrayReader;
 use crate::readers::bcolz;
@@ -21,21 +22,16 @@ use crate::readers::engines;
 use crate::readers::frame::FrameReader;
 use crate::readers::rows::RowsReader;
 use crate::readers::store::{StoreReader, attributes};
-use crate::readers::table;
-use crate::readers::{Cut, NpyHead, Reader};
 use crate::signals::remember_replacing;
 pub use crate::streams::{is_stream, stream, unnamed, unnamed_of};
-use crate::writers::choice::Holds;
 use blosc_frame::SuperChunk;
 use blosc_frame::any::{self, Found, HEAD, Kind};
 use blosc_frame::b2nd::{NdArray, carrier};
 use blosc_frame::bcolz::Flavour;
 use blosc_frame::io::{Offset, ReadAt};
 use blosc_frame::store;
-use blosc_frame::table::Records;
 use clap::ValueEnum;
-use serde_json::Value;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// What a command will do with what it opens.
@@ -62,35 +58,6 @@ impl Intent {
     }
 }
 
-/// What a path holds.
-pub enum What {
-    /// An array.
-    Array(Box<ArrayReader>),
-    /// A frame that is no array.
-    Frame(FrameReader),
-    /// A bloscpack file, a bcolz or Blaze directory, a NumPy file.
-    Rows(RowsReader),
-    /// Several arrays.
-    Store(StoreReader),
-    /// A bare chunk.
-    Chunk(ChunkReader),
-    /// Several arrays of another program.
-    #[cfg_attr(not(any(feature = "zarr", feature = "hdf5")), expect(dead_code))]
-    Tree(engines::Tree),
-    /// One of those.
-    Grid(engines::GridReader),
-}
-
-/// What a command reads or changes.
-pub struct Opened {
-    /// What it is.
-    pub what: What,
-    /// What lies behind the end of it in the file.
-    behind: Option<Behind>,
-    /// The last field: it is released after the container is closed.
-    _lock: Option<Lock>,
-}
-
 /// Opens what `input` names.
 ///
 /// # Errors
@@ -104,7 +71,7 @@ pub fn open(input: &Input, intent: Intent) -> Result<Opened> {
         let whole = Input { input: store.clone(), column: Vec::new(), ..input.clone() };
         return match open(&whole, Intent::Inspect)?.what {
             What::Store(store) => store.leaf(&key, intent, !input.column.is_empty()),
-            What::Tree(tree) if !intent.writes() => tree.leaf(&key, intent),
+            What::ForeignStore(tree) if !intent.writes() => tree.leaf(&key, intent),
             _ => Err(Failure::at(&store, format!("is no store, so it has no {key}"))),
         };
     }
@@ -397,167 +364,4 @@ fn open_frame(
         None => None,
     };
     Ok((frame, behind))
-}
-
-impl What {
-    /// The container as the library converts it.
-    ///
-    /// # Errors
-    /// Of a chunk or a store, that it is none.
-    pub fn into_any(self, path: &Path) -> Result<any::AnyRows> {
-        let frame = match self {
-            What::Rows(mut rows) => {
-                rows.prepare()?;
-                return Ok(rows.opened);
-            }
-            What::Array(array) => array.nd.into_frame(),
-            What::Frame(reader) => reader.frame,
-            What::Store(store) => return Err(store.many()),
-            What::Chunk(_) => {
-                return Err(Failure::at(
-                    path,
-                    "a bare chunk is no container: decompress it, and compress that",
-                ));
-            }
-            What::Tree(tree) => return Err(tree.many()),
-            What::Grid(_) => {
-                let how = "is not converted: decompress it to a .npy file, and compress that";
-                return Err(Failure::Unable(format!("{}: {how}", path.display())));
-            }
-        };
-        any::of_frame(frame).map_err(failure(path))
-    }
-}
-
-impl Opened {
-    /// What lies in something that is open already.
-    pub fn of(what: What) -> Opened {
-        Opened { what, behind: None, _lock: None }
-    }
-
-    /// What is read item by item.
-    ///
-    /// # Errors
-    /// Of a store, that one of its arrays must be named.
-    pub fn reader(&mut self) -> Result<&mut dyn Reader> {
-        Ok(match &mut self.what {
-            What::Array(reader) => &mut **reader,
-            What::Frame(reader) => reader,
-            What::Rows(reader) => reader,
-            What::Chunk(reader) => reader,
-            What::Store(store) => return Err(store.many()),
-            What::Tree(tree) => return Err(tree.many()),
-            What::Grid(reader) => reader,
-        })
-    }
-
-    /// Everything there is to say, as a JSON object; `kind` comes first.
-    pub fn info(&mut self) -> Result<Value> {
-        let mut info = match &mut self.what {
-            What::Store(store) => table::info(store)?,
-            What::Tree(tree) => tree.info(),
-            _ => self.reader()?.info()?,
-        };
-        if let (Some(behind), Value::Object(info)) = (&self.behind, &mut info) {
-            info.insert("trailing_bytes".into(), behind.bytes.into());
-        }
-        Ok(info)
-    }
-
-    /// Whether it is bytes, an array, or several.
-    pub fn holds(&mut self) -> Holds {
-        match &self.what {
-            What::Store(store) if store.store.is_table() => Holds::Table,
-            What::Store(_) => Holds::Arrays,
-            What::Tree(_) => Holds::Arrays,
-            What::Array(_) => Holds::Array,
-            What::Frame(reader) if Records::are_in(&reader.frame) => Holds::Records,
-            _ => match self.reader().map(|reader| reader.items().dtype) {
-                Ok(Some(_)) => Holds::Array,
-                _ => Holds::Bytes,
-            },
-        }
-    }
-
-    /// Decoded size in bytes, if known beforehand.
-    pub fn nbytes(&mut self) -> Option<u64> {
-        self.reader().ok().map(|reader| reader.items().nbytes())
-    }
-
-    /// Writes the items that `cut` selects, in C order, telling `progress` how many bytes each time.
-    pub fn read(&mut self, cut: &Cut<'_>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
-        if let What::Array(array) = &mut self.what {
-            return array.slice(cut, out, progress);
-        }
-        if let What::Grid(array) = &mut self.what {
-            return array.slice(cut, out, progress);
-        }
-        if let What::Rows(rows) = &mut self.what
-            && rows.has_axes(cut)
-        {
-            return rows.slice(cut, out, progress);
-        }
-        let reader = self.reader()?;
-        let rows = (!cut.is_all()).then(|| cut.rows_of(&reader.items())).transpose()?;
-        reader.read(rows, out, progress)
-    }
-
-    /// The head of a `.npy` file of what `cut` selects; `None` where the type of the items is not known.
-    pub fn npy_head(&mut self, cut: &Cut<'_>) -> Result<Option<NpyHead>> {
-        if let What::Array(array) = &mut self.what {
-            return array.npy_head(cut).map(Some);
-        }
-        if let What::Grid(array) = &self.what {
-            return array.npy_head(cut).map(Some);
-        }
-        if let What::Rows(rows) = &self.what
-            && rows.has_axes(cut)
-        {
-            return rows.npy_head(cut);
-        }
-        let items = self.reader()?.items();
-        items.npy_head(&cut.rows_of(&items)?)
-    }
-
-    /// Writes all items in the order that the header of the whole says.
-    pub fn read_npy(&mut self, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
-        match &mut self.what {
-            What::Array(array) => array.read_npy(out, progress),
-            _ => self.read(&Cut::ALL, out, progress),
-        }
-    }
-
-    /// Hands every array of a store to `f`, with its name as the member of a `.npz` file.
-    pub fn each_array(&self, f: &mut dyn FnMut(&str, &mut Opened) -> Result<()>) -> Result<()> {
-        match &self.what {
-            What::Store(store) => store.each_array(f),
-            What::Tree(tree) => tree.each_array(f),
-            _ => Ok(()),
-        }
-    }
-
-    /// Checks every checksum, and unless `quick` decodes everything.
-    ///
-    /// # Errors
-    /// A verdict that is not `intact`.
-    pub fn verify(&mut self, path: &Path, quick: bool, progress: &dyn Fn(u64)) -> Result<Value> {
-        let mut found = match &mut self.what {
-            What::Store(store) if !quick => table::verify(store, progress),
-            What::Tree(tree) if !quick => tree.verify(progress),
-            What::Rows(rows) => rows.verify(quick, progress)?,
-            _ if quick => {
-                let which = "only bloscpack files and Blaze directories have checksums for that";
-                return Err(Failure::Usage(format!("--quick: {which}")));
-            }
-            _ => self.reader()?.verify(progress)?,
-        };
-        if let (Some(behind), Value::Object(report)) = (&self.behind, &mut found.report) {
-            report.insert("trailing_bytes".into(), behind.bytes.into());
-            match behind.is_data() {
-                true => found.unchecked.push(behind.describe()),
-                false => notice(format_args!("{}: {}", path.display(), behind.describe())),
-            }
-        }
-        found.verdict(path)
-    }
 }

@@ -101,7 +101,7 @@ impl Destination {
     /// Has `make` write a file, in any order of its bytes, which appears when that is done.
     ///
     /// # Errors
-    /// Those of `make`, and of the file system.
+    /// Errors of `make`, and of the file system.
     pub fn file<T>(&self, make: impl FnOnce(File) -> Result<T>) -> Result<T> {
         let Way::Rename(path) = &self.way else {
             let mut file = spool()?;
@@ -118,7 +118,7 @@ impl Destination {
     /// Has `make` create a file or directory at a path that is free, which appears under its name when that is done.
     ///
     /// # Errors
-    /// Those of `make`, and of the file system.
+    /// Errors of `make`, and of the file system.
     pub fn made<T>(&self, make: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
         let temp = self.folder()?;
         // Temporary directories are private; the result is made as an ordinary file or directory inside.
@@ -137,7 +137,7 @@ impl Destination {
     /// A private directory, beside the path where there is one. Dropped, it goes with all that is in it.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn folder(&self) -> Result<NewDir> {
         match &self.way {
             Way::Rename(path) => temporary_dir(path).map_err(|e| self.no_place(&e)),
@@ -235,7 +235,7 @@ impl Sink {
     /// Opens the destination.
     ///
     /// # Errors
-    /// Those of [`Destination::of`], and of the file system.
+    /// As [`Destination::of`], and errors of the file system.
     pub fn create(output: &Output) -> Result<Sink> {
         let destination = Destination::of(output, Shape::File)?;
         let out = match &destination.way {
@@ -262,7 +262,7 @@ impl Sink {
     /// Makes the file appear under its name.
     ///
     /// # Errors
-    /// Those of the file system, and of writes before.
+    /// Errors of the file system, and of writes before.
     pub fn finish(mut self) -> Result<()> {
         let flushed = self.flush().map_err(Failure::from);
         self.filled(flushed)?;

@@ -221,7 +221,7 @@ impl<'a> NdArray<'a> {
     /// Forgets all changes since the last commit.
     ///
     /// # Errors
-    /// Those of reading what is stored; `Changed` if another writer made another array of it.
+    /// Errors of reading what is stored; `Changed` if another writer made another array of it.
     pub fn discard(&mut self) -> Result<(), Error> {
         self.edit().discard()?;
         self.load_shape()

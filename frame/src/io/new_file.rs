@@ -287,7 +287,7 @@ pub(crate) fn temporary_of(name: &str) -> Option<&str> {
 /// Temporary files and directories for `path` that dead processes left beside it.
 ///
 /// # Errors
-/// Those of reading the directory that `path` is in.
+/// Errors of reading the directory that `path` is in.
 pub fn strays(path: &Path) -> Result<Vec<PathBuf>, IoError> {
     let Some(short) = path.file_name().map(short_name) else { return Ok(Vec::new()) };
     let mut found = Vec::new();
@@ -317,7 +317,7 @@ fn abandoned(path: &Path) -> Option<File> {
 /// stood at `path` where one of them died while it was being replaced. Tells whether there were any.
 ///
 /// # Errors
-/// Those of reading the directory that `path` is in. What cannot be removed stays.
+/// Errors of reading the directory that `path` is in. What cannot be removed stays.
 pub fn sweep(path: &Path) -> Result<bool, IoError> {
     let strays = strays(path)?;
     for stray in &strays {

@@ -122,7 +122,7 @@ impl Repaired {
 /// new, empty frame, which is committed at the end, and has the limits from then on.
 ///
 /// # Errors
-/// Those of reading what tells where the chunks are and of writing the new frame; [`Error::Limit`] where more would
+/// Errors of reading what tells where the chunks are and of writing the new frame; [`Error::Limit`] where more would
 /// have to be decoded than the limits allow; the reason why a chunk cannot be decoded here, where its bytes are not known
 /// to be whole; [`Error::NothingKept`] where there are chunks and all of them are lost. What `make` gave is not committed
 /// then.

@@ -87,7 +87,7 @@ impl SuperChunk<'_> {
     /// Files of a sparse frame that nothing refers to: of another program, or of a writer that died or is at work.
     ///
     /// # Errors
-    /// Those of listing the directory.
+    /// Errors of listing the directory.
     pub fn strays(&self) -> Result<Vec<String>, Error> {
         self.store.strays(&self.index)
     }

@@ -351,7 +351,7 @@ impl<'a> SuperChunk<'a> {
     /// chunks and metalayers.
     ///
     /// # Errors
-    /// Those of reading what is stored.
+    /// Errors of reading what is stored.
     pub fn discard(&mut self) -> Result<(), Error> {
         if self.pending.committed.is_some() {
             return self.load(&self.reopen()?);

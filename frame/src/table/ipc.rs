@@ -9,7 +9,6 @@ use super::rows::{self, Rows};
 use super::schema::has_complex;
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, read_footer_length};
@@ -154,21 +153,11 @@ impl Rows for ArrowReader {
             let part = batch.slice(*at, rows);
             *at = at.saturating_add(rows);
             (self.last, self.next) = (self.next, self.next.saturating_add(rows as u64));
-            let array = |field: &Arc<Field>| {
-                let missing = || TableError::data(format!("has no field for column {}", field.name()));
-                let (at, from) = self.schema.column_with_name(field.name()).ok_or_else(missing)?;
-                let made = guarded(|| Ok(exact::fit(part.column(at), from, field)))?;
-                made.map_err(|wrong| {
-                    TableError::Data(format!(
-                        "{}, column {}: {}",
-                        self.place(wrong.row),
-                        field.name(),
-                        wrong.what
-                    ))
-                })
-            };
-            let arrays = fields.iter().map(array).collect::<Result<_>>()?;
-            return rows::batch(&Arc::new(Schema::new(fields.clone())), arrays).map(Some);
+            let batch = rows::read_batch(fields, &|row| self.place(row), &mut |field| {
+                let Some((at, from)) = self.schema.column_with_name(field.name()) else { return Ok(None) };
+                guarded(|| Ok(exact::fit(part.column(at), from, field))).map(Some)
+            });
+            return batch.map(Some);
         }
     }
 

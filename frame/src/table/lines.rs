@@ -11,10 +11,9 @@ use crate::value::Value;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use arrow_array::RecordBatch;
-use arrow_schema::{Field, Fields, Schema};
+use arrow_schema::Fields;
 use std::io::{BufRead, Read};
 
 /// Fields that are in memory at a time, and bytes of text.
@@ -209,23 +208,11 @@ impl Rows for TextReader {
         if self.places.is_empty() {
             return Ok(None);
         }
-        let array = |field: &Arc<Field>| {
-            let column =
-                self.names.iter().position(|name| name == field.name()).and_then(|at| columns.get(at));
-            let column = column
-                .ok_or_else(|| TableError::data(format!("has no field for column {}", field.name())))?;
-            let made = values::rows(column, field, form);
-            made.map_err(|wrong| {
-                TableError::Data(format!(
-                    "{}, column {}: {}",
-                    self.place(wrong.row),
-                    field.name(),
-                    wrong.what
-                ))
-            })
-        };
-        let arrays = fields.iter().map(array).collect::<Result<_>>()?;
-        rows::batch(&Arc::new(Schema::new(fields.clone())), arrays).map(Some)
+        rows::read_batch(fields, &|row| self.place(row), &mut |field| {
+            let column = self.names.iter().position(|name| name == field.name());
+            Ok(column.and_then(|at| columns.get(at)).map(|column| values::rows(column, field, form)))
+        })
+        .map(Some)
     }
 
     fn place(&self, row: usize) -> String {

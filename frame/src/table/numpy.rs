@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
-use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
+use arrow_schema::{DataType, Field, Fields, TimeUnit};
 
 /// Bytes of rows that are in memory at a time.
 const BYTES: u64 = 16 << 20;
@@ -330,22 +330,11 @@ impl Rows for NpzReader {
             data.push((usize::try_from(size).unwrap_or(usize::MAX), bytes));
         }
         (self.last, self.at) = (self.at, self.at.saturating_add(count));
-        let array = |field: &Arc<Field>| {
-            let part =
-                self.names.iter().position(|name| name == field.name()).and_then(|at| self.columns.get(at));
-            let part =
-                part.ok_or_else(|| TableError::data(format!("has no field for column {}", field.name())))?;
-            part.array(&data, field).map_err(|wrong| {
-                TableError::Data(format!(
-                    "{}, column {}: {}",
-                    self.place(wrong.row),
-                    field.name(),
-                    wrong.what
-                ))
-            })
-        };
-        let arrays = fields.iter().map(array).collect::<Result<_>>()?;
-        rows::batch(&Arc::new(Schema::new(fields.clone())), arrays).map(Some)
+        rows::read_batch(fields, &|row| self.place(row), &mut |field| {
+            let part = self.names.iter().position(|name| name == field.name());
+            Ok(part.and_then(|at| self.columns.get(at)).map(|part| part.array(&data, field)))
+        })
+        .map(Some)
     }
 
     fn place(&self, row: usize) -> String {

@@ -1,11 +1,12 @@
 //! [`Rows`]: rows that are to go into a table.
 
-use super::error::{Result, TableError};
+use super::error::{Result, TableError, Wrong};
+use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::Fields;
+use arrow_schema::{Field, Fields, Schema};
 
 /// Bytes of rows decoded together.
 pub const BATCH: u64 = 8 << 20;
@@ -25,7 +26,30 @@ pub trait Rows {
     fn place(&self, row: usize) -> String;
 }
 
+/// A column that was made, or the row that does not fit; `None` where the rows have no field of its name.
+type Made = Option<core::result::Result<ArrayRef, Wrong>>;
+
+/// The next batch of a reader of rows. `array` makes a column. A row that is wrong is told by its
+/// `place`.
+///
+/// # Errors
+/// A column without a field, a row that does not fit, and errors of `array`.
+pub fn read_batch(
+    fields: &Fields,
+    place: &dyn Fn(usize) -> String,
+    array: &mut dyn FnMut(&Field) -> Result<Made>,
+) -> Result<RecordBatch> {
+    let column = |field: &Arc<Field>| {
+        let name = field.name();
+        let made =
+            array(field)?.ok_or_else(|| TableError::data(format!("has no field for column {name}")))?;
+        made.map_err(|wrong| TableError::Data(format!("{}, column {name}: {}", place(wrong.row), wrong.what)))
+    };
+    let arrays = fields.iter().map(column).collect::<Result<_>>()?;
+    batch(&Arc::new(Schema::new(fields.clone())), arrays)
+}
+
 /// A batch of these columns.
-pub fn batch(schema: &Arc<arrow_schema::Schema>, arrays: Vec<ArrayRef>) -> Result<RecordBatch> {
+pub fn batch(schema: &Arc<Schema>, arrays: Vec<ArrayRef>) -> Result<RecordBatch> {
     RecordBatch::try_new(Arc::clone(schema), arrays).map_err(TableError::data)
 }

@@ -55,7 +55,7 @@ impl<'c> ColumnWriter<'c> {
     /// rows that they lack, of which none lives, are zeros.
     ///
     /// # Errors
-    /// Those of opening and resizing.
+    /// Errors of opening and resizing.
     pub fn open(folder: &'c Folder, column: &'c Column, rows: u64) -> Result<ColumnWriter<'c>> {
         let (about, stem) = (format!("column {}", column.name), column.stem());
         let failed = |error| TableError::of(&about)(error);
@@ -185,7 +185,7 @@ impl<'c> ColumnWriter<'c> {
     /// Writes what is not written yet.
     ///
     /// # Errors
-    /// Those of the files.
+    /// Errors of the files.
     pub fn finish(mut self) -> Result<()> {
         let about = self.about.clone();
         let what = TableError::of(&about);

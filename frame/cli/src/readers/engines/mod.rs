@@ -94,7 +94,12 @@ pub fn open(found: Found, input: &Input, intent: Intent, max: u64) -> Result<Wha
         Kind::Hdf5 => {
             let file = found.file.ok_or_else(|| Failure::at(path, "is no file"))?;
             let (store, entries) = guarded(|| hdf5::open(file, max)).map_err(unable(path, "HDF5"))?;
-            Ok(What::Tree(Tree { input: input.clone(), kind: "HDF5 file", store: Box::new(store), entries }))
+            Ok(What::ForeignStore(Tree {
+                input: input.clone(),
+                kind: "HDF5 file",
+                store: Box::new(store),
+                entries,
+            }))
         }
         #[cfg(feature = "zarr")]
         Kind::Zarr if found.file.is_some() => {
@@ -145,16 +150,16 @@ fn open_zarr(store: zarr::ZarrStore, input: &Input, intent: Intent, max: u64) ->
     check_intent(path, intent)?;
     if store.is_array() {
         let grid = guarded(|| store.array("/")).map_err(unable(path, "Zarr"))?;
-        return Ok(What::Grid(GridReader::new(path, grid, max).with(intent)?));
+        return Ok(What::ForeignArray(GridReader::new(path, grid, max).with(intent)?));
     }
     let entries = guarded(|| store.list()).map_err(unable(path, "Zarr"))?;
-    Ok(What::Tree(Tree { input: input.clone(), kind: "Zarr group", store: Box::new(store), entries }))
+    Ok(What::ForeignStore(Tree { input: input.clone(), kind: "Zarr group", store: Box::new(store), entries }))
 }
 
 /// Runs code of another crate on data that anyone may have written: a panic in it becomes an error.
 ///
 /// # Errors
-/// Those of `work`, and that it panicked.
+/// Errors of `work`, and that it panicked.
 pub fn guarded<T>(work: impl FnOnce() -> std::result::Result<T, String>) -> std::result::Result<T, String> {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
@@ -199,7 +204,7 @@ impl Tree {
             .ok_or_else(|| Failure::at(path, format!("has no array {wanted}; `blosc ls` lists them")))?;
         let opened = self.open(entry)?;
         match opened.what {
-            What::Grid(grid) => Ok(Opened::of(What::Grid(grid.with(intent)?))),
+            What::ForeignArray(grid) => Ok(Opened::of(What::ForeignArray(grid.with(intent)?))),
             what => Ok(Opened::of(what)),
         }
     }
@@ -216,14 +221,14 @@ impl Tree {
             .max_output
             .unwrap_or_else(|| crate::limits::max_by_size(crate::limits::size(&self.input.input)));
         let grid = guarded(|| self.store.array(key)).map_err(unable(&path, self.kind))?;
-        Ok(Opened::of(What::Grid(GridReader::new(&path, grid, max))))
+        Ok(Opened::of(What::ForeignArray(GridReader::new(&path, grid, max))))
     }
 
     /// Hands every array that can be read to `f`, with its key as the name of a member of a `.npz` file.
     pub fn each_array(&self, f: &mut dyn FnMut(&str, &mut Opened) -> Result<()>) -> Result<()> {
         for entry in &self.entries {
             let mut opened = self.open(entry)?;
-            if matches!(&opened.what, What::Grid(grid) if grid.problem().is_none()) {
+            if matches!(&opened.what, What::ForeignArray(grid) if grid.problem().is_none()) {
                 f(key(entry).trim_start_matches('/'), &mut opened)?;
             }
         }
@@ -233,7 +238,7 @@ impl Tree {
     /// What no `.npz` file of the arrays holds.
     pub fn left_out(&self) -> Vec<String> {
         let reason = |entry: &Value| match self.open(entry) {
-            Ok(Opened { what: What::Grid(grid), .. }) => grid.problem().map(str::to_string),
+            Ok(Opened { what: What::ForeignArray(grid), .. }) => grid.problem().map(str::to_string),
             Ok(_) => None,
             Err(failure) => Some(failure.to_string()),
         };
