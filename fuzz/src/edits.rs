@@ -162,7 +162,9 @@ fn edits(u: &mut Unstructured<'_>) -> Result<()> {
         match made {
             Made::Edit(Ok(())) => {}
             Made::Commit(Ok(())) => committed = model.clone(),
-            Made::Edit(Err(Error::Io(e))) | Made::Commit(Err(Error::Io(e))) if e.kind == IoKind::Injected => {
+            Made::Edit(Err(Error::Io(e))) | Made::Commit(Err(Error::Io(e)))
+                if e.kind == IoKind::Injected || published && e.kind == IoKind::NotConfirmed =>
+            {
                 drop(sc);
                 let (left, opened) = place.after_power_failure(u64::from(u.arbitrary::<u16>()?));
                 (place, sc) = (left, opened.expect("a frame survives a power failure"));

@@ -13,7 +13,7 @@
 use super::new_file::{Folder, NewDir, OLD, parent, sync_directory};
 use crate::error::{IoError, IoKind};
 use alloc::vec::Vec;
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, Metadata, OpenOptions};
 use std::path::{Path, PathBuf};
 
 /// With more files than these, all of the file system is flushed at once. Each flush of a file takes about a
@@ -158,7 +158,7 @@ pub(super) fn sync_all(paths: &[PathBuf]) -> Result<(), IoError> {
 /// Flushes everything that was written to the file system that `path` is on; tells whether it can be asked for that.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn sync_file_system(path: &Path) -> Result<bool, IoError> {
-    rustix::fs::syncfs(File::open(path)?).map_err(std::io::Error::from)?;
+    rustix::fs::syncfs(fs::File::open(path)?).map_err(std::io::Error::from)?;
     Ok(true)
 }
 #[cfg(not(any(target_os = "linux", target_os = "android")))]

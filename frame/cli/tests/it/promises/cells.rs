@@ -281,6 +281,7 @@ pub fn cells() -> impl Iterator<Item = Cell> {
 }
 
 /// The cells whose verb changes its container, and which are not refused.
+#[cfg(target_os = "linux")]
 pub fn edits() -> impl Iterator<Item = Cell> {
     cells().filter(|cell| cell.verb.changes && cell.refused().is_none())
 }
