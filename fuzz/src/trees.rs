@@ -140,6 +140,16 @@ impl Column {
         Ok(out)
     }
 
+    /// Drops rows on disk that are not counted, which an edit that was cut short leaves: no edit follows before that.
+    fn drop_uncounted(&mut self, pool: &mut Pool) -> std::result::Result<(), Error> {
+        let rows = self.rows().rows();
+        match self {
+            Column::Bcolz(column) => column.settle(pool, rows),
+            Column::Blaze(set) => set.settle(pool, rows),
+            Column::Table(table) => table.settle(pool, rows),
+        }
+    }
+
     fn intact(&self, pool: &mut Pool) -> bool {
         match self {
             Column::Bcolz(rows) => rows.verify(pool).is_ok_and(|damage| damage.is_empty()),
@@ -241,7 +251,10 @@ fn edits(u: &mut Unstructured<'_>) -> Result<()> {
                 edited |= wanted != model;
                 model = wanted;
             }
-            Err(Error::Io(e)) if fails && e.kind == IoKind::Injected => {
+            // `Other` is a part that is written and not confirmed, of a change that failed.
+            Err(Error::Io(e))
+                if fails && matches!(e.kind, IoKind::Injected | IoKind::NotConfirmed | IoKind::Other) =>
+            {
                 dir = FaultDir::from_files(dir.crash(u64::from(u.arbitrary::<u16>()?)));
                 rows = match rows.open(&dir) {
                     Ok(rows) => rows,
@@ -252,6 +265,7 @@ fn edits(u: &mut Unstructured<'_>) -> Result<()> {
                 let left = rows.all(&mut pool).expect("a column survives a power failure");
                 assert!(left == model || left == wanted, "neither old nor new");
                 model = left;
+                rows.drop_uncounted(&mut pool).expect("what was written last is dropped");
                 continue;
             }
             Err(error) => panic!("{error}: kind {kind}, {at} of {now}, {some} rows"),

@@ -12,7 +12,7 @@ use crate::shape::Geometry;
 use crate::shape::metalayer::{Metalayer, NAME, NAME_CATERVA};
 use alloc::string::String;
 use alloc::vec::Vec;
-use blosc_core::{Header as ChunkHeader, Params, Special};
+use blosc_core::{ChunkContext, Header as ChunkHeader, Params, Special};
 use core::ops::Range;
 
 /// What header and trailer still tell of a frame.
@@ -40,6 +40,32 @@ impl Known {
         let metalayers = metalayers.map(|entry| (text(entry.name), entry.content.to_vec())).collect();
         Known { header, all: section.is_some(), metalayers, vlmetalayers: None, dropped: Vec::new() }
     }
+
+    /// What decoding a chunk needs to know of the array around it. Without a header, `typesize` is its typesize.
+    pub(super) fn around(&self, typesize: u32) -> Around {
+        let typesize = self.header.map_or(typesize, |header| header.typesize);
+        let named = |name| self.metalayers.iter().find(|layer| layer.0 == name);
+        let content = [NAME, NAME_CATERVA].into_iter().find_map(named);
+        let geometry = content.and_then(|layer| geometry(&layer.1, typesize));
+        Around { typesize, blocks: geometry.map_or(Vec::new(), |geometry| geometry.blocks().to_vec()) }
+    }
+}
+
+/// Items and blocks of the array that a chunk is part of, which some filters need.
+pub(super) struct Around {
+    typesize: u32,
+    blocks: Vec<u32>,
+}
+
+impl Around {
+    pub(super) fn context(&self) -> ChunkContext<'_> {
+        ChunkContext { typesize: self.typesize, blockshape: &self.blocks, ..ChunkContext::default() }
+    }
+}
+
+/// How an array with this metalayer is cut.
+fn geometry(content: &[u8], typesize: u32) -> Option<Geometry> {
+    Geometry::of(&Metalayer::parse(content).ok()?, typesize).ok()
 }
 
 /// The new frame.
@@ -64,12 +90,8 @@ impl<'a> Made<'a> {
         make: impl FnOnce(&Params) -> Result<SuperChunk<'a>, Error>,
     ) -> Result<Made<'a>, Error> {
         let limits = options.limits;
-        let typesize = match (known.header, first) {
-            (Some(header), _) => header.typesize,
-            (None, Some(chunk)) => u32::from(chunk.typesize),
-            (None, None) => 1,
-        };
-        let mut out = make(&Params::new(typesize))?;
+        let typesize = first.map_or(1, |chunk| chunk.typesize.into());
+        let mut out = make(&Params::new(known.header.map_or(typesize, |header| header.typesize)))?;
         out.set_limits(&limits);
         let report = Repaired {
             order,
@@ -120,7 +142,7 @@ impl<'a> Made<'a> {
     /// How the array is cut, if the header agrees.
     fn shape(&self) -> Option<Geometry> {
         let content = [NAME, NAME_CATERVA].iter().find_map(|name| self.out.metalayer(name))?;
-        let geometry = Geometry::of(&Metalayer::parse(content).ok()?, self.out.typesize()).ok()?;
+        let geometry = geometry(content, self.out.typesize())?;
         let agrees = self.out.chunksize() == ChunkSize::Fixed(geometry.chunk_bytes());
         (agrees && self.promised == Some(geometry.nchunks())).then_some(geometry)
     }

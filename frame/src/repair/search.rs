@@ -38,7 +38,7 @@ pub(super) fn search<'a>(
     let mut pool = Pool::new(1);
     // The length of the header may be what is damaged.
     let start = if known.header.is_some() { FIXED_LEN as u64 } else { 0 };
-    let mut found = chunks(&mut window, start, limits, &mut pool)?;
+    let mut found = chunks(&mut window, start, limits, &known, &mut pool)?;
     if let Some(len) = header_len.filter(|len| found.chunks.contains_key(len)) {
         // What looks like a chunk before the first one is the content of a metalayer.
         found.chunks = found.chunks.split_off(&len);
@@ -241,9 +241,11 @@ fn chunks(
     window: &mut Window<'_, impl ReadAt>,
     mut at: u64,
     limits: &Limits,
+    known: &Known,
     pool: &mut Pool,
 ) -> Result<Found, Error> {
     let mut found = Found { chunks: BTreeMap::new(), indexes: Vec::new() };
+    let mut around = None;
     let mut budget: Budget = limits.budget(window.size);
     loop {
         let bytes = window.rest(at)?;
@@ -267,7 +269,11 @@ fn chunks(
             budget.spend(u64::from(header.nbytes).saturating_add(u64::from(header.cbytes)))?;
             let bytes = window.get(at, header.cbytes as usize)?;
             let chunk = Chunk::parse_with(bytes, &limits.chunk);
-            decoded = match chunk.and_then(|chunk| pool.decompress(&chunk)).map_err(Error::Codec) {
+            // The first chunk tells the typesize of a frame without a header.
+            let candidate = known.around(header.typesize.into());
+            let context = around.as_ref().unwrap_or(&candidate).context();
+            decoded = match chunk.and_then(|chunk| pool.decompress_in(&chunk, context)).map_err(Error::Codec)
+            {
                 Ok(_) => Some(true),
                 Err(error) if error.leaves_open() && looks_whole(bytes) => Some(false),
                 Err(_) => None,
@@ -285,6 +291,7 @@ fn chunks(
         if header.typesize == 8 && window.get(end, 3)? == [0x94, 0x01, 0x93] {
             found.indexes.push(at);
         }
+        around.get_or_insert_with(|| known.around(header.typesize.into()));
         let place = Place { len: header.cbytes as usize, nbytes: header.nbytes, unchecked: !decoded };
         found.chunks.insert(at, place);
         at = end;

@@ -1,7 +1,7 @@
 //! A sparse frame: if its index file is damaged, the chunk files come in the order of their numbers.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::made::{Known, Made};
+use super::made::{Around, Known, Made};
 use super::{Options, Order, Repaired, is_of_the_caller, looks_whole, rescue};
 use crate::cframe::header::FrameType;
 use crate::error::{Error, IoKind};
@@ -39,11 +39,12 @@ pub fn repair_dir<'a>(
     files.retain(|name| name.len() == 14 && name.ends_with(".chunk"));
     files.sort_unstable();
     let first = files.first().and_then(|name| chunk_header(dir, name).ok());
+    let around = known.around(first.map_or(1, |chunk| chunk.typesize.into()));
     let mut made = Made::new(known, first.as_ref(), options, Order::Stored, make)?;
     let mut pool = Pool::new(1);
     let mut budget = limits.budget(total(dir, &files)?);
     for name in files {
-        match chunk_file(dir, &name, &limits, &mut pool, &mut budget) {
+        match chunk_file(dir, &name, &limits, &around, &mut pool, &mut budget) {
             Ok((chunk, decoded)) => {
                 let done = made.out.append_as_is(&chunk);
                 if made.appended(done)? {
@@ -76,6 +77,7 @@ fn chunk_file(
     dir: &impl Directory,
     name: &str,
     limits: &Limits,
+    around: &Around,
     pool: &mut Pool,
     budget: &mut Budget,
 ) -> Result<(Vec<u8>, bool), Error> {
@@ -92,7 +94,7 @@ fn chunk_file(
     file.read_exact_at(0, &mut bytes)?;
     let decoded = Chunk::parse_with(&bytes, &limits.chunk).and_then(|chunk| match chunk.nbytes() {
         0 => Ok(Vec::new()),
-        _ => pool.decompress(&chunk),
+        _ => pool.decompress_in(&chunk, around.context()),
     });
     match decoded.map_err(Error::Codec) {
         Ok(_) => Ok((bytes, true)),
