@@ -89,7 +89,7 @@ fn integers(arrays: &mut Vec<(&'static str, usize, Vec<u8>)>) {
     arrays.push(("walk_i4", 4, fill(walk)));
     let adc = |i: usize| ((2000.0 * (i as f64 * 0.01).sin() + 12.0 * normal(random)) as i16).to_le_bytes();
     arrays.push(("adc_i2", 2, fill(adc)));
-    // Of 60 values the first are frequent.
+    // The first of 60 values are frequent.
     let rank = |random: &mut Random| random.below(random.clone().below(60) + 1);
     arrays.push(("category_i4", 4, fill(|_| (1000 + 7 * rank(random) as u32).to_le_bytes())));
     arrays.push(("category_u1", 1, fill(|_| [rank(random) as u8])));

@@ -31,7 +31,7 @@ const CODECS: [Codec; 10] = [
     Codec::ZFP_RATE,
 ];
 
-/// The same of filters. That of [`Filter::ByteDeltaV1`] cannot be written, so its name is not read either.
+/// Filters that have a name. [`Filter::ByteDeltaV1`] cannot be written, so its name is not read either.
 const FILTERS: [Filter; 9] = [
     Filter::None,
     Filter::Shuffle,

@@ -88,7 +88,7 @@ pub fn decode(data: &[u8]) {
     }
     assert!(decoder.decode(&chunk, &mut vec![0; n.saturating_sub(1)][..]).is_err() || n == 0);
     masked(&mut decoder, &chunk, &whole);
-    // The same blocks once more, as an executor of the caller's would have them.
+    // These blocks once more, as an executor of the caller's would have them.
     if let Ok(mut blocks) = decoder.blocks(&chunk) {
         for index in 0..chunk.nblocks().min(64) {
             let range = chunk.block_range(index).expect("a block of a parsed chunk");

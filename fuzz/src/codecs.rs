@@ -54,7 +54,7 @@ fn dispatched(
     done.is_ok().then_some(out)
 }
 
-/// The same of a zlib stream by zlib-rs.
+/// A zlib stream decoded by zlib-rs.
 fn by_zlib_rs(len: usize, src: &[u8]) -> Option<Vec<u8>> {
     let mut out = vec![0x5A; len];
     let (written, code) = zlib_rs::decompress_slice(&mut out, src, zlib_rs::InflateConfig::default());

@@ -208,7 +208,7 @@ impl Refusal {
         match self {
             Refusal::BigEndian if extended && chunk[31] & 2 != 0 => chunk[31] &= !2,
             Refusal::Lazy if extended && chunk[31] & 8 != 0 => {
-                // Of a lazy chunk not everything has to be there.
+                // A lazy chunk need not have everything there.
                 chunk[31] &= !8;
                 let there = word(chunk, 12).min(len);
                 chunk[12..16].copy_from_slice(&there.to_le_bytes());

@@ -32,7 +32,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Those of every target.
+    /// Bounds of every target.
     pub const DEFAULT: Bounds = Bounds {
         memory: 8 << 20,
         memory_per_byte: 64,
@@ -75,7 +75,7 @@ pub fn within(len: usize, target: impl FnOnce()) {
     within_bounds(&Bounds::DEFAULT, len, target);
 }
 
-/// The same for bounds of one's own.
+/// Runs `target` within bounds of the caller's.
 ///
 /// # Panics
 /// If it used more.

@@ -34,7 +34,7 @@ pub enum Answer {
     Gaps {
         /// What stood there afterwards, if it held zeros before.
         zeros: Vec<u8>,
-        /// The same for ones: where the two differ, nothing was written.
+        /// What stood there if it held ones before: where the two differ, nothing was written.
         ones: Vec<u8>,
     },
     /// The library refused.

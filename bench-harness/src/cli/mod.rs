@@ -41,7 +41,7 @@ enum Command {
     Full(Quick),
     /// Run quick several times and print how well the runs agree.
     ///
-    /// Of all pairs of runs: the share in which the fractions of a copy lie within
+    /// It prints the share of all pairs of runs in which the fractions of a copy lie within
     /// 5 %, and ratios of neighbours within 3 %. The goal is 95 % of each.
     Repeat(repeat::Options),
     /// Choose suites, kernels, arrays, opponents and time.

@@ -172,7 +172,7 @@ mod tests {
     use super::*;
     use crate::data::corpus::sha256_hex;
 
-    /// The same bytes everywhere: one hash over all recipes.
+    /// Every platform makes the same bytes: one hash over all recipes.
     #[test]
     fn bytes_do_not_depend_on_the_platform() {
         let mut all: Vec<u8> = SEEDED.iter().flat_map(|s| s.array(8192).bytes.into_owned()).collect();

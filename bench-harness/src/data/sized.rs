@@ -137,7 +137,7 @@ mod tests {
         }
     }
 
-    /// The same bytes everywhere and whenever.
+    /// Every platform and every run makes the same bytes.
     #[test]
     fn orders_do_not_depend_on_the_platform() {
         let hash = || sha256_hex(&real("sf_temps").sized(1 << 20).bytes);

@@ -23,7 +23,7 @@ pub struct Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    /// Of candidates that keep memory between runs.
+    /// Compares candidates that keep memory between runs.
     pub fn new(
         source: &'a [u8],
         room: usize,

@@ -62,7 +62,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Of the quick run, which makes many visits.
+    /// The plan of the quick run, which makes many visits.
     pub const QUICK: Plan = Plan {
         min_rounds: 2,
         max_rounds: 15,

@@ -12,9 +12,9 @@ pub struct Difference {
     pub text: String,
     /// Cases that both files have.
     pub cases: usize,
-    /// Those of them whose times agree within their spread.
+    /// Cases whose times agree within their spread.
     pub agree: usize,
-    /// Those that became slower.
+    /// Cases that became slower.
     pub slower: usize,
 }
 

@@ -65,7 +65,7 @@ impl<'a> Passes<'a> {
     /// measured, and may say that others used the machine.
     ///
     /// # Errors
-    /// Those of `done`.
+    /// Errors of `done`.
     pub fn pass(
         &mut self,
         pass: usize,

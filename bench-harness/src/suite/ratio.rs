@@ -125,7 +125,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Of a group of pairs.
+    /// The verdict on a group of pairs.
     pub fn of(group: &[Pair]) -> Option<Verdict> {
         let worst = group.iter().max_by(|a, b| a.ratio().total_cmp(&b.ratio()))?;
         let mean = geometric_mean(group.iter().map(Pair::ratio))?;

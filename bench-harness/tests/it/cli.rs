@@ -221,7 +221,7 @@ fn repeat_prints_how_well_runs_agree() {
     }
     let args = ["repeat", "3", "--folder", folder.to_str().unwrap()];
     let told = text(&bench(&args).output().unwrap().stdout);
-    // Of three pairs of each row: all of the first agree, one of the second.
+    // There are three pairs of each row: all of the first row's agree, one of the second row's.
     assert!(told.contains("66.7 %") && told.contains("is NOT met"), "{told}");
     narrow(&told, folder.to_str().unwrap());
     let json = text(&bench(&[&args[..], &["--json"]].concat()).output().unwrap().stdout);

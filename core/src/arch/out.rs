@@ -71,7 +71,7 @@ impl<'a> Out<'a> {
         self.len == 0
     }
 
-    /// The same destination for a shorter time.
+    /// Lends this destination for a shorter time.
     #[inline(always)]
     pub fn reborrow(&mut self) -> Out<'_> {
         Out { ptr: self.ptr, len: self.len, life: PhantomData }

@@ -5,7 +5,7 @@
 pub enum Plane<'a> {
     /// Its bytes: at least one per item.
     Bytes(&'a [u8]),
-    /// The same byte for every item.
+    /// One byte for every item.
     Constant(u8),
 }
 

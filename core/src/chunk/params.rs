@@ -172,7 +172,7 @@ impl Params {
         self
     }
 
-    /// The same parameters for a chunk of only `nbytes` bytes, such as the last of a file: a block
+    /// These parameters for a chunk of only `nbytes` bytes, such as the last of a file: a block
     /// size larger than that is lowered to it.
     pub fn fit(mut self, nbytes: usize) -> Params {
         if let Some(asked) = self.blocksize

@@ -92,7 +92,7 @@ impl<'a, const DICT: bool> History<'a, DICT> {
         if DICT { None } else { self.words.around(p, most, end) }
     }
 
-    /// The same of what lies there and behind it.
+    /// The words at `p` and after it, loaded ahead.
     #[inline(always)]
     pub(super) fn ahead(&self, p: usize, end: usize) -> Option<Lookahead<'a>> {
         if DICT { None } else { self.words.ahead(p, end) }

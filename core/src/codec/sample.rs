@@ -17,11 +17,11 @@ const BITS: u32 = 11;
 pub(super) struct Sample {
     /// All that were looked at.
     pub(super) positions: usize,
-    /// Those whose next four bytes have been met before.
+    /// Positions whose next four bytes have been met before.
     pub(super) fours: usize,
-    /// Those whose next eight bytes have.
+    /// Positions whose next eight bytes have been met before.
     pub(super) eights: usize,
-    /// Those of `fours` at which a match begins.
+    /// Positions of `fours` at which a match begins.
     pub(super) starts: usize,
 }
 

@@ -20,7 +20,7 @@ pub fn emulated() -> bool {
     set("BLOSC_EMULATED") && !long()
 }
 
-/// Of `full` cases: all under `BLOSC_LONG`, a tenth otherwise, a hundredth under `BLOSC_TENTH`; one at least.
+/// How many of `full` cases run: all under `BLOSC_LONG`, a tenth otherwise, a hundredth under `BLOSC_TENTH`; one at least.
 pub fn count(full: usize) -> usize {
     let divisor = match () {
         () if long() => 1,

@@ -6,7 +6,7 @@ const MARK: u8 = 0xA5;
 /// Calls `fill` on `len` bytes between guard bytes and returns the bytes that it says it wrote.
 ///
 /// # Errors
-/// Those of `fill`.
+/// Errors of `fill`.
 ///
 /// # Panics
 /// If a guard byte was written to.

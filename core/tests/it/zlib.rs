@@ -144,7 +144,7 @@ fn matches_of_every_distance_and_length() {
         block.copy(distance, 9);
         (0..700).for_each(|i| block.literal(i as u8));
         let mut short = Fixed::new();
-        // The same bits after one literal less.
+        // These bits come after one literal less.
         short.bits.extend(&block.bits[3 + 8..]);
         short.plain = block.plain[1..].to_vec();
         let (stream, plain) = short.finish();

@@ -2,9 +2,16 @@
 
 use crate::output::parent;
 use blosc_frame::io::temporary_beginning;
+#[cfg(unix)]
+use signal_hook::{
+    consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ},
+    iterator::Signals,
+};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+#[cfg(unix)]
+use std::sync::{Arc, atomic::AtomicBool};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 /// What to remove when a signal ends the program: temporary files and directories, and files whose names begin so.
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -12,12 +19,10 @@ static BEGINNINGS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Ends the program when a signal asks for it, without leaving temporary files. A signal that is ignored from the
 /// start, as by `nohup` and by jobs in the background, stays so. Where handlers cannot be had, a signal ends the program
-/// all the same, and the next command removes what stays.
+/// all the same, and the next command removes what stays. A process that runs several commands handles signals once.
 pub fn clean_up() {
-    // All of them or none, where one is ignored.
-    let _handled = ctrlc::try_set_handler(end).is_ok();
-    #[cfg(unix)]
-    some::handle(_handled);
+    static ONCE: Once = Once::new();
+    ONCE.call_once(handle);
 }
 
 /// Removes what is temporary, and ends the program.
@@ -61,38 +66,34 @@ pub fn remember_replacing(path: &Path) {
     }
 }
 
+#[cfg(not(unix))]
+fn handle() {
+    let _ = ctrlc::try_set_handler(end);
+}
+
+/// Handles the signals that are not ignored.
 #[cfg(unix)]
-mod some {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-    use signal_hook::iterator::Signals;
-    use std::sync::Arc;
-    use std::sync::atomic::AtomicBool;
-
-    /// Handles those of the signals that are not ignored, but for what is `handled`.
-    pub fn handle(handled: bool) {
-        // With a handler the signal of `ulimit -f` ends nothing: the write fails, as on a full disk.
-        let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
-        if handled {
-            return;
+fn handle() {
+    // With a handler the signal of `ulimit -f` ends nothing: the write fails, as on a full disk.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
+    let ignored = ignored();
+    // Without a thread nothing is handled: a handler whose signal no thread waits for would keep the signal from its work.
+    let _ = std::thread::Builder::new().spawn(move || {
+        let wanted = [SIGTERM, SIGINT, SIGHUP].into_iter().filter(|signal| !ignored.contains(signal));
+        if let Ok(mut signals) = Signals::new(wanted) {
+            signals.forever().take(1).for_each(|_| end());
         }
-        let ignored = ignored();
-        // Without a thread nothing is handled: a handler whose signal no thread waits for would keep the signal from its work.
-        let _ = std::thread::Builder::new().spawn(move || {
-            let wanted = [SIGTERM, SIGINT, SIGHUP].into_iter().filter(|signal| !ignored.contains(signal));
-            if let Ok(mut signals) = Signals::new(wanted) {
-                signals.forever().take(1).for_each(|_| super::end());
-            }
-        });
-    }
+    });
+}
 
-    /// Which signals this process was started with as ignored. Where the system does not say, those that shells and
-    /// `nohup` ignore.
-    fn ignored() -> Vec<i32> {
-        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-        match mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()) {
-            Some(mask) => (1..64).filter(|signal| mask >> (signal - 1) & 1 == 1).collect(),
-            None => vec![SIGINT, SIGHUP],
-        }
+/// Which signals this process was started with as ignored. Where the system does not say, those that shells and `nohup`
+/// ignore.
+#[cfg(unix)]
+fn ignored() -> Vec<i32> {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    match mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()) {
+        Some(mask) => (1..64).filter(|signal| mask >> (signal - 1) & 1 == 1).collect(),
+        None => vec![SIGINT, SIGHUP],
     }
 }

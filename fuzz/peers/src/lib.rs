@@ -1,4 +1,4 @@
-//! The same chunks by this library and by others in Rust.
+//! Chunks that this library and others in Rust read: all must agree.
 //!
 //! ```text
 //! input     parameters | data | changes

@@ -11,7 +11,7 @@ fn ramp(items: usize) -> Vec<u8> {
     (0..items as u32).flat_map(|i| (i * 3 + ((i * i) >> 6)).to_le_bytes()).collect()
 }
 
-/// The same slower, so that every codec shrinks them.
+/// Numbers that grow more slowly than in [`ramp`], so that every codec shrinks them.
 fn steps(items: usize) -> Vec<u8> {
     (0..items as u32).flat_map(|i| (i / 9 * 77).to_le_bytes()).collect()
 }
@@ -194,7 +194,7 @@ fn what_is_refused_here_has_one_of_these_reasons() {
     // Split in four, with a size that four does not divide.
     only_here(&with(&good, 8, &598u32.to_le_bytes()), &data, Some(Refusal::Indivisible));
     only_here(&with(&good, 8, &400u32.to_le_bytes()), &data, None);
-    // Of a lazy chunk of zeros more may be missing.
+    // A lazy chunk of zeros may lack more.
     let zeros = with(&blosc_core::chunk::special::zeros(4, 400).expect("a small chunk"), 12, &[99]);
     only_here(&zeros, &[0; 400], None);
     only_here(&with(&zeros, 31, &[0x18]), &[0; 400], Some(Refusal::Lazy));

@@ -25,7 +25,7 @@ fn lz4_long_run_after_one_literal() {
     run_of(&input("lz4_decode/long_run_after_one_literal"), &[7]);
 }
 
-/// The same for a period of three.
+/// Wide loads reached in front of a run of period three as well.
 #[test]
 fn lz4_long_run_after_three_literals() {
     run_of(&input("lz4_decode/long_run_after_three_literals"), b"abc");
@@ -157,7 +157,7 @@ fn b2nd_frame_size_is_not_the_sum() {
     assert_eq!(array.get_flat(&[0, 0]), Ok([item, item].concat()));
 }
 
-/// The same for an item of a special chunk, whose size only the frame's header tells.
+/// An item of a special chunk was refused for the same reason: only the frame's header tells the size of that chunk.
 #[test]
 fn b2nd_special_chunk_of_a_frame_size_not_the_sum() {
     blosc_fuzz::run("b2nd_open", &input("b2nd_open/special_chunk_of_a_frame_size_not_the_sum"));
@@ -178,7 +178,7 @@ fn frame_metalayer_name_not_utf8() {
     );
 }
 
-/// The same in a directory.
+/// Sparse frames listed such metalayers under other names, too.
 #[test]
 fn sframe_metalayer_name_not_utf8() {
     let (data, dir) = (input("sframe_open/metalayer_name_not_utf8"), MemDir::new());
@@ -201,7 +201,7 @@ fn frame_repair_of_chunks_beyond_the_limits() {
     blosc_fuzz::run("frame_mutated", &input("frame_mutated/repair_of_chunks_beyond_the_limits"));
 }
 
-/// The same where the size was small and the items were huge: chunks are then as large as an item.
+/// A repair did so too where the size was small and the items were huge: chunks are then as large as an item.
 #[test]
 fn frame_repair_with_items_beyond_the_limits() {
     blosc_fuzz::run("frame_mutated", &input("frame_mutated/repair_with_items_beyond_the_limits"));

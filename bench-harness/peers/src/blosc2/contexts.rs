@@ -113,7 +113,7 @@ impl Compressor {
         self.run(src.as_ptr(), src.len(), dst)
     }
 
-    /// The same without the copy: `src` may be overwritten.
+    /// Compresses without the copy that [`Compressor::compress`] makes: `src` may be overwritten.
     ///
     /// # Errors
     /// As [`Compressor::compress`].

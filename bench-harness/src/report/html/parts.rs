@@ -30,7 +30,7 @@ pub struct Mean {
 }
 
 impl Mean {
-    /// Of what `of` takes of each row; `None` without numbers.
+    /// The mean of what `of` takes of each row; `None` without numbers.
     pub fn of(rows: &[&Row], of: impl Fn(&Row) -> Option<f64>) -> Option<Mean> {
         let value = geometric_mean(rows.iter().filter_map(|r| of(r)))?;
         let squares: Vec<f64> = rows.iter().filter_map(|r| Some(r.spread?.ln_1p().powi(2))).collect();

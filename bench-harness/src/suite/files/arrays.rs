@@ -42,7 +42,7 @@ pub fn arrays(choice: &Choice) -> Vec<Job<'_>> {
 /// A box: one range per axis.
 type Box4 = [Range<u64>; 4];
 
-/// The same "random" numbers on every machine.
+/// Random numbers that are the same on every machine.
 struct Dice(u64);
 
 impl Dice {

@@ -17,8 +17,8 @@ pub(super) trait Registers<const N: usize>: Copy {
 pub(super) trait Lanes<const N: usize>: Registers<N> {
     /// The bytes of each lane moved up by `BY` (1, 2, 4 or 8) places, zeros below.
     fn up<const BY: usize>(self, x: Self::Register) -> Self::Register;
-    /// Of the running results in each lane, those of the register; and the last word of `W` (1, 2 or 4) bytes in every
-    /// place.
+    /// Turns the running results of each lane into those of the register. The second register has the last word of `W` (1, 2
+    /// or 4) bytes in every place.
     fn join<const W: usize, const OP: char>(self, x: Self::Register) -> (Self::Register, Self::Register);
 }
 

@@ -102,7 +102,7 @@ impl Lanes<32> for Avx2 {
     #[inline(always)]
     fn join<const W: usize, const OP: char>(self, x: __m256i) -> (__m256i, __m256i) {
         let last = self.last::<W>(x);
-        // That of the lower lane, in the upper lane only.
+        // The last word of the lower lane, in the upper lane only.
         let below = self.avx2._mm256_permute2x128_si256::<0x08>(last, last);
         let x = combine::<OP, 32, Self>(self, x, below);
         // Either has the last word of all in the upper lane; LLVM has worse instructions for the one with sums, and a

@@ -1,4 +1,4 @@
-//! The same code compiled twice on x86-64: for every CPU, and for those with BMI1, BMI2, LZCNT and SSSE3. Their
+//! Code that is compiled twice on x86-64: for every CPU, and for those with BMI1, BMI2, LZCNT and SSSE3. Their
 //! three-operand shifts are worth a third in the bit-by-bit loops of the entropy decoders, and a byte shuffle
 //! repeats the short periods of LZ matches.
 //!

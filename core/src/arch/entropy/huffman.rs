@@ -190,7 +190,7 @@ fn by_symbols(src: &[u8], streams: &mut [Stream; 4], table: &Table, out: &mut [u
 /// Decodes one or two symbols per look-up.
 #[inline(always)]
 fn by_pairs(src: &[u8], streams: &mut [Stream; 4], pairs: &Pairs, out: &mut [u8], quarter: usize) {
-    // Of what a table might say 3 is the most.
+    // A table may say 3 at the most.
     const WIDE: usize = 3 * ROUND;
     let [mut a, mut b, mut c, mut d] = *streams;
     let from = src.as_ptr();

@@ -232,7 +232,7 @@ impl<'a> Window<'a> {
     /// stays in registers.
     ///
     /// # Errors
-    /// Those of `rare`.
+    /// Errors of `rare`.
     #[inline(always)]
     pub fn cold_path(
         &mut self,

@@ -378,7 +378,7 @@ pub fn push8(bytes: &mut [u8; 16], first: u8) {
     }
 }
 
-/// The same with 16 times two bytes.
+/// Puts two bytes in front of 16 pairs, as [`push8`] puts one.
 #[cfg(any(feature = "lz4", feature = "zlib"))]
 #[inline(always)]
 pub fn push16(pairs: &mut [u8; 32], first: u16) {

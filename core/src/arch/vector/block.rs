@@ -49,7 +49,8 @@ pub(super) unsafe fn transpose<V: Vector, const P: usize>(r: [V; P]) -> [V; P] {
     }
 }
 
-/// Of planes of a power of two of bytes an item: lane `l` of register `k` is bytes `16 k ..` of the items `16 l ..`.
+/// Joins planes of items of a power of two of bytes: in the result lane `l` of register `k` is bytes `16 k ..` of the items
+/// `16 l ..`.
 ///
 /// # Safety
 /// The CPU has the instructions of `V`.

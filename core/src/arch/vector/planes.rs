@@ -10,7 +10,7 @@ pub(in crate::arch) trait PlaneSource: Copy {
     /// # Safety
     /// Plane and byte exist.
     unsafe fn at(&self, j: usize, i: usize) -> *const u8;
-    /// The same, when the one of the plane before is at hand: what need not be kept for each plane stays in a register.
+    /// As [`at`](PlaneSource::at), where the address in the plane before is known: what need not be kept for each plane stays in a register.
     ///
     /// # Safety
     /// As for [`at`](PlaneSource::at).

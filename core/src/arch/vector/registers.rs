@@ -8,7 +8,7 @@ pub(in crate::arch) const LINE: usize = 64;
 /// A register of `LANES` lanes of 16 bytes.
 ///
 /// # Safety
-/// Of every method: the CPU has the instructions, and the bytes named are readable or writable.
+/// Every method requires that the CPU has the instructions, and that the bytes named are readable or writable.
 pub(in crate::arch) trait Vector: Copy {
     /// Number of 16-byte lanes.
     const LANES: usize;
@@ -79,7 +79,7 @@ pub(in crate::arch) trait Vector: Copy {
     unsafe fn pair_lanes(a: Self, b: Self) -> (Self, Self) {
         (a, b)
     }
-    /// Of registers of four lanes: lane `l` of each, for each `l`.
+    /// Transposes four registers of four lanes: register `l` of the result is lane `l` of each.
     #[inline(always)]
     unsafe fn transpose_lanes(r: [Self; 4]) -> [Self; 4] {
         debug_assert!(Self::LANES == 4);

@@ -5,7 +5,7 @@
 //!     for each window of 16 planes, the last one overlapping the one before
 //!         for each block: 16 registers, lane l of register r is the window of item 16 l + r; transpose
 //! ```
-//! Of the last window only the planes that the one before has not are split, and if they are 8 or fewer, only the last 8 joined.
+//! The last window splits only the planes that the one before has not, and joins only its last 8 if they are 8 or fewer.
 
 use super::block::{block, join_lanes, load_planes, store_planes, transpose};
 use super::planes::PlaneSource;

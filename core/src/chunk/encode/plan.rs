@@ -155,7 +155,7 @@ impl<'a> Plan<'a> {
         self.prefix_of(self.nblocks)
     }
 
-    /// The same for a chunk of `nblocks` blocks.
+    /// Bytes before the blocks in a chunk of `nblocks` blocks.
     pub(super) fn prefix_of(&self, nblocks: usize) -> usize {
         let dictionary = if self.dictionary.is_empty() { 0 } else { self.dictionary.len().saturating_add(4) };
         self.header_len().saturating_add(nblocks.saturating_mul(4)).saturating_add(dictionary)

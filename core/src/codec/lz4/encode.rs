@@ -168,7 +168,7 @@ fn without_dictionary<S: StringPositions, const STRING: usize, const FAR: bool>(
     Some(position.anchor)
 }
 
-/// The same for matches that may begin in `dict`.
+/// Encodes with matches that may begin in `dict`.
 fn with_dictionary(
     src: &[u8],
     out: &mut Window<'_>,

@@ -14,7 +14,7 @@ use crate::codec::lz4::emit::{bare_match, sequence};
 use crate::codec::lz4::{LAST_LITERALS, LAST_MATCH, REACH};
 use crate::codec::matcher::{Table, nearest};
 
-/// Of each table.
+/// Cells of each table.
 const CELLS: usize = 1 << 14;
 const BITS: u32 = CELLS.trailing_zeros();
 /// After `1 << PATIENCE` bytes without a match the search takes larger steps.
@@ -29,9 +29,9 @@ pub(super) const WORK_LEN: usize = 2 * Table::<CELLS>::BYTES;
 /// Both tables; `WRAP`: positions may be 65536 or more.
 struct Tables<'a, const WRAP: bool, const DICT: bool> {
     history: &'a History<'a, DICT>,
-    /// Of these every word may begin a match.
+    /// Bytes of which every word may begin a match.
     starts: Words<'a>,
-    /// Of the bytes that may be in a match.
+    /// Bytes that may be in a match.
     ends: Words<'a>,
     sevens: Table<'a, CELLS>,
     fours: Table<'a, CELLS>,
@@ -76,7 +76,7 @@ impl<const WRAP: bool, const DICT: bool> Tables<'_, WRAP, DICT> {
         Some((at, self.ends.end_of_common(at + 8, p + 8) - p))
     }
 
-    /// The same with four.
+    /// Looks up four bytes.
     #[inline(always)]
     fn four(&mut self, p: usize, word: u64, end: usize) -> Option<(usize, usize)> {
         let low = self.fours.swap(hash4(word, BITS), self.history.base() + p);

@@ -11,7 +11,7 @@ use super::{Best, Match, RUN_END, Search, is_run};
 use crate::arch::search::hash::hash4;
 use crate::codec::history::History;
 
-/// Of the largest table of heads.
+/// Bits of a hash of the largest table of heads.
 const MOST_BITS: u32 = 15;
 /// Positions that are entered ahead of a search.
 const AHEAD: usize = 512;

@@ -32,7 +32,7 @@ const ENOUGH: usize = 4096;
 /// Shortest run, in bytes, whose end LZ4HC looks up. Shorter ones are found by how they begin.
 #[cfg(feature = "lz4")]
 const LONG_RUN: usize = 8;
-/// The same for zlib.
+/// Shortest run, in bytes, whose end zlib looks up.
 #[cfg(feature = "zlib")]
 pub(in crate::codec) const ANY_RUN: usize = 4;
 /// How many positions at the end of a run are entered.
@@ -114,8 +114,8 @@ pub(in crate::codec) trait Search<'a, const DICT: bool> {
         self.widest::<true, LONG_RUN>(p, low, longer, end, steps)
     }
 
-    /// Both of them: `WIDER` where `low` may be before `p`. Runs that begin at `p` are also found by how they end if they are
-    /// `LONG_RUN` bytes long.
+    /// What [`longest`](Self::longest) and, with `WIDER`, where `low` may be before `p`, [`wider`](Self::wider) search for.
+    /// Runs that begin at `p` are also found by how they end if they are `LONG_RUN` bytes long.
     #[inline(always)]
     fn widest<const WIDER: bool, const LONG_RUN: usize>(
         &mut self,
@@ -258,7 +258,7 @@ impl Best {
         self.longest < ENOUGH && self.p + ahead < end
     }
 
-    /// The same of matches that begin at the offset.
+    /// Offers matches that begin at the offset.
     #[inline(always)]
     fn offer_ahead<const DICT: bool>(
         &mut self,

@@ -18,12 +18,12 @@ use crate::codec::history::History;
 const ENTRIES: usize = 16;
 type Row = [u8; 64];
 
-/// Of matches longer than `LONG` whose distance is up to `SHORT`, all in bytes, only this many first and last positions are
-/// entered: the others repeat the first, and each would cost a store to the same few rows.
+/// How many first and last positions are entered of a match longer than `LONG` whose distance is up to `SHORT`, all in bytes:
+/// the others repeat the first, and each would cost a store to the same few rows.
 const TAIL: usize = 64;
 const LONG: usize = 256;
 const SHORT: usize = 64;
-/// Of matches this long LZ4HC enters the last quarter: the rest would crowd out positions that lead elsewhere, and what goes on
+/// LZ4HC enters the last quarter of a match this long: the rest would crowd out positions that lead elsewhere, and what goes on
 /// behind the match is found from that quarter.
 #[cfg(feature = "lz4")]
 const INSIDE: usize = 16;
@@ -39,9 +39,9 @@ const WINDOW: usize = 1 << 16;
 pub(in crate::codec) struct Rows<'a, const DICT: bool, const REACH: usize> {
     history: History<'a, DICT>,
     rows: &'a mut [Row],
-    /// Of the number of a row.
+    /// Bits of a row number.
     bits: u32,
-    /// Of the bytes of a word that are hashed.
+    /// Mask of the bytes of a word that are hashed.
     mask: u64,
     /// Positions below this are in the rows, or left out for good.
     entered: usize,
@@ -317,7 +317,7 @@ mod tests {
         let found = |distance| Match { start: distance, distance, len: LONG + 100 };
         let left = entered(&period(SHORT), found(SHORT));
         assert!(!left.contains(&TAIL) && left.contains(&(LONG + 99)), "{left:?}");
-        // Of the first periods all but the last sixteen entries of a row have gone.
+        // The first periods have left all but the last sixteen entries of a row.
         let whole = entered(&period(SHORT + 1), found(SHORT + 1));
         assert!((2 * TAIL..LONG + 100).all(|later| whole.contains(&later)), "{whole:?}");
     }

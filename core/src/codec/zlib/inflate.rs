@@ -120,7 +120,7 @@ fn described(bits: &mut BitReader<'_>, tables: &mut Tables<'_>) -> Result<(), Co
             18 => (0, bits.take(7).wrapping_add(11)),
             len => (len as u8, 1),
         };
-        // Of zeros there may be more than eight.
+        // There may be more than eight zeros.
         let word = u64::from_le_bytes([value; 8]) & !u64::MAX.wrapping_shl(n << 3);
         let room = lens.get_mut(done..).and_then(|rest| rest.first_chunk_mut::<8>());
         *room.ok_or(CodecErrorKind::Corrupt)? = word.to_le_bytes();

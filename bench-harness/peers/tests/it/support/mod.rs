@@ -147,7 +147,7 @@ impl Case {
         Case { params, typesize, blocksize, data }
     }
 
-    /// The same for our writer.
+    /// The parameters of this case for our writer.
     pub fn ours(&self) -> Params {
         let p = &self.params;
         let slot = |i: usize| FilterSlot::new(Filter::from_id(p.filters[i]), p.filters_meta[i]);

@@ -103,7 +103,7 @@ pub(super) unsafe fn split(width: usize, n: usize, src: *const u8, dst: *mut u8,
             let job = Eight { width, plane, from: next - plane };
             // SAFETY: `items` ends at or before `n`, and the eight planes are among the item's: `plane + 8 <= width`.
             unsafe {
-                // Of one load the items are 64 bytes from the first one's first plane to the last one's last.
+                // The items of one load are 64 bytes from the first one's first plane to the last one's last.
                 if width <= 18 {
                     job.split::<2>(n, items.clone(), src, dst, pitch);
                 } else {

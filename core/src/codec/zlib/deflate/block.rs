@@ -8,7 +8,7 @@ use crate::arch::entropy::bit_instructions;
 use crate::arch::entropy::deflate_tables::fixed_len;
 use crate::arch::level::Level;
 
-/// Of codes, and of the code for their lengths.
+/// Most bits of a code, and of a code for their lengths.
 const LONGEST: usize = 15;
 const LONGEST_LENGTH: usize = 7;
 /// Bytes of a stored block, at most.

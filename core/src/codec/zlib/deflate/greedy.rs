@@ -17,7 +17,7 @@ use crate::arch::search::words::Words;
 use crate::codec::matcher::nearest;
 use crate::codec::search::Match;
 
-/// Of the largest table's hashes.
+/// Bits of the largest table's hashes.
 const MOST_BITS: u32 = 14;
 /// So many bytes of a match are looked up. Shorter ones save little where literals have codes of their own.
 const LOOKED_UP: usize = 6;

@@ -17,7 +17,7 @@ use crate::arch::level::Level;
 use crate::arch::search::hash::hash4;
 use crate::arch::search::words::Words;
 
-/// Of the largest table's hashes.
+/// Bits of the largest table's hashes.
 const MOST_BITS: u32 = 15;
 
 /// Bytes of scratch for the table.

@@ -7,7 +7,7 @@ use crate::codec::history::History;
 use crate::codec::matcher::nearest;
 use crate::codec::search::Match;
 
-/// Of the largest table's hashes.
+/// Bits of the largest table's hashes.
 const MOST_BITS: u32 = 15;
 
 /// Bits of the hashes for `len` bytes: an entry for each, up to the window's.

@@ -58,7 +58,7 @@ impl Histogram {
         entropy(self.litlens.iter().copied()) + entropy(self.distances.iter().copied())
     }
 
-    /// The same by a code that is common to them and others.
+    /// Their entropy by a code that they share with `other`.
     pub(super) fn entropy_with(&self, other: &Histogram) -> i64 {
         entropy(self.litlens.iter().zip(&other.litlens).map(|(a, b)| a + b))
             + entropy(self.distances.iter().zip(&other.distances).map(|(a, b)| a + b))
