@@ -47,6 +47,8 @@ pub mod rows;
 pub mod schunk;
 #[cfg(feature = "alloc")]
 pub mod shape;
+#[cfg(feature = "alloc")]
+mod spare;
 #[cfg(feature = "store")]
 pub mod store;
 #[cfg(feature = "table")]

@@ -17,7 +17,7 @@ pub struct Tensor<'a> {
 ///
 /// # Errors
 /// A description that cannot be read, or is not of as many bytes as the frame has.
-pub fn meta_of(frame: &mut SuperChunk<'_>) -> Result<Option<TensorMeta>, Error> {
+pub fn meta_of(frame: &SuperChunk<'_>) -> Result<Option<TensorMeta>, Error> {
     let Some(content) = frame.vlmetalayer(NAME)? else { return Ok(None) };
     let meta = TensorMeta::parse(&content)?;
     meta.check(frame.nbytes())?;
@@ -29,8 +29,8 @@ impl<'a> Tensor<'a> {
     ///
     /// # Errors
     /// `NoSuchName` for a frame that is none, and as [`meta_of`].
-    pub fn open(mut frame: SuperChunk<'a>) -> Result<Tensor<'a>, Error> {
-        let meta = meta_of(&mut frame)?.ok_or(Error::NoSuchName { what: "vlmetalayer __pack_tensor__" })?;
+    pub fn open(frame: SuperChunk<'a>) -> Result<Tensor<'a>, Error> {
+        let meta = meta_of(&frame)?.ok_or(Error::NoSuchName { what: "vlmetalayer __pack_tensor__" })?;
         Ok(Tensor { frame, meta })
     }
 

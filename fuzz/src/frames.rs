@@ -52,7 +52,7 @@ pub fn open(data: &[u8]) {
     if chunks.iter().all(std::result::Result::is_ok) {
         // Parameters that are only read make no new frame.
         if let Ok(mut copy) = SuperChunk::memory(&sc.params())
-            && copy.copy_from(&mut sc).is_ok()
+            && copy.copy_from(&sc).is_ok()
         {
             for (k, chunk) in (0..).zip(&chunks) {
                 assert_eq!(copy.read_chunk(k).ok().as_ref(), chunk.as_ref().ok(), "chunk {k} of a copy");
@@ -74,7 +74,7 @@ pub fn from_file<'d>(data: &'d [u8], tally: &'d Tally) -> std::result::Result<Su
 /// Few bytes and single blocks of large chunks, read from a file, are those of the chunks as a whole.
 fn piecewise(data: &[u8], chunks: &[std::result::Result<Vec<u8>, Error>]) {
     let tally = Tally::default();
-    let mut sc = from_file(data, &tally).expect("a frame that opened from memory");
+    let sc = from_file(data, &tally).expect("a frame that opened from memory");
     for (k, chunk) in (0..).zip(chunks) {
         let Ok(chunk) = chunk else {
             let _ = (sc.read_chunk_bytes(k, 0..1, &mut [0]), sc.read_blocks(k, &[0, 1], |_, _| Ok(())));
@@ -88,7 +88,8 @@ fn piecewise(data: &[u8], chunks: &[std::result::Result<Vec<u8>, Error>]) {
         }
         assert!(sc.read_chunk_bytes(k, 0..n + 1, &mut vec![0; n + 1]).is_err());
         // Its header may give another block size than its streams have.
-        let RawChunk::Stored(bytes) = sc.raw_chunk(k).expect("a chunk that was read") else {
+        let mut buf = Vec::new();
+        let RawChunk::Stored(bytes) = sc.raw_chunk(k, &mut buf).expect("a chunk that was read") else {
             assert!(sc.read_blocks(k, &[1], |_, _| Ok(())).is_err());
             continue;
         };
@@ -177,7 +178,7 @@ pub fn read(sc: &mut SuperChunk<'_>) -> Vec<std::result::Result<Vec<u8>, Error>>
     assert_eq!((sc.header().typesize, sc.header().chunksize), (sc.typesize(), sc.chunksize()));
     let (mut chunks, mut total) = (Vec::new(), 0);
     for k in 0..sc.nchunks() {
-        let (_, _, _) = (sc.entry(k), sc.chunk_header(k), sc.raw_chunk(k).is_ok());
+        let (_, _, _) = (sc.entry(k), sc.chunk_header(k), sc.raw_chunk(k, &mut Vec::new()).is_ok());
         let chunk = sc.read_chunk(k);
         if let Ok(bytes) = &chunk {
             assert_eq!(sc.chunk_nbytes(k), Ok(bytes.len() as u32));
@@ -299,7 +300,7 @@ pub fn cut_anywhere(data: &[u8]) {
     let Ok(opened) = whole else { return };
     let cut = opened.header.frame_len.saturating_sub(1 + u64::from(*at)) as usize;
     assert!(open_at(&data[..cut], FrameType::Contiguous, &LIMITS).is_err(), "a frame cut off opens");
-    let (Ok(mut a), Ok(mut b)) =
+    let (Ok(a), Ok(b)) =
         (SuperChunk::open(ReadOnly(data), &LIMITS), SuperChunk::open_read(dribble(), &LIMITS))
     else {
         return;

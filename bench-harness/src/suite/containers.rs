@@ -71,18 +71,18 @@ fn frames<'a>(spec: &Spec, data: &'a Data, choice: &Choice) -> Result<Vec<Compar
         put(&file, dst)
     });
     let check: Check<'a> = Box::new(|got| {
-        let all = SuperChunk::from_slice(got).and_then(|mut f| f.read_all());
+        let all = SuperChunk::from_slice(got).and_then(|f| f.read_all());
         expect(&data.bytes)(&all.map_err(|e| format!("wrong frame: {e}"))?)
     });
     let whole = Rc::clone(&file);
     let read: Work<'a> = Box::new(move |_, dst| {
-        let mut frame = SuperChunk::from_slice(&whole).map_err(|e| e.to_string())?;
+        let frame = SuperChunk::from_slice(&whole).map_err(|e| e.to_string())?;
         let len = frame.nbytes();
         frame.read_bytes(0..len, dst).map_err(|e| e.to_string())
     });
     let (from, to) = middle(data);
     let items: Work<'a> = Box::new(move |_, dst| {
-        let mut frame = SuperChunk::from_slice(&file).map_err(|e| e.to_string())?;
+        let frame = SuperChunk::from_slice(&file).map_err(|e| e.to_string())?;
         frame.read_bytes(from as u64..to as u64, dst).map_err(|e| e.to_string())
     });
     let all = data.bytes.len();
@@ -134,13 +134,13 @@ fn arrays<'a>(spec: &Spec, data: &'a Data, choice: &Choice) -> Result<Vec<Compar
     });
     let check: Check<'a> = Box::new(|got| {
         let array = SuperChunk::open_read(got, &Limits::DEFAULT).and_then(NdArray::open);
-        let all = array.and_then(|mut a| a.get_all()).map_err(|e| format!("wrong array: {e}"))?;
+        let all = array.and_then(|a| a.get_all()).map_err(|e| format!("wrong array: {e}"))?;
         expect(bytes)(&all)
     });
     let slice = |ranges: [std::ops::Range<u64>; 2], file: Rc<[u8]>| -> Work<'a> {
         Box::new(move |_, dst| {
             let frame = SuperChunk::from_slice(&file).map_err(|e| e.to_string())?;
-            let mut array = NdArray::open(frame).map_err(|e| e.to_string())?;
+            let array = NdArray::open(frame).map_err(|e| e.to_string())?;
             array.get_slice(&ranges, dst).map_err(|e| e.to_string())?;
             Ok(dst.len())
         })

@@ -14,7 +14,6 @@ use crate::rows::{Rows, byte_range, count};
 use crate::shape::{next_box, strides};
 use alloc::vec::Vec;
 use blosc_core::Pool;
-use core::cell::RefCell;
 use core::ops::Range;
 
 /// Most bytes that are moved at a time.
@@ -22,18 +21,18 @@ const STEP: u64 = 64 << 20;
 
 /// An array in C order. Each change is one commit, and so atomic. One that fails leaves what was committed.
 pub(super) struct ArrayRows {
-    array: RefCell<NdArray<'static>>,
+    array: NdArray<'static>,
 }
 
 impl ArrayRows {
     pub fn new(array: NdArray<'static>) -> ArrayRows {
-        ArrayRows { array: RefCell::new(array) }
+        ArrayRows { array }
     }
 
     /// Forgets the parts of a change that failed.
     fn forget_failed(&mut self, result: Result<(), Error>) -> Result<(), Error> {
-        if result.is_err() && self.array.get_mut().frame().is_dirty() {
-            self.array.get_mut().discard()?;
+        if result.is_err() && self.array.frame().is_dirty() {
+            self.array.discard()?;
         }
         result
     }
@@ -41,12 +40,12 @@ impl ArrayRows {
 
 impl Plain for ArrayRows {
     fn nbytes(&self) -> u64 {
-        self.array.borrow().geometry().nbytes()
+        self.array.geometry().nbytes()
     }
 
     fn read_plain(&self, _: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
         let end = check_range(at, out.len(), self.nbytes())?;
-        let mut array = self.array.borrow_mut();
+        let array = &self.array;
         let item = u64::from(array.geometry().typesize()).max(1);
         if out.is_empty() {
             return Ok(());
@@ -86,12 +85,12 @@ impl Plain for ArrayRows {
         ranges: &[Range<u64>],
         out: &mut [u8],
     ) -> Result<(), Error> {
-        self.array.borrow_mut().get_slice(ranges, out)
+        self.array.get_slice(ranges, out)
     }
 
     /// Whole rows of chunks along the outermost axis where those are not too much.
     fn chunk_nbytes(&self) -> u64 {
-        let array = self.array.borrow();
+        let array = &self.array;
         let item = u64::from(array.geometry().typesize()).max(1);
         let sides = array.geometry().chunks().iter().zip(strides(array.shape()));
         let bytes = sides.map(|(&side, stride)| stride.saturating_mul(side.into()).saturating_mul(item));
@@ -101,7 +100,7 @@ impl Plain for ArrayRows {
 
 impl Rows for ArrayRows {
     fn row_nbytes(&self) -> u64 {
-        let array = self.array.borrow();
+        let array = &self.array;
         let item = u64::from(array.geometry().typesize());
         array.shape().iter().skip(1).fold(item, |n, &side| n.saturating_mul(side)).max(1)
     }
@@ -112,7 +111,7 @@ impl Rows for ArrayRows {
     }
 
     fn resize(&mut self, _: &mut Pool, rows: u64) -> Result<(), Error> {
-        let array = self.array.get_mut();
+        let array = &mut self.array;
         let mut shape = array.shape().to_vec();
         if let Some(first) = shape.first_mut() {
             *first = rows;
@@ -131,7 +130,7 @@ impl ArrayRows {
         }
         let (gone, new) = (rows.end.saturating_sub(rows.start), count(row, data)?);
         let source = Uncompressed::new(data, 0, new.saturating_mul(row));
-        let array = self.array.get_mut();
+        let array = &mut self.array;
         if new == gone {
             let mut ranges: Vec<_> = array.shape().iter().map(|&side| 0..side).collect();
             if let Some(first) = ranges.first_mut() {

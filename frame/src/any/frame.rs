@@ -14,7 +14,7 @@ use core::ops::Range;
 
 /// A frame, contiguous or sparse. Each change is one commit, and so atomic. One that fails leaves what was committed.
 pub(super) struct FrameRows {
-    frame: RefCell<SuperChunk<'static>>,
+    frame: SuperChunk<'static>,
     /// What the frame says of the tensor in it. An edit that changes the number of rows changes it in the same commit.
     tensor: Option<TensorMeta>,
 }
@@ -35,7 +35,7 @@ impl Plain for Old<'_> {
 
 impl FrameRows {
     pub fn new(frame: SuperChunk<'static>, tensor: Option<TensorMeta>) -> FrameRows {
-        FrameRows { frame: RefCell::new(frame), tensor }
+        FrameRows { frame, tensor }
     }
 
     /// Refuses to change the rows of a tensor that has none, or rows without bytes.
@@ -50,15 +50,15 @@ impl FrameRows {
 
     /// Forgets the parts of a change that failed.
     fn forget_failed(&mut self, result: Result<(), Error>) -> Result<(), Error> {
-        if result.is_err() && self.frame.get_mut().is_dirty() {
-            self.frame.get_mut().discard()?;
+        if result.is_err() && self.frame.is_dirty() {
+            self.frame.discard()?;
         }
         result
     }
 
     /// Replaces bytes `range` by `pieces`, chunk by chunk, reading what moves from the committed frame.
     fn change(&mut self, pool: &mut Pool, range: Range<u64>, pieces: Vec<Piece<'_>>) -> Result<(), Error> {
-        let frame = self.frame.get_mut();
+        let frame = &mut self.frame;
         let mut committed = frame.committed()?;
         let content = Content::splice(committed.nbytes(), range, pieces)?;
         let item = frame.typesize().max(1);
@@ -110,14 +110,14 @@ impl FrameRows {
 
 impl Plain for FrameRows {
     fn nbytes(&self) -> u64 {
-        self.frame.borrow().nbytes()
+        self.frame.nbytes()
     }
     fn read_plain(&self, _: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
         let end = check_range(at, out.len(), self.nbytes())?;
-        self.frame.borrow_mut().read_bytes(at..end, out).map(drop)
+        self.frame.read_bytes(at..end, out).map(drop)
     }
     fn chunk_nbytes(&self) -> u64 {
-        match self.frame.borrow().chunksize() {
+        match self.frame.chunksize() {
             ChunkSize::Fixed(size) if size > 0 => size.into(),
             _ => crate::schunk::DEFAULT_CHUNKSIZE.into(),
         }
@@ -126,7 +126,7 @@ impl Plain for FrameRows {
 
 impl Rows for FrameRows {
     fn row_nbytes(&self) -> u64 {
-        let item = u64::from(self.frame.borrow().typesize());
+        let item = u64::from(self.frame.typesize());
         self.tensor.as_ref().map_or(item, |meta| meta.row_nbytes().unwrap_or(item)).max(1)
     }
 

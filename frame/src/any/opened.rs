@@ -81,11 +81,11 @@ impl Opened {
     ///
     /// # Errors
     /// A metalayer of an array that contradicts the frame.
-    pub fn of_frame(mut frame: SuperChunk<'static>) -> Result<Opened, Error> {
+    pub fn of_frame(frame: SuperChunk<'static>) -> Result<Opened, Error> {
         if ARRAY.iter().any(|name| frame.metalayer(name).is_some()) {
             return NdArray::open(frame).map(|array| Opened::Array(Box::new(array)));
         }
-        Ok(match tensor::meta_of(&mut frame) {
+        Ok(match tensor::meta_of(&frame) {
             Ok(Some(meta)) => Opened::Tensor(Box::new(Tensor::of(frame, meta))),
             _ => Opened::Frame(Box::new(frame)),
         })
@@ -102,7 +102,7 @@ impl Opened {
             Opened::Frame(frame) => {
                 let mut frame = *frame;
                 let mut about = about("frame", &mut frame)?;
-                if let Err(error) = tensor::meta_of(&mut frame) {
+                if let Err(error) = tensor::meta_of(&frame) {
                     about.left_out.push(alloc::format!("vlmetalayer {} ({error})", tensor::NAME));
                 }
                 AnyRows {

@@ -16,7 +16,7 @@
 //! # Ok::<(), blosc_frame::Error>(())
 //! ```
 
-use super::cache::Cache;
+use super::cache::{self, Cache};
 use crate::cframe::header::ChunkSize;
 use crate::dtype::{ByteOrder, Dtype, DtypeError, Kind};
 #[cfg(feature = "std")]
@@ -26,6 +26,7 @@ use crate::schunk::SuperChunk;
 use crate::shape::Dims;
 use crate::shape::Geometry;
 use crate::shape::metalayer::{self, Metalayer};
+use crate::spare::{Lock, Spare};
 use alloc::string::String;
 use alloc::vec::Vec;
 use blosc_core::Pool;
@@ -74,11 +75,13 @@ pub struct NdArray<'a> {
     pub(super) name: &'static str,
     pub(super) dtype: Dtype,
     pub(super) opaque: Option<Opaque>,
-    /// One per thread, to decode blocks side by side.
-    pub(super) workers: Vec<Worker>,
-    /// Decoded or not yet encoded chunk.
+    /// For each reader one per thread, to decode blocks side by side.
+    pub(super) workers: Spare<Vec<Worker>>,
+    /// Decoded or not yet encoded chunk of an edit.
     pub(super) scratch: Vec<u8>,
-    pub(super) cache: Cache,
+    pub(super) cache: Lock<Cache>,
+    /// Bytes of decoded blocks that may be kept.
+    pub(super) cache_room: usize,
 }
 
 /// What a thread needs to decode blocks.
@@ -92,6 +95,11 @@ pub(super) struct Worker {
 impl Worker {
     pub(super) fn new() -> Worker {
         Worker { pool: Pool::new(1), read: Vec::new(), block: Vec::new() }
+    }
+
+    /// One for each of `threads` threads.
+    pub(super) fn crew(threads: usize) -> Vec<Worker> {
+        core::iter::repeat_with(Worker::new).take(threads).collect()
     }
 }
 
@@ -131,27 +139,39 @@ impl<'a> NdArray<'a> {
     /// `NoSuchName` without a `b2nd` or `caterva` metalayer; `Invalid` and `Truncated` with field and
     /// offset for a metalayer that is not one, shapes that are impossible, and a frame that does not
     /// have the chunks the shapes demand. A dtype that cannot be read is no error: see [`NdArray::opaque`].
-    pub fn open(mut frame: SuperChunk<'a>) -> Result<NdArray<'a>, Error> {
+    pub fn open(frame: SuperChunk<'a>) -> Result<NdArray<'a>, Error> {
         let (name, meta, geometry) = metalayer_of(&frame)?;
         let (dtype, opaque) = describe(&meta, frame.typesize());
+        Ok(NdArray::with(frame, name, geometry, dtype, opaque))
+    }
+
+    /// An array on a frame that is one.
+    pub(super) fn with(
+        mut frame: SuperChunk<'a>,
+        name: &'static str,
+        geometry: Geometry,
+        dtype: Dtype,
+        opaque: Option<Opaque>,
+    ) -> NdArray<'a> {
         frame.set_blockshape(geometry.blocks());
-        Ok(NdArray {
+        NdArray {
+            workers: Spare::new(Worker::crew(frame.threads())),
             frame,
             geometry,
             name,
             dtype,
             opaque,
-            workers: alloc::vec![Worker::new()],
             scratch: Vec::new(),
-            cache: Cache::new(),
-        })
+            cache: Lock::new(Cache::new()),
+            cache_room: cache::ROOM,
+        }
     }
 
     /// Uses up to `threads` threads (0: one per core). Default 1. Changes no byte of any result.
     pub fn set_threads(&mut self, threads: usize) {
         let threads = Pool::new(threads).threads();
         self.frame.set_threads(threads);
-        self.workers.resize_with(threads, Worker::new);
+        self.workers = Spare::new(Worker::crew(threads));
     }
 
     /// Items per axis.
@@ -189,7 +209,7 @@ impl<'a> NdArray<'a> {
     }
     /// The frame, to change it: what is kept decoded of it goes.
     pub(super) fn edit(&mut self) -> &mut SuperChunk<'a> {
-        self.cache.clear();
+        self.cache.get_mut().clear();
         &mut self.frame
     }
     /// The frame.

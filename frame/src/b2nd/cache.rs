@@ -22,26 +22,35 @@ use crate::schunk::parallel;
 use crate::schunk::{Loaded, Shared, Wanted};
 use crate::shape::Geometry;
 use alloc::collections::VecDeque;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use blosc_core::Codec;
 
 /// Bytes kept at most, unless the caller sets something else.
-const ROOM: usize = 16 << 20;
+pub(super) const ROOM: usize = 16 << 20;
 /// Blocks kept at most: they are searched one by one.
 const MOST: usize = 64;
 
 /// A chunk and a block of it.
 type Id = (u64, u32);
 
+/// A decoded block. Readers copy from it while others use the cache, and it may be dropped there meanwhile.
+pub(super) type Block = Arc<Vec<u8>>;
+
 struct Kept {
     id: Id,
     used: u64,
-    data: Vec<u8>,
+    data: Block,
+}
+
+/// How many blocks of `size` bytes may be kept.
+fn capacity(room: usize, limit: u64, size: usize) -> usize {
+    let room = room.min(usize::try_from(limit).unwrap_or(usize::MAX));
+    room.checked_div(size).unwrap_or(0).min(MOST)
 }
 
 /// Decoded blocks, and accounts of others.
 pub(super) struct Cache {
-    room: usize,
     clock: u64,
     kept: Vec<Kept>,
     /// What was spent on blocks that are not kept, the oldest account first.
@@ -50,7 +59,7 @@ pub(super) struct Cache {
 
 impl Cache {
     pub(super) fn new() -> Cache {
-        Cache { room: ROOM, clock: 0, kept: Vec::new(), accounts: VecDeque::new() }
+        Cache { clock: 0, kept: Vec::new(), accounts: VecDeque::new() }
     }
 
     pub(super) fn clear(&mut self) {
@@ -58,25 +67,22 @@ impl Cache {
         self.accounts.clear();
     }
 
-    /// How many blocks of `size` bytes may be kept.
-    fn capacity(&self, size: usize, limit: u64) -> usize {
-        let room = self.room.min(usize::try_from(limit).unwrap_or(usize::MAX));
-        room.checked_div(size).unwrap_or(0).min(MOST)
-    }
-
     fn has(&self, id: Id) -> bool {
         self.kept.iter().any(|kept| kept.id == id)
     }
 
-    fn get(&mut self, id: Id) -> Option<&[u8]> {
+    fn get(&mut self, id: Id) -> Option<Block> {
         let kept = self.kept.iter_mut().find(|kept| kept.id == id)?;
         self.clock = self.clock.saturating_add(1);
         kept.used = self.clock;
-        Some(&kept.data)
+        Some(Block::clone(&kept.data))
     }
 
     /// Keeps a block in the place of the one not used for longest, if there are `capacity` already.
-    fn keep(&mut self, id: Id, data: Vec<u8>, capacity: usize) {
+    fn keep(&mut self, id: Id, data: Block, capacity: usize) {
+        if self.has(id) {
+            return;
+        }
         while self.kept.len() >= capacity.max(1) {
             let oldest = self.kept.iter().enumerate().min_by_key(|(_, kept)| kept.used);
             let Some(oldest) = oldest.map(|(n, _)| n) else { break };
@@ -89,13 +95,13 @@ impl Cache {
 
     /// Whether these blocks, with what reading each as usual costs, shall be read from here on. If not,
     /// that is added to their accounts.
-    fn worth(&mut self, blocks: &[(Id, u64)], size: u64) -> bool {
-        let due = |id: &Id| self.accounts.iter().any(|(account, spent)| account == id && *spent >= size);
-        let known = blocks.iter().filter(|(id, _)| self.has(*id) || due(id)).count();
+    fn worth(&mut self, blocks: &[Asked], size: u64) -> bool {
+        let due = |id: Id| self.accounts.iter().any(|(account, spent)| *account == id && *spent >= size);
+        let known = blocks.iter().filter(|block| self.has(block.id) || due(block.id)).count();
         if known > 0 && known.saturating_mul(2) >= blocks.len() {
             return true;
         }
-        for (id, cost) in blocks {
+        for Asked { id, cost, .. } in blocks {
             match self.accounts.iter_mut().find(|(account, _)| account == id) {
                 Some((_, spent)) => *spent = spent.saturating_add(*cost),
                 None => self.accounts.push_back((*id, *cost)),
@@ -114,12 +120,26 @@ struct Missing {
     data: Vec<u8>,
 }
 
+/// A block that is asked for.
+struct Asked {
+    id: Id,
+    /// What reading it as usual costs.
+    cost: u64,
+    data: Option<Block>,
+}
+
 impl NdArray<'_> {
     /// Keeps up to `bytes` of decoded blocks, and never more than the limit on output, for requests that
     /// touch the same blocks again; 0 keeps none. Default 16 MiB. At most 64 blocks are kept. Changes no
     /// byte of any result.
     pub fn set_cache(&mut self, bytes: usize) {
-        self.cache = Cache { room: bytes, ..Cache::new() };
+        *self.cache.get_mut() = Cache::new();
+        self.cache_room = bytes;
+    }
+
+    /// How many blocks may be kept.
+    fn capacity(&self) -> usize {
+        capacity(self.cache_room, self.frame.limits().output, self.geometry.block_bytes() as usize)
     }
 
     fn cost(&self, part: usize) -> u64 {
@@ -132,91 +152,107 @@ impl NdArray<'_> {
     }
 
     /// The block if it is kept, or shall be from now on. `part` is how many bytes of it are wanted.
-    pub(super) fn kept_block(&mut self, chunk: u64, block: u32, part: usize) -> Option<&[u8]> {
-        let size = self.geometry.block_bytes() as usize;
-        let capacity = self.cache.capacity(size, self.frame.limits().output);
-        let id = (chunk, block);
-        if capacity == 0 || part > size / 2 {
+    pub(super) fn kept_block(&self, id: Id, part: usize) -> Option<Block> {
+        let capacity = self.capacity();
+        if capacity == 0 || part > self.geometry.block_bytes() as usize / 2 {
             return None;
         }
-        // Found first: the rest is for those that are not.
-        if !self.cache.has(id) {
-            let cost = self.cost(part);
-            if !self.cache.worth(&[(id, cost)], size as u64) || !self.bring(&[(id, cost)], capacity) {
-                return None;
-            }
+        // Looked for first: what it costs matters only where it is not there.
+        if let Some(block) = self.cache.lock().get(id) {
+            return Some(block);
         }
-        self.cache.get(id)
+        let mut asked = [Asked { id, cost: self.cost(part), data: None }];
+        self.bring(&mut asked, capacity)?;
+        let [Asked { data, .. }] = asked;
+        data
     }
 
     /// Copies the selected items to `out` from blocks that are kept, or shall be from now on. If it tells
     /// `false`, nothing was copied.
-    pub(super) fn gather_kept(&mut self, selection: &Selection, out: &mut [u8]) -> bool {
-        let geometry = self.geometry;
-        let size = geometry.block_bytes() as usize;
-        let capacity = self.cache.capacity(size, self.frame.limits().output);
-        let about = selection.nblocks(&geometry);
+    pub(super) fn gather_kept(&self, selection: &Selection, out: &mut [u8]) -> bool {
+        let geometry = &self.geometry;
+        let (size, capacity) = (geometry.block_bytes() as usize, self.capacity());
+        let about = selection.nblocks(geometry);
         let thin = about.saturating_mul(size as u64) / 2 >= out.len() as u64;
         if capacity == 0 || about > capacity as u64 || !thin {
             return false;
         }
-        let mut blocks = Vec::new();
-        let mut walk = selection.walk(&geometry);
+        let mut asked = Vec::new();
+        let mut walk = selection.walk(geometry);
         while let Some(touched) = walk.next() {
-            if touched.nblocks().saturating_add(blocks.len() as u64) > capacity as u64 {
+            if touched.nblocks().saturating_add(asked.len() as u64) > capacity as u64 {
                 return false;
             }
             for block in touched.blocks() {
-                let cost = self.cost(block.span(&geometry).len());
-                blocks.push(((touched.chunk, block.block), cost));
+                let cost = self.cost(block.span(geometry).len());
+                asked.push(Asked { id: (touched.chunk, block.block), cost, data: None });
             }
         }
-        if !self.cache.worth(&blocks, size as u64) || !self.bring(&blocks, capacity) {
+        if self.bring(&mut asked, capacity).is_none() {
             return false;
         }
-        let mut walk = selection.walk(&geometry);
+        let mut found = asked.iter();
+        let mut walk = selection.walk(geometry);
         while let Some(touched) = walk.next() {
             for block in touched.blocks() {
-                if let Some(data) = self.cache.get((touched.chunk, block.block)) {
-                    block.copies(&geometry, touched.counts(), |s| s.gather(data, out, 0));
+                if let Some(data) = found.next().and_then(|asked| asked.data.as_ref()) {
+                    block.copies(geometry, touched.counts(), |s| s.gather(data, out, 0));
                 }
             }
         }
         true
     }
 
-    /// Decodes those of the blocks that are not kept. Tells whether all are now.
-    fn bring(&mut self, blocks: &[(Id, u64)], capacity: usize) -> bool {
-        // Those that are kept must not go for the others.
-        let absent = |id: &Id| self.cache.get(*id).is_none();
-        let ids: Vec<Id> = blocks.iter().map(|(id, _)| *id).filter(absent).collect();
-        let mut missing: Vec<Missing> = ids.into_iter().map(|id| Missing { id, data: Vec::new() }).collect();
+    /// Finds the blocks, and decodes those that are not kept; none where the usual way shall be taken. Blocks are decoded
+    /// while other readers have the cache, so two may decode the same one.
+    fn bring(&self, asked: &mut [Asked], capacity: usize) -> Option<()> {
+        let size = u64::from(self.geometry.block_bytes());
+        let mut missing = {
+            let mut cache = self.cache.lock();
+            if !cache.worth(asked, size) {
+                return None;
+            }
+            for block in asked.iter_mut() {
+                block.data = cache.get(block.id);
+            }
+            let absent = asked.iter().filter(|block| block.data.is_none());
+            absent.map(|block| Missing { id: block.id, data: Vec::new() }).collect::<Vec<_>>()
+        };
+        if missing.is_empty() {
+            return Some(());
+        }
         // An error is for the usual way to report: it may not need what could not be decoded.
-        if self.decode_missing(&mut missing).is_err() {
-            return false;
+        self.decode_missing(&mut missing).ok()?;
+        let mut cache = self.cache.lock();
+        for (block, Missing { id, data }) in asked.iter_mut().filter(|b| b.data.is_none()).zip(missing) {
+            let data = Block::new(data);
+            block.data = Some(Block::clone(&data));
+            cache.keep(id, data, capacity);
         }
-        for Missing { id, data } in missing {
-            self.cache.keep(id, data, capacity);
-        }
-        blocks.iter().all(|(id, _)| self.cache.has(*id))
+        Some(())
     }
 
-    fn decode_missing(&mut self, missing: &mut [Missing]) -> Result<(), Error> {
+    fn decode_missing(&self, missing: &mut [Missing]) -> Result<(), Error> {
         let (frame, geometry) = (self.frame.shared(), &self.geometry);
-        #[cfg(feature = "std")]
-        if self.workers.len() > 1 && missing.len() > 1 {
-            let bytes = (missing.len() as u64).saturating_mul(geometry.block_bytes().into());
-            if parallel::worth(self.frame.params().codec, bytes) {
-                let threads = self.workers.len().min(missing.len());
-                let workers = self.workers.get_mut(..threads).unwrap_or_default();
-                return parallel::each(workers, missing.chunks_mut(1), |worker, one| {
-                    decode_blocks(frame, geometry, worker, one)
-                });
-            }
-        }
-        let Some(worker) = self.workers.first_mut() else { return Ok(()) };
-        let mut same_chunk = missing.chunk_by_mut(|a, b| a.id.0 == b.id.0);
-        same_chunk.try_for_each(|same| decode_blocks(frame, geometry, worker, same))
+        self.workers.with(
+            || Worker::crew(self.frame.threads()),
+            |workers| {
+                #[cfg(feature = "std")]
+                if workers.len() > 1 && missing.len() > 1 {
+                    let bytes = (missing.len() as u64).saturating_mul(geometry.block_bytes().into());
+                    if parallel::worth(self.frame.params().codec, bytes) {
+                        let threads = workers.len().min(missing.len());
+                        let workers = workers.get_mut(..threads).unwrap_or_default();
+                        return parallel::each(workers, missing.chunks_mut(1), |worker, one| {
+                            decode_blocks(frame, geometry, worker, one)
+                        });
+                    }
+                }
+                let Some(worker) = workers.first_mut() else { return Ok(()) };
+                let mut same_chunk = missing.chunk_by_mut(|a, b| a.id.0 == b.id.0);
+                same_chunk.try_for_each(|same| decode_blocks(frame, geometry, worker, same))
+            },
+        )
     }
 }
 
@@ -291,18 +327,19 @@ mod tests {
                         assert_eq!(nd.get_flat(&[(i * 64 + j) * 16 + 7, 0]).unwrap()[..2], item);
                     }
                 }
-                assert!(!nd.cache.kept.is_empty() && nd.cache.kept.len() <= MOST);
+                assert!((1..=MOST).contains(&nd.cache.lock().kept.len()));
                 // A change anywhere is seen at once.
                 let at = ((round * 64 + 3) * 16 * 2) as usize;
                 nd.set_item(&[round, 3, 0], &[0xee, round as u8]).unwrap();
                 data[at..at + 2].copy_from_slice(&[0xee, round as u8]);
-                assert!(nd.cache.kept.is_empty() && nd.cache.accounts.is_empty());
+                let cache = nd.cache.get_mut();
+                assert!(cache.kept.is_empty() && cache.accounts.is_empty());
                 assert_eq!(row(&mut nd, round, 3), data[at..at + 32]);
             }
             for _ in 0..40 {
                 row(&mut nd, 63, 63);
             }
-            assert!(!nd.cache.kept.is_empty());
+            assert!(!nd.cache.lock().kept.is_empty());
             nd.resize(&[40, 64, 16]).unwrap();
             nd.resize(&[64, 64, 16]).unwrap();
             assert_eq!(row(&mut nd, 63, 63), [0; 32]);
@@ -321,18 +358,18 @@ mod tests {
             nd.set_cache(room);
             for n in 0..200 {
                 row(&mut nd, n / 2 * 16 % 64, n / 8 * 16 % 64);
-                assert!(nd.cache.kept.len() <= most, "{room}");
+                assert!(nd.cache.lock().kept.len() <= most, "{room}");
             }
-            assert_eq!(nd.cache.kept.len(), most);
+            assert_eq!(nd.cache.lock().kept.len(), most);
         }
         let limits = crate::Limits::default().output(8192);
         let mut cache = Cache::new();
-        assert_eq!(cache.capacity(8192, limits.output), 1);
-        assert_eq!(cache.capacity(0, u64::MAX), 0);
-        assert_eq!(cache.capacity(1, u64::MAX), MOST);
+        assert_eq!(capacity(ROOM, limits.output, 8192), 1);
+        assert_eq!(capacity(ROOM, u64::MAX, 0), 0);
+        assert_eq!(capacity(ROOM, u64::MAX, 1), MOST);
         // The one used longest ago goes.
         for k in 0..4 {
-            cache.keep((k, 0), vec![k as u8], 3);
+            cache.keep((k, 0), Block::new(vec![k as u8]), 3);
             cache.get((0, 0));
         }
         assert!(cache.has((0, 0)) && !cache.has((1, 0)) && cache.has((3, 0)));
@@ -344,12 +381,12 @@ mod tests {
         for n in 0..16 {
             row(&mut nd, n / 4 * 16, n % 4 * 16);
         }
-        assert!(nd.cache.kept.is_empty());
+        assert!(nd.cache.lock().kept.is_empty());
         // Nor do whole blocks.
         for _ in 0..5 {
             assert_eq!(nd.get_all().unwrap(), data);
             nd.get_chunk(0).unwrap();
         }
-        assert!(nd.cache.kept.is_empty());
+        assert!(nd.cache.lock().kept.is_empty());
     }
 }

@@ -95,7 +95,7 @@ impl Carrier {
 ///
 /// # Errors
 /// A vlmetalayer that cannot be decoded.
-pub fn of(frame: &mut SuperChunk<'_>) -> Result<Option<Carrier>, Error> {
+pub fn of(frame: &SuperChunk<'_>) -> Result<Option<Carrier>, Error> {
     let has = |frame: &SuperChunk<'_>, name| frame.metalayer(name).is_some();
     if let Some(content) = frame.metalayer("b2o") {
         return Ok(Some(Carrier::Object(object_kind(content))));

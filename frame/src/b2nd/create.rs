@@ -7,8 +7,7 @@
 //!     append the chunk
 //! ```
 
-use super::array::{NdArray, Worker};
-use super::cache::Cache;
+use super::array::NdArray;
 use super::read::{check_len, fit};
 use super::select::Selection;
 use super::spec::Spec;
@@ -41,17 +40,7 @@ impl<'a> NdArray<'a> {
         if geometry.chunk_bytes() > 0 {
             frame.set_chunksize(geometry.chunk_bytes())?;
         }
-        frame.set_blockshape(geometry.blocks());
-        Ok(NdArray {
-            frame,
-            geometry,
-            name: metalayer::NAME,
-            dtype: spec.dtype().clone(),
-            opaque: None,
-            workers: alloc::vec![Worker::new()],
-            scratch: Vec::new(),
-            cache: Cache::new(),
-        })
+        Ok(NdArray::with(frame, metalayer::NAME, geometry, spec.dtype().clone(), None))
     }
 
     /// An array of zeros, in a frame without chunks made with [`Spec::params`]. Takes no space.

@@ -25,7 +25,7 @@ impl<'a> NdArray<'a> {
     ///
     /// # Errors
     /// Another shape or item size, and whatever chunks can be.
-    pub fn copy(frame: SuperChunk<'a>, spec: &Spec, source: &mut NdArray<'_>) -> Result<NdArray<'a>, Error> {
+    pub fn copy(frame: SuperChunk<'a>, spec: &Spec, source: &NdArray<'_>) -> Result<NdArray<'a>, Error> {
         same_items(spec, source)?;
         if spec.geometry().shape() != source.shape() {
             return Err(other_shape(spec));
@@ -38,15 +38,15 @@ impl<'a> NdArray<'a> {
                 source.get_into(&selection, out)
             })?;
         } else if nd.frame.params() == source.frame.params() {
-            nd.frame.append_from(&mut source.frame)?;
+            nd.frame.append_from(&source.frame)?;
         } else {
-            nd.frame.recompress_from(&mut source.frame)?;
+            nd.frame.recompress_from(&source.frame)?;
         }
         Ok(nd)
     }
 
     /// Copies the metalayers and vlmetalayers of `source`, except the metalayer that describes the array.
-    fn take_metalayers(&mut self, source: &mut NdArray<'_>) -> Result<(), Error> {
+    fn take_metalayers(&mut self, source: &NdArray<'_>) -> Result<(), Error> {
         let names: Vec<_> = source.frame.metalayer_names().collect();
         for name in names.iter().filter(|n| **n != metalayer::NAME && **n != metalayer::NAME_CATERVA) {
             let content = source.frame.metalayer(name).map(<[u8]>::to_vec).unwrap_or_default();
@@ -68,7 +68,7 @@ impl<'a> NdArray<'a> {
     pub fn transpose(
         frame: SuperChunk<'a>,
         spec: &Spec,
-        source: &mut NdArray<'_>,
+        source: &NdArray<'_>,
         axes: &[usize],
     ) -> Result<NdArray<'a>, Error> {
         same_items(spec, source)?;
@@ -190,11 +190,7 @@ impl<'a> NdArray<'a> {
     ///
     /// # Errors
     /// A shape in `spec` other than the shape that is left, another item size, and whatever chunks can be.
-    pub fn squeeze(
-        frame: SuperChunk<'a>,
-        spec: &Spec,
-        source: &mut NdArray<'_>,
-    ) -> Result<NdArray<'a>, Error> {
+    pub fn squeeze(frame: SuperChunk<'a>, spec: &Spec, source: &NdArray<'_>) -> Result<NdArray<'a>, Error> {
         same_items(spec, source)?;
         let left = source.shape().iter().copied().filter(|s| *s != 1);
         if !left.eq(spec.geometry().shape().iter().copied()) {

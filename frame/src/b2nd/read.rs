@@ -6,7 +6,7 @@
 //! else                                       -> chunk by chunk             gather.rs
 //! ```
 
-use super::array::NdArray;
+use super::array::{NdArray, Worker};
 use super::gather::{Chunks, wrong_chunk};
 use super::select::Selection;
 use crate::error::{Error, IoKind};
@@ -30,7 +30,7 @@ impl NdArray<'_> {
     ///
     /// # Errors
     /// `Limit` if that is more than the frame's limits allow, and whatever chunks can be.
-    pub fn get(&mut self, selection: &Selection) -> Result<Vec<u8>, Error> {
+    pub fn get(&self, selection: &Selection) -> Result<Vec<u8>, Error> {
         let limit = self.frame.limits().output;
         let asked = selection.items().saturating_mul(self.geometry.typesize().into());
         if asked > limit {
@@ -46,7 +46,7 @@ impl NdArray<'_> {
     ///
     /// # Errors
     /// As [`NdArray::get`], and a length that does not fit.
-    pub fn get_into(&mut self, selection: &Selection, out: &mut [u8]) -> Result<(), Error> {
+    pub fn get_into(&self, selection: &Selection, out: &mut [u8]) -> Result<(), Error> {
         self.gather(selection, out, false)
     }
 
@@ -54,7 +54,7 @@ impl NdArray<'_> {
     ///
     /// # Errors
     /// As [`NdArray::get_into`], and ranges outside the array.
-    pub fn get_slice(&mut self, ranges: &[Range<u64>], out: &mut [u8]) -> Result<(), Error> {
+    pub fn get_slice(&self, ranges: &[Range<u64>], out: &mut [u8]) -> Result<(), Error> {
         let selection = Selection::ranges(self.shape(), ranges)?;
         self.gather(&selection, out, false)
     }
@@ -63,7 +63,7 @@ impl NdArray<'_> {
     ///
     /// # Errors
     /// As [`NdArray::get`].
-    pub fn get_all(&mut self) -> Result<Vec<u8>, Error> {
+    pub fn get_all(&self) -> Result<Vec<u8>, Error> {
         self.get(&Selection::all(self.shape()))
     }
 
@@ -72,17 +72,17 @@ impl NdArray<'_> {
     ///
     /// # Errors
     /// `OutOfRange` for an index outside the array, and whatever a chunk can be.
-    pub fn get_item(&mut self, index: &[u64], out: &mut [u8]) -> Result<(), Error> {
+    pub fn get_item(&self, index: &[u64], out: &mut [u8]) -> Result<(), Error> {
         let (chunk, at) = self.address(index)?;
         let needed = self.geometry.typesize() as usize;
         check_len(needed as u64, out.len())?;
         let size = (self.geometry.block_bytes() as usize).max(1);
-        if let Some(block) = self.kept_block(chunk, (at / size) as u32, needed) {
-            let within = at % size;
-            if let Some(item) = block.get(within..within.saturating_add(needed)) {
-                out.copy_from_slice(item);
-                return Ok(());
-            }
+        let within = at % size;
+        if let Some(block) = self.kept_block((chunk, (at / size) as u32), needed)
+            && let Some(item) = block.get(within..within.saturating_add(needed))
+        {
+            out.copy_from_slice(item);
+            return Ok(());
         }
         self.frame.read_chunk_part(chunk, at..at.saturating_add(needed), out)?;
         Ok(())
@@ -112,7 +112,7 @@ impl NdArray<'_> {
     ///
     /// # Errors
     /// `OutOfRange` for a position outside the array, `Limit` as in [`NdArray::get`].
-    pub fn get_flat(&mut self, positions: &[u64]) -> Result<Vec<u8>, Error> {
+    pub fn get_flat(&self, positions: &[u64]) -> Result<Vec<u8>, Error> {
         let t = self.geometry.typesize() as usize;
         let limit = self.frame.limits().output;
         let asked = (positions.len() as u64).saturating_mul(t as u64);
@@ -138,8 +138,8 @@ impl NdArray<'_> {
                     }
                 }
             };
-            if let Some(block) = self.kept_block(*chunk, number as u32, same.len().saturating_mul(t)) {
-                put(block, number * block_bytes);
+            if let Some(block) = self.kept_block((*chunk, number as u32), same.len().saturating_mul(t)) {
+                put(&block, number * block_bytes);
                 continue;
             }
             // No more than from the first of them to the last: the block's padding may be damaged.
@@ -154,7 +154,7 @@ impl NdArray<'_> {
     ///
     /// # Errors
     /// `Param` for a mask of another size, and as [`NdArray::get_flat`].
-    pub fn get_mask(&mut self, mask: &[bool]) -> Result<Vec<u8>, Error> {
+    pub fn get_mask(&self, mask: &[bool]) -> Result<Vec<u8>, Error> {
         let positions = self.mask_positions(mask)?;
         self.get_flat(&positions)
     }
@@ -196,7 +196,7 @@ impl NdArray<'_> {
     ///
     /// # Errors
     /// `OutOfRange` for a chunk that does not exist, and whatever chunks can be.
-    pub fn get_chunk(&mut self, chunk: u64) -> Result<Region, Error> {
+    pub fn get_chunk(&self, chunk: u64) -> Result<Region, Error> {
         let len = self.geometry.nchunks();
         if chunk >= len {
             return Err(Error::OutOfRange { what: "chunk", index: chunk, len });
@@ -211,30 +211,32 @@ impl NdArray<'_> {
     /// # Errors
     /// As [`NdArray::get_chunk`], and what `f` returns.
     pub fn for_each_block(
-        &mut self,
+        &self,
         chunk: u64,
         mut f: impl FnMut(u32, &[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let size = (self.geometry.block_bytes() as usize).max(1);
-        let data = self.decoded_chunk(chunk)?;
-        let result = (0u32..).zip(data.chunks_exact(size)).try_for_each(|(n, block)| f(n, block));
-        self.scratch = data;
-        result
+        let mut data = Vec::new();
+        self.decode_to(chunk, &mut data)?;
+        (0u32..).zip(data.chunks_exact(size)).try_for_each(|(n, block)| f(n, block))
     }
 
     /// All of chunk `chunk` in the scratch buffer, which the caller puts back.
     pub(super) fn decoded_chunk(&mut self, chunk: u64) -> Result<Vec<u8>, Error> {
+        let mut data = core::mem::take(&mut self.scratch);
+        self.decode_to(chunk, &mut data).map(|()| data)
+    }
+
+    fn decode_to(&self, chunk: u64, data: &mut Vec<u8>) -> Result<(), Error> {
         let (asked, limit) = (u64::from(self.geometry.chunk_bytes()), self.frame.limits().chunk.output);
         if asked > limit {
             return Err(Error::Limit { what: "bytes of a chunk", asked, limit });
         }
-        let mut data = core::mem::take(&mut self.scratch);
-        fit(&mut data, asked as usize)?;
-        let n = self.frame.read_chunk_into(chunk, &mut data)?;
-        if n != data.len() {
-            return Err(wrong_chunk(chunk, self.frame.stored_at(chunk), n));
+        fit(data, asked as usize)?;
+        match self.frame.read_chunk_into(chunk, data)? {
+            n if n == data.len() => Ok(()),
+            n => Err(wrong_chunk(chunk, self.frame.stored_at(chunk), n)),
         }
-        Ok(data)
     }
 
     /// Hands the array's bytes, in Fortran order, to `f` in pieces of at most about `piece` bytes.
@@ -242,7 +244,7 @@ impl NdArray<'_> {
     /// # Errors
     /// What `f` returns, and whatever chunks can be.
     pub fn for_each_piece_fortran(
-        &mut self,
+        &self,
         piece: u64,
         mut f: impl FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
@@ -268,14 +270,16 @@ impl NdArray<'_> {
     }
 
     /// Copies the selected items to `out`; `zeros` says that it holds nothing but zeros.
-    fn gather(&mut self, selection: &Selection, out: &mut [u8], zeros: bool) -> Result<(), Error> {
+    fn gather(&self, selection: &Selection, out: &mut [u8], zeros: bool) -> Result<(), Error> {
         let asked = selection.items().saturating_mul(self.geometry.typesize().into());
         check_len(asked, out.len())?;
         if self.gather_kept(selection, out) {
             return Ok(());
         }
         let chunks = Chunks { frame: self.frame.shared(), geometry: &self.geometry, zeros };
-        chunks.gather_all(selection, self.frame.params().codec, &mut self.workers, out)
+        let crew = || Worker::crew(self.frame.threads());
+        self.workers
+            .with(crew, |workers| chunks.gather_all(selection, self.frame.params().codec, workers, out))
     }
 }
 

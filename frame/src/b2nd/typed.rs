@@ -102,7 +102,7 @@ impl NdArray<'_> {
     ///
     /// # Errors
     /// [`Error::ItemType`] if the dtype is not `T`'s, and as [`NdArray::get`].
-    pub fn read<T: Element>(&mut self) -> Result<Vec<T>, Error> {
+    pub fn read<T: Element>(&self) -> Result<Vec<T>, Error> {
         self.read_selection(&Selection::all(self.shape()))
     }
 
@@ -110,7 +110,7 @@ impl NdArray<'_> {
     ///
     /// # Errors
     /// As [`NdArray::read`].
-    pub fn read_selection<T: Element>(&mut self, selection: &Selection) -> Result<Vec<T>, Error> {
+    pub fn read_selection<T: Element>(&self, selection: &Selection) -> Result<Vec<T>, Error> {
         let order = self.order_of::<T>()?;
         let bytes = self.get(selection)?;
         Ok(bytes.chunks_exact(T::SIZE.max(1)).map(|item| T::read(order, item)).collect())
@@ -132,7 +132,7 @@ impl NdArray<'_> {
     /// # Errors
     /// As [`NdArray::read`], and a shape beyond this machine's addresses.
     #[cfg(feature = "ndarray")]
-    pub fn to_ndarray<T: Element>(&mut self) -> Result<ndarray::ArrayD<T>, Error> {
+    pub fn to_ndarray<T: Element>(&self) -> Result<ndarray::ArrayD<T>, Error> {
         let shape: Vec<usize> =
             self.shape().iter().map(|s| usize::try_from(*s).unwrap_or(usize::MAX)).collect();
         let values = self.read()?;

@@ -212,7 +212,7 @@ fn copy(
 /// the frame's header name the same codec and filters.
 fn is_whole(frame: &mut SuperChunk<'_>, k: u64) -> bool {
     let covered = frame.chunk_checksum(k).is_some();
-    let looks = frame.verifying(covered, |frame| match frame.raw_chunk(k) {
+    let looks = frame.verifying(covered, |frame| match frame.raw_chunk(k, &mut Vec::new()) {
         Ok(RawChunk::Stored(bytes)) => covered || looks_whole(bytes),
         _ => false,
     });

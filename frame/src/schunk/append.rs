@@ -42,7 +42,7 @@ impl SuperChunk<'_> {
 
     /// Bytes by which the last chunk is shorter than the others.
     pub(super) fn lacking(&self) -> u32 {
-        let Sizes::Regular { chunk, total } = self.index.sizes else { return 0 };
+        let Sizes::Regular { chunk, total } = *self.index.sizes() else { return 0 };
         // Both are below 2^32.
         let over = total.checked_rem(chunk.into()).unwrap_or(0) as u32;
         if over == 0 { 0 } else { chunk.saturating_sub(over) }
@@ -73,7 +73,7 @@ impl SuperChunk<'_> {
 
     /// Appends all chunks of `other` as they are, without decoding them. Those that share their bytes still share them.
     /// Parameters of new chunks and metalayers stay this frame's own.
-    pub fn append_from(&mut self, other: &mut SuperChunk<'_>) -> Result<(), Error> {
+    pub fn append_from(&mut self, other: &SuperChunk<'_>) -> Result<(), Error> {
         if other.typesize() != self.typesize() {
             return Err(Error::param("typesize", i64::from(other.typesize()), "the typesize of this frame"));
         }
@@ -102,11 +102,11 @@ impl SuperChunk<'_> {
     }
 
     /// Appends chunk `k` of `other` as it is.
-    pub(crate) fn append_copy(&mut self, other: &mut SuperChunk<'_>, k: u64) -> Result<(), Error> {
-        match other.raw_chunk(k)? {
+    pub(crate) fn append_copy(&mut self, other: &SuperChunk<'_>, k: u64) -> Result<(), Error> {
+        other.reading(|_, _, buf| match other.raw_chunk(k, buf)? {
             RawChunk::Stored(bytes) => self.append_as_is(bytes),
             RawChunk::Special(kind, len) => self.append_special(kind, len),
-        }
+        })
     }
 
     /// Appends one chunk of `len` special bytes, whatever the size of the others.
@@ -116,7 +116,7 @@ impl SuperChunk<'_> {
     }
 
     /// Decodes all of `other` and appends it with this frame's parameters, in chunks of the same sizes.
-    pub fn recompress_from(&mut self, other: &mut SuperChunk<'_>) -> Result<(), Error> {
+    pub fn recompress_from(&mut self, other: &SuperChunk<'_>) -> Result<(), Error> {
         if let (0, ChunkSize::Fixed(c)) = (self.nchunks(), other.header.chunksize) {
             self.declare(Some(c))?;
         }

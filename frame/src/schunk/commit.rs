@@ -201,7 +201,7 @@ impl SuperChunk<'_> {
             index: &mut self.index,
             metalayers: &self.metalayers,
             checksums: &mut self.checksums,
-            pool: &mut self.pool,
+            pool: &mut self.tools.own().0,
             pending: self.pending,
             in_force: None,
         };

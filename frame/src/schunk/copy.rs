@@ -128,7 +128,7 @@ impl SuperChunk<'_> {
 
     /// Copies everything of `other` into this new, empty frame: parameters, metalayers, chunks as they
     /// are. Works between contiguous and sparse frames.
-    pub fn copy_from(&mut self, other: &mut SuperChunk<'_>) -> Result<(), Error> {
+    pub fn copy_from(&mut self, other: &SuperChunk<'_>) -> Result<(), Error> {
         if self.nchunks() > 0 || self.typesize() != other.typesize() {
             return Err(Error::param(
                 "chunks of the copy",

@@ -151,7 +151,7 @@ impl SuperChunk<'_> {
         }
         self.touch()?;
         self.settle_regularity()?;
-        if let Sizes::Regular { chunk, total } = self.index.sizes
+        if let Sizes::Regular { chunk, total } = *self.index.sizes()
             && total.checked_rem(u64::from(chunk)) != Some(0)
             && order.last() != Some(&n.saturating_sub(1))
         {
@@ -172,7 +172,7 @@ impl SuperChunk<'_> {
         }
         let params = self.params().fit(data.len());
         let context = chunk_context(self.header.typesize, &self.blockshape);
-        self.pool.compress_in(&params, context, data).map_err(Error::Codec)
+        self.tools.own().0.compress_in(&params, context, data).map_err(Error::Codec)
     }
 
     /// Refuses a number that no chunk has, or that a new one cannot have.

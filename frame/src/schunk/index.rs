@@ -9,6 +9,7 @@ use crate::cframe::Entries;
 use crate::cframe::header::ChunkSize;
 use crate::cframe::index::{Entry, SIZE_LOST};
 use crate::error::{Error, Structure};
+use crate::spare::Once;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -18,7 +19,10 @@ pub(crate) struct Index {
     pub(crate) entries: Entries,
     /// [`UNKNOWN`] for special chunks, too.
     sums: Vec<u64>,
-    pub(super) sizes: Sizes,
+    /// What the frame or the last edit says.
+    sizes: Sizes,
+    /// What readers found instead.
+    found: Once<Sizes>,
 }
 
 /// Adds `new` before value `k`, or exchanges or (without `new`) removes value `k`.
@@ -48,7 +52,7 @@ impl Index {
             ChunkSize::Variable => Sizes::each(Vec::new()),
             ChunkSize::Unknown => Sizes::Regular { chunk: 0, total: 0 },
         };
-        Index { entries, sums: Vec::new(), sizes }
+        Index { entries, sums: Vec::new(), sizes, found: Once::new() }
     }
 
     /// The numbers of all chunks; none if none of them is stored.
@@ -81,6 +85,17 @@ impl Index {
     pub(crate) fn nbytes(&self) -> u64 {
         self.sizes.total()
     }
+    /// The sizes of the chunks, as far as they are known.
+    pub(super) fn sizes(&self) -> &Sizes {
+        self.found.get().unwrap_or(&self.sizes)
+    }
+    /// The sizes, to be changed.
+    fn sizes_mut(&mut self) -> &mut Sizes {
+        if let Some(found) = self.found.take() {
+            self.sizes = found;
+        }
+        &mut self.sizes
+    }
     /// Number of chunks that are stored.
     pub(super) fn stored_len(&self) -> u64 {
         match &self.entries {
@@ -111,12 +126,12 @@ impl Index {
     /// Decoded bytes of chunk `k`; an error where no writer recorded them.
     pub(super) fn len_of(&self, k: u64) -> Result<u32, Error> {
         self.entry(k)?;
-        self.sizes.len_of(k).ok_or(SIZE_LOST)
+        self.sizes().len_of(k).ok_or(SIZE_LOST)
     }
 
     /// Learns the size of every chunk from what `read` finds in its header, where the frame does not tell them.
-    pub(super) fn read_sizes(&mut self, read: impl Fn(u64, u64) -> Result<u32, Error>) -> Result<(), Error> {
-        if matches!(self.sizes, Sizes::Each { .. }) {
+    pub(super) fn read_sizes(&self, read: impl Fn(u64, u64) -> Result<u32, Error>) -> Result<(), Error> {
+        if matches!(self.sizes(), Sizes::Each { .. }) {
             return Ok(());
         }
         let mut lens = Vec::new();
@@ -135,12 +150,14 @@ impl Index {
             });
         }
         let total = self.sizes.total();
-        self.sizes = Sizes::read(lens, total).ok_or(Error::invalid(
+        let found = Sizes::read(lens, total).ok_or(Error::invalid(
             Structure::FrameHeader,
             "uncompressed_size (not the sum of the chunks)",
             0x1d,
             total as i64,
         ))?;
+        // Another reader may have been faster, and found them to be what they are.
+        let _ = self.found.set(found);
         Ok(())
     }
 
@@ -148,7 +165,7 @@ impl Index {
     /// its size. The sizes are read where they differ.
     pub(super) fn edit(&mut self, k: u64, old: bool, new: Option<(i64, u64, u32)>) -> Result<(), Error> {
         self.splice(k, old, new.map(|(raw, sum, _)| (raw, sum)))?;
-        self.sizes.edit(k, old, new.map(|(.., len)| len))
+        self.sizes_mut().edit(k, old, new.map(|(.., len)| len))
     }
 
     fn splice(&mut self, k: u64, old: bool, new: Option<(i64, u64)>) -> Result<(), Error> {
@@ -171,7 +188,7 @@ impl Index {
         let list = self.entries.list_mut()?;
         *list = picked(order, list);
         self.sums = picked(order, &self.sums);
-        self.sizes.reorder(order);
+        self.sizes_mut().reorder(order);
         Ok(())
     }
 }

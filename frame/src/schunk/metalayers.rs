@@ -146,17 +146,19 @@ impl SuperChunk<'_> {
     }
 
     /// The decoded content of a vlmetalayer.
-    pub fn vlmetalayer(&mut self, name: &str) -> Result<Option<Vec<u8>>, Error> {
+    pub fn vlmetalayer(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
         let Some(meta) = find(&self.metalayers.trailer, name) else { return Ok(None) };
         let limits = self.limits.chunk.output(self.limits.metalayer);
-        decode(&mut self.pool, &meta.content, &limits).map(Some)
+        self.reading(|_, pool, _| decode(pool, &meta.content, &limits)).map(Some)
     }
 
     /// What is wrong with each vlmetalayer that does not decode, whatever its name.
-    pub(crate) fn bad_vlmetalayers(&mut self) -> Vec<Error> {
+    pub(crate) fn bad_vlmetalayers(&self) -> Vec<Error> {
         let limits = self.limits.chunk.output(self.limits.metalayer);
         let contents = self.metalayers.trailer.iter().map(|meta| &meta.content);
-        contents.filter_map(|content| decode(&mut self.pool, content, &limits).err()).collect()
+        self.reading(|_, pool, _| {
+            contents.filter_map(|content| decode(pool, content, &limits).err()).collect()
+        })
     }
 
     /// The content of a vlmetalayer as it is stored: a chunk.
@@ -176,7 +178,8 @@ impl SuperChunk<'_> {
         section::check_entry(name, content)?;
         within("bytes of a metalayer", content.len() as u64, self.limits.metalayer)?;
         let most = section::MAX_WRITTEN.saturating_sub(usize::from(self.checksums()));
-        let chunk = self.pool.compress(&Params::new(1).no_filter(), content).map_err(Error::Codec)?;
+        let chunk =
+            self.tools.own().0.compress(&Params::new(1).no_filter(), content).map_err(Error::Codec)?;
         put(&mut self.metalayers.trailer, name, chunk, most)?;
         self.pending.frame = true;
         Ok(())

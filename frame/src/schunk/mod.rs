@@ -11,7 +11,7 @@
 //! sc.set_vlmetalayer("note", b"\xa2hi")?;
 //! let frame = sc.into_bytes()?;
 //!
-//! let mut sc = SuperChunk::from_slice(&frame)?;
+//! let sc = SuperChunk::from_slice(&frame)?;
 //! let mut ten = [0; 40];
 //! sc.read_items(95..105, &mut ten)?;          // crosses from chunk 0 to chunk 1
 //! assert_eq!((sc.nchunks(), ten), (3, [1; 40]));
@@ -52,9 +52,10 @@ use crate::io::{Directory, ReadAt, ReadOnly, Store};
 use crate::limits::Limits;
 use crate::shape::Geometry;
 use crate::shape::metalayer::Metalayer;
+use crate::spare::Spare;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use blosc_core::{Params, Pool, Special};
+use blosc_core::{Params, Special};
 pub use checksum::ChecksumState;
 use checksum::Checksums;
 use commit::{Change, Pending};
@@ -66,6 +67,7 @@ pub(crate) use load::Wanted;
 use metalayers::Metalayers;
 pub use read::RawChunk;
 pub(crate) use shared::{Loaded, Shared, Stored};
+use shared::{Tools, tools};
 pub(crate) use sparse::INDEX_NAME;
 use sparse::Sparse;
 use store::ChunkStore;
@@ -93,10 +95,9 @@ pub struct SuperChunk<'a> {
     /// Whether the committed frame is an array whose chunks fit its shape; edits must not break that.
     was_array: bool,
     blockshape: Vec<u32>,
-    pool: Pool,
     threads: usize,
     limits: Limits,
-    scratch: Vec<u8>,
+    tools: Spare<Tools>,
 }
 
 impl SuperChunk<'static> {
@@ -187,10 +188,9 @@ impl<'a> SuperChunk<'a> {
             chunksize: DEFAULT_CHUNKSIZE,
             was_array: false,
             blockshape: Vec::new(),
-            pool: Pool::new(1),
             threads: 1,
             limits: Limits::DEFAULT,
-            scratch: Vec::new(),
+            tools: Spare::new(tools(1)),
         }
     }
 
@@ -213,10 +213,10 @@ impl<'a> SuperChunk<'a> {
     /// Takes over the state of a frame just opened.
     fn load(&mut self, opened: &Opened) -> Result<(), Error> {
         let (header, limits) = (opened.header, self.limits.chunk.output(u64::MAX));
-        let mut index =
-            Index::opened(opened.entries(&mut self.pool, &limits)?, header.chunksize, header.nbytes);
+        let (pool, _) = self.tools.own();
+        let mut index = Index::opened(opened.entries(pool, &limits)?, header.chunksize, header.nbytes);
         let (metalayers, table) = Metalayers::opened(opened)?;
-        self.checksums.open(opened, table, &mut index, &mut self.pool, &limits);
+        self.checksums.open(opened, table, &mut index, pool, &limits);
         if let ChunkSize::Fixed(chunk) = header.chunksize {
             self.chunksize = chunk;
         }
@@ -253,8 +253,9 @@ impl<'a> SuperChunk<'a> {
     /// Uses up to `threads` threads for whole chunks, within the bound of a [`Pool`] (0: one per core). Default 1. Changes no
     /// byte.
     pub fn set_threads(&mut self, threads: usize) {
-        self.pool = Pool::new(threads);
-        self.threads = self.pool.threads();
+        let first = tools(threads);
+        self.threads = first.0.threads();
+        self.tools = Spare::new(first);
     }
 
     /// Tells the block shape of the array in the chunks, which the filters ndcell and ndmean and the

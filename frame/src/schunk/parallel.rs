@@ -1,8 +1,9 @@
 //! Chunks on several threads. The order of results, and the bytes, do not depend on how many threads there are.
 
+use super::shared::{Tools, tools};
 use crate::error::Error;
 use alloc::vec::Vec;
-use blosc_core::{Codec, Pool};
+use blosc_core::Codec;
 use std::collections::VecDeque;
 use std::sync::mpsc::{self, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,13 +11,6 @@ use std::thread::Builder;
 
 /// A thread that ends without a result has panicked.
 const DIED: Error = Error::Internal { what: "a thread that panicked" };
-
-/// A thread's own: what it decodes or encodes with, and a buffer for what it reads.
-pub(super) type Tools = (Pool, Vec<u8>);
-
-pub(super) fn tools() -> Tools {
-    (Pool::new(1), Vec::new())
-}
 
 /// Whether decoding this many bytes takes well above a millisecond: less is not worth waking another thread
 /// for, which takes a tenth of that, in virtual machines several.
@@ -82,7 +76,7 @@ pub(super) fn ordered<I: Send, O: Send>(
             let (jobs, work) = (Arc::clone(&jobs), &work);
             let thread = Builder::new().spawn_scoped(scope, move || {
                 let (mut tools, next) =
-                    (tools(), || jobs.lock().unwrap_or_else(PoisonError::into_inner).recv());
+                    (tools(1), || jobs.lock().unwrap_or_else(PoisonError::into_inner).recv());
                 while let Ok((item, result)) = next() {
                     // After an error no thread waits for it.
                     let _ = result.send(work(&mut tools, item));
@@ -92,7 +86,7 @@ pub(super) fn ordered<I: Send, O: Send>(
         }
         drop(jobs);
         if started == 0 {
-            let mut tools = tools();
+            let mut tools = tools(1);
             return items.map(|item| work(&mut tools, item)).try_for_each(take);
         }
         let mut items = items.fuse();

@@ -61,7 +61,7 @@ impl SuperChunk<'_> {
         }
         self.declare(Some(len))?;
         self.settle_regularity()?;
-        if !self.index.sizes.fits(k, replace, n, len) {
+        if !self.index.sizes().fits(k, replace, n, len) {
             self.make_variable()?;
         }
         let variable = self.header.chunksize == ChunkSize::Variable;
@@ -155,7 +155,7 @@ impl SuperChunk<'_> {
 
     /// A frame that declares one size but turned out to hold others becomes one of variable chunks.
     pub(super) fn settle_regularity(&mut self) -> Result<(), Error> {
-        if let (ChunkSize::Fixed(_), Sizes::Each { .. }) = (self.header.chunksize, &self.index.sizes) {
+        if let (ChunkSize::Fixed(_), Sizes::Each { .. }) = (self.header.chunksize, self.index.sizes()) {
             self.make_variable()?;
         }
         Ok(())
@@ -166,7 +166,7 @@ impl SuperChunk<'_> {
         self.read_sizes()?;
         let special = (0..self.nchunks()).filter_map(|k| Some((k, self.special(k)?))).collect::<Vec<_>>();
         for (k, kind) in special {
-            let Some(len) = self.index.sizes.len_of(k) else { continue };
+            let Some(len) = self.index.sizes().len_of(k) else { continue };
             let (raw, sum) = self.write(&self.as_repeated(kind, len)?)?;
             self.index.point(k, raw, Some(sum))?;
         }

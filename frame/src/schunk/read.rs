@@ -35,8 +35,8 @@ impl SuperChunk<'_> {
     }
 
     /// Decoded size of chunk `k`, in bytes. Reads the chunk's header where the frame does not tell.
-    pub fn chunk_nbytes(&mut self, k: u64) -> Result<u32, Error> {
-        if matches!(self.index.sizes, Sizes::Unread { .. }) {
+    pub fn chunk_nbytes(&self, k: u64) -> Result<u32, Error> {
+        if matches!(self.index.sizes(), Sizes::Unread { .. }) {
             if let Some(header) = self.chunk_header(k)? {
                 return Ok(header.nbytes);
             }
@@ -63,26 +63,25 @@ impl SuperChunk<'_> {
     }
 
     /// Reads every chunk's header, to know its size.
-    pub(super) fn read_sizes(&mut self) -> Result<(), Error> {
+    pub(super) fn read_sizes(&self) -> Result<(), Error> {
         let store = &self.store;
         self.index.read_sizes(|k, entry| Ok(store.locate(entry)?.header(k)?.nbytes))
     }
 
     /// The sizes of all chunks, read from their headers where the frame does not tell them.
-    pub(super) fn sizes_known(&mut self) -> Result<&Sizes, Error> {
-        if matches!(self.index.sizes, Sizes::Unread { .. }) {
+    pub(super) fn sizes_known(&self) -> Result<&Sizes, Error> {
+        if matches!(self.index.sizes(), Sizes::Unread { .. }) {
             self.read_sizes()?;
         }
-        Ok(&self.index.sizes)
+        Ok(self.index.sizes())
     }
 
-    /// Chunk `k` as it is stored, borrowed where the frame lies in memory.
-    pub fn raw_chunk(&mut self, k: u64) -> Result<RawChunk<'_>, Error> {
+    /// Chunk `k` as it is stored: borrowed where the frame lies in memory, else read into `buf`.
+    pub fn raw_chunk<'s>(&'s self, k: u64, buf: &'s mut Vec<u8>) -> Result<RawChunk<'s>, Error> {
         match self.index.entry(k)? {
             Entry::Special(kind) => Ok(RawChunk::Special(kind, self.chunk_nbytes(k)?)),
             Entry::Stored(entry) => {
-                let (shared, _, buf) = self.parts();
-                Ok(RawChunk::Stored(shared.locate(k, entry)?.whole(k, shared.limits, buf)?))
+                Ok(RawChunk::Stored(self.shared().locate(k, entry)?.whole(k, &self.limits, buf)?))
             }
         }
     }
@@ -97,39 +96,38 @@ impl SuperChunk<'_> {
     }
 
     /// The chunk that lies where this entry says, if it has `nbytes` bytes, decodes, and has this checksum.
-    pub(crate) fn chunk_at(&mut self, entry: u64, nbytes: u32, sum: Option<u64>) -> Option<Vec<u8>> {
+    pub(crate) fn chunk_at(&self, entry: u64, nbytes: u32, sum: Option<u64>) -> Option<Vec<u8>> {
         let located = self.store.locate(entry).ok()?.held_to(sum);
         located.header(0).ok().filter(|header| header.nbytes == nbytes)?;
         let mut buf = Vec::new();
         let bytes = located.whole(0, &self.limits, &mut buf).ok()?.to_vec();
         let chunk = Chunk::parse_with(&bytes, &self.limits.chunk).ok()?;
-        self.pool.decompress(&chunk).ok()?;
+        self.reading(|_, pool, _| pool.decompress(&chunk)).ok()?;
         Some(bytes)
     }
 
     /// Decodes chunk `k`, if it is stored, and compares it with its checksum, whatever the frame's header says of sizes.
-    pub(crate) fn check_chunk(&mut self, k: u64) -> Result<(), Error> {
-        let limits = self.limits;
-        let (shared, pool, buf) = self.parts();
-        let Loaded::Stored(stored) = shared.chunk(k, buf)? else { return Ok(()) };
-        let (mut out, len) = (Vec::new(), stored.chunk.nbytes());
-        limits.check_chunk(len as u64)?;
-        resize(&mut out, len)?;
-        stored.decode(pool, &mut out, 0).map(drop)
+    pub(crate) fn check_chunk(&self, k: u64) -> Result<(), Error> {
+        self.reading(|shared, pool, buf| {
+            let Loaded::Stored(stored) = shared.chunk(k, buf)? else { return Ok(()) };
+            let (mut out, len) = (Vec::new(), stored.chunk.nbytes());
+            self.limits.check_chunk(len as u64)?;
+            resize(&mut out, len)?;
+            stored.decode(pool, &mut out, 0).map(drop)
+        })
     }
 
     /// Decodes chunk `k` into a new vector.
-    pub fn read_chunk(&mut self, k: u64) -> Result<Vec<u8>, Error> {
+    pub fn read_chunk(&self, k: u64) -> Result<Vec<u8>, Error> {
         let mut out = Vec::new();
         self.read_chunk_to(k, &mut out)?;
         Ok(out)
     }
 
     /// Decodes chunk `k` to `out`, which becomes as long as the chunk is.
-    pub(super) fn read_chunk_to(&mut self, k: u64, out: &mut Vec<u8>) -> Result<(), Error> {
-        let limits = self.limits;
+    pub(super) fn read_chunk_to(&self, k: u64, out: &mut Vec<u8>) -> Result<(), Error> {
         self.decode_chunk(k, 0, move |n| {
-            limits.check_chunk(n as u64)?;
+            self.limits.check_chunk(n as u64)?;
             resize(out, n)?;
             Ok(out)
         })
@@ -137,21 +135,20 @@ impl SuperChunk<'_> {
     }
 
     /// Decodes chunk `k` into the start of `out`; returns its size.
-    pub fn read_chunk_into(&mut self, k: u64, out: &mut [u8]) -> Result<usize, Error> {
+    pub fn read_chunk_into(&self, k: u64, out: &mut [u8]) -> Result<usize, Error> {
         self.decode_chunk(k, 0, |_| Ok(out))
     }
 
     /// Decodes chunk `k` into the start of what `room` gives for a chunk of its size, part of an output of `whole` bytes;
     /// returns its size.
     fn decode_chunk<'o>(
-        &mut self,
+        &self,
         k: u64,
         whole: usize,
         room: impl FnOnce(usize) -> Result<&'o mut [u8], Error>,
     ) -> Result<usize, Error> {
-        let (shared, pool, buf) = self.parts();
         // A chunk's own header may disagree with the frame's; the chunk is right (docs/formats/cframe.md §3.4).
-        match shared.chunk(k, buf)? {
+        self.reading(|shared, pool, buf| match shared.chunk(k, buf)? {
             Loaded::Stored(stored) => {
                 let n = stored.chunk.nbytes();
                 let done = stored.decode(pool, room(n)?, whole);
@@ -163,20 +160,20 @@ impl SuperChunk<'_> {
                 fill_special(kind, self.header.typesize, 0, destination(room(len)?, len)?)?;
                 Ok(len)
             }
-        }
+        })
     }
 
     /// A chunk whose size differs from the declared one makes the frame one of variable chunks, if the
     /// sum is still right (a reorder in the C library leaves such frames).
-    fn note_len(&mut self, k: u64, len: usize) -> Result<(), Error> {
-        match self.index.sizes.len_of(k) {
+    fn note_len(&self, k: u64, len: usize) -> Result<(), Error> {
+        match self.index.sizes().len_of(k) {
             Some(expected) if expected as usize != len => self.read_sizes(),
             _ => Ok(()),
         }
     }
 
     /// Decodes bytes `range` of chunk `k` into the start of `out`. Reads only the blocks it crosses.
-    pub fn read_chunk_bytes(&mut self, k: u64, range: Range<usize>, out: &mut [u8]) -> Result<usize, Error> {
+    pub fn read_chunk_bytes(&self, k: u64, range: Range<usize>, out: &mut [u8]) -> Result<usize, Error> {
         if self.special(k).is_some() {
             let (len, index) = (u64::from(self.chunk_nbytes(k)?), range.end as u64);
             if range.start > range.end || index > len {
@@ -193,15 +190,13 @@ impl SuperChunk<'_> {
     /// [`Self::read_chunk_bytes`] for callers who know what the chunks' sizes should be, whatever the frame's header
     /// says of their sum. Gives the bytes written, and the size of a chunk that is stored.
     pub(crate) fn read_chunk_part(
-        &mut self,
+        &self,
         k: u64,
         range: Range<usize>,
         out: &mut [u8],
     ) -> Result<(usize, Option<usize>), Error> {
         let needed = range.len();
         let out = destination(out, needed)?;
-        let typesize = self.header.typesize;
-        let (shared, pool, buf) = self.parts();
         let wanted = |header: &ChunkHeader| {
             let size = (header.blocksize as usize).max(1);
             let (first, end) = (range.start / size, range.end.div_ceil(size));
@@ -212,45 +207,49 @@ impl SuperChunk<'_> {
             let blocks = (first..end).map(move |block| Wanted { block, part: part(block) });
             (blocks, end.saturating_sub(first) as u64)
         };
-        match shared.for_parts().load(k, wanted, buf)? {
+        self.reading(|shared, pool, buf| match shared.for_parts().load(k, wanted, buf)? {
             Loaded::Special(kind) => {
-                fill_special(kind, typesize, range.start, out)?;
+                fill_special(kind, self.header.typesize, range.start, out)?;
                 Ok((needed, None))
             }
-            Loaded::Stored(stored) => Ok((stored.bytes(pool, range, out)?, Some(stored.chunk.nbytes()))),
-        }
+            Loaded::Stored(stored) => {
+                Ok((stored.bytes(pool, range.clone(), out)?, Some(stored.chunk.nbytes())))
+            }
+        })
     }
 
     /// Decodes some blocks of chunk `k` and hands each to `take` with its number, in the order given.
     /// Reads only those blocks. A special chunk has one block: all of it. Blocks are as long as the chunk's streams are,
     /// which in some files of C-Blosc2 is another size than the header's (docs/formats/chunk.md, appendix B1).
     pub fn read_blocks(
-        &mut self,
+        &self,
         k: u64,
         blocks: &[usize],
         mut take: impl FnMut(usize, &[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let (shared, pool, buf) = self.parts();
         let wanted = blocks.iter().map(|block| Wanted { block: *block, part: 0..usize::MAX });
-        let Loaded::Stored(stored) = shared.for_parts().load(k, |_| (wanted, blocks.len() as u64), buf)?
-        else {
-            let whole = self.read_chunk(k)?;
-            return blocks.iter().try_for_each(|block| match block {
-                0 => take(0, &whole),
-                n => Err(Error::out_of_range("block", *n as u64, 1)),
-            });
-        };
-        let mut out = Vec::new();
-        for block in blocks.iter().copied() {
-            resize(&mut out, stored.block_len(block)?)?;
-            let n = stored.block(pool, block, &mut out)?;
-            take(block, out.get(..n).unwrap_or(&[]))?;
-        }
-        Ok(())
+        self.reading(|shared, pool, buf| {
+            let Loaded::Stored(stored) =
+                shared.for_parts().load(k, |_| (wanted, blocks.len() as u64), buf)?
+            else {
+                let whole = self.read_chunk(k)?;
+                return blocks.iter().try_for_each(|block| match block {
+                    0 => take(0, &whole),
+                    n => Err(Error::out_of_range("block", *n as u64, 1)),
+                });
+            };
+            let mut out = Vec::new();
+            for block in blocks.iter().copied() {
+                resize(&mut out, stored.block_len(block)?)?;
+                let n = stored.block(pool, block, &mut out)?;
+                take(block, out.get(..n).unwrap_or(&[]))?;
+            }
+            Ok(())
+        })
     }
 
     /// Decodes bytes `range` of the whole super-chunk into the start of `out`; returns how many.
-    pub fn read_bytes(&mut self, range: Range<u64>, out: &mut [u8]) -> Result<usize, Error> {
+    pub fn read_bytes(&self, range: Range<u64>, out: &mut [u8]) -> Result<usize, Error> {
         let total = self.nbytes();
         if range.start > range.end || range.end > total {
             return Err(Error::out_of_range("byte", range.end, total));
@@ -273,7 +272,7 @@ impl SuperChunk<'_> {
 
     /// Decodes bytes from `at` on to the start of `out`, part of an output of `whole` bytes: those of a chunk, or of
     /// several side by side. Gives how many; none where sizes turned out to differ from what the header declares.
-    fn read_some(&mut self, at: u64, out: &mut [u8], whole: usize) -> Result<usize, Error> {
+    fn read_some(&self, at: u64, out: &mut [u8], whole: usize) -> Result<usize, Error> {
         #[cfg(feature = "std")]
         if let Some((len, size)) = self.whole_chunks(at, out.len()) {
             let now = out.get_mut(..len).unwrap_or(&mut []);
@@ -282,9 +281,9 @@ impl SuperChunk<'_> {
             }
             return Ok(len);
         }
-        let regular = matches!(self.index.sizes, Sizes::Regular { .. });
+        let regular = matches!(self.index.sizes(), Sizes::Regular { .. });
         let outside = Error::out_of_range("byte", at, self.nbytes());
-        let (k, span) = self.index.sizes.find(at).ok_or(outside)?;
+        let (k, span) = self.index.sizes().find(at).ok_or(outside)?;
         let [start, size] = [at, span.end].map(|at| at.saturating_sub(span.start) as usize);
         let within = start..start.saturating_add(out.len()).min(size);
         let out = out.get_mut(..within.len()).unwrap_or(&mut []);
@@ -292,7 +291,7 @@ impl SuperChunk<'_> {
             true => self.decode_chunk(k, whole, |_| Ok(out)),
             false => self.read_chunk_bytes(k, within, out),
         };
-        match self.index.sizes {
+        match self.index.sizes() {
             Sizes::Each { .. } if regular => Ok(0),
             _ if done == Ok(out.len()) => done,
             _ => done.and(Err(Error::Changed { what: "the size of a chunk" })),
@@ -328,7 +327,7 @@ impl SuperChunk<'_> {
     /// How many of `len` bytes from `at` on are whole chunks worth several threads, and their size.
     #[cfg(feature = "std")]
     fn whole_chunks(&self, at: u64, len: usize) -> Option<(usize, usize)> {
-        let Sizes::Regular { chunk, .. } = self.index.sizes else { return None };
+        let Sizes::Regular { chunk, .. } = *self.index.sizes() else { return None };
         let size = chunk as usize;
         let whole = len.checked_sub(len.checked_rem(size)?)?;
         let codec = self.params().codec;
@@ -339,7 +338,7 @@ impl SuperChunk<'_> {
 
     /// Decodes items `range` of the whole super-chunk (items of the frame's typesize) into the start
     /// of `out`; returns the bytes written. Reads only the blocks the range crosses.
-    pub fn read_items(&mut self, range: Range<u64>, out: &mut [u8]) -> Result<usize, Error> {
+    pub fn read_items(&self, range: Range<u64>, out: &mut [u8]) -> Result<usize, Error> {
         let len = self.nitems();
         let typesize = u64::from(self.typesize());
         if range.start > range.end || range.end > len {
@@ -349,7 +348,7 @@ impl SuperChunk<'_> {
     }
 
     /// Decodes everything into a new vector, within the limits.
-    pub fn read_all(&mut self) -> Result<Vec<u8>, Error> {
+    pub fn read_all(&self) -> Result<Vec<u8>, Error> {
         let mut out = Vec::new();
         for k in 0..self.nchunks() {
             let asked = (out.len() as u64).saturating_add(u64::from(self.chunk_nbytes(k)?));
@@ -362,7 +361,7 @@ impl SuperChunk<'_> {
     }
 
     /// Decodes the chunks one after the other.
-    pub fn chunks(&mut self) -> impl Iterator<Item = Result<Vec<u8>, Error>> {
+    pub fn chunks(&self) -> impl Iterator<Item = Result<Vec<u8>, Error>> {
         (0..self.nchunks()).map(|k| self.read_chunk(k))
     }
 }

@@ -42,6 +42,13 @@ pub(crate) struct Stored<'s> {
     pub(crate) at: u64,
 }
 
+/// What a reader or a writer has for itself: what it decodes or encodes with, and a buffer for what it reads.
+pub(super) type Tools = (Pool, Vec<u8>);
+
+pub(super) fn tools(threads: usize) -> Tools {
+    (Pool::new(threads), Vec::new())
+}
+
 /// What a chunk's codec and filters may ask about the frame around it.
 pub(super) fn chunk_context(typesize: u32, blockshape: &[u32]) -> ChunkContext<'_> {
     ChunkContext { typesize, blockshape, ..ChunkContext::default() }
@@ -54,15 +61,9 @@ impl SuperChunk<'_> {
         Shared { store: &**store, index, verify: checksums.verify, checksums, limits, context }
     }
 
-    /// The same beside the tools of this thread.
-    pub(super) fn parts(&mut self) -> (Shared<'_>, &mut Pool, &mut Vec<u8>) {
-        let SuperChunk { store, index, checksums, limits, header, blockshape, pool, scratch, .. } = self;
-        let context = chunk_context(header.typesize, blockshape);
-        (
-            Shared { store: &**store, index, verify: checksums.verify, checksums, limits, context },
-            pool,
-            scratch,
-        )
+    /// Reads chunks with tools that no other reader has meanwhile.
+    pub(super) fn reading<'s, R>(&'s self, read: impl FnOnce(Shared<'s>, &mut Pool, &mut Vec<u8>) -> R) -> R {
+        self.tools.with(|| tools(self.threads), |(pool, buf)| read(self.shared(), pool, buf))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::index::{picked, splice};
 use crate::error::Error;
+use crate::spare::Once;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -14,14 +15,14 @@ pub(super) enum Sizes {
     Regular { chunk: u32, total: u64 },
     /// The chunks' headers have not been read yet.
     Unread { total: u64 },
-    /// Known one by one. `starts` is the running sum, empty when it has to be made again.
-    Each { lens: Vec<u32>, starts: Vec<u64>, total: u64 },
+    /// Known one by one. `starts` is the running sum, made by the first who asks for it.
+    Each { lens: Vec<u32>, starts: Once<Vec<u64>>, total: u64 },
 }
 
 impl Sizes {
     pub(super) fn each(lens: Vec<u32>) -> Sizes {
         let total = lens.iter().filter(|len| **len != LOST).map(|len| u64::from(*len)).sum();
-        Sizes::Each { lens, starts: Vec::new(), total }
+        Sizes::Each { lens, starts: Once::new(), total }
     }
 
     /// Decoded bytes of all chunks.
@@ -56,7 +57,7 @@ impl Sizes {
     }
 
     /// The chunk that holds byte `at`, and the bytes it spans. `None` if unread or past the end.
-    pub(super) fn find(&mut self, at: u64) -> Option<(u64, Range<u64>)> {
+    pub(super) fn find(&self, at: u64) -> Option<(u64, Range<u64>)> {
         match self {
             Sizes::Regular { chunk, total } => {
                 let k = at.checked_div(u64::from(*chunk))?;
@@ -65,15 +66,15 @@ impl Sizes {
             }
             Sizes::Unread { .. } => None,
             Sizes::Each { lens, starts, .. } => {
-                if starts.is_empty() {
+                let starts = starts.get_or_init(|| {
                     let mut sum = 0u64;
-                    starts.push(0);
                     // 2^28 sizes of 32 bits.
-                    starts.extend(lens.iter().map(|len| {
+                    let ends = lens.iter().map(|len| {
                         sum = sum.saturating_add(if *len == LOST { 0 } else { u64::from(*len) });
                         sum
-                    }));
-                }
+                    });
+                    core::iter::once(0).chain(ends).collect()
+                });
                 // Chunks of no bytes share their start with the next one: the last of them holds the byte.
                 let k = starts.partition_point(|start| *start <= at).checked_sub(1)?;
                 let end = *starts.get(k.checked_add(1)?)?;
@@ -112,10 +113,9 @@ impl Sizes {
         *total = left.ok_or(Error::Internal { what: "a chunk larger than all together" })?;
         if let Sizes::Each { lens, starts, total } = self {
             // Appending keeps the running sum; anything else makes it again.
-            if !old && k == lens.len() as u64 && !starts.is_empty() {
-                starts.push(*total);
-            } else {
-                starts.clear();
+            match starts.get_mut() {
+                Some(starts) if !old && k == lens.len() as u64 => starts.push(*total),
+                _ => *starts = Once::new(),
             }
             splice(lens, k, old, new)?;
         }
@@ -126,7 +126,7 @@ impl Sizes {
     pub(super) fn reorder(&mut self, order: &[u64]) {
         if let Sizes::Each { lens, starts, .. } = self {
             *lens = picked(order, lens);
-            starts.clear();
+            *starts = Once::new();
         }
     }
 }

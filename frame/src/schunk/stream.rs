@@ -20,14 +20,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use super::parallel::Tools;
-use super::shared::{Loaded, Shared};
+use super::shared::{Loaded, Shared, Tools, tools};
 use super::store::resize;
 use super::{SuperChunk, parallel};
 use crate::cframe::view::fill_special;
 use crate::error::Error;
 use alloc::vec::Vec;
-use core::borrow::BorrowMut;
+use core::borrow::{Borrow, BorrowMut};
 use core::marker::PhantomData;
 use core::ops::Range;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -48,8 +47,8 @@ pub struct Reader<'a, S = SuperChunk<'a>> {
 }
 
 impl<'a> SuperChunk<'a> {
-    /// The decoded bytes as `Read + Seek`.
-    pub fn reader(&mut self) -> Reader<'a, &mut SuperChunk<'a>> {
+    /// The decoded bytes as `Read + Seek`. There may be several readers at once.
+    pub fn reader(&self) -> Reader<'a, &SuperChunk<'a>> {
         Reader::new(self)
     }
 
@@ -69,7 +68,7 @@ impl<'a> SuperChunk<'a> {
     }
 
     /// Decodes all chunks, on all threads, and hands them to `take` in order.
-    pub fn for_each_chunk(&mut self, mut take: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
+    pub fn for_each_chunk(&self, mut take: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
         let most = self.sizes_known()?.largest().unwrap_or(0);
         if self.threads < 2 || self.nchunks() < 2 || most > MAX_AHEAD {
             let mut buffer = Vec::new();
@@ -80,15 +79,14 @@ impl<'a> SuperChunk<'a> {
         }
         let (mut sizes_ok, mut special) = (true, Vec::new());
         let spare: Mutex<Vec<Vec<u8>>> = Mutex::default();
-        let this: &SuperChunk<'_> = self;
-        let (shared, n) = (this.shared(), this.nchunks());
+        let (shared, n) = (self.shared(), self.nchunks());
         // A chunk, or special chunks that follow each other: there may be millions of these.
         let mut next = 0u64;
         let items = core::iter::from_fn(|| {
             let first = next;
             next = first.saturating_add(1);
-            if this.special(first).is_some() {
-                next = (next..n).find(|k| this.special(*k).is_none()).unwrap_or(n);
+            if self.special(first).is_some() {
+                next = (next..n).find(|k| self.special(*k).is_none()).unwrap_or(n);
             }
             (first < n).then_some(first..next)
         });
@@ -111,16 +109,16 @@ impl<'a> SuperChunk<'a> {
                 let (mut chunks, data) = result?;
                 match data {
                     Some(data) => {
-                        let expected = this.index.sizes.len_of(chunks.start);
+                        let expected = self.index.sizes().len_of(chunks.start);
                         sizes_ok &= expected.is_none_or(|len| len as usize == data.len());
                         take(&data)?;
                         spare.lock().unwrap_or_else(PoisonError::into_inner).push(data);
                         Ok(())
                     }
                     None => chunks.try_for_each(|k| {
-                        let Some(kind) = this.special(k) else { return Ok(()) };
-                        resize(&mut special, this.index.len_of(k)? as usize)?;
-                        fill_special(kind, this.header.typesize, 0, &mut special)?;
+                        let Some(kind) = self.special(k) else { return Ok(()) };
+                        resize(&mut special, self.index.len_of(k)? as usize)?;
+                        fill_special(kind, self.header.typesize, 0, &mut special)?;
                         take(&special)
                     }),
                 }
@@ -142,8 +140,8 @@ impl<'a> SuperChunk<'a> {
         let whole = out.len();
         let places = out.chunks_exact_mut(chunksize.max(1));
         let threads = self.threads.min(places.len());
-        let mut tools: Vec<_> = core::iter::repeat_with(parallel::tools).take(threads).collect();
-        parallel::each(&mut tools, places.zip(first..), |tools, (place, k)| {
+        let mut teams: Vec<_> = core::iter::repeat_with(|| tools(1)).take(threads).collect();
+        parallel::each(&mut teams, places.zip(first..), |tools, (place, k)| {
             if !shared.decode(k, tools, place, whole)? {
                 same.store(false, Ordering::Relaxed);
             }
@@ -164,7 +162,7 @@ impl Shared<'_> {
     }
 }
 
-impl<'a, S: BorrowMut<SuperChunk<'a>>> Reader<'a, S> {
+impl<'a, S: Borrow<SuperChunk<'a>>> Reader<'a, S> {
     fn new(chunks: S) -> Self {
         Reader { chunks, store: PhantomData, at: 0, buffer: Vec::new(), start: 0 }
     }
@@ -176,10 +174,9 @@ impl<'a, S: BorrowMut<SuperChunk<'a>>> Reader<'a, S> {
 
     /// Decodes the chunk that holds byte `at`.
     fn load(&mut self) -> Result<(), Error> {
-        let chunks = self.chunks.borrow_mut();
-        chunks.sizes_known()?;
+        let chunks = self.chunks.borrow();
         let outside = Error::out_of_range("byte", self.at, chunks.nbytes());
-        let (_, Range { start, end }) = chunks.index.sizes.find(self.at).ok_or(outside)?;
+        let (_, Range { start, end }) = chunks.sizes_known()?.find(self.at).ok_or(outside)?;
         let len = end.saturating_sub(start);
         chunks.limits.check_chunk(len)?;
         let len = usize::try_from(len).map_err(|_| Error::OutOfMemory)?;
@@ -194,7 +191,7 @@ impl<'a, S: BorrowMut<SuperChunk<'a>>> Reader<'a, S> {
     }
 }
 
-impl<'a, S: BorrowMut<SuperChunk<'a>>> Read for Reader<'a, S> {
+impl<'a, S: Borrow<SuperChunk<'a>>> Read for Reader<'a, S> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         if self.at >= self.chunks.borrow().nbytes() || buf.is_empty() {
             return Ok(0);
@@ -211,7 +208,7 @@ impl<'a, S: BorrowMut<SuperChunk<'a>>> Read for Reader<'a, S> {
     }
 }
 
-impl<'a, S: BorrowMut<SuperChunk<'a>>> Seek for Reader<'a, S> {
+impl<'a, S: Borrow<SuperChunk<'a>>> Seek for Reader<'a, S> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let target = match to {
             SeekFrom::Start(at) => Some(at),

@@ -20,7 +20,7 @@ pub const MAP: &str = "estore_metadata";
 pub const REGISTRY: &str = "_object_registry";
 
 /// A map of MessagePack in a variable-length metalayer; empty where there is none.
-pub fn map_of(frame: &mut SuperChunk<'_>, name: &str) -> Result<Vec<(String, Value)>, Error> {
+pub fn map_of(frame: &SuperChunk<'_>, name: &str) -> Result<Vec<(String, Value)>, Error> {
     let Some(content) = frame.vlmetalayer(name)? else { return Ok(Vec::new()) };
     let most = u32::try_from(frame.limits().entries.saturating_mul(8).max(1 << 16)).unwrap_or(u32::MAX);
     match msgpack::to_value_within(&content, most)? {
@@ -62,7 +62,7 @@ pub enum Said {
 }
 
 /// What the maps of a root say of each key, at most `most` keys of each.
-pub fn said(frame: &mut SuperChunk<'_>) -> Result<Vec<(String, Said)>, Error> {
+pub fn said(frame: &SuperChunk<'_>) -> Result<Vec<(String, Said)>, Error> {
     let target = |value: &Value| -> String {
         let words = ["urlbase", "urlpath", "path", "dataset"].iter();
         let words: Vec<&str> = words.filter_map(|name| value.get(name).and_then(Value::as_text)).collect();
@@ -94,7 +94,7 @@ pub fn is_table(object: &Value) -> bool {
 }
 
 /// The variable-length metalayers that a user or another program set.
-pub fn user_layers(frame: &mut SuperChunk<'_>) -> Result<Vec<(String, Vec<u8>)>, Error> {
+pub fn user_layers(frame: &SuperChunk<'_>) -> Result<Vec<(String, Vec<u8>)>, Error> {
     let names: Vec<String> = frame.vlmetalayer_names().filter(|name| name != CHECKSUMS_NAME).collect();
     let mut layers = Vec::new();
     for name in names {

@@ -336,8 +336,8 @@ impl Store {
     /// Attributes that are damaged.
     pub fn attributes(&self, group: &str) -> Result<Vec<(String, Vec<u8>)>, FileError> {
         let Some(entry) = self.attributes_of(group) else { return Ok(Vec::new()) };
-        let mut frame = self.frame(entry)?;
-        user_layers(&mut frame).map_err(self.at(entry))
+        let frame = self.frame(entry)?;
+        user_layers(&frame).map_err(self.at(entry))
     }
 
     /// The frame that holds the attributes of a group.

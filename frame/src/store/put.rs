@@ -77,8 +77,7 @@ impl Store {
             }
             Form::B2e => {
                 let mut root = SuperChunk::open(PathFile::open_rw(path)?, limits)?;
-                let mut map = match map_of(&mut root, MAP)?.into_iter().find(|(name, _)| name == "embed_map")
-                {
+                let mut map = match map_of(&root, MAP)?.into_iter().find(|(name, _)| name == "embed_map") {
                     Some((_, Value::Object(map))) => map,
                     _ => Vec::new(),
                 };

@@ -223,10 +223,10 @@ impl Store {
             Place::Embedded { length, .. } => *length,
             Place::Elsewhere(_) => 0,
             Place::Path(path) if path.is_dir() => {
-                let mut sparse = self.open_frame(&entry)?;
+                let sparse = self.open_frame(&entry)?;
                 let file = temp.join(format!("{}.b2frame", fs::read_dir(temp)?.count()));
                 let mut frame = SuperChunk::create(File::create_new(&file)?, &sparse.params())?;
-                frame.copy_from(&mut sparse)?;
+                frame.copy_from(&sparse)?;
                 frame.commit()?;
                 entry.place = Place::Path(file.clone());
                 fs::metadata(file)?.len()

@@ -162,7 +162,7 @@ fn appendable(place: &dyn Place, table: &Table) -> Result<(Vec<Takes>, u64)> {
 
 /// The kind of an index that is no summary, which python-blosc2 makes anew when the table is closed.
 fn other_index(place: &dyn Place) -> Result<Option<String>> {
-    let catalog = vlmeta(&mut place::frame(place, META, "b2f")?, "index_catalog", META)?;
+    let catalog = vlmeta(&place::frame(place, META, "b2f")?, "index_catalog", META)?;
     let kinds = catalog.as_ref().and_then(Value::as_object).unwrap_or_default().iter();
     let mut kinds = kinds.map(|(_, index)| index.get("kind").and_then(Value::as_text).unwrap_or("unknown"));
     Ok(kinds.find(|kind| *kind != "summary").map(Into::into))
@@ -171,13 +171,13 @@ fn other_index(place: &dyn Place) -> Result<Option<String>> {
 /// Says in the description how many rows live, and that indexes are out of date, as python-blosc2 does when it appends.
 fn describe(folder: &Folder, rows: u64) -> Result<()> {
     let mut frame = place::frame(folder, META, "b2f")?;
-    let text = vlmeta(&mut frame, "schema", META)?;
+    let text = vlmeta(&frame, "schema", META)?;
     let text = text.as_ref().and_then(Value::as_text).unwrap_or("");
     let mut schema = Value::parse_json(text.as_bytes(), &TextLimits::JSON)
         .map_err(|error| TableError::Data(format!("{META}: schema: {error}")))?;
     schema.set("n_rows", Value::int(rows));
-    let epoch = vlmeta(&mut frame, "value_epoch", META)?.and_then(|epoch| epoch.as_u64()).unwrap_or(0);
-    let catalog = vlmeta(&mut frame, "index_catalog", META)?;
+    let epoch = vlmeta(&frame, "value_epoch", META)?.and_then(|epoch| epoch.as_u64()).unwrap_or(0);
+    let catalog = vlmeta(&frame, "index_catalog", META)?;
     let mut set = |name: &str, value: &Value| {
         frame.set_vlmetalayer(name, &msgpack::from_value(value)).map_err(TableError::of(META))
     };

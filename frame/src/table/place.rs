@@ -48,7 +48,7 @@ pub(super) fn check_output(nbytes: u64, limit: u64) -> Result<()> {
 }
 
 /// The variable-length metalayer `name` of a frame, as a value.
-pub(super) fn vlmeta(frame: &mut SuperChunk<'_>, name: &str, about: &str) -> Result<Option<Value>> {
+pub(super) fn vlmeta(frame: &SuperChunk<'_>, name: &str, about: &str) -> Result<Option<Value>> {
     let content = frame.vlmetalayer(name).map_err(TableError::of(about))?;
     // A list has an entry for each chunk.
     let value = content.map(|content| msgpack::to_value_within(&content, 1 << 24));

@@ -58,7 +58,7 @@ impl Records {
     ///
     /// # Errors
     /// A frame that is neither of the two, or whose description is damaged.
-    pub fn new(about: &str, mut frame: SuperChunk<'static>) -> Result<Records> {
+    pub fn new(about: &str, frame: SuperChunk<'static>) -> Result<Records> {
         let wrong = |what: &str| TableError::data(format!("{about}: {what}"));
         let single = frame.metalayer("vlarray").is_some();
         let meta = frame.metalayer(if single { "vlarray" } else { "batcharray" });
@@ -73,7 +73,7 @@ impl Records {
         let chunks = frame.nchunks();
         let lengths = match single {
             true => alloc::vec![1; usize::try_from(chunks).unwrap_or(usize::MAX)],
-            false => batch_lengths(about, &mut frame)?,
+            false => batch_lengths(about, &frame)?,
         };
         if lengths.len() as u64 != chunks {
             return Err(wrong(&format!("has {chunks} chunks, but lengths of {} batches", lengths.len())));
@@ -296,7 +296,7 @@ fn streamed(stream: &[u8]) -> Made<VecDeque<Value>> {
 }
 
 /// How many rows each chunk of a BatchArray has. One that nothing was added to does not say it.
-fn batch_lengths(about: &str, frame: &mut SuperChunk<'static>) -> Result<Vec<u64>> {
+fn batch_lengths(about: &str, frame: &SuperChunk<'static>) -> Result<Vec<u64>> {
     let Some(value) = vlmeta(frame, "_batch_array_metadata", about)? else { return Ok(Vec::new()) };
     let lengths = value.get("batch_lengths").and_then(Value::as_list);
     let lengths: Option<Vec<u64>> = lengths.and_then(|list| list.iter().map(Value::as_u64).collect());

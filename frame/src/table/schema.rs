@@ -299,9 +299,9 @@ impl Schema {
     /// # Errors
     /// A description that is missing, damaged, or of a later version.
     pub fn open(place: &dyn Place) -> Result<Schema> {
-        let mut frame = place::frame(place, META, "b2f")?;
-        let mut text = |name: &str| -> Result<Option<String>> {
-            Ok(vlmeta(&mut frame, name, META)?.map(|value| match value {
+        let frame = place::frame(place, META, "b2f")?;
+        let text = |name: &str| -> Result<Option<String>> {
+            Ok(vlmeta(&frame, name, META)?.map(|value| match value {
                 Value::Text(text) => text,
                 other => other.to_json_compact(),
             }))

@@ -34,7 +34,7 @@ fn cut(data: &[u8], b: &[std::ops::Range<u64>; 3]) -> Vec<u8> {
     out
 }
 
-fn check(mut nd: NdArray<'_>, data: &[u8], r: &mut Random, what: &str) {
+fn check(nd: NdArray<'_>, data: &[u8], r: &mut Random, what: &str) {
     // With the two that read whole chunks.
     for round in 0..if emulated() { 22 } else { 60 } {
         let at = SHAPE.map(|s| r.below(s as usize) as u64);

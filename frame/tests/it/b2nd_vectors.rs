@@ -109,7 +109,7 @@ fn malformed_arrays_are_refused_or_read_right() {
         let (mut refused, mut read) = (0, 0);
         for r in records.iter().filter(|r| r["kind"] == "malformed-b2nd") {
             let name = r["file"].as_str().unwrap();
-            let result = open(&folder.join(name), 0, &limits).and_then(|mut nd| nd.get_all());
+            let result = open(&folder.join(name), 0, &limits).and_then(|nd| nd.get_all());
             let want = r["c_outcome"].as_str().unwrap();
             match (result, want.strip_prefix("ok:")) {
                 (Err(_), _) => refused += 1,

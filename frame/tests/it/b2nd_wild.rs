@@ -30,8 +30,8 @@ fn what_is_no_plain_array_is_named() {
         ("embed.b2e", Some(Carrier::EmbedStore), false),
         ("store.b2d/embed.b2e", Some(Carrier::Store), false),
     ] {
-        let mut frame = wild(name);
-        let found = carrier::of(&mut frame).unwrap();
+        let frame = wild(name);
+        let found = carrier::of(&frame).unwrap();
         assert_eq!(found, wanted, "{name}");
         assert_eq!(found.is_some_and(|found| found.is_placeholder()), placeholder, "{name}");
         // Shape and metadata stay readable.
@@ -40,7 +40,7 @@ fn what_is_no_plain_array_is_named() {
             assert_eq!(nd.dtype().to_string(), "<f8", "{name}");
         }
     }
-    let mut leaf = NdArray::open(wild("store.b2d/deep/b.b2nd")).unwrap();
+    let leaf = NdArray::open(wild("store.b2d/deep/b.b2nd")).unwrap();
     assert_eq!(leaf.shape()[..], [3, 4]);
     assert_eq!(leaf.read::<u16>().unwrap(), (0..12).collect::<Vec<u16>>());
 }
@@ -73,7 +73,7 @@ fn arrays_of_the_predecessor_are_read_and_changed() {
     nd.resize(&[5, 2]).unwrap();
     nd.set_slice(&[4..5, 0..2], &[7; 4]).unwrap();
     let again = SuperChunk::from_bytes(nd.into_frame().into_bytes().unwrap(), &Limits::DEFAULT).unwrap();
-    let mut nd = NdArray::open(again).unwrap();
+    let nd = NdArray::open(again).unwrap();
     assert!(nd.is_caterva());
     assert_eq!(nd.get_all().unwrap(), [&(0..16).collect::<Vec<u8>>()[..], &[7; 4]].concat());
 }
@@ -142,7 +142,7 @@ fn hostile_dtypes_cost_nothing() {
         ["[".repeat(10_000), "(".repeat(60_000), "{'a': ".repeat(10_000), "object".into(), "<i8".into()]
     {
         let content = meta(&[2], &[2], Some(text.as_bytes())).to_bytes().unwrap();
-        let mut nd = NdArray::open(frame(NAME, &content, 2, &[&data])).unwrap();
+        let nd = NdArray::open(frame(NAME, &content, 2, &[&data])).unwrap();
         assert!(nd.opaque().is_some(), "{}", &text[..6]);
         assert_eq!((nd.dtype().to_string(), nd.get_all().unwrap()), ("|V2".into(), data.to_vec()));
         assert!(nd.read::<i16>().is_err());

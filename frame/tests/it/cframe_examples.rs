@@ -36,7 +36,7 @@ const VARIABLE: &str = "
 #[test]
 fn the_example_of_zeros_is_read_and_written_byte_for_byte() {
     let frame = bytes(ZEROS);
-    let mut sc = SuperChunk::from_slice(&frame).unwrap();
+    let sc = SuperChunk::from_slice(&frame).unwrap();
     assert_eq!((sc.nchunks(), sc.special(2)), (3, Some(Special::Zeros)));
     assert_eq!(sc.read_all().unwrap(), [0; 1000]);
 
@@ -51,7 +51,7 @@ fn the_example_of_zeros_is_read_and_written_byte_for_byte() {
 #[test]
 fn the_example_of_variable_chunks_is_read() {
     let frame = bytes(VARIABLE);
-    let mut sc = SuperChunk::from_slice(&frame).unwrap();
+    let sc = SuperChunk::from_slice(&frame).unwrap();
     assert_eq!((sc.nchunks(), sc.chunksize()), (3, ChunkSize::Variable));
     assert_eq!(sc.read_all().unwrap(), b"abcdef");
     let mut middle = [0; 3];
@@ -74,7 +74,7 @@ fn an_index_of_millions_in_forty_bytes_costs_nothing() {
     assert!(matches!(refused, Err(Error::Limit { what: "chunks", .. })), "{refused:?}");
     // Under the caller's own limits it opens, and still takes no memory.
     let limits = Limits::DEFAULT.chunks(1 << 28);
-    let mut sc = SuperChunk::open_read(&frame[..], &limits).unwrap();
+    let sc = SuperChunk::open_read(&frame[..], &limits).unwrap();
     let mut ten = [1; 40];
     sc.read_items(n * 100 - 10..n * 100, &mut ten).unwrap();
     assert_eq!((sc.nchunks(), ten), (n, [0; 40]));

@@ -46,7 +46,7 @@ fn open(path: &Path, offset: u64) -> Result<SuperChunk<'static>, Error> {
 fn check(path: &Path, r: &Record) -> Vec<String> {
     let mut bad = Vec::new();
     let offset = r.get("offset").and_then(|v| v.as_u64()).unwrap_or(0);
-    let mut sc = match open(path, offset) {
+    let sc = match open(path, offset) {
         Ok(sc) => sc,
         Err(e) => return vec![format!("open: {e}")],
     };
@@ -102,7 +102,7 @@ fn check(path: &Path, r: &Record) -> Vec<String> {
     for slice in r.get("slices").and_then(|v| v.as_array()).into_iter().flatten() {
         let (start, stop) = (slice["start"].as_u64().unwrap(), slice["stop"].as_u64().unwrap());
         // A frame opened afresh, so that nothing is known from the reads above.
-        let mut sc = open(path, offset).unwrap();
+        let sc = open(path, offset).unwrap();
         let mut out = vec![0; ((stop - start) * u64::from(sc.typesize())) as usize];
         match sc.read_items(start..stop, &mut out) {
             Ok(_) if r.get("uninit").is_some() => {}

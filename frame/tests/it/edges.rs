@@ -216,7 +216,7 @@ fn what_is_discarded_before_the_first_commit_is_gone() {
         assert!(report.is_ok(), "sparse {}", frame.is_sparse());
         if !frame.is_sparse() {
             let bytes = frame.into_bytes().unwrap();
-            let mut again = SuperChunk::from_bytes(bytes, &Limits::DEFAULT).unwrap();
+            let again = SuperChunk::from_bytes(bytes, &Limits::DEFAULT).unwrap();
             assert_eq!(again.read_all().unwrap(), [3; 8]);
         }
     }

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// From the ground up. A wing is a list of floors of its own, in the same order.
-const GROUND: [&str; 11] =
-    ["error", "limits", "io", "value", "msgpack", "dtype", "shape", "plain", "reversed", "rows", "packed"];
+const GROUND: [&str; 12] = [
+    "error", "limits", "io", "spare", "value", "msgpack", "dtype", "shape", "plain", "reversed", "rows",
+    "packed",
+];
 const BLOSC2: [&str; 4] = ["cframe", "schunk", "tensor", "b2nd"];
 const CLASSIC: [&str; 3] = ["bloscpack", "bcolz", "blaze"];
 /// Over both wings.

@@ -37,6 +37,7 @@ mod schunk_repair_promises;
 mod schunk_sources;
 mod schunk_space;
 mod schunk_sparse;
+mod sharing;
 #[cfg(feature = "store")]
 mod stores;
 mod tensors;

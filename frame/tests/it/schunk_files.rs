@@ -171,7 +171,7 @@ fn compacting_an_outdated_view_removes_nothing_new() {
     second.append_data(&noise(2)).unwrap();
     second.commit().unwrap();
     assert!(matches!(first.compact(), Err(Error::Changed { .. })));
-    let mut third = SuperChunk::open_dir(dir, &Limits::DEFAULT).unwrap();
+    let third = SuperChunk::open_dir(dir, &Limits::DEFAULT).unwrap();
     assert_eq!(third.read_chunk(1).unwrap(), noise(2));
 }
 
@@ -253,7 +253,7 @@ fn a_link_inside_a_sparse_frame_is_not_followed() {
     let chunk = folder.0.join("s/00000000.chunk");
     std::fs::rename(&chunk, folder.0.join("outside")).unwrap();
     std::os::unix::fs::symlink("../outside", &chunk).unwrap();
-    let mut sc = SuperChunk::open_dir(dir, &Limits::DEFAULT).unwrap();
+    let sc = SuperChunk::open_dir(dir, &Limits::DEFAULT).unwrap();
     assert!(sc.read_chunk(0).is_err());
 }
 
@@ -315,7 +315,7 @@ fn a_process_killed_at_random_moments_leaves_a_whole_state() {
         child.wait().unwrap();
         let index = if sparse { path.join("chunks.b2frame") } else { path.clone() };
         let Ok(written) = std::fs::read(&index) else { continue };
-        let Ok(mut sc) = open() else {
+        let Ok(sc) = open() else {
             assert!(!sparse && written.iter().take(10).all(|b| *b == 0));
             continue;
         };

@@ -279,9 +279,9 @@ fn a_small_file_does_not_expand_without_limit() {
     sc.set_chunksize(large).unwrap();
     sc.fill_special(blosc_core::Special::Zeros, large.into()).unwrap();
     let frame = sc.into_bytes().unwrap();
-    let mut sc = SuperChunk::from_slice(&frame).unwrap();
+    let sc = SuperChunk::from_slice(&frame).unwrap();
     assert!(matches!(sc.read_chunk(0), Err(Error::Limit { limit, .. }) if limit == Limits::DEFAULT.memory));
-    let mut sc = SuperChunk::open_read(&*frame, &Limits::DEFAULT.expansion(u64::MAX)).unwrap();
+    let sc = SuperChunk::open_read(&*frame, &Limits::DEFAULT.expansion(u64::MAX)).unwrap();
     assert_eq!(sc.limits().chunk.output, Limits::DEFAULT.chunk.output);
     let mut four = [1; 4];
     sc.read_bytes(Limits::DEFAULT.memory..Limits::DEFAULT.memory + 4, &mut four).unwrap();

@@ -54,7 +54,7 @@ impl ReadAt for File<'_> {
 #[test]
 fn an_intact_frame_is_copied() {
     let (frame, chunks) = sample();
-    let (report, mut sc) = mend(&frame);
+    let (report, sc) = mend(&frame);
     assert_eq!((report.order, report.kept, report.lost.len()), (Order::Index, 20, 0));
     assert_eq!(sc.read_all().unwrap(), chunks.concat());
     assert_eq!(sc.metalayer("m"), Some(&b"\xc3"[..]));
@@ -66,7 +66,7 @@ fn a_damaged_chunk_keeps_its_place() {
     let (mut frame, chunks) = sample();
     let at = 120 + 32 + 300;
     frame[at..at + 40].fill(0xee);
-    let (report, mut sc) = mend(&frame);
+    let (report, sc) = mend(&frame);
     assert_eq!(report.order, Order::Index);
     assert!(!report.lost.is_empty() && report.lost.len() <= 2);
     for (k, chunk) in chunks.iter().enumerate() {
@@ -80,7 +80,7 @@ fn a_damaged_chunk_keeps_its_place() {
 fn a_frame_without_its_last_bytes_keeps_its_index() {
     let (frame, chunks) = sample();
     for cut in [1, 20] {
-        let (report, mut sc) = mend(&frame[..frame.len() - cut]);
+        let (report, sc) = mend(&frame[..frame.len() - cut]);
         assert_eq!((report.order, report.missing), (Order::Index, 0), "cut {cut}");
         assert_eq!(sc.read_all().unwrap(), chunks.concat());
     }
@@ -99,7 +99,7 @@ fn a_cut_frame_keeps_the_chunks_before_the_cut() {
 fn a_frame_without_its_header_is_searched() {
     let (mut frame, chunks) = sample();
     frame[..60].fill(0);
-    let (report, mut sc) = mend(&frame);
+    let (report, sc) = mend(&frame);
     assert!(!report.header);
     assert_eq!(report.order, Order::FoundIndex);
     assert_eq!(sc.read_all().unwrap(), chunks.concat());
@@ -114,7 +114,7 @@ fn every_cut_is_survived() {
             assert_eq!((error, last), (Error::NothingKept, 0), "cut at {len}");
             continue;
         }
-        let (report, mut sc) = mend(&frame[..len]);
+        let (report, sc) = mend(&frame[..len]);
         assert!(sc.read_all().is_ok());
         assert!(report.kept >= last || report.order != Order::Stored);
         last = report.kept;
@@ -133,7 +133,7 @@ fn a_sparse_frame_without_its_index() {
     index.truncate(150);
     dir.put("chunks.b2frame", index);
     let made = SuperChunk::memory;
-    let (report, mut sc) = repair_dir(&dir, &Limits::DEFAULT, made).unwrap();
+    let (report, sc) = repair_dir(&dir, &Limits::DEFAULT, made).unwrap();
     assert_eq!((report.order, report.kept, report.header), (Order::Stored, 10, true));
     assert_eq!(sc.read_all().unwrap(), data);
 }
@@ -155,7 +155,7 @@ fn a_large_file_is_searched_in_pieces() {
         lie[12..16].copy_from_slice(&900_000u32.to_le_bytes());
         file.extend(if k % 2 == 0 { lie[..40].to_vec() } else { noise(70_000) });
     }
-    let (report, mut sc) = mend(&file);
+    let (report, sc) = mend(&file);
     assert_eq!((report.order, report.kept), (Order::Stored, 40));
     assert_eq!(sc.read_all().unwrap(), plain);
     let file = File { bytes: &file, largest: AtomicUsize::new(0) };
@@ -171,7 +171,7 @@ fn nan_chunks_keep_their_bytes_in_frames_of_other_items() {
         let chunk = blosc_core::chunk::special::nans(own, 48).unwrap();
         let mut sc = SuperChunk::memory(&Params::new(frame)).unwrap();
         sc.append_chunk(&chunk).unwrap();
-        let mut again = SuperChunk::from_bytes(sc.into_bytes().unwrap(), &Limits::DEFAULT).unwrap();
+        let again = SuperChunk::from_bytes(sc.into_bytes().unwrap(), &Limits::DEFAULT).unwrap();
         assert_eq!(again.read_chunk(0), Ok(blosc_core::decompress(&chunk).unwrap()), "{own} in {frame}");
     }
 }
@@ -182,7 +182,7 @@ fn a_repair_that_cannot_write_fails_and_loses_nothing() {
     let (frame, _) = sample();
     let sparse = MemDir::new();
     let mut sc = SuperChunk::create_dir(sparse.clone(), &Params::new(4)).unwrap();
-    sc.copy_from(&mut SuperChunk::from_slice(&frame).unwrap()).unwrap();
+    sc.copy_from(&SuperChunk::from_slice(&frame).unwrap()).unwrap();
     sc.commit().unwrap();
     let mut failed = 0;
     for stop in 0.. {

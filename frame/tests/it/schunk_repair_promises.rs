@@ -44,7 +44,7 @@ fn array() -> SuperChunk<'static> {
 
 fn sample(name: &'static str, mut sc: SuperChunk<'_>) -> Sample {
     let bytes = sc.to_bytes().unwrap();
-    let mut sc = SuperChunk::from_bytes(bytes.clone(), &Limits::DEFAULT).unwrap();
+    let sc = SuperChunk::from_bytes(bytes.clone(), &Limits::DEFAULT).unwrap();
     let start = sc.header().header_len as usize;
     let chunks = (0..sc.nchunks()).map(|k| {
         let Some(Entry::Stored(offset)) = sc.entry(k) else { panic!("chunk {k} is not stored") };
@@ -84,7 +84,7 @@ fn check(what: &str, done: Result<(Repaired, SuperChunk<'_>), Error>, whole: &[&
         assert!(chunks[*k as usize].iter().all(|byte| *byte == 0), "{what}: chunk {k}");
     }
     if out.metalayer("b2nd").is_some() {
-        let mut array = NdArray::open(out).unwrap();
+        let array = NdArray::open(out).unwrap();
         let mut items = vec![0; array.geometry().nbytes() as usize];
         let all: Vec<_> = array.shape().iter().map(|side| 0..*side).collect();
         array.get_slice(&all, &mut items).unwrap();
@@ -124,9 +124,9 @@ fn a_flip_anywhere() {
 fn a_cut_or_a_flip_anywhere_in_a_sparse_frame() {
     for Sample { name, bytes, .. } in samples() {
         let dir = MemDir::new();
-        let mut from = SuperChunk::from_slice(&bytes).unwrap();
+        let from = SuperChunk::from_slice(&bytes).unwrap();
         let mut sc = SuperChunk::create_dir(dir.clone(), &Params::new(4)).unwrap();
-        sc.copy_from(&mut from).unwrap();
+        sc.copy_from(&from).unwrap();
         sc.commit().unwrap();
         let chunks: Vec<_> = from.chunks().collect::<Result<_, _>>().unwrap();
         let index = dir.get("chunks.b2frame").unwrap();
@@ -171,16 +171,16 @@ fn what_is_lost_is_told_and_filled() {
         (report.lost.as_slice(), report.gone.as_slice(), report.is_complete()),
         (&[2][..], &[std::ops::Range { start: 8, end: 16 }][..], false)
     );
-    let mut array = NdArray::open(out).unwrap();
+    let array = NdArray::open(out).unwrap();
     let mut row = [1; 44];
     array.get_slice(&[8..9, 0..11], &mut row).unwrap();
     assert_eq!(row[..24], [0; 24]);
     assert_ne!(row[24..], [0; 20]);
     let item = options().substitute(Substitute::Item(vec![1, 2, 3, 4]));
-    let (_, mut out) = repair(&damaged.as_slice(), item, SuperChunk::memory).unwrap();
+    let (_, out) = repair(&damaged.as_slice(), item, SuperChunk::memory).unwrap();
     assert_eq!(out.read_chunk(2).unwrap(), [1, 2, 3, 4].repeat(48));
     let nan = options().substitute(Substitute::Nan);
-    let (_, mut out) = repair(&damaged.as_slice(), nan, SuperChunk::memory).unwrap();
+    let (_, out) = repair(&damaged.as_slice(), nan, SuperChunk::memory).unwrap();
     assert_eq!(out.read_chunk(2).unwrap(), f32::NAN.to_le_bytes().repeat(48));
     let wrong = options().substitute(Substitute::Item(vec![1, 2, 3]));
     assert!(matches!(repair(&damaged.as_slice(), wrong, SuperChunk::memory), Err(Error::Param { .. })));
@@ -212,7 +212,8 @@ fn what_cannot_be_decoded_is_copied() {
                 let cut = &bytes[..bytes.len() - cut];
                 let (report, mut out) = repair(&cut, &Limits::DEFAULT, SuperChunk::memory).unwrap();
                 assert_eq!((report.kept, report.unchecked, report.lost.len()), (6, 2, 0), "{what}");
-                let RawChunk::Stored(copy) = out.raw_chunk(1).unwrap() else { panic!("{what}") };
+                let mut buf = Vec::new();
+                let RawChunk::Stored(copy) = out.raw_chunk(1, &mut buf).unwrap() else { panic!("{what}") };
                 assert_eq!(copy, chunk, "{what}");
                 assert_eq!(out.verify(|_| {}).unwrap().verdict(), Verdict::CannotTell, "{what}");
             }
@@ -255,7 +256,7 @@ fn shared_chunks_stay_shared() {
     assert!(out.container_bytes().unwrap() < bytes.len() as u64 + n * 16 + 1000);
     let dir = MemDir::new();
     let mut sparse = SuperChunk::create_dir(dir.clone(), &Params::new(4)).unwrap();
-    sparse.copy_from(&mut SuperChunk::from_slice(&bytes).unwrap()).unwrap();
+    sparse.copy_from(&SuperChunk::from_slice(&bytes).unwrap()).unwrap();
     sparse.commit().unwrap();
     sparse.compact().unwrap();
     assert!(sparse.container_bytes().unwrap() < bytes.len() as u64 + n * 16 + 1000);
@@ -263,7 +264,7 @@ fn shared_chunks_stay_shared() {
     assert_eq!(sparse.verify(|_| {}).unwrap().verdict(), Verdict::Intact);
     // Reading all of it is another thing.
     assert!(matches!(sparse.read_all(), Err(Error::Limit { .. })));
-    let recompressed = SuperChunk::memory(&Params::new(4)).unwrap().recompress_from(&mut sparse);
+    let recompressed = SuperChunk::memory(&Params::new(4)).unwrap().recompress_from(&sparse);
     assert!(matches!(recompressed, Err(Error::Limit { .. })));
 }
 
@@ -294,7 +295,7 @@ fn limits_bind_what_decodes_all_of_a_frame() {
         let calls = [
             ("read_all", open().read_all().map(drop)),
             ("verify", open().verify(|_| {}).map(drop)),
-            ("recompress_from", new.recompress_from(&mut open())),
+            ("recompress_from", new.recompress_from(&open())),
             ("repair", repair(&bytes.as_slice(), &limits, SuperChunk::memory).map(drop)),
         ];
         for (what, done) in calls {
@@ -322,7 +323,7 @@ fn forged_headers_do_not_use_up_the_budget() {
         bytes.extend(&stored[..32]);
     }
     let limits = Limits::DEFAULT.output(20_000).expansion(0);
-    let (report, mut out) = repair(&bytes.as_slice(), &limits, SuperChunk::memory).unwrap();
+    let (report, out) = repair(&bytes.as_slice(), &limits, SuperChunk::memory).unwrap();
     assert_eq!((report.kept, report.order), (6, Order::Index));
     assert_eq!(out.vlmetalayer("v").unwrap().as_deref(), Some(&b"\xa2hi"[..]));
 }
@@ -338,7 +339,7 @@ fn tables_of_checksums_protect_or_are_missed_aloud() {
     let mut unknown = bytes.clone();
     unknown[at + 4] = 9;
     assert_eq!((state(&unknown), verdict(&unknown)), (ChecksumState::UnknownForm, Verdict::CannotTell));
-    let mut sc = SuperChunk::from_slice(&unknown).unwrap();
+    let sc = SuperChunk::from_slice(&unknown).unwrap();
     assert!(sc.unchecked().is_some());
     assert!(sc.read_all().is_ok());
     // Marker, length, kind, count.
@@ -364,7 +365,7 @@ fn tables_of_checksums_protect_or_are_missed_aloud() {
     // The checksum of a chunk: that chunk is refused.
     let mut damaged = bytes.clone();
     damaged[at + 33] ^= 1;
-    let mut sc = SuperChunk::from_slice(&damaged).unwrap();
+    let sc = SuperChunk::from_slice(&damaged).unwrap();
     assert!(matches!(sc.read_chunk(0), Err(Error::Checksum { chunk: Some(0), .. })));
     assert!(sc.read_chunk(1).is_ok());
 }

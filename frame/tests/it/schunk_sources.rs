@@ -53,7 +53,7 @@ fn opening_reads_header_index_and_trailer_and_ten_items_their_blocks() {
     let file = [&vec![9; before][..], &frame, &[7; 100]].concat();
     let reads = Mutex::default();
     let source = Offset::new(Watched { bytes: &file, reads: &reads }, before as u64).unwrap();
-    let mut sc = SuperChunk::open_read(source, &Limits::DEFAULT).unwrap();
+    let sc = SuperChunk::open_read(source, &Limits::DEFAULT).unwrap();
 
     let base = before as u64;
     let head = base..base + u64::from(sc.header().header_len);
@@ -132,7 +132,7 @@ fn blocks_that_lie_in_each_other_are_read_as_from_memory() {
     let (frame, data) = (sc.into_bytes().unwrap(), blocks.concat());
     assert!(SuperChunk::from_slice(&frame).unwrap().read_all().unwrap() == data);
     let reads = Mutex::default();
-    let mut sc = SuperChunk::open_read(Watched { bytes: &frame, reads: &reads }, &Limits::DEFAULT).unwrap();
+    let sc = SuperChunk::open_read(Watched { bytes: &frame, reads: &reads }, &Limits::DEFAULT).unwrap();
     for start in [10_000, BLOCK - 50, 10] {
         let mut out = [0; 100];
         sc.read_items(start as u64..start as u64 + 100, &mut out).unwrap();
@@ -163,7 +163,7 @@ fn a_reader_says_again_what_it_could_not_read() {
     sc.append(&[7; 3000]).unwrap();
     let bytes = sc.into_bytes().unwrap();
     let first = SuperChunk::from_slice(&bytes).unwrap().header().header_len.into();
-    let mut sc = SuperChunk::open_read(Damaged { bytes, from: first }, &Limits::DEFAULT).unwrap();
+    let sc = SuperChunk::open_read(Damaged { bytes, from: first }, &Limits::DEFAULT).unwrap();
     let mut reader = sc.reader();
     let mut out = [0; 10];
     for _ in 0..2 {
@@ -181,6 +181,6 @@ fn a_reader_keeps_to_the_limits() {
     let bytes = sc.into_bytes().unwrap();
     let mut limits = Limits::DEFAULT;
     limits.chunk.output = 1 << 20;
-    let mut sc = SuperChunk::open_read(&bytes[..], &limits).unwrap();
+    let sc = SuperChunk::open_read(&bytes[..], &limits).unwrap();
     assert!(sc.reader().read(&mut [0]).is_err());
 }

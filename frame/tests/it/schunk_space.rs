@@ -267,7 +267,7 @@ fn a_shared_chunk_is_not_written_over() {
         sc.commit().unwrap();
         sc.update(3, &random.bytes(1000)).unwrap();
         sc.commit().unwrap();
-        let mut sc = open(&dir);
+        let sc = open(&dir);
         assert_eq!((sc.read_chunk(0).unwrap(), sc.read_chunk(1).unwrap()), (data, shared.clone()));
     }
 }

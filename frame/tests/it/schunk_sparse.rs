@@ -96,7 +96,7 @@ fn zeros_of_large_items_are_an_ordinary_chunk_where_sizes_differ() {
         sc.append_data(&vec![5; 3 * typesize as usize]).unwrap();
         sc.insert(0, &vec![0; len]).unwrap();
         let bytes = sc.into_bytes().unwrap();
-        let mut sc = SuperChunk::from_slice(&bytes).unwrap();
+        let sc = SuperChunk::from_slice(&bytes).unwrap();
         let header = sc.chunk_header(0).unwrap().unwrap();
         assert_eq!((header.special(), header.nbytes as usize, header.typesize), (None, len, 1));
         assert!(header.cbytes < 100, "{}", header.cbytes);

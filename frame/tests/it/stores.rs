@@ -17,7 +17,7 @@ const FORMS: [(Form, &str); 4] =
 /// Everything that a frame holds.
 type Content = (Vec<u8>, Vec<(String, Vec<u8>)>, Vec<(String, Vec<u8>)>);
 
-fn content(mut frame: SuperChunk<'static>) -> Content {
+fn content(frame: SuperChunk<'static>) -> Content {
     let metas: Vec<String> = frame.metalayer_names().collect();
     let metas = metas.into_iter().map(|name| (name.clone(), frame.metalayer(&name).unwrap().to_vec()));
     let metas = metas.collect();
@@ -202,7 +202,7 @@ fn walk(path: &Path) {
     let limits = Limits::default().output(1 << 22);
     let Ok(store) = Store::open_with(path, &limits) else { return };
     for entry in store.entries() {
-        if let Ok(mut frame) = store.frame(entry) {
+        if let Ok(frame) = store.frame(entry) {
             let _ = frame.read_all();
         }
         let _ = store.check(entry);

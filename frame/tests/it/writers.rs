@@ -275,7 +275,7 @@ fn a_lock_holds_across_a_replacing_rename() {
     }
     drop(sc);
     assert!(child.wait().unwrap().success());
-    let mut sc = SuperChunk::open(PathFile::open(&path).unwrap(), &Limits::DEFAULT).unwrap();
+    let sc = SuperChunk::open(PathFile::open(&path).unwrap(), &Limits::DEFAULT).unwrap();
     assert_eq!(sc.read_all().unwrap(), [[1; 400], [3; 400], [3; 400], [3; 400], [2; 400]].concat());
 }
 

@@ -159,7 +159,7 @@ fn large<'a>(spec: &Spec, data: &'a Data, choice: &Choice) -> Result<(Folder, Ve
         (name, work)
     });
     let ours: Work<'a> = Box::new(move |_, dst| {
-        let mut frame = open(&path, threads)?;
+        let frame = open(&path, threads)?;
         let len = frame.nbytes();
         frame.read_bytes(0..len, dst).map_err(text)
     });

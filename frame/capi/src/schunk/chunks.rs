@@ -172,7 +172,7 @@ unsafe fn chunk_out(
     nchunk: i64,
     chunk: *mut *mut u8,
     needs_free: *mut bool,
-    read: impl FnOnce(&mut Inner, u64) -> Result<Vec<u8>>,
+    read: impl FnOnce(&Inner, u64) -> Result<Vec<u8>>,
 ) -> c_int {
     // SAFETY: as the caller promises.
     int(|| unsafe {
@@ -206,7 +206,7 @@ unsafe extern "C" fn blosc2_schunk_get_lazychunk(
     chunk: *mut *mut u8,
     needs_free: *mut bool,
 ) -> c_int {
-    let read = |inner: &mut Inner, k| match inner.lazy_chunk(k)? {
+    let read = |inner: &Inner, k| match inner.lazy_chunk(k)? {
         Some(lazy) => Ok(lazy),
         None => inner.chunk(k),
     };

@@ -30,8 +30,13 @@ impl Data {
 impl Inner {
     fn pointer(&mut self, k: u64) -> Option<*mut u8> {
         let (typesize, blocksize) = (self.frame.typesize(), self.blocksize());
-        match self.frame.raw_chunk(k).ok()? {
-            RawChunk::Stored(bytes) => Some(bytes.as_ptr().cast_mut()),
+        let mut buf = Vec::new();
+        match self.frame.raw_chunk(k, &mut buf).ok()? {
+            RawChunk::Stored(bytes) => {
+                let pointer = bytes.as_ptr().cast_mut();
+                // What was read into the buffer goes with it; such a frame does not lie in memory.
+                buf.is_empty().then_some(pointer)
+            }
             RawChunk::Special(kind, nbytes) => {
                 let headers = &mut self.data.headers;
                 if let Some((_, _, known)) = headers.iter().find(|known| (known.0, known.1) == (kind, nbytes))

@@ -320,16 +320,16 @@ impl Owned {
 
 impl Inner {
     /// Chunk `k` as bytes; a special one as its header alone.
-    pub fn chunk(&mut self, k: u64) -> Result<Vec<u8>> {
+    pub fn chunk(&self, k: u64) -> Result<Vec<u8>> {
         if k >= self.frame.nchunks() {
             return Err(INVALID_PARAM);
         }
         let (typesize, blocksize) = (self.frame.typesize(), self.blocksize());
-        let is_stored = self.is_stored;
-        let raw = self.frame.raw_chunk(k).map_err(|error| match error {
+        let mut buf = Vec::new();
+        let raw = self.frame.raw_chunk(k, &mut buf).map_err(|error| match error {
             blosc_frame::Error::Truncated { .. }
             | blosc_frame::Error::Chunk { error: blosc_core::Error::Truncated { .. }, .. }
-                if is_stored =>
+                if self.is_stored =>
             {
                 FILE_READ
             }

@@ -26,8 +26,8 @@ pub struct FrameReader {
 }
 
 impl FrameReader {
-    pub fn new(path: &Path, mut frame: SuperChunk<'static>, max_output: u64) -> FrameReader {
-        let tensor = tensor::meta_of(&mut frame).ok().flatten();
+    pub fn new(path: &Path, frame: SuperChunk<'static>, max_output: u64) -> FrameReader {
+        let tensor = tensor::meta_of(&frame).ok().flatten();
         FrameReader { path: path.to_path_buf(), frame, tensor, max_output }
     }
 
@@ -46,7 +46,7 @@ impl FrameReader {
 impl Reader for FrameReader {
     fn info(&mut self) -> Result<Value> {
         let mut value = frame_info(&mut self.frame).map_err(failure(&self.path))?;
-        let found = carrier::of(&mut self.frame).map_err(failure(&self.path))?;
+        let found = carrier::of(&self.frame).map_err(failure(&self.path))?;
         if let (Some(found), Value::Object(map)) = (found, &mut value) {
             map.shift_insert(1, "carries".into(), found.to_string().into());
         }

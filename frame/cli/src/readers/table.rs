@@ -63,7 +63,7 @@ impl Place for TableFiles<'_> {
             let mut frame = self.0.store.frame(entry)?;
             frame.set_threads(input.run.threads);
             frame.set_verify(!input.no_verify);
-            let carrier = carrier::of(&mut frame)?;
+            let carrier = carrier::of(&frame)?;
             Ok((frame, carrier))
         };
         match open() {

@@ -177,7 +177,7 @@ fn histories_of_edits() {
         } else {
             SuperChunk::from_bytes(frame.into_bytes().unwrap(), &Limits::DEFAULT).unwrap()
         };
-        let mut nd = NdArray::open(again).unwrap();
+        let nd = NdArray::open(again).unwrap();
         assert!(nd.get_all().unwrap() == model.data, "after reopening, {log}");
         assert_eq!(nd.frame().metalayer("mine"), Some(&b"kept"[..]));
         // What lies outside the shape is zero in every chunk.
@@ -204,7 +204,7 @@ fn made_from_others() {
         let t = spec.geometry().typesize() as usize;
         let model = Model { data: r.bytes(spec.geometry().nbytes() as usize), shape: shape.clone(), t };
         let memory = |spec: &Spec| SuperChunk::memory(&spec.params()).unwrap();
-        let mut nd = NdArray::from_slice(memory(&spec), &spec, &model.data).unwrap();
+        let nd = NdArray::from_slice(memory(&spec), &spec, &model.data).unwrap();
         let like = |r: &mut Random, shape: &[u64]| {
             let other = r.spec(shape);
             let spec = Spec::new(shape, nd_dtype(&spec)).unwrap().params_from(&other.params());
@@ -214,7 +214,7 @@ fn made_from_others() {
         let context = format!("round {round}: {:?}", spec.geometry());
 
         let to = like(&mut r, &shape);
-        let mut copy = NdArray::copy(memory(&to), &to, &mut nd).unwrap();
+        let copy = NdArray::copy(memory(&to), &to, &nd).unwrap();
         assert!(copy.get_all().unwrap() == model.data, "{context}");
 
         let mut axes: Vec<usize> = (0..ndim).collect();
@@ -223,10 +223,10 @@ fn made_from_others() {
         }
         let turned: Vec<u64> = axes.iter().map(|a| shape[*a]).collect();
         let to = like(&mut r, &turned);
-        let mut nd_t = NdArray::transpose(memory(&to), &to, &mut nd, &axes).unwrap();
+        let nd_t = NdArray::transpose(memory(&to), &to, &nd, &axes).unwrap();
         let back: Vec<usize> = (0..ndim).map(|d| axes.iter().position(|a| *a == d).unwrap()).collect();
         let to = like(&mut r, &shape);
-        let mut again = NdArray::transpose(memory(&to), &to, &mut nd_t, &back).unwrap();
+        let again = NdArray::transpose(memory(&to), &to, &nd_t, &back).unwrap();
         assert!(again.get_all().unwrap() == model.data, "{context}");
         if let Some(first) = turned.iter().all(|s| *s > 0).then(|| vec![0u64; ndim]) {
             let mut index = first.clone();
@@ -244,7 +244,7 @@ fn made_from_others() {
         joined[axis] *= 2;
         let to = like(&mut r, &joined);
         let mut pair = [nd, copy];
-        let mut both = NdArray::concatenate(memory(&to), &to, &mut pair, axis).unwrap();
+        let both = NdArray::concatenate(memory(&to), &to, &mut pair, axis).unwrap();
         let mut want = model.clone();
         want.insert(axis, shape[axis], shape[axis], &model.data);
         assert!(both.get_all().unwrap() == want.data, "{context}");
@@ -252,7 +252,7 @@ fn made_from_others() {
         let mut stacked = shape.clone();
         stacked.insert(0, 2);
         let to = like(&mut r, &stacked);
-        let mut stack = NdArray::stack(memory(&to), &to, &mut pair, 0).unwrap();
+        let stack = NdArray::stack(memory(&to), &to, &mut pair, 0).unwrap();
         assert!(stack.get_all().unwrap() == [&model.data[..], &model.data[..]].concat(), "{context}");
 
         let [mut nd, _] = pair;
@@ -262,7 +262,7 @@ fn made_from_others() {
         assert!(nd.get_all().unwrap() == model.data, "{context}");
         let left: Vec<u64> = shape.iter().copied().filter(|s| *s != 1).collect();
         let to = like(&mut r, &left);
-        let mut squeezed = NdArray::squeeze(memory(&to), &to, &mut nd).unwrap();
+        let squeezed = NdArray::squeeze(memory(&to), &to, &nd).unwrap();
         assert!(squeezed.get_all().unwrap() == model.data, "{context}");
         if nd.can_squeeze() {
             nd.squeeze_axes().unwrap();
@@ -296,7 +296,7 @@ fn filled_arrays() {
         nd.set_mask(&mask, &[9; 12]).unwrap();
         assert_eq!(nd.get_mask(&mask).unwrap(), [9; 12]);
         let frame = nd.into_frame().into_bytes().unwrap();
-        let mut nd = NdArray::open(SuperChunk::from_slice(&frame).unwrap()).unwrap();
+        let nd = NdArray::open(SuperChunk::from_slice(&frame).unwrap()).unwrap();
         assert_eq!(nd.get_flat(&[209, 9, 10]).unwrap()[..8], [9; 8]);
     }
     let zeros = NdArray::zeros(memory(), &spec).unwrap().into_frame().into_bytes().unwrap();
@@ -342,7 +342,7 @@ fn files_are_reopened_and_refreshed() {
     nd.resize(&[11]).unwrap();
     nd.commit().unwrap();
     let frame = SuperChunk::open_dir(FsDir::open(&sparse).unwrap(), &Limits::DEFAULT).unwrap();
-    let mut nd = NdArray::open(frame).unwrap();
+    let nd = NdArray::open(frame).unwrap();
     assert_eq!(
         nd.get_all().unwrap(),
         [&data[..12], &[0; 32]].concat(),
