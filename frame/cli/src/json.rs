@@ -35,21 +35,3 @@ pub fn metalayer(content: &[u8]) -> Value {
         Err(_) => json!({"hex": hex(content)}),
     }
 }
-
-/// Text with nothing in it that a terminal would act upon: names come from files that anyone may have written.
-pub fn printable(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' | '\t' => out.extend(c.escape_default()),
-            c if c.is_control() || is_directional(c) => out.extend(c.escape_unicode()),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// Marks that change the direction of text, and so the order in which a line is read.
-fn is_directional(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}

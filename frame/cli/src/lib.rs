@@ -22,6 +22,7 @@ mod limits;
 mod open;
 mod opened;
 mod output;
+mod printable;
 mod progress;
 mod readers;
 mod replaced;
@@ -105,11 +106,11 @@ pub fn main(words: Vec<OsString>) -> ExitCode {
 /// Prints a mistake, which is `status`, or a text that was asked for.
 fn say(error: &clap::Error, status: u8) -> ExitCode {
     if error.use_stderr() {
-        // There is no other place to say it.
-        let _ = error.print();
+        eprint!("{}", printable::printable_lines(&error.render().to_string()));
         return ExitCode::from(status);
     }
-    let printed = error.print().map_err(|e| output::stdout_failed(&e)).and_then(|()| output::flush_stdout());
+    let printed = error.print().map_err(|e| output::stdout_failed(&e));
+    let printed = printed.and_then(|()| output::flush_stdout());
     printed.map_or_else(
         |failure| {
             output::notice(&failure);

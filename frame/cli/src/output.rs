@@ -11,7 +11,8 @@
 
 use crate::args::Output;
 use crate::failure::{Failure, Result, failure};
-use crate::json::printable;
+
+use crate::printable::printable;
 use crate::replaced::{check_inside, check_replace};
 use crate::signals::{remember, temporary};
 use blosc_frame::io::{NewDir, NewFile};

@@ -103,6 +103,8 @@ impl<'a> Made<'a> {
             gone: Vec::new(),
             missing: 0,
             dropped: core::mem::take(&mut known.dropped),
+            leaves_lost: Vec::new(),
+            leaves_in_part: Vec::new(),
             header: known.header.is_some() && known.all,
             vlmetalayers: known.vlmetalayers.is_some(),
         };

@@ -8,6 +8,7 @@
 //! 4  none was found              the chunks come in the order they are stored in
 //! 5  an array                    gets the chunks that its shape demands: those that are missing are filled in. Where
 //!                                the chunks do not fit its shape at all, a plain frame comes of it
+//! 6  the root of a store         the frames embedded in it are repaired by themselves
 //! ```
 //! A lost chunk of known size becomes zeros, or what is asked for, so that what follows keeps its place; one whose size
 //! nothing tells is counted as missing. A chunk that cannot be decoded here (its codec is not built in, say) is no damaged
@@ -16,6 +17,8 @@
 //! The frame itself is never written to. What cannot be written to the new frame, or lies beyond the limits, ends the
 //! repair with an error: a chunk counts as lost only when it is the chunk that is damaged.
 
+#[cfg(feature = "store")]
+mod leaves;
 mod made;
 mod rescue;
 mod search;
@@ -102,6 +105,10 @@ pub struct Repaired {
     pub missing: u64,
     /// Metalayers that the new frame does not have: they cannot be read, or do not fit the chunks that are left.
     pub dropped: Vec<String>,
+    /// Keys of frames embedded in the root of a store of which nothing is left.
+    pub leaves_lost: Vec<String>,
+    /// Keys of those that were repaired.
+    pub leaves_in_part: Vec<String>,
     /// Whether header, index and trailer are those that the fingerprint was made of, where the frame opens and has one.
     pub intact: bool,
     /// Whether parameters and metalayers were read from the header.
@@ -113,7 +120,12 @@ pub struct Repaired {
 impl Repaired {
     /// Whether all of the frame is in the new one: nothing is lost or missing, and nothing had to be guessed.
     pub fn is_complete(&self) -> bool {
-        let whole = self.lost.is_empty() && self.missing == 0 && self.placed == 0 && self.dropped.is_empty();
+        let leaves = self.leaves_lost.is_empty() && self.leaves_in_part.is_empty();
+        let whole = leaves
+            && self.lost.is_empty()
+            && self.missing == 0
+            && self.placed == 0
+            && self.dropped.is_empty();
         whole && self.intact && self.header && self.vlmetalayers && self.order == Order::Index
     }
 }
@@ -132,6 +144,24 @@ pub fn repair<'a>(
     make: impl FnOnce(&Params) -> Result<SuperChunk<'a>, Error>,
 ) -> Result<(Repaired, SuperChunk<'a>), Error> {
     let options = options.into();
+    #[cfg(feature = "store")]
+    {
+        let (mut report, mut made) = one(source, options.clone(), make)?;
+        leaves::mend(&mut made, &mut report, &options, &|bytes| {
+            one(&bytes, options.clone(), SuperChunk::memory)
+        })?;
+        Ok((report, made))
+    }
+    #[cfg(not(feature = "store"))]
+    one(source, options, make)
+}
+
+/// Repairs one frame, be it the root of a store or not.
+fn one<'a>(
+    source: &(impl ReadAt + Sync),
+    options: Options,
+    make: impl FnOnce(&Params) -> Result<SuperChunk<'a>, Error>,
+) -> Result<(Repaired, SuperChunk<'a>), Error> {
     match SuperChunk::open_read(Borrowed(source), &options.limits) {
         Ok(frame) if rescue::has_usable_index(&frame)? => rescue::rescue(frame, options, make),
         _ => search::search(source, options, make),

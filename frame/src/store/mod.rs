@@ -44,4 +44,6 @@ mod save;
 pub mod zip;
 
 pub use embedded::is_root;
+pub(crate) use embedded::{ROOTS, Said, said};
 pub use model::{Entry, Form, Leaf, META, Place, ROOT, Store, VALID_ROWS};
+pub(crate) use save::set_map;

@@ -315,7 +315,7 @@ fn new_root(file: File) -> Result<SuperChunk<'static>, Error> {
 }
 
 /// Says what is embedded in a root.
-pub(super) fn set_map(frame: &mut SuperChunk<'_>, map: Vec<(String, Value)>, end: u64) -> Result<(), Error> {
+pub(crate) fn set_map(frame: &mut SuperChunk<'_>, map: Vec<(String, Value)>, end: u64) -> Result<(), Error> {
     let map = [("embed_map", Value::Object(map)), ("current_offset", Value::int(end))];
     frame.set_vlmetalayer(MAP, &msgpack::from_value(&Value::object(map)))
 }

@@ -1,5 +1,6 @@
 //! How bloscpack prints: prefixed lines, sizes, Python values.
 
+use crate::printable::printable;
 use blosc_frame::value::Value;
 use std::fmt::{Display, Write};
 
@@ -12,7 +13,8 @@ pub struct Say {
 impl Say {
     /// A line that is always shown. A closed pipe is nobody's error.
     pub fn line(&self, text: impl Display) {
-        let _ = std::io::Write::write_fmt(&mut std::io::stdout(), format_args!("blpk: {text}\n"));
+        let line = format!("blpk: {}\n", printable(&text.to_string()));
+        let _ = std::io::Write::write_all(&mut std::io::stdout(), line.as_bytes());
     }
     /// A line for `-v`.
     pub fn more(&self, text: impl Display) {

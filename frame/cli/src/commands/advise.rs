@@ -2,12 +2,14 @@
 
 use crate::args::{Input, Run};
 use crate::failure::{Failure, Result, asked, failure};
-use crate::open::{self, Intent};
+use crate::open::{self, Intent, What};
 use crate::output::stdout_failed;
+use crate::printable::{printable_json, printable_lines};
 use blosc_frame::advise::{Options, Sample, Verb, advise};
+use blosc_frame::any::{AnyRows, Found, Kind};
 use clap::Args as Group;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// `blosc advise`.
@@ -42,30 +44,46 @@ fn positive(text: &str) -> std::result::Result<f64, String> {
 /// # Errors
 /// A file that cannot be read, a type that is none.
 pub fn run(args: &Advise) -> Result<()> {
-    if let Some(dtype) = &args.dtype {
-        blosc_frame::advise::parse_dtype(dtype).map_err(asked)?;
-    }
-    let path = args.input.as_path();
-    let sample = match open::leaf(path) {
-        Some(_) => leaf(args)?,
-        None if open::is_stream(path)? => {
-            let text = "a stream, of which no sample can be taken: put it into a file";
-            return Err(Failure::Usage(format!("{}: {text}", path.display())));
-        }
-        None => Sample::of(path, args.dtype.as_deref(), args.typesize).map_err(failure(path))?,
+    let given = match &args.dtype {
+        Some(dtype) => Some(blosc_frame::advise::parse_dtype(dtype).map_err(asked)?.itemsize()),
+        None => args.typesize,
     };
+    let path = args.input.as_path();
+    let is_leaf = open::leaf(path).is_some();
+    if is_leaf && given.is_some() {
+        return Err(Failure::Usage("--dtype, --typesize: a leaf says of which type its items are".into()));
+    }
+    if !is_leaf && open::is_stream(path)? {
+        let text = "a stream, of which no sample can be taken: put it into a file";
+        return Err(Failure::Usage(format!("{}: {text}", path.display())));
+    }
+    let sample = match container(path, is_leaf)? {
+        Some(rows) => Sample::of_rows(path, &rows, Verb::Convert, given),
+        None => Sample::of(path, args.dtype.as_deref(), args.typesize),
+    };
+    let sample = sample.map_err(failure(path))?;
     let options = Options { time: Duration::from_secs_f64(args.time), disk: args.disk };
     let advice = advise(&sample, &options);
-    let text = if args.json { advice.json(&sample) + "\n" } else { advice.text(&sample) };
+    let text = match args.json {
+        true => printable_json(&advice.json(&sample)) + "\n",
+        false => printable_lines(&advice.text(&sample)),
+    };
     std::io::stdout().write_all(text.as_bytes()).map_err(|e| stdout_failed(&e))
 }
 
-/// Pieces of a leaf of a store.
-fn leaf(args: &Advise) -> Result<Sample> {
-    if args.dtype.is_some() || args.typesize.is_some() {
-        return Err(Failure::Usage("--dtype, --typesize: a leaf says of which type its items are".into()));
+/// What is opened as the other commands open it: a leaf, and what may be a store, or a frame without items of its own,
+/// for which no advice could be followed.
+fn container(path: &Path, is_leaf: bool) -> Result<Option<AnyRows>> {
+    let open = || open::open(&Input::whole(path, None, &Run::default()), Intent::Read);
+    if is_leaf {
+        return open()?.what.into_any(path).map(Some);
     }
-    let path = args.input.as_path();
-    let rows = open::open(&Input::whole(path, None, &Run::default()), Intent::Read)?.what.into_any(path)?;
-    Sample::of_rows(path, &rows, Verb::Convert, None).map_err(failure(path))
+    match Found::at(path, 0, None).map_err(failure(path))?.kind {
+        Kind::Frame | Kind::SparseFrame | Kind::Store | Kind::Arrays => open()?.what.into_any(path).map(Some),
+        Kind::Zip => match open() {
+            Ok(opened) if matches!(opened.what, What::Store(_)) => opened.what.into_any(path).map(Some),
+            _ => Ok(None),
+        },
+        _ => Ok(None),
+    }
 }

@@ -1,7 +1,7 @@
 //! What `info` prints: a first screen for a person, or with `--all` every field as `name  value`, nested objects
 //! indented.
 
-use crate::json::printable;
+use crate::printable::printable;
 use serde_json::Value;
 use std::io::{self, Write};
 

@@ -3,9 +3,9 @@
 use super::info::summary;
 use crate::args::{Input, Ls};
 use crate::failure::{Failure, Result, failure};
-use crate::json::printable;
 use crate::open::{Intent, open};
 use crate::output::notice;
+use crate::printable::{printable, printable_json};
 use blosc_frame::any::{Found, Kind};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -148,7 +148,7 @@ impl List {
             1 => format!("{{{}\n  \"entries\": [", self.head),
             _ => ",".to_string(),
         };
-        self.write(format_args!("{before}\n    {}", entry.replace('\n', "\n    ")))
+        self.write(format_args!("{before}\n    {}", printable_json(&entry).replace('\n', "\n    ")))
     }
 
     fn write(&self, text: std::fmt::Arguments<'_>) -> Result<()> {

@@ -3,9 +3,10 @@
 use crate::access::Access;
 use crate::args::{MetaAction, MetaName, MetaSet, Run};
 use crate::failure::{Failure, Result, asked, failure};
-use crate::json::{from_hex, metalayer, printable};
+use crate::json::{from_hex, metalayer};
 use crate::open::{Intent, open_as_frame};
 use crate::output::stdout_failed;
+use crate::printable::printable;
 use crate::writers;
 use blosc_core::chunk::MAX_NBYTES;
 use blosc_frame::cframe::CHECKSUMS_NAME;

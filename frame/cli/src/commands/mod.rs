@@ -13,10 +13,10 @@ mod table;
 
 use crate::args::{Args, Command, Decompress, Format, Output, Slice, Verify};
 use crate::failure::{Failure, Result};
-use crate::json::printable;
 use crate::limits::{max_by_size, size};
 use crate::open::{Intent, Opened, What, open};
 use crate::output::{Sink, notice, stdout_failed};
+use crate::printable::{printable, printable_json};
 use crate::readers::Cut;
 use crate::writers::choice::{Holds, Request, Verb, nothing_left_out};
 use crate::writers::containers::check_partial;
@@ -199,7 +199,7 @@ fn print(report: &Value, json: bool) -> Result<()> {
 
 fn write_report(report: &Value, json: bool, out: &mut std::io::StdoutLock<'_>) -> std::io::Result<()> {
     if json {
-        return writeln!(out, "{report:#}");
+        return writeln!(out, "{}", printable_json(&format!("{report:#}")));
     }
     info::write(report, out)
 }

@@ -114,7 +114,7 @@ fn told(report: &Repaired, out: &Path, as_json: bool) -> Value {
             "output": out.display().to_string(), "complete": report.is_complete(), "order": order,
             "kept": report.kept, "unchecked": report.unchecked, "placed": report.placed, "lost": report.lost.len(),
             "lost_chunks": pairs(&chunks), "lost_rows": pairs(&report.gone), "missing": report.missing,
-            "dropped": report.dropped, "index_intact": report.intact, "header_read": report.header, "vlmetalayers_read": report.vlmetalayers,
+            "dropped": report.dropped, "leaves_lost": report.leaves_lost, "leaves_in_part": report.leaves_in_part, "index_intact": report.intact, "header_read": report.header, "vlmetalayers_read": report.vlmetalayers,
         });
     }
     let mut told = json!({
@@ -139,6 +139,14 @@ fn told(report: &Repaired, out: &Path, as_json: bool) -> Value {
     if !report.dropped.is_empty() {
         say("metalayers left out", report.dropped.join(", ").into());
     }
+    for (name, keys) in [
+        ("frames in it lost", &report.leaves_lost),
+        ("frames in it repaired in part", &report.leaves_in_part),
+    ] {
+        if !keys.is_empty() {
+            say(name, keys.join(", ").into());
+        }
+    }
     told
 }
 
@@ -157,6 +165,12 @@ fn lost(report: &Repaired) -> String {
     }
     if !report.dropped.is_empty() {
         what.push(format!("metalayers left out: {}", report.dropped.join(", ")));
+    }
+    if !report.leaves_lost.is_empty() {
+        what.push(format!("frames in it lost: {}", report.leaves_lost.join(", ")));
+    }
+    if !report.leaves_in_part.is_empty() {
+        what.push(format!("frames in it repaired in part: {}", report.leaves_in_part.join(", ")));
     }
     if !report.intact {
         what.push("its header, index or trailer are not what was written".into());

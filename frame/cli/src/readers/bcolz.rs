@@ -126,7 +126,11 @@ pub fn damaged_table(input: &Input, max: u64, error: Error) -> Result<AnyRows, F
             && let Err(error) = CArray::open(column, &limits(max))
         {
             let others = "the other columns can be read, each by --column NAME";
-            return Err(Failure::at(path, format!("column {name}: {error}; {others}")));
+            let text = format!("{}: column {name}: {error}; {others}", path.display());
+            return Err(match error.leaves_open() {
+                true => Failure::Unable(text),
+                false => Failure::Data(text),
+            });
         }
     }
     Err(failure(path)(error))

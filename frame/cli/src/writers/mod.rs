@@ -181,7 +181,7 @@ fn summary(args: &Compress, len: Option<u64>, started: Instant) {
     let after = if meta.is_dir() { crate::limits::size(output) } else { meta.len() };
     eprintln!(
         "{}: {} -> {}, ratio {:.2}, in {:.2} s",
-        crate::json::printable(&output.to_string_lossy()),
+        crate::printable::printable(&output.to_string_lossy()),
         crate::commands::info::bytes(before),
         crate::commands::info::bytes(after),
         before as f64 / after.max(1) as f64,

@@ -89,7 +89,7 @@ pub fn plain_name(name: &str) -> Option<&str> {
         !part.is_empty()
             && !part.starts_with('.')
             && !part.contains(['\\', ':'])
-            && crate::json::printable(part) == part
+            && crate::printable::printable(part) == part
             && !part.contains('\n')
     };
     name.split('/').all(plain).then_some(name)

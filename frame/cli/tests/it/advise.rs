@@ -75,3 +75,20 @@ fn what_is_printed_fits_a_terminal_and_names_odd_files() {
     assert_ne!(folder.fail(&["advise", "empty"]).0, 0);
     assert_ne!(folder.fail(&["advise", "missing"]).0, 0);
 }
+
+/// No advice is given that `convert` would refuse: a frame whose items were never fetched, and a store.
+#[test]
+fn what_has_no_items_gets_no_advice() {
+    let folder = Folder::new("advise-none");
+    let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/wild");
+    for (name, says) in [
+        ("proxy.b2nd", "fetched"),
+        ("store.b2z", "several arrays"),
+        ("store.b2d", "several arrays"),
+        ("embed.b2e", "several arrays"),
+    ] {
+        let path = fixtures.join(name);
+        let (_, text) = folder.fail(&["advise", path.to_str().unwrap(), "--time", "0.1"]);
+        assert!(text.contains(says), "{name}: {text}");
+    }
+}

@@ -396,7 +396,7 @@ const RULES: &[(&[&str], &[Shape], &str)] = {
             "a bare chunk is no container",
         ),
         (&["convert"], &[Chunk, Frame, Array, Matrix, Rows, Columns, Store, Tensor], "the input is a table"),
-        (&["advise"], &[Chunk, Frame, Array, Matrix, Rows, Columns, Store, Tensor], "directory"),
+        (&["advise"], &[Chunk, Frame, Array, Matrix, Rows, Columns, Store, Tensor], "a store of several arrays"),
         (&["repair"], &[Frame, Array, Matrix, Tensor], "repair mends frames"),
     ]
 };
@@ -408,7 +408,6 @@ pub fn refused(container: &Container, verb: &Verb) -> Option<&'static str> {
         ("b2e store", "meta set" | "meta rm" | "compact" | "repair") => None,
         ("b2e store", _) if verb.changes => Some(embedded),
         ("b2z table", "append") => Some("is not appended to"),
-        ("b2z table", "advise") => None,
         _ => {
             let rule = |(verbs, works, _): &&(&[&str], &[Shape], &str)| {
                 verbs.contains(&verb.name) && !works.contains(&container.shape)
@@ -419,7 +418,4 @@ pub fn refused(container: &Container, verb: &Verb) -> Option<&'static str> {
 }
 
 /// Cells whose promise is known to be broken: promise, container and verb.
-pub const OPEN: &[(&str, &str, &str)] = &[
-    // What is damaged in a metalayer, or inside of a leaf, is copied as it is.
-    ("what repair writes opens", "b2e store", "repair"),
-];
+pub const OPEN: &[(&str, &str, &str)] = &[];

@@ -91,8 +91,13 @@ fn list(
     Ok(())
 }
 
+/// What the crate says. The layouts of HDF5 1.4 and before, which PyTables 1 and 2 wrote, it does not read.
 fn text(error: impl std::fmt::Display) -> String {
-    error.to_string()
+    let text = error.to_string();
+    match text.contains("layout version") {
+        true => format!("{text} (HDF5's h5repack writes such a file anew, in a form that is read)"),
+        false => text,
+    }
 }
 
 impl Store for H5File {

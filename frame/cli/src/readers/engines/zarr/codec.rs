@@ -1,10 +1,13 @@
-//! The codec `blosc` of Zarr version 3, and of numcodecs in version 2, for reading.
+//! The codecs `blosc` and `blosc2` of Zarr version 3, and of numcodecs in both versions, for reading: a chunk, or a frame of
+//! chunks.
 //!
 //! `frame/adapters/zarrs` has the same codec with encoding, options and partial decoding. It is not used here because what a
 //! package on crates.io depends on must be there too, and the adapter is not: it is a workspace of its own, so that the main one
 //! needs no `zarrs`. Reading needs only the few lines below.
 
 use blosc_core::{Chunk, Limits, Pool};
+use blosc_frame::SuperChunk;
+use blosc_frame::any::Kind;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::{Arc, Once};
@@ -23,6 +26,8 @@ const ALWAYS: u64 = 256 << 20;
 const EXPANSION: u64 = 256;
 /// Codecs before this one may add something to what the array says, such as a checksum.
 const SLACK: u64 = 1 << 20;
+/// What the codec is called; numcodecs puts its own name before these.
+const NAMES: [&str; 2] = ["blosc", "blosc2"];
 
 thread_local! {
     /// Scratch memory and codec contexts. `zarrs` decodes chunks side by side, so each is decoded on one thread.
@@ -34,8 +39,9 @@ pub fn register() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let codec = || Codec::BytesToBytes(Arc::new(Blosc));
-        register_codec_v3(CodecRuntimePluginV3::new(|name| name == "blosc", move |_| Ok(codec())));
-        register_codec_v2(CodecRuntimePluginV2::new(|id| id == "blosc", move |_| Ok(codec())));
+        let named = |name: &str| NAMES.contains(&name.strip_prefix("numcodecs.").unwrap_or(name));
+        register_codec_v3(CodecRuntimePluginV3::new(named, move |_| Ok(codec())));
+        register_codec_v2(CodecRuntimePluginV2::new(|id| NAMES.contains(&id), move |_| Ok(codec())));
     });
 }
 
@@ -95,6 +101,11 @@ impl BytesToBytesCodecTraits for Blosc {
             Some(size) => size.saturating_mul(2).saturating_add(SLACK),
             None => (encoded.len() as u64).saturating_mul(EXPANSION).max(ALWAYS),
         };
+        if Kind::of_head(&encoded, None) == Kind::Frame {
+            let limits = blosc_frame::Limits::default().output(most).memory(most);
+            let frame = SuperChunk::open_read(encoded.into_owned(), &limits);
+            return frame.and_then(|mut frame| frame.read_all()).map(Cow::Owned).map_err(failed);
+        }
         let chunk = Chunk::parse_with(&encoded, &Limits::DEFAULT.output(most)).map_err(failed)?;
         POOL.with_borrow_mut(|pool| pool.decompress(&chunk)).map(Cow::Owned).map_err(failed)
     }

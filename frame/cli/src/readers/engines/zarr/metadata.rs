@@ -212,6 +212,7 @@ pub fn known_to_zarrs(mut array: Value, dtype: &Dtype) -> Value {
     let Some(fields) = array.as_object_mut() else { return array };
     let empty = fields.get("fill_value").is_none_or(|fill| fill == "" || fill.is_null());
     let zeros = || Value::from(vec![0; usize::try_from(size).unwrap_or(0)]);
+    codecs_to_read(fields);
     if fields.get("zarr_format") == Some(&json!(2)) {
         let text = fields.get("dtype").and_then(Value::as_str).map(str::to_string);
         match text.as_deref().map(|text| (text, text.get(..2).unwrap_or_default())) {
@@ -227,6 +228,9 @@ pub fn known_to_zarrs(mut array: Value, dtype: &Dtype) -> Value {
                 if empty {
                     fields.insert("fill_value".into(), zeros());
                 }
+            }
+            Some((_, "<U" | ">U")) if empty => {
+                fields.insert("fill_value".into(), "".into());
             }
             Some(_) => {}
         }
@@ -244,7 +248,31 @@ pub fn known_to_zarrs(mut array: Value, dtype: &Dtype) -> Value {
     array
 }
 
-/// The same of version 3.
+/// Leaves out what changes nothing when it is read: filters that round numbers before they are compressed. What numcodecs
+/// takes for granted of the others is said, as `zarrs` wants to know it.
+fn codecs_to_read(fields: &mut Map<String, Value>) {
+    for list in ["filters", "codecs"] {
+        let Some(codecs) = fields.get_mut(list).and_then(Value::as_array_mut) else { continue };
+        codecs.retain_mut(|codec| {
+            let name = codec["id"].as_str().or(codec["name"].as_str()).unwrap_or_default();
+            let name = name.strip_prefix("numcodecs.").unwrap_or(name).to_string();
+            let about = match codec.get_mut("configuration") {
+                Some(about) => about,
+                None => codec,
+            };
+            if let ("zlib" | "gzip", Some(about)) = (name.as_str(), about.as_object_mut()) {
+                about.entry("level").or_insert(1.into());
+            }
+            let as_it_is = about.get("astype").is_none_or(|stored| *stored == about["dtype"]);
+            !(name == "bitround" || (name == "quantize" && as_it_is))
+        });
+        if list == "filters" && codecs.is_empty() {
+            fields.insert(list.into(), Value::Null);
+        }
+    }
+}
+
+/// The dtype of version 3, as [`dtype_v2`] gives it.
 fn dtype_v3(value: &Value) -> Result<Dtype, String> {
     let name = value.as_str().or(value["name"].as_str()).unwrap_or("unknown");
     let configuration = &value["configuration"];
