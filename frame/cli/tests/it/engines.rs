@@ -201,6 +201,54 @@ mod on {
         assert_eq!((two["dtype"].as_str(), two["nchunks"].as_u64()), (Some("<u2"), Some(9)));
     }
 
+    /// Codecs and filters under the names of numcodecs, and a fill value that is none.
+    #[test]
+    fn names_of_numcodecs_are_known() {
+        let folder = Folder::new("engines_numcodecs");
+        let items: Vec<u8> = (0..50u32).flat_map(|i| (i as f32).to_le_bytes()).collect();
+        let params = blosc_core::Params::new(4);
+        let chunk = blosc_core::compress(&params, &items).unwrap();
+        let mut frame = blosc_frame::SuperChunk::memory(&params).unwrap();
+        frame.append(&items).unwrap();
+        let frame = frame.into_bytes().unwrap();
+        // One LZ4 sequence: 200 literals.
+        let block = [&200u32.to_le_bytes()[..], &[0xf0, 185], &items].concat();
+        for (compressor, filters, v3, bytes) in [
+            (r#"{"id": "blosc"}"#, "null", "blosc", &chunk),
+            (r#"{"id": "blosc2", "level": 1}"#, "null", "numcodecs.blosc", &chunk),
+            (r#"{"id": "blosc2"}"#, r#"[{"id": "bitround", "keepbits": 5}]"#, "numcodecs.blosc2", &frame),
+            (r#"{"id": "lz4", "acceleration": 1}"#, "null", "numcodecs.lz4", &block),
+            ("null", r#"[{"id": "quantize", "digits": 3, "dtype": "<f4", "astype": "<f4"}]"#, "", &items),
+        ] {
+            let v2 = format!(
+                r#"{{"zarr_format": 2, "shape": [50], "chunks": [50], "dtype": "<f4", "fill_value": null, "order": "C",
+                    "filters": {filters}, "compressor": {compressor}}}"#
+            );
+            let codec = match v3 {
+                "" => r#", {"name": "numcodecs.bitround", "configuration": {"keepbits": 3}}"#.to_string(),
+                name => format!(r#", {{"name": "{name}", "configuration": {{}}}}"#),
+            };
+            let (before, after) = if v3.is_empty() { (&codec[1..], "") } else { ("", codec.as_str()) };
+            let comma = if before.is_empty() { "" } else { "," };
+            let v3 = format!(
+                r#"{{"zarr_format": 3, "node_type": "array", "shape": [50], "data_type": "float32", "fill_value": 0.0,
+                    "chunk_grid": {{"name": "regular", "configuration": {{"chunk_shape": [50]}}}},
+                    "chunk_key_encoding": {{"name": "default", "configuration": {{"separator": "/"}}}},
+                    "codecs": [{before}{comma} {{"name": "bytes", "configuration": {{"endian": "little"}}}}{after}]}}"#
+            );
+            std::fs::create_dir_all(folder.path("v2")).unwrap();
+            std::fs::create_dir_all(folder.path("v3/c")).unwrap();
+            folder.write("v2/.zarray", v2.as_bytes());
+            folder.write("v2/0", bytes);
+            folder.write("v3/zarr.json", v3.as_bytes());
+            folder.write("v3/c/0", bytes);
+            for store in ["v2", "v3"] {
+                let read = folder.run(&["decompress", store, "-o", "-", "--plain"]);
+                assert_eq!(read, items, "{store}: {v2} {v3}");
+            }
+        }
+    }
+
     /// What cannot be read is listed and named, and refused before anything is written.
     #[test]
     fn what_cannot_be_read_is_named() {

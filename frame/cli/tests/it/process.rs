@@ -172,6 +172,45 @@ fn a_metalayer_is_no_sequence_for_a_terminal() {
     }
 }
 
+/// Names from the command line and from files reach a terminal as text only.
+#[test]
+#[cfg(unix)]
+fn names_are_no_sequences_for_a_terminal() {
+    let folder = folder("process-names");
+    // CSI in one character, and a mark that turns the line around.
+    let name = "x\x1b[31m\u{9b}31m\u{202e}";
+    folder.run(&["meta", "set", "a.b2nd", name, "--vl", "--json", "1"]);
+    std::fs::copy(folder.path("a.b2nd"), folder.path(name)).unwrap();
+    let option = format!("--{name}");
+    for words in [
+        &[name, "more"][..],
+        &["info", &option],
+        &["info", "a.b2nd"],
+        &["info", "a.b2nd", "--json"],
+        &["info", "a.b2nd", "--all"],
+        &["meta", "list", "a.b2nd", "--vl"],
+        &["meta", "list", "a.b2nd", "--vl", "--json"],
+        &["meta", "get", "f.b2frame", name],
+        &["ls", "."],
+        &["ls", ".", "--json"],
+        &["verify", name],
+        &["advise", name, "--time", "0.1"],
+        &["advise", name, "--time", "0.1", "--json"],
+        &["blpk", "d", name],
+        &["blpk", name],
+    ] {
+        let (_, out, text) = folder.status(words, b"");
+        let out = String::from_utf8(out).unwrap();
+        assert!(
+            !(out.clone() + &text).contains(['\x1b', '\u{9b}', '\u{202e}']),
+            "{words:?}: {out:?} {text:?}"
+        );
+        if words.contains(&"--json") {
+            serde_json::from_str::<serde_json::Value>(&out).unwrap();
+        }
+    }
+}
+
 #[test]
 fn messages_say_what_helps() {
     let folder = folder("process-words");

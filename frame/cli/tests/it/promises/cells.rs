@@ -396,7 +396,11 @@ const RULES: &[(&[&str], &[Shape], &str)] = {
             "a bare chunk is no container",
         ),
         (&["convert"], &[Chunk, Frame, Array, Matrix, Rows, Columns, Store, Tensor], "the input is a table"),
-        (&["advise"], &[Chunk, Frame, Array, Matrix, Rows, Columns, Store, Tensor], "a store of several arrays"),
+        (
+            &["advise"],
+            &[Chunk, Frame, Array, Matrix, Rows, Columns, Store, Tensor],
+            "a store of several arrays",
+        ),
         (&["repair"], &[Frame, Array, Matrix, Tensor], "repair mends frames"),
     ]
 };

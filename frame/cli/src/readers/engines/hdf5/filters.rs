@@ -164,7 +164,7 @@ fn blosc2(data: &[u8], most: u64) -> Result<Vec<u8>, String> {
     // What bounds the size is the dataset, so the size of the frame need not.
     let chunk = ChunkLimits::DEFAULT.output(padded);
     let limits = Limits::DEFAULT.output(padded).chunk(chunk).chunks(1 << 16).expansion(u64::MAX);
-    let mut frame = SuperChunk::open_read(data, &limits).map_err(text)?;
+    let frame = SuperChunk::open_read(data, &limits).map_err(text)?;
     let room = |nbytes: u64| match nbytes <= most {
         true => Ok(vec![0; usize::try_from(nbytes).unwrap_or(usize::MAX)]),
         false => Err(format!("a frame of {nbytes} bytes where {most} are the limit")),
@@ -175,7 +175,7 @@ fn blosc2(data: &[u8], most: u64) -> Result<Vec<u8>, String> {
         frame.read_bytes(0..nbytes, &mut out).map_err(text)?;
         return Ok(out);
     }
-    let mut array = NdArray::open(frame).map_err(text)?;
+    let array = NdArray::open(frame).map_err(text)?;
     let mut out = room(array.geometry().nbytes())?;
     let all = Selection::all(array.shape());
     array.get_into(&all, &mut out).map_err(text)?;

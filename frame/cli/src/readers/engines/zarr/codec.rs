@@ -1,10 +1,11 @@
 //! The codecs `blosc` and `blosc2` of Zarr version 3, and of numcodecs in both versions, for reading: a chunk, or a frame of
-//! chunks.
+//! chunks. And numcodecs' `lz4`, a block of LZ4 behind its decoded size.
 //!
 //! `frame/adapters/zarrs` has the same codec with encoding, options and partial decoding. It is not used here because what a
 //! package on crates.io depends on must be there too, and the adapter is not: it is a workspace of its own, so that the main one
 //! needs no `zarrs`. Reading needs only the few lines below.
 
+use blosc_core::codec::lz4;
 use blosc_core::{Chunk, Limits, Pool};
 use blosc_frame::SuperChunk;
 use blosc_frame::any::Kind;
@@ -26,8 +27,6 @@ const ALWAYS: u64 = 256 << 20;
 const EXPANSION: u64 = 256;
 /// Codecs before this one may add something to what the array says, such as a checksum.
 const SLACK: u64 = 1 << 20;
-/// What the codec is called; numcodecs puts its own name before these.
-const NAMES: [&str; 2] = ["blosc", "blosc2"];
 
 thread_local! {
     /// Scratch memory and codec contexts. `zarrs` decodes chunks side by side, so each is decoded on one thread.
@@ -38,20 +37,39 @@ thread_local! {
 pub fn register() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let codec = || Codec::BytesToBytes(Arc::new(Blosc));
-        let named = |name: &str| NAMES.contains(&name.strip_prefix("numcodecs.").unwrap_or(name));
-        register_codec_v3(CodecRuntimePluginV3::new(named, move |_| Ok(codec())));
-        register_codec_v2(CodecRuntimePluginV2::new(|id| NAMES.contains(&id), move |_| Ok(codec())));
+        for codec in [Encoded::Blosc, Encoded::Lz4] {
+            let new = move || Codec::BytesToBytes(Arc::new(codec));
+            let named =
+                move |name: &str| codec.names().contains(&name.strip_prefix("numcodecs.").unwrap_or(name));
+            register_codec_v3(CodecRuntimePluginV3::new(named, move |_| Ok(new())));
+            register_codec_v2(CodecRuntimePluginV2::new(
+                move |id| codec.names().contains(&id),
+                move |_| Ok(new()),
+            ));
+        }
     });
 }
 
-/// Chunks say how they are encoded, so their configuration is not needed.
-#[derive(Clone, Debug)]
-struct Blosc;
+/// What a chunk is. It says itself how it is encoded, so no configuration is needed.
+#[derive(Clone, Copy, Debug)]
+enum Encoded {
+    Blosc,
+    Lz4,
+}
 
-zarrs::plugin::impl_extension_aliases!(Blosc, v3: "blosc", v2: "blosc");
+impl Encoded {
+    /// What the codec is called. In version 3 those of numcodecs have its name before theirs.
+    fn names(self) -> &'static [&'static str] {
+        match self {
+            Encoded::Blosc => &["blosc", "blosc2"],
+            Encoded::Lz4 => &["lz4"],
+        }
+    }
+}
 
-impl CodecTraits for Blosc {
+zarrs::plugin::impl_extension_aliases!(Encoded, v3: "blosc", v2: "blosc");
+
+impl CodecTraits for Encoded {
     fn as_any(&self) -> &dyn std::any::Any {
         self
     }
@@ -73,7 +91,7 @@ fn failed(error: impl std::fmt::Display) -> CodecError {
     CodecError::Other(format!("blosc: {error}"))
 }
 
-impl BytesToBytesCodecTraits for Blosc {
+impl BytesToBytesCodecTraits for Encoded {
     fn into_dyn(self: Arc<Self>) -> Arc<dyn BytesToBytesCodecTraits> {
         self
     }
@@ -101,10 +119,23 @@ impl BytesToBytesCodecTraits for Blosc {
             Some(size) => size.saturating_mul(2).saturating_add(SLACK),
             None => (encoded.len() as u64).saturating_mul(EXPANSION).max(ALWAYS),
         };
+        if let Encoded::Lz4 = self {
+            let (size, block) =
+                encoded.split_first_chunk().ok_or_else(|| failed("an LZ4 chunk without its size"))?;
+            let size = u32::from_le_bytes(*size);
+            if u64::from(size) > most {
+                return Err(failed(format_args!(
+                    "an LZ4 chunk of {size} bytes, more than the limit of {most}"
+                )));
+            }
+            let mut out = vec![0; size as usize];
+            lz4::decode(block, out.as_mut_slice().into(), &[]).map_err(failed)?;
+            return Ok(Cow::Owned(out));
+        }
         if Kind::of_head(&encoded, None) == Kind::Frame {
             let limits = blosc_frame::Limits::default().output(most).memory(most);
             let frame = SuperChunk::open_read(encoded.into_owned(), &limits);
-            return frame.and_then(|mut frame| frame.read_all()).map(Cow::Owned).map_err(failed);
+            return frame.and_then(|frame| frame.read_all()).map(Cow::Owned).map_err(failed);
         }
         let chunk = Chunk::parse_with(&encoded, &Limits::DEFAULT.output(most)).map_err(failed)?;
         POOL.with_borrow_mut(|pool| pool.decompress(&chunk)).map(Cow::Owned).map_err(failed)
