@@ -144,7 +144,7 @@ impl Context {
         // SAFETY: the pointer of the parameters is null or a super-chunk.
         let nchunk = unsafe { current(self.cparams.schunk) };
         let blocksize = Plan::new(params, ChunkContext::default(), &[], src)?.blocksize().max(1);
-        let mut out = vec![0; src.len()];
+        let mut out = zeros(src.len())?;
         let mut scratch = vec![0u8; 3 * blocksize];
         let ctx: *mut Context = self;
         let given = self.prefilter;
@@ -208,7 +208,7 @@ impl Context {
             return self
                 .with(&chunk, |pool, around| Ok(pool.get_bytes(&chunk, around, range.clone(), dest)?));
         }
-        let whole = &mut vec![0; chunk.nbytes()];
+        let whole = &mut zeros(chunk.nbytes())?;
         self.blocks(&chunk, range.clone(), whole)?;
         dest.copy_from_slice(whole.get(range).ok_or(FAILURE)?);
         Ok(dest.len())

@@ -307,7 +307,8 @@ fn only_as_many_numbers_as_dimensions_are_written() {
         dtype: "<i4".into(),
         dtype_format: 0,
     };
-    let (content, mut shape, mut chunks, mut blocks) = (meta.content(), [7i64; 2], [7i32; 2], [7i32; 2]);
+    let (content, mut shape, mut chunks, mut blocks) =
+        (meta.content().unwrap(), [7i64; 2], [7i32; 2], [7i32; 2]);
     let (mut ndim, mut format) = (0, 0);
     // SAFETY: as much room as the metalayer has dimensions, and more.
     let len = unsafe {

@@ -2,7 +2,7 @@
 
 use crate::context::{Context, chunk_of, context, parse};
 use crate::error::*;
-use crate::memory::{bytes, bytes_mut, copied, put, release, values};
+use crate::memory::{bytes, bytes_mut, copied, put, release, values, zeros};
 use blosc_core::Chunk;
 use core::ffi::{c_int, c_void};
 
@@ -45,7 +45,7 @@ unsafe extern "C" fn blosc2_vlcompress_ctx(
 
 /// Block `index`, decoded.
 fn block(ctx: &mut Context, chunk: &Chunk<'_>, index: usize) -> Result<Vec<u8>> {
-    let mut out = vec![0; chunk.block_range(index)?.len()];
+    let mut out = zeros(chunk.block_range(index)?.len())?;
     let n = ctx.with(chunk, |pool, around| Ok(pool.decode_block(chunk, around, index, &mut out)?))?;
     out.truncate(n);
     Ok(out)

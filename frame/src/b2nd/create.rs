@@ -196,7 +196,9 @@ impl<'a> NdArray<'a> {
         let mut walk = all.walk(geometry);
         while let Some(touched) = walk.next() {
             // Where the data lies as the chunk shall be, it is encoded from there.
-            if let Some(chunk) = contiguous(&touched, geometry).and_then(|range| data.get(range)) {
+            if let Some(chunk) =
+                contiguous(&touched, geometry, geometry.shape()).and_then(|range| data.get(range))
+            {
                 self.frame.append_data(chunk)?;
                 continue;
             }
@@ -227,14 +229,18 @@ impl<'a> NdArray<'a> {
     }
 }
 
-/// Where in the data the chunk lies, if it lies there as it is stored.
-fn contiguous(touched: &Touched<'_>, geometry: &Geometry) -> Option<Range<usize>> {
+/// Where in a C-order array of `shape` the chunk lies, if it lies there as it is stored.
+pub(super) fn contiguous(
+    touched: &Touched<'_>,
+    geometry: &Geometry,
+    shape: &Dims<u64>,
+) -> Option<Range<usize>> {
     if touched.nblocks() != u64::from(geometry.nblocks()) {
         return None;
     }
     let mut whole: Option<Range<usize>> = None;
     for block in touched.blocks() {
-        let (from, range) = block.dense(geometry, touched.counts())?;
+        let (from, range) = block.dense(geometry, shape)?;
         if from != (0..geometry.block_bytes() as usize) {
             return None;
         }
@@ -256,26 +262,38 @@ fn lay_out(
 ) -> Result<(), Error> {
     fit(chunk, geometry.chunk_bytes() as usize)?;
     chunk.fill(0);
-    scatter(touched, geometry, data, chunk);
+    scatter(touched, geometry, geometry.shape(), data, chunk);
     Ok(())
 }
 
-/// Copies the touched items from `data` into their blocks.
-pub(super) fn scatter(touched: &Touched<'_>, geometry: &Geometry, data: &[u8], chunk: &mut [u8]) {
+/// Copies the touched items from `data`, a C-order array of `shape`, into their blocks.
+pub(super) fn scatter(
+    touched: &Touched<'_>,
+    geometry: &Geometry,
+    shape: &Dims<u64>,
+    data: &[u8],
+    chunk: &mut [u8],
+) {
     let size = geometry.block_bytes() as usize;
     for block in touched.blocks() {
         let start = (block.block as usize).saturating_mul(size);
         let to = chunk.get_mut(start..start.saturating_add(size)).unwrap_or(&mut []);
-        block.copies(geometry, touched.counts(), |s| s.scatter(to, data));
+        block.copies(geometry, shape, |s| s.scatter(to, data));
     }
 }
 
-/// Copies the touched items of a decoded chunk to a dense result.
-pub(super) fn gather(touched: &Touched<'_>, geometry: &Geometry, chunk: &[u8], out: &mut [u8]) {
+/// Copies the touched items of a decoded chunk to a C-order array of `shape`.
+pub(super) fn gather(
+    touched: &Touched<'_>,
+    geometry: &Geometry,
+    shape: &Dims<u64>,
+    chunk: &[u8],
+    out: &mut [u8],
+) {
     let size = geometry.block_bytes() as usize;
     for block in touched.blocks() {
         let start = (block.block as usize).saturating_mul(size);
         let from = chunk.get(start..start.saturating_add(size)).unwrap_or(&[]);
-        block.copies(geometry, touched.counts(), |s| s.gather(from, out, 0));
+        block.copies(geometry, shape, |s| s.gather(from, out, 0));
     }
 }

@@ -13,6 +13,7 @@
 //! ```
 
 use super::array::Worker;
+use super::create::contiguous;
 use super::read::fit;
 use super::select::Selection;
 use super::walk::{Block, Touched};
@@ -249,20 +250,28 @@ impl<'s> Source<'s> {
     }
 
     fn gather(&self, touched: &Touched<'_>, workers: &mut [Worker], out: &mut [u8]) -> Result<(), Error> {
-        if self.has_own_blocks() {
-            return self.gather_whole(touched, workers, out);
-        }
         #[cfg(feature = "std")]
         {
             let bytes = touched.nblocks().saturating_mul(self.geometry.block_bytes().into());
             let worth = parallel::worth(self.stored.chunk.header().codec, bytes);
-            if workers.len() > 1 && touched.nblocks() > 1 && worth {
+            if workers.len() > 1 && touched.nblocks() > 1 && worth && !self.has_own_blocks() {
                 return self.gather_parallel(touched, workers, out);
             }
         }
         let Some(worker) = workers.first_mut() else {
             return Err(Error::Internal { what: "an array without workers" });
         };
+        let whole = out.len();
+        if let Some(place) = contiguous(touched, self.geometry, touched.counts())
+            && let Some(place) = out.get_mut(place).filter(|place| place.len() == self.stored.chunk.nbytes())
+        {
+            return self.stored.decode(&mut worker.pool, place, whole).map(drop);
+        }
+        if self.has_own_blocks() {
+            self.decode_whole(worker)?;
+            super::create::gather(touched, self.geometry, touched.counts(), &worker.block, out);
+            return Ok(());
+        }
         touched.blocks().try_for_each(|block| self.decode(&block, touched, worker, out, 0))
     }
 
@@ -313,21 +322,6 @@ impl<'s> Source<'s> {
     fn decode_whole(&self, worker: &mut Worker) -> Result<(), Error> {
         fit(&mut worker.block, self.stored.chunk.nbytes())?;
         self.stored.decode(&mut worker.pool, &mut worker.block, 0).map(drop)
-    }
-
-    /// For chunks whose own blocks are not those of the array.
-    fn gather_whole(
-        &self,
-        touched: &Touched<'_>,
-        workers: &mut [Worker],
-        out: &mut [u8],
-    ) -> Result<(), Error> {
-        let Some(worker) = workers.first_mut() else {
-            return Err(Error::Internal { what: "an array without workers" });
-        };
-        self.decode_whole(worker)?;
-        super::create::gather(touched, self.geometry, &worker.block, out);
-        Ok(())
     }
 
     #[cfg(feature = "std")]

@@ -9,6 +9,7 @@
 use super::array::{NdArray, Worker};
 use super::gather::{Chunks, wrong_chunk};
 use super::select::Selection;
+use super::through::addresses;
 use crate::error::{Error, IoKind};
 use crate::shape::{Dims, next_box, reverse_axes, strides};
 use alloc::vec::Vec;
@@ -120,7 +121,7 @@ impl NdArray<'_> {
             return Err(Error::Limit { what: "bytes of output", asked, limit });
         }
         let mut out = zeroed(positions.len().saturating_mul(t))?;
-        let places = self.addresses(positions)?;
+        let places = addresses(&self.geometry, positions)?;
         let block_bytes = (self.geometry.block_bytes() as usize).max(1);
         let mut span = Vec::new();
         for same in places.chunk_by(|a, b| a.0 == b.0 && a.1 / block_bytes == b.1 / block_bytes) {
@@ -170,28 +171,6 @@ impl NdArray<'_> {
         Ok((0u64..).zip(mask).filter(|(_, set)| **set).map(|(i, _)| i).collect())
     }
 
-    /// `(chunk, byte in the chunk, number in the list)` of flat positions, sorted.
-    pub(super) fn addresses(&self, positions: &[u64]) -> Result<Vec<(u64, usize, usize)>, Error> {
-        let mut places = Vec::with_capacity(positions.len());
-        let len = self.geometry.items();
-        for (n, position) in positions.iter().enumerate() {
-            if *position >= len {
-                return Err(Error::OutOfRange { what: "item", index: *position, len });
-            }
-            let mut index = *self.shape();
-            let mut rest = *position;
-            for side in index.iter_mut().rev() {
-                let s = (*side).max(1);
-                *side = rest % s;
-                rest /= s;
-            }
-            let (chunk, at) = self.address(&index)?;
-            places.push((chunk, at, n));
-        }
-        places.sort_unstable();
-        Ok(places)
-    }
-
     /// The items of chunk `chunk` that belong to the array.
     ///
     /// # Errors
@@ -228,11 +207,13 @@ impl NdArray<'_> {
     }
 
     fn decode_to(&self, chunk: u64, data: &mut Vec<u8>) -> Result<(), Error> {
-        let (asked, limit) = (u64::from(self.geometry.chunk_bytes()), self.frame.limits().chunk.output);
-        if asked > limit {
-            return Err(Error::Limit { what: "bytes of a chunk", asked, limit });
-        }
-        fit(data, asked as usize)?;
+        self.frame.limits().check_chunk(self.geometry.chunk_bytes().into())?;
+        fit(data, self.geometry.chunk_bytes() as usize)?;
+        self.decode_into(chunk, data)
+    }
+
+    /// All of chunk `chunk` to `data`, which is as long as the array's chunks are.
+    pub(super) fn decode_into(&self, chunk: u64, data: &mut [u8]) -> Result<(), Error> {
         match self.frame.read_chunk_into(chunk, data)? {
             n if n == data.len() => Ok(()),
             n => Err(wrong_chunk(chunk, self.frame.stored_at(chunk), n)),

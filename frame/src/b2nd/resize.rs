@@ -289,8 +289,8 @@ impl NdArray<'_> {
             let mut clean = super::read::zeroed(data.len())?;
             let mut walk = all.walk(&local);
             while let Some(touched) = walk.next() {
-                gather(&touched, &local, &data, &mut items);
-                scatter(&touched, &local, &items, &mut clean);
+                gather(&touched, &local, &count, &data, &mut items);
+                scatter(&touched, &local, &count, &items, &mut clean);
             }
             if clean != data {
                 self.edit().update(chunk, &clean)?;

@@ -231,6 +231,49 @@ pub(super) fn transpose(src: &[u8], shape: &[u64], axes: &[usize], typesize: u32
     strides.gather(src, dst, 0);
 }
 
+/// Copies a box of `len` items of `typesize` bytes between two C-order arrays, each given as `(bytes, shape, where the box
+/// begins)`.
+///
+/// ```
+/// use blosc_frame::b2nd::copy_box;
+/// let (from, mut to) = ([1, 2, 3, 4, 5, 6], [0; 4]);          // 2 x 3 and 2 x 2 items
+/// copy_box(1, &[2, 1], (&from, &[2, 3], &[0, 2]), (&mut to, &[2, 2], &[0, 1]))?;
+/// assert_eq!(to, [0, 3, 0, 6]);
+/// # Ok::<(), blosc_frame::Error>(())
+/// ```
+///
+/// # Errors
+/// `Param` for a box that is not inside both arrays, an array larger than its bytes, more than 16 axes, and items of no
+/// bytes.
+pub fn copy_box(
+    typesize: u32,
+    len: &[u64],
+    (from, from_shape, from_at): (&[u8], &[u64], &[u64]),
+    (to, to_shape, to_at): (&mut [u8], &[u64], &[u64]),
+) -> Result<(), Error> {
+    let fits = |bytes: usize, shape: &[u64], at: &[u64]| {
+        let axes = shape.len() == len.len() && at.len() == len.len() && typesize > 0 && len.len() <= MAX_DIM;
+        let all = shape.iter().try_fold(u64::from(typesize), |n, side| n.checked_mul(*side));
+        let mut ends = at.iter().zip(len).map(|(at, len)| at.checked_add(*len));
+        axes && all.is_some_and(|all| all <= bytes as u64)
+            && ends.by_ref().zip(shape).all(|(end, side)| end.is_some_and(|end| end <= *side))
+    };
+    if !fits(from.len(), from_shape, from_at) || !fits(to.len(), to_shape, to_at) {
+        return Err(Error::Param { name: "box", value: len.len() as i64, allowed: "one inside both arrays" });
+    }
+    let mut strides = Strides::new(typesize);
+    let mut step = [i64::from(typesize); 2];
+    // The products are at most the sizes of the buffers.
+    for d in (0..len.len()).rev() {
+        let at = |list: &[u64]| list.get(d).map_or(0, |n| *n as i64);
+        strides.shift(at(from_at).saturating_mul(step[0]), at(to_at).saturating_mul(step[1]));
+        strides.push(Axis { len: at(len) as u64, first: step[0], second: step[1] });
+        step = [step[0].saturating_mul(at(from_shape)), step[1].saturating_mul(at(to_shape))];
+    }
+    strides.gather(from, to, 0);
+    Ok(())
+}
+
 /// `src`, a dense C-order array of `shape`, with its axes in the order `axes`: result axis `d` is axis
 /// `axes[d]` of the source. With the axes reversed this turns C order into Fortran order and back.
 ///

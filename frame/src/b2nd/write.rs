@@ -1,20 +1,37 @@
 //! Changing items: slices, lists of indices, masks, single items.
 //!
 //! ```text
-//! for each chunk touched:
-//!     all of its items are given -> zeros, else decode it
-//!     put the items into their blocks; encode; replace the chunk
+//! a selection                 -> through.rs
+//! one item, or some by number -> decode their chunk, put them there; encode; replace the chunk
 //! ```
 
 use super::array::NdArray;
-use super::create::scatter;
-use super::read::{check_len, fit};
+use super::read::check_len;
 use super::select::Selection;
+use super::through::{ChunkAccess, addresses};
 use crate::error::Error;
 use core::ops::Range;
 
 /// What is not written would be lost without a word.
 const OUTSIDE: Error = Error::Internal { what: "an item outside its chunk or its data" };
+
+/// The chunks of an array that is changed.
+struct Edited<'e, 'a>(&'e mut NdArray<'a>);
+
+impl ChunkAccess for Edited<'_, '_> {
+    type Error = Error;
+
+    fn read(&mut self, chunk: u64, range: Range<usize>, out: &mut [u8]) -> Result<(), Error> {
+        if range == (0..self.0.geometry.chunk_bytes() as usize) {
+            return self.0.decode_into(chunk, out);
+        }
+        self.0.frame.read_chunk_part(chunk, range, out).map(drop)
+    }
+
+    fn write(&mut self, chunk: u64, data: &[u8]) -> Result<(), Error> {
+        self.0.edit().update(chunk, data)
+    }
+}
 
 impl NdArray<'_> {
     /// Sets the selected items to `data`, in C order of the selection's shape. Of an index that is
@@ -26,22 +43,8 @@ impl NdArray<'_> {
         let asked = selection.items().saturating_mul(self.geometry.typesize().into());
         check_len(asked, data.len())?;
         let geometry = self.geometry;
-        let mut walk = selection.walk(&geometry);
-        while let Some(touched) = walk.next() {
-            let (start, count) = geometry.chunk_region(touched.chunk);
-            let mut chunk;
-            if selection.covers(&start, &count) {
-                chunk = core::mem::take(&mut self.scratch);
-                fit(&mut chunk, geometry.chunk_bytes() as usize)?;
-                chunk.fill(0);
-            } else {
-                chunk = self.decoded_chunk(touched.chunk)?;
-            }
-            scatter(&touched, &geometry, data, &mut chunk);
-            self.edit().update(touched.chunk, &chunk)?;
-            self.scratch = chunk;
-        }
-        Ok(())
+        let shape = *selection.shape();
+        selection.write(&geometry, &mut Edited(self), (data, &shape), false)
     }
 
     /// Sets the box of these ranges.
@@ -75,7 +78,7 @@ impl NdArray<'_> {
     pub fn set_flat(&mut self, positions: &[u64], items: &[u8]) -> Result<(), Error> {
         let t = self.geometry.typesize() as usize;
         check_len((positions.len() as u64).saturating_mul(t as u64), items.len())?;
-        let places = self.addresses(positions)?;
+        let places = addresses(&self.geometry, positions)?;
         for same in places.chunk_by(|a, b| a.0 == b.0) {
             let Some((chunk, ..)) = same.first() else { continue };
             let mut data = self.decoded_chunk(*chunk)?;

@@ -1,12 +1,13 @@
 //! Contexts, new arrays and copies.
 
-use super::boxes::{copy_box, lengths};
+use super::boxes::{lengths, select, unsigned};
 use super::{Array, Meta, NdContext, array, changing, layers, reading, slices, wrap};
 use crate::abi::{CParams, DParams, MAX_DIM, Metalayer, Storage};
 use crate::context::parse;
 use crate::error::*;
-use crate::memory::{bytes, bytes_mut, needed, put, release, string, text, values};
+use crate::memory::{bytes, bytes_mut, needed, put, release, string, text, values, zeros};
 use crate::schunk::{self, Asked, Owned};
+use blosc_frame::b2nd::Geometry;
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr;
 use std::ffi::{CStr, CString};
@@ -100,7 +101,7 @@ impl NdContext {
         }
         let meta = Meta { shape: shape.to_vec(), ..self.unchecked()? };
         // Checked as a reader would.
-        Meta::parse(&meta.content()).map_err(|_| INVALID_PARAM)
+        Meta::parse(&meta.content()?).map_err(|_| INVALID_PARAM)
     }
 
     /// The geometry that the context tells, checked.
@@ -136,11 +137,11 @@ pub fn create(ctx: &NdContext, meta: &Meta, fill: Fill<'_>) -> Result<*mut Array
     // SAFETY: the context keeps what its storage points to.
     let asked = unsafe { Asked::of(ctx.b2_storage) }?;
     let typesize = usize::try_from(asked.cparams.typesize).map_err(|_| INVALID_PARAM)?;
-    let (block, chunk) = meta.bytes(typesize)?;
-    let cparams = CParams { blocksize: size(block)?, ..asked.cparams };
+    let geometry = meta.geometry(typesize.max(1))?;
+    let cparams = CParams { blocksize: size(geometry.block_bytes() as usize)?, ..asked.cparams };
     let sc = schunk::create(asked.with_cparams(cparams))?;
     // SAFETY: just made.
-    let made = unsafe { schunk::changing(sc, |owned| fill_new(owned, ctx, meta, (block, chunk), fill)) };
+    let made = unsafe { schunk::changing(sc, |owned| fill_new(owned, ctx, meta, &geometry, fill)) };
     let made = made.and_then(|()| wrap(sc, meta, false));
     if made.is_err() {
         // SAFETY: just made, and not handed out.
@@ -149,42 +150,40 @@ pub fn create(ctx: &NdContext, meta: &Meta, fill: Fill<'_>) -> Result<*mut Array
     made
 }
 
-/// Gives a new super-chunk its metalayers and chunks. `block` and `chunk`: their sizes in bytes.
+/// Gives a new super-chunk its metalayers and chunks.
 fn fill_new(
     owned: &mut Owned,
     ctx: &NdContext,
     meta: &Meta,
-    (block, chunk): (usize, usize),
+    geometry: &Geometry,
     fill: Fill<'_>,
 ) -> Result<()> {
-    owned.inner.frame.set_metalayer("b2nd", &meta.content())?;
+    owned.inner.frame.set_metalayer("b2nd", &meta.content()?)?;
     for (name, content) in &ctx.metalayers {
         owned.inner.frame.set_metalayer(name, content)?;
     }
     owned.sync_meta()?;
-    let typesize = i64::from(owned.public.typesize.max(1));
-    let nchunks = meta.grid().iter().product::<i64>();
+    let (chunk, nchunks) = (geometry.chunk_bytes() as usize, geometry.nchunks());
     if chunk > 0 {
-        let chunksize = u32::try_from(chunk).map_err(|_| INVALID_PARAM)?;
-        owned.change(|inner| Ok(inner.frame.set_chunksize(chunksize)?))?;
+        owned.change(|inner| Ok(inner.frame.set_chunksize(geometry.chunk_bytes())?))?;
     }
     if nchunks == 0 || chunk == 0 {
         return Ok(());
     }
     match fill {
         Fill::Special(kind) => {
-            let items = i64::from(size(chunk)?) / typesize;
-            let items = nchunks.checked_mul(items).ok_or(INVALID_PARAM)?;
+            let items = u64::from(geometry.chunk_bytes() / geometry.typesize()).checked_mul(nchunks);
+            let items = items.and_then(|n| i64::try_from(n).ok()).ok_or(INVALID_PARAM)?;
             schunk::fill_special(owned, items, kind, size(chunk)?)?;
         }
         Fill::Value(item) => {
             let mut repeated = vec![0; 32 + item.len()];
             let n = blosc_core::chunk::special::repeated(item, chunk, &mut repeated)?;
             // The block size of the array, as the other chunks have it.
-            repeated[8..12].copy_from_slice(&u32::try_from(block).map_err(|_| INVALID_PARAM)?.to_le_bytes());
+            repeated[8..12].copy_from_slice(&geometry.block_bytes().to_le_bytes());
             parse(&repeated[..n])?;
             owned.change(|inner| {
-                for k in 0..u64::try_from(nchunks).unwrap_or(0) {
+                for k in 0..nchunks {
                     inner.frame.append_chunk(&repeated[..n])?;
                     inner.add_size(k);
                 }
@@ -441,41 +440,23 @@ fn transfer(
     shape: &[i64],
     fresh: bool,
 ) -> Result<()> {
-    let meta = to.meta()?;
-    let size = i64::from(from.schunk()?.public.typesize);
+    let size = usize::try_from(from.schunk()?.public.typesize).map_err(|_| INVALID_PARAM)?;
+    let geometry = to.meta()?.geometry(size)?;
     let end: Vec<i64> = at.iter().zip(shape).map(|(a, n)| a + n).collect();
-    for position in meta.chunks(at, &end)? {
-        let low: Vec<i64> =
-            (0..at.len()).map(|k| at[k].max(position[k] * i64::from(meta.chunkshape[k]))).collect();
-        let high: Vec<i64> =
-            (0..at.len()).map(|k| end[k].min((position[k] + 1) * i64::from(meta.chunkshape[k]))).collect();
-        let part: Vec<i64> = low.iter().zip(&high).map(|(a, b)| b - a).collect();
-        let bytes = part.iter().product::<i64>() * size;
-        let mut data = vec![0; usize::try_from(bytes).map_err(|_| INVALID_PARAM)?];
+    for k in select(geometry.shape(), at, &end)?.chunks(&geometry) {
+        let (first, count) = geometry.chunk_region(k);
+        // Numbers of items of an array of C, which are below 2^63.
+        let first: Vec<i64> = first.iter().map(|&n| n as i64).collect();
+        let low: Vec<i64> = at.iter().zip(&first).map(|(a, f)| *a.max(f)).collect();
+        let ends = first.iter().zip(count.iter()).map(|(f, &n)| f + n as i64);
+        let high: Vec<i64> = end.iter().zip(ends).map(|(e, f)| *e.min(&f)).collect();
+        let part = lengths(&low, &high)?;
+        let bytes = unsigned(&part)?.iter().fold(size, |n, &side| n.saturating_mul(side as usize));
+        let mut data = zeros(bytes)?;
         let source =
             |list: &[i64]| -> Vec<i64> { (0..at.len()).map(|k| list[k] - at[k] + start[k]).collect() };
         slices::get(from, &source(&low), &source(&high), &mut data, &part)?;
         slices::set(to, &data, &part, &low, &high, fresh)?;
-    }
-    Ok(())
-}
-
-/// A slice of the array in `data`, as its chunks are laid out: one chunk.
-pub fn chunk_of(
-    meta: &Meta,
-    size: usize,
-    chunk: &mut [u8],
-    position: &[i64],
-    (data, shape, start, stop): (&[u8], &[i64], &[i64], &[i64]),
-) -> Result<()> {
-    let (block_bytes, _) = meta.bytes(size)?;
-    let blocks = meta.blocks();
-    let wide: Vec<i64> = meta.blockshape.iter().map(|&b| b.into()).collect();
-    let all = super::boxes::positions(&vec![0; blocks.len()], &blocks);
-    for (place, block) in chunk.chunks_exact_mut(block_bytes.max(1)).zip(all) {
-        let (first, within, len) = meta.part(position, &block, start, stop);
-        let from: Vec<i64> = first.iter().zip(start).map(|(a, b)| a - b).collect();
-        copy_box(size, &len, (data, shape, &from), (place, &wide, &within))?;
     }
     Ok(())
 }

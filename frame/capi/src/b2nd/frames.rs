@@ -71,7 +71,7 @@ unsafe fn with_frame<T>(src: *const Array, body: impl FnOnce(*mut Schunk) -> Res
         if !src.is_view() {
             return body(src.sc);
         }
-        let content = src.meta()?.content();
+        let content = src.meta()?.content()?;
         let copy = schunk::in_memory(schunk::reading(src.sc, schunk::frame_bytes)?)?;
         let done = schunk::changing(copy, |owned| Ok(owned.inner.frame.set_metalayer("b2nd", &content)?))
             .and_then(|()| body(copy));

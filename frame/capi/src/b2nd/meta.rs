@@ -1,9 +1,12 @@
 //! The metalayer `b2nd` (docs/formats/b2nd.md §1).
 
+use super::boxes::unsigned;
 use crate::abi::MAX_DIM;
 use crate::error::*;
 use crate::memory::{hand_out, put, string, text, values};
 use crate::schunk::Owned;
+use blosc_frame::b2nd::metalayer::Metalayer;
+use blosc_frame::b2nd::{Dims, Geometry, MAX_CHUNK_BYTES};
 use core::ffi::{c_char, c_int};
 
 /// Shapes and item type of an array.
@@ -26,72 +29,70 @@ impl Meta {
             meta.dtype = format!("|S{}", owned.public.typesize);
         }
         // Numbers of items that do not fit are refused here, sizes in bytes where a buffer is made.
-        meta.bytes(1)?;
+        meta.geometry(1)?;
         Ok(meta)
     }
 
     /// Reads the content of the metalayer.
     pub fn parse(content: &[u8]) -> Result<Meta> {
-        let mut rest = content;
-        let mut take = |n: usize| -> Result<&[u8]> {
-            let (now, later) = rest.split_at_checked(n).ok_or(DATA)?;
-            rest = later;
-            Ok(now)
-        };
-        let ndim = usize::from(take(3)?[2]);
-        if ndim > MAX_DIM {
-            return Err(DATA);
-        }
-        let mut numbers = |width: usize| -> Result<Vec<i64>> {
-            take(1)?;
-            let mut list = Vec::with_capacity(ndim);
-            for _ in 0..ndim {
-                let bytes = &take(width + 1)?[1..];
-                list.push(match <[u8; 8]>::try_from(bytes) {
-                    Ok(eight) => i64::from_be_bytes(eight),
-                    Err(_) => i32::from_be_bytes(bytes.try_into().map_err(|_| DATA)?).into(),
-                });
-            }
-            if list.iter().any(|&n| n < 0) { Err(DATA) } else { Ok(list) }
-        };
-        let narrow = |list: Vec<i64>| list.into_iter().map(|n| i32::try_from(n).unwrap_or(0)).collect();
-        let (shape, chunkshape, blockshape) = (numbers(8)?, narrow(numbers(4)?), narrow(numbers(4)?));
-        let (mut dtype, mut dtype_format) = (String::new(), 0);
-        if !rest.is_empty() {
-            dtype_format = rest[0] as i8;
-            let len = rest.get(2..6).ok_or(DATA)?;
-            let len = i32::from_be_bytes(len.try_into().map_err(|_| DATA)?);
-            let bytes = usize::try_from(len).ok().and_then(|len| rest.get(6..)?.get(..len)).ok_or(DATA)?;
-            dtype = String::from_utf8(bytes.to_vec()).map_err(|_| DATA)?;
-        }
-        let meta = Meta { shape, chunkshape, blockshape, dtype, dtype_format };
-        let axes = meta.shape.iter().zip(&meta.chunkshape).zip(&meta.blockshape);
+        let meta = Metalayer::parse(content).map_err(|_| DATA)?;
+        let narrow = |list: &[u32]| list.iter().map(|&n| i32::try_from(n).unwrap_or(0)).collect::<Vec<_>>();
+        let (chunkshape, blockshape) = (narrow(&meta.chunks), narrow(&meta.blocks));
+        let axes = meta.shape.iter().zip(&chunkshape).zip(&blockshape);
         if axes.into_iter().any(|((&s, &c), &b)| (s > 0 && c == 0) || (c > 0 && b == 0)) {
             return Err(DATA);
         }
-        Ok(meta)
+        Ok(Meta {
+            shape: meta.shape.iter().map(|&n| i64::try_from(n).unwrap_or(i64::MAX)).collect(),
+            chunkshape,
+            blockshape,
+            dtype: String::from_utf8(meta.dtype.to_vec()).map_err(|_| DATA)?,
+            dtype_format: meta.dtype_format.unwrap_or(0) as i8,
+        })
+    }
+
+    fn parts(&self) -> Result<[Vec<u32>; 2]> {
+        let wide =
+            |list: &[i32]| list.iter().map(|&n| u32::try_from(n)).collect::<core::result::Result<_, _>>();
+        Ok([
+            wide(&self.chunkshape).map_err(|_| INVALID_PARAM)?,
+            wide(&self.blockshape).map_err(|_| INVALID_PARAM)?,
+        ])
     }
 
     /// The content of the metalayer.
-    pub fn content(&self) -> Vec<u8> {
-        let ndim = u8::try_from(self.shape.len()).unwrap_or(0);
-        let mut out = vec![0x97, 0, ndim, 0x90 + ndim];
-        for n in &self.shape {
-            out.push(0xd3);
-            out.extend(n.to_be_bytes());
+    pub fn content(&self) -> Result<Vec<u8>> {
+        let ([chunks, blocks], shape) = (self.parts()?, unsigned(&self.shape)?);
+        let meta = Metalayer {
+            version: 0,
+            shape: Dims::new(&shape).ok_or(INVALID_PARAM)?,
+            chunks: Dims::new(&chunks).ok_or(INVALID_PARAM)?,
+            blocks: Dims::new(&blocks).ok_or(INVALID_PARAM)?,
+            dtype_format: Some(self.dtype_format as u8),
+            dtype: self.dtype.as_bytes(),
+        };
+        Ok(meta.to_bytes()?)
+    }
+
+    /// How the array is cut, of items of `size` bytes. With the padding of its chunks it must have a number of items that
+    /// the interface can tell.
+    pub fn geometry(&self, size: usize) -> Result<Geometry> {
+        let ([chunks, blocks], shape) = (self.parts()?, unsigned(&self.shape)?);
+        let up = |n: u64, unit: u32| match unit {
+            0 => 0,
+            unit => u128::from(n.div_ceil(unit.into())) * u128::from(unit),
+        };
+        let padded = shape.iter().zip(&chunks).fold(1u128, |n, (&s, &c)| n.saturating_mul(up(s, c)));
+        let sides = chunks.iter().zip(&blocks);
+        let chunk = sides.fold(size as u128, |n, (&c, &b)| n.saturating_mul(up(c.into(), b)));
+        if padded > i64::MAX as u128 {
+            return Err(INVALID_PARAM);
         }
-        for list in [&self.chunkshape, &self.blockshape] {
-            out.push(0x90 + ndim);
-            for n in list {
-                out.push(0xd2);
-                out.extend(n.to_be_bytes());
-            }
+        if chunk > u128::from(MAX_CHUNK_BYTES) {
+            return Err(MAX_BUFSIZE_EXCEEDED);
         }
-        out.push(self.dtype_format as u8);
-        out.push(0xdb);
-        out.extend(u32::try_from(self.dtype.len()).unwrap_or(0).to_be_bytes());
-        out.extend(self.dtype.as_bytes());
-        out
+        let size = u32::try_from(size).map_err(|_| INVALID_PARAM)?;
+        Geometry::new(&shape, &chunks, &blocks, size).map_err(|_| INVALID_PARAM)
     }
 }
 
@@ -120,7 +121,7 @@ unsafe extern "C" fn b2nd_serialize_meta(
                 dtype,
                 dtype_format,
             };
-            let content = meta.content();
+            let content = meta.content()?;
             hand_out(smeta, &content)?;
             size(content.len())
         }
@@ -171,7 +172,7 @@ mod tests {
             dtype: "<f8".into(),
             dtype_format: 0,
         };
-        let content = meta.content();
+        let content = meta.content().unwrap();
         assert_eq!(content.len(), 12 + 19 * 2 + 3);
         assert_eq!(Meta::parse(&content), Ok(meta));
         for n in 0..content.len() {

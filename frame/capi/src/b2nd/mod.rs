@@ -151,7 +151,10 @@ impl Array {
         (self.chunkshape, self.blockshape) = ([1; MAX_DIM], [1; MAX_DIM]);
         for k in 0..n {
             let (s, c, b) = (meta.shape[k], meta.chunkshape[k], meta.blockshape[k]);
-            let up = |n: i64, unit: i32| boxes::div_up(n, unit).saturating_mul(unit.into());
+            let up = |n: i64, unit: i32| match unit {
+                0 => 0,
+                unit => ((n - 1).div_euclid(unit.into()) + 1).saturating_mul(unit.into()),
+            };
             self.shape[k] = s;
             self.chunkshape[k] = c;
             self.blockshape[k] = b;

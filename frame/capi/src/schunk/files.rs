@@ -6,7 +6,7 @@ use super::{
 };
 use crate::abi::{CParams, DParams, Io, Schunk, Storage};
 use crate::error::*;
-use crate::memory::{bytes, copied, hand_out, needed, put, text};
+use crate::memory::{bytes, copied, hand_out, needed, put, text, zeros};
 use blosc_core::Params;
 use blosc_frame::SuperChunk;
 use core::ffi::{c_char, c_int};
@@ -266,7 +266,7 @@ fn copy_into(from: &mut Owned, to: &mut Owned) -> Result<()> {
         let mut chunk = from.inner.chunk(k)?;
         let header = blosc_core::Header::parse(&chunk)?;
         if !same && header.special().is_none() && !header.is_vl() {
-            let mut data = vec![0; header.nbytes as usize];
+            let mut data = zeros(header.nbytes as usize)?;
             from.dctx()?.decompress(&chunk, &mut data)?;
             chunk = to.compressed(&data, i64::try_from(k).unwrap_or(-1))?;
         }

@@ -19,7 +19,7 @@ mod vlmeta;
 use crate::abi::{CParams, DParams, Io, Metalayer, Schunk, Storage};
 use crate::context::{Context, blosc2_free_ctx};
 use crate::error::*;
-use crate::memory::{copied, release, string, text};
+use crate::memory::{copied, release, string, text, zeros};
 use crate::store::{self, CallerDir, CallerFile, InPlace};
 use blosc_core::Params;
 use blosc_frame::SuperChunk;
@@ -308,7 +308,7 @@ impl Owned {
     pub fn compressed(&mut self, data: &[u8], nchunk: i64) -> Result<Vec<u8>> {
         self.public.current_nchunk = nchunk;
         let ctx = self.cctx()?;
-        let mut chunk = vec![0; data.len() + 32];
+        let mut chunk = zeros(data.len() + 32)?;
         let n = ctx.compress(data, &mut chunk)?;
         if n == 0 {
             return Err(WRITE_BUFFER);

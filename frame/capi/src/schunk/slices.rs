@@ -3,7 +3,7 @@
 use super::{Owned, changing, chunks, reading};
 use crate::abi::Schunk;
 use crate::error::*;
-use crate::memory::{bytes, bytes_mut, hand_out, values};
+use crate::memory::{bytes, bytes_mut, hand_out, values, zeros};
 use core::ffi::{c_int, c_void};
 use core::ops::Range;
 
@@ -128,7 +128,7 @@ unsafe extern "C" fn blosc2_schunk_set_slice_buffer(
             let chunk = if new.len() == len {
                 owned.compressed(new, i64::try_from(k).unwrap_or(-1))?
             } else {
-                let mut whole = vec![0; len];
+                let mut whole = zeros(len)?;
                 owned.chunk_bytes(k, 0..len, &mut whole)?;
                 whole.get_mut(within).ok_or(FAILURE)?.copy_from_slice(new);
                 owned.compressed(&whole, i64::try_from(k).unwrap_or(-1))?
