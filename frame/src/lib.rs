@@ -28,6 +28,8 @@ pub mod convert;
 pub mod dtype;
 pub mod error;
 pub mod io;
+#[cfg(all(feature = "std", feature = "classic"))]
+mod kind;
 pub mod limits;
 #[cfg(feature = "alloc")]
 pub mod msgpack;

@@ -62,7 +62,7 @@ pub fn open(data: &[u8]) {
 }
 
 /// What worked; a refusal comes with words.
-pub fn told<T>(result: std::result::Result<T, Error>) -> Option<T> {
+pub fn told<T>(result: std::result::Result<T, impl std::fmt::Display>) -> Option<T> {
     result.map_err(|error| assert!(!error.to_string().is_empty(), "refused without a word")).ok()
 }
 

@@ -24,12 +24,12 @@ use crate::readers::rows::RowsReader;
 use crate::readers::store::{StoreReader, attributes};
 use crate::signals::remember_replacing;
 pub use crate::streams::{is_stream, stream, unnamed, unnamed_of};
-use blosc_frame::SuperChunk;
 use blosc_frame::any::{self, Found, HEAD, Kind};
 use blosc_frame::b2nd::{NdArray, carrier};
 use blosc_frame::bcolz::Flavour;
 use blosc_frame::io::{Offset, ReadAt};
 use blosc_frame::store;
+use blosc_frame::{Error, Structure, SuperChunk};
 use clap::ValueEnum;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -95,9 +95,7 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
         // The data of a manifest lies elsewhere.
         (_, Kind::Shards) => 1 << 40,
         (Some(file), _) => file.size()?,
-        (None, Kind::SparseFrame | Kind::Bcolz(_) | Kind::Blaze) => crate::limits::size(path),
-        // What lies in other directories is opened by itself, if at all.
-        (None, _) => 0,
+        (None, _) => crate::limits::size(path),
     };
     let max = input.max_output.unwrap_or_else(|| max_by_size(stored));
     access::check_options_of(input, kind)?;
@@ -114,10 +112,16 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
             behind = Behind::of(kind, &file, found.offset, chunk.stored())?;
             What::Chunk(chunk)
         }
-        Kind::Store | Kind::Arrays | Kind::Directory => What::Store(StoreReader::directory(input)?),
-        Kind::Zip => {
-            let file = found.file.ok_or_else(|| Failure::at(path, "is no file"))?;
-            engines::open_zip(file, input, intent, max)?
+        Kind::Zip if found.file.as_ref().is_some_and(engines::is_zarr) => {
+            engines::open_zip(found, input, intent, max)?
+        }
+        Kind::Store | Kind::Arrays | Kind::Directory | Kind::Zip => {
+            match any::Opened::of(found, &limits(max), false).map_err(no_store(path, kind))? {
+                any::Opened::Store(store) | any::Opened::Table(store) => {
+                    What::Store(StoreReader::new(input, *store)?)
+                }
+                _ => return Err(unknown(path, kind)),
+            }
         }
         Kind::Npy if intent.writes() => {
             return Err(Failure::at(
@@ -280,8 +284,16 @@ fn spool(mut stream: Box<dyn Read>, input: &Input) -> Result<Found> {
     Found::of(path, unnamed(&mut head.chain(stream), path)?, 0).map_err(failure(path))
 }
 
-fn is_array(frame: &SuperChunk<'_>) -> bool {
-    ["b2nd", "caterva"].iter().any(|name| frame.metalayer(name).is_some())
+/// Why a directory or a zip file is no store.
+fn no_store(path: &Path, kind: Kind) -> impl Fn(Error) -> Failure + '_ {
+    move |error| match (error, kind) {
+        (Error::Unsupported { structure: Structure::Directory, .. }, _) => unknown(path, Kind::Directory),
+        (Error::Unsupported { structure: Structure::Store, .. }, Kind::Zip) => {
+            let text = "a zip file, but no python-blosc2 store: it holds no frames (compress makes arrays of .npz files)";
+            Failure::Unable(format!("{}: {text}", path.display()))
+        }
+        (error, _) => failure(path)(error),
+    }
 }
 
 /// What a frame is: an array, the root of a store, or a frame and no more.
@@ -291,23 +303,28 @@ fn is_array(frame: &SuperChunk<'_>) -> bool {
 pub fn of_frame(mut frame: SuperChunk<'static>, input: &Input, intent: Intent, max: u64) -> Result<What> {
     let path = input.input.as_path();
     prepare(&mut frame, input, intent, max)?;
-    if input.kind == Some(As::B2nd) || (input.kind.is_none() && is_array(&frame)) {
-        let mut nd = NdArray::open(frame).map_err(failure(path))?;
+    let array = |mut nd: NdArray<'static>| {
         nd.set_threads(input.run.threads);
-        return Ok(What::Array(Box::new(ArrayReader::new(path, nd, max))));
+        Ok(What::Array(Box::new(ArrayReader::new(path, nd, max))))
+    };
+    let frame_only = |frame| Ok(What::Frame(FrameReader::new(path, frame, max)));
+    match input.kind {
+        Some(As::B2nd) => return array(NdArray::open(frame).map_err(failure(path))?),
+        None if !intent.writes() && store::is_root(&frame) => {
+            let store = store::Store::of_frame(path, frame).map_err(failure(path))?;
+            return Ok(What::Store(StoreReader::new(input, store)?));
+        }
+        None => {}
+        Some(_) => return frame_only(frame),
     }
-    if input.kind.is_none() && !intent.writes() && store::is_root(&frame) {
-        return Ok(What::Store(StoreReader::of_frame(input, frame)?));
-    }
-    if !input.column.is_empty() {
-        return Err(Failure::Usage(format!("--column: {} is no table", path.display())));
-    }
-    if !intent.takes_items() || input.kind.is_some() {
-        return Ok(What::Frame(FrameReader::new(path, frame, max)));
-    }
-    // The items of a tensor are rows; what lies around them is that of a frame.
     match any::Opened::of_frame(frame).map_err(failure(path))? {
-        any::Opened::Frame(frame) => Ok(What::Frame(FrameReader::new(path, *frame, max))),
+        any::Opened::Array(nd) => array(*nd),
+        _ if !input.column.is_empty() => {
+            Err(Failure::Usage(format!("--column: {} is no table", path.display())))
+        }
+        any::Opened::Frame(frame) => frame_only(*frame),
+        // What lies around the items of a tensor is that of a frame.
+        any::Opened::Tensor(tensor) if !intent.takes_items() => frame_only(tensor.into_frame()),
         other => {
             let rows = other.into_rows().map_err(failure(path))?;
             Ok(What::Rows(RowsReader::new(path, rows, input, max)?))

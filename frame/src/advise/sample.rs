@@ -54,7 +54,7 @@ impl Sample {
             Some(name) => Some(parse_dtype(name)?.itemsize()),
             None => typesize,
         };
-        let (opened, command) = match open_any(path, &Limits::default()) {
+        let (opened, command) = match open_any(path, &Limits::default()).map_err(Error::from) {
             Ok(opened) if opened.about.kind == "npy" => (opened, Verb::CompressArray),
             Ok(opened) => (opened, Verb::Convert),
             Err(Error::Unsupported { .. }) => (open_raw(path, None, None, 1)?, Verb::CompressBytes),

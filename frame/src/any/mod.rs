@@ -10,7 +10,7 @@
 //! ```no_run
 //! # use blosc_frame::{any::open_any_mut, Limits, Rows};
 //! # use blosc_core::Pool;
-//! # fn main() -> Result<(), blosc_frame::Error> {
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut opened = open_any_mut("old.blp", &Limits::default())?;
 //! opened.data.append(&mut Pool::new(1), &b"sixteen bytes ..".as_slice())?;
 //! # Ok(()) }
@@ -18,17 +18,16 @@
 
 mod array;
 mod frame;
-mod kind;
 mod opened;
 
-pub use kind::{Found, HEAD, Kind};
+pub use crate::kind::{Found, HEAD, Kind};
 pub use opened::{Opened, open, open_mut};
 
 use crate::bcolz::{CArray, CTable, Flavour};
 use crate::blaze::{Blaze, Shards};
 use crate::bloscpack::PackRows;
 use crate::dtype::Dtype;
-use crate::error::{Error, Structure};
+use crate::error::{Error, FileError, Structure};
 use crate::io::{FsDir, Locking, Offset, PathFile, ReadAt, ReadOnly, Store};
 use crate::limits::{Limits, within};
 use crate::npy::NpyHeader;
@@ -173,8 +172,8 @@ fn unknown() -> Error {
 /// Opens a container for reading, by what its first bytes or files say.
 ///
 /// # Errors
-/// [`Error::Unsupported`] for a path that is none; see [`open_raw`]. Directories can be changed all the same.
-pub fn open_any(path: impl AsRef<Path>, limits: &Limits) -> Result<AnyRows, Error> {
+/// [`Error::Unsupported`] for a path that is none, see [`open_raw`], and for a store. The error names the path.
+pub fn open_any(path: impl AsRef<Path>, limits: &Limits) -> Result<AnyRows, FileError> {
     open_any_at(path, 0, limits)
 }
 
@@ -182,15 +181,20 @@ pub fn open_any(path: impl AsRef<Path>, limits: &Limits) -> Result<AnyRows, Erro
 ///
 /// # Errors
 /// Also [`Error::Param`] if something else is there and `offset` is not 0.
-pub fn open_any_at(path: impl AsRef<Path>, offset: u64, limits: &Limits) -> Result<AnyRows, Error> {
-    open_found(Found::at(path, offset, None)?, limits, false)
+pub fn open_any_at(path: impl AsRef<Path>, offset: u64, limits: &Limits) -> Result<AnyRows, FileError> {
+    open_at(path.as_ref(), offset, limits, None)
+}
+
+fn open_at(path: &Path, offset: u64, limits: &Limits, write: Option<Locking>) -> Result<AnyRows, FileError> {
+    let opened = Found::at(path, offset, write).and_then(|found| open_found(found, limits, false));
+    opened.map_err(FileError::at(path))
 }
 
 /// Opens a container to change it, too, and keeps other writers out until it is dropped.
 ///
 /// # Errors
 /// As [`open_any`], and for files that may not be written.
-pub fn open_any_mut(path: impl AsRef<Path>, limits: &Limits) -> Result<AnyRows, Error> {
+pub fn open_any_mut(path: impl AsRef<Path>, limits: &Limits) -> Result<AnyRows, FileError> {
     open_any_mut_with(path, limits, Locking::System)
 }
 
@@ -202,8 +206,8 @@ pub fn open_any_mut_with(
     path: impl AsRef<Path>,
     limits: &Limits,
     locking: Locking,
-) -> Result<AnyRows, Error> {
-    open_found(Found::at(path, 0, Some(locking))?, limits, false)
+) -> Result<AnyRows, FileError> {
+    open_at(path.as_ref(), 0, limits, Some(locking))
 }
 
 /// Opens what was found. A file that was opened for writing can be changed; `anywhere` allows a manifest of shards to name directories outside its own.
@@ -213,12 +217,13 @@ pub fn open_any_mut_with(
 pub fn open_found(found: Found, limits: &Limits, anywhere: bool) -> Result<AnyRows, Error> {
     let Found { kind, offset, .. } = found;
     if !matches!(kind, Kind::Bloscpack | Kind::Frame | Kind::Npy) && offset != 0 {
-        return Err(kind::no_offset(
+        return Err(crate::kind::no_offset(
             offset,
             "0 for what is not a frame, bloscpack file, NumPy file or chunk",
         ));
     }
-    if matches!(kind, Kind::Frame | Kind::SparseFrame) {
+    let store = matches!(kind, Kind::Store | Kind::Arrays | Kind::Zip);
+    if matches!(kind, Kind::Frame | Kind::SparseFrame) || (store && cfg!(feature = "store")) {
         return Opened::of(found, limits, anywhere)?.into_rows();
     }
     let path = found.path.clone();
@@ -300,8 +305,9 @@ pub fn open_raw(
     dtype: Option<Dtype>,
     shape: Option<Vec<u64>>,
     typesize: u32,
-) -> Result<AnyRows, Error> {
-    of_raw(PathFile::open(path)?, dtype, shape, typesize)
+) -> Result<AnyRows, FileError> {
+    let path = path.as_ref();
+    of_raw(PathFile::open(path)?, dtype, shape, typesize).map_err(FileError::at(path))
 }
 
 /// Takes bytes, of memory for example, as plain items of `dtype`.

@@ -9,6 +9,8 @@ use crate::io::{FsDir, Locking, Offset};
 use crate::limits::Limits;
 use crate::msgpack;
 use crate::schunk::SuperChunk;
+#[cfg(feature = "store")]
+use crate::store::{self, Form, Leaf, Store};
 use crate::tensor::{self, Tensor};
 use crate::value::Value;
 use alloc::boxed::Box;
@@ -30,6 +32,12 @@ pub enum Opened {
     Tensor(Box<Tensor<'static>>),
     /// A bloscpack file, a bcolz or Blaze directory, a NumPy file.
     Rows(Box<AnyRows>),
+    /// Several arrays and frames: a store of python-blosc2 or a folder of arrays (feature `store`).
+    #[cfg(feature = "store")]
+    Store(Box<Store>),
+    /// A store that is one table: with the feature `table`, `store.table("")` reads its rows.
+    #[cfg(feature = "store")]
+    Table(Box<Store>),
 }
 
 /// Opens what `path` holds for reading, under the default limits.
@@ -52,7 +60,8 @@ pub fn open(path: impl AsRef<Path>) -> Result<Opened, FileError> {
     open_with(path.as_ref(), None)
 }
 
-/// As [`open`], to change it, too: other writers are kept out until it is dropped.
+/// As [`open`], to change it, too: other writers are kept out until it is dropped. Not so of a store, whose
+/// `put` does that itself; a `.b2e` file is the frame that it is.
 ///
 /// # Errors
 /// As [`open`], and for files that may not be written.
@@ -72,7 +81,20 @@ impl Opened {
     /// As [`open_found`].
     pub fn of(found: Found, limits: &Limits, anywhere: bool) -> Result<Opened, Error> {
         match found.kind {
+            #[cfg(feature = "store")]
+            Kind::Frame if found.write.is_none() => {
+                let path = found.path.clone();
+                let frame = open_frame(found, limits)?;
+                match store::is_root(&frame) {
+                    true => Store::of_frame(&path, frame).map(Opened::of_store),
+                    false => Opened::of_frame(frame),
+                }
+            }
             Kind::Frame | Kind::SparseFrame => Opened::of_frame(open_frame(found, limits)?),
+            #[cfg(feature = "store")]
+            Kind::Store | Kind::Arrays | Kind::Directory | Kind::Zip => {
+                open_store(found, limits).map(Opened::of_store)
+            }
             _ => open_found(found, limits, anywhere).map(|rows| Opened::Rows(Box::new(rows))),
         }
     }
@@ -91,14 +113,26 @@ impl Opened {
         })
     }
 
+    /// A store, or the table that it is.
+    #[cfg(feature = "store")]
+    fn of_store(store: Store) -> Opened {
+        let store = Box::new(store);
+        if store.is_table() { Opened::Table(store) } else { Opened::Store(store) }
+    }
+
     /// The rows of it, to read and to change: see [`Rows`](crate::Rows). Where rows of a tensor are added or taken away,
     /// its description follows in the same commit.
     ///
     /// # Errors
-    /// A vlmetalayer that cannot be decoded.
+    /// A vlmetalayer that cannot be decoded; a store, which is no rows of one size.
     pub fn into_rows(self) -> Result<AnyRows, Error> {
         Ok(match self {
             Opened::Rows(rows) => *rows,
+            #[cfg(feature = "store")]
+            Opened::Store(_) | Opened::Table(_) => {
+                let what = "taking a store as rows: it holds several arrays, each under its key,";
+                return Err(Error::Unsupported { structure: crate::error::Structure::Store, what });
+            }
             Opened::Frame(frame) => {
                 let mut frame = *frame;
                 let mut about = about("frame", &mut frame)?;
@@ -134,6 +168,23 @@ impl Opened {
                 }
             }
         })
+    }
+}
+
+/// Opens the store that was found. It keeps no lock, so that its own changes can take it.
+#[cfg(feature = "store")]
+fn open_store(found: Found, limits: &Limits) -> Result<Store, Error> {
+    let store = match found.file {
+        Some(file) if found.write.is_none() => Store::of_file(&found.path, file.file().try_clone()?, limits)?,
+        file => {
+            drop(file);
+            Store::open_with(&found.path, limits)?
+        }
+    };
+    let frames = |leaf| !matches!(leaf, Leaf::Foreign | Leaf::Link);
+    match store.form() == Form::Folder && !store.entries().iter().any(|entry| frames(entry.leaf())) {
+        true => Err(super::unknown()),
+        false => Ok(store),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What lies in a store: files of a directory, members of a zip file, and what the root says of its own.
 
 use super::embedded::{Embedded, Root, Said, is_root, said};
-use super::model::{ATTRIBUTES, Entry, Form, Leaf, META, Place, ROOT, Shared, Store, VALID_ROWS};
+use super::model::{ATTRIBUTES, Entry, Form, Leaf, META, Place, ROOT, Reading, Shared, Store, VALID_ROWS};
 use super::zip::{self, Member};
 use crate::error::{Error, IoKind, Structure};
 use crate::io::FilePool;
@@ -144,7 +144,7 @@ pub fn finished(
     let (path, pool) = (path.to_path_buf(), FilePool::default());
     let shared = Shared { path, form, limits: *limits, file, root, pool };
     let (shared, prefix, tables) = (Arc::new(shared), String::new(), Vec::new());
-    let mut store = Store { shared, prefix, entries, groups, tables };
+    let mut store = Store { shared, prefix, entries, groups, tables, reading: Reading::default() };
     let group = |entry: &Entry| {
         let group = entry.key().strip_suffix(VALID_ROWS)?;
         let described = store.find(&format!("{group}{META}"), "b2f").is_some();

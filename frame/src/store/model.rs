@@ -204,6 +204,21 @@ pub struct Store {
     pub(super) groups: Vec<String>,
     /// Keys of the groups that are tables, sorted; `""` is all of it.
     pub(super) tables: Vec<String>,
+    /// How its frames are read.
+    pub(super) reading: Reading,
+}
+
+/// How the frames of a store are read.
+#[derive(Clone, Copy)]
+pub(super) struct Reading {
+    threads: usize,
+    verify: bool,
+}
+
+impl Default for Reading {
+    fn default() -> Reading {
+        Reading { threads: 1, verify: true }
+    }
 }
 
 /// What lies under `group`, without it; `None` for what does not.
@@ -215,6 +230,21 @@ impl Store {
     /// The path that it was opened by.
     pub fn path(&self) -> &Path {
         &self.shared.path
+    }
+
+    /// What its frames, and reading all of it, are held to.
+    pub fn limits(&self) -> &Limits {
+        &self.shared.limits
+    }
+
+    /// Decodes chunks of its frames by up to `threads` threads: see [`SuperChunk::set_threads`].
+    pub fn set_threads(&mut self, threads: usize) {
+        self.reading.threads = threads;
+    }
+
+    /// Whether chunks of its frames are compared with their checksums: see [`SuperChunk::set_verify`].
+    pub fn set_verify(&mut self, on: bool) {
+        self.reading.verify = on;
     }
 
     /// How it lies on disk.
@@ -326,6 +356,7 @@ impl Store {
             entries,
             groups: inside(&self.groups),
             tables,
+            reading: self.reading,
         })
     }
 
@@ -355,6 +386,13 @@ impl Store {
     }
 
     pub(super) fn open_frame(&self, entry: &Entry) -> Result<SuperChunk<'static>, Error> {
+        let mut frame = self.open_unprepared(entry)?;
+        frame.set_threads(self.reading.threads);
+        frame.set_verify(self.reading.verify);
+        Ok(frame)
+    }
+
+    fn open_unprepared(&self, entry: &Entry) -> Result<SuperChunk<'static>, Error> {
         let limits = &self.shared.limits;
         let unsupported = |what| Error::Unsupported { structure: Structure::Store, what };
         match (&entry.place, entry.leaf) {

@@ -3,9 +3,9 @@
 use super::embedded::is_root;
 use super::list;
 use super::model::{Form, Store};
-use crate::any::{HEAD, Kind};
 use crate::error::{Error, FileError, Structure};
 use crate::io::{PathFile, ReadAt};
+use crate::kind::{HEAD, Kind};
 use crate::limits::Limits;
 use crate::schunk::SuperChunk;
 use alloc::vec::Vec;

@@ -29,7 +29,9 @@ impl Store {
             self.put_frame(&key, frame).and_then(|()| Ok(Store::open_with(&path, &self.shared.limits)?));
         let at = FileError::at(PathBuf::from(format!("{}:{key}", path.display())));
         let whole = done.map_err(&at)?;
+        let reading = self.reading;
         *self = whole.group(&self.prefix).ok_or_else(|| at(IoKind::NotFound.into()))?;
+        self.reading = reading;
         Ok(())
     }
 

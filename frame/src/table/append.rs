@@ -7,10 +7,9 @@
 //! The folder is a copy that no other process sees: it takes the place of the table when all is done.
 
 use super::batches::Table;
-use super::column::ColumnReader;
 use super::encode::{New, Takes};
 use super::error::{Result, TableError};
-use super::place::{self, Folder, META, Place, VALID, vlmeta};
+use super::place::{self, Folder, META, VALID, vlmeta};
 use super::rows::Rows;
 use super::schema::{Column, Kind};
 use super::write::{ColumnWriter, cut};
@@ -39,9 +38,8 @@ impl<'r> Appending<'r> {
     ///
     /// # Errors
     /// A table that is not appended to, and rows that do not fit, by their names.
-    pub fn new(place: &dyn Place, rows: &'r mut dyn Rows, max_output: u64) -> Result<Appending<'r>> {
-        let table = Table::open(place, max_output)?;
-        let (takes, end) = appendable(place, &table)?;
+    pub fn new(table: Table, rows: &'r mut dyn Rows) -> Result<Appending<'r>> {
+        let (takes, end) = appendable(&table)?;
         let names = rows.names();
         if let Some(name) = names.iter().find(|name| !takes.iter().any(|takes| takes.field.name() == *name)) {
             return Err(TableError::Data(format!("the table has no column {name}")));
@@ -113,11 +111,11 @@ impl<'r> Appending<'r> {
 /// # Errors
 /// As [`Appending::new`] and [`Appending::run`].
 pub fn append(folder: &Path, rows: &mut dyn Rows, max_output: u64) -> Result<u64> {
-    Appending::new(&Folder::read(folder), rows, max_output)?.run(folder)
+    Appending::new(Table::open(Folder::private(folder), max_output)?, rows)?.run(folder)
 }
 
 /// Refuses a table whose rows are not appended to; gives what its columns take, and how many rows it has.
-fn appendable(place: &dyn Place, table: &Table) -> Result<(Vec<Takes>, u64)> {
+fn appendable(table: &Table) -> Result<(Vec<Takes>, u64)> {
     let mut wrong: Vec<String> = Vec::new();
     let (mut takes, mut rows) = (Vec::new(), Vec::new());
     if table.schema.columns.is_empty() {
@@ -131,7 +129,7 @@ fn appendable(place: &dyn Place, table: &Table) -> Result<(Vec<Takes>, u64)> {
             wrong.push(format!("column {} is of kind {kind}", column.name));
             continue;
         }
-        let reader = ColumnReader::open(place, column, table.max_output)?;
+        let reader = table.column(column)?;
         match Takes::of(column, &reader) {
             Err(why) => wrong.push(format!("column {} {why}", column.name)),
             Ok(taken) => {
@@ -140,7 +138,7 @@ fn appendable(place: &dyn Place, table: &Table) -> Result<(Vec<Takes>, u64)> {
             }
         }
     }
-    if let Some(kind) = other_index(place)? {
+    if let Some(kind) = other_index(table)? {
         wrong.push(format!("it has an index of kind {kind}"));
     }
     if !wrong.is_empty() {
@@ -161,8 +159,8 @@ fn appendable(place: &dyn Place, table: &Table) -> Result<(Vec<Takes>, u64)> {
 }
 
 /// The kind of an index that is no summary, which python-blosc2 makes anew when the table is closed.
-fn other_index(place: &dyn Place) -> Result<Option<String>> {
-    let catalog = vlmeta(&place::frame(place, META, "b2f")?, "index_catalog", META)?;
+fn other_index(table: &Table) -> Result<Option<String>> {
+    let catalog = vlmeta(&place::frame(table.place(), META, "b2f")?, "index_catalog", META)?;
     let kinds = catalog.as_ref().and_then(Value::as_object).unwrap_or_default().iter();
     let mut kinds = kinds.map(|(_, index)| index.get("kind").and_then(Value::as_text).unwrap_or("unknown"));
     Ok(kinds.find(|kind| *kind != "summary").map(Into::into))

@@ -4,8 +4,10 @@ use super::column::ColumnReader;
 use super::error::{Result, TableError};
 use super::place::{self, Place, VALID, check_output};
 use super::rows::{BATCH, batch};
-use super::schema::Schema;
+use super::schema::{Column, Schema};
 use crate::b2nd::NdArray;
+use crate::store::Store;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -16,8 +18,9 @@ use core::ops::Range;
 /// Most rows decoded together.
 const MOST_ROWS: u64 = 1 << 16;
 
-/// A table.
+/// A table: [`Store::table`] opens it.
 pub struct Table {
+    place: Box<dyn Place>,
     /// Its columns.
     pub schema: Schema,
     valid: NdArray<'static>,
@@ -31,21 +34,34 @@ pub struct Table {
     pub max_output: u64,
 }
 
-impl Table {
-    /// Reads the schema, and counts the rows that live.
+impl Store {
+    /// The table that a group is, `""` being the root. Its rows are held to the store's limits.
     ///
     /// # Errors
-    /// A description that is damaged, or of a later version; more rows than `max_output`.
-    pub fn open(place: &dyn Place, max_output: u64) -> Result<Table> {
-        let schema = Schema::open(place)?;
-        let valid = place::array(place, VALID)?;
+    /// A key that is no group; and as [`Table::open`].
+    pub fn table(&self, group: &str) -> Result<Table> {
+        let max = self.limits().output;
+        let store = self.group(group).ok_or_else(|| TableError::data(format!("has no group {group}")))?;
+        Table::open(store, max)
+    }
+}
+
+impl Table {
+    /// Reads the schema, and counts the rows that live. No more than `max_output` bytes of rows are decoded.
+    ///
+    /// # Errors
+    /// A description that is missing, damaged, or of a later version; more rows than `max_output`.
+    pub fn open(place: impl Place + 'static, max_output: u64) -> Result<Table> {
+        let place: Box<dyn Place> = Box::new(place);
+        let schema = Schema::open(&*place)?;
+        let valid = place::array(&*place, VALID)?;
         if valid.geometry().typesize() != 1 || valid.shape().len() != 1 {
             return Err(TableError::data(format!("{VALID}: one byte for each row expected")));
         }
         let stored = valid.shape().first().copied().unwrap_or(0);
         // A byte each, and what announces more than there can be would be counted for hours.
         check_output(stored, max_output)?;
-        let mut table = Table { schema, valid, stored, rows: 0, last: 0, max_output };
+        let mut table = Table { place, schema, valid, stored, rows: 0, last: 0, max_output };
         let mut at = 0;
         while at < stored {
             let lives = table.living(at, MOST_ROWS << 4)?;
@@ -70,9 +86,22 @@ impl Table {
     /// Opens all columns that are stored.
     ///
     /// # Errors
-    /// As [`ColumnReader::open`].
-    pub fn columns(&self, place: &dyn Place) -> Result<Vec<ColumnReader>> {
-        self.schema.columns.iter().map(|column| ColumnReader::open(place, column, self.max_output)).collect()
+    /// As [`Table::column`].
+    pub fn columns(&self) -> Result<Vec<ColumnReader>> {
+        self.schema.columns.iter().map(|column| self.column(column)).collect()
+    }
+
+    /// Opens one of its columns.
+    ///
+    /// # Errors
+    /// Files that are missing, damaged, or not what the schema says; a kind that is not known.
+    pub fn column(&self, column: &Column) -> Result<ColumnReader> {
+        ColumnReader::open(self.place(), column, self.max_output)
+    }
+
+    /// Where its files lie.
+    pub(super) fn place(&self) -> &dyn Place {
+        &*self.place
     }
 
     /// The rows that live, of which `range` are wanted, batch by batch, in the columns given.
@@ -87,10 +116,10 @@ impl Table {
     }
 
     /// What keeps the rows from being read, column by column; nothing where all can be read.
-    pub fn verify(&mut self, place: &dyn Place) -> Vec<TableError> {
-        let (columns, all, max) = (self.schema.columns.clone(), 0..self.rows, self.max_output);
+    pub fn verify(&mut self) -> Vec<TableError> {
+        let (columns, all) = (self.schema.columns.clone(), 0..self.rows);
         let read = columns.iter().map(|column| {
-            let mut reader = [ColumnReader::open(place, column, max)?];
+            let mut reader = [self.column(column)?];
             self.batches(&mut reader, all.clone()).try_for_each(|batch| batch.map(drop))
         });
         read.filter_map(Result::err).collect()

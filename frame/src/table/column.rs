@@ -85,7 +85,7 @@ impl ColumnReader {
     ///
     /// # Errors
     /// Files that are missing, damaged, or not what the schema says; a kind that is not known.
-    pub fn open(place: &dyn Place, column: &Column, max_output: u64) -> Result<ColumnReader> {
+    pub(super) fn open(place: &dyn Place, column: &Column, max_output: u64) -> Result<ColumnReader> {
         let (about, stem) = (format!("column {}", column.name), column.stem());
         let wrong = |what: &str| TableError::data(format!("{about}: {what}"));
         let field = column.field().map_err(|why| TableError::Unable(format!("{about}: {why}")))?;

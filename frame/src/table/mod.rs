@@ -16,7 +16,8 @@
 //!
 //! # Example
 //! ```
-//! use blosc_frame::table::{Folder, Table, append, create, lines::TextReader};
+//! use blosc_frame::Store;
+//! use blosc_frame::table::{append, create, lines::TextReader};
 //! # let folder = std::env::temp_dir().join(format!("blosc-table-{}", std::process::id()));
 //! # std::fs::create_dir(&folder)?;
 //! let text = "id,name\n1,one\n2,\n";
@@ -25,9 +26,8 @@
 //! create(&folder, &schema)?;
 //! append(&folder, &mut open()?, 1 << 20)?;
 //!
-//! let place = Folder::read(&folder);
-//! let mut table = Table::open(&place, 1 << 20)?;
-//! let mut columns = table.columns(&place)?;
+//! let mut table = Store::open(&folder)?.table("")?;
+//! let mut columns = table.columns()?;
 //! let batches: Vec<_> = table.batches(&mut columns, 0..2).collect::<Result<_, _>>()?;
 //! assert_eq!((batches[0].num_rows(), batches[0].column(1).null_count()), (2, 1));
 //! # std::fs::remove_dir_all(folder)?;
@@ -71,7 +71,7 @@ pub use column::ColumnReader;
 pub use create::create;
 pub use error::{Result, TableError};
 pub use infer::infer;
-pub use place::{Folder, META, Place, VALID};
+pub use place::{META, Place, VALID};
 pub use records::Records;
 pub use rows::Rows;
 pub use schema::{Column, Kind, Schema};

@@ -1,28 +1,40 @@
 //! Where the files of a table lie.
 
 use super::error::{Result, TableError};
-use crate::b2nd::NdArray;
+use crate::b2nd::{NdArray, carrier};
 use crate::error::{Error, IoError, IoKind};
 use crate::io::FilePool;
 use crate::limits::Limits;
 use crate::msgpack;
 use crate::schunk::SuperChunk;
+use crate::store::Store;
 use crate::value::Value;
 use alloc::format;
 use std::path::{Path, PathBuf};
 
-/// What says which rows of a table live, without its extension.
-pub const VALID: &str = "/_valid_rows";
-/// What describes a table, without its extension.
-pub const META: &str = "/_meta";
+/// What says which rows of a table live, and what describes a table, without their extensions.
+pub use crate::store::{META, VALID_ROWS as VALID};
 
-/// What holds the files of a table: a directory, a zip file, a frame.
-pub trait Place {
+/// What holds the files of a table: a store, or a directory that is being made.
+pub trait Place: Send + Sync {
     /// The frame at a key, such as `/_cols/x`, whose extension is kept apart; `None` if there is none.
     ///
     /// # Errors
     /// A frame that cannot be opened.
     fn frame(&self, key: &str, extension: &str) -> Result<Option<SuperChunk<'static>>>;
+}
+
+impl Place for Store {
+    /// Placeholders are refused: their items are no data.
+    fn frame(&self, key: &str, extension: &str) -> Result<Option<SuperChunk<'static>>> {
+        let Some(entry) = self.find(key, extension) else { return Ok(None) };
+        let about = format!("{key}.{extension}");
+        let mut frame = Store::frame(self, entry).map_err(|error| TableError::of(&about)(error.error))?;
+        match carrier::of(&mut frame).map_err(TableError::of(&about))? {
+            Some(carrier) if carrier.is_placeholder() => Err(TableError::Data(format!("{about}: {carrier}"))),
+            _ => Ok(Some(frame)),
+        }
+    }
 }
 
 /// The frame at a key, which must be there.
@@ -55,22 +67,17 @@ pub(super) fn vlmeta(frame: &SuperChunk<'_>, name: &str, about: &str) -> Result<
     value.transpose().map_err(TableError::of(about))
 }
 
-/// A directory that holds the files of a table. However many columns it has, few files are open at a time.
+/// A directory that holds the files of a table, which are changed; no other process sees it. However many columns it has,
+/// few files are open at a time.
 pub struct Folder {
     path: PathBuf,
     pool: FilePool,
-    write: bool,
 }
 
 impl Folder {
-    /// A directory whose files are read.
-    pub fn read(path: &Path) -> Folder {
-        Folder { path: path.to_path_buf(), pool: FilePool::default(), write: false }
-    }
-
-    /// A directory whose files are changed, which no other process sees.
+    /// A directory that no other process sees.
     pub(super) fn private(path: &Path) -> Folder {
-        Folder { write: true, ..Folder::read(path) }
+        Folder { path: path.to_path_buf(), pool: FilePool::default() }
     }
 
     /// The path of what lies at a key.
@@ -107,11 +114,10 @@ impl Folder {
 impl Place for Folder {
     fn frame(&self, key: &str, extension: &str) -> Result<Option<SuperChunk<'static>>> {
         let path = self.path_of(key, extension);
-        let opened = match self.pool.open(&path, self.write) {
+        let opened = match self.pool.open(&path, true) {
             Err(IoError { kind: IoKind::NotFound, .. }) => return Ok(None),
             Err(error) => Err(error.into()),
-            Ok(file) if self.write => SuperChunk::open(file, &Limits::DEFAULT),
-            Ok(file) => SuperChunk::open_read(file, &Limits::DEFAULT),
+            Ok(file) => SuperChunk::open(file, &Limits::DEFAULT),
         };
         opened.map(Some).map_err(TableError::of(key))
     }

@@ -268,3 +268,78 @@ fn hostile_keys_and_counts_are_refused() {
         assert!(limited, "{}: {opened:?}", source.display());
     }
 }
+
+/// What a path holds is told by its content, and a store that is one table is that.
+#[test]
+fn any_gives_stores_and_tables() {
+    use blosc_frame::any::{Opened, open, open_any, open_mut};
+    let folder = Folder::new("any-stores");
+    let named = folder.path("no name says it");
+    for name in
+        ["store.b2d", "store.b2z", "dict.b2z", "tree.b2z", "embed.b2e", "plain.b2d", "table.b2d", "rows.b2z"]
+    {
+        let is_table = Store::open(wild(name)).unwrap().is_table();
+        assert_eq!(is_table, ["table.b2d", "rows.b2z"].contains(&name), "{name}");
+        let store = match open(wild(name)).unwrap() {
+            Opened::Store(store) if !is_table => store,
+            Opened::Table(store) if is_table => store,
+            _ => panic!("{name}"),
+        };
+        assert_eq!(frames(&store), frames(&Store::open(wild(name)).unwrap()), "{name}");
+        let refused = open_any(wild(name), &Limits::DEFAULT).err().unwrap();
+        let text = refused.to_string();
+        assert!(
+            text.starts_with(&*wild(name).to_string_lossy()) && text.contains("several arrays"),
+            "{text}"
+        );
+        // What is opened to be changed can be: the store's own changes take the lock.
+        let form = if store.form() == Form::Folder { Form::B2d } else { store.form() };
+        store.save(&named, form).unwrap();
+        match open_mut(&named).unwrap() {
+            Opened::Store(mut store) | Opened::Table(mut store) => {
+                store.put("/new", &mut frame("new")).unwrap();
+                assert!(store.get("/new").is_some(), "{name}");
+            }
+            Opened::Frame(_) if form == Form::B2e => {}
+            _ => panic!("{name}"),
+        }
+        let _ = std::fs::remove_dir_all(&named);
+        let _ = std::fs::remove_file(&named);
+    }
+    std::fs::create_dir(&named).unwrap();
+    std::fs::write(named.join("notes.txt"), b"notes").unwrap();
+    let refused = open(&named).err().unwrap();
+    assert!(matches!(refused.error, Error::Unsupported { structure: Structure::Directory, .. }), "{refused}");
+    assert!(refused.to_string().starts_with(&*named.to_string_lossy()), "{refused}");
+}
+
+/// A table's rows come from the store that it lies in, whichever form that has.
+#[cfg(feature = "table")]
+#[test]
+fn tables_are_read_where_they_lie() {
+    let folder = Folder::new("tables-lie");
+    let whole = Store::open(wild("rows.b2z")).unwrap();
+    let rows = |store: &Store, group: &str| {
+        let mut table = store.table(group).unwrap();
+        let (mut columns, all) = (table.columns().unwrap(), 0..table.rows);
+        let batches = table.batches(&mut columns, all).collect::<Result<Vec<_>, _>>().unwrap();
+        assert!(table.verify().is_empty());
+        (table.rows, batches)
+    };
+    let expected = rows(&whole, "");
+    assert!(expected.0 > 0 && expected.1[0].num_columns() > 1);
+    for (form, name) in [(Form::B2d, "t.b2d"), (Form::B2z, "t.b2z"), (Form::B2e, "t.b2e")] {
+        let path = folder.path(name);
+        whole.save(&path, form).unwrap();
+        assert_eq!(rows(&Store::open(&path).unwrap(), ""), expected, "{name}");
+    }
+    // A group of a store.
+    let path = folder.path("outer.b2d");
+    std::fs::create_dir(&path).unwrap();
+    whole.save(&path.join("t"), Form::Folder).unwrap();
+    let outer = Store::open(&path).unwrap();
+    assert_eq!(rows(&outer, "/t"), expected);
+    for none in ["/no", ""] {
+        assert!(outer.table(none).is_err(), "{none:?}");
+    }
+}

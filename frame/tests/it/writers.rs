@@ -9,7 +9,7 @@ use blosc_frame::bloscpack::{Options, Spare};
 use blosc_frame::convert::{Cut, Packing, Target, convert};
 use blosc_frame::dtype::Dtype;
 use blosc_frame::io::{FsDir, Locking, NewDir, NewFile, OLD, PathFile, SidecarLock, strays, sweep};
-use blosc_frame::{Error, IoKind, Limits, SuperChunk};
+use blosc_frame::{Error, FileError, IoKind, Limits, SuperChunk};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -224,9 +224,9 @@ fn another_file_under_the_name_is_not_read() {
         if path.is_dir() {
             continue;
         }
-        open_any_mut(&other, &Limits::DEFAULT)
-            .and_then(|mut opened| opened.data.set(&mut Pool::new(1), 0, &9u32.to_le_bytes().to_vec()))
-            .unwrap();
+        let mut opened = open_any_mut(&other, &Limits::DEFAULT).unwrap();
+        opened.data.set(&mut Pool::new(1), 0, &9u32.to_le_bytes().to_vec()).unwrap();
+        drop(opened);
         let (read, mut changed) = (
             open_any(&path, &Limits::DEFAULT).unwrap(),
             open_any_mut_with(&path, &Limits::DEFAULT, Locking::None).unwrap(),
@@ -291,7 +291,10 @@ fn a_process_that_opens_twice_for_writing_is_told_so() {
             }
             let open = || open_any_mut_with(&path, &Limits::DEFAULT, locking);
             let mut opened = open().unwrap();
-            let refused = |error: Error| assert_eq!(error, IoKind::Locked.into(), "{}", path.display());
+            let refused = |error: FileError| {
+                assert_eq!(error.error, IoKind::Locked.into());
+                assert!(error.path.starts_with(&path), "{error}");
+            };
             refused(open().map(drop).unwrap_err());
             std::thread::scope(|scope| {
                 refused(scope.spawn(|| open().map(drop)).join().unwrap().unwrap_err())

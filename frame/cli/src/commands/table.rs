@@ -13,10 +13,10 @@ use crate::limits::limits_of;
 use crate::open::{Intent, What, leaf, open};
 use crate::output::Destination;
 use crate::readers::rows_of_files;
-use crate::readers::table::{TableFiles, of_table};
+use crate::readers::table::of_table;
 use blosc_frame::io::{FsDir, PathFile};
 use blosc_frame::store::{Form, Store};
-use blosc_frame::table::{Appending, Rows, Schema};
+use blosc_frame::table::{Appending, Rows};
 use std::fs;
 use std::path::Path;
 
@@ -82,11 +82,10 @@ fn look<'r>(args: &Append, given: &Path, source: &'r mut Option<Box<dyn Rows>>) 
             "only tables whose columns are files of their own, in .b2d and .b2z stores, are appended to";
         return Err(Failure::Unable(format!("{}: {text}", given.display())));
     }
-    let files = TableFiles::new(store);
-    let schema = Schema::open(&files).map_err(of_table(given))?;
-    let names: Vec<String> = schema.columns.into_iter().map(|column| column.name).collect();
-    let rows = source.insert(rows_of_files::open(&args.input, &names, files.max_output())?);
-    Appending::new(&files, &mut **rows, files.max_output()).map_err(of_table(given))
+    let table = store.store.table("").map_err(of_table(given))?;
+    let names: Vec<String> = table.schema.columns.iter().map(|column| column.name.clone()).collect();
+    let rows = source.insert(rows_of_files::open(&args.input, &names, table.max_output)?);
+    Appending::new(table, &mut **rows).map_err(of_table(given))
 }
 
 /// Copies a directory. Links are not followed.

@@ -1,17 +1,14 @@
 //! Stores of python-blosc2 and directories of arrays, as the library opens them: what each entry is to the commands.
 
 use crate::args::{Input, Kind as As};
-use crate::failure::{Failure, Findings, Result, failure};
+use crate::failure::{Failure, Findings, Result};
 use crate::json::{hex, json as json_of};
-use crate::limits::{limits_of, max_by_size, size};
 use crate::open::{Intent, Opened, What, of_frame, open};
 use crate::readers::frame;
 use crate::writers::choice::Holds;
-use blosc_frame::any::Kind;
+use blosc_frame::msgpack;
 use blosc_frame::store::{Entry, Form, Leaf, META, Place, Store};
-use blosc_frame::{SuperChunk, msgpack};
 use serde_json::{Map, Value, json};
-use std::fs::File;
 use std::path::PathBuf;
 
 /// A store and how it was asked for.
@@ -21,52 +18,19 @@ pub struct StoreReader {
 }
 
 impl StoreReader {
-    fn new(input: &Input, store: Store) -> Result<StoreReader> {
+    /// A store whose frames are read as `input` asks for. Columns that it names must be those of a table.
+    pub fn new(input: &Input, mut store: Store) -> Result<StoreReader> {
+        store.set_threads(input.run.threads);
+        store.set_verify(!input.no_verify);
         if !input.column.is_empty() && !store.is_table() {
             return Err(Failure::Usage(format!("--column: {} is no table", store.name().display())));
         }
         Ok(StoreReader { input: input.clone(), store })
     }
 
-    /// Opens a directory.
-    pub fn directory(input: &Input) -> Result<StoreReader> {
-        let path = input.input.as_path();
-        let store = Store::open_with(path, &limits_of(input.max_output, path))?;
-        let frames = |entry: &Entry| !matches!(entry.leaf(), Leaf::Foreign | Leaf::Link);
-        if store.form() == Form::Folder && !store.entries().iter().any(frames) {
-            return Err(Failure::at(path, Kind::Directory.advice().unwrap_or_default()));
-        }
-        StoreReader::new(input, store)
-    }
-
-    /// Opens a zip file.
-    pub fn zip(input: &Input, file: File) -> Result<StoreReader> {
-        let path = input.input.as_path();
-        let limits = limits_of(input.max_output, path);
-        let store = Store::of_file(path, file, &limits).map_err(|error| match error {
-            blosc_frame::Error::Unsupported { structure: blosc_frame::Structure::Store, .. } => {
-                let text = "a zip file, but no python-blosc2 store: it holds no frames (compress makes arrays of .npz files)";
-                Failure::Unable(format!("{}: {text}", path.display()))
-            }
-            error => failure(path)(error),
-        })?;
-        StoreReader::new(input, store)
-    }
-
-    /// The store that a frame is the root of.
-    pub fn of_frame(input: &Input, frame: SuperChunk<'static>) -> Result<StoreReader> {
-        let path = input.input.as_path();
-        StoreReader::new(input, Store::of_frame(path, frame).map_err(failure(path))?)
-    }
-
     /// How its entries are opened.
-    pub fn whole(&self) -> Input {
+    fn whole(&self) -> Input {
         Input { offset: 0, kind: None, column: Vec::new(), ..self.input.clone() }
-    }
-
-    /// The most bytes that anything in it decodes to.
-    pub fn max_output(&self) -> u64 {
-        self.input.max_output.unwrap_or_else(|| max_by_size(size(&self.input.input)))
     }
 
     /// The answer to reading all of it as one.
@@ -229,7 +193,7 @@ impl StoreReader {
             _ => {}
         }
         let frame = self.store.frame(entry)?;
-        of_frame(frame, &Input { input: name, kind, ..self.whole() }, intent, self.max_output())
+        of_frame(frame, &Input { input: name, kind, ..self.whole() }, intent, self.store.limits().output)
             .map(Opened::of)
     }
 

@@ -2,9 +2,7 @@
 
 use super::store::StoreReader;
 use crate::failure::{Failure, Findings, Result};
-use blosc_frame::SuperChunk;
-use blosc_frame::b2nd::carrier;
-use blosc_frame::table::{Column, Place, Schema, Table, TableError};
+use blosc_frame::table::{Column, Schema, TableError};
 use serde_json::json;
 use std::path::Path;
 
@@ -37,45 +35,6 @@ pub fn of_table(path: &Path) -> impl Fn(TableError) -> Failure + '_ {
     }
 }
 
-/// The files of a table in a store.
-pub struct TableFiles<'s>(&'s StoreReader);
-
-impl<'s> TableFiles<'s> {
-    pub fn new(store: &'s StoreReader) -> TableFiles<'s> {
-        TableFiles(store)
-    }
-
-    /// The most bytes of rows that are decoded.
-    pub fn max_output(&self) -> u64 {
-        self.0.max_output()
-    }
-}
-
-impl Place for TableFiles<'_> {
-    fn frame(
-        &self,
-        key: &str,
-        extension: &str,
-    ) -> std::result::Result<Option<SuperChunk<'static>>, TableError> {
-        let Some(entry) = self.0.store.find(key, extension) else { return Ok(None) };
-        let (input, about) = (self.0.whole(), format!("{key}.{extension}"));
-        let open = || -> std::result::Result<_, blosc_frame::Error> {
-            let mut frame = self.0.store.frame(entry)?;
-            frame.set_threads(input.run.threads);
-            frame.set_verify(!input.no_verify);
-            let carrier = carrier::of(&frame)?;
-            Ok((frame, carrier))
-        };
-        match open() {
-            Err(error) => Err(TableError::Frame { about, error }),
-            Ok((_, Some(carrier))) if carrier.is_placeholder() => {
-                Err(TableError::Data(format!("{about}: {carrier}")))
-            }
-            Ok((frame, _)) => Ok(Some(frame)),
-        }
-    }
-}
-
 /// What there is to say of a store, and of the table that it may be.
 pub fn info(store: &StoreReader) -> Result<serde_json::Value> {
     let mut info = store.info()?;
@@ -90,8 +49,7 @@ pub fn about(store: &StoreReader) -> Option<serde_json::Value> {
     if !store.store.is_table() {
         return None;
     }
-    let files = TableFiles::new(store);
-    let table = Table::open(&files, files.max_output()).ok()?;
+    let table = store.store.table("").ok()?;
     let column = |column: &Column| json!({"name": column.name, "type": column.type_name(), "nullable": column.is_nullable()});
     let columns: Vec<_> = table.schema.columns.iter().map(column).collect();
     Some(json!({"rows": table.rows, "stored_rows": table.stored, "columns": columns}))
@@ -116,10 +74,8 @@ pub fn verify(store: &StoreReader, progress: &dyn Fn(u64)) -> Findings {
 
 /// What keeps the rows of the table that `store` is from being read, column by column; nothing if it is no table.
 fn verify_rows(store: &StoreReader) -> Result<Vec<Failure>> {
-    let files = TableFiles::new(store);
-    if !store.store.is_table() && Schema::open(&files).is_err() {
+    if !store.store.is_table() && Schema::open(&store.store).is_err() {
         return Ok(Vec::new());
     }
-    let mut table = Table::open(&files, files.max_output())?;
-    Ok(table.verify(&files).into_iter().map(Failure::from).collect())
+    Ok(store.store.table("")?.verify().into_iter().map(Failure::from).collect())
 }

@@ -92,7 +92,7 @@ pub fn write(args: &Compress, mut input: Input, format: Format) -> Result<()> {
     };
     // What does not fit is what the command line says of the file.
     let opened = opened.map_err(|error| match input.npy {
-        true => failure(&input.path)(error),
+        true => failure(&input.path)(error.error),
         false => asked(error).about(input.path.display()),
     })?;
     let target = target(format, &args.pack, &args.parts, args.params(1), args.chunksize);

@@ -17,7 +17,6 @@ use crate::args::Input;
 use crate::failure::{Failure, Findings, Result};
 use crate::open::{Intent, Opened, What};
 use crate::readers::boxes;
-use crate::readers::store::StoreReader;
 use blosc_frame::any::{Found, Kind};
 use blosc_frame::dtype::Dtype;
 use blosc_frame::io::PathFile;
@@ -112,28 +111,25 @@ pub fn open(found: Found, input: &Input, intent: Intent, max: u64) -> Result<Wha
 }
 
 /// Whether the members of a zip file are those of a Zarr store.
-fn is_zarr(file: &PathFile) -> bool {
+pub fn is_zarr(file: &PathFile) -> bool {
     let archive = zip::ZipArchive::new(file.file());
     let names = ["zarr.json", ".zgroup", ".zarray"];
     archive.is_ok_and(|archive| archive.file_names().flatten().any(|name| names.contains(&&*name)))
 }
 
-/// Opens a zip file, which holds a Zarr store or one of python-blosc2.
+/// Opens a zip file that [`is_zarr`].
 ///
 /// # Errors
 /// As [`open`]; of a Zarr store without the feature what to do instead.
 #[cfg_attr(not(feature = "zarr"), expect(unused_variables))]
-pub fn open_zip(file: PathFile, input: &Input, intent: Intent, max: u64) -> Result<What> {
-    if !is_zarr(&file) {
-        let file = file.file().try_clone().map_err(Failure::io(&input.input))?;
-        return Ok(What::Store(StoreReader::zip(input, file)?));
-    }
+pub fn open_zip(found: Found, input: &Input, intent: Intent, max: u64) -> Result<What> {
     let path = input.input.as_path();
     if !input.column.is_empty() {
         return Err(Failure::Usage(format!("--column: {} is no table", path.display())));
     }
     #[cfg(feature = "zarr")]
     {
+        let file = found.file.ok_or_else(|| Failure::at(path, "is no file"))?;
         let store = guarded(|| zarr::ZarrStore::zip(file, max, input.run.threads));
         open_zarr(store.map_err(unable(path, "Zarr"))?, input, intent, max)
     }

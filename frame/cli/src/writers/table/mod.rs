@@ -23,7 +23,7 @@ use crate::output::{Sink, notice};
 use crate::readers::Cut;
 use crate::readers::rows_of_files;
 use crate::readers::store::StoreReader;
-use crate::readers::table::{TableFiles, of_table};
+use crate::readers::table::of_table;
 use blosc_frame::table::arrow_array::{ArrayRef, RecordBatch};
 use blosc_frame::table::arrow_schema::{Field, Schema};
 use blosc_frame::table::ipc::{self, ArrowWriter};
@@ -80,16 +80,11 @@ impl Export<'_> {
         }
     }
 
-    fn max_output(&self) -> u64 {
-        self.input.max_output.unwrap_or_else(|| max_by_size(size(&self.input.input)))
-    }
-
     fn table(&self, store: &StoreReader, format: Format) -> Result<()> {
         let path = self.input.input.as_path();
-        let files = TableFiles::new(store);
-        let table = Table::open(&files, self.max_output()).map_err(of_table(path))?;
+        let table = store.store.table("").map_err(of_table(path))?;
         let range = self.cut.rows(table.rows)?;
-        let mut source = Source { path, files, table, range };
+        let mut source = Source { path, table, range };
         let (mut left_out, mut columns) = (Vec::new(), Vec::new());
         for column in chosen(&source.table, &self.input.column, path, &mut left_out)? {
             match cannot_hold(format, &column) {
@@ -172,7 +167,6 @@ fn write(
 /// A table, and which of its rows are wanted.
 struct Source<'s> {
     path: &'s Path,
-    files: TableFiles<'s>,
     table: Table,
     range: Range<u64>,
 }
@@ -184,7 +178,7 @@ impl Source<'_> {
     }
 
     fn column(&self, column: &Column) -> Result<ColumnReader> {
-        ColumnReader::open(&self.files, column, self.table.max_output).map_err(of_table(self.path))
+        self.table.column(column).map_err(of_table(self.path))
     }
 
     /// Hands all rows of one column to `take`, batch by batch.

@@ -233,7 +233,7 @@ impl Found {
     }
 }
 
-pub(super) fn no_offset(offset: u64, allowed: &'static str) -> Error {
+pub(crate) fn no_offset(offset: u64, allowed: &'static str) -> Error {
     Error::Param { name: "offset", value: i64::try_from(offset).unwrap_or(i64::MAX), allowed }
 }
 
