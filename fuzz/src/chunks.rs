@@ -7,13 +7,20 @@ use blosc_core::chunk::{lazy::LazyChunk, special};
 use blosc_core::codec::{CodecError, CodecErrorKind, context::DecodeContext};
 use blosc_core::filter::FilterError;
 use blosc_core::{
-    Chunk, ChunkContext, Codec, Decoder, Filter, FilterSlot, Level, Limits, Params, Pool, Split,
+    Chunk, ChunkContext, Codec, Decoder, Error, Filter, FilterSlot, Level, Limits, Params, Pool, Split,
 };
 
 /// Largest chunk that is decoded.
 const OUTPUT: u64 = 4 << 20;
 /// What every chunk is opened under.
 pub const LIMITS: Limits = Limits::DEFAULT.output(OUTPUT);
+
+/// What this library makes of a chunk.
+pub fn decoded(bytes: &[u8]) -> Result<Vec<u8>, Error> {
+    let chunk = Chunk::parse_with(bytes, &LIMITS)?;
+    let around = ChunkContext { typesize: u32::from(chunk.header().typesize), ..ChunkContext::default() };
+    Pool::new(1).decompress_in(&chunk, around)
+}
 
 /// Parses and walks everything a header and its offsets lead to.
 pub fn parse(data: &[u8]) {

@@ -12,13 +12,13 @@
 //! can also damage its memory without a crash, and a later answer shows it: only what a new process answers too is a
 //! finding.
 
-use crate::chunks::{LIMITS, mutant};
+use crate::chunks::{LIMITS, decoded, mutant};
 use crate::excuses::{Theirs, claimed, count, explain, refused_here, refused_there};
 use crate::resources::allow;
 use crate::support::judge::{Read, judge};
 use crate::support::{Case, TYPESIZES};
 use arbitrary::Unstructured;
-use blosc_core::{Chunk, ChunkContext, Error, Pool};
+use blosc_core::{Chunk, Error, Pool};
 use blosc_peers::CParams;
 use blosc_peers::child::{Answer, Remote};
 use std::cell::RefCell;
@@ -97,13 +97,6 @@ fn hostile(bytes: &[u8]) -> Result<(), Finding> {
         return Ok(());
     }
     ask(bytes, |c| c.decode(bytes, room)).map_or(Ok(()), |answer| compare(bytes, &ours, answer))
-}
-
-/// What this library makes of a chunk.
-pub fn decoded(bytes: &[u8]) -> Result<Vec<u8>, Error> {
-    let chunk = Chunk::parse_with(bytes, &LIMITS)?;
-    let around = ChunkContext { typesize: u32::from(chunk.header().typesize), ..ChunkContext::default() };
-    Pool::new(1).decompress_in(&chunk, around)
 }
 
 /// Compares what was made of a chunk here with what libblosc2 made of it.

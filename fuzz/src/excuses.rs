@@ -36,8 +36,7 @@
 //! | NoFrame | BYTEDELTA that takes its width from the frame (3.7) |
 //! | B1, B2 | as above |
 
-use crate::chunks::LIMITS;
-use crate::differential::decoded;
+use crate::chunks::{LIMITS, decoded};
 use crate::support::delta_is_misread;
 use blosc_core::chunk::{Header, Stream};
 use blosc_core::{Chunk, Codec, Filter, FilterSlot, Special};

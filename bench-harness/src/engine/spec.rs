@@ -4,60 +4,10 @@
 //! is never timed; a run is what a user's loop over many chunks pays.
 
 use crate::measure::candidate::{Timer, Work};
-use blosc_core::{Codec, Filter, FilterSlot, Params};
+use blosc_core::{Codec, Params};
+pub use blosc_frame::advise::Filters;
 use std::ops::Range;
 use std::rc::Rc;
-
-/// Which filters a chunk goes through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Filters {
-    /// No filter.
-    None,
-    /// Byte shuffle.
-    Shuffle,
-    /// Bit shuffle.
-    BitShuffle,
-    /// Byte shuffle, then the differences of neighbouring bytes in each plane.
-    ShuffleByteDelta,
-}
-
-impl Filters {
-    /// All of them.
-    pub const ALL: [Filters; 4] =
-        [Filters::None, Filters::Shuffle, Filters::BitShuffle, Filters::ShuffleByteDelta];
-
-    /// Its name in results and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Filters::None => "none",
-            Filters::Shuffle => "shuffle",
-            Filters::BitShuffle => "bitshuffle",
-            Filters::ShuffleByteDelta => "shuffle+bytedelta",
-        }
-    }
-
-    /// Whether it reorders anything in items of this many bytes.
-    pub fn suits(self, typesize: usize) -> bool {
-        typesize > 1 || matches!(self, Filters::None | Filters::BitShuffle)
-    }
-
-    /// The filter slots of a chunk.
-    pub fn slots(self, typesize: usize) -> [FilterSlot; 6] {
-        let params = Params::new(u32::try_from(typesize).unwrap_or(1).max(1));
-        match self {
-            Filters::None => params.no_filter(),
-            Filters::Shuffle => params,
-            Filters::BitShuffle => params.bitshuffle(),
-            // Its parameter is the number of planes.
-            Filters::ShuffleByteDelta => params.no_filter().slot(4, Filter::Shuffle, 0).slot(
-                5,
-                Filter::ByteDelta,
-                u8::try_from(typesize).unwrap_or(0),
-            ),
-        }
-        .filters
-    }
-}
 
 /// How chunks are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,60 +1,37 @@
 //! How a container that a command changes, or looks into, is got at; and the lock held meanwhile.
 
-use crate::args::{Input, Run};
+use crate::args::Input;
 use crate::failure::{Failure, Result, failure};
+use crate::paths::is_stream;
 use blosc_frame::any::Kind;
 use blosc_frame::bcolz::Flavour;
-use blosc_frame::io::{FsDir, Locking, SidecarLock, strays as strays_beside, sweep};
+use blosc_frame::io::{FsDir, SidecarLock, strays as strays_beside, sweep};
 use blosc_frame::{Limits, SuperChunk};
-use clap::Args as Group;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// How a frame is got at.
-#[derive(Debug, Clone, Group)]
-pub struct Access {
-    /// Where the frame starts in the file. One inside a larger file can be read and copied, not changed
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub offset: u64,
-    /// Refuse to decode to more than this; none lifts all limits, for input you trust
-    #[arg(long, value_name = "BYTES", value_parser = crate::args::most)]
-    pub max_output: Option<u64>,
-    /// Hold the lock file FRAME.b2lock meanwhile, too, for programs that use it
-    #[arg(long)]
-    pub lock: bool,
-    /// Do not keep other commands from writing meanwhile
-    #[arg(long, conflicts_with = "lock")]
-    pub no_lock: bool,
+/// What a command will do with what it opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Intent {
+    /// Say what it is, and whether it is sound.
+    Inspect,
+    /// Take its items.
+    Read,
+    /// Change what lies around the items.
+    Maintain,
+    /// Change the items.
+    Change,
 }
 
-impl Access {
-    /// What to open.
-    pub fn input(&self, path: &Path, run: &Run) -> Input {
-        let Access { offset, max_output, lock, no_lock } = *self;
-        Input { offset, lock, no_lock, ..Input::whole(path, max_output, run) }
-    }
-}
-
-impl Input {
-    /// How other writers are kept out, beside the sidecar lock.
-    pub fn locking(&self) -> Locking {
-        if self.no_lock { Locking::None } else { Locking::System }
+impl Intent {
+    /// Whether something is written.
+    pub fn writes(self) -> bool {
+        matches!(self, Intent::Maintain | Intent::Change)
     }
 
-    /// What `path` holds, whatever that is, from its start.
-    pub fn whole(path: &Path, max_output: Option<u64>, run: &Run) -> Input {
-        Input {
-            input: path.to_path_buf(),
-            kind: None,
-            offset: 0,
-            max_output,
-            no_verify: false,
-            column: Vec::new(),
-            anywhere: false,
-            lock: false,
-            no_lock: false,
-            run: run.clone(),
-        }
+    /// Whether its items are needed.
+    pub fn takes_items(self) -> bool {
+        matches!(self, Intent::Read | Intent::Change)
     }
 }
 
@@ -111,7 +88,7 @@ pub fn lock(path: &Path, asked: bool, write: bool) -> Result<Option<Lock>> {
         return Ok(None);
     }
     // No lock is left beside what does not exist, and a stream has no name to put one beside.
-    if crate::open::is_stream(path)? {
+    if is_stream(path)? {
         return match asked {
             true => Err(Failure::Usage(format!("--lock: {} is a stream", path.display()))),
             false => Ok(None),

@@ -1,19 +1,23 @@
 //! The command line: commands and their options. What the options may be is in `values`.
 
+mod advise;
 mod change;
+mod common;
 mod values;
 
-use crate::readers::Cut;
-use blosc_core::{Codec, FilterSlot, Level, Params, Split};
+use crate::paths::leaf;
+pub use advise::Advise;
+use blosc_core::{Codec, FilterSlot, Params, Split};
 use blosc_frame::bloscpack::{Checksum, Layout};
 pub use change::*;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args as Group, CommandFactory, FromArgMatches, Parser, Subcommand};
+pub use common::{Access, Input, Output, Part, Run};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 pub use values::{Format, Given, Kind, MetaKind, PackLayout, Pipeline, SplitMode, most, size};
-use values::{checksum, codec, files, filters, isa_help, level, meta, some};
+use values::{checksum, codec, files, filters, meta, some};
 
 /// Compress, decompress, inspect and verify Blosc data: chunks, frames, arrays, bloscpack, bcolz.
 #[derive(Debug, Parser)]
@@ -43,7 +47,7 @@ impl Args {
             && (word == "-" || !word.starts_with('-'))
             && word != "help"
             && command.find_subcommand(word).is_none()
-            && (word == "-" || Path::new(word).exists() || crate::open::leaf(Path::new(word)).is_some())
+            && (word == "-" || Path::new(word).exists() || leaf(Path::new(word)).is_some())
         {
             words.insert(1, "info".into());
         }
@@ -84,11 +88,15 @@ pub enum Command {
     /// Compress a file, or standard input
     Compress(Compress),
     /// Try codecs, filters, levels and block sizes on a file, and say which to take
-    Advise(crate::commands::advise::Advise),
+    Advise(Advise),
     /// Write the plain bytes of any Blosc file
     Decompress(Decompress),
     /// Say what a file holds. `blosc FILE` does the same
     Info(Info),
+    /// Print items or rows as text
+    Cat(Cat),
+    /// Print the first rows as text
+    Head(Head),
     /// List what directories and stores hold
     Ls(Ls),
     /// Decode everything and check every checksum
@@ -119,60 +127,6 @@ pub enum Command {
     Edit(Edit),
     /// Read and change the metalayers of a frame
     Meta(Meta),
-}
-
-/// Which file, and what kind it is.
-#[derive(Debug, Clone, Group)]
-pub struct Input {
-    /// File or directory to read, or a leaf of a store as STORE:/KEY; - is standard input
-    pub input: PathBuf,
-    /// Read it as this kind, whatever it looks like
-    #[arg(long = "as", value_name = "KIND")]
-    pub kind: Option<Kind>,
-    /// Where the data starts in the file
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub offset: u64,
-    /// Refuse to decode to more than this; none lifts all limits, for input you trust
-    #[arg(long, value_name = "BYTES", value_parser = most)]
-    pub max_output: Option<u64>,
-    /// Read chunks of a frame or array that their checksum does not match, too
-    #[arg(long)]
-    pub no_verify: bool,
-    /// Read this column of a table only. Given several times, these columns of a python-blosc2 table
-    #[arg(long, value_name = "NAME")]
-    pub column: Vec<String>,
-    /// Let a manifest of shards name directories outside its own
-    #[arg(long)]
-    pub anywhere: bool,
-    /// Hold the lock file FRAME.b2lock of a frame meanwhile, so that writers that lock too wait
-    #[arg(long)]
-    pub lock: bool,
-    /// Whether a writer locks nothing.
-    #[arg(skip)]
-    pub no_lock: bool,
-    #[command(flatten)]
-    pub run: Run,
-}
-
-/// How to run.
-#[derive(Debug, Clone, Default, Group)]
-pub struct Run {
-    /// Threads to use; 0 is one per core
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub threads: usize,
-    #[arg(long, value_name = "LEVEL", value_parser = level, help = isa_help())]
-    pub isa: Option<Level>,
-}
-
-/// Where the result goes.
-#[derive(Debug, Clone, Default, Group)]
-pub struct Output {
-    /// File to write; - is standard output
-    #[arg(short, long, value_name = "FILE")]
-    pub output: PathBuf,
-    /// Replace the output if it exists
-    #[arg(long)]
-    pub force: bool,
 }
 
 /// `blosc compress`.
@@ -319,7 +273,7 @@ pub struct Decompress {
     /// Leave out what the output cannot hold, such as members of a store that are no arrays, and list it
     #[arg(long)]
     pub partial: bool,
-    /// Kind of file to write of a table: csv, jsonl, arrow, npz; from the output's name if left out
+    /// Kind of file to write: csv, npy, npz; of a table csv, jsonl, arrow, npz; from the output's name if left out
     #[arg(long, value_name = "KIND", conflicts_with = "plain")]
     pub format: Option<Format>,
 }
@@ -335,6 +289,25 @@ pub struct Info {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// `blosc cat`.
+#[derive(Debug, Group)]
+pub struct Cat {
+    #[command(flatten)]
+    pub input: Input,
+    #[command(flatten)]
+    pub part: Part,
+}
+
+/// `blosc head`.
+#[derive(Debug, Group)]
+pub struct Head {
+    #[command(flatten)]
+    pub input: Input,
+    /// Rows to print
+    #[arg(short = 'n', long, default_value_t = 10, value_name = "N")]
+    pub rows: u64,
 }
 
 /// `blosc ls`.
@@ -360,27 +333,6 @@ pub struct Verify {
     pub json: bool,
 }
 
-/// Which items of an array or of rows.
-#[derive(Debug, Group)]
-pub struct Part {
-    /// First item, one number per dimension; negative ones are counted from the end
-    #[arg(long, value_delimiter = ',', value_name = "A", allow_hyphen_values = true)]
-    pub start: Vec<i64>,
-    /// One past the last item, one number per dimension; negative ones are counted from the end
-    #[arg(long, value_delimiter = ',', value_name = "B", allow_hyphen_values = true)]
-    pub stop: Vec<i64>,
-    /// Take every N-th item of an array, one number per dimension; negative ones run backwards
-    #[arg(long, value_delimiter = ',', value_name = "N", allow_hyphen_values = true)]
-    pub step: Vec<i64>,
-}
-
-impl Part {
-    /// The part, for who reads or writes it.
-    pub fn cut(&self) -> Cut<'_> {
-        Cut { start: &self.start, stop: &self.stop, step: &self.step }
-    }
-}
-
 /// `blosc slice`.
 #[derive(Debug, Group)]
 pub struct Slice {
@@ -394,7 +346,7 @@ pub struct Slice {
     /// Leave out columns of a table that the output cannot hold, and list them
     #[arg(long)]
     pub partial: bool,
-    /// Kind of file to write of a table: csv, jsonl, arrow, npz; from the output's name if left out
+    /// Kind of file to write: csv, npy, npz; of a table csv, jsonl, arrow, npz; from the output's name if left out
     #[arg(long, value_name = "KIND", conflicts_with = "plain")]
     pub format: Option<Format>,
     #[command(flatten)]
@@ -439,13 +391,6 @@ pub struct Convert {
     /// Filters of the copy; those of the input if left out
     #[arg(long, value_name = "LIST", value_parser = filters)]
     pub filters: Option<Pipeline>,
-}
-
-impl Run {
-    /// The kernels to use.
-    pub fn level(&self) -> Level {
-        self.isa.unwrap_or_else(Level::best)
-    }
 }
 
 impl Convert {

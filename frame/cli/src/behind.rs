@@ -1,7 +1,7 @@
 //! [`Behind`]: what follows the end of a container in its file, which no command passes over in silence.
 
+use crate::access::Intent;
 use crate::failure::{Failure, Result};
-use crate::open::Intent;
 use crate::output::notice;
 use blosc_frame::any::{HEAD, Kind};
 use blosc_frame::io::ReadAt;

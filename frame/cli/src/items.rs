@@ -7,10 +7,15 @@
 //! anything else that is known                           refused
 //! ```
 
+use crate::access::Intent;
 use crate::args::Input;
+use crate::cut::Cut;
 use crate::failure::{Failure, Result, failure};
-use crate::open::{self, Intent, Opened};
-use crate::readers::{Cut, Items};
+use crate::open;
+use crate::opened::Opened;
+use crate::paths::{is_stream, leaf};
+use crate::readers::Items;
+use crate::streams::{stream, unnamed, unnamed_of};
 use blosc_frame::any::{Found, HEAD, Kind};
 use blosc_frame::dtype::Dtype;
 use blosc_frame::io::{Offset, PathFile, ReadAt};
@@ -40,13 +45,13 @@ enum Data {
 pub fn open_items(input: &Input, plain: bool) -> Result<NewItems> {
     let path = input.input.as_path();
     let bytes = |data| Ok(NewItems { path: path.to_path_buf(), data, items: None });
-    if !plain && open::leaf(path).is_some() {
+    if !plain && leaf(path).is_some() {
         return decoded(open::open(input, Intent::Read), path);
     }
-    let found = match open::is_stream(path)? {
-        true if plain => return bytes(Data::Stream(open::stream(path)?)),
+    let found = match is_stream(path)? {
+        true if plain => return bytes(Data::Stream(stream(path)?)),
         true => {
-            let mut stream = open::stream(path)?;
+            let mut stream = stream(path)?;
             let mut head = Vec::new();
             (&mut stream).take(HEAD as u64).read_to_end(&mut head).map_err(Failure::io(path))?;
             let kind = Kind::of_head(&head, None);
@@ -54,7 +59,7 @@ pub fn open_items(input: &Input, plain: bool) -> Result<NewItems> {
             if kind == Kind::Unknown {
                 return bytes(Data::Stream(Box::new(whole)));
             }
-            Found::of(path, open::unnamed(&mut whole, path)?, 0)
+            Found::of(path, unnamed(&mut whole, path)?, 0)
         }
         false => Found::at(path, 0, None),
     }
@@ -105,7 +110,7 @@ fn decoded(opened: Result<Opened>, path: &Path) -> Result<NewItems> {
         other => other,
     })?;
     let items = opened.reader()?.items();
-    let data = open::unnamed_of(path, &mut |file| opened.read(&Cut::ALL, file, &|_| {}))?;
+    let data = unnamed_of(path, &mut |file| opened.reader()?.read(&Cut::ALL, file, &|_| {}))?;
     Ok(NewItems { path: path.to_path_buf(), data: Data::At(Box::new(data)), items: Some(items) })
 }
 
@@ -185,7 +190,7 @@ impl NewItems {
         match self.data {
             Data::At(data) => Ok(data),
             Data::Stream(stream) => {
-                let file = open::unnamed(&mut stream.take(most.saturating_add(1)), &self.path)?;
+                let file = unnamed(&mut stream.take(most.saturating_add(1)), &self.path)?;
                 match file.size()? > most {
                     true => Err(too_many(&self.path, most)),
                     false => Ok(Box::new(file)),

@@ -35,3 +35,12 @@ pub fn metalayer(content: &[u8]) -> Value {
         Err(_) => json!({"hex": hex(content)}),
     }
 }
+
+/// A size in the largest unit that it reaches.
+pub fn bytes(n: u64) -> String {
+    let units = [("GiB", 1u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    match units.into_iter().find(|(_, unit)| n >= *unit) {
+        Some((name, unit)) => format!("{:.2} {name}", n as f64 / unit as f64),
+        None => format!("{n} bytes"),
+    }
+}

@@ -3,10 +3,16 @@
 //! # Inside
 //!
 //! ```text
-//! args      the command line          open     what a path holds, opened once     items    what goes into a container
-//! commands/ one file per command      readers/ one file per kind of input         writers/ one file per kind of output,
-//! blpk/     the command line of bloscpack          output   where results go                      and the choice
+//! failure json printable limits paths cut    what all use: why a command stops, text, bounds, names, which part is asked for
+//! args                             the command line, as types
+//! access output streams behind     what is got at and locked, where results go, what is no file
+//! readers/                         one file for each kind of input
+//! opened open leaves               what a path holds, opened once; what a store holds, leaf by leaf
+//! items                            what goes into a container
+//! writers/                         one file for each kind of output, and the choice
+//! commands/ blpk/                  one file for each command; the command line of bloscpack
 //! ```
+//! A file imports from its own line and those above it: a test of `blosc-core` holds that.
 #![forbid(unsafe_code)]
 
 mod access;
@@ -14,6 +20,7 @@ mod args;
 mod behind;
 mod blpk;
 mod commands;
+mod cut;
 mod failure;
 mod items;
 mod json;
@@ -22,6 +29,7 @@ mod limits;
 mod open;
 mod opened;
 mod output;
+mod paths;
 mod printable;
 mod progress;
 mod readers;
@@ -89,7 +97,7 @@ pub fn main(words: Vec<OsString>) -> ExitCode {
     };
     let args = match args::Args::read(words) {
         Ok(args) => args,
-        Err(error) => return say(&error, 2),
+        Err(error) => return output::say(&error, 2),
     };
     signals::clean_up();
     match commands::run(args).and_then(|()| output::flush_stdout()) {
@@ -101,21 +109,4 @@ pub fn main(words: Vec<OsString>) -> ExitCode {
             ExitCode::from(failure.status())
         }
     }
-}
-
-/// Prints a mistake, which is `status`, or a text that was asked for.
-fn say(error: &clap::Error, status: u8) -> ExitCode {
-    if error.use_stderr() {
-        eprint!("{}", printable::printable_lines(&error.render().to_string()));
-        return ExitCode::from(status);
-    }
-    let printed = error.print().map_err(|e| output::stdout_failed(&e));
-    let printed = printed.and_then(|()| output::flush_stdout());
-    printed.map_or_else(
-        |failure| {
-            output::notice(&failure);
-            ExitCode::from(failure.status())
-        },
-        |()| ExitCode::SUCCESS,
-    )
 }

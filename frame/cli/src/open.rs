@@ -8,55 +8,33 @@
 //! What a file is, [`any::Kind`](blosc_frame::any::Kind) alone decides. Whether its items are data or placeholders is
 //! checked here and nowhere else.
 
-use crate::access::{self, Lock};
+use crate::access::{self, Intent, Lock};
 use crate::args::{Input, Kind as As};
 use crate::behind::Behind;
 use crate::failure::{Failure, Result, failure};
 use crate::limits::{check_output, limits, max_by_size};
-pub use crate::opened::{Opened, What};
+use crate::opened::{Opened, What};
 use crate::output::notice;
+use crate::paths::{is_stream, leaf};
 use crate::readers::array::ArrayReader;
 use crate::readers::bcolz;
 use crate::readers::chunk::ChunkReader;
 use crate::readers::engines;
 use crate::readers::frame::FrameReader;
 use crate::readers::rows::RowsReader;
-use crate::readers::store::{StoreReader, attributes};
+use crate::readers::store::StoreReader;
 use crate::signals::remember_replacing;
-pub use crate::streams::{is_stream, stream, unnamed, unnamed_of};
+use crate::streams::{stream, unnamed};
 use blosc_frame::any::{self, Found, HEAD, Kind};
 use blosc_frame::b2nd::{NdArray, carrier};
 use blosc_frame::bcolz::Flavour;
 use blosc_frame::io::{Offset, ReadAt};
-use blosc_frame::store;
+use blosc_frame::store::{self};
+use blosc_frame::store::{Entry, Leaf, Place};
 use blosc_frame::{Error, Structure, SuperChunk};
 use clap::ValueEnum;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-
-/// What a command will do with what it opens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Intent {
-    /// Say what it is, and whether it is sound.
-    Inspect,
-    /// Take its items.
-    Read,
-    /// Change what lies around the items.
-    Maintain,
-    /// Change the items.
-    Change,
-}
-
-impl Intent {
-    /// Whether something is written.
-    pub fn writes(self) -> bool {
-        matches!(self, Intent::Maintain | Intent::Change)
-    }
-
-    fn takes_items(self) -> bool {
-        matches!(self, Intent::Read | Intent::Change)
-    }
-}
 
 /// Opens what `input` names.
 ///
@@ -71,18 +49,14 @@ pub fn open(input: &Input, intent: Intent) -> Result<Opened> {
         let whole = Input { input: store.clone(), column: Vec::new(), ..input.clone() };
         return match open(&whole, Intent::Inspect)?.what {
             What::Store(store) => store.leaf(&key, intent, !input.column.is_empty()),
-            What::ForeignStore(tree) if !intent.writes() => tree.leaf(&key, intent),
+            What::ForeignStore(tree) if !intent.writes() => {
+                Ok(Opened::of(What::ForeignArray(tree.leaf(&key, intent)?)))
+            }
             _ => Err(Failure::at(&store, format!("is no store, so it has no {key}"))),
         };
     }
     let lock = access::lock(path, input.lock, intent.writes())?;
     open_found(find(input, intent)?, input, intent, lock)
-}
-
-/// Store and key, where `path` is no path but names a leaf of a store, as `STORE:/KEY`.
-pub fn leaf(path: &Path) -> Option<(PathBuf, String)> {
-    let (store, key) = path.to_str()?.rsplit_once(":/")?;
-    (!path.exists() && Path::new(store).exists()).then(|| (PathBuf::from(store), format!("/{key}")))
 }
 
 /// Opens what was found.
@@ -113,7 +87,7 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
             What::Chunk(chunk)
         }
         Kind::Zip if found.file.as_ref().is_some_and(engines::is_zarr) => {
-            engines::open_zip(found, input, intent, max)?
+            engines::open_zip(found, input, intent, max)?.into()
         }
         Kind::Store | Kind::Arrays | Kind::Directory | Kind::Zip => {
             match any::Opened::of(found, &limits(max), false).map_err(no_store(path, kind))? {
@@ -144,7 +118,7 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
             behind = behind.or(rows.trailing()?);
             What::Rows(rows)
         }
-        kind if engines::reads(kind) => engines::open(found, input, intent, max)?,
+        kind if engines::reads(kind) => engines::open(found, input, intent, max)?.into(),
         kind => return Err(unknown(path, kind)),
     };
     // In a part of a larger file, which starts at an offset, what follows is no part of what was asked for.
@@ -381,4 +355,59 @@ fn open_frame(
         None => None,
     };
     Ok((frame, behind))
+}
+
+impl StoreReader {
+    /// The leaf, group or table of a key, with or without its extension; with `columns` it must be a table.
+    fn leaf(&self, wanted: &str, intent: Intent, columns: bool) -> Result<Opened> {
+        let group = self.store.group(wanted);
+        let entry = self.store.get(wanted).filter(|_| !self.store.has_table(wanted.trim_end_matches('/')));
+        match (entry, group) {
+            (Some(entry), _) if !columns => self.open(entry, intent),
+            (_, Some(group)) if !columns || group.is_table() => {
+                let input = Input { column: Vec::new(), ..self.input.clone() };
+                Ok(Opened::of(What::Store(StoreReader::new(&input, group)?)))
+            }
+            _ if columns => {
+                let text = format!("--column: {}:{wanted} is no table", self.input.input.display());
+                Err(Failure::Usage(text))
+            }
+            _ => Err(Failure::at(&self.path(), format!("has no leaf {wanted}; `blosc ls` lists them"))),
+        }
+    }
+
+    /// Opens one of the entries.
+    pub fn open(&self, entry: &Entry, intent: Intent) -> Result<Opened> {
+        let name = PathBuf::from(format!("{}:{}", self.path().display(), entry.key()));
+        let kind = (entry.leaf() == Leaf::Root).then_some(As::Frame);
+        match entry.place() {
+            Place::Path(path) if intent.writes() => {
+                return open(&Input { input: path.clone(), kind, ..self.whole() }, intent);
+            }
+            Place::Member(_) if intent.writes() => {
+                let how = "lies in a zip file, which is not changed: unpack it to a directory, a .b2d store";
+                return Err(Failure::Usage(format!("{} {how}", name.display())));
+            }
+            Place::Embedded { .. } if intent.writes() => {
+                return Err(Failure::at(&name, "is embedded in the root of its store and cannot be changed"));
+            }
+            Place::Elsewhere(target) => {
+                let what = format!("{} -> {target}, is not followed", entry.leaf().name());
+                return Err(Failure::Unable(format!("{}: {what}", name.display())));
+            }
+            _ if entry.leaf() == Leaf::Foreign => {
+                return Err(Failure::Unable(format!("{}: {}", name.display(), entry.leaf().name())));
+            }
+            _ => {}
+        }
+        let frame = self.store.frame(entry)?;
+        of_frame(frame, &Input { input: name, kind, ..self.whole() }, intent, self.store.limits().output)
+            .map(Opened::of)
+    }
+}
+
+/// The frame with the attributes of a store or a group, to be read, or changed where it is a file of its own.
+fn attributes(input: &Input, store: &StoreReader, intent: Intent) -> Result<Opened> {
+    let none = || Failure::at(&input.input, "no frame or array, and a store without attributes");
+    store.open(store.store.attributes_of("").ok_or_else(none)?, intent)
 }

@@ -3,7 +3,7 @@
 use crate::access::Lock;
 use crate::behind::Behind;
 use crate::failure::{Failure, Result, failure};
-use crate::output::notice;
+use crate::readers::Reader;
 use crate::readers::array::ArrayReader;
 use crate::readers::chunk::ChunkReader;
 use crate::readers::engines;
@@ -11,13 +11,25 @@ use crate::readers::frame::FrameReader;
 use crate::readers::rows::RowsReader;
 use crate::readers::store::StoreReader;
 use crate::readers::table;
-use crate::readers::{Cut, NpyHead, Reader};
-use crate::writers::choice::Holds;
 use blosc_frame::any;
 use blosc_frame::table::Records;
 use serde_json::Value;
-use std::io::Write;
 use std::path::Path;
+
+/// What the items are to who writes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// Bytes without dtype and shape.
+    Bytes,
+    /// Items of a dtype in a shape.
+    Array,
+    /// Several arrays by their names.
+    Arrays,
+    /// The rows of a table of python-blosc2.
+    Table,
+    /// Values of their own lengths.
+    Records,
+}
 
 /// What a path holds.
 pub enum What {
@@ -32,7 +44,6 @@ pub enum What {
     /// A bare chunk.
     Chunk(ChunkReader),
     /// A Zarr store or an HDF5 file.
-    #[cfg_attr(not(any(feature = "zarr", feature = "hdf5")), expect(dead_code))]
     ForeignStore(engines::Tree),
     /// One array in a Zarr store or an HDF5 file.
     ForeignArray(engines::GridReader),
@@ -46,6 +57,15 @@ pub struct Opened {
     pub(crate) behind: Option<Behind>,
     /// The last field: it is released after the container is closed.
     pub(crate) _lock: Option<Lock>,
+}
+
+impl From<engines::Foreign> for What {
+    fn from(found: engines::Foreign) -> What {
+        match found {
+            engines::Foreign::Store(tree) => What::ForeignStore(tree),
+            engines::Foreign::Array(array) => What::ForeignArray(array),
+        }
+    }
 }
 
 impl What {
@@ -131,82 +151,5 @@ impl Opened {
     /// Decoded size in bytes, if known beforehand.
     pub fn nbytes(&mut self) -> Option<u64> {
         self.reader().ok().map(|reader| reader.items().nbytes())
-    }
-
-    /// Writes the items that `cut` selects, in C order, telling `progress` how many bytes each time.
-    pub fn read(&mut self, cut: &Cut<'_>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
-        if let What::Array(array) = &mut self.what {
-            return array.slice(cut, out, progress);
-        }
-        if let What::ForeignArray(array) = &mut self.what {
-            return array.slice(cut, out, progress);
-        }
-        if let What::Rows(rows) = &mut self.what
-            && rows.has_axes(cut)
-        {
-            return rows.slice(cut, out, progress);
-        }
-        let reader = self.reader()?;
-        let rows = (!cut.is_all()).then(|| cut.rows_of(&reader.items())).transpose()?;
-        reader.read(rows, out, progress)
-    }
-
-    /// The head of a `.npy` file of what `cut` selects; `None` where the type of the items is not known.
-    pub fn npy_head(&mut self, cut: &Cut<'_>) -> Result<Option<NpyHead>> {
-        if let What::Array(array) = &mut self.what {
-            return array.npy_head(cut).map(Some);
-        }
-        if let What::ForeignArray(array) = &self.what {
-            return array.npy_head(cut).map(Some);
-        }
-        if let What::Rows(rows) = &self.what
-            && rows.has_axes(cut)
-        {
-            return rows.npy_head(cut);
-        }
-        let items = self.reader()?.items();
-        items.npy_head(&cut.rows_of(&items)?)
-    }
-
-    /// Writes all items in the order that the header of the whole says.
-    pub fn read_npy(&mut self, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
-        match &mut self.what {
-            What::Array(array) => array.read_npy(out, progress),
-            _ => self.read(&Cut::ALL, out, progress),
-        }
-    }
-
-    /// Hands every array of a store to `f`, with its name as the member of a `.npz` file.
-    pub fn each_array(&self, f: &mut dyn FnMut(&str, &mut Opened) -> Result<()>) -> Result<()> {
-        match &self.what {
-            What::Store(store) => store.each_array(f),
-            What::ForeignStore(tree) => tree.each_array(f),
-            _ => Ok(()),
-        }
-    }
-
-    /// Checks every checksum, and unless `quick` decodes everything.
-    ///
-    /// # Errors
-    /// A verdict that is not `intact`.
-    pub fn verify(&mut self, path: &Path, quick: bool, progress: &dyn Fn(u64)) -> Result<Value> {
-        let mut found = match &mut self.what {
-            What::Store(store) if !quick => table::verify(store, progress),
-            What::ForeignStore(tree) if !quick => tree.verify(progress),
-            What::Rows(rows) => rows.verify(quick, progress)?,
-            _ if quick => {
-                let which = "only bloscpack files and Blaze directories have checksums for that";
-                return Err(Failure::Usage(format!("--quick: {which}")));
-            }
-            _ => self.reader()?.verify(progress)?,
-        };
-        if let (Some(behind), Value::Object(report)) = (&self.behind, &mut found.report) {
-            report.insert("trailing_bytes".into(), behind.bytes.into());
-            match behind.is_data() {
-                true => found.unchecked.push(behind.describe()),
-                false => notice(format_args!("{}: {}", path.display(), behind.describe())),
-            }
-        }
-        found.verdict(path)
     }
 }

@@ -11,22 +11,17 @@
 
 use crate::args::Output;
 use crate::failure::{Failure, Result, failure};
-
-use crate::printable::printable;
+use crate::paths::parent;
+use crate::printable::{printable, printable_lines};
+pub use crate::replaced::Shape;
 use crate::replaced::{check_inside, check_replace};
 use crate::signals::{remember, temporary};
 use blosc_frame::io::{NewDir, NewFile};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use tempfile::NamedTempFile;
-
-/// What a result is on disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
-    File,
-    Directory,
-}
 
 /// Where a result goes.
 #[derive(Debug)]
@@ -384,12 +379,23 @@ fn temporary_dir(path: &Path) -> io::Result<NewDir> {
     Ok(dir)
 }
 
-/// The directory that `path` is in.
-pub fn parent(path: &Path) -> &Path {
-    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
 /// Says something about what was done, on standard error.
 pub fn notice(text: impl std::fmt::Display) {
     eprintln!("blosc: {}", printable(&text.to_string()));
+}
+
+/// Prints a mistake, which is `status`, or a text that was asked for.
+pub fn say(error: &clap::Error, status: u8) -> ExitCode {
+    if error.use_stderr() {
+        eprint!("{}", printable_lines(&error.render().to_string()));
+        return ExitCode::from(status);
+    }
+    let printed = error.print().map_err(|e| stdout_failed(&e)).and_then(|()| flush_stdout());
+    printed.map_or_else(
+        |failure| {
+            notice(&failure);
+            ExitCode::from(failure.status())
+        },
+        |()| ExitCode::SUCCESS,
+    )
 }

@@ -1,10 +1,17 @@
 //! What a result may take the place of.
 
 use crate::failure::{Failure, Result, failure};
-use crate::output::{Shape, parent};
+use crate::paths::parent;
 use blosc_frame::any::Kind;
 use std::fs;
 use std::path::Path;
+
+/// What a result is on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    File,
+    Directory,
+}
 
 /// Refuses to put a result among the files of a container that is a directory, where it could take the place of one.
 pub fn check_inside(name: &Path, path: &Path) -> Result<()> {

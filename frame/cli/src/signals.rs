@@ -1,6 +1,6 @@
 //! Signals that end the program: temporary files go before it does.
 
-use crate::output::parent;
+use crate::paths::parent;
 use blosc_frame::io::temporary_beginning;
 #[cfg(unix)]
 use signal_hook::{

@@ -2,25 +2,40 @@
 
 use crate::failure::{Failure, Result, failure};
 use crate::output::spool_named;
+use crate::paths::is_stream;
 use blosc_frame::io::PathFile;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
-
-/// Whether `path` names no file or directory but standard input, a FIFO, a device.
-pub fn is_stream(path: &Path) -> Result<bool> {
-    if path == Path::new("-") {
-        return Ok(true);
-    }
-    let kind = std::fs::metadata(path).map_err(Failure::io(path))?.file_type();
-    Ok(!kind.is_file() && !kind.is_dir())
-}
 
 /// Opens such a stream.
 pub fn stream(path: &Path) -> Result<Box<dyn Read>> {
     match path == Path::new("-") {
         true => Ok(Box::new(io::stdin())),
         false => Ok(Box::new(File::open(path).map_err(Failure::io(path))?)),
+    }
+}
+
+/// A file or a stream, and how long it is where that is known.
+pub fn open_plain(path: &Path) -> Result<(Box<dyn Read>, Option<u64>)> {
+    if is_stream(path)? {
+        return Ok((stream(path)?, None));
+    }
+    if path.is_dir() {
+        return Err(Failure::at(path, "is a directory; a file is taken here (convert takes containers)"));
+    }
+    let file = File::open(path).map_err(Failure::io(path))?;
+    let len = file.metadata().map_err(Failure::io(path))?.len();
+    Ok((Box::new(file), Some(len)))
+}
+
+/// All bytes of a file or a stream, no more than `most`.
+pub fn read_plain(path: &Path, most: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = open_plain(path)?.0.take(most.saturating_add(1)).read_to_end(&mut bytes);
+    match read.map_err(Failure::io(path))? as u64 > most {
+        true => Err(Failure::at(path, format!("more than {most} bytes"))),
+        false => Ok(bytes),
     }
 }
 

@@ -19,11 +19,13 @@
 //! # Ok::<(), blosc_frame::Error>(())
 //! ```
 
+mod filters;
 mod sample;
 mod trial;
 
+pub use filters::Filters;
 pub use sample::{Sample, Verb, parse_dtype};
-pub use trial::{Filters, Trial, Way};
+pub use trial::{Trial, Way};
 
 use crate::value::Value;
 use alloc::format;
@@ -103,8 +105,8 @@ fn first_ways(sample: &Sample) -> Vec<Way> {
     let mut ways = Vec::new();
     for level in [1, 5, 9] {
         for codec in CODECS {
-            let filters = Filters::of(sample.typesize).iter();
-            ways.extend(filters.map(|&filters| Way { codec, filters, level, blocksize: None }));
+            let filters = Filters::ALL.into_iter().filter(|filters| filters.is_tried(sample.typesize));
+            ways.extend(filters.map(|filters| Way { codec, filters, level, blocksize: None }));
         }
     }
     ways

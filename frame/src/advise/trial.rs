@@ -1,51 +1,11 @@
 //! [`Trial`]: one way to compress, and what it came to on a sample.
 
+use super::filters::Filters;
 use super::sample::Sample;
-use alloc::format;
-use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
-use blosc_core::{Chunk, ChunkContext, Codec, Filter, Limits, Params, Pool, max_encoded_len};
+use blosc_core::{Chunk, ChunkContext, Codec, Limits, Params, Pool, max_encoded_len};
 use std::time::{Duration, Instant};
-
-/// Which filters chunks go through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Filters {
-    /// None.
-    None,
-    /// Byte shuffle.
-    Shuffle,
-    /// Bit shuffle.
-    BitShuffle,
-    /// Byte shuffle and byte differences.
-    ShuffleByteDelta,
-}
-
-impl Filters {
-    /// Those that reorder anything in items of this size.
-    pub(super) fn of(typesize: u32) -> &'static [Filters] {
-        match typesize {
-            1 => &[Filters::None, Filters::BitShuffle],
-            256.. => &[Filters::None, Filters::Shuffle, Filters::BitShuffle],
-            _ => &[Filters::None, Filters::Shuffle, Filters::BitShuffle, Filters::ShuffleByteDelta],
-        }
-    }
-
-    /// As the option `--filters` of the command `blosc` has it.
-    pub fn option(self, typesize: u32) -> String {
-        match self {
-            Filters::None => "none".into(),
-            Filters::Shuffle => "shuffle".into(),
-            Filters::BitShuffle => "bitshuffle".into(),
-            Filters::ShuffleByteDelta => format!("shuffle,bytedelta:{}", planes(typesize)),
-        }
-    }
-}
-
-/// The parameter of the byte differences: the number of planes. Larger items are not given this filter.
-fn planes(typesize: u32) -> u8 {
-    u8::try_from(typesize).unwrap_or(1)
-}
 
 /// One way to compress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,14 +23,7 @@ pub struct Way {
 impl Way {
     fn params(&self, typesize: u32) -> Params {
         let params = Params::new(typesize).codec(self.codec).level(self.level).blocksize(self.blocksize);
-        match self.filters {
-            Filters::None => params.no_filter(),
-            Filters::Shuffle => params,
-            Filters::BitShuffle => params.bitshuffle(),
-            Filters::ShuffleByteDelta => {
-                params.no_filter().slot(4, Filter::Shuffle, 0).slot(5, Filter::ByteDelta, planes(typesize))
-            }
-        }
+        params.filters(self.filters.slots(typesize as usize))
     }
 }
 

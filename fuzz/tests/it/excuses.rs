@@ -1,7 +1,8 @@
 //! What `c_differential` reports and what it excuses, without libblosc2: its answers are made up here.
 
 use blosc_core::{Chunk, ChunkContext, Codec, Filter, Params, compress, decompress};
-use blosc_fuzz::differential::{compare, compare_written, decoded};
+use blosc_fuzz::chunks::decoded;
+use blosc_fuzz::differential::{compare, compare_written};
 use blosc_fuzz::excuses::{Defect, Refusal, Theirs, explain, refused_here, refused_there};
 use blosc_fuzz::support::Case;
 use blosc_peers::child::Answer;

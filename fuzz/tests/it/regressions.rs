@@ -47,7 +47,7 @@ fn c_differential_lazy_value_that_is_not_all_there() {
     use blosc_fuzz::{differential, excuses};
     let data = input("c_differential/lazy_value_that_is_not_all_there");
     let theirs = excuses::Theirs { zeros: vec![0xA6, 0, 0xA6, 0], ones: vec![0xA6, 0, 0xA6, 0] };
-    assert!(differential::decoded(&data[1..]).is_err());
+    assert!(chunks::decoded(&data[1..]).is_err());
     assert_eq!(excuses::refused_here(&data[1..], &theirs), Some(excuses::Refusal::LazyValue));
 }
 
@@ -59,7 +59,7 @@ fn c_differential_lazy_special_chunk_marked_stored() {
     use blosc_fuzz::{differential, excuses};
     let data = input("c_differential/lazy_special_chunk_marked_stored");
     let theirs = excuses::Theirs { zeros: vec![0; 165], ones: vec![0xFF; 165] };
-    assert!(differential::decoded(&data[1..]).is_err());
+    assert!(chunks::decoded(&data[1..]).is_err());
     assert_eq!(excuses::refused_here(&data[1..], &theirs), Some(excuses::Refusal::Lazy));
 }
 
@@ -76,7 +76,7 @@ fn c_differential_old_bitshuffle_tails() {
         let data = input(name);
         let chunk = chunks::mutant(&mut arbitrary::Unstructured::new(&data[1..]));
         let bytes = if data[0] % 4 == 1 { chunk.expect("a chunk") } else { data[1..].to_vec() };
-        let ours = differential::decoded(&bytes).expect("a chunk");
+        let ours = chunks::decoded(&bytes).expect("a chunk");
         let mut theirs = ours.clone();
         theirs[at] ^= 1;
         let theirs = excuses::Theirs { zeros: theirs.clone(), ones: theirs };
@@ -94,7 +94,7 @@ fn c_differential_stream_in_the_header_of_an_understated_chunk() {
     let data = input("c_differential/stream_in_the_header_of_an_understated_chunk");
     let chunk = &data[1..];
     let theirs = excuses::Theirs { zeros: chunk[8..264].to_vec(), ones: chunk[8..264].to_vec() };
-    assert!(differential::decoded(chunk).is_err());
+    assert!(chunks::decoded(chunk).is_err());
     assert_eq!(excuses::refused_here(chunk, &theirs), Some(excuses::Refusal::Understated));
 }
 

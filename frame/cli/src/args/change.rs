@@ -1,8 +1,7 @@
 //! The command lines of what changes a container, or makes it anew.
 
+use super::common::{Access, Output, Part, Run};
 use super::values::most;
-use super::{Output, Part, Run};
-use crate::access::Access;
 use clap::{Args as Group, Subcommand};
 use std::path::PathBuf;
 

@@ -143,7 +143,7 @@ pub fn main(args: Vec<OsString>) -> ExitCode {
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => {
-            return crate::say(&error, 2);
+            return crate::output::say(&error, 2);
         }
     };
     if cli.version {

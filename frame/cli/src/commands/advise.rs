@@ -1,43 +1,18 @@
 //! `advise`: how to compress a file.
 
-use crate::args::{Input, Run};
+use crate::access::Intent;
+use crate::args::{Advise, Input, Run};
 use crate::failure::{Failure, Result, asked, failure};
-use crate::open::{self, Intent, What};
+use crate::open;
+use crate::opened::What;
 use crate::output::stdout_failed;
+use crate::paths;
 use crate::printable::{printable_json, printable_lines};
 use blosc_frame::advise::{Options, Sample, Verb, advise};
 use blosc_frame::any::{AnyRows, Found, Kind};
-use clap::Args as Group;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
-
-/// `blosc advise`.
-#[derive(Debug, Group)]
-pub struct Advise {
-    /// A file of plain items, a NumPy file, a container, or a leaf of a store as STORE:/KEY
-    pub input: PathBuf,
-    /// NumPy type of the items of a plain file, such as f4
-    #[arg(long, value_name = "DTYPE", conflicts_with = "typesize")]
-    pub dtype: Option<String>,
-    /// Bytes per item of a plain file; 1 if left out
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=255))]
-    pub typesize: Option<u32>,
-    /// Seconds to try, about
-    #[arg(long, default_value_t = 5.0, value_name = "SECONDS", value_parser = positive)]
-    pub time: f64,
-    /// GB a second of the disk or network that the result goes to and comes from
-    #[arg(long, default_value_t = 1.0, value_name = "GBPS", value_parser = positive)]
-    pub disk: f64,
-    /// As JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-fn positive(text: &str) -> std::result::Result<f64, String> {
-    let number = text.parse().ok().filter(|x: &f64| *x > 0.0 && *x <= 86_400.0);
-    number.ok_or_else(|| "a positive number up to 86400".into())
-}
 
 /// Tries what there is, and prints what is best.
 ///
@@ -49,11 +24,11 @@ pub fn run(args: &Advise) -> Result<()> {
         None => args.typesize,
     };
     let path = args.input.as_path();
-    let is_leaf = open::leaf(path).is_some();
+    let is_leaf = paths::leaf(path).is_some();
     if is_leaf && given.is_some() {
         return Err(Failure::Usage("--dtype, --typesize: a leaf says of which type its items are".into()));
     }
-    if !is_leaf && open::is_stream(path)? {
+    if !is_leaf && paths::is_stream(path)? {
         let text = "a stream, of which no sample can be taken: put it into a file";
         return Err(Failure::Usage(format!("{}: {text}", path.display())));
     }

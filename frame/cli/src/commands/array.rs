@@ -1,11 +1,10 @@
-//! Changing arrays in place: `set`, `resize`, `append`, `insert`, `delete`, each one atomic step; and
-//! `convert`, which copies them.
+//! Changing arrays in place: `set`, `resize`, `append`, `insert`, `delete`, each one atomic step.
 
-use crate::args::{Append, Convert, Delete, Insert, Output, Resize, Set};
+use crate::args::{Append, Delete, Insert, Resize, Set};
+use crate::cut::{forward, one_per_dimension};
 use crate::failure::{Failure, Result, asked, failure, sized};
 use crate::items::NewItems;
-use crate::readers::{Items, one_per_dimension};
-use crate::writers;
+use crate::readers::Items;
 use blosc_core::Pool;
 use blosc_frame::Error;
 use blosc_frame::b2nd::{Dims, NdArray, Selection};
@@ -112,27 +111,7 @@ pub fn insert(nd: &mut NdArray<'_>, new: NewItems, args: &Insert) -> Result<()> 
 
 /// `blosc delete`.
 pub fn delete(nd: &mut NdArray<'_>, args: &Delete) -> Result<()> {
-    super::forward(args.start, args.stop)?;
+    forward(args.start, args.stop)?;
     let changed = nd.delete(args.axis, args.start..args.stop);
     commit(nd, &args.array, changed)
-}
-
-/// `blosc convert` of an array to an array.
-pub fn convert(nd: &mut NdArray<'_>, args: &Convert, output: &Output) -> Result<()> {
-    let path = args.input.input.as_path();
-    let mut params = nd.frame().params();
-    args.apply(&mut params);
-    // Without other shapes the chunks keep theirs.
-    let mut parts = args.parts.clone();
-    if parts.chunks.is_none() && parts.blocks.is_none() {
-        parts.chunks = Some(nd.geometry().chunks().to_vec());
-        parts.blocks = Some(nd.geometry().blocks().to_vec());
-    }
-    let spec = writers::array::spec(nd.shape(), nd.dtype().clone(), &params, &parts)?;
-    spec.check().map_err(crate::failure::params)?;
-    writers::array::create(output, &spec, parts.sparse, |mut frame| {
-        frame.set_threads(args.input.run.threads);
-        let mut copy = NdArray::copy(frame, &spec, nd).map_err(failure(path))?;
-        Ok(copy.commit()?)
-    })
 }

@@ -1,10 +1,12 @@
 //! `append`, `set`, `resize`, `insert`, `delete`: what is opened says which module changes it.
 
 use super::{array, frame, rows, table};
+use crate::access::Intent;
 use crate::args::{Append, Delete, Input, Insert, Resize, Run, Set};
 use crate::failure::{Failure, Result};
 use crate::items::{NewItems, open_items};
-use crate::open::{Intent, Opened, What, open};
+use crate::open::open;
+use crate::opened::{Opened, What};
 use blosc_frame::any::Container;
 use std::path::Path;
 

@@ -1,14 +1,14 @@
 //! Changing frames in place: `append`, `edit`, `compact`. Each is one atomic step.
 
-use crate::access::strays;
+use crate::access::{Intent, strays};
 use crate::args::{Append, Compact, Edit, Input, Run, Strays};
 use crate::failure::{Failure, Result, asked, failure, sized};
 use crate::items::{NewItems, open_items};
 use crate::json::from_hex;
 use crate::limits::{check_output, limits_of};
-use crate::open::{Intent, open_as_frame};
+use crate::open::open_as_frame;
 use crate::output::notice;
-use crate::{progress, writers};
+use crate::progress;
 use blosc_core::Special;
 use blosc_core::chunk::MAX_NBYTES;
 use blosc_frame::SuperChunk;
@@ -83,7 +83,7 @@ pub fn edit(args: &Edit) -> Result<()> {
             apply(frame, &words, args).map_err(|e| e.about(path.display()))?;
         }
         Some(script) => {
-            let text = writers::read_plain(script, MOST_SCRIPT)?;
+            let text = crate::streams::read_plain(script, MOST_SCRIPT)?;
             let text = String::from_utf8(text).map_err(|_| Failure::at(script, "is no text"))?;
             for (number, line) in text.lines().enumerate() {
                 let words: Vec<&str> = line.split_whitespace().collect();

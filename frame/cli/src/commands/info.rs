@@ -1,6 +1,7 @@
 //! What `info` prints: a first screen for a person, or with `--all` every field as `name  value`, nested objects
 //! indented.
 
+use crate::json::bytes;
 use crate::printable::printable;
 use serde_json::Value;
 use std::io::{self, Write};
@@ -299,15 +300,6 @@ fn short(text: &str) -> String {
     match text.char_indices().nth(MOST) {
         Some((end, _)) => format!("{} … ({} characters)", &text[..end], text.chars().count()),
         None => text.to_string(),
-    }
-}
-
-/// A size in the largest unit that it reaches.
-pub fn bytes(n: u64) -> String {
-    let units = [("GiB", 1u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
-    match units.into_iter().find(|(_, unit)| n >= *unit) {
-        Some((name, unit)) => format!("{:.2} {name}", n as f64 / unit as f64),
-        None => format!("{n} bytes"),
     }
 }
 

@@ -1,9 +1,10 @@
 //! `blosc ls`: what directories and stores hold, a line each. What cannot be read is said, and the list goes on.
 
 use super::info::summary;
+use crate::access::Intent;
 use crate::args::{Input, Ls};
 use crate::failure::{Failure, Result, failure};
-use crate::open::{Intent, open};
+use crate::open::open;
 use crate::output::notice;
 use crate::printable::{printable, printable_json};
 use blosc_frame::any::{Found, Kind};

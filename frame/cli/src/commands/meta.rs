@@ -1,13 +1,13 @@
 //! `blosc meta`: metalayers and vlmetalayers of a frame.
 
-use crate::access::Access;
+use crate::access::Intent;
+use crate::args::Access;
 use crate::args::{MetaAction, MetaName, MetaSet, Run};
 use crate::failure::{Failure, Result, asked, failure};
 use crate::json::{from_hex, metalayer};
-use crate::open::{Intent, open_as_frame};
+use crate::open::open_as_frame;
 use crate::output::stdout_failed;
 use crate::printable::printable;
-use crate::writers;
 use blosc_core::chunk::MAX_NBYTES;
 use blosc_frame::cframe::CHECKSUMS_NAME;
 use blosc_frame::value::{TextLimits, Value};
@@ -87,7 +87,7 @@ fn put(set: &MetaSet) -> Result<()> {
         }
         (_, _, Some(file)) => {
             // The content of a vlmetalayer is one chunk.
-            writers::read_plain(file, MAX_NBYTES as u64)?
+            crate::streams::read_plain(file, MAX_NBYTES as u64)?
         }
         _ => return Err(Failure::Usage("--hex, --json or --file is needed".into())),
     };

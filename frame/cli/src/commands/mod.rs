@@ -11,18 +11,22 @@ mod repair;
 mod rows;
 mod table;
 
-use crate::args::{Args, Command, Decompress, Format, Output, Slice, Verify};
+use crate::access::Intent;
+use crate::args::{Args, Command, Decompress, Format, Head, Input, Output, Slice, Verify};
+use crate::cut::Cut;
 use crate::failure::{Failure, Result};
 use crate::limits::{max_by_size, size};
-use crate::open::{Intent, Opened, What, open};
+use crate::open::open;
+use crate::opened::{Holds, Opened, What};
 use crate::output::{Sink, notice, stdout_failed};
 use crate::printable::{printable, printable_json};
-use crate::readers::Cut;
-use crate::writers::choice::{Holds, Request, Verb, nothing_left_out};
-use crate::writers::containers::check_partial;
+use crate::readers::table::of_table;
+use crate::writers::choice::{Request, Verb, check_partial, nothing_left_out};
 use crate::writers::table::Export;
+use crate::writers::text::TextItems;
 use crate::{progress, writers};
 use blosc_frame::any::Kind;
+use blosc_frame::table::Records;
 use serde_json::Value;
 use std::io::{IsTerminal, Write};
 
@@ -44,6 +48,8 @@ pub fn run(args: Args) -> Result<()> {
                 false => print_screen(&info),
             }
         }
+        Command::Cat(args) => show(&args.input, open(&args.input, Intent::Read)?, args.part.cut()),
+        Command::Head(args) => head(&args),
         Command::Ls(args) => ls::run(&args),
         Command::Verify(args) => match verify(&args) {
             Ok(report) => print(&report, args.json),
@@ -98,7 +104,7 @@ fn decompress(args: &Decompress) -> Result<()> {
         }
     }
     let head = match (format, opened.holds()) {
-        (Format::Npy | Format::Npz, Holds::Array) => opened.npy_head(&Cut::ALL)?,
+        (Format::Npy | Format::Npz, Holds::Array) => opened.reader()?.npy_head(&Cut::ALL)?,
         _ => None,
     };
     let bar = progress::bar("decompressing", opened.nbytes());
@@ -109,12 +115,58 @@ fn decompress(args: &Decompress) -> Result<()> {
             let max = args.input.max_output.unwrap_or_else(|| max_by_size(size(path)));
             writers::npy::write_all(path, &opened, &mut sink, max, *partial, &told)
         }
+        (_, Format::Csv) => text(&mut opened, &Cut::ALL, &mut sink),
         (_, Format::Plain) => match &mut opened.what {
             What::Rows(rows) => rows.read_stored(&mut sink, &told),
-            _ => opened.read(&Cut::ALL, &mut sink, &told),
+            _ => opened.reader()?.read(&Cut::ALL, &mut sink, &told),
         },
-        _ => writers::npy::write(format, head, &mut sink, &mut |out| opened.read_npy(out, &told)),
+        _ => writers::npy::write(format, head, &mut sink, &mut |out| opened.reader()?.read_npy(out, &told)),
     };
+    sink.filled(done)?;
+    sink.finish()
+}
+
+/// Writes the items that `cut` selects as text.
+fn text(opened: &mut Opened, cut: &Cut<'_>, out: &mut dyn Write) -> Result<()> {
+    let items = opened.reader()?.items();
+    opened.reader()?.read(cut, &mut TextItems::new(&items, cut, out)?, &|_| {})
+}
+
+/// `blosc head`: the first rows, as text.
+fn head(args: &Head) -> Result<()> {
+    let mut opened = open(&args.input, Intent::Read)?;
+    let rows = match &opened.what {
+        What::Store(store) if store.store.is_table() => {
+            store.store.table("").map_err(of_table(&args.input.input))?.rows
+        }
+        What::Frame(reader) if Records::are_in(&reader.frame) => {
+            match open(&args.input, Intent::Read)?.what {
+                What::Frame(reader) => {
+                    Records::new(&args.input.input.display().to_string(), reader.frame)?.rows()
+                }
+                _ => 0,
+            }
+        }
+        _ => opened.reader()?.items().rows(),
+    };
+    let stop = [i64::try_from(rows.min(args.rows)).unwrap_or(i64::MAX)];
+    let scalar = matches!(opened.reader(), Ok(reader) if reader.items().shape.is_empty());
+    let stop: &[i64] = if scalar { &[] } else { &stop };
+    show(&args.input, opened, Cut { start: &[], stop, step: &[] })
+}
+
+/// Writes rows or items to standard output, as text.
+fn show(input: &Input, opened: Opened, cut: Cut<'_>) -> Result<()> {
+    let output = &Output { output: "-".into(), force: false };
+    let format = match &opened.what {
+        What::Frame(reader) if Records::are_in(&reader.frame) => Format::Jsonl,
+        _ => Format::Csv,
+    };
+    let export = Export { verb: Verb::Decompress, input, output, cut, format: Some(format), partial: true };
+    let Some(mut opened) = export.run(opened, false)? else { return Ok(()) };
+    plain_format(&mut opened, output, Some(format), false)?;
+    let mut sink = Sink::create(output)?;
+    let done = text(&mut opened, &cut, &mut sink);
     sink.filled(done)?;
     sink.finish()
 }
@@ -129,8 +181,8 @@ fn slice(args: &Slice) -> Result<()> {
     let format = plain_format(&mut opened, &args.output, *format, args.plain)?;
     nothing_left_out(*partial, format)?;
     let head = match (format, args.superchunks) {
-        (Format::Plain, _) => None,
-        (_, None) => opened.npy_head(&cut)?,
+        (Format::Plain, _) | (Format::Csv, None) => None,
+        (_, None) => opened.reader()?.npy_head(&cut)?,
         (_, Some(_)) => {
             let text =
                 "--superchunks: the items are written as plain bytes; --plain does that under any name";
@@ -139,21 +191,14 @@ fn slice(args: &Slice) -> Result<()> {
     };
     let mut sink = Sink::create(&args.output)?;
     let mut body = |out: &mut dyn Write| match (args.superchunks, &mut opened.what) {
-        (None, _) => opened.read(&cut, out, &|_| {}),
+        (None, _) if format == Format::Csv => text(&mut opened, &cut, out),
+        (None, _) => opened.reader()?.read(&cut, out, &|_| {}),
         (Some((first, last)), What::Rows(rows)) => rows.read_superchunks(first..=last, out),
         _ => Err(Failure::Usage("--superchunks: only Blaze directories have super-chunks".into())),
     };
     let done = writers::npy::write(format, head, &mut sink, &mut body);
     sink.filled(done)?;
     sink.finish()
-}
-
-/// Refuses a range that ends before it starts.
-fn forward(start: u64, stop: u64) -> Result<()> {
-    match start > stop {
-        true => Err(Failure::Usage(format!("--start {start} lies behind --stop {stop}"))),
-        false => Ok(()),
-    }
 }
 
 fn verify(args: &Verify) -> Result<Value> {

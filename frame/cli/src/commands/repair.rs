@@ -4,10 +4,12 @@ use crate::args::Repair;
 use crate::failure::{Failure, Result, asked, copying};
 use crate::json::from_hex;
 use crate::limits::limits_of;
-use crate::open::{is_stream, past_end};
+use crate::open::past_end;
+use crate::opened::Holds;
 use crate::output::{Destination, Shape};
+use crate::paths::is_stream;
 use crate::writers;
-use crate::writers::choice::{Holds, Request, Verb};
+use crate::writers::choice::{Request, Verb};
 use blosc_frame::any::{Found, Kind};
 use blosc_frame::io::{FsDir, Offset};
 use blosc_frame::repair::{self, Options, Order, Repaired, Substitute, repair_dir};
@@ -33,7 +35,7 @@ pub fn run(args: &Repair) -> Result<()> {
     let report = if path.is_dir() {
         check_kind(path, 0)?;
         let dir = FsDir::open(path)?;
-        writers::new_dir(&args.output, |fresh| {
+        writers::frame::new_dir(&args.output, |fresh| {
             let made = repair_dir(&dir, options, |params| SuperChunk::create_dir(fresh, params));
             Ok(made.map_err(failed)?.0)
         })?

@@ -1,12 +1,14 @@
 //! Changing bloscpack files, bcolz and Blaze directories: rows of equal size.
 
+use crate::access::Intent;
 use crate::args::{
     Append, Column, ColumnAction, Compact, Delete, Input, Insert, Resize, Run, Set, Strays, Trim,
 };
 use crate::failure::{Failure, Result, failure, sized};
 use crate::items::{NewItems, open_items};
 use crate::limits::limits_of;
-use crate::open::{Intent, What, open};
+use crate::open::open;
+use crate::opened::What;
 use crate::readers::pool;
 use blosc_core::Pool;
 use blosc_frame::any::{About, AnyRows, Container};
@@ -94,7 +96,7 @@ pub fn insert(opened: &mut AnyRows, new: NewItems, args: &Insert) -> Result<()> 
 /// `blosc delete`.
 pub fn delete(opened: &mut AnyRows, args: &Delete) -> Result<()> {
     rows_only(args.axis)?;
-    super::forward(args.start, args.stop)?;
+    crate::cut::forward(args.start, args.stop)?;
     opened.data.remove(&mut Pool::new(0), args.start..args.stop).map_err(changed(&args.array))
 }
 

@@ -6,12 +6,14 @@
 //! ```
 //! A table is never seen with columns of different lengths, and a failure leaves it as it was.
 
-use crate::access;
+use crate::access::{self, Intent};
 use crate::args::{Append, Input, Run};
 use crate::failure::{Failure, Result, failure};
 use crate::limits::limits_of;
-use crate::open::{Intent, What, leaf, open};
+use crate::open::open;
+use crate::opened::What;
 use crate::output::Destination;
+use crate::paths::leaf;
 use crate::readers::rows_of_files;
 use crate::readers::table::of_table;
 use blosc_frame::io::{FsDir, PathFile};

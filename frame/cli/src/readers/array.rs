@@ -1,14 +1,14 @@
 //! N-dimensional arrays: frames with a `b2nd` metalayer.
 
 use super::frame::{frame_info, verify};
-use super::{Cut, Items, NpyHead, Reader};
+use super::{Items, NpyHead, Reader};
+use crate::cut::Cut;
 use crate::failure::{Findings, Result, failure};
 use crate::limits::check_output;
 use blosc_frame::b2nd::{NdArray, Selection, Take, carrier, show};
 use blosc_frame::npy::NpyHeader;
 use serde_json::{Value, json};
 use std::io::Write;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Vlmetalayer that keeps the header of a `.npy` file that NumPy's own bytes for it differ from, so that
@@ -37,40 +37,6 @@ impl ArrayReader {
         let bytes = selection.items().saturating_mul(self.nd.geometry().typesize().into());
         check_output(&self.path, bytes, self.max_output)?;
         Ok(selection)
-    }
-
-    /// Writes what `cut` selects, in C order.
-    pub fn slice(&mut self, cut: &Cut<'_>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
-        let selection = self.selection(cut)?;
-        let done = self.nd.for_each_piece_of(&selection, PIECE, |piece| {
-            progress(piece.len() as u64);
-            Ok(out.write_all(piece)?)
-        });
-        done.map_err(failure(&self.path))
-    }
-
-    /// The head of a `.npy` file of what `cut` selects.
-    pub fn npy_head(&mut self, cut: &Cut<'_>) -> Result<NpyHead> {
-        if let Some((bytes, _)) = self.kept_header().filter(|_| cut.is_all()) {
-            return Ok(NpyHead { bytes, repack: None });
-        }
-        let selection =
-            Selection::new(self.nd.shape(), &cut.takes(self.nd.shape())?).map_err(failure(&self.path))?;
-        let header = NpyHeader { dtype: self.nd.dtype().clone(), fortran: false, shape: *selection.shape() };
-        NpyHead::of(header).map_err(failure(&self.path))
-    }
-
-    /// Writes all items in the order that [`ArrayReader::npy_head`] says.
-    pub fn read_npy(&mut self, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
-        if !self.kept_header().is_some_and(|(_, header)| header.fortran) {
-            return self.slice(&Cut::ALL, out, progress);
-        }
-        check_output(&self.path, self.nd.geometry().nbytes(), self.max_output)?;
-        let done = self.nd.for_each_piece_fortran(PIECE, |piece| {
-            progress(piece.len() as u64);
-            Ok(out.write_all(piece)?)
-        });
-        done.map_err(failure(&self.path))
     }
 
     /// The header the array was made from, if it still says what the array is.
@@ -125,15 +91,35 @@ impl Reader for ArrayReader {
         Items { dtype, shape: self.nd.shape().to_vec(), size }
     }
 
-    fn read(&mut self, rows: Option<Range<u64>>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
-        let rows = rows.unwrap_or(0..self.items().rows());
-        let bound = |row: u64| i64::try_from(row).unwrap_or(i64::MAX);
-        let mut stop: Vec<i64> = self.nd.shape().iter().map(|side| bound(*side)).collect();
-        let mut start = vec![0; stop.len()];
-        if let (Some(first), Some(last)) = (start.first_mut(), stop.first_mut()) {
-            (*first, *last) = (bound(rows.start), bound(rows.end));
+    fn read(&mut self, cut: &Cut<'_>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
+        let selection = self.selection(cut)?;
+        let done = self.nd.for_each_piece_of(&selection, PIECE, |piece| {
+            progress(piece.len() as u64);
+            Ok(out.write_all(piece)?)
+        });
+        done.map_err(failure(&self.path))
+    }
+
+    fn npy_head(&mut self, cut: &Cut<'_>) -> Result<Option<NpyHead>> {
+        if let Some((bytes, _)) = self.kept_header().filter(|_| cut.is_all()) {
+            return Ok(Some(NpyHead { bytes, repack: None }));
         }
-        self.slice(&Cut { start: &start, stop: &stop, step: &[] }, out, progress)
+        let selection =
+            Selection::new(self.nd.shape(), &cut.takes(self.nd.shape())?).map_err(failure(&self.path))?;
+        let header = NpyHeader { dtype: self.nd.dtype().clone(), fortran: false, shape: *selection.shape() };
+        NpyHead::of(header).map(Some).map_err(failure(&self.path))
+    }
+
+    fn read_npy(&mut self, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
+        if !self.kept_header().is_some_and(|(_, header)| header.fortran) {
+            return self.read(&Cut::ALL, out, progress);
+        }
+        check_output(&self.path, self.nd.geometry().nbytes(), self.max_output)?;
+        let done = self.nd.for_each_piece_fortran(PIECE, |piece| {
+            progress(piece.len() as u64);
+            Ok(out.write_all(piece)?)
+        });
+        done.map_err(failure(&self.path))
     }
 
     fn verify(&mut self, progress: &dyn Fn(u64)) -> Result<Findings> {

@@ -2,6 +2,7 @@
 
 use super::{Items, Reader, pool};
 use crate::args::Run;
+use crate::cut::Cut;
 use crate::failure::{Failure, Findings, Result};
 use blosc_core::{Chunk, ChunkContext, Limits, Pool, Special};
 use blosc_frame::io::ReadAt;
@@ -73,8 +74,8 @@ impl Reader for ChunkReader {
         Items { dtype: None, shape: vec![self.nbytes as u64 / size], size }
     }
 
-    fn read(&mut self, rows: Option<Range<u64>>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
-        let size = self.typesize as usize;
+    fn read(&mut self, cut: &Cut<'_>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
+        let (size, rows) = (self.typesize as usize, self.items().some(cut)?);
         let data = self
             .get(rows.map_or(0..self.nbytes, |rows| rows.start as usize * size..rows.end as usize * size))?;
         out.write_all(&data)?;

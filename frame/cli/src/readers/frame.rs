@@ -1,6 +1,7 @@
 //! Contiguous and sparse frames.
 
 use super::{Items, Reader};
+use crate::cut::Cut;
 use crate::failure::{Failure, Findings, Result, failure};
 use crate::json::{hex, metalayer};
 use crate::limits::check_output;
@@ -12,7 +13,6 @@ use blosc_frame::schunk::ChecksumState;
 use blosc_frame::tensor::{self, TensorMeta};
 use serde_json::{Map, Value, json};
 use std::io::Write;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// A frame that is no array.
@@ -66,9 +66,10 @@ impl Reader for FrameReader {
         Items { dtype: None, shape: vec![self.frame.nbytes() / size], size }
     }
 
-    fn read(&mut self, rows: Option<Range<u64>>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
-        let row = self.items().row();
-        let Some(rows) = rows else {
+    fn read(&mut self, cut: &Cut<'_>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
+        let items = self.items();
+        let row = items.row();
+        let Some(rows) = items.some(cut)? else {
             check_output(&self.path, self.frame.nbytes(), self.max_output)?;
             let done = self.frame.for_each_chunk(|chunk| {
                 progress(chunk.len() as u64);
@@ -224,7 +225,7 @@ mod tests {
             other[header..header + 16].fill(0xee);
             other[also] ^= 1;
             std::fs::write(file.path(), &other).unwrap();
-            reader.read(None, &mut Vec::new(), &|_| {}).unwrap_err().to_string()
+            reader.read(&Cut::ALL, &mut Vec::new(), &|_| {}).unwrap_err().to_string()
         };
         assert!(read(0x16).contains("changed meanwhile"), "{}", read(0x16));
         assert!(!read(header + 20).contains("changed meanwhile"), "{}", read(header + 20));

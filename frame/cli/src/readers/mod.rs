@@ -15,9 +15,10 @@ pub mod store;
 pub mod table;
 
 use crate::args::Run;
-use crate::failure::{Failure, Findings, Result, failure};
+use crate::cut::Cut;
+use crate::failure::{Findings, Result, failure};
 use blosc_core::Pool;
-use blosc_frame::b2nd::{Dims, Take};
+use blosc_frame::b2nd::Dims;
 use blosc_frame::dtype::{Dtype, Repack};
 use blosc_frame::npy::NpyHeader;
 use blosc_frame::plain::Plain;
@@ -32,9 +33,17 @@ pub trait Reader {
     fn info(&mut self) -> Result<Value>;
     /// What the items are.
     fn items(&self) -> Items;
-    /// Writes these rows, or all bytes there are: the last ones may be no whole row. `progress` is told how many bytes
-    /// each time.
-    fn read(&mut self, rows: Option<Range<u64>>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()>;
+    /// Writes what `cut` selects, in C order; of everything all bytes there are: the last ones may be no whole row.
+    /// `progress` is told how many bytes each time.
+    fn read(&mut self, cut: &Cut<'_>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()>;
+    /// The head of a `.npy` file of what `cut` selects; `None` where the type of the items is not known.
+    fn npy_head(&mut self, cut: &Cut<'_>) -> Result<Option<NpyHead>> {
+        self.items().npy_head(cut)
+    }
+    /// Writes all items in the order that the head of the whole says.
+    fn read_npy(&mut self, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
+        self.read(&Cut::ALL, out, progress)
+    }
     /// Decodes everything and checks every checksum.
     fn verify(&mut self, progress: &dyn Fn(u64)) -> Result<Findings>;
 }
@@ -66,9 +75,22 @@ impl Items {
         self.rows().saturating_mul(self.row())
     }
 
-    /// The head of a `.npy` file of these rows.
-    pub fn npy_head(&self, rows: &Range<u64>) -> Result<Option<NpyHead>> {
-        let mut shape = self.shape.clone();
+    /// The rows that `cut` selects. An item without dimensions has no rows to choose from.
+    pub fn cut(&self, cut: &Cut<'_>) -> Result<Range<u64>> {
+        if self.shape.is_empty() {
+            cut.takes(&[])?;
+        }
+        cut.rows(self.rows())
+    }
+
+    /// The rows that `cut` selects; `None` for all bytes there are.
+    pub fn some(&self, cut: &Cut<'_>) -> Result<Option<Range<u64>>> {
+        (!cut.is_all()).then(|| self.cut(cut)).transpose()
+    }
+
+    /// The head of a `.npy` file of the rows that `cut` selects.
+    pub fn npy_head(&self, cut: &Cut<'_>) -> Result<Option<NpyHead>> {
+        let (rows, mut shape) = (self.cut(cut)?, self.shape.clone());
         if let Some(first) = shape.first_mut() {
             *first = rows.end - rows.start;
         }
@@ -97,108 +119,6 @@ impl NpyHead {
         }
         Ok(NpyHead { bytes: header.to_bytes()?, repack })
     }
-}
-
-/// What `--start`, `--stop` and `--step` select, one number per dimension; what is left out is everything.
-#[derive(Clone, Copy, Debug)]
-pub struct Cut<'a> {
-    pub start: &'a [i64],
-    pub stop: &'a [i64],
-    pub step: &'a [i64],
-}
-
-impl Cut<'_> {
-    /// Everything.
-    pub const ALL: Cut<'static> = Cut { start: &[], stop: &[], step: &[] };
-
-    /// Whether nothing is left out.
-    pub fn is_all(&self) -> bool {
-        self.start.is_empty() && self.stop.is_empty() && self.step.is_empty()
-    }
-
-    /// Of `rows` rows, which are all the dimensions there are.
-    pub fn rows(&self, rows: u64) -> Result<Range<u64>> {
-        if !self.step.is_empty() {
-            return Err(Failure::Usage("--step: only arrays are sliced with steps".into()));
-        }
-        for (name, given) in [("start", self.start), ("stop", self.stop)] {
-            if given.len() > 1 {
-                return Err(Failure::Usage(format!(
-                    "--{name} takes one number here, that of a row, or one for each dimension of an array"
-                )));
-            }
-        }
-        let (start, stop) = (from_end("start", self.start, &[rows])?, from_end("stop", self.stop, &[rows])?);
-        let (start, stop) = (start.first().copied().unwrap_or(0), stop.first().copied().unwrap_or(rows));
-        if start > stop || stop > rows {
-            return Err(Failure::Usage(format!("items {start}..{stop} asked for, but there are {rows}")));
-        }
-        Ok(start..stop)
-    }
-
-    /// Of the rows of `items`. An item without dimensions has no rows to choose from.
-    pub fn rows_of(&self, items: &Items) -> Result<Range<u64>> {
-        if items.shape.is_empty() {
-            self.takes(&[])?;
-        }
-        self.rows(items.rows())
-    }
-
-    /// Of an array of this shape.
-    pub fn takes(&self, shape: &[u64]) -> Result<Vec<Take>> {
-        for (name, n) in [("start", self.start.len()), ("stop", self.stop.len()), ("step", self.step.len())] {
-            if n > 0 {
-                one_per_dimension(name, n, shape)?;
-            }
-        }
-        let (start, stop) = (from_end("start", self.start, shape)?, from_end("stop", self.stop, shape)?);
-        let mut takes = Vec::new();
-        for (axis, len) in shape.iter().enumerate() {
-            let step = self.step.get(axis).copied().unwrap_or(1);
-            let (from, to) = (start.get(axis).copied().unwrap_or(0), stop.get(axis).copied().unwrap_or(*len));
-            if step < 0 && from > to {
-                let how = "a negative --step takes the items from --start up to --stop backwards";
-                return Err(Failure::Usage(format!(
-                    "--start {from} --stop {to} in dimension {axis}: {how}, so give the smaller number as --start"
-                )));
-            }
-            if from > to || to > *len {
-                let text = format!("{from}..{to} asked for in dimension {axis}, which has {len} items");
-                return Err(Failure::Usage(text));
-            }
-            if step == 0 {
-                return Err(Failure::Usage(format!(
-                    "--step 0 in dimension {axis}: a step must lead somewhere"
-                )));
-            }
-            // Backwards, the same items from the last on.
-            let count = (to - from).div_ceil(step.unsigned_abs());
-            let first = if step < 0 { to.saturating_sub(1).max(from) } else { from };
-            takes.push(Take::Run { start: first, step, count });
-        }
-        Ok(takes)
-    }
-}
-
-/// Refuses lists that are not as long as the array's shape.
-pub fn one_per_dimension(name: &str, n: usize, shape: &[u64]) -> Result<()> {
-    if n == shape.len() {
-        return Ok(());
-    }
-    let many = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    let (given, ndim) = (many(n, "number"), many(shape.len(), "dimension"));
-    Err(Failure::Usage(format!("--{name} has {given}, but the array has {ndim}")))
-}
-
-/// Numbers of which negative ones count from the end of their dimension.
-fn from_end(name: &str, given: &[i64], shape: &[u64]) -> Result<Vec<u64>> {
-    let place = |(axis, (n, len)): (usize, (&i64, &u64))| {
-        u64::try_from(*n).ok().or(len.checked_sub(n.unsigned_abs())).ok_or_else(|| {
-            let text = format!("--{name} {n} lies before the first of the {len} items of dimension {axis}");
-            Failure::Usage(text)
-        })
-    };
-    given.iter().zip(shape).enumerate().map(place).collect()
 }
 
 /// A pool for this run.

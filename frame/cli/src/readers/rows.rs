@@ -1,13 +1,14 @@
 //! Rows of equal size: bloscpack files, bcolz and Blaze directories, NumPy files.
 
 use super::boxes::{self, Axis};
-use super::{Cut, Items, NpyHead, Reader, bcolz, blaze, bloscpack, copy, pool};
+use super::{Items, NpyHead, Reader, bcolz, blaze, bloscpack, copy, pool};
 use crate::args::Input;
 use crate::behind::Behind;
+use crate::cut::Cut;
 use crate::failure::{Failure, Findings, Result, asked, failure};
 use crate::limits::check_output;
-use crate::open::unnamed_of;
 use crate::output::notice;
+use crate::streams::unnamed_of;
 use blosc_core::Pool;
 use blosc_frame::any::{AnyRows, Container, Found, Kind, open_found};
 use blosc_frame::b2nd::{Dims, Dtype};
@@ -76,7 +77,9 @@ impl RowsReader {
     /// # Errors
     /// As [`Reader::read`].
     pub fn read_stored(&mut self, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
-        let Container::Bloscpack(rows) = &self.opened.data else { return self.read(None, out, progress) };
+        let Container::Bloscpack(rows) = &self.opened.data else {
+            return self.read(&Cut::ALL, out, progress);
+        };
         if rows.numpy().is_some_and(|numpy| numpy.order == Order::F && numpy.shape.len() > 1) {
             let what = "the bytes are those of an array in Fortran order, as it is stored";
             notice(format_args!(
@@ -90,10 +93,10 @@ impl RowsReader {
     }
 
     /// Whether `cut` names axes, and not rows alone.
-    pub fn has_axes(&self, cut: &Cut<'_>) -> bool {
+    fn has_axes(&self, cut: &Cut<'_>) -> bool {
         let axes = self.items().shape.len();
         let most = [cut.start.len(), cut.stop.len(), cut.step.len()].into_iter().max().unwrap_or(0);
-        most > 0 && (most > 1 && most == axes || axes == 1 && !cut.step.is_empty())
+        most > 1 && most <= axes || axes > 0 && !cut.step.is_empty()
     }
 
     fn axes(&self, cut: &Cut<'_>) -> Result<Vec<Axis>> {
@@ -102,7 +105,7 @@ impl RowsReader {
     }
 
     /// Writes the items that `cut` selects by axis, in C order.
-    pub fn slice(&mut self, cut: &Cut<'_>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
+    fn read_axes(&mut self, cut: &Cut<'_>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
         let (axes, item) = (self.axes(cut)?, self.items().size);
         check_output(&self.path, boxes::items(&axes).saturating_mul(item), self.max_output)?;
         self.prepare()?;
@@ -121,11 +124,22 @@ impl RowsReader {
         })
     }
 
-    /// The head of a `.npy` file of what `cut` selects by axis.
-    pub fn npy_head(&self, cut: &Cut<'_>) -> Result<Option<NpyHead>> {
-        let sides: Vec<u64> = self.axes(cut)?.iter().map(|axis| boxes::items(&[*axis])).collect();
-        let (Some(dtype), Some(shape)) = (self.items().dtype, Dims::new(&sides)) else { return Ok(None) };
-        Ok(Some(NpyHead::of(NpyHeader { dtype, fortran: false, shape })?))
+    /// Writes these rows, or all bytes there are.
+    fn read_rows(
+        &mut self,
+        rows: Option<Range<u64>>,
+        out: &mut dyn Write,
+        progress: &dyn Fn(u64),
+    ) -> Result<()> {
+        let asked = |rows: &Range<u64>| (rows.end - rows.start).saturating_mul(self.items().row());
+        if rows.as_ref().is_none_or(|rows| asked(rows) > HELD) {
+            self.prepare()?;
+        }
+        let (plain, items) = view(&self.opened, self.column.as_deref()).map_err(failure(&self.path))?;
+        let row = items.row();
+        let bytes = rows.map_or(0..plain.nbytes(), |rows| rows.start * row..rows.end * row);
+        check_output(&self.path, bytes.end - bytes.start, self.max_output)?;
+        copy(plain, &mut self.pool, &self.path, bytes, out, progress)
     }
 
     /// What lies behind the last chunk of a bloscpack file.
@@ -171,7 +185,7 @@ impl RowsReader {
             None => set.rows_of_files(files.clone()),
         };
         match (rows, column) {
-            (Ok(rows), _) => self.read(Some(rows), out, &|_| {}),
+            (Ok(rows), _) => self.read_rows(Some(rows), out, &|_| {}),
             // Which rows these are cannot be told without the files before them; what they hold can.
             (Err(Error::Missing { .. }), Some(column)) => files.into_iter().try_for_each(|k| {
                 let pack = column.superchunk(k).map_err(failure(&self.path))?;
@@ -269,16 +283,21 @@ impl Reader for RowsReader {
         view(&self.opened, self.column.as_deref()).map_or(none, |(_, items)| items)
     }
 
-    fn read(&mut self, rows: Option<Range<u64>>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
-        let asked = |rows: &Range<u64>| (rows.end - rows.start).saturating_mul(self.items().row());
-        if rows.as_ref().is_none_or(|rows| asked(rows) > HELD) {
-            self.prepare()?;
+    fn read(&mut self, cut: &Cut<'_>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
+        if self.has_axes(cut) {
+            return self.read_axes(cut, out, progress);
         }
-        let (plain, items) = view(&self.opened, self.column.as_deref()).map_err(failure(&self.path))?;
-        let row = items.row();
-        let bytes = rows.map_or(0..plain.nbytes(), |rows| rows.start * row..rows.end * row);
-        check_output(&self.path, bytes.end - bytes.start, self.max_output)?;
-        copy(plain, &mut self.pool, &self.path, bytes, out, progress)
+        let rows = self.items().some(cut)?;
+        self.read_rows(rows, out, progress)
+    }
+
+    fn npy_head(&mut self, cut: &Cut<'_>) -> Result<Option<NpyHead>> {
+        if !self.has_axes(cut) {
+            return self.items().npy_head(cut);
+        }
+        let sides: Vec<u64> = self.axes(cut)?.iter().map(|axis| boxes::items(&[*axis])).collect();
+        let (Some(dtype), Some(shape)) = (self.items().dtype, Dims::new(&sides)) else { return Ok(None) };
+        Ok(Some(NpyHead::of(NpyHeader { dtype, fortran: false, shape })?))
     }
 
     fn verify(&mut self, progress: &dyn Fn(u64)) -> Result<Findings> {

@@ -3,8 +3,7 @@
 use super::engines::guarded;
 use crate::failure::{Failure, Result};
 use crate::readers::table::of_table;
-use crate::streams::unnamed;
-use crate::writers::open_plain;
+use crate::streams::{open_plain, unnamed};
 use blosc_frame::io::ReadAt;
 use blosc_frame::table::arrow_array::RecordBatch;
 use blosc_frame::table::arrow_schema::{Fields, Schema};

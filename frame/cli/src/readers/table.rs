@@ -1,8 +1,8 @@
 //! Tables of python-blosc2 in the stores that the command opens: what they are, and whether their rows can be read.
 
 use super::store::StoreReader;
-use crate::failure::{Failure, Findings, Result};
-use blosc_frame::table::{Column, Schema, TableError};
+use crate::failure::{Failure, Result};
+use blosc_frame::table::{Column, TableError};
 use serde_json::json;
 use std::path::Path;
 
@@ -53,29 +53,4 @@ pub fn about(store: &StoreReader) -> Option<serde_json::Value> {
     let column = |column: &Column| json!({"name": column.name, "type": column.type_name(), "nullable": column.is_nullable()});
     let columns: Vec<_> = table.schema.columns.iter().map(column).collect();
     Some(json!({"rows": table.rows, "stored_rows": table.stored, "columns": columns}))
-}
-
-/// Verifies every entry of a store by itself, and the tables in it by their rows: each column is there, and has all rows
-/// that live.
-pub fn verify(store: &StoreReader, progress: &dyn Fn(u64)) -> Findings {
-    let mut found = store.verify(progress);
-    let mut tell = |group: &str, failure: Failure| {
-        let list = if let Failure::Unable(_) = failure { &mut found.unchecked } else { &mut found.damage };
-        list.push(if group.is_empty() { failure.to_string() } else { format!("{group}: {failure}") });
-    };
-    for (group, store) in store.described() {
-        match verify_rows(&store) {
-            Ok(failures) => failures.into_iter().for_each(|failure| tell(&group, failure)),
-            Err(failure) => tell(&group, failure),
-        }
-    }
-    found
-}
-
-/// What keeps the rows of the table that `store` is from being read, column by column; nothing if it is no table.
-fn verify_rows(store: &StoreReader) -> Result<Vec<Failure>> {
-    if !store.store.is_table() && Schema::open(&store.store).is_err() {
-        return Ok(Vec::new());
-    }
-    Ok(store.store.table("")?.verify().into_iter().map(Failure::from).collect())
 }

@@ -1,11 +1,11 @@
 //! N-dimensional arrays, from `.npy` files and from raw bytes of a known type and shape.
 
 use super::Input;
-use crate::args::{Compress, Output, Parts};
-use crate::failure::{Failure, Result, asked, copying};
+use crate::args::{Compress, Convert, Output, Parts};
+use crate::cut::one_per_dimension;
+use crate::failure::{Failure, Result, asked, copying, failure};
 use crate::progress;
 use crate::readers::array::NPY_HEADER;
-use crate::readers::one_per_dimension;
 use blosc_core::{Params, Pool};
 use blosc_frame::any::Kind;
 use blosc_frame::b2nd::{Dims, Dtype, MAX_CHUNK_BYTES, MAX_DIM, NdArray, Spec};
@@ -210,7 +210,27 @@ pub fn create(
 ) -> Result<()> {
     let params = spec.params();
     match sparse {
-        true => super::new_dir(output, |dir| fill(SuperChunk::create_dir(dir, &params)?)),
-        false => super::new_file(output, &params, fill),
+        true => super::frame::new_dir(output, |dir| fill(SuperChunk::create_dir(dir, &params)?)),
+        false => super::frame::new_file(output, &params, fill),
     }
+}
+
+/// `blosc convert` of an array to an array.
+pub fn convert(nd: &mut NdArray<'_>, args: &Convert, output: &Output) -> Result<()> {
+    let path = args.input.input.as_path();
+    let mut params = nd.frame().params();
+    args.apply(&mut params);
+    // Without other shapes the chunks keep theirs.
+    let mut parts = args.parts.clone();
+    if parts.chunks.is_none() && parts.blocks.is_none() {
+        parts.chunks = Some(nd.geometry().chunks().to_vec());
+        parts.blocks = Some(nd.geometry().blocks().to_vec());
+    }
+    let spec = spec(nd.shape(), nd.dtype().clone(), &params, &parts)?;
+    spec.check().map_err(crate::failure::params)?;
+    create(output, &spec, parts.sparse, |mut frame| {
+        frame.set_threads(args.input.run.threads);
+        let mut copy = NdArray::copy(frame, &spec, nd).map_err(failure(path))?;
+        Ok(copy.commit()?)
+    })
 }

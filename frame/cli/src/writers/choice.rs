@@ -9,6 +9,8 @@
 
 use crate::args::{Format, Given};
 use crate::failure::{Failure, Result};
+use crate::opened::Holds;
+use crate::output::notice;
 use clap::ValueEnum;
 use std::path::Path;
 
@@ -20,21 +22,6 @@ pub enum Verb {
     /// `decompress` and `slice`.
     Decompress,
     Repair,
-}
-
-/// What the input is, as far as the output depends on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
-    /// Bytes without dtype and shape.
-    Bytes,
-    /// Items of a dtype in a shape.
-    Array,
-    /// Several arrays by their names.
-    Arrays,
-    /// The rows of a table of python-blosc2.
-    Table,
-    /// Values of their own lengths.
-    Records,
 }
 
 use Format::{
@@ -59,7 +46,7 @@ fn writable(verb: Verb, holds: Holds) -> &'static [Format] {
         (Verb::Decompress, Holds::Records) => &[Plain, Jsonl, Arrow],
         (Verb::Convert, _) => &[B2frame, Sframe, Bloscpack, Bcolz, Blaze, B2nd],
         (Verb::Decompress, Holds::Bytes) => &[Plain],
-        (Verb::Decompress, Holds::Array) => &[Plain, Npy, Npz],
+        (Verb::Decompress, Holds::Array) => &[Plain, Npy, Npz, Csv],
         (Verb::Decompress, Holds::Arrays) => &[Npz],
         (Verb::Repair, _) => &[B2frame, B2nd, Sframe],
     }
@@ -110,9 +97,11 @@ impl Request<'_> {
     pub fn format(&self) -> Result<Format> {
         let extension = self.name.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
         let promised = EXTENSIONS.iter().find(|(name, _)| *name == extension).map(|(_, format)| *format);
-        // Bytes and arrays are not written as text, but decoded bytes may be a text file.
+        // Bytes are not written as text, but decoded bytes may be a text file.
         let rows = matches!(self.holds, Holds::Table | Holds::Records);
-        let promised = promised.filter(|format| rows || !matches!(format, Csv | Jsonl | Arrow));
+        let items = (self.verb, self.holds) == (Verb::Decompress, Holds::Array);
+        let promised = promised
+            .filter(|format| rows || (items && *format == Csv) || !matches!(format, Csv | Jsonl | Arrow));
         let writable = writable(self.verb, self.holds);
         if let (Some(asked), Some(promised)) = (self.format, promised)
             && asked != promised
@@ -348,6 +337,24 @@ const APPLIES: [(&str, &[Format]); 23] = [
     ("superchunk", &[Blaze]),
     ("meta", &[Blaze]),
 ];
+
+/// Refuses an output that cannot hold all there is, unless `--partial` was given; then says what is left out.
+pub fn check_partial(output: &Path, left_out: &[String], partial: bool) -> Result<()> {
+    if left_out.is_empty() {
+        return Ok(());
+    }
+    if partial {
+        for what in left_out {
+            notice(format_args!("not kept: {what}"));
+        }
+        return Ok(());
+    }
+    let what = left_out.join("; ");
+    Err(Failure::at(
+        output,
+        format_args!("cannot hold all there is (--partial leaves it out): not kept: {what}"),
+    ))
+}
 
 #[cfg(test)]
 mod tests {

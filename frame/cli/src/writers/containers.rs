@@ -1,15 +1,13 @@
 //! Bloscpack files, bcolz and Blaze directories; and every container there is, for `convert`.
 
-use super::choice::{self, Request, Verb};
+use super::choice::{self, Request, Verb, check_partial};
 use super::table::Export;
-use super::{Input, destination, npz, store};
+use super::{Input, array, destination, npz, store};
 use crate::args::{Compress, Convert, Format, MetaKind, Output, Pack, Parts};
 use crate::behind::Behind;
-use crate::commands::array;
 use crate::failure::{Failure, Result, asked, copying, failure};
 use crate::limits::check_output;
-use crate::open::{self, What};
-use crate::output::notice;
+use crate::opened::{Opened, What};
 use crate::readers::array::NPY_HEADER;
 use blosc_core::{Params, Pool};
 use blosc_frame::Limits;
@@ -101,7 +99,7 @@ pub fn write(args: &Compress, mut input: Input, format: Format) -> Result<()> {
 }
 
 /// `blosc convert`.
-pub fn run_convert(mut opened: open::Opened, args: &Convert) -> Result<()> {
+pub fn run_convert(mut opened: Opened, args: &Convert) -> Result<()> {
     let path = args.input.input.as_path();
     let Convert { input, output, format, partial, .. } = args;
     let holds = opened.holds();
@@ -114,7 +112,7 @@ pub fn run_convert(mut opened: open::Opened, args: &Convert) -> Result<()> {
         verb: Verb::Convert,
         input,
         output,
-        cut: crate::readers::Cut::ALL,
+        cut: crate::cut::Cut::ALL,
         format: *format,
         partial: *partial,
     };
@@ -130,7 +128,7 @@ pub fn run_convert(mut opened: open::Opened, args: &Convert) -> Result<()> {
     let format = request.format()?;
     choice::check_options(&args.given, holds, format)?;
     choice::check_chunksize(args.chunksize, format)?;
-    super::array::check_parts(&items.shape, items.size, &args.parts)?;
+    array::check_parts(&items.shape, items.size, &args.parts)?;
     let store = matches!(format, Format::B2z | Format::B2d | Format::B2e);
     if let What::Array(array) = &mut opened.what
         && (store || format == Format::B2nd)
@@ -212,22 +210,4 @@ impl Work<'_> {
             convert(self.input, &mut decoder, &mut encoder, target, new).map_err(copying(self.from, to))?;
         check_partial(to, &left_out, self.partial)
     }
-}
-
-/// Refuses an output that cannot hold all there is, unless `--partial` was given; then says what is left out.
-pub fn check_partial(output: &Path, left_out: &[String], partial: bool) -> Result<()> {
-    if left_out.is_empty() {
-        return Ok(());
-    }
-    if partial {
-        for what in left_out {
-            notice(format_args!("not kept: {what}"));
-        }
-        return Ok(());
-    }
-    let what = left_out.join("; ");
-    Err(Failure::at(
-        output,
-        format_args!("cannot hold all there is (--partial leaves it out): not kept: {what}"),
-    ))
 }

@@ -4,25 +4,26 @@ pub mod array;
 pub mod choice;
 mod chunk;
 pub mod containers;
-mod frame;
+pub mod frame;
 mod guess;
 pub mod npy;
 mod npz;
 pub mod store;
 pub mod table;
+pub mod text;
 
 use crate::args::{Compress, Format, Output};
 use crate::failure::{Failure, Result};
+use crate::opened::Holds;
 use crate::output::{Destination, Shape, notice, spool_named};
+use crate::streams::open_plain;
 use blosc_frame::any::{HEAD, Kind};
-use choice::{Holds, Request, Verb};
+use choice::{Request, Verb};
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use tempfile::NamedTempFile;
-
-pub use frame::{new_dir, new_file};
 
 /// What `compress` is given.
 pub struct Input {
@@ -103,29 +104,6 @@ impl Input {
     }
 }
 
-/// A file or a stream, and how long it is where that is known.
-pub fn open_plain(path: &Path) -> Result<(Box<dyn Read>, Option<u64>)> {
-    if crate::open::is_stream(path)? {
-        return Ok((crate::open::stream(path)?, None));
-    }
-    if path.is_dir() {
-        return Err(Failure::at(path, "is a directory; a file is taken here (convert takes containers)"));
-    }
-    let file = File::open(path).map_err(Failure::io(path))?;
-    let len = file.metadata().map_err(Failure::io(path))?.len();
-    Ok((Box::new(file), Some(len)))
-}
-
-/// All bytes of a file or a stream, no more than `most`.
-pub fn read_plain(path: &Path, most: u64) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let read = open_plain(path)?.0.take(most.saturating_add(1)).read_to_end(&mut bytes);
-    match read.map_err(Failure::io(path))? as u64 > most {
-        true => Err(Failure::at(path, format!("more than {most} bytes"))),
-        false => Ok(bytes),
-    }
-}
-
 /// `blosc compress`.
 pub fn write(mut args: Compress) -> Result<()> {
     args.output = Output { output: output_name(&args)?, force: args.force };
@@ -182,8 +160,8 @@ fn summary(args: &Compress, len: Option<u64>, started: Instant) {
     eprintln!(
         "{}: {} -> {}, ratio {:.2}, in {:.2} s",
         crate::printable::printable(&output.to_string_lossy()),
-        crate::commands::info::bytes(before),
-        crate::commands::info::bytes(after),
+        crate::json::bytes(before),
+        crate::json::bytes(after),
         before as f64 / after.max(1) as f64,
         started.elapsed().as_secs_f64()
     );

@@ -2,13 +2,15 @@
 
 use super::npz;
 use crate::args::Format;
+use crate::cut::Cut;
 use crate::failure::{Failure, Result};
 use crate::limits::check_output;
-use crate::open::Opened;
+use crate::opened::Opened;
 use crate::output::{Sink, notice, spool};
-use crate::readers::{Cut, NpyHead};
+use crate::paths::plain_name;
+use crate::readers::NpyHead;
 use blosc_frame::dtype::Repack;
-use std::io::{self, Seek, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use zip::ZipWriter;
 
@@ -80,7 +82,7 @@ pub fn write_all(
     let mut total = 0u64;
     let mut names: Vec<String> = Vec::new();
     opened.each_array(&mut |name, array| {
-        if npz::plain_name(name).is_none() || names.iter().any(|other| other == name) {
+        if plain_name(name).is_none() || names.iter().any(|other| other == name) {
             return Err(Failure::at(path, format!("the member {name:?} has no plain name of its own")));
         }
         names.push(name.to_string());
@@ -89,9 +91,9 @@ pub fn write_all(
         check_output(path, total, max_output)?;
         npz::start(&mut archive, name, nbytes > u64::from(u32::MAX) - (1 << 20))?;
         let mut member = || -> Result<()> {
-            let head = array.npy_head(&Cut::ALL)?;
+            let head = array.reader()?.npy_head(&Cut::ALL)?;
             let head = head.ok_or_else(|| Failure::at(path, format!("{name:?} is no array")))?;
-            write_npy(head, &mut archive, &mut |out| array.read_npy(out, progress))
+            write_npy(head, &mut archive, &mut |out| array.reader()?.read_npy(out, progress))
         };
         match member() {
             Err(why @ (Failure::Data(_) | Failure::Unable(_))) if partial => {
@@ -107,11 +109,4 @@ pub fn write_all(
         return Err(Failure::at(path, "holds no array that a .npz file can keep"));
     }
     npz::finish(archive, sink)
-}
-
-/// Copies a file that has been written to its place.
-pub fn hand_over(mut file: std::fs::File, sink: &mut Sink) -> Result<()> {
-    file.rewind()?;
-    io::copy(&mut file, sink)?;
-    Ok(())
 }

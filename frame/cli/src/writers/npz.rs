@@ -1,14 +1,15 @@
 //! `.npz` files, which are zip files of `.npy` files: their members become the arrays of a directory or a store.
 
 use super::array::{items, write_items};
-use super::{destination, npy, store};
+use super::{destination, store};
 use crate::args::{Compress, Format, Output};
 use crate::failure::{Failure, Result};
 use crate::limits::{check_output, limits_of};
-use crate::output::{Sink, notice, parent};
+use crate::output::{Sink, notice};
+use crate::paths::{parent, plain_name};
 use blosc_frame::any::{HEAD, Kind};
 use std::fs::{self, File};
-use std::io::{Read, Seek, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
@@ -83,18 +84,6 @@ fn members(archive: &mut ZipArchive<File>, input: &Path) -> Result<Vec<(usize, P
     Ok(members)
 }
 
-/// A member's name if it stays inside its directory on every system and says nothing to a terminal.
-pub fn plain_name(name: &str) -> Option<&str> {
-    let plain = |part: &str| {
-        !part.is_empty()
-            && !part.starts_with('.')
-            && !part.contains(['\\', ':'])
-            && crate::printable::printable(part) == part
-            && !part.contains('\n')
-    };
-    name.split('/').all(plain).then_some(name)
-}
-
 fn write_members(
     archive: &mut ZipArchive<File>,
     members: &[(usize, PathBuf)],
@@ -127,5 +116,8 @@ pub fn start<W: Write + Seek>(archive: &mut ZipWriter<W>, name: &str, large: boo
 
 /// Ends the file and copies it to its place.
 pub fn finish(archive: ZipWriter<File>, sink: &mut Sink) -> Result<()> {
-    npy::hand_over(archive.finish().map_err(failed)?, sink)
+    let mut file = archive.finish().map_err(failed)?;
+    file.rewind()?;
+    io::copy(&mut file, sink)?;
+    Ok(())
 }

@@ -1,13 +1,13 @@
 //! Stores, as the library writes them: of new arrays, and of other stores.
 
 use super::array::{items, write_items};
-use super::choice::{self, Holds, Request, Verb};
-use super::containers::check_partial;
-use super::npz::plain_name;
+use super::choice::{self, Request, Verb, check_partial};
 use super::{Input, destination};
 use crate::args::{Compress, Convert, Format, Output};
 use crate::failure::{Failure, Result};
+use crate::opened::Holds;
 use crate::output::Destination;
+use crate::paths::plain_name;
 use crate::readers::store::StoreReader;
 use blosc_frame::store::{Form, Store};
 use std::path::{Path, PathBuf};

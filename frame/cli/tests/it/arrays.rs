@@ -262,8 +262,8 @@ fn mistakes_are_explained() {
         ),
         (&["resize", "a.b2nd", "--shape", "10"], "--shape has 1 number, but the array has 2 dimensions"),
         (
-            &["slice", "a.b2nd", "-o", "-", "--start", "1"],
-            "--start has 1 number, but the array has 2 dimensions",
+            &["slice", "a.b2nd", "-o", "-", "--start", "1,2,3"],
+            "--start has 3 numbers, but the array has 2 dimensions",
         ),
         (
             &["slice", "a.b2nd", "-o", "-", "--start", "-60,0"],
@@ -309,4 +309,68 @@ fn damage_is_found_and_named() {
     assert_eq!(folder.bad_report(&["verify", "--json", "a.b2nd"])["ok"].as_bool(), Some(false));
     folder.write("a.b2nd", &bytes);
     assert_eq!(json(&folder.run(&["info", "--json", "a.b2nd"]))["nchunks"].as_u64(), Some(4));
+}
+
+/// Fewer numbers than dimensions are those of the first ones, whatever holds the array.
+#[test]
+fn axes_that_are_not_named_are_taken_whole() {
+    let folder = Folder::new("first-axes");
+    let items: Vec<u8> = (0..5 * 3 * 4).collect();
+    folder.write("raw", &items);
+    folder.run(&["compress", "raw", "-o", "a.b2nd", "--dtype", "|u1", "--shape", "5,3,4"]);
+    for name in ["a.npy", "a.blp", "a.bcolz"] {
+        let verb = if name == "a.npy" { "decompress" } else { "convert" };
+        folder.run(&[verb, "a.b2nd", "-o", name]);
+    }
+    let part = |rows: std::ops::Range<usize>, second: std::ops::Range<usize>| -> Vec<u8> {
+        let rows = rows.flat_map(|i| second.clone().map(move |j| i * 12 + j * 4));
+        rows.flat_map(|at| items[at..at + 4].to_vec()).collect()
+    };
+    for name in ["a.b2nd", "a.npy", "a.blp", "a.bcolz"] {
+        let slice = |words: &[&str]| folder.run(&[&["slice", name, "-o", "-"], words].concat());
+        assert_eq!(slice(&["--start", "1", "--stop", "3"]), part(1..3, 0..3), "{name}");
+        assert_eq!(slice(&["--start", "-2"]), part(3..5, 0..3), "{name}");
+        assert_eq!(slice(&["--start", "1,2", "--stop", "4"]), part(1..4, 2..3), "{name}");
+        assert_eq!(slice(&["--step", "4"]), [part(0..1, 0..3), part(4..5, 0..3)].concat(), "{name}");
+    }
+    folder.write("new", &[99; 12]);
+    folder.run(&["set", "a.b2nd", "new", "--start", "2", "--stop", "3"]);
+    assert_eq!(folder.run(&["slice", "a.b2nd", "-o", "-", "--start", "2", "--stop", "3"]), [99; 12]);
+}
+
+/// Items as text: a line for each run along the last axis, a table of records with the names of their fields.
+#[test]
+fn items_are_written_as_text() {
+    let folder = Folder::new("text");
+    let items: Vec<u8> =
+        [1.5f32, -2.0, f32::NAN, 1e30, 0.1, 6.0].iter().flat_map(|x| x.to_le_bytes()).collect();
+    folder.write("raw", &items);
+    let compress = |name: &str, dtype: &str, shape: &str| {
+        folder.run(&["compress", "raw", "-o", name, "--dtype", dtype, "--shape", shape]);
+    };
+    compress("a.b2nd", "<f4", "3,2");
+    compress("one.b2nd", "<f4", "6");
+    compress("r.b2nd", "[('x', '<f4'), ('a, b', '<u4')]", "3");
+    let text = |words: &[&str]| String::from_utf8(folder.run(words)).unwrap();
+    let whole = "1.5,-2\nNaN,1000000000000000000000000000000\n0.1,6\n";
+    assert_eq!(text(&["cat", "a.b2nd"]), whole);
+    folder.run(&["decompress", "a.b2nd", "-o", "a.csv"]);
+    assert_eq!(folder.read("a.csv"), whole.as_bytes());
+    assert_eq!(
+        text(&["slice", "a.b2nd", "--format", "csv", "-o", "-", "--start", "0,1"]),
+        "-2\n1000000000000000000000000000000\n6\n"
+    );
+    assert_eq!(text(&["cat", "a.b2nd", "--start", "-1"]), "0.1,6\n");
+    assert_eq!(text(&["head", "a.b2nd", "-n", "1"]), "1.5,-2\n");
+    assert_eq!(text(&["head", "a.b2nd"]), whole);
+    assert_eq!(text(&["head", "one.b2nd", "-n", "2"]), "1.5\n-2\n");
+    let bits = |x: f32| x.to_bits();
+    let records = format!("x,\"a, b\"\n1.5,{}\nNaN,{}\n0.1,{}\n", bits(-2.0), bits(1e30), bits(6.0));
+    assert_eq!(text(&["cat", "r.b2nd"]), records);
+    folder.run(&["convert", "a.b2nd", "-o", "a.blp"]);
+    assert_eq!(text(&["cat", "a.blp"]), whole);
+    // Bytes have no type to be shown by.
+    folder.run(&["compress", "raw", "-o", "raw.b2frame"]);
+    let (status, said) = folder.fail(&["cat", "raw.b2frame"]);
+    assert!(status == 2 && said.contains("plain bytes"), "{said}");
 }

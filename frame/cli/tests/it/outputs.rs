@@ -55,7 +55,7 @@ fn an_extension_is_a_promise() {
         ("convert r.b2frame -o x.npy", "without dtype and shape"),
         ("decompress a.b2nd -o x.b2frame", "convert writes"),
         ("decompress a.b2nd -o x.json", ".json files are not written here; --plain"),
-        ("slice a.b2nd -o x.csv --stop 3,3", ".csv files are not written here; --plain"),
+        ("slice a.b2nd -o x.tsv --stop 3,3", ".tsv files are not written here; --plain"),
         ("decompress r.b2frame -o x.npy", "without dtype and shape"),
         ("decompress r.b2frame -o x.npz", "without dtype and shape"),
         ("slice r.b2frame -o x.npy --stop 3", "without dtype and shape"),

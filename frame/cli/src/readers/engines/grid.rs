@@ -1,20 +1,42 @@
 //! An array of a Zarr store or an HDF5 file, as the commands read it.
 
-use super::boxes::{self, Axis};
-use super::{Grid, guarded};
+use crate::access::Intent;
+use crate::cut::Cut;
 use crate::failure::{Failure, Findings, Result, failure};
 use crate::limits::check_output;
-use crate::open::Intent;
-use crate::readers::{Cut, Items, NpyHead, Reader};
+use crate::readers::boxes::{self, Axis};
+use crate::readers::{Items, NpyHead, Reader};
 use blosc_frame::b2nd::Dims;
+use blosc_frame::dtype::Dtype;
 use blosc_frame::npy::NpyHeader;
 use serde_json::{Value, json};
 use std::io::Write;
-use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 /// Bytes decoded at a time.
 const PIECE: u64 = 64 << 20;
+
+/// What is known about an array before any of it is decoded.
+pub struct About {
+    /// Items per dimension.
+    pub shape: Vec<u64>,
+    /// Items per dimension of a chunk; the shape where there are no chunks.
+    pub chunks: Vec<u64>,
+    /// Type of the items as they are read, or why they cannot be.
+    pub dtype: std::result::Result<Dtype, String>,
+    /// What `info` says, with `kind` first.
+    pub info: Value,
+}
+
+/// An array that is read box by box.
+pub trait Grid {
+    /// What is known about it.
+    fn about(&self) -> &About;
+
+    /// The items from `start` on, as many per dimension as `shape` says, in C order.
+    fn read(&mut self, start: &[u64], shape: &[u64]) -> std::result::Result<Vec<u8>, String>;
+}
 
 /// An array.
 pub struct GridReader {
@@ -49,9 +71,21 @@ impl GridReader {
         let takes = cut.takes(&self.grid.about().shape)?;
         boxes::axes(&takes).ok_or_else(|| self.unable("lists of indices are not read"))
     }
+}
 
-    /// Writes what `cut` selects, in C order.
-    pub fn slice(&mut self, cut: &Cut<'_>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
+impl Reader for GridReader {
+    fn info(&mut self) -> Result<Value> {
+        Ok(self.grid.about().info.clone())
+    }
+
+    fn items(&self) -> Items {
+        let about = self.grid.about();
+        let dtype = about.dtype.as_ref().ok().cloned();
+        let size = dtype.as_ref().map_or(0, |dtype| u64::from(dtype.itemsize()));
+        Items { dtype, shape: about.shape.clone(), size }
+    }
+
+    fn read(&mut self, cut: &Cut<'_>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
         let axes = self.axes(cut)?;
         let item = match &self.grid.about().dtype {
             Ok(dtype) => u64::from(dtype.itemsize()),
@@ -85,43 +119,18 @@ impl GridReader {
         })
     }
 
-    /// The head of a `.npy` file of what `cut` selects.
-    pub fn npy_head(&self, cut: &Cut<'_>) -> Result<NpyHead> {
+    fn npy_head(&mut self, cut: &Cut<'_>) -> Result<Option<NpyHead>> {
         let about = self.grid.about();
         let dtype = about.dtype.clone().map_err(|why| self.unable(&why))?;
         let sides: Vec<u64> = self.axes(cut)?.iter().map(|axis| boxes::items(&[*axis])).collect();
         let shape = Dims::new(&sides).ok_or_else(|| self.unable("has too many dimensions"))?;
-        NpyHead::of(NpyHeader { dtype, fortran: false, shape }).map_err(failure(&self.path))
-    }
-}
-
-impl Reader for GridReader {
-    fn info(&mut self) -> Result<Value> {
-        Ok(self.grid.about().info.clone())
-    }
-
-    fn items(&self) -> Items {
-        let about = self.grid.about();
-        let dtype = about.dtype.as_ref().ok().cloned();
-        let size = dtype.as_ref().map_or(0, |dtype| u64::from(dtype.itemsize()));
-        Items { dtype, shape: about.shape.clone(), size }
-    }
-
-    fn read(&mut self, rows: Option<Range<u64>>, out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<()> {
-        let Some(rows) = rows else { return self.slice(&Cut::ALL, out, progress) };
-        let bound = |n: &u64| i64::try_from(*n).unwrap_or(i64::MAX);
-        let mut stop: Vec<i64> = self.grid.about().shape.iter().map(bound).collect();
-        let mut start = vec![0; stop.len()];
-        if let (Some(first), Some(last)) = (start.first_mut(), stop.first_mut()) {
-            (*first, *last) = (bound(&rows.start), bound(&rows.end));
-        }
-        self.slice(&Cut { start: &start, stop: &stop, step: &[] }, out, progress)
+        NpyHead::of(NpyHeader { dtype, fortran: false, shape }).map(Some).map_err(failure(&self.path))
     }
 
     fn verify(&mut self, progress: &dyn Fn(u64)) -> Result<Findings> {
         let kind = self.grid.about().info["kind"].clone();
         let mut found = Findings::new(json!({"kind": kind}));
-        match self.slice(&Cut::ALL, &mut std::io::sink(), progress) {
+        match self.read(&Cut::ALL, &mut std::io::sink(), progress) {
             Ok(()) => {}
             Err(Failure::Data(text)) => found.damage.push(text),
             Err(Failure::Unable(text)) => found.unchecked.push(text),
@@ -129,4 +138,16 @@ impl Reader for GridReader {
         }
         Ok(found)
     }
+}
+
+/// Runs code of another crate on data that anyone may have written: a panic in it becomes an error.
+///
+/// # Errors
+/// Errors of `work`, and that it panicked.
+pub fn guarded<T>(work: impl FnOnce() -> std::result::Result<T, String>) -> std::result::Result<T, String> {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let done = catch_unwind(AssertUnwindSafe(work));
+    std::panic::set_hook(hook);
+    done.unwrap_or_else(|_| Err("the decoder of this format stopped at bytes that it did not expect".into()))
 }

@@ -11,43 +11,19 @@ mod hdf5;
 #[cfg(feature = "zarr")]
 mod zarr;
 
-pub use grid::GridReader;
+pub use grid::{Grid, GridReader, guarded};
 
+use crate::access::Intent;
 use crate::args::Input;
-use crate::failure::{Failure, Findings, Result};
-use crate::open::{Intent, Opened, What};
-use crate::readers::boxes;
+use crate::failure::{Failure, Result};
 use blosc_frame::any::{Found, Kind};
-use blosc_frame::dtype::Dtype;
 use blosc_frame::io::PathFile;
 use serde_json::{Value, json};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 /// Most arrays and deepest groups listed.
 const MOST: usize = 100_000;
 const DEPTH: usize = 32;
-
-/// What is known about an array before any of it is decoded.
-pub struct About {
-    /// Items per dimension.
-    pub shape: Vec<u64>,
-    /// Items per dimension of a chunk; the shape where there are no chunks.
-    pub chunks: Vec<u64>,
-    /// Type of the items as they are read, or why they cannot be.
-    pub dtype: std::result::Result<Dtype, String>,
-    /// What `info` says, with `kind` first.
-    pub info: Value,
-}
-
-/// An array that is read box by box.
-pub trait Grid {
-    /// What is known about it.
-    fn about(&self) -> &About;
-
-    /// The items from `start` on, as many per dimension as `shape` says, in C order.
-    fn read(&mut self, start: &[u64], shape: &[u64]) -> std::result::Result<Vec<u8>, String>;
-}
 
 /// A store that arrays are opened in by their keys.
 trait Store {
@@ -57,11 +33,22 @@ trait Store {
 
 /// A store of several arrays.
 pub struct Tree {
-    input: Input,
-    kind: &'static str,
+    /// How it was asked for.
+    pub input: Input,
+    /// What it is called.
+    pub kind: &'static str,
     store: Box<dyn Store>,
     /// What it holds, sorted by key.
     pub entries: Vec<Value>,
+}
+
+/// What a path of another program holds.
+#[cfg_attr(not(any(feature = "zarr", feature = "hdf5")), expect(dead_code))]
+pub enum Foreign {
+    /// Several arrays.
+    Store(Tree),
+    /// One array.
+    Array(GridReader),
 }
 
 /// Whether this build reads that kind.
@@ -85,7 +72,7 @@ fn check_intent(path: &Path, intent: Intent) -> Result<()> {
 /// # Errors
 /// What opening gives, and every intent to write.
 #[cfg_attr(not(any(feature = "zarr", feature = "hdf5")), expect(unused_variables))]
-pub fn open(found: Found, input: &Input, intent: Intent, max: u64) -> Result<What> {
+pub fn open(found: Found, input: &Input, intent: Intent, max: u64) -> Result<Foreign> {
     let path = input.input.as_path();
     check_intent(path, intent)?;
     match found.kind {
@@ -93,7 +80,7 @@ pub fn open(found: Found, input: &Input, intent: Intent, max: u64) -> Result<Wha
         Kind::Hdf5 => {
             let file = found.file.ok_or_else(|| Failure::at(path, "is no file"))?;
             let (store, entries) = guarded(|| hdf5::open(file, max)).map_err(unable(path, "HDF5"))?;
-            Ok(What::ForeignStore(Tree {
+            Ok(Foreign::Store(Tree {
                 input: input.clone(),
                 kind: "HDF5 file",
                 store: Box::new(store),
@@ -122,7 +109,7 @@ pub fn is_zarr(file: &PathFile) -> bool {
 /// # Errors
 /// As [`open`]; of a Zarr store without the feature what to do instead.
 #[cfg_attr(not(feature = "zarr"), expect(unused_variables))]
-pub fn open_zip(found: Found, input: &Input, intent: Intent, max: u64) -> Result<What> {
+pub fn open_zip(found: Found, input: &Input, intent: Intent, max: u64) -> Result<Foreign> {
     let path = input.input.as_path();
     if !input.column.is_empty() {
         return Err(Failure::Usage(format!("--column: {} is no table", path.display())));
@@ -141,27 +128,15 @@ pub fn open_zip(found: Found, input: &Input, intent: Intent, max: u64) -> Result
 }
 
 #[cfg(feature = "zarr")]
-fn open_zarr(store: zarr::ZarrStore, input: &Input, intent: Intent, max: u64) -> Result<What> {
+fn open_zarr(store: zarr::ZarrStore, input: &Input, intent: Intent, max: u64) -> Result<Foreign> {
     let path = input.input.as_path();
     check_intent(path, intent)?;
     if store.is_array() {
         let grid = guarded(|| store.array("/")).map_err(unable(path, "Zarr"))?;
-        return Ok(What::ForeignArray(GridReader::new(path, grid, max).with(intent)?));
+        return Ok(Foreign::Array(GridReader::new(path, grid, max).with(intent)?));
     }
     let entries = guarded(|| store.list()).map_err(unable(path, "Zarr"))?;
-    Ok(What::ForeignStore(Tree { input: input.clone(), kind: "Zarr group", store: Box::new(store), entries }))
-}
-
-/// Runs code of another crate on data that anyone may have written: a panic in it becomes an error.
-///
-/// # Errors
-/// Errors of `work`, and that it panicked.
-pub fn guarded<T>(work: impl FnOnce() -> std::result::Result<T, String>) -> std::result::Result<T, String> {
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|_| {}));
-    let done = catch_unwind(AssertUnwindSafe(work));
-    std::panic::set_hook(hook);
-    done.unwrap_or_else(|_| Err("the decoder of this format stopped at bytes that it did not expect".into()))
+    Ok(Foreign::Store(Tree { input: input.clone(), kind: "Zarr group", store: Box::new(store), entries }))
 }
 
 /// Names the file and its format in an error of another crate.
@@ -171,7 +146,7 @@ fn unable<'p>(path: &'p Path, format: &'p str) -> impl Fn(String) -> Failure + '
 }
 
 /// The key of an entry.
-fn key(entry: &Value) -> &str {
+pub fn key(entry: &Value) -> &str {
     entry["key"].as_str().unwrap_or("")
 }
 
@@ -193,20 +168,16 @@ impl Tree {
     }
 
     /// The array that is called `wanted`.
-    pub fn leaf(&self, wanted: &str, intent: Intent) -> Result<Opened> {
+    pub fn leaf(&self, wanted: &str, intent: Intent) -> Result<GridReader> {
         let path = &self.input.input;
         let entry = self.entries.iter().find(|entry| key(entry) == wanted);
         let entry = entry
             .ok_or_else(|| Failure::at(path, format!("has no array {wanted}; `blosc ls` lists them")))?;
-        let opened = self.open(entry)?;
-        match opened.what {
-            What::ForeignArray(grid) => Ok(Opened::of(What::ForeignArray(grid.with(intent)?))),
-            what => Ok(Opened::of(what)),
-        }
+        self.open(entry)?.with(intent)
     }
 
     /// Opens the array that `entry` names.
-    pub fn open(&self, entry: &Value) -> Result<Opened> {
+    pub fn open(&self, entry: &Value) -> Result<GridReader> {
         let key = key(entry);
         let path = PathBuf::from(format!("{}:{key}", self.input.input.display()));
         if let Some(problem) = entry["problem"].as_str() {
@@ -217,46 +188,6 @@ impl Tree {
             .max_output
             .unwrap_or_else(|| crate::limits::max_by_size(crate::limits::size(&self.input.input)));
         let grid = guarded(|| self.store.array(key)).map_err(unable(&path, self.kind))?;
-        Ok(Opened::of(What::ForeignArray(GridReader::new(&path, grid, max))))
-    }
-
-    /// Hands every array that can be read to `f`, with its key as the name of a member of a `.npz` file.
-    pub fn each_array(&self, f: &mut dyn FnMut(&str, &mut Opened) -> Result<()>) -> Result<()> {
-        for entry in &self.entries {
-            let mut opened = self.open(entry)?;
-            if matches!(&opened.what, What::ForeignArray(grid) if grid.problem().is_none()) {
-                f(key(entry).trim_start_matches('/'), &mut opened)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// What no `.npz` file of the arrays holds.
-    pub fn left_out(&self) -> Vec<String> {
-        let reason = |entry: &Value| match self.open(entry) {
-            Ok(Opened { what: What::ForeignArray(grid), .. }) => grid.problem().map(str::to_string),
-            Ok(_) => None,
-            Err(failure) => Some(failure.to_string()),
-        };
-        let left_out = |entry: &Value| reason(entry).map(|reason| format!("{} ({reason})", key(entry)));
-        self.entries.iter().filter_map(left_out).collect()
-    }
-
-    /// Decodes every array.
-    pub fn verify(&self, progress: &dyn Fn(u64)) -> Findings {
-        let (mut entries, mut all) = (Vec::new(), Findings::default());
-        for entry in &self.entries {
-            let verified =
-                self.open(entry).and_then(|mut opened| opened.verify(&self.input.input, false, progress));
-            let report = verified.unwrap_or_else(|failure| {
-                let (report, text, status) = failure.verified();
-                let list = if status == 1 { &mut all.damage } else { &mut all.unchecked };
-                list.push(format!("{}: {text}", key(entry)));
-                report
-            });
-            entries.push(json!({"key": key(entry), "report": report}));
-        }
-        all.report = json!({"kind": self.kind, "entries": entries});
-        all
+        Ok(GridReader::new(&path, grid, max))
     }
 }

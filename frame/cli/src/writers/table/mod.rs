@@ -12,15 +12,14 @@
 
 mod npz;
 
-use super::choice::{Holds, Request, Verb};
-use super::containers::check_partial;
+use super::choice::{Request, Verb, check_partial};
 use super::{destination, store};
 use crate::args::{Compress, Format, Input, Output};
+use crate::cut::Cut;
 use crate::failure::{Failure, Result};
 use crate::limits::{max_by_size, size};
-use crate::open::{Opened, What};
+use crate::opened::{Holds, Opened, What};
 use crate::output::{Sink, notice};
-use crate::readers::Cut;
 use crate::readers::rows_of_files;
 use crate::readers::store::StoreReader;
 use crate::readers::table::of_table;
@@ -196,7 +195,7 @@ impl Source<'_> {
 /// Columns of types that tables do not have; rows that cannot be read; those of writing.
 pub fn create(args: &Compress, format: Format) -> Result<()> {
     let input = args.input.as_path();
-    if crate::streams::is_stream(input)? {
+    if crate::paths::is_stream(input)? {
         return Err(Failure::Usage(format!(
             "{}: its types are looked for first, so it is read twice: write it to a file",
             input.display()

@@ -10,7 +10,8 @@
 mod filters;
 mod types;
 
-use super::{About, DEPTH, Grid, MOST, Store};
+use super::grid::About;
+use super::{DEPTH, Grid, MOST, Store};
 use blosc_core::Pool;
 use blosc_frame::io::{PathFile, ReadAt};
 use filters::Pipeline;
@@ -211,7 +212,7 @@ impl H5Grid {
         if let (Some(outer), Some(from)) = (outer.first_mut(), from.first_mut()) {
             (*outer, *from) = (*rows, 0);
         }
-        let mut out = super::boxes::Room::new(shape, self.item)?;
+        let mut out = crate::readers::boxes::Room::new(shape, self.item)?;
         out.copy(&vec![0; shape.len()], &data, &outer, &from, shape)?;
         Ok(out.bytes)
     }
@@ -225,8 +226,8 @@ impl Grid for H5Grid {
     fn read(&mut self, start: &[u64], shape: &[u64]) -> Result<Vec<u8>, String> {
         let Some(blosc) = &mut self.blosc else { return self.read_rows(start, shape) };
         let sides = &self.about.chunks;
-        let mut out = super::boxes::Room::new(shape, self.item)?;
-        super::boxes::each_chunk(start, shape, sides, &mut |chunk| {
+        let mut out = crate::readers::boxes::Room::new(shape, self.item)?;
+        crate::readers::boxes::each_chunk(start, shape, sides, &mut |chunk| {
             blosc.load(chunk, sides, self.item, &self.bytes)?;
             let data = blosc.kept.get(chunk).ok_or("a chunk is gone")?;
             // The part of the box that lies in this chunk.

@@ -10,7 +10,8 @@ mod codec;
 mod files;
 mod metadata;
 
-use super::{About, DEPTH, Grid, MOST, Store};
+use super::grid::About;
+use super::{DEPTH, Grid, MOST, Store};
 use blosc_frame::io::PathFile;
 use files::Files;
 use metadata::{Description, Node};

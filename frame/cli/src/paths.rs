@@ -1,0 +1,37 @@
+//! What a path or a name is, before anything is opened.
+
+use crate::failure::{Failure, Result};
+use crate::printable::printable;
+use std::path::{Path, PathBuf};
+
+/// Store and key, where `path` is no path but names a leaf of a store, as `STORE:/KEY`.
+pub fn leaf(path: &Path) -> Option<(PathBuf, String)> {
+    let (store, key) = path.to_str()?.rsplit_once(":/")?;
+    (!path.exists() && Path::new(store).exists()).then(|| (PathBuf::from(store), format!("/{key}")))
+}
+
+/// The directory that `path` is in.
+pub fn parent(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Whether `path` names no file or directory but standard input, a FIFO, a device.
+pub fn is_stream(path: &Path) -> Result<bool> {
+    if path == Path::new("-") {
+        return Ok(true);
+    }
+    let kind = std::fs::metadata(path).map_err(Failure::io(path))?.file_type();
+    Ok(!kind.is_file() && !kind.is_dir())
+}
+
+/// A member's name if it stays inside its directory on every system and says nothing to a terminal.
+pub fn plain_name(name: &str) -> Option<&str> {
+    let plain = |part: &str| {
+        !part.is_empty()
+            && !part.starts_with('.')
+            && !part.contains(['\\', ':'])
+            && printable(part) == part
+            && !part.contains('\n')
+    };
+    name.split('/').all(plain).then_some(name)
+}
