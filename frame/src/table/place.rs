@@ -29,8 +29,8 @@ impl Place for Store {
     fn frame(&self, key: &str, extension: &str) -> Result<Option<SuperChunk<'static>>> {
         let Some(entry) = self.find(key, extension) else { return Ok(None) };
         let about = format!("{key}.{extension}");
-        let mut frame = Store::frame(self, entry).map_err(|error| TableError::of(&about)(error.error))?;
-        match carrier::of(&mut frame).map_err(TableError::of(&about))? {
+        let frame = Store::frame(self, entry).map_err(|error| TableError::of(&about)(error.error))?;
+        match carrier::of(&frame).map_err(TableError::of(&about))? {
             Some(carrier) if carrier.is_placeholder() => Err(TableError::Data(format!("{about}: {carrier}"))),
             _ => Ok(Some(frame)),
         }

@@ -1,6 +1,7 @@
 //! Our errors as exceptions, with our messages.
 
-use blosc_frame::{Error, IoError, IoKind};
+use blosc_frame::table::TableError;
+use blosc_frame::{Error, FileError, IoError, IoKind};
 use pyo3::exceptions::{
     PyFileExistsError, PyFileNotFoundError, PyIndexError, PyMemoryError, PyOSError, PyRuntimeError,
     PyValueError,
@@ -67,5 +68,19 @@ pub fn of_frame(error: Error, path: &str) -> PyErr {
             BloscError::new_err(format!("{path}: {}", over(what, asked, limit)))
         }
         _ => BloscError::new_err(format!("{path}: {error}")),
+    }
+}
+
+/// A fault of the container that the error names.
+pub fn of_file(error: FileError) -> PyErr {
+    of_frame(error.error, &error.path.display().to_string())
+}
+
+/// A fault of the table `name`.
+pub fn of_table(error: TableError, name: &str) -> PyErr {
+    match error {
+        TableError::Frame { about, error } if about.is_empty() => of_frame(error, name),
+        TableError::Frame { about, error } => of_frame(error, &format!("{name}: {about}")),
+        other => BloscError::new_err(format!("{name}: {other}")),
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! chunk.rs    one chunk:      compress, decompress, decompress_range, chunk_info
-//! source.rs   one container:  Source.read_box, for `blosc_frame.open`
+//! source.rs   one container:  Source.read_box and its changes, for `blosc_frame.open`
+//! store.rs    several:        Store and Table, for `blosc_frame.open`
 //! save.rs     an array:       save, for `blosc_frame.save`
 //! buffer.rs   memory of Python as slices        errors.rs  our errors as exceptions
 //! ```
@@ -13,6 +14,7 @@ mod chunk;
 mod errors;
 mod save;
 mod source;
+mod store;
 
 use pyo3::prelude::*;
 
@@ -27,6 +29,8 @@ mod _native {
     use crate::save::save;
     #[pymodule_export]
     use crate::source::Source;
+    #[pymodule_export]
+    use crate::store::{Store, Table, open_store};
 
     /// The version of the package.
     #[pymodule_export]

@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
 
 /// The items of an array in C order, in memory of Python.
-struct Items(Memory);
+pub struct Items(pub Memory);
 
 impl ReadAt for Items {
     fn size(&self) -> Result<u64, IoError> {

@@ -1,21 +1,24 @@
-//! One container, open for reading.
+//! One container, read box by box and changed in place.
 //!
 //! Handles have caches and scratch memory, so one serves one thread at a time. Each call takes a free one, or opens the
-//! container once more: threads then read side by side, and none waits for another.
+//! container once more: threads then read side by side, and none waits for another. Each change opens it for writing, is
+//! one commit, and lets go of the lock.
 
 use crate::buffer::Memory;
 use crate::errors::of_frame;
+use crate::save::Items;
 use blosc_core::Pool;
-use blosc_frame::any::{About, AnyRows, Container, Found, Kind};
-use blosc_frame::b2nd::{NdArray, Selection};
-use blosc_frame::io::{FsDir, PathFile};
-use blosc_frame::plain::Plain;
-use blosc_frame::{Error, Limits, SuperChunk, open_any};
+use blosc_frame::any::{About, Container, Found, Opened};
+use blosc_frame::b2nd::{NdArray, Selection, carrier};
+use blosc_frame::io::{Locking, ReadAt};
+use blosc_frame::plain::{Plain, Uncompressed};
+use blosc_frame::store::{Entry, Store};
+use blosc_frame::{Error, Limits, Structure};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Handles that wait for the next call, at most; more are closed again.
 const KEPT: usize = 8;
@@ -37,101 +40,183 @@ impl Handle {
     }
 }
 
-/// A frame, array, bloscpack file, bcolz or Blaze directory, or `.npy` file.
+/// Where a container lies.
+pub enum Origin {
+    /// At a path of its own.
+    Path(PathBuf),
+    /// In a store, embedded in its root or a member of its zip file.
+    Leaf(Arc<Store>, Entry),
+}
+
+impl Origin {
+    /// What errors call it.
+    fn name(&self) -> String {
+        match self {
+            Origin::Path(path) => path.display().to_string(),
+            Origin::Leaf(store, entry) => format!("{}:{}", store.name().display(), entry.key()),
+        }
+    }
+
+    /// Opens the container, for changes with `write`. Placeholders of what lies elsewhere are refused: they are no data.
+    fn open(&self, limits: &Limits, write: Option<Locking>) -> Result<Opened, Error> {
+        let mut opened = match self {
+            Origin::Path(path) => Opened::of(Found::at(path, 0, write)?, limits, false)?,
+            Origin::Leaf(..) if write.is_some() => {
+                let what = "changing an array that is embedded in its store or lies in a zip file";
+                return Err(Error::Unsupported { structure: Structure::Store, what });
+            }
+            Origin::Leaf(store, entry) => Opened::of_frame(store.frame(entry)?)?,
+        };
+        let carried = match &mut opened {
+            Opened::Array(array) => carrier::of(array.frame_mut())?,
+            Opened::Frame(frame) => carrier::of(frame)?,
+            _ => None,
+        };
+        match carried {
+            Some(carrier) if carrier.is_placeholder() => {
+                let what = "reading placeholders of an object that python-blosc2 evaluates or fetches";
+                Err(Error::Unsupported { structure: Structure::B2nd, what })
+            }
+            Some(carrier) if write.is_some() && carrier.has_records() => {
+                let what = "changing the items of records by themselves";
+                Err(Error::Unsupported { structure: Structure::FrameHeader, what })
+            }
+            _ => Ok(opened),
+        }
+    }
+}
+
+/// Type and shape of the items as they are shown: items of a frame have a size but no type, and where they do not fill
+/// it, it holds bytes.
+fn items_of(about: &About, nbytes: u64) -> (u64, Vec<u64>) {
+    let typesize = u64::from(about.typesize).max(1);
+    let item = match &about.dtype {
+        Some(dtype) => u64::from(dtype.itemsize()),
+        None if nbytes.is_multiple_of(typesize) => typesize,
+        None => 1,
+    };
+    let shape = about.shape.clone().unwrap_or_else(|| vec![nbytes.checked_div(item).unwrap_or(0)]);
+    (item, shape)
+}
+
+/// What changes while a container is open.
+struct State {
+    /// Handles without a call; None once it is closed.
+    idle: Option<Vec<Handle>>,
+    shape: Vec<u64>,
+    /// How often it was changed here: a handle that was opened before a change is not kept.
+    changes: u64,
+}
+
+/// A frame, array, tensor, bloscpack file, bcolz or Blaze directory, or `.npy` file.
 #[pyclass(frozen, module = "blosc_frame._native")]
 pub struct Source {
-    path: PathBuf,
+    origin: Origin,
     limits: Limits,
     threads: usize,
     about: About,
-    shape: Vec<u64>,
     item: u64,
     chunks: Option<Vec<u64>>,
-    /// None once it is closed.
-    idle: Mutex<Option<Vec<Handle>>>,
-}
-
-fn open_array(path: &Path, kind: Kind, limits: &Limits, threads: usize) -> Result<NdArray<'static>, Error> {
-    let frame = match kind {
-        Kind::SparseFrame => SuperChunk::open_dir(FsDir::open(path)?, limits)?,
-        _ => SuperChunk::open_read(PathFile::open(path)?, limits)?,
-    };
-    let mut array = NdArray::open(frame)?;
-    array.set_threads(threads);
-    Ok(array)
+    state: Mutex<State>,
 }
 
 impl Source {
-    fn open(path: PathBuf, limits: Limits, threads: usize) -> Result<Source, Error> {
-        let opened = open_any(&path, &limits)?;
-        let (nbytes, rows) = (opened.data.nbytes(), opened.data.chunk_nbytes());
-        let AnyRows { data, about, .. } = opened;
-        let typesize = u64::from(about.typesize).max(1);
-        // Items of a frame have a size but no type: where they do not fill it, it holds bytes.
-        let item = match &about.dtype {
-            Some(dtype) => u64::from(dtype.itemsize()),
-            None if nbytes.is_multiple_of(typesize) => typesize,
-            None => 1,
+    pub fn open(origin: Origin, limits: Limits, threads: usize) -> Result<Source, Error> {
+        let rows = origin.open(&limits, None)?.into_rows()?;
+        let (nbytes, step) = (rows.data.nbytes(), rows.data.chunk_nbytes());
+        let (item, shape) = items_of(&rows.about, nbytes);
+        let (handle, chunks) = match origin.open(&limits, None)? {
+            Opened::Array(mut array) => {
+                array.set_threads(threads);
+                let chunks = array.geometry().chunks().iter().map(|&n| n.into()).collect();
+                (Handle::Array(array), Some(chunks))
+            }
+            _ => {
+                let row = shape.iter().skip(1).fold(item, |n, &dim| n.saturating_mul(dim));
+                let first = step.checked_div(row).unwrap_or(1).max(1);
+                // Frames are read in steps of their own, whatever their chunks are.
+                let known = rows.about.kind != "frame" && !shape.is_empty();
+                let chunks = known.then(|| [&[first], shape.get(1..).unwrap_or_default()].concat());
+                (Handle::Rows(Box::new(rows.data), Pool::new(threads)), chunks)
+            }
         };
-        let shape = match &about.shape {
-            Some(shape) => shape.clone(),
-            None => vec![nbytes.checked_div(item).unwrap_or(0)],
-        };
-        let (handle, chunks) = if about.kind == "b2nd" {
-            let kind = Found::at(&path, 0, None)?.kind;
-            let array = open_array(&path, kind, &limits, threads)?;
-            let chunks = array.geometry().chunks().iter().map(|&n| n.into()).collect();
-            (Handle::Array(Box::new(array)), Some(chunks))
-        } else {
-            let row = shape.iter().skip(1).fold(item, |n, &dim| n.saturating_mul(dim));
-            let first = rows.checked_div(row).unwrap_or(1).max(1);
-            // Frames are read in steps of their own, whatever their chunks are.
-            let known = about.kind != "frame" && !shape.is_empty();
-            let chunks = known.then(|| [&[first], shape.get(1..).unwrap_or_default()].concat());
-            (Handle::Rows(Box::new(data), Pool::new(threads)), chunks)
-        };
-        Ok(Source { path, limits, threads, about, shape, item, chunks, idle: Mutex::new(Some(vec![handle])) })
+        let state = Mutex::new(State { idle: Some(vec![handle]), shape, changes: 0 });
+        Ok(Source { origin, limits, threads, about: rows.about, item, chunks, state })
     }
 
-    /// Opens the container once more, which must be what it was.
-    fn again(&self) -> Result<Handle, Error> {
+    /// Opens the container once more, which must have this shape.
+    fn again(&self, shape: &[u64]) -> Result<Handle, Error> {
         let changed = Error::Changed { what: "shape of the container" };
-        if self.about.kind == "b2nd" {
-            let kind = Found::at(&self.path, 0, None)?.kind;
-            let array = open_array(&self.path, kind, &self.limits, self.threads)?;
-            return if array.shape()[..] == self.shape[..] {
-                Ok(Handle::Array(Box::new(array)))
-            } else {
-                Err(changed)
-            };
+        match self.origin.open(&self.limits, None)? {
+            Opened::Array(mut array) if self.about.kind == "b2nd" => {
+                array.set_threads(self.threads);
+                if array.shape()[..] == *shape { Ok(Handle::Array(array)) } else { Err(changed) }
+            }
+            opened => {
+                let rows = opened.into_rows()?;
+                let (item, now) = items_of(&rows.about, rows.data.nbytes());
+                let same = now == shape && item == self.item && rows.about.dtype == self.about.dtype;
+                if !same {
+                    return Err(changed);
+                }
+                Ok(Handle::Rows(Box::new(rows.data), Pool::new(self.threads)))
+            }
         }
-        let opened = open_any(&self.path, &self.limits)?;
-        let same = opened.about.shape == self.about.shape && opened.about.dtype == self.about.dtype;
-        let items = self.shape.iter().fold(self.item, |n, &dim| n.saturating_mul(dim));
-        if !same || opened.data.nbytes() != items {
-            return Err(changed);
-        }
-        Ok(Handle::Rows(Box::new(opened.data), Pool::new(self.threads)))
     }
 
-    /// A panic between these locks cannot leave the list broken, so poison says nothing.
-    fn idle(&self) -> MutexGuard<'_, Option<Vec<Handle>>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    /// A panic between these locks cannot leave the state broken, so poison says nothing.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// `Ok(false)` where it is closed.
     fn read(&self, ranges: &[Range<u64>], out: &mut [u8]) -> Result<bool, Error> {
-        let Some(free) = self.idle().as_mut().map(Vec::pop) else { return Ok(false) };
+        let (free, shape, changes) = {
+            let mut state = self.state();
+            let Some(idle) = &mut state.idle else { return Ok(false) };
+            (idle.pop(), state.shape.clone(), state.changes)
+        };
         let mut handle = match free {
             Some(handle) => handle,
-            None => self.again()?,
+            None => self.again(&shape)?,
         };
-        handle.read(&self.shape, self.item, ranges, out)?;
+        handle.read(&shape, self.item, ranges, out)?;
         // A handle that is not kept is dropped after the lock is free.
-        if let Some(idle) = self.idle().as_mut().filter(|idle| idle.len() < KEPT) {
+        let mut state = self.state();
+        if state.changes == changes
+            && let Some(idle) = state.idle.as_mut().filter(|idle| idle.len() < KEPT)
+        {
             idle.push(handle);
         }
         Ok(true)
+    }
+
+    /// Has `work` change the container, which is opened for that and must be what it was; `Ok(false)` where it is closed.
+    fn change(&self, work: impl FnOnce(Opened) -> Result<(), Error>) -> Result<bool, Error> {
+        let shape = match &*self.state() {
+            State { idle: None, .. } => return Ok(false),
+            State { shape, .. } => shape.clone(),
+        };
+        // Other writers are kept out from here on, and what they did before is seen.
+        let opened = self.origin.open(&self.limits, Some(Locking::System))?;
+        drop(self.again(&shape)?);
+        let done = work(opened);
+        // A change that failed left what was committed.
+        let rows = self.origin.open(&self.limits, None)?.into_rows()?;
+        let mut state = self.state();
+        state.shape = items_of(&rows.about, rows.data.nbytes()).1;
+        state.changes += 1;
+        let old = state.idle.as_mut().map(std::mem::take);
+        drop(state);
+        drop(old);
+        done.map(|()| true)
+    }
+
+    fn changed(&self, done: Result<bool, Error>) -> PyResult<()> {
+        match done.map_err(|error| of_frame(error, &self.origin.name()))? {
+            true => Ok(()),
+            false => Err(PyValueError::new_err("the array is closed")),
+        }
     }
 }
 
@@ -143,10 +228,11 @@ impl Source {
         let output = limit.unwrap_or(Limits::DEFAULT.output);
         let limits = Limits::DEFAULT.output(output);
         let shown = path.display().to_string();
-        py.detach(|| Source::open(path, limits, threads)).map_err(|error| of_frame(error, &shown))
+        let open = || Source::open(Origin::Path(path), limits, threads);
+        py.detach(open).map_err(|error| of_frame(error, &shown))
     }
 
-    /// The kind of container: `frame`, `b2nd`, `bloscpack`, `bcolz`, `blaze` or `npy`.
+    /// The kind of container: `frame`, `tensor`, `b2nd`, `bloscpack`, `bcolz`, `blaze` or `npy`.
     #[getter]
     fn kind(&self) -> &'static str {
         self.about.kind
@@ -167,7 +253,7 @@ impl Source {
 
     #[getter]
     fn shape(&self) -> Vec<u64> {
-        self.shape.clone()
+        self.state().shape.clone()
     }
 
     /// Shape of the chunks; None for frames and for arrays without dimensions.
@@ -192,29 +278,100 @@ impl Source {
     fn read_box(&self, py: Python<'_>, ranges: Vec<(u64, u64)>, out: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut memory = Memory::of(out)?;
         let bytes = memory.bytes_mut()?;
-        let outside = |(range, &len): (&(u64, u64), &u64)| range.0 > range.1 || range.1 > len;
-        if ranges.len() != self.shape.len() || ranges.iter().zip(&self.shape).any(outside) {
-            return Err(PyValueError::new_err("the ranges are not a box of the array"));
+        let ranges = self.check_box(ranges, bytes.len())?;
+        let read =
+            if bytes.is_empty() { Ok(!self.closed()) } else { py.detach(|| self.read(&ranges, bytes)) };
+        self.changed(read)
+    }
+
+    /// Replaces the items of a box, in one commit. Of what is no b2nd array, it must be whole rows.
+    fn write_box(&self, py: Python<'_>, ranges: Vec<(u64, u64)>, data: &Bound<'_, PyAny>) -> PyResult<()> {
+        let data = Items(Memory::of(data)?);
+        let nbytes = data.0.bytes().len();
+        let ranges = self.check_box(ranges, nbytes)?;
+        if nbytes == 0 {
+            return self.changed(Ok(!self.closed()));
         }
-        let ranges: Vec<Range<u64>> = ranges.into_iter().map(|(start, stop)| start..stop).collect();
-        let volume = ranges.iter().fold(self.item, |n, range| n.saturating_mul(range.end - range.start));
-        if volume != bytes.len() as u64 {
-            return Err(PyValueError::new_err("the destination has not the size of the box"));
+        let work = |opened: Opened| match opened {
+            Opened::Array(mut array) => {
+                let source = Uncompressed::new(&data, 0, nbytes as u64);
+                array.set_from(&mut Pool::new(self.threads), &ranges, &source)?;
+                array.commit()
+            }
+            other => {
+                let first = ranges.first().map_or(0, |range| range.start);
+                other.into_rows()?.data.set(&mut Pool::new(self.threads), first, &data)
+            }
+        };
+        let done = py.detach(|| self.change(work));
+        self.changed(done)
+    }
+
+    /// Adds rows along the first axis, in one commit.
+    fn append(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<()> {
+        let data = Items(Memory::of(data)?);
+        let work = |opened: Opened| match data.size() {
+            Ok(0) => Ok(()),
+            _ => opened.into_rows()?.data.append(&mut Pool::new(self.threads), &data),
+        };
+        let done = py.detach(|| self.change(work));
+        self.changed(done)
+    }
+
+    /// Changes the shape, in one commit: of what is no b2nd array the number of rows.
+    fn resize(&self, py: Python<'_>, shape: Vec<u64>) -> PyResult<()> {
+        let old = self.state().shape.clone();
+        if shape.len() != old.len() {
+            return Err(PyValueError::new_err(format!(
+                "{} sides were given, and the array has {} dimensions",
+                shape.len(),
+                old.len()
+            )));
         }
-        let read = if volume == 0 { Ok(!self.closed()) } else { py.detach(|| self.read(&ranges, bytes)) };
-        match read.map_err(|error| of_frame(error, &self.path.display().to_string()))? {
-            true => Ok(()),
-            false => Err(PyValueError::new_err("the array is closed")),
+        if self.about.kind != "b2nd" && shape.get(1..) != old.get(1..) {
+            return Err(PyValueError::new_err("only the first side of this container can change"));
         }
+        let work = |opened: Opened| match opened {
+            Opened::Array(mut array) => {
+                array.resize(&shape)?;
+                array.commit()
+            }
+            other => {
+                let rows = shape.first().copied().unwrap_or(0);
+                other.into_rows()?.data.resize(&mut Pool::new(self.threads), rows)
+            }
+        };
+        let done = py.detach(|| self.change(work));
+        self.changed(done)
     }
 
     /// Closes the files. Reads that run meanwhile are finished.
     fn close(&self, py: Python<'_>) {
-        py.detach(|| drop(self.idle().take()));
+        py.detach(|| {
+            let idle = self.state().idle.take();
+            drop(idle);
+        });
     }
 
     #[getter]
     fn closed(&self) -> bool {
-        self.idle().is_none()
+        self.state().idle.is_none()
+    }
+}
+
+impl Source {
+    /// The ranges of a box of the array, whose items are so many bytes.
+    fn check_box(&self, ranges: Vec<(u64, u64)>, nbytes: usize) -> PyResult<Vec<Range<u64>>> {
+        let shape = self.state().shape.clone();
+        let outside = |(range, &len): (&(u64, u64), &u64)| range.0 > range.1 || range.1 > len;
+        if ranges.len() != shape.len() || ranges.iter().zip(&shape).any(outside) {
+            return Err(PyValueError::new_err("the ranges are not a box of the array"));
+        }
+        let ranges: Vec<Range<u64>> = ranges.into_iter().map(|(start, stop)| start..stop).collect();
+        let volume = ranges.iter().fold(self.item, |n, range| n.saturating_mul(range.end - range.start));
+        match volume == nbytes as u64 {
+            true => Ok(ranges),
+            false => Err(PyValueError::new_err("the memory has not the size of the box")),
+        }
     }
 }

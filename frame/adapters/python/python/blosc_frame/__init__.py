@@ -1,17 +1,20 @@
 """Blosc data as NumPy arrays, and a Blosc codec for numcodecs and Zarr.
 
-open, save           frames, b2nd arrays, bloscpack, bcolz and .npy files; slices decode only the blocks they touch
+open, save           frames, b2nd arrays, bloscpack, bcolz and .npy files; slices decode only the blocks they touch;
+                     stores of arrays, and tables
 compress, ...        single chunks
 register             makes numcodecs and Zarr use this package wherever they meet the codec "blosc"
 """
 
-from ._array import Array, open, save
+from ._array import Array, Store, Table, open, save
 from ._native import VERSION as __version__
 from ._native import BloscError, chunk_info, compress, decompress, decompress_range
 
 __all__ = [
     "Array",
     "BloscError",
+    "Store",
+    "Table",
     "__version__",
     "chunk_info",
     "compress",

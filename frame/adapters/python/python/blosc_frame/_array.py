@@ -8,13 +8,16 @@ import math
 import operator
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ._native import BloscError, Source
+from ._native import Store as _Store
+from ._native import Table as _Table
+from ._native import open_store as _open_store
 from ._native import save as _save
 
 Path = str | os.PathLike[str]
@@ -30,30 +33,43 @@ _FORMATS = {
 
 
 class Array:
-    """A container on disk as an array that is read slice by slice. `open` makes them.
+    """A container on disk as an array that is read slice by slice, and with ``mode="r+"`` changed. `open` makes them.
 
     An index decodes only the chunks, of b2nd arrays only the blocks, that it touches, without holding the
     interpreter's lock. Arrays are pickled as their path, so that Dask and others can send them to worker processes.
+
+    Each change, ``array[...] = x``, `append` or `resize`, is one commit: a crash leaves it done or not begun. Other
+    writers are kept out meanwhile, and another array of the same file must be opened again to see a new shape.
 
     `close`, or leaving a ``with`` block, closes the files; what is known of the array without them stays.
     """
 
     dtype: np.dtype[Any]
-    shape: tuple[int, ...]
     chunks: tuple[int, ...] | None
 
     def __init__(
-        self, path: Path, *, dtype: DTypeLike | None = None, threads: int = 1, limit: int | None = None
+        self,
+        path: Path,
+        *,
+        mode: str = "r",
+        dtype: DTypeLike | None = None,
+        threads: int = 1,
+        limit: int | None = None,
     ) -> None:
-        self._arguments = (os.fspath(path), dtype, threads, limit)
-        self._source = Source(self._arguments[0], threads=threads, limit=limit)
+        name = os.fspath(path)
+        self._arguments: tuple[Any, ...] | None = (name, mode, dtype, threads, limit)
+        self._begin(name, Source(name, threads=threads, limit=limit), mode, dtype)
+
+    def _begin(self, name: str, source: Source, mode: str, dtype: DTypeLike | None) -> None:
+        if mode not in ("r", "r+"):
+            raise ValueError(f"mode {mode!r}: expected 'r' or 'r+'")
+        self._name, self._mode, self._source = name, mode, source
         descr = self._source.descr
         if descr is not None:
             self.dtype = np.lib.format.descr_to_dtype(ast.literal_eval(descr))
         else:
             size = self._source.itemsize
             self.dtype = np.dtype(np.uint8) if size == 1 else np.dtype((np.void, size))
-        self.shape = tuple(self._source.shape)
         chunks = self._source.chunks
         self.chunks = None if chunks is None else tuple(chunks)
         if dtype is not None:
@@ -68,8 +84,13 @@ class Array:
         self.dtype = dtype
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """Items per dimension."""
+        return tuple(self._source.shape)
+
+    @property
     def kind(self) -> str:
-        """The container: "frame", "b2nd", "bloscpack", "bcolz", "blaze" or "npy"."""
+        """The container: "frame", "tensor", "b2nd", "bloscpack", "bcolz", "blaze" or "npy"."""
         return self._source.kind
 
     @property
@@ -97,9 +118,11 @@ class Array:
         return self.shape[0]
 
     def __repr__(self) -> str:
-        return f"<blosc_frame.Array {self.kind} {self.shape} {self.dtype} in {self._arguments[0]!r}>"
+        return f"<blosc_frame.Array {self.kind} {self.shape} {self.dtype} in {self._name!r}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self._arguments is None:
+            raise TypeError("an array inside a store file cannot be pickled: pickle the path and the key")
         return _reopen, self._arguments
 
     def close(self) -> None:
@@ -127,6 +150,48 @@ class Array:
 
     def __getitem__(self, key: Any) -> Any:
         """Integers, slices and an ellipsis, as NumPy has them; of lists and masks take the slice around them first."""
+        box, within = self._box(key)
+        return self._read(box)[within]
+
+    def __setitem__(self, key: Any, value: ArrayLike) -> None:
+        """Set what the same index would get, in one commit; `value` is broadcast and cast as NumPy does.
+
+        Items between those of a step, and the rest of the rows of what is no b2nd array, are read and written again.
+        """
+        self._check_mode()
+        box, within = self._box(key)
+        # Other containers are changed by whole rows.
+        written = box if self.kind == "b2nd" else box[:1] + [(0, side) for side in self.shape[1:]]
+        inside = tuple(slice(a - first, b - first) for (a, b), (first, _) in zip(box, written, strict=True))
+        steps = any(isinstance(part, slice) and part.step not in (1, -1) for part in within)
+        if steps or written != box:
+            items = self._read(written)
+        else:
+            items = np.empty([stop - start for start, stop in box], self.dtype)
+        items[inside][within] = value
+        self._source.write_box(written, _bytes(items))
+
+    def append(self, rows: ArrayLike) -> None:
+        """Add rows along the first axis, in one commit: an array of as many dimensions, or one row of one fewer."""
+        self._check_mode()
+        new = np.asarray(rows).astype(self.dtype, casting="same_kind", copy=False)
+        if new.ndim == self.ndim - 1:
+            new = new[np.newaxis]
+        if not self.shape or new.ndim != self.ndim or new.shape[1:] != self.shape[1:]:
+            raise ValueError(f"rows of shape {new.shape} cannot be appended to an array of shape {self.shape}")
+        self._source.append(_bytes(np.ascontiguousarray(new)))
+
+    def resize(self, shape: int | tuple[int, ...]) -> None:
+        """Change the shape, in one commit. New items are zero, or what the container fills them with."""
+        self._check_mode()
+        self._source.resize([operator.index(side) for side in (shape if isinstance(shape, tuple) else (shape,))])
+
+    def _check_mode(self) -> None:
+        if self._mode != "r+":
+            raise ValueError("the array is open for reading only; open it with mode='r+' to change it")
+
+    def _box(self, key: Any) -> tuple[list[tuple[int, int]], tuple[slice | int, ...]]:
+        """The box around what `key` selects, and the same selection within that box."""
         box: list[tuple[int, int]] = []
         within: list[slice | int] = []
         for axis, (part, length) in enumerate(zip(_expand(key, self.ndim), self.shape, strict=True)):
@@ -143,7 +208,7 @@ class Array:
                 raise IndexError(f"index {index} is out of bounds for axis {axis} with size {length}")
             box.append((index % length, index % length + 1))
             within.append(0)
-        return self._read(box)[tuple(within)]
+        return box, tuple(within)
 
     def _read(self, box: list[tuple[int, int]]) -> NDArray[Any]:
         shape = [stop - start for start, stop in box]
@@ -153,8 +218,13 @@ class Array:
                 f"{nbytes} bytes are more than the limit of {self._source.limit}; open with limit= raises it"
             )
         out = np.empty(shape, self.dtype)
-        self._source.read_box(box, out.reshape(-1).view(np.uint8) if out.size else np.empty(0, np.uint8))
+        self._source.read_box(box, _bytes(out))
         return out
+
+
+def _bytes(items: NDArray[Any]) -> NDArray[np.uint8]:
+    """The memory of an array in C order."""
+    return items.reshape(-1).view(np.uint8) if items.size else np.empty(0, np.uint8)
 
 
 def _expand(key: Any, ndim: int) -> list[Any]:
@@ -174,19 +244,191 @@ def _expand(key: Any, ndim: int) -> list[Any]:
     return parts + rest
 
 
-def _reopen(path: str, dtype: DTypeLike | None, threads: int, limit: int | None) -> Array:
-    return Array(path, dtype=dtype, threads=threads, limit=limit)
+def _reopen(path: str, mode: str, dtype: DTypeLike | None, threads: int, limit: int | None) -> Array:
+    return Array(path, mode=mode, dtype=dtype, threads=threads, limit=limit)
+
+
+def _leaf(name: str, source: Source, mode: str) -> Array:
+    array = Array.__new__(Array)
+    array._arguments = None
+    array._begin(name, source, mode, None)
+    return array
+
+
+class Store(Mapping[str, "Array | Table"]):
+    """Several arrays under one path, by their keys: a `.b2d`, `.b2z` or `.b2e` store, or a directory of arrays.
+
+    A key such as ``"/group/name"`` gives an `Array`, or a `Table` where the group is one. Nothing is decoded before it
+    is asked for, and what lies elsewhere is not followed. With ``mode="r+"`` arrays that are files of their own can be
+    changed.
+    """
+
+    def __init__(self, path: Path, *, mode: str = "r", threads: int = 1, limit: int | None = None) -> None:
+        store = _open_store(os.fspath(path), threads=threads, limit=limit)
+        if store is None:
+            raise BloscError(f"{os.fspath(path)}: is no store of arrays")
+        self._begin(store, mode)
+
+    def _begin(self, store: _Store, mode: str) -> None:
+        if mode not in ("r", "r+"):
+            raise ValueError(f"mode {mode!r}: expected 'r' or 'r+'")
+        self._store: _Store | None = store
+        self._mode, self._name, self.kind = mode, store.name, store.kind
+        self._entries = dict(store.entries())
+
+    def _opened(self) -> _Store:
+        if self._store is None:
+            raise ValueError("the store is closed")
+        return self._store
+
+    def __getitem__(self, key: str) -> Array | Table:
+        store = self._opened()
+        key = key if key.startswith("/") else f"/{key}"
+        what = self._entries.get(key)
+        if what is None:
+            raise KeyError(key)
+        if what == "table":
+            group = store.group(key)
+            assert group is not None
+            return _table(group)
+        return _leaf(f"{self._name}:{key}", store.leaf(key), self._mode)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @property
+    def groups(self) -> list[str]:
+        """Keys of the groups, those that hold nothing, too."""
+        return self._opened().groups
+
+    def attributes(self, group: str = "") -> dict[str, Any]:
+        """The attributes of a group, or of the whole store. What is no MessagePack is left out."""
+        found = self._opened().attributes(group)
+        return {name: json.loads(value) for name, value in found if value is not None}
+
+    def close(self) -> None:
+        """Close the store. Arrays and tables that came from it stay open."""
+        self._store = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<blosc_frame.Store {self.kind} of {len(self)} in {self._name!r}>"
+
+
+class Table:
+    """A table of python-blosc2: the rows that live, column by column. `open` and `Store` make them."""
+
+    def __init__(self, path: Path, *, threads: int = 1, limit: int | None = None) -> None:
+        store = _open_store(os.fspath(path), threads=threads, limit=limit)
+        if store is None or not store.is_table:
+            raise BloscError(f"{os.fspath(path)}: is no table")
+        self._begin(store)
+
+    def _begin(self, store: _Store) -> None:
+        self._name = store.name
+        self._table: _Table | None = store.table()
+
+    def _opened(self) -> _Table:
+        if self._table is None:
+            raise ValueError("the table is closed")
+        return self._table
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Names of the columns, with their types in words."""
+        return {name: kind for name, kind, _ in self._opened().columns}
+
+    def __len__(self) -> int:
+        return self._opened().rows
+
+    def __getitem__(self, column: str) -> NDArray[Any]:
+        """One column as an array: a masked one where it may have nulls."""
+        return self.to_arrays([column])[column]
+
+    def to_arrays(
+        self, columns: Iterable[str] | None = None, start: int = 0, stop: int | None = None
+    ) -> dict[str, NDArray[Any]]:
+        """Rows `start` to `stop` as a dict of arrays, masked ones where a column may have nulls.
+
+        Columns of lists and objects, which NumPy has no items for, raise `BloscError`: name the others.
+        """
+        table, (start, stop) = self._opened(), self._range(start, stop)
+        arrays: dict[str, NDArray[Any]] = {}
+        for wanted in self.columns if columns is None else columns:
+            name, descr, shape, items, nulls = table.column(wanted, start, stop)
+            dtype = np.lib.format.descr_to_dtype(ast.literal_eval(descr))
+            array: NDArray[Any] = np.frombuffer(bytearray(items), dtype).reshape(shape)
+            if nulls is not None:
+                rows = np.frombuffer(nulls, np.bool_).reshape([-1] + [1] * (array.ndim - 1))
+                array = np.ma.MaskedArray(array, np.broadcast_to(rows, array.shape).copy())
+            arrays[name] = array
+        return arrays
+
+    def to_arrow(self, columns: Iterable[str] | None = None, start: int = 0, stop: int | None = None) -> Any:
+        """Rows `start` to `stop` as a ``pyarrow.Table``; it needs pyarrow."""
+        import pyarrow
+
+        start, stop = self._range(start, stop)
+        names = list(self.columns if columns is None else columns)
+        return pyarrow.ipc.open_file(self._opened().arrow(names, start, stop)).read_all()
+
+    def _range(self, start: int, stop: int | None) -> tuple[int, int]:
+        start, stop, _ = slice(start, stop).indices(len(self))
+        return start, max(start, stop)
+
+    def close(self) -> None:
+        """Close the files."""
+        self._table = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<blosc_frame.Table of {len(self)} rows, {len(self.columns)} columns in {self._name!r}>"
+
+
+def _table(store: _Store) -> Table:
+    table = Table.__new__(Table)
+    table._begin(store)
+    return table
 
 
 def open(
-    path: Path, *, dtype: DTypeLike | None = None, threads: int = 1, limit: int | None = None
-) -> Array:
-    """Open a frame, b2nd array, bloscpack file, bcolz or Blaze directory, or .npy file as an array.
+    path: Path,
+    *,
+    mode: str = "r",
+    dtype: DTypeLike | None = None,
+    threads: int = 1,
+    limit: int | None = None,
+) -> Any:
+    """Open what `path` holds: an `Array`, or a `Store` or `Table` where that is what it is.
 
-    `dtype` names the type of the items where the container does not: frames know their size only. `limit` is the most
-    bytes that a read may return, 16 GiB without it. `threads` decode a read side by side.
+    Arrays are frames, tensors, b2nd arrays, bloscpack files, bcolz and Blaze directories, and .npy files. With
+    ``mode="r+"`` they can be changed. `dtype` names the type of the items where the container does not: frames know
+    their size only. `limit` is the most bytes that a read may return, 16 GiB without it. `threads` decode a read side
+    by side.
     """
-    return Array(path, dtype=dtype, threads=threads, limit=limit)
+    store = _open_store(os.fspath(path), threads=threads, limit=limit)
+    if store is None:
+        return Array(path, mode=mode, dtype=dtype, threads=threads, limit=limit)
+    if dtype is not None:
+        raise ValueError("dtype: a store says itself of what type its arrays are")
+    if store.is_table:
+        return _table(store)
+    opened = Store.__new__(Store)
+    opened._begin(store, mode)
+    return opened
 
 
 def save(
@@ -234,7 +476,7 @@ def save(
     }
     left_out = _save(
         path,
-        data.reshape(-1).view(np.uint8) if data.size else np.empty(0, np.uint8),
+        _bytes(data),
         repr(np.lib.format.dtype_to_descr(data.dtype)),
         list(shape),
         how,

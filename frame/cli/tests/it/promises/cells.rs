@@ -211,10 +211,12 @@ const fn changes(name: &'static str, words: &'static [&'static str]) -> Verb {
 }
 
 /// Every verb of the command. `compress` is not here: it is how the containers are made.
-pub const VERBS: [Verb; 24] = [
+pub const VERBS: [Verb; 26] = [
     reads("advise", &["advise", "@leaf"]),
     reads("decompress", &["decompress", "@leaf", "-o", "@out", "@plain"]),
     reads("info", &["info", "@leaf"]),
+    reads("cat", &["cat", "@leaf"]),
+    reads("head", &["head", "@leaf"]),
     reads("ls", &["ls", "@"]),
     reads("verify", &["verify", "@leaf"]),
     reads("slice", &["slice", "@leaf", "--start", "0", "--stop", "2", "-o", "@out", "@plain"]),
@@ -402,6 +404,7 @@ const RULES: &[(&[&str], &[Shape], &str)] = {
             "a store of several arrays",
         ),
         (&["repair"], &[Frame, Array, Matrix, Tensor], "repair mends frames"),
+        (&["cat", "head"], &[Array, Matrix, Rows, Columns, Store, Table, Tensor], "plain bytes"),
     ]
 };
 
