@@ -39,7 +39,7 @@ class Array:
     interpreter's lock. Arrays are pickled as their path, so that Dask and others can send them to worker processes.
 
     Each change, ``array[...] = x``, `append` or `resize`, is one commit: a crash leaves it done or not begun. Other
-    writers are kept out meanwhile, and another array of the same file must be opened again to see a new shape.
+    writers are kept out meanwhile. Another array of the same file must be opened again to see what was changed.
 
     `close`, or leaving a ``with`` block, closes the files; what is known of the array without them stays.
     """
