@@ -51,12 +51,13 @@ impl SuperChunk<'_> {
     /// Encodes `data` in pieces, on all threads, and appends them.
     fn append_pieces(&mut self, data: &[u8], size: usize) -> Result<(), Error> {
         #[cfg(feature = "std")]
-        if self.threads > 1 && data.len() > size {
+        if self.threads > 1 && data.len() > size.max(parallel::HANDED) {
             let params = self.params();
             params.check().map_err(Error::Codec)?;
             let (typesize, blockshape) = (self.header.typesize, self.blockshape.clone());
             return parallel::ordered(
                 self.threads,
+                parallel::handed(size),
                 data.chunks(size.max(1)),
                 |(pool, _), piece: &[u8]| {
                     let context = chunk_context(typesize, &blockshape);

@@ -56,18 +56,29 @@ pub(crate) fn each<S: Send, I: Send>(
     })
 }
 
+/// Bytes that are handed to a thread at a time, at the least: waking it costs as much as some tens of KiB.
+/// Tests have small frames.
+pub(super) const HANDED: usize = if cfg!(test) { 64 } else { 256 << 10 };
+
+/// How many chunks of `size` bytes are handed to a thread at a time.
+pub(super) fn handed(size: usize) -> usize {
+    HANDED.div_ceil(size.max(1))
+}
+
 /// Runs `work` on every item, on `threads` threads, and hands the results to `take` in the items' order,
-/// on the calling thread. At most two results per thread wait.
+/// on the calling thread. A thread gets `together` items at a time; the results of two such batches per thread wait at most.
 pub(super) fn ordered<I: Send, O: Send>(
     threads: usize,
+    together: usize,
     items: impl Iterator<Item = I>,
     work: impl Fn(&mut Tools, I) -> O + Sync,
     mut take: impl FnMut(O) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    // A thread for an item at most.
-    let threads = items.size_hint().1.map_or(threads, |most| threads.min(most));
-    // Each item travels with the channel for its result.
-    let (send_job, jobs) = mpsc::channel::<(I, SyncSender<O>)>();
+    // A thread for a batch at most.
+    let together = together.max(1);
+    let threads = items.size_hint().1.map_or(threads, |most| threads.min(most.div_ceil(together)));
+    // Each batch travels with the channel for its results.
+    let (send_job, jobs) = mpsc::channel::<(Vec<I>, SyncSender<Vec<O>>)>();
     std::thread::scope(|scope| {
         // Dropped on every way out, which ends the workers; and when these are gone, so are the jobs that wait.
         let (send_job, jobs) = (send_job, Arc::new(Mutex::new(jobs)));
@@ -77,9 +88,9 @@ pub(super) fn ordered<I: Send, O: Send>(
             let thread = Builder::new().spawn_scoped(scope, move || {
                 let (mut tools, next) =
                     (tools(1), || jobs.lock().unwrap_or_else(PoisonError::into_inner).recv());
-                while let Ok((item, result)) = next() {
-                    // After an error no thread waits for it.
-                    let _ = result.send(work(&mut tools, item));
+                while let Ok((batch, results)) = next() {
+                    // After an error no thread waits for them.
+                    let _ = results.send(batch.into_iter().map(|item| work(&mut tools, item)).collect());
                 }
             });
             started += usize::from(thread.is_ok());
@@ -93,13 +104,16 @@ pub(super) fn ordered<I: Send, O: Send>(
         let mut waiting = VecDeque::new();
         loop {
             while waiting.len() < threads.saturating_mul(2) {
-                let Some(item) = items.next() else { break };
-                let (send_result, result) = mpsc::sync_channel(1);
-                send_job.send((item, send_result)).map_err(|_| DIED)?;
-                waiting.push_back(result);
+                let batch: Vec<I> = items.by_ref().take(together).collect();
+                if batch.is_empty() {
+                    break;
+                }
+                let (send_results, results) = mpsc::sync_channel(1);
+                send_job.send((batch, send_results)).map_err(|_| DIED)?;
+                waiting.push_back(results);
             }
-            let Some(result) = waiting.pop_front() else { return Ok(()) };
-            take(result.recv().map_err(|_| DIED)?)?;
+            let Some(results) = waiting.pop_front() else { return Ok(()) };
+            results.recv().map_err(|_| DIED)?.into_iter().try_for_each(&mut take)?;
         }
     })
 }

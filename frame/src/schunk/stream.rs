@@ -35,6 +35,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// Larger chunks are decoded one at a time, their blocks in parallel, to bound the memory.
 pub(super) const MAX_AHEAD: u32 = 16 << 20;
+/// Bytes that a thread of a [`Writer`] gets between two starts of the threads, at the least.
+const BATCH: usize = 2 << 20;
 
 /// Reads the decoded bytes of a super-chunk, one chunk in memory at a time. `S` is the super-chunk or a borrow of it.
 pub struct Reader<'a, S = SuperChunk<'a>> {
@@ -70,7 +72,8 @@ impl<'a> SuperChunk<'a> {
     /// Decodes all chunks, on all threads, and hands them to `take` in order.
     pub fn for_each_chunk(&self, mut take: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
         let most = self.sizes_known()?.largest().unwrap_or(0);
-        if self.threads < 2 || self.nchunks() < 2 || most > MAX_AHEAD {
+        let small = self.nbytes() <= parallel::HANDED as u64;
+        if self.threads < 2 || self.nchunks() < 2 || most > MAX_AHEAD || small {
             let mut buffer = Vec::new();
             return (0..self.nchunks()).try_for_each(|k| {
                 self.read_chunk_to(k, &mut buffer)?;
@@ -92,6 +95,7 @@ impl<'a> SuperChunk<'a> {
         });
         parallel::ordered(
             self.threads,
+            parallel::handed(most as usize),
             items,
             |(pool, buf), chunks| {
                 let k = chunks.start;
@@ -247,11 +251,14 @@ impl<'a, S: BorrowMut<SuperChunk<'a>>> Writer<'a, S> {
         Ok(self.chunks)
     }
 
-    /// How much is gathered before it is encoded: a few chunks per thread.
+    /// How much is gathered before it is encoded: whole chunks, and for threads, which are started each time, so many that
+    /// starting them costs little.
     fn batch(&self) -> usize {
         let chunks = self.chunks.borrow();
-        let per_thread = if chunks.threads > 1 { chunks.threads.saturating_mul(2) } else { 1 };
-        (chunks.chunksize as usize).saturating_mul(per_thread).max(1)
+        let chunk = (chunks.chunksize as usize).max(1);
+        let many = if chunks.threads > 1 { chunks.threads.saturating_mul(2) } else { return chunk };
+        let together = (BATCH / chunk).max(1);
+        chunk.saturating_mul(together).saturating_mul(many)
     }
 
     /// Appends the first `len` bytes of the buffer and takes out of it what has been appended.
