@@ -71,7 +71,7 @@ unsafe extern "C" fn blosc2_register_codec(codec: *const Codec) -> c_int {
         let name = CString::new(unsafe { text(codec.compname) }?).map_err(|_| FAILURE)?;
         let mut list = CODECS.lock().map_err(|_| FAILURE)?;
         match list.iter().find(|old| old.id == codec.compcode) {
-            // The same codec again is no error, another one under its id is.
+            // To register a codec again is no error, to register another one under its id is.
             Some(old) if old.name != name.as_c_str() => return Err(CODEC_PARAM),
             Some(_) => {}
             None => list.push(Registered {

@@ -21,7 +21,7 @@ impl Cut<'_> {
         self.start.is_empty() && self.stop.is_empty() && self.step.is_empty()
     }
 
-    /// Of `rows` rows, which are all the dimensions there are.
+    /// The selected rows of `rows`, where there is no other dimension.
     pub fn rows(&self, rows: u64) -> Result<Range<u64>> {
         if !self.step.is_empty() {
             return Err(Failure::Usage("--step: only arrays are sliced with steps".into()));
@@ -41,7 +41,7 @@ impl Cut<'_> {
         Ok(start..stop)
     }
 
-    /// Of an array of this shape. Axes behind the last one that is named are taken whole.
+    /// What is taken along each axis of an array of this shape. Axes after the last one that is named are taken whole.
     pub fn takes(&self, shape: &[u64]) -> Result<Vec<Take>> {
         for (name, n) in [("start", self.start.len()), ("stop", self.stop.len()), ("step", self.step.len())] {
             if n > shape.len() {

@@ -274,7 +274,7 @@ impl<'a> NdArray<'a> {
         Ok(())
     }
 
-    /// The same for a geometry of another number of axes; the metalayer changes its length.
+    /// Stores a geometry of another number of axes; the metalayer changes its length.
     pub(super) fn store_geometry(&mut self, geometry: Geometry) -> Result<(), Error> {
         let old = Metalayer::parse(self.content()?)?;
         let (dtype_format, version) = (old.dtype_format, old.version);

@@ -1,6 +1,6 @@
 //! Default chunk and block shapes (docs/formats/b2nd.md §6).
 //!
-//! The same shape and item size give the same chunks on every machine, because the cache sizes are
+//! A shape and an item size give the same chunks on every machine, because the cache sizes are
 //! fixed unless the caller passes others. With the caches of a machine they are what python-blosc2
 //! chooses there.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]

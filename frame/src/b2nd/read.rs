@@ -43,7 +43,7 @@ impl NdArray<'_> {
         Ok(out)
     }
 
-    /// The same into `out`, which must be exactly as long as the result.
+    /// Reads into `out`, which must be exactly as long as the result.
     ///
     /// # Errors
     /// As [`NdArray::get`], and a length that does not fit.

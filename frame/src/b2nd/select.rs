@@ -172,7 +172,7 @@ impl Selection {
         })
     }
 
-    /// The same items in at most about `most` parts that have no chunk in common and whose results follow
+    /// These items in at most about `most` parts that have no chunk in common and whose results follow
     /// each other. None if that is not possible.
     #[cfg(feature = "std")]
     pub(super) fn cut(&self, geometry: &Geometry, most: u64) -> Vec<Selection> {

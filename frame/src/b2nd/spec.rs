@@ -58,7 +58,7 @@ impl Spec {
     /// Checks everything that can be checked without the data.
     ///
     /// # Errors
-    /// Those of [`Params::check`]; ZFP with items that are not floats, or with blocks that it does not take.
+    /// As [`Params::check`]; ZFP with items that are not floats, or with blocks that it does not take.
     pub fn check(&self) -> Result<(), blosc_core::Error> {
         let params = self.params();
         params.check()?;

@@ -195,7 +195,7 @@ fn copy(row: &Inner, to: (&mut [u8], i64, i64), from: (&[u8], i64, i64)) {
     }
 }
 
-/// The same for items of `T` bytes, each moved in registers.
+/// Copies items of `T` bytes, each moved in registers.
 fn items<const T: usize>(len: u64, to: (&mut [u8], usize, i64), from: (&[u8], usize, i64)) {
     let (to, mut d, to_step) = to;
     let (from, mut s, from_step) = from;

@@ -62,7 +62,7 @@ pub struct Opened {
 #[derive(Clone, Debug)]
 enum State {
     Start,
-    /// Of the header's bytes those that have been read.
+    /// Bytes of the header that have been read.
     Head(Vec<u8>),
     /// The header.
     Tail(Header, Vec<u8>),

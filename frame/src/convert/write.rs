@@ -50,7 +50,7 @@ pub fn blosc1_params(params: &Params) -> Params {
     }
 }
 
-/// The same as bcolz names them.
+/// The parameters as bcolz names them.
 fn cparams(params: &Params) -> Result<CParams, Error> {
     let kept = blosc1_params(params);
     if kept.codec != params.codec {

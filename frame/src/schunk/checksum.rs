@@ -77,7 +77,7 @@ pub(super) fn of(bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot(bytes).max(1)
 }
 
-/// The same of parts that follow each other.
+/// The checksum of parts that follow each other.
 pub(super) fn of_parts(parts: &[&[u8]]) -> u64 {
     let mut hash = XxHash3_64::new();
     parts.iter().for_each(|part| hash.write(part));

@@ -39,7 +39,7 @@ pub(super) fn picked<T: Copy>(order: &[u64], list: &[T]) -> Vec<T> {
 }
 
 impl Index {
-    /// That of a frame without chunks.
+    /// The index of a frame without chunks.
     pub(super) fn empty(chunksize: ChunkSize) -> Index {
         Index::opened(Entries::List(Vec::new()), chunksize, 0)
     }

@@ -20,7 +20,7 @@ pub(crate) struct Meta {
     pub(crate) content: Vec<u8>,
 }
 
-/// Those of a header and of its trailer. The table of checksums is not among them.
+/// The metalayers of a header and of its trailer. The table of checksums is not among them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Metalayers {
     pub(super) header: Vec<Meta>,
@@ -30,7 +30,7 @@ pub(super) struct Metalayers {
 }
 
 impl Metalayers {
-    /// Those of a frame just opened, and its table of checksums.
+    /// The metalayers of a frame just opened, and its table of checksums.
     pub(super) fn opened(opened: &Opened) -> Result<(Metalayers, Option<&[u8]>), Error> {
         let (header, mut trailer) = (list(&opened.metalayers()?), list(&opened.vlmetalayers()?));
         let at = trailer.iter().position(|entry| entry.name == CHECKSUMS_NAME.as_bytes());

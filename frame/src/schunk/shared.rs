@@ -68,7 +68,7 @@ impl SuperChunk<'_> {
 }
 
 impl<'s> Shared<'s> {
-    /// The same for readers of parts: what lies in memory is not read whole for them.
+    /// What readers of parts share: what lies in memory is not read whole for them.
     pub(super) fn for_parts(self) -> Shared<'s> {
         Shared { verify: self.verify && self.store.as_slice().is_none(), ..self }
     }

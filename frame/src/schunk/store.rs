@@ -116,7 +116,7 @@ impl<'p> Located<'p> {
         Located { source, at, limit, structure, sum: None }
     }
 
-    /// The same chunk, which must have this checksum if [`Located::whole`] reads it.
+    /// This chunk, which must have this checksum if [`Located::whole`] reads it.
     pub(crate) fn held_to(self, sum: Option<u64>) -> Located<'p> {
         Located { sum, ..self }
     }

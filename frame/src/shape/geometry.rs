@@ -166,7 +166,7 @@ impl Geometry {
         Geometry::new(&meta.shape, &meta.chunks, &meta.blocks, typesize)
     }
 
-    /// The same chunks and blocks under another shape.
+    /// These chunks and blocks under another shape.
     ///
     /// # Errors
     /// As [`Geometry::new`].

@@ -305,7 +305,7 @@ fn is_number(s: &str) -> bool {
     rest.is_empty()
 }
 
-/// Of several pairs with one name, the last value in the place of the first.
+/// Keeps one of several pairs with one name: the last value, in the place of the first.
 fn last_wins(pairs: Vec<(String, Value)>) -> Vec<(String, Value)> {
     let mut place: BTreeMap<String, usize> = BTreeMap::new();
     let mut out: Vec<(String, Value)> = Vec::with_capacity(pairs.len());

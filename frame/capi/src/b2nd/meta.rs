@@ -20,7 +20,7 @@ pub struct Meta {
 }
 
 impl Meta {
-    /// That of a super-chunk, also under its name of old.
+    /// The metalayer of a super-chunk, also under its name of old.
     pub fn of(owned: &Owned) -> Result<Meta> {
         let frame = &owned.inner.frame;
         let content = frame.metalayer("b2nd").or_else(|| frame.metalayer("caterva"));

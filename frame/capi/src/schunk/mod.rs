@@ -93,7 +93,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// The same with other compression parameters.
+    /// These settings with other compression parameters.
     pub fn with_cparams(self, cparams: CParams) -> Asked {
         Asked { cparams, ..self }
     }

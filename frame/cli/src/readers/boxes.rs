@@ -193,7 +193,7 @@ pub struct Room {
 
 #[cfg(feature = "hdf5")]
 impl Room {
-    /// Of zeros.
+    /// A part filled with zeros.
     pub fn new(shape: &[u64], item: u64) -> Result<Room, String> {
         let nbytes = shape.iter().try_fold(item, |n, side| n.checked_mul(*side));
         let nbytes = nbytes.and_then(|n| usize::try_from(n).ok()).ok_or("a part that is too large")?;

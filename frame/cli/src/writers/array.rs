@@ -126,7 +126,7 @@ pub fn write_items(items: Items<'_>, input: &Path, output: &Output, args: &Compr
                 bar.inc(buf.len() as u64);
                 Ok(())
             });
-            // Of raw bytes, the command line says how many there are.
+            // The command line says how many raw bytes there are.
             let wrong = |text: String| match items.raw_header {
                 Some(_) => Failure::at(input, text),
                 None => Failure::Usage(format!("{}: {text}", input.display())),

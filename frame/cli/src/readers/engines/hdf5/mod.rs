@@ -115,7 +115,7 @@ struct H5Grid {
     about: About,
     item: u64,
     max: u64,
-    /// Of chunks that are decoded here.
+    /// How chunks are decoded that are decoded here.
     blosc: Option<Blosc>,
 }
 
