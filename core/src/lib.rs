@@ -25,7 +25,9 @@ pub use arch::level::{Isa, Level};
 pub use arch::out::Out;
 pub use chunk::limits::Limits;
 pub use chunk::params::{FilterSlot, Params, Split};
-pub use chunk::{Chunk, ChunkContext, Decoder, Encoder, Header, Special, max_encoded_len};
+pub use chunk::{
+    Chunk, ChunkContext, Decoder, Encoder, Header, Plan, PushDecoder, PushState, Special, max_encoded_len,
+};
 pub use codec::Codec;
 pub use error::{CodecError, Error, Field};
 pub use filter::Filter;

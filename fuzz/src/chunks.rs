@@ -228,7 +228,7 @@ fn surrounded(params: &Params, source: &[u8]) {
 }
 
 /// A typesize, and a codec and a filter of the caller's.
-fn around(typesize: u32) -> ChunkContext<'static> {
+pub fn around(typesize: u32) -> ChunkContext<'static> {
     ChunkContext { typesize, codecs: &[&Runs], filters: &[&Turn], ..ChunkContext::default() }
 }
 

@@ -18,6 +18,7 @@ pub mod frames;
 pub mod kernels;
 pub mod packs;
 pub mod paths;
+pub mod push;
 pub mod resources;
 pub mod shaped;
 #[cfg(feature = "tools")]
@@ -41,6 +42,7 @@ pub const TARGETS: &[(&str, Target, &str)] = &[
     ("chunk_parse", chunks::parse, "chunk"),
     ("chunk_decode", chunks::decode, "chunk"),
     ("chunk_getitem", chunks::getitem, "chunk"),
+    ("chunk_push", push::push, "chunk"),
     ("chunk_roundtrip", chunks::roundtrip, "none"),
     ("chunk_mutated", chunks::mutated, "none"),
     ("blosclz_decode", codecs::blosclz_decode, "none"),

@@ -32,6 +32,8 @@ pub use blocks::{Stream, Streams};
 pub use context::ChunkContext;
 #[cfg(feature = "alloc")]
 pub(crate) use decode::copy_plain;
+pub use decode::push::{Block, PushDecoder};
+pub use decode::push_state::PushState;
 pub use decode::{BlockDecoder, Decoder};
 #[cfg(feature = "alloc")]
 pub(crate) use encode::context_for;

@@ -81,36 +81,43 @@ impl<'a> Chunk<'a> {
     #[inline(always)]
     fn read(bytes: &'a [u8], limits: &Limits) -> Result<Chunk<'a>, Error> {
         let header = Header::read(bytes)?;
+        let cbytes = header.cbytes as usize;
+        let chunk = Chunk::of(bytes.get(..cbytes).unwrap_or(bytes), header);
+        chunk.check(limits)?;
+        if bytes.len() < cbytes {
+            return Err(Error::Truncated { field: Field::Cbytes, offset: 12, needed: cbytes });
+        }
+        Ok(chunk)
+    }
+
+    /// Checks what can be known before the rest of the chunk is there.
+    #[inline(always)]
+    pub(super) fn check(&self, limits: &Limits) -> Result<(), Error> {
+        let header = &self.header;
         if header.is_lazy() {
             return Err(Error::Invalid { field: Field::Flags1, offset: 31, value: i64::from(header.flags1) });
         }
         if header.flags1 & FLAGS1_BIG_ENDIAN != 0 {
             return Err(Error::BigEndian);
         }
-        let bytes = bytes.get(..header.cbytes as usize).ok_or(Error::Truncated {
-            field: Field::Cbytes,
-            offset: 12,
-            needed: header.cbytes as usize,
-        })?;
-        limits.check(&header)?;
+        limits.check(header)?;
         let stored = header.header_len().saturating_add(header.nbytes as usize);
         if header.is_stored() && header.cbytes as usize != stored {
             return Err(Error::Invalid { field: Field::Cbytes, offset: 12, value: i64::from(header.cbytes) });
         }
-        let chunk = Chunk::of(bytes, header);
-        if header.has_streams() && chunk.table_end() > bytes.len() {
+        if header.has_streams() && self.table_end() > header.cbytes as usize {
             return Err(Error::Truncated {
                 field: Field::BlockStarts,
                 offset: header.header_len(),
                 needed: header.nblocks().saturating_mul(4),
             });
         }
-        Ok(chunk)
+        Ok(())
     }
 
     /// The divisions that every block needs, done once.
     #[inline(always)]
-    fn of(bytes: &'a [u8], header: Header) -> Chunk<'a> {
+    pub(super) fn of(bytes: &'a [u8], header: Header) -> Chunk<'a> {
         let streams = stream_count(&header, false);
         let neblock = if streams == 1 {
             header.blocksize as usize
@@ -160,7 +167,7 @@ impl<'a> Chunk<'a> {
     }
 
     /// By how many bytes the block size exceeds a multiple of the typesize, where that is suspicious.
-    fn unrounded(&self) -> u32 {
+    pub(super) fn unrounded(&self) -> u32 {
         let h = &self.header;
         let s = u32::from(h.typesize);
         let plain = h.has_streams() && !h.is_vl() && h.is_extended() && h.blocksize > s;
@@ -210,7 +217,7 @@ impl<'a> Chunk<'a> {
         self.blocks
     }
 
-    fn table_end(&self) -> usize {
+    pub(super) fn table_end(&self) -> usize {
         self.header.header_len().saturating_add(self.blocks.saturating_mul(4))
     }
 
@@ -280,6 +287,11 @@ impl<'a> Chunk<'a> {
     }
 
     #[cold]
+    fn no_shape(&self) -> Error {
+        Error::Invalid { field: Field::Blocksize, offset: 8, value: i64::from(self.header.blocksize) }
+    }
+
+    #[cold]
     fn bad_start(&self, index: usize, value: usize) -> Error {
         let offset = self.header.header_len().saturating_add(index.saturating_mul(4));
         Error::Invalid { field: Field::BlockStarts, offset, value: value as i64 }
@@ -287,7 +299,7 @@ impl<'a> Chunk<'a> {
 
     /// Offset in the chunk of block `index`.
     #[inline]
-    fn block_start(&self, index: usize) -> Result<usize, Error> {
+    pub(super) fn block_start(&self, index: usize) -> Result<usize, Error> {
         if index >= self.nblocks() {
             return Err(self.no_block(index));
         }
@@ -369,13 +381,17 @@ impl<'a> Chunk<'a> {
         let leftover = len < self.header.blocksize as usize;
         let (count, neblock) = if leftover { (1, len) } else { (self.streams, self.neblock) };
         if neblock == 0 {
-            return Err(Error::Invalid {
-                field: Field::Blocksize,
-                offset: 8,
-                value: i64::from(self.header.blocksize),
-            });
+            return Err(self.no_shape());
         }
         Ok(Streams::new(self.bytes, self.block_start(index)?, count, neblock))
+    }
+
+    /// Number of streams of the first block, and the decoded length of each.
+    pub(super) fn shape(&self) -> Result<(usize, usize), Error> {
+        if self.neblock == 0 {
+            return Err(self.no_shape());
+        }
+        Ok((self.streams, self.neblock))
     }
 
     /// Streams of every block but a short last one, which has one.

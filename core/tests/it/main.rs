@@ -33,6 +33,8 @@ mod ndlz;
 #[cfg(all(unix, not(miri)))]
 mod pages;
 #[cfg(all(feature = "std", feature = "codecs"))]
+mod push;
+#[cfg(all(feature = "std", feature = "codecs"))]
 mod roundtrip;
 #[cfg(feature = "snappy")]
 mod snappy;

@@ -49,7 +49,7 @@ pub unsafe extern "C" fn decode(
 mod parts {
     use blosc_core::chunk::Stream;
     use blosc_core::chunk::lazy::LazyChunk;
-    use blosc_core::{Chunk, Decoder, Error, Level, Limits, ChunkContext};
+    use blosc_core::{Chunk, ChunkContext, Decoder, Error, Level, Limits, PushDecoder, PushState};
     use core::slice;
 
     /// Everything else that reads a chunk, by every door there is: items, bytes, single blocks, masks, the streams and the
@@ -89,11 +89,23 @@ mod parts {
             sum = sum.wrapping_add(usize::from(matches!(stream, Stream::Stored(_))));
         }
         let around = ChunkContext { typesize: 4, ..ChunkContext::default() };
-        let mut decoder = Decoder::new(Level::SCALAR, work).chunk_context(around);
+        let mut decoder = Decoder::new(Level::SCALAR, &mut *work).chunk_context(around);
         sum = sum.wrapping_add(decoder.get_items(&chunk, from..to, &mut *dst)?);
         sum = sum.wrapping_add(decoder.get_bytes(&chunk, from..to, &mut *dst)?);
         sum = sum.wrapping_add(decoder.decode_block(&chunk, from, &mut *dst)?);
         sum = sum.wrapping_add(decoder.decode_masked(&chunk, &[true, false], &mut *dst)?);
+        sum = sum.wrapping_add(PushDecoder::memory_len(chunk.header()).wrapping_add(chunk.in_place_margin()?));
+        let mut decoder = PushDecoder::new(Level::SCALAR, &mut *work).chunk_context(around);
+        let state = src.first_chunk().and_then(PushState::from_bytes);
+        let mut rest = src;
+        while let Some(block) = decoder.push(&mut rest)? {
+            sum = sum.wrapping_add(block.bytes.len());
+        }
+        if let Some(state) = state {
+            decoder.resume(state)?;
+            sum = sum.wrapping_add(usize::from(state.to_bytes()[0])).wrapping_add(decoder.needs());
+        }
+        sum = sum.wrapping_add(PushDecoder::new(Level::SCALAR, work).decode_in_place(dst, from)?);
         Ok(sum)
     }
 }

@@ -9,10 +9,14 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 mod getitem;
+mod in_place;
 mod plain;
+pub(super) mod push;
+pub(super) mod push_state;
 mod reader;
 
 use super::context::ChunkContext;
+use super::header::Header;
 use super::pipeline::Backward;
 use super::view::Chunk;
 use crate::arch::level::Level;
@@ -36,6 +40,14 @@ pub struct Decoder<'w> {
 
 const fn max(a: usize, b: usize) -> usize {
     if a > b { a } else { b }
+}
+
+/// Scratch bytes that the chunk's codec needs for a block of `block` bytes.
+fn codec_work(header: &Header, block: usize) -> usize {
+    match header.codec {
+        Codec::BloscLz | Codec::Lz4 | Codec::Lz4Hc => 0,
+        _ => dispatch::decode_work_len(block),
+    }
 }
 
 impl<'w> Decoder<'w> {
@@ -82,12 +94,7 @@ impl<'w> Decoder<'w> {
         }
         let block = chunk.largest_block();
         let delta = backward.has_delta() && !header.is_vl();
-        let codec =
-            if header.codec == Codec::BloscLz || header.codec == Codec::Lz4 || header.codec == Codec::Lz4Hc {
-                0
-            } else {
-                dispatch::decode_work_len(block)
-            };
+        let codec = codec_work(header, block);
         // Room to lay the planes of a split block apart, where the pipeline is a shuffle alone.
         let apart = if delta { 0 } else { block };
         (block.saturating_add(pad(block).min(apart)), max(block, codec), if delta { block } else { 0 })

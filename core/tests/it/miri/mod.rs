@@ -6,6 +6,7 @@
 //! kernels     split, join and bit transposition of every level, sources and destinations on the heap to the byte
 //! vectors     the small fixtures, whole and damaged
 //! chunks      codec x filter, threads, dictionaries, variable-length blocks, uninitialised destinations
+//! push        chunks in pieces, in exactly the memory that they need, and over themselves
 //! ```
 //! Sources and destinations are boxed slices of exactly the length that the format gives them, so that Miri sees a read or
 //! write of one byte too many. `.ci/miri` says how Miri is called.
@@ -13,6 +14,7 @@
 mod chunks;
 mod kernels;
 mod loops;
+mod push;
 
 use crate::common::Rng;
 use blosc_core::Out;
