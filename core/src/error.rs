@@ -206,6 +206,10 @@ impl fmt::Display for Error {
                     _ => Ok(()),
                 }
             }
+            Error::FilterUnknown { id, slot } if (2..=4).contains(&id) => {
+                let name = Filter::from_id(id).name();
+                write!(f, "filter {id} ({name}) in slot {slot} is not built in: build with feature `formats`")
+            }
             Error::FilterUnknown { id, slot } => {
                 write!(f, "filter {id} in slot {slot} is not built in and no plugin was supplied for it")
             }

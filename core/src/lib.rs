@@ -22,7 +22,7 @@ mod names;
 pub mod pool;
 
 pub use arch::level::{Isa, Level};
-pub use arch::out::Out;
+pub use arch::out::{Out, Room};
 pub use chunk::limits::Limits;
 pub use chunk::params::{FilterSlot, Params, Split};
 pub use chunk::{

@@ -290,7 +290,7 @@ impl Pool {
         if let Some(team) = self.team(needed).filter(|_| chunk.nblocks() > 1) {
             return threads::decode(self.level, team, chunk, chunk_context, out);
         }
-        self.with_decoder(chunk, chunk_context, |decoder| decoder.decode(chunk, out.reborrow()))
+        self.with_decoder(chunk, chunk_context, |decoder| decoder.decode(chunk, &mut out))
     }
 
     /// Decodes the decoded bytes `range`, touching only the blocks they cross.

@@ -35,12 +35,11 @@ pub fn push(data: &[u8]) {
     allow(2 * given);
     let mut memory = vec![0x5A; given];
     let level = if how & 4 == 0 { Level::best() } else { Level::SCALAR };
-    let decoder = |memory| PushDecoder::new(level, memory).limits(&LIMITS).chunk_context(around(typesize));
     let sizes = [usize::from(first) + 1, usize::from(second) + 1];
     let most = header.map_or(0, |header| header.nbytes as usize).min(LIMITS.output as usize);
     let mut out = vec![0xA5; most];
     let mut states = Vec::new();
-    let answer = run(&mut decoder(&mut memory), bytes, &sizes, &mut out, &mut states);
+    let answer = run(&mut decoder(level, &mut memory, typesize), bytes, &sizes, &mut out, &mut states);
     match (&answer, &whole) {
         (Ok(true), Ok(whole)) => assert!(out == *whole, "pushed bytes differ"),
         (Ok(true), Err(error)) => panic!("decoded what a slice does not: {error}"),
@@ -49,16 +48,20 @@ pub fn push(data: &[u8]) {
         (Ok(false), Ok(_)) => panic!("wants more than the chunk"),
         (Err(error), Ok(_)) => panic!("refuses what a slice does not: {error}"),
     }
-    resume(&mut decoder(&mut memory), bytes, &states, how, &mut out);
+    resume(&mut decoder(level, &mut memory, typesize), bytes, &states, how, &mut out);
     let chunk = Chunk::parse_with(bytes, &LIMITS).expect("a chunk that was decoded");
     let Ok(margin) = chunk.in_place_margin() else { return };
     let (len, bytes) = (out.len() + margin, chunk.bytes());
     let over = guarded(len, |buffer| {
         let at = len - bytes.len();
         buffer[at..].copy_from_slice(bytes);
-        decoder(&mut memory).decode_in_place(buffer, at)
+        decoder(level, &mut memory, typesize).decode_in_place(buffer, at)
     });
     assert!(over.as_ref() == whole.as_ref(), "over itself");
+}
+
+fn decoder(level: Level, memory: &mut [u8], typesize: u32) -> PushDecoder<'_> {
+    PushDecoder::new(level, memory).limits(&LIMITS).chunk_context(around(typesize))
 }
 
 /// Whether the chunk came to its end.

@@ -58,6 +58,36 @@ impl<'a, const N: usize> From<&'a mut [u8; N]> for Out<'a> {
     }
 }
 
+/// Memory that can be written to: bytes, initialised or not, and an [`Out`]. What takes `&mut` of one borrows it for the call only.
+pub trait Room {
+    /// All of it.
+    fn room(&mut self) -> Out<'_>;
+}
+
+impl Room for [u8] {
+    fn room(&mut self) -> Out<'_> {
+        self.into()
+    }
+}
+
+impl Room for [MaybeUninit<u8>] {
+    fn room(&mut self) -> Out<'_> {
+        self.into()
+    }
+}
+
+impl<const N: usize> Room for [u8; N] {
+    fn room(&mut self) -> Out<'_> {
+        self.into()
+    }
+}
+
+impl Room for Out<'_> {
+    fn room(&mut self) -> Out<'_> {
+        self.reborrow()
+    }
+}
+
 impl<'a> Out<'a> {
     /// Number of bytes that can be written.
     #[inline(always)]

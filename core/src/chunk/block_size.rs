@@ -18,16 +18,18 @@ const fn high_ratio(codec: Codec) -> bool {
 }
 
 /// Whether `params` split blocks of `blocksize` bytes into one stream per byte plane.
-pub fn splits(params: &Params, blocksize: u64) -> bool {
-    let t = u64::from(params.typesize);
-    let per_plane = blocksize.checked_div(t).unwrap_or(0);
-    let shuffled = params.filters.iter().any(|s| s.filter == Filter::Shuffle);
+pub const fn splits(params: &Params, blocksize: u64) -> bool {
+    let t = params.typesize as u64;
+    let per_plane = match blocksize.checked_div(t) {
+        Some(items) => items,
+        None => 0,
+    };
     if params.blosc1 {
         let wanted = match params.split {
             Split::Always => true,
             Split::Never => false,
             Split::Auto => matches!(params.codec, Codec::BloscLz | Codec::Snappy),
-            Split::ForwardCompat => params.codec != Codec::Zstd,
+            Split::ForwardCompat => !matches!(params.codec, Codec::Zstd),
         };
         return wanted && t <= 16 && per_plane >= 128;
     }
@@ -43,32 +45,53 @@ pub fn splits(params: &Params, blocksize: u64) -> bool {
                 Codec::Zstd => params.level <= 5,
                 _ => false,
             };
-            codec && shuffled && t <= 16 && per_plane >= 32
+            codec && shuffled(params) && t <= 16 && per_plane >= 32
         }
     }
 }
 
-/// Block size in bytes for a chunk of `nbytes` bytes: the one asked for, or the automatic choice,
-/// a multiple of the typesize wherever it is larger than that.
-pub fn blocksize(params: &Params, nbytes: usize) -> u32 {
-    let total = nbytes as u64;
-    let t = u64::from(params.typesize).max(1);
-    if total < t {
-        let asked = params.blocksize.map_or(total, u64::from);
-        return u32::try_from(asked.min(total).max(1)).unwrap_or(MAX_BLOCKSIZE);
+const fn shuffled(params: &Params) -> bool {
+    let (mut found, mut slots) = (false, params.filters.as_slice());
+    while let [slot, rest @ ..] = slots {
+        found |= matches!(slot.filter, Filter::Shuffle);
+        slots = rest;
     }
-    let mut bs = match params.blocksize {
-        Some(asked) => u64::from(asked),
-        None => automatic(params, total),
-    };
-    bs = bs.min(total).clamp(1, u64::from(MAX_BLOCKSIZE));
-    if bs > t {
-        bs = bs.saturating_sub(bs.checked_rem(t).unwrap_or(0));
-    }
-    u32::try_from(bs).unwrap_or(MAX_BLOCKSIZE)
+    found
 }
 
-fn automatic(params: &Params, total: u64) -> u64 {
+const fn min(a: u64, b: u64) -> u64 {
+    if a < b { a } else { b }
+}
+
+const fn max(a: u64, b: u64) -> u64 {
+    if a > b { a } else { b }
+}
+
+/// Block size in bytes for a chunk of `nbytes` bytes: the one asked for, or the automatic choice,
+/// a multiple of the typesize wherever it is larger than that.
+pub const fn blocksize(params: &Params, nbytes: usize) -> u32 {
+    let total = nbytes as u64;
+    let most = MAX_BLOCKSIZE as u64;
+    let t = max(params.typesize as u64, 1);
+    if total < t {
+        let asked = match params.blocksize {
+            Some(asked) => asked as u64,
+            None => total,
+        };
+        return min(max(min(asked, total), 1), most) as u32;
+    }
+    let bs = match params.blocksize {
+        Some(asked) => asked as u64,
+        None => automatic(params, total),
+    };
+    let bs = min(max(min(bs, total), 1), most);
+    match bs.checked_rem(t) {
+        Some(rest) if bs > t => bs.saturating_sub(rest) as u32,
+        _ => bs as u32,
+    }
+}
+
+const fn automatic(params: &Params, total: u64) -> u64 {
     let mut bs = total;
     if total >= L1 {
         let hr = high_ratio(params.codec);
@@ -91,7 +114,7 @@ fn automatic(params: &Params, total: u64) -> u64 {
             8 => 256 * KIB,
             _ => 512 * KIB,
         };
-        bs = plane.saturating_mul(u64::from(params.typesize)).clamp(32 * KIB, 4096 * KIB);
+        bs = min(max(plane.saturating_mul(params.typesize as u64), 32 * KIB), 4096 * KIB);
     }
     bs
 }

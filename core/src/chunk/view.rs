@@ -81,19 +81,15 @@ impl<'a> Chunk<'a> {
     #[inline(always)]
     fn read(bytes: &'a [u8], limits: &Limits) -> Result<Chunk<'a>, Error> {
         let header = Header::read(bytes)?;
+        Chunk::check(&header, limits)?;
         let cbytes = header.cbytes as usize;
-        let chunk = Chunk::of(bytes.get(..cbytes).unwrap_or(bytes), header);
-        chunk.check(limits)?;
-        if bytes.len() < cbytes {
-            return Err(Error::Truncated { field: Field::Cbytes, offset: 12, needed: cbytes });
-        }
-        Ok(chunk)
+        let short = Error::Truncated { field: Field::Cbytes, offset: 12, needed: cbytes };
+        Ok(Chunk::of(bytes.get(..cbytes).ok_or(short)?, header))
     }
 
     /// Checks what can be known before the rest of the chunk is there.
     #[inline(always)]
-    pub(super) fn check(&self, limits: &Limits) -> Result<(), Error> {
-        let header = &self.header;
+    pub(super) fn check(header: &Header, limits: &Limits) -> Result<(), Error> {
         if header.is_lazy() {
             return Err(Error::Invalid { field: Field::Flags1, offset: 31, value: i64::from(header.flags1) });
         }
@@ -105,12 +101,10 @@ impl<'a> Chunk<'a> {
         if header.is_stored() && header.cbytes as usize != stored {
             return Err(Error::Invalid { field: Field::Cbytes, offset: 12, value: i64::from(header.cbytes) });
         }
-        if header.has_streams() && self.table_end() > header.cbytes as usize {
-            return Err(Error::Truncated {
-                field: Field::BlockStarts,
-                offset: header.header_len(),
-                needed: header.nblocks().saturating_mul(4),
-            });
+        let table = header.nblocks().saturating_mul(4);
+        if header.has_streams() && header.header_len().saturating_add(table) > header.cbytes as usize {
+            let offset = header.header_len();
+            return Err(Error::Truncated { field: Field::BlockStarts, offset, needed: table });
         }
         Ok(())
     }
@@ -167,6 +161,7 @@ impl<'a> Chunk<'a> {
     }
 
     /// By how many bytes the block size exceeds a multiple of the typesize, where that is suspicious.
+    #[inline(always)] // where nothing is pushed, it is called once
     pub(super) fn unrounded(&self) -> u32 {
         let h = &self.header;
         let s = u32::from(h.typesize);

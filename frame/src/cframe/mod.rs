@@ -12,14 +12,17 @@
 //!
 //! - [`header`], [`section`], [`trailer`], [`index`]: each part by itself, no allocation to parse.
 //! - [`view`]: a whole frame in memory or flash, without an allocator.
+//! - [`push`]: a chunk of a frame whose bytes arrive in pieces, without an allocator.
 //! - [`Opener`]: the sans-IO state machine that opens a frame from anywhere.
 
+pub(crate) mod checksums;
 #[cfg(feature = "alloc")]
 mod entries;
 pub mod header;
 pub mod index;
 #[cfg(feature = "alloc")]
 mod open;
+pub mod push;
 pub mod section;
 pub mod trailer;
 pub mod view;

@@ -21,10 +21,12 @@
 //! ```
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+use super::CHECKSUMS_NAME;
+use super::checksums::{self, Parsed, Table};
 use super::header::{ChunkSize, FIXED_LEN, FrameType, Header};
 use super::index::{self, Entry};
 use super::section::Section;
-use super::trailer::{self, TAIL_LEN, Tail};
+use super::trailer::{self, FINGERPRINT_XXH3, TAIL_LEN, Tail};
 use crate::error::{Error, Structure, destination};
 use crate::limits::Limits;
 use blosc_core::{Chunk, Decoder, Level, Special};
@@ -34,13 +36,19 @@ use core::ops::Range;
 /// entries and chunks are checked when they are read.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
+    /// The frame, or its header alone.
     frame: &'a [u8],
+    head: &'a [u8],
+    trailer: &'a [u8],
+    tail: Tail,
     header: Header,
     metalayers: Section<'a>,
     vlmetalayers: Section<'a>,
     index: Option<Chunk<'a>>,
     nchunks: u64,
-    limits: Limits,
+    pub(super) limits: Limits,
+    /// Where it is verified.
+    table: Option<Table<'a>>,
 }
 
 /// A chunk of a [`View`].
@@ -55,36 +63,142 @@ pub enum ViewChunk<'a> {
 impl<'a> View<'a> {
     /// Opens the frame at the start of `bytes`; bytes after it are ignored.
     pub fn open(bytes: &'a [u8], limits: &Limits) -> Result<View<'a>, Error> {
-        let short = Error::truncated;
-        let fixed = bytes.first_chunk::<FIXED_LEN>().ok_or(short(Structure::FrameHeader, "header", 0, 87))?;
-        let header = Header::parse(fixed)?;
-        if header.frame_type != FrameType::Contiguous {
-            return Err(Error::Unsupported {
-                structure: Structure::FrameHeader,
-                what: "a sparse frame's index",
-            });
-        }
+        let header = contiguous(bytes)?;
         let frame = usize::try_from(header.frame_len).ok().and_then(|len| bytes.get(..len));
-        let frame = frame.ok_or(short(Structure::FrameHeader, "frame_len", 0x0f, header.frame_len))?;
-        let head = frame.get(..header.header_len as usize).unwrap_or(&[]);
+        let short = Error::truncated(Structure::FrameHeader, "frame_len", 0x0f, header.frame_len);
+        let frame = frame.ok_or(short)?;
+        let rest = usize::try_from(header.index_at()?).ok().and_then(|at| frame.get(at..));
+        View::assemble(header, frame, frame, rest.unwrap_or(&[]), limits)
+    }
+
+    /// Opens a frame whose chunks are not at hand: `head` is its header with all metalayers, and `rest` what lies after the
+    /// chunks, from [`Header::index_at`] to the frame's end. Its chunks are [pushed](View::push_chunk).
+    pub fn open_apart(head: &'a [u8], rest: &'a [u8], limits: &Limits) -> Result<View<'a>, Error> {
+        let header = contiguous(head)?;
+        let at = header.index_at()?;
+        let len = header.frame_len.saturating_sub(at);
+        if rest.len() as u64 != len {
+            return Err(Error::truncated(Structure::Index, "index and trailer", at, len));
+        }
+        let head = head.get(..header.header_len as usize).unwrap_or(head);
+        View::assemble(header, head, rest, rest, limits)
+    }
+
+    /// `frame` is what there is from the frame's start on, `end` something with its last bytes, `rest` what lies after the chunks.
+    fn assemble(
+        header: Header,
+        frame: &'a [u8],
+        end: &'a [u8],
+        rest: &'a [u8],
+        limits: &Limits,
+    ) -> Result<View<'a>, Error> {
+        let head = frame.get(..header.header_len as usize).unwrap_or(frame);
         let metalayers = Section::parse(head, FIXED_LEN, Structure::Metalayers)?;
         let tail_at = header.frame_len.saturating_sub(TAIL_LEN as u64);
-        let tail = frame.last_chunk().ok_or(short(Structure::Trailer, "tail", tail_at, TAIL_LEN as u64))?;
-        let tail = Tail::parse(tail, tail_at, header.header_len)?;
+        let short = Error::truncated(Structure::Trailer, "tail", tail_at, TAIL_LEN as u64);
+        let tail = Tail::parse(end.last_chunk().ok_or(short)?, tail_at, header.header_len)?;
         let (at, trailer_at) = tail.index_and_trailer(&header)?;
-        // Both are inside the frame, which lies in memory.
-        let (from, to) = (at as usize, trailer_at as usize);
-        let vlmetalayers = trailer::parse(frame.get(to..).unwrap_or(&[]))?;
-        let mut view =
-            View { frame, header, metalayers, vlmetalayers, index: None, nchunks: 0, limits: *limits };
+        // Both are inside the frame, and `rest` is what it has from `at` on.
+        let (index, trailer) =
+            rest.split_at_checked(trailer_at.saturating_sub(at) as usize).unwrap_or_default();
+        let vlmetalayers = trailer::parse(trailer)?;
+        let (index_bytes, limits) = (index, *limits);
+        let mut view = View {
+            frame,
+            head,
+            trailer,
+            tail,
+            header,
+            metalayers,
+            vlmetalayers,
+            index: None,
+            nchunks: 0,
+            limits,
+            table: None,
+        };
         if header.nbytes > 0 {
             let chunk_limits = limits.chunk.output(u64::MAX);
-            let index = Chunk::parse_with(frame.get(from..to).unwrap_or(&[]), &chunk_limits);
+            let index = Chunk::parse_with(index_bytes, &chunk_limits);
             let index = index.map_err(Error::in_chunk(None, at))?;
             view.nchunks = index::check_header(index.header(), header.nchunks(), at)?;
             view.index = Some(index);
         }
         Ok(view)
+    }
+
+    /// Compares the frame with its fingerprint, and from then on each chunk with its checksum before anything of it is decoded
+    /// (pushed ones: before they are done). Takes no memory. Frames written by this library have both, unless another program has changed
+    /// them since.
+    ///
+    /// # Errors
+    /// `Unsupported` for a frame without checksums in force, [`Error::Checksum`] with what differs.
+    ///
+    /// ```
+    /// # use blosc_frame::{SuperChunk, Limits, Error};
+    /// # let mut writer = SuperChunk::memory(&blosc_core::Params::new(4))?;
+    /// # writer.append(&[7; 4000])?;
+    /// # let flash = writer.into_bytes()?;
+    /// # use blosc_frame::cframe::view::View;
+    /// # use blosc_core::Level;
+    /// let view = View::open(&flash, &Limits::DEFAULT)?.verified()?;
+    /// let (mut work, mut out) = ([0; 32768], [0; 4000]);
+    /// view.decode_chunk(0, Level::SCALAR, &mut work, &mut out)?;
+    ///
+    /// let mut flipped = flash.clone();
+    /// flipped[view.header().header_len as usize + 40] ^= 1;         // one bit of the chunk
+    /// let view = View::open(&flipped, &Limits::DEFAULT)?.verified()?;
+    /// let error = view.decode_chunk(0, Level::SCALAR, &mut work, &mut out).unwrap_err();
+    /// assert!(matches!(error, Error::Checksum { chunk: Some(0), .. }));
+    /// # Ok::<(), blosc_frame::Error>(())
+    /// ```
+    pub fn verified(mut self) -> Result<View<'a>, Error> {
+        let unsupported = |what| Err(Error::Unsupported { structure: Structure::Checksums, what });
+        let trailer_at = self.header.frame_len.saturating_sub(self.trailer.len() as u64);
+        let damaged = |structure, offset| Err(Error::Checksum { structure, chunk: None, offset });
+        let Some(content) = self.vlmetalayers.get(CHECKSUMS_NAME) else {
+            return unsupported("a frame without checksums");
+        };
+        if self.tail.fingerprint_type != FINGERPRINT_XXH3 {
+            return unsupported("a frame that another program has changed since its checksums were written");
+        }
+        let index = self.index.map_or(&[][..], |index| index.bytes());
+        if checksums::fingerprint(self.head, index, self.trailer) != self.tail.fingerprint {
+            return damaged(Structure::Trailer, trailer_at);
+        }
+        let chunk = Chunk::parse(content).map_err(Error::in_chunk(None, trailer_at))?;
+        if !chunk.header().is_stored() {
+            return unsupported("a table of checksums that is compressed");
+        }
+        let table = match Table::parse(chunk.bytes().get(chunk.header().header_len()..).unwrap_or(&[])) {
+            Some(Parsed::Table(table)) => table,
+            Some(Parsed::UnknownForm) => {
+                return unsupported("a table of this form (a later version wrote it)");
+            }
+            None => return damaged(Structure::Checksums, trailer_at),
+        };
+        // Another program that changes a metalayer writes its thread hints beside it.
+        let metalayers = checksums::of(self.head.get(FIXED_LEN..).unwrap_or(&[]));
+        if self.header.threads == [0, 0] && table.metalayers != metalayers {
+            return damaged(Structure::Metalayers, FIXED_LEN as u64);
+        }
+        self.table = Some(table);
+        Ok(self)
+    }
+
+    /// The checksum that stored chunk `k` must have; `None` where nothing is compared. Where the frame has special chunks, counts
+    /// those before it.
+    pub(super) fn sum(&self, k: u64, level: Level, work: &mut [u8]) -> Result<Option<u64>, Error> {
+        let Some(table) = self.table else { return Ok(None) };
+        let mut n = k;
+        if table.len() != self.nchunks {
+            n = 0;
+            for before in 0..k {
+                n = n.saturating_add(matches!(self.entry(before, level, work)?, Entry::Stored(_)).into());
+            }
+        }
+        let unknown =
+            Error::Unsupported { structure: Structure::Checksums, what: "a chunk without a checksum" };
+        table.sum(n).map(Some).ok_or(unknown)
     }
 
     /// The fixed part of the header.
@@ -141,11 +255,17 @@ impl<'a> View<'a> {
             (Ok(at), Ok(end)) => self.frame.get(at..end).unwrap_or(&[]),
             _ => &[],
         };
+        if let Some(sum) = self.sum(k, level, work)? {
+            let cbytes = blosc_core::Header::parse(bytes).map_or(0, |header| header.cbytes as usize);
+            if bytes.get(..cbytes).is_none_or(|stored| checksums::of(stored) != sum) {
+                return Err(Error::Checksum { structure: Structure::Chunk, chunk: Some(k), offset: at });
+            }
+        }
         let chunk = Chunk::parse_with(bytes, &self.limits.chunk).map_err(Error::in_chunk(Some(k), at))?;
         Ok((ViewChunk::Stored(chunk), at))
     }
 
-    fn special_len(&self, k: u64) -> Result<usize, Error> {
+    pub(super) fn special_len(&self, k: u64) -> Result<usize, Error> {
         let ChunkSize::Fixed(c) = self.header.chunksize else { return Err(index::SIZE_LOST) };
         let rest = self.header.nbytes.saturating_sub(k.saturating_mul(u64::from(c)));
         let len = u64::from(c).min(rest);
@@ -197,6 +317,16 @@ impl<'a> View<'a> {
             }
         }
     }
+}
+
+/// The header at the start of `bytes`, of a frame in one file.
+fn contiguous(bytes: &[u8]) -> Result<Header, Error> {
+    let short = Error::truncated(Structure::FrameHeader, "header", 0, FIXED_LEN as u64);
+    let header = Header::parse(bytes.first_chunk::<FIXED_LEN>().ok_or(short)?)?;
+    if header.frame_type != FrameType::Contiguous {
+        return Err(Error::Unsupported { structure: Structure::FrameHeader, what: "a sparse frame's index" });
+    }
+    Ok(header)
 }
 
 /// The NaN of special chunks, where items can be one.

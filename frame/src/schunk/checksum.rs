@@ -19,6 +19,8 @@
 use super::SuperChunk;
 use super::index::Index;
 use super::metalayers::{self, Meta};
+use crate::cframe::checksums::{FORM, KIND, Parsed, Sum, Table};
+pub(super) use crate::cframe::checksums::{UNKNOWN, fingerprint, of};
 use crate::cframe::header::FIXED_LEN;
 use crate::cframe::section::MAX_WRITTEN;
 use crate::cframe::trailer::FINGERPRINT_XXH3;
@@ -26,17 +28,9 @@ use crate::cframe::{CHECKSUMS_NAME, Opened};
 use crate::error::{Error, Structure};
 use alloc::vec::Vec;
 use blosc_core::{Params, Pool};
-use core::hash::Hasher;
-use twox_hash::{XxHash3_64, XxHash3_128};
 
-/// Kind of checksums, and the form of the table.
-const KIND: [u8; 4] = *b"XXH3";
-const FORM: u32 = 2;
-const EARLIER_FORM: u32 = 1;
 /// `bin32` marker and length, magic, metalayers, count, live bytes.
 const HEAD: usize = 5 + 8 + 8 + 8 + 8;
-/// The table's value for a chunk whose checksum is not known.
-pub(super) const UNKNOWN: u64 = 0;
 
 /// What is known about a frame's integrity before any chunk is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,26 +66,11 @@ impl ChecksumState {
     }
 }
 
-/// The checksum of stored bytes; never [`UNKNOWN`].
-pub(super) fn of(bytes: &[u8]) -> u64 {
-    XxHash3_64::oneshot(bytes).max(1)
-}
-
 /// The checksum of parts that follow each other.
 pub(super) fn of_parts(parts: &[&[u8]]) -> u64 {
-    let mut hash = XxHash3_64::new();
-    parts.iter().for_each(|part| hash.write(part));
-    hash.finish().max(1)
-}
-
-/// The frame's fingerprint: `head` is the header, `trailer` runs to its very end.
-pub(super) fn fingerprint(head: &[u8], index: &[u8], trailer: &[u8]) -> [u8; 16] {
-    let mut hash = XxHash3_128::new();
-    hash.write(head.get(..0x3e).unwrap_or(&[]));
-    hash.write(head.get(0x44..0x57).unwrap_or(&[]));
-    hash.write(index);
-    hash.write(trailer.get(..trailer.len().saturating_sub(16)).unwrap_or(&[]));
-    hash.finish_128().to_be_bytes()
+    let mut sum = Sum::new();
+    parts.iter().for_each(|part| sum.add(part));
+    sum.get()
 }
 
 /// What a frame says of its checksums as a whole; those of the chunks are in the [`Index`].
@@ -152,24 +131,12 @@ impl Checksums {
 
     /// Takes over a table, if it is one, and says whether its form is known.
     fn parse(&mut self, table: &[u8], index: &mut Index) -> Option<ChecksumState> {
-        let (bin, table) = table.split_at_checked(5)?;
-        let (words, []) = table.as_chunks::<8>() else { return None };
-        let [magic, words @ ..] = words else { return None };
-        let form = u32::from_le_bytes(*magic.strip_prefix(&KIND)?.first_chunk()?);
-        let (metalayers, count, live, hashes) = match (form, words) {
-            (FORM, [metalayers, count, live, hashes @ ..]) => (metalayers, count, Some(live), hashes),
-            (EARLIER_FORM, [metalayers, count, hashes @ ..]) => (metalayers, count, None, hashes),
-            (3..=0xff, _) => return Some(ChecksumState::UnknownForm),
-            _ => return None,
+        let table = match Table::parse(table)? {
+            Parsed::Table(table) => table,
+            Parsed::UnknownForm => return Some(ChecksumState::UnknownForm),
         };
-        let &[0xc6, len @ ..] = bin.first_chunk::<5>()? else { return None };
-        let fits = u32::from_be_bytes(len) as usize == table.len();
-        if !fits || u64::from_le_bytes(*count) != hashes.len() as u64 {
-            return None;
-        }
-        self.metalayers = u64::from_le_bytes(*metalayers);
-        self.live = live.map(|live| u64::from_le_bytes(*live));
-        index.set_sums(hashes.iter().map(|word| u64::from_le_bytes(*word)));
+        (self.metalayers, self.live) = (table.metalayers, table.live);
+        index.set_sums(table.sums());
         Some(ChecksumState::Present)
     }
 

@@ -18,6 +18,7 @@ mod bloscpack_vectors;
 mod cframe_examples;
 mod cframe_flip;
 mod cframe_holes;
+mod cframe_push;
 mod cframe_vectors;
 mod convert;
 mod crash;

@@ -7,14 +7,16 @@ mod stack;
 
 mod clock;
 
-use blosc_core::{Chunk, Decoder, Error, Level};
+use blosc_core::{Chunk, Decoder, Error, Level, PushDecoder};
 use cortex_m_rt::entry;
 use cortex_m_semihosting::{debug, hprintln};
 use panic_semihosting as _;
 
 /// Most decoded bytes of the chunks.
 const OUTPUT: usize = 5120;
-const WORK: usize = Decoder::work_max(OUTPUT);
+const WORK: usize = PushDecoder::memory_max(OUTPUT, 16, 8);
+/// Bytes that are pushed at once.
+const PIECES: [usize; 2] = [64, 4096];
 
 macro_rules! chunk {
     ($codec:literal, $name:literal) => {
@@ -68,6 +70,26 @@ fn main() -> ! {
                 status = debug::EXIT_FAILURE;
             }
         }
+        for piece in PIECES {
+            let (result, stack) = stack::peak(|| push(bytes, piece, SCRATCH));
+            let Ok(len) = result else {
+                hprintln!("FAILED: {} in pieces of {}", codec, piece);
+                status = debug::EXIT_FAILURE;
+                continue;
+            };
+            let count = clock.as_mut().map_or(0, |c| c.instructions(|| push(bytes, piece, SCRATCH)).1);
+            let hundredths = (count * 100).checked_div(len as u64).unwrap_or(0);
+            let (whole, part) = (hundredths / 100, hundredths % 100);
+            hprintln!("figure {}, {} bytes pushed by {}: peak stack {} bytes", codec, len, piece, stack);
+            hprintln!(
+                "figure {}, {} bytes pushed by {}: {}.{:02} instructions per byte",
+                codec,
+                len,
+                piece,
+                whole,
+                part
+            );
+        }
     }
     loop {
         debug::exit(status);
@@ -77,4 +99,16 @@ fn main() -> ! {
 fn decode(bytes: &[u8], work: &mut [u8], out: &mut [u8]) -> Result<usize, Error> {
     let chunk = Chunk::parse(bytes)?;
     Decoder::new(Level::SCALAR, work).decode(&chunk, out)
+}
+
+/// The decoded length; what comes out stays in the decoder's memory.
+fn push(bytes: &[u8], piece: usize, memory: &mut [u8]) -> Result<usize, Error> {
+    let mut decoder = PushDecoder::new(Level::SCALAR, memory);
+    let mut len = 0;
+    for mut piece in bytes.chunks(piece) {
+        while let Some(block) = decoder.push(&mut piece)? {
+            len += block.bytes.len();
+        }
+    }
+    Ok(if decoder.is_done() { len } else { 0 })
 }

@@ -1,4 +1,5 @@
-//! One function that decodes a chunk, to be linked alone: its text is what decoding costs in flash. And, with feature
+//! One function that decodes a chunk, to be linked alone: its text is what decoding costs in flash. With feature `push` it takes
+//! the chunk in pieces instead, with `codec` it expands one LZ4 stream without any chunk. And, with feature
 //! `parts`, one that calls whatever else reads a chunk, for the same look at the symbols. Built together they would
 //! share code that is otherwise inlined, and the text of the first would not be that of decoding alone.
 //!
@@ -6,6 +7,7 @@
 //! looks for this one: if the name is in the symbol table, something in the decode path can panic.
 #![no_std]
 
+#[cfg(not(any(feature = "push", feature = "codec")))]
 use blosc_core::{Chunk, Decoder, Level};
 use core::panic::PanicInfo;
 use core::slice;
@@ -38,11 +40,39 @@ pub unsafe extern "C" fn decode(
     let (src, dst, work) = unsafe {
         (slice::from_raw_parts(src, n), slice::from_raw_parts_mut(dst, m), slice::from_raw_parts_mut(work, w))
     };
+    run(src, dst, work)
+}
+
+#[cfg(not(any(feature = "push", feature = "codec")))]
+fn run(src: &[u8], dst: &mut [u8], work: &mut [u8]) -> isize {
     let Ok(chunk) = Chunk::parse(src) else { return -1 };
     match Decoder::new(Level::SCALAR, work).decode(&chunk, dst) {
         Ok(len) => isize::try_from(len).unwrap_or(-2),
         Err(_) => -2,
     }
+}
+
+#[cfg(feature = "push")]
+fn run(src: &[u8], dst: &mut [u8], work: &mut [u8]) -> isize {
+    let mut decoder = blosc_core::PushDecoder::new(blosc_core::Level::SCALAR, work);
+    let (mut rest, mut len) = (src, 0);
+    loop {
+        match decoder.push(&mut rest) {
+            Ok(Some(block)) => {
+                let place = dst.get_mut(block.offset..).unwrap_or_default();
+                place.iter_mut().zip(block.bytes).for_each(|(to, from)| *to = *from);
+                len += block.bytes.len();
+            }
+            Ok(None) => return isize::try_from(len).unwrap_or(-2),
+            Err(_) => return -2,
+        }
+    }
+}
+
+#[cfg(feature = "codec")]
+fn run(src: &[u8], dst: &mut [u8], _: &mut [u8]) -> isize {
+    let len = dst.len();
+    blosc_core::codec::lz4::decode(src, dst.into(), &[]).map_or(-2, |()| isize::try_from(len).unwrap_or(-2))
 }
 
 #[cfg(feature = "parts")]

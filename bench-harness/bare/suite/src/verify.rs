@@ -1,12 +1,12 @@
 //! Valid chunks against their recorded hashes.
 
 use crate::{Fixture, Memory};
-use blosc_core::{Chunk, Decoder, Level, ChunkContext};
+use blosc_core::{Chunk, ChunkContext, Decoder, Error, Level, PushDecoder};
 use core::fmt::Write;
 use sha2::{Digest, Sha256};
 
-/// Decodes each of `fixtures` whole and checks the hash, then decodes some of its items by themselves; returns how
-/// many held. Failures are told to `log`.
+/// Decodes each of `fixtures` whole and checks the hash, then decodes some of its items by themselves, then pushes it in pieces;
+/// returns how many held. Failures are told to `log`.
 pub fn verify(fixtures: &[Fixture], level: Level, memory: &mut Memory<'_>, log: &mut impl Write) -> usize {
     memory.arm();
     let mut held = 0;
@@ -14,7 +14,7 @@ pub fn verify(fixtures: &[Fixture], level: Level, memory: &mut Memory<'_>, log: 
         let fault = match memory.decode(level, fixture.bytes, fixture.typesize) {
             Ok((_, len)) => match memory.out.get(..len) {
                 Some(data) if Sha256::digest(data)[..] == fixture.sha256 => {
-                    items(fixture, level, memory, len)
+                    items(fixture, level, memory, len).or_else(|| pushed(fixture, level, memory))
                 }
                 _ => Some("wrong hash"),
             },
@@ -50,4 +50,27 @@ fn items(fixture: &Fixture, level: Level, memory: &mut Memory<'_>, len: usize) -
     };
     let whole = memory.out.get(range.start * size..range.end * size);
     (whole != memory.chunk.get(..got)).then_some("items differ from the whole")
+}
+
+/// The chunk in pieces of 61 bytes, against the chunk decoded whole. Chunks that only a decoder of whole chunks can follow, and those for
+/// which there is too little memory, must say so.
+fn pushed(fixture: &Fixture, level: Level, memory: &mut Memory<'_>) -> Option<&'static str> {
+    let around = ChunkContext { typesize: fixture.typesize, ..ChunkContext::default() };
+    let mut decoder = PushDecoder::new(level, memory.work).chunk_context(around);
+    for mut piece in fixture.bytes.chunks(61) {
+        loop {
+            match decoder.push(&mut piece) {
+                Ok(None) => break,
+                Ok(Some(block)) => {
+                    let whole = memory.out.get(block.offset..).and_then(|out| out.get(..block.bytes.len()));
+                    if whole != Some(block.bytes) {
+                        return Some("a pushed block differs from the whole");
+                    }
+                }
+                Err(Error::Unsupported(_) | Error::WorkTooSmall { .. }) => return None,
+                Err(_) => return Some("was refused in pieces"),
+            }
+        }
+    }
+    (!decoder.is_done()).then_some("wants more than the chunk")
 }

@@ -4,7 +4,7 @@
 use super::Decoder;
 use super::plain::copy_plain;
 use super::reader::{ChunkReader, Scratch};
-use crate::arch::out::Out;
+use crate::arch::out::Room;
 use crate::chunk::view::Chunk;
 use crate::error::Error;
 use core::ops::Range;
@@ -14,11 +14,11 @@ impl Decoder<'_> {
     ///
     /// # Errors
     /// `OutOfRange` if the range leaves the chunk or runs backwards; else as [`decode`](Self::decode).
-    pub fn get_items<'o>(
+    pub fn get_items(
         &mut self,
         chunk: &Chunk<'_>,
         range: Range<usize>,
-        out: impl Into<Out<'o>>,
+        out: &mut (impl Room + ?Sized),
     ) -> Result<usize, Error> {
         let size = usize::from(chunk.header().typesize);
         let items = chunk.nbytes().checked_div(size).unwrap_or(0);
@@ -36,11 +36,11 @@ impl Decoder<'_> {
     ///
     /// # Errors
     /// As [`get_items`](Self::get_items).
-    pub fn get_bytes<'o>(
+    pub fn get_bytes(
         &mut self,
         chunk: &Chunk<'_>,
         range: Range<usize>,
-        out: impl Into<Out<'o>>,
+        out: &mut (impl Room + ?Sized),
     ) -> Result<usize, Error> {
         let outside =
             Error::OutOfRange { index: range.start.max(range.end) as u64, len: chunk.nbytes() as u64 };
@@ -48,7 +48,7 @@ impl Decoder<'_> {
             return Err(outside);
         }
         let len = range.end.checked_sub(range.start).ok_or(outside)?;
-        let mut out: Out<'_> = out.into();
+        let mut out = out.room();
         let given = out.len();
         let mut out = out.get(0, len).ok_or(Error::OutputTooSmall { needed: len, given })?;
         if len == 0 {

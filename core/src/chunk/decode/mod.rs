@@ -20,7 +20,7 @@ use super::header::Header;
 use super::pipeline::Backward;
 use super::view::Chunk;
 use crate::arch::level::Level;
-use crate::arch::out::Out;
+use crate::arch::out::{Out, Room};
 use crate::codec::context::DecodeContext;
 use crate::codec::{Codec, dispatch};
 use crate::error::Error;
@@ -122,7 +122,7 @@ impl<'w> Decoder<'w> {
     /// # Errors
     /// `OutputTooSmall`, `WorkTooSmall`, a codec or filter that is not built in, or a corrupt stream.
     /// After an error the destination holds bytes of this chunk or what it held before, nothing else.
-    pub fn decode<'o>(&mut self, chunk: &Chunk<'_>, out: impl Into<Out<'o>>) -> Result<usize, Error> {
+    pub fn decode(&mut self, chunk: &Chunk<'_>, out: &mut (impl Room + ?Sized)) -> Result<usize, Error> {
         self.decode_masked(chunk, &[], out)
     }
 
@@ -131,14 +131,14 @@ impl<'w> Decoder<'w> {
     ///
     /// # Errors
     /// `Param` if the mask's length is not the number of blocks; else as `decode`.
-    pub fn decode_masked<'o>(
+    pub fn decode_masked(
         &mut self,
         chunk: &Chunk<'_>,
         mask: &[bool],
-        out: impl Into<Out<'o>>,
+        out: &mut (impl Room + ?Sized),
     ) -> Result<usize, Error> {
         let nbytes = chunk.nbytes();
-        let mut out: Out<'_> = out.into();
+        let mut out = out.room();
         let given = out.len();
         let mut out = out.get(0, nbytes).ok_or(Error::OutputTooSmall { needed: nbytes, given })?;
         if !mask.is_empty() && mask.len() != chunk.nblocks() {
@@ -185,15 +185,15 @@ impl<'w> Decoder<'w> {
     ///
     /// # Errors
     /// `OutOfRange`, and as [`decode`](Self::decode).
-    pub fn decode_block<'o>(
+    pub fn decode_block(
         &mut self,
         chunk: &Chunk<'_>,
         index: usize,
-        out: impl Into<Out<'o>>,
+        out: &mut (impl Room + ?Sized),
     ) -> Result<usize, Error> {
         let range = chunk.block_range(index)?;
         let len = range.len();
-        let mut out: Out<'_> = out.into();
+        let mut out = out.room();
         let given = out.len();
         let mut out = out.get(0, len).ok_or(Error::OutputTooSmall { needed: len, given })?;
         if !chunk.header().has_streams() {

@@ -369,7 +369,7 @@ impl<'w> PushDecoder<'w> {
         };
         let (len, end) = (header.header_len(), self.memory.len());
         let chunk = Chunk::of(&[], header);
-        chunk.check(&self.limits)?;
+        Chunk::check(&header, &self.limits)?;
         if chunk.unrounded() != 0 {
             return Err(Error::Unsupported(
                 "a block size that is no multiple of the item size: decode the whole chunk",

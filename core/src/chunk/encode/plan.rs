@@ -120,8 +120,8 @@ impl<'a> Plan<'a> {
         Plan::work_len_for(&self.params, self.src.len())
     }
 
-    /// Scratch bytes needed to encode `nbytes` bytes with `params`.
-    pub fn work_len_for(params: &Params, nbytes: usize) -> usize {
+    /// Scratch bytes needed to encode `nbytes` bytes with `params`: a `const fn`, for static memory.
+    pub const fn work_len_for(params: &Params, nbytes: usize) -> usize {
         let block = block_size::blocksize(params, nbytes) as usize;
         let codec = dispatch::encode_work_len(params.codec, params.level, block);
         let reference = if lossy_before_delta(params) { block } else { 0 };
@@ -221,9 +221,14 @@ impl<'a> Plan<'a> {
 
 /// Whether a lossy filter runs somewhere before DELTA: what readers XOR with is then not the data as
 /// it came but what is left of it.
-pub(super) fn lossy_before_delta(params: &Params) -> bool {
-    let lossy = |f: Filter| matches!(f, Filter::TruncPrec | Filter::IntTrunc | Filter::NdMean);
-    params.filters.iter().any(|s| s.filter == Filter::Delta) && params.filters.iter().any(|s| lossy(s.filter))
+pub(super) const fn lossy_before_delta(params: &Params) -> bool {
+    let (mut lossy, mut delta, mut slots) = (false, false, params.filters.as_slice());
+    while let [slot, rest @ ..] = slots {
+        lossy |= matches!(slot.filter, Filter::TruncPrec | Filter::IntTrunc | Filter::NdMean);
+        delta |= matches!(slot.filter, Filter::Delta);
+        slots = rest;
+    }
+    lossy && delta
 }
 
 /// The active slots in order.

@@ -1,0 +1,92 @@
+"""The tables of figures in core/README.md, from what `run` prints.
+
+    tables.py compare|write README FOLDER PART...     FOLDER has PART.figures and rustc.figures
+
+`compare` fails where a figure is more than 2 % off. Another compiler makes other code, so nothing is compared where the tables
+are from another one.
+"""
+
+import pathlib
+import re
+import sys
+
+ROOM = 0.02
+TEXT = re.compile(r"figure text of decoding, (\S+), (\S+): (\d+) bytes")
+STACK = re.compile(r"figure lean firmware with (\S+): (\w+), (\d+) bytes (\w+(?: by \d+)?): (.*)")
+NAMES = {"codec": "an LZ4 stream, without any chunk", "lz4": "`lz4` (and byte shuffle)", "codecs": "`codecs` (everything)"}
+
+
+def name(features):
+    known = [NAMES.get(features, f"`{features}`")]
+    if features.endswith(",push"):
+        plain = features.removesuffix(",push")
+        known = [f"{NAMES.get(plain, f'`{plain}`')}, in pieces"]
+    return known[0]
+
+
+def size(lines):
+    found = {}
+    for target, features, text in TEXT.findall(lines):
+        found.setdefault(features, {})[target.split("-")[0]] = int(text)
+    rows = [(name(features), *(row.get(target, "") for target in ("thumbv7em", "riscv32imac"))) for features, row in found.items()]
+    return ("features", "thumbv7em", "riscv32imac"), rows
+
+
+def stack(lines):
+    found = {}
+    for features, codec, length, how, figure in STACK.findall(lines):
+        row = found.setdefault((codec, length, features, how), {})
+        if match := re.match(r"peak stack (\d+) bytes", figure):
+            row["stack"] = int(match[1])
+        elif match := re.match(r"([\d.]+) instructions per byte", figure):
+            row["instructions"] = float(match[1])
+    rows = [
+        (f"{codec}, {length} bytes", f"`{features}`", how, row.get("stack", ""), row.get("instructions", ""))
+        for (codec, length, features, how), row in found.items()
+    ]
+    return ("chunk", "features", "how", "peak stack", "instructions per byte"), rows
+
+
+def table(head, rows, compiler):
+    lines = [f"{compiler}:", "", "| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
+
+
+def cells(line):
+    """The words of a row, which name it, and its figures."""
+    row = [cell.strip() for cell in line.strip("| ").split("|")]
+    figures = [cell for cell in row if re.fullmatch(r"[\d.]+", cell)]
+    return tuple(cell for cell in row if cell not in figures), [float(cell) for cell in figures]
+
+
+def compare(before, after):
+    """Rows whose figures differ by more than the room, or that are new."""
+    old = dict(cells(line) for line in before if line.startswith("| "))
+    for words, figures in (cells(line) for line in after if line.startswith("| ")):
+        was = old.get(words, [])
+        if len(was) != len(figures) or any(abs(a - b) > ROOM * a for a, b in zip(was, figures)):
+            yield f"{' '.join(words)}: {was} in the table, now {figures}"
+
+
+how, readme, folder, *parts = sys.argv[1:]
+readme, folder, status = pathlib.Path(readme), pathlib.Path(folder), 0
+compiler = (folder / "rustc.figures").read_text().split(" (")[0].strip()
+text = readme.read_text()
+for part in parts:
+    made = table(*{"size": size, "stack": stack}[part]((folder / f"{part}.figures").read_text()), compiler)
+    start, end = f"<!-- {part}: written by bench-harness/bare/run --write -->\n", f"<!-- end of {part} -->\n"
+    head, rest = text.split(start)
+    body, tail = rest.split(end)
+    if how == "write":
+        text = head + start + "\n".join(made) + "\n" + end + tail
+        continue
+    before = body.splitlines()
+    if before[:1] != made[:1]:
+        print(f"the table of {part} is by {before[0] if before else 'nothing'} this compiler is {compiler}: not compared")
+        continue
+    for line in compare(before, made):
+        print("FAILED", line, "(bench-harness/bare/run --write)")
+        status = 1
+if how == "write":
+    readme.write_text(text)
+sys.exit(status)
