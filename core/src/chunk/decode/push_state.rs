@@ -1,4 +1,4 @@
-//! [`PushState`]: what a [`PushDecoder`](super::PushDecoder) stores between blocks, so that another one goes on after a power failure.
+//! [`PushState`]: what a [`PushDecoder`](crate::PushDecoder) stores between blocks, so that another one goes on after a power failure.
 //!
 //! ```text
 //! 0..4 position in the chunk   4..8 blocks   8..12 decoded bytes   12..16 sum of block positions   16..20 sum of the prefix
@@ -6,7 +6,7 @@
 //! ```
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-/// Where a [`PushDecoder`](super::PushDecoder) has got to: 24 bytes to be stored after each block, or after each erase block of flash.
+/// Where a [`PushDecoder`](crate::PushDecoder) has got to: 24 bytes to be stored after each block, or after each erase block of flash.
 ///
 /// ```
 /// use blosc_core::{Level, PushDecoder, PushState};
