@@ -85,7 +85,7 @@ fn any_cutting_gives_what_a_slice_gives() {
                     Err((Error::WorkTooSmall { .. }, _)) if less || chunk.header().is_vl() => continue,
                     Err((Error::Unsupported(why), _)) => {
                         let header = chunk.header();
-                        let odd = header.blocksize as usize % usize::from(header.typesize) != 0;
+                        let odd = !header.blocksize.is_multiple_of(header.typesize.into());
                         assert!(odd || why.contains("delta"), "{name}: {why}");
                         continue;
                     }
@@ -170,7 +170,7 @@ fn memory_is_known() {
         let mut room = vec![0; needed - 4 * chunk.nblocks() - 1];
         let answer = pushed(&mut PushDecoder::new(Level::best(), &mut room), bytes, chunk.nbytes(), || 64);
         let Err((error, at)) = answer else { panic!("{name}: decoded with less") };
-        let odd = header.blocksize as usize % usize::from(header.typesize) != 0;
+        let odd = !header.blocksize.is_multiple_of(header.typesize.into());
         let small = Error::WorkTooSmall { needed, given: room.len() };
         assert!(error == small || odd, "{name}: {error}");
         assert!(at <= 64, "the header tells");
