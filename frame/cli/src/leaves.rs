@@ -2,7 +2,9 @@
 //! arrays.
 
 use crate::access::Intent;
+use crate::args::Input;
 use crate::failure::{Failure, Findings, Result};
+use crate::limits::{check_output, limits_of};
 use crate::opened::{Holds, Opened, What};
 use crate::output::notice;
 use crate::readers::engines::{Tree, key};
@@ -115,8 +117,10 @@ fn unreadable(tree: &Tree) -> Vec<String> {
 impl StoreReader {
     /// Hands every array to `f`, with its name as the member of a `.npz` file.
     fn each_array(&self, f: &mut dyn FnMut(&str, &mut Opened) -> Result<()>) -> Result<()> {
+        let mut spent = 0;
         for entry in self.store.entries() {
             if let Some(Ok(mut array)) = self.array(entry) {
+                spend(&self.whole(), &mut spent, &mut array)?;
                 f(entry.key().strip_prefix('/').unwrap_or(entry.key()), &mut array)?;
             }
         }
@@ -187,10 +191,16 @@ fn verify_tree(tree: &Tree, progress: &dyn Fn(u64)) -> Findings {
     found.of(tree.kind)
 }
 
+/// Adds what one of the entries of a store decodes to: the limit is that of all of them together.
+fn spend(store: &Input, spent: &mut u64, opened: &mut Opened) -> Result<()> {
+    *spent = spent.saturating_add(opened.nbytes().unwrap_or(0));
+    check_output(&store.input, *spent, limits_of(store.max_output, &store.input).output)
+}
+
 /// Verifies every entry of a store by itself.
 fn entries_of(store: &StoreReader, progress: &dyn Fn(u64)) -> Findings {
     let mut found = Verified::default();
-    let path = store.path();
+    let (path, mut spent) = (store.path(), 0);
     if store.store.form() == Form::B2e
         && let Some(root) = store.store.with_root(|root| frame::verify("frame", root, &path, progress))
     {
@@ -200,7 +210,11 @@ fn entries_of(store: &StoreReader, progress: &dyn Fn(u64)) -> Findings {
         let whole = store.store.check(entry).map_err(Failure::from);
         let verified = whole.and_then(|()| match entry.leaf() {
             Leaf::Foreign => Ok(json!({"kind": entry.leaf().name(), "ok": true})),
-            _ => store.open(entry, Intent::Inspect)?.verify(&path, false, progress),
+            _ => {
+                let mut opened = store.open(entry, Intent::Inspect)?;
+                spend(&store.whole(), &mut spent, &mut opened)?;
+                opened.verify(&path, false, progress)
+            }
         });
         found.add(entry.name(), verified);
     }

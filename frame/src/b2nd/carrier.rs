@@ -20,6 +20,8 @@ pub enum Carrier {
     ObjectArray,
     /// One batch of MessagePack values per chunk, in blocks of their own sizes.
     BatchArray,
+    /// Lists of values, in one of these two forms.
+    ListArray,
     /// A column of a table in one of these forms.
     Column,
     /// A frame of whole frames: `.b2e`.
@@ -70,6 +72,7 @@ impl fmt::Display for Carrier {
             Carrier::Proxy => "a cache of another array; chunks that were not fetched are placeholders",
             Carrier::ObjectArray => "a python-blosc2 ObjectArray: one MessagePack value per chunk",
             Carrier::BatchArray => "a python-blosc2 BatchArray: one batch of values per chunk",
+            Carrier::ListArray => "a python-blosc2 ListArray: lists of values, some of them to a chunk",
             Carrier::Column => "a column of a python-blosc2 table",
             Carrier::EmbedStore => "a python-blosc2 EmbedStore: frames inside a frame",
             Carrier::Store => "the root of a python-blosc2 store",
@@ -86,8 +89,8 @@ impl Carrier {
 
     /// Whether the bytes of the chunks are records of another library, which know their own lengths and places.
     pub fn has_records(&self) -> bool {
-        use Carrier::{BatchArray, Column, EmbedStore, ObjectArray, Store};
-        matches!(self, ObjectArray | BatchArray | Column | EmbedStore | Store)
+        use Carrier::{BatchArray, Column, EmbedStore, ListArray, ObjectArray, Store};
+        matches!(self, ObjectArray | BatchArray | ListArray | Column | EmbedStore | Store)
     }
 }
 
@@ -107,7 +110,7 @@ pub fn of(frame: &SuperChunk<'_>) -> Result<Option<Carrier>, Error> {
         ("b2remote_store", Carrier::Store),
         ("LazyArray", Carrier::LazyArray),
         ("proxy-source", Carrier::Proxy),
-        ("listarray", Carrier::Column),
+        ("listarray", Carrier::ListArray),
         ("ctable_varlen_scalar", Carrier::Column),
         ("vlarray", Carrier::ObjectArray),
         ("batcharray", Carrier::BatchArray),

@@ -159,11 +159,13 @@ fn npz_files_have_masks() {
 #[test]
 fn values_of_their_own_lengths_come_out() {
     let folder = Folder::new("records");
-    for (name, wanted) in [
-        ("objects.b2f", "{\"x\":1}\n[1,2,\"three\"]\n"),
-        ("batches.b2b", "1\n2\n3\n\"a\"\n"),
-        ("lists.b2b", "[1,2]\nnull\n[]\n"),
+    for (name, called, wanted) in [
+        ("objects.b2f", "ObjectArray", "{\"x\":1}\n[1,2,\"three\"]\n"),
+        ("batches.b2b", "BatchArray", "1\n2\n3\n\"a\"\n"),
+        ("lists.b2b", "ListArray", "[1,2]\nnull\n[]\n"),
     ] {
+        let shown = text(folder.run(&["info", &wild(name)]));
+        assert!(shown.contains(called), "{shown}");
         folder.run(&["decompress", &wild(name), "-o", "v.jsonl", "--force"]);
         assert_eq!(text(folder.read("v.jsonl")), wanted, "{name}");
     }

@@ -42,6 +42,31 @@ fn limits_bind_every_verb() {
     table.end();
 }
 
+/// The limit of a store is that of all that is in it.
+#[test]
+fn a_store_has_one_limit() {
+    let folder = Folder::new("promises-store-limit");
+    cells::prepare(&folder);
+    std::fs::create_dir(folder.path("arrays")).unwrap();
+    for name in ["arrays/a.b2nd", "arrays/b.b2nd"] {
+        folder.run(&["compress", "items.npy", "-o", name]);
+    }
+    folder.run(&["convert", "arrays", "-o", "s.b2z"]);
+    for (store, all) in [("arrays", "16000"), ("s.b2z", "17000")] {
+        for (words, refused) in
+            [(&["decompress", store, "-o", "x.npz", "--force"][..], 1), (&["verify", store], 3)]
+        {
+            let limited = |limit| folder.status(&[words, &["--max-output", limit]].concat(), b"");
+            let (status, _, message) = limited("10000");
+            assert!(status == refused && message.contains("--max-output"), "{words:?}: {status} {message}");
+            assert!(!folder.path("x.npz").exists(), "{words:?}");
+            let (status, _, message) = limited(all);
+            assert_eq!(status, 0, "{words:?}: {message}");
+            cells::remove(&folder.path("x.npz"));
+        }
+    }
+}
+
 /// A small file that says it decodes to gigabytes costs no more than the default allows.
 #[test]
 fn the_default_limit_binds_every_verb() {
