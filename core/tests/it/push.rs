@@ -106,7 +106,7 @@ fn sample(codec: Codec) -> (Vec<u8>, Vec<u8>) {
     (blosc_core::compress(&params, &data).unwrap(), data)
 }
 
-/// The same chunk with its blocks in the order that `order` gives, `gap` bytes between them.
+/// A chunk with its blocks in the order that `order` gives, `gap` bytes between them.
 fn reordered(bytes: &[u8], order: &[usize], gap: usize) -> Vec<u8> {
     let chunk = Chunk::parse(bytes).unwrap();
     let mut out = bytes[..chunk.prefix_len().unwrap()].to_vec();

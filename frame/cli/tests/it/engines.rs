@@ -280,7 +280,7 @@ mod on {
         let leaf = format!("{path}:/lz4");
         for (words, says) in [
             (vec!["slice", path, "-o", "out"], "several arrays"),
-            (vec!["slice", &leaf, "-o", "out", "--stop", "3"], "--stop has 1 number"),
+            (vec!["slice", &leaf, "-o", "out", "--stop", "3,3,3"], "--stop has 3 numbers"),
             (vec!["decompress", &leaf, "-o", "out.npy", "--max-output", "100"], "--max-output"),
             (vec!["append", &leaf, path], "no store"),
             (vec!["convert", &leaf, "-o", "out.b2nd"], ".npy"),
