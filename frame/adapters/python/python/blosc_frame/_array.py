@@ -156,7 +156,8 @@ class Array:
     def __setitem__(self, key: Any, value: ArrayLike) -> None:
         """Set what the same index would get, in one commit; `value` is broadcast and cast as NumPy does.
 
-        Items between those of a step, and the rest of the rows of what is no b2nd array, are read and written again.
+        Items between those of a step, and the rest of the rows of what is no b2nd array, are read and written again. They are
+        read before the writer's lock is taken: what another process writes to them in between is lost.
         """
         self._check_mode()
         box, within = self._box(key)
