@@ -250,8 +250,8 @@ impl<'a> SuperChunk<'a> {
         self.threads
     }
 
-    /// Uses up to `threads` threads for whole chunks, within the bound of a [`Pool`] (0: one per core). Default 1. Changes no
-    /// byte.
+    /// Uses up to `threads` threads for whole chunks, within the bound of a [`Pool`](blosc_core::Pool) (0: one per core).
+    /// Default 1. Changes no byte.
     pub fn set_threads(&mut self, threads: usize) {
         let first = tools(threads);
         self.threads = first.0.threads();
