@@ -12,7 +12,7 @@ const GROUND: [&str; 12] = [
 const BLOSC2: [&str; 4] = ["cframe", "schunk", "tensor", "b2nd"];
 const CLASSIC: [&str; 3] = ["bloscpack", "bcolz", "blaze"];
 /// Over both wings.
-const ROOF: [&str; 9] = ["npy", "verify", "repair", "kind", "store", "any", "table", "convert", "advise"];
+const ROOF: [&str; 9] = ["npy", "verify", "kind", "store", "repair", "any", "table", "convert", "advise"];
 
 /// Imports that still run upwards, each with the change that is to end it.
 const KNOWN: [(&str, &str, &str); 0] = [];

@@ -44,7 +44,7 @@ fn run_of(data: &[u8], period: &[u8]) {
 #[test]
 #[cfg(feature = "tools")]
 fn c_differential_lazy_value_that_is_not_all_there() {
-    use blosc_fuzz::{differential, excuses};
+    use blosc_fuzz::{chunks, excuses};
     let data = input("c_differential/lazy_value_that_is_not_all_there");
     let theirs = excuses::Theirs { zeros: vec![0xA6, 0, 0xA6, 0], ones: vec![0xA6, 0, 0xA6, 0] };
     assert!(chunks::decoded(&data[1..]).is_err());
@@ -56,7 +56,7 @@ fn c_differential_lazy_value_that_is_not_all_there() {
 #[test]
 #[cfg(feature = "tools")]
 fn c_differential_lazy_special_chunk_marked_stored() {
-    use blosc_fuzz::{differential, excuses};
+    use blosc_fuzz::{chunks, excuses};
     let data = input("c_differential/lazy_special_chunk_marked_stored");
     let theirs = excuses::Theirs { zeros: vec![0; 165], ones: vec![0xFF; 165] };
     assert!(chunks::decoded(&data[1..]).is_err());
@@ -68,7 +68,7 @@ fn c_differential_lazy_special_chunk_marked_stored() {
 #[test]
 #[cfg(feature = "tools")]
 fn c_differential_old_bitshuffle_tails() {
-    use blosc_fuzz::{chunks, differential, excuses};
+    use blosc_fuzz::{chunks, excuses};
     for (name, at) in [
         ("c_differential/old_bitshuffle_tail_between_filters", 2540),
         ("c_differential/old_bitshuffle_tail_after_filters", 748),
@@ -90,7 +90,7 @@ fn c_differential_old_bitshuffle_tails() {
 #[test]
 #[cfg(feature = "tools")]
 fn c_differential_stream_in_the_header_of_an_understated_chunk() {
-    use blosc_fuzz::{differential, excuses};
+    use blosc_fuzz::{chunks, excuses};
     let data = input("c_differential/stream_in_the_header_of_an_understated_chunk");
     let chunk = &data[1..];
     let theirs = excuses::Theirs { zeros: chunk[8..264].to_vec(), ones: chunk[8..264].to_vec() };
@@ -137,7 +137,7 @@ fn b2nd_positions_in_a_block_damaged_beyond_the_shape() {
     let mut frame = SuperChunk::from_bytes(bytes, &Limits::DEFAULT).expect("a frame");
     // The chunk is damaged, so its checksum does not hold either.
     frame.set_verify(false);
-    let mut array = NdArray::open(frame).expect("an array");
+    let array = NdArray::open(frame).expect("an array");
     let truth: Vec<u8> = (0..20u8).map(|k| k.wrapping_mul(37)).collect();
     assert_eq!(array.get_all().as_ref(), Ok(&truth));
     assert_eq!(array.get_flat(&[19, 3, 3]), Ok(vec![truth[19], truth[3], truth[3]]));
@@ -149,7 +149,7 @@ fn b2nd_positions_in_a_block_damaged_beyond_the_shape() {
 #[test]
 fn b2nd_frame_size_is_not_the_sum() {
     let frame = SuperChunk::from_bytes(input("b2nd_open/frame_size_is_not_the_sum"), &Limits::DEFAULT);
-    let mut array = NdArray::open(frame.expect("a frame")).expect("an array");
+    let array = NdArray::open(frame.expect("a frame")).expect("an array");
     let whole = array.get_all().expect("all of it");
     let mut item = [0xA5; 8];
     array.get_item(&[0, 0], &mut item).expect("an item");
@@ -186,7 +186,7 @@ fn sframe_metalayer_name_not_utf8() {
     names_are_found(SuperChunk::open_dir(dir, &Limits::DEFAULT).expect("a sparse frame"));
 }
 
-fn names_are_found(mut sc: SuperChunk<'_>) {
+fn names_are_found(sc: SuperChunk<'_>) {
     let (fixed, variable): (Vec<_>, Vec<_>) =
         (sc.metalayer_names().collect(), sc.vlmetalayer_names().collect());
     assert!(fixed.iter().chain(&variable).any(|name| name.contains('\u{FFFD}')), "{fixed:?} {variable:?}");
