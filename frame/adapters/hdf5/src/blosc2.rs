@@ -16,14 +16,14 @@ pub fn decode(values: &Values<'_>, data: &[u8]) -> Result<CBuffer, String> {
     let chunk = blosc_core::Limits::DEFAULT.output(values.padded(output));
     // What bounds the size is the dataset, so the size of the frame need not.
     let limits = Limits::DEFAULT.output(output).chunk(chunk).chunks(1 << 16).expansion(u64::MAX);
-    let mut frame = SuperChunk::open_read(data, &limits).map_err(text)?;
+    let frame = SuperChunk::open_read(data, &limits).map_err(text)?;
     if frame.metalayer("b2nd").is_none() {
         let nbytes = frame.nbytes();
         let mut out = room(values, nbytes, output)?;
         frame.read_bytes(0..nbytes, out.bytes()).map_err(text)?;
         return Ok(out);
     }
-    let mut array = NdArray::open(frame).map_err(text)?;
+    let array = NdArray::open(frame).map_err(text)?;
     let mut out = room(values, array.geometry().nbytes(), output)?;
     let all = Selection::all(array.shape());
     array.get_into(&all, out.bytes()).map_err(text)?;
