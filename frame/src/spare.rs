@@ -20,7 +20,7 @@ type Held<'l, T> = MutexGuard<'l, T>;
 #[cfg(not(feature = "std"))]
 type Held<'l, T> = RefMut<'l, T>;
 
-/// A value that one reader at a time changes. A panic of another one is no reason to refuse it: what is locked here is
+/// A value that readers change one after the other. A panic of another reader is no reason to refuse it: what is locked here is
 /// scratch memory, or blocks that are put in whole.
 pub(crate) struct Lock<T> {
     #[cfg(feature = "std")]

@@ -47,9 +47,8 @@ pub struct Tree {
 pub enum Foreign {
     /// Several arrays.
     Store(Tree),
-    /// One array.
+    /// One array of Zarr; an HDF5 file is always a store.
     #[cfg_attr(all(feature = "hdf5", not(feature = "zarr")), expect(dead_code))]
-    // an HDF5 file is a store
     Array(GridReader),
 }
 
