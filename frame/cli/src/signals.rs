@@ -77,13 +77,18 @@ fn handle() {
     // With a handler the signal of `ulimit -f` ends nothing: the write fails, as on a full disk.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
     let ignored = ignored();
+    let (ready, begin) = std::sync::mpsc::channel::<()>();
     // Without a thread nothing is handled: a handler whose signal no thread waits for would keep the signal from its work.
     let _ = std::thread::Builder::new().spawn(move || {
         let wanted = [SIGTERM, SIGINT, SIGHUP].into_iter().filter(|signal| !ignored.contains(signal));
-        if let Ok(mut signals) = Signals::new(wanted) {
+        let signals = Signals::new(wanted);
+        drop(ready);
+        if let Ok(mut signals) = signals {
             signals.forever().take(1).for_each(|_| end());
         }
     });
+    // The handlers have their descriptors before the work begins, so that none runs out midway, when a directory is removed.
+    let _ = begin.recv();
 }
 
 /// Which signals this process was started with as ignored. Where the system does not say, those that shells and `nohup`
