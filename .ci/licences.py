@@ -23,6 +23,8 @@ ACCEPTED = {
     "Unicode-3.0",
     "Unlicense",
     "Zlib",
+    # As BSD-3-Clause. Only with the feature `zarr` of the command.
+    "bzip2-1.0.6",
 }
 
 

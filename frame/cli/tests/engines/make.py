@@ -88,10 +88,16 @@ def v2():
 
     put("g/lz4", GRID, (9, 6), blosc("lz4", 5, blosc.SHUFFLE, 128))
     put("delta", numbers((30,), "<i4"), (25,), blosc("lz4", 5), filters=[numcodecs.Delta(dtype="<i4")])
-    (OUT / f"{store}@delta.npy").unlink()
+    put("deltas", numbers((30,), "<f8"), (30,), numcodecs.BZ2(), filters=[numcodecs.Delta("<f8", "<f4")])
+    put("narrow", (numbers((30,), "i8") - 7).astype(">i8"), (30,), numcodecs.LZMA(), filters=[numcodecs.Delta(">i8", "<i2")])
+    put("bits", numbers((30,), "i8") % 2 == 0, (30,), numcodecs.LZMA(format=2), filters=[numcodecs.PackBits()])
+    scaled = numcodecs.FixedScaleOffset(offset=1, scale=10, dtype="<f8", astype="<i4")
+    put("scaled", numbers((30,), "<f8"), (30,), None, filters=[scaled])
+    put("raw", numbers((30,), "<i4"), (30,), numcodecs.LZMA(format=3, filters=[{"id": 0x21, "preset": 1}]))
+    (OUT / f"{store}@raw.npy").unlink()
     if SMALL:
         return
-    put("bits", numbers((20, 14), "<u2"), (9, 6), blosc("zstd", 1, blosc.BITSHUFFLE))
+    put("shuffled", numbers((20, 14), "<u2"), (9, 6), blosc("zstd", 1, blosc.BITSHUFFLE))
     put("auto", numbers((60,), "<f8"), (25,), blosc("blosclz", 5, blosc.AUTOSHUFFLE))
     put("big", numbers((60,), ">i4"), (25,), blosc("zlib", 5))
     put("order", GRID, (9, 6), blosc("lz4"), order="F")

@@ -1,11 +1,11 @@
-//! The codecs `blosc` and `blosc2` of Zarr version 3, and of numcodecs in both versions, for reading: a chunk, or a frame of
-//! chunks. And numcodecs' `lz4`, a block of LZ4 behind its decoded size.
+//! The codecs that `zarrs` reads with ours: `blosc` and `blosc2` of Zarr version 3 and of numcodecs, a chunk or a frame of
+//! chunks, and those of numcodecs in [`Numcodec`].
 //!
 //! `frame/adapters/zarrs` has the same codec with encoding, options and partial decoding. It is not used here because what a
 //! package on crates.io depends on must be there too, and the adapter is not: it is a workspace of its own, so that the main one
 //! needs no `zarrs`. Reading needs only the few lines below.
 
-use blosc_core::codec::lz4;
+use super::numcodecs::Numcodec;
 use blosc_core::{Chunk, Limits, Pool};
 use blosc_frame::SuperChunk;
 use blosc_frame::any::Kind;
@@ -19,7 +19,9 @@ use zarrs::array::codec::api::{
 };
 use zarrs::array::{ArrayBytesRaw, BytesRepresentation};
 use zarrs::metadata::Configuration;
-use zarrs::plugin::ZarrVersion;
+use zarrs::metadata::v2::MetadataV2;
+use zarrs::metadata::v3::MetadataV3;
+use zarrs::plugin::{PluginCreateError, ZarrVersion};
 
 /// A chunk that decodes to no more than this is decoded however small it is, where the array does not say its size.
 const ALWAYS: u64 = 256 << 20;
@@ -33,37 +35,47 @@ thread_local! {
     static POOL: RefCell<Pool> = RefCell::new(Pool::new(1));
 }
 
-/// Has `zarrs` use this codec for the rest of the process.
+/// Has `zarrs` use these codecs for the rest of the process.
 pub fn register() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        for codec in [Encoded::Blosc, Encoded::Lz4] {
-            let new = move || Codec::BytesToBytes(Arc::new(codec));
-            let named =
-                move |name: &str| codec.names().contains(&name.strip_prefix("numcodecs.").unwrap_or(name));
-            register_codec_v3(CodecRuntimePluginV3::new(named, move |_| Ok(new())));
-            register_codec_v2(CodecRuntimePluginV2::new(
-                move |id| codec.names().contains(&id),
-                move |_| Ok(new()),
-            ));
-        }
+        let new = |name: &str, about: &serde_json::Map<String, serde_json::Value>| match Encoded::new(
+            name, about,
+        ) {
+            Ok(codec) => Ok(Codec::BytesToBytes(Arc::new(codec))),
+            Err(why) => Err(PluginCreateError::from(why)),
+        };
+        register_codec_v3(CodecRuntimePluginV3::new(Encoded::is_named, move |metadata: &MetadataV3| {
+            let none = Configuration::default();
+            new(metadata.name(), metadata.configuration().unwrap_or(&none))
+        }));
+        register_codec_v2(CodecRuntimePluginV2::new(Encoded::is_named, move |metadata: &MetadataV2| {
+            new(metadata.id(), metadata.configuration())
+        }));
     });
 }
 
-/// What a chunk is. It says itself how it is encoded, so no configuration is needed.
+/// What a chunk is.
 #[derive(Clone, Copy, Debug)]
 enum Encoded {
+    /// It says itself how it is encoded, so no configuration is needed.
     Blosc,
-    Lz4,
+    Numcodecs(Numcodec),
 }
 
 impl Encoded {
-    /// What the codec is called. In version 3 those of numcodecs have its name before theirs.
-    fn names(self) -> &'static [&'static str] {
-        match self {
-            Encoded::Blosc => &["blosc", "blosc2"],
-            Encoded::Lz4 => &["lz4"],
-        }
+    /// Version 3 has "numcodecs." before the names of numcodecs.
+    fn is_named(name: &str) -> bool {
+        let name = name.strip_prefix("numcodecs.").unwrap_or(name);
+        ["blosc", "blosc2"].contains(&name) || Numcodec::NAMES.contains(&name)
+    }
+
+    fn new(name: &str, about: &serde_json::Map<String, serde_json::Value>) -> Result<Encoded, String> {
+        let name = name.strip_prefix("numcodecs.").unwrap_or(name);
+        Ok(match Numcodec::NAMES.contains(&name) {
+            true => Encoded::Numcodecs(Numcodec::new(name, about)?),
+            false => Encoded::Blosc,
+        })
     }
 }
 
@@ -119,18 +131,8 @@ impl BytesToBytesCodecTraits for Encoded {
             Some(size) => size.saturating_mul(2).saturating_add(SLACK),
             None => (encoded.len() as u64).saturating_mul(EXPANSION).max(ALWAYS),
         };
-        if let Encoded::Lz4 = self {
-            let (size, block) =
-                encoded.split_first_chunk().ok_or_else(|| failed("an LZ4 chunk without its size"))?;
-            let size = u32::from_le_bytes(*size);
-            if u64::from(size) > most {
-                return Err(failed(format_args!(
-                    "an LZ4 chunk of {size} bytes, more than the limit of {most}"
-                )));
-            }
-            let mut out = vec![0; size as usize];
-            lz4::decode(block, out.as_mut_slice().into(), &[]).map_err(failed)?;
-            return Ok(Cow::Owned(out));
+        if let Encoded::Numcodecs(codec) = self {
+            return codec.decode(&encoded, most).map(Cow::Owned).map_err(failed);
         }
         if Kind::of_head(&encoded, None) == Kind::Frame {
             let limits = blosc_frame::Limits::default().output(most).memory(most);

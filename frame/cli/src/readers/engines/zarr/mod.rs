@@ -9,6 +9,7 @@
 mod codec;
 mod files;
 mod metadata;
+mod numcodecs;
 
 use super::grid::About;
 use super::{DEPTH, Grid, MOST, Store};
