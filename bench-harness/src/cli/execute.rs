@@ -6,6 +6,7 @@ use blosc_bench::machine::load::Watch;
 use blosc_bench::machine::{Machine, linux};
 use blosc_bench::measure::Setting;
 use blosc_bench::report::console;
+use blosc_bench::report::table::paragraph;
 use blosc_bench::result::file::Writer;
 use blosc_bench::result::round3;
 use blosc_bench::suite::choice::Job;
@@ -14,7 +15,6 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 /// The command line without `--out FILE`, which changes no figure.
 fn command_line() -> String {
@@ -45,29 +45,29 @@ pub fn execute(jobs: Vec<Job<'_>>, effort: &Effort, out: &Path) -> Result<ExitCo
     let mut writer = Writer::create(out, &machine, &command_line())?;
     let progress = Progress::new(2 * jobs.len());
     let stopped = || stop.load(Ordering::Relaxed);
-    let (mut visits, started) = (Passes::new(jobs), Instant::now());
-    for pass in 0..effort.passes {
-        let begun = Instant::now();
-        let done = |rows: &[_]| {
-            if pass == 0 {
-                rows.iter().try_for_each(|row| writer.row(row))?;
-            }
-            progress.done();
-            Ok(watch.loaded())
-        };
-        visits.pass(pass, (&setting, &effort.plan, &stopped), |label| progress.start(label), done)?;
-        progress.expect(visits.jobs() * effort.expected(pass + 1, started.elapsed()));
-        if stopped() || !effort.fits(pass + 1, started.elapsed(), begun.elapsed()) {
-            break;
-        }
+    if let Some(told) = effort.floor(&jobs) {
+        say(&paragraph(&told));
     }
+    let mut visits = Passes::new(jobs);
+    let done = |rows: &[_], first: bool, expected| {
+        if first {
+            rows.iter().try_for_each(|row| writer.row(row))?;
+        }
+        progress.done(expected);
+        Ok(watch.loaded())
+    };
+    visits.run(effort, &setting, &stopped, |label| progress.start(label), done)?;
     progress.finish();
     machine.mhz_after = linux::mhz(machine.pinned.unwrap_or(0));
     machine.busy_cpus_most = Some(round3(watch.most));
+    let unreached = visits.unreached();
     let rows = visits.rows();
-    writer.finish(&rows, !stopped(), &machine)?;
+    writer.finish(&rows, !stopped() && unreached == 0, &machine)?;
     say(&console::summary(&machine, &rows));
     say(&format!("{} rows in {}\n", rows.len(), out.display()));
+    if unreached > 0 && !stopped() {
+        say(&format!("{unreached} cases were not reached in this time.\n"));
+    }
     if stopped() {
         say("Interrupted: these rows are what was done.\n");
         return Ok(ExitCode::from(INTERRUPTED));

@@ -251,7 +251,8 @@ struct Run {
     /// Item sizes of kernel suites.
     #[arg(long, value_delimiter = ',', value_name = "BYTES")]
     typesize: Vec<usize>,
-    /// Sizes: of buffers in kernel suites, of arrays in the others (K, M, G allowed).
+    /// Sizes: of buffers in kernel suites, of arrays in the others (K, M, G allowed;
+    /// threads and containers take the first).
     #[arg(long, value_delimiter = ',', value_name = "BYTES", value_parser = parse_size)]
     size: Vec<usize>,
     /// A file of yours instead of the corpus, or names of corpus arrays.
@@ -269,7 +270,8 @@ struct Run {
     /// zlib-rs exec:COMMAND. The first library is the one ratios are against.
     #[arg(long, value_name = "ENGINE")]
     engine: Vec<String>,
-    /// Seconds the whole run may take, about.
+    /// Seconds the whole run may take. What is not reached in this time is left
+    /// out; a time too short for every case is told before the run starts.
     #[arg(long, default_value_t = 120.0, value_name = "SECONDS")]
     time: f64,
     /// Numbers of threads of the suite threads.

@@ -26,14 +26,10 @@ impl Progress {
         self.bar.set_message(label.to_string());
     }
 
-    /// A job is done.
-    pub fn done(&self) {
-        self.bar.inc(1);
-    }
-
-    /// There will be this many visits.
-    pub fn expect(&self, visits: usize) {
+    /// A visit is done, of this many.
+    pub fn done(&self, visits: usize) {
         self.bar.set_length(visits as u64);
+        self.bar.inc(1);
     }
 
     /// All are.

@@ -2,7 +2,7 @@
 
 use super::spec::{Engine, Spec};
 use crate::measure::candidate::{Check, Work};
-use crate::measure::check::{expect, flip_middle_byte};
+use crate::measure::check::{expect, spoilt};
 use blosc_core::chunk::Plan;
 use blosc_core::codec::context::EncodeContext;
 use blosc_core::{Chunk, ChunkContext, Level, Limits, Pool};
@@ -32,52 +32,44 @@ impl Engine for Ours {
         let params = spec.params();
         if spec.threads > 1 {
             let mut pool = Pool::new(spec.threads).level(level);
-            return Ok(Box::new(move |src, dst| {
-                let n = pool
-                    .compress_into(&params, ChunkContext::default(), src, dst)
-                    .map_err(|e| e.to_string())?;
-                flip_middle_byte(corrupt, dst.get_mut(..n).unwrap_or_default());
-                Ok(n)
-            }));
+            let work: Work<'static> = Box::new(move |src, dst| {
+                pool.compress_into(&params, ChunkContext::default(), src, dst).map_err(|e| e.to_string())
+            });
+            return Ok(spoilt(work, corrupt));
         }
         let mut work = vec![0; Plan::work_len_for(&params, len)];
         let mut context = EncodeContext::for_codec(params.codec, params.level.max(1), len)
             .ok_or_else(|| format!("codec {} is not built in", params.codec))?;
-        Ok(Box::new(move |src, dst| {
+        let work: Work<'static> = Box::new(move |src, dst| {
             let plan = Plan::new(&params, ChunkContext::default(), &[], src).map_err(|e| e.to_string())?;
-            let n = plan.encode(level, &mut work, &mut context, dst).map_err(|e| e.to_string())?;
-            flip_middle_byte(corrupt, dst.get_mut(..n).unwrap_or_default());
-            Ok(n)
-        }))
+            plan.encode(level, &mut work, &mut context, dst).map_err(|e| e.to_string())
+        });
+        Ok(spoilt(work, corrupt))
     }
 
     fn decompress_any(&self, spec: &Spec) -> Result<Work<'static>, String> {
         let Ours { level, corrupt } = *self;
         let mut pool = Pool::new(spec.threads.max(1)).level(level);
-        Ok(Box::new(move |chunk, dst| {
+        let work: Work<'static> = Box::new(move |chunk, dst| {
             // Read where it has been parsed to: a `map_err` would copy it.
             let parsed = Chunk::parse_with(chunk, &Limits::NONE);
             let chunk = parsed.as_ref().map_err(|e| e.to_string())?;
-            let n = pool.decompress_into(chunk, ChunkContext::default(), dst).map_err(|e| e.to_string())?;
-            flip_middle_byte(corrupt, dst.get_mut(..n).unwrap_or_default());
-            Ok(n)
-        }))
+            pool.decompress_into(chunk, ChunkContext::default(), dst).map_err(|e| e.to_string())
+        });
+        Ok(spoilt(work, corrupt))
     }
 
     fn getitem(&self, spec: &Spec, chunk: Rc<[u8]>, items: Range<usize>) -> Result<Work<'static>, String> {
         let Ours { level, corrupt } = *self;
         let mut pool = Pool::new(1).level(level);
         let range = items.start * spec.typesize..items.end * spec.typesize;
-        Ok(Box::new(move |_, dst| {
+        let work: Work<'static> = Box::new(move |_, dst| {
             // Only what the items touch is checked: the form of a reader that wants ten items of many.
             let parsed = Chunk::parse_partial(&chunk, &Limits::NONE);
             let chunk = parsed.as_ref().map_err(|e| e.to_string())?;
-            let n = pool
-                .get_bytes(chunk, ChunkContext::default(), range.clone(), dst)
-                .map_err(|e| e.to_string())?;
-            flip_middle_byte(corrupt, dst.get_mut(..n).unwrap_or_default());
-            Ok(n)
-        }))
+            pool.get_bytes(chunk, ChunkContext::default(), range.clone(), dst).map_err(|e| e.to_string())
+        });
+        Ok(spoilt(work, corrupt))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Judges of output.
 
-use super::candidate::Check;
+use super::candidate::{Check, Work};
 
 /// A judge that wants exactly these bytes.
 pub fn expect(bytes: &[u8]) -> Check<'_> {
@@ -13,10 +13,17 @@ pub fn expect(bytes: &[u8]) -> Check<'_> {
     })
 }
 
-/// Flips a byte in the middle of a result, for the test that nothing wrong is ever timed.
-pub fn flip_middle_byte(corrupt: bool, out: &mut [u8]) {
-    let middle = out.len() / 2;
-    if corrupt && let Some(byte) = out.get_mut(middle) {
-        *byte ^= 1;
+/// The work itself; where a test asks for it, with a byte in the middle of each result flipped, to show that nothing wrong is
+/// ever timed.
+pub fn spoilt(mut work: Work<'_>, corrupt: bool) -> Work<'_> {
+    if !corrupt {
+        return work;
     }
+    Box::new(move |src, dst| {
+        let n = work(src, dst)?;
+        if let Some(byte) = dst.get_mut(n / 2) {
+            *byte ^= 1;
+        }
+        Ok(n)
+    })
 }

@@ -74,7 +74,10 @@ impl<'a> Comparison<'a> {
             if !matches!(role, Role::Probe(_)) {
                 (visit.copy, visit.memcpy) = (copy, memcpy);
             }
-            let opponent = peers.iter().find(|(theirs, ..)| theirs.contest() == row.contest());
+            // With as many threads; this library with fewer where it stands against itself.
+            let peers = || peers.iter().filter(|(theirs, ..)| theirs.contest() == row.contest());
+            let mut own = peers().filter(|(theirs, ..)| theirs.engine == row.engine);
+            let opponent = peers().find(|(theirs, ..)| theirs.threads == row.threads).or_else(|| own.next());
             if let (Role::Subject, Some((theirs, figure, size))) = (role, opponent) {
                 row.peer = Some(theirs.engine.clone());
                 visit.peer = *figure;

@@ -162,7 +162,7 @@ pub fn parse(path: &Path, text: impl BufRead) -> Result<Results, String> {
 pub fn contributable(results: &Results) -> Result<(), String> {
     let machine = &results.machine;
     if !results.complete {
-        return Err("interrupted".into());
+        return Err("interrupted, or cut before every case was reached".into());
     }
     if let Some(emulator) = &machine.emulator {
         return Err(format!("not a timing, under {emulator}"));

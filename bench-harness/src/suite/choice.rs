@@ -95,14 +95,44 @@ impl Default for Choice {
 }
 
 /// One visit: measures and returns rows; the last argument says whether to stop early.
-pub type Run<'a> = Box<dyn FnMut(&Setting, &Plan, &dyn Fn() -> bool) -> Vec<Row> + 'a>;
+type Run<'a> = Box<dyn FnMut(&Setting, &Plan, &dyn Fn() -> bool) -> Vec<Row> + 'a>;
 
 /// One step of a run.
 pub struct Job<'a> {
     /// Shown while it runs.
     pub label: String,
+    /// Seconds that a visit takes at the least, roughly: so much is said before a run starts.
+    pub least: f64,
     /// Does it.
     pub run: Run<'a>,
+}
+
+/// Runs of each candidate in the shortest visit: two to be judged, one to see how long it takes, two rounds.
+const LEAST_RUNS: f64 = 5.0;
+
+impl<'a> Job<'a> {
+    /// A job of which a run of all its candidates takes about `seconds`; see [`seconds`].
+    pub fn new(
+        label: impl Into<String>,
+        seconds: f64,
+        run: impl FnMut(&Setting, &Plan, &dyn Fn() -> bool) -> Vec<Row> + 'a,
+    ) -> Job<'a> {
+        Job { label: label.into(), least: LEAST_RUNS * seconds, run: Box::new(run) }
+    }
+}
+
+/// Seconds that `times` runs take over `bytes` bytes of items, where a CPU of 2022 writes and reads `gbps` of them.
+pub fn seconds(bytes: usize, times: usize, gbps: f64) -> f64 {
+    bytes as f64 * times as f64 / gbps / 1e9
+}
+
+/// GB/s at which chunks of a codec are written and read, one after the other.
+pub fn pace(codec: Codec, level: u8) -> f64 {
+    match codec {
+        Codec::BloscLz | Codec::Lz4 => 0.6,
+        Codec::Zstd if level < 9 => 0.15,
+        _ => 0.03,
+    }
 }
 
 /// 1, 2, 4 … and the number of CPUs.

@@ -1,6 +1,6 @@
 //! Suite `chunks`: whole chunks written and read, for each array, codec, filter and level.
 
-use super::choice::{Choice, Job};
+use super::choice::{Choice, Job, pace, seconds};
 use super::unlearn::{Task, work_on_others};
 use crate::data::Data;
 use crate::engine::ours::{self, Ours, decodes_to};
@@ -42,6 +42,9 @@ pub fn numbers(choice: &Choice, data: Vec<Data>) -> Vec<Job<'_>> {
 pub fn job<'a>(suite: &'static str, specs: Vec<Spec>, data: Rc<Data>, choice: &'a Choice) -> Job<'a> {
     let chunks: Vec<OnceCell<Result<Rc<[u8]>, String>>> = specs.iter().map(|_| OnceCell::new()).collect();
     let name = |s: &Spec| format!("{} {} l{}", s.codec, s.filter.name(), s.level);
+    let who = choice.engines.len() + choice.chunk_isas.len();
+    let one = |s: &Spec| seconds(data.bytes.len(), who, pace(s.codec, s.level));
+    let least = specs.iter().map(one).sum();
     let label = match &specs[..] {
         [one] => format!("{}, {}", name(one), data.name),
         many => format!("{} ways, {}", many.len(), data.name),
@@ -67,7 +70,7 @@ pub fn job<'a>(suite: &'static str, specs: Vec<Spec>, data: Rc<Data>, choice: &'
         rows.extend(Comparison::new(&data.bytes, bytes, bytes, readers).run(setting, plan, stop));
         rows
     };
-    Job { label, run: Box::new(run) }
+    Job::new(label, least, run)
 }
 
 /// Every codec, filter and level; shuffling single bytes is left out.

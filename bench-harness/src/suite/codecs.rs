@@ -1,13 +1,13 @@
 //! Suite `codecs`: single streams of filtered bytes, without chunk, blocks or split: our codecs beside the
 //! crates `lz4_flex`, `zstd` and `zlib-rs`.
 
-use super::choice::{Choice, Job};
+use super::choice::{Choice, Job, pace, seconds};
 use super::chunks::{arrays, row, specs};
 use crate::data::Data;
 use crate::engine::crates::codec_of;
 use crate::engine::{Spec, filtered};
 use crate::measure::candidate::{Candidate, Check, Work};
-use crate::measure::check::{expect, flip_middle_byte};
+use crate::measure::check::{expect, spoilt};
 use crate::measure::comparison::Comparison;
 use crate::result::round3;
 use blosc_core::codec::context::{DecodeContext, EncodeContext};
@@ -22,14 +22,13 @@ pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
         let data = Rc::new(data);
         for spec in specs(choice, data.typesize) {
             let data = Rc::clone(&data);
-            jobs.push(Job {
-                label: format!("{} stream l{}, {}", spec.codec, spec.level, data.name),
-                run: Box::new(move |setting, plan, stop| {
-                    let Some(data) = filtered(&data, spec.filter) else { return Vec::new() };
-                    let both = [false, true].map(|backward| streams(&spec, &data, choice, backward));
-                    both.into_iter().flatten().flat_map(|one| one.run(setting, plan, stop)).collect()
-                }),
-            });
+            let label = format!("{} stream l{}, {}", spec.codec, spec.level, data.name);
+            let least = seconds(data.bytes.len(), 1 + choice.crates.len(), pace(spec.codec, spec.level));
+            jobs.push(Job::new(label, least, move |setting, plan, stop| {
+                let Some(data) = filtered(&data, spec.filter) else { return Vec::new() };
+                let both = [false, true].map(|backward| streams(&spec, &data, choice, backward));
+                both.into_iter().flatten().flat_map(|one| one.run(setting, plan, stop)).collect()
+            }));
         }
     }
     jobs
@@ -49,8 +48,8 @@ fn streams<'a>(spec: &Spec, data: &'a Data, choice: &Choice, backward: bool) -> 
         let op = if backward { "decode" } else { "encode" };
         let mut row = row("codecs", op, spec, data);
         let work = match (name, backward) {
-            (None, false) => wrong(encoder(spec, bytes)?, choice.corrupt),
-            (None, true) => wrong(decoder(spec, bytes, Rc::clone(&stream)), choice.corrupt),
+            (None, false) => spoilt(encoder(spec, bytes)?, choice.corrupt),
+            (None, true) => spoilt(decoder(spec, bytes, Rc::clone(&stream)), choice.corrupt),
             (Some(c), false) => c.encoder(spec.level),
             (Some(c), true) => c.decoder(Rc::clone(&stream)),
         };
@@ -73,14 +72,6 @@ fn streams<'a>(spec: &Spec, data: &'a Data, choice: &Choice, backward: bool) -> 
         candidates.push(Candidate::new(row, work, check).peer(name.is_some()));
     }
     Some(Comparison::new(&data.bytes, room, bytes, candidates))
-}
-
-fn wrong(mut work: Work<'static>, corrupt: bool) -> Work<'static> {
-    Box::new(move |src, dst| {
-        let n = work(src, dst)?;
-        flip_middle_byte(corrupt, dst.get_mut(..n).unwrap_or_default());
-        Ok(n)
-    })
 }
 
 fn encoder(spec: &Spec, len: usize) -> Option<Work<'static>> {

@@ -6,7 +6,7 @@
 //! opponent wrote. The rows carry the goal's number;
 //! [`report::goals`](crate::report::goals) judges them.
 
-use super::choice::{Choice, Job};
+use super::choice::{Choice, Job, pace, seconds};
 use super::{chunks, kernels, latency, threads};
 use crate::data::generate::random_bytes;
 use crate::data::{Data, Origin};
@@ -72,16 +72,13 @@ fn kernel_jobs(number: u32, choice: &Choice) -> Vec<Job<'_>> {
         for kernel in kernels::FILTERS.iter().filter(|k| ops.contains(&k.name)) {
             for &typesize in &typesizes {
                 let mine = Rc::clone(&mine);
-                jobs.push(Job {
-                    label: format!("goal {number}: {} ts {typesize}", kernel.name),
-                    run: Box::new(move |setting, plan, stop| {
-                        let source = kernels::source(bytes);
-                        let candidates =
-                            kernels::candidates("goals", kernel, typesize, bytes, &source, &mine);
-                        let comparison = kernels::comparison(&source, bytes, candidates, None);
-                        mark(number, comparison.run(setting, plan, stop))
-                    }),
-                });
+                let label = format!("goal {number}: {} ts {typesize}", kernel.name);
+                jobs.push(Job::new(label, seconds(bytes, 3, kernels::PACE), move |setting, plan, stop| {
+                    let source = kernels::source(bytes);
+                    let candidates = kernels::candidates("goals", kernel, typesize, bytes, &source, &mine);
+                    let comparison = kernels::comparison(&source, bytes, candidates, None);
+                    mark(number, comparison.run(setting, plan, stop))
+                }));
             }
         }
     }
@@ -104,27 +101,25 @@ fn stream_jobs(number: u32, choice: &Choice) -> Vec<Job<'_>> {
     let mut jobs = Vec::new();
     for data in sets(choice) {
         for &filter in filters {
-            jobs.push(Job {
-                label: format!("goal {number}: {codec} stream, {} {}", filter.name(), data.name),
-                run: Box::new(move |setting, plan, stop| {
-                    let Some(data) = filtered(data, filter) else { return Vec::new() };
-                    let blocksize = u32::try_from(data.bytes.len()).ok();
-                    let data = Data { typesize: 1, ..data };
-                    let none = Filters::None;
-                    let spec = Spec { codec, filter: none, level: 5, typesize: 1, threads: 1, blocksize };
-                    let comparison = if number == 9 {
-                        chunks::compress("goals", &spec, Some(filter), &data, choice)
-                    } else {
-                        let Ok(chunk) = latency::chunk_of(&spec, &data.bytes, choice) else {
-                            return Vec::new();
-                        };
-                        chunks::decompress("goals", &spec, Some(filter), &data, &chunk, choice)
+            let label = format!("goal {number}: {codec} stream, {} {}", filter.name(), data.name);
+            jobs.push(Job::new(label, least(choice, data.bytes.len(), codec), move |setting, plan, stop| {
+                let Some(data) = filtered(data, filter) else { return Vec::new() };
+                let blocksize = u32::try_from(data.bytes.len()).ok();
+                let data = Data { typesize: 1, ..data };
+                let none = Filters::None;
+                let spec = Spec { codec, filter: none, level: 5, typesize: 1, threads: 1, blocksize };
+                let comparison = if number == 9 {
+                    chunks::compress("goals", &spec, Some(filter), &data, choice)
+                } else {
+                    let Ok(chunk) = latency::chunk_of(&spec, &data.bytes, choice) else {
+                        return Vec::new();
                     };
-                    let mut rows = mark(number, comparison.run(setting, plan, stop));
-                    rows.iter_mut().for_each(|r| r.filter = format!("{} before", filter.name()));
-                    rows
-                }),
-            });
+                    chunks::decompress("goals", &spec, Some(filter), &data, &chunk, choice)
+                };
+                let mut rows = mark(number, comparison.run(setting, plan, stop));
+                rows.iter_mut().for_each(|r| r.filter = format!("{} before", filter.name()));
+                rows
+            }));
         }
     }
     jobs
@@ -142,30 +137,32 @@ fn whole<'a>(
     for data in sets(choice) {
         for &codec in codecs {
             for &filter in filters.iter().filter(|f| f.suits(data.typesize)) {
-                jobs.push(Job {
-                    label: format!("goal {number}: {codec} {}, {}", filter.name(), data.name),
-                    run: Box::new(move |setting, plan, stop| {
-                        let (data, spec) = scaled(data, bytes, codec, filter);
-                        let mut rows = Vec::new();
-                        if ops.contains(&"compress") {
-                            rows.extend(
-                                chunks::compress("goals", &spec, None, &data, choice)
-                                    .run(setting, plan, stop),
-                            );
-                        }
-                        if ops.contains(&"decompress")
-                            && let Ok(chunk) = latency::chunk_of(&spec, &data.bytes, choice)
-                        {
-                            let one = chunks::decompress("goals", &spec, None, &data, &chunk, choice);
-                            rows.extend(one.run(setting, plan, stop));
-                        }
-                        mark(number, rows)
-                    }),
-                });
+                let label = format!("goal {number}: {codec} {}, {}", filter.name(), data.name);
+                jobs.push(Job::new(label, least(choice, bytes, codec), move |setting, plan, stop| {
+                    let (data, spec) = scaled(data, bytes, codec, filter);
+                    let mut rows = Vec::new();
+                    if ops.contains(&"compress") {
+                        rows.extend(
+                            chunks::compress("goals", &spec, None, &data, choice).run(setting, plan, stop),
+                        );
+                    }
+                    if ops.contains(&"decompress")
+                        && let Ok(chunk) = latency::chunk_of(&spec, &data.bytes, choice)
+                    {
+                        let one = chunks::decompress("goals", &spec, None, &data, &chunk, choice);
+                        rows.extend(one.run(setting, plan, stop));
+                    }
+                    mark(number, rows)
+                }));
             }
         }
     }
     jobs
+}
+
+/// Seconds in which this library and its opponents write and read a chunk.
+fn least(choice: &Choice, bytes: usize, codec: Codec) -> f64 {
+    seconds(bytes, 1 + choice.engines.len(), pace(codec, 5))
 }
 
 /// An array at a larger size, real ones in blocks of their own: each holds every piece once.
@@ -181,24 +178,21 @@ fn small(number: u32, choice: &Choice) -> Vec<Job<'_>> {
     let mut jobs = Vec::new();
     for data in sets(choice) {
         for codec in FAST {
-            jobs.push(Job {
-                label: format!("goal {number}: {codec}, {}", data.name),
-                run: Box::new(move |setting, plan, stop| {
-                    let filter = if data.typesize > 1 { Filters::Shuffle } else { Filters::None };
-                    let blocksize = None;
-                    let spec =
-                        Spec { codec, filter, level: 5, typesize: data.typesize, threads: 1, blocksize };
-                    let rows = if number == 13 {
-                        let data = data.sized(1 << 20);
-                        let one = latency::item("goals", &spec, &data, choice);
-                        one.map_or_else(Vec::new, |one| one.run(setting, plan, stop))
-                    } else {
-                        let data = data.sized(4 << 10);
-                        latency::round_trip("goals", &spec, &data, choice).run(setting, plan, stop)
-                    };
-                    mark(number, rows)
-                }),
-            });
+            let label = format!("goal {number}: {codec}, {}", data.name);
+            jobs.push(Job::new(label, least(choice, 1 << 20, codec), move |setting, plan, stop| {
+                let filter = if data.typesize > 1 { Filters::Shuffle } else { Filters::None };
+                let blocksize = None;
+                let spec = Spec { codec, filter, level: 5, typesize: data.typesize, threads: 1, blocksize };
+                let rows = if number == 13 {
+                    let data = data.sized(1 << 20);
+                    let one = latency::item("goals", &spec, &data, choice);
+                    one.map_or_else(Vec::new, |one| one.run(setting, plan, stop))
+                } else {
+                    let data = data.sized(4 << 10);
+                    latency::round_trip("goals", &spec, &data, choice).run(setting, plan, stop)
+                };
+                mark(number, rows)
+            }));
         }
     }
     jobs
@@ -217,29 +211,24 @@ fn two_threads(choice: &Choice) -> Vec<Job<'_>> {
     for data in choice.data.iter().filter(|d| arrays.contains(&d.name.as_str())) {
         for codec in FAST {
             let two = Rc::clone(&two);
-            jobs.push(Job {
-                label: format!("goal 15: {codec}, {}", data.name),
-                run: Box::new(move |setting, plan, stop| {
-                    let (data, spec) = scaled(data, 64 << 20, codec, Filters::Shuffle);
-                    let mut rows = Vec::new();
-                    for op in ["compress", "decompress"] {
-                        if let Some(one) = threads::scaling("goals", op, &spec, &data, &two) {
-                            rows.extend(unpinned(|| one.run(setting, plan, stop)));
-                        }
+            let label = format!("goal 15: {codec}, {}", data.name);
+            jobs.push(Job::new(label, least(choice, 64 << 20, codec), move |setting, plan, stop| {
+                let (data, spec) = scaled(data, 64 << 20, codec, Filters::Shuffle);
+                let mut rows = Vec::new();
+                for op in ["compress", "decompress"] {
+                    if let Some(one) = threads::scaling("goals", op, &spec, &data, &two, &[]) {
+                        rows.extend(unpinned(|| one.run(setting, plan, stop)));
                     }
-                    mark(15, rows)
-                }),
-            });
+                }
+                mark(15, rows)
+            }));
         }
     }
     if !jobs.is_empty() {
-        jobs.push(Job {
-            label: "goal 15: memcpy".into(),
-            run: Box::new(|setting, plan, stop| {
-                let source = random_bytes(64 << 20);
-                mark(15, unpinned(|| threads::copying("goals", &source).run(setting, plan, stop)))
-            }),
-        });
+        jobs.push(Job::new("goal 15: memcpy", seconds(64 << 20, 2, kernels::PACE), |setting, plan, stop| {
+            let source = random_bytes(64 << 20);
+            mark(15, unpinned(|| threads::copying("goals", &source).run(setting, plan, stop)))
+        }));
     }
     jobs
 }

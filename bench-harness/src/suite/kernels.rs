@@ -1,10 +1,10 @@
 //! Suites `kernels` (the filters at every level) and `split` (items into byte planes and back, with the
 //! padded pitch that the pipeline uses).
 
-use super::choice::{Choice, Job};
+use super::choice::{Choice, Job, seconds};
 use crate::data::generate::random_bytes;
 use crate::measure::candidate::{Candidate, Check};
-use crate::measure::check::{expect, flip_middle_byte};
+use crate::measure::check::{expect, spoilt};
 use crate::measure::comparison::Comparison;
 use crate::result::Row;
 use blosc_core::filter::blocksplit::{Planes, Stores, join, split};
@@ -72,6 +72,9 @@ pub const FILTERS: [Kernel; 4] = [
     },
 ];
 
+/// GB/s of the scalar form and the fastest one in the mean.
+pub const PACE: f64 = 5.0;
+
 /// Bytes between the ends of neighbouring planes: breaks the power-of-two stride.
 const PAD: usize = 64;
 
@@ -111,15 +114,13 @@ pub fn jobs<'a>(suite: &'static str, choice: &'a Choice) -> Vec<Job<'a>> {
                 let label = format!("{} ts {typesize}, {}", kernel.name, crate::report::table::size(bytes));
                 // Every operation of a size shares the probes' figures; one row of each is enough.
                 let first = kernel.name == kernels[0].name && Some(&typesize) == choice.typesizes.last();
-                jobs.push(Job {
-                    label,
-                    run: Box::new(move |setting, plan, stop| {
-                        let all = source.get_or_init(|| self::source(bytes));
-                        let candidates = candidates(suite, kernel, typesize, bytes, all, choice);
-                        let probe_rows = first.then_some(suite);
-                        comparison(all, bytes, candidates, probe_rows).run(setting, plan, stop)
-                    }),
-                });
+                let least = seconds(bytes, choice.isas.len() + choice.engines.len(), PACE);
+                jobs.push(Job::new(label, least, move |setting, plan, stop| {
+                    let all = source.get_or_init(|| self::source(bytes));
+                    let candidates = candidates(suite, kernel, typesize, bytes, all, choice);
+                    let probe_rows = first.then_some(suite);
+                    comparison(all, bytes, candidates, probe_rows).run(setting, plan, stop)
+                }));
             }
         }
     }
@@ -190,10 +191,9 @@ pub fn candidates<'a>(
             let src = src.get(..input).unwrap_or_default();
             let dst = dst.get_mut(..output).unwrap_or_default();
             (kernel.run)(level, typesize, src, dst).map_err(|e| e.0.to_string())?;
-            flip_middle_byte(corrupt, dst);
             Ok(output)
         });
-        Candidate::new(row, work, judge())
+        Candidate::new(row, spoilt(work, corrupt), judge())
     });
     theirs.chain(ours).collect()
 }

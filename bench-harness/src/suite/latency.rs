@@ -1,6 +1,6 @@
 //! Suite `latency`: what a caller waits for: one item out of a chunk, and the round trip of a small chunk.
 
-use super::choice::{Choice, Job};
+use super::choice::{Choice, Job, pace, seconds};
 use super::chunks::{engines, readable, row, written_by};
 use super::unlearn::{Task, work_on_others};
 use crate::data::Data;
@@ -26,23 +26,22 @@ pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
                 let (typesize, blocksize) = (data.typesize, choice.blocksize);
                 let spec = Spec { codec, filter, level: 5, typesize, threads: 1, blocksize };
                 let label = format!("{codec} {}, {}", filter.name(), data.name);
-                jobs.push(Job {
-                    label,
-                    run: Box::new(move |setting, plan, stop| {
-                        let mut rows = Vec::new();
-                        for size in ITEM_CHUNKS {
-                            let data = data.sized(size);
-                            if let Some(one) = item("latency", &spec, &data, choice) {
-                                rows.extend(one.run(setting, plan, stop));
-                            }
+                let bytes = ITEM_CHUNKS.iter().chain(&ROUND_TRIPS).sum();
+                let least = seconds(bytes, 1 + choice.engines.len(), pace(codec, 5));
+                jobs.push(Job::new(label, least, move |setting, plan, stop| {
+                    let mut rows = Vec::new();
+                    for size in ITEM_CHUNKS {
+                        let data = data.sized(size);
+                        if let Some(one) = item("latency", &spec, &data, choice) {
+                            rows.extend(one.run(setting, plan, stop));
                         }
-                        for size in ROUND_TRIPS {
-                            let data = data.sized(size);
-                            rows.extend(round_trip("latency", &spec, &data, choice).run(setting, plan, stop));
-                        }
-                        rows
-                    }),
-                });
+                    }
+                    for size in ROUND_TRIPS {
+                        let data = data.sized(size);
+                        rows.extend(round_trip("latency", &spec, &data, choice).run(setting, plan, stop));
+                    }
+                    rows
+                }));
             }
         }
     }

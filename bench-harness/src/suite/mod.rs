@@ -3,7 +3,6 @@
 pub mod choice;
 pub mod chunks;
 pub mod codecs;
-pub mod containers;
 pub mod files;
 pub mod goals;
 pub mod kernels;
@@ -35,11 +34,11 @@ pub const SUITES: [Suite; 11] = [
     Suite { name: "split", in_all: true, jobs: |c| kernels::jobs("split", c) },
     Suite { name: "codecs", in_all: true, jobs: codecs::jobs },
     Suite { name: "chunks", in_all: true, jobs: chunks::jobs },
-    Suite { name: "frames", in_all: true, jobs: |c| containers::jobs("frames", c) },
-    Suite { name: "arrays", in_all: true, jobs: |c| containers::jobs("arrays", c) },
+    Suite { name: "frames", in_all: true, jobs: |c| files::frames("frames", c) },
+    Suite { name: "arrays", in_all: true, jobs: |c| files::arrays("arrays", c) },
     Suite { name: "latency", in_all: true, jobs: latency::jobs },
     Suite { name: "threads", in_all: true, jobs: threads::jobs },
-    Suite { name: "frame-files", in_all: false, jobs: files::frames },
-    Suite { name: "array-files", in_all: false, jobs: files::arrays },
+    Suite { name: "frame-files", in_all: false, jobs: |c| files::frames("frame-files", c) },
+    Suite { name: "array-files", in_all: false, jobs: |c| files::arrays("array-files", c) },
     Suite { name: "goals", in_all: false, jobs: goals::jobs },
 ];

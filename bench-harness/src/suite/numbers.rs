@@ -1,6 +1,6 @@
 //! `pco`, a codec for sequences of numbers that needs no filter: each array at each level, as rows of the suite `chunks`.
 
-use super::choice::{Choice, Job};
+use super::choice::{Choice, Job, seconds};
 use crate::data::Data;
 use crate::measure::candidate::{Candidate, Check, Work};
 use crate::measure::check::expect;
@@ -47,7 +47,7 @@ fn unpack<T: Number + Pod>(stream: &[u8], dst: &mut [u8]) -> Result<usize, Strin
 /// Compression and decompression of an array at each level, if it holds numbers.
 pub fn job(data: Data, choice: &Choice) -> Option<Job<'_>> {
     let (pack, unpack) = both(data.dtype)?;
-    let label = format!("pco, {}", data.name);
+    let (label, data_len) = (format!("pco, {}", data.name), data.bytes.len());
     let run = move |setting: &_, plan: &_, stop: &dyn Fn() -> bool| {
         let bytes = data.bytes.len();
         let (mut writers, mut readers) = (Vec::new(), Vec::new());
@@ -94,7 +94,7 @@ pub fn job(data: Data, choice: &Choice) -> Option<Job<'_>> {
         rows.extend(Comparison::new(&data.bytes, bytes, bytes, readers).run(setting, plan, stop));
         rows
     };
-    Some(Job { label, run: Box::new(run) })
+    Some(Job::new(label, seconds(data_len, choice.levels.len(), 0.1), run))
 }
 
 /// Up to eight bytes as they lie in memory.

@@ -4,7 +4,7 @@
 use super::choice::Job;
 use crate::measure::{Plan, Setting, spread};
 use crate::result::Row;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How much effort a run is worth.
 #[derive(Clone, Copy, Debug)]
@@ -13,9 +13,12 @@ pub struct Effort {
     pub plan: Plan,
     /// Passes at most.
     pub passes: usize,
-    /// A pass that would end later is not begun; two always are.
+    /// A visit that would end later is not begun.
     pub time: Duration,
 }
+
+/// A visit that began in time is ended where it has gone beyond the time by this factor.
+const LATE: f64 = 1.1;
 
 impl Effort {
     /// The quick run: under a minute on a machine of 2022 or later.
@@ -29,68 +32,98 @@ impl Effort {
         Effort { plan: Plan::careful(visit), passes: PASSES as usize, time }
     }
 
-    /// Whether another pass fits, after `passes` which took `taken`, the last of them `last`.
-    pub fn fits(&self, passes: usize, taken: Duration, last: Duration) -> bool {
-        // The first pass verifies as well, about a third of its time.
-        let next = if passes == 1 { last * 2 / 3 } else { last };
-        passes < 2 || (passes < self.passes && taken + next <= self.time)
+    /// What is said before a run whose time is too short to visit all jobs once.
+    pub fn floor(&self, jobs: &[Job<'_>]) -> Option<String> {
+        let (least, time) = (jobs.iter().map(|job| job.least).sum::<f64>(), self.time.as_secs_f64());
+        let count = jobs.len();
+        (least > time).then(|| {
+            format!("{count} groups of cases take about {least:.0} s at the least: in {time:.0} s some are not reached.")
+        })
     }
 
-    /// How many passes there will be, after some that took this long.
-    pub fn expected(&self, passes: usize, taken: Duration) -> usize {
-        let each = taken.as_secs_f64() / passes.max(1) as f64;
-        ((self.time.as_secs_f64() / each.max(1e-9)) as usize).max(2).min(self.passes)
+    /// Whether a visit of this length still ends in time.
+    fn fits(&self, begun: Instant, visit: Duration) -> bool {
+        begun.elapsed() + visit <= self.time
     }
+
+    /// Visits that a run has, after some that took this long.
+    pub fn expected(&self, jobs: usize, visits: usize, taken: Duration) -> usize {
+        let each = taken.as_secs_f64() / visits.max(1) as f64;
+        ((self.time.as_secs_f64() / each.max(1e-9)) as usize).clamp(visits, self.passes * jobs.max(1))
+    }
+}
+
+/// A job, and what its visits have measured.
+struct Visited<'a> {
+    job: Job<'a>,
+    rows: Vec<Row>,
+    /// How long its last visit took; `None` before the first.
+    took: Option<Duration>,
 }
 
 /// Jobs, and what their visits have measured.
 pub struct Passes<'a> {
-    jobs: Vec<Job<'a>>,
-    rows: Vec<Vec<Row>>,
+    jobs: Vec<Visited<'a>>,
+    begun: Instant,
 }
 
 impl<'a> Passes<'a> {
-    /// No visit has been made.
+    /// No visit has been made; the time runs from now.
     pub fn new(jobs: Vec<Job<'a>>) -> Passes<'a> {
-        let rows = jobs.iter().map(|_| Vec::new()).collect();
-        Passes { jobs, rows }
+        let visited = |job| Visited { job, rows: Vec::new(), took: None };
+        Passes { jobs: jobs.into_iter().map(visited).collect(), begun: Instant::now() }
     }
 
-    /// How many jobs there are.
-    pub fn jobs(&self) -> usize {
-        self.jobs.len()
+    /// Jobs that no visit was made to.
+    pub fn unreached(&self) -> usize {
+        self.jobs.iter().filter(|job| job.took.is_none()).count()
     }
 
-    /// Visits every job once, in the order of this pass. `begin` hears the label of each; `done` gets what its visit
-    /// measured, and may say that others used the machine.
+    /// Visits the jobs until passes or time run out, or `stop` says so. `begin` hears the label of each; `done` gets what a
+    /// visit measured, whether it was the first to its job, and how many visits there will be. It may say that others used
+    /// the machine.
     ///
     /// # Errors
     /// Errors of `done`.
-    pub fn pass(
+    pub fn run(
         &mut self,
-        pass: usize,
-        (setting, plan, stop): (&Setting, &Plan, &dyn Fn() -> bool),
+        effort: &Effort,
+        setting: &Setting,
+        stop: &dyn Fn() -> bool,
         mut begin: impl FnMut(&str),
-        mut done: impl FnMut(&[Row]) -> Result<bool, String>,
+        mut done: impl FnMut(&[Row], bool, usize) -> Result<bool, String>,
     ) -> Result<(), String> {
-        for index in order(pass, self.jobs.len()) {
-            let (Some(job), Some(rows)) = (self.jobs.get_mut(index), self.rows.get_mut(index)) else {
-                continue;
-            };
-            if stop() {
-                break;
-            }
-            begin(&job.label);
-            let verify = pass == 0 || rows.iter().any(|r| r.refused.is_some());
-            let mut visit = (job.run)(setting, &Plan { visit: pass, verify, ..*plan }, stop);
-            if done(&visit)? {
-                visit.iter_mut().flat_map(|r| &mut r.visits).for_each(|v| v.loaded = true);
-            }
-            for new in visit {
-                match rows.iter_mut().find(|r| r.key() == new.key() && r.goal == new.goal) {
-                    Some(row) => row.merge(new),
-                    None => rows.push(new),
+        let (begun, count, mut visits) = (self.begun, self.jobs.len(), 0);
+        let late = effort.time.mul_f64(LATE);
+        let stop = || stop() || begun.elapsed() > late;
+        for pass in 0..effort.passes {
+            let before = visits;
+            for index in order(pass, count) {
+                let Some(Visited { job, rows, took }) = self.jobs.get_mut(index) else { continue };
+                // What the first visit takes is not known: as long as the others did.
+                let other = begun.elapsed() / u32::try_from(visits.max(1)).unwrap_or(u32::MAX);
+                if stop() || !effort.fits(begun, took.unwrap_or(other)) {
+                    continue;
                 }
+                begin(&job.label);
+                let (start, first) = (Instant::now(), took.is_none());
+                let verify = first || rows.iter().any(|r| r.refused.is_some());
+                let mut visit = (job.run)(setting, &Plan { visit: pass, verify, ..effort.plan }, &stop);
+                // The first visit verifies as well, about a third of its time.
+                *took = Some(if first { start.elapsed() * 2 / 3 } else { start.elapsed() });
+                visits += 1;
+                if done(&visit, first, effort.expected(count, visits, begun.elapsed()))? {
+                    visit.iter_mut().flat_map(|r| &mut r.visits).for_each(|v| v.loaded = true);
+                }
+                for new in visit {
+                    match rows.iter_mut().find(|r| r.key() == new.key() && r.goal == new.goal) {
+                        Some(row) => row.merge(new),
+                        None => rows.push(new),
+                    }
+                }
+            }
+            if visits == before {
+                break;
             }
         }
         Ok(())
@@ -98,20 +131,17 @@ impl<'a> Passes<'a> {
 
     /// The rows with their figures, in the order of the jobs.
     pub fn rows(self) -> Vec<Row> {
-        let mut rows: Vec<Row> = self.rows.into_iter().flatten().collect();
+        let mut rows: Vec<Row> = self.jobs.into_iter().flat_map(|job| job.rows).collect();
         rows.iter_mut().for_each(Row::settle);
         spread::settle(&mut rows);
         rows
     }
 }
 
-/// The first pass goes by the list; the others shuffle it, each in its own way and the same in every run.
+/// Every pass shuffles the list in its own way, and the same in every run: what a short run leaves out is of all kinds.
 fn order(pass: usize, jobs: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..jobs).collect();
-    if pass == 0 {
-        return order;
-    }
-    let mut state = pass as u64;
+    let mut state = pass as u64 + 1;
     for last in (1..jobs).rev() {
         state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
         order.swap(last, ((state >> 33) as usize) % (last + 1));
@@ -124,11 +154,13 @@ mod tests {
     use super::*;
     use crate::result::Visit;
 
+    const SETTING: fn() -> Setting = || Setting { arch: pulp::Arch::new(), timing: true };
+
     #[test]
-    fn passes_are_foreseen() {
+    fn visits_are_foreseen() {
         let effort = Effort { passes: 9, time: Duration::from_secs(10), ..Effort::QUICK };
-        let expected = |passes, seconds| effort.expected(passes, Duration::from_secs(seconds));
-        assert_eq!([expected(1, 2), expected(3, 6), expected(1, 100), expected(1, 0)], [5, 5, 2, 9]);
+        let expected = |visits, seconds| effort.expected(2, visits, Duration::from_secs(seconds));
+        assert_eq!([expected(1, 2), expected(3, 6), expected(1, 100), expected(1, 0)], [5, 5, 1, 18]);
     }
 
     #[test]
@@ -137,34 +169,72 @@ mod tests {
         for (index, one) in orders.iter().enumerate() {
             let mut sorted = one.clone();
             sorted.sort_unstable();
-            assert_eq!(sorted, order(0, 50));
+            assert!(sorted.iter().copied().eq(0..50));
             assert!(orders.iter().skip(index + 1).all(|other| other != one));
         }
         assert!(order(3, 0).is_empty());
     }
 
-    fn job(ns: [f64; 3], refuse: Option<usize>) -> Job<'static> {
-        let run = move |_: &Setting, plan: &Plan, _: &dyn Fn() -> bool| {
-            let mut row = Row { suite: "s".into(), op: "o".into(), bytes: 64, ..Row::default() };
-            if refuse == Some(plan.visit) {
-                return vec![Row { refused: Some("wrong".into()), ..row }];
-            }
-            row.verified = true;
-            let ns = ns.get(plan.visit).copied().into_iter().collect();
-            row.visits.push(Visit { ns, ..Visit::default() });
-            vec![row]
+    /// Jobs of 20 ms: more than fit are left out and counted, fewer are visited again, and a job that does not end by itself is
+    /// told to stop.
+    #[test]
+    fn a_run_keeps_its_time_and_what_it_has() {
+        let nap = Duration::from_millis(20);
+        let job = || {
+            Job::new("nap", 0.0, move |_: &Setting, plan: &Plan, _: &dyn Fn() -> bool| {
+                std::thread::sleep(nap);
+                row(plan.visit as f64 + 1.0)
+            })
         };
-        Job { label: String::new(), run: Box::new(run) }
+        let patient = || {
+            Job::new("patient", 0.0, |_: &Setting, _: &Plan, stop: &dyn Fn() -> bool| {
+                while !stop() {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                row(1.0)
+            })
+        };
+        for (jobs, unreached) in [
+            ((0..100).map(|_| job()).collect::<Vec<_>>(), 80..100),
+            ((0..3).map(|_| job()).collect(), 0..1),
+            (vec![patient()], 0..1),
+        ] {
+            let (effort, few) = (Effort::within(Duration::from_millis(400), jobs.len()), jobs.len() == 3);
+            let begun = Instant::now();
+            let mut passes = Passes::new(jobs);
+            passes.run(&effort, &SETTING(), &|| false, |_| (), |_, _, _| Ok(false)).unwrap();
+            assert!(begun.elapsed() <= effort.time.mul_f64(1.2), "{:?}", begun.elapsed());
+            assert!(unreached.contains(&passes.unreached()), "{}", passes.unreached());
+            let rows = passes.rows();
+            assert!(!rows.is_empty() && rows.iter().all(|r| r.median_ns.is_some()));
+            assert!(!few || rows.iter().all(|r| r.visits_ns.len() == 5));
+        }
+    }
+
+    fn row(ns: f64) -> Vec<Row> {
+        let visits = vec![Visit { ns: vec![ns], ..Visit::default() }];
+        vec![Row { suite: "s".into(), op: "o".into(), bytes: 64, verified: true, visits, ..Row::default() }]
     }
 
     #[test]
     fn visits_are_merged_and_a_refused_case_never_carries_a_time() {
+        let job = |ns: [f64; 3], refuse: Option<usize>| {
+            Job::new("", 0.0, move |_: &Setting, plan: &Plan, _: &dyn Fn() -> bool| {
+                let rows = row(ns.get(plan.visit).copied().unwrap_or(9.0)).into_iter();
+                match refuse == Some(plan.visit) {
+                    false => rows.collect(),
+                    true => {
+                        let wrong =
+                            |r| Row { refused: Some("wrong".into()), verified: false, visits: vec![], ..r };
+                        rows.map(wrong).collect()
+                    }
+                }
+            })
+        };
         let jobs = vec![job([3.0, 1.0, 2.0], None), job([1.0; 3], Some(0)), job([1.0; 3], Some(1))];
+        let effort = Effort { passes: 3, ..Effort::QUICK };
         let mut passes = Passes::new(jobs);
-        let setting = Setting { arch: pulp::Arch::new(), timing: true };
-        for pass in 0..3 {
-            passes.pass(pass, (&setting, &Plan::QUICK, &|| false), |_| (), |_| Ok(false)).unwrap();
-        }
+        passes.run(&effort, &SETTING(), &|| false, |_| (), |_, _, _| Ok(false)).unwrap();
         let rows = passes.rows();
         assert_eq!((rows[0].median_ns, rows[0].visits_ns.len(), rows[0].rounds), (Some(1.5), 3, 3));
         assert!(rows[1..].iter().all(|r| r.refused.is_some() && r.median_ns.is_none() && !r.verified));

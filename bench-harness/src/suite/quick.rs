@@ -8,7 +8,7 @@
 //!
 //! All answers to one question are candidates of one comparison, so that they are timed in the same rounds.
 
-use super::choice::{Choice, Job};
+use super::choice::{Choice, Job, seconds};
 use super::{chunks, kernels, threads};
 use crate::data::{corpus, generate};
 use crate::engine::{Filters, Spec};
@@ -49,7 +49,8 @@ fn levels(choice: &Choice) -> Vec<Job<'_>> {
                 let candidates = kernels::candidates("kernels", kernel, typesize, LEVELS_AT, all, choice);
                 kernels::comparison(all, LEVELS_AT, candidates, probe_rows).run(setting, plan, stop)
             };
-            jobs.push(Job { label: format!("{} ts {typesize}", kernel.name), run: Box::new(run) });
+            let least = seconds(LEVELS_AT, choice.isas.len(), kernels::PACE);
+            jobs.push(Job::new(format!("{} ts {typesize}", kernel.name), least, run));
         }
     }
     jobs
@@ -65,7 +66,8 @@ fn best_kernels(bytes: usize, choice: &Choice) -> Job<'_> {
             each.flat_map(|(k, t)| kernels::candidates("kernels", k, t, bytes, all, &best)).collect();
         kernels::comparison(all, bytes, candidates, Some("kernels")).run(setting, plan, stop)
     };
-    Job { label: format!("kernels, {}", crate::report::table::size(bytes)), run: Box::new(run) }
+    let least = seconds(bytes, kernels::FILTERS.len() * SIZED.len(), kernels::PACE);
+    Job::new(format!("kernels, {}", crate::report::table::size(bytes)), least, run)
 }
 
 fn arrays(choice: &Choice) -> Vec<Job<'_>> {
@@ -97,8 +99,9 @@ fn scaling(choice: &Choice) -> Option<Job<'_>> {
     let (codec, filter, typesize) = (Codec::Lz4, Filters::Shuffle, data.typesize);
     let spec = Spec { codec, filter, level: 5, typesize, threads: 1, blocksize: None };
     let run = move |setting: &_, plan: &_, stop: &dyn Fn() -> bool| {
-        let both = ["compress", "decompress"].map(|op| threads::scaling("threads", op, &spec, &data, choice));
+        let both = ["compress", "decompress"]
+            .map(|op| threads::scaling("threads", op, &spec, &data, choice, &choice.engines));
         both.into_iter().flatten().flat_map(|one| unpinned(|| one.run(setting, plan, stop))).collect()
     };
-    Some(Job { label: "threads".into(), run: Box::new(run) })
+    Some(Job::new("threads", threads::least(&spec, SHARED, choice), run))
 }

@@ -1,7 +1,8 @@
-//! Suite `threads`: the same chunk with one, two … threads, unpinned. Each row's opponent is one thread.
+//! Suite `threads`: the same chunk with one, two … threads, unpinned. Each row's opponent is the opponent with as many threads,
+//! or where there is none, this library with one.
 
-use super::choice::{Choice, Job};
-use super::chunks::row;
+use super::choice::{Choice, Job, pace, seconds};
+use super::chunks::{readable, row};
 use super::latency::chunk_of;
 use crate::data::Data;
 use crate::engine::ours::{Ours, decodes_to};
@@ -12,44 +13,48 @@ use crate::measure::check::expect;
 use crate::measure::comparison::Comparison;
 use crate::result::Row;
 use blosc_core::{Level, max_encoded_len};
+use std::rc::Rc;
 
-/// Bytes of a chunk: larger than any cache, and enough blocks for many cores.
+/// Bytes of a chunk where no other size is asked for: larger than any cache, and enough blocks for many cores.
 pub const BYTES: usize = 64 << 20;
 
 /// Compression and decompression for every array, codec and filter at level 5.
 pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
     let mut jobs = Vec::new();
+    let bytes = choice.array_sizes.first().copied().unwrap_or(BYTES);
     for data in &choice.data {
         for &codec in &choice.codecs {
             for &filter in choice.filters.iter().filter(|f| **f != Filters::None && f.suits(data.typesize)) {
                 let (typesize, blocksize) = (data.typesize, choice.blocksize);
                 let spec = Spec { codec, filter, level: 5, typesize, threads: 1, blocksize };
-                jobs.push(Job {
-                    label: format!("{codec} {} threads, {}", filter.name(), data.name),
-                    run: Box::new(move |setting, plan, stop| {
-                        let data = data.sized(BYTES);
-                        let mut rows = Vec::new();
-                        for op in ["compress", "decompress"] {
-                            if let Some(one) = scaling("threads", op, &spec, &data, choice) {
-                                rows.extend(unpinned(|| one.run(setting, plan, stop)));
-                            }
-                        }
-                        rows
-                    }),
-                });
+                let label = format!("{codec} {} threads, {}", filter.name(), data.name);
+                jobs.push(Job::new(label, least(&spec, bytes, choice), move |setting, plan, stop| {
+                    let data = data.sized(bytes);
+                    let both = ["compress", "decompress"]
+                        .map(|op| scaling("threads", op, &spec, &data, choice, &choice.engines));
+                    let run = |one: Comparison<'_>| unpinned(|| one.run(setting, plan, stop));
+                    both.into_iter().flatten().flat_map(run).collect()
+                }));
             }
         }
     }
     jobs
 }
 
-/// One operation at each number of threads; one thread is the opponent.
+/// Seconds of a run at each number of threads.
+pub fn least(spec: &Spec, bytes: usize, choice: &Choice) -> f64 {
+    // All threads of all numbers together take about as long as two runs with one.
+    seconds(bytes, 2 * (1 + choice.engines.len()), pace(spec.codec, spec.level))
+}
+
+/// One operation at each number of threads, here and by `opponents`. Without any, one thread is the opponent.
 pub fn scaling<'a>(
     suite: &str,
     op: &str,
     spec: &Spec,
     data: &'a Data,
     choice: &Choice,
+    opponents: &[Rc<dyn Engine>],
 ) -> Option<Comparison<'a>> {
     let mut candidates = Vec::new();
     let bytes = data.bytes.len();
@@ -60,13 +65,22 @@ pub fn scaling<'a>(
     let ours = Ours { level: Level::best(), corrupt: choice.corrupt };
     for threads in counts {
         let spec = Spec { threads, ..*spec };
-        let (work, check) = if op == "compress" {
-            (ours.compressor(&spec, bytes).ok()?, decodes_to(&data.bytes))
-        } else {
-            (ours.decompressor(&spec, chunk.clone()).ok()?, expect(&data.bytes))
+        let mut add = |engine: &dyn Engine, peer: bool| {
+            let row = Row { engine: engine.name(), isa: engine.isa(), ..row(suite, op, &spec, data) };
+            let (work, check) = match op {
+                "compress" => (engine.compressor(&spec, bytes), decodes_to(&data.bytes)),
+                _ => {
+                    let chunk = readable(engine, &spec, &data.bytes, &chunk);
+                    (chunk.and_then(|chunk| engine.decompressor(&spec, chunk)), expect(&data.bytes))
+                }
+            };
+            candidates.push(match work {
+                Ok(work) => Candidate::new(row, work, check).peer(peer),
+                Err(why) => Candidate::left_out(row, why),
+            });
         };
-        let row = Row { isa: ours.isa(), ..row(suite, op, &spec, data) };
-        candidates.push(Candidate::new(row, work, check).peer(threads == 1));
+        add(&ours, threads == 1 && opponents.is_empty());
+        opponents.iter().for_each(|engine| add(engine.as_ref(), true));
     }
     Some(Comparison::new(&data.bytes, max_encoded_len(bytes) + 1024, bytes, candidates))
 }

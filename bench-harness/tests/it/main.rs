@@ -5,3 +5,4 @@ mod external;
 mod imports;
 mod refusal;
 mod results;
+mod time;

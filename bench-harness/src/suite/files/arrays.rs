@@ -1,6 +1,9 @@
-//! Suite `array-files`: boxes of a 4-D array are read from a file, and the whole array is written.
+//! Suites `arrays` and `array-files`: a 4-D array is written to a file and read whole, and boxes of it are read. The boxes lie
+//! elsewhere in each sample: what is read twice comes out of a cache of decoded blocks, on either side.
 
-use super::operation::{BYTES, CODECS, Folder, Op, number, open, opponent, refused, run, smooth, spec, text};
+use super::operation::{
+    CODECS, Folder, Op, Side, arrays_of, job, new_file, number, open, opponent, spec, text,
+};
 use crate::data::Data;
 use crate::engine::Spec;
 use crate::engine::peers::cparams;
@@ -10,54 +13,89 @@ use crate::suite::choice::{Choice, Job};
 use blosc_frame::SuperChunk;
 use blosc_frame::b2nd::{self, Dtype, NdArray};
 use blosc_peers::blosc2::ArraySpec;
-use std::fs::{self, File};
+use std::cell::RefCell;
+use std::fs;
 use std::ops::Range;
 use std::path::Path;
 use std::rc::Rc;
 
-/// Shape of the array: 256 MiB of items of four bytes.
-const SHAPE: [u64; 4] = [64, 128, 128, 64];
-
-/// Jobs of `array-files`.
-pub fn arrays(choice: &Choice) -> Vec<Job<'_>> {
+/// Jobs of `arrays` or `array-files`.
+pub fn arrays<'a>(suite: &'static str, choice: &'a Choice) -> Vec<Job<'a>> {
+    let (all, threads) = match suite {
+        "arrays" => (arrays_of(choice, &[], 4 << 20), &[1][..]),
+        _ => (arrays_of(choice, &["smooth_f4"], 256 << 20), &choice.threads[..]),
+    };
     let mut jobs = Vec::new();
-    for codec in CODECS.into_iter().filter(|c| choice.codecs.contains(c)) {
-        for threads in choice.threads.iter().copied() {
-            jobs.push(Job {
-                label: format!("array-files {codec}, 4-D float32, {threads} threads"),
-                run: Box::new(move |setting, plan, stop| {
-                    let data = smooth(BYTES);
-                    let spec = spec(codec, data.typesize, threads);
-                    match boxes(&spec, &data, choice) {
-                        Ok((_folder, ops)) => run("array-files", &spec, &data, ops, (setting, plan, stop)),
-                        Err(why) => refused("array-files", &spec, &data, why),
-                    }
-                }),
-            });
+    for data in all {
+        for codec in CODECS.into_iter().filter(|c| choice.codecs.contains(c)) {
+            let each = threads.iter().map(|n| spec(codec, 5, data.0.typesize, *n));
+            jobs.extend(each.map(|spec| job(suite, spec, data.clone(), choice, boxes)));
         }
     }
     jobs
 }
 
+/// Sides of an array of this many items, or fewer: powers of two, the middle ones largest. 2^26 items are 64 x 128 x 128 x 64.
+fn shape_of(items: usize) -> [u64; 4] {
+    let bits = items.max(1).ilog2();
+    [2, 0, 1, 3].map(|late| 1 << ((bits + 3 - late) / 4))
+}
+
 /// A box: one range per axis.
 type Box4 = [Range<u64>; 4];
 
-/// Random numbers that are the same on every machine.
-struct Dice(u64);
+/// Boxes of one kind in an array, in other places each time; the same ones on every machine.
+struct Places {
+    shape: [u64; 4],
+    sides: [u64; 4],
+    state: u64,
+    list: Vec<Box4>,
+}
 
-impl Dice {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n.max(1)
+impl Places {
+    /// `count` boxes; a side of 0 stands for the whole axis.
+    fn new(shape: [u64; 4], sides: [u64; 4], count: usize) -> Places {
+        let side = |d: usize| if sides[d] == 0 { shape[d] } else { sides[d].min(shape[d]) };
+        let nowhere = [0, 0, 0, 0].map(|n| n..n);
+        let sides = [0, 1, 2, 3].map(side);
+        let mut places = Places { shape, sides, state: 7, list: vec![nowhere; count] };
+        places.move_on();
+        places
     }
 
-    /// A box with the sides `sides`; 0 stands for the whole axis.
-    fn place(&mut self, sides: [u64; 4]) -> Box4 {
-        std::array::from_fn(|d| {
-            let side = if sides[d] == 0 { SHAPE[d] } else { sides[d] };
-            let start = self.below(SHAPE[d] - side + 1);
-            start..start + side
-        })
+    fn move_on(&mut self) {
+        let mut below = |n: u64| {
+            self.state =
+                self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.state >> 33) % n
+        };
+        for place in &mut self.list {
+            *place = [0, 1, 2, 3].map(|d| {
+                let start = below(self.shape[d] - self.sides[d] + 1);
+                start..start + self.sides[d]
+            });
+        }
+    }
+
+    /// Items of a box.
+    fn items(&self) -> usize {
+        self.sides.iter().product::<u64>() as usize
+    }
+
+    /// The bytes of all boxes, one after the other.
+    fn cut(&self, data: &[u8], t: usize) -> Vec<u8> {
+        let shape = self.shape;
+        let at = |i, j, k, l| ((((i * shape[1] + j) * shape[2] + k) * shape[3] + l) as usize) * t;
+        let mut out = Vec::with_capacity(self.items() * self.list.len() * t);
+        for [a, b, c, d] in &self.list {
+            for (i, j) in a.clone().flat_map(|i| b.clone().map(move |j| (i, j))) {
+                for k in c.clone() {
+                    let line = at(i, j, k, d.start)..at(i, j, k, d.end);
+                    out.extend_from_slice(data.get(line).unwrap_or_default());
+                }
+            }
+        }
+        out
     }
 }
 
@@ -74,108 +112,115 @@ const READS: [(&str, [u64; 4], usize); 9] = [
     ("random items", [1, 1, 1, 1], 100),
 ];
 
-fn boxes<'a>(spec: &Spec, data: &'a Data, choice: &Choice) -> Result<(Folder, Vec<Op<'a>>), String> {
-    let folder = Folder::new()?;
+/// Reads one box.
+type Read<'a> = Box<dyn FnMut(&Box4, &mut [u8]) -> Result<(), String> + 'a>;
+
+/// A side that reads boxes in other places in each sample.
+fn reader<'a>(
+    engine: Option<String>,
+    mut read: Read<'a>,
+    places: Places,
+    bytes: &'a [u8],
+    t: usize,
+) -> Side<'a> {
+    let each = places.items() * t;
+    let here = Rc::new(RefCell::new(places));
+    let (judged, moved) = (Rc::clone(&here), Rc::clone(&here));
+    let work: Work<'a> = Box::new(move |_, dst| {
+        for (place, to) in here.borrow().list.iter().zip(dst.chunks_exact_mut(each)) {
+            read(place, to)?;
+        }
+        Ok(dst.len())
+    });
+    let check = Box::new(move |got: &[u8]| expect(&judged.borrow().cut(bytes, t))(got));
+    Side { engine, work, check, before: Some(Box::new(move || moved.borrow_mut().move_on())) }
+}
+
+fn boxes<'a>(folder: &Folder, spec: &Spec, data: &'a Data, choice: &Choice) -> Result<Vec<Op<'a>>, String> {
     let path = folder.file("array.b2nd");
     let (spec, t, threads) = (*spec, data.typesize, spec.threads);
-    let dtype = Dtype::parse(&format!("<{}", data.dtype)).map_err(text)?;
-    let nd = b2nd::Spec::new(&SHAPE, dtype).map_err(text)?.params_from(&spec.params());
-    let (chunks, blocks) = (nd.geometry().chunks().to_vec(), nd.geometry().blocks().to_vec());
+    let shape = shape_of(data.bytes.len() / t);
+    let bytes = data.bytes.get(..shape.iter().product::<u64>() as usize * t).unwrap_or_default();
+    let name = format!("<{}", data.dtype);
+    let dtype = Dtype::parse(&name).map_err(text)?;
+    let nd = b2nd::Spec::new(&shape, dtype).map_err(text)?.params_from(&spec.params());
     let opponent = opponent(choice);
-    let write = {
-        let nd = nd.clone();
-        move |path: &Path| -> Result<(), String> {
-            let file = File::options().read(true).write(true).create(true).truncate(true).open(path);
-            let frame = SuperChunk::create(file.map_err(text)?, &nd.params()).map_err(text)?;
-            let mut frame = frame;
-            frame.set_threads(threads);
-            NdArray::from_slice(frame, &nd, &data.bytes).and_then(|mut a| a.commit()).map_err(text)
-        }
-    };
+    let length = |path: &Path| fs::metadata(path).map(|m| m.len()).map_err(text);
     let signed = |v: &[u32]| -> Vec<i32> { v.iter().map(|n| n.cast_signed()).collect() };
-    let (chunks, blocks) = (signed(&chunks), signed(&blocks));
-    let foreign = opponent.clone().map(|(name, lib)| {
-        let write = move |path: &Path| -> Result<(), String> {
+    let (chunks, blocks) = (signed(nd.geometry().chunks()), signed(nd.geometry().blocks()));
+    let write = move |path: &Path| -> Result<u64, String> {
+        let mut frame = SuperChunk::create(new_file(path)?, &nd.params()).map_err(text)?;
+        frame.set_threads(threads);
+        NdArray::from_slice(frame, &nd, bytes).and_then(|mut a| a.commit()).map_err(text)?;
+        length(path)
+    };
+    let foreign = opponent.clone().map(|(engine, lib)| {
+        let write = move |path: &Path| -> Result<u64, String> {
             let _ = fs::remove_file(path);
-            let shape = SHAPE.map(u64::cast_signed);
-            let what = ArraySpec { shape: &shape, chunks: &chunks, blocks: &blocks, dtype: "<f4" };
-            lib.write_array(path, &cparams(&spec), &what, &data.bytes).map_err(text)
+            let shape = shape.map(u64::cast_signed);
+            let what = ArraySpec { shape: &shape, chunks: &chunks, blocks: &blocks, dtype: &name };
+            lib.write_array(path, &cparams(&spec), &what, bytes).map_err(text)?;
+            length(path)
         };
-        (name, write)
+        (engine, write)
     });
     match &foreign {
         Some((_, write)) => write(&path)?,
         None => write(&path)?,
-    }
+    };
     let mut ops = Vec::new();
     for (name, sides, count) in READS {
-        let mut dice = Dice(7);
-        let list: Rc<[Box4]> = (0..count).map(|_| dice.place(sides)).collect();
-        let each: u64 = sides.iter().zip(SHAPE).map(|(s, n)| if *s == 0 { n } else { *s }).product();
-        let each = usize::try_from(each).unwrap_or(0) * t;
+        let places = || Places::new(shape, sides, count);
         let mut array = NdArray::open(open(&path, threads)?).map_err(text)?;
         array.set_threads(threads);
-        let mine = Rc::clone(&list);
-        let ours: Work<'a> = Box::new(move |_, dst| {
-            for (b, to) in mine.iter().zip(dst.chunks_exact_mut(each)) {
-                match each == t {
-                    true => array.get_item(&[b[0].start, b[1].start, b[2].start, b[3].start], to),
-                    false => array.get_slice(b, to),
-                }
-                .map_err(text)?;
+        let read: Read<'a> = Box::new(move |place, to| {
+            match to.len() == t {
+                true => array.get_item(&place.clone().map(|range| range.start), to),
+                false => array.get_slice(place, to),
             }
-            Ok(dst.len())
+            .map_err(text)
         });
-        let mut theirs = None;
-        if let Some((name, lib)) = &opponent {
+        let mut sides = vec![reader(None, read, places(), bytes, t)];
+        if let Some((engine, lib)) = &opponent {
             let mut array = lib.open_array(&path, i16::try_from(threads).unwrap_or(1)).map_err(text)?;
-            let list = Rc::clone(&list);
-            let work: Work<'a> = Box::new(move |_, dst| {
-                for (b, to) in list.iter().zip(dst.chunks_exact_mut(each)) {
-                    let start = [0, 1, 2, 3].map(|d| b[d].start.cast_signed());
-                    let stop = [0, 1, 2, 3].map(|d| b[d].end.cast_signed());
-                    array.slice(t, &start, &stop, to).map_err(text)?;
-                }
-                Ok(dst.len())
+            let read: Read<'a> = Box::new(move |place, to| {
+                let start = place.clone().map(|range| range.start.cast_signed());
+                let stop = place.clone().map(|range| range.end.cast_signed());
+                array.slice(t, &start, &stop, to).map(|_| ()).map_err(text)
             });
-            theirs = Some((name.clone(), work));
+            sides.push(reader(Some(engine.clone()), read, places(), bytes, t));
         }
-        let check = Rc::new(move |got: &[u8]| {
-            let mut right = Vec::with_capacity(got.len());
-            list.iter().for_each(|b| cut(&data.bytes, t, b, &mut right));
-            expect(&right)(got)
-        });
-        let bytes = each * count;
-        ops.push(Op { name: name.into(), ours, theirs, check, bytes, room: bytes });
+        let room = places().items() * count * t;
+        ops.push(Op { name: name.into(), bytes: room, room, sides });
     }
     let (mine, there) = (folder.file("mine.b2nd"), folder.file("theirs.b2nd"));
-    let back = move |path: &Path, dst: &mut [u8]| -> Result<usize, String> {
-        number(fs::metadata(path).map_err(text)?.len(), dst)
-    };
-    ops.push(Op {
-        name: "write all".into(),
-        ours: Box::new(move |_, dst| write(&mine).and_then(|()| back(&mine, dst))),
-        theirs: foreign.map(|(name, write)| -> (String, Work<'a>) {
-            (name, Box::new(move |_, dst| write(&there).and_then(|()| back(&there, dst))))
-        }),
-        check: Rc::new(|got| if got.len() == 8 { Ok(()) } else { Err("wrote nothing".into()) }),
-        bytes: data.bytes.len(),
-        room: 64,
+    let ours: Work<'a> = Box::new(move |_, dst| number(write(&mine)?, dst));
+    let theirs = foreign.map(|(engine, write)| -> (String, Work<'a>) {
+        (engine, Box::new(move |_, dst| number(write(&there)?, dst)))
     });
-    Ok((folder, ops))
+    let wrote = |got: &[u8]| if got.len() == 8 { Ok(()) } else { Err("wrong: wrote nothing".into()) };
+    ops.push(Op::new("write all", (bytes.len(), 64), wrote, ours, theirs));
+    Ok(ops)
 }
 
-/// Appends the items of a box to `out`.
-fn cut(data: &[u8], t: usize, b: &Box4, out: &mut Vec<u8>) {
-    let at = |i: u64, j: u64, k: u64, l: u64| {
-        usize::try_from(((i * SHAPE[1] + j) * SHAPE[2] + k) * SHAPE[3] + l).unwrap_or(0) * t
-    };
-    for i in b[0].clone() {
-        for j in b[1].clone() {
-            for k in b[2].clone() {
-                let line = at(i, j, k, b[3].start)..at(i, j, k, b[3].end);
-                out.extend_from_slice(data.get(line).unwrap_or_default());
-            }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boxes_move_within_the_array() {
+        assert_eq!(shape_of(1 << 26), [64, 128, 128, 64]);
+        assert_eq!(shape_of((1 << 20) + 5).iter().product::<u64>(), 1 << 20);
+        let shape = shape_of(1 << 13);
+        let items: Vec<u8> = (0..1u16 << 13).flat_map(u16::to_le_bytes).collect();
+        for (_, sides, count) in READS {
+            let mut places = Places::new(shape, sides, count);
+            let before = places.list.clone();
+            places.move_on();
+            assert!(sides == [0; 4] || sides[1] == 20 || before != places.list);
+            assert_eq!(places.cut(&items, 2).len(), places.items() * count * 2);
         }
+        let one = Places { shape, sides: [1; 4], state: 0, list: vec![[0..1, 0..1, 0..1, 3..4]] };
+        assert_eq!(one.cut(&items, 2), [3, 0]);
     }
 }

@@ -1,6 +1,6 @@
-//! Suites `frame-files` and `array-files`: containers in files, written and read here and by libblosc2
-//! itself, in turns, with one and with two threads. Each works on files of 256 MiB of data, so neither is
-//! part of `all`.
+//! Suites `frames`, `arrays`, `frame-files` and `array-files`: containers in files, written and read here and by libblosc2
+//! itself, in turns. The first two take the chosen arrays at 4 MiB, with one thread; the others a few at 256 MiB with each
+//! number of threads, so that they are not part of `all`. `--size` and `--data` choose others.
 //!
 //! The files lie in `TMPDIR`, else in `/dev/shm` where there is one: memory stands for the disk, so that
 //! flushing (which libblosc2 never does) costs nothing and the figures are not the disk's.

@@ -3,11 +3,11 @@
 use crate::data::Data;
 use crate::engine::{Filters, Spec};
 use crate::machine::unpinned;
-use crate::measure::candidate::{Candidate, Check, Work};
+use crate::measure::candidate::{Before, Candidate, Check, Work};
+use crate::measure::check::spoilt;
 use crate::measure::comparison::Comparison;
-use crate::measure::{Plan, Setting};
 use crate::result::Row;
-use crate::suite::choice::Choice;
+use crate::suite::choice::{Choice, Job, pace, seconds};
 use crate::suite::chunks::row;
 use blosc_core::{Codec, Level};
 use blosc_frame::{Limits, SuperChunk};
@@ -16,15 +16,13 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// Bytes of data in a file.
-pub const BYTES: usize = 256 << 20;
 pub const CODECS: [Codec; 3] = [Codec::BloscLz, Codec::Lz4, Codec::Zstd];
 
 /// A directory that goes when it is dropped.
 pub struct Folder(PathBuf);
 
 impl Folder {
-    pub fn new() -> Result<Folder, String> {
+    fn new() -> Result<Folder, String> {
         let shm = Path::new("/dev/shm");
         let parent = match std::env::var_os("TMPDIR") {
             Some(path) => PathBuf::from(path),
@@ -60,66 +58,101 @@ pub fn opponent(choice: &Choice) -> Option<(String, Containers)> {
 /// A judge that both sides share.
 pub type Judge<'a> = Rc<dyn Fn(&[u8]) -> Result<(), String> + 'a>;
 
-/// One operation: who does it, how it is judged, and how many bytes it is about.
+/// Who does an operation, and how it is judged.
+pub struct Side<'a> {
+    /// The opponent's name; `None` for this library.
+    pub engine: Option<String>,
+    pub work: Work<'a>,
+    pub check: Check<'a>,
+    /// What is done before each sample, outside the clock.
+    pub before: Option<Before<'a>>,
+}
+
+/// One operation, and how many bytes it is about.
 pub struct Op<'a> {
     pub name: String,
-    pub ours: Work<'a>,
-    pub theirs: Option<(String, Work<'a>)>,
-    pub check: Judge<'a>,
     pub bytes: usize,
     pub room: usize,
+    pub sides: Vec<Side<'a>>,
 }
 
-/// Runs operations unpinned and with few rounds: a round takes up to seconds.
-pub fn run<'a>(
-    suite: &str,
-    spec: &Spec,
-    data: &'a Data,
-    ops: Vec<Op<'a>>,
-    (setting, plan, stop): (&Setting, &Plan, &dyn Fn() -> bool),
-) -> Vec<Row> {
-    let plan = Plan { min_rounds: 5, ..*plan };
-    let mut rows = Vec::new();
-    for op in ops {
-        let fixed = Row { bytes: op.bytes, ..row(suite, &op.name, spec, data) };
-        let judge = |check: &Judge<'a>| -> Check<'a> {
-            let check = Rc::clone(check);
-            Box::new(move |got| check(got))
+impl<'a> Op<'a> {
+    /// This library's work, and the opponent's if there is one.
+    pub fn new(
+        name: impl Into<String>,
+        (bytes, room): (usize, usize),
+        check: impl Fn(&[u8]) -> Result<(), String> + 'a,
+        ours: Work<'a>,
+        theirs: Option<(String, Work<'a>)>,
+    ) -> Op<'a> {
+        let judge: Judge<'a> = Rc::new(check);
+        let side = |engine, work| {
+            let check = Rc::clone(&judge);
+            Side { engine, work, check: Box::new(move |got| check(got)), before: None }
         };
-        let ours = Row { isa: Level::best().isa().name().into(), ..fixed.clone() };
-        let mut candidates = vec![Candidate::new(ours, op.ours, judge(&op.check))];
-        if let Some((engine, work)) = op.theirs {
-            let row = Row { engine, ..fixed };
-            candidates.push(Candidate::new(row, work, judge(&op.check)).peer(true));
-        }
-        // What they read lies in files.
-        let source = data.bytes.get(..64).unwrap_or_default();
-        let comparison = Comparison::new(source, op.room, op.bytes, candidates);
-        rows.extend(unpinned(|| comparison.run(setting, &plan, stop)));
+        let theirs = theirs.map(|(name, work)| side(Some(name), work));
+        let sides = [side(None, ours)].into_iter().chain(theirs).collect();
+        Op { name: name.into(), bytes, room, sides }
     }
-    rows
 }
 
-pub fn refused(suite: &str, spec: &Spec, data: &Data, why: String) -> Vec<Row> {
-    vec![Row { refused: Some(why), ..row(suite, "prepare", spec, data) }]
+/// Prepares files, and says what is done with them.
+pub type Prepare = for<'d> fn(&Folder, &Spec, &'d Data, &Choice) -> Result<Vec<Op<'d>>, String>;
+
+/// A job about `data` at `bytes` bytes, on unpinned threads.
+pub fn job<'a>(
+    suite: &'static str,
+    spec: Spec,
+    (data, bytes): (Data, usize),
+    choice: &'a Choice,
+    prepare: Prepare,
+) -> Job<'a> {
+    let label = format!("{suite} {} {}, {}, {} threads", spec.codec, spec.level, data.name, spec.threads);
+    // Each is written for the operations, and written and read by them.
+    let least = seconds(bytes, 2 + choice.engines.len(), pace(spec.codec, spec.level));
+    Job::new(label, least, move |setting, plan, stop| {
+        let data = data.sized(bytes);
+        let ready = Folder::new().and_then(|folder| Ok((prepare(&folder, &spec, &data, choice)?, folder)));
+        let (ops, _folder) = match ready {
+            Ok(ready) => ready,
+            Err(why) => return vec![Row { refused: Some(why), ..row(suite, "prepare", &spec, &data) }],
+        };
+        let run = |op: Op<'_>| {
+            let fixed = Row { bytes: op.bytes, ..row(suite, &op.name, &spec, &data) };
+            // What they read lies in files.
+            let source = data.bytes.get(..64).unwrap_or_default();
+            let candidates =
+                op.sides.into_iter().map(|side| candidate(&fixed, side, choice.corrupt)).collect();
+            Comparison::new(source, op.room, op.bytes, candidates).run(setting, plan, stop)
+        };
+        ops.into_iter().flat_map(|op| unpinned(|| run(op))).collect()
+    })
 }
 
-pub fn smooth(len: usize) -> Data {
-    crate::data::generate::SEEDED.first().map_or_else(
-        || Data {
-            name: "none".into(),
-            dtype: "u1",
-            typesize: 1,
-            origin: crate::data::Origin::Seeded,
-            bytes: Vec::new().into(),
-        },
-        |s| s.array(len),
-    )
+fn candidate<'d>(fixed: &Row, side: Side<'d>, corrupt: bool) -> Candidate<'d> {
+    let (peer, row) = (side.engine.is_some(), fixed.clone());
+    let (row, work) = match side.engine {
+        Some(engine) => (Row { engine, ..row }, side.work),
+        None => (Row { isa: Level::best().isa().name().into(), ..row }, spoilt(side.work, corrupt)),
+    };
+    Candidate::new(row, work, side.check).peer(peer).before(side.before)
 }
 
-pub fn spec(codec: Codec, typesize: usize, threads: usize) -> Spec {
+/// The arrays with these names, if they are among the chosen ones, else all that were chosen; with the size asked for, or
+/// `bytes`.
+pub fn arrays_of(choice: &Choice, names: &[&str], bytes: usize) -> Vec<(Data, usize)> {
+    let named = choice.data.iter().filter(|d| names.contains(&d.name.as_str()));
+    let mut chosen: Vec<&Data> = named.collect();
+    if chosen.is_empty() {
+        chosen = choice.data.iter().collect();
+    }
+    let bytes = choice.array_sizes.first().copied().unwrap_or(bytes);
+    chosen.into_iter().map(|data| (data.clone(), bytes)).collect()
+}
+
+pub fn spec(codec: Codec, level: u8, typesize: usize, threads: usize) -> Spec {
     let filter = if typesize > 1 { Filters::Shuffle } else { Filters::None };
-    Spec { codec, filter, level: 5, typesize, threads, blocksize: None }
+    Spec { codec, filter, level, typesize, threads, blocksize: None }
 }
 
 pub fn open(path: &Path, threads: usize) -> Result<SuperChunk<'static>, String> {
@@ -129,6 +162,12 @@ pub fn open(path: &Path, threads: usize) -> Result<SuperChunk<'static>, String> 
     Ok(frame)
 }
 
+/// A file to write a frame to.
+pub fn new_file(path: &Path) -> Result<File, String> {
+    File::options().read(true).write(true).create(true).truncate(true).open(path).map_err(text)
+}
+
+/// What an operation writes whose result is a number, or a file of that length.
 pub fn number(n: u64, dst: &mut [u8]) -> Result<usize, String> {
     let to = dst.first_chunk_mut::<8>().ok_or("no room for a number")?;
     *to = n.to_le_bytes();
