@@ -139,7 +139,17 @@ fn an_interrupt_keeps_what_is_done() {
     let folder = scratch("interrupt");
     let out = folder.join("rows.jsonl");
     let path = out.to_str().unwrap();
-    let mut command = bench(&["run", "--suite", "chunks", "--data", "ecg,elevation,goes_flux", "--time", "300", "--out", path]);
+    let mut command = bench(&[
+        "run",
+        "--suite",
+        "chunks",
+        "--data",
+        "ecg,elevation,goes_flux",
+        "--time",
+        "300",
+        "--out",
+        path,
+    ]);
     let piped = std::process::Stdio::piped;
     let child = command.stdout(piped()).stderr(piped()).spawn().unwrap();
     let rows = || std::fs::read_to_string(&out).unwrap_or_default().matches("\"kind\":\"row\"").count();
