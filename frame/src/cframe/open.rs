@@ -16,12 +16,16 @@ use super::index;
 use super::section::Section;
 use super::trailer::{self, TAIL_LEN, Tail};
 use crate::error::{Error, Structure};
-use crate::io::ReadAt;
+use crate::io::{Pieces, ReadAt};
 use crate::limits::{Limits, within};
 use alloc::vec::Vec;
 
 /// Most that is asked for at once.
 const PIECE: u64 = 1 << 20;
+/// What a source that is far is asked for first, of each end: most frames have no more before and after their chunks.
+const ENDS: u64 = 64 << 10;
+/// And what it is asked for from the index on, if that is not all there: behind it lies nothing but the trailer.
+const REST: u64 = 16 << 20;
 /// Bytes by which an index chunk may be longer than what it decodes to; writers take 32.
 const INDEX_SLACK: u64 = 1 << 16;
 /// Bytes that a table of checksums may take beside the checksums themselves.
@@ -279,13 +283,22 @@ fn check_sizes(section: &Section<'_>, limits: &Limits, table: u64) -> Result<(),
     within("bytes of all metalayers", all, most)
 }
 
-/// Runs an [`Opener`] over a source.
+/// Runs an [`Opener`] over a source. One that [is far](ReadAt::is_far) is asked for both ends at once, and again only
+/// where more lies there than the first answer holds.
 pub fn open_at(
     source: &(impl ReadAt + ?Sized),
     expected: FrameType,
     limits: &Limits,
 ) -> Result<Opened, Error> {
-    let mut opener = Opener::new(source.size()?, expected, *limits);
+    let (size, far) = (source.size()?, source.is_far());
+    let mut ends = Pieces::new(size);
+    if far {
+        ends.want(0..ENDS);
+        ends.want(size.saturating_sub(ENDS)..size);
+        let missed = ends.missed(0);
+        ends.fetch(source, &missed)?;
+    }
+    let mut opener = Opener::new(size, expected, *limits);
     let mut bytes = Vec::new();
     loop {
         match opener.step(&bytes)? {
@@ -294,7 +307,15 @@ pub fn open_at(
                 bytes.truncate(len);
                 bytes.try_reserve_exact(len.saturating_sub(bytes.len())).map_err(|_| Error::OutOfMemory)?;
                 bytes.resize(len, 0);
-                source.read_exact_at(offset, &mut bytes)?;
+                if !far {
+                    source.read_exact_at(offset, &mut bytes)?;
+                } else if ends.read_exact_at(offset, &mut bytes).is_err() {
+                    let more = if offset < ENDS { 0 } else { REST };
+                    ends.want(offset..offset.saturating_add(more.max(len as u64)));
+                    let missed = ends.missed(ENDS);
+                    ends.fetch(source, &missed)?;
+                    ends.read_exact_at(offset, &mut bytes)?;
+                }
             }
             Step::Done(opened) => return Ok(opened),
         }

@@ -40,6 +40,8 @@ pub enum IoKind {
     Name,
     /// What the bytes lie in, as frames do that are embedded in another one, is damaged.
     Damaged,
+    /// These bytes have not been fetched yet, and [`Pieces`](crate::io::Pieces) read nothing themselves.
+    NotFetched,
     /// Stopped by a fault-injecting store.
     Injected,
     /// Anything else; see the system's number.
@@ -161,6 +163,7 @@ impl fmt::Display for IoError {
             IoKind::Limit => "what it lies in is larger than the limits allow",
             IoKind::Name => "not a plain file name",
             IoKind::Damaged => "what it lies in is damaged",
+            IoKind::NotFetched => "these bytes have not been fetched",
             IoKind::Injected => "stopped by fault injection",
             IoKind::NoLocks | IoKind::NotConfirmed | IoKind::Other => "input/output error",
         };

@@ -2,7 +2,7 @@
 
 use super::lock::{Claim, Locking, Sidecar};
 use super::new_file::{NewFile, follow_link, parent, sweep, sync_directory};
-use super::{Fill, ReadAt, Refill, Store, WriteAt};
+use super::{Fill, Part, ReadAt, Refill, Store, WriteAt};
 use crate::error::{Error, FileError, IoError, IoKind};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::ErrorKind;
@@ -50,7 +50,26 @@ impl ReadAt for File {
             }
         }
     }
+    fn read_ranges(&self, parts: &mut [Part<'_>]) -> Result<(), IoError> {
+        if parts.len() > 1 {
+            parts.iter().for_each(|(offset, buf)| will_need(self, *offset, buf.len()));
+        }
+        parts.iter_mut().try_for_each(|(offset, buf)| self.read_exact_at(*offset, buf))
+    }
 }
+
+/// Tells the system that these bytes are about to be read. It is advice only, so it does not matter whether it is taken.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn will_need(file: &File, offset: u64, len: usize) {
+    let _ = rustix::fs::fadvise(
+        file,
+        offset,
+        core::num::NonZeroU64::new(len as u64),
+        rustix::fs::Advice::WillNeed,
+    );
+}
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn will_need(_: &File, _: u64, _: usize) {}
 
 impl WriteAt for File {
     fn write_at(&mut self, mut offset: u64, mut data: &[u8]) -> Result<(), IoError> {
@@ -253,6 +272,9 @@ impl ReadAt for PathFile {
     }
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
         ReadAt::read_at(&self.file, offset, buf)
+    }
+    fn read_ranges(&self, parts: &mut [Part<'_>]) -> Result<(), IoError> {
+        self.file.read_ranges(parts)
     }
 }
 

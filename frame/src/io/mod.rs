@@ -9,7 +9,8 @@
 //!
 //! Positions are never part of the state, so reading needs only `&self` and threads can share a source.
 //! A caller's memory map or flash region is a `&[u8]`; anything else (an HTTP range reader) implements
-//! [`ReadAt`] in ten lines.
+//! [`ReadAt`] in ten lines. Where a request takes milliseconds, [`ReadAt::is_far`] says so, or [`Far`] around the source:
+//! then readers ask for all they need at once. [`Pieces`] hold what was fetched by somebody else, in asynchronous code.
 
 #[cfg(feature = "alloc")]
 mod dir;
@@ -28,6 +29,8 @@ mod memory;
 #[cfg(feature = "std")]
 mod new_file;
 mod offset;
+#[cfg(feature = "alloc")]
+mod pieces;
 #[cfg(feature = "std")]
 mod pool;
 
@@ -49,13 +52,18 @@ pub use memory::MemDir;
 pub use new_file::{NewDir, NewFile, OLD, strays, sweep, sync_directory, temporary_beginning};
 #[cfg(feature = "store")]
 pub(crate) use new_file::{parent, temporary_of};
-pub use offset::{Offset, ReadOnly};
+pub use offset::{Far, Offset, ReadOnly};
+#[cfg(feature = "alloc")]
+pub use pieces::Pieces;
 #[cfg(feature = "std")]
 pub use pool::{FilePool, PooledFile};
 
 use crate::error::{Error, IoError, IoKind};
 #[cfg(feature = "alloc")]
-use alloc::boxed::Box;
+use alloc::{boxed::Box, sync::Arc};
+
+/// A buffer, and where the bytes start that it is to be filled with.
+pub type Part<'b> = (u64, &'b mut [u8]);
 
 /// Bytes that can be read at any position.
 pub trait ReadAt {
@@ -82,6 +90,25 @@ pub trait ReadAt {
             offset = offset.checked_add(n as u64).ok_or(IoKind::UnexpectedEnd)?;
         }
         Ok(())
+    }
+
+    /// Fills each buffer from its offset on, or fails as [`ReadAt::read_exact_at`] does; then what is in the buffers is
+    /// not defined. The parts may come in any order, and overlap.
+    ///
+    /// The default reads one after the other. A source that can serve several requests at the same time should: for
+    /// readers of a source that [is far](ReadAt::is_far) one call is one round trip. A [`File`](std::fs::File) tells the
+    /// system of all parts before it reads the first (`POSIX_FADV_WILLNEED`, on Linux and Android), so that a disk or a
+    /// server fetches them side by side.
+    fn read_ranges(&self, parts: &mut [Part<'_>]) -> Result<(), IoError> {
+        parts.iter_mut().try_for_each(|(offset, buf)| self.read_exact_at(*offset, buf))
+    }
+
+    /// Whether a request takes so long, milliseconds, that some KiB that nobody needs are better than a second one.
+    /// Readers of such a source ask for all they need in one to three calls of [`ReadAt::read_ranges`], and keep it in
+    /// memory meanwhile; opening asks for both ends at once. The default is `false`: requests are small and exact, and
+    /// one follows the other.
+    fn is_far(&self) -> bool {
+        false
     }
 }
 
@@ -143,6 +170,15 @@ macro_rules! forward_read {
         fn as_slice(&self) -> Option<&[u8]> {
             (**self).as_slice()
         }
+        fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> Result<(), IoError> {
+            (**self).read_exact_at(offset, buf)
+        }
+        fn read_ranges(&self, parts: &mut [Part<'_>]) -> Result<(), IoError> {
+            (**self).read_ranges(parts)
+        }
+        fn is_far(&self) -> bool {
+            (**self).is_far()
+        }
     };
 }
 
@@ -194,6 +230,10 @@ impl<T: Store + ?Sized> Store for &mut T {
 }
 #[cfg(feature = "alloc")]
 impl<T: ReadAt + ?Sized> ReadAt for Box<T> {
+    forward_read!();
+}
+#[cfg(feature = "alloc")]
+impl<T: ReadAt + ?Sized> ReadAt for Arc<T> {
     forward_read!();
 }
 #[cfg(feature = "alloc")]

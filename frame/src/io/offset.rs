@@ -1,6 +1,6 @@
-//! Adapters: a container that starts inside a larger store, and a store that must not be written.
+//! Adapters: a container that starts inside a larger store, a store that must not be written, and one that is far.
 
-use super::{Fill, ReadAt, Store, WriteAt};
+use super::{Fill, Part, ReadAt, Store, WriteAt};
 use crate::error::{Error, IoError, IoKind};
 
 /// The bytes of `inner` from `base` on. Not writable: a frame inside a larger file cannot grow.
@@ -35,21 +35,65 @@ impl<R: ReadAt> ReadAt for Offset<R> {
         let base = usize::try_from(self.base).ok()?;
         self.inner.as_slice()?.get(base..)
     }
+    fn read_ranges(&self, parts: &mut [Part<'_>]) -> Result<(), IoError> {
+        for (offset, _) in parts.iter_mut() {
+            *offset = self.base.checked_add(*offset).ok_or(IoKind::UnexpectedEnd)?;
+        }
+        self.inner.read_ranges(parts)
+    }
+    fn is_far(&self) -> bool {
+        self.inner.is_far()
+    }
 }
 
 /// Gives a readable source the shape of a [`Store`]; every change fails with [`IoKind::ReadOnly`].
 #[derive(Clone, Copy, Debug)]
 pub struct ReadOnly<R>(pub R);
 
+/// A source that says of itself that it [is far](ReadAt::is_far), whatever `R` says: a file on a network disk, or one
+/// that is not in the page cache.
+///
+/// ```no_run
+/// use blosc_frame::{Limits, SuperChunk, io::Far};
+/// let file = std::fs::File::open("/mnt/nfs/a.b2frame")?;
+/// let frame = SuperChunk::open_read(Far(file), &Limits::DEFAULT)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Far<R>(pub R);
+
+/// Reads from the first field.
+macro_rules! read_inner {
+    () => {
+        fn size(&self) -> Result<u64, IoError> {
+            self.0.size()
+        }
+        fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
+            self.0.read_at(offset, buf)
+        }
+        fn as_slice(&self) -> Option<&[u8]> {
+            self.0.as_slice()
+        }
+        fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> Result<(), IoError> {
+            self.0.read_exact_at(offset, buf)
+        }
+        fn read_ranges(&self, parts: &mut [Part<'_>]) -> Result<(), IoError> {
+            self.0.read_ranges(parts)
+        }
+    };
+}
+
 impl<R: ReadAt> ReadAt for ReadOnly<R> {
-    fn size(&self) -> Result<u64, IoError> {
-        self.0.size()
+    read_inner!();
+    fn is_far(&self) -> bool {
+        self.0.is_far()
     }
-    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
-        self.0.read_at(offset, buf)
-    }
-    fn as_slice(&self) -> Option<&[u8]> {
-        self.0.as_slice()
+}
+
+impl<R: ReadAt> ReadAt for Far<R> {
+    read_inner!();
+    fn is_far(&self) -> bool {
+        true
     }
 }
 

@@ -23,6 +23,7 @@ mod cframe_vectors;
 mod convert;
 mod crash;
 mod edges;
+mod far;
 mod floors;
 mod records;
 mod rows;

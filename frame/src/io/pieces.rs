@@ -1,0 +1,230 @@
+//! [`Pieces`]: the bytes of a source as far as they were fetched, by whatever means, and a list of those that a reader missed.
+//!
+//! ```text
+//! read:   what is known is copied; what is not is noted, and the read fails with NotFetched
+//! missed: the noted ranges, in order, joined where little lies between them
+//! ```
+//! So every reader of [`ReadAt`] works without input of its own: it runs, its caller fetches what it missed, and it runs again.
+
+use super::ReadAt;
+use crate::error::{Error, IoError, IoKind};
+use crate::spare::Lock;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use bytes::Bytes;
+use core::ops::Range;
+
+/// Parts of a source of which nothing else is known but its size.
+///
+/// ```
+/// use blosc_frame::{Limits, SuperChunk, io::Pieces};
+/// # let mut writer = SuperChunk::memory(&blosc_core::Params::new(4))?;
+/// # writer.append_data(&[1; 400])?;
+/// # let frame = writer.into_bytes()?;
+/// let mut pieces = Pieces::new(frame.len() as u64);
+/// let chunks = loop {
+///     match SuperChunk::open_read(&pieces, &Limits::DEFAULT) {
+///         Ok(frame) => break frame.nchunks(),
+///         // Any way to fetch them will do, one that is awaited as well; here they are in memory.
+///         Err(error) => match pieces.missed(Pieces::GAP) {
+///             ranges if ranges.is_empty() => return Err(error),
+///             ranges => {
+///                 for range in ranges {
+///                     let bytes = frame[range.start as usize..range.end as usize].to_vec();
+///                     pieces.put(range, bytes)?;
+///                 }
+///             }
+///         },
+///     }
+/// };
+/// assert_eq!(chunks, 1);
+/// # Ok::<(), blosc_frame::Error>(())
+/// ```
+pub struct Pieces {
+    size: u64,
+    /// By where they start. None lies inside of another, so that which starts later ends later, too.
+    known: BTreeMap<u64, Bytes>,
+    missed: Lock<Vec<Range<u64>>>,
+}
+
+impl Pieces {
+    /// Bytes between two ranges that are fetched rather than asked for apart. At 10 ms and 100 MB/s a request costs as much
+    /// as a MiB; a sixteenth of that is little where requests run side by side.
+    pub const GAP: u64 = 64 << 10;
+
+    /// Nothing is known of a source of `size` bytes.
+    pub fn new(size: u64) -> Pieces {
+        Pieces { size, known: BTreeMap::new(), missed: Lock::new(Vec::new()) }
+    }
+
+    /// Adds the bytes of a range.
+    ///
+    /// # Errors
+    /// `Param` for bytes that are not as long as the range, which leaves everything as it was.
+    pub fn put(&mut self, range: Range<u64>, bytes: impl Into<Bytes>) -> Result<(), Error> {
+        let bytes = bytes.into();
+        let len = range.end.saturating_sub(range.start);
+        if bytes.len() as u64 != len || range.end > self.size {
+            let value = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
+            return Err(Error::Param { name: "bytes of a piece", value, allowed: "as long as its range" });
+        }
+        if self.from(range.start).map_or(0, |known| known.len() as u64) < len {
+            let inside = |start: u64, piece: &Bytes| start.saturating_add(piece.len() as u64) <= range.end;
+            let covered = self.known.range(range.clone()).filter(|(start, piece)| inside(**start, piece));
+            for start in covered.map(|(start, _)| *start).collect::<Vec<_>>() {
+                self.known.remove(&start);
+            }
+            self.known.insert(range.start, bytes);
+        }
+        Ok(())
+    }
+
+    /// Reads these ranges of the source that the pieces are of, all at once.
+    ///
+    /// # Errors
+    /// Errors of the source, and `OutOfMemory`.
+    pub fn fetch(&mut self, source: &(impl ReadAt + ?Sized), ranges: &[Range<u64>]) -> Result<(), Error> {
+        let mut bufs = Vec::with_capacity(ranges.len());
+        for range in ranges {
+            let len = usize::try_from(range.end.saturating_sub(range.start));
+            let (len, mut buf) = (len.map_err(|_| Error::OutOfMemory)?, Vec::new());
+            buf.try_reserve_exact(len).map_err(|_| Error::OutOfMemory)?;
+            buf.resize(len, 0u8);
+            bufs.push(buf);
+        }
+        let starts = ranges.iter().map(|range| range.start);
+        let mut parts: Vec<_> = starts.zip(bufs.iter_mut().map(|buf| &mut **buf)).collect();
+        source.read_ranges(&mut parts)?;
+        ranges.iter().zip(bufs).try_for_each(|(range, buf)| self.put(range.clone(), buf))
+    }
+
+    /// Notes that a range will be needed.
+    pub fn want(&self, range: Range<u64>) {
+        let (mut at, end) = (range.start, range.end.min(self.size));
+        while at < end {
+            let (known, len) = self.from(at).map_or_else(|n| (false, n), |known| (true, known.len() as u64));
+            let next = at.saturating_add(len).min(end);
+            if !known {
+                self.missed.lock().push(at..next);
+            }
+            at = next;
+        }
+    }
+
+    /// What was wanted or missed since the last call and was not known then: in order, apart from each other, and joined
+    /// where at most `gap` bytes lie between.
+    pub fn missed(&self, gap: u64) -> Vec<Range<u64>> {
+        let mut missed = core::mem::take(&mut *self.missed.lock());
+        missed.sort_unstable_by_key(|range| range.start);
+        let mut ranges: Vec<Range<u64>> = Vec::new();
+        for range in missed {
+            match ranges.last_mut() {
+                Some(last) if range.start <= last.end.saturating_add(gap) => {
+                    last.end = last.end.max(range.end)
+                }
+                _ => ranges.push(range),
+            }
+        }
+        ranges
+    }
+
+    /// The known bytes from `at` on that lie in one piece, or how many are not known.
+    fn from(&self, at: u64) -> Result<&[u8], u64> {
+        let before = self.known.range(..=at).next_back().and_then(|(start, piece)| {
+            piece.get(usize::try_from(at.saturating_sub(*start)).ok()?..).filter(|rest| !rest.is_empty())
+        });
+        let next = || self.known.range(at..).next().map_or(self.size, |(start, _)| *start);
+        before.ok_or_else(|| next().saturating_sub(at))
+    }
+}
+
+impl ReadAt for Pieces {
+    fn size(&self) -> Result<u64, IoError> {
+        Ok(self.size)
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
+        let left = usize::try_from(self.size.saturating_sub(offset)).unwrap_or(usize::MAX);
+        let n = left.min(buf.len());
+        self.read_exact_at(offset, buf.get_mut(..n).unwrap_or_default()).map(|()| n)
+    }
+
+    /// Notes all that is missing, not only the first of it.
+    fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> Result<(), IoError> {
+        let end = offset.checked_add(buf.len() as u64).filter(|end| *end <= self.size);
+        let end = end.ok_or(IoKind::UnexpectedEnd)?;
+        let (mut at, mut rest, mut complete) = (offset, buf, true);
+        while !rest.is_empty() {
+            let n = match self.from(at) {
+                Ok(known) => {
+                    let n = known.len().min(rest.len());
+                    if let (Some(to), Some(from)) = (rest.get_mut(..n), known.get(..n)) {
+                        to.copy_from_slice(from);
+                    }
+                    n
+                }
+                Err(unknown) => {
+                    self.want(at..at.saturating_add(unknown).min(end));
+                    complete = false;
+                    usize::try_from(unknown).unwrap_or(usize::MAX).min(rest.len())
+                }
+            };
+            rest = core::mem::take(&mut rest).get_mut(n..).unwrap_or_default();
+            at = at.saturating_add(n as u64);
+        }
+        if complete { Ok(()) } else { Err(IoKind::NotFetched.into()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    /// Pieces in any order and over each other: what is known is right, and what is missed is just what is not known.
+    #[test]
+    fn what_is_missed_is_what_is_not_known() {
+        let source: Vec<u8> = (0..200).collect();
+        let mut seed = 7u64;
+        let mut below = |n: u64| {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (seed >> 33) % n
+        };
+        for _ in 0..200 {
+            let (mut pieces, mut known) = (Pieces::new(200), vec![false; 200]);
+            for _ in 0..12 {
+                let start = below(200);
+                let range = start..start + below(200 - start + 1).min(40);
+                let within = range.start as usize..range.end as usize;
+                pieces.put(range, source[within.clone()].to_vec()).unwrap();
+                known[within].fill(true);
+                let start = below(200);
+                let asked = start..(start + below(60)).min(200);
+                let mut buf = vec![0; (asked.end - asked.start) as usize];
+                let read = pieces.read_exact_at(asked.start, &mut buf);
+                let mut missed = vec![false; 200];
+                for range in pieces.missed(0) {
+                    missed[range.start as usize..range.end as usize].fill(true);
+                }
+                let inside = asked.start as usize..asked.end as usize;
+                assert!((0..200).all(|at| missed[at] == (inside.contains(&at) && !known[at])));
+                assert_eq!(read.is_ok(), known[inside.clone()].iter().all(|known| *known));
+                if read.is_ok() {
+                    assert_eq!(buf, source[inside]);
+                }
+            }
+        }
+        let mut pieces = Pieces::new(100);
+        assert!(pieces.put(0..10, vec![0; 9]).is_err() && pieces.put(95..101, vec![0; 6]).is_err());
+        assert_eq!(pieces.read_exact_at(95, &mut [0; 6]), Err(IoKind::UnexpectedEnd.into()));
+        pieces.put(10..12, vec![0; 2]).unwrap();
+        for range in [30..40, 5..15, 0..3] {
+            pieces.want(range);
+        }
+        assert_eq!(pieces.missed(2), [0..15, 30..40]);
+        for range in [30..40, 5..15, 0..3] {
+            pieces.want(range);
+        }
+        assert_eq!(pieces.missed(0), [0..3, 5..10, 12..15, 30..40]);
+    }
+}
