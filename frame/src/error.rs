@@ -4,14 +4,10 @@
 //! `std::io::Error` is reduced to an [`IoError`], which keeps its kind and the system's number, so
 //! that errors can be copied, compared and built without `std`.
 
-#[cfg(feature = "std")]
-mod file;
 mod io;
 
 use core::fmt;
 
-#[cfg(feature = "std")]
-pub use file::FileError;
 pub use io::{IoError, IoKind};
 
 /// A part of a container, for error messages.
@@ -399,3 +395,58 @@ impl fmt::Display for Error {
 }
 
 impl core::error::Error for Error {}
+
+/// What went wrong with the file at a path: the error of calls that take a path and do everything with it.
+#[cfg(feature = "std")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FileError {
+    /// The path as it was given.
+    pub path: std::path::PathBuf,
+    /// What went wrong.
+    pub error: Error,
+}
+
+#[cfg(feature = "std")]
+impl FileError {
+    /// Adds the path to an error.
+    pub(crate) fn at(path: impl Into<std::path::PathBuf>) -> impl Fn(Error) -> FileError {
+        let path = path.into();
+        move |error| FileError { path: path.clone(), error }
+    }
+}
+
+#[cfg(feature = "std")]
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.error)
+    }
+}
+
+#[cfg(feature = "std")]
+impl core::error::Error for FileError {}
+
+#[cfg(feature = "std")]
+impl From<FileError> for Error {
+    fn from(error: FileError) -> Error {
+        error.error
+    }
+}
+
+#[cfg(feature = "std")]
+impl From<FileError> for IoError {
+    /// Without the path; what went wrong inside the file has no number of the system.
+    fn from(error: FileError) -> IoError {
+        match error.error {
+            Error::Io(error) => error,
+            _ => IoKind::Other.into(),
+        }
+    }
+}
+
+#[cfg(feature = "std")]
+impl From<FileError> for std::io::Error {
+    fn from(error: FileError) -> std::io::Error {
+        std::io::Error::new(std::io::Error::from(error.error).kind(), error)
+    }
+}

@@ -191,7 +191,7 @@ mod tests {
             (seed >> 33) % n
         };
         for _ in 0..200 {
-            let (mut pieces, mut known) = (Pieces::new(200), vec![false; 200]);
+            let (mut pieces, mut known) = (Pieces::new(200), [false; 200]);
             for _ in 0..12 {
                 let start = below(200);
                 let range = start..start + below(200 - start + 1).min(40);
@@ -202,7 +202,7 @@ mod tests {
                 let asked = start..(start + below(60)).min(200);
                 let mut buf = vec![0; (asked.end - asked.start) as usize];
                 let read = pieces.read_exact_at(asked.start, &mut buf);
-                let mut missed = vec![false; 200];
+                let mut missed = [false; 200];
                 for range in pieces.missed(0) {
                     missed[range.start as usize..range.end as usize].fill(true);
                 }

@@ -32,8 +32,6 @@ mod load;
 mod metalayers;
 #[cfg(feature = "std")]
 pub(crate) mod parallel;
-#[cfg(feature = "std")]
-mod path;
 mod put;
 mod read;
 mod rewrite;
@@ -47,8 +45,12 @@ mod stream;
 use crate::cframe::Opened;
 use crate::cframe::header::{ChunkSize, FrameType, Header};
 use crate::cframe::index::Entry;
+#[cfg(feature = "std")]
+use crate::error::FileError;
 use crate::error::{Error, IoKind, Structure};
 use crate::io::{Directory, ReadAt, ReadOnly, Store};
+#[cfg(feature = "std")]
+use crate::io::{FsDir, PathFile};
 use crate::limits::Limits;
 use crate::shape::Geometry;
 use crate::shape::metalayer::Metalayer;
@@ -70,6 +72,8 @@ pub(crate) use shared::{Loaded, Shared, Stored};
 use shared::{Tools, tools};
 pub(crate) use sparse::INDEX_NAME;
 use sparse::Sparse;
+#[cfg(feature = "std")]
+use std::path::Path;
 use store::ChunkStore;
 pub(crate) use store::resize;
 #[cfg(feature = "std")]
@@ -116,6 +120,46 @@ impl SuperChunk<'static> {
         let (field, found) = ("frame_len (of a frame in a buffer)", sc.header.frame_len);
         let differs = Error::invalid(Structure::FrameHeader, field, 0x0f, found as i64);
         if found == len { Ok(sc) } else { Err(differs) }
+    }
+}
+
+#[cfg(feature = "std")]
+impl SuperChunk<'static> {
+    /// Opens the frame in the file or directory `path` for reading, under the default limits.
+    ///
+    /// ```no_run
+    /// use blosc_frame::SuperChunk;
+    /// let mut days = SuperChunk::open_path_mut("days.b2frame")?;
+    /// days.append(&[0; 800])?;
+    /// days.commit()?;
+    /// assert_eq!(SuperChunk::open_path("days.b2frame")?.nbytes() % 800, 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What is no frame, or is damaged; errors of the file system. They name the path.
+    pub fn open_path(path: impl AsRef<Path>) -> Result<SuperChunk<'static>, FileError> {
+        let (path, limits) = (path.as_ref(), &Limits::DEFAULT);
+        match path.is_dir() {
+            true => FsDir::open(path).map_err(Error::from).and_then(|dir| SuperChunk::open_dir(dir, limits)),
+            false => SuperChunk::open_read(PathFile::open(path)?, limits),
+        }
+        .map_err(FileError::at(path))
+    }
+
+    /// As [`SuperChunk::open_path`], to change it, too: other writers are kept out until it is dropped.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::open_path`], and for files that may not be written.
+    pub fn open_path_mut(path: impl AsRef<Path>) -> Result<SuperChunk<'static>, FileError> {
+        let (path, limits) = (path.as_ref(), &Limits::DEFAULT);
+        match path.is_dir() {
+            true => {
+                FsDir::open_rw(path).map_err(Error::from).and_then(|dir| SuperChunk::open_dir(dir, limits))
+            }
+            false => SuperChunk::open(PathFile::open_rw(path)?, limits),
+        }
+        .map_err(FileError::at(path))
     }
 }
 
