@@ -34,7 +34,7 @@ impl ReadAt for Remote {
     }
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
         let n = self.bytes.read_at(offset, buf)?;
-        self.rounds.lock().unwrap().push([offset..offset + n as u64].into());
+        self.rounds.lock().unwrap().push(std::iter::once(offset..offset + n as u64).collect());
         Ok(n)
     }
     fn read_ranges(&self, parts: &mut [Part<'_>]) -> Result<(), IoError> {
