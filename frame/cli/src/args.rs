@@ -3,6 +3,7 @@
 mod advise;
 mod change;
 mod common;
+mod manual;
 mod values;
 
 use crate::paths::leaf;
@@ -14,6 +15,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args as Group, CommandFactory, FromArgMatches, Parser, Subcommand};
 pub use common::{Access, Input, Output, Part, Run};
+pub use manual::{Completions, Man};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 pub use values::{Format, Given, Kind, MetaKind, PackLayout, Pipeline, SplitMode, most, size};
@@ -127,6 +129,10 @@ pub enum Command {
     Edit(Edit),
     /// Read and change the metalayers of a frame
     Meta(Meta),
+    /// Write the completions for a shell
+    Completions(Completions),
+    /// Write a man page, or all of them
+    Man(Man),
 }
 
 /// `blosc compress`.

@@ -72,11 +72,6 @@ pub fn check(words: Vec<OsString>) -> Result<(), String> {
     parsed.map_err(|error| error.render().to_string())
 }
 
-/// The command line of `blosc`, for man pages and the completions of shells.
-pub fn command() -> clap::Command {
-    <args::Args as clap::CommandFactory>::command()
-}
-
 /// Runs a command line that is no `blpk`, the first word being the program's name, within this process.
 ///
 /// # Errors

@@ -6,6 +6,7 @@ mod change;
 mod frame;
 pub mod info;
 mod ls;
+mod manual;
 mod meta;
 mod repair;
 mod rows;
@@ -74,6 +75,8 @@ pub fn run(args: Args) -> Result<()> {
         Command::Convert(args) => writers::containers::run_convert(open(&args.input, Intent::Read)?, &args),
         Command::Edit(args) => frame::edit(&args),
         Command::Meta(args) => meta::run(&args.action),
+        Command::Completions(args) => manual::completions(&args),
+        Command::Man(args) => manual::man(&args),
     }
 }
 

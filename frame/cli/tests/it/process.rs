@@ -38,6 +38,8 @@ fn a_full_standard_output_is_an_error() {
         "meta get f.b2frame long --vl",
         "meta list f.b2frame",
         "meta list f.b2frame --json",
+        "man meta",
+        "completions bash",
         "decompress f.b2frame -o -",
         "decompress a.b2nd -o /dev/stdout",
         "slice a.b2nd --start 1 --stop 2 -o -",
