@@ -3,7 +3,6 @@
 mod advise;
 mod change;
 mod common;
-mod manual;
 mod values;
 
 use crate::paths::leaf;
@@ -15,7 +14,6 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args as Group, CommandFactory, FromArgMatches, Parser, Subcommand};
 pub use common::{Access, Input, Output, Part, Run};
-pub use manual::{Completions, Man};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 pub use values::{Format, Given, Kind, MetaKind, PackLayout, Pipeline, SplitMode, most, size};
@@ -130,9 +128,15 @@ pub enum Command {
     /// Read and change the metalayers of a frame
     Meta(Meta),
     /// Write the completions for a shell
-    Completions(Completions),
+    Completions { shell: clap_complete::Shell },
     /// Write a man page, or all of them
-    Man(Man),
+    Man {
+        /// Command to describe, such as compress or meta set; blosc itself if left out
+        command: Vec<String>,
+        /// Write the pages of all commands into this directory, which must exist
+        #[arg(long, value_name = "DIR", conflicts_with = "command")]
+        directory: Option<PathBuf>,
+    },
 }
 
 /// `blosc compress`.

@@ -42,32 +42,25 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Whose command line it is: of `blosc`, or of `blpk` with the words that are for it.
-enum Words {
-    Blosc(Vec<OsString>),
-    Blpk(Vec<OsString>),
-}
-
-fn sort(mut words: Vec<OsString>) -> Words {
+/// Whether the words are for the command line of `blpk`. A first word in front of its name is taken away.
+fn is_blpk(words: &mut Vec<OsString>) -> bool {
     let called = words.first().and_then(|path| Path::new(path).file_stem());
-    if called.is_some_and(|name| name == "blpk") {
-        return Words::Blpk(words);
+    let inner = called.is_none_or(|name| name != "blpk");
+    if inner && words.get(1).is_none_or(|word| word != "blpk") {
+        return false;
     }
-    if words.get(1).is_some_and(|word| word == "blpk") {
-        words.remove(0);
-        return Words::Blpk(words);
-    }
-    Words::Blosc(words)
+    words.drain(..usize::from(inner));
+    true
 }
 
 /// Checks a command line, the first word being the program's name, and does nothing.
 ///
 /// # Errors
 /// What the program would print before it exits: a mistake, or a text that was asked for.
-pub fn check(words: Vec<OsString>) -> Result<(), String> {
-    let parsed = match sort(words) {
-        Words::Blosc(words) => args::Args::read(words).map(drop),
-        Words::Blpk(words) => blpk::check(words),
+pub fn check(mut words: Vec<OsString>) -> Result<(), String> {
+    let parsed = match is_blpk(&mut words) {
+        false => args::Args::read(words).map(drop),
+        true => blpk::check(words),
     };
     parsed.map_err(|error| error.render().to_string())
 }
@@ -82,14 +75,11 @@ pub fn run(words: Vec<OsString>) -> Result<(), (u8, String)> {
 }
 
 /// Runs a command line, the first word being the program's name.
-pub fn main(words: Vec<OsString>) -> ExitCode {
-    let words = match sort(words) {
-        Words::Blosc(words) => words,
-        Words::Blpk(words) => {
-            signals::clean_up();
-            return blpk::main(words);
-        }
-    };
+pub fn main(mut words: Vec<OsString>) -> ExitCode {
+    if is_blpk(&mut words) {
+        signals::clean_up();
+        return blpk::main(words);
+    }
     let args = match args::Args::read(words) {
         Ok(args) => args,
         Err(error) => return output::say(&error, 2),

@@ -75,8 +75,8 @@ pub fn run(args: Args) -> Result<()> {
         Command::Convert(args) => writers::containers::run_convert(open(&args.input, Intent::Read)?, &args),
         Command::Edit(args) => frame::edit(&args),
         Command::Meta(args) => meta::run(&args.action),
-        Command::Completions(args) => manual::completions(&args),
-        Command::Man(args) => manual::man(&args),
+        Command::Completions { shell } => manual::completions(shell),
+        Command::Man { command, directory } => manual::man(&command, directory.as_deref()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-/// Lines of `sh` blocks that begin with the program's name, without comments and pipes.
+/// Lines of `sh` blocks that begin with the program's name, without comments, pipes and redirections.
 fn commands(text: &str) -> Vec<&str> {
     let mut shown = false;
     let mut found = Vec::new();
@@ -11,7 +11,7 @@ fn commands(text: &str) -> Vec<&str> {
             "```sh" => shown = true,
             "```" => shown = false,
             _ if shown && line.starts_with("blosc ") => {
-                found.push(line.split(['#', '|']).next().unwrap().trim());
+                found.push(line.split(['#', '|', '>']).next().unwrap().trim());
             }
             _ => {}
         }
