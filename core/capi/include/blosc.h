@@ -10,6 +10,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "blosc-export.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -85,50 +87,50 @@ extern "C" {
 #define BLOSC_FORWARD_COMPAT_SPLIT 4
 
 /* Do nothing: there is no library state to prepare or release. */
-void blosc_init(void);
-void blosc_destroy(void);
-int blosc_free_resources(void);
+BLOSC_EXPORT void blosc_init(void);
+BLOSC_EXPORT void blosc_destroy(void);
+BLOSC_EXPORT int blosc_free_resources(void);
 
 /* The size of the chunk; 0 where it does not fit destsize (nbytes + BLOSC_MAX_OVERHEAD is always enough); negative
  * for parameters out of range. */
-int blosc_compress(int clevel, int doshuffle, size_t typesize, size_t nbytes, const void *src, void *dest,
+BLOSC_EXPORT int blosc_compress(int clevel, int doshuffle, size_t typesize, size_t nbytes, const void *src, void *dest,
                    size_t destsize);
-int blosc_compress_ctx(int clevel, int doshuffle, size_t typesize, size_t nbytes, const void *src, void *dest,
+BLOSC_EXPORT int blosc_compress_ctx(int clevel, int doshuffle, size_t typesize, size_t nbytes, const void *src, void *dest,
                        size_t destsize, const char *compressor, size_t blocksize, int numinternalthreads);
 
 /* The decoded size; negative for a chunk that cannot be decoded into destsize bytes. The chunk must be readable as
  * far as its header says: ask blosc_cbuffer_validate first. */
-int blosc_decompress(const void *src, void *dest, size_t destsize);
-int blosc_decompress_ctx(const void *src, void *dest, size_t destsize, int numinternalthreads);
+BLOSC_EXPORT int blosc_decompress(const void *src, void *dest, size_t destsize);
+BLOSC_EXPORT int blosc_decompress_ctx(const void *src, void *dest, size_t destsize, int numinternalthreads);
 /* Bytes of the items; negative for a range outside the chunk. */
-int blosc_getitem(const void *src, int start, int nitems, void *dest);
+BLOSC_EXPORT int blosc_getitem(const void *src, int start, int nitems, void *dest);
 
 /* Settings of blosc_compress and blosc_decompress, for the whole process. Both set the number of threads from the
  * environment variable BLOSC_NTHREADS; blosc_compress also takes BLOSC_COMPRESSOR, BLOSC_BLOCKSIZE and BLOSC_SPLITMODE (ALWAYS,
  * NEVER, AUTO, FORWARD_COMPAT) as settings, and BLOSC_CLEVEL, BLOSC_SHUFFLE (NOSHUFFLE, SHUFFLE, BITSHUFFLE) and
  * BLOSC_TYPESIZE for its own parameters. */
-int blosc_get_nthreads(void);
-int blosc_set_nthreads(int nthreads);
-const char *blosc_get_compressor(void);
-int blosc_set_compressor(const char *compname);
-int blosc_get_blocksize(void);
-void blosc_set_blocksize(size_t blocksize);
-void blosc_set_splitmode(int splitmode);
+BLOSC_EXPORT int blosc_get_nthreads(void);
+BLOSC_EXPORT int blosc_set_nthreads(int nthreads);
+BLOSC_EXPORT const char *blosc_get_compressor(void);
+BLOSC_EXPORT int blosc_set_compressor(const char *compname);
+BLOSC_EXPORT int blosc_get_blocksize(void);
+BLOSC_EXPORT void blosc_set_blocksize(size_t blocksize);
+BLOSC_EXPORT void blosc_set_splitmode(int splitmode);
 
-int blosc_compcode_to_compname(int compcode, const char **compname);
-int blosc_compname_to_compcode(const char *compname);
-const char *blosc_list_compressors(void);
-const char *blosc_get_version_string(void);
+BLOSC_EXPORT int blosc_compcode_to_compname(int compcode, const char **compname);
+BLOSC_EXPORT int blosc_compname_to_compcode(const char *compname);
+BLOSC_EXPORT const char *blosc_list_compressors(void);
+BLOSC_EXPORT const char *blosc_get_version_string(void);
 /* The strings are yours to free. */
-int blosc_get_complib_info(const char *compname, char **complib, char **version);
+BLOSC_EXPORT int blosc_get_complib_info(const char *compname, char **complib, char **version);
 
 /* From the first BLOSC_MIN_HEADER_LENGTH bytes of a chunk; zeros if they are none. */
-void blosc_cbuffer_sizes(const void *cbuffer, size_t *nbytes, size_t *cbytes, size_t *blocksize);
-void blosc_cbuffer_metainfo(const void *cbuffer, size_t *typesize, int *flags);
-void blosc_cbuffer_versions(const void *cbuffer, int *version, int *compversion);
-const char *blosc_cbuffer_complib(const void *cbuffer);
+BLOSC_EXPORT void blosc_cbuffer_sizes(const void *cbuffer, size_t *nbytes, size_t *cbytes, size_t *blocksize);
+BLOSC_EXPORT void blosc_cbuffer_metainfo(const void *cbuffer, size_t *typesize, int *flags);
+BLOSC_EXPORT void blosc_cbuffer_versions(const void *cbuffer, int *version, int *compversion);
+BLOSC_EXPORT const char *blosc_cbuffer_complib(const void *cbuffer);
 /* 0 if the cbytes bytes at cbuffer are a chunk that is safe to decode, and its decoded size; else -1. */
-int blosc_cbuffer_validate(const void *cbuffer, size_t cbytes, size_t *nbytes);
+BLOSC_EXPORT int blosc_cbuffer_validate(const void *cbuffer, size_t cbytes, size_t *nbytes);
 
 #ifdef __cplusplus
 }

@@ -58,6 +58,13 @@ extern "C" {
 #define BLOSC_TRACE_WARNING(msg, ...) BLOSC_TRACE(warning, msg, ##__VA_ARGS__)
 #define BLOSC_TRACE_INFO(msg, ...) BLOSC_TRACE(info, msg, ##__VA_ARGS__)
 
+/* A line to stderr where the environment variable BLOSC_INFO is set; for programs of C. */
+#define BLOSC_INFO(msg, ...)                                   \
+  do {                                                         \
+    if (getenv("BLOSC_INFO") != NULL)                          \
+      fprintf(stderr, "[INFO] - " msg "\n", ##__VA_ARGS__);    \
+  } while (0)
+
 /* Leaves the function with `rc` where the pointer is null. */
 #define BLOSC_ERROR_NULL(pointer, rc)             \
   do {                                            \
@@ -289,6 +296,10 @@ BLOSC_EXPORT int blosc2_compcode_to_compname(int compcode, const char **compname
 BLOSC_EXPORT int blosc2_compname_to_compcode(const char *compname);
 BLOSC_EXPORT void blosc2_destroy(void);
 BLOSC_EXPORT const char *blosc2_error_string(int error_code);
+static char *print_error(int rc) BLOSC_ATTRIBUTE_UNUSED;
+static char *print_error(int rc) {
+  return (char *)blosc2_error_string(rc);
+}
 BLOSC_EXPORT int blosc2_free_resources(void);
 BLOSC_EXPORT blosc2_cparams blosc2_get_blosc2_cparams_defaults(void);
 BLOSC_EXPORT blosc2_dparams blosc2_get_blosc2_dparams_defaults(void);
