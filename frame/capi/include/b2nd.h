@@ -62,7 +62,8 @@ BLOSC_EXPORT int b2nd_append(b2nd_array_t *array, const void *buffer, int64_t bu
 BLOSC_EXPORT int b2nd_concatenate(b2nd_context_t *ctx, const b2nd_array_t *src1, const b2nd_array_t *src2,
     int8_t axis, bool copy, b2nd_array_t **array);
 BLOSC_EXPORT int b2nd_copy(b2nd_context_t *ctx, const b2nd_array_t *src, b2nd_array_t **array);
-BLOSC_EXPORT B2ND_DEPRECATED("use b2nd_copy_buffer2") int b2nd_copy_buffer(int8_t ndim, uint8_t itemsize, const void *src,
+B2ND_DEPRECATED("use b2nd_copy_buffer2")
+BLOSC_EXPORT int b2nd_copy_buffer(int8_t ndim, uint8_t itemsize, const void *src,
     const int64_t *src_pad_shape, const int64_t *src_start, const int64_t *src_stop, void *dst,
     const int64_t *dst_pad_shape, const int64_t *dst_start);
 BLOSC_EXPORT int b2nd_copy_buffer2(int8_t ndim, int32_t itemsize, const void *src,
