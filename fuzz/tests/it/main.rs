@@ -2,6 +2,7 @@
 
 #[cfg(feature = "tools")]
 mod excuses;
+mod exhaustive;
 mod regressions;
 mod replay;
 mod resources;
