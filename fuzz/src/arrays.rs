@@ -1,6 +1,7 @@
 //! Arrays: opening hostile ones, slices beside a naive model, and dtype texts.
 
 use crate::frames::{LARGE, LIMITS, OUTPUT, from_file, params, pattern, told};
+use crate::primed::twice;
 use crate::resources::{Tally, allow};
 use arbitrary::{Result, Unstructured};
 use blosc_frame::b2nd::{Dtype, NdArray, Selection, Spec, Take};
@@ -21,7 +22,7 @@ pub fn open(data: &[u8]) {
     for chunk in 0..geometry.nchunks().min(64) {
         let _ = nd.get_chunk(chunk);
     }
-    let whole = nd.get_all();
+    let whole = twice(|_| nd.get_all());
     if geometry.items() > 0 {
         // It costs no more than its block may, however large the whole is.
         let first: Vec<_> = geometry.shape().iter().map(|_| 0..1).collect();

@@ -1,5 +1,6 @@
 //! Codecs by themselves: each decoder on any bytes, each encoder against its decoder.
 
+use crate::primed::twice;
 use crate::resources::allow;
 use blosc_core::codec::context::DecodeContext;
 use blosc_core::codec::dispatch::{decode_stream, decode_work_len};
@@ -12,46 +13,39 @@ fn sized(data: &[u8]) -> Option<(usize, &[u8])> {
     Some((usize::from(*a) << (b % 11), rest))
 }
 
-/// Decodes with guard bytes around the destination; a success must have written all of it.
-fn guarded(len: usize, decode: impl Fn(Out<'_>) -> bool) {
-    let mut results = Vec::new();
-    for fill in [0x00, 0xFF] {
-        let mut out = vec![fill; len + 128];
-        let ok = decode((&mut out[64..64 + len]).into());
-        assert!(
-            out[..64].iter().chain(&out[64 + len..]).all(|&b| b == fill),
-            "wrote outside the destination"
-        );
-        results.push((ok, out[64..64 + len].to_vec()));
-    }
-    assert_eq!(results[0].0, results[1].0, "the outcome depends on the destination's old content");
-    assert!(!results[0].0 || results[0].1 == results[1].1, "a success left bytes unwritten");
+/// Decodes with guard bytes around the destination, which a success must have written whole, whatever it and `work` bytes of
+/// scratch held.
+fn guarded(len: usize, work: usize, decode: impl Fn(Out<'_>, &mut [u8]) -> bool) {
+    twice(|before| {
+        let (mut out, mut work) = (before.bytes(len + 128), before.bytes(work));
+        let ok = decode((&mut out[64..64 + len]).into(), &mut work);
+        let (head, tail) = (&out[..64], &out[64 + len..]);
+        assert!(head.iter().chain(tail).all(|&b| b == before.fill), "wrote outside the destination");
+        ok.then(|| out[64..64 + len].to_vec())
+    });
 }
 
 /// BloscLZ.
 pub fn blosclz_decode(data: &[u8]) {
     let Some((len, src)) = sized(data) else { return };
-    guarded(len, |out| blosclz::decode(src, out).is_ok());
+    guarded(len, 0, |out, _| blosclz::decode(src, out).is_ok());
 }
 
 /// LZ4 without and with a dictionary.
 pub fn lz4_decode(data: &[u8]) {
     let Some((len, src)) = sized(data) else { return };
-    guarded(len, |out| lz4::decode(src, out, &[]).is_ok());
-    guarded(len, |out| lz4::decode(src, out, b"the quick brown fox jumps over the lazy dog").is_ok());
+    guarded(len, 0, |out, _| lz4::decode(src, out, &[]).is_ok());
+    guarded(len, 0, |out, _| lz4::decode(src, out, b"the quick brown fox jumps over the lazy dog").is_ok());
 }
 
-/// What [`decode_stream`] makes of a stream: with the host's codec, or with ours where the context is empty.
-fn dispatched(
-    codec: Codec,
-    len: usize,
-    src: &[u8],
-    dict: &[u8],
-    mut context: DecodeContext,
-) -> Option<Vec<u8>> {
-    let (mut out, mut work) = (vec![0x5A; len], vec![0x77; decode_work_len(len)]);
-    let done = decode_stream(codec, 0, src, (&mut out[..]).into(), dict, &mut work, &mut context);
-    done.is_ok().then_some(out)
+/// What [`decode_stream`] makes of a stream: with the codec of the `host`, or with ours.
+fn dispatched(codec: Codec, len: usize, src: &[u8], dict: &[u8], host: bool) -> Option<Vec<u8>> {
+    twice(|before| {
+        let (mut out, mut work) = (before.bytes(len), before.bytes(decode_work_len(len)));
+        let mut context = if host { before.context() } else { DecodeContext::empty() };
+        let done = decode_stream(codec, 0, src, (&mut out[..]).into(), dict, &mut work, &mut context);
+        done.is_ok().then_some(out)
+    })
 }
 
 /// A zlib stream decoded by zlib-rs.
@@ -64,8 +58,8 @@ fn by_zlib_rs(len: usize, src: &[u8]) -> Option<Vec<u8>> {
 /// Inflate: ours and zlib-rs take the same streams.
 pub fn zlib_decode(data: &[u8]) {
     let Some((len, src)) = sized(data) else { return };
-    guarded(len, |out| zlib::decode(src, out, &mut vec![0; zlib::DECODE_WORK_LEN]).is_ok());
-    let ours = dispatched(Codec::Zlib, len, src, &[], DecodeContext::empty());
+    guarded(len, zlib::DECODE_WORK_LEN, |out, work| zlib::decode(src, out, work).is_ok());
+    let ours = dispatched(Codec::Zlib, len, src, &[], false);
     assert!(ours == by_zlib_rs(len, src));
 }
 
@@ -76,9 +70,9 @@ pub fn zstd_decode(data: &[u8]) {
     let Some((len, src)) = sized(data) else { return };
     let first = src.windows(4).position(|word| word == FRAME).unwrap_or(0);
     let (dict, src) = src.split_at(first);
-    guarded(len, |out| zstd::decode(src, out, dict, &mut vec![0; zstd::decode_work_len(len)]).is_ok());
-    if let Some(ours) = dispatched(Codec::Zstd, len, src, dict, DecodeContext::empty()) {
-        let theirs = dispatched(Codec::Zstd, len, src, dict, DecodeContext::for_codec(Codec::Zstd));
+    guarded(len, zstd::decode_work_len(len), |out, work| zstd::decode(src, out, dict, work).is_ok());
+    if let Some(ours) = dispatched(Codec::Zstd, len, src, dict, false) {
+        let theirs = dispatched(Codec::Zstd, len, src, dict, true);
         assert!(theirs == Some(ours));
     }
 }
@@ -86,14 +80,14 @@ pub fn zstd_decode(data: &[u8]) {
 /// Snappy.
 pub fn snappy_decode(data: &[u8]) {
     let Some((len, src)) = sized(data) else { return };
-    guarded(len, |out| snappy::decode(src, out).is_ok());
+    guarded(len, 0, |out, _| snappy::decode(src, out).is_ok());
 }
 
 /// NDLZ with both cell sides.
 pub fn ndlz_decode(data: &[u8]) {
     let Some((len, src)) = sized(data) else { return };
     for side in [4, 8] {
-        guarded(len, |out| ndlz::decode(src, out, side).is_ok());
+        guarded(len, 0, |out, _| ndlz::decode(src, out, side).is_ok());
     }
 }
 
@@ -134,13 +128,13 @@ pub fn roundtrip(data: &[u8]) {
 
 /// Our own zlib encoder, which builds without `std` have: what it writes, our decoder and zlib-rs read.
 fn deflated(src: &[u8], room: &[u8], level: u8) {
-    let mut streams = [0x77, 0xFF].map(|fill| {
-        let (mut dst, mut work) = (room.to_vec(), vec![fill; zlib::deflate::work_len(level, src.len())]);
+    let Some(stream) = twice(|before| {
+        let (mut dst, mut work) = (room.to_vec(), before.bytes(zlib::deflate::work_len(level, src.len())));
         zlib::deflate::encode(src, &mut dst, level, &mut work).map(|n| dst[..n].to_vec())
-    });
-    assert!(streams[0] == streams[1], "zlib level {level}: encoding depends on what the scratch held");
-    let Some(stream) = streams[0].take() else { return };
-    let ours = dispatched(Codec::Zlib, src.len(), &stream, &[], DecodeContext::empty());
+    }) else {
+        return;
+    };
+    let ours = dispatched(Codec::Zlib, src.len(), &stream, &[], false);
     for out in [ours, by_zlib_rs(src.len(), &stream)] {
         assert!(out.as_deref() == Some(src), "zlib level {level}");
     }

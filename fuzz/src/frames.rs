@@ -1,5 +1,6 @@
 //! Frames: opening hostile ones, contiguous, sparse, and read piecewise.
 
+use crate::primed::twice;
 use crate::resources::{Counted, Tally, allow};
 use arbitrary::{Result, Unstructured};
 use blosc_core::{Chunk, Codec, Level, Params};
@@ -179,7 +180,7 @@ pub fn read(sc: &mut SuperChunk<'_>) -> Vec<std::result::Result<Vec<u8>, Error>>
     let (mut chunks, mut total) = (Vec::new(), 0);
     for k in 0..sc.nchunks() {
         let (_, _, _) = (sc.entry(k), sc.chunk_header(k), sc.raw_chunk(k, &mut Vec::new()).is_ok());
-        let chunk = sc.read_chunk(k);
+        let chunk = twice(|_| sc.read_chunk(k));
         if let Ok(bytes) = &chunk {
             assert_eq!(sc.chunk_nbytes(k), Ok(bytes.len() as u32));
             let range = bytes.len() / 3..bytes.len() - bytes.len() / 4;
@@ -193,7 +194,11 @@ pub fn read(sc: &mut SuperChunk<'_>) -> Vec<std::result::Result<Vec<u8>, Error>>
             return chunks;
         }
     }
-    if let Ok(all) = sc.read_all() {
+    // In another order: what a chunk leaves in scratch and contexts does not show in the next.
+    for (k, chunk) in chunks.iter().enumerate().rev() {
+        assert!(sc.read_chunk(k as u64) == *chunk, "chunk {k} depends on the one that was read before");
+    }
+    if let Ok(all) = twice(|_| sc.read_all()) {
         assert!(chunks.iter().flatten().flatten().eq(&all), "the whole is not the sum of its chunks");
         assert_eq!(all.len(), total);
         // Where the header says another size, only whole chunks can be had.
@@ -224,8 +229,11 @@ pub fn read(sc: &mut SuperChunk<'_>) -> Vec<std::result::Result<Vec<u8>, Error>>
 fn parts(sc: &mut SuperChunk<'_>, all: &[u8]) {
     let (n, typesize) = (all.len() as u64, u64::from(sc.typesize()));
     for range in [0..n, n / 3..n - n / 5, n / 2..n / 2, n.saturating_sub(1)..n] {
-        let mut out = vec![0xA5; (range.end - range.start) as usize];
-        assert_eq!(sc.read_bytes(range.clone(), &mut out), Ok(out.len()));
+        let out = twice(|before| {
+            let mut out = before.bytes((range.end - range.start) as usize);
+            assert_eq!(sc.read_bytes(range.clone(), &mut out), Ok(out.len()));
+            out
+        });
         assert!(out == all[range.start as usize..range.end as usize], "bytes {range:?}");
     }
     let items = sc.nitems() / 4..sc.nitems() / 2;

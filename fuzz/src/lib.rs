@@ -18,6 +18,7 @@ pub mod frames;
 pub mod kernels;
 pub mod packs;
 pub mod paths;
+pub mod primed;
 pub mod push;
 pub mod resources;
 pub mod shaped;

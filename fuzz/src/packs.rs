@@ -1,6 +1,7 @@
 //! Bloscpack files: opening hostile ones, and edits beside a plain vector.
 
 use crate::frames::{LIMITS, OUTPUT, params, pattern, told};
+use crate::primed::twice;
 use crate::resources::allow;
 use arbitrary::{Result, Unstructured};
 use blosc_core::Pool;
@@ -17,7 +18,7 @@ use blosc_frame::{Error, Limits};
 pub fn open(data: &[u8]) {
     allow(4 * OUTPUT + (16 << 20));
     let mut pool = Pool::new(1);
-    let streamed = stream(&mut pool, data);
+    let streamed = twice(|before| stream(&mut before.pool(), data));
     let Some(pack) = told(Bloscpack::open(data, &LIMITS)) else { return };
     let layout = pack.header().layout;
     assert!(pack.file_len() >= layout.header_len() as u64, "{}, {}", layout.name(), pack.header().checksum);
@@ -29,7 +30,7 @@ pub fn open(data: &[u8]) {
         }
     }
     assert!(pack.chunk_bytes(pack.nchunks()).is_err());
-    let whole = pack.read_all(&mut pool);
+    let whole = twice(|before| pack.read_all(&mut before.pool()));
     let Ok(report) = pack.verify(&mut pool, true) else { return };
     let whole = match whole {
         Ok(whole) => whole,

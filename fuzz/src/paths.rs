@@ -1,6 +1,7 @@
 //! Whatever a path holds: hostile files and folders on a disk, opened, read and changed as the command line does it.
 
 use crate::frames::{LIMITS, OUTPUT, files, told};
+use crate::primed::twice;
 use crate::resources::allow;
 use arbitrary::{Result, Unstructured};
 use blosc_core::Pool;
@@ -74,8 +75,10 @@ pub fn any(data: &[u8]) {
 /// All bytes, if they could be read and are not too many.
 fn all(pool: &mut Pool, plain: &dyn Plain) -> Option<Vec<u8>> {
     let n = usize::try_from(plain.nbytes()).ok().filter(|n| *n <= OUTPUT)?;
-    let mut bytes = vec![0xA5; n];
-    told(plain.read_plain(pool, 0, &mut bytes))?;
+    let bytes = told(twice(|before| {
+        let mut bytes = before.bytes(n);
+        plain.read_plain(&mut before.pool(), 0, &mut bytes).map(|()| bytes)
+    }))?;
     let mut part = vec![0x5A; n - n / 3 - n / 4];
     plain.read_plain(pool, (n / 3) as u64, &mut part).expect("a part of what was read");
     assert!(part == bytes[n / 3..][..part.len()], "a part differs from the whole");

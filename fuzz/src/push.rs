@@ -1,6 +1,7 @@
 //! Chunks that are pushed: any cutting gives what a slice gives, from any block on, and over itself.
 
 use crate::chunks::{LIMITS, around};
+use crate::primed::twice;
 use crate::resources::allow;
 use blosc_core::{Chunk, Decoder, Error, Header, Level, PushDecoder, PushState};
 use blosc_testkit::guarded;
@@ -33,13 +34,17 @@ pub fn push(data: &[u8]) {
         _ => needed + dictionary,
     };
     allow(2 * given);
-    let mut memory = vec![0x5A; given];
     let level = if how & 4 == 0 { Level::best() } else { Level::SCALAR };
     let sizes = [usize::from(first) + 1, usize::from(second) + 1];
     let most = header.map_or(0, |header| header.nbytes as usize).min(LIMITS.output as usize);
-    let mut out = vec![0xA5; most];
-    let mut states = Vec::new();
-    let answer = run(&mut decoder(level, &mut memory, typesize), bytes, &sizes, &mut out, &mut states);
+    let (answer, mut out, states) = twice(|before| {
+        let (mut memory, mut out, mut states) = (before.bytes(given), before.bytes(most), Vec::new());
+        let answer = run(&mut decoder(level, &mut memory, typesize), bytes, &sizes, &mut out, &mut states);
+        // What is not decoded stays as it was.
+        let out = if answer == Ok(true) { out } else { Vec::new() };
+        (answer, out, states)
+    });
+    let mut memory = vec![0x5A; given];
     match (&answer, &whole) {
         (Ok(true), Ok(whole)) => assert!(out == *whole, "pushed bytes differ"),
         (Ok(true), Err(error)) => panic!("decoded what a slice does not: {error}"),

@@ -1,6 +1,7 @@
 //! bcolz and Blaze directories: opening hostile ones, and edits beside a plain vector, with power failures.
 
 use crate::frames::{LIMITS, OUTPUT, files, pattern, told};
+use crate::primed::twice;
 use crate::resources::allow;
 use arbitrary::{Result, Unstructured};
 use blosc_core::Pool;
@@ -37,7 +38,7 @@ pub fn bcolz(data: &[u8]) {
     let _ = told(bcolz::flavour(&root));
     if let Some(column) = told(CArray::open(root.clone(), &LIMITS)) {
         let _ = (column.attrs(), column.storage().to_value(), column.sizes().to_value());
-        let whole = read(&mut pool, &column);
+        let whole = read(&column);
         if column.nchunks() <= LIMITS.chunks
             && let Ok(damaged) = column.verify(&mut pool)
         {
@@ -46,7 +47,7 @@ pub fn bcolz(data: &[u8]) {
     }
     for table in [CTable::open(root.clone(), &LIMITS), CTable::open_ragged(root, &LIMITS)] {
         let Some(table) = told(table) else { continue };
-        let whole = read(&mut pool, &table);
+        let whole = read(&table);
         let _ = (told(table.dtype()), table.attrs());
         if table.columns().all(|(_, column)| column.nchunks() <= LIMITS.chunks)
             && let Ok(damaged) = table.verify(&mut pool)
@@ -68,7 +69,7 @@ pub fn blaze(data: &[u8]) {
     let root = root(data);
     let mut pool = Pool::new(1);
     let Some(set) = told(Blaze::open(&root, &LIMITS)) else { return };
-    let whole = read(&mut pool, &set);
+    let whole = read(&set);
     let _ = (set.attrs(), set.syntax(), set.rows(), set.row_nbytes(), told(set.extras()));
     if let Some(dtype) = told(set.storage().names.dtype()) {
         assert_eq!(
@@ -96,9 +97,13 @@ fn verified(whole: Option<bool>, damaged: &[impl core::fmt::Debug]) {
 }
 
 /// Whether everything could be read; `None` if it was too much to try.
-fn read(pool: &mut Pool, plain: &dyn Plain) -> Option<bool> {
+fn read(plain: &dyn Plain) -> Option<bool> {
     let n = usize::try_from(plain.nbytes()).ok().filter(|n| *n <= OUTPUT)?;
-    Some(plain.read_plain(pool, 0, &mut vec![0; n]).is_ok())
+    let all = twice(|before| {
+        let mut out = before.bytes(n);
+        plain.read_plain(&mut before.pool(), 0, &mut out).map(|()| out)
+    });
+    Some(all.is_ok())
 }
 
 /// A column of either kind, or a table of columns.

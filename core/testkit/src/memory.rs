@@ -12,6 +12,7 @@ thread_local! {
     static HELD: Cell<usize> = const { Cell::new(0) };
     static PEAK: Cell<usize> = const { Cell::new(0) };
     static TOTAL: Cell<usize> = const { Cell::new(0) };
+    static FILL: Cell<Option<u8>> = const { Cell::new(None) };
 }
 
 /// The system's allocator, which also counts. A program that wants the figures of [`used`] makes it its global one.
@@ -24,7 +25,12 @@ unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note(layout.size() as isize);
         // SAFETY: `layout` is not of size 0, which this function requires of its caller as `System.alloc` does.
-        unsafe { System.alloc(layout) }
+        let memory = unsafe { System.alloc(layout) };
+        if let Some(fill) = FILL.try_with(Cell::get).ok().flatten().filter(|_| !memory.is_null()) {
+            // SAFETY: the line above has checked that `memory` is what was allocated, `layout.size()` bytes.
+            unsafe { memory.write_bytes(fill, layout.size()) };
+        }
+        memory
     }
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
         note(-(layout.size() as isize));
@@ -70,12 +76,30 @@ pub fn used<R>(work: impl FnOnce() -> R) -> (Used, R) {
     (Used { peak: PEAK.get().saturating_sub(before), total: TOTAL.get() - total }, result)
 }
 
+/// Runs `work` with `fill` in all memory that this thread allocates meanwhile, but for what is asked for as zeros or grows: bytes
+/// that are read before they are written then differ from those under another `fill`. Needs [`Counting`], as [`used`] does.
+pub fn filled<R>(fill: u8, work: impl FnOnce() -> R) -> R {
+    let before = FILL.replace(Some(fill));
+    let result = work();
+    FILL.set(before);
+    result
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[global_allocator]
     static ALLOCATOR: Counting = Counting;
+
+    #[test]
+    fn new_memory_is_filled() {
+        for fill in [0x00, 0xFF, 0x5A] {
+            let memory = filled(fill, || vec![std::mem::MaybeUninit::<u8>::uninit(); 100]);
+            // SAFETY: the allocator has written these bytes, on the line above.
+            assert!(memory.iter().all(|byte| unsafe { byte.assume_init() } == fill));
+        }
+    }
 
     #[test]
     fn peak_and_total() {

@@ -1,6 +1,7 @@
-//! The resource oracle can fail: each of its bounds, on a target that is made to break just that one.
+//! The oracles can fail: each bound on resources, and that on stale memory, on a target that is made to break just that one.
 
 use blosc_frame::io::ReadAt;
+use blosc_fuzz::primed::twice;
 use blosc_fuzz::resources::{Bounds, Counted, Tally, allow, within, within_bounds};
 use std::hint::black_box;
 use std::panic::catch_unwind;
@@ -9,7 +10,9 @@ use std::time::Duration;
 /// Whether it fails, and by which bound.
 fn fails(target: impl FnOnce() + std::panic::UnwindSafe, bound: &str) {
     let panic = catch_unwind(target).expect_err("a bound that does not hold anything");
-    let text = panic.downcast_ref::<String>().expect("an assertion with a message");
+    let text = panic.downcast_ref::<String>().cloned();
+    let text =
+        text.or(panic.downcast_ref::<&str>().map(ToString::to_string)).expect("an assertion's message");
     assert!(text.contains(bound), "{text}");
 }
 
@@ -99,4 +102,14 @@ fn reads_of_few_bytes_are_bounded() {
         source.read_at(at, &mut [0]).expect("a source in memory");
     }
     fails(std::panic::AssertUnwindSafe(|| source.check(1)), "reads of 500 bytes");
+}
+
+#[test]
+fn what_memory_held_before_shows() {
+    fails(|| drop(twice(|before| before.bytes(3))), "what memory held before");
+    // A decoder that answers with what it decoded the time before, as a context that keeps a dictionary may.
+    let mut kept = 0;
+    let mut stale = || twice(|_| std::mem::replace(&mut kept, 1));
+    fails(std::panic::AssertUnwindSafe(|| _ = stale()), "what memory held before");
+    assert_eq!(twice(|before| before.bytes(3).len()), 3);
 }

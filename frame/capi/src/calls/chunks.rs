@@ -1,7 +1,7 @@
 //! Contexts and bare chunks.
 
 use super::api::*;
-use super::room::{guarded, written};
+use super::room::{guarded, steady, written};
 use super::{cparams, damage, is_exact, pattern};
 use crate::abi::DParams;
 use crate::memory::release;
@@ -148,11 +148,20 @@ pub fn hostile(u: &mut Unstructured<'_>, made: &[Vec<u8>]) -> Result<()> {
     // header tells.
     unsafe {
         let dctx = blosc2_create_dctx(DParams::DEFAULT);
-        written(room, |dest, room| blosc2_decompress_ctx(dctx, src, n, dest, room));
-        written(room, |dest, room| blosc2_getitem_ctx(dctx, src, n, start, count, dest, room));
-        written(room, |dest, room| blosc2_getitem_bytes_ctx(dctx, src, n, start, count, dest, room));
-        written(room, |dest, room| blosc2_decompress(src, n, dest, room));
-        written(room, |dest, room| blosc2_getitem(src, n, start, count, dest, room));
+        // In between the context decodes other chunks, with dictionaries of their own or damaged.
+        let mut others = made.iter().cycle();
+        let mut other = || {
+            let Some(other) = others.next() else { return };
+            let (src, n) = (other.as_ptr().cast(), other.len() as i32);
+            written(6000, |dest, room| blosc2_decompress_ctx(dctx, src, n, dest, room));
+        };
+        steady(room, |dest, room| (blosc2_decompress_ctx(dctx, src, n, dest, room), other()).0);
+        steady(room, |dest, room| (blosc2_getitem_ctx(dctx, src, n, start, count, dest, room), other()).0);
+        steady(room, |dest, room| {
+            (blosc2_getitem_bytes_ctx(dctx, src, n, start, count, dest, room), other()).0
+        });
+        steady(room, |dest, room| blosc2_decompress(src, n, dest, room));
+        steady(room, |dest, room| blosc2_getitem(src, n, start, count, dest, room));
         blosc2_free_ctx(dctx);
         // Blocks may announce as much as a chunk may have.
         split_small(&bytes);
