@@ -154,14 +154,12 @@ pub fn getitem(data: &[u8]) {
         let mut work = before.bytes(Decoder::work_len(&chunk));
         let mut decoder = Decoder::with_context(Level::best(), &mut work, before.context());
         decoder = decoder.chunk_context(around(size as u32));
-        let mut read = |len, get: &mut dyn FnMut(&mut Decoder<'_>, &mut [u8]) -> Result<usize, Error>| {
-            let mut out = before.bytes(len);
-            get(&mut decoder, &mut out).map(|len| out[..len].to_vec())
-        };
+        let [mut whole, mut part, mut taken] =
+            [n, to - from, items.len() * size].map(|len| before.bytes(len));
         [
-            read(n, &mut |decoder, out| decoder.decode(&chunk, out)),
-            read(to - from, &mut |decoder, out| decoder.get_bytes(&chunk, from..to, out)),
-            read(items.len() * size, &mut |decoder, out| decoder.get_items(&chunk, items.clone(), out)),
+            decoder.decode(&chunk, &mut whole[..]).map(|_| whole),
+            decoder.get_bytes(&chunk, from..to, &mut part[..]).map(|_| part),
+            decoder.get_items(&chunk, items.clone(), &mut taken[..]).map(|_| taken),
         ]
     });
     if let Ok(whole) = &whole {
