@@ -15,6 +15,10 @@ fn main() {
     println!("cargo::rustc-env=BLOSC_BENCH_COMMIT={}", commit.unwrap_or_else(|| "unknown".into()));
     println!("cargo::rustc-env=BLOSC_BENCH_TARGET={}", std::env::var("TARGET").unwrap_or_default());
     println!("cargo::rerun-if-changed=build.rs");
+    // A change that is not committed makes this another program than the commit says.
+    ["src", "peers/src", "../core/src", "../frame/src"]
+        .iter()
+        .for_each(|of| println!("cargo::rerun-if-changed={of}"));
     if let Some(head) = said("git", &["rev-parse", "--git-path", "logs/HEAD"]) {
         println!("cargo::rerun-if-changed={head}");
     }

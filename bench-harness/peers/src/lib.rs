@@ -9,7 +9,9 @@ pub mod blosc2;
 pub mod child;
 pub mod counter;
 mod library;
+mod streaming;
 
 pub use blosc1::Libblosc;
 pub use blosc2::{CParams, Compressor, Decompressor, Libblosc2};
 pub use library::{Code, LoadError};
+pub use streaming::copy_past_caches;

@@ -1,6 +1,9 @@
 //! `advise`: which codec, filter, level and block size suit a file.
 
 use super::say;
+use blosc_bench::machine::linux;
+use blosc_bench::machine::load::TOLERATED;
+use blosc_bench::report::table::figure;
 use blosc_frame::advise::{Options as Wanted, Sample, advise};
 use clap::Args;
 use std::path::PathBuf;
@@ -40,6 +43,12 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
     let sample = Sample::of(&options.file, options.dtype.as_deref(), options.typesize).map_err(fail)?;
     let wanted = Wanted { time: Duration::from_secs_f64(options.time), disk: options.disk };
     let advice = advise(&sample, &wanted);
+    if let Some(busy) = linux::busy_cpus(Duration::from_millis(200)).filter(|busy| *busy > TOLERATED) {
+        let used = figure(busy);
+        eprintln!(
+            "Other programs use {used} CPUs: the speeds are lower than they could be, and may rank otherwise."
+        );
+    }
     say(&if options.json { advice.json(&sample) + "\n" } else { advice.text(&sample) });
     Ok(ExitCode::SUCCESS)
 }

@@ -14,10 +14,13 @@ use std::time::Duration;
 /// More threads than any machine this runs on has CPUs; more would only exhaust it.
 const MOST_THREADS: usize = 1024;
 
-/// The run without arguments.
+/// The run without arguments: against the libblosc2 of this machine, if there is one and no other opponent was named.
 pub fn quick(args: &super::Quick) -> Result<ExitCode, String> {
     let mut choice = Choice::default();
     engines(&mut choice, &args.engine)?;
+    if args.engine.is_empty() {
+        choice.engines.extend(engine::peers::found());
+    }
     execute(quick::jobs(&choice), &Effort::QUICK, &args.out)
 }
 
@@ -37,10 +40,7 @@ fn engines(choice: &mut Choice, names: &[String]) -> Result<(), String> {
     for name in names {
         match crates::ALL.iter().find(|c| c.name() == name) {
             Some(c) => choice.crates.push(*c),
-            None if name == "pco" && cfg!(feature = "pco") => choice.numbers = true,
-            None if name == "pco" => {
-                return Err("--engine pco: not built in; build with --features pco".into());
-            }
+            None if name == "none" => {}
             None => choice.engines.push(engine::open(name)?),
         }
     }

@@ -72,6 +72,7 @@ pub fn execute(jobs: Vec<Job<'_>>, effort: &Effort, out: &Path) -> Result<ExitCo
         say("Interrupted: these rows are what was done.\n");
         return Ok(ExitCode::from(INTERRUPTED));
     }
+    say(&console::verdict(&machine, &rows));
     let refused = rows.iter().any(|r| r.refused.is_some());
     Ok(ExitCode::from(u8::from(refused)))
 }

@@ -2,7 +2,7 @@
 
 use super::say;
 use blosc_bench::instructions::{self, Count};
-use blosc_bench::report::{cases, difference, export, html, rank, side_by_side};
+use blosc_bench::report::{cases, difference, export, html, side_by_side};
 use blosc_bench::result::file::{self, Results, Writer, read};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ fn all(paths: &[PathBuf]) -> Result<Vec<Results>, String> {
 /// The words of `--filter` as one string, if a timed row of the files has them all.
 fn words(files: &[Results], filter: &[String]) -> Result<String, String> {
     let filter = filter.join(" ");
-    let hit = |f: &Results| f.rows.iter().any(|r| r.median_ns.is_some() && cases::matches(r, &filter));
+    let hit = |f: &Results| f.rows.iter().any(|r| r.quartile_ns.is_some() && cases::matches(r, &filter));
     match files.iter().any(hit) {
         true => Ok(filter),
         false if filter.is_empty() => Err("no row carries a time".into()),
@@ -31,13 +31,6 @@ pub fn cmp(paths: &[PathBuf], filter: &[String]) -> Result<ExitCode, String> {
     let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let files = all(paths)?;
     say(&side_by_side::compare(&files, &words(&files, filter)?, colour));
-    Ok(ExitCode::SUCCESS)
-}
-
-/// `rank`.
-pub fn rank(paths: &[PathBuf], filter: &[String]) -> Result<ExitCode, String> {
-    let files = all(paths)?;
-    say(&rank::rank(&files, &words(&files, filter)?));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -57,7 +50,7 @@ pub fn diff(old: &Path, new: &Path, threshold: f64, filter: &[String]) -> Result
 
 /// `report`.
 pub fn report(paths: &[PathBuf], out: &Path) -> Result<ExitCode, String> {
-    let page = html::page(&all(paths)?);
+    let page = html::page(&all(&in_folders(paths)?)?);
     let fail = |e: std::io::Error| format!("{}: {e}", out.display());
     if let Some(folder) = out.parent() {
         std::fs::create_dir_all(folder).map_err(fail)?;
@@ -76,33 +69,37 @@ pub fn join(paths: &[PathBuf], out: &Path) -> Result<ExitCode, String> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// `check`: reads each file, or every `.jsonl` of a folder; status 2 names the first that is wrong.
-pub fn check(paths: &[PathBuf]) -> Result<ExitCode, String> {
+/// The files named, and every `.jsonl` of the folders named, in order.
+fn in_folders(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     let mut files = Vec::new();
     for path in paths {
         if path.is_dir() {
             let entries = std::fs::read_dir(path).map_err(|e| format!("{}: {e}", path.display()))?;
-            files.extend(
-                entries
-                    .filter_map(|e| Some(e.ok()?.path()))
-                    .filter(|p| p.extension().is_some_and(|e| e == "jsonl")),
-            );
+            let found = entries.filter_map(|e| Some(e.ok()?.path()));
+            files.extend(found.filter(|p| p.extension().is_some_and(|e| e == "jsonl")));
         } else {
             files.push(path.clone());
         }
     }
     files.sort();
-    if files.is_empty() {
-        return Err("no .jsonl file in the folder".into());
-    }
-    for path in &files {
-        let results = read(path)?;
-        let verdict = match file::contributable(&results) {
+    if files.is_empty() { Err("no .jsonl file in the folder".into()) } else { Ok(files) }
+}
+
+/// `check`: reads each file, or every `.jsonl` of a folder; status 2 names the first that is wrong. Records of a folder must be
+/// comparable too.
+pub fn check(paths: &[PathBuf]) -> Result<ExitCode, String> {
+    let files = all(&in_folders(paths)?)?;
+    for results in &files {
+        let verdict = match file::contributable(results) {
             Ok(()) => "can be contributed".to_string(),
             Err(why) => format!("cannot be contributed: {why}"),
         };
         let (rows, name) = (results.rows.len(), &results.machine.name);
-        say(&format!("{}: {rows} rows, {name}; {verdict}\n", path.display()));
+        say(&format!("{}: {rows} rows, {name}; {verdict}\n", results.path.display()));
+    }
+    for folder in paths.iter().filter(|path| path.is_dir()) {
+        let of: Vec<Results> = files.iter().filter(|f| f.path.starts_with(folder)).cloned().collect();
+        file::comparable(&of)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -52,8 +52,6 @@ enum Command {
     Ratio(ratio::Options),
     /// Compare results files case by case: GB/s, and ratios to the first file.
     Cmp(Files),
-    /// Rank engines and levels by geometric mean, with a caution.
-    Rank(Files),
     /// Compare a new run with an old one; status 1 if a case became slower.
     ///
     /// Says how many rows agree: two do when the printed spread of one run reaches
@@ -73,7 +71,7 @@ enum Command {
     },
     /// Write one self-contained HTML page about results files.
     Report {
-        /// Results files; each machine has sections of its own.
+        /// Results files or folders of them; each machine has sections of its own.
         #[arg(required = true)]
         files: Vec<PathBuf>,
         /// The page.
@@ -89,7 +87,8 @@ enum Command {
         #[arg(short, long, value_name = "FILE")]
         out: PathBuf,
     },
-    /// Check that results files, or those in a folder, follow the schema.
+    /// Check that results files, or those in a folder, follow the schema and can be
+    /// contributed: measured alone, all of a folder at one commit.
     Check {
         /// Files and folders.
         #[arg(required = true)]
@@ -165,6 +164,7 @@ enum Command {
 #[derive(Args, Clone)]
 struct Quick {
     /// Opponents, as for `run`: libblosc2[=PATH] libblosc[=PATH] python:blosc2 ...
+    /// A libblosc2 that is found here is one unless another (or `none`) is named.
     #[arg(long, value_name = "ENGINE")]
     engine: Vec<String>,
     /// Where the JSON lines go.
@@ -328,7 +328,6 @@ pub fn run() -> Result<ExitCode, String> {
         Some(Command::Advise(options)) => advise::run(&options),
         Some(Command::Ratio(options)) => ratio::run(&options),
         Some(Command::Cmp(f)) => files::cmp(&f.files, &f.filter),
-        Some(Command::Rank(f)) => files::rank(&f.files, &f.filter),
         Some(Command::Diff { old, new, threshold, filter }) => files::diff(&old, &new, threshold, &filter),
         Some(Command::Report { files, out }) => files::report(&files, &out),
         Some(Command::Join { files, out }) => files::join(&files, &out),

@@ -2,7 +2,8 @@
 
 use super::say;
 use blosc_bench::engine;
-use blosc_bench::suite::ratio::{self, Choice};
+use blosc_bench::suite::choice::Choice;
+use blosc_bench::suite::ratio;
 use clap::Args;
 use std::process::ExitCode;
 
@@ -36,21 +37,21 @@ fn blocksize(text: &str) -> Result<u32, String> {
 pub fn run(options: &Options) -> Result<ExitCode, String> {
     blosc_bench::data::corpus::check()?;
     let peer = engine::open(&options.engine)?;
-    let mut choice = Choice::default();
+    let (data, filters) = (ratio::sets(), ratio::FILTERS.to_vec());
+    let mut choice = Choice { data, filters, ..Choice::default() };
     options.coding.choose(&mut choice.codecs, &mut choice.filters, &mut choice.levels)?;
+    let mut blocksizes = ratio::BLOCKSIZES.to_vec();
     if !options.blocksize.is_empty() {
-        choice.blocksizes = options.blocksize.iter().map(|&b| (b > 0).then_some(b)).collect();
+        blocksizes = options.blocksize.iter().map(|&b| (b > 0).then_some(b)).collect();
     }
     if !options.data.is_empty() {
-        let known = std::mem::take(&mut choice.data);
-        for name in &options.data {
-            choice.data.push(match known.iter().find(|d| d.name == *name) {
-                Some(found) => found.clone(),
-                None => super::bench::find_data(name, &options.dtype)?,
-            });
-        }
+        let find = |name: &String| match choice.data.iter().find(|d| d.name == *name) {
+            Some(found) => Ok(found.clone()),
+            None => super::bench::find_data(name, &options.dtype),
+        };
+        choice.data = options.data.iter().map(find).collect::<Result<_, _>>()?;
     }
-    let pairs = ratio::compare(&choice, &*peer, |group| {
+    let pairs = ratio::compare(&choice, &blocksizes, &*peer, |group| {
         for p in group.iter().filter(|_| options.verbose) {
             let (spec, ratio) = (&p.spec, p.ratio());
             let how = format!("{} {} {}", spec.codec.name(), spec.filter.name(), spec.level);

@@ -41,7 +41,7 @@ pub fn open(name: &str) -> Result<Rc<dyn Engine>, String> {
     peers::open(name).unwrap_or_else(|| {
         Err(format!(
             "--engine {name}: unknown; known are libblosc2[=PATH], libblosc[=PATH], python:blosc2, \
-             python:blosc, lz4_flex, zstd, zlib-rs, pco, exec:COMMAND"
+             python:blosc, lz4_flex, zstd, zlib-rs, exec:COMMAND"
         ))
     })
 }

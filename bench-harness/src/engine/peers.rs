@@ -136,6 +136,11 @@ pub fn open(name: &str) -> Option<Result<Rc<dyn Engine>, String>> {
     Some(found.and_then(|(library, path)| load(name, library, &path)))
 }
 
+/// A libblosc2 of this machine: of the environment variable, in the usual places, or inside the wheel of the Python at hand.
+pub fn found() -> Option<Rc<dyn Engine>> {
+    ["libblosc2", "python:blosc2"].iter().find_map(|name| open(name)?.ok())
+}
+
 fn load(name: &str, library: &str, path: &Path) -> Result<Rc<dyn Engine>, String> {
     let fail = |e: &dyn std::fmt::Display| format!("--engine {name}: {}", e.to_string().replace('\n', " "));
     if !path.exists() {

@@ -29,6 +29,8 @@ pub enum Probe {
     Copy,
     /// libc's memcpy.
     Memcpy,
+    /// A copy past the caches.
+    Stream,
     /// Reads every byte.
     Read,
     /// Writes every byte.
@@ -36,11 +38,15 @@ pub enum Probe {
 }
 
 impl Probe {
+    /// All copies: the fastest of them is the yardstick.
+    pub const COPIES: [Probe; 3] = [Probe::Copy, Probe::Memcpy, Probe::Stream];
+
     /// Engine and operation of its own row.
     pub fn names(self) -> (&'static str, &'static str) {
         match self {
             Probe::Copy => ("copy", "copy"),
             Probe::Memcpy => ("memcpy", "copy"),
+            Probe::Stream => ("stream", "copy"),
             Probe::Read => ("probe", "read"),
             Probe::Write => ("probe", "write"),
         }

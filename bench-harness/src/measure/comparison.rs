@@ -5,8 +5,12 @@ use super::candidate::{Candidate, Probe, Role, Work};
 use super::rounds::visit;
 use super::{Plan, Setting, probe};
 use crate::result::{Row, round3};
+use blosc_peers::copy_past_caches;
 
-/// Verifies and times its candidates beside a copy and libc's memcpy of the same size, and fills in their rows.
+/// From this size on a copy past the caches may be the fastest.
+const STREAM_FROM: usize = 4 << 20;
+
+/// Verifies and times its candidates beside copies of the same size, and fills in their rows.
 pub struct Comparison<'a> {
     /// What the candidates read (one may ignore it and read its own).
     pub source: &'a [u8],
@@ -38,10 +42,12 @@ impl<'a> Comparison<'a> {
         let Comparison { source, room, bytes, candidates, probe_rows, stateless } = self;
         let (absent, mut candidates): (Vec<_>, Vec<_>) =
             candidates.into_iter().partition(|c| c.row.left_out.is_some());
-        candidates.extend([Probe::Copy, Probe::Memcpy].map(|p| yardstick(p, bytes, probe_rows, setting)));
-        if probe_rows.is_some() {
-            candidates.extend([Probe::Read, Probe::Write].map(|p| yardstick(p, bytes, probe_rows, setting)));
-        }
+        // What is read from files has nothing to copy.
+        let copied = source.len() >= bytes && room >= bytes;
+        let streams = bytes >= STREAM_FROM && copy_past_caches(&[], &mut []).is_some();
+        let copies = Probe::COPIES.iter().filter(|p| copied && (**p != Probe::Stream || streams));
+        let others = [Probe::Read, Probe::Write].iter().filter(|_| probe_rows.is_some());
+        candidates.extend(copies.chain(others).map(|p| yardstick(*p, bytes, probe_rows, setting)));
         match Arena::new(source, room, plan.visit) {
             Ok(mut arena) => {
                 visit(&mut candidates, &mut arena, stateless, plan, stop);
@@ -49,8 +55,8 @@ impl<'a> Comparison<'a> {
             }
             Err(why) => candidates.iter_mut().for_each(|c| c.refuse(why.clone())),
         }
-        let copy = figure_of(&candidates, |c| c.role == Role::Probe(Probe::Copy));
-        let memcpy = figure_of(&candidates, |c| c.role == Role::Probe(Probe::Memcpy));
+        let copies = Probe::COPIES
+            .map(|p| candidates.iter().find(|c| c.role == Role::Probe(p)).and_then(|c| c.visit.figure()));
         let peers: Vec<(Row, Option<f64>, usize)> = (candidates.iter().filter(|c| c.role == Role::Peer))
             .map(|c| (c.row.clone(), c.visit.figure(), c.written))
             .collect();
@@ -72,7 +78,7 @@ impl<'a> Comparison<'a> {
                 row.ratio = Some(round3(bytes as f64 / written as f64));
             }
             if !matches!(role, Role::Probe(_)) {
-                (visit.copy, visit.memcpy) = (copy, memcpy);
+                visit.copies = copies;
             }
             // With as many threads; this library with fewer where it stands against itself.
             let peers = || peers.iter().filter(|(theirs, ..)| theirs.contest() == row.contest());
@@ -90,11 +96,6 @@ impl<'a> Comparison<'a> {
         }
         rows
     }
-}
-
-/// Nanoseconds that the visit found for the first candidate that fits.
-fn figure_of(candidates: &[Candidate<'_>], fits: impl Fn(&Candidate<'_>) -> bool) -> Option<f64> {
-    candidates.iter().find(|c| fits(c)).and_then(|c| c.visit.figure())
 }
 
 /// A probe over `bytes` bytes, with the row it has if the suite wants one.
@@ -117,11 +118,11 @@ fn yardstick(
             Ok(0)
         }),
         Probe::Memcpy => Box::new(move |src, dst| {
-            let n = bytes.min(src.len()).min(dst.len());
-            if let (Some(d), Some(s)) = (dst.get_mut(..n), src.get(..n)) {
-                d.copy_from_slice(s);
-            }
-            Ok(n)
+            dst.get_mut(..bytes).zip(src.get(..bytes)).map(|(d, s)| d.copy_from_slice(s));
+            Ok(bytes)
+        }),
+        Probe::Stream => Box::new(move |src, dst| {
+            copy_past_caches(span(src, bytes), dst).ok_or_else(|| "no stores past the caches".to_string())
         }),
     };
     let (engine, op) = probe.names();

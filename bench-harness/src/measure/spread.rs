@@ -24,8 +24,8 @@ use std::collections::BTreeMap;
 const PRIOR: f64 = 4.0;
 /// Standard deviation of a lower quartile, in those of a mean of the same normal numbers.
 const QUARTILE: f64 = 1.3626;
-/// A row with a wider spread is marked noisy.
-const WIDE: f64 = 0.10;
+/// What has a wider spread is marked noisy.
+pub const WIDE: f64 = 0.10;
 
 /// Variance of the logarithms of what the faster half of the visits found; `None` for fewer than two.
 fn variance(visits: &[f64]) -> Option<f64> {
@@ -54,12 +54,12 @@ fn student(freedom: f64) -> f64 {
 }
 
 /// The quantities of a row that have a spread: what the visits found, and where the spread goes.
-type Figure = (fn(&Visit) -> Option<f64>, fn(&mut Row) -> &mut Option<f64>);
+type Figure = (fn(&Row, &Visit) -> Option<f64>, fn(&mut Row) -> &mut Option<f64>);
 
 const FIGURES: [Figure; 3] = [
-    (Visit::figure, |r| &mut r.spread),
-    (|v| Some(v.copy? / v.figure()?), |r| &mut r.vs_copy_spread),
-    (|v| Some(v.peer? / v.figure()?), |r| &mut r.vs_peer_spread),
+    (|_, v| v.figure(), |r| &mut r.spread),
+    (|r, v| Some(r.copy_in(v)? / v.figure()?), |r| &mut r.vs_copy_spread),
+    (|_, v| Some(v.peer? / v.figure()?), |r| &mut r.vs_peer_spread),
 ];
 
 /// Fills in the spreads of a run's rows, and marks those that are noisy.
@@ -67,19 +67,19 @@ pub fn settle(rows: &mut [Row]) {
     for (quantity, place) in FIGURES {
         let mut suites: BTreeMap<String, Vec<f64>> = BTreeMap::new();
         for row in rows.iter() {
-            suites.entry(row.suite.clone()).or_default().extend(variance(&row.found(quantity)));
+            suites.entry(row.suite.clone()).or_default().extend(variance(&row.found(|v| quantity(row, v))));
         }
         for row in rows.iter_mut() {
-            let found = row.found(quantity);
+            let found = row.found(|v| quantity(row, v));
             let typical = suites.get(&row.suite).and_then(|list| Summary::of(list)).map(|s| s.median);
             let Some(typical) = typical.filter(|_| !found.is_empty()) else { continue };
             *place(row) = Some(round3(spread(found.len(), variance(&found), typical)));
         }
     }
-    for row in rows.iter_mut().filter(|r| r.median_ns.is_some()) {
+    for row in rows.iter_mut().filter(|r| r.quartile_ns.is_some()) {
         // One visit knows nothing of others: then the middle half of its rounds must lie within a sixth of the median.
         let narrow =
-            || row.mad_ns.zip(row.median_ns).is_some_and(|(mad, ns)| mad <= 0.08 * ns) && row.rounds > 2;
+            || row.mad_ns.zip(row.quartile_ns).is_some_and(|(mad, ns)| mad <= 0.08 * ns) && row.rounds > 2;
         row.noisy = row.spread.map_or_else(|| !narrow(), |s| s > WIDE);
     }
 }
@@ -123,7 +123,7 @@ mod tests {
         settle(&mut first);
         let hit = first.iter().zip(&second).filter(|(a, b)| {
             let (low, high) = a.range().unwrap();
-            b.median_ns.is_some_and(|ns| (low..=high).contains(&ns))
+            b.quartile_ns.is_some_and(|ns| (low..=high).contains(&ns))
         });
         hit.count() as f64 / first.len() as f64
     }

@@ -128,7 +128,7 @@ pub fn agreement(runs: &[Results]) -> Agreement {
             b.first().is_some_and(|o| same(o))
         });
         let ratios: Vec<f64> = neighbour.map_or_else(Vec::new, |b| {
-            let both = b.iter().zip(rows).filter_map(|(o, r)| Some(o.median_ns? / r.median_ns?));
+            let both = b.iter().zip(rows).filter_map(|(o, r)| Some(o.quartile_ns? / r.quartile_ns?));
             apart(&both.collect::<Vec<_>>())
         });
         for name in [group(row), "all".to_string()] {

@@ -1,6 +1,6 @@
 //! Cases of several results files, and words that choose among them.
 
-use super::table::figure;
+use super::mean::percent;
 use crate::measure::stats::Summary;
 use crate::result::file::Results;
 use crate::result::{Key, Row};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub fn cases<'a>(files: &'a [Results], filter: &str) -> BTreeMap<Key<'a>, Vec<Option<&'a Row>>> {
     let mut cases: BTreeMap<Key<'_>, Vec<Option<&Row>>> = BTreeMap::new();
     for (index, file) in files.iter().enumerate() {
-        for row in file.rows.iter().filter(|r| r.median_ns.is_some() && matches(r, filter)) {
+        for row in file.rows.iter().filter(|r| r.quartile_ns.is_some() && matches(r, filter)) {
             let places = cases.entry(row.key()).or_insert_with(|| vec![None; files.len()]);
             if let Some(place) = places.get_mut(index) {
                 *place = Some(row);
@@ -26,14 +26,20 @@ pub fn matches(row: &Row, filter: &str) -> bool {
     filter.split_whitespace().all(|word| label.split_whitespace().any(|l| l == word))
 }
 
-/// How wide spreads are, in a line.
-pub fn spread_line(spreads: Vec<f64>) -> Option<String> {
-    let s = Summary::of(&spreads)?;
-    Some(format!(
-        "Spread: ±{} % in the middle, at most ±{} % for nine of ten rows\n",
-        figure(100.0 * s.median),
-        figure(100.0 * s.p90)
-    ))
+/// How wide spreads are, in a line: those of times, and of the ratios that are shown.
+pub fn spread_line(rows: &[Row]) -> Option<String> {
+    type Spread = fn(&Row) -> Option<f64>;
+    let kinds: [(&str, Spread); 3] = [
+        ("times", |r| r.spread),
+        ("fractions of a copy", |r| r.vs_copy_spread),
+        ("ratios to the opponent", |r| r.vs_peer_spread),
+    ];
+    let told = kinds.into_iter().filter_map(|(name, of)| {
+        let s = Summary::of(&rows.iter().filter_map(of).collect::<Vec<_>>())?;
+        Some(format!("{name} ±{} % (nine of ten rows ±{} %)", percent(s.median), percent(s.p90)))
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| format!("Spread in the middle: {}", told.join(", ")))
 }
 
 /// A letter for each file: `A`, `B` ...
@@ -58,7 +64,7 @@ pub mod testing {
             bytes: 4096,
             data: "random".into(),
             verified: true,
-            median_ns: Some(*ns),
+            quartile_ns: Some(*ns),
             spread: Some(0.02),
             gbps: Some(4096.0 / ns),
             vs_copy: Some(50.0 / ns),

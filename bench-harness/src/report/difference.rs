@@ -26,12 +26,10 @@ pub fn difference(files: &[Results; 2], threshold: f64, filter: &str) -> Differe
     let cases = cases(files, filter);
     let mut table = Table::new(&["case", "old", "±%", "new", "±%", "new/old speed"]);
     let (mut total, mut agree, mut slower, mut faster) = (0usize, 0usize, 0usize, 0usize);
-    let mut spreads = Vec::new();
     for places in cases.values() {
         let [Some(o), Some(n)] = places.as_slice() else { continue };
-        let (Some(a), Some(b), Some(same)) = (o.median_ns, n.median_ns, o.agrees(n)) else { continue };
+        let (Some(a), Some(b), Some(same)) = (o.quartile_ns, n.quartile_ns, o.agrees(n)) else { continue };
         total += 1;
-        spreads.extend(n.spread);
         if same {
             agree += 1;
             continue;
@@ -45,7 +43,7 @@ pub fn difference(files: &[Results; 2], threshold: f64, filter: &str) -> Differe
             faster += 1
         }
         let percent = |r: &Row| r.spread.map_or("-".into(), |s| figure(100.0 * s));
-        let ns = |r: &Row| duration(r.median_ns.unwrap_or(0.0));
+        let ns = |r: &Row| duration(r.quartile_ns.unwrap_or(0.0));
         table.row(vec![n.label(), ns(o), percent(o), ns(n), percent(n), figure(a / b)]);
     }
     let mut text = if table.is_empty() { String::new() } else { table.text() };
@@ -56,7 +54,7 @@ pub fn difference(files: &[Results; 2], threshold: f64, filter: &str) -> Differe
         total - agree - faster - slower,
         figure(threshold * 100.0)
     )));
-    text.extend(spread_line(spreads));
+    text.extend(spread_line(&new.rows).map(|line| paragraph(&line)));
     if old.machine.name != new.machine.name {
         text.push_str(&paragraph(&format!(
             "Different machines: {}, {}.",

@@ -3,59 +3,31 @@
 use super::cases::matches;
 use super::console::chunk_table;
 use super::table::{Table, duration, figure, maybe, size, speed};
+use crate::data::generate;
 use crate::result::Row;
 use crate::result::file::Results;
+use std::collections::BTreeMap;
+use std::fmt::Write;
 
-/// One line for each row, with every number.
+/// One line for each row, with every field of the schema that a row of the file has.
 pub fn csv(file: &Results) -> String {
-    let head = "suite,engine,op,isa,codec,filter,level,typesize,bytes,blocksize,threads,data,verified,timing,noisy,\
-                rounds,iterations,visits,median_ns,spread,mad_ns,min_ns,p10_ns,p90_ns,gbps,bytes_per_cycle,bytes_per_tick,cbytes,ratio,vs_copy,vs_copy_spread,vs_memcpy,\
-                peer,vs_peer,vs_peer_spread,size_vs_peer,refused,left_out\n";
-    let mut out = String::from(head);
-    let number = |x: Option<f64>| x.map_or(String::new(), |x| x.to_string());
-    for r in &file.rows {
-        let cells = [
-            quoted(&r.suite),
-            quoted(&r.engine),
-            quoted(&r.op),
-            quoted(&r.isa),
-            quoted(&r.codec),
-            quoted(&r.filter),
-            r.level.map_or(String::new(), |l| l.to_string()),
-            r.typesize.to_string(),
-            r.bytes.to_string(),
-            r.blocksize.map_or(String::new(), |b| b.to_string()),
-            r.threads.to_string(),
-            quoted(&r.data),
-            r.verified.to_string(),
-            r.timing.to_string(),
-            r.noisy.to_string(),
-            r.rounds.to_string(),
-            r.iterations.to_string(),
-            r.visits_ns.len().to_string(),
-            number(r.median_ns),
-            number(r.spread),
-            number(r.mad_ns),
-            number(r.min_ns),
-            number(r.p10_ns),
-            number(r.p90_ns),
-            number(r.gbps),
-            number(r.bytes_per_cycle),
-            number(r.bytes_per_tick),
-            r.cbytes.map_or(String::new(), |c| c.to_string()),
-            number(r.ratio),
-            number(r.vs_copy),
-            number(r.vs_copy_spread),
-            number(r.vs_memcpy),
-            quoted(r.peer.as_deref().unwrap_or_default()),
-            number(r.vs_peer),
-            number(r.vs_peer_spread),
-            number(r.size_vs_peer),
-            quoted(r.refused.as_deref().unwrap_or_default()),
-            quoted(r.left_out.as_deref().unwrap_or_default()),
-        ];
-        out.push_str(&cells.join(","));
-        out.push('\n');
+    let rows: Vec<_> =
+        file.rows.iter().filter_map(|r| serde_json::to_value(r).ok()?.as_object().cloned()).collect();
+    let mut head: Vec<&String> = Vec::new();
+    for field in rows.iter().flat_map(|r| r.keys()) {
+        if !head.contains(&field) {
+            head.push(field);
+        }
+    }
+    let cell = |value: Option<&serde_json::Value>| match value {
+        None => String::new(),
+        Some(serde_json::Value::String(text)) => quoted(text),
+        Some(other) => quoted(&other.to_string()),
+    };
+    let mut out = head.iter().map(|field| field.as_str()).collect::<Vec<_>>().join(",") + "\n";
+    for row in &rows {
+        let cells: Vec<String> = head.iter().map(|field| cell(row.get(*field))).collect();
+        out.push_str(&(cells.join(",") + "\n"));
     }
     out
 }
@@ -70,10 +42,10 @@ pub fn markdown(file: &Results, filter: &str) -> String {
     let cycles = file.rows.iter().any(|r| r.bytes_per_cycle.is_some());
     let per = if cycles { "bytes/cycle" } else { "bytes/tick" };
     let mut table = Table::new(&["case", "time", "spread", "GB/s", per, "of a copy", "ratio", "against"]);
-    for r in file.rows.iter().filter(|r| r.median_ns.is_some() && matches(r, filter)) {
+    for r in file.rows.iter().filter(|r| r.quartile_ns.is_some() && matches(r, filter)) {
         table.row(vec![
             r.label(),
-            r.median_ns.map_or("-".into(), duration),
+            r.quartile_ns.map_or("-".into(), duration),
             r.spread.map_or("-".into(), |s| format!("±{} %", figure(100.0 * s))),
             r.gbps.map_or("-".into(), speed),
             maybe(r.bytes_per_cycle.or(r.bytes_per_tick)),
@@ -115,10 +87,27 @@ pub fn readme(file: &Results) -> String {
     out.push('\n');
     let chunks = chunk_table(&file.rows);
     if !chunks.is_empty() {
-        out.push_str(
-            "Chunks, geometric means over the real arrays; GB/s of uncompressed bytes (M: MB/s).\n\n",
-        );
+        let _ = writeln!(out, "{}\n", chunks_are(&file.rows));
         out.push_str(&chunks.markdown());
     }
     out
+}
+
+/// What the table of chunks is about: how many arrays of what size, and that they are met again and again.
+fn chunks_are(rows: &[Row]) -> String {
+    let real = |r: &&Row| r.suite == "chunks" && generate::find(&r.data).is_none();
+    let arrays: BTreeMap<&str, usize> =
+        rows.iter().filter(real).map(|r| (r.data.as_str(), r.bytes)).collect();
+    let kib = |bytes: Option<&usize>| bytes.unwrap_or(&0).div_ceil(1024);
+    let (least, most) = (kib(arrays.values().min()), kib(arrays.values().max()));
+    let sizes = if least == most { least.to_string() } else { format!("{least} to {most}") };
+    let again = match rows.iter().filter(real).all(|r| r.once) {
+        true => "each met for the first time",
+        false => "each met again and again, which flatters whoever branches most (`--once` does not)",
+    };
+    format!(
+        "Chunks: geometric means over {} real arrays of {sizes} KiB, {again}. GB/s of uncompressed bytes (M: MB/s); ± says where \
+         another run lies.",
+        arrays.len()
+    )
 }

@@ -1,5 +1,6 @@
 //! Bars, and grids of shaded figures, as inline SVG.
 
+use super::mean::percent;
 use super::svg::escape;
 use std::fmt::Write;
 
@@ -85,6 +86,8 @@ pub struct Cell {
     pub told: String,
     /// A wide spread: the frame is dashed.
     pub noisy: bool,
+    /// A line above is faster: the figure is underlined.
+    pub below: bool,
 }
 
 /// A grid of figures, each shaded by a part of one.
@@ -136,7 +139,7 @@ impl Cell {
     fn svg(&self, x: f64, y: f64, (wide, tall): (f64, f64)) -> String {
         let mut out = format!(
             "<g><title>{}</title><rect class=\"shade{}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"3\" \
-             fill-opacity=\"{:.2}\"/><text class=\"cell\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+             fill-opacity=\"{:.2}\"/><text class=\"cell{}\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
             escape(&self.told),
             if self.noisy { " noisy" } else { "" },
             x + 2.0,
@@ -144,6 +147,7 @@ impl Cell {
             wide - 4.0,
             tall - 4.0,
             0.06 + 0.64 * self.shade.clamp(0.0, 1.0),
+            if self.below { " beaten" } else { "" },
             x + wide / 2.0,
             y + 20.5,
             escape(&self.text)
@@ -160,10 +164,4 @@ impl Cell {
         out.push_str("</g>\n");
         out
     }
-}
-
-/// A spread in percent, of two digits.
-pub fn percent(spread: f64) -> String {
-    let percent = 100.0 * spread;
-    if percent >= 9.95 { format!("{percent:.0}") } else { format!("{percent:.1}") }
 }

@@ -1,7 +1,7 @@
 //! `cmp`: the cases of several files, side by side.
 
 use super::cases::{cases, letter};
-use super::table::{Table, figure, maybe};
+use super::table::{self, Table, figure};
 use crate::measure::stats::geometric_mean;
 use crate::result::file::Results;
 use std::fmt::Write;
@@ -12,6 +12,13 @@ pub fn compare(files: &[Results], filter: &str, colour: bool) -> String {
     for (index, file) in files.iter().enumerate() {
         let emulated = if file.machine.emulator.is_some() { "  (emulated: not a timing)" } else { "" };
         let _ = writeln!(out, "{}  {}  {}{emulated}", letter(index), file.machine.name, file.path.display());
+    }
+    let builds = files.iter().map(|f| &f.machine.commit).collect::<std::collections::BTreeSet<_>>();
+    if builds.len() > 1 {
+        let list = files.iter().map(|f| f.machine.commit.as_str()).collect::<Vec<_>>().join(", ");
+        out.push_str(&table::paragraph(&format!(
+            "Different commits: {list}. Ratios compare programs as well as machines."
+        )));
     }
     let mut head = vec!["case, GB/s".to_string()];
     for index in 0..files.len() {
@@ -29,7 +36,7 @@ pub fn compare(files: &[Results], filter: &str, colour: bool) -> String {
         let first = places.first().copied().flatten().and_then(|r| r.gbps);
         for (index, place) in places.iter().enumerate() {
             let speed = place.and_then(|r| r.gbps);
-            cells.push(maybe(speed));
+            cells.push(speed.map_or("-".into(), table::speed));
             if index > 0 {
                 let ratio = speed.zip(first).map(|(s, f)| s / f);
                 let same = place.zip(places.first().copied().flatten()).and_then(|(r, f)| r.agrees(f));

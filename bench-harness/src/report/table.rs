@@ -127,20 +127,13 @@ pub fn size(bytes: usize) -> String {
     }
 }
 
-/// Three significant digits at most: `94.1`, `3.70`, `0.35`, `412`.
+/// Three significant digits at most, two at least: `412`, `94.1`, `3.70`, `0.35`, `0.061`, `0.0044`.
 pub fn figure(x: f64) -> String {
     match x {
         x if x >= 100.0 => format!("{x:.0}"),
         x if x >= 10.0 => format!("{x:.1}"),
-        x => format!("{x:.2}"),
-    }
-}
-
-/// A part of one, of two significant digits at least: `0.98`, `0.061`, `0.0044`.
-pub fn part(x: f64) -> String {
-    match x {
-        x if x >= 0.1 || x <= 0.0 => figure(x),
-        x if x >= 0.01 => format!("{x:.3}"),
+        x if x >= 0.0995 || x <= 0.0 => format!("{x:.2}"),
+        x if x >= 0.00995 => format!("{x:.3}"),
         x => format!("{x:.4}"),
     }
 }
@@ -189,7 +182,7 @@ mod tests {
     #[test]
     fn slow_and_small_figures_keep_their_digits() {
         assert_eq!([speed(0.1), speed(0.0822), speed_unit(0.0822)], ["0.10", "82.2M", "82.2 MB/s"]);
-        assert_eq!([part(0.98), part(0.0613), part(0.00444)], ["0.98", "0.061", "0.0044"]);
+        assert_eq!([figure(0.98), figure(0.0613), figure(0.00444)], ["0.98", "0.061", "0.0044"]);
     }
 
     #[test]

@@ -176,12 +176,35 @@ pub fn contributable(results: &Results) -> Result<(), String> {
     if machine.commit.ends_with("-dirty") || machine.commit == "unknown" {
         return Err(format!("built from commit {}, which is in no repository", machine.commit));
     }
+    let others = machine.busy_cpus.into_iter().chain(machine.busy_cpus_most).fold(0.0, f64::max);
+    if others > BUSY {
+        return Err(format!("others used {others:.2} CPUs: stop them and measure again"));
+    }
     if let Some(wrong) = results.rows.iter().find(|r| !r.verified && r.left_out.is_none()) {
         return Err(format!("wrong output: {}", wrong.label()));
     }
-    match results.rows.iter().filter(|r| r.median_ns.is_some()).count() {
+    match results.rows.iter().filter(|r| r.quartile_ns.is_some()).count() {
         few if few < FEW => Err(format!("{few} timed rows; a quick run has {FEW} at least")),
         _ => Ok(()),
+    }
+}
+
+/// Work of others, in CPUs, that a record may have met in a fifth of a second: short work of the system stays below.
+const BUSY: f64 = 1.0;
+
+/// Whether files can stand beside each other: machines are compared by one commit and one version of the harness.
+///
+/// # Errors
+/// One line: which file is of another commit than the first.
+pub fn comparable(files: &[Results]) -> Result<(), String> {
+    let build = |f: &Results| format!("commit {} of harness {}", f.machine.commit, f.machine.harness);
+    let Some(first) = files.first() else { return Ok(()) };
+    match files.iter().find(|f| build(f) != build(first)) {
+        Some(other) => {
+            let (path, here) = (other.path.display(), first.path.display());
+            Err(format!("{path}: {}, but {here} is of {}", build(other), build(first)))
+        }
+        None => Ok(()),
     }
 }
 
@@ -222,10 +245,11 @@ fn sane(row: &Row) -> Result<(), &'static str> {
     if row.suite.is_empty() || row.engine.is_empty() || row.op.is_empty() || row.data.is_empty() {
         return Err("a row needs suite, engine, op and data");
     }
-    if !row.verified && row.median_ns.is_some() {
+    if !row.verified && row.quartile_ns.is_some() {
         return Err("a row that is not verified must not carry a time");
     }
-    if ![row.median_ns, row.min_ns, row.gbps, row.ratio, row.vs_copy, row.vs_peer].into_iter().all(positive) {
+    if ![row.quartile_ns, row.min_ns, row.gbps, row.ratio, row.vs_copy, row.vs_peer].into_iter().all(positive)
+    {
         return Err("times, speeds and ratios must be positive");
     }
     if row.typesize == 0 || row.threads == 0 {
@@ -257,10 +281,10 @@ mod tests {
             threads: 1,
             data: "random".into(),
             verified: true,
-            median_ns: Some(12.5),
+            quartile_ns: Some(12.5),
             ..Row::default()
         };
-        writer.row(&Row { median_ns: Some(99.0), ..row.clone() }).unwrap();
+        writer.row(&Row { quartile_ns: Some(99.0), ..row.clone() }).unwrap();
         writer.finish(std::slice::from_ref(&row), true, &machine).unwrap();
         let read = read(&path).unwrap();
         assert_eq!((read.rows, read.complete, read.machine), (vec![row], true, machine));

@@ -9,20 +9,21 @@
 //!
 //! Unknown fields are ignored, so that newer files can be read; a newer `schema` is refused. Older ones are read:
 //! - schema 1: rows were measured in one visit and carry no `spread`; their `p10_ns` and `p90_ns` stand for it;
+//! - schema 3: `quartile_ns` was called `median_ns`; `vs_copy` was the fraction of our widest copy loop;
 //! - schema 2: figures were medians of visits, which were medians of rounds; a row was noisy where the machine was loaded,
 //!   too.
 
 pub mod file;
 pub mod visit;
 
-pub use visit::Visit;
+pub use visit::{COPIES, Visit};
 
 use crate::measure::cycles::Unit;
 use crate::measure::stats::{Summary, quantile_of};
 use serde::{Deserialize, Serialize};
 
 /// Version of the row format. Raised when a field changes its meaning.
-pub const SCHEMA: u32 = 3;
+pub const SCHEMA: u32 = 4;
 /// The oldest that is read.
 pub const OLDEST: u32 = 1;
 
@@ -86,10 +87,10 @@ pub struct Row {
     /// What each visit found, in nanoseconds of one run: a tenth of its rounds were faster.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub visits_ns: Vec<f64>,
-    /// Nanoseconds of one run: the lower quartile of what the visits found.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub median_ns: Option<f64>,
-    /// How far another run may lie: between `median_ns / (1 + spread)` and `median_ns * (1 + spread)`, nineteen times
+    /// Nanoseconds of one run: the lower quartile of what the visits found. Older schemas call it a median.
+    #[serde(skip_serializing_if = "Option::is_none", alias = "median_ns")]
+    pub quartile_ns: Option<f64>,
+    /// How far another run may lie: between `quartile_ns / (1 + spread)` and `quartile_ns * (1 + spread)`, nineteen times
     /// of twenty. See [`crate::measure::spread`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spread: Option<f64>,
@@ -105,7 +106,7 @@ pub struct Row {
     /// A tenth of the rounds were slower.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p90_ns: Option<f64>,
-    /// Uncompressed bytes per nanosecond, by the median; absent where a case is about waiting (`getitem`).
+    /// Uncompressed bytes per nanosecond, by `quartile_ns`; absent where a case is about waiting (`getitem`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gbps: Option<f64>,
 
@@ -123,9 +124,12 @@ pub struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
 
-    /// Speed as a fraction of our widest copy loop in the same rounds.
+    /// Speed as a fraction of the fastest copy in the same rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vs_copy: Option<f64>,
+    /// Which copy was the fastest; our widest loop where older files do not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub copy: Option<String>,
     /// How far another run's fraction may lie, as [`Row::spread`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vs_copy_spread: Option<f64>,
@@ -205,7 +209,7 @@ impl Row {
 
     /// Where the median of another run is expected to lie, in nanoseconds.
     pub fn range(&self) -> Option<(f64, f64)> {
-        let median = self.median_ns?;
+        let median = self.quartile_ns?;
         match self.spread {
             Some(spread) => Some((median / (1.0 + spread), median * (1.0 + spread))),
             None => Some((self.p10_ns.unwrap_or(median), self.p90_ns.unwrap_or(median))),
@@ -215,7 +219,7 @@ impl Row {
     /// Whether two runs of a case agree: the range of one holds the median of the other. `None` without times.
     pub fn agrees(&self, other: &Row) -> Option<bool> {
         let holds = |a: &Row, b: &Row| {
-            let ((low, high), ns) = (a.range()?, b.median_ns?);
+            let ((low, high), ns) = (a.range()?, b.quartile_ns?);
             Some((low..=high).contains(&ns))
         };
         Some(holds(self, other)? || holds(other, self)?)
@@ -235,7 +239,7 @@ impl Row {
         let (Some(all), Some(figure)) = (Summary::of(&rounds), quantile_of(&visits, QUIET)) else { return };
         self.visits_ns = visits.into_iter().map(round3).collect();
         self.rounds = all.count;
-        self.median_ns = Some(round3(figure));
+        self.quartile_ns = Some(round3(figure));
         self.mad_ns = Some(round3(all.mad));
         self.min_ns = Some(round3(all.min));
         self.p10_ns = Some(round3(all.p10));
@@ -244,18 +248,28 @@ impl Row {
         // One item out of a chunk: the chunk's bytes a second would be a boast.
         let streams = figure > 0.0 && self.op != "getitem";
         self.gbps = streams.then(|| round3(bytes / figure));
-        let low = |row: &Row, of: fn(&Visit) -> Option<f64>| quantile_of(&row.found(of), QUIET);
+        let low = |row: &Row, of: &dyn Fn(&Visit) -> Option<f64>| quantile_of(&row.found(of), QUIET);
         let counted = self.threads == 1 && self.gbps.is_some();
-        let counts = low(self, Visit::count).filter(|n| counted && *n > 0.0);
+        let counts = low(self, &Visit::count).filter(|n| counted && *n > 0.0);
         let speed = counts.map(|n| round3(bytes / n));
         match Unit::here() {
             Unit::Cycles => self.bytes_per_cycle = speed,
             Unit::Ticks => self.bytes_per_tick = speed,
             Unit::Absent => {}
         }
-        self.vs_copy = low(self, |v| v.copy).map(|copy| round3(copy / figure));
-        self.vs_memcpy = low(self, |v| v.memcpy).map(|copy| round3(copy / figure));
-        self.vs_peer = low(self, |v| v.peer).map(|peer| round3(peer / figure));
+        let copies = [0, 1, 2].map(|which: usize| low(self, &|v| v.copies[which]));
+        let fastest = copies.iter().zip(COPIES).filter_map(|(ns, name)| Some(((*ns)?, name)));
+        let fastest = fastest.min_by(|a, b| a.0.total_cmp(&b.0));
+        self.vs_copy = fastest.map(|(copy, _)| round3(copy / figure));
+        self.copy = fastest.map(|(_, name)| name.to_string());
+        self.vs_memcpy = copies[1].map(|copy| round3(copy / figure));
+        self.vs_peer = low(self, &|v| v.peer).map(|peer| round3(peer / figure));
+    }
+
+    /// What a visit found of the copy that the row is compared with.
+    pub fn copy_in(&self, visit: &Visit) -> Option<f64> {
+        let which = COPIES.iter().position(|name| Some(*name) == self.copy.as_deref())?;
+        visit.copies.get(which).copied().flatten()
     }
 
     /// Takes in what another visit to the same case measured. One that was refused once stays so.

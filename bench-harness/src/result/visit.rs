@@ -2,6 +2,9 @@
 
 use crate::measure::stats::quantile_of;
 
+/// Copies that stand beside the work: our widest loop, libc's memcpy, and for large buffers a copy past the caches.
+pub const COPIES: [&str; 3] = ["copy", "memcpy", "stream"];
+
 /// Part of a visit's rounds that are faster than its figure.
 const FASTEST: f64 = 0.1;
 
@@ -12,10 +15,8 @@ pub struct Visit {
     pub ns: Vec<f64>,
     /// Cycles or ticks of one run, a number for each round where the work ran on this thread alone.
     pub counts: Vec<f64>,
-    /// Nanoseconds of our copy in the same rounds.
-    pub copy: Option<f64>,
-    /// Nanoseconds of libc's memcpy.
-    pub memcpy: Option<f64>,
+    /// Nanoseconds of each of the [`COPIES`] in the same rounds.
+    pub copies: [Option<f64>; COPIES.len()],
     /// Nanoseconds of the opponent.
     pub peer: Option<f64>,
     /// Other programs used the machine at that time.

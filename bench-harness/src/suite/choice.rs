@@ -49,8 +49,6 @@ pub struct Choice {
     pub engines: Vec<Rc<dyn Engine>>,
     /// Codec crates of the suite `codecs`.
     pub crates: Vec<Crate>,
-    /// Measure `pco` beside chunks, where the feature of that name is built in.
-    pub numbers: bool,
     /// Measure as if data were met for the first time, in the suites `chunks` and `latency`; `goals` always does.
     pub once: bool,
     /// What is worked through for that.
@@ -85,7 +83,6 @@ impl Default for Choice {
             threads: doubling(),
             engines: Vec::new(),
             crates: Vec::new(),
-            numbers: false,
             once: false,
             others: OtherArrays::default(),
             goals: Vec::new(),

@@ -23,19 +23,7 @@ pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
         let specs = specs(choice, data.typesize);
         specs.into_iter().map(move |spec| job("chunks", vec![spec], Rc::clone(&data), choice))
     };
-    let mut jobs: Vec<Job<'_>> = arrays(choice).into_iter().map(Rc::new).flat_map(each).collect();
-    jobs.extend(numbers(choice, arrays(choice)));
-    jobs
-}
-
-/// The arrays by `pco`, if that was asked for.
-pub fn numbers(choice: &Choice, data: Vec<Data>) -> Vec<Job<'_>> {
-    #[cfg(feature = "pco")]
-    if choice.numbers {
-        return data.into_iter().flat_map(|data| super::numbers::job(data, choice)).collect();
-    }
-    let _ = (choice, data);
-    Vec::new()
+    arrays(choice).into_iter().map(Rc::new).flat_map(each).collect()
 }
 
 /// Compression and decompression of an array in each of these ways, all of one direction in the same rounds.

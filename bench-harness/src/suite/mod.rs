@@ -8,8 +8,6 @@ pub mod goals;
 pub mod kernels;
 pub mod latency;
 pub mod levels;
-#[cfg(feature = "pco")]
-pub mod numbers;
 pub mod passes;
 pub mod quick;
 pub mod ratio;

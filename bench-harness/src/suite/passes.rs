@@ -206,7 +206,7 @@ mod tests {
             assert!(begun.elapsed() <= effort.time.mul_f64(1.2), "{:?}", begun.elapsed());
             assert!(unreached.contains(&passes.unreached()), "{}", passes.unreached());
             let rows = passes.rows();
-            assert!(!rows.is_empty() && rows.iter().all(|r| r.median_ns.is_some()));
+            assert!(!rows.is_empty() && rows.iter().all(|r| r.quartile_ns.is_some()));
             assert!(!few || rows.iter().all(|r| r.visits_ns.len() == 5));
         }
     }
@@ -236,7 +236,7 @@ mod tests {
         let mut passes = Passes::new(jobs);
         passes.run(&effort, &SETTING(), &|| false, |_| (), |_, _, _| Ok(false)).unwrap();
         let rows = passes.rows();
-        assert_eq!((rows[0].median_ns, rows[0].visits_ns.len(), rows[0].rounds), (Some(1.5), 3, 3));
-        assert!(rows[1..].iter().all(|r| r.refused.is_some() && r.median_ns.is_none() && !r.verified));
+        assert_eq!((rows[0].quartile_ns, rows[0].visits_ns.len(), rows[0].rounds), (Some(1.5), 3, 3));
+        assert!(rows[1..].iter().all(|r| r.refused.is_some() && r.quartile_ns.is_none() && !r.verified));
     }
 }

@@ -79,8 +79,6 @@ fn arrays(choice: &Choice) -> Vec<Job<'_>> {
             jobs.push(chunks::job("chunks", specs, Rc::clone(&data), choice));
         }
     }
-    let numbers = corpus::REAL.iter().filter(|r| ARRAYS.contains(&r.name)).map(corpus::Real::array);
-    jobs.extend(chunks::numbers(choice, numbers.collect()));
     if let Some(planes) = generate::find("narrow_i8") {
         let data = planes.array(64 << 10);
         let some = Choice {

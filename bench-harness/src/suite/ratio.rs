@@ -7,36 +7,15 @@ use crate::data::{self, Data};
 use crate::engine::{Engine, Filters, Spec, ours};
 use crate::measure::stats::geometric_mean;
 use crate::report::table::Table;
-use blosc_core::Codec;
+use crate::suite::choice::Choice;
 
 /// How much larger one chunk may be.
 pub const MOST: f64 = 1.01;
 
-/// What is compared.
-pub struct Choice {
-    /// Codecs.
-    pub codecs: Vec<Codec>,
-    /// Filters.
-    pub filters: Vec<Filters>,
-    /// Levels.
-    pub levels: Vec<u8>,
-    /// Block sizes; `None` is the automatic one.
-    pub blocksizes: Vec<Option<u32>>,
-    /// Arrays.
-    pub data: Vec<Data>,
-}
-
-impl Default for Choice {
-    fn default() -> Choice {
-        Choice {
-            codecs: vec![Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd],
-            filters: vec![Filters::None, Filters::Shuffle, Filters::BitShuffle],
-            levels: vec![1, 5, 9],
-            blocksizes: vec![None, Some(32 << 10), Some(256 << 10)],
-            data: sets(),
-        }
-    }
-}
+/// Filters that are compared where nothing is said.
+pub const FILTERS: [Filters; 3] = [Filters::None, Filters::Shuffle, Filters::BitShuffle];
+/// Block sizes; `None` is the automatic one.
+pub const BLOCKSIZES: [Option<u32>; 3] = [None, Some(32 << 10), Some(256 << 10)];
 
 /// Every real array at its own size, seeded ones of 1 MiB, and [`data::shapes`].
 pub fn sets() -> Vec<Data> {
@@ -81,6 +60,7 @@ impl Pair {
 /// A chunk that cannot be written or does not read back.
 pub fn compare(
     choice: &Choice,
+    blocksizes: &[Option<u32>],
     peer: &dyn Engine,
     mut each: impl FnMut(&[Pair]),
 ) -> Result<Vec<Pair>, String> {
@@ -90,7 +70,7 @@ pub fn compare(
             for &level in &choice.levels {
                 let group = all.len();
                 for data in &choice.data {
-                    for &blocksize in &choice.blocksizes {
+                    for &blocksize in blocksizes {
                         let blocksize = blocksize.map(|b| b.min(data.bytes.len() as u32));
                         let spec =
                             Spec { codec, filter, level, typesize: data.typesize, threads: 1, blocksize };
@@ -166,7 +146,7 @@ pub fn table(pairs: &[Pair]) -> (Table, bool) {
 mod tests {
     use super::*;
     use crate::engine::ours::Ours;
-    use blosc_core::Level;
+    use blosc_core::{Codec, Level};
 
     #[test]
     fn against_ourselves_everything_is_equal() {
@@ -174,10 +154,11 @@ mod tests {
             codecs: vec![Codec::BloscLz],
             levels: vec![5],
             data: sets().into_iter().take(2).collect(),
+            filters: FILTERS.to_vec(),
             ..Choice::default()
         };
         let peer = Ours { level: Level::best(), corrupt: false };
-        let pairs = compare(&choice, &peer, |_| {}).expect("legal parameters");
+        let pairs = compare(&choice, &BLOCKSIZES, &peer, |_| {}).expect("legal parameters");
         assert_eq!(pairs.len(), 3 * 2 * 3);
         assert!(table(&pairs).1 && pairs.iter().all(|p| p.ours == p.theirs));
         let mut bigger = pairs;

@@ -3,6 +3,7 @@
 mod cli;
 mod external;
 mod imports;
+mod page;
 mod refusal;
 mod results;
 mod time;

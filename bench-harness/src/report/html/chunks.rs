@@ -1,8 +1,8 @@
 //! Chunks: what to choose, speed against ratio, and single streams.
 
-use super::parts::{Mean, html_table, section, timed};
+use super::parts::{html_table, section, timed};
 use crate::data::{corpus, generate};
-use crate::report::grids::percent;
+use crate::report::mean::{Mean, Quantity, RATIO, SPEED, percent};
 use crate::report::svg::{Chart, Point, Series, escape};
 use crate::report::table::{figure, speed, speed_unit};
 use crate::result::Row;
@@ -91,6 +91,7 @@ pub fn choice(file: &Results) -> String {
     }
     let head = ["data", "for speed", "balanced", "for size"].map(String::from);
     section(
+        "chunks",
         "What to choose",
         "Codec, filter and level; below them ratio, GB/s to compress and GB/s to decompress (M: MB/s), one thread. For speed: \
          the fastest round trip that shrinks by a tenth. Balanced: the least time to compress, go to a disk of 1 GB/s \
@@ -107,6 +108,9 @@ fn short(filter: &str) -> &str {
         other => other,
     }
 }
+
+/// GB/s of the fastest copy of the same size.
+const COPY: Quantity = Quantity::derived(|r| Some(r.gbps? / r.vs_copy?));
 
 /// Ratio against speed, one chart for each direction; a point is a codec, filter and level. Opponents are squares.
 pub fn fronts(file: &Results) -> String {
@@ -125,8 +129,7 @@ pub fn fronts(file: &Results) -> String {
         if series.is_empty() {
             continue;
         }
-        let memcpy =
-            Mean::of(&rows, |r| Some(r.gbps? / r.vs_memcpy?)).map(|m| ("memcpy".to_string(), m.value));
+        let memcpy = Mean::of(&rows, COPY).map(|m| ("fastest copy".to_string(), m.value));
         let (x, y, x_ticks) = ("compression ratio", "GB/s", Vec::new());
         // Compression is so far below a copy that a line there would flatten all else.
         let yardsticks = memcpy.into_iter().filter(|_| op == "decompress").collect();
@@ -150,7 +153,7 @@ pub fn fronts(file: &Results) -> String {
          one filter; other filters (none, bitshuffle, shuffle and byte differences) are marked by name. Bars are \
          spreads.{squares}"
     );
-    section("Which codec, which filter", &lead, &format!("<div class=\"pair\">{body}</div>"))
+    section("chunks", "Which codec, which filter", &lead, &format!("<div class=\"pair\">{body}</div>"))
 }
 
 /// A series for each codec, engine and filter, coloured by codec.
@@ -158,14 +161,14 @@ fn series(groups: BTreeMap<(&str, &str, &str, u8), Vec<&Row>>) -> Vec<Series> {
     let mut series: Vec<(&str, &str, Series)> = Vec::new();
     let mut codecs: Vec<&str> = Vec::new();
     for ((codec, engine, filter, level), rows) in groups {
-        let (Some(ratio), Some(fast)) = (Mean::of(&rows, |r| r.ratio), Mean::of(&rows, |r| r.gbps)) else {
+        let (Some(ratio), Some(fast)) = (Mean::of(&rows, RATIO), Mean::of(&rows, SPEED)) else {
             continue;
         };
-        let around = fast.spread.map_or(String::new(), |s| format!(" ± {} %", percent(s)));
         let title = format!(
-            "{engine} {codec} {filter} level {level}: {} x, {}{around} over {} arrays",
+            "{engine} {codec} {filter} level {level}: {} x, {}{} over {} arrays",
             figure(ratio.value),
             speed_unit(fast.value),
+            fast.around(),
             rows.len()
         );
         let point = Point {
@@ -174,7 +177,7 @@ fn series(groups: BTreeMap<(&str, &str, &str, u8), Vec<&Row>>) -> Vec<Series> {
             label: level.to_string(),
             title,
             spread: fast.spread,
-            noisy: fast.noisy,
+            noisy: fast.noisy(),
         };
         if !codecs.contains(&codec) {
             codecs.push(codec);
@@ -199,36 +202,4 @@ fn series(groups: BTreeMap<(&str, &str, &str, u8), Vec<&Row>>) -> Vec<Series> {
         }
     }
     series.into_iter().map(|(.., s)| s).collect()
-}
-
-/// Single streams of the codecs: ours beside the crates, if the file has them.
-pub fn streams(file: &Results) -> String {
-    let mut engines: Vec<&str> = Vec::new();
-    type Engines<'a> = BTreeMap<&'a str, Vec<&'a Row>>;
-    let mut groups: BTreeMap<(&str, &str, &str, u8), Engines<'_>> = BTreeMap::new();
-    for r in timed(file, "codecs") {
-        if !engines.contains(&r.engine.as_str()) {
-            engines.push(&r.engine);
-        }
-        let key = (r.codec.as_str(), r.op.as_str(), r.filter.as_str(), r.level.unwrap_or(0));
-        groups.entry(key).or_default().entry(&r.engine).or_default().push(r);
-    }
-    let mut rows = Vec::new();
-    for ((codec, op, filter, level), by) in groups {
-        let mut cells = vec![format!("{codec} {op}, {filter} {level}")];
-        for engine in &engines {
-            let mean = by.get(engine).and_then(|rows| Mean::of(rows, |r| r.gbps));
-            let spread = |m: &Mean| m.spread.map_or(String::new(), |s| format!(" ±{} %", percent(s)));
-            let text =
-                |m: Mean| format!("{}{}{}", if m.noisy { "~" } else { "" }, speed(m.value), spread(&m));
-            cells.push(mean.map_or("-".into(), text));
-        }
-        rows.push(cells);
-    }
-    if rows.is_empty() {
-        return String::new();
-    }
-    let head: Vec<String> = ["stream"].into_iter().chain(engines).map(String::from).collect();
-    let lead = "GB/s (M: MB/s) of single streams of filtered bytes, without chunks around them; means over the arrays.";
-    section("Codecs by themselves", lead, &html_table(&head, &rows))
 }

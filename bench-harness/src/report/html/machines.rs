@@ -1,12 +1,13 @@
 //! Machines side by side.
 
-use super::parts::{Mean, date, section};
+use super::parts::{date, section};
 use crate::report::cases::letter;
-use crate::report::grids::{Bar, Bars, percent};
+use crate::report::grids::{Bar, Bars};
+use crate::report::mean::{Mean, SPEED, VS_COPY};
 use crate::report::svg::escape;
-use crate::report::table::{part as digits, speed_unit};
+use crate::report::table::{figure, speed_unit};
 use crate::result::Row;
-use crate::result::file::Results;
+use crate::result::file::{Results, comparable};
 use std::fmt::Write;
 
 /// A case that machines are compared by: what it is called, and which rows it is about, the best level being given.
@@ -55,34 +56,23 @@ pub fn overview(files: &[Results]) -> String {
         );
     }
     body.push_str("</ul>\n");
-    let build = |f: &Results| (f.machine.commit.clone(), f.machine.harness.clone());
-    if files.iter().any(|f| Some(build(f)) != files.first().map(build)) {
+    if comparable(files).is_err() {
         body.push_str(
             "<p class=\"warning\">Not compared: these files come from different commits or versions of the harness. \
              Measure all machines with one build.</p>\n",
         );
-        return section("Machines", "Each has its own sections below.", &body);
+        return section("machines", "Machines", "Each has its own sections below.", &body);
     }
     body.push_str("<div class=\"small\">\n");
     for (title, fits) in measures() {
         let bar = |(index, file): (usize, &Results)| {
             let best = file.machine.levels.last().map_or("", String::as_str);
-            let timed = file.rows.iter().filter(|r| r.median_ns.is_some());
+            let timed = file.rows.iter().filter(|r| r.quartile_ns.is_some());
             let rows: Vec<&Row> = timed.filter(|r| fits(r, best)).collect();
-            let (part, fast) = (Mean::of(&rows, |r| r.vs_copy)?, Mean::of(&rows, |r| r.gbps)?);
-            let around = part.spread.map_or(String::new(), |s| format!(" ± {} %", percent(s)));
-            let text = format!(
-                "{}{} ({})",
-                if part.noisy { "~" } else { "" },
-                digits(part.value),
-                speed_unit(fast.value)
-            );
-            let told = format!(
-                "{}: {} of a copy, {}{around}",
-                file.machine.name,
-                digits(part.value),
-                speed_unit(fast.value)
-            );
+            let (part, fast) = (Mean::of(&rows, VS_COPY)?, Mean::of(&rows, SPEED)?);
+            let text = format!("{} ({})", part.text(figure), speed_unit(fast.value));
+            let (name, of, around) = (&file.machine.name, figure(part.value), part.around());
+            let told = format!("{name}: {of} of a copy{around}, {}", speed_unit(fast.value));
             let who = letter(index).to_string();
             Some(Bar { who, value: part.value, text, told, colour: index, spread: part.spread })
         };
@@ -95,7 +85,7 @@ pub fn overview(files: &[Results]) -> String {
     body.push_str("</div>");
     let lead = "Fractions of a copy of the same size on the same machine, in the same rounds, and the speed in brackets: the \
                 best level of each; chunks are geometric means over all arrays.";
-    section("Machines side by side", lead, &body)
+    section("machines", "Machines side by side", lead, &body)
 }
 
 #[cfg(test)]

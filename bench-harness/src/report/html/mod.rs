@@ -1,11 +1,11 @@
 //! One self-contained HTML page about one or more results files: no script, no font, no network.
 
 mod chunks;
-mod kernels;
+mod draw;
 mod machines;
 mod parts;
-mod threads;
 
+use super::sections;
 use super::svg::escape;
 use super::table::size;
 use crate::machine::load::TOLERATED;
@@ -28,16 +28,7 @@ pub fn page(files: &[Results]) -> String {
     out.push_str(&machines::overview(files));
     for (index, file) in files.iter().enumerate() {
         out.push_str(&head(&format!("machine{index}"), file));
-        let sections = [
-            chunks::choice(file),
-            chunks::fronts(file),
-            kernels::levels(file),
-            kernels::sizes(file),
-            threads::scaling(file),
-            chunks::streams(file),
-            goals(file),
-        ];
-        sections.iter().for_each(|s| out.push_str(s));
+        sections::of(&file.rows).iter().for_each(|section| out.push_str(&draw::draw(file, section)));
     }
     out.push_str(FOOT);
     out.push_str("</main></body></html>\n");
@@ -83,13 +74,13 @@ fn head(id: &str, file: &Results) -> String {
     }
     let noisy = file.rows.iter().filter(|r| r.noisy).count();
     let refused = file.rows.iter().filter(|r| r.refused.is_some()).count();
-    let spreads = file.rows.iter().filter_map(|r| r.spread).collect();
-    let spread = super::cases::spread_line(spreads).map_or(String::new(), |line| format!("{}.", line.trim()));
+    let spread =
+        super::cases::spread_line(&file.rows).map_or(String::new(), |line| format!("{}.", line.trim()));
     let _ = writeln!(
         out,
         "<p>{} rows; {noisy} noisy (another run may differ by more than 10 %: dashed frames, hollow marks), {refused} refused \
          because their output was wrong. {spread} Every result was verified before it was timed; ratios compare \
-         neighbours in the same rounds. ± says where another run on the same machine lies, 19 times of 20.</p></header>",
+         neighbours in the same rounds. Each figure has its own ±: where another run on the same machine lies, 19 times of 20.</p></header>",
         file.rows.len()
     );
     out
@@ -104,7 +95,7 @@ fn goals(file: &Results) -> String {
     let (head, rows) = table.cells();
     let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|c| escape(c)).collect()).collect();
     let body = html_table(&head, &rows) + &note;
-    section("Goals", "Speed ratios in the same rounds; the worst case decides.", &body)
+    section("goals", "Goals", "Speed ratios in the same rounds; the mean decides.", &body)
 }
 
 #[cfg(test)]

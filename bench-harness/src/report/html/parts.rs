@@ -1,43 +1,23 @@
 //! What the sections of the page share.
 
-use crate::measure::stats::geometric_mean;
 use crate::report::svg::escape;
 use crate::result::Row;
 use crate::result::file::Results;
 use std::fmt::Write;
 
 /// A section, or nothing where there is nothing to show.
-pub fn section(title: &str, lead: &str, body: &str) -> String {
+pub fn section(suite: &str, title: &str, lead: &str, body: &str) -> String {
     if body.is_empty() {
         return String::new();
     }
-    format!("<section><h2>{title}</h2><p class=\"lead\">{lead}</p>\n{body}</section>\n")
+    format!(
+        "<section class=\"suite-{suite}\"><h2>{title}</h2><p class=\"lead\">{lead}</p>\n{body}</section>\n"
+    )
 }
 
 /// Rows of a suite that carry a time.
 pub fn timed<'a>(file: &'a Results, suite: &'a str) -> impl Iterator<Item = &'a Row> {
-    file.rows.iter().filter(move |r| r.suite == suite && r.median_ns.is_some())
-}
-
-/// A geometric mean over rows, and how far another run's may lie: scatter of single rows averages out.
-pub struct Mean {
-    /// The mean.
-    pub value: f64,
-    /// Its spread, where the rows have any.
-    pub spread: Option<f64>,
-    /// Most of the rows are noisy.
-    pub noisy: bool,
-}
-
-impl Mean {
-    /// The mean of what `of` takes of each row; `None` without numbers.
-    pub fn of(rows: &[&Row], of: impl Fn(&Row) -> Option<f64>) -> Option<Mean> {
-        let value = geometric_mean(rows.iter().filter_map(|r| of(r)))?;
-        let squares: Vec<f64> = rows.iter().filter_map(|r| Some(r.spread?.ln_1p().powi(2))).collect();
-        let sum = squares.iter().sum::<f64>().sqrt();
-        let spread = (!squares.is_empty()).then(|| (sum / squares.len() as f64).exp_m1());
-        Some(Mean { value, spread, noisy: 2 * rows.iter().filter(|r| r.noisy).count() > rows.len() })
-    }
+    file.rows.iter().filter(move |r| r.suite == suite && r.quartile_ns.is_some())
 }
 
 /// A table; cells are HTML, the head is text.
@@ -77,13 +57,5 @@ mod tests {
     #[test]
     fn days_are_counted() {
         assert_eq!((date(0).as_str(), date(951_782_400).as_str()), ("1970-01-01", "2000-02-29"));
-    }
-
-    #[test]
-    fn means_of_many_rows_scatter_less() {
-        let row = Row { gbps: Some(2.0), spread: Some(0.10), noisy: true, ..Row::default() };
-        let mean = |n: usize| Mean::of(&vec![&row; n], |r| r.gbps).unwrap();
-        assert!((mean(1).spread.unwrap() - 0.10).abs() < 1e-9 && mean(4).noisy);
-        assert!((mean(4).spread.unwrap() - 0.05).abs() < 0.003 && (mean(4).value - 2.0).abs() < 1e-9);
     }
 }
