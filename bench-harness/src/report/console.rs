@@ -83,7 +83,7 @@ fn fastest_level(kernels: &[&Row]) -> Option<String> {
         }
     });
     let case = |r: &Row| (r.op.clone(), r.typesize, r.bytes);
-    // Of two levels, over the cases that both have.
+    // The first of two levels against the second, over the cases that both have.
     let against = |a: &str, b: &str| {
         let of = |level: &str, other: &str| -> Vec<&Row> {
             let has = |r: &&&Row| kernels.iter().any(|o| o.isa == other && case(o) == case(r));

@@ -91,12 +91,9 @@ pub fn grid<'a>(rows: &[&'a Row], lines: &[Field], column: Field) -> Grid<'a> {
         }
     }
     let words = |line: Vec<usize>| {
-        let word = |(place, (_, values)): (usize, &(Field, Vec<(usize, String)>))| {
-            Some(values.get(place)?.1.clone())
-        };
-        let words: Vec<String> =
-            line.into_iter().zip(&fields).filter_map(word).filter(|w| !w.is_empty()).collect();
-        words.join(" ")
+        let word = |(place, values): (usize, &Vec<(usize, String)>)| Some(values.get(place)?.1.clone());
+        let words = line.into_iter().zip(fields.iter().map(|f| &f.1)).filter_map(word);
+        words.filter(|w| !w.is_empty()).collect::<Vec<String>>().join(" ")
     };
     Grid { lines: found.into_iter().map(|(line, cells)| (words(line), cells)).collect(), columns }
 }
