@@ -1,7 +1,7 @@
 //! What reads text: the command line, and the results files of the harness.
 
 use crate::resources::allow;
-use blosc_bench::report::{console, difference, export, html, rank, side_by_side};
+use blosc_bench::report::{console, difference, export, html, side_by_side};
 use blosc_bench::result::file;
 use std::ffi::OsString;
 use std::path::Path;
@@ -26,7 +26,6 @@ pub fn results(data: &[u8]) {
     export::readme(&results);
     let files = [results.clone(), results];
     side_by_side::compare(&files, "", false);
-    rank::rank(&files, "");
     difference::difference(&files, 1.05, "");
     let page = html::page(&files);
     assert!(!page.contains("<script>alert"), "text of a results file becomes part of the page");
