@@ -32,6 +32,16 @@ enum Handle {
 }
 
 impl Handle {
+    fn of(opened: Opened, threads: usize) -> Result<Handle, Error> {
+        Ok(match opened {
+            Opened::Array(mut array) => {
+                array.set_threads(threads);
+                Handle::Array(array)
+            }
+            other => Handle::Rows(Box::new(other.into_rows()?.data), Pool::new(threads)),
+        })
+    }
+
     fn read(&mut self, shape: &[u64], item: u64, ranges: &[Range<u64>], out: &mut [u8]) -> Result<(), Error> {
         match self {
             Handle::Array(array) => array.get_into(&Selection::ranges(shape, ranges)?, out),
@@ -284,27 +294,53 @@ impl Source {
         self.changed(read)
     }
 
-    /// Replaces the items of a box, in one commit. Of what is no b2nd array, it must be whole rows.
-    fn write_box(&self, py: Python<'_>, ranges: Vec<(u64, u64)>, data: &Bound<'_, PyAny>) -> PyResult<()> {
-        let data = Items(Memory::of(data)?);
+    /// Replaces the items of a box, in one commit. Of what is no b2nd array, it must be whole rows. With `fill`, the items
+    /// that are there come into `data` first, and `fill` is called to change some: no other writer comes between.
+    #[pyo3(signature = (ranges, data, fill = None))]
+    fn write_box(
+        &self,
+        py: Python<'_>,
+        ranges: Vec<(u64, u64)>,
+        data: &Bound<'_, PyAny>,
+        fill: Option<Py<PyAny>>,
+    ) -> PyResult<()> {
+        let mut data = Items(Memory::of(data)?);
         let nbytes = data.0.bytes().len();
         let ranges = self.check_box(ranges, nbytes)?;
+        if fill.is_some() {
+            data.0.bytes_mut()?;
+        }
         if nbytes == 0 {
             return self.changed(Ok(!self.closed()));
         }
-        let work = |opened: Opened| match opened {
-            Opened::Array(mut array) => {
-                let source = Uncompressed::new(&data, 0, nbytes as u64);
-                array.set_from(&mut Pool::new(self.threads), &ranges, &source)?;
-                array.commit()
+        let shape = self.state().shape.clone();
+        let mut raised = None;
+        let work = |opened: Opened| {
+            let mut handle = Handle::of(opened, self.threads)?;
+            if let Some(fill) = fill {
+                if let Ok(bytes) = data.0.bytes_mut() {
+                    handle.read(&shape, self.item, &ranges, bytes)?;
+                }
+                raised = Python::attach(|py| fill.call0(py).err());
+                if raised.is_some() {
+                    return Ok(());
+                }
             }
-            other => {
-                let first = ranges.first().map_or(0, |range| range.start);
-                other.into_rows()?.data.set(&mut Pool::new(self.threads), first, &data)
+            match handle {
+                Handle::Array(mut array) => {
+                    let source = Uncompressed::new(&data, 0, nbytes as u64);
+                    array.set_from(&mut Pool::new(self.threads), &ranges, &source)?;
+                    array.commit()
+                }
+                Handle::Rows(mut rows, mut pool) => {
+                    let first = ranges.first().map_or(0, |range| range.start);
+                    rows.set(&mut pool, first, &data)
+                }
             }
         };
         let done = py.detach(|| self.change(work));
-        self.changed(done)
+        self.changed(done)?;
+        raised.map_or(Ok(()), Err)
     }
 
     /// Adds rows along the first axis, in one commit.

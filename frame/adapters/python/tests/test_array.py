@@ -6,6 +6,7 @@ import importlib.metadata
 import os
 import pickle
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -149,6 +150,53 @@ def test_threads_and_pickles(tmp_path, series):
     blosc_frame.save(tmp_path / "b.b2nd", array[:100])
     (tmp_path / "b.b2nd").replace(tmp_path / "a.b2nd")
     np.testing.assert_array_equal(again[:100], series[:100])
+
+
+@pytest.mark.parametrize("extension", ["b2nd", "bcolz"])
+def test_items_between_those_of_a_step_belong_to_other_writers(tmp_path, extension):
+    """The value is asked for while the writer's lock is held, and another writer waits or is refused until it is given back."""
+    path = tmp_path / f"a.{extension}"
+    blosc_frame.save(path, np.arange(2000.0))
+    begun, tried = threading.Event(), threading.Event()
+    refused = []
+
+    class Slow:
+        def __array__(self, dtype=None, copy=None):
+            begun.set()
+            tried.wait(1)
+            return np.zeros(1000)
+
+    def other():
+        begun.wait(10)
+        with blosc_frame.open(path, mode="r+") as array:
+            while True:
+                try:
+                    array[1] = 7
+                    break
+                except blosc_frame.BloscError as error:
+                    refused.append(error)
+                    time.sleep(0.01)
+        tried.set()
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    with blosc_frame.open(path, mode="r+") as array:
+        array[::2] = Slow()
+    thread.join()
+    wanted = np.arange(2000.0)
+    wanted[::2], wanted[1] = 0, 7
+    np.testing.assert_array_equal(blosc_frame.open(path)[:], wanted)
+
+
+def test_a_value_that_cannot_be_set_changes_nothing(tmp_path):
+    blosc_frame.save(tmp_path / "a.b2nd", np.arange(100.0))
+    before = (tmp_path / "a.b2nd").read_bytes()
+    with blosc_frame.open(tmp_path / "a.b2nd", mode="r+") as array:
+        for key, value in [(slice(0, 100, 2), [1, 2, 3]), (slice(5, 5, 2), [1, 2, 3]), (slice(0, 9, 3), "text")]:
+            with pytest.raises(ValueError):
+                array[key] = value
+        assert array[99] == 99
+    assert (tmp_path / "a.b2nd").read_bytes() == before
 
 
 def test_closing(tmp_path, series):

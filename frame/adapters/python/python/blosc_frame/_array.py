@@ -156,8 +156,8 @@ class Array:
     def __setitem__(self, key: Any, value: ArrayLike) -> None:
         """Set what the same index would get, in one commit; `value` is broadcast and cast as NumPy does.
 
-        Items between those of a step, and the rest of the rows of what is no b2nd array, are read and written again. They are
-        read before the writer's lock is taken: what another process writes to them in between is lost.
+        Items between those of a step, and the rest of the rows of what is no b2nd array, are read and written again, with the
+        writer's lock held: what others write to them is kept. `value` is asked for its items meanwhile.
         """
         self._check_mode()
         box, within = self._box(key)
@@ -165,12 +165,17 @@ class Array:
         written = box if self.kind == "b2nd" else box[:1] + [(0, side) for side in self.shape[1:]]
         inside = tuple(slice(a - first, b - first) for (a, b), (first, _) in zip(box, written, strict=True))
         steps = any(isinstance(part, slice) and part.step not in (1, -1) for part in within)
-        if steps or written != box:
-            items = self._read(written)
+        again = steps or written != box
+        items = self._room(written) if again else np.empty([stop - start for start, stop in box], self.dtype)
+
+        def fill() -> None:
+            items[inside][within] = value
+
+        if again and items.size:
+            self._source.write_box(written, _bytes(items), fill)
         else:
-            items = np.empty([stop - start for start, stop in box], self.dtype)
-        items[inside][within] = value
-        self._source.write_box(written, _bytes(items))
+            fill()
+            self._source.write_box(written, _bytes(items))
 
     def append(self, rows: ArrayLike) -> None:
         """Add rows along the first axis, in one commit: an array of as many dimensions, or one row of one fewer."""
@@ -212,15 +217,19 @@ class Array:
         return box, tuple(within)
 
     def _read(self, box: list[tuple[int, int]]) -> NDArray[Any]:
+        out = self._room(box)
+        self._source.read_box(box, _bytes(out))
+        return out
+
+    def _room(self, box: list[tuple[int, int]]) -> NDArray[Any]:
+        """Memory for items that are read."""
         shape = [stop - start for start, stop in box]
         nbytes = math.prod(shape) * self.dtype.itemsize
         if nbytes > self._source.limit:
             raise BloscError(
                 f"{nbytes} bytes are more than the limit of {self._source.limit}; open with limit= raises it"
             )
-        out = np.empty(shape, self.dtype)
-        self._source.read_box(box, _bytes(out))
-        return out
+        return np.empty(shape, self.dtype)
 
 
 def _bytes(items: NDArray[Any]) -> NDArray[np.uint8]:
