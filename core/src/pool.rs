@@ -364,7 +364,9 @@ impl Pool {
 
 #[cfg(feature = "std")]
 fn count_threads(asked: usize) -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    // The system is asked once: on Linux each answer costs a dozen system calls.
+    static CORES: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    let cores = *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get()));
     if asked > 0 { asked.min(cores.max(MOST_THREADS)) } else { cores }
 }
 

@@ -2,9 +2,8 @@
 //! arrays.
 
 use crate::access::Intent;
-use crate::args::Input;
 use crate::failure::{Failure, Findings, Result};
-use crate::limits::{check_output, limits_of};
+use crate::limits::check_output;
 use crate::opened::{Holds, Opened, What};
 use crate::output::notice;
 use crate::readers::engines::{Tree, key};
@@ -120,7 +119,7 @@ impl StoreReader {
         let mut spent = 0;
         for entry in self.store.entries() {
             if let Some(Ok(mut array)) = self.array(entry) {
-                spend(&self.whole(), &mut spent, &mut array)?;
+                spend(self, &mut spent, &mut array)?;
                 f(entry.key().strip_prefix('/').unwrap_or(entry.key()), &mut array)?;
             }
         }
@@ -192,9 +191,9 @@ fn verify_tree(tree: &Tree, progress: &dyn Fn(u64)) -> Findings {
 }
 
 /// Adds what one of the entries of a store decodes to: the limit is that of all of them together.
-fn spend(store: &Input, spent: &mut u64, opened: &mut Opened) -> Result<()> {
+fn spend(store: &StoreReader, spent: &mut u64, opened: &mut Opened) -> Result<()> {
     *spent = spent.saturating_add(opened.nbytes().unwrap_or(0));
-    check_output(&store.input, *spent, limits_of(store.max_output, &store.input).output)
+    check_output(&store.path(), *spent, store.store.limits().output)
 }
 
 /// Verifies every entry of a store by itself.
@@ -212,7 +211,7 @@ fn entries_of(store: &StoreReader, progress: &dyn Fn(u64)) -> Findings {
             Leaf::Foreign => Ok(json!({"kind": entry.leaf().name(), "ok": true})),
             _ => {
                 let mut opened = store.open(entry, Intent::Inspect)?;
-                spend(&store.whole(), &mut spent, &mut opened)?;
+                spend(store, &mut spent, &mut opened)?;
                 opened.verify(&path, false, progress)
             }
         });
