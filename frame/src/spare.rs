@@ -20,6 +20,16 @@ type Held<'l, T> = MutexGuard<'l, T>;
 #[cfg(not(feature = "std"))]
 type Held<'l, T> = RefMut<'l, T>;
 
+/// What may go to another thread, where there are threads.
+#[cfg(feature = "std")]
+pub(crate) trait Portable: Send + Sync {}
+#[cfg(feature = "std")]
+impl<T: Send + Sync> Portable for T {}
+#[cfg(not(feature = "std"))]
+pub(crate) trait Portable {}
+#[cfg(not(feature = "std"))]
+impl<T> Portable for T {}
+
 /// A value that readers change one after the other. A panic of another reader is no reason to refuse it: what is locked here is
 /// scratch memory, or blocks that are put in whole.
 pub(crate) struct Lock<T> {

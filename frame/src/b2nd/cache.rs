@@ -233,7 +233,11 @@ impl NdArray<'_> {
     }
 
     fn decode_missing(&self, missing: &mut [Missing]) -> Result<(), Error> {
-        let (frame, geometry) = (self.frame.shared(), &self.geometry);
+        let geometry = &self.geometry;
+        let wishes =
+            || missing.chunk_by(|a, b| a.id.0 == b.id.0).map(|same| self.wish(same.iter().map(|m| m.id)));
+        let pieces = self.frame.fetched(|| Ok(wishes().flatten().collect()))?;
+        let frame = self.frame.shared().over(pieces.as_ref());
         self.workers.with(
             || Worker::crew(self.frame.threads()),
             |workers| {

@@ -20,10 +20,10 @@ use super::walk::{Block, Touched};
 use crate::error::Error;
 #[cfg(feature = "std")]
 use crate::schunk::parallel;
-use crate::schunk::{Loaded, Shared, Stored, Wanted};
+use crate::schunk::{Loaded, Shared, Stored, Wanted, has_blocks_of};
 use crate::shape::Geometry;
 use alloc::vec::Vec;
-use blosc_core::{Codec, Field, Pool, Special};
+use blosc_core::{Codec, Field, Header as ChunkHeader, Pool, Special};
 use core::ops::Range;
 #[cfg(feature = "std")]
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -130,7 +130,7 @@ impl Chunks<'_> {
             block.copies(geometry, touched.counts(), |s| s.gather(data, &mut out, 0));
         };
         let wanted = blocks().map(|b| Wanted { block: b.block as usize, part: b.span(geometry) });
-        match self.frame.load(touched.chunk, |_| (wanted, count), read)? {
+        match self.frame.load(touched.chunk, |header| (wanted, self.count(header, count)), read)? {
             Loaded::Special(Special::Zeros | Special::Uninit) if self.zeros => {}
             Loaded::Special(kind) => {
                 let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
@@ -156,6 +156,11 @@ impl Chunks<'_> {
             }
         }
         Ok(())
+    }
+
+    /// How many of its blocks a chunk is loaded for: all where they are not those of the array, as then all are decoded.
+    fn count(self, header: &ChunkHeader, count: u64) -> u64 {
+        if has_blocks_of(header, self.geometry.block_bytes()) { count } else { u64::MAX }
     }
 
     /// Copies the selected items to `out`, one chunk after the other.
@@ -185,7 +190,8 @@ impl Chunks<'_> {
         while let Some(touched) = walk.next() {
             let wanted = touched.blocks();
             let wanted = wanted.map(|b| Wanted { block: b.block as usize, part: b.span(geometry) });
-            match self.frame.load(touched.chunk, |_| (wanted, touched.nblocks()), buf)? {
+            let count = touched.nblocks();
+            match self.frame.load(touched.chunk, |header| (wanted, self.count(header, count)), buf)? {
                 Loaded::Special(Special::Zeros | Special::Uninit) if self.zeros => {}
                 Loaded::Special(kind) => {
                     for block in touched.blocks() {
@@ -245,8 +251,7 @@ impl<'s> Source<'s> {
 
     /// Whether its blocks are not those of the array.
     fn has_own_blocks(&self) -> bool {
-        let header = self.stored.chunk.header();
-        header.is_vl() || header.blocksize != self.geometry.block_bytes()
+        !has_blocks_of(self.stored.chunk.header(), self.geometry.block_bytes())
     }
 
     fn gather(&self, touched: &Touched<'_>, workers: &mut [Worker], out: &mut [u8]) -> Result<(), Error> {

@@ -11,6 +11,7 @@ use super::gather::{Chunks, wrong_chunk};
 use super::select::Selection;
 use super::through::addresses;
 use crate::error::{Error, IoKind};
+use crate::schunk::{Part, Plan, Shared, Wish};
 use crate::shape::{Dims, next_box, reverse_axes, strides};
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -124,6 +125,12 @@ impl NdArray<'_> {
         let places = addresses(&self.geometry, positions)?;
         let block_bytes = (self.geometry.block_bytes() as usize).max(1);
         let mut span = Vec::new();
+        let wishes = || {
+            let id = |(chunk, at, _): &(u64, usize, usize)| (*chunk, (at / block_bytes) as u32);
+            places.chunk_by(|a, b| a.0 == b.0).filter_map(move |same| self.wish(same.iter().map(id)))
+        };
+        let pieces = self.frame.fetched(|| Ok(wishes().collect()))?;
+        let shared = self.frame.shared().over(pieces.as_ref());
         for same in places.chunk_by(|a, b| a.0 == b.0 && a.1 / block_bytes == b.1 / block_bytes) {
             let [(chunk, first, _), ..] = same else { continue };
             let end = same.last().map_or(0, |(_, at, _)| at.saturating_add(t));
@@ -139,13 +146,15 @@ impl NdArray<'_> {
                     }
                 }
             };
-            if let Some(block) = self.kept_block((*chunk, number as u32), same.len().saturating_mul(t)) {
+            let kept = || self.kept_block((*chunk, number as u32), same.len().saturating_mul(t));
+            // What was fetched is there; a block to be kept would be fetched once more.
+            if let Some(block) = pieces.is_none().then(kept).flatten() {
                 put(&block, number * block_bytes);
                 continue;
             }
             // No more than from the first of them to the last: the block's padding may be damaged.
             fit(&mut span, end.saturating_sub(*first))?;
-            self.frame.read_chunk_part(*chunk, *first..end, &mut span)?;
+            self.frame.part_of(shared, *chunk, *first..end, &mut span)?;
             put(&span, *first);
         }
         Ok(out)
@@ -257,10 +266,54 @@ impl NdArray<'_> {
         if self.gather_kept(selection, out) {
             return Ok(());
         }
-        let chunks = Chunks { frame: self.frame.shared(), geometry: &self.geometry, zeros };
+        let pieces = self.frame.fetched(|| Ok(self.wishes(selection)))?;
+        self.gather_of(self.frame.shared().over(pieces.as_ref()), selection, out, zeros)
+    }
+
+    fn gather_of(
+        &self,
+        frame: Shared<'_>,
+        selection: &Selection,
+        out: &mut [u8],
+        zeros: bool,
+    ) -> Result<(), Error> {
+        let chunks = Chunks { frame, geometry: &self.geometry, zeros };
         let crew = || Worker::crew(self.frame.threads());
         self.workers
             .with(crew, |workers| chunks.gather_all(selection, self.frame.params().codec, workers, out))
+    }
+}
+
+impl NdArray<'_> {
+    /// A plan to read the selected items, in C order of the selection's shape: the caller does the input. See [`Plan`].
+    ///
+    /// # Errors
+    /// `Unsupported` for sparse frames.
+    pub fn plan(&self, selection: &Selection) -> Result<Plan<'_>, Error> {
+        let (wishes, selection) = (self.wishes(selection), selection.clone());
+        let asked = selection.items().saturating_mul(self.geometry.typesize().into());
+        self.frame.plan(wishes, move |frame: Shared<'_>, out: &mut [u8]| {
+            check_len(asked, out.len())?;
+            self.gather_of(frame, &selection, out, false).map(|()| out.len())
+        })
+    }
+
+    /// The blocks of chunks that hold selected items.
+    fn wishes(&self, selection: &Selection) -> Vec<Wish> {
+        let (mut walk, mut wishes) = (selection.walk(&self.geometry), Vec::new());
+        while let Some(touched) = walk.next() {
+            wishes.extend(self.wish(touched.blocks().map(|block| (touched.chunk, block.block))));
+        }
+        wishes
+    }
+
+    /// Some blocks of one chunk.
+    pub(super) fn wish(&self, blocks: impl Iterator<Item = (u64, u32)>) -> Option<Wish> {
+        let mut blocks = blocks.peekable();
+        let (chunk, _) = *blocks.peek()?;
+        let mut list: Vec<u32> = blocks.map(|(_, block)| block).collect();
+        list.dedup();
+        Some(Wish { chunk, part: Part::Blocks(self.geometry.block_bytes(), list) })
     }
 }
 

@@ -22,22 +22,19 @@ use core::ops::Range;
 /// # writer.append_data(&[1; 400])?;
 /// # let frame = writer.into_bytes()?;
 /// let mut pieces = Pieces::new(frame.len() as u64);
-/// let chunks = loop {
-///     match SuperChunk::open_read(&pieces, &Limits::DEFAULT) {
-///         Ok(frame) => break frame.nchunks(),
-///         // Any way to fetch them will do, one that is awaited as well; here they are in memory.
-///         Err(error) => match pieces.missed(Pieces::GAP) {
-///             ranges if ranges.is_empty() => return Err(error),
-///             ranges => {
-///                 for range in ranges {
-///                     let bytes = frame[range.start as usize..range.end as usize].to_vec();
-///                     pieces.put(range, bytes)?;
-///                 }
-///             }
-///         },
+/// loop {
+///     let chunks = SuperChunk::open_read(&pieces, &Limits::DEFAULT).map(|frame| frame.nchunks());
+///     let ranges = pieces.missed(Pieces::GAP);
+///     if ranges.is_empty() {
+///         assert_eq!(chunks?, 1);
+///         break;
 ///     }
-/// };
-/// assert_eq!(chunks, 1);
+///     for range in ranges {
+///         // Any way to fetch them will do, one that is awaited as well; here they are in memory.
+///         let bytes = frame[range.start as usize..range.end as usize].to_vec();
+///         pieces.put(range, bytes)?;
+///     }
+/// }
 /// # Ok::<(), blosc_frame::Error>(())
 /// ```
 pub struct Pieces {

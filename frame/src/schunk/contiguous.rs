@@ -13,9 +13,8 @@
 //! chunks that are far from their successor, and of no more than [`LOOKS`]: see [`Contiguous::find_free`].
 
 use super::checksum;
-use super::commit::{Change, Draft, Written};
+use super::commit::{Change, Draft, Written, copy_down, write_anew};
 use super::index::Index;
-use super::rewrite::{copy_down, write_anew};
 use super::store::{ChunkStore, Located, OTHER_FILE, OTHER_STATE, Source, read_part, says};
 use crate::cframe::header::{FIXED_LEN, FrameType, Header};
 use crate::cframe::index::Entry;
@@ -464,6 +463,10 @@ impl ChunkStore for Contiguous<'_> {
 
     fn size(&self) -> Result<u64, Error> {
         Ok(self.store.size()?)
+    }
+
+    fn far(&self) -> Option<&dyn ReadAt> {
+        self.store.is_far().then_some(&self.store as &dyn ReadAt)
     }
 
     fn as_slice(&self) -> Option<&[u8]> {

@@ -42,12 +42,19 @@ impl<'s> Shared<'s> {
         let in_memory = located.slice().is_some();
         if !in_memory && tells_blocks(&header) && worth_parts(&header, count) {
             self.limits.check_chunk(header.nbytes.into())?;
-            let chunk = load_blocks(&located, k, (&header, known), blocks, &self.limits.chunk, buf)?;
+            // Planes take a read each; what was fetched is there, or is fetched, as whole blocks.
+            let planes = self.pieces.is_none();
+            let chunk = load_blocks(&located, k, (&header, known, planes), blocks, &self.limits.chunk, buf)?;
             return Ok(self.loaded(k, located.at, chunk));
         }
         let read_whole = !in_memory || count >= header.nblocks() as u64;
         self.whole(k, &if read_whole { located } else { located.held_to(None) }, buf)
     }
+}
+
+/// Whether the blocks have this size; otherwise a chunk's blocks are not those of its array.
+pub(crate) fn has_blocks_of(header: &ChunkHeader, size: u32) -> bool {
+    !header.is_vl() && header.blocksize == size
 }
 
 /// Whether a header tells where the blocks are cut: not those of variable length, nor where the block size is no
@@ -69,11 +76,12 @@ fn worth_parts(header: &ChunkHeader, count: u64) -> bool {
 }
 
 /// Reads the parts of a chunk that the wanted blocks need into a buffer as long as the chunk, the first `known`
-/// bytes of which have been read.
+/// bytes of which have been read, with `planes` of them only those that are needed. Blocks that have not been fetched are
+/// all tried, so that [`Pieces`](crate::io::Pieces) note them all.
 fn load_blocks<'b>(
     located: &Located<'_>,
     k: u64,
-    (header, known): (&ChunkHeader, usize),
+    (header, known, planes): (&ChunkHeader, usize, bool),
     blocks: impl Iterator<Item = Wanted>,
     limits: &blosc_core::Limits,
     buf: &'b mut Vec<u8>,
@@ -93,8 +101,16 @@ fn load_blocks<'b>(
     }
     let prefix = Chunk::parse_partial(buf, limits).and_then(|chunk| chunk.prefix_len()).map_err(in_chunk)?;
     let known = known.max(table);
+    let mut missed = Ok(());
+    let mut try_read = |buf: &mut [u8], range: Range<usize>| match read(buf, range) {
+        Err(error) if error == IoKind::NotFetched.into() => {
+            missed = Err(error);
+            Ok(false)
+        }
+        done => done.map(|()| true),
+    };
     if prefix > known {
-        read(buf, known..prefix)?;
+        try_read(buf, known..prefix)?;
     }
     // What the other blocks' differences are from.
     let delta = header.has_streams() && header.filters.iter().any(|slot| slot.filter == Filter::Delta);
@@ -102,21 +118,22 @@ fn load_blocks<'b>(
     for Wanted { block, part } in first.into_iter().chain(blocks) {
         let chunk = Chunk::parse_partial(buf, limits).map_err(in_chunk)?;
         let extent = chunk.block_extent(block).map_err(in_chunk)?;
-        let few = part.len() < chunk.block_range(block).map_err(in_chunk)?.len() / 4;
+        let few = planes && part.len() < chunk.block_range(block).map_err(in_chunk)?.len() / 4;
         if few && header.has_streams() && chunk.streams_are_planes(block).map_err(in_chunk)? {
             load_planes(buf, block, part, extent.end, limits, read, in_chunk)?;
             continue;
         }
         let end = extent.end;
-        read(buf, extent)?;
+        let there = try_read(buf, extent)?;
         let chunk = Chunk::parse_partial(buf, limits).map_err(in_chunk)?;
-        if header.has_streams() && !ends_by(&chunk, block, end) {
+        if there && header.has_streams() && !ends_by(&chunk, block, end) {
             // Its streams reach into what follows. No writer lays them so; only the whole chunk tells what they are.
             let all = 0..buf.len();
             read(buf, all)?;
             return Chunk::parse_with(buf, limits).map_err(in_chunk);
         }
     }
+    missed?;
     Chunk::parse_partial(buf, limits).map_err(in_chunk)
 }
 

@@ -4,13 +4,14 @@ use super::SuperChunk;
 #[cfg(all(feature = "std", feature = "classic"))]
 use super::index::Index;
 use super::load::Wanted;
-use super::shared::Loaded;
+use super::plan::{Part, Wish};
+use super::shared::{Loaded, Shared};
 use super::sizes::Sizes;
 use super::store::resize;
 use crate::cframe::header::ChunkSize;
 use crate::cframe::index::Entry;
 use crate::cframe::view::fill_special;
-use crate::error::{Error, destination};
+use crate::error::{Error, IoKind, destination};
 use crate::limits::within;
 use alloc::vec::Vec;
 use blosc_core::{Chunk, Header as ChunkHeader, Special};
@@ -64,8 +65,12 @@ impl SuperChunk<'_> {
 
     /// Reads every chunk's header, to know its size.
     pub(super) fn read_sizes(&self) -> Result<(), Error> {
-        let store = &self.store;
-        self.index.read_sizes(|k, entry| Ok(store.locate(entry)?.header(k)?.nbytes))
+        let pieces = self.fetched(|| Ok(self.heads()))?;
+        self.sizes_of(self.shared().over(pieces.as_ref()))
+    }
+
+    pub(super) fn sizes_of(&self, shared: Shared<'_>) -> Result<(), Error> {
+        self.index.read_sizes(|k, entry| Ok(shared.place(entry)?.header(k)?.nbytes))
     }
 
     /// The sizes of all chunks, read from their headers where the frame does not tell them.
@@ -126,7 +131,7 @@ impl SuperChunk<'_> {
 
     /// Decodes chunk `k` to `out`, which becomes as long as the chunk is.
     pub(super) fn read_chunk_to(&self, k: u64, out: &mut Vec<u8>) -> Result<(), Error> {
-        self.decode_chunk(k, 0, move |n| {
+        self.decode_chunk(self.shared(), k, 0, move |n| {
             self.limits.check_chunk(n as u64)?;
             resize(out, n)?;
             Ok(out)
@@ -136,19 +141,20 @@ impl SuperChunk<'_> {
 
     /// Decodes chunk `k` into the start of `out`; returns its size.
     pub fn read_chunk_into(&self, k: u64, out: &mut [u8]) -> Result<usize, Error> {
-        self.decode_chunk(k, 0, |_| Ok(out))
+        self.decode_chunk(self.shared(), k, 0, |_| Ok(out))
     }
 
     /// Decodes chunk `k` into the start of what `room` gives for a chunk of its size, part of an output of `whole` bytes;
     /// returns its size.
-    fn decode_chunk<'o>(
+    pub(super) fn decode_chunk<'o>(
         &self,
+        shared: Shared<'_>,
         k: u64,
         whole: usize,
         room: impl FnOnce(usize) -> Result<&'o mut [u8], Error>,
     ) -> Result<usize, Error> {
         // A chunk's own header may disagree with the frame's; the chunk is right (docs/formats/cframe.md §3.4).
-        self.reading(|shared, pool, buf| match shared.chunk(k, buf)? {
+        self.reading(|_, pool, buf| match shared.chunk(k, buf)? {
             Loaded::Stored(stored) => {
                 let n = stored.chunk.nbytes();
                 let done = stored.decode(pool, room(n)?, whole);
@@ -195,6 +201,18 @@ impl SuperChunk<'_> {
         range: Range<usize>,
         out: &mut [u8],
     ) -> Result<(usize, Option<usize>), Error> {
+        let pieces = self.fetched(|| Ok([Wish { chunk: k, part: Part::Bytes(range.clone()) }].into()))?;
+        self.part_of(self.shared().over(pieces.as_ref()), k, range, out)
+    }
+
+    /// As [`Self::read_chunk_part`].
+    pub(crate) fn part_of(
+        &self,
+        shared: Shared<'_>,
+        k: u64,
+        range: Range<usize>,
+        out: &mut [u8],
+    ) -> Result<(usize, Option<usize>), Error> {
         let needed = range.len();
         let out = destination(out, needed)?;
         let wanted = |header: &ChunkHeader| {
@@ -207,7 +225,7 @@ impl SuperChunk<'_> {
             let blocks = (first..end).map(move |block| Wanted { block, part: part(block) });
             (blocks, end.saturating_sub(first) as u64)
         };
-        self.reading(|shared, pool, buf| match shared.for_parts().load(k, wanted, buf)? {
+        self.reading(|_, pool, buf| match shared.for_parts().load(k, wanted, buf)? {
             Loaded::Special(kind) => {
                 fill_special(kind, self.header.typesize, range.start, out)?;
                 Ok((needed, None))
@@ -250,21 +268,43 @@ impl SuperChunk<'_> {
 
     /// Decodes bytes `range` of the whole super-chunk into the start of `out`; returns how many.
     pub fn read_bytes(&self, range: Range<u64>, out: &mut [u8]) -> Result<usize, Error> {
-        let total = self.nbytes();
+        let out = self.room(&range, out)?;
+        if !range.is_empty() {
+            self.sizes_known()?;
+        }
+        let read = |out: &mut [u8]| {
+            let pieces = self.fetched(|| self.wishes(range.clone()))?;
+            self.bytes_of(self.shared().over(pieces.as_ref()), range.clone(), out)
+        };
+        match read(out) {
+            // The chunks have other sizes than the header declares, which are known now.
+            Err(error) if error == IoKind::NotFetched.into() && self.store.far().is_some() => read(out),
+            done => done,
+        }
+    }
+
+    /// Checks a range of bytes, and gives that part of `out` that they fill.
+    pub(super) fn room<'o>(&self, range: &Range<u64>, out: &'o mut [u8]) -> Result<&'o mut [u8], Error> {
+        let (total, given) = (self.nbytes(), out.len() as u64);
         if range.start > range.end || range.end > total {
             return Err(Error::out_of_range("byte", range.end, total));
         }
         let needed = range.end.saturating_sub(range.start);
-        let given = out.len() as u64;
-        let needed = usize::try_from(needed).map_err(|_| Error::OutputTooSmall { needed, given })?;
-        let mut out = destination(out, needed)?;
-        if needed > 0 {
-            self.sizes_known()?;
-        }
+        destination(out, usize::try_from(needed).map_err(|_| Error::OutputTooSmall { needed, given })?)
+    }
+
+    /// As [`SuperChunk::read_bytes`], where the sizes are known and `out` is as long as the range.
+    pub(super) fn bytes_of(
+        &self,
+        shared: Shared<'_>,
+        range: Range<u64>,
+        mut out: &mut [u8],
+    ) -> Result<usize, Error> {
+        let needed = out.len();
         let mut at = range.start;
         while !out.is_empty() {
-            let n = self.read_some(at, out, needed)?;
-            out = out.get_mut(n..).unwrap_or(&mut []);
+            let n = self.read_some(shared, at, out, needed)?;
+            out = core::mem::take(&mut out).get_mut(n..).unwrap_or(&mut []);
             at = at.saturating_add(n as u64);
         }
         Ok(needed)
@@ -272,11 +312,11 @@ impl SuperChunk<'_> {
 
     /// Decodes bytes from `at` on to the start of `out`, part of an output of `whole` bytes: those of a chunk, or of
     /// several side by side. Gives how many; none where sizes turned out to differ from what the header declares.
-    fn read_some(&self, at: u64, out: &mut [u8], whole: usize) -> Result<usize, Error> {
+    fn read_some(&self, shared: Shared<'_>, at: u64, out: &mut [u8], whole: usize) -> Result<usize, Error> {
         #[cfg(feature = "std")]
         if let Some((len, size)) = self.whole_chunks(at, out.len()) {
             let now = out.get_mut(..len).unwrap_or(&mut []);
-            if !self.read_side_by_side(at.checked_div(size as u64).unwrap_or(0), size, now)? {
+            if !self.read_side_by_side(shared, at.checked_div(size as u64).unwrap_or(0), size, now)? {
                 return self.read_sizes().map(|()| 0);
             }
             return Ok(len);
@@ -288,8 +328,10 @@ impl SuperChunk<'_> {
         let within = start..start.saturating_add(out.len()).min(size);
         let out = out.get_mut(..within.len()).unwrap_or(&mut []);
         let done = match within == (0..size) {
-            true => self.decode_chunk(k, whole, |_| Ok(out)),
-            false => self.read_chunk_bytes(k, within, out),
+            true => self.decode_chunk(shared, k, whole, |_| Ok(out)),
+            false => self
+                .part_of(shared, k, within, out)
+                .and_then(|(n, len)| len.map_or(Ok(()), |len| self.note_len(k, len)).map(|()| n)),
         };
         match self.index.sizes() {
             Sizes::Each { .. } if regular => Ok(0),
@@ -339,12 +381,16 @@ impl SuperChunk<'_> {
     /// Decodes items `range` of the whole super-chunk (items of the frame's typesize) into the start
     /// of `out`; returns the bytes written. Reads only the blocks the range crosses.
     pub fn read_items(&self, range: Range<u64>, out: &mut [u8]) -> Result<usize, Error> {
-        let len = self.nitems();
-        let typesize = u64::from(self.typesize());
+        self.read_bytes(self.bytes_of_items(range)?, out)
+    }
+
+    /// The bytes that items `range` are.
+    pub(super) fn bytes_of_items(&self, range: Range<u64>) -> Result<Range<u64>, Error> {
+        let (len, typesize) = (self.nitems(), u64::from(self.typesize()));
         if range.start > range.end || range.end > len {
             return Err(Error::out_of_range("item", range.end, len));
         }
-        self.read_bytes(range.start.saturating_mul(typesize)..range.end.saturating_mul(typesize), out)
+        Ok(range.start.saturating_mul(typesize)..range.end.saturating_mul(typesize))
     }
 
     /// Decodes everything into a new vector, within the limits.

@@ -7,6 +7,7 @@ use super::index::Index;
 use super::store::{ChunkStore, Located};
 use crate::cframe::index::Entry;
 use crate::error::Error;
+use crate::io::Pieces;
 use crate::limits::Limits;
 use alloc::vec::Vec;
 use blosc_core::{Chunk, ChunkContext, Pool, Special};
@@ -16,6 +17,8 @@ use core::ops::Range;
 #[derive(Clone, Copy)]
 pub(crate) struct Shared<'s> {
     store: &'s (dyn ChunkStore + Send + Sync + 's),
+    /// What is read instead of the store, if anything.
+    pub(super) pieces: Option<&'s Pieces>,
     pub(super) index: &'s Index,
     /// Whether chunks that are read whole are held to their checksums, where they are known.
     verify: bool,
@@ -58,7 +61,7 @@ impl SuperChunk<'_> {
     pub(crate) fn shared(&self) -> Shared<'_> {
         let SuperChunk { store, index, checksums, limits, header, blockshape, .. } = self;
         let context = chunk_context(header.typesize, blockshape);
-        Shared { store: &**store, index, verify: checksums.verify, checksums, limits, context }
+        Shared { store: &**store, pieces: None, index, verify: checksums.verify, checksums, limits, context }
     }
 
     /// Reads chunks with tools that no other reader has meanwhile.
@@ -70,7 +73,26 @@ impl SuperChunk<'_> {
 impl<'s> Shared<'s> {
     /// What readers of parts share: what lies in memory is not read whole for them.
     pub(super) fn for_parts(self) -> Shared<'s> {
-        Shared { verify: self.verify && self.store.as_slice().is_none(), ..self }
+        let in_memory = self.pieces.is_none() && self.store.as_slice().is_some();
+        Shared { verify: self.verify && !in_memory, ..self }
+    }
+
+    /// These chunks, read from what was fetched of them, if that is what there is.
+    pub(crate) fn over(self, pieces: Option<&'s Pieces>) -> Shared<'s> {
+        Shared { pieces, ..self }
+    }
+
+    /// Where the bytes of a stored entry lie.
+    pub(super) fn place(self, entry: u64) -> Result<Located<'s>, Error> {
+        Ok(self.store.locate(entry)?.over(self.pieces))
+    }
+
+    /// Reads the header of chunk `k`, if it is stored.
+    pub(super) fn head(self, k: u64) -> Result<(), Error> {
+        match self.index.entry(k)? {
+            Entry::Stored(entry) => self.place(entry)?.header(k).map(drop),
+            Entry::Special(_) => Ok(()),
+        }
     }
 
     /// Where the bytes of chunk `k` lie, whose entry this is; held to its checksum if all of it is read.
@@ -79,7 +101,7 @@ impl<'s> Shared<'s> {
         if self.verify {
             self.checksums.check_table()?;
         }
-        Ok(self.store.locate(entry)?.held_to(sum))
+        Ok(self.place(entry)?.held_to(sum))
     }
 
     /// All of chunk `k`, borrowed where the frame lies in memory, else read into `buf`.

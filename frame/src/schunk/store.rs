@@ -6,7 +6,7 @@ use super::index::Index;
 use crate::cframe::Opened;
 use crate::cframe::header::{FIXED_LEN, Header};
 use crate::error::{Error, IoError, IoKind, Structure};
-use crate::io::{ReadAt, WriteAt};
+use crate::io::{Pieces, ReadAt, WriteAt};
 use crate::limits::Limits;
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -15,7 +15,7 @@ use blosc_core::Header as ChunkHeader;
 use core::ops::Range;
 
 /// What is read of a chunk before its size is known.
-const HEAD: u64 = 4096;
+pub(super) const HEAD: u64 = 4096;
 
 /// A frame's chunks, and the state on disk. The state that is being made is the caller's.
 pub(crate) trait ChunkStore {
@@ -50,6 +50,10 @@ pub(crate) trait ChunkStore {
     fn changed(&self, committed: &Header, whole: bool) -> Result<Option<&'static str>, Error>;
     /// Bytes that all of it takes.
     fn size(&self) -> Result<u64, Error>;
+    /// Where all of it lies, if that is a source that is far.
+    fn far(&self) -> Option<&dyn ReadAt> {
+        None
+    }
     /// All bytes, if they lie in memory.
     fn as_slice(&self) -> Option<&[u8]> {
         None
@@ -105,7 +109,7 @@ pub(crate) struct Located<'p> {
     /// Where the chunk starts in the source.
     pub(crate) at: u64,
     /// How many bytes there are at most.
-    limit: u64,
+    pub(super) limit: u64,
     structure: Structure,
     /// The checksum that all of its bytes must have.
     sum: Option<u64>,
@@ -114,6 +118,14 @@ pub(crate) struct Located<'p> {
 impl<'p> Located<'p> {
     pub(super) fn new(source: Source<'p>, at: u64, limit: u64, structure: Structure) -> Located<'p> {
         Located { source, at, limit, structure, sum: None }
+    }
+
+    /// This place in other pieces of the source, if there are any.
+    pub(super) fn over(self, pieces: Option<&'p Pieces>) -> Located<'p> {
+        match pieces {
+            Some(pieces) => Located { source: Source::Shared(pieces), ..self },
+            None => self,
+        }
     }
 
     /// This chunk, which must have this checksum if [`Located::whole`] reads it.

@@ -135,11 +135,11 @@ impl<'a> SuperChunk<'a> {
     /// `out`. False if there are chunks of another size after all; `out` is then not defined.
     pub(super) fn read_side_by_side(
         &self,
+        shared: Shared<'_>,
         first: u64,
         chunksize: usize,
         out: &mut [u8],
     ) -> Result<bool, Error> {
-        let shared = self.shared();
         let same = AtomicBool::new(true);
         let whole = out.len();
         let places = out.chunks_exact_mut(chunksize.max(1));

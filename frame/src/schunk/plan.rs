@@ -1,0 +1,313 @@
+//! Reading without input: [`Plan`] tells which ranges of the frame are needed, and decodes from what was fetched of them.
+//!
+//! ```text
+//! plan    chunks and blocks that are wanted -> ranges: chunks that are small or wanted whole, the heads of the others
+//! take    bytes of the ranges               -> ranges: blocks whose places the heads told; none if all is there
+//! finish                                    -> the items
+//! ```
+//! What a chunk needs is known in one place, [`Shared::load`]: a plan runs it on [`Pieces`], and what it misses is asked for.
+//! The ordinary calls use the same for sources that [are far](crate::io::ReadAt::is_far).
+
+use super::SuperChunk;
+use super::load::{Wanted, has_blocks_of};
+use super::shared::Shared;
+use super::store::HEAD;
+use crate::cframe::index::Entry;
+use crate::error::{Error, IoKind, Structure};
+use crate::io::Pieces;
+use crate::spare::Portable;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use blosc_core::Header as ChunkHeader;
+use bytes::Bytes;
+use core::ops::Range;
+
+/// Bytes of a chunk that are not wanted and are fetched with the rest, rather than asking first where the blocks lie.
+const SPARE: u64 = 64 << 10;
+
+/// A chunk to be fetched, and what of it.
+pub(crate) struct Wish {
+    pub(crate) chunk: u64,
+    pub(crate) part: Part,
+}
+
+pub(crate) enum Part {
+    /// Its header.
+    Head,
+    /// Decoded bytes.
+    Bytes(Range<usize>),
+    /// Blocks, where they are as large as this; else all of it.
+    Blocks(u32, Vec<u32>),
+}
+
+impl Part {
+    /// Which blocks that are, for [`Shared::load`].
+    fn wanted<'p>(&'p self, header: &ChunkHeader) -> (impl Iterator<Item = Wanted> + use<'p>, u64) {
+        let size = (header.blocksize as usize).max(1);
+        let (numbers, list, count) = match self {
+            Part::Blocks(own, list) if has_blocks_of(header, *own) => (0..0, &list[..], list.len() as u64),
+            Part::Bytes(range) => {
+                let (first, end) = (range.start / size, range.end.div_ceil(size));
+                (first..end, &[][..], end.saturating_sub(first) as u64)
+            }
+            _ => (0..0, &[][..], u64::MAX),
+        };
+        let blocks = numbers.chain(list.iter().map(|block| *block as usize));
+        (blocks.map(|block| Wanted { block, part: 0..usize::MAX }), count)
+    }
+
+    /// About how many of a chunk's bytes it is.
+    fn bytes(&self, nbytes: u64) -> u64 {
+        match self {
+            Part::Head => 0,
+            Part::Bytes(range) => range.len() as u64,
+            Part::Blocks(size, list) => u64::from(*size).saturating_mul(list.len() as u64),
+        }
+        .min(nbytes)
+    }
+}
+
+/// What is wanted of a frame, and what is known of it.
+pub(super) struct Fetch {
+    /// Chunks that are not complete.
+    wishes: Vec<Wish>,
+    pieces: Pieces,
+    ranges: Vec<Range<u64>>,
+    gap: u64,
+}
+
+impl Fetch {
+    /// Begins with all of small chunks, and of others with the head, `blocksize` (0 if not known) being that of most.
+    fn new(chunks: &SuperChunk<'_>, wishes: Vec<Wish>) -> Result<Fetch, Error> {
+        if chunks.is_sparse() {
+            let what = "a plan: the chunks of a sparse frame are files of their own";
+            return Err(Error::Unsupported { structure: Structure::Directory, what });
+        }
+        let pieces = Pieces::new(chunks.container_bytes()?);
+        for wish in &wishes {
+            chunks.first(wish, &pieces)?;
+        }
+        let ranges = pieces.missed(Pieces::GAP);
+        Ok(Fetch { wishes, pieces, ranges, gap: Pieces::GAP })
+    }
+
+    /// Finds out what is missing now.
+    fn look(&mut self, shared: Shared<'_>) -> Result<(), Error> {
+        let (shared, mut buf, mut failed) = (shared.over(Some(&self.pieces)), Vec::new(), None);
+        self.wishes.retain(|Wish { chunk, part }| {
+            let loaded = match part {
+                Part::Head => shared.head(*chunk),
+                _ => shared.load(*chunk, |header| part.wanted(header), &mut buf).map(drop),
+            };
+            let missing = loaded == Err(IoKind::NotFetched.into());
+            failed = failed.or(loaded.err().filter(|_| !missing));
+            missing
+        });
+        self.ranges = self.pieces.missed(self.gap);
+        failed.map_or(Ok(()), Err)
+    }
+}
+
+/// What a plan does when all is there.
+pub(crate) trait Finish: Portable {
+    fn run(&self, shared: Shared<'_>, out: &mut [u8]) -> Result<usize, Error>;
+}
+
+impl<F: Fn(Shared<'_>, &mut [u8]) -> Result<usize, Error> + Portable> Finish for F {
+    fn run(&self, shared: Shared<'_>, out: &mut [u8]) -> Result<usize, Error> {
+        self(shared, out)
+    }
+}
+
+/// A read of which the caller does the input, however it likes: asynchronously, from a cache, side by side.
+///
+/// ```
+/// use blosc_frame::SuperChunk;
+/// # let mut writer = SuperChunk::memory(&blosc_core::Params::new(4))?;
+/// # writer.append_data(&[7; 400])?;
+/// # let file = writer.into_bytes()?;
+/// let frame = SuperChunk::from_slice(&file)?;
+/// let mut plan = frame.plan_items(10..20)?;
+/// // Twice at most, for frames that writers make.
+/// while !plan.ranges().is_empty() {
+///     let fetch = |range: &std::ops::Range<u64>| file[range.start as usize..range.end as usize].to_vec();
+///     let pieces: Vec<Vec<u8>> = plan.ranges().iter().map(fetch).collect();
+///     plan.take(pieces)?;
+/// }
+/// let mut items = [0; 40];
+/// plan.finish(&mut items)?;
+/// assert_eq!(items, [7; 40]);
+/// # Ok::<(), blosc_frame::Error>(())
+/// ```
+pub struct Plan<'p> {
+    chunks: &'p SuperChunk<'p>,
+    fetch: Fetch,
+    finish: Box<dyn Finish + 'p>,
+}
+
+impl Plan<'_> {
+    /// This plan, with ranges joined where at most `gap` bytes lie between. Default [`Pieces::GAP`].
+    ///
+    /// # Errors
+    /// As [`Plan::take`].
+    pub fn joined(mut self, gap: u64) -> Result<Self, Error> {
+        self.fetch.gap = gap;
+        for wish in &self.fetch.wishes {
+            self.chunks.first(wish, &self.fetch.pieces)?;
+        }
+        self.fetch.look(self.chunks.shared())?;
+        Ok(self)
+    }
+
+    /// What is needed next, in bytes from the start of the frame: in order, and apart from each other. None where all is
+    /// there. The second answer has the blocks of large chunks; a third one follows only where the blocks of a chunk lie
+    /// over each other, which no writer does.
+    pub fn ranges(&self) -> &[Range<u64>] {
+        &self.fetch.ranges
+    }
+
+    /// Takes the bytes of [`Plan::ranges`], a piece for each, in their order.
+    ///
+    /// # Errors
+    /// `Param` for another number of pieces, and for one that is not as long as its range: then none of them is used, and
+    /// all ranges are still needed. What can be wrong with a chunk's header and table of blocks.
+    pub fn take(&mut self, pieces: impl IntoIterator<Item = impl Into<Bytes>>) -> Result<(), Error> {
+        let pieces: Vec<Bytes> = pieces.into_iter().map(Into::into).collect();
+        let fits = |(range, piece): (&Range<u64>, &Bytes)| {
+            range.end.saturating_sub(range.start) == piece.len() as u64
+        };
+        let ranges = &self.fetch.ranges;
+        if pieces.len() != ranges.len() || !ranges.iter().zip(&pieces).all(fits) {
+            let value = i64::try_from(pieces.len()).unwrap_or(i64::MAX);
+            return Err(Error::Param { name: "pieces", value, allowed: "one for each range, of its length" });
+        }
+        for (range, piece) in core::mem::take(&mut self.fetch.ranges).into_iter().zip(pieces) {
+            self.fetch.pieces.put(range, piece)?;
+        }
+        self.fetch.look(self.chunks.shared())
+    }
+
+    /// Decodes what was planned to the start of `out`; tells how many bytes that is.
+    ///
+    /// # Errors
+    /// [`IoKind::NotFetched`] while there are ranges left, and what the ordinary read gives: a piece with other bytes than
+    /// the frame has is an error where they are no chunk, or not of the chunk's checksum.
+    pub fn finish(&self, out: &mut [u8]) -> Result<usize, Error> {
+        if !self.fetch.ranges.is_empty() {
+            return Err(IoKind::NotFetched.into());
+        }
+        self.finish.run(self.chunks.shared().over(Some(&self.fetch.pieces)), out)
+    }
+}
+
+impl<'a> SuperChunk<'a> {
+    /// A plan to read bytes `range` of all that is in the frame.
+    ///
+    /// # Errors
+    /// `OutOfRange`; `Unsupported` for sparse frames, and for frames of variable chunks of which nothing has been read that
+    /// needs the chunks' sizes ([`SuperChunk::plan_sizes`] is the plan for that).
+    pub fn plan_bytes(&self, range: Range<u64>) -> Result<Plan<'_>, Error> {
+        if range.start > range.end || range.end > self.nbytes() {
+            return Err(Error::out_of_range("byte", range.end, self.nbytes()));
+        }
+        self.plan(self.wishes(range.clone())?, move |shared: Shared<'_>, out: &mut [u8]| {
+            let out = self.room(&range, out)?;
+            self.bytes_of(shared, range.clone(), out)
+        })
+    }
+
+    /// A plan to read items `range` of all that is in the frame.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::plan_bytes`].
+    pub fn plan_items(&self, range: Range<u64>) -> Result<Plan<'_>, Error> {
+        self.plan_bytes(self.bytes_of_items(range)?)
+    }
+
+    /// A plan to decode chunk `k`.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::plan_bytes`].
+    pub fn plan_chunk(&self, k: u64) -> Result<Plan<'_>, Error> {
+        self.index().entry(k)?;
+        let wish = Wish { chunk: k, part: Part::Bytes(0..usize::MAX) };
+        self.plan([wish].into(), move |shared: Shared<'_>, out: &mut [u8]| {
+            self.decode_chunk(shared, k, 0, |_| Ok(out))
+        })
+    }
+
+    /// A plan to learn the sizes of all chunks, which frames of variable chunks do not tell; it reads no items.
+    ///
+    /// # Errors
+    /// `Unsupported` for sparse frames.
+    pub fn plan_sizes(&self) -> Result<Plan<'_>, Error> {
+        self.plan(self.heads(), move |shared: Shared<'_>, _: &mut [u8]| self.sizes_of(shared).map(|()| 0))
+    }
+
+    pub(crate) fn plan<'p>(&'p self, wishes: Vec<Wish>, finish: impl Finish + 'p) -> Result<Plan<'p>, Error> {
+        Ok(Plan { chunks: self, fetch: Fetch::new(self, wishes)?, finish: Box::new(finish) })
+    }
+
+    /// What is wished of a frame that is far, fetched; `None` for others.
+    pub(crate) fn fetched(
+        &self,
+        wishes: impl FnOnce() -> Result<Vec<Wish>, Error>,
+    ) -> Result<Option<Pieces>, Error> {
+        let Some(source) = self.store.far() else { return Ok(None) };
+        let mut fetch = Fetch::new(self, wishes()?)?;
+        while !fetch.ranges.is_empty() {
+            fetch.pieces.fetch(source, &fetch.ranges)?;
+            fetch.look(self.shared())?;
+        }
+        Ok(Some(fetch.pieces))
+    }
+
+    pub(super) fn heads(&self) -> Vec<Wish> {
+        self.index().numbers().map(|chunk| Wish { chunk, part: Part::Head }).collect()
+    }
+
+    /// The parts of chunks that hold these bytes.
+    pub(super) fn wishes(&self, range: Range<u64>) -> Result<Vec<Wish>, Error> {
+        let (mut at, mut wishes) = (range.start, Vec::new());
+        while at < range.end {
+            let (chunk, span) = self.index().sizes().find(at).ok_or(Error::Unsupported {
+                structure: Structure::Index,
+                what: "a plan before the sizes of the chunks are known",
+            })?;
+            let within = |at: u64| usize::try_from(at.saturating_sub(span.start)).unwrap_or(usize::MAX);
+            wishes.push(Wish { chunk, part: Part::Bytes(within(at)..within(range.end.min(span.end))) });
+            at = span.end;
+        }
+        Ok(wishes)
+    }
+
+    /// Wants of the pieces what a chunk needs first: all of it if little of that is not wanted, else what tells where the
+    /// blocks lie. Where a chunk ends is not known for certain: most begin where the one before them ends.
+    fn first(&self, wish: &Wish, pieces: &Pieces) -> Result<(), Error> {
+        const NEXT: u64 = 16;
+        let (k, index) = (wish.chunk, self.index());
+        let Entry::Stored(entry) = index.entry(k)? else { return Ok(()) };
+        let located = self.store.locate(entry)?;
+        let nbytes = index.sizes().len_of(k).unwrap_or(0).max(1);
+        let next = (k.saturating_add(1)..k.saturating_add(NEXT)).find_map(|k| match index.get(k)? {
+            Entry::Stored(next) => next.checked_sub(entry).filter(|room| *room > 0),
+            Entry::Special(_) => None,
+        });
+        let all = next.unwrap_or(located.limit).min(located.limit);
+        let (wanted, total) = (wish.part.bytes(nbytes.into()), u64::from(nbytes));
+        let unwanted = all.saturating_mul(total.saturating_sub(wanted)).checked_div(total).unwrap_or(0);
+        let blocksize = match &wish.part {
+            Part::Blocks(size, _) => *size,
+            _ => self.header().blocksize,
+        };
+        let table = nbytes.checked_div(blocksize).unwrap_or(0).saturating_mul(4).saturating_add(40);
+        let len = match &wish.part {
+            Part::Head => 32,
+            // No chunk takes more than its bytes and a header; what is longer has something else behind it.
+            _ if all <= total.saturating_add(SPARE) && unwanted <= SPARE => all.max(HEAD),
+            _ => HEAD.max(table.into()),
+        };
+        pieces.want(located.at..located.at.saturating_add(len.min(located.limit)));
+        Ok(())
+    }
+}
