@@ -49,3 +49,5 @@ mod zlib;
 mod zstd;
 #[cfg(feature = "zstd-c")]
 mod zstd_host;
+#[cfg(feature = "zstd-c")]
+mod zstd_predefined;
