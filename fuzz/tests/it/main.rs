@@ -9,3 +9,4 @@ mod resources;
 mod security;
 mod targets;
 mod vectors;
+mod zarr;
