@@ -22,7 +22,6 @@ pub fn results(data: &[u8]) {
     let Ok(results) = file::parse(Path::new("results.jsonl"), data) else { return };
     console::summary(&results.machine, &results.rows);
     export::csv(&results);
-    export::markdown(&results, "");
     export::readme(&results);
     let files = [results.clone(), results];
     side_by_side::compare(&files, "", false);

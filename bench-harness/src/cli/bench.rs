@@ -24,17 +24,6 @@ pub fn quick(args: &super::Quick) -> Result<ExitCode, String> {
     execute(quick::jobs(&choice), &Effort::QUICK, &args.out)
 }
 
-/// What the quick run leaves out.
-pub fn full(args: &super::Quick) -> Result<ExitCode, String> {
-    let mut choice = Choice::default();
-    engines(&mut choice, &args.engine)?;
-    let suites = ["kernels", "chunks", "latency", "threads"].map(String::from);
-    let jobs: Vec<Job<'_>> =
-        suites_of(&suites)?.into_iter().flat_map(|suite| (suite.jobs)(&choice)).collect();
-    let effort = Effort::within(Duration::from_secs(600), jobs.len());
-    execute(jobs, &effort, &args.out)
-}
-
 /// Opponents by their names.
 fn engines(choice: &mut Choice, names: &[String]) -> Result<(), String> {
     for name in names {

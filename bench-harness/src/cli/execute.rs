@@ -43,17 +43,16 @@ pub fn execute(jobs: Vec<Job<'_>>, effort: &Effort, out: &Path) -> Result<ExitCo
     let mut watch = Watch::new(machine.busy_cpus);
     let setting = Setting { arch: pulp::Arch::new(), timing: machine.emulator.is_none() };
     let mut writer = Writer::create(out, &machine, &command_line())?;
-    let progress = Progress::new(2 * jobs.len());
+    let progress = Progress::new(effort.time);
     let stopped = || stop.load(Ordering::Relaxed);
     if let Some(told) = effort.floor(&jobs) {
         say(&paragraph(&told));
     }
     let mut visits = Passes::new(jobs);
-    let done = |rows: &[_], first: bool, expected| {
+    let done = |rows: &[_], first: bool| {
         if first {
             rows.iter().try_for_each(|row| writer.row(row))?;
         }
-        progress.done(expected);
         Ok(watch.loaded())
     };
     visits.run(effort, &setting, &stopped, |label| progress.start(label), done)?;

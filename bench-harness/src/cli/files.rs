@@ -34,13 +34,16 @@ pub fn cmp(paths: &[PathBuf], filter: &[String]) -> Result<ExitCode, String> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// A threshold in percent as a fraction.
+pub fn fraction(threshold: f64) -> Result<f64, String> {
+    let fits = (0.0..1000.0).contains(&threshold);
+    fits.then_some(threshold / 100.0).ok_or_else(|| format!("--threshold {threshold}: must be a percentage"))
+}
+
 /// `diff`: status 1 if anything became slower.
 pub fn diff(old: &Path, new: &Path, threshold: f64, filter: &[String]) -> Result<ExitCode, String> {
-    if !(0.0..1000.0).contains(&threshold) {
-        return Err(format!("--threshold {threshold}: must be a percentage"));
-    }
     let files = [read(old)?, read(new)?];
-    let found = difference::difference(&files, threshold / 100.0, &words(&files, filter)?);
+    let found = difference::difference(&files, threshold, &words(&files, filter)?);
     if found.cases == 0 {
         return Err(format!("{} and {} have no case in common", old.display(), new.display()));
     }
@@ -150,16 +153,9 @@ pub fn instructions(
     Ok(ExitCode::from(u8::from(!moved.is_empty())))
 }
 
-/// `csv` and `md`.
-pub fn print(path: &Path, filter: &[String], csv: bool) -> Result<ExitCode, String> {
-    let results = read(path)?;
-    let text = if csv {
-        export::csv(&results)
-    } else {
-        let filter = words(std::slice::from_ref(&results), filter)?;
-        export::markdown(&results, &filter)
-    };
-    say(&text);
+/// `csv`.
+pub fn csv(path: &Path) -> Result<ExitCode, String> {
+    say(&export::csv(&read(path)?));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -5,6 +5,7 @@ mod bench;
 mod execute;
 mod files;
 mod levels;
+mod paired;
 mod progress;
 mod ratio;
 mod repeat;
@@ -37,8 +38,6 @@ struct Cli {
 enum Command {
     /// What matters, in under a minute (what happens without a command).
     Quick(Quick),
-    /// Kernels, chunks, latency and threads, every array and level: ten minutes.
-    Full(Quick),
     /// Run quick several times and print how well the runs agree.
     ///
     /// It prints the share of all pairs of runs in which the fractions of a copy lie within
@@ -57,11 +56,29 @@ enum Command {
     /// Says how many rows agree: two do when the printed spread of one run reaches
     /// the median of the other. Others count as slower or faster if they moved by
     /// more than the threshold, both in time and against the copy beside them.
+    ///
+    /// With --paired, OLD and NEW are programs, which are run by turns: then every
+    /// case has an interval and a verdict. Without NEW, OLD is compared with itself,
+    /// without both this program, which shows what the machine can tell.
     Diff {
-        /// The older results file.
-        old: PathBuf,
-        /// The newer results file.
-        new: PathBuf,
+        /// The older results file, or program.
+        #[arg(required_unless_present = "paired")]
+        old: Option<PathBuf>,
+        /// The newer one.
+        #[arg(required_unless_present = "paired")]
+        new: Option<PathBuf>,
+        /// Run two programs by turns instead of reading files.
+        #[arg(long)]
+        paired: bool,
+        /// How many turns.
+        #[arg(long, requires = "paired", default_value_t = 6, value_parser = clap::value_parser!(u8).range(2..=100))]
+        turns: u8,
+        /// Count instructions too (needs valgrind).
+        #[arg(long, requires = "paired")]
+        instructions: bool,
+        /// What is run in each turn: options of `run`.
+        #[arg(last = true, requires = "paired", value_name = "RUN")]
+        run: Vec<String>,
         /// Smaller changes do not count, in percent.
         #[arg(long, default_value_t = 5.0)]
         threshold: f64,
@@ -98,14 +115,6 @@ enum Command {
     Csv {
         /// The results file.
         file: PathBuf,
-    },
-    /// Print a results file as Markdown.
-    Md {
-        /// The results file.
-        file: PathBuf,
-        /// Only cases whose label has all these words.
-        #[arg(long, value_delimiter = ',')]
-        filter: Vec<String>,
     },
     /// Put the figures of a results file into a README between its marks.
     Splice {
@@ -322,18 +331,23 @@ pub fn run() -> Result<ExitCode, String> {
     match cli.command {
         None => bench::quick(&cli.quick),
         Some(Command::Quick(quick)) => bench::quick(&quick),
-        Some(Command::Full(full)) => bench::full(&full),
         Some(Command::Repeat(options)) => repeat::run(&options),
         Some(Command::Run(run)) => bench::run(&run),
         Some(Command::Advise(options)) => advise::run(&options),
         Some(Command::Ratio(options)) => ratio::run(&options),
         Some(Command::Cmp(f)) => files::cmp(&f.files, &f.filter),
-        Some(Command::Diff { old, new, threshold, filter }) => files::diff(&old, &new, threshold, &filter),
+        Some(Command::Diff { old, new, paired, turns, instructions, run, threshold, filter }) => {
+            let threshold = files::fraction(threshold)?;
+            if let Some((old, new)) = old.as_ref().zip(new.as_ref()).filter(|_| !paired) {
+                return files::diff(old, new, threshold, &filter);
+            }
+            let turns = paired::Turns { count: turns, run: &run, instructions };
+            paired::run([old.as_ref(), new.as_ref()], &turns, threshold, &filter.join(" "))
+        }
         Some(Command::Report { files, out }) => files::report(&files, &out),
         Some(Command::Join { files, out }) => files::join(&files, &out),
         Some(Command::Check { files }) => files::check(&files),
-        Some(Command::Csv { file }) => files::print(&file, &[], true),
-        Some(Command::Md { file, filter }) => files::print(&file, &filter, false),
+        Some(Command::Csv { file }) => files::csv(&file),
         Some(Command::Splice { file, readme, check }) => files::splice(&file, &readme, check),
         Some(Command::Levels(options)) => levels::run(&options),
         Some(Command::Instructions { qemu, program, mca, llvm, check, write, tolerance }) => {

@@ -201,7 +201,8 @@ fn inside_wheel(package: &str, library: &str) -> Result<PathBuf, String> {
     let folder = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
     let mut folders = vec![folder.clone()];
     if let Some(site) = folder.parent() {
-        folders.push(site.join(format!("{package}.libs")));
+        // Older wheels have the library beside the package.
+        folders.extend([&*format!("{package}.libs"), "lib", "lib64"].map(|beside| site.join(beside)));
     }
     while let Some(folder) = folders.pop() {
         let entries = std::fs::read_dir(&folder).into_iter().flatten();

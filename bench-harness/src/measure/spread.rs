@@ -44,6 +44,17 @@ fn spread(visits: usize, variance: Option<f64>, typical: f64) -> f64 {
     (student(freedom) * (2.0 * v / visits.max(1) as f64).sqrt() * QUARTILE).exp_m1()
 }
 
+/// Mean of the logarithms of ratios, their variance, and how far the true mean may lie to either side, nineteen times of twenty,
+/// where a variance of `typical` is usual. `None` for fewer than two.
+pub fn interval(logs: &[f64], typical: f64) -> Option<(f64, f64, f64)> {
+    let count = logs.len() as f64;
+    let mean = logs.iter().sum::<f64>() / count;
+    let known = count - 1.0;
+    let variance = logs.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / known;
+    let v = (PRIOR * typical + known * variance) / (PRIOR + known);
+    (logs.len() > 1).then(|| (mean, variance, student(PRIOR + known) * (v / count).sqrt()))
+}
+
 /// Student's t, two-sided 95 %, to half a percent for four degrees of freedom and more.
 fn student(freedom: f64) -> f64 {
     let z = 1.959_964;

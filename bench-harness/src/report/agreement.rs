@@ -92,11 +92,6 @@ fn apart(numbers: &[f64]) -> Vec<f64> {
     pairs.map(|(a, b)| (a / b).max(b / a) - 1.0).collect()
 }
 
-/// The rows of a case in every run, if all have it.
-fn everywhere<'a>(places: &[Option<&'a Row>]) -> Option<Vec<&'a Row>> {
-    places.iter().copied().collect()
-}
-
 fn numbers(rows: &[&Row], of: impl Fn(&Row) -> Option<f64>) -> Vec<f64> {
     rows.iter().filter_map(|r| of(r)).collect()
 }
@@ -108,7 +103,7 @@ pub fn agreement(runs: &[Results]) -> Agreement {
     let first = runs.first().map_or(&[][..], |run| &run.rows);
     let all: Vec<Vec<&Row>> = first
         .iter()
-        .filter_map(|r| everywhere(by_key.get(&r.key())?))
+        .filter_map(|r| by_key.get(&r.key())?.iter().copied().collect::<Option<Vec<_>>>())
         .filter(|rows| !rows.is_empty())
         .collect();
     let group = |r: &Row| {

@@ -2,7 +2,7 @@
 
 use super::cases::spread_line;
 use super::mean::{Mean, Quantity, RATIO, SPEED, VS_COPY, VS_PEER, percent};
-use super::sections::{self, Draw, figures, text};
+use super::sections::{self, Draw, Grid, figures, text};
 use super::table::{Table, figure, paragraph, size, speed};
 use crate::data::generate;
 use crate::machine::Machine;
@@ -22,7 +22,9 @@ pub fn summary(machine: &Machine, rows: &[Row]) -> String {
             Draw::Goals => vec![super::goals::table(rows)],
             draw => {
                 let figures = figures(&section, rows, best);
-                figures.iter().map(|(name, grid)| text(name, grid, draw == Draw::Heat)).collect()
+                let heat = draw == Draw::Heat;
+                let roomy = |grid: &Grid<'_>| !heat && grid.columns.len() <= 3;
+                figures.iter().map(|(name, grid)| text(name, grid, heat, roomy(grid))).collect()
             }
         };
         let told = match section.draw {

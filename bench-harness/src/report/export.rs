@@ -1,8 +1,7 @@
 //! Results as CSV, as Markdown, and as the table of the project's README.
 
-use super::cases::matches;
 use super::console::chunk_table;
-use super::table::{Table, duration, figure, maybe, size, speed};
+use super::table::{Table, maybe, size, speed};
 use crate::data::generate;
 use crate::result::Row;
 use crate::result::file::Results;
@@ -34,28 +33,6 @@ pub fn csv(file: &Results) -> String {
 
 fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.into() }
-}
-
-/// The machine and the chosen rows as Markdown.
-pub fn markdown(file: &Results, filter: &str) -> String {
-    let mut out = format!("{}, `{}`\n\n", file.machine.name, file.command.trim());
-    let cycles = file.rows.iter().any(|r| r.bytes_per_cycle.is_some());
-    let per = if cycles { "bytes/cycle" } else { "bytes/tick" };
-    let mut table = Table::new(&["case", "time", "spread", "GB/s", per, "of a copy", "ratio", "against"]);
-    for r in file.rows.iter().filter(|r| r.quartile_ns.is_some() && matches(r, filter)) {
-        table.row(vec![
-            r.label(),
-            r.quartile_ns.map_or("-".into(), duration),
-            r.spread.map_or("-".into(), |s| format!("±{} %", figure(100.0 * s))),
-            r.gbps.map_or("-".into(), speed),
-            maybe(r.bytes_per_cycle.or(r.bytes_per_tick)),
-            maybe(r.vs_copy),
-            maybe(r.ratio),
-            r.peer.as_ref().map_or("-".into(), |p| format!("{} x {p}", maybe(r.vs_peer))),
-        ]);
-    }
-    out.push_str(&table.markdown());
-    out
 }
 
 /// The short table that stands in the project's README: kernels of the best level at 256 KiB, and chunks at

@@ -1,78 +1,8 @@
-//! Bars, and grids of shaded figures, as inline SVG.
+//! Grids of shaded figures, as inline SVG.
 
 use super::mean::percent;
 use super::svg::escape;
 use std::fmt::Write;
-
-/// One bar.
-pub struct Bar {
-    /// Short name.
-    pub who: String,
-    /// Length.
-    pub value: f64,
-    /// What stands behind it.
-    pub text: String,
-    /// What a pointer over it says.
-    pub told: String,
-    /// Colour.
-    pub colour: usize,
-    /// How far another run may lie, as a part of the length.
-    pub spread: Option<f64>,
-}
-
-/// Bars of one quantity, one below the other.
-pub struct Bars {
-    /// What they show, for screen readers.
-    pub title: String,
-    /// The bars.
-    pub bars: Vec<Bar>,
-}
-
-impl Bars {
-    /// The bars; the longest takes what is left beside the text.
-    pub fn svg(&self) -> String {
-        let (width, tall, name, behind) = (290.0, 22.0, 20.0, 136.0);
-        let most = self.bars.iter().map(|b| b.value).fold(f64::MIN_POSITIVE, f64::max);
-        let height = tall * self.bars.len() as f64;
-        let title = escape(&self.title);
-        let mut out = format!(
-            "<svg class=\"bars\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{title}\">\n"
-        );
-        for (line, bar) in self.bars.iter().enumerate() {
-            let (y, room) = (tall * line as f64, width - name - behind);
-            let long = room * bar.value / most;
-            let _ = write!(
-                out,
-                "<g><title>{}</title><text x=\"0\" y=\"{:.1}\">{}</text>\
-                 <rect class=\"f{}\" x=\"{name}\" y=\"{:.1}\" width=\"{long:.1}\" height=\"{:.1}\" rx=\"3\"/>",
-                escape(&bar.told),
-                y + 15.5,
-                escape(&bar.who),
-                bar.colour % 8,
-                y + 3.0,
-                tall - 6.0
-            );
-            if let Some(spread) = bar.spread {
-                let (low, high) =
-                    (name + long / (1.0 + spread), name + (long * (1.0 + spread)).min(room + 6.0));
-                let at = y + tall / 2.0;
-                let _ = write!(
-                    out,
-                    "<line class=\"whisker\" x1=\"{low:.1}\" x2=\"{high:.1}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>"
-                );
-            }
-            let _ = writeln!(
-                out,
-                "<text class=\"cell\" x=\"{:.1}\" y=\"{:.1}\">{}</text></g>",
-                name + room + 10.0,
-                y + 15.5,
-                escape(&bar.text)
-            );
-        }
-        out.push_str("</svg>\n");
-        out
-    }
-}
 
 /// One figure of a grid.
 pub struct Cell {

@@ -9,6 +9,7 @@ pub mod goals;
 pub mod grids;
 pub mod html;
 pub mod mean;
+pub mod paired;
 pub mod sections;
 pub mod side_by_side;
 pub mod svg;

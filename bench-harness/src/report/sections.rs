@@ -282,8 +282,8 @@ pub fn cell(rows: &[&Row], around: bool) -> String {
 }
 
 /// A grid as a table: speeds, for kernels with the fraction of a copy, else with what stands against the opponent in a last
-/// column.
-pub fn text(name: &str, grid: &Grid<'_>, heat: bool) -> Table {
+/// column. Spreads beside all speeds need room.
+pub fn text(name: &str, grid: &Grid<'_>, heat: bool, around: bool) -> Table {
     let mut head = vec![name.to_string()];
     head.extend(
         grid.columns.iter().map(|(_, word)| if word.is_empty() { "ours".into() } else { word.clone() }),
@@ -296,7 +296,7 @@ pub fn text(name: &str, grid: &Grid<'_>, heat: bool) -> Table {
         let mut line = vec![words.clone()];
         line.extend(cells.iter().map(|rows| match Mean::of(rows, VS_COPY).filter(|_| heat) {
             Some(part) => format!("{} {}", cell(rows, false), part.text(figure)),
-            None => cell(rows, !heat),
+            None => cell(rows, around),
         }));
         if peer.is_some() && !heat {
             let all: Vec<&Row> = cells.iter().flatten().copied().filter(|r| r.engine == "ours").collect();

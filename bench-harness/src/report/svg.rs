@@ -128,6 +128,27 @@ fn tick_label(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
+impl Series {
+    /// Where its marks, bars and lines are.
+    fn areas(&self, x: &Axis, y: &Axis) -> Vec<Area> {
+        let at = |p: &Point| (x.at(p.x), y.at(p.y));
+        let mark = |p: &Point| {
+            let (low, high) = p.spread.map_or((p.y, p.y), |s| (p.y / (1.0 + s), p.y * (1.0 + s)));
+            let mark = Area::around(at(p).0, at(p).1, 5.0, 5.0);
+            Area { top: mark.top.min(y.at(high)), bottom: mark.bottom.max(y.at(low)), ..mark }
+        };
+        let mut areas: Vec<Area> = self.points.iter().map(mark).collect();
+        for pair in self.points.windows(2).filter(|_| self.line) {
+            let [(a, b), (c, d)] = [at(&pair[0]), at(&pair[1])];
+            let steps = ((c - a).hypot(d - b) / 4.0).ceil();
+            let step = |n: u32| f64::from(n) / steps.max(1.0);
+            let part = |t: f64| Area::around(a + (c - a) * t, b + (d - b) * t, 2.0, 2.0);
+            areas.extend((0..steps as u32).map(|n| part(step(n))));
+        }
+        areas
+    }
+}
+
 impl Chart<'_> {
     /// The chart with its legend.
     pub fn svg(&self) -> String {
@@ -171,7 +192,7 @@ impl Chart<'_> {
             (TOP + HEIGHT - BOTTOM) / 2.0,
             escape(self.y)
         );
-        let mut taken: Vec<Area> = points().map(|p| Area::around(x.at(p.x), y.at(p.y), 5.0, 5.0)).collect();
+        let mut taken: Vec<Area> = self.series.iter().flat_map(|s| s.areas(&x, &y)).collect();
         for (name, value) in &self.yardsticks {
             let at = y.at(*value);
             let _ = writeln!(
@@ -301,7 +322,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_never_meet() {
+    fn labels_meet_neither_each_other_nor_marks_nor_lines() {
         let point = |i: u32| Point {
             x: 1.0 + f64::from(i % 5) / 50.0,
             y: 1.0 + f64::from(i) / 100.0,
@@ -311,13 +332,19 @@ mod tests {
             noisy: i.is_multiple_of(2),
         };
         let points: Vec<Point> = (0..20).map(point).collect();
-        let (mut taken, mut out) = (Vec::new(), String::new());
-        for p in &points {
-            label(&mut out, &p.label, (100.0 + 20.0 * p.x, 100.0 + 20.0 * p.y), &mut taken);
+        let x = Axis::new(points.iter().map(|p| p.x), false, (LEFT, WIDTH - RIGHT));
+        let y = Axis::new(points.iter().map(|p| p.y), false, (HEIGHT - BOTTOM, TOP));
+        let name = String::new();
+        let series = Series { name, points, line: true, dashed: false, square: false, colour: 0 };
+        let (mut taken, mut out) = (series.areas(&x, &y), String::new());
+        let drawn = taken.len();
+        for p in &series.points {
+            label(&mut out, &p.label, (x.at(p.x), y.at(p.y)), &mut taken);
         }
-        assert!(taken.len() > 2 && taken.len() == out.matches("<text").count());
-        for (i, a) in taken.iter().enumerate() {
-            assert!(a.inside() && taken.iter().skip(i + 1).all(|b| !b.meets(a)));
+        let labels = out.matches("<text").count();
+        assert!(labels > 2 && taken.len() == drawn + labels && drawn > 2 * series.points.len());
+        for (i, a) in taken.iter().enumerate().skip(drawn) {
+            assert!(a.inside() && taken.iter().take(i).all(|b| !b.meets(a)));
         }
     }
 }

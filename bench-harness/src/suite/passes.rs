@@ -45,12 +45,6 @@ impl Effort {
     fn fits(&self, begun: Instant, visit: Duration) -> bool {
         begun.elapsed() + visit <= self.time
     }
-
-    /// Visits that a run has, after some that took this long.
-    pub fn expected(&self, jobs: usize, visits: usize, taken: Duration) -> usize {
-        let each = taken.as_secs_f64() / visits.max(1) as f64;
-        ((self.time.as_secs_f64() / each.max(1e-9)) as usize).clamp(visits, self.passes * jobs.max(1))
-    }
 }
 
 /// A job, and what its visits have measured.
@@ -80,8 +74,7 @@ impl<'a> Passes<'a> {
     }
 
     /// Visits the jobs until passes or time run out, or `stop` says so. `begin` hears the label of each; `done` gets what a
-    /// visit measured, whether it was the first to its job, and how many visits there will be. It may say that others used
-    /// the machine.
+    /// visit measured and whether it was the first to its job, and may say that others used the machine.
     ///
     /// # Errors
     /// Errors of `done`.
@@ -91,7 +84,7 @@ impl<'a> Passes<'a> {
         setting: &Setting,
         stop: &dyn Fn() -> bool,
         mut begin: impl FnMut(&str),
-        mut done: impl FnMut(&[Row], bool, usize) -> Result<bool, String>,
+        mut done: impl FnMut(&[Row], bool) -> Result<bool, String>,
     ) -> Result<(), String> {
         let (begun, count, mut visits) = (self.begun, self.jobs.len(), 0);
         let late = effort.time.mul_f64(LATE);
@@ -112,7 +105,7 @@ impl<'a> Passes<'a> {
                 // The first visit verifies as well, about a third of its time.
                 *took = Some(if first { start.elapsed() * 2 / 3 } else { start.elapsed() });
                 visits += 1;
-                if done(&visit, first, effort.expected(count, visits, begun.elapsed()))? {
+                if done(&visit, first)? {
                     visit.iter_mut().flat_map(|r| &mut r.visits).for_each(|v| v.loaded = true);
                 }
                 for new in visit {
@@ -157,13 +150,6 @@ mod tests {
     const SETTING: fn() -> Setting = || Setting { arch: pulp::Arch::new(), timing: true };
 
     #[test]
-    fn visits_are_foreseen() {
-        let effort = Effort { passes: 9, time: Duration::from_secs(10), ..Effort::QUICK };
-        let expected = |visits, seconds| effort.expected(2, visits, Duration::from_secs(seconds));
-        assert_eq!([expected(1, 2), expected(3, 6), expected(1, 100), expected(1, 0)], [5, 5, 1, 18]);
-    }
-
-    #[test]
     fn every_pass_visits_every_job_in_an_order_of_its_own() {
         let orders: Vec<Vec<usize>> = (0..4).map(|pass| order(pass, 50)).collect();
         for (index, one) in orders.iter().enumerate() {
@@ -202,7 +188,7 @@ mod tests {
             let (effort, few) = (Effort::within(Duration::from_millis(400), jobs.len()), jobs.len() == 3);
             let begun = Instant::now();
             let mut passes = Passes::new(jobs);
-            passes.run(&effort, &SETTING(), &|| false, |_| (), |_, _, _| Ok(false)).unwrap();
+            passes.run(&effort, &SETTING(), &|| false, |_| (), |_, _| Ok(false)).unwrap();
             assert!(begun.elapsed() <= effort.time.mul_f64(1.2), "{:?}", begun.elapsed());
             assert!(unreached.contains(&passes.unreached()), "{}", passes.unreached());
             let rows = passes.rows();
@@ -234,7 +220,7 @@ mod tests {
         let jobs = vec![job([3.0, 1.0, 2.0], None), job([1.0; 3], Some(0)), job([1.0; 3], Some(1))];
         let effort = Effort { passes: 3, ..Effort::QUICK };
         let mut passes = Passes::new(jobs);
-        passes.run(&effort, &SETTING(), &|| false, |_| (), |_, _, _| Ok(false)).unwrap();
+        passes.run(&effort, &SETTING(), &|| false, |_| (), |_, _| Ok(false)).unwrap();
         let rows = passes.rows();
         assert_eq!((rows[0].quartile_ns, rows[0].visits_ns.len(), rows[0].rounds), (Some(1.5), 3, 3));
         assert!(rows[1..].iter().all(|r| r.refused.is_some() && r.quartile_ns.is_none() && !r.verified));

@@ -113,7 +113,7 @@ fn malformed_files_are_one_line_and_status_2() {
         folder.join("missing").to_str().unwrap().to_string(),
     ];
     for bad in &bad {
-        for command in ["cmp", "report", "check", "csv", "md", "splice"] {
+        for command in ["cmp", "report", "check", "csv", "splice"] {
             refused(&[command, bad], bad);
         }
         refused(&["diff", &good, bad], bad);
@@ -122,10 +122,8 @@ fn malformed_files_are_one_line_and_status_2() {
     }
     refused(&["diff", &good, &other], "no case in common");
     refused(&["join", &good, &good, "--out", "/no/such/folder/whole"], "interrupted");
-    for command in ["cmp", "md"] {
-        refused(&[command, &good, "--filter", "nosuchword"], "nosuchword");
-        refused(&[command, &empty_run], "no row");
-    }
+    refused(&["cmp", &good, "--filter", "nosuchword"], "nosuchword");
+    refused(&["cmp", &empty_run], "no row");
     refused(&["check", env!("CARGO_MANIFEST_DIR")], "no .jsonl file");
     let readme = file("README.md", "no marks\n");
     refused(&["splice", &good, "--readme", &readme], "blosc-bench: begin");
@@ -201,6 +199,25 @@ fn rows_say_whether_data_was_met_for_the_first_time() {
     let large = rows("large.jsonl", &["--once", "--size", "2M"]);
     assert!(large.iter().all(|r| !r.once || r.bytes <= 1 << 20), "rows of larger arrays");
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Two programs by turns; here the program with itself, which is neither faster nor slower.
+#[test]
+fn programs_are_compared_by_turns() {
+    let run = ["--suite", "split", "--typesize", "4", "--size", "4K", "--isa", "scalar", "--time", "2"];
+    let me = env!("CARGO_BIN_EXE_blosc-bench");
+    let args = [&["diff", "--paired", me, "--turns", "2", "--threshold", "500", "--"][..], &run].concat();
+    let done = bench(&args).output().unwrap();
+    let told = text(&done.stdout);
+    assert!(
+        told.contains("0 slower, 0 faster") && told.contains("split scalar ts4 4K"),
+        "{told}{}",
+        text(&done.stderr)
+    );
+    assert_eq!(done.status.code(), Some(0));
+    narrow(&told, me);
+    refused(&["diff", "--paired", "/no/such/program"], "/no/such/program");
+    refused(&["diff", "a", "b", "--turns", "3"], "--paired");
 }
 
 /// Runs that are there already are compared and not made again.

@@ -26,7 +26,7 @@ pub fn draw(file: &Results, what: &Section<'_>) -> String {
             Draw::Heat => heat(name, grid),
             Draw::Lines | Draw::Scaling => chart(what, grid),
             _ => {
-                let (head, rows) = text("", grid, false).cells();
+                let (head, rows) = text("", grid, false, true).cells();
                 let rows: Vec<Vec<String>> =
                     rows.iter().map(|row| row.iter().map(|c| escape(c)).collect()).collect();
                 body.push_str(&html_table(&head, &rows));

@@ -1,11 +1,11 @@
 //! Machines side by side.
 
-use super::parts::{date, section};
+use super::parts::{date, html_table, section};
 use crate::report::cases::letter;
-use crate::report::grids::{Bar, Bars};
 use crate::report::mean::{Mean, SPEED, VS_COPY};
+use crate::report::sections::best_level;
 use crate::report::svg::escape;
-use crate::report::table::{figure, speed_unit};
+use crate::report::table::speed_unit;
 use crate::result::Row;
 use crate::result::file::{Results, comparable};
 use std::fmt::Write;
@@ -37,7 +37,7 @@ fn measures() -> Vec<Measure> {
     all
 }
 
-/// Who the files are about, and where they can be compared, bars for each case.
+/// Who the files are about, and where they can be compared, a line for each case.
 pub fn overview(files: &[Results]) -> String {
     if files.len() < 2 {
         return String::new();
@@ -63,26 +63,18 @@ pub fn overview(files: &[Results]) -> String {
         );
         return section("machines", "Machines", "Each has its own sections below.", &body);
     }
-    body.push_str("<div class=\"small\">\n");
-    for (title, fits) in measures() {
-        let bar = |(index, file): (usize, &Results)| {
-            let best = file.machine.levels.last().map_or("", String::as_str);
-            let timed = file.rows.iter().filter(|r| r.quartile_ns.is_some());
-            let rows: Vec<&Row> = timed.filter(|r| fits(r, best)).collect();
-            let (part, fast) = (Mean::of(&rows, VS_COPY)?, Mean::of(&rows, SPEED)?);
-            let text = format!("{} ({})", part.text(figure), speed_unit(fast.value));
-            let (name, of, around) = (&file.machine.name, figure(part.value), part.around());
-            let told = format!("{name}: {of} of a copy{around}, {}", speed_unit(fast.value));
-            let who = letter(index).to_string();
-            Some(Bar { who, value: part.value, text, told, colour: index, spread: part.spread })
-        };
-        let bars: Vec<Bar> = files.iter().enumerate().filter_map(bar).collect();
-        if !bars.is_empty() {
-            let svg = Bars { title: title.clone(), bars }.svg();
-            let _ = write!(body, "<figure><figcaption>{title}</figcaption>{svg}</figure>");
-        }
-    }
-    body.push_str("</div>");
+    let cell = |file: &Results, fits: &dyn Fn(&Row, &str) -> bool| {
+        let timed = file.rows.iter().filter(|r| r.quartile_ns.is_some());
+        let rows: Vec<&Row> = timed.filter(|r| fits(r, best_level(file))).collect();
+        Some(format!("{} ({})", Mean::of(&rows, VS_COPY)?.whole(), speed_unit(Mean::of(&rows, SPEED)?.value)))
+    };
+    let head: Vec<String> =
+        ["of a copy".into()].into_iter().chain((0..files.len()).map(|i| letter(i).into())).collect();
+    let line = |(title, fits): Measure| {
+        let cells = files.iter().map(|file| cell(file, &fits).unwrap_or("-".into()));
+        [title].into_iter().chain(cells).collect()
+    };
+    body.push_str(&html_table(&head, &measures().into_iter().map(line).collect::<Vec<_>>()));
     let lead = "Fractions of a copy of the same size on the same machine, in the same rounds, and the speed in brackets: the \
                 best level of each; chunks are geometric means over all arrays.";
     section("machines", "Machines side by side", lead, &body)
@@ -109,6 +101,6 @@ mod tests {
             page.contains("side by side") && page.contains("of a copy") && !page.contains("Not compared")
         );
         let page = overview(&[machine("a"), machine("b")]);
-        assert!(page.contains("Not compared") && !page.contains("<figure>"));
+        assert!(page.contains("Not compared") && !page.contains("<table>"));
     }
 }

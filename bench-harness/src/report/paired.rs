@@ -1,0 +1,94 @@
+//! `diff --paired`: two programs by turns, and an interval for each ratio. See `METHOD.md`.
+
+use super::cases::cases;
+use super::mean::percent;
+use super::table::{Table, figure, paragraph};
+use crate::measure::spread::interval;
+use crate::measure::stats::Summary;
+use crate::result::file::Results;
+
+/// What the turns say.
+pub struct Paired {
+    /// A line for each case, and a summary.
+    pub text: String,
+    /// Cases that both programs ran in two turns at least.
+    pub cases: usize,
+    /// Cases that became slower.
+    pub slower: usize,
+}
+
+/// The runs of two programs, turn by turn. A case is slower or faster where its interval lies beyond 1 and its mean moved by more
+/// than `threshold`; the same where the interval lies within the threshold; else the turns cannot tell.
+pub fn paired([old, new]: [&[Results]; 2], threshold: f64, filter: &str) -> Paired {
+    let (old, new) = (cases(old, filter), cases(new, filter));
+    let ratios = |key, before: &[Option<&crate::result::Row>]| -> Option<Vec<f64>> {
+        let turns = before.iter().zip(new.get(key)?).filter_map(|(o, n)| o.zip(*n));
+        Some(turns.filter_map(|(o, n)| Some((o.quartile_ns? / n.quartile_ns?).ln())).collect())
+    };
+    let label = |rows: &[Option<&crate::result::Row>]| rows.iter().flatten().next().map(|r| r.label());
+    let found: Vec<(String, Vec<f64>)> = old
+        .iter()
+        .filter_map(|(key, rows)| Some((label(rows)?, ratios(key, rows)?)))
+        .filter(|(_, logs)| logs.len() > 1)
+        .collect();
+    let variances: Vec<f64> = found.iter().filter_map(|(_, logs)| Some(interval(logs, 0.0)?.1)).collect();
+    let typical = Summary::of(&variances).map_or(0.0, |s| s.median);
+    let mut table = Table::new(&["case", "new/old speed", "±%", "verdict"]);
+    let (mut slower, mut faster, mut unsure, mut widths) = (0, 0, 0, Vec::new());
+    for (label, logs) in &found {
+        let Some((mean, _, half)) = interval(logs, typical) else { continue };
+        let beyond = mean.abs() > half && mean.exp_m1().abs() > threshold;
+        let verdict = match (beyond, mean < 0.0) {
+            (true, true) => "slower",
+            (true, false) => "faster",
+            _ if mean.abs() + half > threshold.ln_1p() => "unsure",
+            _ => "same",
+        };
+        slower += usize::from(verdict == "slower");
+        faster += usize::from(verdict == "faster");
+        unsure += usize::from(verdict == "unsure");
+        widths.push(half.exp_m1());
+        let cells = [figure(mean.exp()), percent(half.exp_m1()), verdict.to_string()];
+        table.row([vec![label.clone()], cells.to_vec()].concat());
+    }
+    let width = Summary::of(&widths).map_or_else(|| "-".into(), |s| percent(s.median));
+    let same = found.len() - slower - faster - unsure;
+    let told = format!(
+        "{slower} slower, {faster} faster, {same} the same, {unsure} unsure at {} %; intervals of ±{width} % in the middle",
+        figure(100.0 * threshold)
+    );
+    Paired { text: table.text() + &paragraph(&told), cases: found.len(), slower }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cases::testing::results;
+    use super::*;
+
+    #[test]
+    fn each_row_has_an_interval_and_a_verdict() {
+        // Turns in which the whole machine is slower by half say nothing of the ratios.
+        let turns = |times: [f64; 4], wobble: f64| -> Vec<Results> {
+            let factor = |turn: i32| if turn % 2 == 0 { 1.0 } else { 1.5 };
+            let noise = |turn: i32| if turn % 3 == 0 { 1.0 + wobble } else { 1.0 };
+            (0..6)
+                .map(|t| {
+                    results(&[times[0], times[1], times[2], times[3] * noise(t)].map(|ns| ns * factor(t)))
+                })
+                .collect()
+        };
+        let old = turns([100.0; 4], 0.0);
+        let found = paired([&old, &turns([100.0, 120.0, 80.0, 100.0], 0.8)], 0.05, "");
+        let verdicts: Vec<&str> =
+            found.text.lines().skip(2).take(4).filter_map(|l| l.split(' ').next_back()).collect();
+        assert_eq!(
+            (verdicts, found.slower),
+            (vec!["same", "slower", "faster", "unsure"], 1),
+            "{}",
+            found.text
+        );
+        let same = paired([&old, &old], 0.05, "");
+        assert!(same.text.contains("0 slower, 0 faster, 4 the same") && same.cases == 4, "{}", same.text);
+        assert_eq!(paired([&old[..1], &old[..1]], 0.05, "").cases, 0);
+    }
+}
