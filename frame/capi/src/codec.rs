@@ -2,7 +2,9 @@
 
 use crate::abi::{Backward, MAX_FILTERS};
 use crate::abi::{CParams, Codec, DParams, Decoder, Encoder, Filter, Forward};
-use crate::error::{CODEC_PARAM, FAILURE, FILTER_PIPELINE, NULL_POINTER, Result, TUNER, int};
+use crate::error::{
+    CODEC_PARAM, Code, DATA, FAILURE, FILTER_PIPELINE, NULL_POINTER, Result, TUNER, WRITE_BUFFER, int,
+};
 use crate::memory::text;
 use blosc_core::chunk::plugin::{UserCodec, UserFilter};
 use blosc_core::error::CodecError;
@@ -10,6 +12,7 @@ use blosc_core::error::CodecErrorKind;
 use blosc_core::filter::FilterError;
 use core::ffi::{CStr, c_int, c_void};
 use std::ffi::CString;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// The first id that callers may register; those below are the library's.
@@ -130,7 +133,8 @@ unsafe impl Sync for Passed {}
 // SAFETY: the interface allows the pointers to be handed to functions on other threads.
 unsafe impl Send for Passed {}
 
-struct CallCodec(Registered, Passed);
+/// The number is the error of its encoder, 0 without one.
+struct CallCodec(Registered, Passed, AtomicI32);
 struct CallFilter(RegisteredFilter, Passed);
 
 impl Plugins {
@@ -139,9 +143,15 @@ impl Plugins {
         let passed = Passed { cparams, dparams, chunk };
         let filters = FILTERS.lock().unwrap_or_else(PoisonError::into_inner).clone();
         Plugins {
-            codecs: codecs().into_iter().map(|codec| CallCodec(codec, passed)).collect(),
+            codecs: codecs().into_iter().map(|codec| CallCodec(codec, passed, AtomicI32::new(0))).collect(),
             filters: filters.into_iter().map(|filter| CallFilter(filter, passed)).collect(),
         }
+    }
+
+    /// The error of an encoder, which stored its block instead; any of them where several failed.
+    pub fn check(&self) -> Result<()> {
+        let errors = self.codecs.iter().map(|codec| codec.2.load(Ordering::Relaxed));
+        errors.filter(|&error| error != 0).map(|error| Err(Code(error))).next().unwrap_or(Ok(()))
     }
 
     /// As `blosc-core` takes them.
@@ -169,7 +179,12 @@ impl UserCodec for CallCodec {
         let Passed { cparams, chunk, .. } = self.1;
         // SAFETY: the function was registered for this; both buffers have the lengths passed.
         let n = unsafe { encoder(src.as_ptr(), len(src), dst.as_mut_ptr(), len(dst), meta, cparams, chunk) };
-        usize::try_from(n).ok().filter(|&n| n > 0 && n <= dst.len())
+        match usize::try_from(n) {
+            Ok(n) if n <= dst.len() => return Some(n).filter(|&n| n > 0),
+            Ok(_) => self.2.store(WRITE_BUFFER.0, Ordering::Relaxed),
+            Err(_) => self.2.store(DATA.0, Ordering::Relaxed),
+        }
+        None
     }
 
     fn decode(&self, meta: u8, src: &[u8], dst: &mut [u8]) -> core::result::Result<(), CodecError> {

@@ -120,22 +120,11 @@ impl Context {
         } else {
             src
         };
-        // SAFETY: the pointer of the parameters is null or a super-chunk.
-        let (typesize, blockshape) = unsafe { Context::around(self.cparams.schunk, self.cparams.typesize) };
-        let plugins = Plugins::of(&raw mut self.cparams, &raw mut self.dparams, dest.as_ptr().cast());
-        let (codecs, filters) = plugins.as_dyn();
-        let around = ChunkContext {
-            typesize,
-            blockshape: &blockshape,
-            codecs: &codecs,
-            filters: &filters,
-            ..ChunkContext::default()
-        };
-        match self.pool.compress_into(&params, around, src, dest) {
-            Ok(n) => Ok(n),
+        let chunk = dest.as_ptr().cast();
+        self.with_compressing(chunk, |pool, around| match pool.compress_into(&params, around, src, dest) {
             Err(blosc_core::Error::OutputTooSmall { .. }) => Ok(0),
-            Err(error) => Err(error.into()),
-        }
+            done => Ok(done?),
+        })
     }
 
     /// What the caller's prefilter makes of `src`, block by block.
@@ -275,15 +264,15 @@ impl Context {
         body(&mut self.pool, around)
     }
 
-    /// As [`with`](Self::with) for compression.
+    /// As [`with`](Self::with) for compression into the chunk at `chunk`; what an encoder of the caller's failed with is the error.
     pub fn with_compressing<T>(
         &mut self,
-        chunk: &[u8],
+        chunk: *const c_void,
         body: impl FnOnce(&mut Pool, ChunkContext<'_>) -> Result<T>,
     ) -> Result<T> {
         // SAFETY: the pointer of the parameters is null or a super-chunk.
         let (typesize, blockshape) = unsafe { Context::around(self.cparams.schunk, self.cparams.typesize) };
-        let plugins = Plugins::of(&raw mut self.cparams, &raw mut self.dparams, chunk.as_ptr().cast());
+        let plugins = Plugins::of(&raw mut self.cparams, &raw mut self.dparams, chunk);
         let (codecs, filters) = plugins.as_dyn();
         let around = ChunkContext {
             typesize,
@@ -292,7 +281,9 @@ impl Context {
             filters: &filters,
             ..ChunkContext::default()
         };
-        body(&mut self.pool, around)
+        let done = body(&mut self.pool, around)?;
+        plugins.check()?;
+        Ok(done)
     }
 }
 

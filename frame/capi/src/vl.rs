@@ -33,8 +33,9 @@ unsafe extern "C" fn blosc2_vlcompress_ctx(
             blocks.push(unsafe { bytes(src, len.into()) }?);
         }
         let params = ctx.params(usize::MAX)?.blocksize(None);
-        let chunk =
-            ctx.with_compressing(dest, |pool, around| Ok(pool.compress_vl(&params, around, &blocks)?))?;
+        let chunk = ctx.with_compressing(dest.as_ptr().cast(), |pool, around| {
+            Ok(pool.compress_vl(&params, around, &blocks)?)
+        })?;
         match dest.get_mut(..chunk.len()) {
             Some(place) => place.copy_from_slice(&chunk),
             None => return Ok(0),

@@ -63,6 +63,20 @@ static void super_chunk(const int32_t *data, bool contiguous, char *path) {
   free(content);
   int32_t some[100];
   expect(blosc2_schunk_get_slice_buffer(schunk, 950, 1050, some) == 0 && memcmp(some, data + 950, 400) == 0, "a slice");
+  char prefixed[100];
+  snprintf(prefixed, sizeof(prefixed), "file:///%s", path);
+  blosc2_schunk *other = blosc2_schunk_open(prefixed);
+  expect(other != NULL && strcmp(other->storage->urlpath, prefixed) == 0, "the prefix of the path is kept");
+  uint8_t *lazy;
+  bool needs_free;
+  int size = blosc2_schunk_get_lazychunk(other, 3, &lazy, &needs_free);
+  expect(size > 0 && blosc2_decompress_ctx(other->dctx, lazy, size, some, 400) < 0, "no room");
+  int32_t whole[1000];
+  expect(blosc2_decompress_ctx(other->dctx, lazy, size, whole, 4000) == 4000, "a lazy chunk behind a prefix");
+  if (needs_free) {
+    free(lazy);
+  }
+  blosc2_schunk_free(other);
   expect(blosc2_schunk_delete_chunk(schunk, 4) == 9, "delete");
   expect(blosc2_schunk_decompress_chunk(schunk, 9, some, 4000) == BLOSC2_ERROR_INVALID_PARAM, "no such chunk");
   blosc2_schunk_free(schunk);
@@ -83,6 +97,7 @@ static void array(const int32_t *data) {
   expect(array->sc->data[19] != NULL, "its chunks");
   expect(b2nd_get_slice_cbuffer(array, start, stop, some, part, sizeof(some)) == 0, "a slice of an array");
   expect(some[0] == data[397] && some[5] == data[499], "its items");
+  expect(b2nd_print_meta(array) == 0, "its metalayer in words");
   expect(b2nd_resize(array, wider, NULL) == 0 && array->shape[0] == 120, "resize");
   b2nd_free(array);
   b2nd_free_ctx(ctx);

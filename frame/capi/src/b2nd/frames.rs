@@ -107,14 +107,18 @@ unsafe extern "C" fn b2nd_save_append(src: *const Array, urlpath: *const c_char)
     long(|| unsafe { with_frame(src, |sc| schunk::save_append(sc, urlpath)) })
 }
 
+fn listed(sides: &[impl ToString]) -> String {
+    sides.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn b2nd_print_meta(src: *const Array) -> c_int {
     int(|| {
         // SAFETY: null or an array of this library.
         let meta = unsafe { array(src) }?.meta()?;
         println!("b2nd metalayer parameters:\n Ndim:       {}", meta.shape.len());
-        println!(" shape:      {:?}\n Chunkshape: {:?}", meta.shape, meta.chunkshape);
-        println!(" dtype:      {}\n Blockshape: {:?}", meta.dtype, meta.blockshape);
+        println!(" shape:      {}\n chunkshape: {}", listed(&meta.shape), listed(&meta.chunkshape));
+        println!(" dtype: {}\n blockshape: {}", meta.dtype, listed(&meta.blockshape));
         Ok(0)
     })
 }

@@ -67,12 +67,13 @@ fn existing(kept: Kept, urlpath: Option<String>, io: Option<Io>) -> Result<*mut 
 /// `urlpath` is null or a string; `io` is null or valid.
 pub unsafe fn open(urlpath: *const c_char, offset: i64, io: *const Io) -> Result<*mut Schunk> {
     // SAFETY: as the caller promises.
-    let (path, io) = unsafe { (plain_path(text(urlpath)?), io.as_ref()) };
+    let (urlpath, io) = unsafe { (text(urlpath)?, io.as_ref()) };
+    let path = plain_path(urlpath);
     // SAFETY: as the caller promises of `io` and what it points to.
     let (access, locking) = unsafe { (io.map_or(Ok(Access::Files), |io| Access::of(io))?, is_locking(io)) };
     // The lock is held until the first chunk and the metalayers have been read, too.
     let (schunk, lock) = locked(path, locking, false, || {
-        existing(open_frame(path, offset, access)?, Some(path.to_owned()), io.copied())
+        existing(open_frame(path, offset, access)?, Some(urlpath.to_owned()), io.copied())
     })?;
     // SAFETY: just made, and not handed out.
     unsafe { owned(schunk) }?.inner.session.lock = lock;

@@ -8,7 +8,7 @@
 //! Decoding one reads the chunk again, by a file handle of its own: several threads may do so, each with its own context,
 //! while no other call changes the frame.
 
-use super::Inner;
+use super::{Inner, plain_path};
 use crate::abi::{Schunk, Storage};
 use crate::error::*;
 use crate::memory::text;
@@ -31,7 +31,7 @@ pub fn is_lazy(head: &[u8]) -> bool {
 /// A file, from the start of a chunk on.
 fn open(storage: &Storage, offset: u64) -> Result<File> {
     // SAFETY: null or a string, which the super-chunk keeps.
-    let path = Path::new(unsafe { text(storage.urlpath) }?);
+    let path = Path::new(plain_path(unsafe { text(storage.urlpath) }?));
     let (path, start) = if storage.contiguous {
         (path.to_owned(), offset)
     } else {

@@ -177,6 +177,60 @@ fn a_panic_inside_is_an_error_outside() {
     }
 }
 
+unsafe extern "C" fn told(
+    _: *const u8,
+    _: i32,
+    _: *mut u8,
+    room: i32,
+    meta: u8,
+    _: *mut CParams,
+    _: *const c_void,
+) -> c_int {
+    [-5, room + 1, 0][usize::from(meta)]
+}
+
+/// The answers are those of C-Blosc2 3.3.5. What does not fit is stored.
+#[test]
+fn a_failing_encoder_is_an_error() {
+    let data = numbers(25_000);
+    let mut chunk = vec![0u8; 200_000];
+    let codec = Codec {
+        compcode: 252,
+        compname: c"told".as_ptr().cast_mut(),
+        complib: 1,
+        version: 1,
+        encoder: Some(told),
+        decoder: None,
+    };
+    // SAFETY: every length is that of its buffer, the structures outlive the calls, and what is made is freed once.
+    unsafe {
+        assert_eq!(blosc2_register_codec(&raw const codec), 0);
+        for (meta, error) in [(0, -3), (1, -6), (2, 0)] {
+            for nthreads in [1, 4] {
+                let mut cparams = CParams {
+                    typesize: 4,
+                    compcode: codec.compcode,
+                    compcode_meta: meta,
+                    nthreads,
+                    blocksize: 4000,
+                    ..CParams::DEFAULT
+                };
+                let cctx = blosc2_create_cctx(cparams);
+                let (src, dst) = (data.as_ptr().cast(), chunk.as_mut_ptr().cast());
+                let n = blosc2_compress_ctx(cctx, src, 100_000, dst, 200_000);
+                assert!(if error == 0 { n > 100_000 } else { n == error }, "{meta}: {n}");
+                blosc2_free_ctx(cctx);
+                let mut storage = storage(&mut cparams, true, ptr::null());
+                let schunk = blosc2_schunk_new(&raw mut storage);
+                let n = blosc2_schunk_append_buffer(schunk, src, 100_000);
+                assert_eq!(n, if error == 0 { 1 } else { error.into() }, "{meta}");
+                assert_eq!((*schunk).nchunks, i64::from(error == 0));
+                assert_eq!(blosc2_schunk_free(schunk), 0);
+            }
+        }
+    }
+}
+
 #[test]
 fn every_codec_has_a_name_and_a_library() {
     let mine = Codec {
