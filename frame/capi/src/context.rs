@@ -249,19 +249,7 @@ impl Context {
         chunk: &Chunk<'_>,
         body: impl FnOnce(&mut Pool, ChunkContext<'_>) -> Result<T>,
     ) -> Result<T> {
-        // SAFETY: the pointer of the parameters is null or a super-chunk.
-        let (typesize, blockshape) = unsafe { Context::around(self.dparams.schunk, 0) };
-        let plugins =
-            Plugins::of(&raw mut self.cparams, &raw mut self.dparams, chunk.bytes().as_ptr().cast());
-        let (codecs, filters) = plugins.as_dyn();
-        let around = ChunkContext {
-            typesize,
-            blockshape: &blockshape,
-            codecs: &codecs,
-            filters: &filters,
-            ..ChunkContext::default()
-        };
-        body(&mut self.pool, around)
+        self.call((self.dparams.schunk, 0), chunk.bytes().as_ptr().cast(), body)
     }
 
     /// As [`with`](Self::with) for compression into the chunk at `chunk`; what an encoder of the caller's failed with is the error.
@@ -270,18 +258,24 @@ impl Context {
         chunk: *const c_void,
         body: impl FnOnce(&mut Pool, ChunkContext<'_>) -> Result<T>,
     ) -> Result<T> {
+        self.call((self.cparams.schunk, self.cparams.typesize), chunk, body)
+    }
+
+    fn call<T>(
+        &mut self,
+        (schunk, typesize): (*mut c_void, i32),
+        chunk: *const c_void,
+        body: impl FnOnce(&mut Pool, ChunkContext<'_>) -> Result<T>,
+    ) -> Result<T> {
         // SAFETY: the pointer of the parameters is null or a super-chunk.
-        let (typesize, blockshape) = unsafe { Context::around(self.cparams.schunk, self.cparams.typesize) };
+        let (typesize, blockshape) = unsafe { Context::around(schunk, typesize) };
         let plugins = Plugins::of(&raw mut self.cparams, &raw mut self.dparams, chunk);
         let (codecs, filters) = plugins.as_dyn();
-        let around = ChunkContext {
-            typesize,
-            blockshape: &blockshape,
-            codecs: &codecs,
-            filters: &filters,
-            ..ChunkContext::default()
-        };
-        let done = body(&mut self.pool, around)?;
+        let none = ChunkContext::default();
+        let done = body(
+            &mut self.pool,
+            ChunkContext { typesize, blockshape: &blockshape, codecs: &codecs, filters: &filters, ..none },
+        )?;
         plugins.check()?;
         Ok(done)
     }
