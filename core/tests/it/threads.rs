@@ -218,3 +218,38 @@ fn the_callers_threads_make_the_same_chunks() {
         assert!(catch_unwind(AssertUnwindSafe(|| pool.compress_in(&params, around, &data))).is_err());
     }
 }
+
+/// Every room that the chunk fits gives the same chunk, on one thread and on three, with every codec; in a smaller one it
+/// is an error.
+#[test]
+fn the_bytes_depend_neither_on_the_room_nor_on_threads() {
+    let mut rng = Rng::new(50);
+    // Blocks that shrink, that do not, and that are one byte again and again.
+    let mut data: Vec<u8> = (0..4 * 512).map(|i| (i % 32 * (i / 512)) as u8).collect();
+    data[512..1024].fill_with(|| rng.below(256) as u8);
+    data.extend((0..100).map(|_| rng.below(256) as u8));
+    for codec in [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd] {
+        for filter in [Filter::None, Filter::Shuffle] {
+            let params = Params::new(4).codec(codec).blocksize(Some(512)).no_filter().slot(5, filter, 0);
+            let whole = Pool::new(1).compress(&params, &data).unwrap();
+            for threads in [1, 3] {
+                let mut pool = Pool::new(threads);
+                for room in whole.len() - 40..data.len() + 80 {
+                    let mut chunk = vec![0xA5; room];
+                    let done = pool.compress_into(&params, ChunkContext::default(), &data, &mut chunk);
+                    match done {
+                        Ok(len) => {
+                            assert!(chunk[..len] == whole, "{codec:?} {filter:?}, room {room} of {threads}")
+                        }
+                        Err(error) => {
+                            assert!(
+                                room < whole.len(),
+                                "{codec:?} {filter:?}, room {room} of {threads}: {error}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
