@@ -83,7 +83,7 @@ install_library() {
   (cd "$objects" && cp stripped.o "$1.o" && ar rcs archive "$1.o")
   put "$objects/archive" "$libdir/lib$1.a"
   { echo '{ global:'; sed 's/$/;/' "$objects/exported"; echo 'local: *; };'; } >"$objects/map"
-  cc -shared -o "$objects/$2" -Wl,-soname,"$3" -Wl,--version-script="$objects/map" -Wl,-z,relro,-z,now,-z,defs \
+  ${CC:-cc} -shared -o "$objects/$2" -Wl,-soname,"$3" -Wl,--version-script="$objects/map" -Wl,-z,relro,-z,now,-z,defs \
     "$objects/all.o" -lpthread -ldl -lm -lgcc_s -lc
   if [ -n "$split" ]; then
     # The folder `.debug` beside a library is where debuggers look for its debug information.

@@ -59,7 +59,17 @@ impl SuperChunk<'_> {
         self.insert(self.nchunks(), data)
     }
 
-    /// Inserts one chunk that holds exactly `data` before chunk `k`.
+    /// Inserts one chunk that holds exactly `data` before chunk `k`. Many edits are one commit:
+    ///
+    /// ```
+    /// let mut frame = blosc_frame::SuperChunk::memory(&blosc_core::Params::new(1))?;
+    /// frame.append_data(&[1; 100])?;
+    /// frame.insert(0, &[2; 100])?;
+    /// frame.update(1, &[3; 100])?;
+    /// frame.commit()?;
+    /// assert_eq!(frame.read_chunk(1)?, [3; 100]);
+    /// # Ok::<(), blosc_frame::Error>(())
+    /// ```
     pub fn insert(&mut self, k: u64, data: &[u8]) -> Result<(), Error> {
         self.put_data(k, false, data)
     }
