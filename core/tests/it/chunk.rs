@@ -164,6 +164,28 @@ fn round_trips_whatever_the_threads_and_levels() {
     }
 }
 
+/// C-Blosc2 may store a block size that it did not use (docs/formats/chunk.md, appendix B1). In a chunk of Blosc1, whose blocks
+/// need not be whole items, the size is what it says.
+#[cfg(feature = "lz4")]
+#[test]
+fn a_block_of_blosc1_may_end_within_an_item() {
+    let data: Vec<u8> = (0..700).map(|i| (i / 50) as u8).collect();
+    let (mut starts, mut blocks) = (Vec::new(), Vec::new());
+    for block in data.chunks(143) {
+        let stream = lz4_flex::block::compress(block);
+        starts.extend((16 + 5 * 4 + blocks.len() as u32).to_le_bytes());
+        blocks.extend((stream.len() as u32).to_le_bytes());
+        blocks.extend(stream);
+    }
+    // Format 2, LZ4 of format 1, blocks of one stream, items of 7 bytes.
+    let mut chunk = vec![2, 1, 1 << 5 | 1 << 4, 7];
+    [700, 143, 16 + (starts.len() + blocks.len()) as u32]
+        .iter()
+        .for_each(|n: &u32| chunk.extend(n.to_le_bytes()));
+    let chunk = [chunk, starts, blocks].concat();
+    assert_eq!(decode(&chunk), data);
+}
+
 #[test]
 fn vl_blocks_round_trip() {
     let (long, text) = (vec![b'a'; 83], sample(5000));
