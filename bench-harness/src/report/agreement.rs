@@ -92,10 +92,6 @@ fn apart(numbers: &[f64]) -> Vec<f64> {
     pairs.map(|(a, b)| (a / b).max(b / a) - 1.0).collect()
 }
 
-fn numbers(rows: &[&Row], of: impl Fn(&Row) -> Option<f64>) -> Vec<f64> {
-    rows.iter().filter_map(|r| of(r)).collect()
-}
-
 /// Compares all runs with each other.
 pub fn agreement(runs: &[Results]) -> Agreement {
     let by_key = cases(runs, "");
@@ -115,7 +111,7 @@ pub fn agreement(runs: &[Results]) -> Agreement {
     let mut before: Option<&Vec<&Row>> = None;
     for rows in &all {
         let Some(row) = rows.first() else { continue };
-        let copies = apart(&numbers(rows, |r| r.vs_copy));
+        let copies = apart(&rows.iter().filter_map(|r| r.vs_copy).collect::<Vec<_>>());
         worst.push((row.label(), copies.iter().copied().fold(0.0, f64::max)));
         let neighbour = before.filter(|b| {
             let same =

@@ -14,13 +14,6 @@ pub struct Quantity {
     shared: bool,
 }
 
-impl Quantity {
-    /// What is worked out from a row, and has no spread of its own.
-    pub const fn derived(value: fn(&Row) -> Option<f64>) -> Quantity {
-        Quantity { value, spread: |_| None, shared: false }
-    }
-}
-
 /// GB/s.
 pub const SPEED: Quantity = Quantity { value: |r| r.gbps, spread: |r| r.spread, shared: false };
 /// Nanoseconds.
@@ -30,7 +23,10 @@ pub const VS_COPY: Quantity = Quantity { value: |r| r.vs_copy, spread: |r| r.vs_
 /// Speed as a multiple of the opponent's.
 pub const VS_PEER: Quantity = Quantity { value: |r| r.vs_peer, spread: |r| r.vs_peer_spread, shared: false };
 /// Uncompressed bytes for each compressed one.
-pub const RATIO: Quantity = Quantity::derived(|r| r.ratio);
+pub const RATIO: Quantity = Quantity { value: |r| r.ratio, spread: |_| None, shared: false };
+/// GB/s of the fastest copy of the same size.
+pub const COPY: Quantity =
+    Quantity { value: |r| Some(r.gbps? / r.vs_copy?), spread: |_| None, shared: false };
 
 /// A geometric mean over rows, and how far another run's may lie.
 pub struct Mean {

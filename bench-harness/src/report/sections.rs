@@ -34,6 +34,7 @@ impl Field {
     /// A row's place along it, and the words for it; words are in the order in which they come.
     fn key(self, r: &Row) -> (usize, String) {
         match self {
+            Field::Op if r.op == "copy" => (0, String::new()),
             Field::Op => (0, r.op.clone()),
             Field::Engine if r.engine == "ours" => (0, String::new()),
             Field::Engine => (1, r.engine.clone()),
@@ -204,7 +205,18 @@ const SECTIONS: [Section<'static>; 14] = [
         draw: Draw::Scaling,
         ..table("threads", "Threads", "Times one thread; geometric means over arrays and filters.", &[])
     },
-    table("threads", "Threads against the opponent", "GB/s with as many threads.", &[Op, Codec, Threads]),
+    Section {
+        // Without an opponent one thread of ours stands in its place.
+        rows: |r, level| {
+            best(r, level) && (r.engine != "ours" || r.peer.as_ref().is_some_and(|p| p != "ours"))
+        },
+        ..table(
+            "threads",
+            "Threads against the opponent",
+            "GB/s with as many threads.",
+            &[Op, Codec, Threads],
+        )
+    },
     table(
         "latency",
         "Latency",

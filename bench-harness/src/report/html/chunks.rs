@@ -2,7 +2,7 @@
 
 use super::parts::{html_table, section, timed};
 use crate::data::{corpus, generate};
-use crate::report::mean::{Mean, Quantity, RATIO, SPEED, percent};
+use crate::report::mean::{COPY, Mean, RATIO, SPEED, percent};
 use crate::report::svg::{Chart, Point, Series, escape};
 use crate::report::table::{figure, speed, speed_unit};
 use crate::result::Row;
@@ -108,9 +108,6 @@ fn short(filter: &str) -> &str {
         other => other,
     }
 }
-
-/// GB/s of the fastest copy of the same size.
-const COPY: Quantity = Quantity::derived(|r| Some(r.gbps? / r.vs_copy?));
 
 /// Ratio against speed, one chart for each direction; a point is a codec, filter and level. Opponents are squares.
 pub fn fronts(file: &Results) -> String {
