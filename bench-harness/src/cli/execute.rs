@@ -64,12 +64,11 @@ pub fn execute(jobs: Vec<Job<'_>>, effort: &Effort, out: &Path) -> Result<ExitCo
     writer.finish(&rows, !stopped() && unreached == 0, &machine)?;
     say(&console::summary(&machine, &rows));
     say(&format!("{} rows in {}\n", rows.len(), out.display()));
-    if unreached > 0 && !stopped() {
-        say(&format!("{unreached} cases were not reached in this time.\n"));
-    }
     if stopped() {
         say("Interrupted: these rows are what was done.\n");
         return Ok(ExitCode::from(INTERRUPTED));
+    } else if unreached > 0 {
+        say(&format!("{unreached} cases were not reached in this time.\n"));
     }
     say(&console::verdict(&machine, &rows));
     let refused = rows.iter().any(|r| r.refused.is_some());

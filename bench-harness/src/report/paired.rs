@@ -5,7 +5,7 @@ use super::mean::percent;
 use super::table::{Table, figure, paragraph};
 use crate::measure::spread::interval;
 use crate::measure::stats::Summary;
-use crate::result::file::Results;
+use crate::result::{Row, file::Results};
 
 /// What the turns say.
 pub struct Paired {
@@ -21,11 +21,11 @@ pub struct Paired {
 /// than `threshold`; the same where the interval lies within the threshold; else the turns cannot tell.
 pub fn paired([old, new]: [&[Results]; 2], threshold: f64, filter: &str) -> Paired {
     let (old, new) = (cases(old, filter), cases(new, filter));
-    let ratios = |key, before: &[Option<&crate::result::Row>]| -> Option<Vec<f64>> {
+    let ratios = |key, before: &[Option<&Row>]| -> Option<Vec<f64>> {
         let turns = before.iter().zip(new.get(key)?).filter_map(|(o, n)| o.zip(*n));
         Some(turns.filter_map(|(o, n)| Some((o.quartile_ns? / n.quartile_ns?).ln())).collect())
     };
-    let label = |rows: &[Option<&crate::result::Row>]| rows.iter().flatten().next().map(|r| r.label());
+    let label = |rows: &[Option<&Row>]| rows.iter().flatten().next().map(|r| r.label());
     let found: Vec<(String, Vec<f64>)> = old
         .iter()
         .filter_map(|(key, rows)| Some((label(rows)?, ratios(key, rows)?)))

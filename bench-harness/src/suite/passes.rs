@@ -70,8 +70,8 @@ impl<'a> Passes<'a> {
         self.jobs.iter().filter(|job| job.took.is_none()).count()
     }
 
-    /// Visits the jobs until passes or time run out, or `stop` says so. `begin` hears the label of each; `done` gets what a
-    /// visit measured and whether it was the first to its job, and may say that others used the machine.
+    /// Visits the jobs until passes or time run out, or `stop` says so; one at least. `begin` hears the label of each; `done`
+    /// gets what a visit measured and whether it was the first to its job, and may say that others used the machine.
     ///
     /// # Errors
     /// Errors of `done`.
@@ -86,15 +86,17 @@ impl<'a> Passes<'a> {
         let (begun, count, mut visits, mut foreseen) = (self.begun, self.jobs.len(), 0, 0.0);
         // A visit that began in time and lasts too long is ended.
         let late = effort.time.mul_f64(1.1);
+        let shortest = self.jobs.iter().map(|v| v.job.least).fold(f64::INFINITY, f64::min);
         let stop = || stop() || begun.elapsed() > late;
         for pass in 0..effort.passes {
             let before = visits;
             for index in order(pass, count) {
                 let Some(Visited { job, rows, took }) = self.jobs.get_mut(index) else { continue };
                 // What the first visit takes is foreseen, as well as it was for the others.
-                let slower = if foreseen > 0.0 { begun.elapsed().as_secs_f64() / foreseen } else { 0.0 };
+                let slower = if foreseen > 0.0 { begun.elapsed().as_secs_f64() / foreseen } else { 1.0 };
                 let first = Duration::try_from_secs_f64(job.least * slower).unwrap_or(Duration::MAX);
-                if stop() || !effort.fits(begun, took.unwrap_or(first)) {
+                let only = visits == 0 && job.least <= shortest;
+                if stop() || !(only || effort.fits(begun, took.unwrap_or(first))) {
                     continue;
                 }
                 begin(&job.label);
