@@ -170,7 +170,7 @@ impl<'a> Chunk<'a> {
             let old = self.hdr == 16 && self.version <= 2 && (self.size > 16 || blocksize / self.size < 128);
             let one = self.flags & 0x10 != 0 || bsize < blocksize || old;
             let nstreams = if one { 1 } else { self.size };
-            if start == 0 || bsize < nstreams || bsize % nstreams != 0 {
+            if start == 0 || bsize < nstreams || !bsize.is_multiple_of(nstreams) {
                 return None;
             }
             let (mut block, mut at) = (Vec::new(), start);
