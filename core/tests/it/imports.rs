@@ -45,7 +45,7 @@ const ROOMS: [Room; 6] = [
         ],
         circles: 0,
         budget: 8_000,
-        above: Some(12_200),
+        above: Some(12_400),
     },
     Room {
         src: "frame/capi/src",
