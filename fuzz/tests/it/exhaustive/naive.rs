@@ -1,8 +1,8 @@
-//! A reader of chunks and of the geometry of arrays, written from `docs/formats` alone and without anything of the library:
-//! slow, short, and as close to the words of the documents as it can be.
+//! A reader of chunks and of the geometry of arrays, written from `docs/formats/chunk.md` and `docs/formats/b2nd.md` alone and
+//! without anything of the library: slow, short, and as close to the words of the documents as it can be.
 //!
 //! ```text
-//! header checks (chunk.md §1.7) -> empty | special value (§2.7) | stored (§2.5) | streams
+//! header checks (§1.7) -> empty | special value (§2.7) | stored (§2.5) | streams
 //! streams: table of starts (§2.2), dictionary (§2.6), for each block its streams (§2.3, §2.4) or one of VL (§2.8),
 //!          then the filters backward (§3)
 //! ```
@@ -351,7 +351,7 @@ pub fn lz4(s: &[u8], dictionary: &[u8], cap: usize) -> Option<Vec<u8>> {
     }
 }
 
-/// The shapes of an array (b2nd.md §1, §2).
+/// The shapes of an array (docs/formats/b2nd.md §1, §2).
 #[derive(Debug)]
 pub struct Grid {
     pub shape: Vec<i64>,
