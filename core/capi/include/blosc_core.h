@@ -118,6 +118,57 @@ int64_t blosc_core_decompress(const void *chunk, size_t len, const blosc_core_li
 int64_t blosc_core_getitem(const void *chunk, size_t len, const blosc_core_limits *limits, size_t start, size_t count,
                            void *out, size_t out_len, const blosc_core_env *env);
 
+/* A chunk that arrives in pieces of any size, decoded block by block, in memory that is known when its 32 bytes of
+ * header are: no allocation but for the context of C zstd in a library built with it.
+ *
+ *     int64_t need = blosc_core_push_memory(first_32_bytes, 32);       -- or a bound that you know
+ *     blosc_core_push_begin(place, sizeof place, memory, need, NULL, 0);
+ *     while (blosc_core_push_needs(place) > 0) {
+ *       len = receive(piece, sizeof piece);                            -- from UART, flash, network
+ *       for (size_t at = 0; ; at += (size_t)taken) {                   -- until it gives no block
+ *         taken = blosc_core_push(place, piece + at, len - at, &block);
+ *         if (taken < 0) return taken;
+ *         if (!block.bytes) break;
+ *         write_flash(block.offset, block.bytes, block.len);
+ *         blosc_core_push_state(place, state);                         -- where a power failure does not reach
+ *       }
+ *     }
+ *     blosc_core_push_end(place);
+ *
+ * `place` has blosc_core_push_size() bytes, aligned as malloc does. Blocks come out in the order in which they arrive,
+ * each checked before any of it is given out. A call after an error gives that error again. */
+typedef struct blosc_core_block {
+  uint64_t index;           /* of the block; of a chunk without streams, of the piece */
+  uint64_t offset;          /* where its bytes lie in the decoded chunk */
+  const void *bytes;        /* decoded, valid until the next call; NULL: no block is complete, all bytes were taken */
+  size_t len;
+} blosc_core_block;
+
+size_t blosc_core_push_size(void);
+/* Memory for a chunk with this header. With less, blocks must be in order: see PushDecoder in the documentation. */
+int64_t blosc_core_push_memory(const void *header, size_t len);
+/* Makes a decoder; `flags` is 0 or BLOSC_CORE_SCALAR. */
+int64_t blosc_core_push_begin(void *place, size_t place_len, void *memory, size_t memory_len,
+                              const blosc_core_limits *limits, uint32_t flags);
+/* Takes bytes up to the end of the next block; returns how many. */
+int64_t blosc_core_push(void *place, const void *bytes, size_t len, blosc_core_block *block);
+/* Bytes that the next step lacks; 0 at the end of the chunk. */
+int64_t blosc_core_push_needs(void *place);
+/* Bytes of the chunk that were taken. */
+int64_t blosc_core_push_position(void *place);
+/* After a block: what a decoder in a later run of the program goes on from; returns 24, or 0 where it is too early. */
+int64_t blosc_core_push_state(void *place, uint8_t state[24]);
+/* Goes on from there, after the prefix of the chunk was pushed again, blosc_core_push_needs bytes at a time until
+ * blosc_core_push_state gives 24; returns the position in the chunk to push from. */
+int64_t blosc_core_push_resume(void *place, const uint8_t state[24]);
+int64_t blosc_core_push_end(void *place);
+
+/* Decoding a chunk over itself: it lies at the end of a buffer of its decoded size and this many bytes more. */
+int64_t blosc_core_in_place_margin(const void *chunk, size_t len, const blosc_core_limits *limits);
+/* The chunk is at `at` in the buffer; `work` as blosc_core_push_memory says. Returns the decoded size. */
+int64_t blosc_core_decompress_in_place(void *buffer, size_t len, size_t at, const blosc_core_limits *limits, void *work,
+                                       size_t work_len, uint32_t flags);
+
 /* BloscLZ, level 5, shuffle, automatic block size. */
 void blosc_core_params_init(blosc_core_params *params, uint32_t typesize);
 /* Most bytes the chunk of `nbytes` bytes can take. */

@@ -70,15 +70,28 @@ pub struct Limits {
     pub blocks: u32,
 }
 
+/// The limits, or the defaults.
+///
+/// # Safety
+/// `limits` is null or valid.
+pub(crate) unsafe fn limits_of(limits: *const Limits) -> blosc_core::Limits {
+    // SAFETY: null or valid, as the caller promises.
+    unsafe { limits.as_ref() }.map_or(blosc_core::Limits::DEFAULT, |l| {
+        blosc_core::Limits::DEFAULT.output(l.output).blocks(l.blocks).expansion(l.expansion)
+    })
+}
+
 /// The chunk of `len` bytes at `chunk`, checked under `limits`.
 ///
 /// # Safety
 /// `len` bytes at `chunk` are readable for `'a`; `limits` is null or valid.
-unsafe fn parse<'a>(chunk: *const c_void, len: usize, limits: *const Limits) -> Result<Chunk<'a>, Status> {
+pub(crate) unsafe fn parse<'a>(
+    chunk: *const c_void,
+    len: usize,
+    limits: *const Limits,
+) -> Result<Chunk<'a>, Status> {
     // SAFETY: null or valid, as the caller promises.
-    let limits = unsafe { limits.as_ref() }.map_or(blosc_core::Limits::DEFAULT, |l| {
-        blosc_core::Limits::DEFAULT.output(l.output).blocks(l.blocks).expansion(l.expansion)
-    });
+    let limits = unsafe { limits_of(limits) };
     // SAFETY: as the caller promises.
     Ok(Chunk::parse_with(unsafe { bytes(chunk, len) }?, &limits)?)
 }

@@ -3,6 +3,7 @@
 //! ```text
 //! chunk.rs    blosc_core_header, _validate, _decompress, _getitem     include/blosc_core.h
 //! encode.rs   blosc_core_compress and what it needs
+//! push.rs     blosc_core_push, …: chunks in pieces, and over themselves
 //! blosc1/     blosc_compress_ctx, … (feature `blosc1`)                include/blosc.h
 //! memory.rs   pointers and lengths to slices; scratch of the caller, his allocator's, or the heap's
 //! status.rs   error codes, and the guard that no panic passes
@@ -19,6 +20,7 @@ pub mod blosc1;
 pub mod chunk;
 pub mod encode;
 mod memory;
+pub mod push;
 pub mod status;
 
 pub use memory::{Allocate, Env, Release};

@@ -80,7 +80,7 @@ pub(crate) unsafe fn room<'a>(ptr: *mut c_void, len: usize) -> Result<&'a mut [M
 ///
 /// # Safety
 /// As [`room`], and the bytes are initialised.
-unsafe fn filled<'a>(ptr: *mut c_void, len: usize) -> Result<&'a mut [u8], Status> {
+pub(crate) unsafe fn filled<'a>(ptr: *mut c_void, len: usize) -> Result<&'a mut [u8], Status> {
     // SAFETY: as the caller promises.
     let room = unsafe { room(ptr, len) }?;
     // SAFETY: initialised, as the caller promises; the borrow is handed on.

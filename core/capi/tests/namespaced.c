@@ -1,6 +1,7 @@
 /* The namespaced API from C: round trips, items, scratch of the caller and of an allocator, damage, bad arguments. */
 #include "blosc_core.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,58 @@ static void round_trip(uint8_t codec, uint8_t filter, const blosc_core_env *env,
   }
 }
 
+/* Pushed in pieces of `piece` bytes, stopped after `stop` blocks and resumed by another decoder; and decoded over itself. */
+static void pushes(int64_t n, size_t piece, int stop) {
+  static max_align_t place[64], second[64];
+  static uint8_t first_memory[1 << 18], second_memory[1 << 18], over[sizeof data + 4096];
+  uint8_t state[24];
+  void *decoder = place;
+  blosc_core_block block;
+  int blocks = 0;
+  int64_t need = blosc_core_push_memory(chunk, 32), taken = 0;
+  CHECK(blosc_core_push_size() <= sizeof place && need > 0 && need <= (int64_t)sizeof first_memory);
+  CHECK(blosc_core_push_begin(place, sizeof place, first_memory, need, NULL, BLOSC_CORE_SCALAR) == 0);
+  memset(out, 0xC3, sizeof out);
+  for (int64_t at = 0; at < n && taken >= 0;) {
+    size_t len = piece < (size_t)(n - at) ? piece : (size_t)(n - at);
+    taken = blosc_core_push(decoder, chunk + at, len, &block);
+    CHECK(taken >= 0 && taken <= (int64_t)len);
+    at += taken;
+    if (taken < 0 || !block.bytes) continue;
+    CHECK(block.offset + block.len <= sizeof data);
+    memcpy(out + block.offset, block.bytes, block.len);
+    if (++blocks == stop && blosc_core_push_state(decoder, state) == 24) {
+      CHECK(blosc_core_push_begin(second, sizeof second, second_memory, need, NULL, 0) == 0);
+      decoder = second;
+      /* The prefix again, no byte more. */
+      uint8_t early[24];
+      for (at = 0; blosc_core_push_state(second, early) == 0;) {
+        taken = blosc_core_push(second, chunk + at, blosc_core_push_needs(second), &block);
+        CHECK(taken > 0);
+        if (taken <= 0) return;
+        at += taken;
+      }
+      at = blosc_core_push_resume(second, state);
+      CHECK(at == blosc_core_push_position(second) && at > 0);
+      state[7] ^= 1;
+      CHECK(blosc_core_push_resume(second, state) < 0);
+      if (at < 0) return;
+    }
+  }
+  CHECK(blosc_core_push_needs(decoder) == 0 && memcmp(out, data, sizeof data) == 0 && out[sizeof data] == 0xC3);
+  CHECK(blosc_core_push_end(place) == 0 && blosc_core_push_end(place) == BLOSC_CORE_E_PARAM);
+  if (decoder == second) CHECK(blosc_core_push_end(second) == 0);
+  int64_t margin = blosc_core_in_place_margin(chunk, n, NULL);
+  CHECK(margin >= 0 && margin <= 4096);
+  if (margin < 0 || margin > 4096) return;
+  size_t room = sizeof data + margin, start = room - n;
+  memset(over, 0, sizeof over);
+  memcpy(over + start, chunk, n);
+  CHECK(blosc_core_decompress_in_place(over, room, start, NULL, work, sizeof work, 0) == (int64_t)sizeof data);
+  CHECK(memcmp(over, data, sizeof data) == 0);
+  if (margin > 0) CHECK(blosc_core_decompress_in_place(chunk, n, 0, NULL, work, sizeof work, 0) < 0);
+}
+
 int main(void) {
   uint32_t random = 7;
   for (int k = 0; k < ITEMS; k++) {
@@ -108,6 +161,19 @@ int main(void) {
   CHECK(n > 0 && blosc_core_decompress_work(chunk, n, NULL) <= (int64_t)sizeof work);
   CHECK(blosc_core_decompress(chunk, n, NULL, out, sizeof out, &own) == (int64_t)sizeof data);
   CHECK(memcmp(out, data, sizeof data) == 0);
+
+  /* In pieces, and in place. Pieces of the header are too short for a decoder that is misplaced or damaged. */
+  for (int codec = 0; codec <= 5; codec++) {
+    if (codec == BLOSC_CORE_SNAPPY) continue;
+    params.codec = codec;
+    params.filters[5] = BLOSC_CORE_SHUFFLE;
+    params.blocksize = 16384;
+    n = blosc_core_compress(&params, data, sizeof data, chunk, sizeof chunk, NULL);
+    for (size_t piece = 1; piece <= sizeof chunk; piece *= 64) pushes(n, piece, piece == 64 ? 2 : 0);
+  }
+  CHECK(blosc_core_push_begin(work + 1, 4096, out, 100, NULL, 0) == BLOSC_CORE_E_PARAM);
+  CHECK(blosc_core_push_begin(NULL, 4096, out, 100, NULL, 0) == BLOSC_CORE_E_NULL);
+  CHECK(blosc_core_push_needs(NULL) == BLOSC_CORE_E_NULL);
 
   /* Scratch that is short, or refused. */
   blosc_core_env none = {NULL, 0, NULL, NULL, NULL, 0};

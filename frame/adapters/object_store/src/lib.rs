@@ -54,9 +54,9 @@ const PART: usize = 8 << 20;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// Of the store: network, credentials, no such object.
+    /// The store answered with an error: network, credentials, no such object.
     Store(object_store::Error),
-    /// Of the frame: damaged, beyond the limits, not supported.
+    /// The frame is damaged, beyond the limits or of a form that is not read.
     Frame(blosc_frame::Error),
     /// The object was replaced after it was opened. Open it again.
     Replaced,
@@ -119,7 +119,7 @@ impl Object {
     /// Asks the store for size and version of an object.
     ///
     /// # Errors
-    /// Those of the store.
+    /// What the store says.
     pub async fn open(store: Arc<dyn ObjectStore>, path: Path) -> Result<Object, Error> {
         let meta = store.head(&path).await?;
         Ok(Object { store, meta, requests: REQUESTS })
@@ -140,7 +140,7 @@ impl Object {
     /// to [`Object::read`].
     ///
     /// # Errors
-    /// Those of the store; what is wrong with the frame.
+    /// What the store says; what is wrong with the frame.
     pub async fn frame(&self, limits: &Limits) -> Result<SuperChunk<'static>, Error> {
         let mut pieces = Pieces::new(self.size());
         pieces.want(0..END.min(self.size()));
@@ -169,7 +169,7 @@ impl Object {
     /// Fetches what a plan needs and decodes it to the start of `out`; tells how many bytes that is.
     ///
     /// # Errors
-    /// Those of the store; [`Error::Replaced`]; what decoding gives. What is in `out` is then not defined.
+    /// What the store says; [`Error::Replaced`]; what decoding gives. What is in `out` is then not defined.
     pub async fn read(&self, mut plan: Plan<'_>, out: &mut [u8]) -> Result<usize, Error> {
         while !plan.ranges().is_empty() {
             let pieces = self.fetch(plan.ranges()).await?;
@@ -208,7 +208,7 @@ impl Object {
 /// Writes a finished frame as one object: readers see all of it or what was there before.
 ///
 /// # Errors
-/// Those of the store.
+/// What the store says.
 pub async fn write(store: &dyn ObjectStore, path: &Path, frame: impl Into<Bytes>) -> Result<(), Error> {
     let frame: Bytes = frame.into();
     if frame.len() <= PART {

@@ -1,0 +1,71 @@
+/* An update that arrives in pieces: a chunk is decoded into flash block by block as its bytes come, and goes on after a reset.
+ * The functions of the board are at the end; here they do nothing, so that the example links anywhere. */
+#include "blosc_core.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* Of images that are made with blocks of 4 KiB of LZ4: see `blosc_core_push_memory` for what a header asks for. */
+#define BLOCK 4096
+static max_align_t decoder[48];
+static uint8_t memory[3 * BLOCK];
+
+/* The board: bytes of the image from `at` on, flash, and a place for 24 bytes that survives a reset. */
+size_t board_receive(size_t at, uint8_t *piece, size_t room);
+void board_write_flash(uint64_t at, const void *bytes, size_t len);
+int board_read_state(uint8_t state[24]);
+void board_write_state(const uint8_t state[24]);
+
+/* Returns 0, or a negative code of blosc_core.h. */
+static int64_t update(void) {
+  static uint8_t piece[64];
+  uint8_t state[24], last[24];
+  blosc_core_block block;
+  size_t at = 0;
+  int resume = board_read_state(last);
+  int64_t code = sizeof decoder < blosc_core_push_size()
+                     ? BLOSC_CORE_E_WORK
+                     : blosc_core_push_begin(decoder, sizeof decoder, memory, sizeof memory, NULL, 0);
+  if (code < 0) return code;
+  for (int64_t needs; (needs = blosc_core_push_needs(decoder)) > 0;) {
+    /* Before it goes on, a decoder is to see the chunk's prefix and no byte more. */
+    size_t room = resume && (size_t)needs < sizeof piece ? (size_t)needs : sizeof piece;
+    size_t len = board_receive(at, piece, room), used = 0;
+    if (len == 0) return BLOSC_CORE_E_TRUNCATED;
+    do {
+      int64_t taken = blosc_core_push(decoder, piece + used, len - used, &block);
+      if (taken < 0) return taken;
+      used += (size_t)taken;
+      at += (size_t)taken;
+      if (block.bytes) {
+        board_write_flash(block.offset, block.bytes, block.len);
+        if (blosc_core_push_state(decoder, state) > 0) board_write_state(state);
+      }
+    } while (block.bytes);
+    if (resume && blosc_core_push_state(decoder, state) > 0) {
+      int64_t from = blosc_core_push_resume(decoder, last);
+      if (from < 0) return from; /* another image: begin anew without the state */
+      at = (size_t)from;
+      resume = 0;
+    }
+  }
+  return blosc_core_push_end(decoder);
+}
+
+int main(void) { return update() < 0; }
+
+#if defined(__GNUC__)
+#define WEAK __attribute__((weak))
+#else
+#define WEAK
+#endif
+WEAK size_t board_receive(size_t at, uint8_t *piece, size_t room) {
+  (void)at, (void)piece, (void)room;
+  return 0;
+}
+WEAK void board_write_flash(uint64_t at, const void *bytes, size_t len) { (void)at, (void)bytes, (void)len; }
+WEAK int board_read_state(uint8_t state[24]) {
+  (void)state;
+  return 0;
+}
+WEAK void board_write_state(const uint8_t state[24]) { (void)state; }
