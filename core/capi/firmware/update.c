@@ -5,10 +5,11 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Of images that are made with blocks of 4 KiB of LZ4: see `blosc_core_push_memory` for what a header asks for. */
+/* For images of up to 200 blocks of 4 KiB (`blosc compress fw.bin -o fw.blosc --format chunk --codec lz4 --blocksize 4096`):
+ * a block, its compressed bytes, the codec's scratch and 4 bytes for each block. `blosc_core_push_memory` tells what a header asks for. */
 #define BLOCK 4096
-static max_align_t decoder[48];
-static uint8_t memory[3 * BLOCK];
+static max_align_t decoder[32];
+static uint8_t memory[3 * BLOCK + 512 + 4 * 200];
 
 /* The board: bytes of the image from `at` on, flash, and a place for 24 bytes that survives a reset. */
 size_t board_receive(size_t at, uint8_t *piece, size_t room);
@@ -16,8 +17,10 @@ void board_write_flash(uint64_t at, const void *bytes, size_t len);
 int board_read_state(uint8_t state[24]);
 void board_write_state(const uint8_t state[24]);
 
+int64_t update(void);
+
 /* Returns 0, or a negative code of blosc_core.h. */
-static int64_t update(void) {
+int64_t update(void) {
   static uint8_t piece[64];
   uint8_t state[24], last[24];
   blosc_core_block block;
@@ -27,11 +30,13 @@ static int64_t update(void) {
                      ? BLOSC_CORE_E_WORK
                      : blosc_core_push_begin(decoder, sizeof decoder, memory, sizeof memory, NULL, 0);
   if (code < 0) return code;
-  for (int64_t needs; (needs = blosc_core_push_needs(decoder)) > 0;) {
-    /* Before it goes on, a decoder is to see the chunk's prefix and no byte more. */
-    size_t room = resume && (size_t)needs < sizeof piece ? (size_t)needs : sizeof piece;
-    size_t len = board_receive(at, piece, room), used = 0;
-    if (len == 0) return BLOSC_CORE_E_TRUNCATED;
+  while (blosc_core_push_done(decoder) == 0) {
+    size_t needs = (size_t)blosc_core_push_needs(decoder), len = 0, used = 0;
+    if (needs > 0) {
+      /* Before it goes on, a decoder is to see the chunk's prefix and no byte more. */
+      len = board_receive(at, piece, resume && needs < sizeof piece ? needs : sizeof piece);
+      if (len == 0) return BLOSC_CORE_E_TRUNCATED;
+    }
     do {
       int64_t taken = blosc_core_push(decoder, piece + used, len - used, &block);
       if (taken < 0) return taken;
@@ -52,8 +57,6 @@ static int64_t update(void) {
   return blosc_core_push_end(decoder);
 }
 
-int main(void) { return update() < 0; }
-
 #if defined(__GNUC__)
 #define WEAK __attribute__((weak))
 #else
@@ -69,3 +72,4 @@ WEAK int board_read_state(uint8_t state[24]) {
   return 0;
 }
 WEAK void board_write_state(const uint8_t state[24]) { (void)state; }
+WEAK int main(void) { return update() < 0; }

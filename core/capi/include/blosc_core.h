@@ -123,7 +123,7 @@ int64_t blosc_core_getitem(const void *chunk, size_t len, const blosc_core_limit
  *
  *     int64_t need = blosc_core_push_memory(first_32_bytes, 32);       -- or a bound that you know
  *     blosc_core_push_begin(place, sizeof place, memory, need, NULL, 0);
- *     while (blosc_core_push_needs(place) > 0) {
+ *     while (blosc_core_push_done(place) == 0) {
  *       len = receive(piece, sizeof piece);                            -- from UART, flash, network
  *       for (size_t at = 0; ; at += (size_t)taken) {                   -- until it gives no block
  *         taken = blosc_core_push(place, piece + at, len - at, &block);
@@ -152,8 +152,10 @@ int64_t blosc_core_push_begin(void *place, size_t place_len, void *memory, size_
                               const blosc_core_limits *limits, uint32_t flags);
 /* Takes bytes up to the end of the next block; returns how many. */
 int64_t blosc_core_push(void *place, const void *bytes, size_t len, blosc_core_block *block);
-/* Bytes that the next step lacks; 0 at the end of the chunk. */
+/* Bytes that the next step lacks; 0 if the next call needs none, and at the end of the chunk. */
 int64_t blosc_core_push_needs(void *place);
+/* 1 at the end of the chunk, else 0. */
+int64_t blosc_core_push_done(void *place);
 /* Bytes of the chunk that were taken. */
 int64_t blosc_core_push_position(void *place);
 /* After a block: what a decoder in a later run of the program goes on from; returns 24, or 0 where it is too early. */

@@ -126,7 +126,17 @@ pub unsafe extern "C" fn blosc_core_push(
     })
 }
 
-/// How many bytes the next block or step lacks; 0 at the end of the chunk.
+/// Whether the chunk is at its end: 1 or 0.
+///
+/// # Safety
+/// `place` is a decoder.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc_core_push_done(place: *mut c_void) -> i64 {
+    // SAFETY: as the caller promises.
+    guard(|| Ok(unsafe { decoder(place) }?.decoder.is_done().into()))
+}
+
+/// How many bytes the next step lacks; 0 if it needs none, and at the end of the chunk.
 ///
 /// # Safety
 /// `place` is a decoder.

@@ -86,7 +86,7 @@ static void pushes(int64_t n, size_t piece, int stop) {
   CHECK(blosc_core_push_size() <= sizeof place && need > 0 && need <= (int64_t)sizeof first_memory);
   CHECK(blosc_core_push_begin(place, sizeof place, first_memory, need, NULL, BLOSC_CORE_SCALAR) == 0);
   memset(out, 0xC3, sizeof out);
-  for (int64_t at = 0; at < n && taken >= 0;) {
+  for (int64_t at = 0; taken >= 0 && blosc_core_push_done(decoder) == 0;) {
     size_t len = piece < (size_t)(n - at) ? piece : (size_t)(n - at);
     taken = blosc_core_push(decoder, chunk + at, len, &block);
     CHECK(taken >= 0 && taken <= (int64_t)len);
@@ -112,7 +112,7 @@ static void pushes(int64_t n, size_t piece, int stop) {
       if (at < 0) return;
     }
   }
-  CHECK(blosc_core_push_needs(decoder) == 0 && memcmp(out, data, sizeof data) == 0 && out[sizeof data] == 0xC3);
+  CHECK(blosc_core_push_done(decoder) == 1 && memcmp(out, data, sizeof data) == 0 && out[sizeof data] == 0xC3);
   CHECK(blosc_core_push_end(place) == 0 && blosc_core_push_end(place) == BLOSC_CORE_E_PARAM);
   if (decoder == second) CHECK(blosc_core_push_end(second) == 0);
   int64_t margin = blosc_core_in_place_margin(chunk, n, NULL);
