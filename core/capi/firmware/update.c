@@ -2,13 +2,17 @@
  * The functions of the board are at the end; here they do nothing, so that the example links anywhere. */
 #include "blosc_core.h"
 
-#include <stddef.h>
 #include <string.h>
 
 /* For images of up to 200 blocks of 4 KiB (`blosc compress fw.bin -o fw.blosc --format chunk --codec lz4 --blocksize 4096`):
  * a block, its compressed bytes, the codec's scratch and 4 bytes for each block. `blosc_core_push_memory` tells what a header asks for. */
 #define BLOCK 4096
-static max_align_t decoder[32];
+static union {
+  uint64_t aligned;
+  void *pointer;
+  long double wide;
+  uint8_t bytes[512];
+} room_for_it;
 static uint8_t memory[3 * BLOCK + 512 + 4 * 200];
 
 /* The board: bytes of the image from `at` on, flash, and a place for 24 bytes that survives a reset. */
@@ -23,12 +27,13 @@ int64_t update(void);
 int64_t update(void) {
   static uint8_t piece[64];
   uint8_t state[24], last[24];
+  void *decoder = &room_for_it;
   blosc_core_block block;
   size_t at = 0;
   int resume = board_read_state(last);
-  int64_t code = sizeof decoder < blosc_core_push_size()
+  int64_t code = sizeof room_for_it < blosc_core_push_size()
                      ? BLOSC_CORE_E_WORK
-                     : blosc_core_push_begin(decoder, sizeof decoder, memory, sizeof memory, NULL, 0);
+                     : blosc_core_push_begin(decoder, sizeof room_for_it, memory, sizeof memory, NULL, 0);
   if (code < 0) return code;
   while (blosc_core_push_done(decoder) == 0) {
     size_t needs = (size_t)blosc_core_push_needs(decoder), len = 0, used = 0;

@@ -76,15 +76,18 @@ static void round_trip(uint8_t codec, uint8_t filter, const blosc_core_env *env,
 
 /* Pushed in pieces of `piece` bytes, stopped after `stop` blocks and resumed by another decoder; and decoded over itself. */
 static void pushes(int64_t n, size_t piece, int stop) {
-  static max_align_t place[64], second[64];
+  static union {
+    long double wide;
+    uint8_t bytes[1024];
+  } place, second;
   static uint8_t first_memory[1 << 18], second_memory[1 << 18], over[sizeof data + 4096];
   uint8_t state[24];
-  void *decoder = place;
+  void *decoder = &place;
   blosc_core_block block;
   int blocks = 0;
   int64_t need = blosc_core_push_memory(chunk, 32), taken = 0;
   CHECK(blosc_core_push_size() <= sizeof place && need > 0 && need <= (int64_t)sizeof first_memory);
-  CHECK(blosc_core_push_begin(place, sizeof place, first_memory, need, NULL, BLOSC_CORE_SCALAR) == 0);
+  CHECK(blosc_core_push_begin(&place, sizeof place, first_memory, need, NULL, BLOSC_CORE_SCALAR) == 0);
   memset(out, 0xC3, sizeof out);
   for (int64_t at = 0; taken >= 0 && blosc_core_push_done(decoder) == 0;) {
     size_t len = piece < (size_t)(n - at) ? piece : (size_t)(n - at);
@@ -95,26 +98,26 @@ static void pushes(int64_t n, size_t piece, int stop) {
     CHECK(block.offset + block.len <= sizeof data);
     memcpy(out + block.offset, block.bytes, block.len);
     if (++blocks == stop && blosc_core_push_state(decoder, state) == 24) {
-      CHECK(blosc_core_push_begin(second, sizeof second, second_memory, need, NULL, 0) == 0);
-      decoder = second;
+      CHECK(blosc_core_push_begin(&second, sizeof second, second_memory, need, NULL, 0) == 0);
+      decoder = &second;
       /* The prefix again, no byte more. */
       uint8_t early[24];
-      for (at = 0; blosc_core_push_state(second, early) == 0;) {
-        taken = blosc_core_push(second, chunk + at, blosc_core_push_needs(second), &block);
+      for (at = 0; blosc_core_push_state(&second, early) == 0;) {
+        taken = blosc_core_push(&second, chunk + at, blosc_core_push_needs(&second), &block);
         CHECK(taken > 0);
         if (taken <= 0) return;
         at += taken;
       }
-      at = blosc_core_push_resume(second, state);
-      CHECK(at == blosc_core_push_position(second) && at > 0);
+      at = blosc_core_push_resume(&second, state);
+      CHECK(at == blosc_core_push_position(&second) && at > 0);
       state[7] ^= 1;
-      CHECK(blosc_core_push_resume(second, state) < 0);
+      CHECK(blosc_core_push_resume(&second, state) < 0);
       if (at < 0) return;
     }
   }
   CHECK(blosc_core_push_done(decoder) == 1 && memcmp(out, data, sizeof data) == 0 && out[sizeof data] == 0xC3);
-  CHECK(blosc_core_push_end(place) == 0 && blosc_core_push_end(place) == BLOSC_CORE_E_PARAM);
-  if (decoder == second) CHECK(blosc_core_push_end(second) == 0);
+  CHECK(blosc_core_push_end(&place) == 0 && blosc_core_push_end(&place) == BLOSC_CORE_E_PARAM);
+  if (decoder == &second) CHECK(blosc_core_push_end(&second) == 0);
   int64_t margin = blosc_core_in_place_margin(chunk, n, NULL);
   CHECK(margin >= 0 && margin <= 4096);
   if (margin < 0 || margin > 4096) return;
