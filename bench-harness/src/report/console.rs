@@ -175,7 +175,10 @@ fn notes(machine: &Machine, rows: &[Row]) -> String {
         let visits = rows.iter().map(|r| r.visits_ns.len()).max().unwrap_or(0);
         out.push_str(&paragraph(&format!("{line}; {visits} visits each, another run should lie within")));
     }
-    let sizes = rows.iter().filter(|r| r.engine == "ours").filter_map(|r| Some((r.size_vs_peer?, r)));
+    let sizes = rows
+        .iter()
+        .filter(|r| r.engine == "ours" && r.peer.as_deref() != Some("ours"))
+        .filter_map(|r| Some((r.size_vs_peer?, r)));
     if let Some((most, r)) = sizes.max_by(|a, b| a.0.total_cmp(&b.0)) {
         out.push_str(&paragraph(&format!(
             "Largest output against the opponent's: {most:.3} ({})",

@@ -302,7 +302,7 @@ pub fn text(name: &str, grid: &Grid<'_>, heat: bool, around: bool) -> Table {
     );
     let peers = |rows: &[&Row]| rows.iter().find_map(|r| r.peer.clone());
     let peer = grid.lines.iter().flat_map(|(_, cells)| cells).find_map(|rows| peers(rows));
-    head.extend(peer.iter().filter(|_| !heat).map(|_| "against".to_string()));
+    head.extend(peer.iter().filter(|_| !heat).map(|peer| format!("against {peer}")));
     let mut table = Table::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
     for (words, cells) in &grid.lines {
         let mut line = vec![words.clone()];
