@@ -175,15 +175,11 @@ fn notes(machine: &Machine, rows: &[Row]) -> String {
         let visits = rows.iter().map(|r| r.visits_ns.len()).max().unwrap_or(0);
         out.push_str(&paragraph(&format!("{line}; {visits} visits each, another run should lie within")));
     }
-    let sizes = rows
-        .iter()
-        .filter(|r| r.engine == "ours" && r.peer.as_deref() != Some("ours"))
-        .filter_map(|r| Some((r.size_vs_peer?, r)));
+    let against = |r: &&Row| r.engine == "ours" && r.peer.as_deref() != Some("ours");
+    let sizes = rows.iter().filter(against).filter_map(|r| Some((r.size_vs_peer?, r)));
     if let Some((most, r)) = sizes.max_by(|a, b| a.0.total_cmp(&b.0)) {
-        out.push_str(&paragraph(&format!(
-            "Largest output against the opponent's: {most:.3} ({})",
-            r.label()
-        )));
+        let text = format!("Largest output against the opponent's: {most:.3} ({})", r.label());
+        out.push_str(&paragraph(&text));
     }
     let noisy = rows.iter().filter(|r| r.noisy).count();
     let timed = rows.iter().filter(|r| r.quartile_ns.is_some()).count();
