@@ -32,7 +32,7 @@ pub struct Block {
 /// The decoder at `place`.
 ///
 /// # Safety
-/// `place` is null, or what [`blosc_core_push_begin`] was called with, and nobody else's for `'a`.
+/// `place` is null, or what [`blosc_core_push_begin`] was called with, and used by no one else for `'a`.
 unsafe fn decoder<'a>(place: *mut c_void) -> Result<&'a mut Pushed, Status> {
     let place = place.cast::<Pushed>();
     if place.is_null() || !place.is_aligned() {
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn blosc_core_push_memory(header: *const c_void, len: usiz
 /// Makes a decoder at `place`, with memory that it keeps until it ends.
 ///
 /// # Safety
-/// `place_len` bytes at `place` and `memory_len` bytes at `memory` are writable and nobody else's until
+/// `place_len` bytes at `place` and `memory_len` bytes at `memory` are writable and used by no one else until
 /// [`blosc_core_push_end`]; `limits` is null or valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc_core_push_begin(
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn blosc_core_push_begin(
             return Err(Status::Param);
         }
         let level = if flags & Env::SCALAR != 0 { Level::SCALAR } else { Level::best() };
-        // SAFETY: writable and nobody else's as long as the decoder lives, as the caller promises.
+        // SAFETY: writable and used by no one else as long as the decoder lives, as the caller promises.
         let memory: &'static mut [u8] = unsafe { zeroed(memory, memory_len) }?;
         // SAFETY: null or valid, as the caller promises.
         let decoder = PushDecoder::new(level, memory).limits(&unsafe { limits_of(limits) });
@@ -239,9 +239,9 @@ pub unsafe extern "C" fn blosc_core_decompress_in_place(
 ) -> i64 {
     guard(|| {
         apart(&[(buffer, len), (work, work_len)])?;
-        // SAFETY: written before, and nobody else's, as the caller promises.
+        // SAFETY: written before, and used by no one else, as the caller promises.
         let buffer = unsafe { filled(buffer, len) }?;
-        // SAFETY: writable and nobody else's, as the caller promises.
+        // SAFETY: writable and used by no one else, as the caller promises.
         let work = unsafe { zeroed(work, work_len) }?;
         // SAFETY: null or valid, as the caller promises.
         let limits = unsafe { limits_of(limits) };

@@ -497,5 +497,4 @@ static inline int blosc2_meta_get(blosc2_schunk *schunk, const char *name, uint8
 #ifdef __cplusplus
 }
 #endif
-
 #endif

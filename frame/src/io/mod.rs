@@ -103,7 +103,7 @@ pub trait ReadAt {
         parts.iter_mut().try_for_each(|(offset, buf)| self.read_exact_at(*offset, buf))
     }
 
-    /// Whether a request takes so long, milliseconds, that some KiB that nobody needs are better than a second one.
+    /// Whether a request takes so long, milliseconds, that some KiB that are not needed are better than a second one.
     /// Readers of such a source ask for all they need in one to three calls of [`ReadAt::read_ranges`], and keep it in
     /// memory meanwhile; opening asks for both ends at once. The default is `false`: requests are small and exact, and
     /// one follows the other.

@@ -1,4 +1,4 @@
-//! The oracles can fail: each bound on resources, and that on stale memory, on a target that is made to break just that one.
+//! The oracles can fail: each bound on resources, and the one on stale memory, on a target that is made to break that bound alone.
 
 use blosc_frame::io::ReadAt;
 use blosc_fuzz::primed::twice;

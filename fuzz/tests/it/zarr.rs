@@ -69,7 +69,7 @@ fn vectors_are_what_the_codec_says() {
             assert_eq!(filter["meta"].as_i64().unwrap_or(0), i64::from(slot.meta), "{title}");
         }
     }
-    // The schema refuses what is none.
+    // The schema refuses other configurations.
     let with = |name: &str, value: Value| {
         let mut codec = vectors[0]["codec"].clone();
         codec["configuration"][name] = value;

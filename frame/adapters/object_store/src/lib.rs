@@ -192,7 +192,8 @@ impl Object {
             };
             let got = self.store.get_opts(&meta.location, options).await?;
             // A server may know no conditions.
-            if got.meta.size != meta.size || got.meta.e_tag != meta.e_tag {
+            let same_time = meta.e_tag.is_some() || got.meta.last_modified == meta.last_modified;
+            if got.meta.size != meta.size || got.meta.e_tag != meta.e_tag || !same_time {
                 return Err(Error::Replaced);
             }
             let bytes = got.bytes().await?;

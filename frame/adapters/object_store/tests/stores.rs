@@ -26,6 +26,8 @@ enum Fault {
     Fails,
     /// Conditions are not looked at.
     IgnoresConditions,
+    /// The same, and there are no ETags.
+    HasNoTags,
 }
 
 /// Counts requests, and how many of them run at the same time.
@@ -65,7 +67,9 @@ impl ObjectStore for Server {
     }
     async fn get_opts(&self, path: &Path, mut options: GetOptions) -> Result<GetResult> {
         if options.head {
-            return self.inner.get_opts(path, options).await;
+            let mut got = self.inner.get_opts(path, options).await?;
+            got.meta.e_tag = got.meta.e_tag.filter(|_| self.fault != Fault::HasNoTags);
+            return Ok(got);
         }
         self.requests.fetch_add(1, Ordering::Relaxed);
         self.most.fetch_max(self.running.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
@@ -74,13 +78,16 @@ impl ObjectStore for Server {
         self.running.fetch_sub(1, Ordering::Relaxed);
         match self.fault {
             Fault::IgnoresRanges => options.range = None,
-            Fault::IgnoresConditions => (options.if_match, options.if_unmodified_since) = (None, None),
+            Fault::IgnoresConditions | Fault::HasNoTags => {
+                (options.if_match, options.if_unmodified_since) = (None, None)
+            }
             Fault::Fails => {
                 return Err(object_store::Error::Generic { store: "server", source: "503".into() });
             }
             _ => {}
         }
         let mut got = self.inner.get_opts(path, options).await?;
+        got.meta.e_tag = got.meta.e_tag.filter(|_| self.fault != Fault::HasNoTags);
         if self.fault == Fault::CutsShort {
             let (meta, range, attributes) = (got.meta.clone(), got.range.clone(), got.attributes.clone());
             let bytes = got.bytes().await?;
@@ -167,7 +174,7 @@ async fn faults_of_servers_are_errors() {
 /// An object that is replaced is an error, whether or not the server looks at conditions.
 #[tokio::test(flavor = "current_thread")]
 async fn an_object_that_is_replaced_is_an_error() {
-    for fault in [Fault::None, Fault::IgnoresConditions] {
+    for fault in [Fault::None, Fault::IgnoresConditions, Fault::HasNoTags] {
         let server = Server::new(fault);
         let (old, new) = (array(300, 0), array(300, 1));
         assert_eq!(old.0.len(), new.0.len(), "the size does not tell");
