@@ -26,7 +26,7 @@ enum Fault {
     Fails,
     /// Conditions are not looked at.
     IgnoresConditions,
-    /// The same, and there are no ETags.
+    /// Conditions are not looked at, and objects have no ETags.
     HasNoTags,
 }
 
