@@ -12,7 +12,7 @@ use crate::bcolz::{Flavour, flavour};
 use crate::bloscpack;
 use crate::cframe::header::{FrameType, frame_type};
 use crate::error::Error;
-use crate::io::{FsDir, Locking, PathFile, ReadAt};
+use crate::io::{FsDir, Locking, PathFile, ReadAt, Source};
 use crate::npy;
 use alloc::string::String;
 use alloc::vec;
@@ -177,8 +177,8 @@ pub struct Found {
     pub kind: Kind,
     /// Its path.
     pub path: PathBuf,
-    /// The open file; `None` for a directory.
-    pub file: Option<PathFile>,
+    /// The open file, or other bytes; `None` for a directory.
+    pub file: Option<Source>,
     /// Where the data starts in the file.
     pub offset: u64,
     /// Whether it shall be changed, and how other writers are kept out meanwhile.
@@ -217,12 +217,12 @@ impl Found {
         })
     }
 
-    /// Looks at what is at byte `offset` of an open file.
+    /// Looks at what is at byte `offset` of an open file, or of other bytes, which `path` names in messages.
     ///
     /// # Errors
     /// What reading gives; [`Error::Param`] for an offset behind the end.
-    pub fn of(path: impl AsRef<Path>, file: PathFile, offset: u64) -> Result<Found, Error> {
-        let path = path.as_ref();
+    pub fn of(path: impl AsRef<Path>, file: impl Into<Source>, offset: u64) -> Result<Found, Error> {
+        let (path, file) = (path.as_ref(), file.into());
         let Some(len) = file.size()?.checked_sub(offset) else {
             return Err(no_offset(offset, "at most the size of the file"));
         };

@@ -18,7 +18,7 @@ use crate::readers::Items;
 use crate::streams::{stream, unnamed, unnamed_of};
 use blosc_frame::any::{Found, HEAD, Kind};
 use blosc_frame::dtype::Dtype;
-use blosc_frame::io::{Offset, PathFile, ReadAt};
+use blosc_frame::io::{Offset, ReadAt, Source};
 use blosc_frame::npy::NpyHeader;
 use blosc_frame::plain::Uncompressed;
 use blosc_frame::reversed::AxesReversed;
@@ -77,7 +77,7 @@ pub fn open_items(input: &Input, plain: bool) -> Result<NewItems> {
 }
 
 /// The items of a NumPy file, in C order.
-fn npy(path: &Path, file: Option<PathFile>) -> Result<NewItems> {
+fn npy(path: &Path, file: Option<Source>) -> Result<NewItems> {
     let Some(file) = file else { return Err(Failure::at(path, "is a directory")) };
     let size = file.size()?;
     let mut head = vec![0; size.min(66_000) as usize];

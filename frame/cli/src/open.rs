@@ -28,7 +28,7 @@ use crate::streams::{stream, unnamed};
 use blosc_frame::any::{self, Found, HEAD, Kind};
 use blosc_frame::b2nd::{NdArray, carrier};
 use blosc_frame::bcolz::Flavour;
-use blosc_frame::io::{Offset, ReadAt};
+use blosc_frame::io::{Offset, ReadAt, Source};
 use blosc_frame::store::{self};
 use blosc_frame::store::{Entry, Leaf, Place};
 use blosc_frame::{Error, Structure, SuperChunk};
@@ -86,7 +86,7 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
             behind = Behind::of(kind, &file, found.offset, chunk.stored())?;
             What::Chunk(chunk)
         }
-        Kind::Zip if found.file.as_ref().is_some_and(engines::is_zarr) => {
+        Kind::Zip if found.file.as_ref().and_then(Source::file).is_some_and(engines::is_zarr) => {
             engines::open_zip(found, input, intent, max)?.into()
         }
         Kind::Store | Kind::Arrays | Kind::Directory | Kind::Zip => {
@@ -340,11 +340,10 @@ fn open_frame(
     let path = input.input.as_path();
     let limits = limits(max);
     // Another handle of the same open file, to look behind the frame with.
-    let file =
-        found.file.as_ref().map(|file| file.file().try_clone()).transpose().map_err(Failure::io(path))?;
+    let file = found.file.as_ref().map(Source::reader).transpose()?;
     let frame = match found.file {
         None => found.directory().and_then(|dir| SuperChunk::open_dir(dir, &limits)),
-        Some(file) if intent.writes() => SuperChunk::open(file, &limits),
+        Some(file) if intent.writes() => SuperChunk::open(file.into_store(), &limits),
         Some(file) => Offset::new(file, found.offset)
             .map_err(Into::into)
             .and_then(|file| SuperChunk::open_read(file, &limits)),

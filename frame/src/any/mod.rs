@@ -28,7 +28,7 @@ use crate::blaze::{Blaze, Shards};
 use crate::bloscpack::PackRows;
 use crate::dtype::Dtype;
 use crate::error::{Error, FileError, Structure};
-use crate::io::{FsDir, Locking, Offset, PathFile, ReadAt, ReadOnly, Store};
+use crate::io::{FsDir, Locking, Offset, PathFile, ReadAt, ReadOnly, Source, Store};
 use crate::limits::{Limits, within};
 use crate::npy::NpyHeader;
 use crate::plain::{Plain, Uncompressed, plain_by};
@@ -234,7 +234,7 @@ pub fn open_found(found: Found, limits: &Limits, anywhere: bool) -> Result<AnyRo
     let opened = match kind {
         Kind::Bloscpack => {
             let store: Box<dyn Store + Send + Sync> = match offset {
-                0 => Box::new(file),
+                0 => file.into_store(),
                 _ => Box::new(ReadOnly(Offset::new(file, offset)?)),
             };
             bloscpack(PackRows::open(store, limits)?)
@@ -277,7 +277,7 @@ fn open_directory(found: Found, limits: &Limits) -> Result<AnyRows, Error> {
 /// Opens the dataset that the manifest `file` describes, which lies at `path`.
 fn open_shards(
     path: &Path,
-    file: &PathFile,
+    file: &Source,
     limits: &Limits,
     anywhere: bool,
     write: Option<Locking>,
@@ -337,7 +337,7 @@ pub fn of_raw(
     Ok(AnyRows::new(Container::Other(Box::new(Unchangeable(Uncompressed::new(source, 0, len)))), about))
 }
 
-fn npy(file: Offset<PathFile>) -> Result<AnyRows, Error> {
+fn npy(file: Offset<Source>) -> Result<AnyRows, Error> {
     let size = file.size()?;
     let mut bytes = alloc::vec![0u8; usize::try_from(size.min(66_000)).unwrap_or(0)];
     file.read_exact_at(0, &mut bytes)?;

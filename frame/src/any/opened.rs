@@ -175,7 +175,7 @@ impl Opened {
 #[cfg(feature = "store")]
 fn open_store(found: Found, limits: &Limits) -> Result<Store, Error> {
     let store = match found.file {
-        Some(file) if found.write.is_none() => Store::of_file(&found.path, file.file().try_clone()?, limits)?,
+        Some(file) if found.write.is_none() => Store::of_file(&found.path, file, limits)?,
         file => {
             drop(file);
             Store::open_with(&found.path, limits)?
@@ -193,7 +193,7 @@ fn open_frame(found: Found, limits: &Limits) -> Result<SuperChunk<'static>, Erro
     match (found.file, found.write) {
         (None, Some(locking)) => SuperChunk::open_dir(FsDir::open_rw_with(&found.path, locking)?, limits),
         (None, None) => SuperChunk::open_dir(FsDir::open(&found.path)?, limits),
-        (Some(file), Some(_)) => SuperChunk::open(file, limits),
+        (Some(file), Some(_)) => SuperChunk::open(file.into_store(), limits),
         (Some(file), None) => SuperChunk::open_read(Offset::new(file, found.offset)?, limits),
     }
 }

@@ -162,12 +162,7 @@ impl<D: Directory> DirFile<D> {
 }
 
 impl<D: Directory> ReadAt for DirFile<D> {
-    fn size(&self) -> Result<u64, IoError> {
-        self.file.size()
-    }
-    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
-        self.file.read_at(offset, buf)
-    }
+    super::forward_read!(this => &*this.file);
 }
 
 impl<D: Directory> WriteAt for DirFile<D> {

@@ -267,15 +267,7 @@ impl PathFile {
 }
 
 impl ReadAt for PathFile {
-    fn size(&self) -> Result<u64, IoError> {
-        self.file.size()
-    }
-    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
-        ReadAt::read_at(&self.file, offset, buf)
-    }
-    fn read_ranges(&self, parts: &mut [Part<'_>]) -> Result<(), IoError> {
-        self.file.read_ranges(parts)
-    }
+    super::forward_read!(this => &this.file);
 }
 
 impl WriteAt for PathFile {

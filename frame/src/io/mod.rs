@@ -12,6 +12,41 @@
 //! [`ReadAt`] in ten lines. Where a request takes milliseconds, [`ReadAt::is_far`] says so, or [`Far`] around the source:
 //! then readers ask for all they need at once. [`Pieces`] hold what was fetched by somebody else, in asynchronous code.
 
+/// The methods of [`ReadAt`], as those of the reference `$inner`; whether that is far, `$far` may say instead.
+macro_rules! forward_read {
+    ($this:ident => $inner:expr) => {
+        crate::io::forward_read!($this => $inner, crate::io::ReadAt::is_far($inner));
+    };
+    ($this:ident => $inner:expr, $far:expr) => {
+        fn size(&self) -> Result<u64, crate::error::IoError> {
+            let $this = self;
+            crate::io::ReadAt::size($inner)
+        }
+        fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, crate::error::IoError> {
+            let $this = self;
+            crate::io::ReadAt::read_at($inner, offset, buf)
+        }
+        fn as_slice(&self) -> Option<&[u8]> {
+            let $this = self;
+            crate::io::ReadAt::as_slice($inner)
+        }
+        fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> Result<(), crate::error::IoError> {
+            let $this = self;
+            crate::io::ReadAt::read_exact_at($inner, offset, buf)
+        }
+        fn read_ranges(&self, parts: &mut [crate::io::Part<'_>]) -> Result<(), crate::error::IoError> {
+            let $this = self;
+            crate::io::ReadAt::read_ranges($inner, parts)
+        }
+        fn is_far(&self) -> bool {
+            let $this = self;
+            let _ = $this;
+            $far
+        }
+    };
+}
+pub(crate) use forward_read;
+
 #[cfg(feature = "alloc")]
 mod dir;
 #[cfg(feature = "std")]
@@ -33,6 +68,8 @@ mod offset;
 mod pieces;
 #[cfg(feature = "std")]
 mod pool;
+#[cfg(feature = "std")]
+mod source;
 
 #[cfg(feature = "alloc")]
 pub use dir::{DirFile, Directory, check_name};
@@ -57,6 +94,8 @@ pub use offset::{Far, Offset, ReadOnly};
 pub use pieces::Pieces;
 #[cfg(feature = "std")]
 pub use pool::{FilePool, PooledFile};
+#[cfg(feature = "std")]
+pub use source::{Shared, Source};
 
 use crate::error::{Error, IoError, IoKind};
 #[cfg(feature = "alloc")]
@@ -159,29 +198,6 @@ pub trait Store: WriteAt {
     }
 }
 
-macro_rules! forward_read {
-    () => {
-        fn size(&self) -> Result<u64, IoError> {
-            (**self).size()
-        }
-        fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
-            (**self).read_at(offset, buf)
-        }
-        fn as_slice(&self) -> Option<&[u8]> {
-            (**self).as_slice()
-        }
-        fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> Result<(), IoError> {
-            (**self).read_exact_at(offset, buf)
-        }
-        fn read_ranges(&self, parts: &mut [Part<'_>]) -> Result<(), IoError> {
-            (**self).read_ranges(parts)
-        }
-        fn is_far(&self) -> bool {
-            (**self).is_far()
-        }
-    };
-}
-
 macro_rules! forward_write {
     () => {
         fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), IoError> {
@@ -217,10 +233,10 @@ macro_rules! forward_store {
 }
 
 impl<T: ReadAt + ?Sized> ReadAt for &T {
-    forward_read!();
+    forward_read!(this => &**this);
 }
 impl<T: ReadAt + ?Sized> ReadAt for &mut T {
-    forward_read!();
+    forward_read!(this => &**this);
 }
 impl<T: WriteAt + ?Sized> WriteAt for &mut T {
     forward_write!();
@@ -230,11 +246,11 @@ impl<T: Store + ?Sized> Store for &mut T {
 }
 #[cfg(feature = "alloc")]
 impl<T: ReadAt + ?Sized> ReadAt for Box<T> {
-    forward_read!();
+    forward_read!(this => &**this);
 }
 #[cfg(feature = "alloc")]
 impl<T: ReadAt + ?Sized> ReadAt for Arc<T> {
-    forward_read!();
+    forward_read!(this => &**this);
 }
 #[cfg(feature = "alloc")]
 impl<T: WriteAt + ?Sized> WriteAt for Box<T> {

@@ -62,39 +62,12 @@ pub struct ReadOnly<R>(pub R);
 #[derive(Clone, Copy, Debug)]
 pub struct Far<R>(pub R);
 
-/// Reads from the first field.
-macro_rules! read_inner {
-    () => {
-        fn size(&self) -> Result<u64, IoError> {
-            self.0.size()
-        }
-        fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
-            self.0.read_at(offset, buf)
-        }
-        fn as_slice(&self) -> Option<&[u8]> {
-            self.0.as_slice()
-        }
-        fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> Result<(), IoError> {
-            self.0.read_exact_at(offset, buf)
-        }
-        fn read_ranges(&self, parts: &mut [Part<'_>]) -> Result<(), IoError> {
-            self.0.read_ranges(parts)
-        }
-    };
-}
-
 impl<R: ReadAt> ReadAt for ReadOnly<R> {
-    read_inner!();
-    fn is_far(&self) -> bool {
-        self.0.is_far()
-    }
+    super::forward_read!(this => &this.0);
 }
 
 impl<R: ReadAt> ReadAt for Far<R> {
-    read_inner!();
-    fn is_far(&self) -> bool {
-        true
-    }
+    super::forward_read!(this => &this.0, true);
 }
 
 impl<R: ReadAt> WriteAt for ReadOnly<R> {

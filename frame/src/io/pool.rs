@@ -1,6 +1,6 @@
 //! [`FilePool`]: many files known by their paths, of which few are open at a time.
 
-use super::{Fill, ReadAt, Refill, Store, WriteAt};
+use super::{Fill, Part, ReadAt, Refill, Store, WriteAt};
 use crate::error::{Error, IoError, IoKind};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -104,6 +104,9 @@ impl ReadAt for PooledFile {
     }
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
         ReadAt::read_at(&*self.file()?, offset, buf)
+    }
+    fn read_ranges(&self, parts: &mut [Part<'_>]) -> Result<(), IoError> {
+        self.file()?.read_ranges(parts)
     }
 }
 

@@ -172,12 +172,7 @@ fn one<'a>(
 struct Borrowed<'s, R>(&'s R);
 
 impl<R: ReadAt> ReadAt for Borrowed<'_, R> {
-    fn size(&self) -> Result<u64, crate::error::IoError> {
-        self.0.size()
-    }
-    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, crate::error::IoError> {
-        self.0.read_at(offset, buf)
-    }
+    crate::io::forward_read!(this => this.0);
 }
 
 /// Whether an error says nothing of the chunk, but that the caller has no memory for it, does not allow it so much, or may

@@ -248,6 +248,11 @@ impl<'a> SuperChunk<'a> {
         Ok(Plan { chunks: self, fetch: Fetch::new(self, wishes)?, finish: Box::new(finish) })
     }
 
+    /// Whether it lies in a source that [is far](crate::io::ReadAt::is_far).
+    pub fn is_far(&self) -> bool {
+        self.store.far().is_some()
+    }
+
     /// What is wished of a frame that is far, fetched; `None` for others.
     pub(crate) fn fetched(
         &self,

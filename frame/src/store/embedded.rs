@@ -128,6 +128,10 @@ impl ReadAt for Embedded {
         Ok(self.length)
     }
 
+    fn is_far(&self) -> bool {
+        self.root.with(|root| root.is_far())
+    }
+
     fn read_at(&self, at: u64, buf: &mut [u8]) -> Result<usize, IoError> {
         let n = (self.length.saturating_sub(at)).min(buf.len() as u64);
         let Some(part) =

@@ -1,10 +1,10 @@
 //! What lies in a store: files of a directory, members of a zip file, and what the root says of its own.
 
 use super::embedded::{Embedded, Root, Said, is_root, said};
-use super::model::{ATTRIBUTES, Entry, Form, Leaf, META, Place, ROOT, Reading, Shared, Store, VALID_ROWS};
+use super::model::{ATTRIBUTES, Common, Entry, Form, Leaf, META, Place, ROOT, Reading, Store, VALID_ROWS};
 use super::zip::{self, Member};
 use crate::error::{Error, IoKind, Structure};
-use crate::io::FilePool;
+use crate::io::{FilePool, Shared};
 use crate::limits::{Limits, within};
 use crate::schunk::SuperChunk;
 use alloc::collections::BTreeSet;
@@ -12,7 +12,6 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// The root among the files.
@@ -82,8 +81,7 @@ fn damaged_is_none(
 }
 
 /// Lists a zip file.
-pub fn zip(path: &Path, file: File, limits: &Limits) -> Result<Store, Error> {
-    let file = Arc::new(file);
+pub fn zip(path: &Path, file: Shared, limits: &Limits) -> Result<Store, Error> {
     let (mut entries, mut groups) = (Vec::new(), Vec::new());
     for (name, member) in zip::members(&*file, limits)? {
         // A name that begins with a slash has two then, which no file may have.
@@ -108,7 +106,7 @@ pub fn zip(path: &Path, file: File, limits: &Limits) -> Result<Store, Error> {
     finished(path, Form::B2z, limits, Some(file), damaged_is_none(root)?, entries, groups)
 }
 
-fn open_member(member: &Member, file: &Arc<File>, limits: &Limits) -> Result<SuperChunk<'static>, Error> {
+fn open_member(member: &Member, file: &Shared, limits: &Limits) -> Result<SuperChunk<'static>, Error> {
     SuperChunk::open_read(member.open(file, limits)?, limits)
 }
 
@@ -117,7 +115,7 @@ pub fn finished(
     path: &Path,
     form: Form,
     limits: &Limits,
-    file: Option<Arc<File>>,
+    file: Option<Shared>,
     root: Option<SuperChunk<'static>>,
     mut entries: Vec<Entry>,
     groups: Vec<String>,
@@ -142,7 +140,7 @@ pub fn finished(
     }
     let groups = all.into_iter().collect();
     let (path, pool) = (path.to_path_buf(), FilePool::default());
-    let shared = Shared { path, form, limits: *limits, file, root, pool };
+    let shared = Common { path, form, limits: *limits, file, root, pool };
     let (shared, prefix, tables) = (Arc::new(shared), String::new(), Vec::new());
     let mut store = Store { shared, prefix, entries, groups, tables, reading: Reading::default() };
     let group = |entry: &Entry| {

@@ -3,14 +3,13 @@
 use super::embedded::{Embedded, Root, user_layers};
 use super::zip;
 use crate::error::{Error, FileError, IoKind, Structure};
-use crate::io::{FilePool, FsDir};
+use crate::io::{FilePool, FsDir, Shared};
 use crate::limits::Limits;
 use crate::schunk::SuperChunk;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// The file that is the root of a store.
@@ -181,12 +180,12 @@ impl Entry {
 }
 
 /// What all groups of a store have in common.
-pub(super) struct Shared {
+pub(super) struct Common {
     pub(super) path: PathBuf,
     pub(super) form: Form,
     pub(super) limits: Limits,
     /// The zip file.
-    pub(super) file: Option<Arc<File>>,
+    pub(super) file: Option<Shared>,
     pub(super) root: Option<Arc<Root>>,
     /// The files of a directory, of which few are open at a time.
     pub(super) pool: FilePool,
@@ -195,7 +194,7 @@ pub(super) struct Shared {
 /// A store, or a group of one.
 #[derive(Clone)]
 pub struct Store {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<Common>,
     /// The key of the group; empty for all of it.
     pub(super) prefix: String,
     /// Sorted by their keys.

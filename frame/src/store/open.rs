@@ -8,8 +8,8 @@ use crate::io::{PathFile, ReadAt};
 use crate::kind::{HEAD, Kind};
 use crate::limits::Limits;
 use crate::schunk::SuperChunk;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
-use std::fs::File;
 use std::path::Path;
 
 impl Store {
@@ -29,22 +29,26 @@ impl Store {
         let path = path.as_ref();
         let opened = match path.is_dir() {
             true => list::directory(path, limits),
-            false => PathFile::open(path)
-                .map_err(Error::from)
-                .and_then(|file| Store::of_file(path, file.file().try_clone()?, limits)),
+            false => {
+                PathFile::open(path).map_err(Error::from).and_then(|file| Store::of_file(path, file, limits))
+            }
         };
         opened.map_err(FileError::at(path))
     }
 
-    /// A store in an open file, which `path` names in messages.
+    /// A store in an open file or in other bytes, which `path` names in messages.
     ///
     /// # Errors
     /// As [`Store::open`].
-    pub fn of_file(path: &Path, file: File, limits: &Limits) -> Result<Store, Error> {
+    pub fn of_file(
+        path: &Path,
+        file: impl ReadAt + Send + Sync + 'static,
+        limits: &Limits,
+    ) -> Result<Store, Error> {
         let mut head = [0; HEAD];
-        let len = file.read_at(0, &mut head)?;
+        let len = ReadAt::read_at(&file, 0, &mut head)?;
         match Kind::of_head(head.get(..len).unwrap_or_default(), None) {
-            Kind::Zip => list::zip(path, file, limits),
+            Kind::Zip => list::zip(path, Arc::new(file), limits),
             _ => Store::of_frame(path, SuperChunk::open_read(file, limits)?),
         }
     }

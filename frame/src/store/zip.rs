@@ -10,10 +10,9 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::error::{Error, IoError, IoKind, Structure};
-use crate::io::ReadAt;
+use crate::io::{Part, ReadAt, Shared, forward_read};
 use crate::limits::{Limits, within};
 use alloc::string::{String, ToString};
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use std::fs::File;
 use std::io::{self, Read};
@@ -179,9 +178,9 @@ fn zip64(mut numbers: [u64; 3], mut extra: &[u8]) -> [u64; 3] {
 }
 
 /// Bytes `base..base + len` of a file that others read, too.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Window {
-    file: Arc<File>,
+    file: Shared,
     base: u64,
     len: u64,
 }
@@ -194,13 +193,24 @@ impl ReadAt for Window {
         let left = usize::try_from(self.len.saturating_sub(offset)).unwrap_or(usize::MAX);
         let part = buf.get_mut(..left.min(buf.len()));
         let at = self.base.checked_add(offset).ok_or(IoKind::UnexpectedEnd)?;
-        part.map_or(Ok(0), |part| ReadAt::read_at(&*self.file, at, part))
+        part.map_or(Ok(0), |part| self.file.read_at(at, part))
+    }
+    fn read_ranges(&self, parts: &mut [Part<'_>]) -> Result<(), IoError> {
+        for (offset, buf) in parts.iter_mut() {
+            let end = offset.checked_add(buf.len() as u64).filter(|end| *end <= self.len);
+            let within = end.and(self.base.checked_add(*offset));
+            *offset = within.ok_or(IoKind::UnexpectedEnd)?;
+        }
+        self.file.read_ranges(parts)
+    }
+    fn is_far(&self) -> bool {
+        self.file.is_far()
     }
 }
 
 impl Member {
     /// The bytes that it takes in the file.
-    fn window(&self, file: &Arc<File>) -> Result<Window, Error> {
+    fn window(&self, file: &Shared) -> Result<Window, Error> {
         let mut own = [0; 30];
         file.read_exact_at(self.header, &mut own)?;
         let header = Fields(&own);
@@ -217,7 +227,7 @@ impl Member {
     }
 
     /// Where its content begins in the file, if it lies there as it is.
-    pub(super) fn offset(&self, file: &Arc<File>) -> Option<u64> {
+    pub(super) fn offset(&self, file: &Shared) -> Option<u64> {
         self.window(file).ok().filter(|_| self.method == 0 && !self.encrypted).map(|window| window.base)
     }
 
@@ -225,7 +235,7 @@ impl Member {
     ///
     /// # Errors
     /// A header that contradicts the directory, a method other than Deflate, more bytes than the limits.
-    pub fn open(&self, file: &Arc<File>, limits: &Limits) -> Result<Content, Error> {
+    pub fn open(&self, file: &Shared, limits: &Limits) -> Result<Content, Error> {
         let unsupported = |what| Error::Unsupported { structure: Structure::Zip, what };
         if self.encrypted {
             return Err(unsupported("an encrypted member"));
@@ -258,19 +268,17 @@ pub enum Content {
     Memory(Vec<u8>),
 }
 
+impl Content {
+    fn bytes(&self) -> &dyn ReadAt {
+        match self {
+            Content::File(window) => window,
+            Content::Memory(bytes) => bytes,
+        }
+    }
+}
+
 impl ReadAt for Content {
-    fn size(&self) -> Result<u64, IoError> {
-        match self {
-            Content::File(window) => window.size(),
-            Content::Memory(bytes) => bytes.as_slice().size(),
-        }
-    }
-    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
-        match self {
-            Content::File(window) => window.read_at(offset, buf),
-            Content::Memory(bytes) => bytes.as_slice().read_at(offset, buf),
-        }
-    }
+    forward_read!(this => this.bytes());
 }
 
 /// A source of bytes as a stream, whose CRC-32 is counted.
@@ -338,28 +346,24 @@ impl NewZip {
 #[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
+    use alloc::sync::Arc;
     use std::io::Write;
-    use std::sync::atomic::{AtomicU64, Ordering};
-
-    fn file(bytes: &[u8]) -> Arc<File> {
-        static MADE: AtomicU64 = AtomicU64::new(0);
-        let (process, number) = (std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(alloc::format!("blosc-zip-{process}-{number}"));
-        let mut file = File::options().read(true).write(true).create_new(true).open(&path).unwrap();
-        std::fs::remove_file(&path).unwrap();
-        file.write_all(bytes).unwrap();
-        Arc::new(file)
-    }
 
     fn sample() -> Vec<u8> {
-        let new = file(&[]);
-        let mut zip = NewZip::new(new.try_clone().unwrap());
+        let path = std::env::temp_dir().join(alloc::format!(
+            "blosc-zip-{}-{:?}",
+            std::process::id(),
+            std::thread::current().id()
+        ));
+        let file = File::options().read(true).write(true).create_new(true).open(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let mut zip = NewZip::new(file);
         for (name, content) in [("a.b2nd", &b"first"[..]), ("g/b.b2nd", b""), ("dataset.json", b"{}")] {
             zip.member(name, content.len() as u64, &mut |out| Ok(out.write_all(content)?)).unwrap();
         }
         zip.directory("empty/").unwrap();
-        zip.finish().unwrap();
-        read(&*new, 0, new.size().unwrap()).unwrap()
+        let file = zip.finish().unwrap();
+        read(&file, 0, file.size().unwrap()).unwrap()
     }
 
     #[test]
@@ -367,7 +371,7 @@ mod tests {
         let bytes = sample();
         // Bytes before the archive move every offset.
         for before in [0, 100] {
-            let file = file(&[alloc::vec![7; before], bytes.clone()].concat());
+            let file: Shared = Arc::new([alloc::vec![7; before], bytes.clone()].concat());
             let members = members(&*file, &Limits::DEFAULT).unwrap();
             let names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
             assert_eq!(names, ["a.b2nd", "g/b.b2nd", "dataset.json", "empty/"]);
@@ -390,7 +394,7 @@ mod tests {
                 let mut changed = bytes.clone();
                 changed[at] = value;
                 let found = members(&changed.as_slice(), &Limits::DEFAULT);
-                let file = file(&changed);
+                let file: Shared = Arc::new(changed);
                 for (_, member) in found.unwrap_or_default() {
                     let _ = member.open(&file, &Limits::DEFAULT);
                 }

@@ -4,12 +4,12 @@ use crate::common;
 
 use blosc_core::{Codec, Params};
 use blosc_frame::b2nd::{Dtype, NdArray, Selection, Spec, Take};
-use blosc_frame::io::{Part, ReadAt};
+use blosc_frame::io::{DirFile, Directory, Far, Offset, Part, ReadAt, ReadOnly, Shared, Source, WriteAt};
 use blosc_frame::schunk::Plan;
 use blosc_frame::{Error, IoError, IoKind, Limits, SuperChunk};
 use common::Random;
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// A source that counts: each entry is a round trip, with the ranges that were asked for at once.
 struct Remote {
@@ -302,4 +302,141 @@ fn pieces_that_are_short_or_wrong_are_errors() {
     let middle = pieces[0].len() / 2;
     pieces[0][middle] ^= 1;
     assert!(matches!(plan.take(pieces), Err(Error::Checksum { chunk: Some(1), .. })));
+}
+
+/// A directory whose files are far.
+#[derive(Clone)]
+struct FarDir(Arc<Remote>);
+
+impl Directory for FarDir {
+    fn open(&self, _: &str, _: bool) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {
+        Ok(Box::new(ReadOnly(self.0.clone())))
+    }
+    fn create(&self, _: &str) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {
+        Err(IoKind::ReadOnly.into())
+    }
+    fn rename(&self, _: &str, _: &str) -> Result<(), IoError> {
+        Err(IoKind::ReadOnly.into())
+    }
+    fn remove(&self, _: &str) -> Result<(), IoError> {
+        Err(IoKind::ReadOnly.into())
+    }
+    fn list(&self) -> Result<Vec<String>, IoError> {
+        Ok(Vec::new())
+    }
+    fn sync(&self) -> Result<(), IoError> {
+        Ok(())
+    }
+}
+
+/// One round stays one round, and what is far stays far, through whatever a source is wrapped in.
+#[test]
+fn wrappers_pass_rounds_on() {
+    let remote = || Arc::new(Remote::new((0..=255).collect()));
+    let shared = |remote: &Arc<Remote>| -> Shared { remote.clone() };
+    type Wrap = Box<dyn Fn(&Arc<Remote>) -> Box<dyn ReadAt>>;
+    let wrappers: Vec<(&str, u64, Wrap)> = vec![
+        ("Arc, Box", 0, Box::new(move |r| Box::new(Box::new(shared(r))))),
+        ("Offset", 3, Box::new(move |r| Box::new(Offset::new(shared(r), 3).unwrap()))),
+        ("ReadOnly", 0, Box::new(move |r| Box::new(ReadOnly(shared(r))))),
+        ("Far", 0, Box::new(move |r| Box::new(Far(shared(r))))),
+        ("Source", 0, Box::new(move |r| Box::new(Source::Other(shared(r))))),
+        ("Source, reader", 0, Box::new(move |r| Box::new(Source::Other(shared(r)).reader().unwrap()))),
+        ("Source, store", 0, Box::new(move |r| Box::new(Source::Other(shared(r)).into_store()))),
+        ("DirFile", 0, Box::new(|r| Box::new(DirFile::open(FarDir(r.clone()), "x").unwrap()))),
+    ];
+    for (name, base, wrap) in wrappers {
+        let remote = remote();
+        let wrapped = wrap(&remote);
+        let (mut a, mut b) = ([0; 4], [0; 8]);
+        wrapped.read_ranges(&mut [(10, &mut a), (100, &mut b)]).unwrap();
+        let want = [10 + base..14 + base, 100 + base..108 + base];
+        assert_eq!(remote.taken().0, [want.to_vec()], "{name}");
+        assert!(wrapped.is_far() && wrapped.size() == Ok(256 - base), "{name}");
+        assert_eq!((a[0], b[7]), (10 + base as u8, 107 + base as u8), "{name}");
+        let past = wrapped.read_ranges(&mut [(300, &mut a)]);
+        assert_eq!(past, Err(IoKind::UnexpectedEnd.into()), "{name}");
+    }
+}
+
+/// Every source of these packages passes rounds on, or is listed here with what it is.
+#[test]
+fn no_source_forgets_to_pass_rounds_on() {
+    const OWN: [(&str, &str); 14] = [
+        ("[u8]", "memory"),
+        ("Vec<u8>", "memory"),
+        ("bytes::Bytes", "memory"),
+        ("MemFile", "memory"),
+        ("FaultFile", "memory"),
+        ("Pieces", "memory"),
+        ("File", "a file of this system, which is never far"),
+        ("PooledFile", "a file of this system, which is never far"),
+        ("CallerFile", "functions of the caller, which know no rounds"),
+        ("Section<'_>", "new rows, which are read once and in order"),
+        ("Forward<W>", "an output that is being written"),
+        ("Strided<'_>, Decoded<'_>", "decoded items"),
+        ("AxesReversed<Uncompressed<R>>", "decoded items"),
+        ("Embedded", "what the root decodes to, one range after the other"),
+    ];
+    let frame = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut folders = vec![frame.join("src"), frame.join("capi/src"), frame.join("cli/src")];
+    let mut found = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            for (at, _) in text.match_indices("ReadAt for ").filter(|(at, _)| {
+                text[..*at].lines().next_back().is_some_and(|line| line.trim_start().starts_with("impl"))
+            }) {
+                found += 1;
+                let (name, rest) = text[at + "ReadAt for ".len()..].split_once(" {").unwrap();
+                let body = rest.split("\n}").next().unwrap();
+                let both = body.contains("fn read_ranges") && body.contains("fn is_far");
+                let own = OWN.iter().any(|(names, _)| names.split(", ").any(|own| own == name));
+                let passes = body.contains("forward_read!") || both;
+                assert!(passes != own, "{}: {name}: passes rounds on: {passes}", path.display());
+            }
+        }
+    }
+    assert!(found > 20, "the search finds sources: {found}");
+}
+
+/// A store in a zip file, an embedded frame and a bloscpack file that are far.
+#[test]
+#[cfg(all(feature = "store", feature = "classic"))]
+fn containers_of_all_kinds_open_from_far() {
+    use blosc_frame::any::{Found, Kind, Opened};
+    use blosc_frame::store::{Form, Store};
+    let folder = std::env::temp_dir().join(format!("blosc-far-{}", std::process::id()));
+    std::fs::create_dir(&folder).unwrap();
+    let (file, data) = array([10, 10, 50], [5, 10, 25], Codec::Lz4, false);
+    for form in [Form::B2z, Form::B2e] {
+        let path = folder.join(form.name());
+        let mut store = Store::create(&path, form).unwrap();
+        for key in ["/a", "/g/b"] {
+            store.put(key, &mut SuperChunk::from_slice(&file).unwrap()).unwrap();
+        }
+        let remote = Arc::new(Remote::new(std::fs::read(&path).unwrap()));
+        let found = Found::of("far", Source::Other(remote.clone()), 0).unwrap();
+        assert_eq!(found.kind, if form == Form::B2z { Kind::Zip } else { Kind::Frame });
+        let Opened::Store(store) = Opened::of(found, &Limits::DEFAULT, false).unwrap() else {
+            panic!("no store")
+        };
+        let mut leaf = store.frame(store.get("/g/b").unwrap()).unwrap();
+        remote.taken();
+        let selection = &selections()[0];
+        let near = NdArray::open(SuperChunk::from_slice(&file).unwrap()).unwrap().get(selection).unwrap();
+        assert!(leaf.is_far());
+        let part = NdArray::open(leaf).unwrap().get(selection).unwrap();
+        assert!(part == near, "{form:?}");
+        // The bytes of an embedded frame are decoded from those of the root.
+        assert!(form == Form::B2e || remote.taken().0.len() <= 2, "{form:?}");
+        leaf = store.frame(store.get("/a").unwrap()).unwrap();
+        assert!(NdArray::open(leaf).unwrap().get_all().unwrap() == data, "{form:?}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
 }

@@ -79,7 +79,7 @@ pub fn open(found: Found, input: &Input, intent: Intent, max: u64) -> Result<For
     match found.kind {
         #[cfg(feature = "hdf5")]
         Kind::Hdf5 => {
-            let file = found.file.ok_or_else(|| Failure::at(path, "is no file"))?;
+            let file = local(found, path)?;
             let (store, entries) = guarded(|| hdf5::open(file, max)).map_err(unable(path, "HDF5"))?;
             Ok(Foreign::Store(Tree {
                 input: input.clone(),
@@ -95,6 +95,15 @@ pub fn open(found: Found, input: &Input, intent: Intent, max: u64) -> Result<For
         #[cfg(feature = "zarr")]
         Kind::Zarr => open_zarr(zarr::ZarrStore::directory(path, max, input.run.threads), input, intent, max),
         _ => Err(Failure::at(path, "is no store of another program")),
+    }
+}
+
+/// The file of this system that was found: other crates read these formats.
+#[cfg(any(feature = "zarr", feature = "hdf5"))]
+fn local(found: Found, path: &Path) -> Result<PathFile> {
+    match found.file {
+        Some(blosc_frame::io::Source::File(file)) => Ok(file),
+        _ => Err(Failure::at(path, "Zarr stores and HDF5 files are read from files of this system only")),
     }
 }
 
@@ -117,7 +126,7 @@ pub fn open_zip(found: Found, input: &Input, intent: Intent, max: u64) -> Result
     }
     #[cfg(feature = "zarr")]
     {
-        let file = found.file.ok_or_else(|| Failure::at(path, "is no file"))?;
+        let file = local(found, path)?;
         let store = guarded(|| zarr::ZarrStore::zip(file, max, input.run.threads));
         open_zarr(store.map_err(unable(path, "Zarr"))?, input, intent, max)
     }
