@@ -11,10 +11,12 @@
 use crate::bcolz::{Flavour, flavour};
 use crate::bloscpack;
 use crate::cframe::header::{FrameType, frame_type};
-use crate::error::Error;
-use crate::io::{FsDir, Locking, PathFile, ReadAt, Source};
+use crate::error::{Error, IoError};
+use crate::io::{FsDir, Locking, PathFile, ReadAt, ReadOnly, Shared, Store};
 use crate::npy;
+use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec;
 use blosc_core::Header as ChunkHeader;
 use std::path::{Path, PathBuf};
@@ -165,6 +167,69 @@ impl Kind {
                 Some(alloc::format!("{what}; if it was a frame, `blosc repair` saves what is left of it"))
             }
             _ => None,
+        }
+    }
+}
+
+/// A file of this system, or bytes that lie elsewhere and are only read: an object of an object store, a part of memory.
+pub enum Source {
+    /// A file, which may be open for writing, too.
+    File(PathFile),
+    /// Anything else that can be read.
+    Other(Shared),
+}
+
+impl Source {
+    /// The file, where it is one.
+    pub fn file(&self) -> Option<&PathFile> {
+        match self {
+            Source::File(file) => Some(file),
+            Source::Other(_) => None,
+        }
+    }
+
+    /// Another reader of the bytes, which takes no lock.
+    ///
+    /// # Errors
+    /// Errors of the system, which may have no handles left.
+    pub fn reader(&self) -> Result<Shared, IoError> {
+        Ok(match self {
+            Source::File(file) => Arc::new(file.file().try_clone()?),
+            Source::Other(bytes) => bytes.clone(),
+        })
+    }
+
+    /// The bytes as a store. Only a file that was opened for writing can be changed.
+    pub fn into_store(self) -> Box<dyn Store + Send + Sync> {
+        match self {
+            Source::File(file) => Box::new(file),
+            Source::Other(bytes) => Box::new(ReadOnly(bytes)),
+        }
+    }
+
+    fn bytes(&self) -> &(dyn ReadAt + Send + Sync) {
+        match self {
+            Source::File(file) => file,
+            Source::Other(bytes) => &**bytes,
+        }
+    }
+}
+
+impl ReadAt for Source {
+    crate::io::forward_read!(this => this.bytes());
+}
+
+impl From<PathFile> for Source {
+    fn from(file: PathFile) -> Source {
+        Source::File(file)
+    }
+}
+
+impl core::fmt::Debug for Source {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Source::File(file) => core::fmt::Debug::fmt(file, f),
+            Source::Other(_) => f.write_str("Source::Other"),
         }
     }
 }

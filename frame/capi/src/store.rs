@@ -7,7 +7,7 @@
 //! ```
 
 use crate::io::BackEnd;
-use blosc_frame::io::{Directory, Fill, FsDir, Locking, Part, PathFile, ReadAt, Refill, Store, WriteAt};
+use blosc_frame::io::{Directory, Fill, FsDir, Locking, PathFile, ReadAt, Refill, Store, WriteAt};
 use blosc_frame::{Error, IoError, IoKind};
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -37,12 +37,6 @@ impl<S: ReadAt> ReadAt for InPlace<S> {
     }
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
         self.0.read_at(offset, buf)
-    }
-    fn read_ranges(&self, parts: &mut [Part<'_>]) -> Result<(), IoError> {
-        self.0.read_ranges(parts)
-    }
-    fn is_far(&self) -> bool {
-        self.0.is_far()
     }
 }
 

@@ -20,7 +20,7 @@ mod array;
 mod frame;
 mod opened;
 
-pub use crate::kind::{Found, HEAD, Kind};
+pub use crate::kind::{Found, HEAD, Kind, Source};
 pub use opened::{Opened, open, open_mut};
 
 use crate::bcolz::{CArray, CTable, Flavour};
@@ -28,7 +28,7 @@ use crate::blaze::{Blaze, Shards};
 use crate::bloscpack::PackRows;
 use crate::dtype::Dtype;
 use crate::error::{Error, FileError, Structure};
-use crate::io::{FsDir, Locking, Offset, PathFile, ReadAt, ReadOnly, Source, Store};
+use crate::io::{FsDir, Locking, Offset, PathFile, ReadAt, ReadOnly, Store};
 use crate::limits::{Limits, within};
 use crate::npy::NpyHeader;
 use crate::plain::{Plain, Uncompressed, plain_by};

@@ -68,8 +68,6 @@ mod offset;
 mod pieces;
 #[cfg(feature = "std")]
 mod pool;
-#[cfg(feature = "std")]
-mod source;
 
 #[cfg(feature = "alloc")]
 pub use dir::{DirFile, Directory, check_name};
@@ -94,12 +92,14 @@ pub use offset::{Far, Offset, ReadOnly};
 pub use pieces::Pieces;
 #[cfg(feature = "std")]
 pub use pool::{FilePool, PooledFile};
-#[cfg(feature = "std")]
-pub use source::{Shared, Source};
 
 use crate::error::{Error, IoError, IoKind};
 #[cfg(feature = "alloc")]
 use alloc::{boxed::Box, sync::Arc};
+
+/// Bytes that several readers share.
+#[cfg(feature = "alloc")]
+pub type Shared = Arc<dyn ReadAt + Send + Sync>;
 
 /// A buffer, and where the bytes start that it is to be filled with.
 pub type Part<'b> = (u64, &'b mut [u8]);

@@ -3,8 +3,9 @@
 use crate::common;
 
 use blosc_core::{Codec, Params};
+use blosc_frame::any::Source;
 use blosc_frame::b2nd::{Dtype, NdArray, Selection, Spec, Take};
-use blosc_frame::io::{DirFile, Directory, Far, Offset, Part, ReadAt, ReadOnly, Shared, Source, WriteAt};
+use blosc_frame::io::{DirFile, Directory, Far, Offset, Part, ReadAt, ReadOnly, Shared, WriteAt};
 use blosc_frame::schunk::Plan;
 use blosc_frame::{Error, IoError, IoKind, Limits, SuperChunk};
 use common::Random;
@@ -362,7 +363,7 @@ fn wrappers_pass_rounds_on() {
 /// Every source of these packages passes rounds on, or is listed here with what it is.
 #[test]
 fn no_source_forgets_to_pass_rounds_on() {
-    const OWN: [(&str, &str); 14] = [
+    const OWN: [(&str, &str); 15] = [
         ("[u8]", "memory"),
         ("Vec<u8>", "memory"),
         ("bytes::Bytes", "memory"),
@@ -372,6 +373,7 @@ fn no_source_forgets_to_pass_rounds_on() {
         ("File", "a file of this system, which is never far"),
         ("PooledFile", "a file of this system, which is never far"),
         ("CallerFile", "functions of the caller, which know no rounds"),
+        ("InPlace<S>", "a file of this system, or one of a caller"),
         ("Section<'_>", "new rows, which are read once and in order"),
         ("Forward<W>", "an output that is being written"),
         ("Strided<'_>, Decoded<'_>", "decoded items"),

@@ -102,7 +102,7 @@ pub fn open(found: Found, input: &Input, intent: Intent, max: u64) -> Result<For
 #[cfg(any(feature = "zarr", feature = "hdf5"))]
 fn local(found: Found, path: &Path) -> Result<PathFile> {
     match found.file {
-        Some(blosc_frame::io::Source::File(file)) => Ok(file),
+        Some(blosc_frame::any::Source::File(file)) => Ok(file),
         _ => Err(Failure::at(path, "Zarr stores and HDF5 files are read from files of this system only")),
     }
 }
