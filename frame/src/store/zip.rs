@@ -347,7 +347,6 @@ impl NewZip {
 mod tests {
     use super::*;
     use alloc::sync::Arc;
-    use std::io::Write;
 
     fn sample() -> Vec<u8> {
         let path = std::env::temp_dir().join(alloc::format!(
