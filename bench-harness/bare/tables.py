@@ -1,6 +1,6 @@
-"""The tables of figures in core/README.md, from what `run` prints.
+"""The tables of figures in core/README.md and README.md, from what `run` prints.
 
-    tables.py compare|write README FOLDER PART...     FOLDER has PART.figures and rustc.figures
+    tables.py compare|write ROOT FOLDER PART...     FOLDER has PART.figures and rustc.figures
 
 `compare` fails where a figure is more than 2 % off. Another compiler makes other code, so nothing is compared where the tables
 are from another one.
@@ -13,6 +13,7 @@ import sys
 ROOM = 0.02
 TEXT = re.compile(r"figure text of decoding, (\S+), (\S+): (\d+) bytes")
 STACK = re.compile(r"figure lean firmware with (\S+): (\w+), (\d+) bytes (\w+(?: by \d+)?): (.*)")
+UPDATE = re.compile(r"figure ([\w-]+): (flash .*|peak stack .*)")
 NAMES = {"codec": "an LZ4 stream, without any chunk", "lz4": "`lz4` (and byte shuffle)", "codecs": "`codecs` (everything)"}
 
 
@@ -47,6 +48,14 @@ def stack(lines):
     return ("chunk", "features", "how", "peak stack", "instructions per byte"), rows
 
 
+def update(lines):
+    found = {}
+    for board, figures in UPDATE.findall(lines):
+        found.setdefault(board, {}).update((words, int(n)) for words, n in re.findall(r"([A-Za-z ]+) (\d+),? ?", figures))
+    head = ("flash", "static RAM", "peak stack", "instructions per KiB")
+    return ("board", *head), [(board, *(row.get(column, "") for column in head)) for board, row in found.items()]
+
+
 def table(head, rows, compiler):
     lines = [f"{compiler}:", "", "| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     return lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
@@ -68,17 +77,19 @@ def compare(before, after):
             yield f"{' '.join(words)}: {was} in the table, now {figures}"
 
 
-how, readme, folder, *parts = sys.argv[1:]
-readme, folder, status = pathlib.Path(readme), pathlib.Path(folder), 0
+PARTS = {"size": (size, "core/README.md"), "stack": (stack, "core/README.md"), "update": (update, "bench-harness/bare/README.md")}
+how, root, folder, *parts = sys.argv[1:]
+root, folder, status = pathlib.Path(root), pathlib.Path(folder), 0
 compiler = (folder / "rustc.figures").read_text().split(" (")[0].strip()
-text = readme.read_text()
 for part in parts:
-    made = table(*{"size": size, "stack": stack}[part]((folder / f"{part}.figures").read_text()), compiler)
+    make, readme = PARTS[part][0], root / PARTS[part][1]
+    text = readme.read_text()
+    made = table(*make((folder / f"{part}.figures").read_text()), compiler)
     start, end = f"<!-- {part}: written by bench-harness/bare/run --write -->\n", f"<!-- end of {part} -->\n"
     head, rest = text.split(start)
     body, tail = rest.split(end)
     if how == "write":
-        text = head + start + "\n".join(made) + "\n" + end + tail
+        readme.write_text(head + start + "\n".join(made) + "\n" + end + tail)
         continue
     before = body.splitlines()
     if before[:1] != made[:1]:
@@ -87,6 +98,4 @@ for part in parts:
     for line in compare(before, made):
         print("FAILED", line, "(bench-harness/bare/run --write)")
         status = 1
-if how == "write":
-    readme.write_text(text)
 sys.exit(status)

@@ -1,4 +1,4 @@
-//! Gives the linker `memory.x`.
+//! Gives the linker `memory.x`; also for `update`.
 
 use std::error::Error;
 use std::path::Path;
@@ -6,8 +6,8 @@ use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let out = env::var("OUT_DIR")?;
-    fs::copy("memory.x", Path::new(&out).join("memory.x"))?;
+    fs::copy("../lean/memory.x", Path::new(&out).join("memory.x"))?;
     println!("cargo:rustc-link-search={out}");
-    println!("cargo:rerun-if-changed=memory.x");
+    println!("cargo:rerun-if-changed=../lean/memory.x");
     Ok(())
 }

@@ -7,14 +7,26 @@
 //! ```
 //! Exact to a word, up to words that the call reserves and never writes, or writes with the paint's value.
 
-use cortex_m::register::msp;
-
 const PAINT: u32 = 0xA5C3_5A3C;
 const WORD: usize = size_of::<u32>();
 
 unsafe extern "C" {
-    /// End of the statics, where a heap would start: a symbol of cortex-m-rt's linker script.
+    /// End of the statics, where a heap would start: a symbol of cortex-m-rt's linker script, and of `kernel-riscv32/link.ld`.
     static __sheap: u32;
+}
+
+/// The stack pointer.
+#[inline(always)]
+fn pointer() -> usize {
+    #[cfg(target_arch = "arm")]
+    return cortex_m::register::msp::read() as usize;
+    #[cfg(target_arch = "riscv32")]
+    {
+        let pointer;
+        // SAFETY: reads a register.
+        unsafe { core::arch::asm!("mv {}, sp", out(reg) pointer, options(nomem, nostack)) };
+        pointer
+    }
 }
 
 /// First address after the statics.
@@ -23,14 +35,15 @@ fn floor() -> usize {
 }
 
 /// Bytes between the statics and the stack pointer.
+#[allow(dead_code, reason = "`update` does not ask")]
 pub fn room() -> usize {
-    (msp::read() as usize).saturating_sub(floor())
+    pointer().saturating_sub(floor())
 }
 
 /// Runs `f`; returns its result and the most bytes of stack it took, its own frame included.
 #[inline(never)]
 pub fn peak<R>(f: impl FnOnce() -> R) -> (R, usize) {
-    let top = msp::read() as usize & !(WORD - 1);
+    let top = pointer() & !(WORD - 1);
     let mut at = floor();
     while at < top {
         // SAFETY: RAM between the statics and the stack pointer. Nothing lives there: one thread, no interrupt is
