@@ -11,9 +11,9 @@ use super::zlib::encoders::{Choice, choice};
 use crate::codec::sample::Sample;
 use zlib_rs::{Deflate, DeflateFlush, Status};
 
-/// The highest level of ours where matches are few: few matches are found by few steps.
+/// The highest level of ours where matches are few: few matches are found by few steps (docs/optimization-notes.md#zlib-few).
 const MOST_WHERE_FEW: u8 = 4;
-/// The level that is zlib-rs's next lower one where matches are short.
+/// The level that is zlib-rs's next lower one where matches are short (docs/optimization-notes.md#zlib-short).
 const LESS_WHERE_SHORT: u8 = 5;
 
 /// Scratch bytes that [`encode`] needs for streams of `len` bytes.

@@ -30,6 +30,7 @@ mod lz_damage;
 mod miri;
 #[cfg(feature = "plugins")]
 mod ndlz;
+mod notes;
 #[cfg(all(unix, not(miri)))]
 mod pages;
 #[cfg(all(feature = "std", feature = "codecs"))]

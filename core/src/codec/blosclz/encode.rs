@@ -22,7 +22,7 @@
 //!   branch costs as much as a dozen steps.
 
 use super::emit::{instruction, literals};
-use super::format::{FAR, REACH};
+use super::format::{FAR, LAST_MATCH, REACH};
 use super::levels::{self, Parameters, SKIMS_ALL, StringLength};
 use super::probe;
 use crate::arch::lz::window::Window;
@@ -33,29 +33,26 @@ use crate::codec::matcher::{Positions, Table, WideTable};
 
 /// Longest stream in bytes whose positions take 16 bits.
 const NEAR: usize = 1 << 16;
-/// Number of hash-table cells (power of two) for streams up to [`NEAR`]: half of a first-level cache.
+/// Number of hash-table cells (power of two): half of a first-level cache for streams up to [`NEAR`]
+/// (docs/optimization-notes.md#blosclz-table).
 const CELLS: usize = 1 << 13;
 /// [`CELLS`] for streams up to [`SHORT`]: a larger table takes as long to empty as such a stream to encode.
 const FEW_CELLS: usize = 1 << 10;
 /// Longest stream in bytes for [`FEW_CELLS`].
 const SHORT: usize = 2048;
-/// Number of hash-table cells for streams longer than [`NEAR`], whose positions take 32 bits.
-const WIDE_CELLS: usize = 1 << 13;
-/// Number of hash-table cells of a skim: a quarter of a first-level cache.
+/// Number of hash-table cells of a skim: a quarter of a first-level cache (docs/optimization-notes.md#blosclz-skim).
 const SKIM_CELLS: usize = 1 << 12;
-/// Bytes of the strings that a skim looks up.
+/// Bytes of the strings that a skim looks up (docs/optimization-notes.md#blosclz-skim).
 const SKIM_STRING: usize = 8;
 /// A skim's step grows by one every `1 << SKIM_PATIENCE` positions without a match.
 const SKIM_PATIENCE: u32 = 3;
 /// Shortest stream in bytes that is encoded.
 const SHORTEST: usize = 16;
-/// No match starts within this many bytes of the end.
-const LAST_MATCH: usize = 12;
-/// Bytes of the shortest match that is worth the four bytes of the far form.
+/// Bytes of the shortest match that is worth the four bytes of the far form (docs/optimization-notes.md#blosclz-far).
 const FAR_MATCH: usize = 7;
 /// Shortest stream in bytes that [`probe`] looks at first; shorter ones are encoded at once.
 const LEAST_PROBED: usize = 4 << 10;
-const WORK: usize = max(probe::WORK, max(Table::<CELLS>::BYTES, WideTable::<WIDE_CELLS>::BYTES));
+const WORK: usize = max(probe::WORK, max(Table::<CELLS>::BYTES, WideTable::<CELLS>::BYTES));
 
 const fn max(a: usize, b: usize) -> usize {
     if a > b { a } else { b }
@@ -100,7 +97,7 @@ fn search<const STRING: usize>(src: &[u8], dst: &mut [u8], pace: Pace, work: &mu
     } else if src.len() <= NEAR {
         stream::<_, STRING>(src, dst, pace, Table::<CELLS>::new(work)?.0)
     } else {
-        stream::<_, STRING>(src, dst, pace, WideTable::<WIDE_CELLS>::new(work)?)
+        stream::<_, STRING>(src, dst, pace, WideTable::<CELLS>::new(work)?)
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) struct Parameters {
 
 /// The first level that skims every stream which its probe refuses. A lower level skims those that a level below it encodes,
 /// so that no level stores what a lower one encodes, and stores the others: the reference refuses them in less time than a
-/// skim takes.
+/// skim takes (docs/optimization-notes.md#blosclz-skims-all).
 pub(super) const SKIMS_ALL: u8 = 4;
 
 /// The parameters of `level`; 0 counts as 1, and what is above 9 as 9.

@@ -11,18 +11,17 @@
 //! mixed, bit planes above all: long matches here, noise there. The levels that skim them for long matches
 //! lose little by a wrong answer, so the estimate may be rough and the steps may grow.
 
-use super::format::FAR;
+use super::format::{FAR, LAST_MATCH};
 use super::levels::Probe;
 use crate::arch::search::hash::hash4;
 use crate::arch::search::words::Words;
 use crate::codec::matcher::Table;
 
-/// Number of hash-table cells: few, because they are emptied for every stream and an estimate need not be exact.
+/// Number of hash-table cells: few, because they are emptied for every stream and an estimate need not be exact
+/// (docs/optimization-notes.md#blosclz-probe).
 const CELLS: usize = 1 << 12;
 /// Bytes of scratch that [`shrinks`] needs.
 pub(super) const WORK: usize = Table::<CELLS>::BYTES;
-/// No match starts within this many bytes of the end.
-const LAST_MATCH: usize = 12;
 /// Bytes after which a region that shrinks half as much again as it must is accepted.
 const CLEAR: usize = 2 << 10;
 

@@ -36,7 +36,7 @@ const BITS: u32 = 13;
 /// Number of hash-table cells (power of two) for longer streams, and for streams with a dictionary.
 const WIDE_CELLS: usize = 1 << 12;
 /// Bytes of a dictionary that are used, from its end.
-const DICTIONARY: usize = 32 << 10;
+pub(crate) const DICTIONARY: usize = 32 << 10;
 /// Distance in bytes of the positions of a dictionary that are entered.
 const DICTIONARY_STEP: usize = 3;
 
@@ -45,14 +45,14 @@ const FEW_BITS: u32 = 10;
 /// Longest stream in bytes for [`FEW_BITS`].
 const SHORT: usize = 2048;
 /// Bits of the hashes for longer streams up to [`MEDIUM`], and for planes up to [`MEDIUM_PLANE`]. A block has many planes, and
-/// emptying twice the cells for each costs more than the matches they find save.
+/// emptying twice the cells for each costs more than the matches they find save (docs/optimization-notes.md#lz4-small-table).
 const MEDIUM_BITS: u32 = 12;
 /// Longest stream in bytes for [`MEDIUM_BITS`].
 const MEDIUM: usize = 4096;
-/// Longest plane in bytes for [`MEDIUM_BITS`].
+/// Longest plane in bytes for [`MEDIUM_BITS`] (docs/optimization-notes.md#lz4-small-table).
 const MEDIUM_PLANE: usize = 16 << 10;
 
-/// Bytes of the strings that are looked up in planes.
+/// Bytes of the strings that are looked up in planes (docs/optimization-notes.md#lz4-plane-strings).
 const PLANE_STRING: usize = 6;
 /// Shortest plane in bytes that is encoded as a plane: in shorter ones every match counts.
 const LEAST_PLANE: usize = 256;

@@ -16,13 +16,10 @@ use crate::arch::lz::window::Window;
 use crate::arch::out::Out;
 use crate::codec::history::History;
 use crate::codec::lz4::emit::last_literals;
-use crate::codec::lz4::{LAST_MATCH, REACH};
+use crate::codec::lz4::{DICTIONARY, LAST_MATCH, REACH};
 use crate::codec::search::chains::{self, Chains};
 use crate::codec::search::rows::{self, Rows};
 use levels::Finder;
-
-/// How much of a dictionary is used.
-const DICTIONARY: usize = 32 << 10;
 
 /// Bytes of scratch that [`encode`] needs, whether there is a dictionary or not.
 pub const fn work_len(level: u8, src_len: usize) -> usize {

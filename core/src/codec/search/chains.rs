@@ -15,12 +15,13 @@ use crate::codec::history::History;
 const MOST_BITS: u32 = 15;
 /// Positions that are entered ahead of a search.
 const AHEAD: usize = 512;
-/// Positions between two looks at whether the input repeats itself, and the longest period that is seen.
+/// Positions between two looks at whether the input repeats itself, and the longest period that is seen
+/// (docs/optimization-notes.md#search-repeats).
 const PIECE: usize = 64;
 /// Searches of this many steps choose between the chains of a match's bytes: in shorter ones the choice takes as long as it
-/// saves.
+/// saves (docs/optimization-notes.md#search-widest-step).
 const MANY: u32 = 64;
-/// Bytes, the last ones of a match, whose chains are compared.
+/// Bytes, the last ones of a match, whose chains are compared (docs/optimization-notes.md#search-widest-step).
 const COMPARED: usize = 64;
 /// Farther than any match: what ends a chain.
 const NOWHERE: u16 = u16::MAX;

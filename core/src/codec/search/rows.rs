@@ -15,6 +15,7 @@ use crate::arch::search::hash::hash8;
 use crate::arch::search::words::{equal16, push8, push16};
 use crate::codec::history::History;
 
+/// Positions in a row (docs/optimization-notes.md#search-rows).
 const ENTRIES: usize = 16;
 type Row = [u8; 64];
 
@@ -24,11 +25,11 @@ const TAIL: usize = 64;
 const LONG: usize = 256;
 const SHORT: usize = 64;
 /// LZ4HC enters the last quarter of a match this long: the rest would crowd out positions that lead elsewhere, and what goes on
-/// behind the match is found from that quarter.
+/// behind the match is found from that quarter (docs/optimization-notes.md#search-inside).
 #[cfg(feature = "lz4")]
 const INSIDE: usize = 16;
 /// The farthest distance at which it does so, and the same in inputs longer than [`WINDOW`], of which what is far back soon is
-/// out of reach.
+/// out of reach (docs/optimization-notes.md#search-inside).
 #[cfg(feature = "lz4")]
 const FRESH: usize = 1 << 15;
 #[cfg(feature = "lz4")]

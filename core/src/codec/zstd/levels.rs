@@ -3,9 +3,9 @@
 use crate::arch::c::zstd::Tuning;
 use crate::codec::content::Content;
 
-/// Longest stream in bytes of zstd's smallest set of parameters.
+/// Longest stream in bytes of zstd's smallest set of parameters (docs/optimization-notes.md#zstd-small).
 const SMALL: usize = 16 << 10;
-/// Longest stream in bytes of zstd's next two sets.
+/// Longest stream in bytes of zstd's next two sets (docs/optimization-notes.md#zstd-medium).
 const MEDIUM: usize = 256 << 10;
 
 /// zstd's own level for chunk level 1 ..= 9 (docs/formats/chunk.md §6.3): 1, 3, .. 15, and 22.
@@ -67,6 +67,7 @@ pub(in crate::codec) fn tuning(library_level: i32, src: &[u8], content: Content)
 /// Codes of its own pay for a plane of 4 KiB or more whose bytes are spread unlike those of the plane before. Longer planes than
 /// 128 KiB are several blocks anyway.
 fn unlike_planes(src: &[u8], planes: usize) -> i32 {
+    /// Bytes of each plane that are counted (docs/optimization-notes.md#zstd-planes).
     const SAMPLES: usize = 128;
     let plane = src.len() / planes.max(1);
     if planes < 2 || !(4 << 10..=128 << 10).contains(&plane) || repeats(src) {
@@ -99,6 +100,7 @@ fn row_log(len: usize, is_bits: bool) -> u8 {
 /// Whether most of `src` seems to be runs or to come again every 256 bytes, as planes of evenly rising integers do.
 /// Binary trees pass over long matches, chains enter each of their bytes. Sixteen words tell it in less time than a sample takes.
 fn repeats(src: &[u8]) -> bool {
+    /// Words that are looked at (docs/optimization-notes.md#zstd-repeats).
     const PROBES: usize = 16;
     let Some(room) = src.len().checked_sub(256 + 8) else { return false };
     let word = |at: usize| src.get(at..at + 8);

@@ -14,19 +14,21 @@ use super::tokens::{
 };
 use crate::codec::search::Match;
 
-/// Bits that the codes of a length and a distance take, about.
+/// Bits that the codes of a length and a distance take, about (docs/optimization-notes.md#zlib-weighed).
 const CODES: usize = 10;
-/// Extra bits of a near distance, about.
+/// Extra bits of a near distance, about (docs/optimization-notes.md#zlib-weighed).
 const NEAR: usize = 6;
 
-/// Bits by which two codes must be better than one, because all counts here are estimates.
+/// Bits by which two codes must be better than one, because all counts here are estimates
+/// (docs/optimization-notes.md#zlib-blocks).
 const DOUBT: i64 = 200;
-/// Symbols between two looks at whether a block should end, and before the first.
+/// Symbols between two looks at whether a block should end, and before the first (docs/optimization-notes.md#zlib-blocks).
 const FRESH: u32 = 2048;
 const FIRST: u32 = FRESH / 8;
-/// Literals that must be counted before their mean length in bits is believed.
+/// Literals that must be counted before their mean length in bits is believed (docs/optimization-notes.md#zlib-weighed).
 const FEWEST: u32 = 64;
-/// Sixteenths of bits a byte by which literals alone must take less, for matches to be weighed against them.
+/// Sixteenths of bits a byte by which literals alone must take less, for matches to be weighed against them
+/// (docs/optimization-notes.md#zlib-weighed).
 const CLEARLY: usize = 4;
 
 /// Tokens of the block that is being gathered, and the stream so far.
