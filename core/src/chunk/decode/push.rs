@@ -213,7 +213,9 @@ impl<'w> PushDecoder<'w> {
         }
         let block = if header.is_vl() { header.nbytes } else { header.blocksize } as usize;
         let streams = Chunk::of(&[], *header).streams_per_block();
-        let (a, b, r) = parts(header, block);
+        let backward = Backward::of(header);
+        let (a, b) = parts(header, &backward, block);
+        let r = if needs_first(header, &backward) { header.blocksize as usize } else { 0 };
         [block, streams.saturating_mul(4), SLACK, block, a, b, r, header.nblocks().saturating_mul(4)]
             .into_iter()
             .fold(header.header_len().saturating_add(4), usize::saturating_add)
@@ -247,6 +249,11 @@ impl<'w> PushDecoder<'w> {
     /// As [`Chunk::parse`] and [`Decoder::decode`](super::Decoder::decode), each as soon as the bytes that show it have
     /// arrived; `WorkTooSmall` and `Unsupported` for what the type's table says. Every later call gives the same error.
     pub fn push(&mut self, bytes: &mut &[u8]) -> Result<Option<Block<'_>>, Error> {
+        // Most pieces complete nothing: what they come to takes no longer than copying them.
+        self.take(bytes);
+        if self.needs() > 0 {
+            return Ok(None);
+        }
         Ok(self.advance(bytes)?.map(|(index, offset, place)| Block {
             index,
             offset,
@@ -254,13 +261,11 @@ impl<'w> PushDecoder<'w> {
         }))
     }
 
-    /// [`push`](Self::push), with the number, the offset and the place in memory of the block.
+    /// The steps of [`push`](Self::push) once nothing lacks for the next one, with the number, the offset and the place in memory of
+    /// the block.
+    #[inline(never)]
     fn advance(&mut self, bytes: &mut &[u8]) -> Result<Option<(usize, usize, Range<usize>)>, Error> {
         loop {
-            self.take(bytes);
-            if self.needs() > 0 {
-                return Ok(None);
-            }
             match self.step() {
                 Ok(Step::More) => {}
                 Ok(Step::Block(index, offset, place)) => {
@@ -275,6 +280,10 @@ impl<'w> PushDecoder<'w> {
                     (self.skip, self.want) = (0, self.fill);
                     return Err(error);
                 }
+            }
+            self.take(bytes);
+            if self.needs() > 0 {
+                return Ok(None);
             }
         }
     }
@@ -304,7 +313,7 @@ impl<'w> PushDecoder<'w> {
         if state.check != self.state.check || state.at > header.cbytes || state.at < self.state.at {
             return wrong(state.check, "a state of the same chunk");
         }
-        if self.reference < self.table && self.state.blocks == 0 && state.blocks > 0 {
+        if self.keeps_first() && self.state.blocks == 0 && state.blocks > 0 {
             return Err(Error::Unsupported(
                 "a chunk with delta goes on after its first block only: push that again as well",
             ));
@@ -398,7 +407,7 @@ impl<'w> PushDecoder<'w> {
             return Err(Error::WorkTooSmall { needed, given: end });
         }
         self.reference = self.table;
-        if needs_first(&header) {
+        if needs_first(&header, &Backward::of(&header)) {
             self.reference = self.table.saturating_sub(header.blocksize as usize);
         }
         self.phase = Phase::Starts { index: 0, last: chunk.table_end().saturating_sub(1) };
@@ -423,7 +432,7 @@ impl<'w> PushDecoder<'w> {
             if let Some(place) = self.memory.get_mut(entry..entry.saturating_add(4)) {
                 Out::from(place).copy_from(&value.to_le_bytes());
             }
-            if needs_first(header) {
+            if self.keeps_first() {
                 next = if index == 0 { start } else { last };
                 if index > 0 && start < next {
                     return Err(Error::Unsupported(
@@ -458,7 +467,7 @@ impl<'w> PushDecoder<'w> {
                 self.prefix_ends(header, base);
                 Ok(Step::More)
             }
-            Err(error) => self.lacking(header, error, &moves),
+            Err(error) => self.lacking(header, error, &moves, false),
         }
     }
 
@@ -473,17 +482,30 @@ impl<'w> PushDecoder<'w> {
         self.state.at = self.at as u32;
     }
 
-    /// Has the bytes gathered that `error` lacks, if the chunk has them.
-    fn lacking(&mut self, header: &Header, error: Error, moves: &Range<usize>) -> Result<Step, Error> {
+    /// Has the bytes gathered that `error` lacks, if the chunk has them, and with them those of the size word `after` them.
+    fn lacking(
+        &mut self,
+        header: &Header,
+        error: Error,
+        moves: &Range<usize>,
+        after: bool,
+    ) -> Result<Step, Error> {
         let placed = moved(error, moves);
         match (error, placed) {
             (Error::Truncated { offset, needed, .. }, Error::Truncated { offset: place, .. })
                 if place.saturating_add(needed) <= header.cbytes as usize =>
             {
-                self.gather(offset.saturating_add(needed), 0)
+                let left = (header.cbytes as usize).saturating_sub(place).saturating_sub(needed);
+                let word = if after && left >= 4 { 4 } else { 0 };
+                self.gather(offset.saturating_add(needed).saturating_add(word), 0)
             }
             _ => Err(placed),
         }
+    }
+
+    /// Whether blocks after the first refer to it.
+    fn keeps_first(&self) -> bool {
+        self.reference < self.table
     }
 
     fn keeps_starts(&self) -> bool {
@@ -548,7 +570,7 @@ impl<'w> PushDecoder<'w> {
                 Err(error) => {
                     let (cursor, left) = (streams.offset(), streams.remaining());
                     self.phase = Phase::Streams { index, start, cursor, left, neblock };
-                    return self.lacking(header, error, &(self.base..start));
+                    return self.lacking(header, error, &(self.base..start), left > 1);
                 }
             }
         }
@@ -577,19 +599,20 @@ impl<'w> PushDecoder<'w> {
 
     /// Decodes the block that has been gathered.
     fn decode(&mut self, header: &Header, index: usize, start: usize, len: usize) -> Result<Step, Error> {
-        let (a, b, _) = parts(header, len);
+        let backward = Backward::of(header);
+        let (a, b) = parts(header, &backward, len);
         let slack = if header.is_vl() { 0 } else { SLACK };
         let needed = [slack, len, a, b].into_iter().fold(0, usize::saturating_add);
         self.gather(self.fill, needed)?;
         let (one, out_at) = (one(header, len), self.fill.saturating_add(slack));
         let short = Error::WorkTooSmall { needed, given: self.memory.len() };
+        let refers = self.keeps_first();
         let (front, keep) = self.memory.split_at_mut_checked(self.reference).ok_or(short)?;
         let (input, rest) = front.split_at_mut_checked(out_at).ok_or(short)?;
         let (out, rest) = rest.split_at_mut_checked(len).ok_or(short)?;
         let (a, rest) = rest.split_at_mut_checked(a).ok_or(short)?;
         let (b, _) = rest.split_at_mut_checked(b).ok_or(short)?;
-        let reader = ChunkReader::new(&Chunk::of(input, one), self.level, &self.chunk_context);
-        let refers = needs_first(header);
+        let reader = ChunkReader::with(&Chunk::of(input, one), backward, self.level, &self.chunk_context);
         let reference = keep.get(..header.blocksize as usize).filter(|_| refers && index > 0);
         reader
             .block(0, a, b, reference, &mut self.context, Out::from(&mut *out))
@@ -671,21 +694,16 @@ fn moved(error: Error, moved: &Range<usize>) -> Error {
 }
 
 /// Whether blocks after the first refer to it.
-fn needs_first(header: &Header) -> bool {
-    !header.is_vl() && header.nblocks() > 1 && Backward::of(header).has_delta()
+fn needs_first(header: &Header, backward: &Backward) -> bool {
+    !header.is_vl() && header.nblocks() > 1 && backward.has_delta()
 }
 
-/// Lengths of A, B and R for a block of `len` bytes that is decoded whole.
-fn parts(header: &Header, len: usize) -> (usize, usize, usize) {
-    let backward = Backward::of(header);
+/// Lengths of A and B for a block of `len` bytes that is decoded whole.
+fn parts(header: &Header, backward: &Backward, len: usize) -> (usize, usize) {
     let codec = codec_work(header, len);
     match backward.as_slice() {
-        [] => (0, codec, 0),
-        [_] if !backward.has_delta() => (len.saturating_add(pad(len)), codec, 0),
-        slots => {
-            let b = if slots.len() > 1 { max(len, codec) } else { codec };
-            let r = if needs_first(header) { header.blocksize as usize } else { 0 };
-            (len.saturating_add(pad(len)), b, r)
-        }
+        [] => (0, codec),
+        [_] if !backward.has_delta() => (len.saturating_add(pad(len)), codec),
+        slots => (len.saturating_add(pad(len)), if slots.len() > 1 { max(len, codec) } else { codec }),
     }
 }

@@ -73,7 +73,16 @@ impl<'a> ChunkReader<'a> {
         level: Level,
         chunk_context: &ChunkContext<'s>,
     ) -> ChunkReader<'a> {
-        let backward = Backward::of(chunk.header());
+        ChunkReader::with(chunk, Backward::of(chunk.header()), level, chunk_context)
+    }
+
+    /// [`new`](Self::new), where `backward` is known.
+    pub(super) fn with<'s: 'a>(
+        chunk: &Chunk<'a>,
+        backward: Backward,
+        level: Level,
+        chunk_context: &ChunkContext<'s>,
+    ) -> ChunkReader<'a> {
         let stores = Stores::for_len(chunk.nbytes().max(chunk_context.whole));
         let joins = chunk_context.filter(1).is_none() && streams_are_planes(chunk, &backward);
         ChunkReader { chunk: *chunk, backward, level, chunk_context: *chunk_context, stores, joins }
