@@ -62,7 +62,10 @@ fn constants(source: &str) -> Vec<(&str, String)> {
             after_constant = false;
             continue;
         }
-        let shown = line.trim_start_matches("pub ").trim_start_matches("pub(crate) ").trim_start_matches("pub(super) ");
+        let shown = line
+            .trim_start_matches("pub ")
+            .trim_start_matches("pub(crate) ")
+            .trim_start_matches("pub(super) ");
         let constant = shown.strip_prefix("const ").and_then(|rest| rest.split_once(": "));
         match constant {
             Some((name, value)) => {
@@ -93,7 +96,10 @@ fn fitted_constants_name_their_row() {
     for (file, source) in &files {
         for part in source.split(NOTES).skip(1) {
             let row: String = part.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
-            assert!(notes.contains(&format!("<a id=\"{row}\"></a>")), "{file}: {NOTES}{row} is not in the notes");
+            assert!(
+                notes.contains(&format!("<a id=\"{row}\"></a>")),
+                "{file}: {NOTES}{row} is not in the notes"
+            );
             cited.insert(row);
         }
         if FORMATS.contains(&file.as_str()) || file.ends_with("tests.rs") {
@@ -101,10 +107,16 @@ fn fitted_constants_name_their_row() {
         }
         let given = GIVEN.iter().find(|(of, _)| *of == file).map_or(&[][..], |(_, names)| names);
         let fitted = constants(source).into_iter().filter(|(name, _)| !given.contains(name));
-        without.extend(fitted.filter(|(_, text)| !text.contains(NOTES)).map(|(name, _)| format!("{file}: {name}")));
+        without.extend(
+            fitted.filter(|(_, text)| !text.contains(NOTES)).map(|(name, _)| format!("{file}: {name}")),
+        );
     }
     println!("{} fitted constants without a row:\n{}", without.len(), without.join("\n"));
     let anchors = notes.matches("<a id=").count();
     assert_eq!(anchors, cited.len(), "each anchor of the notes is named by a constant, of {cited:?}");
-    assert_eq!(without.len(), WITHOUT, "a fitted constant names its row; WITHOUT follows when there are fewer");
+    assert_eq!(
+        without.len(),
+        WITHOUT,
+        "a fitted constant names its row; WITHOUT follows when there are fewer"
+    );
 }

@@ -76,7 +76,9 @@ impl Progress {
     /// What the log says about the image with this index and trailer. Of an image that it does not end with, that nothing is written,
     /// which goes into the log before anything is erased: the one before is not whole any more.
     pub fn begin(flash: &mut Flash, rest: &[u8]) -> Progress {
-        let identity = rest.iter().fold(0x811c_9dc5, |sum: u32, byte| (sum ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
+        let identity = rest
+            .iter()
+            .fold(0x811c_9dc5, |sum: u32, byte| (sum ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
         let mut last = Progress { chunks: 0, identity: !identity, number: 0, place: RECORDS - 1 };
         for place in 0..RECORDS {
             let [number, image, chunks, sum] = record(flash, place);

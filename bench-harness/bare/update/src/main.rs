@@ -105,7 +105,8 @@ fn update(clock: &mut Clock) -> Result<u64, Fault> {
 
 /// Receives header, index and trailer, and checks them; returns their lengths.
 fn receive_ends(head: &mut [u8], rest: &mut [u8]) -> Result<(usize, usize), Fault> {
-    const LARGE: Fault = Fault::Refused("the image has more chunks or metalayers than this board has room for");
+    const LARGE: Fault =
+        Fault::Refused("the image has more chunks or metalayers than this board has room for");
     line::fetch(0, head.get_mut(..FIXED_LEN).unwrap_or(&mut []));
     let header = head.first_chunk().map_or(Err(LARGE), |fixed| Ok(Header::parse(fixed)?))?;
     let at = header.index_at()?;

@@ -23,11 +23,17 @@ impl File {
     }
 
     pub fn read(&mut self, to: &mut [u8]) {
-        assert!(call(0x06, &[self.0, to.as_mut_ptr() as usize, to.len()]) == 0, "the flash's file is too short");
+        assert!(
+            call(0x06, &[self.0, to.as_mut_ptr() as usize, to.len()]) == 0,
+            "the flash's file is too short"
+        );
     }
 
     pub fn write(&mut self, from: &[u8]) {
-        assert!(call(0x05, &[self.0, from.as_ptr() as usize, from.len()]) == 0, "the flash's file was not written");
+        assert!(
+            call(0x05, &[self.0, from.as_ptr() as usize, from.len()]) == 0,
+            "the flash's file was not written"
+        );
     }
 }
 
