@@ -249,43 +249,38 @@ impl<'w> PushDecoder<'w> {
     /// As [`Chunk::parse`] and [`Decoder::decode`](super::Decoder::decode), each as soon as the bytes that show it have
     /// arrived; `WorkTooSmall` and `Unsupported` for what the type's table says. Every later call gives the same error.
     pub fn push(&mut self, bytes: &mut &[u8]) -> Result<Option<Block<'_>>, Error> {
-        // Most pieces complete nothing: what they come to takes no longer than copying them.
-        self.take(bytes);
-        if self.needs() > 0 {
-            return Ok(None);
-        }
-        Ok(self.advance(bytes)?.map(|(index, offset, place)| Block {
-            index,
-            offset,
-            bytes: self.memory.get(place).unwrap_or(&[]),
-        }))
-    }
-
-    /// The steps of [`push`](Self::push) once nothing lacks for the next one, with the number, the offset and the place in memory of
-    /// the block.
-    #[inline(never)]
-    fn advance(&mut self, bytes: &mut &[u8]) -> Result<Option<(usize, usize, Range<usize>)>, Error> {
-        loop {
-            match self.step() {
-                Ok(Step::More) => {}
-                Ok(Step::Block(index, offset, place)) => {
-                    self.state.at = self.at as u32;
-                    self.state.blocks = self.state.blocks.saturating_add(1);
-                    self.state.offset = self.state.offset.saturating_add(place.len() as u32);
-                    return Ok(Some((index, offset, place)));
-                }
-                Ok(Step::Done) => return Ok(None),
-                Err(error) => {
-                    self.phase = Phase::Failed(error);
-                    (self.skip, self.want) = (0, self.fill);
-                    return Err(error);
-                }
-            }
+        // Most pieces complete nothing: what they come to takes little longer than copying them.
+        let (index, offset, place) = loop {
             self.take(bytes);
             if self.needs() > 0 {
                 return Ok(None);
             }
+            match self.advance()? {
+                Step::More => {}
+                Step::Block(index, offset, place) => break (index, offset, place),
+                Step::Done => return Ok(None),
+            }
+        };
+        Ok(Some(Block { index, offset, bytes: self.memory.get(place).unwrap_or(&[]) }))
+    }
+
+    /// The next step, whose bytes have all been gathered.
+    #[inline(never)]
+    fn advance(&mut self) -> Result<Step, Error> {
+        let step = self.step();
+        match &step {
+            Ok(Step::Block(_, _, place)) => {
+                self.state.at = self.at as u32;
+                self.state.blocks = self.state.blocks.saturating_add(1);
+                self.state.offset = self.state.offset.saturating_add(place.len() as u32);
+            }
+            Err(error) => {
+                self.phase = Phase::Failed(*error);
+                (self.skip, self.want) = (0, self.fill);
+            }
+            _ => {}
         }
+        step
     }
 
     /// The decoder's state after the last block that came out, to be stored where power failures do not reach. `None`
@@ -352,12 +347,12 @@ impl<'w> PushDecoder<'w> {
     }
 
     fn step(&mut self) -> Result<Step, Error> {
-        let header = match (self.phase, self.header) {
-            (Phase::Failed(error), _) => return Err(error),
-            (Phase::Done, _) => return Ok(Step::Done),
-            (_, None) => return self.read_header(),
-            (_, Some(header)) => header,
-        };
+        match self.phase {
+            Phase::Failed(error) => return Err(error),
+            Phase::Done => return Ok(Step::Done),
+            _ => {}
+        }
+        let Some(header) = self.header else { return self.read_header() };
         match self.phase {
             Phase::Starts { index, last } => self.start(&header, index, last),
             Phase::Dictionary => self.dictionary(&header),
