@@ -13,6 +13,7 @@ import sys
 ROOM = 0.02
 TEXT = re.compile(r"figure text of decoding, (\S+), (\S+): (\d+) bytes")
 STACK = re.compile(r"figure lean firmware with (\S+): (\w+), (\d+) bytes (\w+(?: by \d+)?): (.*)")
+PART = re.compile(r"figure part of decoding, (\S+), (.+): (\d+) bytes")
 UPDATE = re.compile(r"figure ([\w-]+): (flash .*|peak stack .*)")
 NAMES = {"codec": "an LZ4 stream, without any chunk", "lz4": "`lz4` (and byte shuffle)", "codecs": "`codecs` (everything)"}
 
@@ -25,12 +26,20 @@ def name(features):
     return known[0]
 
 
+def by_target(head, found, name=str):
+    """Rows of what was found as (target, what, figure)."""
+    rows, targets = {}, ("thumbv7em", "riscv32imac")
+    for target, what, figure in found:
+        rows.setdefault(name(what), {})[target.split("-")[0]] = int(figure)
+    return (head, *targets), [(what, *(row.get(target, "") for target in targets)) for what, row in rows.items()]
+
+
 def size(lines):
-    found = {}
-    for target, features, text in TEXT.findall(lines):
-        found.setdefault(features, {})[target.split("-")[0]] = int(text)
-    rows = [(name(features), *(row.get(target, "") for target in ("thumbv7em", "riscv32imac"))) for features, row in found.items()]
-    return ("features", "thumbv7em", "riscv32imac"), rows
+    return by_target("features", TEXT.findall(lines), name)
+
+
+def parts(lines):
+    return by_target("part", PART.findall(lines))
 
 
 def stack(lines):
@@ -77,14 +86,23 @@ def compare(before, after):
             yield f"{' '.join(words)}: {was} in the table, now {figures}"
 
 
-PARTS = {"size": (size, "core/README.md"), "stack": (stack, "core/README.md"), "update": (update, "bench-harness/bare/README.md")}
-how, root, folder, *parts = sys.argv[1:]
+CORE, BARE = "core/README.md", "bench-harness/bare/README.md"
+# What makes the table, from what part of `run`, in which file.
+PARTS = {
+    "size": (size, "size", CORE),
+    "parts": (parts, "size", BARE),
+    "stack": (stack, "stack", CORE),
+    "update": (update, "update", BARE),
+}
+how, root, folder, *asked = sys.argv[1:]
 root, folder, status = pathlib.Path(root), pathlib.Path(folder), 0
 compiler = (folder / "rustc.figures").read_text().split(" (")[0].strip()
-for part in parts:
-    make, readme = PARTS[part][0], root / PARTS[part][1]
+for part, (make, source, readme) in PARTS.items():
+    if source not in asked:
+        continue
+    readme = root / readme
     text = readme.read_text()
-    made = table(*make((folder / f"{part}.figures").read_text()), compiler)
+    made = table(*make((folder / f"{source}.figures").read_text()), compiler)
     start, end = f"<!-- {part}: written by bench-harness/bare/run --write -->\n", f"<!-- end of {part} -->\n"
     head, rest = text.split(start)
     body, tail = rest.split(end)
