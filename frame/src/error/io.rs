@@ -159,7 +159,7 @@ impl fmt::Display for IoError {
             IoKind::LockFile => {
                 "its lock file (NAME.b2lock, in a directory .b2lock) is a link or a directory, or not permitted"
             }
-            IoKind::Changed => "a writer has put another directory in its place meanwhile; open it again",
+            IoKind::Changed => "a writer has put something else in its place meanwhile; open it again",
             IoKind::Limit => "what it lies in is larger than the limits allow",
             IoKind::Name => "not a plain file name",
             IoKind::Damaged => "what it lies in is damaged",
