@@ -6,7 +6,8 @@
 //! read            one or two rounds for any number of chunks; the requests of a round run side by side
 //! ```
 //! `blosc-frame` plans and decodes without input of its own ([`Plan`]); this crate fetches. Retries, credentials and
-//! timeouts are those of the crate `object_store`.
+//! timeouts are those of the crate `object_store`. The feature `remote` has `Remote`: an `s3://` or `https://` URL as a
+//! source of bytes for code that is not asynchronous, in which all containers of `blosc-frame` are opened.
 //!
 //! ```
 //! use blosc_frame::b2nd::{Element, NdArray, Selection, Spec};
@@ -32,6 +33,9 @@
 //! # }
 //! ```
 
+#[cfg(feature = "remote")]
+mod remote;
+
 use blosc_frame::b2nd::NdArray;
 use blosc_frame::io::Pieces;
 use blosc_frame::schunk::Plan;
@@ -40,6 +44,8 @@ use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, PutPayload};
+#[cfg(feature = "remote")]
+pub use remote::Remote;
 use std::ops::Range;
 use std::sync::Arc;
 
