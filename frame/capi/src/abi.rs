@@ -1,6 +1,5 @@
 //! The structures of `blosc2.h` and `b2nd.h` 3.3. Their layout is the interface; the tests below hold every offset.
 
-use crate::context::Context;
 use core::ffi::{c_char, c_int, c_void};
 
 pub const MAX_FILTERS: usize = 6;
@@ -25,7 +24,7 @@ pub struct PrefilterParams {
     pub tid: i32,
     pub ttmp: *mut u8,
     pub ttmp_nbytes: usize,
-    pub ctx: *mut Context,
+    pub ctx: *mut c_void,
     pub output_is_disposable: bool,
 }
 
@@ -43,7 +42,7 @@ pub struct PostfilterParams {
     pub tid: i32,
     pub ttmp: *mut u8,
     pub ttmp_nbytes: usize,
-    pub ctx: *mut Context,
+    pub ctx: *mut c_void,
 }
 
 #[repr(C)]
@@ -207,8 +206,8 @@ pub struct Schunk {
     pub data_len: usize,
     pub storage: *mut Storage,
     pub frame: *mut c_void,
-    pub cctx: *mut Context,
-    pub dctx: *mut Context,
+    pub cctx: *mut c_void,
+    pub dctx: *mut c_void,
     pub metalayers: [*mut Metalayer; MAX_METALAYERS],
     pub nmetalayers: u16,
     pub vlmetalayers: [*mut Metalayer; MAX_VLMETALAYERS],

@@ -8,21 +8,16 @@ use crate::codec;
 use crate::context::Context;
 use crate::error::*;
 use crate::memory::{bytes, bytes_mut, text};
+use crate::runner::{THREADS, threads};
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
-use core::sync::atomic::{AtomicBool, AtomicI16, AtomicI32, AtomicU8, AtomicUsize, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicUsize, Ordering::Relaxed};
 use std::env;
 
-static THREADS: AtomicI16 = AtomicI16::new(1);
 static CODEC: AtomicU8 = AtomicU8::new(0);
 static BLOCKSIZE: AtomicUsize = AtomicUsize::new(0);
 static SPLIT: AtomicI32 = AtomicI32::new(4);
 static DELTA: AtomicBool = AtomicBool::new(false);
-
-/// Threads of functions without a context.
-pub fn threads() -> i16 {
-    THREADS.load(Relaxed)
-}
 
 /// Name of the codec `id`, built in or registered.
 pub fn name(id: c_int) -> Option<&'static CStr> {

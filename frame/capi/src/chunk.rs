@@ -139,7 +139,7 @@ unsafe extern "C" fn blosc2_decompress(
     destsize: i32,
 ) -> c_int {
     int(|| {
-        let dparams = DParams { nthreads: crate::blosc1::threads(), ..DParams::DEFAULT };
+        let dparams = DParams { nthreads: crate::runner::threads(), ..DParams::DEFAULT };
         // SAFETY: `srcsize` readable and `destsize` writable bytes that do not overlap; no pointer in the parameters.
         let (mut ctx, src, dest) = unsafe {
             (Context::decompressing(dparams), chunk_at(src, srcsize)?, bytes_mut(dest, destsize.into())?)

@@ -135,7 +135,7 @@ impl Context {
         let blocksize = Plan::new(params, ChunkContext::default(), &[], src)?.blocksize().max(1);
         let mut out = zeros(src.len())?;
         let mut scratch = vec![0u8; 3 * blocksize];
-        let ctx: *mut Context = self;
+        let ctx: *mut c_void = ptr::from_mut(self).cast();
         let given = self.prefilter;
         for (k, (from, to)) in src.chunks(blocksize).zip(out.chunks_mut(blocksize)).enumerate() {
             let mut call = PrefilterParams {
@@ -205,7 +205,7 @@ impl Context {
 
     /// Decodes the blocks that bytes `range` cross to their places in `whole`, through the postfilter if there is one.
     fn blocks(&mut self, chunk: &Chunk<'_>, range: Range<usize>, whole: &mut [u8]) -> Result<()> {
-        let ctx: *mut Context = self;
+        let ctx: *mut c_void = ptr::from_mut(self).cast();
         let given = self.postfilter;
         // SAFETY: the pointer of the parameters is null or a super-chunk.
         let nchunk = unsafe { current(self.dparams.schunk) };
@@ -396,7 +396,7 @@ unsafe extern "C" fn blosc2_decompress_ctx(
         // SAFETY: a context; `srcsize` readable and `destsize` writable bytes that do not overlap.
         let (ctx, dest) = unsafe { (context(ctx)?, bytes_mut(dest, destsize.into())?) };
         // SAFETY: `srcsize` bytes at `src` are readable and do not overlap `dest`.
-        let src = unsafe { chunk_of(ctx, src, srcsize) }?;
+        let src = unsafe { chunk_of(ctx.dparams.schunk, src, srcsize) }?;
         size(ctx.decompress(&src, dest)?)
     })
 }
@@ -436,7 +436,7 @@ pub unsafe extern "C" fn blosc2_getitem_ctx(
         // SAFETY: a context; `srcsize` readable and `destsize` writable bytes that do not overlap.
         let (ctx, dest) = unsafe { (context(ctx)?, bytes_mut(dest, destsize.into())?) };
         // SAFETY: `srcsize` bytes at `src` are readable and do not overlap `dest`.
-        let src = unsafe { chunk_of(ctx, src, srcsize) }?;
+        let src = unsafe { chunk_of(ctx.dparams.schunk, src, srcsize) }?;
         get_items(ctx, &src, (start, nitems), true, dest)
     })
 }
@@ -455,7 +455,7 @@ unsafe extern "C" fn blosc2_getitem_bytes_ctx(
         // SAFETY: a context; `srcsize` readable and `destsize` writable bytes that do not overlap.
         let (ctx, dest) = unsafe { (context(ctx)?, bytes_mut(dest, destsize.into())?) };
         // SAFETY: `srcsize` bytes at `src` are readable and do not overlap `dest`.
-        let src = unsafe { chunk_of(ctx, src, srcsize) }?;
+        let src = unsafe { chunk_of(ctx.dparams.schunk, src, srcsize) }?;
         get_items(ctx, &src, (start, nbytes), false, dest)
     })
 }

@@ -8,8 +8,10 @@
 //! chunk.rs      bare chunks, one-shot functions, special chunks        vl.rs       blocks of variable length
 //! blosc1.rs     blosc1_*, the settings of the process                  library.rs  names, defaults, clocks, files
 //! schunk/       super-chunks, frames, metalayers                       b2nd/       arrays
-//! runner.rs     the caller's own threads                             calls/       sequences of calls, for tests and fuzzing
+//! runner.rs     the caller's own threads                             shapes.rs    numbers of items of an array
+//! calls/        sequences of calls, for tests and fuzzing
 //! io.rs         back ends for files, registered or built in      store.rs     files of frames, changed in place
+//! lazy.rs       where the blocks of a chunk in a file lie
 //! ```
 //! `README.md` lists what differs from the C library.
 
@@ -25,10 +27,12 @@ mod context;
 mod differential;
 mod error;
 mod io;
+mod lazy;
 mod library;
 mod memory;
 mod runner;
 mod schunk;
+mod shapes;
 mod store;
 #[cfg(test)]
 mod tests;

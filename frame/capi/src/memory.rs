@@ -76,6 +76,11 @@ pub unsafe fn text<'a>(ptr: *const c_char) -> Result<&'a str> {
     unsafe { CStr::from_ptr(ptr) }.to_str().map_err(|_| INVALID_PARAM)
 }
 
+/// What follows `file:///`, or `path` as it is. C-Blosc2 counts the third slash to the prefix: the rest may be relative.
+pub fn plain_path(path: &str) -> &str {
+    path.strip_prefix("file:///").unwrap_or(path)
+}
+
 /// Writes where `place` points, if anywhere.
 ///
 /// # Safety

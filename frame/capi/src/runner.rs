@@ -1,8 +1,16 @@
-//! Threads of the caller, by `blosc2_set_threads_callback`.
+//! Threads: how many, by `blosc2_set_nthreads`, and the caller's own, by `blosc2_set_threads_callback`.
 
 use blosc_core::Runner;
 use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicI16, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
+
+pub static THREADS: AtomicI16 = AtomicI16::new(1);
+
+/// Threads of functions without a context.
+pub fn threads() -> i16 {
+    THREADS.load(Relaxed)
+}
 
 type DoJob = unsafe extern "C" fn(*mut c_void);
 /// Calls the function for each of so many structures of such a size, and returns when all calls have.

@@ -3,6 +3,7 @@
 use crate::abi::{CParams, Codec, DParams, Io, Schunk, StdioParams, Storage};
 use crate::calls::api::*;
 use crate::memory::release;
+use blosc_frame::b2nd::{Geometry, Layout};
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
 
@@ -300,15 +301,9 @@ fn the_size_of_chunks_that_the_caller_sets_holds() {
 
 #[test]
 fn only_as_many_numbers_as_dimensions_are_written() {
-    let meta = crate::b2nd::Meta {
-        shape: vec![10],
-        chunkshape: vec![5],
-        blockshape: vec![2],
-        dtype: "<i4".into(),
-        dtype_format: 0,
-    };
-    let (content, mut shape, mut chunks, mut blocks) =
-        (meta.content().unwrap(), [7i64; 2], [7i32; 2], [7i32; 2]);
+    let cut = Geometry::new(&[10], &[5], &[2], 4).unwrap();
+    let content = Layout::described(cut, 0, b"<i4").to_bytes().unwrap();
+    let (mut shape, mut chunks, mut blocks) = ([7i64; 2], [7i32; 2], [7i32; 2]);
     let (mut ndim, mut format) = (0, 0);
     // SAFETY: as much room as the metalayer has dimensions, and more.
     let len = unsafe {

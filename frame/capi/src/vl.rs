@@ -96,7 +96,7 @@ unsafe extern "C" fn blosc2_vldecompress_ctx(
         // SAFETY: null or a context.
         let ctx = unsafe { context(ctx) }?;
         // SAFETY: `srcsize` readable bytes.
-        let src = unsafe { chunk_of(ctx, src, srcsize) }?;
+        let src = unsafe { chunk_of(ctx.dparams.schunk, src, srcsize) }?;
         let chunk = parse_vl(&src)?;
         let count = chunk.nblocks();
         if usize::try_from(maxblocks).map_or(true, |most| most < count)
@@ -143,7 +143,7 @@ unsafe extern "C" fn blosc2_vldecompress_block_ctx(
         // SAFETY: null or a context.
         let ctx = unsafe { context(ctx) }?;
         // SAFETY: `srcsize` readable bytes.
-        let src = unsafe { chunk_of(ctx, src, srcsize) }?;
+        let src = unsafe { chunk_of(ctx.dparams.schunk, src, srcsize) }?;
         // SAFETY: null or writable.
         unsafe { block_out(ctx, &src, nblock, dest, destsize) }
     })

@@ -1,4 +1,4 @@
-//! [`NdArray`]: an n-dimensional array in a frame.
+//! [`NdArray`]: an n-dimensional array in a frame of its own; [`ArrayView`]: one in a frame that is lent.
 //!
 //! ```
 //! use blosc_frame::SuperChunk;
@@ -17,64 +17,32 @@
 //! ```
 
 use super::cache::{self, Cache};
+use super::gather::Worker;
+use super::layout::{Layout, Opaque};
 use crate::cframe::header::ChunkSize;
-use crate::dtype::{ByteOrder, Dtype, DtypeError, Kind};
+use crate::dtype::Dtype;
 #[cfg(feature = "std")]
 use crate::error::FileError;
 use crate::error::{Error, Structure};
 use crate::schunk::SuperChunk;
 use crate::shape::Dims;
 use crate::shape::Geometry;
-use crate::shape::metalayer::{self, Metalayer};
+use crate::shape::metalayer;
 use crate::spare::{Lock, Spare};
 use alloc::string::String;
 use alloc::vec::Vec;
 use blosc_core::Pool;
+use core::borrow::BorrowMut;
 #[cfg(feature = "std")]
 use std::path::Path;
 
-/// Why the items of an array can only be seen as raw bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Opaque {
-    /// The dtype text cannot be read.
-    Text(DtypeError),
-    /// The dtype's items have another size than the frame's. The frame is right.
-    Size {
-        /// Bytes of an item of the dtype.
-        dtype: u32,
-        /// Bytes of an item of the frame.
-        frame: u32,
-    },
-    /// The dtype is written in a form other than NumPy's.
-    Format(u8),
-    /// There is no dtype (`caterva`).
-    Missing,
-}
-
-impl core::fmt::Display for Opaque {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Opaque::Text(error) => error.fmt(f),
-            Opaque::Size { dtype, frame } => {
-                write!(f, "the dtype's items have {dtype} bytes, those of the frame {frame}")
-            }
-            Opaque::Format(n) => write!(f, "dtype_format {n} is not known"),
-            Opaque::Missing => f.write_str("there is no dtype"),
-        }
-    }
-}
-
-/// An n-dimensional array. Data goes in and out as the bytes of a dense C-order array.
+/// An n-dimensional array on a frame that is owned, [`NdArray`], or lent, [`ArrayView`]. Data goes in and out as the bytes of
+/// a dense C-order array.
 ///
-/// Changes follow the rules of [`SuperChunk`]: they become visible with [`NdArray::commit`].
-pub struct NdArray<'a> {
-    pub(super) frame: SuperChunk<'a>,
-    pub(super) geometry: Geometry,
-    /// The metalayer the array was found under.
-    pub(super) name: &'static str,
-    pub(super) dtype: Dtype,
-    pub(super) opaque: Option<Opaque>,
+/// Changes follow the rules of [`SuperChunk`]: they become visible with [`ArrayOn::commit`].
+pub struct ArrayOn<F> {
+    frame: F,
+    pub(super) layout: Layout,
     /// For each reader one per thread, to decode blocks side by side.
     pub(super) workers: Spare<Vec<Worker>>,
     /// Decoded or not yet encoded chunk of an edit.
@@ -84,24 +52,21 @@ pub struct NdArray<'a> {
     pub(super) cache_room: usize,
 }
 
-/// What a thread needs to decode blocks.
-pub(super) struct Worker {
-    pub(super) pool: Pool,
-    /// What is read of a chunk, and a block of it.
-    pub(super) read: Vec<u8>,
-    pub(super) block: Vec<u8>,
-}
+/// An n-dimensional array that owns its frame.
+pub type NdArray<'a> = ArrayOn<SuperChunk<'a>>;
 
-impl Worker {
-    pub(super) fn new() -> Worker {
-        Worker { pool: Pool::new(1), read: Vec::new(), block: Vec::new() }
-    }
-
-    /// One for each of `threads` threads.
-    pub(super) fn crew(threads: usize) -> Vec<Worker> {
-        core::iter::repeat_with(Worker::new).take(threads).collect()
-    }
-}
+/// An n-dimensional array on a frame of someone else: what is changed through it is changed there.
+///
+/// ```
+/// # use blosc_frame::SuperChunk;
+/// # use blosc_frame::b2nd::{ArrayView, Dtype, NdArray, Spec};
+/// # let spec = Spec::new(&[3], Dtype::parse("|u1")?)?;
+/// # let mut frame = NdArray::from_slice(SuperChunk::memory(&spec.params())?, &spec, &[1, 2, 3])?.into_frame();
+/// ArrayView::open(&mut frame)?.append(0, &[4, 5])?;
+/// assert_eq!(NdArray::open(frame)?.get_all()?, [1, 2, 3, 4, 5]);
+/// # Ok::<(), blosc_frame::Error>(())
+/// ```
+pub type ArrayView<'f, 'a> = ArrayOn<&'f mut SuperChunk<'a>>;
 
 #[cfg(feature = "std")]
 impl NdArray<'static> {
@@ -124,43 +89,36 @@ impl NdArray<'static> {
     }
 }
 
-impl<'a> NdArray<'a> {
-    /// Whether [`open`](Self::open) would take this frame.
+impl NdArray<'_> {
+    /// Whether [`open`](ArrayOn::open) would take this frame.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// As [`open`](ArrayOn::open).
     pub fn check(frame: &SuperChunk<'_>) -> Result<(), Error> {
-        metalayer_of(frame).map(|_| ())
+        layout_of(frame).map(drop)
     }
+}
 
+impl<'a, F: BorrowMut<SuperChunk<'a>>> ArrayOn<F> {
     /// Takes a frame as the array its metalayer describes.
     ///
     /// # Errors
     /// `NoSuchName` without a `b2nd` or `caterva` metalayer; `Invalid` and `Truncated` with field and
     /// offset for a metalayer that is not one, shapes that are impossible, and a frame that does not
-    /// have the chunks the shapes demand. A dtype that cannot be read is no error: see [`NdArray::opaque`].
-    pub fn open(frame: SuperChunk<'a>) -> Result<NdArray<'a>, Error> {
-        let (name, meta, geometry) = metalayer_of(&frame)?;
-        let (dtype, opaque) = describe(&meta, frame.typesize());
-        Ok(NdArray::with(frame, name, geometry, dtype, opaque))
+    /// have the chunks the shapes demand. A dtype that cannot be read is no error: see [`ArrayOn::opaque`].
+    pub fn open(frame: F) -> Result<ArrayOn<F>, Error> {
+        let layout = layout_of(frame.borrow())?;
+        Ok(ArrayOn::with(frame, layout))
     }
 
     /// An array on a frame that is one.
-    pub(super) fn with(
-        mut frame: SuperChunk<'a>,
-        name: &'static str,
-        geometry: Geometry,
-        dtype: Dtype,
-        opaque: Option<Opaque>,
-    ) -> NdArray<'a> {
-        frame.set_blockshape(geometry.blocks());
-        NdArray {
-            workers: Spare::new(Worker::crew(frame.threads())),
+    pub(super) fn with(mut frame: F, layout: Layout) -> ArrayOn<F> {
+        let own: &mut SuperChunk<'a> = frame.borrow_mut();
+        own.set_blockshape(layout.geometry.blocks());
+        ArrayOn {
+            workers: Spare::new(Worker::crew(own.threads())),
             frame,
-            geometry,
-            name,
-            dtype,
-            opaque,
+            layout,
             scratch: Vec::new(),
             cache: Lock::new(Cache::new()),
             cache_room: cache::ROOM,
@@ -170,38 +128,41 @@ impl<'a> NdArray<'a> {
     /// Uses up to `threads` threads (0: one per core). Default 1. Changes no byte of any result.
     pub fn set_threads(&mut self, threads: usize) {
         let threads = Pool::new(threads).threads();
-        self.frame.set_threads(threads);
+        self.frame.borrow_mut().set_threads(threads);
         self.workers = Spare::new(Worker::crew(threads));
     }
 
     /// Items per axis.
     pub fn shape(&self) -> &Dims<u64> {
-        self.geometry.shape()
+        self.layout.geometry.shape()
     }
     /// How it is cut into chunks and blocks.
     pub fn geometry(&self) -> &Geometry {
-        &self.geometry
+        &self.layout.geometry
     }
-    /// Type of the items; `|V<size>` where the frame's own cannot be used, see [`NdArray::opaque`].
+    /// How it is cut, what its items are, and what its metalayer is called.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+    /// Type of the items; `|V<size>` where the frame's own cannot be used, see [`ArrayOn::opaque`].
     pub fn dtype(&self) -> &Dtype {
-        &self.dtype
+        self.layout.dtype()
     }
-    /// Why [`NdArray::dtype`] is not the one stored, if it is not.
+    /// Why [`ArrayOn::dtype`] is not the one stored, if it is not.
     pub fn opaque(&self) -> Option<Opaque> {
-        self.opaque
+        self.layout.opaque()
     }
     /// The dtype text as stored, however strange.
     pub fn dtype_text(&self) -> String {
-        let meta = self.frame.metalayer(self.name).and_then(|content| Metalayer::parse(content).ok());
-        meta.map_or_else(String::new, |m| String::from_utf8_lossy(m.dtype).into_owned())
+        self.layout.dtype_text().into_owned()
     }
     /// Whether it was found under the metalayer of the predecessor, `caterva`.
     pub fn is_caterva(&self) -> bool {
-        self.name == metalayer::NAME_CATERVA
+        self.layout.name() == metalayer::NAME_CATERVA
     }
     /// The frame it lies in: metalayers, parameters, limits.
     pub fn frame(&self) -> &SuperChunk<'a> {
-        &self.frame
+        self.frame.borrow()
     }
     /// The frame, to change its metalayers or limits. Changing its chunks is at the caller's risk.
     pub fn frame_mut(&mut self) -> &mut SuperChunk<'a> {
@@ -210,10 +171,10 @@ impl<'a> NdArray<'a> {
     /// The frame, to change it: what is kept decoded of it goes.
     pub(super) fn edit(&mut self) -> &mut SuperChunk<'a> {
         self.cache.get_mut().clear();
-        &mut self.frame
+        self.frame.borrow_mut()
     }
     /// The frame.
-    pub fn into_frame(self) -> SuperChunk<'a> {
+    pub fn into_frame(self) -> F {
         self.frame
     }
 
@@ -222,7 +183,7 @@ impl<'a> NdArray<'a> {
     /// # Errors
     /// As [`SuperChunk::commit`].
     pub fn commit(&mut self) -> Result<(), Error> {
-        self.frame.commit()
+        self.frame.borrow_mut().commit()
     }
 
     /// Takes over what another writer changed since the array was opened. Only the shape may differ.
@@ -250,79 +211,52 @@ impl<'a> NdArray<'a> {
     /// Takes the shape from the metalayer.
     fn load_shape(&mut self) -> Result<(), Error> {
         let other = Error::Changed { what: "chunk shape, block shape or item size of the array" };
-        let content = self.frame.metalayer(self.name).ok_or(other)?;
-        let meta = Metalayer::parse(content)?;
-        let geometry = Geometry::of(&meta, self.frame.typesize())?;
-        let same = geometry.chunks() == self.geometry.chunks()
-            && geometry.blocks() == self.geometry.blocks()
-            && geometry.typesize() == self.geometry.typesize();
+        let (frame, name) = (self.frame(), self.layout.name());
+        let new = Layout::parse(name, frame.metalayer(name).ok_or(other)?, frame.typesize())?;
+        let (old, geometry) = (&self.layout.geometry, &new.geometry);
+        let same = geometry.chunks() == old.chunks()
+            && geometry.blocks() == old.blocks()
+            && geometry.typesize() == old.typesize();
         if !same {
             return Err(other);
         }
-        check_frame(&self.frame, &geometry)?;
-        self.geometry = geometry;
+        check_frame(frame, geometry)?;
+        self.layout.geometry = new.geometry;
         Ok(())
     }
 
     /// Writes another shape into the metalayer. The chunks must fit it already, or will at the commit.
     pub(super) fn store_shape(&mut self, geometry: Geometry) -> Result<(), Error> {
-        let mut content = self.content()?.to_vec();
+        let name = self.layout.name();
+        let content = self.frame().metalayer(name).ok_or(NO_ARRAY)?;
+        let mut content = content.to_vec();
         metalayer::patch_shape(&mut content, geometry.shape())?;
-        let name = self.name;
         self.edit().set_metalayer(name, &content)?;
-        self.geometry = geometry;
+        self.layout.geometry = geometry;
         Ok(())
     }
 
-    /// Stores a geometry of another number of axes; the metalayer changes its length.
-    pub(super) fn store_geometry(&mut self, geometry: Geometry) -> Result<(), Error> {
-        let old = Metalayer::parse(self.content()?)?;
-        let (dtype_format, version) = (old.dtype_format, old.version);
-        let new = Metalayer { dtype_format, version, ..geometry.metalayer(old.dtype) }.to_bytes()?;
-        let name = self.name;
-        self.edit().set_metalayer(name, &new)?;
-        self.frame.set_blockshape(geometry.blocks());
-        self.geometry = geometry;
+    /// Stores a layout of another number of axes; the metalayer changes its length.
+    pub(super) fn store_layout(&mut self, layout: Layout) -> Result<(), Error> {
+        let content = layout.to_bytes()?;
+        self.edit().set_metalayer(layout.name(), &content)?;
+        self.edit().set_blockshape(layout.geometry.blocks());
+        self.layout = layout;
         Ok(())
-    }
-
-    fn content(&self) -> Result<&[u8], Error> {
-        self.frame.metalayer(self.name).ok_or(Error::NoSuchName { what: "metalayer as b2nd" })
     }
 }
 
-/// The metalayer of an array under the name that it has, and the shapes that it tells, checked against the frame.
-fn metalayer_of<'f>(frame: &'f SuperChunk<'_>) -> Result<(&'static str, Metalayer<'f>, Geometry), Error> {
+const NO_ARRAY: Error = Error::NoSuchName { what: "metalayer as b2nd: this is no array" };
+
+/// What the metalayer of an array tells, checked against the frame.
+fn layout_of(frame: &SuperChunk<'_>) -> Result<Layout, Error> {
     let (name, content) = [metalayer::NAME, metalayer::NAME_CATERVA]
         .into_iter()
         .find_map(|name| Some((name, frame.metalayer(name)?)))
-        .ok_or(Error::NoSuchName { what: "metalayer as b2nd: this is no array" })?;
-    let meta = Metalayer::parse(content)?;
-    let geometry = Geometry::of(&meta, frame.typesize())?;
-    check_frame(frame, &geometry)?;
-    Ok((name, meta, geometry))
-}
-
-/// The dtype of an array, and why it is not the one stored.
-fn describe(meta: &Metalayer<'_>, typesize: u32) -> (Dtype, Option<Opaque>) {
-    let opaque = |why| (Dtype::opaque(typesize), Some(why));
-    match meta.dtype_format {
-        // python-blosc2 shows items without a dtype as bytes of that size.
-        None if meta.version == 0 && meta.dtype.is_empty() => {
-            (Dtype::scalar(Kind::Bytes, ByteOrder::None, typesize), Some(Opaque::Missing))
-        }
-        None => opaque(Opaque::Missing),
-        Some(0) => {
-            let text = core::str::from_utf8(meta.dtype)
-                .map_err(|e| DtypeError::Syntax { offset: e.valid_up_to(), expected: "UTF-8" });
-            match text.and_then(Dtype::parse) {
-                Ok(dtype) if dtype.itemsize() == typesize => (dtype, None),
-                Ok(dtype) => opaque(Opaque::Size { dtype: dtype.itemsize(), frame: typesize }),
-                Err(error) => opaque(Opaque::Text(error)),
-            }
-        }
-        Some(format) => opaque(Opaque::Format(format)),
-    }
+        .ok_or(NO_ARRAY)?;
+    let layout = Layout::parse(name, content, frame.typesize())?;
+    check_frame(frame, &layout.geometry)?;
+    Ok(layout)
 }
 
 /// Whether the frame has the chunks the geometry demands.

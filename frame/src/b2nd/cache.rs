@@ -9,22 +9,11 @@
 //! a block is due when its account has reached its size
 //! ```
 //! So nothing is kept of a request that does not come back, a scan by rows decodes each block about twice, and
-//! what is kept never costs more than it was about to spare. Any change of the array drops all of it.
+//! what is kept never costs more than it was about to spare. Any change of the array drops all of it. `kept.rs` reads through it.
 
-use super::array::{NdArray, Worker};
-use super::gather::wrong_chunk;
-use super::read::fit;
-use super::select::Selection;
-use crate::cframe::view::fill_special;
-use crate::error::Error;
-#[cfg(feature = "std")]
-use crate::schunk::parallel;
-use crate::schunk::{Loaded, Shared, Wanted};
-use crate::shape::Geometry;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use blosc_core::Codec;
 
 /// Bytes kept at most, unless the caller sets something else.
 pub(super) const ROOM: usize = 16 << 20;
@@ -32,7 +21,7 @@ pub(super) const ROOM: usize = 16 << 20;
 const MOST: usize = 64;
 
 /// A chunk and a block of it.
-type Id = (u64, u32);
+pub(super) type Id = (u64, u32);
 
 /// A decoded block. Readers copy from it while others use the cache, and it may be dropped there meanwhile.
 pub(super) type Block = Arc<Vec<u8>>;
@@ -44,7 +33,7 @@ struct Kept {
 }
 
 /// How many blocks of `size` bytes may be kept.
-fn capacity(room: usize, limit: u64, size: usize) -> usize {
+pub(super) fn capacity(room: usize, limit: u64, size: usize) -> usize {
     let room = room.min(usize::try_from(limit).unwrap_or(usize::MAX));
     room.checked_div(size).unwrap_or(0).min(MOST)
 }
@@ -71,7 +60,7 @@ impl Cache {
         self.kept.iter().any(|kept| kept.id == id)
     }
 
-    fn get(&mut self, id: Id) -> Option<Block> {
+    pub(super) fn get(&mut self, id: Id) -> Option<Block> {
         let kept = self.kept.iter_mut().find(|kept| kept.id == id)?;
         self.clock = self.clock.saturating_add(1);
         kept.used = self.clock;
@@ -79,7 +68,7 @@ impl Cache {
     }
 
     /// Keeps a block in the place of the one not used for longest, if there are `capacity` already.
-    fn keep(&mut self, id: Id, data: Block, capacity: usize) {
+    pub(super) fn keep(&mut self, id: Id, data: Block, capacity: usize) {
         if self.has(id) {
             return;
         }
@@ -95,7 +84,7 @@ impl Cache {
 
     /// Whether these blocks, with what reading each as usual costs, shall be read from here on. If not,
     /// that is added to their accounts.
-    fn worth(&mut self, blocks: &[Asked], size: u64) -> bool {
+    pub(super) fn worth(&mut self, blocks: &[Asked], size: u64) -> bool {
         let due = |id: Id| self.accounts.iter().any(|(account, spent)| *account == id && *spent >= size);
         let known = blocks.iter().filter(|block| self.has(block.id) || due(block.id)).count();
         if known > 0 && known.saturating_mul(2) >= blocks.len() {
@@ -114,193 +103,21 @@ impl Cache {
     }
 }
 
-/// A block to be decoded.
-struct Missing {
-    id: Id,
-    data: Vec<u8>,
-}
-
 /// A block that is asked for.
-struct Asked {
-    id: Id,
+pub(super) struct Asked {
+    pub(super) id: Id,
     /// What reading it as usual costs.
-    cost: u64,
-    data: Option<Block>,
-}
-
-impl NdArray<'_> {
-    /// Keeps up to `bytes` of decoded blocks, and never more than the limit on output, for requests that
-    /// touch the same blocks again; 0 keeps none. Default 16 MiB. At most 64 blocks are kept. Changes no
-    /// byte of any result.
-    pub fn set_cache(&mut self, bytes: usize) {
-        *self.cache.get_mut() = Cache::new();
-        self.cache_room = bytes;
-    }
-
-    /// How many blocks may be kept.
-    fn capacity(&self) -> usize {
-        capacity(self.cache_room, self.frame.limits().output, self.geometry.block_bytes() as usize)
-    }
-
-    fn cost(&self, part: usize) -> u64 {
-        let size = u64::from(self.geometry.block_bytes());
-        match self.frame.params().codec {
-            // Their blocks are one stream, of which all but the end is needed for any item.
-            Codec::Zstd | Codec::Zlib | Codec::Lz4Hc => size,
-            _ => size.div_ceil(16).saturating_add(part as u64),
-        }
-    }
-
-    /// The block if it is kept, or shall be from now on. `part` is how many bytes of it are wanted.
-    pub(super) fn kept_block(&self, id: Id, part: usize) -> Option<Block> {
-        let capacity = self.capacity();
-        if capacity == 0 || part > self.geometry.block_bytes() as usize / 2 {
-            return None;
-        }
-        // Looked for first: what it costs matters only where it is not there.
-        if let Some(block) = self.cache.lock().get(id) {
-            return Some(block);
-        }
-        let mut asked = [Asked { id, cost: self.cost(part), data: None }];
-        self.bring(&mut asked, capacity)?;
-        let [Asked { data, .. }] = asked;
-        data
-    }
-
-    /// Copies the selected items to `out` from blocks that are kept, or shall be from now on. If it tells
-    /// `false`, nothing was copied.
-    pub(super) fn gather_kept(&self, selection: &Selection, out: &mut [u8]) -> bool {
-        let geometry = &self.geometry;
-        let (size, capacity) = (geometry.block_bytes() as usize, self.capacity());
-        let about = selection.nblocks(geometry);
-        let thin = about.saturating_mul(size as u64) / 2 >= out.len() as u64;
-        if capacity == 0 || about > capacity as u64 || !thin {
-            return false;
-        }
-        let mut asked = Vec::new();
-        let mut walk = selection.walk(geometry);
-        while let Some(touched) = walk.next() {
-            if touched.nblocks().saturating_add(asked.len() as u64) > capacity as u64 {
-                return false;
-            }
-            for block in touched.blocks() {
-                let cost = self.cost(block.span(geometry).len());
-                asked.push(Asked { id: (touched.chunk, block.block), cost, data: None });
-            }
-        }
-        if self.bring(&mut asked, capacity).is_none() {
-            return false;
-        }
-        let mut found = asked.iter();
-        let mut walk = selection.walk(geometry);
-        while let Some(touched) = walk.next() {
-            for block in touched.blocks() {
-                if let Some(data) = found.next().and_then(|asked| asked.data.as_ref()) {
-                    block.copies(geometry, touched.counts(), |s| s.gather(data, out, 0));
-                }
-            }
-        }
-        true
-    }
-
-    /// Finds the blocks, and decodes those that are not kept; none where the usual way shall be taken. Blocks are decoded
-    /// while other readers have the cache, so two may decode the same one.
-    fn bring(&self, asked: &mut [Asked], capacity: usize) -> Option<()> {
-        let size = u64::from(self.geometry.block_bytes());
-        let mut missing = {
-            let mut cache = self.cache.lock();
-            if !cache.worth(asked, size) {
-                return None;
-            }
-            for block in asked.iter_mut() {
-                block.data = cache.get(block.id);
-            }
-            let absent = asked.iter().filter(|block| block.data.is_none());
-            absent.map(|block| Missing { id: block.id, data: Vec::new() }).collect::<Vec<_>>()
-        };
-        if missing.is_empty() {
-            return Some(());
-        }
-        // An error is for the usual way to report: it may not need what could not be decoded.
-        self.decode_missing(&mut missing).ok()?;
-        let mut cache = self.cache.lock();
-        for (block, Missing { id, data }) in asked.iter_mut().filter(|b| b.data.is_none()).zip(missing) {
-            let data = Block::new(data);
-            block.data = Some(Block::clone(&data));
-            cache.keep(id, data, capacity);
-        }
-        Some(())
-    }
-
-    fn decode_missing(&self, missing: &mut [Missing]) -> Result<(), Error> {
-        let geometry = &self.geometry;
-        let wishes =
-            || missing.chunk_by(|a, b| a.id.0 == b.id.0).map(|same| self.wish(same.iter().map(|m| m.id)));
-        let pieces = self.frame.fetched(|| Ok(wishes().flatten().collect()))?;
-        let frame = self.frame.shared().over(pieces.as_ref());
-        self.workers.with(
-            || Worker::crew(self.frame.threads()),
-            |workers| {
-                #[cfg(feature = "std")]
-                if workers.len() > 1 && missing.len() > 1 {
-                    let bytes = (missing.len() as u64).saturating_mul(geometry.block_bytes().into());
-                    if parallel::worth(self.frame.params().codec, bytes) {
-                        let threads = workers.len().min(missing.len());
-                        let workers = workers.get_mut(..threads).unwrap_or_default();
-                        return parallel::each(workers, missing.chunks_mut(1), |worker, one| {
-                            decode_blocks(frame, geometry, worker, one)
-                        });
-                    }
-                }
-                let Some(worker) = workers.first_mut() else { return Ok(()) };
-                let mut same_chunk = missing.chunk_by_mut(|a, b| a.id.0 == b.id.0);
-                same_chunk.try_for_each(|same| decode_blocks(frame, geometry, worker, same))
-            },
-        )
-    }
-}
-
-/// Decodes blocks of one chunk.
-fn decode_blocks(
-    frame: Shared<'_>,
-    geometry: &Geometry,
-    worker: &mut Worker,
-    missing: &mut [Missing],
-) -> Result<(), Error> {
-    let Some(Missing { id: (k, _), .. }) = missing.first() else { return Ok(()) };
-    let (k, size) = (*k, geometry.block_bytes() as usize);
-    let Worker { pool, read, .. } = worker;
-    let (wanted, count) =
-        (missing.iter().map(|m| Wanted { block: m.id.1 as usize, part: 0..size }), missing.len() as u64);
-    match frame.load(k, |_| (wanted, count), read)? {
-        Loaded::Special(kind) => {
-            for m in missing {
-                fit(&mut m.data, size)?;
-                fill_special(kind, geometry.typesize(), 0, &mut m.data)?;
-            }
-        }
-        Loaded::Stored(stored) => {
-            let chunk = &stored.chunk;
-            let header = chunk.header();
-            let fits = !header.is_vl() && header.blocksize as usize == size;
-            if !fits || chunk.nbytes() != geometry.chunk_bytes() as usize {
-                return Err(wrong_chunk(k, stored.at, chunk.nbytes()));
-            }
-            for m in missing {
-                fit(&mut m.data, size)?;
-                stored.block(pool, m.id.1 as usize, &mut m.data)?;
-            }
-        }
-    }
-    Ok(())
+    pub(super) cost: u64,
+    pub(super) data: Option<Block>,
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Dtype, Spec};
+    use super::super::{Dtype, NdArray, Selection, Spec};
     use super::*;
     use crate::SuperChunk;
     use alloc::vec;
+    use blosc_core::Codec;
     use blosc_core::Params;
 
     fn array(codec: Codec) -> (NdArray<'static>, Vec<u8>) {

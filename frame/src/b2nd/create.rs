@@ -8,14 +8,15 @@
 //! ```
 
 use super::array::NdArray;
-use super::read::{check_len, fit};
+use super::layout::Layout;
+use super::room::{check_len, fit};
 use super::select::Selection;
 use super::spec::Spec;
-use super::walk::Touched;
+use super::walk::{Touched, contiguous, scatter};
 use crate::error::Error;
 use crate::plain::{MOST_HELD, Plain};
 use crate::schunk::SuperChunk;
-use crate::shape::{Dims, Geometry, metalayer};
+use crate::shape::{Dims, Geometry};
 use alloc::vec::Vec;
 use blosc_core::{Pool, Special};
 use core::ops::Range;
@@ -32,15 +33,15 @@ impl<'a> NdArray<'a> {
                 allowed: "none, in a frame made with Spec::params",
             });
         }
-        let text = spec.dtype_text();
-        frame.set_metalayer(metalayer::NAME, &geometry.metalayer(text.as_bytes()).to_bytes()?)?;
+        let layout = Layout::new(geometry, spec.dtype());
+        frame.set_metalayer(layout.name(), &layout.to_bytes()?)?;
         for (name, content) in spec.metalayers() {
             frame.set_metalayer(name, content)?;
         }
         if geometry.chunk_bytes() > 0 {
             frame.set_chunksize(geometry.chunk_bytes())?;
         }
-        Ok(NdArray::with(frame, metalayer::NAME, geometry, spec.dtype().clone(), None))
+        Ok(NdArray::with(frame, layout))
     }
 
     /// An array of zeros, in a frame without chunks made with [`Spec::params`]. Takes no space.
@@ -69,9 +70,9 @@ impl<'a> NdArray<'a> {
 
     fn special(frame: SuperChunk<'a>, spec: &Spec, kind: Special) -> Result<NdArray<'a>, Error> {
         let mut nd = NdArray::start(frame, spec)?;
-        let bytes = nd.geometry.nchunks().saturating_mul(nd.geometry.chunk_bytes().into());
+        let bytes = nd.layout.geometry.nchunks().saturating_mul(nd.layout.geometry.chunk_bytes().into());
         if bytes > 0 {
-            nd.frame.fill_special(kind, bytes)?;
+            nd.edit().fill_special(kind, bytes)?;
         }
         Ok(nd)
     }
@@ -86,11 +87,11 @@ impl<'a> NdArray<'a> {
             return NdArray::zeros(frame, spec);
         }
         let mut nd = NdArray::start(frame, spec)?;
-        let geometry = nd.geometry;
+        let geometry = nd.layout.geometry;
         let chunk_items = u64::from(geometry.chunk_bytes() / geometry.typesize());
         let items = geometry.nchunks().saturating_mul(chunk_items);
         if items > 0 {
-            nd.frame.fill_value(item, items)?;
+            nd.edit().fill_value(item, items)?;
         }
         Ok(nd)
     }
@@ -102,7 +103,7 @@ impl<'a> NdArray<'a> {
     pub fn from_slice(frame: SuperChunk<'a>, spec: &Spec, data: &[u8]) -> Result<NdArray<'a>, Error> {
         check_len(spec.geometry().nbytes(), data.len())?;
         let mut nd = NdArray::start(frame, spec)?;
-        let geometry = nd.geometry;
+        let geometry = nd.layout.geometry;
         nd.append_chunks(&geometry, data)?;
         Ok(nd)
     }
@@ -166,9 +167,9 @@ impl<'a> NdArray<'a> {
         read: &mut dyn FnMut(&mut [u8]) -> Result<(), Error>,
     ) -> Result<NdArray<'a>, Error> {
         let mut nd = NdArray::start(frame, spec)?;
-        let geometry = nd.geometry;
+        let geometry = nd.layout.geometry;
         let Some(rows) = geometry.shape().first().copied().filter(|_| geometry.items() > 0) else {
-            let mut item = super::read::zeroed(usize::try_from(geometry.nbytes()).unwrap_or(0))?;
+            let mut item = super::room::zeroed(usize::try_from(geometry.nbytes()).unwrap_or(0))?;
             read(&mut item)?;
             nd.append_chunks(&geometry, &item)?;
             return Ok(nd);
@@ -199,12 +200,12 @@ impl<'a> NdArray<'a> {
             if let Some(chunk) =
                 contiguous(&touched, geometry, geometry.shape()).and_then(|range| data.get(range))
             {
-                self.frame.append_data(chunk)?;
+                self.edit().append_data(chunk)?;
                 continue;
             }
             let mut chunk = core::mem::take(&mut self.scratch);
             lay_out(&touched, geometry, data, &mut chunk)?;
-            self.frame.append_data(&chunk)?;
+            self.edit().append_data(&chunk)?;
             self.scratch = chunk;
         }
         Ok(())
@@ -216,7 +217,7 @@ impl<'a> NdArray<'a> {
         &mut self,
         mut make: impl FnMut(&Dims<u64>, &Dims<u64>, &mut [u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let geometry = self.geometry;
+        let geometry = self.layout.geometry;
         let mut items = Vec::new();
         for chunk in 0..geometry.nchunks() {
             let (start, count) = geometry.chunk_region(chunk);
@@ -227,30 +228,6 @@ impl<'a> NdArray<'a> {
         }
         Ok(())
     }
-}
-
-/// Where in a C-order array of `shape` the chunk lies, if it lies there as it is stored.
-pub(super) fn contiguous(
-    touched: &Touched<'_>,
-    geometry: &Geometry,
-    shape: &Dims<u64>,
-) -> Option<Range<usize>> {
-    if touched.nblocks() != u64::from(geometry.nblocks()) {
-        return None;
-    }
-    let mut whole: Option<Range<usize>> = None;
-    for block in touched.blocks() {
-        let (from, range) = block.dense(geometry, shape)?;
-        if from != (0..geometry.block_bytes() as usize) {
-            return None;
-        }
-        whole = match whole {
-            None => Some(range),
-            Some(before) if before.end == range.start => Some(before.start..range.end),
-            Some(_) => return None,
-        };
-    }
-    whole
 }
 
 /// Makes `chunk` the touched chunk of a dense array `data`, with zeros where the array has no items.
@@ -264,36 +241,4 @@ fn lay_out(
     chunk.fill(0);
     scatter(touched, geometry, geometry.shape(), data, chunk);
     Ok(())
-}
-
-/// Copies the touched items from `data`, a C-order array of `shape`, into their blocks.
-pub(super) fn scatter(
-    touched: &Touched<'_>,
-    geometry: &Geometry,
-    shape: &Dims<u64>,
-    data: &[u8],
-    chunk: &mut [u8],
-) {
-    let size = geometry.block_bytes() as usize;
-    for block in touched.blocks() {
-        let start = (block.block as usize).saturating_mul(size);
-        let to = chunk.get_mut(start..start.saturating_add(size)).unwrap_or(&mut []);
-        block.copies(geometry, shape, |s| s.scatter(to, data));
-    }
-}
-
-/// Copies the touched items of a decoded chunk to a C-order array of `shape`.
-pub(super) fn gather(
-    touched: &Touched<'_>,
-    geometry: &Geometry,
-    shape: &Dims<u64>,
-    chunk: &[u8],
-    out: &mut [u8],
-) {
-    let size = geometry.block_bytes() as usize;
-    for block in touched.blocks() {
-        let start = (block.block as usize).saturating_mul(size);
-        let from = chunk.get(start..start.saturating_add(size)).unwrap_or(&[]);
-        block.copies(geometry, shape, |s| s.gather(from, out, 0));
-    }
 }

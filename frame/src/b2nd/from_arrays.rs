@@ -8,7 +8,7 @@
 //! `create.rs` lays the items out in blocks and appends the chunk.
 
 use super::array::NdArray;
-use super::read::fit;
+use super::room::fit;
 use super::select::Selection;
 use super::spec::Spec;
 use super::strided::transpose;
@@ -32,30 +32,30 @@ impl<'a> NdArray<'a> {
         }
         let mut nd = NdArray::start(frame, spec)?;
         nd.take_metalayers(source)?;
-        if nd.geometry != source.geometry {
+        if nd.layout.geometry != source.layout.geometry {
             nd.fill(|start, count, out| {
                 let selection = Selection::region(source.shape(), start, count)?;
                 source.get_into(&selection, out)
             })?;
-        } else if nd.frame.params() == source.frame.params() {
-            nd.frame.append_from(&source.frame)?;
+        } else if nd.frame().params() == source.frame().params() {
+            nd.edit().append_from(&source.frame())?;
         } else {
-            nd.frame.recompress_from(&source.frame)?;
+            nd.edit().recompress_from(&source.frame())?;
         }
         Ok(nd)
     }
 
     /// Copies the metalayers and vlmetalayers of `source`, except the metalayer that describes the array.
     fn take_metalayers(&mut self, source: &NdArray<'_>) -> Result<(), Error> {
-        let names: Vec<_> = source.frame.metalayer_names().collect();
+        let names: Vec<_> = source.frame().metalayer_names().collect();
         for name in names.iter().filter(|n| **n != metalayer::NAME && **n != metalayer::NAME_CATERVA) {
-            let content = source.frame.metalayer(name).map(<[u8]>::to_vec).unwrap_or_default();
-            self.frame.set_metalayer(name, &content)?;
+            let content = source.frame().metalayer(name).map(<[u8]>::to_vec).unwrap_or_default();
+            self.edit().set_metalayer(name, &content)?;
         }
-        let names: Vec<_> = source.frame.vlmetalayer_names().collect();
+        let names: Vec<_> = source.frame().vlmetalayer_names().collect();
         for name in names {
-            let content = source.frame.vlmetalayer(&name)?.unwrap_or_default();
-            self.frame.set_vlmetalayer(&name, &content)?;
+            let content = source.frame().vlmetalayer(&name)?.unwrap_or_default();
+            self.edit().set_vlmetalayer(&name, &content)?;
         }
         Ok(())
     }
@@ -94,7 +94,7 @@ impl<'a> NdArray<'a> {
             }
             fit(&mut part, out.len())?;
             source.get_into(&Selection::region(source.shape(), &from, &shape)?, &mut part)?;
-            transpose(&part, &shape, axes, source.geometry.typesize(), out);
+            transpose(&part, &shape, axes, source.layout.geometry.typesize(), out);
             Ok(())
         })?;
         Ok(nd)
@@ -235,10 +235,10 @@ fn interleave(
 }
 
 fn same_items(spec: &Spec, source: &NdArray<'_>) -> Result<(), Error> {
-    if spec.geometry().typesize() == source.geometry.typesize() {
+    if spec.geometry().typesize() == source.layout.geometry.typesize() {
         return Ok(());
     }
-    let value = source.geometry.typesize().into();
+    let value = source.layout.geometry.typesize().into();
     Err(Error::Param { name: "item size", value, allowed: "that of the new array" })
 }
 

@@ -12,11 +12,9 @@
 //!     decoding costs far more than copying -> each thread walks the selection and takes the next blocks
 //! ```
 
-use super::array::Worker;
-use super::create::contiguous;
-use super::read::fit;
+use super::room::fit;
 use super::select::Selection;
-use super::walk::{Block, Touched};
+use super::walk::{Block, Touched, contiguous};
 use crate::error::Error;
 #[cfg(feature = "std")]
 use crate::schunk::parallel;
@@ -29,6 +27,25 @@ use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 #[cfg(feature = "std")]
 use std::sync::{Mutex, PoisonError};
+
+/// What a thread needs to decode blocks.
+pub(super) struct Worker {
+    pub(super) pool: Pool,
+    /// What is read of a chunk, and a block of it.
+    pub(super) read: Vec<u8>,
+    pub(super) block: Vec<u8>,
+}
+
+impl Worker {
+    pub(super) fn new() -> Worker {
+        Worker { pool: Pool::new(1), read: Vec::new(), block: Vec::new() }
+    }
+
+    /// One for each of `threads` threads.
+    pub(super) fn crew(threads: usize) -> Vec<Worker> {
+        core::iter::repeat_with(Worker::new).take(threads).collect()
+    }
+}
 
 /// The chunks of an array; threads share them.
 #[derive(Clone, Copy)]
@@ -274,7 +291,7 @@ impl<'s> Source<'s> {
         }
         if self.has_own_blocks() {
             self.decode_whole(worker)?;
-            super::create::gather(touched, self.geometry, touched.counts(), &worker.block, out);
+            super::walk::gather(touched, self.geometry, touched.counts(), &worker.block, out);
             return Ok(());
         }
         touched.blocks().try_for_each(|block| self.decode(&block, touched, worker, out, 0))

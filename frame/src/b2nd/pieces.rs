@@ -7,12 +7,14 @@
 //! ```
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::array::NdArray;
-use super::read::fit;
+use super::array::ArrayOn;
+use super::room::fit;
 use super::select::{Order, Selection, ordinal};
 use crate::error::{Error, IoKind};
+use crate::schunk::SuperChunk;
 use crate::shape::{next_box, strides};
 use alloc::vec::Vec;
+use core::borrow::BorrowMut;
 use core::ops::Range;
 
 /// How many times the bytes asked for a piece may have where that saves decoding blocks more than once.
@@ -155,7 +157,7 @@ impl Selection {
     }
 }
 
-impl NdArray<'_> {
+impl<'a, F: BorrowMut<SuperChunk<'a>>> ArrayOn<F> {
     /// Hands the selected items, in C order of the selection's shape, to `f` in pieces of about `piece` bytes: at most
     /// four times as many where that keeps blocks from being decoded again, and at least an item.
     ///
@@ -167,9 +169,9 @@ impl NdArray<'_> {
         piece: u64,
         mut f: impl FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let item = u64::from(self.geometry.typesize());
+        let item = u64::from(self.layout.geometry.typesize());
         let most = piece.checked_div(item).unwrap_or(1).max(1);
-        let (chunks, blocks) = (*self.geometry.chunks(), *self.geometry.blocks());
+        let (chunks, blocks) = (*self.layout.geometry.chunks(), *self.layout.geometry.blocks());
         let (mut at, mut buf) = (0u64, Vec::new());
         while at < selection.items {
             let (ranges, n) = selection.run(at, most, &chunks, &blocks);
@@ -181,7 +183,7 @@ impl NdArray<'_> {
         Ok(())
     }
 
-    /// Hands the array's bytes, in C order, to `f` in pieces, as [`NdArray::for_each_piece_of`] does.
+    /// Hands the array's bytes, in C order, to `f` in pieces, as [`ArrayOn::for_each_piece_of`] does.
     ///
     /// # Errors
     /// What `f` returns, and whatever chunks can be.
@@ -198,8 +200,7 @@ impl NdArray<'_> {
 #[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
-    use crate::SuperChunk;
-    use crate::b2nd::{Dtype, Spec, Take};
+    use crate::b2nd::{Dtype, NdArray, Spec, Take};
 
     /// Whatever a piece holds, the pieces are the whole.
     #[test]

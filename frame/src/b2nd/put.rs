@@ -7,20 +7,22 @@
 //! Each chunk is encoded once.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::array::NdArray;
-use super::read::{SELECTED, fit};
+use super::array::ArrayOn;
+use super::room::{SELECTED, fit};
 use super::select::Selection;
 use crate::error::{Error, IoKind};
 use crate::plain::{MOST_HELD, Plain};
+use crate::schunk::SuperChunk;
 use alloc::vec::Vec;
 use blosc_core::Pool;
+use core::borrow::BorrowMut;
 use core::ops::Range;
 
 fn size(range: &Range<u64>) -> u64 {
     range.end.saturating_sub(range.start)
 }
 
-impl NdArray<'_> {
+impl<'a, F: BorrowMut<SuperChunk<'a>>> ArrayOn<F> {
     /// Sets the box `ranges` to the items of `source`: those of a dense array of the box's shape, in C order. At most
     /// 64 MiB of them, or a chunk's, are in memory. `pool` decodes the source.
     ///
@@ -36,11 +38,11 @@ impl NdArray<'_> {
         self.set_selection_from(pool, &Selection::ranges(self.shape(), ranges)?, source)
     }
 
-    /// As [`NdArray::set_from`], of a selection. Where it has lists, the items of all indices of a list are in memory
+    /// As [`ArrayOn::set_from`], of a selection. Where it has lists, the items of all indices of a list are in memory
     /// at once.
     ///
     /// # Errors
-    /// As [`NdArray::set_from`].
+    /// As [`ArrayOn::set_from`].
     pub fn set_selection_from(
         &mut self,
         pool: &mut Pool,
@@ -50,7 +52,7 @@ impl NdArray<'_> {
         self.set_pieces(MOST_HELD, pool, selection, source)
     }
 
-    /// As [`NdArray::set_selection_from`], with at most `most` bytes in memory, or a chunk's.
+    /// As [`ArrayOn::set_selection_from`], with at most `most` bytes in memory, or a chunk's.
     fn set_pieces(
         &mut self,
         most: u64,
@@ -58,8 +60,8 @@ impl NdArray<'_> {
         selection: &Selection,
         source: &dyn Plain,
     ) -> Result<(), Error> {
-        let item = u64::from(self.geometry.typesize());
-        let (shape, chunks) = (*selection.shape(), *self.geometry.chunks());
+        let item = u64::from(self.layout.geometry.typesize());
+        let (shape, chunks) = (*selection.shape(), *self.layout.geometry.chunks());
         if selection.items().saturating_mul(item) != source.nbytes() {
             let value = i64::try_from(source.nbytes()).unwrap_or(i64::MAX);
             return Err(Error::Param { name: "number of bytes", value, allowed: SELECTED });
@@ -87,11 +89,11 @@ impl NdArray<'_> {
         }
     }
 
-    /// As [`NdArray::insert`], of the items of `source`. At most 64 MiB of them, or a chunk's, are in memory. `pool`
+    /// As [`ArrayOn::insert`], of the items of `source`. At most 64 MiB of them, or a chunk's, are in memory. `pool`
     /// decodes the source.
     ///
     /// # Errors
-    /// As [`NdArray::insert`], and what reading the source gives.
+    /// As [`ArrayOn::insert`], and what reading the source gives.
     pub fn insert_from(
         &mut self,
         pool: &mut Pool,
@@ -115,8 +117,7 @@ impl NdArray<'_> {
 #[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
-    use crate::SuperChunk;
-    use crate::b2nd::{Dtype, Spec, Take};
+    use crate::b2nd::{Dtype, NdArray, Spec, Take};
     use crate::plain::Uncompressed;
 
     /// Whatever is held at a time, the array is as if all had been set at once; and each chunk is written once.

@@ -6,14 +6,16 @@
 //! else                                       -> chunk by chunk             gather.rs
 //! ```
 
-use super::array::{NdArray, Worker};
-use super::gather::{Chunks, wrong_chunk};
+use super::array::{ArrayOn, NdArray};
+use super::gather::{Chunks, Worker, wrong_chunk};
+use super::room::{check_len, fit, zeroed};
 use super::select::Selection;
 use super::through::addresses;
 use crate::error::{Error, IoKind};
-use crate::schunk::{Part, Plan, Shared, Wish};
+use crate::schunk::{Part, Plan, Shared, SuperChunk, Wish};
 use crate::shape::{Dims, next_box, reverse_axes, strides};
 use alloc::vec::Vec;
+use core::borrow::BorrowMut;
 use core::ops::Range;
 
 /// A box of items cut out of an array.
@@ -27,14 +29,14 @@ pub struct Region {
     pub data: Vec<u8>,
 }
 
-impl NdArray<'_> {
+impl<'a, F: BorrowMut<SuperChunk<'a>>> ArrayOn<F> {
     /// The selected items, in C order of the selection's shape.
     ///
     /// # Errors
     /// `Limit` if that is more than the frame's limits allow, and whatever chunks can be.
     pub fn get(&self, selection: &Selection) -> Result<Vec<u8>, Error> {
-        let limit = self.frame.limits().output;
-        let asked = selection.items().saturating_mul(self.geometry.typesize().into());
+        let limit = self.frame().limits().output;
+        let asked = selection.items().saturating_mul(self.layout.geometry.typesize().into());
         if asked > limit {
             return Err(Error::Limit { what: "bytes of output", asked, limit });
         }
@@ -47,7 +49,7 @@ impl NdArray<'_> {
     /// Reads into `out`, which must be exactly as long as the result.
     ///
     /// # Errors
-    /// As [`NdArray::get`], and a length that does not fit.
+    /// As [`ArrayOn::get`], and a length that does not fit.
     pub fn get_into(&self, selection: &Selection, out: &mut [u8]) -> Result<(), Error> {
         self.gather(selection, out, false)
     }
@@ -55,7 +57,7 @@ impl NdArray<'_> {
     /// The box of these ranges into `out`.
     ///
     /// # Errors
-    /// As [`NdArray::get_into`], and ranges outside the array.
+    /// As [`ArrayOn::get_into`], and ranges outside the array.
     pub fn get_slice(&self, ranges: &[Range<u64>], out: &mut [u8]) -> Result<(), Error> {
         let selection = Selection::ranges(self.shape(), ranges)?;
         self.gather(&selection, out, false)
@@ -64,7 +66,7 @@ impl NdArray<'_> {
     /// All items.
     ///
     /// # Errors
-    /// As [`NdArray::get`].
+    /// As [`ArrayOn::get`].
     pub fn get_all(&self) -> Result<Vec<u8>, Error> {
         self.get(&Selection::all(self.shape()))
     }
@@ -76,9 +78,9 @@ impl NdArray<'_> {
     /// `OutOfRange` for an index outside the array, and whatever a chunk can be.
     pub fn get_item(&self, index: &[u64], out: &mut [u8]) -> Result<(), Error> {
         let (chunk, at) = self.address(index)?;
-        let needed = self.geometry.typesize() as usize;
+        let needed = self.layout.geometry.typesize() as usize;
         check_len(needed as u64, out.len())?;
-        let size = (self.geometry.block_bytes() as usize).max(1);
+        let size = (self.layout.geometry.block_bytes() as usize).max(1);
         let within = at % size;
         if let Some(block) = self.kept_block((chunk, (at / size) as u32), needed)
             && let Some(item) = block.get(within..within.saturating_add(needed))
@@ -86,16 +88,16 @@ impl NdArray<'_> {
             out.copy_from_slice(item);
             return Ok(());
         }
-        self.frame.read_chunk_part(chunk, at..at.saturating_add(needed), out)?;
+        self.frame().read_chunk_part(chunk, at..at.saturating_add(needed), out)?;
         Ok(())
     }
 
     /// Chunk and byte in the chunk where an item lies.
     pub(super) fn address(&self, index: &[u64]) -> Result<(u64, usize), Error> {
-        let (chunk, block, item) = self.geometry.locate(index).ok_or_else(|| self.outside(index))?;
+        let (chunk, block, item) = self.layout.geometry.locate(index).ok_or_else(|| self.outside(index))?;
         // Both below 2^31: the geometry bounds the bytes of a chunk.
-        let block = block.saturating_mul(self.geometry.block_bytes()) as usize;
-        let item = item.saturating_mul(self.geometry.typesize()) as usize;
+        let block = block.saturating_mul(self.layout.geometry.block_bytes()) as usize;
+        let item = item.saturating_mul(self.layout.geometry.typesize()) as usize;
         Ok((chunk, block.saturating_add(item)))
     }
 
@@ -113,24 +115,24 @@ impl NdArray<'_> {
     /// The items at these positions of the flattened array (C order), in that order, repeats allowed.
     ///
     /// # Errors
-    /// `OutOfRange` for a position outside the array, `Limit` as in [`NdArray::get`].
+    /// `OutOfRange` for a position outside the array, `Limit` as in [`ArrayOn::get`].
     pub fn get_flat(&self, positions: &[u64]) -> Result<Vec<u8>, Error> {
-        let t = self.geometry.typesize() as usize;
-        let limit = self.frame.limits().output;
+        let t = self.layout.geometry.typesize() as usize;
+        let limit = self.frame().limits().output;
         let asked = (positions.len() as u64).saturating_mul(t as u64);
         if asked > limit {
             return Err(Error::Limit { what: "bytes of output", asked, limit });
         }
         let mut out = zeroed(positions.len().saturating_mul(t))?;
-        let places = addresses(&self.geometry, positions)?;
-        let block_bytes = (self.geometry.block_bytes() as usize).max(1);
+        let places = addresses(&self.layout.geometry, positions)?;
+        let block_bytes = (self.layout.geometry.block_bytes() as usize).max(1);
         let mut span = Vec::new();
         let wishes = || {
             let id = |(chunk, at, _): &(u64, usize, usize)| (*chunk, (at / block_bytes) as u32);
             places.chunk_by(|a, b| a.0 == b.0).filter_map(move |same| self.wish(same.iter().map(id)))
         };
-        let pieces = self.frame.fetched(|| Ok(wishes().collect()))?;
-        let shared = self.frame.shared().over(pieces.as_ref());
+        let pieces = self.frame().fetched(|| Ok(wishes().collect()))?;
+        let shared = self.frame().shared().over(pieces.as_ref());
         for same in places.chunk_by(|a, b| a.0 == b.0 && a.1 / block_bytes == b.1 / block_bytes) {
             let [(chunk, first, _), ..] = same else { continue };
             let end = same.last().map_or(0, |(_, at, _)| at.saturating_add(t));
@@ -154,7 +156,7 @@ impl NdArray<'_> {
             }
             // No more than from the first of them to the last: the block's padding may be damaged.
             fit(&mut span, end.saturating_sub(*first))?;
-            self.frame.part_of(shared, *chunk, *first..end, &mut span)?;
+            self.frame().part_of(shared, *chunk, *first..end, &mut span)?;
             put(&span, *first);
         }
         Ok(out)
@@ -163,14 +165,14 @@ impl NdArray<'_> {
     /// The items where `mask`, one value per item in C order, is true; in C order.
     ///
     /// # Errors
-    /// `Param` for a mask of another size, and as [`NdArray::get_flat`].
+    /// `Param` for a mask of another size, and as [`ArrayOn::get_flat`].
     pub fn get_mask(&self, mask: &[bool]) -> Result<Vec<u8>, Error> {
         let positions = self.mask_positions(mask)?;
         self.get_flat(&positions)
     }
 
     pub(super) fn mask_positions(&self, mask: &[bool]) -> Result<Vec<u64>, Error> {
-        if mask.len() as u64 != self.geometry.items() {
+        if mask.len() as u64 != self.layout.geometry.items() {
             return Err(Error::Param {
                 name: "mask length",
                 value: mask.len() as i64,
@@ -185,11 +187,11 @@ impl NdArray<'_> {
     /// # Errors
     /// `OutOfRange` for a chunk that does not exist, and whatever chunks can be.
     pub fn get_chunk(&self, chunk: u64) -> Result<Region, Error> {
-        let len = self.geometry.nchunks();
+        let len = self.layout.geometry.nchunks();
         if chunk >= len {
             return Err(Error::OutOfRange { what: "chunk", index: chunk, len });
         }
-        let (start, count) = self.geometry.chunk_region(chunk);
+        let (start, count) = self.layout.geometry.chunk_region(chunk);
         let data = self.get(&Selection::region(self.shape(), &start, &count)?)?;
         Ok(Region { start, shape: count, data })
     }
@@ -197,13 +199,13 @@ impl NdArray<'_> {
     /// Every block of chunk `chunk` as it is stored, padding included: `f(block, bytes)`.
     ///
     /// # Errors
-    /// As [`NdArray::get_chunk`], and what `f` returns.
+    /// As [`ArrayOn::get_chunk`], and what `f` returns.
     pub fn for_each_block(
         &self,
         chunk: u64,
         mut f: impl FnMut(u32, &[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let size = (self.geometry.block_bytes() as usize).max(1);
+        let size = (self.layout.geometry.block_bytes() as usize).max(1);
         let mut data = Vec::new();
         self.decode_to(chunk, &mut data)?;
         (0u32..).zip(data.chunks_exact(size)).try_for_each(|(n, block)| f(n, block))
@@ -216,16 +218,16 @@ impl NdArray<'_> {
     }
 
     fn decode_to(&self, chunk: u64, data: &mut Vec<u8>) -> Result<(), Error> {
-        self.frame.limits().check_chunk(self.geometry.chunk_bytes().into())?;
-        fit(data, self.geometry.chunk_bytes() as usize)?;
+        self.frame().limits().check_chunk(self.layout.geometry.chunk_bytes().into())?;
+        fit(data, self.layout.geometry.chunk_bytes() as usize)?;
         self.decode_into(chunk, data)
     }
 
     /// All of chunk `chunk` to `data`, which is as long as the array's chunks are.
     pub(super) fn decode_into(&self, chunk: u64, data: &mut [u8]) -> Result<(), Error> {
-        match self.frame.read_chunk_into(chunk, data)? {
+        match self.frame().read_chunk_into(chunk, data)? {
             n if n == data.len() => Ok(()),
-            n => Err(wrong_chunk(chunk, self.frame.stored_at(chunk), n)),
+            n => Err(wrong_chunk(chunk, self.frame().stored_at(chunk), n)),
         }
     }
 
@@ -240,8 +242,8 @@ impl NdArray<'_> {
     ) -> Result<(), Error> {
         // Fortran order of the shape is C order of the shape reversed: any run of that is a few boxes.
         let shape: Vec<u64> = self.shape().iter().rev().copied().collect();
-        let (strides, items) = (strides(&shape), self.geometry.items());
-        let typesize = self.geometry.typesize() as usize;
+        let (strides, items) = (strides(&shape), self.layout.geometry.items());
+        let typesize = self.layout.geometry.typesize() as usize;
         let most = (piece / (typesize as u64).max(1)).max(1);
         let (mut at, mut data, mut buf) = (0u64, Vec::new(), Vec::new());
         while at < items {
@@ -261,13 +263,13 @@ impl NdArray<'_> {
 
     /// Copies the selected items to `out`; `zeros` says that it holds nothing but zeros.
     fn gather(&self, selection: &Selection, out: &mut [u8], zeros: bool) -> Result<(), Error> {
-        let asked = selection.items().saturating_mul(self.geometry.typesize().into());
+        let asked = selection.items().saturating_mul(self.layout.geometry.typesize().into());
         check_len(asked, out.len())?;
         if self.gather_kept(selection, out) {
             return Ok(());
         }
-        let pieces = self.frame.fetched(|| Ok(self.wishes(selection)))?;
-        self.gather_of(self.frame.shared().over(pieces.as_ref()), selection, out, zeros)
+        let pieces = self.frame().fetched(|| Ok(self.wishes(selection)))?;
+        self.gather_of(self.frame().shared().over(pieces.as_ref()), selection, out, zeros)
     }
 
     fn gather_of(
@@ -277,10 +279,10 @@ impl NdArray<'_> {
         out: &mut [u8],
         zeros: bool,
     ) -> Result<(), Error> {
-        let chunks = Chunks { frame, geometry: &self.geometry, zeros };
-        let crew = || Worker::crew(self.frame.threads());
+        let chunks = Chunks { frame, geometry: &self.layout.geometry, zeros };
+        let crew = || Worker::crew(self.frame().threads());
         self.workers
-            .with(crew, |workers| chunks.gather_all(selection, self.frame.params().codec, workers, out))
+            .with(crew, |workers| chunks.gather_all(selection, self.frame().params().codec, workers, out))
     }
 }
 
@@ -291,16 +293,18 @@ impl NdArray<'_> {
     /// `Unsupported` for sparse frames.
     pub fn plan(&self, selection: &Selection) -> Result<Plan<'_>, Error> {
         let (wishes, selection) = (self.wishes(selection), selection.clone());
-        let asked = selection.items().saturating_mul(self.geometry.typesize().into());
-        self.frame.plan(wishes, move |frame: Shared<'_>, out: &mut [u8]| {
+        let asked = selection.items().saturating_mul(self.layout.geometry.typesize().into());
+        self.frame().plan(wishes, move |frame: Shared<'_>, out: &mut [u8]| {
             check_len(asked, out.len())?;
             self.gather_of(frame, &selection, out, false).map(|()| out.len())
         })
     }
+}
 
+impl<'a, F: BorrowMut<SuperChunk<'a>>> ArrayOn<F> {
     /// The blocks of chunks that hold selected items.
     fn wishes(&self, selection: &Selection) -> Vec<Wish> {
-        let (mut walk, mut wishes) = (selection.walk(&self.geometry), Vec::new());
+        let (mut walk, mut wishes) = (selection.walk(&self.layout.geometry), Vec::new());
         while let Some(touched) = walk.next() {
             wishes.extend(self.wish(touched.blocks().map(|block| (touched.chunk, block.block))));
         }
@@ -313,34 +317,6 @@ impl NdArray<'_> {
         let (chunk, _) = *blocks.peek()?;
         let mut list: Vec<u32> = blocks.map(|(_, block)| block).collect();
         list.dedup();
-        Some(Wish { chunk, part: Part::Blocks(self.geometry.block_bytes(), list) })
+        Some(Wish { chunk, part: Part::Blocks(self.layout.geometry.block_bytes(), list) })
     }
-}
-
-/// How many bytes are taken or given.
-pub(super) const SELECTED: &str = "the number of items selected, times the item size";
-
-pub(super) fn check_len(needed: u64, given: usize) -> Result<(), Error> {
-    if needed == given as u64 {
-        return Ok(());
-    }
-    Err(Error::Param { name: "number of bytes", value: given as i64, allowed: SELECTED })
-}
-
-/// `len` zero bytes, or an error if there is no memory for them.
-pub(super) fn zeroed(len: usize) -> Result<Vec<u8>, Error> {
-    // Asked for and given back: `vec!` takes pages the system has zeroed, but cannot fail gently.
-    drop({
-        let mut probe: Vec<u8> = Vec::new();
-        probe.try_reserve_exact(len).map_err(|_| IoKind::OutOfMemory)?;
-        probe
-    });
-    Ok(alloc::vec![0; len])
-}
-
-/// Makes `buf` exactly `len` bytes long; what is in it is not kept.
-pub(super) fn fit(buf: &mut Vec<u8>, len: usize) -> Result<(), Error> {
-    buf.try_reserve(len.saturating_sub(buf.len())).map_err(|_| IoKind::OutOfMemory)?;
-    buf.resize(len, 0);
-    Ok(())
 }

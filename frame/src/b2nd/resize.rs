@@ -8,19 +8,21 @@
 //! Unlike the reference's, edges are kept clean: what lies beyond a new end is set to zero, when an axis
 //! shrinks and again when it grows (files of others may hold old data there).
 
-use super::array::NdArray;
-use super::create::{gather, scatter};
+use super::array::ArrayOn;
 use super::defaults::{Caches, default_parts};
-use super::read::check_len;
+use super::room::{check_len, zeroed};
 use super::select::{Selection, Take};
+use super::walk::{gather, scatter};
 use crate::error::{Error, IoKind};
+use crate::schunk::SuperChunk;
 use crate::shape::Dims;
 use crate::shape::Geometry;
 use alloc::vec::Vec;
 use blosc_core::Special;
+use core::borrow::BorrowMut;
 use core::ops::Range;
 
-impl NdArray<'_> {
+impl<'a, F: BorrowMut<SuperChunk<'a>>> ArrayOn<F> {
     /// Changes the shape. Items that stay keep their index; new ones are zero.
     ///
     /// # Errors
@@ -33,8 +35,8 @@ impl NdArray<'_> {
     /// `clean` is false where the caller sets all new items itself.
     fn resize_with(&mut self, shape: &[u64], clean: bool) -> Result<(), Error> {
         self.choose_parts(shape)?;
-        let new = self.geometry.with_shape(shape)?;
-        let old = self.geometry;
+        let new = self.layout.geometry.with_shape(shape)?;
+        let old = self.layout.geometry;
         let kept = old.shape().map_with(new.shape(), u64::min);
         let inside = old.with_shape(&kept)?;
         self.rearrange(&inside, |position| Some(*position))?;
@@ -48,10 +50,44 @@ impl NdArray<'_> {
         })
     }
 
+    /// Changes the shape inside the axes, as `b2nd_resize` of C-Blosc2 does: the items of each axis that come, as zeros, or go
+    /// begin at index `start`. Where that is not the end of the axis they are whole chunks: no item changes its place in a chunk.
+    ///
+    /// # Errors
+    /// `Param` for another number of axes and for places that are not so; and as [`ArrayOn::resize`].
+    pub fn resize_at(&mut self, shape: &[u64], start: &[u64]) -> Result<(), Error> {
+        let old = self.layout.geometry;
+        let axes = || old.shape().iter().zip(shape).zip(start).enumerate();
+        if shape.len() != old.ndim() || start.len() != old.ndim() {
+            let value = shape.len() as i64;
+            return Err(Error::Param { name: "ndim", value, allowed: "that of the array" });
+        }
+        for (axis, ((before, now), at)) in axes() {
+            let (unit, end) = (u64::from(old.chunks().at(axis)).max(1), *before.min(now));
+            let whole = at.is_multiple_of(unit) && before.abs_diff(*now).is_multiple_of(unit);
+            if now != before && (*at > end || (*at < end && !whole)) {
+                let allowed = "the end of the axis, or where a chunk begins if whole chunks come or go";
+                return Err(Error::Param { name: "start", value: i64::try_from(*at).unwrap_or(-1), allowed });
+            }
+        }
+        for (axis, ((before, now), at)) in axes() {
+            if now < before {
+                self.delete(axis, *at..at.saturating_add(before.saturating_sub(*now)))?;
+            } else if at < before && now > before {
+                self.open_gap(axis, *at, now.saturating_sub(*before))?;
+            } else if now > before {
+                let mut longer = *self.shape();
+                longer.iter_mut().skip(axis).take(1).for_each(|side| *side = *now);
+                self.resize(&longer)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Chooses chunks and blocks for an array that was made with an axis of no items, where chunks have none either,
     /// before it grows to `shape`. It is likely to grow on.
     fn choose_parts(&mut self, shape: &[u64]) -> Result<(), Error> {
-        let old = self.geometry;
+        let old = self.layout.geometry;
         let sides = old.chunks().iter().zip(old.blocks().iter()).map(|(c, b)| *c.min(b));
         let grows: Vec<bool> = sides.zip(shape).map(|(side, n)| side == 0 && *n > 0).collect();
         if shape.contains(&0) || !grows.contains(&true) {
@@ -62,13 +98,13 @@ impl NdArray<'_> {
         let (chunks, blocks) = default_parts(&roomy, old.typesize(), None, None, &Caches::default());
         let new = Geometry::asked(old.shape(), &chunks, &blocks, old.typesize())?;
         self.edit().set_blocksize(new.block_bytes());
-        self.store_geometry(new)
+        self.store_layout(self.layout.with_geometry(new))
     }
 
     /// Appends `data`, which has the array's shape but for `axis`, at the end of that axis.
     ///
     /// # Errors
-    /// Data that is no whole number of rows, and as [`NdArray::resize`] and [`NdArray::set`].
+    /// Data that is no whole number of rows, and as [`ArrayOn::resize`] and [`ArrayOn::set`].
     pub fn append(&mut self, axis: usize, data: &[u8]) -> Result<(), Error> {
         let end = self.side(axis)?;
         self.insert(axis, end, data)
@@ -78,7 +114,7 @@ impl NdArray<'_> {
     /// `at` and the number of rows are multiples of the chunk's side, no other item is touched.
     ///
     /// # Errors
-    /// As [`NdArray::append`], and `OutOfRange` for an index beyond the end.
+    /// As [`ArrayOn::append`], and `OutOfRange` for an index beyond the end.
     pub fn insert(&mut self, axis: usize, at: u64, data: &[u8]) -> Result<(), Error> {
         let rows = self.make_room(axis, at, data.len() as u64)?;
         if rows == 0 {
@@ -106,14 +142,14 @@ impl NdArray<'_> {
     /// Makes room for `rows` rows before index `at`; what they hold is not defined.
     fn open_gap(&mut self, axis: usize, at: u64, rows: u64) -> Result<(), Error> {
         let len = self.side(axis)?;
-        let c = u64::from(self.geometry.chunks().at(axis)).max(1);
+        let c = u64::from(self.layout.geometry.chunks().at(axis)).max(1);
         let mut shape = *self.shape();
         if let Some(side) = shape.get_mut(axis) {
             let (what, asked, most) = ("rows", rows, u64::MAX.saturating_sub(*side));
             *side = side.checked_add(rows).ok_or(Error::Capacity { what, asked, most })?;
         }
         if at < len && at.is_multiple_of(c) && rows.is_multiple_of(c) {
-            let new = self.geometry.with_shape(&shape)?;
+            let new = self.layout.geometry.with_shape(&shape)?;
             let gap = at / c..at.saturating_add(rows) / c;
             return self.rearrange(&new, |position| {
                 let mut from = *position;
@@ -142,10 +178,10 @@ impl NdArray<'_> {
     /// Deletes `rows` of `axis`. Where they begin and end with a chunk, no other item is touched.
     ///
     /// # Errors
-    /// `OutOfRange` for rows that do not exist, and as [`NdArray::resize`].
+    /// `OutOfRange` for rows that do not exist, and as [`ArrayOn::resize`].
     pub fn delete(&mut self, axis: usize, rows: Range<u64>) -> Result<(), Error> {
         let len = self.side(axis)?;
-        let c = u64::from(self.geometry.chunks().at(axis)).max(1);
+        let c = u64::from(self.layout.geometry.chunks().at(axis)).max(1);
         if rows.start > rows.end || rows.end > len {
             return Err(Error::OutOfRange { what: "index", index: rows.end, len });
         }
@@ -155,7 +191,7 @@ impl NdArray<'_> {
             *side = side.saturating_sub(gone);
         }
         if rows.start.is_multiple_of(c) && gone.is_multiple_of(c) && rows.end < len {
-            let new = self.geometry.with_shape(&shape)?;
+            let new = self.layout.geometry.with_shape(&shape)?;
             return self.rearrange(&new, |position| {
                 let mut from = *position;
                 let p = from.get_mut(axis)?;
@@ -184,40 +220,24 @@ impl NdArray<'_> {
         if axis > ndim {
             return Err(Error::OutOfRange { what: "axis", index: axis as u64, len: ndim as u64 });
         }
-        let (mut shape, mut chunks, mut blocks) =
-            (self.shape().to_vec(), self.geometry.chunks().to_vec(), self.geometry.blocks().to_vec());
-        shape.insert(axis, 1);
-        chunks.insert(axis, 1);
-        blocks.insert(axis, 1);
-        let new = Geometry::new(&shape, &chunks, &blocks, self.geometry.typesize())?;
-        self.store_geometry(new)
+        let added: Vec<bool> = (0..=ndim).map(|d| d == axis).collect();
+        self.store_layout(self.layout.with_axes(&added)?)
     }
 
-    /// Whether [`NdArray::squeeze_axes`] can do without another layout: chunks of the axes of one item
+    /// Whether [`ArrayOn::squeeze_axes`] can do without another layout: chunks of the axes of one item
     /// have one item there too.
     pub fn can_squeeze(&self) -> bool {
-        let sides = self.shape().iter().zip(self.geometry.chunks().iter());
+        let sides = self.shape().iter().zip(self.layout.geometry.chunks().iter());
         sides.filter(|(s, _)| **s == 1).all(|(_, c)| *c == 1)
     }
 
     /// Drops the axes of one item. No chunk changes.
     ///
     /// # Errors
-    /// `Param` where [`NdArray::can_squeeze`] says no: make a new array with [`NdArray::squeeze`].
+    /// `Param` where [`ArrayOn::can_squeeze`] says no: make a new array with [`ArrayOn::squeeze`].
     pub fn squeeze_axes(&mut self) -> Result<(), Error> {
-        if !self.can_squeeze() {
-            return Err(Error::Param {
-                name: "chunk side of an axis of one item",
-                value: 0,
-                allowed: "1; else the chunks need another layout, as in a copy",
-            });
-        }
-        let keep: Vec<usize> = (0..self.shape().len()).filter(|d| self.shape().at(*d) != 1).collect();
-        let shape: Vec<u64> = keep.iter().map(|d| self.shape().at(*d)).collect();
-        let chunks: Vec<u32> = keep.iter().map(|d| self.geometry.chunks().at(*d)).collect();
-        let blocks: Vec<u32> = keep.iter().map(|d| self.geometry.blocks().at(*d)).collect();
-        let new = Geometry::new(&shape, &chunks, &blocks, self.geometry.typesize())?;
-        self.store_geometry(new)
+        let gone: Vec<bool> = self.shape().iter().map(|side| *side == 1).collect();
+        self.store_layout(self.layout.without_axes(&gone)?)
     }
 
     fn side(&self, axis: usize) -> Result<u64, Error> {
@@ -227,7 +247,7 @@ impl NdArray<'_> {
 
     /// Bytes of one index of `axis`.
     fn row_bytes(&self, axis: usize) -> Result<u64, Error> {
-        let t = u64::from(self.geometry.typesize());
+        let t = u64::from(self.layout.geometry.typesize());
         let others = self.shape().iter().enumerate().filter(|(d, _)| *d != axis);
         let row = others.fold(t, |n, (_, s)| n.saturating_mul(*s));
         if row == 0 {
@@ -276,7 +296,7 @@ impl NdArray<'_> {
             if !position.iter().zip(last.iter()).any(|(p, e)| p == e) {
                 continue;
             }
-            if matches!(self.frame.special(chunk), Some(Special::Zeros | Special::Uninit)) {
+            if matches!(self.frame().special(chunk), Some(Special::Zeros | Special::Uninit)) {
                 continue;
             }
             let data = self.decoded_chunk(chunk)?;
@@ -284,9 +304,8 @@ impl NdArray<'_> {
             let (_, count) = inside.chunk_region(chunk);
             let local = inside.with_shape(&count)?;
             let all = Selection::all(&count);
-            let mut items =
-                super::read::zeroed(usize::try_from(local.nbytes()).map_err(|_| IoKind::OutOfMemory)?)?;
-            let mut clean = super::read::zeroed(data.len())?;
+            let mut items = zeroed(usize::try_from(local.nbytes()).map_err(|_| IoKind::OutOfMemory)?)?;
+            let mut clean = zeroed(data.len())?;
             let mut walk = all.walk(&local);
             while let Some(touched) = walk.next() {
                 gather(&touched, &local, &count, &data, &mut items);
@@ -307,7 +326,7 @@ impl NdArray<'_> {
         new: &Geometry,
         from: impl Fn(&Dims<u64>) -> Option<Dims<u64>>,
     ) -> Result<(), Error> {
-        let old = self.geometry;
+        let old = self.layout.geometry;
         if *new == old {
             return Ok(());
         }
@@ -358,7 +377,7 @@ impl NdArray<'_> {
             self.edit().reorder(&order)?;
         }
         for _ in 0..gone {
-            let last = self.frame.nchunks().saturating_sub(1);
+            let last = self.frame().nchunks().saturating_sub(1);
             self.edit().delete(last)?;
         }
         self.store_shape(*new)

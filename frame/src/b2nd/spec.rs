@@ -171,10 +171,6 @@ impl Spec {
         &self.geometry
     }
 
-    pub(super) fn dtype_text(&self) -> String {
-        self.dtype.to_string()
-    }
-
     pub(super) fn metalayers(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.metalayers.iter().map(|(name, content)| (name.as_str(), content.as_slice()))
     }

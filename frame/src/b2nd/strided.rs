@@ -289,7 +289,7 @@ pub fn transposed(src: &[u8], shape: &[u64], axes: &[usize], typesize: u32) -> R
     if bytes != Some(src.len() as u64) {
         return Err(Error::Param { name: "length", value: src.len() as i64, allowed: "that of the shape" });
     }
-    let mut dst = super::read::zeroed(src.len())?;
+    let mut dst = super::room::zeroed(src.len())?;
     transpose(src, shape, axes, typesize, &mut dst);
     Ok(dst)
 }

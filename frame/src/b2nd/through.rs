@@ -13,9 +13,9 @@
 //! bring codecs and filters of their own.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::create::{contiguous, scatter};
-use super::read::fit;
+use super::room::fit;
 use super::select::Selection;
+use super::walk::{contiguous, gather, scatter};
 use crate::error::Error;
 use crate::shape::{Dims, Geometry};
 use alloc::vec::Vec;
@@ -96,7 +96,7 @@ impl Selection {
             if touched.nblocks().saturating_mul(2) > geometry.nblocks().into() {
                 fit(&mut buf, all)?;
                 chunks.read(touched.chunk, 0..all, &mut buf)?;
-                super::create::gather(&touched, geometry, &shape, &buf, out);
+                gather(&touched, geometry, &shape, &buf, out);
                 continue;
             }
             fit(&mut buf, size)?;
@@ -156,6 +156,39 @@ impl Selection {
     }
 }
 
+/// Copies a box of `shape` items from one array to another, each given as `(geometry, chunks, where the box begins)`, a chunk
+/// of the target at a time. Items of chunks that are `new` need not be read.
+///
+/// # Errors
+/// A box that is not inside both arrays, and what the chunks give.
+pub fn copy_between<S: ChunkAccess, T: ChunkAccess<Error = S::Error>>(
+    shape: &[u64],
+    (from, source, start): (&Geometry, &mut S, &[u64]),
+    (to, target, at): (&Geometry, &mut T, &[u64]),
+    new: bool,
+) -> Result<(), S::Error> {
+    let ranges = |at: &[u64], shape: &[u64]| -> Vec<Range<u64>> {
+        at.iter().zip(shape).map(|(at, n)| *at..at.saturating_add(*n)).collect()
+    };
+    let whole = ranges(at, shape);
+    let mut items = Vec::new();
+    for chunk in Selection::ranges(to.shape(), &whole)?.chunks(to) {
+        let (first, count) = to.chunk_region(chunk);
+        let chunk = ranges(&first, &count);
+        let both = whole.iter().zip(&chunk).map(|(a, b)| a.start.max(b.start)..a.end.min(b.end));
+        let both: Vec<Range<u64>> = both.collect();
+        let sides: Vec<u64> = both.iter().map(|range| range.end.saturating_sub(range.start)).collect();
+        let skipped = both.iter().zip(at).map(|(range, at)| range.start.saturating_sub(*at));
+        let place: Vec<u64> = skipped.zip(start).map(|(n, start)| start.saturating_add(n)).collect();
+        let bytes = sides.iter().fold(u64::from(from.typesize()), |n, side| n.saturating_mul(*side));
+        fit(&mut items, usize::try_from(bytes).map_err(|_| Error::OutOfMemory)?)?;
+        let part = Selection::ranges(from.shape(), &ranges(&place, &sides))?;
+        part.read(from, source, (&mut items, &sides))?;
+        Selection::ranges(to.shape(), &both)?.write(to, target, (&items, &sides), new)?;
+    }
+    Ok(())
+}
+
 /// `(chunk, byte in the chunk, number in the list)` of positions of the flattened array, sorted.
 ///
 /// # Errors
@@ -194,7 +227,7 @@ pub fn read_flat<C: ChunkAccess>(
     out: &mut [u8],
 ) -> Result<(), C::Error> {
     let t = geometry.typesize() as usize;
-    super::read::check_len((positions.len() as u64).saturating_mul(t as u64), out.len())?;
+    super::room::check_len((positions.len() as u64).saturating_mul(t as u64), out.len())?;
     let size = (geometry.block_bytes() as usize).max(1);
     let number = |at: usize| at.checked_div(size).unwrap_or(0);
     let mut span = Vec::new();

@@ -1,10 +1,12 @@
 //! Typed views: items as Rust values, checked against the dtype.
 
-use super::array::NdArray;
+use super::array::ArrayOn;
 use super::select::Selection;
 use crate::dtype::{ByteOrder, Dtype, Kind};
 use crate::error::Error;
+use crate::schunk::SuperChunk;
 use alloc::vec::Vec;
+use core::borrow::BorrowMut;
 
 /// A Rust type that is an array's item: `bool`, integers, floats, and `[f32; 2]`, `[f64; 2]` for complex
 /// numbers.
@@ -78,7 +80,7 @@ macro_rules! complex {
 
 complex!(f32, f64);
 
-impl NdArray<'_> {
+impl<'a, F: BorrowMut<SuperChunk<'a>>> ArrayOn<F> {
     /// The byte order of the items, if they are of type `T`.
     fn order_of<T: Element>(&self) -> Result<ByteOrder, Error> {
         match self.dtype() {
@@ -101,7 +103,7 @@ impl NdArray<'_> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::ItemType`] if the dtype is not `T`'s, and as [`NdArray::get`].
+    /// [`Error::ItemType`] if the dtype is not `T`'s, and as [`ArrayOn::get`].
     pub fn read<T: Element>(&self) -> Result<Vec<T>, Error> {
         self.read_selection(&Selection::all(self.shape()))
     }
@@ -109,7 +111,7 @@ impl NdArray<'_> {
     /// The selected items as values of `T`.
     ///
     /// # Errors
-    /// As [`NdArray::read`].
+    /// As [`ArrayOn::read`].
     pub fn read_selection<T: Element>(&self, selection: &Selection) -> Result<Vec<T>, Error> {
         let order = self.order_of::<T>()?;
         let bytes = self.get(selection)?;
@@ -119,7 +121,7 @@ impl NdArray<'_> {
     /// Sets the selected items to these values.
     ///
     /// # Errors
-    /// [`Error::ItemType`] if the dtype is not `T`'s, and as [`NdArray::set`].
+    /// [`Error::ItemType`] if the dtype is not `T`'s, and as [`ArrayOn::set`].
     pub fn write_selection<T: Element>(&mut self, selection: &Selection, values: &[T]) -> Result<(), Error> {
         let order = self.order_of::<T>()?;
         let mut bytes = Vec::with_capacity(values.len().saturating_mul(T::SIZE));
@@ -130,7 +132,7 @@ impl NdArray<'_> {
     /// All items as an [`ndarray::ArrayD`].
     ///
     /// # Errors
-    /// As [`NdArray::read`], and a shape beyond this machine's addresses.
+    /// As [`ArrayOn::read`], and a shape beyond this machine's addresses.
     #[cfg(feature = "ndarray")]
     pub fn to_ndarray<T: Element>(&self) -> Result<ndarray::ArrayD<T>, Error> {
         let shape: Vec<usize> =
@@ -145,7 +147,7 @@ impl NdArray<'_> {
     /// Sets the selected items to those of an [`ndarray`] array of the selection's shape.
     ///
     /// # Errors
-    /// `Param` for another shape, and as [`NdArray::write_selection`].
+    /// `Param` for another shape, and as [`ArrayOn::write_selection`].
     #[cfg(feature = "ndarray")]
     pub fn set_ndarray<T: Element>(
         &mut self,
@@ -168,9 +170,8 @@ impl NdArray<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Spec;
+    use super::super::{NdArray, Spec};
     use super::*;
-    use crate::SuperChunk;
 
     fn round_trip<T: Element + PartialEq + core::fmt::Debug>(values: &[T]) {
         for order in [ByteOrder::Little, ByteOrder::Big] {

@@ -359,3 +359,59 @@ impl Block<'_> {
         Some(strides)
     }
 }
+
+/// Where in a C-order array of `shape` the chunk lies, if it lies there as it is stored.
+pub(super) fn contiguous(
+    touched: &Touched<'_>,
+    geometry: &Geometry,
+    shape: &Dims<u64>,
+) -> Option<Range<usize>> {
+    if touched.nblocks() != u64::from(geometry.nblocks()) {
+        return None;
+    }
+    let mut whole: Option<Range<usize>> = None;
+    for block in touched.blocks() {
+        let (from, range) = block.dense(geometry, shape)?;
+        if from != (0..geometry.block_bytes() as usize) {
+            return None;
+        }
+        whole = match whole {
+            None => Some(range),
+            Some(before) if before.end == range.start => Some(before.start..range.end),
+            Some(_) => return None,
+        };
+    }
+    whole
+}
+
+/// Copies the touched items from `data`, a C-order array of `shape`, into their blocks.
+pub(super) fn scatter(
+    touched: &Touched<'_>,
+    geometry: &Geometry,
+    shape: &Dims<u64>,
+    data: &[u8],
+    chunk: &mut [u8],
+) {
+    let size = geometry.block_bytes() as usize;
+    for block in touched.blocks() {
+        let start = (block.block as usize).saturating_mul(size);
+        let to = chunk.get_mut(start..start.saturating_add(size)).unwrap_or(&mut []);
+        block.copies(geometry, shape, |s| s.scatter(to, data));
+    }
+}
+
+/// Copies the touched items of a decoded chunk to a C-order array of `shape`.
+pub(super) fn gather(
+    touched: &Touched<'_>,
+    geometry: &Geometry,
+    shape: &Dims<u64>,
+    chunk: &[u8],
+    out: &mut [u8],
+) {
+    let size = geometry.block_bytes() as usize;
+    for block in touched.blocks() {
+        let start = (block.block as usize).saturating_mul(size);
+        let from = chunk.get(start..start.saturating_add(size)).unwrap_or(&[]);
+        block.copies(geometry, shape, |s| s.gather(from, out, 0));
+    }
+}

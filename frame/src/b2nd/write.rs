@@ -5,27 +5,29 @@
 //! one item, or some by number -> decode their chunk, put them there; encode; replace the chunk
 //! ```
 
-use super::array::NdArray;
-use super::read::check_len;
+use super::array::ArrayOn;
+use super::room::check_len;
 use super::select::Selection;
 use super::through::{ChunkAccess, addresses};
 use crate::error::Error;
+use crate::schunk::SuperChunk;
+use core::borrow::BorrowMut;
 use core::ops::Range;
 
 /// What is not written would be lost without a word.
 const OUTSIDE: Error = Error::Internal { what: "an item outside its chunk or its data" };
 
 /// The chunks of an array that is changed.
-struct Edited<'e, 'a>(&'e mut NdArray<'a>);
+struct Edited<'e, F>(&'e mut ArrayOn<F>);
 
-impl ChunkAccess for Edited<'_, '_> {
+impl<'a, F: BorrowMut<SuperChunk<'a>>> ChunkAccess for Edited<'_, F> {
     type Error = Error;
 
     fn read(&mut self, chunk: u64, range: Range<usize>, out: &mut [u8]) -> Result<(), Error> {
-        if range == (0..self.0.geometry.chunk_bytes() as usize) {
+        if range == (0..self.0.layout.geometry.chunk_bytes() as usize) {
             return self.0.decode_into(chunk, out);
         }
-        self.0.frame.read_chunk_part(chunk, range, out).map(drop)
+        self.0.frame().read_chunk_part(chunk, range, out).map(drop)
     }
 
     fn write(&mut self, chunk: u64, data: &[u8]) -> Result<(), Error> {
@@ -33,16 +35,16 @@ impl ChunkAccess for Edited<'_, '_> {
     }
 }
 
-impl NdArray<'_> {
+impl<'a, F: BorrowMut<SuperChunk<'a>>> ArrayOn<F> {
     /// Sets the selected items to `data`, in C order of the selection's shape. Of an index that is
     /// listed twice the last value stays.
     ///
     /// # Errors
     /// Data of another length than the selection, and whatever chunks can be.
     pub fn set(&mut self, selection: &Selection, data: &[u8]) -> Result<(), Error> {
-        let asked = selection.items().saturating_mul(self.geometry.typesize().into());
+        let asked = selection.items().saturating_mul(self.layout.geometry.typesize().into());
         check_len(asked, data.len())?;
-        let geometry = self.geometry;
+        let geometry = self.layout.geometry;
         let shape = *selection.shape();
         selection.write(&geometry, &mut Edited(self), (data, &shape), false)
     }
@@ -50,7 +52,7 @@ impl NdArray<'_> {
     /// Sets the box of these ranges.
     ///
     /// # Errors
-    /// As [`NdArray::set`], and ranges outside the array.
+    /// As [`ArrayOn::set`], and ranges outside the array.
     pub fn set_slice(&mut self, ranges: &[Range<u64>], data: &[u8]) -> Result<(), Error> {
         let selection = Selection::ranges(self.shape(), ranges)?;
         self.set(&selection, data)
@@ -62,7 +64,7 @@ impl NdArray<'_> {
     /// `OutOfRange` for an index outside the array, an item of another size, and whatever chunks can be.
     pub fn set_item(&mut self, index: &[u64], item: &[u8]) -> Result<(), Error> {
         let (chunk, at) = self.address(index)?;
-        check_len(self.geometry.typesize().into(), item.len())?;
+        check_len(self.layout.geometry.typesize().into(), item.len())?;
         let mut data = self.decoded_chunk(chunk)?;
         data.get_mut(at..at.saturating_add(item.len())).ok_or(OUTSIDE)?.copy_from_slice(item);
         self.edit().update(chunk, &data)?;
@@ -74,11 +76,11 @@ impl NdArray<'_> {
     /// twice the last value stays.
     ///
     /// # Errors
-    /// As [`NdArray::set`], and positions outside the array.
+    /// As [`ArrayOn::set`], and positions outside the array.
     pub fn set_flat(&mut self, positions: &[u64], items: &[u8]) -> Result<(), Error> {
-        let t = self.geometry.typesize() as usize;
+        let t = self.layout.geometry.typesize() as usize;
         check_len((positions.len() as u64).saturating_mul(t as u64), items.len())?;
-        let places = addresses(&self.geometry, positions)?;
+        let places = addresses(&self.layout.geometry, positions)?;
         for same in places.chunk_by(|a, b| a.0 == b.0) {
             let Some((chunk, ..)) = same.first() else { continue };
             let mut data = self.decoded_chunk(*chunk)?;
@@ -96,7 +98,7 @@ impl NdArray<'_> {
     /// Sets the items where `mask`, one value per item in C order, is true.
     ///
     /// # Errors
-    /// A mask of another size, and as [`NdArray::set`].
+    /// A mask of another size, and as [`ArrayOn::set`].
     pub fn set_mask(&mut self, mask: &[bool], items: &[u8]) -> Result<(), Error> {
         let positions = self.mask_positions(mask)?;
         self.set_flat(&positions, items)

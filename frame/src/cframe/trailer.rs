@@ -57,7 +57,7 @@ impl Tail {
     pub(crate) fn index_and_trailer(&self, header: &Header) -> Result<(u64, u64), Error> {
         let trailer_at = header.frame_len.saturating_sub(self.trailer_len.into());
         if header.nbytes == 0 {
-            let is_right = trailer_at == header.header_len.into();
+            let is_right = trailer_at == u64::from(header.header_len);
             let (field, offset) = ("trailer_len of an empty frame", header.frame_len.saturating_sub(22));
             let error = Error::invalid(Structure::Trailer, field, offset, self.trailer_len.into());
             return is_right.then_some((trailer_at, trailer_at)).ok_or(error);

@@ -1,6 +1,6 @@
 //! Arrays in frames: opening, saving, refreshing.
 
-use super::{Array, Meta, array, wrap};
+use super::array::{Array, array, stored, wrap};
 use crate::abi::Schunk;
 use crate::error::*;
 use crate::memory::{needed, put};
@@ -11,8 +11,8 @@ use core::ptr;
 /// An array around a super-chunk with the metalayer; the super-chunk becomes the array's.
 fn around(sc: *mut Schunk) -> Result<*mut Array> {
     // SAFETY: just opened, or a super-chunk of this library that the caller gives away.
-    let meta = Meta::of(unsafe { owned(sc) }?)?;
-    wrap(sc, &meta, false)
+    let layout = stored(unsafe { owned(sc) }?)?;
+    wrap(sc, layout, false)
 }
 
 /// As [`around`]; a super-chunk that is no array is freed.
@@ -71,7 +71,7 @@ unsafe fn with_frame<T>(src: *const Array, body: impl FnOnce(*mut Schunk) -> Res
         if !src.is_view() {
             return body(src.sc);
         }
-        let content = src.meta()?.content()?;
+        let content = src.layout().to_bytes()?;
         let copy = schunk::in_memory(schunk::reading(src.sc, schunk::frame_bytes)?)?;
         let done = schunk::changing(copy, |owned| Ok(owned.inner.frame.set_metalayer("b2nd", &content)?))
             .and_then(|()| body(copy));
@@ -115,10 +115,11 @@ fn listed(sides: &[impl ToString]) -> String {
 unsafe extern "C" fn b2nd_print_meta(src: *const Array) -> c_int {
     int(|| {
         // SAFETY: null or an array of this library.
-        let meta = unsafe { array(src) }?.meta()?;
-        println!("b2nd metalayer parameters:\n Ndim:       {}", meta.shape.len());
-        println!(" shape:      {}\n chunkshape: {}", listed(&meta.shape), listed(&meta.chunkshape));
-        println!(" dtype: {}\n blockshape: {}", meta.dtype, listed(&meta.blockshape));
+        let layout = unsafe { array(src) }?.layout();
+        let cut = layout.geometry();
+        println!("b2nd metalayer parameters:\n Ndim:       {}", cut.ndim());
+        println!(" shape:      {}\n chunkshape: {}", listed(cut.shape()), listed(cut.chunks()));
+        println!(" dtype: {}\n blockshape: {}", layout.dtype_text(), listed(cut.blocks()));
         Ok(0)
     })
 }

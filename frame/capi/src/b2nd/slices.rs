@@ -1,20 +1,16 @@
-//! Slices and selections, in and out of an array's chunks.
+//! Slices and selections, in and out of an array's chunks; boxes between buffers.
 
-use super::boxes::{select, unsigned};
-use super::{Array, changing, reading};
+use super::array::{Array, Whole, changing, reading};
 use crate::error::*;
 use crate::memory::{bytes, bytes_mut, values};
-use crate::schunk::Owned;
-use blosc_frame::b2nd::{ChunkAccess, Geometry, Selection, Take, read_flat};
+use crate::schunk::{self, Owned};
+use crate::shapes::{lengths, select, unsigned};
+use blosc_frame::b2nd::{ChunkAccess, Selection, Take, copy_box, read_flat};
 use core::ffi::{c_int, c_void};
 use core::ops::Range;
 
-fn item_size(array: &Array) -> Result<usize> {
-    usize::try_from(array.schunk()?.public.typesize).ok().filter(|&size| size > 0).ok_or(INVALID_PARAM)
-}
-
 /// The chunks of an array, through the contexts of its super-chunk: callers may have codecs and filters of their own.
-struct Chunks {
+pub struct Chunks {
     owned: &'static mut Owned,
     /// They are appended in order.
     new: bool,
@@ -30,34 +26,38 @@ impl ChunkAccess for Chunks {
     fn write(&mut self, k: u64, data: &[u8]) -> Result<()> {
         let chunk = self.owned.compressed(data, i64::try_from(k).unwrap_or(-1))?;
         match self.new {
-            true => crate::schunk::append(self.owned, &chunk).map(drop),
-            false => crate::schunk::update(self.owned, k, &chunk).map(drop),
+            true => schunk::append(self.owned, &chunk).map(drop),
+            false => schunk::update(self.owned, k, &chunk).map(drop),
         }
     }
 }
 
-fn parts(array: &Array, new: bool) -> Result<(Geometry, Chunks)> {
-    Ok((array.meta()?.geometry(item_size(array)?)?, Chunks { owned: array.schunk()?, new }))
+impl Chunks {
+    pub fn of(array: &Whole, new: bool) -> Result<Chunks> {
+        Ok(Chunks { owned: array.schunk()?, new })
+    }
 }
 
-/// Items `start` to `stop` of `array` into `out`, which has the shape `shape` and the slice at its beginning.
-pub fn get(array: &Array, start: &[i64], stop: &[i64], out: &mut [u8], shape: &[i64]) -> Result<()> {
-    let (geometry, mut chunks) = parts(array, false)?;
-    select(geometry.shape(), start, stop)?.read(&geometry, &mut chunks, (out, &unsigned(shape)?))
+/// The selected items of `array` to the beginning of a buffer of the shape beside it.
+pub fn get(array: &Whole, selection: &Selection, buffer: (&mut [u8], &[u64])) -> Result<()> {
+    selection.read(array.layout().geometry(), &mut Chunks::of(array, false)?, buffer)
 }
 
-/// Writes items `start` to `stop` from `data`, which has the shape `shape` and the slice at its beginning. `fresh`: the
-/// array is new and its chunks are appended in order, each whole.
-pub fn set(
-    array: &mut Array,
-    data: &[u8],
-    shape: &[i64],
-    start: &[i64],
-    stop: &[i64],
-    fresh: bool,
-) -> Result<()> {
-    let (geometry, mut chunks) = parts(array, fresh)?;
-    select(geometry.shape(), start, stop)?.write(&geometry, &mut chunks, (data, &unsigned(shape)?), fresh)
+/// Sets the selected items to those at the beginning of a buffer of the shape beside it. `new`: the array's chunks are
+/// appended in order, each whole.
+pub fn set(array: &Whole, selection: &Selection, buffer: (&[u8], &[u64]), new: bool) -> Result<()> {
+    selection.write(array.layout().geometry(), &mut Chunks::of(array, new)?, buffer, new)
+}
+
+/// Items `start` to `stop`.
+///
+/// # Safety
+/// A number for each dimension of the array at each pointer.
+unsafe fn slice(array: &Whole, start: *const i64, stop: *const i64) -> Result<Selection> {
+    let n = i64::from(array.ndim);
+    // SAFETY: as the caller promises.
+    let (start, stop) = unsafe { (unsigned(values(start, n)?)?, unsigned(values(stop, n)?)?) };
+    select(array.sides(), &start, &stop)
 }
 
 #[unsafe(no_mangle)]
@@ -73,9 +73,8 @@ unsafe extern "C" fn b2nd_get_slice_cbuffer(
     int(|| unsafe {
         let out = bytes_mut(buffer, buffersize)?;
         reading(src, |src| {
-            let n = i64::from(src.ndim);
-            get(src, values(start, n)?, values(stop, n)?, out, values(buffershape, n)?)?;
-            Ok(0)
+            let shape = unsigned(values(buffershape, src.ndim.into())?)?;
+            get(src, &slice(src, start, stop)?, (out, &shape)).map(|()| 0)
         })
     })
 }
@@ -93,9 +92,8 @@ unsafe extern "C" fn b2nd_set_slice_cbuffer(
     int(|| unsafe {
         let data = bytes(buffer, buffersize)?;
         changing(dst, |dst| {
-            let n = i64::from(dst.ndim);
-            set(dst, data, values(buffershape, n)?, values(start, n)?, values(stop, n)?, false)?;
-            Ok(0)
+            let shape = unsigned(values(buffershape, dst.ndim.into())?)?;
+            set(dst, &slice(dst, start, stop)?, (data, &shape), false).map(|()| 0)
         })
     })
 }
@@ -115,20 +113,25 @@ unsafe extern "C" fn b2nd_get_sparse_cbuffer(
     })
 }
 
-fn get_sparse(src: &Array, coords: &[i64], out: &mut [u8]) -> Result<()> {
-    let (geometry, mut chunks) = parts(src, false)?;
+fn get_sparse(src: &Whole, coords: &[i64], out: &mut [u8]) -> Result<()> {
+    let geometry = src.layout().geometry();
     let len = coords.len().checked_mul(geometry.typesize() as usize).ok_or(INVALID_PARAM)?;
     if coords.iter().any(|&flat| flat < 0 || flat >= src.nitems) {
         return Err(INVALID_PARAM);
     }
-    read_flat(&geometry, &mut chunks, &unsigned(coords)?, out.get_mut(..len).ok_or(INVALID_PARAM)?)
+    read_flat(
+        geometry,
+        &mut Chunks::of(src, false)?,
+        &unsigned(coords)?,
+        out.get_mut(..len).ok_or(INVALID_PARAM)?,
+    )
 }
 
 /// An orthogonal selection.
 ///
 /// # Safety
 /// `ndim` lists at `selection`, as long as `sizes` says.
-unsafe fn orthogonal(array: &Array, selection: *const *const i64, sizes: *const i64) -> Result<Selection> {
+unsafe fn orthogonal(array: &Whole, selection: *const *const i64, sizes: *const i64) -> Result<Selection> {
     let n = i64::from(array.ndim);
     // SAFETY: as the caller promises.
     let (pointers, sizes) = unsafe { (values(selection, n)?, values(sizes, n)?) };
@@ -137,7 +140,7 @@ unsafe fn orthogonal(array: &Array, selection: *const *const i64, sizes: *const 
         // SAFETY: as the caller promises.
         takes.push(Take::List(unsigned(unsafe { values(list, len) }?).map_err(|_| INVALID_INDEX)?));
     }
-    Ok(Selection::new(&unsigned(&array.meta()?.shape)?, &takes)?)
+    Ok(Selection::new(array.sides(), &takes)?)
 }
 
 #[unsafe(no_mangle)]
@@ -157,8 +160,7 @@ unsafe extern "C" fn b2nd_get_orthogonal_selection(
                 orthogonal(src, selection, selection_size)?,
                 unsigned(values(buffershape, src.ndim.into())?)?,
             );
-            let (geometry, mut chunks) = parts(src, false)?;
-            selection.read(&geometry, &mut chunks, (out, &shape)).map(|()| 0)
+            get(src, &selection, (out, &shape)).map(|()| 0)
         })
     })
 }
@@ -180,8 +182,73 @@ unsafe extern "C" fn b2nd_set_orthogonal_selection(
                 orthogonal(dst, selection, selection_size)?,
                 unsigned(values(buffershape, dst.ndim.into())?)?,
             );
-            let (geometry, mut chunks) = parts(dst, false)?;
-            selection.write(&geometry, &mut chunks, (data, &shape), false).map(|()| 0)
+            set(dst, &selection, (data, &shape), false).map(|()| 0)
         })
     })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn b2nd_copy_buffer2(
+    ndim: i8,
+    itemsize: i32,
+    src: *const c_void,
+    src_pad_shape: *const i64,
+    src_start: *const i64,
+    src_stop: *const i64,
+    dst: *mut c_void,
+    dst_pad_shape: *const i64,
+    dst_start: *const i64,
+) -> c_int {
+    int(|| {
+        // SAFETY: `ndim` numbers at each; buffers as large as their shapes say, which do not overlap.
+        unsafe {
+            let n = i64::from(ndim);
+            let (from_shape, from_at) = (values(src_pad_shape, n)?, values(src_start, n)?);
+            let (to_shape, to_at) = (values(dst_pad_shape, n)?, values(dst_start, n)?);
+            let stop = values(src_stop, n)?;
+            let total = |shape: &[i64]| {
+                let product = |p: i64, &k: &i64| if k < 0 { None } else { p.checked_mul(k) };
+                shape.iter().try_fold(i64::from(itemsize), product).ok_or(INVALID_PARAM)
+            };
+            let from = bytes(src, total(from_shape)?)?;
+            let to = bytes_mut(dst, total(to_shape)?)?;
+            if from_at.iter().zip(stop).any(|(start, stop)| start >= stop) {
+                return Ok(0);
+            }
+            let item = u32::try_from(itemsize).map_err(|_| INVALID_PARAM)?;
+            let (from_shape, from_at) = (unsigned(from_shape)?, unsigned(from_at)?);
+            let (to_shape, to_at) = (unsigned(to_shape)?, unsigned(to_at)?);
+            let len = lengths(&from_at, &unsigned(stop)?)?;
+            copy_box(item, &len, (from, &from_shape, &from_at), (to, &to_shape, &to_at))?;
+        }
+        Ok(0)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn b2nd_copy_buffer(
+    ndim: i8,
+    itemsize: u8,
+    src: *const c_void,
+    src_pad_shape: *const i64,
+    src_start: *const i64,
+    src_stop: *const i64,
+    dst: *mut c_void,
+    dst_pad_shape: *const i64,
+    dst_start: *const i64,
+) -> c_int {
+    // SAFETY: as this function's own arguments.
+    unsafe {
+        b2nd_copy_buffer2(
+            ndim,
+            itemsize.into(),
+            src,
+            src_pad_shape,
+            src_start,
+            src_stop,
+            dst,
+            dst_pad_shape,
+            dst_start,
+        )
+    }
 }

@@ -1,9 +1,9 @@
 //! Arrays of two dimensions beside a plain vector, and of any beside none.
 
 use super::api::*;
+use super::data::{Folder, LARGE, cparams, is_exact, pattern};
 use super::room::guarded;
 use super::schunks::fresh;
-use super::{Folder, LARGE, cparams, is_exact, pattern};
 use crate::abi::Storage;
 use crate::b2nd::{Array, NdContext};
 use crate::memory::release;

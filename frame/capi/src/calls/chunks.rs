@@ -1,8 +1,8 @@
 //! Contexts and bare chunks.
 
 use super::api::*;
+use super::data::{cparams, damage, is_exact, pattern};
 use super::room::{guarded, steady, written};
-use super::{cparams, damage, is_exact, pattern};
 use crate::abi::DParams;
 use crate::memory::release;
 use arbitrary::{Result, Unstructured};

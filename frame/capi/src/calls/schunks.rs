@@ -2,8 +2,8 @@
 
 use super::api::*;
 use super::chunks::{any_number, told};
+use super::data::{Folder, LARGE, cparams, damage, is_exact, pattern};
 use super::room::{guarded, written};
-use super::{Folder, LARGE, cparams, damage, is_exact, pattern};
 use crate::abi::{CParams, DParams, Schunk, Storage};
 use crate::memory::release;
 use arbitrary::{Result, Unstructured};

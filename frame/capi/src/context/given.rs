@@ -1,9 +1,8 @@
 //! Chunks that callers give: as bytes, at a pointer, or lazy ones in place of a chunk in a file.
 
-use super::Context;
 use crate::error::*;
+use crate::lazy;
 use crate::memory::bytes;
-use crate::schunk::lazy;
 use blosc_core::{Chunk, Limits};
 use core::ffi::c_void;
 use std::borrow::Cow;
@@ -44,16 +43,17 @@ pub unsafe fn chunk_at<'a>(src: *const c_void, srcsize: i32) -> Result<&'a [u8]>
     unsafe { bytes(src, if told < 16 { srcsize.min(32) } else { told.min(srcsize) }.into()) }
 }
 
-/// The chunk at `src`, of which `srcsize` bytes may be read; of a lazy one, the chunk in the file that it stands for.
+/// The chunk at `src`, of which `srcsize` bytes may be read; of a lazy one, the chunk in the file
+/// of `schunk` that it stands for.
 ///
 /// # Safety
-/// As [`chunk_at`].
-pub unsafe fn chunk_of<'a>(ctx: &Context, src: *const c_void, srcsize: i32) -> Result<Cow<'a, [u8]>> {
+/// As [`chunk_at`]; `schunk` is null or a super-chunk of this library that no other call changes now.
+pub unsafe fn chunk_of<'a>(schunk: *const c_void, src: *const c_void, srcsize: i32) -> Result<Cow<'a, [u8]>> {
     // SAFETY: as the caller promises. A lazy chunk is longer or shorter than its header says: `srcsize` tells.
     unsafe {
         if lazy::is_lazy(bytes(src, i64::from(srcsize).min(32))?) {
             let all = bytes(src, srcsize.into())?;
-            return Ok(Cow::Owned(lazy::load(ctx.dparams.schunk, all)?));
+            return Ok(Cow::Owned(lazy::load(schunk, all)?));
         }
         Ok(Cow::Borrowed(chunk_at(src, srcsize)?))
     }

@@ -1,16 +1,41 @@
 //! Whole chunks in and out.
 
-use super::{Inner, Owned, changing, reading};
+use super::owned::{Inner, Owned};
+use super::session::{changing, reading};
 use crate::abi::Schunk;
 use crate::context::parse;
 use crate::error::*;
+use crate::lazy::{beginning, made};
 use crate::memory::{bytes, bytes_mut, hand_out, put, values};
 use blosc_core::Special;
+use blosc_frame::cframe::index::Entry;
 use core::ffi::{c_int, c_void};
 
 /// The number of a chunk that is there.
 fn number(owned: &Owned, nchunk: i64) -> Result<u64> {
     u64::try_from(nchunk).ok().filter(|&k| k < owned.inner.frame.nchunks()).ok_or(INVALID_PARAM)
+}
+
+impl Inner {
+    /// Chunk `k` as a lazy chunk, where it can be one. Special chunks and chunks in memory cannot; neither can those of a
+    /// handle that locks, which may keep changes back, nor those behind functions of the caller's.
+    pub fn lazy_chunk(&self, k: u64) -> Result<Option<Vec<u8>>> {
+        let stored = &*self.storage;
+        let Some(Entry::Stored(entry)) = self.frame.entry(k) else { return Ok(None) };
+        if !self.is_stored || stored.io.id > 1 || self.session.lock.is_some() {
+            return Ok(None);
+        }
+        let sparse = self.frame.is_sparse();
+        let offset = if sparse { entry } else { entry.saturating_add(self.frame.header().header_len.into()) };
+        let Some((header, head, file)) = beginning(&stored.storage, offset)? else { return Ok(None) };
+        // A chunk whose end is missing is refused here, as it would be if it were read.
+        let start = if sparse { 0 } else { offset };
+        if file.metadata().map_err(|_| FILE_READ)?.len() < start.saturating_add(header.cbytes.into()) {
+            return Err(FILE_READ);
+        }
+        let nchunk = i32::try_from(if sparse { entry } else { k }).map_err(|_| INVALID_INDEX)?;
+        made(&header, &head, nchunk, offset).map(Some)
+    }
 }
 
 #[unsafe(no_mangle)]

@@ -1,12 +1,13 @@
 //! Frames in files and buffers.
 
-use super::session::{is_locking, locked};
-use super::{
-    Access, Asked, Kept, Owned, changing, limits, open_frame, owned, plain, plain_path, reading, wrap,
-};
+use super::access::Access;
+use super::lock::{is_locking, locked};
+use super::new::{Asked, Kept, blosc2_schunk_free, create, limits, open_frame, plain, wrap};
+use super::owned::{Owned, owned};
+use super::session::{changing, reading};
 use crate::abi::{CParams, DParams, Io, Schunk, Storage};
 use crate::error::*;
-use crate::memory::{bytes, copied, hand_out, needed, put, text, zeros};
+use crate::memory::{bytes, copied, hand_out, needed, plain_path, put, text, zeros};
 use blosc_core::Params;
 use blosc_frame::SuperChunk;
 use core::ffi::{c_char, c_int};
@@ -240,12 +241,12 @@ unsafe extern "C" fn blosc2_schunk_copy(schunk: *mut Schunk, storage: *const Sto
         if asked.cparams.typesize != from.public.typesize {
             return Err(SCHUNK_COPY);
         }
-        let copy = super::create(asked)?;
+        let copy = create(asked)?;
         // SAFETY: two different super-chunks: `copy` has just been made.
         let done = unsafe { reading(schunk, |from| changing(copy, |to| copy_into(from, to))) };
         if let Err(code) = done {
             // SAFETY: just made, and not handed out.
-            unsafe { super::blosc2_schunk_free(copy) };
+            unsafe { blosc2_schunk_free(copy) };
             return Err(code);
         }
         Ok(copy)

@@ -1,6 +1,7 @@
 //! Metalayers of the header.
 
-use super::{Owned, changing};
+use super::owned::Owned;
+use super::session::changing;
 use crate::abi::{MAX_METALAYERS, Schunk};
 use crate::error::*;
 use crate::memory::{bytes, text};

@@ -1,9 +1,12 @@
 //! Items of a super-chunk, wherever its chunks begin.
 
-use super::{Owned, changing, chunks, reading};
+use super::chunks;
+use super::owned::Owned;
+use super::session::{changing, reading};
 use crate::abi::Schunk;
 use crate::error::*;
 use crate::memory::{bytes, bytes_mut, hand_out, values, zeros};
+use crate::shapes::{self, select, unsigned};
 use core::ffi::{c_int, c_void};
 use core::ops::Range;
 
@@ -146,12 +149,13 @@ unsafe extern "C" fn blosc2_schunk_set_slice_buffer(
 /// # Safety
 /// As many numbers at `start` and `stop` as the array has dimensions; one each of what is no array.
 unsafe fn chunks_of(owned: &mut Owned, start: *const i64, stop: *const i64) -> Result<Vec<i64>> {
-    if let Some(meta) = owned.inner.frame.metalayer("b2nd").map(crate::b2nd::Meta::parse) {
-        let meta = meta?;
-        let n = i64::try_from(meta.shape.len()).unwrap_or(0);
+    if let Some(content) = owned.inner.frame.metalayer("b2nd") {
+        let layout = shapes::layout(content, owned.inner.frame.typesize())?;
+        let (cut, n) = (layout.geometry(), layout.geometry().ndim() as i64);
         // SAFETY: as the caller promises.
-        let (start, stop) = unsafe { (values(start, n)?, values(stop, n)?) };
-        return crate::b2nd::chunks_of(&meta, start, stop);
+        let (start, stop) = unsafe { (unsigned(values(start, n)?)?, unsigned(values(stop, n)?)?) };
+        let list = select(cut.shape(), &start, &stop)?.chunks(cut);
+        return Ok(list.into_iter().map(|k| i64::try_from(k).unwrap_or(-1)).collect());
     }
     // SAFETY: as the caller promises.
     let (start, stop) = unsafe { (values(start, 1)?, values(stop, 1)?) };

@@ -1,7 +1,8 @@
 //! Metalayers of the trailer, whose length may change.
 
 use super::meta::with_content;
-use super::{Owned, changing, reading};
+use super::owned::Owned;
+use super::session::{changing, reading};
 use crate::abi::{CParams, Schunk};
 use crate::error::*;
 use crate::memory::{hand_out, needed, put, text};

@@ -75,7 +75,7 @@ fn one_that_is_not_as_it_was_given_is_refused() {
         // SAFETY: every length is that of its buffer; what is made is freed once.
         unsafe {
             let (schunk, path) = in_a_file("lazy-spoilt", contiguous, 5);
-            let dctx = (*schunk).dctx;
+            let dctx = (*schunk).dctx.cast();
             let chunk = lazy(schunk, 0).expect("a chunk in a file");
             let mut back = vec![0u8; 4000];
             let mut decode = |chunk: &[u8]| {

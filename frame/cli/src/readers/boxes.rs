@@ -1,6 +1,8 @@
 //! Parts of arrays in C order: how a selection is cut into boxes, and how a box is copied.
 
 use blosc_frame::b2nd::Take;
+#[cfg(feature = "hdf5")]
+use blosc_frame::b2nd::copy_box;
 
 /// What is taken of one axis: every `step`th index, `count` of them, from `first` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,7 +188,7 @@ pub fn each_chunk(
 #[cfg(feature = "hdf5")]
 pub struct Room {
     shape: Vec<u64>,
-    item: usize,
+    item: u32,
     /// Its items, in C order.
     pub bytes: Vec<u8>,
 }
@@ -197,7 +199,7 @@ impl Room {
     pub fn new(shape: &[u64], item: u64) -> Result<Room, String> {
         let nbytes = shape.iter().try_fold(item, |n, side| n.checked_mul(*side));
         let nbytes = nbytes.and_then(|n| usize::try_from(n).ok()).ok_or("a part that is too large")?;
-        let item = usize::try_from(item).map_err(|error| error.to_string())?;
+        let item = u32::try_from(item).map_err(|error| error.to_string())?;
         Ok(Room { shape: shape.to_vec(), item, bytes: vec![0; nbytes] })
     }
 
@@ -210,40 +212,8 @@ impl Room {
         from: &[u64],
         part: &[u64],
     ) -> Result<(), String> {
-        let Some((run, outer)) = part.split_last() else {
-            let fits = self.bytes.len() == data.len();
-            return if fits {
-                self.bytes.copy_from_slice(data);
-                Ok(())
-            } else {
-                Err("one item of another size".into())
-            };
-        };
-        let rows = outer.iter().fold(1u64, |n, side| n.saturating_mul(*side));
-        let offset = |index: &[u64], at: &[u64], shape: &[u64]| {
-            let last = at.last().copied().unwrap_or(0);
-            let outer = index.iter().zip(at).zip(shape).fold(0u64, |n, ((i, a), side)| n * side + i + a);
-            outer * shape.last().copied().unwrap_or(1) + last
-        };
-        let mut index = vec![0; outer.len()];
-        for _ in 0..rows {
-            let place = |items: u64| usize::try_from(items).unwrap_or(usize::MAX).saturating_mul(self.item);
-            let (source, target, len) =
-                (place(offset(&index, from, whole)), place(offset(&index, to, &self.shape)), place(*run));
-            let bytes = data.get(source..source.saturating_add(len));
-            match (bytes, self.bytes.get_mut(target..target.saturating_add(len))) {
-                (Some(bytes), Some(room)) => room.copy_from_slice(bytes),
-                _ => return Err("fewer items than expected".into()),
-            }
-            for (n, side) in index.iter_mut().zip(outer).rev() {
-                *n += 1;
-                if *n < *side {
-                    break;
-                }
-                *n = 0;
-            }
-        }
-        Ok(())
+        copy_box(self.item, part, (data, whole, from), (&mut self.bytes, &self.shape, to))
+            .map_err(|error| error.to_string())
     }
 }
 

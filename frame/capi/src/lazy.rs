@@ -8,13 +8,11 @@
 //! Decoding one reads the chunk again, by a file handle of its own: several threads may do so, each with its own context,
 //! while no other call changes the frame.
 
-use super::{Inner, plain_path};
 use crate::abi::{Schunk, Storage};
 use crate::error::*;
-use crate::memory::text;
+use crate::memory::{plain_path, text};
 use blosc_core::chunk::lazy::LazyChunk;
 use blosc_core::{Header, Limits};
-use blosc_frame::cframe::index::Entry;
 use core::ffi::c_void;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
@@ -53,7 +51,7 @@ fn read(file: &mut File, len: usize, out: &mut Vec<u8>) -> Result<()> {
 
 /// Header and block starts of the chunk at `offset`, and the file behind them. `None` where no lazy chunk can stand for it: its
 /// header has 16 bytes, or its items are a special value, so that no block starts follow the header.
-fn beginning(storage: &Storage, offset: u64) -> Result<Option<(Header, Vec<u8>, File)>> {
+pub fn beginning(storage: &Storage, offset: u64) -> Result<Option<(Header, Vec<u8>, File)>> {
     let (mut file, mut bytes) = (open(storage, offset)?, Vec::new());
     read(&mut file, 32, &mut bytes)?;
     let header = Header::parse(&bytes)?;
@@ -82,7 +80,7 @@ fn sizes(starts: &[i32], cbytes: i32) -> Vec<i32> {
 }
 
 /// The lazy chunk for the chunk that begins with `head`.
-fn made(header: &Header, head: &[u8], nchunk: i32, offset: u64) -> Result<Vec<u8>> {
+pub fn made(header: &Header, head: &[u8], nchunk: i32, offset: u64) -> Result<Vec<u8>> {
     let (nblocks, cbytes) = (header.nblocks(), size(header.cbytes as usize)?);
     let starts: Vec<i32> = if header.is_stored() {
         let at = |k: usize| k.checked_mul(header.blocksize as usize)?.checked_add(header.header_len());
@@ -104,30 +102,8 @@ fn made(header: &Header, head: &[u8], nchunk: i32, offset: u64) -> Result<Vec<u8
     Ok(lazy)
 }
 
-impl Inner {
-    /// Chunk `k` as a lazy chunk, where it can be one. Special chunks and chunks in memory cannot; neither can those of a
-    /// handle that locks, which may keep changes back, nor those behind functions of the caller's.
-    pub fn lazy_chunk(&self, k: u64) -> Result<Option<Vec<u8>>> {
-        let stored = &*self.storage;
-        let Some(Entry::Stored(entry)) = self.frame.entry(k) else { return Ok(None) };
-        if !self.is_stored || stored.io.id > 1 || self.session.lock.is_some() {
-            return Ok(None);
-        }
-        let sparse = self.frame.is_sparse();
-        let offset = if sparse { entry } else { entry.saturating_add(self.frame.header().header_len.into()) };
-        let Some((header, head, file)) = beginning(&stored.storage, offset)? else { return Ok(None) };
-        // A chunk whose end is missing is refused here, as it would be if it were read.
-        let start = if sparse { 0 } else { offset };
-        if file.metadata().map_err(|_| FILE_READ)?.len() < start.saturating_add(header.cbytes.into()) {
-            return Err(FILE_READ);
-        }
-        let nchunk = i32::try_from(if sparse { entry } else { k }).map_err(|_| INVALID_INDEX)?;
-        made(&header, &head, nchunk, offset).map(Some)
-    }
-}
-
 /// The whole chunk that the lazy chunk in `bytes` stands for, from the file of `schunk`. The lazy chunk must be what
-/// [`Inner::lazy_chunk`] made of it.
+/// [`made`] made of it.
 ///
 /// # Safety
 /// `schunk` is null or a super-chunk of this library that no other call changes now.
