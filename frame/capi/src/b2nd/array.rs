@@ -111,7 +111,7 @@ impl Array {
         (self.shape, self.extshape, self.extchunkshape) = ([1; MAX_DIM], [1; MAX_DIM], [1; MAX_DIM]);
         (self.chunkshape, self.blockshape) = ([1; MAX_DIM], [1; MAX_DIM]);
         for k in 0..n {
-            // Of a metalayer, whose numbers are positive and signed.
+            // The metalayer has each of them as a positive number of this type.
             let (s, c, b) = (cut.shape().at(k) as i64, cut.chunks().at(k) as i32, cut.blocks().at(k) as i32);
             let up = |n: i64, unit: i32| match unit {
                 0 => 0,
