@@ -134,7 +134,7 @@ impl Context {
         let nchunk = unsafe { current(self.cparams.schunk) };
         let blocksize = Plan::new(params, ChunkContext::default(), &[], src)?.blocksize().max(1);
         let mut out = zeros(src.len())?;
-        let mut scratch = vec![0u8; 3 * blocksize];
+        let mut scratch = zeros(3 * blocksize)?;
         let ctx: *mut c_void = ptr::from_mut(self).cast();
         let given = self.prefilter;
         for (k, (from, to)) in src.chunks(blocksize).zip(out.chunks_mut(blocksize)).enumerate() {
@@ -218,7 +218,9 @@ impl Context {
             let out = whole.get_mut(place.clone()).ok_or(WRITE_BUFFER)?;
             self.with(chunk, |pool, around| Ok(pool.decode_block(chunk, around, block, out)?))?;
             let Some(function) = self.dparams.postfilter else { continue };
-            scratch.resize(4 * out.len(), 0);
+            if scratch.len() != 4 * out.len() {
+                scratch = zeros(4 * out.len())?;
+            }
             let (input, ttmp) = scratch.split_at_mut(out.len());
             input.copy_from_slice(out);
             let mut call = PostfilterParams {

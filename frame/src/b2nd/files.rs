@@ -1,6 +1,9 @@
 //! Whole arrays in one call, as `ndarray-npy` has them for NumPy's own files.
 
-use super::{Element, NdArray, Selection, Spec};
+use super::array::NdArray;
+use super::select::Selection;
+use super::spec::Spec;
+use super::typed::Element;
 use crate::error::{Error, FileError};
 use crate::io::PathFile;
 use crate::limits::Limits;

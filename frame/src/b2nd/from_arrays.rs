@@ -94,8 +94,7 @@ impl<'a> NdArray<'a> {
             }
             fit(&mut part, out.len())?;
             source.get_into(&Selection::region(source.shape(), &from, &shape)?, &mut part)?;
-            transpose(&part, &shape, axes, source.layout.geometry.typesize(), out);
-            Ok(())
+            transpose(&part, &shape, axes, source.layout.geometry.typesize(), out)
         })?;
         Ok(nd)
     }

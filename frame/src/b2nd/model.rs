@@ -1,8 +1,9 @@
 //! A naive model of an array, and a small random source, for the tests of this module.
 
+use super::defaults::default_parts;
 use super::select::{Selection, Take};
 use super::strided::transpose;
-use super::{Geometry, default_parts};
+use crate::shape::Geometry;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -238,7 +239,7 @@ fn a_vast_array_costs_what_is_asked() {
 fn transposing_twice_is_nothing() {
     let data: Vec<u8> = (0..48).collect();
     let (mut once, mut twice) = (vec![0; 48], vec![0; 48]);
-    transpose(&data, &[2, 3, 4], &[2, 0, 1], 2, &mut once);
-    transpose(&once, &[4, 2, 3], &[1, 2, 0], 2, &mut twice);
+    transpose(&data, &[2, 3, 4], &[2, 0, 1], 2, &mut once).unwrap();
+    transpose(&once, &[4, 2, 3], &[1, 2, 0], 2, &mut twice).unwrap();
     assert_eq!(twice, data);
 }

@@ -9,7 +9,7 @@
 
 use crate::cframe::view::fill_special;
 use crate::error::Error;
-use crate::shape::MAX_DIM;
+use crate::shape::{MAX_DIM, reverse_axes};
 use alloc::vec::Vec;
 use blosc_core::Special;
 use core::ops::Range;
@@ -213,7 +213,17 @@ fn items<const T: usize>(len: u64, to: (&mut [u8], usize, i64), from: (&[u8], us
 
 /// Copies `src`, a C-order array of `shape`, to `dst` with its axes in the order `axes`: result axis `d`
 /// is axis `axes[d]` of the source.
-pub(super) fn transpose(src: &[u8], shape: &[u64], axes: &[usize], typesize: u32, dst: &mut [u8]) {
+pub(super) fn transpose(
+    src: &[u8],
+    shape: &[u64],
+    axes: &[usize],
+    typesize: u32,
+    dst: &mut [u8],
+) -> Result<(), Error> {
+    if axes.iter().rev().copied().eq(0..shape.len()) {
+        let sides: Vec<u64> = shape.iter().rev().copied().collect();
+        return reverse_axes(src, &sides, typesize as usize, dst);
+    }
     let mut strides = Strides::new(typesize);
     let mut of_src = [0i64; MAX_DIM];
     let mut step = i64::from(typesize);
@@ -229,6 +239,7 @@ pub(super) fn transpose(src: &[u8], shape: &[u64], axes: &[usize], typesize: u32
         out = out.saturating_mul(len as i64);
     }
     strides.gather(src, dst, 0);
+    Ok(())
 }
 
 /// Copies a box of `len` items of `typesize` bytes between two C-order arrays, each given as `(bytes, shape, where the box
@@ -290,7 +301,7 @@ pub fn transposed(src: &[u8], shape: &[u64], axes: &[usize], typesize: u32) -> R
         return Err(Error::Param { name: "length", value: src.len() as i64, allowed: "that of the shape" });
     }
     let mut dst = super::room::zeroed(src.len())?;
-    transpose(src, shape, axes, typesize, &mut dst);
+    transpose(src, shape, axes, typesize, &mut dst)?;
     Ok(dst)
 }
 
@@ -318,7 +329,7 @@ mod tests {
             let src: Vec<u8> = (0..60 * t).map(|i| (i * 7 % 251) as u8).collect();
             for axes in [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1]] {
                 let mut dst = vec![0; src.len()];
-                transpose(&src, &shape, &axes, t as u32, &mut dst);
+                transpose(&src, &shape, &axes, t as u32, &mut dst).unwrap();
                 let n = axes.map(|a| shape[a] as usize);
                 for i in 0..60 {
                     let at = [i / (n[1] * n[2]), i / n[2] % n[1], i % n[2]];

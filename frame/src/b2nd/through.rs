@@ -326,5 +326,21 @@ mod tests {
         assert_eq!(out, [139, 140, 1, 2, 71, 72, 1, 2]);
         assert!(read_flat(&geometry, &mut memory, &[70], &mut out[..2]).is_err());
         assert_eq!(Selection::ranges(&[7, 10], &[3..5, 0..5]).unwrap().chunks(&geometry), [0, 2]);
+        // A box of one array to another that is cut otherwise.
+        let other = Geometry::new(&[6, 8], &[5, 3], &[2, 3], 2).unwrap();
+        let mut to = Memory(vec![vec![0; other.chunk_bytes() as usize]; other.nchunks() as usize]);
+        let place = [1, 2];
+        copy_between(&[4, 6], (&geometry, &mut memory, &[3, 4]), (&other, &mut to, &place), false).unwrap();
+        let mut got = vec![0; 96];
+        Selection::all(&[6, 8]).read(&other, &mut to, (&mut got, &[6, 8])).unwrap();
+        for (n, item) in got.chunks(2).enumerate() {
+            let (i, j) = (n / 8, n % 8);
+            let from = ((i + 2) * 10 + j + 2) * 2;
+            let want = if (1..5).contains(&i) && j >= 2 { &all[from..from + 2] } else { &[0; 2] };
+            assert_eq!(item, want, "{i} {j}");
+        }
+        let beyond =
+            copy_between(&[4, 7], (&geometry, &mut memory, &[3, 4]), (&other, &mut to, &place), false);
+        assert!(beyond.is_err());
     }
 }

@@ -12,8 +12,8 @@
 //! by zero or overflow.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+use super::dims::{Dims, MAX_DIM};
 use super::metalayer::{self, Metalayer};
-use super::{Dims, MAX_DIM};
 use crate::error::{Error, Structure};
 
 /// Largest chunk, in bytes: what the chunk format can hold.

@@ -13,7 +13,7 @@
 //! shape. Bytes after the dtype belong to nobody and are left alone.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::{Dims, MAX_DIM};
+use super::dims::{Dims, MAX_DIM};
 use crate::error::{Error, Structure};
 use alloc::vec::Vec;
 

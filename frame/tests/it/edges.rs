@@ -5,7 +5,7 @@ use crate::rows::targets;
 
 use blosc_core::{Params, Pool};
 use blosc_frame::any::{open_any, open_any_mut, open_raw};
-use blosc_frame::b2nd::{NdArray, Spec};
+use blosc_frame::b2nd::{ArrayView, NdArray, Spec};
 use blosc_frame::bloscpack::{Options, PackRows};
 use blosc_frame::convert::convert;
 use blosc_frame::dtype::Dtype;
@@ -188,6 +188,49 @@ fn arrays_without_items_grow() {
     nd.resize(&[5, 6]).unwrap();
     nd.commit().unwrap();
     assert_eq!(reopened(nd).get_all().unwrap(), [0; 120]);
+}
+
+#[test]
+fn axes_grow_and_shrink_at_an_index_inside_them() {
+    let spec = Spec::new(&[4, 6], Dtype::parse("|u1").unwrap()).unwrap();
+    let spec = spec.chunks(&[2, 3]).unwrap().blocks(&[1, 2]).unwrap();
+    let data: Vec<u8> = (1..=24).collect();
+    for (shape, start, allowed) in [
+        ([6, 6], [2, 6], true),
+        ([4, 3], [0, 0], true),
+        ([5, 6], [4, 0], true),
+        ([2, 9], [2, 3], true),
+        ([3, 6], [3, 0], true),
+        ([4, 6], [9, 9], true),
+        // Not whole chunks, not where one begins, behind the end.
+        ([5, 6], [2, 0], false),
+        ([6, 6], [1, 0], false),
+        ([4, 3], [0, 1], false),
+        ([6, 6], [5, 0], false),
+    ] {
+        let mut nd = NdArray::from_slice(SuperChunk::memory(&spec.params()).unwrap(), &spec, &data).unwrap();
+        let done = ArrayView::open(nd.frame_mut()).unwrap().resize_at(&shape, &start);
+        assert_eq!(done.is_ok(), allowed, "{shape:?} at {start:?}: {done:?}");
+        let nd = reopened(nd);
+        // The old index of each new one; none for what has come.
+        let axis = |d: usize| {
+            let (old, new, at) = ([4u64, 6][d], shape[d], start[d]);
+            let mut from: Vec<Option<u64>> = (0..old).map(Some).collect();
+            match new > old {
+                _ if !allowed || new == old => {}
+                true => drop(from.splice(at as usize..at as usize, (old..new).map(|_| None))),
+                false => drop(from.drain(at as usize..(at + old - new) as usize)),
+            }
+            from
+        };
+        let item =
+            |i: &Option<u64>, j: &Option<u64>| i.zip(*j).map_or(0, |(i, j)| data[(i * 6 + j) as usize]);
+        let (rows, columns) = (axis(0), axis(1));
+        let want: Vec<u8> = rows.iter().flat_map(|i| columns.iter().map(move |j| item(i, j))).collect();
+        assert_eq!(nd.shape()[..], [rows.len() as u64, columns.len() as u64], "{shape:?} at {start:?}");
+        assert_eq!(nd.get_all().unwrap(), want, "{shape:?} at {start:?}");
+    }
+    assert!(array(&[3, 3]).resize_at(&[3], &[0]).is_err());
 }
 
 #[test]
