@@ -38,9 +38,9 @@ impl<'a> NdArray<'a> {
                 source.get_into(&selection, out)
             })?;
         } else if nd.frame().params() == source.frame().params() {
-            nd.edit().append_from(&source.frame())?;
+            nd.edit().append_from(source.frame())?;
         } else {
-            nd.edit().recompress_from(&source.frame())?;
+            nd.edit().recompress_from(source.frame())?;
         }
         Ok(nd)
     }
