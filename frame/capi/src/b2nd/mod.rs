@@ -15,5 +15,5 @@ mod frames;
 mod meta;
 mod slices;
 
-pub use array::Array;
-pub use context::NdContext;
+#[cfg(any(test, feature = "calls"))]
+pub use {array::Array, context::NdContext};
