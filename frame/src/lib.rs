@@ -1,7 +1,21 @@
 #![cfg_attr(all(feature = "std", feature = "classic"), doc = include_str!("../README.md"))]
 #![cfg_attr(not(all(feature = "std", feature = "classic")), doc = "Containers of Blosc chunks.")]
+//!
+//! # Items
+//!
+//! | for | there are |
+//! |---|---|
+//! | whatever lies at a path | `open_any`, `open_any_mut`, and the module `any` |
+//! | frames of chunks | `SuperChunk`; [`cframe`] reads them without an allocator |
+//! | arrays | `NdArray`, in `b2nd` with selections and specifications; element types in `dtype` |
+//! | rows of other containers | `Rows`, over `bloscpack`, `bcolz` and `blaze` |
+//! | stores and tables | `Store`, `store`, `table` (features `store` and `table`) |
+//! | over all of them | `convert`, `verify`, `repair`, `advise` |
+//! | where bytes come from and go to | [`io`] |
+//! | bounds and errors | [`Limits`]; [`Error`] with the [`Structure`], field and offset, [`IoError`], `FileError` |
 #![no_std]
 #![forbid(unsafe_code)]
+#![deny(clippy::missing_errors_doc)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "alloc")]
@@ -63,16 +77,26 @@ pub mod value;
 pub mod verify;
 
 #[cfg(all(feature = "std", feature = "classic"))]
+#[doc(inline)]
 pub use any::{open_any, open_any_mut};
+#[cfg(feature = "alloc")]
+#[doc(inline)]
+pub use b2nd::NdArray;
 #[cfg(feature = "std")]
+#[doc(inline)]
 pub use error::FileError;
+#[doc(inline)]
 pub use error::{Error, IoError, IoKind, Structure};
+#[doc(inline)]
 pub use limits::Limits;
 #[cfg(feature = "alloc")]
+#[doc(inline)]
 pub use rows::Rows;
 #[cfg(feature = "alloc")]
+#[doc(inline)]
 pub use schunk::SuperChunk;
 #[cfg(feature = "store")]
+#[doc(inline)]
 pub use store::Store;
 
 #[cfg(all(doctest, feature = "std"))]

@@ -13,7 +13,7 @@ pub use change::*;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args as Group, CommandFactory, FromArgMatches, Parser, Subcommand};
-pub use common::{Access, Input, Output, Part, Run};
+pub use common::{Access, Input, Named, Output, Part, Run};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 pub use values::{Format, Given, Kind, MetaKind, PackLayout, Pipeline, SplitMode, most, size};
@@ -154,12 +154,8 @@ pub struct Compress {
     /// The options that were given.
     #[arg(skip)]
     pub given: Given,
-    /// File to write; - is standard output. X.npy becomes X.b2nd and X.npz the directory X if left out
-    #[arg(short = 'o', long = "output", value_name = "FILE")]
-    pub named: Option<PathBuf>,
-    /// Replace the output if it exists
-    #[arg(long)]
-    pub force: bool,
+    #[command(flatten)]
+    pub named: Named,
     /// Where the result goes.
     #[arg(skip)]
     pub output: Output,
@@ -276,7 +272,7 @@ pub struct Decompress {
     #[command(flatten)]
     pub input: Input,
     #[command(flatten)]
-    pub output: Output,
+    pub named: Named,
     /// Write the items' bytes alone, whatever the output is called; otherwise .npy and .npz name NumPy files
     #[arg(long)]
     pub plain: bool,

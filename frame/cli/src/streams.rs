@@ -22,7 +22,10 @@ pub fn open_plain(path: &Path) -> Result<(Box<dyn Read>, Option<u64>)> {
         return Ok((stream(path)?, None));
     }
     if path.is_dir() {
-        return Err(Failure::at(path, "is a directory; a file is taken here (convert takes containers)"));
+        return Err(Failure::at(
+            path,
+            "is a directory; a file is taken here (`blosc convert DIRECTORY -o STORE.b2z` makes a store of a directory of arrays)",
+        ));
     }
     let file = File::open(path).map_err(Failure::io(path))?;
     let len = file.metadata().map_err(Failure::io(path))?.len();

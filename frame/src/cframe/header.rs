@@ -150,6 +150,9 @@ impl Fields<'_> {
 
 impl Header {
     /// Reads and checks the fixed part.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] with the field and its offset.
     pub fn parse(bytes: &[u8; FIXED_LEN]) -> Result<Header, Error> {
         let mut f = Fields { bytes, at: 0 };
         let magic: [u8; 10] = f.take("magic")?;
@@ -275,6 +278,9 @@ impl Header {
     }
 
     /// Where the index chunk starts, if there is one.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for lengths whose sum does not fit.
     pub fn index_at(&self) -> Result<u64, Error> {
         match self.frame_type {
             FrameType::Contiguous => u64::from(self.header_len).checked_add(self.cbytes).ok_or(invalid(

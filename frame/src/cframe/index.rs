@@ -53,6 +53,9 @@ pub(crate) const SIZE_LOST: Error = Error::Unsupported {
 
 /// Checks the header of an index chunk against the number of chunks the frame header promises
 /// (`None`: it promises none) and gives that number. `at` is where the chunk starts in the frame.
+///
+/// # Errors
+/// [`Error::Invalid`] for an index of other items than 8 bytes, or of another number of them.
 pub fn check_header(header: &ChunkHeader, promised: Option<u64>, at: u64) -> Result<u64, Error> {
     let invalid =
         |field, skip, value| Error::invalid(Structure::Index, field, at.saturating_add(skip), value);
@@ -75,6 +78,9 @@ pub fn check_header(header: &ChunkHeader, promised: Option<u64>, at: u64) -> Res
 
 /// Checks a raw entry: canonical, and inside the payload. `at` is where the index starts, for errors;
 /// `cbytes` bounds offsets, and is `None` in a sparse frame, whose entries are file numbers.
+///
+/// # Errors
+/// [`Error::Invalid`] with the offset of the entry.
 pub fn check_entry(raw: i64, at: u64, cbytes: Option<u64>) -> Result<Entry, Error> {
     let entry = Entry::from_raw(raw).filter(|entry| match (*entry, cbytes) {
         (Entry::Stored(offset), Some(cbytes)) => offset.checked_add(32).is_some_and(|end| end <= cbytes),

@@ -120,6 +120,9 @@ impl Opener {
     }
 
     /// Takes the bytes last asked for (none at first) and tells what is needed next.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`], [`Error::Truncated`] and [`Error::Checksum`] with structure and offset; [`Error::Limit`].
     pub fn step(&mut self, bytes: &[u8]) -> Result<Step<Opened>, Error> {
         match core::mem::replace(&mut self.state, State::Start) {
             State::Start if self.size < FIXED_LEN as u64 => {
@@ -285,6 +288,9 @@ fn check_sizes(section: &Section<'_>, limits: &Limits, table: u64) -> Result<(),
 
 /// Runs an [`Opener`] over a source. One that [is far](ReadAt::is_far) is asked for both ends at once, and again only
 /// where more lies there than the first answer holds.
+///
+/// # Errors
+/// As [`Opener::step`], and errors of the source.
 pub fn open_at(
     source: &(impl ReadAt + ?Sized),
     expected: FrameType,
@@ -324,11 +330,17 @@ pub fn open_at(
 
 impl Opened {
     /// The metalayers.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] and [`Error::Truncated`] with the offset in the header.
     pub fn metalayers(&self) -> Result<Section<'_>, Error> {
         Section::parse(&self.head, FIXED_LEN, Structure::Metalayers)
     }
 
     /// The vlmetalayers; their contents are chunks.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] and [`Error::Truncated`] with the offset in the trailer.
     pub fn vlmetalayers(&self) -> Result<Section<'_>, Error> {
         trailer::parse(&self.trailer)
     }

@@ -65,6 +65,9 @@ fn marked<const N: usize>(
 impl<'a> Section<'a> {
     /// Parses the section that starts at `start`. `bytes` is all its offsets may reach: the header, or
     /// the trailer up to its length field.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] and [`Error::Truncated`] with the offset.
     pub fn parse(bytes: &'a [u8], start: usize, structure: Structure) -> Result<Section<'a>, Error> {
         let _: [u8; 0] = marked(bytes, start, 0x93, structure, "array of 3")?;
         let _: [u8; 2] = marked(bytes, start.saturating_add(1), 0xcd, structure, "index size")?;
@@ -141,6 +144,9 @@ impl<'a> Section<'a> {
 /// Writes a section of `entries` (name, content): the [`Structure::VlMetalayers`] of a trailer at its byte 2, those of
 /// any other structure at byte 87 of the header. The caller has checked names, count and sizes with
 /// [`check_entry`]; a map part of 64 KiB cannot be reached with them.
+///
+/// # Errors
+/// [`Error::Capacity`] for more than offsets of the format reach.
 #[cfg(feature = "alloc")]
 pub fn encode<'a, I>(structure: Structure, entries: I) -> Result<alloc::vec::Vec<u8>, Error>
 where
@@ -179,6 +185,9 @@ where
 }
 
 /// Checks a name and content against what the format can hold, before anything is written.
+///
+/// # Errors
+/// [`Error::Param`] for a name of more than 31 bytes or with NUL, [`Error::Capacity`] for a content that is too long.
 pub fn check_entry(name: &str, content: &[u8]) -> Result<(), Error> {
     if name.len() > MAX_NAME || name.contains('\0') {
         return Err(Error::param("metalayer name length", name.len() as i64, "at most 31 bytes, no NUL"));

@@ -34,6 +34,9 @@ pub struct Tail {
 
 impl Tail {
     /// Reads the tail. `at` is where it starts in the frame, for messages; `header_len` bounds `T`.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] and [`Error::Truncated`] with the offset.
     pub fn parse(bytes: &[u8; TAIL_LEN], at: u64, header_len: u32) -> Result<Tail, Error> {
         let invalid =
             |field, skip, value| Error::invalid(Structure::Trailer, field, at.saturating_add(skip), value);
@@ -83,6 +86,9 @@ pub(crate) fn check_start(bytes: &[u8]) -> Result<(), Error> {
 }
 
 /// Parses a whole trailer: `bytes` runs from its `94` to its end.
+///
+/// # Errors
+/// [`Error::Invalid`] and [`Error::Truncated`] with the offset.
 pub fn parse(bytes: &[u8]) -> Result<Section<'_>, Error> {
     check_start(bytes)?;
     let end = bytes.len().saturating_sub(TAIL_LEN);
@@ -90,6 +96,9 @@ pub fn parse(bytes: &[u8]) -> Result<Section<'_>, Error> {
 }
 
 /// Writes a trailer around an encoded vlmetalayers section, with fingerprint type 0.
+///
+/// # Errors
+/// [`Error::Capacity`] for a trailer longer than its length field says.
 #[cfg(feature = "alloc")]
 pub fn encode(section: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
     let len = section.len().saturating_add(2).saturating_add(TAIL_LEN);

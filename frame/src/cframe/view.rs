@@ -62,6 +62,9 @@ pub enum ViewChunk<'a> {
 
 impl<'a> View<'a> {
     /// Opens the frame at the start of `bytes`; bytes after it are ignored.
+    ///
+    /// # Errors
+    /// As [`open_at`](super::open_at).
     pub fn open(bytes: &'a [u8], limits: &Limits) -> Result<View<'a>, Error> {
         let header = contiguous(bytes)?;
         let frame = usize::try_from(header.frame_len).ok().and_then(|len| bytes.get(..len));
@@ -73,6 +76,9 @@ impl<'a> View<'a> {
 
     /// Opens a frame whose chunks are not at hand: `head` is its header with all metalayers, and `rest` what lies after the
     /// chunks, from [`Header::index_at`] to the frame's end. Its chunks are [pushed](View::push_chunk).
+    ///
+    /// # Errors
+    /// As [`View::open`], and [`Error::Truncated`] where a part is shorter than the header says.
     pub fn open_apart(head: &'a [u8], rest: &'a [u8], limits: &Limits) -> Result<View<'a>, Error> {
         let header = contiguous(head)?;
         let at = header.index_at()?;
@@ -224,6 +230,9 @@ impl<'a> View<'a> {
     }
 
     /// Entry `k` of the index. Decodes the one block of the index it lies in.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`]; [`Error::Chunk`] for a damaged index; [`Error::OutputTooSmall`] for too little scratch.
     pub fn entry(&self, k: u64, level: Level, work: &mut [u8]) -> Result<Entry, Error> {
         let at = self.header.index_at()?;
         let (Some(index), true) = (self.index, k < self.nchunks) else {
@@ -239,6 +248,9 @@ impl<'a> View<'a> {
     }
 
     /// Chunk `k`, checked.
+    ///
+    /// # Errors
+    /// As [`View::entry`], and [`Error::Checksum`], [`Error::Chunk`] or [`Error::Truncated`] for a damaged chunk.
     pub fn chunk(&self, k: u64, level: Level, work: &mut [u8]) -> Result<ViewChunk<'a>, Error> {
         Ok(self.located(k, level, work)?.0)
     }
@@ -274,6 +286,9 @@ impl<'a> View<'a> {
     }
 
     /// Decodes all of chunk `k` into the start of `out`; returns its size.
+    ///
+    /// # Errors
+    /// As [`View::chunk`], and [`Error::OutputTooSmall`].
     pub fn decode_chunk(
         &self,
         k: u64,
@@ -293,6 +308,9 @@ impl<'a> View<'a> {
     }
 
     /// Decodes items `range` of chunk `k` (items of the frame's typesize); returns the bytes written.
+    ///
+    /// # Errors
+    /// As [`View::decode_chunk`], and [`Error::OutOfRange`] for items that the chunk has not.
     pub fn decode_items(
         &self,
         k: u64,

@@ -95,6 +95,9 @@ pub trait Directory {
 
 /// Accepts a single plain path component: not empty, not `.` or `..`, at most 255 bytes, and without
 /// separators, colons, NUL or other control characters.
+///
+/// # Errors
+/// [`IoKind::Name`].
 pub fn check_name(name: &str) -> Result<(), IoError> {
     let bad = |b: u8| b < 0x20 || matches!(b, b'/' | b'\\' | b':');
     if name.is_empty() || name == "." || name == ".." || name.len() > 255 || name.bytes().any(bad) {
@@ -150,11 +153,17 @@ pub struct DirFile<D: Directory> {
 
 impl<D: Directory> DirFile<D> {
     /// Opens an existing file.
+    ///
+    /// # Errors
+    /// Errors of the directory, such as a file that is not there.
     pub fn open(dir: D, name: &str) -> Result<DirFile<D>, IoError> {
         let file = dir.open(name, true)?;
         Ok(DirFile { dir, name: name.into(), file, new: false })
     }
     /// Creates a new file.
+    ///
+    /// # Errors
+    /// Errors of the directory, such as a file that is there.
     pub fn create(dir: D, name: &str) -> Result<DirFile<D>, IoError> {
         let file = dir.create(name)?;
         Ok(DirFile { dir, name: name.into(), file, new: true })

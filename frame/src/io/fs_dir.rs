@@ -103,6 +103,9 @@ impl FsDir {
         FsDir { path, root: self.root.clone(), mode: OnceLock::new() }
     }
     /// Opens a directory inside this one.
+    ///
+    /// # Errors
+    /// A name that is no plain component, and errors of the file system.
     pub fn subdirectory(&self, name: &str) -> Result<FsDir, IoError> {
         let path = self.join(name)?;
         if std::fs::symlink_metadata(&path)?.is_dir() {
@@ -112,6 +115,9 @@ impl FsDir {
         }
     }
     /// Creates a directory inside this one.
+    ///
+    /// # Errors
+    /// A name that is no plain component, and errors of the file system.
     pub fn create_subdirectory(&self, name: &str) -> Result<FsDir, IoError> {
         let path = self.join_to_write(name)?;
         std::fs::create_dir(&path)?;

@@ -268,6 +268,9 @@ impl SidecarLock {
     }
 
     /// Waits until no writer holds the lock, and holds it for reading.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a lock file of another form, and errors of the file system.
     pub fn read(&mut self) -> Result<Held<'_>, Error> {
         let changed = self.acquire(false)?;
         Ok(Held { lock: self, changed })

@@ -12,6 +12,9 @@ pub struct Offset<R> {
 
 impl<R: ReadAt> Offset<R> {
     /// A view that starts at `base`, which must lie inside `inner`.
+    ///
+    /// # Errors
+    /// A `base` behind the end of `inner`, and errors of `inner`.
     pub fn new(inner: R, base: u64) -> Result<Offset<R>, IoError> {
         if base > inner.size()? { Err(IoKind::UnexpectedEnd.into()) } else { Ok(Offset { inner, base }) }
     }

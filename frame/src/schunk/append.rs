@@ -18,6 +18,9 @@ impl SuperChunk<'_> {
     ///
     /// A last chunk that is short is read, encoded again and written anew, whatever little is added to it: where that
     /// is done often, a small [chunk size](SuperChunk::set_chunksize) or a [`Writer`](super::Writer) keeps it cheap.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::append_data`], and errors of reading the last chunk.
     pub fn append(&mut self, data: &[u8]) -> Result<(), Error> {
         if data.is_empty() {
             return Ok(());
@@ -74,6 +77,9 @@ impl SuperChunk<'_> {
 
     /// Appends all chunks of `other` as they are, without decoding them. Those that share their bytes still share them.
     /// Parameters of new chunks and metalayers stay this frame's own.
+    ///
+    /// # Errors
+    /// [`Error::Param`] for another item size or chunk size, [`Error::Limit`], and errors of reading `other`.
     pub fn append_from(&mut self, other: &SuperChunk<'_>) -> Result<(), Error> {
         if other.typesize() != self.typesize() {
             return Err(Error::param("typesize", i64::from(other.typesize()), "the typesize of this frame"));
@@ -117,6 +123,9 @@ impl SuperChunk<'_> {
     }
 
     /// Decodes all of `other` and appends it with this frame's parameters, in chunks of the same sizes.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::append_data`], and errors of decoding `other`.
     pub fn recompress_from(&mut self, other: &SuperChunk<'_>) -> Result<(), Error> {
         if let (0, ChunkSize::Fixed(c)) = (self.nchunks(), other.header.chunksize) {
             self.declare(Some(c))?;

@@ -80,8 +80,18 @@ impl SuperChunk<'_> {
     }
 
     /// Bytes the frame takes where it is stored: index file and all chunk files of a sparse one.
+    ///
+    /// # Errors
+    /// Errors of the store.
     pub fn container_bytes(&self) -> Result<u64, Error> {
         self.store.size()
+    }
+
+    /// Bytes of a contiguous frame that no chunk refers to, as far as its table of checksums tells:
+    /// [`SuperChunk::compact`] drops them. None for a sparse frame, and for one whose last writer keeps no such table.
+    pub fn free_bytes(&self) -> Option<u64> {
+        let live = self.checksums.live.filter(|_| !self.is_sparse())?;
+        Some(self.header().cbytes.saturating_sub(live))
     }
 
     /// Files of a sparse frame that nothing refers to: of another program, or of a writer that died or is at work.
@@ -107,6 +117,9 @@ impl SuperChunk<'_> {
     }
 
     /// The frame as contiguous bytes, with all changes so far; a sparse frame is packed together.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::commit`], and errors of reading what is packed together.
     pub fn to_bytes(&mut self) -> Result<Vec<u8>, Error> {
         if self.store.as_slice().is_some() {
             self.commit()?;
@@ -122,12 +135,18 @@ impl SuperChunk<'_> {
     }
 
     /// [`SuperChunk::to_bytes`], for a frame that is not needed any more.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::to_bytes`].
     pub fn into_bytes(mut self) -> Result<Vec<u8>, Error> {
         self.to_bytes()
     }
 
     /// Copies everything of `other` into this new, empty frame: parameters, metalayers, chunks as they
     /// are. Works between contiguous and sparse frames.
+    ///
+    /// # Errors
+    /// [`Error::Param`] where this frame has chunks or items of another size, and errors of reading `other`.
     pub fn copy_from(&mut self, other: &SuperChunk<'_>) -> Result<(), Error> {
         if self.nchunks() > 0 || self.typesize() != other.typesize() {
             return Err(Error::param(

@@ -44,6 +44,9 @@ impl SuperChunk<'_> {
     }
 
     /// Changes the parameters of chunks written from now on; the typesize must stay.
+    ///
+    /// # Errors
+    /// [`Error::Param`] for another item size; [`Error::Codec`] for parameters that no chunk can have.
     pub fn set_params(&mut self, params: &blosc_core::Params) -> Result<(), Error> {
         params.check().map_err(Error::Codec)?;
         if params.typesize != self.typesize() {
@@ -55,6 +58,10 @@ impl SuperChunk<'_> {
     }
 
     /// Appends one chunk that holds exactly `data`.
+    ///
+    /// # Errors
+    /// [`Error::Param`] for a size that the frame's chunks cannot have; [`Error::Codec`], [`Error::Limit`],
+    /// [`Error::Capacity`]; nothing has changed then.
     pub fn append_data(&mut self, data: &[u8]) -> Result<(), Error> {
         self.insert(self.nchunks(), data)
     }
@@ -70,11 +77,17 @@ impl SuperChunk<'_> {
     /// assert_eq!(frame.read_chunk(1)?, [3; 100]);
     /// # Ok::<(), blosc_frame::Error>(())
     /// ```
+    ///
+    /// # Errors
+    /// As [`SuperChunk::append_data`], and [`Error::OutOfRange`] for `k`.
     pub fn insert(&mut self, k: u64, data: &[u8]) -> Result<(), Error> {
         self.put_data(k, false, data)
     }
 
     /// Replaces chunk `k` by one that holds exactly `data`.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::insert`].
     pub fn update(&mut self, k: u64, data: &[u8]) -> Result<(), Error> {
         self.put_data(k, true, data)
     }
@@ -87,6 +100,10 @@ impl SuperChunk<'_> {
     }
 
     /// Appends a chunk that is encoded already; it is checked first.
+    ///
+    /// # Errors
+    /// [`Error::Chunk`] for a damaged chunk, [`Error::Param`] for one that does not fit the frame, [`Error::Limit`];
+    /// nothing has changed then.
     pub fn append_chunk(&mut self, chunk: &[u8]) -> Result<(), Error> {
         self.insert_chunk(self.nchunks(), chunk)
     }
@@ -105,11 +122,17 @@ impl SuperChunk<'_> {
     }
 
     /// Inserts a chunk that is encoded already before chunk `k`.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::append_chunk`], and [`Error::OutOfRange`] for `k`.
     pub fn insert_chunk(&mut self, k: u64, chunk: &[u8]) -> Result<(), Error> {
         self.put_checked(k, false, chunk)
     }
 
     /// Replaces chunk `k` by one that is encoded already.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::insert_chunk`].
     pub fn update_chunk(&mut self, k: u64, chunk: &[u8]) -> Result<(), Error> {
         self.put_checked(k, true, chunk)
     }
@@ -129,6 +152,9 @@ impl SuperChunk<'_> {
     }
 
     /// Removes chunk `k`.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], and errors of reading the chunk's header.
     pub fn delete(&mut self, k: u64) -> Result<(), Error> {
         self.check_position(k, true)?;
         self.touch()?;

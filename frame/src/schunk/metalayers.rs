@@ -146,6 +146,9 @@ impl SuperChunk<'_> {
     }
 
     /// The decoded content of a vlmetalayer.
+    ///
+    /// # Errors
+    /// [`Error::Chunk`] for a content that does not decode, [`Error::Limit`].
     pub fn vlmetalayer(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
         let Some(meta) = find(&self.metalayers.trailer, name) else { return Ok(None) };
         let limits = self.limits.chunk.output(self.limits.metalayer);

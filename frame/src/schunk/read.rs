@@ -36,6 +36,9 @@ impl SuperChunk<'_> {
     }
 
     /// Decoded size of chunk `k`, in bytes. Reads the chunk's header where the frame does not tell.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::chunk_header`].
     pub fn chunk_nbytes(&self, k: u64) -> Result<u32, Error> {
         if matches!(self.index.sizes(), Sizes::Unread { .. }) {
             if let Some(header) = self.chunk_header(k)? {
@@ -56,6 +59,10 @@ impl SuperChunk<'_> {
     }
 
     /// The header of chunk `k`; `None` if it is a special chunk without bytes.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`]; [`Error::Chunk`], [`Error::Truncated`] or [`Error::Missing`] for a damaged chunk;
+    /// errors of the store.
     pub fn chunk_header(&self, k: u64) -> Result<Option<ChunkHeader>, Error> {
         match self.index.entry(k)? {
             Entry::Stored(entry) => Ok(Some(self.store.locate(entry)?.header(k)?)),
@@ -82,6 +89,9 @@ impl SuperChunk<'_> {
     }
 
     /// Chunk `k` as it is stored: borrowed where the frame lies in memory, else read into `buf`.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::chunk_header`], and [`Error::Checksum`].
     pub fn raw_chunk<'s>(&'s self, k: u64, buf: &'s mut Vec<u8>) -> Result<RawChunk<'s>, Error> {
         match self.index.entry(k)? {
             Entry::Special(kind) => Ok(RawChunk::Special(kind, self.chunk_nbytes(k)?)),
@@ -123,6 +133,9 @@ impl SuperChunk<'_> {
     }
 
     /// Decodes chunk `k` into a new vector.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::raw_chunk`], and [`Error::Limit`].
     pub fn read_chunk(&self, k: u64) -> Result<Vec<u8>, Error> {
         let mut out = Vec::new();
         self.read_chunk_to(k, &mut out)?;
@@ -140,6 +153,9 @@ impl SuperChunk<'_> {
     }
 
     /// Decodes chunk `k` into the start of `out`; returns its size.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::read_chunk`], and [`Error::OutputTooSmall`].
     pub fn read_chunk_into(&self, k: u64, out: &mut [u8]) -> Result<usize, Error> {
         self.decode_chunk(self.shared(), k, 0, |_| Ok(out))
     }
@@ -179,6 +195,9 @@ impl SuperChunk<'_> {
     }
 
     /// Decodes bytes `range` of chunk `k` into the start of `out`. Reads only the blocks it crosses.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::read_chunk_into`], and [`Error::OutOfRange`] for `range`.
     pub fn read_chunk_bytes(&self, k: u64, range: Range<usize>, out: &mut [u8]) -> Result<usize, Error> {
         if self.special(k).is_some() {
             let (len, index) = (u64::from(self.chunk_nbytes(k)?), range.end as u64);
@@ -239,6 +258,9 @@ impl SuperChunk<'_> {
     /// Decodes some blocks of chunk `k` and hands each to `take` with its number, in the order given.
     /// Reads only those blocks. A special chunk has one block: all of it. Blocks are as long as the chunk's streams are,
     /// which in some files of C-Blosc2 is another size than the header's (docs/formats/chunk.md, appendix B1).
+    ///
+    /// # Errors
+    /// As [`SuperChunk::read_chunk`], [`Error::OutOfRange`] for a block, and errors of `take`.
     pub fn read_blocks(
         &self,
         k: u64,
@@ -267,6 +289,9 @@ impl SuperChunk<'_> {
     }
 
     /// Decodes bytes `range` of the whole super-chunk into the start of `out`; returns how many.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::read_chunk_bytes`].
     pub fn read_bytes(&self, range: Range<u64>, out: &mut [u8]) -> Result<usize, Error> {
         let out = self.room(&range, out)?;
         if !range.is_empty() {
@@ -380,6 +405,9 @@ impl SuperChunk<'_> {
 
     /// Decodes items `range` of the whole super-chunk (items of the frame's typesize) into the start
     /// of `out`; returns the bytes written. Reads only the blocks the range crosses.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::read_bytes`].
     pub fn read_items(&self, range: Range<u64>, out: &mut [u8]) -> Result<usize, Error> {
         self.read_bytes(self.bytes_of_items(range)?, out)
     }
@@ -394,6 +422,9 @@ impl SuperChunk<'_> {
     }
 
     /// Decodes everything into a new vector, within the limits.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::read_chunk`]; [`Error::Limit`] where all of it is too much.
     pub fn read_all(&self) -> Result<Vec<u8>, Error> {
         let mut out = Vec::new();
         for k in 0..self.nchunks() {

@@ -70,6 +70,9 @@ impl<'a> SuperChunk<'a> {
     }
 
     /// Decodes all chunks, on all threads, and hands them to `take` in order.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::read_chunk`], and errors of `take`, after which no chunk is handed out.
     pub fn for_each_chunk(&self, mut take: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
         let most = self.sizes_known()?.largest().unwrap_or(0);
         let small = self.nbytes() <= parallel::HANDED as u64;

@@ -61,6 +61,29 @@ pub struct Output {
     pub force: bool,
 }
 
+/// Where the result goes, with a default.
+#[derive(Debug, Clone, Default, Group)]
+pub struct Named {
+    /// File to write; - is standard output. If left out, it is called as the input, with an extension more or less
+    /// (x and x.b2frame, x.npy and x.b2nd), or is standard output if the input is standard input
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    pub name: Option<PathBuf>,
+    /// Replace the output if it exists
+    #[arg(long)]
+    pub force: bool,
+}
+
+impl Named {
+    /// The output, which `default` names if the command line does not.
+    ///
+    /// # Errors
+    /// Those of `default`.
+    pub fn output<E>(&self, default: impl FnOnce() -> Result<PathBuf, E>) -> Result<Output, E> {
+        let output = self.name.clone().map_or_else(default, Ok)?;
+        Ok(Output { output, force: self.force })
+    }
+}
+
 impl Run {
     /// The kernels to use.
     pub fn level(&self) -> Level {

@@ -71,6 +71,8 @@ pub fn screen(report: &Value) -> Vec<Line> {
     add("items", items(report));
     add("rows", number(report, "rows").map(grouped));
     add("size", size(report));
+    let free = number(report, "free_bytes").filter(|free| *free > 0);
+    add("free room", free.map(|free| format!("{}, which blosc compact gives back", bytes(free))));
     add("compressed by", pipeline(report));
     add("chunks", parts(report, "chunks", "chunksize", "nchunks"));
     add("blocks", parts(report, "blocks", "blocksize", "nblocks"));

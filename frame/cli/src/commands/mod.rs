@@ -23,6 +23,7 @@ use crate::output::{Sink, notice, stdout_failed};
 use crate::printable::{printable, printable_json};
 use crate::readers::table::of_table;
 use crate::writers::choice::{Request, Verb, check_partial, nothing_left_out};
+use crate::writers::names;
 use crate::writers::table::Export;
 use crate::writers::text::TextItems;
 use crate::{progress, writers};
@@ -92,15 +93,20 @@ fn plain_format(opened: &mut Opened, output: &Output, format: Option<Format>, pl
 /// `blosc decompress`.
 fn decompress(args: &Decompress) -> Result<()> {
     let path = args.input.input.as_path();
-    let Decompress { input, output, plain, partial, format } = args;
+    let Decompress { input, named, plain, partial, format } = args;
+    let mut opened = open(input, Intent::Read)?;
+    let holds = opened.holds();
+    let output = &named.output(|| names::decompressed(args, holds))?;
+    // Bytes get back the name that they had, which may be that of a NumPy file.
+    let plain = *plain || (named.name.is_none() && holds == Holds::Bytes);
     let export =
         Export { verb: Verb::Decompress, input, output, cut: Cut::ALL, format: *format, partial: *partial };
-    let Some(mut opened) = export.run(open(input, Intent::Read)?, *plain)? else { return Ok(()) };
-    let format = plain_format(&mut opened, &args.output, *format, args.plain)?;
+    let Some(mut opened) = export.run(opened, plain)? else { return Ok(()) };
+    let format = plain_format(&mut opened, output, *format, plain)?;
     if opened.holds() != Holds::Arrays {
         nothing_left_out(*partial, format)?;
     }
-    check_partial(&args.output.output, &opened.left_out(), args.partial)?;
+    check_partial(&output.output, &opened.left_out(), args.partial)?;
     if let What::Store(store) = &opened.what {
         for key in store.attributes_left_out() {
             notice(format_args!("{}: not kept: {key} (attributes)", path.display()));
@@ -112,7 +118,7 @@ fn decompress(args: &Decompress) -> Result<()> {
     };
     let bar = progress::bar("decompressing", opened.nbytes());
     let told = |n| bar.inc(n);
-    let mut sink = Sink::create(&args.output)?;
+    let mut sink = Sink::create(output)?;
     let done = match (opened.holds(), format) {
         (Holds::Arrays, _) => {
             let max = args.input.max_output.unwrap_or_else(|| max_by_size(size(path)));

@@ -190,6 +190,7 @@ pub fn frame_info(frame: &mut SuperChunk<'_>) -> std::result::Result<Value, blos
         "header_len": h.header_len,
         "frame_len": h.frame_len,
         "container_bytes": frame.container_bytes()?,
+        "free_bytes": frame.free_bytes(),
         "general_flags": h.general_flags,
         "other_flags": h.other_flags,
         "other_flags2": h.other_flags2,

@@ -53,7 +53,7 @@ fn writable(verb: Verb, holds: Holds) -> &'static [Format] {
 }
 
 /// What an extension promises.
-const EXTENSIONS: [(&str, Format); 16] = [
+pub const EXTENSIONS: [(&str, Format); 16] = [
     ("b2nd", B2nd),
     ("b2frame", B2frame),
     ("b2f", B2frame),

@@ -6,6 +6,7 @@ mod chunk;
 pub mod containers;
 pub mod frame;
 mod guess;
+pub mod names;
 pub mod npy;
 mod npz;
 pub mod store;
@@ -106,7 +107,7 @@ impl Input {
 
 /// `blosc compress`.
 pub fn write(mut args: Compress) -> Result<()> {
-    args.output = Output { output: output_name(&args)?, force: args.force };
+    args.output = args.named.output(|| names::compressed(&args))?;
     let started = Instant::now();
     let mut input = Input::open(&args)?;
     let request =
@@ -178,16 +179,6 @@ fn is_table(args: &Compress) -> bool {
 
 fn is(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension))
-}
-
-/// The output asked for, or the one a NumPy file's name stands for.
-fn output_name(args: &Compress) -> Result<PathBuf> {
-    match &args.named {
-        Some(path) => Ok(path.clone()),
-        None if is(&args.input, "npy") && !args.plain => Ok(args.input.with_extension("b2nd")),
-        None if is(&args.input, "npz") && !args.plain => Ok(args.input.with_extension("")),
-        None => Err(Failure::Usage("-o: name the file to write (only .npy and .npz files need none)".into())),
-    }
 }
 
 /// Where a result of this format goes.

@@ -352,3 +352,84 @@ fn a_missing_folder_for_temporary_files_is_named() {
         "{text}"
     );
 }
+
+/// Without `-o` the output is called as the input, with an extension more or less; and what is compressed so comes back
+/// under its own name.
+#[test]
+fn an_output_has_a_name_by_default() {
+    let folder = folder("default-name");
+    let (raw, array) = (folder.read("raw"), folder.read("a.npy"));
+    folder.run(&["compress", "a.npy", "-o", "st.b2z"]);
+    folder.write("t.csv", b"a,b\n1,2\n");
+    folder.run(&["compress", "t.csv", "-o", "t.b2z"]);
+    for (words, gives) in [
+        ("compress raw", "raw.b2frame"),
+        ("compress raw --format chunk", "raw.chunk"),
+        ("compress raw --format bloscpack", "raw.blp"),
+        ("compress raw --format bcolz", "raw.bcolz"),
+        ("compress raw --dtype <u4", "raw.b2nd"),
+        ("compress a.npy", "a.b2nd"),
+        ("compress a.npy --plain", "a.npy.b2frame"),
+        ("decompress raw.b2nd --format csv", "raw.csv"),
+        ("decompress raw.b2nd", "raw.npy"),
+        ("decompress st.b2z", "st.npz"),
+    ] {
+        folder.run(&words.split(' ').collect::<Vec<_>>());
+        assert!(folder.path(gives).exists(), "{words}");
+        let (status, text) = folder.fail(&words.split(' ').collect::<Vec<_>>());
+        assert!(status == 2 && text.contains("--force"), "{words} a second time: {status} {text}");
+    }
+    for (words, gives, bytes) in [
+        ("decompress raw.b2frame", "raw", &raw),
+        ("decompress raw.chunk", "raw", &raw),
+        ("decompress raw.blp", "raw", &raw),
+        ("decompress a.b2nd", "a.npy", &array),
+        ("decompress a.npy.b2frame", "a.npy", &array),
+        ("decompress st.b2z:/a", "a.npy", &array),
+        ("decompress raw.b2nd --plain", "raw", &raw),
+    ] {
+        std::fs::remove_file(folder.path(gives)).unwrap();
+        folder.run(&words.split(' ').collect::<Vec<_>>());
+        assert!(folder.read(gives) == *bytes, "{words}");
+    }
+    let packed = folder.run_with(&["compress", "-", "--typesize", "4"], &raw);
+    assert!(folder.run_with(&["decompress", "-"], &packed) == raw, "from standard input to standard output");
+    for (words, says) in [
+        ("decompress t.b2z", "name a .csv"),
+        ("decompress a.npy", "name the file"),
+        ("compress raw --format blaze", "name the file"),
+        ("compress .", "convert DIRECTORY"),
+    ] {
+        let (status, text) = folder.fail(&words.split(' ').collect::<Vec<_>>());
+        assert!(status != 0 && text.contains(says), "{words}: {status} {text}");
+    }
+}
+
+#[test]
+fn a_frame_says_how_much_room_in_it_is_free() {
+    let folder = folder("free-room");
+    folder.run(&[
+        "compress",
+        "raw",
+        "-o",
+        "r.b2frame",
+        "--typesize",
+        "4",
+        "--chunksize",
+        "4000",
+        "--level",
+        "0",
+    ]);
+    let screen = |folder: &Folder| String::from_utf8(folder.run(&["info", "r.b2frame"])).unwrap();
+    assert!(!screen(&folder).contains("free room"), "{}", screen(&folder));
+    folder.run(&["edit", "r.b2frame", "delete", "1"]);
+    // A stored chunk of 4,000 bytes has a header of 32.
+    assert!(
+        screen(&folder).contains("free room      3.94 KiB, which blosc compact gives back"),
+        "{}",
+        screen(&folder)
+    );
+    assert_eq!(json(&folder.run(&["info", "r.b2frame", "--json"]))["free_bytes"], 4032);
+    folder.run(&["compact", "r.b2frame"]);
+    assert!(!screen(&folder).contains("free room"), "{}", screen(&folder));
+}

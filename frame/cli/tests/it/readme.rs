@@ -1,33 +1,32 @@
 //! The command lines that the documents show are command lines of this program.
 
-use std::ffi::OsString;
+use crate::common::Folder;
+use std::process::Command;
 
-/// Lines of `sh` blocks that begin with the program's name, without comments, pipes and redirections.
-fn commands(text: &str) -> Vec<&str> {
-    let mut shown = false;
-    let mut found = Vec::new();
-    for line in text.lines() {
-        match line {
-            "```sh" => shown = true,
-            "```" => shown = false,
-            _ if shown && line.starts_with("blosc ") => {
-                found.push(line.split(['#', '|', '>']).next().unwrap().trim());
-            }
-            _ => {}
-        }
-    }
-    found
+const DOCUMENTS: [(&str, &str); 2] = [
+    ("README.md", include_str!("../../../../README.md")),
+    ("frame/cli/README.md", include_str!("../../README.md")),
+];
+
+/// The `sh` blocks in which a line begins with the program's name.
+fn blocks(text: &str) -> Vec<&str> {
+    let blocks = text.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
+    blocks.filter(|block| block.lines().any(|line| line.starts_with("blosc "))).collect()
 }
 
+/// A newcomer types them in an empty folder, one after the other.
 #[test]
-fn documents_show_commands_that_exist() {
-    let documents = [include_str!("../../README.md"), include_str!("../../../../README.md")];
-    let found: Vec<&str> = documents.into_iter().flat_map(commands).collect();
-    assert!(found.len() >= 10, "only {found:?}");
-    for command in found {
-        let words: Vec<OsString> = command.split_whitespace().map(OsString::from).collect();
-        if let Err(error) = blosc_cli::check(words) {
-            panic!("{command}: {error}");
-        }
+#[cfg(unix)]
+fn the_commands_of_the_documents_run_in_an_empty_folder() {
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_blosc")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap_or_default());
+    for (name, text) in DOCUMENTS {
+        let (folder, script) = (Folder::new("readme"), blocks(text).concat());
+        let lines = script.lines().filter(|line| line.starts_with("blosc ")).count();
+        assert!(lines >= 3, "{name}: {lines} lines");
+        let mut shell = Command::new("sh");
+        shell.args(["-e", "-x", "-c", &script]).current_dir(folder.path(".")).env("PATH", &path);
+        let done = shell.output().unwrap();
+        assert!(done.status.success(), "{name}: {}", String::from_utf8_lossy(&done.stderr));
     }
 }
