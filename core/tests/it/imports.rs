@@ -45,7 +45,7 @@ const ROOMS: [Room; 6] = [
         ],
         circles: 0,
         budget: 8_000,
-        above: Some(12_400),
+        above: Some(12_500),
     },
     Room {
         src: "frame/capi/src",

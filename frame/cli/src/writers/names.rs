@@ -49,8 +49,10 @@ pub fn decompressed(args: &Decompress, holds: Holds) -> Result<PathBuf> {
     } else if is_stream(path)? {
         return standard_output();
     }
-    let known = |known: &&(&str, Format)| is(path, known.0) && !matches!(known.1, Format::Npy | Format::Npz);
-    let known = EXTENSIONS.iter().find(known);
+    let known = EXTENSIONS.iter().find(|known| is(path, known.0));
+    if matches!(known, Some((_, Format::Npy | Format::Npz))) {
+        return Err(unnamed());
+    }
     let stem = known.map_or_else(|| path.to_path_buf(), |_| path.with_extension(""));
     let extension = match (args.format, holds) {
         (Some(format), _) => extension(format).ok_or_else(unnamed)?,
