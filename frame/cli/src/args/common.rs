@@ -77,7 +77,7 @@ impl Named {
     /// The output, which `default` names if the command line does not.
     ///
     /// # Errors
-    /// Those of `default`.
+    /// What `default` gives.
     pub fn output<E>(&self, default: impl FnOnce() -> Result<PathBuf, E>) -> Result<Output, E> {
         let output = self.name.clone().map_or_else(default, Ok)?;
         Ok(Output { output, force: self.force })
