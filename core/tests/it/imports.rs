@@ -37,7 +37,7 @@ const ROOMS: [Room; 6] = [
         floors: &[
             &["failure", "json", "limits", "printable", "progress", "paths", "cut"],
             &["args"],
-            &["access", "signals", "replaced", "output", "streams", "behind"],
+            &["access", "signals", "replaced", "output", "streams", "trailing"],
             &["readers"],
             &["opened", "open", "leaves"],
             &["items", "writers"],

@@ -16,7 +16,7 @@ use clap::{ArgMatches, Args as Group, CommandFactory, FromArgMatches, Parser, Su
 pub use common::{Access, Input, Named, Output, Part, Run};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-pub use values::{Format, Given, Kind, MetaKind, PackLayout, Pipeline, SplitMode, most, size};
+pub use values::{Explicit, Format, Kind, MetaKind, PackLayout, Pipeline, SplitMode, most, size};
 use values::{checksum, codec, files, filters, meta, some};
 
 /// Compress, decompress, inspect and verify Blosc data: chunks, frames, arrays, bloscpack, bcolz.
@@ -77,9 +77,9 @@ fn no_file(command: &mut clap::Command, error: clap::Error) -> clap::Error {
 }
 
 /// What was given on the command line, and not left to its default.
-fn given(matches: &ArgMatches) -> Given {
+fn given(matches: &ArgMatches) -> Explicit {
     let given = |id: &&clap::Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
-    Given(matches.ids().filter(given).map(|id| id.as_str().to_string()).collect())
+    Explicit(matches.ids().filter(given).map(|id| id.as_str().to_string()).collect())
 }
 
 /// What to do.
@@ -153,7 +153,7 @@ pub struct Compress {
     pub partial: bool,
     /// The options that were given.
     #[arg(skip)]
-    pub given: Given,
+    pub given: Explicit,
     #[command(flatten)]
     pub named: Named,
     /// Where the result goes.
@@ -374,7 +374,7 @@ pub struct Convert {
     pub partial: bool,
     /// The options that were given.
     #[arg(skip)]
-    pub given: Given,
+    pub given: Explicit,
     /// Kind of container to write; from the output's name if left out
     #[arg(long, value_name = "KIND")]
     pub format: Option<Format>,

@@ -4,7 +4,7 @@
 use crate::access::Intent;
 use crate::failure::{Failure, Findings, Result};
 use crate::limits::check_output;
-use crate::opened::{Holds, Opened, What};
+use crate::opened::{Contents, Holds, Opened};
 use crate::output::notice;
 use crate::readers::engines::{Tree, key};
 use crate::readers::frame;
@@ -18,8 +18,8 @@ impl Opened {
     /// How many entries a store has; `None` for what is no store.
     pub fn entries(&self) -> Option<usize> {
         match &self.what {
-            What::Store(store) => Some(store.store.entries().len()),
-            What::ForeignStore(tree) => Some(tree.entries.len()),
+            Contents::Store(store) => Some(store.store.entries().len()),
+            Contents::ForeignStore(tree) => Some(tree.entries.len()),
             _ => None,
         }
     }
@@ -28,7 +28,7 @@ impl Opened {
     pub fn entry(&self, n: usize) -> (String, String, Result<Option<Opened>>) {
         let none = || (String::new(), String::new(), Err(Failure::Data("no store".into())));
         let opened = match &self.what {
-            What::Store(store) => store.store.entries().get(n).map(|entry| {
+            Contents::Store(store) => store.store.entries().get(n).map(|entry| {
                 let what = entry.leaf().name();
                 let (what, opened) = match entry.place() {
                     Place::Elsewhere(target) => (format!("{what} -> {target}"), Ok(None)),
@@ -37,7 +37,7 @@ impl Opened {
                 };
                 (entry.name().into(), what, opened)
             }),
-            What::ForeignStore(tree) => tree.entries.get(n).map(|entry| {
+            Contents::ForeignStore(tree) => tree.entries.get(n).map(|entry| {
                 let text = |name: &str| entry[name].as_str().unwrap_or("").to_string();
                 (text("key"), text("kind"), array_of(tree, entry).map(Some))
             }),
@@ -49,8 +49,8 @@ impl Opened {
     /// What no `.npz` file of the arrays of a store holds.
     pub fn left_out(&self) -> Vec<String> {
         match &self.what {
-            What::Store(store) => store.left_out(),
-            What::ForeignStore(tree) => unreadable(tree),
+            Contents::Store(store) => store.left_out(),
+            Contents::ForeignStore(tree) => unreadable(tree),
             _ => Vec::new(),
         }
     }
@@ -58,11 +58,11 @@ impl Opened {
     /// Hands every array of a store to `f`, with its name as the member of a `.npz` file.
     pub fn each_array(&self, f: &mut dyn FnMut(&str, &mut Opened) -> Result<()>) -> Result<()> {
         match &self.what {
-            What::Store(store) => store.each_array(f),
-            What::ForeignStore(tree) => {
+            Contents::Store(store) => store.each_array(f),
+            Contents::ForeignStore(tree) => {
                 for entry in &tree.entries {
                     let mut opened = array_of(tree, entry)?;
-                    if matches!(&opened.what, What::ForeignArray(grid) if grid.problem().is_none()) {
+                    if matches!(&opened.what, Contents::ForeignArray(grid) if grid.problem().is_none()) {
                         f(key(entry).trim_start_matches('/'), &mut opened)?;
                     }
                 }
@@ -78,16 +78,16 @@ impl Opened {
     /// A verdict that is not `intact`.
     pub fn verify(&mut self, path: &Path, quick: bool, progress: &dyn Fn(u64)) -> Result<Value> {
         let mut found = match &mut self.what {
-            What::Store(store) if !quick => verify_store(store, progress),
-            What::ForeignStore(tree) if !quick => verify_tree(tree, progress),
-            What::Rows(rows) => rows.verify(quick, progress)?,
+            Contents::Store(store) if !quick => verify_store(store, progress),
+            Contents::ForeignStore(tree) if !quick => verify_tree(tree, progress),
+            Contents::Rows(rows) => rows.verify(quick, progress)?,
             _ if quick => {
                 let which = "only bloscpack files and Blaze directories have checksums for that";
                 return Err(Failure::Usage(format!("--quick: {which}")));
             }
             _ => self.reader()?.verify(progress)?,
         };
-        if let (Some(behind), Value::Object(report)) = (&self.behind, &mut found.report) {
+        if let (Some(behind), Value::Object(report)) = (&self.trailing, &mut found.report) {
             report.insert("trailing_bytes".into(), behind.bytes.into());
             match behind.is_data() {
                 true => found.unchecked.push(behind.describe()),
@@ -100,7 +100,7 @@ impl Opened {
 
 /// An array of a store of another program.
 fn array_of(tree: &Tree, entry: &Value) -> Result<Opened> {
-    tree.open(entry).map(|grid| Opened::of(What::ForeignArray(grid)))
+    tree.open(entry).map(|grid| Opened::of(Contents::ForeignArray(grid)))
 }
 
 /// The arrays of such a store that no `.npz` file holds, and why.

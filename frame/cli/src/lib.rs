@@ -5,7 +5,7 @@
 //! ```text
 //! failure json printable limits paths cut    what all use: why a command stops, text, bounds, names, which part is asked for
 //! args                             the command line, as types
-//! access output streams behind     what is got at and locked, where results go, what is no file
+//! access output streams trailing    what is got at and locked, where results go, what is no file
 //! readers/                         one file for each kind of input
 //! opened open leaves               what a path holds, opened once; what a store holds, leaf by leaf
 //! items                            what goes into a container
@@ -17,7 +17,6 @@
 
 mod access;
 mod args;
-mod behind;
 mod blpk;
 mod commands;
 mod cut;
@@ -36,6 +35,7 @@ mod readers;
 mod replaced;
 mod signals;
 mod streams;
+mod trailing;
 mod writers;
 
 use std::ffi::OsString;

@@ -10,10 +10,9 @@
 
 use crate::access::{self, Intent, Lock};
 use crate::args::{Input, Kind as As};
-use crate::behind::Behind;
 use crate::failure::{Failure, Result, failure};
 use crate::limits::{check_output, limits, max_by_size};
-use crate::opened::{Opened, What};
+use crate::opened::{Contents, Opened};
 use crate::output::notice;
 use crate::paths::{is_stream, leaf};
 use crate::readers::array::ArrayReader;
@@ -25,6 +24,7 @@ use crate::readers::rows::RowsReader;
 use crate::readers::store::StoreReader;
 use crate::signals::remember_replacing;
 use crate::streams::{stream, unnamed};
+use crate::trailing::Trailing;
 use blosc_frame::any::{self, Found, HEAD, Kind, Source};
 use blosc_frame::b2nd::{NdArray, carrier};
 use blosc_frame::bcolz::Flavour;
@@ -48,9 +48,9 @@ pub fn open(input: &Input, intent: Intent) -> Result<Opened> {
         }
         let whole = Input { input: store.clone(), column: Vec::new(), ..input.clone() };
         return match open(&whole, Intent::Inspect)?.what {
-            What::Store(store) => store.leaf(&key, intent, !input.column.is_empty()),
-            What::ForeignStore(tree) if !intent.writes() => {
-                Ok(Opened::of(What::ForeignArray(tree.leaf(&key, intent)?)))
+            Contents::Store(store) => store.leaf(&key, intent, !input.column.is_empty()),
+            Contents::ForeignStore(tree) if !intent.writes() => {
+                Ok(Opened::of(Contents::ForeignArray(tree.leaf(&key, intent)?)))
             }
             _ => Err(Failure::at(&store, format!("is no store, so it has no {key}"))),
         };
@@ -73,18 +73,18 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
     };
     let max = input.max_output.unwrap_or_else(|| max_by_size(stored));
     access::check_options_of(input, kind)?;
-    let mut behind = None;
+    let mut trailing = None;
     let what = match kind {
         Kind::Frame | Kind::SparseFrame => {
             let (frame, more) = open_frame(found, input, intent, max)?;
-            behind = more;
+            trailing = more;
             of_frame(frame, input, intent, max)?
         }
         Kind::Chunk => {
             let file = found.file.ok_or_else(|| other_place(path, As::Chunk))?;
             let chunk = ChunkReader::new(path, &file, found.offset, max, &input.run)?;
-            behind = Behind::of(kind, &file, found.offset, chunk.stored())?;
-            What::Chunk(chunk)
+            trailing = Trailing::of(kind, &file, found.offset, chunk.stored())?;
+            Contents::Chunk(chunk)
         }
         Kind::Zip if found.file.as_ref().and_then(Source::file).is_some_and(engines::is_zarr) => {
             engines::open_zip(found, input, intent, max)?.into()
@@ -92,7 +92,7 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
         Kind::Store | Kind::Arrays | Kind::Directory | Kind::Zip => {
             match any::Opened::of(found, &limits(max), false).map_err(no_store(path, kind))? {
                 any::Opened::Store(store) | any::Opened::Table(store) => {
-                    What::Store(StoreReader::new(input, *store)?)
+                    Contents::Store(StoreReader::new(input, *store)?)
                 }
                 _ => return Err(unknown(path, kind)),
             }
@@ -105,7 +105,7 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
         }
         Kind::Bloscpack | Kind::Bcolz(_) | Kind::Blaze | Kind::Shards | Kind::Npy => {
             if let (Some(file), Kind::Npy) = (&found.file, kind) {
-                behind = Behind::of_npy(file, found.offset)?;
+                trailing = Trailing::of_npy(file, found.offset)?;
             }
             let opened = match any::open_found(found, &limits(max), input.anywhere) {
                 Err(error) if kind == Kind::Bcolz(Flavour::Table) => bcolz::damaged_table(input, max, error)?,
@@ -115,18 +115,18 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
                 opened.check_limit().map_err(failure(path))?;
             }
             let rows = RowsReader::new(path, opened, input, max)?;
-            behind = behind.or(rows.trailing()?);
-            What::Rows(rows)
+            trailing = trailing.or(rows.trailing()?);
+            Contents::Rows(rows)
         }
         kind if engines::reads(kind) => engines::open(found, input, intent, max)?.into(),
         kind => return Err(unknown(path, kind)),
     };
     // In a part of a larger file, which starts at an offset, what follows is no part of what was asked for.
-    behind = behind.filter(|_| input.offset == 0);
-    if let Some(behind) = &behind {
-        behind.keep(path, intent)?;
+    trailing = trailing.filter(|_| input.offset == 0);
+    if let Some(trailing) = &trailing {
+        trailing.keep(path, intent)?;
     }
-    Ok(Opened { what, behind, _lock: lock })
+    Ok(Opened { what, trailing, _lock: lock })
 }
 
 /// Opens what must be a frame, be it an array or not.
@@ -138,8 +138,8 @@ pub fn open_as_frame(input: &Input, intent: Intent) -> Result<(SuperChunk<'stati
     if leaf(path).is_some() {
         let Opened { what, _lock, .. } = open(input, intent)?;
         return match what {
-            What::Store(store) => into_frame(attributes(input, &store, intent)?, path),
-            what => into_frame(Opened { what, behind: None, _lock }, path),
+            Contents::Store(store) => into_frame(attributes(input, &store, intent)?, path),
+            what => into_frame(Opened { what, trailing: None, _lock }, path),
         };
     }
     let lock = access::lock(path, input.lock, intent.writes())?;
@@ -148,7 +148,7 @@ pub fn open_as_frame(input: &Input, intent: Intent) -> Result<(SuperChunk<'stati
     if matches!(kind, Kind::Store | Kind::Arrays | Kind::Zip) {
         let opened = open_found(found, input, Intent::Inspect, lock)?;
         return match &opened.what {
-            What::Store(store) => into_frame(attributes(input, store, intent)?, path),
+            Contents::Store(store) => into_frame(attributes(input, store, intent)?, path),
             _ => into_frame(opened, path),
         };
     }
@@ -159,18 +159,18 @@ pub fn open_as_frame(input: &Input, intent: Intent) -> Result<(SuperChunk<'stati
         });
     }
     let max = input.max_output.unwrap_or_else(|| max_by_size(crate::limits::size(path)));
-    let (mut frame, behind) = open_frame(found, input, intent, max)?;
+    let (mut frame, trailing) = open_frame(found, input, intent, max)?;
     prepare(&mut frame, input, intent, max)?;
-    if let Some(behind) = behind.filter(|_| intent.writes()) {
-        behind.keep(path, intent)?;
+    if let Some(trailing) = trailing.filter(|_| intent.writes()) {
+        trailing.keep(path, intent)?;
     }
     Ok((frame, lock))
 }
 
 fn into_frame(opened: Opened, path: &Path) -> Result<(SuperChunk<'static>, Option<Lock>)> {
     match opened.what {
-        What::Array(array) => Ok((array.nd.into_frame(), opened._lock)),
-        What::Frame(reader) => Ok((reader.frame, opened._lock)),
+        Contents::Array(array) => Ok((array.nd.into_frame(), opened._lock)),
+        Contents::Frame(reader) => Ok((reader.frame, opened._lock)),
         _ => Err(Failure::at(path, "no frame or array")),
     }
 }
@@ -274,19 +274,19 @@ fn no_store(path: &Path, kind: Kind) -> impl Fn(Error) -> Failure + '_ {
 ///
 /// # Errors
 /// Placeholders, where `intent` takes items; records of others, where it changes them.
-pub fn of_frame(mut frame: SuperChunk<'static>, input: &Input, intent: Intent, max: u64) -> Result<What> {
+pub fn of_frame(mut frame: SuperChunk<'static>, input: &Input, intent: Intent, max: u64) -> Result<Contents> {
     let path = input.input.as_path();
     prepare(&mut frame, input, intent, max)?;
     let array = |mut nd: NdArray<'static>| {
         nd.set_threads(input.run.threads);
-        Ok(What::Array(Box::new(ArrayReader::new(path, nd, max))))
+        Ok(Contents::Array(Box::new(ArrayReader::new(path, nd, max))))
     };
-    let frame_only = |frame| Ok(What::Frame(FrameReader::new(path, frame, max)));
+    let frame_only = |frame| Ok(Contents::Frame(FrameReader::new(path, frame, max)));
     match input.kind {
         Some(As::B2nd) => return array(NdArray::open(frame).map_err(failure(path))?),
         None if !intent.writes() && store::is_root(&frame) => {
             let store = store::Store::of_frame(path, frame).map_err(failure(path))?;
-            return Ok(What::Store(StoreReader::new(input, store)?));
+            return Ok(Contents::Store(StoreReader::new(input, store)?));
         }
         None => {}
         Some(_) => return frame_only(frame),
@@ -301,7 +301,7 @@ pub fn of_frame(mut frame: SuperChunk<'static>, input: &Input, intent: Intent, m
         any::Opened::Tensor(tensor) if !intent.takes_items() => frame_only(tensor.into_frame()),
         other => {
             let rows = other.into_rows().map_err(failure(path))?;
-            Ok(What::Rows(RowsReader::new(path, rows, input, max)?))
+            Ok(Contents::Rows(RowsReader::new(path, rows, input, max)?))
         }
     }
 }
@@ -336,7 +336,7 @@ fn open_frame(
     input: &Input,
     intent: Intent,
     max: u64,
-) -> Result<(SuperChunk<'static>, Option<Behind>)> {
+) -> Result<(SuperChunk<'static>, Option<Trailing>)> {
     let path = input.input.as_path();
     let limits = limits(max);
     // Another handle of the same open file, to look behind the frame with.
@@ -349,11 +349,11 @@ fn open_frame(
             .and_then(|file| SuperChunk::open_read(file, &limits)),
     }
     .map_err(failure(path))?;
-    let behind = match &file {
-        Some(file) => Behind::of(Kind::Frame, file, found.offset, frame.header().frame_len)?,
+    let trailing = match &file {
+        Some(file) => Trailing::of(Kind::Frame, file, found.offset, frame.header().frame_len)?,
         None => None,
     };
-    Ok((frame, behind))
+    Ok((frame, trailing))
 }
 
 impl StoreReader {
@@ -365,7 +365,7 @@ impl StoreReader {
             (Some(entry), _) if !columns => self.open(entry, intent),
             (_, Some(group)) if !columns || group.is_table() => {
                 let input = Input { column: Vec::new(), ..self.input.clone() };
-                Ok(Opened::of(What::Store(StoreReader::new(&input, group)?)))
+                Ok(Opened::of(Contents::Store(StoreReader::new(&input, group)?)))
             }
             _ if columns => {
                 let text = format!("--column: {}:{wanted} is no table", self.input.input.display());

@@ -1,7 +1,6 @@
 //! [`Opened`]: what a command has opened, and one way to read it, whatever it is.
 
 use crate::access::Lock;
-use crate::behind::Behind;
 use crate::failure::{Failure, Result, failure};
 use crate::readers::Reader;
 use crate::readers::array::ArrayReader;
@@ -11,6 +10,7 @@ use crate::readers::frame::FrameReader;
 use crate::readers::rows::RowsReader;
 use crate::readers::store::StoreReader;
 use crate::readers::table;
+use crate::trailing::Trailing;
 use blosc_frame::any;
 use blosc_frame::table::Records;
 use serde_json::Value;
@@ -32,7 +32,7 @@ pub enum Holds {
 }
 
 /// What a path holds.
-pub enum What {
+pub enum Contents {
     /// An array.
     Array(Box<ArrayReader>),
     /// A frame that is no array.
@@ -52,44 +52,44 @@ pub enum What {
 /// What a command reads or changes.
 pub struct Opened {
     /// What it is.
-    pub what: What,
+    pub what: Contents,
     /// What lies behind the end of it in the file.
-    pub(crate) behind: Option<Behind>,
+    pub(crate) trailing: Option<Trailing>,
     /// The last field: it is released after the container is closed.
     pub(crate) _lock: Option<Lock>,
 }
 
-impl From<engines::Foreign> for What {
-    fn from(found: engines::Foreign) -> What {
+impl From<engines::Foreign> for Contents {
+    fn from(found: engines::Foreign) -> Contents {
         match found {
-            engines::Foreign::Store(tree) => What::ForeignStore(tree),
-            engines::Foreign::Array(array) => What::ForeignArray(array),
+            engines::Foreign::Store(tree) => Contents::ForeignStore(tree),
+            engines::Foreign::Array(array) => Contents::ForeignArray(array),
         }
     }
 }
 
-impl What {
+impl Contents {
     /// The container as the library converts it.
     ///
     /// # Errors
     /// A chunk or a store is no container of rows.
     pub fn into_any(self, path: &Path) -> Result<any::AnyRows> {
         let frame = match self {
-            What::Rows(mut rows) => {
+            Contents::Rows(mut rows) => {
                 rows.prepare()?;
                 return Ok(rows.opened);
             }
-            What::Array(array) => array.nd.into_frame(),
-            What::Frame(reader) => reader.frame,
-            What::Store(store) => return Err(store.many()),
-            What::Chunk(_) => {
+            Contents::Array(array) => array.nd.into_frame(),
+            Contents::Frame(reader) => reader.frame,
+            Contents::Store(store) => return Err(store.many()),
+            Contents::Chunk(_) => {
                 return Err(Failure::at(
                     path,
                     "a bare chunk is no container: decompress it, and compress that",
                 ));
             }
-            What::ForeignStore(tree) => return Err(tree.many()),
-            What::ForeignArray(_) => {
+            Contents::ForeignStore(tree) => return Err(tree.many()),
+            Contents::ForeignArray(_) => {
                 let how = "is not converted: decompress it to a .npy file, and compress that";
                 return Err(Failure::Unable(format!("{}: {how}", path.display())));
             }
@@ -100,8 +100,8 @@ impl What {
 
 impl Opened {
     /// What lies in something that is open already.
-    pub fn of(what: What) -> Opened {
-        Opened { what, behind: None, _lock: None }
+    pub fn of(what: Contents) -> Opened {
+        Opened { what, trailing: None, _lock: None }
     }
 
     /// What is read item by item.
@@ -110,25 +110,25 @@ impl Opened {
     /// One array of a store must be named.
     pub fn reader(&mut self) -> Result<&mut dyn Reader> {
         Ok(match &mut self.what {
-            What::Array(reader) => &mut **reader,
-            What::Frame(reader) => reader,
-            What::Rows(reader) => reader,
-            What::Chunk(reader) => reader,
-            What::Store(store) => return Err(store.many()),
-            What::ForeignStore(tree) => return Err(tree.many()),
-            What::ForeignArray(reader) => reader,
+            Contents::Array(reader) => &mut **reader,
+            Contents::Frame(reader) => reader,
+            Contents::Rows(reader) => reader,
+            Contents::Chunk(reader) => reader,
+            Contents::Store(store) => return Err(store.many()),
+            Contents::ForeignStore(tree) => return Err(tree.many()),
+            Contents::ForeignArray(reader) => reader,
         })
     }
 
     /// Everything there is to say, as a JSON object; `kind` comes first.
     pub fn info(&mut self) -> Result<Value> {
         let mut info = match &mut self.what {
-            What::Store(store) => table::info(store)?,
-            What::ForeignStore(tree) => tree.info(),
+            Contents::Store(store) => table::info(store)?,
+            Contents::ForeignStore(tree) => tree.info(),
             _ => self.reader()?.info()?,
         };
-        if let (Some(behind), Value::Object(info)) = (&self.behind, &mut info) {
-            info.insert("trailing_bytes".into(), behind.bytes.into());
+        if let (Some(trailing), Value::Object(info)) = (&self.trailing, &mut info) {
+            info.insert("trailing_bytes".into(), trailing.bytes.into());
         }
         Ok(info)
     }
@@ -136,11 +136,11 @@ impl Opened {
     /// Whether it is bytes, an array, or several.
     pub fn holds(&mut self) -> Holds {
         match &self.what {
-            What::Store(store) if store.store.is_table() => Holds::Table,
-            What::Store(_) => Holds::Arrays,
-            What::ForeignStore(_) => Holds::Arrays,
-            What::Array(_) => Holds::Array,
-            What::Frame(reader) if Records::are_in(&reader.frame) => Holds::Records,
+            Contents::Store(store) if store.store.is_table() => Holds::Table,
+            Contents::Store(_) => Holds::Arrays,
+            Contents::ForeignStore(_) => Holds::Arrays,
+            Contents::Array(_) => Holds::Array,
+            Contents::Frame(reader) if Records::are_in(&reader.frame) => Holds::Records,
             _ => match self.reader().map(|reader| reader.items().dtype) {
                 Ok(Some(_)) => Holds::Array,
                 _ => Holds::Bytes,

@@ -28,11 +28,11 @@ use tempfile::NamedTempFile;
 pub struct Destination {
     /// The name that was given, for messages.
     name: PathBuf,
-    way: Way,
+    delivery: Delivery,
 }
 
 #[derive(Debug)]
-enum Way {
+enum Delivery {
     /// Our standard output.
     Stdout,
     /// A device, a FIFO, or a file that is open already, such as /dev/fd/3: written as it is.
@@ -49,15 +49,15 @@ impl Destination {
     /// directory or the other way round, a device by a directory.
     pub fn of(output: &Output, shape: Shape) -> Result<Destination> {
         let name = output.output.clone();
-        let way = way(&name)?;
-        if let Way::Rename(path) = &way {
+        let delivery = delivery(&name)?;
+        if let Delivery::Rename(path) = &delivery {
             check_inside(&name, path)?;
             check_replace(&name, path, output.force, shape)?;
         } else if shape == Shape::Directory {
             let text = format!("{}: the result is a directory; name one with -o", name.display());
             return Err(Failure::Usage(text));
         }
-        Ok(Destination { name, way })
+        Ok(Destination { name, delivery })
     }
 
     /// For a new state of what is at `path`.
@@ -65,7 +65,7 @@ impl Destination {
     /// # Errors
     /// Too many symbolic links.
     pub fn replacing(path: &Path) -> Result<Destination> {
-        Ok(Destination { name: path.to_path_buf(), way: way(path)? })
+        Ok(Destination { name: path.to_path_buf(), delivery: delivery(path)? })
     }
 
     /// The name that was given.
@@ -75,8 +75,8 @@ impl Destination {
 
     /// Opens what is written as it is.
     fn stream(&self) -> Result<Box<dyn Write>> {
-        Ok(match &self.way {
-            Way::Open(path) => {
+        Ok(match &self.delivery {
+            Delivery::Open(path) => {
                 // A file that is open already keeps what is in it.
                 let open = OpenOptions::new().write(true).append(is_descriptor(path)).open(path);
                 Box::new(open.map_err(|e| Failure::at(&self.name, e))?)
@@ -87,9 +87,9 @@ impl Destination {
 
     /// Why a write failed.
     fn failed(&self, error: &io::Error) -> Failure {
-        match (error.kind(), &self.way) {
+        match (error.kind(), &self.delivery) {
             (io::ErrorKind::BrokenPipe, _) => Failure::Closed,
-            (_, Way::Stdout) => stdout_failed(error),
+            (_, Delivery::Stdout) => stdout_failed(error),
             _ => Failure::at(&self.name, error),
         }
     }
@@ -99,7 +99,7 @@ impl Destination {
     /// # Errors
     /// Errors of `make`, and of the file system.
     pub fn file<T>(&self, make: impl FnOnce(File) -> Result<T>) -> Result<T> {
-        let Way::Rename(path) = &self.way else {
+        let Delivery::Rename(path) = &self.delivery else {
             let mut file = spool()?;
             let made = make(file.try_clone()?).map_err(Failure::of_a_part)?;
             self.copy(&mut file)?;
@@ -120,8 +120,8 @@ impl Destination {
         // Temporary directories are private; the result is made as an ordinary file or directory inside.
         let new = temp.path().join("new");
         let made = make(&new).map_err(Failure::of_a_part)?;
-        match &self.way {
-            Way::Rename(path) => {
+        match &self.delivery {
+            Delivery::Rename(path) => {
                 keep_permissions(&new, path);
                 replace_dir(&new, temp)?;
             }
@@ -135,8 +135,8 @@ impl Destination {
     /// # Errors
     /// Errors of the file system.
     pub fn folder(&self) -> Result<NewDir> {
-        match &self.way {
-            Way::Rename(path) => temporary_dir(path).map_err(|e| self.no_place(&e)),
+        match &self.delivery {
+            Delivery::Rename(path) => temporary_dir(path).map_err(|e| self.no_place(&e)),
             _ => temporary_dir(&std::env::temp_dir().join("output")).map_err(|e| no_spool(&e)),
         }
     }
@@ -150,8 +150,8 @@ impl Destination {
     /// Why nothing can be made beside the path, without the temporary name that the error speaks of.
     fn no_place(&self, error: &io::Error) -> Failure {
         // Where the name is a link, beside what it leads to.
-        let path = match &self.way {
-            Way::Rename(path) => path,
+        let path = match &self.delivery {
+            Delivery::Rename(path) => path,
             _ => &self.name,
         };
         let text = match parent(path) {
@@ -165,21 +165,21 @@ impl Destination {
 }
 
 /// Where a name leads.
-fn way(name: &Path) -> Result<Way> {
+fn delivery(name: &Path) -> Result<Delivery> {
     let mut path = name.to_path_buf();
     // As many links as Linux follows.
     for _ in 0..40 {
         if ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|stdout| path == Path::new(stdout))
         {
-            return Ok(Way::Stdout);
+            return Ok(Delivery::Stdout);
         }
         if is_descriptor(&path) {
-            return Ok(Way::Open(path));
+            return Ok(Delivery::Open(path));
         }
-        let Ok(meta) = fs::symlink_metadata(&path) else { return Ok(Way::Rename(path)) };
+        let Ok(meta) = fs::symlink_metadata(&path) else { return Ok(Delivery::Rename(path)) };
         if !meta.is_symlink() {
             let replaced = meta.is_file() || meta.is_dir();
-            return Ok(if replaced { Way::Rename(path) } else { Way::Open(path) });
+            return Ok(if replaced { Delivery::Rename(path) } else { Delivery::Open(path) });
         }
         let target = fs::read_link(&path).map_err(|e| Failure::at(name, e))?;
         path = parent(&path).join(target);
@@ -234,8 +234,8 @@ impl Sink {
     /// As [`Destination::of`], and errors of the file system.
     pub fn create(output: &Output) -> Result<Sink> {
         let destination = Destination::of(output, Shape::File)?;
-        let out = match &destination.way {
-            Way::Rename(path) => {
+        let out = match &destination.delivery {
+            Delivery::Rename(path) => {
                 let temp = temporary_beside(path).map_err(|e| destination.no_place(&e))?;
                 Out::File(BufWriter::with_capacity(1 << 20, Unnamed(temp)), path.clone())
             }

@@ -9,6 +9,10 @@ use alloc::vec::Vec;
 
 /// A flat set of named files. Every implementation refuses names that fail [`check_name`], so that
 /// nothing read from a file can reach outside the directory.
+///
+/// # Errors
+/// Every method gives what the system says, and [`IoKind::Name`] for a name that is refused.
+#[allow(clippy::missing_errors_doc, reason = "the trait says it for all of its methods")]
 pub trait Directory {
     /// Opens an existing file; `write` asks for a handle that can be written.
     fn open(&self, name: &str, write: bool) -> Result<Box<dyn WriteAt + Send + Sync>, IoError>;

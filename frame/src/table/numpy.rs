@@ -75,7 +75,10 @@ impl Width {
         }
     }
 
-    /// The type of the items, or why there is none.
+    /// The type of the items.
+    ///
+    /// # Errors
+    /// Why NumPy has no type for them.
     pub fn scalar(&self, column: &Column) -> core::result::Result<Scalar, String> {
         if let Some(row) = self.zero {
             return Err(format!("row {row} ends with a zero, which NumPy takes for padding"));

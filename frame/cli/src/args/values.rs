@@ -89,9 +89,9 @@ pub enum Format {
 
 /// The options that were given on the command line, by their names with `_`.
 #[derive(Clone, Debug, Default)]
-pub struct Given(pub Vec<String>);
+pub struct Explicit(pub Vec<String>);
 
-impl Given {
+impl Explicit {
     /// Their names.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)

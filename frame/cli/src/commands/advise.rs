@@ -4,7 +4,7 @@ use crate::access::Intent;
 use crate::args::{Advise, Input, Run};
 use crate::failure::{Failure, Result, asked, failure};
 use crate::open;
-use crate::opened::What;
+use crate::opened::Contents;
 use crate::output::stdout_failed;
 use crate::paths;
 use crate::printable::{printable_json, printable_lines};
@@ -56,7 +56,7 @@ fn container(path: &Path, is_leaf: bool) -> Result<Option<AnyRows>> {
     match Found::at(path, 0, None).map_err(failure(path))?.kind {
         Kind::Frame | Kind::SparseFrame | Kind::Store | Kind::Arrays => open()?.what.into_any(path).map(Some),
         Kind::Zip => match open() {
-            Ok(opened) if matches!(opened.what, What::Store(_)) => opened.what.into_any(path).map(Some),
+            Ok(opened) if matches!(opened.what, Contents::Store(_)) => opened.what.into_any(path).map(Some),
             _ => Ok(None),
         },
         _ => Ok(None),

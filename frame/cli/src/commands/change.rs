@@ -6,7 +6,7 @@ use crate::args::{Append, Delete, Input, Insert, Resize, Run, Set};
 use crate::failure::{Failure, Result};
 use crate::items::{NewItems, open_items};
 use crate::open::open;
-use crate::opened::{Opened, What};
+use crate::opened::{Contents, Opened};
 use blosc_frame::any::Container;
 use std::path::Path;
 
@@ -17,10 +17,10 @@ pub fn append(args: &Append) -> Result<()> {
     of_rows_only(&opened, args.reserve > 0, "--reserve", &args.frame)?;
     let new = || new_items(&args.input, &input, args.plain);
     match &mut opened.what {
-        What::Rows(rows) => rows::append(&mut rows.opened, new()?, args),
-        What::Array(array) => array::append(&mut array.nd, new()?, args),
-        What::Frame(reader) => frame::append(&mut reader.frame, new()?, args),
-        What::Store(store) if store.store.is_table() => {
+        Contents::Rows(rows) => rows::append(&mut rows.opened, new()?, args),
+        Contents::Array(array) => array::append(&mut array.nd, new()?, args),
+        Contents::Frame(reader) => frame::append(&mut reader.frame, new()?, args),
+        Contents::Store(store) if store.store.is_table() => {
             // It takes the lock before it looks.
             drop(opened);
             table::append(args)
@@ -37,8 +37,8 @@ pub fn set(args: &Set) -> Result<()> {
     of_rows_only(&opened, args.in_place, "--in-place", &args.array)?;
     let new = || new_items(&args.input, &input, args.plain);
     match &mut opened.what {
-        What::Rows(rows) => rows::set(&mut rows.opened, new()?, args),
-        What::Array(array) => array::set(&mut array.nd, new()?, args),
+        Contents::Rows(rows) => rows::set(&mut rows.opened, new()?, args),
+        Contents::Array(array) => array::set(&mut array.nd, new()?, args),
         _ => Err(no_array(&args.array)),
     }
 }
@@ -47,8 +47,8 @@ pub fn set(args: &Set) -> Result<()> {
 pub fn resize(args: &Resize) -> Result<()> {
     let mut opened = open(&args.access.input(&args.array, &Run::default()), Intent::Change)?;
     match &mut opened.what {
-        What::Rows(rows) => rows::resize(&mut rows.opened, args),
-        What::Array(array) => array::resize(&mut array.nd, args),
+        Contents::Rows(rows) => rows::resize(&mut rows.opened, args),
+        Contents::Array(array) => array::resize(&mut array.nd, args),
         _ => Err(no_array(&args.array)),
     }
 }
@@ -59,8 +59,8 @@ pub fn insert(args: &Insert) -> Result<()> {
     let mut opened = open(&input, Intent::Change)?;
     let new = || new_items(&args.input, &input, args.plain);
     match &mut opened.what {
-        What::Rows(rows) => rows::insert(&mut rows.opened, new()?, args),
-        What::Array(array) => array::insert(&mut array.nd, new()?, args),
+        Contents::Rows(rows) => rows::insert(&mut rows.opened, new()?, args),
+        Contents::Array(array) => array::insert(&mut array.nd, new()?, args),
         _ => Err(no_array(&args.array)),
     }
 }
@@ -69,8 +69,8 @@ pub fn insert(args: &Insert) -> Result<()> {
 pub fn delete(args: &Delete) -> Result<()> {
     let mut opened = open(&args.access.input(&args.array, &Run::default()), Intent::Change)?;
     match &mut opened.what {
-        What::Rows(rows) => rows::delete(&mut rows.opened, args),
-        What::Array(array) => array::delete(&mut array.nd, args),
+        Contents::Rows(rows) => rows::delete(&mut rows.opened, args),
+        Contents::Array(array) => array::delete(&mut array.nd, args),
         _ => Err(no_array(&args.array)),
     }
 }
@@ -83,7 +83,7 @@ fn new_items(path: &Path, into: &Input, plain: bool) -> Result<NewItems> {
 /// Refuses an option that says something of containers of rows where `opened` is none.
 fn of_rows_only(opened: &Opened, given: bool, option: &str, path: &Path) -> Result<()> {
     match &opened.what {
-        What::Rows(rows) if !matches!(rows.opened.data, Container::Other(_)) => Ok(()),
+        Contents::Rows(rows) if !matches!(rows.opened.data, Container::Other(_)) => Ok(()),
         _ if given => {
             let text = "it applies to bloscpack files, bcolz and Blaze directories only";
             Err(Failure::Usage(format!("{option}: {}: {text}", path.display())))

@@ -18,7 +18,7 @@ use crate::cut::Cut;
 use crate::failure::{Failure, Result};
 use crate::limits::{max_by_size, size};
 use crate::open::open;
-use crate::opened::{Holds, Opened, What};
+use crate::opened::{Contents, Holds, Opened};
 use crate::output::{Sink, notice, stdout_failed};
 use crate::printable::{printable, printable_json};
 use crate::readers::table::of_table;
@@ -107,7 +107,7 @@ fn decompress(args: &Decompress) -> Result<()> {
         nothing_left_out(*partial, format)?;
     }
     check_partial(&output.output, &opened.left_out(), args.partial)?;
-    if let What::Store(store) = &opened.what {
+    if let Contents::Store(store) = &opened.what {
         for key in store.attributes_left_out() {
             notice(format_args!("{}: not kept: {key} (attributes)", path.display()));
         }
@@ -126,7 +126,7 @@ fn decompress(args: &Decompress) -> Result<()> {
         }
         (_, Format::Csv) => text(&mut opened, &Cut::ALL, &mut sink),
         (_, Format::Plain) => match &mut opened.what {
-            What::Rows(rows) => rows.read_stored(&mut sink, &told),
+            Contents::Rows(rows) => rows.read_stored(&mut sink, &told),
             _ => opened.reader()?.read(&Cut::ALL, &mut sink, &told),
         },
         _ => writers::npy::write(format, head, &mut sink, &mut |out| opened.reader()?.read_npy(out, &told)),
@@ -145,12 +145,12 @@ fn text(opened: &mut Opened, cut: &Cut<'_>, out: &mut dyn Write) -> Result<()> {
 fn head(args: &Head) -> Result<()> {
     let mut opened = open(&args.input, Intent::Read)?;
     let rows = match &opened.what {
-        What::Store(store) if store.store.is_table() => {
+        Contents::Store(store) if store.store.is_table() => {
             store.store.table("").map_err(of_table(&args.input.input))?.rows
         }
-        What::Frame(reader) if Records::are_in(&reader.frame) => {
+        Contents::Frame(reader) if Records::are_in(&reader.frame) => {
             match open(&args.input, Intent::Read)?.what {
-                What::Frame(reader) => {
+                Contents::Frame(reader) => {
                     Records::new(&args.input.input.display().to_string(), reader.frame)?.rows()
                 }
                 _ => 0,
@@ -168,7 +168,7 @@ fn head(args: &Head) -> Result<()> {
 fn show(input: &Input, opened: Opened, cut: Cut<'_>) -> Result<()> {
     let output = &Output { output: "-".into(), force: false };
     let format = match &opened.what {
-        What::Frame(reader) if Records::are_in(&reader.frame) => Format::Jsonl,
+        Contents::Frame(reader) if Records::are_in(&reader.frame) => Format::Jsonl,
         _ => Format::Csv,
     };
     let export = Export { verb: Verb::Decompress, input, output, cut, format: Some(format), partial: true };
@@ -202,7 +202,7 @@ fn slice(args: &Slice) -> Result<()> {
     let mut body = |out: &mut dyn Write| match (args.superchunks, &mut opened.what) {
         (None, _) if format == Format::Csv => text(&mut opened, &cut, out),
         (None, _) => opened.reader()?.read(&cut, out, &|_| {}),
-        (Some((first, last)), What::Rows(rows)) => rows.read_superchunks(first..=last, out),
+        (Some((first, last)), Contents::Rows(rows)) => rows.read_superchunks(first..=last, out),
         _ => Err(Failure::Usage("--superchunks: only Blaze directories have super-chunks".into())),
     };
     let done = writers::npy::write(format, head, &mut sink, &mut body);

@@ -8,7 +8,7 @@ use crate::failure::{Failure, Result, failure, sized};
 use crate::items::{NewItems, open_items};
 use crate::limits::limits_of;
 use crate::open::open;
-use crate::opened::What;
+use crate::opened::Contents;
 use crate::readers::pool;
 use blosc_core::Pool;
 use blosc_frame::any::{About, AnyRows, Container};
@@ -118,7 +118,7 @@ pub fn trim(args: &Trim) -> Result<()> {
         table.and_then(|mut table| table.repair(&mut pool)).map_err(failure(path))?;
     }
     match open(&args.access.input(path, &Run::default()), Intent::Change)?.what {
-        What::Rows(mut rows) => rows.opened.data.trim(&mut pool, args.rows).map_err(changed(path)),
+        Contents::Rows(mut rows) => rows.opened.data.trim(&mut pool, args.rows).map_err(changed(path)),
         _ => Err(Failure::at(path, "not a bloscpack file, bcolz or Blaze directory")),
     }
 }
@@ -126,7 +126,8 @@ pub fn trim(args: &Trim) -> Result<()> {
 /// `blosc compact --strays` of a bcolz or Blaze directory.
 pub fn strays(args: &Compact, how: Strays) -> Result<Value> {
     let path = args.frame.as_path();
-    let What::Rows(mut reader) = open(&args.access.input(path, &Run::default()), Intent::Change)?.what else {
+    let Contents::Rows(mut reader) = open(&args.access.input(path, &Run::default()), Intent::Change)?.what
+    else {
         return Err(Failure::at(path, "not a bcolz or Blaze directory"));
     };
     let data = &mut reader.opened.data;
@@ -160,7 +161,7 @@ pub fn column(args: &Column) -> Result<()> {
     | ColumnAction::Rm { table: path, access, .. }
     | ColumnAction::Mv { table: path, access, .. }) = &args.action;
     let opened = open(&access.input(path, &Run::default()), Intent::Change)?;
-    let What::Rows(mut rows) = opened.what else { return Err(Failure::at(path, "not a bcolz table")) };
+    let Contents::Rows(mut rows) = opened.what else { return Err(Failure::at(path, "not a bcolz table")) };
     let Container::Table(table) = &mut rows.opened.data else {
         return Err(Failure::at(path, "not a bcolz table"));
     };

@@ -11,7 +11,7 @@ use crate::args::{Append, Input, Run};
 use crate::failure::{Failure, Result, failure};
 use crate::limits::limits_of;
 use crate::open::open;
-use crate::opened::What;
+use crate::opened::Contents;
 use crate::output::Destination;
 use crate::paths::leaf;
 use crate::readers::rows_of_files;
@@ -76,7 +76,7 @@ pub fn append(args: &Append) -> Result<()> {
 /// Looks at the table and at the first of the rows.
 fn look<'r>(args: &Append, given: &Path, source: &'r mut Option<Box<dyn Rows>>) -> Result<Appending<'r>> {
     let opened = open(&Input::whole(given, args.access.max_output, &Run::default()), Intent::Read)?;
-    let What::Store(store) = &opened.what else {
+    let Contents::Store(store) = &opened.what else {
         return Err(Failure::Unable(format!("{}: is no table any more", given.display())));
     };
     if !store.lies_in_files() {

@@ -3,12 +3,12 @@
 use super::boxes::{self, Axis};
 use super::{Items, NpyHead, Reader, bcolz, blaze, bloscpack, copy, pool};
 use crate::args::Input;
-use crate::behind::Behind;
 use crate::cut::Cut;
 use crate::failure::{Failure, Findings, Result, asked, failure};
 use crate::limits::check_output;
 use crate::output::notice;
 use crate::streams::unnamed_of;
+use crate::trailing::Trailing;
 use blosc_core::Pool;
 use blosc_frame::any::{AnyRows, Container, Found, Kind, open_found};
 use blosc_frame::b2nd::{Dims, Dtype};
@@ -143,10 +143,10 @@ impl RowsReader {
     }
 
     /// What lies behind the last chunk of a bloscpack file.
-    pub fn trailing(&self) -> Result<Option<Behind>> {
+    pub fn trailing(&self) -> Result<Option<Trailing>> {
         let Container::Bloscpack(pack) = &self.opened.data else { return Ok(None) };
         let end = pack.pack().end().map_err(failure(&self.path))?;
-        Behind::of(Kind::Bloscpack, pack.pack().source(), 0, end)
+        Trailing::of(Kind::Bloscpack, pack.pack().source(), 0, end)
     }
 
     /// Checks every checksum, and unless `quick` decodes everything.

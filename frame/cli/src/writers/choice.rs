@@ -7,7 +7,7 @@
 //! options                  each has the formats it applies to; another format is an error
 //! ```
 
-use crate::args::{Format, Given};
+use crate::args::{Explicit, Format};
 use crate::failure::{Failure, Result};
 use crate::opened::Holds;
 use crate::output::notice;
@@ -227,7 +227,7 @@ pub fn is_near(text: &str, name: &str) -> bool {
 ///
 /// # Errors
 /// The first option given that says nothing about this format.
-pub fn check_options(given: &Given, holds: Holds, format: Format) -> Result<()> {
+pub fn check_options(given: &Explicit, holds: Holds, format: Format) -> Result<()> {
     for option in given.iter() {
         let Some((_, formats)) = APPLIES.iter().find(|(name, _)| *name == option) else { continue };
         let of_bytes = matches!(option, "typesize") && holds != Holds::Bytes;
@@ -264,7 +264,7 @@ pub fn check_options(given: &Given, holds: Holds, format: Format) -> Result<()> 
 ///
 /// # Errors
 /// The first such option that was given.
-pub fn none_apply(given: &Given) -> Result<()> {
+pub fn none_apply(given: &Explicit) -> Result<()> {
     match given.iter().find(|option| APPLIES.iter().any(|(name, _)| name == option)) {
         None => Ok(()),
         Some(option) => {

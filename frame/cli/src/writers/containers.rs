@@ -4,11 +4,11 @@ use super::choice::{self, Request, Verb, check_partial};
 use super::table::Export;
 use super::{Input, array, destination, npz, store};
 use crate::args::{Compress, Convert, Format, MetaKind, Output, Pack, Parts};
-use crate::behind::Behind;
 use crate::failure::{Failure, Result, asked, copying, failure};
 use crate::limits::check_output;
-use crate::opened::{Opened, What};
+use crate::opened::{Contents, Opened};
 use crate::readers::array::NPY_HEADER;
+use crate::trailing::Trailing;
 use blosc_core::{Params, Pool};
 use blosc_frame::Limits;
 use blosc_frame::any::{AnyRows, open_any, open_raw};
@@ -78,7 +78,7 @@ fn check_params(params: &Params, format: Format) -> Result<()> {
 pub fn write(args: &Compress, mut input: Input, format: Format) -> Result<()> {
     check_params(&args.params(1), format)?;
     let path = input.file()?;
-    if input.npy && Behind::of_npy(&File::open(&path)?, 0)?.is_some() {
+    if input.npy && Trailing::of_npy(&File::open(&path)?, 0)?.is_some() {
         return Err(Failure::at(&input.path, "has more bytes than type and shape tell"));
     }
     let opened = if input.npy {
@@ -103,7 +103,7 @@ pub fn run_convert(mut opened: Opened, args: &Convert) -> Result<()> {
     let path = args.input.input.as_path();
     let Convert { input, output, format, partial, .. } = args;
     let holds = opened.holds();
-    if let What::Store(found) = &opened.what
+    if let Contents::Store(found) = &opened.what
         && store::convert(found, holds, args)?
     {
         return Ok(());
@@ -130,7 +130,7 @@ pub fn run_convert(mut opened: Opened, args: &Convert) -> Result<()> {
     choice::check_chunksize(args.chunksize, format)?;
     array::check_parts(&items.shape, items.size, &args.parts)?;
     let store = matches!(format, Format::B2z | Format::B2d | Format::B2e);
-    if let What::Array(array) = &mut opened.what
+    if let Contents::Array(array) = &mut opened.what
         && (store || format == Format::B2nd)
     {
         check_output(path, array.nd.geometry().nbytes(), array.nd.frame().limits().output)?;

@@ -18,7 +18,7 @@ use crate::args::{Compress, Format, Input, Output};
 use crate::cut::Cut;
 use crate::failure::{Failure, Result};
 use crate::limits::{max_by_size, size};
-use crate::opened::{Holds, Opened, What};
+use crate::opened::{Contents, Holds, Opened};
 use crate::output::{Sink, notice};
 use crate::readers::rows_of_files;
 use crate::readers::store::StoreReader;
@@ -56,21 +56,21 @@ impl Export<'_> {
             Request { verb: self.verb, holds, name, format: self.format }.format()
         };
         match opened.what {
-            What::Store(ref store) if store.store.is_table() && plain => {
+            Contents::Store(ref store) if store.store.is_table() && plain => {
                 let text = "--plain: a table has no bytes of its own; name one of its leaves as STORE:/KEY";
                 Err(Failure::Usage(format!("{}: {text}", store.path().display())))
             }
             _ if plain => Ok(Some(opened)),
-            What::Store(ref store) if store.store.is_table() => {
+            Contents::Store(ref store) if store.store.is_table() => {
                 self.table(store, request(Holds::Table)?)?;
                 Ok(None)
             }
-            What::Frame(ref reader) if Records::are_in(&reader.frame) => {
+            Contents::Frame(ref reader) if Records::are_in(&reader.frame) => {
                 let format = request(Holds::Records)?;
                 if !matches!(format, Format::Jsonl | Format::Arrow) {
                     return Ok(Some(opened));
                 }
-                let What::Frame(reader) = opened.what else { return Ok(None) };
+                let Contents::Frame(reader) = opened.what else { return Ok(None) };
                 let about = self.input.input.display().to_string();
                 let records = Records::new(&about, reader.frame)?;
                 self.records(records, format).map(|()| None)
