@@ -19,9 +19,9 @@
 #![deny(clippy::missing_errors_doc)]
 #![deny(clippy::alloc_instead_of_core, clippy::std_instead_of_core)]
 
-#[cfg(feature = "alloc")]
+#[cfg(any(test, feature = "alloc"))]
 extern crate alloc;
-#[cfg(feature = "std")]
+#[cfg(any(test, feature = "std"))]
 extern crate std;
 
 pub mod arch;

@@ -234,7 +234,7 @@ pub(crate) fn written_vec<E>(
     Ok(bytes)
 }
 
-#[cfg(all(test, feature = "alloc"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -105,7 +105,7 @@ fn checked_parts<'s, 'o>(
     Ok((bits, room))
 }
 
-#[cfg(all(test, feature = "alloc"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use alloc::vec;

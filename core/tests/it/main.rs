@@ -1,6 +1,7 @@
 //! The integration tests of `blosc-core`, one program: each module is a subject.
 
 mod common;
+#[cfg(all(feature = "blosclz", feature = "lz4"))]
 mod lz_streams;
 mod support;
 
@@ -21,6 +22,7 @@ mod filters;
 mod golden;
 mod imports;
 mod kernels;
+mod left_out;
 mod levels;
 #[cfg(all(feature = "blosclz", feature = "lz4"))]
 mod lz;
@@ -33,6 +35,8 @@ mod ndlz;
 mod notes;
 #[cfg(all(unix, not(miri)))]
 mod pages;
+#[cfg(feature = "alloc")]
+mod pool;
 #[cfg(all(feature = "std", feature = "codecs"))]
 mod push;
 #[cfg(all(feature = "std", feature = "codecs"))]
@@ -41,6 +45,7 @@ mod roundtrip;
 mod snappy;
 #[cfg(all(feature = "std", feature = "codecs"))]
 mod threads;
+#[cfg(all(feature = "alloc", feature = "codecs"))]
 mod vectors;
 #[cfg(feature = "zfp")]
 mod zfp;

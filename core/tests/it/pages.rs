@@ -5,7 +5,7 @@ use crate::common;
 
 use blosc_core::filter::bitshuffle::{bitshuffle, bitunshuffle};
 use blosc_core::filter::shuffle::{shuffle, unshuffle};
-use blosc_core::{Isa, Level, Out};
+use blosc_core::{Isa, Level};
 
 /// Memory between two pages without access.
 struct Pages {
@@ -143,6 +143,7 @@ mod chunks {
 #[cfg(all(feature = "std", feature = "codecs"))]
 #[test]
 fn zlib_streams_are_written_and_read_within_their_buffers() {
+    use blosc_core::Out;
     use blosc_core::codec::zlib::{DECODE_WORK_LEN, decode, deflate};
     let most = 40_000;
     let (mut from, mut to, mut back) = (Pages::new(most), Pages::new(most), Pages::new(most));

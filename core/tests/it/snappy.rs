@@ -133,6 +133,7 @@ fn what_is_encoded_is_read_back() {
     assert!(shrunk > 20, "{shrunk}");
 }
 
+#[cfg(feature = "alloc")]
 #[test]
 fn chunks_of_blosc1_take_it_and_others_do_not() {
     use blosc_core::{Codec, Params, Pool};

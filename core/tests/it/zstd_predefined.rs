@@ -65,10 +65,10 @@ fn matches(code: usize) -> (usize, u32) {
         .map_or((code + 3, 0), |k| (35 + bits[..k].iter().map(|b| 1 << b).sum::<usize>(), bits[k]))
 }
 
-/// A block of two sequences that begin in these states and have `ones` or zeros as extra bits, and how much it decodes to;
-/// `None` where that is more than a block may have, or more than what an offset may reach.
-fn block(tables: [&[State]; 3], first: [usize; 3], ones: bool) -> Option<(Vec<u8>, usize)> {
-    let fill = |bits: u32| if ones { (1usize << bits) - 1 } else { 0 };
+/// A block of two sequences that begin in these states and have the low bits of `pattern` as extra bits, and how much it decodes
+/// to; `None` where that is more than a block may have, or more than what an offset may reach.
+fn block(tables: [&[State]; 3], first: [usize; 3], pattern: usize) -> Option<(Vec<u8>, usize)> {
+    let fill = |bits: u32| pattern & ((1usize << bits) - 1);
     let [lit, off, len] = tables;
     // The order in which the bits are read.
     let mut read = vec![(first[0], 6), (first[1], 5), (first[2], 6)];
@@ -112,10 +112,11 @@ fn every_state_of_the_predefined_tables_is_read_as_c_reads_it() {
     }
     let all = [table(LITERALS, 6), table(OFFSETS, 5), table(MATCHES, 6)];
     let tables = all.each_ref().map(Vec::as_slice);
-    // States that are neither no literals nor an offset used before.
-    let usual = [(0, 3), (1, 5), (2, 4)].map(|(table, symbol): (usize, usize)| {
-        tables[table].iter().position(|state| state.symbol == symbol).unwrap()
-    });
+    let states = |symbols: [usize; 3]| {
+        core::array::from_fn(|k| tables[k].iter().position(|state| state.symbol == symbols[k]).unwrap())
+    };
+    // Neither no literals nor an offset used before.
+    let usual: [usize; 3] = states([3, 5, 4]);
     // A window of 128 MiB, no content size.
     let mut frame = vec![0x28, 0xB5, 0x2F, 0xFD, 0, 17 << 3];
     let mut size = BEFORE * BLOCK;
@@ -126,10 +127,10 @@ fn every_state_of_the_predefined_tables_is_read_as_c_reads_it() {
     let mut symbols = [[false; 64]; 3];
     for which in 0..3 {
         for state in 0..tables[which].len() {
-            for ones in [false, true] {
+            for pattern in [0, usize::MAX] {
                 let mut first = usual;
                 first[which] = state;
-                if let Some((block, more)) = block(tables, first, ones) {
+                if let Some((block, more)) = block(tables, first, pattern) {
                     frame.extend(block);
                     size += more;
                     symbols[which][tables[which][state].symbol] = true;
@@ -137,6 +138,10 @@ fn every_state_of_the_predefined_tables_is_read_as_c_reads_it() {
             }
         }
     }
+    // One sequence of 15 + 23 + 14 extra bits, and 17 to the next states: more than 64 bits hold at once.
+    let (block, more) = block(tables, states([34, 23, 50]), 0x5555_5555).expect("it fits a block");
+    frame.extend(block);
+    size += more;
     // An empty raw block is the last one.
     frame.extend([1, 0, 0]);
     // All codes, but for offsets above 16 MiB.

@@ -85,7 +85,7 @@ impl<'a, const BITS: u32> RecentPositions<'a, BITS> {
     }
 }
 
-#[cfg(all(test, feature = "alloc"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use alloc::vec;

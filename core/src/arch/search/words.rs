@@ -423,7 +423,7 @@ fn equal16_by_words(bytes: &[u8; 16], byte: u8) -> u32 {
     })
 }
 
-#[cfg(all(test, feature = "lz4", feature = "alloc"))]
+#[cfg(all(test, feature = "lz4"))]
 mod tests {
     use super::*;
     use crate::arch::search::lookahead::NEAR;

@@ -74,7 +74,7 @@ fn extended(src: &[u8], at: &mut usize, mut len: usize) -> Result<usize, CodecEr
     }
 }
 
-#[cfg(all(test, feature = "alloc"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::Level;

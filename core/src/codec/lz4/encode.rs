@@ -394,7 +394,7 @@ fn matches<S: StringPositions, const STRING: usize, const FAR: bool, const DICT:
     Some(())
 }
 
-#[cfg(all(test, feature = "alloc"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use alloc::vec;

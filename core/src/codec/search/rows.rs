@@ -247,7 +247,7 @@ impl<'a, const DICT: bool, const REACH: usize> Search<'a, DICT> for Rows<'a, DIC
     }
 }
 
-#[cfg(all(test, feature = "lz4", feature = "alloc"))]
+#[cfg(all(test, feature = "lz4"))]
 #[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
