@@ -221,6 +221,9 @@ mod tests {
         ] {
             assert!(count(bad, Unit::Second, false).is_err(), "{bad}");
         }
+        for zone in ["+24", "+2400", "-00:60", "+1", "+01:0", "+01:00:00", "+", "+ab", "Z+00"] {
+            assert!(count(&format!("2001-01-01T00:00:00{zone}"), Unit::Second, true).is_err(), "{zone}");
+        }
         assert!(count("2001-01-01T00:00:00", Unit::Second, true).unwrap_err().contains("no time zone"));
     }
 }

@@ -6,7 +6,7 @@ use blosc_frame::b2nd::carrier::{self, Carrier, ObjectKind};
 use blosc_frame::b2nd::metalayer::{Metalayer, NAME, NAME_CATERVA, patch_shape};
 use blosc_frame::b2nd::{Dims, Dtype, Geometry, NdArray, Selection, Spec, Take};
 use blosc_frame::io::FsDir;
-use blosc_frame::{Limits, SuperChunk};
+use blosc_frame::{Error, Limits, SuperChunk};
 use std::fs::File;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -131,6 +131,19 @@ fn every_number_of_dimensions() {
         std::fs::remove_dir_all(&folder).unwrap();
     }
     assert!(Dims::new(&[1u64; 17]).is_none() && Spec::new(&[1; 17], Dtype::parse("u1").unwrap()).is_err());
+}
+
+#[test]
+fn partitions_that_do_not_fit_the_shape_are_refused_by_name() {
+    let spec = || Spec::new(&[30, 0, 7], Dtype::parse("<i4").unwrap()).unwrap();
+    assert!(spec().chunks(&[8, 0, 4]).unwrap().blocks(&[3, 0, 3]).is_ok());
+    for (given, value) in [(&[8, 4][..], 2), (&[8, 1, 4, 1], 4), (&[8, 1, 0], 0), (&[0, 0, 4], 0), (&[], 0)] {
+        let refused = [("chunks", spec().chunks(given)), ("blocks", spec().blocks(given))];
+        for (part, refused) in refused {
+            let Err(Error::Param { name, value: found, .. }) = refused else { panic!("{part} {given:?}") };
+            assert_eq!((name, found), (part, value), "{given:?}");
+        }
+    }
 }
 
 #[test]

@@ -88,11 +88,10 @@ fn every_cut_of_a_frame_is_an_error_and_nothing_else() {
         assert!(View::open(&frame[..len], &Limits::DEFAULT).is_err(), "{len} bytes");
         let mut opener = Opener::new(len as u64, FrameType::Contiguous, Limits::DEFAULT);
         let mut part: &[u8] = &[];
-        while let Ok(Step::Need { offset, len: n }) = opener.step(part) {
-            match frame[..len].get(offset as usize..offset as usize + n) {
-                Some(bytes) => part = bytes,
-                None => break,
-            }
+        while let Ok(step) = opener.step(part) {
+            let Step::Need { offset, len: n } = step else { panic!("{len} bytes are opened") };
+            let asked = offset as usize..offset as usize + n;
+            part = frame[..len].get(asked.clone()).unwrap_or_else(|| panic!("{asked:?} of {len} bytes"));
         }
     }
 }

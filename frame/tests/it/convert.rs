@@ -79,6 +79,21 @@ fn chain(name: &str, dtype: &str, shape: &[u64]) {
     }
 }
 
+/// New rows are filled with the same value in every container that has one; the others say that they have none.
+#[test]
+fn fill_values_are_kept_or_named() {
+    let temp = Folder::new("fill-values");
+    std::fs::write(temp.path("raw"), [1; 40]).unwrap();
+    let mut source = open_raw(temp.path("raw"), Some(Dtype::parse("<i4").unwrap()), None, 4).unwrap();
+    source.about.fill = Some(Value::int(7));
+    for (name, target) in targets() {
+        let (made, notes) = run(&source, &target, &temp.path(name));
+        let named = notes.iter().any(|note| note == "the fill value of new rows");
+        let keeps = matches!(target, Target::Bcolz(_) | Target::Blaze(..));
+        assert_eq!((made.about.fill, named), (source.about.fill.clone().filter(|_| keeps), !keeps), "{name}");
+    }
+}
+
 /// The filter of the input's parameters reaches every container that has it.
 #[test]
 fn filters_are_kept() {

@@ -227,6 +227,13 @@ pub fn compare(sc: &mut SuperChunk<'_>, model: &Model, random: &mut Random) -> R
         if got != *chunk {
             return Err(format!("chunk {k} differs: {} bytes, want {}", got.len(), chunk.len()));
         }
+        let len = sc.chunk_nbytes(k as u64).map_err(|e| fail("size of a chunk", e))?;
+        if len as usize != chunk.len() {
+            return Err(format!("chunk {k} is said to have {len} bytes, but has {}", chunk.len()));
+        }
+    }
+    if sc.chunk_nbytes(sc.nchunks()).is_ok() || sc.read_chunk(sc.nchunks()).is_ok() {
+        return Err("there is a chunk after the last one".into());
     }
     let names: Vec<String> = sc.metalayer_names().collect();
     let got: Vec<_> = names.into_iter().map(|n| (n.clone(), sc.metalayer(&n).unwrap().to_vec())).collect();
