@@ -450,3 +450,57 @@ impl From<FileError> for std::io::Error {
         std::io::Error::new(std::io::Error::from(error.error).kind(), error)
     }
 }
+
+impl From<IoKind> for Error {
+    fn from(kind: IoKind) -> Error {
+        IoError::new(kind).into()
+    }
+}
+
+impl From<IoError> for Error {
+    fn from(error: IoError) -> Error {
+        if error.kind == IoKind::OutOfMemory { Error::OutOfMemory } else { Error::Io(error) }
+    }
+}
+
+#[cfg(feature = "std")]
+impl From<std::io::Error> for IoError {
+    fn from(error: std::io::Error) -> IoError {
+        use std::io::ErrorKind as K;
+        // What became a `std::io::Error` on its way through one of its traits.
+        if let Some(Error::Io(error)) = error.get_ref().and_then(|error| error.downcast_ref()) {
+            return *error;
+        }
+        let kind = match error.kind() {
+            K::NotFound => IoKind::NotFound,
+            K::AlreadyExists => IoKind::AlreadyExists,
+            K::PermissionDenied => IoKind::PermissionDenied,
+            K::UnexpectedEof => IoKind::UnexpectedEnd,
+            K::StorageFull | K::QuotaExceeded | K::FileTooLarge => IoKind::NoSpace,
+            K::ReadOnlyFilesystem => IoKind::ReadOnly,
+            K::OutOfMemory => IoKind::OutOfMemory,
+            _ => IoKind::Other,
+        };
+        IoError { kind, os: error.raw_os_error() }
+    }
+}
+
+#[cfg(feature = "std")]
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Error {
+        IoError::from(error).into()
+    }
+}
+
+#[cfg(feature = "std")]
+impl From<Error> for std::io::Error {
+    fn from(error: Error) -> std::io::Error {
+        match error {
+            // The system's number alone would not tell what is in force.
+            Error::Io(IoError { os: Some(number), kind }) if kind != IoKind::NotConfirmed => {
+                std::io::Error::from_raw_os_error(number)
+            }
+            error => std::io::Error::other(error),
+        }
+    }
+}

@@ -184,3 +184,13 @@ pub(crate) fn byte_range(row: u64, rows: &Range<u64>) -> Result<Range<u64>, Erro
     let at = |n: u64| n.checked_mul(row).ok_or(out);
     Ok(at(rows.start)?..at(rows.end)?)
 }
+
+/// Which bytes must be replaced in `old` bytes to have `rows` rows, and how many bytes are added.
+pub(crate) fn growth(old: u64, row: u64, rows: u64) -> Result<(Range<u64>, u64), Error> {
+    match rows.checked_mul(row) {
+        Some(new) => Ok((new.min(old)..old, new.saturating_sub(old))),
+        None => {
+            Err(Error::Capacity { what: "rows", asked: rows, most: u64::MAX.checked_div(row).unwrap_or(0) })
+        }
+    }
+}

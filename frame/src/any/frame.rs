@@ -4,7 +4,7 @@ use crate::cframe::header::ChunkSize;
 use crate::error::{Error, IoKind, Structure};
 use crate::io::ReadAt;
 use crate::plain::{Content, Piece, Plain, check_range};
-use crate::rows::{Rows, byte_range, check_end, count};
+use crate::rows::{Rows, byte_range, check_end, count, growth};
 use crate::schunk::{Index, SuperChunk};
 use crate::tensor::{self, TensorMeta};
 use alloc::vec::Vec;
@@ -146,7 +146,7 @@ impl Rows for FrameRows {
 
     fn resize(&mut self, pool: &mut Pool, rows: u64) -> Result<(), Error> {
         self.check_rows()?;
-        let (range, more) = crate::bcolz::growth(self.nbytes(), self.row_nbytes(), rows)?;
+        let (range, more) = growth(self.nbytes(), self.row_nbytes(), rows)?;
         let result = self.change(pool, range, alloc::vec![Piece::Fill(&[0], more)]);
         self.forget_failed(result)
     }

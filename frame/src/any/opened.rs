@@ -2,10 +2,11 @@
 
 use super::array::ArrayRows;
 use super::frame::FrameRows;
-use super::{About, AnyRows, Container, Found, Kind, open_found};
+use super::rows::{About, AnyRows, Container, open_rows, unknown};
 use crate::b2nd::NdArray;
 use crate::error::{Error, FileError};
 use crate::io::{FsDir, Locking, Offset};
+use crate::kind::{Found, Kind, no_offset};
 use crate::limits::Limits;
 use crate::msgpack;
 use crate::schunk::SuperChunk;
@@ -78,8 +79,14 @@ impl Opened {
     /// Opens what was found; `anywhere` allows a manifest of shards to name directories outside its own.
     ///
     /// # Errors
-    /// As [`open_found`].
+    /// As [`open_found`](super::open_found).
     pub fn of(found: Found, limits: &Limits, anywhere: bool) -> Result<Opened, Error> {
+        if !matches!(found.kind, Kind::Bloscpack | Kind::Frame | Kind::Npy) && found.offset != 0 {
+            return Err(no_offset(
+                found.offset,
+                "0 for what is not a frame, bloscpack file, NumPy file or chunk",
+            ));
+        }
         match found.kind {
             #[cfg(feature = "store")]
             Kind::Frame if found.write.is_none() => {
@@ -95,7 +102,7 @@ impl Opened {
             Kind::Store | Kind::Arrays | Kind::Directory | Kind::Zip => {
                 open_store(found, limits).map(Opened::of_store)
             }
-            _ => open_found(found, limits, anywhere).map(|rows| Opened::Rows(Box::new(rows))),
+            _ => open_rows(found, limits, anywhere).map(|rows| Opened::Rows(Box::new(rows))),
         }
     }
 
@@ -183,7 +190,7 @@ fn open_store(found: Found, limits: &Limits) -> Result<Store, Error> {
     };
     let frames = |leaf| !matches!(leaf, Leaf::Foreign | Leaf::Link);
     match store.form() == Form::Folder && !store.entries().iter().any(|entry| frames(entry.leaf())) {
-        true => Err(super::unknown()),
+        true => Err(unknown()),
         false => Ok(store),
     }
 }

@@ -13,7 +13,7 @@
 //! length is refused by [`CTable::open`]; [`CTable::repair`] cuts it to the shortest.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::carray::{CArray, Create, growth, read_attrs};
+use super::carray::{CArray, Create, read_attrs};
 use super::descriptor::{default_item, invalid, read_json, write_json};
 use super::tree::{Announced, PENDING, Tree, Uncounted, announce, check_column, check_columns, discard};
 use crate::dtype::{Dtype, Field, Struct};
@@ -22,7 +22,7 @@ use crate::io::ReadAt;
 use crate::limits::Limits;
 use crate::packed::{self, ColumnRange, Strided};
 use crate::plain::{Content, Piece, Plain, check_range};
-use crate::rows::{Rows, count};
+use crate::rows::{Rows, count, growth};
 use crate::value::Value;
 use alloc::string::String;
 use alloc::vec;

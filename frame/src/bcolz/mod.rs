@@ -14,7 +14,6 @@ mod flavour;
 mod quantize;
 mod tree;
 
-pub(crate) use carray::growth;
 pub(crate) use descriptor::{default_item, zero_of};
 pub(crate) use tree::{Announced, PENDING, announce, discard, put, uncounted};
 

@@ -12,8 +12,13 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::checksum::Checksum;
-use super::{MAGIC, MAX_BUFFER};
 use crate::error::{Error, Structure};
+
+/// The first four bytes of every bloscpack file.
+pub const MAGIC: [u8; 4] = *b"blpk";
+
+/// Largest plain size of one chunk: 2^31 − 1 − 16.
+pub const MAX_BUFFER: u32 = 2_147_483_631;
 
 /// Which of the layouts a file has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -7,8 +7,7 @@
 //! ```
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::header::Header;
-use super::{Layout, MAX_BUFFER};
+use super::header::{Header, Layout, MAX_BUFFER};
 use crate::error::{Error, Structure};
 use crate::io::ReadAt;
 use crate::limits::Limits;

@@ -35,7 +35,7 @@ mod writer;
 
 pub use checksum::{Checksum, Digest};
 pub use edit::Edit;
-pub use header::{Header, Layout};
+pub use header::{Header, Layout, MAGIC, MAX_BUFFER};
 #[cfg(feature = "std")]
 pub(crate) use index::ChunkSizes;
 pub use metadata::{MetaCodec, MetaHeader, MetaOptions, MetaRoom};
@@ -50,9 +50,3 @@ pub use verify::Report;
 #[cfg(feature = "std")]
 pub(crate) use writer::encode_chunk;
 pub use writer::{Options, Spare, Writer};
-
-/// The first four bytes of every bloscpack file.
-pub const MAGIC: [u8; 4] = *b"blpk";
-
-/// Largest plain size of one chunk: 2^31 − 1 − 16.
-pub const MAX_BUFFER: u32 = 2_147_483_631;

@@ -10,9 +10,9 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::checksum::Checksum;
-use super::header::{Header, Layout};
+use super::header::{Header, Layout, MAX_BUFFER};
 use super::metadata::{self, MetaOptions};
-use super::{MAX_BUFFER, Numpy};
+use super::numpy::Numpy;
 use crate::error::{Error, IoKind};
 use crate::io::{ReadAt, WriteAt};
 use crate::value::Value;

@@ -5,6 +5,8 @@
 use core::hash::Hasher;
 use twox_hash::{xxhash3_64, xxhash3_128};
 
+/// Name of the vlmetalayer that holds the checksums of the chunks.
+pub const CHECKSUMS_NAME: &str = ".checksums";
 /// Kind of checksums, and the form of the table.
 pub(crate) const KIND: [u8; 4] = *b"XXH3";
 pub(crate) const FORM: u32 = 2;

@@ -27,10 +27,8 @@ pub mod section;
 pub mod trailer;
 pub mod view;
 
+pub use checksums::CHECKSUMS_NAME;
 #[cfg(feature = "alloc")]
 pub(crate) use entries::Entries;
 #[cfg(feature = "alloc")]
 pub use open::{Opened, Opener, Step, open_at};
-
-/// Name of the vlmetalayer that holds the checksums of the chunks.
-pub const CHECKSUMS_NAME: &str = ".checksums";

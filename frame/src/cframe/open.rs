@@ -10,7 +10,7 @@
 //! Lengths are only what the file says of itself, and one with holes costs nothing to make as long as that: they are
 //! held to the limits, and what is long is read in pieces, the first of which tell whether the rest is wanted.
 
-use super::CHECKSUMS_NAME;
+use super::checksums::CHECKSUMS_NAME;
 use super::header::{FIXED_LEN, FrameType, Header};
 use super::index;
 use super::section::Section;

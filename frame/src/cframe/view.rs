@@ -21,8 +21,7 @@
 //! ```
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::CHECKSUMS_NAME;
-use super::checksums::{self, Parsed, Table};
+use super::checksums::{self, CHECKSUMS_NAME, Parsed, Table};
 use super::header::{ChunkSize, FIXED_LEN, FrameType, Header};
 use super::index::{self, Entry};
 use super::section::Section;

@@ -19,5 +19,5 @@ mod decoded;
 mod target;
 mod write;
 
-pub use target::{Cut, Packing, Target, convert};
-pub use write::blosc1_params;
+pub use target::{Target, convert};
+pub use write::{Cut, Packing, blosc1_params};

@@ -1,7 +1,6 @@
 //! Writing each kind of container from decoded bytes.
 
 use super::decoded::Decoded;
-use super::target::{Cut, Packing};
 use crate::any::About;
 use crate::b2nd::{Dims, NdArray, Spec};
 use crate::bcolz::{self, CArray, CParams, CTable};
@@ -22,6 +21,63 @@ use alloc::vec::Vec;
 use blosc_core::{Codec, Filter, Params, Pool};
 use std::fs::{File, OpenOptions};
 use std::path::Path;
+
+/// How chunks are written, where the target does not say itself.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Packing {
+    /// Parameters; the item size comes from the data.
+    pub params: Params,
+    /// Decoded bytes per chunk; the target's own choice without it.
+    pub chunk: Option<u64>,
+    /// Bytes of room behind each chunk.
+    pub reserve: u32,
+}
+
+impl Packing {
+    /// Chunks of the target's own size, made with `params`, without room behind them.
+    pub const fn new(params: Params) -> Packing {
+        Packing { params, chunk: None, reserve: 0 }
+    }
+
+    /// Sets the decoded bytes per chunk; `None` is the target's own choice.
+    pub const fn chunk(mut self, bytes: Option<u64>) -> Packing {
+        self.chunk = bytes;
+        self
+    }
+
+    /// Sets the bytes of room behind each chunk.
+    pub const fn reserve(mut self, bytes: u32) -> Packing {
+        self.reserve = bytes;
+        self
+    }
+}
+
+/// How an array is cut into chunks and blocks; their shapes are chosen from its shape where left out.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Cut {
+    /// Shape of the chunks.
+    pub chunks: Option<Vec<u32>>,
+    /// Shape of the blocks.
+    pub blocks: Option<Vec<u32>>,
+    /// Whether the chunks are files of their own, in a directory.
+    pub sparse: bool,
+}
+
+impl Cut {
+    /// Sets the shapes of the chunks and of the blocks.
+    pub fn shapes(mut self, chunks: Option<Vec<u32>>, blocks: Option<Vec<u32>>) -> Cut {
+        (self.chunks, self.blocks) = (chunks, blocks);
+        self
+    }
+
+    /// Sets whether the chunks are files of their own.
+    pub fn sparse(mut self, sparse: bool) -> Cut {
+        self.sparse = sparse;
+        self
+    }
+}
 
 /// One conversion.
 pub(super) struct Conversion<'a> {

@@ -1,6 +1,6 @@
 //! Printing dtypes as NumPy does: `str(dtype)` and the `descr` of `.npy` headers.
 
-use super::{ByteOrder, Dtype, DtypeError, Field, Kind, Scalar, Struct, Unit};
+use super::types::{ByteOrder, Dtype, DtypeError, Field, Kind, Scalar, Struct, Unit};
 use alloc::string::String;
 use core::fmt::{self, Write};
 

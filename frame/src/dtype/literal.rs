@@ -8,7 +8,7 @@
 //! ```
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::{DtypeError, MAX_DEPTH, MAX_TEXT};
+use super::types::{DtypeError, MAX_DEPTH, MAX_TEXT};
 use alloc::string::String;
 use alloc::vec::Vec;
 

@@ -8,7 +8,7 @@
 //! Bytes that two fields share are written twice, padding is not written.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::{Dtype, DtypeError, Field, MAX_ITEMSIZE, Struct};
+use super::types::{Dtype, DtypeError, Field, MAX_ITEMSIZE, Struct};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 

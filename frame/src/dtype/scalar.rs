@@ -1,7 +1,7 @@
 //! Plain types: array-protocol strings (`<i4`, `|S5`, `<M8[25s]`) and their names (`float32`).
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::{ByteOrder, DtypeError, Kind, MAX_ITEMSIZE, Scalar, Unit};
+use super::types::{ByteOrder, DtypeError, Kind, MAX_ITEMSIZE, Scalar, Unit};
 
 /// NumPy's names whose size is the same on every machine.
 const NAMES: [(&str, &str); 24] = [

@@ -2,7 +2,8 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::literal::{Node, Value};
-use super::{Dtype, DtypeError, Field, Kind, MAX_DEPTH, MAX_ITEMSIZE, Scalar, Struct, scalar};
+use super::scalar;
+use super::types::{Dtype, DtypeError, Field, Kind, MAX_DEPTH, MAX_ITEMSIZE, Scalar, Struct};
 use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

@@ -1,6 +1,6 @@
 //! Types as values of metadata: the text of a type, or the fields of a record as nested lists.
 
-use super::{Dtype, DtypeError};
+use super::types::{Dtype, DtypeError};
 use crate::value::Value;
 use alloc::format;
 use alloc::string::String;

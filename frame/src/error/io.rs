@@ -1,6 +1,5 @@
 //! [`IoError`]: what the system, or a store, said to a read, a write or a flush.
 
-use super::Error;
 use core::fmt;
 
 /// Kinds of input/output failure.
@@ -19,7 +18,7 @@ pub enum IoKind {
     UnexpectedEnd,
     /// No room on the device.
     NoSpace,
-    /// No room in memory; as an [`Error`] it is [`Error::OutOfMemory`].
+    /// No room in memory; as an [`Error`](crate::Error) it is `OutOfMemory`.
     OutOfMemory,
     /// This process has the file open for writing already, and keeps other writers out.
     Locked,
@@ -73,60 +72,6 @@ impl IoError {
 impl From<IoKind> for IoError {
     fn from(kind: IoKind) -> IoError {
         IoError::new(kind)
-    }
-}
-
-impl From<IoKind> for Error {
-    fn from(kind: IoKind) -> Error {
-        IoError::new(kind).into()
-    }
-}
-
-impl From<IoError> for Error {
-    fn from(error: IoError) -> Error {
-        if error.kind == IoKind::OutOfMemory { Error::OutOfMemory } else { Error::Io(error) }
-    }
-}
-
-#[cfg(feature = "std")]
-impl From<std::io::Error> for IoError {
-    fn from(error: std::io::Error) -> IoError {
-        use std::io::ErrorKind as K;
-        // What became a `std::io::Error` on its way through one of its traits.
-        if let Some(Error::Io(error)) = error.get_ref().and_then(|error| error.downcast_ref()) {
-            return *error;
-        }
-        let kind = match error.kind() {
-            K::NotFound => IoKind::NotFound,
-            K::AlreadyExists => IoKind::AlreadyExists,
-            K::PermissionDenied => IoKind::PermissionDenied,
-            K::UnexpectedEof => IoKind::UnexpectedEnd,
-            K::StorageFull | K::QuotaExceeded | K::FileTooLarge => IoKind::NoSpace,
-            K::ReadOnlyFilesystem => IoKind::ReadOnly,
-            K::OutOfMemory => IoKind::OutOfMemory,
-            _ => IoKind::Other,
-        };
-        IoError { kind, os: error.raw_os_error() }
-    }
-}
-
-#[cfg(feature = "std")]
-impl From<std::io::Error> for Error {
-    fn from(error: std::io::Error) -> Error {
-        IoError::from(error).into()
-    }
-}
-
-#[cfg(feature = "std")]
-impl From<Error> for std::io::Error {
-    fn from(error: Error) -> std::io::Error {
-        match error {
-            // The system's number alone would not tell what is in force.
-            Error::Io(IoError { os: Some(number), kind }) if kind != IoKind::NotConfirmed => {
-                std::io::Error::from_raw_os_error(number)
-            }
-            error => std::io::Error::other(error),
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! [`Directory`]: a flat set of named files, the form of sparse frames and bcolz arrays.
 
-use super::{Fill, ReadAt, Refill, Store, WriteAt};
+use super::traits::{Fill, ReadAt, Refill, Store, WriteAt};
 use crate::error::{Error, IoError, IoKind};
 use alloc::boxed::Box;
 use alloc::format;
@@ -175,7 +175,7 @@ impl<D: Directory> DirFile<D> {
 }
 
 impl<D: Directory> ReadAt for DirFile<D> {
-    super::forward_read!(this => &*this.file);
+    super::traits::forward_read!(this => &*this.file);
 }
 
 impl<D: Directory> WriteAt for DirFile<D> {

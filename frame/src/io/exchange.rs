@@ -10,7 +10,8 @@
 //! remove .NAME.tmpPID-N                         with the old state in it
 //! ```
 
-use super::new_file::{Folder, NewDir, OLD, parent, sync_directory};
+use super::new_file::{Folder, NewDir, OLD, sync_directory};
+use super::path::parent;
 use crate::error::{IoError, IoKind};
 use alloc::vec::Vec;
 use std::fs::{self, Metadata, OpenOptions};

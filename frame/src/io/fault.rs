@@ -6,7 +6,9 @@
 //! since the last flush (writes tear at sector boundaries and reorder), and the file has any of the
 //! lengths it had. Until the directory is flushed, its operations survive as any prefix of their order.
 
-use super::{Directory, MemDir, ReadAt, WriteAt, check_name, read_slice};
+use super::dir::{Directory, check_name};
+use super::memory::MemDir;
+use super::traits::{ReadAt, WriteAt, read_slice};
 use crate::error::{IoError, IoKind};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;

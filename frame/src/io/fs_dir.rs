@@ -1,10 +1,11 @@
 //! [`FsDir`]: a directory of the file system.
 
+use super::dir::{Directory, check_name};
 use super::exchange::{link_tree, sync_all};
-use super::file::{names, open_no_link};
 use super::lock::{Claim, Locking, Sidecar};
 use super::new_file::{NewDir, NewFile, sweep, sweep_inside, sync_directory, temporary_of, temporary_path};
-use super::{Directory, Fill, WriteAt, check_name};
+use super::path::{names, open_no_link};
+use super::traits::{Fill, WriteAt};
 use crate::error::{Error, IoError, IoKind};
 use alloc::boxed::Box;
 use alloc::string::String;

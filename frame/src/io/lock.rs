@@ -11,9 +11,8 @@
 //!           before it changes anything
 //! ```
 
-use super::file::{names, open_no_link};
-use super::new_file::parent;
-use super::{ReadAt, WriteAt};
+use super::path::{names, open_no_link, parent};
+use super::traits::{ReadAt, WriteAt};
 use crate::error::{Error, IoError, IoKind};
 use alloc::collections::BTreeSet;
 use std::ffi::OsString;
@@ -262,7 +261,7 @@ impl SidecarLock {
         let mut bytes = [0; 8];
         match self.file.read_exact_at(8, &mut bytes) {
             Ok(()) => Ok(u64::from_ne_bytes(bytes)),
-            Err(error) if error.kind == crate::error::IoKind::UnexpectedEnd => Ok(0),
+            Err(error) if error.kind == IoKind::UnexpectedEnd => Ok(0),
             Err(error) => Err(error),
         }
     }

@@ -1,6 +1,6 @@
 //! Stores in memory: `Vec<u8>`, `Bytes`, and a directory of vectors.
 
-use super::{Fill, ReadAt, Refill, Store, WriteAt, read_slice};
+use super::traits::{Fill, ReadAt, Refill, Store, WriteAt, read_slice};
 use crate::error::{Error, IoError, IoKind};
 use alloc::vec::Vec;
 
@@ -71,7 +71,7 @@ pub use dir::MemDir;
 #[cfg(feature = "std")]
 mod dir {
     use super::*;
-    use crate::io::{Directory, check_name};
+    use crate::io::dir::{Directory, check_name};
     use alloc::boxed::Box;
     use alloc::collections::BTreeMap;
     use alloc::string::String;

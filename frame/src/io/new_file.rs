@@ -10,8 +10,8 @@
 //! The lock of a process goes with the process. Whoever writes to NAME next removes temporary files whose lock is
 //! free ([`sweep`]); a live owner's are left alone, whatever its process number is.
 
-use super::file::{names, open_no_link};
 use super::lock::is_without_locks;
+use super::path::{follow_link, names, open_no_link, parent};
 use crate::error::{IoError, IoKind};
 use alloc::format;
 use alloc::vec::Vec;
@@ -227,20 +227,6 @@ fn create_private(path: &Path) -> std::io::Result<()> {
 #[cfg(not(unix))]
 fn create_private(path: &Path) -> std::io::Result<()> {
     fs::create_dir(path)
-}
-
-/// The path with a last component that is no symbolic link.
-pub(super) fn follow_link(path: &Path) -> Result<PathBuf, IoError> {
-    let path = std::path::absolute(path)?;
-    match fs::symlink_metadata(&path) {
-        Ok(there) if there.is_symlink() => Ok(fs::canonicalize(path)?),
-        _ => Ok(path),
-    }
-}
-
-/// The directory that `path` is in.
-pub(crate) fn parent(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// `.NAME.tmpPID-N`: whose it is, by path and process.

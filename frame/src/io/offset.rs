@@ -1,6 +1,6 @@
 //! Adapters: a container that starts inside a larger store, a store that must not be written, and one that is far.
 
-use super::{Fill, Part, ReadAt, Store, WriteAt};
+use super::traits::{Fill, Part, ReadAt, Store, WriteAt};
 use crate::error::{Error, IoError, IoKind};
 
 /// The bytes of `inner` from `base` on. Not writable: a frame inside a larger file cannot grow.
@@ -66,11 +66,11 @@ pub struct ReadOnly<R>(pub R);
 pub struct Far<R>(pub R);
 
 impl<R: ReadAt> ReadAt for ReadOnly<R> {
-    super::forward_read!(this => &this.0);
+    super::traits::forward_read!(this => &this.0);
 }
 
 impl<R: ReadAt> ReadAt for Far<R> {
-    super::forward_read!(this => &this.0, true);
+    super::traits::forward_read!(this => &this.0, true);
 }
 
 impl<R: ReadAt> WriteAt for ReadOnly<R> {

@@ -6,7 +6,7 @@
 //! ```
 //! So every reader of [`ReadAt`] works without input of its own: it runs, its caller fetches what it missed, and it runs again.
 
-use super::ReadAt;
+use super::traits::ReadAt;
 use crate::error::{Error, IoError, IoKind};
 use crate::spare::Lock;
 use alloc::collections::BTreeMap;

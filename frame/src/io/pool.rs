@@ -1,6 +1,6 @@
 //! [`FilePool`]: many files known by their paths, of which few are open at a time.
 
-use super::{Fill, Part, ReadAt, Refill, Store, WriteAt};
+use super::traits::{Fill, Part, ReadAt, Refill, Store, WriteAt};
 use crate::error::{Error, IoError, IoKind};
 use alloc::sync::Arc;
 use alloc::vec::Vec;

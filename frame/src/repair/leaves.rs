@@ -6,7 +6,7 @@
 //! no map, or no frame      nothing says where a frame is: the root becomes a plain frame of the bytes that are left
 //! ```
 
-use super::{Borrowed, Options, Repaired, is_of_the_caller};
+use super::report::{Options, Repaired, is_of_the_caller};
 use crate::b2nd::NdArray;
 use crate::error::Error;
 use crate::schunk::{SuperChunk, resize};
@@ -73,7 +73,7 @@ pub(super) fn mend(
 
 /// Whether a frame opens, decodes, and is an array where it says so.
 fn is_sound(bytes: &[u8], options: &Options) -> Result<bool, Error> {
-    let checked = SuperChunk::open_read(Borrowed(&bytes), &options.limits).and_then(|mut frame| {
+    let checked = SuperChunk::open_read(&bytes, &options.limits).and_then(|mut frame| {
         let array = frame.metalayer("b2nd").is_none() || NdArray::check(&frame).is_ok();
         Ok(array && frame.verify(|_| ())?.verdict() != Verdict::Damaged)
     });

@@ -1,7 +1,7 @@
 //! The frame that a repair makes, and the report of it.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::{Options, Order, Repaired, Substitute};
+use super::report::{Options, Order, Repaired, Substitute};
 use crate::b2nd::NdArray;
 use crate::cframe::header::{ChunkSize, FIXED_LEN, FrameType, Header};
 use crate::cframe::section::Section;

@@ -20,115 +20,17 @@
 #[cfg(feature = "store")]
 mod leaves;
 mod made;
+mod report;
 mod rescue;
 mod search;
 mod sparse;
 
-use crate::error::{Error, IoKind};
+use crate::error::Error;
 use crate::io::ReadAt;
-use crate::limits::Limits;
 use crate::schunk::SuperChunk;
-use alloc::string::String;
-use alloc::vec::Vec;
-use blosc_core::{Header as ChunkHeader, Params};
-use core::ops::Range;
+use blosc_core::Params;
+pub use report::{Options, Order, Repaired, Substitute};
 pub use sparse::repair_dir;
-
-/// Where the order of the chunks was taken from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// The frame's own index.
-    Index,
-    /// An index found in the payload: that of the newest state still there.
-    FoundIndex,
-    /// The order in which the chunks are stored.
-    Stored,
-}
-
-/// What takes the place of items that are lost.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Substitute {
-    /// Zeros.
-    #[default]
-    Zeros,
-    /// NaN, in frames whose items are floats of 4 or 8 bytes.
-    Nan,
-    /// An item.
-    Item(Vec<u8>),
-}
-
-/// How to repair.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct Options {
-    /// What may be decoded; the new frame has these limits, too.
-    pub limits: Limits,
-    /// What takes the place of items that are lost.
-    pub substitute: Substitute,
-}
-
-impl Options {
-    /// Sets what takes the place of items that are lost.
-    pub fn substitute(mut self, substitute: Substitute) -> Options {
-        self.substitute = substitute;
-        self
-    }
-}
-
-impl From<&Limits> for Options {
-    fn from(limits: &Limits) -> Options {
-        Options { limits: *limits, substitute: Substitute::Zeros }
-    }
-}
-
-/// What a repair found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Repaired {
-    /// Where the order of the chunks comes from.
-    pub order: Order,
-    /// Chunks taken over.
-    pub kept: u64,
-    /// Kept chunks that were copied as they are because they cannot be decoded here: nothing is known to be wrong
-    /// with them.
-    pub unchecked: u64,
-    /// Kept chunks that no entry of the index names, but that lie where the chunk of an entry that is damaged
-    /// must have been.
-    pub placed: u64,
-    /// Chunks that are there but do not decode, and chunks that must be there but are not: by their number in the new
-    /// frame, where something else takes their place.
-    pub lost: Vec<u64>,
-    /// Which rows of an array the lost chunks have a part of, or which items of another frame: in ascending order.
-    pub gone: Vec<Range<u64>>,
-    /// How many chunks the header announces, or an index names, beyond those in the new frame: never found, or
-    /// damaged or of special values and of a size that nothing tells.
-    pub missing: u64,
-    /// Metalayers that the new frame does not have: they cannot be read, or do not fit the chunks that are left.
-    pub dropped: Vec<String>,
-    /// Keys of frames embedded in the root of a store of which nothing is left.
-    pub leaves_lost: Vec<String>,
-    /// Keys of those that were repaired.
-    pub leaves_in_part: Vec<String>,
-    /// Whether header, index and trailer are those that the fingerprint was made of, where the frame opens and has one.
-    pub intact: bool,
-    /// Whether parameters and metalayers were read from the header.
-    pub header: bool,
-    /// Whether vlmetalayers were read from a trailer.
-    pub vlmetalayers: bool,
-}
-
-impl Repaired {
-    /// Whether all of the frame is in the new one: nothing is lost or missing, and nothing had to be guessed.
-    pub fn is_complete(&self) -> bool {
-        let leaves = self.leaves_lost.is_empty() && self.leaves_in_part.is_empty();
-        let whole = leaves
-            && self.lost.is_empty()
-            && self.missing == 0
-            && self.placed == 0
-            && self.dropped.is_empty();
-        whole && self.intact && self.header && self.vlmetalayers && self.order == Order::Index
-    }
-}
 
 /// Saves what can be saved of a contiguous frame in `source`. `make` is given parameters and gives the
 /// new, empty frame, which is committed at the end, and has the limits from then on.
@@ -162,38 +64,8 @@ fn one<'a>(
     options: Options,
     make: impl FnOnce(&Params) -> Result<SuperChunk<'a>, Error>,
 ) -> Result<(Repaired, SuperChunk<'a>), Error> {
-    match SuperChunk::open_read(Borrowed(source), &options.limits) {
+    match SuperChunk::open_read(source, &options.limits) {
         Ok(frame) if rescue::has_usable_index(&frame)? => rescue::rescue(frame, options, make),
         _ => search::search(source, options, make),
     }
-}
-
-/// A reference that can be shared by a frame opened for reading.
-struct Borrowed<'s, R>(&'s R);
-
-impl<R: ReadAt> ReadAt for Borrowed<'_, R> {
-    crate::io::forward_read!(this => this.0);
-}
-
-/// Whether an error says nothing of the chunk, but that the caller has no memory for it, does not allow it so much, or may
-/// not read it.
-fn is_of_the_caller(error: &Error) -> bool {
-    use blosc_core::Error as Core;
-    match error {
-        Error::Limit { .. }
-        | Error::OutOfMemory
-        | Error::Codec(Core::Limit { .. })
-        | Error::Chunk { error: Core::Limit { .. }, .. } => true,
-        Error::Io(error) => error.kind == IoKind::PermissionDenied,
-        _ => false,
-    }
-}
-
-/// Whether the bytes of a chunk that cannot be decoded here look whole: its blocks lie inside of it, one of them right
-/// after the table of where they start, as every writer has it.
-fn looks_whole(bytes: &[u8]) -> bool {
-    let Ok(header) = ChunkHeader::parse(bytes) else { return false };
-    let table = search::table_len(&header);
-    bytes.len() == header.cbytes as usize
-        && bytes.get(..table).is_some_and(|bytes| search::sound_table(bytes, &header))
 }

@@ -2,7 +2,8 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::made::{Known, Made};
-use super::{Options, Order, Repaired, is_of_the_caller, looks_whole};
+use super::report::{Options, Order, Repaired, is_of_the_caller};
+use super::search::looks_whole;
 use crate::cframe::Entries;
 use crate::cframe::header::ChunkSize;
 use crate::cframe::index::Entry;

@@ -3,7 +3,7 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::made::{Known, Made};
-use super::{Options, Order, Repaired, looks_whole};
+use super::report::{Options, Order, Repaired};
 use crate::cframe::CHECKSUMS_NAME;
 use crate::cframe::header::{FIXED_LEN, FrameType, Header};
 use crate::cframe::index::Entry;
@@ -320,8 +320,17 @@ fn candidate(
     Ok((table <= header.cbytes as usize).then_some((header, table)))
 }
 
+/// Whether the bytes of a chunk that cannot be decoded here look whole: its blocks lie inside of it, one of them right
+/// after the table of where they start, as every writer has it.
+pub(super) fn looks_whole(bytes: &[u8]) -> bool {
+    let Ok(header) = ChunkHeader::parse(bytes) else { return false };
+    let table = table_len(&header);
+    bytes.len() == header.cbytes as usize
+        && bytes.get(..table).is_some_and(|bytes| sound_table(bytes, &header))
+}
+
 /// Length of a chunk's header and of the table of where its blocks start.
-pub(super) fn table_len(header: &ChunkHeader) -> usize {
+fn table_len(header: &ChunkHeader) -> usize {
     let table = if header.has_streams() { header.nblocks().saturating_mul(4) } else { 0 };
     table.saturating_add(CHUNK_HEADER)
 }
@@ -329,7 +338,7 @@ pub(super) fn table_len(header: &ChunkHeader) -> usize {
 /// Whether the table of where blocks start, at the end of `bytes`, is one of a chunk of this header: all lie inside, and
 /// one right after the table (and the dictionary), as every writer has it. What only looks like a chunk ends here, before
 /// more of it is read.
-pub(super) fn sound_table(bytes: &[u8], header: &ChunkHeader) -> bool {
+fn sound_table(bytes: &[u8], header: &ChunkHeader) -> bool {
     let (starts, _) = bytes.get(CHUNK_HEADER..).unwrap_or(&[]).as_chunks::<4>();
     let starts = starts.iter().map(|start| u32::from_le_bytes(*start));
     let end = u32::try_from(bytes.len()).unwrap_or(u32::MAX);

@@ -2,7 +2,9 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::made::{Around, Known, Made};
-use super::{Options, Order, Repaired, is_of_the_caller, looks_whole, rescue};
+use super::report::{Options, Order, Repaired, is_of_the_caller};
+use super::rescue;
+use super::search::looks_whole;
 use crate::cframe::header::FrameType;
 use crate::error::{Error, IoKind};
 use crate::io::Directory;
@@ -16,7 +18,7 @@ use blosc_core::{Chunk, Header as ChunkHeader, Params, Pool};
 /// come in the order of their numbers.
 ///
 /// # Errors
-/// As [`repair`](super::repair).
+/// As [`repair`](crate::repair::repair).
 pub fn repair_dir<'a>(
     dir: &(impl Directory + Clone + Send + Sync + 'static),
     options: impl Into<Options>,

@@ -1,7 +1,6 @@
 //! Appending: plain bytes, cut into chunks and encoded on all threads, and the chunks of another frame.
 
-use super::SuperChunk;
-use super::copy::Once;
+use super::once::Once;
 #[cfg(feature = "std")]
 use super::parallel;
 use super::put::New;
@@ -9,6 +8,7 @@ use super::read::RawChunk;
 #[cfg(feature = "std")]
 use super::shared::chunk_context;
 use super::sizes::Sizes;
+use super::superchunk::SuperChunk;
 use crate::cframe::header::ChunkSize;
 use crate::error::Error;
 use blosc_core::Special;

@@ -16,9 +16,8 @@
 //! new content of a header metalayer, rewrites the header's thread hints; they are 0 in headers written
 //! here, so `metalayers` counts only while both are 0.
 
-use super::SuperChunk;
 use super::index::Index;
-use super::metalayers::{self, Meta};
+use super::meta::{self, Meta};
 use crate::cframe::checksums::{FORM, KIND, Parsed, Sum, Table};
 pub(super) use crate::cframe::checksums::{UNKNOWN, fingerprint, of};
 use crate::cframe::header::FIXED_LEN;
@@ -48,7 +47,7 @@ pub enum ChecksumState {
     /// There is a table, of a form that is not known: nothing can be compared with it.
     UnknownForm,
     /// There is a table that no writer of checksums left: chunks are read only where they need not be
-    /// [verified](SuperChunk::set_verify).
+    /// [verified](crate::SuperChunk::set_verify).
     Damaged,
 }
 
@@ -86,7 +85,7 @@ pub(super) struct Checksums {
     /// Where the trailer starts that the table is in, for errors.
     table_at: u64,
     /// What the table says about header bytes 57..H.
-    metalayers: u64,
+    pub(super) metalayers: u64,
     /// What the table says about the stored bytes of all chunks.
     pub(super) live: Option<u64>,
 }
@@ -120,7 +119,7 @@ impl Checksums {
         if let (Some(stored), ChecksumState::Present) = (stored, self.state) {
             // A few bytes can say they are gigabytes.
             let most = index.len().saturating_mul(8).saturating_add(HEAD as u64);
-            let table = metalayers::decode(pool, stored, &limits.output(most)).ok();
+            let table = meta::decode(pool, stored, &limits.output(most)).ok();
             let state = table.and_then(|table| self.parse(&table, index));
             self.state = state.unwrap_or_else(|| match opened.fingerprint_matches() {
                 true => ChecksumState::UnknownForm,
@@ -197,61 +196,6 @@ impl Checksums {
         let content = pool.compress(&Params::new(1).no_filter().level(0), &table).map_err(Error::Codec)?;
         (self.metalayers, self.live) = (metalayers, Some(live));
         Ok(Some(Meta { name: CHECKSUMS_NAME.as_bytes().to_vec(), content }))
-    }
-}
-
-impl SuperChunk<'_> {
-    /// What is known about checksums: whether they are there and still in force.
-    pub fn checksum_state(&self) -> ChecksumState {
-        self.checksums.state
-    }
-
-    /// Whether commits write checksums: on in new frames; in opened ones as they were.
-    pub fn checksums(&self) -> bool {
-        self.checksums.enabled
-    }
-
-    /// Switches checksums on or off for the commits to come. Chunks that were written without one
-    /// stay without; a [`compact`](SuperChunk::compact) makes them.
-    pub fn set_checksums(&mut self, on: bool) {
-        self.checksums.enabled = on;
-        self.pending.frame = true;
-    }
-
-    /// Whether chunks that are read whole are compared with their checksums, where there are any. The default is yes:
-    /// a chunk that differs is refused with [`Error::Checksum`], which names it. The whole of a chunk is read where
-    /// all of it is decoded or handed out as it is stored, and where a part of it is wanted from a file and takes the
-    /// whole to be read. Other reads of a part check what they decode by the format's own rules only.
-    pub fn set_verify(&mut self, on: bool) {
-        self.checksums.verify = on;
-    }
-
-    /// Does something with [`set_verify`](SuperChunk::set_verify) on or off.
-    pub(crate) fn verifying<T>(&mut self, on: bool, work: impl FnOnce(&mut Self) -> T) -> T {
-        let before = core::mem::replace(&mut self.checksums.verify, on);
-        let result = work(self);
-        self.checksums.verify = before;
-        result
-    }
-
-    /// Why nothing is compared with the checksums that the frame has, where only their form or type is the reason.
-    pub fn unchecked(&self) -> Option<Error> {
-        self.checksums.state.unknown()
-    }
-
-    /// Whether checksums are on but have no room: all 16 vlmetalayers are taken.
-    pub fn checksums_left_out(&self) -> bool {
-        self.checksums.enabled && self.metalayers.trailer.len() >= MAX_WRITTEN
-    }
-
-    /// The stored checksum of chunk `k`, if there is one.
-    pub fn chunk_checksum(&self, k: u64) -> Option<u64> {
-        self.index.sum(k)
-    }
-
-    /// What the table says about the metalayers; `None` if there is no usable table.
-    pub(crate) fn metalayers_checksum(&self) -> Option<u64> {
-        Some(self.checksums.metalayers).filter(|sum| *sum != UNKNOWN)
     }
 }
 

@@ -1,11 +1,11 @@
 //! Editing: insert, update, delete, reorder chunks. Nothing is visible before a commit. What is appended is in
 //! `append` and `fill`; how a chunk becomes part of the frame is in `put`.
 
-use super::SuperChunk;
 use super::index::Index;
 use super::put::ZERO_FIRST;
 use super::shared::chunk_context;
 use super::sizes::Sizes;
+use super::superchunk::SuperChunk;
 use crate::cframe::header::{ChunkSize, MAX_CHUNK_NBYTES};
 use crate::error::Error;
 use alloc::vec::Vec;

@@ -1,15 +1,15 @@
 //! Appending one value many times: as special chunks, which have no stored bytes, or as chunks that repeat it.
 
-use super::SuperChunk;
 use super::index::Index;
-use super::put::{New, raw_special};
+use super::put::{New, raw_special, repeated};
+use super::store::resize;
+use super::superchunk::SuperChunk;
 use crate::cframe::Entries;
 use crate::cframe::header::ChunkSize;
 use crate::cframe::view::{self, nan};
 use crate::error::Error;
 use alloc::vec::Vec;
 use blosc_core::Special;
-use blosc_core::chunk::special;
 
 impl SuperChunk<'_> {
     /// Appends `nbytes` bytes of zeros, NaNs or "never written", as chunks without stored bytes where
@@ -79,7 +79,7 @@ impl SuperChunk<'_> {
         let old = self.piece().saturating_sub(self.lacking());
         self.limits.check_chunk(room.saturating_add(old.into()))?;
         let mut filler = Vec::new();
-        super::store::resize(&mut filler, room as usize)?;
+        resize(&mut filler, room as usize)?;
         pattern(&mut filler)?;
         self.append(&filler)?;
         Ok(nbytes.saturating_sub(room))
@@ -163,13 +163,5 @@ fn zeros(len: u32) -> Result<Vec<u8>, Error> {
         chunk.extend(table_end.saturating_add(stream.saturating_mul(4)).to_le_bytes());
     }
     chunk.resize(cbytes as usize, 0);
-    Ok(chunk)
-}
-
-/// A chunk of `nbytes` bytes that repeats `value`.
-pub(super) fn repeated(value: &[u8], nbytes: usize) -> Result<Vec<u8>, Error> {
-    let mut chunk = alloc::vec![0; value.len().saturating_add(32)];
-    let len = special::repeated(value, nbytes, &mut chunk).map_err(Error::Codec)?;
-    chunk.truncate(len);
     Ok(chunk)
 }

@@ -3,9 +3,9 @@
 //! The three lists are as long as each other, whatever is edited; only that of checksums is empty while none is known.
 //! They are changed here only.
 
-use super::checksum::UNKNOWN;
-use super::sizes::Sizes;
+use super::sizes::{Sizes, picked, splice};
 use crate::cframe::Entries;
+use crate::cframe::checksums::UNKNOWN;
 use crate::cframe::header::ChunkSize;
 use crate::cframe::index::{Entry, SIZE_LOST};
 use crate::error::{Error, Structure};
@@ -23,19 +23,6 @@ pub(crate) struct Index {
     sizes: Sizes,
     /// What readers found instead.
     found: Once<Sizes>,
-}
-
-/// Adds `new` before value `k`, or exchanges or (without `new`) removes value `k`.
-pub(super) fn splice<T>(list: &mut Vec<T>, k: u64, old: bool, new: Option<T>) -> Result<(), Error> {
-    let end = k.checked_add(old.into()).filter(|end| *end <= list.len() as u64);
-    let end = end.ok_or(Error::Internal { what: "an edit behind the last chunk" })?;
-    list.splice(k as usize..end as usize, new);
-    Ok(())
-}
-
-/// The values of `list` that `order` names, in that order.
-pub(super) fn picked<T: Copy>(order: &[u64], list: &[T]) -> Vec<T> {
-    order.iter().filter_map(|k| list.get(*k as usize).copied()).collect()
 }
 
 impl Index {

@@ -8,10 +8,10 @@
 //! What a chunk needs is known in one place, [`Shared::load`]: a plan runs it on [`Pieces`], and what it misses is asked for.
 //! The ordinary calls use the same for sources that [are far](crate::io::ReadAt::is_far).
 
-use super::SuperChunk;
 use super::load::{Wanted, has_blocks_of};
 use super::shared::Shared;
 use super::store::HEAD;
+use super::superchunk::SuperChunk;
 use crate::cframe::index::Entry;
 use crate::error::{Error, IoKind, Structure};
 use crate::io::Pieces;

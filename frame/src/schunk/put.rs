@@ -4,12 +4,11 @@
 //! this makes it a frame of variable chunks first (docs/formats/cframe.md §3.4), in which special chunks, whose size
 //! would be lost, become ordinary chunks that repeat one value (§5.3).
 
-use super::SuperChunk;
 use super::checksum;
-use super::commit::Change;
-use super::fill::repeated;
 use super::index::Index;
+use super::meta::Change;
 use super::sizes::Sizes;
+use super::superchunk::SuperChunk;
 use crate::cframe::header::{ChunkSize, FIXED_LEN, MAX_CHUNKS};
 use crate::cframe::index::Entry;
 use crate::cframe::view::nan;
@@ -17,6 +16,7 @@ use crate::error::Error;
 use crate::limits::within;
 use alloc::vec::Vec;
 use blosc_core::Special;
+use blosc_core::chunk::special;
 
 /// A chunk about to become part of the frame.
 pub(super) enum New<'c> {
@@ -197,6 +197,14 @@ impl SuperChunk<'_> {
 /// The entry of a chunk without stored bytes.
 pub(super) fn raw_special(kind: Special) -> Result<i64, Error> {
     Entry::Special(kind).to_raw().ok_or(Error::Internal { what: "an entry for a repeated value" })
+}
+
+/// A chunk of `nbytes` bytes that repeats `value`.
+pub(super) fn repeated(value: &[u8], nbytes: usize) -> Result<Vec<u8>, Error> {
+    let mut chunk = alloc::vec![0; value.len().saturating_add(32)];
+    let len = special::repeated(value, nbytes, &mut chunk).map_err(Error::Codec)?;
+    chunk.truncate(len);
+    Ok(chunk)
 }
 
 /// Why a frame cannot start with an empty chunk.

@@ -1,6 +1,5 @@
 //! Reading: whole chunks, ranges of bytes or items, single blocks. Only what is needed is read.
 
-use super::SuperChunk;
 #[cfg(all(feature = "std", feature = "classic"))]
 use super::index::Index;
 use super::load::Wanted;
@@ -8,6 +7,7 @@ use super::plan::{Part, Wish};
 use super::shared::{Loaded, Shared};
 use super::sizes::Sizes;
 use super::store::resize;
+use super::superchunk::SuperChunk;
 use crate::cframe::header::ChunkSize;
 use crate::cframe::index::Entry;
 use crate::cframe::view::fill_special;

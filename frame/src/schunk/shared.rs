@@ -1,7 +1,6 @@
 //! [`Shared`]: what several threads may use of a super-chunk at once, each with tools of its own; and a chunk that was
 //! brought into memory with it, to be decoded.
 
-use super::SuperChunk;
 use super::checksum::Checksums;
 use super::index::Index;
 use super::store::{ChunkStore, Located};
@@ -16,13 +15,13 @@ use core::ops::Range;
 /// The chunks of a frame, to be read.
 #[derive(Clone, Copy)]
 pub(crate) struct Shared<'s> {
-    store: &'s (dyn ChunkStore + Send + Sync + 's),
+    pub(super) store: &'s (dyn ChunkStore + Send + Sync + 's),
     /// What is read instead of the store, if anything.
     pub(super) pieces: Option<&'s Pieces>,
     pub(super) index: &'s Index,
     /// Whether chunks that are read whole are held to their checksums, where they are known.
-    verify: bool,
-    checksums: &'s Checksums,
+    pub(super) verify: bool,
+    pub(super) checksums: &'s Checksums,
     pub(super) limits: &'s Limits,
     pub(super) context: ChunkContext<'s>,
 }
@@ -55,19 +54,6 @@ pub(super) fn tools(threads: usize) -> Tools {
 /// What a chunk's codec and filters may ask about the frame around it.
 pub(super) fn chunk_context(typesize: u32, blockshape: &[u32]) -> ChunkContext<'_> {
     ChunkContext { typesize, blockshape, ..ChunkContext::default() }
-}
-
-impl SuperChunk<'_> {
-    pub(crate) fn shared(&self) -> Shared<'_> {
-        let SuperChunk { store, index, checksums, limits, header, blockshape, .. } = self;
-        let context = chunk_context(header.typesize, blockshape);
-        Shared { store: &**store, pieces: None, index, verify: checksums.verify, checksums, limits, context }
-    }
-
-    /// Reads chunks with tools that no other reader has meanwhile.
-    pub(super) fn reading<'s, R>(&'s self, read: impl FnOnce(Shared<'s>, &mut Pool, &mut Vec<u8>) -> R) -> R {
-        self.tools.with(|| tools(self.threads), |(pool, buf)| read(self.shared(), pool, buf))
-    }
 }
 
 impl<'s> Shared<'s> {

@@ -1,6 +1,5 @@
 //! The decoded size of every chunk, and so which chunk holds which byte.
 
-use super::index::{picked, splice};
 use crate::error::Error;
 use crate::spare::Once;
 use alloc::vec::Vec;
@@ -8,6 +7,19 @@ use core::ops::Range;
 
 /// Stands for the size of a special chunk in a frame of variable chunks, where it is not recorded.
 const LOST: u32 = u32::MAX;
+
+/// Adds `new` before value `k`, or exchanges or (without `new`) removes value `k`.
+pub(super) fn splice<T>(list: &mut Vec<T>, k: u64, old: bool, new: Option<T>) -> Result<(), Error> {
+    let end = k.checked_add(old.into()).filter(|end| *end <= list.len() as u64);
+    let end = end.ok_or(Error::Internal { what: "an edit behind the last chunk" })?;
+    list.splice(k as usize..end as usize, new);
+    Ok(())
+}
+
+/// The values of `list` that `order` names, in that order.
+pub(super) fn picked<T: Copy>(order: &[u64], list: &[T]) -> Vec<T> {
+    order.iter().filter_map(|k| list.get(*k as usize).copied()).collect()
+}
 
 #[derive(Clone, Debug)]
 pub(super) enum Sizes {

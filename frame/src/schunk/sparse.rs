@@ -1,9 +1,9 @@
 //! The chunks of a sparse frame: one file each in a directory, and the index file (docs/formats/sframe.md).
 
 use super::checksum;
-use super::commit::Draft;
-use super::copy::Once;
+use super::draft::Draft;
 use super::index::Index;
+use super::once::Once;
 use super::store::{ChunkStore, Located, OTHER_FILE, OTHER_STATE, Source, read_part, says};
 use crate::cframe::header::{FrameType, Header};
 use crate::cframe::index::Entry;

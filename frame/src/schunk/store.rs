@@ -1,7 +1,7 @@
 //! [`ChunkStore`]: where a super-chunk's chunks lie, behind each other in one store or in files of a directory.
 
 use super::checksum;
-use super::commit::Draft;
+use super::draft::Draft;
 use super::index::Index;
 use crate::cframe::Opened;
 use crate::cframe::header::{FIXED_LEN, Header};

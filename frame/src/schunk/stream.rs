@@ -20,9 +20,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use super::parallel;
 use super::shared::{Loaded, Shared, Tools, tools};
 use super::store::resize;
-use super::{SuperChunk, parallel};
+use super::superchunk::SuperChunk;
 use crate::cframe::view::fill_special;
 use crate::error::Error;
 use alloc::vec::Vec;

@@ -49,7 +49,7 @@ fn other_ndim(wanted: usize) -> Error {
 }
 
 /// What the metalayer says. Only its syntax has been checked; whether the numbers make an array is
-/// for [`Geometry`](super::Geometry).
+/// for [`Geometry`](crate::shape::Geometry).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metalayer<'a> {
     /// Format version, 0 so far.

@@ -18,7 +18,7 @@ use crate::error::{Error, IoKind, Structure};
 use crate::io::ReadAt;
 use crate::limits::within;
 use crate::plain::{Content, Piece, Plain};
-use crate::rows::{Rows, byte_range, count};
+use crate::rows::{Rows, byte_range, count, growth};
 use alloc::vec::Vec;
 use blosc_core::Pool;
 use core::ops::Range;
@@ -401,15 +401,5 @@ impl<T: Tree> Rows for CArray<T> {
     fn set_in_place(&mut self, pool: &mut Pool, row: u64, data: &dyn ReadAt) -> Result<(), Error> {
         let fitting = self.fit(pool, row, data)?;
         self.put_fitting(fitting)
-    }
-}
-
-/// Which bytes must be replaced in `old` bytes to have `rows` rows, and how many bytes are added.
-pub(crate) fn growth(old: u64, row: u64, rows: u64) -> Result<(Range<u64>, u64), Error> {
-    match rows.checked_mul(row) {
-        Some(new) => Ok((new.min(old)..old, new.saturating_sub(old))),
-        None => {
-            Err(Error::Capacity { what: "rows", asked: rows, most: u64::MAX.checked_div(row).unwrap_or(0) })
-        }
     }
 }

@@ -11,8 +11,6 @@
 
 mod edit;
 
-pub(crate) use edit::growth;
-
 use super::descriptor::{
     CParams, Geometry, Sizes, Storage, default_chunklen, invalid, read_json, write_json, zero_of,
 };

@@ -11,14 +11,12 @@
 
 use super::super::storage::{dflt_of, sizes_value};
 use super::{Blaze, read, write};
-use crate::bcolz::{
-    Announced, PENDING, Sizes, Tree, Uncounted, announce, default_item, discard, growth, uncounted,
-};
+use crate::bcolz::{Announced, PENDING, Sizes, Tree, Uncounted, announce, default_item, discard, uncounted};
 use crate::error::{Error, Structure};
 use crate::io::ReadAt;
 use crate::packed::{ColumnRange, Strided};
 use crate::plain::{Content, Piece, Plain};
-use crate::rows::{Rows, count};
+use crate::rows::{Rows, count, growth};
 use alloc::vec::Vec;
 use blosc_core::Pool;
 use core::ops::Range;

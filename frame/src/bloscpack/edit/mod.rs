@@ -17,7 +17,8 @@
 
 mod write;
 
-use self::write::{copy, encode_part, put_chunk};
+pub use self::write::Edit;
+use self::write::{NewFile, copy, encode_part, put_chunk};
 use super::header::{Header, Layout};
 use super::metadata::{self, MetaOptions};
 use super::numpy::Numpy;
@@ -30,44 +31,11 @@ use crate::plain::{Content, Piece, Plain};
 use crate::value::Value;
 use alloc::vec;
 use alloc::vec::Vec;
-use blosc_core::{Params, Pool};
+use blosc_core::Pool;
 use core::ops::Range;
-
-/// How changed chunks are written.
-#[derive(Clone, Copy, Debug)]
-pub struct Edit {
-    /// Parameters of the chunks that are written; always as Blosc1 chunks.
-    pub params: Params,
-    /// Bytes of room at the end of those chunks.
-    pub reserve: u32,
-    /// Lay out a larger offsets table when the spare entries do not suffice, instead of refusing.
-    pub grow: bool,
-    /// Chunk size to start with when the file holds no data yet.
-    pub chunk_size: u32,
-}
-
-impl Default for Edit {
-    /// What bloscpack's command line uses: BloscLZ, level 7, items of 8 bytes.
-    fn default() -> Self {
-        let params = Params::new(8).level(7).blosc1(true);
-        Edit { params, reserve: 0, grow: false, chunk_size: 1 << 20 }
-    }
-}
 
 /// The unit a disk writes whole or not at all.
 const UNIT: u64 = 512;
-
-/// What the file will be.
-struct NewFile {
-    header: Header,
-    nchunks: u64,
-    /// Chunks that are encoded anew.
-    encode: Range<u64>,
-    /// New metadata as it is stored.
-    section: Option<Vec<u8>>,
-    /// The array that the old data is in Fortran order; the new data is in C order.
-    fortran: Option<Numpy>,
-}
 
 impl<S: Store> Bloscpack<S> {
     /// Adds `data` at the end; the last chunk is filled up first.

@@ -5,17 +5,50 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::super::header::Header;
+use super::super::numpy::Numpy;
 use super::super::reader::{Bloscpack, View};
 use super::super::writer::{encode_chunk, write_table};
-use super::{Edit, NewFile};
 use crate::error::{Error, IoError, IoKind};
 use crate::io::{ReadAt, Store, WriteAt};
 use crate::plain::{Content, Held, Plain};
 use crate::reversed::AxesReversed;
 use alloc::vec;
 use alloc::vec::Vec;
-use blosc_core::Pool;
+use blosc_core::{Params, Pool};
 use core::ops::Range;
+
+/// How changed chunks are written.
+#[derive(Clone, Copy, Debug)]
+pub struct Edit {
+    /// Parameters of the chunks that are written; always as Blosc1 chunks.
+    pub params: Params,
+    /// Bytes of room at the end of those chunks.
+    pub reserve: u32,
+    /// Lay out a larger offsets table when the spare entries do not suffice, instead of refusing.
+    pub grow: bool,
+    /// Chunk size to start with when the file holds no data yet.
+    pub chunk_size: u32,
+}
+
+impl Default for Edit {
+    /// What bloscpack's command line uses: BloscLZ, level 7, items of 8 bytes.
+    fn default() -> Self {
+        let params = Params::new(8).level(7).blosc1(true);
+        Edit { params, reserve: 0, grow: false, chunk_size: 1 << 20 }
+    }
+}
+
+/// What the file will be.
+pub(super) struct NewFile {
+    pub(super) header: Header,
+    pub(super) nchunks: u64,
+    /// Chunks that are encoded anew.
+    pub(super) encode: Range<u64>,
+    /// New metadata as it is stored.
+    pub(super) section: Option<Vec<u8>>,
+    /// The array that the old data is in Fortran order; the new data is in C order.
+    pub(super) fortran: Option<Numpy>,
+}
 
 impl<S: Store> Bloscpack<S> {
     /// Writes the new chunks, then the header that counts them, then their table entries.
