@@ -186,6 +186,7 @@ pub(crate) fn byte_range(row: u64, rows: &Range<u64>) -> Result<Range<u64>, Erro
 }
 
 /// Which bytes must be replaced in `old` bytes to have `rows` rows, and how many bytes are added.
+#[cfg(all(feature = "std", feature = "classic"))]
 pub(crate) fn growth(old: u64, row: u64, rows: u64) -> Result<(Range<u64>, u64), Error> {
     match rows.checked_mul(row) {
         Some(new) => Ok((new.min(old)..old, new.saturating_sub(old))),

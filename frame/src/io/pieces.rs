@@ -182,11 +182,8 @@ mod tests {
     #[test]
     fn what_is_missed_is_what_is_not_known() {
         let source: Vec<u8> = (0..200).collect();
-        let mut seed = 7u64;
-        let mut below = |n: u64| {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (seed >> 33) % n
-        };
+        let mut random = blosc_testkit::Random(7);
+        let mut below = |n: u64| random.next() % n;
         for _ in 0..200 {
             let (mut pieces, mut known) = (Pieces::new(200), [false; 200]);
             for _ in 0..12 {

@@ -48,6 +48,7 @@ mod superchunk;
 
 pub use checksum::ChecksumState;
 pub use copy::Compacted;
+#[cfg(all(feature = "std", feature = "classic"))]
 pub(crate) use index::Index;
 pub(crate) use load::{Wanted, has_blocks_of};
 pub(crate) use once::Once;
