@@ -102,18 +102,11 @@ mod tests {
     use alloc::vec;
     use alloc::vec::Vec;
 
-    /// Bytes that look random, the same every time.
-    fn noise(mut seed: u32) -> impl FnMut() -> u8 {
-        move || {
-            seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
-            (seed >> 24) as u8
-        }
-    }
-
     /// A block that does not compress, then one that does, through one context.
     #[test]
     fn a_stream_that_did_not_fit_leaves_nothing_behind() {
-        let mut noise = noise(1);
+        let mut random = blosc_testkit::Random(1);
+        let mut noise = || random.next() as u8;
         let random: Vec<u8> = (0..260_700).map(|_| noise()).collect();
         let plain: Vec<u8> =
             (0..260_700).map(|i| if i % 3 == 0 { noise() } else { (i / 300) as u8 }).collect();
@@ -138,7 +131,8 @@ mod tests {
     /// nor is what repeats itself, and runs are from level 3 on. Each choice is seen by its bytes, and both are read back.
     #[test]
     fn what_has_few_matches_is_for_our_own_encoder() {
-        let mut noise = noise(7);
+        let mut random = blosc_testkit::Random(7);
+        let mut noise = || random.next() as u8;
         let random: Vec<u8> = (0..50_000).map(|_| noise()).collect();
         let most: Vec<u8> = (0..50_000).map(|i| if i / 2500 % 4 > 0 { noise() } else { 0 }).collect();
         let words: Vec<[u8; 6]> = (0..300).map(|_| core::array::from_fn(|_| noise())).collect();
@@ -176,7 +170,8 @@ mod tests {
     /// and 5, whatever it wrote before.
     #[test]
     fn short_matches_are_written_one_level_lower() {
-        let mut noise = noise(3);
+        let mut random = blosc_testkit::Random(3);
+        let mut noise = || random.next() as u8;
         let words: Vec<[u8; 6]> = (0..300).map(|_| core::array::from_fn(|_| noise())).collect();
         let text: Vec<u8> = (0..9000).flat_map(|_| words[usize::from(noise()) % 300]).collect();
         let lines: Vec<u8> =

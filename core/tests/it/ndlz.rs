@@ -112,12 +112,11 @@ fn unsuitable_parameters_do_not_encode() {
 
 /// A tiled picture with some noise: whole-cell, row and literal records all occur.
 fn picture(rows: u32, columns: u32, seed: u32) -> Vec<u8> {
-    let mut state = seed | 1;
+    let mut random = blosc_testkit::Random(seed.into());
     (0..rows * columns)
         .map(|i| {
             let (r, c) = (i / columns, i % columns);
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            let noise = if (r / 4 + c / 4 + seed).is_multiple_of(5) { state >> 27 } else { 0 };
+            let noise = if (r / 4 + c / 4 + seed).is_multiple_of(5) { random.below(32) as u32 } else { 0 };
             ((r % (4 + seed % 3)) * 16 + c % (8 + seed % 5) + noise) as u8
         })
         .collect()

@@ -167,18 +167,11 @@ fn zeros_by_a_users_filter() {
 
 #[test]
 fn blocks_that_do_not_shrink_before_one_that_does_are_stored() {
-    let mut seed = 1u32;
-    let mut noise = |len: usize| {
-        let mut byte = || {
-            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (seed >> 24) as u8
-        };
-        (0..len).map(|_| byte()).collect::<Vec<u8>>()
-    };
+    let mut random = blosc_testkit::Random(1);
     const BLOCK: usize = 1000;
     // Which of the blocks shrinks, and how long the last one is.
     for (shrinking, last) in [(0, 7), (1, BLOCK), (4, 300), (5, 300), (5, BLOCK), (9, 300)] {
-        let mut source = noise(5 * BLOCK + last);
+        let mut source = random.noise(5 * BLOCK + last);
         if let Some(block) = source.chunks_mut(BLOCK).nth(shrinking) {
             block.iter_mut().enumerate().for_each(|(i, b)| *b = (i % 4) as u8);
         }

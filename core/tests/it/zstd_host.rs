@@ -4,15 +4,14 @@ use blosc_core::codec::context::{DecodeContext, EncodeContext};
 use blosc_core::codec::dispatch::{encode_stream, encode_work_len};
 use blosc_core::codec::{CodecErrorKind, zlib, zstd, zstd_c};
 use blosc_core::{Codec, Out};
+use blosc_testkit::Random;
 
 /// Somewhat compressible bytes, the same everywhere.
 fn data(len: usize, seed: u64) -> Vec<u8> {
-    let mut x = seed | 1;
+    let mut random = Random(seed);
     let mut out = Vec::with_capacity(len + 64);
     while out.len() < len {
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
+        let x = random.next();
         let n = (x >> 40) as usize % 40 + 1;
         match x & 3 {
             0 => out.extend(std::iter::repeat_n((x >> 8) as u8, n)),

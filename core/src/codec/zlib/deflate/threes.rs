@@ -64,15 +64,6 @@ mod tests {
     use super::*;
     use alloc::{vec, vec::Vec};
 
-    /// Bytes that look random, the same every time.
-    fn noise() -> impl FnMut() -> u8 {
-        let mut seed = 3u32;
-        move || {
-            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (seed >> 24) as u8
-        }
-    }
-
     /// `abc` at both ends of `apart` bytes in which no three bytes are `abc`.
     #[test]
     fn the_last_three_bytes_are_found_within_reach_and_not_beyond() {
@@ -95,7 +86,8 @@ mod tests {
     /// Whatever another string under the same hash, or an old position, has left in the table.
     #[test]
     fn what_is_found_is_equal() {
-        let mut next = noise();
+        let mut random = blosc_testkit::Random(3);
+        let mut next = || random.next() as u8;
         let src: Vec<u8> = (0..150_000).map(|_| next() >> 3).collect();
         let (history, mut work) = (History::new(&src, &[]).unwrap(), vec![0xa5; work_len(src.len())]);
         let (mut threes, _) = Threes::new(src.len(), &mut work).unwrap();
@@ -114,7 +106,8 @@ mod tests {
     /// Nothing but three bytes repeats, each time before another one: all that is saved is theirs.
     #[test]
     fn levels_6_to_9_write_matches_of_three_bytes() {
-        let mut next = noise();
+        let mut random = blosc_testkit::Random(3);
+        let mut next = || random.next() as u8;
         let words: Vec<[u8; 3]> = (0..24).map(|_| [next(), next(), next()]).collect();
         let src: Vec<u8> = (0..8000)
             .flat_map(|_| {
