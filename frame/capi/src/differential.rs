@@ -3,10 +3,10 @@
 //! `BLOSC_LONG=1`, a tenth otherwise.
 
 use crate::abi::{CParams, MAX_DIM, Schunk, Storage};
-use crate::b2nd::{Array, NdContext};
+use crate::b2nd::Array;
+use crate::calls::api::Api;
 use crate::memory::release;
-use core::ffi::{CStr, c_char, c_int, c_void};
-use core::mem::transmute_copy;
+use core::ffi::{c_char, c_int, c_void};
 use core::ptr::{null, null_mut};
 use std::ffi::CString;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,80 +14,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 unsafe extern "C" {
     fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
     fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
-}
-
-macro_rules! api {
-    ($($name:ident($($argument:ty),*) -> $result:ty;)+) => {
-        /// One of the two libraries.
-        #[derive(Clone, Copy)]
-        struct Api {
-            $($name: unsafe extern "C" fn($($argument),*) -> $result,)+
-        }
-
-        mod ours {
-            use super::*;
-            // Contexts and arrays are opaque behind their pointers.
-            #[allow(improper_ctypes)]
-            unsafe extern "C" {
-                $(pub fn $name($(_: $argument),*) -> $result;)+
-            }
-        }
-
-        impl Api {
-            fn ours() -> Api {
-                Api { $($name: ours::$name,)+ }
-            }
-
-            /// # Safety
-            /// `library` is a library with the interface of C-Blosc2 3.3.
-            unsafe fn theirs(library: *mut c_void) -> Api {
-                let find = |name: &CStr| {
-                    // SAFETY: an open library and a string.
-                    let found = unsafe { dlsym(library, name.as_ptr()) };
-                    assert!(!found.is_null(), "{name:?}");
-                    found
-                };
-                Api { $($name: {
-                    let found = find(&CString::new(stringify!($name)).expect("no NUL"));
-                    // SAFETY: the function of this name has this type, as the interface says.
-                    unsafe { transmute_copy(&found) }
-                },)+ }
-            }
-        }
-    };
-}
-
-api! {
-    blosc2_init() -> ();
-    blosc2_schunk_new(*const Storage) -> *mut Schunk;
-    blosc2_schunk_free(*mut Schunk) -> c_int;
-    blosc2_schunk_append_buffer(*mut Schunk, *const c_void, i32) -> i64;
-    blosc2_schunk_get_chunk(*mut Schunk, i64, *mut *mut u8, *mut bool) -> c_int;
-    blosc2_schunk_insert_chunk(*mut Schunk, i64, *mut u8, bool) -> i64;
-    blosc2_schunk_update_chunk(*mut Schunk, i64, *mut u8, bool) -> i64;
-    blosc2_schunk_delete_chunk(*mut Schunk, i64) -> i64;
-    blosc2_schunk_set_slice_buffer(*mut Schunk, i64, i64, *const c_void) -> c_int;
-    blosc2_schunk_get_slice_buffer(*mut Schunk, i64, i64, *mut c_void) -> c_int;
-    blosc2_schunk_to_buffer(*mut Schunk, *mut *mut u8, *mut bool) -> i64;
-    blosc2_schunk_from_buffer(*mut u8, i64, bool) -> *mut Schunk;
-    blosc2_schunk_open(*const c_char) -> *mut Schunk;
-    blosc2_remove_urlpath(*const c_char) -> c_int;
-    blosc2_vlmeta_add(*mut Schunk, *const c_char, *const u8, i32, *const CParams) -> c_int;
-    blosc2_vlmeta_update(*mut Schunk, *const c_char, *const u8, i32, *const CParams) -> c_int;
-    blosc2_vlmeta_delete(*mut Schunk, *const c_char) -> c_int;
-    blosc2_vlmeta_get(*mut Schunk, *const c_char, *mut *mut u8, *mut i32) -> c_int;
-    b2nd_create_ctx(*const Storage, i8, *const i64, *const i32, *const i32, *const c_char, i8, *const c_void, i32) -> *mut NdContext;
-    b2nd_free_ctx(*mut NdContext) -> c_int;
-    b2nd_from_cbuffer(*const NdContext, *mut *mut Array, *const c_void, i64) -> c_int;
-    b2nd_free(*mut Array) -> c_int;
-    b2nd_resize(*mut Array, *const i64, *const i64) -> c_int;
-    b2nd_append(*mut Array, *const c_void, i64, i8) -> c_int;
-    b2nd_insert(*mut Array, *const c_void, i64, i8, i64) -> c_int;
-    b2nd_delete(*mut Array, i8, i64, i64) -> c_int;
-    b2nd_set_slice_cbuffer(*const c_void, *const i64, i64, *const i64, *const i64, *mut Array) -> c_int;
-    b2nd_get_slice_cbuffer(*const Array, *const i64, *const i64, *mut c_void, *const i64, i64) -> c_int;
-    b2nd_to_cframe(*const Array, *mut *mut u8, *mut i64, *mut bool) -> c_int;
-    b2nd_from_cframe(*mut u8, i64, bool, *mut *mut Array) -> c_int;
 }
 
 /// The C library is used by one test at a time.
@@ -104,9 +30,16 @@ fn both() -> Option<([Api; 2], MutexGuard<'static, ()>)> {
     let library = unsafe { dlopen(path.as_ptr(), 0x2 | 0x8) };
     assert!(!library.is_null(), "{path:?} cannot be loaded");
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    // SAFETY: the variable names a libblosc2, which wants to be initialised before anything else.
+    let find = |name: &str| {
+        let symbol = CString::new(name).expect("no NUL");
+        // SAFETY: an open library (compared with null above) and a string.
+        let found = unsafe { dlsym(library, symbol.as_ptr()) };
+        assert!(!found.is_null(), "{name}");
+        found
+    };
+    // SAFETY: the variable names a libblosc2, in which `find` looks; it wants to be initialised before anything else.
     unsafe {
-        let theirs = Api::theirs(library);
+        let theirs = Api::of(find);
         (theirs.blosc2_init)();
         Some(([Api::ours(), theirs], alone))
     }
@@ -116,12 +49,15 @@ fn sequences() -> u64 {
     if std::env::var("BLOSC_LONG").is_ok_and(|long| long == "1") { 2000 } else { 200 }
 }
 
-struct Random(u64);
+struct Random(blosc_testkit::Random);
 
 impl Random {
+    fn new(seed: u64) -> Random {
+        Random(blosc_testkit::Random(seed))
+    }
+
     fn below(&mut self, n: i64) -> i64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 33) % n.max(1) as u64) as i64
+        self.0.below(n.max(1) as usize) as i64
     }
 
     fn items(&mut self, n: i64) -> Vec<i32> {
@@ -272,7 +208,7 @@ fn super_chunks(contiguous: bool, in_files: bool) {
         CString::new(path.to_str().expect("UTF-8")).expect("no NUL")
     });
     for seed in 0..sequences() {
-        let mut random = Random(seed * 7919 + u64::from(contiguous) + 2 * u64::from(in_files));
+        let mut random = Random::new(seed * 7919 + u64::from(contiguous) + 2 * u64::from(in_files));
         let mut cparams = CParams { typesize: 4, compcode: random.below(3) as u8, ..CParams::DEFAULT };
         cparams.clevel = random.below(10) as u8;
         // SAFETY: the structures are valid while they are used, and every super-chunk is freed once.
@@ -433,7 +369,7 @@ unsafe fn edit_array(random: &mut Random, seed: u64, apis: [Api; 2], arrays: [*m
 fn arrays() {
     let Some((apis, _alone)) = both() else { return };
     for seed in 0..sequences() {
-        let mut random = Random(seed * 104729 + 1);
+        let mut random = Random::new(seed * 104729 + 1);
         let mut cparams = CParams { typesize: 4, ..CParams::DEFAULT };
         let chunks = [random.below(9) as i32 + 1, random.below(9) as i32 + 1];
         let blocks = chunks.map(|c| random.below(c.into()) as i32 + 1);

@@ -13,6 +13,28 @@ macro_rules! functions {
         unsafe extern "C" {
             $(pub(crate) fn $name($(_: $argument),*) $(-> $result)?;)+
         }
+
+        /// The functions of one library: this one, or the C library beside it.
+        #[cfg(all(test, target_os = "linux"))]
+        #[derive(Clone, Copy)]
+        #[allow(dead_code)]
+        pub(crate) struct Api {
+            $(pub(crate) $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)+
+        }
+
+        #[cfg(all(test, target_os = "linux"))]
+        impl Api {
+            pub(crate) fn ours() -> Api {
+                Api { $($name,)+ }
+            }
+
+            /// # Safety
+            /// `find` gives the functions of a library with the interface of C-Blosc2 3.3, by their names.
+            pub(crate) unsafe fn of(find: impl Fn(&str) -> *mut c_void) -> Api {
+                // SAFETY: the function of each name has this type, as the caller promises.
+                unsafe { Api { $($name: core::mem::transmute_copy(&find(stringify!($name))),)+ } }
+            }
+        }
     };
 }
 
@@ -39,6 +61,7 @@ functions! {
     blosc2_getitem(*const c_void, i32, c_int, c_int, *mut c_void, i32) -> c_int;
     blosc2_getitem_bytes_ctx(*mut Context, *const c_void, i32, i32, i32, *mut c_void, i32) -> c_int;
     blosc2_getitem_ctx(*mut Context, *const c_void, i32, c_int, c_int, *mut c_void, i32) -> c_int;
+    blosc2_init();
     blosc2_meta_add(*mut Schunk, *const c_char, *const u8, i32) -> c_int;
     blosc2_meta_update(*mut Schunk, *const c_char, *const u8, i32) -> c_int;
     blosc2_register_codec(*const Codec) -> c_int;
