@@ -1,10 +1,21 @@
 //! [`Limits`]: how much a container may cost before anything of it is allocated.
 
 use crate::error::Error;
+#[cfg(feature = "alloc")]
+use alloc::vec::Vec;
 
 /// An error if `asked` is above a limit.
 pub(crate) fn within(what: &'static str, asked: u64, limit: u64) -> Result<(), Error> {
     if asked > limit { Err(Error::Limit { what, asked, limit }) } else { Ok(()) }
+}
+
+/// Makes `buf` exactly `len` bytes long, with zeros behind what is in it, or reports that memory is short.
+#[cfg(feature = "alloc")]
+pub(crate) fn resize(buf: &mut Vec<u8>, len: impl TryInto<usize>) -> Result<(), Error> {
+    let len = len.try_into().map_err(|_| Error::OutOfMemory)?;
+    buf.try_reserve(len.saturating_sub(buf.len())).map_err(|_| Error::OutOfMemory)?;
+    buf.resize(len, 0);
+    Ok(())
 }
 
 /// Limits every open, read and edit is held to. The defaults are safe for hostile input.

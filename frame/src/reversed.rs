@@ -14,6 +14,7 @@
 
 use crate::error::{Error, IoError, IoKind};
 use crate::io::ReadAt;
+use crate::limits::resize;
 use crate::plain::{MOST_HELD, Plain, Uncompressed, Window, check_range};
 use crate::shape::{next_box, reverse_axes, strides};
 use alloc::vec::Vec;
@@ -111,7 +112,7 @@ impl<P: Plain> Plain for AxesReversed<P> {
         let turned: Vec<Range<u64>> = ranges.iter().rev().cloned().collect();
         let sides: Vec<u64> = ranges.iter().map(|r| r.end.saturating_sub(r.start)).collect();
         let mut items = self.items.borrow_mut();
-        resize(&mut items, out.len() as u64)?;
+        resize(&mut items, out.len())?;
         self.source.read_box(pool, (&stored, item), &turned, &mut items)?;
         reverse_axes(&items, &sides, usize::try_from(item).map_err(|_| IoKind::OutOfMemory)?, out)
     }
@@ -141,13 +142,6 @@ impl<R: ReadAt> ReadAt for AxesReversed<Uncompressed<R>> {
             }
         })
     }
-}
-
-fn resize(bytes: &mut Vec<u8>, n: u64) -> Result<(), Error> {
-    let n = usize::try_from(n).map_err(|_| IoKind::OutOfMemory)?;
-    bytes.try_reserve_exact(n.saturating_sub(bytes.len())).map_err(|_| IoKind::OutOfMemory)?;
-    bytes.resize(n, 0);
-    Ok(())
 }
 
 #[cfg(test)]

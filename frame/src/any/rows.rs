@@ -5,7 +5,7 @@ use crate::blaze::{Blaze, Shards};
 use crate::bloscpack::PackRows;
 use crate::dtype::Dtype;
 use crate::error::{Error, FileError, Structure};
-use crate::io::{FsDir, Locking, Offset, PathFile, ReadAt, ReadOnly, Store};
+use crate::io::{FsDir, Locking, Offset, PathFile, ReadAt, ReadOnly, Store, parent};
 use crate::kind::{Found, Kind, Source};
 use crate::limits::{Limits, within};
 use crate::npy::NpyHeader;
@@ -19,7 +19,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use blosc_core::{Params, Pool};
 use core::ops::{Deref, DerefMut, Range};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What is known about decoded bytes.
 #[derive(Clone, Debug, Default)]
@@ -206,16 +206,14 @@ fn open_shards(
     write: Option<Locking>,
 ) -> Result<Blaze<FsDir>, Error> {
     let (size, limit) = (file.size()?, TextLimits::JSON.bytes as u64);
-    if size > limit {
-        return Err(Error::Limit { what: "bytes of a manifest", asked: size, limit });
-    }
+    within("bytes of a manifest", size, limit)?;
     let mut text = alloc::vec![0; usize::try_from(size).unwrap_or(0)];
     file.read_exact_at(0, &mut text)?;
-    let base = path.parent().filter(|p| !p.as_os_str().is_empty()).map_or(PathBuf::from("."), PathBuf::from);
+    let base = parent(path);
     let shards = Shards::parse(&text, anywhere)?;
     match write {
-        Some(locking) => shards.open_rw(&base, limits, locking),
-        None => shards.open(&base, limits),
+        Some(locking) => shards.open_rw(base, limits, locking),
+        None => shards.open(base, limits),
     }
 }
 

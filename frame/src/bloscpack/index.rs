@@ -10,7 +10,7 @@
 use super::header::{Header, Layout, MAX_BUFFER};
 use crate::error::{Error, Structure};
 use crate::io::ReadAt;
-use crate::limits::Limits;
+use crate::limits::{Limits, within};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -131,11 +131,7 @@ impl Index {
         limits: &Limits,
     ) -> Result<Index, Error> {
         let data = table_end(header, table, size)?;
-        if let Some(n) = header.nchunks
-            && n > limits.chunks
-        {
-            return Err(Error::Limit { what: "chunks", asked: n, limit: limits.chunks });
-        }
+        within("chunks", header.nchunks.unwrap_or(0), limits.chunks)?;
         let starts = match header.offsets {
             true => read_table(source, header, table, data, size)?,
             false => None,
@@ -276,13 +272,7 @@ fn walk<R: ReadAt>(
     let (mut starts, mut plains) = (Vec::new(), vec![0]);
     let (mut at, mut end, mut number) = (data, 0u64, 0u64);
     while header.nchunks.map_or(at < size, |n| number < n) {
-        if number >= limits.chunks {
-            return Err(Error::Limit {
-                what: "chunks",
-                asked: number.saturating_add(1),
-                limit: limits.chunks,
-            });
-        }
+        within("chunks", number.saturating_add(1), limits.chunks)?;
         let sizes = Sizes::parse(&w.head(at, size)?, at, size.saturating_sub(at))?;
         starts.push(at);
         end = end.saturating_add(sizes.nbytes.into());

@@ -12,6 +12,7 @@
 
 use super::checksum::Checksum;
 use crate::error::{Error, Structure};
+use crate::limits::within;
 use crate::value::{TextLimits, Value};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -187,10 +188,7 @@ impl MetaHeader {
     /// Inflates into exactly `size` bytes, and refuses anything after the stream's end.
     fn inflate(&self, stored: &[u8], at: u64, limits: &TextLimits) -> Result<Vec<u8>, Error> {
         let size = usize::try_from(self.size).unwrap_or(usize::MAX);
-        if size > limits.bytes {
-            let (asked, limit) = (self.size.into(), limits.bytes as u64);
-            return Err(Error::Limit { what: "bytes of metadata", asked, limit });
-        }
+        within("bytes of metadata", self.size.into(), limits.bytes as u64)?;
         // One byte more than announced, to notice a stream that goes on.
         let mut plain = vec![0; size.saturating_add(1)];
         let flags = inflate_flags::TINFL_FLAG_PARSE_ZLIB_HEADER

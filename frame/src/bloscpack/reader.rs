@@ -12,7 +12,7 @@ use super::metadata::{self, HEADER_LEN, MetaHeader};
 use super::numpy::Numpy;
 use crate::error::{Error, IoKind, Structure};
 use crate::io::ReadAt;
-use crate::limits::Limits;
+use crate::limits::{Limits, resize, within};
 use crate::plain::{Plain, check_range};
 use crate::value::{TextLimits, Value};
 use alloc::vec::Vec;
@@ -165,10 +165,7 @@ impl<R: ReadAt> Bloscpack<R> {
     /// # Errors
     /// [`Error::Limit`] above [`Limits::output`].
     pub fn read_all(&self, pool: &mut Pool) -> Result<Vec<u8>, Error> {
-        if self.index.nbytes > self.limits.output {
-            let (asked, limit) = (self.index.nbytes, self.limits.output);
-            return Err(Error::Limit { what: "bytes of output", asked, limit });
-        }
+        within("bytes of output", self.index.nbytes, self.limits.output)?;
         let mut out = Vec::new();
         let view = self.view();
         for i in 0..self.nchunks() {
@@ -178,7 +175,7 @@ impl<R: ReadAt> Bloscpack<R> {
             let stored = view.stored(i)?;
             let name = |error| Error::Chunk { chunk: Some(i), offset: stored.offset, error };
             let chunk = Chunk::parse_with(stored.chunk(), &self.limits.chunk).map_err(name)?;
-            grow(&mut out, (have as u64).saturating_add(plain.end.saturating_sub(plain.start)))?;
+            resize(&mut out, (have as u64).saturating_add(plain.end.saturating_sub(plain.start)))?;
             if let Some(room) = out.get_mut(have..) {
                 pool.decompress_into(&chunk, ChunkContext::default(), room).map_err(name)?;
             }
@@ -250,7 +247,7 @@ impl View<'_> {
         // shows that it is something else.
         let guess = room.min(plain.saturating_add(CHUNK_HEADER).saturating_add(digest_len as u64));
         let mut bytes = Vec::new();
-        grow(&mut bytes, guess.max(CHUNK_HEADER))?;
+        resize(&mut bytes, guess.max(CHUNK_HEADER))?;
         self.source.read_exact_at(offset, &mut bytes)?;
         let head = bytes.first_chunk::<16>().ok_or(IoKind::UnexpectedEnd)?;
         let sizes = Sizes::parse(head, offset, room)?;
@@ -267,7 +264,7 @@ impl View<'_> {
             return Err(truncated_digest(offset.saturating_add(sizes.ctbytes.into()), digest_len as u64));
         }
         let have = bytes.len();
-        grow(&mut bytes, total)?;
+        resize(&mut bytes, total)?;
         if let Some(rest) = bytes.get_mut(have..) {
             self.source.read_exact_at(offset.saturating_add(have as u64), rest)?;
         }
@@ -323,14 +320,6 @@ impl Plain for View<'_> {
     }
 }
 
-/// Makes `bytes` `len` bytes long, or fails without taking the process down.
-pub(super) fn grow(bytes: &mut Vec<u8>, len: u64) -> Result<(), Error> {
-    let len = usize::try_from(len).map_err(|_| IoKind::OutOfMemory)?;
-    bytes.try_reserve_exact(len.saturating_sub(bytes.len())).map_err(|_| IoKind::OutOfMemory)?;
-    bytes.resize(len, 0);
-    Ok(())
-}
-
 type Meta = (Option<MetaHeader>, Option<Value>, u64);
 
 /// Reads the metadata of either kind; returns where the offsets table starts too.
@@ -340,7 +329,7 @@ fn read_metadata<R: ReadAt>(source: &R, size: u64, header: &Header) -> Result<Me
     if header.layout == Layout::Mono {
         let mut text = Vec::new();
         check_text(header.meta_size.into(), &limits)?;
-        grow(&mut text, header.meta_size.into())?;
+        resize(&mut text, header.meta_size.into())?;
         source.read_exact_at(start, &mut text)?;
         let value = metadata::parse(&text, start, &limits)?;
         return Ok((None, Some(value), start.saturating_add(header.meta_size.into())));
@@ -367,7 +356,7 @@ fn read_metadata<R: ReadAt>(source: &R, size: u64, header: &Header) -> Result<Me
     }
     check_text(meta.comp_size.into(), &limits)?;
     let mut stored = Vec::new();
-    grow(&mut stored, meta.comp_size.into())?;
+    resize(&mut stored, meta.comp_size.into())?;
     source.read_exact_at(text_at, &mut stored)?;
     let mut digest = [0u8; 64];
     let digest = digest.get_mut(..meta.checksum.digest_len()).unwrap_or_default();
@@ -377,9 +366,5 @@ fn read_metadata<R: ReadAt>(source: &R, size: u64, header: &Header) -> Result<Me
 }
 
 fn check_text(len: u64, limits: &TextLimits) -> Result<(), Error> {
-    let limit = limits.bytes as u64;
-    if len > limit {
-        return Err(Error::Limit { what: "bytes of metadata", asked: len, limit });
-    }
-    Ok(())
+    within("bytes of metadata", len, limits.bytes as u64)
 }

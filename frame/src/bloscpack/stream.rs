@@ -8,9 +8,8 @@
 use super::header::{Header, Layout};
 use super::index::{CHUNK_HEADER, Sizes, truncated_digest};
 use super::metadata::{self, HEADER_LEN, MetaHeader};
-use super::reader::grow;
 use crate::error::{Error, IoKind, Structure};
-use crate::limits::Limits;
+use crate::limits::{Limits, resize, within};
 use crate::value::{TextLimits, Value};
 use alloc::vec::Vec;
 use blosc_core::{Chunk, ChunkContext, Pool};
@@ -86,7 +85,7 @@ impl<I: Read> StreamReader<I> {
         while (bytes.len() as u64) < len {
             let have = bytes.len();
             let step = len.saturating_sub(have as u64).min((have as u64).max(1 << 16));
-            grow(&mut bytes, (have as u64).saturating_add(step))?;
+            resize(&mut bytes, (have as u64).saturating_add(step))?;
             self.fill(bytes.get_mut(have..).unwrap_or_default())?;
         }
         Ok(bytes)
@@ -129,10 +128,7 @@ impl<I: Read> StreamReader<I> {
     fn read_table(&mut self) -> Result<(), Error> {
         let used = self.header.nchunks.unwrap_or(0);
         let entries = self.header.table_len();
-        let limit = self.limits.chunks;
-        if used > limit {
-            return Err(Error::Limit { what: "chunks", asked: used, limit });
-        }
+        within("chunks", used, self.limits.chunks)?;
         for i in 0..entries {
             let mut entry = [0; 8];
             self.fill(&mut entry)?;
@@ -194,7 +190,7 @@ impl<I: Read> StreamReader<I> {
         }
         let name = |error| Error::Chunk { chunk: Some(i), offset, error };
         let chunk = Chunk::parse_with(&bytes, &self.limits.chunk).map_err(name)?;
-        grow(out, chunk.nbytes() as u64)?;
+        resize(out, chunk.nbytes())?;
         pool.decompress_into(&chunk, ChunkContext::default(), out).map_err(name)?;
         self.next = i.saturating_add(1);
         Ok(true)

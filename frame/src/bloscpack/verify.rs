@@ -4,6 +4,7 @@
 use super::reader::Bloscpack;
 use crate::error::Error;
 use crate::io::ReadAt;
+use crate::limits::resize;
 use alloc::vec::Vec;
 use blosc_core::{Chunk, ChunkContext, Pool};
 
@@ -45,7 +46,7 @@ impl<R: ReadAt> Bloscpack<R> {
                 let name = |error| Error::Chunk { chunk: Some(i), offset: stored.offset, error };
                 let chunk = Chunk::parse_with(stored.chunk(), &self.limits.chunk).map_err(name)?;
                 if decode {
-                    super::reader::grow(&mut plain, chunk.nbytes() as u64)?;
+                    resize(&mut plain, chunk.nbytes())?;
                     pool.decompress_into(&chunk, ChunkContext::default(), &mut plain).map_err(name)?;
                     plain.clear();
                 }

@@ -17,7 +17,7 @@ use super::section::Section;
 use super::trailer::{self, TAIL_LEN, Tail};
 use crate::error::{Error, Structure};
 use crate::io::{Pieces, ReadAt};
-use crate::limits::{Limits, within};
+use crate::limits::{Limits, resize, within};
 use alloc::vec::Vec;
 
 /// Most that is asked for at once.
@@ -311,8 +311,7 @@ pub fn open_at(
             Step::Need { offset, len } => {
                 // What is there already is read over.
                 bytes.truncate(len);
-                bytes.try_reserve_exact(len.saturating_sub(bytes.len())).map_err(|_| Error::OutOfMemory)?;
-                bytes.resize(len, 0);
+                resize(&mut bytes, len)?;
                 if !far {
                     source.read_exact_at(offset, &mut bytes)?;
                 } else if ends.read_exact_at(offset, &mut bytes).is_err() {

@@ -2,6 +2,7 @@
 
 use super::traits::{Fill, ReadAt, Refill, Store, WriteAt};
 use crate::error::{Error, IoError, IoKind};
+use crate::limits::{resize, within};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
@@ -44,13 +45,9 @@ pub trait Directory {
     fn read(&self, name: &str, limit: u64) -> Result<Vec<u8>, Error> {
         let file = self.open(name, false)?;
         let size = file.size()?;
-        if size > limit {
-            return Err(Error::Limit { what: "bytes of a file", asked: size, limit });
-        }
-        let size = usize::try_from(size).map_err(|_| Error::OutOfMemory)?;
+        within("bytes of a file", size, limit)?;
         let mut content = Vec::new();
-        content.try_reserve_exact(size).map_err(|_| Error::OutOfMemory)?;
-        content.resize(size, 0);
+        resize(&mut content, size)?;
         file.read_exact_at(0, &mut content)?;
         Ok(content)
     }

@@ -56,7 +56,7 @@ pub(crate) use new_file::temporary_of;
 #[cfg(feature = "std")]
 pub use new_file::{NewDir, NewFile, OLD, strays, sweep, sync_directory, temporary_beginning};
 pub use offset::{Far, Offset, ReadOnly};
-#[cfg(feature = "store")]
+#[cfg(all(feature = "std", feature = "classic"))]
 pub(crate) use path::parent;
 #[cfg(feature = "alloc")]
 pub use pieces::Pieces;

@@ -8,6 +8,7 @@
 
 use super::traits::ReadAt;
 use crate::error::{Error, IoError, IoKind};
+use crate::limits::resize;
 use crate::spare::Lock;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -83,10 +84,8 @@ impl Pieces {
     pub fn fetch(&mut self, source: &(impl ReadAt + ?Sized), ranges: &[Range<u64>]) -> Result<(), Error> {
         let mut bufs = Vec::with_capacity(ranges.len());
         for range in ranges {
-            let len = usize::try_from(range.end.saturating_sub(range.start));
-            let (len, mut buf) = (len.map_err(|_| Error::OutOfMemory)?, Vec::new());
-            buf.try_reserve_exact(len).map_err(|_| Error::OutOfMemory)?;
-            buf.resize(len, 0u8);
+            let mut buf = Vec::new();
+            resize(&mut buf, range.end.saturating_sub(range.start))?;
             bufs.push(buf);
         }
         let starts = ranges.iter().map(|range| range.start);

@@ -9,7 +9,8 @@
 use super::report::{Options, Repaired, is_of_the_caller};
 use crate::b2nd::NdArray;
 use crate::error::Error;
-use crate::schunk::{SuperChunk, resize};
+use crate::limits::resize;
+use crate::schunk::SuperChunk;
 use crate::store::{ROOTS, Said, is_root, said, set_map};
 use crate::value::Value;
 use crate::verify::Verdict;
@@ -48,7 +49,7 @@ pub(super) fn mend(
             (Some(end), Some(rest)) => {
                 left = rest;
                 let mut bytes = Vec::new();
-                resize(&mut bytes, usize::try_from(length).map_err(|_| Error::OutOfMemory)?)?;
+                resize(&mut bytes, length)?;
                 root.read_bytes(offset..end, &mut bytes)?;
                 match is_sound(&bytes, options)? {
                     true => Some(bytes),

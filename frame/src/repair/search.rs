@@ -11,7 +11,7 @@ use crate::cframe::section::Section;
 use crate::cframe::trailer::{self, TAIL_LEN, Tail};
 use crate::error::{Error, Structure};
 use crate::io::ReadAt;
-use crate::limits::{Budget, Limits};
+use crate::limits::{Budget, Limits, within};
 use crate::schunk::SuperChunk;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -283,10 +283,7 @@ fn chunks(
             at = at.saturating_add(1);
             continue;
         };
-        if found.chunks.len() as u64 >= limits.chunks {
-            let asked = limits.chunks.saturating_add(1);
-            return Err(Error::Limit { what: "chunks", asked, limit: limits.chunks });
-        }
+        within("chunks", (found.chunks.len() as u64).saturating_add(1), limits.chunks)?;
         let end = at.saturating_add(u64::from(header.cbytes));
         if header.typesize == 8 && window.get(end, 3)? == [0x94, 0x01, 0x93] {
             found.indexes.push(at);

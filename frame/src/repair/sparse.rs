@@ -8,8 +8,8 @@ use super::search::looks_whole;
 use crate::cframe::header::FrameType;
 use crate::error::{Error, IoKind};
 use crate::io::Directory;
-use crate::limits::{Budget, Limits};
-use crate::schunk::{INDEX_NAME, SuperChunk, resize};
+use crate::limits::{Budget, Limits, resize};
+use crate::schunk::{INDEX_NAME, SuperChunk};
 use alloc::string::String;
 use alloc::vec::Vec;
 use blosc_core::{Chunk, Header as ChunkHeader, Params, Pool};
@@ -92,7 +92,7 @@ fn chunk_file(
     limits.chunk.check(&header).map_err(Error::Codec)?;
     budget.spend(header.nbytes.into())?;
     let mut bytes = Vec::new();
-    resize(&mut bytes, header.cbytes as usize)?;
+    resize(&mut bytes, header.cbytes)?;
     file.read_exact_at(0, &mut bytes)?;
     let decoded = Chunk::parse_with(&bytes, &limits.chunk).and_then(|chunk| match chunk.nbytes() {
         0 => Ok(Vec::new()),

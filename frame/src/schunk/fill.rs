@@ -2,12 +2,12 @@
 
 use super::index::Index;
 use super::put::{New, raw_special, repeated};
-use super::store::resize;
 use super::superchunk::SuperChunk;
 use crate::cframe::Entries;
 use crate::cframe::header::ChunkSize;
 use crate::cframe::view::{self, nan};
 use crate::error::Error;
+use crate::limits::resize;
 use alloc::vec::Vec;
 use blosc_core::Special;
 
@@ -79,7 +79,7 @@ impl SuperChunk<'_> {
         let old = self.piece().saturating_sub(self.lacking());
         self.limits.check_chunk(room.saturating_add(old.into()))?;
         let mut filler = Vec::new();
-        resize(&mut filler, room as usize)?;
+        resize(&mut filler, room)?;
         pattern(&mut filler)?;
         self.append(&filler)?;
         Ok(nbytes.saturating_sub(room))

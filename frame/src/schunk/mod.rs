@@ -57,7 +57,6 @@ pub(crate) use plan::{Part, Wish};
 pub use read::RawChunk;
 pub(crate) use shared::{Loaded, Shared, Stored};
 pub(crate) use sparse::INDEX_NAME;
-pub(crate) use store::resize;
 #[cfg(feature = "std")]
 pub use stream::{Reader, Writer};
 pub use superchunk::{DEFAULT_CHUNKSIZE, SuperChunk};

@@ -7,7 +7,7 @@ use crate::cframe::Opened;
 use crate::cframe::header::{FIXED_LEN, Header};
 use crate::error::{Error, IoError, IoKind, Structure};
 use crate::io::{Pieces, ReadAt, WriteAt};
-use crate::limits::Limits;
+use crate::limits::{Limits, resize};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -226,11 +226,4 @@ pub(crate) fn at_least(buf: &mut Vec<u8>, len: usize) -> Result<&mut [u8], Error
         resize(buf, len)?;
     }
     Ok(buf.get_mut(..len).unwrap_or(&mut []))
-}
-
-/// Makes `buf` exactly `len` bytes long, or reports that memory is short.
-pub(crate) fn resize(buf: &mut Vec<u8>, len: usize) -> Result<(), Error> {
-    buf.try_reserve(len.saturating_sub(buf.len())).map_err(|_| Error::OutOfMemory)?;
-    buf.resize(len, 0);
-    Ok(())
 }

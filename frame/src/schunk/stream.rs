@@ -22,10 +22,10 @@
 
 use super::parallel;
 use super::shared::{Loaded, Shared, Tools, tools};
-use super::store::resize;
 use super::superchunk::SuperChunk;
 use crate::cframe::view::fill_special;
 use crate::error::Error;
+use crate::limits::resize;
 use alloc::vec::Vec;
 use core::borrow::{Borrow, BorrowMut};
 use core::marker::PhantomData;

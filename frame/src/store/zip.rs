@@ -11,7 +11,7 @@
 
 use crate::error::{Error, IoError, IoKind, Structure};
 use crate::io::{Part, ReadAt, Shared, forward_read};
-use crate::limits::{Limits, within};
+use crate::limits::{Limits, resize, within};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use std::fs::File;
@@ -69,9 +69,7 @@ impl Fields<'_> {
 
 fn read(file: &dyn ReadAt, at: u64, len: u64) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
-    let len = usize::try_from(len).map_err(|_| Error::OutOfMemory)?;
-    bytes.try_reserve_exact(len).map_err(|_| Error::OutOfMemory)?;
-    bytes.resize(len, 0);
+    resize(&mut bytes, len)?;
     file.read_exact_at(at, &mut bytes)?;
     Ok(bytes)
 }

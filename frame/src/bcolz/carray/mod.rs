@@ -18,7 +18,7 @@ use super::tree::Tree;
 use crate::bloscpack::{ChunkSizes, Header, Layout};
 use crate::dtype::Dtype;
 use crate::error::{Error, IoKind, Structure};
-use crate::limits::Limits;
+use crate::limits::{Limits, resize};
 use crate::plain::{Plain, check_range, over_chunks};
 use crate::rows::Rows;
 use crate::value::Value;
@@ -215,10 +215,8 @@ impl<T: Tree> CArray<T> {
         let size = file.size()?;
         // A chunk never takes more than its data and its header; room behind it is not read.
         let most = self.geometry.chunk.saturating_add(FILE_HEADER.saturating_add(16));
-        let n = usize::try_from(size.min(most)).map_err(|_| IoKind::OutOfMemory)?;
         let mut bytes = Vec::new();
-        bytes.try_reserve_exact(n).map_err(|_| IoKind::OutOfMemory)?;
-        bytes.resize(n, 0);
+        resize(&mut bytes, size.min(most))?;
         file.read_exact_at(0, &mut bytes)?;
         let header = Header::detect(&bytes, Some(size))?;
         if header.layout != Layout::V1 || header.nchunks != Some(1) {
