@@ -41,6 +41,8 @@ pub mod convert;
 #[cfg(feature = "alloc")]
 pub mod dtype;
 pub mod error;
+#[cfg(feature = "std")]
+pub mod hdf5;
 pub mod io;
 #[cfg(all(feature = "std", feature = "classic"))]
 mod kind;

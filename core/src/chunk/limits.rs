@@ -50,6 +50,13 @@ impl Limits {
         self
     }
 
+    /// The most bytes that a stored chunk of `stored` bytes is believed to decode to where nothing but its header says it:
+    /// 256 MiB, or 256 times what is stored.
+    pub const fn plausible(stored: usize) -> u64 {
+        let many = (stored as u64).saturating_mul(256);
+        if many > 256 << 20 { many } else { 256 << 20 }
+    }
+
     /// Refuses a chunk that would cost more than these limits allow.
     ///
     /// # Errors

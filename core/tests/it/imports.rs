@@ -42,6 +42,7 @@ const ROOMS: [Room; 6] = [
             &["shape", "cframe"],
             &["plain", "schunk", "npy"],
             &["b2nd", "tensor", "rows", "reversed", "packed"],
+            &["hdf5"],
             &["bloscpack"],
             &["bcolz"],
             &["blaze"],

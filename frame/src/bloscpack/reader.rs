@@ -329,7 +329,7 @@ fn read_metadata<R: ReadAt>(source: &R, size: u64, header: &Header) -> Result<Me
     if header.layout == Layout::Mono {
         let mut text = Vec::new();
         check_text(header.meta_size.into(), &limits)?;
-        resize(&mut text, header.meta_size.into())?;
+        resize(&mut text, header.meta_size)?;
         source.read_exact_at(start, &mut text)?;
         let value = metadata::parse(&text, start, &limits)?;
         return Ok((None, Some(value), start.saturating_add(header.meta_size.into())));
@@ -356,7 +356,7 @@ fn read_metadata<R: ReadAt>(source: &R, size: u64, header: &Header) -> Result<Me
     }
     check_text(meta.comp_size.into(), &limits)?;
     let mut stored = Vec::new();
-    resize(&mut stored, meta.comp_size.into())?;
+    resize(&mut stored, meta.comp_size)?;
     source.read_exact_at(text_at, &mut stored)?;
     let mut digest = [0u8; 64];
     let digest = digest.get_mut(..meta.checksum.digest_len()).unwrap_or_default();

@@ -9,7 +9,7 @@ const GROUND: [&str; 12] = [
     "error", "limits", "io", "spare", "value", "msgpack", "dtype", "shape", "plain", "reversed", "rows",
     "packed",
 ];
-const BLOSC2: [&str; 4] = ["cframe", "schunk", "tensor", "b2nd"];
+const BLOSC2: [&str; 5] = ["cframe", "schunk", "tensor", "b2nd", "hdf5"];
 const CLASSIC: [&str; 3] = ["bloscpack", "bcolz", "blaze"];
 /// Over both wings.
 const ROOF: [&str; 9] = ["npy", "verify", "kind", "store", "repair", "any", "table", "convert", "advise"];

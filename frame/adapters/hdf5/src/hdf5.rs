@@ -5,7 +5,7 @@
 //! each library whose file name has `hdf5` in it. Where several are loaded, the property list tells which of them called:
 //! the one that finds this filter in it.
 
-use crate::values::Layout;
+use blosc_frame::hdf5::Layout;
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ffi::CString;
 

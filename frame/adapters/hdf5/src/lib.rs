@@ -1,7 +1,6 @@
 //! An HDF5 filter plugin: filters 32001 (Blosc) and 32026 (Blosc2).
 //!
 //! ```text
-//! values.rs   the numbers that HDF5 stores with a dataset, for both filters
 //! blosc1.rs   filter 32001: a stored chunk is a Blosc1 chunk
 //! blosc2.rs   filter 32026: a stored chunk is a Blosc2 frame of one chunk, of a b2nd array where it has dimensions
 //! memory.rs   buffers that HDF5 frees
@@ -15,13 +14,12 @@ mod blosc1;
 mod blosc2;
 mod hdf5;
 mod memory;
-mod values;
 
+use blosc_frame::hdf5::{BLOSC, BLOSC2, CdValues, new_blosc1, new_blosc2};
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use memory::CBuffer;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
-use values::Values;
 
 /// `H5Z_FLAG_REVERSE`: decode.
 const REVERSE: c_uint = 0x0100;
@@ -64,8 +62,8 @@ enum Which {
 impl Which {
     fn id(self) -> c_int {
         match self {
-            Which::Blosc1 => 32001,
-            Which::Blosc2 => 32026,
+            Which::Blosc1 => BLOSC.into(),
+            Which::Blosc2 => BLOSC2.into(),
         }
     }
 
@@ -120,14 +118,14 @@ unsafe extern "C" fn set_local(dcpl: Hid, item: Hid, _space: Hid) -> c_int {
         let (library, flags, given) = hdf5::Library::of_property_list(dcpl, which.id())?;
         let layout = library.layout(dcpl, item)?;
         let values = match which {
-            Which::Blosc1 => values::local_blosc1(&given, &layout),
-            Which::Blosc2 => values::local_blosc2(&given, &layout),
+            Which::Blosc1 => new_blosc1(&given, &layout),
+            Which::Blosc2 => new_blosc2(&given, &layout),
         };
         // Most programs make filters optional. Then HDF5 would store plain chunks where the encoder refuses the numbers.
-        let checked = Values(&values);
+        let checked = CdValues(&values);
         match which {
-            Which::Blosc1 => blosc1::params(&checked)?,
-            Which::Blosc2 => blosc2::params(&checked, checked.sizes().1)?,
+            Which::Blosc1 => blosc1::params(checked)?,
+            Which::Blosc2 => blosc2::params(checked, checked.sizes().1)?,
         };
         library.modify(dcpl, which.id(), flags, &values)
     });
@@ -176,7 +174,7 @@ unsafe extern "C" fn filter(
             )
         },
     };
-    let done = catch_unwind(AssertUnwindSafe(|| run(which, flags & REVERSE != 0, &Values(values), data)));
+    let done = catch_unwind(AssertUnwindSafe(|| run(which, flags & REVERSE != 0, CdValues(values), data)));
     match done {
         Ok(Ok(new)) => {
             let (start, len) = new.into_raw();
@@ -197,7 +195,7 @@ unsafe extern "C" fn filter(
     }
 }
 
-fn run(which: Which, decode: bool, values: &Values<'_>, data: &[u8]) -> Result<CBuffer, String> {
+fn run(which: Which, decode: bool, values: CdValues<'_>, data: &[u8]) -> Result<CBuffer, String> {
     match (which, decode) {
         (Which::Blosc1, true) => blosc1::decode(values, data),
         (Which::Blosc1, false) => blosc1::encode(values, data),

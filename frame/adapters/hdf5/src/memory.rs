@@ -20,20 +20,21 @@ impl CBuffer {
     /// A copy of `bytes`.
     pub fn copy_of(bytes: &[u8]) -> Result<CBuffer, String> {
         let mut buffer = CBuffer::zeroed(bytes.len())?;
-        buffer.bytes().copy_from_slice(bytes);
+        buffer.as_mut().copy_from_slice(bytes);
         Ok(buffer)
-    }
-
-    /// The bytes, to be written.
-    pub fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: `start` leads to `len` initialised bytes (`zeroed`) that belong to `self`, which is borrowed mutably.
-        unsafe { core::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 
     /// The memory and its length; the caller frees it with `free`.
     pub fn into_raw(self) -> (*mut u8, usize) {
         let this = core::mem::ManuallyDrop::new(self);
         (this.start.as_ptr(), this.len)
+    }
+}
+
+impl AsMut<[u8]> for CBuffer {
+    fn as_mut(&mut self) -> &mut [u8] {
+        // SAFETY: `start` leads to `len` initialised bytes (`zeroed`) that belong to `self`, which is borrowed mutably.
+        unsafe { core::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 }
 

@@ -9,11 +9,6 @@ use pyo3::types::{PyBytes, PyDict};
 use std::cell::RefCell;
 use std::sync::OnceLock;
 
-/// A chunk that decodes to no more than this is within the default limit however small it is.
-const ALWAYS: u64 = 256 << 20;
-/// Above [`ALWAYS`], a chunk may decode to this many times its own size.
-const EXPANSION: u64 = 256;
-
 thread_local! {
     /// Scratch memory and codec contexts of this thread.
     static POOL: RefCell<Pool> = RefCell::new(Pool::new(1));
@@ -82,7 +77,7 @@ pub fn compress<'py>(
 
 /// The chunk in `bytes`, if it decodes to no more than `limit` bytes.
 fn parse(bytes: &[u8], limit: Option<u64>) -> Result<Chunk<'_>, Error> {
-    let output = limit.unwrap_or_else(|| (bytes.len() as u64).saturating_mul(EXPANSION).max(ALWAYS));
+    let output = limit.unwrap_or_else(|| Limits::plausible(bytes.len()));
     Chunk::parse_with(bytes, &Limits::DEFAULT.output(output))
 }
 

@@ -23,10 +23,6 @@ use zarrs::metadata_ext::codec::blosc::{
 };
 use zarrs::plugin::{PluginCreateError, ZarrVersion};
 
-/// A chunk that decodes to no more than this is decoded however small it is, where the array does not say its size.
-const ALWAYS: u64 = 256 << 20;
-/// Above [`ALWAYS`], such a chunk may decode to this many times its own size.
-const EXPANSION: u64 = 256;
 /// Codecs before this one may add something to what the array says, such as a checksum.
 const SLACK: u64 = 1 << 20;
 
@@ -50,7 +46,7 @@ pub(crate) fn failed(error: blosc_core::Error) -> CodecError {
 pub(crate) fn parse<'a>(bytes: &'a [u8], size: &BytesRepresentation) -> Result<Chunk<'a>, CodecError> {
     let output = match size.size() {
         Some(size) => size.saturating_mul(2).saturating_add(SLACK),
-        None => (bytes.len() as u64).saturating_mul(EXPANSION).max(ALWAYS),
+        None => Limits::plausible(bytes.len()),
     };
     Chunk::parse_with(bytes, &Limits::DEFAULT.output(output)).map_err(failed)
 }

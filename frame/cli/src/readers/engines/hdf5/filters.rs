@@ -1,26 +1,13 @@
 //! Filters of HDF5 chunks: 32001 (Blosc), 32026 (Blosc2), and those of HDF5 itself that may stand beside them.
-//!
-//! ```text
-//!     cd_values of 32001             of 32026
-//! 0   revision of the filter         revision of the filter
-//! 1   format of the chunks           block size in bytes, 0 for automatic
-//! 2   item size                      item size
-//! 3   plain bytes of a chunk         plain bytes of a chunk
-//! 4   level                          level
-//! 5   0 none, 1 shuffle, 2 bit shuffle; for 32026 also 3 delta, 4 truncated precision
-//! 6   codec: 0 blosclz, 1 lz4, 2 lz4hc, 3 snappy, 4 zlib, 5 zstd
-//! ```
+//! `blosc_frame::hdf5` knows what the numbers of the first two mean.
 
 use blosc_core::{Chunk, Limits as ChunkLimits, Pool};
-use blosc_frame::b2nd::{NdArray, Selection};
-use blosc_frame::{Limits, SuperChunk};
+use blosc_frame::hdf5::{BLOSC, BLOSC2, CdValues, decode_frame};
 use hdf5_pure::Filter;
 use serde_json::{Map, Value, json};
 
 const SHUFFLE: u16 = 2;
 const FLETCHER32: u16 = 3;
-const BLOSC: u16 = 32001;
-const BLOSC2: u16 = 32026;
 
 /// Filters before Blosc may add something to a chunk, such as a checksum.
 const SLACK: u64 = 1 << 16;
@@ -75,38 +62,24 @@ pub fn describe(filters: &[Filter], fields: &mut Map<String, Value>) {
         }
         return;
     };
-    let value = |k: usize| last.client_data.get(k).copied();
+    let values = CdValues(&last.client_data);
     let mut slots: Vec<Value> = before.iter().map(|filter| json!({"name": name(filter)})).collect();
-    let shuffle = match value(5).unwrap_or(1) {
-        0 => "none".into(),
-        1 => "shuffle".into(),
-        2 => "bitshuffle".into(),
-        3 => "delta".into(),
-        4 => "trunc_prec".into(),
-        other => format!("filter {other}"),
-    };
-    slots.push(json!({"name": shuffle}));
-    let codec = match value(6).unwrap_or(0) {
-        0 => "blosclz".into(),
-        1 => "lz4".into(),
-        2 => "lz4hc".into(),
-        3 => "snappy".into(),
-        4 => "zlib".into(),
-        5 => "zstd".into(),
-        other => format!("codec {other}"),
-    };
+    let filter = values.filter().map_or_else(|n| format!("filter {n}"), |filter| filter.name().into());
+    slots.push(json!({"name": filter}));
+    let codec = values.codec().map_or_else(|n| format!("codec {n}"), |codec| codec.name().into());
     fields.insert("filter".into(), name(last).into());
     fields.insert("filters".into(), slots.into());
     fields.insert("codec".into(), codec.into());
-    fields.insert("level".into(), value(4).unwrap_or(5).into());
-    if let (BLOSC2, Some(size)) = (last.id, value(1).filter(|size| *size > 0)) {
+    fields.insert("level".into(), values.level().into());
+    if let (BLOSC2, (Some(size), _)) = (last.id, values.sizes()) {
         fields.insert("blocksize".into(), size.into());
     }
 }
 
 /// The filters of a dataset, all of which are known here.
 pub struct Pipeline {
-    ids: Vec<u16>,
+    /// Ids, and how many dimensions each says that a chunk has.
+    filters: Vec<(u16, u32)>,
     item: usize,
 }
 
@@ -118,7 +91,7 @@ impl Pipeline {
         match filters.iter().find(|filter| !known(filter.id)) {
             Some(filter) => Err(format!("filter {} ({}) beside Blosc is not read", name(filter), filter.id)),
             None => Ok(Pipeline {
-                ids: filters.iter().map(|filter| filter.id).collect(),
+                filters: filters.iter().map(|f| (f.id, CdValues(&f.client_data).dimensions())).collect(),
                 item: usize::try_from(item).unwrap_or(usize::MAX),
             }),
         }
@@ -133,7 +106,7 @@ impl Pipeline {
         nbytes: u64,
     ) -> Result<Vec<u8>, String> {
         let mut data = stored;
-        for (k, id) in self.ids.iter().enumerate().rev() {
+        for (k, (id, dimensions)) in self.filters.iter().enumerate().rev() {
             if u32::try_from(k).ok().and_then(|k| mask.checked_shr(k)).is_some_and(|bits| bits & 1 == 1) {
                 continue;
             }
@@ -141,7 +114,7 @@ impl Pipeline {
                 SHUFFLE => unshuffle(&data, self.item),
                 FLETCHER32 => checked(data)?,
                 BLOSC => blosc1(pool, &data, nbytes.saturating_add(SLACK))?,
-                _ => blosc2(&data, nbytes.saturating_add(SLACK))?,
+                _ => blosc2(&data, nbytes.saturating_add(SLACK), *dimensions)?,
             };
         }
         match data.len() as u64 == nbytes {
@@ -156,30 +129,10 @@ fn blosc1(pool: &mut Pool, data: &[u8], most: u64) -> Result<Vec<u8>, String> {
     pool.decompress(&chunk).map_err(|e| e.to_string())
 }
 
-/// A frame of one chunk, of a b2nd array where the filter knew the dimensions.
-fn blosc2(data: &[u8], most: u64) -> Result<Vec<u8>, String> {
-    let text = |error: blosc_frame::Error| error.to_string();
-    // Chunks of an array are padded to whole blocks.
-    let padded = most.saturating_mul(4);
-    // What bounds the size is the dataset, so the size of the frame need not.
-    let chunk = ChunkLimits::DEFAULT.output(padded);
-    let limits = Limits::DEFAULT.output(padded).chunk(chunk).chunks(1 << 16).expansion(u64::MAX);
-    let frame = SuperChunk::open_read(data, &limits).map_err(text)?;
-    let room = |nbytes: u64| match nbytes <= most {
-        true => Ok(vec![0; usize::try_from(nbytes).unwrap_or(usize::MAX)]),
-        false => Err(format!("a frame of {nbytes} bytes where {most} are the limit")),
-    };
-    if frame.metalayer("b2nd").is_none() {
-        let nbytes = frame.nbytes();
-        let mut out = room(nbytes)?;
-        frame.read_bytes(0..nbytes, &mut out).map_err(text)?;
-        return Ok(out);
-    }
-    let array = NdArray::open(frame).map_err(text)?;
-    let mut out = room(array.geometry().nbytes())?;
-    let all = Selection::all(array.shape());
-    array.get_into(&all, &mut out).map_err(text)?;
-    Ok(out)
+/// A frame of one chunk.
+fn blosc2(data: &[u8], most: u64, dimensions: u32) -> Result<Vec<u8>, String> {
+    let room = |nbytes| Ok(vec![0; usize::try_from(nbytes).unwrap_or(usize::MAX)]);
+    decode_frame(data, most, dimensions, room).map_err(|error| error.to_string())
 }
 
 /// HDF5's own shuffle: first bytes of all items, second bytes, and so on; bytes behind the last whole item stay.
@@ -222,6 +175,7 @@ fn checked(mut data: Vec<u8>) -> Result<Vec<u8>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use blosc_frame::SuperChunk;
 
     #[test]
     fn shuffled_bytes_come_back() {
@@ -238,8 +192,8 @@ mod tests {
         frame.set_chunksize(nbytes).unwrap();
         frame.append(&vec![0; nbytes as usize]).unwrap();
         let bytes = frame.into_bytes().unwrap();
-        assert_eq!(blosc2(&bytes, nbytes.into()).unwrap().len(), nbytes as usize);
-        assert!(blosc2(&bytes, u64::from(nbytes) / 8).is_err());
+        assert_eq!(blosc2(&bytes, nbytes.into(), 1).unwrap().len(), nbytes as usize);
+        assert!(blosc2(&bytes, u64::from(nbytes) / 8, 1).is_err());
     }
 
     #[test]

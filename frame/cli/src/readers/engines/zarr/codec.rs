@@ -23,10 +23,6 @@ use zarrs::metadata::v2::MetadataV2;
 use zarrs::metadata::v3::MetadataV3;
 use zarrs::plugin::{PluginCreateError, ZarrVersion};
 
-/// A chunk that decodes to no more than this is decoded however small it is, where the array does not say its size.
-const ALWAYS: u64 = 256 << 20;
-/// Above [`ALWAYS`], such a chunk may decode to this many times its own size.
-const EXPANSION: u64 = 256;
 /// Codecs before this one may add something to what the array says, such as a checksum.
 const SLACK: u64 = 1 << 20;
 
@@ -129,7 +125,7 @@ impl BytesToBytesCodecTraits for Encoded {
         // A header may announce anything: `size` bounds it before memory is reserved.
         let most = match size.size() {
             Some(size) => size.saturating_mul(2).saturating_add(SLACK),
-            None => (encoded.len() as u64).saturating_mul(EXPANSION).max(ALWAYS),
+            None => Limits::plausible(encoded.len()),
         };
         if let Encoded::Numcodecs(codec) = self {
             return codec.decode(&encoded, most).map(Cow::Owned).map_err(failed);
