@@ -54,7 +54,7 @@ const ROOMS: [Room; 6] = [
         ],
         circles: 0,
         budget: 32_500,
-        above: Some(40_700),
+        above: Some(40_950),
     },
     Room {
         src: "frame/cli/src",
