@@ -52,7 +52,7 @@ const ROOMS: [Room; 6] = [
             &["any"],
             &["verify", "repair", "convert", "advise"],
         ],
-        circles: 0,
+        circles: 11,
         budget: 32_500,
         above: Some(40_950),
     },

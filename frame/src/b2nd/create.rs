@@ -182,7 +182,8 @@ impl<'a> NdArray<'a> {
             if let Some(first) = shape.first_mut() {
                 *first = n;
             }
-            let len = usize::try_from(row.saturating_mul(n)).map_err(|_| crate::IoKind::OutOfMemory)?;
+            let len =
+                usize::try_from(row.saturating_mul(n)).map_err(|_| crate::error::IoKind::OutOfMemory)?;
             fit(&mut buf, len)?;
             read(&mut buf)?;
             nd.append_chunks(&geometry.with_shape(&shape)?, &buf)?;
@@ -222,7 +223,7 @@ impl<'a> NdArray<'a> {
         for chunk in 0..geometry.nchunks() {
             let (start, count) = geometry.chunk_region(chunk);
             let bytes = count.iter().fold(u64::from(geometry.typesize()), |n, c| n.saturating_mul(*c));
-            fit(&mut items, usize::try_from(bytes).map_err(|_| crate::IoKind::OutOfMemory)?)?;
+            fit(&mut items, usize::try_from(bytes).map_err(|_| crate::error::IoKind::OutOfMemory)?)?;
             make(&start, &count, &mut items)?;
             self.append_chunks(&geometry.with_shape(&count)?, &items)?;
         }
