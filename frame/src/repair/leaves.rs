@@ -74,7 +74,7 @@ pub(super) fn mend(
 
 /// Whether a frame opens, decodes, and is an array where it says so.
 fn is_sound(bytes: &[u8], options: &Options) -> Result<bool, Error> {
-    let checked = SuperChunk::open_read(&bytes, &options.limits).and_then(|mut frame| {
+    let checked = SuperChunk::open_read(bytes, &options.limits).and_then(|mut frame| {
         let array = frame.metalayer("b2nd").is_none() || NdArray::check(&frame).is_ok();
         Ok(array && frame.verify(|_| ())?.verdict() != Verdict::Damaged)
     });
