@@ -52,7 +52,7 @@ const ROOMS: [Room; 6] = [
             &["any"],
             &["verify", "repair", "convert", "advise"],
         ],
-        circles: 11,
+        circles: 0,
         budget: 32_500,
         above: Some(40_950),
     },
