@@ -107,13 +107,19 @@ impl CdValues<'_> {
         self.get(4).unwrap_or(5)
     }
 
-    /// The filter, or its number where no filter has it.
+    /// The filter.
+    ///
+    /// # Errors
+    /// Its number, where no filter has it.
     pub fn filter(&self) -> Result<Filter, u32> {
         let number = self.get(5).unwrap_or(1);
         u8::try_from(number).ok().filter(|id| *id <= 4).map(Filter::from_id).ok_or(number)
     }
 
-    /// The codec, or its number where no codec has it.
+    /// The codec.
+    ///
+    /// # Errors
+    /// Its number, where no codec has it.
     pub fn codec(&self) -> Result<Codec, u32> {
         let number = self.get(6).unwrap_or(0);
         u8::try_from(number).ok().filter(|id| *id <= 5).map(Codec::from_id).ok_or(number)

@@ -54,7 +54,7 @@ const ROOMS: [Room; 6] = [
         ],
         circles: 0,
         budget: 32_500,
-        above: Some(40_950),
+        above: Some(41_250),
     },
     Room {
         src: "frame/cli/src",
@@ -69,7 +69,7 @@ const ROOMS: [Room; 6] = [
         ],
         circles: 0,
         budget: 8_000,
-        above: Some(12_500),
+        above: Some(12_450),
     },
     Room {
         src: "frame/capi/src",

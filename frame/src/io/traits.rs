@@ -47,6 +47,10 @@ pub type Shared = Arc<dyn ReadAt + Send + Sync>;
 pub type Part<'b> = (u64, &'b mut [u8]);
 
 /// Bytes that can be read at any position.
+///
+/// # Errors
+/// Every method gives what the system says.
+#[allow(clippy::missing_errors_doc, reason = "the trait says it for all of its methods")]
 pub trait ReadAt {
     /// How many bytes there are now.
     fn size(&self) -> Result<u64, IoError>;
@@ -94,6 +98,10 @@ pub trait ReadAt {
 }
 
 /// Bytes that can also be written, cut off and flushed.
+///
+/// # Errors
+/// Every method gives what the system says, and [`IoKind::ReadOnly`] where nothing may be written.
+#[allow(clippy::missing_errors_doc, reason = "the trait says it for all of its methods")]
 pub trait WriteAt: ReadAt {
     /// Writes all of `data` at `offset`; a gap before it reads as zeros.
     fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), IoError>;
@@ -111,6 +119,10 @@ pub type Fill<'f> = dyn FnMut(&mut dyn WriteAt) -> Result<(), Error> + 'f;
 pub type Refill<'f> = dyn FnMut(&dyn ReadAt, &mut dyn WriteAt) -> Result<(), Error> + 'f;
 
 /// Bytes that can be replaced as a whole: afterwards the store is either all old or all new.
+///
+/// # Errors
+/// Every method gives what the system says, and errors of what fills the store; nothing has changed then.
+#[allow(clippy::missing_errors_doc, reason = "the trait says it for all of its methods")]
 pub trait Store: WriteAt {
     /// Replaces the content by what `fill` writes into an empty store, in one step that survives
     /// crashes, or fails with [`Error::NotAtomic`] where that cannot be done.

@@ -64,6 +64,9 @@ impl SuperChunk<'static> {
     }
 
     /// Opens a frame in a buffer, which must end where the frame ends.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::open`].
     pub fn from_bytes(bytes: Vec<u8>, limits: &Limits) -> Result<SuperChunk<'static>, Error> {
         let len = bytes.len() as u64;
         let sc = SuperChunk::open(bytes, limits)?;
@@ -121,11 +124,17 @@ pub(super) fn contiguous<'a>(store: impl Store + Send + Sync + 'a) -> Chunks<'a>
 
 impl<'a> SuperChunk<'a> {
     /// Opens a frame in memory for reading.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::open`], under the [default limits](Limits::DEFAULT).
     pub fn from_slice(frame: &'a [u8]) -> Result<SuperChunk<'a>, Error> {
         SuperChunk::open(ReadOnly(frame), &Limits::DEFAULT)
     }
 
     /// Opens a contiguous frame for reading only: of a file, a map, an [`Offset`](crate::io::Offset).
+    ///
+    /// # Errors
+    /// As [`SuperChunk::open`].
     pub fn open_read(
         source: impl ReadAt + Send + Sync + 'a,
         limits: &Limits,
@@ -134,12 +143,19 @@ impl<'a> SuperChunk<'a> {
     }
 
     /// Opens a contiguous frame. Reads its header, index and trailer, nothing else.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`], [`Error::Truncated`], [`Error::Chunk`] and [`Error::Checksum`] with structure and offset;
+    /// [`Error::Limit`]; errors of `store`.
     pub fn open(store: impl Store + Send + Sync + 'a, limits: &Limits) -> Result<SuperChunk<'a>, Error> {
         SuperChunk::open_store(contiguous(store), limits)
     }
 
     /// Opens a sparse frame: a directory with an index file. Where the directory is locked, what dead writers left in it
     /// is removed.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::open`], and [`Error::Missing`] without an index file.
     pub fn open_dir(
         dir: impl Directory + Send + Sync + 'a,
         limits: &Limits,
@@ -149,6 +165,9 @@ impl<'a> SuperChunk<'a> {
 
     /// Creates a contiguous frame in `store`, which is emptied. Nothing can be opened there before
     /// the first [`SuperChunk::commit`].
+    ///
+    /// # Errors
+    /// [`Error::Codec`] for parameters that no chunk can have, and errors of `store`.
     pub fn create(
         mut store: impl Store + Send + Sync + 'a,
         params: &Params,
@@ -159,6 +178,9 @@ impl<'a> SuperChunk<'a> {
     }
 
     /// Creates a sparse frame in `dir`, which must not hold one.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::create`], and a directory that holds an index file.
     pub fn create_dir(
         dir: impl Directory + Send + Sync + 'a,
         params: &Params,
@@ -389,6 +411,9 @@ impl<'a> SuperChunk<'a> {
     /// Looks whether another writer changed the frame since it was opened or last refreshed, and takes
     /// over its new state. Tells whether there was anything new. Changes of one's own must be
     /// committed before.
+    ///
+    /// # Errors
+    /// [`Error::Changed`] where there are changes that are not committed; as [`SuperChunk::open`].
     pub fn refresh(&mut self) -> Result<bool, Error> {
         let Some(committed) = self.pending.committed else { return Ok(false) };
         if self.is_dirty() {
