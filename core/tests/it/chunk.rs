@@ -1,9 +1,6 @@
 //! Chunks byte by byte: the worked examples of `docs/formats/chunk.md`, and what headers are refused for.
 
-use blosc_core::{
-    Chunk, ChunkContext, Codec, Decoder, Error, Field, Level, Limits, Params, Pool, Special, chunk::special,
-};
-use blosc_testkit::Random;
+use blosc_core::{Chunk, Decoder, Error, Field, Level, Limits, Special, chunk::special};
 
 fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text.chars().filter_map(|c| c.to_digit(16)).map(|d| d as u8).collect();
@@ -115,57 +112,8 @@ fn errors_name_field_and_offset() {
     assert!(matches!(Chunk::parse(&good[..20]), Err(Error::Truncated { field: Field::Header, .. })));
 }
 
-/// Data with structure at several scales, the same on every machine.
-fn sample(len: usize) -> Vec<u8> {
-    let mut random = Random(1);
-    let mut value = 1000u32;
-    let mut data = Vec::with_capacity(len + 4);
-    while data.len() < len {
-        value = value.wrapping_add((random.next() >> 60) as u32);
-        data.extend_from_slice(&value.to_le_bytes());
-    }
-    data.truncate(len);
-    data
-}
-
-fn codecs() -> Vec<Codec> {
-    [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd]
-        .into_iter()
-        .filter(|&c| blosc_core::compress(&Params::new(1).codec(c), &[0; 64]).is_ok())
-        .collect()
-}
-
-#[test]
-fn round_trips_whatever_the_threads_and_levels() {
-    for codec in codecs() {
-        for len in [0, 1, 31, 32, 100, 4096, 40_001, 700_000] {
-            let data = sample(len);
-            for params in [
-                Params::new(4).codec(codec).level(1),
-                Params::new(4).codec(codec).level(5).bitshuffle(),
-                Params::new(3).codec(codec).level(4).no_filter(),
-                Params::new(8).codec(codec).level(3).blosc1(true),
-            ] {
-                let chunk = Pool::new(1).compress(&params, &data).unwrap();
-                assert!(chunk.len() <= len + 32);
-                assert_eq!(
-                    chunk,
-                    Pool::new(3).compress(&params, &data).unwrap(),
-                    "threads change {params:?}"
-                );
-                for level in Level::available() {
-                    assert_eq!(chunk, Pool::new(1).level(level).compress(&params, &data).unwrap());
-                }
-                assert_eq!(decode(&chunk), data, "{params:?} {len}");
-                let parsed = Chunk::parse(&chunk).unwrap();
-                assert_eq!(Pool::new(3).decompress(&parsed).unwrap(), data);
-            }
-        }
-    }
-}
-
-/// C-Blosc2 may store a block size that it did not use (docs/formats/chunk.md, appendix B1). In a chunk of Blosc1, whose blocks
-/// need not be whole items, the size is what it says.
+/// C-Blosc2 may store a block size that it did not use (docs/formats/chunk.md, appendix B1): its blocks are whole items. In a
+/// chunk of Blosc1, whose blocks need not be, the size is what it says.
 #[cfg(feature = "lz4")]
 #[test]
 fn a_block_size_within_an_item_is_rounded_down_unless_blosc1_wrote_it() {

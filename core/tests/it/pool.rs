@@ -2,15 +2,15 @@
 
 use crate::chunk::decode;
 use blosc_core::{Chunk, ChunkContext, Codec, Decoder, Level, Params, Pool};
+use blosc_testkit::Random;
 
 /// Data with structure at several scales, the same on every machine.
 fn sample(len: usize) -> Vec<u8> {
-    let mut state = 0x9E37_79B9_7F4A_7C15u64;
+    let mut random = Random(1);
     let mut value = 1000u32;
     let mut data = Vec::with_capacity(len + 4);
     while data.len() < len {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        value = value.wrapping_add((state >> 60) as u32);
+        value = value.wrapping_add((random.next() >> 60) as u32);
         data.extend_from_slice(&value.to_le_bytes());
     }
     data.truncate(len);
