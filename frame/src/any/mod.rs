@@ -4,7 +4,7 @@
 //!
 //! Decoded bytes, of arrays the items in C order of their shape however they are stored, are read at any position,
 //! and changed row by row where [`open_any_mut`] opened them:
-//! see [`Rows`]. Only the chunks or super-chunks touched are written anew.
+//! see [`Rows`](crate::Rows). Only the chunks or super-chunks touched are written anew.
 //!
 //! # Example
 //! ```no_run
