@@ -86,10 +86,16 @@ fn given(matches: &ArgMatches) -> Explicit {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Compress a file, or standard input
+    #[command(
+        after_help = "Examples:\n  blosc compress data.bin --typesize 4 --codec zstd --level 7\n  blosc compress field.npy\n  blosc compress rows.csv -o table.b2z"
+    )]
     Compress(Compress),
     /// Try codecs, filters, levels and block sizes on a file, and say which to take
     Advise(Advise),
     /// Write the plain bytes of any Blosc file
+    #[command(
+        after_help = "Examples:\n  blosc decompress data.bin.b2frame\n  blosc decompress store.b2z:/g/b -o b.npy"
+    )]
     Decompress(Decompress),
     /// Say what a file holds. `blosc FILE` does the same
     Info(Info),
@@ -100,14 +106,21 @@ pub enum Command {
     /// List what directories and stores hold
     Ls(Ls),
     /// Decode everything and check every checksum
+    #[command(after_help = "Examples:\n  blosc verify field.b2nd --json")]
     Verify(Verify),
     /// Write the items START..STOP
+    #[command(
+        after_help = "Examples:\n  blosc slice field.b2nd --start 0,5 --stop 10,9 -o part.npy\n  blosc slice table.b2z --start -10 --column id --format jsonl -o -"
+    )]
     Slice(Slice),
     /// Rebuild what can be saved of a damaged frame, as a new one
     Repair(Repair),
     /// Drop what nothing refers to any more, and checksum what has no checksum
     Compact(Compact),
     /// Append the bytes of a file, or of standard input, to a frame or an array
+    #[command(
+        after_help = "Examples:\n  blosc append log.b2frame today.bin\n  blosc append table.b2z rows.csv"
+    )]
     Append(Append),
     /// Set part of an array
     Set(Set),
@@ -122,10 +135,19 @@ pub enum Command {
     /// Delete rows of an array
     Delete(Delete),
     /// Copy a container into one of another kind, with other chunks, another codec
+    #[command(
+        after_help = "Examples:\n  blosc convert old.blp -o new.b2nd\n  blosc convert table.b2z -o table.csv"
+    )]
     Convert(Convert),
     /// Insert, replace, remove and reorder the chunks of a frame
+    #[command(
+        after_help = "Examples:\n  blosc edit x.b2frame delete 3\n  blosc edit x.b2frame insert 0 chunk.bin"
+    )]
     Edit(Edit),
     /// Read and change the metalayers of a frame
+    #[command(
+        after_help = "Examples:\n  blosc meta set x.b2frame note --vl --json 7\n  blosc meta get x.b2frame note"
+    )]
     Meta(Meta),
     /// Write the completions for a shell
     Completions { shell: clap_complete::Shell },

@@ -30,3 +30,19 @@ fn the_commands_of_the_documents_run_in_an_empty_folder() {
         assert!(done.status.success(), "{name}: {}", String::from_utf8_lossy(&done.stderr));
     }
 }
+
+#[test]
+fn examples_in_the_help_are_command_lines() {
+    let folder = Folder::new("examples");
+    let mut found = 0;
+    for verb in ["compress", "decompress", "verify", "slice", "append", "convert", "edit", "meta"] {
+        let help = String::from_utf8(folder.run(&[verb, "--help"])).unwrap();
+        let examples = help.lines().skip_while(|line| *line != "Examples:").skip(1);
+        for line in examples.take_while(|line| line.starts_with("  blosc ")) {
+            let words: Vec<_> = line.split_whitespace().map(std::ffi::OsString::from).collect();
+            assert!(line.contains(verb) && blosc_cli::check(words.clone()).is_ok(), "{line}");
+            found += 1;
+        }
+    }
+    assert!(found >= 12, "{found}");
+}
