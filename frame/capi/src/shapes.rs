@@ -46,10 +46,15 @@ pub fn geometry(shape: &[u64], chunks: &[u32], blocks: &[u32], typesize: u32) ->
 }
 
 /// The layout in the content of a metalayer. C has a type for all items: where none is stored, it is that of strings.
+///
+/// C-Blosc2 opens an array whose chunks are too large to be decoded, and refuses to read it. Here its layout has items of
+/// one byte, another size than those of its frame, for which `slices::Chunks` refuses it.
 pub fn layout(content: &[u8], typesize: u32) -> Result<Layout> {
-    let stored = Layout::parse("b2nd", content, typesize).map_err(|_| DATA)?;
+    let parse = |typesize| Layout::parse("b2nd", content, typesize);
+    let stored = parse(typesize).or_else(|_| parse(1)).map_err(|_| DATA)?;
     let cut = stored.geometry();
-    let cut = geometry(cut.shape(), cut.chunks(), cut.blocks(), typesize)?;
+    let of = |typesize| geometry(cut.shape(), cut.chunks(), cut.blocks(), typesize);
+    let cut = of(typesize).or_else(|code| if code == MAX_BUFSIZE_EXCEEDED { of(1) } else { Err(code) })?;
     let text = match stored.dtype_text() {
         std::borrow::Cow::Owned(_) => return Err(DATA),
         std::borrow::Cow::Borrowed("") => format!("|S{typesize}"),

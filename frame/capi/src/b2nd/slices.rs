@@ -33,8 +33,14 @@ impl ChunkAccess for Chunks {
 }
 
 impl Chunks {
+    /// # Errors
+    /// Chunks that are too large, see [`layout`](crate::shapes::layout).
     pub fn of(array: &Whole, new: bool) -> Result<Chunks> {
-        Ok(Chunks { owned: array.schunk()?, new })
+        let owned = array.schunk()?;
+        match array.layout().geometry().typesize() == owned.inner.frame.typesize() {
+            true => Ok(Chunks { owned, new }),
+            false => Err(MAX_BUFSIZE_EXCEEDED),
+        }
     }
 }
 
