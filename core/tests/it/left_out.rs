@@ -12,6 +12,8 @@ fn complete(record: &Value) -> bool {
         "lz4" | "lz4hc" => cfg!(feature = "lz4"),
         "zlib" => cfg!(feature = "zlib"),
         "zstd" => cfg!(feature = "zstd"),
+        // The manifest does not tell.
+        "" => cfg!(feature = "codecs"),
         // The program's own.
         "user160" => cfg!(feature = "formats"),
         other => panic!("codec {other}"),

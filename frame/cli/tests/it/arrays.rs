@@ -160,7 +160,6 @@ fn npz_files_become_directories_of_arrays_and_come_back() {
     folder.write("plain", b"bytes");
     folder.run(&["compress", "plain", "-o", "plain.b2frame"]);
     assert!(folder.fail(&["decompress", "plain.b2frame", "-o", "p.npz"]).1.contains("holds arrays"));
-    assert!(folder.fail(&["compress", "plain"]).1.contains("-o"));
     let mut zip = folder.read("one.npz");
     let at = zip.windows(3).position(|w| w == b"<u4").unwrap();
     zip[at..at + 3].copy_from_slice(b"|O'");
