@@ -2,7 +2,9 @@
 
 use super::array::ArrayRows;
 use super::frame::FrameRows;
-use super::rows::{About, AnyRows, Container, open_rows, unknown};
+#[cfg(feature = "store")]
+use super::rows::unknown;
+use super::rows::{About, AnyRows, Container, open_rows};
 use crate::b2nd::NdArray;
 use crate::error::{Error, FileError};
 use crate::io::{FsDir, Locking, Offset};
