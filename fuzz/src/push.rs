@@ -33,7 +33,9 @@ pub fn push(data: &[u8]) {
         1 => needed.saturating_sub(table) + dictionary,
         _ => needed + dictionary,
     };
-    allow(2 * given);
+    // A state for each block, twice: a header alone can have two million blocks of one byte come out.
+    let blocks = header.map_or(0, |header| header.nblocks()).min(LIMITS.output as usize);
+    allow(2 * (given + blocks * size_of::<PushState>()));
     let level = if how & 4 == 0 { Level::best() } else { Level::SCALAR };
     let sizes = [usize::from(first) + 1, usize::from(second) + 1];
     let most = header.map_or(0, |header| header.nbytes as usize).min(LIMITS.output as usize);

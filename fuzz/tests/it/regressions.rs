@@ -1,7 +1,7 @@
 //! What each file in `regressions/` was, and what is right instead. The replay runs them too, for crashes.
 
 use blosc_core::codec::lz4;
-use blosc_core::{Chunk, ChunkContext, Pool};
+use blosc_core::{Chunk, ChunkContext, Header, Pool};
 use blosc_frame::b2nd::{Dtype, NdArray};
 use blosc_frame::bcolz::{CTable, Create, FlatTree};
 use blosc_frame::io::{FaultDir, MemDir};
@@ -29,6 +29,15 @@ fn lz4_long_run_after_one_literal() {
 #[test]
 fn lz4_long_run_after_three_literals() {
     run_of(&input("lz4_decode/long_run_after_three_literals"), b"abc");
+}
+
+/// Blocks came out one by one, two million of one byte each: what they cost is counted by blocks, not by bytes of output.
+#[test]
+fn chunk_push_blocks_of_one_byte() {
+    let data = input("chunk_push/blocks_of_one_byte");
+    let header = Header::parse(&data[3..]).unwrap();
+    assert_eq!((header.blocksize, header.nblocks()), (1, header.nbytes as usize));
+    assert!(header.nblocks() > 2_000_000);
 }
 
 fn run_of(data: &[u8], period: &[u8]) {
