@@ -74,7 +74,7 @@ impl Limits {
         self.chunk(self.chunk.output(self.chunk.output.min(most)))
     }
 
-    /// Most bytes that one call may decode of a container of `size` bytes, of which it holds only a part at a time.
+    /// Most bytes that a single call may decode of a container of `size` bytes, of which it holds only a part at a time.
     #[cfg(feature = "alloc")]
     pub(crate) fn most(&self, size: u64) -> u64 {
         size.saturating_mul(self.expansion).max(self.output)

@@ -207,7 +207,7 @@ fn open_frame(found: Found, limits: &Limits) -> Result<SuperChunk<'static>, Erro
     }
 }
 
-/// Most bytes that one call may decode of a frame.
+/// Most bytes that a single call may decode of a frame.
 fn most(frame: &SuperChunk<'_>) -> Result<u64, Error> {
     Ok(frame.limits().most(frame.container_bytes()?))
 }

@@ -52,7 +52,7 @@ pub struct AnyRows {
     pub data: Container,
     /// What is known about them.
     pub about: About,
-    /// Most bytes that one call may decode of it.
+    /// Most bytes that a single call may decode of it.
     pub(super) most: u64,
 }
 
