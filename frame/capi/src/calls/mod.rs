@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn no_call_panics_or_writes_where_it_may_not() {
         let rounds = if std::env::var("BLOSC_LONG").is_ok_and(|long| long == "1") { 20_000 } else { 1000 };
-        let (mut random, mut nchunks) = (blosc_testkit::Random(7), 0);
+        let (mut random, mut nchunks) = (blosc_testkit::Random(1), 0);
         for round in 0..rounds {
             let data = random.noise(600);
             match catch_unwind(|| super::run(&data)) {
@@ -163,6 +163,6 @@ mod tests {
                 }
             }
         }
-        assert!(nchunks > rounds / 2, "only {nchunks} chunks in {rounds} sequences");
+        assert!(nchunks > rounds, "only {nchunks} chunks in {rounds} sequences");
     }
 }
