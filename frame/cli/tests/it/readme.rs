@@ -1,14 +1,14 @@
 //! The command lines that the documents show are command lines of this program.
 
 use crate::common::Folder;
-use std::process::Command;
-
+#[cfg(unix)]
 const DOCUMENTS: [(&str, &str); 2] = [
     ("README.md", include_str!("../../../../README.md")),
     ("frame/cli/README.md", include_str!("../../README.md")),
 ];
 
 /// The `sh` blocks in which a line begins with the program's name.
+#[cfg(unix)]
 fn blocks(text: &str) -> Vec<&str> {
     let blocks = text.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
     blocks.filter(|block| block.lines().any(|line| line.starts_with("blosc "))).collect()
@@ -24,7 +24,7 @@ fn the_commands_of_the_documents_run_in_an_empty_folder() {
         let (folder, script) = (Folder::new("readme"), blocks(text).concat());
         let lines = script.lines().filter(|line| line.starts_with("blosc ")).count();
         assert!(lines >= 3, "{name}: {lines} lines");
-        let mut shell = Command::new("sh");
+        let mut shell = std::process::Command::new("sh");
         shell.args(["-e", "-x", "-c", &script]).current_dir(folder.path(".")).env("PATH", &path);
         let done = shell.output().unwrap();
         assert!(done.status.success(), "{name}: {}", String::from_utf8_lossy(&done.stderr));
