@@ -158,7 +158,7 @@ unsafe extern "C" fn blosc2_compress(
         cparams.nthreads = threads();
         cparams.blocksize = i32::try_from(BLOCKSIZE.load(Relaxed)).unwrap_or(i32::MAX - 32).min(0x1FFF_F000);
         cparams.splitmode = SPLIT.load(Relaxed);
-        // SAFETY: no pointer in the parameters; `srcsize` readable and `destsize` writable bytes that do not overlap.
+        // SAFETY: no pointer in the parameters; `srcsize` readable and `destsize` writable bytes that do not overlap, as the caller promises.
         let (mut ctx, src, dest) = unsafe {
             (Context::compressing(cparams), bytes(src, srcsize.into())?, bytes_mut(dest, destsize.into())?)
         };
@@ -186,9 +186,9 @@ unsafe extern "C" fn blosc1_compress(
 /// # Safety
 /// `src` is the start of a chunk that is readable as far as its header says.
 unsafe fn unbounded<'a>(src: *const c_void) -> Result<&'a [u8]> {
-    // SAFETY: a chunk has 16 bytes.
+    // SAFETY: the caller promises a chunk, which has 16 bytes.
     let [_, cbytes, _] = sizes(unsafe { bytes(src, 16) }?)?;
-    // SAFETY: readable as far as its header says.
+    // SAFETY: readable as far as its header says, as the caller promises.
     unsafe { bytes(src, cbytes.into()) }
 }
 
@@ -197,7 +197,7 @@ unsafe extern "C" fn blosc1_decompress(src: *const c_void, dest: *mut c_void, de
     int(|| {
         threads_from_environment()?;
         let dparams = crate::abi::DParams { nthreads: threads(), ..crate::abi::DParams::DEFAULT };
-        // SAFETY: no pointer in the parameters; a chunk, and `destsize` writable bytes.
+        // SAFETY: no pointer in the parameters; a chunk, and `destsize` writable bytes, as the caller promises.
         let (mut ctx, src, dest) = unsafe {
             let most = i64::try_from(destsize).unwrap_or(i64::MAX).min(i32::MAX.into());
             (Context::decompressing(dparams), unbounded(src)?, bytes_mut(dest, most)?)
@@ -217,7 +217,7 @@ unsafe extern "C" fn blosc1_getitem(
         // SAFETY: a chunk, as this function's own argument.
         let chunk = unsafe { unbounded(src) }?;
         let typesize = i64::from(chunk.get(3).copied().unwrap_or(1));
-        // SAFETY: no pointer in the parameters; room for the items.
+        // SAFETY: no pointer in the parameters; room for the items, as the caller promises.
         let (mut ctx, dest) = unsafe {
             let len = i64::from(nitems).checked_mul(typesize).filter(|&n| n >= 0).ok_or(INVALID_PARAM)?;
             (Context::decompressing(crate::abi::DParams::DEFAULT), bytes_mut(dest, len)?)

@@ -29,7 +29,7 @@ unsafe extern "C" fn blosc2_cbuffer_sizes(
     // SAFETY: 16 readable bytes, as the interface says.
     let found = unsafe { bytes(cbuffer, 16) }.and_then(sizes);
     let [n, c, b] = found.unwrap_or_default();
-    // SAFETY: null or writable.
+    // SAFETY: null or writable, as the caller promises.
     unsafe {
         put(nbytes, n);
         put(cbytes, c);
@@ -46,7 +46,7 @@ unsafe extern "C" fn blosc2_cbuffer_versions(
 ) {
     // SAFETY: 2 readable bytes, as the interface says.
     if let Ok(&[v, lz]) = unsafe { bytes(cbuffer, 2) } {
-        // SAFETY: null or writable.
+        // SAFETY: null or writable, as the caller promises.
         unsafe {
             put(version, v.into());
             put(versionlz, lz.into());
@@ -82,14 +82,14 @@ pub unsafe extern "C" fn blosc1_cbuffer_validate(
         if cbytes < 16 {
             return Err(WRITE_BUFFER);
         }
-        // SAFETY: `cbytes` readable bytes.
+        // SAFETY: `cbytes` readable bytes, as the caller promises.
         let [n, c, _] = sizes(unsafe { bytes(cbuffer, 16) }?)?;
         if usize::try_from(c) != Ok(cbytes) {
             return Err(INVALID_HEADER);
         }
         if n > MAX_BUFFERSIZE { Err(MEMORY_ALLOC) } else { Ok(n) }
     })();
-    // SAFETY: null or writable.
+    // SAFETY: null or writable, as the caller promises.
     unsafe { put(nbytes, found.ok().and_then(|n| usize::try_from(n).ok()).unwrap_or(0)) };
     found.map_or_else(|code| code.0, |_| 0)
 }
@@ -106,7 +106,7 @@ unsafe extern "C" fn blosc1_cbuffer_metainfo(
         Some(&[_, _, flags, typesize, ..]) => (usize::from(typesize), c_int::from(flags)),
         _ => (0, 0),
     };
-    // SAFETY: null or writable.
+    // SAFETY: null or writable, as the caller promises.
     unsafe {
         put(typesize, t);
         put(flags, f);
@@ -123,7 +123,7 @@ unsafe extern "C" fn blosc1_cbuffer_sizes(
     // SAFETY: 16 readable bytes, as the interface says.
     let found = unsafe { bytes(cbuffer, 16) }.and_then(sizes).unwrap_or_default();
     let [n, c, b] = found.map(|v| usize::try_from(v).unwrap_or(0));
-    // SAFETY: null or writable.
+    // SAFETY: null or writable, as the caller promises.
     unsafe {
         put(nbytes, n);
         put(cbytes, c);
@@ -140,7 +140,7 @@ unsafe extern "C" fn blosc2_decompress(
 ) -> c_int {
     int(|| {
         let dparams = DParams { nthreads: crate::runner::threads(), ..DParams::DEFAULT };
-        // SAFETY: `srcsize` readable and `destsize` writable bytes that do not overlap; no pointer in the parameters.
+        // SAFETY: `srcsize` readable and `destsize` writable bytes that do not overlap; no pointer in the parameters, as the caller promises.
         let (mut ctx, src, dest) = unsafe {
             (Context::decompressing(dparams), chunk_at(src, srcsize)?, bytes_mut(dest, destsize.into())?)
         };
@@ -197,7 +197,7 @@ unsafe extern "C" fn blosc2_chunk_zeros(
     destsize: i32,
 ) -> c_int {
     int(|| {
-        // SAFETY: `destsize` writable bytes.
+        // SAFETY: `destsize` writable bytes, as the caller promises.
         let dest = unsafe { bytes_mut(dest, destsize.into()) }?;
         special_chunk(&cparams, nbytes, dest, |t, n, dest| head(special::zeros(t, n), dest))
     })
@@ -211,7 +211,7 @@ unsafe extern "C" fn blosc2_chunk_nans(
     destsize: i32,
 ) -> c_int {
     int(|| {
-        // SAFETY: `destsize` writable bytes.
+        // SAFETY: `destsize` writable bytes, as the caller promises.
         let dest = unsafe { bytes_mut(dest, destsize.into()) }?;
         special_chunk(&cparams, nbytes, dest, |t, n, dest| head(special::nans(t, n), dest))
     })
@@ -225,7 +225,7 @@ unsafe extern "C" fn blosc2_chunk_uninit(
     destsize: i32,
 ) -> c_int {
     int(|| {
-        // SAFETY: `destsize` writable bytes.
+        // SAFETY: `destsize` writable bytes, as the caller promises.
         let dest = unsafe { bytes_mut(dest, destsize.into()) }?;
         special_chunk(&cparams, nbytes, dest, |t, n, dest| head(special::uninit(t, n), dest))
     })
@@ -240,7 +240,7 @@ unsafe extern "C" fn blosc2_chunk_repeatval(
     repeatval: *const c_void,
 ) -> c_int {
     int(|| {
-        // SAFETY: `destsize` writable bytes, and a value of the typesize.
+        // SAFETY: `destsize` writable bytes, and a value of the typesize, as the caller promises.
         let (dest, value) =
             unsafe { (bytes_mut(dest, destsize.into())?, bytes(repeatval, cparams.typesize.into())?) };
         special_chunk(&cparams, nbytes, dest, |_, n, dest| {

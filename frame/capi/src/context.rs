@@ -130,7 +130,7 @@ impl Context {
     /// What the caller's prefilter makes of `src`, block by block.
     fn prefiltered(&mut self, params: &Params, src: &[u8]) -> Result<Vec<u8>> {
         let function = self.cparams.prefilter.ok_or(FAILURE)?;
-        // SAFETY: the pointer of the parameters is null or a super-chunk.
+        // SAFETY: the pointer of the parameters is null or a super-chunk, as the caller promises.
         let nchunk = unsafe { current(self.cparams.schunk) };
         let blocksize = Plan::new(params, ChunkContext::default(), &[], src)?.blocksize().max(1);
         let mut out = zeros(src.len())?;
@@ -207,7 +207,7 @@ impl Context {
     fn blocks(&mut self, chunk: &Chunk<'_>, range: Range<usize>, whole: &mut [u8]) -> Result<()> {
         let ctx: *mut c_void = ptr::from_mut(self).cast();
         let given = self.postfilter;
-        // SAFETY: the pointer of the parameters is null or a super-chunk.
+        // SAFETY: the pointer of the parameters is null or a super-chunk, as the caller promises.
         let nchunk = unsafe { current(self.dparams.schunk) };
         let mut scratch = Vec::new();
         for block in 0..chunk.nblocks() {
@@ -269,7 +269,7 @@ impl Context {
         chunk: *const c_void,
         body: impl FnOnce(&mut Pool, ChunkContext<'_>) -> Result<T>,
     ) -> Result<T> {
-        // SAFETY: the pointer of the parameters is null or a super-chunk.
+        // SAFETY: the pointer of the parameters is null or a super-chunk, as the caller promises.
         let (typesize, blockshape) = unsafe { Context::around(schunk, typesize) };
         let plugins = Plugins::of(&raw mut self.cparams, &raw mut self.dparams, chunk);
         let (codecs, filters) = plugins.as_dyn();
@@ -340,7 +340,7 @@ pub unsafe extern "C" fn blosc2_free_ctx(context: *mut Context) {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_ctx_get_cparams(ctx: *mut Context, cparams: *mut CParams) -> c_int {
     int(|| {
-        // SAFETY: a context, and null or room for the parameters.
+        // SAFETY: a context, and null or room for the parameters, as the caller promises.
         unsafe { crate::memory::put(cparams, context(ctx)?.cparams) };
         Ok(0)
     })
@@ -349,7 +349,7 @@ unsafe extern "C" fn blosc2_ctx_get_cparams(ctx: *mut Context, cparams: *mut CPa
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_ctx_get_dparams(ctx: *mut Context, dparams: *mut DParams) -> c_int {
     int(|| {
-        // SAFETY: a context, and null or room for the parameters.
+        // SAFETY: a context, and null or room for the parameters, as the caller promises.
         unsafe { crate::memory::put(dparams, context(ctx)?.dparams) };
         Ok(0)
     })
@@ -358,7 +358,7 @@ unsafe extern "C" fn blosc2_ctx_get_dparams(ctx: *mut Context, dparams: *mut DPa
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_set_maskout(ctx: *mut Context, maskout: *const u8, nblocks: c_int) -> c_int {
     int(|| {
-        // SAFETY: a context; `nblocks` booleans of C, one byte each.
+        // SAFETY: a context; `nblocks` booleans of C, one byte each, as the caller promises.
         let (ctx, mask) = unsafe { (context(ctx)?, values(maskout, nblocks.into())?) };
         ctx.mask = Some(mask.iter().map(|&skip| skip != 0).collect());
         Ok(0)
@@ -374,7 +374,7 @@ unsafe extern "C" fn blosc2_compress_ctx(
     destsize: i32,
 ) -> c_int {
     int(|| {
-        // SAFETY: a context; `srcsize` readable and `destsize` writable bytes that do not overlap.
+        // SAFETY: a context; `srcsize` readable and `destsize` writable bytes that do not overlap, as the caller promises.
         let (ctx, dest) = unsafe { (context(ctx)?, bytes_mut(dest, destsize.into())?) };
         if src.is_null() && ctx.cparams.prefilter.is_some() {
             // A prefilter may make the data from nothing.
@@ -395,9 +395,9 @@ unsafe extern "C" fn blosc2_decompress_ctx(
     destsize: i32,
 ) -> c_int {
     int(|| {
-        // SAFETY: a context; `srcsize` readable and `destsize` writable bytes that do not overlap.
+        // SAFETY: a context; `srcsize` readable and `destsize` writable bytes that do not overlap, as the caller promises.
         let (ctx, dest) = unsafe { (context(ctx)?, bytes_mut(dest, destsize.into())?) };
-        // SAFETY: `srcsize` bytes at `src` are readable and do not overlap `dest`.
+        // SAFETY: `srcsize` bytes at `src` are readable and do not overlap `dest`, as the caller promises.
         let src = unsafe { chunk_of(ctx.dparams.schunk, src, srcsize) }?;
         size(ctx.decompress(&src, dest)?)
     })
@@ -435,9 +435,9 @@ pub unsafe extern "C" fn blosc2_getitem_ctx(
     destsize: i32,
 ) -> c_int {
     int(|| {
-        // SAFETY: a context; `srcsize` readable and `destsize` writable bytes that do not overlap.
+        // SAFETY: a context; `srcsize` readable and `destsize` writable bytes that do not overlap, as the caller promises.
         let (ctx, dest) = unsafe { (context(ctx)?, bytes_mut(dest, destsize.into())?) };
-        // SAFETY: `srcsize` bytes at `src` are readable and do not overlap `dest`.
+        // SAFETY: `srcsize` bytes at `src` are readable and do not overlap `dest`, as the caller promises.
         let src = unsafe { chunk_of(ctx.dparams.schunk, src, srcsize) }?;
         get_items(ctx, &src, (start, nitems), true, dest)
     })
@@ -454,9 +454,9 @@ unsafe extern "C" fn blosc2_getitem_bytes_ctx(
     destsize: i32,
 ) -> c_int {
     int(|| {
-        // SAFETY: a context; `srcsize` readable and `destsize` writable bytes that do not overlap.
+        // SAFETY: a context; `srcsize` readable and `destsize` writable bytes that do not overlap, as the caller promises.
         let (ctx, dest) = unsafe { (context(ctx)?, bytes_mut(dest, destsize.into())?) };
-        // SAFETY: `srcsize` bytes at `src` are readable and do not overlap `dest`.
+        // SAFETY: `srcsize` bytes at `src` are readable and do not overlap `dest`, as the caller promises.
         let src = unsafe { chunk_of(ctx.dparams.schunk, src, srcsize) }?;
         get_items(ctx, &src, (start, nbytes), false, dest)
     })

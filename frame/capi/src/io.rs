@@ -228,7 +228,7 @@ unsafe extern "C" fn blosc2_stdio_close(stream: *mut c_void) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_stdio_size(stream: *mut c_void) -> i64 {
-    // SAFETY: null or an open file.
+    // SAFETY: null or an open file, as the caller promises.
     unsafe {
         let Some(file) = file_of(stream) else { return -1 };
         let before = ftell(file);
@@ -248,7 +248,7 @@ unsafe extern "C" fn blosc2_stdio_write(
     position: i64,
     stream: *mut c_void,
 ) -> i64 {
-    // SAFETY: null or an open file; `size * nitems` readable bytes at `ptr`.
+    // SAFETY: null or an open file; `size * nitems` readable bytes at `ptr`, as the caller promises.
     unsafe {
         let (Some(file), Some(len)) = (file_of(stream), length(size, nitems, position)) else { return 0 };
         if ptr.is_null() || len == 0 || fseek(file, position, SEEK_SET) != 0 {
@@ -267,7 +267,7 @@ unsafe extern "C" fn blosc2_stdio_read(
     position: i64,
     stream: *mut c_void,
 ) -> i64 {
-    // SAFETY: null or an open file; null or a pointer to room for `size * nitems` bytes.
+    // SAFETY: null or an open file; null or a pointer to room for `size * nitems` bytes, as the caller promises.
     unsafe {
         let (Some(file), Some(len)) = (file_of(stream), length(size, nitems, position)) else { return 0 };
         if ptr.is_null() || (*ptr).is_null() || len == 0 || fseek(file, position, SEEK_SET) != 0 {
@@ -279,7 +279,7 @@ unsafe extern "C" fn blosc2_stdio_read(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_stdio_truncate(stream: *mut c_void, size: i64) -> c_int {
-    // SAFETY: null or an open file.
+    // SAFETY: null or an open file, as the caller promises.
     unsafe {
         match file_of(stream) {
             Some(file) if size >= 0 && fflush(file) == 0 => ftruncate(fileno(file), size),
@@ -325,7 +325,7 @@ unsafe fn mapped(stream: *mut c_void, position: i64, len: Option<usize>) -> Opti
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_stdio_mmap_size(stream: *mut c_void) -> i64 {
-    // SAFETY: null or a valid structure.
+    // SAFETY: null or a valid structure, as the caller promises.
     let map = unsafe { stream.cast::<StdioMmap>().as_ref() };
     map.and_then(|map| i64::try_from(map.file_size).ok()).unwrap_or(-1)
 }
@@ -339,7 +339,7 @@ unsafe extern "C" fn blosc2_stdio_mmap_write(
     stream: *mut c_void,
 ) -> i64 {
     let len = length(size, nitems, position);
-    // SAFETY: null or a valid map; `size * nitems` readable bytes at `ptr`, which are not in the map.
+    // SAFETY: null or a valid map; `size * nitems` readable bytes at `ptr`, which are not in the map, as the caller promises.
     unsafe {
         let (Some(place), Some(len)) = (mapped(stream, position, len), len) else { return 0 };
         if ptr.is_null() {
@@ -361,7 +361,7 @@ unsafe extern "C" fn blosc2_stdio_mmap_read(
     if ptr.is_null() {
         return 0;
     }
-    // SAFETY: null or a valid map; `ptr` is writable.
+    // SAFETY: null or a valid map; `ptr` is writable, as the caller promises.
     unsafe {
         let found = mapped(stream, position, length(size, nitems, position));
         ptr.write(found.map_or(ptr::null_mut(), |place| place.cast()));

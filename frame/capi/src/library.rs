@@ -44,14 +44,14 @@ extern "C" fn blosc2_set_threads_callback(callback: Option<ThreadsCallback>, dat
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_compname_to_compcode(compname: *const c_char) -> c_int {
-    // SAFETY: null or a string.
+    // SAFETY: null or a string, as the caller promises.
     int(|| Ok(id(unsafe { text(compname) }?).ok_or(NOT_FOUND).map_err(|_| FAILURE)?.into()))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_compcode_to_compname(compcode: c_int, compname: *mut *const c_char) -> c_int {
     let found = name(compcode);
-    // SAFETY: null or writable.
+    // SAFETY: null or writable, as the caller promises.
     unsafe { put(compname, found.map_or(ptr::null(), CStr::as_ptr)) };
     if found.is_some() { compcode } else { -1 }
 }
@@ -63,7 +63,7 @@ unsafe extern "C" fn blosc2_get_complib_info(
     version: *mut *mut c_char,
 ) -> c_int {
     int(|| {
-        // SAFETY: null or a string.
+        // SAFETY: null or a string, as the caller promises.
         let id = id(unsafe { text(compname) }?).ok_or(FAILURE)?;
         let (library, code) = match id {
             0 => (c"BloscLZ", 0),
@@ -75,7 +75,7 @@ unsafe extern "C" fn blosc2_get_complib_info(
         };
         let ours = concat!("blosc-core ", env!("CARGO_PKG_VERSION"), "\0");
         let version_text = if id < FIRST_ID { ours } else { "unknown\0" };
-        // SAFETY: null or writable.
+        // SAFETY: null or writable, as the caller promises.
         unsafe {
             hand_out(complib, library.to_bytes_with_nul())?;
             hand_out(version, version_text.as_bytes())?;
@@ -133,7 +133,7 @@ extern "C" fn blosc2_get_blosc2_stdio_mmap_defaults() -> StdioMmap {
 unsafe extern "C" fn blosc_set_timestamp(timestamp: *mut Timestamp) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let seconds = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
-    // SAFETY: null or writable.
+    // SAFETY: null or writable, as the caller promises.
     unsafe { put(timestamp, Timestamp { seconds, nanoseconds: now.subsec_nanos().into() }) };
 }
 
@@ -154,7 +154,7 @@ fn removed(result: std::io::Result<()>) -> Result<c_int> {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_remove_dir(path: *const c_char) -> c_int {
     int(|| {
-        // SAFETY: null or a string.
+        // SAFETY: null or a string, as the caller promises.
         let path = Path::new(unsafe { text(path) }?);
         // Only what a sparse frame consists of is removed: a directory that holds directories stays as it is.
         let entries = fs::read_dir(path).map_err(|_| NOT_FOUND)?;
@@ -172,14 +172,14 @@ unsafe extern "C" fn blosc2_remove_dir(path: *const c_char) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_remove_urlpath(path: *const c_char) -> c_int {
-    // SAFETY: null or a string.
+    // SAFETY: null or a string, as the caller promises.
     let directory = unsafe { text(path) }.is_ok_and(|path| Path::new(path).is_dir());
     if directory {
         // SAFETY: `path` is a string: `text` has read it.
         return unsafe { blosc2_remove_dir(path) };
     }
     int(|| {
-        // SAFETY: null or a string, which `text` tells apart.
+        // SAFETY: null or a string, as the caller promises; `text` tells them apart.
         let path = Path::new(unsafe { text(path) }?);
         let mut lock = path.as_os_str().to_owned();
         lock.push(".b2lock");
@@ -192,7 +192,7 @@ unsafe extern "C" fn blosc2_remove_urlpath(path: *const c_char) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_rename_urlpath(old_urlpath: *const c_char, new_path: *const c_char) -> c_int {
     int(|| {
-        // SAFETY: null or strings.
+        // SAFETY: null or strings, as the caller promises.
         let (old, new) = unsafe { (text(old_urlpath)?, text(new_path)?) };
         fs::rename(old, new).map(|()| 0).map_err(|_| FAILURE)
     })
@@ -208,7 +208,7 @@ unsafe extern "C" fn blosc2_unidim_to_multidim(ndim: u8, shape: *const i64, i: i
     let mut rest = i;
     for (axis, &len) in shape.iter().enumerate().rev() {
         let len = len.max(1);
-        // SAFETY: room for `ndim` numbers.
+        // SAFETY: room for `ndim` numbers, as the caller promises.
         unsafe { index.add(axis).write(rest % len) };
         rest /= len;
     }
@@ -228,7 +228,7 @@ unsafe extern "C" fn blosc2_multidim_to_unidim(
         return;
     };
     let sum = index.iter().zip(strides).fold(0i64, |sum, (a, b)| sum.wrapping_add(a.wrapping_mul(*b)));
-    // SAFETY: null or writable.
+    // SAFETY: null or writable, as the caller promises.
     unsafe { put(i, sum) };
 }
 

@@ -19,7 +19,7 @@ unsafe extern "C" fn blosc2_vlcompress_ctx(
         if nblocks <= 0 {
             return Err(INVALID_PARAM);
         }
-        // SAFETY: a context; `nblocks` pointers and sizes; `destsize` writable bytes.
+        // SAFETY: a context; `nblocks` pointers and sizes; `destsize` writable bytes, as the caller promises.
         let (ctx, srcs, sizes, dest) = unsafe {
             let count = i64::from(nblocks);
             (context(ctx)?, values(srcs, count)?, values(srcsizes, count)?, bytes_mut(dest, destsize.into())?)
@@ -29,7 +29,7 @@ unsafe extern "C" fn blosc2_vlcompress_ctx(
             if len <= 0 {
                 return Err(INVALID_PARAM);
             }
-            // SAFETY: as many bytes at each pointer as its size says.
+            // SAFETY: as many bytes at each pointer as its size says, as the caller promises.
             blocks.push(unsafe { bytes(src, len.into()) }?);
         }
         let params = ctx.params(usize::MAX)?.blocksize(None);
@@ -93,9 +93,9 @@ unsafe extern "C" fn blosc2_vldecompress_ctx(
     maxblocks: i32,
 ) -> c_int {
     int(|| {
-        // SAFETY: null or a context.
+        // SAFETY: null or a context, as the caller promises.
         let ctx = unsafe { context(ctx) }?;
-        // SAFETY: `srcsize` readable bytes.
+        // SAFETY: `srcsize` readable bytes, as the caller promises.
         let src = unsafe { chunk_of(ctx.dparams.schunk, src, srcsize) }?;
         let chunk = parse_vl(&src)?;
         let count = chunk.nblocks();
@@ -140,11 +140,11 @@ unsafe extern "C" fn blosc2_vldecompress_block_ctx(
     destsize: *mut i32,
 ) -> c_int {
     int(|| {
-        // SAFETY: null or a context.
+        // SAFETY: null or a context, as the caller promises.
         let ctx = unsafe { context(ctx) }?;
-        // SAFETY: `srcsize` readable bytes.
+        // SAFETY: `srcsize` readable bytes, as the caller promises.
         let src = unsafe { chunk_of(ctx.dparams.schunk, src, srcsize) }?;
-        // SAFETY: null or writable.
+        // SAFETY: null or writable, as the caller promises.
         unsafe { block_out(ctx, &src, nblock, dest, destsize) }
     })
 }
@@ -159,13 +159,13 @@ unsafe extern "C" fn blosc2_vlchunk_get_nblocks(
         if nblocks.is_null() {
             return Err(NULL_POINTER);
         }
-        // SAFETY: `srcsize` readable bytes.
+        // SAFETY: `srcsize` readable bytes, as the caller promises.
         let src = unsafe { bytes(src, srcsize.into()) }?;
         let header = blosc_core::Header::parse(src)?;
         if !header.is_vl() {
             return Err(INVALID_PARAM);
         }
-        // SAFETY: null or writable.
+        // SAFETY: null or writable, as the caller promises.
         unsafe { put(nblocks, size(header.nblocks())?) };
         Ok(0)
     })

@@ -117,7 +117,7 @@ unsafe extern "C" fn b2nd_full(
     array: *mut *mut Array,
     fill_value: *const c_void,
 ) -> c_int {
-    // SAFETY: null or a context; a value of the typesize.
+    // SAFETY: null or a context; a value of the typesize, as the caller promises.
     let item = unsafe { context(ctx).and_then(|ctx| bytes(fill_value, ctx.typesize().into())) };
     match item {
         Ok(item) => new_array(ctx, array, Fill::Value(item)),
@@ -133,7 +133,7 @@ unsafe extern "C" fn b2nd_from_cbuffer(
     buffersize: i64,
 ) -> c_int {
     int(|| {
-        // SAFETY: null or a context; `buffersize` readable bytes; null or writable.
+        // SAFETY: null or a context; `buffersize` readable bytes; null or writable, as the caller promises.
         unsafe {
             let (ctx, data, out) = (context(ctx)?, bytes(buffer, buffersize)?, needed(out)?);
             let new = create(ctx, ctx.layout()?, Fill::Nothing)?;
@@ -154,7 +154,7 @@ fn or_free(new: *mut Array, done: Result<()>) -> Result<*mut Array> {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn b2nd_to_cbuffer(src: *const Array, buffer: *mut c_void, buffersize: i64) -> c_int {
-    // SAFETY: null or an array of this library; `buffersize` writable bytes.
+    // SAFETY: null or an array of this library; `buffersize` writable bytes, as the caller promises.
     int(|| unsafe {
         let out = bytes_mut(buffer, buffersize)?;
         reading(src, |src| get(src, &Selection::all(src.sides()), (out, src.sides())).map(|()| 0))
@@ -184,7 +184,7 @@ unsafe extern "C" fn b2nd_get_slice(
     start: *const i64,
     stop: *const i64,
 ) -> c_int {
-    // SAFETY: a context; an array of this library with as many numbers as dimensions; null or writable.
+    // SAFETY: a context; an array of this library with as many numbers as dimensions; null or writable, as the caller promises.
     int(|| unsafe {
         let (ctx, out) = (context(ctx)?, needed(out)?);
         let new = reading(src, |src| {
@@ -198,7 +198,7 @@ unsafe extern "C" fn b2nd_get_slice(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn b2nd_copy(ctx: *const NdContext, src: *const Array, out: *mut *mut Array) -> c_int {
-    // SAFETY: a context; an array of this library; null or writable.
+    // SAFETY: a context; an array of this library; null or writable, as the caller promises.
     int(|| unsafe {
         let (ctx, out) = (context(ctx)?, needed(out)?);
         let new = reading(src, |src| {
@@ -233,7 +233,7 @@ unsafe extern "C" fn b2nd_concatenate(
     copy: bool,
     out: *mut *mut Array,
 ) -> c_int {
-    // SAFETY: a context; arrays of this library; null or writable, and without `copy` an array.
+    // SAFETY: a context; arrays of this library; null or writable, and without `copy` an array, as the caller promises.
     int(|| unsafe {
         let (ctx, out) = (context(ctx)?, needed(out)?);
         // An array cannot grow by itself: its own chunks would move while they are read.

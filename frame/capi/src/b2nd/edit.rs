@@ -36,7 +36,7 @@ pub fn resize(array: &mut Whole, shape: &[u64]) -> Result<()> {
 unsafe extern "C" fn b2nd_resize(dst: *mut Array, new_shape: *const i64, start: *const i64) -> c_int {
     let edit = |dst: &mut Whole| {
         let n = i64::from(dst.ndim);
-        // SAFETY: as many numbers as the array has dimensions, or null for `start`.
+        // SAFETY: as many numbers as the array has dimensions, or null for `start`, as the caller promises.
         unsafe {
             let shape = unsigned(values(new_shape, n)?)?;
             if start.is_null() {
@@ -48,7 +48,7 @@ unsafe extern "C" fn b2nd_resize(dst: *mut Array, new_shape: *const i64, start: 
         }
         Ok(0)
     };
-    // SAFETY: null or an array of this library.
+    // SAFETY: null or an array of this library, as the caller promises.
     int(|| unsafe { changing(dst, edit) })
 }
 
@@ -64,7 +64,7 @@ unsafe extern "C" fn b2nd_insert(
     axis: i8,
     insert_start: i64,
 ) -> c_int {
-    // SAFETY: null or an array of this library; `buffersize` readable bytes.
+    // SAFETY: null or an array of this library; `buffersize` readable bytes, as the caller promises.
     int(|| unsafe {
         let data = bytes(buffer, buffersize)?;
         let at = u64::try_from(insert_start).map_err(|_| INVALID_PARAM)?;
@@ -77,7 +77,7 @@ unsafe extern "C" fn b2nd_insert(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn b2nd_append(dst: *mut Array, buffer: *const c_void, buffersize: i64, axis: i8) -> c_int {
-    // SAFETY: null or an array of this library; `buffersize` readable bytes.
+    // SAFETY: null or an array of this library; `buffersize` readable bytes, as the caller promises.
     int(|| unsafe {
         let data = bytes(buffer, buffersize)?;
         changing(dst, |dst| {
@@ -95,14 +95,14 @@ unsafe extern "C" fn b2nd_delete(dst: *mut Array, axis: i8, delete_start: i64, d
         let (at, len) = (number(delete_start)?, number(delete_len)?);
         change(dst, |nd| nd.delete(axis, at..at.saturating_add(len))).map(|()| 0)
     };
-    // SAFETY: null or an array of this library.
+    // SAFETY: null or an array of this library, as the caller promises.
     int(|| unsafe { changing(dst, edit) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn b2nd_squeeze(src: *mut Array, view: *mut *mut Array) -> c_int {
     int(|| {
-        // SAFETY: null or an array of this library; null or writable.
+        // SAFETY: null or an array of this library; null or writable, as the caller promises.
         unsafe {
             let (src, view) = (array(src)?, needed(view)?);
             let sides = src.sides().iter().zip(src.layout().geometry().chunks().iter());
@@ -116,7 +116,7 @@ unsafe extern "C" fn b2nd_squeeze(src: *mut Array, view: *mut *mut Array) -> c_i
 #[unsafe(no_mangle)]
 unsafe extern "C" fn b2nd_squeeze_index(src: *mut Array, view: *mut *mut Array, index: *const u8) -> c_int {
     int(|| {
-        // SAFETY: null or an array of this library, with a boolean of C for each dimension; null or writable.
+        // SAFETY: null or an array of this library, with a boolean of C for each dimension; null or writable, as the caller promises.
         unsafe {
             let (src, view) = (array(src)?, needed(view)?);
             let gone: Vec<bool> = values(index, src.ndim.into())?.iter().map(|&gone| gone != 0).collect();
@@ -135,7 +135,7 @@ unsafe extern "C" fn b2nd_expand_dims(
     final_dims: u8,
 ) -> c_int {
     int(|| {
-        // SAFETY: null or an array of this library; a boolean of C for each of `final_dims`; null or writable.
+        // SAFETY: null or an array of this library; a boolean of C for each of `final_dims`; null or writable, as the caller promises.
         unsafe {
             let (src, view) = (array(src)?, needed(view)?);
             let added: Vec<bool> = values(axis, final_dims.into())?.iter().map(|&new| new != 0).collect();

@@ -25,7 +25,7 @@ fn opened(sc: *mut Schunk) -> Result<*mut Array> {
 unsafe extern "C" fn b2nd_from_schunk(sc: *mut Schunk, array: *mut *mut Array) -> c_int {
     int(|| {
         let (sc, array) = (needed(sc)?, needed(array)?);
-        // SAFETY: writable.
+        // SAFETY: writable, as the caller promises.
         unsafe { put(array, around(sc)?) };
         Ok(0)
     })
@@ -40,7 +40,7 @@ unsafe extern "C" fn b2nd_open(urlpath: *const c_char, array: *mut *mut Array) -
 #[unsafe(no_mangle)]
 unsafe extern "C" fn b2nd_open_offset(urlpath: *const c_char, array: *mut *mut Array, offset: i64) -> c_int {
     int(|| {
-        // SAFETY: null or a string; null or writable.
+        // SAFETY: null or a string; null or writable, as the caller promises.
         unsafe { put(needed(array)?, opened(schunk::open(urlpath, offset, ptr::null())?)?) };
         Ok(0)
     })
@@ -87,7 +87,7 @@ unsafe extern "C" fn b2nd_to_cframe(
     cframe_len: *mut i64,
     needs_free: *mut bool,
 ) -> c_int {
-    // SAFETY: null or an array of this library; null or writable.
+    // SAFETY: null or an array of this library; null or writable, as the caller promises.
     int(|| unsafe {
         let len = with_frame(src, |sc| schunk::frame_out(sc, cframe, needs_free))?;
         put(cframe_len, len);
@@ -97,13 +97,13 @@ unsafe extern "C" fn b2nd_to_cframe(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn b2nd_save(src: *const Array, urlpath: *const c_char) -> c_int {
-    // SAFETY: null or an array of this library; null or a string.
+    // SAFETY: null or an array of this library; null or a string, as the caller promises.
     int(|| unsafe { with_frame(src, |sc| schunk::save(sc, urlpath)).map(|_| 0) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn b2nd_save_append(src: *const Array, urlpath: *const c_char) -> i64 {
-    // SAFETY: null or an array of this library; null or a string.
+    // SAFETY: null or an array of this library; null or a string, as the caller promises.
     long(|| unsafe { with_frame(src, |sc| schunk::save_append(sc, urlpath)) })
 }
 
@@ -114,7 +114,7 @@ fn listed(sides: &[impl ToString]) -> String {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn b2nd_print_meta(src: *const Array) -> c_int {
     int(|| {
-        // SAFETY: null or an array of this library.
+        // SAFETY: null or an array of this library, as the caller promises.
         let layout = unsafe { array(src) }?.layout();
         let cut = layout.geometry();
         println!("b2nd metalayer parameters:\n Ndim:       {}", cut.ndim());
@@ -127,7 +127,7 @@ unsafe extern "C" fn b2nd_print_meta(src: *const Array) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn b2nd_refresh(src: *mut Array) -> c_int {
     int(|| {
-        // SAFETY: null or an array of this library.
+        // SAFETY: null or an array of this library, as the caller promises.
         let src = unsafe { array(src) }?;
         // SAFETY: the array's own super-chunk.
         let refreshed = unsafe { schunk::refresh(src.sc) };

@@ -75,7 +75,7 @@ unsafe extern "C" fn b2nd_get_slice_cbuffer(
     buffershape: *const i64,
     buffersize: i64,
 ) -> c_int {
-    // SAFETY: null or an array of this library; a number for each dimension; `buffersize` writable bytes.
+    // SAFETY: null or an array of this library; a number for each dimension; `buffersize` writable bytes, as the caller promises.
     int(|| unsafe {
         let out = bytes_mut(buffer, buffersize)?;
         reading(src, |src| {
@@ -94,7 +94,7 @@ unsafe extern "C" fn b2nd_set_slice_cbuffer(
     stop: *const i64,
     dst: *mut Array,
 ) -> c_int {
-    // SAFETY: null or an array of this library; a number for each dimension; `buffersize` readable bytes.
+    // SAFETY: null or an array of this library; a number for each dimension; `buffersize` readable bytes, as the caller promises.
     int(|| unsafe {
         let data = bytes(buffer, buffersize)?;
         changing(dst, |dst| {
@@ -112,7 +112,7 @@ unsafe extern "C" fn b2nd_get_sparse_cbuffer(
     buffer: *mut c_void,
     buffersize: i64,
 ) -> c_int {
-    // SAFETY: null or an array of this library; `ncoords` numbers; `buffersize` writable bytes.
+    // SAFETY: null or an array of this library; `ncoords` numbers; `buffersize` writable bytes, as the caller promises.
     int(|| unsafe {
         let (coords, out) = (values(coords, ncoords)?, bytes_mut(buffer, buffersize)?);
         reading(src, |src| get_sparse(src, coords, out).map(|()| 0))
@@ -158,7 +158,7 @@ unsafe extern "C" fn b2nd_get_orthogonal_selection(
     buffershape: *const i64,
     buffersize: i64,
 ) -> c_int {
-    // SAFETY: null or an array of this library; a list for each dimension; `buffersize` writable bytes.
+    // SAFETY: null or an array of this library; a list for each dimension; `buffersize` writable bytes, as the caller promises.
     int(|| unsafe {
         let out = bytes_mut(buffer, buffersize)?;
         reading(src, |src| {
@@ -180,7 +180,7 @@ unsafe extern "C" fn b2nd_set_orthogonal_selection(
     buffershape: *const i64,
     buffersize: i64,
 ) -> c_int {
-    // SAFETY: null or an array of this library; a list for each dimension; `buffersize` readable bytes.
+    // SAFETY: null or an array of this library; a list for each dimension; `buffersize` readable bytes, as the caller promises.
     int(|| unsafe {
         let data = bytes(buffer, buffersize)?;
         changing(dst, |dst| {

@@ -25,7 +25,7 @@ pub struct Subject {
 
 impl Drop for Subject {
     fn drop(&mut self) {
-        // SAFETY: alive until here.
+        // SAFETY: `self.array` came from this library and is freed here only.
         unsafe { assert_eq!((b2nd_free(self.array), b2nd_free_ctx(self.ctx)), (0, 0)) };
     }
 }
@@ -91,7 +91,7 @@ impl Subject {
         let mut made = Subject { array: ptr::null_mut(), ctx, items: None, path };
         let dims = &shape[..usize::try_from(ndim).unwrap_or(0).min(shape.len())];
         if cparams.typesize < 0 || dims.iter().any(|&n| n < 0) {
-            // SAFETY: alive; no data are read.
+            // SAFETY: `self.array` lives until `drop`; no data are read.
             unsafe { b2nd_zeros(ctx, &raw mut made.array) };
             return Ok(Some(made));
         }
@@ -127,7 +127,7 @@ impl Subject {
             return None;
         }
         let found = Subject { array, ctx: ptr::null_mut(), items: None, path: None };
-        // SAFETY: alive.
+        // SAFETY: `self.array` lives until `drop`.
         let large = unsafe {
             let (array, sc) = (&*array, &*(*array).sc);
             [array.extchunknitems, array.nitems, array.extnitems]
@@ -140,7 +140,7 @@ impl Subject {
 
     /// Dimensions, shape and size of an item; `None` without an array.
     fn geometry(&self) -> Option<(usize, [i64; 16], i64)> {
-        // SAFETY: null or alive.
+        // SAFETY: null, or freed in `drop` only.
         let array = unsafe { self.array.as_ref() }?;
         // SAFETY: an array has a super-chunk.
         Some((array.ndim as usize, array.shape, unsafe { (*array.sc).typesize }.into()))
@@ -151,7 +151,7 @@ impl Subject {
         let (n, shape, size) = self.geometry()?;
         let len =
             shape[..n].iter().try_fold(size, |len, &k| len.checked_mul(k)).filter(|&len| len <= LARGE)?;
-        // SAFETY: alive; room for all items.
+        // SAFETY: `self.array` lives until `drop`; room for all items.
         let (done, bytes) = guarded(len as usize, |dest| unsafe { b2nd_to_cbuffer(self.array, dest, len) });
         (done == 0).then_some(bytes)
     }
@@ -199,7 +199,7 @@ impl Subject {
         let Some((_, shape, size)) = self.geometry() else { return Ok(()) };
         let data = pattern(u, len as usize)?;
         let (from, to, s) = (data.as_ptr().cast(), part.as_ptr(), start.as_ptr());
-        // SAFETY: alive; as many numbers as an array can have dimensions; the data have the length told.
+        // SAFETY: `self.array` lives until `drop`; as many numbers as an array can have dimensions; the data have the length told.
         let done = unsafe { b2nd_set_slice_cbuffer(from, to, len, s, stop.as_ptr(), self.array) };
         if done < 0 {
             // Chunks before the one that failed have been written.
@@ -228,7 +228,7 @@ impl Subject {
         }
         let start = [0i64; 16];
         let at = if u.ratio(1, 4)? { start.as_ptr() } else { ptr::null() };
-        // SAFETY: alive; as many numbers as an array can have dimensions.
+        // SAFETY: `self.array` lives until `drop`; as many numbers as an array can have dimensions.
         let done = unsafe { b2nd_resize(self.array, new.as_ptr(), at) };
         self.items = match self.items.take() {
             Some(items) if done == 0 && at.is_null() => {
@@ -254,7 +254,7 @@ impl Subject {
         let len = if u.ratio(1, 20)? { len / 2 } else { len };
         let (array, src) = (self.array, data.as_ptr().cast());
         let what = u.int_in_range(0..=2)?;
-        // SAFETY: alive; the data have the length told, or more.
+        // SAFETY: `self.array` lives until `drop`; the data have the length told, or more.
         let done = unsafe {
             match what {
                 0 => b2nd_append(array, src, len, axis),
@@ -306,7 +306,7 @@ impl Subject {
         let Some((n, shape, size)) = self.geometry() else { return Ok(()) };
         if let Some((start, stop, part, len)) = self.slice(u)? {
             let (s, e, p) = (start.as_ptr(), stop.as_ptr(), part.as_ptr());
-            // SAFETY: alive; as many numbers as an array can have dimensions; room for the length told.
+            // SAFETY: `self.array` lives until `drop`; as many numbers as an array can have dimensions; room for the length told.
             let (done, bytes) = guarded(len as usize, |dest| unsafe {
                 b2nd_get_slice_cbuffer(self.array, s, e, dest, p, len)
             });
@@ -327,7 +327,7 @@ impl Subject {
         let len =
             3i64.checked_pow(n as u32).and_then(|items| items.checked_mul(size)).filter(|&n| n <= LARGE);
         let (array, p, c) = (self.array, pointers.as_ptr(), counts.as_ptr());
-        // SAFETY: alive; `counts` numbers in each list; room for the length told.
+        // SAFETY: `self.array` lives until `drop`; `counts` numbers in each list; room for the length told.
         unsafe {
             if let Some(len) = len {
                 guarded(len as usize, |dest| b2nd_get_orthogonal_selection(array, p, c, dest, c, len));
@@ -349,7 +349,7 @@ impl Subject {
         let (mut frame, mut len, mut free) = (ptr::null_mut(), 0, false);
         let added = [1u8, 0, 0, 0];
         let axis = u.int_in_range(-1..=2)?;
-        // SAFETY: alive; what is made is freed once, views before their array.
+        // SAFETY: `self.array` lives until `drop`; what is made is freed once, views before their array.
         unsafe {
             let done = match (u.int_in_range(0..=5)?, slice) {
                 (0, _) => b2nd_copy(ctx, array, &raw mut out),

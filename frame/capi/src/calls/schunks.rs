@@ -25,7 +25,7 @@ pub struct Subject {
 
 impl Drop for Subject {
     fn drop(&mut self) {
-        // SAFETY: alive until here.
+        // SAFETY: `self.schunk` came from this library and is freed here only.
         assert_eq!(unsafe { blosc2_schunk_free(self.schunk) }, 0);
     }
 }
@@ -71,17 +71,17 @@ impl Subject {
     }
 
     pub fn nchunks(&self) -> i64 {
-        // SAFETY: alive.
+        // SAFETY: `self.schunk` lives until `drop`.
         unsafe { (*self.schunk).nchunks }
     }
 
     fn typesize(&self) -> i64 {
-        // SAFETY: alive.
+        // SAFETY: `self.schunk` lives until `drop`.
         unsafe { (*self.schunk).typesize.into() }
     }
 
     fn is_small(&self) -> bool {
-        // SAFETY: alive.
+        // SAFETY: `self.schunk` lives until `drop`.
         let nbytes = unsafe { (*self.schunk).nbytes };
         let large = |k| {
             let chunk = self.stored(k).unwrap_or_default();
@@ -94,7 +94,7 @@ impl Subject {
     /// Chunk `k` as it is stored.
     fn stored(&self, k: i64) -> Option<Vec<u8>> {
         let (mut chunk, mut free) = (ptr::null_mut(), false);
-        // SAFETY: alive; the chunk has the length that is returned, and is freed once.
+        // SAFETY: `self.schunk` lives until `drop`; the chunk has the length that is returned, and is freed once.
         unsafe {
             let n = blosc2_schunk_get_chunk(self.schunk, k, &raw mut chunk, &raw mut free);
             let bytes = std::slice::from_raw_parts(chunk, usize::try_from(n).ok()?).to_vec();
@@ -107,7 +107,7 @@ impl Subject {
 
     /// Decompresses chunk `k` into `len` bytes.
     fn decompressed(&self, k: i64, len: usize) -> (c_int, Vec<u8>) {
-        // SAFETY: alive; the room has the length told.
+        // SAFETY: `self.schunk` lives until `drop`; the room has the length told.
         written(len, |dest, room| unsafe { blosc2_schunk_decompress_chunk(self.schunk, k, dest, room) })
     }
 
@@ -132,13 +132,13 @@ impl Subject {
         match u.int_in_range(0..=9)? {
             0..=2 if self.nchunks() < 40 => {
                 let data = pattern(u, self.size)?;
-                // SAFETY: alive; the data have the length told.
+                // SAFETY: `self.schunk` lives until `drop`; the data have the length told.
                 let done =
                     unsafe { blosc2_schunk_append_buffer(schunk, data.as_ptr().cast(), data.len() as i32) };
                 self.note(done, true, |chunks| chunks.push(data));
             }
             3 => {
-                // SAFETY: alive.
+                // SAFETY: `self.schunk` lives until `drop`.
                 let done = unsafe { blosc2_schunk_delete_chunk(schunk, k) };
                 self.note(done, true, |chunks| drop(chunks.remove(at)));
             }
@@ -147,7 +147,7 @@ impl Subject {
                 let kind = u.int_in_range(0..=5)?;
                 let items = i64::from(any_number(u)?);
                 if items <= 100_000 && self.nchunks() == 0 && self.typesize() < 1000 {
-                    // SAFETY: alive.
+                    // SAFETY: `self.schunk` lives until `drop`.
                     let done = unsafe { blosc2_schunk_fill_special(schunk, items, kind, self.size as i32) };
                     self.note(done, done == 0, |_| {});
                 } else if self.nchunks() < 40 {
@@ -160,7 +160,7 @@ impl Subject {
                 if n > 0 && u.arbitrary()? {
                     order[0] = u.int_in_range(-1..=self.nchunks())?;
                 }
-                // SAFETY: alive; as many numbers as there are chunks.
+                // SAFETY: `self.schunk` lives until `drop`; as many numbers as there are chunks.
                 let done = unsafe { blosc2_schunk_reorder_offsets(schunk, order.as_ptr()) };
                 self.note(done.into(), true, |chunks| {
                     *chunks = order.iter().map(|&k| chunks[k as usize].clone()).collect();
@@ -181,7 +181,7 @@ impl Subject {
             blosc2_chunk_repeatval(cparams, self.size as i32, dest, room, item.as_ptr().cast())
         });
         if n > 0 {
-            // SAFETY: alive; the chunk is as long as its header says, and copied.
+            // SAFETY: `self.schunk` lives until `drop`; the chunk is as long as its header says, and copied.
             let done = unsafe { blosc2_schunk_append_chunk(self.schunk, chunk.as_mut_ptr(), true) };
             let data = item.repeat(self.size / item.len());
             self.note(done, true, |chunks| chunks.push(data));
@@ -206,7 +206,7 @@ impl Subject {
         }
         let copy = self.chunks.as_ref().and_then(|chunks| chunks.get(from as usize).cloned());
         let (what, schunk) = (u.int_in_range(0..=2)?, self.schunk);
-        // SAFETY: alive; the chunk is as long as its header says, and copied.
+        // SAFETY: `self.schunk` lives until `drop`; the chunk is as long as its header says, and copied.
         let done = unsafe {
             match what {
                 0 => blosc2_schunk_append_chunk(schunk, chunk.as_mut_ptr(), true),
@@ -226,7 +226,7 @@ impl Subject {
 
     /// First and last item of a range, most of them within the super-chunk.
     fn range(&self, u: &mut Unstructured<'_>) -> Result<(i64, i64)> {
-        // SAFETY: alive.
+        // SAFETY: `self.schunk` lives until `drop`.
         let items = unsafe { (*self.schunk).nbytes } / self.typesize().max(1);
         let start = u.int_in_range(0..=items)?;
         let stop = if u.ratio(1, 8)? { i64::from(any_number(u)?) } else { u.int_in_range(start..=items)? };
@@ -243,7 +243,7 @@ impl Subject {
         let (start, stop) = self.range(u)?;
         let Some(len) = self.len(start, stop) else { return Ok(()) };
         let data = pattern(u, len)?;
-        // SAFETY: alive; the data have the length that the items take.
+        // SAFETY: `self.schunk` lives until `drop`; the data have the length that the items take.
         let done = unsafe { blosc2_schunk_set_slice_buffer(self.schunk, start, stop, data.as_ptr().cast()) };
         let first = (start * self.typesize()) as usize;
         self.note(done.into(), true, |chunks| {
@@ -274,7 +274,7 @@ impl Subject {
         let (start, stop) = self.range(u)?;
         let Some(len) = self.len(start, stop) else { return Ok(()) };
         let mut list = ptr::null_mut();
-        // SAFETY: alive; room for the items; the list is freed once.
+        // SAFETY: `self.schunk` lives until `drop`; room for the items; the list is freed once.
         unsafe {
             let (done, bytes) =
                 guarded(len, |dest| blosc2_schunk_get_slice_buffer(self.schunk, start, stop, dest));
@@ -299,7 +299,7 @@ impl Subject {
     pub fn lazy(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         let k = self.which(u)?;
         let (mut chunk, mut free) = (ptr::null_mut(), false);
-        // SAFETY: alive; the chunk has the length that is returned, and is freed once; the context, too.
+        // SAFETY: `self.schunk` lives until `drop`; the chunk has the length that is returned, and is freed once; the context, too.
         unsafe {
             let n = blosc2_schunk_get_lazychunk(self.schunk, k, &raw mut chunk, &raw mut free);
             let Ok(len) = usize::try_from(n) else {
@@ -340,7 +340,7 @@ impl Subject {
         let content = pattern(u, len)?;
         let (content, len) = (content.as_ptr(), if u.ratio(1, 10)? { -1 } else { len as i32 });
         let (schunk, mut found, mut size) = (self.schunk, ptr::null_mut(), 0);
-        // SAFETY: alive; the content has the length told; what is handed out is freed once.
+        // SAFETY: `self.schunk` lives until `drop`; the content has the length told; what is handed out is freed once.
         unsafe {
             match u.int_in_range(0..=7)? {
                 0 => blosc2_meta_add(schunk, name, content, len),
@@ -384,7 +384,7 @@ impl Subject {
             }
             Ok(())
         };
-        // SAFETY: alive; the frame has the length that is returned, and is freed once.
+        // SAFETY: `self.schunk` lives until `drop`; the frame has the length that is returned, and is freed once.
         unsafe {
             let len = blosc2_schunk_to_buffer(self.schunk, &raw mut frame, &raw mut free);
             if let Ok(n) = usize::try_from(len) {

@@ -44,7 +44,7 @@ unsafe extern "C" fn blosc2_schunk_append_buffer(
     src: *const c_void,
     nbytes: i32,
 ) -> i64 {
-    // SAFETY: null or a super-chunk of this library; `nbytes` readable bytes.
+    // SAFETY: null or a super-chunk of this library; `nbytes` readable bytes, as the caller promises.
     long(|| unsafe {
         let src = bytes(src, nbytes.into())?;
         changing(schunk, |owned| {
@@ -74,7 +74,7 @@ fn insert(owned: &mut Owned, k: u64, chunk: &[u8]) -> Result<i64> {
 /// # Safety
 /// It is readable that far.
 unsafe fn whole<'a>(chunk: *const u8) -> Result<&'a [u8]> {
-    // SAFETY: a chunk has a header.
+    // SAFETY: the caller promises a chunk, which has a header.
     let [_, cbytes, _] = crate::chunk::sizes(unsafe { bytes(chunk.cast(), 16) }?)?;
     // SAFETY: as the caller promises.
     let whole = unsafe { bytes(chunk.cast(), cbytes.into()) }?;
@@ -164,27 +164,27 @@ unsafe extern "C" fn blosc2_schunk_delete_chunk(schunk: *mut Schunk, nchunk: i64
             Ok(())
         })
     };
-    // SAFETY: null or a super-chunk of this library.
+    // SAFETY: null or a super-chunk of this library, as the caller promises.
     long(|| unsafe { changing(schunk, edit) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_schunk_reorder_offsets(schunk: *mut Schunk, offsets_order: *const i64) -> c_int {
-    // SAFETY: null or a super-chunk of this library.
+    // SAFETY: null or a super-chunk of this library, as the caller promises.
     let known = unsafe { schunk.as_ref() }.map_or(0, |schunk| schunk.nchunks);
     let edit = |owned: &mut Owned| {
         // Another handle may have added chunks since the caller has seen how many there are.
         if owned.public.nchunks != known {
             return Err(INVALID_PARAM);
         }
-        // SAFETY: as many numbers as the caller sees chunks.
+        // SAFETY: as many numbers as there are chunks, as the caller promises.
         let order = unsafe { values(offsets_order, known) }?;
         let order: Result<Vec<u64>> = order.iter().map(|&k| number(owned, k).map_err(|_| DATA)).collect();
         let order = order?;
         owned.change(|inner| Ok(inner.frame.reorder(&order)?))?;
         Ok(0)
     };
-    // SAFETY: null or a super-chunk of this library.
+    // SAFETY: null or a super-chunk of this library, as the caller promises.
     int(|| unsafe { changing(schunk, edit) })
 }
 
@@ -246,7 +246,7 @@ unsafe extern "C" fn blosc2_schunk_decompress_chunk(
     dest: *mut c_void,
     nbytes: i32,
 ) -> c_int {
-    // SAFETY: null or a super-chunk of this library; `nbytes` writable bytes.
+    // SAFETY: null or a super-chunk of this library; `nbytes` writable bytes, as the caller promises.
     int(|| unsafe {
         let dest = bytes_mut(dest, nbytes.into())?;
         reading(schunk, |owned| {
@@ -266,7 +266,7 @@ unsafe extern "C" fn blosc2_schunk_get_vlblock(
     dest: *mut *mut u8,
     destsize: *mut i32,
 ) -> c_int {
-    // SAFETY: null or a super-chunk of this library; null or writable.
+    // SAFETY: null or a super-chunk of this library; null or writable, as the caller promises.
     int(|| unsafe {
         reading(schunk, |owned| {
             let k = number(owned, nchunk)?;
@@ -283,7 +283,7 @@ unsafe extern "C" fn blosc2_schunk_fill_special(
     special_value: c_int,
     chunksize: i32,
 ) -> i64 {
-    // SAFETY: null or a super-chunk of this library.
+    // SAFETY: null or a super-chunk of this library, as the caller promises.
     long(|| unsafe { changing(schunk, |owned| fill_special(owned, nitems, special_value, chunksize)) })
 }
 

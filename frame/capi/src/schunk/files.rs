@@ -209,7 +209,7 @@ unsafe extern "C" fn blosc2_schunk_append_file(schunk: *mut Schunk, urlpath: *co
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_schunk_frame_len(schunk: *mut Schunk) -> i64 {
-    // SAFETY: null or a super-chunk of this library.
+    // SAFETY: null or a super-chunk of this library, as the caller promises.
     long(|| unsafe {
         let frame = reading(schunk, frame_bytes)?;
         i64::try_from(frame.len()).map_err(|_| MAX_BUFSIZE_EXCEEDED)
@@ -225,14 +225,14 @@ unsafe extern "C" fn blosc2_frame_get_offsets(schunk: *mut Schunk) -> *mut i64 {
             .collect();
         Ok(copied(&raw)?.cast())
     };
-    // SAFETY: null or a super-chunk of this library.
+    // SAFETY: null or a super-chunk of this library, as the caller promises.
     pointer(|| unsafe { reading(schunk, list) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_schunk_copy(schunk: *mut Schunk, storage: *const Storage) -> *mut Schunk {
     pointer(|| {
-        // SAFETY: null or a super-chunk of this library; null or a valid structure.
+        // SAFETY: null or a super-chunk of this library; null or a valid structure, as the caller promises.
         let (from, mut asked) = unsafe { (owned(schunk)?, Asked::of(storage)?) };
         // SAFETY: null or a valid structure, as the interface asks.
         if unsafe { storage.as_ref() }.is_none_or(|storage| storage.cparams.is_null()) {
@@ -301,7 +301,7 @@ fn handed_out<T>(value: T) -> Result<*mut T> {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_schunk_get_cparams(schunk: *mut Schunk, cparams: *mut *mut CParams) -> c_int {
-    // SAFETY: null or a super-chunk of this library; null or writable.
+    // SAFETY: null or a super-chunk of this library; null or writable, as the caller promises.
     int(|| unsafe {
         put(needed(cparams)?, handed_out(owned(schunk)?.cctx()?.cparams)?);
         Ok(0)
@@ -310,7 +310,7 @@ unsafe extern "C" fn blosc2_schunk_get_cparams(schunk: *mut Schunk, cparams: *mu
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_schunk_get_dparams(schunk: *mut Schunk, dparams: *mut *mut DParams) -> c_int {
-    // SAFETY: null or a super-chunk of this library; null or writable.
+    // SAFETY: null or a super-chunk of this library; null or writable, as the caller promises.
     int(|| unsafe {
         put(needed(dparams)?, handed_out(owned(schunk)?.dctx()?.dparams)?);
         Ok(0)

@@ -133,13 +133,13 @@ impl Owned {
 
     /// The context that compresses, whatever the caller has put there.
     pub fn cctx(&mut self) -> Result<&mut Context> {
-        // SAFETY: null or a context: callers may replace it by one of theirs.
+        // SAFETY: null or a context; a caller who replaces it promises one of this library.
         unsafe { self.public.cctx.cast::<Context>().as_mut() }.ok_or(NULL_POINTER)
     }
 
     /// The context that decompresses, whatever the caller has put there.
     pub fn dctx(&mut self) -> Result<&mut Context> {
-        // SAFETY: null or a context: callers may replace it by one of theirs.
+        // SAFETY: null or a context; a caller who replaces it promises one of this library.
         unsafe { self.public.dctx.cast::<Context>().as_mut() }.ok_or(NULL_POINTER)
     }
 

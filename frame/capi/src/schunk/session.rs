@@ -115,7 +115,7 @@ pub unsafe fn changing<T>(schunk: *mut Schunk, body: impl FnOnce(&mut Owned) -> 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_refresh(schunk: *mut Schunk) -> c_int {
     int(|| {
-        // SAFETY: null or a super-chunk of this library.
+        // SAFETY: null or a super-chunk of this library, as the caller promises.
         let owned = unsafe { owned(schunk) }?;
         if let Some(lock) = owned.inner.session.lock.as_mut().filter(|_| owned.inner.session.depth == 0) {
             lock.acquire(false).map_err(|_| LOCK)?;
@@ -132,7 +132,7 @@ pub unsafe extern "C" fn blosc2_schunk_refresh(schunk: *mut Schunk) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_schunk_lock(schunk: *mut Schunk) -> c_int {
     int(|| {
-        // SAFETY: null or a super-chunk of this library.
+        // SAFETY: null or a super-chunk of this library, as the caller promises.
         let owned = unsafe { owned(schunk) }?;
         if owned.inner.session.lock.is_some() {
             owned.begin(true)?;
@@ -145,7 +145,7 @@ unsafe extern "C" fn blosc2_schunk_lock(schunk: *mut Schunk) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_schunk_unlock(schunk: *mut Schunk) -> c_int {
     int(|| {
-        // SAFETY: null or a super-chunk of this library.
+        // SAFETY: null or a super-chunk of this library, as the caller promises.
         let owned = unsafe { owned(schunk) }?;
         if owned.inner.session.lock.is_some() && owned.inner.session.depth > 0 {
             owned.end()?;

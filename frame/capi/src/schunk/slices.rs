@@ -89,7 +89,7 @@ unsafe extern "C" fn blosc2_schunk_get_slice_buffer(
         owned.get_items(start, stop, out)?;
         Ok(0)
     };
-    // SAFETY: null or a super-chunk of this library.
+    // SAFETY: null or a super-chunk of this library, as the caller promises.
     int(|| unsafe { reading(schunk, read) })
 }
 
@@ -111,7 +111,7 @@ unsafe extern "C" fn blosc2_schunk_get_sparse_buffer(
         }
         Ok(0)
     };
-    // SAFETY: null or a super-chunk of this library.
+    // SAFETY: null or a super-chunk of this library, as the caller promises.
     int(|| unsafe { reading(schunk, read) })
 }
 
@@ -123,7 +123,7 @@ unsafe extern "C" fn blosc2_schunk_set_slice_buffer(
     buffer: *const c_void,
 ) -> c_int {
     let edit = |owned: &mut Owned| {
-        // SAFETY: as many bytes as the items take.
+        // SAFETY: as many bytes as the items take, as the caller promises.
         let data = unsafe { bytes(buffer, buffer_len(owned, start, stop)?) }?;
         for (k, within, place) in parts(owned, owned.byte_range(start, stop)?)? {
             let new = data.get(place).ok_or(READ_BUFFER)?;
@@ -140,7 +140,7 @@ unsafe extern "C" fn blosc2_schunk_set_slice_buffer(
         }
         Ok(0)
     };
-    // SAFETY: null or a super-chunk of this library.
+    // SAFETY: null or a super-chunk of this library, as the caller promises.
     int(|| unsafe { changing(schunk, edit) })
 }
 
@@ -173,7 +173,7 @@ unsafe extern "C" fn blosc2_get_slice_nchunks(
     stop: *const i64,
     chunks_idx: *mut *mut i64,
 ) -> i64 {
-    // SAFETY: null or a super-chunk of this library; its numbers; null or writable.
+    // SAFETY: null or a super-chunk of this library; its numbers; null or writable, as the caller promises.
     long(|| unsafe {
         let list = reading(schunk, |owned| chunks_of(owned, start, stop))?;
         let bytes: Vec<u8> = list.iter().flat_map(|k| k.to_ne_bytes()).collect();

@@ -21,7 +21,7 @@ fn set(owned: &mut Owned, name: &str, content: &[u8]) -> Result<c_int> {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_vlmeta_exists(schunk: *mut Schunk, name: *const c_char) -> c_int {
-    // SAFETY: null or a super-chunk of this library; null or a string.
+    // SAFETY: null or a super-chunk of this library; null or a string, as the caller promises.
     int(|| unsafe {
         let name = text(name)?;
         reading(schunk, |owned| size(position(owned, name).ok_or(NOT_FOUND)?))
@@ -67,7 +67,7 @@ unsafe extern "C" fn blosc2_vlmeta_get(
     content: *mut *mut u8,
     content_len: *mut i32,
 ) -> c_int {
-    // SAFETY: null or a super-chunk of this library; null or a string; null or writable.
+    // SAFETY: null or a super-chunk of this library; null or a string; null or writable, as the caller promises.
     int(|| unsafe {
         let name = text(name)?;
         reading(schunk, |owned| {
@@ -82,7 +82,7 @@ unsafe extern "C" fn blosc2_vlmeta_get(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_vlmeta_delete(schunk: *mut Schunk, name: *const c_char) -> c_int {
-    // SAFETY: null or a super-chunk of this library; null or a string.
+    // SAFETY: null or a super-chunk of this library; null or a string, as the caller promises.
     int(|| unsafe {
         let name = text(name)?;
         changing(schunk, |owned| {
@@ -100,7 +100,7 @@ unsafe extern "C" fn blosc2_vlmeta_delete(schunk: *mut Schunk, name: *const c_ch
 /// The names stay the super-chunk's.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_vlmeta_get_names(schunk: *mut Schunk, names: *mut *mut c_char) -> c_int {
-    // SAFETY: null or a super-chunk of this library.
+    // SAFETY: null or a super-chunk of this library, as the caller promises.
     let known = unsafe { schunk.as_ref() }.map_or(0, |schunk| schunk.nvlmetalayers);
     let list = |owned: &mut Owned| {
         // Another handle may have added layers since the caller has made room for those it saw.
@@ -114,6 +114,6 @@ unsafe extern "C" fn blosc2_vlmeta_get_names(schunk: *mut Schunk, names: *mut *m
         }
         Ok(count.into())
     };
-    // SAFETY: null or a super-chunk of this library.
+    // SAFETY: null or a super-chunk of this library, as the caller promises.
     int(|| unsafe { reading(schunk, list) })
 }
