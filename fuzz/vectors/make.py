@@ -4,14 +4,17 @@
 
 What a valid file decodes to was noted when it was written. What must become of a malformed file is decided from two readers,
 libblosc2 3.3.5 (noted in VECTORS) and BLOSC: where both refuse, a reader must refuse; where one of them reads it, a reader
-may refuse or give these bytes. Files of `compat/`, which has another licence, and those made from them are left out.
+may refuse or give these bytes. Files of `compat/`, which has another licence, and those made from them are left out; chunks
+of `BY_HAND`, which no writer makes, are added.
 """
 
 import hashlib
 import json
 import pathlib
+import struct
 import subprocess
 import sys
+import tempfile
 import zipfile
 
 vectors, blosc = pathlib.Path(sys.argv[1]), sys.argv[2]
@@ -22,6 +25,12 @@ PLUGINS = {32: "ndcell", 33: "ndmean", 34: "bytedelta", 35: "bytedelta", 36: "in
 OPTIONAL = {32: "ndlz", 33: "zfp_acc", 34: "zfp_prec", 35: "zfp_rate"}
 # A reader that does not know these must refuse by name, and one that does must give the bytes.
 USER = 160
+# name: (chunk, the field that is wrong, what C-Blosc2 3.3.5 does)
+BY_HAND = {
+    # docs/formats/chunk.md, appendix B12: variable-length blocks, one by its header, no bytes, and the header is all there is.
+    f"chunk_vl_no_bytes_v{version}.chunk": (bytes([version, 1, 0x15, 1]) + struct.pack("<3i", 0, 1, 32) + bytes(14) + b"\1\0", "nbytes", "crash")
+    for version in (5, 6)
+}
 
 
 def format_of(record):
@@ -54,7 +63,7 @@ def tags_of(record, fmt, archive):
             tags.add(FILTERS[number] if number < len(FILTERS) else PLUGINS.get(number, f"filter-{number}"))
     if record.get("use_dict"):
         tags.add("dictionary")
-    if record["kind"] == "chunk-vl" or record.get("vl_block_sizes"):
+    if record["kind"].endswith("chunk-vl") or record.get("vl_block_sizes"):
         tags.add("variable-length-blocks")
     if record.get("lossy"):
         tags.add("lossy")
@@ -118,6 +127,12 @@ def records():
     for record in json.loads((vectors / "containers/manifest.json").read_text()):
         path = vectors / "containers" / record.get("file", record.get("dir", ""))
         yield {**record, "file": path.relative_to(vectors).as_posix()}, path
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (chunk, field, outcome) in BY_HAND.items():
+            path = pathlib.Path(folder, name)
+            path.write_bytes(chunk)
+            record = {"file": f"malformed/{name}", "kind": "malformed-chunk-vl", "mutation": field, "c_outcome": outcome}
+            yield record, path
 
 
 entries, members = [], {}
@@ -130,7 +145,8 @@ for record, path in records():
     entry = {"archive": f"{archive}.zip", "file": name, "format": fmt}
     if record.get("offset"):
         entry["offset"] = record["offset"]
-    entry["origin"] = f"by hand: {record['mutation']} of {record['base']}" if "mutation" in record else record["made_by"]
+    by_hand = f"by hand: {record['mutation']} of {record['base']}" if "base" in record else "by hand"
+    entry["origin"] = by_hand if "mutation" in record else record["made_by"]
     entry["licence"] = "MIT OR Apache-2.0"
     entry["expect"] = expectation(record, path, fmt, archive)
     for key in ("dtype", "shape", "chunks", "blocks", "typesize", "metalayers"):
