@@ -39,9 +39,11 @@ const ROOMS: [Room; 6] = [
             &["error"],
             &["limits", "msgpack"],
             &["io"],
-            &["shape", "cframe"],
-            &["plain", "schunk", "npy"],
-            &["b2nd", "tensor", "rows", "reversed", "packed"],
+            &["shape"],
+            &["plain", "reversed", "rows", "packed"],
+            &["cframe"],
+            &["schunk", "npy"],
+            &["b2nd", "tensor"],
             &["hdf5"],
             &["bloscpack"],
             &["bcolz"],
@@ -149,6 +151,31 @@ fn imports_run_downwards() {
         }
         assert!(upwards.is_empty(), "imports from above:\n{}", upwards.join("\n"));
     }
+}
+
+/// Frames and arrays of Blosc2 on one side, the classic containers on the other: neither knows the other.
+#[test]
+fn the_wings_of_frame_do_not_import_from_each_other() {
+    const WINGS: [&[&str]; 2] =
+        [&["cframe", "schunk", "tensor", "b2nd", "hdf5"], &["bloscpack", "bcolz", "blaze"]];
+    let wing = |module: &Module| {
+        let first = module.first()?;
+        WINGS.iter().position(|wing| wing.contains(&first.as_str()))
+    };
+    let (mut inside, mut across) = (0, Vec::new());
+    for (module, imports) in &imports(&src().join("../../frame/src")) {
+        for import in imports {
+            match (wing(module), wing(import)) {
+                (Some(from), Some(to)) if from != to => {
+                    across.push(format!("{} imports {}", name(module), name(import)));
+                }
+                (Some(_), Some(_)) => inside += 1,
+                _ => {}
+            }
+        }
+    }
+    assert!(inside > 20, "{inside} imports inside a wing");
+    assert!(across.is_empty(), "imports from the other wing:\n{}", across.join("\n"));
 }
 
 /// Budgets are met by merging and deleting, never by longer lines or fewer tests.

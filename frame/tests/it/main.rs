@@ -24,7 +24,6 @@ mod convert;
 mod crash;
 mod edges;
 mod far;
-mod floors;
 mod records;
 mod rows;
 mod schunk_checked;
