@@ -39,18 +39,11 @@ fn engines(choice: &mut Choice, names: &[String]) -> Result<(), String> {
 /// The run with arguments.
 pub fn run(args: &super::Run) -> Result<ExitCode, String> {
     let mut choice = Choice { isas: engine::levels(&args.isa)?, ..Choice::default() };
-    if !args.typesize.is_empty() {
-        choice.typesizes.clone_from(&args.typesize);
-        if let Some(bad) = args.typesize.iter().find(|t| !(1..=255).contains(*t)) {
-            return Err(format!("--typesize {bad}: must be 1 to 255"));
-        }
-    } else {
-        choice.typesizes = kernels::ALL_TYPESIZES.to_vec();
-    }
-    if !args.size.is_empty() {
-        choice.sizes.clone_from(&args.size);
-        choice.array_sizes.clone_from(&args.size);
-    }
+    choice.typesizes = kernels::ALL_TYPESIZES.to_vec();
+    given(&mut choice.typesizes, "--typesize", &args.typesize, 255)?;
+    given(&mut choice.threads, "--threads", &args.threads, MOST_THREADS)?;
+    given(&mut choice.sizes, "--size", &args.size, usize::MAX)?;
+    choice.array_sizes.clone_from(&args.size);
     data::parse_dtype(&args.dtype).map_err(|e| format!("--dtype {e}"))?;
     if !args.data.is_empty() {
         choice.data = args.data.iter().map(|name| find_data(name, &args.dtype)).collect::<Result<_, _>>()?;
@@ -61,12 +54,6 @@ pub fn run(args: &super::Run) -> Result<ExitCode, String> {
     }
     args.coding.choose(&mut choice.codecs, &mut choice.filters, &mut choice.levels)?;
     choice.blocksize = args.blocksize.and_then(|b| u32::try_from(b).ok());
-    if !args.threads.is_empty() {
-        choice.threads.clone_from(&args.threads);
-    }
-    if let Some(bad) = args.threads.iter().find(|n| !(1..=MOST_THREADS).contains(*n)) {
-        return Err(format!("--threads {bad}: must be 1 to {MOST_THREADS}"));
-    }
     engines(&mut choice, &args.engine)?;
     choice.goals = goals_of(args)?;
     choice.once = args.once;
@@ -80,6 +67,17 @@ pub fn run(args: &super::Run) -> Result<ExitCode, String> {
     }
     let effort = Effort::within(Duration::from_secs_f64(args.time), jobs.len());
     execute(jobs, &effort, &args.out)
+}
+
+/// Numbers of an option instead of the usual ones, where it was given.
+fn given(usual: &mut Vec<usize>, option: &str, told: &[usize], most: usize) -> Result<(), String> {
+    if let Some(bad) = told.iter().find(|n| !(1..=most).contains(*n)) {
+        return Err(format!("{option} {bad}: must be 1 to {most}"));
+    }
+    if !told.is_empty() {
+        *usual = told.to_vec();
+    }
+    Ok(())
 }
 
 /// The suites named, each once, in their own order.

@@ -143,14 +143,19 @@ pub fn instructions(
     };
     let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let baseline = instructions::parse(&text).map_err(|e| format!("{}: {e}", path.display()))?;
-    let moved = instructions::differences(&baseline, counts, tolerance / 100.0);
+    Ok(ExitCode::from(u8::from(moved(&baseline, counts, tolerance))))
+}
+
+/// Prints which counts moved by more than `tolerance` percent; whether any did.
+pub fn moved(baseline: &[Count], counts: &[Count], tolerance: f64) -> bool {
+    let moved = instructions::differences(baseline, counts, tolerance / 100.0);
     moved.iter().for_each(|line| say(&format!("{line}\n")));
     say(&format!(
         "{} kernels and chunks counted, {} moved by more than {tolerance} % (chunks: grew by ten times that)\n",
         counts.len(),
         moved.len()
     ));
-    Ok(ExitCode::from(u8::from(!moved.is_empty())))
+    !moved.is_empty()
 }
 
 /// `csv`.

@@ -12,7 +12,7 @@ mod repeat;
 
 use blosc_bench::engine::Filters;
 use blosc_bench::instructions;
-use blosc_bench::report::table::paragraph;
+use blosc_bench::report::table::{paragraph, parse_size};
 use blosc_core::{Codec, Isa};
 use clap::{Args, Parser, Subcommand};
 use std::io::Write;
@@ -299,20 +299,6 @@ struct Run {
     out: PathBuf,
 }
 
-fn parse_size(text: &str) -> Result<usize, String> {
-    let (digits, unit) = match text.to_ascii_uppercase().chars().last() {
-        Some('K') => (text.get(..text.len() - 1), 1usize << 10),
-        Some('M') => (text.get(..text.len() - 1), 1 << 20),
-        Some('G') => (text.get(..text.len() - 1), 1 << 30),
-        _ => (Some(text), 1),
-    };
-    let number = digits.and_then(|d| d.parse::<usize>().ok()).and_then(|n| n.checked_mul(unit));
-    match number {
-        Some(n) if n > 0 && n <= 1 << 31 => Ok(n),
-        _ => Err("a size is a number such as 4096, 256K or 64M, at most 2G".into()),
-    }
-}
-
 /// Does what the command line says.
 pub fn run() -> Result<ExitCode, String> {
     let cli = match Cli::try_parse() {
@@ -364,8 +350,8 @@ pub fn run() -> Result<ExitCode, String> {
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Machine) => {
-            let machine = blosc_bench::machine::Machine::detect();
-            say(&format!("{}\n", serde_json::to_string_pretty(&machine).map_err(|e| e.to_string())?));
+            let machine = blosc_bench::result::lean(&blosc_bench::machine::Machine::detect())?;
+            say(&format!("{machine:#}\n"));
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Corpus) => {

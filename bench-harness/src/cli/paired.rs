@@ -1,8 +1,9 @@
 //! `diff --paired`: runs two programs by turns.
 
-use super::say;
+use super::{files, say};
 use blosc_bench::instructions;
 use blosc_bench::report::paired::paired;
+use blosc_bench::result::Row;
 use blosc_bench::result::file::{Results, read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -47,14 +48,21 @@ pub fn run(
         }
     }
     let _ = std::fs::remove_file(&out);
-    let found = paired([&runs[0], &runs[1]], threshold, filter);
+    let mut counts = [Vec::new(), Vec::new()];
+    for (program, counts) in programs.iter().zip(&mut counts).filter(|_| turns.instructions) {
+        *counts = instructions::parse(&said(program, &["instructions"])?)?;
+    }
+    let counted = |row: &Row| {
+        let [old, new] = counts.each_ref().map(|counts| instructions::of(counts, row));
+        Some(new? / old?)
+    };
+    let found = paired([&runs[0], &runs[1]], threshold, filter, counted);
     if found.cases == 0 {
         return Err("the programs have no case in common".into());
     }
     say(&found.text);
     if turns.instructions {
-        let [old, new] = programs.map(|program| instructions::parse(&said(program, &["instructions"])?));
-        instructions::differences(&old?, &new?, 0.02).iter().for_each(|line| say(&format!("{line}\n")));
+        files::moved(&counts[0], &counts[1], 2.0);
     }
     Ok(ExitCode::from(u8::from(found.slower > 0)))
 }

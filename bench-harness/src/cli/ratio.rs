@@ -2,6 +2,7 @@
 
 use super::say;
 use blosc_bench::engine;
+use blosc_bench::report::table::parse_size;
 use blosc_bench::suite::choice::Choice;
 use blosc_bench::suite::ratio;
 use clap::Args;
@@ -30,7 +31,7 @@ pub struct Options {
 }
 
 fn blocksize(text: &str) -> Result<u32, String> {
-    if text == "0" { Ok(0) } else { super::parse_size(text).map(|n| n as u32) }
+    if text == "0" { Ok(0) } else { parse_size(text).map(|n| n as u32) }
 }
 
 /// Prints the table; status 1 if a bound is broken.

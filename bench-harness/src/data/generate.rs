@@ -3,7 +3,7 @@
 //! Floating-point series are built from sums of integers and scaled by powers of two, so no libm is
 //! involved and results do not depend on the platform.
 
-use super::{Data, Origin};
+use super::{Data, Origin, typesize};
 use std::borrow::Cow;
 
 /// A recipe for an array of any length.
@@ -14,8 +14,6 @@ pub struct Seeded {
     pub what: &'static str,
     /// NumPy short type name.
     pub dtype: &'static str,
-    /// Bytes of one item.
-    pub typesize: usize,
     item: fn(&mut State, usize) -> u64,
 }
 
@@ -35,10 +33,15 @@ impl Xorshift {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 
+    /// A number below `n`, which is below 2^32.
+    pub fn below(&mut self, n: u64) -> u64 {
+        (self.random() >> 32) % n
+    }
+
     /// Fisher-Yates: any order is as likely as any other.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
-            items.swap(last, ((self.random() >> 32) % (last as u64 + 1)) as usize);
+            items.swap(last, self.below(last as u64 + 1) as usize);
         }
     }
 }
@@ -74,35 +77,25 @@ pub static SEEDED: [Seeded; 9] = [
         name: "smooth_f4",
         what: "a smooth field with sensor noise in the last bits",
         dtype: "f4",
-        typesize: 4,
         item: |s, _| u64::from((s.smooth(64) as f32 / 1024.0 + 280.0).to_bits()),
     },
     Seeded {
         name: "smooth_f8",
         what: "the same in double precision",
         dtype: "f8",
-        typesize: 8,
         item: |s, _| (s.smooth(64) as f64 / 1024.0 + 280.0).to_bits(),
     },
     Seeded {
         name: "noise_f4",
         what: "uniform floats in [1, 2): sign and exponent constant, mantissa random",
         dtype: "f4",
-        typesize: 4,
         item: |s, _| 0x3F80_0000 | s.random() >> 41,
     },
-    Seeded {
-        name: "ramp_i4",
-        what: "an index column: 0, 1, 2 …",
-        dtype: "i4",
-        typesize: 4,
-        item: |_, i| i as u64,
-    },
+    Seeded { name: "ramp_i4", what: "an index column: 0, 1, 2 …", dtype: "i4", item: |_, i| i as u64 },
     Seeded {
         name: "stamps_i8",
         what: "event times in microseconds, bursts and gaps",
         dtype: "i8",
-        typesize: 8,
         item: |s, _| {
             let gap = if s.random() >> 58 == 0 { 1_000_000 } else { 40 };
             s.level += 1 + s.around(gap / 2) + gap / 2;
@@ -113,22 +106,19 @@ pub static SEEDED: [Seeded; 9] = [
         name: "sparse_i4",
         what: "counts: one item in 16 is not zero",
         dtype: "i4",
-        typesize: 4,
         item: |s, _| if s.random() >> 60 == 0 { 1 + (s.random() >> 56) } else { 0 },
     },
     Seeded {
         name: "narrow_i8",
         what: "small counts kept in 64 bits: six of eight byte planes are constant",
         dtype: "i8",
-        typesize: 8,
         item: |s, _| s.random() >> 48 & 0x3FFF,
     },
-    Seeded { name: "zeros_u1", what: "nothing", dtype: "u1", typesize: 1, item: |_, _| 0 },
+    Seeded { name: "zeros_u1", what: "nothing", dtype: "u1", item: |_, _| 0 },
     Seeded {
         name: "random_u1",
         what: "bytes that do not compress",
         dtype: "u1",
-        typesize: 1,
         item: |s, _| s.random() >> 56,
     },
 ];
@@ -137,14 +127,14 @@ impl Seeded {
     /// `len` bytes of it, rounded down to whole items.
     pub fn array(&self, len: usize) -> Data {
         let mut state = State { numbers: Xorshift::new(0x9E37_79B9_7F4A_7C15), level: 0, slope: 0 };
-        let mut bytes = Vec::with_capacity(len);
-        for i in 0..len / self.typesize {
-            bytes.extend_from_slice(&(self.item)(&mut state, i).to_le_bytes()[..self.typesize]);
+        let (typesize, mut bytes) = (typesize(self.dtype), Vec::with_capacity(len));
+        for i in 0..len / typesize {
+            bytes.extend_from_slice(&(self.item)(&mut state, i).to_le_bytes()[..typesize]);
         }
         Data {
             name: self.name.into(),
             dtype: self.dtype,
-            typesize: self.typesize,
+            typesize,
             origin: Origin::Seeded,
             bytes: Cow::Owned(bytes),
         }

@@ -53,27 +53,18 @@ pub fn everything() -> Vec<Data> {
     real.chain(generate::SEEDED.iter().map(|s| s.array(64 << 10))).collect()
 }
 
-const DTYPES: [(&str, usize); 12] = [
-    ("u1", 1),
-    ("i1", 1),
-    ("S1", 1),
-    ("u2", 2),
-    ("i2", 2),
-    ("f2", 2),
-    ("u4", 4),
-    ("i4", 4),
-    ("f4", 4),
-    ("u8", 8),
-    ("i8", 8),
-    ("f8", 8),
-];
+/// Short names of item types: a letter, and the bytes of an item.
+const DTYPES: [&str; 12] = ["u1", "i1", "S1", "u2", "i2", "f2", "u4", "i4", "f4", "u8", "i8", "f8"];
+
+/// Bytes of an item of one of the [`DTYPES`].
+fn typesize(dtype: &str) -> usize {
+    dtype.bytes().next_back().map_or(1, |digit| usize::from(digit - b'0'))
+}
 
 /// The canonical name and the size of a NumPy short type name.
 pub fn parse_dtype(name: &str) -> Result<(&'static str, usize), String> {
     let short = name.trim_start_matches(['<', '|', '=']);
-    let known = DTYPES.iter().find(|(n, _)| *n == short).copied();
-    known.ok_or_else(|| {
-        let all: Vec<&str> = DTYPES.iter().map(|(n, _)| *n).collect();
-        format!("{name}: not one of {}", all.join(" "))
-    })
+    let known = DTYPES.into_iter().find(|known| *known == short);
+    let found = known.map(|name| (name, typesize(name)));
+    found.ok_or_else(|| format!("{name}: not one of {}", DTYPES.join(" ")))
 }

@@ -3,7 +3,7 @@
 //! The program reads lines from its standard input and answers each with one line, `ok …` or `no REASON`:
 //!
 //! ```text
-//! hello 1                                    ok NAME VERSION
+//! hello 1                                    ok NAME VERSION      (ok NAME VERSION own: its chunks are not Blosc's)
 //! compress codec=lz4 filter=shuffle level=5 typesize=4 threads=1 blocksize=0
 //!                                            ok           (or: no REASON, and the case is left out)
 //! decompress threads=1                       ok
@@ -14,10 +14,11 @@
 //! ```
 //!
 //! It times itself, so pipes and start-up are not in the figure; its results are fetched and checked
-//! like those of every engine.
+//! like those of every engine. Chunks in a format of its own are judged by what it decompresses them to.
 
 use super::spec::{Engine, SelfTimed, Spec};
-use crate::measure::candidate::Work;
+use crate::measure::candidate::{Check, Work};
+use crate::measure::check::expect;
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::ops::Range;
@@ -25,8 +26,11 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::rc::Rc;
 
 /// A running engine.
+#[derive(Clone)]
 pub struct External {
     name: String,
+    /// Whether its chunks have a format of its own.
+    own: bool,
     pipe: Rc<RefCell<Pipe>>,
 }
 
@@ -124,7 +128,11 @@ impl External {
         if name.is_empty() {
             return Err(fail(&"it did not tell its name"));
         }
-        Ok(External { name, pipe: Rc::new(RefCell::new(pipe)) })
+        let (name, own) = match name.strip_suffix(" own") {
+            Some(name) => (name.to_string(), true),
+            None => (name, false),
+        };
+        Ok(External { name, own, pipe: Rc::new(RefCell::new(pipe)) })
     }
 
     fn case(&self, command: String, data: Rc<[u8]>) -> Result<SelfTimed, String> {
@@ -155,6 +163,28 @@ impl External {
 impl Engine for External {
     fn name(&self) -> String {
         self.name.clone()
+    }
+
+    fn own_chunk(&self, spec: &Spec, data: &[u8]) -> Option<Result<Rc<[u8]>, String>> {
+        let write = |mut timed: SelfTimed| {
+            let mut chunk = vec![0; data.len() + data.len() / 8 + 4096];
+            let len = (timed.work)(&[], &mut chunk)?;
+            chunk.truncate(len);
+            Ok(chunk.into())
+        };
+        let timed = self.self_timed("compress", spec, data.into()).filter(|_| self.own)?;
+        Some(timed.and_then(write))
+    }
+
+    fn judge<'a>(&self, spec: &Spec, source: &'a [u8]) -> Option<Check<'a>> {
+        let (engine, spec) = (self.clone(), *spec);
+        let back = move |got: &[u8]| {
+            let mut back = vec![0; source.len()];
+            let timed = engine.self_timed("decompress", &spec, got.into()).ok_or("it has no clock")?;
+            let len = (timed?.work)(&[], &mut back)?;
+            expect(source)(back.get(..len).unwrap_or_default())
+        };
+        self.own.then(|| Box::new(back) as Check<'a>)
     }
 
     fn self_timed(&self, op: &str, spec: &Spec, input: Rc<[u8]>) -> Option<Result<SelfTimed, String>> {

@@ -3,7 +3,7 @@
 //! An engine turns a [`Spec`] into closures that hold their contexts and scratch memory, so that set-up
 //! is never timed; a run is what a user's loop over many chunks pays.
 
-use crate::measure::candidate::{Timer, Work};
+use crate::measure::candidate::{Check, Timer, Work};
 use blosc_core::{Codec, Params};
 pub use blosc_frame::advise::Filters;
 use std::ops::Range;
@@ -63,6 +63,16 @@ pub trait Engine {
     /// One of the kernels by itself (`shuffle`, `unshuffle`, `bitshuffle`, `bitunshuffle`), if it has them.
     fn kernel(&self, name: &str, typesize: usize) -> Option<Work<'static>> {
         let _ = (name, typesize);
+        None
+    }
+    /// A chunk by this engine, if its chunks have a format of its own.
+    fn own_chunk(&self, spec: &Spec, data: &[u8]) -> Option<Result<Rc<[u8]>, String>> {
+        let _ = (spec, data);
+        None
+    }
+    /// Judges such chunks of `source`.
+    fn judge<'a>(&self, spec: &Spec, source: &'a [u8]) -> Option<Check<'a>> {
+        let _ = (spec, source);
         None
     }
     /// Whether it understands the format of this chunk.

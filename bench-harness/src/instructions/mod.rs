@@ -15,6 +15,7 @@ pub mod mca;
 pub mod qemu;
 
 use crate::data::generate::random_bytes;
+use crate::result::Row;
 use crate::suite::kernels::{FILTERS, Kernel};
 use blosc_core::{Level, arch};
 
@@ -109,6 +110,14 @@ pub fn parse(text: &str) -> Result<Vec<Count>, String> {
         Some(Count { name: name.trim().into(), per_byte: per_byte.parse().ok()?, estimates })
     };
     lines.map(|l| count(l).ok_or_else(|| format!("not a count: {l}"))).collect()
+}
+
+/// Instructions per byte of the case that a row is about, whatever its size.
+pub fn of(counts: &[Count], row: &Row) -> Option<f64> {
+    let Row { op, isa, typesize, codec, filter, data, .. } = row;
+    let chunk = format!("{op} {codec} {filter} {data}");
+    let name = if codec.is_empty() { format!("{op} {isa} ts {typesize}") } else { chunk };
+    counts.iter().find(|count| count.name == name).map(|count| count.per_byte)
 }
 
 /// One line for each count.

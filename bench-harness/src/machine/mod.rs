@@ -23,7 +23,6 @@ pub struct Machine {
     /// Rust's name of the architecture.
     pub arch: String,
     /// Name of the core's design, such as `Zen 4` or `Neoverse-V2`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub microarchitecture: Option<String>,
     /// Vendor, family, model, stepping (x86) or implementer, part, variant, revision (ARM).
     pub identity: BTreeMap<String, String>,
@@ -34,32 +33,24 @@ pub struct Machine {
     /// Kernel levels of this library that run here, slowest first.
     pub levels: Vec<String>,
     /// SVE vector length in bits.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sve_bits: Option<u32>,
     /// Cache sizes in bytes by level: `L1d`, `L2`, `L3`; with how many logical CPUs share one.
     pub caches: BTreeMap<String, Cache>,
     /// Physical cores.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cores: Option<usize>,
     /// Logical CPUs this process may use.
     pub cpus: usize,
     /// Frequency in MHz before the run.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub mhz_before: Option<f64>,
     /// Frequency in MHz after the run.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub mhz_after: Option<f64>,
     /// Frequency governor.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub governor: Option<String>,
     /// Hypervisor, if one says it is there.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub hypervisor: Option<String>,
     /// Set when instructions are emulated: then no figure of the run is a timing.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub emulator: Option<String>,
     /// Memory in bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<u64>,
     /// Operating system kernel.
     pub kernel: String,
@@ -76,24 +67,18 @@ pub struct Machine {
     /// Commit of this program.
     pub commit: String,
     /// Version of this program.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub harness: String,
     /// Load averages (1, 5, 15 minutes) before the run.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<[f64; 3]>,
     /// CPUs' worth of work others did in the fifth of a second before the run.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub busy_cpus: Option<f64>,
     /// The most that others did in any fifth of a second during the run.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub busy_cpus_most: Option<f64>,
     /// The CPU single-threaded suites were pinned to.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pinned: Option<usize>,
     /// What bytes are given per: cycles of a real counter, or ticks of the time stamp, which are a clock.
     pub cycles: String,
     /// Rate of the time stamp.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tick_mhz: Option<f64>,
 }
 
@@ -156,6 +141,11 @@ impl Machine {
             None => short_name(&m),
         };
         m
+    }
+
+    /// The best kernel level that runs here.
+    pub fn best_level(&self) -> &str {
+        self.levels.last().map_or("", String::as_str)
     }
 
     /// Whether something else was using the machine when the run began.

@@ -22,55 +22,27 @@ pub fn fill(m: &mut Machine) {
             .filter(|name| !newer || has_avx512_fp16(name))
             .map(String::from);
     }
-    m.isa_cpu = cpu_sets(&id);
-    m.isa_os = os_sets();
+    [m.isa_cpu, m.isa_os] = sets(&id);
     if let Some(h) = id.get_hypervisor_info() {
         m.hypervisor = Some(format!("{:?}", h.identify()));
     }
 }
 
-fn cpu_sets(id: &CpuId<raw_cpuid::CpuIdReaderNative>) -> Vec<String> {
-    let mut sets = Vec::new();
-    let mut add = |has: bool, name: &str| {
-        if has {
-            sets.push(name.to_string());
-        }
-    };
-    if let Some(f) = id.get_feature_info() {
-        add(f.has_sse2(), "sse2");
-        add(f.has_ssse3(), "ssse3");
-        add(f.has_sse41(), "sse4.1");
-        add(f.has_avx(), "avx");
+/// Instruction sets that the CPU has, and those that the operating system lets programs use.
+fn sets(id: &CpuId<raw_cpuid::CpuIdReaderNative>) -> [Vec<String>; 2] {
+    let (basic, extended) = (id.get_feature_info(), id.get_extended_feature_info());
+    let (mut cpu, mut os) = (Vec::new(), Vec::new());
+    macro_rules! sets {
+        ($($leaf:ident $has:ident $name:tt),*) => {$(
+            cpu.extend($leaf.as_ref().is_some_and(|f| f.$has()).then(|| $name.to_string()));
+            os.extend(std::is_x86_feature_detected!($name).then(|| $name.to_string()));
+        )*};
     }
-    if let Some(f) = id.get_extended_feature_info() {
-        add(f.has_avx2(), "avx2");
-        add(f.has_bmi2(), "bmi2");
-        add(f.has_gfni(), "gfni");
-        add(f.has_avx512f(), "avx512f");
-        add(f.has_avx512bw(), "avx512bw");
-        add(f.has_avx512vl(), "avx512vl");
-        add(f.has_avx512vbmi(), "avx512vbmi");
-        add(f.has_avx512vbmi2(), "avx512vbmi2");
-    }
-    sets
-}
-
-fn os_sets() -> Vec<String> {
-    let found = [
-        ("sse2", std::is_x86_feature_detected!("sse2")),
-        ("ssse3", std::is_x86_feature_detected!("ssse3")),
-        ("sse4.1", std::is_x86_feature_detected!("sse4.1")),
-        ("avx", std::is_x86_feature_detected!("avx")),
-        ("avx2", std::is_x86_feature_detected!("avx2")),
-        ("bmi2", std::is_x86_feature_detected!("bmi2")),
-        ("gfni", std::is_x86_feature_detected!("gfni")),
-        ("avx512f", std::is_x86_feature_detected!("avx512f")),
-        ("avx512bw", std::is_x86_feature_detected!("avx512bw")),
-        ("avx512vl", std::is_x86_feature_detected!("avx512vl")),
-        ("avx512vbmi", std::is_x86_feature_detected!("avx512vbmi")),
-        ("avx512vbmi2", std::is_x86_feature_detected!("avx512vbmi2")),
-    ];
-    found.into_iter().filter(|(_, has)| *has).map(|(name, _)| name.to_string()).collect()
+    sets!(basic has_sse2 "sse2", basic has_ssse3 "ssse3", basic has_sse41 "sse4.1", basic has_avx "avx");
+    sets!(extended has_avx2 "avx2", extended has_bmi2 "bmi2", extended has_gfni "gfni");
+    sets!(extended has_avx512f "avx512f", extended has_avx512bw "avx512bw", extended has_avx512vl "avx512vl");
+    sets!(extended has_avx512vbmi "avx512vbmi", extended has_avx512vbmi2 "avx512vbmi2");
+    [cpu, os]
 }
 
 /// Whether CPUs of this microarchitecture have the half-precision instructions of AVX-512.

@@ -126,17 +126,7 @@ fn yardstick(
         }),
     };
     let (engine, op) = probe.names();
-    let row = Row {
-        suite: suite.unwrap_or_default().into(),
-        engine: engine.into(),
-        op: op.into(),
-        typesize: 1,
-        bytes,
-        threads: 1,
-        data: "random".into(),
-        ..Row::default()
-    };
-    Candidate::probe(row, probe, work)
+    Candidate::probe(Row::plain(suite.unwrap_or_default(), engine, op, 1, bytes), probe, work)
 }
 
 fn span(bytes: &[u8], n: usize) -> &[u8] {

@@ -56,20 +56,13 @@ pub mod testing {
     /// A case for each time.
     pub fn results(times: &[f64]) -> Results {
         let row = |(index, ns): (usize, &f64)| Row {
-            suite: "kernels".into(),
-            engine: "ours".into(),
-            op: "shuffle".into(),
-            typesize: index + 1,
-            threads: 1,
-            bytes: 4096,
-            data: "random".into(),
             verified: true,
             quartile_ns: Some(*ns),
             spread: Some(0.02),
             gbps: Some(4096.0 / ns),
             vs_copy: Some(50.0 / ns),
             vs_copy_spread: Some(0.02),
-            ..Row::default()
+            ..Row::plain("kernels", "ours", "shuffle", index + 1, 4096)
         };
         Results {
             path: "x".into(),

@@ -15,7 +15,7 @@ use std::fmt::Write;
 /// The whole summary but for the [`verdict`].
 pub fn summary(machine: &Machine, rows: &[Row]) -> String {
     let mut out = machine_lines(machine);
-    let best = machine.levels.last().map_or("", String::as_str);
+    let best = machine.best_level();
     for section in sections::of(rows) {
         let tables: Vec<Table> = match section.draw {
             Draw::Chunks => vec![chunk_table(rows)],
@@ -50,7 +50,7 @@ pub fn verdict(machine: &Machine, rows: &[Row]) -> String {
     let timed = || rows.iter().filter(|r| r.quartile_ns.is_some() && r.engine == "ours");
     let mut out =
         fastest_level(&timed().filter(|r| r.suite == "kernels").collect::<Vec<_>>()).unwrap_or_default();
-    let best = machine.levels.last().map_or("", String::as_str);
+    let best = machine.best_level();
     let kernels: Vec<&Row> = timed().filter(|r| r.suite == "kernels" && r.isa == best).collect();
     let chunks: Vec<&Row> = timed().filter(|r| r.suite == "chunks").collect();
     let copy = Mean::of(&kernels, VS_COPY).map(|m| format!("kernels {} of a copy", m.whole()));

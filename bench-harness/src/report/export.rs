@@ -3,15 +3,14 @@
 use super::console::chunk_table;
 use super::table::{Table, maybe, size, speed};
 use crate::data::generate;
-use crate::result::Row;
 use crate::result::file::Results;
+use crate::result::{Row, lean};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// One line for each row, with every field of the schema that a row of the file has.
 pub fn csv(file: &Results) -> String {
-    let rows: Vec<_> =
-        file.rows.iter().filter_map(|r| serde_json::to_value(r).ok()?.as_object().cloned()).collect();
+    let rows: Vec<_> = file.rows.iter().filter_map(|r| lean(r).ok()?.as_object().cloned()).collect();
     let mut head: Vec<&String> = Vec::new();
     for field in rows.iter().flat_map(|r| r.keys()) {
         if !head.contains(&field) {
@@ -38,7 +37,7 @@ fn quoted(text: &str) -> String {
 /// The short table that stands in the project's README: kernels of the best level at 256 KiB, and chunks at
 /// level 5.
 pub fn readme(file: &Results) -> String {
-    let best = file.machine.levels.last().cloned().unwrap_or_default();
+    let best = file.machine.best_level();
     let mut out = format!(
         "Measured on {}, {}, commit {}, by `{}`; GB/s, and the fraction of a copy of the same size.\n\n",
         file.machine.name,

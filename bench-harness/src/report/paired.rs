@@ -2,7 +2,7 @@
 
 use super::cases::cases;
 use super::mean::percent;
-use super::table::{Table, figure, paragraph};
+use super::table::{Table, figure, maybe, paragraph};
 use crate::measure::spread::interval;
 use crate::measure::stats::Summary;
 use crate::result::{Row, file::Results};
@@ -18,24 +18,31 @@ pub struct Paired {
 }
 
 /// The runs of two programs, turn by turn. A case is slower or faster where its interval lies beyond 1 and its mean moved by more
-/// than `threshold`; the same where the interval lies within the threshold; else the turns cannot tell.
-pub fn paired([old, new]: [&[Results]; 2], threshold: f64, filter: &str) -> Paired {
+/// than `threshold`; the same where the interval lies within the threshold; else the turns cannot tell. `instructions` are those of
+/// the new program as a part of the old one's, where they are known: they stand beside the times and decide nothing.
+pub fn paired(
+    [old, new]: [&[Results]; 2],
+    threshold: f64,
+    filter: &str,
+    instructions: impl Fn(&Row) -> Option<f64>,
+) -> Paired {
     let (old, new) = (cases(old, filter), cases(new, filter));
     let ratios = |key, before: &[Option<&Row>]| -> Option<Vec<f64>> {
         let turns = before.iter().zip(new.get(key)?).filter_map(|(o, n)| o.zip(*n));
         Some(turns.filter_map(|(o, n)| Some((o.quartile_ns? / n.quartile_ns?).ln())).collect())
     };
-    let label = |rows: &[Option<&Row>]| rows.iter().flatten().next().map(|r| r.label());
-    let found: Vec<(String, Vec<f64>)> = old
+    let found: Vec<(&Row, Vec<f64>)> = old
         .iter()
-        .filter_map(|(key, rows)| Some((label(rows)?, ratios(key, rows)?)))
+        .filter_map(|(key, rows)| Some((*rows.iter().flatten().next()?, ratios(key, rows)?)))
         .filter(|(_, logs)| logs.len() > 1)
         .collect();
     let variances: Vec<f64> = found.iter().filter_map(|(_, logs)| Some(interval(logs, 0.0)?.1)).collect();
     let typical = Summary::of(&variances).map_or(0.0, |s| s.median);
-    let mut table = Table::new(&["case", "new/old speed", "±%", "verdict"]);
+    let counted = found.iter().any(|(row, _)| instructions(row).is_some());
+    let head = ["case", "new/old speed", "±%", "verdict", "instructions"];
+    let mut table = Table::new(&head[..if counted { 5 } else { 4 }]);
     let (mut slower, mut faster, mut unsure, mut widths) = (0, 0, 0, Vec::new());
-    for (label, logs) in &found {
+    for (row, logs) in &found {
         let Some((mean, _, half)) = interval(logs, typical) else { continue };
         let beyond = mean.abs() > half && mean.exp_m1().abs() > threshold;
         let verdict = match (beyond, mean < 0.0) {
@@ -49,7 +56,8 @@ pub fn paired([old, new]: [&[Results]; 2], threshold: f64, filter: &str) -> Pair
         unsure += usize::from(verdict == "unsure");
         widths.push(half.exp_m1());
         let cells = [figure(mean.exp()), percent(half.exp_m1()), verdict.to_string()];
-        table.row([vec![label.clone()], cells.to_vec()].concat());
+        let beside = counted.then(|| maybe(instructions(row)));
+        table.row([row.label()].into_iter().chain(cells).chain(beside).collect());
     }
     let width = Summary::of(&widths).map_or_else(|| "-".into(), |s| percent(s.median));
     let same = found.len() - slower - faster - unsure;
@@ -78,7 +86,8 @@ mod tests {
                 .collect()
         };
         let old = turns([100.0; 4], 0.0);
-        let found = paired([&old, &turns([100.0, 120.0, 80.0, 100.0], 0.8)], 0.05, "");
+        let none = |_: &Row| None;
+        let found = paired([&old, &turns([100.0, 120.0, 80.0, 100.0], 0.8)], 0.05, "", none);
         let verdicts: Vec<&str> =
             found.text.lines().skip(2).take(4).filter_map(|l| l.split(' ').next_back()).collect();
         assert_eq!(
@@ -87,8 +96,11 @@ mod tests {
             "{}",
             found.text
         );
-        let same = paired([&old, &old], 0.05, "");
+        let same = paired([&old, &old], 0.05, "", |r| (r.typesize > 1).then_some(0.5));
+        let beside: Vec<&str> =
+            same.text.lines().skip(2).take(4).filter_map(|l| l.split(' ').next_back()).collect();
+        assert_eq!(beside, ["-", "0.50", "0.50", "0.50"], "{}", same.text);
         assert!(same.text.contains("0 slower, 0 faster, 4 the same") && same.cases == 4, "{}", same.text);
-        assert_eq!(paired([&old[..1], &old[..1]], 0.05, "").cases, 0);
+        assert_eq!(paired([&old[..1], &old[..1]], 0.05, "", none).cases, 0);
     }
 }

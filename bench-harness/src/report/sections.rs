@@ -3,7 +3,6 @@
 
 use super::mean::{Mean, Quantity, SPEED, TIME, VS_COPY, VS_PEER};
 use super::table::{Table, duration, figure, size, speed};
-use crate::result::file::Results;
 use crate::result::{COPIES, Row};
 use std::collections::BTreeMap;
 
@@ -153,6 +152,12 @@ const fn table<'a>(suite: &'a str, title: &'a str, lead: &'a str, lines: &'a [Fi
     Section { suite, title, lead, rows: best, figures: &[], lines, columns: Engine, draw: Draw::Table }
 }
 
+/// Every level by item size.
+const fn levels<'a>(suite: &'a str, title: &'a str, lead: &'a str) -> Section<'a> {
+    let (figures, columns, draw) = (&[Op, Bytes], Typesize, Draw::Heat);
+    Section { rows: |r, _| !yardstick(r), figures, columns, draw, ..table(suite, title, lead, &[Isa]) }
+}
+
 const CASES: &[Field] = &[Op, Codec, Filter, Level, Threads];
 const FILES: &str =
     "GB/s of uncompressed bytes, files in memory; means over the arrays. Boxes lie elsewhere in each sample.";
@@ -160,20 +165,12 @@ const FILES: &str =
 /// All sections, in the order of the page.
 const SECTIONS: [Section<'static>; 14] = [
     Section { draw: Draw::Chunks, ..table("chunks", "Chunks", "", CASES) },
-    Section {
-        rows: |r, _| !yardstick(r),
-        figures: &[Op, Bytes],
-        lines: &[Isa],
-        columns: Typesize,
-        draw: Draw::Heat,
-        ..table(
-            "kernels",
-            "Which SIMD level",
-            "GB/s for each instruction set and item size; the stronger the shade, the nearer to a plain copy. A level that a \
-             lower one beats is underlined.",
-            &[],
-        )
-    },
+    levels(
+        "kernels",
+        "Which SIMD level",
+        "GB/s for each instruction set and item size; the stronger the shade, the nearer to a plain copy. A level that a \
+         lower one beats is underlined.",
+    ),
     Section {
         rows: |r, level| yardstick(r) || r.isa == level && matches!(r.typesize, 4 | 8),
         lines: &[Engine, Op, Typesize],
@@ -186,19 +183,7 @@ const SECTIONS: [Section<'static>; 14] = [
             &[],
         )
     },
-    Section {
-        rows: |r, _| !yardstick(r),
-        figures: &[Op, Bytes],
-        lines: &[Isa],
-        columns: Typesize,
-        draw: Draw::Heat,
-        ..table(
-            "split",
-            "Block split and join",
-            "As the pipeline does it, into padded byte planes and back.",
-            &[],
-        )
-    },
+    levels("split", "Block split and join", "As the pipeline does it, into padded byte planes and back."),
     Section {
         lines: &[Op, Codec, Engine],
         columns: Threads,
@@ -317,9 +302,4 @@ pub fn text(name: &str, grid: &Grid<'_>, heat: bool, around: bool) -> Table {
         table.row(line);
     }
     table
-}
-
-/// The best level of a file's machine.
-pub fn best_level(file: &Results) -> &str {
-    file.machine.levels.last().map_or("", String::as_str)
 }

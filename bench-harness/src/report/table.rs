@@ -127,6 +127,24 @@ pub fn size(bytes: usize) -> String {
     }
 }
 
+/// Bytes of what a user calls a size.
+///
+/// # Errors
+/// It is none, or above 2 GiB.
+pub fn parse_size(text: &str) -> Result<usize, String> {
+    let (digits, unit) = match text.to_ascii_uppercase().chars().last() {
+        Some('K') => (text.get(..text.len() - 1), 1usize << 10),
+        Some('M') => (text.get(..text.len() - 1), 1 << 20),
+        Some('G') => (text.get(..text.len() - 1), 1 << 30),
+        _ => (Some(text), 1),
+    };
+    let number = digits.and_then(|d| d.parse::<usize>().ok()).and_then(|n| n.checked_mul(unit));
+    match number {
+        Some(n) if n > 0 && n <= 1 << 31 => Ok(n),
+        _ => Err("a size is a number such as 4096, 256K or 64M, at most 2G".into()),
+    }
+}
+
 /// Three significant digits at most, two at least: `412`, `94.1`, `3.70`, `0.35`, `0.061`, `0.0044`.
 pub fn figure(x: f64) -> String {
     match x {

@@ -1,6 +1,6 @@
 //! Writing and reading results files, and the check that contributed ones pass.
 
-use super::{Key, OLDEST, Row, SCHEMA};
+use super::{Key, OLDEST, Row, SCHEMA, lean};
 use crate::machine::Machine;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 enum Line {
     Machine {
         schema: u32,
+        #[serde(default)]
         command: String,
         started: u64,
         machine: Box<Machine>,
@@ -27,7 +28,7 @@ enum Line {
         complete: bool,
         seconds: f64,
         mhz_after: Option<f64>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(default)]
         busy_cpus_most: Option<f64>,
     },
 }
@@ -105,8 +106,7 @@ impl Writer {
 
     fn line(&mut self, line: &Line) -> Result<(), String> {
         let fail = |e: std::io::Error| format!("{}: {e}", self.path.display());
-        let text = serde_json::to_string(line).map_err(|e| format!("{}: {e}", self.path.display()))?;
-        self.out.write_all(format!("{text}\n").as_bytes()).map_err(fail)
+        self.out.write_all(format!("{}\n", lean(line)?).as_bytes()).map_err(fail)
     }
 }
 
@@ -273,17 +273,8 @@ mod tests {
         let path = file("back", "");
         let machine = Machine::detect();
         let mut writer = Writer::create(&path, &machine, "test").unwrap();
-        let row = Row {
-            suite: "kernels".into(),
-            engine: "ours".into(),
-            op: "shuffle".into(),
-            typesize: 4,
-            threads: 1,
-            data: "random".into(),
-            verified: true,
-            quartile_ns: Some(12.5),
-            ..Row::default()
-        };
+        let (verified, quartile_ns) = (true, Some(12.5));
+        let row = Row { verified, quartile_ns, ..Row::plain("kernels", "ours", "shuffle", 4, 0) };
         writer.row(&Row { quartile_ns: Some(99.0), ..row.clone() }).unwrap();
         writer.finish(std::slice::from_ref(&row), true, &machine).unwrap();
         let read = read(&path).unwrap();

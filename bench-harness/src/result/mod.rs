@@ -21,13 +21,14 @@ pub use visit::{COPIES, Visit};
 use crate::measure::cycles::Unit;
 use crate::measure::stats::{Summary, quantile_of};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Version of the row format. Raised when a field changes its meaning.
 pub const SCHEMA: u32 = 4;
 /// The oldest that is read.
 pub const OLDEST: u32 = 1;
 
-/// One measured case. Absent fields do not apply to it.
+/// One measured case. Fields that do not apply to it are not written, see [`lean`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Row {
@@ -38,23 +39,18 @@ pub struct Row {
     /// What was done: `shuffle`, `compress`, `decompress`, `getitem` …
     pub op: String,
     /// Instruction set of our kernels.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub isa: String,
     /// Codec.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub codec: String,
     /// Filter.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub filter: String,
     /// Compression level.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<u8>,
     /// Bytes of one item.
     pub typesize: usize,
     /// Uncompressed bytes one run processes.
     pub bytes: usize,
     /// Block size in bytes where it was chosen and not automatic.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub blocksize: Option<u32>,
     /// Threads.
     pub threads: usize,
@@ -64,16 +60,13 @@ pub struct Row {
     /// Name of the array; `random` for kernels, whose speed does not depend on it.
     pub data: String,
     /// Number of the goal in the performance page this row is about.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub goal: Option<u32>,
 
     /// The output was right. Rows that are not verified carry no time.
     pub verified: bool,
     /// Why it was refused.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
     /// Why the engine named here does not take part in this case; such a row carries no figure.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<String>,
     /// False under an emulator: then the nanoseconds are not a timing.
     pub timing: bool,
@@ -88,65 +81,47 @@ pub struct Row {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub visits_ns: Vec<f64>,
     /// Nanoseconds of one run: the lower quartile of what the visits found. Older schemas call it a median.
-    #[serde(skip_serializing_if = "Option::is_none", alias = "median_ns")]
+    #[serde(alias = "median_ns")]
     pub quartile_ns: Option<f64>,
     /// How far another run may lie: between `quartile_ns / (1 + spread)` and `quartile_ns * (1 + spread)`, nineteen times
     /// of twenty. See [`crate::measure::spread`].
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub spread: Option<f64>,
     /// Median absolute deviation over all rounds.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub mad_ns: Option<f64>,
     /// Fastest round.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub min_ns: Option<f64>,
     /// A tenth of the rounds were faster.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub p10_ns: Option<f64>,
     /// A tenth of the rounds were slower.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub p90_ns: Option<f64>,
     /// Uncompressed bytes per nanosecond, by `quartile_ns`; absent where a case is about waiting (`getitem`).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub gbps: Option<f64>,
 
     /// Uncompressed bytes per CPU cycle, of a real counter; on one thread.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_per_cycle: Option<f64>,
     /// Uncompressed bytes per tick of the time stamp, where there is no cycle counter: a clock, not cycles.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_per_tick: Option<f64>,
 
     /// Compressed bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cbytes: Option<usize>,
     /// `bytes / cbytes`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
 
     /// Speed as a fraction of the fastest copy in the same rounds.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub vs_copy: Option<f64>,
     /// Which copy was the fastest; our widest loop where older files do not say.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub copy: Option<String>,
     /// How far another run's fraction may lie, as [`Row::spread`].
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub vs_copy_spread: Option<f64>,
     /// Speed as a fraction of libc's memcpy in the same rounds.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub vs_memcpy: Option<f64>,
     /// Name of the opponent in the same rounds.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub peer: Option<String>,
     /// Speed as a multiple of the opponent's.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub vs_peer: Option<f64>,
     /// How far another run's multiple may lie, as [`Row::spread`].
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub vs_peer_spread: Option<f64>,
     /// Compressed size as a fraction of the opponent's.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub size_vs_peer: Option<f64>,
 
     /// What the figures come from, while a run lasts.
@@ -158,6 +133,12 @@ pub struct Row {
 pub type Key<'a> = (&'a str, &'a str, &'a str, &'a str, &'a str, &'a str, [usize; 6], &'a str);
 
 impl Row {
+    /// The fixed part of a row about random bytes, on one thread.
+    pub fn plain(suite: &str, engine: &str, op: &str, typesize: usize, bytes: usize) -> Row {
+        let [suite, engine, op, data] = [suite, engine, op, "random"].map(String::from);
+        Row { suite, engine, op, data, typesize, bytes, threads: 1, ..Row::default() }
+    }
+
     /// The case's identity. Engine versions are left out (`libblosc2 3.3.5` is `libblosc2`).
     pub fn key(&self) -> Key<'_> {
         let level = self.level.map_or(usize::MAX, usize::from);
@@ -291,6 +272,19 @@ impl Row {
 const QUIET: f64 = 0.25;
 /// This many calm visits say enough.
 const ENOUGH: usize = 3;
+
+/// As JSON, without the fields of the value and of what it holds that are absent or empty.
+pub fn lean(value: &impl Serialize) -> Result<Value, String> {
+    fn clear(value: &mut Value) {
+        if let Value::Object(fields) = value {
+            fields.values_mut().for_each(clear);
+            fields.retain(|_, v| !v.is_null() && *v != Value::String(String::new()));
+        }
+    }
+    let mut value = serde_json::to_value(value).map_err(|e| e.to_string())?;
+    clear(&mut value);
+    Ok(value)
+}
 
 /// Keeps five significant digits: more would be noise, and the files stay small.
 pub fn round3(x: f64) -> f64 {

@@ -1,11 +1,11 @@
 //! Suite `chunks`: whole chunks written and read, for each array, codec, filter and level.
 
 use super::choice::{Choice, Job, pace, seconds};
-use super::unlearn::{Task, work_on_others};
+use super::unlearn::{Task, Want, work_on_others};
 use crate::data::Data;
 use crate::engine::ours::{self, Ours, decodes_to};
-use crate::engine::{Engine, Filters, SelfTimed, Spec};
-use crate::measure::candidate::{Candidate, Timer, Work};
+use crate::engine::{Engine, Filters, Spec};
+use crate::measure::candidate::{Candidate, Check, Timer, Work};
 use crate::measure::check::expect;
 use crate::measure::comparison::Comparison;
 use crate::measure::{Plan, Setting};
@@ -112,17 +112,10 @@ pub fn engines(choice: &Choice) -> Vec<(Rc<dyn Engine>, bool)> {
 
 /// `chunk`, or one that the engine wrote itself where it cannot read that.
 pub fn readable(engine: &dyn Engine, spec: &Spec, data: &[u8], chunk: &Rc<[u8]>) -> Result<Rc<[u8]>, String> {
-    if engine.reads(chunk) { Ok(Rc::clone(chunk)) } else { written_by(engine, spec, data) }
-}
-
-/// The work, and the clock of an engine that brings one.
-fn contend(
-    timed: Option<Result<SelfTimed, String>>,
-    ours: impl FnOnce() -> Result<Work<'static>, String>,
-) -> Result<(Work<'static>, Option<Timer<'static>>), String> {
-    match timed {
-        Some(timed) => timed.map(|t| (t.work, Some(t.timer))),
-        None => ours().map(|work| (work, None)),
+    match engine.own_chunk(spec, data) {
+        Some(own) => own,
+        None if engine.reads(chunk) => Ok(Rc::clone(chunk)),
+        None => written_by(engine, spec, data),
     }
 }
 
@@ -160,6 +153,31 @@ pub fn decompress<'a>(
     Comparison::new(&data.bytes, bytes, bytes, candidates)
 }
 
+/// How an engine takes part in a case: its work, its clock if it brings one, and the judge.
+pub type Part<'a> = (Work<'static>, Option<Timer<'static>>, Check<'a>);
+
+/// A candidate for every engine. `part` says how it takes part and may add to its row; where it cannot, its row says why.
+pub fn contenders<'a>(
+    (suite, op): (&str, &str),
+    task: Task,
+    want: Want,
+    data: &'a Data,
+    choice: &Choice,
+    part: impl Fn(&dyn Engine, &mut Row) -> Result<Part<'a>, String>,
+) -> Vec<Candidate<'a>> {
+    let candidate = |(engine, peer): (Rc<dyn Engine>, bool)| {
+        let mut row = Row { engine: engine.name(), isa: engine.isa(), ..row(suite, op, &want.0, data) };
+        match part(engine.as_ref(), &mut row) {
+            Ok((work, timer, check)) => {
+                let before = work_on_others(engine.as_ref(), task, want, data, choice.others_of(suite));
+                Candidate::new(row, work, check).peer(peer).timer(timer).before(before)
+            }
+            Err(why) => Candidate::left_out(row, why),
+        }
+    };
+    engines(choice).into_iter().map(candidate).collect()
+}
+
 fn compressors<'a>(
     suite: &str,
     spec: &Spec,
@@ -167,19 +185,13 @@ fn compressors<'a>(
     data: &'a Data,
     choice: &Choice,
 ) -> Vec<Candidate<'a>> {
-    let candidate = |(engine, peer): (Rc<dyn Engine>, bool)| {
-        let row = Row { engine: engine.name(), isa: engine.isa(), ..row(suite, "compress", spec, data) };
-        let timed = engine.self_timed("compress", spec, data.bytes.as_ref().into());
-        match contend(timed, || engine.compressor(spec, data.bytes.len())) {
-            Ok((work, timer)) => {
-                let others = choice.others_of(suite);
-                let before = work_on_others(engine.as_ref(), Task::Compress, (*spec, done), data, others);
-                Candidate::new(row, work, decodes_to(&data.bytes)).peer(peer).timer(timer).before(before)
-            }
-            Err(why) => Candidate::left_out(row, why),
+    contenders((suite, "compress"), Task::Compress, (*spec, done), data, choice, |engine, _| {
+        let check = engine.judge(spec, &data.bytes).unwrap_or_else(|| decodes_to(&data.bytes));
+        match engine.self_timed("compress", spec, data.bytes.as_ref().into()) {
+            Some(timed) => timed.map(|t| (t.work, Some(t.timer), check)),
+            None => engine.compressor(spec, data.bytes.len()).map(|work| (work, None, check)),
         }
-    };
-    engines(choice).into_iter().map(candidate).collect()
+    })
 }
 
 fn decompressors<'a>(
@@ -190,23 +202,13 @@ fn decompressors<'a>(
     chunk: &Rc<[u8]>,
     choice: &Choice,
 ) -> Vec<Candidate<'a>> {
-    let candidate = |(engine, peer): (Rc<dyn Engine>, bool)| {
-        let row = Row { engine: engine.name(), isa: engine.isa(), ..row(suite, "decompress", spec, data) };
-        let chunk = match readable(engine.as_ref(), spec, &data.bytes, chunk) {
-            Ok(chunk) => chunk,
-            Err(why) => return Candidate::left_out(row, why),
-        };
-        let ratio = Some(round3(data.bytes.len() as f64 / chunk.len().max(1) as f64));
-        let row = Row { cbytes: Some(chunk.len()), ratio, ..row };
-        let timed = engine.self_timed("decompress", spec, Rc::clone(&chunk));
-        match contend(timed, || engine.decompressor(spec, Rc::clone(&chunk))) {
-            Ok((work, timer)) => {
-                let others = choice.others_of(suite);
-                let before = work_on_others(engine.as_ref(), Task::Decompress, (*spec, done), data, others);
-                Candidate::new(row, work, expect(&data.bytes)).peer(peer).timer(timer).before(before)
-            }
-            Err(why) => Candidate::left_out(row, why),
+    contenders((suite, "decompress"), Task::Decompress, (*spec, done), data, choice, |engine, row| {
+        let (chunk, check) = (readable(engine, spec, &data.bytes, chunk)?, expect(&data.bytes));
+        row.cbytes = Some(chunk.len());
+        row.ratio = Some(round3(data.bytes.len() as f64 / chunk.len().max(1) as f64));
+        match engine.self_timed("decompress", spec, Rc::clone(&chunk)) {
+            Some(timed) => timed.map(|t| (t.work, Some(t.timer), check)),
+            None => engine.decompressor(spec, chunk).map(|work| (work, None, check)),
         }
-    };
-    engines(choice).into_iter().map(candidate).collect()
+    })
 }

@@ -17,6 +17,8 @@ use blosc_core::{Codec, Level};
 use std::rc::Rc;
 
 const FAST: [Codec; 2] = [Codec::BloscLz, Codec::Lz4];
+const SLOW: [Codec; 2] = [Codec::Zlib, Codec::Zstd];
+const BOTH: [Filters; 2] = [Filters::Shuffle, Filters::BitShuffle];
 
 /// Jobs of the goals asked for.
 pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
@@ -28,21 +30,10 @@ pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
             7..=9 => stream_jobs(number, choice),
             10 => whole(number, choice, 64 << 20, &FAST, &[Filters::Shuffle], &["decompress"]),
             11 => whole(number, choice, 2 << 20, &FAST, &[Filters::BitShuffle], &["decompress"]),
-            12 => whole(
-                number,
-                choice,
-                64 << 20,
-                &FAST,
-                &[Filters::Shuffle, Filters::BitShuffle],
-                &["compress"],
-            ),
+            12 => whole(number, choice, 64 << 20, &FAST, &BOTH, &["compress"]),
             13 | 14 => small(number, choice),
             15 => two_threads(choice),
-            17 => {
-                let codecs = [Codec::Zlib, Codec::Zstd];
-                let filters = [Filters::Shuffle, Filters::BitShuffle];
-                whole(number, choice, 1 << 20, &codecs, &filters, &["compress", "decompress"])
-            }
+            17 => whole(number, choice, 1 << 20, &SLOW, &BOTH, &["compress", "decompress"]),
             _ => Vec::new(),
         };
         jobs.extend(new);
@@ -96,7 +87,7 @@ fn sets(choice: &Choice) -> impl Iterator<Item = &Data> {
 fn stream_jobs(number: u32, choice: &Choice) -> Vec<Job<'_>> {
     let (codec, filters): (_, &[Filters]) = match number {
         7 => (Codec::Lz4, &[Filters::Shuffle, Filters::BitShuffle, Filters::None]),
-        _ => (Codec::BloscLz, &[Filters::Shuffle, Filters::BitShuffle]),
+        _ => (Codec::BloscLz, &BOTH),
     };
     let mut jobs = Vec::new();
     for data in sets(choice) {
@@ -142,9 +133,8 @@ fn whole<'a>(
                     let (data, spec) = scaled(data, bytes, codec, filter);
                     let mut rows = Vec::new();
                     if ops.contains(&"compress") {
-                        rows.extend(
-                            chunks::compress("goals", &spec, None, &data, choice).run(setting, plan, stop),
-                        );
+                        let one = chunks::compress("goals", &spec, None, &data, choice);
+                        rows.extend(one.run(setting, plan, stop));
                     }
                     if ops.contains(&"decompress")
                         && let Ok(chunk) = latency::chunk_of(&spec, &data.bytes, choice)

@@ -165,16 +165,7 @@ pub fn candidates<'a>(
         Box::new(move |got| expect(LazyCell::force(&right).as_ref().map_err(String::clone)?)(got))
     };
     let own = arch::OPERATIONS.iter().find(|o| o.name == kernel.table).map_or(&[][..], |o| o.isas);
-    let row = Row {
-        suite: suite.into(),
-        engine: "ours".into(),
-        op: kernel.name.into(),
-        typesize,
-        bytes,
-        threads: 1,
-        data: "random".into(),
-        ..Row::default()
-    };
+    let row = Row::plain(suite, "ours", kernel.name, typesize, bytes);
     let theirs = choice.engines.iter().filter_map(|engine| {
         let mut work = engine.kernel(kernel.name, typesize)?;
         let row = Row { engine: engine.name(), ..row.clone() };

@@ -1,14 +1,13 @@
 //! Suite `latency`: what a caller waits for: one item out of a chunk, and the round trip of a small chunk.
 
 use super::choice::{Choice, Job, pace, seconds};
-use super::chunks::{engines, readable, row, written_by};
-use super::unlearn::{Task, work_on_others};
+use super::chunks::{contenders, readable, written_by};
+use super::unlearn::Task;
 use crate::data::Data;
 use crate::engine::{Engine, Spec, ours};
-use crate::measure::candidate::{Candidate, Work};
+use crate::measure::candidate::Work;
 use crate::measure::check::expect;
 use crate::measure::comparison::Comparison;
-use crate::result::Row;
 use blosc_core::max_encoded_len;
 use std::rc::Rc;
 
@@ -53,38 +52,21 @@ pub fn item<'a>(suite: &str, spec: &Spec, data: &'a Data, choice: &Choice) -> Op
     let chunk = chunk_of(spec, &data.bytes, choice).ok()?;
     let index = data.bytes.len() / data.typesize * 5 / 8 + 1;
     let right = data.bytes.get(index * data.typesize..(index + 1) * data.typesize)?;
-    let candidate = |(engine, peer): (Rc<dyn Engine>, bool)| {
-        let row = Row { engine: engine.name(), isa: engine.isa(), ..row(suite, "getitem", spec, data) };
-        let work = readable(engine.as_ref(), spec, &data.bytes, &chunk)
-            .and_then(|chunk| engine.getitem(spec, chunk, index..index + 1));
-        match work {
-            Ok(work) => {
-                let others = choice.others_of(suite);
-                let before = work_on_others(engine.as_ref(), Task::Decompress, (*spec, None), data, others);
-                Candidate::new(row, work, expect(right)).peer(peer).before(before)
-            }
-            Err(why) => Candidate::left_out(row, why),
-        }
-    };
-    let candidates = engines(choice).into_iter().map(candidate).collect();
+    let want = (*spec, None);
+    let candidates = contenders((suite, "getitem"), Task::Decompress, want, data, choice, |engine, _| {
+        let chunk = readable(engine, spec, &data.bytes, &chunk)?;
+        Ok((engine.getitem(spec, chunk, index..index + 1)?, None, expect(right)))
+    });
     Some(Comparison::new(right, data.typesize, data.typesize, candidates))
 }
 
 /// Compressing and decompressing, both in the time.
 pub fn round_trip<'a>(suite: &str, spec: &Spec, data: &'a Data, choice: &Choice) -> Comparison<'a> {
     let bytes = data.bytes.len();
-    let candidate = |(engine, peer): (Rc<dyn Engine>, bool)| {
-        let row = Row { engine: engine.name(), isa: engine.isa(), ..row(suite, "roundtrip", spec, data) };
-        match both(engine.as_ref(), spec, bytes) {
-            Ok(work) => {
-                let others = choice.others_of(suite);
-                let before = work_on_others(engine.as_ref(), Task::RoundTrip, (*spec, None), data, others);
-                Candidate::new(row, work, expect(&data.bytes)).peer(peer).before(before)
-            }
-            Err(why) => Candidate::left_out(row, why),
-        }
-    };
-    let candidates = engines(choice).into_iter().map(candidate).collect();
+    let want = (*spec, None);
+    let candidates = contenders((suite, "roundtrip"), Task::RoundTrip, want, data, choice, |engine, _| {
+        Ok((both(engine, spec, bytes)?, None, expect(&data.bytes)))
+    });
     Comparison::new(&data.bytes, bytes, bytes, candidates)
 }
 

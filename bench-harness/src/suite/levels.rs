@@ -10,25 +10,36 @@
 use super::kernels::{FILTERS, Kernel};
 use crate::data::generate::random_bytes;
 use crate::measure::stats::quantile_of;
+use crate::report::table::parse_size;
 use blosc_core::Level;
+use clap::Args;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 /// What is compared.
-#[derive(Clone, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct Choice {
-    /// Item sizes.
-    pub typesizes: Vec<usize>,
-    /// Lengths at which levels are compared.
-    pub sizes: Vec<usize>,
-    /// Lengths of powers of two that are compared with 31/32 and 33/32 of them.
-    pub powers: Vec<usize>,
-    /// Least speed of a level against one that it implies.
-    pub level_bound: f64,
-    /// Least speed at a power of two against its slower neighbour.
-    pub power_bound: f64,
-    /// Seconds for each pair.
-    pub time: f64,
+    /// Item sizes instead of 1 to 32.
+    #[arg(long, value_delimiter = ',', value_name = "BYTES", value_parser = clap::value_parser!(u16).range(1..=255),
+        default_values_t = 1..=32, hide_default_value = true)]
+    typesize: Vec<u16>,
+    /// Lengths at which levels are compared (K, M allowed).
+    #[arg(long, value_delimiter = ',', value_name = "BYTES", value_parser = parse_size,
+        default_value = "8K,248K,256K,4M")]
+    size: Vec<usize>,
+    /// Powers of two that are compared with 31/32 and 33/32 of them.
+    #[arg(long, value_delimiter = ',', value_name = "BYTES", value_parser = parse_size,
+        default_value = "32K,64K,128K,256K,1M,4M")]
+    power: Vec<usize>,
+    /// Least speed of a level against each one that it implies.
+    #[arg(long, default_value_t = 0.97)]
+    level: f64,
+    /// Least speed at a power of two against its neighbours.
+    #[arg(long, default_value_t = 0.95)]
+    neighbour: f64,
+    /// Milliseconds for each pair.
+    #[arg(long, default_value_t = 6.0, value_name = "MS")]
+    time: f64,
 }
 
 /// A pair, and how fast its first kernel is against its second.
@@ -106,21 +117,17 @@ fn compare(
 ///
 /// # Errors
 /// A kernel refuses its buffers.
-pub fn run(
-    choice: &Choice,
-    mut tell: impl FnMut(&Pair),
-    stop: &dyn Fn() -> bool,
-) -> Result<Vec<Pair>, String> {
-    let longest = choice.sizes.iter().chain(&choice.powers).max().copied().unwrap_or(0);
-    let room = longest + longest / 32;
+pub fn run(choice: &Choice, mut tell: impl FnMut(&Pair)) -> Result<Vec<Pair>, String> {
+    let longest = choice.size.iter().chain(&choice.power).max().copied().unwrap_or(0);
+    let (room, time) = (longest + longest / 32, choice.time / 1e3);
     let mut buffers = Buffers { src: random_bytes(room), dst: vec![0; room] };
     let mut pairs = Vec::new();
     let mut judge = |label: String, sides: [&Side<'_>; 2], bound: f64| -> Result<(), String> {
-        let mut pair = compare(label.clone(), sides, bound, choice.time, &mut buffers)?;
+        let mut pair = compare(label.clone(), sides, bound, time, &mut buffers)?;
         let mut looks = 1;
         while pair.slow && looks < 3 {
             std::thread::sleep(Duration::from_millis(20));
-            pair = compare(label.clone(), sides, bound, 4.0 * choice.time, &mut buffers)?;
+            pair = compare(label.clone(), sides, bound, 4.0 * time, &mut buffers)?;
             looks += 1;
         }
         tell(&pair);
@@ -128,25 +135,22 @@ pub fn run(
         Ok(())
     };
     for kernel in &FILTERS {
-        for &typesize in choice.typesizes.iter().filter(|&&t| t > 1 || !kernel.trivial_at_1) {
-            if stop() {
-                return Ok(pairs);
-            }
+        let typesizes = choice.typesize.iter().map(|t| usize::from(*t));
+        for typesize in typesizes.filter(|t| *t > 1 || !kernel.trivial_at_1) {
             let side = |level, bytes| Side { level, bytes, kernel, typesize };
             let case =
                 |bytes| format!("{} ts {typesize}, {}", kernel.name, crate::report::table::size(bytes));
-            for &bytes in &choice.sizes {
+            for &bytes in &choice.size {
                 for level in Level::available() {
                     let implied =
                         |l: &Level| *l != level && level.isa().implies(l.isa()) && *l != Level::SCALAR;
                     for lower in Level::available().filter(implied) {
                         let label = format!("{}: {} against {}", case(bytes), level.isa(), lower.isa());
-                        judge(label, [&side(level, bytes), &side(lower, bytes)], choice.level_bound)?;
+                        judge(label, [&side(level, bytes), &side(lower, bytes)], choice.level)?;
                     }
                 }
             }
-            for (&power, level) in choice.powers.iter().flat_map(|p| Level::available().map(move |l| (p, l)))
-            {
+            for (&power, level) in choice.power.iter().flat_map(|p| Level::available().map(move |l| (p, l))) {
                 for beside in [power - power / 32, power + power / 32] {
                     let label = format!(
                         "{}, {}: against {}",
@@ -154,7 +158,7 @@ pub fn run(
                         level.isa(),
                         crate::report::table::size(beside)
                     );
-                    judge(label, [&side(level, power), &side(level, beside)], choice.power_bound)?;
+                    judge(label, [&side(level, power), &side(level, beside)], choice.neighbour)?;
                 }
             }
         }

@@ -2,6 +2,7 @@
 //! over the whole run.
 
 use super::choice::Job;
+use crate::data::generate::Xorshift;
 use crate::measure::{Plan, Setting, spread};
 use crate::result::Row;
 use std::time::{Duration, Instant};
@@ -135,11 +136,7 @@ impl<'a> Passes<'a> {
 /// Every pass shuffles the list in its own way, and the same in every run: what a short run leaves out is of all kinds.
 fn order(pass: usize, jobs: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..jobs).collect();
-    let mut state = pass as u64 + 1;
-    for last in (1..jobs).rev() {
-        state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
-        order.swap(last, ((state >> 33) as usize) % (last + 1));
-    }
+    Xorshift::new(pass as u64 + 1).shuffle(&mut order);
     order
 }
 

@@ -90,16 +90,7 @@ pub fn scaling<'a>(
 pub fn copying<'a>(suite: &str, source: &'a [u8]) -> Comparison<'a> {
     let bytes = source.len();
     let candidate = |threads| {
-        let row = Row {
-            suite: suite.into(),
-            engine: "memcpy".into(),
-            op: "copy".into(),
-            typesize: 1,
-            bytes,
-            threads,
-            data: "random".into(),
-            ..Row::default()
-        };
+        let row = Row { threads, ..Row::plain(suite, "memcpy", "copy", 1, bytes) };
         let work: Work<'a> = Box::new(move |src, dst| copy_shared(src, dst, threads));
         Candidate::new(row, work, expect(source)).peer(threads == 1)
     };

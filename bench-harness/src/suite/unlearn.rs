@@ -28,7 +28,7 @@ struct Other {
 }
 
 /// What others are made for: how they are written, and the filter they have been through before.
-type Want = (Spec, Option<Filters>);
+pub type Want = (Spec, Option<Filters>);
 
 /// What has been made for one of them.
 type Made = (Want, Rc<[Other]>);

@@ -95,7 +95,7 @@ const ROOMS: [Room; 6] = [
         ],
         circles: 0,
         budget: 10_000,
-        above: Some(11_000),
+        above: Some(10_870),
     },
     Room {
         src: "fuzz/src",

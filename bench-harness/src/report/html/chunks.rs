@@ -52,7 +52,7 @@ impl Way<'_> {
 
 /// Per kind of data: the fastest way, the smallest, and one between.
 pub fn choice(file: &Results) -> String {
-    let best = file.machine.levels.last().cloned().unwrap_or_default();
+    let best = file.machine.best_level();
     let mut arrays: Vec<&str> = Vec::new();
     for r in timed(file, "chunks") {
         if !arrays.contains(&r.data.as_str()) {
@@ -112,7 +112,7 @@ fn short(filter: &str) -> &str {
 /// Ratio against speed, one chart for each direction; a point is a codec, filter and level. Opponents are squares.
 pub fn fronts(file: &Results) -> String {
     let seeded = |r: &Row| generate::find(&r.data).is_some();
-    let best = file.machine.levels.last().cloned().unwrap_or_default();
+    let best = file.machine.best_level();
     let shown = |r: &&Row| !seeded(r) && (r.isa.is_empty() || r.isa == best);
     let mut body = String::new();
     for (op, title) in [("compress", "Compression"), ("decompress", "Decompression")] {

@@ -1,10 +1,11 @@
 //! Sections of the page, drawn from their description.
 
-use super::parts::{html_table, section};
-use super::{chunks, goals};
+use super::chunks;
+use super::parts::{section, text_table};
+use crate::report::goals;
 use crate::report::grids::{Cell, HeatMap};
 use crate::report::mean::{Mean, SPEED, VS_COPY};
-use crate::report::sections::{Draw, Field, Grid, Section, best_level, cell, figures, text};
+use crate::report::sections::{Draw, Field, Grid, Section, cell, figures, text};
 use crate::report::svg::{Chart, Point, Series, escape};
 use crate::report::table::{figure, speed_unit};
 use crate::result::Row;
@@ -15,10 +16,18 @@ use std::fmt::Write;
 pub fn draw(file: &Results, what: &Section<'_>) -> String {
     match what.draw {
         Draw::Chunks => return chunks::choice(file) + &chunks::fronts(file),
-        Draw::Goals => return goals(file),
+        Draw::Goals => {
+            let note = goals::memory_note(&file.rows).map_or(String::new(), |n| format!("<p>{n}</p>"));
+            return section(
+                what.suite,
+                what.title,
+                what.lead,
+                &(text_table(&goals::table(&file.rows)) + &note),
+            );
+        }
         _ => {}
     }
-    let figures = figures(what, &file.rows, best_level(file));
+    let figures = figures(what, &file.rows, file.machine.best_level());
     let several = figures.len() > 1;
     let mut body = String::new();
     for (name, grid) in &figures {
@@ -26,10 +35,7 @@ pub fn draw(file: &Results, what: &Section<'_>) -> String {
             Draw::Heat => heat(name, grid),
             Draw::Lines | Draw::Scaling => chart(what, grid),
             _ => {
-                let (head, rows) = text("", grid, false, true).cells();
-                let rows: Vec<Vec<String>> =
-                    rows.iter().map(|row| row.iter().map(|c| escape(c)).collect()).collect();
-                body.push_str(&html_table(&head, &rows));
+                body.push_str(&text_table(&text("", grid, false, true)));
                 continue;
             }
         };

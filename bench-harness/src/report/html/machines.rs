@@ -3,7 +3,6 @@
 use super::parts::{date, html_table, section};
 use crate::report::cases::letter;
 use crate::report::mean::{Mean, SPEED, VS_COPY};
-use crate::report::sections::best_level;
 use crate::report::svg::escape;
 use crate::report::table::speed_unit;
 use crate::result::Row;
@@ -65,7 +64,7 @@ pub fn overview(files: &[Results]) -> String {
     }
     let cell = |file: &Results, fits: &dyn Fn(&Row, &str) -> bool| {
         let timed = file.rows.iter().filter(|r| r.quartile_ns.is_some());
-        let rows: Vec<&Row> = timed.filter(|r| fits(r, best_level(file))).collect();
+        let rows: Vec<&Row> = timed.filter(|r| fits(r, file.machine.best_level())).collect();
         Some(format!("{} ({})", Mean::of(&rows, VS_COPY)?.whole(), speed_unit(Mean::of(&rows, SPEED)?.value)))
     };
     let head: Vec<String> =

@@ -10,7 +10,7 @@ use super::svg::escape;
 use super::table::size;
 use crate::machine::load::TOLERATED;
 use crate::result::file::Results;
-use parts::{date, html_table, section};
+use parts::date;
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("../report.css");
@@ -86,34 +86,15 @@ fn head(id: &str, file: &Results) -> String {
     out
 }
 
-fn goals(file: &Results) -> String {
-    let table = crate::report::goals::table(&file.rows);
-    if table.is_empty() {
-        return String::new();
-    }
-    let note = crate::report::goals::memory_note(&file.rows).map_or(String::new(), |n| format!("<p>{n}</p>"));
-    let (head, rows) = table.cells();
-    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|c| escape(c)).collect()).collect();
-    let body = html_table(&head, &rows) + &note;
-    section("goals", "Goals", "Speed ratios in the same rounds; the mean decides.", &body)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::Machine;
+    use crate::report::cases::testing::results;
 
     #[test]
     fn names_are_escaped_and_the_page_needs_nothing_else() {
-        let machine = Machine { name: "<script>\"&".into(), ..Machine::default() };
-        let file = Results {
-            path: "x".into(),
-            machine,
-            command: "a < b".into(),
-            started: 0,
-            rows: Vec::new(),
-            complete: true,
-        };
+        let mut file = Results { command: "a < b".into(), ..results(&[]) };
+        file.machine.name = "<script>\"&".into();
         let page = page(&[file.clone(), file]);
         assert!(!page.contains("<script>") && page.contains("&lt;script&gt;&quot;&amp;"));
         assert!(!page.contains("http:") && !page.contains("https:"));

@@ -1,6 +1,7 @@
 //! What the sections of the page share.
 
 use crate::report::svg::escape;
+use crate::report::table::Table;
 use crate::result::Row;
 use crate::result::file::Results;
 use std::fmt::Write;
@@ -18,6 +19,12 @@ pub fn section(suite: &str, title: &str, lead: &str, body: &str) -> String {
 /// Rows of a suite that carry a time.
 pub fn timed<'a>(file: &'a Results, suite: &'a str) -> impl Iterator<Item = &'a Row> {
     file.rows.iter().filter(move |r| r.suite == suite && r.quartile_ns.is_some())
+}
+
+/// A table of text.
+pub fn text_table(table: &Table) -> String {
+    let (head, rows) = table.cells();
+    html_table(&head, &rows.iter().map(|row| row.iter().map(|c| escape(c)).collect()).collect::<Vec<_>>())
 }
 
 /// A table; cells are HTML, the head is text.

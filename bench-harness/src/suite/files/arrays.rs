@@ -5,6 +5,7 @@ use super::operation::{
     CODECS, Folder, Op, Side, arrays_of, job, new_file, number, open, opponent, spec, text,
 };
 use crate::data::Data;
+use crate::data::generate::Xorshift;
 use crate::engine::Spec;
 use crate::engine::peers::cparams;
 use crate::measure::candidate::Work;
@@ -48,7 +49,7 @@ type Box4 = [Range<u64>; 4];
 struct Places {
     shape: [u64; 4],
     sides: [u64; 4],
-    state: u64,
+    numbers: Xorshift,
     list: Vec<Box4>,
 }
 
@@ -58,20 +59,15 @@ impl Places {
         let side = |d: usize| if sides[d] == 0 { shape[d] } else { sides[d].min(shape[d]) };
         let nowhere = [0, 0, 0, 0].map(|n| n..n);
         let sides = [0, 1, 2, 3].map(side);
-        let mut places = Places { shape, sides, state: 7, list: vec![nowhere; count] };
+        let mut places = Places { shape, sides, numbers: Xorshift::new(7), list: vec![nowhere; count] };
         places.move_on();
         places
     }
 
     fn move_on(&mut self) {
-        let mut below = |n: u64| {
-            self.state =
-                self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (self.state >> 33) % n
-        };
         for place in &mut self.list {
             *place = [0, 1, 2, 3].map(|d| {
-                let start = below(self.shape[d] - self.sides[d] + 1);
+                let start = self.numbers.below(self.shape[d] - self.sides[d] + 1);
                 start..start + self.sides[d]
             });
         }
@@ -220,7 +216,7 @@ mod tests {
             assert!(sides == [0; 4] || sides[1] == 20 || before != places.list);
             assert_eq!(places.cut(&items, 2).len(), places.items() * count * 2);
         }
-        let one = Places { shape, sides: [1; 4], state: 0, list: vec![[0..1, 0..1, 0..1, 3..4]] };
+        let one = Places { list: vec![[0..1, 0..1, 0..1, 3..4]], ..Places::new(shape, [1; 4], 1) };
         assert_eq!(one.cut(&items, 2), [3, 0]);
     }
 }

@@ -4,7 +4,7 @@ use crate::data::Data;
 use crate::engine::{Filters, Spec};
 use crate::machine::unpinned;
 use crate::measure::candidate::{Before, Candidate, Check, Work};
-use crate::measure::check::spoilt;
+use crate::measure::check::{expect, spoilt};
 use crate::measure::comparison::Comparison;
 use crate::result::Row;
 use crate::suite::choice::{Choice, Job, pace, seconds};
@@ -165,6 +165,11 @@ pub fn open(path: &Path, threads: usize) -> Result<SuperChunk<'static>, String> 
 /// A file to write a frame to.
 pub fn new_file(path: &Path) -> Result<File, String> {
     File::options().read(true).write(true).create(true).truncate(true).open(path).map_err(text)
+}
+
+/// Judges such a number.
+pub fn counts(n: usize) -> impl Fn(&[u8]) -> Result<(), String> {
+    move |got| expect(&(n as u64).to_le_bytes())(got)
 }
 
 /// What an operation writes whose result is a number, or a file of that length.
