@@ -151,6 +151,7 @@ impl Pool {
         let mut chunk = vec![0; max_encoded_len(data.len())];
         let len = self.compress_into(params, chunk_context, data, &mut chunk)?;
         chunk.truncate(len);
+        chunk.shrink_to_fit();
         Ok(chunk)
     }
 
@@ -166,10 +167,9 @@ impl Pool {
         chunk: &mut [u8],
     ) -> Result<usize, Error> {
         params.check()?;
-        let dictionary = if params.dictionary {
-            dictionary::make(self.level, params, chunk_context, data)?
-        } else {
-            Vec::new()
+        let dictionary = match params.dictionary {
+            true => dictionary::make(self.level, params, chunk_context, data)?,
+            false => Vec::new(),
         };
         let plan = Plan::new(params, chunk_context, &dictionary, data)?;
         self.run_plan(params, &plan, data.len(), chunk)
@@ -187,10 +187,9 @@ impl Pool {
     ) -> Result<Vec<u8>, Error> {
         let longest = blocks.iter().map(|b| b.len()).max().unwrap_or(0);
         let nbytes = blocks.iter().fold(0usize, |sum, b| sum.saturating_add(b.len()));
-        let dictionary = if params.dictionary && blocks.len() >= 8 {
-            dictionary::make_vl(params, blocks, nbytes)
-        } else {
-            Vec::new()
+        let dictionary = match params.dictionary && blocks.len() >= 8 {
+            true => dictionary::make_vl(params, blocks, nbytes),
+            false => Vec::new(),
         };
         let one_block = Params { blocksize: None, ..*params };
         // Blocks of variable length are not cut at items: the item size must not round the longest one down.
@@ -204,6 +203,7 @@ impl Pool {
             .chunk_context(chunk_context);
         let len = encoder.encode_vl(blocks, &mut chunk)?;
         chunk.truncate(len);
+        chunk.shrink_to_fit();
         Ok(chunk)
     }
 

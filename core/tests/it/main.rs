@@ -17,6 +17,9 @@ mod allocation;
 mod chunk;
 #[cfg(feature = "zlib")]
 mod deflate;
+// Under an emulator or Miri pages are another's.
+#[cfg(all(feature = "std", feature = "codecs", target_os = "linux", target_arch = "x86_64", not(miri)))]
+mod faults;
 mod filters;
 #[cfg(all(feature = "std", feature = "codecs"))]
 mod golden;
