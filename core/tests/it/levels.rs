@@ -100,6 +100,8 @@ fn levels_imply_the_ones_below() {
         (Isa::Neon, &[]),
         (Isa::Simd128, &[]),
     ];
+    let listed = [Isa::Scalar].into_iter().chain(levels.iter().map(|row| row.0));
+    assert!(listed.eq(Isa::ALL), "every level but the first has a row here, in the order of `Isa::ALL`");
     for (level, below) in levels {
         for other in Isa::ALL {
             let implied = other == level || other == Isa::Scalar || below.contains(&other);
@@ -118,7 +120,8 @@ fn the_readme_has_a_column_for_each_level() {
         return;
     };
     let titles: Vec<&str> = Isa::ALL.iter().map(|isa| isa.title()).collect();
-    assert!(text.contains(&format!("| | {} |", titles.join(" | "))), "{titles:?}");
+    let row = format!("| | {} |", titles.join(" | "));
+    assert!(text.contains(&row), "README.md has no row {row}");
 }
 
 /// Every name and other name is read back, and none is taken twice.

@@ -276,7 +276,7 @@ mod x86 {
                 macro_rules! compare {
                     ($($feature:tt)*) => {{
                         let compared = [$($feature),*];
-                        assert!(x86().flat_map(|isa| isa.features()).all(|f| compared.contains(f)), "{compared:?}");
+                        assert!(x86().flat_map(|isa| isa.features()).all(|f| compared.contains(f)), "compare! has only {compared:?}");
                         $(assert_eq!(here.has($feature), std::arch::is_x86_feature_detected!($feature), $feature);)*
                     }};
                 }
