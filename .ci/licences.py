@@ -23,6 +23,8 @@ ACCEPTED = {
     "Unicode-3.0",
     "Unlicense",
     "Zlib",
+    # Certificates of authorities, as data. Only with the feature `remote` of the command.
+    "CDLA-Permissive-2.0",
     # As BSD-3-Clause. Only with the feature `zarr` of the command.
     "bzip2-1.0.6",
 }

@@ -7,6 +7,7 @@
 //! | [`folder`] | a temporary folder that goes when the test ends |
 //! | [`hash`] | SHA-256 as text; files of golden hashes |
 //! | [`guard`] | bytes around a buffer that nothing may touch |
+//! | [`http`] | a server on loopback, which does as it should or one thing wrong |
 //! | [`imports`] | which files of a crate import each other |
 //! | [`memory`] | an allocator that counts what a thread holds |
 //! | [`trace`] | the system calls of a program, by strace |
@@ -17,6 +18,7 @@ pub mod counts;
 pub mod folder;
 pub mod guard;
 pub mod hash;
+pub mod http;
 pub mod imports;
 pub mod memory;
 pub mod random;

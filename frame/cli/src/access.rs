@@ -2,7 +2,7 @@
 
 use crate::args::Input;
 use crate::failure::{Failure, Result, failure};
-use crate::paths::is_stream;
+use crate::paths::{is_stream, is_url};
 use blosc_frame::any::Kind;
 use blosc_frame::bcolz::Flavour;
 use blosc_frame::io::{FsDir, SidecarLock, strays as strays_beside, sweep};
@@ -84,7 +84,7 @@ static HELD: Mutex<Vec<(PathBuf, bool)>> = Mutex::new(Vec::new());
 pub fn lock(path: &Path, asked: bool, write: bool) -> Result<Option<Lock>> {
     put_back(path);
     let by_environment = || std::env::var_os("BLOSC_LOCKING").is_some_and(|v| !v.is_empty() && v != "0");
-    if !asked && !by_environment() {
+    if !asked && (is_url(path) || !by_environment()) {
         return Ok(None);
     }
     // No lock is left beside what does not exist, and a stream has no name to put one beside.

@@ -5,7 +5,6 @@ mod change;
 mod common;
 mod values;
 
-use crate::paths::leaf;
 pub use advise::Advise;
 use blosc_core::{Codec, FilterSlot, Params, Split};
 use blosc_frame::bloscpack::{Checksum, Layout};
@@ -47,7 +46,7 @@ impl Args {
             && (word == "-" || !word.starts_with('-'))
             && word != "help"
             && command.find_subcommand(word).is_none()
-            && (word == "-" || Path::new(word).exists() || leaf(Path::new(word)).is_some())
+            && (word == "-" || word.contains(":/") || Path::new(word).exists())
         {
             words.insert(1, "info".into());
         }

@@ -13,7 +13,7 @@ use crate::cut::Cut;
 use crate::failure::{Failure, Result, failure};
 use crate::open;
 use crate::opened::Opened;
-use crate::paths::{is_stream, leaf};
+use crate::paths::{is_stream, is_url, leaf};
 use crate::readers::Items;
 use crate::streams::{stream, unnamed, unnamed_of};
 use blosc_frame::any::{Found, HEAD, Kind, Source};
@@ -45,7 +45,7 @@ enum Data {
 pub fn open_items(input: &Input, plain: bool) -> Result<NewItems> {
     let path = input.input.as_path();
     let bytes = |data| Ok(NewItems { path: path.to_path_buf(), data, items: None });
-    if !plain && leaf(path).is_some() {
+    if !plain && (is_url(path) || leaf(path).is_some()) {
         return decoded(open::open(input, Intent::Read), path);
     }
     let found = match is_stream(path)? {

@@ -3,6 +3,7 @@
 //! ```text
 //! lock → directory                       → any::Kind → Opened
 //!        file: opened, its first bytes   → any::Kind → Opened
+//!        URL                             → any::Kind → Opened, read where it is
 //!        stream (-, a FIFO, <(command)): its first bytes → any::Kind; copied to a file without a name → Opened
 //! ```
 //! What a file is, [`any::Kind`](blosc_frame::any::Kind) alone decides. Whether its items are data or placeholders is
@@ -14,7 +15,7 @@ use crate::failure::{Failure, Result, failure};
 use crate::limits::{check_output, limits, max_by_size};
 use crate::opened::{Contents, Opened};
 use crate::output::notice;
-use crate::paths::{is_stream, leaf};
+use crate::paths::{is_stream, is_url, leaf};
 use crate::readers::array::ArrayReader;
 use crate::readers::bcolz;
 use crate::readers::chunk::ChunkReader;
@@ -23,7 +24,7 @@ use crate::readers::frame::FrameReader;
 use crate::readers::rows::RowsReader;
 use crate::readers::store::StoreReader;
 use crate::signals::remember_replacing;
-use crate::streams::{stream, unnamed};
+use crate::streams::{remote, stream, unnamed};
 use crate::trailing::Trailing;
 use blosc_frame::any::{self, Found, HEAD, Kind, Source};
 use blosc_frame::b2nd::{NdArray, carrier};
@@ -184,10 +185,17 @@ fn find(input: &Input, intent: Intent) -> Result<Found> {
         let why = "a frame inside a larger file cannot be changed; copy it out with repair --offset";
         return Err(Failure::Usage(format!("{}: --offset: {why}", path.display())));
     }
-    let mut found = match is_stream(path)? {
+    let failed = |error| match error {
+        Error::Param { .. } => past_end(path, offset),
+        error => failure(path)(error),
+    };
+    let far = is_url(path);
+    let mut found = match far || is_stream(path)? {
         true if intent.writes() => {
-            return Err(Failure::Usage(format!("{}: a stream cannot be changed", path.display())));
+            let what = if far { "what lies behind a URL" } else { "a stream" };
+            return Err(Failure::Usage(format!("{}: {what} cannot be changed", path.display())));
         }
+        true if far => Found::of(path, remote(path)?, offset).map_err(failed)?,
         true => spool(stream(path)?, input)?,
         false if path.is_dir() && offset != 0 => {
             return Err(Failure::Usage(format!("--offset: {} is a directory and has none", path.display())));
@@ -196,12 +204,7 @@ fn find(input: &Input, intent: Intent) -> Result<Found> {
             if intent.writes() {
                 remember_replacing(path);
             }
-            Found::at(path, offset, intent.writes().then(|| input.locking())).map_err(
-                |error| match error {
-                    blosc_frame::Error::Param { .. } => past_end(path, offset),
-                    error => failure(path)(error),
-                },
-            )?
+            Found::at(path, offset, intent.writes().then(|| input.locking())).map_err(failed)?
         }
     };
     found.kind = match (input.kind, found.file.is_some()) {

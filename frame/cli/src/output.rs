@@ -11,7 +11,7 @@
 
 use crate::args::Output;
 use crate::failure::{Failure, Result, failure};
-use crate::paths::parent;
+use crate::paths::{is_url, parent};
 use crate::printable::{printable, printable_lines};
 pub use crate::replaced::Shape;
 use crate::replaced::{check_inside, check_replace};
@@ -166,6 +166,9 @@ impl Destination {
 
 /// Where a name leads.
 fn delivery(name: &Path) -> Result<Delivery> {
+    if is_url(name) {
+        return Err(Failure::Usage(format!("-o: {} is a URL; results are written to files", name.display())));
+    }
     let mut path = name.to_path_buf();
     // As many links as Linux follows.
     for _ in 0..40 {

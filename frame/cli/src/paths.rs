@@ -4,10 +4,18 @@ use crate::failure::{Failure, Result};
 use crate::printable::printable;
 use std::path::{Path, PathBuf};
 
-/// Store and key, where `path` is no path but names a leaf of a store, as `STORE:/KEY`.
+/// Store and key, where `path` is no path but names a leaf of a store, as `STORE:/KEY`; the store may be a URL.
 pub fn leaf(path: &Path) -> Option<(PathBuf, String)> {
     let (store, key) = path.to_str()?.rsplit_once(":/")?;
-    (!path.exists() && Path::new(store).exists()).then(|| (PathBuf::from(store), format!("/{key}")))
+    let store = PathBuf::from(store);
+    let is_leaf = if is_url(path) { is_url(&store) } else { !path.exists() && store.exists() };
+    is_leaf.then(|| (store, format!("/{key}")))
+}
+
+/// Whether `path` is a URL, such as `s3://BUCKET/KEY`, and no file has that name.
+pub fn is_url(path: &Path) -> bool {
+    let scheme = path.to_str().and_then(|text| text.split_once("://"));
+    scheme.is_some_and(|(scheme, _)| scheme.bytes().all(|b| b.is_ascii_alphanumeric())) && !path.exists()
 }
 
 /// The directory that `path` is in.
@@ -16,7 +24,13 @@ pub fn parent(path: &Path) -> &Path {
 }
 
 /// Whether `path` names no file or directory but standard input, a FIFO, a device.
+///
+/// # Errors
+/// A path that is not there, and a URL: who reads those asks [`is_url`] first.
 pub fn is_stream(path: &Path) -> Result<bool> {
+    if is_url(path) {
+        return Err(Failure::Usage(format!("{}: a URL is not taken here, only a file", path.display())));
+    }
     if path == Path::new("-") {
         return Ok(true);
     }

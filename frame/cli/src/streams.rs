@@ -1,8 +1,12 @@
-//! Inputs that are no files, and files without a name that their bytes are kept in.
+//! Inputs that are no files, and files without a name that the bytes of streams are kept in. What lies behind a URL is read
+//! where it is.
 
 use crate::failure::{Failure, Result, failure};
+#[cfg(feature = "remote")]
+use crate::output::notice;
 use crate::output::spool_named;
 use crate::paths::is_stream;
+use blosc_frame::any::Source;
 use blosc_frame::io::PathFile;
 use std::fs::File;
 use std::io::{self, Read};
@@ -55,4 +59,18 @@ pub fn unnamed_of(path: &Path, fill: &mut dyn FnMut(&mut File) -> Result<()>) ->
     drop(name);
     fill(&mut file)?;
     Ok(handle)
+}
+
+/// Opens what lies behind a URL; what the server says to reads that fail goes to standard error.
+///
+/// # Errors
+/// What the server says; without the feature `remote` every URL.
+pub fn remote(url: &Path) -> Result<Source> {
+    #[cfg(feature = "remote")]
+    return match blosc_object_store::Remote::open(&url.to_string_lossy()) {
+        Ok(remote) => Ok(Source::Other(std::sync::Arc::new(remote.telling(|error| notice(error))))),
+        Err(error) => Err(Failure::Unable(format!("{}: {error}", url.display()))),
+    };
+    #[cfg(not(feature = "remote"))]
+    Err(Failure::Unable(format!("{}: `blosc` built with `--features remote` reads URLs", url.display())))
 }

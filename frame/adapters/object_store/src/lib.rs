@@ -33,6 +33,8 @@
 //! # }
 //! ```
 
+#![forbid(unsafe_code)]
+
 #[cfg(feature = "remote")]
 mod remote;
 

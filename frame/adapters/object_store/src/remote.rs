@@ -43,7 +43,11 @@ pub struct Remote {
     /// Where they start, and both ends of the object.
     ends: Vec<(u64, Bytes)>,
     cause: Mutex<Option<Error>>,
+    tell: Tell,
 }
+
+/// Is told what the store says to a read that fails.
+type Tell = Box<dyn Fn(&Error) + Send + Sync>;
 
 /// The store and the path in it that a URL names.
 fn locate(url: &str) -> Result<(Arc<dyn ObjectStore>, Path), Error> {
@@ -94,7 +98,12 @@ impl Remote {
         let ends: Vec<_> = ends.into_iter().filter(|range| !range.is_empty()).collect();
         let bytes = runtime.block_on(object.fetch(&ends))?;
         let ends = ends.into_iter().map(|range| range.start).zip(bytes).collect();
-        Ok(Remote { object, runtime, ends, cause: Mutex::default() })
+        Ok(Remote { object, runtime, ends, cause: Mutex::default(), tell: Box::new(|_| {}) })
+    }
+
+    /// This source, which tells `tell` as well when a read fails, on the thread that reads.
+    pub fn telling(self, tell: impl Fn(&Error) + Send + Sync + 'static) -> Remote {
+        Remote { tell: Box::new(tell), ..self }
     }
 
     /// What the store said when a read failed, if one did since the last call.
@@ -152,6 +161,7 @@ impl ReadAt for Remote {
         }
         let fetched = self.runtime.block_on(self.object.fetch(&ranges)).map_err(|error| {
             let kind = kind(&error);
+            (self.tell)(&error);
             *self.cause.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
             kind
         })?;

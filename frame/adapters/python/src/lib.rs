@@ -5,6 +5,7 @@
 //! source.rs   one container:  Source.read_box and its changes, for `blosc_frame.open`
 //! store.rs    several:        Store and Table, for `blosc_frame.open`
 //! save.rs     an array:       save, for `blosc_frame.save`
+//! far.rs      a file of fsspec as a source of bytes, for both
 //! buffer.rs   memory of Python as slices        errors.rs  our errors as exceptions
 //! ```
 //! Memory goes in and out by the buffer protocol without copies, and no work on data holds the interpreter's lock.
@@ -12,6 +13,7 @@
 mod buffer;
 mod chunk;
 mod errors;
+mod far;
 mod save;
 mod source;
 mod store;

@@ -6,6 +6,7 @@
 
 use crate::buffer::Memory;
 use crate::errors::of_frame;
+use crate::far::Far;
 use crate::save::Items;
 use blosc_core::Pool;
 use blosc_frame::any::{About, Container, Found, Opened};
@@ -13,7 +14,7 @@ use blosc_frame::b2nd::{NdArray, Selection, carrier};
 use blosc_frame::io::{Locking, ReadAt};
 use blosc_frame::plain::{Plain, Uncompressed};
 use blosc_frame::store::{Entry, Store};
-use blosc_frame::{Error, Limits, Structure};
+use blosc_frame::{Error, IoError, IoKind, Limits, Structure};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::ops::Range;
@@ -50,32 +51,69 @@ impl Handle {
     }
 }
 
+/// The answer to changing a leaf of a store that is no file of its own.
+const NOT_CHANGED: Error = Error::Unsupported {
+    structure: Structure::Store,
+    what: "changing an array that is embedded in its store or lies in a zip file",
+};
+
 /// Where a container lies.
+#[derive(Clone)]
 pub enum Origin {
     /// At a path of its own.
     Path(PathBuf),
-    /// In a store, embedded in its root or a member of its zip file.
-    Leaf(Arc<Store>, Entry),
+    /// In a file of fsspec.
+    Far(Arc<Far>),
+    /// In a store, embedded in its root or a member of its zip file, which may be a file of fsspec.
+    Leaf(Arc<Store>, Entry, Option<Arc<Far>>),
 }
 
 impl Origin {
+    /// What Python names: a path, or a `Far`, which has a method `fetch`.
+    pub fn of(path: &Bound<'_, PyAny>) -> PyResult<Origin> {
+        Ok(match path.hasattr("fetch")? {
+            true => Origin::Far(Far::new(path)?),
+            false => Origin::Path(path.extract()?),
+        })
+    }
+
+    /// The file of fsspec that it lies in.
+    pub fn far(&self) -> Option<&Arc<Far>> {
+        match self {
+            Origin::Far(file) | Origin::Leaf(_, _, Some(file)) => Some(file),
+            _ => None,
+        }
+    }
+
+    /// Looks at what it holds, be it a container or a store.
+    pub fn find(&self, write: Option<Locking>) -> Result<Found, Error> {
+        match self {
+            Origin::Path(path) => Found::at(path, 0, write),
+            Origin::Far(file) if write.is_none() => file.find(),
+            Origin::Far(_) => Err(IoError::from(IoKind::ReadOnly).into()),
+            Origin::Leaf(..) => Err(NOT_CHANGED),
+        }
+    }
+
     /// What errors call it.
     fn name(&self) -> String {
         match self {
             Origin::Path(path) => path.display().to_string(),
-            Origin::Leaf(store, entry) => format!("{}:{}", store.name().display(), entry.key()),
+            Origin::Far(file) => file.name().to_owned(),
+            Origin::Leaf(store, entry, _) => format!("{}:{}", store.name().display(), entry.key()),
         }
+    }
+
+    /// The error of a call: what Python raised meanwhile, or what the library says.
+    pub fn failed(&self, error: Error) -> PyErr {
+        self.far().and_then(|file| file.raised()).unwrap_or_else(|| of_frame(error, &self.name()))
     }
 
     /// Opens the container, for changes with `write`. Placeholders of what lies elsewhere are refused: they are no data.
     fn open(&self, limits: &Limits, write: Option<Locking>) -> Result<Opened, Error> {
         let mut opened = match self {
-            Origin::Path(path) => Opened::of(Found::at(path, 0, write)?, limits, false)?,
-            Origin::Leaf(..) if write.is_some() => {
-                let what = "changing an array that is embedded in its store or lies in a zip file";
-                return Err(Error::Unsupported { structure: Structure::Store, what });
-            }
-            Origin::Leaf(store, entry) => Opened::of_frame(store.frame(entry)?)?,
+            Origin::Leaf(store, entry, _) if write.is_none() => Opened::of_frame(store.frame(entry)?)?,
+            _ => Opened::of(self.find(write)?, limits, false)?,
         };
         let carried = match &mut opened {
             Opened::Array(array) => carrier::of(array.frame_mut())?,
@@ -223,7 +261,7 @@ impl Source {
     }
 
     fn changed(&self, done: Result<bool, Error>) -> PyResult<()> {
-        match done.map_err(|error| of_frame(error, &self.origin.name()))? {
+        match done.map_err(|error| self.origin.failed(error))? {
             true => Ok(()),
             false => Err(PyValueError::new_err("the array is closed")),
         }
@@ -234,12 +272,10 @@ impl Source {
 impl Source {
     #[new]
     #[pyo3(signature = (path, *, threads = 1, limit = None))]
-    fn new(py: Python<'_>, path: PathBuf, threads: usize, limit: Option<u64>) -> PyResult<Source> {
+    fn new(py: Python<'_>, path: &Bound<'_, PyAny>, threads: usize, limit: Option<u64>) -> PyResult<Source> {
         let output = limit.unwrap_or(Limits::DEFAULT.output);
-        let limits = Limits::DEFAULT.output(output);
-        let shown = path.display().to_string();
-        let open = || Source::open(Origin::Path(path), limits, threads);
-        py.detach(open).map_err(|error| of_frame(error, &shown))
+        let (origin, limits) = (Origin::of(path)?, Limits::DEFAULT.output(output));
+        py.detach(|| Source::open(origin.clone(), limits, threads)).map_err(|error| origin.failed(error))
     }
 
     /// The kind of container: `frame`, `tensor`, `b2nd`, `bloscpack`, `bcolz`, `blaze` or `npy`.

@@ -1,42 +1,44 @@
 //! Stores of arrays, and tables: what `blosc_frame.open` gives for more than one array.
 
 use crate::errors::{of_file, of_table};
+use crate::far::Far;
 use crate::source::{Origin, Source};
-use blosc_frame::any::{Found, Opened};
+use blosc_frame::any::Opened;
 use blosc_frame::dtype::Dtype;
 use blosc_frame::store::{Leaf, Place};
 use blosc_frame::table::numpy::{self, Width};
-use blosc_frame::table::{self, ColumnReader, Table as Inner, ipc::ArrowWriter};
-use blosc_frame::{Error, Limits, msgpack};
+use blosc_frame::table::{self, ColumnReader, Table as Inner, TableError, ipc::ArrowWriter};
+use blosc_frame::{Limits, msgpack};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A store of python-blosc2 or a directory of arrays, or a group of one.
 #[pyclass(frozen, module = "blosc_frame._native")]
 pub struct Store {
     store: Arc<blosc_frame::Store>,
+    /// The file of fsspec that it lies in.
+    far: Option<Arc<Far>>,
     threads: usize,
 }
 
-/// The store at a path; None where something else is there.
+/// The store at a path, or in a `Far`; None where something else is there.
 #[pyfunction]
 #[pyo3(signature = (path, *, threads = 1, limit = None))]
 pub fn open_store(
     py: Python<'_>,
-    path: PathBuf,
+    path: &Bound<'_, PyAny>,
     threads: usize,
     limit: Option<u64>,
 ) -> PyResult<Option<Store>> {
     let limits = Limits::DEFAULT.output(limit.unwrap_or(Limits::DEFAULT.output));
-    let at = |error: Error| -> PyErr { crate::errors::of_frame(error, &path.display().to_string()) };
-    let open = || Found::at(&path, 0, None).and_then(|found| Opened::of(found, &limits, false));
-    Ok(match py.detach(open).map_err(at)? {
+    let origin = Origin::of(path)?;
+    let open = || origin.find(None).and_then(|found| Opened::of(found, &limits, false));
+    Ok(match py.detach(open).map_err(|error| origin.failed(error))? {
         Opened::Store(mut store) | Opened::Table(mut store) => {
             store.set_threads(threads);
-            Some(Store { store: Arc::new(*store), threads })
+            Some(Store { store: Arc::new(*store), far: origin.far().cloned(), threads })
         }
         _ => None,
     })
@@ -93,27 +95,27 @@ impl Store {
         let entry = self.store.get(key).ok_or_else(|| PyKeyError::new_err(key.to_owned()))?;
         let origin = match entry.place() {
             Place::Path(path) => Origin::Path(path.clone()),
-            _ => Origin::Leaf(self.store.clone(), entry.clone()),
+            _ => Origin::Leaf(self.store.clone(), entry.clone(), self.far.clone()),
         };
-        let named = format!("{}:{}", self.name(), entry.key());
-        let open = || Source::open(origin, *self.store.limits(), self.threads);
-        py.detach(open).map_err(|error| crate::errors::of_frame(error, &named))
+        let open = || Source::open(origin.clone(), *self.store.limits(), self.threads);
+        py.detach(open).map_err(|error| origin.failed(error))
     }
 
     /// The group of a key; None where there is none.
     fn group(&self, key: &str) -> Option<Store> {
         let store = self.store.group(key)?;
-        Some(Store { store: Arc::new(store), threads: self.threads })
+        Some(Store { store: Arc::new(store), far: self.far.clone(), threads: self.threads })
     }
 
     /// The table that all of it is.
     fn table(&self, py: Python<'_>) -> PyResult<Table> {
         let name = self.name();
-        let table = py.detach(|| self.store.table("")).map_err(|error| of_table(error, &name))?;
+        let far = self.far.clone();
+        let table = py.detach(|| self.store.table("")).map_err(|error| failed(far.as_ref(), error, &name))?;
         let columns = table.schema.columns.iter();
         let columns =
             columns.map(|column| (column.name.clone(), column.type_name().to_owned(), column.is_nullable()));
-        Ok(Table { name, rows: table.rows, columns: columns.collect(), table: Mutex::new(table) })
+        Ok(Table { name, rows: table.rows, columns: columns.collect(), far, table: Mutex::new(table) })
     }
 }
 
@@ -130,7 +132,13 @@ pub struct Table {
     /// Name and type of each column, and whether it may have nulls.
     #[pyo3(get)]
     columns: Vec<(String, String, bool)>,
+    far: Option<Arc<Far>>,
     table: Mutex<Inner>,
+}
+
+/// The error of a call on a table: what Python raised meanwhile, or what the library says.
+fn failed(far: Option<&Arc<Far>>, error: TableError, name: &str) -> PyErr {
+    far.and_then(|file| file.raised()).unwrap_or_else(|| of_table(error, name))
 }
 
 impl Table {
@@ -151,7 +159,7 @@ impl Table {
             let readers = readers.collect::<table::Result<Vec<_>>>()?;
             work(&mut table, readers)
         });
-        done.map_err(|error| of_table(error, &self.name))
+        done.map_err(|error| failed(self.far.as_ref(), error, &self.name))
     }
 }
 

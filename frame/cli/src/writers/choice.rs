@@ -361,50 +361,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn near_names() {
-        for near in ["b2n", "b2dn", "bnd", "b2nda", "b2ns", "b2nd"] {
-            assert!(is_near(near, "b2nd"), "{near}");
-        }
-        for far in ["b", "dat", "bin", "b2xxx", "raw"] {
-            assert!(!is_near(far, "b2nd"), "{far}");
-        }
-    }
-
-    #[test]
     fn every_format_has_a_verb_that_writes_it() {
         let verbs = [Verb::Compress, Verb::Convert, Verb::Decompress];
         let holds = [Holds::Bytes, Holds::Array, Holds::Arrays, Holds::Table, Holds::Records];
         for format in Format::value_variants() {
             let written = verbs.iter().any(|v| holds.iter().any(|h| writable(*v, *h).contains(format)));
             assert!(written, "{format:?}");
-        }
-    }
-
-    #[test]
-    fn names_are_kept_or_refused() {
-        let ask =
-            |verb, holds, name: &str| Request { verb, holds, name: Path::new(name), format: None }.format();
-        for (verb, holds, name, wanted) in [
-            (Verb::Compress, Holds::Array, "a", Some(B2nd)),
-            (Verb::Compress, Holds::Array, "a.b2", None),
-            (Verb::Compress, Holds::Array, "a.b2frame", None),
-            (Verb::Compress, Holds::Array, "a.b2z", Some(B2z)),
-            (Verb::Compress, Holds::Bytes, "a.b2nd", None),
-            (Verb::Compress, Holds::Bytes, "a.dat", Some(B2frame)),
-            (Verb::Compress, Holds::Bytes, "a.zip", None),
-            (Verb::Convert, Holds::Array, "a.npz", Some(Npz)),
-            (Verb::Convert, Holds::Array, "a.chunk", None),
-            (Verb::Convert, Holds::Bytes, "a.npy", None),
-            (Verb::Decompress, Holds::Array, "a.NPY", Some(Npy)),
-            (Verb::Decompress, Holds::Bytes, "a.npy", None),
-            (Verb::Decompress, Holds::Bytes, "a.csv", Some(Plain)),
-            (Verb::Decompress, Holds::Array, "a.b2nd", None),
-            (Verb::Decompress, Holds::Array, "a.h5", None),
-            (Verb::Decompress, Holds::Array, "a.nyp", None),
-            (Verb::Decompress, Holds::Array, "a.bin", Some(Plain)),
-            (Verb::Decompress, Holds::Arrays, "a", None),
-        ] {
-            assert_eq!(ask(verb, holds, name).ok(), wanted, "{verb:?} {holds:?} {name}");
         }
     }
 }

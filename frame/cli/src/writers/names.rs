@@ -3,7 +3,7 @@
 //! ```text
 //! compress    x.bin -> x.bin.b2frame    x.npy -> x.b2nd    x.npz -> x (a directory of arrays)
 //! decompress  x.bin.b2frame -> x.bin    x.b2nd -> x.npy    x.b2z -> x.npz
-//!             st.b2z:/g/a -> a.npy
+//!             st.b2z:/g/a -> a.npy    https://HOST/g/a.b2nd -> a.npy
 //! both        standard input -> standard output, if that is no terminal
 //! ```
 
@@ -12,7 +12,7 @@ use super::is;
 use crate::args::{Compress, Decompress, Format};
 use crate::failure::{Failure, Result};
 use crate::opened::Holds;
-use crate::paths::{is_stream, leaf};
+use crate::paths::{is_stream, is_url, leaf};
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
@@ -43,8 +43,8 @@ pub fn compressed(args: &Compress) -> Result<PathBuf> {
 /// terminal.
 pub fn decompressed(args: &Decompress, holds: Holds) -> Result<PathBuf> {
     let mut path = args.input.input.as_path();
-    let in_store = leaf(path).map(|(_, key)| PathBuf::from(key));
-    if let Some(key) = &in_store {
+    let elsewhere = leaf(path).map(|(_, key)| PathBuf::from(key)).or(is_url(path).then(|| path.into()));
+    if let Some(key) = &elsewhere {
         path = key.file_name().map_or(key, Path::new);
     } else if is_stream(path)? {
         return standard_output();

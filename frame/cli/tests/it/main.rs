@@ -22,6 +22,7 @@ mod promises;
 mod readme;
 mod records;
 mod refused;
+mod remote;
 mod stores;
 mod table_appends;
 mod table_text;

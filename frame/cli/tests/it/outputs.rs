@@ -131,6 +131,50 @@ fn an_extension_is_a_promise() {
 
 /// A link that leads where there is no directory says so of that, not of the folder that the link is in.
 #[cfg(unix)]
+/// Names that promise nothing known: kept where they are like none that is, and else refused.
+#[test]
+fn names_are_kept_or_refused() {
+    const FRAME: &[u8] = b"\x9e\xa8b2frame\0";
+    let folder = folder("kept");
+    folder.run(&["compress", "a.npy"]);
+    folder.run(&["compress", "raw", "-o", "r.b2frame"]);
+    folder.run(&["convert", "a.b2nd", "-o", "s.b2d"]);
+    for (words, name, wanted) in [
+        ("compress a.npy", "a", Some(FRAME)),
+        ("compress a.npy", "x.b2", None),
+        ("compress a.npy", "x.b2frame", None),
+        ("compress a.npy", "x.b2z", Some(b"PK")),
+        ("compress raw", "x.b2nd", None),
+        ("compress raw", "x.zip", None),
+        ("convert a.b2nd", "x.npz", Some(b"PK")),
+        ("convert a.b2nd", "x.chunk", None),
+        ("convert r.b2frame", "x.npy", None),
+        ("decompress a.b2nd", "x.NPY", Some(b"\x93NUMPY")),
+        ("decompress r.b2frame", "x.npy", None),
+        ("decompress r.b2frame", "x.csv", Some(&[0, 0, 0, 0])),
+        ("decompress a.b2nd", "x.b2nd", None),
+        ("decompress a.b2nd", "x.h5", None),
+        ("decompress a.b2nd", "x.nyp", None),
+        ("decompress a.b2nd", "x.bin", Some(&[0, 0, 0, 0])),
+        ("decompress s.b2d", "a", None),
+    ] {
+        let words: Vec<&str> = words.split(' ').chain(["-o", name, "--force"]).collect();
+        let (status, _, text) = folder.status(&words, &[]);
+        match wanted {
+            Some(head) => assert!(status == 0 && folder.read(name).starts_with(head), "{words:?}: {text}"),
+            None => assert!(status == 1 || status == 2, "{words:?}: {status}"),
+        }
+    }
+    for near in ["b2n", "b2dn", "bnd", "b2nda", "b2ns"] {
+        let (_, text) = folder.fail(&["compress", "a.npy", "-o", &format!("y.{near}")]);
+        assert!(text.contains("did you mean") && text.contains(".b2nd"), "{near}: {text}");
+    }
+    for far in ["b", "dat", "bin", "b2xxx", "raw"] {
+        folder.run(&["compress", "a.npy", "-o", &format!("y.{far}")]);
+        assert!(folder.read(&format!("y.{far}")).starts_with(FRAME));
+    }
+}
+
 #[test]
 fn a_link_to_nowhere_is_explained() {
     let folder = folder("dangling");

@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from ._far import Far, locate
 from ._native import BloscError, Source
 from ._native import Store as _Store
 from ._native import Table as _Table
@@ -36,7 +37,8 @@ class Array:
     """A container on disk as an array that is read slice by slice, and with ``mode="r+"`` changed. `open` makes them.
 
     An index decodes only the chunks, of b2nd arrays only the blocks, that it touches, without holding the
-    interpreter's lock. Arrays are pickled as their path, so that Dask and others can send them to worker processes.
+    interpreter's lock. Arrays are pickled as their path, or file system and path, so that Dask and others can send them to
+    worker processes.
 
     Each change, ``array[...] = x``, `append` or `resize`, is one commit: a crash leaves it done or not begun. Other
     writers are kept out meanwhile. Another array of the same file must be opened again to see what was changed.
@@ -49,16 +51,17 @@ class Array:
 
     def __init__(
         self,
-        path: Path,
+        path: Path | Any,
         *,
         mode: str = "r",
         dtype: DTypeLike | None = None,
         threads: int = 1,
         limit: int | None = None,
+        storage_options: dict[str, Any] | None = None,
     ) -> None:
-        name = os.fspath(path)
-        self._arguments: tuple[Any, ...] | None = (name, mode, dtype, threads, limit)
-        self._begin(name, Source(name, threads=threads, limit=limit), mode, dtype)
+        place, name = _place(path, mode, storage_options)
+        self._arguments: tuple[Any, ...] | None = (place, mode, dtype, threads, limit)
+        self._begin(name, Source(place, threads=threads, limit=limit), mode, dtype)
 
     def _begin(self, name: str, source: Source, mode: str, dtype: DTypeLike | None) -> None:
         if mode not in ("r", "r+"):
@@ -232,6 +235,17 @@ class Array:
         return np.empty(shape, self.dtype)
 
 
+def _place(path: Path | Any, mode: str, storage_options: dict[str, Any] | None) -> tuple[str | Far, str]:
+    """What the compiled half opens, and its name."""
+    far = locate(path, storage_options)
+    if far is None:
+        name = os.fspath(path)
+        return name, name
+    if mode != "r":
+        raise ValueError(f"mode {mode!r}: {far.name} is read by fsspec, and only read")
+    return far, far.name
+
+
 def _bytes(items: NDArray[Any]) -> NDArray[np.uint8]:
     """The memory of an array in C order."""
     return items.reshape(-1).view(np.uint8) if items.size else np.empty(0, np.uint8)
@@ -254,7 +268,7 @@ def _expand(key: Any, ndim: int) -> list[Any]:
     return parts + rest
 
 
-def _reopen(path: str, mode: str, dtype: DTypeLike | None, threads: int, limit: int | None) -> Array:
+def _reopen(path: str | Far, mode: str, dtype: DTypeLike | None, threads: int, limit: int | None) -> Array:
     return Array(path, mode=mode, dtype=dtype, threads=threads, limit=limit)
 
 
@@ -273,10 +287,19 @@ class Store(Mapping[str, "Array | Table"]):
     changed.
     """
 
-    def __init__(self, path: Path, *, mode: str = "r", threads: int = 1, limit: int | None = None) -> None:
-        store = _open_store(os.fspath(path), threads=threads, limit=limit)
+    def __init__(
+        self,
+        path: Path | Any,
+        *,
+        mode: str = "r",
+        threads: int = 1,
+        limit: int | None = None,
+        storage_options: dict[str, Any] | None = None,
+    ) -> None:
+        place, name = _place(path, mode, storage_options)
+        store = _open_store(place, threads=threads, limit=limit)
         if store is None:
-            raise BloscError(f"{os.fspath(path)}: is no store of arrays")
+            raise BloscError(f"{name}: is no store of arrays")
         self._begin(store, mode)
 
     def _begin(self, store: _Store, mode: str) -> None:
@@ -336,10 +359,18 @@ class Store(Mapping[str, "Array | Table"]):
 class Table:
     """A table of python-blosc2: the rows that live, column by column. `open` and `Store` make them."""
 
-    def __init__(self, path: Path, *, threads: int = 1, limit: int | None = None) -> None:
-        store = _open_store(os.fspath(path), threads=threads, limit=limit)
+    def __init__(
+        self,
+        path: Path | Any,
+        *,
+        threads: int = 1,
+        limit: int | None = None,
+        storage_options: dict[str, Any] | None = None,
+    ) -> None:
+        place, name = _place(path, "r", storage_options)
+        store = _open_store(place, threads=threads, limit=limit)
         if store is None or not store.is_table:
-            raise BloscError(f"{os.fspath(path)}: is no table")
+            raise BloscError(f"{name}: is no table")
         self._begin(store)
 
     def _begin(self, store: _Store) -> None:
@@ -415,12 +446,13 @@ def _table(store: _Store) -> Table:
 
 
 def open(
-    path: Path,
+    path: Path | Any,
     *,
     mode: str = "r",
     dtype: DTypeLike | None = None,
     threads: int = 1,
     limit: int | None = None,
+    storage_options: dict[str, Any] | None = None,
 ) -> Any:
     """Open what `path` holds: an `Array`, or a `Store` or `Table` where that is what it is.
 
@@ -428,10 +460,15 @@ def open(
     ``mode="r+"`` they can be changed. `dtype` names the type of the items where the container does not: frames know
     their size only. `limit` is the most bytes that a read may return, 16 GiB without it. `threads` decode a read side
     by side.
+
+    `path` may be a URL such as ``"s3://bucket/key"``, which fsspec opens with `storage_options`, or a file object of
+    fsspec (``fs.open(...)``, ``fsspec.open(...)``): then only reading is possible. Both ends of the file are fetched at
+    once, and a slice asks for what it needs in one or two rounds.
     """
-    store = _open_store(os.fspath(path), threads=threads, limit=limit)
+    place, _ = _place(path, mode, storage_options)
+    store = _open_store(place, threads=threads, limit=limit)
     if store is None:
-        return Array(path, mode=mode, dtype=dtype, threads=threads, limit=limit)
+        return Array(place, mode=mode, dtype=dtype, threads=threads, limit=limit)
     if dtype is not None:
         raise ValueError("dtype: a store says itself of what type its arrays are")
     if store.is_table:

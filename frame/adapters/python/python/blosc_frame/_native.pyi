@@ -3,6 +3,8 @@ from collections.abc import Callable
 from os import PathLike
 from typing import Any, TypedDict, TypeVar, final, overload
 
+from ._far import Far
+
 _Out = TypeVar("_Out", bound=Buffer)
 
 class ChunkInfo(TypedDict):
@@ -45,7 +47,7 @@ def save(
 ) -> list[str]: ...
 @final
 class Source:
-    def __new__(cls, path: str | PathLike[str], *, threads: int = 1, limit: int | None = None) -> Source: ...
+    def __new__(cls, path: str | PathLike[str] | Far, *, threads: int = 1, limit: int | None = None) -> Source: ...
     @property
     def kind(self) -> str: ...
     @property
@@ -70,7 +72,7 @@ class Source:
     def closed(self) -> bool: ...
     def close(self) -> None: ...
 def open_store(
-    path: str | PathLike[str], *, threads: int = 1, limit: int | None = None
+    path: str | PathLike[str] | Far, *, threads: int = 1, limit: int | None = None
 ) -> Store | None: ...
 @final
 class Store:

@@ -1,0 +1,141 @@
+"""Files of fsspec: the same items as from a local file, in few rounds of requests."""
+
+import concurrent.futures
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import blosc_frame
+
+fsspec = pytest.importorskip("fsspec")
+MemoryFileSystem = pytest.importorskip("fsspec.implementations.memory").MemoryFileSystem
+RNG = np.random.default_rng(5)
+#: Numbers that do not compress, far more than what opening fetches of the ends.
+ITEMS = RNG.integers(0, 2**31, (400, 300), dtype=np.int32)
+
+
+class Counting(MemoryFileSystem):
+    """A file system in memory that counts rounds of requests, and fails where it is told to."""
+
+    protocol = "counting"
+    store: dict = {}
+    rounds = 0
+    fails = False
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        return super()._strip_protocol(path.replace("counting://", "memory://"))
+
+    def cat_ranges(self, paths, starts, ends, **options):
+        type(self).rounds += 1
+        if self.fails:
+            raise PermissionError("the token has expired")
+        return super().cat_ranges(paths, starts, ends, **options)
+
+
+fsspec.register_implementation("counting", Counting, clobber=True)
+
+
+@pytest.fixture
+def url(tmp_path):
+    Counting.store.clear()
+    Counting.fails = False
+    path = tmp_path / "a.b2nd"
+    blosc_frame.save(path, ITEMS, chunks=(60, 70), blocks=(15, 35), metadata={"unit": "K"})
+    with fsspec.open("counting://run/a.b2nd", "wb") as file:
+        file.write(path.read_bytes())
+    return "counting://run/a.b2nd"
+
+
+def rounds(work):
+    before = Counting.rounds
+    found = work()
+    return found, Counting.rounds - before
+
+
+def test_a_slice_takes_one_plan(url):
+    array, opening = rounds(lambda: blosc_frame.open(url))
+    assert opening == 1
+    assert (array.shape, array.chunks, array.metadata) == (ITEMS.shape, (60, 70), {"unit": "K"})
+    assert repr(array).endswith("in 'counting://run/a.b2nd'>")
+    for key in [np.s_[...], np.s_[5, 10:20], np.s_[:, 299], np.s_[3:380:7, ::-2], np.s_[0:2, 0:3]]:
+        items, asked = rounds(lambda key=key: array[key])
+        assert np.array_equal(items, ITEMS[key])
+        assert asked <= 2, key
+    with pytest.raises(ValueError, match="only read"):
+        blosc_frame.open(url, mode="r+")
+
+
+def test_file_objects_are_opened(url, tmp_path):
+    for file in [fsspec.open(url), Counting().open("/run/a.b2nd"), fsspec.open(str(tmp_path / "a.b2nd"))]:
+        with blosc_frame.open(file) as array:
+            assert np.array_equal(array[7], ITEMS[7])
+    with pytest.raises(ValueError, match="part by part"):
+        blosc_frame.open(fsspec.open(url, compression="gzip"))
+
+
+def test_pickles_and_dask(url):
+    dask = pytest.importorskip("dask.array")
+    array = pickle.loads(pickle.dumps(blosc_frame.open(url, threads=2)))
+    assert np.array_equal(array[100:103], ITEMS[100:103])
+    lazy = dask.from_array(array, chunks=array.chunks)
+    total, asked = rounds(lambda: lazy.sum(dtype=np.int64).compute(scheduler="threads"))
+    assert total == ITEMS.sum(dtype=np.int64)
+    # A round or two for each block, and one for each handle that a thread opens.
+    assert asked <= 3 * lazy.npartitions
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        rows = list(pool.map(lambda n: array[n], range(0, 400, 13)))
+    assert np.array_equal(np.stack(rows), ITEMS[::13])
+
+
+def test_stores_and_plain_files(url, tmp_path):
+    blosc2 = pytest.importorskip("blosc2")
+    path = tmp_path / "s.b2z"
+    with blosc2.TreeStore(str(path), mode="w") as store:
+        store["/g/x"] = ITEMS
+    np.save(tmp_path / "a.npy", ITEMS)
+    for name in ["s.b2z", "a.npy"]:
+        Counting().pipe_file(f"/run/{name}", (tmp_path / name).read_bytes())
+    store = blosc_frame.open("counting://run/s.b2z")
+    x, _ = rounds(lambda: store["/g/x"])
+    items, asked = rounds(lambda: x[30:35, 100:200])
+    assert np.array_equal(items, ITEMS[30:35, 100:200]) and asked <= 2
+    assert np.array_equal(blosc_frame.open("counting://run/a.npy")[:3], ITEMS[:3])
+
+
+def test_errors_are_those_of_the_file_system(url):
+    with pytest.raises(FileNotFoundError):
+        blosc_frame.open("counting://run/none.b2nd")
+    with pytest.raises(IsADirectoryError):
+        blosc_frame.open("counting://run")
+    with pytest.raises(ValueError, match="storage_options"):
+        blosc_frame.open("a.b2nd", storage_options={"key": 1})
+    array = blosc_frame.open(url)
+    Counting.fails = True
+    with pytest.raises(PermissionError, match="the token has expired"):
+        array[200:203]
+    Counting.fails = False
+    # Another object of the same name: no item of it is taken for one of ours.
+    Counting().pipe_file("/run/a.b2nd", b"short")
+    with pytest.raises(OSError, match="bytes came for the range"):
+        array[200:203]
+
+
+def test_fsspec_is_imported_for_urls_only(tmp_path):
+    blosc_frame.save(tmp_path / "a.b2nd", ITEMS)
+    program = """
+import sys
+sys.modules["fsspec"] = None
+import blosc_frame
+blosc_frame.open(sys.argv[1])[0]
+try:
+    blosc_frame.open("s3://bucket/a.b2nd")
+except ImportError as error:
+    assert "pip install fsspec" in str(error), error
+else:
+    raise SystemExit("no error")
+"""
+    subprocess.run([sys.executable, "-c", program, str(tmp_path / "a.b2nd")], check=True)

@@ -1,0 +1,143 @@
+//! URLs: read where they are with the feature `remote`, refused with its name without it, and never written to.
+
+use crate::common::Folder;
+
+fn make(folder: &Folder) {
+    // Numbers that do not repeat: more than the 64 KiB that opening fetches from each end.
+    let raw: Vec<u8> = (0..60_000u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
+    folder.write("raw", &raw);
+    folder.run(&["compress", "raw", "-o", "a.b2frame", "--chunksize", "8000"]);
+    folder.run(&[
+        "compress", "raw", "-o", "a.b2nd", "--dtype", "<u4", "--shape", "300,200", "--chunks", "20,20",
+    ]);
+    folder.run(&["compress", "raw", "-o", "a.blp", "--chunksize", "8000"]);
+    folder.run(&["convert", "a.b2nd", "-o", "a.b2z"]);
+}
+
+/// Verbs that write, and others that take files only: each says so, and neither asks a server nor leaves a file.
+#[test]
+fn urls_are_only_read() {
+    let folder = Folder::new("remote-refused");
+    make(&folder);
+    let before = std::fs::read_dir(folder.root()).unwrap().count();
+    // Port 1 has no server: who asked it would say that.
+    let url = "http://127.0.0.1:1/a.b2nd";
+    for words in [
+        &["edit", url, "delete", "0"][..],
+        &["meta", "set", "--vl", url, "unit", "--json", "1"],
+        &["append", url, "raw"],
+        &["set", url, "raw", "--start", "0,0"],
+        &["insert", url, "raw", "--at", "0"],
+        &["resize", url, "--shape", "1,1"],
+        &["trim", url, "1"],
+        &["compact", url],
+        &["repair", url, "-o", "x.b2nd"],
+        &["compress", url, "-o", "x.b2frame"],
+        &["compress", "raw", "-o", url, "--dtype", "<u4", "--shape", "300,200"],
+        &["convert", "a.b2nd", "-o", url],
+        &["slice", "a.b2nd", "-o", "http://127.0.0.1:1/a.npy"],
+        &["info", url, "--lock"],
+    ] {
+        let (status, text) = folder.fail(words);
+        assert!(
+            status == 2 && text.contains("URL") && text.contains("http://127.0.0.1:1/a"),
+            "{words:?}: {status} {text}"
+        );
+    }
+    assert_eq!(std::fs::read_dir(folder.root()).unwrap().count(), before);
+}
+
+#[test]
+#[cfg(not(feature = "remote"))]
+fn the_feature_is_named() {
+    let folder = Folder::new("remote-off");
+    for words in [
+        &["info", "s3://bucket/a.b2nd"][..],
+        &["s3://bucket/a.b2nd"],
+        &["ls", "https://host/a.b2z"],
+        &["slice", "https://host/a.b2z:/a", "-o", "-"],
+        &["decompress", "s3://bucket/a.b2nd"],
+    ] {
+        let (status, text) = folder.fail(words);
+        assert!(status == 1 && text.contains("--features remote"), "{words:?}: {text}");
+    }
+    let (status, text) = folder.fail(&["verify", "s3://bucket/a.b2nd"]);
+    assert!(status == 3 && text.contains("--features remote"), "{text}");
+}
+
+#[cfg(feature = "remote")]
+mod on {
+    use super::make;
+    use crate::common::Folder;
+    use blosc_testkit::http::{Fault, Server};
+    use std::sync::atomic::Ordering;
+
+    /// Bytes, an array, a store and a bloscpack file, called `a.` with these extensions.
+    const KINDS: [&str; 4] = ["b2frame", "b2nd", "b2z", "blp"];
+
+    /// Kind of container x verb: what comes from a URL is what comes from the file.
+    #[test]
+    fn a_url_reads_as_its_file() {
+        let folder = Folder::new("remote-verbs");
+        make(&folder);
+        for kind in KINDS {
+            let name = format!("a.{kind}");
+            let (server, url) = Server::start(Fault::None, &name, &folder.read(&name));
+            let leaf = |store: &str| if kind == "b2z" { format!("{store}:/a") } else { store.to_string() };
+            let verbs: [(&[&str], bool, &[&str]); 7] = [
+                (&[], false, &[]),
+                (&["info", "--all"], false, &[]),
+                (&["ls"], false, &[]),
+                (&["verify"], false, &[]),
+                (&["slice"], true, &["--start", "7", "--stop", "11", "--plain", "-o", "-"]),
+                (&["decompress"], true, &["-o", "-"]),
+                (&["head"], true, &[]),
+            ];
+            for (verb, of_leaf, options) in verbs {
+                if verb == ["head"] && !matches!(kind, "b2nd" | "b2z") {
+                    continue;
+                }
+                let run = |store: &str| {
+                    let name = if of_leaf { leaf(store) } else { store.to_string() };
+                    let words: Vec<&str> =
+                        verb.iter().chain([&name.as_str()]).chain(options).copied().collect();
+                    let said = folder.run(&words);
+                    String::from_utf8_lossy(&said).replace(store, "STORE")
+                };
+                let before = server.requests.load(Ordering::Relaxed);
+                let far = run(&url);
+                println!("{name} {verb:?}: {} requests", server.requests.load(Ordering::Relaxed) - before);
+                assert_eq!(far, run(&name), "{name} {verb:?}");
+            }
+        }
+        // The name that it has without `-o` is in this directory.
+        let (_, url) = Server::start(Fault::None, "deep/down/b.b2nd", &folder.read("a.b2nd"));
+        folder.run(&["decompress", &url]);
+        folder.run(&["decompress", "a.b2nd"]);
+        assert!(folder.read("b.npy") == folder.read("a.npy"));
+        let (_, url) = Server::start(Fault::None, "s.b2z", &folder.read("a.b2z"));
+        let (status, text) = folder.fail(&["edit", &format!("{url}:/a"), "delete", "0"]);
+        assert!(status == 2 && text.contains("zip file"), "{text}");
+    }
+
+    /// What a server does wrong is said in its words, and nothing is written.
+    #[test]
+    fn servers_that_fail_are_told() {
+        let folder = Folder::new("remote-faults");
+        make(&folder);
+        for (fault, said) in [(Fault::IgnoresRanges, "range"), (Fault::CutsShort, ""), (Fault::Fails, "503")]
+        {
+            let (_, url) = Server::start(fault, "a.b2nd", &folder.read("a.b2nd"));
+            let (status, text) = folder.fail(&["decompress", &url, "-o", "x.npy"]);
+            println!("{fault:?}: {text}");
+            assert!(status == 1 && text.to_lowercase().contains(said), "{fault:?}: {text}");
+            assert!(!folder.path("x.npy").exists());
+        }
+        for (url, said) in
+            [("gs://bucket/a.b2nd", "s3, https and http are"), ("http://127.0.0.1:1", "names no object")]
+        {
+            let (status, text) = folder.fail(&["info", url]);
+            assert!(status == 1 && text.contains(said), "{text}");
+        }
+    }
+}
