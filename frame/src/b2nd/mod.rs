@@ -37,6 +37,6 @@ pub use read::Region;
 pub use select::{Selection, Take};
 pub use show::show;
 pub use spec::Spec;
-pub use strided::{copy_box, transposed};
+pub use strided::copy_box;
 pub use through::{ChunkAccess, copy_between, read_flat};
 pub use typed::Element;

@@ -285,26 +285,6 @@ pub fn copy_box(
     Ok(())
 }
 
-/// `src`, a dense C-order array of `shape`, with its axes in the order `axes`: result axis `d` is axis
-/// `axes[d]` of the source. With the axes reversed this turns C order into Fortran order and back.
-///
-/// # Errors
-/// `Param` where `axes` is no permutation or `src` is not as long as the shape demands.
-pub fn transposed(src: &[u8], shape: &[u64], axes: &[usize], typesize: u32) -> Result<Vec<u8>, Error> {
-    let mut seen = [false; MAX_DIM];
-    let mut once = axes.iter().map(|a| seen.get_mut(*a).is_some_and(|s| !core::mem::replace(s, true)));
-    let bytes = shape.iter().try_fold(u64::from(typesize), |n, s| n.checked_mul(*s));
-    if axes.len() != shape.len() || !once.all(|o| o) || axes.iter().any(|a| *a >= shape.len()) {
-        return Err(Error::Param { name: "axes", value: axes.len() as i64, allowed: "a permutation" });
-    }
-    if bytes != Some(src.len() as u64) {
-        return Err(Error::Param { name: "length", value: src.len() as i64, allowed: "that of the shape" });
-    }
-    let mut dst = super::room::zeroed(src.len())?;
-    transpose(src, shape, axes, typesize, &mut dst)?;
-    Ok(dst)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -41,6 +41,8 @@ mod schunk_sparse;
 mod sharing;
 #[cfg(feature = "store")]
 mod stores;
+#[cfg(feature = "table")]
+mod tables;
 mod tensors;
 #[cfg(unix)]
 mod writers;
