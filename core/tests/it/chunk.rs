@@ -118,17 +118,23 @@ fn errors_name_field_and_offset() {
 #[test]
 fn a_block_size_within_an_item_is_rounded_down_unless_blosc1_wrote_it() {
     let data: Vec<u8> = (0..700).map(|i| (i / 50) as u8).collect();
-    // Format and flags: LZ4 of format 1, blocks of one stream; the rest of an extended header: no filter, LZ4.
-    for (head, rest, used) in [
-        ([2, 1, 1 << 5 | 1 << 4, 7], &[][..], 143),
-        ([5, 1, 1 << 5 | 1 << 4 | 5, 7], &[0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0], 140),
+    // Format and flags: LZ4 of format 1, blocks of one stream or of seven; the rest of an extended header: no filter, LZ4.
+    let extended = [0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    for (head, rest, used, streams) in [
+        ([2, 1, 1 << 5 | 1 << 4, 7], &[][..], 143, 1),
+        ([5, 1, 1 << 5 | 1 << 4 | 5, 7], &extended[..], 140, 1),
+        ([5, 1, 1 << 5 | 5, 7], &extended[..], 140, 7),
     ] {
         let (mut starts, mut blocks) = (Vec::new(), Vec::new());
         for block in data.chunks(used) {
-            let stream = lz4_flex::block::compress(block);
             starts.extend(((16 + rest.len() + 5 * 4 + blocks.len()) as u32).to_le_bytes());
-            blocks.extend((stream.len() as u32).to_le_bytes());
-            blocks.extend(stream);
+            for stream in block.chunks(used / streams) {
+                let stored = lz4_flex::block::compress(stream);
+                // As long as the stream itself would mean that it is stored.
+                assert_ne!(stored.len(), stream.len());
+                blocks.extend((stored.len() as u32).to_le_bytes());
+                blocks.extend(stored);
+            }
         }
         let mut chunk = head.to_vec();
         for field in [700, 143, 16 + rest.len() + starts.len() + blocks.len()] {
@@ -136,7 +142,7 @@ fn a_block_size_within_an_item_is_rounded_down_unless_blosc1_wrote_it() {
         }
         let chunk = [&chunk, rest, &starts, &blocks].concat();
         if used == 143 || cfg!(feature = "formats") {
-            assert_eq!(decode(&chunk), data, "blocks of {used}");
+            assert_eq!(decode(&chunk), data, "blocks of {used} in {streams} streams");
         } else {
             assert!(matches!(Chunk::parse(&chunk), Err(Error::Unsupported(_))));
         }

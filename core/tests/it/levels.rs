@@ -1,6 +1,6 @@
 //! Reads the source: no function enables an instruction set that the level which dispatches to it does not prove.
 
-use blosc_core::Isa;
+use blosc_core::{Isa, Level};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -132,4 +132,17 @@ fn names_and_other_names_are_read_back() {
         assert!(names(isa).all(|name| Isa::from_name(name) == Some(isa)), "{isa}");
     }
     assert_eq!(Isa::from_name("gfni"), Some(Isa::Avx2Gfni));
+}
+
+/// A machine has levels from the plain one to its best, and gives no other.
+#[test]
+fn levels_are_those_that_the_machine_has() {
+    let available: Vec<Level> = Level::available().collect();
+    assert_eq!((available.first(), available.last()), (Some(&Level::SCALAR), Some(&Level::best())));
+    // Every CPU of this architecture has SSE2.
+    assert!(cfg!(not(target_arch = "x86_64")) || Level::best() != Level::SCALAR);
+    for isa in Isa::ALL {
+        let level = available.iter().find(|level| level.isa() == isa);
+        assert_eq!(Level::new(isa).as_ref(), level, "{isa}");
+    }
 }
