@@ -14,6 +14,8 @@ ROOM = 0.02
 TEXT = re.compile(r"figure text of decoding, (\S+), (\S+): (\d+) bytes")
 STACK = re.compile(r"figure lean firmware with (\S+): (\w+), (\d+) bytes (\w+(?: by \d+)?): (.*)")
 PART = re.compile(r"figure part of decoding, (\S+), (.+): (\d+) bytes")
+BOARD = re.compile(r"figure mps2-an386: (.+): (\d+) bytes")
+WASM = re.compile(r"figure wasm, (\S+): module that decodes (.+) (\d+) bytes, and (.+) (\d+) bytes")
 UPDATE = re.compile(r"figure ([\w-]+): (flash .*|peak stack .*)")
 NAMES = {"codec": "an LZ4 stream, without any chunk", "lz4": "`lz4` (and byte shuffle)", "codecs": "`codecs` (everything)"}
 
@@ -57,6 +59,18 @@ def stack(lines):
     return ("chunk", "features", "how", "peak stack", "instructions per byte"), rows
 
 
+def firmware(lines):
+    return ("firmware with all codecs", "Cortex-M4F, bytes"), BOARD.findall(lines)
+
+
+def wasm(lines):
+    rows = {}
+    for simd, chunks, small, files, large in WASM.findall(lines):
+        rows.setdefault(chunks, {})[simd], rows.setdefault(files, {})[simd] = small, large
+    columns = ("no-simd", "simd128")
+    return ("module, bytes", "without simd128", "with"), [(what, *map(row.get, columns)) for what, row in rows.items()]
+
+
 def update(lines):
     found = {}
     for board, figures in UPDATE.findall(lines):
@@ -92,6 +106,8 @@ PARTS = {
     "size": (size, "size", CORE),
     "parts": (parts, "size", BARE),
     "stack": (stack, "stack", CORE),
+    "firmware": (firmware, "m4", BARE),
+    "wasm": (wasm, "wasm", BARE),
     "update": (update, "update", BARE),
 }
 how, root, folder, *asked = sys.argv[1:]
