@@ -12,7 +12,7 @@ pub struct Far {
     file: Py<PyAny>,
     size: u64,
     name: String,
-    /// What Python raised when a read failed: the library's error says only that one did.
+    /// What Python raised when a read failed; the library's error does not say it.
     raised: Mutex<Option<PyErr>>,
 }
 
