@@ -129,8 +129,6 @@ fn an_extension_is_a_promise() {
     assert_eq!(folder.read("back.npy"), npy(&[20, 6]));
 }
 
-/// A link that leads where there is no directory says so of that, not of the folder that the link is in.
-#[cfg(unix)]
 /// Names that promise nothing known: kept where they are like none that is, and else refused.
 #[test]
 fn names_are_kept_or_refused() {
@@ -145,6 +143,7 @@ fn names_are_kept_or_refused() {
         ("compress a.npy", "x.b2frame", None),
         ("compress a.npy", "x.b2z", Some(b"PK")),
         ("compress raw", "x.b2nd", None),
+        ("compress raw", "x.dat", Some(FRAME)),
         ("compress raw", "x.zip", None),
         ("convert a.b2nd", "x.npz", Some(b"PK")),
         ("convert a.b2nd", "x.chunk", None),
@@ -175,6 +174,8 @@ fn names_are_kept_or_refused() {
     }
 }
 
+/// A link that leads where there is no directory says so of that, not of the folder that the link is in.
+#[cfg(unix)]
 #[test]
 fn a_link_to_nowhere_is_explained() {
     let folder = folder("dangling");
