@@ -60,6 +60,10 @@ impl Context {
         if c.clevel > 9 || c.instr_codec {
             return Err(CODEC_PARAM);
         }
+        // Tuners are libraries of others, which nothing here looks for.
+        if c.tuner_id != 0 {
+            return Err(TUNER);
+        }
         if !is_known(c.compcode) {
             return Err(CODEC_SUPPORT);
         }

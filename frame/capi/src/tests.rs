@@ -42,47 +42,44 @@ fn chunks_by_contexts() {
     unsafe {
         let cctx = blosc2_create_cctx(CParams { typesize: 4, blocksize: 4000, ..CParams::DEFAULT });
         let dctx = blosc2_create_dctx(DParams::DEFAULT);
-        let n = blosc2_compress_ctx(cctx, data.as_ptr().cast(), 40_000, chunk.as_mut_ptr().cast(), 50_000);
+        let mut compress =
+            |room| blosc2_compress_ctx(cctx, data.as_ptr().cast(), 40_000, chunk.as_mut_ptr().cast(), room);
+        assert_eq!(compress(31), -35);
+        let n = compress(50_000);
         assert!(n > 0 && n < 20_000, "{n}");
-        assert_eq!(
-            blosc2_compress_ctx(cctx, data.as_ptr().cast(), 40_000, chunk.as_mut_ptr().cast(), 31),
-            -35
-        );
-        assert_eq!(
-            blosc2_decompress_ctx(dctx, chunk.as_ptr().cast(), n, back.as_mut_ptr().cast(), 40_000),
-            40_000
-        );
+        let decompress = |from: &[u8], n, to: &mut [i32], room| {
+            blosc2_decompress_ctx(dctx, from.as_ptr().cast(), n, to.as_mut_ptr().cast(), room)
+        };
+        assert_eq!(decompress(&chunk, n, &mut back, 40_000), 40_000);
         assert_eq!(back, data);
         // Blocks that are masked out stay as they were, for one call.
         back.fill(-1);
         let mask = [0u8, 1, 0, 0, 0, 0, 0, 0, 0, 0];
         assert_eq!(blosc2_set_maskout(dctx, mask.as_ptr(), 10), 0);
-        assert_eq!(
-            blosc2_decompress_ctx(dctx, chunk.as_ptr().cast(), n, back.as_mut_ptr().cast(), 40_000),
-            40_000
-        );
-        assert!(
-            back[1000..2000].iter().all(|&v| v == -1)
-                && back[..1000] == data[..1000]
-                && back[2000..] == data[2000..]
-        );
-        assert_eq!(
-            blosc2_decompress_ctx(dctx, chunk.as_ptr().cast(), n - 1, back.as_mut_ptr().cast(), 40_000),
-            -11
-        );
-        assert_eq!(
-            blosc2_decompress_ctx(dctx, chunk.as_ptr().cast(), n, back.as_mut_ptr().cast(), 39_999),
-            -6
-        );
+        assert_eq!(decompress(&chunk, n, &mut back, 40_000), 40_000);
+        assert!(back[1000..2000].iter().all(|&v| v == -1));
+        assert!(back[..1000] == data[..1000] && back[2000..] == data[2000..]);
+        assert_eq!(decompress(&chunk, n - 1, &mut back, 40_000), -11);
+        assert_eq!(decompress(&chunk, n, &mut back, 39_999), -6);
         let mut later = chunk[..n as usize].to_vec();
         (later[0], later[30]) = (7, 2);
-        assert_eq!(
-            blosc2_decompress_ctx(dctx, later.as_ptr().cast(), n, back.as_mut_ptr().cast(), 40_000),
-            -10
-        );
+        assert_eq!(decompress(&later, n, &mut back, 40_000), -10);
         assert_eq!(blosc2_decompress_ctx(ptr::null_mut(), chunk.as_ptr().cast(), n, ptr::null_mut(), 0), -32);
         blosc2_free_ctx(cctx);
         blosc2_free_ctx(dctx);
+    }
+}
+
+#[test]
+fn instrumented_codecs_and_tuners_are_refused() {
+    // SAFETY: the structures are valid, and nothing is made; no tuner is looked at.
+    unsafe {
+        for (instr_codec, tuner_id) in [(true, 0), (false, 32), (false, -1)] {
+            let mut cparams = CParams { instr_codec, tuner_id, ..CParams::DEFAULT };
+            assert!(blosc2_create_cctx(cparams).is_null());
+            assert!(blosc2_schunk_new(&storage(&mut cparams, true, ptr::null())).is_null());
+        }
+        assert_eq!(blosc2_register_tuner(ptr::null()), -36);
     }
 }
 

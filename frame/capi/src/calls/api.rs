@@ -65,6 +65,7 @@ functions! {
     blosc2_meta_add(*mut Schunk, *const c_char, *const u8, i32) -> c_int;
     blosc2_meta_update(*mut Schunk, *const c_char, *const u8, i32) -> c_int;
     blosc2_register_codec(*const Codec) -> c_int;
+    blosc2_register_tuner(*const c_void) -> c_int;
     blosc2_remove_urlpath(*const c_char) -> c_int;
     blosc2_schunk_append_buffer(*mut Schunk, *const c_void, i32) -> i64;
     blosc2_schunk_append_chunk(*mut Schunk, *mut u8, bool) -> i64;
