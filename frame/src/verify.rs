@@ -11,7 +11,8 @@
 use crate::cframe::Opened;
 use crate::cframe::index::Entry;
 use crate::error::{Error, Structure};
-use crate::schunk::{ChecksumState, Once, SuperChunk};
+use crate::io::Pieces;
+use crate::schunk::{Ahead, ChecksumState, Once, SuperChunk};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -107,7 +108,7 @@ impl SuperChunk<'_> {
         let mut stored = Vec::new();
         let mut sum = Some(0u64);
         let mut budget = self.limits().budget(self.container_bytes()?);
-        let mut checked = Once::new(self.index())?;
+        let (mut checked, mut ahead) = (Once::new(self.index())?, Ahead::default());
         for k in 0..self.nchunks() {
             let (entry, known) = (self.entry(k), self.chunk_checksum(k));
             let found = match checked.get(entry) {
@@ -115,9 +116,11 @@ impl SuperChunk<'_> {
                 Some((before, Err(_))) if before == known => continue,
                 Some((before, found)) if before == known => found,
                 _ => {
-                    let len = self.chunk_header(k).ok().flatten().map_or(0, |header| header.nbytes);
-                    budget.spend(len.into())?;
-                    self.verify_chunk(k, &mut stored)
+                    // Where fetching fails, each chunk tells what is wrong with it.
+                    let pieces = ahead.to(self, k).ok().flatten();
+                    let header = self.shared().over(pieces.as_deref()).head(k);
+                    budget.spend(header.ok().flatten().map_or(0, |header| header.nbytes).into())?;
+                    self.verify_chunk(k, pieces.as_deref(), &mut stored)
                 }
             };
             checked.note(entry, (known, found));
@@ -200,7 +203,12 @@ impl SuperChunk<'_> {
     }
 
     /// Checks one chunk: decoded length, and whether a checksum covered it.
-    fn verify_chunk(&mut self, k: u64, stored: &mut Vec<(u64, u64)>) -> Result<(u64, bool), Damage> {
+    fn verify_chunk(
+        &mut self,
+        k: u64,
+        pieces: Option<&Pieces>,
+        stored: &mut Vec<(u64, u64)>,
+    ) -> Result<(u64, bool), Damage> {
         let damage = |block, error| Damage { chunk: Some(k), block, error };
         if self.special(k).is_some() {
             let len = self.chunk_nbytes(k).map_err(|error| damage(None, error))?;
@@ -210,13 +218,14 @@ impl SuperChunk<'_> {
             self.read_chunk_bytes(k, 0..n, first).map_err(|error| damage(None, error))?;
             return Ok((u64::from(len), true));
         }
-        let header = self.chunk_header(k).map_err(|error| damage(None, error))?;
+        let header = self.shared().over(pieces).head(k).map_err(|error| damage(None, error))?;
         if let (Some(Entry::Stored(entry)), Some(header)) = (self.entry(k), header) {
             stored.push((entry, header.cbytes.into()));
         }
         let verify = self.checksum_state() != ChecksumState::Damaged;
-        match self.verifying(verify, |frame| frame.read_chunk(k)) {
-            Ok(data) => Ok((data.len() as u64, self.chunk_checksum(k).is_some())),
+        let mut data = Vec::new();
+        match self.verifying(verify, |frame| frame.read_chunk_to(frame.shared().over(pieces), k, &mut data)) {
+            Ok(()) => Ok((data.len() as u64, self.chunk_checksum(k).is_some())),
             Err(error) => {
                 let block = self.verifying(false, |frame| frame.first_bad_block(k));
                 Err(damage(block, error))

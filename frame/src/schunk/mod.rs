@@ -53,7 +53,7 @@ pub(crate) use index::Index;
 pub(crate) use load::{Wanted, has_blocks_of};
 pub(crate) use once::Once;
 pub use plan::Plan;
-pub(crate) use plan::{Part, Wish};
+pub(crate) use plan::{Ahead, Part, Wish};
 pub use read::RawChunk;
 pub(crate) use shared::{Loaded, Shared, Stored};
 pub(crate) use sparse::INDEX_NAME;

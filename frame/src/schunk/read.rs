@@ -3,7 +3,7 @@
 #[cfg(all(feature = "std", feature = "classic"))]
 use super::index::Index;
 use super::load::Wanted;
-use super::plan::{Part, Wish};
+use super::plan::{Ahead, Part, Wish};
 use super::shared::{Loaded, Shared};
 use super::sizes::Sizes;
 use super::superchunk::SuperChunk;
@@ -63,10 +63,7 @@ impl SuperChunk<'_> {
     /// [`Error::OutOfRange`]; [`Error::Chunk`], [`Error::Truncated`] or [`Error::Missing`] for a damaged chunk;
     /// errors of the store.
     pub fn chunk_header(&self, k: u64) -> Result<Option<ChunkHeader>, Error> {
-        match self.index.entry(k)? {
-            Entry::Stored(entry) => Ok(Some(self.store.locate(entry)?.header(k)?)),
-            Entry::Special(_) => Ok(None),
-        }
+        self.shared().head(k)
     }
 
     /// Reads every chunk's header, to know its size.
@@ -137,13 +134,13 @@ impl SuperChunk<'_> {
     /// As [`SuperChunk::raw_chunk`], and [`Error::Limit`].
     pub fn read_chunk(&self, k: u64) -> Result<Vec<u8>, Error> {
         let mut out = Vec::new();
-        self.read_chunk_to(k, &mut out)?;
+        self.read_chunk_to(self.shared(), k, &mut out)?;
         Ok(out)
     }
 
     /// Decodes chunk `k` to `out`, which becomes as long as the chunk is.
-    pub(super) fn read_chunk_to(&self, k: u64, out: &mut Vec<u8>) -> Result<(), Error> {
-        self.decode_chunk(self.shared(), k, 0, move |n| {
+    pub(crate) fn read_chunk_to(&self, shared: Shared<'_>, k: u64, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.decode_chunk(shared, k, 0, move |n| {
             self.limits.check_chunk(n as u64)?;
             resize(out, n)?;
             Ok(out)
@@ -425,19 +422,27 @@ impl SuperChunk<'_> {
     /// # Errors
     /// As [`SuperChunk::read_chunk`]; [`Error::Limit`] where all of it is too much.
     pub fn read_all(&self) -> Result<Vec<u8>, Error> {
-        let mut out = Vec::new();
+        let (mut out, mut ahead) = (Vec::new(), Ahead::default());
         for k in 0..self.nchunks() {
-            let asked = (out.len() as u64).saturating_add(u64::from(self.chunk_nbytes(k)?));
-            within("bytes of output", asked, self.limits.output)?;
-            let chunk = self.read_chunk(k)?;
-            out.try_reserve(chunk.len()).map_err(|_| Error::OutOfMemory)?;
-            out.extend_from_slice(&chunk);
+            let (at, pieces) = (out.len(), ahead.to(self, k)?);
+            self.decode_chunk(self.shared().over(pieces.as_deref()), k, 0, |len| {
+                let end = at.saturating_add(len);
+                within("bytes of output", end as u64, self.limits.output)?;
+                self.limits.check_chunk(len as u64)?;
+                resize(&mut out, end)?;
+                Ok(out.get_mut(at..).unwrap_or(&mut []))
+            })?;
         }
         Ok(out)
     }
 
     /// Decodes the chunks one after the other.
     pub fn chunks(&self) -> impl Iterator<Item = Result<Vec<u8>, Error>> {
-        (0..self.nchunks()).map(|k| self.read_chunk(k))
+        let mut ahead = Ahead::default();
+        (0..self.nchunks()).map(move |k| {
+            let (mut out, pieces) = (Vec::new(), ahead.to(self, k)?);
+            self.read_chunk_to(self.shared().over(pieces.as_deref()), k, &mut out)?;
+            Ok(out)
+        })
     }
 }

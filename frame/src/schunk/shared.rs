@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::io::Pieces;
 use crate::limits::Limits;
 use alloc::vec::Vec;
-use blosc_core::{Chunk, ChunkContext, Pool, Special};
+use blosc_core::{Chunk, ChunkContext, Header as ChunkHeader, Pool, Special};
 use core::ops::Range;
 
 /// The chunks of a frame, to be read.
@@ -74,10 +74,10 @@ impl<'s> Shared<'s> {
     }
 
     /// Reads the header of chunk `k`, if it is stored.
-    pub(super) fn head(self, k: u64) -> Result<(), Error> {
+    pub(crate) fn head(self, k: u64) -> Result<Option<ChunkHeader>, Error> {
         match self.index.entry(k)? {
-            Entry::Stored(entry) => self.place(entry)?.header(k).map(drop),
-            Entry::Special(_) => Ok(()),
+            Entry::Stored(entry) => self.place(entry)?.header(k).map(Some),
+            Entry::Special(_) => Ok(None),
         }
     }
 

@@ -21,6 +21,7 @@
 //! ```
 
 use super::parallel;
+use super::plan::Ahead;
 use super::shared::{Loaded, Shared, Tools, tools};
 use super::superchunk::SuperChunk;
 use crate::cframe::view::fill_special;
@@ -78,9 +79,10 @@ impl<'a> SuperChunk<'a> {
         let most = self.sizes_known()?.largest().unwrap_or(0);
         let small = self.nbytes() <= parallel::HANDED as u64;
         if self.threads < 2 || self.nchunks() < 2 || most > MAX_AHEAD || small {
-            let mut buffer = Vec::new();
+            let (mut buffer, mut ahead) = (Vec::new(), Ahead::default());
             return (0..self.nchunks()).try_for_each(|k| {
-                self.read_chunk_to(k, &mut buffer)?;
+                let pieces = ahead.to(self, k)?;
+                self.read_chunk_to(self.shared().over(pieces.as_deref()), k, &mut buffer)?;
                 take(&buffer)
             });
         }
@@ -88,22 +90,22 @@ impl<'a> SuperChunk<'a> {
         let spare: Mutex<Vec<Vec<u8>>> = Mutex::default();
         let (shared, n) = (self.shared(), self.nchunks());
         // A chunk, or special chunks that follow each other: there may be millions of these.
-        let mut next = 0u64;
+        let (mut next, mut ahead) = (0u64, Ahead::default());
         let items = core::iter::from_fn(|| {
             let first = next;
             next = first.saturating_add(1);
             if self.special(first).is_some() {
                 next = (next..n).find(|k| self.special(*k).is_none()).unwrap_or(n);
             }
-            (first < n).then_some(first..next)
+            (first < n).then(|| (first..next, ahead.to(self, first)))
         });
         parallel::ordered(
             self.threads,
             parallel::handed(most as usize),
             items,
-            |(pool, buf), chunks| {
-                let k = chunks.start;
-                let stored = match shared.chunk(k, buf)? {
+            |(pool, buf), (chunks, pieces)| {
+                let (k, pieces) = (chunks.start, pieces?);
+                let stored = match shared.over(pieces.as_deref()).chunk(k, buf)? {
                     Loaded::Stored(stored) => stored,
                     Loaded::Special(_) => return Ok((chunks, None)),
                 };

@@ -5,8 +5,10 @@ use crate::common;
 use blosc_core::{Codec, Params};
 use blosc_frame::any::Source;
 use blosc_frame::b2nd::{Dtype, NdArray, Selection, Spec, Take};
-use blosc_frame::io::{DirFile, Directory, Far, Offset, Part, ReadAt, ReadOnly, Shared, WriteAt};
+use blosc_frame::cframe::index::Entry;
+use blosc_frame::io::{DirFile, Directory, Far, Offset, Part, Pieces, ReadAt, ReadOnly, Shared, WriteAt};
 use blosc_frame::schunk::Plan;
+use blosc_frame::verify::Verdict;
 use blosc_frame::{Error, IoError, IoKind, Limits, SuperChunk};
 use common::{Random, emulated};
 use std::ops::Range;
@@ -226,6 +228,10 @@ fn bytes_items_and_chunks_are_planned_too() {
         assert!(chunk == data[39 * 300_000..] && sc.read_chunk(39).unwrap() == chunk);
         assert!(remote.taken().0.len() <= 2);
         assert!(sc.plan_chunk(40).is_err() && sc.plan_bytes(0..12_000_001).is_err());
+        assert!(sc.read_all().unwrap() == data && remote.taken().0.len() <= 2);
+        let small = SuperChunk::open_read(&remote, &Limits::DEFAULT.output(1_000_000)).unwrap();
+        assert!(matches!(small.read_all(), Err(Error::Limit { .. })));
+        remote.taken();
     }
     // Chunks of different sizes: their heads tell which holds what.
     let mut writer = SuperChunk::memory(&Params::new(1)).unwrap();
@@ -239,11 +245,60 @@ fn bytes_items_and_chunks_are_planned_too() {
         let mut out = [0; 1000];
         sc.read_bytes(50_000..51_000, &mut out).unwrap();
         assert!(remote.taken().0.len() <= if known { 1 } else { 2 });
+        assert!(sc.read_all().unwrap().ends_with(&data[..5900]) && remote.taken().0.len() <= 2);
         sc = SuperChunk::open_read(&remote, &Limits::DEFAULT).unwrap();
         remote.taken();
     }
     let dir = SuperChunk::create_dir(blosc_frame::io::MemDir::default(), &Params::new(1)).unwrap();
     assert!(matches!(dir.plan_bytes(0..0), Err(Error::Unsupported { .. })));
+}
+
+/// All of a frame is fetched some MiB at a time, whoever reads it; what is damaged is told as of a near one.
+#[test]
+fn whole_frames_take_few_rounds() {
+    type Read = fn(&mut SuperChunk<'_>) -> Vec<u8>;
+    let all: [(&str, usize, Read); 4] = [
+        ("read_all", 0, |sc| sc.read_all().unwrap()),
+        ("chunks", 0, |sc| sc.chunks().flat_map(Result::unwrap).collect()),
+        ("for_each_chunk", 0, |sc| {
+            let mut out = Vec::new();
+            sc.for_each_chunk(|chunk| Ok(out.extend_from_slice(chunk))).unwrap();
+            out
+        }),
+        // The state on disk is read again first.
+        ("verify", 1, |sc| {
+            assert_eq!(sc.verify(|_| ()).unwrap().verdict(), Verdict::Intact);
+            sc.read_all().unwrap()
+        }),
+    ];
+    let mut random = Random(11);
+    let dense: Vec<u8> = (0..20 << 17).flat_map(|_| random.next().to_le_bytes()).collect();
+    let mut sc = SuperChunk::memory(&Params::new(4).codec(Codec::Lz4)).unwrap();
+    sc.set_chunksize(1 << 20).unwrap();
+    sc.append(&dense).unwrap();
+    // 16 MiB are fetched at a time.
+    for ((file, data), rounds) in [(frame(40, 300_000, 0), 1), ((sc.into_bytes().unwrap(), dense), 2)] {
+        let remote = Remote::new(file);
+        for (name, more, read) in all {
+            for threads in [1, 3] {
+                let mut sc = SuperChunk::open_read(&remote, &Limits::DEFAULT).unwrap();
+                sc.set_threads(threads);
+                remote.taken();
+                assert!(read(&mut sc) == data, "{name}, {threads}");
+                let taken = remote.taken().0.len();
+                assert!(taken <= rounds * (1 + more) + more, "{name}, {threads}: {taken} rounds");
+            }
+        }
+        let mut damaged = remote.bytes;
+        let at = SuperChunk::from_slice(&damaged).unwrap().entry(3);
+        let Some(Entry::Stored(at)) = at else { panic!("{at:?}") };
+        damaged[at as usize + 500] ^= 1;
+        let near = SuperChunk::from_slice(&damaged).unwrap().verify(|_| ()).unwrap();
+        let mut far = SuperChunk::open_read(Far(&damaged[..]), &Limits::DEFAULT).unwrap();
+        assert!(near.damage.len() == 1 && far.verify(|_| ()).unwrap() == near, "{near:?}");
+        let error = near.damage[0].error;
+        assert!(far.read_all() == Err(error) && far.chunks().nth(3).unwrap() == Err(error));
+    }
 }
 
 /// Pieces that are cut, missing or of other bytes: errors, and the plan goes on with the right ones.
@@ -442,4 +497,48 @@ fn containers_of_all_kinds_open_from_far() {
         assert!(NdArray::open(leaf).unwrap().get_all().unwrap() == data, "{form:?}");
     }
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Pieces in any order and over each other: what is known is right, and what is missed is just what is not known.
+#[test]
+fn what_is_missed_is_what_is_not_known() {
+    let source: Vec<u8> = (0..200).collect();
+    let mut random = Random(7);
+    let mut below = |n: u64| random.next() % n;
+    for _ in 0..200 {
+        let (mut pieces, mut known) = (Pieces::new(200), [false; 200]);
+        for _ in 0..12 {
+            let start = below(200);
+            let range = start..start + below(200 - start + 1).min(40);
+            let within = range.start as usize..range.end as usize;
+            pieces.put(range, source[within.clone()].to_vec()).unwrap();
+            known[within].fill(true);
+            let start = below(200);
+            let asked = start..(start + below(60)).min(200);
+            let mut buf = vec![0; (asked.end - asked.start) as usize];
+            let read = pieces.read_exact_at(asked.start, &mut buf);
+            let mut missed = [false; 200];
+            for range in pieces.missed(0) {
+                missed[range.start as usize..range.end as usize].fill(true);
+            }
+            let inside = asked.start as usize..asked.end as usize;
+            assert!((0..200).all(|at| missed[at] == (inside.contains(&at) && !known[at])));
+            assert_eq!(read.is_ok(), known[inside.clone()].iter().all(|known| *known));
+            if read.is_ok() {
+                assert_eq!(buf, source[inside]);
+            }
+        }
+    }
+    let mut pieces = Pieces::new(100);
+    assert!(pieces.put(0..10, vec![0; 9]).is_err() && pieces.put(95..101, vec![0; 6]).is_err());
+    assert_eq!(pieces.read_exact_at(95, &mut [0; 6]), Err(IoKind::UnexpectedEnd.into()));
+    pieces.put(10..12, vec![0; 2]).unwrap();
+    for range in [30..40, 5..15, 0..3] {
+        pieces.want(range);
+    }
+    assert_eq!(pieces.missed(2), [0..15, 30..40]);
+    for range in [30..40, 5..15, 0..3] {
+        pieces.want(range);
+    }
+    assert_eq!(pieces.missed(0), [0..3, 5..10, 12..15, 30..40]);
 }
