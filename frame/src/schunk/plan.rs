@@ -124,9 +124,6 @@ pub(crate) struct Ahead {
 }
 
 impl Ahead {
-    /// Stored bytes that are fetched together. At 10 ms and 100 MB/s they take sixteen times as long to arrive as to ask for.
-    const BYTES: u64 = 16 << 20;
-
     /// What was fetched of chunk `k`: with it and some that follow it if it was not there, and nothing where the frame is
     /// not far.
     pub(crate) fn to(&mut self, frame: &SuperChunk<'_>, k: u64) -> Result<Option<Arc<Pieces>>, Error> {
@@ -134,15 +131,11 @@ impl Ahead {
             *self = Ahead { chunks: k..frame.nchunks(), pieces: None };
             let wishes = || {
                 let (mut wishes, mut bytes, mut at) = (Vec::new(), 0u64, k);
-                while at < self.chunks.end && bytes < Ahead::BYTES {
+                while at < self.chunks.end && bytes < Pieces::AT_ONCE {
                     // A chunk that does not lie in the frame says so when it is read.
                     if let Ok(Some((_, all))) = frame.extent(at) {
-                        let len = frame
-                            .index()
-                            .sizes()
-                            .len_of(at)
-                            .map_or(u64::MAX, |len| HEAD.saturating_add(len.into()));
-                        bytes = bytes.saturating_add(all.clamp(HEAD, len.max(HEAD)));
+                        let most = frame.index().sizes().len_of(at).map_or(u64::MAX, u64::from);
+                        bytes = bytes.saturating_add(all.min(most).max(HEAD));
                         wishes.push(Wish::whole(at));
                     }
                     at = at.saturating_add(1);

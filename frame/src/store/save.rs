@@ -6,7 +6,7 @@ use super::model::{Entry, Form, Leaf, Place, ROOT, Store, under};
 use super::zip::{NewZip, Stream};
 use crate::cframe::CHECKSUMS_NAME;
 use crate::error::{Error, FileError, IoKind, Structure};
-use crate::io::{NewDir, NewFile, PathFile, ReadAt, check_name, parent, sync_tree};
+use crate::io::{NewDir, NewFile, PathFile, Pieces, ReadAt, check_name, parent, sync_tree};
 use crate::msgpack;
 use crate::schunk::SuperChunk;
 use crate::value::Value;
@@ -363,7 +363,8 @@ pub(super) fn empty(path: &Path, form: Form) -> Result<(), Error> {
 pub(super) fn copy(store: &Store, entry: &Entry, out: &mut dyn Write) -> Result<(), Error> {
     let mut from = |source: &dyn ReadAt| -> Result<u32, Error> {
         let mut stream = Stream::new(source);
-        io::copy(&mut stream, out)?;
+        let together = if source.is_far() { source.size()?.min(Pieces::AT_ONCE) as usize } else { 0 };
+        io::copy(&mut io::BufReader::with_capacity(together.max(8 << 10), &mut stream), out)?;
         Ok(stream.crc.finalize())
     };
     match &entry.place {

@@ -70,6 +70,9 @@ mod on {
     use super::make;
     use crate::common::Folder;
     use blosc_testkit::http::{Fault, Server};
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream};
+    use std::process::{Child, Command, Stdio};
     use std::sync::atomic::Ordering;
 
     /// Bytes, an array, a store and a bloscpack file, called `a.` with these extensions.
@@ -106,7 +109,13 @@ mod on {
                 };
                 let before = server.requests.load(Ordering::Relaxed);
                 let far = run(&url);
-                println!("{name} {verb:?}: {} requests", server.requests.load(Ordering::Relaxed) - before);
+                let requests = server.requests.load(Ordering::Relaxed) - before;
+                println!("{name} {verb:?}: {requests} requests");
+                // The arrays have 150 chunks, the others 30. Each member of a store opens by itself, and twice to be verified.
+                assert!(
+                    requests <= if kind == "b2z" { 8 } else { 5 },
+                    "{name} {verb:?}: {requests} requests"
+                );
                 assert_eq!(far, run(&name), "{name} {verb:?}");
             }
         }
@@ -139,5 +148,89 @@ mod on {
             let (status, text) = folder.fail(&["info", url]);
             assert!(status == 1 && text.contains(said), "{text}");
         }
+    }
+
+    /// A server of S3 on loopback: `moto` of PyPI.
+    struct S3(Child, String);
+
+    impl Drop for S3 {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    impl S3 {
+        /// Starts one, if the Python that the tests of the adapters use has `moto`.
+        fn start() -> Option<S3> {
+            let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+            let python = std::env::var("BLOSC_ADAPTERS_PYTHON").unwrap_or("python3".into());
+            let words = ["-m", "moto.server", "-H", "127.0.0.1", "-p", &free.port().to_string()];
+            let mut command = Command::new(python);
+            command.args(words).stdout(Stdio::null()).stderr(Stdio::null());
+            let mut server = S3(command.spawn().ok()?, free.to_string());
+            // It takes some seconds until it listens; without `moto` Python ends.
+            while TcpStream::connect(free).is_err() {
+                if server.0.try_wait().unwrap().is_some() {
+                    return None;
+                }
+                std::thread::sleep(std::time::Duration::from_millis(50));
+            }
+            Some(server)
+        }
+
+        /// Makes a bucket or an object.
+        fn put(&self, path: &str, content: &[u8]) {
+            let mut stream = TcpStream::connect(&self.1).unwrap();
+            let (host, len) = (&self.1, content.len());
+            let head = format!("PUT {path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {len}\r\n");
+            stream.write_all(format!("{head}Connection: close\r\n\r\n").as_bytes()).unwrap();
+            stream.write_all(content).unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).unwrap();
+            assert!(answer.starts_with("HTTP/1.1 200"), "{path}: {answer}");
+        }
+
+        /// What the command writes, which must succeed or fail as told.
+        fn run(&self, words: &[&str], succeeds: bool) -> Vec<u8> {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_blosc"));
+            command.env("AWS_ENDPOINT_URL", format!("http://{}", self.1)).env("AWS_ALLOW_HTTP", "true");
+            command.env("AWS_ACCESS_KEY_ID", "key").env("AWS_SECRET_ACCESS_KEY", "secret");
+            let output = command.env("AWS_REGION", "us-east-1").args(words).output().unwrap();
+            let text = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.success(), succeeds, "{words:?}: {text}");
+            if succeeds { output.stdout } else { output.stderr }
+        }
+    }
+
+    /// What comes from a bucket is what comes from the file, and what is not there is named.
+    #[test]
+    fn an_object_of_s3_reads_as_its_file() {
+        let Some(server) = S3::start() else {
+            return println!("skipped: no `moto` (pip install 'moto[server]') in this Python");
+        };
+        let folder = Folder::new("remote-s3");
+        make(&folder);
+        server.put("/days", &[]);
+        for kind in KINDS {
+            let name = format!("a.{kind}");
+            server.put(&format!("/days/deep/{name}"), &folder.read(&name));
+            let url = format!("s3://days/deep/{name}");
+            let leaf = if kind == "b2z" { ":/a" } else { "" };
+            for (verb, leaf, options) in [
+                ("info", "", &["--all"][..]),
+                ("verify", "", &[]),
+                ("slice", leaf, &["--start", "7", "--stop", "11", "--plain", "-o", "-"]),
+                ("decompress", leaf, &["-o", "-"]),
+            ] {
+                let near = format!("{name}{leaf}");
+                let far = server.run(&[&[verb, &format!("{url}{leaf}")][..], options].concat(), true);
+                let near = folder.run(&[&[verb, &near][..], options].concat());
+                let text = |bytes: &[u8], place: &str| String::from_utf8_lossy(bytes).replace(place, "PLACE");
+                assert_eq!(text(&far, &url), text(&near, &name), "{url} {verb}");
+            }
+        }
+        let said = server.run(&["info", "s3://days/deep/b.b2nd"], false);
+        assert!(String::from_utf8_lossy(&said).contains("not found"), "{}", String::from_utf8_lossy(&said));
     }
 }
