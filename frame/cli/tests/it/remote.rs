@@ -113,7 +113,7 @@ mod on {
                 println!("{name} {verb:?}: {requests} requests");
                 // The arrays have 150 chunks, the others 30. Each member of a store opens by itself, and twice to be verified.
                 assert!(
-                    requests <= if kind == "b2z" { 8 } else { 5 },
+                    requests <= if kind == "b2z" { 9 } else { 5 },
                     "{name} {verb:?}: {requests} requests"
                 );
                 assert_eq!(far, run(&name), "{name} {verb:?}");
