@@ -16,7 +16,7 @@
 //! # Ok::<(), blosc_frame::Error>(())
 //! ```
 
-use super::cache::{self, Cache};
+use super::cache::{Cache, Own};
 use super::gather::Worker;
 use super::layout::{Layout, Opaque};
 use crate::cframe::header::ChunkSize;
@@ -28,7 +28,7 @@ use crate::schunk::SuperChunk;
 use crate::shape::Dims;
 use crate::shape::Geometry;
 use crate::shape::metalayer;
-use crate::spare::{Lock, Spare};
+use crate::spare::Spare;
 use alloc::string::String;
 use alloc::vec::Vec;
 use blosc_core::Pool;
@@ -47,9 +47,7 @@ pub struct ArrayOn<F> {
     pub(super) workers: Spare<Vec<Worker>>,
     /// Decoded or not yet encoded chunk of an edit.
     pub(super) scratch: Vec<u8>,
-    pub(super) cache: Lock<Cache>,
-    /// Bytes of decoded blocks that may be kept.
-    pub(super) cache_room: usize,
+    pub(super) cache: Own,
 }
 
 /// An n-dimensional array that owns its frame.
@@ -120,8 +118,7 @@ impl<'a, F: BorrowMut<SuperChunk<'a>>> ArrayOn<F> {
             frame,
             layout,
             scratch: Vec::new(),
-            cache: Lock::new(Cache::new()),
-            cache_room: cache::ROOM,
+            cache: Own::new(Cache::default()),
         }
     }
 
@@ -170,7 +167,7 @@ impl<'a, F: BorrowMut<SuperChunk<'a>>> ArrayOn<F> {
     }
     /// The frame, to change it: what is kept decoded of it goes.
     pub(super) fn edit(&mut self) -> &mut SuperChunk<'a> {
-        self.cache.get_mut().clear();
+        self.cache.clear();
         self.frame.borrow_mut()
     }
     /// The frame.

@@ -440,7 +440,7 @@ pub(super) fn wrong_chunk(chunk: u64, at: u64, nbytes: usize) -> Error {
 #[cfg(all(test, feature = "std"))]
 mod tests {
     use super::super::model::{self, Random};
-    use super::super::{Dtype, NdArray, Spec, Take};
+    use super::super::{Cache, Dtype, NdArray, Spec, Take};
     use super::*;
     use crate::SuperChunk;
     use alloc::vec;
@@ -473,7 +473,7 @@ mod tests {
             }
             for threads in 1..4 {
                 nd.set_threads(threads);
-                nd.set_cache([0, 1 << 12, 1 << 20][r.below(3) as usize]);
+                nd.set_cache(Cache::new([0, 1 << 12, 1 << 20][r.below(3) as usize]));
                 for _ in 0..6 {
                     let (takes, lists): (Vec<Take>, Vec<Vec<u64>>) =
                         g.shape().iter().map(|s| r.take(*s)).unzip();

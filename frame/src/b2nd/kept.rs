@@ -1,7 +1,7 @@
 //! Reading through the [`Cache`](super::cache::Cache): which blocks a request takes from it, and which it puts there.
 
 use super::array::ArrayOn;
-use super::cache::{Asked, Block, Cache, Id, capacity};
+use super::cache::{Asked, Block, Cache, Id, Own};
 use super::gather::{Worker, wrong_chunk};
 use super::room::fit;
 use super::select::Selection;
@@ -22,17 +22,15 @@ struct Missing {
 }
 
 impl<'a, F: BorrowMut<SuperChunk<'a>>> ArrayOn<F> {
-    /// Keeps up to `bytes` of decoded blocks, and never more than the limit on output, for requests that
-    /// touch the same blocks again; 0 keeps none. Default 16 MiB. At most 64 blocks are kept. Changes no
-    /// byte of any result.
-    pub fn set_cache(&mut self, bytes: usize) {
-        *self.cache.get_mut() = Cache::new();
-        self.cache_room = bytes;
+    /// Keeps decoded blocks in this cache from now on, never more than the limit on output. The default is one of its own
+    /// of 16 MiB; to look at that, or to share it with other arrays, give each a clone of one.
+    pub fn set_cache(&mut self, cache: Cache) {
+        self.cache = Own::new(cache);
     }
 
     /// How many blocks may be kept.
     fn capacity(&self) -> usize {
-        capacity(self.cache_room, self.frame().limits().output, self.layout.geometry.block_bytes() as usize)
+        self.cache.capacity(self.frame().limits().output, self.layout.geometry.block_bytes() as usize)
     }
 
     fn cost(&self, part: usize) -> u64 {
@@ -51,11 +49,11 @@ impl<'a, F: BorrowMut<SuperChunk<'a>>> ArrayOn<F> {
             return None;
         }
         // Looked for first: what it costs matters only where it is not there.
-        if let Some(block) = self.cache.lock().get(id) {
+        if let Some(block) = self.cache.get(id) {
             return Some(block);
         }
         let mut asked = [Asked { id, cost: self.cost(part), data: None }];
-        self.bring(&mut asked, capacity)?;
+        self.bring(&mut asked)?;
         let [Asked { data, .. }] = asked;
         data
     }
@@ -81,7 +79,7 @@ impl<'a, F: BorrowMut<SuperChunk<'a>>> ArrayOn<F> {
                 asked.push(Asked { id: (touched.chunk, block.block), cost, data: None });
             }
         }
-        if self.bring(&mut asked, capacity).is_none() {
+        if self.bring(&mut asked).is_none() {
             return false;
         }
         let mut found = asked.iter();
@@ -98,29 +96,26 @@ impl<'a, F: BorrowMut<SuperChunk<'a>>> ArrayOn<F> {
 
     /// Finds the blocks, and decodes those that are not kept; none where the usual way shall be taken. Blocks are decoded
     /// while other readers have the cache, so two may decode the same one.
-    fn bring(&self, asked: &mut [Asked], capacity: usize) -> Option<()> {
+    fn bring(&self, asked: &mut [Asked]) -> Option<()> {
         let size = u64::from(self.layout.geometry.block_bytes());
-        let mut missing = {
-            let mut cache = self.cache.lock();
-            if !cache.worth(asked, size) {
-                return None;
-            }
-            for block in asked.iter_mut() {
-                block.data = cache.get(block.id);
-            }
-            let absent = asked.iter().filter(|block| block.data.is_none());
-            absent.map(|block| Missing { id: block.id, data: Vec::new() }).collect::<Vec<_>>()
-        };
+        if !self.cache.worth(asked, size) {
+            return None;
+        }
+        for block in asked.iter_mut() {
+            block.data = self.cache.get(block.id);
+        }
+        let absent = asked.iter().filter(|block| block.data.is_none());
+        let mut missing: Vec<_> = absent.map(|block| Missing { id: block.id, data: Vec::new() }).collect();
         if missing.is_empty() {
             return Some(());
         }
         // An error is for the usual way to report: it may not need what could not be decoded.
         self.decode_missing(&mut missing).ok()?;
-        let mut cache = self.cache.lock();
+        let limit = self.frame().limits().output;
         for (block, Missing { id, data }) in asked.iter_mut().filter(|b| b.data.is_none()).zip(missing) {
             let data = Block::new(data);
             block.data = Some(Block::clone(&data));
-            cache.keep(id, data, capacity);
+            self.cache.keep(id, data, limit);
         }
         Some(())
     }

@@ -29,6 +29,7 @@ mod write;
 pub use crate::dtype::Dtype;
 pub use crate::shape::{Dims, Geometry, MAX_CHUNK_BYTES, MAX_CHUNKS, MAX_DIM, metalayer};
 pub use array::{ArrayOn, ArrayView, NdArray};
+pub use cache::Cache;
 pub use defaults::{Caches, default_parts};
 #[cfg(feature = "ndarray")]
 pub use files::{read_b2nd, write_b2nd};

@@ -1,19 +1,11 @@
 //! Stores in memory: `Vec<u8>`, `Bytes`, and a directory of vectors.
 
-use super::traits::{Fill, ReadAt, Refill, Store, WriteAt, read_slice};
+use super::traits::{Fill, ReadAt, Refill, Store, WriteAt, forward_read};
 use crate::error::{Error, IoError, IoKind};
 use alloc::vec::Vec;
 
 impl ReadAt for Vec<u8> {
-    fn size(&self) -> Result<u64, IoError> {
-        Ok(self.len() as u64)
-    }
-    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
-        Ok(read_slice(self, offset, buf))
-    }
-    fn as_slice(&self) -> Option<&[u8]> {
-        Some(self)
-    }
+    forward_read!(this => &this[..]);
 }
 
 impl WriteAt for Vec<u8> {
@@ -54,15 +46,7 @@ impl Store for Vec<u8> {
 }
 
 impl ReadAt for bytes::Bytes {
-    fn size(&self) -> Result<u64, IoError> {
-        Ok(self.len() as u64)
-    }
-    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
-        Ok(read_slice(self, offset, buf))
-    }
-    fn as_slice(&self) -> Option<&[u8]> {
-        Some(self)
-    }
+    forward_read!(this => &this[..]);
 }
 
 #[cfg(feature = "std")]

@@ -4,7 +4,7 @@ use crate::common;
 
 use blosc_core::{Codec, Params};
 use blosc_frame::any::Source;
-use blosc_frame::b2nd::{Dtype, NdArray, Selection, Spec, Take};
+use blosc_frame::b2nd::{Cache, Dtype, NdArray, Selection, Spec, Take};
 use blosc_frame::cframe::index::Entry;
 use blosc_frame::io::{DirFile, Directory, Far, Offset, Part, Pieces, ReadAt, ReadOnly, Shared, WriteAt};
 use blosc_frame::schunk::Plan;
@@ -160,7 +160,7 @@ fn slices_take_few_rounds_whatever_the_number_of_chunks() {
         for (threads, room) in [(1, 0), (3, 16 << 20)] {
             let mut far = NdArray::open(SuperChunk::open_read(&remote, &Limits::DEFAULT).unwrap()).unwrap();
             far.set_threads(threads);
-            far.set_cache(room);
+            far.set_cache(Cache::new(room));
             remote.taken();
             for (n, selection) in selections().iter().enumerate() {
                 let want = near.get(selection).unwrap();
@@ -419,10 +419,8 @@ fn wrappers_pass_rounds_on() {
 /// Every source of these packages passes rounds on, or is listed here with what it is.
 #[test]
 fn no_source_forgets_to_pass_rounds_on() {
-    const OWN: [(&str, &str); 15] = [
+    const OWN: [(&str, &str); 13] = [
         ("[u8]", "memory"),
-        ("Vec<u8>", "memory"),
-        ("bytes::Bytes", "memory"),
         ("MemFile", "memory"),
         ("FaultFile", "memory"),
         ("Pieces", "memory"),

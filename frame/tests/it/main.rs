@@ -6,6 +6,7 @@ mod containers;
 mod append_reads;
 #[cfg(unix)]
 mod appends;
+mod b2nd_cache;
 mod b2nd_crash;
 mod b2nd_model;
 mod b2nd_thin;
