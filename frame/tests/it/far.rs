@@ -262,7 +262,11 @@ fn whole_frames_take_few_rounds() {
         ("chunks", 0, |sc| sc.chunks().flat_map(Result::unwrap).collect()),
         ("for_each_chunk", 0, |sc| {
             let mut out = Vec::new();
-            sc.for_each_chunk(|chunk| Ok(out.extend_from_slice(chunk))).unwrap();
+            sc.for_each_chunk(|chunk| {
+                out.extend_from_slice(chunk);
+                Ok(())
+            })
+            .unwrap();
             out
         }),
         // The state on disk is read again first.
