@@ -1,6 +1,7 @@
 //! No call allocates once a decoder or encoder exists: neither through Rust's allocator nor, where a C
 //! library compresses, through `malloc`. Both are counted, by standing in for `malloc` itself.
 
+use crate::common::encoders;
 use blosc_core::chunk::Plan;
 use blosc_core::{Chunk, Codec, Decoder, Encoder, Filter, Level, Params, max_encoded_len};
 use std::cell::Cell;
@@ -82,10 +83,7 @@ fn allocations<R>(work: impl FnOnce() -> R) -> (u32, R) {
 #[test]
 fn nothing_allocates_after_it_has_been_made() {
     assert!(allocations(|| std::hint::black_box(vec![1u8; 100]).len()).0 > 0, "the counter counts");
-    let mut codecs = vec![Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib];
-    if cfg!(feature = "zstd-c") {
-        codecs.push(Codec::Zstd);
-    }
+    let codecs = encoders();
     let data: Vec<u8> = (0..60_000u32).flat_map(|i| (i * 3 + ((i * i) >> 9)).to_le_bytes()).collect();
     let mut calls = 0;
     for (codec, level, dictionary) in codecs

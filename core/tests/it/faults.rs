@@ -1,6 +1,7 @@
 //! A chunk that is compressed touches no more memory than its own bytes and a mebibyte of scratch, whatever room its worst case
 //! would take: counted in pages that the system had to find for this thread.
 
+use crate::common::encodes;
 use blosc_core::{Codec, Params, Pool};
 use blosc_testkit::Random;
 
@@ -26,7 +27,7 @@ fn no_worst_case_is_touched() {
     let mut zeros = std::hint::black_box(vec![1; len]);
     zeros.fill(0);
     let mut pool = Pool::new(1);
-    for codec in [Codec::BloscLz, Codec::Lz4, Codec::Zstd] {
+    for codec in [Codec::BloscLz, Codec::Lz4, Codec::Zstd].into_iter().filter(|&codec| encodes(codec)) {
         let params = Params::new(4).codec(codec).level(1).shuffle();
         // The pool's scratch memory is there by now.
         let _ = pool.compress(&params, &noise[..MIB]).unwrap();

@@ -1,6 +1,6 @@
 //! Chunks that arrive in pieces: any cutting gives what a slice gives, resumed after any byte, and decoded over themselves.
 
-use crate::common::{Rng, emulated, kinds};
+use crate::common::{Rng, emulated, encodes, kinds};
 use crate::support::{Vectors, chunk_context, decode, guarded, text};
 use blosc_core::{
     Chunk, ChunkContext, Codec, Decoder, Error, Field, Filter, FilterSlot, Level, Limits, Params, Pool,
@@ -56,7 +56,8 @@ fn every_chunk(mut each: impl FnMut(&str, &[u8], ChunkContext<'_>)) {
         each(text(record, "file"), &set.read(record), chunk_context(record));
     }
     for (name, data) in kinds(20_000) {
-        for (codec, size) in [(Codec::Lz4, 4), (Codec::BloscLz, 8), (Codec::Zstd, 1), (Codec::Zlib, 2)] {
+        let codecs = [(Codec::Lz4, 4), (Codec::BloscLz, 8), (Codec::Zstd, 1), (Codec::Zlib, 2)];
+        for (codec, size) in codecs.into_iter().filter(|&(codec, _)| encodes(codec)) {
             let params = Params::new(size).codec(codec).shuffle().blocksize(Some(1536));
             each(name, &blosc_core::compress(&params, &data).unwrap(), ChunkContext::default());
             let mut filters = [FilterSlot::NONE; 6];
@@ -223,11 +224,12 @@ fn resumed_after_any_byte() {
     let mut value = vec![0; 35];
     blosc_core::chunk::special::repeated(b"abc", 18_000, &mut value).unwrap();
     let many = b"abc".repeat(6000);
+    let zstd = if encodes(Codec::Zstd) { sample(Codec::Zstd).0 } else { lz4.clone() };
     for (bytes, data, in_order) in [
         (&lz4[..], &data[..], true),
         (&lz4, &data, false),
         (&reordered(&lz4, &order, 3), &data, false),
-        (&sample(Codec::Zstd).0, &data, true),
+        (&zstd, &data, true),
         (&variable, &data, false),
         (&stored, &noise, false),
         (&zeros, &[0; 20_000], false),

@@ -1,7 +1,7 @@
 //! Round trips over all parameters of the writer: the same bytes at every level and thread count, read back
 //! whole, by block and by range; and parameters that are not allowed.
 
-use crate::common;
+use crate::common::{self, encoders, encodes};
 use crate::support;
 
 use blosc_core::chunk::Plan;
@@ -11,15 +11,6 @@ use blosc_core::{
 };
 use proptest::prelude::*;
 use proptest::sample::select;
-
-/// Codecs this build can write.
-fn codecs() -> Vec<Codec> {
-    let mut all = vec![Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib];
-    if cfg!(feature = "zstd-c") {
-        all.push(Codec::Zstd);
-    }
-    all
-}
 
 fn slot() -> impl Strategy<Value = FilterSlot> {
     let filter = |filter, meta| FilterSlot::new(filter, meta);
@@ -42,7 +33,7 @@ fn params() -> impl Strategy<Value = Params> {
         prop::array::uniform6(slot())
     ];
     let blocksize = prop_oneof![Just(None), (1u32..40_000).prop_map(Some)];
-    (typesize, select(codecs()), 0u8..=9, filters, split, blocksize, any::<u8>()).prop_map(
+    (typesize, select(encoders()), 0u8..=9, filters, split, blocksize, any::<u8>()).prop_map(
         |(typesize, codec, level, filters, split, blocksize, extras)| {
             let mut p = Params::new(typesize).codec(codec).level(level).split(split).blocksize(blocksize);
             if extras & 3 == 0 && typesize < 256 {
@@ -175,7 +166,7 @@ fn blocks_that_do_not_shrink_before_one_that_does_are_stored() {
         if let Some(block) = source.chunks_mut(BLOCK).nth(shrinking) {
             block.iter_mut().enumerate().for_each(|(i, b)| *b = (i % 4) as u8);
         }
-        for codec in codecs() {
+        for codec in encoders() {
             let params = Params::new(4).codec(codec).no_filter().blocksize(Some(BLOCK as u32));
             let mut work = vec![0; Plan::work_len_for(&params, source.len())];
             let mut dst = vec![0xA5; max_encoded_len(source.len())];
@@ -329,7 +320,7 @@ fn dictionaries_and_variable_length_blocks_that_are_not_allowed_say_what_is() {
         vl(lz4.blosc1(true), &[b"a"]),
         "blosc1 = 1 is not allowed: off: Blosc1 has no variable-length blocks"
     );
-    if cfg!(feature = "zstd-c") {
+    if encodes(Codec::Zstd) {
         assert_eq!(
             vl(lz4.codec(Codec::Zstd), &[&long]),
             "block length = 32769 is not allowed: no more than the encoder was made for"

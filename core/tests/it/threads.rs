@@ -1,6 +1,6 @@
 //! Work over threads: a panic of the caller's code comes back, and the bytes are those of one thread.
 
-use crate::common::Rng;
+use crate::common::{Rng, encoders, encodes};
 use blosc_core::chunk::plugin::{UserCodec, UserFilter};
 use blosc_core::chunk::special;
 use blosc_core::codec::CodecError;
@@ -131,7 +131,7 @@ fn stored_blocks_are_those_of_one_thread() {
         &[(true, 1), (false, 1), (true, 1), (false, 100)],
         &[(false, 40), (true, 1), (false, 40)],
     ];
-    for codec in [Codec::BloscLz, Codec::Lz4, Codec::Zstd] {
+    for codec in [Codec::BloscLz, Codec::Lz4, Codec::Zstd].into_iter().filter(|&codec| encodes(codec)) {
         for (number, kind) in kinds.iter().enumerate() {
             let mut data = Vec::new();
             for &(shrinks, blocks) in *kind {
@@ -228,7 +228,7 @@ fn the_bytes_depend_neither_on_the_room_nor_on_threads() {
     let mut data: Vec<u8> = (0..4 * 512).map(|i| (i % 32 * (i / 512)) as u8).collect();
     data[512..1024].fill_with(|| rng.below(256) as u8);
     data.extend((0..100).map(|_| rng.below(256) as u8));
-    for codec in [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd] {
+    for codec in encoders() {
         for filter in [Filter::None, Filter::Shuffle] {
             let params = Params::new(4).codec(codec).blocksize(Some(512)).no_filter().slot(5, filter, 0);
             let whole = Pool::new(1).compress(&params, &data).unwrap();

@@ -1,7 +1,25 @@
 //! Data for the codec tests: a small generator and buffers of many kinds, the same on every machine.
 #![allow(dead_code, unused_imports)] // examples use a part of it
 
+use blosc_core::Codec;
 pub use blosc_testkit::{Random as Rng, count, emulated};
+
+/// Codecs that this build writes.
+pub fn encoders() -> Vec<Codec> {
+    let all = [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd];
+    all.into_iter().filter(|&codec| encodes(codec)).collect()
+}
+
+/// Whether this build writes streams of `codec`.
+pub fn encodes(codec: Codec) -> bool {
+    match codec {
+        Codec::BloscLz => cfg!(feature = "blosclz"),
+        Codec::Lz4 | Codec::Lz4Hc => cfg!(feature = "lz4"),
+        Codec::Zlib => cfg!(feature = "zlib"),
+        Codec::Zstd => cfg!(feature = "zstd-c"),
+        other => panic!("whether {other} is written is not known here"),
+    }
+}
 
 /// Named buffers of `len` bytes: from constant to random, with the shapes filters leave behind.
 pub fn kinds(len: usize) -> Vec<(&'static str, Vec<u8>)> {
