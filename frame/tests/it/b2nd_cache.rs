@@ -153,7 +153,7 @@ fn arrays_share_a_cache() {
         }
     }
     assert!(hits > 500 && misses > 500);
-    // What is asked of a refreshed array is what is stored now.
+    // The blocks of an array go with it.
     let [(first, _), (second, _)] = arrays;
     drop(first);
     kept.retain(|(of, ..)| *of == 1);
