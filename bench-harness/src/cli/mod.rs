@@ -252,7 +252,7 @@ fn isa_help() -> String {
 #[derive(Args, Clone)]
 struct Run {
     /// Suites, comma-separated: kernels split codecs chunks frames arrays latency
-    /// threads frame-files array-files goals all. `all` is all but the last three.
+    /// threads frame-files array-files far goals all. `all` is all but the last four.
     #[arg(long, value_delimiter = ',', default_value = "all")]
     suite: Vec<String>,
     #[arg(long, value_delimiter = ',', default_value = "all", help = isa_help())]

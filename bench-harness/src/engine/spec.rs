@@ -27,6 +27,12 @@ pub struct Spec {
 }
 
 impl Spec {
+    /// With the usual filter, in blocks of the automatic size.
+    pub fn new(codec: Codec, level: u8, typesize: usize, threads: usize) -> Spec {
+        let filter = if typesize > 1 { Filters::Shuffle } else { Filters::None };
+        Spec { codec, filter, level, typesize, threads, blocksize: None }
+    }
+
     /// As this library's parameters.
     pub fn params(&self) -> Params {
         let typesize = u32::try_from(self.typesize).unwrap_or(1).max(1);

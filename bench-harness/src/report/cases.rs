@@ -20,6 +20,16 @@ pub fn cases<'a>(files: &'a [Results], filter: &str) -> BTreeMap<Key<'a>, Vec<Op
     cases
 }
 
+/// Each value once, in the order in which they first come.
+pub fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
+    values.into_iter().fold(Vec::new(), |mut found, value| {
+        if !found.contains(&value) {
+            found.push(value);
+        }
+        found
+    })
+}
+
 /// Whether every word of `filter` is a word of the row's label or its suite.
 pub fn matches(row: &Row, filter: &str) -> bool {
     let label = format!("{} {} {}", row.suite, row.engine, row.label());

@@ -1,6 +1,6 @@
 //! What a run prints when it is done: the machine, each suite, what was refused, and in three lines what it comes to.
 
-use super::cases::spread_line;
+use super::cases::{distinct, spread_line};
 use super::mean::{Mean, Quantity, RATIO, SPEED, VS_COPY, VS_PEER, percent};
 use super::sections::{self, Draw, Grid, figures, text};
 use super::table::{Table, figure, paragraph, size, speed};
@@ -78,12 +78,7 @@ pub fn verdict(machine: &Machine, rows: &[Row]) -> String {
 
 /// The level that is fastest in the mean over the kernels that it has in common with the level after it.
 fn fastest_level(kernels: &[&Row]) -> Option<String> {
-    let mut levels: Vec<&str> = Vec::new();
-    kernels.iter().for_each(|r| {
-        if !levels.contains(&r.isa.as_str()) {
-            levels.push(&r.isa);
-        }
-    });
+    let levels: Vec<&str> = distinct(kernels.iter().map(|r| r.isa.as_str()));
     let case = |r: &Row| (r.op.clone(), r.typesize, r.bytes);
     // The first of two levels against the second, over the cases that both have.
     let against = |a: &str, b: &str| {

@@ -1,5 +1,6 @@
 //! Results as CSV, as Markdown, and as the table of the project's README.
 
+use super::cases::distinct;
 use super::console::chunk_table;
 use super::table::{Table, maybe, size, speed};
 use crate::data::generate;
@@ -11,12 +12,7 @@ use std::fmt::Write;
 /// One line for each row, with every field of the schema that a row of the file has.
 pub fn csv(file: &Results) -> String {
     let rows: Vec<_> = file.rows.iter().filter_map(|r| lean(r).ok()?.as_object().cloned()).collect();
-    let mut head: Vec<&String> = Vec::new();
-    for field in rows.iter().flat_map(|r| r.keys()) {
-        if !head.contains(&field) {
-            head.push(field);
-        }
-    }
+    let head: Vec<&String> = distinct(rows.iter().flat_map(|r| r.keys()));
     let cell = |value: Option<&serde_json::Value>| match value {
         None => String::new(),
         Some(serde_json::Value::String(text)) => quoted(text),

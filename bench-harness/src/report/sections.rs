@@ -1,6 +1,7 @@
 //! What is shown of each suite, as data: which rows, along which axes, drawn how. The page and the terminal read the same list;
 //! a suite that is not in it gets a table by itself.
 
+use super::cases::distinct;
 use super::mean::{Mean, Quantity, SPEED, TIME, VS_COPY, VS_PEER};
 use super::table::{Table, duration, figure, size, speed};
 use crate::result::{COPIES, Row};
@@ -27,6 +28,8 @@ pub enum Field {
     Bytes,
     /// Threads.
     Threads,
+    /// Round trips and requests.
+    Trips,
 }
 
 impl Field {
@@ -50,17 +53,16 @@ impl Field {
             Field::Typesize => (r.typesize, format!("{} B", r.typesize)),
             Field::Bytes => (r.bytes, size(r.bytes)),
             Field::Threads => (r.threads, format!("{} threads", r.threads)),
+            Field::Trips => match r.round_trips.zip(r.requests) {
+                Some((trips, requests)) => (trips, format!("({trips} round trips, {requests} requests)")),
+                None => (0, String::new()),
+            },
         }
     }
 
     /// All values of some rows, in order.
     fn values(self, rows: &[&Row]) -> Vec<(usize, String)> {
-        let mut values = Vec::new();
-        for key in rows.iter().map(|r| self.key(r)) {
-            if !values.contains(&key) {
-                values.push(key);
-            }
-        }
+        let mut values = distinct(rows.iter().map(|r| self.key(r)));
         values.sort_by_key(|key| key.0);
         values
     }
@@ -136,7 +138,7 @@ pub struct Section<'a> {
     pub draw: Draw,
 }
 
-use Field::{Bytes, Codec, Engine, Filter, Isa, Level, Op, Threads, Typesize};
+use Field::{Bytes, Codec, Engine, Filter, Isa, Level, Op, Threads, Trips, Typesize};
 
 /// Rows of the best level and of others.
 fn best(r: &Row, best: &str) -> bool {
@@ -163,7 +165,7 @@ const FILES: &str =
     "GB/s of uncompressed bytes, files in memory; means over the arrays. Boxes lie elsewhere in each sample.";
 
 /// All sections, in the order of the page.
-const SECTIONS: [Section<'static>; 14] = [
+const SECTIONS: [Section<'static>; 15] = [
     Section { draw: Draw::Chunks, ..table("chunks", "Chunks", "", CASES) },
     levels(
         "kernels",
@@ -216,6 +218,12 @@ const SECTIONS: [Section<'static>; 14] = [
     ),
     table("frames", "Frames", FILES, CASES),
     table("arrays", "Arrays", FILES, CASES),
+    table(
+        "far",
+        "Cold and far",
+        "Time of one read from a file in memory, from one that the system has to fetch, and at 1, 10 and 50 ms a round trip.",
+        &[Op, Codec, Trips],
+    ),
     table("frame-files", "Frames in files", FILES, CASES),
     table("array-files", "Arrays in files", FILES, CASES),
     Section {
@@ -227,13 +235,8 @@ const SECTIONS: [Section<'static>; 14] = [
 
 /// The sections of a file: every suite that has a time has one at least.
 pub fn of(rows: &[Row]) -> Vec<Section<'_>> {
-    let mut suites: Vec<&str> = SECTIONS.iter().map(|s| s.suite).filter(|s| !s.is_empty()).collect();
-    suites.dedup();
-    for r in rows {
-        if !suites.contains(&r.suite.as_str()) {
-            suites.push(&r.suite);
-        }
-    }
+    let listed = SECTIONS.iter().map(|s| s.suite).filter(|s| !s.is_empty());
+    let suites: Vec<&str> = distinct(listed.chain(rows.iter().map(|r| r.suite.as_str())));
     let timed = |suite: &&str| rows.iter().any(|r| r.suite == *suite && r.quartile_ns.is_some());
     let own = |suite| {
         let mut own: Vec<Section<'_>> = SECTIONS.iter().filter(|s| s.suite == suite).copied().collect();

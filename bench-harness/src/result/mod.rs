@@ -32,7 +32,7 @@ pub const OLDEST: u32 = 1;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Row {
-    /// Suite it belongs to: `kernels`, `split`, `codecs`, `chunks`, `latency`, `threads`, `goals` …
+    /// Suite it belongs to: `kernels`, `split`, `codecs`, `chunks`, `latency`, `threads`, `far`, `goals` …
     pub suite: String,
     /// Who did it: `ours`, `copy`, `memcpy`, `libblosc2 3.3.5` …
     pub engine: String,
@@ -94,13 +94,18 @@ pub struct Row {
     pub p10_ns: Option<f64>,
     /// A tenth of the rounds were slower.
     pub p90_ns: Option<f64>,
-    /// Uncompressed bytes per nanosecond, by `quartile_ns`; absent where a case is about waiting (`getitem`).
+    /// Uncompressed bytes per nanosecond, by `quartile_ns`; absent where a case is about waiting (`getitem`, `far`).
     pub gbps: Option<f64>,
 
     /// Uncompressed bytes per CPU cycle, of a real counter; on one thread.
     pub bytes_per_cycle: Option<f64>,
     /// Uncompressed bytes per tick of the time stamp, where there is no cycle counter: a clock, not cycles.
     pub bytes_per_tick: Option<f64>,
+
+    /// Rounds of requests of which each waits for the one before, for one run.
+    pub round_trips: Option<usize>,
+    /// Requests in these rounds together.
+    pub requests: Option<usize>,
 
     /// Compressed bytes.
     pub cbytes: Option<usize>,
@@ -226,8 +231,8 @@ impl Row {
         self.p10_ns = Some(round3(all.p10));
         self.p90_ns = Some(round3(all.p90));
         let bytes = self.bytes as f64;
-        // One item out of a chunk: the chunk's bytes a second would be a boast.
-        let streams = figure > 0.0 && self.op != "getitem";
+        // One item out of a chunk: the chunk's bytes a second would be a boast. What waits is no stream either.
+        let streams = figure > 0.0 && self.op != "getitem" && self.suite != "far";
         self.gbps = streams.then(|| round3(bytes / figure));
         let low = |row: &Row, of: &dyn Fn(&Visit) -> Option<f64>| quantile_of(&row.found(of), QUIET);
         let counted = self.threads == 1 && self.gbps.is_some();

@@ -20,7 +20,7 @@ const KEPT: usize = 1 << 20;
 /// A job for every combination that makes sense: shuffling single bytes does not.
 pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
     let each = |data: Rc<Data>| {
-        let specs = specs(choice, data.typesize);
+        let specs = specs(choice, data.typesize, &choice.levels);
         specs.into_iter().map(move |spec| job("chunks", vec![spec], Rc::clone(&data), choice))
     };
     arrays(choice).into_iter().map(Rc::new).flat_map(each).collect()
@@ -61,12 +61,12 @@ pub fn job<'a>(suite: &'static str, specs: Vec<Spec>, data: Rc<Data>, choice: &'
     Job::new(label, least, run)
 }
 
-/// Every codec, filter and level; shuffling single bytes is left out.
-pub fn specs(choice: &Choice, typesize: usize) -> Vec<Spec> {
+/// Every codec and filter at these levels; shuffling single bytes is left out.
+pub fn specs(choice: &Choice, typesize: usize, levels: &[u8]) -> Vec<Spec> {
     let mut specs = Vec::new();
     for &codec in &choice.codecs {
         for &filter in choice.filters.iter().filter(|f| f.suits(typesize)) {
-            for &level in &choice.levels {
+            for &level in levels {
                 let blocksize = choice.blocksize;
                 specs.push(Spec { codec, filter, level, typesize, threads: 1, blocksize });
             }

@@ -20,7 +20,7 @@ pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
     let mut jobs = Vec::new();
     for data in arrays(choice) {
         let data = Rc::new(data);
-        for spec in specs(choice, data.typesize) {
+        for spec in specs(choice, data.typesize, &choice.levels) {
             let data = Rc::clone(&data);
             let label = format!("{} stream l{}, {}", spec.codec, spec.level, data.name);
             let least = seconds(data.bytes.len(), 1 + choice.crates.len(), pace(spec.codec, spec.level));

@@ -170,9 +170,7 @@ fn small(number: u32, choice: &Choice) -> Vec<Job<'_>> {
         for codec in FAST {
             let label = format!("goal {number}: {codec}, {}", data.name);
             jobs.push(Job::new(label, least(choice, 1 << 20, codec), move |setting, plan, stop| {
-                let filter = if data.typesize > 1 { Filters::Shuffle } else { Filters::None };
-                let blocksize = None;
-                let spec = Spec { codec, filter, level: 5, typesize: data.typesize, threads: 1, blocksize };
+                let spec = Spec::new(codec, 5, data.typesize, 1);
                 let rows = if number == 13 {
                     let data = data.sized(1 << 20);
                     let one = latency::item("goals", &spec, &data, choice);

@@ -1,7 +1,7 @@
 //! Suite `latency`: what a caller waits for: one item out of a chunk, and the round trip of a small chunk.
 
 use super::choice::{Choice, Job, pace, seconds};
-use super::chunks::{contenders, readable, written_by};
+use super::chunks::{contenders, readable, specs, written_by};
 use super::unlearn::Task;
 use crate::data::Data;
 use crate::engine::{Engine, Spec, ours};
@@ -20,28 +20,24 @@ pub const ROUND_TRIPS: [usize; 3] = [256, 4 << 10, 64 << 10];
 pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
     let mut jobs = Vec::new();
     for data in &choice.data {
-        for &codec in &choice.codecs {
-            for &filter in choice.filters.iter().filter(|f| f.suits(data.typesize)) {
-                let (typesize, blocksize) = (data.typesize, choice.blocksize);
-                let spec = Spec { codec, filter, level: 5, typesize, threads: 1, blocksize };
-                let label = format!("{codec} {}, {}", filter.name(), data.name);
-                let bytes = ITEM_CHUNKS.iter().chain(&ROUND_TRIPS).sum();
-                let least = seconds(bytes, 1 + choice.engines.len(), pace(codec, 5));
-                jobs.push(Job::new(label, least, move |setting, plan, stop| {
-                    let mut rows = Vec::new();
-                    for size in ITEM_CHUNKS {
-                        let data = data.sized(size);
-                        if let Some(one) = item("latency", &spec, &data, choice) {
-                            rows.extend(one.run(setting, plan, stop));
-                        }
+        for spec in specs(choice, data.typesize, &[5]) {
+            let label = format!("{} {}, {}", spec.codec, spec.filter.name(), data.name);
+            let bytes = ITEM_CHUNKS.iter().chain(&ROUND_TRIPS).sum();
+            let least = seconds(bytes, 1 + choice.engines.len(), pace(spec.codec, 5));
+            jobs.push(Job::new(label, least, move |setting, plan, stop| {
+                let mut rows = Vec::new();
+                for size in ITEM_CHUNKS {
+                    let data = data.sized(size);
+                    if let Some(one) = item("latency", &spec, &data, choice) {
+                        rows.extend(one.run(setting, plan, stop));
                     }
-                    for size in ROUND_TRIPS {
-                        let data = data.sized(size);
-                        rows.extend(round_trip("latency", &spec, &data, choice).run(setting, plan, stop));
-                    }
-                    rows
-                }));
-            }
+                }
+                for size in ROUND_TRIPS {
+                    let data = data.sized(size);
+                    rows.extend(round_trip("latency", &spec, &data, choice).run(setting, plan, stop));
+                }
+                rows
+            }));
         }
     }
     jobs
@@ -52,8 +48,8 @@ pub fn item<'a>(suite: &str, spec: &Spec, data: &'a Data, choice: &Choice) -> Op
     let chunk = chunk_of(spec, &data.bytes, choice).ok()?;
     let index = data.bytes.len() / data.typesize * 5 / 8 + 1;
     let right = data.bytes.get(index * data.typesize..(index + 1) * data.typesize)?;
-    let want = (*spec, None);
-    let candidates = contenders((suite, "getitem"), Task::Decompress, want, data, choice, |engine, _| {
+    let (who, want) = ((suite, "getitem"), (*spec, None));
+    let candidates = contenders(who, Task::Decompress, want, data, choice, |engine, _| {
         let chunk = readable(engine, spec, &data.bytes, &chunk)?;
         Ok((engine.getitem(spec, chunk, index..index + 1)?, None, expect(right)))
     });

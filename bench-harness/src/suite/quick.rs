@@ -9,7 +9,8 @@
 //! All answers to one question are candidates of one comparison, so that they are timed in the same rounds.
 
 use super::choice::{Choice, Job, seconds};
-use super::{chunks, kernels, threads};
+use super::chunks::{self, specs};
+use super::{kernels, threads};
 use crate::data::{corpus, generate};
 use crate::engine::{Filters, Spec};
 use crate::machine::unpinned;
@@ -73,9 +74,8 @@ fn best_kernels(bytes: usize, choice: &Choice) -> Job<'_> {
 fn arrays(choice: &Choice) -> Vec<Job<'_>> {
     let mut jobs = Vec::new();
     for data in corpus::REAL.iter().filter(|r| ARRAYS.contains(&r.name)).map(corpus::Real::array) {
-        let (data, middle) = (Rc::new(data), Choice { levels: vec![5], ..choice.clone() });
-        let edges = Choice { levels: vec![1, 9], filters: vec![Filters::Shuffle], ..choice.clone() };
-        for specs in [chunks::specs(&middle, data.typesize), chunks::specs(&edges, data.typesize)] {
+        let (data, edges) = (Rc::new(data), Choice { filters: vec![Filters::Shuffle], ..choice.clone() });
+        for specs in [specs(choice, data.typesize, &[5]), specs(&edges, data.typesize, &[1, 9])] {
             jobs.push(chunks::job("chunks", specs, Rc::clone(&data), choice));
         }
     }
@@ -84,18 +84,16 @@ fn arrays(choice: &Choice) -> Vec<Job<'_>> {
         let some = Choice {
             codecs: vec![Codec::BloscLz, Codec::Lz4, Codec::Zstd],
             filters: vec![Filters::Shuffle],
-            levels: vec![5],
             ..choice.clone()
         };
-        jobs.push(chunks::job("chunks", chunks::specs(&some, data.typesize), Rc::new(data), choice));
+        jobs.push(chunks::job("chunks", specs(&some, data.typesize, &[5]), Rc::new(data), choice));
     }
     jobs
 }
 
 fn scaling(choice: &Choice) -> Option<Job<'_>> {
     let data = generate::find("smooth_f4")?.array(SHARED);
-    let (codec, filter, typesize) = (Codec::Lz4, Filters::Shuffle, data.typesize);
-    let spec = Spec { codec, filter, level: 5, typesize, threads: 1, blocksize: None };
+    let spec = Spec::new(Codec::Lz4, 5, data.typesize, 1);
     let run = move |setting: &_, plan: &_, stop: &dyn Fn() -> bool| {
         let both = ["compress", "decompress"]
             .map(|op| threads::scaling("threads", op, &spec, &data, choice, &choice.engines));

@@ -2,7 +2,7 @@
 //! or where there is none, this library with one.
 
 use super::choice::{Choice, Job, pace, seconds};
-use super::chunks::{readable, row};
+use super::chunks::{readable, row, specs};
 use super::latency::chunk_of;
 use crate::data::Data;
 use crate::engine::ours::{Ours, decodes_to};
@@ -23,19 +23,16 @@ pub fn jobs(choice: &Choice) -> Vec<Job<'_>> {
     let mut jobs = Vec::new();
     let bytes = choice.array_sizes.first().copied().unwrap_or(BYTES);
     for data in &choice.data {
-        for &codec in &choice.codecs {
-            for &filter in choice.filters.iter().filter(|f| **f != Filters::None && f.suits(data.typesize)) {
-                let (typesize, blocksize) = (data.typesize, choice.blocksize);
-                let spec = Spec { codec, filter, level: 5, typesize, threads: 1, blocksize };
-                let label = format!("{codec} {} threads, {}", filter.name(), data.name);
-                jobs.push(Job::new(label, least(&spec, bytes, choice), move |setting, plan, stop| {
-                    let data = data.sized(bytes);
-                    let both = ["compress", "decompress"]
-                        .map(|op| scaling("threads", op, &spec, &data, choice, &choice.engines));
-                    let run = |one: Comparison<'_>| unpinned(|| one.run(setting, plan, stop));
-                    both.into_iter().flatten().flat_map(run).collect()
-                }));
-            }
+        let specs = specs(choice, data.typesize, &[5]).into_iter();
+        for spec in specs.filter(|spec| spec.filter != Filters::None) {
+            let label = format!("{} {} threads, {}", spec.codec, spec.filter.name(), data.name);
+            jobs.push(Job::new(label, least(&spec, bytes, choice), move |setting, plan, stop| {
+                let data = data.sized(bytes);
+                let both = ["compress", "decompress"]
+                    .map(|op| scaling("threads", op, &spec, &data, choice, &choice.engines));
+                let run = |one: Comparison<'_>| unpinned(|| one.run(setting, plan, stop));
+                both.into_iter().flatten().flat_map(run).collect()
+            }));
         }
     }
     jobs

@@ -2,8 +2,11 @@
 
 mod cli;
 mod external;
+mod goals;
 mod imports;
 mod page;
+mod passes;
 mod refusal;
 mod results;
+mod sized;
 mod time;

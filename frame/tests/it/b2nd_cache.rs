@@ -1,6 +1,6 @@
 //! Blocks that are kept decoded: what is kept of which requests, how much, and that it changes no byte.
 
-use crate::common::{Random, emulated};
+use crate::common::{Folder, Random, emulated};
 use blosc_core::{Codec, Params};
 use blosc_frame::b2nd::{Cache, Dtype, NdArray, Selection, Spec};
 use blosc_frame::{Limits, SuperChunk};
@@ -165,9 +165,9 @@ fn arrays_share_a_cache() {
 /// Blocks of the state before a refresh are not given after it.
 #[test]
 fn a_refresh_drops_what_is_kept() {
-    let path = std::env::temp_dir().join(format!("blosc-cache-{}.b2nd", std::process::id()));
-    let (nd, _) = array(Codec::Zstd);
-    std::fs::write(&path, nd.into_frame().into_bytes().unwrap()).unwrap();
+    let (folder, (nd, _)) = (Folder::new("cache"), array(Codec::Zstd));
+    folder.write("a.b2nd", &nd.into_frame().into_bytes().unwrap());
+    let path = folder.path("a.b2nd");
     let (mut reader, cache) = (NdArray::open_path(&path).unwrap(), Cache::default());
     reader.set_cache(cache.clone());
     let before = row(&reader, 5, 5);
@@ -177,5 +177,4 @@ fn a_refresh_drops_what_is_kept() {
     writer.commit().unwrap();
     assert!(reader.refresh().unwrap() && cache.bytes() == 0);
     assert_eq!(row(&reader, 5, 5), [9; 32]);
-    std::fs::remove_file(&path).unwrap();
 }

@@ -2,6 +2,7 @@
 
 use super::parts::{html_table, section, timed};
 use crate::data::{corpus, generate};
+use crate::report::cases::distinct;
 use crate::report::mean::{COPY, Mean, RATIO, SPEED, percent};
 use crate::report::svg::{Chart, Point, Series, escape};
 use crate::report::table::{figure, speed, speed_unit};
@@ -53,12 +54,7 @@ impl Way<'_> {
 /// Per kind of data: the fastest way, the smallest, and one between.
 pub fn choice(file: &Results) -> String {
     let best = file.machine.best_level();
-    let mut arrays: Vec<&str> = Vec::new();
-    for r in timed(file, "chunks") {
-        if !arrays.contains(&r.data.as_str()) {
-            arrays.push(&r.data);
-        }
-    }
+    let arrays: Vec<&str> = distinct(timed(file, "chunks").map(|r| r.data.as_str()));
     let what = |name: &str| {
         let real = corpus::REAL.iter().find(|r| r.name == name).map(|r| (r.what, r.dtype));
         real.or_else(|| generate::find(name).map(|s| (s.what, s.dtype)))
@@ -136,11 +132,9 @@ pub fn fronts(file: &Results) -> String {
     if body.is_empty() {
         return String::new();
     }
-    let mut opponents: Vec<&str> =
-        timed(file, "chunks").map(|r| r.engine.as_str()).filter(|e| *e != "ours").collect();
-    opponents.dedup();
+    let mut opponents: Vec<&str> = distinct(timed(file, "chunks").map(|r| r.engine.as_str()));
+    opponents.retain(|e| *e != "ours");
     opponents.sort_unstable();
-    opponents.dedup();
     let squares = match opponents.is_empty() {
         true => String::new(),
         false => format!(" Discs are this library, squares {}.", escape(&opponents.join(", "))),
@@ -156,7 +150,7 @@ pub fn fronts(file: &Results) -> String {
 /// A series for each codec, engine and filter, coloured by codec.
 fn series(groups: BTreeMap<(&str, &str, &str, u8), Vec<&Row>>) -> Vec<Series> {
     let mut series: Vec<(&str, &str, Series)> = Vec::new();
-    let mut codecs: Vec<&str> = Vec::new();
+    let codecs: Vec<&str> = distinct(groups.keys().map(|key| key.0));
     for ((codec, engine, filter, level), rows) in groups {
         let (Some(ratio), Some(fast)) = (Mean::of(&rows, RATIO), Mean::of(&rows, SPEED)) else {
             continue;
@@ -176,9 +170,6 @@ fn series(groups: BTreeMap<(&str, &str, &str, u8), Vec<&Row>>) -> Vec<Series> {
             spread: fast.spread,
             noisy: fast.noisy(),
         };
-        if !codecs.contains(&codec) {
-            codecs.push(codec);
-        }
         let colour = codecs.iter().position(|c| *c == codec).unwrap_or(0);
         match series.iter_mut().find(|(e, f, s)| (*e, *f, s.colour) == (engine, filter, colour)) {
             Some((.., s)) => s.points.push(point),

@@ -1,9 +1,7 @@
 //! Suites `arrays` and `array-files`: a 4-D array is written to a file and read whole, and boxes of it are read. The boxes lie
 //! elsewhere in each sample: what is read twice comes out of a cache of decoded blocks, on either side.
 
-use super::operation::{
-    CODECS, Folder, Op, Side, arrays_of, job, new_file, number, open, opponent, spec, text,
-};
+use super::operation::{CODECS, Folder, Op, Side, arrays_of, job, new_file, number, open, opponent, text};
 use crate::data::Data;
 use crate::data::generate::Xorshift;
 use crate::engine::Spec;
@@ -29,7 +27,7 @@ pub fn arrays<'a>(suite: &'static str, choice: &'a Choice) -> Vec<Job<'a>> {
     let mut jobs = Vec::new();
     for data in all {
         for codec in CODECS.into_iter().filter(|c| choice.codecs.contains(c)) {
-            let each = threads.iter().map(|n| spec(codec, 5, data.0.typesize, *n));
+            let each = threads.iter().map(|n| Spec::new(codec, 5, data.0.typesize, *n));
             jobs.extend(each.map(|spec| job(suite, spec, data.clone(), choice, boxes)));
         }
     }
@@ -43,19 +41,19 @@ fn shape_of(items: usize) -> [u64; 4] {
 }
 
 /// A box: one range per axis.
-type Box4 = [Range<u64>; 4];
+pub type Box4 = [Range<u64>; 4];
 
 /// Boxes of one kind in an array, in other places each time; the same ones on every machine.
-struct Places {
+pub struct Places {
     shape: [u64; 4],
     sides: [u64; 4],
     numbers: Xorshift,
-    list: Vec<Box4>,
+    pub list: Vec<Box4>,
 }
 
 impl Places {
     /// `count` boxes; a side of 0 stands for the whole axis.
-    fn new(shape: [u64; 4], sides: [u64; 4], count: usize) -> Places {
+    pub fn new(shape: [u64; 4], sides: [u64; 4], count: usize) -> Places {
         let side = |d: usize| if sides[d] == 0 { shape[d] } else { sides[d].min(shape[d]) };
         let nowhere = [0, 0, 0, 0].map(|n| n..n);
         let sides = [0, 1, 2, 3].map(side);
@@ -74,7 +72,7 @@ impl Places {
     }
 
     /// Items of a box.
-    fn items(&self) -> usize {
+    pub fn items(&self) -> usize {
         self.sides.iter().product::<u64>() as usize
     }
 
@@ -109,10 +107,10 @@ const READS: [(&str, [u64; 4], usize); 9] = [
 ];
 
 /// Reads one box.
-type Read<'a> = Box<dyn FnMut(&Box4, &mut [u8]) -> Result<(), String> + 'a>;
+pub type Read<'a> = Box<dyn FnMut(&Box4, &mut [u8]) -> Result<(), String> + 'a>;
 
 /// A side that reads boxes in other places in each sample.
-fn reader<'a>(
+pub fn reader<'a>(
     engine: Option<String>,
     mut read: Read<'a>,
     places: Places,
@@ -132,24 +130,54 @@ fn reader<'a>(
     Side { engine, work, check, before: Some(Box::new(move || moved.borrow_mut().move_on())) }
 }
 
+/// An array of four axes, and how it is written.
+pub struct Array<'a> {
+    pub shape: [u64; 4],
+    pub bytes: &'a [u8],
+    pub nd: b2nd::Spec,
+    dtype: String,
+}
+
+impl<'a> Array<'a> {
+    /// The items of `data`, in chunks of the shape that `chunks` makes of the array's, or of the default one.
+    pub fn new(
+        data: &'a Data,
+        spec: &Spec,
+        chunks: Option<&dyn Fn([u64; 4]) -> [u64; 4]>,
+    ) -> Result<Array<'a>, String> {
+        let shape = shape_of(data.bytes.len() / data.typesize);
+        let bytes = data.bytes.get(..shape.iter().product::<u64>() as usize * data.typesize);
+        let dtype = format!("<{}", data.dtype);
+        let nd = b2nd::Spec::new(&shape, Dtype::parse(&dtype).map_err(text)?).map_err(text)?;
+        let mut nd = nd.params_from(&spec.params());
+        if let Some(chunks) = chunks {
+            nd = nd.chunks(&chunks(shape).map(|side| side as u32)).map_err(text)?;
+        }
+        Ok(Array { shape, bytes: bytes.unwrap_or_default(), nd, dtype })
+    }
+
+    /// Writes it; gives the bytes of the file.
+    pub fn write(&self, path: &Path, threads: usize) -> Result<u64, String> {
+        let mut frame = SuperChunk::create(new_file(path)?, &self.nd.params()).map_err(text)?;
+        frame.set_threads(threads);
+        NdArray::from_slice(frame, &self.nd, self.bytes).and_then(|mut a| a.commit()).map_err(text)?;
+        length(path)
+    }
+}
+
+fn length(path: &Path) -> Result<u64, String> {
+    fs::metadata(path).map(|m| m.len()).map_err(text)
+}
+
 fn boxes<'a>(folder: &Folder, spec: &Spec, data: &'a Data, choice: &Choice) -> Result<Vec<Op<'a>>, String> {
     let path = folder.file("array.b2nd");
     let (spec, t, threads) = (*spec, data.typesize, spec.threads);
-    let shape = shape_of(data.bytes.len() / t);
-    let bytes = data.bytes.get(..shape.iter().product::<u64>() as usize * t).unwrap_or_default();
-    let name = format!("<{}", data.dtype);
-    let dtype = Dtype::parse(&name).map_err(text)?;
-    let nd = b2nd::Spec::new(&shape, dtype).map_err(text)?.params_from(&spec.params());
+    let made = Array::new(data, &spec, None)?;
+    let (shape, bytes, name) = (made.shape, made.bytes, made.dtype.clone());
     let opponent = opponent(choice);
-    let length = |path: &Path| fs::metadata(path).map(|m| m.len()).map_err(text);
     let signed = |v: &[u32]| -> Vec<i32> { v.iter().map(|n| n.cast_signed()).collect() };
-    let (chunks, blocks) = (signed(nd.geometry().chunks()), signed(nd.geometry().blocks()));
-    let write = move |path: &Path| -> Result<u64, String> {
-        let mut frame = SuperChunk::create(new_file(path)?, &nd.params()).map_err(text)?;
-        frame.set_threads(threads);
-        NdArray::from_slice(frame, &nd, bytes).and_then(|mut a| a.commit()).map_err(text)?;
-        length(path)
-    };
+    let (chunks, blocks) = (signed(made.nd.geometry().chunks()), signed(made.nd.geometry().blocks()));
+    let write = move |path: &Path| made.write(path, threads);
     let foreign = opponent.clone().map(|(engine, lib)| {
         let write = move |path: &Path| -> Result<u64, String> {
             let _ = fs::remove_file(path);
@@ -187,7 +215,7 @@ fn boxes<'a>(folder: &Folder, spec: &Spec, data: &'a Data, choice: &Choice) -> R
             sides.push(reader(Some(engine.clone()), read, places(), bytes, t));
         }
         let room = places().items() * count * t;
-        ops.push(Op { name: name.into(), bytes: room, room, sides });
+        ops.push(Op { name: name.into(), bytes: room, room, sides, ..Op::default() });
     }
     let (mine, there) = (folder.file("mine.b2nd"), folder.file("theirs.b2nd"));
     let ours: Work<'a> = Box::new(move |_, dst| number(write(&mine)?, dst));

@@ -1,9 +1,7 @@
 //! Suites `frames` and `frame-files`: frames are written, opened, read and appended to, and what checksums and checking them
 //! cost.
 
-use super::operation::{
-    CODECS, Folder, Op, arrays_of, counts, job, new_file, number, open, opponent, spec, text,
-};
+use super::operation::{CODECS, Folder, Op, arrays_of, counts, job, new_file, number, open, opponent, text};
 use crate::data::Data;
 use crate::engine::Spec;
 use crate::engine::peers::cparams;
@@ -25,26 +23,26 @@ pub fn frames<'a>(suite: &'static str, choice: &'a Choice) -> Vec<Job<'a>> {
     if suite == "frames" {
         let each = |data: (Data, usize)| {
             let typesize = data.0.typesize;
-            codecs.iter().map(move |c| job(suite, spec(*c, 5, typesize, 1), data.clone(), choice, whole))
+            codecs.iter().map(move |c| job(suite, Spec::new(*c, 5, typesize, 1), data.clone(), choice, whole))
         };
         return arrays_of(choice, &[], 4 << 20).into_iter().flat_map(each).collect();
     }
     let mut jobs = Vec::new();
     if let Some((data, _)) = arrays_of(choice, &DATA, 0).first() {
         let many = (data.clone(), MANY * 16);
-        jobs.push(job(suite, spec(Codec::Lz4, 4, data.typesize, 1), many, choice, small));
+        jobs.push(job(suite, Spec::new(Codec::Lz4, 4, data.typesize, 1), many, choice, small));
     }
     for (data, bytes) in arrays_of(choice, &DATA, 256 << 20) {
         for &codec in &codecs {
             for &threads in &choice.threads {
-                let spec = spec(codec, 5, data.typesize, threads);
+                let spec = Spec::new(codec, 5, data.typesize, threads);
                 jobs.push(job(suite, spec, (data.clone(), bytes), choice, whole));
             }
         }
         // Level 0 stores: nothing but copying hides what checking takes.
         let kinds = codecs.iter().map(|codec| (*codec, 5)).chain([(Codec::Lz4, 0)]);
         for (codec, level) in kinds {
-            let spec = spec(codec, level, data.typesize, 1);
+            let spec = Spec::new(codec, level, data.typesize, 1);
             jobs.push(job(suite, spec, (data.clone(), bytes / 4), choice, checks));
         }
     }

@@ -5,9 +5,14 @@
 //! The files lie in `TMPDIR`, else in `/dev/shm` where there is one: memory stands for the disk, so that
 //! flushing (which libblosc2 never does) costs nothing and the figures are not the disk's.
 
+//!
+//! Suite `far` reads arrays that are not in memory; its files lie in `TMPDIR`, else where the system has temporary ones.
+
 mod arrays;
+mod far;
 mod frames;
 mod operation;
 
 pub use arrays::arrays;
+pub use far::far;
 pub use frames::frames;

@@ -1,7 +1,7 @@
 //! What the suites of containers in files share: the folder they work in, one operation of both sides, and its run.
 
 use crate::data::Data;
-use crate::engine::{Filters, Spec};
+use crate::engine::Spec;
 use crate::machine::unpinned;
 use crate::measure::candidate::{Before, Candidate, Check, Work};
 use crate::measure::check::{expect, spoilt};
@@ -22,11 +22,12 @@ pub const CODECS: [Codec; 3] = [Codec::BloscLz, Codec::Lz4, Codec::Zstd];
 pub struct Folder(PathBuf);
 
 impl Folder {
-    fn new() -> Result<Folder, String> {
+    /// In `TMPDIR`, else in memory where it may be and there is a place for that.
+    fn new(in_memory: bool) -> Result<Folder, String> {
         let shm = Path::new("/dev/shm");
         let parent = match std::env::var_os("TMPDIR") {
             Some(path) => PathBuf::from(path),
-            None if shm.is_dir() => shm.to_path_buf(),
+            None if in_memory && shm.is_dir() => shm.to_path_buf(),
             None => std::env::temp_dir(),
         };
         let path = parent.join(format!("blosc-bench-{}", std::process::id()));
@@ -69,11 +70,16 @@ pub struct Side<'a> {
 }
 
 /// One operation, and how many bytes it is about.
+#[derive(Default)]
 pub struct Op<'a> {
     pub name: String,
     pub bytes: usize,
     pub room: usize,
     pub sides: Vec<Side<'a>>,
+    /// Round trips and requests, where it has any.
+    pub trips: Option<(usize, usize)>,
+    /// Why it cannot be done here.
+    pub left_out: Option<String>,
 }
 
 impl<'a> Op<'a> {
@@ -92,33 +98,33 @@ impl<'a> Op<'a> {
         };
         let theirs = theirs.map(|(name, work)| side(Some(name), work));
         let sides = [side(None, ours)].into_iter().chain(theirs).collect();
-        Op { name: name.into(), bytes, room, sides }
+        Op { name: name.into(), bytes, room, sides, ..Op::default() }
     }
 }
 
-/// Prepares files, and says what is done with them.
-pub type Prepare = for<'d> fn(&Folder, &Spec, &'d Data, &Choice) -> Result<Vec<Op<'d>>, String>;
-
-/// A job about `data` at `bytes` bytes, on unpinned threads.
+/// A job about `data` at `bytes` bytes, on unpinned threads. `prepare` makes files, and says what is done with them.
 pub fn job<'a>(
     suite: &'static str,
     spec: Spec,
     (data, bytes): (Data, usize),
     choice: &'a Choice,
-    prepare: Prepare,
+    prepare: impl for<'d> Fn(&Folder, &Spec, &'d Data, &Choice) -> Result<Vec<Op<'d>>, String> + 'a,
 ) -> Job<'a> {
     let label = format!("{suite} {} {}, {}, {} threads", spec.codec, spec.level, data.name, spec.threads);
     // Each is written for the operations, and written and read by them.
     let least = seconds(bytes, 2 + choice.engines.len(), pace(spec.codec, spec.level));
     Job::new(label, least, move |setting, plan, stop| {
         let data = data.sized(bytes);
-        let ready = Folder::new().and_then(|folder| Ok((prepare(&folder, &spec, &data, choice)?, folder)));
+        let ready = Folder::new(suite != "far")
+            .and_then(|folder| Ok((prepare(&folder, &spec, &data, choice)?, folder)));
         let (ops, _folder) = match ready {
             Ok(ready) => ready,
             Err(why) => return vec![Row { refused: Some(why), ..row(suite, "prepare", &spec, &data) }],
         };
         let run = |op: Op<'_>| {
-            let fixed = Row { bytes: op.bytes, ..row(suite, &op.name, &spec, &data) };
+            let (round_trips, requests) = op.trips.unzip();
+            let fixed = Row { bytes: op.bytes, round_trips, requests, ..row(suite, &op.name, &spec, &data) };
+            let fixed = Row { left_out: op.left_out, ..fixed };
             // What they read lies in files.
             let source = data.bytes.get(..64).unwrap_or_default();
             let candidates =
@@ -148,11 +154,6 @@ pub fn arrays_of(choice: &Choice, names: &[&str], bytes: usize) -> Vec<(Data, us
     }
     let bytes = choice.array_sizes.first().copied().unwrap_or(bytes);
     chosen.into_iter().map(|data| (data.clone(), bytes)).collect()
-}
-
-pub fn spec(codec: Codec, level: u8, typesize: usize, threads: usize) -> Spec {
-    let filter = if typesize > 1 { Filters::Shuffle } else { Filters::None };
-    Spec { codec, filter, level, typesize, threads, blocksize: None }
 }
 
 pub fn open(path: &Path, threads: usize) -> Result<SuperChunk<'static>, String> {

@@ -171,10 +171,12 @@ mod on {
             command.args(words).stdout(Stdio::null()).stderr(Stdio::null());
             let mut server = S3(command.spawn().ok()?, free.to_string());
             // It takes some seconds until it listens; without `moto` Python ends.
+            let begun = std::time::Instant::now();
             while TcpStream::connect(free).is_err() {
                 if server.0.try_wait().unwrap().is_some() {
                     return None;
                 }
+                assert!(begun.elapsed().as_secs() < 60, "moto does not listen at {free} after a minute");
                 std::thread::sleep(std::time::Duration::from_millis(50));
             }
             Some(server)
