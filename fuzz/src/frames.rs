@@ -8,11 +8,12 @@ use blosc_frame::b2nd::carrier;
 use blosc_frame::cframe::header::FrameType;
 use blosc_frame::cframe::open_at;
 use blosc_frame::cframe::view::View;
-use blosc_frame::io::{MemDir, ReadOnly};
+use blosc_frame::io::{MemDir, ReadAt, ReadOnly};
 use blosc_frame::repair::{repair, repair_dir};
-use blosc_frame::schunk::RawChunk;
+use blosc_frame::schunk::{Plan, RawChunk};
 use blosc_frame::verify::Verdict;
-use blosc_frame::{Error, Limits, SuperChunk};
+use blosc_frame::{Error, IoKind, Limits, SuperChunk};
+use std::ops::Range;
 
 /// Most decoded bytes a container may give.
 pub const OUTPUT: usize = 4 << 20;
@@ -324,6 +325,103 @@ pub fn cut_anywhere(data: &[u8]) {
     }
     // Many chunks may be the same stored bytes; beyond that no byte is read more than a few times.
     dribble().check(6 + 2 * a.nchunks() as usize);
+    planned((a, b), &dribble(), *at);
+}
+
+/// Plans of a frame, from pieces that a source which returns short gives: what they read is what the frame reads itself, in
+/// few rounds. Pieces that are short, long, too few or of other bytes are errors, as far as lengths and checksums tell.
+fn planned((whole, dribbled): (SuperChunk<'_>, SuperChunk<'_>), source: &Counted<'_>, at: u8) {
+    let (mut frame, at) = (whole, usize::from(at));
+    if let Ok(plan) = frame.plan_sizes() {
+        finish(plan, source, 0, |_| ());
+    }
+    let mut total = 0;
+    for k in (0..frame.nchunks()).take(8) {
+        let own = frame.read_chunk(k).ok();
+        let len = own.as_ref().map_or(CHUNK, Vec::len);
+        let Ok(plan) = frame.plan_chunk(k) else { continue };
+        assert_eq!(finish(plan, source, len, |_| ()), own, "a plan of chunk {k}");
+        // One byte of a piece is another: a chunk with a checksum shows it, where it is the chunk's.
+        frame.set_verify(true);
+        let (right, sum) = (frame.read_chunk(k).ok(), frame.chunk_checksum(k));
+        let flip = |pieces: &mut Vec<Vec<u8>>| {
+            let piece = at % pieces.len();
+            let byte = at * 37 % pieces[piece].len().max(1);
+            pieces[piece].iter_mut().skip(byte).take(1).for_each(|byte| *byte ^= 1 << (at % 8));
+        };
+        if let Ok(plan) = frame.plan_chunk(k) {
+            let wrong = finish(plan, source, len, flip);
+            assert!(sum.is_none() || wrong.is_none() || wrong == right, "chunk {k} and its checksum");
+        }
+        frame.set_verify(false);
+        total += 4 * len;
+        if total > OUTPUT {
+            break;
+        }
+    }
+    let nbytes = frame.nbytes().min(CHUNK as u64);
+    let range = nbytes * (at as u64 % 4) / 5..nbytes - nbytes * (at as u64 % 3) / 7;
+    let mut own = vec![0; (range.end - range.start) as usize];
+    let read = frame.read_bytes(range.clone(), &mut own).is_ok()
+        && dribbled.read_bytes(range.clone(), &mut own).is_ok();
+    if let Ok(plan) = frame.plan_bytes(range.clone())
+        && let Some(planned) = finish(plan, source, own.len(), |_| ())
+    {
+        assert!(!read || planned == own, "a plan of bytes");
+    }
+    // Pieces in each other's places: small chunks are read whole, and their checksums tell.
+    frame.set_verify(true);
+    let checked = |k| frame.special(k).is_some() || frame.chunk_checksum(k).is_some();
+    let small = source.data.len() <= 64 << 10 && (0..frame.nchunks()).all(checked);
+    if let Ok(plan) = frame.plan_bytes(range).and_then(|plan| plan.joined(0)) {
+        let swapped = finish(plan, source, own.len(), |pieces| pieces.reverse());
+        assert!(!(read && small) || swapped.is_none_or(|bytes| bytes == own), "swapped pieces");
+    }
+}
+
+/// Runs a plan to its end, over pieces of `source` that `change` may have changed; what it reads, if it does.
+fn finish(
+    mut plan: Plan<'_>,
+    source: &Counted<'_>,
+    room: usize,
+    change: impl Fn(&mut Vec<Vec<u8>>),
+) -> Option<Vec<u8>> {
+    let (mut out, mut rounds) = (vec![0; room], 0);
+    while !plan.ranges().is_empty() {
+        let ranges = plan.ranges().to_vec();
+        assert!(ranges.iter().all(|range| range.start < range.end), "an empty range");
+        assert!(ranges.windows(2).all(|pair| pair[0].end < pair[1].start), "ranges that touch");
+        assert_eq!(plan.finish(&mut out), Err(IoKind::NotFetched.into()));
+        let piece = |range: &Range<u64>| {
+            let mut piece = vec![0; (range.end - range.start) as usize];
+            source.read_exact_at(range.start, &mut piece).map(|()| piece)
+        };
+        let mut pieces: Vec<Vec<u8>> =
+            ranges.iter().map(piece).collect::<std::result::Result<_, _>>().expect("ranges lie in the frame");
+        // What has not the lengths of the ranges is refused, and changes nothing.
+        let lens: Vec<usize> = pieces.iter().map(Vec::len).collect();
+        let mut refused = |change: &dyn Fn(&mut Vec<Vec<u8>>)| {
+            let mut pieces = pieces.clone();
+            change(&mut pieces);
+            if !pieces.iter().map(Vec::len).eq(lens.iter().copied()) {
+                assert!(matches!(plan.take(pieces), Err(Error::Param { .. })));
+                assert_eq!(plan.ranges(), ranges);
+            }
+        };
+        refused(&|pieces| pieces.iter_mut().take(1).for_each(|piece| piece.truncate(piece.len() - 1)));
+        refused(&|pieces| pieces[0].push(0));
+        refused(&|pieces| pieces.truncate(pieces.len() - 1));
+        refused(&|pieces| pieces.push(Vec::new()));
+        refused(&|pieces| pieces.reverse());
+        change(&mut pieces);
+        plan.take(pieces).ok()?;
+        rounds += 1;
+        assert!(rounds <= 6, "a plan that does not end");
+    }
+    let n = plan.finish(&mut out).ok()?;
+    assert!(n <= room);
+    out.truncate(n);
+    Some(out)
 }
 
 /// `len` bytes that are all the same, or a ramp, or noise.
