@@ -92,6 +92,13 @@ impl Limits {
         within("bytes of a chunk", bytes, self.chunk.output)
     }
 
+    /// An error if a chunk decodes to more bytes than the limit, or takes more than one of that size does.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn check_stored(&self, header: &blosc_core::Header) -> Result<(), Error> {
+        const AROUND: u32 = 64 << 10;
+        self.check_chunk(header.nbytes.max(header.cbytes.saturating_sub(AROUND)).into())
+    }
+
     /// The defaults.
     pub const DEFAULT: Limits = Limits {
         chunk: blosc_core::Limits::DEFAULT,

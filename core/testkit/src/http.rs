@@ -20,11 +20,10 @@ pub enum Fault {
     Changes,
 }
 
-/// A server of one object, for as long as the program runs.
+/// A server of one object or several, for as long as the program runs.
 pub struct Server {
     fault: Fault,
-    name: String,
-    object: Vec<u8>,
+    objects: Vec<(String, Vec<u8>)>,
     /// Whether there is another object now, for [`Fault::Changes`].
     pub changed: AtomicBool,
     /// Requests for bytes so far.
@@ -37,11 +36,19 @@ impl Server {
     /// # Panics
     /// Where no port can be had.
     pub fn start(fault: Fault, name: &str, object: &[u8]) -> (Arc<Server>, String) {
+        let (server, root) = Server::of(fault, vec![(name.into(), object.to_vec())]);
+        (server, root + name)
+    }
+
+    /// Starts one of these objects, and gives the URL before their names.
+    ///
+    /// # Panics
+    /// Where no port can be had.
+    pub fn of(fault: Fault, objects: Vec<(String, Vec<u8>)>) -> (Arc<Server>, String) {
         let (changed, requests) = (AtomicBool::new(false), AtomicUsize::new(0));
-        let server =
-            Arc::new(Server { fault, name: name.into(), object: object.to_vec(), changed, requests });
+        let server = Arc::new(Server { fault, objects, changed, requests });
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}/{name}", listener.local_addr().unwrap());
+        let url = format!("http://{}/", listener.local_addr().unwrap());
         let shared = server.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -60,18 +67,23 @@ impl Server {
         self.requests.fetch_add(usize::from(!head), Ordering::Relaxed);
         let tag = if self.changed.load(Ordering::Relaxed) { "new" } else { "old" };
         let common = format!("ETag: \"{tag}\"\r\nAccept-Ranges: bytes\r\nConnection: close\r\n");
-        let all = self.object.len();
-        if !request.first()?.contains(&format!(" /{} ", self.name)) {
+        let named = |(name, _): &&(String, _)| request[0].contains(&format!(" /{name} "));
+        let Some((_, object)) = self.objects.iter().find(named) else {
             return stream
                 .write_all(b"HTTP/1.1 404 None\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
                 .ok();
-        }
+        };
+        let all = object.len();
         if head {
             return write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {all}\r\n{common}\r\n").ok();
         }
         let range = request
             .iter()
-            .find_map(|line| line.to_lowercase().strip_prefix("range: bytes=").map(String::from))?;
+            .find_map(|line| line.to_lowercase().strip_prefix("range: bytes=").map(String::from));
+        let Some(range) = range else {
+            write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {all}\r\n{common}\r\n").ok()?;
+            return stream.write_all(object).ok();
+        };
         let (start, last) = range.split_once('-')?;
         let (start, end) = (start.parse::<usize>().ok()?, last.parse::<usize>().ok()? + 1);
         match self.fault {
@@ -82,12 +94,12 @@ impl Server {
             }
             Fault::IgnoresRanges => {
                 write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {all}\r\n{common}\r\n").ok()?;
-                return stream.write_all(&self.object).ok();
+                return stream.write_all(object).ok();
             }
             _ => {}
         }
         let len = end - start;
-        let bytes = &self.object[start..end];
+        let bytes = &object[start..end];
         let of = format!("Content-Range: bytes {start}-{}/{all}\r\nContent-Length: {len}\r\n", end - 1);
         write!(stream, "HTTP/1.1 206 Part\r\n{of}{common}\r\n").ok()?;
         let sent = if self.fault == Fault::CutsShort { len - 1 } else { len };

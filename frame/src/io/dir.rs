@@ -51,6 +51,15 @@ pub trait Directory {
         file.read_exact_at(0, &mut content)?;
         Ok(content)
     }
+    /// Reads whole files, each as [`Directory::read`] does: one after the other, unless the directory can ask for several
+    /// at once.
+    fn read_files(&self, names: &[String], limit: u64) -> Vec<Result<Vec<u8>, Error>> {
+        names.iter().map(|name| self.read(name, limit)).collect()
+    }
+    /// Whether a request takes so long that readers ask for all files they need in one call of [`Directory::read_files`].
+    fn is_far(&self) -> bool {
+        false
+    }
     /// Writes a new file and flushes it; a failure removes it again.
     fn write_new(&self, name: &str, content: &[u8]) -> Result<(), IoError> {
         let mut file = self.create(name)?;
@@ -108,38 +117,21 @@ pub fn check_name(name: &str) -> Result<(), IoError> {
 }
 
 impl<D: Directory + ?Sized> Directory for Box<D> {
-    fn open(&self, name: &str, write: bool) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {
-        (**self).open(name, write)
-    }
-    fn create(&self, name: &str) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {
-        (**self).create(name)
-    }
-    fn rename(&self, from: &str, to: &str) -> Result<(), IoError> {
-        (**self).rename(from, to)
-    }
-    fn remove(&self, name: &str) -> Result<(), IoError> {
-        (**self).remove(name)
-    }
-    fn list(&self) -> Result<Vec<String>, IoError> {
-        (**self).list()
-    }
-    fn sync(&self) -> Result<(), IoError> {
-        (**self).sync()
-    }
-    fn sync_files(&self, names: &[String]) -> Result<(), IoError> {
-        (**self).sync_files(names)
-    }
-    fn replace(&self, name: &str, fill: &mut Fill<'_>) -> Result<(), Error> {
-        (**self).replace(name, fill)
-    }
-    fn create_temp(&self, name: &str) -> Result<(String, Box<dyn WriteAt + Send + Sync>), IoError> {
-        (**self).create_temp(name)
-    }
-    fn is_current(&self) -> Result<bool, IoError> {
-        (**self).is_current()
-    }
-    fn is_locked(&self) -> bool {
-        (**self).is_locked()
+    super::traits::forward! {
+        self => (**self);
+        fn open(name: &str, write: bool) -> Result<Box<dyn WriteAt + Send + Sync>, IoError>;
+        fn create(name: &str) -> Result<Box<dyn WriteAt + Send + Sync>, IoError>;
+        fn rename(from: &str, to: &str) -> Result<(), IoError>;
+        fn remove(name: &str) -> Result<(), IoError>;
+        fn list() -> Result<Vec<String>, IoError>;
+        fn sync() -> Result<(), IoError>;
+        fn sync_files(names: &[String]) -> Result<(), IoError>;
+        fn read_files(names: &[String], limit: u64) -> Vec<Result<Vec<u8>, Error>>;
+        fn replace(name: &str, fill: &mut Fill<'_>) -> Result<(), Error>;
+        fn create_temp(name: &str) -> Result<(String, Box<dyn WriteAt + Send + Sync>), IoError>;
+        fn is_current() -> Result<bool, IoError>;
+        fn is_locked() -> bool;
+        fn is_far() -> bool;
     }
 }
 

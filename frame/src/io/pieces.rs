@@ -53,9 +53,21 @@ impl Pieces {
     /// arrive as to ask for.
     pub(crate) const AT_ONCE: u64 = 16 << 20;
 
+    /// Bytes that are asked for before any of them has come: who answers may claim more than there is.
+    const UNSEEN: u64 = 64 << 20;
+
     /// Nothing is known of a source of `size` bytes.
     pub fn new(size: u64) -> Pieces {
         Pieces { size, known: BTreeMap::new(), missed: Lock::new(Vec::new()) }
+    }
+
+    /// Whole files by their numbers, for [`Pieces::file`] alone.
+    pub(crate) fn of_files(files: impl Iterator<Item = (u64, Bytes)>) -> Pieces {
+        Pieces { known: files.collect(), ..Pieces::new(0) }
+    }
+
+    pub(crate) fn file(&self, number: u64) -> Option<&Bytes> {
+        self.known.get(&number)
     }
 
     /// Adds the bytes of a range.
@@ -80,21 +92,31 @@ impl Pieces {
         Ok(())
     }
 
-    /// Reads these ranges of the source that the pieces are of, all at once.
+    /// Reads these ranges of the source that the pieces are of, 64 MiB at once.
     ///
     /// # Errors
     /// Errors of the source, and `OutOfMemory`.
     pub fn fetch(&mut self, source: &(impl ReadAt + ?Sized), ranges: &[Range<u64>]) -> Result<(), Error> {
-        let mut bufs = Vec::with_capacity(ranges.len());
-        for range in ranges {
-            let mut buf = Vec::new();
-            resize(&mut buf, range.end.saturating_sub(range.start))?;
-            bufs.push(buf);
+        let len = |range: &Range<u64>| range.end.saturating_sub(range.start);
+        let cut = |range: &Range<u64>| {
+            let (start, end) = (range.start, range.end);
+            let starts = (start..end).step_by(Pieces::UNSEEN as usize);
+            starts.map(move |at| at..end.min(at.saturating_add(Pieces::UNSEEN)))
+        };
+        let mut ranges = ranges.iter().flat_map(cut).peekable();
+        while ranges.peek().is_some() {
+            let (mut bufs, mut left) = (Vec::new(), Pieces::UNSEEN);
+            while let Some(range) = ranges.next_if(|range| len(range) <= left) {
+                let mut buf = Vec::new();
+                resize(&mut buf, len(&range))?;
+                left = left.saturating_sub(len(&range));
+                bufs.push((range, buf));
+            }
+            let mut parts: Vec<_> = bufs.iter_mut().map(|(range, buf)| (range.start, &mut **buf)).collect();
+            source.read_ranges(&mut parts)?;
+            bufs.into_iter().try_for_each(|(range, buf)| self.put(range, buf))?;
         }
-        let starts = ranges.iter().map(|range| range.start);
-        let mut parts: Vec<_> = starts.zip(bufs.iter_mut().map(|buf| &mut **buf)).collect();
-        source.read_ranges(&mut parts)?;
-        ranges.iter().zip(bufs).try_for_each(|(range, buf)| self.put(range.clone(), buf))
+        Ok(())
     }
 
     /// Notes that a range will be needed.

@@ -39,6 +39,22 @@ macro_rules! forward_read {
 }
 pub(crate) use forward_read;
 
+/// Methods that are those of `$inner`, by their signatures.
+macro_rules! forward {
+    ($this:ident => $inner:expr; $(fn $name:ident($($arg:ident: $type:ty),*) -> $out:ty;)*) => {
+        $(fn $name(&$this, $($arg: $type),*) -> $out {
+            $inner.$name($($arg),*)
+        })*
+    };
+    (mut $this:ident => $inner:expr; $(fn $name:ident($($arg:ident: $type:ty),*) -> $out:ty;)*) => {
+        $(fn $name(&mut $this, $($arg: $type),*) -> $out {
+            $inner.$name($($arg),*)
+        })*
+    };
+}
+#[cfg(feature = "alloc")]
+pub(crate) use forward;
+
 /// Bytes that several readers share.
 #[cfg(feature = "alloc")]
 pub type Shared = Arc<dyn ReadAt + Send + Sync>;
@@ -154,34 +170,27 @@ pub trait Store: WriteAt {
 
 macro_rules! forward_write {
     () => {
-        fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), IoError> {
-            (**self).write_at(offset, data)
-        }
-        fn truncate(&mut self, len: u64) -> Result<(), IoError> {
-            (**self).truncate(len)
-        }
-        fn sync(&mut self) -> Result<(), IoError> {
-            (**self).sync()
+        forward! {
+            mut self => (**self);
+            fn write_at(offset: u64, data: &[u8]) -> Result<(), IoError>;
+            fn truncate(len: u64) -> Result<(), IoError>;
+            fn sync() -> Result<(), IoError>;
         }
     };
 }
 
 macro_rules! forward_store {
     () => {
-        fn replace(&mut self, fill: &mut Fill<'_>) -> Result<(), Error> {
-            (**self).replace(fill)
+        forward! {
+            mut self => (**self);
+            fn replace(fill: &mut Fill<'_>) -> Result<(), Error>;
+            fn rewrite(fill: &mut Refill<'_>) -> Result<(), Error>;
+            fn follow() -> Result<(), IoError>;
         }
-        fn rewrite(&mut self, fill: &mut Refill<'_>) -> Result<(), Error> {
-            (**self).rewrite(fill)
-        }
-        fn is_shared(&self) -> bool {
-            (**self).is_shared()
-        }
-        fn is_current(&self) -> Result<bool, IoError> {
-            (**self).is_current()
-        }
-        fn follow(&mut self) -> Result<(), IoError> {
-            (**self).follow()
+        forward! {
+            self => (**self);
+            fn is_shared() -> bool;
+            fn is_current() -> Result<bool, IoError>;
         }
     };
 }

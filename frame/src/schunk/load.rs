@@ -41,7 +41,7 @@ impl<'s> Shared<'s> {
         let (blocks, count) = wanted(&header);
         let in_memory = located.slice().is_some();
         if !in_memory && tells_blocks(&header) && worth_parts(&header, count) {
-            self.limits.check_chunk(header.nbytes.into())?;
+            self.limits.check_stored(&header)?;
             // Planes take a read each; what was fetched is there, or is fetched, as whole blocks.
             let planes = self.pieces.is_none();
             let chunk = load_blocks(&located, k, (&header, known, planes), blocks, &self.limits.chunk, buf)?;

@@ -75,47 +75,6 @@ impl Part {
     }
 }
 
-/// What is wanted of a frame, and what is known of it.
-pub(super) struct Fetch {
-    /// Chunks that are not complete.
-    wishes: Vec<Wish>,
-    pieces: Pieces,
-    ranges: Vec<Range<u64>>,
-    gap: u64,
-}
-
-impl Fetch {
-    /// Begins with all of small chunks, and of others with the head, `blocksize` (0 if not known) being that of most.
-    fn new(chunks: &SuperChunk<'_>, wishes: Vec<Wish>) -> Result<Fetch, Error> {
-        if chunks.is_sparse() {
-            let what = "a plan: the chunks of a sparse frame are files of their own";
-            return Err(Error::Unsupported { structure: Structure::Directory, what });
-        }
-        let pieces = Pieces::new(chunks.container_bytes()?);
-        for wish in &wishes {
-            chunks.first(wish, &pieces)?;
-        }
-        let ranges = pieces.missed(Pieces::GAP);
-        Ok(Fetch { wishes, pieces, ranges, gap: Pieces::GAP })
-    }
-
-    /// Finds out what is missing now.
-    fn look(&mut self, shared: Shared<'_>) -> Result<(), Error> {
-        let (shared, mut buf, mut failed) = (shared.over(Some(&self.pieces)), Vec::new(), None);
-        self.wishes.retain(|Wish { chunk, part }| {
-            let loaded = match part {
-                Part::Head => shared.head(*chunk).map(drop),
-                _ => shared.load(*chunk, |header| part.wanted(header), &mut buf).map(drop),
-            };
-            let missing = loaded == Err(IoKind::NotFetched.into());
-            failed = failed.or(loaded.err().filter(|_| !missing));
-            missing
-        });
-        self.ranges = self.pieces.missed(self.gap);
-        failed.map_or(Ok(()), Err)
-    }
-}
-
 /// Chunks that are read in order, and what was fetched of them.
 #[derive(Default)]
 pub(crate) struct Ahead {
@@ -133,7 +92,7 @@ impl Ahead {
                 let (mut wishes, mut bytes, mut at) = (Vec::new(), 0u64, k);
                 while at < self.chunks.end && bytes < Pieces::AT_ONCE {
                     // A chunk that does not lie in the frame says so when it is read.
-                    if let Ok(Some((_, all))) = frame.extent(at) {
+                    if let Ok(Some((.., all))) = frame.extent(at) {
                         let most = frame.index().sizes().len_of(at).map_or(u64::MAX, u64::from);
                         bytes = bytes.saturating_add(all.min(most).max(HEAD));
                         wishes.push(Wish::whole(at));
@@ -182,7 +141,11 @@ impl<F: Fn(Shared<'_>, &mut [u8]) -> Result<usize, Error> + Portable> Finish for
 /// ```
 pub struct Plan<'p> {
     chunks: &'p SuperChunk<'p>,
-    fetch: Fetch,
+    /// Chunks that are not complete.
+    wishes: Vec<Wish>,
+    pieces: Pieces,
+    ranges: Vec<Range<u64>>,
+    gap: u64,
     finish: Box<dyn Finish + 'p>,
 }
 
@@ -192,19 +155,35 @@ impl Plan<'_> {
     /// # Errors
     /// As [`Plan::take`].
     pub fn joined(mut self, gap: u64) -> Result<Self, Error> {
-        self.fetch.gap = gap;
-        for wish in &self.fetch.wishes {
-            self.chunks.first(wish, &self.fetch.pieces)?;
+        self.gap = gap;
+        for wish in &self.wishes {
+            self.chunks.first(wish, &self.pieces)?;
         }
-        self.fetch.look(self.chunks.shared())?;
+        self.look()?;
         Ok(self)
+    }
+
+    /// Finds out what is missing now.
+    fn look(&mut self) -> Result<(), Error> {
+        let (shared, mut buf, mut failed) = (self.chunks.shared().over(Some(&self.pieces)), Vec::new(), None);
+        self.wishes.retain(|Wish { chunk, part }| {
+            let loaded = match part {
+                Part::Head => shared.head(*chunk).map(drop),
+                _ => shared.load(*chunk, |header| part.wanted(header), &mut buf).map(drop),
+            };
+            let missing = loaded == Err(IoKind::NotFetched.into());
+            failed = failed.or(loaded.err().filter(|_| !missing));
+            missing
+        });
+        self.ranges = self.pieces.missed(self.gap);
+        failed.map_or(Ok(()), Err)
     }
 
     /// What is needed next, in bytes from the start of the frame: in order, and apart from each other. None where all is
     /// there. The second answer has the blocks of large chunks; a third one follows only where the blocks of a chunk lie
     /// over each other, which no writer does.
     pub fn ranges(&self) -> &[Range<u64>] {
-        &self.fetch.ranges
+        &self.ranges
     }
 
     /// Takes the bytes of [`Plan::ranges`], a piece for each, in their order.
@@ -217,15 +196,15 @@ impl Plan<'_> {
         let fits = |(range, piece): (&Range<u64>, &Bytes)| {
             range.end.saturating_sub(range.start) == piece.len() as u64
         };
-        let ranges = &self.fetch.ranges;
+        let ranges = &self.ranges;
         if pieces.len() != ranges.len() || !ranges.iter().zip(&pieces).all(fits) {
             let value = i64::try_from(pieces.len()).unwrap_or(i64::MAX);
             return Err(Error::Param { name: "pieces", value, allowed: "one for each range, of its length" });
         }
-        for (range, piece) in core::mem::take(&mut self.fetch.ranges).into_iter().zip(pieces) {
-            self.fetch.pieces.put(range, piece)?;
+        for (range, piece) in core::mem::take(&mut self.ranges).into_iter().zip(pieces) {
+            self.pieces.put(range, piece)?;
         }
-        self.fetch.look(self.chunks.shared())
+        self.look()
     }
 
     /// Decodes what was planned to the start of `out`; tells how many bytes that is.
@@ -234,10 +213,10 @@ impl Plan<'_> {
     /// [`IoKind::NotFetched`] while there are ranges left, and what the ordinary read gives: a piece with other bytes than
     /// the frame has is an error where they are no chunk, or not of the chunk's checksum.
     pub fn finish(&self, out: &mut [u8]) -> Result<usize, Error> {
-        if !self.fetch.ranges.is_empty() {
+        if !self.ranges.is_empty() {
             return Err(IoKind::NotFetched.into());
         }
-        self.finish.run(self.chunks.shared().over(Some(&self.fetch.pieces)), out)
+        self.finish.run(self.chunks.shared().over(Some(&self.pieces)), out)
     }
 }
 
@@ -284,13 +263,20 @@ impl<'a> SuperChunk<'a> {
         self.plan(self.heads(), move |shared: Shared<'_>, _: &mut [u8]| self.sizes_of(shared).map(|()| 0))
     }
 
+    /// Begins with all of small chunks, and with the heads of others.
     pub(crate) fn plan<'p>(&'p self, wishes: Vec<Wish>, finish: impl Finish + 'p) -> Result<Plan<'p>, Error> {
-        Ok(Plan { chunks: self, fetch: Fetch::new(self, wishes)?, finish: Box::new(finish) })
+        if self.is_sparse() {
+            let what = "a plan of a sparse frame, whose chunks are files of their own: open_dir fetches them from \
+                        directories that are far";
+            return Err(Error::Unsupported { structure: Structure::Directory, what });
+        }
+        let (pieces, finish) = (Pieces::new(self.container_bytes()?), Box::new(finish));
+        Plan { chunks: self, wishes, pieces, ranges: Vec::new(), gap: 0, finish }.joined(Pieces::GAP)
     }
 
-    /// Whether it lies in a source that [is far](crate::io::ReadAt::is_far).
+    /// Whether it lies in a source that [is far](crate::io::ReadAt::is_far), or in such a directory.
     pub fn is_far(&self) -> bool {
-        self.store.far().is_some()
+        self.store.is_far()
     }
 
     /// What is wished of a frame that is far, fetched; `None` for others.
@@ -298,14 +284,30 @@ impl<'a> SuperChunk<'a> {
         &self,
         wishes: impl FnOnce() -> Result<Vec<Wish>, Error>,
     ) -> Result<Option<Pieces>, Error> {
-        let Some(source) = self.store.far() else { return Ok(None) };
-        let mut fetch = Fetch::new(self, wishes()?)?;
-        while !fetch.ranges.is_empty() {
-            fetch.pieces.fetch(source, &fetch.ranges)?;
-            // What is wrong with a chunk is found once more by who reads it.
-            let _ = fetch.look(self.shared());
+        if !self.is_far() {
+            return Ok(None);
         }
-        Ok(Some(fetch.pieces))
+        let wishes = wishes()?;
+        let Some(source) = self.store.far() else { return Ok(self.files(&wishes)) };
+        let mut plan = self.plan(wishes, |_: Shared<'_>, _: &mut [u8]| Ok(0))?;
+        while !plan.ranges.is_empty() {
+            plan.pieces.fetch(source, &plan.ranges)?;
+            // What is wrong with a chunk is found once more by who reads it.
+            let _ = plan.look();
+        }
+        Ok(Some(plan.pieces))
+    }
+
+    /// The files of chunks, whole, up to the limit on memory; what lies beyond that, and heads, are read one by one.
+    fn files(&self, wishes: &[Wish]) -> Option<Pieces> {
+        let (mut entries, mut left) = (Vec::new(), self.limits().memory);
+        for Wish { chunk, .. } in wishes.iter().filter(|wish| !matches!(wish.part, Part::Head)) {
+            let Some(Entry::Stored(entry)) = self.index().get(*chunk) else { continue };
+            left = left.saturating_sub(self.index().sizes().len_of(*chunk).map_or(SPARE, u64::from));
+            entries.extend((left > 0).then_some(entry));
+        }
+        let most = self.limits().chunk.output.saturating_add(SPARE);
+        if entries.is_empty() { None } else { self.store.files(entries, most) }
     }
 
     pub(super) fn heads(&self) -> Vec<Wish> {
@@ -329,22 +331,25 @@ impl<'a> SuperChunk<'a> {
 
     /// Where chunk `k` lies, if it is stored, and at most how many bytes it takes. Where it ends is not known for certain:
     /// most begin where the one before them ends.
-    fn extent(&self, k: u64) -> Result<Option<(Located<'_>, u64)>, Error> {
+    fn extent(&self, k: u64) -> Result<Option<(u64, u64, u64)>, Error> {
         const NEXT: u64 = 16;
         let Entry::Stored(entry) = self.index().entry(k)? else { return Ok(None) };
-        let located = self.store.locate(entry)?;
+        // How long the file of a chunk is shows when it is there.
+        if self.is_sparse() {
+            return Ok(Some((0, u64::MAX, u64::MAX)));
+        }
+        let Located { at, limit, .. } = self.store.locate(entry)?;
         let next = (k.saturating_add(1)..k.saturating_add(NEXT)).find_map(|k| match self.index().get(k)? {
             Entry::Stored(next) => next.checked_sub(entry).filter(|room| *room > 0),
             Entry::Special(_) => None,
         });
-        let all = next.unwrap_or(located.limit).min(located.limit);
-        Ok(Some((located, all)))
+        Ok(Some((at, limit, next.unwrap_or(limit).min(limit))))
     }
 
     /// Wants of the pieces what a chunk needs first: all of it if little of that is not wanted, else what tells where the
     /// blocks lie.
     fn first(&self, wish: &Wish, pieces: &Pieces) -> Result<(), Error> {
-        let Some((located, all)) = self.extent(wish.chunk)? else { return Ok(()) };
+        let Some((at, limit, all)) = self.extent(wish.chunk)? else { return Ok(()) };
         let nbytes = self.index().sizes().len_of(wish.chunk).unwrap_or(0).max(1);
         let (wanted, total) = (wish.part.bytes(nbytes.into()), u64::from(nbytes));
         let unwanted = all.saturating_mul(total.saturating_sub(wanted)).checked_div(total).unwrap_or(0);
@@ -359,7 +364,7 @@ impl<'a> SuperChunk<'a> {
             _ if all <= total.saturating_add(SPARE) && unwanted <= SPARE => all.max(HEAD),
             _ => HEAD.max(table.into()),
         };
-        pieces.want(located.at..located.at.saturating_add(len.min(located.limit)));
+        pieces.want(at..at.saturating_add(len.min(limit)));
         Ok(())
     }
 }

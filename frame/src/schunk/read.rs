@@ -299,7 +299,7 @@ impl SuperChunk<'_> {
         };
         match read(out) {
             // The chunks have other sizes than the header declares, which are known now.
-            Err(error) if error == IoKind::NotFetched.into() && self.store.far().is_some() => read(out),
+            Err(error) if error == IoKind::NotFetched.into() && self.is_far() => read(out),
             done => done,
         }
     }

@@ -70,7 +70,7 @@ impl<'s> Shared<'s> {
 
     /// Where the bytes of a stored entry lie.
     pub(super) fn place(self, entry: u64) -> Result<Located<'s>, Error> {
-        Ok(self.store.locate(entry)?.over(self.pieces))
+        self.store.place(entry, self.pieces)
     }
 
     /// Reads the header of chunk `k`, if it is stored.

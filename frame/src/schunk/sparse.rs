@@ -9,7 +9,7 @@ use crate::cframe::header::{FrameType, Header};
 use crate::cframe::index::Entry;
 use crate::cframe::{Opened, open_at};
 use crate::error::{Error, IoError, IoKind, Structure};
-use crate::io::{Directory, WriteAt};
+use crate::io::{Directory, Pieces, WriteAt};
 use crate::limits::Limits;
 use alloc::boxed::Box;
 use alloc::format;
@@ -214,6 +214,24 @@ impl ChunkStore for Sparse<'_> {
         Ok(Located::new(Source::File(file), 0, limit, Structure::ChunkFile))
     }
 
+    fn is_far(&self) -> bool {
+        self.dir.is_far()
+    }
+
+    /// A file that cannot be read is left out: reading it says why.
+    fn files(&self, mut entries: Vec<u64>, most: u64) -> Option<Pieces> {
+        entries.sort_unstable();
+        entries.dedup();
+        let names: Vec<String> = entries.iter().map(|id| chunk_name(*id as u32)).collect();
+        let files = entries.into_iter().zip(self.dir.read_files(&names, most));
+        Some(Pieces::of_files(files.filter_map(|(id, file)| Some((id, file.ok()?.into())))))
+    }
+
+    fn place<'p>(&'p self, entry: u64, pieces: Option<&'p Pieces>) -> Result<Located<'p>, Error> {
+        let Some(file) = pieces.and_then(|pieces| pieces.file(entry)) else { return self.locate(entry) };
+        Ok(Located::new(Source::Shared(file), 0, file.len() as u64, Structure::ChunkFile))
+    }
+
     fn add(&mut self, chunk: &[u8]) -> Result<i64, Error> {
         let (id, mut file) = loop {
             let (id, most) = (self.next_id, 1 << 31);
@@ -306,9 +324,9 @@ impl ChunkStore for Sparse<'_> {
     }
 
     fn size(&self) -> Result<u64, Error> {
-        let mut names = self.dir.list()?;
+        let (mut names, known) = if self.is_far() { (Vec::new(), self.live) } else { (self.dir.list()?, 0) };
         names.retain(|name| name == INDEX_NAME || number_of(name).is_some());
-        names.iter().try_fold(0u64, |sum, name| Ok(sum.saturating_add(self.dir.open(name, false)?.size()?)))
+        names.iter().try_fold(known, |sum, name| Ok(sum.saturating_add(self.dir.open(name, false)?.size()?)))
     }
 
     /// Chunks and temporary index files that nothing refers to: of a writer that died, or is at work.

@@ -54,6 +54,18 @@ pub(crate) trait ChunkStore {
     fn far(&self) -> Option<&dyn ReadAt> {
         None
     }
+    /// Whether each request takes long.
+    fn is_far(&self) -> bool {
+        self.far().is_some()
+    }
+    /// The chunks of these entries, fetched at once, where each is a file of its own.
+    fn files(&self, _entries: Vec<u64>, _most: u64) -> Option<Pieces> {
+        None
+    }
+    /// Finds the chunk of a stored entry in what was fetched, if that is what there is.
+    fn place<'p>(&'p self, entry: u64, pieces: Option<&'p Pieces>) -> Result<Located<'p>, Error> {
+        Ok(self.locate(entry)?.over(pieces))
+    }
     /// All bytes, if they lie in memory.
     fn as_slice(&self) -> Option<&[u8]> {
         None
@@ -200,7 +212,7 @@ impl<'p> Located<'p> {
             return self.checked(k, bytes.get(..header.cbytes as usize).ok_or(IoKind::UnexpectedEnd)?);
         }
         let (header, first) = self.head(k, buf)?;
-        limits.check_chunk(header.nbytes.into())?;
+        limits.check_stored(&header)?;
         let cbytes = header.cbytes as usize;
         let all = at_least(buf, cbytes)?;
         if let Some(rest) = all.get_mut(first..).filter(|rest| !rest.is_empty()) {

@@ -220,8 +220,12 @@ impl<'a> SuperChunk<'a> {
     }
 
     /// Bytes that count for [`Limits::expansion`]: of a sparse frame the index alone, unless all chunks are said to be so
-    /// large that the limit matters. Looking at every file would take longer than opening the frame.
+    /// large that the limit matters. Looking at every file would take longer than opening the frame. What a server says
+    /// that it has does not count.
     fn size_for_limits(&self) -> Result<u64, Error> {
+        if self.is_far() {
+            return Ok(0);
+        }
         let large = matches!(self.header.chunksize, ChunkSize::Fixed(c) if u64::from(c) > self.limits.memory);
         if self.is_sparse() && !large { Ok(self.header.frame_len) } else { self.container_bytes() }
     }

@@ -25,6 +25,8 @@ mod convert;
 mod crash;
 mod edges;
 mod far;
+mod far_files;
+mod fault;
 mod records;
 mod rows;
 mod schunk_checked;

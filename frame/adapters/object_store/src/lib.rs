@@ -47,7 +47,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, PutPayload};
 #[cfg(feature = "remote")]
-pub use remote::Remote;
+pub use remote::{Remote, RemoteDir};
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -4,15 +4,17 @@
 //! open         one `head`: size and version; then both ends at once, which stay in memory
 //! read_ranges  what is not in the ends is one round of requests, however many ranges there are
 //! ```
+//! [`RemoteDir`] has the files of a sparse frame, each of which is an object of its own.
 
-use crate::{END, Error, Object};
-use blosc_frame::io::{Part, ReadAt};
+use crate::{END, Error, Object, REQUESTS};
+use blosc_frame::io::{Directory, Part, ReadAt, ReadOnly, WriteAt, check_name};
 use blosc_frame::{IoError, IoKind};
 use bytes::Bytes;
+use futures::{StreamExt, stream};
 use object_store::aws::AmazonS3Builder;
 use object_store::http::HttpBuilder;
 use object_store::path::Path;
-use object_store::{ClientOptions, ObjectStore, RetryConfig};
+use object_store::{ClientOptions, ObjectStore, ObjectStoreExt, RetryConfig};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
@@ -39,7 +41,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// ```
 pub struct Remote {
     object: Object,
-    runtime: Runtime,
+    runtime: Arc<Runtime>,
     /// Where they start, and both ends of the object.
     ends: Vec<(u64, Bytes)>,
     cause: Mutex<Option<Error>>,
@@ -88,10 +90,10 @@ impl Remote {
     /// What the store says; a URL of another kind.
     pub fn open(url: &str) -> Result<Remote, Error> {
         let (store, path) = locate(url)?;
-        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
-        let failed =
-            |error| Error::Store(object_store::Error::Generic { store: "tokio", source: Box::new(error) });
-        let runtime = runtime.map_err(failed)?;
+        Remote::in_store(store, path, runtime()?)
+    }
+
+    fn in_store(store: Arc<dyn ObjectStore>, path: Path, runtime: Arc<Runtime>) -> Result<Remote, Error> {
         let object = runtime.block_on(Object::open(store, path))?;
         let (size, first) = (object.size(), END.min(object.size()));
         let ends = [0..first, first.max(size.saturating_sub(END))..size];
@@ -117,6 +119,93 @@ impl Remote {
             let at = usize::try_from(offset.checked_sub(*start)?).ok()?;
             bytes.get(at..at.checked_add(len)?)
         })
+    }
+}
+
+fn runtime() -> Result<Arc<Runtime>, Error> {
+    let failed =
+        |error| Error::Store(object_store::Error::Generic { store: "tokio", source: Box::new(error) });
+    Ok(Arc::new(Builder::new_multi_thread().worker_threads(1).enable_all().build().map_err(failed)?))
+}
+
+/// The objects whose URLs begin alike as the files of a directory, which is only read: a sparse frame in an object store.
+///
+/// Opening takes the index file as [`Remote`] does; a read takes one request for each chunk file that it needs, side by side.
+/// Each file is of one version, but nothing pins them to each other: where writers are at work, only the checksums of the frame
+/// ([`set_verify`](blosc_frame::SuperChunk::set_verify)) tell that a chunk is of another state than the index.
+///
+/// ```no_run
+/// use blosc_frame::{Limits, SuperChunk};
+/// use blosc_object_store::RemoteDir;
+///
+/// let dir = RemoteDir::open("s3://days/today.b2frame/")?;
+/// let frame = SuperChunk::open_dir(dir, &Limits::default())?;
+/// frame.read_bytes(0..400, &mut [0; 400])?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct RemoteDir {
+    store: Arc<dyn ObjectStore>,
+    path: Path,
+    runtime: Arc<Runtime>,
+}
+
+impl RemoteDir {
+    /// Names a directory by its URL, of the kinds that [`Remote::open`] takes. Nothing is asked of the store yet.
+    ///
+    /// # Errors
+    /// A URL of another kind.
+    pub fn open(url: &str) -> Result<RemoteDir, Error> {
+        let (store, path) = locate(url.trim_end_matches('/'))?;
+        Ok(RemoteDir { store, path, runtime: runtime()? })
+    }
+
+    fn file(&self, name: &str) -> Result<Path, IoError> {
+        check_name(name)?;
+        Ok(self.path.clone().join(name))
+    }
+}
+
+impl Directory for RemoteDir {
+    fn open(&self, name: &str, write: bool) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {
+        let path = self.file(name)?;
+        if write {
+            return Err(IoKind::ReadOnly.into());
+        }
+        let remote = Remote::in_store(self.store.clone(), path, self.runtime.clone());
+        Ok(Box::new(ReadOnly(remote.map_err(|error| kind(&error))?)))
+    }
+    fn read_files(&self, names: &[String], limit: u64) -> Vec<Result<Vec<u8>, blosc_frame::Error>> {
+        let one = |path: Result<Path, IoError>| async move {
+            let failed = |error: object_store::Error| IoError::from(kind(&error.into()));
+            let file = self.store.get(&path?).await.map_err(failed)?;
+            if file.meta.size > limit {
+                let (what, asked) = ("bytes of a file", file.meta.size);
+                return Err(blosc_frame::Error::Limit { what, asked, limit });
+            }
+            Ok(file.bytes().await.map_err(failed)?.to_vec())
+        };
+        let paths: Vec<_> = names.iter().map(|name| self.file(name)).collect();
+        self.runtime.block_on(stream::iter(paths.into_iter().map(one)).buffered(REQUESTS).collect())
+    }
+    fn is_far(&self) -> bool {
+        true
+    }
+    fn list(&self) -> Result<Vec<String>, IoError> {
+        let all = self.store.list_with_delimiter(Some(&self.path));
+        let all = self.runtime.block_on(all).map_err(|error| kind(&error.into()))?;
+        Ok(all.objects.iter().filter_map(|object| Some(object.location.filename()?.into())).collect())
+    }
+    fn create(&self, _: &str) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {
+        Err(IoKind::ReadOnly.into())
+    }
+    fn rename(&self, _: &str, _: &str) -> Result<(), IoError> {
+        Err(IoKind::ReadOnly.into())
+    }
+    fn remove(&self, _: &str) -> Result<(), IoError> {
+        Err(IoKind::ReadOnly.into())
+    }
+    fn sync(&self) -> Result<(), IoError> {
+        Err(IoKind::ReadOnly.into())
     }
 }
 

@@ -2,9 +2,9 @@
 #![cfg(feature = "remote")]
 
 use blosc_frame::b2nd::{Element, NdArray, Selection, Spec};
-use blosc_frame::io::ReadAt;
+use blosc_frame::io::{Directory, MemDir, ReadAt};
 use blosc_frame::{Error, IoKind, Limits, SuperChunk};
-use blosc_object_store::Remote;
+use blosc_object_store::{Remote, RemoteDir};
 use blosc_testkit::http::{Fault, Server};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -46,6 +46,31 @@ fn an_array_is_read_in_few_requests() {
     for wrong in ["a.b2nd", "ftp://host/a", "https://host"] {
         assert!(Remote::open(wrong).is_err(), "{wrong}");
     }
+}
+
+#[test]
+fn a_sparse_frame_takes_a_request_for_each_chunk_file() {
+    let (_, items) = array();
+    let bytes: Vec<u8> = items.iter().flat_map(|item| item.to_le_bytes()).collect();
+    let files = MemDir::new();
+    let mut frame = SuperChunk::create_dir(files.clone(), &blosc_core::Params::new(4)).unwrap();
+    frame.set_chunksize(20_000).unwrap();
+    frame.append(&bytes).and_then(|()| frame.commit()).unwrap();
+    let objects =
+        files.list().unwrap().into_iter().map(|name| (format!("a/b/{name}"), files.get(&name).unwrap()));
+    let (server, root) = Server::of(Fault::None, objects.collect());
+    let dir = RemoteDir::open(&format!("{root}a/b/")).unwrap();
+    assert!(dir.open("../b/chunks.b2frame", false).is_err() && dir.open("chunks.b2frame", true).is_err());
+    let frame = SuperChunk::open_dir(dir, &Limits::default()).unwrap();
+    server.requests.store(0, Ordering::Relaxed);
+    let mut part = [0; 50_000];
+    frame.read_bytes(30_000..80_000, &mut part).unwrap();
+    assert!(part == bytes[30_000..80_000]);
+    assert_eq!(server.requests.swap(0, Ordering::Relaxed), 3, "three chunk files");
+    assert!(frame.read_all().unwrap() == bytes);
+    assert_eq!(server.requests.load(Ordering::Relaxed), 18, "all of them");
+    let nowhere = RemoteDir::open(&format!("{root}a/c")).unwrap();
+    assert!(SuperChunk::open_dir(nowhere, &Limits::default()).is_err());
 }
 
 #[test]

@@ -1,0 +1,231 @@
+//! Sparse frames in directories that are far, and servers that claim more than they have.
+
+use crate::common::Random;
+use blosc_core::{Codec, Params};
+use blosc_frame::b2nd::{Dtype, NdArray, Selection, Spec};
+use blosc_frame::cframe::header::{ChunkSize, FIXED_LEN, Header};
+use blosc_frame::cframe::index::Entry;
+use blosc_frame::io::{Directory, MemDir, Part, ReadAt, WriteAt};
+use blosc_frame::verify::Verdict;
+use blosc_frame::{Error, IoError, IoKind, Limits, SuperChunk};
+use std::sync::{Arc, Mutex};
+
+/// A directory of which each call is a round trip; it counts the files that were asked for in each.
+#[derive(Clone)]
+struct FarFiles {
+    files: MemDir,
+    rounds: Arc<Mutex<Vec<usize>>>,
+}
+
+impl FarFiles {
+    fn new(files: &MemDir) -> FarFiles {
+        FarFiles { files: files.clone(), rounds: Arc::default() }
+    }
+    fn taken(&self) -> Vec<usize> {
+        std::mem::take(&mut self.rounds.lock().unwrap())
+    }
+}
+
+impl Directory for FarFiles {
+    fn open(&self, name: &str, write: bool) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {
+        assert!(!write);
+        self.rounds.lock().unwrap().push(1);
+        self.files.open(name, false)
+    }
+    fn read_files(&self, names: &[String], limit: u64) -> Vec<Result<Vec<u8>, Error>> {
+        self.rounds.lock().unwrap().push(names.len());
+        self.files.read_files(names, limit)
+    }
+    fn is_far(&self) -> bool {
+        true
+    }
+    fn create(&self, _: &str) -> Result<Box<dyn WriteAt + Send + Sync>, IoError> {
+        Err(IoKind::ReadOnly.into())
+    }
+    fn rename(&self, _: &str, _: &str) -> Result<(), IoError> {
+        Err(IoKind::ReadOnly.into())
+    }
+    fn remove(&self, _: &str) -> Result<(), IoError> {
+        Err(IoKind::ReadOnly.into())
+    }
+    fn list(&self) -> Result<Vec<String>, IoError> {
+        self.files.list()
+    }
+    fn sync(&self) -> Result<(), IoError> {
+        Err(IoKind::ReadOnly.into())
+    }
+}
+
+fn noise(len: usize) -> Vec<u8> {
+    let mut random = Random(5);
+    (0..len).map(|i| if i % 4 == 0 { random.next() as u8 } else { (i >> 10) as u8 }).collect()
+}
+
+/// An array of 100 x 100 items of 4 bytes in 100 chunks, the first of which are special.
+fn array() -> (MemDir, Vec<u8>) {
+    let mut data = noise(40_000);
+    data[..8000].fill(0);
+    let spec = Spec::new(&[100, 100], Dtype::parse("<u4").unwrap()).unwrap();
+    let spec = spec.params_from(&Params::new(4).codec(Codec::Lz4)).chunks(&[10, 10]).unwrap();
+    let dir = MemDir::new();
+    let frame = SuperChunk::create_dir(dir.clone(), &spec.params()).unwrap();
+    NdArray::from_slice(frame, &spec, &data).unwrap().commit().unwrap();
+    (dir, data)
+}
+
+#[test]
+fn sparse_frames_take_one_round_for_all_files_of_a_read() {
+    let (files, data) = array();
+    let near = || SuperChunk::open_dir(files.clone(), &Limits::DEFAULT).unwrap();
+    let dir = FarFiles::new(&files);
+    let far = || SuperChunk::open_dir(dir.clone(), &Limits::DEFAULT).unwrap();
+    for threads in [1, 3] {
+        let mut nd = NdArray::open(far()).unwrap();
+        nd.set_threads(threads);
+        assert!(nd.frame().is_far());
+        assert_eq!(dir.taken(), [1], "opening reads the index");
+        for (ranges, most) in [
+            ([40..42, 50..53], 1),
+            ([0..100, 55..56], 8),
+            ([99..100, 0..100], 10),
+            ([0..10, 0..100], 0),
+            ([0..100, 0..100], 80),
+        ] {
+            let selection = Selection::ranges(&[100, 100], &ranges).unwrap();
+            let want = NdArray::open(near()).unwrap().get(&selection).unwrap();
+            assert!(nd.get(&selection).unwrap() == want, "{ranges:?}");
+            let taken = dir.taken();
+            assert!(taken.len() <= 1 && taken.iter().sum::<usize>() <= most, "{ranges:?}: {taken:?}");
+        }
+        let mut sc = far();
+        sc.set_threads(threads);
+        dir.taken();
+        assert!(sc.read_all().unwrap() == near().read_all().unwrap() && dir.taken().len() == 1);
+        assert_eq!(sc.chunks().map(|chunk| chunk.unwrap().len()).sum::<usize>(), data.len());
+        assert_eq!(dir.taken().len(), 1);
+        let mut part = [0; 500];
+        sc.read_bytes(20_123..20_623, &mut part).unwrap();
+        assert!(dir.taken().len() == 1 && near().read_all().unwrap()[20_123..20_623] == part);
+        assert_eq!(sc.verify(|_| ()).unwrap().verdict(), Verdict::Intact);
+        let taken = dir.taken();
+        assert!(taken.len() <= 3, "the index, once more, and the files: {taken:?}");
+        let error = sc.plan_chunk(50).err().unwrap();
+        assert!(
+            matches!(error, Error::Unsupported { .. }) && error.to_string().contains("open_dir"),
+            "{error}"
+        );
+    }
+    // A file that is damaged, or has gone, is told as of a near one.
+    let Some(Entry::Stored(id)) = near().entry(50) else { panic!("no file") };
+    let name = format!("{id:08X}.chunk");
+    let mut content = files.get(&name).unwrap();
+    content[40] ^= 1;
+    for gone in [false, true] {
+        if gone {
+            files.remove(&name).unwrap();
+        } else {
+            files.put(&name, content.clone());
+        }
+        let read = |mut sc: SuperChunk<'static>| {
+            sc.set_verify(true);
+            (sc.read_all(), sc.verify(|_| ()).unwrap().damage)
+        };
+        let (near, far) = (read(near()), read(far()));
+        assert!(near.0.is_err() && near == far, "{:?}, {:?}", near.0.err(), far.0.err());
+    }
+    // What the limit on memory does not take is read one by one.
+    let (files, data) = array();
+    let dir = FarFiles::new(&files);
+    let mut limits = Limits::DEFAULT;
+    limits.memory = 4000;
+    let all = NdArray::open(SuperChunk::open_dir(dir.clone(), &limits).unwrap()).unwrap().get_all().unwrap();
+    assert!(all == data && dir.taken().iter().all(|n| *n <= 10));
+}
+
+/// A server that has some of the first and last bytes of an object, says that it is much longer, and sends zeros between.
+struct Claims {
+    size: u64,
+    head: Vec<u8>,
+    tail: Vec<u8>,
+    most: Mutex<u64>,
+}
+
+impl ReadAt for Claims {
+    fn size(&self) -> Result<u64, IoError> {
+        Ok(self.size)
+    }
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
+        self.read_ranges(&mut [(offset, &mut *buf)]).map(|()| buf.len())
+    }
+    fn read_ranges(&self, parts: &mut [Part<'_>]) -> Result<(), IoError> {
+        let asked: u64 = parts.iter().map(|(_, buf)| buf.len() as u64).sum();
+        let mut most = self.most.lock().unwrap();
+        *most = asked.max(*most);
+        // It has nothing to fill what is larger with.
+        if asked > 1 << 20 {
+            return Err(IoKind::Other.into());
+        }
+        let tail = self.size - self.tail.len() as u64;
+        for (offset, buf) in parts {
+            for (at, byte) in (*offset..).zip(buf.iter_mut()) {
+                let of_head = usize::try_from(at).ok().and_then(|at| self.head.get(at)).copied();
+                let of_tail = at.checked_sub(tail).and_then(|at| self.tail.get(at as usize)).copied();
+                *byte = of_tail.or(of_head).unwrap_or(0);
+            }
+        }
+        Ok(())
+    }
+    fn is_far(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn what_a_server_claims_is_not_reserved() {
+    const OBJECT: u64 = 1 << 40;
+    let mut sc = SuperChunk::memory(&Params::new(1).codec(Codec::Lz4)).unwrap();
+    sc.set_chunksize(200_000).unwrap();
+    sc.append(&noise(600_000)).unwrap();
+    let file = sc.into_bytes().unwrap();
+    let header = Header::parse(file.first_chunk().unwrap()).unwrap();
+    let first = header.header_len as usize;
+    let tail = file[first + header.cbytes as usize..].to_vec();
+    let stored = i32::from_le_bytes(file[first + 12..first + 16].try_into().unwrap());
+    // Decoded and stored bytes of the first chunk, and whether the limits refuse it before anything of it is asked for.
+    for (nbytes, cbytes, refused) in [
+        (200_000, stored, false),
+        (200_000, 200 << 20, false),
+        (200_000, i32::MAX, true),
+        (i32::MAX, 200_000, true),
+        (i32::MAX, i32::MAX, true),
+    ] {
+        let mut said = header;
+        (said.cbytes, said.frame_len) = (OBJECT, header.frame_len - header.cbytes + OBJECT);
+        if nbytes == i32::MAX {
+            (said.chunksize, said.nbytes) = (ChunkSize::Fixed(nbytes as u32), 3 * nbytes as u64);
+        }
+        let mut head = file[..first + header.cbytes as usize].to_vec();
+        head[..FIXED_LEN].copy_from_slice(&said.encode());
+        head[first + 4..first + 8].copy_from_slice(&nbytes.to_le_bytes());
+        head[first + 12..first + 16].copy_from_slice(&cbytes.to_le_bytes());
+        let claims = Claims { size: said.frame_len, head, tail: tail.clone(), most: Mutex::default() };
+        let claims = Arc::new(claims);
+        let sc = SuperChunk::open_read(claims.clone(), &Limits::DEFAULT).unwrap();
+        type Read = fn(&SuperChunk<'_>) -> Result<(), Error>;
+        let reads: [(u64, Read); 4] = [
+            (64 << 20, |sc| sc.read_all().map(drop)),
+            (64 << 20, |sc| sc.read_bytes(0..10, &mut [0; 10]).map(drop)),
+            (256 << 20, |sc| sc.read_chunk(0).map(drop)),
+            (256 << 20, |sc| sc.read_blocks(0, &[0], |_, _| Ok(()))),
+        ];
+        for (most, read) in reads {
+            *claims.most.lock().unwrap() = 0;
+            let read = read(&sc);
+            let asked = *claims.most.lock().unwrap();
+            let limit = matches!(read, Err(Error::Limit { .. }));
+            assert!(limit == refused, "{nbytes} in {cbytes}: {read:?}");
+            assert!(asked <= if refused { 1 << 20 } else { most }, "{nbytes} in {cbytes}: {asked} at once");
+        }
+        assert_eq!(sc.read_all().is_err(), cbytes != stored, "{nbytes} in {cbytes}");
+    }
+}
