@@ -1,8 +1,8 @@
 //! Sizes and speeds of chunks that two builds of this crate write, on arrays that no encoder was tuned to.
 //!
 //! ```text
-//! encoders measure [codec=lz4,zlib] [level=1,5,9] [array=PART] [ms=5] [data=FOLDER]     rows to standard output
-//! encoders compare OLD.tsv NEW.tsv                                                       means of both
+//! encoders measure [codec=lz4,zlib] [level=1,5,9] [array=PART] [chunk=524288] [dictionary=no] [ms=5] [data=FOLDER]
+//! encoders compare OLD.tsv NEW.tsv                      rows go to standard output; this prints means of both
 //!
 //! cargo build --release -p blosc-core --example encoders      (before a change, and after it; keep both binaries)
 //! for i in 1 2 3; do ./old measure >>old.tsv; ./new measure >>new.tsv; done; ./new compare old.tsv new.tsv
@@ -11,6 +11,7 @@
 //! decompressing in nanoseconds. Where files hold a row several times, `compare` takes the shortest times of all; the
 //! loop above runs both builds by turns, so that a change of the machine's speed meets both. Besides the arrays
 //! generated here, `data` names a folder of `bench-harness/corpus/large.py`, of whose arrays the middle is taken.
+//! `chunk` cuts each array into chunks of so many bytes, whose sizes and times are added up.
 
 use blosc_core::{Chunk, ChunkContext, Codec, Params, Pool};
 use blosc_testkit::Random;
@@ -196,6 +197,8 @@ fn measure(option: impl Fn(&str) -> Option<String>) {
     };
     let levels: Vec<u8> = list("level", "1,5,9").iter().map(|l| l.parse().expect("a level")).collect();
     let least = Duration::from_millis(option("ms").map_or(5, |ms| ms.parse().expect("milliseconds")));
+    let len = option("chunk").map_or(LEN, |len| len.parse().expect("bytes"));
+    let dictionary = option("dictionary").is_some_and(|answer| answer == "yes");
     let (wanted, pool) = (option("array").unwrap_or_default(), &mut Pool::new(1));
     for (name, size, data) in
         arrays(option("data").as_deref()).iter().filter(|array| array.0.contains(&wanted))
@@ -212,19 +215,26 @@ fn measure(option: impl Fn(&str) -> Option<String>) {
                     "none" => params.no_filter(),
                     "bitshuffle" => params.bitshuffle(),
                     _ => params,
-                }
-                .fit(data.len());
-                let chunk = pool.compress(&params, data).expect("legal parameters");
-                let parsed = Chunk::parse(&chunk).expect("our own chunk");
-                pool.decompress_into(&parsed, ChunkContext::default(), &mut back).expect("our own chunk");
+                };
+                let params = params.dictionary(dictionary).blosc1(codec == Codec::Snappy).fit(len);
+                let mut compress = || -> Vec<Vec<u8>> {
+                    data.chunks(len)
+                        .map(|part| pool.compress(&params, part).expect("legal parameters"))
+                        .collect()
+                };
+                let (chunks, encode) = (compress(), shortest(least, || drop(compress())));
+                let parsed: Vec<Chunk<'_>> =
+                    chunks.iter().map(|chunk| Chunk::parse(chunk).expect("our own chunk")).collect();
+                let decode = shortest(least, || {
+                    for (chunk, part) in parsed.iter().zip(back.chunks_mut(len)) {
+                        pool.decompress_into(chunk, ChunkContext::default(), part).expect("our own chunk");
+                    }
+                });
                 assert!(back == *data, "{name} {filter} {codec} {level}");
-                let encode = shortest(least, || drop(pool.compress(&params, data)));
-                let decode =
-                    shortest(least, || _ = pool.decompress_into(&parsed, ChunkContext::default(), &mut back));
                 println!(
                     "{name}\t{filter}\t{codec}\t{level}\t{}\t{}\t{encode}\t{decode}",
                     data.len(),
-                    chunk.len()
+                    chunks.iter().map(Vec::len).sum::<usize>()
                 );
             }
         }

@@ -9,7 +9,7 @@
 )]
 
 /// A wide copy may write this many bytes past the end of what it appends.
-pub(in crate::arch) const SLACK: usize = 32;
+pub(crate) const SLACK: usize = 32;
 
 /// Longer copies are left to the library's: its start costs more, each byte less.
 pub(in crate::arch) const LONG: usize = 256;

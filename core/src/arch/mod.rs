@@ -16,7 +16,7 @@
 mod aarch64;
 #[cfg(feature = "zstd-c")]
 pub(crate) mod c;
-mod copy;
+pub(crate) mod copy;
 pub(crate) mod elementwise;
 #[cfg(any(feature = "blosclz", feature = "lz4", feature = "zlib", feature = "zstd"))]
 pub(crate) mod entropy;

@@ -9,8 +9,10 @@
 use crate::arch::search::hash::hash4;
 use crate::arch::search::words::Words;
 
-/// Bits of the hashes: with 2048 positions at most, few strings share a cell.
-const BITS: u32 = 11;
+/// Pieces of the longest sample, and bytes of each (docs/optimization-notes.md#zlib-samples).
+pub(super) const LONG: (usize, usize) = (4, 512);
+/// Bits of the hashes: there is a cell for each position.
+const BITS: u32 = (LONG.0 * LONG.1).ilog2();
 
 /// Counts of positions.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +29,7 @@ pub(super) struct Sample {
 
 impl Sample {
     /// Looks at `pieces` pieces, two or more, of `piece` bytes each. `None` where `src` is shorter than a word.
-    pub(super) fn of(src: &[u8], pieces: usize, piece: usize) -> Option<Sample> {
+    pub(super) fn of(src: &[u8], (pieces, piece): (usize, usize)) -> Option<Sample> {
         let words = Words::new(src)?;
         // Positions where a whole word begins, but for the last.
         let len = src.len() - size_of::<u64>();

@@ -1,6 +1,14 @@
 //! zlib streams on hosts: by our own encoder or by the `zlib-rs` crate, as [`encoders`](super::zlib::encoders) chooses.
 //!
-//! Level 5 asks zlib-rs for its level 4 where matches are short: longer searches find little more of them.
+//! | levels | what is chosen for which streams | threshold | why, and row of docs/optimization-notes.md |
+//! |---|---|---|---|
+//! | 1 to 5 | ours where matches are few | at most at 1 of 64 positions | it steps over the others | #zlib-few-matches |
+//! | 1 to 5 | or long and far apart, | half have 8 bytes, 3 begin in 16 positions without | bits of floats are so | #zlib-far |
+//! | | but not dense | 13 of 16 positions, at levels 1 and 2 4 of 16 | it takes longer for each match | #zlib-far |
+//! | 3 to 5 | or nothing but long | 31 of 32 positions, 15 of 16 of these have 8 bytes | each ends a search | #zlib-long |
+//! | 1, 2 | samples are short | 8 pieces of 64 bytes, not 4 of 512 | the others read up to 5 GB/s | #zlib-samples |
+//! | 5 | zlib-rs's level 4 for short ones | 1 of 20 has 8 bytes | longer searches find little more | #zlib-short |
+//! | | if few or many | 1/4 of positions at most, 2/5 at least | between, as in photographs, long ones hide | #zlib-short |
 //!
 //! The choice depends on the stream and the level alone, and so does what is written: of SIMD instructions zlib-rs only asks
 //! to compare bytes and to compute the checksum.
@@ -8,7 +16,7 @@
 use super::context::EncodeContext;
 use super::zlib::deflate;
 use super::zlib::encoders::{Choice, choice};
-use crate::codec::sample::Sample;
+use crate::codec::sample::{LONG, Sample};
 use zlib_rs::{Deflate, DeflateFlush, Status};
 
 /// The highest level of ours where matches are few: few matches are found by few steps (docs/optimization-notes.md#zlib-few).
@@ -70,15 +78,10 @@ fn abandon(state: &mut Deflate) {
     }
 }
 
-/// Whether at most one position in 64 has a match, or the matches are long and far apart, with at least three sixteenths
-/// of the bytes in them, as in bits of the same place in floats. Above level 2 streams that are nothing but long matches
-/// count as well.
-///
-/// Levels 1 and 2 look at short pieces, since the encoders that are chosen otherwise read up to 5 GB/s. There three quarters of
-/// the positions must have no match, because this encoder takes longer for each.
+/// Whether the stream is for our own encoder, by the table above.
 fn has_few_matches(src: &[u8], level: u8) -> bool {
-    let (pieces, piece, most_sixteenths) = if level < 3 { (8, 64, 4) } else { (4, 512, 13) };
-    let Some(Sample { positions, fours, eights, starts }) = Sample::of(src, pieces, piece) else {
+    let (pieces, most_sixteenths) = if level < 3 { ((8, 64), 4) } else { (LONG, 13) };
+    let Some(Sample { positions, fours, eights, starts }) = Sample::of(src, pieces) else {
         return false;
     };
     let (none, dense) = (64 * fours <= positions, 16 * fours > most_sixteenths * positions);
@@ -87,10 +90,9 @@ fn has_few_matches(src: &[u8], level: u8) -> bool {
     none || nothing_else || (long && far_apart && !dense)
 }
 
-/// Whether of the positions with matches, which are at most a quarter of all or two fifths and more, at most one in twenty has
-/// eight bytes. In between, as in photographs, long matches may lie farther apart than the sample shows.
+/// Whether the stream is for zlib-rs's next lower level, by the table above.
 fn has_short_matches(src: &[u8]) -> bool {
-    let Some(Sample { positions, fours, eights, .. }) = Sample::of(src, 4, 512) else { return false };
+    let Some(Sample { positions, fours, eights, .. }) = Sample::of(src, LONG) else { return false };
     20 * eights <= fours && (4 * fours <= positions || 5 * fours >= 2 * positions)
 }
 

@@ -10,7 +10,7 @@ use crate::codec::id::Codec;
 use alloc::vec::Vec;
 use zstd_safe::zstd_sys::ZSTD_ErrorCode as E;
 
-/// Fewer samples than this train nothing.
+/// Fewer samples than this train nothing (docs/formats/chunk.md §6.5).
 const MIN_SAMPLES: usize = 8;
 
 /// Expands all frames of `src` into exactly `out`. Never allocates, unless `context` was made for other

@@ -5,7 +5,7 @@ use std::fs::{read_dir, read_to_string};
 use std::path::Path;
 
 /// How many fitted constants name no row. Lower it with them; it never rises.
-const WITHOUT: usize = 41;
+const WITHOUT: usize = 1;
 
 const NOTES: &str = "docs/optimization-notes.md#";
 
@@ -26,16 +26,21 @@ const FORMATS: [&str; 13] = [
     "zstd/xxh64.rs",
 ];
 /// Constants in other files that a format, the width of a word or a unit gives.
-const GIVEN: [(&str, &[&str]); 9] = [
+const GIVEN: [(&str, &[&str]); 11] = [
     ("blosclz/encode.rs", &["NEAR"]),
     ("blosclz/levels.rs", &["KIB"]),
     ("lz4hc/parse.rs", &["SHORTEST", "CHEAP", "DEARER"]),
     ("search/chains.rs", &["WINDOW"]),
+    ("search/mod.rs", &["RUN_END"]),
     ("snappy/encode.rs", &["REACH", "LONGEST", "SHORTEST"]),
     ("zlib/deflate/quick.rs", &["COUNT"]),
-    ("zlib/deflate/tokens.rs", &["REACH", "LONGEST", "LITLENS", "DISTANCES", "END", "SHORTEST"]),
+    (
+        "zlib/deflate/tokens.rs",
+        &["REACH", "LONGEST", "LITLENS", "DISTANCES", "END", "SHORTEST", "MOST_BYTES"],
+    ),
     ("zstd/huffman.rs", &["ROUND"]),
     ("zstd/tables.rs", &["STATES"]),
+    ("zstd_c.rs", &["MIN_SAMPLES"]),
 ];
 
 /// The sources in `folder` by their paths, which begin with `path`.
@@ -65,7 +70,8 @@ fn constants(source: &str) -> Vec<(&str, String)> {
         let shown = line
             .trim_start_matches("pub ")
             .trim_start_matches("pub(crate) ")
-            .trim_start_matches("pub(super) ");
+            .trim_start_matches("pub(super) ")
+            .trim_start_matches("pub(in crate::codec) ");
         let constant = shown.strip_prefix("const ").and_then(|rest| rest.split_once(": "));
         match constant {
             Some((name, value)) => {
@@ -94,7 +100,7 @@ fn fitted_constants_name_their_row() {
     let (mut files, mut without, mut cited) = (BTreeMap::new(), Vec::new(), BTreeSet::new());
     sources(&root.join("src/codec"), "", &mut files);
     for (file, source) in &files {
-        for part in source.split(NOTES).skip(1) {
+        for part in source.split(NOTES).skip(1).chain(source.split("| #").skip(1)) {
             let row: String = part.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
             assert!(
                 notes.contains(&format!("<a id=\"{row}\"></a>")),

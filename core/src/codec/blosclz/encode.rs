@@ -22,7 +22,7 @@
 //!   branch costs as much as a dozen steps.
 
 use super::emit::{instruction, literals};
-use super::format::{FAR, LAST_MATCH, REACH};
+use super::format::{FAR, LAST_MATCH, REACH, SHORTEST};
 use super::levels::{self, Parameters, SKIMS_ALL, StringLength};
 use super::probe;
 use crate::arch::lz::window::Window;
@@ -36,21 +36,20 @@ const NEAR: usize = 1 << 16;
 /// Number of hash-table cells (power of two): half of a first-level cache for streams up to [`NEAR`]
 /// (docs/optimization-notes.md#blosclz-table).
 const CELLS: usize = 1 << 13;
-/// [`CELLS`] for streams up to [`SHORT`]: a larger table takes as long to empty as such a stream to encode.
+/// [`CELLS`] for streams up to [`SHORT`] bytes: a larger table takes as long to empty as such a stream to encode
+/// (docs/optimization-notes.md#blosclz-short).
 const FEW_CELLS: usize = 1 << 10;
-/// Longest stream in bytes for [`FEW_CELLS`].
 const SHORT: usize = 2048;
 /// Number of hash-table cells of a skim: a quarter of a first-level cache (docs/optimization-notes.md#blosclz-skim).
 const SKIM_CELLS: usize = 1 << 12;
 /// Bytes of the strings that a skim looks up (docs/optimization-notes.md#blosclz-skim).
 const SKIM_STRING: usize = 8;
-/// A skim's step grows by one every `1 << SKIM_PATIENCE` positions without a match.
+/// A skim's step grows by one every `1 << SKIM_PATIENCE` positions without a match
+/// (docs/optimization-notes.md#blosclz-skim-patience).
 const SKIM_PATIENCE: u32 = 3;
-/// Shortest stream in bytes that is encoded.
-const SHORTEST: usize = 16;
 /// Bytes of the shortest match that is worth the four bytes of the far form (docs/optimization-notes.md#blosclz-far).
 const FAR_MATCH: usize = 7;
-/// Shortest stream in bytes that [`probe`] looks at first; shorter ones are encoded at once.
+/// Shortest stream in bytes that [`probe`] looks at first (docs/optimization-notes.md#blosclz-least-probed).
 const LEAST_PROBED: usize = 4 << 10;
 const WORK: usize = max(probe::WORK, max(Table::<CELLS>::BYTES, WideTable::<CELLS>::BYTES));
 

@@ -38,18 +38,14 @@ pub(super) const SKIMS_ALL: u8 = 4;
 pub(super) fn of(level: u8) -> Parameters {
     use StringLength::{Five, Six};
     const KIB: usize = 1 << 10;
-    // `percent`: the reference gives up streams that shrink by less than 2, 1.5, 1.2, 1.15, 1.1 and 1 (docs/formats/chunk.md
-    // §4.3). Here it is one to five hundredths less, since the estimate is rough.
-    //
-    // The probe's `patience`: streams that levels 2 and 3 refuse are stored, so the answer should be exact (6 in place of
-    // 8: shuffled streams .4 % larger). What levels 4 to 7 refuse is skimmed and shrinks nearly as far, so the answer
-    // should be quick (6 in place of 5: a tenth slower).
-    //
-    // `skim_step`: skims make bitshuffled chunks 14 % to 33 % smaller at levels 5 to 9. Steps of 8 bytes in place of 16 make
-    // these 1 % smaller and 5 % slower.
-    //
-    // `string` and, last, the search's `patience`: the longer the strings, the fewer short matches, and the faster both
-    // directions. Patience of 7 in place of 6 makes chunks .2 % smaller at levels 1 to 5, and these a tenth slower.
+    // | column | levels | why this value | row of docs/optimization-notes.md |
+    // |---|---|---|---|
+    // | `percent` | all | the reference's (docs/formats/chunk.md §4.3) less 1 to 3: the estimate is rough | #blosclz-probes |
+    // | probe's patience | 2, 3 | what they refuse is stored: 6 for 8 makes shuffled ones .4 % larger | #blosclz-asks |
+    // | | 4 to 7 | they are skimmed, and shrink nearly as far: 6 for 5 is a tenth slower | #blosclz-asks |
+    // | `skim_step` | 5 to 9 | 8 for 16: bitshuffled chunks 1 % smaller, 5 % slower | #blosclz-skim-step |
+    // | `string` | all | longer strings: fewer short matches, faster both ways | #blosclz-patience |
+    // | `patience` | 1 to 5 | 7 for 6: .2 % smaller, a tenth slower | #blosclz-patience |
     let (divisor, most, percent, probe_patience, skim_step, string, patience) = match level {
         0 | 1 => (8, 4 * KIB, 198, 6, 16, Six, 6),
         2 => (4, 8 * KIB, 148, 8, 16, Six, 6),

@@ -22,7 +22,8 @@ use crate::codec::matcher::Table;
 const CELLS: usize = 1 << 12;
 /// Bytes of scratch that [`shrinks`] needs.
 pub(super) const WORK: usize = Table::<CELLS>::BYTES;
-/// Bytes after which a region that shrinks half as much again as it must is accepted.
+/// Bytes after which a region that shrinks half as much again as it must is accepted
+/// (docs/optimization-notes.md#blosclz-clear).
 const CLEAR: usize = 2 << 10;
 
 /// Whether `src` shrinks as far as `probe` asks; `None` where `work` is shorter than [`WORK`].

@@ -11,14 +11,17 @@
 //!   p += 1, with the smallest step
 //! write literals anchor..
 //! ```
-//! - A string has four bytes, or five in streams longer than the window, and six in planes of bytes or bits: there short
-//!   matches take the places of long ones, and each costs encoder and decoder a wrongly predicted branch. What that saves pays
-//!   for smaller steps, which find more.
-//! - Some planes have few matches of six bytes and many of four. Their first eighth shows it, and they are begun again.
-//! - Tables of streams longer than the window hold positions of 32 bits, which tell at once what lies too far back.
+//! | stream | string, cells of the table | why | row of docs/optimization-notes.md |
+//! |---|---|---|---|
+//! | up to 2, 4, 64 KiB | 4 bytes, 1024, 4096, 8192 | larger ones take as long to empty as the stream | #lz4-tables |
+//! | longer, or with a dictionary | 5 bytes, 4096 of 32 bits | these tell at once what lies too far back | #lz4-tables |
+//! | planes of 256 bytes and more | 6 bytes | short matches take the places of long ones, | #lz4-plane-strings |
+//! | | | and each costs a wrongly predicted branch, which smaller steps make up for | #lz4-plane-strings |
+//! | planes of 4 to 16 KiB | 4096 cells | a block has many, and each time they are emptied | #lz4-small-table |
+//! | planes that shrink too little by these | 4 bytes after an eighth | they have many matches of four | #lz4-begun-again |
 
 use super::emit::{bare_match, last_literals, sequence};
-use super::format::{LAST_LITERALS, LAST_MATCH, REACH};
+use super::format::{DICTIONARY, LAST_LITERALS, LAST_MATCH, REACH};
 use super::levels::{self, Pace, PlanePace};
 use crate::arch::lz::window::Window;
 use crate::arch::out::Out;
@@ -31,30 +34,25 @@ use crate::codec::matcher::WideTable;
 
 /// Longest stream in bytes whose positions take 16 bits.
 const NEAR: usize = RecentPositions::<BITS>::LONGEST;
-/// Bits of the hashes of strings in such streams: 8192 cells.
+/// Bits of the hashes of strings in such streams (docs/optimization-notes.md#lz4-tables).
 const BITS: u32 = 13;
-/// Number of hash-table cells (power of two) for longer streams, and for streams with a dictionary.
-const WIDE_CELLS: usize = 1 << 12;
-/// Bytes of a dictionary that are used, from its end.
-pub(crate) const DICTIONARY: usize = 32 << 10;
-/// Distance in bytes of the positions of a dictionary that are entered.
+/// Number of cells for longer streams, and for streams with a dictionary, in as many bytes.
+const WIDE_CELLS: usize = 1 << (BITS - 1);
+/// Distance in bytes of the positions of a dictionary that are entered (docs/optimization-notes.md#lz4-dictionary).
 const DICTIONARY_STEP: usize = 3;
 
-/// Bits of the hashes for streams up to [`SHORT`]: a larger table takes as long to empty as such a stream to encode.
+/// Bits of the hashes for streams up to [`SHORT`], and that length in bytes (docs/optimization-notes.md#lz4-tables).
 const FEW_BITS: u32 = 10;
-/// Longest stream in bytes for [`FEW_BITS`].
 const SHORT: usize = 2048;
-/// Bits of the hashes for longer streams up to [`MEDIUM`], and for planes up to [`MEDIUM_PLANE`]. A block has many planes, and
-/// emptying twice the cells for each costs more than the matches they find save (docs/optimization-notes.md#lz4-small-table).
+/// Bits of the hashes for longer streams up to [`MEDIUM`], and for planes up to [`MEDIUM_PLANE`], and these lengths in bytes
+/// (docs/optimization-notes.md#lz4-tables and docs/optimization-notes.md#lz4-small-table).
 const MEDIUM_BITS: u32 = 12;
-/// Longest stream in bytes for [`MEDIUM_BITS`].
 const MEDIUM: usize = 4096;
-/// Longest plane in bytes for [`MEDIUM_BITS`] (docs/optimization-notes.md#lz4-small-table).
 const MEDIUM_PLANE: usize = 16 << 10;
 
 /// Bytes of the strings that are looked up in planes (docs/optimization-notes.md#lz4-plane-strings).
 const PLANE_STRING: usize = 6;
-/// Shortest plane in bytes that is encoded as a plane: in shorter ones every match counts.
+/// Shortest plane in bytes that is encoded as a plane (docs/optimization-notes.md#lz4-least-plane).
 const LEAST_PLANE: usize = 256;
 
 /// Bytes of scratch that [`encode`] needs for a block of `src_len` bytes.

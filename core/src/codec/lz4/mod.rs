@@ -17,6 +17,6 @@ mod levels;
 
 pub use decode::decode;
 pub(crate) use decode::expand;
-pub(crate) use encode::{DICTIONARY, encode_content};
+pub(crate) use encode::encode_content;
 pub use encode::{encode, work_len};
-pub(crate) use format::{LAST_LITERALS, LAST_MATCH, REACH};
+pub(crate) use format::{DICTIONARY, LAST_LITERALS, LAST_MATCH, REACH};

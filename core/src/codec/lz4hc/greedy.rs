@@ -14,13 +14,12 @@ use crate::codec::lz4::emit::{bare_match, sequence};
 use crate::codec::lz4::{LAST_LITERALS, LAST_MATCH, REACH};
 use crate::codec::matcher::{Table, nearest};
 
-/// Cells of each table.
+/// Cells of each table (docs/optimization-notes.md#lz4hc-greedy).
 const CELLS: usize = 1 << 14;
 const BITS: u32 = CELLS.trailing_zeros();
-/// After `1 << PATIENCE` bytes without a match the search takes larger steps.
+/// After `1 << PATIENCE` bytes without a match the search takes larger steps (docs/optimization-notes.md#lz4hc-greedy).
 const PATIENCE: u32 = 9;
-
-/// A match this long is taken without a look at the next position.
+/// A match this long is taken without a look at the next position (docs/optimization-notes.md#lz4hc-greedy).
 const SHORT: usize = 12;
 
 /// Bytes of scratch for the tables.

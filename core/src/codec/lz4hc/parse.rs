@@ -16,7 +16,7 @@ use crate::codec::search::{Effort, Match, Search};
 
 /// The shortest match.
 const SHORTEST: usize = 4;
-/// What must be left of a match that gives way.
+/// What must be left of a match that gives way (docs/optimization-notes.md#lz4hc-least).
 const LEAST: usize = 3;
 /// The longest match whose length needs no byte of its own, and how much longer each such byte makes it.
 const CHEAP: usize = 18;

@@ -11,9 +11,9 @@ use super::{Best, Match, RUN_END, Search, is_run};
 use crate::arch::search::hash::hash4;
 use crate::codec::history::History;
 
-/// Bits of a hash of the largest table of heads.
+/// Bits of a hash of the largest table of heads (docs/optimization-notes.md#search-heads).
 const MOST_BITS: u32 = 15;
-/// Positions that are entered ahead of a search.
+/// Positions that are entered ahead of a search (docs/optimization-notes.md#search-ahead).
 const AHEAD: usize = 512;
 /// Positions between two looks at whether the input repeats itself, and the longest period that is seen
 /// (docs/optimization-notes.md#search-repeats).

@@ -27,15 +27,9 @@ use crate::arch::search::lookahead::{Lookahead, PrefetchedWords};
 use crate::codec::history::History;
 use core::hint::select_unpredictable;
 
-/// Bytes of a match that ends every search: a longer one would save little.
+/// Bytes of a match that ends every search: a longer one would save little (docs/optimization-notes.md#search-enough).
 const ENOUGH: usize = 4096;
-/// Shortest run, in bytes, whose end LZ4HC looks up. Shorter ones are found by how they begin.
-#[cfg(feature = "lz4")]
-const LONG_RUN: usize = 8;
-/// Shortest run, in bytes, whose end zlib looks up.
-#[cfg(feature = "zlib")]
-pub(in crate::codec) const ANY_RUN: usize = 4;
-/// How many positions at the end of a run are entered.
+/// How many positions at the end of a run are entered: those whose four bytes go past it.
 pub(in crate::codec) const RUN_END: usize = 3;
 
 /// How far a search goes, by the level.
@@ -103,7 +97,7 @@ pub(in crate::codec) trait Search<'a, const DICT: bool> {
     #[cfg(feature = "lz4")]
     #[inline(always)]
     fn longest(&mut self, p: usize, end: usize, steps: u32) -> Match {
-        self.widest::<false, LONG_RUN>(p, p, 0, end, steps)
+        self.widest::<false>(p, p, 0, end, steps)
     }
 
     /// The longest match across offset `p` that begins at or after `low`, ends at or before `end` and is longer than
@@ -111,13 +105,12 @@ pub(in crate::codec) trait Search<'a, const DICT: bool> {
     #[cfg(feature = "lz4")]
     #[inline(never)]
     fn wider(&mut self, p: usize, low: usize, longer: usize, end: usize, steps: u32) -> Match {
-        self.widest::<true, LONG_RUN>(p, low, longer, end, steps)
+        self.widest::<true>(p, low, longer, end, steps)
     }
 
     /// What [`longest`](Self::longest) and, with `WIDER`, where `low` may be before `p`, [`wider`](Self::wider) search for.
-    /// Runs that begin at `p` are also found by how they end if they are `LONG_RUN` bytes long.
     #[inline(always)]
-    fn widest<const WIDER: bool, const LONG_RUN: usize>(
+    fn widest<const WIDER: bool>(
         &mut self,
         p: usize,
         low: usize,
@@ -128,7 +121,7 @@ pub(in crate::codec) trait Search<'a, const DICT: bool> {
         self.enter(self.history().base() + p);
         let word = self.history().word(p) as u32;
         if word == word.rotate_left(8) {
-            return self.across_run::<LONG_RUN>(p, low, longer, end, steps);
+            return self.across_run(p, low, longer, end, steps);
         }
         let mut best = Best::new(p, low, longer);
         self.offer_here::<WIDER>(&mut best, end, steps);
@@ -137,14 +130,7 @@ pub(in crate::codec) trait Search<'a, const DICT: bool> {
 
     /// [`wider`](Self::wider) where a run of one byte begins or goes on at `p`.
     #[inline(never)]
-    fn across_run<const LONG_RUN: usize>(
-        &mut self,
-        p: usize,
-        low: usize,
-        longer: usize,
-        end: usize,
-        steps: u32,
-    ) -> Match {
+    fn across_run(&mut self, p: usize, low: usize, longer: usize, end: usize, steps: u32) -> Match {
         let base = self.history().base();
         let run = 1 + self.history().common(base + p, p + 1, end);
         let inside = p > 0 && self.history().word(p - 1) as u8 == self.history().word(p) as u8;
@@ -155,7 +141,7 @@ pub(in crate::codec) trait Search<'a, const DICT: bool> {
             best.offer::<true, DICT>(self.history(), 1, end);
         }
         // An earlier run that ends like this one, and is as long.
-        if p + run < end && run >= RUN_END && (inside || run >= LONG_RUN) {
+        if p + run < end {
             self.offer_to(&mut best, run - RUN_END, end, steps);
         }
         if !inside && best.longest <= run {

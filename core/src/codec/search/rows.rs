@@ -20,7 +20,7 @@ const ENTRIES: usize = 16;
 type Row = [u8; 64];
 
 /// How many first and last positions are entered of a match longer than `LONG` whose distance is up to `SHORT`, all in bytes:
-/// the others repeat the first, and each would cost a store to the same few rows.
+/// the others repeat the first, and each would cost a store to the same few rows (docs/optimization-notes.md#search-periods).
 const TAIL: usize = 64;
 const LONG: usize = 256;
 const SHORT: usize = 64;

@@ -15,10 +15,10 @@ use crate::arch::search::words::Words;
 use crate::codec::error::CodecErrorKind;
 use crate::codec::matcher::{Table, nearest};
 
-/// Entries of the table, a power of two: with two bytes each it fills a first-level cache of 32 KiB.
+/// Entries of the table, a power of two: they fill a first-level cache (docs/optimization-notes.md#snappy-search).
 const CELLS: usize = 1 << 14;
 const BITS: u32 = CELLS.trailing_zeros();
-/// After `1 << PATIENCE` bytes without a match the search takes larger steps.
+/// After `1 << PATIENCE` bytes without a match the search takes larger steps (docs/optimization-notes.md#snappy-search).
 const PATIENCE: u32 = 5;
 /// The farthest distance that two bytes hold.
 const REACH: usize = 65_535;

@@ -18,44 +18,45 @@ pub const fn library_level(level: u8) -> i32 {
 }
 
 /// Where zstd's own parameters of a level are not the best for streams of chunks: outputs as small in less time.
+///
+/// | level, streams | parameters | why | row of docs/optimization-notes.md |
+/// |---|---|---|---|
+/// | 1, planes of 4 to 16 KiB | one or two hash cells a byte, not four | they stay in the first-level cache | #zstd-level-1 |
+/// | 5, up to 16 KiB, not bits, no repeats | chains for binary trees | less time; bits lose by it | #zstd-small |
+/// | 5, planes of 16 to 256 KiB | rows for the second-level cache | fewer to clear: bits a quarter faster | #zstd-medium |
+/// | 6 to 9, unlike byte planes | a block for each | own codes: 64 KiB at 9 3.5 % smaller in .6 of the time | #zstd-planes |
+/// | 6, these, 16 to 64 KiB | chains for binary trees | half the time, .2 % larger; without blocks 6 % | #zstd-level-6 |
+/// | 9, not bits | long matches are taken without being priced | an eighth less time; bits grow by percents | #zstd-repeats |
 pub(in crate::codec) fn tuning(library_level: i32, src: &[u8], content: Content) -> Tuning {
     const LEVEL_1: i32 = self::library_level(1);
     const LEVEL_5: i32 = self::library_level(5);
     const LEVEL_6: i32 = self::library_level(6);
     const LEVEL_9: i32 = self::library_level(9);
     let own = match content {
-        // From level 6 on all planes of a block are one stream (docs/formats/chunk.md §6.3). Each by codes of its own: chunks of
-        // 64 KiB at level 9 take .6 of the time and are 3.5 % smaller.
+        // From level 6 on all planes of a block are one stream (docs/formats/chunk.md §6.3).
         Content::BytePlanes(planes) if library_level >= LEVEL_6 => {
             Tuning { max_block: unlike_planes(src, planes), ..Tuning::default() }
         }
         _ => Tuning::default(),
     };
     match (library_level, content) {
-        // zstd has four hash-table cells for each byte: planes do with one or two, which stay in the first-level cache.
         (LEVEL_1, Content::BytePlanes(_) | Content::BitPlanes) if (4097..=SMALL).contains(&src.len()) => {
             Tuning { hash_log: 13, ..own }
         }
-        // Chains instead of binary trees. Planes of bits lose by it.
         (LEVEL_5, Content::Any | Content::BytePlanes(_)) if src.len() <= SMALL && !repeats(src) => {
             Tuning { strategy: Tuning::LAZY2, search_log: if src.len() > 4096 { 6 } else { 0 }, ..own }
         }
-        // Rows that the second-level cache holds, and that need not be cleared in vain: without it bit planes take a
-        // quarter more time.
         (LEVEL_5, Content::BytePlanes(_) | Content::BitPlanes)
             if (SMALL + 1..=MEDIUM).contains(&src.len()) =>
         {
             Tuning { hash_log: row_log(src.len(), content == Content::BitPlanes), ..own }
         }
-        // Chains instead of binary trees: half the time, and .2 % larger. With blocks that end anywhere 6 % larger.
         (LEVEL_6, Content::BytePlanes(_))
             if own.max_block > 0 && (SMALL + 1..=64 << 10).contains(&src.len()) =>
         {
             Tuning { strategy: Tuning::LAZY2, hash_log: 15, ..own }
         }
         (LEVEL_9, Content::BytePlanes(_)) if own.max_block > 0 => Tuning { target_length: 192, ..own },
-        // Longer matches are taken as they come, instead of being priced at each of their lengths: byte planes take an eighth
-        // less time. Planes of bits of regular data become several percent larger by it.
         (LEVEL_9, Content::BytePlanes(_)) => Tuning { target_length: 320, ..own },
         (LEVEL_9, Content::Any) => Tuning { target_length: 512, ..own },
         _ => own,

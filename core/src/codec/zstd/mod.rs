@@ -22,16 +22,14 @@ pub(in crate::codec) mod levels;
 mod tables;
 mod xxh64;
 
+use crate::arch::copy::SLACK;
 use crate::arch::level::Level;
 use crate::arch::out::Out;
 use crate::codec::error::{CodecError, CodecErrorKind};
 use block::MAX_BLOCK;
 
-/// Readable bytes behind the literals, so that they can be copied wide.
-const SLACK: usize = 32;
-
 /// Bytes of scratch memory [`decode`] needs for an output of `len` bytes: the tables (16 KiB, and 8 KiB more on
-/// 64-bit machines), and the literals of one block.
+/// 64-bit machines), and the literals of one block, which are copied wide.
 pub const fn decode_work_len(len: usize) -> usize {
     let literals = if len < MAX_BLOCK { len } else { MAX_BLOCK };
     tables::TABLES_LEN.saturating_add(SLACK).saturating_add(literals)

@@ -11,20 +11,18 @@
 //! ```
 
 use super::blocks::Blocks;
+use super::parse::LAST_MATCH;
 use super::tokens::REACH;
 use crate::arch::search::hash::hash_low;
 use crate::arch::search::words::Words;
 use crate::codec::matcher::nearest;
 use crate::codec::search::Match;
 
-/// Bits of the largest table's hashes.
+/// Bits of the largest table's hashes (docs/optimization-notes.md#zlib-greedy).
 const MOST_BITS: u32 = 14;
-/// So many bytes of a match are looked up. Shorter ones save little where literals have codes of their own.
+/// So many bytes of a match are looked up: shorter ones save little where literals have codes of their own
+/// (docs/optimization-notes.md#zlib-greedy).
 const LOOKED_UP: usize = 6;
-/// No match begins within this many bytes of the end.
-const LAST_MATCH: usize = 12;
-/// The largest step.
-const LARGEST: usize = 16;
 
 /// Bits of the hashes for `len` bytes: there is an entry for each, up to a table of `most` bits.
 pub(super) const fn bits(len: usize, most: u32) -> u32 {
@@ -71,7 +69,7 @@ pub(super) fn matches(
         let differ = words.load64(q) ^ word;
         if q >= p || distance > REACH || differ << (64 - 8 * LOOKED_UP) != 0 {
             p += tries >> patience;
-            tries += usize::from(tries >> patience < LARGEST);
+            tries += 1;
             blocks.pass(p)?;
             continue;
         }

@@ -17,14 +17,10 @@ use super::threes::Threes;
 use super::tokens::{LONGEST, SHORTEST};
 use crate::arch::entropy::bit_instructions;
 use crate::arch::level::Level;
-use crate::codec::search::{ANY_RUN, Effort, Search};
+use crate::codec::search::{Effort, Search};
 
-/// No match begins within this many bytes of the end.
-const LAST_MATCH: usize = 8;
-
-/// The largest step, less one.
-const LARGEST: usize = 64;
-
+/// No match begins within this many bytes of the end: words are looked up.
+pub(super) const LAST_MATCH: usize = size_of::<u64>();
 /// Passes on every match; `None` where the stream does not fit.
 #[inline(never)]
 pub(super) fn matches<'a>(
@@ -56,8 +52,7 @@ impl<'a, S: Search<'a, false>> bit_instructions::Kernel for Parse<'_, '_, '_, S>
         let (mut p, mut anchor) = (0, 0);
         while p <= last_start {
             search.look_for(blocks.least());
-            let mut taken =
-                search.widest::<false, ANY_RUN>(p, p, blocks.least() - 1, end_of(p), effort.steps);
+            let mut taken = search.widest::<false>(p, p, blocks.least() - 1, end_of(p), effort.steps);
             if let Some(threes) = &mut threes
                 && taken.len == 0
                 && blocks.least() <= SHORTEST
@@ -65,13 +60,13 @@ impl<'a, S: Search<'a, false>> bit_instructions::Kernel for Parse<'_, '_, '_, S>
                 taken = threes.last(search.history(), p);
             }
             if taken.len == 0 || !blocks.worth(&taken) {
-                p += 1 + ((p - anchor) >> effort.patience).min(LARGEST);
+                p += 1 + ((p - anchor) >> effort.patience);
                 blocks.pass(p)?;
                 continue;
             }
             while taken.len < effort.enough && taken.start < last_start {
                 let p = taken.start + 1;
-                let later = search.widest::<false, ANY_RUN>(p, p, taken.len, end_of(p), effort.steps / 2);
+                let later = search.widest::<false>(p, p, taken.len, end_of(p), effort.steps / 2);
                 if later.len == 0 || !blocks.better(&later, &taken) {
                     break;
                 }

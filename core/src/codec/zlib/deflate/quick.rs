@@ -17,8 +17,8 @@ use crate::arch::level::Level;
 use crate::arch::search::hash::hash4;
 use crate::arch::search::words::Words;
 
-/// Bits of the largest table's hashes.
-const MOST_BITS: u32 = 15;
+/// Bits of the largest table's hashes: it has an entry for each position within reach.
+const MOST_BITS: u32 = REACH.ilog2();
 
 /// Bytes of scratch for the table.
 pub(super) const fn work_len(src_len: usize) -> usize {

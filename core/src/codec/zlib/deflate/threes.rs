@@ -7,8 +7,8 @@ use crate::codec::history::History;
 use crate::codec::matcher::nearest;
 use crate::codec::search::Match;
 
-/// Bits of the largest table's hashes.
-const MOST_BITS: u32 = 15;
+/// Bits of the largest table's hashes: it has an entry for each position within reach.
+const MOST_BITS: u32 = REACH.ilog2();
 
 /// Bits of the hashes for `len` bytes: an entry for each, up to the window's.
 const fn bits(len: usize) -> u32 {

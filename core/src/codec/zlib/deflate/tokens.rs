@@ -22,7 +22,7 @@ pub(super) const SHORTEST: usize = 3;
 
 /// Tokens of a block, at most.
 pub(super) const TOKENS: usize = 8192;
-/// Bytes of a block, at most.
+/// Bytes of a block, at most: [`entropy`] counts them in 32 bits.
 pub(super) const MOST_BYTES: usize = 1 << 20;
 
 pub(super) type Token = [u8; 8];
@@ -65,7 +65,7 @@ impl Histogram {
     }
 }
 
-/// Bytes that [`plain_bits`] counts at least, if there are as many.
+/// Bytes that [`plain_bits`] counts at least, if there are as many (docs/optimization-notes.md#zlib-plain).
 const SAMPLE: usize = 1024;
 
 /// Sixteenths of bits that symbols take by the best code which occur so often: a bit each at least.
