@@ -115,7 +115,8 @@ fn from_environment(cparams: &mut CParams, shuffle: &mut c_int) -> Result<()> {
     if let Some(size) = integer("BLOSC_BLOCKSIZE").filter(|&n| n > 0) {
         blosc1_set_blocksize(usize::try_from(size).unwrap_or(0));
     }
-    threads_from_environment()?;
+    // What is no number of threads is passed over here, and refused by decompression, as in C-Blosc2.
+    _ = threads_from_environment();
     if let Ok(name) = env::var("BLOSC_SPLITMODE") {
         blosc1_set_splitmode(match name.as_str() {
             "ALWAYS" => 1,

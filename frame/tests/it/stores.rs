@@ -2,6 +2,8 @@
 
 use crate::common::Folder;
 use blosc_core::Params;
+use blosc_frame::io::PathFile;
+use blosc_frame::repair::repair;
 use blosc_frame::store::{Form, Leaf, Place, Store};
 use blosc_frame::{Error, IoKind, Limits, Structure, SuperChunk};
 use std::collections::BTreeMap;
@@ -341,5 +343,53 @@ fn tables_are_read_where_they_lie() {
     assert_eq!(rows(&outer, "/t"), expected);
     for none in ["/no", ""] {
         assert!(outer.table(none).is_err(), "{none:?}");
+    }
+}
+
+/// Whichever of the frames in a root are gone: the others stay, under their keys, and those are told.
+#[test]
+fn a_repair_keeps_the_embedded_frames_that_are_whole() {
+    let folder = Folder::new("store-repair");
+    let mut store = Store::create(folder.path("x.b2e"), Form::B2e).unwrap();
+    for key in ["/a", "/b", "/c", "/d"] {
+        store.put(key, &mut frame(key)).unwrap();
+    }
+    let store = Store::open(folder.path("x.b2e")).unwrap();
+    let whole = frames(&store);
+    for gone in 0..16 {
+        let is_gone = |key: &str| gone >> (key.as_bytes()[1] - b'a') & 1 == 1;
+        let mut root = SuperChunk::from_bytes(folder.read("x.b2e"), &Limits::DEFAULT).unwrap();
+        let mut bytes = root.read_all().unwrap();
+        for entry in store.entries().iter().filter(|entry| is_gone(entry.key())) {
+            let Place::Embedded { offset, length } = *entry.place() else { panic!("{entry:?}") };
+            bytes[offset as usize..][..length as usize].fill(0);
+        }
+        let mut start = 0;
+        for k in 0..root.nchunks() {
+            let end = start + root.chunk_nbytes(k).unwrap() as usize;
+            root.update(k, &bytes[start..end]).unwrap();
+            start = end;
+        }
+        let damaged = root.into_bytes().unwrap();
+        let (report, mended) = repair(&damaged.as_slice(), &Limits::DEFAULT, SuperChunk::memory).unwrap();
+        let make = |params: &Params| SuperChunk::create(PathFile::create(folder.path("z.b2e"))?, params);
+        let into_file = repair(&damaged.as_slice(), &Limits::DEFAULT, make);
+        assert_eq!(into_file.unwrap().0, report);
+        let lost: Vec<&str> = whole.keys().map(String::as_str).filter(|key| is_gone(key)).collect();
+        if lost.len() == 4 {
+            // Bytes of which nothing is a frame are no store.
+            assert!(report.leaves_lost == lost || !report.dropped.is_empty(), "{report:?}");
+            continue;
+        }
+        assert_eq!(
+            (&report.leaves_lost, report.is_complete()),
+            (&lost.iter().map(ToString::to_string).collect(), gone == 0)
+        );
+        folder.write("y.b2e", &mended.into_bytes().unwrap());
+        let mut left = whole.clone();
+        left.retain(|key, _| !is_gone(key));
+        for name in ["y.b2e", "z.b2e"] {
+            assert_eq!(frames(&Store::open(folder.path(name)).unwrap()), left, "{name} without {lost:?}");
+        }
     }
 }

@@ -11,7 +11,7 @@ use crate::paths::is_stream;
 use crate::writers;
 use crate::writers::choice::{Request, Verb};
 use blosc_frame::any::{Found, Kind};
-use blosc_frame::io::{FsDir, Offset};
+use blosc_frame::io::{FsDir, Offset, PathFile};
 use blosc_frame::repair::{self, Options, Order, Repaired, Substitute, repair_dir};
 use blosc_frame::{Error, SuperChunk};
 use serde_json::{Value, json};
@@ -54,8 +54,10 @@ pub fn run(args: &Repair) -> Result<()> {
         }
         check_kind(path, args.offset)?;
         let file = Offset::new(file, args.offset).map_err(|e| Failure::at(path, e))?;
-        Destination::of(&args.output, Shape::File)?.file(|new| {
-            let made = repair::repair(&file, options, |params| SuperChunk::create(new, params));
+        // By its path: what is repaired may be written anew.
+        Destination::of(&args.output, Shape::File)?.made(|new| {
+            let made =
+                repair::repair(&file, options, |params| SuperChunk::create(PathFile::create(new)?, params));
             Ok(made.map_err(failed)?.0)
         })?
     };

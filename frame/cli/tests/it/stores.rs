@@ -93,3 +93,44 @@ fn a_damaged_leaf_is_named_and_left_out() {
     folder.run(&["compress", "x.npz", "-o", "x"]);
     assert!(folder.path("x/a.b2nd").is_file() && !folder.path("x/g/b.b2nd").exists());
 }
+
+/// A root of which one frame is damaged becomes one of the others; what is lost is told in words and as JSON.
+#[test]
+fn a_root_is_repaired_without_the_frame_that_is_lost() {
+    let folder = Folder::new("store-root");
+    for name in ["a", "b", "c"] {
+        let noise = (0..600u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8 ^ name.as_bytes()[0]);
+        folder.write("raw", &noise.collect::<Vec<_>>());
+        std::fs::create_dir_all(folder.path("s.b2d")).unwrap();
+        folder.run(&[
+            "compress",
+            "raw",
+            "-o",
+            &format!("s.b2d/{name}.b2nd"),
+            "--dtype",
+            "|u1",
+            "--shape",
+            "600",
+        ]);
+    }
+    folder.run(&["convert", "s.b2d", "-o", "s.b2e"]);
+    let mut root = blosc_frame::SuperChunk::open_path_mut(folder.path("s.b2e")).unwrap();
+    let mut bytes = root.read_all().unwrap();
+    let heads: Vec<usize> = (2..bytes.len() - 7).filter(|at| &bytes[*at..*at + 7] == b"b2frame").collect();
+    assert_eq!((heads.len(), root.nchunks()), (3, 1));
+    bytes[heads[1] - 2..heads[2] - 2].fill(0);
+    root.update(0, &bytes).unwrap();
+    root.commit().unwrap();
+    drop(root);
+    let (status, told, message) = folder.status(&["repair", "s.b2e", "-o", "mended.b2frame"], b"");
+    let told = String::from_utf8(told).unwrap();
+    assert!(status == 1 && message.contains("frames in it lost: /b"), "{status} {message}");
+    assert!(told.lines().any(|line| line.starts_with("frames in it lost") && line.ends_with("/b")), "{told}");
+    let (status, report, _) =
+        folder.status(&["repair", "s.b2e", "-o", "mended.b2frame", "--force", "--json"], b"");
+    assert_eq!((status, &json(&report)["leaves_lost"]), (1, &serde_json::json!(["/b"])));
+    let left = json(&folder.run(&["ls", "mended.b2frame", "--json"]));
+    let keys: Vec<&str> =
+        left["entries"].as_array().unwrap().iter().filter_map(|entry| entry["name"].as_str()).collect();
+    assert_eq!(keys, ["/a", "/c"], "{left}");
+}

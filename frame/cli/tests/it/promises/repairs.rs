@@ -39,14 +39,18 @@ fn what_a_repair_writes_opens() {
                     let (_, info, _) = folder.status(&["info", "out", "--json"], b"");
                     let kind = serde_json::from_slice::<serde_json::Value>(&info).unwrap_or_default();
                     let store = kind["kind"].as_str().is_some_and(|kind| kind.ends_with("store"));
-                    let output = if store { "out.npz" } else { "-" };
-                    [
-                        &["info", "out"][..],
-                        &["verify", "out"],
-                        &["decompress", "out", "-o", output, "--force"],
-                    ]
-                    .iter()
-                    .find_map(|words| match folder.status(words, b"") {
+                    let leaves = match store {
+                        true => {
+                            json(&folder.run(&["ls", "out", "--json"]))["entries"].as_array().unwrap().clone()
+                        }
+                        false => vec![serde_json::json!({"name": ""})],
+                    };
+                    let leaves = leaves.iter().map(|leaf| leaf["name"].as_str().unwrap());
+                    let leaves: Vec<_> =
+                        leaves.map(|name| if store { format!("out:{name}") } else { "out".into() }).collect();
+                    let mut reads = vec![vec!["info", "out"], vec!["verify", "out"]];
+                    reads.extend(leaves.iter().map(|leaf| vec!["decompress", leaf, "-o", "-"]));
+                    reads.iter().find_map(|words| match folder.status(words, b"") {
                         (0, ..) => None,
                         (status, _, message) => {
                             Some(format!("{words:?}: status {status}: {}", message.trim()))
