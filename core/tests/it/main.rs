@@ -14,6 +14,8 @@ mod support;
     not(any(miri, target_feature = "crt-static"))
 ))]
 mod allocation;
+#[cfg(all(feature = "zstd-c", feature = "codecs"))]
+mod c_blosc;
 mod chunk;
 #[cfg(feature = "zlib")]
 mod deflate;

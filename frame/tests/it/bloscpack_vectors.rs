@@ -3,7 +3,7 @@
 use crate::containers;
 
 use blosc_core::Pool;
-use blosc_frame::bloscpack::{Bloscpack, Layout, StreamReader};
+use blosc_frame::bloscpack::{Bloscpack, Header, Layout, StreamReader};
 use blosc_frame::plain::Plain;
 use blosc_frame::{Error, Limits};
 use blosc_testkit::emulated;
@@ -117,4 +117,38 @@ fn absurd_counts_are_refused_before_allocation() {
     assert!(open(&header).is_err());
     header[16..24].copy_from_slice(&(-2i64).to_le_bytes());
     assert!(matches!(open(&header), Err(Error::Invalid { field: "nchunks", value: -2, .. })));
+}
+
+/// The rules of docs/formats/bloscpack.md, §9, for headers of 32 bytes that say that there is metadata.
+#[test]
+fn a_header_with_metadata_is_told_from_its_layouts() {
+    let json = b"{\"dtype\"";
+    let (mono, v3, size, app) = (Ok(Layout::Mono), Ok(Layout::V3), Err("meta-size"), Err("max-app-chunks"));
+    for (version, meta_size, reserved, magic, len, want) in [
+        (3, 16, 0, json, Some(200), mono),
+        (2, 16, 0, json, Some(200), mono),
+        (3, 168, 0, json, Some(200), mono),
+        (2, i32::MAX, 0, json, None, mono),
+        (2, 16, 0, b"JSON\0\0\0\0", Some(200), mono),
+        (3, 16, 0, b"JSON\0\0\0\0", Some(200), v3),
+        (3, 169, 0, json, Some(200), v3),
+        (3, 0, 0, json, Some(200), v3),
+        (3, 16, 1, json, Some(200), v3),
+        (3, -5, -1, json, Some(200), app),
+        (2, 169, 0, json, Some(200), size),
+        (2, 0, 0, json, Some(200), size),
+        (2, -5, 0, json, Some(200), size),
+        (2, 16, 1, json, Some(200), size),
+    ] {
+        let mut head =
+            [&b"blpk\0\x02\x01\x01\x10\0\0\0\x04\0\0\0\x02\0\0\0\0\0\0\0"[..], &[0; 8], magic].concat();
+        head[4] = version;
+        head[24..28].copy_from_slice(&i32::to_le_bytes(meta_size));
+        head[28..32].copy_from_slice(&i32::to_le_bytes(reserved));
+        let found = Header::detect(&head, len).map(|header| header.layout).map_err(|error| match error {
+            Error::Invalid { field, .. } => field,
+            other => panic!("{other}"),
+        });
+        assert_eq!(found, want, "{version} {meta_size} {reserved} {len:?}");
+    }
 }

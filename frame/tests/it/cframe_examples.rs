@@ -64,6 +64,34 @@ fn the_example_of_variable_chunks_is_read() {
     assert_eq!(&out, b"bcd");
 }
 
+/// §5.2: a special chunk among those of variable length has the length that is left of the frame's, if it is the only one.
+#[test]
+fn the_length_of_one_special_chunk_among_variable_ones_is_what_is_left() {
+    let entries = bytes(VARIABLE).windows(9).position(|w| w == b"\x21\0\0\0\0\0\0\0\x44").unwrap() - 8;
+    let special = |numbers: &[usize]| {
+        let mut frame = bytes(VARIABLE);
+        for k in numbers {
+            frame[entries + 8 * k..][..8].copy_from_slice(&(0x81u64 << 56).to_le_bytes());
+        }
+        frame
+    };
+    for (k, want) in [b"\0bcdef", b"a\0\0\0ef", b"abcd\0\0"].into_iter().enumerate() {
+        let sc = SuperChunk::from_bytes(special(&[k]), &Limits::DEFAULT).unwrap();
+        assert_eq!((sc.read_all().unwrap(), sc.special(k as u64)), (want.to_vec(), Some(Special::Zeros)));
+        assert_eq!(sc.chunk_nbytes(k as u64).unwrap() as usize, [1, 3, 2][k]);
+    }
+    // The lengths of two are lost, and what lies behind them cannot be found by its place.
+    let sc = SuperChunk::from_bytes(special(&[0, 1]), &Limits::DEFAULT).unwrap();
+    assert!(matches!(sc.read_chunk(0), Err(Error::Unsupported { .. })));
+    assert!(matches!(sc.read_all(), Err(Error::Unsupported { .. })));
+    assert_eq!(sc.read_chunk(2).unwrap(), b"ef");
+    // A frame says how long it is, and its chunks must come to that.
+    let mut short = special(&[]);
+    short[0x25] = 5;
+    let read = SuperChunk::from_slice(&short).and_then(|sc| sc.read_items(0..1, &mut [0]));
+    assert!(matches!(read, Err(Error::Invalid { .. })), "{read:?}");
+}
+
 #[test]
 fn an_index_of_millions_in_forty_bytes_costs_nothing() {
     let mut frame = bytes(ZEROS);

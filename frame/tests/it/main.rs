@@ -3,6 +3,8 @@
 mod common;
 mod containers;
 
+#[cfg(feature = "advise")]
+mod advise;
 mod append_reads;
 #[cfg(unix)]
 mod appends;
@@ -27,6 +29,7 @@ mod edges;
 mod far;
 mod far_files;
 mod fault;
+mod hdf5;
 mod records;
 mod rows;
 mod schunk_checked;

@@ -138,6 +138,29 @@ fn a_damaged_last_chunk_is_not_encoded_anew() {
     }
 }
 
+/// A commit that moves every chunk, since the header grew, neither looks at them nor makes their checksums anew.
+#[test]
+fn damage_is_still_known_after_the_frame_was_written_anew() {
+    for kind in [Kind::File, Kind::Sparse] {
+        let dir = MemDir::new();
+        let mut sc = create(&dir, kind, &stored());
+        sc.set_chunksize(CHUNK as u32).unwrap();
+        sc.append(&data(5 * CHUNK / 4)).unwrap();
+        sc.commit().unwrap();
+        drop(sc);
+        flip(&dir, kind, 2);
+        let mut sc = open(&dir, kind);
+        sc.set_metalayer("long", &[0xc0; 3000]).unwrap();
+        sc.commit().unwrap();
+        drop(sc);
+        let mut sc = open(&dir, kind);
+        assert_eq!(sc.metalayer("long").map(<[u8]>::len), Some(3000));
+        names(sc.read_chunk(2), 2);
+        assert_eq!(sc.read_chunk(3).unwrap(), data(4 * CHUNK / 4)[3 * CHUNK..]);
+        assert_eq!(sc.verify(|_| ()).unwrap().damage.len(), 1, "{kind:?}");
+    }
+}
+
 #[test]
 fn arrays_are_held_to_their_checksums_too() {
     for kind in KINDS {

@@ -4,7 +4,7 @@ use crate::common;
 
 use blosc_core::{Codec, Params};
 use blosc_frame::error::{IoError, IoKind};
-use blosc_frame::io::{DirFile, FaultDir, MemDir, ReadAt};
+use blosc_frame::io::{DirFile, FaultDir, MemDir, Offset, ReadAt};
 use blosc_frame::repair::{Order, Repaired, repair, repair_dir};
 use blosc_frame::{Error, Limits, SuperChunk};
 use common::Random;
@@ -23,13 +23,18 @@ fn sample() -> (Vec<u8>, Vec<Vec<u8>>) {
     (sc.into_bytes().unwrap(), chunks)
 }
 
-/// Repairs it in memory, and as a file of which only parts are in memory.
+/// Repairs it in memory, behind other bytes, and as a file of which only parts are in memory.
 fn mend(bytes: &[u8]) -> (Repaired, SuperChunk<'static>) {
     let file = File { bytes, largest: AtomicUsize::new(0) };
     let (of_file, sc) = repair(&file, &Limits::DEFAULT, SuperChunk::memory).unwrap();
     let (report, other) = repair(&bytes, &Limits::DEFAULT, SuperChunk::memory).unwrap();
     let other = other.into_bytes().unwrap();
     assert_eq!((of_file, sc.into_bytes().unwrap()), (report.clone(), other.clone()));
+    let behind = [b"others", bytes].concat();
+    let behind = Offset::new(&behind[..], 6).unwrap();
+    assert_eq!(behind.as_slice(), Some(bytes));
+    let (of_part, sc) = repair(&behind, &Limits::DEFAULT, SuperChunk::memory).unwrap();
+    assert_eq!((of_part, sc.into_bytes().unwrap()), (report.clone(), other.clone()));
     let sc = SuperChunk::from_bytes(other, &Limits::DEFAULT).unwrap();
     (report, sc)
 }

@@ -42,6 +42,27 @@ fn hold(dir: &MemDir, what: &str) {
     assert!(file <= used + used / 2 + 2 * largest + rest, "{what}: {file} of {used}, {largest}, {rest}");
 }
 
+/// Each of several places that are free is used before the file grows, whichever was used first.
+#[test]
+fn every_free_place_is_used_before_the_file_grows() {
+    let dir = MemDir::new();
+    let mut sc = create(&dir, &Params::new(4).level(0));
+    sc.set_chunksize(4000).unwrap();
+    let chunk = |k: u32| (0..1000).flat_map(|n| (n * k + k).to_le_bytes()).collect::<Vec<u8>>();
+    (0..12).for_each(|k| sc.append(&chunk(k)).unwrap());
+    sc.commit().unwrap();
+    for gone in [9, 6, 3] {
+        sc.delete(gone).unwrap();
+    }
+    sc.commit().unwrap();
+    let before = sizes(&dir)[0];
+    (12..15).for_each(|k| sc.append(&chunk(k)).unwrap());
+    sc.commit().unwrap();
+    assert!(sizes(&dir)[0] < before + 1000, "{} of {before}", sizes(&dir)[0]);
+    let left = [0, 1, 2, 4, 5, 7, 8, 10, 11, 12, 13, 14].map(chunk).concat();
+    assert_eq!(open(&dir).read_all().unwrap(), left);
+}
+
 #[test]
 fn random_edits_stay_within_the_bound_and_compact_leaves_no_room() {
     let histories = if emulated() { 2 } else { 60 };

@@ -2,6 +2,7 @@
 //! parts, by way of Arrow files and of a store's group; schemas and rows that do not fit are refused by name.
 
 use crate::common::Folder;
+use blosc_frame::SuperChunk;
 use blosc_frame::store::{Form, Store};
 use blosc_frame::table::arrow_schema::{DataType, Field, Schema, TimeUnit};
 use blosc_frame::table::ipc::{ArrowReader, ArrowWriter, cannot_hold};
@@ -178,6 +179,10 @@ fn schemas_that_tables_do_not_have_are_refused_by_name_and_nothing_is_made() {
         (Field::new("c", list(fixed(DataType::Int8, 2)), true), "column c: "),
         (Field::new("c", DataType::Float16, true), "column c: Float16 is not stored"),
         (Field::new("c", DataType::Date32, true), "column c: Date32 is not stored"),
+        (
+            Field::new("c", DataType::Dictionary(DataType::Int32.into(), DataType::Int64.into()), true),
+            "column c: Dictionary(Int32, Int64) is not stored",
+        ),
         (Field::new("c..d", DataType::Int8, true), "column c..d: its name cannot be that of a file"),
         (Field::new("", DataType::Int8, true), "its name cannot be that of a file"),
     ];
@@ -190,6 +195,50 @@ fn schemas_that_tables_do_not_have_are_refused_by_name_and_nothing_is_made() {
         let error = create(&path, &Schema::new(vec![good, field.clone()])).unwrap_err().to_string();
         assert!(error.contains(text), "{field}: {error}");
         assert_eq!(std::fs::read_dir(&path).unwrap().count(), 0, "{field}");
+    }
+}
+
+/// A value stands for null in a column where its type has such a value, and another is refused by name.
+#[test]
+fn values_that_stand_for_null_are_those_of_the_type() {
+    let folder = Folder::new("tables-sentinels");
+    let path = folder_in(&folder, "t.b2d");
+    let fields = [("n", DataType::Int8), ("x", DataType::Float64), ("pair", fixed(DataType::Int8, 2))];
+    let fields = fields.map(|(name, of)| Field::new(name, of, false));
+    create(&path, &Schema::new(fields.to_vec())).unwrap();
+    let rows = [json!({"n": -1, "x": 2.5, "pair": [1, 2]}), json!({"n": 1, "x": 0.0, "pair": [3, 4]})];
+    append(&path, &mut lines(&rows), MOST).unwrap();
+    let says = |column: usize, value: Value| {
+        let mut meta = SuperChunk::open_path_mut(path.join("_meta.b2f")).unwrap();
+        let stored = meta.vlmetalayer("schema").unwrap().unwrap();
+        let start = stored.iter().position(|byte| *byte == b'{').unwrap();
+        let mut schema: Value = serde_json::from_slice(&stored[start..]).unwrap();
+        for (k, spec) in schema["columns"].as_array_mut().unwrap().iter_mut().enumerate() {
+            spec["null_value"] = if k == column { value.clone() } else { Value::Null };
+        }
+        let text = schema.to_string();
+        let string = [&[0xdb][..], &(text.len() as u32).to_be_bytes(), text.as_bytes()].concat();
+        meta.set_vlmetalayer("schema", &string).unwrap();
+        meta.commit().unwrap();
+        let mut table = table(&path);
+        let problem = table.verify().first().map(ToString::to_string).unwrap_or_default();
+        (problem.is_empty().then(|| read(&mut table, 0..2)), problem)
+    };
+    let mut null = rows.clone();
+    null[0]["n"] = Value::Null;
+    assert_eq!(says(0, json!(-1)).0.unwrap(), null);
+    assert_eq!(says(0, json!(7)).0.unwrap(), rows);
+    let mut null = rows.clone();
+    null[1]["x"] = Value::Null;
+    assert_eq!(says(1, json!(0.0)).0.unwrap(), null);
+    for (column, value, why) in [
+        (0, json!(300), "300"),
+        (0, json!("NA"), "NA"),
+        (2, json!([1, 2]), "arrays in place of nulls"),
+        (2, json!(1), "arrays in place of nulls"),
+    ] {
+        let (read, problem) = says(column, value.clone());
+        assert!(read.is_none() && problem.contains(why), "{value}: {problem}");
     }
 }
 

@@ -161,6 +161,10 @@ def pytables():
 v3()
 v2()
 hdf5("h5py.h5", ("v110", "v114") if SMALL else "earliest")
+# The layout of this one has no checksum, so that a test can change its version.
+with h5py.File(OUT / "earliest.h5", "w", libver="earliest") as file:
+    file.create_dataset("x", data=np.arange(4, dtype="<i4"))
+    save("earliest.h5", "x", np.arange(4, dtype="<i4"))
 if not SMALL:
     hdf5("newer.h5", ("earliest", "v114"))
     pytables()

@@ -105,7 +105,7 @@ mod on {
 
     #[test]
     fn items_are_those_that_were_written() {
-        assert_eq!(compare(&Folder::new("engines_items"), &fixtures()), 17);
+        assert_eq!(compare(&Folder::new("engines_items"), &fixtures()), 18);
     }
 
     /// Versions, codecs, data types, chunk indexes and filters that the small stores have not.
@@ -288,6 +288,23 @@ mod on {
         ] {
             let (status, text) = folder.fail(&words);
             assert!((1..=2).contains(&status) && text.contains(says), "{words:?}: {text}");
+        }
+    }
+
+    /// Layouts of HDF5 1.4 and before are not read: what says so also says how such a file is read all the same.
+    #[test]
+    fn old_layouts_are_named_with_what_makes_new_ones_of_them() {
+        let folder = Folder::new("engines_old");
+        let whole = std::fs::read(fixtures().join("earliest.h5")).unwrap();
+        // The message of the layout: its number, its length, four more bytes, then version and class.
+        let at = whole.windows(4).position(|w| w == [8, 0, 24, 0]).unwrap() + 8;
+        assert_eq!(whole[at..at + 2], [3, 1]);
+        for (place, value, says, old) in [(at, 2, "version: 2", true), (at + 1, 9, "class: 9", false)] {
+            let mut bytes = whole.clone();
+            bytes[place] = value;
+            folder.write("old.h5", &bytes);
+            let (status, text) = folder.fail(&["decompress", "old.h5:/x", "-o", "x.npy"]);
+            assert!(status == 1 && text.contains(says) && text.contains("h5repack") == old, "{text}");
         }
     }
 

@@ -32,6 +32,9 @@ fn files(folder: &Folder, name: &str) -> Vec<String> {
 fn a_wrong_file_is_called_what_it_is() {
     let folder = folder("wrong");
     std::fs::create_dir(folder.path("empty")).unwrap();
+    folder.run(&["slice", "a.b2nd", "--stop", "6", "-o", "x.npy"]);
+    folder.run(&["slice", "a.b2nd", "--stop", "6", "-o", "x.npz"]);
+    folder.run(&["compress", "x.npz", "-o", "s.b2d"]);
     let before = files(&folder, ".");
     for (words, status, says) in [
         ("compact noise", 1, "noise: no frame or array, and no whole chunk"),
@@ -43,6 +46,13 @@ fn a_wrong_file_is_called_what_it_is() {
         ("trim nowhere 1", 1, "nowhere: No such file"),
         ("column rm nowhere x", 1, "nowhere: No such file"),
         ("convert noise -o out.blp", 1, "noise: no frame or array"),
+        ("append x.npy raw", 1, "x.npy: a NumPy file, not compressed"),
+        ("repair x.npy -o out.b2frame", 1, "x.npy: a NumPy file; repair mends frames"),
+        ("repair s.b2d -o out.b2frame", 1, "s.b2d: a directory of arrays: name one of them"),
+        ("repair column -o out.b2frame", 1, "column: a bcolz directory; repair"),
+        ("repair raw -o out.b2frame", 1, "raw: "),
+        ("slice s.b2d --start 1 -o out", 1, "s.b2d: a store of several arrays: `blosc ls`"),
+        ("decompress s.b2d --max-output 9 -o out.npz", 1, "s.b2d: decodes to 24 bytes"),
         ("info column --offset 3", 2, "--offset: column is a directory"),
         ("compress raw -o out.npy", 2, ".npy files are not compressed"),
         ("compress raw -o out.b2frame --chunksize 0", 2, "at least 1"),

@@ -157,7 +157,13 @@ fn slices_and_steps_take_bounded_memory() {
 fn fortran_order_is_decoded_once() {
     let place = Place::new();
     let (rows, columns) = (48u64, 1u64 << 20);
-    let stored = (0..rows as u32).flat_map(u32::to_le_bytes).collect::<Vec<u8>>().repeat(columns as usize);
+    // Half of the columns are zeros, which are left out of files; the other half have no byte that is zero.
+    let row = |r: u32| {
+        [0x0101_0101 * (r + 1), 0].map(|item| item.to_le_bytes().repeat(columns as usize / 2)).concat()
+    };
+    let column = (1..=rows as u32).flat_map(|r| (0x0101_0101 * r).to_le_bytes()).collect::<Vec<u8>>();
+    let mut stored = column.repeat(columns as usize / 2);
+    stored.resize(2 * stored.len(), 0);
     place.write("F.blp", &fortran_pack("<u4", &[rows, columns], &stored));
     let chunks = stored.len() >> 20;
     for words in ["convert F.blp -o F.b2nd", "decompress F.blp -o F.npy", "slice F.blp --start 1 -o -"] {
@@ -176,13 +182,13 @@ fn fortran_order_is_decoded_once() {
         if words.starts_with("slice") {
             assert_eq!(out.stdout.len() as u64, (rows - 1) * columns * 4);
             let sliced = out.stdout.chunks_exact(columns as usize * 4).zip(1u32..);
-            for (row, r) in sliced {
-                assert!(row == r.to_le_bytes().repeat(columns as usize), "{words}: row {r}");
+            for (found, r) in sliced {
+                assert!(found == row(r), "{words}: row {r}");
             }
         }
     }
     assert_eq!(
         place.ok("slice F.b2nd --start 7,9 --stop 8,11 -o - --plain"),
-        [7u32, 7].map(u32::to_le_bytes).concat()
+        [0x0808_0808u32; 2].map(u32::to_le_bytes).concat()
     );
 }
