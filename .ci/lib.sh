@@ -70,6 +70,25 @@ check() { # NAME COMMAND...
   fi
   say "$shown" # at once, whatever the other lane says
 }
+# Runs a command while the other lane stands still: a program on the other half of a core takes half of its caches.
+undisturbed() { # COMMAND...
+  local others
+  others=$(ps -e -o pid=,ppid= | awk -v me=$BASHPID -v lanes="$(cat "$state/lanes" 2>/dev/null)" '
+    { parent[$1] = $2 }
+    END {
+      split(lanes, list); for (i in list) lane[list[i]] = 1
+      for (p = me; p > 1 && !(p in lane); p = parent[p]); mine = p
+      for (pid in parent) {
+        for (p = pid; p > 1 && !(p in lane); p = parent[p]);
+        if (p > 1 && p != mine) print pid
+      }
+    }')
+  [ -z "$others" ] || kill -STOP $others 2>/dev/null
+  "$@"
+  local status=$?
+  [ -z "$others" ] || kill -CONT $others 2>/dev/null
+  return $status
+}
 finish() {
   [ -n "$alone" ] || exit 0 # what failed is written down; any other status is a step that did not come to its end
   summary

@@ -62,23 +62,17 @@ pub fn backward(
     reference: Option<&[u8]>,
     out: Out<'_>,
 ) -> Result<(), FilterError> {
-    check_lengths(src, &out)?;
-    let w = word(typesize);
-    match reference {
-        Some(first) => {
-            let (words, tail) = split_words(src, w);
-            xor(level, words, tail, first, out)
-        }
-        None => {
-            match w {
-                2 => scan::<2>(level, src, out),
-                4 => scan::<4>(level, src, out),
-                8 => running([0; 8], src, out),
-                _ => scan::<1>(level, src, out),
-            }
-            Ok(())
-        }
+    if reference.is_some() {
+        return forward(level, typesize, src, reference, out);
     }
+    check_lengths(src, &out)?;
+    match word(typesize) {
+        2 => scan::<2>(level, src, out),
+        4 => scan::<4>(level, src, out),
+        8 => running([0; 8], src, out),
+        _ => scan::<1>(level, src, out),
+    }
+    Ok(())
 }
 
 /// `out = words ^ with`, then `tail`.

@@ -26,29 +26,24 @@ pub fn forward(
     out: Out<'_>,
 ) -> Result<(), FilterError> {
     let walk = walk(typesize, blockshape, meta, src, &out)?;
+    macro_rules! of_floats {
+        ($float:ty, $quiet:expr, $cancelled:expr) => {
+            means(walk, src, out, |items| {
+                let (mut sum, mut count, mut nan) = (0.0, 0.0, None);
+                items.for_each(|item| {
+                    let value = <$float>::from_le_bytes(item);
+                    (sum, count) = (sum + value, count + 1.0);
+                    if sum.is_nan() && nan.is_none() {
+                        nan = Some(if value.is_nan() { value.to_bits() | $quiet } else { $cancelled });
+                    }
+                });
+                nan.unwrap_or((sum / count).to_bits()).to_le_bytes()
+            })
+        };
+    }
     match typesize {
-        4 => means::<4>(walk, src, out, |items| {
-            let (mut sum, mut count, mut nan) = (0f32, 0f32, None);
-            items.for_each(|item| {
-                let value = f32::from_le_bytes(item);
-                (sum, count) = (sum + value, count + 1.0);
-                if sum.is_nan() && nan.is_none() {
-                    nan = Some(if value.is_nan() { value.to_bits() | 1 << 22 } else { 0xFFC0_0000 });
-                }
-            });
-            nan.unwrap_or((sum / count).to_bits()).to_le_bytes()
-        }),
-        8 => means::<8>(walk, src, out, |items| {
-            let (mut sum, mut count, mut nan) = (0f64, 0f64, None);
-            items.for_each(|item| {
-                let value = f64::from_le_bytes(item);
-                (sum, count) = (sum + value, count + 1.0);
-                if sum.is_nan() && nan.is_none() {
-                    nan = Some(if value.is_nan() { value.to_bits() | 1 << 51 } else { 0xFFF8 << 48 });
-                }
-            });
-            nan.unwrap_or((sum / count).to_bits()).to_le_bytes()
-        }),
+        4 => of_floats!(f32, 1 << 22, 0xFFC0_0000),
+        8 => of_floats!(f64, 1 << 51, 0xFFF8 << 48),
         _ => Err(FilterError("ndmean works on floats: the typesize must be 4 or 8")),
     }
 }

@@ -146,16 +146,7 @@ impl Vector for Q {
             (Q(vbslq_u8(low, a, up)), Q(vbslq_u8(low, down, b)))
         }
     }
-    #[inline(always)]
-    unsafe fn call_split(job: Split) {
-        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
-        unsafe { split_job(job) }
-    }
-    #[inline(always)]
-    unsafe fn call_join(job: Join<Pitched>) {
-        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
-        unsafe { join_pitched(job) }
-    }
+    vector::calls!();
 }
 
 vector::rows!(bytes Q, "neon", scalar);

@@ -1,37 +1,10 @@
 //! Registers of aarch64: NEON.
 
-use super::registers::{Lanes, Registers};
+use super::registers::{Lanes, Registers, registers};
 use core::arch::aarch64::uint8x16_t;
 use pulp::aarch64::Neon;
 
-impl Registers<16> for Neon {
-    type Register = uint8x16_t;
-
-    #[inline(always)]
-    fn load(self, bytes: [u8; 16]) -> uint8x16_t {
-        pulp::cast(bytes)
-    }
-    #[inline(always)]
-    fn store(self, register: uint8x16_t) -> [u8; 16] {
-        pulp::cast(register)
-    }
-    #[inline(always)]
-    fn xor(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
-        self.neon.veorq_u8(a, b)
-    }
-    #[inline(always)]
-    fn and(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
-        self.neon.vandq_u8(a, b)
-    }
-    #[inline(always)]
-    fn add(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
-        self.neon.vaddq_u8(a, b)
-    }
-    #[inline(always)]
-    fn sub(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
-        self.neon.vsubq_u8(a, b)
-    }
-}
+registers!(uint8x16_t: [u8; 16], Neon.neon { veorq_u8 vandq_u8 vaddq_u8 vsubq_u8 });
 
 impl Lanes<16> for Neon {
     #[inline(always)]

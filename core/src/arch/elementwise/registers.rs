@@ -13,6 +13,34 @@ pub(super) trait Registers<const N: usize>: Copy {
     fn sub(self, a: Self::Register, b: Self::Register) -> Self::Register;
 }
 
+/// [`Registers`] by a CPU's instructions, which are methods of a field of `$token`.
+#[allow(unused_macros)] // Builds without registers do not ask.
+macro_rules! registers {
+    ($register:ty: [u8; $n:literal], $token:ident.$field:ident { $xor:ident $and:ident $add:ident $sub:ident }) => {
+        impl Registers<$n> for $token {
+            type Register = $register;
+
+            #[inline(always)]
+            fn load(self, bytes: [u8; $n]) -> $register {
+                pulp::cast(bytes)
+            }
+            #[inline(always)]
+            fn store(self, register: $register) -> [u8; $n] {
+                pulp::cast(register)
+            }
+            registers! { $register, $field: xor $xor, and $and, add $add, sub $sub }
+        }
+    };
+    ($register:ty, $field:ident: $($operation:ident $instruction:ident),*) => {$(
+        #[inline(always)]
+        fn $operation(self, a: $register, b: $register) -> $register {
+            self.$field.$instruction(a, b)
+        }
+    )*};
+}
+#[allow(unused_imports)]
+pub(super) use registers;
+
 /// Registers of lanes of 16 bytes.
 pub(super) trait Lanes<const N: usize>: Registers<N> {
     /// The bytes of each lane moved up by `BY` (1, 2, 4 or 8) places, zeros below.

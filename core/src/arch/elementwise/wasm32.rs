@@ -1,37 +1,10 @@
 //! Registers of wasm32: simd128.
 
-use super::registers::{Lanes, Registers};
+use super::registers::{Lanes, Registers, registers};
 use core::arch::wasm32::v128;
 use pulp::wasm::Simd128;
 
-impl Registers<16> for Simd128 {
-    type Register = v128;
-
-    #[inline(always)]
-    fn load(self, bytes: [u8; 16]) -> v128 {
-        pulp::cast(bytes)
-    }
-    #[inline(always)]
-    fn store(self, register: v128) -> [u8; 16] {
-        pulp::cast(register)
-    }
-    #[inline(always)]
-    fn xor(self, a: v128, b: v128) -> v128 {
-        self.simd128.v128_xor(a, b)
-    }
-    #[inline(always)]
-    fn and(self, a: v128, b: v128) -> v128 {
-        self.simd128.v128_and(a, b)
-    }
-    #[inline(always)]
-    fn add(self, a: v128, b: v128) -> v128 {
-        self.simd128.u8x16_add(a, b)
-    }
-    #[inline(always)]
-    fn sub(self, a: v128, b: v128) -> v128 {
-        self.simd128.u8x16_sub(a, b)
-    }
-}
+registers!(v128: [u8; 16], Simd128.simd128 { v128_xor v128_and u8x16_add u8x16_sub });
 
 #[rustfmt::skip] // One line for sixteen places.
 impl Lanes<16> for Simd128 {

@@ -1,40 +1,13 @@
 //! Registers of x86: SSE2, AVX2.
 
-use super::registers::{Lanes, Registers, combine};
+use super::registers::{Lanes, Registers, combine, registers};
 use super::token::{Avx2, Sse2};
 #[cfg(target_arch = "x86")]
 use core::arch::x86::{__m128i, __m256i};
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::{__m128i, __m256i};
 
-impl Registers<16> for Sse2 {
-    type Register = __m128i;
-
-    #[inline(always)]
-    fn load(self, bytes: [u8; 16]) -> __m128i {
-        pulp::cast(bytes)
-    }
-    #[inline(always)]
-    fn store(self, register: __m128i) -> [u8; 16] {
-        pulp::cast(register)
-    }
-    #[inline(always)]
-    fn xor(self, a: __m128i, b: __m128i) -> __m128i {
-        self.sse2._mm_xor_si128(a, b)
-    }
-    #[inline(always)]
-    fn and(self, a: __m128i, b: __m128i) -> __m128i {
-        self.sse2._mm_and_si128(a, b)
-    }
-    #[inline(always)]
-    fn add(self, a: __m128i, b: __m128i) -> __m128i {
-        self.sse2._mm_add_epi8(a, b)
-    }
-    #[inline(always)]
-    fn sub(self, a: __m128i, b: __m128i) -> __m128i {
-        self.sse2._mm_sub_epi8(a, b)
-    }
-}
+registers!(__m128i: [u8; 16], Sse2.sse2 { _mm_xor_si128 _mm_and_si128 _mm_add_epi8 _mm_sub_epi8 });
 
 impl Lanes<16> for Sse2 {
     #[inline(always)]
@@ -60,34 +33,7 @@ impl Lanes<16> for Sse2 {
     }
 }
 
-impl Registers<32> for Avx2 {
-    type Register = __m256i;
-
-    #[inline(always)]
-    fn load(self, bytes: [u8; 32]) -> __m256i {
-        pulp::cast(bytes)
-    }
-    #[inline(always)]
-    fn store(self, register: __m256i) -> [u8; 32] {
-        pulp::cast(register)
-    }
-    #[inline(always)]
-    fn xor(self, a: __m256i, b: __m256i) -> __m256i {
-        self.avx2._mm256_xor_si256(a, b)
-    }
-    #[inline(always)]
-    fn and(self, a: __m256i, b: __m256i) -> __m256i {
-        self.avx2._mm256_and_si256(a, b)
-    }
-    #[inline(always)]
-    fn add(self, a: __m256i, b: __m256i) -> __m256i {
-        self.avx2._mm256_add_epi8(a, b)
-    }
-    #[inline(always)]
-    fn sub(self, a: __m256i, b: __m256i) -> __m256i {
-        self.avx2._mm256_sub_epi8(a, b)
-    }
-}
+registers!(__m256i: [u8; 32], Avx2.avx2 { _mm256_xor_si256 _mm256_and_si256 _mm256_add_epi8 _mm256_sub_epi8 });
 
 impl Lanes<32> for Avx2 {
     #[inline(always)]

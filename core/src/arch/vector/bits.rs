@@ -13,6 +13,7 @@
 use super::block::{join_block, split_block};
 use super::planes::Pitched;
 use super::registers::{Join, LINE, Split, Vector};
+use super::staged::{copy_planes, crowd};
 use core::mem::MaybeUninit;
 
 /// Most planes of a tile.
@@ -67,7 +68,9 @@ pub(in crate::arch) unsafe fn bitshuffle<V: Vector, const ROOM: usize>(
     dst: *mut u8,
 ) {
     let (n, row) = (8 * V::BYTES, items / 8);
-    let (width, long) = tile(ROOM, typesize, n);
+    // Rows that crowd a set of the cache are put on the stack first, and from there several lines of each to where they belong.
+    let stage = if ROOM == AMPLE && V::BYTES < LINE && crowd(row) { 8 * (MOST / 8 + LINE) } else { 0 };
+    let (width, long) = tile(ROOM - stage, typesize, if stage > 0 { 2 * n } else { n });
     let mut room = TileBuffer::<ROOM>(MaybeUninit::uninit());
     let planes = room.0.as_mut_ptr().cast::<u8>();
     // Slower where transposing takes its time: lines are there again before their other half is.
@@ -105,10 +108,16 @@ pub(in crate::arch) unsafe fn bitshuffle<V: Vector, const ROOM: usize>(
                     if ahead {
                         prefetch_rows::<V>(rows.wrapping_add(2 * LINE - 1), row, tile / 8);
                     }
+                    let staged = stage > 0 && tile == long;
+                    let (to, apart) =
+                        if staged { (planes.add(ROOM - stage), tile / 8 + LINE) } else { (rows, row) };
                     let mut k = 0;
                     while k < tile {
-                        plane_to_rows::<V>(plane.add(k), rows.add(k / 8), row);
+                        plane_to_rows::<V>(plane.add(k), to.add(k / 8), apart);
                         k += n;
+                    }
+                    if staged {
+                        copy_planes::<V>(8, tile / 8, (to, apart), (rows, row));
                     }
                     j += 1;
                 }

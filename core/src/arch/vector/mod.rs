@@ -24,6 +24,7 @@ mod block;
 mod planes;
 mod registers;
 mod rows;
+pub(super) mod staged;
 mod structures;
 mod tables;
 mod windows;
@@ -31,7 +32,8 @@ mod windows;
 pub(super) use bits::{AMPLE, LONG, bitshuffle, bitunshuffle, half_empty, little};
 pub(super) use planes::{Each, Pitched, PlaneSource, Table};
 pub(super) use registers::{Join, Kernel, Split, Vector};
-pub(super) use rows::rows;
+pub(super) use rows::{calls, rows};
+pub(super) use staged::{crowded, split_staged};
 
 /// Splits `n >= V::BLOCK` items.
 ///

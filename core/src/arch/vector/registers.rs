@@ -24,6 +24,9 @@ pub(in crate::arch) trait Vector: Copy {
     /// Whether loads take items of two to four bytes apart, and stores put them together.
     const STRUCTURES: bool = false;
 
+    /// Least width from which splits stage planes that crowd a cache set.
+    const STAGED: usize = usize::MAX;
+
     /// Whether items of `width` bytes are left to the level below, because its kernel is as fast or faster; 16 stands for all
     /// wider ones too. Their code is left out. The rows are in `docs/optimization-notes.md`, "Which level's kernel".
     #[inline(always)]

@@ -1,5 +1,22 @@
 //! From the generic kernels to rows of the kernel table.
 
+/// A [`Vector`](super::Vector)'s calls of the functions that [`rows!`] defines in the same module.
+macro_rules! calls {
+    () => {
+        #[inline(always)]
+        unsafe fn call_split(job: Split) {
+            // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instructions.
+            unsafe { split_job(job) }
+        }
+        #[inline(always)]
+        unsafe fn call_join(job: Join<Pitched>) {
+            // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instructions.
+            unsafe { join_pitched(job) }
+        }
+    };
+}
+pub(in crate::arch) use calls;
+
 /// Defines a CPU's rows (`split`, `join`, `bitshuffle`, `bitunshuffle`) from its [`Vector`](super::Vector).
 /// Blocks shorter than a register are left to the rows of `$below`, a slower level of the same CPU.
 macro_rules! rows {
@@ -8,6 +25,13 @@ macro_rules! rows {
         pub(super) unsafe fn split_job(job: Split) {
             // SAFETY: the row has made the job of its slices, and enables the features that its level proves.
             unsafe { vector::split::<$V>(job) }
+        }
+
+        /// A function of its own: it needs more stack.
+        #[target_feature(enable = $features)]
+        unsafe fn split_crowded(job: Split) {
+            // SAFETY: the row has made the job of its slices, and enables the features that its level proves.
+            unsafe { vector::split_staged::<$V>(job, split_job) }
         }
 
         #[target_feature(enable = $features)]
@@ -35,7 +59,12 @@ macro_rules! rows {
                     return $below::split(width, src, out, pitch);
                 }
                 let (readable, src, dst) = (src.len(), src.as_ptr(), out.as_mut_ptr());
-                split_job(Split { width, stride: width, n, src, readable, dst, pitch });
+                let job = Split { width, stride: width, n, src, readable, dst, pitch };
+                if width >= <$V>::STAGED && vector::crowded(width, n, pitch) {
+                    split_crowded(job);
+                } else {
+                    split_job(job);
+                }
             }
         }
 

@@ -9,17 +9,11 @@
 
 use super::block::{block, join_lanes, load_planes, store_planes, transpose};
 use super::planes::PlaneSource;
-use super::registers::{Join, LINE, Split, Vector};
+use super::registers::{Join, Split, Vector};
+use super::staged::crowd;
 
 /// Bytes of items that are worked on at a time.
 const TILE: usize = 16 << 10;
-
-/// Whether planes at this distance share a set of the L1 cache, or two. 8 at a time stay in it, for which items are read or written
-/// twice.
-#[inline(always)]
-fn crowd(pitch: usize) -> bool {
-    pitch.wrapping_add(LINE) % 4096 <= 2 * LINE
-}
 
 /// Items of a tile: a multiple of the block.
 #[inline(always)]
@@ -36,6 +30,7 @@ pub(super) unsafe fn split<V: Vector>(job: Split) {
     let Split { width, stride, n, src, dst, pitch, .. } = job;
     let block = block::<V>(width);
     let tile = tile_items(stride, block);
+    // 8 at a time stay in it, for which items are read, or written, twice.
     let crowded = crowd(pitch);
     let mut first = 0;
     while first < n {

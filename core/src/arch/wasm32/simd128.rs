@@ -60,16 +60,7 @@ impl Vector for Q {
         let (up, down) = (u8x16_shl(b, SHIFT as u32), u8x16_shr(a, SHIFT as u32));
         (Q(v128_bitselect(a, up, low)), Q(v128_bitselect(down, b, low)))
     }
-    #[inline(always)]
-    unsafe fn call_split(job: Split) {
-        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
-        unsafe { split_job(job) }
-    }
-    #[inline(always)]
-    unsafe fn call_join(job: Join<Pitched>) {
-        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
-        unsafe { join_pitched(job) }
-    }
+    vector::calls!();
 }
 
 vector::rows!(bytes Q, "simd128", scalar);

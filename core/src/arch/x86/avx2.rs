@@ -156,16 +156,7 @@ impl<const GFNI: bool> Vector for Ymm<GFNI> {
             ))
         }
     }
-    #[inline(always)]
-    unsafe fn call_split(job: Split) {
-        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
-        unsafe { split_job(job) }
-    }
-    #[inline(always)]
-    unsafe fn call_join(job: Join<Pitched>) {
-        // SAFETY: conditions of the trait: these bytes may be read or written, and the CPU has the instruction.
-        unsafe { join_pitched(job) }
-    }
+    vector::calls!();
 }
 
 vector::rows!(bytes Ymm<false>, "avx2", ssse3);

@@ -39,7 +39,7 @@ impl Vector for Lanes4 {
     // With more than 8 planes the compiler keeps the registers in memory.
     #[inline(always)]
     fn leaves(kernel: Kernel, width: usize) -> bool {
-        kernel != Kernel::Bits && width > 8
+        kernel != Kernel::Bits && (width > 8 || executes_512_in_halves())
     }
 
     #[inline(always)]

@@ -15,6 +15,8 @@ impl<const SSSE3: bool> Vector for Xmm<SSSE3> {
     const LANES: usize = 1;
     const BLOCK: usize = 16;
     const TABLE: bool = SSSE3;
+    // It stores a quarter of a line at a time.
+    const STAGED: usize = 8;
 
     // Where a table saves rounds, or there is no other way to store items.
     #[inline(always)]

@@ -5,6 +5,7 @@ usage: python make.py FOLDER          all that `tests/it/engines.rs` compares; n
        python make.py FOLDER small    those few that lie in `fixtures`
 
 `STORE@KEY.npy` holds the array under KEY, with `+` for `/`; `STORE@KEY.part.npy` what the options in the test select of it.
+In `fixtures` equal arrays share a file: `STORE@KEY,STORE@KEY.npy`.
 """
 
 import pathlib
@@ -168,3 +169,12 @@ with h5py.File(OUT / "earliest.h5", "w", libver="earliest") as file:
 if not SMALL:
     hdf5("newer.h5", ("earliest", "v114"))
     pytables()
+else:
+    equal = {}
+    for path in sorted(OUT.glob("*.npy")):
+        equal.setdefault(path.read_bytes(), []).append(path)
+    for paths in equal.values():
+        names = [path.name.removesuffix(".npy").removesuffix(".part") for path in paths]
+        for path in paths[1:]:
+            path.unlink()
+        paths[0].rename(OUT / (",".join(names) + paths[0].name.removeprefix(names[0])))

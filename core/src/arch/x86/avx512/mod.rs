@@ -15,7 +15,7 @@ use super::avx2;
 use crate::arch::level::detect::executes_512_in_halves;
 use crate::arch::out::Out;
 use crate::arch::planes::{Planes, Stores};
-use crate::arch::vector::{LONG, Pitched, Table};
+use crate::arch::vector::{LONG, Pitched, Split, Table, crowded};
 use bytes::{join_each, join_pitched, split_planes};
 use registers::{BLOCK, PHASE, SHARED, SPLIT, WIDEST};
 
@@ -43,8 +43,9 @@ pub(in crate::arch) unsafe fn split(width: usize, src: &[u8], mut out: Out<'_>, 
         if n < BLOCK || width > WIDEST || small {
             return avx2::split(width, src, out, pitch);
         }
-        if width > 8 && pitch.is_multiple_of(SHARED) && n >= staged::MANY && executes_512_in_halves() {
-            return staged::split_crowded(width, n, src.as_ptr(), out.as_mut_ptr(), pitch);
+        if crowded(width, n, pitch) && executes_512_in_halves() {
+            let (readable, src, dst) = (src.len(), src.as_ptr(), out.as_mut_ptr());
+            return staged::split_crowded(Split { width, stride: width, n, src, readable, dst, pitch });
         }
         split_planes(width, n, src.as_ptr(), out.as_mut_ptr(), pitch, SPLIT);
     }
@@ -60,13 +61,14 @@ pub(in crate::arch) unsafe fn join(width: usize, planes: Planes<'_>, mut out: Ou
     let stream = stores == Stores::Streaming;
     // SAFETY: the planes are as long as the contract says, and at least a block of items is left to AVX-512.
     unsafe {
-        if n < BLOCK || width > WIDEST {
+        // Registers of 256 bits are as fast at these where those of 512 are executed in halves, and faster from the L1 cache.
+        if n < BLOCK || width > WIDEST || (matches!(width, 2 | 4) && executes_512_in_halves()) {
             return avx2::join(width, planes, out, stores);
         }
         match planes {
             Planes::Pitched { bytes, pitch } => {
                 let (planes, dst) = (Pitched { base: bytes.as_ptr(), pitch }, out.as_mut_ptr());
-                if width > 16 && pitch.is_multiple_of(SHARED) && out.len() >= LONG && !stream {
+                if width >= 16 && pitch.is_multiple_of(SHARED) && out.len() >= LONG && !stream {
                     return staged::join_crowded(width, n, planes, dst);
                 }
                 join_pitched(width, n, planes, dst, stream);

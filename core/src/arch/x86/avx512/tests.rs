@@ -3,6 +3,7 @@
 use super::bytes::split_in_phases;
 use super::registers::{BLOCK, INDICES};
 use super::{bits, eights, halves, staged};
+use crate::arch::vector::Split;
 use crate::filter::bitshuffle::bitshuffle;
 use crate::filter::shuffle::shuffle;
 use crate::{Isa, Level};
@@ -41,7 +42,7 @@ fn splits_for_either_kind_of_cpu() {
         return;
     }
     for (width, [indices, ..]) in INDICES.iter().enumerate().skip(9) {
-        for n in [BLOCK, BLOCK + 1, 1000, staged::MANY, staged::MANY + 77, 8192] {
+        for n in [BLOCK, BLOCK + 1, 1000, 4096, 4173, 8192] {
             let right =
                 |src: &[u8], dst: &mut [u8]| shuffle(Level::SCALAR, width, src, dst).expect("lengths");
             let check = |kernel: unsafe fn(usize, usize, *const u8, *mut u8, usize)| {
@@ -62,8 +63,12 @@ fn splits_for_either_kind_of_cpu() {
             if (17..=halves::NARROW).contains(&width) {
                 check(halves::split_narrow);
             }
-            if n >= staged::MANY {
-                check(staged::split_crowded);
+            if n >= 512 {
+                agrees(n * width, right, &|src, dst| {
+                    let job = Split { width, stride: width, n, src, readable: n * width, dst, pitch: n };
+                    // SAFETY: the CPU has the instructions; `n` items on both sides.
+                    unsafe { staged::split_crowded(job) }
+                });
             }
         }
     }
