@@ -69,7 +69,9 @@ pub(in crate::arch) unsafe fn bitshuffle<V: Vector, const ROOM: usize>(
 ) {
     let (n, row) = (8 * V::BYTES, items / 8);
     // Rows that crowd a set of the cache are put on the stack first, and from there several lines of each to where they belong.
-    let stage = if ROOM == AMPLE && V::BYTES < LINE && crowd(row) { 8 * (MOST / 8 + LINE) } else { 0 };
+    // Only measured on x86.
+    let stages = cfg!(any(target_arch = "x86", target_arch = "x86_64")) && ROOM == AMPLE && V::BYTES < LINE;
+    let stage = if stages && crowd(row) { 8 * (MOST / 8 + LINE) } else { 0 };
     let (width, long) = tile(ROOM - stage, typesize, if stage > 0 { 2 * n } else { n });
     let mut room = TileBuffer::<ROOM>(MaybeUninit::uninit());
     let planes = room.0.as_mut_ptr().cast::<u8>();
