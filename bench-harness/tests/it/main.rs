@@ -2,10 +2,8 @@
 
 mod cli;
 mod external;
-mod goals;
 mod imports;
 mod page;
-mod passes;
 mod refusal;
 mod results;
 mod sized;

@@ -28,7 +28,6 @@ mod crash;
 mod edges;
 mod far;
 mod far_files;
-mod fault;
 mod hdf5;
 mod records;
 mod rows;
