@@ -83,11 +83,11 @@ undisturbed() { # COMMAND...
         if (p > 1 && p != mine) print pid
       }
     }')
-  [ -z "$others" ] || kill -STOP $others 2>/dev/null
-  "$@"
-  local status=$?
-  [ -z "$others" ] || kill -CONT $others 2>/dev/null
-  return $status
+  (
+    [ -z "$others" ] || trap 'kill -CONT $others 2>/dev/null' EXIT # also when the time of the check is over
+    [ -z "$others" ] || kill -STOP $others 2>/dev/null
+    "$@"
+  )
 }
 finish() {
   [ -n "$alone" ] || exit 0 # what failed is written down; any other status is a step that did not come to its end
