@@ -131,7 +131,7 @@ enum Command {
     ///
     /// Every level is compared with each one that it implies, and each power of two
     /// with the lengths beside it. A pair counts as slow if the upper quartile of
-    /// its ratios is below the bound five times over.
+    /// its ratios is below the bound three times over.
     Levels(levels::Options),
     /// Count the kernels' instructions per byte, with callgrind or under QEMU.
     Instructions {

@@ -125,8 +125,8 @@ pub fn run(choice: &Choice, mut tell: impl FnMut(&Pair)) -> Result<Vec<Pair>, St
     let mut judge = |label: String, sides: [&Side<'_>; 2], bound: f64| -> Result<(), String> {
         let mut pair = compare(label.clone(), sides, bound, time, &mut buffers)?;
         let mut looks = 1;
-        while pair.slow && looks < 5 {
-            std::thread::sleep(Duration::from_millis(100));
+        while pair.slow && looks < 3 {
+            std::thread::sleep(Duration::from_millis(20));
             pair = compare(label.clone(), sides, bound, 4.0 * time, &mut buffers)?;
             looks += 1;
         }
