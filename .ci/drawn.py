@@ -1,11 +1,10 @@
 """Do the tests notice? Mutants that a seed draws, all in one program, each run with the tests that reach it.
 
-    python3 .ci/drawn.py 57 blosc-cli=55 blosc2-capi=20 blosc-frame=35 blosc-core=15
+    python3 .ci/drawn.py 57 blosc-cli=60 blosc2-capi=22 blosc-frame=38 blosc-core=18
     python3 .ci/drawn.py --again      what was missed once more, with the tests as they are now
 
-A mutant is the code with one small change, from a list like that of cargo-mutants (see `mutants_of`). `.ci/mutants` builds
-each by itself, which takes minutes for each. Here every change stands beside what it changes, under `if on(17)`, and the
-environment says which one is in force:
+A mutant is the code with one small change, from a list like that of cargo-mutants (see `mutants_of`). To build each by itself
+would take minutes. Every change stands beside what it changes, under `if on(17)`, and the environment says which is in force:
 
 1. A worktree of what is committed gets all changes. Those that do not compile are replaced by the next ones of the draw.
 2. Each test runs alone once, without a change, and says which places it reached.
@@ -20,6 +19,7 @@ them, the tests that need them run, too.
 
 import json
 import os
+import pathlib
 import random
 import re
 import resource
@@ -37,8 +37,8 @@ ROOT = subprocess.run(["git", "rev-parse", "--show-toplevel"], check=True, captu
 HOME = os.environ.get("BLOSC_DRAWN", f"{ROOT}/target/drawn")
 TREE = f"{HOME}/tree"
 
-# The sources of each package. The kernels of `core/src/arch` are compared with their scalar twins by a test that walks
-# the table; `.ci/mutants` draws from them as well.
+# The sources of each package, without the kernels of `core/src/arch`: a test that walks their table compares them with
+# their scalar twins.
 PACKAGES = {
     "blosc-core": ["core/src/chunk", "core/src/codec", "core/src/filter", "core/src/pool", "core/src/pool.rs", "core/src/arch/level"],
     "blosc-frame": ["frame/src"],
@@ -133,8 +133,7 @@ def mutants_of(path):
 
     Functions that are `const` or `unsafe`, tests and macros are left out.
     """
-    with open(path, "rb") as file:
-        tree = PARSER.parse(file.read())
+    tree = PARSER.parse(pathlib.Path(path).read_bytes())
     found = []
 
     def add(node, kind, old, new, function, **more):
@@ -315,16 +314,12 @@ def apply(mutants):
         for mutant in mutants:
             if mutant["file"] == path:
                 places.setdefault((mutant["start"], mutant["end"]), []).append(mutant)
-        with open(f"{TREE}/{path}", "rb+") as file:
-            source = file.read()
-            file.seek(0)
-            file.write(rendered(source, 0, len(source), places))
-    with open(f"{TREE}/core/src/mutant.rs", "w") as file:
-        file.write(RUNTIME)
-    with open(f"{TREE}/core/src/lib.rs", "r+") as file:
-        source = file.read().replace("\npub mod arch;\n", "\npub mod arch;\n#[doc(hidden)]\npub mod mutant;\n", 1)
-        file.seek(0)
-        file.write(source)
+        file = pathlib.Path(TREE, path)
+        source = file.read_bytes()
+        file.write_bytes(rendered(source, 0, len(source), places))
+    pathlib.Path(TREE, "core/src/mutant.rs").write_text(RUNTIME)
+    root = pathlib.Path(TREE, "core/src/lib.rs")
+    root.write_text(root.read_text().replace("\npub mod arch;\n", "\npub mod arch;\n#[doc(hidden)]\npub mod mutant;\n", 1))
 
 
 ENVIRONMENT = dict(os.environ, CARGO_INCREMENTAL="0", CARGO_PROFILE_DEV_DEBUG="0", CARGO_PROFILE_TEST_DEBUG="0", CARGO_TARGET_DIR=f"{HOME}/target")
@@ -352,8 +347,7 @@ def check(mutants):
             if not path.startswith(TREE) or not (deprecated or message["level"] == "error" and place["is_primary"]):
                 continue
             if path not in texts:
-                with open(path, "rb") as file:
-                    texts[path] = file.read()
+                texts[path] = pathlib.Path(path).read_bytes()
             if deprecated:
                 compiled.update(map(int, re.findall(rb"on\((\d+)\)", texts[path][place["byte_start"] : place["byte_end"] + 8])))
             elif before := re.findall(rb"mutant::on\((\d+)\)", texts[path][: place["byte_start"] + 30]):
@@ -367,16 +361,14 @@ def check(mutants):
 
 
 def kept(name, value=None):
+    """What stands under a name in the folder, or None; a value that is given is put there."""
+    file = pathlib.Path(HOME, f"{name}.json")
     if value is not None:
-        with open(f"{HOME}/{name}.json", "w") as file:
-            json.dump(value, file, indent=1)
-    elif os.path.exists(f"{HOME}/{name}.json"):
-        with open(f"{HOME}/{name}.json") as file:
-            value = json.load(file)
-    return value
+        file.write_text(json.dumps(value, indent=1))
+    return json.loads(file.read_text()) if file.exists() else None
 
 
-def draw(seed, counts, also):
+def draw(seed, counts):
     """The mutants, each with its number; those that do not compile are passed over."""
     if not os.path.exists(TREE):
         subprocess.run(["git", "worktree", "add", "--detach", "-q", TREE], check=True, cwd=ROOT)
@@ -387,17 +379,12 @@ def draw(seed, counts, also):
         orders[package] = population(package)
         print(f"figure: {package}: {count} of {len(orders[package])} mutants, seed {seed}")
         random.Random(f"{seed} {package}").shuffle(orders[package])
-    for path, function in also:
-        package = max((p for p in PACKAGES if any(path.startswith(root) for root in PACKAGES[p])), key=lambda p: len(PACKAGES[p][0]))
-        found = [mutant for mutant in mutants_of(path) if mutant["function"].split("::")[-1] == function]
-        orders[f"{package} {function}"] = found
-        counts = {**counts, f"{package} {function}": len(found)}
     dropped, numbers = kept("dropped") or {}, {}
     while True:
         mutants = []
-        for group, order in orders.items():
-            good = [mutant for mutant in order if key(mutant) not in dropped][: counts[group]]
-            mutants += [dict(mutant, id=numbers.setdefault(key(mutant), len(numbers) + 1), group=group, told=told(mutant)) for mutant in good]
+        for package, order in orders.items():
+            good = [mutant for mutant in order if key(mutant) not in dropped][: counts[package]]
+            mutants += [dict(mutant, id=numbers.setdefault(key(mutant), len(numbers) + 1), package=package, told=told(mutant)) for mutant in good]
         apply(mutants)
         wrong = check(mutants)
         for mutant in mutants:
@@ -449,23 +436,22 @@ def trace():
     tests = {}
     for name, program in kept("programs").items():
         for test in re.findall(r"^(\S+): test$", run(program, ["--list"], 60)[0], re.M):
-            reached = f"{HOME}/reached"
-            open(reached, "w").close()
+            reached = pathlib.Path(HOME, "reached")
+            reached.write_text("")
             start = time.time()
-            said, status = run(program, ["--exact", test], 300, MUTANT_TRACE=reached)
+            said, status = run(program, ["--exact", test], 300, MUTANT_TRACE=str(reached))
             if status:
                 print("fails without a change:", name, test, said[-400:], flush=True)
                 continue
-            with open(reached) as file:
-                tests[f"{name} {test}"] = dict(seconds=time.time() - start, reached=sorted(set(map(int, file.read().split()))))
+            places = sorted(set(map(int, reached.read_text().split())))
+            tests[f"{name} {test}"] = dict(seconds=time.time() - start, reached=places)
     kept("tests", tests)
 
 
 def judge(mutant, tests, programs):
     """Whether a test fails, and which."""
     reach = sorted((tests[test]["seconds"], test) for test in tests if mutant["id"] in tests[test]["reached"])
-    package = mutant["group"].split(" ")[0]
-    own = [each for each in reach if each[1].startswith(f"{package} ")]
+    own = [each for each in reach if each[1].startswith(f"{mutant['package']} ")]
     for state, left in (("caught", own.copy()), ("caught by others", [each for each in reach if each not in own])):
         while left:
             program, batch, seconds = left[0][1].rsplit(" ", 1)[0], [], 0
@@ -484,15 +470,13 @@ def main(words):
         for path in subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*/tests/*"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split():
             os.makedirs(os.path.dirname(f"{TREE}/{path}"), exist_ok=True)
             shutil.copyfile(f"{ROOT}/{path}", f"{TREE}/{path}")
-        again = kept("again") or {}
-        again.update({number: result for number, result in kept("results").items() if result["state"] not in ("caught",)})
+        again = {number for number, result in kept("results").items() if result["state"] != "caught"}
         build()
         trace()
     else:
-        counts = dict(word.split("=") for word in words[1:] if "=" in word)
-        also = [word.rsplit(":", 1) for word in words[1:] if ":" in word]
+        counts = dict(word.split("=") for word in words[1:])
         if not kept("mutants"):
-            draw(words[0], {package: int(count) for package, count in counts.items()}, also)
+            draw(words[0], {package: int(count) for package, count in counts.items()})
         if not kept("programs"):
             build()
         if not kept("tests"):
@@ -502,12 +486,12 @@ def main(words):
     for mutant in kept("mutants"):
         number = str(mutant["id"])
         if number in again if again is not None else number not in results:
-            results[number] = dict(judge(mutant, tests, programs), told=mutant["told"], group=mutant["group"])
+            results[number] = dict(judge(mutant, tests, programs), told=mutant["told"], package=mutant["package"])
             print(number, results[number]["state"], mutant["told"], *results[number].get("by", [])[:1], flush=True)
             kept("results", results)
-    for group in sorted({result["group"] for result in results.values()}):
-        states = [result["state"] for result in results.values() if result["group"] == group]
-        print(f"figure: {group}:", ", ".join(f"{states.count(state)} {state}" for state in sorted(set(states))))
+    for package in sorted({result["package"] for result in results.values()}):
+        states = [result["state"] for result in results.values() if result["package"] == package]
+        print(f"figure: {package}:", ", ".join(f"{states.count(state)} {state}" for state in sorted(set(states))))
 
 
 if __name__ == "__main__":
