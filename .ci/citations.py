@@ -1,4 +1,5 @@
-"""Every section of a format document that the code cites is there, and so is every file that a document links to.
+"""Every section of a format document that the code cites is there, and so is every file that a document links to, and every
+commit that one names, figures most of all.
 
     python3 .ci/citations.py
 
@@ -14,6 +15,7 @@ import sys
 DOCUMENT = re.compile(r"docs/formats/([a-z0-9]+\.md)")
 SECTION = re.compile(r"§(\d+(?:\.\d+)*)|\bappendix ([A-Z])\d*|\bdefect ([A-Z])\d")
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)\s]+)\)")
+COMMIT = re.compile(r"(?<![-\w])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*[0-9])[0-9a-f]{7,12}(?!\w)")
 HEADING = re.compile(r"^#+ (\d+(?:\.\d+)*|[A-Z])\.? ", re.M)
 
 
@@ -59,5 +61,11 @@ for path in listed("*.md"):
         linked += 1
         if not os.path.exists(os.path.join(os.path.dirname(path), target.split("#")[0])):
             faults.append(f"{path}: there is no {target}")
-print(f"{cited} citations of {len(sections)} documents, {linked} links")
+# Where not all commits are here, as in a shallow clone, there is nothing to look them up in.
+whole = subprocess.run(["git", "rev-parse", "--is-shallow-repository"], capture_output=True, text=True).stdout == "false\n"
+commits = subprocess.run(["git", "rev-list", "HEAD"], capture_output=True, text=True).stdout.split() if whole else []
+named = [(path, name) for path in listed("*.md") if not path.startswith("docs/formats/") for name in COMMIT.findall(read(path))]
+known = {commit[:n] for commit in commits for n in {len(name) for _, name in named}}
+faults += [f"{path}: there is no commit {name}" for path, name in named if commits and name not in known]
+print(f"{cited} citations of {len(sections)} documents, {linked} links, {len(named)} commits")
 sys.exit("\n".join(faults) or None)
