@@ -1,5 +1,5 @@
 """Every section of a format document that the code cites is there, and so is every file that a document links to, and every
-commit that one names, figures most of all.
+commit that one names. What was measured on a CPU of AMD or Intel names one.
 
     python3 .ci/citations.py
 
@@ -14,7 +14,7 @@ import sys
 
 DOCUMENT = re.compile(r"docs/formats/([a-z0-9]+\.md)")
 SECTION = re.compile(r"§(\d+(?:\.\d+)*)|\bappendix ([A-Z])\d*|\bdefect ([A-Z])\d")
-LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)\s]+)\)")
+LINK = re.compile(r"\]\((?!https?:|mailto:)([^)\s]+)\)")
 COMMIT = re.compile(r"(?<![-\w])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*[0-9])[0-9a-f]{7,12}(?!\w)")
 HEADING = re.compile(r"^#+ (\d+(?:\.\d+)*|[A-Z])\.? ", re.M)
 
@@ -26,6 +26,13 @@ def read(path):
 
 def listed(*patterns):
     return subprocess.run(["git", "ls-files", *patterns], check=True, capture_output=True, text=True).stdout.split()
+
+
+def anchors(path):
+    """What a link may name in a document: its headings as GitHub spells them, and anchors of its own."""
+    text = read(path)
+    headings = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in re.findall(r"^#+ (.*)$", text, re.M)]
+    return headings + re.findall(r'<a id="([^"]+)">', text)
 
 
 sections = {}
@@ -59,12 +66,19 @@ linked = 0
 for path in listed("*.md"):
     for target in LINK.findall(read(path)):
         linked += 1
-        if not os.path.exists(os.path.join(os.path.dirname(path), target.split("#")[0])):
+        file, _, anchor = target.partition("#")
+        file = os.path.normpath(os.path.join(os.path.dirname(path), file)) if file else path
+        if not os.path.exists(file) or anchor and anchor not in anchors(file):
             faults.append(f"{path}: there is no {target}")
 # Where not all commits are here, as in a shallow clone, there is nothing to look them up in.
 whole = subprocess.run(["git", "rev-parse", "--is-shallow-repository"], capture_output=True, text=True).stdout == "false\n"
 commits = subprocess.run(["git", "rev-list", "HEAD"], capture_output=True, text=True).stdout.split() if whole else []
-named = [(path, name) for path in listed("*.md") if not path.startswith("docs/formats/") for name in COMMIT.findall(read(path))]
+documents = [path for path in listed("*.md") if not path.startswith("docs/formats/")]
+named = [(path, name) for path in documents for name in COMMIT.findall(read(path))]
+for path in documents:
+    paragraphs = re.split(r"\n\s*\n", read(path))
+    measured = [text for text in paragraphs if re.search(r"\b(AMD (EPYC|Zen)|Intel Xeon)\b", text) and not text.startswith("|")]
+    faults += [f"{path}: of which commit? {text[:80]}" for text in measured if not COMMIT.search(text)]
 known = {commit[:n] for commit in commits for n in {len(name) for _, name in named}}
 faults += [f"{path}: there is no commit {name}" for path, name in named if commits and name not in known]
 print(f"{cited} citations of {len(sections)} documents, {linked} links, {len(named)} commits")

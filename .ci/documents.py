@@ -1,5 +1,5 @@
-"""What documents name is there: files, command line options, features of packages, methods of types, tests that a command runs.
-And what should stand in a document does: commands, features, suites, fuzz targets. Numbers of things are those that are there.
+"""What documents name is there: files, options, features, methods of types, tests that a command runs, variables of the
+environment. What should stand in a document does: commands, features, suites, fuzz targets. Counts are those of what is there.
 
     python3 .ci/documents.py
 
@@ -73,6 +73,10 @@ for path in listed("*.md"):
         def wrong(what):
             faults.append(f"{path}:{number}: {what}")
 
+        for variable in re.findall(r"\bBLOSC_[A-Z0-9_]+\b", line):
+            looked += 1
+            if variable not in names:
+                wrong(f"nothing reads {variable}")
         for quoted in re.findall(r"`([^`]+)`", line):
             if found := re.fullmatch(r"([\w./-]+/)\{([\w,]+)\}", quoted):
                 looked += 1
