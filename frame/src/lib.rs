@@ -10,7 +10,7 @@
 //! | arrays | `NdArray`, in `b2nd` with selections and specifications; element types in `dtype` |
 //! | rows of other containers | `Rows`, over `bloscpack`, `bcolz` and `blaze` |
 //! | stores and tables | `Store`, `store`, `table` (features `store` and `table`) |
-//! | over all of them | `convert`, `verify`, `repair`, `advise` |
+//! | copies, checks, advice | `convert` and `advise` take any container, `verify` and `repair` frames |
 //! | where bytes come from and go to | [`io`] |
 //! | bounds and errors | [`Limits`]; [`Error`] with the [`Structure`], field and offset, [`IoError`], `FileError` |
 #![no_std]

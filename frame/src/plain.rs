@@ -22,7 +22,7 @@ pub trait Plain {
     /// Fills `out` with the decoded bytes from `at` on.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] beyond the end; whatever reading and decoding the chunks touched gives.
+    /// [`Error::OutOfRange`] beyond the end; errors of reading and decoding the chunks touched.
     fn read_plain(&self, pool: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error>;
 
     /// A good number of bytes to read at once: the plain size of a chunk.

@@ -283,11 +283,11 @@ struct Run {
     /// out; a time too short for every case is told before the run starts.
     #[arg(long, default_value_t = 120.0, value_name = "SECONDS")]
     time: f64,
-    /// Numbers of threads of the suite threads.
+    /// Numbers of threads of threads, frame-files and array-files.
     #[arg(long, value_delimiter = ',')]
     threads: Vec<usize>,
     /// Measure chunks and latency as if data were met for the first time: every
-    /// contender works through other arrays before each sample, outside the clock,
+    /// candidate works through other arrays before each sample, outside the clock,
     /// so that no CPU knows by heart where the branches go. Goals always do so.
     #[arg(long)]
     once: bool,

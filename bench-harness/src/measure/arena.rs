@@ -34,7 +34,7 @@ thread_local! {
     static SPARE: Cell<Option<(MmapMut, MmapMut)>> = const { Cell::new(None) };
 }
 
-/// Has the caches write back what is in them. One contender's stores may leave a whole cache of bytes still to be
+/// Has the caches write back what is in them. One candidate's stores may leave a whole cache of bytes still to be
 /// written to memory, another's none; without this the next one would pay for it.
 pub fn wash_caches() {
     WATER.with(|water| {
@@ -94,7 +94,7 @@ impl Arena {
         self.target[start..start + self.room + 2 * PAGE].fill(0xA5);
     }
 
-    /// What a contender reads and writes.
+    /// What a candidate reads and writes.
     pub fn split(&mut self) -> (&[u8], &mut [u8]) {
         (&self.source[self.at.0..self.at.0 + self.len], &mut self.target[self.at.1..self.at.1 + self.room])
     }

@@ -30,7 +30,7 @@ impl Unit {
         }
     }
 
-    /// For the machine record.
+    /// What the machine record says of it.
     pub fn describe(self) -> &'static str {
         match self {
             Unit::Cycles => "CPU cycles in user mode (perf_event_open)",

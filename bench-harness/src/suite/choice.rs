@@ -43,7 +43,7 @@ pub struct Choice {
     pub levels: Vec<u8>,
     /// Block size of chunk suites, or automatic.
     pub blocksize: Option<u32>,
-    /// Numbers of threads of the suite `threads`.
+    /// Numbers of threads of the suites `threads`, `frame-files` and `array-files`.
     pub threads: Vec<usize>,
     /// Opponents; the first is the one ratios are given against.
     pub engines: Vec<Rc<dyn Engine>>,

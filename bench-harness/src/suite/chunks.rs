@@ -157,7 +157,7 @@ pub fn decompress<'a>(
 pub type Part<'a> = (Work<'static>, Option<Timer<'static>>, Check<'a>);
 
 /// A candidate for every engine. `part` says how it takes part and may add to its row; where it cannot, its row says why.
-pub fn contenders<'a>(
+pub fn candidates<'a>(
     (suite, op): (&str, &str),
     task: Task,
     want: Want,
@@ -185,7 +185,7 @@ fn compressors<'a>(
     data: &'a Data,
     choice: &Choice,
 ) -> Vec<Candidate<'a>> {
-    contenders((suite, "compress"), Task::Compress, (*spec, done), data, choice, |engine, _| {
+    candidates((suite, "compress"), Task::Compress, (*spec, done), data, choice, |engine, _| {
         let check = engine.judge(spec, &data.bytes).unwrap_or_else(|| decodes_to(&data.bytes));
         match engine.self_timed("compress", spec, data.bytes.as_ref().into()) {
             Some(timed) => timed.map(|t| (t.work, Some(t.timer), check)),
@@ -202,7 +202,7 @@ fn decompressors<'a>(
     chunk: &Rc<[u8]>,
     choice: &Choice,
 ) -> Vec<Candidate<'a>> {
-    contenders((suite, "decompress"), Task::Decompress, (*spec, done), data, choice, |engine, row| {
+    candidates((suite, "decompress"), Task::Decompress, (*spec, done), data, choice, |engine, row| {
         let (chunk, check) = (readable(engine, spec, &data.bytes, chunk)?, expect(&data.bytes));
         row.cbytes = Some(chunk.len());
         row.ratio = Some(round3(data.bytes.len() as f64 / chunk.len().max(1) as f64));

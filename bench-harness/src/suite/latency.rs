@@ -1,7 +1,7 @@
 //! Suite `latency`: what a caller waits for: one item out of a chunk, and the round trip of a small chunk.
 
 use super::choice::{Choice, Job, pace, seconds};
-use super::chunks::{contenders, readable, specs, written_by};
+use super::chunks::{candidates, readable, specs, written_by};
 use super::unlearn::Task;
 use crate::data::Data;
 use crate::engine::{Engine, Spec, ours};
@@ -49,7 +49,7 @@ pub fn item<'a>(suite: &str, spec: &Spec, data: &'a Data, choice: &Choice) -> Op
     let index = data.bytes.len() / data.typesize * 5 / 8 + 1;
     let right = data.bytes.get(index * data.typesize..(index + 1) * data.typesize)?;
     let (who, want) = ((suite, "getitem"), (*spec, None));
-    let candidates = contenders(who, Task::Decompress, want, data, choice, |engine, _| {
+    let candidates = candidates(who, Task::Decompress, want, data, choice, |engine, _| {
         let chunk = readable(engine, spec, &data.bytes, &chunk)?;
         Ok((engine.getitem(spec, chunk, index..index + 1)?, None, expect(right)))
     });
@@ -60,7 +60,7 @@ pub fn item<'a>(suite: &str, spec: &Spec, data: &'a Data, choice: &Choice) -> Op
 pub fn round_trip<'a>(suite: &str, spec: &Spec, data: &'a Data, choice: &Choice) -> Comparison<'a> {
     let bytes = data.bytes.len();
     let want = (*spec, None);
-    let candidates = contenders((suite, "roundtrip"), Task::RoundTrip, want, data, choice, |engine, _| {
+    let candidates = candidates((suite, "roundtrip"), Task::RoundTrip, want, data, choice, |engine, _| {
         Ok((both(engine, spec, bytes)?, None, expect(&data.bytes)))
     });
     Comparison::new(&data.bytes, bytes, bytes, candidates)

@@ -3,9 +3,9 @@
 //! ```text
 //! for each operation, item size and length
 //!     for each round, on each side of a pair by turns: time one kernel, time the other; keep the ratio of the two
-//!     a pair is slow if even the upper quartile of its ratios is below the bound, and again so when measured anew
+//!     a pair is slow if even the upper quartile of its ratios is below the bound, and so it is when measured twice more
 //! ```
-//! Ratios of neighbours in time cancel what else the machine does; the upper quartile, and the second look, what they do not.
+//! Ratios of neighbours in time cancel what else the machine does; the upper quartile, and the later looks, what they do not.
 
 use super::kernels::{FILTERS, Kernel};
 use crate::data::generate::random_bytes;
@@ -113,7 +113,7 @@ fn compare(
     Ok(Pair { label, ratio, upper, slow: upper < bound })
 }
 
-/// Compares all pairs; `tell` is given each one, the slow ones after a second look.
+/// Compares all pairs; `tell` is given each one, the slow ones after two more looks.
 ///
 /// # Errors
 /// A kernel refuses its buffers.

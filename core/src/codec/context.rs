@@ -1,4 +1,4 @@
-//! Contexts of the codecs that need memory of their own on hosts: C zstd, and zlib-rs to encode below level 9.
+//! Contexts of the codecs that need memory of their own on hosts: C zstd, and zlib-rs to encode at levels 2 to 8.
 //!
 //! A context is allocated when it is made; decoding and encoding with it never allocates again, with
 //! one exception that is inherent: a new dictionary to *compress* with is digested by zstd. Without

@@ -18,7 +18,7 @@ pub struct Destination<'a> {
     pub(crate) out: Out<'a>,
     /// What the stream must expand to, at most all of it.
     pub(crate) len: usize,
-    /// At most `len`.
+    /// How many bytes are wanted, at most `len`.
     #[cfg_attr(not(any(feature = "blosclz", feature = "lz4")), allow(dead_code))]
     pub(crate) wanted: usize,
     /// The kernels that a decoder may choose from.

@@ -166,7 +166,7 @@ impl Advice {
         Some(command(sample, &best.way))
     }
 
-    /// For a terminal.
+    /// The advice as text for a terminal.
     pub fn text(&self, sample: &Sample) -> String {
         let mut out = format!(
             "Sampled {} of {} bytes, items of {} bytes.\n{} ways tried{}; one thread. What no other way beats:\n\n  ",

@@ -55,7 +55,7 @@ fn open_at(path: &Path, offset: u64, limits: &Limits, write: Option<Locking>) ->
 /// Opens a container to change it, too, and keeps other writers out until it is dropped.
 ///
 /// # Errors
-/// As [`open_any`], and for files that may not be written.
+/// As [`open_any`], and as [`PathFile::open_rw`](crate::io::PathFile::open_rw).
 pub fn open_any_mut(path: impl AsRef<Path>, limits: &Limits) -> Result<AnyRows, FileError> {
     open_any_mut_with(path, limits, Locking::System)
 }
@@ -63,7 +63,7 @@ pub fn open_any_mut(path: impl AsRef<Path>, limits: &Limits) -> Result<AnyRows, 
 /// As [`open_any_mut`], with another way to keep other writers out, or none.
 ///
 /// # Errors
-/// As [`open_any`], and for files that may not be written.
+/// As [`open_any`], and as [`PathFile::open_rw`](crate::io::PathFile::open_rw).
 pub fn open_any_mut_with(
     path: impl AsRef<Path>,
     limits: &Limits,
@@ -75,7 +75,7 @@ pub fn open_any_mut_with(
 /// Opens what was found. A file that was opened for writing can be changed; `anywhere` allows a manifest of shards to name directories outside its own.
 ///
 /// # Errors
-/// [`Error::Unsupported`] for a kind that has no rows here, [`Error::Param`] for an offset where none can be.
+/// [`Error::Unsupported`] for a kind that has no rows here, [`Error::Param`] for an offset where none can be; damage and limits.
 pub fn open_found(found: Found, limits: &Limits, anywhere: bool) -> Result<AnyRows, Error> {
     match found.kind {
         Kind::Directory => Err(rows::unknown()),

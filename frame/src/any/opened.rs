@@ -67,7 +67,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<Opened, FileError> {
 /// `put` does that itself; a `.b2e` file is the frame that it is.
 ///
 /// # Errors
-/// As [`open`], and for files that may not be written.
+/// As [`open`], and as [`PathFile::open_rw`](crate::io::PathFile::open_rw).
 pub fn open_mut(path: impl AsRef<Path>) -> Result<Opened, FileError> {
     open_with(path.as_ref(), Some(Locking::System))
 }

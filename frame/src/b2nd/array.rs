@@ -80,7 +80,7 @@ impl NdArray<'static> {
     /// As [`NdArray::open_path`], to change it, too: other writers are kept out until it is dropped.
     ///
     /// # Errors
-    /// As [`NdArray::open_path`], and for files that may not be written.
+    /// As [`NdArray::open_path`], and as [`PathFile::open_rw`](crate::io::PathFile::open_rw).
     pub fn open_path_mut(path: impl AsRef<Path>) -> Result<NdArray<'static>, FileError> {
         let path = path.as_ref();
         NdArray::open(SuperChunk::open_path_mut(path)?).map_err(FileError::at(path))

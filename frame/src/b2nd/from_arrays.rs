@@ -24,7 +24,7 @@ impl<'a> NdArray<'a> {
     /// carried over.
     ///
     /// # Errors
-    /// Another shape or item size, and whatever chunks can be.
+    /// Another shape or item size, and errors of reading and writing chunks.
     pub fn copy(frame: SuperChunk<'a>, spec: &Spec, source: &NdArray<'_>) -> Result<NdArray<'a>, Error> {
         same_items(spec, source)?;
         if spec.geometry().shape() != source.shape() {
@@ -64,7 +64,7 @@ impl<'a> NdArray<'a> {
     ///
     /// # Errors
     /// `axes` that are no permutation, a shape in `spec` that does not follow from it, another item
-    /// size, and whatever chunks can be.
+    /// size, and errors of reading and writing chunks.
     pub fn transpose(
         frame: SuperChunk<'a>,
         spec: &Spec,
@@ -102,7 +102,7 @@ impl<'a> NdArray<'a> {
     /// The arrays one after the other along `axis`.
     ///
     /// # Errors
-    /// A shape in `spec` that is not theirs put together, another item size, and whatever chunks can be.
+    /// A shape in `spec` that is not theirs put together, another item size, and errors of reading and writing chunks.
     pub fn concatenate(
         frame: SuperChunk<'a>,
         spec: &Spec,
@@ -188,7 +188,7 @@ impl<'a> NdArray<'a> {
     /// `source` without its axes of one item; `spec` has the shape that is left.
     ///
     /// # Errors
-    /// A shape in `spec` other than the shape that is left, another item size, and whatever chunks can be.
+    /// A shape in `spec` other than the shape that is left, another item size, and errors of reading and writing chunks.
     pub fn squeeze(frame: SuperChunk<'a>, spec: &Spec, source: &NdArray<'_>) -> Result<NdArray<'a>, Error> {
         same_items(spec, source)?;
         let left = source.shape().iter().copied().filter(|s| *s != 1);

@@ -162,7 +162,7 @@ impl<'a, F: BorrowMut<SuperChunk<'a>>> ArrayOn<F> {
     /// four times as many where that keeps blocks from being decoded again, and at least an item.
     ///
     /// # Errors
-    /// What `f` returns, and whatever chunks can be.
+    /// What `f` returns, and errors of reading chunks.
     pub fn for_each_piece_of(
         &mut self,
         selection: &Selection,
@@ -186,7 +186,7 @@ impl<'a, F: BorrowMut<SuperChunk<'a>>> ArrayOn<F> {
     /// Hands the array's bytes, in C order, to `f` in pieces, as [`ArrayOn::for_each_piece_of`] does.
     ///
     /// # Errors
-    /// What `f` returns, and whatever chunks can be.
+    /// What `f` returns, and errors of reading chunks.
     pub fn for_each_piece(
         &mut self,
         piece: u64,

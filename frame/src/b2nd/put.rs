@@ -28,7 +28,7 @@ impl<'a, F: BorrowMut<SuperChunk<'a>>> ArrayOn<F> {
     ///
     /// # Errors
     /// `OutOfRange` for a box that is not inside the array, `Param` for a source of another size than the box, and
-    /// whatever reading the source and the chunks can give.
+    /// errors of reading the source, of reading and writing chunks.
     pub fn set_from(
         &mut self,
         pool: &mut Pool,

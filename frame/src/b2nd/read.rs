@@ -33,7 +33,7 @@ impl<'a, F: BorrowMut<SuperChunk<'a>>> ArrayOn<F> {
     /// The selected items, in C order of the selection's shape.
     ///
     /// # Errors
-    /// `Limit` if that is more than the frame's limits allow, and whatever chunks can be.
+    /// `Limit` if that is more than the frame's limits allow, and errors of reading chunks.
     pub fn get(&self, selection: &Selection) -> Result<Vec<u8>, Error> {
         let limit = self.frame().limits().output;
         let asked = selection.items().saturating_mul(self.layout.geometry.typesize().into());
@@ -75,7 +75,7 @@ impl<'a, F: BorrowMut<SuperChunk<'a>>> ArrayOn<F> {
     /// part of it if its codec allows.
     ///
     /// # Errors
-    /// `OutOfRange` for an index outside the array, and whatever a chunk can be.
+    /// `OutOfRange` for an index outside the array, an `out` of another size, and errors of reading its chunk.
     pub fn get_item(&self, index: &[u64], out: &mut [u8]) -> Result<(), Error> {
         let (chunk, at) = self.address(index)?;
         let needed = self.layout.geometry.typesize() as usize;
@@ -185,7 +185,7 @@ impl<'a, F: BorrowMut<SuperChunk<'a>>> ArrayOn<F> {
     /// The items of chunk `chunk` that belong to the array.
     ///
     /// # Errors
-    /// `OutOfRange` for a chunk that does not exist, and whatever chunks can be.
+    /// `OutOfRange` for a chunk that does not exist, and errors of reading chunks.
     pub fn get_chunk(&self, chunk: u64) -> Result<Region, Error> {
         let len = self.layout.geometry.nchunks();
         if chunk >= len {
@@ -234,7 +234,7 @@ impl<'a, F: BorrowMut<SuperChunk<'a>>> ArrayOn<F> {
     /// Hands the array's bytes, in Fortran order, to `f` in pieces of at most about `piece` bytes.
     ///
     /// # Errors
-    /// What `f` returns, and whatever chunks can be.
+    /// What `f` returns, and errors of reading chunks.
     pub fn for_each_piece_fortran(
         &self,
         piece: u64,

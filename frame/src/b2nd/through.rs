@@ -29,13 +29,13 @@ pub trait ChunkAccess {
     /// Decodes bytes `range` of chunk `chunk` to `out`, which is as long.
     ///
     /// # Errors
-    /// Whatever chunks can be.
+    /// Errors of reading the chunk.
     fn read(&mut self, chunk: u64, range: Range<usize>, out: &mut [u8]) -> Result<(), Self::Error>;
 
     /// Makes chunk `chunk` one that holds exactly `data`.
     ///
     /// # Errors
-    /// Whatever encoding and storing it gives.
+    /// Errors of encoding and storing it.
     fn write(&mut self, chunk: u64, data: &[u8]) -> Result<(), Self::Error>;
 }
 

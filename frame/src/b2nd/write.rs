@@ -40,7 +40,7 @@ impl<'a, F: BorrowMut<SuperChunk<'a>>> ArrayOn<F> {
     /// listed twice the last value stays.
     ///
     /// # Errors
-    /// Data of another length than the selection, and whatever chunks can be.
+    /// Data of another length than the selection, and errors of reading and writing chunks.
     pub fn set(&mut self, selection: &Selection, data: &[u8]) -> Result<(), Error> {
         let asked = selection.items().saturating_mul(self.layout.geometry.typesize().into());
         check_len(asked, data.len())?;
@@ -61,7 +61,7 @@ impl<'a, F: BorrowMut<SuperChunk<'a>>> ArrayOn<F> {
     /// Sets one item.
     ///
     /// # Errors
-    /// `OutOfRange` for an index outside the array, an item of another size, and whatever chunks can be.
+    /// `OutOfRange` for an index outside the array, an item of another size, and errors of reading and writing chunks.
     pub fn set_item(&mut self, index: &[u64], item: &[u8]) -> Result<(), Error> {
         let (chunk, at) = self.address(index)?;
         check_len(self.layout.geometry.typesize().into(), item.len())?;

@@ -1,5 +1,4 @@
-//! Directory containers: carray and ctable as bcolz 1.2 writes them, and the Blaze layout that was
-//! proposed for its successor.
+//! Directories of bcolz: carray and ctable as version 1.2 writes them.
 //!
 //! ```text
 //! ctable   __rootdirs__  __attrs__  <column>/ …          each column a carray

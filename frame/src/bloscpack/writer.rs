@@ -23,9 +23,9 @@ use blosc_core::{Params, Pool};
 /// How many spare entries the offsets table gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spare {
-    /// So many times the number of chunks; bloscpack's default is 10.
+    /// Room for this many times the number of chunks; bloscpack's default is 10.
     Times(u32),
-    /// So many.
+    /// Room for this many chunks.
     Chunks(u64),
 }
 

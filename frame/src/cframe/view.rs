@@ -231,7 +231,7 @@ impl<'a> View<'a> {
     /// Entry `k` of the index. Decodes the one block of the index it lies in.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`]; [`Error::Chunk`] for a damaged index; [`Error::OutputTooSmall`] for too little scratch.
+    /// [`Error::OutOfRange`]; [`Error::Chunk`] and [`Error::Invalid`] for a damaged index; [`Error::OutputTooSmall`] for too little scratch.
     pub fn entry(&self, k: u64, level: Level, work: &mut [u8]) -> Result<Entry, Error> {
         let at = self.header.index_at()?;
         let (Some(index), true) = (self.index, k < self.nchunks) else {

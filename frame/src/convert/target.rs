@@ -41,7 +41,7 @@ pub enum Target {
 ///
 /// # Errors
 /// [`Error::Limit`] before anything is written, where `input` decodes to more than the limits that it was opened with
-/// allow. Whatever reading and writing give; what has been written of the new container is left to be removed.
+/// allow. Errors of reading and writing; what has been written of the new container is left to be removed.
 pub fn convert(
     input: &AnyRows,
     pool: &mut Pool,

@@ -19,7 +19,7 @@ pub enum ByteOrder {
     Little,
     /// Most significant byte first, `>`.
     Big,
-    /// There is nothing to order, `|`.
+    /// An item of one byte, or without numbers in it, has no order, `|`.
     None,
 }
 

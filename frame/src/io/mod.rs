@@ -2,9 +2,9 @@
 //!
 //! | trait | is | implemented by |
 //! |---|---|---|
-//! | [`ReadAt`] | bytes that can be read at any position | `[u8]`, `Vec<u8>`, `Bytes`, [`std::fs::File`], [`Offset`] |
-//! | [`WriteAt`] | … and written, cut and flushed | `Vec<u8>`, `File` |
-//! | [`Store`] | … and replaced as a whole in one atomic step | `Vec<u8>`, [`PathFile`], [`DirFile`]; `File` and [`ReadOnly`] refuse |
+//! | [`ReadAt`] | bytes that can be read at any position | `[u8]`, `Vec<u8>`, `Bytes`, [`std::fs::File`], [`Pieces`]; [`Offset`] and [`Far`] around another |
+//! | [`WriteAt`] | … and written, cut and flushed | `Vec<u8>`, `File`, and each [`Store`] |
+//! | [`Store`] | … and replaced as a whole in one atomic step | `Vec<u8>`, [`PathFile`], [`PooledFile`], [`DirFile`]; `File` and [`ReadOnly`] refuse |
 //! | [`Directory`] | a flat set of named files | [`FsDir`], [`MemDir`], [`FaultDir`] |
 //!
 //! Positions are never part of the state, so reading needs only `&self` and threads can share a source.

@@ -91,7 +91,7 @@ pub(super) struct Checksums {
 }
 
 impl Checksums {
-    /// For a new frame: on.
+    /// The checksums of a new frame, which are written and compared.
     pub(super) fn new() -> Checksums {
         Checksums { enabled: true, verify: true, ..Checksums::default() }
     }

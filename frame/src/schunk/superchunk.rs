@@ -103,7 +103,7 @@ impl SuperChunk<'static> {
     /// As [`SuperChunk::open_path`], to change it, too: other writers are kept out until it is dropped.
     ///
     /// # Errors
-    /// As [`SuperChunk::open_path`], and for files that may not be written.
+    /// As [`SuperChunk::open_path`], and as [`PathFile::open_rw`](crate::io::PathFile::open_rw).
     pub fn open_path_mut(path: impl AsRef<Path>) -> Result<SuperChunk<'static>, FileError> {
         let (path, limits) = (path.as_ref(), &Limits::DEFAULT);
         match path.is_dir() {

@@ -121,7 +121,7 @@ fn directory(file: &dyn ReadAt) -> Result<Directory, Error> {
 /// All members by their names; directories have a `/` at the end. Names that are no UTF-8 get replacement characters.
 ///
 /// # Errors
-/// A directory that contradicts the file, or is larger than the limits.
+/// A directory that contradicts the file, or is larger than the limits; errors of reading `file`.
 pub fn members(file: &dyn ReadAt, limits: &Limits) -> Result<Vec<(String, Member)>, Error> {
     let Directory { start, len, count, base } = directory(file)?;
     within("members of a zip file", count, limits.entries)?;

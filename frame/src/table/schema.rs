@@ -63,11 +63,11 @@ impl Kind {
 /// How nulls are told from values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Nulls {
-    /// There are none.
+    /// No row is null.
     None,
-    /// By an array of their own.
+    /// An array of its own says which rows are.
     Mask,
-    /// By this value.
+    /// This value stands for null.
     Sentinel(Value),
     /// They are values of their own: a code, or nil.
     Native,

@@ -63,7 +63,7 @@ pub(super) trait Work {
         allow(dead_code)
     )]
     fn run<const N: usize, L: Lanes<N>>(self, with: L) -> Self::Output;
-    /// Without registers.
+    /// Does the same without registers.
     fn plain(self) -> Self::Output;
 }
 

@@ -1,4 +1,4 @@
-//! Loops over bits that are compiled twice: with and without BMI1, BMI2, LZCNT and SSSE3.
+//! Loops over bits, of deflate and zstd's Huffman codes, compiled twice: with and without BMI1, BMI2, LZCNT and SSSE3. And Adler-32.
 
 #[cfg(feature = "zlib")]
 pub(crate) mod adler;

@@ -71,7 +71,7 @@ unsafe fn ordered(v: Vector, order: *const u8) -> Vector {
 }
 
 impl Tail {
-    /// For loops that need none.
+    /// The tail of loops that need none.
     pub(in crate::arch) const NONE: Tail = Tail(ZEROS);
 
     /// What lies before `to`.

@@ -95,7 +95,7 @@ mod sixteen {
 
     /// Which of sixteen bytes differ.
     pub type Bits = u32;
-    /// For each byte.
+    /// How many bits there are for each byte.
     pub const BITS: u32 = 1;
 
     pub struct Sixteen(__m128i);
@@ -125,7 +125,7 @@ mod sixteen {
 mod sixteen {
     /// Which of sixteen bytes differ.
     pub type Bits = u128;
-    /// For each byte.
+    /// How many bits there are for each byte.
     pub const BITS: u32 = 8;
 
     pub struct Sixteen(u128);

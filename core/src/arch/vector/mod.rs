@@ -1,4 +1,4 @@
-//! The kernels for registers made of 16-byte lanes: SSE2, AVX2, NEON, simd128.
+//! The kernels for registers made of 16-byte lanes: SSE2, SSSE3, AVX2, AVX-512BW, NEON, simd128.
 //!
 //! ```text
 //! split  item width w < 16, one block = 16 items per lane

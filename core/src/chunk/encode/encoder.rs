@@ -83,7 +83,7 @@ impl<'w> Encoder<'w> {
     /// [`max_encoded_len`](crate::max_encoded_len) bytes is always enough.
     ///
     /// # Errors
-    /// `Param`, `WorkTooSmall`, or `OutputTooSmall` where `dst` cannot hold the chunk.
+    /// `Param`, `WorkTooSmall`, a filter that cannot run, or `OutputTooSmall` where `dst` cannot hold the chunk.
     pub fn encode(&mut self, src: &[u8], dst: &mut [u8]) -> Result<usize, Error> {
         let plan = Plan::new(&self.params, self.chunk_context, self.dictionary, src)?;
         plan.encode(self.level, self.work, &mut self.context, dst)

@@ -111,7 +111,7 @@ struct Candidates<'r> {
     /// A bit for each entry with the right tag.
     equal: u32,
     positions: &'r [u8; 2 * ENTRIES],
-    /// From where distances count.
+    /// The position modulo 65536 from which distances count.
     reference: u16,
     reach: usize,
     /// How many more may be looked at.

@@ -86,7 +86,7 @@ pub(super) const WIDEST: usize = 32;
 /// permutes less. Splitting them so would take a third load for each register.
 pub(super) const NARROW: usize = 24;
 
-/// For each of these widths: join.
+/// The indices of a join for each of these widths.
 pub(super) static NARROW_JOIN: [[Indices; 2]; NARROW - 16] = {
     let mut all = [[Indices([[0; 64]; 2]); 2]; NARROW - 16];
     let mut k = 0;

@@ -50,7 +50,7 @@ static LITERALS: [u32; 256] = {
     codes
 };
 
-/// By length, less three.
+/// The code of each match length, less three.
 #[allow(clippy::indexing_slicing)]
 static LENGTHS: [u32; 256] = {
     let mut codes = [0; 256];
@@ -66,7 +66,7 @@ static LENGTHS: [u32; 256] = {
     codes
 };
 
-/// By distance symbol.
+/// The code of each distance symbol.
 #[allow(clippy::indexing_slicing)]
 static DISTANCES: [u8; 32] = {
     let mut codes = [0; 32];
