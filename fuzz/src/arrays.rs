@@ -1,8 +1,8 @@
 //! Arrays: opening hostile ones, slices beside a naive model, and dtype texts.
 
-use crate::frames::{LARGE, LIMITS, OUTPUT, from_file, params, pattern, told};
+use crate::frames::{LARGE, LIMITS, OUTPUT, finish, from_file, params, pattern, told};
 use crate::primed::twice;
-use crate::resources::{Tally, allow};
+use crate::resources::{Counted, Tally, allow};
 use arbitrary::{Result, Unstructured};
 use blosc_frame::b2nd::{Dtype, NdArray, Selection, Spec, Take};
 use blosc_frame::io::MemDir;
@@ -32,15 +32,6 @@ pub fn open(data: &[u8]) {
     }
     let Ok(whole) = whole else { return };
     assert_eq!(whole.len() as u64, geometry.nbytes());
-    let Some(side) = geometry.shape().first().copied() else { return };
-    let mut halves = Vec::new();
-    for range in [0..side / 2, side / 2..side] {
-        let mut ranges: Vec<_> = geometry.shape().iter().map(|s| 0..*s).collect();
-        ranges[0] = range;
-        let half = Selection::ranges(nd.shape(), &ranges).expect("a part of the shape");
-        halves.extend(nd.get(&half).expect("a part of what was read"));
-    }
-    assert!(halves == whole, "the halves are not the whole");
     let tally = Tally::default();
     let mut held = from_file(data, &tally).expect("a frame that opened from memory");
     held.set_verify(false);
@@ -50,20 +41,21 @@ pub fn open(data: &[u8]) {
     pieces(&mut nd, &whole);
     let model =
         Model { shape: geometry.shape().to_vec(), typesize: geometry.typesize() as usize, data: whole };
-    thin(&mut nd, &model);
+    let source = Counted { data, most: usize::MAX, tally: &tally };
+    thin(&mut nd, &model, &source);
     if model.data.len() >= LARGE {
         held.set_threads(2);
         assert!(held.get_all().as_ref() == Ok(&model.data), "two threads read something else");
     }
-    thin(&mut held, &model);
+    thin(&mut held, &model, &source);
     // Nobody has changed it.
     assert_eq!((held.refresh(), nd.refresh()), (Ok(false), Ok(false)));
     let frame = nd.into_frame();
     assert!(frame.metalayer(if held.is_caterva() { "caterva" } else { "b2nd" }).is_some());
 }
 
-/// Few items from everywhere, asked for again and again: in the end their blocks are kept.
-fn thin(nd: &mut NdArray<'_>, model: &Model) {
+/// Few items from everywhere, by a plan, then asked for again and again: in the end their blocks are kept.
+fn thin(nd: &mut NdArray<'_>, model: &Model, source: &Counted<'_>) {
     let axes = model.shape.len();
     if model.data.is_empty() || axes == 0 {
         return;
@@ -85,13 +77,17 @@ fn thin(nd: &mut NdArray<'_>, model: &Model) {
     for takes in [takes, few] {
         let selection = Selection::new(nd.shape(), &takes).expect("indices inside the shape");
         let truth = model.get(&takes.iter().map(indices).collect::<Vec<_>>());
+        assert!(
+            finish(nd.plan(&selection).ok(), truth.len(), source, |_| ()).as_ref() == Some(&truth),
+            "a plan"
+        );
         for _ in 0..if truth.len() < 5000 { 18 } else { 3 } {
             assert!(nd.get(&selection).as_ref() == Ok(&truth), "{takes:?} of what was read");
         }
     }
 }
 
-/// The whole in pieces, and the items that a mask leaves.
+/// The whole in pieces of either order, and the items that a mask leaves.
 fn pieces(nd: &mut NdArray<'_>, whole: &[u8]) {
     let geometry = *nd.geometry();
     let (size, items) = (geometry.typesize() as usize, geometry.items() as usize);
@@ -100,12 +96,25 @@ fn pieces(nd: &mut NdArray<'_>, whole: &[u8]) {
         if piece == 1 && items > 2000 {
             continue;
         }
-        let mut all = Vec::new();
+        let (mut all, mut turned) = (Vec::new(), Vec::new());
         let taken = nd.for_each_piece(piece, |bytes| {
             all.extend_from_slice(bytes);
             Ok(())
         });
         assert!((taken, &all[..]) == (Ok(()), whole), "in pieces of {piece}");
+        let taken = nd.for_each_piece_fortran(piece, |bytes| {
+            turned.extend_from_slice(bytes);
+            Ok(())
+        });
+        assert!(taken == Ok(()) && turned.len() == whole.len(), "in pieces of {piece} in Fortran order");
+        for (k, item) in turned.chunks(size.max(1)).enumerate() {
+            let (mut rest, mut at, mut step) = (k, 0, items);
+            for side in geometry.shape().iter().map(|side| *side as usize) {
+                step /= side;
+                (at, rest) = (at + rest % side * step, rest / side);
+            }
+            assert!(whole[at * size..].starts_with(item), "item {k} in Fortran order");
+        }
     }
     if items <= 3000 && size > 0 {
         let mask: Vec<bool> = (0..items).map(|k| k % 3 == 1).collect();

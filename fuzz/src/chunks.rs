@@ -279,15 +279,8 @@ impl UserFilter for Turn {
 fn specials(typesize: u32, source: &[u8]) {
     let n = source.len();
     let value = &source[..n.min(typesize as usize)];
-    let filled = |bytes: &[u8], byte: fn(usize) -> u8| {
-        let out = blosc_core::decompress(bytes).expect("our own chunk");
-        assert!(out.len() == n && (0..n).all(|k| out[k] == byte(k)));
-    };
-    if let Ok(chunk) = special::zeros(typesize, n) {
-        filled(&chunk, |_| 0);
-    }
-    if let Ok(chunk) = special::uninit(typesize, n) {
-        filled(&chunk, |_| 0);
+    for chunk in [special::zeros(typesize, n), special::uninit(typesize, n)].into_iter().flatten() {
+        assert_eq!(blosc_core::decompress(&chunk), Ok(vec![0; n]));
     }
     if let Ok(chunk) = special::nans(typesize, n) {
         let out = blosc_core::decompress(&chunk).expect("our own chunk");

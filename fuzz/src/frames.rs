@@ -32,24 +32,13 @@ pub const LIMITS: Limits = Limits::DEFAULT
 pub fn open(data: &[u8]) {
     allow(4 * OUTPUT + 16 * CHUNK);
     let view = told(View::open(data, &LIMITS));
-    let Some(mut sc) = told(SuperChunk::from_bytes(data.to_vec(), &LIMITS)) else {
-        // What is too damaged to open may be repaired, in memory or from a file; what comes of that is whole.
-        let made = SuperChunk::memory;
-        let mended = repair(&data, &LIMITS, made);
-        let tally = Tally::default();
-        let of_file = repair(&Counted { data, most: usize::MAX, tally: &tally }, &LIMITS, made);
-        assert_eq!(of_file.as_ref().map(|mended| &mended.0), mended.as_ref().map(|mended| &mended.0));
-        if let Ok((report, sc)) = mended {
-            assert_eq!(report.kept + report.lost.len() as u64, sc.nchunks());
-            whole(sc);
-        }
-        return;
-    };
+    let Some(mut sc) = told(SuperChunk::from_bytes(data.to_vec(), &LIMITS)) else { return mended(data, &[]) };
     let chunks = read(&mut sc);
     if let Some(view) = view {
-        compare_view(&view, &chunks);
+        compare_view(data, &view, &chunks);
     }
     piecewise(data, &chunks);
+    mended(data, &chunks);
     if chunks.iter().all(std::result::Result::is_ok) {
         // Parameters that are only read make no new frame.
         if let Ok(mut copy) = SuperChunk::memory(&sc.params())
@@ -59,6 +48,20 @@ pub fn open(data: &[u8]) {
                 assert_eq!(copy.read_chunk(k).ok().as_ref(), chunk.as_ref().ok(), "chunk {k} of a copy");
             }
         }
+    }
+}
+
+/// A frame may be repaired, in memory or from a file; what comes of that is whole, and has the chunks that could be read.
+fn mended(data: &[u8], chunks: &[std::result::Result<Vec<u8>, Error>]) {
+    let (made, tally) = (SuperChunk::memory, Tally::default());
+    let mended = repair(&data, &LIMITS, made);
+    let of_file = repair(&Counted { data, most: usize::MAX, tally: &tally }, &LIMITS, made);
+    assert_eq!(of_file.as_ref().map(|mended| &mended.0), mended.as_ref().map(|mended| &mended.0));
+    if let Ok((report, sc)) = mended {
+        assert_eq!(report.kept + report.lost.len() as u64, sc.nchunks());
+        let unread = |k: &u64| chunks.get(*k as usize).is_none_or(std::result::Result::is_err);
+        assert!(report.lost.iter().all(unread), "{report:?}");
+        whole(sc);
     }
 }
 
@@ -241,19 +244,10 @@ fn parts(sc: &mut SuperChunk<'_>, all: &[u8]) {
     assert_eq!(sc.read_items(items.clone(), &mut out), Ok(out.len()));
     assert!(out == all[(items.start * typesize) as usize..][..out.len()], "items {items:?}");
     assert!(sc.read_bytes(0..n + 1, &mut []).is_err() && sc.read_items(n + 1..n, &mut []).is_err());
-    let mut at = 0;
-    for k in 0..sc.nchunks().min(8) {
-        let end = at + sc.chunk_nbytes(k).expect("a chunk that was read") as usize;
-        let _ = sc.read_blocks(k, &[0], |_, block| {
-            assert!(all[at..end].starts_with(block), "the first block of chunk {k}");
-            Ok(())
-        });
-        at = end;
-    }
 }
 
-/// What the view without an allocator reads is what the frame reads.
-fn compare_view(view: &View<'_>, chunks: &[std::result::Result<Vec<u8>, Error>]) {
+/// What the view without an allocator reads is what the frame reads; so is what comes of chunks that are pushed into it.
+fn compare_view(data: &[u8], view: &View<'_>, chunks: &[std::result::Result<Vec<u8>, Error>]) {
     let (mut work, mut out) = (vec![0x5A; 4 * CHUNK], vec![0xA5; CHUNK]);
     assert!(view.decode_chunk(view.nchunks(), Level::best(), &mut work, &mut out).is_err());
     if view.index_work_len() > work.len() {
@@ -270,8 +264,17 @@ fn compare_view(view: &View<'_>, chunks: &[std::result::Result<Vec<u8>, Error>])
             }
         }
     }
-    let typesize = view.header().typesize as usize;
+    let (header, typesize) = (view.header(), view.header().typesize as usize);
+    let index_at = header.index_at().expect("a view that opened") as usize;
+    let rest = &data[index_at..header.frame_len as usize];
+    let apart =
+        || View::open_apart(&data[..header.header_len as usize], rest, &LIMITS).expect("a view that opened");
+    let apart = told(apart().verified()).unwrap_or_else(apart);
     for (k, chunk) in (0..).zip(chunks) {
+        let pushed = push(&apart, k, data, &mut work, &mut out);
+        if let (Some(n), Ok(chunk)) = (pushed, chunk) {
+            assert!(out[..n] == chunk[..], "chunk {k} that was pushed differs");
+        }
         let decoded = told(view.decode_chunk(k, Level::best(), &mut work, &mut out));
         if let (Some(n), Ok(chunk)) = (decoded, chunk) {
             assert!(out[..n] == chunk[..], "chunk {k} of the view differs");
@@ -289,6 +292,18 @@ fn compare_view(view: &View<'_>, chunks: &[std::result::Result<Vec<u8>, Error>])
             assert!(out[..items.len() * typesize] == chunk[items.start * typesize..items.end * typesize]);
         }
     }
+}
+
+/// Pushes a chunk in pieces; how many bytes it has, if it is right.
+fn push(view: &View<'_>, k: u64, data: &[u8], memory: &mut [u8], out: &mut [u8]) -> Option<usize> {
+    let mut chunk = told(view.push_chunk(k, Level::best(), memory))?;
+    while !chunk.is_done() {
+        let mut piece = data.get(chunk.position() as usize..)?.get(..chunk.needs().min(61))?;
+        while let Some(block) = told(chunk.push(&mut piece))? {
+            out[block.offset..][..block.bytes.len()].copy_from_slice(block.bytes);
+        }
+    }
+    Some(chunk.decoded())
 }
 
 /// A frame from a source that returns short is the frame from a slice; cut off anywhere, it is refused.
@@ -330,20 +345,28 @@ fn planned(mut frame: SuperChunk<'_>, source: &Counted<'_>, at: usize) {
     frame.set_verify(true);
     let k = at as u64 % frame.nchunks().max(1);
     let (own, sum) = (frame.read_chunk(k).ok(), frame.chunk_checksum(k));
-    assert_eq!(finish(frame.plan_chunk(k).ok(), source, |_| ()), own, "a plan of chunk {k}");
+    assert_eq!(finish(frame.plan_chunk(k).ok(), CHUNK, source, |_| ()), own, "a plan of chunk {k}");
     let flip = |pieces: &mut [Vec<u8>]| pieces[0].iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 1);
-    let wrong = finish(frame.plan_chunk(k).ok(), source, flip).filter(|_| sum.is_some());
+    let wrong = finish(frame.plan_chunk(k).ok(), CHUNK, source, flip).filter(|_| sum.is_some());
     assert!(wrong.is_none() || wrong == own, "chunk {k} and its checksum");
     let mut own = vec![0; frame.nbytes().min(CHUNK as u64) as usize];
     let read = frame.read_bytes(0..own.len() as u64, &mut own);
     let bytes = || frame.plan_bytes(0..own.len() as u64).and_then(|plan| plan.joined(0)).ok();
-    assert!(read.is_err() || finish(bytes(), source, |_| ()).is_none_or(|right| right == own), "bytes");
-    finish(bytes(), source, |pieces| pieces.reverse());
+    assert!(
+        read.is_err() || finish(bytes(), CHUNK, source, |_| ()).is_none_or(|right| right == own),
+        "bytes"
+    );
+    finish(bytes(), CHUNK, source, |pieces| pieces.reverse());
 }
 
-/// Runs a plan to its end, over pieces of `source` that `change` may have changed; what it reads, if it does.
-fn finish(plan: Option<Plan<'_>>, source: &Counted<'_>, change: impl Fn(&mut [Vec<u8>])) -> Option<Vec<u8>> {
-    let (mut plan, mut out) = (plan?, vec![0; CHUNK]);
+/// Runs a plan to its end, over pieces of `source` that `change` may have changed; what it reads into `room` bytes, if it does.
+pub fn finish(
+    plan: Option<Plan<'_>>,
+    room: usize,
+    source: &Counted<'_>,
+    change: impl Fn(&mut [Vec<u8>]),
+) -> Option<Vec<u8>> {
+    let (mut plan, mut out) = (plan?, vec![0; room]);
     for _ in 0..7 {
         if plan.ranges().is_empty() {
             return plan.finish(&mut out).ok().map(|n| out[..n].to_vec());

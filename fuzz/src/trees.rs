@@ -123,7 +123,7 @@ impl Column {
         })
     }
 
-    fn rows(&self) -> &dyn Rows {
+    fn rows(&mut self) -> &mut dyn Rows {
         match self {
             Column::Bcolz(rows) => rows,
             Column::Blaze(rows) => rows,
@@ -131,15 +131,7 @@ impl Column {
         }
     }
 
-    fn edit(&mut self) -> &mut dyn Rows {
-        match self {
-            Column::Bcolz(rows) => rows,
-            Column::Blaze(rows) => rows,
-            Column::Table(rows) => rows,
-        }
-    }
-
-    fn all(&self, pool: &mut Pool) -> std::result::Result<Vec<u8>, Error> {
+    fn all(&mut self, pool: &mut Pool) -> std::result::Result<Vec<u8>, Error> {
         let mut out = vec![0; self.rows().nbytes() as usize];
         self.rows().read_plain(pool, 0, &mut out)?;
         Ok(out)
@@ -214,7 +206,7 @@ fn edits(u: &mut Unstructured<'_>) -> Result<()> {
         let start = at as usize * width;
         let mut wanted = model.clone();
         let kind = u.int_in_range(0..=5)?;
-        rows.edit().set_reserve(some as u32 % 3 * 50);
+        rows.rows().set_reserve(some as u32 % 3 * 50);
         let fails = u.ratio(1, 4)? && flat && (kind <= 1 || (kind == 4 && at <= now));
         if fails {
             dir.stop_after(u.int_in_range(0..=20)?);
@@ -222,16 +214,16 @@ fn edits(u: &mut Unstructured<'_>) -> Result<()> {
         let done = match kind {
             0 | 1 => {
                 wanted.extend_from_slice(&data);
-                rows.edit().append(&mut pool, &data)
+                rows.rows().append(&mut pool, &data)
             }
             2 => {
                 let data = &data[..data.len().min(model.len() - start)];
                 wanted[start..start + data.len()].copy_from_slice(data);
-                rows.edit().set(&mut pool, at, &data)
+                rows.rows().set(&mut pool, at, &data)
             }
             5 => {
                 let data = &data[..data.len().min(model.len() - start)];
-                match rows.edit().set_in_place(&mut pool, at, &data) {
+                match rows.rows().set_in_place(&mut pool, at, &data) {
                     // A chunk that does not fit its room: nothing has been written.
                     Err(Error::OutputTooSmall { .. }) => Ok(()),
                     done => {
@@ -243,12 +235,12 @@ fn edits(u: &mut Unstructured<'_>) -> Result<()> {
             3 => {
                 let end = (at + some).min(now);
                 wanted.drain(start..end as usize * width);
-                rows.edit().remove(&mut pool, at..end)
+                rows.rows().remove(&mut pool, at..end)
             }
             _ => {
                 let to = if fails { at } else { (at + some) % (now + 70) };
                 wanted.resize(to as usize * width, 0);
-                rows.edit().resize(&mut pool, to)
+                rows.rows().resize(&mut pool, to)
             }
         };
         match done {
@@ -279,7 +271,7 @@ fn edits(u: &mut Unstructured<'_>) -> Result<()> {
             dir.stop_after(u64::MAX);
         }
         assert!(rows.all(&mut pool).as_ref() == Ok(&model), "kind {kind}, {at} of {now}, {some} rows");
-        let again = rows.open(&dir).expect("a column of our own");
+        let mut again = rows.open(&dir).expect("a column of our own");
         assert!(again.all(&mut pool).as_ref() == Ok(&model), "opened again: kind {kind}");
         assert!(again.intact(&mut pool));
     }
