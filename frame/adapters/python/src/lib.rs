@@ -20,8 +20,9 @@ mod store;
 
 use pyo3::prelude::*;
 
-/// The compiled half of `blosc_frame`.
-#[pymodule]
+/// The compiled half of `blosc_frame`. Its classes are frozen and lock what changes in them, scratch memory is each thread's own,
+/// so a Python without the interpreter's lock leaves it off.
+#[pymodule(gil_used = false)]
 mod _native {
     #[pymodule_export]
     use crate::chunk::{chunk_info, compress, decompress, decompress_range};

@@ -7,11 +7,13 @@ import os
 import pickle
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
 
 import blosc_frame
+from conftest import together
 
 FORMATS = {"b2nd": ".b2nd", "bloscpack": ".blp", "bcolz": ".bcolz", "npy": ".npy"}
 
@@ -134,22 +136,53 @@ def test_threads_and_pickles(tmp_path, series):
     assert array.chunks == (10_000,)
     again = pickle.loads(pickle.dumps(array))
     assert again.shape == array.shape
-    failures = []
 
     def work(k):
         for start in range(k, 190_000, 9_973):
-            if not np.array_equal(array[start : start + 5000], series[start : start + 5000]):
-                failures.append(start)
+            np.testing.assert_array_equal(array[start : start + 5000], series[start : start + 5000])
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures
+    together(work, 4)
     blosc_frame.save(tmp_path / "b.b2nd", array[:100])
     (tmp_path / "b.b2nd").replace(tmp_path / "a.b2nd")
     np.testing.assert_array_equal(again[:100], series[:100])
+
+
+@pytest.mark.parametrize("extension", ["b2nd", "b2frame", "bcolz", "blp"])
+def test_threads_read_while_one_writes_and_another_closes(tmp_path, extension):
+    """A read is of one commit, never of two; a closed array says so."""
+    path, size = tmp_path / f"a.{extension}", 40_000
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # frames say nothing of their items
+        chunks = {"chunks": (4000,)} if extension == "b2nd" else {"chunk_nbytes": 16_000}
+        blosc_frame.save(path, np.zeros(size, "<i4"), **chunks)
+    shared, leaving = (blosc_frame.open(path, mode=mode, dtype="<i4") for mode in ("r+", "r"))
+    ready, seen = threading.Barrier(12), []
+
+    def work(k):
+        ready.wait()
+        if k == 0:
+            for value in range(1, 20):
+                shared[:] = np.full(size, value, "<i4")
+            leaving.close()
+            return
+        array = (shared, leaving)[k % 2]
+        for turn in range(60):
+            first = 997 * (k + turn) % 20_000
+            try:
+                items = array[first : first + 20_000]
+            except ValueError as error:
+                assert array is leaving and "closed" in str(error)
+                return
+            except blosc_frame.BloscError as error:
+                assert extension != "b2nd", error
+                continue
+            seen.append(items[0])
+            assert (items == items[0]).all(), (k, np.unique(items))
+
+    together(work, 12)
+    assert seen and leaving.closed
+    np.testing.assert_array_equal(shared[:], np.full(size, 19, "<i4"))
+    shared.close()
 
 
 @pytest.mark.parametrize("extension", ["b2nd", "bcolz"])

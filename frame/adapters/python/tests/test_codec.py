@@ -11,6 +11,7 @@ import pytest
 
 import blosc_frame
 from blosc_frame.numcodecs import Blosc
+from conftest import together
 
 CODECS = ["blosclz", "lz4", "lz4hc", "zlib", "zstd"]
 DTYPES = ["u1", "<i2", ">i4", "<f4", "<f8", "S3", "<M8[ns]", "c16", "V300"]
@@ -177,19 +178,34 @@ def test_encoding_takes_no_more_memory_than_its_result():
 
 
 def test_many_threads():
-    data = [sample("<f8") + k for k in range(8)]
-    chunks = [Blosc("zstd").encode(item) for item in data]
-    failures = []
+    """Each has a chunk and memory of its own and shares chunks, a codec and an array of items with the others: on a Python
+    without the interpreter's lock nothing else keeps them apart."""
+    codecs = [Blosc("zstd"), Blosc("lz4", shuffle=2), Blosc("blosclz"), Blosc("zlib", 1), Blosc("lz4hc", threads=2)]
+    data = sample("<f8")
+    shared = [codec.encode(data) for codec in codecs]
+    failures, gate = [], threading.Barrier(12)
 
-    def work():
-        for _ in range(20):
-            for item, chunk in zip(data, chunks, strict=True):
-                if Blosc().decode(chunk) != item.tobytes():
-                    failures.append(item)
+    def work(k):
+        own, out = data + k, np.empty_like(data)
+        gate.wait()
+        for turn in range(10):
+            for codec, chunk in zip(codecs, shared, strict=True):
+                first = (17 * k + 1009 * turn) % 39_000
+                same = (
+                    codec.encode(data) == chunk,
+                    codec.decode(codec.encode(own)) == own.tobytes(),
+                    np.array_equal(codec.decode(chunk, out), data),
+                    codec.decode_partial(chunk, first, 900) == data[first : first + 900].tobytes(),
+                    blosc_frame.chunk_info(chunk)["nbytes"] == data.nbytes,
+                )
+                out.fill(k)
+                if not all(same):
+                    failures.append((k, codec, same))
+            try:
+                blosc_frame.decompress(shared[k % 5][: 100 + turn])
+                failures.append((k, "a chunk that is cut"))
+            except blosc_frame.BloscError:
+                pass
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(work, 12)
     assert not failures

@@ -1,5 +1,6 @@
 """Edits of arrays; stores, tables and tensors: against NumPy, python-blosc2 and pyarrow where these are installed."""
 
+import contextlib
 import pathlib
 import pickle
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 import blosc_frame
+from conftest import together
 
 WILD = pathlib.Path(__file__).parents[3] / "tests" / "fixtures" / "wild"
 FORMATS = {"b2nd": ".b2nd", "bloscpack": ".blp", "bcolz": ".bcolz"}
@@ -168,6 +170,35 @@ def test_tables_as_arrays_and_as_arrow(name):
                 got = arrow[column].to_pylist()
                 assert got == array.tolist(), column
         assert table.to_arrow(list(arrays), 1, -1).num_rows == len(table) - 2
+    with pytest.raises(ValueError, match="closed"):
+        len(table)
+
+
+@pytest.mark.parametrize("names", [("store.b2z", "plain.b2d"), ("embed.b2e", "table.b2d")])
+def test_threads_share_a_store_and_a_table(names):
+    store, table = (blosc_frame.open(WILD / name) for name in names)
+    leaves = {key: store[key] for key in store if isinstance(store[key], blosc_frame.Array)}
+    want, columns = {key: leaf[...] for key, leaf in leaves.items()}, {}
+    for name in table.columns:
+        with contextlib.suppress(blosc_frame.BloscError):  # lists and objects
+            columns[name] = table[name]
+    assert want and columns
+
+    def work(k):
+        for turn in range(20):
+            try:
+                for key, leaf in leaves.items():
+                    np.testing.assert_array_equal(leaf[...], want[key])
+                    np.testing.assert_array_equal(store[key][...], want[key])
+                for name, column in columns.items():
+                    np.testing.assert_array_equal(table[name], column)
+            except ValueError as error:
+                assert "closed" in str(error)
+            if (k, turn) == (3, 15):
+                store.close()
+                table.close()
+
+    together(work, 8)
     with pytest.raises(ValueError, match="closed"):
         len(table)
 

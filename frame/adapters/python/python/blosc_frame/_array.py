@@ -310,9 +310,10 @@ class Store(Mapping[str, "Array | Table"]):
         self._entries = dict(store.entries())
 
     def _opened(self) -> _Store:
-        if self._store is None:
+        store = self._store  # once: another thread may close it meanwhile
+        if store is None:
             raise ValueError("the store is closed")
-        return self._store
+        return store
 
     def __getitem__(self, key: str) -> Array | Table:
         store = self._opened()
@@ -378,9 +379,10 @@ class Table:
         self._table: _Table | None = store.table()
 
     def _opened(self) -> _Table:
-        if self._table is None:
+        table = self._table  # once: another thread may close it meanwhile
+        if table is None:
             raise ValueError("the table is closed")
-        return self._table
+        return table
 
     @property
     def columns(self) -> dict[str, str]:
