@@ -91,7 +91,7 @@ pub enum Command {
     Compress(Compress),
     /// Try codecs, filters, levels and block sizes on a file, and say which to take
     Advise(Advise),
-    /// Write the plain bytes of any Blosc file
+    /// Write what any Blosc file decodes to: plain bytes, of arrays a .npy file
     #[command(
         after_help = "Examples:\n  blosc decompress data.bin.b2frame\n  blosc decompress store.b2z:/g/b -o b.npy"
     )]
@@ -116,34 +116,34 @@ pub enum Command {
     Repair(Repair),
     /// Drop what nothing refers to any more, and checksum what has no checksum
     Compact(Compact),
-    /// Append the bytes of a file, or of standard input, to a frame or an array
+    /// Append a file, or standard input, to a frame, array, rows or table
     #[command(
         after_help = "Examples:\n  blosc append log.b2frame today.bin\n  blosc append table.b2z rows.csv"
     )]
     Append(Append),
-    /// Set part of an array
+    /// Set part of an array or of a container of rows
     Set(Set),
-    /// Change the shape of an array
+    /// Change the shape of an array or the number of rows
     Resize(Resize),
     /// Take rows off the end of a bloscpack file, bcolz or Blaze directory
     Trim(Trim),
     /// Add, remove and rename the columns of a bcolz table
     Column(Column),
-    /// Insert rows into an array
+    /// Insert rows into an array or a container of rows
     Insert(Insert),
-    /// Delete rows of an array
+    /// Delete rows of an array or a container of rows
     Delete(Delete),
     /// Copy a container into one of another kind, with other chunks, another codec
     #[command(
         after_help = "Examples:\n  blosc convert old.blp -o new.b2nd\n  blosc convert table.b2z -o table.csv"
     )]
     Convert(Convert),
-    /// Insert, replace, remove and reorder the chunks of a frame
+    /// Insert, replace, remove, reorder and fill the chunks of a frame
     #[command(
         after_help = "Examples:\n  blosc edit x.b2frame delete 3\n  blosc edit x.b2frame insert 0 chunk.bin"
     )]
     Edit(Edit),
-    /// Read and change the metalayers of a frame
+    /// Read and change the metalayers of a frame, the attributes of a store
     #[command(
         after_help = "Examples:\n  blosc meta set x.b2frame note --vl --json 7\n  blosc meta get x.b2frame note"
     )]

@@ -43,6 +43,7 @@ fn limits_are_the_defaults() {
     states("blosc_frame::Limits::entries", &power(container.entries));
     states("blosc_frame::Limits::memory", &mib(container.memory));
     states("blosc_frame::Limits::metalayer", &mib(container.metalayer));
+    states("blosc_frame::Limits::metalayers", &mib(container.metalayers));
     states("blosc_frame::Limits::output", &gib(container.output));
     for (name, limits) in [("JSON", TextLimits::JSON), ("YAML", TextLimits::YAML)] {
         let (bytes, values) = (mib(limits.bytes as u64), power(limits.values.into()));

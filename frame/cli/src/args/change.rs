@@ -117,10 +117,9 @@ pub struct Compact {
 /// `blosc set`.
 #[derive(Debug, Group)]
 pub struct Set {
-    /// Array to change
+    /// Array, bloscpack file, bcolz or Blaze directory to change
     pub array: PathBuf,
-    /// The new items: of a .npy file or a container, or plain bytes in C order; - is standard input. The new rows of a
-    /// python-blosc2 table: a .csv or .jsonl file
+    /// The new items: of a .npy file or a container, or plain bytes in C order; - is standard input
     pub input: PathBuf,
     /// Take the bytes of the input as they are, whatever they look like
     #[arg(long)]
@@ -142,7 +141,7 @@ pub struct Set {
 /// `blosc resize`.
 #[derive(Debug, Group)]
 pub struct Resize {
-    /// Array to change
+    /// Array, bloscpack file, bcolz or Blaze directory to change
     pub array: PathBuf,
     /// Its new shape
     #[arg(long, value_delimiter = ',', required = true, value_name = "SHAPE")]
@@ -154,7 +153,7 @@ pub struct Resize {
 /// `blosc insert`.
 #[derive(Debug, Group)]
 pub struct Insert {
-    /// Array to change
+    /// Array, bloscpack file, bcolz or Blaze directory to change
     pub array: PathBuf,
     /// The new rows: of a .npy file or a container, or plain bytes in C order; - is standard input
     pub input: PathBuf,
@@ -176,7 +175,7 @@ pub struct Insert {
 /// `blosc delete`.
 #[derive(Debug, Group)]
 pub struct Delete {
-    /// Array to change
+    /// Array, bloscpack file, bcolz or Blaze directory to change
     pub array: PathBuf,
     /// Dimension whose rows go
     #[arg(long, default_value_t = 0, value_name = "D")]

@@ -63,9 +63,9 @@ pub enum Format {
     Bcolz,
     /// A Blaze directory
     Blaze,
-    /// A NumPy file, not compressed (convert only)
+    /// A NumPy file, not compressed (not by `compress`)
     Npy,
-    /// A NumPy file of one or more arrays, not compressed (convert only)
+    /// A NumPy file of one or more arrays, not compressed (not by `compress`)
     Npz,
     /// A tree store of python-blosc2 in a zip file
     B2z,

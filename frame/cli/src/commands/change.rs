@@ -92,15 +92,12 @@ fn of_rows_only(opened: &Opened, given: bool, option: &str, path: &Path) -> Resu
     }
 }
 
-/// The answer to a change of what cannot be changed.
+/// The answer to `append` to what takes none.
 fn unchangeable(path: &Path) -> Failure {
-    Failure::at(path, "a chunk or a store cannot be changed: only frames, arrays and containers of rows can")
+    Failure::at(path, "a chunk or a store cannot be changed: append takes frames, arrays, rows and tables")
 }
 
 /// The answer to a change of items of what has none.
 fn no_array(path: &Path) -> Failure {
-    Failure::at(
-        path,
-        "no array: only append and edit change a plain frame, and nothing changes a chunk or a store",
-    )
+    Failure::at(path, "no array: append and edit change a plain frame, append a table, and nothing a chunk")
 }

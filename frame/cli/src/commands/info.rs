@@ -225,7 +225,7 @@ fn size(report: &Value) -> Option<String> {
     // A frame inside a larger file takes its own length there; of a sparse one that is the length of its index.
     let sparse = report["container"] == "sframe" || report["kind"] == "sframe";
     let frame = if sparse { "container_bytes" } else { "frame_len" };
-    let after = number(report, frame).or(number(report, "cbytes"));
+    let after = number(report, "stored_bytes").or(number(report, frame)).or(number(report, "cbytes"));
     Some(match after {
         Some(after) if after > 0 => {
             let ratio = before as f64 / after as f64;

@@ -11,11 +11,12 @@ use blosc_frame::io::{Directory, FsDir};
 use blosc_frame::plain::Plain;
 use blosc_frame::{Error, Rows};
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// What `info` says of a column.
-pub fn column_info(column: &CArray<FsDir>) -> Result<Value, Error> {
+pub fn column_info(column: &CArray<FsDir>, path: &Path) -> Result<Value, Error> {
     let mut info = json!({"kind": "bcolz", "layout": "carray"});
-    if let (Value::Object(info), Value::Object(more)) = (&mut info, details(column)) {
+    if let (Value::Object(info), Value::Object(more)) = (&mut info, details(column, path)) {
         info.extend(more);
     }
     tell(&mut info, column.uncounted()?);
@@ -37,21 +38,23 @@ pub(super) fn tell(info: &mut Value, found: Uncounted) {
     }
 }
 
-/// What a column's descriptors say.
-fn details(column: &CArray<FsDir>) -> Value {
+/// What a column's descriptors say, which count its last chunk as full and plain, and how long its chunk files are.
+fn details(column: &CArray<FsDir>, path: &Path) -> Value {
     let storage = column.storage();
+    let files = path.join("data").read_dir().into_iter().flatten().flatten();
+    let stored: u64 = files.filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum();
     json!({
         "dtype": numpy_name(&storage.dtype), "shape": column.shape(), "nbytes": column.nbytes(),
-        "cbytes": column.sizes().cbytes, "chunklen": storage.chunklen, "expectedlen": storage.expectedlen,
-        "nchunks": column.nchunks(), "codec": storage.cparams.cname, "level": storage.cparams.clevel,
-        "shuffle": storage.cparams.shuffle, "quantize": storage.cparams.quantize, "dflt": value(&storage.dflt),
-        "attributes": value(column.attrs()),
+        "cbytes": column.sizes().cbytes, "stored_bytes": stored, "chunklen": storage.chunklen,
+        "expectedlen": storage.expectedlen, "nchunks": column.nchunks(), "codec": storage.cparams.cname,
+        "level": storage.cparams.clevel, "shuffle": storage.cparams.shuffle, "quantize": storage.cparams.quantize,
+        "dflt": value(&storage.dflt), "attributes": value(column.attrs()),
     })
 }
 
 /// What a table's descriptors say.
-pub fn table_info(table: &CTable<FsDir>) -> Result<Value, Error> {
-    let columns = table.columns().map(|(name, column)| (name.into(), details(column)));
+pub fn table_info(table: &CTable<FsDir>, path: &Path) -> Result<Value, Error> {
+    let columns = table.columns().map(|(name, column)| (name.into(), details(column, &path.join(name))));
     let mut info = json!({
         "kind": "bcolz", "layout": "ctable", "rows": table.rows(), "nbytes": table.nbytes(),
         "row_nbytes": table.row_nbytes(), "dtype": table.dtype()?.to_string(),

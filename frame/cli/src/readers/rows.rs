@@ -262,10 +262,10 @@ impl Reader for RowsReader {
         let about = &self.opened.about;
         match &self.opened.data {
             Container::Bloscpack(pack) => bloscpack::info(pack.pack()),
-            Container::Column(column) => bcolz::column_info(column),
+            Container::Column(column) => bcolz::column_info(column, &self.path),
             Container::Table(table) => match &self.column {
-                Some(name) => table.column(name).and_then(bcolz::column_info),
-                None => bcolz::table_info(table),
+                Some(name) => table.column(name).and_then(|c| bcolz::column_info(c, &self.path.join(name))),
+                None => bcolz::table_info(table, &self.path),
             },
             Container::Blaze(set) => blaze::info(set, self.column.as_deref()),
             data => {

@@ -178,6 +178,7 @@ impl Request<'_> {
                 "; --plain compresses the file's bytes as they are"
             }
             (Verb::Compress, Holds::Bytes, _) => "; --dtype and --shape make an array of them",
+            (Verb::Repair, ..) => return format!("repair writes frames and arrays, not {}", name(format)),
             (Verb::Convert, _, Chunk) => "; a bare chunk is no container: use compress",
             (Verb::Decompress, Holds::Bytes, Npy | Npz) => {
                 "; a .npy or .npz file holds arrays. --plain writes the bytes under that name all the same"

@@ -49,6 +49,13 @@ fn the_first_screen_says_what_matters() {
         let shown = text(folder.run(&["info", name]));
         assert!(shown.starts_with(wanted) && shown.contains("shuffle → blosclz"), "{name}: {shown}");
     }
+    // The descriptors of bcolz count the last chunk as if it were full and plain.
+    let files = std::fs::read_dir(folder.path("column/data")).unwrap();
+    let stored: u64 = files.map(|file| file.unwrap().metadata().unwrap().len()).sum();
+    let told = json(&folder.run(&["info", "column", "--json"]));
+    assert!(told["stored_bytes"] == stored && told["cbytes"].as_u64() > Some(stored), "{stored}: {told}");
+    let ratio = format!("ratio {:.2}\n", 24_000.0 / stored as f64);
+    assert!(text(folder.run(&["info", "column"])).contains(&ratio), "{ratio}");
     let (status, message) = folder.fail(&["comprss", "raw"]);
     assert!(status == 2 && message.contains("'compress'"), "{message}");
 }

@@ -60,7 +60,7 @@ fn an_extension_is_a_promise() {
         ("decompress r.b2frame -o x.npz", "without dtype and shape"),
         ("slice r.b2frame -o x.npy --stop 3", "without dtype and shape"),
         ("slice r.b2frame -o x.blp --stop 3", "convert writes"),
-        ("repair r.b2frame -o x.npy", "npy"),
+        ("repair r.b2frame -o x.npy", "repair writes frames and arrays, not npy"),
         ("append a.b2nd raw --reserve 100", "--reserve: a.b2nd: it applies to"),
         ("append r.b2frame raw --reserve 100", "--reserve: r.b2frame: it applies to"),
         ("set a.b2nd raw --in-place", "--in-place: a.b2nd: it applies to"),

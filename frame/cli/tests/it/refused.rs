@@ -41,6 +41,8 @@ fn a_wrong_file_is_called_what_it_is() {
         ("meta list a.chunk", 1, "a.chunk: no frame or array"),
         ("meta list noise", 1, "blosc repair"),
         ("set noise raw", 1, "no frame or array"),
+        ("set s.b2d raw", 1, "append and edit change a plain frame, append a table"),
+        ("append s.b2d raw", 1, "append takes frames, arrays, rows and tables"),
         ("append empty raw", 1, "empty: a directory, but neither a sparse frame"),
         ("compact nowhere", 1, "nowhere: No such file"),
         ("trim nowhere 1", 1, "nowhere: No such file"),

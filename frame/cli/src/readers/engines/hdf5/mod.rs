@@ -122,7 +122,7 @@ struct H5Grid {
 struct Blosc {
     pipeline: Pipeline,
     pool: Pool,
-    /// By the chunk's first item.
+    /// The chunks by the position of their first item.
     chunks: HashMap<Vec<u64>, Chunk>,
     fill: Result<Vec<u8>, String>,
     /// Decoded chunks, and their size.
