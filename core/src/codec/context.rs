@@ -1,4 +1,4 @@
-//! Contexts of the codecs that need memory of their own on hosts: C zstd, and zlib-rs to encode at levels 2 to 8.
+//! Contexts of the codecs that need memory of their own on hosts: C zstd, and zlib-rs to encode at levels 2 to 5.
 //!
 //! A context is allocated when it is made; decoding and encoding with it never allocates again, with
 //! one exception that is inherent: a new dictionary to *compress* with is digested by zstd. Without
@@ -82,7 +82,7 @@ pub struct EncodeContext {
 }
 
 impl EncodeContext {
-    /// No memory at all: enough for BloscLZ, LZ4, LZ4HC and Snappy, and for zlib at level 9 or without `std`.
+    /// No memory at all: enough for BloscLZ, LZ4, LZ4HC and Snappy, and for zlib above level 5 or without `std`.
     pub const fn empty() -> EncodeContext {
         EncodeContext {
             #[cfg(feature = "zstd-c")]

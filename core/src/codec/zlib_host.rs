@@ -28,7 +28,6 @@ const LESS_WHERE_SHORT: u8 = 5;
 pub(crate) const fn work_len(level: u8, len: usize) -> usize {
     let (ours, quick) = (deflate::work_len(level, len), deflate::quick_work_len(len));
     match choice(level) {
-        Choice::Library => 0,
         Choice::OursOrQuick if quick > ours => quick,
         _ => ours,
     }
@@ -50,7 +49,7 @@ pub(crate) fn encode(
             return deflate::encode(src, dst, level.min(MOST_WHERE_FEW), work);
         }
         Choice::OursOrQuick => return deflate::encode_quick(src, dst, work),
-        Choice::OursOrLibrary | Choice::Library => {}
+        Choice::OursOrLibrary => {}
     }
     let state = context.zlib.as_mut()?;
     state.reset();
