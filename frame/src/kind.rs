@@ -11,9 +11,11 @@
 use crate::bcolz::{Flavour, flavour};
 use crate::bloscpack;
 use crate::cframe::header::{FrameType, frame_type};
-use crate::error::{Error, IoError};
-use crate::io::{FsDir, Locking, PathFile, ReadAt, ReadOnly, Shared, Store};
+use crate::error::{Error, IoError, IoKind, Structure};
+use crate::io::{Directory, FsDir, Locking, Offset, PathFile, ReadAt, ReadOnly, Shared, Store};
+use crate::limits::Limits;
 use crate::npy;
+use crate::schunk::SuperChunk;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -234,6 +236,15 @@ impl core::fmt::Debug for Source {
     }
 }
 
+/// A directory that lies elsewhere, such as the objects of a store whose names begin alike.
+struct Elsewhere(Box<dyn Directory + Send + Sync>);
+
+impl core::fmt::Debug for Elsewhere {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Elsewhere")
+    }
+}
+
 /// A file or directory, its kind, and the handle it was looked at with: nothing is opened twice.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -248,6 +259,7 @@ pub struct Found {
     pub offset: u64,
     /// Whether it shall be changed, and how other writers are kept out meanwhile.
     pub write: Option<Locking>,
+    elsewhere: Option<Elsewhere>,
 }
 
 impl Found {
@@ -268,7 +280,33 @@ impl Found {
         if offset != 0 {
             return Err(no_offset(offset, "0 for a directory"));
         }
-        Ok(Found { kind: Kind::of_directory(path)?, path: path.to_path_buf(), file: None, offset, write })
+        let kind = Kind::of_directory(path)?;
+        Ok(Found { kind, path: path.to_path_buf(), file: None, offset, write, elsewhere: None })
+    }
+
+    /// A directory that lies elsewhere, which `path` names in messages: a sparse frame, which is only read. Nothing is asked
+    /// of it yet.
+    pub fn in_directory(path: impl AsRef<Path>, directory: impl Directory + Send + Sync + 'static) -> Found {
+        let (path, elsewhere) = (path.as_ref().to_path_buf(), Some(Elsewhere(Box::new(directory))));
+        Found { kind: Kind::SparseFrame, path, file: None, offset: 0, write: None, elsewhere }
+    }
+
+    /// Opens the frame that was found; for writing if it shall be changed.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::open_read`]; of a directory that lies elsewhere and is no sparse frame, that no other is read there.
+    pub fn frame(mut self, limits: &Limits) -> Result<SuperChunk<'static>, Error> {
+        if let Some(Elsewhere(directory)) = self.elsewhere.take() {
+            return SuperChunk::open_dir(directory, limits).map_err(|error| match error {
+                Error::Io(IoError { kind: IoKind::NotFound, .. }) => only_sparse(),
+                error => error,
+            });
+        }
+        match self.file {
+            None => SuperChunk::open_dir(self.directory()?, limits),
+            Some(file) if self.write.is_some() => SuperChunk::open(file.into_store(), limits),
+            Some(file) => SuperChunk::open_read(Offset::new(file, self.offset)?, limits),
+        }
     }
 
     /// The directory that was found, opened for writing if it shall be changed: then only one handle can be had at a time.
@@ -276,10 +314,11 @@ impl Found {
     /// # Errors
     /// Where there is none, or no longer.
     pub fn directory(&self) -> Result<FsDir, Error> {
-        Ok(match self.write {
-            Some(locking) => FsDir::open_rw_with(&self.path, locking)?,
-            None => FsDir::open(&self.path)?,
-        })
+        match self.write {
+            _ if self.elsewhere.is_some() => Err(only_sparse()),
+            Some(locking) => Ok(FsDir::open_rw_with(&self.path, locking)?),
+            None => Ok(FsDir::open(&self.path)?),
+        }
     }
 
     /// Looks at what is at byte `offset` of an open file, or of other bytes, which `path` names in messages.
@@ -294,47 +333,18 @@ impl Found {
         let mut head = vec![0; usize::try_from(len.min(HEAD as u64)).unwrap_or(HEAD)];
         file.read_exact_at(offset, &mut head)?;
         let kind = Kind::of_head(&head, Some(len));
-        Ok(Found { kind, path: path.to_path_buf(), file: Some(file), offset, write: None })
+        let path = path.to_path_buf();
+        Ok(Found { kind, path, file: Some(file), offset, write: None, elsewhere: None })
     }
+}
+
+/// The answer to what is no sparse frame in a directory that lies elsewhere.
+fn only_sparse() -> Error {
+    let what = "reading a directory elsewhere that is no sparse frame (it has no chunks.b2frame; a store is read as one .b2z \
+                file)";
+    Error::Unsupported { structure: Structure::Directory, what }
 }
 
 pub(crate) fn no_offset(offset: u64, allowed: &'static str) -> Error {
     Error::Param { name: "offset", value: i64::try_from(offset).unwrap_or(i64::MAX), allowed }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Every format is told by its beginning, and by nothing that any bytes could begin with.
-    #[test]
-    fn files_are_what_they_begin_with() {
-        let chunk = blosc_core::compress(&blosc_core::Params::new(4), &[7; 400]).unwrap();
-        let frame = crate::SuperChunk::memory(&blosc_core::Params::new(1)).unwrap().to_bytes().unwrap();
-        let cases: [(&[u8], Kind); 14] = [
-            (&frame, Kind::Frame),
-            (&chunk, Kind::Chunk),
-            (&chunk[..chunk.len() - 1], Kind::Unknown),
-            (b"blpk\x03", Kind::Bloscpack),
-            (b"\x93NUMPY\x01\0", Kind::Npy),
-            (b"PK\x03\x04\x14", Kind::Zip),
-            (b"PK\x05\x06", Kind::Zip),
-            (b"\x89HDF\r\n\x1a\n\0", Kind::Hdf5),
-            (b"PAR1", Kind::Foreign("Parquet")),
-            (b"\x1f\x8b\x08", Kind::Foreign("gzip")),
-            (b"{\"zarr_format\": 2}", Kind::Zarr),
-            (b"{\"meta\": \"a\", \"shards\": []}", Kind::Shards),
-            (b"{\"a\": 1}", Kind::Unknown),
-            (b"", Kind::Unknown),
-        ];
-        for (head, kind) in cases {
-            assert_eq!(Kind::of_head(head, Some(head.len() as u64)), kind, "{head:?}");
-            assert_eq!(kind.advice().is_some(), {
-                matches!(kind, Kind::Foreign(_) | Kind::Hdf5 | Kind::Zarr | Kind::Unknown)
-            });
-        }
-        let mut damaged = frame.clone();
-        damaged[0] = 0;
-        assert_eq!(Kind::of_head(&damaged, None), Kind::Frame);
-    }
 }

@@ -15,7 +15,7 @@ use crate::failure::{Failure, Result, failure};
 use crate::limits::{check_output, limits, max_by_size};
 use crate::opened::{Contents, Opened};
 use crate::output::notice;
-use crate::paths::{is_stream, is_url, leaf};
+use crate::paths::{is_directory, is_stream, is_url, leaf};
 use crate::readers::array::ArrayReader;
 use crate::readers::bcolz;
 use crate::readers::chunk::ChunkReader;
@@ -29,7 +29,7 @@ use crate::trailing::Trailing;
 use blosc_frame::any::{self, Found, HEAD, Kind, Source};
 use blosc_frame::b2nd::{NdArray, carrier};
 use blosc_frame::bcolz::Flavour;
-use blosc_frame::io::{Offset, ReadAt};
+use blosc_frame::io::ReadAt;
 use blosc_frame::store::{self};
 use blosc_frame::store::{Entry, Leaf, Place};
 use blosc_frame::{Error, Structure, SuperChunk};
@@ -77,7 +77,7 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
     let mut trailing = None;
     let what = match kind {
         Kind::Frame | Kind::SparseFrame => {
-            let (frame, more) = open_frame(found, input, intent, max)?;
+            let (frame, more) = open_frame(found, path, max)?;
             trailing = more;
             of_frame(frame, input, intent, max)?
         }
@@ -137,30 +137,19 @@ pub fn open_found(found: Found, input: &Input, intent: Intent, lock: Option<Lock
 pub fn open_as_frame(input: &Input, intent: Intent) -> Result<(SuperChunk<'static>, Option<Lock>)> {
     let path = input.input.as_path();
     if leaf(path).is_some() {
-        let Opened { what, _lock, .. } = open(input, intent)?;
-        return match what {
-            Contents::Store(store) => into_frame(attributes(input, &store, intent)?, path),
-            what => into_frame(Opened { what, trailing: None, _lock }, path),
-        };
+        return into_frame(open(input, intent)?, input, intent);
     }
     let lock = access::lock(path, input.lock, intent.writes())?;
     let found = find(input, intent)?;
     let kind = found.kind;
     if matches!(kind, Kind::Store | Kind::Arrays | Kind::Zip) {
-        let opened = open_found(found, input, Intent::Inspect, lock)?;
-        return match &opened.what {
-            Contents::Store(store) => into_frame(attributes(input, store, intent)?, path),
-            _ => into_frame(opened, path),
-        };
+        return into_frame(open_found(found, input, Intent::Inspect, lock)?, input, intent);
     }
     if !matches!(kind, Kind::Frame | Kind::SparseFrame) {
-        return Err(match kind.advice() {
-            Some(advice) => Failure::at(path, advice),
-            None => Failure::at(path, "no frame or array"),
-        });
+        return Err(Failure::at(path, kind.advice().unwrap_or("no frame or array".into())));
     }
     let max = input.max_output.unwrap_or_else(|| max_by_size(crate::limits::size(path)));
-    let (mut frame, trailing) = open_frame(found, input, intent, max)?;
+    let (mut frame, trailing) = open_frame(found, path, max)?;
     prepare(&mut frame, input, intent, max)?;
     if let Some(trailing) = trailing.filter(|_| intent.writes()) {
         trailing.keep(path, intent)?;
@@ -168,11 +157,12 @@ pub fn open_as_frame(input: &Input, intent: Intent) -> Result<(SuperChunk<'stati
     Ok((frame, lock))
 }
 
-fn into_frame(opened: Opened, path: &Path) -> Result<(SuperChunk<'static>, Option<Lock>)> {
+fn into_frame(opened: Opened, input: &Input, intent: Intent) -> Result<(SuperChunk<'static>, Option<Lock>)> {
     match opened.what {
         Contents::Array(array) => Ok((array.nd.into_frame(), opened._lock)),
         Contents::Frame(reader) => Ok((reader.frame, opened._lock)),
-        _ => Err(Failure::at(path, "no frame or array")),
+        Contents::Store(store) => into_frame(attributes(input, &store, intent)?, input, intent),
+        _ => Err(Failure::at(&input.input, "no frame or array")),
     }
 }
 
@@ -195,11 +185,11 @@ fn find(input: &Input, intent: Intent) -> Result<Found> {
             let what = if far { "what lies behind a URL" } else { "a stream" };
             return Err(Failure::Usage(format!("{}: {what} cannot be changed", path.display())));
         }
-        true if far => Found::of(path, remote(path)?, offset).map_err(failed)?,
-        true => spool(stream(path)?, input)?,
-        false if path.is_dir() && offset != 0 => {
+        _ if is_directory(path) && offset != 0 => {
             return Err(Failure::Usage(format!("--offset: {} is a directory and has none", path.display())));
         }
+        true if far => remote(path, offset, failed)?,
+        true => spool(stream(path)?, input)?,
         false => {
             if intent.writes() {
                 remember_replacing(path);
@@ -239,7 +229,8 @@ fn unknown(path: &Path, kind: Kind) -> Failure {
 /// The answer to `--as` a kind that lies in files where there is a directory, or the other way round.
 fn other_place(path: &Path, kind: As) -> Failure {
     let name = kind.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default();
-    let what = if path.is_dir() { "no directory, and this is one" } else { "a directory, and this is none" };
+    let what =
+        if is_directory(path) { "no directory, and this is one" } else { "a directory, and this is none" };
     Failure::Usage(format!("--as {name}: {}: that is {what}", path.display()))
 }
 
@@ -334,26 +325,13 @@ fn prepare(frame: &mut SuperChunk<'static>, input: &Input, intent: Intent, max: 
 }
 
 /// Opens the frame that was found.
-fn open_frame(
-    found: Found,
-    input: &Input,
-    intent: Intent,
-    max: u64,
-) -> Result<(SuperChunk<'static>, Option<Trailing>)> {
-    let path = input.input.as_path();
-    let limits = limits(max);
+fn open_frame(found: Found, path: &Path, max: u64) -> Result<(SuperChunk<'static>, Option<Trailing>)> {
     // Another handle of the same open file, to look behind the frame with.
     let file = found.file.as_ref().map(Source::reader).transpose()?;
-    let frame = match found.file {
-        None => found.directory().and_then(|dir| SuperChunk::open_dir(dir, &limits)),
-        Some(file) if intent.writes() => SuperChunk::open(file.into_store(), &limits),
-        Some(file) => Offset::new(file, found.offset)
-            .map_err(Into::into)
-            .and_then(|file| SuperChunk::open_read(file, &limits)),
-    }
-    .map_err(failure(path))?;
+    let offset = found.offset;
+    let frame = found.frame(&limits(max)).map_err(failure(path))?;
     let trailing = match &file {
-        Some(file) => Trailing::of(Kind::Frame, file, found.offset, frame.header().frame_len)?,
+        Some(file) => Trailing::of(Kind::Frame, file, offset, frame.header().frame_len)?,
         None => None,
     };
     Ok((frame, trailing))

@@ -18,6 +18,11 @@ pub fn is_url(path: &Path) -> bool {
     scheme.is_some_and(|(scheme, _)| scheme.bytes().all(|b| b.is_ascii_alphanumeric())) && !path.exists()
 }
 
+/// Whether `path` is a directory, or a URL that ends in a slash, which stands for one.
+pub fn is_directory(path: &Path) -> bool {
+    path.is_dir() || (is_url(path) && path.as_os_str().as_encoded_bytes().ends_with(b"/"))
+}
+
 /// The directory that `path` is in.
 pub fn parent(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))

@@ -2,15 +2,20 @@
 //! where it is.
 
 use crate::failure::{Failure, Result, failure};
-#[cfg(feature = "remote")]
-use crate::output::notice;
 use crate::output::spool_named;
 use crate::paths::is_stream;
-use blosc_frame::any::Source;
+#[cfg(feature = "remote")]
+use crate::{output::notice, paths::is_directory};
 use blosc_frame::io::PathFile;
+use blosc_frame::{Error, any::Found};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+#[cfg(feature = "remote")]
+use {
+    blosc_frame::any::Source,
+    blosc_object_store::{Remote, RemoteDir},
+};
 
 /// Opens such a stream.
 pub fn stream(path: &Path) -> Result<Box<dyn Read>> {
@@ -61,16 +66,22 @@ pub fn unnamed_of(path: &Path, fill: &mut dyn FnMut(&mut File) -> Result<()>) ->
     Ok(handle)
 }
 
-/// Opens what lies behind a URL; what the server says to reads that fail goes to standard error.
+/// Finds what lies behind a URL; what the server says to reads that fail goes to standard error.
 ///
 /// # Errors
-/// What the server says; without the feature `remote` every URL.
-pub fn remote(url: &Path) -> Result<Source> {
-    #[cfg(feature = "remote")]
-    return match blosc_object_store::Remote::open(&url.to_string_lossy()) {
-        Ok(remote) => Ok(Source::Other(std::sync::Arc::new(remote.telling(|error| notice(error))))),
-        Err(error) => Err(Failure::Unable(format!("{}: {error}", url.display()))),
-    };
-    #[cfg(not(feature = "remote"))]
+/// What the server says; without the feature `remote` every URL. What `failed` makes of a source that cannot be read.
+#[cfg(feature = "remote")]
+pub fn remote(url: &Path, offset: u64, failed: impl Fn(Error) -> Failure) -> Result<Found> {
+    let (text, tell) = (url.to_string_lossy(), |error: &blosc_object_store::Error| notice(error));
+    let unable = |error| Failure::Unable(format!("{}: {error}", url.display()));
+    if is_directory(url) {
+        return Ok(Found::in_directory(url, RemoteDir::open(&text).map_err(unable)?.telling(tell)));
+    }
+    let remote = Remote::open(&text).map_err(unable)?.telling(tell);
+    Found::of(url, Source::Other(std::sync::Arc::new(remote)), offset).map_err(failed)
+}
+
+#[cfg(not(feature = "remote"))]
+pub fn remote(url: &Path, _: u64, _: impl Fn(Error) -> Failure) -> Result<Found> {
     Err(Failure::Unable(format!("{}: `blosc` built with `--features remote` reads URLs", url.display())))
 }

@@ -7,7 +7,7 @@ use super::rows::unknown;
 use super::rows::{About, AnyRows, Container, open_rows};
 use crate::b2nd::NdArray;
 use crate::error::{Error, FileError};
-use crate::io::{FsDir, Locking, Offset};
+use crate::io::Locking;
 use crate::kind::{Found, Kind, no_offset};
 use crate::limits::Limits;
 use crate::msgpack;
@@ -93,13 +93,13 @@ impl Opened {
             #[cfg(feature = "store")]
             Kind::Frame if found.write.is_none() => {
                 let path = found.path.clone();
-                let frame = open_frame(found, limits)?;
+                let frame = found.frame(limits)?;
                 match store::is_root(&frame) {
                     true => Store::of_frame(&path, frame).map(Opened::of_store),
                     false => Opened::of_frame(frame),
                 }
             }
-            Kind::Frame | Kind::SparseFrame => Opened::of_frame(open_frame(found, limits)?),
+            Kind::Frame | Kind::SparseFrame => Opened::of_frame(found.frame(limits)?),
             #[cfg(feature = "store")]
             Kind::Store | Kind::Arrays | Kind::Directory | Kind::Zip => {
                 open_store(found, limits).map(Opened::of_store)
@@ -194,16 +194,6 @@ fn open_store(found: Found, limits: &Limits) -> Result<Store, Error> {
     match store.form() == Form::Folder && !store.entries().iter().any(|entry| frames(entry.leaf())) {
         true => Err(unknown()),
         false => Ok(store),
-    }
-}
-
-/// Opens the frame that was found.
-fn open_frame(found: Found, limits: &Limits) -> Result<SuperChunk<'static>, Error> {
-    match (found.file, found.write) {
-        (None, Some(locking)) => SuperChunk::open_dir(FsDir::open_rw_with(&found.path, locking)?, limits),
-        (None, None) => SuperChunk::open_dir(FsDir::open(&found.path)?, limits),
-        (Some(file), Some(_)) => SuperChunk::open(file.into_store(), limits),
-        (Some(file), None) => SuperChunk::open_read(Offset::new(file, found.offset)?, limits),
     }
 }
 

@@ -107,9 +107,13 @@ impl<'r, R: ReadAt> Window<'r, R> {
             let (structure, field) = (Structure::BloscpackChunk, "chunk header");
             return Err(Error::Truncated { structure, field, offset, needed: CHUNK_HEADER });
         }
-        // Small chunks come many to a window; large ones cost one short read each.
+        // Small chunks come many to a window; large ones cost one short read each, which from afar takes as long as a MiB.
         let near = offset.saturating_sub(self.at) < 8192;
-        let len = if near { rest.min(16384) } else { CHUNK_HEADER };
+        let len = match near {
+            _ if self.source.is_far() => rest.min(1 << 20),
+            true => rest.min(16384),
+            false => CHUNK_HEADER,
+        };
         self.bytes.resize(usize::try_from(len).unwrap_or(16), 0);
         self.at = offset;
         self.source.read_exact_at(offset, &mut self.bytes)?;

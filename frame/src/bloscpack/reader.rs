@@ -3,6 +3,7 @@
 //! ```text
 //! open:  header → metadata → offsets table (or a walk over the chunk headers)
 //! read:  chunk numbers from the positions → chunk + digest → check → decode only the blocks asked for
+//!        of a source that is far, the chunks of a read are fetched in one round, 16 MiB at a time
 //! ```
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
@@ -11,7 +12,7 @@ use super::index::{CHUNK_HEADER, Index, Sizes, truncated_digest};
 use super::metadata::{self, HEADER_LEN, MetaHeader};
 use super::numpy::Numpy;
 use crate::error::{Error, IoKind, Structure};
-use crate::io::ReadAt;
+use crate::io::{Pieces, ReadAt};
 use crate::limits::{Limits, resize, within};
 use crate::plain::{Plain, check_range};
 use crate::value::{TextLimits, Value};
@@ -167,12 +168,12 @@ impl<R: ReadAt> Bloscpack<R> {
     pub fn read_all(&self, pool: &mut Pool) -> Result<Vec<u8>, Error> {
         within("bytes of output", self.index.nbytes, self.limits.output)?;
         let mut out = Vec::new();
-        let view = self.view();
+        let (view, mut ahead) = (self.view(), Ahead::new());
         for i in 0..self.nchunks() {
             let have = out.len();
             let plain = view.plain(i);
             // Each chunk is checked before room for its data is made.
-            let stored = view.stored(i)?;
+            let stored = view.stored_with(&mut ahead, i, self.nchunks())?;
             let name = |error| Error::Chunk { chunk: Some(i), offset: stored.offset, error };
             let chunk = Chunk::parse_with(stored.chunk(), &self.limits.chunk).map_err(name)?;
             resize(&mut out, (have as u64).saturating_add(plain.end.saturating_sub(plain.start)))?;
@@ -196,7 +197,21 @@ impl<R: ReadAt> Plain for Bloscpack<R> {
     }
 }
 
+/// Chunks that follow each other, and what was fetched of them; nothing where the source is not far.
+pub(super) struct Ahead {
+    chunks: Range<u64>,
+    pieces: Pieces,
+}
+
+impl Ahead {
+    /// Nothing was fetched.
+    pub fn new() -> Ahead {
+        Ahead { chunks: 0..0, pieces: Pieces::new(0) }
+    }
+}
+
 /// Chunks of a source whose header and index are known.
+#[derive(Clone, Copy)]
 pub(super) struct View<'a> {
     pub source: &'a dyn ReadAt,
     pub size: u64,
@@ -235,19 +250,52 @@ impl View<'_> {
         Ok(stored)
     }
 
+    /// As [`View::stored`]: where the source is far from what was fetched, with the chunks that follow it before `end`.
+    pub fn stored_with(&self, ahead: &mut Ahead, i: u64, end: u64) -> Result<Stored, Error> {
+        if !self.source.is_far() {
+            return self.stored(i);
+        }
+        if !ahead.chunks.contains(&i) {
+            let (mut pieces, mut bytes, mut at) = (Pieces::new(self.size), 0u64, i);
+            while at < end && bytes < Pieces::AT_ONCE {
+                let (offset, len) = self.extent(at)?;
+                pieces.want(offset..offset.saturating_add(len));
+                bytes = bytes.saturating_add(len);
+                at = at.saturating_add(1);
+            }
+            let ranges = pieces.missed(Pieces::GAP);
+            pieces.fetch(self.source, &ranges)?;
+            *ahead = Ahead { chunks: i..at, pieces };
+        }
+        match (View { source: &ahead.pieces, ..*self }).stored(i) {
+            // A chunk that is longer than its data.
+            Err(error) if error == IoKind::NotFetched.into() => self.stored(i),
+            stored => stored,
+        }
+    }
+
+    /// Where chunk `i` starts, and how many bytes are read of it first. A regular chunk never takes more than its data and
+    /// headers: one read fetches all of it, or shows that it is something else.
+    fn extent(&self, i: u64) -> Result<(u64, u64), Error> {
+        let offset =
+            self.start(i).ok_or(Error::OutOfRange { what: "chunk", index: i, len: self.nchunks() })?;
+        let (plain, digest) = (self.plain(i), self.header.checksum.digest_len() as u64);
+        let most = plain.end.saturating_sub(plain.start).saturating_add(CHUNK_HEADER).saturating_add(digest);
+        Ok((offset, self.room(i, offset).min(most).max(CHUNK_HEADER)))
+    }
+
+    /// Bytes up to the next chunk.
+    fn room(&self, i: u64, offset: u64) -> u64 {
+        self.start(i.saturating_add(1)).unwrap_or(self.size).saturating_sub(offset)
+    }
+
     fn stored_unchecked(&self, i: u64) -> Result<Stored, Error> {
-        let range = Error::OutOfRange { what: "chunk", index: i, len: self.nchunks() };
-        let offset = self.start(i).ok_or(range)?;
-        let end = self.start(i.saturating_add(1)).unwrap_or(self.size);
-        let room = end.saturating_sub(offset);
-        let digest_len = self.header.checksum.digest_len();
+        let (offset, len) = self.extent(i)?;
+        let (room, digest_len) = (self.room(i, offset), self.header.checksum.digest_len());
         let plain = self.plain(i);
         let plain = plain.end.saturating_sub(plain.start);
-        // A regular chunk never takes more than its data and headers: one read fetches all of it, or
-        // shows that it is something else.
-        let guess = room.min(plain.saturating_add(CHUNK_HEADER).saturating_add(digest_len as u64));
         let mut bytes = Vec::new();
-        resize(&mut bytes, guess.max(CHUNK_HEADER))?;
+        resize(&mut bytes, len)?;
         self.source.read_exact_at(offset, &mut bytes)?;
         let head = bytes.first_chunk::<16>().ok_or(IoKind::UnexpectedEnd)?;
         let sizes = Sizes::parse(head, offset, room)?;
@@ -270,20 +318,6 @@ impl View<'_> {
         }
         Ok(Stored { bytes, offset, digest_len })
     }
-
-    /// Decodes bytes `range` of chunk `i` into `out`, which has that length.
-    fn read_part(&self, pool: &mut Pool, i: u64, range: Range<usize>, out: &mut [u8]) -> Result<(), Error> {
-        let stored = self.stored(i)?;
-        let name = |error| Error::Chunk { chunk: Some(i), offset: stored.offset, error };
-        let chunk = Chunk::parse_with(stored.chunk(), &self.limits.chunk).map_err(name)?;
-        let around = ChunkContext::default();
-        if range == (0..chunk.nbytes()) {
-            pool.decompress_into(&chunk, around, out).map_err(name)?;
-        } else {
-            pool.get_bytes(&chunk, around, range, out).map_err(name)?;
-        }
-        Ok(())
-    }
 }
 
 impl Plain for View<'_> {
@@ -293,7 +327,9 @@ impl Plain for View<'_> {
 
     fn read_plain(&self, pool: &mut Pool, mut at: u64, mut out: &mut [u8]) -> Result<(), Error> {
         check_range(at, out.len(), self.index.nbytes)?;
-        let mut i = self.index.holding(at, self.chunk_size());
+        let end = at.saturating_add(out.len() as u64);
+        let (mut i, mut ahead) = (self.index.holding(at, self.chunk_size()), Ahead::new());
+        let end = self.index.holding(end.saturating_sub(1), self.chunk_size()).saturating_add(1);
         while !out.is_empty() {
             if i >= self.nchunks() {
                 return Err(Error::OutOfRange { what: "chunk", index: i, len: self.nchunks() });
@@ -303,7 +339,15 @@ impl Plain for View<'_> {
             let n = usize::try_from(plain.end.saturating_sub(at)).unwrap_or(usize::MAX).min(out.len());
             let Some((now, rest)) = core::mem::take(&mut out).split_at_mut_checked(n) else { break };
             if n > 0 {
-                self.read_part(pool, i, skip..skip.saturating_add(n), now)?;
+                let stored = self.stored_with(&mut ahead, i, end)?;
+                let name = |error| Error::Chunk { chunk: Some(i), offset: stored.offset, error };
+                let chunk = Chunk::parse_with(stored.chunk(), &self.limits.chunk).map_err(name)?;
+                let (around, range) = (ChunkContext::default(), skip..skip.saturating_add(n));
+                match range == (0..chunk.nbytes()) {
+                    true => pool.decompress_into(&chunk, around, now).map(drop),
+                    false => pool.get_bytes(&chunk, around, range, now).map(drop),
+                }
+                .map_err(name)?;
             }
             out = rest;
             at = at.saturating_add(n as u64);

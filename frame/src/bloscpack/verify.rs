@@ -1,7 +1,7 @@
 //! Checking a whole file: every digest, every chunk decoded, and what lies behind the last one.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::reader::Bloscpack;
+use super::reader::{Ahead, Bloscpack};
 use crate::error::Error;
 use crate::io::ReadAt;
 use crate::limits::resize;
@@ -37,12 +37,12 @@ impl<R: ReadAt> Bloscpack<R> {
     /// Only when the source cannot be read; damage is reported, not returned as an error.
     pub fn verify(&self, pool: &mut Pool, decode: bool) -> Result<Report, Error> {
         let mut report = Report { metadata: self.numpy().err(), ..Report::default() };
-        let view = self.view();
+        let (view, mut ahead) = (self.view(), Ahead::new());
         let mut end = super::index::table_end(&self.header, self.table, self.size)?;
         let mut plain = Vec::new();
         for i in 0..self.nchunks() {
             report.chunks = report.chunks.saturating_add(1);
-            let checked = view.stored(i).and_then(|stored| {
+            let checked = view.stored_with(&mut ahead, i, self.nchunks()).and_then(|stored| {
                 let name = |error| Error::Chunk { chunk: Some(i), offset: stored.offset, error };
                 let chunk = Chunk::parse_with(stored.chunk(), &self.limits.chunk).map_err(name)?;
                 if decode {

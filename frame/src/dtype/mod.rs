@@ -19,8 +19,6 @@ pub mod literal;
 mod repack;
 mod scalar;
 mod structured;
-#[cfg(test)]
-mod tests;
 mod types;
 mod value;
 

@@ -1,7 +1,7 @@
 //! Every container into every other: the bytes stay, and so does what the target can hold.
 
 use blosc_core::{Codec, Params, Pool};
-use blosc_frame::any::{AnyRows, open_any, open_any_mut, open_raw};
+use blosc_frame::any::{AnyRows, Kind, open_any, open_any_mut, open_raw};
 use blosc_frame::b2nd::Dims;
 use blosc_frame::blaze::MetaSyntax;
 use blosc_frame::bloscpack::{Layout, Numpy, Options, Order};
@@ -12,7 +12,7 @@ use blosc_frame::npy::NpyHeader;
 use blosc_frame::plain::{Plain, Uncompressed};
 use blosc_frame::reversed::AxesReversed;
 use blosc_frame::value::Value;
-use blosc_frame::{IoError, Limits, Rows};
+use blosc_frame::{IoError, Limits, Rows, SuperChunk};
 use blosc_testkit::{Folder, emulated};
 use std::cell::Cell;
 use std::path::Path;
@@ -316,4 +316,36 @@ fn bcolz_and_blaze_get_the_filter_that_is_asked_for() {
             assert_eq!(new.about.params.unwrap().filters, params.filters, "{target:?}");
         }
     }
+}
+
+/// Every format is told by its beginning, and by nothing that any bytes could begin with.
+#[test]
+fn files_are_what_they_begin_with() {
+    let chunk = blosc_core::compress(&blosc_core::Params::new(4), &[7; 400]).unwrap();
+    let frame = SuperChunk::memory(&blosc_core::Params::new(1)).unwrap().to_bytes().unwrap();
+    let cases: [(&[u8], Kind); 14] = [
+        (&frame, Kind::Frame),
+        (&chunk, Kind::Chunk),
+        (&chunk[..chunk.len() - 1], Kind::Unknown),
+        (b"blpk\x03", Kind::Bloscpack),
+        (b"\x93NUMPY\x01\0", Kind::Npy),
+        (b"PK\x03\x04\x14", Kind::Zip),
+        (b"PK\x05\x06", Kind::Zip),
+        (b"\x89HDF\r\n\x1a\n\0", Kind::Hdf5),
+        (b"PAR1", Kind::Foreign("Parquet")),
+        (b"\x1f\x8b\x08", Kind::Foreign("gzip")),
+        (b"{\"zarr_format\": 2}", Kind::Zarr),
+        (b"{\"meta\": \"a\", \"shards\": []}", Kind::Shards),
+        (b"{\"a\": 1}", Kind::Unknown),
+        (b"", Kind::Unknown),
+    ];
+    for (head, kind) in cases {
+        assert_eq!(Kind::of_head(head, Some(head.len() as u64)), kind, "{head:?}");
+        assert_eq!(kind.advice().is_some(), {
+            matches!(kind, Kind::Foreign(_) | Kind::Hdf5 | Kind::Zarr | Kind::Unknown)
+        });
+    }
+    let mut damaged = frame.clone();
+    damaged[0] = 0;
+    assert_eq!(Kind::of_head(&damaged, None), Kind::Frame);
 }

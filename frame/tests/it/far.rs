@@ -15,18 +15,18 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 /// A source that counts: each entry is a round trip, with the ranges that were asked for at once.
-struct Remote {
+pub struct Remote {
     bytes: Vec<u8>,
     far: bool,
     rounds: Mutex<Vec<Vec<Range<u64>>>>,
 }
 
 impl Remote {
-    fn new(bytes: Vec<u8>) -> Remote {
+    pub fn new(bytes: Vec<u8>) -> Remote {
         Remote { bytes, far: true, rounds: Mutex::default() }
     }
     /// The rounds since the last call, and the bytes that they brought.
-    fn taken(&self) -> (Vec<Vec<Range<u64>>>, u64) {
+    pub fn taken(&self) -> (Vec<Vec<Range<u64>>>, u64) {
         let rounds = std::mem::take(&mut *self.rounds.lock().unwrap());
         let bytes = rounds.iter().flatten().map(|range| range.end - range.start).sum();
         (rounds, bytes)

@@ -1,11 +1,15 @@
-//! Sparse frames in directories that are far, and servers that claim more than they have.
+//! Sparse frames in directories that are far, bloscpack files, and servers that claim more than they have.
 
 use crate::common::Random;
-use blosc_core::{Codec, Params};
+use crate::far::Remote;
+use blosc_core::{Codec, Params, Pool};
+use blosc_frame::any::{Found, Opened};
 use blosc_frame::b2nd::{Dtype, NdArray, Selection, Spec};
+use blosc_frame::bloscpack::{Bloscpack, Options};
 use blosc_frame::cframe::header::{ChunkSize, FIXED_LEN, Header};
 use blosc_frame::cframe::index::Entry;
 use blosc_frame::io::{Directory, MemDir, Part, ReadAt, WriteAt};
+use blosc_frame::plain::Plain;
 use blosc_frame::verify::Verdict;
 use blosc_frame::{Error, IoError, IoKind, Limits, SuperChunk};
 use std::sync::{Arc, Mutex};
@@ -227,5 +231,56 @@ fn what_a_server_claims_is_not_reserved() {
             assert!(asked <= if refused { 1 << 20 } else { most }, "{nbytes} in {cbytes}: {asked} at once");
         }
         assert_eq!(sc.read_all().is_err(), cbytes != stored, "{nbytes} in {cbytes}");
+    }
+}
+
+/// A directory elsewhere opens as what it holds, and what is read of directories of this system alone is refused there.
+#[test]
+fn a_directory_elsewhere_is_a_sparse_frame_or_refused() {
+    let (files, data) = array();
+    let found = || Found::in_directory("s3://days/a.b2nd/", FarFiles::new(&files));
+    let Opened::Array(array) = Opened::of(found(), &Limits::DEFAULT, false).unwrap() else {
+        panic!("an array")
+    };
+    assert!(array.frame().is_far() && array.get_all().unwrap() == data);
+    for files in [MemDir::new(), FarFiles::new(&MemDir::new()).files] {
+        let found = || Found::in_directory("s3://days/none/", FarFiles::new(&files));
+        let error = Opened::of(found(), &Limits::DEFAULT, false).map(drop).unwrap_err();
+        assert!(error.to_string().contains("chunks.b2frame"), "{error}");
+        let error = found().directory().map(drop).unwrap_err();
+        assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+    }
+    // A file of it that is not what it should be is damage, not another kind of directory.
+    files.remove("chunks.b2frame").unwrap();
+    files.write_new("chunks.b2frame", b"no index").unwrap();
+    let error = Opened::of(found(), &Limits::DEFAULT, false).map(drop).unwrap_err();
+    assert!(!matches!(error, Error::Unsupported { .. }), "{error}");
+}
+
+#[test]
+fn bloscpack_takes_one_round_for_the_chunks_of_a_read() {
+    let data = noise(300_000);
+    for (offsets, level) in [(true, 5), (true, 0), (false, 5)] {
+        let params = Params::new(4).codec(Codec::Lz4).level(level);
+        let options = Options { params, chunk_size: 1000, offsets, ..Options::default() };
+        let mut pool = Pool::new(1);
+        let file = options.write(&mut pool, &&data[..], Vec::new()).unwrap();
+        let remote = Remote::new(file);
+        let pack = Bloscpack::open(&remote, &Limits::DEFAULT).unwrap();
+        let (rounds, _) = remote.taken();
+        assert!(rounds.len() <= 5, "opening, with offsets {offsets}: {rounds:?}");
+        for (range, chunks) in
+            [(4000..4001, 1), (123_456..223_456, 101), (0..300_000, 300), (299_999..300_000, 1)]
+        {
+            let mut out = vec![0; range.len()];
+            pack.read_plain(&mut pool, range.start as u64, &mut out).unwrap();
+            assert!(out == data[range.clone()], "{range:?}");
+            let (rounds, bytes) = remote.taken();
+            assert!(rounds.len() == 1 && bytes <= chunks * 1100, "{range:?}: {bytes} bytes in {rounds:?}");
+        }
+        assert!(pack.read_all(&mut pool).unwrap() == data);
+        assert_eq!(remote.taken().0.len(), 1, "all of it");
+        assert!(pack.verify(&mut pool, true).unwrap().is_intact());
+        assert_eq!(remote.taken().0.len(), 1, "all of it, verified");
     }
 }

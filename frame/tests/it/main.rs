@@ -25,6 +25,7 @@ mod cframe_push;
 mod cframe_vectors;
 mod convert;
 mod crash;
+mod dtype;
 mod edges;
 mod far;
 mod far_files;

@@ -49,7 +49,7 @@ pub struct Remote {
 }
 
 /// Is told what the store says to a read that fails.
-type Tell = Box<dyn Fn(&Error) + Send + Sync>;
+type Tell = Arc<dyn Fn(&Error) + Send + Sync>;
 
 /// The store and the path in it that a URL names.
 fn locate(url: &str) -> Result<(Arc<dyn ObjectStore>, Path), Error> {
@@ -100,12 +100,12 @@ impl Remote {
         let ends: Vec<_> = ends.into_iter().filter(|range| !range.is_empty()).collect();
         let bytes = runtime.block_on(object.fetch(&ends))?;
         let ends = ends.into_iter().map(|range| range.start).zip(bytes).collect();
-        Ok(Remote { object, runtime, ends, cause: Mutex::default(), tell: Box::new(|_| {}) })
+        Ok(Remote { object, runtime, ends, cause: Mutex::default(), tell: Arc::new(|_| {}) })
     }
 
     /// This source, which tells `tell` as well when a read fails, on the thread that reads.
     pub fn telling(self, tell: impl Fn(&Error) + Send + Sync + 'static) -> Remote {
-        Remote { tell: Box::new(tell), ..self }
+        Remote { tell: Arc::new(tell), ..self }
     }
 
     /// What the store said when a read failed, if one did since the last call.
@@ -147,6 +147,7 @@ pub struct RemoteDir {
     store: Arc<dyn ObjectStore>,
     path: Path,
     runtime: Arc<Runtime>,
+    tell: Tell,
 }
 
 impl RemoteDir {
@@ -156,7 +157,13 @@ impl RemoteDir {
     /// A URL of another kind.
     pub fn open(url: &str) -> Result<RemoteDir, Error> {
         let (store, path) = locate(url.trim_end_matches('/'))?;
-        Ok(RemoteDir { store, path, runtime: runtime()? })
+        Ok(RemoteDir { store, path, runtime: runtime()?, tell: Arc::new(|_| {}) })
+    }
+
+    /// This directory, which tells `tell` as well when a read of one of its files fails, on the thread that reads. That there
+    /// is no such file is not told.
+    pub fn telling(self, tell: impl Fn(&Error) + Send + Sync + 'static) -> RemoteDir {
+        RemoteDir { tell: Arc::new(tell), ..self }
     }
 
     fn file(&self, name: &str) -> Result<Path, IoError> {
@@ -172,7 +179,14 @@ impl Directory for RemoteDir {
             return Err(IoKind::ReadOnly.into());
         }
         let remote = Remote::in_store(self.store.clone(), path, self.runtime.clone());
-        Ok(Box::new(ReadOnly(remote.map_err(|error| kind(&error))?)))
+        let remote = remote.map_err(|error| {
+            let kind = kind(&error);
+            if kind != IoKind::NotFound {
+                (self.tell)(&error);
+            }
+            kind
+        })?;
+        Ok(Box::new(ReadOnly(Remote { tell: self.tell.clone(), ..remote })))
     }
     fn read_files(&self, names: &[String], limit: u64) -> Vec<Result<Vec<u8>, blosc_frame::Error>> {
         let one = |path: Result<Path, IoError>| async move {

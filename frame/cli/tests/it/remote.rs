@@ -120,6 +120,57 @@ mod on {
                 assert_eq!(far, run(&name), "{name} {verb:?}");
             }
         }
+        // A sparse frame is a directory, whose URL ends in a slash; each file of it is an object.
+        {
+            let convert = "sparse-frame";
+            let how = ["--format", "sframe", "--chunksize", "8000", "--level", "0"];
+            folder.run(&[&["compress", "raw", "-o", convert][..], &how].concat());
+            let files =
+                std::fs::read_dir(folder.path(convert)).unwrap().map(|file| file.unwrap().file_name());
+            let files: Vec<String> = files.map(|name| name.into_string().unwrap()).collect();
+            let objects: Vec<_> =
+                files.iter().map(|file| format!("d/{convert}/{file}")).zip(files.iter()).collect();
+            let objects =
+                objects.into_iter().map(|(url, file)| (url, folder.read(&format!("{convert}/{file}"))));
+            let (server, root) = Server::of(Fault::None, objects.collect());
+            let url = format!("{root}d/{convert}/");
+            for (verb, options) in [
+                (&[][..], &[][..]),
+                (&["info", "--all"], &[]),
+                (&["ls"], &[]),
+                (&["verify"], &[]),
+                (&["slice"], &["--start", "7", "--stop", "11", "--plain", "-o", "-"]),
+                (&["decompress"], &["-o", "-"]),
+            ] {
+                let run = |place: &str| {
+                    let words: Vec<&str> = verb.iter().chain([&place]).chain(options).copied().collect();
+                    String::from_utf8_lossy(&folder.run(&words)).replace(place, "PLACE")
+                };
+                let (far, near) = (run(&url), run(convert));
+                // How large the index file is does not count there, and no list tells of files that nothing refers to.
+                let told = |text: &str| {
+                    let of_size = |line: &&str| {
+                        ["container", "garbage", "ratio"].iter().any(|name| line.contains(name))
+                    };
+                    text.lines().filter(|line| !of_size(line)).collect::<Vec<_>>().join("\n")
+                };
+                assert_eq!(told(&far), told(&near), "{verb:?}");
+            }
+            server.requests.store(0, Ordering::Relaxed);
+            folder.run(&["slice", &url, "--start", "7", "--stop", "8", "-o", "-", "--plain"]);
+            let requests = server.requests.load(Ordering::Relaxed);
+            assert!(requests <= 3, "the index, and the file of one chunk: {requests}");
+            for (words, said) in [
+                (&["info", &format!("{root}d/none/")][..], "chunks.b2frame"),
+                (&["info", &url, "--as", "bcolz"], "no sparse frame"),
+                (&["info", &url, "--as", "chunk"], "no directory"),
+                (&["info", &url, "--offset", "4"], "has none"),
+                (&["append", &url, "raw"], "cannot be changed"),
+            ] {
+                let (_, text) = folder.fail(words);
+                assert!(text.contains(said), "{words:?}: {text}");
+            }
+        }
         // The name that it has without `-o` is in this directory.
         let (_, url) = Server::start(Fault::None, "deep/down/b.b2nd", &folder.read("a.b2nd"));
         folder.run(&["decompress", &url]);

@@ -1,6 +1,6 @@
-use super::*;
-use alloc::format;
-use alloc::string::ToString;
+//! Texts of NumPy's types: what NumPy writes is read, printed the same, and refused where it means nothing elsewhere.
+
+use blosc_frame::dtype::{Dtype, DtypeError, Field};
 
 /// What NumPy 2.4 prints as `dtype.str`, or `str(dtype)` of structured types, and its itemsize.
 const SAME: [(&str, u32); 33] = [
