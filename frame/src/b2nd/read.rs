@@ -302,6 +302,16 @@ impl NdArray<'_> {
 }
 
 impl<'a, F: BorrowMut<SuperChunk<'a>>> ArrayOn<F> {
+    /// Has a far source, which keeps what it fetches, fetch what rows need. What is wrong is for who reads them.
+    #[cfg(feature = "table")]
+    pub(crate) fn want_rows(&self, rows: Range<u64>) {
+        let first = core::iter::once(rows);
+        let ranges: Vec<_> = first.chain(self.shape().iter().skip(1).map(|side| 0..*side)).collect();
+        if let Ok(selection) = Selection::ranges(self.shape(), &ranges) {
+            let _ = self.frame().fetched(|| Ok(self.wishes(&selection)));
+        }
+    }
+
     /// The blocks of chunks that hold selected items.
     fn wishes(&self, selection: &Selection) -> Vec<Wish> {
         let (mut walk, mut wishes) = (selection.walk(&self.layout.geometry), Vec::new());

@@ -60,6 +60,8 @@ pub use offset::{Far, Offset, ReadOnly};
 pub(crate) use path::parent;
 #[cfg(feature = "alloc")]
 pub use pieces::Pieces;
+#[cfg(feature = "table")]
+pub(crate) use pieces::Together;
 #[cfg(feature = "std")]
 pub use pool::{FilePool, PooledFile};
 #[cfg(feature = "alloc")]

@@ -7,6 +7,8 @@
 //! So every reader of [`ReadAt`] works without input of its own: it runs, its caller fetches what it missed, and it runs again.
 
 use super::traits::ReadAt;
+#[cfg(feature = "table")]
+use super::traits::{Part, Shared};
 use crate::error::{Error, IoError, IoKind};
 use crate::limits::resize;
 use crate::spare::Lock;
@@ -194,5 +196,91 @@ impl ReadAt for Pieces {
             at = at.saturating_add(n as u64);
         }
         if complete { Ok(()) } else { Err(IoKind::NotFetched.into()) }
+    }
+}
+
+/// A far source that several readers share: what all of them miss is fetched in one round. Up to [`Pieces::AT_ONCE`] bytes
+/// of that stay for later reads.
+///
+/// ```text
+/// run:  every reader runs, and fails where something is missing -> one round fetches all of that -> they run again
+/// ```
+#[cfg(feature = "table")]
+pub(crate) struct Together {
+    source: Shared,
+    size: u64,
+    /// What was fetched, and whether readers run to tell what they miss.
+    state: Lock<(Pieces, bool)>,
+}
+
+#[cfg(feature = "table")]
+impl Together {
+    /// Rounds after which readers fetch for themselves: what is longer than that is no file of a writer.
+    const MOST: usize = 32;
+
+    pub(crate) fn new(source: Shared) -> Result<Together, IoError> {
+        let size = source.size()?;
+        Ok(Together { source, size, state: Lock::new((Pieces::new(size), false)) })
+    }
+
+    /// Runs `read` until nothing is missing, and gives what it gave then. No other thread may read meanwhile.
+    pub(crate) fn run<T>(&self, mut read: impl FnMut() -> T) -> Result<T, Error> {
+        for _ in 0..Together::MOST {
+            self.state.lock().1 = true;
+            let result = read();
+            let mut state = self.state.lock();
+            state.1 = false;
+            let missed = state.0.missed(Pieces::GAP);
+            if missed.is_empty() {
+                return Ok(result);
+            }
+            state.0.fetch(&*self.source, &missed)?;
+        }
+        Ok(read())
+    }
+
+    /// Forgets what was fetched, where that is much.
+    pub(crate) fn trim(&self) {
+        let mut state = self.state.lock();
+        let known = state.0.known.values().fold(0u64, |sum, piece| sum.saturating_add(piece.len() as u64));
+        if known > Pieces::AT_ONCE {
+            state.0 = Pieces::new(self.size);
+        }
+    }
+}
+
+#[cfg(feature = "table")]
+impl ReadAt for Together {
+    fn size(&self) -> Result<u64, IoError> {
+        Ok(self.size)
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
+        let left = usize::try_from(self.size.saturating_sub(offset)).unwrap_or(usize::MAX);
+        let n = left.min(buf.len());
+        self.read_ranges(&mut [(offset, buf.get_mut(..n).unwrap_or_default())]).map(|()| n)
+    }
+
+    fn read_ranges(&self, parts: &mut [Part<'_>]) -> Result<(), IoError> {
+        let mut missing = Vec::new();
+        let state = self.state.lock();
+        for (offset, buf) in parts.iter_mut() {
+            match state.0.read_exact_at(*offset, buf) {
+                Err(error) if error.kind == IoKind::NotFetched => missing.push((*offset, &mut **buf)),
+                read => read?,
+            }
+        }
+        if state.1 && !missing.is_empty() {
+            return Err(IoKind::NotFetched.into());
+        }
+        if !state.1 {
+            state.0.missed(0);
+        }
+        drop(state);
+        if missing.is_empty() { Ok(()) } else { self.source.read_ranges(&mut missing) }
+    }
+
+    fn is_far(&self) -> bool {
+        true
     }
 }

@@ -279,6 +279,12 @@ impl<'a> SuperChunk<'a> {
         self.store.is_far()
     }
 
+    /// Has a far source, which keeps what it fetches, fetch chunks. What is wrong is for who reads them.
+    #[cfg(feature = "table")]
+    pub(crate) fn want_chunks(&self, chunks: Range<u64>) {
+        let _ = self.fetched(|| Ok(chunks.map(Wish::whole).collect()));
+    }
+
     /// What is wished of a frame that is far, fetched; `None` for others.
     pub(crate) fn fetched(
         &self,

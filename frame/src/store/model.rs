@@ -4,6 +4,8 @@ use super::embedded::{Embedded, Root, user_layers};
 use super::zip;
 use crate::error::{Error, FileError, IoKind, Structure};
 use crate::io::{FilePool, FsDir, Shared};
+#[cfg(feature = "table")]
+use crate::io::{ReadAt, Together};
 use crate::limits::Limits;
 use crate::schunk::SuperChunk;
 use alloc::format;
@@ -229,6 +231,19 @@ impl Store {
     /// The path that it was opened by.
     pub fn path(&self) -> &Path {
         &self.shared.path
+    }
+
+    /// This store over a source of its own in which what several readers miss is fetched together; `None` where it lies in no
+    /// file that is far.
+    #[cfg(feature = "table")]
+    pub(crate) fn together(&self) -> Result<Option<(Store, Arc<Together>)>, Error> {
+        let Common { path, form, limits, file, root, .. } = &*self.shared;
+        let Some(file) = file.as_ref().filter(|file| file.is_far()) else { return Ok(None) };
+        let together = Arc::new(Together::new(file.clone())?);
+        let (file, pool): (Shared, _) = (together.clone(), FilePool::default());
+        let (path, root) = (path.clone(), root.clone());
+        let shared = Common { path, form: *form, limits: *limits, file: Some(file), root, pool };
+        Ok(Some((Store { shared: Arc::new(shared), ..self.clone() }, together)))
     }
 
     /// What its frames, and reading all of it, are held to.

@@ -1,4 +1,10 @@
 //! [`Table`]: the rows of a table that live, batch by batch.
+//!
+//! ```text
+//! of a .b2z file that is far    one plan for all columns: some rounds of requests, however many columns and chunks there are
+//!     open     description and living rows          columns     all files that they have
+//!     batches  living rows, 16 Mi at a time; then of all columns what fits into 16 MiB
+//! ```
 
 use super::column::ColumnReader;
 use super::error::{Result, TableError};
@@ -6,6 +12,7 @@ use super::place::{self, Place, VALID, check_output};
 use super::rows::{BATCH, batch};
 use super::schema::{Column, Schema};
 use crate::b2nd::NdArray;
+use crate::io::{Pieces, Together};
 use crate::store::Store;
 use alloc::boxed::Box;
 use alloc::format;
@@ -21,6 +28,8 @@ const MOST_ROWS: u64 = 1 << 16;
 /// A table: [`Store::table`] opens it.
 pub struct Table {
     place: Box<dyn Place>,
+    /// Where its files lie together, if that is far.
+    together: Option<Arc<Together>>,
     /// Its columns.
     pub schema: Schema,
     valid: NdArray<'static>,
@@ -42,7 +51,9 @@ impl Store {
     pub fn table(&self, group: &str) -> Result<Table> {
         let max = self.limits().output;
         let store = self.group(group).ok_or_else(|| TableError::data(format!("has no group {group}")))?;
-        Table::open(store, max)
+        let Some((store, together)) = store.together()? else { return Table::open(store, max) };
+        let table = together.run(|| Table::open(store.clone(), max))??;
+        Ok(Table { together: Some(together), ..table })
     }
 }
 
@@ -53,15 +64,18 @@ impl Table {
     /// A description that is missing, damaged, or of a later version; more rows than `max_output`.
     pub fn open(place: impl Place + 'static, max_output: u64) -> Result<Table> {
         let place: Box<dyn Place> = Box::new(place);
-        let schema = Schema::open(&*place)?;
-        let valid = place::array(&*place, VALID)?;
+        // Both are tried before the first is looked at: what is far is fetched for both.
+        let (schema, valid) = (Schema::open(&*place), place::array(&*place, VALID));
+        let (schema, valid) = (schema?, valid?);
         if valid.geometry().typesize() != 1 || valid.shape().len() != 1 {
             return Err(TableError::data(format!("{VALID}: one byte for each row expected")));
         }
         let stored = valid.shape().first().copied().unwrap_or(0);
         // A byte each, and what announces more than there can be would be counted for hours.
         check_output(stored, max_output)?;
-        let mut table = Table { place, schema, valid, stored, rows: 0, last: 0, max_output };
+        let together = None;
+        let mut table = Table { place, together, schema, valid, stored, rows: 0, last: 0, max_output };
+        table.valid.want_rows(0..stored.min(Pieces::AT_ONCE));
         let mut at = 0;
         while at < stored {
             let lives = table.living(at, MOST_ROWS << 4)?;
@@ -88,7 +102,22 @@ impl Table {
     /// # Errors
     /// As [`Table::column`].
     pub fn columns(&self) -> Result<Vec<ColumnReader>> {
-        self.schema.columns.iter().map(|column| self.column(column)).collect()
+        self.columns_of(&self.schema.columns)
+    }
+
+    /// Opens some of its columns: those of a far file in as many rounds of requests as one of them takes.
+    ///
+    /// # Errors
+    /// As [`Table::column`].
+    pub fn columns_of(&self, columns: &[Column]) -> Result<Vec<ColumnReader>> {
+        let one = |column| ColumnReader::open(self.place(), column, self.max_output);
+        // All are tried before the first is looked at.
+        let open = || columns.iter().map(one).collect::<Vec<_>>();
+        let opened = match &self.together {
+            Some(together) => together.run(open)?,
+            None => open(),
+        };
+        opened.into_iter().collect()
     }
 
     /// Opens one of its columns.
@@ -96,7 +125,8 @@ impl Table {
     /// # Errors
     /// Files that are missing, damaged, or not what the schema says; a kind that is not known.
     pub fn column(&self, column: &Column) -> Result<ColumnReader> {
-        ColumnReader::open(self.place(), column, self.max_output)
+        let mut opened = self.columns_of(core::slice::from_ref(column))?;
+        opened.pop().ok_or_else(|| TableError::data("has no such column"))
     }
 
     /// Where its files lie.
@@ -112,7 +142,7 @@ impl Table {
         let schema = Arc::new(arrow_schema::Schema::new(fields));
         // Batches begin where blocks do, whose lengths are powers of two, mostly.
         let step = 1u64 << step.ilog2();
-        Batches { table: self, columns, schema, range, row, step, at: 0, seen: 0, total: 0 }
+        Batches { table: self, columns, schema, range, row, step, at: 0, seen: 0, total: 0, fetched: 0 }
     }
 
     /// What keeps the rows from being read, column by column; nothing where all can be read.
@@ -138,6 +168,8 @@ pub struct Batches<'t> {
     at: u64,
     seen: u64,
     total: u64,
+    /// Where the rows end that were fetched.
+    fetched: u64,
 }
 
 impl Batches<'_> {
@@ -146,9 +178,43 @@ impl Batches<'_> {
         &self.schema
     }
 
+    /// Has a far source fetch which rows live from `at` on, and what the columns need of those that are wanted.
+    fn fetch(&mut self, at: u64) -> Result<()> {
+        let Some(together) = self.table.together.clone() else {
+            self.fetched = u64::MAX;
+            return Ok(());
+        };
+        together.trim();
+        let (mut from, mut to) = (None, at.saturating_add(Pieces::AT_ONCE).min(self.table.stored));
+        together.run(|| self.table.valid.want_rows(at..to))?;
+        // Whole batches.
+        let batches = Pieces::AT_ONCE.checked_div(self.row.saturating_mul(self.step)).unwrap_or(0).max(1);
+        let mut seen = self.seen;
+        for (row, lives) in (at..).zip(self.table.living(at, to.saturating_sub(at))?) {
+            if row >= to || seen >= self.range.end {
+                to = row;
+                break;
+            }
+            if from.is_none() && lives && self.range.contains(&seen) {
+                let skipped = row.saturating_sub(at).checked_div(self.step).unwrap_or(0);
+                let end = skipped.saturating_add(batches).saturating_mul(self.step).saturating_add(at);
+                (from, to) = (Some(row), to.min(end));
+            }
+            seen = seen.saturating_add(u64::from(lives));
+        }
+        if let Some(from) = from {
+            together.run(|| self.columns.iter_mut().for_each(|column| column.want(from..to)))?;
+        }
+        self.fetched = to;
+        Ok(())
+    }
+
     fn read(&mut self) -> Result<Option<RecordBatch>> {
         while self.at < self.table.stored && self.seen < self.range.end {
             let at = self.at;
+            if at >= self.fetched {
+                self.fetch(at)?;
+            }
             let mut lives = self.table.living(at, self.step)?;
             for lives in lives.iter_mut().filter(|lives| **lives) {
                 *lives = self.range.contains(&self.seen);

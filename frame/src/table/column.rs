@@ -186,6 +186,25 @@ impl ColumnReader {
         }
     }
 
+    /// Has a far source fetch what stored rows need. What is wrong is for who reads them.
+    pub(super) fn want(&mut self, rows: Range<u64>) {
+        let rows = rows.start..rows.end.min(self.rows);
+        if let Some(mask) = &self.notnull {
+            mask.want_rows(rows.clone());
+        }
+        match &mut self.values {
+            Values::Items { nd, .. } | Values::Codes { codes: nd, .. } => nd.want_rows(rows),
+            Values::Utf8 { offsets, bytes } => {
+                offsets.want_rows(rows.start..rows.end.saturating_add(1));
+                let mut at = |row: u64| read_ints(offsets, "", row..row.saturating_add(1)).ok()?.pop();
+                if let (Some(from), Some(to)) = (at(rows.start), at(rows.end)) {
+                    bytes.want_rows(from.cast_unsigned()..to.cast_unsigned());
+                }
+            }
+            Values::Records(records) => records.want(&rows),
+        }
+    }
+
     /// Reads stored rows from `start` on, as far as they live. Batches must be read in order.
     ///
     /// # Errors

@@ -171,6 +171,13 @@ impl Records {
         })
     }
 
+    /// Has a far source fetch what rows need.
+    pub(super) fn want(&self, rows: &Range<u64>) {
+        let first = self.starts.partition_point(|start| *start <= rows.start).saturating_sub(1);
+        let end = self.starts.partition_point(|start| *start < rows.end);
+        self.frame.want_chunks(first as u64..(end as u64).min(self.frame.nchunks()));
+    }
+
     /// The values of `count` rows from `start` on. Rows must be asked for in order.
     ///
     /// # Errors

@@ -2,13 +2,16 @@
 //! parts, by way of Arrow files and of a store's group; schemas and rows that do not fit are refused by name.
 
 use crate::common::Folder;
-use blosc_frame::SuperChunk;
+use crate::far::Remote;
+use blosc_frame::io::ReadAt;
 use blosc_frame::store::{Form, Store};
+use blosc_frame::table::arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use blosc_frame::table::arrow_schema::{DataType, Field, Schema, TimeUnit};
 use blosc_frame::table::ipc::{ArrowReader, ArrowWriter, cannot_hold};
 use blosc_frame::table::lines::TextReader;
 use blosc_frame::table::text::TextWriter;
 use blosc_frame::table::{Table, append, create};
+use blosc_frame::{Limits, SuperChunk};
 use blosc_testkit::Random;
 use serde_json::{Value, json};
 use std::ops::Range;
@@ -166,6 +169,87 @@ fn rows_of_every_kind_come_back_whatever_way_they_go() {
         assert_eq!(outer.in_table(entry), entry.key().starts_with("/t/"), "{}", entry.key());
     }
     check(outer.table("/t").unwrap(), &model, &mut random);
+}
+
+/// The table at `path` as a zip file that is far.
+fn far(path: &Path) -> (Arc<Remote>, Store) {
+    let zip = path.with_extension("b2z");
+    Store::open(path).unwrap().save(&zip, Form::B2z).unwrap();
+    let remote = Arc::new(Remote::new(std::fs::read(&zip).unwrap()));
+    let store = Store::of_file(&zip, remote.clone(), &Limits::DEFAULT).unwrap();
+    (remote, store)
+}
+
+#[test]
+fn a_far_table_reads_as_a_near_one() {
+    let (folder, mut random) = (Folder::new("tables-far"), Random::new(58));
+    let path = folder_in(&folder, "t.b2d");
+    create(&path, &schema()).unwrap();
+    let model: Vec<Value> = (0..300).map(|k| row(&mut random, k)).collect();
+    append(&path, &mut lines(&model), MOST).unwrap();
+    let (_, store) = far(&path);
+    check(store.table("").unwrap(), &model, &mut random);
+    // What is damaged is an error, as of a near one, and no loop.
+    let zip = path.with_extension("b2z");
+    let file = std::fs::read(&zip).unwrap();
+    for at in (0..file.len()).step_by(file.len() / 60) {
+        let mut damaged = file.clone();
+        damaged[at..(at + 40).min(file.len())].fill(0xee);
+        let errors = |store: Result<Store, blosc_frame::Error>| {
+            let mut table = store.ok()?.table("").ok()?;
+            Some(table.verify().iter().map(ToString::to_string).collect::<Vec<_>>())
+        };
+        let near = errors(Store::of_file(&zip, damaged.clone(), &Limits::DEFAULT));
+        assert_eq!(errors(Store::of_file(&zip, Remote::new(damaged), &Limits::DEFAULT)), near, "{at}");
+    }
+}
+
+/// However many columns and chunks there are, a slice takes as many rounds as one column of one chunk.
+#[test]
+fn columns_of_a_far_table_are_fetched_together() {
+    let mut all = Vec::new();
+    for (columns, rows) in [(1, 40_000), (9, 40_000), (1, 200_000), (4, 200_000)] {
+        let (folder, mut random) = (Folder::new("tables-rounds"), Random::new(59));
+        let path = folder_in(&folder, "t.b2d");
+        let ints = (0..columns).map(|k| Field::new(format!("c{k}"), DataType::Int64, false));
+        let schema = Schema::new(ints.chain([Field::new("name", DataType::Utf8, true)]).collect::<Vec<_>>());
+        create(&path, &schema).unwrap();
+        let numbers: Vec<i64> = (0..rows).map(|_| random.next() as i64).collect();
+        let names = numbers.iter().map(|n| (n % 9 != 0).then(|| format!("{n:x}")));
+        let ints: ArrayRef = Arc::new(Int64Array::from(numbers.clone()));
+        let mut arrays = vec![ints; columns];
+        arrays.push(Arc::new(StringArray::from_iter(names.collect::<Vec<_>>())));
+        let batch = RecordBatch::try_new(Arc::new(schema.clone()), arrays).unwrap();
+        let file = folder.path("rows.arrow");
+        let mut writer = ArrowWriter::new(&schema, std::fs::File::create(&file).unwrap()).unwrap();
+        writer.write(&batch).and_then(|()| writer.finish()).unwrap();
+        append(&path, &mut ArrowReader::new(std::fs::File::open(&file).unwrap()).unwrap(), MOST).unwrap();
+        let (remote, store) = far(&path);
+        remote.taken();
+        let mut found = store.table("").unwrap();
+        let opened = remote.taken().0.len();
+        let mut readers = found.columns().unwrap();
+        let columns_opened = remote.taken().0.len();
+        let from = rows as u64 / 2;
+        let mut sliced = Vec::new();
+        for range in [from..from + 3, 5..rows as u64 / 2 + 7] {
+            let mut at = range.start as usize;
+            for part in found.batches(&mut readers, range.clone()) {
+                let part = part.unwrap();
+                assert!((0..=columns).all(|k| part.column(k) == &batch.column(k).slice(at, part.num_rows())));
+                at += part.num_rows();
+            }
+            assert_eq!(at as u64, range.end, "all rows came");
+            let (rounds, bytes) = remote.taken();
+            assert!(bytes < remote.size().unwrap(), "{bytes} bytes");
+            sliced.push(rounds.len());
+        }
+        println!("{columns} columns, {rows} rows: {opened}, {columns_opened}, {sliced:?} rounds");
+        assert!(opened <= 6 && columns_opened <= 6 && sliced.iter().all(|rounds| *rounds <= 4), "{sliced:?}");
+        all.push((opened, columns_opened, sliced[0]));
+    }
+    // With more chunks a part of them is not in what opening fetched, so that a slice may take the four rounds above.
+    assert!(all[0] == all[1] && all[2] == all[3], "{all:?}");
 }
 
 #[test]

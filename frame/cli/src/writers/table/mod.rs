@@ -84,13 +84,14 @@ impl Export<'_> {
         let table = store.store.table("").map_err(of_table(path))?;
         let range = self.cut.rows(table.rows)?;
         let mut source = Source { path, table, range };
-        let (mut left_out, mut columns) = (Vec::new(), Vec::new());
+        let (mut left_out, mut kept) = (Vec::new(), Vec::new());
         for column in chosen(&source.table, &self.input.column, path, &mut left_out)? {
             match cannot_hold(format, &column) {
                 Some(why) => left_out.push(format!("column {}: {why}", column.name)),
-                None => columns.push(source.column(&column)?),
+                None => kept.push(column),
             }
         }
+        let mut columns = source.table.columns_of(&kept).map_err(of_table(path))?;
         let mut members = Vec::new();
         if format == Format::Npz {
             members = npz::widths(&mut source, std::mem::take(&mut columns), &mut left_out)?;
