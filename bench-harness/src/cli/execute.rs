@@ -1,6 +1,5 @@
 //! Measures, writes and summarises.
 
-use super::progress::Progress;
 use super::say;
 use blosc_bench::machine::load::Watch;
 use blosc_bench::machine::{Machine, linux};
@@ -11,10 +10,13 @@ use blosc_bench::result::file::Writer;
 use blosc_bench::result::round3;
 use blosc_bench::suite::choice::Job;
 use blosc_bench::suite::passes::{Effort, Passes};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// The command line without `--out FILE`, which changes no figure.
 fn command_line() -> String {
@@ -73,4 +75,35 @@ pub fn execute(jobs: Vec<Job<'_>>, effort: &Effort, out: &Path) -> Result<ExitCo
     say(&console::verdict(&machine, &rows));
     let refused = rows.iter().any(|r| r.refused.is_some());
     Ok(ExitCode::from(u8::from(refused)))
+}
+
+/// Progress through the time that a run has.
+struct Progress {
+    bar: ProgressBar,
+    begun: Instant,
+}
+
+impl Progress {
+    /// Nothing is drawn unless standard error is a terminal.
+    fn new(time: Duration) -> Progress {
+        let bar = ProgressBar::new(time.as_secs());
+        if !std::io::stderr().is_terminal() {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos} of {len} s  {wide_msg}") {
+            bar.set_style(style);
+        }
+        Progress { bar, begun: Instant::now() }
+    }
+
+    /// A job begins. The bar is drawn now and not while the job is being timed.
+    fn start(&self, label: &str) {
+        self.bar.set_position(self.begun.elapsed().as_secs());
+        self.bar.set_message(label.to_string());
+    }
+
+    /// All are done.
+    fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
 }

@@ -6,7 +6,6 @@ mod execute;
 mod files;
 mod levels;
 mod paired;
-mod progress;
 mod ratio;
 mod repeat;
 
@@ -252,7 +251,8 @@ fn isa_help() -> String {
 #[derive(Args, Clone)]
 struct Run {
     /// Suites, comma-separated: kernels split codecs chunks frames arrays latency
-    /// threads frame-files array-files far goals all. `all` is all but the last four.
+    /// threads frame-files array-files containers far goals all. `all` is all but the
+    /// last five.
     #[arg(long, value_delimiter = ',', default_value = "all")]
     suite: Vec<String>,
     #[arg(long, value_delimiter = ',', default_value = "all", help = isa_help())]
@@ -283,7 +283,7 @@ struct Run {
     /// out; a time too short for every case is told before the run starts.
     #[arg(long, default_value_t = 120.0, value_name = "SECONDS")]
     time: f64,
-    /// Numbers of threads of threads, frame-files and array-files.
+    /// Numbers of threads of threads, containers, frame-files and array-files.
     #[arg(long, value_delimiter = ',')]
     threads: Vec<usize>,
     /// Measure chunks and latency as if data were met for the first time: every

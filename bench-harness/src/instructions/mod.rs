@@ -167,35 +167,3 @@ pub fn differences(baseline: &[Count], now: &[Count], tolerance: f64) -> Vec<Str
 fn is_chunk(name: &str) -> bool {
     name.starts_with("compress ") || name.starts_with("decompress ")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_move_of_more_than_the_tolerance_is_told() {
-        let base = parse("# x\n  1.0000 shuffle avx2 ts 4\n  2.0 b\n").unwrap();
-        let mut now = base.clone();
-        now[0].per_byte = 1.019;
-        assert!(differences(&base, &now, 0.02).is_empty());
-        now[0].per_byte = 1.021;
-        assert_eq!(differences(&base, &now, 0.02).len(), 1);
-        now[1].per_byte = 2.5;
-        assert_eq!(differences(&base, &now, 0.02).len(), 2);
-        let chunk = parse("2.0 compress lz4 none noise_f4").unwrap();
-        let worse = |per_byte| differences(&chunk, &[Count { per_byte, ..chunk[0].clone() }], 0.02).len();
-        assert_eq!([worse(0.1), worse(2.39), worse(2.41)], [0, 0, 1]);
-        let two = [chunk.clone(), parse("1.0 decompress lz4 none noise_f4").unwrap()].concat();
-        assert_eq!(
-            differences(&two, &chunk, 0.02),
-            ["decompress lz4 none noise_f4: in the baseline, not counted"]
-        );
-        now[1].per_byte = 2.0;
-        now[0].name = "shuffle avx512 ts 4".into();
-        assert_eq!(differences(&base, &now, 0.02).len(), 1);
-        assert_eq!(parse(&format(&base)).unwrap(), base);
-        assert!(parse("x y").is_err());
-        now[0].estimates = vec![("neoverse-n1".into(), 0.25), ("neoverse-v2".into(), 0.125)];
-        assert_eq!(parse(&format(&now)).unwrap()[0].estimates, now[0].estimates);
-    }
-}

@@ -152,39 +152,3 @@ fn sample(candidate: &mut Candidate<'_>, arena: &mut Arena) {
     candidate.visit.ns.push(ns / iterations as f64);
     candidate.visit.counts.extend(count.map(|n| n as f64 / iterations as f64));
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::measure::candidate::Work;
-    use crate::measure::check::expect;
-    use crate::result::Row;
-
-    fn copy(flip: bool) -> Work<'static> {
-        Box::new(move |src, dst| {
-            dst[..src.len()].copy_from_slice(src);
-            dst[src.len() / 2] ^= u8::from(flip);
-            Ok(src.len())
-        })
-    }
-
-    #[test]
-    fn a_wrong_candidate_is_refused_and_the_right_one_timed() {
-        let source = crate::data::generate::random_bytes(5000);
-        let candidate = |flip| Candidate::new(Row::default(), copy(flip), expect(&source));
-        let mut both = [candidate(false), candidate(true)];
-        let mut arena = Arena::new(&source, 5000, 0).unwrap();
-        visit(&mut both, &mut arena, true, &Plan::QUICK, &|| false);
-        assert!(both[0].visit.ns.len() > 1 && both[0].visit.ns.iter().all(|ns| *ns > 0.0));
-        assert_eq!((both[0].written, &both[0].row.refused), (5000, &None));
-        assert!(both[1].visit.ns.is_empty() && both[1].row.refused.is_some());
-    }
-
-    #[test]
-    fn a_stop_keeps_what_is_done() {
-        let source = vec![1; 64];
-        let mut one = [Candidate::new(Row::default(), copy(false), expect(&source))];
-        visit(&mut one, &mut Arena::new(&source, 64, 0).unwrap(), true, &Plan::QUICK, &|| true);
-        assert!(one[0].visit.ns.is_empty());
-    }
-}

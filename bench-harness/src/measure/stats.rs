@@ -64,17 +64,3 @@ pub fn geometric_mean(numbers: impl IntoIterator<Item = f64>) -> Option<f64> {
     }
     (count > 0).then(|| (sum / f64::from(count)).exp())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn order_statistics() {
-        let s = Summary::of(&[5.0, 1.0, 2.0, 3.0, 100.0]).unwrap();
-        assert_eq!((s.median, s.mad, s.min, s.count), (3.0, 2.0, 1.0, 5));
-        assert!(Summary::of(&[]).is_none());
-        assert_eq!(geometric_mean([1.0, 4.0]), Some(2.0));
-        assert_eq!(geometric_mean([]), None);
-    }
-}

@@ -165,7 +165,7 @@ const FILES: &str =
     "GB/s of uncompressed bytes, files in memory; means over the arrays. Boxes lie elsewhere in each sample.";
 
 /// All sections, in the order of the page.
-const SECTIONS: [Section<'static>; 15] = [
+const SECTIONS: [Section<'static>; 16] = [
     Section { draw: Draw::Chunks, ..table("chunks", "Chunks", "", CASES) },
     levels(
         "kernels",
@@ -223,6 +223,12 @@ const SECTIONS: [Section<'static>; 15] = [
         "Cold and far",
         "Time of one read from a file in memory, from one that the system has to fetch, and at 1, 10 and 50 ms a round trip.",
         &[Op, Codec, Trips],
+    ),
+    table(
+        "containers",
+        "Containers in small and large chunks",
+        "GB/s (M: MB/s) of writing and reading, beside an array in chunks as large.",
+        &[Op, Codec, Threads],
     ),
     table("frame-files", "Frames in files", FILES, CASES),
     table("array-files", "Arrays in files", FILES, CASES),

@@ -27,7 +27,7 @@ pub struct Suite {
 }
 
 /// All suites, in the order they run.
-pub const SUITES: [Suite; 12] = [
+pub const SUITES: [Suite; 13] = [
     Suite { name: "kernels", in_all: true, jobs: |c| kernels::jobs("kernels", c) },
     Suite { name: "split", in_all: true, jobs: |c| kernels::jobs("split", c) },
     Suite { name: "codecs", in_all: true, jobs: codecs::jobs },
@@ -38,6 +38,7 @@ pub const SUITES: [Suite; 12] = [
     Suite { name: "threads", in_all: true, jobs: threads::jobs },
     Suite { name: "frame-files", in_all: false, jobs: |c| files::frames("frame-files", c) },
     Suite { name: "array-files", in_all: false, jobs: |c| files::arrays("array-files", c) },
+    Suite { name: "containers", in_all: false, jobs: files::containers },
     Suite { name: "far", in_all: false, jobs: files::far },
     Suite { name: "goals", in_all: false, jobs: goals::jobs },
 ];

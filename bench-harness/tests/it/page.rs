@@ -2,6 +2,7 @@
 
 use blosc_bench::machine::Machine;
 use blosc_bench::report::goals::{memory_note, table};
+use blosc_bench::report::table::{Table, figure, size, speed, speed_unit};
 use blosc_bench::report::{console, html};
 use blosc_bench::result::Row;
 use blosc_bench::result::file::Results;
@@ -134,4 +135,28 @@ fn larger_output_is_never_fine() {
     for (sizes, met) in [([1.04, 0.5], "no"), ([1.005, 0.999], "no"), ([1.02, 0.97], "yes")] {
         assert_eq!(judged(&sizes.map(|size| goal(3.0, size)))[3], met);
     }
+}
+
+#[test]
+fn long_names_go_on_in_a_second_line() {
+    let mut t = Table::new(&["case", "GB/s"]);
+    t.row(vec![["decompress"; 9].join(" "), "1.00".into()]);
+    let text = t.text();
+    assert!(text.lines().all(|l| l.len() <= 80), "{text}");
+    assert!(text.lines().any(|l| l.starts_with("  decompress") && l.ends_with("1.00")), "{text}");
+}
+
+#[test]
+fn slow_and_small_figures_keep_their_digits() {
+    assert_eq!([speed(0.1), speed(0.0822), speed_unit(0.0822)], ["0.10", "82.2M", "82.2 MB/s"]);
+    assert_eq!([figure(0.98), figure(0.0613), figure(0.00444)], ["0.98", "0.061", "0.0044"]);
+}
+
+#[test]
+fn columns_line_up() {
+    let mut t = Table::new(&["name", "x"]);
+    t.row(vec!["a".into(), "1.00".into()]);
+    assert_eq!(t.text(), "name     x\n----------\na     1.00\n");
+    assert_eq!(t.markdown(), "| name | x |\n| --- | --: |\n| a | 1.00 |\n");
+    assert_eq!((size(65536).as_str(), size(100).as_str(), figure(3.7).as_str()), ("64K", "100", "3.70"));
 }

@@ -1,7 +1,13 @@
 //! Results files are read as they were written, and malformed ones refused. Contributed ones follow the schema, were measured
 //! soundly, and stand on the page beside them.
 
+use blosc_bench::data::corpus::REAL;
+use blosc_bench::instructions::{Count, differences, format, parse};
 use blosc_bench::machine::Machine;
+use blosc_bench::measure::stats::{Summary, geometric_mean};
+use blosc_bench::report::difference::difference;
+use blosc_bench::report::paired::paired;
+use blosc_bench::report::side_by_side::compare;
 use blosc_bench::result::Row;
 use blosc_bench::result::file::{Results, Writer, comparable, contributable, join, read};
 use std::path::{Path, PathBuf};
@@ -99,4 +105,119 @@ fn malformed_files_are_refused_with_the_line() {
         assert_eq!(error.lines().count(), 1);
         std::fs::remove_file(path).unwrap();
     }
+}
+
+/// A case for each time.
+fn results(times: &[f64]) -> Results {
+    let row = |(index, ns): (usize, &f64)| Row {
+        verified: true,
+        quartile_ns: Some(*ns),
+        spread: Some(0.02),
+        gbps: Some(4096.0 / ns),
+        vs_copy: Some(50.0 / ns),
+        vs_copy_spread: Some(0.02),
+        ..Row::plain("kernels", "ours", "shuffle", index + 1, 4096)
+    };
+    Results {
+        path: "x".into(),
+        machine: Machine::default(),
+        command: String::new(),
+        started: 0,
+        rows: times.iter().enumerate().map(row).collect(),
+        complete: true,
+    }
+}
+
+#[test]
+fn only_what_exceeds_noise_and_threshold_counts_as_slower() {
+    let found = difference(&[results(&[100.0; 4]), results(&[101.0, 103.0, 130.0, 70.0])], 0.05, "");
+    assert_eq!((found.cases, found.agree, found.slower), (4, 1, 1));
+    assert!(found.text.contains("1 of 4 rows agree within the printed spread (25.0 %)"), "{}", found.text);
+    assert!(found.text.contains("1 faster, 1 slower; 1 moved by less than 5.00 %"), "{}", found.text);
+}
+
+#[test]
+fn what_moves_like_the_copy_beside_it_is_the_machine() {
+    let (old, mut new) = (results(&[100.0]), results(&[130.0]));
+    new.rows[0].vs_copy = old.rows[0].vs_copy;
+    let found = difference(&[old, new], 0.05, "");
+    assert_eq!((found.agree, found.slower), (0, 0));
+}
+
+#[test]
+fn rows_of_the_first_schema_have_a_range_too() {
+    let [mut old, new] = [results(&[100.0]), results(&[103.0])];
+    (old.rows[0].spread, old.rows[0].p10_ns, old.rows[0].p90_ns) = (None, Some(96.0), Some(104.0));
+    assert_eq!(difference(&[old, new], 0.05, "").agree, 1);
+}
+
+/// A large array was verbatim copies once, other bytes than those it is now.
+#[test]
+fn rows_on_verbatim_copies_do_not_compare_with_reordered_ones() {
+    let camera = REAL.iter().find(|r| r.name == "camera").unwrap().array();
+    let [mut old, mut new] = [results(&[100.0]), results(&[100.0])];
+    old.rows[0].data = "camera*1024".into();
+    new.rows[0].data = camera.sized(64 << 20).name;
+    assert!(compare(&[old.clone(), new.clone()], "", false).lines().all(|l| !l.contains("camera")));
+    assert_eq!(difference(&[old, new], 0.05, "").cases, 0);
+}
+
+#[test]
+fn each_row_has_an_interval_and_a_verdict() {
+    // Turns in which the whole machine is slower by half say nothing of the ratios.
+    let turns = |times: [f64; 4], wobble: f64| -> Vec<Results> {
+        let factor = |turn: i32| if turn % 2 == 0 { 1.0 } else { 1.5 };
+        let noise = |turn: i32| if turn % 3 == 0 { 1.0 + wobble } else { 1.0 };
+        (0..6)
+            .map(|t| results(&[times[0], times[1], times[2], times[3] * noise(t)].map(|ns| ns * factor(t))))
+            .collect()
+    };
+    let old = turns([100.0; 4], 0.0);
+    let none = |_: &Row| None;
+    let found = paired([&old, &turns([100.0, 120.0, 80.0, 100.0], 0.8)], 0.05, "", none);
+    let verdicts: Vec<&str> =
+        found.text.lines().skip(2).take(4).filter_map(|l| l.split(' ').next_back()).collect();
+    assert_eq!((verdicts, found.slower), (vec!["same", "slower", "faster", "unsure"], 1), "{}", found.text);
+    let same = paired([&old, &old], 0.05, "", |r| (r.typesize > 1).then_some(0.5));
+    let beside: Vec<&str> =
+        same.text.lines().skip(2).take(4).filter_map(|l| l.split(' ').next_back()).collect();
+    assert_eq!(beside, ["-", "0.50", "0.50", "0.50"], "{}", same.text);
+    assert!(same.text.contains("0 slower, 0 faster, 4 the same") && same.cases == 4, "{}", same.text);
+    assert_eq!(paired([&old[..1], &old[..1]], 0.05, "", none).cases, 0);
+}
+
+#[test]
+fn a_move_of_more_than_the_tolerance_is_told() {
+    let base = parse("# x\n  1.0000 shuffle avx2 ts 4\n  2.0 b\n").unwrap();
+    let mut now = base.clone();
+    now[0].per_byte = 1.019;
+    assert!(differences(&base, &now, 0.02).is_empty());
+    now[0].per_byte = 1.021;
+    assert_eq!(differences(&base, &now, 0.02).len(), 1);
+    now[1].per_byte = 2.5;
+    assert_eq!(differences(&base, &now, 0.02).len(), 2);
+    let chunk = parse("2.0 compress lz4 none noise_f4").unwrap();
+    let worse = |per_byte| differences(&chunk, &[Count { per_byte, ..chunk[0].clone() }], 0.02).len();
+    assert_eq!([worse(0.1), worse(2.39), worse(2.41)], [0, 0, 1]);
+    let two = [chunk.clone(), parse("1.0 decompress lz4 none noise_f4").unwrap()].concat();
+    assert_eq!(
+        differences(&two, &chunk, 0.02),
+        ["decompress lz4 none noise_f4: in the baseline, not counted"]
+    );
+    now[1].per_byte = 2.0;
+    now[0].name = "shuffle avx512 ts 4".into();
+    assert_eq!(differences(&base, &now, 0.02).len(), 1);
+    assert_eq!(parse(&format(&base)).unwrap(), base);
+    assert!(parse("x y").is_err());
+    now[0].estimates = vec![("neoverse-n1".into(), 0.25), ("neoverse-v2".into(), 0.125)];
+    assert_eq!(parse(&format(&now)).unwrap()[0].estimates, now[0].estimates);
+}
+
+#[test]
+fn order_statistics() {
+    let s = Summary::of(&[5.0, 1.0, 2.0, 3.0, 100.0]).unwrap();
+    assert_eq!((s.median, s.mad, s.min, s.count), (3.0, 2.0, 1.0, 5));
+    assert!(Summary::of(&[]).is_none());
+    assert_eq!(geometric_mean([1.0, 4.0]), Some(2.0));
+    assert_eq!(geometric_mean([]), None);
 }

@@ -9,10 +9,12 @@
 //! Suite `far` reads arrays that are not in memory; its files lie in `TMPDIR`, else where the system has temporary ones.
 
 mod arrays;
+mod containers;
 mod far;
 mod frames;
 mod operation;
 
 pub use arrays::arrays;
+pub use containers::containers;
 pub use far::far;
 pub use frames::frames;
