@@ -92,10 +92,7 @@ fn pieces(nd: &mut NdArray<'_>, whole: &[u8]) {
     let geometry = *nd.geometry();
     let (size, items) = (geometry.typesize() as usize, geometry.items() as usize);
     // A piece smaller than a row of blocks decodes blocks again.
-    for piece in [1, (whole.len() as u64 / 64).max(1000)] {
-        if piece == 1 && items > 2000 {
-            continue;
-        }
+    for piece in [(whole.len() as u64 / 64).max(1000), 1].into_iter().take(if items > 2000 { 1 } else { 2 }) {
         let (mut all, mut turned) = (Vec::new(), Vec::new());
         let taken = nd.for_each_piece(piece, |bytes| {
             all.extend_from_slice(bytes);

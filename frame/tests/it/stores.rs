@@ -4,6 +4,7 @@ use crate::common::Folder;
 use blosc_core::Params;
 use blosc_frame::io::PathFile;
 use blosc_frame::repair::repair;
+use blosc_frame::schunk::RawChunk;
 use blosc_frame::store::{Form, Leaf, Place, Store};
 use blosc_frame::{Error, IoKind, Limits, Structure, SuperChunk};
 use std::collections::BTreeMap;
@@ -16,8 +17,8 @@ fn wild(name: &str) -> PathBuf {
 const FORMS: [(Form, &str); 4] =
     [(Form::B2d, "x.b2d"), (Form::B2z, "x.b2z"), (Form::B2e, "x.b2e"), (Form::Folder, "folder")];
 
-/// Everything that a frame holds.
-type Content = (Vec<u8>, Vec<(String, Vec<u8>)>, Vec<(String, Vec<u8>)>);
+/// Everything that a frame holds: its chunks as they are stored, and its metalayers.
+type Content = (Vec<Vec<u8>>, Vec<(String, Vec<u8>)>, Vec<(String, Vec<u8>)>);
 
 fn content(frame: SuperChunk<'static>) -> Content {
     let metas: Vec<String> = frame.metalayer_names().collect();
@@ -29,7 +30,11 @@ fn content(frame: SuperChunk<'static>) -> Content {
         (name, content)
     });
     let layers = layers.collect();
-    (frame.read_all().unwrap(), metas, layers)
+    let chunks = (0..frame.nchunks()).map(|k| match frame.raw_chunk(k, &mut Vec::new()).unwrap() {
+        RawChunk::Stored(bytes) => bytes.to_vec(),
+        RawChunk::Special(kind, len) => format!("{len} of {kind:?}").into_bytes(),
+    });
+    (chunks.collect(), metas, layers)
 }
 
 /// What the frames of a store hold, by their keys.
