@@ -52,6 +52,11 @@ impl Cache {
         Cache { room: bytes, state: Common::new(Lock::new(State::default())) }
     }
 
+    /// Most decoded bytes in it.
+    pub fn limit(&self) -> usize {
+        self.room
+    }
+
     /// Decoded bytes in it now.
     pub fn bytes(&self) -> usize {
         self.state.lock().bytes

@@ -6,11 +6,11 @@
 
 use crate::buffer::Memory;
 use crate::errors::of_frame;
-use crate::far::Far;
+use crate::far::{Far, FarDirectory};
 use crate::save::Items;
 use blosc_core::Pool;
 use blosc_frame::any::{About, Container, Found, Opened};
-use blosc_frame::b2nd::{NdArray, Selection, carrier};
+use blosc_frame::b2nd::{Cache, NdArray, Selection, carrier};
 use blosc_frame::io::{Locking, ReadAt};
 use blosc_frame::plain::{Plain, Uncompressed};
 use blosc_frame::store::{Entry, Store};
@@ -24,6 +24,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Handles that wait for the next call, at most; more are closed again.
 const KEPT: usize = 8;
 
+/// A cache of so many bytes, or of as many as each array has.
+pub fn cache_of(bytes: Option<usize>) -> Cache {
+    bytes.map_or_else(Cache::default, Cache::new)
+}
+
 /// A container that serves one thread.
 enum Handle {
     /// An array of Blosc2, which decodes single blocks.
@@ -33,14 +38,17 @@ enum Handle {
 }
 
 impl Handle {
-    fn of(opened: Opened, threads: usize) -> Result<Handle, Error> {
+    fn of(opened: Opened, threads: usize, cache: &Cache) -> Result<Handle, Error> {
         Ok(match opened {
-            Opened::Array(mut array) => {
-                array.set_threads(threads);
-                Handle::Array(array)
-            }
+            Opened::Array(array) => Handle::array(array, threads, cache),
             other => Handle::Rows(Box::new(other.into_rows()?.data), Pool::new(threads)),
         })
+    }
+
+    fn array(mut array: Box<NdArray<'static>>, threads: usize, cache: &Cache) -> Handle {
+        array.set_threads(threads);
+        array.set_cache(cache.clone());
+        Handle::Array(array)
     }
 
     fn read(&mut self, shape: &[u64], item: u64, ranges: &[Range<u64>], out: &mut [u8]) -> Result<(), Error> {
@@ -64,16 +72,19 @@ pub enum Origin {
     Path(PathBuf),
     /// In a file of fsspec.
     Far(Arc<Far>),
+    /// In a directory of fsspec.
+    Directory(FarDirectory),
     /// In a store, embedded in its root or a member of its zip file, which may be a file of fsspec.
     Leaf(Arc<Store>, Entry, Option<Arc<Far>>),
 }
 
 impl Origin {
-    /// What Python names: a path, or a `Far`, which has a method `fetch`.
+    /// What Python names: a path, a `Far`, which has a method `fetch`, or a `FarDirectory`, which has `fetch_files`.
     pub fn of(path: &Bound<'_, PyAny>) -> PyResult<Origin> {
-        Ok(match path.hasattr("fetch")? {
-            true => Origin::Far(Far::new(path)?),
-            false => Origin::Path(path.extract()?),
+        Ok(match path {
+            far if far.hasattr("fetch")? => Origin::Far(Far::new(far)?),
+            far if far.hasattr("fetch_files")? => Origin::Directory(FarDirectory::new(far)?),
+            path => Origin::Path(path.extract()?),
         })
     }
 
@@ -90,7 +101,8 @@ impl Origin {
         match self {
             Origin::Path(path) => Found::at(path, 0, write),
             Origin::Far(file) if write.is_none() => file.find(),
-            Origin::Far(_) => Err(IoError::from(IoKind::ReadOnly).into()),
+            Origin::Directory(far) if write.is_none() => Ok(Found::in_directory(far.name(), far.clone())),
+            Origin::Far(_) | Origin::Directory(_) => Err(IoError::from(IoKind::ReadOnly).into()),
             Origin::Leaf(..) => Err(NOT_CHANGED),
         }
     }
@@ -100,13 +112,18 @@ impl Origin {
         match self {
             Origin::Path(path) => path.display().to_string(),
             Origin::Far(file) => file.name().to_owned(),
+            Origin::Directory(far) => far.name().to_owned(),
             Origin::Leaf(store, entry, _) => format!("{}:{}", store.name().display(), entry.key()),
         }
     }
 
     /// The error of a call: what Python raised meanwhile, or what the library says.
     pub fn failed(&self, error: Error) -> PyErr {
-        self.far().and_then(|file| file.raised()).unwrap_or_else(|| of_frame(error, &self.name()))
+        let raised = match self {
+            Origin::Directory(far) => far.raised(),
+            _ => self.far().and_then(|file| file.raised()),
+        };
+        raised.unwrap_or_else(|| of_frame(error, &self.name()))
     }
 
     /// Opens the container, for changes with `write`. Placeholders of what lies elsewhere are refused: they are no data.
@@ -165,19 +182,20 @@ pub struct Source {
     about: About,
     item: u64,
     chunks: Option<Vec<u64>>,
+    /// The cache of decoded blocks, which all handles share.
+    cache: Cache,
     state: Mutex<State>,
 }
 
 impl Source {
-    pub fn open(origin: Origin, limits: Limits, threads: usize) -> Result<Source, Error> {
+    pub fn open(origin: Origin, limits: Limits, threads: usize, cache: Cache) -> Result<Source, Error> {
         let rows = origin.open(&limits, None)?.into_rows()?;
         let (nbytes, step) = (rows.data.nbytes(), rows.data.chunk_nbytes());
         let (item, shape) = items_of(&rows.about, nbytes);
         let (handle, chunks) = match origin.open(&limits, None)? {
-            Opened::Array(mut array) => {
-                array.set_threads(threads);
+            Opened::Array(array) => {
                 let chunks = array.geometry().chunks().iter().map(|&n| n.into()).collect();
-                (Handle::Array(array), Some(chunks))
+                (Handle::array(array, threads, &cache), Some(chunks))
             }
             _ => {
                 let row = shape.iter().skip(1).fold(item, |n, &dim| n.saturating_mul(dim));
@@ -189,17 +207,17 @@ impl Source {
             }
         };
         let state = Mutex::new(State { idle: Some(vec![handle]), shape, changes: 0 });
-        Ok(Source { origin, limits, threads, about: rows.about, item, chunks, state })
+        Ok(Source { origin, limits, threads, about: rows.about, item, chunks, cache, state })
     }
 
     /// Opens the container once more, which must have this shape.
     fn again(&self, shape: &[u64]) -> Result<Handle, Error> {
         let changed = Error::Changed { what: "shape of the container" };
         match self.origin.open(&self.limits, None)? {
-            Opened::Array(mut array) if self.about.kind == "b2nd" => {
-                array.set_threads(self.threads);
-                if array.shape()[..] == *shape { Ok(Handle::Array(array)) } else { Err(changed) }
-            }
+            Opened::Array(array) if self.about.kind == "b2nd" => match array.shape()[..] == *shape {
+                true => Ok(Handle::array(array, self.threads, &self.cache)),
+                false => Err(changed),
+            },
             opened => {
                 let rows = opened.into_rows()?;
                 let (item, now) = items_of(&rows.about, rows.data.nbytes());
@@ -271,11 +289,19 @@ impl Source {
 #[pymethods]
 impl Source {
     #[new]
-    #[pyo3(signature = (path, *, threads = 1, limit = None))]
-    fn new(py: Python<'_>, path: &Bound<'_, PyAny>, threads: usize, limit: Option<u64>) -> PyResult<Source> {
+    #[pyo3(signature = (path, *, threads = 1, limit = None, cache = None))]
+    fn new(
+        py: Python<'_>,
+        path: &Bound<'_, PyAny>,
+        threads: usize,
+        limit: Option<u64>,
+        cache: Option<usize>,
+    ) -> PyResult<Source> {
         let output = limit.unwrap_or(Limits::DEFAULT.output);
         let (origin, limits) = (Origin::of(path)?, Limits::DEFAULT.output(output));
-        py.detach(|| Source::open(origin.clone(), limits, threads)).map_err(|error| origin.failed(error))
+        let cache = cache_of(cache);
+        py.detach(|| Source::open(origin.clone(), limits, threads, cache))
+            .map_err(|error| origin.failed(error))
     }
 
     /// The kind of container: `frame`, `tensor`, `b2nd`, `bloscpack`, `bcolz`, `blaze` or `npy`.
@@ -312,6 +338,12 @@ impl Source {
     #[getter]
     fn metadata(&self) -> Option<String> {
         self.about.metadata.as_ref().map(|value| value.to_json_compact())
+    }
+
+    /// What the cache did: blocks taken from it, blocks decoded instead, bytes in it, and the most bytes that it keeps.
+    #[getter]
+    fn cache(&self) -> (u64, u64, usize, usize) {
+        (self.cache.hits(), self.cache.misses(), self.cache.bytes(), self.cache.limit())
     }
 
     /// The most bytes that a read may return.
@@ -352,7 +384,7 @@ impl Source {
         let shape = self.state().shape.clone();
         let mut raised = None;
         let work = |opened: Opened| {
-            let mut handle = Handle::of(opened, self.threads)?;
+            let mut handle = Handle::of(opened, self.threads, &self.cache)?;
             if let Some(fill) = fill {
                 if let Ok(bytes) = data.0.bytes_mut() {
                     handle.read(&shape, self.item, &ranges, bytes)?;

@@ -2,8 +2,9 @@
 
 use crate::errors::{of_file, of_table};
 use crate::far::Far;
-use crate::source::{Origin, Source};
+use crate::source::{Origin, Source, cache_of};
 use blosc_frame::any::Opened;
+use blosc_frame::b2nd::Cache;
 use blosc_frame::dtype::Dtype;
 use blosc_frame::store::{Leaf, Place};
 use blosc_frame::table::numpy::{self, Width};
@@ -21,16 +22,19 @@ pub struct Store {
     /// The file of fsspec that it lies in.
     far: Option<Arc<Far>>,
     threads: usize,
+    /// The cache of decoded blocks, which all arrays share.
+    cache: Cache,
 }
 
 /// The store at a path, or in a `Far`; None where something else is there.
 #[pyfunction]
-#[pyo3(signature = (path, *, threads = 1, limit = None))]
+#[pyo3(signature = (path, *, threads = 1, limit = None, cache = None))]
 pub fn open_store(
     py: Python<'_>,
     path: &Bound<'_, PyAny>,
     threads: usize,
     limit: Option<u64>,
+    cache: Option<usize>,
 ) -> PyResult<Option<Store>> {
     let limits = Limits::DEFAULT.output(limit.unwrap_or(Limits::DEFAULT.output));
     let origin = Origin::of(path)?;
@@ -38,7 +42,8 @@ pub fn open_store(
     Ok(match py.detach(open).map_err(|error| origin.failed(error))? {
         Opened::Store(mut store) | Opened::Table(mut store) => {
             store.set_threads(threads);
-            Some(Store { store: Arc::new(*store), far: origin.far().cloned(), threads })
+            let (far, cache) = (origin.far().cloned(), cache_of(cache));
+            Some(Store { store: Arc::new(*store), far, threads, cache })
         }
         _ => None,
     })
@@ -97,14 +102,15 @@ impl Store {
             Place::Path(path) => Origin::Path(path.clone()),
             _ => Origin::Leaf(self.store.clone(), entry.clone(), self.far.clone()),
         };
-        let open = || Source::open(origin.clone(), *self.store.limits(), self.threads);
+        let open = || Source::open(origin.clone(), *self.store.limits(), self.threads, self.cache.clone());
         py.detach(open).map_err(|error| origin.failed(error))
     }
 
     /// The group of a key; None where there is none.
     fn group(&self, key: &str) -> Option<Store> {
         let store = self.store.group(key)?;
-        Some(Store { store: Arc::new(store), far: self.far.clone(), threads: self.threads })
+        let (far, cache) = (self.far.clone(), self.cache.clone());
+        Some(Store { store: Arc::new(store), far, threads: self.threads, cache })
     }
 
     /// The table that all of it is.
@@ -155,8 +161,8 @@ impl Table {
         let done = py.detach(|| {
             let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
             let named = |name: &String| table.schema.columns.iter().find(|column| column.name == *name);
-            let readers = names.iter().filter_map(named).map(|column| table.column(column));
-            let readers = readers.collect::<table::Result<Vec<_>>>()?;
+            let columns: Vec<_> = names.iter().filter_map(named).cloned().collect();
+            let readers = table.columns_of(&columns)?;
             work(&mut table, readers)
         });
         done.map_err(|error| failed(self.far.as_ref(), error, &self.name))
@@ -184,43 +190,57 @@ impl Table {
         Ok(PyBytes::new(py, &file))
     }
 
-    /// Rows `start` to `stop` of a column as NumPy has it.
-    fn column<'py>(&self, py: Python<'py>, name: String, start: u64, stop: u64) -> PyResult<Column<'py>> {
-        let nullable = self.columns.iter().any(|column| column.0 == name && column.2);
-        let (made, bytes, nulls) = self.with(py, std::slice::from_ref(&name), |table, readers| {
-            let (mut arrays, mut width, mut made) = (Vec::new(), Width::default(), None);
-            for reader in readers {
-                let column = reader.column().clone();
-                if numpy::cannot_hold(&column) {
-                    let what = format!("column {name}: {}: NumPy has no such items", column.type_name());
-                    return Err(table::TableError::Unable(what));
+    /// Rows `start` to `stop` of columns as NumPy has them.
+    fn arrays<'py>(
+        &self,
+        py: Python<'py>,
+        names: Vec<String>,
+        start: u64,
+        stop: u64,
+    ) -> PyResult<Vec<Column<'py>>> {
+        let made = self.with(py, &names, |table, mut readers| {
+            let mut all = Vec::new();
+            for reader in &readers {
+                let column = reader.column();
+                if numpy::cannot_hold(column) {
+                    let what =
+                        format!("column {}: {}: NumPy has no such items", column.name, column.type_name());
+                    return Err(TableError::Unable(what));
                 }
-                let items = numpy::items(&reader);
-                for batch in table.batches(&mut [reader], start..stop) {
-                    let array = batch?.column(0).clone();
-                    width.add(&array);
-                    arrays.push(array);
+                let items = numpy::items(reader);
+                all.push((column.clone(), items, Width::default(), Vec::new()));
+            }
+            for batch in table.batches(&mut readers, start..stop) {
+                let batch = batch?;
+                for ((.., width, arrays), array) in all.iter_mut().zip(batch.columns()) {
+                    width.add(array);
+                    arrays.push(array.clone());
                 }
-                let unfit = |why| table::TableError::Unable(format!("column {name}: {why}"));
-                made = Some(match items {
+            }
+            let made = all.into_iter().map(|(column, items, width, arrays)| {
+                let unfit = |why| TableError::Unable(format!("column {}: {why}", column.name));
+                let (scalar, sides) = match items {
                     Some(items) => items,
                     None => (width.scalar(&column).map_err(unfit)?, Vec::new()),
-                });
-            }
-            let (mut bytes, mut nulls) = (Vec::new(), Vec::new());
-            if let Some((scalar, _)) = &made {
+                };
+                let (mut bytes, mut nulls) = (Vec::new(), Vec::new());
                 for array in &arrays {
-                    bytes.extend(numpy::bytes(array, scalar)?);
+                    bytes.extend(numpy::bytes(array, &scalar)?);
                     let rows = 0..table::arrow_array::Array::len(array);
                     nulls.extend(rows.map(|row| u8::from(table::arrow_array::Array::is_null(array, row))));
                 }
-            }
-            Ok((made, bytes, nulls))
+                Ok((scalar, sides, bytes, nulls))
+            });
+            made.collect::<table::Result<Vec<_>>>()
         })?;
-        let (scalar, sides) = made.ok_or_else(|| PyKeyError::new_err("no such column"))?;
-        let descr = Dtype::Scalar(scalar).to_descr().map_err(|e| PyValueError::new_err(e.to_string()))?;
-        let shape = [nulls.len() as u64].into_iter().chain(sides.into_iter().map(u64::from)).collect();
-        let nulls = nullable.then(|| PyBytes::new(py, &nulls));
-        Ok((name, descr, shape, PyBytes::new(py, &bytes), nulls))
+        let arrays = names.into_iter().zip(made).map(|(name, (scalar, sides, bytes, nulls))| {
+            let descr = Dtype::Scalar(scalar).to_descr().map_err(|e| PyValueError::new_err(e.to_string()))?;
+            let rows = nulls.len() as u64;
+            let shape = [rows].into_iter().chain(sides.into_iter().map(u64::from)).collect();
+            let nullable = self.columns.iter().any(|column| column.0 == name && column.2);
+            let nulls = nullable.then(|| PyBytes::new(py, &nulls));
+            Ok((name, descr, shape, PyBytes::new(py, &bytes), nulls))
+        });
+        arrays.collect()
     }
 }

@@ -109,7 +109,7 @@ def test_stores_and_plain_files(url, tmp_path):
 def test_errors_are_those_of_the_file_system(url):
     with pytest.raises(FileNotFoundError):
         blosc_frame.open("counting://run/none.b2nd")
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(blosc_frame.BloscError, match="chunks.b2frame"):
         blosc_frame.open("counting://run")
     with pytest.raises(ValueError, match="storage_options"):
         blosc_frame.open("a.b2nd", storage_options={"key": 1})
@@ -139,3 +139,63 @@ else:
     raise SystemExit("no error")
 """
     subprocess.run([sys.executable, "-c", program, str(tmp_path / "a.b2nd")], check=True)
+
+
+def upload(path, to):
+    """Puts the files of a directory to one of the file system that counts."""
+    for file in path.iterdir():
+        Counting().pipe_file(f"{to}/{file.name}", file.read_bytes())
+
+
+def test_sparse_arrays_are_directories(url, tmp_path):
+    path = tmp_path / "s.b2nd"
+    blosc_frame.save(path, ITEMS, chunks=(60, 70), sparse=True)
+    upload(path, "/run/s.b2nd")
+    for name in ["counting://run/s.b2nd", "counting://run/s.b2nd/"]:
+        array, opening = rounds(lambda name=name: blosc_frame.open(name, threads=2))
+        assert opening <= 3 and (array.kind, array.shape, array.chunks) == ("b2nd", ITEMS.shape, (60, 70))
+        for key in [np.s_[5, 10:20], np.s_[:, 299], np.s_[3:380:7, ::-2]]:
+            items, asked = rounds(lambda key=key: array[key])
+            assert np.array_equal(items, ITEMS[key]) and asked <= 1, key
+        assert np.array_equal(pickle.loads(pickle.dumps(array))[...], ITEMS)
+    with pytest.raises(ValueError, match="only read"):
+        blosc_frame.open("counting://run/s.b2nd/", mode="r+")
+    # What Python raises is passed on; a chunk file that is gone is damage.
+    Counting.fails = True
+    with pytest.raises(PermissionError, match="the token has expired"):
+        array[200:203]
+    Counting.fails = False
+    Counting().rm("/run/s.b2nd/00000003.chunk")
+    with pytest.raises(blosc_frame.BloscError, match="chunk"):
+        array[...]
+    with pytest.raises(blosc_frame.BloscError, match="chunks.b2frame"):
+        blosc_frame.open("counting://run/none/")
+
+
+def test_the_cache_has_a_size_and_counts(url):
+    def read(**options):
+        array = blosc_frame.open(url, **options)
+        for row in [*range(60)] * 3:
+            assert np.array_equal(array[row, :30], ITEMS[row, :30])
+        info = array.cache_info()
+        assert info.nbytes <= info.limit
+        return info
+
+    kept, off = read(cache=1 << 20), read(cache=0)
+    assert kept.limit == 1 << 20 and kept.hits > 100 and kept.nbytes > 0
+    assert off.hits == off.nbytes == off.limit == 0
+    assert read().limit == 16 << 20
+    assert pickle.loads(pickle.dumps(blosc_frame.open(url, cache=5000))).cache_info().limit == 5000
+
+
+def test_a_store_shares_its_cache_and_a_table_its_rounds(url, tmp_path):
+    blosc2 = pytest.importorskip("blosc2")
+    path = tmp_path / "s.b2z"
+    with blosc2.TreeStore(str(path), mode="w") as store:
+        store["/x"] = ITEMS
+        store["/y"] = ITEMS
+    store = blosc_frame.open(path, cache=1 << 20)
+    x, y = store["/x"], store["/y"]
+    for _ in range(50):
+        x[7, 5:9]
+    assert x.cache_info() == y.cache_info() and x.cache_info().limit == 1 << 20

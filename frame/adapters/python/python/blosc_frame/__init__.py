@@ -6,13 +6,14 @@ compress, ...        single chunks
 register             makes numcodecs and Zarr use this package wherever they meet the codec "blosc"
 """
 
-from ._array import Array, Store, Table, open, save
+from ._array import Array, CacheInfo, Store, Table, open, save
 from ._native import VERSION as __version__
 from ._native import BloscError, chunk_info, compress, decompress, decompress_range
 
 __all__ = [
     "Array",
     "BloscError",
+    "CacheInfo",
     "Store",
     "Table",
     "__version__",

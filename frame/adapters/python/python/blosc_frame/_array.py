@@ -9,12 +9,12 @@ import operator
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from ._far import Far, locate
+from ._far import Far, FarDirectory, locate
 from ._native import BloscError, Source
 from ._native import Store as _Store
 from ._native import Table as _Table
@@ -31,6 +31,15 @@ _FORMATS = {
     ".bcolz": "bcolz",
     ".npy": "npy",
 }
+
+
+class CacheInfo(NamedTuple):
+    """What a cache of decoded blocks did so far: blocks taken from it, blocks decoded instead, and its bytes."""
+
+    hits: int
+    misses: int
+    nbytes: int
+    limit: int
 
 
 class Array:
@@ -57,11 +66,12 @@ class Array:
         dtype: DTypeLike | None = None,
         threads: int = 1,
         limit: int | None = None,
+        cache: int | None = None,
         storage_options: dict[str, Any] | None = None,
     ) -> None:
         place, name = _place(path, mode, storage_options)
-        self._arguments: tuple[Any, ...] | None = (place, mode, dtype, threads, limit)
-        self._begin(name, Source(place, threads=threads, limit=limit), mode, dtype)
+        self._arguments: tuple[Any, ...] | None = (place, mode, dtype, threads, limit, cache)
+        self._begin(name, Source(place, threads=threads, limit=limit, cache=cache), mode, dtype)
 
     def _begin(self, name: str, source: Source, mode: str, dtype: DTypeLike | None) -> None:
         if mode not in ("r", "r+"):
@@ -101,6 +111,10 @@ class Array:
         """The user's metadata or attributes; None where there are none."""
         text = self._source.metadata
         return None if text is None else json.loads(text)
+
+    def cache_info(self) -> CacheInfo:
+        """What the cache of decoded blocks did so far, which arrays of one `Store` share; only b2nd arrays use it."""
+        return CacheInfo(*self._source.cache)
 
     @property
     def ndim(self) -> int:
@@ -235,7 +249,7 @@ class Array:
         return np.empty(shape, self.dtype)
 
 
-def _place(path: Path | Any, mode: str, storage_options: dict[str, Any] | None) -> tuple[str | Far, str]:
+def _place(path: Path | Any, mode: str, storage_options: dict[str, Any] | None) -> tuple[str | Far | FarDirectory, str]:
     """What the compiled half opens, and its name."""
     far = locate(path, storage_options)
     if far is None:
@@ -268,8 +282,15 @@ def _expand(key: Any, ndim: int) -> list[Any]:
     return parts + rest
 
 
-def _reopen(path: str | Far, mode: str, dtype: DTypeLike | None, threads: int, limit: int | None) -> Array:
-    return Array(path, mode=mode, dtype=dtype, threads=threads, limit=limit)
+def _reopen(
+    path: str | Far | FarDirectory,
+    mode: str,
+    dtype: DTypeLike | None,
+    threads: int,
+    limit: int | None,
+    cache: int | None,
+) -> Array:
+    return Array(path, mode=mode, dtype=dtype, threads=threads, limit=limit, cache=cache)
 
 
 def _leaf(name: str, source: Source, mode: str) -> Array:
@@ -294,10 +315,11 @@ class Store(Mapping[str, "Array | Table"]):
         mode: str = "r",
         threads: int = 1,
         limit: int | None = None,
+        cache: int | None = None,
         storage_options: dict[str, Any] | None = None,
     ) -> None:
         place, name = _place(path, mode, storage_options)
-        store = _open_store(place, threads=threads, limit=limit)
+        store = _open_store(place, threads=threads, limit=limit, cache=cache)
         if store is None:
             raise BloscError(f"{name}: is no store of arrays")
         self._begin(store, mode)
@@ -405,8 +427,8 @@ class Table:
         """
         table, (start, stop) = self._opened(), self._range(start, stop)
         arrays: dict[str, NDArray[Any]] = {}
-        for wanted in self.columns if columns is None else columns:
-            name, descr, shape, items, nulls = table.column(wanted, start, stop)
+        names = list(self.columns if columns is None else columns)
+        for name, descr, shape, items, nulls in table.arrays(names, start, stop):
             dtype = np.lib.format.descr_to_dtype(ast.literal_eval(descr))
             array: NDArray[Any] = np.frombuffer(bytearray(items), dtype).reshape(shape)
             if nulls is not None:
@@ -454,6 +476,7 @@ def open(
     dtype: DTypeLike | None = None,
     threads: int = 1,
     limit: int | None = None,
+    cache: int | None = None,
     storage_options: dict[str, Any] | None = None,
 ) -> Any:
     """Open what `path` holds: an `Array`, or a `Store` or `Table` where that is what it is.
@@ -465,12 +488,13 @@ def open(
 
     `path` may be a URL such as ``"s3://bucket/key"``, which fsspec opens with `storage_options`, or a file object of
     fsspec (``fs.open(...)``, ``fsspec.open(...)``): then only reading is possible. Both ends of the file are fetched at
-    once, and a slice asks for what it needs in one or two rounds.
+    once, and a slice asks for what it needs in one or two rounds. A directory there, whose URL may end in a slash, is a sparse
+    frame or array: a slice asks for all chunk files that it needs at once. Stores are read there as one file, ``.b2z``.
     """
     place, _ = _place(path, mode, storage_options)
-    store = _open_store(place, threads=threads, limit=limit)
+    store = _open_store(place, threads=threads, limit=limit, cache=cache)
     if store is None:
-        return Array(place, mode=mode, dtype=dtype, threads=threads, limit=limit)
+        return Array(place, mode=mode, dtype=dtype, threads=threads, limit=limit, cache=cache)
     if dtype is not None:
         raise ValueError("dtype: a store says itself of what type its arrays are")
     if store.is_table:

@@ -3,7 +3,7 @@ from collections.abc import Callable
 from os import PathLike
 from typing import Any, TypedDict, TypeVar, final, overload
 
-from ._far import Far
+from ._far import Far, FarDirectory
 
 _Out = TypeVar("_Out", bound=Buffer)
 
@@ -47,7 +47,14 @@ def save(
 ) -> list[str]: ...
 @final
 class Source:
-    def __new__(cls, path: str | PathLike[str] | Far, *, threads: int = 1, limit: int | None = None) -> Source: ...
+    def __new__(
+        cls,
+        path: str | PathLike[str] | Far | FarDirectory,
+        *,
+        threads: int = 1,
+        limit: int | None = None,
+        cache: int | None = None,
+    ) -> Source: ...
     @property
     def kind(self) -> str: ...
     @property
@@ -62,6 +69,8 @@ class Source:
     def metadata(self) -> str | None: ...
     @property
     def limit(self) -> int: ...
+    @property
+    def cache(self) -> tuple[int, int, int, int]: ...
     def read_box(self, ranges: list[tuple[int, int]], out: Buffer) -> None: ...
     def write_box(
         self, ranges: list[tuple[int, int]], data: Buffer, fill: Callable[[], None] | None = None
@@ -72,7 +81,11 @@ class Source:
     def closed(self) -> bool: ...
     def close(self) -> None: ...
 def open_store(
-    path: str | PathLike[str] | Far, *, threads: int = 1, limit: int | None = None
+    path: str | PathLike[str] | Far | FarDirectory,
+    *,
+    threads: int = 1,
+    limit: int | None = None,
+    cache: int | None = None,
 ) -> Store | None: ...
 @final
 class Store:
@@ -96,4 +109,6 @@ class Table:
     @property
     def columns(self) -> list[tuple[str, str, bool]]: ...
     def arrow(self, names: list[str], start: int, stop: int) -> bytes: ...
-    def column(self, name: str, start: int, stop: int) -> tuple[str, str, list[int], bytes, bytes | None]: ...
+    def arrays(
+        self, names: list[str], start: int, stop: int
+    ) -> list[tuple[str, str, list[int], bytes, bytes | None]]: ...
