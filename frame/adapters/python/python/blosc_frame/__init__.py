@@ -6,9 +6,10 @@ compress, ...        single chunks
 register             makes numcodecs and Zarr use this package wherever they meet the codec "blosc"
 """
 
-from ._array import Array, CacheInfo, Store, Table, open, save
+from ._array import Array, CacheInfo, Store, open, save
 from ._native import VERSION as __version__
 from ._native import BloscError, chunk_info, compress, decompress, decompress_range
+from ._table import Table
 
 __all__ = [
     "Array",

@@ -8,20 +8,18 @@ import math
 import operator
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from ._far import Far, FarDirectory, locate
+from ._far import Far, FarDirectory, Path, place_of
 from ._native import BloscError, Source
 from ._native import Store as _Store
-from ._native import Table as _Table
 from ._native import open_store as _open_store
 from ._native import save as _save
-
-Path = str | os.PathLike[str]
+from ._table import Table, table_of
 
 _FORMATS = {
     ".b2nd": "b2nd",
@@ -69,7 +67,7 @@ class Array:
         cache: int | None = None,
         storage_options: dict[str, Any] | None = None,
     ) -> None:
-        place, name = _place(path, mode, storage_options)
+        place, name = place_of(path, mode, storage_options)
         self._arguments: tuple[Any, ...] | None = (place, mode, dtype, threads, limit, cache)
         self._begin(name, Source(place, threads=threads, limit=limit, cache=cache), mode, dtype)
 
@@ -249,17 +247,6 @@ class Array:
         return np.empty(shape, self.dtype)
 
 
-def _place(path: Path | Any, mode: str, storage_options: dict[str, Any] | None) -> tuple[str | Far | FarDirectory, str]:
-    """What the compiled half opens, and its name."""
-    far = locate(path, storage_options)
-    if far is None:
-        name = os.fspath(path)
-        return name, name
-    if mode != "r":
-        raise ValueError(f"mode {mode!r}: {far.name} is read by fsspec, and only read")
-    return far, far.name
-
-
 def _bytes(items: NDArray[Any]) -> NDArray[np.uint8]:
     """The memory of an array in C order."""
     return items.reshape(-1).view(np.uint8) if items.size else np.empty(0, np.uint8)
@@ -318,7 +305,7 @@ class Store(Mapping[str, "Array | Table"]):
         cache: int | None = None,
         storage_options: dict[str, Any] | None = None,
     ) -> None:
-        place, name = _place(path, mode, storage_options)
+        place, name = place_of(path, mode, storage_options)
         store = _open_store(place, threads=threads, limit=limit, cache=cache)
         if store is None:
             raise BloscError(f"{name}: is no store of arrays")
@@ -346,7 +333,7 @@ class Store(Mapping[str, "Array | Table"]):
         if what == "table":
             group = store.group(key)
             assert group is not None
-            return _table(group)
+            return table_of(group)
         return _leaf(f"{self._name}:{key}", store.leaf(key), self._mode)
 
     def __iter__(self) -> Iterator[str]:
@@ -379,96 +366,6 @@ class Store(Mapping[str, "Array | Table"]):
         return f"<blosc_frame.Store {self.kind} of {len(self)} in {self._name!r}>"
 
 
-class Table:
-    """A table of python-blosc2: the rows that live, column by column. `open` and `Store` make them."""
-
-    def __init__(
-        self,
-        path: Path | Any,
-        *,
-        threads: int = 1,
-        limit: int | None = None,
-        storage_options: dict[str, Any] | None = None,
-    ) -> None:
-        place, name = _place(path, "r", storage_options)
-        store = _open_store(place, threads=threads, limit=limit)
-        if store is None or not store.is_table:
-            raise BloscError(f"{name}: is no table")
-        self._begin(store)
-
-    def _begin(self, store: _Store) -> None:
-        self._name = store.name
-        self._table: _Table | None = store.table()
-
-    def _opened(self) -> _Table:
-        table = self._table  # once: another thread may close it meanwhile
-        if table is None:
-            raise ValueError("the table is closed")
-        return table
-
-    @property
-    def columns(self) -> dict[str, str]:
-        """Names of the columns, with their types in words."""
-        return {name: kind for name, kind, _ in self._opened().columns}
-
-    def __len__(self) -> int:
-        return self._opened().rows
-
-    def __getitem__(self, column: str) -> NDArray[Any]:
-        """One column as an array: a masked one where it may have nulls."""
-        return self.to_arrays([column])[column]
-
-    def to_arrays(
-        self, columns: Iterable[str] | None = None, start: int = 0, stop: int | None = None
-    ) -> dict[str, NDArray[Any]]:
-        """Rows `start` to `stop` as a dict of arrays, masked ones where a column may have nulls.
-
-        Columns of lists and objects, which NumPy has no items for, raise `BloscError`: name the others.
-        """
-        table, (start, stop) = self._opened(), self._range(start, stop)
-        arrays: dict[str, NDArray[Any]] = {}
-        names = list(self.columns if columns is None else columns)
-        for name, descr, shape, items, nulls in table.arrays(names, start, stop):
-            dtype = np.lib.format.descr_to_dtype(ast.literal_eval(descr))
-            array: NDArray[Any] = np.frombuffer(bytearray(items), dtype).reshape(shape)
-            if nulls is not None:
-                rows = np.frombuffer(nulls, np.bool_).reshape([-1] + [1] * (array.ndim - 1))
-                array = np.ma.MaskedArray(array, np.broadcast_to(rows, array.shape).copy())
-            arrays[name] = array
-        return arrays
-
-    def to_arrow(self, columns: Iterable[str] | None = None, start: int = 0, stop: int | None = None) -> Any:
-        """Rows `start` to `stop` as a ``pyarrow.Table``; it needs pyarrow."""
-        import pyarrow
-
-        start, stop = self._range(start, stop)
-        names = list(self.columns if columns is None else columns)
-        return pyarrow.ipc.open_file(self._opened().arrow(names, start, stop)).read_all()
-
-    def _range(self, start: int, stop: int | None) -> tuple[int, int]:
-        start, stop, _ = slice(start, stop).indices(len(self))
-        return start, max(start, stop)
-
-    def close(self) -> None:
-        """Close the files."""
-        self._table = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        return f"<blosc_frame.Table of {len(self)} rows, {len(self.columns)} columns in {self._name!r}>"
-
-
-def _table(store: _Store) -> Table:
-    table = Table.__new__(Table)
-    table._begin(store)
-    return table
-
-
 def open(
     path: Path | Any,
     *,
@@ -491,14 +388,14 @@ def open(
     once, and a slice asks for what it needs in one or two rounds. A directory there, whose URL may end in a slash, is a sparse
     frame or array: a slice asks for all chunk files that it needs at once. Stores are read there as one file, ``.b2z``.
     """
-    place, _ = _place(path, mode, storage_options)
+    place, _ = place_of(path, mode, storage_options)
     store = _open_store(place, threads=threads, limit=limit, cache=cache)
     if store is None:
         return Array(place, mode=mode, dtype=dtype, threads=threads, limit=limit, cache=cache)
     if dtype is not None:
         raise ValueError("dtype: a store says itself of what type its arrays are")
     if store.is_table:
-        return _table(store)
+        return table_of(store)
     opened = Store.__new__(Store)
     opened._begin(store, mode)
     return opened

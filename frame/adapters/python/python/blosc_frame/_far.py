@@ -8,6 +8,8 @@ from typing import Any
 #: Bytes from each end that are fetched when a file is opened.
 _END = 64 << 10
 
+Path = str | os.PathLike[str]
+
 
 class Far:
     """One file of an fsspec file system, as the compiled half reads it. It is pickled as file system and path.
@@ -108,3 +110,14 @@ def locate(path: Any, storage_options: dict[str, Any] | None) -> Far | FarDirect
     if storage_options is not None:
         raise ValueError("storage_options: they are for URLs")
     return None
+
+
+def place_of(path: Path | Any, mode: str, storage_options: dict[str, Any] | None) -> tuple[str | Far | FarDirectory, str]:
+    """What the compiled half opens, and its name."""
+    far = locate(path, storage_options)
+    if far is None:
+        name = os.fspath(path)
+        return name, name
+    if mode != "r":
+        raise ValueError(f"mode {mode!r}: {far.name} is read by fsspec, and only read")
+    return far, far.name
