@@ -64,6 +64,9 @@ pub fn containers(choice: &Choice) -> Vec<Job<'_>> {
             // Whole chunks of whole items.
             let chunk = chunk - chunk % data.typesize;
             let bytes = most.min(chunk.saturating_mul(MOST.0)) / chunk * chunk;
+            if bytes == 0 {
+                continue;
+            }
             let spec = Spec::new(codec, 5, data.typesize, threads);
             for kind in KINDS {
                 jobs.push(job(
