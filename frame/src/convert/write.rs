@@ -340,7 +340,10 @@ impl Conversion<'_> {
             frame.set_chunksize(u32::try_from(chunk).unwrap_or(u32::MAX))?;
         }
         self.put_metadata(&mut frame);
-        self.from.each(self.from.step().max(1 << 20), &mut |_, piece| frame.append(piece))?;
+        // Whole chunks: one that is filled up is encoded again.
+        let chunk = packing.chunk.unwrap_or(1).max(1);
+        let step = self.from.step().max(1 << 20).div_ceil(chunk).saturating_mul(chunk);
+        self.from.each(step, &mut |_, piece| frame.append(piece))?;
         frame.commit()
     }
 
