@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Handles that wait for the next call, at most; more are closed again.
 const KEPT: usize = 8;
 
-/// A cache of so many bytes, or of as many as each array has.
+/// A cache of this many bytes; without a number, of the size that every array has by default.
 pub fn cache_of(bytes: Option<usize>) -> Cache {
     bytes.map_or_else(Cache::default, Cache::new)
 }
