@@ -45,7 +45,7 @@ fn level(codec: Codec, level: u8) -> u8 {
         (Codec::Lz4, 7..=8) => 9,
         (Codec::Lz4Hc, 1..=2) => 3,
         (Codec::Zlib, 1..=2) => 3,
-        (Codec::Zlib, 5..=8) => level + 1,
+        (Codec::Zlib, 3 | 5..=8) => level + 1,
         _ => level,
     }
 }

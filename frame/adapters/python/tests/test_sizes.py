@@ -54,7 +54,7 @@ def test_sizes_are_those_of_c_blosc_at_most():
         total += len(ours) / len(theirs)
     above = sorted((quotient for quotient in quotients if quotient[0] > 1.03), reverse=True)
     # Known: zstd 8 on records that repeat, zlib 3 on counts.
-    assert len(above) <= COUNT // 40 and max(quotients)[0] < 1.1, above
+    assert len(above) <= COUNT // 40 and max(quotients)[0] < 1.07, above
     assert total / COUNT <= 1.0, total / COUNT
 
 
