@@ -1,5 +1,6 @@
 //! Our errors as exceptions, with our messages.
 
+use crate::far;
 use blosc_frame::table::TableError;
 use blosc_frame::{Error, FileError, IoError, IoKind};
 use pyo3::exceptions::{
@@ -46,14 +47,14 @@ pub fn of_chunk(error: blosc_core::Error) -> PyErr {
     }
 }
 
-/// A fault of the container at `path`, or of the parameters for one.
+/// A fault of the container at `path`, or of the parameters for one; what Python raised where its file was read.
 pub fn of_frame(error: Error, path: &str) -> PyErr {
     match error {
-        Error::Io(IoError { os: Some(number), .. }) => {
+        Error::Io(IoError { os: Some(number), .. }) => far::raised(number).unwrap_or_else(|| {
             // The first two arguments choose the class: `FileNotFoundError` and its sisters.
             let text = std::io::Error::from_raw_os_error(number).to_string();
             PyOSError::new_err((number, text, path.to_owned()))
-        }
+        }),
         Error::Io(IoError { kind: IoKind::NotFound, .. }) => PyFileNotFoundError::new_err(path.to_owned()),
         Error::Io(IoError { kind: IoKind::AlreadyExists, .. }) => PyFileExistsError::new_err(path.to_owned()),
         Error::OutOfMemory => PyMemoryError::new_err(error.to_string()),

@@ -6,6 +6,7 @@ use blosc_frame::{Error, IoError, IoKind};
 use pyo3::exceptions::PyFileNotFoundError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A file that a `Far` of Python reads.
@@ -13,25 +14,43 @@ pub struct Far {
     file: Py<PyAny>,
     size: u64,
     name: String,
-    raised: Raised,
 }
 
-/// What Python raised when a read failed; the library's error does not say it.
-type Raised = Arc<Mutex<Option<PyErr>>>;
+/// What Python raised in reads that fail, of this process, and the numbers that stand for it in the library's errors.
+static RAISED: Mutex<(i32, VecDeque<(i32, PyErr)>)> = Mutex::new((0, VecDeque::new()));
+/// Exceptions that wait, at most. Those of reads that the library does without are never asked for.
+const WAITING: usize = 64;
 
-fn keep(raised: &Raised, error: PyErr) {
-    *raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+/// The library's error for what Python raised. Its number is below zero, where no system has any, and the error's own, so
+/// that each of several reads that fail at once gives what Python raised for it.
+fn keep(error: PyErr) -> IoError {
+    let mut raised = RAISED.lock().unwrap_or_else(PoisonError::into_inner);
+    raised.0 = raised.0.checked_sub(1).unwrap_or(-1);
+    let number = raised.0;
+    raised.1.push_back((number, error));
+    let oldest = if raised.1.len() > WAITING { raised.1.pop_front() } else { None };
+    // To drop an exception may run Python, which may read.
+    drop(raised);
+    drop(oldest);
+    IoError { kind: IoKind::Other, os: Some(number) }
+}
+
+/// What Python raised, by its number in the library's error.
+pub fn raised(number: i32) -> Option<PyErr> {
+    let raised = &mut RAISED.lock().unwrap_or_else(PoisonError::into_inner).1;
+    let at = raised.iter().position(|(kept, _)| *kept == number)?;
+    raised.remove(at).map(|(_, error)| error)
 }
 
 impl Far {
     /// The file of a `Far` of Python, by its attributes `size` and `name` and its method `fetch`.
     pub fn new(file: &Bound<'_, PyAny>) -> PyResult<Arc<Far>> {
-        Far::of(file, Raised::default()).map(Arc::new)
+        Far::of(file).map(Arc::new)
     }
 
-    fn of(file: &Bound<'_, PyAny>, raised: Raised) -> PyResult<Far> {
+    fn of(file: &Bound<'_, PyAny>) -> PyResult<Far> {
         let (size, name) = (file.getattr("size")?.extract()?, file.getattr("name")?.extract()?);
-        Ok(Far { file: file.clone().unbind(), size, name, raised })
+        Ok(Far { file: file.clone().unbind(), size, name })
     }
 
     /// What errors call it.
@@ -42,11 +61,6 @@ impl Far {
     /// Looks at what it holds.
     pub fn find(self: &Arc<Far>) -> Result<Found, Error> {
         Found::of(&self.name, Source::Other(self.clone()), 0)
-    }
-
-    /// What Python raised since the last call.
-    pub fn raised(&self) -> Option<PyErr> {
-        self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
@@ -71,10 +85,7 @@ impl ReadAt for Far {
         let fetch = |py: Python<'_>| -> PyResult<Vec<PyBackedBytes>> {
             self.file.call_method1(py, "fetch", (ranges,))?.extract(py)
         };
-        let fetched = Python::attach(fetch).map_err(|error| {
-            keep(&self.raised, error);
-            IoKind::Other
-        })?;
+        let fetched = Python::attach(fetch).map_err(keep)?;
         let fits = |((_, buf), bytes): (&Part<'_>, &PyBackedBytes)| buf.len() == bytes.len();
         if parts.len() != fetched.len() || !parts.iter().zip(&fetched).all(fits) {
             return Err(IoKind::UnexpectedEnd.into());
@@ -93,14 +104,13 @@ impl ReadAt for Far {
 pub struct FarDirectory {
     directory: Arc<Py<PyAny>>,
     name: String,
-    raised: Raised,
 }
 
 impl FarDirectory {
     /// The directory of a `FarDirectory` of Python, by its attribute `name` and its methods.
     pub fn new(directory: &Bound<'_, PyAny>) -> PyResult<FarDirectory> {
         let name = directory.getattr("name")?.extract()?;
-        Ok(FarDirectory { directory: Arc::new(directory.clone().unbind()), name, raised: Raised::default() })
+        Ok(FarDirectory { directory: Arc::new(directory.clone().unbind()), name })
     }
 
     /// What errors call it.
@@ -108,20 +118,14 @@ impl FarDirectory {
         &self.name
     }
 
-    /// What Python raised since the last call.
-    pub fn raised(&self) -> Option<PyErr> {
-        self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
     /// Calls Python. That there is no such file is for the library to say.
     fn call<T>(&self, work: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> Result<T, IoError> {
         Python::attach(|py| {
             work(self.directory.bind(py)).map_err(|error| {
-                if error.is_instance_of::<PyFileNotFoundError>(py) {
-                    return IoKind::NotFound.into();
+                match error.is_instance_of::<PyFileNotFoundError>(py) {
+                    true => IoKind::NotFound.into(),
+                    false => keep(error),
                 }
-                keep(&self.raised, error);
-                IoKind::Other.into()
             })
         })
     }
@@ -133,8 +137,7 @@ impl Directory for FarDirectory {
         if write {
             return Err(IoKind::ReadOnly.into());
         }
-        let file = self
-            .call(|directory| Far::of(&directory.call_method1("open_file", (name,))?, self.raised.clone()))?;
+        let file = self.call(|directory| Far::of(&directory.call_method1("open_file", (name,))?))?;
         Ok(Box::new(ReadOnly(file)))
     }
     fn read_files(&self, names: &[String], limit: u64) -> Vec<Result<Vec<u8>, Error>> {

@@ -74,8 +74,8 @@ pub enum Origin {
     Far(Arc<Far>),
     /// In a directory of fsspec.
     Directory(FarDirectory),
-    /// In a store, embedded in its root or a member of its zip file, which may be a file of fsspec.
-    Leaf(Arc<Store>, Entry, Option<Arc<Far>>),
+    /// In a store, embedded in its root or a member of its zip file.
+    Leaf(Arc<Store>, Entry),
 }
 
 impl Origin {
@@ -86,14 +86,6 @@ impl Origin {
             far if far.hasattr("fetch_files")? => Origin::Directory(FarDirectory::new(far)?),
             path => Origin::Path(path.extract()?),
         })
-    }
-
-    /// The file of fsspec that it lies in.
-    pub fn far(&self) -> Option<&Arc<Far>> {
-        match self {
-            Origin::Far(file) | Origin::Leaf(_, _, Some(file)) => Some(file),
-            _ => None,
-        }
     }
 
     /// Looks at what it holds, be it a container or a store.
@@ -113,23 +105,28 @@ impl Origin {
             Origin::Path(path) => path.display().to_string(),
             Origin::Far(file) => file.name().to_owned(),
             Origin::Directory(far) => far.name().to_owned(),
-            Origin::Leaf(store, entry, _) => format!("{}:{}", store.name().display(), entry.key()),
+            Origin::Leaf(store, entry) => format!("{}:{}", store.name().display(), entry.key()),
         }
     }
 
-    /// The error of a call: what Python raised meanwhile, or what the library says.
+    /// The error of a call.
     pub fn failed(&self, error: Error) -> PyErr {
-        let raised = match self {
-            Origin::Directory(far) => far.raised(),
-            _ => self.far().and_then(|file| file.raised()),
-        };
-        raised.unwrap_or_else(|| of_frame(error, &self.name()))
+        of_frame(error, &self.name())
+    }
+
+    /// Does `work`, which opens the container and reads it. Another writer may commit meanwhile, and write where the state
+    /// lay that was opened, so that what fails is done once more; of what lies far away it is not.
+    pub fn twice<T>(&self, mut work: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
+        match work() {
+            Err(_) if matches!(self, Origin::Path(_)) => work(),
+            done => done,
+        }
     }
 
     /// Opens the container, for changes with `write`. Placeholders of what lies elsewhere are refused: they are no data.
     fn open(&self, limits: &Limits, write: Option<Locking>) -> Result<Opened, Error> {
         let mut opened = match self {
-            Origin::Leaf(store, entry, _) if write.is_none() => Opened::of_frame(store.frame(entry)?)?,
+            Origin::Leaf(store, entry) if write.is_none() => Opened::of_frame(store.frame(entry)?)?,
             _ => Opened::of(self.find(write)?, limits, false)?,
         };
         let carried = match &mut opened {
@@ -237,16 +234,19 @@ impl Source {
 
     /// `Ok(false)` where it is closed.
     fn read(&self, ranges: &[Range<u64>], out: &mut [u8]) -> Result<bool, Error> {
-        let (free, shape, changes) = {
+        let (mut free, shape, changes) = {
             let mut state = self.state();
             let Some(idle) = &mut state.idle else { return Ok(false) };
             (idle.pop(), state.shape.clone(), state.changes)
         };
-        let mut handle = match free {
-            Some(handle) => handle,
-            None => self.again(&shape)?,
-        };
-        handle.read(&shape, self.item, ranges, out)?;
+        let handle = self.origin.twice(|| {
+            let mut handle = match free.take() {
+                Some(handle) => handle,
+                None => self.again(&shape)?,
+            };
+            handle.read(&shape, self.item, ranges, out)?;
+            Ok(handle)
+        })?;
         // A handle that is not kept is dropped after the lock is free.
         let mut state = self.state();
         if state.changes == changes
@@ -300,8 +300,8 @@ impl Source {
         let output = limit.unwrap_or(Limits::DEFAULT.output);
         let (origin, limits) = (Origin::of(path)?, Limits::DEFAULT.output(output));
         let cache = cache_of(cache);
-        py.detach(|| Source::open(origin.clone(), limits, threads, cache))
-            .map_err(|error| origin.failed(error))
+        let open = || Source::open(origin.clone(), limits, threads, cache.clone());
+        py.detach(|| origin.twice(open)).map_err(|error| origin.failed(error))
     }
 
     /// The kind of container: `frame`, `tensor`, `b2nd`, `bloscpack`, `bcolz`, `blaze` or `npy`.

@@ -1,7 +1,6 @@
 //! Stores of arrays, and tables: what `blosc_frame.open` gives for more than one array.
 
 use crate::errors::{of_file, of_table};
-use crate::far::Far;
 use crate::source::{Origin, Source, cache_of};
 use blosc_frame::any::Opened;
 use blosc_frame::b2nd::Cache;
@@ -19,8 +18,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[pyclass(frozen, module = "blosc_frame._native")]
 pub struct Store {
     store: Arc<blosc_frame::Store>,
-    /// The file of fsspec that it lies in.
-    far: Option<Arc<Far>>,
     threads: usize,
     /// The cache of decoded blocks, which all arrays share.
     cache: Cache,
@@ -42,8 +39,7 @@ pub fn open_store(
     Ok(match py.detach(open).map_err(|error| origin.failed(error))? {
         Opened::Store(mut store) | Opened::Table(mut store) => {
             store.set_threads(threads);
-            let (far, cache) = (origin.far().cloned(), cache_of(cache));
-            Some(Store { store: Arc::new(*store), far, threads, cache })
+            Some(Store { store: Arc::new(*store), threads, cache: cache_of(cache) })
         }
         _ => None,
     })
@@ -100,28 +96,26 @@ impl Store {
         let entry = self.store.get(key).ok_or_else(|| PyKeyError::new_err(key.to_owned()))?;
         let origin = match entry.place() {
             Place::Path(path) => Origin::Path(path.clone()),
-            _ => Origin::Leaf(self.store.clone(), entry.clone(), self.far.clone()),
+            _ => Origin::Leaf(self.store.clone(), entry.clone()),
         };
         let open = || Source::open(origin.clone(), *self.store.limits(), self.threads, self.cache.clone());
-        py.detach(open).map_err(|error| origin.failed(error))
+        py.detach(|| origin.twice(open)).map_err(|error| origin.failed(error))
     }
 
     /// The group of a key; None where there is none.
     fn group(&self, key: &str) -> Option<Store> {
         let store = self.store.group(key)?;
-        let (far, cache) = (self.far.clone(), self.cache.clone());
-        Some(Store { store: Arc::new(store), far, threads: self.threads, cache })
+        Some(Store { store: Arc::new(store), threads: self.threads, cache: self.cache.clone() })
     }
 
     /// The table that all of it is.
     fn table(&self, py: Python<'_>) -> PyResult<Table> {
         let name = self.name();
-        let far = self.far.clone();
-        let table = py.detach(|| self.store.table("")).map_err(|error| failed(far.as_ref(), error, &name))?;
+        let table = py.detach(|| self.store.table("")).map_err(|error| of_table(error, &name))?;
         let columns = table.schema.columns.iter();
         let columns =
             columns.map(|column| (column.name.clone(), column.type_name().to_owned(), column.is_nullable()));
-        Ok(Table { name, rows: table.rows, columns: columns.collect(), far, table: Mutex::new(table) })
+        Ok(Table { name, rows: table.rows, columns: columns.collect(), table: Mutex::new(table) })
     }
 }
 
@@ -138,13 +132,7 @@ pub struct Table {
     /// Name and type of each column, and whether it may have nulls.
     #[pyo3(get)]
     columns: Vec<(String, String, bool)>,
-    far: Option<Arc<Far>>,
     table: Mutex<Inner>,
-}
-
-/// The error of a call on a table: what Python raised meanwhile, or what the library says.
-fn failed(far: Option<&Arc<Far>>, error: TableError, name: &str) -> PyErr {
-    far.and_then(|file| file.raised()).unwrap_or_else(|| of_table(error, name))
 }
 
 impl Table {
@@ -165,7 +153,7 @@ impl Table {
             let readers = table.columns_of(&columns)?;
             work(&mut table, readers)
         });
-        done.map_err(|error| failed(self.far.as_ref(), error, &self.name))
+        done.map_err(|error| of_table(error, &self.name))
     }
 }
 

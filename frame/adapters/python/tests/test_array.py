@@ -184,6 +184,22 @@ def test_threads_read_while_one_writes_and_another_closes(tmp_path, extension):
     shared.close()
 
 
+@pytest.mark.parametrize("extension", ["b2nd", "b2frame", "bcolz", "blp"])
+def test_a_state_that_is_gone_is_read_anew(tmp_path, extension):
+    """The second commit of another writer takes the room of the state that was opened: the read gives one that is there."""
+    path, states = tmp_path / f"a.{extension}", np.random.default_rng(2).integers(0, 2**31, (5, 40_000), "<i4")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # frames say nothing of their items
+        blosc_frame.save(path, states[0])
+    dtype = {"dtype": "<i4"} if extension == "b2frame" else {}
+    for count in range(1, 5):
+        with blosc_frame.open(path, **dtype) as array, blosc_frame.open(path, mode="r+", **dtype) as other:
+            for state in states[:count]:
+                other[:] = state
+            items = array[:]
+            assert any(np.array_equal(items, state) for state in states[:count]), count
+
+
 @pytest.mark.parametrize("extension", ["b2nd", "bcolz"])
 def test_items_between_those_of_a_step_belong_to_other_writers(tmp_path, extension):
     """The value is asked for while the writer's lock is held, and another writer waits or is refused until it is given back."""

@@ -4,11 +4,13 @@ import concurrent.futures
 import pickle
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
 
 import blosc_frame
+from conftest import together
 
 fsspec = pytest.importorskip("fsspec")
 MemoryFileSystem = pytest.importorskip("fsspec.implementations.memory").MemoryFileSystem
@@ -122,6 +124,27 @@ def test_errors_are_those_of_the_file_system(url):
     Counting().pipe_file("/run/a.b2nd", b"short")
     with pytest.raises(OSError, match="bytes came for the range"):
         array[200:203]
+
+
+def test_each_of_several_reads_that_fail_at_once_gives_its_own_error(url, tmp_path, monkeypatch):
+    blosc2 = pytest.importorskip("blosc2")
+    with blosc2.TreeStore(str(tmp_path / "s.b2z"), mode="w") as store:
+        store["/x"] = ITEMS
+    Counting().pipe_file("/run/s.b2z", (tmp_path / "s.b2z").read_bytes())
+    array, leaf = blosc_frame.open(url, cache=0), blosc_frame.open("counting://run/s.b2z", cache=0)["/x"]
+    # Each of them has asked before one of them fails.
+    asked = threading.Barrier(8, timeout=60)
+
+    def fail(*ranges, **options):
+        asked.wait()
+        raise PermissionError(f"thread {threading.get_ident()}")
+
+    def work(k):
+        with pytest.raises(PermissionError, match=f"thread {threading.get_ident()}$"):
+            (array, leaf)[k % 2][200:203]
+
+    monkeypatch.setattr(Counting, "cat_ranges", fail)
+    together(work, 8)
 
 
 def test_fsspec_is_imported_for_urls_only(tmp_path):
