@@ -15,6 +15,7 @@ use blosc_frame::io::{Directory, FaultDir, MemDir};
 use blosc_frame::plain::Plain;
 use blosc_frame::value::Value;
 use blosc_frame::{Error, Limits, Rows};
+use blosc_testkit::emulated;
 use model::{Edit, Random, all, crash_points};
 use std::path::PathBuf;
 
@@ -312,7 +313,13 @@ fn edits_leave_nothing_behind() {
     for (name, target) in targets {
         let path = place.join(name);
         convert(&raw, &mut Pool::new(1), &mut Pool::new(1), &target, &path).unwrap();
-        for step in 0..if containers::long() { 300 } else { 40 } {
+        for step in 0..if containers::long() {
+            300
+        } else if emulated() {
+            10
+        } else {
+            40
+        } {
             let mut opened = open_any_mut(&path, &limits).unwrap();
             let rows = opened.data.rows();
             let change = match r.below(8) {

@@ -132,9 +132,13 @@ fn file_systems_without_locks_are_read_and_written() {
     let Some(shim) = shim(&folder) else { return };
     cells::prepare(&folder);
     let mut table = Table::new("no locks: read and made; edits with --no-lock");
-    for mode in ["ENOSYS", "EOPNOTSUPP", "ENOLCK"] {
-        let settings = [("SHIM_CLASS", "flock"), ("SHIM_MODE", mode), ("SHIM_N", "1"), ("SHIM_STICKY", "1")];
-        for cell in cells::cells().filter(|cell| cell.refused().is_none()) {
+    let modes = ["ENOSYS", "EOPNOTSUPP", "ENOLCK"];
+    for (n, cell) in cells::cells().filter(|cell| cell.refused().is_none()).enumerate() {
+        // A tenth of the counts: each cell under one of them, by turns.
+        let tenth = std::env::var_os("BLOSC_TENTH").is_some();
+        for mode in modes.into_iter().skip(if tenth { n % 3 } else { 0 }).take(if tenth { 1 } else { 3 }) {
+            let settings =
+                [("SHIM_CLASS", "flock"), ("SHIM_MODE", mode), ("SHIM_N", "1"), ("SHIM_STICKY", "1")];
             cells::remove(&folder.path("out"));
             cells::remove(&folder.path("out.b2nd"));
             cells::remove(&folder.path("out.csv"));
