@@ -12,7 +12,7 @@ use blosc_frame::table::lines::TextReader;
 use blosc_frame::table::text::TextWriter;
 use blosc_frame::table::{Table, append, create};
 use blosc_frame::{Limits, SuperChunk};
-use blosc_testkit::{Random, emulated};
+use blosc_testkit::Random;
 use serde_json::{Value, json};
 use std::ops::Range;
 use std::path::Path;
@@ -208,7 +208,7 @@ fn a_far_table_reads_as_a_near_one() {
 #[test]
 fn columns_of_a_far_table_are_fetched_together() {
     let mut all = Vec::new();
-    for (columns, rows) in [(1, 40_000), (9, 40_000), (2, if emulated() { 100_000 } else { 300_000 })] {
+    for (columns, rows) in [(1, 40_000), (9, 40_000), (2, 300_000)] {
         let (folder, mut random) = (Folder::new("tables-rounds"), Random::new(59));
         let path = folder_in(&folder, "t.b2d");
         let ints = (0..columns).map(|k| Field::new(format!("c{k}"), DataType::Int64, false));
