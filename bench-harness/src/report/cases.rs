@@ -56,31 +56,3 @@ pub fn spread_line(rows: &[Row]) -> Option<String> {
 pub fn letter(index: usize) -> char {
     char::from(b'A' + u8::try_from(index % 26).unwrap_or(0))
 }
-
-/// Rows with the times given, for tests of what compares them.
-#[cfg(test)]
-pub mod testing {
-    use super::*;
-    use crate::machine::Machine;
-
-    /// A case for each time.
-    pub fn results(times: &[f64]) -> Results {
-        let row = |(index, ns): (usize, &f64)| Row {
-            verified: true,
-            quartile_ns: Some(*ns),
-            spread: Some(0.02),
-            gbps: Some(4096.0 / ns),
-            vs_copy: Some(50.0 / ns),
-            vs_copy_spread: Some(0.02),
-            ..Row::plain("kernels", "ours", "shuffle", index + 1, 4096)
-        };
-        Results {
-            path: "x".into(),
-            machine: Machine::default(),
-            command: String::new(),
-            started: 0,
-            rows: times.iter().enumerate().map(row).collect(),
-            complete: true,
-        }
-    }
-}

@@ -6,6 +6,7 @@ use blosc_bench::instructions::{Count, differences, format, parse};
 use blosc_bench::machine::Machine;
 use blosc_bench::measure::stats::{Summary, geometric_mean};
 use blosc_bench::report::difference::difference;
+use blosc_bench::report::html::page;
 use blosc_bench::report::paired::paired;
 use blosc_bench::report::side_by_side::compare;
 use blosc_bench::result::Row;
@@ -220,4 +221,32 @@ fn order_statistics() {
     assert!(Summary::of(&[]).is_none());
     assert_eq!(geometric_mean([1.0, 4.0]), Some(2.0));
     assert_eq!(geometric_mean([]), None);
+}
+
+#[test]
+fn names_on_the_page_are_escaped_and_it_needs_nothing_else() {
+    let mut file = Results { command: "a < b".into(), ..results(&[]) };
+    file.machine.name = "<script>\"&".into();
+    let page = page(&[file.clone(), file]);
+    assert!(!page.contains("<script>") && page.contains("&lt;script&gt;&quot;&amp;"));
+    assert!(!page.contains("http:") && !page.contains("https:"));
+}
+
+#[test]
+fn only_equal_builds_are_compared_on_the_page() {
+    let machine = |commit: &str| {
+        let mut file = results(&[100.0; 8]);
+        file.machine.commit = commit.into();
+        file.machine.levels = vec!["avx2".into()];
+        for row in &mut file.rows {
+            (row.isa, row.bytes) = ("avx2".into(), 256 << 10);
+        }
+        file
+    };
+    // The section of all machines comes before that of the first.
+    let overview = |files: &[Results]| page(files).split("<header").next().unwrap().to_string();
+    let both = overview(&[machine("a"), machine("a")]);
+    assert!(both.contains("side by side") && both.contains("of a copy") && !both.contains("Not compared"));
+    let apart = overview(&[machine("a"), machine("b")]);
+    assert!(apart.contains("Not compared") && !apart.contains("<table>"));
 }

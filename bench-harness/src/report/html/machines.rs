@@ -78,28 +78,3 @@ pub fn overview(files: &[Results]) -> String {
                 best level of each; chunks are geometric means over all arrays.";
     section("machines", "Machines side by side", lead, &body)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::report::cases::testing::results;
-
-    #[test]
-    fn only_equal_builds_are_compared() {
-        let machine = |commit: &str| {
-            let mut file = results(&[100.0; 8]);
-            file.machine.commit = commit.into();
-            file.machine.levels = vec!["avx2".into()];
-            for row in &mut file.rows {
-                (row.isa, row.bytes) = ("avx2".into(), 256 << 10);
-            }
-            file
-        };
-        let page = overview(&[machine("a"), machine("a")]);
-        assert!(
-            page.contains("side by side") && page.contains("of a copy") && !page.contains("Not compared")
-        );
-        let page = overview(&[machine("a"), machine("b")]);
-        assert!(page.contains("Not compared") && !page.contains("<table>"));
-    }
-}

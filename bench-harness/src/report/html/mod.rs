@@ -85,18 +85,3 @@ fn head(id: &str, file: &Results) -> String {
     );
     out
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::report::cases::testing::results;
-
-    #[test]
-    fn names_are_escaped_and_the_page_needs_nothing_else() {
-        let mut file = Results { command: "a < b".into(), ..results(&[]) };
-        file.machine.name = "<script>\"&".into();
-        let page = page(&[file.clone(), file]);
-        assert!(!page.contains("<script>") && page.contains("&lt;script&gt;&quot;&amp;"));
-        assert!(!page.contains("http:") && !page.contains("https:"));
-    }
-}
