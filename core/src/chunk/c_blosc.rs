@@ -39,11 +39,10 @@ impl Params {
 /// size for speed that users of C-Blosc have not asked for. Measured by `core/capi/sizes`.
 fn level(codec: Codec, level: u8) -> u8 {
     match (codec, level) {
-        (Codec::BloscLz, 1) => 2,
-        (Codec::BloscLz, 2..) => 9,
+        (Codec::BloscLz, 1..=2) => level + 1,
+        (Codec::BloscLz, 3..) => 9,
         (Codec::Lz4, 6) => 8,
         (Codec::Lz4, 7..=8) => 9,
-        (Codec::Lz4Hc, 1..=2) => 3,
         (Codec::Zlib, 1..=2) => 3,
         (Codec::Zlib, 3 | 5..=8) => level + 1,
         _ => level,
