@@ -57,7 +57,8 @@ def codecs(data, rounds, names):
 
 
 def stores(data, rounds):
-    store, shape = {}, (data.size // 1024, 1024)
+    store, row = {}, min(1024, data.size)
+    shape = (data.size // row, row)
     zarr.create_array(
         store,
         shape=shape,
