@@ -53,6 +53,8 @@ pub mod msgpack;
 pub mod npy;
 #[cfg(all(feature = "std", feature = "classic"))]
 mod packed;
+#[cfg(feature = "std")]
+mod parallel;
 #[cfg(feature = "alloc")]
 pub mod plain;
 #[cfg(feature = "alloc")]

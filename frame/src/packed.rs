@@ -55,6 +55,9 @@ impl ReadAt for Strided<'_> {
         else {
             return Ok(0);
         };
+        if self.range.len == self.row {
+            return self.data.read_at(offset, buf);
+        }
         // Whole packed rows are read together, about 64 KiB of them.
         let last = offset.saturating_add(buf.len() as u64).div_ceil(self.range.len).min(self.rows);
         let most = (1u64 << 16).checked_div(self.row).unwrap_or(1).max(1);
@@ -63,15 +66,15 @@ impl ReadAt for Strided<'_> {
             vec![0u8; usize::try_from(rows.saturating_mul(self.row)).map_err(|_| IoKind::OutOfMemory)?];
         self.data.read_exact_at(first.saturating_mul(self.row), &mut packed)?;
         let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-        let row = size(self.row).max(1);
-        let bytes = packed
-            .chunks_exact(row)
-            .flat_map(|row| row.iter().skip(size(self.range.at)).take(size(self.range.len)))
-            .skip(size(skip));
-        let mut n = 0usize;
-        for (to, from) in buf.iter_mut().zip(bytes) {
-            *to = *from;
-            n = n.saturating_add(1);
+        let (at, len, mut n) = (size(self.range.at), size(self.range.len), 0usize);
+        let mut start = at.saturating_add(size(skip));
+        for row in packed.chunks_exact(size(self.row).max(1)) {
+            let from = row.get(start..at.saturating_add(len)).unwrap_or_default();
+            for (to, from) in buf.get_mut(n..).unwrap_or_default().iter_mut().zip(from) {
+                *to = *from;
+                n = n.saturating_add(1);
+            }
+            start = at;
         }
         Ok(n)
     }

@@ -7,8 +7,14 @@
 
 use crate::error::{Error, IoKind};
 use crate::io::ReadAt;
+#[cfg(all(feature = "std", feature = "classic"))]
+use crate::parallel;
 use crate::shape::{Runs, copy_items};
+#[cfg(all(feature = "std", feature = "classic"))]
+use crate::spare::{Tools, crew};
 use alloc::vec::Vec;
+#[cfg(all(feature = "std", feature = "classic"))]
+use blosc_core::Codec;
 use blosc_core::Pool;
 #[cfg(feature = "classic")]
 use core::cell::RefCell;
@@ -280,31 +286,50 @@ pub fn check_range(at: u64, len: usize, nbytes: u64) -> Result<u64, Error> {
     }
 }
 
-/// Reads a part of chunk `i`, its decoded bytes `range`, into `out`.
-#[cfg(all(feature = "std", feature = "classic"))]
-pub(crate) type ReadPart<'f> = dyn FnMut(u64, Range<usize>, &mut [u8]) -> Result<(), Error> + 'f;
-
-/// Splits a read of `out` at `at` over chunks of `chunk` decoded bytes each.
+/// Cuts a read of `out` at `at` into parts of chunks of `chunk` decoded bytes each: their numbers, which bytes of them, and
+/// where those go.
 #[cfg(all(feature = "std", feature = "classic"))]
 pub(crate) fn over_chunks(
     chunk: u64,
     mut at: u64,
     mut out: &mut [u8],
-    read: &mut ReadPart<'_>,
-) -> Result<(), Error> {
-    while !out.is_empty() {
-        let (Some(index), Some(skip)) = (at.checked_div(chunk), at.checked_rem(chunk)) else {
-            return Err(Error::OutOfRange { what: "byte", index: at, len: 0 });
-        };
+) -> impl Iterator<Item = (u64, Range<usize>, &mut [u8])> {
+    let chunk = chunk.max(1);
+    core::iter::from_fn(move || {
+        let (index, skip) = (at.checked_div(chunk)?, at.checked_rem(chunk)?);
         let room = usize::try_from(chunk.saturating_sub(skip)).unwrap_or(usize::MAX);
         let n = room.min(out.len());
         let start = usize::try_from(skip).unwrap_or(usize::MAX);
-        let Some((now, rest)) = core::mem::take(&mut out).split_at_mut_checked(n) else { break };
-        read(index, start..start.saturating_add(n), now)?;
-        out = rest;
-        at = at.saturating_add(n as u64);
+        let (now, rest) = core::mem::take(&mut out).split_at_mut_checked(n).filter(|_| n > 0)?;
+        (out, at) = (rest, at.saturating_add(n as u64));
+        Some((index, start..start.saturating_add(n), now))
+    })
+}
+
+/// Decodes parts of chunks of about `chunk` bytes, `bytes` in all: `parts` reads them on the calling thread, one after the
+/// other up to the first that fails, and `decode` runs on the threads of `pool` where that is worth it.
+#[cfg(feature = "classic")]
+#[cfg_attr(not(feature = "std"), allow(unused_variables, reason = "without threads there is one way"))]
+pub(crate) fn side_by_side<P: Send>(
+    pool: &mut Pool,
+    (bytes, chunk): (usize, u64),
+    mut parts: impl Iterator<Item = Result<P, Error>>,
+    decode: impl Fn(&mut Pool, P) -> Result<(), Error> + Sync,
+) -> Result<(), Error> {
+    #[cfg(feature = "std")]
+    let several = parallel::worth(Codec::Lz4, bytes as u64) && bytes as u64 > chunk;
+    #[cfg(feature = "std")]
+    if pool.threads() > 1 && several && chunk <= parallel::MAX_AHEAD.into() {
+        let decode = |tools: &mut Tools, part: Result<P, Error>| decode(&mut tools.0, part?);
+        let together = parallel::handed(usize::try_from(chunk).unwrap_or(usize::MAX));
+        let mut failed = false;
+        let parts = core::iter::from_fn(|| {
+            let part = if failed { None } else { parts.next() };
+            part.inspect(|part| failed = part.is_err())
+        });
+        return parallel::ordered(&mut crew(pool.threads()), together, parts, decode, |done| done);
     }
-    Ok(())
+    parts.try_for_each(|part| decode(pool, part?))
 }
 
 /// One piece of new content.
@@ -403,40 +428,5 @@ fn fill(pattern: &[u8], skip: u64, out: &mut [u8]) {
     let phase = usize::try_from(phase).unwrap_or(0);
     for (to, from) in out.iter_mut().zip(pattern.iter().cycle().skip(phase)) {
         *to = *from;
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
-mod tests {
-    use super::*;
-
-    struct Bytes(Vec<u8>);
-    impl Plain for Bytes {
-        fn nbytes(&self) -> u64 {
-            self.0.len() as u64
-        }
-        fn read_plain(&self, _: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
-            Ok(self.0.read_exact_at(at, out)?)
-        }
-    }
-
-    #[test]
-    fn pieces_come_in_order_from_any_position() {
-        let old = Bytes((0..20).collect());
-        let new: &[u8] = &[100, 101, 102];
-        let pieces = alloc::vec![Piece::New(&new, 1..3), Piece::Fill(&[7, 8], 5)];
-        let content = Content::splice(20, 4..10, pieces).unwrap();
-        let want = [0, 1, 2, 3, 101, 102, 7, 8, 7, 8, 7, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19];
-        assert_eq!((content.nbytes(), content.changed()), (21, 4..21));
-        for at in 0..want.len() {
-            for end in at..want.len() {
-                let mut out = alloc::vec![0; end - at];
-                content.read(&mut Pool::new(1), &old, at as u64, &mut out).unwrap();
-                assert_eq!(out, want[at..end]);
-            }
-        }
-        assert!(content.read(&mut Pool::new(1), &old, 20, &mut [0; 2]).is_err());
-        assert!(Content::splice(20, 4..21, Vec::new()).is_err());
     }
 }

@@ -3,6 +3,7 @@
 //! Without `std` there is no lock: then a container can be moved to another thread and read by one at a time.
 
 use alloc::vec::Vec;
+use blosc_core::{ChunkContext, Params, Pool, max_encoded_len};
 #[cfg(not(feature = "std"))]
 use core::cell::{OnceCell, RefCell, RefMut};
 use core::ops::DerefMut;
@@ -80,6 +81,34 @@ impl<T> Lock<T> {
 
 /// Sets of tools that are kept for later readers at most, beside the first.
 const MOST: usize = 31;
+
+/// What a reader or a writer has for itself: what it decodes or encodes with, and a buffer for what it reads.
+pub(crate) type Tools = (Pool, Vec<u8>);
+
+pub(crate) fn tools(threads: usize) -> Tools {
+    (Pool::new(threads), Vec::new())
+}
+
+/// Tools for each of `threads` threads.
+#[cfg(feature = "std")]
+pub(crate) fn crew(threads: usize) -> Vec<Tools> {
+    core::iter::repeat_with(|| tools(1)).take(threads).collect()
+}
+
+/// Encodes a chunk. `room` grows to what the worst case needs, and is kept: no more of it is touched than is ever written.
+pub(crate) fn encode<'r>(
+    (pool, room): (&mut Pool, &'r mut Vec<u8>),
+    params: &Params,
+    around: ChunkContext<'_>,
+    data: &[u8],
+) -> Result<&'r [u8], blosc_core::Error> {
+    let needed = max_encoded_len(data.len());
+    if room.len() < needed {
+        *room = alloc::vec![0; needed];
+    }
+    let len = pool.compress_into(params, around, data, room)?;
+    Ok(room.get(..len).unwrap_or(&[]))
+}
 
 /// Scratch memory and codec contexts: a set for each reader at work, kept for the next one. A reader that is alone
 /// always gets the same set, and takes one lock for it.

@@ -40,7 +40,7 @@ const ROOMS: [Room; 6] = [
             &["limits", "msgpack"],
             &["io"],
             &["shape"],
-            &["plain", "reversed", "rows", "packed"],
+            &["parallel", "plain", "reversed", "rows", "packed"],
             &["cframe"],
             &["schunk", "npy"],
             &["b2nd", "tensor"],

@@ -17,7 +17,7 @@ use super::select::Selection;
 use super::walk::{Block, Touched, contiguous};
 use crate::error::Error;
 #[cfg(feature = "std")]
-use crate::schunk::parallel;
+use crate::parallel;
 use crate::schunk::{Loaded, Shared, Stored, Wanted, has_blocks_of};
 use crate::shape::Geometry;
 use alloc::vec::Vec;

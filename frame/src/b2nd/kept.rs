@@ -8,7 +8,7 @@ use super::select::Selection;
 use crate::cframe::view::fill_special;
 use crate::error::Error;
 #[cfg(feature = "std")]
-use crate::schunk::parallel;
+use crate::parallel;
 use crate::schunk::{Loaded, Shared, SuperChunk, Wanted};
 use crate::shape::Geometry;
 use alloc::vec::Vec;

@@ -7,12 +7,12 @@
 use super::storage::{Storage, invalid, typesize};
 use super::superchunks::{Files, default_superchunk, file_name, file_number};
 use crate::bcolz::{Tree, Uncounted, discard};
-use crate::bloscpack::{Bloscpack, Edit, Options, Spare, Writer, encode_chunk};
+use crate::bloscpack::{Bloscpack, Edit, Options, Spare, Stored, Writer, encode_chunk};
 use crate::dtype::Dtype;
 use crate::error::{Error, IoError, IoKind, Structure};
-use crate::io::{Fill, ReadAt, WriteAt};
+use crate::io::{Fill, ReadAt, WriteAt, filled};
 use crate::limits::{Limits, within};
-use crate::plain::{Content, Plain, check_range, over_chunks};
+use crate::plain::{Content, Plain, check_range, over_chunks, side_by_side};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use blosc_core::{Params, Pool};
@@ -183,7 +183,8 @@ impl<T: Tree> Column<T> {
         Ok(pack)
     }
 
-    fn read_part(&self, pool: &mut Pool, i: u64, range: Range<usize>, out: &mut [u8]) -> Result<(), Error> {
+    /// Reads chunk `i`, which must have `end` decoded bytes.
+    fn load(&self, i: u64, end: usize) -> Result<Stored, Error> {
         self.files.check(i)?;
         let k = self.files.of(i);
         let mut open = self.open.borrow_mut();
@@ -191,8 +192,8 @@ impl<T: Tree> Column<T> {
             *open = Some((k, self.superchunk(k)?));
         }
         let Some((_, pack)) = open.as_ref() else { return Err(IoKind::NotFound.into()) };
-        let plain = self.bytes_of_chunk(pack, i, range.end as u64)?;
-        pack.read_plain(pool, plain.start.saturating_add(range.start as u64), out)
+        self.bytes_of_chunk(pack, i, end as u64)?;
+        pack.read_stored(i.saturating_sub(self.files.chunks(k).start))
     }
 
     /// Which decoded bytes of its super-chunk are chunk `i`; refused if the chunk lies elsewhere or has fewer than `needed`.
@@ -265,7 +266,7 @@ impl<T: Tree> Column<T> {
             true => Some(source.superchunk(k)?),
             false => None,
         };
-        let mut plain = Vec::new();
+        let (mut plain, mut room) = (Vec::new(), Vec::new());
         let mut fill = |file: &mut dyn WriteAt| {
             let mut writer = Writer::new(file, &options, Some(end.saturating_sub(start)))?;
             let mut at = start;
@@ -284,7 +285,8 @@ impl<T: Tree> Column<T> {
                     None => {
                         plain.resize(usize::try_from(n).map_err(|_| IoKind::OutOfMemory)?, 0);
                         content.read(pool, source, at, &mut plain)?;
-                        let chunk = encode_chunk(pool, &self.params, &plain, self.reserve)?;
+                        let chunk =
+                            encode_chunk((&mut *pool, &mut room), &self.params, &plain, self.reserve)?;
                         writer.write_encoded(&chunk, nbytes)?;
                     }
                 }
@@ -451,7 +453,10 @@ impl<T: Tree> Plain for Column<T> {
     }
     fn read_plain(&self, pool: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
         check_range(at, out.len(), self.nbytes())?;
-        over_chunks(self.chunk, at, out, &mut |i, range, out| self.read_part(pool, i, range, out))
+        let all = (out.len(), self.chunk);
+        let parts = over_chunks(self.chunk, at, out)
+            .map(|(i, range, out)| self.load(i, range.end).map(|stored| (stored, range, out)));
+        side_by_side(pool, all, parts, |pool, (stored, range, out)| stored.decode(pool, range, out))
     }
     fn chunk_nbytes(&self) -> u64 {
         self.chunk
@@ -469,8 +474,6 @@ impl ReadAt for Section<'_> {
         Ok(self.range.end.saturating_sub(self.range.start))
     }
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
-        let left = usize::try_from(self.size()?.saturating_sub(offset)).unwrap_or(usize::MAX);
-        let n = left.min(buf.len());
-        self.data.read_at(self.range.start.saturating_add(offset), buf.get_mut(..n).unwrap_or_default())
+        self.data.read_at(self.range.start.saturating_add(offset), filled(buf, self.size()?, offset))
     }
 }

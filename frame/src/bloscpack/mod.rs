@@ -43,6 +43,8 @@ pub use metadata::{MetaCodec, MetaHeader, MetaOptions, MetaRoom};
 pub(crate) use numpy::parse_dtype;
 pub use numpy::{Numpy, Order};
 pub use reader::Bloscpack;
+#[cfg(feature = "std")]
+pub(crate) use reader::Stored;
 pub use rows::PackRows;
 #[cfg(feature = "std")]
 pub use stream::StreamReader;

@@ -7,6 +7,7 @@
 //! ```
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+use super::checksum::Checksum;
 use super::header::{Header, Layout};
 use super::index::{CHUNK_HEADER, Index, Sizes, truncated_digest};
 use super::metadata::{self, HEADER_LEN, MetaHeader};
@@ -14,7 +15,7 @@ use super::numpy::Numpy;
 use crate::error::{Error, IoKind, Structure};
 use crate::io::{Pieces, ReadAt};
 use crate::limits::{Limits, resize, within};
-use crate::plain::{Plain, check_range};
+use crate::plain::{Plain, check_range, side_by_side};
 use crate::value::{TextLimits, Value};
 use alloc::vec::Vec;
 use blosc_core::{Chunk, ChunkContext, Pool};
@@ -32,17 +33,50 @@ pub struct Bloscpack<R> {
     pub(super) limits: Limits,
 }
 
-/// A chunk as it lies in the file, its digest checked.
-pub(super) struct Stored {
+/// A chunk as it lies in the file.
+pub(crate) struct Stored {
     pub bytes: Vec<u8>,
     pub offset: u64,
-    pub digest_len: usize,
+    i: u64,
+    checksum: Checksum,
+    limits: blosc_core::Limits,
 }
 
 impl Stored {
     /// The chunk without its digest.
     pub fn chunk(&self) -> &[u8] {
-        self.bytes.get(..self.bytes.len().saturating_sub(self.digest_len)).unwrap_or(&[])
+        self.bytes.get(..self.bytes.len().saturating_sub(self.checksum.digest_len())).unwrap_or(&[])
+    }
+
+    /// The chunk, its digest checked.
+    pub fn checked(&self) -> Result<Chunk<'_>, Error> {
+        self.check()?;
+        Chunk::parse_with(self.chunk(), &self.limits).map_err(self.failed())
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let digest = self.checksum.digest(self.chunk());
+        if self.bytes.get(self.chunk().len()..) == Some(digest.as_ref()) {
+            return Ok(());
+        }
+        let (structure, offset) = (Structure::BloscpackChunk, self.offset);
+        Err(Error::Checksum { structure, chunk: Some(self.i), offset })
+    }
+
+    /// What is wrong with the chunk, as the codec has it.
+    pub fn failed(&self) -> impl Fn(blosc_core::Error) -> Error + use<> {
+        Error::in_chunk(Some(self.i), self.offset)
+    }
+
+    /// Checks the digest and decodes bytes `range` of the chunk into `out`, which has that length.
+    pub fn decode(&self, pool: &mut Pool, range: Range<usize>, out: &mut [u8]) -> Result<(), Error> {
+        let (chunk, around) = (self.checked()?, ChunkContext::default());
+        match range == (0..chunk.nbytes()) {
+            true => pool.decompress_into(&chunk, around, out),
+            false => pool.get_bytes(&chunk, around, range, out),
+        }
+        .map(drop)
+        .map_err(self.failed())
     }
 }
 
@@ -129,7 +163,7 @@ impl<R: ReadAt> Bloscpack<R> {
     pub fn end(&self) -> Result<u64, Error> {
         match self.nchunks().checked_sub(1) {
             Some(last) => {
-                let stored = self.view().stored_unchecked(last)?;
+                let stored = self.view().read(last)?;
                 Ok(stored.offset.saturating_add(stored.bytes.len() as u64))
             }
             None => super::index::table_end(&self.header, self.table, self.size),
@@ -144,6 +178,12 @@ impl<R: ReadAt> Bloscpack<R> {
     pub(super) fn view(&self) -> View<'_> {
         let Bloscpack { source, size, header, index, limits, .. } = self;
         View { source, size: *size, header, index, limits }
+    }
+
+    /// Reads chunk `i` as it is stored; its checksum is not checked yet.
+    #[cfg(feature = "std")]
+    pub(crate) fn read_stored(&self, i: u64) -> Result<Stored, Error> {
+        self.view().read(i)
     }
 
     /// The decoded bytes that chunk `i` holds.
@@ -173,12 +213,11 @@ impl<R: ReadAt> Bloscpack<R> {
             let have = out.len();
             let plain = view.plain(i);
             // Each chunk is checked before room for its data is made.
-            let stored = view.stored_with(&mut ahead, i, self.nchunks())?;
-            let name = |error| Error::Chunk { chunk: Some(i), offset: stored.offset, error };
-            let chunk = Chunk::parse_with(stored.chunk(), &self.limits.chunk).map_err(name)?;
+            let stored = view.read_with(&mut ahead, i, self.nchunks())?;
+            let chunk = stored.checked()?;
             resize(&mut out, (have as u64).saturating_add(plain.end.saturating_sub(plain.start)))?;
             if let Some(room) = out.get_mut(have..) {
-                pool.decompress_into(&chunk, ChunkContext::default(), room).map_err(name)?;
+                pool.decompress_into(&chunk, ChunkContext::default(), room).map_err(stored.failed())?;
             }
         }
         Ok(out)
@@ -241,19 +280,13 @@ impl View<'_> {
 
     /// Reads chunk `i` with its digest and checks the latter.
     pub fn stored(&self, i: u64) -> Result<Stored, Error> {
-        let stored = self.stored_unchecked(i)?;
-        let digest = self.header.checksum.digest(stored.chunk());
-        if stored.bytes.get(stored.chunk().len()..) != Some(digest.as_ref()) {
-            let (structure, offset) = (Structure::BloscpackChunk, stored.offset);
-            return Err(Error::Checksum { structure, chunk: Some(i), offset });
-        }
-        Ok(stored)
+        self.read(i).and_then(|stored| stored.check().map(|()| stored))
     }
 
-    /// As [`View::stored`]: where the source is far from what was fetched, with the chunks that follow it before `end`.
-    pub fn stored_with(&self, ahead: &mut Ahead, i: u64, end: u64) -> Result<Stored, Error> {
+    /// As [`View::read`]: where the source is far from what was fetched, with the chunks that follow it before `end`.
+    pub fn read_with(&self, ahead: &mut Ahead, i: u64, end: u64) -> Result<Stored, Error> {
         if !self.source.is_far() {
-            return self.stored(i);
+            return self.read(i);
         }
         if !ahead.chunks.contains(&i) {
             let (mut pieces, mut bytes, mut at) = (Pieces::new(self.size), 0u64, i);
@@ -267,9 +300,9 @@ impl View<'_> {
             pieces.fetch(self.source, &ranges)?;
             *ahead = Ahead { chunks: i..at, pieces };
         }
-        match (View { source: &ahead.pieces, ..*self }).stored(i) {
+        match (View { source: &ahead.pieces, ..*self }).read(i) {
             // A chunk that is longer than its data.
-            Err(error) if error == IoKind::NotFetched.into() => self.stored(i),
+            Err(error) if error == IoKind::NotFetched.into() => self.read(i),
             stored => stored,
         }
     }
@@ -289,9 +322,11 @@ impl View<'_> {
         self.start(i.saturating_add(1)).unwrap_or(self.size).saturating_sub(offset)
     }
 
-    fn stored_unchecked(&self, i: u64) -> Result<Stored, Error> {
+    /// Reads chunk `i` with its digest, which is not checked yet.
+    pub fn read(&self, i: u64) -> Result<Stored, Error> {
         let (offset, len) = self.extent(i)?;
-        let (room, digest_len) = (self.room(i, offset), self.header.checksum.digest_len());
+        let (room, checksum) = (self.room(i, offset), self.header.checksum);
+        let digest_len = checksum.digest_len();
         let plain = self.plain(i);
         let plain = plain.end.saturating_sub(plain.start);
         let mut bytes = Vec::new();
@@ -316,7 +351,7 @@ impl View<'_> {
         if let Some(rest) = bytes.get_mut(have..) {
             self.source.read_exact_at(offset.saturating_add(have as u64), rest)?;
         }
-        Ok(Stored { bytes, offset, digest_len })
+        Ok(Stored { bytes, offset, i, checksum, limits: self.limits.chunk })
     }
 }
 
@@ -327,33 +362,27 @@ impl Plain for View<'_> {
 
     fn read_plain(&self, pool: &mut Pool, mut at: u64, mut out: &mut [u8]) -> Result<(), Error> {
         check_range(at, out.len(), self.index.nbytes)?;
-        let end = at.saturating_add(out.len() as u64);
-        let (mut i, mut ahead) = (self.index.holding(at, self.chunk_size()), Ahead::new());
-        let end = self.index.holding(end.saturating_sub(1), self.chunk_size()).saturating_add(1);
-        while !out.is_empty() {
-            if i >= self.nchunks() {
-                return Err(Error::OutOfRange { what: "chunk", index: i, len: self.nchunks() });
-            }
-            let plain = self.plain(i);
-            let skip = usize::try_from(at.saturating_sub(plain.start)).unwrap_or(usize::MAX);
-            let n = usize::try_from(plain.end.saturating_sub(at)).unwrap_or(usize::MAX).min(out.len());
-            let Some((now, rest)) = core::mem::take(&mut out).split_at_mut_checked(n) else { break };
-            if n > 0 {
-                let stored = self.stored_with(&mut ahead, i, end)?;
-                let name = |error| Error::Chunk { chunk: Some(i), offset: stored.offset, error };
-                let chunk = Chunk::parse_with(stored.chunk(), &self.limits.chunk).map_err(name)?;
-                let (around, range) = (ChunkContext::default(), skip..skip.saturating_add(n));
-                match range == (0..chunk.nbytes()) {
-                    true => pool.decompress_into(&chunk, around, now).map(drop),
-                    false => pool.get_bytes(&chunk, around, range, now).map(drop),
+        let (mut next, mut ahead) = (self.index.holding(at, self.chunk_size()), Ahead::new());
+        let (all, last) = (out.len(), at.saturating_add((out.len() as u64).saturating_sub(1)));
+        let end = self.index.holding(last, self.chunk_size()).saturating_add(1);
+        let parts = core::iter::from_fn(|| {
+            while !out.is_empty() {
+                let (i, plain) = (next, self.plain(next));
+                let skip = usize::try_from(at.saturating_sub(plain.start)).unwrap_or(usize::MAX);
+                let n = usize::try_from(plain.end.saturating_sub(at)).unwrap_or(usize::MAX).min(out.len());
+                let (now, rest) = core::mem::take(&mut out).split_at_mut_checked(n)?;
+                (out, at, next) = (rest, at.saturating_add(n as u64), i.saturating_add(1));
+                // A chunk may be empty, but the last is not followed by another.
+                if n > 0 || i >= self.nchunks() {
+                    let stored = self.read_with(&mut ahead, i, end);
+                    return Some(stored.map(|stored| (stored, skip..skip.saturating_add(n), now)));
                 }
-                .map_err(name)?;
             }
-            out = rest;
-            at = at.saturating_add(n as u64);
-            i = i.saturating_add(1);
-        }
-        Ok(())
+            None
+        });
+        // Chunks of any size may be large: they come one at a time.
+        let chunk = self.header.chunk_size.map_or(u64::MAX, u64::from);
+        side_by_side(pool, (all, chunk), parts, |pool, (stored, range, now)| stored.decode(pool, range, now))
     }
 
     fn chunk_nbytes(&self) -> u64 {

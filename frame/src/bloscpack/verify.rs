@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::io::ReadAt;
 use crate::limits::resize;
 use alloc::vec::Vec;
-use blosc_core::{Chunk, ChunkContext, Pool};
+use blosc_core::{ChunkContext, Pool};
 
 /// What [`Bloscpack::verify`] found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,12 +42,12 @@ impl<R: ReadAt> Bloscpack<R> {
         let mut plain = Vec::new();
         for i in 0..self.nchunks() {
             report.chunks = report.chunks.saturating_add(1);
-            let checked = view.stored_with(&mut ahead, i, self.nchunks()).and_then(|stored| {
-                let name = |error| Error::Chunk { chunk: Some(i), offset: stored.offset, error };
-                let chunk = Chunk::parse_with(stored.chunk(), &self.limits.chunk).map_err(name)?;
+            let checked = view.read_with(&mut ahead, i, self.nchunks()).and_then(|stored| {
+                let chunk = stored.checked()?;
                 if decode {
                     resize(&mut plain, chunk.nbytes())?;
-                    pool.decompress_into(&chunk, ChunkContext::default(), &mut plain).map_err(name)?;
+                    let done = pool.decompress_into(&chunk, ChunkContext::default(), &mut plain);
+                    done.map_err(stored.failed())?;
                     plain.clear();
                 }
                 Ok((stored.offset, stored.bytes.len() as u64))

@@ -15,10 +15,11 @@ use super::metadata::{self, MetaOptions};
 use super::numpy::Numpy;
 use crate::error::{Error, IoKind};
 use crate::io::{ReadAt, WriteAt};
+use crate::spare;
 use crate::value::Value;
 use alloc::vec;
 use alloc::vec::Vec;
-use blosc_core::{Params, Pool};
+use blosc_core::{ChunkContext, Params, Pool};
 
 /// How many spare entries the offsets table gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,13 +137,13 @@ impl Options {
 /// Encodes one chunk as Blosc1 and makes its stored size at least `slot`, or `reserve` more than it takes
 /// (docs/formats/bloscpack.md §7.1, layout A). A stored (incompressible) chunk has no room: its size follows from its data.
 pub(crate) fn encode_chunk(
-    pool: &mut Pool,
+    tools: (&mut Pool, &mut Vec<u8>),
     params: &Params,
     data: &[u8],
     reserve: u32,
 ) -> Result<Vec<u8>, Error> {
-    let params = params.blosc1(true);
-    let mut chunk = pool.compress(&params, data).map_err(Error::Codec)?;
+    let chunk = spare::encode(tools, &params.blosc1(true), ChunkContext::default(), data);
+    let mut chunk = chunk.map_err(Error::Codec)?.to_vec();
     if reserve > 0 {
         let want = (chunk.len() as u64).saturating_add(reserve.into());
         widen(&mut chunk, want.min((data.len() as u64).saturating_add(16)));
@@ -167,6 +168,9 @@ pub(crate) fn widen(chunk: &mut Vec<u8>, slot: u64) -> bool {
     true
 }
 
+/// Bytes that are written together, as each write is a call of the system.
+const HELD: usize = 64 << 10;
+
 /// Writes a file chunk by chunk.
 pub struct Writer<W> {
     sink: W,
@@ -176,7 +180,10 @@ pub struct Writer<W> {
     table: u64,
     starts: Vec<u64>,
     at: u64,
+    /// What lies before `at` and is written with what follows it.
+    held: Vec<u8>,
     pending: Vec<u8>,
+    room: Vec<u8>,
     written: u64,
     nchunks: u64,
     last: u32,
@@ -240,7 +247,9 @@ impl<W: WriteAt> Writer<W> {
             table,
             starts: Vec::new(),
             at: 0,
+            held: Vec::new(),
             pending: Vec::new(),
+            room: Vec::new(),
             written: 0,
             nchunks: 0,
             last: 0,
@@ -249,12 +258,26 @@ impl<W: WriteAt> Writer<W> {
         writer.put(bytes.get(..n).unwrap_or_default())?;
         writer.put(&section)?;
         writer.put_empty_table()?;
+        writer.put_held()?;
         Ok(writer)
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        self.sink.write_at(self.at, bytes)?;
+        if self.held.len().saturating_add(bytes.len()) > HELD {
+            self.put_held()?;
+        }
+        match bytes.len() > HELD {
+            true => self.sink.write_at(self.at, bytes)?,
+            false => self.held.extend_from_slice(bytes),
+        }
         self.at = self.at.saturating_add(bytes.len() as u64);
+        Ok(())
+    }
+
+    fn put_held(&mut self) -> Result<(), Error> {
+        let start = self.at.saturating_sub(self.held.len() as u64);
+        self.sink.write_at(start, &self.held)?;
+        self.held.clear();
         Ok(())
     }
 
@@ -303,7 +326,8 @@ impl<W: WriteAt> Writer<W> {
     }
 
     fn put_chunk(&mut self, pool: &mut Pool, data: &[u8]) -> Result<(), Error> {
-        let chunk = encode_chunk(pool, &self.options.params, data, self.options.reserve)?;
+        let tools = (pool, &mut self.room);
+        let chunk = encode_chunk(tools, &self.options.params, data, self.options.reserve)?;
         self.put_encoded(&chunk, u32::try_from(data.len()).unwrap_or(u32::MAX))
     }
 
@@ -343,6 +367,7 @@ impl<W: WriteAt> Writer<W> {
             let rest = core::mem::take(&mut self.pending);
             self.put_chunk(pool, &rest)?;
         }
+        self.put_held()?;
         if self.header.offsets {
             write_table(&mut self.sink, self.table, &self.starts)?;
         }

@@ -2,7 +2,7 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::error::{Error, IoError, IoKind};
-use crate::io::ReadAt;
+use crate::io::{ReadAt, filled};
 use crate::plain::{MOST_HELD, Plain, Window};
 use alloc::vec::Vec;
 use blosc_core::Pool;
@@ -65,11 +65,10 @@ impl ReadAt for Decoded<'_> {
         Ok(self.data.nbytes())
     }
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
-        let left = self.data.nbytes().saturating_sub(offset);
-        let n = usize::try_from(left).unwrap_or(usize::MAX).min(buf.len());
         let State { pool, window, failed } = &mut *self.state.borrow_mut();
         let data = self.data;
-        let out = buf.get_mut(..n).unwrap_or_default();
+        let out = filled(buf, data.nbytes(), offset);
+        let n = out.len();
         if let Err(error) =
             window.read(data.nbytes(), offset, out, &mut |at, out| data.read_plain(pool, at, out))
         {

@@ -66,6 +66,8 @@ pub(crate) use pieces::Together;
 pub use pool::{FilePool, PooledFile};
 #[cfg(feature = "alloc")]
 pub use traits::Shared;
+#[cfg(feature = "alloc")]
+pub(crate) use traits::filled;
 #[cfg(all(feature = "std", feature = "classic"))]
 pub(crate) use traits::forward_read;
 pub use traits::{Fill, Part, ReadAt, Refill, Store, WriteAt};

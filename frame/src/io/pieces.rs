@@ -6,9 +6,9 @@
 //! ```
 //! So every reader of [`ReadAt`] works without input of its own: it runs, its caller fetches what it missed, and it runs again.
 
-use super::traits::ReadAt;
 #[cfg(feature = "table")]
 use super::traits::{Part, Shared};
+use super::traits::{ReadAt, filled};
 use crate::error::{Error, IoError, IoKind};
 use crate::limits::resize;
 use crate::spare::Lock;
@@ -167,9 +167,8 @@ impl ReadAt for Pieces {
     }
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
-        let left = usize::try_from(self.size.saturating_sub(offset)).unwrap_or(usize::MAX);
-        let n = left.min(buf.len());
-        self.read_exact_at(offset, buf.get_mut(..n).unwrap_or_default()).map(|()| n)
+        let part = filled(buf, self.size, offset);
+        self.read_exact_at(offset, part).map(|()| part.len())
     }
 
     /// Notes all that is missing, not only the first of it.
@@ -256,9 +255,8 @@ impl ReadAt for Together {
     }
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
-        let left = usize::try_from(self.size.saturating_sub(offset)).unwrap_or(usize::MAX);
-        let n = left.min(buf.len());
-        self.read_ranges(&mut [(offset, buf.get_mut(..n).unwrap_or_default())]).map(|()| n)
+        let part = filled(buf, self.size, offset);
+        self.read_ranges(&mut [(offset, part)]).map(|()| part.len())
     }
 
     fn read_ranges(&self, parts: &mut [Part<'_>]) -> Result<(), IoError> {

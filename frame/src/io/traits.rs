@@ -224,6 +224,14 @@ impl<T: Store + ?Sized> Store for Box<T> {
     forward_store!();
 }
 
+/// The part of `buf` that `size` bytes fill from `offset` on.
+#[cfg(feature = "alloc")]
+pub(crate) fn filled(buf: &mut [u8], size: u64, offset: u64) -> &mut [u8] {
+    let left = usize::try_from(size.saturating_sub(offset)).unwrap_or(usize::MAX);
+    let n = left.min(buf.len());
+    buf.get_mut(..n).unwrap_or_default()
+}
+
 /// Copies what `bytes` holds from `offset` on into `buf`.
 pub(super) fn read_slice(bytes: &[u8], offset: u64, buf: &mut [u8]) -> usize {
     let rest = usize::try_from(offset).ok().and_then(|start| bytes.get(start..)).unwrap_or(&[]);

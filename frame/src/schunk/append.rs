@@ -1,8 +1,6 @@
 //! Appending: plain bytes, cut into chunks and encoded on all threads, and the chunks of another frame.
 
 use super::once::Once;
-#[cfg(feature = "std")]
-use super::parallel;
 use super::put::New;
 use super::read::RawChunk;
 #[cfg(feature = "std")]
@@ -11,6 +9,8 @@ use super::sizes::Sizes;
 use super::superchunk::SuperChunk;
 use crate::cframe::header::ChunkSize;
 use crate::error::Error;
+#[cfg(feature = "std")]
+use crate::{parallel, spare};
 use blosc_core::Special;
 
 impl SuperChunk<'_> {
@@ -32,8 +32,7 @@ impl SuperChunk<'_> {
             let last = self.nchunks().saturating_sub(1);
             let mut whole = self.read_chunk(last)?;
             whole.extend_from_slice(now);
-            let chunk = self.encode(&whole)?;
-            self.put_chunk(last, true, &chunk)?;
+            self.encode_to(last, true, &whole)?;
         }
         self.append_pieces(rest, self.piece() as usize)
     }
@@ -58,21 +57,22 @@ impl SuperChunk<'_> {
             let params = self.params();
             params.check().map_err(Error::Codec)?;
             let (typesize, blockshape) = (self.header.typesize, self.blockshape.clone());
-            return parallel::ordered(
-                self.threads,
+            let mut team = core::mem::take(self.crew.own());
+            team.resize_with(self.threads, || spare::tools(1));
+            let done = parallel::ordered(
+                &mut team,
                 parallel::handed(size),
                 data.chunks(size.max(1)),
-                |(pool, _), piece: &[u8]| {
-                    let context = chunk_context(typesize, &blockshape);
-                    pool.compress_in(&params.fit(piece.len()), context, piece)
+                |(pool, room), piece: &[u8]| {
+                    let (params, context) = (params.fit(piece.len()), chunk_context(typesize, &blockshape));
+                    spare::encode((pool, room), &params, context, piece).map(<[u8]>::to_vec)
                 },
                 |chunk| self.put_chunk(self.nchunks(), false, &chunk.map_err(Error::Codec)?),
             );
+            *self.crew.own() = team;
+            return done;
         }
-        data.chunks(size.max(1)).try_for_each(|piece| {
-            let chunk = self.encode(piece)?;
-            self.put_chunk(self.nchunks(), false, &chunk)
-        })
+        data.chunks(size.max(1)).try_for_each(|piece| self.encode_to(self.nchunks(), false, piece))
     }
 
     /// Appends all chunks of `other` as they are, without decoding them. Those that share their bytes still share them.

@@ -8,6 +8,7 @@ use super::sizes::Sizes;
 use super::superchunk::SuperChunk;
 use crate::cframe::header::{ChunkSize, MAX_CHUNK_NBYTES};
 use crate::error::Error;
+use crate::spare;
 use alloc::vec::Vec;
 use blosc_core::{Chunk, Error as Core, Header};
 
@@ -95,8 +96,15 @@ impl SuperChunk<'_> {
     fn put_data(&mut self, k: u64, replace: bool, data: &[u8]) -> Result<(), Error> {
         self.prepare(false)?;
         self.check_position(k, replace)?;
-        let chunk = self.encode(data)?;
-        self.put_chunk(k, replace, &chunk)
+        self.encode_to(k, replace, data)
+    }
+
+    /// As [`SuperChunk::insert`] and [`SuperChunk::update`], of a frame that is prepared.
+    pub(super) fn encode_to(&mut self, k: u64, replace: bool, data: &[u8]) -> Result<(), Error> {
+        let mut room = core::mem::take(&mut self.tools.own().1);
+        let done = self.encode(data, &mut room).and_then(|chunk| self.put_chunk(k, replace, chunk));
+        self.tools.own().1 = room;
+        done
     }
 
     /// Appends a chunk that is encoded already; it is checked first.
@@ -201,14 +209,14 @@ impl SuperChunk<'_> {
         self.index.reorder(order)
     }
 
-    pub(super) fn encode(&mut self, data: &[u8]) -> Result<Vec<u8>, Error> {
+    pub(super) fn encode<'r>(&mut self, data: &[u8], room: &'r mut Vec<u8>) -> Result<&'r [u8], Error> {
         if data.len() > MAX_CHUNK_NBYTES as usize {
             let (asked, most) = (data.len() as u64, MAX_CHUNK_NBYTES.into());
             return Err(Error::Capacity { what: "bytes of a chunk", asked, most });
         }
         let params = self.params().fit(data.len());
         let context = chunk_context(self.header.typesize, &self.blockshape);
-        self.tools.own().0.compress_in(&params, context, data).map_err(Error::Codec)
+        spare::encode((&mut self.tools.own().0, room), &params, context, data).map_err(Error::Codec)
     }
 
     /// Refuses a number that no chunk has, or that a new one cannot have.

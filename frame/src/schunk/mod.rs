@@ -33,8 +33,6 @@ mod load;
 mod meta;
 mod metalayers;
 mod once;
-#[cfg(feature = "std")]
-pub(crate) mod parallel;
 mod plan;
 mod put;
 mod read;

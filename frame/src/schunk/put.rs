@@ -43,7 +43,7 @@ impl SuperChunk<'_> {
             }
             Some(Special::Zeros | Special::Nan | Special::Uninit) => {
                 // Other readers know an empty chunk in its plain form only.
-                substitute = self.encode(&[])?;
+                substitute = self.encode(&[], &mut Vec::new())?.to_vec();
                 New::Bytes(&substitute)
             }
             _ => New::Bytes(chunk),

@@ -394,8 +394,8 @@ impl SuperChunk<'_> {
         let size = chunk as usize;
         let whole = len.checked_sub(len.checked_rem(size)?)?;
         let codec = self.params().codec;
-        let many = self.threads > 1 && whole > size && super::parallel::worth(codec, whole as u64);
-        (many && chunk <= super::stream::MAX_AHEAD && at.is_multiple_of(chunk.into()))
+        let many = self.threads > 1 && whole > size && crate::parallel::worth(codec, whole as u64);
+        (many && chunk <= crate::parallel::MAX_AHEAD && at.is_multiple_of(chunk.into()))
             .then_some((whole, size))
     }
 

@@ -44,13 +44,6 @@ pub(crate) struct Stored<'s> {
     pub(crate) at: u64,
 }
 
-/// What a reader or a writer has for itself: what it decodes or encodes with, and a buffer for what it reads.
-pub(super) type Tools = (Pool, Vec<u8>);
-
-pub(super) fn tools(threads: usize) -> Tools {
-    (Pool::new(threads), Vec::new())
-}
-
 /// What a chunk's codec and filters may ask about the frame around it.
 pub(super) fn chunk_context(typesize: u32, blockshape: &[u32]) -> ChunkContext<'_> {
     ChunkContext { typesize, blockshape, ..ChunkContext::default() }

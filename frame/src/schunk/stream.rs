@@ -20,13 +20,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use super::parallel;
 use super::plan::Ahead;
-use super::shared::{Loaded, Shared, Tools, tools};
+use super::shared::{Loaded, Shared};
 use super::superchunk::SuperChunk;
 use crate::cframe::view::fill_special;
 use crate::error::Error;
 use crate::limits::resize;
+use crate::parallel::{self, MAX_AHEAD};
+use crate::spare::{Tools, crew, tools};
 use alloc::vec::Vec;
 use core::borrow::{Borrow, BorrowMut};
 use core::marker::PhantomData;
@@ -35,8 +36,6 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Larger chunks are decoded one at a time, their blocks in parallel, to bound the memory.
-pub(super) const MAX_AHEAD: u32 = 16 << 20;
 /// Bytes that a thread of a [`Writer`] gets between two starts of the threads, at the least.
 const BATCH: usize = 2 << 20;
 
@@ -100,7 +99,7 @@ impl<'a> SuperChunk<'a> {
             (first < n).then(|| (first..next, ahead.to(self, first)))
         });
         parallel::ordered(
-            self.threads,
+            &mut crew(self.threads),
             parallel::handed(most as usize),
             items,
             |(pool, buf), (chunks, pieces)| {
@@ -137,6 +136,14 @@ impl<'a> SuperChunk<'a> {
         if sizes_ok { Ok(()) } else { self.read_sizes() }
     }
 
+    /// Has `work` use the tools of `threads` threads, which are kept.
+    fn with_crew<R>(&self, threads: usize, work: impl FnOnce(&mut [Tools]) -> R) -> R {
+        self.crew.with(Vec::new, |crew| {
+            crew.resize_with(threads.max(crew.len()), || tools(1));
+            work(crew.get_mut(..threads).unwrap_or_default())
+        })
+    }
+
     /// Decodes whole chunks of `chunksize` bytes, from chunk `first` on, side by side, each to its place in
     /// `out`. False if there are chunks of another size after all; `out` is then not defined.
     pub(super) fn read_side_by_side(
@@ -150,13 +157,13 @@ impl<'a> SuperChunk<'a> {
         let whole = out.len();
         let places = out.chunks_exact_mut(chunksize.max(1));
         let threads = self.threads.min(places.len());
-        let mut teams: Vec<_> = core::iter::repeat_with(|| tools(1)).take(threads).collect();
-        parallel::each(&mut teams, places.zip(first..), |tools, (place, k)| {
+        let decode = |tools: &mut Tools, (place, k)| {
             if !shared.decode(k, tools, place, whole)? {
                 same.store(false, Ordering::Relaxed);
             }
-            Ok::<_, Error>(())
-        })?;
+            Ok(())
+        };
+        self.with_crew(threads, |crew| parallel::each(crew, places.zip(first..), decode))?;
         Ok(same.into_inner())
     }
 }

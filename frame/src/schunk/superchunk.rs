@@ -6,7 +6,7 @@ use super::contiguous::Contiguous;
 use super::draft::Pending;
 use super::index::Index;
 use super::meta::{Change, Metalayers};
-use super::shared::{Shared, Tools, chunk_context, tools};
+use super::shared::{Shared, chunk_context};
 use super::sparse::{INDEX_NAME, Sparse};
 use super::store::ChunkStore;
 use crate::cframe::Opened;
@@ -22,7 +22,7 @@ use crate::io::{FsDir, PathFile};
 use crate::limits::Limits;
 use crate::shape::Geometry;
 use crate::shape::metalayer::Metalayer;
-use crate::spare::Spare;
+use crate::spare::{Spare, Tools, tools};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use blosc_core::{Params, Pool, Special};
@@ -52,6 +52,9 @@ pub struct SuperChunk<'a> {
     pub(super) threads: usize,
     pub(super) limits: Limits,
     pub(super) tools: Spare<Tools>,
+    /// The tools of several threads, once they are needed.
+    #[cfg_attr(not(feature = "std"), allow(dead_code))]
+    pub(super) crew: Spare<Vec<Tools>>,
 }
 
 impl SuperChunk<'static> {
@@ -207,6 +210,7 @@ impl<'a> SuperChunk<'a> {
             threads: 1,
             limits: Limits::DEFAULT,
             tools: Spare::new(tools(1)),
+            crew: Spare::new(Vec::new()),
         }
     }
 
@@ -275,7 +279,7 @@ impl<'a> SuperChunk<'a> {
     pub fn set_threads(&mut self, threads: usize) {
         let first = tools(threads);
         self.threads = first.0.threads();
-        self.tools = Spare::new(first);
+        (self.tools, self.crew) = (Spare::new(first), Spare::new(Vec::new()));
     }
 
     /// Tells the block shape of the array in the chunks, which the filters ndcell and ndmean and the

@@ -3,7 +3,7 @@
 
 use crate::cframe::CHECKSUMS_NAME;
 use crate::error::{Error, IoError, IoKind, Structure};
-use crate::io::ReadAt;
+use crate::io::{ReadAt, filled};
 use crate::msgpack;
 use crate::schunk::SuperChunk;
 use crate::value::Value;
@@ -133,12 +133,11 @@ impl ReadAt for Embedded {
     }
 
     fn read_at(&self, at: u64, buf: &mut [u8]) -> Result<usize, IoError> {
-        let n = (self.length.saturating_sub(at)).min(buf.len() as u64);
-        let Some(part) =
-            usize::try_from(n).ok().and_then(|n| buf.get_mut(..n)).filter(|part| !part.is_empty())
-        else {
+        let part = filled(buf, self.length, at);
+        let n = part.len() as u64;
+        if n == 0 {
             return Ok(0);
-        };
+        }
         let start = self.offset.saturating_add(at);
         let done = self.root.with(|root| root.read_bytes(start..start.saturating_add(n), part));
         done.map_err(|error| {

@@ -10,7 +10,7 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::error::{Error, IoError, IoKind, Structure};
-use crate::io::{Part, ReadAt, Shared, forward_read};
+use crate::io::{Part, ReadAt, Shared, filled, forward_read};
 use crate::limits::{Limits, resize, within};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -188,10 +188,8 @@ impl ReadAt for Window {
         Ok(self.len)
     }
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, IoError> {
-        let left = usize::try_from(self.len.saturating_sub(offset)).unwrap_or(usize::MAX);
-        let part = buf.get_mut(..left.min(buf.len()));
         let at = self.base.checked_add(offset).ok_or(IoKind::UnexpectedEnd)?;
-        part.map_or(Ok(0), |part| self.file.read_at(at, part))
+        self.file.read_at(at, filled(buf, self.len, offset))
     }
     fn read_ranges(&self, parts: &mut [Part<'_>]) -> Result<(), IoError> {
         for (offset, buf) in parts.iter_mut() {

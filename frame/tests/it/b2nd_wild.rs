@@ -163,3 +163,99 @@ fn hostile_dtypes_cost_nothing() {
     assert!(meta(&[2], &[2], Some(&vec![b'['; 1 << 20])).to_bytes().is_err());
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 }
+
+/// Selections of chunks that lie anywhere, from and to buffers.
+mod buffers {
+    use blosc_frame::Error;
+    use blosc_frame::b2nd::{ChunkAccess, Geometry, Selection, Take, copy_between, read_flat};
+    use std::ops::Range;
+
+    /// Chunks in memory, as they are decoded.
+    struct Memory(Vec<Vec<u8>>);
+
+    impl ChunkAccess for Memory {
+        type Error = Error;
+        fn read(&mut self, chunk: u64, range: Range<usize>, out: &mut [u8]) -> Result<(), Error> {
+            out.copy_from_slice(&self.0[chunk as usize][range]);
+            Ok(())
+        }
+        fn write(&mut self, chunk: u64, data: &[u8]) -> Result<(), Error> {
+            self.0[chunk as usize] = data.to_vec();
+            Ok(())
+        }
+    }
+
+    fn run(start: u64, step: i64, count: u64) -> Take {
+        Take::Run { start, step, count }
+    }
+
+    /// What is written is read again, from buffers that are larger than the selection as well.
+    #[test]
+    fn selections_go_in_and_out_of_buffers_with_room() {
+        let geometry = Geometry::new(&[7, 10], &[4, 5], &[2, 5], 2).unwrap();
+        let new = || Memory(vec![vec![0; geometry.chunk_bytes() as usize]; geometry.nchunks() as usize]);
+        let all: Vec<u8> = (0..140).map(|i| i as u8 + 1).collect();
+        let selections = [
+            [run(0, 1, 7), run(0, 1, 10)],
+            [run(2, 1, 3), run(3, 1, 4)],
+            [run(6, -2, 4), Take::List(vec![9, 0, 0, 4])],
+            [run(0, 1, 4), run(5, 1, 5)],
+            [run(3, 1, 0), run(5, 1, 5)],
+        ];
+        for takes in selections {
+            let mut memory = new();
+            let whole = Selection::all(&[7, 10]);
+            whole.write(&geometry, &mut memory, (&all, &[7, 10]), true).unwrap();
+            let selection = Selection::new(&[7, 10], &takes).unwrap();
+            let [rows, columns] = *selection.shape().first_chunk::<2>().unwrap();
+            for (more, shape) in [(0, [rows, columns]), (3, [rows + 1, columns + 3])] {
+                let mut out = vec![0xEE; (shape[0] * shape[1] * 2) as usize];
+                selection.read(&geometry, &mut memory, (&mut out, &shape)).unwrap();
+                let index = |take: &Take, k: u64| match take {
+                    Take::Run { start, step, .. } => start.wrapping_add_signed(*step * k as i64),
+                    Take::List(list) => list[k as usize],
+                };
+                for i in 0..rows {
+                    for j in 0..columns + more {
+                        let from =
+                            ((index(&takes[0], i) * 10 + index(&takes[1], j.min(columns - 1))) * 2) as usize;
+                        let want = if j < columns { &all[from..from + 2] } else { &[0xEE; 2] };
+                        let at = ((i * shape[1] + j) * 2) as usize;
+                        assert_eq!(out[at..at + 2], *want, "{takes:?} {i} {j}");
+                    }
+                }
+                let mut other = new();
+                whole.write(&geometry, &mut other, (&[0; 140], &[7, 10]), true).unwrap();
+                selection.write(&geometry, &mut other, (&out, &shape), false).unwrap();
+                let mut again = vec![0xEE; out.len()];
+                selection.read(&geometry, &mut other, (&mut again, &shape)).unwrap();
+                assert_eq!(again, out, "{takes:?}");
+                let wide = [rows, columns + 99];
+                assert_eq!(selection.read(&geometry, &mut other, (&mut again, &wide)).is_err(), rows > 0);
+            }
+        }
+        let mut memory = new();
+        Selection::all(&[7, 10]).write(&geometry, &mut memory, (&all, &[7, 10]), true).unwrap();
+        let mut out = [0; 8];
+        read_flat(&geometry, &mut memory, &[69, 0, 35, 0], &mut out).unwrap();
+        assert_eq!(out, [139, 140, 1, 2, 71, 72, 1, 2]);
+        assert!(read_flat(&geometry, &mut memory, &[70], &mut out[..2]).is_err());
+        assert_eq!(Selection::ranges(&[7, 10], &[3..5, 0..5]).unwrap().chunks(&geometry), [0, 2]);
+        // A box of one array to another that is cut otherwise.
+        let other = Geometry::new(&[6, 8], &[5, 3], &[2, 3], 2).unwrap();
+        let mut to = Memory(vec![vec![0; other.chunk_bytes() as usize]; other.nchunks() as usize]);
+        let place = [1, 2];
+        copy_between(&[4, 6], (&geometry, &mut memory, &[3, 4]), (&other, &mut to, &place), false).unwrap();
+        let mut got = vec![0; 96];
+        Selection::all(&[6, 8]).read(&other, &mut to, (&mut got, &[6, 8])).unwrap();
+        for (n, item) in got.chunks(2).enumerate() {
+            let (i, j) = (n / 8, n % 8);
+            let from = ((i + 2) * 10 + j + 2) * 2;
+            let want = if (1..5).contains(&i) && j >= 2 { &all[from..from + 2] } else { &[0; 2] };
+            assert_eq!(item, want, "{i} {j}");
+        }
+        let beyond =
+            copy_between(&[4, 7], (&geometry, &mut memory, &[3, 4]), (&other, &mut to, &place), false);
+        assert!(beyond.is_err());
+    }
+}

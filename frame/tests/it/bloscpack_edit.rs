@@ -6,7 +6,7 @@ use blosc_core::{Codec, Params, Pool};
 use blosc_frame::bloscpack::{
     Bloscpack, Checksum, Edit as Writing, Layout, MetaOptions, MetaRoom, Options, Spare,
 };
-use blosc_frame::io::{DirFile, FaultDir, ReadAt, Store};
+use blosc_frame::io::{DirFile, FaultDir, ReadAt, Store, WriteAt};
 use blosc_frame::plain::Plain;
 use blosc_frame::value::Value;
 use blosc_frame::{Error, Limits};
@@ -288,4 +288,40 @@ fn partial_reads_read_little() {
     assert_eq!(out, data[777_777..777_787]);
     let read = pack.into_inner().1.get();
     assert!(read < 30_000, "{read} bytes read for ten");
+}
+
+/// Chunks that are smaller than what a call of the system costs are written together, and their order stays.
+#[test]
+fn small_chunks_are_written_together() {
+    struct Calls(Vec<u8>, usize);
+    impl ReadAt for Calls {
+        fn size(&self) -> Result<u64, blosc_frame::IoError> {
+            self.0.size()
+        }
+        fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, blosc_frame::IoError> {
+            self.0.read_at(offset, buf)
+        }
+    }
+    impl WriteAt for Calls {
+        fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), blosc_frame::IoError> {
+            self.1 += 1;
+            self.0.write_at(offset, data)
+        }
+        fn truncate(&mut self, len: u64) -> Result<(), blosc_frame::IoError> {
+            WriteAt::truncate(&mut self.0, len)
+        }
+        fn sync(&mut self) -> Result<(), blosc_frame::IoError> {
+            self.0.sync()
+        }
+    }
+    let (mut r, mut pool) = (Random(3), Pool::new(1));
+    let data: Vec<u8> = (0..200_000).map(|_| r.next() as u8).collect();
+    for (chunk_size, most) in [(200, 30), (50_000, 12), (100_000, 9)] {
+        let spare = blosc_frame::bloscpack::Spare::Chunks(0);
+        let options = Options { chunk_size, spare, ..Options::default() };
+        let Calls(file, calls) = options.write(&mut pool, &data, Calls(Vec::new(), 0)).unwrap();
+        assert!(calls <= most, "chunks of {chunk_size}: {calls} calls");
+        let pack = Bloscpack::open(file, &Limits::default()).unwrap();
+        assert!(pack.read_all(&mut pool).unwrap() == data, "{chunk_size}");
+    }
 }

@@ -295,3 +295,40 @@ fn the_last_vlmetalayer_does_not_drop_the_checksums() {
     frame.set_vlmetalayer("15", &[0]).unwrap();
     frame.commit().unwrap();
 }
+
+/// New content from pieces of the old and of sources.
+mod content {
+    use blosc_core::Pool;
+    use blosc_frame::Error;
+    use blosc_frame::io::ReadAt;
+    use blosc_frame::plain::{Content, Piece, Plain};
+
+    struct Bytes(Vec<u8>);
+    impl Plain for Bytes {
+        fn nbytes(&self) -> u64 {
+            self.0.len() as u64
+        }
+        fn read_plain(&self, _: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
+            Ok(self.0.read_exact_at(at, out)?)
+        }
+    }
+
+    #[test]
+    fn pieces_come_in_order_from_any_position() {
+        let old = Bytes((0..20).collect());
+        let new: &[u8] = &[100, 101, 102];
+        let pieces = vec![Piece::New(&new, 1..3), Piece::Fill(&[7, 8], 5)];
+        let content = Content::splice(20, 4..10, pieces).unwrap();
+        let want = [0, 1, 2, 3, 101, 102, 7, 8, 7, 8, 7, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19];
+        assert_eq!((content.nbytes(), content.changed()), (21, 4..21));
+        for at in 0..want.len() {
+            for end in at..want.len() {
+                let mut out = vec![0; end - at];
+                content.read(&mut Pool::new(1), &old, at as u64, &mut out).unwrap();
+                assert_eq!(out, want[at..end]);
+            }
+        }
+        assert!(content.read(&mut Pool::new(1), &old, 20, &mut [0; 2]).is_err());
+        assert!(Content::splice(20, 4..21, Vec::new()).is_err());
+    }
+}

@@ -18,12 +18,14 @@ use std::sync::{Arc, Mutex};
 pub struct Remote {
     bytes: Vec<u8>,
     far: bool,
+    /// What lies from here on cannot be read.
+    pub fails: u64,
     rounds: Mutex<Vec<Vec<Range<u64>>>>,
 }
 
 impl Remote {
     pub fn new(bytes: Vec<u8>) -> Remote {
-        Remote { bytes, far: true, rounds: Mutex::default() }
+        Remote { bytes, far: true, fails: u64::MAX, rounds: Mutex::default() }
     }
     /// The rounds since the last call, and the bytes that they brought.
     pub fn taken(&self) -> (Vec<Vec<Range<u64>>>, u64) {
@@ -43,9 +45,10 @@ impl ReadAt for Remote {
         Ok(n)
     }
     fn read_ranges(&self, parts: &mut [Part<'_>]) -> Result<(), IoError> {
-        let ranges = parts.iter().map(|(offset, buf)| *offset..*offset + buf.len() as u64).collect();
+        let ranges: Vec<_> = parts.iter().map(|(offset, buf)| *offset..*offset + buf.len() as u64).collect();
+        let fails = ranges.iter().any(|range| range.end > self.fails);
         self.rounds.lock().unwrap().push(ranges);
-        self.bytes.read_ranges(parts)
+        if fails { Err(IoKind::PermissionDenied.into()) } else { self.bytes.read_ranges(parts) }
     }
     fn is_far(&self) -> bool {
         self.far

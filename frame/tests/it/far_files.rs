@@ -284,3 +284,39 @@ fn bloscpack_takes_one_round_for_the_chunks_of_a_read() {
         assert_eq!(remote.taken().0.len(), 1, "all of it, verified");
     }
 }
+
+/// So much that several threads decode it: they ask for the same bytes as one thread, in as many rounds, and a source that
+/// fails is not asked again.
+#[test]
+fn threads_ask_a_far_bloscpack_for_what_one_thread_asks() {
+    let data = noise(40 << 20);
+    let params = Params::new(4).codec(Codec::Lz4).level(0);
+    let options = Options { params, chunk_size: 300_000, ..Options::default() };
+    let file = options.write(&mut Pool::new(1), &&data[..], Vec::new()).unwrap();
+    let read = |threads: usize, remote: Remote| {
+        let pack = Bloscpack::open(&remote, &Limits::DEFAULT).unwrap();
+        remote.taken();
+        let mut out = vec![0; data.len() - 1000];
+        let done = pack.read_plain(&mut Pool::new(threads), 777, &mut out);
+        (done, out, remote.taken())
+    };
+    let (done, out, asked) = read(1, Remote::new(file.clone()));
+    assert!(done.is_ok() && out == data[777..][..out.len()] && asked.0.len() == 3, "{:?}", asked.0);
+    let mut broken = file.clone();
+    broken[30 << 20] ^= 1;
+    let (error, ..) = read(1, Remote::new(broken.clone()));
+    let failing = || {
+        let mut remote = Remote::new(file.clone());
+        remote.fails = 20 << 20;
+        remote
+    };
+    let (failed, _, once) = read(1, failing());
+    assert!(error.is_err() && failed.is_err() && once.0.len() == 2, "{error:?}, {failed:?}, {:?}", once.0);
+    for threads in [2, 4] {
+        let (done, whole, rounds) = read(threads, Remote::new(file.clone()));
+        assert!(done.is_ok() && whole == out && rounds == asked, "{threads} threads: {:?}", rounds.0);
+        assert_eq!(read(threads, Remote::new(broken.clone())).0, error);
+        let (other, _, rounds) = read(threads, failing());
+        assert!(other == failed && rounds == once, "{threads} threads: {other:?} {:?}", rounds.0);
+    }
+}

@@ -3,6 +3,10 @@
 mod common;
 mod containers;
 
+/// For what is said of how much memory something takes.
+#[global_allocator]
+static ALLOCATOR: blosc_testkit::memory::Counting = blosc_testkit::memory::Counting;
+
 #[cfg(feature = "advise")]
 mod advise;
 mod append_reads;

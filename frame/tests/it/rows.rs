@@ -8,7 +8,7 @@ use blosc_core::{Params, Pool};
 use blosc_frame::any::{open_any, open_any_mut, open_raw};
 use blosc_frame::bcolz::{CArray, CTable, Create, FlatTree};
 use blosc_frame::blaze::{self, Blaze, MetaSyntax};
-use blosc_frame::bloscpack::{Layout, Options, PackRows, Spare};
+use blosc_frame::bloscpack::{Bloscpack, Checksum, Layout, Options, PackRows, Spare};
 use blosc_frame::convert::{Cut, Packing, Target, convert};
 use blosc_frame::dtype::Dtype;
 use blosc_frame::io::{Directory, FaultDir, MemDir};
@@ -93,6 +93,80 @@ fn every_container_on_disk_is_edited_alike() {
     }
     let mut closed = open_any(place.join("v3.blp"), &limits).unwrap();
     assert!(closed.data.append(&mut Pool::new(1), &vec![0u8; 6]).is_err(), "opened for reading only");
+    std::fs::remove_dir_all(place).unwrap();
+}
+
+/// As many bytes as are worth several threads: they read what one thread reads, whole and from any byte on. Where two chunks
+/// are damaged, they name the first as one thread does, and all before it is read.
+#[test]
+fn threads_read_what_one_thread_reads() {
+    let place = std::env::temp_dir().join(format!("blosc-rows-threads-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&place);
+    std::fs::create_dir_all(&place).unwrap();
+    let mut r = Random(12);
+    let data: Vec<u8> = (0..1_300_000u32).flat_map(|i| (i / 7 + r.below(9) as u32).to_le_bytes()).collect();
+    std::fs::write(place.join("raw"), &data).unwrap();
+    let raw = open_raw(place.join("raw"), Some(Dtype::parse("<i4").unwrap()), None, 1).unwrap();
+    let packing = Packing::new(Params::new(4)).chunk(Some(40_000));
+    let options = Options { chunk_size: 40_000, params: Params::new(4), ..Options::default() };
+    let plain = Options { checksum: Checksum::None, ..options.clone() };
+    let blaze = Target::Blaze(packing, Some(5), MetaSyntax::Json);
+    // What of which file is damaged.
+    for (name, target, damaged) in [
+        ("a.blp", Target::Bloscpack(options), &[("", 2), ("", 3)][..]),
+        ("plain.blp", Target::Bloscpack(plain), &[("", 2), ("", 3)]),
+        (
+            "bcolz",
+            Target::Bcolz(packing),
+            &[("data/__60.blp", 2), ("data/__61.blp", 0), ("data/__90.blp", 3)],
+        ),
+        ("blaze", blaze, &[("data/__9__.bin", 2), ("data/__20__.bin", 3)]),
+        ("a.b2frame", Target::Cframe(packing), &[("", 2)]),
+    ] {
+        let path = place.join(name);
+        convert(&raw, &mut Pool::new(1), &mut Pool::new(3), &target, &path).unwrap();
+        let read = |threads: usize, from: usize| {
+            let (opened, mut out) =
+                (open_any(&path, &Limits::default()).unwrap(), vec![0xEE; data.len() - from]);
+            (opened.data.read_plain(&mut Pool::new(threads), from as u64, &mut out), out)
+        };
+        for (from, threads) in
+            [0, 39_999, 40_000, 777_777].into_iter().flat_map(|at| [(at, 1), (at, 2), (at, 4)])
+        {
+            let (done, out) = read(threads, from);
+            assert!(done.is_ok() && out == data[from..], "{name}, {threads} threads from {from}: {done:?}");
+        }
+        for (file, part) in damaged {
+            let file = if file.is_empty() { path.clone() } else { path.join(file) };
+            let mut bytes = std::fs::read(&file).unwrap();
+            let at = bytes.len() * part / 4;
+            match name {
+                // A file of bcolz has no checksum.
+                "bcolz" => bytes.truncate(at),
+                // Nor has this one: the header of a chunk, which is read before any is decoded.
+                "plain.blp" => {
+                    let pack = Bloscpack::open(&bytes[..], &Limits::default()).unwrap();
+                    let at = pack.chunk_offset(30 * *part as u64).unwrap() as usize;
+                    bytes[at..][..16].fill(0xEE);
+                }
+                _ => bytes[at..][..40].fill(0xEE),
+            }
+            if *part == 0 {
+                std::fs::remove_file(&file).unwrap()
+            } else {
+                std::fs::write(&file, bytes).unwrap()
+            }
+        }
+        let (first, out) = read(1, 0);
+        let first = first.unwrap_err();
+        let same = out.iter().zip(&data).take_while(|(a, b)| a == b).count() / 40_000 * 40_000;
+        assert!((20 * 40_000..100 * 40_000).contains(&same), "{name}: {same} bytes before {first}");
+        for threads in [2, 4] {
+            let (error, out) = read(threads, 0);
+            assert_eq!(error.unwrap_err(), first, "{name}, {threads} threads");
+            assert!(name == "a.b2frame" || out[..same] == data[..same], "{name}, {threads} threads");
+        }
+    }
     std::fs::remove_dir_all(place).unwrap();
 }
 

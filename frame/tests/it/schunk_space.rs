@@ -2,8 +2,9 @@
 
 use crate::common::{Model, Random, compare, edit, emulated, params};
 
-use blosc_core::Params;
+use blosc_core::{Params, Pool};
 use blosc_frame::b2nd::{Dtype, NdArray, Spec};
+use blosc_frame::bloscpack::Options;
 use blosc_frame::cframe::index::Entry;
 use blosc_frame::io::{DirFile, MemDir};
 use blosc_frame::schunk::ChecksumState;
@@ -291,4 +292,21 @@ fn a_shared_chunk_is_not_written_over() {
         let sc = open(&dir);
         assert_eq!((sc.read_chunk(0).unwrap(), sc.read_chunk(1).unwrap()), (data, shared.clone()));
     }
+}
+
+/// What the worst case of a chunk needs is reserved once for a writer, not again for each chunk.
+#[test]
+fn writers_reserve_the_worst_case_once() {
+    let data: Vec<u8> = (0..10 << 18).flat_map(|i: u32| (i / 9).to_le_bytes()).collect();
+    let size = 1 << 20;
+    let mut sc = SuperChunk::memory(&Params::new(4)).unwrap();
+    let append = || data.chunks(size).try_for_each(|chunk| sc.append_data(chunk));
+    let (used, done) = blosc_testkit::memory::used(append);
+    assert!(done.is_ok() && (size..3 * size).contains(&used.total), "a frame: {used:?}");
+    let options = Options { params: Params::new(4), chunk_size: size as u32, ..Options::default() };
+    let write = || options.write(&mut Pool::new(1), &data, Vec::new());
+    let (used, file) = blosc_testkit::memory::used(write);
+    // The data is read into memory a chunk at a time as well.
+    let within = 2 * size..4 * size;
+    assert!(file.unwrap().len() < size && within.contains(&used.total), "bloscpack: {used:?}");
 }

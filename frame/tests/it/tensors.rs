@@ -147,3 +147,42 @@ fn a_path_is_opened_in_one_call_and_named_in_errors() {
     folder.write("t.b2frame", b"no frame");
     missing(open(&path).err().unwrap().to_string());
 }
+
+/// Arrays whose axes are stored in the other order.
+mod reversed {
+    use blosc_frame::io::ReadAt;
+    use blosc_frame::plain::Uncompressed;
+    use blosc_frame::reversed::AxesReversed;
+
+    #[test]
+    fn every_range_of_every_shape_is_read_in_c_order() {
+        for shape in [&[3u64, 4][..], &[4, 3, 5], &[1, 7], &[7, 1], &[6], &[2, 3, 1, 4], &[]] {
+            for item in [1u32, 3, 8] {
+                let items: u64 = shape.iter().product();
+                let bytes: Vec<u8> = (0..items * u64::from(item)).map(|i| (i % 251) as u8).collect();
+                let turned: Vec<u64> = shape.iter().rev().copied().collect();
+                let strides = |shape: &[u64]| -> Vec<u64> {
+                    (1..=shape.len()).map(|i| shape[i..].iter().product()).collect()
+                };
+                let (to, from) = (strides(shape), strides(&turned));
+                let mut want = vec![0; bytes.len()];
+                for i in 0..items {
+                    let index = to.iter().zip(shape).map(|(stride, side)| i / stride % side);
+                    let j: u64 = index.zip(from.iter().rev()).map(|(index, stride)| index * stride).sum();
+                    let (i, j, t) = (i as usize * item as usize, j as usize * item as usize, item as usize);
+                    want[i..i + t].copy_from_slice(&bytes[j..j + t]);
+                }
+                let n = bytes.len();
+                let array = AxesReversed::new(Uncompressed::new(bytes, 0, n as u64), shape, item).unwrap();
+                for at in 0..n {
+                    for end in at..=n {
+                        let mut out = vec![0; end - at];
+                        array.read_exact_at(at as u64, &mut out).unwrap();
+                        assert_eq!(out, want[at..end], "{shape:?} of {item}: {at}..{end}");
+                    }
+                }
+            }
+        }
+        assert!(AxesReversed::new(Uncompressed::new(&b"abc"[..], 0, 3), &[2, 2], 1).is_err());
+    }
+}

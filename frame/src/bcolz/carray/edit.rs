@@ -153,7 +153,8 @@ impl<T: Tree> CArray<T> {
         let last = chunks.saturating_sub(1);
         if self.load(last).is_ok_and(|loaded| loaded.nbytes > self.chunk_len(last)) {
             let content = Content::splice(self.nbytes(), 0..0, Vec::new())?;
-            self.write_chunk(&self.encode(pool, &content, self, last)?, last)?;
+            let tools = (pool, &mut Vec::new(), &mut Vec::new());
+            self.write_chunk(&self.encode(tools, &content, self, last)?, last)?;
         }
         discard(&self.root, PENDING)
     }
@@ -179,7 +180,7 @@ impl<T: Tree> CArray<T> {
         for i in first..self.nchunks() {
             let n = usize::try_from(self.chunk_len(i)).map_err(|_| IoKind::OutOfMemory)?;
             plain.resize(n, 0);
-            self.read_part(pool, i, 0..n, &mut plain)?;
+            self.load(i)?.decode(pool, &self.limits, 0..n, &mut plain)?;
         }
         self.write_sizes()?;
         self.tidy(pool)
@@ -215,13 +216,13 @@ impl<T: Tree> CArray<T> {
         for i in new_full.max(touched.end)..old_full {
             delta = delta.saturating_sub(old.load(i).map_or(0, |l| l.ctbytes.into()));
         }
-        let mut created = Vec::new();
+        let (mut created, mut plain, mut room) = (Vec::new(), Vec::new(), Vec::new());
         // Those that are there come last: until then nothing that shows is changed.
         let (there, new) =
             (touched.start..old.nchunks().min(touched.end), old.nchunks().max(touched.start)..touched.end);
         let mut written = || {
             for i in new.clone() {
-                let encoded = self.encode(pool, content, old, i)?;
+                let encoded = self.encode((&mut *pool, &mut plain, &mut room), content, old, i)?;
                 created.push(chunk_name(i));
                 self.create_chunk(&encoded, i)?;
                 delta = delta.saturating_add(if i < new_full { encoded.len() as i128 } else { 0 });
@@ -230,7 +231,7 @@ impl<T: Tree> CArray<T> {
                 self.data()?.sync_files(&created)?;
             }
             for i in there.clone() {
-                let encoded = self.encode(pool, content, old, i)?;
+                let encoded = self.encode((&mut *pool, &mut plain, &mut room), content, old, i)?;
                 self.write_chunk(&encoded, i)?;
                 delta = delta.saturating_add(if i < new_full { encoded.len() as i128 } else { 0 });
             }
@@ -287,13 +288,14 @@ impl<T: Tree> CArray<T> {
         let chunk = self.geometry.chunk;
         let full = self.nbytes().checked_div(chunk).unwrap_or(0);
         let (mut chunks, mut cbytes) = (Vec::new(), i128::from(self.sizes.cbytes));
+        let (mut plain, mut room) = (Vec::new(), Vec::new());
         if n == 0 {
             return Ok(Fitting { chunks, cbytes: self.sizes.cbytes });
         }
         for i in range.start.checked_div(chunk).unwrap_or(0)..range.end.div_ceil(chunk) {
             let before = self.load(i)?.ctbytes;
             let given = self.data()?.open(&chunk_name(i), false)?.size()?.saturating_sub(FILE_HEADER);
-            let encoded = self.encode(pool, &content, self, i)?;
+            let encoded = self.encode((&mut *pool, &mut plain, &mut room), &content, self, i)?;
             let needed = encoded.len() as u64;
             if needed > given {
                 return Err(Error::OutputTooSmall { needed, given });
@@ -332,18 +334,18 @@ impl<T: Tree> CArray<T> {
     /// Encodes chunk `i` of the new content, whose old rows are those of `old`.
     fn encode(
         &self,
-        pool: &mut Pool,
+        (pool, plain, room): (&mut Pool, &mut Vec<u8>, &mut Vec<u8>),
         content: &Content<'_>,
         old: &CArray<T>,
         i: u64,
     ) -> Result<Vec<u8>, Error> {
         let at = i.saturating_mul(self.geometry.chunk);
         let n = content.nbytes().saturating_sub(at).min(self.geometry.chunk);
-        let mut plain = alloc::vec![0; usize::try_from(n).map_err(|_| IoKind::OutOfMemory)?];
-        content.read(pool, old, at, &mut plain)?;
-        quantize::apply(&self.storage, &mut plain);
+        plain.resize(usize::try_from(n).map_err(|_| IoKind::OutOfMemory)?, 0);
+        content.read(pool, old, at, plain)?;
+        quantize::apply(&self.storage, plain);
         let params = self.storage.cparams.params(self.storage.typesize())?;
-        encode_chunk(pool, &params, &plain, 0)
+        encode_chunk((pool, room), &params, plain, 0)
     }
 
     /// The file of an encoded chunk.

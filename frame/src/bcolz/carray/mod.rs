@@ -19,7 +19,7 @@ use crate::bloscpack::{ChunkSizes, Header, Layout};
 use crate::dtype::Dtype;
 use crate::error::{Error, IoKind, Structure};
 use crate::limits::{Limits, resize};
-use crate::plain::{Plain, check_range, over_chunks};
+use crate::plain::{Plain, check_range, over_chunks, side_by_side};
 use crate::rows::Rows;
 use crate::value::Value;
 use alloc::format;
@@ -86,8 +86,30 @@ pub struct CArray<T> {
 /// A chunk read from its file.
 struct Loaded {
     file: Vec<u8>,
+    i: u64,
     nbytes: u64,
     ctbytes: u64,
+}
+
+impl Loaded {
+    /// Decodes bytes `range` of it into `out`.
+    fn decode(
+        &self,
+        pool: &mut Pool,
+        limits: &Limits,
+        range: Range<usize>,
+        out: &mut [u8],
+    ) -> Result<(), Error> {
+        let name = Error::in_chunk(Some(self.i), FILE_HEADER);
+        let limits = limits.for_size(self.file.len() as u64).chunk;
+        let chunk = Chunk::parse_with(self.file.get(16..).unwrap_or_default(), &limits).map_err(name)?;
+        match range.start == 0 && range.end as u64 == self.nbytes {
+            true => pool.decompress_into(&chunk, ChunkContext::default(), out),
+            false => pool.get_bytes(&chunk, ChunkContext::default(), range, out),
+        }
+        .map(drop)
+        .map_err(name)
+    }
 }
 
 impl<T: Tree> CArray<T> {
@@ -235,22 +257,7 @@ impl<T: Tree> CArray<T> {
                 value: i64::try_from(nbytes).unwrap_or(i64::MAX),
             });
         }
-        Ok(Loaded { file: bytes, nbytes, ctbytes })
-    }
-
-    /// Decodes bytes `range` of chunk `i` into `out`.
-    fn read_part(&self, pool: &mut Pool, i: u64, range: Range<usize>, out: &mut [u8]) -> Result<(), Error> {
-        let loaded = self.load(i)?;
-        let name = |error| Error::Chunk { chunk: Some(i), offset: FILE_HEADER, error };
-        let bytes = loaded.file.get(16..).unwrap_or_default();
-        let limits = self.limits.for_size(loaded.file.len() as u64).chunk;
-        let chunk = Chunk::parse_with(bytes, &limits).map_err(name)?;
-        if range.start == 0 && range.end as u64 == loaded.nbytes {
-            pool.decompress_into(&chunk, ChunkContext::default(), out).map_err(name)?;
-        } else {
-            pool.get_bytes(&chunk, ChunkContext::default(), range, out).map_err(name)?;
-        }
-        Ok(())
+        Ok(Loaded { file: bytes, i, nbytes, ctbytes })
     }
 
     /// Checks every chunk file and decodes it; returns the numbers of those that are damaged.
@@ -263,9 +270,9 @@ impl<T: Tree> CArray<T> {
         for i in 0..self.nchunks() {
             let n = usize::try_from(self.chunk_len(i)).map_err(|_| IoKind::OutOfMemory)?;
             // The file is checked before room for its data is made.
-            let checked = self.load(i).and_then(|_| {
+            let checked = self.load(i).and_then(|loaded| {
                 plain.resize(n, 0);
-                self.read_part(pool, i, 0..n, &mut plain)
+                loaded.decode(pool, &self.limits, 0..n, &mut plain)
             });
             match checked {
                 Err(error @ Error::Missing { .. }) => {
@@ -287,7 +294,10 @@ impl<T: Tree> Plain for CArray<T> {
     }
     fn read_plain(&self, pool: &mut Pool, at: u64, out: &mut [u8]) -> Result<(), Error> {
         check_range(at, out.len(), self.nbytes())?;
-        over_chunks(self.geometry.chunk, at, out, &mut |i, range, out| self.read_part(pool, i, range, out))
+        let (all, limits) = ((out.len(), self.geometry.chunk), &self.limits);
+        let parts = over_chunks(self.geometry.chunk, at, out)
+            .map(|(i, range, out)| self.load(i).map(|loaded| (loaded, range, out)));
+        side_by_side(pool, all, parts, |pool, (loaded, range, out)| loaded.decode(pool, limits, range, out))
     }
     fn chunk_nbytes(&self) -> u64 {
         self.geometry.chunk

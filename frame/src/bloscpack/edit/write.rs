@@ -132,7 +132,7 @@ pub(super) fn encode_part(
     let n = content.nbytes().saturating_sub(at).min(step);
     buffer.resize(usize::try_from(n).map_err(|_| IoKind::OutOfMemory)?, 0);
     content.read(pool, old, at, buffer)?;
-    encode_chunk(pool, &edit.params, buffer, edit.reserve)
+    encode_chunk((pool, &mut Vec::new()), &edit.params, buffer, edit.reserve)
 }
 
 /// Writes a chunk and its digest; returns where they end.

@@ -1,7 +1,7 @@
 //! Chunks on several threads. The order of results, and the bytes, do not depend on how many threads there are.
 
-use super::shared::{Tools, tools};
 use crate::error::Error;
+use crate::spare::{Tools, tools};
 use alloc::vec::Vec;
 use blosc_core::Codec;
 use std::collections::VecDeque;
@@ -56,19 +56,22 @@ pub(crate) fn each<S: Send, I: Send>(
     })
 }
 
+/// Larger chunks are decoded one at a time, their blocks in parallel, to bound the memory.
+pub(crate) const MAX_AHEAD: u32 = 16 << 20;
+
 /// Bytes that are handed to a thread at a time, at the least: waking it costs as much as some tens of KiB.
 /// Tests have small frames.
-pub(super) const HANDED: usize = if cfg!(test) { 64 } else { 256 << 10 };
+pub(crate) const HANDED: usize = if cfg!(test) { 64 } else { 256 << 10 };
 
 /// How many chunks of `size` bytes are handed to a thread at a time.
-pub(super) fn handed(size: usize) -> usize {
+pub(crate) fn handed(size: usize) -> usize {
     HANDED.div_ceil(size.max(1))
 }
 
-/// Runs `work` on every item, on `threads` threads, and hands the results to `take` in the items' order,
+/// Runs `work` on every item, on a thread for each of the `crew`, and hands the results to `take` in the items' order,
 /// on the calling thread. A thread gets `together` items at a time; the results of two such batches per thread wait at most.
-pub(super) fn ordered<I: Send, O: Send>(
-    threads: usize,
+pub(crate) fn ordered<I: Send, O: Send>(
+    crew: &mut [Tools],
     together: usize,
     items: impl Iterator<Item = I>,
     work: impl Fn(&mut Tools, I) -> O + Sync,
@@ -76,21 +79,20 @@ pub(super) fn ordered<I: Send, O: Send>(
 ) -> Result<(), Error> {
     // A thread for a batch at most.
     let together = together.max(1);
-    let threads = items.size_hint().1.map_or(threads, |most| threads.min(most.div_ceil(together)));
+    let threads = items.size_hint().1.map_or(crew.len(), |most| crew.len().min(most.div_ceil(together)));
     // Each batch travels with the channel for its results.
     let (send_job, jobs) = mpsc::channel::<(Vec<I>, SyncSender<Vec<O>>)>();
     std::thread::scope(|scope| {
         // Dropped on every way out, which ends the workers; and when these are gone, so are the jobs that wait.
         let (send_job, jobs) = (send_job, Arc::new(Mutex::new(jobs)));
         let mut started = 0usize;
-        for _ in 0..threads {
+        for tools in crew.iter_mut().take(threads) {
             let (jobs, work) = (Arc::clone(&jobs), &work);
             let thread = Builder::new().spawn_scoped(scope, move || {
-                let (mut tools, next) =
-                    (tools(1), || jobs.lock().unwrap_or_else(PoisonError::into_inner).recv());
+                let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
                 while let Ok((batch, results)) = next() {
                     // After an error no thread waits for them.
-                    let _ = results.send(batch.into_iter().map(|item| work(&mut tools, item)).collect());
+                    let _ = results.send(batch.into_iter().map(|item| work(tools, item)).collect());
                 }
             });
             started += usize::from(thread.is_ok());
