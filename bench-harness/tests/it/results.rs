@@ -5,6 +5,7 @@ use blosc_bench::data::corpus::REAL;
 use blosc_bench::instructions::{Count, differences, format, parse};
 use blosc_bench::machine::Machine;
 use blosc_bench::measure::stats::{Summary, geometric_mean};
+use blosc_bench::report::agreement::agreement;
 use blosc_bench::report::difference::difference;
 use blosc_bench::report::html::page;
 use blosc_bench::report::paired::paired;
@@ -249,4 +250,21 @@ fn only_equal_builds_are_compared_on_the_page() {
     assert!(both.contains("side by side") && both.contains("of a copy") && !both.contains("Not compared"));
     let apart = overview(&[machine("a"), machine("b")]);
     assert!(apart.contains("Not compared") && !apart.contains("<table>"));
+}
+
+#[test]
+fn pairs_of_runs_are_counted() {
+    let mut runs = [results(&[100.0, 50.0]), results(&[104.0, 52.0]), results(&[100.0, 54.0])];
+    for run in &mut runs {
+        run.rows.iter_mut().for_each(|r| r.typesize = 4);
+        run.rows[1].isa = "avx2".into();
+    }
+    runs[1].machine.busy_cpus_most = Some(1.3);
+    assert!(agreement(&runs).loaded == [2] && agreement(&runs).text().contains("during runs 2:"));
+    let all = agreement(&runs).groups.last().cloned().unwrap();
+    // Row 1: 4, 0 and 4 % apart. Row 2: 4, 8 and 3.8 %. Their ratios: 2, 2 and 1.85.
+    let (copy, ratio) = (all.vs_copy.unwrap(), all.neighbours.unwrap());
+    assert_eq!((copy.pairs, copy.agree), (6, 5));
+    assert_eq!((ratio.pairs, ratio.agree), (3, 1));
+    assert!(!agreement(&runs).good() && agreement(&[runs[0].clone(), runs[0].clone()]).good());
 }
