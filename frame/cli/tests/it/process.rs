@@ -69,6 +69,12 @@ fn signals_leave_no_temporary_file() {
         entries.filter(|name| name.to_string_lossy().contains(".tmp")).count()
     };
     for (ignored, signal) in [("INT", "TERM"), ("INT", "HUP"), ("HUP", "INT"), ("TERM", "INT")] {
+        // Such as `nohup` leaves them: what is started from there ignores them too.
+        let raised = Command::new("sh").args(["-c", &format!("kill -{signal} $$")]).status().unwrap();
+        if raised.success() {
+            println!("SKIPPED: {signal}, which is ignored where the tests were started");
+            continue;
+        }
         // What reads a pipe that stays open has its temporary file.
         let script = format!(
             "trap '' {ignored}; exec {program} compress - -o x.b2frame --typesize 1 --chunksize 1000"
