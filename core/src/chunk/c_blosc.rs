@@ -43,6 +43,8 @@ fn level(codec: Codec, level: u8) -> u8 {
         (Codec::BloscLz, 3..) => 9,
         (Codec::Lz4, 6) => 8,
         (Codec::Lz4, 7..=8) => 9,
+        // What LZ4 before 1.10 writes at these levels, which C-Blosc may be linked with.
+        (Codec::Lz4Hc, 1..=2) => 3,
         (Codec::Zlib, 1..=2) => 3,
         (Codec::Zlib, 3 | 5..=8) => level + 1,
         _ => level,
