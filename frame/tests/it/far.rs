@@ -6,7 +6,7 @@ use blosc_core::{Codec, Params};
 use blosc_frame::any::Source;
 use blosc_frame::b2nd::{Cache, Dtype, NdArray, Selection, Spec, Take};
 use blosc_frame::cframe::index::Entry;
-use blosc_frame::io::{DirFile, Directory, Far, Offset, Part, Pieces, ReadAt, ReadOnly, Shared, WriteAt};
+use blosc_frame::io::{DirFile, Directory, Far, Offset, Part, ReadAt, ReadOnly, Shared, WriteAt};
 use blosc_frame::schunk::Plan;
 use blosc_frame::verify::Verdict;
 use blosc_frame::{Error, IoError, IoKind, Limits, SuperChunk};
@@ -423,51 +423,6 @@ fn wrappers_pass_rounds_on() {
     }
 }
 
-/// Every source of these packages passes rounds on, or is listed here with what it is.
-#[test]
-fn no_source_forgets_to_pass_rounds_on() {
-    const OWN: [(&str, &str); 13] = [
-        ("[u8]", "memory"),
-        ("MemFile", "memory"),
-        ("FaultFile", "memory"),
-        ("Pieces", "memory"),
-        ("File", "a file of this system, which is never far"),
-        ("PooledFile", "a file of this system, which is never far"),
-        ("CallerFile", "functions of the caller, which know no rounds"),
-        ("InPlace<S>", "a file of this system, or one of a caller"),
-        ("Section<'_>", "new rows, which are read once and in order"),
-        ("Forward<W>", "an output that is being written"),
-        ("Strided<'_>, Decoded<'_>", "decoded items"),
-        ("AxesReversed<Uncompressed<R>>", "decoded items"),
-        ("Embedded", "what the root decodes to, one range after the other"),
-    ];
-    let frame = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut folders = vec![frame.join("src"), frame.join("capi/src"), frame.join("cli/src")];
-    let mut found = 0;
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let text = std::fs::read_to_string(&path).unwrap();
-            for (at, _) in text.match_indices("ReadAt for ").filter(|(at, _)| {
-                text[..*at].lines().next_back().is_some_and(|line| line.trim_start().starts_with("impl"))
-            }) {
-                found += 1;
-                let (name, rest) = text[at + "ReadAt for ".len()..].split_once(" {").unwrap();
-                let body = rest.split("\n}").next().unwrap();
-                let both = body.contains("fn read_ranges") && body.contains("fn is_far");
-                let own = OWN.iter().any(|(names, _)| names.split(", ").any(|own| own == name));
-                let passes = body.contains("forward_read!") || both;
-                assert!(passes != own, "{}: {name}: passes rounds on: {passes}", path.display());
-            }
-        }
-    }
-    assert!(found > 20, "the search finds sources: {found}");
-}
-
 /// A store in a zip file, an embedded frame and a bloscpack file that are far.
 #[test]
 #[cfg(all(feature = "store", feature = "classic"))]
@@ -502,48 +457,4 @@ fn containers_of_all_kinds_open_from_far() {
         assert!(NdArray::open(leaf).unwrap().get_all().unwrap() == data, "{form:?}");
     }
     std::fs::remove_dir_all(folder).unwrap();
-}
-
-/// Pieces in any order and over each other: what is known is right, and what is missed is just what is not known.
-#[test]
-fn what_is_missed_is_what_is_not_known() {
-    let source: Vec<u8> = (0..200).collect();
-    let mut random = Random(7);
-    let mut below = |n: u64| random.next() % n;
-    for _ in 0..200 {
-        let (mut pieces, mut known) = (Pieces::new(200), [false; 200]);
-        for _ in 0..12 {
-            let start = below(200);
-            let range = start..start + below(200 - start + 1).min(40);
-            let within = range.start as usize..range.end as usize;
-            pieces.put(range, source[within.clone()].to_vec()).unwrap();
-            known[within].fill(true);
-            let start = below(200);
-            let asked = start..(start + below(60)).min(200);
-            let mut buf = vec![0; (asked.end - asked.start) as usize];
-            let read = pieces.read_exact_at(asked.start, &mut buf);
-            let mut missed = [false; 200];
-            for range in pieces.missed(0) {
-                missed[range.start as usize..range.end as usize].fill(true);
-            }
-            let inside = asked.start as usize..asked.end as usize;
-            assert!((0..200).all(|at| missed[at] == (inside.contains(&at) && !known[at])));
-            assert_eq!(read.is_ok(), known[inside.clone()].iter().all(|known| *known));
-            if read.is_ok() {
-                assert_eq!(buf, source[inside]);
-            }
-        }
-    }
-    let mut pieces = Pieces::new(100);
-    assert!(pieces.put(0..10, vec![0; 9]).is_err() && pieces.put(95..101, vec![0; 6]).is_err());
-    assert_eq!(pieces.read_exact_at(95, &mut [0; 6]), Err(IoKind::UnexpectedEnd.into()));
-    pieces.put(10..12, vec![0; 2]).unwrap();
-    for range in [30..40, 5..15, 0..3] {
-        pieces.want(range);
-    }
-    assert_eq!(pieces.missed(2), [0..15, 30..40]);
-    for range in [30..40, 5..15, 0..3] {
-        pieces.want(range);
-    }
-    assert_eq!(pieces.missed(0), [0..3, 5..10, 12..15, 30..40]);
 }
