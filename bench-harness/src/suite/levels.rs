@@ -3,9 +3,11 @@
 //! ```text
 //! for each operation, item size and length
 //!     for each round, on each side of a pair by turns: time one kernel, time the other; keep the ratio of the two
-//!     a pair is slow if even the upper quartile of its ratios is below the bound, and so it is when measured twice more
+//!     a pair is slow if even the upper quartile of its ratios is below the bound, and so it is when measured four times more,
+//!     in other buffers
 //! ```
-//! Ratios of neighbours in time cancel what else the machine does; the upper quartile, and the later looks, what they do not.
+//! Ratios of neighbours in time cancel what else the machine does; the upper quartile, and the later looks, what they do not. Other
+//! buffers lie in other pages: which sets of a cache these share is the system's choice, and no property of a kernel.
 
 use super::kernels::{FILTERS, Kernel};
 use crate::data::generate::random_bytes;
@@ -71,6 +73,8 @@ struct Buffers {
 
 /// Rounds of a pair.
 const ROUNDS: usize = 15;
+/// Looks at a pair before it is called slow.
+const LOOKS: usize = 5;
 
 impl Side<'_> {
     /// Seconds for each byte, of `repeats` runs.
@@ -113,22 +117,25 @@ fn compare(
     Ok(Pair { label, ratio, upper, slow: upper < bound })
 }
 
-/// Compares all pairs; `tell` is given each one, the slow ones after two more looks.
+/// Compares all pairs; `tell` is given each one, the slow ones after four more looks.
 ///
 /// # Errors
 /// A kernel refuses its buffers.
 pub fn run(choice: &Choice, mut tell: impl FnMut(&Pair)) -> Result<Vec<Pair>, String> {
     let longest = choice.size.iter().chain(&choice.power).max().copied().unwrap_or(0);
     let (room, time) = (longest + longest / 32, choice.time / 1e3);
-    let mut buffers = Buffers { src: random_bytes(room), dst: vec![0; room] };
+    let new = || Buffers { src: random_bytes(room), dst: vec![0; room] };
+    let mut buffers = new();
     let mut pairs = Vec::new();
     let mut judge = |label: String, sides: [&Side<'_>; 2], bound: f64| -> Result<(), String> {
         let mut pair = compare(label.clone(), sides, bound, time, &mut buffers)?;
-        let mut looks = 1;
-        while pair.slow && looks < 3 {
+        // Kept until the last look, so that none gets the pages of another.
+        let mut elsewhere = Vec::new();
+        while pair.slow && elsewhere.len() + 1 < LOOKS {
             std::thread::sleep(Duration::from_millis(20));
-            pair = compare(label.clone(), sides, bound, 4.0 * time, &mut buffers)?;
-            looks += 1;
+            let mut others = new();
+            pair = compare(label.clone(), sides, bound, 4.0 * time, &mut others)?;
+            elsewhere.push(others);
         }
         tell(&pair);
         pairs.push(pair);
