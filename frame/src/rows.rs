@@ -172,6 +172,10 @@ pub(crate) fn check_end(nbytes: u64, row: u64) -> Result<(), Error> {
 
 /// How many rows of `row` bytes `data` is.
 pub(crate) fn count(row: u64, data: &dyn ReadAt) -> Result<u64, Error> {
+    if row == 0 {
+        // A row more would leave no trace in the bytes.
+        return Err(Error::Unsupported { structure: Structure::Chunk, what: "changing rows without items" });
+    }
     let size = data.size()?;
     let count = size.checked_div(row).filter(|n| n.checked_mul(row) == Some(size));
     count.ok_or(whole_rows(size))
@@ -188,10 +192,6 @@ pub(crate) fn byte_range(row: u64, rows: &Range<u64>) -> Result<Range<u64>, Erro
 /// Which bytes must be replaced in `old` bytes to have `rows` rows, and how many bytes are added.
 #[cfg(all(feature = "std", feature = "classic"))]
 pub(crate) fn growth(old: u64, row: u64, rows: u64) -> Result<(Range<u64>, u64), Error> {
-    match rows.checked_mul(row) {
-        Some(new) => Ok((new.min(old)..old, new.saturating_sub(old))),
-        None => {
-            Err(Error::Capacity { what: "rows", asked: rows, most: u64::MAX.checked_div(row).unwrap_or(0) })
-        }
-    }
+    let new = byte_range(row, &(0..rows))?.end;
+    Ok((new.min(old)..old, new.saturating_sub(old)))
 }

@@ -44,10 +44,10 @@ impl<S: ReadAt> PackRows<S> {
                 .iter()
                 .skip(1)
                 .fold(u64::from(n.dtype.itemsize()), |row, &dim| row.saturating_mul(dim)),
-            None => pack.header().typesize.into(),
+            None => u64::from(pack.header().typesize).max(1),
         };
         let edit = Edit { grow: true, ..Edit::default() };
-        Ok(PackRows { pack, edit, numpy, row: row.max(1) })
+        Ok(PackRows { pack, edit, numpy, row })
     }
 
     /// The file.
@@ -96,11 +96,11 @@ impl<S: ReadAt> PackRows<S> {
 
     /// The metadata with another number of rows, in C order; `None` where nothing of it changes.
     fn reshaped(&self, len: u64) -> Result<Option<Value>, Error> {
-        let same = len == self.pack.nbytes() && self.fortran().is_none();
+        let same = self.row > 0 && len == self.pack.nbytes() && self.fortran().is_none();
         let Some(numpy) = self.numpy.as_ref().filter(|_| !same) else { return Ok(None) };
         let mut shape = numpy.shape.clone();
         let (Some(first), Some(rows)) = (shape.first_mut(), len.checked_div(self.row)) else {
-            let what = "changing the length of an array without dimensions";
+            let what = "changing the length of an array without dimensions, or of rows without items";
             return Err(Error::Unsupported { structure: Structure::BloscpackMetadata, what });
         };
         *first = rows;

@@ -6,7 +6,7 @@ use crate::rows::targets;
 use blosc_core::{Params, Pool};
 use blosc_frame::any::{open_any, open_any_mut, open_raw};
 use blosc_frame::b2nd::{ArrayView, NdArray, Spec};
-use blosc_frame::bloscpack::{Options, PackRows};
+use blosc_frame::bloscpack::{Numpy, Options, Order, PackRows};
 use blosc_frame::convert::convert;
 use blosc_frame::dtype::Dtype;
 use blosc_frame::io::{Directory, MemDir};
@@ -134,6 +134,32 @@ fn bloscpack_files_grow_beyond_their_table() {
     }
     assert_eq!(rows.pack().nchunks(), 151);
     assert!(rows.pack().read_all(pool).unwrap() == expected);
+}
+
+#[test]
+fn rows_without_items_are_read_and_not_changed() {
+    let pool = &mut Pool::new(1);
+    for shape in [[4, 0], [0, 0]] {
+        let numpy = Numpy { dtype: Dtype::parse("<f4").unwrap(), shape: shape.to_vec(), order: Order::C };
+        let options = Options { params: Params::new(4), ..Options::default() }.numpy(&numpy).unwrap();
+        let file = options.write(pool, &Vec::new(), Vec::new()).unwrap();
+        let verbs: [(&str, Verb); 7] = [
+            ("append", |rows, pool, data| rows.append(pool, data)),
+            ("insert", |rows, pool, data| rows.insert(pool, 0, data)),
+            ("set", |rows, pool, data| rows.set(pool, 0, data)),
+            ("set in place", |rows, pool, data| rows.set_in_place(pool, 0, data)),
+            ("remove", |rows, pool, _| rows.remove(pool, 0..0)),
+            ("trim", |rows, pool, _| rows.trim(pool, 0)),
+            ("resize", |rows, pool, _| rows.resize(pool, 9)),
+        ];
+        for (verb, change) in verbs {
+            let mut rows = PackRows::open(file.clone(), &Limits::DEFAULT).unwrap();
+            let refused = change(&mut rows, pool, &Vec::new());
+            assert!(matches!(refused, Err(Error::Unsupported { .. })), "{verb} {shape:?}: {refused:?}");
+            assert!(rows.pack().read_all(pool).unwrap().is_empty(), "{verb}");
+            assert_eq!(rows.numpy().unwrap().shape, shape, "{verb}");
+        }
+    }
 }
 
 fn array(shape: &[u64]) -> NdArray<'static> {
